@@ -1,0 +1,120 @@
+package sluice.it;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+
+/// A machine with a simulated GPU of its own: its own state file, its own runtime directory, so that tests do not meet.
+final class Machine {
+    static final Path HOME = Path.of(System.getProperty("sluice.home"));
+    static final Path LIBRARY = HOME.resolve("lib/libsluice.so");
+    static final Path SIM = HOME.resolve("lib/sim");
+    private static final Duration PATIENCE = Duration.ofSeconds(60);
+
+    final Path directory;
+    private final Map<String, String> environment = new LinkedHashMap<>();
+
+    Machine(Path directory) throws IOException {
+        this.directory = directory;
+        Files.createDirectories(runtimeDirectory());
+        environment.put("SLUICE_RUNTIME_DIR", runtimeDirectory().toString());
+        environment.put("SLUICE_SIM_STATE", directory.resolve("gpu").toString());
+    }
+
+    Machine with(String key, String value) {
+        environment.put(key, value);
+        return this;
+    }
+
+    Path runtimeDirectory() {
+        return directory.resolve("run");
+    }
+
+    /// One of the C test programs that the distribution carries.
+    static String program(String name) {
+        return HOME.resolve("lib/test").resolve(name).toString();
+    }
+
+    /// `sluice …`
+    Outcome sluice(String... arguments) throws Exception {
+        return await(startSluice(arguments));
+    }
+
+    Process startSluice(String... arguments) throws IOException {
+        var command = new ArrayList<>(List.of(HOME.resolve("bin/sluice").toString()));
+        command.addAll(List.of(arguments));
+        return start(Map.of(), command);
+    }
+
+    /// The program with the simulated driver in its library path and nothing of Sluice.
+    Outcome bare(String... command) throws Exception {
+        return await(start(Map.of("LD_LIBRARY_PATH", SIM.toString()), List.of(command)));
+    }
+
+    /// The program with the library preloaded by hand, as without the command line.
+    Outcome preloaded(Map<String, String> settings, String... command) throws Exception {
+        return await(startPreloaded(settings, command));
+    }
+
+    Process startPreloaded(Map<String, String> settings, String... command) throws IOException {
+        var all = new LinkedHashMap<>(settings);
+        all.put("LD_PRELOAD", LIBRARY.toString());
+        all.putIfAbsent("LD_LIBRARY_PATH", SIM.toString());
+        return start(all, List.of(command));
+    }
+
+    private Process start(Map<String, String> settings, List<String> command) throws IOException {
+        var builder = new ProcessBuilder(command).directory(directory.toFile());
+        builder.environment().keySet().removeIf(key -> key.startsWith("SLUICE_") || key.startsWith("CUDA_"));
+        builder.environment().putAll(environment);
+        builder.environment().putAll(settings);
+        return builder.start();
+    }
+
+    static Outcome await(Process process) throws Exception {
+        var errors = new StringBuilder();
+        var reader = Thread.ofVirtual().start(() -> {
+            try {
+                errors.append(new String(process.getErrorStream().readAllBytes(), StandardCharsets.UTF_8));
+            } catch (IOException e) {
+                errors.append(e);
+            }
+        });
+        var watchdog = Thread.ofVirtual().start(() -> {
+            try {
+                if (!process.waitFor(PATIENCE.toSeconds(), TimeUnit.SECONDS)) {
+                    process.destroyForcibly();
+                }
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+            }
+        });
+        String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+        int status = process.waitFor();
+        reader.join();
+        watchdog.join();
+        return new Outcome(status, output, errors.toString());
+    }
+
+    record Outcome(int status, String output, String errors) {
+        List<String> lines() {
+            return output.lines().toList();
+        }
+
+        /// The value of the first output line `key=value`.
+        String value(String key) {
+            return output.lines()
+                    .filter(line -> line.startsWith(key + "="))
+                    .map(line -> line.substring(key.length() + 1))
+                    .findFirst()
+                    .orElseThrow(() -> new AssertionError("no line %s=… in: %s%s".formatted(key, output, errors)));
+        }
+    }
+}
