@@ -1,0 +1,86 @@
+package sluice.cuda;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.SymbolLookup;
+import java.lang.foreign.ValueLayout;
+import java.lang.invoke.MethodHandle;
+import java.util.Optional;
+
+/// The CUDA driver, opened by name. Nothing is called until a group of calls is used.
+///
+/// A symbol that the driver lacks answers [Status#NOT_FOUND].
+public final class Driver {
+    public static final String LIBRARY = "libcuda.so.1";
+
+    /// How symbols are found: each by `dlsym`, or each by `cuGetProcAddress` as libcudart does it.
+    public enum Route { DLSYM, PROC_ADDRESS }
+
+    private final Symbols symbols;
+    private Devices devices;
+    private Memory memory;
+    private VirtualMemory virtualMemory;
+    private Work work;
+    private Graphs graphs;
+
+    private Driver(Symbols.Finder finder) {
+        symbols = new Symbols(finder, Status.NOT_FOUND);
+    }
+
+    /// Empty when this machine has no CUDA driver, or one without the wanted route.
+    public static Optional<Driver> open(Route route) {
+        return Symbols.library(LIBRARY).flatMap(library -> switch (route) {
+            case DLSYM -> Optional.of(new Driver((symbol, since) -> library.find(symbol)));
+            case PROC_ADDRESS -> procAddress(library).map(Driver::new);
+        });
+    }
+
+    public static Driver require(Route route) {
+        return open(route).orElseThrow(() -> new IllegalStateException(
+                "no CUDA driver: " + LIBRARY + " is not found; install the NVIDIA driver, or use the simulated GPU (--sim)"));
+    }
+
+    public boolean has(String symbol, int since) {
+        return symbols.finder().find(symbol, since).isPresent();
+    }
+
+    public synchronized Devices devices() {
+        return devices != null ? devices : (devices = symbols.bind(Devices.class));
+    }
+
+    public synchronized Memory memory() {
+        return memory != null ? memory : (memory = symbols.bind(Memory.class));
+    }
+
+    public synchronized VirtualMemory virtualMemory() {
+        return virtualMemory != null ? virtualMemory : (virtualMemory = symbols.bind(VirtualMemory.class));
+    }
+
+    public synchronized Work work() {
+        return work != null ? work : (work = symbols.bind(Work.class));
+    }
+
+    public synchronized Graphs graphs() {
+        return graphs != null ? graphs : (graphs = symbols.bind(Graphs.class));
+    }
+
+    /// The API's name is the symbol without its version; (name, version it appeared in) names exactly one symbol.
+    private static Optional<Symbols.Finder> procAddress(SymbolLookup library) {
+        return library.find("cuGetProcAddress_v2").map(address -> {
+            MethodHandle call = Symbols.downcall(address, Symbols.descriptor("PPILP"));
+            return (symbol, since) -> ask(call, symbol.replaceFirst("_v\\d+$", ""), since);
+        });
+    }
+
+    private static Optional<MemorySegment> ask(MethodHandle call, String name, int since) {
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment function = arena.allocate(ValueLayout.ADDRESS);
+            MemorySegment found = arena.allocate(ValueLayout.JAVA_INT);
+            int status = (int) call.invokeExact(arena.allocateFrom(name), function, since, 0L, found);
+            MemorySegment address = function.get(ValueLayout.ADDRESS, 0);
+            return status == Status.SUCCESS && address.address() != 0 ? Optional.of(address) : Optional.empty();
+        } catch (Throwable thrown) {
+            throw Calls.unexpected(thrown);
+        }
+    }
+}

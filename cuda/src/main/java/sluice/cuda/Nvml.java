@@ -1,0 +1,131 @@
+package sluice.cuda;
+
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.invoke.MethodHandle;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+
+/// NVML, the management library: what the machine says about its GPUs, from outside of any CUDA program.
+public final class Nvml {
+    public static final String LIBRARY = "libnvidia-ml.so.1";
+
+    private static final int SUCCESS = 0;
+    private static final int INSUFFICIENT_SIZE = 7;
+    private static final int FUNCTION_NOT_FOUND = 13;
+    private static final int TEXT_BYTES = 96;
+    private static final long MEMORY_BYTES = 40;
+    private static final int MEMORY_VERSION = (int) MEMORY_BYTES | 2 << 24;
+    private static final long PROCESS_BYTES = 24;
+
+    record Entries(
+            @Entry(takes = "") MethodHandle nvmlInit_v2,
+            @Entry(takes = "PI") MethodHandle nvmlSystemGetDriverVersion,
+            @Entry(takes = "P") MethodHandle nvmlDeviceGetCount_v2,
+            @Entry(takes = "IP") MethodHandle nvmlDeviceGetHandleByIndex_v2,
+            @Entry(takes = "LPI") MethodHandle nvmlDeviceGetUUID,
+            @Entry(takes = "LPI") MethodHandle nvmlDeviceGetName,
+            @Entry(takes = "LP") MethodHandle nvmlDeviceGetMemoryInfo_v2,
+            @Entry(takes = "LPP") MethodHandle nvmlDeviceGetComputeRunningProcesses_v3) {}
+
+    public record Gpu(int index, String uuid, String name, long totalBytes, long freeBytes, long usedBytes) {}
+
+    /// `usedBytes` is negative when the driver does not tell.
+    public record GpuProcess(long pid, long usedBytes) {}
+
+    private final Entries entries;
+
+    private Nvml(Entries entries) {
+        this.entries = entries;
+    }
+
+    /// Empty when the library is missing or finds no driver to talk to.
+    public static Optional<Nvml> open() {
+        return Symbols.library(LIBRARY)
+                .map(library -> new Symbols((symbol, since) -> library.find(symbol), FUNCTION_NOT_FOUND))
+                .map(symbols -> symbols.bind(Entries.class))
+                .filter(entries -> Calls.status(() -> (int) entries.nvmlInit_v2.invokeExact()) == SUCCESS)
+                .map(Nvml::new);
+    }
+
+    public String driverVersion() {
+        return text("nvmlSystemGetDriverVersion",
+                out -> (int) entries.nvmlSystemGetDriverVersion.invokeExact(out, TEXT_BYTES));
+    }
+
+    public List<Gpu> gpus() {
+        Answer count = Calls.intFrom(out -> (int) entries.nvmlDeviceGetCount_v2.invokeExact(out));
+        check("nvmlDeviceGetCount_v2", count.status());
+        List<Gpu> gpus = new ArrayList<>();
+        for (int index = 0; index < count.value(); index++) {
+            gpus.add(gpu(index));
+        }
+        return gpus;
+    }
+
+    /// The processes with a CUDA context on this GPU, as the driver numbers them (in a container: perhaps not as here).
+    public List<GpuProcess> processes(int index) {
+        long device = device(index);
+        for (int room = 64; ; room *= 2) {
+            try (Arena arena = Arena.ofConfined()) {
+                MemorySegment count = arena.allocateFrom(JAVA_INT, room);
+                MemorySegment infos = arena.allocate(PROCESS_BYTES * room, JAVA_LONG.byteAlignment());
+                int status = Calls.status(() ->
+                        (int) entries.nvmlDeviceGetComputeRunningProcesses_v3.invokeExact(device, count, infos));
+                if (status != INSUFFICIENT_SIZE) {
+                    check("nvmlDeviceGetComputeRunningProcesses_v3", status);
+                    return processes(infos, count.get(JAVA_INT, 0));
+                }
+            }
+        }
+    }
+
+    private static List<GpuProcess> processes(MemorySegment infos, int count) {
+        List<GpuProcess> processes = new ArrayList<>();
+        for (long at = 0; at < count * PROCESS_BYTES; at += PROCESS_BYTES) {
+            processes.add(new GpuProcess(
+                    Integer.toUnsignedLong(infos.get(JAVA_INT, at)), infos.get(JAVA_LONG, at + 8)));
+        }
+        return processes;
+    }
+
+    private Gpu gpu(int index) {
+        long device = device(index);
+        String uuid = text("nvmlDeviceGetUUID",
+                out -> (int) entries.nvmlDeviceGetUUID.invokeExact(device, out, TEXT_BYTES));
+        String name = text("nvmlDeviceGetName",
+                out -> (int) entries.nvmlDeviceGetName.invokeExact(device, out, TEXT_BYTES));
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment memory = arena.allocate(MEMORY_BYTES, JAVA_LONG.byteAlignment());
+            memory.set(JAVA_INT, 0, MEMORY_VERSION);
+            check("nvmlDeviceGetMemoryInfo_v2",
+                    Calls.status(() -> (int) entries.nvmlDeviceGetMemoryInfo_v2.invokeExact(device, memory)));
+            return new Gpu(index, uuid, name,
+                    memory.get(JAVA_LONG, 8), memory.get(JAVA_LONG, 24), memory.get(JAVA_LONG, 32));
+        }
+    }
+
+    private long device(int index) {
+        Answer device = Calls.longFrom(out -> (int) entries.nvmlDeviceGetHandleByIndex_v2.invokeExact(index, out));
+        check("nvmlDeviceGetHandleByIndex_v2", device.status());
+        return device.value();
+    }
+
+    private static String text(String call, Calls.Into into) {
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment out = arena.allocate(TEXT_BYTES);
+            check(call, Calls.status(() -> into.call(out)));
+            return out.getString(0);
+        }
+    }
+
+    private static void check(String call, int status) {
+        if (status != SUCCESS) {
+            throw new IllegalStateException(call + " answered NVML error " + status);
+        }
+    }
+}
