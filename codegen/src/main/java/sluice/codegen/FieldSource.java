@@ -1,0 +1,102 @@
+package sluice.codegen;
+
+/// The accessors of one field in a view. Unsigned 32-bit numbers are a `long` in Java, so that none is read as negative.
+final class FieldSource {
+    private FieldSource() {}
+
+    static String emit(RegionSpec.Field field) {
+        var body = switch (field.type()) {
+            case FieldType.Scalar(var number) -> number(field, number);
+            case FieldType.Array(var number, var length) -> array(field, number, length);
+            case FieldType.Text _ -> TEXT;
+            case FieldType.Bytes _ -> BYTES;
+        };
+        return body
+                .replace("@meaning@", field.meaning())
+                .replace("@name@", JavaNames.camel(field.name()))
+                .replace("@Name@", JavaNames.pascal(field.name()))
+                .replace("@offset@", Integer.toString(field.offset()))
+                .replace("@bytes@", Integer.toString(field.type().bytes()));
+    }
+
+    private static final String NUMBER = """
+            /// @meaning@
+            public @type@ @name@() {
+                return @read@@HANDLE@.@get@(segment, @offset@L)@end@;
+            }
+
+            public void @name@(@type@ value) {
+                @HANDLE@.@set@(segment, @offset@L, @write@value);
+            }
+            """;
+
+    private static final String ATOMIC = """
+
+            public boolean compareAndSet@Name@(@type@ expected, @type@ value) {
+                return @HANDLE@.compareAndSet(segment, @offset@L, @write@expected, @write@value);
+            }
+
+            /// Adds and returns what was there before.
+            public @type@ add@Name@(@type@ delta) {
+                return @read@@HANDLE@.getAndAdd(segment, @offset@L, @write@delta)@end@;
+            }
+            """;
+
+    private static final String ARRAY = """
+            /// @meaning@
+            public @type@ @name@(int index) {
+                Objects.checkIndex(index, @length@);
+                return @read@@HANDLE@.@get@(segment, @offset@L + index * @step@L)@end@;
+            }
+
+            public void @name@(int index, @type@ value) {
+                Objects.checkIndex(index, @length@);
+                @HANDLE@.@set@(segment, @offset@L + index * @step@L, @write@value);
+            }
+            """;
+
+    private static final String TEXT = """
+            /// @meaning@
+            public String @name@() {
+                return RegionText.read(segment.asSlice(@offset@L, @bytes@L));
+            }
+
+            public void @name@(String text) {
+                RegionText.write(segment.asSlice(@offset@L, @bytes@L), text);
+            }
+            """;
+
+    private static final String BYTES = """
+            /// @meaning@
+            public byte[] @name@() {
+                return segment.asSlice(@offset@L, @bytes@L).toArray(ValueLayout.JAVA_BYTE);
+            }
+
+            public void @name@(byte[] bytes) {
+                segment.asSlice(@offset@L, @bytes@L).copyFrom(MemorySegment.ofArray(bytes));
+            }
+            """;
+
+    private static String number(RegionSpec.Field field, FieldType.Number number) {
+        return typed(field.order() == Order.ATOMIC ? NUMBER + ATOMIC : NUMBER, field, number);
+    }
+
+    private static String array(RegionSpec.Field field, FieldType.Number number, int length) {
+        return typed(ARRAY, field, number)
+                .replace("@length@", Integer.toString(length))
+                .replace("@step@", Integer.toString(number.bytes()));
+    }
+
+    private static String typed(String template, RegionSpec.Field field, FieldType.Number number) {
+        var unsignedInt = number == FieldType.Number.U32;
+        var isInt = number.bytes() == 4;
+        return template
+                .replace("@type@", isInt && !unsignedInt ? "int" : "long")
+                .replace("@HANDLE@", isInt ? "INT" : "LONG")
+                .replace("@get@", field.concurrent() ? "getAcquire" : "get")
+                .replace("@set@", field.concurrent() ? "setRelease" : "set")
+                .replace("@read@", unsignedInt ? "Integer.toUnsignedLong((int) " : isInt ? "(int) " : "(long) ")
+                .replace("@end@", unsignedInt ? ")" : "")
+                .replace("@write@", unsignedInt ? "(int) " : "");
+    }
+}

@@ -1,0 +1,73 @@
+package sluice.codegen;
+
+import java.io.IOException;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+
+/// The generator's command line. Exit statuses: 0 done, 1 something is wrong or differs, 2 usage.
+public final class Main {
+    private static final String USAGE = """
+            usage: generate --spec DIR --out DIR      write the sources that the build needs
+                   docs     --spec DIR --out DIR      write hooks.md and region.md
+                   compare  --spec DIR --toolkit DIR  print what differs from a CUDA toolkit's headers""";
+
+    private Main() {}
+
+    public static void main(String[] arguments) {
+        System.exit(run(arguments));
+    }
+
+    static int run(String... arguments) {
+        try {
+            return command(arguments);
+        } catch (IllegalArgumentException usage) {
+            System.err.println(USAGE);
+            return 2;
+        } catch (NoSuchFileException missing) {
+            System.err.println(missing.getMessage() + ": not found");
+            return 1;
+        } catch (IOException failed) {
+            System.err.println(failed.getMessage());
+            return 1;
+        }
+    }
+
+    private static int command(String... arguments) throws IOException {
+        var command = arguments.length == 0 ? "" : arguments[0];
+        var other = switch (command) {
+            case "generate", "docs" -> "--out";
+            case "compare" -> "--toolkit";
+            default -> throw new IllegalArgumentException(command);
+        };
+        var options = options(List.of(arguments).subList(1, arguments.length), List.of("--spec", other));
+        var problems = new Problems();
+        var spec = Spec.read(options.get("--spec"), problems);
+        if (problems.any()) {
+            problems.lines().forEach(System.err::println);
+            return 1;
+        }
+        if (command.equals("compare")) {
+            var differences = ToolkitComparison.of(spec.cuda(), ToolkitHeaders.read(options.get(other)));
+            differences.forEach(System.out::println);
+            return differences.isEmpty() ? 0 : 1;
+        }
+        for (var output : command.equals("docs") ? Generator.pages(spec) : Generator.sources(spec)) {
+            output.write(options.get(other));
+        }
+        return 0;
+    }
+
+    private static Map<String, Path> options(List<String> arguments, List<String> names) {
+        var options = new HashMap<String, Path>();
+        for (int i = 0; i + 1 < arguments.size(); i += 2) {
+            options.put(arguments.get(i), Path.of(arguments.get(i + 1)));
+        }
+        if (arguments.size() != 2 * names.size() || !options.keySet().containsAll(names)) {
+            throw new IllegalArgumentException("options");
+        }
+        return options;
+    }
+}

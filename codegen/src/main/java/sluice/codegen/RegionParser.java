@@ -1,0 +1,140 @@
+package sluice.codegen;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.regex.Pattern;
+
+/// Parses the layout of the region. The format is described at the head of `spec/region.abi`.
+final class RegionParser {
+    private static final Pattern NAME = Pattern.compile("[a-z][a-z0-9_]*");
+    private static final Pattern RULE = Pattern.compile("#\\s+(\\d+)\\. (.*)");
+    private static final Set<String> WRITERS = Set.of("creator", "tools", "library", "-");
+    private static final String COLUMNS = "field | type | written by | order | meaning | after a crash";
+
+    private final String path;
+    private final Problems problems;
+    private final List<RegionSpec.Record> records = new ArrayList<>();
+    private final List<RegionSpec.Place> places = new ArrayList<>();
+    private final List<String> rules = new ArrayList<>();
+    private List<RegionSpec.Field> fields = new ArrayList<>();
+    private int layout;
+    private String magic = "";
+    private int pageBytes;
+    private boolean inRules;
+
+    private RegionParser(String path, Problems problems) {
+        this.path = path;
+        this.problems = problems;
+    }
+
+    static RegionSpec parse(String path, List<String> lines, Problems problems) {
+        var parser = new RegionParser(path, problems);
+        for (int number = 1; number <= lines.size(); number++) {
+            var line = lines.get(number - 1);
+            if (line.startsWith("#")) {
+                parser.rule(line);
+            } else {
+                parser.inRules = false;
+                parser.line(number, line.strip());
+            }
+        }
+        var spec = new RegionSpec(parser.layout, parser.magic, parser.pageBytes, List.copyOf(parser.rules),
+                List.copyOf(parser.records), List.copyOf(parser.places));
+        RegionRules.check(spec, path, Math.max(1, lines.size()), problems);
+        return spec;
+    }
+
+    private void rule(String line) {
+        var match = RULE.matcher(line);
+        if (match.matches()) {
+            rules.add(match.group(2));
+            inRules = true;
+        } else if (inRules && line.startsWith("#    ")) {
+            rules.add(rules.removeLast() + " " + line.substring(1).strip());
+        }
+    }
+
+    private void line(int number, String line) {
+        if (line.isEmpty()) {
+            return;
+        }
+        if (line.contains("|")) {
+            field(number, line.split("\\|", -1));
+            return;
+        }
+        var words = line.split("\\s+");
+        switch (words[0]) {
+            case "layout" -> layout = one(number, words, "layout N");
+            case "page" -> pageBytes = one(number, words, "page BYTES");
+            case "magic" -> magic(number, words);
+            case "record" -> record(number, words);
+            case "place" -> place(number, words);
+            default -> problems.report(path, number,
+                    "unknown directive '" + words[0] + "'; one of layout, magic, page, record, place");
+        }
+    }
+
+    private int one(int number, String[] words, String form) {
+        if (words.length == 2 && words[1].matches("[1-9]\\d{0,5}")) {
+            return Integer.parseInt(words[1]);
+        }
+        problems.report(path, number, "write: " + form);
+        return 1;
+    }
+
+    private void magic(int number, String[] words) {
+        if (words.length == 2 && words[1].matches("[A-Z]{1,8}")) {
+            magic = words[1];
+        } else {
+            problems.report(path, number, "write: magic TEXT, with at most 8 capital letters");
+        }
+    }
+
+    private void record(int number, String[] words) {
+        if (words.length != 3 || !NAME.matcher(words[1]).matches() || !words[2].matches("[1-9]\\d{0,6}")) {
+            problems.report(path, number, "write: record NAME SIZE");
+            return;
+        }
+        fields = new ArrayList<>();
+        records.add(new RegionSpec.Record(words[1], Integer.parseInt(words[2]), fields, number));
+    }
+
+    private void place(int number, String[] words) {
+        if (words.length != 4 || !words[2].matches("\\d{1,12}") || !words[3].matches("[1-9]\\d{0,6}")) {
+            problems.report(path, number, "write: place RECORD OFFSET COUNT");
+            return;
+        }
+        records.stream().filter(record -> record.name().equals(words[1])).findFirst().ifPresentOrElse(
+                record -> places.add(new RegionSpec.Place(
+                        record, Long.parseLong(words[2]), Integer.parseInt(words[3]), number)),
+                () -> problems.report(path, number, "unknown record '" + words[1] + "'"));
+    }
+
+    private void field(int number, String[] columns) {
+        if (columns.length != 6) {
+            problems.report(path, number, columns.length + " columns instead of 6: " + COLUMNS);
+            return;
+        }
+        for (int i = 0; i < columns.length; i++) {
+            columns[i] = columns[i].strip();
+        }
+        var type = FieldType.of(columns[1]);
+        var order = Order.of(columns[3]);
+        if (records.isEmpty()) {
+            problems.report(path, number, "field '" + columns[0] + "' stands before the first record");
+        } else if (!NAME.matcher(columns[0]).matches()) {
+            problems.report(path, number, "bad name '" + columns[0] + "'; small letters, digits and _ only");
+        } else if (type.isEmpty()) {
+            problems.report(path, number,
+                    "unknown type '" + columns[1] + "'; one of u32, u64, i32, i64, char[N], u8[N], or an array of a number");
+        } else if (!WRITERS.contains(columns[2])) {
+            problems.report(path, number, "unknown writer '" + columns[2] + "'; one of creator, tools, library, -");
+        } else if (order.isEmpty()) {
+            problems.report(path, number, "unknown order '" + columns[3] + "'; one of " + Order.words());
+        } else {
+            var offset = fields.isEmpty() ? 0 : fields.getLast().offset() + fields.getLast().type().bytes();
+            fields.add(new RegionSpec.Field(columns[0], type.get(), columns[2], order.get(), columns[4], columns[5], offset, number));
+        }
+    }
+}

@@ -1,0 +1,41 @@
+package sluice.codegen;
+
+import java.util.List;
+
+/// The layout of the region: records with their fields, and the places where they lie in the file.
+record RegionSpec(int layout, String magic, int pageBytes, List<String> rules, List<Record> records, List<Place> places) {
+
+    record Record(String name, int bytes, List<Field> fields, int line) {
+        int usedBytes() {
+            return fields.isEmpty() ? 0 : fields.getLast().offset() + fields.getLast().type().bytes();
+        }
+    }
+
+    record Field(
+            String name, FieldType type, String writer, Order order, String meaning, String afterCrash, int offset, int line) {
+        boolean concurrent() {
+            return order.concurrent();
+        }
+    }
+
+    record Place(Record record, long offset, int count, int line) {
+        long end() {
+            return offset + (long) record.bytes() * count;
+        }
+    }
+
+    /// Size of the file: up to the end of the page on which the last record ends.
+    long regionBytes() {
+        var end = places.stream().mapToLong(Place::end).max().orElse(0);
+        return (end + pageBytes - 1) / pageBytes * pageBytes;
+    }
+
+    /// The magic text as a little-endian number.
+    long magicNumber() {
+        long number = 0;
+        for (int i = magic.length() - 1; i >= 0; i--) {
+            number = number << 8 | magic.charAt(i);
+        }
+        return number;
+    }
+}

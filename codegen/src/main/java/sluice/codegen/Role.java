@@ -1,0 +1,41 @@
+package sluice.codegen;
+
+import java.util.Arrays;
+import java.util.Locale;
+import java.util.Optional;
+import java.util.stream.Collectors;
+
+/// What a call means to Sluice. `spec/README.md` explains the roles to people.
+enum Role {
+    FORWARD("of no interest; goes straight to the driver"),
+    CHARGE("takes GPU memory, or may take some"),
+    REFUND("gives GPU memory back"),
+    LAUNCH("submits kernels"),
+    COPY("submits copies, sets or prefetches"),
+    SYNC("waits for submitted work"),
+    QUERY("tells how much memory there is; the tenant is told its own truth"),
+    INIT("the program begins to use CUDA; Sluice attaches to the tenant's region"),
+    RESOLVE("hands out other entry points");
+
+    private final String meaning;
+
+    Role(String meaning) {
+        this.meaning = meaning;
+    }
+
+    String word() {
+        return name().toLowerCase(Locale.ROOT);
+    }
+
+    String meaning() {
+        return meaning;
+    }
+
+    static Optional<Role> of(String word) {
+        return Arrays.stream(values()).filter(role -> role.word().equals(word)).findFirst();
+    }
+
+    static String words() {
+        return Arrays.stream(values()).map(Role::word).collect(Collectors.joining(", "));
+    }
+}

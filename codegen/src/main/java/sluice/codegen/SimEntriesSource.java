@@ -1,0 +1,58 @@
+package sluice.codegen;
+
+import java.util.List;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+
+/// `sim_entries.c`: each entry point of the simulated driver as a function of its own, and the table of them.
+final class SimEntriesSource {
+    private SimEntriesSource() {}
+
+    static List<Symbol> symbols(ApiSpec cuda) {
+        return cuda.symbols().stream().filter(symbol -> symbol.entry().documented()).toList();
+    }
+
+    static String emit(ApiSpec cuda) {
+        var symbols = symbols(cuda);
+        return """
+                /* Generated from spec/cuda.api: the entry points of the simulated driver, twins included. */
+                #include "sim_bodies.h"
+
+                #define SIM_EXPORT __attribute__((visibility("default")))
+                #define SIM_NOT_SUPPORTED 801
+
+                %s
+
+                const sim_entry_t sim_entries[SIM_ENTRY_COUNT] = {
+                %s
+                };
+                """.formatted(
+                        IntStream.range(0, symbols.size())
+                                .mapToObj(index -> function(index, symbols.get(index)))
+                                .collect(Collectors.joining("\n\n")),
+                        symbols.stream().map(SimEntriesSource::row).collect(Collectors.joining("\n")));
+    }
+
+    private static String function(int index, Symbol symbol) {
+        return """
+                %1$s;
+                %1$s {
+                    CUresult sim_result;
+                    if (!sim_%2$s) return SIM_NOT_SUPPORTED;
+                    if (sim_enter(%3$d, %4$d, &sim_result)) return sim_result;
+                    sim_result = sim_%2$s(%5$s);
+                    return sim_leave(%3$d, sim_result);
+                }""".formatted(
+                symbol.prototype("SIM_EXPORT CUresult", symbol.name()),
+                symbol.entry().symbol(),
+                index,
+                symbol.perThread() ? 1 : 0,
+                Parameter.names(symbol.entry().parameters()));
+    }
+
+    private static String row(Symbol symbol) {
+        return "    {\"%s\", \"%s\", %d, %d, (sim_function_t)%s, (sim_function_t)sim_%s},".formatted(
+                symbol.name(), symbol.entry().apiName(), symbol.since(), symbol.perThread() ? 1 : 0, symbol.name(),
+                symbol.entry().symbol());
+    }
+}

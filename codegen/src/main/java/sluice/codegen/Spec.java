@@ -1,0 +1,24 @@
+package sluice.codegen;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+
+/// All specs together.
+record Spec(ApiSpec cuda, ApiSpec nvml, RegionSpec region) {
+    /// Reads a folder of specs; what is wrong in them is in `problems` afterwards.
+    static Spec read(Path folder, Problems problems) throws IOException {
+        return new Spec(
+                api(ApiFile.CUDA, folder, problems), api(ApiFile.NVML, folder, problems), region(folder, problems));
+    }
+
+    private static ApiSpec api(ApiFile api, Path folder, Problems problems) throws IOException {
+        var path = folder.resolve(api.fileName());
+        return ApiParser.parse(api, path.toString(), Files.readAllLines(path), problems);
+    }
+
+    private static RegionSpec region(Path folder, Problems problems) throws IOException {
+        var path = folder.resolve("region.abi");
+        return RegionParser.parse(path.toString(), Files.readAllLines(path), problems);
+    }
+}

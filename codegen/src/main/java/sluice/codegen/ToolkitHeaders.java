@@ -1,0 +1,2 @@
+package sluice.codegen;
+final class ToolkitHeaders { private ToolkitHeaders() {} static ToolkitHeaders read(java.nio.file.Path p) { return new ToolkitHeaders(); } }
