@@ -1,0 +1,39 @@
+package sluice.region;
+
+/// What a new region says about its tenant.
+public record RegionDraft(String tenant, String command, Identity root, OnError onError, MemoryLimits memory) {
+    private static final int NAME_LENGTH = 63;
+
+    public RegionDraft {
+        checkName(tenant);
+    }
+
+    /// Refuses a name that could not be that of a file of its own.
+    public static void checkName(String tenant) {
+        boolean good = !tenant.isEmpty() && tenant.length() <= NAME_LENGTH && tenant.charAt(0) != '.' && tenant.charAt(0) != '-';
+        for (int at = 0; at < tenant.length(); at++) {
+            good &= nameCharacter(tenant.charAt(at));
+        }
+        if (!good) {
+            throw new SluiceException("bad tenant name '" + tenant + "'; use 1 to " + NAME_LENGTH
+                    + " letters, digits, '.', '_' or '-', not beginning with '.' or '-'");
+        }
+    }
+
+    /// A name for a tenant whose user gave none: the program's and its pid.
+    public static String nameFor(String program, long pid) {
+        String suffix = "-" + pid;
+        String base = program.substring(program.lastIndexOf('/') + 1);
+        StringBuilder name = new StringBuilder();
+        for (int at = 0; at < base.length() && name.length() < NAME_LENGTH - suffix.length(); at++) {
+            char c = base.charAt(at);
+            boolean first = name.isEmpty() && (c == '.' || c == '-');
+            name.append(nameCharacter(c) && !first ? c : '_');
+        }
+        return name.append(suffix).toString();
+    }
+
+    private static boolean nameCharacter(char c) {
+        return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '.' || c == '_' || c == '-';
+    }
+}

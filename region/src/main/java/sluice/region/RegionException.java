@@ -1,0 +1,47 @@
+package sluice.region;
+
+import java.nio.file.Path;
+
+/// Why a file cannot be read as a region.
+public sealed abstract class RegionException extends SluiceException {
+    private static final long serialVersionUID = 1L;
+
+    private RegionException(String message) {
+        super(message);
+    }
+
+    /// The file was never a region.
+    public static final class NotARegion extends RegionException {
+        private static final long serialVersionUID = 1L;
+
+        NotARegion(Path file) {
+            super(file + " is not a region; give the name of a tenant ('sluice ps --all' lists them) or a .region file");
+        }
+    }
+
+    /// The region was written by a Sluice with another layout.
+    public static final class LayoutMismatch extends RegionException {
+        private static final long serialVersionUID = 1L;
+        private final int found;
+
+        LayoutMismatch(Path file, int found) {
+            super("region " + file + " has layout " + found + ", this sluice reads layout " + RegionLayout.LAYOUT
+                    + "; use the sluice that made it, or delete the file when its tenant has ended");
+            this.found = found;
+        }
+
+        public int found() {
+            return found;
+        }
+    }
+
+    /// The file ends before the region does.
+    public static final class Truncated extends RegionException {
+        private static final long serialVersionUID = 1L;
+
+        Truncated(Path file, long bytes, long expected) {
+            super("region " + file + " has " + bytes + " bytes, " + expected
+                    + " are needed; it is damaged, delete it when its tenant has ended");
+        }
+    }
+}

@@ -1,0 +1,122 @@
+package sluice.region;
+
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.file.FileAlreadyExistsException;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.PosixFilePermission;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.EnumSet;
+
+/// Makes the file of a new region: complete under a temporary name, then linked to its real one.
+///
+/// Every page is written, not only reserved: on a full tmpfs a mapped hole kills the process that touches it.
+final class RegionFile {
+    static final String TEMPORARY_SUFFIX = ".tmp";
+    private static final int CHUNK_BYTES = 64 * 1024;
+    private static final int LINK_ATTEMPTS = 3;
+
+    private RegionFile() {}
+
+    static Path create(RuntimeDirectory directory, RegionDraft draft) {
+        Path region = directory.region(draft.tenant());
+        Path temporary = directory.path().resolve("." + draft.tenant() + "." + draft.root().pid() + TEMPORARY_SUFFIX);
+        try {
+            write(temporary, page0(draft));
+            publish(temporary, region, draft.tenant());
+            return region;
+        } catch (IOException e) {
+            throw new SluiceException("cannot make a region in " + directory.path() + " (" + RuntimeDirectory.reason(e)
+                    + "); free space there or set " + RuntimeDirectory.VARIABLE + " to another directory", e);
+        } finally {
+            deleteQuietly(temporary);
+        }
+    }
+
+    private static MemorySegment page0(RegionDraft draft) {
+        MemorySegment page = Arena.ofAuto().allocate(RegionLayout.PAGE_BYTES, Long.BYTES);
+        HeaderView header = HeaderView.of(page);
+        header.magic(RegionLayout.MAGIC);
+        header.pageBytes(RegionLayout.PAGE_BYTES);
+        header.regionBytes(RegionLayout.REGION_BYTES);
+        header.createdNanos(System.currentTimeMillis() * 1_000_000);
+        header.rootIdentity(draft.root().word());
+        header.uid(ThisProcess.current().uid());
+        header.onError(draft.onError().ordinal());
+        header.tenant(draft.tenant());
+        header.command(draft.command());
+        LimitsView limits = LimitsView.of(page);
+        for (int gpu = 0; gpu < MemoryLimits.GPUS; gpu++) {
+            limits.memoryBytes(gpu, draft.memory().bytes(gpu));
+        }
+        return page;
+    }
+
+    private static void write(Path temporary, MemorySegment page) throws IOException {
+        Files.deleteIfExists(temporary);
+        try (FileChannel file = FileChannel.open(temporary, EnumSet.of(StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE),
+                PosixFilePermissions.asFileAttribute(EnumSet.of(PosixFilePermission.OWNER_READ, PosixFilePermission.OWNER_WRITE)))) {
+            writeFully(file, page.asByteBuffer(), 0);
+            ByteBuffer zeros = ByteBuffer.allocateDirect(CHUNK_BYTES);
+            for (long at = RegionLayout.PAGE_BYTES; at < RegionLayout.REGION_BYTES; at += CHUNK_BYTES) {
+                zeros.clear().limit((int) Math.min(CHUNK_BYTES, RegionLayout.REGION_BYTES - at));
+                writeFully(file, zeros, at);
+            }
+            HeaderView.of(page).layout(RegionLayout.LAYOUT);
+            writeFully(file, page.asByteBuffer(), 0);
+        }
+    }
+
+    private static void writeFully(FileChannel file, ByteBuffer bytes, long position) throws IOException {
+        long at = position;
+        while (bytes.hasRemaining()) {
+            at += file.write(bytes, at);
+        }
+    }
+
+    /// A link never replaces a file, so of two tenants with one name only one can win.
+    private static void publish(Path temporary, Path region, String tenant) throws IOException {
+        for (int attempt = 1; ; attempt++) {
+            try {
+                Files.createLink(region, temporary);
+                return;
+            } catch (FileAlreadyExistsException e) {
+                if (attempt == LINK_ATTEMPTS || Tenant.isRunning(region) || !removeEnded(region, temporary)) {
+                    throw new TenantRunningException(tenant);
+                }
+            }
+        }
+    }
+
+    /// Removes the region of an ended tenant. Somebody else may have put a new one in its place just now, so the file is
+    /// moved aside first, looked at again, and put back when it is in use.
+    private static boolean removeEnded(Path region, Path temporary) throws IOException {
+        Path aside = temporary.resolveSibling(temporary.getFileName() + ".ended" + TEMPORARY_SUFFIX);
+        try {
+            Files.move(region, aside, StandardCopyOption.ATOMIC_MOVE);
+        } catch (NoSuchFileException e) {
+            return true;
+        }
+        boolean ended = !Tenant.isRunning(aside);
+        if (!ended) {
+            Files.createLink(region, aside);
+        }
+        deleteQuietly(aside);
+        return ended;
+    }
+
+    private static void deleteQuietly(Path file) {
+        try {
+            Files.deleteIfExists(file);
+        } catch (IOException e) {
+            // The next sweep tries again.
+        }
+    }
+}

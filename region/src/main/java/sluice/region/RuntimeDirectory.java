@@ -1,0 +1,130 @@
+package sluice.region;
+
+import java.io.IOException;
+import java.nio.file.AccessDeniedException;
+import java.nio.file.FileAlreadyExistsException;
+import java.nio.file.FileSystemException;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermission;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.ArrayList;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Map;
+
+/// The folder that holds the regions of one user's tenants.
+///
+/// It is `$SLUICE_RUNTIME_DIR`, else `/dev/shm/sluice-<uid>`, else `/tmp/sluice-<uid>`. Anybody can make a folder in the
+/// last two places, so it must be a real folder, owned by the user, with mode 0700.
+public record RuntimeDirectory(Path path) {
+    /// Environment variable that names the folder.
+    public static final String VARIABLE = "SLUICE_RUNTIME_DIR";
+
+    /// The folder for new tenants; it is made when it is not there.
+    public static RuntimeDirectory find(String chosen, int uid) {
+        if (chosen != null && !chosen.isEmpty()) {
+            String problem = prepare(Path.of(chosen), uid);
+            if (problem != null) {
+                throw new SluiceException("runtime directory " + chosen + " " + problem
+                        + "; set " + VARIABLE + " to a directory of your own with mode 700");
+            }
+            return new RuntimeDirectory(Path.of(chosen));
+        }
+        StringBuilder problems = new StringBuilder();
+        for (Path path : defaults(uid)) {
+            String problem = prepare(path, uid);
+            if (problem == null) {
+                return new RuntimeDirectory(path);
+            }
+            problems.append(problems.isEmpty() ? "" : ", ").append(path).append(' ').append(problem);
+        }
+        throw new SluiceException("no usable runtime directory: " + problems
+                + "; set " + VARIABLE + " to a directory of your own with mode 700");
+    }
+
+    public static RuntimeDirectory find(Map<String, String> environment) {
+        return find(environment.get(VARIABLE), ThisProcess.current().uid());
+    }
+
+    /// All folders that may hold tenants of this user and pass the checks; nothing is made.
+    public static List<RuntimeDirectory> existing(Map<String, String> environment) {
+        int uid = ThisProcess.current().uid();
+        String chosen = environment.get(VARIABLE);
+        List<Path> candidates = chosen == null || chosen.isEmpty() ? defaults(uid) : List.of(Path.of(chosen));
+        List<RuntimeDirectory> found = new ArrayList<>();
+        for (Path path : candidates) {
+            if (Files.isDirectory(path, LinkOption.NOFOLLOW_LINKS) && check(path, uid) == null) {
+                found.add(new RuntimeDirectory(path));
+            }
+        }
+        return found;
+    }
+
+    /// Where the region of a tenant lies.
+    public Path region(String tenant) {
+        return path.resolve(tenant + ".region");
+    }
+
+    private static List<Path> defaults(int uid) {
+        return List.of(Path.of("/dev/shm/sluice-" + uid), Path.of("/tmp/sluice-" + uid));
+    }
+
+    private static String prepare(Path path, int uid) {
+        try {
+            return check(path, uid, Files.readAttributes(path, "unix:uid,mode,isDirectory", LinkOption.NOFOLLOW_LINKS));
+        } catch (NoSuchFileException e) {
+            return make(path, uid);
+        } catch (IOException e) {
+            return reason(e);
+        }
+    }
+
+    private static String make(Path path, int uid) {
+        try {
+            Files.createDirectory(path, PosixFilePermissions.asFileAttribute(EnumSet.of(PosixFilePermission.OWNER_READ,
+                    PosixFilePermission.OWNER_WRITE, PosixFilePermission.OWNER_EXECUTE)));
+            return null;
+        } catch (FileAlreadyExistsException e) {
+            return check(path, uid);
+        } catch (IOException e) {
+            return "cannot be made (" + reason(e) + ")";
+        }
+    }
+
+    private static String check(Path path, int uid) {
+        try {
+            return check(path, uid, Files.readAttributes(path, "unix:uid,mode,isDirectory", LinkOption.NOFOLLOW_LINKS));
+        } catch (IOException e) {
+            return reason(e);
+        }
+    }
+
+    private static String check(Path path, int uid, Map<String, Object> attributes) {
+        int mode = (Integer) attributes.get("mode");
+        if (!(Boolean) attributes.get("isDirectory")) {
+            return "is not a directory";
+        }
+        if ((Integer) attributes.get("uid") != uid) {
+            return "belongs to another user";
+        }
+        if ((mode & 0077) != 0) {
+            return "is open to other users (mode " + Integer.toOctalString(mode & 0777) + ")";
+        }
+        return Files.isWritable(path) ? null : "is not writable";
+    }
+
+    /// The system's word for a failure, without the path that Java puts before it.
+    static String reason(IOException e) {
+        if (e instanceof NoSuchFileException) {
+            return "no such directory";
+        }
+        if (e instanceof AccessDeniedException) {
+            return "permission denied";
+        }
+        return e instanceof FileSystemException failure && failure.getReason() != null
+                ? failure.getReason() : String.valueOf(e.getMessage());
+    }
+}

@@ -1,0 +1,50 @@
+package sluice.region;
+
+import java.nio.file.Path;
+import java.util.List;
+
+/// What a region said about its tenant at one moment.
+///
+/// @param running whether the process it began with, or any that has a slot, still lives
+public record Tenant(
+        Path file,
+        String name,
+        String command,
+        boolean running,
+        Identity root,
+        long createdNanos,
+        long uid,
+        OnError onError,
+        long limitsEpoch,
+        MemoryLimits limits,
+        List<TenantGpu> gpus,
+        List<TenantProcess> processes,
+        List<TenantError> errors) {
+
+    /// Reads the region in a file.
+    public static Tenant read(Path file) {
+        try (Region region = Region.openReadOnly(file)) {
+            return new TenantReader(region).read();
+        } catch (InternalError e) {
+            // The JVM's word for a mapped page that is not there: somebody cut the file while we read it.
+            throw new RegionException.Truncated(file, 0, RegionLayout.REGION_BYTES);
+        }
+    }
+
+    /// Whether the file is the region of a tenant that runs. A file that cannot be read as a region of this layout may
+    /// be one of another layout in use, so only what is surely no region, or ended, is said not to run.
+    static boolean isRunning(Path file) {
+        try {
+            return read(file).running();
+        } catch (RegionException.LayoutMismatch e) {
+            throw e;
+        } catch (SluiceException e) {
+            return false;
+        }
+    }
+
+    /// Processes that live.
+    public List<TenantProcess> liveProcesses() {
+        return processes.stream().filter(TenantProcess::alive).toList();
+    }
+}

@@ -1,0 +1,29 @@
+package sluice.region;
+
+/// What a tenant has on one GPU. `limitBytes` is 0 for no limit.
+///
+/// @param entry     position in the region's table of GPUs
+/// @param index     the GPU's number in nvidia-smi
+/// @param usedBytes sum over the processes that live
+public record TenantGpu(
+        int entry,
+        int index,
+        String uuid,
+        String name,
+        long granularityBytes,
+        long totalBytes,
+        long usedBytes,
+        long limitBytes,
+        long peakBytes,
+        long refusedCalls,
+        long lastRefusedBytes) {
+
+    static String uuid(byte[] bytes) {
+        StringBuilder text = new StringBuilder("GPU-");
+        for (int i = 0; i < bytes.length; i++) {
+            text.append(i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "");
+            text.append(Character.forDigit(bytes[i] >> 4 & 15, 16)).append(Character.forDigit(bytes[i] & 15, 16));
+        }
+        return text.toString();
+    }
+}

@@ -1,0 +1,36 @@
+package sluice.region;
+
+import java.util.List;
+
+/// A process that has a slot in the region.
+///
+/// @param alive whether the process runs; a dead one's slot counts for nothing
+public record TenantProcess(
+        int slot,
+        Identity identity,
+        boolean alive,
+        long attachedNanos,
+        long calls,
+        long passedCalls,
+        List<Charge> charges,
+        String commandLine) {
+
+    /// What the process holds on one GPU.
+    public record Charge(
+            int gpuEntry,
+            long chargedBytes,
+            long inFlightBytes,
+            long managedBytes,
+            long allocations,
+            long allocationsTotal) {}
+
+    /// Bytes charged on the GPU of an entry.
+    public long chargedBytes(int gpuEntry) {
+        for (Charge charge : charges) {
+            if (charge.gpuEntry() == gpuEntry) {
+                return charge.chargedBytes();
+            }
+        }
+        return 0;
+    }
+}

@@ -1,0 +1,107 @@
+package sluice.region;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+
+/// Decodes a region. Fields change while they are read: each is valid by itself, sums may be one call behind.
+final class TenantReader {
+    private static final long READY = 1;
+
+    private final Region region;
+    private final long pidNamespace = pidNamespace();
+
+    TenantReader(Region region) {
+        this.region = region;
+    }
+
+    Tenant read() {
+        HeaderView header = region.header();
+        MemoryLimits limits = limits();
+        List<Integer> entries = gpuEntries();
+        List<TenantProcess> processes = processes(entries);
+        List<TenantGpu> gpus = new ArrayList<>();
+        for (int entry : entries) {
+            gpus.add(gpu(entry, limits, processes));
+        }
+        Identity root = new Identity(header.rootIdentity());
+        boolean running = root.isAlive() || processes.stream().anyMatch(TenantProcess::alive);
+        return new Tenant(region.file(), header.tenant(), header.command(), running, root, header.createdNanos(),
+                header.uid(), OnError.of((int) header.onError()), region.limits().epoch(), limits,
+                List.copyOf(gpus), List.copyOf(processes), errors());
+    }
+
+    private MemoryLimits limits() {
+        long[] bytes = new long[MemoryLimits.GPUS];
+        for (int gpu = 0; gpu < bytes.length; gpu++) {
+            bytes[gpu] = region.limits().memoryBytes(gpu);
+        }
+        return MemoryLimits.of(bytes);
+    }
+
+    private List<Integer> gpuEntries() {
+        List<Integer> entries = new ArrayList<>();
+        for (int entry = 0; entry < RegionLayout.GPU_COUNT; entry++) {
+            if (region.gpu(entry).owner() == READY) {
+                entries.add(entry);
+            }
+        }
+        return entries;
+    }
+
+    private TenantGpu gpu(int entry, MemoryLimits limits, List<TenantProcess> processes) {
+        GpuView gpu = region.gpu(entry);
+        long used = 0;
+        for (TenantProcess process : processes) {
+            used += process.alive() ? process.chargedBytes(entry) : 0;
+        }
+        return new TenantGpu(entry, gpu.index(), TenantGpu.uuid(gpu.uuid()), gpu.name(), gpu.granularityBytes(),
+                gpu.totalBytes(), used, limits.bytes(gpu.index()), gpu.peakBytes(), gpu.refusedCalls(), gpu.refusedBytes());
+    }
+
+    private List<TenantProcess> processes(List<Integer> gpuEntries) {
+        List<TenantProcess> processes = new ArrayList<>();
+        for (int slot = 0; slot < RegionLayout.SLOT_COUNT; slot++) {
+            long owner = region.slot(slot).owner();
+            if (owner > 0) {
+                processes.add(process(slot, new Identity(owner), gpuEntries));
+            }
+        }
+        return processes;
+    }
+
+    private TenantProcess process(int slot, Identity owner, List<Integer> gpuEntries) {
+        SlotView view = region.slot(slot);
+        List<TenantProcess.Charge> charges = new ArrayList<>();
+        for (int entry : gpuEntries) {
+            AccountView account = region.account(slot, entry);
+            charges.add(new TenantProcess.Charge(entry, account.chargedBytes(), account.inFlightBytes(),
+                    account.managedBytes(), account.allocations(), account.allocationsTotal()));
+        }
+        boolean foreign = view.pidNamespace() != 0 && pidNamespace != 0 && view.pidNamespace() != pidNamespace;
+        return new TenantProcess(slot, owner, foreign || owner.isAlive(), view.attachedNanos(), view.calls(),
+                view.passedCalls(), List.copyOf(charges), foreign ? "" : Identity.commandLine(owner.pid()));
+    }
+
+    private List<TenantError> errors() {
+        List<TenantError> errors = new ArrayList<>();
+        for (int entry = 0; entry < RegionLayout.ERROR_COUNT; entry++) {
+            ErrorView error = region.error(entry);
+            if (error.state() == READY) {
+                errors.add(new TenantError(error.text(), error.count(), error.firstNanos(), error.lastNanos(), error.pid()));
+            }
+        }
+        return List.copyOf(errors);
+    }
+
+    /// The inode that stands for this process's pid namespace; 0 when it cannot be known.
+    private static long pidNamespace() {
+        try {
+            return (Long) Files.getAttribute(Path.of("/proc/self/ns/pid"), "unix:ino");
+        } catch (IOException e) {
+            return 0;
+        }
+    }
+}

@@ -1,0 +1,138 @@
+package sluice.region;
+
+import java.io.IOException;
+import java.nio.file.DirectoryStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.FileTime;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+
+/// The tenants of one user, found by their regions.
+///
+/// No process can say of itself that it has ended. So the first tool that sees an ended tenant marks its file by
+/// setting the time of its last change to a whole second, and the file is deleted 15 minutes after that.
+/// A process that takes part in the region changes the time again, and so takes the mark away.
+public final class Tenants {
+    private static final Duration KEEP_ENDED = Duration.ofMinutes(15);
+    private static final Duration KEEP_TEMPORARY = Duration.ofMinutes(1);
+
+    private final List<RuntimeDirectory> directories;
+
+    public Tenants(List<RuntimeDirectory> directories) {
+        this.directories = List.copyOf(directories);
+    }
+
+    /// All tenants that can be read, oldest first. Regions of another layout are left out; [#unreadable] names them.
+    public List<Tenant> list() {
+        List<Tenant> tenants = new ArrayList<>();
+        for (Path file : files(".region")) {
+            try {
+                tenants.add(Tenant.read(file));
+            } catch (SluiceException e) {
+                // Gone since, or listed by unreadable().
+            }
+        }
+        tenants.sort(Comparator.comparingLong(Tenant::createdNanos).thenComparing(Tenant::name));
+        return tenants;
+    }
+
+    /// Why some files cannot be shown.
+    public List<String> unreadable() {
+        List<String> reasons = new ArrayList<>();
+        for (Path file : files(".region")) {
+            try (Region region = Region.openReadOnly(file)) {
+                region.header();
+            } catch (RegionException e) {
+                reasons.add(e.getMessage());
+            } catch (SluiceException e) {
+                // Gone since the listing.
+            }
+        }
+        return reasons;
+    }
+
+    /// The tenant that a user means: by the path of its region, its name, the pid of one of its processes, or the
+    /// beginning of its name when no other begins so.
+    public Tenant find(String wanted) {
+        if (wanted.contains("/")) {
+            return Tenant.read(Path.of(wanted));
+        }
+        List<Tenant> tenants = list();
+        List<Tenant> named = tenants.stream().filter(tenant -> tenant.name().equals(wanted)).toList();
+        List<Tenant> owning = tenants.stream().filter(tenant -> hasProcess(tenant, wanted)).toList();
+        List<Tenant> begun = tenants.stream().filter(tenant -> !wanted.isEmpty() && tenant.name().startsWith(wanted)).toList();
+        for (List<Tenant> matches : List.of(named, owning, begun)) {
+            if (matches.size() == 1) {
+                return matches.getFirst();
+            }
+            if (matches.size() > 1) {
+                throw new SluiceException("'" + wanted + "' means several tenants ("
+                        + String.join(", ", matches.stream().map(Tenant::name).toList()) + "); give one name in full");
+            }
+        }
+        return unmatched(wanted);
+    }
+
+    private Tenant unmatched(String wanted) {
+        for (RuntimeDirectory directory : directories) {
+            if (Files.exists(directory.region(wanted))) {
+                return Tenant.read(directory.region(wanted));
+            }
+        }
+        throw new SluiceException("there is no tenant '" + wanted + "'; 'sluice ps --all' lists the tenants");
+    }
+
+    private static boolean hasProcess(Tenant tenant, String pid) {
+        return Long.toString(tenant.root().pid()).equals(pid)
+                || tenant.processes().stream().anyMatch(process -> Long.toString(process.identity().pid()).equals(pid));
+    }
+
+    /// Deletes what nobody needs any more: tenants that ended a while ago, and files of creators that died.
+    public void sweep(Instant now) {
+        for (Path file : files(".region")) {
+            try {
+                if (!Tenant.read(file).running()) {
+                    sweepEnded(file, now);
+                }
+            } catch (SluiceException | IOException e) {
+                // Not ours to judge, or gone already.
+            }
+        }
+        for (Path file : files(RegionFile.TEMPORARY_SUFFIX)) {
+            try {
+                if (Files.getLastModifiedTime(file).toInstant().plus(KEEP_TEMPORARY).isBefore(now)) {
+                    Files.deleteIfExists(file);
+                }
+            } catch (IOException e) {
+                // Gone already.
+            }
+        }
+    }
+
+    private static void sweepEnded(Path file, Instant now) throws IOException {
+        Instant changed = Files.getLastModifiedTime(file).toInstant();
+        boolean marked = changed.getNano() == 0;
+        if (!marked) {
+            Files.setLastModifiedTime(file, FileTime.from(now.truncatedTo(ChronoUnit.SECONDS)));
+        } else if (changed.plus(KEEP_ENDED).isBefore(now)) {
+            Files.deleteIfExists(file);
+        }
+    }
+
+    private List<Path> files(String suffix) {
+        List<Path> files = new ArrayList<>();
+        for (RuntimeDirectory directory : directories) {
+            try (DirectoryStream<Path> stream = Files.newDirectoryStream(directory.path(), "*" + suffix)) {
+                stream.forEach(files::add);
+            } catch (IOException e) {
+                // Gone or not readable: nothing to see.
+            }
+        }
+        return files;
+    }
+}
