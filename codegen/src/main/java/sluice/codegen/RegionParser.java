@@ -22,6 +22,7 @@ final class RegionParser {
     private String magic = "";
     private int pageBytes;
     private boolean inRules;
+    private String note = "";
 
     private RegionParser(String path, Problems problems) {
         this.path = path;
@@ -33,10 +34,11 @@ final class RegionParser {
         for (int number = 1; number <= lines.size(); number++) {
             var line = lines.get(number - 1);
             if (line.startsWith("#")) {
-                parser.rule(line);
+                parser.comment(line);
             } else {
-                parser.inRules = false;
                 parser.line(number, line.strip());
+                parser.inRules = false;
+                parser.note = "";
             }
         }
         var spec = new RegionSpec(parser.layout, parser.magic, parser.pageBytes, List.copyOf(parser.rules),
@@ -45,7 +47,8 @@ final class RegionParser {
         return spec;
     }
 
-    private void rule(String line) {
+    private void comment(String line) {
+        note = line.substring(1).strip();
         var match = RULE.matcher(line);
         if (match.matches()) {
             rules.add(match.group(2));
@@ -107,7 +110,7 @@ final class RegionParser {
         }
         records.stream().filter(record -> record.name().equals(words[1])).findFirst().ifPresentOrElse(
                 record -> places.add(new RegionSpec.Place(
-                        record, Long.parseLong(words[2]), Integer.parseInt(words[3]), number)),
+                        record, Long.parseLong(words[2]), Integer.parseInt(words[3]), note, number)),
                 () -> problems.report(path, number, "unknown record '" + words[1] + "'"));
     }
 

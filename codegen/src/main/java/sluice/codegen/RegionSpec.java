@@ -18,7 +18,8 @@ record RegionSpec(int layout, String magic, int pageBytes, List<String> rules, L
         }
     }
 
-    record Place(Record record, long offset, int count, int line) {
+    /// The note is the comment directly above the place, for people.
+    record Place(Record record, long offset, int count, String note, int line) {
         long end() {
             return offset + (long) record.bytes() * count;
         }
