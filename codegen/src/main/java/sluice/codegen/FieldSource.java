@@ -12,11 +12,15 @@ final class FieldSource {
             case FieldType.Bytes _ -> BYTES;
         };
         return body
-                .replace("@meaning@", field.meaning())
+                .replace("@meaning@", sentence(field.meaning()))
                 .replace("@name@", JavaNames.camel(field.name()))
                 .replace("@Name@", JavaNames.pascal(field.name()))
                 .replace("@offset@", Integer.toString(field.offset()))
                 .replace("@bytes@", Integer.toString(field.type().bytes()));
+    }
+
+    private static String sentence(String text) {
+        return Character.toUpperCase(text.charAt(0)) + text.substring(1) + ".";
     }
 
     private static final String NUMBER = """
@@ -87,12 +91,25 @@ final class FieldSource {
                 .replace("@step@", Integer.toString(number.bytes()));
     }
 
+    /// Which VarHandle of the view reads and writes a field; none for text and bytes.
+    static String handle(FieldType type) {
+        return switch (type) {
+            case FieldType.Scalar(var number) -> handle(number);
+            case FieldType.Array(var number, _) -> handle(number);
+            case FieldType.Text _, FieldType.Bytes _ -> "";
+        };
+    }
+
+    private static String handle(FieldType.Number number) {
+        return number.bytes() == 4 ? "INT" : "LONG";
+    }
+
     private static String typed(String template, RegionSpec.Field field, FieldType.Number number) {
         var unsignedInt = number == FieldType.Number.U32;
         var isInt = number.bytes() == 4;
         return template
                 .replace("@type@", isInt && !unsignedInt ? "int" : "long")
-                .replace("@HANDLE@", isInt ? "INT" : "LONG")
+                .replace("@HANDLE@", handle(number))
                 .replace("@get@", field.concurrent() ? "getAcquire" : "get")
                 .replace("@set@", field.concurrent() ? "setRelease" : "set")
                 .replace("@read@", unsignedInt ? "Integer.toUnsignedLong((int) " : isInt ? "(int) " : "(long) ")

@@ -1,6 +1,7 @@
 package sluice.codegen;
 
 import java.io.IOException;
+import java.io.PrintStream;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.HashMap;
@@ -17,25 +18,25 @@ public final class Main {
     private Main() {}
 
     public static void main(String[] arguments) {
-        System.exit(run(arguments));
+        System.exit(run(System.out, System.err, arguments));
     }
 
-    static int run(String... arguments) {
+    static int run(PrintStream out, PrintStream err, String... arguments) {
         try {
-            return command(arguments);
+            return command(out, err, arguments);
         } catch (IllegalArgumentException usage) {
-            System.err.println(USAGE);
+            err.println(USAGE);
             return 2;
         } catch (NoSuchFileException missing) {
-            System.err.println(missing.getMessage() + ": not found");
+            err.println(missing.getFile() + ": not found");
             return 1;
         } catch (IOException failed) {
-            System.err.println(failed.getMessage());
+            err.println("cannot read or write: " + failed.getMessage());
             return 1;
         }
     }
 
-    private static int command(String... arguments) throws IOException {
+    private static int command(PrintStream out, PrintStream err, String... arguments) throws IOException {
         var command = arguments.length == 0 ? "" : arguments[0];
         var other = switch (command) {
             case "generate", "docs" -> "--out";
@@ -46,12 +47,12 @@ public final class Main {
         var problems = new Problems();
         var spec = Spec.read(options.get("--spec"), problems);
         if (problems.any()) {
-            problems.lines().forEach(System.err::println);
+            problems.lines().forEach(err::println);
             return 1;
         }
         if (command.equals("compare")) {
             var differences = ToolkitComparison.of(spec.cuda(), ToolkitHeaders.read(options.get(other)));
-            differences.forEach(System.out::println);
+            differences.forEach(out::println);
             return differences.isEmpty() ? 0 : 1;
         }
         for (var output : command.equals("docs") ? Generator.pages(spec) : Generator.sources(spec)) {

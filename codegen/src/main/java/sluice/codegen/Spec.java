@@ -1,8 +1,10 @@
 package sluice.codegen;
 
 import java.io.IOException;
+import java.nio.charset.CharacterCodingException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 
 /// All specs together.
 record Spec(ApiSpec cuda, ApiSpec nvml, RegionSpec region) {
@@ -14,11 +16,20 @@ record Spec(ApiSpec cuda, ApiSpec nvml, RegionSpec region) {
 
     private static ApiSpec api(ApiFile api, Path folder, Problems problems) throws IOException {
         var path = folder.resolve(api.fileName());
-        return ApiParser.parse(api, path.toString(), Files.readAllLines(path), problems);
+        return ApiParser.parse(api, path.toString(), lines(path, problems), problems);
     }
 
     private static RegionSpec region(Path folder, Problems problems) throws IOException {
         var path = folder.resolve("region.abi");
-        return RegionParser.parse(path.toString(), Files.readAllLines(path), problems);
+        return RegionParser.parse(path.toString(), lines(path, problems), problems);
+    }
+
+    private static List<String> lines(Path path, Problems problems) throws IOException {
+        try {
+            return Files.readAllLines(path);
+        } catch (CharacterCodingException notText) {
+            problems.report(path.toString(), 1, "the file is not UTF-8 text");
+            return List.of();
+        }
     }
 }

@@ -84,7 +84,7 @@ final class TypeReader {
     /// Single spaces, and no space before a star but the first: `const void **`.
     static String tidy(String type) {
         var words = type.replace("*", " * ").strip().replaceAll("\\s+", " ");
-        return words.replaceAll("\\* (?=\\*)", "*").replaceAll("\\* (?=\\*)", "*");
+        return words.replaceAll("\\* (?=\\*)", "*");
     }
 
     private static String base(String type) {

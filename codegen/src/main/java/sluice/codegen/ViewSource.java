@@ -1,6 +1,7 @@
 package sluice.codegen;
 
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /// `…View.java`: one record of the region as a Java class over the mapped file.
 final class ViewSource {
@@ -23,9 +24,7 @@ final class ViewSource {
                 %s
                 /// Generated from spec/region.abi: one %s record of a region. Reads and writes go straight to the mapped file.
                 public final class %s {
-                    private static final VarHandle INT = ValueLayout.JAVA_INT.varHandle();
-                    private static final VarHandle LONG = ValueLayout.JAVA_LONG.varHandle();
-
+                %s
                     private final MemorySegment segment;
 
                     private %s(MemorySegment segment) {
@@ -35,12 +34,19 @@ final class ViewSource {
                 %s
                 %s}
                 """.formatted(
-                        indexed ? "import java.util.Objects;\n" : "", record.name(), className(record), className(record), factory(place),
+                        indexed ? "import java.util.Objects;\n" : "", record.name(), className(record), handles(record), className(record), factory(place),
                         record.fields().stream()
                                 .map(FieldSource::emit)
                                 .collect(Collectors.joining("\n"))
                                 .indent(4)
                                 .replace("    \n", "\n"));
+    }
+
+    private static String handles(RegionSpec.Record record) {
+        return Stream.of("INT", "LONG")
+                .filter(handle -> record.fields().stream().anyMatch(field -> FieldSource.handle(field.type()).equals(handle)))
+                .map(handle -> "    private static final VarHandle %1$s = ValueLayout.JAVA_%1$s.varHandle();\n".formatted(handle))
+                .collect(Collectors.joining());
     }
 
     private static String factory(RegionSpec.Place place) {
