@@ -15,7 +15,9 @@ final class SimEntriesSource {
     static String emit(ApiSpec cuda) {
         var symbols = symbols(cuda);
         return """
-                /* Generated from spec/cuda.api: the entry points of the simulated driver, twins included. */
+                /* Generated from spec/cuda.api: the entry points of the simulated driver, twins included.
+                 *
+                 * The table holds the simulated driver's own functions, also when a preloaded library exports the same names. */
                 #include "sim_bodies.h"
 
                 #define SIM_EXPORT __attribute__((visibility("default")))
@@ -35,23 +37,25 @@ final class SimEntriesSource {
 
     private static String function(int index, Symbol symbol) {
         return """
-                %1$s;
-                %1$s {
+                static %1$s {
                     CUresult sim_result;
                     if (!sim_%2$s) return SIM_NOT_SUPPORTED;
                     if (sim_enter(%3$d, %4$d, &sim_result)) return sim_result;
                     sim_result = sim_%2$s(%5$s);
                     return sim_leave(%3$d, sim_result);
-                }""".formatted(
-                symbol.prototype("SIM_EXPORT CUresult", symbol.name()),
+                }
+                SIM_EXPORT %6$s __attribute__((alias("entry_%7$s")));""".formatted(
+                symbol.prototype("CUresult", "entry_" + symbol.name()),
                 symbol.entry().symbol(),
                 index,
                 symbol.perThread() ? 1 : 0,
-                Parameter.names(symbol.entry().parameters()));
+                Parameter.names(symbol.entry().parameters()),
+                symbol.prototype("CUresult", symbol.name()),
+                symbol.name());
     }
 
     private static String row(Symbol symbol) {
-        return "    {\"%s\", \"%s\", %d, %d, (sim_function_t)%s, (sim_function_t)sim_%s},".formatted(
+        return "    {\"%s\", \"%s\", %d, %d, (sim_function_t)entry_%s, (sim_function_t)sim_%s},".formatted(
                 symbol.name(), symbol.entry().apiName(), symbol.since(), symbol.perThread() ? 1 : 0, symbol.name(),
                 symbol.entry().symbol());
     }

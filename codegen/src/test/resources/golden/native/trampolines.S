@@ -1,0 +1,39 @@
+# Generated from spec/cuda.api: the entry points that go straight to the driver, x86-64.
+#
+# Each jumps through its slot of `real`. While the slot is empty, sl_entry_missing gets the index in %r11 and
+# finds the function. No argument register and no stack is touched.
+
+    .hidden real
+    .hidden sl_entry_missing
+
+    .macro forward symbol, index
+    .globl \symbol
+    .type \symbol, @function
+    .p2align 4
+\symbol:
+    .cfi_startproc
+    endbr64
+    movq real+8*\index(%rip), %r11
+    testq %r11, %r11
+    jz 1f
+    jmp *%r11
+1:  movl $\index, %r11d
+    jmp sl_entry_missing
+    .cfi_endproc
+    .size \symbol, .-\symbol
+    .endm
+
+    .text
+    forward cuDeviceGetUuid, 1
+    forward cuDeviceGetProperties, 2
+    forward cuCtxSynchronize, 3
+    forward cuMemAllocAsync, 6
+    forward cuMemAllocAsync_ptsz, 7
+    forward cuMemcpyDtoH_v2, 10
+    forward cuMemcpyDtoH_v2_ptds, 11
+    forward cuLaunchHostFunc, 12
+    forward cuLaunchHostFunc_ptsz, 13
+    forward cuMemGetInfo_v2, 14
+    forward cudbgMain, 15
+
+    .section .note.GNU-stack, "", @progbits
