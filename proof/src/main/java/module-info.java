@@ -1,0 +1,11 @@
+/// Proof for the user: verify (do limits hold here?), bench (what does Sluice cost here?) and demo.
+///
+/// Owns: the probe, a small CUDA program under remote control, and everything that starts probes and judges what they
+/// report. Must not know: the command line (it renders what is returned here) and how the library works inside; a check
+/// sees only what a program, the region and the driver show.
+module sluice.proof {
+    requires transitive sluice.region;
+    requires sluice.cuda;
+
+    exports sluice.proof;
+}

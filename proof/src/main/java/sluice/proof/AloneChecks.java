@@ -1,0 +1,107 @@
+package sluice.proof;
+
+import static sluice.proof.Stage.GIB;
+import static sluice.proof.Stage.MIB;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Stream;
+import sluice.cuda.Status;
+
+/// The library with environment variables alone: no command line tool, no daemon.
+final class AloneChecks {
+    private static final String GROUP = "library alone";
+
+    private AloneChecks() {}
+
+    static List<Check> checks() {
+        return List.of(
+                new Check(GROUP, "SLUICE_MEMORY=1g holds", stage -> holds(stage, Map.of("SLUICE_MEMORY", "1g"))),
+                new Check(GROUP, "CUDA_DEVICE_MEMORY_LIMIT=1g holds",
+                        stage -> holds(stage, Map.of("CUDA_DEVICE_MEMORY_LIMIT", "1g"))),
+                new Check(GROUP, "children share the quota", AloneChecks::children),
+                new Check(GROUP, "processes with the same SLUICE_TENANT share the quota", AloneChecks::named),
+                new Check(GROUP, "without settings the library changes nothing", AloneChecks::nothingSet),
+                new Check(GROUP, "bad SLUICE_MEMORY: warns and runs without a limit", AloneChecks::nonsenseRuns),
+                new Check(GROUP, "bad SLUICE_MEMORY with SLUICE_ON_ERROR=fail: CUDA calls fail", AloneChecks::nonsenseFails),
+                new Check(GROUP, "a region that is none, with SLUICE_ON_ERROR=fail: CUDA calls fail", AloneChecks::noRegion));
+    }
+
+    private static String holds(Stage stage, Map<String, String> settings) {
+        ProbeProcess probe = Stage.open(stage.alone(settings));
+        Expect.bytes("total of cuMemGetInfo", GIB, probe.ask("info").number("total"));
+        Expect.success("600 MiB", probe.alloc(600 * MIB).status());
+        Expect.refused("600 MiB more", probe.alloc(600 * MIB).status());
+        Expect.that(probe.stderr().isEmpty(), "it wrote to stderr: " + probe.stderr());
+        return "600 MiB allowed, 600 MiB more refused";
+    }
+
+    private static String children(Stage stage) {
+        ProbeProcess parent = Stage.open(stage.alone(Map.of("SLUICE_MEMORY", "1g")));
+        Expect.success("600 MiB in the parent", parent.alloc(600 * MIB).status());
+        Expect.refused("600 MiB in the child", parent.ask("spawn", "alloc", 600 * MIB).status());
+        Expect.success("300 MiB in the child", parent.ask("spawn", "alloc", 300 * MIB).status());
+        return "parent holds 600 MiB of 1 GiB: child gets 300 MiB, not 600";
+    }
+
+    /// Both make the region: the first to come creates it, the other joins.
+    private static String named(Stage stage) {
+        Map<String, String> settings = Map.of("SLUICE_MEMORY", "1g", "SLUICE_TENANT", "shared");
+        List<ProbeProcess> probes = List.of(stage.alone(settings), stage.alone(settings), stage.alone(settings));
+        probes.forEach(probe -> probe.tell("open"));
+        probes.forEach(probe -> Expect.success("opening the GPU", probe.answer("open").status()));
+        probes.forEach(probe -> probe.tell("fill-up", 16 * MIB));
+        long got = probes.stream().mapToLong(probe -> probe.answer("fill-up").number("count")).sum();
+        Expect.that(got <= 64, "they got " + got + " pieces of 16 MiB of a quota of 64");
+        Expect.that(got >= 60, "they got only " + got + " pieces of 16 MiB of a quota of 64");
+        return "three processes started together got " + got + " pieces of 16 MiB";
+    }
+
+    private static String nothingSet(Stage stage) throws IOException {
+        Facts without = stage.bare().ask("info");
+        Facts with = Stage.open(stage.alone(Map.of())).ask("info");
+        Expect.bytes("total of cuMemGetInfo", without.number("total"), with.number("total"));
+        try (Stream<Path> files = Files.list(stage.runtimeDirectory().path())) {
+            List<String> regions = files.map(file -> file.getFileName().toString())
+                    .filter(name -> name.contains(".region"))
+                    .toList();
+            Expect.that(regions.isEmpty(), "it made " + regions);
+        }
+        return "total as without, no region made";
+    }
+
+    private static String nonsenseRuns(Stage stage) {
+        ProbeProcess probe = Stage.open(stage.alone(Map.of("SLUICE_MEMORY", "4x")));
+        Expect.success("600 MiB", probe.alloc(600 * MIB).status());
+        return "it said: " + warning(probe, "4x");
+    }
+
+    private static String nonsenseFails(Stage stage) {
+        ProbeProcess probe = stage.alone(Map.of("SLUICE_MEMORY", "4x", "SLUICE_ON_ERROR", "fail"));
+        Expect.status("cuInit", Status.NOT_PERMITTED, probe.ask("open").status());
+        return "it said: " + warning(probe, "4x");
+    }
+
+    private static String noRegion(Stage stage) throws IOException {
+        Path file = stage.runtimeDirectory().path().resolve("none.region");
+        Files.writeString(file, "this is not a region");
+        Map<String, String> settings = new HashMap<>();
+        settings.put("SLUICE_REGION", file.toString());
+        settings.put("SLUICE_ON_ERROR", "fail");
+        ProbeProcess probe = stage.alone(settings);
+        Expect.status("cuInit", Status.NOT_PERMITTED, probe.ask("open").status());
+        return "it said: " + warning(probe, "none.region");
+    }
+
+    /// The one line on stderr, which names the bad value.
+    private static String warning(ProbeProcess probe, String value) {
+        List<String> lines = probe.stderr();
+        Expect.that(lines.size() == 1 && lines.getFirst().startsWith("sluice: ") && lines.getFirst().contains(value),
+                "stderr should be one line 'sluice: …' that names " + value + ", but is " + lines);
+        return lines.getFirst();
+    }
+}

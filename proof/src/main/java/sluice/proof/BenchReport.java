@@ -1,0 +1,70 @@
+package sluice.proof;
+
+import java.util.List;
+import java.util.Locale;
+import java.util.stream.Collectors;
+
+/// What a benchmark found, as data, as a table for people and as JSON for programs.
+///
+/// @param gpu     the driver's name for the GPU
+/// @param machine processor threads and kernel, to compare results by
+public record BenchReport(String gpu, boolean simulated, String machine, int repeats, List<Measurement> measurements) {
+
+    public boolean allMet() {
+        return measurements.stream().allMatch(Measurement::met);
+    }
+
+    public String markdown() {
+        StringBuilder text = new StringBuilder();
+        text.append("GPU: ").append(gpu).append(simulated ? " (simulated)" : "").append("; ").append(machine)
+                .append("; ").append(repeats).append(" repeats, side by side; median (minimum … maximum) of the repeats.\n\n");
+        text.append("| what | without | with Sluice | added | ratio | target | |\n");
+        text.append("|---|---:|---:|---:|---:|---:|---|\n");
+        for (Measurement one : measurements) {
+            text.append("| ").append(String.join(" | ", row(one))).append(" |\n");
+        }
+        return text.toString();
+    }
+
+    private static List<String> row(Measurement one) {
+        Spread added = one.added();
+        return List.of(one.name(),
+                Nanos.format(Spread.of(one.without()).median()),
+                Nanos.format(Spread.of(one.with()).median()),
+                Nanos.signed(added.median()) + " (" + Nanos.signed(added.minimum()) + " … " + Nanos.signed(added.maximum()) + ")",
+                String.format(Locale.ROOT, "%.2f×", one.ratio().median()),
+                one.target().text(),
+                one.met() ? "met" : "missed");
+    }
+
+    public String json() {
+        return measurements.stream().map(BenchReport::object).collect(Collectors.joining(",\n    ",
+                "{\n  \"gpu\": " + quoted(gpu) + ", \"simulated\": " + simulated + ", \"machine\": " + quoted(machine)
+                        + ", \"repeats\": " + repeats + ",\n  \"measurements\": [\n    ",
+                "\n  ]\n}\n"));
+    }
+
+    private static String object(Measurement one) {
+        return "{\"name\": " + quoted(one.name()) + ", \"baseline\": " + quoted(one.baseline())
+                + ", \"withoutNanos\": " + numbers(one.without()) + ", \"withNanos\": " + numbers(one.with())
+                + ", \"addedNanos\": " + spread(one.added()) + ", \"ratio\": " + spread(one.ratio())
+                + ", \"target\": " + quoted(one.target().text()) + ", \"met\": " + one.met() + "}";
+    }
+
+    private static String spread(Spread spread) {
+        return "{\"minimum\": " + number(spread.minimum()) + ", \"median\": " + number(spread.median())
+                + ", \"maximum\": " + number(spread.maximum()) + "}";
+    }
+
+    private static String numbers(List<Double> values) {
+        return values.stream().map(BenchReport::number).collect(Collectors.joining(", ", "[", "]"));
+    }
+
+    private static String number(double value) {
+        return String.format(Locale.ROOT, "%.3f", value);
+    }
+
+    private static String quoted(String text) {
+        return '"' + text.replace("\\", "\\\\").replace("\"", "\\\"").replaceAll("\\p{Cntrl}", " ") + '"';
+    }
+}

@@ -1,0 +1,53 @@
+package sluice.proof;
+
+import java.time.Duration;
+import sluice.proof.Result.Outcome;
+
+/// One thing that must hold. Runs in processes of its own and never throws.
+public final class Check {
+
+    /// Says what it saw; throws CheckFailed or CheckSkipped.
+    interface Body {
+        String run(Stage stage) throws Exception;
+    }
+
+    private final String group;
+    private final String name;
+    private final Body body;
+
+    Check(String group, String name, Body body) {
+        this.group = group;
+        this.name = name;
+        this.body = body;
+    }
+
+    public String group() {
+        return group;
+    }
+
+    public String name() {
+        return name;
+    }
+
+    public Result run(Environment environment) {
+        long start = System.nanoTime();
+        try (Stage stage = new Stage(environment)) {
+            return result(Outcome.PASSED, body.run(stage), start);
+        } catch (CheckSkipped skipped) {
+            return result(Outcome.SKIPPED, skipped.getMessage(), start);
+        } catch (CheckFailed failed) {
+            return result(Outcome.FAILED, failed.getMessage(), start);
+        } catch (Exception unexpected) {
+            return result(Outcome.FAILED, "unexpected: " + unexpected, start);
+        }
+    }
+
+    private Result result(Outcome outcome, String detail, long start) {
+        return new Result(group, name, outcome, detail, Duration.ofNanos(System.nanoTime() - start));
+    }
+
+    @Override
+    public String toString() {
+        return group + ": " + name;
+    }
+}

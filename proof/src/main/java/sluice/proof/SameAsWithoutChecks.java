@@ -1,0 +1,42 @@
+package sluice.proof;
+
+import static sluice.proof.Stage.GIB;
+
+import java.util.List;
+import java.util.Map;
+
+/// What is not limited is untouched: results, error codes, launches.
+final class SameAsWithoutChecks {
+    private static final String GROUP = "same as without";
+    private static final long SPIN_NANOS = 20_000_000;
+
+    private SameAsWithoutChecks() {}
+
+    static List<Check> checks() {
+        return List.of(
+                new Check(GROUP, "kernels compute the same bytes", stage -> sameFacts(stage, "kernels")),
+                new Check(GROUP, "a graph of kernels computes the same bytes", stage -> sameFacts(stage, "graph")),
+                new Check(GROUP, "mistakes get the same error codes", stage -> sameFacts(stage, "errors")),
+                new Check(GROUP, "a kernel takes as long as it takes", SameAsWithoutChecks::kernelTime));
+    }
+
+    private static String sameFacts(Stage stage, String command) {
+        Map<String, String> without = stage.bare().ask(command).values();
+        Map<String, String> with = stage.in(stage.tenant(GIB)).ask(command).values();
+        List<String> different = without.keySet().stream()
+                .filter(key -> !without.get(key).equals(with.get(key)))
+                .map(key -> key + " is " + with.get(key) + " instead of " + without.get(key))
+                .toList();
+        Expect.that(different.isEmpty(), String.join(", ", different));
+        return without.size() > 4 ? without.size() + " answers compared" : new Facts(without).line().replace('\t', ' ');
+    }
+
+    private static String kernelTime(Stage stage) {
+        long without = stage.bare().ask("spin", SPIN_NANOS).number("micros");
+        long with = stage.in(stage.tenant(GIB)).ask("spin", SPIN_NANOS).number("micros");
+        long least = SPIN_NANOS / 1000;
+        Expect.that(without >= least * 0.95 && with >= least * 0.95 && with < without * 2 + least,
+                "a kernel of 20 ms took " + with + " µs, without the library " + without + " µs");
+        return with + " µs, without the library " + without + " µs";
+    }
+}

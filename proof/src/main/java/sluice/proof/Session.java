@@ -1,0 +1,86 @@
+package sluice.proof;
+
+import java.util.ArrayList;
+import java.util.List;
+import sluice.cuda.Answer;
+import sluice.cuda.Driver;
+import sluice.cuda.Status;
+
+/// The probe's side of a conversation with the driver: first GPU, primary context, and the pointers it holds.
+final class Session {
+    final Driver.Route route;
+    final List<Long> held = new ArrayList<>();
+    private Driver driver;
+    private int device;
+    private long context;
+
+    Session(Driver.Route route) {
+        this.route = route;
+    }
+
+    Driver driver() {
+        if (driver == null) {
+            driver = Driver.require(route);
+        }
+        return driver;
+    }
+
+    int device() {
+        return device;
+    }
+
+    long context() {
+        return context;
+    }
+
+    /// Initialises the driver and makes the primary context of GPU 0 current.
+    Facts open() {
+        if (Driver.open(route).isEmpty()) {
+            return Facts.of("status", Status.NOT_FOUND, "step", "open " + Driver.LIBRARY);
+        }
+        int status = driver().devices().init();
+        if (status != Status.SUCCESS) {
+            return Facts.of("status", status, "step", "cuInit");
+        }
+        Answer found = driver().devices().device(0);
+        if (!found.ok()) {
+            return Facts.of("status", found.status(), "step", "cuDeviceGet");
+        }
+        device = (int) found.value();
+        return retain();
+    }
+
+    private Facts retain() {
+        Answer retained = driver().devices().retainPrimaryContext(device);
+        if (!retained.ok()) {
+            return Facts.of("status", retained.status(), "step", "cuDevicePrimaryCtxRetain");
+        }
+        context = retained.value();
+        return Facts.of("status", driver().devices().setCurrent(context), "step", "cuCtxSetCurrent");
+    }
+
+    /// What cudaDeviceReset does: destroys the primary context with all that is in it. Then a new one is made.
+    Facts reset() {
+        int status = driver().devices().resetPrimaryContext(device);
+        held.clear();
+        return status == Status.SUCCESS ? retain() : Facts.of("status", status, "step", "cuDevicePrimaryCtxReset");
+    }
+
+    /// Gives the primary context up, which destroys it, and makes a new one.
+    Facts release() {
+        int status = driver().devices().releasePrimaryContext(device);
+        held.clear();
+        return status == Status.SUCCESS ? retain() : Facts.of("status", status, "step", "cuDevicePrimaryCtxRelease");
+    }
+
+    Facts describe() {
+        Answer granularity = driver().virtualMemory().granularity(device);
+        return Facts.of(
+                "name", driver().devices().name(device),
+                "uuid", driver().devices().uuid(device),
+                "count", driver().devices().count().value(),
+                "version", driver().devices().version().value(),
+                "total", driver().devices().totalBytes(device).orThrow("cuDeviceTotalMem"),
+                "granularity", granularity.ok() ? granularity.value() : 2L << 20);
+    }
+}

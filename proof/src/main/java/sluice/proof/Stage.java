@@ -1,0 +1,127 @@
+package sluice.proof;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Stream;
+import sluice.cuda.Driver;
+import sluice.region.RuntimeDirectory;
+
+/// Where a check happens: an empty folder for regions and, when simulated, a fresh GPU; closing it ends every probe.
+final class Stage implements AutoCloseable {
+    static final long MIB = 1L << 20;
+    static final long GIB = 1L << 30;
+    private static final Path SHARED_MEMORY = Path.of("/dev/shm");
+    private static final List<String> JAVA_OPTION_VARIABLES =
+            List.of("JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS", "_JAVA_OPTIONS");
+
+    private final Environment environment;
+    private final Path folder;
+    private final List<ProbeProcess> probes = new ArrayList<>();
+    private int tenants;
+
+    Stage(Environment environment) {
+        this.environment = environment;
+        try {
+            folder = Files.isWritable(SHARED_MEMORY)
+                    ? Files.createTempDirectory(SHARED_MEMORY, "sluice-proof-")
+                    : Files.createTempDirectory("sluice-proof-");
+        } catch (IOException failed) {
+            throw new UncheckedIOException("cannot make a folder for the proof", failed);
+        }
+    }
+
+    Environment environment() {
+        return environment;
+    }
+
+    RuntimeDirectory runtimeDirectory() {
+        return new RuntimeDirectory(folder);
+    }
+
+    TestTenant tenant(long quotaBytes) {
+        return TestTenant.create(runtimeDirectory(), "tenant-" + ++tenants, quotaBytes);
+    }
+
+    /// A probe without the library, with a context.
+    ProbeProcess bare() {
+        return open(start(plainSettings()));
+    }
+
+    /// A probe of the tenant, with a context.
+    ProbeProcess in(TestTenant tenant) {
+        return open(start(settings(tenant)));
+    }
+
+    ProbeProcess in(TestTenant tenant, Driver.Route route) {
+        return open(launch(ProbeCommand.quick(route), settings(tenant)));
+    }
+
+    /// A probe with the library and nothing but these settings, without a context.
+    ProbeProcess alone(Map<String, String> settings) {
+        Map<String, String> all = preloaded();
+        all.putAll(settings);
+        return start(all);
+    }
+
+    ProbeProcess start(Map<String, String> settings) {
+        return launch(ProbeCommand.quick(Driver.Route.DLSYM), settings);
+    }
+
+    ProbeProcess launch(List<String> command, Map<String, String> settings) {
+        ProbeProcess probe = ProbeProcess.start(command, settings, folder.resolve("stderr-" + probes.size()));
+        probes.add(probe);
+        return probe;
+    }
+
+    static ProbeProcess open(ProbeProcess probe) {
+        Facts opened = probe.ask("open");
+        if (opened.status() != 0) {
+            throw new CheckFailed("a probe cannot use the GPU: " + opened.line());
+        }
+        return probe;
+    }
+
+    Map<String, String> settings(TestTenant tenant) {
+        Map<String, String> settings = preloaded();
+        settings.put("SLUICE_REGION", tenant.file().toString());
+        settings.put("SLUICE_ON_ERROR", "fail");
+        return settings;
+    }
+
+    Map<String, String> preloaded() {
+        Map<String, String> settings = plainSettings();
+        settings.put("LD_PRELOAD", environment.library().toString());
+        settings.put(RuntimeDirectory.VARIABLE, folder.toString());
+        return settings;
+    }
+
+    /// The environment of this process without anything that limits a GPU or talks to the Java runtime.
+    Map<String, String> plainSettings() {
+        Map<String, String> settings = new HashMap<>(System.getenv());
+        settings.keySet().removeIf(name -> name.startsWith("SLUICE_") && !name.startsWith("SLUICE_SIM_")
+                || name.startsWith("CUDA_DEVICE_MEMORY_LIMIT") || name.equals("LD_PRELOAD"));
+        settings.keySet().removeAll(JAVA_OPTION_VARIABLES);
+        environment.simulatedDriver().ifPresent(driver -> {
+            settings.merge("LD_LIBRARY_PATH", driver.toString(), (old, own) -> own + ":" + old);
+            settings.put("SLUICE_SIM_STATE", folder.resolve("simulated-gpu").toString());
+        });
+        return settings;
+    }
+
+    @Override
+    public void close() {
+        probes.forEach(ProbeProcess::close);
+        try (Stream<Path> files = Files.walk(folder)) {
+            files.sorted(Comparator.reverseOrder()).forEach(file -> file.toFile().delete());
+        } catch (IOException left) {
+            throw new UncheckedIOException("cannot delete " + folder, left);
+        }
+    }
+}

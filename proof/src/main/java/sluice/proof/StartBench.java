@@ -1,0 +1,87 @@
+package sluice.proof;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Consumer;
+import java.util.stream.Stream;
+import sluice.proof.Target.AddedAtMost;
+import sluice.proof.Target.RatioAtMost;
+import sluice.region.RuntimeDirectory;
+
+/// What starting costs: the library in a program that never uses CUDA, and `sluice run` itself.
+final class StartBench {
+    private static final Target LIBRARY = new AddedAtMost(100_000);
+    private static final Target RUN = new RatioAtMost(2);
+
+    private StartBench() {}
+
+    static Measurement library(Environment environment, int repeats, Consumer<String> progress) {
+        progress.accept("start of a program that never uses CUDA");
+        try (Stage stage = new Stage(environment)) {
+            List<String> program = List.of(programTrue().toString());
+            return sideBySide("start of a program without CUDA", "the program without the library",
+                    () -> run(program, stage.plainSettings()), () -> run(program, stage.preloaded()), repeats, 100, LIBRARY);
+        }
+    }
+
+    static Measurement launcher(Environment environment, Path launcher, int repeats, Consumer<String> progress) {
+        progress.accept("sluice run -- true");
+        try (Stage stage = new Stage(environment)) {
+            Map<String, String> settings = stage.plainSettings();
+            settings.put(RuntimeDirectory.VARIABLE, stage.runtimeDirectory().path().toString());
+            List<String> java = List.of(ProbeCommand.java().toString(), "-version");
+            List<String> sluice = new ArrayList<>(List.of(launcher.toString(), "run", "--memory", "1g"));
+            sluice.addAll(environment.simulated() ? List.of("--sim", "--") : List.of("--"));
+            sluice.add(programTrue().toString());
+            return sideBySide("sluice run -- true", "java -version",
+                    () -> run(java, settings), () -> run(sluice, settings), repeats, 7, RUN);
+        }
+    }
+
+    private interface Run {
+        double nanos();
+    }
+
+    private static Measurement sideBySide(
+            String name, String baseline, Run without, Run with, int repeats, int runs, Target target) {
+        List<Double> bare = new ArrayList<>();
+        List<Double> limited = new ArrayList<>();
+        for (int repeat = 0; repeat < repeats; repeat++) {
+            List<Double> bareRuns = new ArrayList<>();
+            List<Double> limitedRuns = new ArrayList<>();
+            for (int i = 0; i < runs; i++) {
+                bareRuns.add(without.nanos());
+                limitedRuns.add(with.nanos());
+            }
+            bare.add(Spread.of(bareRuns).median());
+            limited.add(Spread.of(limitedRuns).median());
+        }
+        return new Measurement(name, baseline, bare, limited, target);
+    }
+
+    private static double run(List<String> command, Map<String, String> settings) {
+        ProcessBuilder builder = new ProcessBuilder(command)
+                .redirectErrorStream(true)
+                .redirectOutput(ProcessBuilder.Redirect.DISCARD);
+        builder.environment().clear();
+        builder.environment().putAll(settings);
+        try {
+            long start = System.nanoTime();
+            int status = builder.start().waitFor();
+            long nanos = System.nanoTime() - start;
+            Expect.that(status == 0, String.join(" ", command) + " ended with status " + status);
+            return nanos;
+        } catch (IOException | InterruptedException failed) {
+            throw new CheckFailed("cannot run " + String.join(" ", command) + ": " + failed.getMessage());
+        }
+    }
+
+    private static Path programTrue() {
+        return Stream.of("/usr/bin/true", "/bin/true").map(Path::of).filter(Files::isExecutable).findFirst()
+                .orElseThrow(() -> new CheckFailed("there is no /usr/bin/true to start"));
+    }
+}

@@ -1,0 +1,42 @@
+package sluice.proof;
+
+import java.nio.file.Path;
+import java.util.Arrays;
+import sluice.region.Identity;
+import sluice.region.MemoryLimits;
+import sluice.region.OnError;
+import sluice.region.Region;
+import sluice.region.RegionDraft;
+import sluice.region.RuntimeDirectory;
+import sluice.region.Tenant;
+import sluice.region.TenantGpu;
+
+/// A tenant made for a check, with the same quota on every GPU. Its probes use one GPU only.
+record TestTenant(Path file, long quotaBytes) {
+
+    static TestTenant create(RuntimeDirectory directory, String name, long quotaBytes) {
+        long[] limits = new long[MemoryLimits.GPUS];
+        Arrays.fill(limits, quotaBytes);
+        RegionDraft draft = new RegionDraft(
+                name, "sluice verify", Identity.self(), OnError.FAIL, MemoryLimits.of(limits));
+        return new TestTenant(Region.create(directory, draft), quotaBytes);
+    }
+
+    Tenant read() {
+        return Tenant.read(file);
+    }
+
+    /// What the ledger says the tenant's live processes hold.
+    long chargedBytes() {
+        return read().gpus().stream().mapToLong(TenantGpu::usedBytes).sum();
+    }
+
+    long refusedCalls() {
+        return read().gpus().stream().mapToLong(TenantGpu::refusedCalls).sum();
+    }
+
+    /// What may still be taken.
+    long roomBytes() {
+        return quotaBytes - chargedBytes();
+    }
+}
