@@ -15,6 +15,10 @@ public final class Main {
                    docs     --spec DIR --out DIR      write hooks.md and region.md
                    compare  --spec DIR --toolkit DIR  print what differs from a CUDA toolkit's headers""";
 
+    private static final class Usage extends Exception {
+        private static final long serialVersionUID = 1;
+    }
+
     private Main() {}
 
     public static void main(String[] arguments) {
@@ -24,7 +28,7 @@ public final class Main {
     static int run(PrintStream out, PrintStream err, String... arguments) {
         try {
             return command(out, err, arguments);
-        } catch (IllegalArgumentException usage) {
+        } catch (Usage usage) {
             err.println(USAGE);
             return 2;
         } catch (NoSuchFileException missing) {
@@ -36,12 +40,12 @@ public final class Main {
         }
     }
 
-    private static int command(PrintStream out, PrintStream err, String... arguments) throws IOException {
+    private static int command(PrintStream out, PrintStream err, String... arguments) throws IOException, Usage {
         var command = arguments.length == 0 ? "" : arguments[0];
         var other = switch (command) {
             case "generate", "docs" -> "--out";
             case "compare" -> "--toolkit";
-            default -> throw new IllegalArgumentException(command);
+            default -> throw new Usage();
         };
         var options = options(List.of(arguments).subList(1, arguments.length), List.of("--spec", other));
         var problems = new Problems();
@@ -61,13 +65,13 @@ public final class Main {
         return 0;
     }
 
-    private static Map<String, Path> options(List<String> arguments, List<String> names) {
+    private static Map<String, Path> options(List<String> arguments, List<String> names) throws Usage {
         var options = new HashMap<String, Path>();
         for (int i = 0; i + 1 < arguments.size(); i += 2) {
             options.put(arguments.get(i), Path.of(arguments.get(i + 1)));
         }
         if (arguments.size() != 2 * names.size() || !options.keySet().containsAll(names)) {
-            throw new IllegalArgumentException("options");
+            throw new Usage();
         }
         return options;
     }

@@ -13,6 +13,7 @@ final class RegionHeader {
                 #ifndef SL_REGION_LAYOUT_H
                 #define SL_REGION_LAYOUT_H
 
+                #include <stdatomic.h>
                 #include <stddef.h>
                 #include <stdint.h>
 

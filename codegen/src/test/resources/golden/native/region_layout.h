@@ -2,6 +2,7 @@
 #ifndef SL_REGION_LAYOUT_H
 #define SL_REGION_LAYOUT_H
 
+#include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
 
