@@ -30,7 +30,7 @@ final class HooksPage {
                 |---|---|---|---|
                 %s
 
-                **Ways to take memory that are enforced now** (a call that would exceed the quota gets CUDA's out-of-memory error):
+                **Ways to take memory that are enforced now** (above the quota the call gets CUDA's out-of-memory error):
                 %s.
 
                 **Ways to take memory that are not enforced yet** (the call passes and its memory is not counted):

@@ -12,8 +12,8 @@ final class RegionPage {
         return """
                 # The region
 
-                The memory-mapped file of one tenant, shared by the library in each of its processes and by the tools. Generated from
-                `spec/region.abi`; to change it, change that and run `mvn -q -pl codegen compile exec:exec@docs`.
+                The memory-mapped file of one tenant, shared by the library in each of its processes and by the tools.
+                Generated from `spec/region.abi`; to change it, change that and run `mvn -q -pl codegen compile exec:exec@docs`.
 
                 Layout %d, %d bytes, little-endian. A reader that finds another layout refuses and names both versions.
 

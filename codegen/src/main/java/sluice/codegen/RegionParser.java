@@ -137,7 +137,8 @@ final class RegionParser {
             problems.report(path, number, "unknown order '" + columns[3] + "'; one of " + Order.words());
         } else {
             var offset = fields.isEmpty() ? 0 : fields.getLast().offset() + fields.getLast().type().bytes();
-            fields.add(new RegionSpec.Field(columns[0], type.get(), columns[2], order.get(), columns[4], columns[5], offset, number));
+            fields.add(new RegionSpec.Field(
+                    columns[0], type.get(), columns[2], order.get(), columns[4], columns[5], offset, number));
         }
     }
 }

@@ -97,8 +97,11 @@ final class RegionRules {
         if (place.end() > spec.pageBytes()) {
             problems.report(path, place.line(), "place of '" + name + "' crosses the end of page 0");
         }
-        place.record().fields().stream().filter(field -> field.writer().equals("library")).findFirst().ifPresent(field ->
-                problems.report(path, place.line(), "'%s' lies on page 0, which the library maps read-only, but the library writes its field '%s'"
-                        .formatted(name, field.name())));
+        place.record().fields().stream()
+                .filter(field -> field.writer().equals("library"))
+                .findFirst()
+                .ifPresent(field -> problems.report(path, place.line(),
+                        "'%s' lies on page 0, which the library maps read-only, but the library writes its field '%s'"
+                                .formatted(name, field.name())));
     }
 }

@@ -11,8 +11,8 @@ final class SimBodiesHeader {
         return """
                 /* Generated from spec/cuda.api: the entry points of the simulated driver and their bodies.
                  *
-                 * A body is weak: an entry point whose body nobody defines returns CUDA_ERROR_NOT_SUPPORTED (801). An entry point and
-                 * its per-thread twin share a body; sim_enter is told which of them was called. */
+                 * A body is weak: an entry point whose body nobody defines returns CUDA_ERROR_NOT_SUPPORTED (801). An entry
+                 * point and its per-thread twin share a body; sim_enter is told which of them was called. */
                 #ifndef SIM_BODIES_H
                 #define SIM_BODIES_H
 

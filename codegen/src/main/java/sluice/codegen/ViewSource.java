@@ -34,7 +34,12 @@ final class ViewSource {
                 %s
                 %s}
                 """.formatted(
-                        indexed ? "import java.util.Objects;\n" : "", record.name(), className(record), handles(record), className(record), factory(place),
+                        indexed ? "import java.util.Objects;\n" : "",
+                        record.name(),
+                        className(record),
+                        handles(record),
+                        className(record),
+                        factory(place),
                         record.fields().stream()
                                 .map(FieldSource::emit)
                                 .collect(Collectors.joining("\n"))

@@ -7,7 +7,8 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 
 class ApiParserTest {
-    private static final List<String> TYPES = List.of("enum CUresult", "handle CUstream", "scalar CUdeviceptr = unsigned long long");
+    private static final List<String> TYPES =
+            List.of("enum CUresult", "handle CUstream", "scalar CUdeviceptr = unsigned long long");
 
     private final Problems problems = new Problems();
 
@@ -75,7 +76,8 @@ class ApiParserTest {
 
     @Test
     void shouldReportEveryWrongLineInOrder() {
-        assertThat(problemsOf("cuInit 2000 - init", "cuInit 2000 - init - void", "cuInit 2000 - init - void", "cuY 1 - sync - void"))
+        assertThat(problemsOf(
+                        "cuInit 2000 - init", "cuInit 2000 - init - void", "cuInit 2000 - init - void", "cuY 1 - sync - void"))
                 .containsExactly(
                         "cuda.api:4: 4 columns instead of 6: symbol, since, per-thread, role, hook, parameters",
                         "cuda.api:6: duplicate symbol 'cuInit'; first in line 5",

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
@@ -57,7 +58,9 @@ class ToolkitComparisonTest {
 
     @Test
     void shouldNameNewVersionWithItsSymbol() throws Exception {
-        assertThat(differences(SAME + "typedef CUresult (CUDAAPI *PFN_cuMemAlloc_v14000)(CUdeviceptr_v2 *dptr,\n    int node);", ""))
+        var added = "typedef CUresult (CUDAAPI *PFN_cuMemAlloc_v14000)(CUdeviceptr_v2 *dptr,\n    int node);";
+
+        assertThat(differences(SAME + added, ""))
                 .containsExactly("cuMemAlloc_v3: missing; since 14000, parameters (CUdeviceptr *, int)");
     }
 
@@ -96,8 +99,8 @@ class ToolkitComparisonTest {
     }
 
     private static Optional<Path> installed() {
-        return Stream.of(Optional.ofNullable(System.getenv("CUDA_HOME")), Optional.of("/usr/local/cuda"), Optional.of("/usr/local/cuda-13.0"))
-                .flatMap(Optional::stream)
+        return Stream.of(System.getenv("CUDA_HOME"), "/usr/local/cuda", "/usr/local/cuda-13.0")
+                .filter(Objects::nonNull)
                 .map(Path::of)
                 .filter(ToolkitComparisonTest::isVersion13)
                 .findFirst();

@@ -4,7 +4,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.charset.StandardCharsets;
 
-/// Text in a field of fixed size: UTF-8, ended by a NUL. What a tenant may have written there is read without trust.
+/// Text in a field of fixed size: UTF-8, ended by a NUL. What a tenant wrote there is read without trust.
 final class RegionText {
     private RegionText() {}
 
