@@ -1,0 +1,178 @@
+/* Reads and writes the state file. */
+#define _GNU_SOURCE
+#include "state.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#define CLEARING (1ull << 63)
+#define PID_BITS 22
+
+static sim_state_t *state;
+static sim_state_slot_t *own;
+
+uint64_t sim_state_now(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+/* 0 when there is no such process; a zombie counts as gone, as its GPU memory would be. */
+static uint64_t identity_of(pid_t pid) {
+    char path[32], line[1024];
+    snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
+    int file = open(path, O_RDONLY | O_CLOEXEC);
+    if (file < 0) return 0;
+    ssize_t length = read(file, line, sizeof line - 1);
+    close(file);
+    line[length > 0 ? length : 0] = 0;
+    char *field = strrchr(line, ')');
+    if (!field || field[1] == 0 || strchr("ZXx", field[2])) return 0;
+    for (int i = 0; i < 20 && field; i++) field = strchr(field + 1, ' ');
+    return field ? strtoull(field, NULL, 10) << PID_BITS | (uint64_t)pid : 0;
+}
+
+static pid_t pid_of(uint64_t owner) { return (pid_t)(owner & ((1u << PID_BITS) - 1)); }
+
+static bool is_alive(uint64_t owner) { return identity_of(pid_of(owner)) == (owner & ~CLEARING); }
+
+bool sim_state_open(void) {
+    if (state) return true;
+    int file = open(sim_settings()->state_path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+    if (file < 0) return false;
+    struct stat stat;
+    bool sized = fstat(file, &stat) == 0 && (stat.st_size >= (off_t)sizeof *state || ftruncate(file, sizeof *state) == 0);
+    void *map = sized ? mmap(NULL, sizeof *state, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0) : MAP_FAILED;
+    close(file);
+    if (map == MAP_FAILED) return false;
+    uint32_t layout = 0;
+    sim_state_t *mapped = map;
+    if (!atomic_compare_exchange_strong(&mapped->layout, &layout, SIM_STATE_LAYOUT) && layout != SIM_STATE_LAYOUT) {
+        munmap(map, sizeof *state);
+        return false;
+    }
+    state = mapped;
+    return true;
+}
+
+/* A slot may be claimed when it is free, was ours before an exec, or belongs to a dead process. */
+static bool claim(sim_state_slot_t *slot, uint64_t self) {
+    uint64_t owner = atomic_load(&slot->owner);
+    if (owner != 0 && (owner & ~CLEARING) != self && is_alive(owner)) return false;
+    if (!atomic_compare_exchange_strong(&slot->owner, &owner, self | CLEARING)) return false;
+    for (int gpu = 0; gpu < SIM_GPUS_MAX; gpu++) atomic_store(&slot->taken_bytes[gpu], 0);
+    atomic_store(&slot->owner, self);
+    own = slot;
+    return true;
+}
+
+bool sim_state_attach(void) {
+    uint64_t self = identity_of(getpid());
+    if (self == 0) return false;
+    for (int i = 0; i < SIM_STATE_SLOTS; i++)
+        if ((atomic_load(&state->slot[i].owner) & ~CLEARING) == self && claim(&state->slot[i], self)) return true;
+    for (int i = 0; i < SIM_STATE_SLOTS; i++)
+        if (claim(&state->slot[i], self)) return true;
+    return false;
+}
+
+void sim_state_detach(void) {
+    if (own) atomic_store(&own->owner, 0);
+    own = NULL;
+}
+
+/* Owner and bytes of a slot; a dead owner's slot is freed on the way. */
+static uint64_t live_bytes(sim_state_slot_t *slot, int gpu, bool check, uint64_t *owner) {
+    *owner = atomic_load(&slot->owner);
+    if (*owner == 0 || *owner & CLEARING) return 0;
+    if (check && slot != own && !is_alive(*owner)) {
+        atomic_compare_exchange_strong(&slot->owner, owner, 0);
+        return 0;
+    }
+    return atomic_load(&slot->taken_bytes[gpu]);
+}
+
+static uint64_t sum(int gpu, bool check) {
+    uint64_t bytes = 0, owner;
+    for (int i = 0; i < SIM_STATE_SLOTS; i++) bytes += live_bytes(&state->slot[i], gpu, check, &owner);
+    return bytes;
+}
+
+uint64_t sim_state_taken(int gpu) { return sum(gpu, true); }
+
+bool sim_state_process(int gpu, unsigned slot, pid_t *pid, uint64_t *bytes) {
+    uint64_t owner;
+    *bytes = live_bytes(&state->slot[slot], gpu, true, &owner);
+    *pid = pid_of(owner);
+    return *bytes > 0;
+}
+
+/* Every process adds its own bytes before it sums, all in one total order: of two that do not fit together at least one
+ * sees both and takes its bytes back. It tries again after a while, since both may have seen both. */
+bool sim_state_take(int gpu, uint64_t bytes) {
+    uint64_t total = sim_settings()->memory_bytes;
+    if (bytes > total) return false;
+    for (unsigned attempt = 0; attempt < 5; attempt++) {
+        atomic_fetch_add(&own->taken_bytes[gpu], bytes);
+        if (sum(gpu, false) <= total || sum(gpu, true) <= total) return true;
+        atomic_fetch_sub(&own->taken_bytes[gpu], bytes);
+        if (sum(gpu, false) + bytes > total) return false;
+        usleep(20u + ((unsigned)getpid() * 7u + attempt * 13u) % 97u);
+    }
+    return false;
+}
+
+void sim_state_give(int gpu, uint64_t bytes) { atomic_fetch_sub(&own->taken_bytes[gpu], bytes); }
+
+/* Work that lies before now is done and work after it is one unbroken span, so used time is known exactly at any moment
+ * since the last reservation. */
+static uint64_t used_at(const sim_state_gpu_t *gpu, uint64_t time) {
+    uint64_t until = atomic_load(&gpu->busy_until_ns), total = atomic_load(&gpu->busy_total_ns);
+    uint64_t ahead = until > time ? until - time : 0;
+    return total > ahead ? total - ahead : 0;
+}
+
+#define SAMPLE_STEP_NS 10000u
+#define SAMPLE_EVERY_NS 100000000u
+
+static void keep_sample(sim_state_gpu_t *gpu, uint64_t now) {
+    uint64_t newer = atomic_load(&gpu->sample[1]);
+    uint32_t age = (uint32_t)(now / SAMPLE_STEP_NS) - (uint32_t)(newer >> 32);
+    if (age < SAMPLE_EVERY_NS / SAMPLE_STEP_NS) return;
+    uint64_t fresh = (now / SAMPLE_STEP_NS) << 32 | (uint32_t)(used_at(gpu, now) / SAMPLE_STEP_NS);
+    if (atomic_compare_exchange_strong(&gpu->sample[1], &newer, fresh)) atomic_store(&gpu->sample[0], newer);
+}
+
+uint64_t sim_state_reserve(int index, uint64_t ready_ns, uint64_t duration_ns) {
+    sim_state_gpu_t *gpu = &state->gpu[index];
+    uint64_t now = sim_state_now();
+    keep_sample(gpu, now);
+    uint64_t until = atomic_load(&gpu->busy_until_ns), end;
+    do end = (until > ready_ns ? until : ready_ns) + duration_ns;
+    while (!atomic_compare_exchange_weak(&gpu->busy_until_ns, &until, end));
+    atomic_fetch_add(&gpu->busy_total_ns, duration_ns);
+    atomic_store(&gpu->last_work_ns, now);
+    return end;
+}
+
+unsigned sim_state_busy_percent(int index) {
+    sim_state_gpu_t *gpu = &state->gpu[index];
+    const uint64_t window = 2 * SAMPLE_EVERY_NS;
+    uint64_t now = sim_state_now(), span = window, used;
+    if (atomic_load(&gpu->last_work_ns) + window < now) {
+        used = used_at(gpu, now) - used_at(gpu, now - window);
+    } else {
+        uint64_t from = atomic_load(&gpu->sample[0]);
+        span = (uint64_t)((uint32_t)(now / SAMPLE_STEP_NS) - (uint32_t)(from >> 32)) * SAMPLE_STEP_NS;
+        used = (uint64_t)((uint32_t)(used_at(gpu, now) / SAMPLE_STEP_NS) - (uint32_t)from) * SAMPLE_STEP_NS;
+        if (span > 5 * window) span = 5 * window;
+    }
+    uint64_t percent = span ? used * 100 / span : 0;
+    return percent > 100 ? 100 : (unsigned)percent;
+}

@@ -1,0 +1,49 @@
+/* The state file: what all processes on the simulated GPUs share, memory taken and time used.
+ *
+ * Its constitution: a file of zeros is a valid empty state. A slot's owner is the identity of a process (start time in
+ * ticks << 22 | pid), 0 when free, with bit 63 while its owner clears it. Only the owner writes the rest of its slot, so
+ * whatever a killed process leaves is ignored from the moment anybody finds it dead. Nobody ever waits for a peer. */
+#ifndef SIM_STATE_H
+#define SIM_STATE_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "settings.h"
+
+#define SIM_STATE_LAYOUT 0x736c7331u
+#define SIM_STATE_SLOTS 512
+
+typedef struct {
+    _Atomic uint64_t busy_until_ns; /* monotonic clock; only grows, by compare-and-swap */
+    _Atomic uint64_t busy_total_ns; /* all time ever reserved; the part after now is still to come */
+    _Atomic uint64_t last_work_ns;  /* when time was last reserved */
+    _Atomic uint64_t sample[2];     /* older and newer (time, used time) in 10 us steps, 32 bits each */
+} sim_state_gpu_t;
+
+typedef struct {
+    _Atomic uint64_t owner;
+    _Atomic uint64_t taken_bytes[SIM_GPUS_MAX];
+} sim_state_slot_t;
+
+typedef struct {
+    _Atomic uint32_t layout; /* SIM_STATE_LAYOUT, set by whoever comes first */
+    uint32_t reserved[15];
+    sim_state_gpu_t gpu[SIM_GPUS_MAX];
+    sim_state_slot_t slot[SIM_STATE_SLOTS];
+} sim_state_t;
+
+uint64_t sim_state_now(void);
+bool sim_state_open(void);
+bool sim_state_attach(void);
+void sim_state_detach(void);
+bool sim_state_take(int gpu, uint64_t bytes);
+void sim_state_give(int gpu, uint64_t bytes);
+uint64_t sim_state_taken(int gpu);
+bool sim_state_process(int gpu, unsigned slot, pid_t *pid, uint64_t *bytes);
+uint64_t sim_state_reserve(int gpu, uint64_t ready_ns, uint64_t duration_ns);
+unsigned sim_state_busy_percent(int gpu);
+
+#endif
