@@ -1,0 +1,72 @@
+package sluice.proof;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Optional;
+import java.util.concurrent.atomic.AtomicReference;
+import org.junit.jupiter.api.Test;
+import sluice.proof.Result.Outcome;
+
+class CheckTest {
+    private final Environment nowhere = new Environment(Path.of("/no/library.so"), Optional.empty());
+
+    @Test
+    void shouldPassWithWhatTheBodySaw() {
+        Result result = new Check("group", "name", stage -> "2 MiB charged").run(nowhere);
+        assertThat(result.outcome()).isEqualTo(Outcome.PASSED);
+        assertThat(result.detail()).isEqualTo("2 MiB charged");
+        assertThat(result.group()).isEqualTo("group");
+        assertThat(result.name()).isEqualTo("name");
+    }
+
+    @Test
+    void shouldFailWithWhatWasExpectedAndSeen() {
+        Result result = run(stage -> {
+            Expect.refused("cuMemAlloc", 0);
+            return "unreachable";
+        });
+        assertThat(result.failed()).isTrue();
+        assertThat(result.detail())
+                .isEqualTo("cuMemAlloc answered 0 (CUDA_SUCCESS), expected 2 (CUDA_ERROR_OUT_OF_MEMORY)");
+    }
+
+    @Test
+    void shouldSkipWithReason() {
+        Result result = run(stage -> {
+            throw new CheckSkipped("no NVML");
+        });
+        assertThat(result.outcome()).isEqualTo(Outcome.SKIPPED);
+        assertThat(result.detail()).isEqualTo("no NVML");
+    }
+
+    @Test
+    void shouldFailOnAnythingUnexpected() {
+        Result result = run(stage -> {
+            throw new IllegalStateException("surprise");
+        });
+        assertThat(result.failed()).isTrue();
+        assertThat(result.detail()).contains("unexpected", "surprise");
+    }
+
+    @Test
+    void shouldLeaveNoFolderBehind() {
+        AtomicReference<Path> folder = new AtomicReference<>();
+        run(stage -> {
+            folder.set(stage.runtimeDirectory().path());
+            Files.writeString(folder.get().resolve("something"), "text");
+            return "";
+        });
+        assertThat(folder.get()).doesNotExist();
+    }
+
+    @Test
+    void shouldNameEachCheckOnce() {
+        assertThat(Verify.checks()).extracting(Check::toString).doesNotHaveDuplicates().hasSizeGreaterThan(30);
+    }
+
+    private Result run(Check.Body body) {
+        return new Check("group", "name", body).run(nowhere);
+    }
+}
