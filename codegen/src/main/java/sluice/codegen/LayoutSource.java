@@ -46,6 +46,16 @@ final class LayoutSource {
                 place.record().name(),
                 place.offset(),
                 place.record().bytes(),
-                place.count());
+                place.count()) + (place.count() == 1 ? fields(place) : "");
+    }
+
+    /// For who writes a record that exists once without a mapped view.
+    private static String fields(RegionSpec.Place place) {
+        return place.record().fields().stream()
+                .map(field -> "    public static final int %s_%s_OFFSET = %d;\n".formatted(
+                        JavaNames.constant(place.record().name()),
+                        JavaNames.constant(field.name()),
+                        place.offset() + field.offset()))
+                .collect(Collectors.joining());
     }
 }

@@ -18,6 +18,11 @@ public final class RegionLayout {
     public static final long HEADER_OFFSET = 0L;
     public static final int HEADER_BYTES = 128;
     public static final int HEADER_COUNT = 1;
+    public static final int HEADER_MAGIC_OFFSET = 0;
+    public static final int HEADER_LAYOUT_OFFSET = 8;
+    public static final int HEADER_ZONE_MINUTES_OFFSET = 12;
+    public static final int HEADER_LIMIT_BYTES_OFFSET = 16;
+    public static final int HEADER_TENANT_OFFSET = 48;
 
     /// Where the slot records lie, how large one is and how many there are.
     public static final long SLOT_OFFSET = 4096L;
