@@ -1,0 +1,81 @@
+/* context: cuInit, and the calls that end a context and free all memory in it at once. */
+#include "driver.h"
+#include "hooks.h"
+#include "memory.h"
+#include "real.h"
+#include "tenant.h"
+
+CUresult hook_cuInit(unsigned int Flags) {
+    if (!SL_DRIVER_HAS(cuInit))
+        return CUDA_ERROR_NO_DEVICE;
+    if (sl_tenant_attach() == SL_TENANT_REFUSE)
+        return CUDA_ERROR_NOT_PERMITTED;
+    return real.cuInit(Flags);
+}
+
+static bool attached(void) {
+    return sl_tenant_attach() == SL_TENANT_ATTACHED;
+}
+
+static CUresult settle_destroyed(CUresult status, CUcontext context, uint32_t teardown) {
+    if (status == CUDA_SUCCESS && context && attached())
+        sl_allocations_drain(context, teardown, sl_memory_refund);
+    return status;
+}
+
+CUresult hook_cuCtxDestroy_v2(CUcontext ctx) {
+    if (!SL_DRIVER_HAS(cuCtxDestroy_v2))
+        return CUDA_ERROR_NOT_FOUND;
+    uint32_t teardown = sl_allocations_begin_teardown();
+    return settle_destroyed(real.cuCtxDestroy_v2(ctx), ctx, teardown);
+}
+
+CUresult hook_cuCtxDestroy(CUcontext ctx) {
+    if (!SL_DRIVER_HAS(cuCtxDestroy))
+        return CUDA_ERROR_NOT_FOUND;
+    uint32_t teardown = sl_allocations_begin_teardown();
+    return settle_destroyed(real.cuCtxDestroy(ctx), ctx, teardown);
+}
+
+/* Takes one use away; the context is gone when it was the last. */
+CUresult hook_cuCtxDetach(CUcontext ctx) {
+    if (!SL_DRIVER_HAS(cuCtxDetach))
+        return CUDA_ERROR_NOT_FOUND;
+    uint32_t teardown = sl_allocations_begin_teardown();
+    CUresult status = real.cuCtxDetach(ctx);
+    unsigned int version;
+    bool gone = !real.cuCtxGetApiVersion || real.cuCtxGetApiVersion(ctx, &version) != CUDA_SUCCESS;
+    return gone ? settle_destroyed(status, ctx, teardown) : status;
+}
+
+static bool primary_active(CUdevice device) {
+    unsigned int flags;
+    int active = 0;
+    return real.cuDevicePrimaryCtxGetState && real.cuDevicePrimaryCtxGetState(device, &flags, &active) == CUDA_SUCCESS &&
+           active;
+}
+
+/* The only way to learn its address is to retain it; that changes nothing while it is active. */
+static CUcontext primary_context(CUdevice device) {
+    CUcontext context = NULL;
+    if (!attached() || !primary_active(device) || !real.cuDevicePrimaryCtxRetain || !real.cuDevicePrimaryCtxRelease_v2)
+        return NULL;
+    if (real.cuDevicePrimaryCtxRetain(&context, device) != CUDA_SUCCESS)
+        return NULL;
+    real.cuDevicePrimaryCtxRelease_v2(device);
+    return context;
+}
+
+#define PRIMARY_HOOK(function, gone)                                                    \
+    CUresult hook_##function(CUdevice dev) {                                            \
+        if (!SL_DRIVER_HAS(function))                                                      \
+            return CUDA_ERROR_NOT_FOUND;                                                \
+        CUcontext context = primary_context(dev);                                       \
+        uint32_t teardown = sl_allocations_begin_teardown();                            \
+        CUresult status = real.function(dev);                                           \
+        return context && (gone) ? settle_destroyed(status, context, teardown) : status; \
+    }
+PRIMARY_HOOK(cuDevicePrimaryCtxRelease, !primary_active(dev))
+PRIMARY_HOOK(cuDevicePrimaryCtxRelease_v2, !primary_active(dev))
+PRIMARY_HOOK(cuDevicePrimaryCtxReset, true)
+PRIMARY_HOOK(cuDevicePrimaryCtxReset_v2, true)

@@ -1,0 +1,169 @@
+/* gpu: which entry of the region a CUDA device is.
+ *
+ * The UUID is the key: CUDA's numbers depend on CUDA_VISIBLE_DEVICES of each process. Entries are filled strictly in
+ * order and nobody passes one that is being filled, so a GPU never gets two. Everything about the GPU is asked before
+ * an entry is taken: between taking and publishing there are only stores. */
+#define _GNU_SOURCE
+#include "gpu.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "driver.h"
+#include "ledger.h"
+#include "os.h"
+#include "real.h"
+#include "tenant.h"
+
+#define FILLING (1ull << 63)
+#define READY 1
+#define DEVICES 64
+#define DEFAULT_GRANULARITY (2u << 20)
+#define WAITS 1000
+
+static atomic_int entries[DEVICES]; /* 0 = not asked yet; entry + 1; or negative */
+
+void sl_gpu_forget(void) {
+    for (int i = 0; i < DEVICES; i++)
+        entries[i] = 0;
+}
+
+static uint32_t granularity(CUdevice device) {
+    enum { PINNED = 1, DEVICE = 1, MINIMUM = 0 };
+    CUmemAllocationProp prop = {.type = PINNED, .location = {DEVICE, device}};
+    size_t bytes = 0;
+    if (!real.cuMemGetAllocationGranularity || real.cuMemGetAllocationGranularity(&bytes, &prop, MINIMUM) != CUDA_SUCCESS)
+        return DEFAULT_GRANULARITY;
+    bool sensible = bytes >= 4096 && bytes <= 1u << 30 && (bytes & (bytes - 1)) == 0;
+    return sensible ? (uint32_t)bytes : DEFAULT_GRANULARITY;
+}
+
+/* What NVML, and so nvidia-smi, calls the GPU; -1 when it does not know. */
+static int nvml_index(const uint8_t uuid[16]) {
+    enum { LOADED_PRIVATELY = RTLD_LAZY };
+    const sl_elf_libc_t *libc = sl_driver_libc();
+    void *nvml = libc->dlopen("libnvidia-ml.so.1", LOADED_PRIVATELY);
+    if (!nvml) {
+        if (libc->dlerror)
+            libc->dlerror();
+        return -1;
+    }
+    int (*init)(void) = (int (*)(void))libc->dlsym(nvml, "nvmlInit_v2");
+    int (*shutdown)(void) = (int (*)(void))libc->dlsym(nvml, "nvmlShutdown");
+    int (*by_uuid)(const char *, void **) = (int (*)(const char *, void **))libc->dlsym(nvml, "nvmlDeviceGetHandleByUUID");
+    int (*index_of)(void *, unsigned *) = (int (*)(void *, unsigned *))libc->dlsym(nvml, "nvmlDeviceGetIndex");
+    unsigned index = 0;
+    int result = -1;
+    if (init && shutdown && by_uuid && index_of && init() == 0) {
+        char text[48] = "GPU-";
+        for (int i = 0, at = 4; i < 16; i++)
+            at += sprintf(text + at, i == 4 || i == 6 || i == 8 || i == 10 ? "-%02x" : "%02x", uuid[i]);
+        void *handle;
+        if (by_uuid(text, &handle) == 0 && index_of(handle, &index) == 0)
+            result = (int)index;
+        shutdown();
+    }
+    return result;
+}
+
+/* With one GPU and nothing that renumbers GPUs there is only one answer, and NVML need not be loaded. */
+static int index_of(CUdevice device, const uint8_t uuid[16]) {
+    int count = 0;
+    bool alone = real.cuDeviceGetCount && real.cuDeviceGetCount(&count) == CUDA_SUCCESS && count == 1;
+    if (alone && !getenv("CUDA_VISIBLE_DEVICES"))
+        return 0;
+    int index = nvml_index(uuid);
+    if (index >= 0)
+        return index;
+    sl_report(SL_WARN, "NVML does not say which GPU CUDA device %d is; limits go by CUDA's numbers", device);
+    return device;
+}
+
+static bool describe(CUdevice device, sl_region_gpu_t *gpu, sl_reason_t *reason) {
+    CUuuid uuid;
+    CUresult status = CUDA_ERROR_NOT_FOUND;
+    if (real.cuDeviceGetUuid_v2)
+        status = real.cuDeviceGetUuid_v2(&uuid, device);
+    else if (real.cuDeviceGetUuid)
+        status = real.cuDeviceGetUuid(&uuid, device);
+    if (status != CUDA_SUCCESS)
+        return sl_report_fail(reason, "the driver gives no UUID for device %d (error %d)", device, status);
+    memcpy(gpu->uuid, uuid.bytes, sizeof gpu->uuid);
+    gpu->index = index_of(device, gpu->uuid);
+    if (gpu->index < 0 || gpu->index >= 16)
+        return sl_report_fail(reason, "GPU %d cannot have a limit: only 0 to 15 can", gpu->index);
+    gpu->granularity_bytes = granularity(device);
+    size_t total = 0;
+    if (real.cuDeviceTotalMem_v2)
+        real.cuDeviceTotalMem_v2(&total, device);
+    gpu->total_bytes = total;
+    if (!real.cuDeviceGetName || real.cuDeviceGetName(gpu->name, sizeof gpu->name, device) != CUDA_SUCCESS)
+        gpu->name[0] = 0;
+    return true;
+}
+
+static void publish(sl_region_gpu_t *entry, const sl_region_gpu_t *gpu) {
+    memcpy(entry->uuid, gpu->uuid, sizeof entry->uuid);
+    entry->index = gpu->index;
+    entry->granularity_bytes = gpu->granularity_bytes;
+    entry->total_bytes = gpu->total_bytes;
+    memcpy(entry->name, gpu->name, sizeof entry->name);
+    uint64_t filling = FILLING | sl_tenant.self.identity;
+    atomic_compare_exchange_strong(&entry->owner, &filling, READY);
+}
+
+static int find_or_fill(const sl_region_gpu_t *gpu, sl_reason_t *reason) {
+    int waits = 0;
+    for (int number = 0; number < SL_REGION_GPU_COUNT;) {
+        sl_region_gpu_t *entry = &sl_tenant.region.gpus[number];
+        uint64_t owner = entry->owner;
+        if (owner == READY) {
+            if (memcmp(entry->uuid, gpu->uuid, sizeof gpu->uuid) == 0)
+                return number;
+            number++;
+        } else if (!owner || !sl_os_alive(owner & ~FILLING, 0)) {
+            if (atomic_compare_exchange_strong(&entry->owner, &owner, FILLING | sl_tenant.self.identity))
+                publish(entry, gpu);
+        } else if (++waits > WAITS) {
+            sl_report_fail(reason, "entry %d of the region's table of GPUs is never finished", number);
+            return -1;
+        } else {
+            sl_os_sleep_nanos(100000);
+        }
+    }
+    sl_report_fail(reason, "the region's table of GPUs is full: a tenant can use %d GPUs", SL_REGION_GPU_COUNT);
+    return -1;
+}
+
+static int look_up(CUdevice device) {
+    static const sl_region_gpu_t nothing;
+    sl_region_gpu_t gpu = nothing;
+    sl_reason_t reason;
+    int number = describe(device, &gpu, &reason) ? find_or_fill(&gpu, &reason) : -1;
+    /* The index is read from the region: it may come from a damaged file. */
+    if (number >= 0 && (unsigned)sl_tenant.region.gpus[number].index >= 16) {
+        sl_report_fail(&reason, "entry %d of the region's table of GPUs is damaged", number);
+        number = -1;
+    }
+    if (number < 0)
+        return sl_tenant_must_refuse(&reason) ? SL_GPU_REFUSED : SL_GPU_UNCOUNTED;
+    sl_ledger_open((unsigned)number);
+    return number;
+}
+
+int sl_gpu_find(CUdevice device) {
+    if (device < 0 || device >= DEVICES)
+        return SL_GPU_UNCOUNTED;
+    int known = atomic_load_explicit(&entries[device], memory_order_acquire);
+    if (SL_UNLIKELY(known == 0)) {
+        int saved = errno;
+        int found = look_up(device);
+        known = found >= 0 ? found + 1 : found;
+        atomic_store_explicit(&entries[device], known, memory_order_release);
+        errno = saved;
+    }
+    return known > 0 ? known - 1 : known;
+}

@@ -1,0 +1,14 @@
+/* gpu: which entry of the region a CUDA device is. */
+#ifndef SL_GPU_H
+#define SL_GPU_H
+
+#include "cuda_abi.h"
+
+enum { SL_GPU_UNCOUNTED = -1, SL_GPU_REFUSED = -2 };
+
+/* The number of the entry, or one of the above when the device cannot be accounted. */
+int sl_gpu_find(CUdevice device);
+/* After a fork: every device is looked up again. */
+void sl_gpu_forget(void);
+
+#endif

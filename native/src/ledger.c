@@ -1,0 +1,128 @@
+/* ledger: the account of memory.
+ *
+ * There is no total to keep right. A process adds to its own account first and sums all accounts afterwards; both are
+ * sequentially consistent, so of two processes that race at least one sees both charges, and they never both pass. */
+#include "ledger.h"
+
+#include <errno.h>
+
+#include "os.h"
+#include "tenant.h"
+
+#define BACK_OFF_NANOS 50000u
+#define BACK_OFFS 8
+#define REAP_NANOS 10000000u
+
+typedef struct {
+    uint64_t charged;
+    uint64_t in_flight;
+} sum_t;
+
+static sl_region_account_t *own_account(unsigned gpu) {
+    return sl_region_account(&sl_tenant.region, sl_tenant.slot, gpu);
+}
+
+static sum_t sum(unsigned gpu) {
+    const sl_region_t *region = &sl_tenant.region;
+    sum_t result = {0, 0};
+    uint64_t slots = region->gpus[gpu].slots;
+    for (unsigned number = 0; number < slots && number < SL_REGION_SLOT_COUNT; number++) {
+        uint64_t owner = region->slots[number].owner;
+        if (!owner || owner >> 63)
+            continue;
+        const sl_region_account_t *account = sl_region_account(region, number, gpu);
+        result.charged += account->charged_bytes;
+        result.in_flight += atomic_load_explicit(&account->in_flight_bytes, memory_order_relaxed);
+    }
+    return result;
+}
+
+static void raise_to(_Atomic uint64_t *word, uint64_t value) {
+    uint64_t seen = *word;
+    while (seen < value && !atomic_compare_exchange_weak(word, &seen, value))
+        ;
+}
+
+void sl_ledger_open(unsigned gpu) {
+    raise_to(&sl_tenant.region.gpus[gpu].slots, sl_tenant.slot + 1);
+}
+
+uint64_t sl_ledger_limit(unsigned gpu) {
+    int index = sl_tenant.region.gpus[gpu].index;
+    return atomic_load_explicit(&sl_tenant.region.limits->memory_bytes[index], memory_order_relaxed);
+}
+
+/* in_flight is the larger of the two at any moment, so that others rather wait in vain than refuse in vain. */
+static void add(sl_region_account_t *account, uint64_t bytes) {
+    account->in_flight_bytes += bytes;
+    account->charged_bytes += bytes;
+}
+
+static void take_back(sl_region_account_t *account, uint64_t bytes) {
+    account->charged_bytes -= bytes;
+    account->in_flight_bytes -= bytes;
+}
+
+bool sl_ledger_reserve(unsigned gpu, uint64_t bytes) {
+    sl_region_account_t *account = own_account(gpu);
+    uint64_t span = BACK_OFF_NANOS;
+    for (int attempt = 0;; attempt++, span *= 2) {
+        uint64_t limit = sl_ledger_limit(gpu);
+        limit = limit ? limit : UINT64_MAX;
+        add(account, bytes);
+        sum_t now = sum(gpu);
+        if (now.charged > limit && sl_slots_reap(&sl_tenant.region, &sl_tenant.self))
+            now = sum(gpu);
+        if (now.charged <= limit) {
+            if (now.charged > atomic_load_explicit(&sl_tenant.region.gpus[gpu].peak_bytes, memory_order_relaxed))
+                raise_to(&sl_tenant.region.gpus[gpu].peak_bytes, now.charged);
+            return true;
+        }
+        take_back(account, bytes);
+        uint64_t in_flight_elsewhere = now.in_flight > bytes ? now.in_flight - bytes : 0;
+        bool others_may_give_up = now.charged <= limit + in_flight_elsewhere;
+        if (!in_flight_elsewhere || !others_may_give_up || attempt == BACK_OFFS)
+            return false;
+        int saved = errno;
+        sl_os_sleep_nanos(span / 2 + sl_os_wall_nanos() % span);
+        errno = saved;
+    }
+}
+
+void sl_ledger_commit(unsigned gpu, uint64_t bytes) {
+    own_account(gpu)->in_flight_bytes -= bytes;
+}
+
+void sl_ledger_cancel(unsigned gpu, uint64_t bytes) {
+    take_back(own_account(gpu), bytes);
+}
+
+void sl_ledger_refund(unsigned gpu, uint64_t bytes) {
+    own_account(gpu)->charged_bytes -= bytes;
+}
+
+void sl_ledger_count(unsigned gpu, int allocations, int64_t managed_bytes) {
+    sl_region_account_t *account = own_account(gpu);
+    atomic_fetch_add_explicit(&account->allocations, (uint64_t)(int64_t)allocations, memory_order_relaxed);
+    if (allocations > 0)
+        atomic_fetch_add_explicit(&account->allocations_total, (uint64_t)allocations, memory_order_relaxed);
+    if (managed_bytes)
+        atomic_fetch_add_explicit(&account->managed_bytes, (uint64_t)managed_bytes, memory_order_relaxed);
+}
+
+void sl_ledger_refuse(unsigned gpu, uint64_t bytes) {
+    sl_region_gpu_t *entry = &sl_tenant.region.gpus[gpu];
+    entry->refused_calls++;
+    entry->refused_bytes = bytes;
+    sl_report(SL_INFO, "memory quota of GPU %d: an allocation of %llu bytes was refused, %llu of %llu are used; raise "
+              "the limit or free memory", entry->index, (unsigned long long)bytes,
+              (unsigned long long)sum(gpu).charged, (unsigned long long)sl_ledger_limit(gpu));
+}
+
+uint64_t sl_ledger_used(unsigned gpu) {
+    static _Atomic uint64_t next_reap;
+    uint64_t now = sl_os_coarse_nanos(), due = next_reap;
+    if (now >= due && atomic_compare_exchange_strong(&next_reap, &due, now + REAP_NANOS))
+        sl_slots_reap(&sl_tenant.region, &sl_tenant.self);
+    return sum(gpu).charged;
+}

@@ -1,0 +1,25 @@
+/* ledger: the account of memory: reserve before the driver is asked, commit or cancel after, refund when it is freed.
+ * gpu is the number of an entry in the region's table of GPUs. */
+#ifndef SL_LEDGER_H
+#define SL_LEDGER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Must come before the first charge of this process on the GPU. */
+void sl_ledger_open(unsigned gpu);
+/* False: all live processes together would pass the quota. */
+bool sl_ledger_reserve(unsigned gpu, uint64_t bytes);
+void sl_ledger_commit(unsigned gpu, uint64_t bytes);
+void sl_ledger_cancel(unsigned gpu, uint64_t bytes);
+void sl_ledger_refund(unsigned gpu, uint64_t bytes);
+/* Counts live allocations up or down, and managed bytes with them. */
+void sl_ledger_count(unsigned gpu, int allocations, int64_t managed_bytes);
+/* Counts a refusal and logs it. */
+void sl_ledger_refuse(unsigned gpu, uint64_t bytes);
+/* What all live processes hold. */
+uint64_t sl_ledger_used(unsigned gpu);
+/* 0 = no limit. */
+uint64_t sl_ledger_limit(unsigned gpu);
+
+#endif

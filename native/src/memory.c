@@ -1,0 +1,222 @@
+/* memory: the hooks that charge, refund and tell memory: admit, forward, settle.
+ *
+ * Whatever Sluice cannot judge (no context, an address it does not know) goes to the driver, which gives its own
+ * answer. A pointer is taken out of the table before the driver frees it: afterwards another thread may own it. */
+#include "memory.h"
+
+#include <limits.h>
+
+#include "driver.h"
+#include "gpu.h"
+#include "hooks.h"
+#include "ledger.h"
+#include "real.h"
+#include "tenant.h"
+
+#define LARGEST_CHARGE (1ull << 56)
+#define PITCH_STEP 512u
+
+typedef struct {
+    int gpu;             /* negative: not accounted */
+    bool only_to_block;  /* the quota allows no new block, but one that is paid for may have room */
+    uint64_t reserved;
+    sl_allocation_t allocation;
+} charge_t;
+
+static void count_call(bool accounted) {
+    sl_region_slot_t *slot = &sl_tenant.region.slots[sl_tenant.slot];
+    atomic_fetch_add_explicit(&slot->calls, 1, memory_order_relaxed);
+    if (SL_UNLIKELY(!accounted))
+        atomic_fetch_add_explicit(&slot->passed_calls, 1, memory_order_relaxed);
+}
+
+/* The entry of the current context's GPU, or a negative number. */
+static int current_gpu(void) {
+    CUdevice device;
+    if (!real.cuCtxGetDevice || real.cuCtxGetDevice(&device) != CUDA_SUCCESS)
+        return SL_GPU_UNCOUNTED;
+    return sl_gpu_find(device);
+}
+
+static uint64_t whole_blocks(uint64_t size, uint64_t granularity) {
+    return size > LARGEST_CHARGE ? LARGEST_CHARGE : (size + granularity - 1) / granularity * granularity;
+}
+
+static CUresult admit(charge_t *charge, uint64_t size, sl_allocation_kind_t kind) {
+    *charge = (charge_t){.gpu = SL_GPU_UNCOUNTED};
+    sl_tenant_state_t state = sl_tenant_attach();
+    if (state != SL_TENANT_ATTACHED)
+        return state == SL_TENANT_REFUSE ? CUDA_ERROR_NOT_PERMITTED : CUDA_SUCCESS;
+    charge->gpu = size ? current_gpu() : SL_GPU_UNCOUNTED;
+    count_call(charge->gpu >= 0);
+    if (charge->gpu < 0)
+        return charge->gpu == SL_GPU_REFUSED ? CUDA_ERROR_NOT_PERMITTED : CUDA_SUCCESS;
+    unsigned gpu = (unsigned)charge->gpu;
+    uint32_t granularity = sl_tenant.region.gpus[gpu].granularity_bytes;
+    if (kind == SL_WHOLE && granularity == SL_BLOCK_BYTES && size <= SL_BLOCK_BYTES / 2)
+        kind = SL_SMALL;
+    charge->reserved = whole_blocks(size, granularity);
+    charge->allocation = (sl_allocation_t){.bytes = kind == SL_SMALL ? size : charge->reserved,
+                                           .gpu = (uint8_t)gpu, .kind = (uint8_t)kind};
+    if (sl_ledger_reserve(gpu, charge->reserved))
+        return CUDA_SUCCESS;
+    if (kind == SL_SMALL && sl_allocations_have_room(gpu, size)) {
+        charge->only_to_block = true;
+        charge->reserved = 0;
+        return CUDA_SUCCESS;
+    }
+    sl_ledger_refuse(gpu, charge->reserved);
+    return CUDA_ERROR_OUT_OF_MEMORY;
+}
+
+void sl_memory_refund(const sl_allocation_t *allocation, bool last_in_block) {
+    uint64_t bytes = allocation->kind == SL_SMALL ? (last_in_block ? SL_BLOCK_BYTES : 0) : allocation->bytes;
+    if (bytes)
+        sl_ledger_refund(allocation->gpu, bytes);
+    sl_ledger_count(allocation->gpu, -1, allocation->kind == SL_MANAGED ? -(int64_t)bytes : 0);
+}
+
+/* What the driver answered decides: keep the charge, or give it back. */
+static CUresult settle(charge_t *charge, CUresult status, CUdeviceptr address) {
+    if (charge->gpu < 0)
+        return status;
+    unsigned gpu = (unsigned)charge->gpu;
+    if (status != CUDA_SUCCESS) {
+        sl_ledger_cancel(gpu, charge->reserved);
+        return status;
+    }
+    charge->allocation.address = address;
+    if (real.cuCtxGetCurrent)
+        real.cuCtxGetCurrent(&charge->allocation.context);
+    sl_added_t added = sl_allocations_add(charge->allocation, charge->only_to_block);
+    if (added == SL_NOT_ADDED && charge->only_to_block && real.cuMemFree_v2) {
+        real.cuMemFree_v2(address);
+        sl_ledger_refuse(gpu, SL_BLOCK_BYTES);
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    }
+    if (added == SL_ADDED)
+        sl_ledger_commit(gpu, charge->reserved);
+    else
+        sl_ledger_cancel(gpu, charge->reserved);
+    if (added != SL_NOT_ADDED)
+        sl_ledger_count(gpu, 1, charge->allocation.kind == SL_MANAGED ? (int64_t)charge->reserved : 0);
+    return status;
+}
+
+CUresult hook_cuMemAlloc_v2(CUdeviceptr *dptr, size_t bytesize) {
+    if (SL_UNLIKELY(!SL_DRIVER_HAS(cuMemAlloc_v2)))
+        return CUDA_ERROR_NOT_FOUND;
+    charge_t charge;
+    CUresult status = admit(&charge, bytesize, SL_WHOLE);
+    if (status != CUDA_SUCCESS)
+        return status;
+    status = real.cuMemAlloc_v2(dptr, bytesize);
+    return settle(&charge, status, status == CUDA_SUCCESS ? *dptr : 0);
+}
+
+CUresult hook_cuMemAlloc(CUdeviceptr_v1 *dptr, unsigned int bytesize) {
+    if (!SL_DRIVER_HAS(cuMemAlloc))
+        return CUDA_ERROR_NOT_FOUND;
+    charge_t charge;
+    CUresult status = admit(&charge, bytesize, SL_WHOLE);
+    if (status != CUDA_SUCCESS)
+        return status;
+    status = real.cuMemAlloc(dptr, bytesize);
+    return settle(&charge, status, status == CUDA_SUCCESS ? *dptr : 0);
+}
+
+CUresult hook_cuMemAllocManaged(CUdeviceptr *dptr, size_t bytesize, unsigned int flags) {
+    if (!SL_DRIVER_HAS(cuMemAllocManaged))
+        return CUDA_ERROR_NOT_FOUND;
+    charge_t charge;
+    CUresult status = admit(&charge, bytesize, SL_MANAGED);
+    if (status != CUDA_SUCCESS)
+        return status;
+    status = real.cuMemAllocManaged(dptr, bytesize, flags);
+    return settle(&charge, status, status == CUDA_SUCCESS ? *dptr : 0);
+}
+
+/* The driver chooses the pitch. Multiples of 512 were seen on every GPU; settle_pitch corrects where that is wrong. */
+static uint64_t expected_bytes(uint64_t width, uint64_t height) {
+    uint64_t pitch = (width + PITCH_STEP - 1) / PITCH_STEP * PITCH_STEP, bytes;
+    return pitch < width || __builtin_mul_overflow(pitch, height, &bytes) ? UINT64_MAX : bytes;
+}
+
+static CUresult settle_pitch(charge_t *charge, CUresult status, CUdeviceptr address, uint64_t pitch, uint64_t height) {
+    if (charge->gpu < 0 || status != CUDA_SUCCESS)
+        return settle(charge, status, address);
+    unsigned gpu = (unsigned)charge->gpu;
+    uint64_t bytes = pitch * height, taken = whole_blocks(bytes, sl_tenant.region.gpus[gpu].granularity_bytes);
+    if (charge->allocation.kind == SL_SMALL && bytes <= SL_BLOCK_BYTES / 2) {
+        charge->allocation.bytes = bytes;
+        return settle(charge, status, address);
+    }
+    if (taken > charge->reserved && !sl_ledger_reserve(gpu, taken - charge->reserved)) {
+        real.cuMemFree_v2(address);
+        sl_ledger_cancel(gpu, charge->reserved);
+        sl_ledger_refuse(gpu, taken);
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    }
+    if (taken < charge->reserved)
+        sl_ledger_cancel(gpu, charge->reserved - taken);
+    charge->reserved = charge->allocation.bytes = taken;
+    charge->allocation.kind = SL_WHOLE;
+    charge->only_to_block = false;
+    return settle(charge, status, address);
+}
+
+CUresult hook_cuMemAllocPitch_v2(CUdeviceptr *dptr, size_t *pPitch, size_t WidthInBytes, size_t Height,
+                                 unsigned int ElementSizeBytes) {
+    if (!SL_DRIVER_HAS(cuMemAllocPitch_v2))
+        return CUDA_ERROR_NOT_FOUND;
+    charge_t charge;
+    CUresult status = admit(&charge, expected_bytes(WidthInBytes, Height), SL_WHOLE);
+    if (status != CUDA_SUCCESS)
+        return status;
+    status = real.cuMemAllocPitch_v2(dptr, pPitch, WidthInBytes, Height, ElementSizeBytes);
+    bool done = status == CUDA_SUCCESS;
+    return settle_pitch(&charge, status, done ? *dptr : 0, done ? *pPitch : 0, Height);
+}
+
+CUresult hook_cuMemAllocPitch(CUdeviceptr_v1 *dptr, unsigned int *pPitch, unsigned int WidthInBytes,
+                              unsigned int Height, unsigned int ElementSizeBytes) {
+    if (!SL_DRIVER_HAS(cuMemAllocPitch))
+        return CUDA_ERROR_NOT_FOUND;
+    charge_t charge;
+    CUresult status = admit(&charge, expected_bytes(WidthInBytes, Height), SL_WHOLE);
+    if (status != CUDA_SUCCESS)
+        return status;
+    status = real.cuMemAllocPitch(dptr, pPitch, WidthInBytes, Height, ElementSizeBytes);
+    bool done = status == CUDA_SUCCESS;
+    return settle_pitch(&charge, status, done ? *dptr : 0, done ? *pPitch : 0, Height);
+}
+
+/* True when the address is ours: then it is out of the table until settle_free. */
+static bool take(CUdeviceptr address, sl_allocation_t *allocation) {
+    if (!address || sl_tenant_attach() != SL_TENANT_ATTACHED)
+        return false;
+    count_call(true);
+    return sl_allocations_take(address, allocation);
+}
+
+static CUresult settle_free(const sl_allocation_t *allocation, CUresult status) {
+    if (status == CUDA_SUCCESS)
+        sl_memory_refund(allocation, allocation->kind == SL_SMALL && sl_allocations_leave_block(allocation));
+    else
+        sl_allocations_restore(allocation);
+    return status;
+}
+
+#define FREE_HOOK(function, parameters, ...)                             \
+    CUresult hook_##function parameters {                                \
+        if (SL_UNLIKELY(!SL_DRIVER_HAS(function)))                          \
+            return CUDA_ERROR_NOT_FOUND;                                 \
+        sl_allocation_t allocation;                                      \
+        bool ours = take(dptr, &allocation);                             \
+        CUresult status = real.function(__VA_ARGS__);                    \
+        return ours ? settle_free(&allocation, status) : status;         \
+    }
+FREE_HOOK(cuMemFree_v2, (CUdeviceptr dptr), dptr)
+FREE_HOOK(cuMemFree, (CUdeviceptr_v1 dptr), dptr)
+FREE_HOOK(cuMemFreeAsync, (CUdeviceptr dptr, CUstream hStream), dptr, hStream)
+FREE_HOOK(cuMemFreeAsync_ptsz, (CUdeviceptr dptr, CUstream hStream), dptr, hStream)

@@ -1,0 +1,201 @@
+/* region: the memory-mapped file of one tenant: making, opening and checking it.
+ *
+ * All blocks of the file are allocated before it is mapped: touching a hole on a full tmpfs would kill the host. */
+#define _GNU_SOURCE
+#include "region.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "os.h"
+#include "slots.h"
+
+#define ATTEMPTS 8
+#define PATH_BYTES 512
+
+sl_region_account_t *sl_region_account(const sl_region_t *region, unsigned slot, unsigned gpu) {
+    return &region->accounts[slot * SL_REGION_GPU_COUNT + gpu];
+}
+
+static bool check_header(const sl_region_header_t *header, const char *path, sl_reason_t *reason) {
+    uint32_t layout = atomic_load_explicit(&header->layout, memory_order_acquire);
+    if (header->magic != SL_REGION_MAGIC)
+        return sl_report_fail(reason, "%.120s is not a region", path);
+    if (layout != SL_REGION_LAYOUT)
+        return sl_report_fail(reason, "region %.80s has layout %u and this library reads layout %d; use the sluice that "
+                              "belongs to the library", path, layout, SL_REGION_LAYOUT);
+    if (header->page_bytes != SL_REGION_PAGE_BYTES || header->region_bytes != SL_REGION_BYTES)
+        return sl_report_fail(reason, "region %.120s is damaged: its header names other sizes", path);
+    return true;
+}
+
+static bool map_region(sl_region_t *region, int fd, const char *path, sl_reason_t *reason) {
+    char *base = mmap(NULL, SL_REGION_BYTES, PROT_READ, MAP_SHARED, fd, 0);
+    if (base == MAP_FAILED)
+        return sl_report_fail(reason, "cannot map region %.120s: %s", path, strerror(errno));
+    if (!check_header((const sl_region_header_t *)base, path, reason) ||
+        (mprotect(base + SL_REGION_PAGE_BYTES, SL_REGION_BYTES - SL_REGION_PAGE_BYTES, PROT_READ | PROT_WRITE) != 0 &&
+         !sl_report_fail(reason, "cannot map region %.120s for writing: %s", path, strerror(errno)))) {
+        munmap(base, SL_REGION_BYTES);
+        return false;
+    }
+    *region = (sl_region_t){
+        .base = base,
+        .header = (const sl_region_header_t *)(base + SL_REGION_HEADER_OFFSET),
+        .limits = (const sl_region_limits_t *)(base + SL_REGION_LIMITS_OFFSET),
+        .gpus = (sl_region_gpu_t *)(base + SL_REGION_GPU_OFFSET),
+        .errors = (sl_region_error_t *)(base + SL_REGION_ERROR_OFFSET),
+        .slots = (sl_region_slot_t *)(base + SL_REGION_SLOT_OFFSET),
+        .accounts = (sl_region_account_t *)(base + SL_REGION_ACCOUNT_OFFSET),
+    };
+    return true;
+}
+
+bool sl_region_open(sl_region_t *region, const char *path, sl_reason_t *reason) {
+    int fd = open(path, O_RDWR | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+    if (fd < 0)
+        return sl_report_fail(reason, "cannot open region %.120s: %s", path, strerror(errno));
+    struct stat status;
+    bool ok = sl_os_stat(fd, &status) && S_ISREG(status.st_mode);
+    if (!ok)
+        sl_report_fail(reason, "%.120s is not a region", path);
+    else if (status.st_size < SL_REGION_BYTES)
+        ok = sl_report_fail(reason, "%.120s is not a region of layout %d: it has %lld bytes instead of %d", path,
+                            SL_REGION_LAYOUT, (long long)status.st_size, SL_REGION_BYTES);
+    else if ((int64_t)status.st_blocks * 512 < SL_REGION_BYTES && posix_fallocate(fd, 0, SL_REGION_BYTES) != 0)
+        ok = sl_report_fail(reason, "no space left for region %.120s; free some there", path);
+    ok = ok && map_region(region, fd, path, reason);
+    close(fd);
+    return ok;
+}
+
+void sl_region_close(sl_region_t *region) {
+    munmap(region->base, SL_REGION_BYTES);
+    region->base = NULL;
+}
+
+static bool usable_directory(const char *path, sl_reason_t *reason) {
+    struct stat status;
+    bool made = mkdir(path, 0700) == 0;
+    if (made)
+        chmod(path, 0700); /* whatever the umask is */
+    else if (errno != EEXIST)
+        return sl_report_fail(reason, "cannot make runtime directory %.120s: %s; set SLUICE_RUNTIME_DIR", path,
+                              strerror(errno));
+    if (!sl_os_lstat(path, &status) || !S_ISDIR(status.st_mode) || status.st_uid != geteuid() || (status.st_mode & 077))
+        return sl_report_fail(reason, "runtime directory %.120s must be a directory of your own with mode 700; set "
+                              "SLUICE_RUNTIME_DIR to another", path);
+    return true;
+}
+
+static bool find_directory(char path[PATH_BYTES], sl_reason_t *reason) {
+    const char *chosen = secure_getenv("SLUICE_RUNTIME_DIR");
+    if (chosen && *chosen) {
+        if (strlen(chosen) >= PATH_BYTES - 160)
+            return sl_report_fail(reason, "SLUICE_RUNTIME_DIR is too long: %.60s...", chosen);
+        strcpy(path, chosen);
+        return usable_directory(path, reason);
+    }
+    static const char *const places[] = {"/dev/shm", "/tmp"};
+    for (int i = 0; i < 2; i++) {
+        snprintf(path, PATH_BYTES, "%s/sluice-%u", places[i], (unsigned)geteuid());
+        if (usable_directory(path, reason) && access(path, W_OK) == 0)
+            return true;
+    }
+    return false;
+}
+
+static void fill_command(char *command, size_t size, uint64_t identity) {
+    char path[40];
+    snprintf(path, sizeof path, "/proc/%u/cmdline", (unsigned)(identity & 0x3fffff));
+    ssize_t length = sl_os_read(path, command, size);
+    for (ssize_t i = 0; i + 1 < length; i++)
+        if ((unsigned char)command[i] < ' ')
+            command[i] = ' ';
+}
+
+static bool write_draft(int fd, const sl_region_draft_t *draft) {
+    static const sl_region_header_t no_header;
+    static const sl_region_limits_t no_limits;
+    sl_region_header_t header = no_header;
+    header.magic = SL_REGION_MAGIC;
+    header.page_bytes = SL_REGION_PAGE_BYTES;
+    header.region_bytes = SL_REGION_BYTES;
+    header.created_nanos = sl_os_wall_nanos();
+    header.root_identity = draft->root_identity;
+    header.uid = (uint32_t)geteuid();
+    header.on_error = draft->fail_on_error;
+    snprintf(header.tenant, sizeof header.tenant, "%s", draft->tenant);
+    fill_command(header.command, sizeof header.command, draft->root_identity);
+    sl_region_limits_t limits = no_limits;
+    for (int gpu = 0; gpu < 16; gpu++)
+        limits.memory_bytes[gpu] = draft->memory_bytes[gpu];
+    uint32_t layout = SL_REGION_LAYOUT;
+    int error = posix_fallocate(fd, 0, SL_REGION_BYTES);
+    errno = error ? error : errno;
+    return !error && pwrite(fd, &header, sizeof header, SL_REGION_HEADER_OFFSET) == sizeof header &&
+           pwrite(fd, &limits, sizeof limits, SL_REGION_LIMITS_OFFSET) == sizeof limits &&
+           pwrite(fd, &layout, sizeof layout, offsetof(sl_region_header_t, layout)) == sizeof layout;
+}
+
+/* 1 made, 0 somebody else was faster, -1 failed. A link never replaces a file, so of two makers one wins. */
+static int create(const char *temporary, const char *path, const sl_region_draft_t *draft, sl_reason_t *reason) {
+    unlink(temporary);
+    int fd = open(temporary, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+    int result = -1;
+    if (fd < 0) {
+        sl_report_fail(reason, "cannot make region %.120s: %s; set SLUICE_RUNTIME_DIR to another directory", path,
+                       strerror(errno));
+        return result;
+    }
+    if (fchmod(fd, 0600) == 0 && write_draft(fd, draft))
+        result = link(temporary, path) == 0 ? 1 : errno == EEXIST ? 0 : -1;
+    if (result < 0)
+        sl_report_fail(reason, "cannot make region %.120s: %s; free space there or set SLUICE_RUNTIME_DIR", path,
+                       strerror(errno));
+    close(fd);
+    unlink(temporary);
+    return result;
+}
+
+/* Somebody may have put a new region in the place of the ended one just now: look again after it has moved aside. */
+static void remove_ended(const char *path, const char *temporary) {
+    sl_region_t region;
+    sl_reason_t reason;
+    if (rename(path, temporary) != 0)
+        return;
+    if (sl_region_open(&region, temporary, &reason)) {
+        if (!sl_slots_ended(&region) && link(temporary, path) != 0)
+            sl_report(SL_WARN, "region %.120s was replaced while it was in use", path);
+        sl_region_close(&region);
+    }
+    unlink(temporary);
+}
+
+bool sl_region_open_or_create(sl_region_t *region, const sl_region_draft_t *draft, sl_reason_t *reason) {
+    char directory[PATH_BYTES], path[PATH_BYTES + 80], temporary[PATH_BYTES + 100];
+    if (!find_directory(directory, reason))
+        return false;
+    snprintf(path, sizeof path, "%s/%s.region", directory, draft->tenant);
+    snprintf(temporary, sizeof temporary, "%s/.%s.%d.tmp", directory, draft->tenant, (int)getpid());
+    for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
+        struct stat status;
+        if (!sl_os_lstat(path, &status) && create(temporary, path, draft, reason) < 0)
+            return false;
+        if (!sl_region_open(region, path, reason)) {
+            if (sl_os_lstat(path, &status))
+                return false;
+            continue; /* removed between the two steps: try again */
+        }
+        if (!sl_slots_ended(region))
+            return true;
+        sl_region_close(region);
+        remove_ended(path, temporary);
+    }
+    return sl_report_fail(reason, "region %.120s is made and removed by others all the time", path);
+}

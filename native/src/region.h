@@ -1,0 +1,34 @@
+/* region: the memory-mapped file of one tenant. */
+#ifndef SL_REGION_H
+#define SL_REGION_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "region_layout.h"
+#include "report.h"
+
+typedef struct {
+    char *base;
+    const sl_region_header_t *header;
+    const sl_region_limits_t *limits;
+    sl_region_gpu_t *gpus;
+    sl_region_error_t *errors;
+    sl_region_slot_t *slots;
+    sl_region_account_t *accounts;
+} sl_region_t;
+
+typedef struct {
+    const char *tenant;
+    uint64_t root_identity;
+    const uint64_t *memory_bytes; /* one for each GPU index */
+    bool fail_on_error;
+} sl_region_draft_t;
+
+bool sl_region_open(sl_region_t *region, const char *path, sl_reason_t *reason);
+void sl_region_close(sl_region_t *region);
+/* Opens the region of the tenant in the runtime directory; makes it first when there is none or its tenant has ended. */
+bool sl_region_open_or_create(sl_region_t *region, const sl_region_draft_t *draft, sl_reason_t *reason);
+sl_region_account_t *sl_region_account(const sl_region_t *region, unsigned slot, unsigned gpu);
+
+#endif

@@ -1,0 +1,22 @@
+/* slots: which processes take part in a region. */
+#ifndef SL_SLOTS_H
+#define SL_SLOTS_H
+
+#include "region.h"
+
+typedef struct {
+    uint64_t identity;
+    uint64_t image;
+    uint64_t pid_namespace;
+} sl_slots_owner_t;
+
+/* Who this process is; false when /proc does not say. */
+bool sl_slots_self(sl_slots_owner_t *self, sl_reason_t *reason);
+/* The number of the slot, or -1 with a reason. */
+int sl_slots_claim(const sl_region_t *region, const sl_slots_owner_t *self, sl_reason_t *reason);
+/* Empties the slots of dead processes; says how many. */
+unsigned sl_slots_reap(const sl_region_t *region, const sl_slots_owner_t *self);
+/* Whether the process that a tenant began with and all that took part are gone. */
+bool sl_slots_ended(const sl_region_t *region);
+
+#endif

@@ -1,0 +1,90 @@
+/* tenant: this process as a part of its tenant: attach once, again after a fork, and what happens when that fails.
+ *
+ * Nothing is loaded while the lock is held: the loader's lock may be held by a thread that waits for ours. */
+#define _GNU_SOURCE
+#include "tenant.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "allocations.h"
+#include "gpu.h"
+#include "options.h"
+#include "origin.h"
+
+sl_tenant_t sl_tenant;
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static bool fail_on_error;
+
+/* The child has no GPU memory and no slot. It keeps the mapping and takes a slot of its own on its first call. */
+static void forget_after_fork(void) {
+    lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
+    sl_allocations_forget();
+    sl_gpu_forget();
+    if (sl_tenant.state == SL_TENANT_ATTACHED)
+        sl_tenant.state = SL_TENANT_UNKNOWN;
+}
+
+static bool open_region(const sl_options_t *options, sl_reason_t *reason) {
+    if (options->region)
+        return sl_region_open(&sl_tenant.region, options->region, reason);
+    uint64_t origin = sl_origin_find(sl_tenant.self.identity);
+    char name[64];
+    snprintf(name, sizeof name, "auto-%u-%llu", (unsigned)(origin & 0x3fffff), (unsigned long long)(origin >> 22));
+    sl_region_draft_t draft = {
+        .tenant = options->tenant ? options->tenant : name,
+        .root_identity = origin,
+        .memory_bytes = options->memory_bytes,
+        .fail_on_error = options->fail_on_error,
+    };
+    return sl_region_open_or_create(&sl_tenant.region, &draft, reason);
+}
+
+static bool take_part(const sl_options_t *options, sl_reason_t *reason) {
+    static bool forks_seen;
+    if (!sl_slots_self(&sl_tenant.self, reason))
+        return false;
+    if (!sl_tenant.region.base && !open_region(options, reason))
+        return false;
+    fail_on_error = sl_tenant.region.header->on_error != 0;
+    sl_report_log_to(sl_tenant.region.errors);
+    int slot = sl_slots_claim(&sl_tenant.region, &sl_tenant.self, reason);
+    if (slot < 0)
+        return false;
+    sl_tenant.slot = (unsigned)slot;
+    if (!forks_seen && pthread_atfork(NULL, NULL, forget_after_fork) != 0)
+        return sl_report_fail(reason, "cannot follow forks of this process: no memory");
+    forks_seen = true;
+    return true;
+}
+
+bool sl_tenant_must_refuse(const sl_reason_t *reason) {
+    if (fail_on_error)
+        sl_report(SL_ERROR, "%s; CUDA calls fail, because on-error is fail", reason->text);
+    else
+        sl_report(SL_WARN, "%s; the program runs without limits", reason->text);
+    return fail_on_error;
+}
+
+sl_tenant_state_t sl_tenant_attach_slowly(void) {
+    int saved = errno;
+    pthread_mutex_lock(&lock);
+    if (sl_tenant.state == SL_TENANT_UNKNOWN) {
+        sl_options_t options;
+        sl_reason_t reason;
+        bool ok = sl_options_read(&options, &reason);
+        fail_on_error = options.fail_on_error;
+        if (!options.wanted)
+            sl_tenant.state = SL_TENANT_PASS;
+        else if (ok && take_part(&options, &reason))
+            sl_tenant.state = SL_TENANT_ATTACHED;
+        else
+            sl_tenant.state = sl_tenant_must_refuse(&reason) ? SL_TENANT_REFUSE : SL_TENANT_PASS;
+    }
+    pthread_mutex_unlock(&lock);
+    errno = saved;
+    return sl_tenant.state;
+}
