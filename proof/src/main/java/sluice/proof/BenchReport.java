@@ -10,8 +10,13 @@ import java.util.stream.Collectors;
 /// @param machine processor threads and kernel, to compare results by
 public record BenchReport(String gpu, boolean simulated, String machine, int repeats, List<Measurement> measurements) {
 
-    public boolean allMet() {
-        return measurements.stream().allMatch(Measurement::met);
+    /// Whether no target is clearly missed.
+    public boolean noneMissed() {
+        return measurements.stream().noneMatch(one -> one.verdict() == Verdict.MISSED);
+    }
+
+    public String svg() {
+        return BenchPlot.svg(this);
     }
 
     public String markdown() {
@@ -34,7 +39,7 @@ public record BenchReport(String gpu, boolean simulated, String machine, int rep
                 Nanos.signed(added.median()) + " (" + Nanos.signed(added.minimum()) + " … " + Nanos.signed(added.maximum()) + ")",
                 String.format(Locale.ROOT, "%.2f×", one.ratio().median()),
                 one.target().text(),
-                one.met() ? "met" : "missed");
+                one.verdict().text());
     }
 
     public String json() {
@@ -48,7 +53,7 @@ public record BenchReport(String gpu, boolean simulated, String machine, int rep
         return "{\"name\": " + quoted(one.name()) + ", \"baseline\": " + quoted(one.baseline())
                 + ", \"withoutNanos\": " + numbers(one.without()) + ", \"withNanos\": " + numbers(one.with())
                 + ", \"addedNanos\": " + spread(one.added()) + ", \"ratio\": " + spread(one.ratio())
-                + ", \"target\": " + quoted(one.target().text()) + ", \"met\": " + one.met() + "}";
+                + ", \"target\": " + quoted(one.target().text()) + ", \"verdict\": " + quoted(one.verdict().text()) + "}";
     }
 
     private static String spread(Spread spread) {

@@ -17,7 +17,7 @@ public record Measurement(String name, String baseline, List<Double> without, Li
         return Spread.of(IntStream.range(0, with.size()).mapToObj(i -> with.get(i) / without.get(i)).toList());
     }
 
-    public boolean met() {
-        return target.met(this);
+    public Verdict verdict() {
+        return target.verdict(this);
     }
 }

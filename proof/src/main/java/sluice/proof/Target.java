@@ -5,14 +5,14 @@ import java.util.Locale;
 /// What a measurement should not exceed.
 public sealed interface Target {
 
-    boolean met(Measurement measurement);
+    Verdict verdict(Measurement measurement);
 
     String text();
 
     record AddedAtMost(double nanos) implements Target {
         @Override
-        public boolean met(Measurement measurement) {
-            return measurement.added().median() <= nanos;
+        public Verdict verdict(Measurement measurement) {
+            return Verdict.of(measurement.added(), nanos);
         }
 
         @Override
@@ -23,8 +23,8 @@ public sealed interface Target {
 
     record RatioAtMost(double ratio) implements Target {
         @Override
-        public boolean met(Measurement measurement) {
-            return measurement.ratio().median() <= ratio;
+        public Verdict verdict(Measurement measurement) {
+            return Verdict.of(measurement.ratio(), ratio);
         }
 
         @Override

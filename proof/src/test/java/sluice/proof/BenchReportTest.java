@@ -23,9 +23,15 @@ class BenchReportTest {
 
     @Test
     void shouldJudgeByTheTarget() {
-        assertThat(launch.met()).isTrue();
-        assertThat(start.met()).isFalse();
-        assertThat(report.allMet()).isFalse();
+        assertThat(launch.verdict()).isEqualTo(Verdict.MET);
+        assertThat(start.verdict()).isEqualTo(Verdict.MISSED);
+        assertThat(report.noneMissed()).isFalse();
+    }
+
+    @Test
+    void shouldNotCallNoiseAMiss() {
+        assertThat(Verdict.of(new Spread(10, 70, 90), 60)).isEqualTo(Verdict.UNCLEAR);
+        assertThat(Verdict.of(new Spread(61, 70, 90), 60)).isEqualTo(Verdict.MISSED);
     }
 
     @Test
@@ -42,7 +48,12 @@ class BenchReportTest {
                 "\"gpu\": \"H200\", \"simulated\": false",
                 "\"name\": \"sluice \\\"run\\\"\"",
                 "\"addedNanos\": {\"minimum\": 10.000, \"median\": 50.000, \"maximum\": 80.000}",
-                "\"met\": false");
+                "\"verdict\": \"missed\"");
+    }
+
+    @Test
+    void shouldDrawEachMeasurement() {
+        assertThat(report.svg()).startsWith("<svg").endsWith("</svg>\n").contains(">launch<", ">2.52×<");
     }
 
     @Test
