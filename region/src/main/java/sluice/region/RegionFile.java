@@ -1,8 +1,6 @@
 package sluice.region;
 
 import java.io.IOException;
-import java.lang.foreign.Arena;
-import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.file.FileAlreadyExistsException;
@@ -29,7 +27,7 @@ final class RegionFile {
         Path region = directory.region(draft.tenant());
         Path temporary = directory.path().resolve("." + draft.tenant() + "." + draft.root().pid() + TEMPORARY_SUFFIX);
         try {
-            write(temporary, page0(draft));
+            write(temporary, new FirstPage(draft, ThisProcess.current().uid()));
             publish(temporary, region, draft.tenant());
             return region;
         } catch (IOException e) {
@@ -40,37 +38,17 @@ final class RegionFile {
         }
     }
 
-    private static MemorySegment page0(RegionDraft draft) {
-        MemorySegment page = Arena.ofAuto().allocate(RegionLayout.PAGE_BYTES, Long.BYTES);
-        HeaderView header = HeaderView.of(page);
-        header.magic(RegionLayout.MAGIC);
-        header.pageBytes(RegionLayout.PAGE_BYTES);
-        header.regionBytes(RegionLayout.REGION_BYTES);
-        header.createdNanos(System.currentTimeMillis() * 1_000_000);
-        header.rootIdentity(draft.root().word());
-        header.uid(ThisProcess.current().uid());
-        header.onError(draft.onError().ordinal());
-        header.tenant(draft.tenant());
-        header.command(draft.command());
-        LimitsView limits = LimitsView.of(page);
-        for (int gpu = 0; gpu < MemoryLimits.GPUS; gpu++) {
-            limits.memoryBytes(gpu, draft.memory().bytes(gpu));
-        }
-        return page;
-    }
-
-    private static void write(Path temporary, MemorySegment page) throws IOException {
+    private static void write(Path temporary, FirstPage page) throws IOException {
         Files.deleteIfExists(temporary);
         try (FileChannel file = FileChannel.open(temporary, EnumSet.of(StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE),
                 PosixFilePermissions.asFileAttribute(EnumSet.of(PosixFilePermission.OWNER_READ, PosixFilePermission.OWNER_WRITE)))) {
-            writeFully(file, page.asByteBuffer(), 0);
+            writeFully(file, page.unfinished(), 0);
             ByteBuffer zeros = ByteBuffer.allocateDirect(CHUNK_BYTES);
             for (long at = RegionLayout.PAGE_BYTES; at < RegionLayout.REGION_BYTES; at += CHUNK_BYTES) {
                 zeros.clear().limit((int) Math.min(CHUNK_BYTES, RegionLayout.REGION_BYTES - at));
                 writeFully(file, zeros, at);
             }
-            HeaderView.of(page).layout(RegionLayout.LAYOUT);
-            writeFully(file, page.asByteBuffer(), 0);
+            writeFully(file, page.finished(), 0);
         }
     }
 

@@ -20,6 +20,8 @@ import java.util.List;
 public final class Tenants {
     private static final Duration KEEP_ENDED = Duration.ofMinutes(15);
     private static final Duration KEEP_TEMPORARY = Duration.ofMinutes(1);
+    private static final Duration SWEEP_PERIOD = Duration.ofMinutes(5);
+    private static final int FILES_BEFORE_SWEEP = 32;
 
     private final List<RuntimeDirectory> directories;
 
@@ -90,6 +92,23 @@ public final class Tenants {
     private static boolean hasProcess(Tenant tenant, String pid) {
         return Long.toString(tenant.root().pid()).equals(pid)
                 || tenant.processes().stream().anyMatch(process -> Long.toString(process.identity().pid()).equals(pid));
+    }
+
+    /// Sweeps a folder in which files have gathered, at most once in a few minutes: for who starts jobs and never looks.
+    public static void sweepSometimes(RuntimeDirectory directory, Instant now) {
+        String[] files = directory.path().toFile().list();
+        if (files == null || files.length <= FILES_BEFORE_SWEEP) {
+            return;
+        }
+        Path mark = directory.path().resolve(".swept");
+        try {
+            if (Files.notExists(mark) || Files.getLastModifiedTime(mark).toInstant().plus(SWEEP_PERIOD).isBefore(now)) {
+                Files.write(mark, new byte[0]);
+                new Tenants(List.of(directory)).sweep(now);
+            }
+        } catch (IOException e) {
+            // A folder that cannot be written is reported by who needs to write there.
+        }
     }
 
     /// Deletes what nobody needs any more: tenants that ended a while ago, and files of creators that died.

@@ -1,0 +1,13 @@
+/// The `sluice` command.
+///
+/// Owns: options, what people and scripts read (tables, JSON, error lines), exit statuses, and becoming the program
+/// that is to run. Must not know: how a quota is enforced or checked; it shows what the other modules say.
+module sluice.cli {
+    requires info.picocli;
+    requires sluice.cuda;
+    requires sluice.proof;
+    requires sluice.region;
+    requires tools.jackson.core;
+
+    opens sluice.cli to info.picocli;
+}

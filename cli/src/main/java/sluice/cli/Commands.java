@@ -1,0 +1,90 @@
+package sluice.cli;
+
+import java.io.PrintWriter;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Help.Ansi;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
+import sluice.region.SluiceException;
+
+/// All commands, and the one way in which each of them fails: one line on standard error, and a documented status.
+@Command(
+        name = "sluice",
+        header = "Lets many jobs share one GPU, each held to its memory quota.",
+        synopsisSubcommandLabel = "COMMAND",
+        customSynopsis = "sluice COMMAND [OPTIONS] ...",
+        description = {"", "  sluice run --memory 4g -- python train.py", ""},
+        commandListHeading = "Commands:%n",
+        footer = {
+            "",
+            "Exit status: 0 fine, 1 a check or command failed, 2 usage, 125 Sluice failed before the program started,",
+            "126 the program cannot be started, 127 it was not found, otherwise the program's own.",
+            "",
+            "'sluice help COMMAND' tells more about a command."
+        },
+        subcommands = {
+            RunCommand.class,
+            PsCommand.class,
+            InspectCommand.class,
+            DoctorCommand.class,
+            VerifyCommand.class,
+            BenchCommand.class,
+            DemoCommand.class,
+            CompletionCommand.class,
+            VersionCommand.class,
+            CommandLine.HelpCommand.class
+        })
+final class Commands implements Runnable {
+    @Spec
+    private CommandSpec spec;
+
+    @CommandLine.Option(names = {"-h", "--help"}, usageHelp = true, description = "Shows this help.")
+    private boolean help;
+
+    @CommandLine.Option(names = "--version", hidden = true, description = "Shows the version.")
+    private boolean version;
+
+    static int execute(String[] args) {
+        return line(new PrintWriter(System.out, true), new PrintWriter(System.err, true), Screen.standard()).execute(args);
+    }
+
+    static CommandLine line(PrintWriter out, PrintWriter err, Screen screen) {
+        CommandLine line = new CommandLine(new Commands())
+                .setOut(out)
+                .setErr(err)
+                .setColorScheme(CommandLine.Help.defaultColorScheme(screen.coloured() ? Ansi.ON : Ansi.OFF))
+                .setUsageHelpWidth(110)
+                .setParameterExceptionHandler((e, args) -> usageError(e))
+                .setExecutionExceptionHandler((e, command, result) -> failure(e, command));
+        line.getSubcommands().get("run").setStopAtPositional(true);
+        return line;
+    }
+
+    /// `sluice` alone shows what there is.
+    @Override
+    public void run() {
+        PrintWriter out = spec.commandLine().getOut();
+        if (version) {
+            out.println("sluice " + VersionCommand.version());
+        } else {
+            spec.commandLine().usage(out);
+        }
+    }
+
+    private static int usageError(ParameterException e) {
+        CommandLine command = e.getCommandLine();
+        command.getErr().println("sluice: " + ErrorLine.of(e) + "; see 'sluice help"
+                + (command.getParent() == null ? "" : " " + command.getCommandName()) + "'");
+        return ExitStatus.USAGE;
+    }
+
+    private static int failure(Exception e, CommandLine command) throws Exception {
+        if (!(e instanceof SluiceException)) {
+            throw e;
+        }
+        command.getErr().println("sluice: " + e.getMessage());
+        return command.getCommandName().equals("run") ? ExitStatus.SLUICE_FAILED : ExitStatus.CHECK_FAILED;
+    }
+}

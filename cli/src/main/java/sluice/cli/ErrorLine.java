@@ -1,0 +1,45 @@
+package sluice.cli;
+
+import java.util.List;
+import picocli.CommandLine;
+import picocli.CommandLine.MissingParameterException;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.UnmatchedArgumentException;
+import sluice.region.SluiceException;
+
+/// Says in one line what is wrong with a command line, and what was probably meant.
+final class ErrorLine {
+    private ErrorLine() {}
+
+    static String of(ParameterException e) {
+        return switch (e) {
+            case UnmatchedArgumentException unmatched -> unmatched(unmatched);
+            case MissingParameterException missing -> missing(missing);
+            default -> e.getCause() instanceof SluiceException cause ? cause.getMessage() : flat(e.getMessage());
+        };
+    }
+
+    private static String unmatched(UnmatchedArgumentException e) {
+        String argument = e.getUnmatched().getFirst();
+        CommandLine command = e.getCommandLine();
+        boolean option = argument.startsWith("-");
+        boolean subcommand = !option && !command.getSubcommands().isEmpty();
+        String what = (option ? "unknown option '" : subcommand ? "unknown command '" : "unexpected argument '") + argument + "'";
+        List<String> known = option
+                ? List.copyOf(command.getCommandSpec().optionsMap().keySet())
+                : List.copyOf(command.getSubcommands().keySet());
+        return Suggestion.nearest(argument, known).map(meant -> what + "; did you mean " + meant + "?").orElse(what);
+    }
+
+    private static String missing(MissingParameterException e) {
+        String label = e.getMissing().isEmpty() ? "an argument" : e.getMissing().getFirst().paramLabel();
+        boolean option = !e.getMissing().isEmpty() && e.getMissing().getFirst().isOption();
+        return option
+                ? "option " + ((CommandLine.Model.OptionSpec) e.getMissing().getFirst()).longestName() + " needs a value " + label
+                : label + " is missing";
+    }
+
+    private static String flat(String message) {
+        return message.replace('\n', ' ').replace('\r', ' ');
+    }
+}

@@ -1,0 +1,18 @@
+package sluice.cli;
+
+/// What the exit statuses of the command mean. `sluice run` otherwise ends with the program's own.
+final class ExitStatus {
+    static final int OK = 0;
+    /// A check failed.
+    static final int CHECK_FAILED = 1;
+    /// The command line made no sense.
+    static final int USAGE = 2;
+    /// Sluice failed before the program started.
+    static final int SLUICE_FAILED = 125;
+    /// The program is there but cannot be started.
+    static final int NOT_EXECUTABLE = 126;
+    /// The program is not there.
+    static final int NOT_FOUND = 127;
+
+    private ExitStatus() {}
+}

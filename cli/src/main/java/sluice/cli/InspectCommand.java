@@ -1,0 +1,43 @@
+package sluice.cli;
+
+import java.io.PrintWriter;
+import java.time.Instant;
+import java.util.List;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Spec;
+import sluice.region.RuntimeDirectory;
+import sluice.region.Tenant;
+import sluice.region.Tenants;
+
+@Command(
+        name = "inspect",
+        header = "Shows the whole region of a tenant, decoded.",
+        description = {"", "It only reads, and works on ended tenants too.", ""})
+final class InspectCommand implements Runnable {
+    @Spec
+    private CommandSpec spec;
+
+    @Parameters(paramLabel = "TENANT", description = "Name, beginning of a name, pid, or path of a region file.")
+    private String tenant;
+
+    @Option(names = "--json", description = "Writes JSON.")
+    private boolean json;
+
+    @Option(names = {"-h", "--help"}, usageHelp = true, description = "Shows this help.")
+    private boolean help;
+
+    @Override
+    public void run() {
+        Tenant found = new Tenants(RuntimeDirectory.existing(System.getenv())).find(tenant);
+        PrintWriter out = spec.commandLine().getOut();
+        if (json) {
+            TenantJson.write(out, found);
+        } else {
+            List<String> lines = InspectText.lines(found, Instant.now(), Screen.standard());
+            lines.forEach(out::println);
+        }
+    }
+}

@@ -1,0 +1,111 @@
+package sluice.cli;
+
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import sluice.region.RegionLayout;
+import sluice.region.Size;
+import sluice.region.Tenant;
+import sluice.region.TenantError;
+import sluice.region.TenantGpu;
+import sluice.region.TenantProcess;
+
+/// A region as text: header, limits, GPUs, slots with their accounts, error log.
+final class InspectText {
+    private final Tenant tenant;
+    private final Instant now;
+    private final Screen screen;
+    private final List<String> lines = new ArrayList<>();
+
+    private InspectText(Tenant tenant, Instant now, Screen screen) {
+        this.tenant = tenant;
+        this.now = now;
+        this.screen = screen;
+    }
+
+    static List<String> lines(Tenant tenant, Instant now, Screen screen) {
+        InspectText text = new InspectText(tenant, now, screen);
+        text.header();
+        text.gpus();
+        text.slots();
+        text.errors();
+        return text.lines;
+    }
+
+    private void header() {
+        fact("tenant", tenant.name());
+        fact("state", tenant.running() ? screen.green("running") : "ended");
+        fact("command", Text.visible(tenant.command()));
+        fact("region", tenant.file() + " (layout " + RegionLayout.LAYOUT + ", " + RegionLayout.REGION_BYTES + " bytes)");
+        fact("created", Text.instant(tenant.createdNanos()) + " (" + PsTable.age(tenant.createdNanos(), now) + " ago)");
+        fact("root", "pid " + tenant.root().pid() + ", started at tick " + tenant.root().startTicks());
+        fact("user", Long.toString(tenant.uid()));
+        fact("on error", tenant.onError().word());
+        fact("memory", tenant.limits() + " (change " + tenant.limitsEpoch() + ")");
+    }
+
+    private void fact(String name, String value) {
+        lines.add(name + " ".repeat(10 - name.length()) + value);
+    }
+
+    private void gpus() {
+        section("GPUs", tenant.gpus().isEmpty());
+        Table table = new Table(">GPU", "UUID", "NAME", ">TOTAL", ">BLOCK", ">USED", ">LIMIT", ">PEAK", ">REFUSED", ">LAST REFUSED");
+        for (TenantGpu gpu : tenant.gpus()) {
+            table.row(Integer.toString(gpu.index()), gpu.uuid(), Text.visible(gpu.name()), Size.format(gpu.totalBytes()),
+                    Size.format(gpu.granularityBytes()), Size.format(gpu.usedBytes()),
+                    gpu.limitBytes() == 0 ? "none" : Size.format(gpu.limitBytes()), Size.format(gpu.peakBytes()),
+                    Long.toString(gpu.refusedCalls()), gpu.refusedCalls() == 0 ? "-" : Size.format(gpu.lastRefusedBytes()));
+        }
+        append(table);
+    }
+
+    private void slots() {
+        section("Processes", tenant.processes().isEmpty());
+        Table table = new Table(">SLOT", ">PID", "STATE", ">CALLS", ">PASSED", ">GPU", ">CHARGED", ">IN FLIGHT", ">MANAGED", ">LIVE", ">EVER", "COMMAND");
+        for (TenantProcess process : tenant.processes()) {
+            String slot = Integer.toString(process.slot());
+            String pid = Long.toString(process.identity().pid());
+            String state = process.alive() ? "alive" : "dead";
+            String command = Text.cut(Text.visible(process.commandLine()), 48);
+            if (process.charges().isEmpty()) {
+                table.row(slot, pid, state, Long.toString(process.calls()), Long.toString(process.passedCalls()), "-", "-", "-", "-", "-", "-", command);
+            }
+            for (TenantProcess.Charge charge : process.charges()) {
+                table.row(slot, pid, state, Long.toString(process.calls()), Long.toString(process.passedCalls()),
+                        Integer.toString(index(charge.gpuEntry())), Size.format(charge.chargedBytes()), Size.format(charge.inFlightBytes()),
+                        Size.format(charge.managedBytes()), Long.toString(charge.allocations()), Long.toString(charge.allocationsTotal()), command);
+            }
+        }
+        append(table);
+    }
+
+    private int index(int gpuEntry) {
+        for (TenantGpu gpu : tenant.gpus()) {
+            if (gpu.entry() == gpuEntry) {
+                return gpu.index();
+            }
+        }
+        return -1;
+    }
+
+    private void errors() {
+        section("Error log", tenant.errors().isEmpty());
+        Table table = new Table(">COUNT", ">LAST", ">PID", "WHAT");
+        for (TenantError error : tenant.errors()) {
+            table.row(Long.toString(error.count()), PsTable.age(error.lastNanos(), now) + " ago", Long.toString(error.pid()), Text.visible(error.text()));
+        }
+        append(table);
+    }
+
+    private void section(String title, boolean empty) {
+        lines.add("");
+        lines.add(screen.bold(title) + (empty ? ": none" : ""));
+    }
+
+    private void append(Table table) {
+        if (!table.isEmpty()) {
+            table.lines(screen).forEach(line -> lines.add("  " + line));
+        }
+    }
+}

@@ -1,0 +1,34 @@
+package sluice.cli;
+
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.util.function.Consumer;
+import tools.jackson.core.JsonGenerator;
+import tools.jackson.core.ObjectWriteContext;
+import tools.jackson.core.PrettyPrinter;
+import tools.jackson.core.json.JsonFactory;
+import tools.jackson.core.util.DefaultPrettyPrinter;
+
+/// Writes indented JSON, followed by a new line. The stream that it goes to stays open.
+final class Json {
+    private Json() {}
+
+    static void write(PrintWriter out, Consumer<JsonGenerator> content) {
+        ObjectWriteContext indented = new ObjectWriteContext.Base() {
+            @Override
+            public PrettyPrinter getPrettyPrinter() {
+                return new DefaultPrettyPrinter();
+            }
+
+            @Override
+            public boolean hasPrettyPrinter() {
+                return true;
+            }
+        };
+        StringWriter text = new StringWriter();
+        try (JsonGenerator json = new JsonFactory().createGenerator(indented, text)) {
+            content.accept(json);
+        }
+        out.println(text);
+    }
+}

@@ -1,0 +1,28 @@
+package sluice.cli;
+
+import sluice.region.SluiceException;
+
+/// The entry point. `sluice run` is on the way of every job, so in the ordinary case it goes straight to its work;
+/// everything else, and every mistake, goes through picocli.
+final class Main {
+    private Main() {}
+
+    public static void main(String[] args) {
+        int status = Boolean.getBoolean("sluice.training") ? Training.run() : execute(args);
+        System.out.flush();
+        System.exit(status);
+    }
+
+    static int execute(String[] args) {
+        RunRequest request = RunArguments.parse(args);
+        if (request == null) {
+            return Commands.execute(args);
+        }
+        try {
+            return RunProgram.become(request);
+        } catch (SluiceException e) {
+            System.err.println("sluice: " + e.getMessage());
+            return ExitStatus.SLUICE_FAILED;
+        }
+    }
+}

@@ -1,0 +1,67 @@
+package sluice.cli;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import sluice.region.SluiceException;
+
+/// The arguments and the environment of this process byte by byte. Java's own strings of them have gone through the
+/// locale's encoding, and what that could not express is lost.
+final class RawProcess {
+    private RawProcess() {}
+
+    /// The given arguments, which were the last of the command line.
+    static List<byte[]> arguments(List<String> decoded) {
+        List<byte[]> all = read("/proc/self/cmdline");
+        List<byte[]> arguments = new ArrayList<>();
+        for (int at = 0; at < decoded.size(); at++) {
+            byte[] ascii = ascii(decoded.get(at));
+            arguments.add(ascii != null ? ascii : all.get(all.size() - decoded.size() + at));
+        }
+        return arguments;
+    }
+
+    /// Nothing is lost in text that is all ASCII; for other text null.
+    private static byte[] ascii(String text) {
+        byte[] bytes = text.getBytes(StandardCharsets.UTF_8);
+        for (byte b : bytes) {
+            if (b < 0) {
+                return null;
+            }
+        }
+        return bytes;
+    }
+
+    /// The variables, each as `NAME=value`.
+    static List<byte[]> environment() {
+        return read("/proc/self/environ");
+    }
+
+    private static List<byte[]> read(String file) {
+        try {
+            return split(Files.readAllBytes(Path.of(file)));
+        } catch (IOException e) {
+            throw new SluiceException("cannot read " + file + "; mount /proc", e);
+        }
+    }
+
+    static List<byte[]> split(byte[] strings) {
+        List<byte[]> parts = new ArrayList<>();
+        int from = 0;
+        for (int at = 0; at < strings.length; at++) {
+            if (strings[at] == 0) {
+                parts.add(Arrays.copyOfRange(strings, from, at));
+                from = at + 1;
+            }
+        }
+        return parts;
+    }
+
+    static String text(byte[] bytes) {
+        return new String(bytes, StandardCharsets.UTF_8);
+    }
+}

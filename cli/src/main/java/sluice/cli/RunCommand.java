@@ -1,0 +1,92 @@
+package sluice.cli;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.ITypeConverter;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Spec;
+import sluice.region.MemoryLimits;
+import sluice.region.OnError;
+import sluice.region.RegionDraft;
+
+@Command(
+        name = "run",
+        header = "Runs a program under a quota, and becomes it.",
+        customSynopsis = "sluice run [OPTIONS] -- PROGRAM [ARGUMENTS]",
+        description = {
+            "",
+            "The program keeps the pid, the signals and the exit status of the command. Its children share its quota.",
+            "Without --memory what it uses is accounted, and not limited.",
+            ""
+        },
+        footer = {
+            "",
+            "Sizes: 512m, 1.5g, 2Gi, 4GB; units are powers of 1024.",
+            "Exit status: 2 usage, 125 Sluice failed before the program started, 126 the program cannot be started,",
+            "127 it was not found, otherwise the program's own."
+        })
+final class RunCommand implements Callable<Integer> {
+    @Spec
+    private CommandSpec spec;
+
+    @Option(names = "--memory", paramLabel = "SIZE", converter = MemoryConverter.class,
+            description = "Memory quota on every GPU, or on some: 0=4g,1=8g.")
+    private MemoryLimits memory = MemoryLimits.none();
+
+    @Option(names = "--name", paramLabel = "NAME", converter = NameConverter.class,
+            description = "Name of the tenant; the program's name and pid if not given.")
+    private String name;
+
+    @Option(names = "--sim", description = "Runs on the simulated GPU.")
+    private boolean simulated;
+
+    @Option(names = "--env", paramLabel = "KEY=VALUE", description = "Sets a variable for the program. May be repeated.")
+    private List<String> environment = new ArrayList<>();
+
+    @Option(names = "--on-error", paramLabel = "run|fail", converter = OnErrorConverter.class,
+            description = "When the quota cannot be enforced: let the program run unlimited, or fail its CUDA calls (default).")
+    private OnError onError = OnError.FAIL;
+
+    @Option(names = {"-h", "--help"}, usageHelp = true, description = "Shows this help.")
+    private boolean help;
+
+    @Parameters(paramLabel = "PROGRAM", arity = "1..*", hidden = true)
+    private List<String> program = new ArrayList<>();
+
+    @Override
+    public Integer call() {
+        for (String setting : environment) {
+            if (setting.indexOf('=') < 1) {
+                throw new ParameterException(spec.commandLine(), "bad --env '" + setting + "'; write it like KEY=VALUE");
+            }
+        }
+        return RunProgram.become(new RunRequest(memory, name, simulated, environment, onError, program));
+    }
+
+    static final class MemoryConverter implements ITypeConverter<MemoryLimits> {
+        @Override
+        public MemoryLimits convert(String text) {
+            return MemoryLimits.parse(text);
+        }
+    }
+
+    static final class NameConverter implements ITypeConverter<String> {
+        @Override
+        public String convert(String text) {
+            RegionDraft.checkName(text);
+            return text;
+        }
+    }
+
+    static final class OnErrorConverter implements ITypeConverter<OnError> {
+        @Override
+        public OnError convert(String text) {
+            return OnError.parse(text);
+        }
+    }
+}

@@ -1,0 +1,117 @@
+package sluice.cli;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Instant;
+import java.util.List;
+import sluice.region.Identity;
+import sluice.region.Installation;
+import sluice.region.Region;
+import sluice.region.RegionDraft;
+import sluice.region.RuntimeDirectory;
+import sluice.region.SluiceException;
+import sluice.region.Tenants;
+import sluice.region.ThisProcess;
+
+/// Makes the tenant's region and becomes its program.
+final class RunProgram {
+    private RunProgram() {}
+
+    /// Returns only when the program could not be started, with the exit status.
+    static int become(RunRequest request) {
+        Installation installation = Installation.find();
+        Variables environment = environment(request, installation);
+        if (!request.simulated() && !DriverSearch.found(environment)) {
+            throw new SluiceException("no CUDA driver (libcuda.so.1) was found; add --sim to run on the simulated GPU,"
+                    + " install the NVIDIA driver, or set SLUICE_DRIVER to the driver's path");
+        }
+        ThisProcess process = ThisProcess.current();
+        RuntimeDirectory directory = RuntimeDirectory.find(environment.value(RuntimeDirectory.VARIABLE), process.uid());
+        Tenants.sweepSometimes(directory, Instant.now());
+        Identity self = Identity.self();
+        List<byte[]> program = RawProcess.arguments(request.program());
+        String name = request.name() != null ? request.name() : RegionDraft.nameFor(RawProcess.text(program.getFirst()), self.pid());
+        Path region = Region.create(directory, new RegionDraft(name, commandLine(program), self, request.onError(), request.memory()));
+        environment.set("SLUICE_REGION", region.toString());
+        environment.set("SLUICE_ON_ERROR", request.onError().word());
+        Exec exec = new Exec(environment.list());
+        exec.restore(process.blockedSignals());
+        int error = execute(exec, program, environment.value("PATH"));
+        discard(region);
+        return explain(error, RawProcess.text(program.getFirst()));
+    }
+
+    private static Variables environment(RunRequest request, Installation installation) {
+        Variables environment = new Variables(RawProcess.environment());
+        for (String setting : request.environment()) {
+            int equals = setting.indexOf('=');
+            environment.set(setting.substring(0, equals), setting.substring(equals + 1));
+        }
+        String library = installation.presentLibrary().toString();
+        if (library.indexOf(' ') >= 0 || library.indexOf(':') >= 0) {
+            throw new SluiceException("the path " + library + " holds a space or a colon, which LD_PRELOAD cannot express;"
+                    + " move Sluice to another folder");
+        }
+        environment.prepend("LD_PRELOAD", library);
+        if (request.simulated()) {
+            environment.prepend("LD_LIBRARY_PATH", installation.presentSimulatedDriver().toString());
+        }
+        return environment;
+    }
+
+    private static String commandLine(List<byte[]> program) {
+        StringBuilder line = new StringBuilder();
+        for (byte[] word : program) {
+            line.append(line.isEmpty() ? "" : " ").append(RawProcess.text(word));
+        }
+        return line.toString();
+    }
+
+    /// Searches PATH as a shell does: a file that may not be executed counts only when nothing better follows.
+    private static int execute(Exec exec, List<byte[]> program, String searchPath) {
+        String name = RawProcess.text(program.getFirst());
+        if (name.isEmpty() || name.indexOf('/') >= 0) {
+            return exec.execute(program.getFirst(), program);
+        }
+        String path = searchPath == null ? "/usr/local/bin:/usr/bin:/bin" : searchPath;
+        int error = Exec.ENOENT;
+        int from = 0;
+        while (from <= path.length()) {
+            int colon = path.indexOf(':', from);
+            int end = colon < 0 ? path.length() : colon;
+            String folder = end == from ? "." : path.substring(from, end);
+            int failure = exec.execute((folder + "/" + name).getBytes(StandardCharsets.UTF_8), program);
+            if (failure != Exec.ENOENT) {
+                error = failure;
+            }
+            from = end + 1;
+        }
+        return error;
+    }
+
+    private static int explain(int error, String program) {
+        boolean there = Files.exists(Path.of(program));
+        if (error == Exec.ENOENT && !(there && program.indexOf('/') >= 0)) {
+            System.err.println("sluice: program '" + program + "' was not found"
+                    + (program.indexOf('/') >= 0 ? "; check the path" : " in PATH; check the name or give its path"));
+            return ExitStatus.NOT_FOUND;
+        }
+        System.err.println("sluice: program '" + program + "' cannot be started ("
+                + switch (error) {
+                    case Exec.ENOENT -> "its interpreter does not exist); check its first line";
+                    case Exec.EACCES -> "permission denied); make it executable with chmod +x, or name its interpreter";
+                    default -> "error " + error + " of execve); see 'man execve'";
+                });
+        return ExitStatus.NOT_EXECUTABLE;
+    }
+
+    private static void discard(Path region) {
+        try {
+            Files.deleteIfExists(region);
+        } catch (IOException e) {
+            // It is swept with the ended tenants.
+        }
+    }
+}

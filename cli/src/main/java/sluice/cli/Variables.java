@@ -1,0 +1,70 @@
+package sluice.cli;
+
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+
+/// The environment for a program: `NAME=value` in bytes, in the order in which the variables came.
+final class Variables {
+    private final List<byte[]> variables;
+
+    Variables(List<byte[]> variables) {
+        this.variables = new ArrayList<>(variables);
+    }
+
+    List<byte[]> list() {
+        return variables;
+    }
+
+    /// The value, or null.
+    String value(String name) {
+        int at = find(bytes(name + "="));
+        return at < 0 ? null : RawProcess.text(variables.get(at)).substring(name.length() + 1);
+    }
+
+    void set(String name, String value) {
+        put(name, bytes(name + "=" + value));
+    }
+
+    /// Puts an element before the others of a list that is separated by colons.
+    void prepend(String name, String element) {
+        int at = find(bytes(name + "="));
+        byte[] prefix = bytes(name + "=" + element);
+        byte[] old = at < 0 ? new byte[0] : Arrays.copyOfRange(variables.get(at), name.length() + 1, variables.get(at).length);
+        if (old.length == 0) {
+            put(name, prefix);
+        } else if (!startsWith(old, bytes(element))) {
+            byte[] joined = Arrays.copyOf(prefix, prefix.length + 1 + old.length);
+            joined[prefix.length] = ':';
+            System.arraycopy(old, 0, joined, prefix.length + 1, old.length);
+            put(name, joined);
+        }
+    }
+
+    private void put(String name, byte[] variable) {
+        int at = find(bytes(name + "="));
+        if (at < 0) {
+            variables.add(variable);
+        } else {
+            variables.set(at, variable);
+        }
+    }
+
+    private int find(byte[] prefix) {
+        for (int at = 0; at < variables.size(); at++) {
+            if (startsWith(variables.get(at), prefix)) {
+                return at;
+            }
+        }
+        return -1;
+    }
+
+    private static boolean startsWith(byte[] text, byte[] prefix) {
+        return text.length >= prefix.length && Arrays.equals(text, 0, prefix.length, prefix, 0, prefix.length);
+    }
+
+    private static byte[] bytes(String text) {
+        return text.getBytes(StandardCharsets.UTF_8);
+    }
+}

@@ -1,0 +1,52 @@
+package sluice.region;
+
+import static sluice.region.RegionLayout.*;
+
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.charset.StandardCharsets;
+
+/// Page 0 of a new region: header and limits.
+///
+/// It is filled in as a plain buffer, not through the views: the method handles behind those take several milliseconds
+/// to set up, and the start of every job waits for this.
+final class FirstPage {
+    private static final int COMMAND_BYTES = 512;
+
+    private final ByteBuffer page = ByteBuffer.allocateDirect(PAGE_BYTES).order(ByteOrder.LITTLE_ENDIAN);
+
+    FirstPage(RegionDraft draft, int uid) {
+        page.putLong(HEADER_MAGIC_OFFSET, MAGIC);
+        page.putInt(HEADER_PAGE_BYTES_OFFSET, PAGE_BYTES);
+        page.putLong(HEADER_REGION_BYTES_OFFSET, REGION_BYTES);
+        page.putLong(HEADER_CREATED_NANOS_OFFSET, System.currentTimeMillis() * 1_000_000);
+        page.putLong(HEADER_ROOT_IDENTITY_OFFSET, draft.root().word());
+        page.putInt(HEADER_UID_OFFSET, uid);
+        page.putInt(HEADER_ON_ERROR_OFFSET, draft.onError().ordinal());
+        text(HEADER_TENANT_OFFSET, HEADER_COMMAND_OFFSET, draft.tenant());
+        text(HEADER_COMMAND_OFFSET, HEADER_COMMAND_OFFSET + COMMAND_BYTES, draft.command());
+        for (int gpu = 0; gpu < MemoryLimits.GPUS; gpu++) {
+            page.putLong(LIMITS_MEMORY_BYTES_OFFSET + gpu * Long.BYTES, draft.memory().bytes(gpu));
+        }
+    }
+
+    /// The page while it is being written.
+    ByteBuffer unfinished() {
+        return page.clear();
+    }
+
+    /// The page with the word that says that the region is complete.
+    ByteBuffer finished() {
+        return page.putInt(HEADER_LAYOUT_OFFSET, LAYOUT).clear();
+    }
+
+    /// Cuts the text to fit, between two characters, and leaves a NUL at its end.
+    private void text(int from, int end, String text) {
+        byte[] bytes = text.getBytes(StandardCharsets.UTF_8);
+        int length = Math.min(bytes.length, end - from - 1);
+        while (length < bytes.length && length > 0 && (bytes[length] & 0xc0) == 0x80) {
+            length--;
+        }
+        page.put(from, bytes, 0, length);
+    }
+}
