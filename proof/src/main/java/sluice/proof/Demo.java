@@ -57,7 +57,7 @@ public final class Demo {
         for (DemoJob job : jobs) {
             screen.say("'" + job.name + "' got " + Size.format(job.usedBytes()) + " in " + job.steps() + " steps; step "
                     + (job.steps() + 1) + " was refused with " + Status.name(job.refusal())
-                    + (job.asItShouldBe() ? ", as an ordinary full GPU would." : ". THIS IS NOT AS IT SHOULD BE."));
+                    + (job.asItShouldBe() ? ", which is what a full GPU answers." : ". THIS IS NOT AS IT SHOULD BE."));
         }
         screen.say("The GPU itself has " + Size.format(freeBytes) + " free (asked from outside the jobs):"
                 + " it was the quota that said no.");

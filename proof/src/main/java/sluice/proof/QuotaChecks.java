@@ -106,7 +106,7 @@ final class QuotaChecks {
             throw new CheckSkipped("this driver does not answer the 32-bit calls (" + without.text("v1-status") + ")");
         }
         Expect.that(with.number("v1-total") <= GIB && with.number("v1-device-total") <= GIB
-                && with.number("v1-free") <= with.number("v1-total"), "they say " + with.line());
+                && with.number("v1-free") <= with.number("v1-total"), "they say " + with.line().replace('\t', ' '));
         return "total " + Size.format(with.number("v1-total"));
     }
 

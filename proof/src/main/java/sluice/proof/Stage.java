@@ -56,11 +56,14 @@ final class Stage implements AutoCloseable {
 
     /// A probe of the tenant, with a context.
     ProbeProcess in(TestTenant tenant) {
-        return open(start(settings(tenant)));
+        return in(tenant, Driver.Route.DLSYM);
     }
 
     ProbeProcess in(TestTenant tenant, Driver.Route route) {
-        return open(launch(ProbeCommand.quick(route), settings(tenant)));
+        ProbeProcess probe = open(launch(ProbeCommand.quick(route), settings(tenant)));
+        Expect.that(tenant.has(probe.pid()),
+                "the library is not at work: a program that uses CUDA does not show in its tenant's region");
+        return probe;
     }
 
     /// A probe with the library and nothing but these settings, without a context.

@@ -26,6 +26,10 @@ record TestTenant(Path file, long quotaBytes) {
         return Tenant.read(file);
     }
 
+    boolean has(long pid) {
+        return read().liveProcesses().stream().anyMatch(process -> process.identity().pid() == pid);
+    }
+
     /// What the ledger says the tenant's live processes hold.
     long chargedBytes() {
         return read().gpus().stream().mapToLong(TenantGpu::usedBytes).sum();
