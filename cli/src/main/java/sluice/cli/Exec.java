@@ -19,6 +19,7 @@ import java.util.List;
 ///
 /// Every start of a job waits for this, and binding native functions is the most of it. So there is one function,
 /// `syscall(2)`, with numbers as arguments, and memory is written through byte buffers, which need no method handles.
+@SuppressWarnings("restricted")
 final class Exec {
     static final int ENOENT = 2;
     static final int EACCES = 13;

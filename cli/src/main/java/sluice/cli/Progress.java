@@ -1,0 +1,39 @@
+package sluice.cli;
+
+import java.io.PrintStream;
+
+/// One line on standard error that says what is going on, replaced by the next and gone at the end. Where nobody looks
+/// at a terminal it says nothing.
+final class Progress implements AutoCloseable {
+    private final PrintStream err;
+    private final boolean terminal;
+
+    Progress(PrintStream err, boolean terminal) {
+        this.err = err;
+        this.terminal = terminal;
+    }
+
+    static Progress standard() {
+        return new Progress(System.err, Screen.errorIsTerminal());
+    }
+
+    void step(String text) {
+        if (terminal) {
+            err.print("\r\033[K" + Text.cut(text, 100) + " ...");
+            err.flush();
+        }
+    }
+
+    /// Makes room for a line of output.
+    void clear() {
+        if (terminal) {
+            err.print("\r\033[K");
+            err.flush();
+        }
+    }
+
+    @Override
+    public void close() {
+        clear();
+    }
+}
