@@ -97,8 +97,25 @@ final class ProbeProcess implements AutoCloseable {
         process.onExit().join();
     }
 
+    void awaitDeath() {
+        try {
+            Expect.that(process.waitFor(PATIENCE_SECONDS, TimeUnit.SECONDS), "the probe lives although it should have died");
+        } catch (InterruptedException interrupted) {
+            throw new CheckFailed("interrupted");
+        }
+    }
+
     long pid() {
         return process.pid();
+    }
+
+    /// Whether a file is part of the running program.
+    boolean maps(Path file) {
+        try {
+            return Files.readString(Path.of("/proc/" + pid() + "/maps")).contains(file.toRealPath().toString());
+        } catch (IOException gone) {
+            throw new CheckFailed("the probe is gone: " + gone.getMessage());
+        }
     }
 
     /// What the process wrote to stderr.

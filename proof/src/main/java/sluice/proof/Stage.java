@@ -60,7 +60,17 @@ final class Stage implements AutoCloseable {
     }
 
     ProbeProcess in(TestTenant tenant, Driver.Route route) {
-        ProbeProcess probe = open(launch(ProbeCommand.quick(route), settings(tenant)));
+        return atWork(tenant, launch(ProbeCommand.quick(route), settings(tenant)));
+    }
+
+    ProbeProcess in(TestTenant tenant, Map<String, String> moreSettings) {
+        Map<String, String> all = settings(tenant);
+        all.putAll(moreSettings);
+        return atWork(tenant, start(all));
+    }
+
+    private static ProbeProcess atWork(TestTenant tenant, ProbeProcess probe) {
+        open(probe);
         Expect.that(tenant.has(probe.pid()),
                 "the library is not at work: a program that uses CUDA does not show in its tenant's region");
         return probe;
@@ -70,7 +80,9 @@ final class Stage implements AutoCloseable {
     ProbeProcess alone(Map<String, String> settings) {
         Map<String, String> all = preloaded();
         all.putAll(settings);
-        return start(all);
+        ProbeProcess probe = start(all);
+        Expect.that(probe.maps(environment.library()), environment.library() + " is not loaded by LD_PRELOAD");
+        return probe;
     }
 
     ProbeProcess start(Map<String, String> settings) {

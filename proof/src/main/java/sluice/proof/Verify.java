@@ -14,6 +14,7 @@ public final class Verify {
                         QuotaChecks.checks(),
                         ChargeChecks.checks(),
                         ProcessChecks.checks(),
+                        FaultChecks.checks(),
                         SameAsWithoutChecks.checks(),
                         AloneChecks.checks())
                 .flatMap(List::stream)
