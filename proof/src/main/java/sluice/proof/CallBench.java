@@ -25,9 +25,9 @@ final class CallBench {
             new Case("cuMemAlloc + cuMemFree, 512 B, 0 others live", "alloc-free 200 200 512 0", ALLOCATION),
             new Case("cuMemAlloc + cuMemFree, 512 B, 1,000 others live", "alloc-free 200 200 512 1000", ALLOCATION),
             new Case("cuMemAlloc + cuMemFree, 512 B, 100,000 others live", "alloc-free 200 200 512 100000", ALLOCATION),
-            new Case("cuMemAlloc + cuMemFree, 2 MiB, 0 others live", "alloc-free 40 50 2097152 0", ALLOCATION),
-            new Case("cuMemAlloc + cuMemFree, 2 MiB, 1,000 others live", "alloc-free 40 50 2097152 1000", ALLOCATION),
-            new Case("cuMemAlloc + cuMemFree, 2 MiB, 100,000 others live", "alloc-free 40 50 2097152 100000", ALLOCATION));
+            new Case("cuMemAlloc + cuMemFree, 2 MiB, 0 others live", "alloc-free 100 50 2097152 0", ALLOCATION),
+            new Case("cuMemAlloc + cuMemFree, 2 MiB, 1,000 others live", "alloc-free 100 50 2097152 1000", ALLOCATION),
+            new Case("cuMemAlloc + cuMemFree, 2 MiB, 100,000 others live", "alloc-free 100 50 2097152 100000", ALLOCATION));
 
     private CallBench() {}
 

@@ -13,7 +13,7 @@ import sluice.cuda.Status;
 import sluice.cuda.Work;
 
 /// What calls cost, in batches: the median over batches of the time per call. The calls are constants of this class, so
-/// that the compiler sees through them, and every measurement is preceded by as many unmeasured batches.
+/// that the compiler sees through them, and the same batches run unmeasured until they are compiled.
 final class TimingCommands {
     private static final Driver DRIVER = Driver.require(Driver.Route.DLSYM);
     private static final Devices DEVICES = DRIVER.devices();
@@ -22,6 +22,7 @@ final class TimingCommands {
     private static final MemorySegment OUT = Arena.global().allocate(JAVA_LONG);
     private static final MemorySegment OUT_TOO = Arena.global().allocate(JAVA_LONG);
     private static final long SMALL_BYTES = 512;
+    private static final long WARM_UP_NANOS = 300_000_000;
 
     interface Batch {
         void run(int calls);
@@ -88,16 +89,23 @@ final class TimingCommands {
     }
 
     private static double median(int batches, int calls, Batch batch, Runnable between) {
+        long warm = System.nanoTime() + WARM_UP_NANOS;
+        while (System.nanoTime() < warm) {
+            perCall(calls, batch);
+            between.run();
+        }
         double[] nanos = new double[batches];
-        for (int round = 0; round < 2; round++) {
-            for (int i = 0; i < batches; i++) {
-                long start = System.nanoTime();
-                batch.run(calls);
-                nanos[i] = (double) (System.nanoTime() - start) / calls;
-                between.run();
-            }
+        for (int i = 0; i < batches; i++) {
+            nanos[i] = perCall(calls, batch);
+            between.run();
         }
         Arrays.sort(nanos);
         return nanos[batches / 2];
+    }
+
+    private static double perCall(int calls, Batch batch) {
+        long start = System.nanoTime();
+        batch.run(calls);
+        return (double) (System.nanoTime() - start) / calls;
     }
 }
