@@ -75,7 +75,7 @@ final class Commands implements Runnable {
 
     private static int usageError(ParameterException e) {
         CommandLine command = e.getCommandLine();
-        command.getErr().println("sluice: " + ErrorLine.of(e) + "; see 'sluice help"
+        command.getErr().println("sluice: " + ErrorLine.of(e) + " 'sluice help"
                 + (command.getParent() == null ? "" : " " + command.getCommandName()) + "'");
         return ExitStatus.USAGE;
     }

@@ -1,6 +1,7 @@
 package sluice.cli;
 
 import java.io.PrintWriter;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
@@ -14,6 +15,8 @@ import sluice.region.Installation;
         header = "Says what is found on this machine, what can be enforced, and what to do about problems.",
         footer = {"", "Exit status: 0 nothing fails, 1 something does."})
 final class DoctorCommand implements Callable<Integer> {
+    private static final int WIDTH = 110;
+
     @Spec
     private CommandSpec spec;
 
@@ -41,18 +44,21 @@ final class DoctorCommand implements Callable<Integer> {
     }
 
     static List<String> lines(List<Finding> findings, Screen screen) {
-        return findings.stream().map(finding -> line(finding, screen)).toList();
+        return findings.stream().flatMap(finding -> lines(finding, screen).stream()).toList();
     }
 
-    private static String line(Finding finding, Screen screen) {
+    private static List<String> lines(Finding finding, Screen screen) {
         String word = finding.level().word();
         String mark = switch (finding.level()) {
             case OK -> screen.green(word);
             case WARN -> screen.yellow(word);
             case FAIL -> screen.red(word);
         };
-        return mark + " ".repeat(6 - word.length()) + finding.topic() + ": " + finding.text()
-                + (finding.advice().isEmpty() ? "" : "; " + finding.advice());
+        List<String> lines = Text.wrap(finding.topic() + ": " + finding.text()
+                + (finding.advice().isEmpty() ? "" : "; " + finding.advice()), WIDTH);
+        List<String> marked = new ArrayList<>(lines.stream().map(line -> "        " + line).toList());
+        marked.set(0, mark + " ".repeat(6 - word.length()) + lines.getFirst());
+        return marked;
     }
 
     static void writeJson(PrintWriter out, List<Finding> findings) {

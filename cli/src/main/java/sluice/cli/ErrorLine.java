@@ -11,7 +11,13 @@ import sluice.region.SluiceException;
 final class ErrorLine {
     private ErrorLine() {}
 
+    /// Ends with the words before the command that helps.
     static String of(ParameterException e) {
+        String line = what(e);
+        return line + (line.endsWith("?") ? " See" : "; see");
+    }
+
+    private static String what(ParameterException e) {
         return switch (e) {
             case UnmatchedArgumentException unmatched -> unmatched(unmatched);
             case MissingParameterException missing -> missing(missing);

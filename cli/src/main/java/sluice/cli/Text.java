@@ -1,6 +1,8 @@
 package sluice.cli;
 
 import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
 
 /// Text from a region for a terminal. A tenant may have written anything there.
 final class Text {
@@ -15,6 +17,21 @@ final class Text {
 
     static String cut(String text, int width) {
         return text.length() <= width ? text : text.substring(0, width - 1) + "…";
+    }
+
+    /// Breaks a line between words.
+    static List<String> wrap(String text, int width) {
+        List<String> lines = new ArrayList<>();
+        StringBuilder line = new StringBuilder();
+        for (String word : text.split(" ")) {
+            if (!line.isEmpty() && line.length() + 1 + word.length() > width) {
+                lines.add(line.toString());
+                line.setLength(0);
+            }
+            line.append(line.isEmpty() ? "" : " ").append(word);
+        }
+        lines.add(line.toString());
+        return lines;
     }
 
     static Instant instant(long nanos) {

@@ -4,7 +4,7 @@ import java.util.List;
 
 /// A process that has a slot in the region.
 ///
-/// @param alive whether the process runs; a dead one's slot counts for nothing
+/// @param alive whether the process runs, and still the same program; otherwise its slot counts for nothing
 public record TenantProcess(
         int slot,
         Identity identity,

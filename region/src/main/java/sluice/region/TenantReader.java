@@ -81,8 +81,8 @@ final class TenantReader {
                     account.managedBytes(), account.allocations(), account.allocationsTotal()));
         }
         boolean foreign = view.pidNamespace() != 0 && pidNamespace != 0 && view.pidNamespace() != pidNamespace;
-        return new TenantProcess(slot, owner, foreign || owner.isAlive(), view.attachedNanos(), view.calls(),
-                view.passedCalls(), List.copyOf(charges), foreign ? "" : Identity.commandLine(owner.pid()));
+        return new TenantProcess(slot, owner, foreign || owner.isAlive(view.image()), view.attachedNanos(), view.calls(),
+                view.passedCalls(), List.copyOf(charges), foreign ? "" : owner.commandLine());
     }
 
     private List<TenantError> errors() {

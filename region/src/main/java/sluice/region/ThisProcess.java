@@ -9,6 +9,8 @@ import java.nio.file.Path;
 ///
 /// `/proc/self/status` shows the first thread. The JVM runs `main` in another one, and changes only that one's mask.
 public record ThisProcess(int uid, long blockedSignals) {
+    private static final int EFFECTIVE = 1;
+
     public static ThisProcess current() {
         try {
             return parse(Files.readAllBytes(Path.of("/proc/self/status")));
@@ -19,11 +21,14 @@ public record ThisProcess(int uid, long blockedSignals) {
 
     static ThisProcess parse(byte[] status) {
         String text = new String(status, StandardCharsets.ISO_8859_1);
-        return new ThisProcess(Integer.parseInt(word(text, "\nUid:\t")), Long.parseUnsignedLong(word(text, "\nSigBlk:\t"), 16));
+        return new ThisProcess(Integer.parseInt(word(text, "\nUid:\t", EFFECTIVE)), Long.parseUnsignedLong(word(text, "\nSigBlk:\t", 0), 16));
     }
 
-    private static String word(String text, String key) {
+    private static String word(String text, String key, int number) {
         int from = text.indexOf(key) + key.length();
+        for (int word = 0; word < number; word++) {
+            from = text.indexOf('\t', from) + 1;
+        }
         int to = from;
         while (to < text.length() && text.charAt(to) > ' ') {
             to++;

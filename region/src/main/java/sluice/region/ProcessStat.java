@@ -1,0 +1,59 @@
+package sluice.region;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+
+/// What `/proc/PID/stat` says about a process that runs.
+///
+/// @param image a word that `execve` changes: where the stack of the program begins; 0 when it is not shown to us
+record ProcessStat(long pid, long startTicks, long image) {
+    private static final int STATE_FIELD = 3;
+    private static final int THREADS_FIELD = 20;
+    private static final int START_TIME_FIELD = 22;
+    private static final int IMAGE_FIELD = 28;
+
+    /// The process, or null when it has ended. `process` is a pid or `self`.
+    static ProcessStat read(String process) {
+        try {
+            return parse(Files.readAllBytes(Path.of("/proc", process, "stat")));
+        } catch (IOException e) {
+            return null;
+        }
+    }
+
+    /// The command in the second field may itself hold spaces and parentheses, so the fields are counted from the last
+    /// `)`. State Z alone does not say that a process has ended: the first thread of a program may end before the others.
+    static ProcessStat parse(byte[] stat) {
+        int command = stat.length - 1;
+        while (command >= 0 && stat[command] != ')') {
+            command--;
+        }
+        int state = field(stat, command, STATE_FIELD);
+        int startTime = field(stat, command, START_TIME_FIELD);
+        if (command < 0 || startTime == stat.length) {
+            return null;
+        }
+        boolean ended = (stat[state] == 'Z' || stat[state] == 'X') && number(stat, field(stat, command, THREADS_FIELD)) <= 1;
+        return ended ? null : new ProcessStat(number(stat, 0), number(stat, startTime), number(stat, field(stat, command, IMAGE_FIELD)));
+    }
+
+    /// Where a field begins; the length of the line when it is not there.
+    private static int field(byte[] stat, int command, int number) {
+        int field = STATE_FIELD - 1;
+        for (int at = command + 1; at < stat.length; at++) {
+            if (stat[at] == ' ' && ++field == number) {
+                return at + 1;
+            }
+        }
+        return stat.length;
+    }
+
+    private static long number(byte[] stat, int from) {
+        long value = 0;
+        for (int at = from; at < stat.length && stat[at] >= '0' && stat[at] <= '9'; at++) {
+            value = value * 10 + stat[at] - '0';
+        }
+        return value;
+    }
+}
