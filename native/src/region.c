@@ -4,12 +4,14 @@
 #define _GNU_SOURCE
 #include "region.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "os.h"
@@ -17,6 +19,8 @@
 
 #define ATTEMPTS 8
 #define PATH_BYTES 512
+#define KEEP_TEMPORARY_SECONDS 60
+#define KEEP_ENDED_SECONDS (15 * 60)
 
 sl_region_account_t *sl_region_account(const sl_region_t *region, unsigned slot, unsigned gpu) {
     return &region->accounts[slot * SL_REGION_GPU_COUNT + gpu];
@@ -136,7 +140,9 @@ static bool write_draft(int fd, const sl_region_draft_t *draft) {
     for (int gpu = 0; gpu < 16; gpu++)
         limits.memory_bytes[gpu] = draft->memory_bytes[gpu];
     uint32_t layout = SL_REGION_LAYOUT;
-    int error = posix_fallocate(fd, 0, SL_REGION_BYTES);
+    struct rlimit files; /* to pass this limit would be a signal for the host */
+    bool too_large = getrlimit(RLIMIT_FSIZE, &files) == 0 && files.rlim_cur < SL_REGION_BYTES;
+    int error = too_large ? EFBIG : posix_fallocate(fd, 0, SL_REGION_BYTES);
     errno = error ? error : errno;
     return !error && pwrite(fd, &header, sizeof header, SL_REGION_HEADER_OFFSET) == sizeof header &&
            pwrite(fd, &limits, sizeof limits, SL_REGION_LIMITS_OFFSET) == sizeof limits &&
@@ -177,6 +183,35 @@ static void remove_ended(const char *path, const char *temporary) {
     unlink(temporary);
 }
 
+/* Tenants that nobody named are told apart by a process that is gone for ever; nobody else would remove them. */
+static void sweep(const char *directory) {
+    DIR *folder = opendir(directory);
+    if (!folder)
+        return;
+    uint64_t now = sl_os_wall_nanos() / 1000000000u;
+    for (struct dirent *entry; (entry = readdir(folder));) {
+        char path[PATH_BYTES + 260];
+        struct stat status;
+        size_t length = strlen(entry->d_name);
+        bool temporary = entry->d_name[0] == '.' && length > 4 && strcmp(entry->d_name + length - 4, ".tmp") == 0;
+        bool automatic = strncmp(entry->d_name, "auto-", 5) == 0;
+        snprintf(path, sizeof path, "%s/%s", directory, entry->d_name);
+        if ((!temporary && !automatic) || !sl_os_lstat(path, &status) || !S_ISREG(status.st_mode))
+            continue;
+        uint64_t keep = temporary ? KEEP_TEMPORARY_SECONDS : KEEP_ENDED_SECONDS;
+        sl_region_t region;
+        sl_reason_t reason;
+        if ((uint64_t)status.st_mtime + keep > now)
+            continue;
+        bool open = automatic && sl_region_open(&region, path, &reason);
+        if (temporary || (open && sl_slots_ended(&region)))
+            unlink(path);
+        if (open)
+            sl_region_close(&region);
+    }
+    closedir(folder);
+}
+
 bool sl_region_open_or_create(sl_region_t *region, const sl_region_draft_t *draft, sl_reason_t *reason) {
     char directory[PATH_BYTES], path[PATH_BYTES + 80], temporary[PATH_BYTES + 100];
     if (!find_directory(directory, reason))
@@ -185,8 +220,11 @@ bool sl_region_open_or_create(sl_region_t *region, const sl_region_draft_t *draf
     snprintf(temporary, sizeof temporary, "%s/.%s.%d.tmp", directory, draft->tenant, (int)getpid());
     for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
         struct stat status;
-        if (!sl_os_lstat(path, &status) && create(temporary, path, draft, reason) < 0)
+        int made = sl_os_lstat(path, &status) ? 0 : create(temporary, path, draft, reason);
+        if (made < 0)
             return false;
+        if (made)
+            sweep(directory);
         if (!sl_region_open(region, path, reason)) {
             if (sl_os_lstat(path, &status))
                 return false;

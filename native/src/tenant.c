@@ -19,11 +19,14 @@ sl_tenant_t sl_tenant;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static bool fail_on_error;
 
-/* The child has no GPU memory and no slot. It keeps the mapping and takes a slot of its own on its first call. */
+/* The child has no GPU memory and no slot. It keeps the mapping and takes a slot of its own on its first call. Another
+ * thread of the parent may have been at work: its lock is free here, and what it had half done is forgotten. */
 static void forget_after_fork(void) {
     lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
     sl_allocations_forget();
     sl_gpu_forget();
+    if (sl_tenant.state == SL_TENANT_UNKNOWN)
+        sl_tenant.region.base = NULL;
     if (sl_tenant.state == SL_TENANT_ATTACHED)
         sl_tenant.state = SL_TENANT_UNKNOWN;
 }
@@ -44,7 +47,6 @@ static bool open_region(const sl_options_t *options, sl_reason_t *reason) {
 }
 
 static bool take_part(const sl_options_t *options, sl_reason_t *reason) {
-    static bool forks_seen;
     if (!sl_slots_self(&sl_tenant.self, reason))
         return false;
     if (!sl_tenant.region.base && !open_region(options, reason))
@@ -52,13 +54,8 @@ static bool take_part(const sl_options_t *options, sl_reason_t *reason) {
     fail_on_error = sl_tenant.region.header->on_error != 0;
     sl_report_log_to(sl_tenant.region.errors);
     int slot = sl_slots_claim(&sl_tenant.region, &sl_tenant.self, reason);
-    if (slot < 0)
-        return false;
     sl_tenant.slot = (unsigned)slot;
-    if (!forks_seen && pthread_atfork(NULL, NULL, forget_after_fork) != 0)
-        return sl_report_fail(reason, "cannot follow forks of this process: no memory");
-    forks_seen = true;
-    return true;
+    return slot >= 0;
 }
 
 bool sl_tenant_must_refuse(const sl_reason_t *reason) {
@@ -70,7 +67,10 @@ bool sl_tenant_must_refuse(const sl_reason_t *reason) {
 }
 
 sl_tenant_state_t sl_tenant_attach_slowly(void) {
+    static atomic_flag forks_seen = ATOMIC_FLAG_INIT;
     int saved = errno;
+    if (!atomic_flag_test_and_set(&forks_seen))
+        pthread_atfork(NULL, NULL, forget_after_fork);
     pthread_mutex_lock(&lock);
     if (sl_tenant.state == SL_TENANT_UNKNOWN) {
         sl_options_t options;

@@ -1,0 +1,163 @@
+/* However many processes race and die, they never hold more than the quota, and the dead hold nothing. */
+#include "check.h"
+
+#include <signal.h>
+#include <sys/mman.h>
+#include <time.h>
+
+#include "ledger.h"
+#include "tenant.h"
+
+#define PROCESSES 6
+#define LIMIT 1000000u
+#define GPU 0u
+
+static volatile struct {
+    _Atomic uint64_t held[PROCESSES]; /* what each process really has */
+    _Atomic uint64_t admitted, refused, over;
+} *shared;
+
+/* The first call of the library in this process; every child attaches for itself. */
+static void attach(void) {
+    CHECK(sl_tenant_attach() == SL_TENANT_ATTACHED);
+    sl_region_gpu_t *gpu = &sl_tenant.region.gpus[GPU];
+    gpu->granularity_bytes = 2 << 20;
+    gpu->owner = 1;
+    sl_ledger_open(GPU);
+}
+
+static void check_sum(void) {
+    uint64_t sum = 0;
+    for (int i = 0; i < PROCESSES; i++)
+        sum += shared->held[i];
+    shared->over += sum > LIMIT;
+}
+
+static void trade(int number, uint64_t rounds) {
+    attach();
+    unsigned seed = (unsigned)getpid();
+    uint64_t pieces[16] = {0};
+    for (uint64_t round = 0; round < rounds; round++) {
+        uint64_t *piece = &pieces[rand_r(&seed) % 16];
+        if (*piece) {
+            shared->held[number] -= *piece;
+            sl_ledger_refund(GPU, *piece);
+            *piece = 0;
+            continue;
+        }
+        uint64_t bytes = 1 + (unsigned)rand_r(&seed) % (LIMIT / 8);
+        if (!sl_ledger_reserve(GPU, bytes)) {
+            shared->refused++;
+            continue;
+        }
+        shared->admitted++;
+        shared->held[number] += bytes;
+        check_sum();
+        if (rand_r(&seed) % 8 == 0) {
+            shared->held[number] -= bytes;
+            sl_ledger_cancel(GPU, bytes);
+        } else {
+            sl_ledger_commit(GPU, bytes);
+            *piece = bytes;
+        }
+    }
+}
+
+static uint64_t held_by_all(void) {
+    uint64_t sum = 0;
+    for (int i = 0; i < PROCESSES; i++)
+        sum += shared->held[i];
+    return sum;
+}
+
+static void should_never_pass_the_quota_together(void) {
+    pid_t pids[PROCESSES];
+    for (int i = 0; i < PROCESSES; i++)
+        if ((pids[i] = fork()) == 0) {
+            trade(i, 20000);
+            raise(SIGSTOP);
+            _exit(0);
+        }
+    for (int i = 0, status; i < PROCESSES; i++)
+        CHECK(waitpid(pids[i], &status, WUNTRACED) == pids[i] && WIFSTOPPED(status));
+    CHECK(shared->over == 0, "the quota was passed %llu times", (unsigned long long)shared->over);
+    CHECK(shared->admitted > 1000 && shared->refused > 100, "the test did not press");
+    CHECK(sl_ledger_used(GPU) == held_by_all(), "the ledger differs from what is held");
+    CHECK(sl_tenant.region.gpus[GPU].peak_bytes <= LIMIT && sl_tenant.region.gpus[GPU].peak_bytes > LIMIT / 2);
+    for (int i = 0; i < PROCESSES; i++) {
+        kill(pids[i], SIGKILL);
+        waitpid(pids[i], NULL, 0);
+        shared->held[i] = 0;
+    }
+    sl_slots_reap(&sl_tenant.region, &sl_tenant.self);
+    CHECK(sl_ledger_used(GPU) == 0);
+}
+
+/* Killed at any instruction: what the ledger holds afterwards is exactly what the survivors hold. */
+static void should_forget_the_killed_at_once(void) {
+    unsigned seed = 7;
+    for (int round = 0; round < 120; round++) {
+        pid_t pids[PROCESSES];
+        for (int i = 0; i < PROCESSES; i++)
+            if ((pids[i] = fork()) == 0)
+                trade(i, UINT64_MAX);
+        usleep(200 + (unsigned)rand_r(&seed) % 6000);
+        for (int i = 0, status; i < PROCESSES; i++) {
+            kill(pids[i], SIGKILL);
+            waitpid(pids[i], &status, 0);
+            shared->held[i] = 0;
+        }
+        CHECK(sl_ledger_reserve(GPU, LIMIT), "round %d: the dead still hold %llu", round,
+              (unsigned long long)sl_ledger_used(GPU));
+        sl_ledger_cancel(GPU, LIMIT);
+        CHECK(sl_ledger_used(GPU) == 0);
+    }
+    for (int i = 1; i < SL_REGION_SLOT_COUNT; i++)
+        CHECK(!sl_tenant.region.slots[i].owner, "slot %d is still taken", i);
+}
+
+static void should_wait_for_those_who_may_give_up(void) {
+    pid_t pid = fork();
+    if (pid == 0) {
+        attach();
+        CHECK(sl_ledger_reserve(GPU, LIMIT));
+        shared->held[0] = 1;
+        usleep(2000);
+        sl_ledger_cancel(GPU, LIMIT);
+        _exit(0);
+    }
+    while (!shared->held[0])
+        ;
+    CHECK(sl_ledger_reserve(GPU, LIMIT), "refused although the other one was still in flight and gave up");
+    sl_ledger_cancel(GPU, LIMIT);
+    waitpid(pid, NULL, 0);
+    shared->held[0] = 0;
+}
+
+static void should_follow_a_changed_limit(void) {
+    char path[256];
+    snprintf(path, sizeof path, "%s/ledger.region", test_folder);
+    FILE *file = fopen(path, "r+");
+    uint64_t limit = LIMIT * 2;
+    fseek(file, SL_REGION_LIMITS_OFFSET + (long)offsetof(sl_region_limits_t, memory_bytes), SEEK_SET);
+    fwrite(&limit, sizeof limit, 1, file);
+    fclose(file);
+    CHECK(sl_ledger_limit(GPU) == limit && sl_ledger_reserve(GPU, limit) && !sl_ledger_reserve(GPU, 1));
+    sl_ledger_refuse(GPU, 1);
+    CHECK(sl_tenant.region.gpus[GPU].refused_calls == 1 && sl_tenant.region.errors[0].count == 1);
+    CHECK(strstr(sl_tenant.region.errors[0].text, "2000000 of 2000000"), "%s", sl_tenant.region.errors[0].text);
+    sl_ledger_cancel(GPU, limit);
+}
+
+int main(void) {
+    use_test_folder();
+    setenv("SLUICE_TENANT", "ledger", 1);
+    setenv("SLUICE_MEMORY", "1000000", 1);
+    shared = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    attach();
+    RUN(should_never_pass_the_quota_together);
+    RUN(should_forget_the_killed_at_once);
+    RUN(should_wait_for_those_who_may_give_up);
+    RUN(should_follow_a_changed_limit);
+    return 0;
+}

@@ -1,0 +1,167 @@
+/* Slots belong to the living: claimed by one, emptied for the dead, whatever their names and ends. */
+#include "check.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+
+#include "os.h"
+#include "slots.h"
+
+static sl_region_t region;
+static sl_reason_t reason;
+static sl_slots_owner_t self;
+
+static void open_tenant(const char *tenant) {
+    static const uint64_t memory_bytes[16];
+    CHECK(sl_slots_self(&self, &reason));
+    sl_region_draft_t draft = {.tenant = tenant, .root_identity = self.identity, .memory_bytes = memory_bytes};
+    CHECK(sl_region_open_or_create(&region, &draft, &reason), "%s", reason.text);
+}
+
+static int taken_slots(void) {
+    int taken = 0;
+    for (int i = 0; i < SL_REGION_SLOT_COUNT; i++)
+        taken += region.slots[i].owner != 0;
+    return taken;
+}
+
+static int claim_as_child(void) {
+    sl_slots_owner_t me;
+    CHECK(sl_slots_self(&me, &reason));
+    int slot = sl_slots_claim(&region, &me, &reason);
+    CHECK(slot >= 0, "%s", reason.text);
+    sl_region_account(&region, (unsigned)slot, 0)->charged_bytes = 1000;
+    return slot;
+}
+
+static void claim_and_die(void) {
+    claim_as_child();
+    raise(SIGKILL);
+}
+
+static void should_give_each_process_its_own_slot(void) {
+    enum { PROCESSES = 40 };
+    int *slots = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    pid_t pids[PROCESSES];
+    for (int i = 0; i < PROCESSES; i++)
+        if ((pids[i] = fork()) == 0) {
+            slots[i] = claim_as_child() + 1;
+            pause();
+        }
+    for (int i = 0; i < PROCESSES; i++)
+        while (!__atomic_load_n(&slots[i], __ATOMIC_ACQUIRE))
+            usleep(100);
+    for (int i = 0; i < PROCESSES; i++)
+        for (int j = 0; j < i; j++)
+            CHECK(slots[i] != slots[j]);
+    CHECK(sl_slots_reap(&region, &self) == 0, "the living were reaped");
+    for (int i = 0; i < PROCESSES; i++)
+        kill(pids[i], SIGKILL);
+    /* Not waited for: they are zombies, which hold no GPU memory. */
+    for (int tries = 0; tries < 2000 && taken_slots(); tries++, usleep(1000))
+        sl_slots_reap(&region, &self);
+    CHECK(taken_slots() == 0 && sl_region_account(&region, 3, 0)->charged_bytes == 0);
+    while (wait(NULL) > 0)
+        ;
+}
+
+static void should_finish_what_a_dead_claimer_began(void) {
+    CHECK(in_child(claim_and_die) == 128 + SIGKILL);
+    uint64_t dead = region.slots[0].owner;
+    region.slots[0].owner = dead | 1ull << 63;
+    CHECK(sl_slots_reap(&region, &self) == 1 && taken_slots() == 0);
+}
+
+static void *outlive_main(void *ready) {
+    *(volatile int *)ready = 1;
+    pause();
+    return NULL;
+}
+
+static volatile int *thread_ready;
+
+static void end_main_thread(void) {
+    prctl(PR_SET_NAME, "x) Z 1 (");
+    claim_as_child();
+    pthread_t thread;
+    pthread_create(&thread, NULL, outlive_main, (void *)thread_ready);
+    pthread_exit(NULL);
+}
+
+static void should_know_the_living_by_more_than_their_name_and_state(void) {
+    thread_ready = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    pid_t pid = fork();
+    if (pid == 0)
+        end_main_thread();
+    while (!*thread_ready)
+        usleep(100);
+    usleep(20000);
+    CHECK(sl_slots_reap(&region, &self) == 0, "a process whose main thread has ended was taken for dead");
+    kill(pid, SIGKILL);
+    waitpid(pid, NULL, 0);
+    CHECK(sl_slots_reap(&region, &self) == 1);
+}
+
+static void should_know_a_reused_pid(void) {
+    region.slots[5].owner = self.identity - (1ull << 22);
+    CHECK(sl_slots_reap(&region, &self) == 1, "the same pid with another start time lives for Sluice");
+}
+
+static void should_leave_other_namespaces_alone(void) {
+    region.slots[5].owner = 1ull << 40 | 4000000;
+    region.slots[5].pid_namespace = self.pid_namespace + 1;
+    CHECK(sl_slots_reap(&region, &self) == 0);
+    region.slots[5].pid_namespace = 0;
+    CHECK(sl_slots_reap(&region, &self) == 1);
+}
+
+static char executable[256], folder[256];
+
+static void claim_and_exec(void) {
+    claim_as_child();
+    execl(executable, executable, "--after-exec", folder, NULL);
+}
+
+static void should_empty_what_exec_left(void) {
+    CHECK(in_child(claim_and_exec) == 0);
+    sl_slots_reap(&region, &self);
+    CHECK(taken_slots() == 0);
+}
+
+/* Another process sees that the image changed; then the process itself attaches anew. */
+static int after_exec(const char *path) {
+    CHECK(sl_region_open(&region, path, &reason), "%s", reason.text);
+    CHECK(taken_slots() == 1 && sl_slots_self(&self, &reason));
+    CHECK(!sl_os_alive(region.slots[0].owner, region.slots[0].image) && sl_os_alive(region.slots[0].owner, 0));
+    int slot = sl_slots_claim(&region, &self, &reason);
+    CHECK(slot == 0 && taken_slots() == 1 && sl_region_account(&region, 0, 0)->charged_bytes == 0);
+    CHECK(sl_slots_claim(&region, &self, &reason) == -1 && strstr(reason.text, "another copy"), "%s", reason.text);
+    return 0;
+}
+
+static void should_say_when_all_slots_are_taken(void) {
+    for (int i = 0; i < SL_REGION_SLOT_COUNT; i++) {
+        region.slots[i].pid_namespace = self.pid_namespace + 1;
+        region.slots[i].owner = 99;
+    }
+    CHECK(sl_slots_claim(&region, &self, &reason) == -1 && strstr(reason.text, "1024 processes"), "%s", reason.text);
+}
+
+int main(int argc, char **argv) {
+    if (argc == 3)
+        return after_exec(argv[2]);
+    use_test_folder();
+    open_tenant("slots");
+    CHECK(readlink("/proc/self/exe", executable, sizeof executable - 1) > 0);
+    snprintf(folder, sizeof folder, "%s/slots.region", test_folder);
+    RUN(should_give_each_process_its_own_slot);
+    RUN(should_finish_what_a_dead_claimer_began);
+    RUN(should_know_the_living_by_more_than_their_name_and_state);
+    RUN(should_know_a_reused_pid);
+    RUN(should_leave_other_namespaces_alone);
+    RUN(should_empty_what_exec_left);
+    RUN(should_say_when_all_slots_are_taken);
+    return 0;
+}
