@@ -8,7 +8,7 @@ final class Main {
     private Main() {}
 
     public static void main(String[] args) {
-        int status = Boolean.getBoolean("sluice.training") ? Training.run() : execute(args);
+        int status = Boolean.getBoolean("sluice.training") ? Training.run(args) : execute(args);
         System.out.flush();
         System.exit(status);
     }
