@@ -1,0 +1,141 @@
+package sluice.region;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.FileTime;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class TenantsTest {
+    @TempDir
+    private Path folder;
+
+    private Tenants tenants() throws Exception {
+        return new Tenants(List.of(TestRegion.directory(folder)));
+    }
+
+    @Test
+    void shouldCountOnlyLiveOwners() throws Exception {
+        Path file = TestRegion.create(folder, "job", Identity.self());
+        try (Region region = Region.openReadWrite(file);
+                Ledger mine = Ledger.claim(region, Identity.self());
+                Ledger dead = Ledger.claim(region, TestRegion.DEAD)) {
+            TestRegion.gpu(region, 0, 3);
+            region.limits().memoryBytes(3, 1000);
+            mine.reserve(0, 100, 0);
+            dead.reserve(0, 900, 0);
+
+            TenantGpu gpu = Tenant.read(file).gpus().getFirst();
+
+            assertThat(gpu.index()).isEqualTo(3);
+            assertThat(gpu.usedBytes()).isEqualTo(100);
+            assertThat(gpu.limitBytes()).isEqualTo(1000);
+        }
+    }
+
+    @Test
+    void shouldNotCountAProcessThatBecameAnotherProgram() throws Exception {
+        Path file = TestRegion.create(folder, "job", Identity.self());
+        try (Region region = Region.openReadWrite(file); Ledger before = Ledger.claim(region, Identity.self())) {
+            TestRegion.gpu(region, 0, 0);
+            before.reserve(0, 100, 0);
+            region.slot(before.slot()).image(12345);
+
+            assertThat(Tenant.read(file).gpus().getFirst().usedBytes()).isZero();
+        }
+    }
+
+    @Test
+    void shouldRunWhileAnySlotIsOwnedByALiveProcess() throws Exception {
+        Path file = TestRegion.create(folder, "job", TestRegion.DEAD);
+        assertThat(Tenant.read(file).running()).isFalse();
+
+        try (Region region = Region.openReadWrite(file); Ledger ledger = Ledger.claim(region, Identity.self())) {
+            assertThat(ledger.slot()).isZero();
+            assertThat(Tenant.read(file).running()).isTrue();
+        }
+    }
+
+    @Test
+    void shouldFindByNamePrefixPidAndPath() throws Exception {
+        Path file = TestRegion.create(folder, "train-1", Identity.self());
+        TestRegion.create(folder, "train-12", TestRegion.DEAD);
+
+        assertThat(tenants().find("train-1").name()).isEqualTo("train-1");
+        assertThat(tenants().find("train-12").name()).isEqualTo("train-12");
+        assertThat(tenants().find(Long.toString(Identity.self().pid())).name()).isEqualTo("train-1");
+        assertThat(tenants().find(file.toString()).name()).isEqualTo("train-1");
+        assertThatThrownBy(() -> tenants().find("tra")).hasMessageContaining("several tenants (train-1, train-12)");
+        assertThatThrownBy(() -> tenants().find("other")).hasMessageContaining("no tenant 'other'");
+    }
+
+    @Test
+    void shouldKeepAnEndedTenantForAQuarterOfAnHour() throws Exception {
+        Path file = TestRegion.create(folder, "job", TestRegion.DEAD);
+        Instant ended = Instant.now();
+
+        tenants().sweep(ended);
+        tenants().sweep(ended.plus(Duration.ofMinutes(14)));
+        assertThat(file).exists();
+
+        tenants().sweep(ended.plus(Duration.ofMinutes(16)));
+        assertThat(file).doesNotExist();
+    }
+
+    @Test
+    void shouldCountTheQuarterOfAnHourFromTheEndOfALongJob() throws Exception {
+        Path file = TestRegion.create(folder, "job", TestRegion.DEAD);
+        Files.setLastModifiedTime(file, FileTime.from(Instant.now().minus(Duration.ofHours(9)).plusNanos(1)));
+
+        tenants().sweep(Instant.now());
+
+        assertThat(file).exists();
+    }
+
+    @Test
+    void shouldNeverSweepARunningTenant() throws Exception {
+        Path file = TestRegion.create(folder, "job", Identity.self());
+
+        tenants().sweep(Instant.now().plus(Duration.ofDays(2)));
+        tenants().sweep(Instant.now().plus(Duration.ofDays(4)));
+
+        assertThat(file).exists();
+    }
+
+    @Test
+    void shouldSweepFilesOfCreatorsThatDied() throws Exception {
+        Path stale = Files.createFile(folder.resolve(".job.17.tmp"));
+
+        tenants().sweep(Instant.now());
+        assertThat(stale).exists();
+
+        tenants().sweep(Instant.now().plus(Duration.ofMinutes(2)));
+        assertThat(stale).doesNotExist();
+    }
+
+    @Test
+    void shouldSayWhichFilesCannotBeRead() throws Exception {
+        Files.writeString(folder.resolve("x.region"), "nonsense");
+
+        assertThat(tenants().list()).isEmpty();
+        assertThat(tenants().unreadable()).singleElement().asString().contains("x.region is not a region");
+    }
+
+    @Test
+    void shouldSurviveAFileThatShrinksWhileItIsRead() throws Exception {
+        Path file = TestRegion.create(folder, "job", Identity.self());
+        try (Region region = Region.openReadOnly(file); var cut = Files.newByteChannel(file, StandardOpenOption.WRITE)) {
+            cut.truncate(RegionLayout.PAGE_BYTES);
+
+            assertThatThrownBy(() -> new TenantReader(region).read()).isInstanceOf(InternalError.class);
+        }
+        assertThatThrownBy(() -> Tenant.read(file)).isInstanceOf(RegionException.Truncated.class);
+    }
+}
