@@ -44,7 +44,7 @@ public final class Probe {
 
     private static Facts run(Session session, String name, String[] arguments) throws Exception {
         return switch (name) {
-            case "open" -> session.open();
+            case "open" -> session.open(arguments.length == 0 ? 0 : (int) number(arguments, 0));
             case "reset" -> session.reset();
             case "release" -> session.release();
             case "device" -> session.describe();

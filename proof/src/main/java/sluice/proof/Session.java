@@ -6,7 +6,7 @@ import sluice.cuda.Answer;
 import sluice.cuda.Driver;
 import sluice.cuda.Status;
 
-/// The probe's side of a conversation with the driver: first GPU, primary context, and the pointers it holds.
+/// The probe's side of a conversation with the driver: a GPU, its primary context, and the pointers it holds.
 final class Session {
     final Driver.Route route;
     final List<Long> held = new ArrayList<>();
@@ -33,8 +33,8 @@ final class Session {
         return context;
     }
 
-    /// Initialises the driver and makes the primary context of GPU 0 current.
-    Facts open() {
+    /// Initialises the driver and makes the primary context of a GPU current.
+    Facts open(int gpu) {
         if (Driver.open(route).isEmpty()) {
             return Facts.of("status", Status.NOT_FOUND, "step", "open " + Driver.LIBRARY);
         }
@@ -42,7 +42,7 @@ final class Session {
         if (status != Status.SUCCESS) {
             return Facts.of("status", status, "step", "cuInit");
         }
-        Answer found = driver().devices().device(0);
+        Answer found = driver().devices().device(gpu);
         if (!found.ok()) {
             return Facts.of("status", found.status(), "step", "cuDeviceGet");
         }

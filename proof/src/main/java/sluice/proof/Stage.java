@@ -49,6 +49,11 @@ final class Stage implements AutoCloseable {
         return TestTenant.create(runtimeDirectory(), "tenant-" + ++tenants, quotaBytes);
     }
 
+    /// A tenant with a quota for each GPU.
+    TestTenant tenant(long[] limits) {
+        return TestTenant.create(runtimeDirectory(), "tenant-" + ++tenants, limits);
+    }
+
     /// A probe without the library, with a context.
     ProbeProcess bare() {
         return open(start(plainSettings()));

@@ -11,15 +11,21 @@ import sluice.region.RuntimeDirectory;
 import sluice.region.Tenant;
 import sluice.region.TenantGpu;
 
-/// A tenant made for a check, with the same quota on every GPU. Its probes use one GPU only.
+/// A tenant made for a check.
+///
+/// @param quotaBytes on GPU 0, and on every other if one quota was given for all
 record TestTenant(Path file, long quotaBytes) {
 
     static TestTenant create(RuntimeDirectory directory, String name, long quotaBytes) {
         long[] limits = new long[MemoryLimits.GPUS];
         Arrays.fill(limits, quotaBytes);
+        return create(directory, name, limits);
+    }
+
+    static TestTenant create(RuntimeDirectory directory, String name, long[] limits) {
         RegionDraft draft = new RegionDraft(
                 name, "sluice verify", Identity.self(), OnError.FAIL, MemoryLimits.of(limits));
-        return new TestTenant(Region.create(directory, draft), quotaBytes);
+        return new TestTenant(Region.create(directory, draft), limits[0]);
     }
 
     Tenant read() {

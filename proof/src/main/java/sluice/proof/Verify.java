@@ -14,6 +14,7 @@ public final class Verify {
                         QuotaChecks.checks(),
                         ChargeChecks.checks(),
                         ProcessChecks.checks(),
+                        GpuChecks.checks(),
                         FaultChecks.checks(),
                         SameAsWithoutChecks.checks(),
                         AloneChecks.checks())
