@@ -20,6 +20,7 @@ typedef struct {
     int gpu;             /* negative: not accounted */
     bool only_to_block;  /* the quota allows no new block, but one that is paid for may have room */
     uint64_t reserved;
+    uint64_t used;       /* by all, with this reservation */
     sl_allocation_t allocation;
 } charge_t;
 
@@ -53,12 +54,13 @@ static CUresult admit(charge_t *charge, uint64_t size, sl_allocation_kind_t kind
         return charge->gpu == SL_GPU_REFUSED ? CUDA_ERROR_NOT_PERMITTED : CUDA_SUCCESS;
     unsigned gpu = (unsigned)charge->gpu;
     uint32_t granularity = sl_tenant.region.gpus[gpu].granularity_bytes;
-    if (kind == SL_WHOLE && granularity == SL_BLOCK_BYTES && size <= SL_BLOCK_BYTES / 2)
+    if (kind == SL_WHOLE && granularity == SL_BLOCK_BYTES && size <= SL_BLOCK_BYTES)
         kind = SL_SMALL;
     charge->reserved = whole_blocks(size, granularity);
     charge->allocation = (sl_allocation_t){.bytes = kind == SL_SMALL ? size : charge->reserved,
                                            .gpu = (uint8_t)gpu, .kind = (uint8_t)kind};
-    if (sl_ledger_reserve(gpu, charge->reserved))
+    charge->used = sl_ledger_reserve(gpu, charge->reserved);
+    if (charge->used)
         return CUDA_SUCCESS;
     if (kind == SL_SMALL && sl_allocations_have_room(gpu, size)) {
         charge->only_to_block = true;
@@ -88,14 +90,14 @@ static CUresult settle(charge_t *charge, CUresult status, CUdeviceptr address) {
     charge->allocation.address = address;
     if (real.cuCtxGetCurrent)
         real.cuCtxGetCurrent(&charge->allocation.context);
-    sl_added_t added = sl_allocations_add(charge->allocation, charge->only_to_block);
+    sl_added_t added = sl_allocations_add(charge->allocation, charge->only_to_block, sl_memory_refund);
     if (added == SL_NOT_ADDED && charge->only_to_block && real.cuMemFree_v2) {
         real.cuMemFree_v2(address);
         sl_ledger_refuse(gpu, SL_BLOCK_BYTES);
         return CUDA_ERROR_OUT_OF_MEMORY;
     }
     if (added == SL_ADDED)
-        sl_ledger_commit(gpu, charge->reserved);
+        sl_ledger_commit(gpu, charge->reserved, charge->used);
     else
         sl_ledger_cancel(gpu, charge->reserved);
     if (added != SL_NOT_ADDED)
@@ -147,7 +149,7 @@ static CUresult settle_pitch(charge_t *charge, CUresult status, CUdeviceptr addr
         return settle(charge, status, address);
     unsigned gpu = (unsigned)charge->gpu;
     uint64_t bytes = pitch * height, taken = whole_blocks(bytes, sl_tenant.region.gpus[gpu].granularity_bytes);
-    if (charge->allocation.kind == SL_SMALL && bytes <= SL_BLOCK_BYTES / 2) {
+    if (charge->allocation.kind == SL_SMALL && bytes <= SL_BLOCK_BYTES) {
         charge->allocation.bytes = bytes;
         return settle(charge, status, address);
     }

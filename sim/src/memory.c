@@ -1,11 +1,11 @@
-/* Plain and managed device memory. As on an H200: up to 1 MiB is packed at 512-byte steps into blocks of 2 MiB, which are
+/* Plain and managed device memory. As on an H200: up to 2 MiB is packed at 512-byte steps into blocks of 2 MiB, which are
  * taken with their first and given back with their last occupant; more is rounded up to 2 MiB; managed memory takes device
  * memory only when the device first touches it. */
 #include "sim.h"
 
 #define UNIT 512u
 #define UNITS (SIM_BLOCK / UNIT)
-#define SMALL_MOST (SIM_BLOCK / 2)
+#define SMALL_MOST SIM_BLOCK
 #define BIN_WIDTH 64u
 
 struct sim_small {
@@ -162,12 +162,11 @@ static bool find_small(sim_range_t *range, CUdeviceptr address, sim_allocation_t
 }
 
 bool sim_memory_find(CUdeviceptr address, sim_allocation_t *allocation) {
-    bool accessible;
     sim_range_t *range = sim_space_find(address);
     if (!range) return false;
     if (range->kind == SIM_SMALL) return find_small(range, address, allocation);
     if (range->kind == SIM_POOL) return sim_pool_find(range, address, allocation);
-    if (range->kind == SIM_RESERVED) return sim_vmm_find(range, address, allocation, &accessible);
+    if (range->kind == SIM_RESERVED) return sim_vmm_find(range, address, allocation);
     *allocation = (sim_allocation_t){range->base, range->asked, range};
     return true;
 }
