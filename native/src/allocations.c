@@ -98,6 +98,24 @@ static uint64_t small_bytes(const sl_allocation_t *allocation) {
     return (allocation->bytes + UNIT - 1) / UNIT * UNIT;
 }
 
+static bool leave_block(shard_t *shard, const sl_allocation_t *allocation) {
+    sl_allocation_t *block = find(shard, block_address(allocation->address));
+    if (!block)
+        return false;
+    block_room[allocation->gpu] += small_bytes(allocation);
+    if (--block->bytes)
+        return false;
+    block_room[allocation->gpu] -= SL_BLOCK_BYTES;
+    take_out(shard, block);
+    return true;
+}
+
+static void drop(shard_t *shard, sl_allocation_t *entry, sl_allocations_taken_t taken) {
+    sl_allocation_t allocation = *entry;
+    take_out(shard, entry);
+    taken(&allocation, allocation.kind == SL_SMALL && leave_block(shard, &allocation));
+}
+
 static sl_added_t add_small(shard_t *shard, const sl_allocation_t *allocation, bool only_to_block) {
     sl_allocation_t *block = find(shard, block_address(allocation->address));
     if (!block && only_to_block)
@@ -117,12 +135,15 @@ static sl_added_t add_small(shard_t *shard, const sl_allocation_t *allocation, b
     return block ? SL_ADDED_TO_BLOCK : SL_ADDED;
 }
 
-sl_added_t sl_allocations_add(sl_allocation_t allocation, bool only_to_block) {
+sl_added_t sl_allocations_add(sl_allocation_t allocation, bool only_to_block, sl_allocations_taken_t stale) {
     shard_t *shard = shard_of(allocation.address);
     allocation.epoch = teardowns;
     sl_added_t added = SL_NOT_ADDED;
     pthread_mutex_lock(&shard->lock);
     if (make_room(shard, 2)) {
+        sl_allocation_t *entry = find(shard, allocation.address);
+        if (entry)
+            drop(shard, entry, stale);
         added = SL_ADDED;
         if (allocation.kind == SL_SMALL)
             added = add_small(shard, &allocation, only_to_block);
@@ -154,18 +175,6 @@ void sl_allocations_restore(const sl_allocation_t *allocation) {
     pthread_mutex_unlock(&shard->lock);
 }
 
-static bool leave_block(shard_t *shard, const sl_allocation_t *allocation) {
-    sl_allocation_t *block = find(shard, block_address(allocation->address));
-    if (!block)
-        return false;
-    block_room[allocation->gpu] += small_bytes(allocation);
-    if (--block->bytes)
-        return false;
-    block_room[allocation->gpu] -= SL_BLOCK_BYTES;
-    take_out(shard, block);
-    return true;
-}
-
 bool sl_allocations_leave_block(const sl_allocation_t *allocation) {
     shard_t *shard = shard_of(allocation->address);
     pthread_mutex_lock(&shard->lock);
@@ -182,25 +191,22 @@ uint32_t sl_allocations_begin_teardown(void) {
     return teardowns++;
 }
 
-static bool drain_shard(shard_t *shard, CUcontext context, uint32_t teardown,
-                        void (*taken)(const sl_allocation_t *allocation, bool last_in_block)) {
+static bool drain_shard(shard_t *shard, CUcontext context, uint32_t teardown, sl_allocations_taken_t taken) {
     bool any = false;
     for (uint64_t i = 0; i < shard->capacity;) {
-        sl_allocation_t allocation = shard->table[i];
-        if (allocation.kind == SL_FREE_ENTRY || allocation.kind == SL_BLOCK || allocation.context != context ||
-            (int32_t)(allocation.epoch - teardown) > 0) {
+        const sl_allocation_t *entry = &shard->table[i];
+        if (entry->kind == SL_FREE_ENTRY || entry->kind == SL_BLOCK || entry->context != context ||
+            (int32_t)(entry->epoch - teardown) > 0) {
             i++;
             continue;
         }
-        take_out(shard, &shard->table[i]);
-        taken(&allocation, allocation.kind == SL_SMALL && leave_block(shard, &allocation));
+        drop(shard, &shard->table[i], taken);
         any = true;
     }
     return any;
 }
 
-void sl_allocations_drain(CUcontext context, uint32_t teardown,
-                          void (*taken)(const sl_allocation_t *allocation, bool last_in_block)) {
+void sl_allocations_drain(CUcontext context, uint32_t teardown, sl_allocations_taken_t taken) {
     for (shard_t *shard = shards; shard < shards + SHARDS; shard++) {
         pthread_mutex_lock(&shard->lock);
         while (drain_shard(shard, context, teardown, taken))

@@ -63,7 +63,7 @@ static void take_back(sl_region_account_t *account, uint64_t bytes) {
     account->in_flight_bytes -= bytes;
 }
 
-bool sl_ledger_reserve(unsigned gpu, uint64_t bytes) {
+uint64_t sl_ledger_reserve(unsigned gpu, uint64_t bytes) {
     sl_region_account_t *account = own_account(gpu);
     uint64_t span = BACK_OFF_NANOS;
     for (int attempt = 0;; attempt++, span *= 2) {
@@ -73,23 +73,21 @@ bool sl_ledger_reserve(unsigned gpu, uint64_t bytes) {
         sum_t now = sum(gpu);
         if (now.charged > limit && sl_slots_reap(&sl_tenant.region, &sl_tenant.self))
             now = sum(gpu);
-        if (now.charged <= limit) {
-            if (now.charged > atomic_load_explicit(&sl_tenant.region.gpus[gpu].peak_bytes, memory_order_relaxed))
-                raise_to(&sl_tenant.region.gpus[gpu].peak_bytes, now.charged);
-            return true;
-        }
+        if (now.charged <= limit)
+            return now.charged;
         take_back(account, bytes);
         uint64_t in_flight_elsewhere = now.in_flight > bytes ? now.in_flight - bytes : 0;
         bool others_may_give_up = now.charged <= limit + in_flight_elsewhere;
         if (!in_flight_elsewhere || !others_may_give_up || attempt == BACK_OFFS)
-            return false;
+            return 0;
         int saved = errno;
         sl_os_sleep_nanos(span / 2 + sl_os_wall_nanos() % span);
         errno = saved;
     }
 }
 
-void sl_ledger_commit(unsigned gpu, uint64_t bytes) {
+void sl_ledger_commit(unsigned gpu, uint64_t bytes, uint64_t used) {
+    raise_to(&sl_tenant.region.gpus[gpu].peak_bytes, used);
     own_account(gpu)->in_flight_bytes -= bytes;
 }
 

@@ -3,14 +3,14 @@
 #ifndef SL_LEDGER_H
 #define SL_LEDGER_H
 
-#include <stdbool.h>
 #include <stdint.h>
 
 /* Must come before the first charge of this process on the GPU. */
 void sl_ledger_open(unsigned gpu);
-/* False: all live processes together would pass the quota. */
-bool sl_ledger_reserve(unsigned gpu, uint64_t bytes);
-void sl_ledger_commit(unsigned gpu, uint64_t bytes);
+/* What all live processes hold with these bytes; 0: they would pass the quota. */
+uint64_t sl_ledger_reserve(unsigned gpu, uint64_t bytes);
+/* The driver gave them; used is what reserve said. */
+void sl_ledger_commit(unsigned gpu, uint64_t bytes, uint64_t used);
 void sl_ledger_cancel(unsigned gpu, uint64_t bytes);
 void sl_ledger_refund(unsigned gpu, uint64_t bytes);
 /* Counts live allocations up or down, and managed bytes with them. */

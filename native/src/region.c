@@ -20,7 +20,6 @@
 #define ATTEMPTS 8
 #define PATH_BYTES 512
 #define KEEP_TEMPORARY_SECONDS 60
-#define KEEP_ENDED_SECONDS (15 * 60)
 
 sl_region_account_t *sl_region_account(const sl_region_t *region, unsigned slot, unsigned gpu) {
     return &region->accounts[slot * SL_REGION_GPU_COUNT + gpu];
@@ -169,45 +168,42 @@ static int create(const char *temporary, const char *path, const sl_region_draft
     return result;
 }
 
-/* Somebody may have put a new region in the place of the ended one just now: look again after it has moved aside. */
-static void remove_ended(const char *path, const char *temporary) {
+static bool has_ended(const char *path) {
     sl_region_t region;
     sl_reason_t reason;
+    if (!sl_region_open(&region, path, &reason))
+        return false;
+    bool ended = sl_slots_ended(&region);
+    sl_region_close(&region);
+    return ended;
+}
+
+/* Somebody may have put a new region in the place of the ended one just now: look again after it has moved aside. */
+static void remove_ended(const char *path, const char *temporary) {
     if (rename(path, temporary) != 0)
         return;
-    if (sl_region_open(&region, temporary, &reason)) {
-        if (!sl_slots_ended(&region) && link(temporary, path) != 0)
-            sl_report(SL_WARN, "region %.120s was replaced while it was in use", path);
-        sl_region_close(&region);
-    }
+    if (!has_ended(temporary) && link(temporary, path) != 0)
+        sl_report(SL_WARN, "region %.120s was replaced while it was in use", path);
     unlink(temporary);
 }
 
-/* Tenants that nobody named are told apart by a process that is gone for ever; nobody else would remove them. */
+/* Removes what makers that died left, and tenants that nobody named once they have ended: their name, a process that
+ * is gone, never comes back. */
 static void sweep(const char *directory) {
     DIR *folder = opendir(directory);
     if (!folder)
         return;
     uint64_t now = sl_os_wall_nanos() / 1000000000u;
     for (struct dirent *entry; (entry = readdir(folder));) {
+        const char *name = entry->d_name, *suffix = strrchr(name, '.');
         char path[PATH_BYTES + 260];
         struct stat status;
-        size_t length = strlen(entry->d_name);
-        bool temporary = entry->d_name[0] == '.' && length > 4 && strcmp(entry->d_name + length - 4, ".tmp") == 0;
-        bool automatic = strncmp(entry->d_name, "auto-", 5) == 0;
-        snprintf(path, sizeof path, "%s/%s", directory, entry->d_name);
-        if ((!temporary && !automatic) || !sl_os_lstat(path, &status) || !S_ISREG(status.st_mode))
-            continue;
-        uint64_t keep = temporary ? KEEP_TEMPORARY_SECONDS : KEEP_ENDED_SECONDS;
-        sl_region_t region;
-        sl_reason_t reason;
-        if ((uint64_t)status.st_mtime + keep > now)
-            continue;
-        bool open = automatic && sl_region_open(&region, path, &reason);
-        if (temporary || (open && sl_slots_ended(&region)))
+        snprintf(path, sizeof path, "%s/%s", directory, name);
+        bool temporary = name[0] == '.' && strcmp(suffix, ".tmp") == 0;
+        bool automatic = strncmp(name, "auto-", 5) == 0;
+        if ((temporary || automatic) && sl_os_lstat(path, &status) && S_ISREG(status.st_mode) &&
+            (temporary ? (uint64_t)status.st_mtime + KEEP_TEMPORARY_SECONDS < now : has_ended(path)))
             unlink(path);
-        if (open)
-            sl_region_close(&region);
     }
     closedir(folder);
 }

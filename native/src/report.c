@@ -85,7 +85,7 @@ void sl_report(sl_report_level_t level, const char *format, ...) {
     size_t end = prefix + (size_t)(length < 0 ? 0 : length);
     if (end > sizeof line - 2)
         end = sizeof line - 2;
-    uint64_t key = key_of(format);
+    uint64_t key = key_of(strncmp(format, "%s", 2) == 0 ? line + prefix : format);
     if (log_entries && level != SL_DEBUG)
         log_in(log_entries, key, line + prefix);
     if ((int)level <= threshold && (level > SL_WARN || is_first(key))) {

@@ -16,7 +16,8 @@ typedef struct {
 /* Writes the reason and gives false, so that a function can end with it. */
 bool sl_report_fail(sl_reason_t *reason, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* Errors and warnings appear once for each format, the rest each time; everything but SL_DEBUG goes to the error log. */
+/* Errors and warnings appear once for each format (for each text where the format is only "%s..."), the rest each time;
+ * everything but SL_DEBUG goes to the error log. */
 void sl_report(sl_report_level_t level, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 void sl_report_threshold(sl_report_level_t level);

@@ -111,13 +111,13 @@ static int claim_free(const sl_region_t *region, const sl_slots_owner_t *self) {
         if (atomic_compare_exchange_strong(&slot->owner, &busy, self->identity))
             return (int)number;
     }
-    return -1;
+    return SL_SLOTS_FULL;
 }
 
 int sl_slots_claim(const sl_region_t *region, const sl_slots_owner_t *self, sl_reason_t *reason) {
     if (!empty_own(region, self)) {
-        sl_report_fail(reason, "another copy of Sluice in this process has the tenant's slot; load one copy only");
-        return -1;
+        sl_report_fail(reason, "another copy of Sluice in this process counts already");
+        return SL_SLOTS_TAKEN_BY_A_COPY;
     }
     int number = claim_free(region, self);
     if (number < 0 && sl_slots_reap(region, self))

@@ -12,7 +12,8 @@ typedef struct {
 
 /* Who this process is; false when /proc does not say. */
 bool sl_slots_self(sl_slots_owner_t *self, sl_reason_t *reason);
-/* The number of the slot, or -1 with a reason. */
+/* The number of the slot, or one of these with a reason. */
+enum { SL_SLOTS_FULL = -1, SL_SLOTS_TAKEN_BY_A_COPY = -2 };
 int sl_slots_claim(const sl_region_t *region, const sl_slots_owner_t *self, sl_reason_t *reason);
 /* Empties the slots of dead processes; says how many. */
 unsigned sl_slots_reap(const sl_region_t *region, const sl_slots_owner_t *self);

@@ -46,16 +46,24 @@ static bool open_region(const sl_options_t *options, sl_reason_t *reason) {
     return sl_region_open_or_create(&sl_tenant.region, &draft, reason);
 }
 
-static bool take_part(const sl_options_t *options, sl_reason_t *reason) {
+static sl_tenant_state_t on_error(const sl_reason_t *reason) {
+    return sl_tenant_must_refuse(reason) ? SL_TENANT_REFUSE : SL_TENANT_PASS;
+}
+
+static sl_tenant_state_t take_part(const sl_options_t *options, sl_reason_t *reason) {
     if (!sl_slots_self(&sl_tenant.self, reason))
-        return false;
+        return on_error(reason);
     if (!sl_tenant.region.base && !open_region(options, reason))
-        return false;
+        return on_error(reason);
     fail_on_error = sl_tenant.region.header->on_error != 0;
     sl_report_log_to(sl_tenant.region.errors);
     int slot = sl_slots_claim(&sl_tenant.region, &sl_tenant.self, reason);
+    if (slot == SL_SLOTS_TAKEN_BY_A_COPY) {
+        sl_report(SL_DEBUG, "%s", reason->text);
+        return SL_TENANT_PASS;
+    }
     sl_tenant.slot = (unsigned)slot;
-    return slot >= 0;
+    return slot < 0 ? on_error(reason) : SL_TENANT_ATTACHED;
 }
 
 bool sl_tenant_must_refuse(const sl_reason_t *reason) {
@@ -79,10 +87,8 @@ sl_tenant_state_t sl_tenant_attach_slowly(void) {
         fail_on_error = options.fail_on_error;
         if (!options.wanted)
             sl_tenant.state = SL_TENANT_PASS;
-        else if (ok && take_part(&options, &reason))
-            sl_tenant.state = SL_TENANT_ATTACHED;
         else
-            sl_tenant.state = sl_tenant_must_refuse(&reason) ? SL_TENANT_REFUSE : SL_TENANT_PASS;
+            sl_tenant.state = ok ? take_part(&options, &reason) : on_error(&reason);
     }
     pthread_mutex_unlock(&lock);
     errno = saved;

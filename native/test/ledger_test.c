@@ -46,7 +46,8 @@ static void trade(int number, uint64_t rounds) {
             continue;
         }
         uint64_t bytes = 1 + (unsigned)rand_r(&seed) % (LIMIT / 8);
-        if (!sl_ledger_reserve(GPU, bytes)) {
+        uint64_t used = sl_ledger_reserve(GPU, bytes);
+        if (!used) {
             shared->refused++;
             continue;
         }
@@ -57,7 +58,7 @@ static void trade(int number, uint64_t rounds) {
             shared->held[number] -= bytes;
             sl_ledger_cancel(GPU, bytes);
         } else {
-            sl_ledger_commit(GPU, bytes);
+            sl_ledger_commit(GPU, bytes, used);
             *piece = bytes;
         }
     }

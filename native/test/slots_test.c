@@ -137,7 +137,7 @@ static int after_exec(const char *path) {
     CHECK(!sl_os_alive(region.slots[0].owner, region.slots[0].image) && sl_os_alive(region.slots[0].owner, 0));
     int slot = sl_slots_claim(&region, &self, &reason);
     CHECK(slot == 0 && taken_slots() == 1 && sl_region_account(&region, 0, 0)->charged_bytes == 0);
-    CHECK(sl_slots_claim(&region, &self, &reason) == -1 && strstr(reason.text, "another copy"), "%s", reason.text);
+    CHECK(sl_slots_claim(&region, &self, &reason) == SL_SLOTS_TAKEN_BY_A_COPY && strstr(reason.text, "another copy"), "%s", reason.text);
     return 0;
 }
 
@@ -146,7 +146,7 @@ static void should_say_when_all_slots_are_taken(void) {
         region.slots[i].pid_namespace = self.pid_namespace + 1;
         region.slots[i].owner = 99;
     }
-    CHECK(sl_slots_claim(&region, &self, &reason) == -1 && strstr(reason.text, "1024 processes"), "%s", reason.text);
+    CHECK(sl_slots_claim(&region, &self, &reason) == SL_SLOTS_FULL && strstr(reason.text, "1024 processes"), "%s", reason.text);
 }
 
 int main(int argc, char **argv) {
