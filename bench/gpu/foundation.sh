@@ -38,7 +38,7 @@ for framework in torch jax cupy; do
     "$sluice" inspect "$framework" >"$out/$framework-inspect.txt" 2>&1
 done
 
-step bench 240 "$sluice" bench --json "$out/bench.json" --markdown "$out/bench.md"
+step bench 240 "$sluice" bench --out "$out"
 kill $witness 2>/dev/null
 
 echo
