@@ -25,7 +25,6 @@ final class ErrorCommands {
                     "alloc-0", memory.allocateInto(out, 0),
                     "alloc-into-null", memory.allocateInto(nowhere, 4096),
                     "alloc-pebibyte", memory.allocateInto(out, PEBIBYTE),
-                    "alloc-all-bits", memory.allocateInto(out, -1),
                     "pitch-0", memory.allocatePitched(0, 4, 4).status(),
                     "pitch-bad-element", memory.allocatePitched(64, 4, 3).status(),
                     "managed-0", memory.allocateManaged(0).status(),

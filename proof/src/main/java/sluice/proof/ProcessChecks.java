@@ -125,14 +125,14 @@ final class ProcessChecks {
     }
 
     private static String neighbour(Stage stage) {
-        TestTenant full = stage.tenant(GIB);
-        TestTenant other = stage.tenant(2 * GIB);
+        TestTenant full = stage.tenant(GIB / 2);
+        TestTenant other = stage.tenant(GIB);
         ProbeProcess first = stage.in(full);
         ProbeProcess second = stage.in(other);
         Expect.success("all of the first tenant's quota", first.alloc(full.roomBytes()).status());
         Expect.success("all of the second tenant's quota", second.alloc(other.roomBytes()).status());
         Expect.refused("one byte more in the first", first.alloc(1).status());
         Expect.refused("one byte more in the second", second.alloc(1).status());
-        return "1 GiB and 2 GiB, each its own";
+        return "512 MiB and 1 GiB, each its own";
     }
 }

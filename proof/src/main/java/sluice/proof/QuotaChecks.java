@@ -46,6 +46,7 @@ final class QuotaChecks {
         long room = tenant.roomBytes() / granule * granule;
         Expect.refused("allocation of one byte above the room", probe.alloc(room + 1).status());
         Expect.refused("allocation of one granule above the room", probe.alloc(room + granule).status());
+        Expect.that(probe.alloc(-1).status() != 0, "allocation of 2^64 - 1 bytes is allowed");
         Expect.success("allocation of exactly the room", probe.alloc(room).status());
         return Size.format(room) + " + 1 byte refused, " + Size.format(room) + " allowed";
     }
