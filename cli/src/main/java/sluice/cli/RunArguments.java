@@ -18,52 +18,61 @@ final class RunArguments {
         if (args.length < 2 || !args[0].equals("run")) {
             return null;
         }
-        String memory = null;
-        String name = null;
-        String onError = "fail";
-        boolean simulated = false;
-        List<String> environment = new ArrayList<>();
+        Settings settings = new Settings();
         int at = 1;
         while (at < args.length && args[at].startsWith("-") && !args[at].equals("--")) {
-            if (args[at].equals("--sim")) {
-                simulated = true;
-                at++;
-                continue;
-            }
-            if (at + 1 == args.length || args[at + 1].startsWith("-")) {
+            String value = at + 1 < args.length ? args[at + 1] : "-";
+            int read = settings.read(args[at], value);
+            if (read == 0) {
                 return null;
             }
-            String value = args[at + 1];
-            switch (args[at]) {
-                case "--memory" -> memory = value;
-                case "--name" -> name = value;
-                case "--on-error" -> onError = value;
-                case "--env" -> environment.add(value);
-                default -> {
-                    return null;
-                }
-            }
-            at += 2;
+            at += read;
         }
         at += at < args.length && args[at].equals("--") ? 1 : 0;
-        return at < args.length ? request(memory, name, simulated, environment, onError, Arrays.asList(args).subList(at, args.length)) : null;
+        return at < args.length ? settings.request(Arrays.asList(args).subList(at, args.length)) : null;
     }
 
-    private static RunRequest request(
-            String memory, String name, boolean simulated, List<String> environment, String onError, List<String> program) {
-        try {
-            for (String setting : environment) {
-                if (setting.indexOf('=') < 1) {
-                    return null;
+    private static final class Settings {
+        private String memory;
+        private String name;
+        private String onError;
+        private boolean simulated;
+        private final List<String> environment = new ArrayList<>();
+
+        /// How many arguments an option takes with its value; 0 when it is not understood or was there before.
+        int read(String option, String value) {
+            if (option.equals("--sim") && !simulated) {
+                simulated = true;
+                return 1;
+            }
+            if (value.startsWith("-")) {
+                return 0;
+            }
+            if (option.equals("--memory") && memory == null) {
+                memory = value;
+            } else if (option.equals("--name") && name == null) {
+                name = value;
+            } else if (option.equals("--on-error") && onError == null) {
+                onError = value;
+            } else if (option.equals("--env") && value.indexOf('=') > 0) {
+                environment.add(value);
+            } else {
+                return 0;
+            }
+            return 2;
+        }
+
+        RunRequest request(List<String> program) {
+            try {
+                if (name != null) {
+                    RegionDraft.checkName(name);
                 }
+                return new RunRequest(
+                        memory == null ? MemoryLimits.none() : MemoryLimits.parse(memory), name, simulated, environment,
+                        onError == null ? OnError.FAIL : OnError.parse(onError), program);
+            } catch (SluiceException e) {
+                return null;
             }
-            if (name != null) {
-                RegionDraft.checkName(name);
-            }
-            MemoryLimits limits = memory == null ? MemoryLimits.none() : MemoryLimits.parse(memory);
-            return new RunRequest(limits, name, simulated, environment, OnError.parse(onError), program);
-        } catch (SluiceException e) {
-            return null;
         }
     }
 }

@@ -60,12 +60,16 @@ final class RunCommand implements Callable<Integer> {
 
     @Override
     public Integer call() {
+        return RunProgram.become(request());
+    }
+
+    RunRequest request() {
         for (String setting : environment) {
             if (setting.indexOf('=') < 1) {
                 throw new ParameterException(spec.commandLine(), "bad --env '" + setting + "'; write it like KEY=VALUE");
             }
         }
-        return RunProgram.become(new RunRequest(memory, name, simulated, environment, onError, program));
+        return new RunRequest(memory, name, simulated, environment, onError, program);
     }
 
     static final class MemoryConverter implements ITypeConverter<MemoryLimits> {

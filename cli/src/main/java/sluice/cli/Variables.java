@@ -34,7 +34,7 @@ final class Variables {
         byte[] old = at < 0 ? new byte[0] : Arrays.copyOfRange(variables.get(at), name.length() + 1, variables.get(at).length);
         if (old.length == 0) {
             put(name, prefix);
-        } else if (!startsWith(old, bytes(element))) {
+        } else if (!startsWith(old, bytes(element + ":")) && !Arrays.equals(old, bytes(element))) {
             byte[] joined = Arrays.copyOf(prefix, prefix.length + 1 + old.length);
             joined[prefix.length] = ':';
             System.arraycopy(old, 0, joined, prefix.length + 1, old.length);

@@ -1,0 +1,87 @@
+package sluice.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+class CommandsTest {
+    private final StringWriter out = new StringWriter();
+    private final StringWriter err = new StringWriter();
+
+    private int execute(String... args) {
+        return Commands.line(new PrintWriter(out, true), new PrintWriter(err, true), new Screen(false, false)).execute(args);
+    }
+
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', value = {
+        "rn                              | unknown command 'rn'; did you mean run? See 'sluice help'",
+        "frobnicate                      | unknown command 'frobnicate'; see 'sluice help'",
+        "--frob                          | unknown option '--frob'; see 'sluice help'",
+        "run --memry 4g -- x             | unknown option '--memry'; did you mean --memory? See 'sluice help run'",
+        "run --memory 4x -- x            | bad size '4x'; write it like 512m, 1.5g, 2Gi or 4GB; see 'sluice help run'",
+        "run --memory 0 -- x             | size '0' is less than a byte; write it like 512m, 1.5g, 2Gi or 4GB; see 'sluice help run'",
+        "run --memory 99=1g -- x         | bad GPU number '99' in memory limit '99=1g'; use 0 to 15, as in 0=4g,1=8g; see 'sluice help run'",
+        "run --env A -- x                | bad --env 'A'; write it like KEY=VALUE; see 'sluice help run'",
+        "run --on-error maybe -- x       | bad --on-error 'maybe'; use run or fail; see 'sluice help run'",
+        "run --name a/b -- x             | bad tenant name 'a/b'; use 1 to 63 letters, digits, '.', '_' or '-', not beginning with '.' or '-'; see 'sluice help run'",
+        "run                             | PROGRAM is missing; see 'sluice help run'",
+        "run --memory                    | option --memory needs a value SIZE; see 'sluice help run'",
+        "ps extra                        | unexpected argument 'extra'; see 'sluice help ps'",
+        "ps --jsn                        | unknown option '--jsn'; did you mean --json? See 'sluice help ps'",
+        "inspect                         | TENANT is missing; see 'sluice help inspect'",
+        "bench --repeats 0               | bad --repeats '0'; use 1 to 1000; see 'sluice help bench'",
+        "completion fish                 | no completion for the shell 'fish'; use bash or zsh; see 'sluice help completion'"
+    })
+    void shouldSayInOneLineWhatIsWrong(String line, String message) {
+        assertThat(execute(line.split(" "))).isEqualTo(ExitStatus.USAGE);
+        assertThat(err.toString()).isEqualTo("sluice: " + message + "\n");
+        assertThat(out.toString()).isEmpty();
+    }
+
+    @Test
+    void shouldSayWhenANumberIsNone() {
+        assertThat(execute("bench", "--repeats", "many")).isEqualTo(ExitStatus.USAGE);
+        assertThat(err.toString()).startsWith("sluice: ").contains("'many'").hasLineCount(1);
+    }
+
+    @Test
+    void shouldFailBeforeTheProgramWhenTheInstallationIsUnknown() {
+        assertThat(execute("run", "--", "true")).isEqualTo(ExitStatus.SLUICE_FAILED);
+        assertThat(err.toString()).startsWith("sluice: the system property sluice.home is not set;").hasLineCount(1);
+    }
+
+    @Test
+    void shouldFailForATenantThatIsNotThere() {
+        assertThat(execute("inspect", "there-is-no-such-tenant")).isEqualTo(ExitStatus.CHECK_FAILED);
+        assertThat(err.toString()).isEqualTo(
+                "sluice: there is no tenant 'there-is-no-such-tenant'; 'sluice ps --all' lists the tenants\n");
+    }
+
+    @Test
+    void shouldShowHelp() {
+        assertThat(execute("help")).isEqualTo(ExitStatus.OK);
+        assertThat(out.toString()).contains("sluice run --memory 4g -- python train.py").contains("doctor").contains("125");
+    }
+
+    @Test
+    void shouldShowHelpOfACommand() {
+        assertThat(execute("run", "--help")).isEqualTo(ExitStatus.OK);
+        assertThat(out.toString()).contains("sluice run [OPTIONS] -- PROGRAM [ARGUMENTS]").contains("--on-error");
+    }
+
+    @Test
+    void shouldShowTheVersion() {
+        assertThat(execute("version")).isEqualTo(ExitStatus.OK);
+        assertThat(out.toString()).startsWith("sluice ").contains("region layout ");
+    }
+
+    @Test
+    void shouldPrintCompletionScripts() {
+        assertThat(execute("completion", "bash")).isEqualTo(ExitStatus.OK);
+        assertThat(out.toString()).contains("complete -F").contains("--memory");
+    }
+}

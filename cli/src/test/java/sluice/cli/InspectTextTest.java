@@ -1,0 +1,46 @@
+package sluice.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import org.junit.jupiter.api.Test;
+import sluice.region.RegionLayout;
+
+class InspectTextTest {
+    @Test
+    void shouldDecodeTheWholeRegion() {
+        assertThat(String.join("\n", InspectText.lines(MadeUp.training(), MadeUp.NOW, MadeUp.PLAIN))).isEqualTo("""
+                tenant    train
+                state     running
+                command   python train.py --epochs 3
+                region    /dev/shm/sluice-1000/train.region (layout %d, %d bytes)
+                created   2026-05-04T09:55:00Z (2h ago)
+                root      pid 4711, started at tick 700
+                user      1000
+                on error  fail
+                memory    0=4.0 GiB, 1=8.0 GiB (change 2)
+
+                GPUs
+                  GPU  UUID                                      NAME             TOTAL    BLOCK       USED    LIMIT       PEAK  REFUSED  LAST REFUSED
+                    0  GPU-00000000-0000-0000-0000-000000000000  NVIDIA H200  141.0 GiB  2.0 MiB    3.8 GiB  4.0 GiB    3.9 GiB       12       1.0 GiB
+                    1  GPU-00000000-0000-0000-0000-000000000001  NVIDIA H200  141.0 GiB  2.0 MiB  512.0 MiB  8.0 GiB  612.0 MiB        0             -
+
+                Processes
+                  SLOT   PID  STATE  CALLS  PASSED  GPU  CHARGED  IN FLIGHT  MANAGED  LIVE  EVER  COMMAND
+                     0  4711  alive   1234       5    0  3.7 GiB    2.0 MiB  4.0 MiB     3  1000  python train.py
+                     0  4711  alive   1234       5    1      0 B        0 B      0 B     0     0  python train.py
+                     7  4712  dead    1234       5    0  1.0 GiB    2.0 MiB  4.0 MiB     3  1000
+                     7  4712  dead    1234       5    1      0 B        0 B      0 B     0     0
+
+                Error log
+                  COUNT     LAST   PID  WHAT
+                     12  42s ago  4711  cuMemAlloc of 1.0 GiB refused; raise --memory\
+                """.formatted(RegionLayout.LAYOUT, RegionLayout.REGION_BYTES));
+    }
+
+    @Test
+    void shouldShowAnEmptyRegion() {
+        assertThat(InspectText.lines(MadeUp.idle(), MadeUp.NOW, MadeUp.PLAIN))
+                .contains("memory    none (change 0)", "GPUs: none", "Processes: none", "Error log: none")
+                .noneMatch(line -> line.contains("\033"));
+    }
+}

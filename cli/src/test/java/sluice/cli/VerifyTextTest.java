@@ -1,0 +1,32 @@
+package sluice.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.time.Duration;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import sluice.proof.Result;
+import sluice.proof.Result.Outcome;
+
+class VerifyTextTest {
+    private static Result result(String group, Outcome outcome) {
+        return new Result(group, "it holds", outcome, "seen", Duration.ofMillis(1500));
+    }
+
+    @Test
+    void shouldNameEachGroupOnce() {
+        VerifyText text = new VerifyText(List.of(), MadeUp.PLAIN);
+
+        assertThat(text.lines(result("quota", Outcome.PASSED))).containsExactly("quota", "  ok    it holds  seen");
+        assertThat(text.lines(result("quota", Outcome.FAILED))).containsExactly("  FAIL  it holds  seen");
+        assertThat(text.lines(result("charge", Outcome.SKIPPED))).containsExactly("charge", "  skip  it holds  seen");
+    }
+
+    @Test
+    void shouldCountWhatHolds() {
+        VerifyText text = new VerifyText(List.of(), MadeUp.PLAIN);
+
+        assertThat(text.summary(List.of(result("a", Outcome.PASSED), result("a", Outcome.SKIPPED))))
+                .isEqualTo("1 hold, 0 fail, 1 skipped, in 3 s");
+    }
+}
