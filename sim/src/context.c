@@ -41,6 +41,9 @@ static CUresult tear_down(CUcontext context) {
     context->alive = false;
     sim_stream_drop(context);
     sim_memory_drop(context);
+    bool last = true;
+    for (CUcontext other = contexts; other; other = other->next) last &= !other->alive || other->device != context->device;
+    if (last) sim_pool_drop(context->device);
     sim_state_give(context->device, sim_settings()->context_bytes);
     return CUDA_SUCCESS;
 }

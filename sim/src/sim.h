@@ -38,6 +38,7 @@ enum {
     CUDA_ERROR_STREAM_CAPTURE_INVALIDATED = 901,
     CUDA_ERROR_STREAM_CAPTURE_UNMATCHED = 903,
     CUDA_ERROR_STREAM_CAPTURE_IMPLICIT = 906,
+    CUDA_ERROR_CAPTURED_EVENT = 907,
 };
 
 #define SIM_TRY(call) do { CUresult tried = (call); if (tried) return tried; } while (0)
@@ -47,6 +48,7 @@ enum {
 
 void sim_lock(void);
 void sim_unlock(void);
+pthread_mutex_t *sim_mutex(void);
 bool sim_entry_is_visible(const sim_entry_t *entry);
 
 /* True: the call ends here with *result. */
@@ -90,7 +92,6 @@ struct sim_range {
     size_t asked;
     sim_kind_t kind;
     bool low;     /* below 4 GiB, for the first generation of the API */
-    bool hidden;  /* an array's memory: no pointer that a program could know */
     int device;
     uint64_t taken_bytes; /* of the GPU's memory */
     uint64_t id;
@@ -119,11 +120,13 @@ bool sim_memory_find(CUdeviceptr address, sim_allocation_t *allocation);
 void sim_memory_touch(CUdeviceptr address);
 bool sim_host_find(CUdeviceptr address, CUdeviceptr *base, size_t *bytes, unsigned *flags);
 bool sim_pool_find(sim_range_t *range, CUdeviceptr address, sim_allocation_t *allocation);
-bool sim_vmm_find(sim_range_t *range, CUdeviceptr address, sim_allocation_t *allocation, bool *accessible);
+bool sim_vmm_find(sim_range_t *range, CUdeviceptr address, sim_allocation_t *allocation);
+bool sim_vmm_span_is_usable(sim_range_t *range, CUdeviceptr address, size_t bytes);
 
 CUresult sim_pool_default(int device, CUmemoryPool *pool);
 CUresult sim_pool_free_now(CUdeviceptr address);
 void sim_pool_settle(int device);
+void sim_pool_drop(int device);
 
 /* Streams, work, waiting */
 CUresult sim_context_drain(CUcontext context);

@@ -1,0 +1,265 @@
+/* The engine: one thread, started with the first piece of work, carries out what the streams queue, each stream in order.
+ *
+ * Time is booked on the GPU's timeline in the state file in slices, so that processes take turns and a killed one leaves
+ * no more than a slice behind. A piece of work is booked from the moment it could have begun, even if the thread comes
+ * late: what is booked, not when the thread ran, is what events tell. Data effects happen when the time is over. */
+#define _GNU_SOURCE
+#include "work.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <time.h>
+
+#define SLICE_NS 2000000u
+#define POLL_NS 20000u
+#define QUEUE_MOST 1024u
+
+struct sim_operation {
+    sim_operation_t *next;
+    sim_work_t work;
+    uint64_t sequence;
+    uint64_t submitted_ns, until_ns, left_ns;
+    bool begun, running;
+};
+
+static pthread_cond_t changed, finished;
+static bool started;
+static uint64_t sequence;
+static unsigned pending;
+static CUcontext active[SIM_GPUS_MAX * 4];
+static unsigned active_count;
+
+static void *engine(void *unused);
+
+static CUresult start(void) {
+    pthread_condattr_t clock;
+    pthread_condattr_init(&clock);
+    pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
+    pthread_cond_init(&changed, &clock);
+    pthread_cond_init(&finished, &clock);
+    pthread_condattr_destroy(&clock);
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    pthread_t thread;
+    int failed = pthread_create(&thread, NULL, engine, NULL);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    SIM_REQUIRE(!failed, CUDA_ERROR_OPERATING_SYSTEM);
+    pthread_detach(thread);
+    started = true;
+    return CUDA_SUCCESS;
+}
+
+void sim_engine_wake(void) {
+    if (started) pthread_cond_signal(&changed);
+}
+
+static CUresult activate(CUcontext context) {
+    for (unsigned i = 0; i < active_count; i++)
+        if (active[i] == context) return CUDA_SUCCESS;
+    for (unsigned i = 0; i < active_count; i++)
+        if (!active[i]->alive) return active[i] = context, CUDA_SUCCESS;
+    SIM_REQUIRE(active_count < sizeof active / sizeof *active, CUDA_ERROR_OUT_OF_MEMORY);
+    active[active_count++] = context;
+    return CUDA_SUCCESS;
+}
+
+CUresult sim_work_queue(CUstream stream, const sim_work_t *work) {
+    SIM_TRY(stream->context->error);
+    if (!started) SIM_TRY(start());
+    SIM_TRY(activate(stream->context));
+    while (stream->length >= QUEUE_MOST) pthread_cond_wait(&finished, sim_mutex());
+    sim_operation_t *operation = calloc(1, sizeof *operation);
+    SIM_REQUIRE(operation, CUDA_ERROR_OUT_OF_MEMORY);
+    operation->work = *work;
+    operation->sequence = ++sequence;
+    operation->submitted_ns = sim_state_now();
+    operation->left_ns = sim_work_duration(work);
+    if (stream->last) stream->last->next = operation;
+    else stream->first = operation;
+    stream->last = operation;
+    stream->length++;
+    pending++;
+    if (stream->length == 1) sim_engine_wake();
+    return CUDA_SUCCESS;
+}
+
+/* Work in the legacy stream and in blocking streams waits for each other's earlier work. */
+static bool is_ordered(CUstream stream) {
+    uint64_t mine = stream->first->sequence;
+    CUstream legacy = stream->context->legacy;
+    if (stream != legacy) return stream->flags & 1 || !legacy || !legacy->first || legacy->first->sequence > mine;
+    for (CUstream other = stream->context->streams; other; other = other->next)
+        if (!(other->flags & 1) && other->first && other->first->sequence < mine) return false;
+    return true;
+}
+
+static bool value_is_reached(const sim_work_t *work) {
+    enum { AT_LEAST, EQUAL, AND, NOR };
+    uint64_t mask = work->value.bytes == 8 ? UINT64_MAX : UINT32_MAX, wanted = work->value.value & mask;
+    uint64_t found = work->value.bytes == 8 ? __atomic_load_n((uint64_t *)work->value.address, __ATOMIC_ACQUIRE)
+                                            : __atomic_load_n((uint32_t *)work->value.address, __ATOMIC_ACQUIRE);
+    switch (work->value.condition & 3) {
+    case AT_LEAST: return work->value.bytes == 8 ? (int64_t)(found - wanted) >= 0 : (int32_t)(uint32_t)(found - wanted) >= 0;
+    case EQUAL: return found == wanted;
+    case AND: return (found & wanted) != 0;
+    default: return (~(found | wanted) & mask) != 0;
+    }
+}
+
+static bool is_ready(const sim_operation_t *operation) {
+    const sim_work_t *work = &operation->work;
+    if (work->kind == SIM_WORK_WAIT_EVENT) return work->event.event->completed >= work->event.recording;
+    if (work->kind == SIM_WORK_WAIT_VALUE) return value_is_reached(work);
+    return true;
+}
+
+static CUresult apply(sim_operation_t *operation) {
+    const sim_work_t *work = &operation->work;
+    switch (work->kind) {
+    case SIM_WORK_KERNEL: return sim_kernel_apply(work);
+    case SIM_WORK_COPY: return sim_copy_apply(&work->copy);
+    case SIM_WORK_FILL: return sim_fill_apply(&work->fill);
+    case SIM_WORK_HOST: return work->host.fn(work->host.userData), CUDA_SUCCESS;
+    case SIM_WORK_CALLBACK: return work->callback.function(work->callback.stream, CUDA_SUCCESS, work->callback.data), CUDA_SUCCESS;
+    case SIM_WORK_WRITE_VALUE:
+        if (work->value.bytes == 8) __atomic_store_n((uint64_t *)work->value.address, work->value.value, __ATOMIC_RELEASE);
+        else __atomic_store_n((uint32_t *)work->value.address, (uint32_t)work->value.value, __ATOMIC_RELEASE);
+        return CUDA_SUCCESS;
+    default: return CUDA_SUCCESS;
+    }
+}
+
+static void finish(CUstream stream, sim_operation_t *operation) {
+    const sim_work_t *work = &operation->work;
+    stream->idle_since_ns = operation->until_ns;
+    if (work->kind == SIM_WORK_RECORD || work->kind == SIM_WORK_WAIT_EVENT) {
+        CUevent event = work->event.event;
+        if (work->kind == SIM_WORK_RECORD && work->event.recording > event->completed) {
+            event->completed = work->event.recording;
+            event->time_ns = operation->until_ns;
+        }
+        sim_event_forget(event);
+    }
+    if (work->kind == SIM_WORK_FREE) sim_pool_finish_free(work->memory.address, work->memory.generation);
+    stream->first = operation->next;
+    if (!stream->first) stream->last = NULL;
+    stream->length--;
+    pending--;
+    free(operation);
+    pthread_cond_broadcast(&finished);
+}
+
+/* Moves the head of one stream on. True when something happened; else *wake_ns is lowered to the time to look again. */
+static bool advance(CUstream stream, uint64_t now, uint64_t *wake_ns) {
+    sim_operation_t *operation = stream->first;
+    if (!operation || operation->running) return false;
+    if (!operation->begun) {
+        if (!is_ordered(stream)) return false;
+        if (!is_ready(operation)) {
+            if (operation->work.kind == SIM_WORK_WAIT_VALUE && now + POLL_NS < *wake_ns) *wake_ns = now + POLL_NS;
+            return false;
+        }
+        operation->begun = true;
+        bool waited = operation->work.kind == SIM_WORK_WAIT_VALUE || operation->work.kind == SIM_WORK_WAIT_EVENT;
+        operation->until_ns = waited ? now : operation->submitted_ns;
+        if (stream->idle_since_ns > operation->until_ns) operation->until_ns = stream->idle_since_ns;
+    }
+    if (operation->until_ns > now) {
+        if (operation->until_ns < *wake_ns) *wake_ns = operation->until_ns;
+        return false;
+    }
+    if (operation->left_ns) {
+        uint64_t slice = operation->left_ns < SLICE_NS ? operation->left_ns : SLICE_NS;
+        operation->left_ns -= slice;
+        operation->until_ns = sim_state_reserve(stream->context->device, operation->until_ns, slice);
+        return true;
+    }
+    operation->running = true;
+    sim_unlock();
+    CUresult result = apply(operation);
+    sim_lock();
+    if (result && !stream->context->error) stream->context->error = result;
+    finish(stream, operation);
+    return true;
+}
+
+static bool advance_all(uint64_t *wake_ns) {
+    for (unsigned i = 0; i < active_count; i++) {
+        CUcontext context = active[i];
+        if (context->legacy && advance(context->legacy, sim_state_now(), wake_ns)) return true;
+        for (CUstream stream = context->streams; stream; stream = stream->next)
+            if (advance(stream, sim_state_now(), wake_ns)) return true;
+    }
+    return false;
+}
+
+static void *engine(void *unused) {
+    prctl(PR_SET_TIMERSLACK, 1000);
+    prctl(PR_SET_NAME, "sluice-sim");
+    sim_lock();
+    for (;;) {
+        uint64_t wake_ns = UINT64_MAX;
+        if (advance_all(&wake_ns)) continue;
+        if (wake_ns == UINT64_MAX) {
+            pthread_cond_wait(&changed, sim_mutex());
+        } else {
+            struct timespec until = {(time_t)(wake_ns / 1000000000u), (long)(wake_ns % 1000000000u)};
+            pthread_cond_timedwait(&changed, sim_mutex(), &until);
+        }
+    }
+    return unused;
+}
+
+static bool context_is_busy(CUcontext context, uint64_t last) {
+    if (context->legacy && context->legacy->first && context->legacy->first->sequence <= last) return true;
+    for (CUstream stream = context->streams; stream; stream = stream->next)
+        if (stream->first && stream->first->sequence <= last) return true;
+    return false;
+}
+
+bool sim_stream_is_idle(CUstream stream) {
+    if (!stream->legacy) return !stream->first;
+    for (CUstream other = stream->context->streams; other; other = other->next)
+        if (!(other->flags & 1) && other->first) return false;
+    return !stream->first;
+}
+
+CUresult sim_stream_wait(CUstream stream) {
+    uint64_t last = sequence;
+    CUcontext context = stream->context;
+    while (stream->first && stream->first->sequence <= last && context->alive) pthread_cond_wait(&finished, sim_mutex());
+    sim_pool_settle(context->device);
+    return context->error;
+}
+
+CUresult sim_context_drain(CUcontext context) {
+    uint64_t last = sequence;
+    while (pending && context_is_busy(context, last)) pthread_cond_wait(&finished, sim_mutex());
+    sim_pool_settle(context->device);
+    return context->error;
+}
+
+/* Waiting for the legacy stream is waiting for every blocking stream too. */
+CUresult sim_legacy_wait(CUstream legacy) {
+    CUcontext context = legacy->context;
+    if (sim_stream_is_idle(legacy)) return sim_stream_wait(legacy);
+    SIM_TRY(sim_work_queue(legacy, &(sim_work_t){.kind = SIM_WORK_EMPTY}));
+    return context->alive ? sim_stream_wait(legacy) : CUDA_ERROR_CONTEXT_IS_DESTROYED;
+}
+
+CUresult sim_event_wait(CUevent event, uint64_t recording) {
+    event->pending++;
+    while (event->completed < recording) pthread_cond_wait(&finished, sim_mutex());
+    CUresult result = event->context->error;
+    sim_pool_settle(event->context->device);
+    sim_event_forget(event);
+    return result;
+}
+
+CUresult sim_work_run(CUstream stream, const sim_work_t *work) {
+    SIM_TRY(sim_work_queue(stream, work));
+    return sim_stream_wait(stream);
+}

@@ -1,0 +1,56 @@
+/* Graphs: nodes of work with dependencies, and the flat list that an executable graph is. */
+#ifndef SIM_GRAPH_H
+#define SIM_GRAPH_H
+
+#include "pool.h"
+#include "work.h"
+
+enum {
+    SIM_NODE_KERNEL = 0, SIM_NODE_COPY = 1, SIM_NODE_FILL = 2, SIM_NODE_HOST = 3, SIM_NODE_CHILD = 4, SIM_NODE_EMPTY = 5,
+    SIM_NODE_WAIT_EVENT = 6, SIM_NODE_RECORD = 7, SIM_NODE_ALLOC = 10, SIM_NODE_FREE = 11, SIM_NODE_MEMOP = 12
+};
+
+struct CUgraphNode_opaque {
+    CUgraph graph;
+    CUgraphNode next;
+    CUgraphNode copied_from;
+    sim_work_t work;
+    size_t dependency_count;
+    CUgraphNode *dependencies;
+    bool visited;
+    void *values[4]; /* into the work's parameters, for cuGraphKernelNodeGetParams */
+};
+
+struct CUgraph_opaque {
+    CUgraphNode first, last;
+    size_t count;
+};
+
+typedef struct {
+    sim_work_t work;
+    CUgraphNode node;
+    bool enabled;
+} sim_step_t;
+
+struct CUgraphExec_opaque {
+    unsigned long long flags;
+    size_t count;
+    sim_step_t *steps;
+};
+
+CUresult sim_graph_add(CUgraph graph, const CUgraphNode *dependencies, size_t count, const sim_work_t *work, CUgraphNode *result);
+CUgraph sim_graph_copy(CUgraph graph);
+void sim_graph_drop(CUgraph graph);
+bool sim_graph_reaches(CUgraphNode from, CUgraphNode to);
+bool sim_node_depends_on(CUgraphNode node, CUgraphNode other);
+CUresult sim_node_link(CUgraphNode node, CUgraphNode dependency);
+
+/* Memory of allocation nodes: an address for as long as any graph or executable graph names it, memory while it is allocated. */
+CUresult sim_graph_memory_make(int device, size_t bytes, CUdeviceptr *address);
+void sim_graph_memory_share(const sim_work_t *work);
+void sim_graph_memory_drop(const sim_work_t *work);
+CUresult sim_graph_memory_allocate(CUdeviceptr address);
+CUresult sim_graph_memory_free(CUdeviceptr address);
+bool sim_graph_memory_is_known(CUdeviceptr address);
+
+#endif

@@ -1,0 +1,23 @@
+/* Modules and libraries (the same thing here), and the functions in them; a CUkernel is its CUfunction. */
+#ifndef SIM_MODULE_H
+#define SIM_MODULE_H
+
+#include "work.h"
+
+typedef enum { SIM_KERNEL_UNKNOWN, SIM_KERNEL_SPIN, SIM_KERNEL_FILL, SIM_KERNEL_ADD } sim_kernel_kind_t;
+
+struct CUfunction_opaque {
+    CUfunction next;
+    CUmodule module;
+    sim_kernel_kind_t kind;
+    int dynamic_shared_bytes, carveout;
+    char name[];
+};
+
+struct CUmodule_opaque {
+    CUfunction functions;
+    unsigned count;
+    bool binary; /* not PTX text: any name is taken for a kernel in it */
+};
+
+#endif

@@ -1,0 +1,188 @@
+/* The simulated NVML: initialisation, the system, and which devices there are. */
+#define _GNU_SOURCE
+#include "nvml.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+#include <unistd.h>
+
+#define DRIVER_VERSION "580.00.00"
+#define ARCHITECTURE_HOPPER 9u
+#define BRAND_UNKNOWN 0u
+
+struct nvml_device { int index; };
+
+static struct nvml_device devices[SIM_GPUS_MAX];
+static _Atomic int users;
+
+SIM_NVML nvmlInitWithFlags(unsigned flags) {
+    (void)flags;
+    if (sim_settings()->problem[0]) return NVML_ERROR_INVALID_ARGUMENT;
+    if (!sim_state_open()) return NVML_ERROR_DRIVER_NOT_LOADED;
+    for (int i = 0; i < SIM_GPUS_MAX; i++) devices[i].index = i;
+    atomic_fetch_add(&users, 1);
+    return NVML_SUCCESS;
+}
+
+SIM_NVML nvmlInit_v2(void) { return nvmlInitWithFlags(0); }
+SIM_NVML nvmlInit(void) { return nvmlInitWithFlags(0); }
+
+SIM_NVML nvmlShutdown(void) {
+    int before = atomic_load(&users);
+    do if (before == 0) return NVML_ERROR_UNINITIALIZED;
+    while (!atomic_compare_exchange_weak(&users, &before, before - 1));
+    return NVML_SUCCESS;
+}
+
+int sim_nvml_device(nvmlDevice_t device, int *index) {
+    if (!atomic_load(&users)) return NVML_ERROR_UNINITIALIZED;
+    for (unsigned i = 0; i < sim_settings()->gpus; i++)
+        if (device == &devices[i]) return *index = (int)i, NVML_SUCCESS;
+    return NVML_ERROR_INVALID_ARGUMENT;
+}
+
+int sim_nvml_text(char *target, unsigned room, const char *text) {
+    if (!target) return NVML_ERROR_INVALID_ARGUMENT;
+    if (strlen(text) >= room) return NVML_ERROR_INSUFFICIENT_SIZE;
+    strcpy(target, text);
+    return NVML_SUCCESS;
+}
+
+__attribute__((visibility("default"))) const char *nvmlErrorString(int result) {
+    static const char *const texts[] = {
+        "Success", "Uninitialized", "Invalid Argument", "Not Supported", "Insufficient Permissions", "Already Initialized", "Not Found",
+        "Insufficient Size", "Insufficient External Power", "Driver Not Loaded", "Timeout", "Interrupt Request Issue",
+        "NVML Shared Library Not Found", "Function Not Found", "Corrupted infoROM", "GPU is lost", "GPU requires reset",
+        "GPU access blocked by the operating system", "Driver/library version mismatch", "In use by another client", "Insufficient Memory",
+    };
+    return result >= 0 && result < (int)(sizeof texts / sizeof *texts) ? texts[result] : "Unknown Error";
+}
+
+static int ready(const void *result) {
+    if (!atomic_load(&users)) return NVML_ERROR_UNINITIALIZED;
+    return result ? NVML_SUCCESS : NVML_ERROR_INVALID_ARGUMENT;
+}
+
+SIM_NVML nvmlSystemGetDriverVersion(char *version, unsigned room) {
+    int problem = ready(version);
+    return problem ? problem : sim_nvml_text(version, room, DRIVER_VERSION);
+}
+
+SIM_NVML nvmlSystemGetNVMLVersion(char *version, unsigned room) { return sim_nvml_text(version, room, "13." DRIVER_VERSION); }
+
+SIM_NVML nvmlSystemGetCudaDriverVersion_v2(int *version) {
+    if (!version) return NVML_ERROR_INVALID_ARGUMENT;
+    *version = sim_settings()->driver;
+    return NVML_SUCCESS;
+}
+
+SIM_NVML nvmlSystemGetCudaDriverVersion(int *version) { return nvmlSystemGetCudaDriverVersion_v2(version); }
+
+SIM_NVML nvmlSystemGetProcessName(unsigned pid, char *name, unsigned room) {
+    char path[32], text[4096];
+    int problem = ready(name);
+    if (problem) return problem;
+    snprintf(path, sizeof path, "/proc/%u/cmdline", pid);
+    FILE *file = fopen(path, "re");
+    if (!file) return NVML_ERROR_NOT_FOUND;
+    size_t length = fread(text, 1, sizeof text - 1, file);
+    fclose(file);
+    text[length] = 0;
+    return sim_nvml_text(name, room, text);
+}
+
+SIM_NVML nvmlDeviceGetCount_v2(unsigned *count) {
+    int problem = ready(count);
+    if (!problem) *count = sim_settings()->gpus;
+    return problem;
+}
+
+SIM_NVML nvmlDeviceGetCount(unsigned *count) { return nvmlDeviceGetCount_v2(count); }
+
+SIM_NVML nvmlDeviceGetHandleByIndex_v2(unsigned index, nvmlDevice_t *device) {
+    int problem = ready(device);
+    if (problem) return problem;
+    if (index >= sim_settings()->gpus) return NVML_ERROR_INVALID_ARGUMENT;
+    *device = &devices[index];
+    return NVML_SUCCESS;
+}
+
+SIM_NVML nvmlDeviceGetHandleByIndex(unsigned index, nvmlDevice_t *device) { return nvmlDeviceGetHandleByIndex_v2(index, device); }
+
+static void uuid_text(int device, char text[48]) {
+    unsigned char bytes[16];
+    sim_device_uuid(device, bytes);
+    char *at = text + sprintf(text, "GPU-");
+    for (int i = 0; i < 16; i++) at += sprintf(at, i == 4 || i == 6 || i == 8 || i == 10 ? "-%02x" : "%02x", bytes[i]);
+}
+
+SIM_NVML nvmlDeviceGetUUID(nvmlDevice_t device, char *uuid, unsigned room) {
+    char text[48];
+    int index, problem = sim_nvml_device(device, &index);
+    if (problem) return problem;
+    uuid_text(index, text);
+    return sim_nvml_text(uuid, room, text);
+}
+
+SIM_NVML nvmlDeviceGetHandleByUUID(const char *uuid, nvmlDevice_t *device) {
+    char text[48];
+    int problem = ready(uuid && device ? uuid : NULL);
+    if (problem) return problem;
+    for (unsigned i = 0; i < sim_settings()->gpus; i++) {
+        uuid_text((int)i, text);
+        if (strcasecmp(text, uuid) == 0) return *device = &devices[i], NVML_SUCCESS;
+    }
+    return NVML_ERROR_NOT_FOUND;
+}
+
+SIM_NVML nvmlDeviceGetPciInfo_v3(nvmlDevice_t device, nvmlPciInfo_t *pci) {
+    int index, problem = sim_nvml_device(device, &index);
+    if (problem) return problem;
+    if (!pci) return NVML_ERROR_INVALID_ARGUMENT;
+    *pci = (nvmlPciInfo_t){.bus = (unsigned)SIM_DEVICE_BUS(index), .pciDeviceId = 0x233510de};
+    sprintf(pci->busIdLegacy, "0000:%02X:00.0", SIM_DEVICE_BUS(index));
+    sprintf(pci->busId, "00000000:%02X:00.0", SIM_DEVICE_BUS(index));
+    return NVML_SUCCESS;
+}
+
+SIM_NVML nvmlDeviceGetPciInfo_v2(nvmlDevice_t device, nvmlPciInfo_t *pci) { return nvmlDeviceGetPciInfo_v3(device, pci); }
+
+SIM_NVML nvmlDeviceGetHandleByPciBusId_v2(const char *text, nvmlDevice_t *device) {
+    unsigned domain, bus, slot, function = 0;
+    int problem = ready(text && device ? text : NULL);
+    if (problem) return problem;
+    bool read = sscanf(text, "%x:%x:%x.%x", &domain, &bus, &slot, &function) >= 3 && domain == 0 && slot == 0 && function == 0;
+    for (unsigned i = 0; read && i < sim_settings()->gpus; i++)
+        if ((int)bus == SIM_DEVICE_BUS((int)i)) return *device = &devices[i], NVML_SUCCESS;
+    return NVML_ERROR_NOT_FOUND;
+}
+
+SIM_NVML nvmlDeviceGetHandleByPciBusId(const char *text, nvmlDevice_t *device) { return nvmlDeviceGetHandleByPciBusId_v2(text, device); }
+
+static int answer(nvmlDevice_t device, unsigned *result, unsigned value) {
+    int index, problem = sim_nvml_device(device, &index);
+    if (problem) return problem;
+    if (!result) return NVML_ERROR_INVALID_ARGUMENT;
+    *result = value;
+    return NVML_SUCCESS;
+}
+
+SIM_NVML nvmlDeviceGetIndex(nvmlDevice_t device, unsigned *index) { return answer(device, index, (unsigned)(device - devices)); }
+SIM_NVML nvmlDeviceGetMinorNumber(nvmlDevice_t device, unsigned *minor) { return answer(device, minor, (unsigned)(device - devices)); }
+SIM_NVML nvmlDeviceGetArchitecture(nvmlDevice_t device, unsigned *architecture) { return answer(device, architecture, ARCHITECTURE_HOPPER); }
+SIM_NVML nvmlDeviceGetBrand(nvmlDevice_t device, unsigned *brand) { return answer(device, brand, BRAND_UNKNOWN); }
+
+SIM_NVML nvmlDeviceGetName(nvmlDevice_t device, char *name, unsigned room) {
+    int index, problem = sim_nvml_device(device, &index);
+    return problem ? problem : sim_nvml_text(name, room, SIM_DEVICE_NAME);
+}
+
+SIM_NVML nvmlDeviceGetCudaComputeCapability(nvmlDevice_t device, int *major, int *minor) {
+    int index, problem = sim_nvml_device(device, &index);
+    if (problem) return problem;
+    if (!major || !minor) return NVML_ERROR_INVALID_ARGUMENT;
+    *major = 9;
+    *minor = 0;
+    return NVML_SUCCESS;
+}

@@ -1,0 +1,35 @@
+/* The types of NVML, as much of them as its ABI needs; written from facts, no header of others. */
+#ifndef SIM_NVML_H
+#define SIM_NVML_H
+
+#include <stddef.h>
+
+#include "state.h"
+
+#define SIM_NVML __attribute__((visibility("default"))) int
+
+enum {
+    NVML_SUCCESS = 0, NVML_ERROR_UNINITIALIZED = 1, NVML_ERROR_INVALID_ARGUMENT = 2, NVML_ERROR_NOT_SUPPORTED = 3, NVML_ERROR_NOT_FOUND = 6,
+    NVML_ERROR_INSUFFICIENT_SIZE = 7, NVML_ERROR_DRIVER_NOT_LOADED = 9, NVML_ERROR_FUNCTION_NOT_FOUND = 13
+};
+
+typedef struct nvml_device *nvmlDevice_t;
+typedef struct { unsigned long long total, free, used; } nvmlMemory_t;
+typedef struct { unsigned version; unsigned long long total, reserved, free, used; } nvmlMemory_v2_t;
+typedef struct { unsigned gpu, memory; } nvmlUtilization_t;
+typedef struct { unsigned long long bar1Total, bar1Free, bar1Used; } nvmlBAR1Memory_t;
+typedef struct { unsigned pid; unsigned long long usedGpuMemory; } nvmlProcessInfo_v1_t;
+typedef struct { unsigned pid; unsigned long long usedGpuMemory; unsigned gpuInstanceId, computeInstanceId; } nvmlProcessInfo_v2_t;
+typedef struct {
+    char busIdLegacy[16];
+    unsigned domain, bus, device, pciDeviceId, pciSubSystemId;
+    char busId[32];
+} nvmlPciInfo_t;
+
+_Static_assert(sizeof(nvmlMemory_v2_t) == 40 && sizeof(nvmlProcessInfo_v2_t) == 24 && sizeof(nvmlPciInfo_t) == 68, "NVML's ABI");
+
+/* NVML_SUCCESS when NVML is initialised and the handle names a device, which *index then is. */
+int sim_nvml_device(nvmlDevice_t device, int *index);
+int sim_nvml_text(char *target, unsigned room, const char *text);
+
+#endif

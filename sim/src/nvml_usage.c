@@ -1,0 +1,94 @@
+/* The simulated NVML: memory, processes and utilisation, from the state file; what a simulation has not, such as power. */
+#include "nvml.h"
+
+#include <string.h>
+
+#define MEMORY_V2 (sizeof(nvmlMemory_v2_t) | 2u << 24)
+#define NO_INSTANCE 0xffffffffu
+
+SIM_NVML nvmlDeviceGetMemoryInfo(nvmlDevice_t device, nvmlMemory_t *memory) {
+    int index, problem = sim_nvml_device(device, &index);
+    if (problem) return problem;
+    if (!memory) return NVML_ERROR_INVALID_ARGUMENT;
+    uint64_t total = sim_settings()->memory_bytes, used = sim_state_taken(index);
+    *memory = (nvmlMemory_t){total, used < total ? total - used : 0, used};
+    return NVML_SUCCESS;
+}
+
+SIM_NVML nvmlDeviceGetMemoryInfo_v2(nvmlDevice_t device, nvmlMemory_v2_t *memory) {
+    nvmlMemory_t plain;
+    int problem = nvmlDeviceGetMemoryInfo(device, &plain);
+    if (problem) return problem;
+    if (!memory) return NVML_ERROR_INVALID_ARGUMENT;
+    if (memory->version != MEMORY_V2) return NVML_ERROR_FUNCTION_NOT_FOUND;
+    *memory = (nvmlMemory_v2_t){MEMORY_V2, plain.total, 0, plain.free, plain.used};
+    return NVML_SUCCESS;
+}
+
+/* The three forms differ in the size of an entry; the newer two have the same. */
+static int list_processes(nvmlDevice_t device, unsigned *count, char *entries, size_t entry_bytes) {
+    int index, problem = sim_nvml_device(device, &index);
+    if (problem) return problem;
+    if (!count) return NVML_ERROR_INVALID_ARGUMENT;
+    unsigned found = 0;
+    for (unsigned slot = 0; slot < SIM_STATE_SLOTS; slot++) {
+        pid_t pid;
+        uint64_t bytes;
+        if (!sim_state_process(index, slot, &pid, &bytes)) continue;
+        nvmlProcessInfo_v2_t info = {(unsigned)pid, bytes, NO_INSTANCE, NO_INSTANCE};
+        if (entries && found < *count) memcpy(entries + found * entry_bytes, &info, entry_bytes);
+        found++;
+    }
+    problem = found > (entries ? *count : 0) ? NVML_ERROR_INSUFFICIENT_SIZE : NVML_SUCCESS;
+    *count = found;
+    return problem;
+}
+
+SIM_NVML nvmlDeviceGetComputeRunningProcesses(nvmlDevice_t device, unsigned *count, nvmlProcessInfo_v1_t *infos) {
+    return list_processes(device, count, (char *)infos, sizeof *infos);
+}
+
+SIM_NVML nvmlDeviceGetComputeRunningProcesses_v2(nvmlDevice_t device, unsigned *count, nvmlProcessInfo_v2_t *infos) {
+    return list_processes(device, count, (char *)infos, sizeof *infos);
+}
+
+SIM_NVML nvmlDeviceGetComputeRunningProcesses_v3(nvmlDevice_t device, unsigned *count, nvmlProcessInfo_v2_t *infos) {
+    return list_processes(device, count, (char *)infos, sizeof *infos);
+}
+
+static int none(nvmlDevice_t device, unsigned *count) {
+    int index, problem = sim_nvml_device(device, &index);
+    if (problem) return problem;
+    if (!count) return NVML_ERROR_INVALID_ARGUMENT;
+    *count = 0;
+    return NVML_SUCCESS;
+}
+
+SIM_NVML nvmlDeviceGetGraphicsRunningProcesses(nvmlDevice_t device, unsigned *count, void *infos) { return (void)infos, none(device, count); }
+SIM_NVML nvmlDeviceGetGraphicsRunningProcesses_v2(nvmlDevice_t device, unsigned *count, void *infos) { return (void)infos, none(device, count); }
+SIM_NVML nvmlDeviceGetGraphicsRunningProcesses_v3(nvmlDevice_t device, unsigned *count, void *infos) { return (void)infos, none(device, count); }
+
+SIM_NVML nvmlDeviceGetUtilizationRates(nvmlDevice_t device, nvmlUtilization_t *utilization) {
+    int index, problem = sim_nvml_device(device, &index);
+    if (problem) return problem;
+    if (!utilization) return NVML_ERROR_INVALID_ARGUMENT;
+    *utilization = (nvmlUtilization_t){sim_state_busy_percent(index), 0};
+    return NVML_SUCCESS;
+}
+
+static int absent(nvmlDevice_t device) {
+    int index, problem = sim_nvml_device(device, &index);
+    return problem ? problem : NVML_ERROR_NOT_SUPPORTED;
+}
+
+SIM_NVML nvmlDeviceGetPowerUsage(nvmlDevice_t device, unsigned *milliwatts) { return (void)milliwatts, absent(device); }
+SIM_NVML nvmlDeviceGetEnforcedPowerLimit(nvmlDevice_t device, unsigned *milliwatts) { return (void)milliwatts, absent(device); }
+SIM_NVML nvmlDeviceGetTemperature(nvmlDevice_t device, unsigned sensor, unsigned *degrees) { return (void)sensor, (void)degrees, absent(device); }
+SIM_NVML nvmlDeviceGetFanSpeed(nvmlDevice_t device, unsigned *percent) { return (void)percent, absent(device); }
+SIM_NVML nvmlDeviceGetMigMode(nvmlDevice_t device, unsigned *current, unsigned *pending) { return (void)current, (void)pending, absent(device); }
+SIM_NVML nvmlDeviceGetBAR1MemoryInfo(nvmlDevice_t device, nvmlBAR1Memory_t *memory) { return (void)memory, absent(device); }
+SIM_NVML nvmlDeviceGetClockInfo(nvmlDevice_t device, unsigned type, unsigned *mhz) { return (void)type, (void)mhz, absent(device); }
+
+SIM_NVML nvmlDeviceGetProcessUtilization(nvmlDevice_t device, void *samples, unsigned *count, unsigned long long since) {
+    return (void)samples, (void)count, (void)since, absent(device);
+}
