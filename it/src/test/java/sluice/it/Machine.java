@@ -53,6 +53,11 @@ final class Machine {
         return start(Map.of(), command);
     }
 
+    /// The program with this machine's settings and nothing else.
+    Outcome plain(String... command) throws Exception {
+        return await(start(Map.of(), List.of(command)));
+    }
+
     /// The program with the simulated driver in its library path and nothing of Sluice.
     Outcome bare(String... command) throws Exception {
         return await(start(Map.of("LD_LIBRARY_PATH", SIM.toString()), List.of(command)));
