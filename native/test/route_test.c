@@ -33,8 +33,11 @@ static void should_not_pretend_that_a_driver_is_there(void) {
     CHECK(!dlsym(RTLD_NEXT, "cuMemAlloc_v2") && dlerror());
     CHECK(!dlsym(self, "cuLaunchKernel") && dlerror());
     CHECK(!dlvsym(self, "cuInit", "X") && !first_next("cuInit") && !first_default("cuInit"));
-    CHECK(!dlopen("libcuda.so.1", RTLD_NOW), "a driver is there, the test proves nothing");
-    dlerror();
+    if (dlopen("libcuda.so.1", RTLD_NOW)) {
+        printf("  that a missing driver stays missing was skipped: this machine has one\n");
+        exit(SKIPPED);
+    }
+    CHECK(dlerror());
 }
 
 static void should_let_rtld_next_see_its_caller(void) {
