@@ -39,8 +39,8 @@ public final class Demo {
         List<DemoJob> jobs = List.of(
                 new DemoJob(stage, "train", 2 * GIB, STEP_BYTES),
                 new DemoJob(stage, "notebook", GIB, STEP_BYTES));
-        screen.say("Two jobs share it. 'train' may use 2 GiB, 'notebook' 1 GiB."
-                + " Each asks for 128 MiB more, again and again, until it is refused.");
+        screen.say("Two jobs share it: 'train' may use 2 GiB of its memory, 'notebook' 1 GiB.");
+        screen.say("Each asks for 128 MiB more, again and again, until it is refused.");
         screen.say("");
         screen.show(jobs);
         while (!jobs.stream().allMatch(DemoJob::stopped)) {

@@ -3,12 +3,12 @@ package sluice.proof;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
-import sluice.cuda.Status;
 import sluice.region.Size;
 
-/// Shows the jobs: bars that are redrawn in place on a terminal, otherwise a line for each change.
+/// Shows the jobs: bars that are redrawn in place on a terminal, otherwise a line for each change. A line must not be
+/// wider than 80 columns, or redrawing would leave parts of it behind.
 final class DemoScreen {
-    private static final int BAR_WIDTH = 32;
+    private static final int BAR_WIDTH = 24;
     private static final String UP_AND_CLEAR = "\033[%dA\033[J";
 
     private final PrintStream out;
@@ -50,6 +50,6 @@ final class DemoScreen {
     }
 
     private static String state(DemoJob job) {
-        return job.stopped() ? "refused: " + Status.name(job.refusal()) : "growing";
+        return job.stopped() ? "out of memory" : "growing";
     }
 }

@@ -4,11 +4,11 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.stream.Stream;
 import sluice.cuda.Driver;
 import sluice.region.RuntimeDirectory;
@@ -23,7 +23,8 @@ final class Stage implements AutoCloseable {
 
     private final Environment environment;
     private final Path folder;
-    private final List<ProbeProcess> probes = new ArrayList<>();
+    private final List<ProbeProcess> probes = new CopyOnWriteArrayList<>();
+    private final Thread atShutdown = new Thread(this::end);
     private int tenants;
 
     Stage(Environment environment) {
@@ -35,6 +36,7 @@ final class Stage implements AutoCloseable {
         } catch (IOException failed) {
             throw new UncheckedIOException("cannot make a folder for the proof", failed);
         }
+        Runtime.getRuntime().addShutdownHook(atShutdown);
     }
 
     Environment environment() {
@@ -137,6 +139,15 @@ final class Stage implements AutoCloseable {
 
     @Override
     public void close() {
+        try {
+            Runtime.getRuntime().removeShutdownHook(atShutdown);
+        } catch (IllegalStateException shuttingDown) {
+            return;
+        }
+        end();
+    }
+
+    private void end() {
         probes.forEach(ProbeProcess::close);
         try (Stream<Path> files = Files.walk(folder)) {
             files.sorted(Comparator.reverseOrder()).forEach(file -> file.toFile().delete());
