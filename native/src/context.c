@@ -23,19 +23,15 @@ static CUresult settle_destroyed(CUresult status, CUcontext context, uint32_t te
     return status;
 }
 
-CUresult hook_cuCtxDestroy_v2(CUcontext ctx) {
-    if (!SL_DRIVER_HAS(cuCtxDestroy_v2))
-        return CUDA_ERROR_NOT_FOUND;
-    uint32_t teardown = sl_allocations_begin_teardown();
-    return settle_destroyed(real.cuCtxDestroy_v2(ctx), ctx, teardown);
-}
-
-CUresult hook_cuCtxDestroy(CUcontext ctx) {
-    if (!SL_DRIVER_HAS(cuCtxDestroy))
-        return CUDA_ERROR_NOT_FOUND;
-    uint32_t teardown = sl_allocations_begin_teardown();
-    return settle_destroyed(real.cuCtxDestroy(ctx), ctx, teardown);
-}
+#define DESTROY_HOOK(function)                                       \
+    CUresult hook_##function(CUcontext ctx) {                        \
+        if (!SL_DRIVER_HAS(function))                                \
+            return CUDA_ERROR_NOT_FOUND;                             \
+        uint32_t teardown = sl_allocations_begin_teardown();         \
+        return settle_destroyed(real.function(ctx), ctx, teardown);  \
+    }
+DESTROY_HOOK(cuCtxDestroy_v2)
+DESTROY_HOOK(cuCtxDestroy)
 
 /* Takes one use away; the context is gone when it was the last. */
 CUresult hook_cuCtxDetach(CUcontext ctx) {

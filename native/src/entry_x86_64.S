@@ -55,47 +55,27 @@
     .p2align 4
 sl_entry_missing:
     .cfi_startproc
-    pushq %rbp
+    .irp register, rdi, rsi, rdx, rcx, r8, r9, rax
+    pushq %\register
     .cfi_adjust_cfa_offset 8
-    .cfi_rel_offset %rbp, 0
-    movq %rsp, %rbp
-    .cfi_def_cfa_register %rbp
-    subq $192, %rsp
-    movq %rdi, 0(%rsp)
-    movq %rsi, 8(%rsp)
-    movq %rdx, 16(%rsp)
-    movq %rcx, 24(%rsp)
-    movq %r8, 32(%rsp)
-    movq %r9, 40(%rsp)
-    movq %rax, 48(%rsp)
-    movups %xmm0, 64(%rsp)
-    movups %xmm1, 80(%rsp)
-    movups %xmm2, 96(%rsp)
-    movups %xmm3, 112(%rsp)
-    movups %xmm4, 128(%rsp)
-    movups %xmm5, 144(%rsp)
-    movups %xmm6, 160(%rsp)
-    movups %xmm7, 176(%rsp)
+    .endr
+    subq $128, %rsp
+    .cfi_adjust_cfa_offset 128
+    .irp number, 0, 1, 2, 3, 4, 5, 6, 7
+    movups %xmm\number, 16*\number(%rsp)
+    .endr
     movl %r11d, %edi
     call sl_entry_resolve
     movq %rax, %r11
-    movq 0(%rsp), %rdi
-    movq 8(%rsp), %rsi
-    movq 16(%rsp), %rdx
-    movq 24(%rsp), %rcx
-    movq 32(%rsp), %r8
-    movq 40(%rsp), %r9
-    movq 48(%rsp), %rax
-    movups 64(%rsp), %xmm0
-    movups 80(%rsp), %xmm1
-    movups 96(%rsp), %xmm2
-    movups 112(%rsp), %xmm3
-    movups 128(%rsp), %xmm4
-    movups 144(%rsp), %xmm5
-    movups 160(%rsp), %xmm6
-    movups 176(%rsp), %xmm7
-    leave
-    .cfi_def_cfa %rsp, 8
+    .irp number, 0, 1, 2, 3, 4, 5, 6, 7
+    movups 16*\number(%rsp), %xmm\number
+    .endr
+    addq $128, %rsp
+    .cfi_adjust_cfa_offset -128
+    .irp register, rax, r9, r8, rcx, rdx, rsi, rdi
+    popq %\register
+    .cfi_adjust_cfa_offset -8
+    .endr
     jmp *%r11
     .cfi_endproc
     .size sl_entry_missing, .-sl_entry_missing

@@ -4,8 +4,6 @@
  * answer. A pointer is taken out of the table before the driver frees it: afterwards another thread may own it. */
 #include "memory.h"
 
-#include <limits.h>
-
 #include "driver.h"
 #include "gpu.h"
 #include "hooks.h"
@@ -105,38 +103,20 @@ static CUresult settle(charge_t *charge, CUresult status, CUdeviceptr address) {
     return status;
 }
 
-CUresult hook_cuMemAlloc_v2(CUdeviceptr *dptr, size_t bytesize) {
-    if (SL_UNLIKELY(!SL_DRIVER_HAS(cuMemAlloc_v2)))
-        return CUDA_ERROR_NOT_FOUND;
-    charge_t charge;
-    CUresult status = admit(&charge, bytesize, SL_WHOLE);
-    if (status != CUDA_SUCCESS)
-        return status;
-    status = real.cuMemAlloc_v2(dptr, bytesize);
-    return settle(&charge, status, status == CUDA_SUCCESS ? *dptr : 0);
-}
-
-CUresult hook_cuMemAlloc(CUdeviceptr_v1 *dptr, unsigned int bytesize) {
-    if (!SL_DRIVER_HAS(cuMemAlloc))
-        return CUDA_ERROR_NOT_FOUND;
-    charge_t charge;
-    CUresult status = admit(&charge, bytesize, SL_WHOLE);
-    if (status != CUDA_SUCCESS)
-        return status;
-    status = real.cuMemAlloc(dptr, bytesize);
-    return settle(&charge, status, status == CUDA_SUCCESS ? *dptr : 0);
-}
-
-CUresult hook_cuMemAllocManaged(CUdeviceptr *dptr, size_t bytesize, unsigned int flags) {
-    if (!SL_DRIVER_HAS(cuMemAllocManaged))
-        return CUDA_ERROR_NOT_FOUND;
-    charge_t charge;
-    CUresult status = admit(&charge, bytesize, SL_MANAGED);
-    if (status != CUDA_SUCCESS)
-        return status;
-    status = real.cuMemAllocManaged(dptr, bytesize, flags);
-    return settle(&charge, status, status == CUDA_SUCCESS ? *dptr : 0);
-}
+#define CHARGE_HOOK(function, kind, parameters, ...)                                    \
+    CUresult hook_##function parameters {                                               \
+        if (SL_UNLIKELY(!SL_DRIVER_HAS(function)))                                      \
+            return CUDA_ERROR_NOT_FOUND;                                                \
+        charge_t charge;                                                                \
+        CUresult status = admit(&charge, bytesize, kind);                               \
+        if (status != CUDA_SUCCESS)                                                     \
+            return status;                                                              \
+        status = real.function(__VA_ARGS__);                                            \
+        return settle(&charge, status, status == CUDA_SUCCESS ? *dptr : 0);             \
+    }
+CHARGE_HOOK(cuMemAlloc_v2, SL_WHOLE, (CUdeviceptr *dptr, size_t bytesize), dptr, bytesize)
+CHARGE_HOOK(cuMemAlloc, SL_WHOLE, (CUdeviceptr_v1 *dptr, unsigned int bytesize), dptr, bytesize)
+CHARGE_HOOK(cuMemAllocManaged, SL_MANAGED, (CUdeviceptr *dptr, size_t bytesize, unsigned int flags), dptr, bytesize, flags)
 
 /* The driver chooses the pitch. Multiples of 512 were seen on every GPU; settle_pitch corrects where that is wrong. */
 static uint64_t expected_bytes(uint64_t width, uint64_t height) {
@@ -167,31 +147,21 @@ static CUresult settle_pitch(charge_t *charge, CUresult status, CUdeviceptr addr
     return settle(charge, status, address);
 }
 
-CUresult hook_cuMemAllocPitch_v2(CUdeviceptr *dptr, size_t *pPitch, size_t WidthInBytes, size_t Height,
-                                 unsigned int ElementSizeBytes) {
-    if (!SL_DRIVER_HAS(cuMemAllocPitch_v2))
-        return CUDA_ERROR_NOT_FOUND;
-    charge_t charge;
-    CUresult status = admit(&charge, expected_bytes(WidthInBytes, Height), SL_WHOLE);
-    if (status != CUDA_SUCCESS)
-        return status;
-    status = real.cuMemAllocPitch_v2(dptr, pPitch, WidthInBytes, Height, ElementSizeBytes);
-    bool done = status == CUDA_SUCCESS;
-    return settle_pitch(&charge, status, done ? *dptr : 0, done ? *pPitch : 0, Height);
-}
-
-CUresult hook_cuMemAllocPitch(CUdeviceptr_v1 *dptr, unsigned int *pPitch, unsigned int WidthInBytes,
-                              unsigned int Height, unsigned int ElementSizeBytes) {
-    if (!SL_DRIVER_HAS(cuMemAllocPitch))
-        return CUDA_ERROR_NOT_FOUND;
-    charge_t charge;
-    CUresult status = admit(&charge, expected_bytes(WidthInBytes, Height), SL_WHOLE);
-    if (status != CUDA_SUCCESS)
-        return status;
-    status = real.cuMemAllocPitch(dptr, pPitch, WidthInBytes, Height, ElementSizeBytes);
-    bool done = status == CUDA_SUCCESS;
-    return settle_pitch(&charge, status, done ? *dptr : 0, done ? *pPitch : 0, Height);
-}
+#define PITCH_HOOK(function, address_t, size)                                                              \
+    CUresult hook_##function(address_t *dptr, size *pPitch, size WidthInBytes, size Height,                \
+                             unsigned int ElementSizeBytes) {                                              \
+        if (!SL_DRIVER_HAS(function))                                                                      \
+            return CUDA_ERROR_NOT_FOUND;                                                                   \
+        charge_t charge;                                                                                   \
+        CUresult status = admit(&charge, expected_bytes(WidthInBytes, Height), SL_WHOLE);                  \
+        if (status != CUDA_SUCCESS)                                                                        \
+            return status;                                                                                 \
+        status = real.function(dptr, pPitch, WidthInBytes, Height, ElementSizeBytes);                      \
+        bool done = status == CUDA_SUCCESS;                                                                \
+        return settle_pitch(&charge, status, done ? *dptr : 0, done ? *pPitch : 0, Height);                \
+    }
+PITCH_HOOK(cuMemAllocPitch_v2, CUdeviceptr, size_t)
+PITCH_HOOK(cuMemAllocPitch, CUdeviceptr_v1, unsigned int)
 
 /* True when the address is ours: then it is out of the table until settle_free. */
 static bool take(CUdeviceptr address, sl_allocation_t *allocation) {
@@ -211,7 +181,7 @@ static CUresult settle_free(const sl_allocation_t *allocation, CUresult status) 
 
 #define FREE_HOOK(function, parameters, ...)                             \
     CUresult hook_##function parameters {                                \
-        if (SL_UNLIKELY(!SL_DRIVER_HAS(function)))                          \
+        if (SL_UNLIKELY(!SL_DRIVER_HAS(function)))                       \
             return CUDA_ERROR_NOT_FOUND;                                 \
         sl_allocation_t allocation;                                      \
         bool ours = take(dptr, &allocation);                             \
