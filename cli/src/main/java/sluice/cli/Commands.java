@@ -1,6 +1,7 @@
 package sluice.cli;
 
 import java.io.PrintWriter;
+import java.nio.file.InvalidPathException;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Help.Ansi;
@@ -75,16 +76,16 @@ final class Commands implements Runnable {
 
     private static int usageError(ParameterException e) {
         CommandLine command = e.getCommandLine();
-        command.getErr().println("sluice: " + ErrorLine.of(e) + " 'sluice help"
+        command.getErr().println("sluice: " + ErrorLine.usage(e) + " 'sluice help"
                 + (command.getParent() == null ? "" : " " + command.getCommandName()) + "'");
         return ExitStatus.USAGE;
     }
 
     private static int failure(Exception e, CommandLine command) throws Exception {
-        if (!(e instanceof SluiceException)) {
+        if (!(e instanceof SluiceException || e instanceof InvalidPathException)) {
             throw e;
         }
-        command.getErr().println("sluice: " + e.getMessage());
+        command.getErr().println("sluice: " + ErrorLine.of((RuntimeException) e));
         return command.getCommandName().equals("run") ? ExitStatus.SLUICE_FAILED : ExitStatus.CHECK_FAILED;
     }
 }

@@ -81,7 +81,7 @@ final class Doctor {
                     : Finding.warn("runtime directory", text, "a tenant needs " + Size.format(RegionLayout.REGION_BYTES)
                             + "; free space there, or set " + RuntimeDirectory.VARIABLE));
         } catch (SluiceException e) {
-            String[] parts = e.getMessage().split("; ", 2);
+            String[] parts = e.getMessage().replaceFirst("^runtime directory ", "").split("; ", 2);
             findings.add(Finding.fail("runtime directory", parts[0], parts.length > 1 ? parts[1] : ""));
         } catch (IOException e) {
             findings.add(Finding.fail("runtime directory", e.getMessage(), "set " + RuntimeDirectory.VARIABLE + " to a directory of your own"));

@@ -3,6 +3,7 @@ package sluice.cli;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
+import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
 
 /// Looks for the CUDA driver where the dynamic linker would, without loading it: that alone would take longer than
@@ -18,7 +19,10 @@ final class DriverSearch {
     static boolean found(Variables environment) {
         String chosen = environment.value("SLUICE_DRIVER");
         String folders = environment.value("LD_LIBRARY_PATH");
-        return chosen != null && Files.exists(Path.of(chosen)) || folders != null && inFolders(folders) || inSystem() || inCache();
+        return chosen != null && exists(chosen)
+                || folders != null && inFolders(folders)
+                || inSystem()
+                || inCache();
     }
 
     private static boolean inFolders(String folders) {
@@ -26,7 +30,7 @@ final class DriverSearch {
         while (from <= folders.length()) {
             int colon = folders.indexOf(':', from);
             int end = colon < 0 ? folders.length() : colon;
-            if (Files.exists(Path.of(folders.substring(from, end), NAME))) {
+            if (exists(folders.substring(from, end) + "/" + NAME)) {
                 return true;
             }
             from = end + 1;
@@ -36,11 +40,19 @@ final class DriverSearch {
 
     private static boolean inSystem() {
         for (String folder : FOLDERS) {
-            if (Files.exists(Path.of(folder, NAME))) {
+            if (exists(folder + "/" + NAME)) {
                 return true;
             }
         }
         return false;
+    }
+
+    private static boolean exists(String file) {
+        try {
+            return Files.exists(Path.of(file));
+        } catch (InvalidPathException e) {
+            return false;
+        }
     }
 
     /// The linker's cache holds the names of all libraries that it knows as plain text.

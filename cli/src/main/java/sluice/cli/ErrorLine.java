@@ -1,5 +1,6 @@
 package sluice.cli;
 
+import java.nio.file.InvalidPathException;
 import java.util.List;
 import picocli.CommandLine;
 import picocli.CommandLine.MissingParameterException;
@@ -7,12 +8,19 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.UnmatchedArgumentException;
 import sluice.region.SluiceException;
 
-/// Says in one line what is wrong with a command line, and what was probably meant.
+/// Says in one line what is wrong, and what was probably meant.
 final class ErrorLine {
     private ErrorLine() {}
 
-    /// Ends with the words before the command that helps.
-    static String of(ParameterException e) {
+    /// What went wrong while a command ran.
+    static String of(RuntimeException e) {
+        return e instanceof InvalidPathException path
+                ? "the path '" + path.getInput() + "' holds characters that the locale cannot express; set LC_ALL=C.UTF-8"
+                : e.getMessage();
+    }
+
+    /// What is wrong with the arguments. Ends with the words before the command that helps.
+    static String usage(ParameterException e) {
         String line = what(e);
         return line + (line.endsWith("?") ? " See" : "; see");
     }

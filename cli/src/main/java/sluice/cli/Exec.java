@@ -21,7 +21,10 @@ import java.util.List;
 /// `syscall(2)`, with numbers as arguments, and memory is written through byte buffers, which need no method handles.
 @SuppressWarnings("restricted")
 final class Exec {
+    /// The program is there, and what it needs to start is not.
+    static final int NO_INTERPRETER = -1;
     static final int ENOENT = 2;
+    static final int E2BIG = 7;
     static final int EACCES = 13;
     private static final int ENOEXEC = 8;
 
@@ -85,7 +88,7 @@ final class Exec {
         call(EXECVE, file, strings(arguments), environment, 0);
         int error = errorOfExecve(file, strings(arguments));
         if (error != ENOEXEC) {
-            return error;
+            return error == ENOENT ? NO_INTERPRETER : error;
         }
         List<byte[]> script = new ArrayList<>(arguments);
         script.set(0, path);

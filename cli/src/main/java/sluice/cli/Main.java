@@ -1,5 +1,6 @@
 package sluice.cli;
 
+import java.nio.file.InvalidPathException;
 import sluice.region.SluiceException;
 
 /// The entry point. `sluice run` is on the way of every job, so in the ordinary case it goes straight to its work;
@@ -20,8 +21,8 @@ final class Main {
         }
         try {
             return RunProgram.become(request);
-        } catch (SluiceException e) {
-            System.err.println("sluice: " + e.getMessage());
+        } catch (SluiceException | InvalidPathException e) {
+            System.err.println("sluice: " + ErrorLine.of(e));
             return ExitStatus.SLUICE_FAILED;
         }
     }

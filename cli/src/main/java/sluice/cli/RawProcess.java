@@ -1,6 +1,7 @@
 package sluice.cli;
 
 import java.io.IOException;
+import java.nio.charset.Charset;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -14,13 +15,12 @@ import sluice.region.SluiceException;
 final class RawProcess {
     private RawProcess() {}
 
-    /// The given arguments, which were the last of the command line.
+    /// The bytes of some arguments of the command line.
     static List<byte[]> arguments(List<String> decoded) {
-        List<byte[]> all = read("/proc/self/cmdline");
         List<byte[]> arguments = new ArrayList<>();
-        for (int at = 0; at < decoded.size(); at++) {
-            byte[] ascii = ascii(decoded.get(at));
-            arguments.add(ascii != null ? ascii : all.get(all.size() - decoded.size() + at));
+        for (String argument : decoded) {
+            byte[] ascii = ascii(argument);
+            arguments.add(ascii != null ? ascii : original(argument));
         }
         return arguments;
     }
@@ -34,6 +34,16 @@ final class RawProcess {
             }
         }
         return bytes;
+    }
+
+    private static byte[] original(String decoded) {
+        Charset locale = Charset.forName(System.getProperty("sun.jnu.encoding"));
+        for (byte[] argument : read("/proc/self/cmdline")) {
+            if (new String(argument, locale).equals(decoded)) {
+                return argument;
+            }
+        }
+        return decoded.getBytes(StandardCharsets.UTF_8);
     }
 
     /// The variables, each as `NAME=value`.

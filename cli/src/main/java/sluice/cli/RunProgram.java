@@ -45,9 +45,8 @@ final class RunProgram {
 
     private static Variables environment(RunRequest request, Installation installation) {
         Variables environment = new Variables(RawProcess.environment());
-        for (String setting : request.environment()) {
-            int equals = setting.indexOf('=');
-            environment.set(setting.substring(0, equals), setting.substring(equals + 1));
+        for (byte[] setting : RawProcess.arguments(request.environment())) {
+            environment.set(setting);
         }
         String library = installation.presentLibrary().toString();
         if (library.indexOf(' ') >= 0 || library.indexOf(':') >= 0) {
@@ -92,16 +91,16 @@ final class RunProgram {
     }
 
     private static int explain(int error, String program) {
-        boolean there = Files.exists(Path.of(program));
-        if (error == Exec.ENOENT && !(there && program.indexOf('/') >= 0)) {
+        if (error == Exec.ENOENT) {
             System.err.println("sluice: program '" + program + "' was not found"
                     + (program.indexOf('/') >= 0 ? "; check the path" : " in PATH; check the name or give its path"));
             return ExitStatus.NOT_FOUND;
         }
         System.err.println("sluice: program '" + program + "' cannot be started ("
                 + switch (error) {
-                    case Exec.ENOENT -> "its interpreter does not exist); check its first line";
+                    case Exec.NO_INTERPRETER -> "its interpreter does not exist); check its first line";
                     case Exec.EACCES -> "permission denied); make it executable with chmod +x, or name its interpreter";
+                    case Exec.E2BIG -> "its arguments and environment are too long); shorten them";
                     default -> "error " + error + " of execve); see 'man execve'";
                 });
         return ExitStatus.NOT_EXECUTABLE;

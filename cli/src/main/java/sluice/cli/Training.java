@@ -6,6 +6,15 @@ import java.io.PrintStream;
 import java.io.PrintWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Instant;
+import java.util.List;
+import sluice.region.Identity;
+import sluice.region.MemoryLimits;
+import sluice.region.OnError;
+import sluice.region.Region;
+import sluice.region.RegionDraft;
+import sluice.region.RuntimeDirectory;
+import sluice.region.Tenants;
 
 /// Goes the ways of the usual commands once, so that the build can keep their classes loaded and linked in an AOT cache:
 /// one for `sluice run`, one for all the rest. A program is not really started, because the cache is written when this
@@ -38,10 +47,20 @@ final class Training {
         Files.delete(directory);
     }
 
-    private static void runCommands() {
+    private static void runCommands() throws IOException {
         PrintWriter out = new PrintWriter(OutputStream.nullOutputStream());
         for (String command : COMMANDS) {
             Commands.line(out, out, Screen.standard()).execute(command.split(" "));
         }
+        Path directory = Files.createTempDirectory("sluice-training");
+        RegionDraft draft = new RegionDraft("training", "", Identity.self(), OnError.FAIL, MemoryLimits.parse("4g"));
+        Path region = Region.create(new RuntimeDirectory(directory), draft);
+        Tenants tenants = new Tenants(List.of(new RuntimeDirectory(directory)));
+        tenants.sweep(Instant.now());
+        PsTable.lines(tenants.list(), Instant.now(), Screen.standard()).forEach(out::println);
+        InspectText.lines(tenants.find("training"), Instant.now(), Screen.standard()).forEach(out::println);
+        TenantJson.write(out, tenants.list());
+        Files.delete(region);
+        Files.delete(directory);
     }
 }

@@ -24,7 +24,17 @@ final class Variables {
     }
 
     void set(String name, String value) {
-        put(name, bytes(name + "=" + value));
+        set(bytes(name + "=" + value));
+    }
+
+    /// Sets a variable that is given as `NAME=value`.
+    void set(byte[] variable) {
+        int at = find(Arrays.copyOf(variable, nameLength(variable) + 1));
+        if (at < 0) {
+            variables.add(variable);
+        } else {
+            variables.set(at, variable);
+        }
     }
 
     /// Puts an element before the others of a list that is separated by colons.
@@ -33,22 +43,21 @@ final class Variables {
         byte[] prefix = bytes(name + "=" + element);
         byte[] old = at < 0 ? new byte[0] : Arrays.copyOfRange(variables.get(at), name.length() + 1, variables.get(at).length);
         if (old.length == 0) {
-            put(name, prefix);
+            set(prefix);
         } else if (!startsWith(old, bytes(element + ":")) && !Arrays.equals(old, bytes(element))) {
             byte[] joined = Arrays.copyOf(prefix, prefix.length + 1 + old.length);
             joined[prefix.length] = ':';
             System.arraycopy(old, 0, joined, prefix.length + 1, old.length);
-            put(name, joined);
+            set(joined);
         }
     }
 
-    private void put(String name, byte[] variable) {
-        int at = find(bytes(name + "="));
-        if (at < 0) {
-            variables.add(variable);
-        } else {
-            variables.set(at, variable);
+    private static int nameLength(byte[] variable) {
+        int length = 0;
+        while (variable[length] != '=') {
+            length++;
         }
+        return length;
     }
 
     private int find(byte[] prefix) {

@@ -30,6 +30,9 @@ public record RegionDraft(String tenant, String command, Identity root, OnError 
             boolean first = name.isEmpty() && (c == '.' || c == '-');
             name.append(nameCharacter(c) && !first ? c : '_');
         }
+        if (name.isEmpty()) {
+            name.append("program");
+        }
         return name.append(suffix).toString();
     }
 

@@ -15,7 +15,7 @@ public sealed abstract class RegionException extends SluiceException {
         private static final long serialVersionUID = 1L;
 
         NotARegion(Path file) {
-            super(file + " is not a region; give the name of a tenant ('sluice ps --all' lists them) or a .region file");
+            super(file + " is not a region; regions are made by 'sluice run' and end in .region");
         }
     }
 

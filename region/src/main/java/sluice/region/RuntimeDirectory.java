@@ -26,12 +26,7 @@ public record RuntimeDirectory(Path path) {
     /// The folder for new tenants; it is made when it is not there.
     public static RuntimeDirectory find(String chosen, int uid) {
         if (chosen != null && !chosen.isEmpty()) {
-            String problem = prepare(Path.of(chosen), uid);
-            if (problem != null) {
-                throw new SluiceException("runtime directory " + chosen + " " + problem
-                        + "; set " + VARIABLE + " to a directory of your own with mode 700");
-            }
-            return new RuntimeDirectory(Path.of(chosen));
+            return accept(Path.of(chosen), prepare(Path.of(chosen), uid));
         }
         StringBuilder problems = new StringBuilder();
         for (Path path : defaults(uid)) {
@@ -49,14 +44,26 @@ public record RuntimeDirectory(Path path) {
         return find(environment.get(VARIABLE), ThisProcess.current().uid());
     }
 
-    /// All folders that may hold tenants of this user and pass the checks; nothing is made.
+    private static RuntimeDirectory accept(Path path, String problem) {
+        if (problem != null) {
+            throw new SluiceException("runtime directory " + path + " " + problem
+                    + "; set " + VARIABLE + " to a directory of your own with mode 700");
+        }
+        return new RuntimeDirectory(path);
+    }
+
+    /// All folders that hold tenants of this user; nothing is made. A chosen folder must pass the checks, of the usual
+    /// places those that do not are left out.
     public static List<RuntimeDirectory> existing(Map<String, String> environment) {
         int uid = ThisProcess.current().uid();
         String chosen = environment.get(VARIABLE);
-        List<Path> candidates = chosen == null || chosen.isEmpty() ? defaults(uid) : List.of(Path.of(chosen));
+        if (chosen != null && !chosen.isEmpty()) {
+            Path path = Path.of(chosen);
+            return Files.exists(path, LinkOption.NOFOLLOW_LINKS) ? List.of(accept(path, check(path, uid))) : List.of();
+        }
         List<RuntimeDirectory> found = new ArrayList<>();
-        for (Path path : candidates) {
-            if (Files.isDirectory(path, LinkOption.NOFOLLOW_LINKS) && check(path, uid) == null) {
+        for (Path path : defaults(uid)) {
+            if (Files.exists(path, LinkOption.NOFOLLOW_LINKS) && check(path, uid) == null) {
                 found.add(new RuntimeDirectory(path));
             }
         }
