@@ -25,7 +25,7 @@ CUresult sim_context_current(CUcontext *context) {
 }
 
 static CUresult bring_up(CUcontext context) {
-    static const size_t limits[8] = {1024, 8650752, 8388608, 0, 2048, 64, 11796480, 232448};
+    static const size_t limits[9] = {1024, 8650752, 8388608, 0, 2048, 64, 11796480, 232448};
     static unsigned long long ids;
     SIM_REQUIRE(sim_state_take(context->device, sim_settings()->context_bytes), CUDA_ERROR_OUT_OF_MEMORY);
     memcpy(context->limits, limits, sizeof limits);

@@ -1,7 +1,7 @@
 /* What a context remembers and answers without acting on it: limits, cache and bank preferences, peers. */
 #include "sim.h"
 
-enum { LIMIT_DEVICE_SYNC_DEPTH = 3, LIMIT_COUNT = 8 };
+enum { LIMIT_DEVICE_SYNC_DEPTH = 3, LIMIT_COUNT = 9 };
 
 CUresult sim_cuCtxGetLimit(size_t *value, CUlimit limit) {
     CUcontext context;

@@ -71,7 +71,7 @@ struct CUcontext_opaque {
     unsigned api_version;
     unsigned long long id;
     CUresult error; /* sticky: set by a kernel that went wrong */
-    size_t limits[8];
+    size_t limits[9];
     int cache_config, bank_config;
     sim_range_t *ranges;     /* everything allocated in it, newest first */
     sim_small_t *small[65];  /* blocks with small allocations, by longest free run in steps of 64 units */

@@ -1,0 +1,121 @@
+/* Graphs: made by hand and captured, with a data effect each time they are launched. */
+#include "check.h"
+
+static char order[8];
+
+static void note(void *data) { strcat(order, data); }
+
+static unsigned word(CUdeviceptr address) {
+    unsigned value;
+    OK(cuMemcpyDtoH_v2(&value, address, 4));
+    return value;
+}
+
+static void shouldRunNodesInTheOrderOfTheirDependencies(void) {
+    CUgraph graph;
+    CUgraphExec executable;
+    CUgraphNode a, b, c;
+    OK(cuGraphCreate(&graph, 0));
+    OK(cuGraphAddHostNode(&c, graph, NULL, 0, &(CUDA_HOST_NODE_PARAMS){note, "c"}));
+    OK(cuGraphAddHostNode(&b, graph, NULL, 0, &(CUDA_HOST_NODE_PARAMS){note, "b"}));
+    OK(cuGraphAddHostNode(&a, graph, NULL, 0, &(CUDA_HOST_NODE_PARAMS){note, "a"}));
+    OK(cuGraphAddDependencies(graph, (CUgraphNode[]){a, b}, (CUgraphNode[]){b, c}, 2));
+    EQUAL(cuGraphAddDependencies(graph, &c, &a, 1), 1);
+    OK(cuGraphInstantiateWithFlags(&executable, graph, 0));
+    OK(cuGraphDestroy(graph));
+    OK(cuGraphLaunch(executable, NULL));
+    OK(cuStreamSynchronize(NULL));
+    CHECK(strcmp(order, "abc") == 0);
+    OK(cuGraphExecDestroy(executable));
+}
+
+static void shouldCaptureAForkAndAJoin(void) {
+    CUstream stream, side;
+    CUevent forked, joined;
+    CUgraph graph;
+    CUgraphExec executable;
+    CUdeviceptr from, to;
+    CUstreamCaptureStatus status;
+    size_t nodes = 0;
+    OK(cuStreamCreate(&stream, 1));
+    OK(cuStreamCreate(&side, 1));
+    OK(cuEventCreate(&forked, 2));
+    OK(cuEventCreate(&joined, 2));
+    OK(cuMemAlloc_v2(&from, 4096));
+    OK(cuMemAlloc_v2(&to, 4096));
+    OK(cuMemsetD32_v2(to, 0, 1024));
+    OK(cuStreamBeginCapture_v2(stream, 0));
+    OK(cuStreamIsCapturing(stream, &status));
+    EQUAL(status, 1);
+    OK(cuMemsetD32Async(from, 77, 1024, stream));
+    OK(cuEventRecord(forked, stream));
+    OK(cuStreamWaitEvent(side, forked, 0));
+    OK(cuMemcpyDtoDAsync_v2(to, from, 4096, side));
+    OK(cuEventRecord(joined, side));
+    OK(cuStreamWaitEvent(stream, joined, 0));
+    uint64_t count = 1;
+    unsigned last = 78;
+    launch(kernel("sluice_fill"), stream, (void *[]){&from, &last, &count});
+    OK(cuStreamEndCapture(stream, &graph));
+    OK(cuGraphGetNodes(graph, NULL, &nodes));
+    EQUAL(nodes, 3);
+    EQUAL(word(to + 4092), 0);
+    OK(cuGraphInstantiateWithFlags(&executable, graph, 0));
+    OK(cuGraphLaunch(executable, stream));
+    OK(cuStreamSynchronize(stream));
+    EQUAL(word(to + 4092), 77);
+    EQUAL(word(to), 77);
+    EQUAL(word(from), 78);
+    OK(cuGraphExecDestroy(executable));
+    OK(cuGraphDestroy(graph));
+    OK(cuMemFree_v2(from));
+    OK(cuMemFree_v2(to));
+    OK(cuStreamDestroy_v2(stream));
+    OK(cuStreamDestroy_v2(side));
+}
+
+static void shouldSpoilACaptureByWaiting(void) {
+    CUstream stream;
+    CUgraph graph;
+    OK(cuStreamCreate(&stream, 1));
+    OK(cuStreamBeginCapture_v2(stream, 0));
+    EQUAL(cuStreamSynchronize(stream), 900);
+    EQUAL(cuStreamEndCapture(stream, &graph), 901);
+    CHECK(graph == NULL);
+    EQUAL(cuStreamBeginCapture_v2(NULL, 0), 900);
+    OK(cuStreamDestroy_v2(stream));
+}
+
+static void shouldTakeMemoryOfAllocationNodesAtLaunch(void) {
+    CUstream stream;
+    CUgraph graph;
+    CUgraphExec executable;
+    CUdeviceptr address;
+    size_t before = free_bytes(), nodes = 0;
+    OK(cuStreamCreate(&stream, 1));
+    OK(cuStreamBeginCapture_v2(stream, 2));
+    OK(cuMemAllocAsync(&address, MIB, stream));
+    OK(cuMemsetD32Async(address, 1, 100, stream));
+    OK(cuMemFreeAsync(address, stream));
+    OK(cuStreamEndCapture(stream, &graph));
+    OK(cuGraphGetNodes(graph, NULL, &nodes));
+    EQUAL(nodes, 3);
+    OK(cuGraphInstantiateWithFlags(&executable, graph, 0));
+    OK(cuGraphLaunch(executable, stream));
+    OK(cuStreamSynchronize(stream));
+    CHECK(free_bytes() < before);
+    OK(cuGraphExecDestroy(executable));
+    OK(cuGraphDestroy(graph));
+    OK(cuDeviceGraphMemTrim(0));
+    EQUAL(free_bytes(), before);
+    OK(cuStreamDestroy_v2(stream));
+}
+
+int main(void) {
+    use_gpu();
+    shouldRunNodesInTheOrderOfTheirDependencies();
+    shouldCaptureAForkAndAJoin();
+    shouldSpoilACaptureByWaiting();
+    shouldTakeMemoryOfAllocationNodesAtLaunch();
+    return 0;
+}

@@ -1,0 +1,172 @@
+/* Streams and events: order, data effects, times. */
+#include "check.h"
+
+static unsigned word(CUdeviceptr address) {
+    unsigned value;
+    OK(cuMemcpyDtoH_v2(&value, address, 4));
+    return value;
+}
+
+static void shouldRunKnownKernels(void) {
+    CUdeviceptr a, b, c;
+    uint64_t count = 1000;
+    unsigned bits = 0x3fc00000; /* 1.5f */
+    OK(cuMemAlloc_v2(&a, count * 4));
+    OK(cuMemAlloc_v2(&b, count * 4));
+    OK(cuMemAlloc_v2(&c, count * 4));
+    launch(kernel("sluice_fill"), NULL, (void *[]){&a, &bits, &count});
+    launch(kernel("sluice_fill"), NULL, (void *[]){&b, &bits, &count});
+    launch(kernel("sluice_add"), NULL, (void *[]){&a, &b, &c, &count});
+    launch(kernel("somebody_elses"), NULL, (void *[]){&a});
+    OK(cuCtxSynchronize());
+    EQUAL(word(c + 4 * (count - 1)), 0x40400000); /* 3.0f */
+    OK(cuMemFree_v2(a));
+    OK(cuMemFree_v2(b));
+    OK(cuMemFree_v2(c));
+    CUmodule module;
+    CUfunction function;
+    OK(cuModuleLoadData(&module, kernels));
+    EQUAL(cuModuleGetFunction(&function, module, "not_there"), 500);
+}
+
+static void shouldKeepOrderWithTheLegacyStream(void) {
+    CUstream blocking, free_running;
+    CUdeviceptr address;
+    OK(cuStreamCreate(&blocking, 0));
+    OK(cuStreamCreate(&free_running, 1));
+    OK(cuMemAlloc_v2(&address, 4));
+    OK(cuMemsetD32_v2(address, 1, 1));
+    spin(blocking, 50000000);
+    OK(cuMemsetD32Async(address, 2, 1, blocking));
+    EQUAL(cuStreamQuery(blocking), 600);
+    EQUAL(cuStreamQuery(free_running), 0);
+    EQUAL(word(address), 2); /* the copy is in the legacy stream and waits for the blocking one */
+    EQUAL(cuStreamQuery(blocking), 0);
+    OK(cuStreamDestroy_v2(blocking));
+    OK(cuStreamDestroy_v2(free_running));
+    OK(cuMemFree_v2(address));
+}
+
+static void shouldMeasureWithEvents(void) {
+    CUstream stream, other;
+    CUevent begin, end, untimed;
+    float milliseconds;
+    OK(cuStreamCreate(&stream, 1));
+    OK(cuStreamCreate(&other, 1));
+    OK(cuEventCreate(&begin, 0));
+    OK(cuEventCreate(&end, 0));
+    OK(cuEventCreate(&untimed, 2));
+    EQUAL(cuEventElapsedTime(&milliseconds, begin, end), 400);
+    OK(cuEventRecord(begin, stream));
+    spin(stream, 30000000);
+    OK(cuEventRecord(end, stream));
+    EQUAL(cuEventQuery(end), 600);
+    EQUAL(cuEventElapsedTime(&milliseconds, begin, end), 600);
+    OK(cuStreamWaitEvent(other, end, 0));
+    OK(cuEventRecord(untimed, other));
+    OK(cuStreamSynchronize(other));
+    OK(cuEventQuery(end));
+    OK(cuEventElapsedTime(&milliseconds, begin, end));
+    CHECK(milliseconds > 29.9f && milliseconds < 60);
+    EQUAL(cuEventElapsedTime(&milliseconds, begin, untimed), 400);
+    OK(cuEventDestroy_v2(begin));
+    OK(cuEventDestroy_v2(end));
+    OK(cuEventDestroy_v2(untimed));
+    OK(cuStreamDestroy_v2(stream));
+    OK(cuStreamDestroy_v2(other));
+}
+
+static void shouldTimeManyShortKernelsAsTheirSum(void) {
+    CUevent begin, end;
+    float milliseconds;
+    OK(cuEventCreate(&begin, 0));
+    OK(cuEventCreate(&end, 0));
+    OK(cuEventRecord(begin, NULL));
+    for (int i = 0; i < 3000; i++) spin(NULL, 20000);
+    OK(cuEventRecord(end, NULL));
+    OK(cuEventSynchronize(end));
+    OK(cuEventElapsedTime(&milliseconds, begin, end));
+    CHECK(milliseconds > 59.9f && milliseconds < 120);
+}
+
+static void shouldWaitForValuesAndWriteThem(void) {
+    CUstream stream;
+    void *flags;
+    OK(cuStreamCreate(&stream, 1));
+    OK(cuMemHostAlloc(&flags, 4096, 0));
+    volatile uint32_t *words = flags;
+    OK(cuStreamWaitValue32_v2(stream, (CUdeviceptr)&words[0], 5, 0));
+    OK(cuStreamWriteValue32_v2(stream, (CUdeviceptr)&words[1], 9, 0));
+    usleep(20000);
+    EQUAL(cuStreamQuery(stream), 600);
+    EQUAL(words[1], 0);
+    words[0] = 6;
+    OK(cuStreamSynchronize(stream));
+    EQUAL(words[1], 9);
+    OK(cuMemFreeHost(flags));
+    OK(cuStreamDestroy_v2(stream));
+}
+
+static void note(void *data) { *(int *)data += 1; }
+
+static void shouldCallTheHostInOrder(void) {
+    int calls = 0;
+    spin(NULL, 20000000);
+    OK(cuLaunchHostFunc(NULL, note, &calls));
+    EQUAL(calls, 0);
+    OK(cuStreamSynchronize(NULL));
+    EQUAL(calls, 1);
+}
+
+static void shouldCopyInTwoAndThreeDimensions(void) {
+    unsigned char host[4][8], back[8][32] = {{0}};
+    for (int y = 0; y < 4; y++) for (int x = 0; x < 8; x++) host[y][x] = (unsigned char)(16 * y + x);
+    CUdeviceptr address;
+    size_t pitch;
+    OK(cuMemAllocPitch_v2(&address, &pitch, 32, 8, 4));
+    OK(cuMemsetD2D8_v2(address, pitch, 0xee, 32, 8));
+    OK(cuMemcpy2D_v2(&(CUDA_MEMCPY2D){.srcMemoryType = 1, .srcHost = host, .srcPitch = 8, .dstMemoryType = 2, .dstDevice = address,
+                                      .dstPitch = pitch, .dstXInBytes = 4, .dstY = 2, .WidthInBytes = 8, .Height = 4}));
+    OK(cuMemcpy2D_v2(&(CUDA_MEMCPY2D){.srcMemoryType = 2, .srcDevice = address, .srcPitch = pitch, .dstMemoryType = 1, .dstHost = back,
+                                      .dstPitch = 32, .WidthInBytes = 32, .Height = 8}));
+    EQUAL(back[1][4], 0xee);
+    EQUAL(back[2][4], 0);
+    EQUAL(back[5][11], 16 * 3 + 7);
+    EQUAL(back[5][12], 0xee);
+    OK(cuMemFree_v2(address));
+
+    CUarray array;
+    float cube[3][4][5], copy[3][4][5];
+    for (int i = 0; i < 60; i++) ((float *)cube)[i] = (float)i;
+    OK(cuArray3DCreate_v2(&array, &(CUDA_ARRAY3D_DESCRIPTOR){5, 4, 3, 0x20, 1, 0}));
+    OK(cuMemcpy3D_v2(&(CUDA_MEMCPY3D){.srcMemoryType = 1, .srcHost = cube, .srcPitch = 20, .srcHeight = 4, .dstMemoryType = 3, .dstArray = array,
+                                      .WidthInBytes = 20, .Height = 4, .Depth = 3}));
+    OK(cuMemcpy3D_v2(&(CUDA_MEMCPY3D){.srcMemoryType = 3, .srcArray = array, .dstMemoryType = 1, .dstHost = copy, .dstPitch = 20, .dstHeight = 4,
+                                      .WidthInBytes = 20, .Height = 4, .Depth = 3}));
+    CHECK(memcmp(cube, copy, sizeof cube) == 0);
+    EQUAL(cuMemcpy3D_v2(&(CUDA_MEMCPY3D){.srcMemoryType = 3, .srcArray = array, .dstMemoryType = 1, .dstHost = copy, .dstPitch = 24, .dstHeight = 4,
+                                         .WidthInBytes = 24, .Height = 4, .Depth = 3}), 1);
+    OK(cuArrayDestroy(array));
+}
+
+static void shouldReportAnIllegalAddressUntilTheContextEnds(void) {
+    CUdeviceptr nowhere = 0x5000;
+    uint64_t count = 4;
+    unsigned value = 1;
+    launch(kernel("sluice_fill"), NULL, (void *[]){&nowhere, &value, &count});
+    EQUAL(cuCtxSynchronize(), 700);
+    EQUAL(cuMemAlloc_v2(&nowhere, 10), 700);
+}
+
+int main(void) {
+    use_gpu();
+    shouldRunKnownKernels();
+    shouldKeepOrderWithTheLegacyStream();
+    shouldMeasureWithEvents();
+    shouldTimeManyShortKernelsAsTheirSum();
+    shouldWaitForValuesAndWriteThem();
+    shouldCallTheHostInOrder();
+    shouldCopyInTwoAndThreeDimensions();
+    shouldReportAnIllegalAddressUntilTheContextEnds();
+    return 0;
+}
