@@ -215,12 +215,10 @@ void sl_allocations_drain(CUcontext context, uint32_t teardown, sl_allocations_t
     }
 }
 
+/* Another thread of the parent may have been changing a table, so even to unmap it is not safe. */
 void sl_allocations_forget(void) {
-    for (shard_t *shard = shards; shard < shards + SHARDS; shard++) {
-        if (shard->table)
-            munmap(shard->table, shard->capacity * sizeof *shard->table);
+    for (shard_t *shard = shards; shard < shards + SHARDS; shard++)
         *shard = (shard_t){.lock = PTHREAD_MUTEX_INITIALIZER};
-    }
     for (int gpu = 0; gpu < GPUS; gpu++)
         block_room[gpu] = 0;
 }

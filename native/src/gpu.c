@@ -31,21 +31,23 @@ void sl_gpu_forget(void) {
         entries[i] = 0;
 }
 
+static bool is_granularity(uint64_t bytes) {
+    return bytes >= 4096 && bytes <= 1u << 30 && (bytes & (bytes - 1)) == 0;
+}
+
 static uint32_t granularity(CUdevice device) {
     enum { PINNED = 1, DEVICE = 1, MINIMUM = 0 };
     CUmemAllocationProp prop = {.type = PINNED, .location = {DEVICE, device}};
     size_t bytes = 0;
     if (!real.cuMemGetAllocationGranularity || real.cuMemGetAllocationGranularity(&bytes, &prop, MINIMUM) != CUDA_SUCCESS)
         return DEFAULT_GRANULARITY;
-    bool sensible = bytes >= 4096 && bytes <= 1u << 30 && (bytes & (bytes - 1)) == 0;
-    return sensible ? (uint32_t)bytes : DEFAULT_GRANULARITY;
+    return is_granularity(bytes) ? (uint32_t)bytes : DEFAULT_GRANULARITY;
 }
 
 /* What NVML, and so nvidia-smi, calls the GPU; -1 when it does not know. */
 static int nvml_index(const uint8_t uuid[16]) {
-    enum { LOADED_PRIVATELY = RTLD_LAZY };
     const sl_elf_libc_t *libc = sl_driver_libc();
-    void *nvml = libc->dlopen("libnvidia-ml.so.1", LOADED_PRIVATELY);
+    void *nvml = libc->dlopen("libnvidia-ml.so.1", RTLD_LAZY);
     if (!nvml) {
         if (libc->dlerror)
             libc->dlerror();
@@ -69,6 +71,14 @@ static int nvml_index(const uint8_t uuid[16]) {
     return result;
 }
 
+static bool limits_differ(void) {
+    const sl_region_limits_t *limits = sl_tenant.region.limits;
+    for (int gpu = 1; gpu < 16; gpu++)
+        if (limits->memory_bytes[gpu] != limits->memory_bytes[0])
+            return true;
+    return false;
+}
+
 /* With one GPU and nothing that renumbers GPUs there is only one answer, and NVML need not be loaded. */
 static int index_of(CUdevice device, const uint8_t uuid[16]) {
     int count = 0;
@@ -78,7 +88,8 @@ static int index_of(CUdevice device, const uint8_t uuid[16]) {
     int index = nvml_index(uuid);
     if (index >= 0)
         return index;
-    sl_report(SL_WARN, "NVML does not say which GPU CUDA device %d is; limits go by CUDA's numbers", device);
+    sl_report(limits_differ() ? SL_WARN : SL_DEBUG,
+              "NVML does not say which GPU CUDA device %d is; limits go by CUDA's numbers", device);
     return device;
 }
 
@@ -143,8 +154,8 @@ static int look_up(CUdevice device) {
     sl_region_gpu_t gpu = nothing;
     sl_reason_t reason;
     int number = describe(device, &gpu, &reason) ? find_or_fill(&gpu, &reason) : -1;
-    /* The index is read from the region: it may come from a damaged file. */
-    if (number >= 0 && (unsigned)sl_tenant.region.gpus[number].index >= 16) {
+    const sl_region_gpu_t *entry = &sl_tenant.region.gpus[number < 0 ? 0 : number];
+    if (number >= 0 && ((unsigned)entry->index >= 16 || !is_granularity(entry->granularity_bytes))) {
         sl_report_fail(&reason, "entry %d of the region's table of GPUs is damaged", number);
         number = -1;
     }
