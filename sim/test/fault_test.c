@@ -1,0 +1,118 @@
+/* Faults on demand and settings that make no sense. Each case runs in a process of its own with its own environment. */
+#include "check.h"
+
+#include <fcntl.h>
+#include <signal.h>
+
+static char output[4096];
+
+/* Exit status of this program run as `fault_test case` with one variable set; 128 + signal when killed. */
+static int run(const char *name, const char *variable, const char *value) {
+    int ends[2], status;
+    CHECK(pipe(ends) == 0);
+    pid_t child = fork();
+    if (child == 0) {
+        setenv(variable, value, 1);
+        dup2(ends[1], 2);
+        close(ends[0]);
+        execl("/proc/self/exe", "fault_test", name, (char *)NULL);
+        _exit(99);
+    }
+    close(ends[1]);
+    ssize_t length = 0, more;
+    while ((more = read(ends[0], output + length, sizeof output - 1 - (size_t)length)) > 0) length += more;
+    output[length] = 0;
+    close(ends[0]);
+    CHECK(waitpid(child, &status, 0) == child);
+    return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+static void shouldFailTheNthCall(void) {
+    CUdeviceptr address;
+    use_gpu();
+    OK(cuMemAlloc_v2(&address, 10));
+    OK(cuMemAlloc_v2(&address, 10));
+    EQUAL(cuMemAlloc_v2(&address, 10), 2);
+    OK(cuMemAlloc_v2(&address, 10));
+}
+
+static void shouldAllocateOnce(void) {
+    CUdeviceptr address;
+    use_gpu();
+    OK(cuMemAlloc_v2(&address, 10));
+    fprintf(stderr, "still here");
+}
+
+static void shouldMissASymbol(void) {
+    void *function;
+    int status;
+    CUdeviceptr address;
+    use_gpu();
+    OK(cuGetProcAddress_v2("cuMemAllocAsync", &function, 13000, 0, &status));
+    EQUAL(status, 1);
+    OK(cuGetProcAddress_v2("cuMemAllocAsync", &function, 13000, 2, &status));
+    EQUAL(status, 0);
+    EQUAL(cuMemAllocAsync(&address, 10, NULL), 500);
+}
+
+static void shouldBeAnOldDriver(void) {
+    int version, status;
+    void *function;
+    OK(cuInit(0));
+    OK(cuDriverGetVersion(&version));
+    EQUAL(version, 11040);
+    OK(cuGetProcAddress("cuMemAllocAsync", &function, 11020, 0));
+    EQUAL(cuGetProcAddress("cuLaunchKernelEx", &function, 11040, 0), 500);
+    EQUAL(cuGetProcAddress("cuMemAlloc", &function, 12000, 0), 1);
+    EQUAL(cuGetProcAddress_v2("cuMemAlloc", &function, 11040, 0, &status), 500);
+}
+
+static void shouldSleep(void) {
+    double begin = seconds();
+    use_gpu();
+    CHECK(seconds() - begin > 0.045);
+}
+
+static int refuses(void) { return cuInit(0); }
+
+static void shouldRefuseNonsense(void) {
+    static const char *const cases[][2] = {
+        {"SLUICE_SIM_GPUS", "0"}, {"SLUICE_SIM_GPUS", "two"}, {"SLUICE_SIM_GPUS", "17"}, {"SLUICE_SIM_MEMORY", "lots"}, {"SLUICE_SIM_MEMORY", ""},
+        {"SLUICE_SIM_MEMORY", "4gg"}, {"SLUICE_SIM_MEMORY", "-4g"}, {"SLUICE_SIM_LINK", "fast"}, {"SLUICE_SIM_LAUNCH", "3"}, {"SLUICE_SIM_SMS", "1.5"},
+        {"SLUICE_SIM_DRIVER", "new"}, {"SLUICE_SIM_FAULTS", "cuMemAlloc_v2"}, {"SLUICE_SIM_FAULTS", "cuNoSuch=2"},
+        {"SLUICE_SIM_FAULTS", "cuMemAlloc_v2@0=2"}, {"SLUICE_SIM_FAULTS", "cuMemAlloc_v2@1=explode"}, {"SLUICE_SIM_FAULTS", "cuInit@1=missing"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        EQUAL(run("refuses", cases[i][0], cases[i][1]), 1);
+        CHECK(strstr(output, "sluice-sim: ") == output && strstr(output, cases[i][0]));
+        CHECK(strchr(output, '\n') == output + strlen(output) - 1);
+    }
+}
+
+static int run_case(const char *name) {
+    if (strcmp(name, "refuses") == 0) return refuses();
+    if (strcmp(name, "nth") == 0) shouldFailTheNthCall();
+    if (strcmp(name, "once") == 0) shouldAllocateOnce();
+    if (strcmp(name, "missing") == 0) shouldMissASymbol();
+    if (strcmp(name, "old") == 0) shouldBeAnOldDriver();
+    if (strcmp(name, "sleep") == 0) shouldSleep();
+    return 0;
+}
+
+int main(int count, char **arguments) {
+    if (count > 1) return run_case(arguments[1]);
+    EQUAL(run("nth", "SLUICE_SIM_FAULTS", "cuMemAlloc_v2@3=2"), 0);
+    EQUAL(run("once", "SLUICE_SIM_FAULTS", "cuMemAlloc_v2=kill-before"), 128 + SIGKILL);
+    EQUAL(run("once", "SLUICE_SIM_FAULTS", "cuMemAlloc_v2@1=kill-after,cuMemFree_v2=2"), 128 + SIGKILL);
+    EQUAL(strlen(output), 0);
+    EQUAL(run("once", "SLUICE_SIM_FAULTS", "cuMemAlloc_v2@2=kill-after"), 0);
+    EQUAL(run("missing", "SLUICE_SIM_FAULTS", "cuMemAllocAsync=missing"), 0);
+    EQUAL(run("sleep", "SLUICE_SIM_FAULTS", "cuInit=sleep:50ms"), 0);
+    EQUAL(run("old", "SLUICE_SIM_DRIVER", "11040"), 0);
+    shouldRefuseNonsense();
+    use_gpu();
+    size_t bytes, total;
+    OK(cuMemGetInfo_v2(&bytes, &total));
+    EQUAL(total - bytes, 64 * MIB);
+    return 0;
+}
