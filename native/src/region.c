@@ -18,7 +18,7 @@
 #include "slots.h"
 
 #define ATTEMPTS 8
-#define PATH_BYTES 512
+#define PATH_BYTES (SL_REGION_PATH_BYTES - 128)
 #define KEEP_TEMPORARY_SECONDS 60
 
 sl_region_account_t *sl_region_account(const sl_region_t *region, unsigned slot, unsigned gpu) {
@@ -37,7 +37,7 @@ static bool check_header(const sl_region_header_t *header, const char *path, sl_
     return true;
 }
 
-static bool map_region(sl_region_t *region, int fd, const char *path, sl_reason_t *reason) {
+static bool map_region(sl_region_t *region, int fd, uint64_t inode, const char *path, sl_reason_t *reason) {
     char *base = mmap(NULL, SL_REGION_BYTES, PROT_READ, MAP_SHARED, fd, 0);
     if (base == MAP_FAILED)
         return sl_report_fail(reason, "cannot map region %.120s: %s", path, strerror(errno));
@@ -49,6 +49,7 @@ static bool map_region(sl_region_t *region, int fd, const char *path, sl_reason_
     }
     *region = (sl_region_t){
         .base = base,
+        .inode = inode,
         .header = (const sl_region_header_t *)(base + SL_REGION_HEADER_OFFSET),
         .limits = (const sl_region_limits_t *)(base + SL_REGION_LIMITS_OFFSET),
         .gpus = (sl_region_gpu_t *)(base + SL_REGION_GPU_OFFSET),
@@ -56,6 +57,7 @@ static bool map_region(sl_region_t *region, int fd, const char *path, sl_reason_
         .slots = (sl_region_slot_t *)(base + SL_REGION_SLOT_OFFSET),
         .accounts = (sl_region_account_t *)(base + SL_REGION_ACCOUNT_OFFSET),
     };
+    snprintf(region->path, sizeof region->path, "%s", path);
     return true;
 }
 
@@ -72,7 +74,7 @@ bool sl_region_open(sl_region_t *region, const char *path, sl_reason_t *reason) 
                             SL_REGION_LAYOUT, (long long)status.st_size, SL_REGION_BYTES);
     else if ((int64_t)status.st_blocks * 512 < SL_REGION_BYTES && posix_fallocate(fd, 0, SL_REGION_BYTES) != 0)
         ok = sl_report_fail(reason, "no space left for region %.120s; free some there", path);
-    ok = ok && map_region(region, fd, path, reason);
+    ok = ok && map_region(region, fd, status.st_ino, path, reason);
     close(fd);
     return ok;
 }
@@ -80,6 +82,11 @@ bool sl_region_open(sl_region_t *region, const char *path, sl_reason_t *reason) 
 void sl_region_close(sl_region_t *region) {
     munmap(region->base, SL_REGION_BYTES);
     region->base = NULL;
+}
+
+bool sl_region_is_current(const sl_region_t *region) {
+    struct stat status;
+    return sl_os_lstat(region->path, &status) && (uint64_t)status.st_ino == region->inode;
 }
 
 static bool usable_directory(const char *path, sl_reason_t *reason) {
@@ -99,7 +106,7 @@ static bool usable_directory(const char *path, sl_reason_t *reason) {
 static bool find_directory(char path[PATH_BYTES], sl_reason_t *reason) {
     const char *chosen = secure_getenv("SLUICE_RUNTIME_DIR");
     if (chosen && *chosen) {
-        if (strlen(chosen) >= PATH_BYTES - 160)
+        if (strlen(chosen) >= PATH_BYTES)
             return sl_report_fail(reason, "SLUICE_RUNTIME_DIR is too long: %.60s...", chosen);
         strcpy(path, chosen);
         return usable_directory(path, reason);
@@ -209,7 +216,7 @@ static void sweep(const char *directory) {
 }
 
 bool sl_region_open_or_create(sl_region_t *region, const sl_region_draft_t *draft, sl_reason_t *reason) {
-    char directory[PATH_BYTES], path[PATH_BYTES + 80], temporary[PATH_BYTES + 100];
+    char directory[PATH_BYTES], path[SL_REGION_PATH_BYTES], temporary[SL_REGION_PATH_BYTES];
     if (!find_directory(directory, reason))
         return false;
     snprintf(path, sizeof path, "%s/%s.region", directory, draft->tenant);

@@ -8,8 +8,12 @@
 #include "region_layout.h"
 #include "report.h"
 
+#define SL_REGION_PATH_BYTES 640
+
 typedef struct {
     char *base;
+    uint64_t inode;
+    char path[SL_REGION_PATH_BYTES];
     const sl_region_header_t *header;
     const sl_region_limits_t *limits;
     sl_region_gpu_t *gpus;
@@ -27,6 +31,8 @@ typedef struct {
 
 bool sl_region_open(sl_region_t *region, const char *path, sl_reason_t *reason);
 void sl_region_close(sl_region_t *region);
+/* False: the file was removed or replaced since it was opened, so others take part in another region. */
+bool sl_region_is_current(const sl_region_t *region);
 /* Opens the region of the tenant in the runtime directory; makes it first when there is none or its tenant has ended. */
 bool sl_region_open_or_create(sl_region_t *region, const sl_region_draft_t *draft, sl_reason_t *reason);
 sl_region_account_t *sl_region_account(const sl_region_t *region, unsigned slot, unsigned gpu);

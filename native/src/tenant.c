@@ -14,6 +14,8 @@
 #include "options.h"
 #include "origin.h"
 
+#define ATTEMPTS 8
+
 sl_tenant_t sl_tenant;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -50,14 +52,27 @@ static sl_tenant_state_t on_error(const sl_reason_t *reason) {
     return sl_tenant_must_refuse(reason) ? SL_TENANT_REFUSE : SL_TENANT_PASS;
 }
 
+/* A region that was left by all may be removed until a slot of it is ours; so look again afterwards. One that we have
+ * from our parent is ours, removed or not. */
+static bool claim_slot(const sl_options_t *options, int *slot, sl_reason_t *reason) {
+    bool inherited = sl_tenant.region.base != NULL;
+    for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
+        if (!sl_tenant.region.base && !open_region(options, reason))
+            return false;
+        *slot = sl_slots_claim(&sl_tenant.region, &sl_tenant.self, reason);
+        if (inherited || options->region || sl_region_is_current(&sl_tenant.region))
+            return true;
+        sl_region_close(&sl_tenant.region);
+    }
+    return sl_report_fail(reason, "the tenant's region is removed all the time");
+}
+
 static sl_tenant_state_t take_part(const sl_options_t *options, sl_reason_t *reason) {
-    if (!sl_slots_self(&sl_tenant.self, reason))
-        return on_error(reason);
-    if (!sl_tenant.region.base && !open_region(options, reason))
+    int slot;
+    if (!sl_slots_self(&sl_tenant.self, reason) || !claim_slot(options, &slot, reason))
         return on_error(reason);
     fail_on_error = sl_tenant.region.header->on_error != 0;
     sl_report_log_to(sl_tenant.region.errors);
-    int slot = sl_slots_claim(&sl_tenant.region, &sl_tenant.self, reason);
     if (slot == SL_SLOTS_TAKEN_BY_A_COPY) {
         sl_report(SL_DEBUG, "%s", reason->text);
         return SL_TENANT_PASS;
