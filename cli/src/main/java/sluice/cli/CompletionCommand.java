@@ -16,7 +16,7 @@ final class CompletionCommand implements Runnable {
     @Spec
     private CommandSpec spec;
 
-    @Parameters(paramLabel = "bash|zsh", description = "The shell.")
+    @Parameters(paramLabel = "SHELL", description = "bash or zsh.")
     private String shell;
 
     @Option(names = {"-h", "--help"}, usageHelp = true, description = "Shows this help.")
@@ -27,13 +27,8 @@ final class CompletionCommand implements Runnable {
         if (!shell.equals("bash") && !shell.equals("zsh")) {
             throw new ParameterException(spec.commandLine(), "no completion for the shell '" + shell + "'; use bash or zsh");
         }
-        String script = AutoComplete.bash("sluice", spec.root().commandLine());
-        spec.commandLine().getOut().print(shell.equals("zsh") ? zsh(script) : script);
+        // One script for both: it turns on zsh's mode for bash completions itself.
+        spec.commandLine().getOut().print(AutoComplete.bash("sluice", spec.root().commandLine()));
         spec.commandLine().getOut().flush();
-    }
-
-    /// zsh runs bash's script once its bash mode is on; picocli's script turns it on itself.
-    private static String zsh(String script) {
-        return "autoload -U +X compinit && compinit -u\n" + script;
     }
 }

@@ -2,8 +2,11 @@ package sluice.cli;
 
 import java.nio.file.InvalidPathException;
 import java.util.List;
+import java.util.Locale;
 import picocli.CommandLine;
 import picocli.CommandLine.MissingParameterException;
+import picocli.CommandLine.Model.ArgSpec;
+import picocli.CommandLine.Model.OptionSpec;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.UnmatchedArgumentException;
 import sluice.region.SluiceException;
@@ -29,8 +32,12 @@ final class ErrorLine {
         return switch (e) {
             case UnmatchedArgumentException unmatched -> unmatched(unmatched);
             case MissingParameterException missing -> missing(missing);
-            default -> e.getCause() instanceof SluiceException cause ? cause.getMessage() : flat(e.getMessage());
+            default -> e.getCause() instanceof SluiceException cause ? refused(e, cause) : flat(e.getMessage());
         };
+    }
+
+    private static String refused(ParameterException e, SluiceException cause) {
+        return (e.getArgSpec() instanceof OptionSpec option ? option.longestName() + ": " : "") + cause.getMessage();
     }
 
     private static String unmatched(UnmatchedArgumentException e) {
@@ -46,11 +53,10 @@ final class ErrorLine {
     }
 
     private static String missing(MissingParameterException e) {
-        String label = e.getMissing().isEmpty() ? "an argument" : e.getMissing().getFirst().paramLabel();
-        boolean option = !e.getMissing().isEmpty() && e.getMissing().getFirst().isOption();
-        return option
-                ? "option " + ((CommandLine.Model.OptionSpec) e.getMissing().getFirst()).longestName() + " needs a value " + label
-                : label + " is missing";
+        ArgSpec missing = e.getMissing().getFirst();
+        return missing instanceof OptionSpec option
+                ? "option " + option.longestName() + " needs a value " + option.paramLabel()
+                : "the " + missing.paramLabel().toLowerCase(Locale.ROOT) + " is missing";
     }
 
     private static String flat(String message) {

@@ -14,7 +14,7 @@ import sluice.region.Tenants;
 @Command(
         name = "ps",
         header = "Lists the tenants: processes, GPUs, memory used and limit.",
-        description = {"", "Tenants that ended are kept for 15 minutes; --all shows them.", ""})
+        description = {"", "Tenants that used a GPU and ended are kept for 15 minutes; --all shows them.", ""})
 final class PsCommand implements Runnable {
     @Spec
     private CommandSpec spec;

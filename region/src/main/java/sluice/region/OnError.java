@@ -11,7 +11,7 @@ public enum OnError {
         return switch (text) {
             case "run" -> RUN;
             case "fail" -> FAIL;
-            default -> throw new SluiceException("bad --on-error '" + text + "'; use run or fail");
+            default -> throw new SluiceException("bad value '" + text + "'; use run or fail");
         };
     }
 

@@ -19,6 +19,7 @@ import java.util.List;
 /// A process that takes part in the region changes the time again, and so takes the mark away.
 public final class Tenants {
     private static final Duration KEEP_ENDED = Duration.ofMinutes(15);
+    private static final Duration KEEP_UNUSED = Duration.ofMinutes(1);
     private static final Duration KEEP_TEMPORARY = Duration.ofMinutes(1);
     private static final Duration SWEEP_PERIOD = Duration.ofMinutes(5);
     private static final int FILES_BEFORE_SWEEP = 32;
@@ -115,8 +116,9 @@ public final class Tenants {
     public void sweep(Instant now) {
         for (Path file : files(".region")) {
             try {
-                if (!Tenant.read(file).running()) {
-                    sweepEnded(file, now);
+                Tenant tenant = Tenant.read(file);
+                if (!tenant.running()) {
+                    sweepEnded(tenant, now);
                 }
             } catch (SluiceException | IOException e) {
                 // Not ours to judge, or gone already.
@@ -124,21 +126,26 @@ public final class Tenants {
         }
         for (Path file : files(RegionFile.TEMPORARY_SUFFIX)) {
             try {
-                if (Files.getLastModifiedTime(file).toInstant().plus(KEEP_TEMPORARY).isBefore(now)) {
-                    Files.deleteIfExists(file);
-                }
+                sweepOlder(file, KEEP_TEMPORARY, now);
             } catch (IOException e) {
                 // Gone already.
             }
         }
     }
 
-    private static void sweepEnded(Path file, Instant now) throws IOException {
-        Instant changed = Files.getLastModifiedTime(file).toInstant();
-        boolean marked = changed.getNano() == 0;
-        if (!marked) {
-            Files.setLastModifiedTime(file, FileTime.from(now.truncatedTo(ChronoUnit.SECONDS)));
-        } else if (changed.plus(KEEP_ENDED).isBefore(now)) {
+    /// A tenant that never used a GPU leaves nothing worth looking at.
+    private static void sweepEnded(Tenant tenant, Instant now) throws IOException {
+        boolean unused = tenant.gpus().isEmpty() && tenant.errors().isEmpty();
+        boolean marked = Files.getLastModifiedTime(tenant.file()).toInstant().getNano() == 0;
+        if (marked) {
+            sweepOlder(tenant.file(), unused ? KEEP_UNUSED : KEEP_ENDED, now);
+        } else {
+            Files.setLastModifiedTime(tenant.file(), FileTime.from(now.truncatedTo(ChronoUnit.SECONDS)));
+        }
+    }
+
+    private static void sweepOlder(Path file, Duration age, Instant now) throws IOException {
+        if (Files.getLastModifiedTime(file).toInstant().plus(age).isBefore(now)) {
             Files.deleteIfExists(file);
         }
     }

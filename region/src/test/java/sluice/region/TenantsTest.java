@@ -79,6 +79,9 @@ class TenantsTest {
     @Test
     void shouldKeepAnEndedTenantForAQuarterOfAnHour() throws Exception {
         Path file = TestRegion.create(folder, "job", TestRegion.DEAD);
+        try (Region region = Region.openReadWrite(file)) {
+            TestRegion.gpu(region, 0, 0);
+        }
         Instant ended = Instant.now();
 
         tenants().sweep(ended);
@@ -86,6 +89,18 @@ class TenantsTest {
         assertThat(file).exists();
 
         tenants().sweep(ended.plus(Duration.ofMinutes(16)));
+        assertThat(file).doesNotExist();
+    }
+
+    @Test
+    void shouldSoonForgetATenantThatNeverUsedAGpu() throws Exception {
+        Path file = TestRegion.create(folder, "job", TestRegion.DEAD);
+        Instant ended = Instant.now();
+
+        tenants().sweep(ended);
+        assertThat(file).exists();
+
+        tenants().sweep(ended.plus(Duration.ofMinutes(2)));
         assertThat(file).doesNotExist();
     }
 
