@@ -117,10 +117,14 @@ void sl_ledger_refuse(unsigned gpu, uint64_t bytes) {
               (unsigned long long)sum(gpu).charged, (unsigned long long)sl_ledger_limit(gpu));
 }
 
+/* Others that hold something may be dead; to look is a system call for each, so not at every question. */
 uint64_t sl_ledger_used(unsigned gpu) {
     static _Atomic uint64_t next_reap;
+    uint64_t used = sum(gpu).charged;
+    if (used == own_account(gpu)->charged_bytes)
+        return used;
     uint64_t now = sl_os_coarse_nanos(), due = next_reap;
-    if (now >= due && atomic_compare_exchange_strong(&next_reap, &due, now + REAP_NANOS))
-        sl_slots_reap(&sl_tenant.region, &sl_tenant.self);
-    return sum(gpu).charged;
+    if (now < due || !atomic_compare_exchange_strong(&next_reap, &due, now + REAP_NANOS))
+        return used;
+    return sl_slots_reap(&sl_tenant.region, &sl_tenant.self) ? sum(gpu).charged : used;
 }

@@ -1,4 +1,4 @@
-/* memory: the hooks that charge, refund and tell memory: admit, forward, settle.
+/* memory: the hooks that charge and refund memory: admit, forward, settle.
  *
  * Whatever Sluice cannot judge (no context, an address it does not know) goes to the driver, which gives its own
  * answer. A pointer is taken out of the table before the driver frees it: afterwards another thread may own it. */
