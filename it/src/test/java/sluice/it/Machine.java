@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -23,7 +24,9 @@ final class Machine {
 
     Machine(Path directory) throws IOException {
         this.directory = directory;
-        Files.createDirectories(runtimeDirectory());
+        if (Files.notExists(runtimeDirectory())) {
+            Files.createDirectory(runtimeDirectory(), PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------")));
+        }
         environment.put("SLUICE_RUNTIME_DIR", runtimeDirectory().toString());
         environment.put("SLUICE_SIM_STATE", directory.resolve("gpu").toString());
     }
