@@ -186,10 +186,7 @@ CUresult sim_cuGraphNodeGetDependentNodes(CUgraphNode node, CUgraphNode *nodes, 
 
 CUresult sim_cuGraphAddDependencies(CUgraph graph, const CUgraphNode *from, const CUgraphNode *to, size_t count) {
     SIM_REQUIRE(graph && ((from && to) || !count), CUDA_ERROR_INVALID_VALUE);
-    for (size_t i = 0; i < count; i++) {
-        SIM_REQUIRE(from[i] && to[i] && !sim_graph_reaches(to[i], from[i]), CUDA_ERROR_INVALID_VALUE);
-        SIM_TRY(sim_node_link(to[i], from[i]));
-    }
+    for (size_t i = 0; i < count; i++) SIM_TRY(sim_node_link(to[i], from[i]));
     return CUDA_SUCCESS;
 }
 

@@ -71,7 +71,9 @@ CUresult sim_cuMemHostRegister_v2(void *start, size_t bytes, unsigned int flags)
     CUcontext context;
     SIM_REQUIRE(start && bytes && flags <= REGISTER_FLAGS, CUDA_ERROR_INVALID_VALUE);
     SIM_TRY(sim_context_current(&context));
-    SIM_REQUIRE(!find((CUdeviceptr)start) && !find((CUdeviceptr)start + bytes - 1), CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED);
+    pinned_t **known = find((CUdeviceptr)start);
+    SIM_REQUIRE(!known || (*known)->registered, CUDA_ERROR_INVALID_VALUE);
+    SIM_REQUIRE(!known && !find((CUdeviceptr)start + bytes - 1), CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED);
     return add(start, bytes, flags | HOST_MAPPED, true);
 }
 

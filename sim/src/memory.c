@@ -63,9 +63,12 @@ static unsigned run_at(const sim_small_t *block, unsigned from, unsigned *start)
 }
 
 static void mark(sim_small_t *block, unsigned start, unsigned units, bool used) {
-    for (unsigned unit = start; unit < start + units; unit++)
-        if (used) block->used[unit / 64] |= 1ull << unit % 64;
-        else block->used[unit / 64] &= ~(1ull << unit % 64);
+    for (unsigned unit = start, end = start + units, step; unit < end; unit += step) {
+        step = 64 - unit % 64 < end - unit ? 64 - unit % 64 : end - unit;
+        uint64_t bits = (step == 64 ? UINT64_MAX : (1ull << step) - 1) << unit % 64;
+        if (used) block->used[unit / 64] |= bits;
+        else block->used[unit / 64] &= ~bits;
+    }
     block->used_units += used ? units : -units;
 }
 

@@ -67,6 +67,8 @@ static bool claim(sim_state_slot_t *slot, uint64_t self) {
     if (owner != 0 && (owner & ~CLEARING) != self && is_alive(owner)) return false;
     if (!atomic_compare_exchange_strong(&slot->owner, &owner, self | CLEARING)) return false;
     for (int gpu = 0; gpu < SIM_GPUS_MAX; gpu++) atomic_store(&slot->taken_bytes[gpu], 0);
+    uint32_t used = atomic_load(&state->slots_used), needed = (uint32_t)(slot - state->slot) + 1;
+    while (used < needed && !atomic_compare_exchange_weak(&state->slots_used, &used, needed)) continue;
     atomic_store(&slot->owner, self);
     own = slot;
     return true;
@@ -100,7 +102,8 @@ static uint64_t live_bytes(sim_state_slot_t *slot, int gpu, bool check, uint64_t
 
 static uint64_t sum(int gpu, bool check) {
     uint64_t bytes = 0, owner;
-    for (int i = 0; i < SIM_STATE_SLOTS; i++) bytes += live_bytes(&state->slot[i], gpu, check, &owner);
+    uint32_t used = atomic_load(&state->slots_used);
+    for (uint32_t i = 0; i < used; i++) bytes += live_bytes(&state->slot[i], gpu, check, &owner);
     return bytes;
 }
 

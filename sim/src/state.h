@@ -30,7 +30,8 @@ typedef struct {
 
 typedef struct {
     _Atomic uint32_t layout; /* SIM_STATE_LAYOUT, set by whoever comes first */
-    uint32_t reserved[15];
+    _Atomic uint32_t slots_used; /* no slot from here on was ever claimed */
+    uint32_t reserved[14];
     sim_state_gpu_t gpu[SIM_GPUS_MAX];
     sim_state_slot_t slot[SIM_STATE_SLOTS];
 } sim_state_t;

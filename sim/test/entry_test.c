@@ -16,7 +16,7 @@ static void shouldHaveADistinctFunctionForEveryVariant(void *driver) {
     FILE *exports = fopen(SIM_EXPORTS, "r");
     CHECK(exports);
     while (fgets(line, sizeof line, exports)) {
-        if (sscanf(line, " cu%198[A-Za-z0-9_];", name + 2) != 1) continue;
+        if (sscanf(line, " cu%190[A-Za-z0-9_];", name + 2) != 1) continue;
         memcpy(name, "cu", 2);
         addresses[count] = (uintptr_t)dlsym(driver, name);
         CHECK(addresses[count++]);
@@ -70,7 +70,7 @@ static void shouldWantInitialisation(void) {
 int main(void) {
     void *driver = dlopen("libcuda.so.1", RTLD_NOW);
     CHECK(driver);
-    shouldHaveADistinctFunctionForEveryVariant(driver);
+    if (!on_real_driver("all symbols")) shouldHaveADistinctFunctionForEveryVariant(driver);
     shouldChooseAsARealDriver(driver);
     shouldWantInitialisation();
     return 0;

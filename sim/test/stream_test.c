@@ -17,16 +17,21 @@ static void shouldRunKnownKernels(void) {
     launch(kernel("sluice_fill"), NULL, (void *[]){&a, &bits, &count});
     launch(kernel("sluice_fill"), NULL, (void *[]){&b, &bits, &count});
     launch(kernel("sluice_add"), NULL, (void *[]){&a, &b, &c, &count});
-    launch(kernel("somebody_elses"), NULL, (void *[]){&a});
+    launch(kernel("sluice_empty"), NULL, NULL);
     OK(cuCtxSynchronize());
     EQUAL(word(c + 4 * (count - 1)), 0x40400000); /* 3.0f */
     OK(cuMemFree_v2(a));
     OK(cuMemFree_v2(b));
     OK(cuMemFree_v2(c));
+}
+
+static void shouldNotFindAKernelThatIsNotThere(void) {
     CUmodule module;
     CUfunction function;
-    OK(cuModuleLoadData(&module, kernels));
-    EQUAL(cuModuleGetFunction(&function, module, "not_there"), 500);
+    OK(cuModuleLoadData(&module, ".version 6.0\n.target sm_52\n.address_size 64\n.visible .entry one() { ret; }\n"));
+    OK(cuModuleGetFunction(&function, module, "one"));
+    EQUAL(cuModuleGetFunction(&function, module, "two"), 500);
+    EQUAL(cuModuleLoadData(&module, "no PTX"), 200);
 }
 
 static void shouldKeepOrderWithTheLegacyStream(void) {
@@ -161,6 +166,7 @@ static void shouldReportAnIllegalAddressUntilTheContextEnds(void) {
 int main(void) {
     use_gpu();
     shouldRunKnownKernels();
+    shouldNotFindAKernelThatIsNotThere();
     shouldKeepOrderWithTheLegacyStream();
     shouldMeasureWithEvents();
     shouldTimeManyShortKernelsAsTheirSum();
