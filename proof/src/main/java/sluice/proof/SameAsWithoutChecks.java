@@ -4,11 +4,13 @@ import static sluice.proof.Stage.GIB;
 
 import java.util.List;
 import java.util.Map;
+import java.util.stream.LongStream;
 
 /// What is not limited is untouched: results, error codes, launches.
 final class SameAsWithoutChecks {
     private static final String GROUP = "same as without";
     private static final long SPIN_NANOS = 20_000_000;
+    private static final int TRIES = 5;
 
     private SameAsWithoutChecks() {}
 
@@ -32,11 +34,16 @@ final class SameAsWithoutChecks {
     }
 
     private static String kernelTime(Stage stage) {
-        long without = stage.bare().ask("spin", SPIN_NANOS).number("micros");
-        long with = stage.in(stage.tenant(GIB)).ask("spin", SPIN_NANOS).number("micros");
+        long without = shortest(stage.bare());
+        long with = shortest(stage.in(stage.tenant(GIB)));
         long least = SPIN_NANOS / 1000;
-        Expect.that(without >= least * 0.95 && with >= least * 0.95 && with < without * 2 + least,
+        Expect.that(without >= least * 0.95 && with >= least * 0.95 && with < without * 2,
                 "a kernel of 20 ms took " + with + " µs, without the library " + without + " µs");
         return with + " µs, without the library " + without + " µs";
+    }
+
+    /// Of several tries, because the machine may have other things to do.
+    private static long shortest(ProbeProcess probe) {
+        return LongStream.range(0, TRIES).map(i -> probe.ask("spin", SPIN_NANOS).number("micros")).min().orElseThrow();
     }
 }
