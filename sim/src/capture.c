@@ -10,7 +10,7 @@ struct sim_capture {
     CUgraph graph;
     CUstream origin;
     uint64_t id;
-    bool invalid, ended, own_graph;
+    bool invalid, ended;
 };
 
 static CUresult spoil(CUstream stream, CUresult error) {
@@ -58,7 +58,7 @@ CUresult sim_capture_join(CUstream stream, const sim_tips_t *tips) {
     return add_tips(&stream->tips, tips->nodes, tips->count);
 }
 
-static CUresult begin(CUstream handle, CUgraph graph, const CUgraphNode *after, size_t count, int mode) {
+CUresult sim_cuStreamBeginCapture_v2(CUstream handle, CUstreamCaptureMode mode) {
     static uint64_t ids;
     CUstream stream;
     SIM_REQUIRE(mode >= 0 && mode <= MODE_MOST, CUDA_ERROR_INVALID_VALUE);
@@ -67,23 +67,14 @@ static CUresult begin(CUstream handle, CUgraph graph, const CUgraphNode *after, 
     SIM_REQUIRE(!stream->tips.capture, CUDA_ERROR_ILLEGAL_STATE);
     struct sim_capture *capture = calloc(1, sizeof *capture);
     SIM_REQUIRE(capture, CUDA_ERROR_OUT_OF_MEMORY);
-    capture->own_graph = !graph;
-    if (!graph) SIM_TRY(sim_cuGraphCreate(&graph, 0));
-    capture->graph = graph;
+    SIM_TRY(sim_cuGraphCreate(&capture->graph, 0));
     capture->origin = stream;
     capture->id = ++ids;
     stream->tips = (sim_tips_t){.capture = capture};
-    return add_tips(&stream->tips, after, count);
+    return CUDA_SUCCESS;
 }
 
-CUresult sim_cuStreamBeginCapture_v2(CUstream stream, CUstreamCaptureMode mode) { return begin(stream, NULL, NULL, 0, mode); }
-CUresult sim_cuStreamBeginCapture(CUstream stream) { return begin(stream, NULL, NULL, 0, 0); }
-
-CUresult sim_cuStreamBeginCaptureToGraph(CUstream stream, CUgraph graph, const CUgraphNode *after, const CUgraphEdgeData *edges, size_t count, CUstreamCaptureMode mode) {
-    (void)edges;
-    SIM_REQUIRE(graph && (after || !count), CUDA_ERROR_INVALID_VALUE);
-    return begin(stream, graph, after, count, mode);
-}
+CUresult sim_cuStreamBeginCapture(CUstream stream) { return sim_cuStreamBeginCapture_v2(stream, 0); }
 
 static bool is_joined(const sim_tips_t *other, const sim_tips_t *origin) {
     for (unsigned i = 0; i < other->count; i++) {
@@ -112,7 +103,7 @@ CUresult sim_cuStreamEndCapture(CUstream handle, CUgraph *graph) {
     }
     capture->ended = true;
     if (!result) *graph = capture->graph;
-    else if (capture->own_graph) sim_graph_drop(capture->graph);
+    else sim_graph_drop(capture->graph);
     return result;
 }
 

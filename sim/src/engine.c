@@ -181,6 +181,7 @@ static bool advance(CUstream stream, uint64_t now, uint64_t *wake_ns) {
     sim_unlock();
     CUresult result = apply(operation);
     sim_lock();
+    if (sim_has_ended()) return true;
     if (result && !stream->context->error) stream->context->error = result;
     finish(stream, operation);
     return true;
@@ -199,8 +200,9 @@ static bool advance_all(uint64_t *wake_ns) {
 static void *engine(void *unused) {
     prctl(PR_SET_TIMERSLACK, 1000);
     prctl(PR_SET_NAME, "sluice-sim");
+    sim_on_engine_thread = true;
     sim_lock();
-    for (;;) {
+    while (!sim_has_ended()) {
         uint64_t wake_ns = UINT64_MAX;
         if (advance_all(&wake_ns)) continue;
         if (wake_ns == UINT64_MAX) {
@@ -210,6 +212,7 @@ static void *engine(void *unused) {
             pthread_cond_timedwait(&changed, sim_mutex(), &until);
         }
     }
+    sim_unlock();
     return unused;
 }
 

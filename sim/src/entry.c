@@ -5,11 +5,12 @@
 #include <stdio.h>
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
-static bool initialised, forked;
+static bool initialised, forked, ended;
 static bool before_init[SIM_ENTRY_COUNT];
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static bool faults_are_valid;
 _Thread_local int sim_per_thread;
+_Thread_local bool sim_on_engine_thread;
 
 void sim_lock(void) { pthread_mutex_lock(&mutex); }
 void sim_unlock(void) { pthread_mutex_unlock(&mutex); }
@@ -38,7 +39,9 @@ bool sim_enter(unsigned index, int per_thread, CUresult *result) {
     if (!sim_entry_is_visible(&sim_entries[index])) return *result = CUDA_ERROR_NOT_FOUND, true;
     if (sim_fault_before(index, result)) return true;
     if (!before_init[index] && (!initialised || forked)) return *result = CUDA_ERROR_NOT_INITIALIZED, true;
+    if (sim_on_engine_thread) return *result = CUDA_ERROR_NOT_PERMITTED, true;
     sim_lock();
+    if (ended) return sim_unlock(), *result = CUDA_ERROR_DEINITIALIZED, true;
     sim_per_thread = per_thread;
     return false;
 }
@@ -49,8 +52,15 @@ CUresult sim_leave(unsigned index, CUresult result) {
     return result;
 }
 
+bool sim_has_ended(void) { return ended; }
+
+/* Threads of the program, and the engine, may still be at work when it exits. */
 __attribute__((destructor)) static void at_exit(void) {
-    if (initialised && !forked) sim_state_detach();
+    if (!initialised || forked) return;
+    sim_lock();
+    ended = true;
+    sim_state_detach();
+    sim_unlock();
 }
 
 CUresult sim_cuInit(unsigned int flags) {

@@ -2,11 +2,11 @@
  * the stream of the launch. */
 #include "graph.h"
 
-static CUresult append(CUgraphExec executable, const sim_work_t *work, CUgraphNode node) {
-    sim_step_t *grown = realloc(executable->steps, (executable->count + 1) * sizeof *grown);
+static CUresult append(CUgraphExec executable, const sim_work_t *work) {
+    sim_work_t *grown = realloc(executable->steps, (executable->count + 1) * sizeof *grown);
     SIM_REQUIRE(grown, CUDA_ERROR_OUT_OF_MEMORY);
     executable->steps = grown;
-    executable->steps[executable->count++] = (sim_step_t){*work, node, true};
+    executable->steps[executable->count++] = *work;
     sim_graph_memory_share(work);
     return CUDA_SUCCESS;
 }
@@ -25,7 +25,7 @@ static CUresult unfold(CUgraphExec executable, CUgraph graph) {
         for (CUgraphNode node = graph->first; node; node = node->next) {
             if (!is_due(node)) continue;
             if (node->work.kind == SIM_WORK_CHILD) SIM_TRY(unfold(executable, node->work.child.graph));
-            else SIM_TRY(append(executable, &node->work, node));
+            else SIM_TRY(append(executable, &node->work));
             node->visited = moved = true;
             done++;
         }
@@ -34,7 +34,7 @@ static CUresult unfold(CUgraphExec executable, CUgraph graph) {
 }
 
 static void drop(CUgraphExec executable) {
-    for (size_t i = 0; i < executable->count; i++) sim_graph_memory_drop(&executable->steps[i].work);
+    for (size_t i = 0; i < executable->count; i++) sim_graph_memory_drop(&executable->steps[i]);
     free(executable->steps);
     free(executable);
 }
@@ -76,13 +76,6 @@ CUresult sim_cuGraphExecGetFlags(CUgraphExec executable, cuuint64_t *flags) {
     return CUDA_SUCCESS;
 }
 
-CUresult sim_cuGraphNodeSetEnabled(CUgraphExec executable, CUgraphNode node, unsigned int enabled) {
-    SIM_REQUIRE(executable && node, CUDA_ERROR_INVALID_VALUE);
-    for (size_t i = 0; i < executable->count; i++)
-        if (executable->steps[i].node == node) return executable->steps[i].enabled = enabled, CUDA_SUCCESS;
-    return CUDA_ERROR_INVALID_VALUE;
-}
-
 /* Its launches keep what they need, so it may go while they run. */
 CUresult sim_cuGraphExecDestroy(CUgraphExec executable) {
     SIM_REQUIRE(executable, CUDA_ERROR_INVALID_VALUE);
@@ -111,10 +104,8 @@ CUresult sim_cuGraphLaunch(CUgraphExec executable, CUstream handle) {
     SIM_REQUIRE(executable, CUDA_ERROR_INVALID_VALUE);
     SIM_TRY(sim_stream_resolve(handle, &stream));
     for (size_t i = 0; i < executable->count; i++) {
-        const sim_step_t *step = &executable->steps[i];
-        if (!step->enabled) continue;
-        if (stream->tips.capture) SIM_TRY(sim_capture_add(stream, &step->work));
-        else SIM_TRY(start(stream, &step->work));
+        if (stream->tips.capture) SIM_TRY(sim_capture_add(stream, &executable->steps[i]));
+        else SIM_TRY(start(stream, &executable->steps[i]));
     }
     return CUDA_SUCCESS;
 }

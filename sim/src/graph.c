@@ -90,18 +90,6 @@ CUresult sim_cuGraphDestroy(CUgraph graph) {
     return CUDA_SUCCESS;
 }
 
-CUresult sim_cuGraphClone(CUgraph *copy, CUgraph graph) {
-    SIM_REQUIRE(copy && graph, CUDA_ERROR_INVALID_VALUE);
-    *copy = sim_graph_copy(graph);
-    return *copy ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
-}
-
-CUresult sim_cuGraphNodeFindInClone(CUgraphNode *found, CUgraphNode node, CUgraph copy) {
-    SIM_REQUIRE(found && node && copy, CUDA_ERROR_INVALID_VALUE);
-    *found = copy_of(copy, node);
-    return *found ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
-}
-
 CUresult sim_cuGraphDestroyNode(CUgraphNode node) {
     SIM_REQUIRE(node, CUDA_ERROR_INVALID_VALUE);
     CUgraph graph = node->graph;
@@ -160,27 +148,10 @@ CUresult sim_cuGraphGetRootNodes(CUgraph graph, CUgraphNode *nodes, size_t *coun
     return finish(&list, count);
 }
 
-CUresult sim_cuGraphGetEdges(CUgraph graph, CUgraphNode *from, CUgraphNode *to, size_t *count) {
-    SIM_REQUIRE(graph && count && !from == !to, CUDA_ERROR_INVALID_VALUE);
-    list_t starts = {from, *count, 0}, ends = {to, *count, 0};
-    for (CUgraphNode node = graph->first; node; node = node->next)
-        for (size_t i = 0; i < node->dependency_count; i++) put(&starts, node->dependencies[i]), put(&ends, node);
-    finish(&starts, count);
-    return finish(&ends, count);
-}
-
 CUresult sim_cuGraphNodeGetDependencies(CUgraphNode node, CUgraphNode *nodes, size_t *count) {
     SIM_REQUIRE(node && count, CUDA_ERROR_INVALID_VALUE);
     list_t list = {nodes, *count, 0};
     for (size_t i = 0; i < node->dependency_count; i++) put(&list, node->dependencies[i]);
-    return finish(&list, count);
-}
-
-CUresult sim_cuGraphNodeGetDependentNodes(CUgraphNode node, CUgraphNode *nodes, size_t *count) {
-    SIM_REQUIRE(node && count, CUDA_ERROR_INVALID_VALUE);
-    list_t list = {nodes, *count, 0};
-    for (CUgraphNode each = node->graph->first; each; each = each->next)
-        if (sim_node_depends_on(each, node)) put(&list, each);
     return finish(&list, count);
 }
 
@@ -195,12 +166,3 @@ CUresult sim_cuGraphAddDependencies_v2(CUgraph graph, const CUgraphNode *from, c
     return sim_cuGraphAddDependencies(graph, from, to, count);
 }
 
-CUresult sim_cuGraphRemoveDependencies(CUgraph graph, const CUgraphNode *from, const CUgraphNode *to, size_t count) {
-    SIM_REQUIRE(graph && ((from && to) || !count), CUDA_ERROR_INVALID_VALUE);
-    for (size_t i = 0; i < count; i++) {
-        SIM_REQUIRE(sim_node_depends_on(to[i], from[i]), CUDA_ERROR_INVALID_VALUE);
-        for (size_t k = 0; k < to[i]->dependency_count; k++)
-            if (to[i]->dependencies[k] == from[i]) to[i]->dependencies[k] = to[i]->dependencies[--to[i]->dependency_count];
-    }
-    return CUDA_SUCCESS;
-}

@@ -18,7 +18,6 @@ struct CUgraphNode_opaque {
     size_t dependency_count;
     CUgraphNode *dependencies;
     bool visited;
-    void *values[4]; /* into the work's parameters, for cuGraphKernelNodeGetParams */
 };
 
 struct CUgraph_opaque {
@@ -26,16 +25,10 @@ struct CUgraph_opaque {
     size_t count;
 };
 
-typedef struct {
-    sim_work_t work;
-    CUgraphNode node;
-    bool enabled;
-} sim_step_t;
-
 struct CUgraphExec_opaque {
     unsigned long long flags;
     size_t count;
-    sim_step_t *steps;
+    sim_work_t *steps;
 };
 
 CUresult sim_graph_add(CUgraph graph, const CUgraphNode *dependencies, size_t count, const sim_work_t *work, CUgraphNode *result);

@@ -68,6 +68,7 @@ static bool may_use(CUdeviceptr address, uint64_t bytes) {
     size_t size;
     bool usable = sim_memory_is_usable(address, bytes)
                || (sim_host_find(address, &base, &size, NULL) && bytes <= size - (address - base));
+    usable &= !sim_has_ended();
     if (usable) sim_memory_touch(address);
     sim_unlock();
     return usable;

@@ -21,49 +21,12 @@ CUresult sim_cuCtxSetLimit(CUlimit limit, size_t value) {
     return CUDA_SUCCESS;
 }
 
-CUresult sim_cuCtxGetCacheConfig(CUfunc_cache *config) {
-    CUcontext context;
-    SIM_REQUIRE(config, CUDA_ERROR_INVALID_VALUE);
-    SIM_TRY(sim_context_current(&context));
-    *config = context->cache_config;
-    return CUDA_SUCCESS;
-}
-
-CUresult sim_cuCtxSetCacheConfig(CUfunc_cache config) {
-    CUcontext context;
-    SIM_REQUIRE(config >= 0 && config <= 3, CUDA_ERROR_INVALID_VALUE);
-    SIM_TRY(sim_context_current(&context));
-    context->cache_config = config;
-    return CUDA_SUCCESS;
-}
-
-CUresult sim_cuCtxGetSharedMemConfig(CUsharedconfig *config) {
-    CUcontext context;
-    SIM_REQUIRE(config, CUDA_ERROR_INVALID_VALUE);
-    SIM_TRY(sim_context_current(&context));
-    *config = context->bank_config;
-    return CUDA_SUCCESS;
-}
-
-CUresult sim_cuCtxSetSharedMemConfig(CUsharedconfig config) {
-    CUcontext context;
-    SIM_REQUIRE(config >= 0 && config <= 2, CUDA_ERROR_INVALID_VALUE);
-    SIM_TRY(sim_context_current(&context));
-    context->bank_config = config;
-    return CUDA_SUCCESS;
-}
-
 CUresult sim_cuCtxGetStreamPriorityRange(int *least, int *greatest) {
     CUcontext context;
     SIM_TRY(sim_context_current(&context));
     if (least) *least = 0;
     if (greatest) *greatest = -5;
     return CUDA_SUCCESS;
-}
-
-CUresult sim_cuCtxResetPersistingL2Cache(void) {
-    CUcontext context;
-    return sim_context_current(&context);
 }
 
 CUresult sim_cuCtxEnablePeerAccess(CUcontext peer, unsigned int flags) {

@@ -24,7 +24,6 @@ static CUfunction add(CUmodule module, const char *name, size_t length) {
     function->dynamic_shared_bytes = 49152;
     function->carveout = -1;
     function->next = module->functions;
-    module->count++;
     return module->functions = function;
 }
 
@@ -122,18 +121,6 @@ CUresult sim_cuModuleGetGlobal_v2(CUdeviceptr *address, size_t *bytes, CUmodule 
     return module ? CUDA_ERROR_NOT_FOUND : CUDA_ERROR_INVALID_HANDLE;
 }
 
-CUresult sim_cuModuleGetFunctionCount(unsigned int *count, CUmodule module) {
-    SIM_REQUIRE(count && module, CUDA_ERROR_INVALID_VALUE);
-    *count = module->count;
-    return CUDA_SUCCESS;
-}
-
-CUresult sim_cuModuleEnumerateFunctions(CUfunction *functions, unsigned int room, CUmodule module) {
-    SIM_REQUIRE(functions && module, CUDA_ERROR_INVALID_VALUE);
-    for (CUfunction function = module->functions; function && room; function = function->next, room--) *functions++ = function;
-    return CUDA_SUCCESS;
-}
-
 CUresult sim_cuModuleGetLoadingMode(CUmoduleLoadingMode *mode) {
     SIM_REQUIRE(mode, CUDA_ERROR_INVALID_VALUE);
     *mode = LAZY_LOADING;
@@ -144,12 +131,6 @@ CUresult sim_cuLibraryLoadData(CUlibrary *library, const void *code, CUjit_optio
                                CUlibraryOption *library_options, void **library_values, unsigned int library_count) {
     (void)options, (void)values, (void)count, (void)library_options, (void)library_values, (void)library_count;
     return load((CUmodule *)library, code);
-}
-
-CUresult sim_cuLibraryLoadFromFile(CUlibrary *library, const char *path, CUjit_option *options, void **values, unsigned int count,
-                                   CUlibraryOption *library_options, void **library_values, unsigned int library_count) {
-    (void)options, (void)values, (void)count, (void)library_options, (void)library_values, (void)library_count;
-    return load_file((CUmodule *)library, path);
 }
 
 CUresult sim_cuLibraryUnload(CUlibrary library) {
@@ -169,8 +150,3 @@ CUresult sim_cuLibraryGetModule(CUmodule *module, CUlibrary library) {
     return CUDA_SUCCESS;
 }
 
-CUresult sim_cuLibraryGetKernelCount(unsigned int *count, CUlibrary library) { return sim_cuModuleGetFunctionCount(count, (CUmodule)library); }
-
-CUresult sim_cuLibraryEnumerateKernels(CUkernel *kernels, unsigned int room, CUlibrary library) {
-    return sim_cuModuleEnumerateFunctions((CUfunction *)kernels, room, (CUmodule)library);
-}

@@ -16,7 +16,6 @@ struct CUfunction_opaque {
 
 struct CUmodule_opaque {
     CUfunction functions;
-    unsigned count;
     bool binary; /* not PTX text: any name is taken for a kernel in it */
 };
 

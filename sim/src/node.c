@@ -29,61 +29,6 @@ CUresult sim_cuGraphAddKernelNode(CUgraphNode *node, CUgraph graph, const CUgrap
     return sim_cuGraphAddKernelNode_v2(node, graph, after, count, &wide);
 }
 
-CUresult sim_cuGraphKernelNodeGetParams_v2(CUgraphNode node, CUDA_KERNEL_NODE_PARAMS *parameters) {
-    SIM_REQUIRE(node && parameters && node->work.kind == SIM_WORK_KERNEL, CUDA_ERROR_INVALID_VALUE);
-    const unsigned *grid = node->work.kernel.grid, *block = node->work.kernel.block;
-    *parameters = (CUDA_KERNEL_NODE_PARAMS){
-        node->work.kernel.function, grid[0], grid[1], grid[2], block[0], block[1], block[2], node->work.kernel.shared_bytes, node->values, NULL, NULL, NULL,
-    };
-    for (unsigned i = 0; i < 4; i++) node->values[i] = node->work.kernel.parameters + 8 * i;
-    return CUDA_SUCCESS;
-}
-
-CUresult sim_cuGraphKernelNodeGetParams(CUgraphNode node, CUDA_KERNEL_NODE_PARAMS_v1 *parameters) {
-    CUDA_KERNEL_NODE_PARAMS wide;
-    SIM_REQUIRE(parameters, CUDA_ERROR_INVALID_VALUE);
-    SIM_TRY(sim_cuGraphKernelNodeGetParams_v2(node, &wide));
-    memcpy(parameters, &wide, sizeof *parameters);
-    return CUDA_SUCCESS;
-}
-
-static CUresult change(CUgraphNode node, const sim_work_t *work) {
-    SIM_REQUIRE(node && node->work.kind == work->kind, CUDA_ERROR_INVALID_VALUE);
-    node->work = *work;
-    return CUDA_SUCCESS;
-}
-
-static CUresult change_in(CUgraphExec executable, CUgraphNode node, const sim_work_t *work) {
-    SIM_REQUIRE(executable && node, CUDA_ERROR_INVALID_VALUE);
-    for (sim_step_t *step = executable->steps; step < executable->steps + executable->count; step++)
-        if (step->node == node && step->work.kind == work->kind) return step->work = *work, CUDA_SUCCESS;
-    return CUDA_ERROR_INVALID_VALUE;
-}
-
-CUresult sim_cuGraphKernelNodeSetParams_v2(CUgraphNode node, kernel_parameters_t *parameters) {
-    sim_work_t work;
-    SIM_TRY(kernel(&work, parameters));
-    return change(node, &work);
-}
-
-CUresult sim_cuGraphKernelNodeSetParams(CUgraphNode node, const CUDA_KERNEL_NODE_PARAMS_v1 *parameters) {
-    SIM_REQUIRE(parameters, CUDA_ERROR_INVALID_VALUE);
-    CUDA_KERNEL_NODE_PARAMS wide = widen(parameters);
-    return sim_cuGraphKernelNodeSetParams_v2(node, &wide);
-}
-
-CUresult sim_cuGraphExecKernelNodeSetParams_v2(CUgraphExec executable, CUgraphNode node, kernel_parameters_t *parameters) {
-    sim_work_t work;
-    SIM_TRY(kernel(&work, parameters));
-    return change_in(executable, node, &work);
-}
-
-CUresult sim_cuGraphExecKernelNodeSetParams(CUgraphExec executable, CUgraphNode node, const CUDA_KERNEL_NODE_PARAMS_v1 *parameters) {
-    SIM_REQUIRE(parameters, CUDA_ERROR_INVALID_VALUE);
-    CUDA_KERNEL_NODE_PARAMS wide = widen(parameters);
-    return sim_cuGraphExecKernelNodeSetParams_v2(executable, node, &wide);
-}
-
 static CUresult copy(sim_work_t *work, const CUDA_MEMCPY3D *parameters) {
     SIM_REQUIRE(parameters && sim_copy_is_valid(parameters), CUDA_ERROR_INVALID_VALUE);
     *work = (sim_work_t){.kind = SIM_WORK_COPY, .copy = *parameters};
@@ -95,25 +40,6 @@ CUresult sim_cuGraphAddMemcpyNode(CUgraphNode *node, CUgraph graph, const CUgrap
     SIM_REQUIRE(sim_context_is_known(context), CUDA_ERROR_INVALID_CONTEXT);
     SIM_TRY(copy(&work, parameters));
     return sim_graph_add(graph, after, count, &work, node);
-}
-
-CUresult sim_cuGraphMemcpyNodeGetParams(CUgraphNode node, CUDA_MEMCPY3D *parameters) {
-    SIM_REQUIRE(node && parameters && node->work.kind == SIM_WORK_COPY, CUDA_ERROR_INVALID_VALUE);
-    *parameters = node->work.copy;
-    return CUDA_SUCCESS;
-}
-
-CUresult sim_cuGraphMemcpyNodeSetParams(CUgraphNode node, const CUDA_MEMCPY3D *parameters) {
-    sim_work_t work;
-    SIM_TRY(copy(&work, parameters));
-    return change(node, &work);
-}
-
-CUresult sim_cuGraphExecMemcpyNodeSetParams(CUgraphExec executable, CUgraphNode node, const CUDA_MEMCPY3D *parameters, CUcontext context) {
-    sim_work_t work;
-    SIM_REQUIRE(sim_context_is_known(context), CUDA_ERROR_INVALID_CONTEXT);
-    SIM_TRY(copy(&work, parameters));
-    return change_in(executable, node, &work);
 }
 
 static CUresult fill(sim_work_t *work, const CUDA_MEMSET_NODE_PARAMS *parameters) {
@@ -130,28 +56,9 @@ CUresult sim_cuGraphAddMemsetNode(CUgraphNode *node, CUgraph graph, const CUgrap
     return sim_graph_add(graph, after, count, &work, node);
 }
 
-CUresult sim_cuGraphMemsetNodeGetParams(CUgraphNode node, CUDA_MEMSET_NODE_PARAMS *parameters) {
-    SIM_REQUIRE(node && parameters && node->work.kind == SIM_WORK_FILL, CUDA_ERROR_INVALID_VALUE);
-    *parameters = node->work.fill;
-    return CUDA_SUCCESS;
-}
-
-CUresult sim_cuGraphExecMemsetNodeSetParams(CUgraphExec executable, CUgraphNode node, const CUDA_MEMSET_NODE_PARAMS *parameters, CUcontext context) {
-    sim_work_t work;
-    SIM_REQUIRE(sim_context_is_known(context), CUDA_ERROR_INVALID_CONTEXT);
-    SIM_TRY(fill(&work, parameters));
-    return change_in(executable, node, &work);
-}
-
 CUresult sim_cuGraphAddHostNode(CUgraphNode *node, CUgraph graph, const CUgraphNode *after, size_t count, const CUDA_HOST_NODE_PARAMS *parameters) {
     SIM_REQUIRE(parameters && parameters->fn, CUDA_ERROR_INVALID_VALUE);
     return sim_graph_add(graph, after, count, &(sim_work_t){.kind = SIM_WORK_HOST, .host = *parameters}, node);
-}
-
-CUresult sim_cuGraphHostNodeGetParams(CUgraphNode node, CUDA_HOST_NODE_PARAMS *parameters) {
-    SIM_REQUIRE(node && parameters && node->work.kind == SIM_WORK_HOST, CUDA_ERROR_INVALID_VALUE);
-    *parameters = node->work.host;
-    return CUDA_SUCCESS;
 }
 
 CUresult sim_cuGraphAddEmptyNode(CUgraphNode *node, CUgraph graph, const CUgraphNode *after, size_t count) {
@@ -163,12 +70,6 @@ CUresult sim_cuGraphAddChildGraphNode(CUgraphNode *node, CUgraph graph, const CU
     sim_work_t work = {.kind = SIM_WORK_CHILD, .child = {sim_graph_copy(child)}};
     SIM_REQUIRE(work.child.graph, CUDA_ERROR_OUT_OF_MEMORY);
     return sim_graph_add(graph, after, count, &work, node);
-}
-
-CUresult sim_cuGraphChildGraphNodeGetGraph(CUgraphNode node, CUgraph *graph) {
-    SIM_REQUIRE(node && graph && node->work.kind == SIM_WORK_CHILD, CUDA_ERROR_INVALID_VALUE);
-    *graph = node->work.child.graph;
-    return CUDA_SUCCESS;
 }
 
 CUresult sim_cuGraphAddEventRecordNode(CUgraphNode *node, CUgraph graph, const CUgraphNode *after, size_t count, CUevent event) {
@@ -194,8 +95,3 @@ CUresult sim_cuGraphAddMemFreeNode(CUgraphNode *node, CUgraph graph, const CUgra
     return sim_graph_add(graph, after, count, &(sim_work_t){.kind = SIM_WORK_FREE, .memory = {.address = address}}, node);
 }
 
-CUresult sim_cuGraphMemFreeNodeGetParams(CUgraphNode node, CUdeviceptr *address) {
-    SIM_REQUIRE(node && address && node->work.kind == SIM_WORK_FREE, CUDA_ERROR_INVALID_VALUE);
-    *address = node->work.memory.address;
-    return CUDA_SUCCESS;
-}

@@ -18,6 +18,7 @@ enum {
     CUDA_ERROR_INVALID_VALUE = 1,
     CUDA_ERROR_OUT_OF_MEMORY = 2,
     CUDA_ERROR_NOT_INITIALIZED = 3,
+    CUDA_ERROR_DEINITIALIZED = 4,
     CUDA_ERROR_INVALID_DEVICE = 101,
     CUDA_ERROR_INVALID_IMAGE = 200,
     CUDA_ERROR_INVALID_CONTEXT = 201,
@@ -33,6 +34,7 @@ enum {
     CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED = 712,
     CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED = 713,
     CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE = 720,
+    CUDA_ERROR_NOT_PERMITTED = 800,
     CUDA_ERROR_NOT_SUPPORTED = 801,
     CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED = 900,
     CUDA_ERROR_STREAM_CAPTURE_INVALIDATED = 901,
@@ -49,6 +51,8 @@ enum {
 void sim_lock(void);
 void sim_unlock(void);
 pthread_mutex_t *sim_mutex(void);
+extern _Thread_local bool sim_on_engine_thread;
+bool sim_has_ended(void);
 bool sim_entry_is_visible(const sim_entry_t *entry);
 
 /* True: the call ends here with *result. */
@@ -72,7 +76,6 @@ struct CUcontext_opaque {
     unsigned long long id;
     CUresult error; /* sticky: set by a kernel that went wrong */
     size_t limits[9];
-    int cache_config, bank_config;
     sim_range_t *ranges;     /* everything allocated in it, newest first */
     sim_small_t *small[65];  /* blocks with small allocations, by longest free run in steps of 64 units */
     CUstream streams;        /* created and per-thread ones */

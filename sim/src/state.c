@@ -13,6 +13,7 @@
 
 #define CLEARING (1ull << 63)
 #define PID_BITS 22
+#define STALE_NS 600000000000u /* further ahead only a file from before a reboot is busy */
 
 static sim_state_t *state;
 static sim_state_slot_t *own;
@@ -157,6 +158,7 @@ uint64_t sim_state_reserve(int index, uint64_t ready_ns, uint64_t duration_ns) {
     uint64_t now = sim_state_now();
     keep_sample(gpu, now);
     uint64_t until = atomic_load(&gpu->busy_until_ns), end;
+    if (until > now + STALE_NS && atomic_compare_exchange_strong(&gpu->busy_until_ns, &until, now)) until = now;
     do end = (until > ready_ns ? until : ready_ns) + duration_ns;
     while (!atomic_compare_exchange_weak(&gpu->busy_until_ns, &until, end));
     atomic_fetch_add(&gpu->busy_total_ns, duration_ns);
