@@ -1,6 +1,10 @@
 package sluice.cli;
 
+import java.io.IOException;
+import java.io.InputStream;
 import java.io.PrintWriter;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
@@ -24,8 +28,10 @@ final class VersionCommand implements Runnable {
     }
 
     static String version() {
-        return VersionCommand.class.getModule().getDescriptor() == null
-                ? "from classes"
-                : VersionCommand.class.getModule().getDescriptor().rawVersion().orElse("from classes");
+        try (InputStream version = VersionCommand.class.getResourceAsStream("version")) {
+            return new String(version.readAllBytes(), StandardCharsets.UTF_8).strip();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
     }
 }
