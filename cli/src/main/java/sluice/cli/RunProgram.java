@@ -45,6 +45,7 @@ final class RunProgram {
 
     private static Variables environment(RunRequest request, Installation installation) {
         Variables environment = new Variables(RawProcess.environment());
+        environment.restore("SLUICE_KEPT_");
         for (byte[] setting : RawProcess.arguments(request.environment())) {
             environment.set(setting);
         }

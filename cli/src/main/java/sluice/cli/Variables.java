@@ -37,6 +37,17 @@ final class Variables {
         }
     }
 
+    /// Gives variables back that the launcher put aside under a name with this prefix.
+    void restore(String prefix) {
+        byte[] start = bytes(prefix);
+        for (int at = 0; at < variables.size(); at++) {
+            byte[] variable = variables.get(at);
+            if (startsWith(variable, start)) {
+                variables.set(at, Arrays.copyOfRange(variable, start.length, variable.length));
+            }
+        }
+    }
+
     /// Puts an element before the others of a list that is separated by colons.
     void prepend(String name, String element) {
         int at = find(bytes(name + "="));

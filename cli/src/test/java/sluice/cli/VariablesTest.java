@@ -49,6 +49,14 @@ class VariablesTest {
     }
 
     @Test
+    void shouldGiveBackWhatTheLauncherPutAside() {
+        Variables variables = of("A=1", "SLUICE_KEPT_JAVA_TOOL_OPTIONS=-Dx=y");
+        variables.restore("SLUICE_KEPT_");
+
+        assertThat(text(variables)).containsExactly("A=1", "JAVA_TOOL_OPTIONS=-Dx=y");
+    }
+
+    @Test
     void shouldKeepBytesThatAreNoText() {
         Variables variables = of("X=\u00ff\u00fe", "LD_PRELOAD=\u00ff");
         variables.prepend("LD_PRELOAD", "a");
