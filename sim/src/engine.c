@@ -2,7 +2,8 @@
  *
  * Time is booked on the GPU's timeline in the state file in slices, so that processes take turns and a killed one leaves
  * no more than a slice behind. A piece of work is booked from the moment it could have begun, even if the thread comes
- * late: what is booked, not when the thread ran, is what events tell. Data effects happen when the time is over. */
+ * late: what is booked, not when the thread ran, is what events tell. Data effects happen when the time is over. While nobody
+ * waits the thread rests for a while between looks, so that launches do not wake it one by one. */
 #define _GNU_SOURCE
 #include "work.h"
 
@@ -15,6 +16,7 @@
 #define SLICE_NS 2000000u
 #define POLL_NS 20000u
 #define QUEUE_MOST 1024u
+#define REST_NS 100000u
 
 struct sim_operation {
     sim_operation_t *next;
@@ -25,9 +27,9 @@ struct sim_operation {
 };
 
 static pthread_cond_t changed, finished;
-static bool started;
+static bool started, asleep;
 static uint64_t sequence;
-static unsigned pending;
+static unsigned pending, waiters;
 static CUcontext active[SIM_GPUS_MAX * 4];
 static unsigned active_count;
 
@@ -52,8 +54,15 @@ static CUresult start(void) {
     return CUDA_SUCCESS;
 }
 
-void sim_engine_wake(void) {
-    if (started) pthread_cond_signal(&changed);
+static void wake(void) {
+    if (asleep || waiters) pthread_cond_signal(&changed);
+}
+
+static void wait_for_progress(void) {
+    waiters++;
+    pthread_cond_signal(&changed);
+    pthread_cond_wait(&finished, sim_mutex());
+    waiters--;
 }
 
 static CUresult activate(CUcontext context) {
@@ -70,7 +79,7 @@ CUresult sim_work_queue(CUstream stream, const sim_work_t *work) {
     SIM_TRY(stream->context->error);
     if (!started) SIM_TRY(start());
     SIM_TRY(activate(stream->context));
-    while (stream->length >= QUEUE_MOST) pthread_cond_wait(&finished, sim_mutex());
+    while (stream->length >= QUEUE_MOST) wait_for_progress();
     sim_operation_t *operation = calloc(1, sizeof *operation);
     SIM_REQUIRE(operation, CUDA_ERROR_OUT_OF_MEMORY);
     operation->work = *work;
@@ -82,7 +91,7 @@ CUresult sim_work_queue(CUstream stream, const sim_work_t *work) {
     stream->last = operation;
     stream->length++;
     pending++;
-    if (stream->length == 1) sim_engine_wake();
+    if (stream->length == 1) wake();
     return CUDA_SUCCESS;
 }
 
@@ -202,15 +211,22 @@ static void *engine(void *unused) {
     prctl(PR_SET_NAME, "sluice-sim");
     sim_on_engine_thread = true;
     sim_lock();
-    while (!sim_has_ended()) {
-        uint64_t wake_ns = UINT64_MAX;
-        if (advance_all(&wake_ns)) continue;
+    for (bool rested = false; !sim_has_ended();) {
+        uint64_t wake_ns = UINT64_MAX, rest_ns = sim_state_now() + REST_NS;
+        if (advance_all(&wake_ns)) {
+            rested = false;
+            continue;
+        }
+        if (!waiters && (wake_ns < rest_ns || (wake_ns == UINT64_MAX && !rested))) wake_ns = rest_ns;
+        asleep = wake_ns > rest_ns;
         if (wake_ns == UINT64_MAX) {
             pthread_cond_wait(&changed, sim_mutex());
         } else {
             struct timespec until = {(time_t)(wake_ns / 1000000000u), (long)(wake_ns % 1000000000u)};
             pthread_cond_timedwait(&changed, sim_mutex(), &until);
         }
+        rested = !asleep;
+        asleep = false;
     }
     sim_unlock();
     return unused;
@@ -233,14 +249,14 @@ bool sim_stream_is_idle(CUstream stream) {
 CUresult sim_stream_wait(CUstream stream) {
     uint64_t last = sequence;
     CUcontext context = stream->context;
-    while (stream->first && stream->first->sequence <= last && context->alive) pthread_cond_wait(&finished, sim_mutex());
+    while (stream->first && stream->first->sequence <= last && context->alive) wait_for_progress();
     sim_pool_settle(context->device);
     return context->error;
 }
 
 CUresult sim_context_drain(CUcontext context) {
     uint64_t last = sequence;
-    while (pending && context_is_busy(context, last)) pthread_cond_wait(&finished, sim_mutex());
+    while (pending && context_is_busy(context, last)) wait_for_progress();
     sim_pool_settle(context->device);
     return context->error;
 }
@@ -255,7 +271,7 @@ CUresult sim_legacy_wait(CUstream legacy) {
 
 CUresult sim_event_wait(CUevent event, uint64_t recording) {
     event->pending++;
-    while (event->completed < recording) pthread_cond_wait(&finished, sim_mutex());
+    while (event->completed < recording) wait_for_progress();
     CUresult result = event->context->error;
     sim_pool_settle(event->context->device);
     sim_event_forget(event);

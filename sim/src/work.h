@@ -81,7 +81,6 @@ CUresult sim_legacy_wait(CUstream legacy);
 bool sim_stream_is_idle(CUstream stream);
 CUresult sim_event_wait(CUevent event, uint64_t recording);
 void sim_event_forget(CUevent event);
-void sim_engine_wake(void);
 
 /* Carried out by the engine, with the lock open. */
 uint64_t sim_work_duration(const sim_work_t *work);
