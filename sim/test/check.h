@@ -105,6 +105,22 @@ CUresult cuGraphLaunch(CUgraphExec executable, CUstream stream);
 CUresult cuGraphExecDestroy(CUgraphExec executable);
 CUresult cuDeviceGraphMemTrim(CUdevice device);
 
+/* Each run has a state file of its own, which goes with it; programs that it starts share it. */
+static char own_state[64];
+
+static inline void forget_state(void) {
+    char owner[64];
+    snprintf(owner, sizeof owner, "/dev/shm/sluice-sim-test-%d", (int)getpid());
+    if (strcmp(owner, own_state) == 0) unlink(own_state);
+}
+
+__attribute__((constructor)) static void make_state(void) {
+    if (getenv("SLUICE_SIM_STATE")) return;
+    snprintf(own_state, sizeof own_state, "/dev/shm/sluice-sim-test-%d", (int)getpid());
+    setenv("SLUICE_SIM_STATE", own_state, 1);
+    atexit(forget_state);
+}
+
 static inline CUcontext use_gpu(void) {
     CUcontext context;
     OK(cuInit(0));
