@@ -26,7 +26,8 @@ public record RuntimeDirectory(Path path) {
     /// The folder for new tenants; it is made when it is not there.
     public static RuntimeDirectory find(String chosen, int uid) {
         if (chosen != null && !chosen.isEmpty()) {
-            return accept(Path.of(chosen), prepare(Path.of(chosen), uid));
+            Path path = Path.of(chosen).toAbsolutePath();
+            return accept(path, prepare(path, uid));
         }
         StringBuilder problems = new StringBuilder();
         for (Path path : defaults(uid)) {
@@ -58,7 +59,7 @@ public record RuntimeDirectory(Path path) {
         int uid = ThisProcess.current().uid();
         String chosen = environment.get(VARIABLE);
         if (chosen != null && !chosen.isEmpty()) {
-            Path path = Path.of(chosen);
+            Path path = Path.of(chosen).toAbsolutePath();
             return Files.exists(path, LinkOption.NOFOLLOW_LINKS) ? List.of(accept(path, check(path, uid))) : List.of();
         }
         List<RuntimeDirectory> found = new ArrayList<>();
