@@ -14,7 +14,7 @@ static void hear(int *pipe_ends) {
 static pid_t start(void (*body)(void)) {
     CHECK(pipe(asked) == 0 && pipe(told) == 0);
     pid_t child = fork();
-    if (child) return child;
+    if (child) return close(told[1]), close(asked[0]), child;
     body();
     _exit(0);
 }

@@ -14,6 +14,7 @@ int main(void) {
         CHECK(write(told[1], "x", 1) == 1);
         pause();
     }
+    close(told[1]);
     CHECK(read(told[0], &letter, 1) == 1);
     kill(victim, SIGKILL);
     CHECK(waitpid(victim, NULL, 0) == victim);
