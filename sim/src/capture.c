@@ -134,7 +134,8 @@ CUresult sim_cuStreamGetCaptureInfo_v3(CUstream handle, CUstreamCaptureStatus *s
     return CUDA_SUCCESS;
 }
 
-CUresult sim_cuStreamGetCaptureInfo_v2(CUstream stream, CUstreamCaptureStatus *status, cuuint64_t *id, CUgraph *graph, const CUgraphNode **nodes, size_t *count) {
+CUresult sim_cuStreamGetCaptureInfo_v2(CUstream stream, CUstreamCaptureStatus *status, cuuint64_t *id, CUgraph *graph,
+                                       const CUgraphNode **nodes, size_t *count) {
     return sim_cuStreamGetCaptureInfo_v3(stream, status, id, graph, nodes, NULL, count);
 }
 
@@ -151,7 +152,8 @@ CUresult sim_cuStreamUpdateCaptureDependencies(CUstream handle, CUgraphNode *nod
     return add_tips(&stream->tips, nodes, count);
 }
 
-CUresult sim_cuStreamUpdateCaptureDependencies_v2(CUstream stream, CUgraphNode *nodes, const CUgraphEdgeData *edges, size_t count, unsigned int flags) {
+CUresult sim_cuStreamUpdateCaptureDependencies_v2(CUstream stream, CUgraphNode *nodes, const CUgraphEdgeData *edges,
+                                                  size_t count, unsigned int flags) {
     (void)edges;
     return sim_cuStreamUpdateCaptureDependencies(stream, nodes, count, flags);
 }

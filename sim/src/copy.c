@@ -73,7 +73,8 @@ CUresult sim_cuMemcpyPeer(CUdeviceptr to, CUcontext to_context, CUdeviceptr from
     return sim_cuMemcpyDtoD_v2(to, from, bytes);
 }
 
-CUresult sim_cuMemcpyPeerAsync(CUdeviceptr to, CUcontext to_context, CUdeviceptr from, CUcontext from_context, size_t bytes, CUstream stream) {
+CUresult sim_cuMemcpyPeerAsync(CUdeviceptr to, CUcontext to_context, CUdeviceptr from, CUcontext from_context, size_t bytes,
+                               CUstream stream) {
     SIM_REQUIRE(sim_context_is_known(to_context) && sim_context_is_known(from_context), CUDA_ERROR_INVALID_CONTEXT);
     return sim_cuMemcpyDtoDAsync_v2(to, from, bytes, stream);
 }

@@ -105,7 +105,8 @@ static int look_up(const char *name, int version, bool per_thread, void **functi
     return best ? FOUND : known ? TOO_OLD : NOT_FOUND;
 }
 
-CUresult sim_cuGetProcAddress_v2(const char *symbol, void **function, int version, cuuint64_t flags, CUdriverProcAddressQueryResult *status) {
+CUresult sim_cuGetProcAddress_v2(const char *symbol, void **function, int version, cuuint64_t flags,
+                                 CUdriverProcAddressQueryResult *status) {
     SIM_REQUIRE(symbol && function && version <= sim_settings()->driver && flags <= 3, CUDA_ERROR_INVALID_VALUE);
     int found = look_up(symbol, version, flags & 2, function);
     if (status) *status = found;

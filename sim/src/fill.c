@@ -1,7 +1,8 @@
 /* The calls that set memory, and those that only advise where it should be. */
 #include "work.h"
 
-static CUresult fill(CUdeviceptr to, size_t pitch, unsigned value, unsigned element, size_t width, size_t height, CUstream handle, bool wait) {
+static CUresult fill(CUdeviceptr to, size_t pitch, unsigned value, unsigned element, size_t width, size_t height,
+                     CUstream handle, bool wait) {
     CUcontext context;
     CUstream stream;
     sim_work_t work = {.kind = SIM_WORK_FILL, .fill = {to, pitch, value, element, width, height}};

@@ -77,12 +77,14 @@ CUresult sim_cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, CUfunction
     return CUDA_SUCCESS;
 }
 
-CUresult sim_cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks, CUfunction function, int block_size, size_t shared, unsigned int flags) {
+CUresult sim_cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks, CUfunction function, int block_size,
+                                                                  size_t shared, unsigned int flags) {
     SIM_REQUIRE(flags <= 1, CUDA_ERROR_INVALID_VALUE);
     return sim_cuOccupancyMaxActiveBlocksPerMultiprocessor(blocks, function, block_size, shared);
 }
 
-CUresult sim_cuOccupancyMaxPotentialBlockSize(int *grid, int *block, CUfunction function, CUoccupancyB2DSize shared_for, size_t shared, int limit) {
+CUresult sim_cuOccupancyMaxPotentialBlockSize(int *grid, int *block, CUfunction function, CUoccupancyB2DSize shared_for,
+                                              size_t shared, int limit) {
     SIM_REQUIRE(grid && block && function, CUDA_ERROR_INVALID_VALUE);
     int blocks;
     *block = limit > 0 && limit < THREADS_PER_BLOCK ? limit : THREADS_PER_BLOCK;
@@ -91,7 +93,8 @@ CUresult sim_cuOccupancyMaxPotentialBlockSize(int *grid, int *block, CUfunction 
     return CUDA_SUCCESS;
 }
 
-CUresult sim_cuOccupancyMaxPotentialBlockSizeWithFlags(int *grid, int *block, CUfunction function, CUoccupancyB2DSize shared_for, size_t shared, int limit, unsigned int flags) {
+CUresult sim_cuOccupancyMaxPotentialBlockSizeWithFlags(int *grid, int *block, CUfunction function,
+                                                       CUoccupancyB2DSize shared_for, size_t shared, int limit, unsigned int flags) {
     SIM_REQUIRE(flags <= 1, CUDA_ERROR_INVALID_VALUE);
     return sim_cuOccupancyMaxPotentialBlockSize(grid, block, function, shared_for, shared, limit);
 }

@@ -161,7 +161,8 @@ CUresult sim_cuGraphAddDependencies(CUgraph graph, const CUgraphNode *from, cons
     return CUDA_SUCCESS;
 }
 
-CUresult sim_cuGraphAddDependencies_v2(CUgraph graph, const CUgraphNode *from, const CUgraphNode *to, const CUgraphEdgeData *edges, size_t count) {
+CUresult sim_cuGraphAddDependencies_v2(CUgraph graph, const CUgraphNode *from, const CUgraphNode *to,
+                                       const CUgraphEdgeData *edges, size_t count) {
     (void)edges;
     return sim_cuGraphAddDependencies(graph, from, to, count);
 }

@@ -37,7 +37,8 @@ static CUresult gather_extra(void **extra, unsigned char *parameters) {
     return CUDA_SUCCESS;
 }
 
-CUresult sim_kernel_work(sim_work_t *work, CUfunction function, const unsigned grid[3], const unsigned block[3], unsigned shared, void **values, void **extra) {
+CUresult sim_kernel_work(sim_work_t *work, CUfunction function, const unsigned grid[3], const unsigned block[3],
+                         unsigned shared, void **values, void **extra) {
     SIM_REQUIRE(function, CUDA_ERROR_INVALID_HANDLE);
     uint64_t threads = (uint64_t)block[0] * block[1] * block[2];
     SIM_REQUIRE(grid[0] && grid[1] && grid[2] && threads && threads <= 1024 && grid[1] <= 65535 && grid[2] <= 65535, CUDA_ERROR_INVALID_VALUE);
@@ -109,7 +110,8 @@ static void pay(void) {
     sim_lock();
 }
 
-static CUresult launch(CUfunction function, const unsigned grid[3], const unsigned block[3], unsigned shared, CUstream stream, void **values, void **extra) {
+static CUresult launch(CUfunction function, const unsigned grid[3], const unsigned block[3], unsigned shared,
+                       CUstream stream, void **values, void **extra) {
     sim_work_t work;
     SIM_TRY(sim_kernel_work(&work, function, grid, block, shared, values, extra));
     pay();

@@ -1,4 +1,4 @@
-/* The calls that add nodes to graphs and read or change what they do. */
+/* The calls that add nodes to graphs. */
 #include "graph.h"
 #include "module.h"
 
@@ -17,13 +17,15 @@ static CUDA_KERNEL_NODE_PARAMS widen(const CUDA_KERNEL_NODE_PARAMS_v1 *narrow) {
     return wide;
 }
 
-CUresult sim_cuGraphAddKernelNode_v2(CUgraphNode *node, CUgraph graph, const CUgraphNode *after, size_t count, kernel_parameters_t *parameters) {
+CUresult sim_cuGraphAddKernelNode_v2(CUgraphNode *node, CUgraph graph, const CUgraphNode *after, size_t count,
+                                     kernel_parameters_t *parameters) {
     sim_work_t work;
     SIM_TRY(kernel(&work, parameters));
     return sim_graph_add(graph, after, count, &work, node);
 }
 
-CUresult sim_cuGraphAddKernelNode(CUgraphNode *node, CUgraph graph, const CUgraphNode *after, size_t count, const CUDA_KERNEL_NODE_PARAMS_v1 *parameters) {
+CUresult sim_cuGraphAddKernelNode(CUgraphNode *node, CUgraph graph, const CUgraphNode *after, size_t count,
+                                  const CUDA_KERNEL_NODE_PARAMS_v1 *parameters) {
     SIM_REQUIRE(parameters, CUDA_ERROR_INVALID_VALUE);
     CUDA_KERNEL_NODE_PARAMS wide = widen(parameters);
     return sim_cuGraphAddKernelNode_v2(node, graph, after, count, &wide);
@@ -35,7 +37,8 @@ static CUresult copy(sim_work_t *work, const CUDA_MEMCPY3D *parameters) {
     return CUDA_SUCCESS;
 }
 
-CUresult sim_cuGraphAddMemcpyNode(CUgraphNode *node, CUgraph graph, const CUgraphNode *after, size_t count, const CUDA_MEMCPY3D *parameters, CUcontext context) {
+CUresult sim_cuGraphAddMemcpyNode(CUgraphNode *node, CUgraph graph, const CUgraphNode *after, size_t count,
+                                  const CUDA_MEMCPY3D *parameters, CUcontext context) {
     sim_work_t work;
     SIM_REQUIRE(sim_context_is_known(context), CUDA_ERROR_INVALID_CONTEXT);
     SIM_TRY(copy(&work, parameters));
@@ -49,14 +52,16 @@ static CUresult fill(sim_work_t *work, const CUDA_MEMSET_NODE_PARAMS *parameters
     return CUDA_SUCCESS;
 }
 
-CUresult sim_cuGraphAddMemsetNode(CUgraphNode *node, CUgraph graph, const CUgraphNode *after, size_t count, const CUDA_MEMSET_NODE_PARAMS *parameters, CUcontext context) {
+CUresult sim_cuGraphAddMemsetNode(CUgraphNode *node, CUgraph graph, const CUgraphNode *after, size_t count,
+                                  const CUDA_MEMSET_NODE_PARAMS *parameters, CUcontext context) {
     sim_work_t work;
     SIM_REQUIRE(sim_context_is_known(context), CUDA_ERROR_INVALID_CONTEXT);
     SIM_TRY(fill(&work, parameters));
     return sim_graph_add(graph, after, count, &work, node);
 }
 
-CUresult sim_cuGraphAddHostNode(CUgraphNode *node, CUgraph graph, const CUgraphNode *after, size_t count, const CUDA_HOST_NODE_PARAMS *parameters) {
+CUresult sim_cuGraphAddHostNode(CUgraphNode *node, CUgraph graph, const CUgraphNode *after, size_t count,
+                                const CUDA_HOST_NODE_PARAMS *parameters) {
     SIM_REQUIRE(parameters && parameters->fn, CUDA_ERROR_INVALID_VALUE);
     return sim_graph_add(graph, after, count, &(sim_work_t){.kind = SIM_WORK_HOST, .host = *parameters}, node);
 }
@@ -82,7 +87,8 @@ CUresult sim_cuGraphAddEventWaitNode(CUgraphNode *node, CUgraph graph, const CUg
     return sim_graph_add(graph, after, count, &(sim_work_t){.kind = SIM_WORK_WAIT_EVENT, .event = {event, 0}}, node);
 }
 
-CUresult sim_cuGraphAddMemAllocNode(CUgraphNode *node, CUgraph graph, const CUgraphNode *after, size_t count, CUDA_MEM_ALLOC_NODE_PARAMS *parameters) {
+CUresult sim_cuGraphAddMemAllocNode(CUgraphNode *node, CUgraph graph, const CUgraphNode *after, size_t count,
+                                    CUDA_MEM_ALLOC_NODE_PARAMS *parameters) {
     SIM_REQUIRE(parameters && parameters->bytesize && parameters->poolProps.location.type == 1, CUDA_ERROR_INVALID_VALUE);
     int device = parameters->poolProps.location.id;
     SIM_REQUIRE(sim_device_is_known(device), CUDA_ERROR_INVALID_DEVICE);

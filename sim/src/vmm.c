@@ -52,7 +52,8 @@ bool sim_vmm_span_is_usable(sim_range_t *range, CUdeviceptr address, size_t byte
     return true;
 }
 
-CUresult sim_cuMemGetAllocationGranularity(size_t *granularity, const CUmemAllocationProp *properties, CUmemAllocationGranularity_flags option) {
+CUresult sim_cuMemGetAllocationGranularity(size_t *granularity, const CUmemAllocationProp *properties,
+                                           CUmemAllocationGranularity_flags option) {
     SIM_REQUIRE(granularity && properties && properties->type == TYPE_PINNED && option >= 0 && option <= 1, CUDA_ERROR_INVALID_VALUE);
     SIM_REQUIRE(properties->location.type == LOCATION_DEVICE, CUDA_ERROR_NOT_SUPPORTED);
     SIM_REQUIRE(sim_device_is_known(properties->location.id), CUDA_ERROR_INVALID_DEVICE);
@@ -85,7 +86,8 @@ CUresult sim_cuMemAddressFree(CUdeviceptr address, size_t bytes) {
     return CUDA_SUCCESS;
 }
 
-CUresult sim_cuMemCreate(CUmemGenericAllocationHandle *result, size_t bytes, const CUmemAllocationProp *properties, unsigned long long flags) {
+CUresult sim_cuMemCreate(CUmemGenericAllocationHandle *result, size_t bytes, const CUmemAllocationProp *properties,
+                         unsigned long long flags) {
     SIM_REQUIRE(result && properties && bytes && is_whole(bytes) && flags == 0, CUDA_ERROR_INVALID_VALUE);
     SIM_REQUIRE(properties->type == TYPE_PINNED, CUDA_ERROR_INVALID_VALUE);
     SIM_REQUIRE(properties->location.type == LOCATION_DEVICE && !properties->requestedHandleTypes, CUDA_ERROR_NOT_SUPPORTED);
