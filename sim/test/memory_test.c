@@ -19,6 +19,18 @@ static void shouldTakeWhatAnH200Takes(void) {
     }
 }
 
+static void shouldShareABlockAmongUnequalNeighbours(void) {
+    CUdeviceptr large, small;
+    size_t before = free_bytes();
+    OK(cuMemAlloc_v2(&large, 3 * MIB / 2));
+    OK(cuMemAlloc_v2(&small, MIB / 4));
+    EQUAL(before - free_bytes(), 2 * MIB);
+    OK(cuMemFree_v2(large));
+    EQUAL(before - free_bytes(), 2 * MIB);
+    OK(cuMemFree_v2(small));
+    EQUAL(free_bytes(), before);
+}
+
 static void shouldPitchLikeAnH200(void) {
     static const struct { size_t width, height; unsigned element; size_t pitch, taken, range; } cases[] = {
         {1, 1, 4, 512, 2097152, 512}, {513, 1000, 8, 1024, 2097152, 1024000}, {3000, 777, 4, 3072, 4194304, 2386944},
@@ -129,6 +141,7 @@ static void shouldCountReferencesOfThePrimaryContext(CUcontext first) {
 int main(void) {
     CUcontext context = use_gpu();
     shouldTakeWhatAnH200Takes();
+    shouldShareABlockAmongUnequalNeighbours();
     shouldPitchLikeAnH200();
     if (!on_real_driver("managed memory, of which an H200 once took twice as much")) shouldTakeManagedMemoryWhenTouched();
     shouldRefuseAsTheDriverDoes();
