@@ -27,7 +27,7 @@ CUresult sim_context_current(CUcontext *context) {
 static CUresult bring_up(CUcontext context) {
     static const size_t limits[9] = {1024, 8650752, 8388608, 0, 2048, 64, 11796480, 232448};
     static unsigned long long ids;
-    SIM_REQUIRE(sim_state_take(context->device, sim_settings()->context_bytes), CUDA_ERROR_OUT_OF_MEMORY);
+    SIM_REQUIRE(sim_state_take(sim_device_gpu(context->device), sim_settings()->context_bytes), CUDA_ERROR_OUT_OF_MEMORY);
     memcpy(context->limits, limits, sizeof limits);
     context->error = CUDA_SUCCESS;
     context->id = ++ids;
@@ -44,7 +44,7 @@ static CUresult tear_down(CUcontext context) {
     bool last = true;
     for (CUcontext other = contexts; other; other = other->next) last &= !other->alive || other->device != context->device;
     if (last) sim_pool_drop(context->device);
-    sim_state_give(context->device, sim_settings()->context_bytes);
+    sim_state_give(sim_device_gpu(context->device), sim_settings()->context_bytes);
     return CUDA_SUCCESS;
 }
 

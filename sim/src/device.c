@@ -23,11 +23,13 @@ static const int attributes[] = {
  * external semaphores, dma-buf, IPC events, tensor maps, unified functions, pools and VMM on the host. */
 static const unsigned char absent[] = {96, 103, 110, 112, 114, 116, 117, 119, 124, 125, 127, 128, 129, 141, 142, 144, 145};
 
-bool sim_device_is_known(CUdevice device) { return device >= 0 && (unsigned)device < sim_settings()->gpus; }
+bool sim_device_is_known(CUdevice device) { return device >= 0 && (unsigned)device < sim_settings()->visible; }
+
+int sim_device_gpu(CUdevice device) { return sim_settings()->visible_gpu[device]; }
 
 CUresult sim_cuDeviceGetCount(int *count) {
     SIM_REQUIRE(count, CUDA_ERROR_INVALID_VALUE);
-    *count = (int)sim_settings()->gpus;
+    *count = (int)sim_settings()->visible;
     return CUDA_SUCCESS;
 }
 
@@ -48,7 +50,7 @@ CUresult sim_cuDeviceGetName(char *name, int length, CUdevice device) {
 CUresult sim_cuDeviceGetUuid(CUuuid *uuid, CUdevice device) {
     SIM_REQUIRE(uuid, CUDA_ERROR_INVALID_VALUE);
     SIM_REQUIRE(sim_device_is_known(device), CUDA_ERROR_INVALID_DEVICE);
-    sim_device_uuid(device, (unsigned char *)uuid->bytes);
+    sim_device_uuid(sim_device_gpu(device), (unsigned char *)uuid->bytes);
     return CUDA_SUCCESS;
 }
 
@@ -75,7 +77,7 @@ CUresult sim_cuDeviceGetAttribute(int *value, CUdevice_attribute attribute, CUde
     *value = attributes[attribute];
     if (memchr(absent, attribute, sizeof absent)) *value = 0;
     if (attribute == ATTRIBUTE_MULTIPROCESSORS) *value = sim_settings()->sms;
-    if (attribute == ATTRIBUTE_PCI_BUS) *value = SIM_DEVICE_BUS(device);
+    if (attribute == ATTRIBUTE_PCI_BUS) *value = SIM_DEVICE_BUS(sim_device_gpu(device));
     if (attribute == ATTRIBUTE_PCI_DEVICE) *value = 0;
     return CUDA_SUCCESS;
 }
@@ -91,7 +93,7 @@ CUresult sim_cuDeviceComputeCapability(int *major, int *minor, CUdevice device) 
 CUresult sim_cuDeviceGetPCIBusId(char *text, int length, CUdevice device) {
     SIM_REQUIRE(text && length >= 13, CUDA_ERROR_INVALID_VALUE);
     SIM_REQUIRE(sim_device_is_known(device), CUDA_ERROR_INVALID_DEVICE);
-    snprintf(text, (size_t)length, "0000:%02X:00.0", SIM_DEVICE_BUS(device));
+    snprintf(text, (size_t)length, "0000:%02X:00.0", SIM_DEVICE_BUS(sim_device_gpu(device)));
     return CUDA_SUCCESS;
 }
 
@@ -101,7 +103,7 @@ CUresult sim_cuDeviceGetByPCIBusId(CUdevice *device, const char *text) {
     bool read = sscanf(text, "%x:%x:%x.%x", &domain, &bus, &slot, &function) >= 3
              || (domain = 0, sscanf(text, "%x:%x.%x", &bus, &slot, &function) >= 2);
     for (int i = 0; read && sim_device_is_known(i); i++)
-        if (domain == 0 && (int)bus == SIM_DEVICE_BUS(i) && slot == 0 && function == 0) return *device = i, CUDA_SUCCESS;
+        if (domain == 0 && (int)bus == SIM_DEVICE_BUS(sim_device_gpu(i)) && slot == 0 && function == 0) return *device = i, CUDA_SUCCESS;
     return CUDA_ERROR_INVALID_DEVICE;
 }
 

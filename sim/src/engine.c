@@ -183,7 +183,7 @@ static bool advance(CUstream stream, uint64_t now, uint64_t *wake_ns) {
     if (operation->left_ns) {
         uint64_t slice = operation->left_ns < SLICE_NS ? operation->left_ns : SLICE_NS;
         operation->left_ns -= slice;
-        operation->until_ns = sim_state_reserve(stream->context->device, operation->until_ns, slice);
+        operation->until_ns = sim_state_reserve(sim_device_gpu(stream->context->device), operation->until_ns, slice);
         return true;
     }
     operation->running = true;

@@ -67,6 +67,7 @@ CUresult sim_cuInit(unsigned int flags) {
     SIM_REQUIRE(flags == 0, CUDA_ERROR_INVALID_VALUE);
     SIM_REQUIRE(!forked, CUDA_ERROR_NOT_INITIALIZED);
     SIM_REQUIRE(sim_settings()->problem[0] == 0 && faults_are_valid, CUDA_ERROR_INVALID_VALUE);
+    SIM_REQUIRE(sim_settings()->visible > 0, CUDA_ERROR_NO_DEVICE);
     if (initialised) return CUDA_SUCCESS;
     if (!sim_state_open() || !sim_state_attach()) {
         fprintf(stderr, "sluice-sim: cannot use the state file %s; set SLUICE_SIM_STATE to another path\n", sim_settings()->state_path);

@@ -32,9 +32,9 @@ static void unlink_range(sim_range_t *range) {
 
 static CUresult take_range(CUcontext context, size_t bytes, bool low, bool charged, sim_range_t **result) {
     uint64_t taken = charged ? SIM_ROUND(bytes, SIM_BLOCK) : 0;
-    SIM_REQUIRE(bytes <= 1ull << 44 && sim_state_take(context->device, taken), CUDA_ERROR_OUT_OF_MEMORY);
+    SIM_REQUIRE(bytes <= 1ull << 44 && sim_state_take(sim_device_gpu(context->device), taken), CUDA_ERROR_OUT_OF_MEMORY);
     sim_range_t *range = sim_space_take(bytes, 0, low);
-    if (!range) return sim_state_give(context->device, taken), CUDA_ERROR_OUT_OF_MEMORY;
+    if (!range) return sim_state_give(sim_device_gpu(context->device), taken), CUDA_ERROR_OUT_OF_MEMORY;
     range->asked = bytes;
     range->device = context->device;
     range->taken_bytes = taken;
@@ -44,7 +44,7 @@ static CUresult take_range(CUcontext context, size_t bytes, bool low, bool charg
 }
 
 static void give_range(sim_range_t *range) {
-    sim_state_give(range->device, range->taken_bytes);
+    sim_state_give(sim_device_gpu(range->device), range->taken_bytes);
     unlink_range(range);
     sim_space_give(range);
 }
@@ -178,7 +178,7 @@ bool sim_memory_find(CUdeviceptr address, sim_allocation_t *allocation) {
 void sim_memory_touch(CUdeviceptr address) {
     sim_range_t *range = sim_space_find(address);
     if (!range || range->kind != SIM_MANAGED || range->taken_bytes) return;
-    if (sim_state_take(range->device, range->bytes)) range->taken_bytes = range->bytes;
+    if (sim_state_take(sim_device_gpu(range->device), range->bytes)) range->taken_bytes = range->bytes;
 }
 
 CUresult sim_memory_take_managed(CUcontext context, size_t bytes, CUdeviceptr *address) {

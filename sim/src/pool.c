@@ -140,7 +140,7 @@ bool sim_pool_fill(CUmemoryPool pool, CUdeviceptr address) {
     uint64_t missing = 0;
     for (size_t chunk = from; chunk <= to; chunk++) missing += pool->chunk_is_taken[chunk] ? 0 : SIM_POOL_CHUNK;
     if (pool->most_bytes && pool->reserved_bytes + missing > SIM_ROUND(pool->most_bytes, SIM_POOL_CHUNK)) return false;
-    if (missing && !sim_state_take(pool->device, missing)) return false;
+    if (missing && !sim_state_take(sim_device_gpu(pool->device), missing)) return false;
     for (size_t chunk = from; chunk <= to; chunk++) pool->chunk_is_taken[chunk] = true;
     pool->reserved_bytes += missing;
     if (pool->reserved_bytes > pool->reserved_high_bytes) pool->reserved_high_bytes = pool->reserved_bytes;
@@ -224,7 +224,7 @@ void sim_pool_trim(CUmemoryPool pool, uint64_t keep_bytes) {
         pool->chunk_is_taken[chunk] = false;
         pool->reserved_bytes -= SIM_POOL_CHUNK;
         madvise((void *)(pool->range->base + chunk * SIM_POOL_CHUNK), SIM_POOL_CHUNK, MADV_DONTNEED);
-        sim_state_give(pool->device, SIM_POOL_CHUNK);
+        sim_state_give(sim_device_gpu(pool->device), SIM_POOL_CHUNK);
     }
 }
 

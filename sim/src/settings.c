@@ -71,8 +71,39 @@ static void text(const char *name, char *target, size_t room) {
     else strcpy(target, value);
 }
 
+static int gpu_with_uuid(const char *name, size_t length) {
+    for (unsigned gpu = 0; gpu < settings.gpus; gpu++) {
+        unsigned char uuid[16];
+        char text[48] = "GPU-";
+        sim_device_uuid((int)gpu, uuid);
+        for (int i = 0, at = 4; i < 16; i++)
+            at += sprintf(text + at, i == 4 || i == 6 || i == 8 || i == 10 ? "-%02x" : "%02x", uuid[i]);
+        if (length > 4 && strncmp(text, name, length) == 0) return (int)gpu;
+    }
+    return -1;
+}
+
+/* As the driver does: numbers or (beginnings of) UUIDs; the list ends at the first that means nothing, or comes twice. */
+static void show(const char *list) {
+    for (const char *name = list; settings.visible < settings.gpus; name++) {
+        size_t length = strcspn(name, ",");
+        char *end;
+        long number = strtol(name, &end, 10);
+        int gpu = end > name && (size_t)(end - name) == length ? (int)number : gpu_with_uuid(name, length);
+        if (gpu < 0 || gpu >= (int)settings.gpus) return;
+        for (unsigned i = 0; i < settings.visible; i++)
+            if (settings.visible_gpu[i] == gpu) return;
+        settings.visible_gpu[settings.visible++] = gpu;
+        name += length;
+        if (!*name) return;
+    }
+}
+
 static void load(void) {
     settings.gpus = (unsigned)whole("SLUICE_SIM_GPUS", 1, 1, SIM_GPUS_MAX, "a number of GPUs from 1 to 16");
+    const char *visible = getenv("CUDA_VISIBLE_DEVICES");
+    for (unsigned i = 0; !visible && i < settings.gpus; i++) settings.visible_gpu[settings.visible++] = (int)i;
+    if (visible) show(visible);
     settings.memory_bytes = size("SLUICE_SIM_MEMORY", 16ull << 30, 64ull << 20) & ~((2ull << 20) - 1);
     settings.context_bytes = size("SLUICE_SIM_CONTEXT", 64ull << 20, 0);
     settings.link_bytes_per_s = size("SLUICE_SIM_LINK", 55ull << 30, 1 << 20);

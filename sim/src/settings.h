@@ -8,6 +8,8 @@
 
 typedef struct {
     unsigned gpus;
+    unsigned visible;            /* how many of them CUDA_VISIBLE_DEVICES shows */
+    int visible_gpu[SIM_GPUS_MAX]; /* CUDA's number of a device to the GPU */
     uint64_t memory_bytes;
     uint64_t context_bytes;
     uint64_t link_bytes_per_s;

@@ -85,6 +85,7 @@ struct CUcontext_opaque {
 CUresult sim_context_current(CUcontext *context);
 bool sim_context_is_known(CUcontext context);
 bool sim_device_is_known(CUdevice device);
+int sim_device_gpu(CUdevice device); /* of a known device */
 
 /* Device addresses: one lazily backed range of this process, cut into blocks of 2 MiB */
 typedef enum { SIM_FREE, SIM_PLAIN, SIM_SMALL, SIM_MANAGED, SIM_POOL, SIM_RESERVED } sim_kind_t;

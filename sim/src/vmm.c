@@ -94,9 +94,9 @@ CUresult sim_cuMemCreate(CUmemGenericAllocationHandle *result, size_t bytes, con
     SIM_REQUIRE(sim_device_is_known(properties->location.id), CUDA_ERROR_INVALID_DEVICE);
     if (memory < 0) memory = memfd_create("sluice-sim", MFD_CLOEXEC);
     SIM_REQUIRE(memory >= 0 && ftruncate(memory, memory_end + (off_t)bytes) == 0, CUDA_ERROR_OPERATING_SYSTEM);
-    SIM_REQUIRE(sim_state_take(properties->location.id, bytes), CUDA_ERROR_OUT_OF_MEMORY);
+    SIM_REQUIRE(sim_state_take(sim_device_gpu(properties->location.id), bytes), CUDA_ERROR_OUT_OF_MEMORY);
     handle_t *handle = malloc(sizeof *handle);
-    if (!handle) return sim_state_give(properties->location.id, bytes), CUDA_ERROR_OUT_OF_MEMORY;
+    if (!handle) return sim_state_give(sim_device_gpu(properties->location.id), bytes), CUDA_ERROR_OUT_OF_MEMORY;
     *handle = (handle_t){1, bytes, memory_end, *properties};
     memory_end += (off_t)bytes;
     *result = (CUmemGenericAllocationHandle)handle;
@@ -106,7 +106,7 @@ CUresult sim_cuMemCreate(CUmemGenericAllocationHandle *result, size_t bytes, con
 static void drop(handle_t *handle) {
     if (--handle->references) return;
     fallocate(memory, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, handle->offset, (off_t)handle->bytes);
-    sim_state_give(handle->properties.location.id, handle->bytes);
+    sim_state_give(sim_device_gpu(handle->properties.location.id), handle->bytes);
     free(handle);
 }
 
