@@ -10,24 +10,29 @@ import java.util.function.Consumer;
 import sluice.proof.Target.AddedAtMost;
 import sluice.proof.Target.RatioAtMost;
 
-/// What single CUDA calls cost without the library and with a memory quota. A fresh pair of processes for each repeat.
+/// What single CUDA calls cost without the library and with a memory quota.
+///
+/// A fresh pair of processes for each repeat; the two take turns of a few milliseconds, because a shared machine is fast
+/// in one second and slow in the next. A repeat's value is the median of the turns, what Sluice adds the median of the
+/// differences between neighbouring turns.
 final class CallBench {
     private static final Target LAUNCH = new AddedAtMost(60);
     private static final Target ALLOCATION = new AddedAtMost(300);
     private static final Target NOT_SLOWER = new RatioAtMost(1.02);
     private static final String BASELINE = "no library";
 
-    private record Case(String name, String command, Target target) {}
+    private static final int ROUNDS = 40;
+
+    private record Case(String name, String series, int batches, Target target) {}
 
     private static final List<Case> CASES = List.of(
-            new Case("empty kernel launch, back to back", "launch 200 200", LAUNCH),
-            new Case("cuMemGetInfo", "info 200 200", NOT_SLOWER),
-            new Case("cuMemAlloc + cuMemFree, 512 B, 0 others live", "alloc-free 200 200 512 0", ALLOCATION),
-            new Case("cuMemAlloc + cuMemFree, 512 B, 1,000 others live", "alloc-free 200 200 512 1000", ALLOCATION),
-            new Case("cuMemAlloc + cuMemFree, 512 B, 100,000 others live", "alloc-free 200 200 512 100000", ALLOCATION),
-            new Case("cuMemAlloc + cuMemFree, 2 MiB, 0 others live", "alloc-free 100 50 2097152 0", ALLOCATION),
-            new Case("cuMemAlloc + cuMemFree, 2 MiB, 1,000 others live", "alloc-free 100 50 2097152 1000", ALLOCATION),
-            new Case("cuMemAlloc + cuMemFree, 2 MiB, 100,000 others live", "alloc-free 100 50 2097152 100000", ALLOCATION));
+            new Case("empty kernel launch, back to back", "launch 200", 12, LAUNCH),
+            new Case("cuMemGetInfo", "info 200", 12, NOT_SLOWER),
+            new Case("cuMemAlloc + cuMemFree, 512 B, 0 others live", "alloc-free 200 512 0", 12, ALLOCATION),
+            new Case("cuMemAlloc + cuMemFree, 512 B, 1,000 others live", "alloc-free 200 512 1000", 12, ALLOCATION),
+            new Case("cuMemAlloc + cuMemFree, 512 B, 100,000 others live", "alloc-free 200 512 100000", 12, ALLOCATION),
+            new Case("cuMemAlloc + cuMemFree, 4 MiB, 0 others live", "alloc-free 20 4194304 0", 8, ALLOCATION),
+            new Case("cuMemAlloc + cuMemFree, 4 MiB, 100,000 others live", "alloc-free 20 4194304 100000", 8, ALLOCATION));
 
     private CallBench() {}
 
@@ -36,12 +41,12 @@ final class CallBench {
         Map<Case, List<Double>> with = empty();
         for (int repeat = 1; repeat <= repeats; repeat++) {
             progress.accept("calls, repeat " + repeat + " of " + repeats);
-            if (repeat % 2 == 1) {
-                measure(environment, false, without);
-                measure(environment, true, with);
-            } else {
-                measure(environment, true, with);
-                measure(environment, false, without);
+            try (Stage stage = new Stage(environment)) {
+                ProbeProcess bare = open(stage, stage.plainSettings());
+                ProbeProcess limited = open(stage, stage.settings(stage.tenant(8 * GIB)));
+                for (Case one : CASES) {
+                    measure(one, bare, limited, without.get(one), with.get(one));
+                }
             }
         }
         return CASES.stream()
@@ -55,12 +60,32 @@ final class CallBench {
         return values;
     }
 
-    private static void measure(Environment environment, boolean limited, Map<Case, List<Double>> into) {
-        try (Stage stage = new Stage(environment)) {
-            ProbeProcess probe = stage.launch(ProbeCommand.steady(),
-                    limited ? stage.settings(stage.tenant(8 * GIB)) : stage.plainSettings());
-            Stage.open(probe);
-            CASES.forEach(one -> into.get(one).add(probe.ask("time " + one.command()).decimal("nanos")));
+    private static ProbeProcess open(Stage stage, Map<String, String> settings) {
+        ProbeProcess probe = stage.launch(ProbeCommand.steady(), settings);
+        Stage.open(probe);
+        return probe;
+    }
+
+    private static void measure(Case one, ProbeProcess bare, ProbeProcess limited, List<Double> without, List<Double> with) {
+        bare.ask("time-begin " + one.series());
+        limited.ask("time-begin " + one.series());
+        List<Double> bareNanos = new ArrayList<>();
+        List<Double> added = new ArrayList<>();
+        for (int round = 0; round < ROUNDS; round++) {
+            boolean bareFirst = round % 2 == 0;
+            double first = slice(bareFirst ? bare : limited, one);
+            double second = slice(bareFirst ? limited : bare, one);
+            bareNanos.add(bareFirst ? first : second);
+            added.add(bareFirst ? second - first : first - second);
         }
+        bare.ask("time-end");
+        limited.ask("time-end");
+        double typical = Spread.of(bareNanos).median();
+        without.add(typical);
+        with.add(typical + Spread.of(added).median());
+    }
+
+    private static double slice(ProbeProcess probe, Case one) {
+        return probe.ask("time-slice " + one.batches()).decimal("nanos");
     }
 }

@@ -67,7 +67,9 @@ public final class Probe {
             case "spin" -> WorkCommands.spin(session, number(arguments, 0));
             case "spawn" -> ProcessCommands.spawn(arguments);
             case "exec" -> ProcessCommands.exec();
-            case "time" -> TimingCommands.time(arguments);
+            case "time-begin" -> TimingCommands.begin(arguments);
+            case "time-slice" -> TimingCommands.slice((int) number(arguments, 0));
+            case "time-end" -> TimingCommands.end();
             default -> throw new IllegalArgumentException("the probe has no command '" + name + "'");
         };
     }

@@ -12,8 +12,9 @@ import sluice.cuda.Parameters;
 import sluice.cuda.Status;
 import sluice.cuda.Work;
 
-/// What calls cost, in batches: the median over batches of the time per call. The calls are constants of this class, so
-/// that the compiler sees through them, and the same batches run unmeasured until they are compiled.
+/// What calls cost. A series is begun (warmed up until it is compiled), then asked for slices as often as wanted, so that
+/// two processes can take turns, then ended. The calls are constants of this class, so that the compiler sees through
+/// them. Noise only ever adds, so a slice tells the lower quartile of its batches.
 final class TimingCommands {
     private static final Driver DRIVER = Driver.require(Driver.Route.DLSYM);
     private static final Devices DEVICES = DRIVER.devices();
@@ -24,30 +25,71 @@ final class TimingCommands {
     private static final long SMALL_BYTES = 512;
     private static final long WARM_UP_NANOS = 300_000_000;
 
-    interface Batch {
+    private interface Batch {
         void run(int calls);
     }
 
+    private record Series(Batch batch, int calls, Runnable between, long[] held) {}
+
+    private static Series series;
+
     private TimingCommands() {}
 
-    /// `launch BATCHES CALLS`, `info BATCHES CALLS` or `alloc-free BATCHES CALLS BYTES LIVE`.
-    static Facts time(String[] arguments) {
-        int batches = Integer.parseInt(arguments[1]);
-        int calls = Integer.parseInt(arguments[2]);
-        double nanos = switch (arguments[0]) {
-            case "launch" -> launch(batches, calls);
-            case "info" -> median(batches, calls, TimingCommands::infos, () -> { });
-            case "alloc-free" -> allocFree(batches, calls, Long.parseLong(arguments[3]), Integer.parseInt(arguments[4]));
+    /// `launch CALLS`, `info CALLS` or `alloc-free CALLS BYTES LIVE`, with CALLS in each batch.
+    static Facts begin(String[] arguments) {
+        int calls = Integer.parseInt(arguments[1]);
+        series = switch (arguments[0]) {
+            case "launch" -> launch(calls);
+            case "info" -> new Series(TimingCommands::infos, calls, () -> { }, new long[0]);
+            case "alloc-free" -> allocFree(calls, Long.parseLong(arguments[2]), Integer.parseInt(arguments[3]));
             default -> throw new IllegalArgumentException("cannot time '" + arguments[0] + "'");
         };
-        return Facts.of("nanos", nanos);
+        long warm = System.nanoTime() + WARM_UP_NANOS;
+        while (System.nanoTime() < warm) {
+            nanosPerCall();
+        }
+        return Facts.of("status", Status.SUCCESS);
     }
 
-    private static double launch(int batches, int calls) {
+    static Facts slice(int batches) {
+        double[] nanos = new double[batches];
+        for (int i = 0; i < batches; i++) {
+            nanos[i] = nanosPerCall();
+        }
+        Arrays.sort(nanos);
+        return Facts.of("nanos", nanos[batches / 4]);
+    }
+
+    static Facts end() {
+        for (long pointer : series.held()) {
+            Status.check("cuMemFree", MEMORY.free(pointer));
+        }
+        series = null;
+        return Facts.of("status", Status.SUCCESS);
+    }
+
+    private static double nanosPerCall() {
+        long start = System.nanoTime();
+        series.batch().run(series.calls());
+        double nanos = (double) (System.nanoTime() - start) / series.calls();
+        series.between().run();
+        return nanos;
+    }
+
+    private static Series launch(int calls) {
         long module = WORK.load(Work.kernels()).orThrow("cuModuleLoadData");
         long function = WORK.function(module, "sluice_empty").orThrow("cuModuleGetFunction");
         MemorySegment none = Parameters.of(Arena.global()).pointers();
-        return median(batches, calls, count -> launches(function, none, count), DEVICES::synchronize);
+        return new Series(count -> launches(function, none, count), calls, DEVICES::synchronize, new long[0]);
+    }
+
+    /// One small allocation is always held, so that the driver's block for small ones stays.
+    private static Series allocFree(int calls, long bytes, int live) {
+        long[] held = new long[live + 1];
+        for (int i = 0; i < held.length; i++) {
+            held[i] = MEMORY.allocate(SMALL_BYTES).orThrow("cuMemAlloc");
+        }
+        return new Series(count -> allocsAndFrees(bytes, count), calls, () -> { }, held);
     }
 
     private static void launches(long function, MemorySegment none, int count) {
@@ -66,19 +108,6 @@ final class TimingCommands {
         Status.check("cuMemGetInfo", worst);
     }
 
-    /// One small allocation is always held, so that the driver's block for small ones stays.
-    private static double allocFree(int batches, int calls, long bytes, int live) {
-        long[] held = new long[live + 1];
-        for (int i = 0; i < held.length; i++) {
-            held[i] = MEMORY.allocate(SMALL_BYTES).orThrow("cuMemAlloc");
-        }
-        double nanos = median(batches, calls, count -> allocsAndFrees(bytes, count), () -> { });
-        for (long pointer : held) {
-            Status.check("cuMemFree", MEMORY.free(pointer));
-        }
-        return nanos;
-    }
-
     private static void allocsAndFrees(long bytes, int count) {
         int worst = Status.SUCCESS;
         for (int i = 0; i < count; i++) {
@@ -86,26 +115,5 @@ final class TimingCommands {
             worst |= MEMORY.free(OUT.get(JAVA_LONG, 0));
         }
         Status.check("cuMemAlloc and cuMemFree", worst);
-    }
-
-    private static double median(int batches, int calls, Batch batch, Runnable between) {
-        long warm = System.nanoTime() + WARM_UP_NANOS;
-        while (System.nanoTime() < warm) {
-            perCall(calls, batch);
-            between.run();
-        }
-        double[] nanos = new double[batches];
-        for (int i = 0; i < batches; i++) {
-            nanos[i] = perCall(calls, batch);
-            between.run();
-        }
-        Arrays.sort(nanos);
-        return nanos[batches / 2];
-    }
-
-    private static double perCall(int calls, Batch batch) {
-        long start = System.nanoTime();
-        batch.run(calls);
-        return (double) (System.nanoTime() - start) / calls;
     }
 }
