@@ -1,7 +1,9 @@
 package sluice.proof;
 
+import java.io.IOException;
 import java.net.URI;
 import java.net.URISyntaxException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -15,6 +17,8 @@ final class ProbeCommand {
     private static final List<String> QUICK_START = List.of("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1");
     private static final List<String> STEADY = List.of("-XX:+UseSerialGC", "-Xms64m", "-XX:-UsePerfData");
 
+    private static final Path TASKSET = Path.of("/usr/bin/taskset");
+
     private ProbeCommand() {}
 
     /// For checks: starts fast.
@@ -22,9 +26,23 @@ final class ProbeCommand {
         return command(QUICK_START, route);
     }
 
-    /// For measurements: compiled as well as it gets.
+    /// For measurements: compiled as well as it gets, and on one and the same processor where `taskset` is installed,
+    /// because the processors of a shared machine are not equally fast.
     static List<String> steady() {
-        return command(STEADY, Driver.Route.DLSYM);
+        List<String> command = command(STEADY, Driver.Route.DLSYM);
+        if (Files.isExecutable(TASKSET)) {
+            command.addAll(0, List.of(TASKSET.toString(), "-c", lastProcessor()));
+        }
+        return command;
+    }
+
+    private static String lastProcessor() {
+        try (Stream<String> lines = Files.lines(Path.of("/proc/self/status"))) {
+            String allowed = lines.filter(line -> line.startsWith("Cpus_allowed_list:")).findFirst().orElse("0");
+            return allowed.replaceFirst(".*\\D(\\d+)$", "$1");
+        } catch (IOException unreadable) {
+            return "0";
+        }
     }
 
     private static List<String> command(List<String> options, Driver.Route route) {
