@@ -5,6 +5,7 @@
 #include "ledger.h"
 
 #include <errno.h>
+#include <stddef.h>
 
 #include "os.h"
 #include "tenant.h"
@@ -86,26 +87,36 @@ uint64_t sl_ledger_reserve(unsigned gpu, uint64_t bytes) {
     }
 }
 
-void sl_ledger_commit(unsigned gpu, uint64_t bytes, uint64_t used) {
+_Static_assert(offsetof(sl_region_account_t, overhead_bytes) ==
+                   offsetof(sl_region_account_t, linear_bytes) + SL_USE_OVERHEAD * sizeof(uint64_t),
+               "the uses are in the order of the account's fields");
+
+static _Atomic uint64_t *bytes_of(sl_region_account_t *account, sl_ledger_use_t use) {
+    return &account->linear_bytes + use;
+}
+
+void sl_ledger_commit(unsigned gpu, sl_ledger_use_t use, uint64_t bytes, uint64_t used) {
     raise_to(&sl_tenant.region.gpus[gpu].peak_bytes, used);
-    own_account(gpu)->in_flight_bytes -= bytes;
+    sl_region_account_t *account = own_account(gpu);
+    atomic_fetch_add_explicit(bytes_of(account, use), bytes, memory_order_relaxed);
+    account->in_flight_bytes -= bytes;
 }
 
 void sl_ledger_cancel(unsigned gpu, uint64_t bytes) {
     take_back(own_account(gpu), bytes);
 }
 
-void sl_ledger_refund(unsigned gpu, uint64_t bytes) {
-    own_account(gpu)->charged_bytes -= bytes;
+void sl_ledger_refund(unsigned gpu, sl_ledger_use_t use, uint64_t bytes) {
+    sl_region_account_t *account = own_account(gpu);
+    atomic_fetch_sub_explicit(bytes_of(account, use), bytes, memory_order_relaxed);
+    account->charged_bytes -= bytes;
 }
 
-void sl_ledger_count(unsigned gpu, int allocations, int64_t managed_bytes) {
+void sl_ledger_count(unsigned gpu, int allocations) {
     sl_region_account_t *account = own_account(gpu);
     atomic_fetch_add_explicit(&account->allocations, (uint64_t)(int64_t)allocations, memory_order_relaxed);
     if (allocations > 0)
         atomic_fetch_add_explicit(&account->allocations_total, (uint64_t)allocations, memory_order_relaxed);
-    if (managed_bytes)
-        atomic_fetch_add_explicit(&account->managed_bytes, (uint64_t)managed_bytes, memory_order_relaxed);
 }
 
 void sl_ledger_refuse(unsigned gpu, uint64_t bytes) {

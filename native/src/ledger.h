@@ -5,16 +5,28 @@
 
 #include <stdint.h>
 
+/* What memory is used for; the order is that of the account's fields. */
+typedef enum {
+    SL_USE_LINEAR,
+    SL_USE_MANAGED,
+    SL_USE_POOL,
+    SL_USE_PHYSICAL,
+    SL_USE_ARRAY,
+    SL_USE_GRAPH,
+    SL_USE_CONTEXT,
+    SL_USE_OVERHEAD,
+} sl_ledger_use_t;
+
 /* Must come before the first charge of this process on the GPU. */
 void sl_ledger_open(unsigned gpu);
 /* What all live processes hold with these bytes; 0: they would pass the quota. */
 uint64_t sl_ledger_reserve(unsigned gpu, uint64_t bytes);
 /* The driver gave them; used is what reserve said. */
-void sl_ledger_commit(unsigned gpu, uint64_t bytes, uint64_t used);
+void sl_ledger_commit(unsigned gpu, sl_ledger_use_t use, uint64_t bytes, uint64_t used);
 void sl_ledger_cancel(unsigned gpu, uint64_t bytes);
-void sl_ledger_refund(unsigned gpu, uint64_t bytes);
-/* Counts live allocations up or down, and managed bytes with them. */
-void sl_ledger_count(unsigned gpu, int allocations, int64_t managed_bytes);
+void sl_ledger_refund(unsigned gpu, sl_ledger_use_t use, uint64_t bytes);
+/* Counts live allocations up or down. */
+void sl_ledger_count(unsigned gpu, int allocations);
 /* Counts a refusal and logs it. */
 void sl_ledger_refuse(unsigned gpu, uint64_t bytes);
 /* What all live processes hold. */

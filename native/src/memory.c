@@ -69,11 +69,15 @@ static CUresult admit(charge_t *charge, uint64_t size, sl_allocation_kind_t kind
     return CUDA_ERROR_OUT_OF_MEMORY;
 }
 
+static sl_ledger_use_t use_of(const sl_allocation_t *allocation) {
+    return allocation->kind == SL_MANAGED ? SL_USE_MANAGED : SL_USE_LINEAR;
+}
+
 void sl_memory_refund(const sl_allocation_t *allocation, bool last_in_block) {
     uint64_t bytes = allocation->kind == SL_SMALL ? (last_in_block ? SL_BLOCK_BYTES : 0) : allocation->bytes;
     if (bytes)
-        sl_ledger_refund(allocation->gpu, bytes);
-    sl_ledger_count(allocation->gpu, -1, allocation->kind == SL_MANAGED ? -(int64_t)bytes : 0);
+        sl_ledger_refund(allocation->gpu, use_of(allocation), bytes);
+    sl_ledger_count(allocation->gpu, -1);
 }
 
 /* What the driver answered decides: keep the charge, or give it back. */
@@ -95,11 +99,11 @@ static CUresult settle(charge_t *charge, CUresult status, CUdeviceptr address) {
         return CUDA_ERROR_OUT_OF_MEMORY;
     }
     if (added == SL_ADDED)
-        sl_ledger_commit(gpu, charge->reserved, charge->used);
+        sl_ledger_commit(gpu, use_of(&charge->allocation), charge->reserved, charge->used);
     else
         sl_ledger_cancel(gpu, charge->reserved);
     if (added != SL_NOT_ADDED)
-        sl_ledger_count(gpu, 1, charge->allocation.kind == SL_MANAGED ? (int64_t)charge->reserved : 0);
+        sl_ledger_count(gpu, 1);
     return status;
 }
 

@@ -27,12 +27,9 @@ static bool same_namespace(const sl_region_slot_t *slot, const sl_slots_owner_t 
 
 static void clear(const sl_region_t *region, unsigned number) {
     for (unsigned gpu = 0; gpu < SL_REGION_GPU_COUNT; gpu++) {
-        sl_region_account_t *account = sl_region_account(region, number, gpu);
-        account->charged_bytes = 0;
-        account->in_flight_bytes = 0;
-        account->managed_bytes = 0;
-        account->allocations = 0;
-        account->allocations_total = 0;
+        _Atomic uint64_t *words = (_Atomic uint64_t *)sl_region_account(region, number, gpu);
+        for (unsigned i = 0; i < sizeof(sl_region_account_t) / sizeof *words; i++)
+            words[i] = 0;
     }
     sl_region_slot_t *slot = &region->slots[number];
     slot->pid_namespace = 0;

@@ -41,7 +41,7 @@ static void trade(int number, uint64_t rounds) {
         uint64_t *piece = &pieces[rand_r(&seed) % 16];
         if (*piece) {
             shared->held[number] -= *piece;
-            sl_ledger_refund(GPU, *piece);
+            sl_ledger_refund(GPU, SL_USE_LINEAR, *piece);
             *piece = 0;
             continue;
         }
@@ -58,7 +58,7 @@ static void trade(int number, uint64_t rounds) {
             shared->held[number] -= bytes;
             sl_ledger_cancel(GPU, bytes);
         } else {
-            sl_ledger_commit(GPU, bytes, used);
+            sl_ledger_commit(GPU, SL_USE_LINEAR, bytes, used);
             *piece = bytes;
         }
     }
