@@ -178,3 +178,10 @@ int sl_gpu_find(CUdevice device) {
     }
     return known > 0 ? known - 1 : known;
 }
+
+int sl_gpu_current(void) {
+    CUdevice device;
+    if (!real.cuCtxGetDevice || real.cuCtxGetDevice(&device) != CUDA_SUCCESS)
+        return SL_GPU_UNCOUNTED;
+    return sl_gpu_find(device);
+}

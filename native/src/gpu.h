@@ -8,6 +8,8 @@ enum { SL_GPU_UNCOUNTED = -1, SL_GPU_REFUSED = -2 };
 
 /* The number of the entry, or one of the above when the device cannot be accounted. */
 int sl_gpu_find(CUdevice device);
+/* The same for the device of the current context. */
+int sl_gpu_current(void);
 /* After a fork: every device is looked up again. */
 void sl_gpu_forget(void);
 

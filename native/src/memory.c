@@ -22,21 +22,6 @@ typedef struct {
     sl_allocation_t allocation;
 } charge_t;
 
-static void count_call(bool accounted) {
-    sl_region_slot_t *slot = &sl_tenant.region.slots[sl_tenant.slot];
-    atomic_fetch_add_explicit(&slot->calls, 1, memory_order_relaxed);
-    if (SL_UNLIKELY(!accounted))
-        atomic_fetch_add_explicit(&slot->passed_calls, 1, memory_order_relaxed);
-}
-
-/* The entry of the current context's GPU, or a negative number. */
-static int current_gpu(void) {
-    CUdevice device;
-    if (!real.cuCtxGetDevice || real.cuCtxGetDevice(&device) != CUDA_SUCCESS)
-        return SL_GPU_UNCOUNTED;
-    return sl_gpu_find(device);
-}
-
 static uint64_t whole_blocks(uint64_t size, uint64_t granularity) {
     return size > LARGEST_CHARGE ? LARGEST_CHARGE : (size + granularity - 1) / granularity * granularity;
 }
@@ -46,8 +31,8 @@ static CUresult admit(charge_t *charge, uint64_t size, sl_allocation_kind_t kind
     sl_tenant_state_t state = sl_tenant_attach();
     if (state != SL_TENANT_ATTACHED)
         return state == SL_TENANT_REFUSE ? CUDA_ERROR_NOT_PERMITTED : CUDA_SUCCESS;
-    charge->gpu = size ? current_gpu() : SL_GPU_UNCOUNTED;
-    count_call(charge->gpu >= 0);
+    charge->gpu = size ? sl_gpu_current() : SL_GPU_UNCOUNTED;
+    sl_tenant_count_call(charge->gpu >= 0);
     if (charge->gpu < 0)
         return charge->gpu == SL_GPU_REFUSED ? CUDA_ERROR_NOT_PERMITTED : CUDA_SUCCESS;
     unsigned gpu = (unsigned)charge->gpu;
@@ -171,7 +156,7 @@ PITCH_HOOK(cuMemAllocPitch, CUdeviceptr_v1, unsigned int)
 static bool take(CUdeviceptr address, sl_allocation_t *allocation) {
     if (!address || sl_tenant_attach() != SL_TENANT_ATTACHED)
         return false;
-    count_call(true);
+    sl_tenant_count_call(true);
     return sl_allocations_take(address, allocation);
 }
 

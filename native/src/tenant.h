@@ -32,6 +32,14 @@ static inline sl_tenant_state_t sl_tenant_attach(void) {
     return SL_UNLIKELY(state == SL_TENANT_UNKNOWN) ? sl_tenant_attach_slowly() : state;
 }
 
+/* A hooked call of an attached process, and whether it could be accounted. */
+static inline void sl_tenant_count_call(bool accounted) {
+    sl_region_slot_t *slot = &sl_tenant.region.slots[sl_tenant.slot];
+    atomic_fetch_add_explicit(&slot->calls, 1, memory_order_relaxed);
+    if (SL_UNLIKELY(!accounted))
+        atomic_fetch_add_explicit(&slot->passed_calls, 1, memory_order_relaxed);
+}
+
 /* Something cannot be enforced although the process is attached: reports it, and says whether calls must fail. */
 bool sl_tenant_must_refuse(const sl_reason_t *reason);
 
