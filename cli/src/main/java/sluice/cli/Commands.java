@@ -29,6 +29,7 @@ import sluice.region.SluiceException;
             RunCommand.class,
             PsCommand.class,
             InspectCommand.class,
+            SetCommand.class,
             DoctorCommand.class,
             VerifyCommand.class,
             BenchCommand.class,
@@ -60,6 +61,7 @@ final class Commands implements Runnable {
                 .setParameterExceptionHandler((e, args) -> usageError(e))
                 .setExecutionExceptionHandler((e, command, result) -> failure(e, command));
         line.getSubcommands().get("run").setStopAtPositional(true);
+        VerifyCommand.listGroups(line.getSubcommands().get("verify").getCommandSpec());
         return line;
     }
 

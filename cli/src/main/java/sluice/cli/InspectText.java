@@ -3,6 +3,9 @@ package sluice.cli;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
+import java.util.stream.Stream;
+import sluice.region.MemoryUses;
 import sluice.region.RegionLayout;
 import sluice.region.Size;
 import sluice.region.Tenant;
@@ -28,6 +31,7 @@ final class InspectText {
         text.header();
         text.gpus();
         text.slots();
+        text.uses();
         text.errors();
         return text.lines;
     }
@@ -42,6 +46,7 @@ final class InspectText {
         fact("user", Long.toString(tenant.uid()));
         fact("on error", tenant.onError().word());
         fact("memory", tenant.limits() + " (change " + tenant.limitsEpoch() + ")");
+        fact("on oom", tenant.onOom().toString());
     }
 
     private void fact(String name, String value) {
@@ -62,22 +67,45 @@ final class InspectText {
 
     private void slots() {
         section("Processes", tenant.processes().isEmpty());
-        Table table = new Table(">SLOT", ">PID", "STATE", ">CALLS", ">PASSED", ">GPU", ">CHARGED", ">IN FLIGHT", ">MANAGED", ">LIVE", ">EVER", "COMMAND");
+        Table table = new Table(">SLOT", ">PID", "STATE", ">CALLS", ">PASSED", ">GPU", ">CHARGED", ">IN FLIGHT", ">LIVE", ">EVER", "COMMAND");
         for (TenantProcess process : tenant.processes()) {
             String slot = Integer.toString(process.slot());
             String pid = Long.toString(process.identity().pid());
             String state = process.alive() ? "alive" : "dead";
             String command = Text.cut(Text.visible(process.commandLine()), 48);
             if (process.charges().isEmpty()) {
-                table.row(slot, pid, state, Long.toString(process.calls()), Long.toString(process.passedCalls()), "-", "-", "-", "-", "-", "-", command);
+                table.row(slot, pid, state, Long.toString(process.calls()), Long.toString(process.passedCalls()), "-", "-", "-", "-", "-", command);
             }
             for (TenantProcess.Charge charge : process.charges()) {
                 table.row(slot, pid, state, Long.toString(process.calls()), Long.toString(process.passedCalls()),
                         Integer.toString(index(charge.gpuEntry())), Size.format(charge.chargedBytes()), Size.format(charge.inFlightBytes()),
-                        Size.format(charge.managedBytes()), Long.toString(charge.allocations()), Long.toString(charge.allocationsTotal()), command);
+                        Long.toString(charge.allocations()), Long.toString(charge.allocationsTotal()), command);
             }
         }
         append(table);
+    }
+
+    /// Only processes that hold something.
+    private void uses() {
+        boolean none = tenant.processes().stream().flatMap(process -> process.charges().stream()).noneMatch(InspectText::holds);
+        section("Memory, by what it is used for", none);
+        Table table = new Table(Stream.concat(Stream.of(">PID", ">GPU"),
+                MemoryUses.NONE.byName().keySet().stream().map(use -> ">" + use.toUpperCase(Locale.ROOT))).toArray(String[]::new));
+        for (TenantProcess process : tenant.processes()) {
+            for (TenantProcess.Charge charge : process.charges()) {
+                if (holds(charge)) {
+                    table.row(Stream.concat(
+                            Stream.of(Long.toString(process.identity().pid()), Integer.toString(index(charge.gpuEntry()))),
+                            charge.uses().byName().values().stream().map(bytes -> bytes == 0 ? "-" : Size.format(bytes)))
+                            .toArray(String[]::new));
+                }
+            }
+        }
+        append(table);
+    }
+
+    private static boolean holds(TenantProcess.Charge charge) {
+        return !charge.uses().equals(MemoryUses.NONE);
     }
 
     private int index(int gpuEntry) {

@@ -5,6 +5,7 @@ import java.util.Arrays;
 import java.util.List;
 import sluice.region.MemoryLimits;
 import sluice.region.OnError;
+import sluice.region.OnOom;
 import sluice.region.RegionDraft;
 import sluice.region.SluiceException;
 
@@ -36,6 +37,7 @@ final class RunArguments {
         private String memory;
         private String name;
         private String onError;
+        private String onOom;
         private boolean simulated;
         private final List<String> environment = new ArrayList<>();
 
@@ -54,6 +56,8 @@ final class RunArguments {
                 name = value;
             } else if (option.equals("--on-error") && onError == null) {
                 onError = value;
+            } else if (option.equals("--on-oom") && onOom == null) {
+                onOom = value;
             } else if (option.equals("--env") && value.indexOf('=') > 0) {
                 environment.add(value);
             } else {
@@ -69,7 +73,8 @@ final class RunArguments {
                 }
                 return new RunRequest(
                         memory == null ? MemoryLimits.none() : MemoryLimits.parse(memory), name, simulated, environment,
-                        onError == null ? OnError.FAIL : OnError.parse(onError), program);
+                        onError == null ? OnError.FAIL : OnError.parse(onError),
+                        onOom == null ? OnOom.FAIL : OnOom.parse(onOom), program);
             } catch (SluiceException e) {
                 return null;
             }

@@ -12,6 +12,7 @@ import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 import sluice.region.MemoryLimits;
 import sluice.region.OnError;
+import sluice.region.OnOom;
 import sluice.region.RegionDraft;
 
 @Command(
@@ -52,6 +53,10 @@ final class RunCommand implements Callable<Integer> {
             description = "When the quota cannot be enforced: let the program run unlimited, or fail its CUDA calls (default).")
     private OnError onError = OnError.FAIL;
 
+    @Option(names = "--on-oom", paramLabel = "fail|wait[:30s]", converter = OnOomConverter.class,
+            description = "Over the quota: refuse the allocation (default), or let it wait until memory is freed, 60 s at the most.")
+    private OnOom onOom = OnOom.FAIL;
+
     @Option(names = {"-h", "--help"}, usageHelp = true, description = "Shows this help.")
     private boolean help;
 
@@ -69,7 +74,7 @@ final class RunCommand implements Callable<Integer> {
                 throw new ParameterException(spec.commandLine(), "bad --env '" + setting + "'; write it like KEY=VALUE");
             }
         }
-        return new RunRequest(memory, name, simulated, environment, onError, program);
+        return new RunRequest(memory, name, simulated, environment, onError, onOom, program);
     }
 
     static final class MemoryConverter implements ITypeConverter<MemoryLimits> {
@@ -91,6 +96,13 @@ final class RunCommand implements Callable<Integer> {
         @Override
         public OnError convert(String text) {
             return OnError.parse(text);
+        }
+    }
+
+    static final class OnOomConverter implements ITypeConverter<OnOom> {
+        @Override
+        public OnOom convert(String text) {
+            return OnOom.parse(text);
         }
     }
 }

@@ -33,7 +33,8 @@ final class RunProgram {
         Identity self = Identity.self();
         List<byte[]> program = RawProcess.arguments(request.program());
         String name = request.name() != null ? request.name() : RegionDraft.nameFor(RawProcess.text(program.getFirst()), self.pid());
-        Path region = Region.create(directory, new RegionDraft(name, commandLine(program), self, request.onError(), request.memory()));
+        Path region = Region.create(directory, new RegionDraft(
+                name, commandLine(program), self, request.onError(), request.onOom(), request.memory()));
         environment.set("SLUICE_REGION", region.toString());
         environment.set("SLUICE_ON_ERROR", request.onError().word());
         Exec exec = new Exec(environment.list());

@@ -3,9 +3,17 @@ package sluice.cli;
 import java.util.List;
 import sluice.region.MemoryLimits;
 import sluice.region.OnError;
+import sluice.region.OnOom;
 
 /// What `sluice run` was asked for.
 ///
 /// @param name    the tenant's name, or null
 /// @param program the program and its arguments
-record RunRequest(MemoryLimits memory, String name, boolean simulated, List<String> environment, OnError onError, List<String> program) {}
+record RunRequest(
+        MemoryLimits memory,
+        String name,
+        boolean simulated,
+        List<String> environment,
+        OnError onError,
+        OnOom onOom,
+        List<String> program) {}

@@ -3,6 +3,7 @@ package sluice.cli;
 import java.io.PrintWriter;
 import java.util.List;
 import sluice.region.MemoryLimits;
+import sluice.region.MemoryUses;
 import sluice.region.RegionLayout;
 import sluice.region.Tenant;
 import sluice.region.TenantError;
@@ -40,6 +41,8 @@ final class TenantJson {
         json.writeNumberProperty("rootStartTicks", tenant.root().startTicks());
         json.writeNumberProperty("uid", tenant.uid());
         json.writeStringProperty("onError", tenant.onError().word());
+        json.writeStringProperty("onOom", tenant.onOom().waits() ? "wait" : "fail");
+        json.writeNumberProperty("oomWaitMillis", tenant.onOom().waitMillis());
         json.writeNumberProperty("limitsEpoch", tenant.limitsEpoch());
         json.writeArrayPropertyStart("memoryLimitBytes");
         for (int gpu = 0; gpu < MemoryLimits.GPUS; gpu++) {
@@ -66,6 +69,7 @@ final class TenantJson {
         json.writeNumberProperty("granularityBytes", gpu.granularityBytes());
         json.writeNumberProperty("totalBytes", gpu.totalBytes());
         json.writeNumberProperty("usedBytes", gpu.usedBytes());
+        uses(json, gpu.uses());
         json.writeNumberProperty("limitBytes", gpu.limitBytes());
         json.writeNumberProperty("peakBytes", gpu.peakBytes());
         json.writeNumberProperty("refusedCalls", gpu.refusedCalls());
@@ -96,9 +100,15 @@ final class TenantJson {
         json.writeNumberProperty("gpu", gpu);
         json.writeNumberProperty("chargedBytes", charge.chargedBytes());
         json.writeNumberProperty("inFlightBytes", charge.inFlightBytes());
-        json.writeNumberProperty("managedBytes", charge.managedBytes());
+        uses(json, charge.uses());
         json.writeNumberProperty("allocations", charge.allocations());
         json.writeNumberProperty("allocationsTotal", charge.allocationsTotal());
+        json.writeEndObject();
+    }
+
+    private static void uses(JsonGenerator json, MemoryUses uses) {
+        json.writeObjectPropertyStart("uses");
+        uses.byName().forEach((use, bytes) -> json.writeNumberProperty(use + "Bytes", bytes));
         json.writeEndObject();
     }
 

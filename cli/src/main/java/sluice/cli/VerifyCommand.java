@@ -1,26 +1,34 @@
 package sluice.cli;
 
 import java.io.PrintWriter;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 import sluice.proof.Check;
 import sluice.proof.Environment;
+import sluice.proof.Group;
 import sluice.proof.Result;
 import sluice.proof.Verify;
 import sluice.region.Installation;
+import sluice.region.SluiceException;
 
 @Command(
         name = "verify",
         header = "Proves on this machine and driver that quotas hold.",
-        description = {"", "Without a GPU that works, on the simulated one.", ""},
-        footer = {"", "Exit status: 0 all checks hold, 1 one does not."})
+        customSynopsis = "sluice verify [OPTIONS] [GROUP...]",
+        description = {"", "Without a GPU that works, on the simulated one. Without a GROUP all checks are made.", ""})
 final class VerifyCommand implements Callable<Integer> {
     @Spec
     private CommandSpec spec;
+
+    @Parameters(paramLabel = "GROUP", arity = "0..*", description = "Which checks; all if none is given. Groups are listed below.")
+    private List<String> groups = new ArrayList<>();
 
     @Option(names = "--sim", description = "Uses the simulated GPU.")
     private boolean simulated;
@@ -35,8 +43,8 @@ final class VerifyCommand implements Callable<Integer> {
     public Integer call() {
         PrintWriter out = spec.commandLine().getOut();
         PrintWriter err = spec.commandLine().getErr();
+        List<Check> checks = chosen();
         Environment environment = GpuChoice.of(Installation.find(), simulated, err);
-        List<Check> checks = Verify.checks();
         VerifyText text = new VerifyText(checks, Screen.standard());
         List<Result> results;
         try (Progress progress = Progress.standard()) {
@@ -58,5 +66,23 @@ final class VerifyCommand implements Callable<Integer> {
             out.println(text.summary(results));
         }
         return results.stream().anyMatch(Result::failed) ? ExitStatus.CHECK_FAILED : ExitStatus.OK;
+    }
+
+    private List<Check> chosen() {
+        try {
+            return Verify.checks(groups);
+        } catch (SluiceException e) {
+            throw new ParameterException(spec.commandLine(), e.getMessage(), e);
+        }
+    }
+
+    /// Adds a line for each group to the help.
+    static void listGroups(CommandSpec verify) {
+        List<String> lines = new ArrayList<>(List.of("", "Groups:", "  memory     everything about memory"));
+        for (Group group : Group.values()) {
+            lines.add(String.format("  %-9s  %s", group.word(), group.about()));
+        }
+        lines.addAll(List.of("", "Exit status: 0 all checks hold, 1 one does not, 2 usage."));
+        verify.usageMessage().footer(lines.toArray(String[]::new));
     }
 }

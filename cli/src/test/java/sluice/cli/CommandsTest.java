@@ -36,6 +36,12 @@ class CommandsTest {
         "ps --jsn                        | unknown option '--jsn'; did you mean --json? See 'sluice help ps'",
         "inspect                         | the tenant is missing; see 'sluice help inspect'",
         "bench --repeats 0               | bad --repeats '0'; use 1 to 1000; see 'sluice help bench'",
+        "set train                       | nothing to set; give --memory or --on-oom; see 'sluice help set'",
+        "set                             | the tenant is missing; see 'sluice help set'",
+        "set train --memory 4x           | --memory: bad size '4x'; write it like 512m, 1.5g, 2Gi or 4GB; see 'sluice help set'",
+        "set train --memory 16=1g        | --memory: bad GPU number '16' in memory limit '16=1g'; use 0 to 15, as in 0=4g,1=8g; see 'sluice help set'",
+        "set train --on-oom later        | --on-oom: bad value 'later'; use fail, wait, or wait with a time of at most an hour, as in wait:30s; see 'sluice help set'",
+        "verify memry                    | there is no group 'memry'; there are memory, quota, charge, pools, graphs, physical, arrays, contexts, views, limits, processes, gpus, faults, unchanged, alone; see 'sluice help verify'",
         "completion fish                 | no completion for the shell 'fish'; use bash or zsh; see 'sluice help completion'"
     })
     void shouldSayInOneLineWhatIsWrong(String line, String message) {
@@ -64,6 +70,12 @@ class CommandsTest {
     }
 
     @Test
+    void shouldNotSetLimitsOfATenantThatIsNotThere() {
+        assertThat(execute("set", "there-is-no-such-tenant", "--memory", "6g")).isEqualTo(ExitStatus.CHECK_FAILED);
+        assertThat(err.toString()).startsWith("sluice: there is no tenant 'there-is-no-such-tenant'").hasLineCount(1);
+    }
+
+    @Test
     void shouldShowHelp() {
         assertThat(execute("help")).isEqualTo(ExitStatus.OK);
         assertThat(out.toString()).contains("sluice run --memory 4g -- python train.py").contains("doctor").contains("125");
@@ -73,6 +85,12 @@ class CommandsTest {
     void shouldShowHelpOfACommand() {
         assertThat(execute("run", "--help")).isEqualTo(ExitStatus.OK);
         assertThat(out.toString()).contains("sluice run [OPTIONS] -- PROGRAM [ARGUMENTS]").contains("--on-error");
+    }
+
+    @Test
+    void shouldListTheGroupsOfChecks() {
+        assertThat(execute("verify", "--help")).isEqualTo(ExitStatus.OK);
+        assertThat(out.toString()).contains("  memory     everything about memory").contains("  pools      stream-ordered memory");
     }
 
     @Test

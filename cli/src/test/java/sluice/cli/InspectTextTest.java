@@ -18,6 +18,7 @@ class InspectTextTest {
                 user      1000
                 on error  fail
                 memory    0=4.0 GiB, 1=8.0 GiB (change 2)
+                on oom    fail
 
                 GPUs
                   GPU  UUID                                      NAME             TOTAL    BLOCK       USED    LIMIT       PEAK  REFUSED  LAST REFUSED
@@ -25,11 +26,16 @@ class InspectTextTest {
                     1  GPU-00000000-0000-0000-0000-000000000001  NVIDIA H200  141.0 GiB  2.0 MiB  512.0 MiB  8.0 GiB  612.0 MiB        0             -
 
                 Processes
-                  SLOT   PID  STATE  CALLS  PASSED  GPU  CHARGED  IN FLIGHT  MANAGED  LIVE  EVER  COMMAND
-                     0  4711  alive   1234       5    0  3.7 GiB    2.0 MiB  4.0 MiB     3  1000  python train.py
-                     0  4711  alive   1234       5    1      0 B        0 B      0 B     0     0  python train.py
-                     7  4712  dead    1234       5    0  1.0 GiB    2.0 MiB  4.0 MiB     3  1000
-                     7  4712  dead    1234       5    1      0 B        0 B      0 B     0     0
+                  SLOT   PID  STATE  CALLS  PASSED  GPU  CHARGED  IN FLIGHT  LIVE  EVER  COMMAND
+                     0  4711  alive   1234       5    0  3.7 GiB    2.0 MiB     3  1000  python train.py
+                     0  4711  alive   1234       5    1      0 B        0 B     0     0  python train.py
+                     7  4712  dead    1234       5    0  1.0 GiB    2.0 MiB     3  1000
+                     7  4712  dead    1234       5    1      0 B        0 B     0     0
+
+                Memory, by what it is used for
+                   PID  GPU     LINEAR  MANAGED      POOL  PHYSICAL    ARRAY  GRAPH    CONTEXT  OVERHEAD
+                  4711    0    3.5 GiB  4.0 MiB  64.0 MiB         -  2.0 MiB      -  128.0 MiB   2.0 MiB
+                  4712    0  824.0 MiB  4.0 MiB  64.0 MiB         -  2.0 MiB      -  128.0 MiB   2.0 MiB
 
                 Error log
                   COUNT     LAST   PID  WHAT
@@ -40,7 +46,8 @@ class InspectTextTest {
     @Test
     void shouldShowAnEmptyRegion() {
         assertThat(InspectText.lines(MadeUp.idle(), MadeUp.NOW, MadeUp.PLAIN))
-                .contains("memory    none (change 0)", "GPUs: none", "Processes: none", "Error log: none")
+                .contains("memory    none (change 0)", "GPUs: none", "Processes: none",
+                        "Memory, by what it is used for: none", "Error log: none")
                 .noneMatch(line -> line.contains("\033"));
     }
 }

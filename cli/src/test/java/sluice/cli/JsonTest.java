@@ -37,7 +37,8 @@ class JsonTest {
         assertThat(values(out -> TenantJson.write(out, MadeUp.training()))).contains(
                 "/tenant=train", "/running=true", "/memoryLimitBytes/1=8589934592", "/gpus/0/usedBytes=4089446400",
                 "/gpus/1/gpu=1", "/processes/0/pid=4711", "/processes/1/alive=false",
-                "/processes/0/accounts/0/chargedBytes=3984588800", "/errors/0/count=12");
+                "/processes/0/accounts/0/chargedBytes=3984588800",
+                "/processes/0/accounts/0/uses/poolBytes=67108864", "/gpus/0/uses/contextBytes=134217728", "/onOom=fail", "/errors/0/count=12");
     }
 
     @Test

@@ -10,6 +10,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 import picocli.CommandLine;
 import sluice.region.MemoryLimits;
 import sluice.region.OnError;
+import sluice.region.OnOom;
 
 class RunArgumentsTest {
     private static RunRequest parse(String line) {
@@ -52,6 +53,7 @@ class RunArgumentsTest {
         "run --env =x -- true",
         "run --env x -- true",
         "run --on-error maybe -- true",
+        "run --on-oom later -- true",
         "run --unknown -- true",
         "run --sim --"
     })
@@ -62,6 +64,6 @@ class RunArgumentsTest {
     @Test
     void shouldLimitNothingByDefaultAndFailOnErrors() {
         assertThat(parse("run -- true"))
-                .isEqualTo(new RunRequest(MemoryLimits.none(), null, false, List.of(), OnError.FAIL, List.of("true")));
+                .isEqualTo(new RunRequest(MemoryLimits.none(), null, false, List.of(), OnError.FAIL, OnOom.FAIL, List.of("true")));
     }
 }

@@ -14,21 +14,20 @@ import sluice.cuda.Status;
 
 /// The library with environment variables alone: no command line tool, no daemon.
 final class AloneChecks {
-    private static final String GROUP = "library alone";
 
     private AloneChecks() {}
 
     static List<Check> checks() {
         return List.of(
-                new Check(GROUP, "SLUICE_MEMORY=1g holds", stage -> holds(stage, Map.of("SLUICE_MEMORY", "1g"))),
-                new Check(GROUP, "CUDA_DEVICE_MEMORY_LIMIT=1g holds",
+                new Check(Group.ALONE, "SLUICE_MEMORY=1g holds", stage -> holds(stage, Map.of("SLUICE_MEMORY", "1g"))),
+                new Check(Group.ALONE, "CUDA_DEVICE_MEMORY_LIMIT=1g holds",
                         stage -> holds(stage, Map.of("CUDA_DEVICE_MEMORY_LIMIT", "1g"))),
-                new Check(GROUP, "children share the quota", AloneChecks::children),
-                new Check(GROUP, "processes with the same SLUICE_TENANT share the quota", AloneChecks::named),
-                new Check(GROUP, "without settings the library changes nothing", AloneChecks::nothingSet),
-                new Check(GROUP, "bad SLUICE_MEMORY: warns and runs without a limit", AloneChecks::nonsenseRuns),
-                new Check(GROUP, "bad SLUICE_MEMORY with SLUICE_ON_ERROR=fail: CUDA calls fail", AloneChecks::nonsenseFails),
-                new Check(GROUP, "a region that is none, with SLUICE_ON_ERROR=fail: CUDA calls fail", AloneChecks::noRegion));
+                new Check(Group.ALONE, "children share the quota", AloneChecks::children),
+                new Check(Group.ALONE, "processes with the same SLUICE_TENANT share the quota", AloneChecks::named),
+                new Check(Group.ALONE, "without settings the library changes nothing", AloneChecks::nothingSet),
+                new Check(Group.ALONE, "bad SLUICE_MEMORY: warns and runs without a limit", AloneChecks::nonsenseRuns),
+                new Check(Group.ALONE, "bad SLUICE_MEMORY with SLUICE_ON_ERROR=fail: CUDA calls fail", AloneChecks::nonsenseFails),
+                new Check(Group.ALONE, "a region that is none, with SLUICE_ON_ERROR=fail: CUDA calls fail", AloneChecks::noRegion));
     }
 
     private static String holds(Stage stage, Map<String, String> settings) {

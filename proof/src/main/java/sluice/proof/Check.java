@@ -11,17 +11,17 @@ public final class Check {
         String run(Stage stage) throws Exception;
     }
 
-    private final String group;
+    private final Group group;
     private final String name;
     private final Body body;
 
-    Check(String group, String name, Body body) {
+    Check(Group group, String name, Body body) {
         this.group = group;
         this.name = name;
         this.body = body;
     }
 
-    public String group() {
+    public Group group() {
         return group;
     }
 
@@ -43,7 +43,7 @@ public final class Check {
     }
 
     private Result result(Outcome outcome, String detail, long start) {
-        return new Result(group, name, outcome, detail, Duration.ofNanos(System.nanoTime() - start));
+        return new Result(group.word(), name, outcome, detail, Duration.ofNanos(System.nanoTime() - start));
     }
 
     @Override

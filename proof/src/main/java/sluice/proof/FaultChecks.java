@@ -9,24 +9,23 @@ import sluice.region.Size;
 
 /// The driver refuses, or the process dies inside it. Faults at an exact place need the simulated driver.
 final class FaultChecks {
-    private static final String GROUP = "faults";
 
     private FaultChecks() {}
 
     static List<Check> checks() {
         return List.of(
-                new Check(GROUP, "what the driver itself refuses is not charged", FaultChecks::driverRefuses),
-                new Check(GROUP, "an allocation that fails in the driver is not charged", FaultChecks::allocationFails),
-                new Check(GROUP, "a free that fails in the driver stays charged", FaultChecks::freeFails),
-                new Check(GROUP, "death before the driver allocates leaves nothing",
+                new Check(Group.FAULTS, "what the driver itself refuses is not charged", FaultChecks::driverRefuses),
+                new Check(Group.FAULTS, "an allocation that fails in the driver is not charged", FaultChecks::allocationFails),
+                new Check(Group.FAULTS, "a free that fails in the driver stays charged", FaultChecks::freeFails),
+                new Check(Group.FAULTS, "death before the driver allocates leaves nothing",
                         stage -> dies(stage, "cuMemAlloc_v2@2=kill-before", "alloc " + 200 * MIB)),
-                new Check(GROUP, "death after the driver allocated leaves nothing",
+                new Check(Group.FAULTS, "death after the driver allocated leaves nothing",
                         stage -> dies(stage, "cuMemAlloc_v2@2=kill-after", "alloc " + 200 * MIB)),
-                new Check(GROUP, "death before the driver frees leaves nothing",
+                new Check(Group.FAULTS, "death before the driver frees leaves nothing",
                         stage -> dies(stage, "cuMemFree_v2@1=kill-before", "free-held all")),
-                new Check(GROUP, "death after the driver freed leaves nothing",
+                new Check(Group.FAULTS, "death after the driver freed leaves nothing",
                         stage -> dies(stage, "cuMemFree_v2@1=kill-after", "free-held all")),
-                new Check(GROUP, "a driver that does not tell its granularity is held, too", FaultChecks::oldDriver));
+                new Check(Group.FAULTS, "a driver that does not tell its granularity is held, too", FaultChecks::oldDriver));
     }
 
     private static String driverRefuses(Stage stage) {

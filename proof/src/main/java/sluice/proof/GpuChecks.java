@@ -8,7 +8,6 @@ import java.util.Map;
 
 /// Several GPUs: each has a quota of its own, by the number that nvidia-smi gives it.
 final class GpuChecks {
-    private static final String GROUP = "several GPUs";
     private static final Map<String, String> TWO_IN_ORDER =
             Map.of("SLUICE_SIM_GPUS", "2", "CUDA_DEVICE_ORDER", "PCI_BUS_ID");
 
@@ -16,8 +15,8 @@ final class GpuChecks {
 
     static List<Check> checks() {
         return List.of(
-                new Check(GROUP, "each GPU has its own quota", GpuChecks::ownQuota),
-                new Check(GROUP, "hiding a GPU does not move its quota to another", GpuChecks::hidden));
+                new Check(Group.GPUS, "each GPU has its own quota", GpuChecks::ownQuota),
+                new Check(Group.GPUS, "hiding a GPU does not move its quota to another", GpuChecks::hidden));
     }
 
     private static String ownQuota(Stage stage) {

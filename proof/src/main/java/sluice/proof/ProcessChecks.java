@@ -10,7 +10,6 @@ import sluice.region.Size;
 
 /// Several processes: one quota for a tenant, none for its neighbours, and nothing lost when a process dies.
 final class ProcessChecks {
-    private static final String GROUP = "processes";
     private static final int ROUNDS = 8;
     private static final long HEAD_START_NANOS = 20_000_000;
 
@@ -18,14 +17,14 @@ final class ProcessChecks {
 
     static List<Check> checks() {
         return List.of(
-                new Check(GROUP, "two processes share one quota", ProcessChecks::share),
-                new Check(GROUP, "two that ask at the same moment never both pass", ProcessChecks::race),
-                new Check(GROUP, "four that grab what they can take exactly the quota", ProcessChecks::grab),
-                new Check(GROUP, "a killed process's memory comes back at once", ProcessChecks::killed),
-                new Check(GROUP, "processes killed in the middle of a call leave nothing", ProcessChecks::killedInCalls),
-                new Check(GROUP, "a child process shares the quota", ProcessChecks::child),
-                new Check(GROUP, "a program that becomes another starts with nothing charged", ProcessChecks::exec),
-                new Check(GROUP, "another tenant is not concerned", ProcessChecks::neighbour));
+                new Check(Group.PROCESSES, "two processes share one quota", ProcessChecks::share),
+                new Check(Group.PROCESSES, "two that ask at the same moment never both pass", ProcessChecks::race),
+                new Check(Group.PROCESSES, "four that grab what they can take exactly the quota", ProcessChecks::grab),
+                new Check(Group.PROCESSES, "a killed process's memory comes back at once", ProcessChecks::killed),
+                new Check(Group.PROCESSES, "processes killed in the middle of a call leave nothing", ProcessChecks::killedInCalls),
+                new Check(Group.PROCESSES, "a child process shares the quota", ProcessChecks::child),
+                new Check(Group.PROCESSES, "a program that becomes another starts with nothing charged", ProcessChecks::exec),
+                new Check(Group.PROCESSES, "another tenant is not concerned", ProcessChecks::neighbour));
     }
 
     private static String share(Stage stage) {

@@ -8,7 +8,6 @@ import java.util.stream.LongStream;
 
 /// What is not limited is untouched: results, error codes, launches.
 final class SameAsWithoutChecks {
-    private static final String GROUP = "same as without";
     private static final long SPIN_NANOS = 20_000_000;
     private static final int TRIES = 5;
 
@@ -16,10 +15,10 @@ final class SameAsWithoutChecks {
 
     static List<Check> checks() {
         return List.of(
-                new Check(GROUP, "kernels compute the same bytes", stage -> sameFacts(stage, "kernels")),
-                new Check(GROUP, "a graph of kernels computes the same bytes", stage -> sameFacts(stage, "graph")),
-                new Check(GROUP, "mistakes get the same error codes", stage -> sameFacts(stage, "errors")),
-                new Check(GROUP, "a kernel takes as long as it takes", SameAsWithoutChecks::kernelTime));
+                new Check(Group.UNCHANGED, "kernels compute the same bytes", stage -> sameFacts(stage, "kernels")),
+                new Check(Group.UNCHANGED, "a graph of kernels computes the same bytes", stage -> sameFacts(stage, "graph")),
+                new Check(Group.UNCHANGED, "mistakes get the same error codes", stage -> sameFacts(stage, "errors")),
+                new Check(Group.UNCHANGED, "a kernel takes as long as it takes", SameAsWithoutChecks::kernelTime));
     }
 
     private static String sameFacts(Stage stage, String command) {

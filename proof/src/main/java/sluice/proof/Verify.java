@@ -4,9 +4,12 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
+import sluice.region.SluiceException;
 
 /// The battery of checks that shows whether limits hold on this machine and driver.
 public final class Verify {
+    private static final String MEMORY = "memory";
+
     private Verify() {}
 
     public static List<Check> checks() {
@@ -20,6 +23,23 @@ public final class Verify {
                         AloneChecks.checks())
                 .flatMap(List::stream)
                 .toList();
+    }
+
+    /// The checks of some groups, by their words; `memory` stands for all groups about memory, and nothing for everything.
+    public static List<Check> checks(List<String> words) {
+        for (String word : words) {
+            if (!words().contains(word)) {
+                throw new SluiceException("there is no group '" + word + "'; there are " + String.join(", ", words()));
+            }
+        }
+        return checks().stream()
+                .filter(check -> words.isEmpty() || words.contains(check.group().word())
+                        || words.contains(MEMORY) && check.group().isMemory())
+                .toList();
+    }
+
+    private static List<String> words() {
+        return Stream.concat(Stream.of(MEMORY), Stream.of(Group.values()).map(Group::word)).toList();
     }
 
     /// Runs checks one after the other and tells each result as soon as it is there.

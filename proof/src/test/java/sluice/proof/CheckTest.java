@@ -1,9 +1,11 @@
 package sluice.proof;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
@@ -14,10 +16,10 @@ class CheckTest {
 
     @Test
     void shouldPassWithWhatTheBodySaw() {
-        Result result = new Check("group", "name", stage -> "2 MiB charged").run(nowhere);
+        Result result = new Check(Group.CHARGE, "name", stage -> "2 MiB charged").run(nowhere);
         assertThat(result.outcome()).isEqualTo(Outcome.PASSED);
         assertThat(result.detail()).isEqualTo("2 MiB charged");
-        assertThat(result.group()).isEqualTo("group");
+        assertThat(result.group()).isEqualTo("charge");
         assertThat(result.name()).isEqualTo("name");
     }
 
@@ -66,7 +68,15 @@ class CheckTest {
         assertThat(Verify.checks()).extracting(Check::toString).doesNotHaveDuplicates().hasSizeGreaterThan(30);
     }
 
+    @Test
+    void shouldChooseGroupsByTheirWords() {
+        assertThat(Verify.checks(List.of())).hasSameSizeAs(Verify.checks());
+        assertThat(Verify.checks(List.of("faults"))).isNotEmpty().allMatch(check -> check.group() == Group.FAULTS);
+        assertThat(Verify.checks(List.of("memory"))).hasSizeGreaterThan(30).noneMatch(check -> check.group() == Group.UNCHANGED);
+        assertThatThrownBy(() -> Verify.checks(List.of("memry"))).hasMessageStartingWith("there is no group 'memry'; there are memory, quota,");
+    }
+
     private Result run(Check.Body body) {
-        return new Check("group", "name", body).run(nowhere);
+        return new Check(Group.CHARGE, "name", body).run(nowhere);
     }
 }

@@ -50,7 +50,7 @@ public final class MemoryLimits {
         bytes[gpu] = Size.parse(part.substring(equals + 1));
     }
 
-    private static int gpu(String number, String text) {
+    static int gpu(String number, String text) {
         if (number.isEmpty() || number.length() > 2 || !Character.isDigit(number.charAt(0))
                 || !Character.isDigit(number.charAt(number.length() - 1)) || Integer.parseInt(number) >= GPUS) {
             throw new SluiceException("bad GPU number '" + number + "' in memory limit '" + text + "'; use 0 to "

@@ -36,7 +36,7 @@ public final class Region implements AutoCloseable {
         return open(file, MapMode.READ_ONLY, Set.of(StandardOpenOption.READ));
     }
 
-    /// Opens a region for a process that takes part in it.
+    /// Opens a region for a process that takes part in it, or for a tool that changes its limits.
     public static Region openReadWrite(Path file) {
         return open(file, MapMode.READ_WRITE, Set.of(StandardOpenOption.READ, StandardOpenOption.WRITE));
     }

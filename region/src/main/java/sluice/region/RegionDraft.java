@@ -1,8 +1,13 @@
 package sluice.region;
 
 /// What a new region says about its tenant.
-public record RegionDraft(String tenant, String command, Identity root, OnError onError, MemoryLimits memory) {
+public record RegionDraft(String tenant, String command, Identity root, OnError onError, OnOom onOom, MemoryLimits memory) {
     private static final int NAME_LENGTH = 63;
+
+    /// Of a tenant whose allocations over the quota are refused at once.
+    public RegionDraft(String tenant, String command, Identity root, OnError onError, MemoryLimits memory) {
+        this(tenant, command, root, onError, OnOom.FAIL, memory);
+    }
 
     public RegionDraft {
         checkName(tenant);

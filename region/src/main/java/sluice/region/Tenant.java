@@ -17,6 +17,7 @@ public record Tenant(
         OnError onError,
         long limitsEpoch,
         MemoryLimits limits,
+        OnOom onOom,
         List<TenantGpu> gpus,
         List<TenantProcess> processes,
         List<TenantError> errors) {

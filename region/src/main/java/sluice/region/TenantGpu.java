@@ -5,6 +5,7 @@ package sluice.region;
 /// @param entry     position in the region's table of GPUs
 /// @param index     the GPU's number in nvidia-smi
 /// @param usedBytes sum over the processes that live
+/// @param uses      what of it is used for what
 public record TenantGpu(
         int entry,
         int index,
@@ -13,6 +14,7 @@ public record TenantGpu(
         long granularityBytes,
         long totalBytes,
         long usedBytes,
+        MemoryUses uses,
         long limitBytes,
         long peakBytes,
         long refusedCalls,

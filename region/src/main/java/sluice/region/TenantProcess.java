@@ -20,7 +20,7 @@ public record TenantProcess(
             int gpuEntry,
             long chargedBytes,
             long inFlightBytes,
-            long managedBytes,
+            MemoryUses uses,
             long allocations,
             long allocationsTotal) {}
 
@@ -32,5 +32,15 @@ public record TenantProcess(
             }
         }
         return 0;
+    }
+
+    /// What the memory on the GPU of an entry is used for.
+    public MemoryUses uses(int gpuEntry) {
+        for (Charge charge : charges) {
+            if (charge.gpuEntry() == gpuEntry) {
+                return charge.uses();
+            }
+        }
+        return MemoryUses.NONE;
     }
 }

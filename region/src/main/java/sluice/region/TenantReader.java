@@ -30,6 +30,7 @@ final class TenantReader {
         boolean running = root.isAlive() || processes.stream().anyMatch(TenantProcess::alive);
         return new Tenant(region.file(), header.tenant(), header.command(), running, root, header.createdNanos(),
                 header.uid(), OnError.of((int) header.onError()), region.limits().epoch(), limits,
+                OnOom.of(region.limits().onOom(), region.limits().oomWaitMillis()),
                 List.copyOf(gpus), List.copyOf(processes), errors());
     }
 
@@ -54,11 +55,13 @@ final class TenantReader {
     private TenantGpu gpu(int entry, MemoryLimits limits, List<TenantProcess> processes) {
         GpuView gpu = region.gpu(entry);
         long used = 0;
+        MemoryUses uses = MemoryUses.NONE;
         for (TenantProcess process : processes) {
             used += process.alive() ? process.chargedBytes(entry) : 0;
+            uses = process.alive() ? uses.plus(process.uses(entry)) : uses;
         }
         return new TenantGpu(entry, gpu.index(), TenantGpu.uuid(gpu.uuid()), gpu.name(), gpu.granularityBytes(),
-                gpu.totalBytes(), used, limits.bytes(gpu.index()), gpu.peakBytes(), gpu.refusedCalls(), gpu.refusedBytes());
+                gpu.totalBytes(), used, uses, limits.bytes(gpu.index()), gpu.peakBytes(), gpu.refusedCalls(), gpu.refusedBytes());
     }
 
     private List<TenantProcess> processes(List<Integer> gpuEntries) {
@@ -78,7 +81,7 @@ final class TenantReader {
         for (int entry : gpuEntries) {
             AccountView account = region.account(slot, entry);
             charges.add(new TenantProcess.Charge(entry, account.chargedBytes(), account.inFlightBytes(),
-                    account.managedBytes(), account.allocations(), account.allocationsTotal()));
+                    MemoryUses.of(account), account.allocations(), account.allocationsTotal()));
         }
         boolean foreign = view.pidNamespace() != 0 && pidNamespace != 0 && view.pidNamespace() != pidNamespace;
         return new TenantProcess(slot, owner, foreign || owner.isAlive(view.image()), view.attachedNanos(), view.calls(),

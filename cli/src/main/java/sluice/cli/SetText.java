@@ -1,0 +1,58 @@
+package sluice.cli;
+
+import java.io.PrintWriter;
+import java.util.ArrayList;
+import java.util.List;
+import sluice.region.MemoryLimits;
+import sluice.region.Size;
+import sluice.region.Tenant;
+import sluice.region.TenantGpu;
+
+/// What `sluice set` did.
+final class SetText {
+    private SetText() {}
+
+    static List<String> lines(Tenant before, Tenant after, boolean memory, boolean onOom) {
+        List<String> lines = new ArrayList<>();
+        if (memory) {
+            lines.add(after.name() + ": memory " + after.limits() + " (was " + before.limits() + ")");
+        }
+        if (onOom) {
+            lines.add(after.name() + ": over the quota " + after.onOom() + " (was " + before.onOom() + ")");
+        }
+        for (TenantGpu gpu : over(after)) {
+            lines.add(after.name() + " uses " + Size.format(gpu.usedBytes()) + " on GPU " + gpu.index()
+                    + " now: nothing new is granted until it is below " + Size.format(gpu.limitBytes()));
+        }
+        return lines;
+    }
+
+    private static List<TenantGpu> over(Tenant tenant) {
+        return tenant.gpus().stream().filter(gpu -> gpu.limitBytes() != 0 && gpu.usedBytes() > gpu.limitBytes()).toList();
+    }
+
+    static void writeJson(PrintWriter out, Tenant tenant) {
+        Json.write(out, json -> {
+            json.writeStartObject();
+            json.writeStringProperty("tenant", tenant.name());
+            json.writeNumberProperty("limitsEpoch", tenant.limitsEpoch());
+            json.writeStringProperty("onOom", tenant.onOom().waits() ? "wait" : "fail");
+            json.writeNumberProperty("oomWaitMillis", tenant.onOom().waitMillis());
+            json.writeArrayPropertyStart("memoryLimitBytes");
+            for (int gpu = 0; gpu < MemoryLimits.GPUS; gpu++) {
+                json.writeNumber(tenant.limits().bytes(gpu));
+            }
+            json.writeEndArray();
+            json.writeArrayPropertyStart("overLimit");
+            for (TenantGpu gpu : over(tenant)) {
+                json.writeStartObject();
+                json.writeNumberProperty("gpu", gpu.index());
+                json.writeNumberProperty("usedBytes", gpu.usedBytes());
+                json.writeNumberProperty("limitBytes", gpu.limitBytes());
+                json.writeEndObject();
+            }
+            json.writeEndArray();
+            json.writeEndObject();
+        });
+    }
+}

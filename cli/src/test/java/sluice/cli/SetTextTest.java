@@ -1,0 +1,31 @@
+package sluice.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import org.junit.jupiter.api.Test;
+
+class SetTextTest {
+    @Test
+    void shouldSayWhatWasSet() {
+        assertThat(SetText.lines(MadeUp.idle(), MadeUp.ended(), true, true))
+                .containsExactly("old: memory 1.0 GiB (was none)", "old: over the quota wait up to 30 s (was fail)");
+    }
+
+    @Test
+    void shouldSayThatAQuotaBelowTheUseGrantsNothingNew() {
+        assertThat(SetText.lines(MadeUp.training(), MadeUp.above(), true, false)).containsExactly(
+                "train: memory 3.0 GiB (was 0=4.0 GiB, 1=8.0 GiB)",
+                "train uses 3.8 GiB on GPU 0 now: nothing new is granted until it is below 3.0 GiB");
+    }
+
+    @Test
+    void shouldWriteJson() {
+        StringWriter text = new StringWriter();
+        SetText.writeJson(new PrintWriter(text, true), MadeUp.above());
+
+        assertThat(text.toString()).contains("\"tenant\" : \"train\"").contains("\"usedBytes\" : 4089446400")
+                .contains("\"limitBytes\" : 3221225472");
+    }
+}

@@ -1,0 +1,36 @@
+package sluice.region;
+
+import java.nio.file.Path;
+import java.util.Optional;
+
+/// A change of the limits of a tenant that runs. It holds from the next allocation on.
+public record LimitsChange(Optional<MemoryChange> memory, Optional<OnOom> onOom) {
+
+    public static LimitsChange ofMemory(MemoryChange memory) {
+        return new LimitsChange(Optional.of(memory), Optional.empty());
+    }
+
+    /// Writes the limits, then the word that counts their changes, and returns what the region says afterwards.
+    public Tenant apply(Path file) {
+        try (Region region = Region.openReadWrite(file)) {
+            Tenant before = new TenantReader(region).read();
+            if (!before.running()) {
+                throw new SluiceException("tenant '" + before.name() + "' has ended; only the limits of a running one can be set");
+            }
+            LimitsView limits = region.limits();
+            memory.ifPresent(change -> write(limits, change.appliedTo(before.limits())));
+            onOom.ifPresent(choice -> {
+                limits.oomWaitMillis(choice.waitMillis());
+                limits.onOom(choice.waits() ? 1 : 0);
+            });
+            limits.epoch(limits.epoch() + 1);
+            return new TenantReader(region).read();
+        }
+    }
+
+    private static void write(LimitsView limits, MemoryLimits memory) {
+        for (int gpu = 0; gpu < MemoryLimits.GPUS; gpu++) {
+            limits.memoryBytes(gpu, memory.bytes(gpu));
+        }
+    }
+}

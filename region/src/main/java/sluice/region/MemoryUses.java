@@ -1,0 +1,49 @@
+package sluice.region;
+
+import java.util.LinkedHashMap;
+import java.util.Map;
+
+/// What memory is used for, in bytes. Together they are what is charged, but for what is in flight.
+///
+/// @param overheadBytes what the driver took and nobody asked for by name
+public record MemoryUses(
+        long linearBytes,
+        long managedBytes,
+        long poolBytes,
+        long physicalBytes,
+        long arrayBytes,
+        long graphBytes,
+        long contextBytes,
+        long overheadBytes) {
+
+    public static final MemoryUses NONE = new MemoryUses(0, 0, 0, 0, 0, 0, 0, 0);
+
+    static MemoryUses of(AccountView account) {
+        return new MemoryUses(account.linearBytes(), account.managedBytes(), account.poolBytes(), account.physicalBytes(),
+                account.arrayBytes(), account.graphBytes(), account.contextBytes(), account.overheadBytes());
+    }
+
+    public MemoryUses plus(MemoryUses other) {
+        return new MemoryUses(linearBytes + other.linearBytes, managedBytes + other.managedBytes,
+                poolBytes + other.poolBytes, physicalBytes + other.physicalBytes, arrayBytes + other.arrayBytes,
+                graphBytes + other.graphBytes, contextBytes + other.contextBytes, overheadBytes + other.overheadBytes);
+    }
+
+    /// By the words that people know them by, always in the same order.
+    public Map<String, Long> byName() {
+        Map<String, Long> uses = new LinkedHashMap<>();
+        uses.put("linear", linearBytes);
+        uses.put("managed", managedBytes);
+        uses.put("pool", poolBytes);
+        uses.put("physical", physicalBytes);
+        uses.put("array", arrayBytes);
+        uses.put("graph", graphBytes);
+        uses.put("context", contextBytes);
+        uses.put("overhead", overheadBytes);
+        return uses;
+    }
+
+    public long totalBytes() {
+        return linearBytes + managedBytes + poolBytes + physicalBytes + arrayBytes + graphBytes + contextBytes + overheadBytes;
+    }
+}
