@@ -13,6 +13,7 @@
 #include "gpu.h"
 #include "options.h"
 #include "origin.h"
+#include "physical.h"
 
 #define ATTEMPTS 8
 
@@ -27,6 +28,7 @@ static void forget_after_fork(void) {
     lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
     sl_allocations_forget();
     sl_gpu_forget();
+    sl_physical_forget();
     if (sl_tenant.state == SL_TENANT_UNKNOWN)
         sl_tenant.region.base = NULL;
     if (sl_tenant.state == SL_TENANT_ATTACHED)
