@@ -162,6 +162,8 @@ static int look_up(CUdevice device) {
     if (number < 0)
         return sl_tenant_must_refuse(&reason) ? SL_GPU_REFUSED : SL_GPU_UNCOUNTED;
     sl_ledger_open((unsigned)number);
+    SL_TELL(SL_DEBUG, "CUDA device %d is GPU %d, %.96s, entry %d, limit %llu", device, entry->index, entry->name, number,
+            (unsigned long long)sl_ledger_limit((unsigned)number));
     return number;
 }
 

@@ -7,12 +7,15 @@
 #include <errno.h>
 #include <stddef.h>
 
+#include "compat.h"
 #include "os.h"
 #include "tenant.h"
+#include "wait.h"
 
 #define BACK_OFF_NANOS 50000u
 #define BACK_OFFS 8
 #define REAP_NANOS 10000000u
+#define LARGE_BYTES (64u << 20)
 
 typedef struct {
     uint64_t charged;
@@ -64,7 +67,7 @@ static void take_back(sl_region_account_t *account, uint64_t bytes) {
     account->in_flight_bytes -= bytes;
 }
 
-uint64_t sl_ledger_reserve(unsigned gpu, uint64_t bytes) {
+uint64_t sl_ledger_try(unsigned gpu, uint64_t bytes) {
     sl_region_account_t *account = own_account(gpu);
     uint64_t span = BACK_OFF_NANOS;
     for (int attempt = 0;; attempt++, span *= 2) {
@@ -87,6 +90,11 @@ uint64_t sl_ledger_reserve(unsigned gpu, uint64_t bytes) {
     }
 }
 
+uint64_t sl_ledger_reserve(unsigned gpu, uint64_t bytes) {
+    uint64_t used = sl_ledger_try(gpu, bytes);
+    return SL_UNLIKELY(!used) && sl_tenant.region.limits->on_oom ? sl_wait_for_room(gpu, bytes) : used;
+}
+
 _Static_assert(offsetof(sl_region_account_t, overhead_bytes) ==
                    offsetof(sl_region_account_t, linear_bytes) + SL_USE_OVERHEAD * sizeof(uint64_t),
                "the uses are in the order of the account's fields");
@@ -95,11 +103,23 @@ static _Atomic uint64_t *bytes_of(sl_region_account_t *account, sl_ledger_use_t 
     return &account->linear_bytes + use;
 }
 
+/* Only with SLUICE_LOG=debug. */
+static __attribute__((cold, noinline)) void tell(sl_compat_event_t event, unsigned gpu, uint64_t bytes) {
+    uint64_t used = sum(gpu).charged, limit = sl_ledger_limit(gpu);
+    if (bytes >= LARGE_BYTES)
+        sl_report_tell("GPU %d: %llu bytes %s, %llu of %llu are used", sl_tenant.region.gpus[gpu].index,
+                       (unsigned long long)bytes, event == SL_COMPAT_TAKEN ? "taken" : "given back",
+                       (unsigned long long)used, (unsigned long long)limit);
+    sl_compat_wrapper_note(event, bytes, used, limit);
+}
+
 void sl_ledger_commit(unsigned gpu, sl_ledger_use_t use, uint64_t bytes, uint64_t used) {
     raise_to(&sl_tenant.region.gpus[gpu].peak_bytes, used);
     sl_region_account_t *account = own_account(gpu);
     atomic_fetch_add_explicit(bytes_of(account, use), bytes, memory_order_relaxed);
     account->in_flight_bytes -= bytes;
+    if (sl_report_shows(SL_DEBUG))
+        tell(SL_COMPAT_TAKEN, gpu, bytes);
 }
 
 void sl_ledger_cancel(unsigned gpu, uint64_t bytes) {
@@ -110,6 +130,8 @@ void sl_ledger_refund(unsigned gpu, sl_ledger_use_t use, uint64_t bytes) {
     sl_region_account_t *account = own_account(gpu);
     atomic_fetch_sub_explicit(bytes_of(account, use), bytes, memory_order_relaxed);
     account->charged_bytes -= bytes;
+    if (sl_report_shows(SL_DEBUG))
+        tell(SL_COMPAT_FREED, gpu, bytes);
 }
 
 void sl_ledger_count(unsigned gpu, int allocations) {
@@ -123,9 +145,11 @@ void sl_ledger_refuse(unsigned gpu, uint64_t bytes) {
     sl_region_gpu_t *entry = &sl_tenant.region.gpus[gpu];
     entry->refused_calls++;
     entry->refused_bytes = bytes;
+    uint64_t used = sum(gpu).charged, limit = sl_ledger_limit(gpu);
     sl_report(SL_INFO, "memory quota of GPU %d: an allocation of %llu bytes was refused, %llu of %llu are used; raise "
-              "the limit or free memory", entry->index, (unsigned long long)bytes,
-              (unsigned long long)sum(gpu).charged, (unsigned long long)sl_ledger_limit(gpu));
+              "the limit or free memory", entry->index, (unsigned long long)bytes, (unsigned long long)used,
+              (unsigned long long)limit);
+    sl_compat_wrapper_note(SL_COMPAT_REFUSED, bytes, used, limit);
 }
 
 /* Others that hold something may be dead; to look is a system call for each, so not at every question. */

@@ -19,8 +19,11 @@ typedef enum {
 
 /* Must come before the first charge of this process on the GPU. */
 void sl_ledger_open(unsigned gpu);
-/* What all live processes hold with these bytes; 0: they would pass the quota. */
+/* What all live processes hold with these bytes; 0: they would pass the quota. Where the tenant chose so, it waits for
+ * room before it says 0: hold no lock. */
 uint64_t sl_ledger_reserve(unsigned gpu, uint64_t bytes);
+/* The same without waiting, for those who must not: while a stream captures, or where a refusal is no error. */
+uint64_t sl_ledger_try(unsigned gpu, uint64_t bytes);
 /* The driver gave them; used is what reserve said. */
 void sl_ledger_commit(unsigned gpu, sl_ledger_use_t use, uint64_t bytes, uint64_t used);
 void sl_ledger_cancel(unsigned gpu, uint64_t bytes);

@@ -42,14 +42,18 @@ static CUresult admit(charge_t *charge, uint64_t size, sl_allocation_kind_t kind
     charge->reserved = whole_blocks(size, granularity);
     charge->allocation = (sl_allocation_t){.bytes = kind == SL_SMALL ? size : charge->reserved,
                                            .gpu = (uint8_t)gpu, .kind = (uint8_t)kind};
-    charge->used = sl_ledger_reserve(gpu, charge->reserved);
+    bool may_share = kind == SL_SMALL;
+    charge->used = may_share ? sl_ledger_try(gpu, charge->reserved) : sl_ledger_reserve(gpu, charge->reserved);
+    if (SL_UNLIKELY(!charge->used && may_share)) {
+        if (sl_allocations_have_room(gpu, size)) {
+            charge->only_to_block = true;
+            charge->reserved = 0;
+            return CUDA_SUCCESS;
+        }
+        charge->used = sl_ledger_reserve(gpu, charge->reserved);
+    }
     if (charge->used)
         return CUDA_SUCCESS;
-    if (kind == SL_SMALL && sl_allocations_have_room(gpu, size)) {
-        charge->only_to_block = true;
-        charge->reserved = 0;
-        return CUDA_SUCCESS;
-    }
     sl_ledger_refuse(gpu, charge->reserved);
     return CUDA_ERROR_OUT_OF_MEMORY;
 }

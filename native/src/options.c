@@ -1,6 +1,6 @@
-/* options: the environment variables of the library as one record.
+/* options: what the environment asks for, as one record.
  *
- * CUDA_DEVICE_MEMORY_LIMIT and CUDA_DEVICE_MEMORY_LIMIT_<gpu> are those of an older tool; they end in the same record. */
+ * Sluice's own variables go before those of older tools, and of these the first that is in use says all the limits. */
 #define _GNU_SOURCE
 #include "options.h"
 
@@ -8,43 +8,62 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "compat.h"
+#include "elf.h"
 #include "size.h"
 
-#define SIZE_HINT "write it like 512m, 1.5g, 2Gi or 4GB"
-#define LEGACY_LIMIT "CUDA_DEVICE_MEMORY_LIMIT"
+#define OOM_WAIT_MILLIS 30000u
+#define LONGEST_WAIT_MILLIS (24u * 3600 * 1000)
 
-static const char *variable(const char *name) {
+const char *sl_options_file_name;
+
+const char *sl_options_variable(const char *name) {
     const char *value = secure_getenv(name);
     return value && *value ? value : NULL;
 }
 
+bool sl_options_loaded_as(const char *file_name) {
+    const char *path = sl_options_file_name ? sl_options_file_name : sl_elf_own_object().name;
+    const char *slash = strrchr(path, '/');
+    return strcmp(slash ? slash + 1 : path, file_name) == 0;
+}
+
 const char *sl_options_limit_variable(unsigned position, char buffer[40]) {
-    static const char *const names[] = {"SLUICE_TENANT", "SLUICE_MEMORY", LEGACY_LIMIT};
-    if (position < 3)
+    static const char *const names[] = {"SLUICE_TENANT", "SLUICE_MEMORY", "CUDA_DEVICE_MEMORY_LIMIT",
+                                        "CUDA_DEVICE_MEMORY_SHARED_CACHE", "WRAPPER_MAX_MEMORY", "ALNAIR_ID",
+                                        "ALNAIR_WORKSPACE_PATH"};
+    const unsigned count = sizeof names / sizeof *names;
+    if (position < count)
         return names[position];
-    if (position - 3 >= SL_OPTIONS_GPUS)
+    if (position - count >= SL_OPTIONS_GPUS)
         return NULL;
-    snprintf(buffer, 40, LEGACY_LIMIT "_%u", position - 3);
+    snprintf(buffer, 40, "CUDA_DEVICE_MEMORY_LIMIT_%u", position - count);
     return buffer;
 }
 
-static bool read_tenant(const char *name, sl_reason_t *reason) {
+bool sl_options_name_tenant(sl_options_t *options, const char *variable, const char *name, sl_reason_t *reason) {
     static const char allowed[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-";
-    size_t length = name ? strlen(name) : 1;
-    if (name && (length > 63 || strspn(name, allowed) != length || name[0] == '.'))
-        return sl_report_fail(reason, "SLUICE_TENANT=%.70s: a name is 1 to 63 of A-Z a-z 0-9 . _ - and begins with no dot",
-                              name);
+    size_t length = strlen(name);
+    if (length >= sizeof options->tenant || strspn(name, allowed) != length || name[0] == '.' || name[0] == '-')
+        return sl_report_fail(reason, "%s=%.70s: a name is 1 to 63 of A-Z a-z 0-9 . _ - and begins with no dot and no dash",
+                              variable, name);
+    memcpy(options->tenant, name, length + 1);
     return true;
 }
 
+void sl_options_limit_every_gpu(sl_options_t *options, uint64_t bytes) {
+    for (int gpu = 0; gpu < SL_OPTIONS_GPUS; gpu++)
+        options->memory_bytes[gpu] = bytes;
+}
+
 /* "4g" for every GPU, or "0=4g,1=8g". */
-static bool read_memory(const char *text, uint64_t bytes[SL_OPTIONS_GPUS], sl_reason_t *reason) {
+static bool read_memory(const char *text, sl_options_t *options, sl_reason_t *reason) {
+    uint64_t *bytes = options->memory_bytes, all;
+    options->source = "SLUICE_MEMORY";
     if (!strchr(text, '=')) {
-        uint64_t all;
         if (!sl_size_parse(text, strlen(text), &all))
-            return sl_report_fail(reason, "SLUICE_MEMORY=%.80s: bad size; " SIZE_HINT, text);
-        for (int gpu = 0; gpu < SL_OPTIONS_GPUS; gpu++)
-            bytes[gpu] = all;
+            return sl_report_fail(reason, "SLUICE_MEMORY=%.80s: bad size; " SL_SIZE_HINT, text);
+        sl_options_limit_every_gpu(options, all);
         return true;
     }
     for (const char *part = text, *end; part; part = *end ? end + 1 : NULL) {
@@ -62,59 +81,73 @@ static bool read_memory(const char *text, uint64_t bytes[SL_OPTIONS_GPUS], sl_re
     return true;
 }
 
-static bool read_legacy(uint64_t bytes[SL_OPTIONS_GPUS], sl_reason_t *reason) {
-    for (int gpu = -1; gpu < SL_OPTIONS_GPUS; gpu++) {
-        char name[40] = LEGACY_LIMIT;
-        if (gpu >= 0)
-            snprintf(name, sizeof name, LEGACY_LIMIT "_%d", gpu);
-        const char *text = variable(name);
-        uint64_t value = 0;
-        if (!text)
-            continue;
-        if (strcmp(text, "0") != 0 && !sl_size_parse(text, strlen(text), &value))
-            return sl_report_fail(reason, "%s=%.80s: bad size; " SIZE_HINT ", or 0 for no limit", name, text);
-        for (int to = gpu < 0 ? 0 : gpu; to < (gpu < 0 ? SL_OPTIONS_GPUS : gpu + 1); to++)
-            bytes[to] = value;
-    }
+/* fail, wait, or wait:30s; also ms, m and h. */
+static bool read_on_oom(const char *text, sl_options_t *options, sl_reason_t *reason) {
+    static const struct { const char *unit; uint32_t millis; } units[] = {{"ms", 1}, {"s", 1000}, {"m", 60000}, {"h", 3600000}};
+    if (!text || strcmp(text, "fail") == 0)
+        return true;
+    options->wait_on_oom = true;
+    options->oom_wait_millis = OOM_WAIT_MILLIS;
+    if (strcmp(text, "wait") == 0)
+        return true;
+    bool counted = strncmp(text, "wait:", 5) == 0 && text[5] >= '0' && text[5] <= '9';
+    char *unit = NULL;
+    unsigned long number = counted ? strtoul(text + 5, &unit, 10) : 0;
+    for (size_t i = 0; counted && i < sizeof units / sizeof *units; i++)
+        if (strcmp(unit, units[i].unit) == 0 && number <= LONGEST_WAIT_MILLIS / units[i].millis) {
+            options->oom_wait_millis = (uint32_t)number * units[i].millis;
+            return true;
+        }
+    return sl_report_fail(reason, "SLUICE_ON_OOM=%.40s: expected fail, wait, or wait:30s with at most 24h", text);
+}
+
+static bool read_on_error(const char *text, sl_options_t *options, sl_reason_t *reason) {
+    options->fail_on_error = text && strcmp(text, "fail") == 0;
+    if (text && !options->fail_on_error && strcmp(text, "run") != 0)
+        return sl_report_fail(reason, "SLUICE_ON_ERROR=%.40s: expected run or fail", text);
     return true;
 }
 
-static bool asks_for_limits(void) {
-    char buffer[40];
-    if (variable("SLUICE_REGION"))
-        return true;
-    const char *name;
-    for (unsigned i = 0; (name = sl_options_limit_variable(i, buffer)); i++)
-        if (variable(name))
-            return true;
-    return false;
-}
-
-static void read_log(const char *text) {
+/* False when it means nothing. */
+static bool read_log(const char *text) {
     static const char *const levels[] = {"error", "warn", "info", "debug"};
     for (int level = 0; text && level < 4; level++)
         if (strcmp(text, levels[level]) == 0) {
-            sl_report_threshold((sl_report_level_t)level);
-            return;
+            sl_report_level = level;
+            return true;
         }
-    if (text)
-        sl_report(SL_WARN, "SLUICE_LOG=%.40s: expected error, warn, info or debug; warn is used", text);
+    return !text;
+}
+
+static bool read_limits(sl_options_t *options, sl_reason_t *reason) {
+    static bool (*const tools[])(sl_options_t *, sl_reason_t *) = {sl_compat_hami, sl_compat_wrapper, sl_compat_alnair};
+    const char *memory = sl_options_variable("SLUICE_MEMORY"), *tenant = sl_options_variable("SLUICE_TENANT");
+    options->wanted = memory || tenant;
+    if (tenant && !sl_options_name_tenant(options, "SLUICE_TENANT", tenant, reason))
+        return false;
+    bool ok = !memory || read_memory(memory, options, reason);
+    for (size_t i = 0; i < sizeof tools / sizeof *tools && !options->source; i++)
+        ok = tools[i](options, reason);
+    options->wanted = (options->wanted || options->source) && !options->disabled;
+    return ok;
 }
 
 bool sl_options_read(sl_options_t *options, sl_reason_t *reason) {
-    *options = (sl_options_t){.wanted = asks_for_limits()};
+    *options = (sl_options_t){.region = sl_options_variable("SLUICE_REGION")};
+    options->wanted = options->region != NULL;
+    const char *log = sl_options_variable("SLUICE_LOG");
+    bool log_known = read_log(log);
+    sl_reason_t other;
+    bool ok = read_on_error(sl_options_variable("SLUICE_ON_ERROR"), options, reason);
+    bool ok_limits = options->region || read_limits(options, ok ? reason : &other);
     if (!options->wanted)
         return true;
-    read_log(variable("SLUICE_LOG"));
-    const char *on_error = variable("SLUICE_ON_ERROR");
-    options->fail_on_error = on_error && strcmp(on_error, "fail") == 0;
-    if (on_error && !options->fail_on_error && strcmp(on_error, "run") != 0)
-        return sl_report_fail(reason, "SLUICE_ON_ERROR=%.40s: expected run or fail", on_error);
-    options->region = variable("SLUICE_REGION");
-    options->tenant = variable("SLUICE_TENANT");
-    if (options->region)
-        return true;
-    const char *memory = variable("SLUICE_MEMORY");
-    return read_tenant(options->tenant, reason) &&
-           (memory ? read_memory(memory, options->memory_bytes, reason) : read_legacy(options->memory_bytes, reason));
+    if (!log_known)
+        sl_report(SL_WARN, "SLUICE_LOG=%.40s: expected error, warn, info or debug; warn is used", log);
+    if (ok && ok_limits && !options->region)
+        ok = read_on_oom(sl_options_variable("SLUICE_ON_OOM"), options, reason);
+    if (ok && ok_limits)
+        SL_TELL(SL_INFO, "limits: %s%s%s", options->region ? "the tenant's region" : options->source ? options->source : "none",
+                options->tenant[0] ? "; tenant " : "", options->tenant);
+    return ok && ok_limits;
 }

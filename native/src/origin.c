@@ -1,7 +1,8 @@
 /* origin: the process that a tenant began with when only environment variables name it.
  *
  * It is the topmost ancestor that was started with the same limits, reached without a gap. So the children of one shell
- * command share a quota, and two commands that happen to have equal limits do not. */
+ * command share a quota, and two commands that happen to have equal limits do not. Where no variable says the limits (an
+ * older tool has a default), LD_PRELOAD takes their place, and without that every process is a tenant of its own. */
 #define _GNU_SOURCE
 #include "origin.h"
 
@@ -30,13 +31,18 @@ static bool has_same_limits(pid_t pid, char *environment) {
     char path[40], buffer[40];
     snprintf(path, sizeof path, "/proc/%d/environ", (int)pid);
     ssize_t length = sl_os_read(path, environment, ENVIRONMENT_BYTES);
+    if (length <= 0)
+        return false;
+    bool is_named = false;
     const char *name;
-    for (unsigned i = 0; length > 0 && (name = sl_options_limit_variable(i, buffer)); i++) {
-        const char *own = secure_getenv(name);
+    for (unsigned i = 0; (name = sl_options_limit_variable(i, buffer)); i++) {
+        const char *own = sl_options_variable(name);
+        is_named |= own != NULL;
         if (strcmp(find_value(environment, (size_t)length, name), own ? own : "") != 0)
             return false;
     }
-    return length > 0;
+    const char *preload = sl_options_variable("LD_PRELOAD");
+    return is_named || (preload && strcmp(find_value(environment, (size_t)length, "LD_PRELOAD"), preload) == 0);
 }
 
 uint64_t sl_origin_find(uint64_t own_identity) {

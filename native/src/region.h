@@ -27,6 +27,8 @@ typedef struct {
     uint64_t root_identity;
     const uint64_t *memory_bytes; /* one for each GPU index */
     bool fail_on_error;
+    bool wait_on_oom;
+    uint32_t oom_wait_millis;
 } sl_region_draft_t;
 
 bool sl_region_open(sl_region_t *region, const char *path, sl_reason_t *reason);

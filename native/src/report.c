@@ -15,12 +15,11 @@
 #define FILLING (1ull << 63)
 #define SEEN_COUNT 64
 
-static atomic_int threshold = SL_WARN;
-static sl_region_error_t *_Atomic log_entries;
+#define LINE_BYTES 320
+#define PREFIX "sluice: "
 
-void sl_report_threshold(sl_report_level_t level) {
-    threshold = (int)level;
-}
+atomic_int sl_report_level = SL_WARN;
+static sl_region_error_t *_Atomic log_entries;
 
 void sl_report_log_to(sl_region_error_t *errors) {
     log_entries = errors;
@@ -63,7 +62,7 @@ static void log_in(sl_region_error_t *errors, uint64_t key, const char *text) {
             entry->key = key;
             entry->first_nanos = now;
             entry->pid = (uint64_t)getpid();
-            snprintf(entry->text, sizeof entry->text, "%s", text);
+            snprintf(entry->text, sizeof entry->text, "%.*s", (int)sizeof entry->text - 1, text);
             entry->state = 1;
         }
         if (mine || (expected == 1 && entry->key == key)) {
@@ -74,24 +73,45 @@ static void log_in(sl_region_error_t *errors, uint64_t key, const char *text) {
     }
 }
 
-void sl_report(sl_report_level_t level, const char *format, ...) {
+/* Leaves room for the end of the line. */
+static size_t write_line(char line[LINE_BYTES], const char *format, va_list arguments) {
+    strcpy(line, PREFIX);
+    size_t prefix = sizeof PREFIX - 1, room = LINE_BYTES - prefix - 1;
+    int length = vsnprintf(line + prefix, room, format, arguments);
+    size_t text = length < 0 ? 0 : (size_t)length;
+    return prefix + (text < room ? text : room - 1);
+}
+
+static void print(char line[LINE_BYTES], size_t end) {
+    line[end] = '\n';
+    ssize_t ignored = write(STDERR_FILENO, line, end + 1);
+    (void)ignored;
+}
+
+void sl_report_tell(const char *format, ...) {
     int saved = errno;
-    char line[320] = "sluice: ";
-    size_t prefix = strlen(line);
+    char line[LINE_BYTES];
     va_list arguments;
     va_start(arguments, format);
-    int length = vsnprintf(line + prefix, sizeof line - prefix - 1, format, arguments);
+    print(line, write_line(line, format, arguments));
     va_end(arguments);
-    size_t end = prefix + (size_t)(length < 0 ? 0 : length);
-    if (end > sizeof line - 2)
-        end = sizeof line - 2;
-    uint64_t key = key_of(strncmp(format, "%s", 2) == 0 ? line + prefix : format);
+    errno = saved;
+}
+
+void sl_report(sl_report_level_t level, const char *format, ...) {
+    if (level == SL_DEBUG && !sl_report_shows(level))
+        return;
+    int saved = errno;
+    char line[LINE_BYTES];
+    va_list arguments;
+    va_start(arguments, format);
+    size_t end = write_line(line, format, arguments);
+    va_end(arguments);
+    const char *text = line + sizeof PREFIX - 1;
+    uint64_t key = key_of(strncmp(format, "%s", 2) == 0 ? text : format);
     if (log_entries && level != SL_DEBUG)
-        log_in(log_entries, key, line + prefix);
-    if ((int)level <= threshold && (level > SL_WARN || is_first(key))) {
-        line[end] = '\n';
-        ssize_t ignored = write(STDERR_FILENO, line, end + 1);
-        (void)ignored;
-    }
+        log_in(log_entries, key, text);
+    if (sl_report_shows(level) && (level > SL_WARN || is_first(key)))
+        print(line, end);
     errno = saved;
 }

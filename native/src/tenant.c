@@ -42,10 +42,12 @@ static bool open_region(const sl_options_t *options, sl_reason_t *reason) {
     char name[64];
     snprintf(name, sizeof name, "auto-%u-%llu", (unsigned)(origin & 0x3fffff), (unsigned long long)(origin >> 22));
     sl_region_draft_t draft = {
-        .tenant = options->tenant ? options->tenant : name,
+        .tenant = options->tenant[0] ? options->tenant : name,
         .root_identity = origin,
         .memory_bytes = options->memory_bytes,
         .fail_on_error = options->fail_on_error,
+        .wait_on_oom = options->wait_on_oom,
+        .oom_wait_millis = options->oom_wait_millis,
     };
     return sl_region_open_or_create(&sl_tenant.region, &draft, reason);
 }
@@ -76,11 +78,15 @@ static sl_tenant_state_t take_part(const sl_options_t *options, sl_reason_t *rea
     fail_on_error = sl_tenant.region.header->on_error != 0;
     sl_report_log_to(sl_tenant.region.errors);
     if (slot == SL_SLOTS_TAKEN_BY_A_COPY) {
-        sl_report(SL_DEBUG, "%s", reason->text);
+        SL_TELL(SL_DEBUG, "%s", reason->text);
         return SL_TENANT_PASS;
     }
     sl_tenant.slot = (unsigned)slot;
-    return slot < 0 ? on_error(reason) : SL_TENANT_ATTACHED;
+    if (slot < 0)
+        return on_error(reason);
+    SL_TELL(SL_DEBUG, "pid %d takes part in tenant %s with slot %d of %s", (int)getpid(), sl_tenant.region.header->tenant,
+            slot, sl_tenant.region.path);
+    return SL_TENANT_ATTACHED;
 }
 
 bool sl_tenant_must_refuse(const sl_reason_t *reason) {

@@ -1,0 +1,26 @@
+/* compat: the switches of older tools, one file for each tool.
+ *
+ * A tool's switches count when the library was loaded under the tool's file name, or when its variables are there. The
+ * reader then names itself in source and fills in what Sluice's own variables left open. False: a value makes no sense. */
+#ifndef SL_COMPAT_H
+#define SL_COMPAT_H
+
+#include "options.h"
+
+/* HAMi-core, libvgpu.so */
+bool sl_compat_hami(sl_options_t *options, sl_reason_t *reason);
+/* cuda-wrapper, libcuda2.so and libcuda3.so */
+bool sl_compat_wrapper(sl_options_t *options, sl_reason_t *reason);
+/* Alnair, libcuinterpose.so */
+bool sl_compat_alnair(sl_options_t *options, sl_reason_t *reason);
+
+/* What cuda-wrapper wrote when an allocation was refused, and with SLUICE_LOG=debug when memory came and went. Nothing
+ * happens unless its switches are in use. */
+typedef enum { SL_COMPAT_REFUSED, SL_COMPAT_TAKEN, SL_COMPAT_FREED } sl_compat_event_t;
+void sl_compat_wrapper_note(sl_compat_event_t event, uint64_t bytes, uint64_t used, uint64_t limit);
+
+/* Paths that tests change. */
+extern const char *sl_compat_hami_override;
+extern const char *sl_compat_wrapper_log;
+
+#endif
