@@ -1,4 +1,4 @@
-/* driver: finds and loads the real libcuda and fills `real`.
+/* driver: finds and loads the real libcuda and libnvidia-ml and fills their tables `real` and `real_nvml`.
  *
  * No lock: a thread may come here out of the loader's own lock (a constructor that calls CUDA), so every thread that
  * comes early does the whole work and stores the same values. */
@@ -12,16 +12,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "entry.h"
 #include "os.h"
-#include "real.h"
 
-sl_real_t real;
-_Static_assert(sizeof real == SL_REAL_COUNT * sizeof(void *), "one pointer for each entry point");
+sl_driver_library_t sl_driver_cuda = {"libcuda.so", "SLUICE_DRIVER", "cuInit", &sl_entry_cuda, NULL};
+sl_driver_library_t sl_driver_nvml = {"libnvidia-ml.so", NULL, "nvmlInit_v2", &sl_entry_nvml, NULL};
 
 static sl_elf_libc_t libc;
 static atomic_int libc_found;
-static struct link_map *_Atomic driver;
 
 const sl_elf_libc_t *sl_driver_libc(void) {
     if (SL_UNLIKELY(!atomic_load_explicit(&libc_found, memory_order_acquire))) {
@@ -38,14 +35,14 @@ static void *lookup(const struct link_map *map, const char *name) {
     return sl_elf_lookup(map->l_addr, map->l_ld, name);
 }
 
-static struct link_map *open_driver(const char *path, int mode) {
+static struct link_map *open_file(const sl_driver_library_t *library, const char *path, int mode) {
     struct link_map *map = libc.dlopen(path, RTLD_LAZY | mode);
-    void *init = map ? lookup(map, "cuInit") : NULL;
-    return init && !sl_elf_is_own(init) ? map : NULL;
+    void *probe = map ? lookup(map, library->probe) : NULL;
+    return probe && !sl_elf_is_own(probe) ? map : NULL;
 }
 
 /* Installed as libcuda.so.1 ourselves: the driver's file has the kernel module's version in its name. */
-static struct link_map *open_versioned(void) {
+static struct link_map *open_versioned(const sl_driver_library_t *library) {
     static const char *const folders[] = {"/usr/lib/x86_64-linux-gnu", "/usr/lib64", "/usr/lib", "/lib64",
                                           "/lib/x86_64-linux-gnu", "/usr/local/nvidia/lib64", "/run/opengl-driver/lib"};
     char text[512], path[320];
@@ -56,59 +53,61 @@ static struct link_map *open_versioned(void) {
             continue;
         struct link_map *map = NULL;
         for (size_t i = 0; i < sizeof folders / sizeof *folders && !map; i++) {
-            snprintf(path, sizeof path, "%s/libcuda.so.%s", folders[i], word);
-            map = open_driver(path, 0);
+            snprintf(path, sizeof path, "%s/%s.%s", folders[i], library->stem, word);
+            map = open_file(library, path, 0);
         }
         return map;
     }
     return NULL;
 }
 
-static struct link_map *find_driver(bool may_open) {
-    struct link_map *map = open_driver("libcuda.so.1", RTLD_NOLOAD);
+static struct link_map *find(const sl_driver_library_t *library, bool may_open) {
+    char name[32];
+    snprintf(name, sizeof name, "%s.1", library->stem);
+    struct link_map *map = open_file(library, name, RTLD_NOLOAD);
     if (map || !may_open)
         return map;
-    const char *path = secure_getenv("SLUICE_DRIVER");
+    const char *path = library->variable ? secure_getenv(library->variable) : NULL;
     if (path && *path)
-        map = open_driver(path, 0);
+        map = open_file(library, path, 0);
     if (!map)
-        map = open_driver("libcuda.so.1", 0);
+        map = open_file(library, name, 0);
     if (!map)
-        map = open_versioned();
+        map = open_versioned(library);
     if (libc.dlerror)
         libc.dlerror(); /* what failed on the way is not the program's error */
     return map;
 }
 
-bool sl_driver_load(bool may_open) {
-    if (atomic_load_explicit(&driver, memory_order_acquire))
+bool sl_driver_load(sl_driver_library_t *library, bool may_open) {
+    if (atomic_load_explicit(&library->map, memory_order_acquire))
         return true;
     if (!sl_driver_libc())
         return false;
     int saved = errno;
-    struct link_map *map = find_driver(may_open);
+    struct link_map *map = find(library, may_open);
     errno = saved;
     if (!map)
         return false;
-    void **slots = (void **)&real;
-    for (unsigned i = 0; i < SL_REAL_COUNT; i++)
-        __atomic_store_n(&slots[i], lookup(map, sl_entry_names[i]), __ATOMIC_RELAXED);
-    atomic_store_explicit(&driver, map, memory_order_release);
+    const sl_entry_table_t *entries = library->entries;
+    for (unsigned i = 0; i < entries->count; i++)
+        __atomic_store_n(&entries->real[i], lookup(map, entries->names[i]), __ATOMIC_RELAXED);
+    atomic_store_explicit(&library->map, map, memory_order_release);
     return true;
 }
 
-void *sl_driver_substitute(void *function) {
-    if (!sl_driver_load(false))
+void *sl_driver_substitute(sl_driver_library_t *library, void *function) {
+    if (!sl_driver_load(library, false))
         return function;
-    void *const *slots = (void *const *)&real;
-    for (unsigned i = 0; i < sl_entry_hook_count; i++)
-        if (slots[sl_entry_hooks[i].index] == function)
-            return sl_entry_hooks[i].wrapper;
+    const sl_entry_table_t *entries = library->entries;
+    for (unsigned i = 0; i < entries->hook_count; i++)
+        if (entries->real[entries->hooks[i].index] == function)
+            return entries->hooks[i].wrapper;
     return function;
 }
 
 void *sl_driver_lookup(const char *name) {
-    return sl_driver_load(true) ? lookup(atomic_load(&driver), name) : NULL;
+    return sl_driver_load(&sl_driver_cuda, true) ? lookup(atomic_load(&sl_driver_cuda.map), name) : NULL;
 }
 
 static int absent(void) {
@@ -116,6 +115,6 @@ static int absent(void) {
 }
 
 void *sl_entry_resolve(unsigned index) {
-    void *function = sl_driver_load(true) ? ((void *const *)&real)[index] : NULL;
+    void *function = sl_driver_load(&sl_driver_cuda, true) ? sl_entry_cuda.real[index] : NULL;
     return function ? function : (void *)absent;
 }

@@ -157,7 +157,8 @@ sl_elf_object_t sl_elf_own_object(void) {
     return sl_elf_object(__ehdr_start);
 }
 
-bool sl_elf_is_driver_name(const char *path) {
+bool sl_elf_has_name(const char *path, const char *stem) {
     const char *name = base_name(path);
-    return strncmp(name, "libcuda.so", 10) == 0 && (!name[10] || name[10] == '.');
+    size_t length = strlen(stem);
+    return strncmp(name, stem, length) == 0 && (!name[length] || name[length] == '.');
 }

@@ -26,7 +26,7 @@ bool sl_elf_is_own(const void *address);
 bool sl_elf_is_own_handle(const void *handle);
 void *sl_elf_lookup_own(const char *name);
 sl_elf_object_t sl_elf_own_object(void);
-/* Whether the library is called libcuda.so, libcuda.so.1 or the like. */
-bool sl_elf_is_driver_name(const char *path);
+/* Whether the library is called as the stem says, libcuda.so, or libcuda.so.1 or the like. */
+bool sl_elf_has_name(const char *path, const char *stem);
 
 #endif

@@ -1,4 +1,5 @@
-/* entry: what the generated sources need from the hand-written ones, and the few CUDA status codes that Sluice gives. */
+/* entry: what the generated sources need from the hand-written ones, and the few status
+ * codes that Sluice gives. */
 #ifndef SL_ENTRY_H
 #define SL_ENTRY_H
 
@@ -13,16 +14,31 @@ enum {
     CUDA_ERROR_NOT_PERMITTED = 800,
 };
 
+enum {
+    NVML_SUCCESS = 0,
+    NVML_ERROR_NOT_FOUND = 6,
+    NVML_ERROR_INSUFFICIENT_SIZE = 7,
+    NVML_ERROR_FUNCTION_NOT_FOUND = 13,
+    NVML_ERROR_MEMORY = 20,
+};
+
 typedef struct {
-    unsigned index; /* position in sl_real_t */
+    unsigned index; /* position in the table of real functions */
     void *wrapper;  /* the function that this library exports under the same name */
 } sl_entry_hook_t;
 
-extern const char *const sl_entry_names[];
-extern const sl_entry_hook_t sl_entry_hooks[];
-extern const unsigned sl_entry_hook_count;
+/* The entry points of one library of the driver. */
+typedef struct {
+    void **real; /* its table of real functions */
+    const char *const *names;
+    unsigned count;
+    const sl_entry_hook_t *hooks;
+    unsigned hook_count;
+} sl_entry_table_t;
 
-/* Called by the trampolines: the driver's function, or one that says CUDA_ERROR_NOT_FOUND. */
+extern const sl_entry_table_t sl_entry_cuda, sl_entry_nvml;
+
+/* Called by the trampolines of libcuda: the driver's function, or one that says CUDA_ERROR_NOT_FOUND. */
 void *sl_entry_resolve(unsigned index);
 
 #endif

@@ -6,7 +6,6 @@
 #define _GNU_SOURCE
 #include "gpu.h"
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,8 +13,10 @@
 
 #include "driver.h"
 #include "ledger.h"
+#include "nvml_device.h"
 #include "os.h"
 #include "real.h"
+#include "real_nvml.h"
 #include "tenant.h"
 
 #define FILLING (1ull << 63)
@@ -44,31 +45,24 @@ static uint32_t granularity(CUdevice device) {
     return is_granularity(bytes) ? (uint32_t)bytes : DEFAULT_GRANULARITY;
 }
 
+static nvmlDevice_t nvml_handle(const char *kind, const uint8_t uuid[16]) {
+    char text[48];
+    int at = sprintf(text, "%s", kind);
+    for (int i = 0; i < 16; i++)
+        at += sprintf(text + at, i == 4 || i == 6 || i == 8 || i == 10 ? "-%02x" : "%02x", uuid[i]);
+    nvmlDevice_t handle;
+    return real_nvml.nvmlDeviceGetHandleByUUID(text, &handle) == NVML_SUCCESS ? handle : NULL;
+}
+
 /* What NVML, and so nvidia-smi, calls the GPU; -1 when it does not know. */
 static int nvml_index(const uint8_t uuid[16]) {
-    const sl_elf_libc_t *libc = sl_driver_libc();
-    void *nvml = libc->dlopen("libnvidia-ml.so.1", RTLD_LAZY);
-    if (!nvml) {
-        if (libc->dlerror)
-            libc->dlerror();
+    if (!sl_driver_load(&sl_driver_nvml, true) || !real_nvml.nvmlInit_v2 || !real_nvml.nvmlShutdown ||
+        !real_nvml.nvmlDeviceGetHandleByUUID || real_nvml.nvmlInit_v2() != NVML_SUCCESS)
         return -1;
-    }
-    int (*init)(void) = (int (*)(void))libc->dlsym(nvml, "nvmlInit_v2");
-    int (*shutdown)(void) = (int (*)(void))libc->dlsym(nvml, "nvmlShutdown");
-    int (*by_uuid)(const char *, void **) = (int (*)(const char *, void **))libc->dlsym(nvml, "nvmlDeviceGetHandleByUUID");
-    int (*index_of)(void *, unsigned *) = (int (*)(void *, unsigned *))libc->dlsym(nvml, "nvmlDeviceGetIndex");
-    unsigned index = 0;
-    int result = -1;
-    if (init && shutdown && by_uuid && index_of && init() == 0) {
-        char text[48] = "GPU-";
-        for (int i = 0, at = 4; i < 16; i++)
-            at += sprintf(text + at, i == 4 || i == 6 || i == 8 || i == 10 ? "-%02x" : "%02x", uuid[i]);
-        void *handle;
-        if (by_uuid(text, &handle) == 0 && index_of(handle, &index) == 0)
-            result = (int)index;
-        shutdown();
-    }
-    return result;
+    nvmlDevice_t handle = nvml_handle("GPU-", uuid);
+    int index = sl_nvml_device_index(handle ? handle : nvml_handle("MIG-", uuid));
+    real_nvml.nvmlShutdown();
+    return index;
 }
 
 static bool limits_differ(void) {
@@ -124,6 +118,17 @@ static void publish(sl_region_gpu_t *entry, const sl_region_gpu_t *gpu) {
     memcpy(entry->name, gpu->name, sizeof entry->name);
     uint64_t filling = FILLING | sl_tenant.self.identity;
     atomic_compare_exchange_strong(&entry->owner, &filling, READY);
+}
+
+int sl_gpu_known(const uint8_t uuid[16]) {
+    for (int number = 0; number < SL_REGION_GPU_COUNT; number++) {
+        const sl_region_gpu_t *entry = &sl_tenant.region.gpus[number];
+        if (entry->owner != READY)
+            return SL_GPU_UNCOUNTED;
+        if (memcmp(entry->uuid, uuid, sizeof entry->uuid) == 0)
+            return (unsigned)entry->index < 16 ? number : SL_GPU_UNCOUNTED;
+    }
+    return SL_GPU_UNCOUNTED;
 }
 
 static int find_or_fill(const sl_region_gpu_t *gpu, sl_reason_t *reason) {

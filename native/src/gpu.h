@@ -2,6 +2,8 @@
 #ifndef SL_GPU_H
 #define SL_GPU_H
 
+#include <stdint.h>
+
 #include "cuda_abi.h"
 
 enum { SL_GPU_UNCOUNTED = -1, SL_GPU_REFUSED = -2 };
@@ -10,6 +12,8 @@ enum { SL_GPU_UNCOUNTED = -1, SL_GPU_REFUSED = -2 };
 int sl_gpu_find(CUdevice device);
 /* The same for the device of the current context. */
 int sl_gpu_current(void);
+/* The entry of a GPU that a process of the tenant has used already; asks no driver. */
+int sl_gpu_known(const uint8_t uuid[16]);
 /* After a fork: every device is looked up again. */
 void sl_gpu_forget(void);
 

@@ -51,9 +51,14 @@ void sl_ledger_open(unsigned gpu) {
     raise_to(&sl_tenant.region.gpus[gpu].slots, sl_tenant.slot + 1);
 }
 
-uint64_t sl_ledger_limit(unsigned gpu) {
-    int index = sl_tenant.region.gpus[gpu].index;
+uint64_t sl_ledger_limit_of_index(int index) {
+    if (index < 0 || index >= 16)
+        return 0;
     return atomic_load_explicit(&sl_tenant.region.limits->memory_bytes[index], memory_order_relaxed);
+}
+
+uint64_t sl_ledger_limit(unsigned gpu) {
+    return sl_ledger_limit_of_index(sl_tenant.region.gpus[gpu].index);
 }
 
 /* in_flight is the larger of the two at any moment, so that others rather wait in vain than refuse in vain. */

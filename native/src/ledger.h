@@ -36,5 +36,7 @@ void sl_ledger_refuse(unsigned gpu, uint64_t bytes);
 uint64_t sl_ledger_used(unsigned gpu);
 /* 0 = no limit. */
 uint64_t sl_ledger_limit(unsigned gpu);
+/* The same by the GPU's number, which also a GPU has that the tenant has not used. */
+uint64_t sl_ledger_limit_of_index(int index);
 
 #endif

@@ -59,8 +59,12 @@ uint64_t sl_os_identity(pid_t pid, const sl_os_process_t *process) {
     return (process->start_ticks << 22 | (uint64_t)pid) & ~(1ull << 63);
 }
 
+pid_t sl_os_pid(uint64_t identity) {
+    return (pid_t)(identity & 0x3fffff);
+}
+
 bool sl_os_alive(uint64_t identity, uint64_t image) {
-    pid_t pid = (pid_t)(identity & 0x3fffff);
+    pid_t pid = sl_os_pid(identity);
     if (kill(pid, 0) != 0 && errno == ESRCH)
         return false;
     sl_os_process_t process;

@@ -18,6 +18,7 @@ typedef struct {
 
 bool sl_os_process(pid_t pid, sl_os_process_t *process);
 uint64_t sl_os_identity(pid_t pid, const sl_os_process_t *process);
+pid_t sl_os_pid(uint64_t identity);
 /* False only when it is certain that the process, or the program image it ran, is gone. */
 bool sl_os_alive(uint64_t identity, uint64_t image);
 uint64_t sl_os_pid_namespace(void);

@@ -27,10 +27,17 @@ static void *unavailable(void) {
 void *sl_route_real_dlsym __attribute__((visibility("hidden"))) = (void *)unavailable;
 void *sl_route_real_dlvsym __attribute__((visibility("hidden"))) = (void *)unavailable;
 
-static bool is_cuda_name(const char *name) {
-    if (name[0] != 'c' || name[1] != 'u')
-        return false;
-    return (name[2] >= 'A' && name[2] <= 'Z') || strncmp(name + 2, "dbg", 3) == 0;
+static bool is_upper(char letter) {
+    return letter >= 'A' && letter <= 'Z';
+}
+
+/* The library of the driver that has functions with such names; NULL: none has. */
+static sl_driver_library_t *library_of(const char *name) {
+    if (name[0] == 'c' && name[1] == 'u' && (is_upper(name[2]) || strncmp(name + 2, "dbg", 3) == 0))
+        return &sl_driver_cuda;
+    if (strncmp(name, "nvml", 4) == 0 && is_upper(name[4]))
+        return &sl_driver_nvml;
+    return NULL;
 }
 
 static void *ask(const sl_elf_libc_t *libc, void *handle, const char *name, const char *version) {
@@ -46,8 +53,8 @@ static void *ask_for_library(const sl_elf_libc_t *libc, const char *library, con
     return found && !sl_elf_is_own(found) ? found : NULL;
 }
 
-static answer_t route_global(const sl_elf_libc_t *libc, void *handle, const char *name, const char *version,
-                             sl_elf_object_t caller) {
+static answer_t route_global(const sl_elf_libc_t *libc, sl_driver_library_t *library, void *handle, const char *name,
+                             const char *version, sl_elf_object_t caller) {
     void *found = ask(libc, RTLD_NEXT, name, version);
     if (handle == RTLD_NEXT) {
         bool behind_us = caller.position > sl_elf_own_object().position;
@@ -56,7 +63,7 @@ static answer_t route_global(const sl_elf_libc_t *libc, void *handle, const char
     } else if (!found) {
         found = ask_for_library(libc, caller.name, name, version);
     }
-    return ANSWER(found ? sl_driver_substitute(found) : NULL);
+    return ANSWER(found ? sl_driver_substitute(library, found) : NULL);
 }
 
 /* Installed as libcuda.so.1: our exports are the driver's, and a name that we lack may still be one of the driver. */
@@ -70,7 +77,7 @@ static answer_t route_installed(const sl_elf_libc_t *libc, void *handle, const c
 static bool installed_as_driver(void) {
     static atomic_int known; /* 0 not asked, 1 no, 2 yes */
     if (!known)
-        known = sl_elf_is_driver_name(sl_elf_own_object().name) ? 2 : 1;
+        known = sl_elf_has_name(sl_elf_own_object().name, sl_driver_cuda.stem) ? 2 : 1;
     return known == 2;
 }
 
@@ -83,23 +90,27 @@ __attribute__((visibility("hidden"))) answer_t sl_route_symbol(void *handle, con
         sl_route_real_dlvsym = (void *)libc->dlvsym;
         sl_route_real_dlsym = (void *)libc->dlsym;
     }
-    if (!name || !is_cuda_name(name))
+    sl_driver_library_t *library = name ? library_of(name) : NULL;
+    if (!library)
         return PASS;
     sl_elf_object_t object = sl_elf_object(caller);
-    if (sl_elf_is_driver_name(object.name))
+    if (sl_elf_has_name(object.name, sl_driver_cuda.stem) || sl_elf_has_name(object.name, sl_driver_nvml.stem))
         return PASS;
-    if (installed_as_driver())
+    bool global = handle == RTLD_DEFAULT || handle == RTLD_NEXT;
+    if (installed_as_driver() && library == &sl_driver_cuda)
         return route_installed(libc, handle, name, version);
-    if (handle == RTLD_DEFAULT || handle == RTLD_NEXT)
-        return route_global(libc, handle, name, version, object);
+    if (installed_as_driver() && global)
+        return PASS;
+    if (global)
+        return route_global(libc, library, handle, name, version, object);
     void *found = ask(libc, handle, name, version);
     if (!found)
         return ANSWER(NULL);
     if (!sl_elf_is_own(found))
-        return ANSWER(sl_driver_substitute(found));
+        return ANSWER(sl_driver_substitute(library, found));
     if (sl_elf_is_own_handle(handle))
         return ANSWER(found);
-    return route_global(libc, RTLD_DEFAULT, name, version, object);
+    return route_global(libc, library, RTLD_DEFAULT, name, version, object);
 }
 
 CUresult hook_cuGetProcAddress(const char *symbol, void **pfn, int driverVersion, cuuint64_t flags) {
@@ -107,7 +118,7 @@ CUresult hook_cuGetProcAddress(const char *symbol, void **pfn, int driverVersion
         return CUDA_ERROR_NOT_FOUND;
     CUresult status = real.cuGetProcAddress(symbol, pfn, driverVersion, flags);
     if (status == CUDA_SUCCESS && pfn && *pfn)
-        *pfn = sl_driver_substitute(*pfn);
+        *pfn = sl_driver_substitute(&sl_driver_cuda, *pfn);
     return status;
 }
 
@@ -117,6 +128,6 @@ CUresult hook_cuGetProcAddress_v2(const char *symbol, void **pfn, int driverVers
         return CUDA_ERROR_NOT_FOUND;
     CUresult status = real.cuGetProcAddress_v2(symbol, pfn, driverVersion, flags, symbolFound);
     if (status == CUDA_SUCCESS && pfn && *pfn)
-        *pfn = sl_driver_substitute(*pfn);
+        *pfn = sl_driver_substitute(&sl_driver_cuda, *pfn);
     return status;
 }

@@ -68,6 +68,14 @@ unsigned sl_slots_reap(const sl_region_t *region, const sl_slots_owner_t *self) 
     return emptied;
 }
 
+pid_t sl_slots_pid(const sl_region_t *region, unsigned number, const sl_slots_owner_t *self) {
+    const sl_region_slot_t *slot = &region->slots[number];
+    uint64_t owner = slot->owner;
+    if (!owner || owner & BUSY || !same_namespace(slot, self) || !sl_os_alive(owner, slot->image))
+        return 0;
+    return sl_os_pid(owner);
+}
+
 bool sl_slots_ended(const sl_region_t *region) {
     sl_slots_owner_t self = {.pid_namespace = sl_os_pid_namespace()};
     if (sl_os_alive(region->header->root_identity, 0))

@@ -2,6 +2,8 @@
 #ifndef SL_SLOTS_H
 #define SL_SLOTS_H
 
+#include <sys/types.h>
+
 #include "region.h"
 
 typedef struct {
@@ -17,6 +19,8 @@ enum { SL_SLOTS_FULL = -1, SL_SLOTS_TAKEN_BY_A_COPY = -2 };
 int sl_slots_claim(const sl_region_t *region, const sl_slots_owner_t *self, sl_reason_t *reason);
 /* Empties the slots of dead processes; says how many. */
 unsigned sl_slots_reap(const sl_region_t *region, const sl_slots_owner_t *self);
+/* The process in a slot, as the caller's pid namespace numbers it; 0: it is gone or cannot be seen from there. */
+pid_t sl_slots_pid(const sl_region_t *region, unsigned number, const sl_slots_owner_t *self);
 /* Whether the process that a tenant began with and all that took part are gone. */
 bool sl_slots_ended(const sl_region_t *region);
 

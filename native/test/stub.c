@@ -1,4 +1,4 @@
-/* The names that linked.c needs to link; the build lists them. */
+/* The names that a program needs to link; the build lists them. */
 #define STUB(name)   \
     int name(void) { \
         return 1;    \

@@ -1,23 +1,27 @@
 package sluice.codegen;
 
+import java.util.Locale;
 import java.util.stream.Collectors;
 
-/// `cuda_abi.h`: the types of the driver API, as much of them as the ABI needs.
+/// `cuda_abi.h`, `nvml_abi.h`: the types of an API, as much of them as the ABI needs.
 final class AbiHeader {
     private AbiHeader() {}
 
-    static String emit(ApiSpec cuda) {
+    static String emit(ApiSpec api) {
         return """
-                /* Generated from spec/cuda.api: the types of the driver API, as much of them as the ABI needs. */
-                #ifndef SL_CUDA_ABI_H
-                #define SL_CUDA_ABI_H
+                /* Generated from spec/%1$s: the types of the API, as much of them as the ABI needs. */
+                #ifndef SL_%2$s_ABI_H
+                #define SL_%2$s_ABI_H
 
                 #include <stddef.h>
 
-                %s
+                %3$s
 
                 #endif
-                """.formatted(cuda.types().stream().map(AbiHeader::declaration).collect(Collectors.joining("\n")));
+                """.formatted(
+                        api.file().fileName(),
+                        api.file().library().toUpperCase(Locale.ROOT),
+                        api.types().stream().map(AbiHeader::declaration).collect(Collectors.joining("\n")));
     }
 
     private static String declaration(ApiType type) {

@@ -15,4 +15,14 @@ record ApiSpec(ApiFile file, List<ApiType> types, List<EntryPoint> entries) {
         }
         return symbols;
     }
+
+    List<Symbol> hooked() {
+        return symbols().stream().filter(symbol -> symbol.entry().hooked()).toList();
+    }
+
+    /// Declares something of an entry point's C type; `name` may be a plain name or `(*name)`.
+    String prototype(Symbol symbol, String name) {
+        var parameters = symbol.entry().documented() ? Parameter.list(symbol.entry().parameters()) : "void";
+        return file.resultType() + " " + name + "(" + parameters + ")";
+    }
 }

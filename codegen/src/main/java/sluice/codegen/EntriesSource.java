@@ -2,52 +2,64 @@ package sluice.codegen;
 
 import java.util.stream.Collectors;
 
-/// `entries.c`: the names of all entry points, the exported wrappers of the hooked ones, and the table of these wrappers.
+/// `entries.c`, `entries_nvml.c`: the names of all entry points, the exported wrappers of the hooked ones, and the table of
+/// both.
 final class EntriesSource {
     private EntriesSource() {}
 
-    static String emit(ApiSpec cuda) {
-        var hooked = cuda.symbols().stream().filter(symbol -> symbol.entry().hooked()).toList();
+    static String emit(ApiSpec api) {
         return """
-                /* Generated from spec/cuda.api: the hooked entry points.
+                /* Generated from spec/%1$s: the hooked entry points.
                  *
                  * The table holds the address of this library's own wrapper, also when another library exports the same name. */
                 #include "entry.h"
-                #include "hooks.h"
-                #include "real.h"
+                #include "hooks%2$s.h"
+                #include "real%2$s.h"
 
-                const char *const sl_entry_names[SL_REAL_COUNT] = {
-                %s
+                sl_real%2$s_t real%2$s;
+
+                static const char *const names[] = {
+                %3$s
                 };
 
-                %s
+                %4$s
 
-                const sl_entry_hook_t sl_entry_hooks[] = {
-                %s
+                static const sl_entry_hook_t hooks[] = {
+                %5$s
                 };
 
-                const unsigned sl_entry_hook_count = %d;
+                const sl_entry_table_t sl_entry_%6$s = {
+                    .real = (void **)&real%2$s,
+                    .names = names,
+                    .count = sizeof names / sizeof *names,
+                    .hooks = hooks,
+                    .hook_count = sizeof hooks / sizeof *hooks,
+                };
+
+                _Static_assert(sizeof real%2$s == sizeof names, "one pointer for each entry point");
                 """.formatted(
-                        cuda.symbols().stream()
+                        api.file().fileName(),
+                        api.file().suffix(),
+                        api.symbols().stream()
                                 .map(symbol -> "    \"" + symbol.name() + "\",")
                                 .collect(Collectors.joining("\n")),
-                        hooked.stream().map(EntriesSource::wrapper).collect(Collectors.joining("\n\n")),
-                        hooked.stream()
+                        api.hooked().stream().map(symbol -> wrapper(api, symbol)).collect(Collectors.joining("\n\n")),
+                        api.hooked().stream()
                                 .map(symbol -> "    {%d, (void *)entry_%s},".formatted(symbol.index(), symbol.name()))
                                 .collect(Collectors.joining("\n")),
-                        hooked.size());
+                        api.file().library());
     }
 
-    private static String wrapper(Symbol symbol) {
+    private static String wrapper(ApiSpec api, Symbol symbol) {
         return """
                 static %s {
                     return hook_%s(%s);
                 }
                 SL_EXPORT %s __attribute__((alias("entry_%s")));""".formatted(
-                symbol.prototype("CUresult", "entry_" + symbol.name()),
+                api.prototype(symbol, "entry_" + symbol.name()),
                 symbol.name(),
                 Parameter.names(symbol.entry().parameters()),
-                symbol.prototype("CUresult", symbol.name()),
+                api.prototype(symbol, symbol.name()),
                 symbol.name());
     }
 }

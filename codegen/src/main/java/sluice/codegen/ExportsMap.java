@@ -7,23 +7,25 @@ import java.util.stream.Stream;
 final class ExportsMap {
     private ExportsMap() {}
 
-    static String library(ApiSpec cuda) {
-        return emit(Stream.concat(cuda.symbols().stream().map(Symbol::name), Stream.of("dlsym", "dlvsym")));
+    /// Sluice may lie in the place of libcuda, so it shows all of that; of NVML it shows what it changes.
+    static String library(ApiSpec cuda, ApiSpec nvml) {
+        var symbols = Stream.concat(cuda.symbols().stream(), nvml.hooked().stream());
+        return emit("spec/cuda.api and spec/nvml.api", Stream.concat(symbols.map(Symbol::name), Stream.of("dlsym", "dlvsym")));
     }
 
     static String simulatedDriver(ApiSpec cuda) {
-        return emit(cuda.symbols().stream().filter(symbol -> symbol.entry().documented()).map(Symbol::name));
+        return emit("spec/cuda.api", cuda.symbols().stream().filter(symbol -> symbol.entry().documented()).map(Symbol::name));
     }
 
-    private static String emit(Stream<String> names) {
+    private static String emit(String source, Stream<String> names) {
         return """
-                # Generated from spec/cuda.api.
+                # Generated from %s.
                 {
                 global:
                 %s
                 local:
                     *;
                 };
-                """.formatted(names.map(name -> "    " + name + ";").collect(Collectors.joining("\n")));
+                """.formatted(source, names.map(name -> "    " + name + ";").collect(Collectors.joining("\n")));
     }
 }

@@ -10,13 +10,16 @@ final class Generator {
     /// What the build needs.
     static List<Output> sources(Spec spec) {
         var cuda = spec.cuda();
-        var outputs = new ArrayList<>(List.of(
-                new Output("native/cuda_abi.h", AbiHeader.emit(cuda)),
-                new Output("native/real.h", RealHeader.emit(cuda)),
-                new Output("native/hooks.h", HooksHeader.emit(cuda)),
-                new Output("native/entries.c", EntriesSource.emit(cuda)),
+        var outputs = new ArrayList<Output>();
+        for (var api : List.of(cuda, spec.nvml())) {
+            outputs.add(new Output("native/" + api.file().library() + "_abi.h", AbiHeader.emit(api)));
+            outputs.add(new Output("native/real" + api.file().suffix() + ".h", RealHeader.emit(api)));
+            outputs.add(new Output("native/hooks" + api.file().suffix() + ".h", HooksHeader.emit(api)));
+            outputs.add(new Output("native/entries" + api.file().suffix() + ".c", EntriesSource.emit(api)));
+        }
+        outputs.addAll(List.of(
                 new Output("native/trampolines.S", TrampolinesSource.emit(cuda)),
-                new Output("native/exports.map", ExportsMap.library(cuda)),
+                new Output("native/exports.map", ExportsMap.library(cuda, spec.nvml())),
                 new Output("native/region_layout.h", RegionHeader.emit(spec.region())),
                 new Output("sim/sim_bodies.h", SimBodiesHeader.emit(cuda)),
                 new Output("sim/sim_entries.c", SimEntriesSource.emit(cuda)),

@@ -1,25 +1,29 @@
 package sluice.codegen;
 
+import java.util.Locale;
 import java.util.stream.Collectors;
 
-/// `hooks.h`: the hook bodies that the library must define.
+/// `hooks.h`, `hooks_nvml.h`: the hook bodies that the library must define.
 final class HooksHeader {
     private HooksHeader() {}
 
-    static String emit(ApiSpec cuda) {
+    static String emit(ApiSpec api) {
         return """
-                /* Generated from spec/cuda.api: the bodies of the hooked entry points. */
-                #ifndef SL_HOOKS_H
-                #define SL_HOOKS_H
+                /* Generated from spec/%1$s: the bodies of the hooked entry points. */
+                #ifndef SL_HOOKS%2$s_H
+                #define SL_HOOKS%2$s_H
 
-                #include "cuda_abi.h"
+                #include "%3$s_abi.h"
 
-                %s
+                %4$s
 
                 #endif
-                """.formatted(cuda.symbols().stream()
-                        .filter(symbol -> symbol.entry().hooked())
-                        .map(symbol -> symbol.prototype("CUresult", "hook_" + symbol.name()) + ";")
-                        .collect(Collectors.joining("\n")));
+                """.formatted(
+                        api.file().fileName(),
+                        api.file().suffix().toUpperCase(Locale.ROOT),
+                        api.file().library(),
+                        api.hooked().stream()
+                                .map(symbol -> api.prototype(symbol, "hook_" + symbol.name()) + ";")
+                                .collect(Collectors.joining("\n")));
     }
 }

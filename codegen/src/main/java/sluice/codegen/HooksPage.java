@@ -49,7 +49,7 @@ final class HooksPage {
                 ## CUDA driver API
                 %s
                 ## NVML
-                Entry points that Sluice changes or will change; all others go straight to the driver. "Since" is the generation.
+                Entry points that Sluice changes, or asks itself; all others go straight to the driver. "Since" is the generation.
                 %s""".formatted(
                         cuda.entries().size(),
                         cuda.entries().stream().map(EntryPoint::apiName).distinct().count(),

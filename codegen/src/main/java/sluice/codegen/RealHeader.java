@@ -1,31 +1,34 @@
 package sluice.codegen;
 
+import java.util.Locale;
 import java.util.stream.Collectors;
 
-/// `real.h`: the table of the real driver's functions, one typed pointer for each ELF symbol.
+/// `real.h`, `real_nvml.h`: the table of a library's real functions, one typed pointer for each ELF symbol.
 final class RealHeader {
     private RealHeader() {}
 
-    static String emit(ApiSpec cuda) {
-        var symbols = cuda.symbols();
+    static String emit(ApiSpec api) {
         return """
-                /* Generated from spec/cuda.api: the real driver's functions. NULL: not looked up yet, or the driver lacks it. */
-                #ifndef SL_REAL_H
-                #define SL_REAL_H
+                /* Generated from spec/%1$s: the driver's real functions. NULL: not looked up yet, or the driver lacks it. */
+                #ifndef SL_REAL%2$s_H
+                #define SL_REAL%2$s_H
 
-                #include "cuda_abi.h"
-
-                #define SL_REAL_COUNT %d
+                #include "%3$s_abi.h"
 
                 typedef struct {
-                %s
-                } sl_real_t;
+                %5$s
+                } sl_real%4$s_t;
 
-                extern sl_real_t real __attribute__((visibility("hidden")));
+                extern sl_real%4$s_t real%4$s __attribute__((visibility("hidden")));
 
                 #endif
-                """.formatted(symbols.size(), symbols.stream()
-                        .map(symbol -> "    " + symbol.prototype("CUresult", "(*" + symbol.name() + ")") + ";")
-                        .collect(Collectors.joining("\n")));
+                """.formatted(
+                        api.file().fileName(),
+                        api.file().suffix().toUpperCase(Locale.ROOT),
+                        api.file().library(),
+                        api.file().suffix(),
+                        api.symbols().stream()
+                                .map(symbol -> "    " + api.prototype(symbol, "(*" + symbol.name() + ")") + ";")
+                                .collect(Collectors.joining("\n")));
     }
 }

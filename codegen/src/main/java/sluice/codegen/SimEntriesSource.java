@@ -30,12 +30,12 @@ final class SimEntriesSource {
                 };
                 """.formatted(
                         IntStream.range(0, symbols.size())
-                                .mapToObj(index -> function(index, symbols.get(index)))
+                                .mapToObj(index -> function(cuda, index, symbols.get(index)))
                                 .collect(Collectors.joining("\n\n")),
                         symbols.stream().map(SimEntriesSource::row).collect(Collectors.joining("\n")));
     }
 
-    private static String function(int index, Symbol symbol) {
+    private static String function(ApiSpec cuda, int index, Symbol symbol) {
         return """
                 static %1$s {
                     CUresult sim_result;
@@ -45,12 +45,12 @@ final class SimEntriesSource {
                     return sim_leave(%3$d, sim_result);
                 }
                 SIM_EXPORT %6$s __attribute__((alias("entry_%7$s")));""".formatted(
-                symbol.prototype("CUresult", "entry_" + symbol.name()),
+                cuda.prototype(symbol, "entry_" + symbol.name()),
                 symbol.entry().symbol(),
                 index,
                 symbol.perThread() ? 1 : 0,
                 Parameter.names(symbol.entry().parameters()),
-                symbol.prototype("CUresult", symbol.name()),
+                cuda.prototype(symbol, symbol.name()),
                 symbol.name());
     }
 

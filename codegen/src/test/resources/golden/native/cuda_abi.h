@@ -1,4 +1,4 @@
-/* Generated from spec/cuda.api: the types of the driver API, as much of them as the ABI needs. */
+/* Generated from spec/cuda.api: the types of the API, as much of them as the ABI needs. */
 #ifndef SL_CUDA_ABI_H
 #define SL_CUDA_ABI_H
 

@@ -5,7 +5,9 @@
 #include "hooks.h"
 #include "real.h"
 
-const char *const sl_entry_names[SL_REAL_COUNT] = {
+sl_real_t real;
+
+static const char *const names[] = {
     "cuInit",
     "cuDeviceGetUuid",
     "cuDeviceGetProperties",
@@ -49,7 +51,7 @@ static CUresult entry_cuMemFreeAsync_ptsz(CUdeviceptr dptr, CUstream hStream) {
 }
 SL_EXPORT CUresult cuMemFreeAsync_ptsz(CUdeviceptr dptr, CUstream hStream) __attribute__((alias("entry_cuMemFreeAsync_ptsz")));
 
-const sl_entry_hook_t sl_entry_hooks[] = {
+static const sl_entry_hook_t hooks[] = {
     {0, (void *)entry_cuInit},
     {4, (void *)entry_cuMemAlloc},
     {5, (void *)entry_cuMemAlloc_v2},
@@ -57,4 +59,12 @@ const sl_entry_hook_t sl_entry_hooks[] = {
     {9, (void *)entry_cuMemFreeAsync_ptsz},
 };
 
-const unsigned sl_entry_hook_count = 5;
+const sl_entry_table_t sl_entry_cuda = {
+    .real = (void **)&real,
+    .names = names,
+    .count = sizeof names / sizeof *names,
+    .hooks = hooks,
+    .hook_count = sizeof hooks / sizeof *hooks,
+};
+
+_Static_assert(sizeof real == sizeof names, "one pointer for each entry point");

@@ -1,10 +1,8 @@
-/* Generated from spec/cuda.api: the real driver's functions. NULL: not looked up yet, or the driver lacks it. */
+/* Generated from spec/cuda.api: the driver's real functions. NULL: not looked up yet, or the driver lacks it. */
 #ifndef SL_REAL_H
 #define SL_REAL_H
 
 #include "cuda_abi.h"
-
-#define SL_REAL_COUNT 16
 
 typedef struct {
     CUresult (*cuInit)(unsigned int Flags);
