@@ -32,6 +32,7 @@ static void should_not_pretend_that_a_driver_is_there(void) {
     CHECK(!dlsym(RTLD_DEFAULT, "cuInit") && strstr(dlerror(), "undefined symbol: cuInit"));
     CHECK(!dlsym(RTLD_NEXT, "cuMemAlloc_v2") && dlerror());
     CHECK(!dlsym(self, "cuLaunchKernel") && dlerror());
+    CHECK(!dlsym(RTLD_DEFAULT, "nvmlDeviceGetMemoryInfo") && !dlsym(self, "nvmlDeviceGetMemoryInfo_v2") && dlerror());
     CHECK(!dlvsym(self, "cuInit", "X") && !first_next("cuInit") && !first_default("cuInit"));
     if (dlopen("libcuda.so.1", RTLD_NOW)) {
         printf("  that a missing driver stays missing was skipped: this machine has one\n");
@@ -87,6 +88,25 @@ static void should_find_a_driver_that_all_see(void) {
     CHECK(is_wrapper(dlsym(dlopen(NULL, RTLD_NOW), "cuInit"), "cuInit"));
     void *(*own_lookup)(const char *) = (void *(*)(const char *))dlsym(RTLD_DEFAULT, "fake_own_lookup");
     CHECK(is_drivers(own_lookup("cuMemAlloc_v2")), "the driver itself got a wrapper");
+}
+
+static void should_route_nvml_as_it_routes_cuda(void) {
+    CHECK(!dlsym(RTLD_DEFAULT, "nvmlDeviceGetMemoryInfo") && dlerror());
+    void *nvml = dlopen("libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL);
+    CHECK(nvml, "%s", dlerror());
+    int (*memory_info)(void *, unsigned long long *) =
+        (int (*)(void *, unsigned long long *))dlsym(nvml, "nvmlDeviceGetMemoryInfo");
+    unsigned long long memory[3] = {0};
+    CHECK(is_wrapper((void *)memory_info, "nvmlDeviceGetMemoryInfo") && memory_info(NULL, memory) == 0 && memory[0] == 4711);
+    CHECK(strcmp(library_of(dlsym(nvml, "nvmlInit_v2")), "libnvidia-ml.so.1") == 0);
+    CHECK(strcmp(library_of(dlsym(nvml, "nvmlBrandNewThing")), "libnvidia-ml.so.1") == 0);
+    CHECK(!dlsym(nvml, "nvmlDeviceGetMemoryInfo_v2") && strstr(dlerror(), "nvmlDeviceGetMemoryInfo_v2"), "NVML lacks it");
+    CHECK(!dlsym(nvml, "nvmlx") && !dlsym(nvml, "nvml") && dlerror());
+    void *(*lookup)(const char *, const char *) = (void *(*)(const char *, const char *))dlsym(nvml, "fake_nvml_lookup");
+    CHECK(strcmp(library_of(lookup("libnvidia-ml.so.1", "nvmlDeviceGetMemoryInfo")), "libnvidia-ml.so.1") == 0);
+    CHECK(is_drivers(lookup("libcuda.so.1", "cuMemAlloc_v2")), "NVML got a wrapper");
+    dlopen("libnvidia-ml.so.1", RTLD_NOW | RTLD_GLOBAL);
+    CHECK(is_wrapper(dlsym(RTLD_DEFAULT, "nvmlDeviceGetMemoryInfo"), "nvmlDeviceGetMemoryInfo") && !dlerror());
 }
 
 typedef int (*address4_t)(const char *, void **, int, uint64_t);
@@ -154,5 +174,6 @@ int main(int argc, char **argv) {
     RUN(should_hand_out_wrappers_for_hooked_functions_only);
     RUN(should_answer_cuGetProcAddress);
     RUN(should_find_a_driver_that_all_see);
+    RUN(should_route_nvml_as_it_routes_cuda);
     return 0;
 }
