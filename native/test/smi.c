@@ -1,7 +1,7 @@
 /* smi: what NVML tells a program. Usage: smi [BYTES [SIBLINGS]]
  * With BYTES it first allocates them through CUDA, and lets SIBLINGS children do the same; without, CUDA is not touched.
  * Prints "memory GPU VERSION STATUS TOTAL RESERVED FREE USED", "processes GPU KIND VERSION STATUS COUNT" and
- * "process GPU KIND VERSION PID BYTES" lines. Built twice: linked with libnvidia-ml.so.1, and asking dlsym. */
+ * "process GPU KIND VERSION PID BYTES" lines; the version of a detail list is "details". Built twice: linked with libnvidia-ml.so.1, and asking dlsym. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stdint.h>
@@ -17,6 +17,8 @@ typedef struct { unsigned long long total, free, used; } memory_v1_t;
 typedef struct { unsigned version; unsigned long long total, reserved, free, used; } memory_v2_t;
 typedef struct { unsigned pid; unsigned long long bytes; } process_v1_t;
 typedef struct { unsigned pid; unsigned long long bytes; unsigned instances[2]; } process_t;
+typedef struct { process_t process; unsigned long long protected_bytes; } detail_t;
+typedef struct { unsigned version, mode, count; detail_t *details; } detail_list_t;
 
 int nvmlInit_v2(void);
 int nvmlShutdown(void);
@@ -27,7 +29,13 @@ int nvmlDeviceGetMemoryInfo_v2(void *device, memory_v2_t *memory);
 int nvmlDeviceGetComputeRunningProcesses(void *device, unsigned *count, void *infos);
 int nvmlDeviceGetComputeRunningProcesses_v2(void *device, unsigned *count, void *infos);
 int nvmlDeviceGetComputeRunningProcesses_v3(void *device, unsigned *count, void *infos);
+int nvmlDeviceGetGraphicsRunningProcesses(void *device, unsigned *count, void *infos);
+int nvmlDeviceGetGraphicsRunningProcesses_v2(void *device, unsigned *count, void *infos);
 int nvmlDeviceGetGraphicsRunningProcesses_v3(void *device, unsigned *count, void *infos);
+int nvmlDeviceGetMPSComputeRunningProcesses(void *device, unsigned *count, void *infos);
+int nvmlDeviceGetMPSComputeRunningProcesses_v2(void *device, unsigned *count, void *infos);
+int nvmlDeviceGetMPSComputeRunningProcesses_v3(void *device, unsigned *count, void *infos);
+int nvmlDeviceGetRunningProcessDetailList(void *device, detail_list_t *list);
 
 #ifdef LINKED
 #define NVML(name) name
@@ -96,6 +104,20 @@ static void print_processes(unsigned gpu, const char *kind, int version, void *d
     }
 }
 
+static void print_details(unsigned gpu, void *device) {
+    detail_t details[ROOM];
+    detail_list_t list = {sizeof list | 1 << 24, 0, ROOM, details};
+    int status = NVML(nvmlDeviceGetRunningProcessDetailList)(device, &list);
+    printf("processes %u compute details %d %u\n", gpu, status, list.count);
+    for (unsigned i = 0; status == 0 && i < list.count; i++)
+        printf("process %u compute details %u %llu\n", gpu, details[i].process.pid, details[i].process.bytes);
+}
+
+#define PRINT_PROCESSES(gpu, kind, device, name)                     \
+    print_processes(gpu, kind, 1, device, NVML(name));               \
+    print_processes(gpu, kind, 2, device, NVML(name##_v2));          \
+    print_processes(gpu, kind, 3, device, NVML(name##_v3))
+
 static void print_gpu(unsigned gpu) {
     void *device;
     memory_v1_t one = {0};
@@ -106,10 +128,10 @@ static void print_gpu(unsigned gpu) {
     printf("memory %u v1 %d %llu 0 %llu %llu\n", gpu, status, one.total, one.free, one.used);
     status = NVML(nvmlDeviceGetMemoryInfo_v2)(device, &two);
     printf("memory %u v2 %d %llu %llu %llu %llu\n", gpu, status, two.total, two.reserved, two.free, two.used);
-    print_processes(gpu, "compute", 1, device, NVML(nvmlDeviceGetComputeRunningProcesses));
-    print_processes(gpu, "compute", 2, device, NVML(nvmlDeviceGetComputeRunningProcesses_v2));
-    print_processes(gpu, "compute", 3, device, NVML(nvmlDeviceGetComputeRunningProcesses_v3));
-    print_processes(gpu, "graphics", 3, device, NVML(nvmlDeviceGetGraphicsRunningProcesses_v3));
+    PRINT_PROCESSES(gpu, "compute", device, nvmlDeviceGetComputeRunningProcesses);
+    PRINT_PROCESSES(gpu, "graphics", device, nvmlDeviceGetGraphicsRunningProcesses);
+    PRINT_PROCESSES(gpu, "mps", device, nvmlDeviceGetMPSComputeRunningProcesses);
+    print_details(gpu, device);
 }
 
 int main(int argc, char **argv) {

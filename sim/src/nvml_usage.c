@@ -4,6 +4,9 @@
 #include <string.h>
 
 #define MEMORY_V2 (sizeof(nvmlMemory_v2_t) | 2u << 24)
+#define DETAIL_LIST_V1 (sizeof(nvmlProcessDetailList_t) | 1u << 24)
+#define MODE_COMPUTE 0u
+#define MODE_MPS 2u
 #define NO_INSTANCE 0xffffffffu
 
 SIM_NVML nvmlDeviceGetMemoryInfo(nvmlDevice_t device, nvmlMemory_t *memory) {
@@ -25,21 +28,21 @@ SIM_NVML nvmlDeviceGetMemoryInfo_v2(nvmlDevice_t device, nvmlMemory_v2_t *memory
     return NVML_SUCCESS;
 }
 
-/* The three forms differ in the size of an entry; the newer two have the same. */
+/* The forms differ in the size of an entry; a shorter one is the beginning of a longer one. */
 static int list_processes(nvmlDevice_t device, unsigned *count, char *entries, size_t entry_bytes) {
     int index, problem = sim_nvml_device(device, &index);
     if (problem) return problem;
-    if (!count) return NVML_ERROR_INVALID_ARGUMENT;
+    if (!count || (*count && !entries)) return NVML_ERROR_INVALID_ARGUMENT;
     unsigned found = 0;
     for (unsigned slot = 0; slot < SIM_STATE_SLOTS; slot++) {
         pid_t pid;
         uint64_t bytes;
         if (!sim_state_process(index, slot, &pid, &bytes)) continue;
-        nvmlProcessInfo_v2_t info = {(unsigned)pid, bytes, NO_INSTANCE, NO_INSTANCE};
+        nvmlProcessDetail_v1_t info = {(unsigned)pid, bytes, NO_INSTANCE, NO_INSTANCE, 0};
         if (entries && found < *count) memcpy(entries + found * entry_bytes, &info, entry_bytes);
         found++;
     }
-    problem = found > (entries ? *count : 0) ? NVML_ERROR_INSUFFICIENT_SIZE : NVML_SUCCESS;
+    problem = found > *count ? NVML_ERROR_INSUFFICIENT_SIZE : NVML_SUCCESS;
     *count = found;
     return problem;
 }
@@ -67,6 +70,19 @@ static int none(nvmlDevice_t device, unsigned *count) {
 SIM_NVML nvmlDeviceGetGraphicsRunningProcesses(nvmlDevice_t device, unsigned *count, void *infos) { return (void)infos, none(device, count); }
 SIM_NVML nvmlDeviceGetGraphicsRunningProcesses_v2(nvmlDevice_t device, unsigned *count, void *infos) { return (void)infos, none(device, count); }
 SIM_NVML nvmlDeviceGetGraphicsRunningProcesses_v3(nvmlDevice_t device, unsigned *count, void *infos) { return (void)infos, none(device, count); }
+
+SIM_NVML nvmlDeviceGetMPSComputeRunningProcesses(nvmlDevice_t device, unsigned *count, void *infos) { return (void)infos, none(device, count); }
+SIM_NVML nvmlDeviceGetMPSComputeRunningProcesses_v2(nvmlDevice_t device, unsigned *count, void *infos) { return (void)infos, none(device, count); }
+SIM_NVML nvmlDeviceGetMPSComputeRunningProcesses_v3(nvmlDevice_t device, unsigned *count, void *infos) { return (void)infos, none(device, count); }
+
+SIM_NVML nvmlDeviceGetRunningProcessDetailList(nvmlDevice_t device, nvmlProcessDetailList_t *list) {
+    int index, problem = sim_nvml_device(device, &index);
+    if (problem) return problem;
+    if (!list || list->mode > MODE_MPS) return NVML_ERROR_INVALID_ARGUMENT;
+    if (list->version != DETAIL_LIST_V1) return NVML_ERROR_ARGUMENT_VERSION_MISMATCH;
+    if (list->mode != MODE_COMPUTE) return none(device, &list->numProcArrayEntries);
+    return list_processes(device, &list->numProcArrayEntries, (char *)list->procArray, sizeof *list->procArray);
+}
 
 SIM_NVML nvmlDeviceGetUtilizationRates(nvmlDevice_t device, nvmlUtilization_t *utilization) {
     int index, problem = sim_nvml_device(device, &index);

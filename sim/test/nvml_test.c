@@ -2,6 +2,8 @@
 #include "check.h"
 
 typedef struct { unsigned pid; unsigned long long bytes; unsigned instances[2]; } process_t;
+typedef struct { process_t process; unsigned long long protected; } detail_t;
+typedef struct { unsigned version, mode, count; detail_t *details; } detail_list_t;
 typedef struct { unsigned version; unsigned long long total, reserved, free, used; } memory_t;
 typedef void *device_t;
 
@@ -15,6 +17,8 @@ int nvmlDeviceGetHandleByPciBusId_v2(const char *bus, device_t *device);
 int nvmlDeviceGetUUID(device_t device, char *uuid, unsigned room);
 int nvmlDeviceGetMemoryInfo_v2(device_t device, memory_t *memory);
 int nvmlDeviceGetComputeRunningProcesses_v3(device_t device, unsigned *count, process_t *processes);
+int nvmlDeviceGetMPSComputeRunningProcesses_v3(device_t device, unsigned *count, process_t *processes);
+int nvmlDeviceGetRunningProcessDetailList(device_t device, detail_list_t *list);
 int nvmlDeviceGetUtilizationRates(device_t device, unsigned rates[2]);
 int nvmlDeviceGetPowerUsage(device_t device, unsigned *milliwatts);
 int nvmlDeviceGetTemperature(device_t device, unsigned sensor, unsigned *degrees);
@@ -60,6 +64,18 @@ static void shouldSeeMemoryAndProcesses(void) {
     OK(nvmlDeviceGetComputeRunningProcesses_v3(device, &count, processes));
     EQUAL(processes[0].pid, getpid());
     EQUAL(processes[0].bytes, after.used);
+    EQUAL(nvmlDeviceGetComputeRunningProcesses_v3(device, &count, NULL), 2);
+    detail_t detail;
+    detail_list_t list = {sizeof list | 1 << 24, 0, 0, NULL};
+    EQUAL(nvmlDeviceGetRunningProcessDetailList(device, &list), 7);
+    EQUAL(list.count, 1);
+    list.details = &detail;
+    OK(nvmlDeviceGetRunningProcessDetailList(device, &list));
+    EQUAL(detail.process.bytes, after.used);
+    list.version = 1;
+    EQUAL(nvmlDeviceGetRunningProcessDetailList(device, &list), 25);
+    OK(nvmlDeviceGetMPSComputeRunningProcesses_v3(device, &count, processes));
+    EQUAL(count, 0);
     after.version = 0;
     EQUAL(nvmlDeviceGetMemoryInfo_v2(device, &after), 13);
     OK(cuMemFree_v2(address));
