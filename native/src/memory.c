@@ -126,7 +126,7 @@ static CUresult settle_pitch(charge_t *charge, CUresult status, CUdeviceptr addr
         charge->allocation.bytes = bytes;
         return settle(charge, status, address);
     }
-    if (taken > charge->reserved && !sl_ledger_reserve(gpu, taken - charge->reserved)) {
+    if (taken > charge->reserved && !sl_ledger_try(gpu, taken - charge->reserved)) {
         real.cuMemFree_v2(address);
         sl_ledger_cancel(gpu, charge->reserved);
         sl_ledger_refuse(gpu, taken);

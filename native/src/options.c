@@ -12,8 +12,8 @@
 #include "elf.h"
 #include "size.h"
 
-#define OOM_WAIT_MILLIS 30000u
-#define LONGEST_WAIT_MILLIS (24u * 3600 * 1000)
+#define OOM_WAIT_MILLIS 60000u
+#define LONGEST_WAIT_MILLIS 3600000u
 
 const char *sl_options_file_name;
 
@@ -81,9 +81,9 @@ static bool read_memory(const char *text, sl_options_t *options, sl_reason_t *re
     return true;
 }
 
-/* fail, wait, or wait:30s; also ms, m and h. */
+/* fail, wait, or wait:30s; units are ms, s and m. */
 static bool read_on_oom(const char *text, sl_options_t *options, sl_reason_t *reason) {
-    static const struct { const char *unit; uint32_t millis; } units[] = {{"ms", 1}, {"s", 1000}, {"m", 60000}, {"h", 3600000}};
+    static const struct { const char *unit; uint32_t millis; } units[] = {{"ms", 1}, {"s", 1000}, {"m", 60000}};
     if (!text || strcmp(text, "fail") == 0)
         return true;
     options->wait_on_oom = true;
@@ -94,11 +94,11 @@ static bool read_on_oom(const char *text, sl_options_t *options, sl_reason_t *re
     char *unit = NULL;
     unsigned long number = counted ? strtoul(text + 5, &unit, 10) : 0;
     for (size_t i = 0; counted && i < sizeof units / sizeof *units; i++)
-        if (strcmp(unit, units[i].unit) == 0 && number <= LONGEST_WAIT_MILLIS / units[i].millis) {
+        if (strcmp(unit, units[i].unit) == 0 && number && number <= LONGEST_WAIT_MILLIS / units[i].millis) {
             options->oom_wait_millis = (uint32_t)number * units[i].millis;
             return true;
         }
-    return sl_report_fail(reason, "SLUICE_ON_OOM=%.40s: expected fail, wait, or wait:30s with at most 24h", text);
+    return sl_report_fail(reason, "SLUICE_ON_OOM=%.40s: expected fail, wait, or wait with a time of at most an hour, as in wait:30s", text);
 }
 
 static bool read_on_error(const char *text, sl_options_t *options, sl_reason_t *reason) {

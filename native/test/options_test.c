@@ -22,14 +22,29 @@ static void should_read_limits(void) {
     CHECK(read_with("SLUICE_MEMORY", "4g") && options.memory_bytes[0] == 4ull << 30 && options.memory_bytes[15] == 4ull << 30);
     CHECK(read_with("SLUICE_MEMORY", "0=4g, 1 = 8g") && options.memory_bytes[0] == 4ull << 30);
     CHECK(options.memory_bytes[1] == 8ull << 30 && options.memory_bytes[2] == 0);
-    CHECK(read_with("CUDA_DEVICE_MEMORY_LIMIT", "1g") && options.memory_bytes[7] == 1ull << 30);
-    CHECK(read_with("CUDA_DEVICE_MEMORY_LIMIT_1", "512m") && options.memory_bytes[1] == 512u << 20 && !options.memory_bytes[0]);
-    CHECK(read_with("CUDA_DEVICE_MEMORY_LIMIT", "0") && options.wanted && options.memory_bytes[0] == 0);
-    setenv("CUDA_DEVICE_MEMORY_LIMIT", "1g", 1);
-    CHECK(read_with("CUDA_DEVICE_MEMORY_LIMIT_0", "2g") && options.memory_bytes[0] == 2ull << 30);
-    CHECK(options.memory_bytes[1] == 1ull << 30);
-    CHECK(read_with("SLUICE_MEMORY", "3g") && options.memory_bytes[0] == 3ull << 30, "SLUICE_MEMORY goes before");
-    unsetenv("CUDA_DEVICE_MEMORY_LIMIT");
+}
+
+static void should_read_what_an_allocation_over_the_quota_does(void) {
+    setenv("SLUICE_MEMORY", "1g", 1);
+    CHECK(read_with("SLUICE_ON_OOM", "fail") && !options.wait_on_oom);
+    CHECK(read_with("SLUICE_ON_OOM", "wait") && options.wait_on_oom && options.oom_wait_millis == 60000);
+    CHECK(read_with("SLUICE_ON_OOM", "wait:30s") && options.wait_on_oom && options.oom_wait_millis == 30000);
+    CHECK(read_with("SLUICE_ON_OOM", "wait:250ms") && options.oom_wait_millis == 250);
+    CHECK(read_with("SLUICE_ON_OOM", "wait:2m") && options.oom_wait_millis == 120000);
+    static const char *const bad[] = {"Wait", "wait:", "wait:30", "wait:0s", "wait:-1s", "wait:2h", "wait:61m",
+                                      "wait:99999999999999999999s", "fail:3s"};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        CHECK(!read_with("SLUICE_ON_OOM", bad[i]) && strstr(reason.text, bad[i]), "SLUICE_ON_OOM=%s", bad[i]);
+    unsetenv("SLUICE_MEMORY");
+    CHECK(sl_options_read(&options, &reason) && !options.wait_on_oom);
+}
+
+static void should_read_the_log_level(void) {
+    setenv("SLUICE_MEMORY", "1g", 1);
+    CHECK(read_with("SLUICE_LOG", "error") && sl_report_level == SL_ERROR);
+    CHECK(read_with("SLUICE_LOG", "debug") && sl_report_level == SL_DEBUG && sl_report_shows(SL_INFO));
+    CHECK(read_with("SLUICE_LOG", "warn") && sl_report_level == SL_WARN && !sl_report_shows(SL_INFO));
+    unsetenv("SLUICE_MEMORY");
 }
 
 static void should_refuse_nonsense(void) {
@@ -38,7 +53,6 @@ static void should_refuse_nonsense(void) {
         CHECK(!read_with("SLUICE_MEMORY", bad[i]), "SLUICE_MEMORY=%s was accepted", bad[i]);
         CHECK(options.wanted && strstr(reason.text, "SLUICE_MEMORY") && strstr(reason.text, bad[i]), "%s", reason.text);
     }
-    CHECK(!read_with("CUDA_DEVICE_MEMORY_LIMIT_3", "2 bytes") && strstr(reason.text, "CUDA_DEVICE_MEMORY_LIMIT_3"));
     CHECK(!read_with("SLUICE_TENANT", "../x") && !read_with("SLUICE_TENANT", ".hidden"));
     setenv("SLUICE_MEMORY", "1g", 1);
     CHECK(!read_with("SLUICE_ON_ERROR", "explode") && !options.fail_on_error && strstr(reason.text, "explode"));
@@ -50,6 +64,8 @@ static void should_refuse_nonsense(void) {
 int main(void) {
     RUN(should_want_nothing_without_variables);
     RUN(should_read_limits);
+    RUN(should_read_what_an_allocation_over_the_quota_does);
+    RUN(should_read_the_log_level);
     RUN(should_refuse_nonsense);
     return 0;
 }

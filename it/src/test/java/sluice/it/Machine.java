@@ -40,6 +40,11 @@ final class Machine {
         return directory.resolve("run");
     }
 
+    /// The library under the file name of an older tool.
+    static String link(String name) {
+        return HOME.resolve("lib").resolve(name).toString();
+    }
+
     /// One of the C test programs that the distribution carries.
     static String program(String name) {
         return HOME.resolve("lib/test").resolve(name).toString();
@@ -73,7 +78,7 @@ final class Machine {
 
     Process startPreloaded(Map<String, String> settings, String... command) throws IOException {
         var all = new LinkedHashMap<>(settings);
-        all.put("LD_PRELOAD", LIBRARY.toString());
+        all.putIfAbsent("LD_PRELOAD", LIBRARY.toString());
         all.putIfAbsent("LD_LIBRARY_PATH", SIM.toString());
         return start(all, List.of(command));
     }

@@ -1,0 +1,160 @@
+package sluice.it;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/// Programs that were set up for an older tool run unchanged, with its file names and its switches.
+class CompatibilityTest {
+    private static final long GIB = 1L << 30;
+    private static final long WRAPPER_DEFAULT = 4_217_928_960L;
+    private static final long STEP = 64L << 20;
+
+    @TempDir
+    private Path directory;
+
+    private Machine machine;
+
+    @BeforeEach
+    void start() throws Exception {
+        machine = new Machine(directory).with("SLUICE_SIM_CONTEXT", "0");
+    }
+
+    @ParameterizedTest
+    @CsvSource({"2Gi, 32", "1GB, 16", "1.5g, 24", "512m, 8", "1073741824, 16"})
+    void shouldReadHamiSizesAsPeopleMeanThem(String size, int pieces) throws Exception {
+        var outcome = hog("libvgpu.so", Map.of("CUDA_DEVICE_MEMORY_LIMIT", size));
+        assertThat(outcome.output()).contains("got " + pieces + " " + pieces * STEP + " 2");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"libsluice.so", "libvgpu.so", "libcuda2.so", "libcuinterpose.so"})
+    void shouldReadHamiVariablesUnderAnyName(String library) throws Exception {
+        var outcome = hog(library, Map.of("CUDA_DEVICE_MEMORY_LIMIT", "1g", "SLUICE_LOG", "info"));
+        assertThat(outcome.output()).contains("total " + GIB).contains("got 16 " + GIB + " 2");
+        assertThat(outcome.errors()).contains("limits: HAMi's switches").doesNotContain("alloc ");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"1", "1,0", "GPU-736c7569-6365-2d73-696d-2d6770750001"})
+    void shouldNumberHamiLimitsAsNvidiaSmiDoes(String devices) throws Exception {
+        machine.with("SLUICE_SIM_GPUS", "2");
+        var outcome = hog("libvgpu.so", Map.of("CUDA_DEVICE_MEMORY_LIMIT_0", "1g", "CUDA_DEVICE_MEMORY_LIMIT_1", "2g",
+                "CUDA_VISIBLE_DEVICES", devices));
+        assertThat(outcome.output()).contains("got 32 " + 2 * GIB + " 2");
+    }
+
+    @Test
+    void shouldShareOneQuotaAmongThoseWhoNameTheSameCache() throws Exception {
+        var cache = directory.resolve("pod.cache");
+        var settings = Map.of("LD_PRELOAD", Machine.link("libvgpu.so"), "CUDA_DEVICE_MEMORY_LIMIT", "1g",
+                "CUDA_DEVICE_MEMORY_SHARED_CACHE", cache.toString());
+        var others = new LinkedHashMap<>(settings);
+        others.put("CUDA_DEVICE_MEMORY_SHARED_CACHE", cache + "2");
+        var jobs = new ArrayList<Process>();
+        for (int i = 0; i < 2; i++) {
+            jobs.add(machine.startPreloaded(settings, Machine.program("hog"), "--step", "16m", "--hold", "1500"));
+        }
+        Process stranger = machine.startPreloaded(others, Machine.program("hog"), "--step", "16m", "--hold", "1500");
+        long pieces = 0;
+        for (Process job : jobs) {
+            pieces += pieces(Machine.await(job));
+        }
+        assertThat(pieces).isEqualTo(64);
+        assertThat(pieces(Machine.await(stranger))).isEqualTo(64);
+        assertThat(cache).doesNotExist();
+    }
+
+    @Test
+    void shouldPassEverythingWithControlDisabled() throws Exception {
+        var outcome = hog("libvgpu.so", Map.of("CUDA_DEVICE_MEMORY_LIMIT", "1g", "CUDA_DISABLE_CONTROL", "true"), "--count", "32");
+        assertThat(outcome.output()).contains("got 32 " + 2 * GIB + " 0").doesNotContain("total " + GIB + " ");
+        assertThat(machine.runtimeDirectory()).isEmptyDirectory();
+    }
+
+    @Test
+    void shouldLogAsMuchAsHamiWasToldTo() throws Exception {
+        var quiet = hog("libvgpu.so", Map.of("CUDA_DEVICE_MEMORY_LIMIT", "1g", "LIBCUDA_LOG_LEVEL", "0"));
+        assertThat(quiet.errors()).isEmpty();
+        var loud = hog("libvgpu.so", Map.of("CUDA_DEVICE_MEMORY_LIMIT", "1g", "LIBCUDA_LOG_LEVEL", "4"));
+        assertThat(loud.errors()).contains("takes part in tenant").contains("CUDA device 0 is GPU 0")
+                .contains(STEP + " bytes taken").contains("was refused");
+    }
+
+    @Test
+    void shouldGiveTheWrapperItsDefault() throws Exception {
+        assertThat(hog("libcuda2.so", Map.of()).output()).contains("total " + WRAPPER_DEFAULT)
+                .contains("got " + WRAPPER_DEFAULT / STEP + " ");
+        assertThat(hog("libcuda3.so", Map.of()).output()).contains("total " + (WRAPPER_DEFAULT - 500_000_000))
+                .contains("got " + (WRAPPER_DEFAULT - 500_000_000) / STEP + " ");
+        assertThat(hog("libsluice.so", Map.of(), "--count", "80").output()).contains("got 80 ");
+    }
+
+    @ParameterizedTest
+    @CsvSource({"libsluice.so, 1073741824", "libcuda2.so, 1073741824", "libcuda2.so, 1g", "libcuda3.so, 1573741824"})
+    void shouldRefuseAsTheWrapperDid(String library, String quota) throws Exception {
+        var outcome = hog(library, Map.of("WRAPPER_MAX_MEMORY", quota));
+        assertThat(outcome.output()).as("standard output is the program's own").startsWith("total ").contains("got 16 " + GIB + " 2");
+        assertThat(outcome.errors()).isEqualTo("alloc %d failed, total_mem %d, quota %s%n"
+                .formatted(STEP, GIB, quota.equals("1g") ? "1073741824" : quota));
+    }
+
+    @Test
+    void shouldRefuseNonsenseLoudly() throws Exception {
+        var outcome = hog("libcuda2.so", Map.of("WRAPPER_MAX_MEMORY", "lots"), "--count", "80");
+        assertThat(outcome.errors()).contains("WRAPPER_MAX_MEMORY=lots").contains("without limits");
+        assertThat(outcome.output()).contains("got 80 ");
+        var strict = hog("libcuda2.so", Map.of("WRAPPER_MAX_MEMORY", "lots", "SLUICE_ON_ERROR", "fail"));
+        assertThat(strict.output() + strict.errors()).contains("800");
+    }
+
+    @Test
+    void shouldReadTheAlnairWorkspace() throws Exception {
+        Files.writeString(directory.resolve("limits"), "vmem:" + GIB);
+        var settings = Map.of("ALNAIR_ID", "ab1de", "ALNAIR_WORKSPACE_PATH", directory.toString());
+        assertThat(hog("libcuinterpose.so", settings).output()).contains("total " + GIB).contains("got 16 " + GIB + " 2");
+        assertThat(machine.runtimeDirectory().resolve("ab1de.region")).exists();
+        Files.delete(directory.resolve("limits"));
+        Files.delete(machine.runtimeDirectory().resolve("ab1de.region"));
+        var unlimited = hog("libcuinterpose.so", settings, "--count", "32");
+        assertThat(unlimited.output()).contains("got 32 " + 2 * GIB + " 0");
+        assertThat(unlimited.errors().lines()).singleElement().asString().contains("limits").contains("no limit");
+    }
+
+    @Test
+    void shouldWaitForASiblingWhenAsked() throws Exception {
+        var settings = Map.of("SLUICE_MEMORY", "1g", "SLUICE_TENANT", "job", "SLUICE_ON_OOM", "wait:30s");
+        Process first = machine.startPreloaded(settings, Machine.program("hog"), "--count", "16", "--hold", "1000");
+        assertThat(first.inputReader().readLine()).startsWith("total ");
+        assertThat(first.inputReader().readLine()).startsWith("got 16 ");
+        var second = machine.preloaded(settings, Machine.program("hog"), "--count", "16");
+        assertThat(second.output()).contains("got 16 " + GIB + " 0");
+        first.waitFor();
+    }
+
+    private Machine.Outcome hog(String library, Map<String, String> settings, String... options) throws Exception {
+        var all = new LinkedHashMap<>(settings);
+        all.put("LD_PRELOAD", Machine.link(library));
+        var command = new ArrayList<>(List.of(Machine.program("hog")));
+        command.addAll(List.of(options));
+        return machine.preloaded(all, command.toArray(String[]::new));
+    }
+
+    private static long pieces(Machine.Outcome outcome) {
+        return outcome.lines().stream()
+                .filter(line -> line.startsWith("got "))
+                .mapToLong(line -> Long.parseLong(line.split(" ")[1]))
+                .sum();
+    }
+}
