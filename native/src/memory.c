@@ -4,6 +4,7 @@
  * answer. A pointer is taken out of the table before the driver frees it: afterwards another thread may own it. */
 #include "memory.h"
 
+#include "array.h"
 #include "driver.h"
 #include "gpu.h"
 #include "hooks.h"
@@ -63,6 +64,10 @@ static sl_ledger_use_t use_of(const sl_allocation_t *allocation) {
 }
 
 void sl_memory_refund(const sl_allocation_t *allocation, bool last_in_block) {
+    if (allocation->kind == SL_ARRAY || allocation->kind == SL_SMALL_ARRAY) {
+        sl_array_refund(allocation);
+        return;
+    }
     uint64_t bytes = allocation->kind == SL_SMALL ? (last_in_block ? SL_BLOCK_BYTES : 0) : allocation->bytes;
     if (bytes)
         sl_ledger_refund(allocation->gpu, use_of(allocation), bytes);

@@ -10,10 +10,12 @@
 #include <unistd.h>
 
 #include "allocations.h"
+#include "array.h"
 #include "gpu.h"
 #include "options.h"
 #include "origin.h"
 #include "physical.h"
+#include "sparse.h"
 
 #define ATTEMPTS 8
 
@@ -29,6 +31,8 @@ static void forget_after_fork(void) {
     sl_allocations_forget();
     sl_gpu_forget();
     sl_physical_forget();
+    sl_array_forget();
+    sl_sparse_forget();
     if (sl_tenant.state == SL_TENANT_UNKNOWN)
         sl_tenant.region.base = NULL;
     if (sl_tenant.state == SL_TENANT_ATTACHED)
