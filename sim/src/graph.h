@@ -42,6 +42,8 @@ CUresult sim_node_link(CUgraphNode node, CUgraphNode dependency);
 CUresult sim_graph_memory_make(int device, size_t bytes, CUdeviceptr *address);
 void sim_graph_memory_share(const sim_work_t *work);
 void sim_graph_memory_drop(const sim_work_t *work);
+/* False: another executable graph has it; a GPU's driver (580) answers 801 then. */
+bool sim_graph_memory_bind(const sim_work_t *work, bool executable);
 CUresult sim_graph_memory_allocate(CUdeviceptr address);
 CUresult sim_graph_memory_free(CUdeviceptr address);
 bool sim_graph_memory_is_known(CUdeviceptr address);

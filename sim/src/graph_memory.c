@@ -9,6 +9,7 @@ typedef struct memory {
     size_t bytes;
     unsigned owners;
     bool allocated;
+    bool executable; /* only one executable graph at a time may have it */
 } memory_t;
 
 static memory_t *all;
@@ -51,6 +52,13 @@ void sim_graph_memory_drop(const sim_work_t *work) {
     free(memory);
 }
 
+bool sim_graph_memory_bind(const sim_work_t *work, bool executable) {
+    memory_t *memory = work->kind == SIM_WORK_ALLOC ? find(work->memory.address) : NULL;
+    if (memory && executable && memory->executable) return false;
+    if (memory) memory->executable = executable;
+    return true;
+}
+
 CUresult sim_graph_memory_allocate(CUdeviceptr address) {
     memory_t *memory = find(address);
     SIM_REQUIRE(memory, CUDA_ERROR_INVALID_VALUE);
@@ -58,6 +66,21 @@ CUresult sim_graph_memory_allocate(CUdeviceptr address) {
     SIM_REQUIRE(sim_pool_fill(memory->pool, address), CUDA_ERROR_OUT_OF_MEMORY);
     sim_pool_hold(memory->pool, address, 1);
     memory->allocated = true;
+    return CUDA_SUCCESS;
+}
+
+CUresult sim_cuGraphMemAllocNodeGetParams(CUgraphNode node, CUDA_MEM_ALLOC_NODE_PARAMS *parameters) {
+    SIM_REQUIRE(node && parameters && node->work.kind == SIM_WORK_ALLOC, CUDA_ERROR_INVALID_VALUE);
+    const memory_t *memory = find(node->work.memory.address);
+    SIM_REQUIRE(memory, CUDA_ERROR_INVALID_VALUE);
+    *parameters = (CUDA_MEM_ALLOC_NODE_PARAMS){.poolProps = {.allocType = 1, .location = {1, memory->pool->device}}, .bytesize = memory->bytes,
+                                               .dptr = memory->address};
+    return CUDA_SUCCESS;
+}
+
+CUresult sim_cuGraphMemFreeNodeGetParams(CUgraphNode node, CUdeviceptr *address) {
+    SIM_REQUIRE(node && address && node->work.kind == SIM_WORK_FREE, CUDA_ERROR_INVALID_VALUE);
+    *address = node->work.memory.address;
     return CUDA_SUCCESS;
 }
 

@@ -77,6 +77,12 @@ CUresult sim_cuGraphAddChildGraphNode(CUgraphNode *node, CUgraph graph, const CU
     return sim_graph_add(graph, after, count, &work, node);
 }
 
+CUresult sim_cuGraphChildGraphNodeGetGraph(CUgraphNode node, CUgraph *graph) {
+    SIM_REQUIRE(node && graph && node->work.kind == SIM_WORK_CHILD, CUDA_ERROR_INVALID_VALUE);
+    *graph = node->work.child.graph;
+    return CUDA_SUCCESS;
+}
+
 CUresult sim_cuGraphAddEventRecordNode(CUgraphNode *node, CUgraph graph, const CUgraphNode *after, size_t count, CUevent event) {
     SIM_REQUIRE(event, CUDA_ERROR_INVALID_VALUE);
     return sim_graph_add(graph, after, count, &(sim_work_t){.kind = SIM_WORK_RECORD, .event = {event, 0}}, node);
