@@ -1,7 +1,10 @@
 /* context: cuInit, and the calls that end a context and free all memory in it at once. */
 #include "driver.h"
+#include "gpu.h"
 #include "hooks.h"
 #include "memory.h"
+#include "orphan.h"
+#include "pool.h"
 #include "real.h"
 #include "tenant.h"
 
@@ -18,9 +21,20 @@ static bool attached(void) {
 }
 
 static CUresult settle_destroyed(CUresult status, CUcontext context, uint32_t teardown) {
-    if (status == CUDA_SUCCESS && context && attached())
+    if (status == CUDA_SUCCESS && context && attached()) {
         sl_allocations_drain(context, teardown, sl_memory_refund);
+        sl_pool_refresh_all();
+    }
     return status;
+}
+
+static CUresult settle_primary(CUresult status, CUdevice device, CUcontext context, uint32_t teardown) {
+    int gpu = status == CUDA_SUCCESS && attached() ? sl_gpu_find(device) : SL_GPU_UNCOUNTED;
+    if (gpu >= 0) {
+        sl_pool_end((unsigned)gpu);
+        sl_orphan_end((unsigned)gpu);
+    }
+    return settle_destroyed(status, context, teardown);
 }
 
 #define DESTROY_HOOK(function)                                       \
@@ -69,7 +83,7 @@ static CUcontext primary_context(CUdevice device) {
         CUcontext context = primary_context(dev);                                       \
         uint32_t teardown = sl_allocations_begin_teardown();                            \
         CUresult status = real.function(dev);                                           \
-        return context && (gone) ? settle_destroyed(status, context, teardown) : status; \
+        return context && (gone) ? settle_primary(status, dev, context, teardown) : status; \
     }
 PRIMARY_HOOK(cuDevicePrimaryCtxRelease, !primary_active(dev))
 PRIMARY_HOOK(cuDevicePrimaryCtxRelease_v2, !primary_active(dev))

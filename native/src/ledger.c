@@ -9,6 +9,7 @@
 
 #include "compat.h"
 #include "os.h"
+#include "pool.h"
 #include "tenant.h"
 #include "wait.h"
 
@@ -72,6 +73,24 @@ static void take_back(sl_region_account_t *account, uint64_t bytes) {
     account->in_flight_bytes -= bytes;
 }
 
+/* Before it says that the limit is passed: the dead no longer count, pools tell what they gave back without being asked,
+ * and then give back what they do not use. */
+static sum_t sum_for(unsigned gpu, uint64_t limit) {
+    sum_t now = sum(gpu);
+    if (now.charged > limit && sl_slots_reap(&sl_tenant.region, &sl_tenant.self))
+        now = sum(gpu);
+    if (now.charged > limit && sl_pool_refresh(gpu))
+        now = sum(gpu);
+    if (now.charged > limit && sl_pool_trim(gpu))
+        now = sum(gpu);
+    return now;
+}
+
+bool sl_ledger_fits(unsigned gpu) {
+    uint64_t limit = sl_ledger_limit(gpu);
+    return !limit || sum_for(gpu, limit).charged <= limit;
+}
+
 uint64_t sl_ledger_try(unsigned gpu, uint64_t bytes) {
     sl_region_account_t *account = own_account(gpu);
     uint64_t span = BACK_OFF_NANOS;
@@ -79,9 +98,7 @@ uint64_t sl_ledger_try(unsigned gpu, uint64_t bytes) {
         uint64_t limit = sl_ledger_limit(gpu);
         limit = limit ? limit : UINT64_MAX;
         add(account, bytes);
-        sum_t now = sum(gpu);
-        if (now.charged > limit && sl_slots_reap(&sl_tenant.region, &sl_tenant.self))
-            now = sum(gpu);
+        sum_t now = sum_for(gpu, limit);
         if (now.charged <= limit)
             return now.charged;
         take_back(account, bytes);
@@ -125,6 +142,13 @@ void sl_ledger_commit(unsigned gpu, sl_ledger_use_t use, uint64_t bytes, uint64_
     account->in_flight_bytes -= bytes;
     if (sl_report_shows(SL_DEBUG))
         tell(SL_COMPAT_TAKEN, gpu, bytes);
+}
+
+void sl_ledger_charge(unsigned gpu, sl_ledger_use_t use, uint64_t bytes) {
+    sl_region_account_t *account = own_account(gpu);
+    atomic_fetch_add_explicit(bytes_of(account, use), bytes, memory_order_relaxed);
+    account->charged_bytes += bytes;
+    raise_to(&sl_tenant.region.gpus[gpu].peak_bytes, sum(gpu).charged);
 }
 
 void sl_ledger_cancel(unsigned gpu, uint64_t bytes) {

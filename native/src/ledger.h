@@ -3,6 +3,7 @@
 #ifndef SL_LEDGER_H
 #define SL_LEDGER_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /* What memory is used for; the order is that of the account's fields. */
@@ -26,6 +27,10 @@ uint64_t sl_ledger_reserve(unsigned gpu, uint64_t bytes);
 uint64_t sl_ledger_try(unsigned gpu, uint64_t bytes);
 /* The driver gave them; used is what reserve said. */
 void sl_ledger_commit(unsigned gpu, sl_ledger_use_t use, uint64_t bytes, uint64_t used);
+/* The driver took them already: they count, whether they fit or not. */
+void sl_ledger_charge(unsigned gpu, sl_ledger_use_t use, uint64_t bytes);
+/* Whether the quota is kept. */
+bool sl_ledger_fits(unsigned gpu);
 void sl_ledger_cancel(unsigned gpu, uint64_t bytes);
 void sl_ledger_refund(unsigned gpu, sl_ledger_use_t use, uint64_t bytes);
 /* Counts live allocations up or down. */

@@ -9,6 +9,7 @@
 #include "gpu.h"
 #include "hooks.h"
 #include "ledger.h"
+#include "orphan.h"
 #include "real.h"
 #include "tenant.h"
 
@@ -177,14 +178,21 @@ static CUresult settle_free(const sl_allocation_t *allocation, CUresult status) 
     return status;
 }
 
-#define FREE_HOOK(function, parameters, ...)                             \
-    CUresult hook_##function parameters {                                \
-        if (SL_UNLIKELY(!SL_DRIVER_HAS(function)))                       \
-            return CUDA_ERROR_NOT_FOUND;                                 \
-        sl_allocation_t allocation;                                      \
-        bool ours = take(dptr, &allocation);                             \
-        CUresult status = real.function(__VA_ARGS__);                    \
-        return ours ? settle_free(&allocation, status) : status;         \
+static CUresult settle_other(const sl_orphan_t *orphan, CUresult status) {
+    if (SL_UNLIKELY(orphan->pool != NULL) && status == CUDA_SUCCESS)
+        sl_orphan_freed(orphan);
+    return status;
+}
+
+#define FREE_HOOK(function, parameters, ...)                                                   \
+    CUresult hook_##function parameters {                                                      \
+        if (SL_UNLIKELY(!SL_DRIVER_HAS(function)))                                             \
+            return CUDA_ERROR_NOT_FOUND;                                                       \
+        sl_allocation_t allocation;                                                            \
+        bool ours = take(dptr, &allocation);                                                   \
+        sl_orphan_t orphan = ours ? (sl_orphan_t){NULL, 0} : sl_orphan_find(dptr);             \
+        CUresult status = real.function(__VA_ARGS__);                                          \
+        return ours ? settle_free(&allocation, status) : settle_other(&orphan, status);        \
     }
 FREE_HOOK(cuMemFree_v2, (CUdeviceptr dptr), dptr)
 FREE_HOOK(cuMemFree, (CUdeviceptr_v1 dptr), dptr)

@@ -5,6 +5,7 @@
 #include "gpu.h"
 #include "hooks.h"
 #include "ledger.h"
+#include "pool.h"
 #include "real.h"
 #include "tenant.h"
 
@@ -25,6 +26,7 @@ static void tell_tenant(size_t *free, size_t *total) {
     uint64_t limit;
     if (!real.cuCtxGetDevice || real.cuCtxGetDevice(&device) != CUDA_SUCCESS || !(limit = limit_of(device, &gpu)))
         return;
+    sl_pool_refresh(gpu);
     uint64_t used = sl_ledger_used(gpu);
     *free = least(used < limit ? limit - used : 0, *free);
     *total = least(limit, *total);

@@ -12,9 +12,12 @@
 #include "allocations.h"
 #include "array.h"
 #include "gpu.h"
+#include "graph.h"
 #include "options.h"
 #include "origin.h"
+#include "orphan.h"
 #include "physical.h"
+#include "pool.h"
 #include "sparse.h"
 
 #define ATTEMPTS 8
@@ -29,6 +32,9 @@ static bool fail_on_error;
 static void forget_after_fork(void) {
     lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
     sl_allocations_forget();
+    sl_pool_forget();
+    sl_orphan_forget();
+    sl_graph_forget();
     sl_gpu_forget();
     sl_physical_forget();
     sl_array_forget();

@@ -1,0 +1,18 @@
+/* graph_need: how much memory the allocation nodes of a graph need at once. */
+#ifndef SL_GRAPH_NEED_H
+#define SL_GRAPH_NEED_H
+
+#include <stdint.h>
+
+#include "cuda_abi.h"
+
+#define SL_GRAPH_NEED_DEVICES 16
+
+typedef struct {
+    uint64_t bytes[SL_GRAPH_NEED_DEVICES];
+} sl_graph_need_t;
+
+/* Child graphs included. What the driver does not tell counts for nothing. */
+void sl_graph_need_find(CUgraph graph, sl_graph_need_t *need);
+
+#endif
