@@ -1,8 +1,11 @@
-/* Arrays and mipmapped arrays. An H200 pads rows to 64 bytes, 8 rows and 8 slices before it rounds like any allocation. */
+/* Arrays and mipmapped arrays. An H200 pads rows to 64 bytes and 8 rows, 3-D arrays to 16 slices, and then packs and rounds as
+ * with any allocation; small arrays share blocks with each other only. Sparse and deferred ones have no memory. */
 #include "array.h"
 
 #define ROW_STEP 64u
 #define ROWS_STEP 8u
+#define SLICES_STEP 16u
+#define TILE_BYTES 65536u
 
 struct CUmipmappedArray_opaque {
     CUDA_ARRAY3D_DESCRIPTOR description;
@@ -36,9 +39,31 @@ static bool lay_out(CUarray array, const CUDA_ARRAY3D_DESCRIPTOR *wanted) {
     return true;
 }
 
+static size_t padded_slices(const CUDA_ARRAY3D_DESCRIPTOR *description) {
+    size_t depth = at_least_one(description->Depth), step = 1;
+    if (!description->Height || description->Flags & (SIM_ARRAY_LAYERED | SIM_ARRAY_CUBEMAP)) return depth;
+    while (step < depth && step < SLICES_STEP) step *= 2;
+    return SIM_ROUND(depth, step);
+}
+
 static size_t total_bytes(CUarray array) {
-    size_t slices = array->description.Depth ? SIM_ROUND(array->description.Depth, ROWS_STEP) : 1;
-    return array->pitch * array->padded_rows * slices;
+    return array->pitch * array->padded_rows * padded_slices(&array->description);
+}
+
+bool sim_array_has_memory(const CUDA_ARRAY3D_DESCRIPTOR *description) {
+    return !(description->Flags & (SIM_ARRAY_SPARSE | SIM_ARRAY_DEFERRED));
+}
+
+const CUDA_ARRAY3D_DESCRIPTOR *sim_mipmap_description(CUmipmappedArray mipmap) { return &mipmap->description; }
+
+static CUresult take(CUcontext context, const CUDA_ARRAY3D_DESCRIPTOR *description, size_t bytes, CUdeviceptr *address) {
+    *address = 0;
+    return sim_array_has_memory(description) ? sim_memory_take_array(context, bytes, address) : CUDA_SUCCESS;
+}
+
+static CUresult give(void *array, CUdeviceptr address) {
+    sim_sparse_drop_array(array);
+    return address ? sim_memory_give(address) : CUDA_SUCCESS;
 }
 
 CUresult sim_cuArray3DCreate_v2(CUarray *result, const CUDA_ARRAY3D_DESCRIPTOR *wanted) {
@@ -48,7 +73,7 @@ CUresult sim_cuArray3DCreate_v2(CUarray *result, const CUDA_ARRAY3D_DESCRIPTOR *
     SIM_TRY(sim_context_current(&context));
     CUarray kept = malloc(sizeof *kept);
     SIM_REQUIRE(kept, CUDA_ERROR_OUT_OF_MEMORY);
-    CUresult taken = sim_memory_take(context, total_bytes(&array), false, &array.address);
+    CUresult taken = take(context, wanted, total_bytes(&array), &array.address);
     if (taken) return free(kept), taken;
     *kept = array;
     *result = kept;
@@ -78,7 +103,7 @@ CUresult sim_cuArrayDestroy(CUarray array) {
     SIM_REQUIRE(array && !array->mipmap, CUDA_ERROR_INVALID_HANDLE);
     SIM_TRY(sim_context_current(&context));
     SIM_TRY(sim_context_drain(context));
-    SIM_TRY(sim_memory_give(array->address));
+    SIM_TRY(give(array, array->address));
     free(array);
     return CUDA_SUCCESS;
 }
@@ -95,6 +120,13 @@ CUresult sim_cuArrayGetDescriptor_v2(CUDA_ARRAY_DESCRIPTOR *description, CUarray
     SIM_REQUIRE(array, CUDA_ERROR_INVALID_HANDLE);
     const CUDA_ARRAY3D_DESCRIPTOR *full = &array->description;
     *description = (CUDA_ARRAY_DESCRIPTOR){full->Width, full->Height, full->Format, full->NumChannels};
+    return CUDA_SUCCESS;
+}
+
+CUresult sim_cuArrayGetMemoryRequirements(CUDA_ARRAY_MEMORY_REQUIREMENTS *needed, CUarray array, CUdevice device) {
+    SIM_REQUIRE(needed && array && sim_device_is_known(device), CUDA_ERROR_INVALID_VALUE);
+    SIM_REQUIRE(array->description.Flags & SIM_ARRAY_DEFERRED, CUDA_ERROR_INVALID_VALUE);
+    *needed = (CUDA_ARRAY_MEMORY_REQUIREMENTS){.size = SIM_ROUND(total_bytes(array), TILE_BYTES), .alignment = TILE_BYTES};
     return CUDA_SUCCESS;
 }
 
@@ -116,11 +148,11 @@ CUresult sim_cuMipmappedArrayCreate(CUmipmappedArray *result, const CUDA_ARRAY3D
         bytes += SIM_ROUND(total_bytes(level), 512);
         description.Width = at_least_one(description.Width / 2);
         if (description.Height) description.Height = at_least_one(description.Height / 2);
-        if (description.Depth) description.Depth = at_least_one(description.Depth / 2);
+        if (description.Depth && !(wanted->Flags & (SIM_ARRAY_LAYERED | SIM_ARRAY_CUBEMAP))) description.Depth = at_least_one(description.Depth / 2);
     }
-    CUresult taken = sim_memory_take(context, bytes, false, &mipmap->address);
+    CUresult taken = take(context, wanted, bytes, &mipmap->address);
     if (taken) return free(mipmap), taken;
-    for (unsigned i = 0; i < levels; i++) mipmap->level[i].address += mipmap->address;
+    for (unsigned i = 0; i < levels; i++) mipmap->level[i].address = mipmap->address ? mipmap->level[i].address + mipmap->address : 0;
     *result = mipmap;
     return CUDA_SUCCESS;
 }
@@ -137,7 +169,7 @@ CUresult sim_cuMipmappedArrayDestroy(CUmipmappedArray mipmap) {
     SIM_REQUIRE(mipmap, CUDA_ERROR_INVALID_HANDLE);
     SIM_TRY(sim_context_current(&context));
     SIM_TRY(sim_context_drain(context));
-    SIM_TRY(sim_memory_give(mipmap->address));
+    SIM_TRY(give(mipmap, mipmap->address));
     free(mipmap);
     return CUDA_SUCCESS;
 }

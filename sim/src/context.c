@@ -40,6 +40,7 @@ static CUresult tear_down(CUcontext context) {
     sim_context_drain(context);
     context->alive = false;
     sim_stream_drop(context);
+    sim_sparse_drop(context);
     sim_memory_drop(context);
     bool last = true;
     for (CUcontext other = contexts; other; other = other->next) last &= !other->alive || other->device != context->device;

@@ -11,6 +11,7 @@
 struct sim_small {
     sim_range_t *range;
     sim_small_t *next, *previous;
+    bool of_arrays; /* which share no block with plain memory */
     unsigned used_units, longest_run;
     uint64_t used[UNITS / 64];
     uint32_t bytes[UNITS]; /* asked for, at the first unit of each allocation */
@@ -89,24 +90,26 @@ static void unlink_small(sim_small_t *block) {
     if (block->next) block->next->previous = block->previous;
 }
 
-static CUresult new_small(CUcontext context, bool low, sim_small_t **result) {
+static CUresult new_small(CUcontext context, bool low, bool of_arrays, sim_small_t **result) {
     sim_small_t *block = calloc(1, sizeof *block);
     SIM_REQUIRE(block, CUDA_ERROR_OUT_OF_MEMORY);
     CUresult taken = take_range(context, SIM_BLOCK, low, true, &block->range);
     if (taken) return free(block), taken;
     block->range->kind = SIM_SMALL;
     block->range->detail = block;
+    block->of_arrays = of_arrays;
     link_small(block);
     *result = block;
     return CUDA_SUCCESS;
 }
 
-static CUresult take_small(CUcontext context, size_t bytes, bool low, CUdeviceptr *address) {
+static CUresult take_small(CUcontext context, size_t bytes, bool low, bool of_array, CUdeviceptr *address) {
     unsigned units = (unsigned)((bytes + UNIT - 1) / UNIT), start, run, from = 0;
     sim_small_t *block = NULL;
     for (unsigned bin = units / BIN_WIDTH; bin <= UNITS / BIN_WIDTH && !block; bin++)
-        for (block = context->small[bin]; block && (block->longest_run < units || block->range->low != low);) block = block->next;
-    if (!block) SIM_TRY(new_small(context, low, &block));
+        for (block = context->small[bin]; block; block = block->next)
+            if (block->longest_run >= units && block->range->low == low && block->of_arrays == of_array) break;
+    if (!block) SIM_TRY(new_small(context, low, of_array, &block));
     while ((run = run_at(block, from, &start)) < units) from = start + run;
     unlink_small(block);
     mark(block, start, units, true);
@@ -128,13 +131,21 @@ static CUresult give_small(sim_small_t *block, CUdeviceptr address) {
     return CUDA_SUCCESS;
 }
 
-CUresult sim_memory_take(CUcontext context, size_t bytes, bool low, CUdeviceptr *address) {
+static CUresult take(CUcontext context, size_t bytes, bool low, bool of_array, CUdeviceptr *address) {
     SIM_REQUIRE(bytes, CUDA_ERROR_INVALID_VALUE);
-    if (bytes <= SMALL_MOST) return take_small(context, bytes, low, address);
+    if (bytes <= SMALL_MOST) return take_small(context, bytes, low, of_array, address);
     sim_range_t *range;
     SIM_TRY(take_range(context, bytes, low, true, &range));
     *address = range->base;
     return CUDA_SUCCESS;
+}
+
+CUresult sim_memory_take(CUcontext context, size_t bytes, bool low, CUdeviceptr *address) {
+    return take(context, bytes, low, false, address);
+}
+
+CUresult sim_memory_take_array(CUcontext context, size_t bytes, CUdeviceptr *address) {
+    return take(context, bytes, false, true, address);
 }
 
 CUresult sim_memory_give(CUdeviceptr address) {

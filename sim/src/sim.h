@@ -117,6 +117,7 @@ sim_range_t *sim_space_find(CUdeviceptr address);
 uint64_t sim_space_next_id(void);
 
 CUresult sim_memory_take(CUcontext context, size_t bytes, bool low, CUdeviceptr *address);
+CUresult sim_memory_take_array(CUcontext context, size_t bytes, CUdeviceptr *address);
 CUresult sim_memory_give(CUdeviceptr address);
 CUresult sim_memory_take_managed(CUcontext context, size_t bytes, CUdeviceptr *address);
 void sim_memory_drop(CUcontext context);
@@ -125,6 +126,10 @@ void sim_memory_touch(CUdeviceptr address);
 bool sim_host_find(CUdeviceptr address, CUdeviceptr *base, size_t *bytes, unsigned *flags);
 bool sim_pool_find(sim_range_t *range, CUdeviceptr address, sim_allocation_t *allocation);
 bool sim_vmm_find(sim_range_t *range, CUdeviceptr address, sim_allocation_t *allocation);
+void sim_vmm_hold(CUmemGenericAllocationHandle handle);
+void sim_vmm_let_go(CUmemGenericAllocationHandle handle);
+void sim_sparse_drop_array(void *array);
+void sim_sparse_drop(CUcontext context);
 bool sim_vmm_span_is_usable(sim_range_t *range, CUdeviceptr address, size_t bytes);
 
 CUresult sim_pool_default(int device, CUmemoryPool *pool);

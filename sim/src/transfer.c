@@ -30,7 +30,7 @@ static bool pinned_is_usable(CUdeviceptr address, size_t bytes) {
 static bool resolve(side_t *side, const CUDA_MEMCPY3D *copy, int type, const void *host, CUdeviceptr device, CUarray array,
                     size_t pitch, size_t height, size_t x, size_t y, size_t z, bool check) {
     if (type == ARRAY) {
-        if (!array || x + copy->WidthInBytes > sim_array_row_bytes(array) || y + copy->Height > sim_array_rows(array)
+        if (!array || !array->address || x + copy->WidthInBytes > sim_array_row_bytes(array) || y + copy->Height > sim_array_rows(array)
             || z + copy->Depth > sim_array_slices(array)) return false;
         *side = (side_t){(char *)array->address, array->pitch, array->pitch * array->padded_rows, false};
     } else {

@@ -110,6 +110,9 @@ static void drop(handle_t *handle) {
     free(handle);
 }
 
+void sim_vmm_hold(CUmemGenericAllocationHandle handle) { ((handle_t *)handle)->references++; }
+void sim_vmm_let_go(CUmemGenericAllocationHandle handle) { drop((handle_t *)handle); }
+
 CUresult sim_cuMemRelease(CUmemGenericAllocationHandle handle) {
     SIM_REQUIRE(handle, CUDA_ERROR_INVALID_VALUE);
     drop((handle_t *)handle);
