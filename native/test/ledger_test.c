@@ -1,8 +1,12 @@
 /* However many processes race and die, they never hold more than the quota, and the dead hold nothing. */
 #include "check.h"
 
+#include <fcntl.h>
+#include <linux/seccomp.h>
 #include <signal.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <time.h>
 
 #include "ledger.h"
@@ -135,6 +139,8 @@ static void should_wait_for_those_who_may_give_up(void) {
     shared->held[0] = 0;
 }
 
+static char errors_path[256];
+
 static void should_follow_a_changed_limit(void) {
     char path[256];
     snprintf(path, sizeof path, "%s/ledger.region", test_folder);
@@ -150,6 +156,28 @@ static void should_follow_a_changed_limit(void) {
     sl_ledger_cancel(GPU, limit);
 }
 
+/* The kernel kills whoever asks for more than write and exit; and nothing may be written either. */
+static void admit_without_the_kernel(void) {
+    attach();
+    CHECK(dup2(open(errors_path, O_WRONLY | O_CREAT | O_TRUNC, 0600), STDERR_FILENO) == STDERR_FILENO);
+    prctl(PR_SET_SECCOMP, SECCOMP_MODE_STRICT);
+    for (int i = 0; i < 1000; i++) {
+        uint64_t used = sl_ledger_reserve(GPU, 1000);
+        sl_ledger_commit(GPU, SL_USE_LINEAR, 1000, used);
+        sl_ledger_count(GPU, 1);
+        sl_ledger_refund(GPU, SL_USE_LINEAR, 1000);
+    }
+    syscall(SYS_exit, 0);
+}
+
+static void should_admit_without_a_system_call(void) {
+    snprintf(errors_path, sizeof errors_path, "%s/stderr", test_folder);
+    int status = in_child(admit_without_the_kernel);
+    CHECK(status == 0, "status %d", status);
+    struct stat file;
+    CHECK(stat(errors_path, &file) == 0 && file.st_size == 0, "something was logged");
+}
+
 int main(void) {
     use_test_folder();
     setenv("SLUICE_TENANT", "ledger", 1);
@@ -159,6 +187,7 @@ int main(void) {
     RUN(should_never_pass_the_quota_together);
     RUN(should_forget_the_killed_at_once);
     RUN(should_wait_for_those_who_may_give_up);
+    RUN(should_admit_without_a_system_call);
     RUN(should_follow_a_changed_limit);
     return 0;
 }
