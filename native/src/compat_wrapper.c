@@ -41,7 +41,8 @@ static void write_time(char text[TIME_BYTES]) {
 }
 
 static void append(const char *record, size_t length) {
-    int fd = open(sl_compat_wrapper_log, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY | O_NONBLOCK, 0644);
+    const int flags = O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY | O_NONBLOCK;
+    int fd = open(sl_compat_wrapper_log, flags, 0644);
     if (fd < 0)
         return;
     struct stat status;
@@ -53,17 +54,18 @@ static void append(const char *record, size_t length) {
 static void log_start(uint64_t quota) {
     char record[160], time[TIME_BYTES];
     write_time(time);
-    append(record, (size_t)snprintf(record, sizeof record, "Init!\nTime: %s  total_quota: %llu pid: %d\n", time,
-                                    (unsigned long long)quota, (int)getpid()));
+    int length = snprintf(record, sizeof record, "Init!\nTime: %s  total_quota: %llu pid: %d\n", time,
+                          (unsigned long long)quota, (int)getpid());
+    append(record, (size_t)length);
 }
 
 static void log_event(const char *function, uint64_t bytes, uint64_t used, uint64_t quota) {
     char record[256], time[TIME_BYTES];
     write_time(time);
-    append(record, (size_t)snprintf(record, sizeof record,
-                                    "%s\nTime: %s  total_mem: %llu bytesize: %llu total_quota: %llu pid: %d\n", function, time,
-                                    (unsigned long long)used, (unsigned long long)bytes, (unsigned long long)quota,
-                                    (int)getpid()));
+    int length = snprintf(record, sizeof record, "%s\nTime: %s  total_mem: %llu bytesize: %llu total_quota: %llu pid: %d\n",
+                          function, time, (unsigned long long)used, (unsigned long long)bytes, (unsigned long long)quota,
+                          (int)getpid());
+    append(record, (size_t)length);
 }
 
 void sl_compat_wrapper_note(sl_compat_event_t event, uint64_t bytes, uint64_t used, uint64_t limit) {
@@ -73,8 +75,8 @@ void sl_compat_wrapper_note(sl_compat_event_t event, uint64_t bytes, uint64_t us
     uint64_t quota = limit ? limit + wrapper.reserve_bytes : 0;
     if (event == SL_COMPAT_REFUSED) {
         char line[128];
-        int length = snprintf(line, sizeof line, "alloc %llu failed, total_mem %llu, quota %llu\n", (unsigned long long)bytes,
-                              (unsigned long long)used, (unsigned long long)quota);
+        int length = snprintf(line, sizeof line, "alloc %llu failed, total_mem %llu, quota %llu\n",
+                              (unsigned long long)bytes, (unsigned long long)used, (unsigned long long)quota);
         ssize_t ignored = write(STDERR_FILENO, line, (size_t)length);
         (void)ignored;
     }
@@ -97,8 +99,8 @@ bool sl_compat_wrapper(sl_options_t *options, sl_reason_t *reason) {
     if (text && !sl_size_parse(text, strlen(text), &quota))
         return sl_report_fail(reason, "WRAPPER_MAX_MEMORY=%.80s: bad size; write bytes, or " SL_SIZE_HINT, text);
     if (quota <= reserve)
-        sl_report(SL_WARN, "WRAPPER_MAX_MEMORY=%.80s: libcuda3.so keeps back 500000000 bytes, so every allocation is refused",
-                  text);
+        sl_report(SL_WARN, "WRAPPER_MAX_MEMORY=%.80s: libcuda3.so keeps back 500000000 bytes, so every allocation is "
+                  "refused", text);
     /* Not 0, which would be no limit. */
     sl_options_limit_every_gpu(options, quota > reserve ? quota - reserve : 1);
     wrapper.in_use = true;

@@ -23,9 +23,10 @@ const char *sl_options_variable(const char *name) {
 }
 
 bool sl_options_loaded_as(const char *file_name) {
-    const char *path = sl_options_file_name ? sl_options_file_name : sl_elf_own_object().name;
-    const char *slash = strrchr(path, '/');
-    return strcmp(slash ? slash + 1 : path, file_name) == 0;
+    if (!sl_options_file_name) /* asked once: in a forked child the loader may be locked for ever */
+        sl_options_file_name = sl_elf_own_object().name;
+    const char *slash = strrchr(sl_options_file_name, '/');
+    return strcmp(slash ? slash + 1 : sl_options_file_name, file_name) == 0;
 }
 
 const char *sl_options_limit_variable(unsigned position, char buffer[40]) {
@@ -45,8 +46,8 @@ bool sl_options_name_tenant(sl_options_t *options, const char *variable, const c
     static const char allowed[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-";
     size_t length = strlen(name);
     if (length >= sizeof options->tenant || strspn(name, allowed) != length || name[0] == '.' || name[0] == '-')
-        return sl_report_fail(reason, "%s=%.70s: a name is 1 to 63 of A-Z a-z 0-9 . _ - and begins with no dot and no dash",
-                              variable, name);
+        return sl_report_fail(reason, "%s=%.70s: a name is 1 to 63 of A-Z a-z 0-9 . _ - and begins with no dot and no "
+                              "dash", variable, name);
     memcpy(options->tenant, name, length + 1);
     return true;
 }
@@ -83,7 +84,10 @@ static bool read_memory(const char *text, sl_options_t *options, sl_reason_t *re
 
 /* fail, wait, or wait:30s; units are ms, s and m. */
 static bool read_on_oom(const char *text, sl_options_t *options, sl_reason_t *reason) {
-    static const struct { const char *unit; uint32_t millis; } units[] = {{"ms", 1}, {"s", 1000}, {"m", 60000}};
+    static const struct {
+        const char *unit;
+        uint32_t millis;
+    } units[] = {{"ms", 1}, {"s", 1000}, {"m", 60000}};
     if (!text || strcmp(text, "fail") == 0)
         return true;
     options->wait_on_oom = true;
@@ -98,7 +102,8 @@ static bool read_on_oom(const char *text, sl_options_t *options, sl_reason_t *re
             options->oom_wait_millis = (uint32_t)number * units[i].millis;
             return true;
         }
-    return sl_report_fail(reason, "SLUICE_ON_OOM=%.40s: expected fail, wait, or wait with a time of at most an hour, as in wait:30s", text);
+    return sl_report_fail(reason, "SLUICE_ON_OOM=%.40s: expected fail, wait, or wait with a time of at most an hour, as "
+                          "in wait:30s", text);
 }
 
 static bool read_on_error(const char *text, sl_options_t *options, sl_reason_t *reason) {
@@ -132,6 +137,12 @@ static bool read_limits(sl_options_t *options, sl_reason_t *reason) {
     return ok;
 }
 
+static void tell_source(const sl_options_t *options) {
+    const char *source = options->source ? options->source : "none";
+    SL_TELL(SL_INFO, "limits: %s%s%s", options->region ? "the tenant's region" : source,
+            options->tenant[0] ? "; tenant " : "", options->tenant);
+}
+
 bool sl_options_read(sl_options_t *options, sl_reason_t *reason) {
     *options = (sl_options_t){.region = sl_options_variable("SLUICE_REGION")};
     options->wanted = options->region != NULL;
@@ -144,10 +155,8 @@ bool sl_options_read(sl_options_t *options, sl_reason_t *reason) {
         return true;
     if (!log_known)
         sl_report(SL_WARN, "SLUICE_LOG=%.40s: expected error, warn, info or debug; warn is used", log);
-    if (ok && ok_limits && !options->region)
-        ok = read_on_oom(sl_options_variable("SLUICE_ON_OOM"), options, reason);
-    if (ok && ok_limits)
-        SL_TELL(SL_INFO, "limits: %s%s%s", options->region ? "the tenant's region" : options->source ? options->source : "none",
-                options->tenant[0] ? "; tenant " : "", options->tenant);
-    return ok && ok_limits;
+    if (!ok || !ok_limits)
+        return false;
+    tell_source(options);
+    return options->region || read_on_oom(sl_options_variable("SLUICE_ON_OOM"), options, reason);
 }
