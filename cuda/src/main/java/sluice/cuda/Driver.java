@@ -22,6 +22,9 @@ public final class Driver {
     private VirtualMemory virtualMemory;
     private Work work;
     private Graphs graphs;
+    private Pools pools;
+    private Arrays arrays;
+    private Contexts contexts;
 
     private Driver(Symbols.Finder finder) {
         symbols = new Symbols(finder, Status.NOT_FOUND);
@@ -38,6 +41,11 @@ public final class Driver {
     public static Driver require(Route route) {
         return open(route).orElseThrow(() -> new IllegalStateException(
                 "no CUDA driver: " + LIBRARY + " is not found; install the NVIDIA driver, or use the simulated GPU (--sim)"));
+    }
+
+    /// The address that a program gets for a symbol, to see whose it is.
+    public Optional<MemorySegment> address(String symbol, int since) {
+        return symbols.finder().find(symbol, since);
     }
 
     public boolean has(String symbol, int since) {
@@ -62,6 +70,18 @@ public final class Driver {
 
     public synchronized Graphs graphs() {
         return graphs != null ? graphs : (graphs = symbols.bind(Graphs.class));
+    }
+
+    public synchronized Pools pools() {
+        return pools != null ? pools : (pools = symbols.bind(Pools.class));
+    }
+
+    public synchronized Arrays arrays() {
+        return arrays != null ? arrays : (arrays = symbols.bind(Arrays.class));
+    }
+
+    public synchronized Contexts contexts() {
+        return contexts != null ? contexts : (contexts = symbols.bind(Contexts.class));
     }
 
     /// The API's name is the symbol without its version; (name, version it appeared in) names exactly one symbol.

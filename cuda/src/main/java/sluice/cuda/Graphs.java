@@ -15,9 +15,13 @@ public record Graphs(
         @Entry(since = 11040, takes = "PLL") MethodHandle cuGraphInstantiateWithFlags,
         @Entry(since = 10000, takes = "LL") MethodHandle cuGraphLaunch,
         @Entry(since = 10000, takes = "L") MethodHandle cuGraphExecDestroy,
-        @Entry(since = 10000, takes = "L") MethodHandle cuGraphDestroy) {
+        @Entry(since = 10000, takes = "L") MethodHandle cuGraphDestroy,
+        @Entry(since = 10010, takes = "LI") MethodHandle cuStreamBeginCapture_v2,
+        @Entry(since = 10000, takes = "LP") MethodHandle cuStreamEndCapture,
+        @Entry(since = 11040, takes = "I") MethodHandle cuDeviceGraphMemTrim) {
 
     private static final long NODE_BYTES = 56;
+    private static final int RELAXED = 2;
 
     public Answer create() {
         return Calls.longFrom(out -> (int) cuGraphCreate.invokeExact(out, 0));
@@ -40,6 +44,21 @@ public record Graphs(
 
     public int launch(long executable, long stream) {
         return Calls.status(() -> (int) cuGraphLaunch.invokeExact(executable, stream));
+    }
+
+    /// From now on what is put into the stream becomes a graph.
+    public int beginCapture(long stream) {
+        return Calls.status(() -> (int) cuStreamBeginCapture_v2.invokeExact(stream, RELAXED));
+    }
+
+    /// The graph of what was put into the stream.
+    public Answer endCapture(long stream) {
+        return Calls.longFrom(out -> (int) cuStreamEndCapture.invokeExact(stream, out));
+    }
+
+    /// Gives back what graphs have reserved and do not use.
+    public int trim(int device) {
+        return Calls.status(() -> (int) cuDeviceGraphMemTrim.invokeExact(device));
     }
 
     public int destroyExecutable(long executable) {

@@ -20,7 +20,9 @@ public final class Nvml {
     private static final int TEXT_BYTES = 96;
     private static final long MEMORY_BYTES = 40;
     private static final int MEMORY_VERSION = (int) MEMORY_BYTES | 2 << 24;
+    private static final long MEMORY_V1_BYTES = 24;
     private static final long PROCESS_BYTES = 24;
+    private static final long PROCESS_V1_BYTES = 16;
 
     record Entries(
             @Entry(takes = "") MethodHandle nvmlInit_v2,
@@ -29,27 +31,38 @@ public final class Nvml {
             @Entry(takes = "IP") MethodHandle nvmlDeviceGetHandleByIndex_v2,
             @Entry(takes = "LPI") MethodHandle nvmlDeviceGetUUID,
             @Entry(takes = "LPI") MethodHandle nvmlDeviceGetName,
+            @Entry(takes = "LP") MethodHandle nvmlDeviceGetMemoryInfo,
             @Entry(takes = "LP") MethodHandle nvmlDeviceGetMemoryInfo_v2,
+            @Entry(takes = "LPP") MethodHandle nvmlDeviceGetComputeRunningProcesses,
+            @Entry(takes = "LPP") MethodHandle nvmlDeviceGetComputeRunningProcesses_v2,
             @Entry(takes = "LPP") MethodHandle nvmlDeviceGetComputeRunningProcesses_v3) {}
 
     public record Gpu(int index, String uuid, String name, long totalBytes, long freeBytes, long usedBytes) {}
 
+    public record GpuMemory(long totalBytes, long freeBytes, long usedBytes) {}
+
     /// `usedBytes` is negative when the driver does not tell.
     public record GpuProcess(long pid, long usedBytes) {}
 
+    private final Symbols symbols;
     private final Entries entries;
 
-    private Nvml(Entries entries) {
-        this.entries = entries;
+    private Nvml(Symbols symbols) {
+        this.symbols = symbols;
+        entries = symbols.bind(Entries.class);
     }
 
     /// Empty when the library is missing or finds no driver to talk to.
     public static Optional<Nvml> open() {
         return Symbols.library(LIBRARY)
                 .map(library -> new Symbols((symbol, since) -> library.find(symbol), FUNCTION_NOT_FOUND))
-                .map(symbols -> symbols.bind(Entries.class))
-                .filter(entries -> Calls.status(() -> (int) entries.nvmlInit_v2.invokeExact()) == SUCCESS)
-                .map(Nvml::new);
+                .map(Nvml::new)
+                .filter(nvml -> Calls.status(() -> (int) nvml.entries.nvmlInit_v2.invokeExact()) == SUCCESS);
+    }
+
+    /// The address that a program gets for a symbol, to see whose it is.
+    public Optional<MemorySegment> address(String symbol) {
+        return symbols.finder().find(symbol, 0);
     }
 
     public String driverVersion() {
@@ -69,24 +82,37 @@ public final class Nvml {
 
     /// The processes with a CUDA context on this GPU, as the driver numbers them (in a container: perhaps not as here).
     public List<GpuProcess> processes(int index) {
+        return processes(index, 3);
+    }
+
+    /// The same by one of the three versions of the call.
+    public List<GpuProcess> processes(int index, int version) {
         long device = device(index);
+        long bytes = version == 1 ? PROCESS_V1_BYTES : PROCESS_BYTES;
         for (int room = 64; ; room *= 2) {
             try (Arena arena = Arena.ofConfined()) {
                 MemorySegment count = arena.allocateFrom(JAVA_INT, room);
-                MemorySegment infos = arena.allocate(PROCESS_BYTES * room, JAVA_LONG.byteAlignment());
-                int status = Calls.status(() ->
-                        (int) entries.nvmlDeviceGetComputeRunningProcesses_v3.invokeExact(device, count, infos));
+                MemorySegment infos = arena.allocate(bytes * room, JAVA_LONG.byteAlignment());
+                int status = Calls.status(() -> list(version, device, count, infos));
                 if (status != INSUFFICIENT_SIZE) {
-                    check("nvmlDeviceGetComputeRunningProcesses_v3", status);
-                    return processes(infos, count.get(JAVA_INT, 0));
+                    check("nvmlDeviceGetComputeRunningProcesses, version " + version + ",", status);
+                    return processes(infos, count.get(JAVA_INT, 0), bytes);
                 }
             }
         }
     }
 
-    private static List<GpuProcess> processes(MemorySegment infos, int count) {
+    private int list(int version, long device, MemorySegment count, MemorySegment infos) throws Throwable {
+        return switch (version) {
+            case 1 -> (int) entries.nvmlDeviceGetComputeRunningProcesses.invokeExact(device, count, infos);
+            case 2 -> (int) entries.nvmlDeviceGetComputeRunningProcesses_v2.invokeExact(device, count, infos);
+            default -> (int) entries.nvmlDeviceGetComputeRunningProcesses_v3.invokeExact(device, count, infos);
+        };
+    }
+
+    private static List<GpuProcess> processes(MemorySegment infos, int count, long bytes) {
         List<GpuProcess> processes = new ArrayList<>();
-        for (long at = 0; at < count * PROCESS_BYTES; at += PROCESS_BYTES) {
+        for (long at = 0; at < count * bytes; at += bytes) {
             processes.add(new GpuProcess(
                     Integer.toUnsignedLong(infos.get(JAVA_INT, at)), infos.get(JAVA_LONG, at + 8)));
         }
@@ -99,13 +125,29 @@ public final class Nvml {
                 out -> (int) entries.nvmlDeviceGetUUID.invokeExact(device, out, TEXT_BYTES));
         String name = text("nvmlDeviceGetName",
                 out -> (int) entries.nvmlDeviceGetName.invokeExact(device, out, TEXT_BYTES));
+        GpuMemory memory = memory(index);
+        return new Gpu(index, uuid, name, memory.totalBytes(), memory.freeBytes(), memory.usedBytes());
+    }
+
+    public GpuMemory memory(int index) {
+        long device = device(index);
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment memory = arena.allocate(MEMORY_BYTES, JAVA_LONG.byteAlignment());
             memory.set(JAVA_INT, 0, MEMORY_VERSION);
             check("nvmlDeviceGetMemoryInfo_v2",
                     Calls.status(() -> (int) entries.nvmlDeviceGetMemoryInfo_v2.invokeExact(device, memory)));
-            return new Gpu(index, uuid, name,
-                    memory.get(JAVA_LONG, 8), memory.get(JAVA_LONG, 24), memory.get(JAVA_LONG, 32));
+            return new GpuMemory(memory.get(JAVA_LONG, 8), memory.get(JAVA_LONG, 24), memory.get(JAVA_LONG, 32));
+        }
+    }
+
+    /// By the first version of the call, which counts what the driver keeps for itself as used.
+    public GpuMemory memoryV1(int index) {
+        long device = device(index);
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment memory = arena.allocate(MEMORY_V1_BYTES, JAVA_LONG.byteAlignment());
+            check("nvmlDeviceGetMemoryInfo",
+                    Calls.status(() -> (int) entries.nvmlDeviceGetMemoryInfo.invokeExact(device, memory)));
+            return new GpuMemory(memory.get(JAVA_LONG, 0), memory.get(JAVA_LONG, 8), memory.get(JAVA_LONG, 16));
         }
     }
 

@@ -16,17 +16,19 @@ public record VirtualMemory(
         @Entry(since = 10020, takes = "L") MethodHandle cuMemRelease,
         @Entry(since = 10020, takes = "LLLLL") MethodHandle cuMemMap,
         @Entry(since = 10020, takes = "LL") MethodHandle cuMemUnmap,
-        @Entry(since = 10020, takes = "LLPL") MethodHandle cuMemSetAccess) {
+        @Entry(since = 10020, takes = "LLPL") MethodHandle cuMemSetAccess,
+        @Entry(since = 11000, takes = "PL") MethodHandle cuMemRetainAllocationHandle) {
 
     private static final int PINNED = 1;
     private static final int ON_DEVICE = 1;
+    private static final int ON_HOST = 2;
     private static final int READ_WRITE = 3;
     private static final int MINIMUM = 0;
     private static final long PROPERTIES_BYTES = 32;
 
     public Answer granularity(int device) {
         try (Arena arena = Arena.ofConfined()) {
-            MemorySegment properties = properties(arena, device);
+            MemorySegment properties = properties(arena, ON_DEVICE, device);
             return Calls.longFrom(out -> (int) cuMemGetAllocationGranularity.invokeExact(out, properties, MINIMUM));
         }
     }
@@ -40,14 +42,27 @@ public record VirtualMemory(
     }
 
     public Answer create(long bytes, int device) {
+        return create(bytes, ON_DEVICE, device);
+    }
+
+    public Answer createOnHost(long bytes) {
+        return create(bytes, ON_HOST, 0);
+    }
+
+    private Answer create(long bytes, int locationType, int location) {
         try (Arena arena = Arena.ofConfined()) {
-            MemorySegment properties = properties(arena, device);
+            MemorySegment properties = properties(arena, locationType, location);
             return Calls.longFrom(out -> (int) cuMemCreate.invokeExact(out, bytes, properties, 0L));
         }
     }
 
     public int release(long handle) {
         return Calls.status(() -> (int) cuMemRelease.invokeExact(handle));
+    }
+
+    /// One more handle of what is mapped at an address.
+    public Answer retain(long pointer) {
+        return Calls.longFrom(out -> (int) cuMemRetainAllocationHandle.invokeExact(out, pointer));
     }
 
     public int map(long pointer, long bytes, long handle) {
@@ -66,11 +81,11 @@ public record VirtualMemory(
     }
 
     /// CUmemAllocationProp: type, handle types, location type, location id, then what may stay zero.
-    private static MemorySegment properties(Arena arena, int device) {
+    private static MemorySegment properties(Arena arena, int locationType, int location) {
         MemorySegment properties = arena.allocate(PROPERTIES_BYTES, JAVA_LONG.byteAlignment());
         properties.setAtIndex(JAVA_INT, 0, PINNED);
-        properties.setAtIndex(JAVA_INT, 2, ON_DEVICE);
-        properties.setAtIndex(JAVA_INT, 3, device);
+        properties.setAtIndex(JAVA_INT, 2, locationType);
+        properties.setAtIndex(JAVA_INT, 3, location);
         return properties;
     }
 }

@@ -49,6 +49,15 @@ public final class Probe {
             case "release" -> session.release();
             case "device" -> session.describe();
             case "nvml" -> NvmlCommands.gpu();
+            case "nvml-views" -> NvmlCommands.views();
+            case "nvml-processes" -> NvmlCommands.processes();
+            case "where" -> WhereCommand.run(session, arguments[0]);
+            case "pool" -> PoolCommands.run(session, arguments[0], numbers(arguments));
+            case "graph-memory" -> GraphCommands.run(session, arguments[0], numbers(arguments));
+            case "physical" -> PhysicalCommands.run(session, arguments[0], numbers(arguments));
+            case "array" -> ArrayCommands.run(session, arguments[0], numbers(arguments));
+            case "context" -> ContextCommands.run(session, arguments[0], numbers(arguments));
+            case "open-at" -> StartCommands.openAt(session, number(arguments, 0));
             case "alloc" -> MemoryCommands.alloc(session, number(arguments, 0));
             case "alloc-at" -> MemoryCommands.allocAt(session, number(arguments, 0), number(arguments, 1));
             case "pitch" -> MemoryCommands.pitch(session, number(arguments, 0), number(arguments, 1));
@@ -72,6 +81,11 @@ public final class Probe {
             case "time-end" -> TimingCommands.end();
             default -> throw new IllegalArgumentException("the probe has no command '" + name + "'");
         };
+    }
+
+    /// What follows the verb.
+    private static long[] numbers(String[] arguments) {
+        return Arrays.stream(arguments).skip(1).mapToLong(Long::parseLong).toArray();
     }
 
     private static long number(String[] arguments, int index) {

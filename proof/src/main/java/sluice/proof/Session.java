@@ -13,6 +13,7 @@ final class Session {
     private Driver driver;
     private int device;
     private long context;
+    private long stream;
 
     Session(Driver.Route route) {
         this.route = route;
@@ -31,6 +32,14 @@ final class Session {
 
     long context() {
         return context;
+    }
+
+    /// The one stream of this session.
+    long stream() {
+        if (stream == 0) {
+            stream = driver().work().createStream().orThrow("cuStreamCreate");
+        }
+        return stream;
     }
 
     /// Initialises the driver and makes the primary context of a GPU current.
@@ -61,6 +70,7 @@ final class Session {
 
     /// What cudaDeviceReset does: destroys the primary context with all that is in it. Then a new one is made.
     Facts reset() {
+        stream = 0;
         int status = driver().devices().resetPrimaryContext(device);
         held.clear();
         return status == Status.SUCCESS ? retain() : Facts.of("status", status, "step", "cuDevicePrimaryCtxReset");
@@ -68,6 +78,7 @@ final class Session {
 
     /// Gives the primary context up, which destroys it, and makes a new one.
     Facts release() {
+        stream = 0;
         int status = driver().devices().releasePrimaryContext(device);
         held.clear();
         return status == Status.SUCCESS ? retain() : Facts.of("status", status, "step", "cuDevicePrimaryCtxRelease");

@@ -1,0 +1,24 @@
+package sluice.proof;
+
+import sluice.cuda.Arrays;
+
+/// Arrays by their shape: width, height, depth, format, channels.
+final class ArrayCommands {
+    private ArrayCommands() {}
+
+    static Facts run(Session session, String verb, long[] numbers) {
+        Arrays arrays = session.driver().arrays();
+        return switch (verb) {
+            case "create" -> PoolCommands.handle(arrays.create(shape(numbers)));
+            case "create-3d" -> PoolCommands.handle(arrays.create3D(shape(numbers)));
+            case "create-mipmapped" -> PoolCommands.handle(arrays.createMipmapped(shape(numbers), (int) numbers[5]));
+            case "destroy" -> PoolCommands.status(arrays.destroy(numbers[0]));
+            case "destroy-mipmapped" -> PoolCommands.status(arrays.destroyMipmapped(numbers[0]));
+            default -> throw new IllegalArgumentException("arrays have no command '" + verb + "'");
+        };
+    }
+
+    private static Arrays.Shape shape(long[] numbers) {
+        return new Arrays.Shape(numbers[0], numbers[1], numbers[2], (int) numbers[3], (int) numbers[4]);
+    }
+}

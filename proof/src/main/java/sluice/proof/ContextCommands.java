@@ -1,0 +1,41 @@
+package sluice.proof;
+
+import sluice.cuda.Contexts;
+import sluice.cuda.Devices;
+
+/// Contexts, and what they take memory for: modules and stacks.
+final class ContextCommands {
+    private static final String MODULE = """
+            .version 6.0
+            .target sm_52
+            .address_size 64
+            .visible .global .align 4 .b8 sluice_data[%d];
+            .visible .entry sluice_empty()
+            {
+                ret;
+            }
+            """;
+
+    private ContextCommands() {}
+
+    static Facts run(Session session, String verb, long[] numbers) {
+        Devices devices = session.driver().devices();
+        Contexts contexts = session.driver().contexts();
+        return switch (verb) {
+            case "retain" -> PoolCommands.handle(devices.retainPrimaryContext(session.device()));
+            case "release" -> PoolCommands.status(devices.releasePrimaryContext(session.device()));
+            case "create" -> PoolCommands.handle(contexts.create(session.device()));
+            case "destroy" -> destroy(session, numbers[0]);
+            case "stack" -> PoolCommands.status(contexts.setStack(numbers[0]));
+            case "load" -> PoolCommands.handle(session.driver().work().load(MODULE.formatted(numbers[0])));
+            case "unload" -> PoolCommands.status(session.driver().work().unload(numbers[0]));
+            default -> throw new IllegalArgumentException("contexts have no command '" + verb + "'");
+        };
+    }
+
+    private static Facts destroy(Session session, long context) {
+        int status = session.driver().contexts().destroy(context);
+        session.driver().devices().setCurrent(session.context());
+        return PoolCommands.status(status);
+    }
+}
