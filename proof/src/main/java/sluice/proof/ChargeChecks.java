@@ -125,8 +125,9 @@ final class ChargeChecks {
     }
 
     private static String contextGone(Stage stage, String how) {
-        TestTenant tenant = stage.tenant(GIB);
+        TestTenant tenant = stage.tenant(4 * GIB);
         ProbeProcess probe = stage.in(tenant);
+        tenant.setRoom(GIB);
         long before = tenant.chargedBytes();
         Expect.success("allocation of 700 MiB", probe.alloc(700 * MIB).status());
         Expect.success("500 small allocations", probe.ask("many", 4000, 500).status());

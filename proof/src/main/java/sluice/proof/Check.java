@@ -1,6 +1,7 @@
 package sluice.proof;
 
 import java.time.Duration;
+import java.util.List;
 import sluice.proof.Result.Outcome;
 
 /// One thing that must hold. Runs in processes of its own and never throws.
@@ -14,11 +15,22 @@ public final class Check {
     private final Group group;
     private final String name;
     private final Body body;
+    private List<Subject> subjects = List.of();
 
     Check(Group group, String name, Body body) {
         this.group = group;
         this.name = name;
         this.body = body;
+    }
+
+    /// Says what the check is about, for the page that lists it.
+    Check about(Subject... subjects) {
+        this.subjects = List.of(subjects);
+        return this;
+    }
+
+    List<Subject> subjects() {
+        return subjects;
     }
 
     public Group group() {

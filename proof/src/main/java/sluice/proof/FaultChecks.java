@@ -40,8 +40,9 @@ final class FaultChecks {
     }
 
     private static String allocationFails(Stage stage) {
-        TestTenant tenant = stage.tenant(GIB);
+        TestTenant tenant = stage.tenant(8 * GIB);
         ProbeProcess probe = faulty(stage, tenant, "cuMemAlloc_v2@1=999");
+        tenant.setRoom(GIB);
         long before = tenant.chargedBytes();
         Expect.status("the first allocation", 999, probe.alloc(600 * MIB).status());
         Expect.bytes("the charge afterwards", before, tenant.chargedBytes());
@@ -50,7 +51,7 @@ final class FaultChecks {
     }
 
     private static String freeFails(Stage stage) {
-        TestTenant tenant = stage.tenant(GIB);
+        TestTenant tenant = stage.tenant(8 * GIB);
         ProbeProcess probe = faulty(stage, tenant, "cuMemFree_v2@1=999");
         long pointer = probe.alloc(600 * MIB).value();
         long held = tenant.chargedBytes();
@@ -62,10 +63,11 @@ final class FaultChecks {
     }
 
     private static String dies(Stage stage, String fault, String lastCommand) {
-        TestTenant tenant = stage.tenant(GIB);
+        TestTenant tenant = stage.tenant(8 * GIB);
         ProbeProcess survivor = stage.in(tenant);
         long before = tenant.chargedBytes();
         ProbeProcess victim = faulty(stage, tenant, fault);
+        tenant.setRoom(GIB);
         Expect.success("600 MiB", victim.alloc(600 * MIB).status());
         victim.tell(lastCommand);
         victim.awaitDeath();
@@ -75,8 +77,9 @@ final class FaultChecks {
     }
 
     private static String oldDriver(Stage stage) {
-        TestTenant tenant = stage.tenant(GIB);
+        TestTenant tenant = stage.tenant(8 * GIB);
         ProbeProcess probe = faulty(stage, tenant, "cuMemGetAllocationGranularity=missing");
+        tenant.setRoom(GIB);
         Expect.success("allocation of all that is left", probe.alloc(tenant.roomBytes()).status());
         Expect.refused("one byte more", probe.alloc(1).status());
         return "1.0 GiB allowed, 1 byte more refused";

@@ -82,6 +82,11 @@ final class ProbeProcess implements AutoCloseable {
         }
     }
 
+    /// Whether an answer, or the end, is there to be read.
+    boolean hasAnswer() {
+        return !answers.isEmpty();
+    }
+
     Answer alloc(long bytes) {
         Facts facts = ask("alloc", bytes);
         return new Answer(facts.status(), facts.number("pointer"));

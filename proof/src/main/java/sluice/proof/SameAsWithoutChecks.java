@@ -23,7 +23,7 @@ final class SameAsWithoutChecks {
 
     private static String sameFacts(Stage stage, String command) {
         Map<String, String> without = stage.bare().ask(command).values();
-        Map<String, String> with = stage.in(stage.tenant(GIB)).ask(command).values();
+        Map<String, String> with = stage.in(stage.tenant(8 * GIB)).ask(command).values();
         List<String> different = without.keySet().stream()
                 .filter(key -> !without.get(key).equals(with.get(key)))
                 .map(key -> key + " is " + with.get(key) + " instead of " + without.get(key))
@@ -34,7 +34,7 @@ final class SameAsWithoutChecks {
 
     private static String kernelTime(Stage stage) {
         long without = shortest(stage.bare());
-        long with = shortest(stage.in(stage.tenant(GIB)));
+        long with = shortest(stage.in(stage.tenant(8 * GIB)));
         long least = SPIN_NANOS / 1000;
         Expect.that(without >= least * 0.95 && with >= least * 0.95 && with < without * 2,
                 "a kernel of 20 ms took " + with + " µs, without the library " + without + " µs");

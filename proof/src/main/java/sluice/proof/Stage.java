@@ -102,6 +102,16 @@ final class Stage implements AutoCloseable {
         return probe;
     }
 
+    /// Skips the check where the library leaves a call to the driver: without the hook there is nothing to check.
+    void needHook(ProbeProcess probe, String... symbols) {
+        for (String symbol : symbols) {
+            String file = probe.ask("where", symbol).text("file");
+            if (!file.endsWith("/" + environment.library().getFileName())) {
+                throw new CheckSkipped("this library leaves " + symbol + " to the driver");
+            }
+        }
+    }
+
     static ProbeProcess open(ProbeProcess probe) {
         Facts opened = probe.ask("open");
         if (opened.status() != 0) {

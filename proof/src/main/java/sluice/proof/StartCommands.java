@@ -3,6 +3,7 @@ package sluice.proof;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 
 /// What it takes to start CUDA: from cuInit until the first memory is there.
 final class StartCommands {
@@ -11,13 +12,11 @@ final class StartCommands {
     private StartCommands() {}
 
     /// Opens GPU 0 at a moment of the machine's monotonic clock, so that many processes start CUDA at once.
-    static Facts openAt(Session session, long nanoTime) throws IOException {
+    static Facts openAt(Session session, long nanoTime) throws IOException, InterruptedException {
         session.driver().devices();
         session.driver().memory();
         processorNanos();
-        while (System.nanoTime() < nanoTime) {
-            Thread.onSpinWait();
-        }
+        Thread.sleep(Duration.ofNanos(Math.max(0, nanoTime - System.nanoTime())));
         long start = System.nanoTime();
         long processor = processorNanos();
         Facts opened = session.open(0);

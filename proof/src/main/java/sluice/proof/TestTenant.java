@@ -2,19 +2,24 @@ package sluice.proof;
 
 import java.nio.file.Path;
 import java.util.Arrays;
+import java.util.Optional;
 import sluice.region.Identity;
+import sluice.region.LimitsChange;
+import sluice.region.MemoryChange;
 import sluice.region.MemoryLimits;
+import sluice.region.MemoryUses;
 import sluice.region.OnError;
+import sluice.region.OnOom;
 import sluice.region.Region;
 import sluice.region.RegionDraft;
 import sluice.region.RuntimeDirectory;
 import sluice.region.Tenant;
 import sluice.region.TenantGpu;
+import sluice.region.TenantProcess;
 
-/// A tenant made for a check.
-///
-/// @param quotaBytes on GPU 0, and on every other if one quota was given for all
-record TestTenant(Path file, long quotaBytes) {
+/// A tenant made for a check. A context takes memory of its own, little on one GPU and much on another, so checks open
+/// their processes first and then say how much room there is beyond that.
+record TestTenant(Path file) {
 
     static TestTenant create(RuntimeDirectory directory, String name, long quotaBytes) {
         long[] limits = new long[MemoryLimits.GPUS];
@@ -25,7 +30,7 @@ record TestTenant(Path file, long quotaBytes) {
     static TestTenant create(RuntimeDirectory directory, String name, long[] limits) {
         RegionDraft draft = new RegionDraft(
                 name, "sluice verify", Identity.self(), OnError.FAIL, MemoryLimits.of(limits));
-        return new TestTenant(Region.create(directory, draft), limits[0]);
+        return new TestTenant(Region.create(directory, draft));
     }
 
     Tenant read() {
@@ -45,8 +50,39 @@ record TestTenant(Path file, long quotaBytes) {
         return read().gpus().stream().mapToLong(TenantGpu::refusedCalls).sum();
     }
 
+    /// The quota on GPU 0.
+    long quotaBytes() {
+        return read().limits().bytes(0);
+    }
+
     /// What may still be taken.
     long roomBytes() {
-        return quotaBytes - chargedBytes();
+        return quotaBytes() - chargedBytes();
+    }
+
+    /// Sets the quota, on every GPU, to what is in use and this much more; 0 is refused by who reads it as no limit.
+    void setRoom(long bytes) {
+        setQuota(chargedBytes() + bytes);
+    }
+
+    void setQuota(long bytes) {
+        LimitsChange.ofMemory(MemoryChange.toAll(bytes)).apply(file);
+    }
+
+    void setOnOom(OnOom onOom) {
+        new LimitsChange(Optional.empty(), Optional.of(onOom)).apply(file);
+    }
+
+    MemoryUses uses() {
+        return read().gpus().stream().map(TenantGpu::uses).reduce(MemoryUses.NONE, MemoryUses::plus);
+    }
+
+    /// What the ledger says that one process holds.
+    long chargedBytes(long pid) {
+        return read().liveProcesses().stream()
+                .filter(process -> process.identity().pid() == pid)
+                .flatMap(process -> process.charges().stream())
+                .mapToLong(TenantProcess.Charge::chargedBytes)
+                .sum();
     }
 }
