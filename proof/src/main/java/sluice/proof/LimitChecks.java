@@ -114,12 +114,15 @@ final class LimitChecks {
     private static String waitIsBounded(Stage stage) {
         TestTenant tenant = stage.tenant(8 * GIB);
         ProbeProcess probe = stage.in(tenant);
+        Expect.success("600 MiB", probe.alloc(600 * MIB).status());
         tenant.setRoom(100 * MIB);
         tenant.setOnOom(new OnOom((int) BOUND_MILLIS));
         long start = System.nanoTime();
         Expect.refused("200 MiB", probe.alloc(200 * MIB).status());
         long millis = (System.nanoTime() - start) / 1_000_000;
         Expect.that(millis >= BOUND_MILLIS * 9 / 10 && millis < BOUND_MILLIS + 5000, "it took " + millis + " ms");
+        tenant.setOnOom(OnOom.parse("wait:50s"));
+        Expect.refused("what can never fit", probe.alloc(tenant.quotaBytes() + MIB).status());
         tenant.setOnOom(OnOom.FAIL);
         Expect.refused("200 MiB without waiting", probe.alloc(200 * MIB).status());
         return "refused after " + millis + " ms of " + BOUND_MILLIS;

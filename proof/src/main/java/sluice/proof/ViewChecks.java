@@ -111,6 +111,7 @@ final class ViewChecks {
         stage.needHook(first, PROCESS_CALL, PROCESS_CALL + "_v2", PROCESS_CALL + "_v3");
         ProbeProcess second = stage.in(tenant);
         Expect.success("300 MiB", first.alloc(300 * MIB).status());
+        Expect.success("100 MiB in the second process", second.alloc(100 * MIB).status());
         Expect.success("an outsider's 300 MiB", outsider.alloc(300 * MIB).status());
         Map<Long, Long> expected = Map.of(
                 first.pid(), tenant.chargedBytes(first.pid()), second.pid(), tenant.chargedBytes(second.pid()));
