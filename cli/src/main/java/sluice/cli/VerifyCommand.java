@@ -36,6 +36,9 @@ final class VerifyCommand implements Callable<Integer> {
     @Option(names = "--json", description = "Writes JSON.")
     private boolean json;
 
+    @Option(names = "--markdown", hidden = true, description = "Writes the page about memory of the documentation.")
+    private boolean markdown;
+
     @Option(names = {"-h", "--help"}, usageHelp = true, description = "Shows this help.")
     private boolean help;
 
@@ -43,6 +46,11 @@ final class VerifyCommand implements Callable<Integer> {
     public Integer call() {
         PrintWriter out = spec.commandLine().getOut();
         PrintWriter err = spec.commandLine().getErr();
+        if (markdown) {
+            out.print(Verify.page());
+            out.flush();
+            return ExitStatus.OK;
+        }
         List<Check> checks = chosen();
         Environment environment = GpuChoice.of(Installation.find(), simulated, err);
         VerifyText text = new VerifyText(checks, Screen.standard());

@@ -20,10 +20,13 @@ final class ProcessChecks {
                 new Check(Group.PROCESSES, "two processes share one quota", ProcessChecks::share),
                 new Check(Group.PROCESSES, "two that ask at the same moment never both pass", ProcessChecks::race),
                 new Check(Group.PROCESSES, "four that grab what they can take exactly the quota", ProcessChecks::grab),
-                new Check(Group.PROCESSES, "a killed process's memory comes back at once", ProcessChecks::killed),
-                new Check(Group.PROCESSES, "processes killed in the middle of a call leave nothing", ProcessChecks::killedInCalls),
+                new Check(Group.PROCESSES, "a killed process's memory comes back at once", ProcessChecks::killed)
+                        .about(Way.PROCESS),
+                new Check(Group.PROCESSES, "processes killed in the middle of a call leave nothing", ProcessChecks::killedInCalls)
+                        .about(Way.PROCESS),
                 new Check(Group.PROCESSES, "a child process shares the quota", ProcessChecks::child),
-                new Check(Group.PROCESSES, "a program that becomes another starts with nothing charged", ProcessChecks::exec),
+                new Check(Group.PROCESSES, "a program that becomes another starts with nothing charged", ProcessChecks::exec)
+                        .about(Way.PROCESS),
                 new Check(Group.PROCESSES, "another tenant is not concerned", ProcessChecks::neighbour));
     }
 

@@ -14,15 +14,19 @@ final class QuotaChecks {
 
     static List<Check> checks() {
         return List.of(
-                new Check(Group.QUOTA, "the quota can be used to the last byte, and not a byte more", QuotaChecks::lastByte),
+                new Check(Group.QUOTA, "the quota can be used to the last byte, and not a byte more", QuotaChecks::lastByte)
+                        .about(Way.LINEAR),
                 new Check(Group.QUOTA, "one allocation above the quota is refused at once", QuotaChecks::singleAbove),
                 new Check(Group.QUOTA, "a refused allocation leaves nothing charged", QuotaChecks::refusedLeavesNothing),
-                new Check(Group.QUOTA, "pitched memory is held to the quota", QuotaChecks::pitched),
-                new Check(Group.QUOTA, "managed memory is held to the quota", QuotaChecks::managed),
-                new Check(Group.QUOTA, "the program sees its quota as the GPU's memory", QuotaChecks::programSeesQuota),
+                new Check(Group.QUOTA, "pitched memory is held to the quota", QuotaChecks::pitched).about(Way.PITCHED),
+                new Check(Group.QUOTA, "managed memory is held to the quota", QuotaChecks::managed).about(Way.MANAGED),
+                new Check(Group.QUOTA, "the program sees its quota as the GPU's memory", QuotaChecks::programSeesQuota)
+                        .about(View.CUDA_INFO, View.CUDA_TOTAL),
                 new Check(Group.QUOTA, "the 32-bit calls show no more than the quota", QuotaChecks::oldCallsSeeQuota),
-                new Check(Group.QUOTA, "a quota above the GPU's memory shows no more than there is", QuotaChecks::quotaAboveGpu),
-                new Check(Group.QUOTA, "free memory is never shown larger than it is", QuotaChecks::neverMoreThanThere),
+                new Check(Group.QUOTA, "a quota above the GPU's memory shows no more than there is", QuotaChecks::quotaAboveGpu)
+                        .about(View.CUDA_INFO, View.CUDA_TOTAL),
+                new Check(Group.QUOTA, "free memory is never shown larger than it is", QuotaChecks::neverMoreThanThere)
+                        .about(View.CUDA_INFO),
                 new Check(Group.QUOTA, "a program that finds the driver by dlsym is held", stage -> held(stage, Driver.Route.DLSYM)),
                 new Check(Group.QUOTA, "a program that asks cuGetProcAddress is held", stage -> held(stage, Driver.Route.PROC_ADDRESS)));
     }

@@ -46,6 +46,11 @@ public final class Verify {
                 .toList();
     }
 
+    /// The page `docs/memory.md`.
+    public static String page() {
+        return MemoryPage.markdown();
+    }
+
     private static List<String> words() {
         return Stream.concat(Stream.of(MEMORY), Stream.of(Group.values()).map(Group::word)).toList();
     }

@@ -1,0 +1,60 @@
+package sluice.proof;
+
+import java.util.List;
+import java.util.stream.Collectors;
+
+/// `docs/memory.md`: the ways to take memory and the views on it, each with the checks of `sluice verify` about it.
+final class MemoryPage {
+    private MemoryPage() {}
+
+    static String markdown() {
+        StringBuilder page = new StringBuilder("""
+                # Memory: every way in, every view
+                Generated from the list of checks in `proof/`; to change it, change that and run `./sluice verify --markdown > docs/memory.md`.
+
+                What Sluice says a tenant uses is what the driver took. Each line names the checks of `sluice verify memory` that
+                show it; `sluice inspect TENANT` shows for each process what its memory is used for.
+
+                ## Ways to take memory
+                | way to take memory | charged when | refunded when | checked by |
+                |---|---|---|---|
+                """);
+        for (Way way : Way.values()) {
+            row(page, List.of(way.calls(), way.charged(), way.refunded(), checks(way)));
+        }
+        page.append("""
+
+                Whatever a tenant is refused gets CUDA's own out-of-memory code (2), is counted and is kept in the region's error log.
+                With `--on-oom wait` an allocation that could fit waits for room first, as long as it may.
+
+                ## What a tenant sees
+                | view | shows | checked by |
+                |---|---|---|
+                """);
+        for (View view : View.values()) {
+            row(page, List.of(view.calls(), view.shows(), checks(view)));
+        }
+        page.append("\n## All checks about memory\n");
+        for (Group group : Group.values()) {
+            if (group.isMemory()) {
+                page.append("- **").append(group.word()).append("**, ").append(group.about()).append(": ").append(names(group)).append("\n");
+            }
+        }
+        return page.toString();
+    }
+
+    private static void row(StringBuilder page, List<String> cells) {
+        page.append(cells.stream().collect(Collectors.joining(" | ", "| ", " |\n")));
+    }
+
+    private static String checks(Subject subject) {
+        return Verify.checks().stream()
+                .filter(check -> check.subjects().contains(subject))
+                .map(check -> check.group().word() + ": " + check.name())
+                .collect(Collectors.joining("<br>"));
+    }
+
+    private static String names(Group group) {
+        return Verify.checks().stream().filter(check -> check.group() == group).map(Check::name).collect(Collectors.joining("; "));
+    }
+}
