@@ -102,6 +102,16 @@ class CompatibilityTest {
         assertThat(hog("libsluice.so", Map.of(), "--count", "80").output()).contains("got 80 ");
     }
 
+    @Test
+    void shouldShareTheWrappersDefaultWithinOneCommandOnly() throws Exception {
+        var settings = Map.of("LD_PRELOAD", Machine.link("libcuda2.so"));
+        String hog = Machine.program("hog") + " --hold 1500";
+        Process stranger = machine.startPreloaded(settings, "sh", "-c", hog);
+        var outcome = machine.preloaded(settings, "sh", "-c", hog + " & " + hog + " & wait");
+        assertThat(pieces(outcome)).isEqualTo(WRAPPER_DEFAULT / STEP);
+        assertThat(pieces(Machine.await(stranger))).isEqualTo(WRAPPER_DEFAULT / STEP);
+    }
+
     @ParameterizedTest
     @CsvSource({"libsluice.so, 1073741824", "libcuda2.so, 1073741824", "libcuda2.so, 1g", "libcuda3.so, 1573741824"})
     void shouldRefuseAsTheWrapperDid(String library, String quota) throws Exception {
