@@ -6,11 +6,13 @@
  *   small     makes --count arrays of 16x16 floats, then destroys them
  *   contexts  makes arrays in a context of its own and destroys the context
  *   sizes     what arrays of many shapes take; meant for a run without Sluice
+ *   churn     four threads take and give back handles, mappings and arrays at random, --count times each
  *   cost      nanoseconds of create+release, of create+map+unmap+release and of creating and destroying an array
  *   --step SIZE (64m)  --count N (1000000)  --device N (0): the memory's device, not the context's
  * Lines: "got COUNT BYTES STATUS", "LABEL free B". */
 #include "driver_calls.h"
 
+#include <pthread.h>
 #include <string.h>
 #include <time.h>
 
@@ -220,6 +222,60 @@ static void sizes(void) {
     }
 }
 
+/* Each thread has eight places; a place holds a handle, a mapping, both, an array or nothing. */
+static void *churn_places(void *number) {
+    enum { PLACES = 8, BYTES = 2 << 20 };
+    uint64_t base = reserve(PLACES * BYTES), handles[PLACES] = {0}, second;
+    void *arrays[PLACES] = {NULL};
+    int mapped[PLACES] = {0};
+    unsigned seed = (unsigned)(uintptr_t)number;
+    shape_t shapes[] = {{16, 16, 0, 0x20, 1, 0}, {1024, 1024, 0, 0x20, 1, 0}, {64, 64, 0, 0x20, 1, 0x40}};
+    driver_begin(0);
+    for (long i = 0; i < count; i++) {
+        int at = rand_r(&seed) % PLACES, what = rand_r(&seed) % 4, last = i + PLACES >= count;
+        if (last)
+            at = (int)(count - 1 - i);
+        uint64_t address = base + (uint64_t)at * BYTES;
+        if (arrays[at] && (last || what == 0)) {
+            MUST(cuArrayDestroy(arrays[at]));
+            arrays[at] = NULL;
+        } else if (!arrays[at] && !last && what == 0) {
+            if (cuArray3DCreate_v2(&arrays[at], &shapes[rand_r(&seed) % 3]) != 0)
+                arrays[at] = NULL;
+        }
+        if (handles[at] && !mapped[at] && !last && what == 1) {
+            MUST(cuMemMap(address, BYTES, 0, handles[at], 0));
+            mapped[at] = 1;
+        } else if (mapped[at] && (last || what == 1)) {
+            MUST(cuMemUnmap(address, BYTES));
+            mapped[at] = 0;
+        }
+        if (mapped[at] && handles[at] && what == 3) {
+            MUST(cuMemRetainAllocationHandle(&second, (void *)address));
+            MUST(cuMemRelease(second));
+        }
+        if (handles[at] && (last || what == 2)) {
+            MUST(cuMemRelease(handles[at]));
+            handles[at] = 0;
+        } else if (!handles[at] && !mapped[at] && !last && what == 2) {
+            if (cuMemCreate(&handles[at], BYTES, &property, 0) != 0)
+                handles[at] = 0;
+        }
+    }
+    return NULL;
+}
+
+static void churn(void) {
+    pthread_t threads[4];
+    count = count == 1000000 ? 200000 : count;
+    say_free("start");
+    for (uintptr_t i = 0; i < 4; i++)
+        pthread_create(&threads[i], NULL, churn_places, (void *)(i + 1));
+    for (int i = 0; i < 4; i++)
+        pthread_join(threads[i], NULL);
+    say_free("end");
+}
+
 static double now(void) {
     struct timespec time;
     clock_gettime(CLOCK_MONOTONIC, &time);
@@ -291,19 +347,12 @@ int main(int argc, char **argv) {
     for (size_t i = 0; i < sizeof calls / sizeof *calls; i++)
         *calls[i].function = driver_function(calls[i].name);
     shape_t shape = square(), tiny = {16, 16, 0, 0x20, 1, 0};
+    static const struct { const char *name; void (*run)(void); } modes[] = {
+        {"loop", loop}, {"retain", retain}, {"gaps", gaps}, {"contexts", contexts}, {"sizes", sizes}, {"churn", churn}, {"cost", cost}};
     if (strcmp(what, "arrays") == 0 || strcmp(what, "small") == 0)
-        take_arrays(*what == 'a' ? &shape : &tiny);
-    else if (strcmp(what, "retain") == 0)
-        retain();
-    else if (strcmp(what, "gaps") == 0)
-        gaps();
-    else if (strcmp(what, "contexts") == 0)
-        contexts();
-    else if (strcmp(what, "sizes") == 0)
-        sizes();
-    else if (strcmp(what, "cost") == 0)
-        cost();
-    else
-        loop();
-    return 0;
+        return take_arrays(*what == 'a' ? &shape : &tiny), 0;
+    for (size_t i = 0; i < sizeof modes / sizeof *modes; i++)
+        if (strcmp(what, modes[i].name) == 0)
+            return modes[i].run(), 0;
+    return fprintf(stderr, "vmm: unknown %s\n", what), 2;
 }
