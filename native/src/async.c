@@ -16,8 +16,8 @@
 enum { LOCATION_DEVICE = 1, TYPE_MANAGED = 2, NOT_CAPTURING = 0 };
 
 typedef struct {
-    sl_pool_t *pool; /* NULL: not accounted */
-    sl_pool_claim_t claim;
+    sl_holding_t *pool; /* NULL: not accounted */
+    sl_holding_claim_t claim;
 } charge_t;
 
 /* The functions that see the same stream behind the numbers of the default streams as the hooked call does. */
@@ -61,7 +61,7 @@ static bool device_of(CUstream stream, const stream_calls_t *calls, CUdevice *de
 }
 
 /* A pool that the program did not make and did not ask for by place is some device's own; the driver must say whose. */
-static sl_pool_t *learn(CUmemoryPool handle, CUdevice nearest) {
+static sl_holding_t *learn(CUmemoryPool handle, CUdevice nearest) {
     int devices = 0;
     CUmemoryPool of_device;
     if (real.cuDeviceGetCount && real.cuDeviceGetDefaultMemPool && real.cuDeviceGetCount(&devices) == CUDA_SUCCESS)
@@ -71,9 +71,9 @@ static sl_pool_t *learn(CUmemoryPool handle, CUdevice nearest) {
     return sl_pool_open(handle, sl_gpu_find(nearest));
 }
 
-static sl_pool_t *pool_of(CUmemoryPool handle, CUstream stream, const stream_calls_t *calls) {
+static sl_holding_t *pool_of(CUmemoryPool handle, CUstream stream, const stream_calls_t *calls) {
     CUdevice device = 0;
-    sl_pool_t *pool = sl_pool_find(handle);
+    sl_holding_t *pool = sl_pool_find(handle);
     if (pool)
         return pool;
     if (!device_of(stream, calls, &device))
@@ -104,12 +104,12 @@ static CUresult admit(charge_t *charge, uint64_t bytes, CUmemoryPool handle, CUs
         return state == SL_TENANT_REFUSE ? CUDA_ERROR_NOT_PERMITTED : CUDA_SUCCESS;
     if (!bytes || !is_ordinary(stream, calls))
         return CUDA_SUCCESS;
-    sl_pool_t *pool = pool_of(handle, stream, calls);
-    int gpu = pool ? sl_pool_gpu(pool) : SL_GPU_UNCOUNTED;
+    sl_holding_t *pool = pool_of(handle, stream, calls);
+    int gpu = pool ? pool->gpu : SL_GPU_UNCOUNTED;
     sl_tenant_count_call(gpu >= 0);
     if (gpu < 0)
         return gpu == SL_GPU_REFUSED ? CUDA_ERROR_NOT_PERMITTED : CUDA_SUCCESS;
-    if (!sl_pool_admit(pool, bytes, &charge->claim)) {
+    if (!sl_holding_admit(pool, bytes, &charge->claim)) {
         sl_ledger_refuse((unsigned)gpu, bytes);
         return CUDA_ERROR_OUT_OF_MEMORY;
     }
@@ -122,11 +122,11 @@ static CUresult settle(const charge_t *charge, CUresult status, CUdeviceptr *add
                        const stream_calls_t *calls) {
     if (!charge->pool)
         return status;
-    uint64_t unforeseen = sl_pool_settle(charge->pool, &charge->claim);
+    uint64_t unforeseen = sl_holding_settle(charge->pool, &charge->claim);
     if (SL_UNLIKELY(unforeseen) && status == CUDA_SUCCESS && calls->free && calls->free(*address, stream) == CUDA_SUCCESS) {
         *address = 0;
-        sl_pool_shrink(charge->pool, unforeseen);
-        sl_ledger_refuse((unsigned)sl_pool_gpu(charge->pool), bytes);
+        sl_holding_shrink(charge->pool, unforeseen);
+        sl_ledger_refuse((unsigned)charge->pool->gpu, bytes);
         return CUDA_ERROR_OUT_OF_MEMORY;
     }
     return status;
@@ -161,12 +161,20 @@ static int gpu_at(const CUmemLocation *location, CUmemAllocationType type) {
     return type == TYPE_MANAGED && location->type == 0 ? sl_gpu_current() : SL_GPU_UNCOUNTED;
 }
 
+/* A pool that went with its context may have had the same handle. */
+static void open_new(CUmemoryPool handle, int gpu) {
+    sl_holding_t *old = sl_pool_find(handle);
+    if (old)
+        sl_pool_close(old, 0);
+    sl_pool_open(handle, gpu);
+}
+
 CUresult hook_cuMemPoolCreate(CUmemoryPool *pool, const CUmemPoolProps *poolProps) {
     if (!SL_DRIVER_HAS(cuMemPoolCreate))
         return CUDA_ERROR_NOT_FOUND;
     CUresult status = real.cuMemPoolCreate(pool, poolProps);
     if (status == CUDA_SUCCESS && attached())
-        sl_pool_open(*pool, gpu_at(&poolProps->location, poolProps->allocType));
+        open_new(*pool, gpu_at(&poolProps->location, poolProps->allocType));
     return status;
 }
 
@@ -177,7 +185,7 @@ CUresult hook_cuMemPoolImportFromShareableHandle(CUmemoryPool *pool_out, void *h
         return CUDA_ERROR_NOT_FOUND;
     CUresult status = real.cuMemPoolImportFromShareableHandle(pool_out, handle, handleType, flags);
     if (status == CUDA_SUCCESS && attached())
-        sl_pool_open(*pool_out, SL_GPU_UNCOUNTED);
+        open_new(*pool_out, SL_GPU_UNCOUNTED);
     return status;
 }
 
@@ -196,14 +204,14 @@ PLACE_HOOK(cuMemGetMemPool)
 CUresult hook_cuMemPoolDestroy(CUmemoryPool pool) {
     if (!SL_DRIVER_HAS(cuMemPoolDestroy))
         return CUDA_ERROR_NOT_FOUND;
-    sl_pool_t *known = attached() ? sl_pool_find(pool) : NULL;
+    sl_holding_t *known = attached() ? sl_pool_find(pool) : NULL;
     uint64_t used = known ? sl_pool_begin_close(known) : 0;
     CUresult status = real.cuMemPoolDestroy(pool);
     if (known && status != CUDA_SUCCESS)
         sl_pool_keep(known);
     if (!known || status != CUDA_SUCCESS)
         return status;
-    int gpu = sl_pool_gpu(known);
+    int gpu = known->gpu;
     uint64_t left = sl_pool_close(known, used);
     if (left)
         sl_orphan_add(pool, (unsigned)gpu, left, used);
@@ -215,9 +223,9 @@ CUresult hook_cuMemPoolDestroy(CUmemoryPool pool) {
         if (!SL_DRIVER_HAS(function))                                       \
             return CUDA_ERROR_NOT_FOUND;                                    \
         CUresult status = real.function(pool, __VA_ARGS__);                 \
-        sl_pool_t *known = attached() ? sl_pool_find(pool) : NULL;          \
-        if (known && sl_pool_gpu(known) >= 0)                               \
-            sl_pool_follow(known);                                          \
+        sl_holding_t *known = attached() ? sl_pool_find(pool) : NULL;          \
+        if (known && known->gpu >= 0)                               \
+            sl_holding_follow(known);                                          \
         return status;                                                      \
     }
 CHANGE_HOOK(cuMemPoolTrimTo, (CUmemoryPool pool, size_t minBytesToKeep), minBytesToKeep)

@@ -36,8 +36,8 @@ typedef struct graph {
 } graph_t;
 
 typedef struct {
-    sl_pool_t *pool[DEVICES]; /* NULL: the graph needs nothing here */
-    sl_pool_claim_t claim[DEVICES];
+    sl_holding_t *pool[DEVICES]; /* NULL: the graph needs nothing here */
+    sl_holding_claim_t claim[DEVICES];
 } charge_t;
 
 static atomic_bool allocations_seen;
@@ -92,21 +92,21 @@ static graph_t *take_out(CUgraphExec exec) {
     return graph;
 }
 
-static bool is_resident(const graph_t *graph, int device, const sl_pool_t *pool, CUstream stream) {
-    return graph->launched && graph->stream == stream && graph->trims[device] == sl_pool_trims(pool);
+static bool is_resident(const graph_t *graph, int device, const sl_holding_t *pool, CUstream stream) {
+    return graph->launched && graph->stream == stream && graph->trims[device] == pool->trims;
 }
 
 static void settle(const charge_t *charge) {
     for (int device = 0; device < DEVICES; device++)
         if (charge->pool[device])
-            sl_pool_settle(charge->pool[device], &charge->claim[device]);
+            sl_holding_settle(charge->pool[device], &charge->claim[device]);
 }
 
 /* What other graphs left behind is used first. */
 static bool claim(charge_t *charge, int device, uint64_t bytes) {
-    sl_pool_t *pool = charge->pool[device];
-    uint64_t room = sl_pool_room(pool);
-    return room >= bytes || sl_pool_claim(pool, bytes - room, &charge->claim[device]);
+    sl_holding_t *pool = charge->pool[device];
+    uint64_t room = sl_holding_room(pool);
+    return room >= bytes || sl_holding_claim(pool, bytes - room, &charge->claim[device]);
 }
 
 static CUresult admit(charge_t *charge, const graph_t *graph, CUstream stream) {
@@ -115,7 +115,7 @@ static CUresult admit(charge_t *charge, const graph_t *graph, CUstream stream) {
     for (int device = 0; device < DEVICES; device++) {
         uint64_t bytes = graph->need.bytes[device];
         int gpu = bytes ? sl_gpu_find(device) : SL_GPU_UNCOUNTED;
-        sl_pool_t *pool = gpu >= 0 ? sl_pool_of_graphs(device, gpu) : NULL;
+        sl_holding_t *pool = gpu >= 0 ? sl_pool_of_graphs(device, gpu) : NULL;
         charge->pool[device] = pool;
         if (!pool || is_resident(graph, device, pool, stream) || claim(charge, device, bytes))
             continue;
@@ -133,7 +133,7 @@ static void note_launch(CUgraphExec exec, CUstream stream, const charge_t *charg
         graph->launched = true;
         graph->stream = stream;
         for (int device = 0; device < DEVICES; device++)
-            graph->trims[device] = charge->pool[device] ? sl_pool_trims(charge->pool[device]) : 0;
+            graph->trims[device] = charge->pool[device] ? charge->pool[device]->trims : 0;
     }
     pthread_mutex_unlock(&lock);
 }
@@ -218,11 +218,11 @@ INSTANTIATE_HOOK(cuGraphInstantiateWithParams_ptsz, PARAMS_UPLOAD, WITH_PARAMS, 
 
 static void follow_device(CUdevice device, bool trimmed) {
     int gpu = sl_gpu_find(device);
-    sl_pool_t *pool = gpu >= 0 ? sl_pool_of_graphs(device, gpu) : NULL;
+    sl_holding_t *pool = gpu >= 0 ? sl_pool_of_graphs(device, gpu) : NULL;
     if (pool && trimmed)
-        sl_pool_note_trim(pool);
+        pool->trims++;
     if (pool)
-        sl_pool_follow(pool);
+        sl_holding_follow(pool);
 }
 
 /* Taken out first: afterwards another thread may get the same handle. */

@@ -97,7 +97,7 @@ final class Doctor {
             findings.add(Finding.warn("not enforced yet", open.size() + " other ways to take memory pass uncounted: " + String.join(", ", open),
                     "leave room on the GPU for programs that use them"));
         }
-        if (hooks.enforced("launch").isEmpty()) {
+        if (!hooks.enforced("launch").contains("cuLaunchKernel")) {
             findings.add(Finding.warn("not enforced yet", "shares of GPU time", "jobs on one GPU slow each other down"));
         }
         findings.add(Finding.ok("bypass", "a program that wants to can avoid a preloaded library; use Sluice among people who share"));

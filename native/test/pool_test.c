@@ -1,0 +1,328 @@
+/* The charge of a pool is what the pool has reserved, whoever lets it grow or shrink. The driver is a few functions on
+ * one pool, put where the real ones go. */
+#include "check.h"
+
+#include <pthread.h>
+#include <sched.h>
+
+#include "gpu.h"
+#include "graph.h"
+#include "hooks.h"
+#include "ledger.h"
+#include "orphan.h"
+#include "pool.h"
+#include "real.h"
+#include "tenant.h"
+
+#define GPU 0u
+#define MIB (1ull << 20)
+#define STEP (32 * MIB)
+#define LIMIT (1024 * MIB)
+#define POOL ((CUmemoryPool)&reserved)
+#define STREAM ((CUstream)0x1000)
+#define THREADS 8
+#define ROUNDS 40000
+
+enum { RESERVED = 5, USED = 7 };
+
+static _Atomic uint64_t reserved, used, most, pieces; /* pieces: what is left lies in pieces too small to use */
+static atomic_bool crowded;
+static atomic_int capturing, frees, trims, admitted, refused;
+static pthread_mutex_t pool_lock = PTHREAD_MUTEX_INITIALIZER;
+
+static CUresult fake_count(int *count) {
+    *count = 1;
+    return CUDA_SUCCESS;
+}
+
+static CUresult fake_uuid(CUuuid *uuid, CUdevice device) {
+    memset(uuid, 7 + device, sizeof *uuid);
+    return CUDA_SUCCESS;
+}
+
+static CUresult fake_capturing(CUstream stream, CUstreamCaptureStatus *status) {
+    CHECK(stream == STREAM);
+    *status = capturing;
+    return CUDA_SUCCESS;
+}
+
+static CUresult fake_current(CUmemoryPool *pool, CUdevice device) {
+    CHECK(device == 0);
+    *pool = POOL;
+    return CUDA_SUCCESS;
+}
+
+/* Threads change between question and answer, and between answer and use. */
+static CUresult fake_attribute(CUmemoryPool pool, CUmemPool_attribute attribute, void *value) {
+    static atomic_uint calls;
+    CHECK(pool == POOL);
+    unsigned call = crowded ? calls++ : 1;
+    if (call % 6 == 0)
+        sched_yield();
+    *(uint64_t *)value = attribute == RESERVED ? reserved : used;
+    if (call % 6 == 3)
+        sched_yield();
+    return CUDA_SUCCESS;
+}
+
+static CUresult fake_allocate(CUdeviceptr *address, size_t bytes, CUstream stream) {
+    CHECK(stream == STREAM);
+    *address = bytes;
+    if (capturing)
+        return CUDA_SUCCESS;
+    pthread_mutex_lock(&pool_lock);
+    uint64_t base = pieces ? reserved : used;
+    uint64_t needed = (base + bytes + STEP - 1) / STEP * STEP;
+    if (needed > reserved)
+        reserved = needed;
+    used += bytes;
+    if (reserved > most)
+        most = reserved;
+    pthread_mutex_unlock(&pool_lock);
+    return CUDA_SUCCESS;
+}
+
+static CUresult fake_free(CUdeviceptr address, CUstream stream) {
+    CHECK(stream == STREAM);
+    frees++;
+    used -= address;
+    return CUDA_SUCCESS;
+}
+
+static CUresult fake_trim(CUmemoryPool pool, size_t keep) {
+    CHECK(pool == POOL);
+    trims++;
+    if (pieces && !frees)
+        return CUDA_SUCCESS;
+    pthread_mutex_lock(&pool_lock);
+    uint64_t needed = (used + STEP - 1) / STEP * STEP;
+    uint64_t target = keep > needed ? keep : needed;
+    if (reserved > target)
+        reserved = target;
+    pthread_mutex_unlock(&pool_lock);
+    return CUDA_SUCCESS;
+}
+
+static CUresult fake_destroy(CUmemoryPool pool) {
+    CHECK(pool == POOL);
+    return CUDA_SUCCESS;
+}
+
+static CUresult fake_pointer(void *data, CUpointer_attribute attribute, CUdeviceptr address) {
+    if (attribute == 17)
+        *(CUmemoryPool *)data = POOL;
+    else
+        *(size_t *)data = address;
+    return CUDA_SUCCESS;
+}
+
+static void begin(void) {
+    real.cuDeviceGetCount = fake_count;
+    real.cuDeviceGetUuid_v2 = fake_uuid;
+    real.cuStreamIsCapturing = fake_capturing;
+    real.cuDeviceGetMemPool = fake_current;
+    real.cuMemPoolGetAttribute = fake_attribute;
+    real.cuMemAllocAsync = fake_allocate;
+    real.cuMemFreeAsync = fake_free;
+    real.cuMemPoolTrimTo = fake_trim;
+    real.cuMemPoolDestroy = fake_destroy;
+    real.cuPointerGetAttribute = fake_pointer;
+    CHECK(sl_tenant_attach() == SL_TENANT_ATTACHED);
+    CHECK(sl_gpu_find(0) == (int)GPU);
+}
+
+static const sl_region_account_t *account(void) {
+    return sl_region_account(&sl_tenant.region, sl_tenant.slot, GPU);
+}
+
+static int allocate(uint64_t bytes) {
+    CUdeviceptr address;
+    return hook_cuMemAllocAsync(&address, bytes, STREAM);
+}
+
+static void check_charge(void) {
+    CHECK(account()->charged_bytes == reserved, "%llu of %llu", (unsigned long long)account()->charged_bytes,
+          (unsigned long long)reserved);
+    CHECK(account()->pool_bytes == reserved);
+    CHECK(account()->in_flight_bytes == 0);
+}
+
+static void empty(void) {
+    used = reserved = pieces = 0;
+    sl_pool_refresh(GPU);
+    check_charge();
+    most = 0;
+    frees = trims = 0;
+}
+
+static void should_charge_what_the_pool_reserved(void) {
+    CHECK(allocate(1000) == CUDA_SUCCESS);
+    CHECK(reserved == STEP);
+    check_charge();
+    CHECK(allocate(100 * MIB) == CUDA_SUCCESS);
+    check_charge();
+    hook_cuMemFreeAsync(1000, STREAM);
+    hook_cuMemFreeAsync(100 * MIB, STREAM);
+    check_charge();
+    empty();
+}
+
+static void should_refuse_growth_beyond_the_quota(void) {
+    uint64_t refusals = sl_tenant.region.gpus[GPU].refused_calls;
+    for (uint64_t i = 0; i < LIMIT / (64 * MIB); i++)
+        CHECK(allocate(64 * MIB) == CUDA_SUCCESS);
+    CHECK(allocate(1) == CUDA_ERROR_OUT_OF_MEMORY);
+    CHECK(most == LIMIT);
+    CHECK(sl_tenant.region.gpus[GPU].refused_calls == refusals + 1);
+    check_charge();
+    empty();
+}
+
+static void should_use_the_last_step_of_the_quota(void) {
+    CHECK(allocate(LIMIT - 52 * MIB) == CUDA_SUCCESS);
+    CHECK(allocate(52 * MIB) == CUDA_SUCCESS);
+    CHECK(reserved == LIMIT);
+    check_charge();
+    empty();
+}
+
+static void should_serve_from_what_the_pool_has_at_the_quota(void) {
+    CHECK(allocate(LIMIT) == CUDA_SUCCESS);
+    hook_cuMemFreeAsync(LIMIT, STREAM);
+    for (int i = 0; i < 10; i++) {
+        CHECK(allocate(LIMIT) == CUDA_SUCCESS);
+        hook_cuMemFreeAsync(LIMIT, STREAM);
+    }
+    CHECK(trims == 0);
+    check_charge();
+    empty();
+}
+
+static void should_give_back_what_grew_unasked(void) {
+    CHECK(allocate(LIMIT) == CUDA_SUCCESS);
+    hook_cuMemFreeAsync(LIMIT / 2, STREAM);
+    pieces = 1;
+    frees = 0;
+    CHECK(allocate(LIMIT / 4) == CUDA_ERROR_OUT_OF_MEMORY);
+    CHECK(frees == 1);
+    CHECK(used == LIMIT / 2);
+    CHECK(reserved <= LIMIT);
+    check_charge();
+    empty();
+}
+
+static void should_see_what_the_pool_gave_back_before_it_refuses(void) {
+    CHECK(allocate(LIMIT) == CUDA_SUCCESS);
+    used = reserved = 0;
+    uint64_t sum = sl_ledger_reserve(GPU, LIMIT);
+    CHECK(sum == LIMIT);
+    sl_ledger_cancel(GPU, LIMIT);
+    empty();
+}
+
+static void should_let_the_pool_give_back_before_it_refuses(void) {
+    CHECK(allocate(LIMIT) == CUDA_SUCCESS);
+    hook_cuMemFreeAsync(LIMIT, STREAM);
+    CHECK(sl_ledger_reserve(GPU, LIMIT) == LIMIT);
+    CHECK(trims == 1);
+    sl_ledger_cancel(GPU, LIMIT);
+    empty();
+}
+
+static void should_leave_captures_alone(void) {
+    capturing = 1;
+    CHECK(allocate(10 * LIMIT) == CUDA_SUCCESS);
+    capturing = 0;
+    CHECK(reserved == 0);
+    check_charge();
+}
+
+static void should_pass_what_is_beyond_all_measure(void) {
+    CHECK(allocate(UINT64_MAX) == CUDA_ERROR_OUT_OF_MEMORY);
+    CHECK(most == 0);
+    check_charge();
+}
+
+static void should_keep_charging_what_outlives_its_pool(void) {
+    CHECK(allocate(100 * MIB) == CUDA_SUCCESS);
+    CHECK(hook_cuMemPoolDestroy(POOL) == CUDA_SUCCESS);
+    CHECK(account()->charged_bytes == 128 * MIB);
+    hook_cuMemFreeAsync(100 * MIB, STREAM);
+    CHECK(account()->charged_bytes == 0);
+    CHECK(account()->pool_bytes == 0);
+    CHECK(sl_orphan_count == 0);
+    empty();
+}
+
+static void should_refund_when_the_context_is_gone(void) {
+    CHECK(allocate(100 * MIB) == CUDA_SUCCESS);
+    used = reserved = 0;
+    sl_pool_end(GPU);
+    check_charge();
+    CHECK(allocate(100 * MIB) == CUDA_SUCCESS);
+    check_charge();
+    empty();
+}
+
+static void *trade(void *seed_of) {
+    unsigned seed = *(unsigned *)seed_of;
+    uint64_t held = 0;
+    for (int round = 0; round < ROUNDS; round++) {
+        uint64_t bytes = (1 + (unsigned)rand_r(&seed) % 400) * MIB;
+        if (held) {
+            hook_cuMemFreeAsync(held, STREAM);
+            held = 0;
+        } else if (allocate(bytes) == CUDA_SUCCESS) {
+            held = bytes;
+            admitted++;
+        } else {
+            refused++;
+        }
+        if (round % 64 == 0)
+            fake_trim(POOL, 0); /* as a synchronisation does, untold */
+        if (round % 16 == 0)
+            sl_pool_refresh(GPU);
+    }
+    if (held)
+        hook_cuMemFreeAsync(held, STREAM);
+    return NULL;
+}
+
+static void should_stay_exact_with_many_threads(void) {
+    crowded = true;
+    pthread_t threads[THREADS];
+    unsigned seeds[THREADS];
+    for (unsigned i = 0; i < THREADS; i++) {
+        seeds[i] = i + 1;
+        CHECK(pthread_create(&threads[i], NULL, trade, &seeds[i]) == 0);
+    }
+    for (int i = 0; i < THREADS; i++)
+        pthread_join(threads[i], NULL);
+    crowded = false;
+    CHECK(used == 0);
+    CHECK(admitted > ROUNDS && refused > 0, "%d admitted, %d refused", admitted, refused);
+    sl_pool_refresh(GPU);
+    check_charge();
+    empty();
+}
+
+int main(void) {
+    use_test_folder();
+    setenv("SLUICE_MEMORY", "1g", 1);
+    setenv("SLUICE_TENANT", "pools", 1);
+    setenv("SLUICE_LOG", "error", 1);
+    begin();
+    RUN(should_charge_what_the_pool_reserved);
+    RUN(should_refuse_growth_beyond_the_quota);
+    RUN(should_use_the_last_step_of_the_quota);
+    RUN(should_serve_from_what_the_pool_has_at_the_quota);
+    RUN(should_give_back_what_grew_unasked);
+    RUN(should_see_what_the_pool_gave_back_before_it_refuses);
+    RUN(should_let_the_pool_give_back_before_it_refuses);
+    RUN(should_leave_captures_alone);
+    RUN(should_pass_what_is_beyond_all_measure);
+    RUN(should_keep_charging_what_outlives_its_pool);
+    RUN(should_refund_when_the_context_is_gone);
+    RUN(should_stay_exact_with_many_threads);
+    return 0;
+}
