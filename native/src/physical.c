@@ -41,6 +41,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* never held around a 
 static sl_index_t handles = {.record_bytes = sizeof(physical_t)};
 static sl_index_t mappings = {.record_bytes = sizeof(mapping_t)};
 static uint32_t last_serial;
+static uint64_t mapping_step = 1ull << 30; /* all mappings began at multiples of this power of two */
 
 static void refund(const physical_t *physical) {
     sl_ledger_refund(physical->gpu, SL_USE_PHYSICAL, physical->bytes);
@@ -139,8 +140,11 @@ static void add_mapping(uint64_t address, uint64_t bytes, uint64_t handle) {
     if (old)
         remove_mapping(old);
     mapping_t *mapping = sl_index_find(&handles, handle) ? sl_index_put(&mappings, address) : NULL;
-    if (mapping)
+    if (mapping) {
         *mapping = (mapping_t){address, bytes, handle, hold(handle)};
+        while (address & (mapping_step - 1))
+            mapping_step /= 2;
+    }
     pthread_mutex_unlock(&lock);
 }
 
@@ -156,16 +160,22 @@ static bool sweep(uint64_t from, uint64_t end) {
     return any;
 }
 
-/* Mostly the range is one mapping or several in a row. Where there is a gap the whole table is looked through. */
+/* Looks at every address where a mapping can begin, or through the whole table where that is less. */
 static void remove_mappings(uint64_t from, uint64_t bytes) {
     uint64_t end = from + bytes;
     pthread_mutex_lock(&lock);
-    for (mapping_t *mapping; from < end && (mapping = sl_index_find(&mappings, from));) {
-        from += mapping->bytes;
-        remove_mapping(mapping);
+    if (bytes / mapping_step > mappings.capacity) {
+        while (sweep(from, end))
+            ; /* again, because to remove one moves others */
+    } else {
+        for (uint64_t at = from; mappings.count && at < end;) {
+            at = (at + mapping_step - 1) & ~(mapping_step - 1);
+            mapping_t *mapping = at < end ? sl_index_find(&mappings, at) : NULL;
+            at += mapping ? mapping->bytes : mapping_step;
+            if (mapping)
+                remove_mapping(mapping);
+        }
     }
-    while (from < end && mappings.count && sweep(from, end))
-        ; /* again, because to remove one moves others */
     pthread_mutex_unlock(&lock);
 }
 

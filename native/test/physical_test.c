@@ -105,6 +105,19 @@ static void should_unmap_several_and_across_gaps(void) {
     check_charged(0, 0);
 }
 
+static void should_unmap_ranges_of_any_size(void) {
+    for (uint64_t i = 0; i < 3; i++) {
+        handle_t handle = create(6 * MIB);
+        CHECK(hook_cuMemMap(ADDRESS + 2 * MIB + (i << 36), 6 * MIB, 0, handle, 0) == 0 && hook_cuMemRelease(handle) == 0);
+    }
+    CHECK(hook_cuMemUnmap(ADDRESS + 8 * MIB, 1ull << 35) == 0);
+    check_charged(18 * MIB, 3);
+    CHECK(hook_cuMemUnmap(ADDRESS, 1ull << 37) == 0);
+    check_charged(6 * MIB, 1);
+    CHECK(hook_cuMemUnmap(ADDRESS + (2ull << 36), 8 * MIB) == 0);
+    check_charged(0, 0);
+}
+
 static void should_keep_the_charge_when_the_driver_refuses(void) {
     handle_t handle = create(2 * MIB);
     hook_cuMemMap(ADDRESS, 2 * MIB, 0, handle, 0);
@@ -231,6 +244,7 @@ int main(void) {
     RUN(should_charge_until_the_last_mapping);
     RUN(should_charge_until_the_last_reference);
     RUN(should_unmap_several_and_across_gaps);
+    RUN(should_unmap_ranges_of_any_size);
     RUN(should_keep_the_charge_when_the_driver_refuses);
     RUN(should_refuse_what_passes_the_quota);
     RUN(should_charge_the_gpu_of_the_memory);
