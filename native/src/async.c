@@ -55,8 +55,8 @@ static bool device_of(CUstream stream, const stream_calls_t *calls, CUdevice *de
     CUcontext context;
     if (only_device())
         return *device = 0, true;
-    if (calls->get_device)
-        return calls->get_device(stream, device) == CUDA_SUCCESS;
+    if (calls->get_device && calls->get_device(stream, device) == CUDA_SUCCESS)
+        return true;
     return calls->get_context && calls->get_context(stream, &context) == CUDA_SUCCESS && device_of_context(context, device);
 }
 
