@@ -11,10 +11,19 @@
  * H200 with driver 580: requests up to a block are packed in steps of 512 bytes, larger ones get whole blocks. */
 #define SL_BLOCK_BYTES (2u << 20)
 
-typedef enum { SL_FREE_ENTRY, SL_WHOLE, SL_MANAGED, SL_SMALL, SL_BLOCK, SL_ARRAY, SL_SMALL_ARRAY } sl_allocation_kind_t;
+typedef enum {
+    SL_FREE_ENTRY,
+    SL_WHOLE,
+    SL_MANAGED,
+    SL_SMALL,
+    SL_BLOCK,
+    SL_ARRAY,
+    SL_SMALL_ARRAY,
+    SL_CONTEXT,
+} sl_allocation_kind_t;
 
 typedef struct {
-    uint64_t address;  /* of an array: its handle, which is an address of the host and so of nothing else */
+    uint64_t address;  /* of an array or a context: its handle, an address of the host and so of nothing else */
     uint64_t bytes;    /* charged; of a small one: requested; of a block: how many small ones lie in it */
     CUcontext context;
     uint32_t epoch;    /* how many contexts were destroyed before it was made */

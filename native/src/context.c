@@ -1,9 +1,12 @@
 /* context: cuInit, and the calls that end a context and free all memory in it at once. */
+#include "context.h"
+
 #include "driver.h"
 #include "gpu.h"
 #include "hooks.h"
 #include "memory.h"
 #include "orphan.h"
+#include "overhead.h"
 #include "pool.h"
 #include "real.h"
 #include "tenant.h"
@@ -24,11 +27,12 @@ static CUresult settle_destroyed(CUresult status, CUcontext context, uint32_t te
     if (status == CUDA_SUCCESS && context && attached()) {
         sl_allocations_drain(context, teardown, sl_memory_refund);
         sl_pool_refresh_all();
+        sl_overhead_refresh();
     }
     return status;
 }
 
-static CUresult settle_primary(CUresult status, CUdevice device, CUcontext context, uint32_t teardown) {
+CUresult sl_context_settle_primary(CUresult status, CUdevice device, CUcontext context, uint32_t teardown) {
     int gpu = status == CUDA_SUCCESS && attached() ? sl_gpu_find(device) : SL_GPU_UNCOUNTED;
     if (gpu >= 0) {
         sl_pool_end((unsigned)gpu);
@@ -58,7 +62,7 @@ CUresult hook_cuCtxDetach(CUcontext ctx) {
     return gone ? settle_destroyed(status, ctx, teardown) : status;
 }
 
-static bool primary_active(CUdevice device) {
+bool sl_context_primary_active(CUdevice device) {
     unsigned int flags;
     int active = 0;
     return real.cuDevicePrimaryCtxGetState && real.cuDevicePrimaryCtxGetState(device, &flags, &active) == CUDA_SUCCESS &&
@@ -68,7 +72,7 @@ static bool primary_active(CUdevice device) {
 /* The only way to learn its address is to retain it; that changes nothing while it is active. */
 static CUcontext primary_context(CUdevice device) {
     CUcontext context = NULL;
-    if (!attached() || !primary_active(device) || !real.cuDevicePrimaryCtxRetain || !real.cuDevicePrimaryCtxRelease_v2)
+    if (!attached() || !sl_context_primary_active(device) || !real.cuDevicePrimaryCtxRetain || !real.cuDevicePrimaryCtxRelease_v2)
         return NULL;
     if (real.cuDevicePrimaryCtxRetain(&context, device) != CUDA_SUCCESS)
         return NULL;
@@ -76,16 +80,16 @@ static CUcontext primary_context(CUdevice device) {
     return context;
 }
 
-#define PRIMARY_HOOK(function, gone)                                                    \
-    CUresult hook_##function(CUdevice dev) {                                            \
-        if (!SL_DRIVER_HAS(function))                                                      \
-            return CUDA_ERROR_NOT_FOUND;                                                \
-        CUcontext context = primary_context(dev);                                       \
-        uint32_t teardown = sl_allocations_begin_teardown();                            \
-        CUresult status = real.function(dev);                                           \
-        return context && (gone) ? settle_primary(status, dev, context, teardown) : status; \
+#define PRIMARY_HOOK(function, gone)                                                                   \
+    CUresult hook_##function(CUdevice dev) {                                                           \
+        if (!SL_DRIVER_HAS(function))                                                                  \
+            return CUDA_ERROR_NOT_FOUND;                                                               \
+        CUcontext context = primary_context(dev);                                                      \
+        uint32_t teardown = sl_allocations_begin_teardown();                                           \
+        CUresult status = real.function(dev);                                                          \
+        return context && (gone) ? sl_context_settle_primary(status, dev, context, teardown) : status; \
     }
-PRIMARY_HOOK(cuDevicePrimaryCtxRelease, !primary_active(dev))
-PRIMARY_HOOK(cuDevicePrimaryCtxRelease_v2, !primary_active(dev))
+PRIMARY_HOOK(cuDevicePrimaryCtxRelease, !sl_context_primary_active(dev))
+PRIMARY_HOOK(cuDevicePrimaryCtxRelease_v2, !sl_context_primary_active(dev))
 PRIMARY_HOOK(cuDevicePrimaryCtxReset, true)
 PRIMARY_HOOK(cuDevicePrimaryCtxReset_v2, true)

@@ -7,28 +7,25 @@
 #include "gpu.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "driver.h"
 #include "ledger.h"
+#include "nvml.h"
 #include "nvml_device.h"
 #include "os.h"
 #include "real.h"
-#include "real_nvml.h"
 #include "tenant.h"
 
 #define FILLING (1ull << 63)
 #define READY 1
-#define DEVICES 64
 #define DEFAULT_GRANULARITY (2u << 20)
 #define WAITS 1000
 
-static atomic_int entries[DEVICES]; /* 0 = not asked yet; entry + 1; or negative */
+static atomic_int entries[SL_GPU_DEVICES]; /* 0 = not asked yet; entry + 1; or negative */
 
 void sl_gpu_forget(void) {
-    for (int i = 0; i < DEVICES; i++)
+    for (int i = 0; i < SL_GPU_DEVICES; i++)
         entries[i] = 0;
 }
 
@@ -45,26 +42,6 @@ static uint32_t granularity(CUdevice device) {
     return is_granularity(bytes) ? (uint32_t)bytes : DEFAULT_GRANULARITY;
 }
 
-static nvmlDevice_t nvml_handle(const char *kind, const uint8_t uuid[16]) {
-    char text[48];
-    int at = sprintf(text, "%s", kind);
-    for (int i = 0; i < 16; i++)
-        at += sprintf(text + at, i == 4 || i == 6 || i == 8 || i == 10 ? "-%02x" : "%02x", uuid[i]);
-    nvmlDevice_t handle;
-    return real_nvml.nvmlDeviceGetHandleByUUID(text, &handle) == NVML_SUCCESS ? handle : NULL;
-}
-
-/* What NVML, and so nvidia-smi, calls the GPU; -1 when it does not know. */
-static int nvml_index(const uint8_t uuid[16]) {
-    if (!sl_driver_load(&sl_driver_nvml, true) || !real_nvml.nvmlInit_v2 || !real_nvml.nvmlShutdown ||
-        !real_nvml.nvmlDeviceGetHandleByUUID || real_nvml.nvmlInit_v2() != NVML_SUCCESS)
-        return -1;
-    nvmlDevice_t handle = nvml_handle("GPU-", uuid);
-    int index = sl_nvml_device_index(handle ? handle : nvml_handle("MIG-", uuid));
-    real_nvml.nvmlShutdown();
-    return index;
-}
-
 static bool limits_differ(void) {
     const sl_region_limits_t *limits = sl_tenant.region.limits;
     for (int gpu = 1; gpu < 16; gpu++)
@@ -79,7 +56,7 @@ static int index_of(CUdevice device, const uint8_t uuid[16]) {
     bool alone = real.cuDeviceGetCount && real.cuDeviceGetCount(&count) == CUDA_SUCCESS && count == 1;
     if (alone && !getenv("CUDA_VISIBLE_DEVICES"))
         return 0;
-    int index = nvml_index(uuid);
+    int index = sl_nvml_device_index(sl_nvml_device(uuid));
     if (index >= 0)
         return index;
     sl_report(limits_differ() ? SL_WARN : SL_DEBUG,
@@ -173,7 +150,7 @@ static int look_up(CUdevice device) {
 }
 
 int sl_gpu_find(CUdevice device) {
-    if (device < 0 || device >= DEVICES)
+    if (device < 0 || device >= SL_GPU_DEVICES)
         return SL_GPU_UNCOUNTED;
     int known = atomic_load_explicit(&entries[device], memory_order_acquire);
     if (SL_UNLIKELY(known == 0)) {

@@ -6,6 +6,8 @@
 
 #include "cuda_abi.h"
 
+#define SL_GPU_DEVICES 64 /* numbers of CUDA devices that can be accounted */
+
 enum { SL_GPU_UNCOUNTED = -1, SL_GPU_REFUSED = -2 };
 
 /* The number of the entry, or one of the above when the device cannot be accounted. */

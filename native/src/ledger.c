@@ -9,6 +9,7 @@
 
 #include "compat.h"
 #include "os.h"
+#include "overhead.h"
 #include "pool.h"
 #include "tenant.h"
 #include "wait.h"
@@ -73,13 +74,15 @@ static void take_back(sl_region_account_t *account, uint64_t bytes) {
     account->in_flight_bytes -= bytes;
 }
 
-/* Before it says that the limit is passed: the dead no longer count, pools tell what they gave back without being asked,
- * and then give back what they do not use. */
+/* Before it says that the limit is passed: the dead no longer count, pools and the driver tell what they gave back without
+ * being asked, and then pools give back what they do not use. */
 static sum_t sum_for(unsigned gpu, uint64_t limit) {
     sum_t now = sum(gpu);
     if (now.charged > limit && sl_slots_reap(&sl_tenant.region, &sl_tenant.self))
         now = sum(gpu);
     if (now.charged > limit && sl_pool_refresh(gpu))
+        now = sum(gpu);
+    if (now.charged > limit && sl_overhead_came_back(gpu))
         now = sum(gpu);
     if (now.charged > limit && sl_pool_trim(gpu))
         now = sum(gpu);
@@ -142,6 +145,8 @@ void sl_ledger_commit(unsigned gpu, sl_ledger_use_t use, uint64_t bytes, uint64_
     account->in_flight_bytes -= bytes;
     if (sl_report_shows(SL_DEBUG))
         tell(SL_COMPAT_TAKEN, gpu, bytes);
+    if (use != SL_USE_CONTEXT)
+        sl_overhead_now_and_then(gpu);
 }
 
 void sl_ledger_charge(unsigned gpu, sl_ledger_use_t use, uint64_t bytes) {
@@ -191,4 +196,26 @@ uint64_t sl_ledger_used(unsigned gpu) {
     if (now < due || !atomic_compare_exchange_strong(&next_reap, &due, now + REAP_NANOS))
         return used;
     return sl_slots_reap(&sl_tenant.region, &sl_tenant.self) ? sum(gpu).charged : used;
+}
+
+/* In flight is read first: what is committed meanwhile is then in both, and never in neither. */
+sl_ledger_own_t sl_ledger_own(unsigned gpu) {
+    sl_region_account_t *account = own_account(gpu);
+    sl_ledger_own_t own = {.possible = account->in_flight_bytes};
+    own.possible += account->managed_bytes;
+    own.context = account->context_bytes;
+    own.certain = account->linear_bytes + account->pool_bytes + account->physical_bytes + account->array_bytes +
+                  account->graph_bytes + own.context;
+    own.overhead = account->overhead_bytes;
+    return own;
+}
+
+bool sl_ledger_set_overhead(unsigned gpu, uint64_t before, uint64_t bytes) {
+    sl_region_account_t *account = own_account(gpu);
+    if (!atomic_compare_exchange_strong(&account->overhead_bytes, &before, bytes))
+        return false;
+    account->charged_bytes += bytes - before;
+    if (bytes > before)
+        raise_to(&sl_tenant.region.gpus[gpu].peak_bytes, sum(gpu).charged);
+    return true;
 }

@@ -39,6 +39,18 @@ void sl_ledger_count(unsigned gpu, int allocations);
 void sl_ledger_refuse(unsigned gpu, uint64_t bytes);
 /* What all live processes hold. */
 uint64_t sl_ledger_used(unsigned gpu);
+
+/* What this process holds on a GPU. */
+typedef struct {
+    uint64_t certain;  /* in use by name and on the GPU for certain */
+    uint64_t possible; /* named, but only perhaps on the GPU: managed, and asked for at this moment */
+    uint64_t context;  /* the part of certain that contexts take */
+    uint64_t overhead;
+} sl_ledger_own_t;
+sl_ledger_own_t sl_ledger_own(unsigned gpu);
+/* Books another overhead, unless somebody did in the meantime. */
+bool sl_ledger_set_overhead(unsigned gpu, uint64_t before, uint64_t bytes);
+
 /* 0 = no limit. */
 uint64_t sl_ledger_limit(unsigned gpu);
 /* The same by the GPU's number, which also a GPU has that the tenant has not used. */

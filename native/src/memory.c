@@ -61,6 +61,8 @@ static CUresult admit(charge_t *charge, uint64_t size, sl_allocation_kind_t kind
 }
 
 static sl_ledger_use_t use_of(const sl_allocation_t *allocation) {
+    if (allocation->kind == SL_CONTEXT)
+        return SL_USE_CONTEXT;
     return allocation->kind == SL_MANAGED ? SL_USE_MANAGED : SL_USE_LINEAR;
 }
 
@@ -72,7 +74,8 @@ void sl_memory_refund(const sl_allocation_t *allocation, bool last_in_block) {
     uint64_t bytes = allocation->kind == SL_SMALL ? (last_in_block ? SL_BLOCK_BYTES : 0) : allocation->bytes;
     if (bytes)
         sl_ledger_refund(allocation->gpu, use_of(allocation), bytes);
-    sl_ledger_count(allocation->gpu, -1);
+    if (allocation->kind != SL_CONTEXT)
+        sl_ledger_count(allocation->gpu, -1);
 }
 
 /* What the driver answered decides: keep the charge, or give it back. */

@@ -11,11 +11,14 @@
 
 #include "allocations.h"
 #include "array.h"
+#include "creation.h"
 #include "gpu.h"
 #include "graph.h"
+#include "nvml.h"
 #include "options.h"
 #include "origin.h"
 #include "orphan.h"
+#include "overhead.h"
 #include "physical.h"
 #include "pool.h"
 #include "sparse.h"
@@ -39,6 +42,9 @@ static void forget_after_fork(void) {
     sl_physical_forget();
     sl_array_forget();
     sl_sparse_forget();
+    sl_creation_forget();
+    sl_overhead_forget();
+    sl_nvml_forget();
     if (sl_tenant.state == SL_TENANT_UNKNOWN)
         sl_tenant.region.base = NULL;
     if (sl_tenant.state == SL_TENANT_ATTACHED)

@@ -45,7 +45,8 @@ static CUresult tear_down(CUcontext context) {
     bool last = true;
     for (CUcontext other = contexts; other; other = other->next) last &= !other->alive || other->device != context->device;
     if (last) sim_pool_drop(context->device);
-    sim_state_give(sim_device_gpu(context->device), sim_settings()->context_bytes);
+    sim_state_give(sim_device_gpu(context->device), sim_settings()->context_bytes + context->stack_bytes);
+    context->stack_bytes = 0;
     return CUDA_SUCCESS;
 }
 

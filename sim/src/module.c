@@ -37,6 +37,7 @@ static bool is_binary(const void *image) {
 }
 
 static void unload(CUmodule module) {
+    sim_global_unload(module);
     for (CUfunction function = module->functions, next; function; function = next) {
         next = function->next;
         free(function);
@@ -44,7 +45,8 @@ static void unload(CUmodule module) {
     free(module);
 }
 
-static CUresult load(CUmodule *result, const void *image) {
+/* Without a context the code is there, but its variables are not. */
+static CUresult load(CUmodule *result, const void *image, CUcontext context) {
     SIM_REQUIRE(result && image, CUDA_ERROR_INVALID_VALUE);
     bool binary = is_binary(image);
     SIM_REQUIRE(binary || strstr(image, ".version"), CUDA_ERROR_INVALID_IMAGE);
@@ -59,11 +61,13 @@ static CUresult load(CUmodule *result, const void *image) {
         if (end > at && !add(module, at, (size_t)(end - at))) return unload(module), CUDA_ERROR_OUT_OF_MEMORY;
         at = end;
     }
+    CUresult problem = binary || !context ? CUDA_SUCCESS : sim_global_load(module, context, image);
+    if (problem) return unload(module), problem;
     *result = module;
     return CUDA_SUCCESS;
 }
 
-static CUresult load_file(CUmodule *result, const char *path) {
+static CUresult load_file(CUmodule *result, const char *path, CUcontext context) {
     SIM_REQUIRE(path, CUDA_ERROR_INVALID_VALUE);
     FILE *file = fopen(path, "rbe");
     SIM_REQUIRE(file, CUDA_ERROR_FILE_NOT_FOUND);
@@ -71,7 +75,7 @@ static CUresult load_file(CUmodule *result, const char *path) {
     size_t room = 0;
     ssize_t length = getdelim(&text, &room, '\0', file);
     fclose(file);
-    CUresult loaded = length >= 4 ? load(result, text) : CUDA_ERROR_INVALID_IMAGE;
+    CUresult loaded = length >= 4 ? load(result, text, context) : CUDA_ERROR_INVALID_IMAGE;
     free(text);
     return loaded;
 }
@@ -79,7 +83,7 @@ static CUresult load_file(CUmodule *result, const char *path) {
 static CUresult load_in_context(CUmodule *module, const void *image) {
     CUcontext context;
     SIM_TRY(sim_context_current(&context));
-    return load(module, image);
+    return load(module, image, context);
 }
 
 CUresult sim_cuModuleLoadData(CUmodule *module, const void *image) { return load_in_context(module, image); }
@@ -93,7 +97,7 @@ CUresult sim_cuModuleLoadDataEx(CUmodule *module, const void *image, unsigned in
 CUresult sim_cuModuleLoad(CUmodule *module, const char *path) {
     CUcontext context;
     SIM_TRY(sim_context_current(&context));
-    return load_file(module, path);
+    return load_file(module, path, context);
 }
 
 CUresult sim_cuModuleUnload(CUmodule module) {
@@ -115,12 +119,6 @@ CUresult sim_cuModuleGetFunction(CUfunction *result, CUmodule module, const char
     return *result ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
 }
 
-CUresult sim_cuModuleGetGlobal_v2(CUdeviceptr *address, size_t *bytes, CUmodule module, const char *name) {
-    (void)address, (void)bytes;
-    SIM_REQUIRE(name, CUDA_ERROR_INVALID_VALUE);
-    return module ? CUDA_ERROR_NOT_FOUND : CUDA_ERROR_INVALID_HANDLE;
-}
-
 CUresult sim_cuModuleGetLoadingMode(CUmoduleLoadingMode *mode) {
     SIM_REQUIRE(mode, CUDA_ERROR_INVALID_VALUE);
     *mode = LAZY_LOADING;
@@ -130,7 +128,15 @@ CUresult sim_cuModuleGetLoadingMode(CUmoduleLoadingMode *mode) {
 CUresult sim_cuLibraryLoadData(CUlibrary *library, const void *code, CUjit_option *options, void **values, unsigned int count,
                                CUlibraryOption *library_options, void **library_values, unsigned int library_count) {
     (void)options, (void)values, (void)count, (void)library_options, (void)library_values, (void)library_count;
-    return load((CUmodule *)library, code);
+    CUcontext context;
+    return load((CUmodule *)library, code, sim_context_current(&context) == CUDA_SUCCESS ? context : NULL);
+}
+
+CUresult sim_cuLibraryLoadFromFile(CUlibrary *library, const char *path, CUjit_option *options, void **values, unsigned int count,
+                                   CUlibraryOption *library_options, void **library_values, unsigned int library_count) {
+    (void)options, (void)values, (void)count, (void)library_options, (void)library_values, (void)library_count;
+    CUcontext context;
+    return load_file((CUmodule *)library, path, sim_context_current(&context) == CUDA_SUCCESS ? context : NULL);
 }
 
 CUresult sim_cuLibraryUnload(CUlibrary library) {

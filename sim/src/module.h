@@ -14,9 +14,17 @@ struct CUfunction_opaque {
     char name[];
 };
 
+typedef struct sim_global sim_global_t;
+
 struct CUmodule_opaque {
     CUfunction functions;
+    sim_global_t *globals;
+    CUcontext context; /* where they are; NULL: it was loaded without one */
+    unsigned long long context_id;
     bool binary; /* not PTX text: any name is taken for a kernel in it */
 };
+
+CUresult sim_global_load(CUmodule module, CUcontext context, const char *text);
+void sim_global_unload(CUmodule module);
 
 #endif

@@ -76,6 +76,7 @@ struct CUcontext_opaque {
     unsigned long long id;
     CUresult error; /* sticky: set by a kernel that went wrong */
     size_t limits[9];
+    uint64_t stack_bytes; /* taken for stacks beyond the default */
     sim_range_t *ranges;     /* everything allocated in it, newest first */
     sim_small_t *small[65];  /* blocks with small allocations, by longest free run in steps of 64 units */
     CUstream streams;        /* created and per-thread ones */

@@ -13,6 +13,7 @@ import java.util.Map;
 import java.util.concurrent.TimeUnit;
 
 /// A machine with a simulated GPU of its own: its own state file, its own runtime directory, so that tests do not meet.
+/// Contexts take no memory on it unless a test says so, so that quotas come out even.
 final class Machine {
     static final Path HOME = Path.of(System.getProperty("sluice.home"));
     static final Path LIBRARY = HOME.resolve("lib/libsluice.so");
@@ -29,6 +30,7 @@ final class Machine {
         }
         environment.put("SLUICE_RUNTIME_DIR", runtimeDirectory().toString());
         environment.put("SLUICE_SIM_STATE", directory.resolve("gpu").toString());
+        environment.put("SLUICE_SIM_CONTEXT", "0");
     }
 
     Machine with(String key, String value) {

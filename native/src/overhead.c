@@ -1,0 +1,207 @@
+/* overhead: what the driver took that nobody asked for by name.
+ *
+ * The driver's figure for this process, less what is on the GPU by name, is overhead. Managed memory is on the GPU only as
+ * far as it was touched there, and a call that is under way may or may not have got its memory, so with those the truth
+ * is only known to lie between two bounds: then the figure that is booked stays as long as it lies between them, moved by
+ * what a call that we watched took. It falls only when a second look agrees, because a thread may be between the
+ * driver's free and its refund.
+ *
+ * Where NVML does not know this process (its number is hidden by a container), differences of the whole GPU's memory
+ * around the slow calls have to do. Then nothing is ever compared as a whole. */
+#include "overhead.h"
+
+#include <errno.h>
+#include <stdatomic.h>
+
+#include "ledger.h"
+#include "nvml.h"
+#include "os.h"
+#include "real.h"
+#include "report.h"
+#include "tenant.h"
+
+#define EVERY_NANOS 100000000u
+#define ATTEMPTS 4
+
+typedef enum { UNDECIDED, BY_PROCESS, BY_DEVICE } way_t;
+
+typedef struct {
+    _Atomic(nvmlDevice_t) device;
+    atomic_bool asked;
+    atomic_bool watched;
+    _Atomic uint64_t due_nanos;
+} gpu_t;
+
+static gpu_t gpus[SL_OVERHEAD_GPUS];
+static _Atomic way_t way;
+
+_Static_assert(SL_OVERHEAD_GPUS == SL_REGION_GPU_COUNT, "one for each entry of the region");
+
+void sl_overhead_forget(void) {
+    for (int i = 0; i < SL_OVERHEAD_GPUS; i++) {
+        gpus[i].device = NULL;
+        gpus[i].asked = gpus[i].watched = false;
+        gpus[i].due_nanos = 0;
+    }
+    way = UNDECIDED;
+}
+
+void sl_overhead_watch(unsigned gpu) {
+    if (!atomic_exchange(&gpus[gpu].watched, true))
+        gpus[gpu].due_nanos = sl_os_coarse_nanos() + EVERY_NANOS;
+}
+
+static nvmlDevice_t device_of(unsigned gpu) {
+    if (!gpus[gpu].asked) {
+        gpus[gpu].device = sl_nvml_device(sl_tenant.region.gpus[gpu].uuid);
+        gpus[gpu].asked = true;
+    }
+    return gpus[gpu].device;
+}
+
+/* The program's thread may have no context, or one on another GPU. */
+static bool ask_driver(unsigned gpu, uint64_t *bytes) {
+    CUdevice device;
+    CUuuid uuid;
+    size_t free_bytes, total_bytes;
+    if (!real.cuCtxGetDevice || !real.cuMemGetInfo_v2 || !real.cuDeviceGetUuid || real.cuCtxGetDevice(&device) ||
+        real.cuDeviceGetUuid(&uuid, device) || real.cuMemGetInfo_v2(&free_bytes, &total_bytes))
+        return false;
+    for (int i = 0; i < 16; i++)
+        if ((uint8_t)uuid.bytes[i] != sl_tenant.region.gpus[gpu].uuid[i])
+            return false;
+    *bytes = total_bytes - free_bytes;
+    return true;
+}
+
+sl_overhead_look_t sl_overhead_look(unsigned gpu) {
+    sl_overhead_look_t look = {.gpu = gpu};
+    nvmlDevice_t device = device_of(gpu);
+    sl_ledger_own_t before = sl_ledger_own(gpu);
+    if (way != BY_DEVICE)
+        look.process_known = sl_nvml_process_bytes(device, &look.process_bytes, &look.listed);
+    if (way != BY_PROCESS)
+        look.device_known = sl_nvml_device_bytes(device, &look.device_bytes) || ask_driver(gpu, &look.device_bytes);
+    sl_ledger_own_t after = sl_ledger_own(gpu);
+    look.certain = before.certain < after.certain ? before.certain : after.certain;
+    look.most_certain = before.certain < after.certain ? after.certain : before.certain;
+    look.possible = before.possible > after.possible ? before.possible : after.possible;
+    return look;
+}
+
+/* Once something of ours is on the GPU, NVML must list the process. */
+static void decide(const sl_overhead_look_t *look) {
+    if (way != UNDECIDED || (!look->listed && !look->certain))
+        return;
+    way = look->process_known && look->listed ? BY_PROCESS : BY_DEVICE;
+    if (way == BY_DEVICE)
+        sl_report(SL_INFO, "NVML does not know this process, so what the driver takes for itself is estimated from the "
+                  "memory of the whole GPU; share the host's pid namespace to have it exactly");
+}
+
+static int64_t difference(const sl_overhead_look_t *before, const sl_overhead_look_t *now) {
+    if (way == BY_PROCESS)
+        return (int64_t)(now->process_bytes - before->process_bytes) - (int64_t)(now->certain - before->certain);
+    if (!before->device_known || !now->device_known)
+        return 0;
+    return (int64_t)(now->device_bytes - before->device_bytes) - (int64_t)(now->certain - before->certain);
+}
+
+/* A number of ours that belongs to somebody else outside was listed before there was anything of ours. */
+uint64_t sl_overhead_growth(const sl_overhead_look_t *before) {
+    sl_overhead_look_t now = sl_overhead_look(before->gpu);
+    if (way == UNDECIDED && before->listed)
+        now.listed = false;
+    decide(&now);
+    int64_t growth = difference(before, &now);
+    return growth > 0 ? (uint64_t)growth : 0;
+}
+
+static uint64_t less(uint64_t from, uint64_t bytes) {
+    return from > bytes ? from - bytes : 0;
+}
+
+static uint64_t moved(uint64_t bytes, int64_t by) {
+    return by < 0 ? less(bytes, (uint64_t)-by) : bytes + (uint64_t)by;
+}
+
+/* What is to be booked; before NULL: nothing but the look itself tells what happened. */
+static uint64_t overhead_now(unsigned gpu, uint64_t booked, const sl_overhead_look_t *before) {
+    sl_overhead_look_t now = sl_overhead_look(gpu);
+    decide(&now);
+    uint64_t bytes = before ? moved(booked, difference(before, &now)) : booked;
+    if (way == BY_DEVICE)
+        return now.certain ? bytes : 0;
+    if (!now.process_known)
+        return booked;
+    uint64_t least = less(now.process_bytes, now.most_certain + now.possible);
+    uint64_t most = less(now.process_bytes, now.certain);
+    return bytes < least ? least : bytes > most ? most : bytes;
+}
+
+/* How much more is booked than before; negative when it is less. */
+static int64_t reconcile(unsigned gpu, const sl_overhead_look_t *before) {
+    for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
+        uint64_t booked = sl_ledger_own(gpu).overhead, bytes = overhead_now(gpu, booked, before);
+        if (bytes < booked) {
+            uint64_t again = overhead_now(gpu, booked, before);
+            bytes = again < bytes ? bytes : again < booked ? again : booked;
+        }
+        if (bytes == booked || sl_ledger_set_overhead(gpu, booked, bytes))
+            return (int64_t)(bytes - booked);
+    }
+    return 0;
+}
+
+/* Without a quota nothing has to be known, and NVML need not be loaded. */
+static bool is_wanted(unsigned gpu) {
+    return gpus[gpu].watched && sl_ledger_limit(gpu);
+}
+
+void sl_overhead_begin(sl_overhead_call_t *call, int gpu) {
+    call->count = 0;
+    call->grown_bytes = 0;
+    for (int each = 0; each < SL_OVERHEAD_GPUS; each++)
+        if ((each == gpu || gpu == SL_OVERHEAD_ALL) && is_wanted((unsigned)each))
+            call->before[call->count++] = sl_overhead_look((unsigned)each);
+}
+
+bool sl_overhead_end(sl_overhead_call_t *call) {
+    for (unsigned i = 0; i < call->count; i++) {
+        unsigned gpu = call->before[i].gpu;
+        int64_t grown = reconcile(gpu, &call->before[i]);
+        if (grown <= 0 || sl_ledger_fits(gpu))
+            continue;
+        call->grown_bytes = (uint64_t)grown;
+        call->grown_gpu = gpu;
+    }
+    if (!call->grown_bytes)
+        return true;
+    for (unsigned i = 0; i < call->count; i++)
+        call->before[i] = sl_overhead_look(call->before[i].gpu);
+    return false;
+}
+
+void sl_overhead_refuse(sl_overhead_call_t *call) {
+    for (unsigned i = 0; i < call->count; i++)
+        reconcile(call->before[i].gpu, &call->before[i]);
+    sl_ledger_refuse(call->grown_gpu, call->grown_bytes);
+}
+
+bool sl_overhead_came_back(unsigned gpu) {
+    return is_wanted(gpu) && reconcile(gpu, NULL) < 0;
+}
+
+void sl_overhead_refresh(void) {
+    for (unsigned gpu = 0; gpu < SL_OVERHEAD_GPUS; gpu++)
+        sl_overhead_came_back(gpu);
+}
+
+void sl_overhead_now_and_then(unsigned gpu) {
+    if (!atomic_load_explicit(&gpus[gpu].watched, memory_order_relaxed))
+        return;
+    uint64_t now = sl_os_coarse_nanos(), due = atomic_load_explicit(&gpus[gpu].due_nanos, memory_order_relaxed);
+    if (now < due || !atomic_compare_exchange_strong(&gpus[gpu].due_nanos, &due, now + EVERY_NANOS))
+        return;
+    sl_overhead_came_back(gpu);
+}

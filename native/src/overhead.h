@@ -1,0 +1,56 @@
+/* overhead: what the driver took that nobody asked for by name: code, stacks, page tables. gpu is the number of an entry
+ * in the region's table of GPUs. */
+#ifndef SL_OVERHEAD_H
+#define SL_OVERHEAD_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define SL_OVERHEAD_GPUS 16
+
+/* What the driver's books and ours said at one moment. */
+typedef struct {
+    unsigned gpu;
+    bool process_known, device_known;
+    bool listed;            /* NVML knows this process */
+    uint64_t process_bytes; /* what it has on the GPU */
+    uint64_t device_bytes;  /* what all have; only looked at where the other is no use */
+    uint64_t certain;       /* what of ours is there by name, */
+    uint64_t most_certain;  /* and the most while we looked */
+    uint64_t possible;
+} sl_overhead_look_t;
+
+/* Before and after a call that takes memory without a name. */
+typedef struct {
+    unsigned count;
+    uint64_t grown_bytes; /* where the quota was passed */
+    unsigned grown_gpu;
+    sl_overhead_look_t before[SL_OVERHEAD_GPUS];
+} sl_overhead_call_t;
+
+/* All GPUs on which this process has a context. */
+enum { SL_OVERHEAD_ALL = -3 };
+
+sl_overhead_look_t sl_overhead_look(unsigned gpu);
+/* What the process has more than before, beyond what it asked for by name; 0 when that cannot be known. */
+uint64_t sl_overhead_growth(const sl_overhead_look_t *before);
+
+/* This process has a context there. */
+void sl_overhead_watch(unsigned gpu);
+/* Looks at one GPU, at all, or, when gpu is any other negative number, at none. */
+void sl_overhead_begin(sl_overhead_call_t *call, int gpu);
+/* Books what the call took. False: it took so much that the quota was passed. */
+bool sl_overhead_end(sl_overhead_call_t *call);
+/* The call was undone: books that, and counts a refusal. */
+void sl_overhead_refuse(sl_overhead_call_t *call);
+
+/* Books what is there now; true when it is less than before. */
+bool sl_overhead_came_back(unsigned gpu);
+/* The same on all GPUs, at once. */
+void sl_overhead_refresh(void);
+/* The same, but only every 100 ms. */
+void sl_overhead_now_and_then(unsigned gpu);
+/* After a fork. */
+void sl_overhead_forget(void);
+
+#endif

@@ -1,0 +1,374 @@
+/* Contexts are charged with what the first one took, and what the driver takes without a name is booked beside it. The
+ * driver and NVML are fakes here that keep one number: what the process has on the GPU. */
+#include "check.h"
+
+#include <stdatomic.h>
+
+#include "gpu.h"
+#include "hooks.h"
+#include "ledger.h"
+#include "overhead.h"
+#include "real.h"
+#include "real_nvml.h"
+#include "tenant.h"
+
+#define MIB (1ull << 20)
+#define CONTEXT (500 * MIB)
+#define LIMIT (2000 * MIB)
+#define GPU 0u
+
+static struct {
+    uint64_t process_bytes, others_bytes;
+    unsigned primary_uses, contexts, greens, created;
+    size_t stack;
+    int listed; /* 0: NVML does not know the process */
+    unsigned nvml_calls;
+    uint64_t code_bytes; /* what the next module takes */
+    uint64_t loaded_bytes;
+} fake;
+
+static CUcontext as_context(unsigned number) {
+    return (CUcontext)(uintptr_t)(0x7000000 + number * 0x1000);
+}
+
+static CUresult get_attribute(int *value, CUdevice_attribute attribute, CUdevice device) {
+    (void)attribute;
+    *value = 1024;
+    return device == 0 ? 0 : 101;
+}
+static CUresult get_uuid(CUuuid *uuid, CUdevice device) {
+    memset(uuid, 7, sizeof *uuid);
+    return device == 0 ? 0 : 101;
+}
+static CUresult get_count(int *count) {
+    *count = 1;
+    return 0;
+}
+static CUresult total_mem(size_t *bytes, CUdevice device) {
+    (void)device;
+    *bytes = 100000 * MIB;
+    return 0;
+}
+static CUresult get_device(CUdevice *device) {
+    *device = 0;
+    return fake.primary_uses || fake.contexts ? 0 : 201;
+}
+static CUresult get_info(size_t *free_bytes, size_t *total_bytes) {
+    *total_bytes = 100000 * MIB;
+    *free_bytes = *total_bytes - fake.process_bytes - fake.others_bytes;
+    return 0;
+}
+static CUresult get_state(CUdevice device, unsigned *flags, int *active) {
+    (void)device;
+    *flags = 0;
+    *active = fake.primary_uses + fake.greens > 0;
+    return 0;
+}
+static CUresult retain(CUcontext *context, CUdevice device) {
+    if (device != 0)
+        return 101;
+    if (fake.primary_uses++ + fake.greens == 0)
+        fake.process_bytes += CONTEXT;
+    fake.created++;
+    *context = as_context(0);
+    return 0;
+}
+static CUresult release(CUdevice device) {
+    (void)device;
+    if (!fake.primary_uses)
+        return 201;
+    if (--fake.primary_uses + fake.greens == 0)
+        fake.process_bytes -= CONTEXT;
+    return 0;
+}
+static CUresult reset(CUdevice device) {
+    (void)device;
+    fake.process_bytes -= fake.primary_uses ? CONTEXT : 0;
+    fake.primary_uses = 0;
+    return 0;
+}
+static CUresult create(CUcontext *context, unsigned flags, CUdevice device) {
+    (void)flags;
+    if (device != 0)
+        return 101;
+    fake.process_bytes += CONTEXT;
+    fake.created++;
+    *context = as_context(++fake.contexts);
+    return 0;
+}
+static CUresult destroy(CUcontext context) {
+    (void)context;
+    fake.process_bytes -= CONTEXT;
+    fake.contexts--;
+    return 0;
+}
+static CUresult create_green(CUgreenCtx *green, CUdevResourceDesc desc, CUdevice device, unsigned flags) {
+    (void)desc, (void)device, (void)flags;
+    if (fake.primary_uses + fake.greens++ == 0)
+        fake.process_bytes += CONTEXT;
+    fake.process_bytes += 10 * MIB;
+    *green = (CUgreenCtx)0x123000;
+    return 0;
+}
+static CUresult destroy_green(CUgreenCtx green) {
+    (void)green;
+    fake.process_bytes -= 10 * MIB;
+    if (fake.primary_uses + --fake.greens == 0)
+        fake.process_bytes -= CONTEXT;
+    return 0;
+}
+static CUresult load(CUmodule *module, const void *image) {
+    (void)image;
+    fake.process_bytes += fake.code_bytes;
+    fake.loaded_bytes = fake.code_bytes;
+    *module = (CUmodule)0x456000;
+    return 0;
+}
+static CUresult unload(CUmodule module) {
+    (void)module;
+    fake.process_bytes -= fake.loaded_bytes;
+    fake.loaded_bytes = 0;
+    return 0;
+}
+static CUresult set_limit(CUlimit limit, size_t value) {
+    if (limit != 0)
+        return 215;
+    fake.process_bytes += (value - fake.stack) * 100000;
+    fake.stack = value;
+    return 0;
+}
+static CUresult get_limit(size_t *value, CUlimit limit) {
+    *value = fake.stack;
+    return limit == 0 ? 0 : 215;
+}
+
+static nvmlReturn_t nvml_init(void) {
+    return 0;
+}
+static nvmlReturn_t nvml_by_uuid(const char *uuid, nvmlDevice_t *device) {
+    *device = (nvmlDevice_t)0x99;
+    return strncmp(uuid, "GPU-07070707-", 13) == 0 ? 0 : 6;
+}
+static nvmlReturn_t nvml_processes(nvmlDevice_t device, unsigned *count, nvmlProcessInfo_t *processes) {
+    (void)device;
+    fake.nvml_calls++;
+    unsigned room = *count;
+    *count = 100 + (fake.listed && fake.process_bytes);
+    if (room < *count)
+        return 7;
+    for (unsigned i = 0; i < *count; i++)
+        processes[i] = (nvmlProcessInfo_t){.pid = 1, .usedGpuMemory = 12345};
+    if (*count > 100)
+        processes[100] = (nvmlProcessInfo_t){.pid = (unsigned)getpid(), .usedGpuMemory = fake.process_bytes};
+    return 0;
+}
+static nvmlReturn_t nvml_memory(nvmlDevice_t device, nvmlMemory_t *memory) {
+    (void)device;
+    memory->used = fake.process_bytes + fake.others_bytes;
+    return 0;
+}
+
+static sl_region_account_t *account(void) {
+    return sl_region_account(&sl_tenant.region, sl_tenant.slot, GPU);
+}
+
+static void check_books(uint64_t context, uint64_t overhead, int line) {
+    const sl_region_account_t *books = account();
+    CHECK(books->context_bytes == context && books->overhead_bytes == overhead, "line %d: contexts %llu MiB, overhead %llu MiB",
+          line, (unsigned long long)(books->context_bytes / MIB), (unsigned long long)(books->overhead_bytes / MIB));
+    CHECK(books->charged_bytes == books->linear_bytes + books->managed_bytes + context + overhead && !books->in_flight_bytes,
+          "line %d: the parts do not make the whole", line);
+}
+#define BOOKS(context, overhead) check_books(context, overhead, __LINE__)
+
+/* A fresh process of a fresh tenant. */
+static void begin(const char *memory) {
+    real = (sl_real_t){.cuDeviceGetAttribute = get_attribute, .cuDeviceGetUuid_v2 = get_uuid, .cuDeviceGetUuid = get_uuid,
+                       .cuDeviceGetCount = get_count, .cuDeviceTotalMem_v2 = total_mem, .cuCtxGetDevice = get_device,
+                       .cuMemGetInfo_v2 = get_info, .cuDevicePrimaryCtxGetState = get_state,
+                       .cuDevicePrimaryCtxRetain = retain, .cuDevicePrimaryCtxRelease_v2 = release,
+                       .cuDevicePrimaryCtxReset_v2 = reset, .cuCtxCreate_v2 = create, .cuCtxDestroy_v2 = destroy,
+                       .cuGreenCtxCreate = create_green, .cuGreenCtxDestroy = destroy_green,
+                       .cuModuleLoadData = load, .cuModuleUnload = unload, .cuCtxSetLimit = set_limit,
+                       .cuCtxGetLimit = get_limit};
+    real_nvml = (sl_real_nvml_t){.nvmlInit_v2 = nvml_init, .nvmlDeviceGetHandleByUUID = nvml_by_uuid,
+                                 .nvmlDeviceGetComputeRunningProcesses_v3 = nvml_processes,
+                                 .nvmlDeviceGetMemoryInfo = nvml_memory};
+    fake.listed = 1;
+    fake.stack = 1024;
+    char name[32];
+    snprintf(name, sizeof name, "context-%d", (int)getpid());
+    setenv("SLUICE_TENANT", name, 1);
+    setenv("SLUICE_MEMORY", memory, 1);
+    CHECK(sl_tenant_attach() == SL_TENANT_ATTACHED);
+}
+
+static CUcontext context, other;
+
+static void learns(void) {
+    begin("2000m");
+    CHECK(hook_cuDevicePrimaryCtxRetain(&context, 5) == 101 && hook_cuDevicePrimaryCtxRetain(&context, 0) == 0);
+    CHECK(sl_tenant.region.gpus[GPU].context_bytes == CONTEXT);
+    BOOKS(CONTEXT, 0);
+    CHECK(hook_cuDevicePrimaryCtxRetain(&context, 0) == 0 && hook_cuDevicePrimaryCtxRelease_v2(0) == 0);
+    BOOKS(CONTEXT, 0);
+    CHECK(hook_cuCtxCreate_v2(&other, 0, 0) == 0);
+    BOOKS(2 * CONTEXT, 0);
+    CHECK(hook_cuCtxDestroy_v2(other) == 0 && hook_cuDevicePrimaryCtxRelease_v2(0) == 0);
+    BOOKS(0, 0);
+    CHECK(hook_cuDevicePrimaryCtxRetain(&context, 0) == 0 && hook_cuDevicePrimaryCtxRetain(&context, 0) == 0);
+    CHECK(hook_cuDevicePrimaryCtxReset_v2(0) == 0);
+    BOOKS(0, 0);
+}
+static void should_charge_a_context_while_anybody_uses_it(void) {
+    CHECK(in_child(learns) == 0);
+}
+
+static void undoes(void) {
+    begin("400m");
+    CHECK(hook_cuDevicePrimaryCtxRetain(&context, 0) == 2 && fake.created == 1 && fake.process_bytes == 0 && !fake.primary_uses);
+    BOOKS(0, 0);
+    CHECK(hook_cuDevicePrimaryCtxRetain(&context, 0) == 2 && hook_cuCtxCreate_v2(&context, 0, 0) == 2 && fake.created == 1);
+    CHECK(sl_tenant.region.gpus[GPU].refused_calls == 3);
+    BOOKS(0, 0);
+}
+static void should_ask_the_driver_only_the_first_time_when_there_is_no_room(void) {
+    CHECK(in_child(undoes) == 0);
+}
+
+static void loads(void) {
+    CUmodule module;
+    begin("2000m");
+    CHECK(hook_cuDevicePrimaryCtxRetain(&context, 0) == 0);
+    fake.code_bytes = 64 * MIB;
+    CHECK(hook_cuModuleLoadData(&module, "") == 0);
+    BOOKS(CONTEXT, 64 * MIB);
+    CHECK(hook_cuModuleUnload(module) == 0);
+    BOOKS(CONTEXT, 0);
+    fake.code_bytes = 1600 * MIB;
+    CHECK(hook_cuModuleLoadData(&module, "") == 2 && fake.process_bytes == CONTEXT && !module);
+    BOOKS(CONTEXT, 0);
+    CHECK(hook_cuCtxSetLimit(0, 1024 + 1048) == 0);
+    BOOKS(CONTEXT, 104800000);
+    CHECK(hook_cuCtxSetLimit(0, 1 << 20) == 2 && fake.stack == 1024 + 1048 && hook_cuCtxSetLimit(1, 1) == 215);
+    BOOKS(CONTEXT, 104800000);
+    CHECK(hook_cuCtxSetLimit(0, 1024) == 0 && hook_cuDevicePrimaryCtxReset_v2(0) == 0);
+    BOOKS(0, 0);
+    CHECK(sl_tenant.region.gpus[GPU].refused_calls == 2);
+}
+static void should_book_code_and_stacks_and_undo_what_passes_the_quota(void) {
+    CHECK(in_child(loads) == 0);
+}
+
+static void lowers(void) {
+    CUmodule module;
+    begin("2000m");
+    CHECK(hook_cuDevicePrimaryCtxRetain(&context, 0) == 0);
+    fake.process_bytes += 300 * MIB; /* lazily loaded */
+    CHECK(!sl_overhead_came_back(GPU));
+    BOOKS(CONTEXT, 300 * MIB);
+    uint64_t used = sl_ledger_reserve(GPU, 1200 * MIB);
+    CHECK(used == 2000 * MIB && !sl_ledger_reserve(GPU, 1));
+    fake.process_bytes += 1200 * MIB;
+    sl_ledger_commit(GPU, SL_USE_LINEAR, 1200 * MIB, used);
+    BOOKS(CONTEXT, 300 * MIB);
+    fake.process_bytes -= 100 * MIB; /* the driver gave some up; it must be seen before anything is refused */
+    CHECK((used = sl_ledger_reserve(GPU, 100 * MIB)) == 2000 * MIB);
+    sl_ledger_cancel(GPU, 100 * MIB);
+    BOOKS(CONTEXT, 200 * MIB);
+    fake.process_bytes += 100 * MIB + 50 * MIB; /* over the quota by itself: a load that takes nothing must not fail */
+    sl_overhead_came_back(GPU);
+    CHECK(hook_cuModuleLoadData(&module, "") == 0);
+    BOOKS(CONTEXT, 350 * MIB);
+}
+static void should_see_what_comes_back_before_it_refuses(void) {
+    CHECK(in_child(lowers) == 0);
+}
+
+static void manages(void) {
+    CUmodule module;
+    begin("2000m");
+    CHECK(hook_cuDevicePrimaryCtxRetain(&context, 0) == 0);
+    sl_ledger_commit(GPU, SL_USE_MANAGED, 400 * MIB, sl_ledger_reserve(GPU, 400 * MIB));
+    sl_overhead_came_back(GPU);
+    BOOKS(CONTEXT, 0);
+    fake.process_bytes += 400 * MIB; /* touched: it is no overhead */
+    sl_overhead_came_back(GPU);
+    BOOKS(CONTEXT, 0);
+    fake.code_bytes = 20 * MIB;
+    CHECK(hook_cuModuleLoadData(&module, "") == 0);
+    BOOKS(CONTEXT, 20 * MIB);
+    fake.process_bytes -= 400 * MIB; /* evicted */
+    sl_overhead_came_back(GPU);
+    BOOKS(CONTEXT, 20 * MIB);
+    CHECK(hook_cuModuleUnload(module) == 0);
+    BOOKS(CONTEXT, 0);
+}
+static void should_not_take_managed_memory_for_overhead(void) {
+    CHECK(in_child(manages) == 0);
+}
+
+static void hides(void) {
+    CUmodule module;
+    begin("2000m");
+    fake.listed = 0;
+    fake.others_bytes = 7000 * MIB;
+    CHECK(hook_cuDevicePrimaryCtxRetain(&context, 0) == 0);
+    BOOKS(CONTEXT, 0);
+    fake.code_bytes = 64 * MIB;
+    CHECK(hook_cuModuleLoadData(&module, "") == 0);
+    BOOKS(CONTEXT, 64 * MIB);
+    fake.others_bytes = 9000 * MIB; /* between calls, others are nobody's business */
+    CHECK(hook_cuModuleUnload(module) == 0);
+    BOOKS(CONTEXT, 0);
+    fake.code_bytes = 1600 * MIB;
+    CHECK(hook_cuModuleLoadData(&module, "") == 2);
+    BOOKS(CONTEXT, 0);
+    CHECK(strstr(sl_tenant.region.errors[0].text, "NVML does not know this process"), "%s", sl_tenant.region.errors[0].text);
+}
+static void should_go_by_the_whole_gpu_where_the_process_is_hidden(void) {
+    CHECK(in_child(hides) == 0);
+}
+
+static void greens(void) {
+    CUgreenCtx green;
+    begin("2000m");
+    CHECK(hook_cuGreenCtxCreate(&green, NULL, 0, 0) == 0 && fake.primary_uses == 0 && fake.greens == 1);
+    BOOKS(CONTEXT, 10 * MIB);
+    CHECK(hook_cuGreenCtxDestroy(green) == 0 && fake.process_bytes == 0);
+    BOOKS(0, 0);
+}
+static void should_charge_the_primary_context_under_a_green_one(void) {
+    CHECK(in_child(greens) == 0);
+}
+
+static void spares(void) {
+    begin("2000m");
+    CHECK(hook_cuDevicePrimaryCtxRetain(&context, 0) == 0 && fake.nvml_calls > 0);
+    if (fork() == 0) { /* a later process of the tenant */
+        fake.nvml_calls = fake.primary_uses = 0;
+        fake.process_bytes = 0;
+        CHECK(hook_cuDevicePrimaryCtxRetain(&context, 0) == 0 && fake.nvml_calls == 0);
+        BOOKS(CONTEXT, 0);
+        _exit(0);
+    }
+    int status;
+    wait(&status);
+    CHECK(status == 0);
+}
+static void should_not_ask_nvml_for_a_context_whose_size_is_known(void) {
+    CHECK(in_child(spares) == 0);
+}
+
+int main(void) {
+    use_test_folder();
+    RUN(should_charge_a_context_while_anybody_uses_it);
+    RUN(should_ask_the_driver_only_the_first_time_when_there_is_no_room);
+    RUN(should_book_code_and_stacks_and_undo_what_passes_the_quota);
+    RUN(should_see_what_comes_back_before_it_refuses);
+    RUN(should_not_take_managed_memory_for_overhead);
+    RUN(should_go_by_the_whole_gpu_where_the_process_is_hidden);
+    RUN(should_charge_the_primary_context_under_a_green_one);
+    RUN(should_not_ask_nvml_for_a_context_whose_size_is_known);
+    return 0;
+}
