@@ -8,7 +8,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-enum { TYPE_PINNED = 1, LOCATION_DEVICE = 1, ACCESS_READ_WRITE = 3 };
+enum { TYPE_PINNED = 1, LOCATION_DEVICE = 1, LOCATION_HOST = 2, LOCATION_HOST_NUMA = 3, ACCESS_READ_WRITE = 3 };
 
 typedef struct {
     unsigned references; /* handles given out and mappings */
@@ -27,6 +27,14 @@ typedef struct mapping {
 
 static int memory = -1;
 static off_t memory_end;
+
+static bool is_on_host(const CUmemLocation *location) {
+    return location->type == LOCATION_HOST || location->type == LOCATION_HOST_NUMA;
+}
+
+/* What it takes of a GPU's memory. */
+static uint64_t device_bytes(const CUmemLocation *location, size_t bytes) { return is_on_host(location) ? 0 : bytes; }
+static CUdevice device_of(const CUmemLocation *location) { return is_on_host(location) ? 0 : location->id; }
 
 static bool is_whole(uint64_t value) { return value % SIM_BLOCK == 0; }
 
@@ -55,8 +63,8 @@ bool sim_vmm_span_is_usable(sim_range_t *range, CUdeviceptr address, size_t byte
 CUresult sim_cuMemGetAllocationGranularity(size_t *granularity, const CUmemAllocationProp *properties,
                                            CUmemAllocationGranularity_flags option) {
     SIM_REQUIRE(granularity && properties && properties->type == TYPE_PINNED && option >= 0 && option <= 1, CUDA_ERROR_INVALID_VALUE);
-    SIM_REQUIRE(properties->location.type == LOCATION_DEVICE, CUDA_ERROR_NOT_SUPPORTED);
-    SIM_REQUIRE(sim_device_is_known(properties->location.id), CUDA_ERROR_INVALID_DEVICE);
+    SIM_REQUIRE(properties->location.type == LOCATION_DEVICE || is_on_host(&properties->location), CUDA_ERROR_NOT_SUPPORTED);
+    SIM_REQUIRE(sim_device_is_known(device_of(&properties->location)), CUDA_ERROR_INVALID_DEVICE);
     *granularity = SIM_BLOCK;
     return CUDA_SUCCESS;
 }
@@ -90,13 +98,16 @@ CUresult sim_cuMemCreate(CUmemGenericAllocationHandle *result, size_t bytes, con
                          unsigned long long flags) {
     SIM_REQUIRE(result && properties && bytes && is_whole(bytes) && flags == 0, CUDA_ERROR_INVALID_VALUE);
     SIM_REQUIRE(properties->type == TYPE_PINNED, CUDA_ERROR_INVALID_VALUE);
-    SIM_REQUIRE(properties->location.type == LOCATION_DEVICE && !properties->requestedHandleTypes, CUDA_ERROR_NOT_SUPPORTED);
-    SIM_REQUIRE(sim_device_is_known(properties->location.id), CUDA_ERROR_INVALID_DEVICE);
+    const CUmemLocation *location = &properties->location;
+    SIM_REQUIRE((location->type == LOCATION_DEVICE || is_on_host(location)) && !properties->requestedHandleTypes, CUDA_ERROR_NOT_SUPPORTED);
+    SIM_REQUIRE(sim_device_is_known(device_of(location)), CUDA_ERROR_INVALID_DEVICE);
+    int gpu = sim_device_gpu(device_of(location));
+    uint64_t taken = device_bytes(location, bytes);
     if (memory < 0) memory = memfd_create("sluice-sim", MFD_CLOEXEC);
     SIM_REQUIRE(memory >= 0 && ftruncate(memory, memory_end + (off_t)bytes) == 0, CUDA_ERROR_OPERATING_SYSTEM);
-    SIM_REQUIRE(sim_state_take(sim_device_gpu(properties->location.id), bytes), CUDA_ERROR_OUT_OF_MEMORY);
+    SIM_REQUIRE(sim_state_take(gpu, taken), CUDA_ERROR_OUT_OF_MEMORY);
     handle_t *handle = malloc(sizeof *handle);
-    if (!handle) return sim_state_give(sim_device_gpu(properties->location.id), bytes), CUDA_ERROR_OUT_OF_MEMORY;
+    if (!handle) return sim_state_give(gpu, taken), CUDA_ERROR_OUT_OF_MEMORY;
     *handle = (handle_t){1, bytes, memory_end, *properties};
     memory_end += (off_t)bytes;
     *result = (CUmemGenericAllocationHandle)handle;
@@ -106,7 +117,8 @@ CUresult sim_cuMemCreate(CUmemGenericAllocationHandle *result, size_t bytes, con
 static void drop(handle_t *handle) {
     if (--handle->references) return;
     fallocate(memory, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, handle->offset, (off_t)handle->bytes);
-    sim_state_give(sim_device_gpu(handle->properties.location.id), handle->bytes);
+    const CUmemLocation *location = &handle->properties.location;
+    sim_state_give(sim_device_gpu(device_of(location)), device_bytes(location, handle->bytes));
     free(handle);
 }
 
@@ -134,7 +146,7 @@ CUresult sim_cuMemMap(CUdeviceptr address, size_t bytes, size_t offset, CUmemGen
     madvise((void *)address, bytes, MADV_DONTFORK);
     *mapping = (mapping_t){range->detail, address, bytes, handle, 0};
     range->detail = mapping;
-    range->device = handle->properties.location.id;
+    range->device = device_of(&handle->properties.location);
     handle->references++;
     return CUDA_SUCCESS;
 }

@@ -1,4 +1,5 @@
-/* Arrays take what an H200 takes; those without memory of their own hold what is mapped into them. */
+/* Arrays take what an H200 takes; those without memory of their own hold what is mapped into them; handles of
+ * host memory take nothing. */
 #include "check.h"
 
 enum { U8 = 0x01, U16 = 0x02, HALF = 0x10, FLOAT = 0x20 };
@@ -61,6 +62,16 @@ static void shouldHoldWhatIsMappedIntoASparseArray(void) {
     EQUAL(free_bytes(), before);
 }
 
+static void shouldTakeNothingOfTheGpuForMemoryOnTheHost(void) {
+    CUmemAllocationProp where = {.type = 1, .location = {2, 0}};
+    CUmemGenericAllocationHandle handle;
+    size_t before = free_bytes();
+    OK(cuMemCreate(&handle, 64 * MIB, &where, 0));
+    EQUAL(free_bytes(), before);
+    OK(cuMemRelease(handle));
+    EQUAL(free_bytes(), before);
+}
+
 static void shouldSayWhatADeferredArrayNeeds(void) {
     CUDA_ARRAY3D_DESCRIPTOR shape = {1024, 1024, 0, FLOAT, 4, 0};
     CUDA_ARRAY_MEMORY_REQUIREMENTS needed;
@@ -79,8 +90,9 @@ int main(void) {
     use_gpu();
     shouldTakeWhatAnH200Takes();
     shouldLetSmallArraysShareABlock();
-    if (!on_real_driver("sparse and deferred arrays")) {
+    if (!on_real_driver("sparse and deferred arrays, handles of host memory")) {
         shouldHoldWhatIsMappedIntoASparseArray();
+        shouldTakeNothingOfTheGpuForMemoryOnTheHost();
         shouldSayWhatADeferredArrayNeeds();
     }
     return 0;
