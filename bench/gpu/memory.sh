@@ -13,7 +13,7 @@ timeout -k 5 200 "$sluice" verify >"$out/verify.log" 2>&1
 tail -n 1 "$out/verify.log"
 grep -E ' FAIL ' "$out/verify.log"
 
-printf '%-20s %-6s %-34s %10s %12s %14s\n' way status stopped held-MiB smi-most-MiB ledger-peak
+printf '%-20s %-6s %-44s %10s %14s\n' way status stopped held-MiB smi-most-MiB
 run() { # run NAME WAY [PROCESSES]: one tenant alone on the GPU, its highest sum in nvidia-smi
     local name=$1 status witness
     shift
@@ -24,11 +24,10 @@ run() { # run NAME WAY [PROCESSES]: one tenant alone on the GPU, its highest sum
     kill $witness 2>/dev/null
     wait $witness 2>/dev/null
     "$sluice" inspect "$name" >"$out/$name.inspect" 2>&1
-    printf '%-20s %-6s %-34s %10s %12s %14s\n' "$name" $status \
+    printf '%-20s %-6s %-44s %10s %14s\n' "$name" $status \
         "$(sed -n 's/^stopped=//p' "$out/$name.log" | sort | uniq -c | awk '{ $1 = $1 "×"; print }' | tr '\n' ' ')" \
         "$(awk -F= '/^held_mib=/ { sum += $2 } END { print sum + 0 }' "$out/$name.log")" \
-        "$(awk -F', ' '{ sum[$1] += $2 } END { for (at in sum) if (sum[at] > most) most = sum[at]; print most + 0 }' "$out/$name.smi")" \
-        "$(awk '/GiB|MiB/ && $2 ~ /^GPU-/ { for (i = 1; i <= NF; i++) if ($i == "GiB" || $i == "MiB") last[++n] = $(i - 1) " " $i; print last[n > 4 ? 5 : n]; exit }' "$out/$name.inspect")"
+        "$(awk -F', ' '{ sum[$1] += $2 } END { for (at in sum) if (sum[at] > most) most = sum[at]; print most + 0 }' "$out/$name.smi")"
 }
 for way in torch torch-async torch-expandable graph jax jax-platform cupy cupy-async; do
     run "$way" "$way"
