@@ -5,6 +5,7 @@
 #include "gpu.h"
 #include "hooks.h"
 #include "ledger.h"
+#include "overhead.h"
 #include "pool.h"
 #include "real.h"
 #include "tenant.h"
@@ -27,6 +28,7 @@ static void tell_tenant(size_t *free, size_t *total) {
     if (!real.cuCtxGetDevice || real.cuCtxGetDevice(&device) != CUDA_SUCCESS || !(limit = limit_of(device, &gpu)))
         return;
     sl_pool_refresh(gpu);
+    sl_overhead_now_and_then(gpu);
     uint64_t used = sl_ledger_used(gpu);
     *free = least(used < limit ? limit - used : 0, *free);
     *total = least(limit, *total);
