@@ -34,6 +34,7 @@ import sluice.region.SluiceException;
             VerifyCommand.class,
             BenchCommand.class,
             DemoCommand.class,
+            SoakCommand.class,
             CompletionCommand.class,
             VersionCommand.class,
             CommandLine.HelpCommand.class

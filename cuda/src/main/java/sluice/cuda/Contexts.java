@@ -6,6 +6,7 @@ import java.lang.invoke.MethodHandle;
 public record Contexts(
         @Entry(since = 3020, takes = "PII") MethodHandle cuCtxCreate_v2,
         @Entry(since = 4000, takes = "L") MethodHandle cuCtxDestroy_v2,
+        @Entry(since = 4000, takes = "P") MethodHandle cuCtxPopCurrent_v2,
         @Entry(since = 3010, takes = "IL") MethodHandle cuCtxSetLimit,
         @Entry(since = 3010, takes = "PI") MethodHandle cuCtxGetLimit) {
 
@@ -14,6 +15,11 @@ public record Contexts(
     /// Makes a context and makes it current.
     public Answer create(int device) {
         return Calls.longFrom(out -> (int) cuCtxCreate_v2.invokeExact(out, 0, device));
+    }
+
+    /// Makes the context current that was before.
+    public int pop() {
+        return Calls.longFrom(out -> (int) cuCtxPopCurrent_v2.invokeExact(out)).status();
     }
 
     public int destroy(long context) {

@@ -38,7 +38,7 @@ final class ArrayChecks {
     }
 
     private static Object[] mipmapped(long width, long height, int levels) {
-        return new Object[] {width, height, 0, FLOATS, 1, levels};
+        return new Object[] {width, height, 0L, FLOATS, 1, levels};
     }
 
     private static ProbeProcess probe(Stage stage, TestTenant tenant) {

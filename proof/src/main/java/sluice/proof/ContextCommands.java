@@ -27,10 +27,15 @@ final class ContextCommands {
             case "create" -> PoolCommands.handle(contexts.create(session.device()));
             case "destroy" -> destroy(session, numbers[0]);
             case "stack" -> PoolCommands.status(contexts.setStack(numbers[0]));
-            case "load" -> PoolCommands.handle(session.driver().work().load(MODULE.formatted(numbers[0])));
+            case "load" -> PoolCommands.handle(session.driver().work().load(module(numbers[0])));
             case "unload" -> PoolCommands.status(session.driver().work().unload(numbers[0]));
             default -> throw new IllegalArgumentException("contexts have no command '" + verb + "'");
         };
+    }
+
+    /// PTX with a variable of this size.
+    static String module(long dataBytes) {
+        return MODULE.formatted(dataBytes);
     }
 
     private static Facts destroy(Session session, long context) {

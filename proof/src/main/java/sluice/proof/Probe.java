@@ -57,6 +57,7 @@ public final class Probe {
             case "physical" -> PhysicalCommands.run(session, arguments[0], numbers(arguments));
             case "array" -> ArrayCommands.run(session, arguments[0], numbers(arguments));
             case "context" -> ContextCommands.run(session, arguments[0], numbers(arguments));
+            case "soak" -> SoakCommands.run(session, arguments[0], numbers(arguments));
             case "open-at" -> StartCommands.openAt(session, number(arguments, 0));
             case "alloc" -> MemoryCommands.alloc(session, number(arguments, 0));
             case "alloc-at" -> MemoryCommands.allocAt(session, number(arguments, 0), number(arguments, 1));

@@ -26,6 +26,7 @@ final class Stage implements AutoCloseable {
     private final List<ProbeProcess> probes = new CopyOnWriteArrayList<>();
     private final Thread atShutdown = new Thread(this::end);
     private int tenants;
+    private int launched;
 
     Stage(Environment environment) {
         this.environment = environment;
@@ -97,7 +98,7 @@ final class Stage implements AutoCloseable {
     }
 
     ProbeProcess launch(List<String> command, Map<String, String> settings) {
-        ProbeProcess probe = ProbeProcess.start(command, settings, folder.resolve("stderr-" + probes.size()));
+        ProbeProcess probe = ProbeProcess.start(command, settings, folder.resolve("stderr-" + ++launched));
         probes.add(probe);
         return probe;
     }
@@ -105,11 +106,19 @@ final class Stage implements AutoCloseable {
     /// Skips the check where the library leaves a call to the driver: without the hook there is nothing to check.
     void needHook(ProbeProcess probe, String... symbols) {
         for (String symbol : symbols) {
-            String file = probe.ask("where", symbol).text("file");
-            if (!file.endsWith("/" + environment.library().getFileName())) {
+            if (!hooks(probe, symbol)) {
                 throw new CheckSkipped("this library leaves " + symbol + " to the driver");
             }
         }
+    }
+
+    boolean hooks(ProbeProcess probe, String symbol) {
+        return probe.ask("where", symbol).text("file").endsWith("/" + environment.library().getFileName());
+    }
+
+    /// A probe that has ended and need not be ended with the stage.
+    void forget(ProbeProcess probe) {
+        probes.remove(probe);
     }
 
     static ProbeProcess open(ProbeProcess probe) {

@@ -1,0 +1,80 @@
+package sluice.proof;
+
+import java.util.concurrent.locks.LockSupport;
+import java.util.concurrent.locks.ReentrantLock;
+import sluice.cuda.Status;
+
+/// Allocating and freeing at random, in a thread of its own, until the process is told to be quiet or to stop.
+final class SoakCommands {
+    /// Held during each step, and by the conversation while the process is quiet.
+    private static final ReentrantLock STEP = new ReentrantLock(true);
+
+    private static final int STEPS_AT_A_TIME = 4;
+    private static final long REST_NANOS = 1_000_000;
+
+    private static volatile SoakWork work;
+    private static volatile String failure = "";
+    private static volatile long steps;
+    private static volatile long refusals;
+
+    private SoakCommands() {}
+
+    static Facts run(Session session, String verb, long[] numbers) {
+        switch (verb) {
+            case "start" -> start(session, numbers[0], numbers[1] != 0);
+            case "quiet" -> quiet(session);
+            case "go" -> STEP.unlock();
+            case "prepare" -> work = new SoakWork(session, numbers[0], numbers[1] != 0);
+            case "step" -> step();
+            case "drain" -> drain(session);
+            default -> throw new IllegalArgumentException("a soak has no command '" + verb + "'");
+        }
+        return Facts.of("status", Status.SUCCESS, "steps", steps, "refusals", refusals, "failure", failure, "last", work.last());
+    }
+
+    private static void start(Session session, long seed, boolean contexts) {
+        work = new SoakWork(session, seed, contexts);
+        Thread.ofPlatform().daemon().start(() -> {
+            session.driver().devices().setCurrent(session.context());
+            while (failure.isEmpty()) {
+                step();
+                rest();
+            }
+        });
+    }
+
+    /// Leaves the processor to the others now and then, or sixteen of these would let nobody in.
+    private static void rest() {
+        if (steps % STEPS_AT_A_TIME == 0) {
+            LockSupport.parkNanos(REST_NANOS);
+        }
+    }
+
+    private static void step() {
+        STEP.lock();
+        try {
+            int status = work.step();
+            steps++;
+            refusals += status == Status.OUT_OF_MEMORY ? 1 : 0;
+            if (status != Status.SUCCESS && status != Status.OUT_OF_MEMORY) {
+                failure = work.last() + " answered " + status + " (" + Status.name(status) + ")";
+            }
+        } catch (RuntimeException | Error failed) {
+            failure = work.last() + ": " + failed;
+        } finally {
+            STEP.unlock();
+        }
+    }
+
+    /// What was freed in a stream is given back only when somebody waits for the stream.
+    private static void quiet(Session session) {
+        STEP.lock();
+        Status.check("cuStreamSynchronize", session.driver().work().synchronizeStream(session.stream()));
+    }
+
+    private static void drain(Session session) {
+        Status.check("freeing everything", work.freeAll());
+        Status.check("cuStreamSynchronize", session.driver().work().synchronizeStream(session.stream()));
+        Status.check("cuDeviceGraphMemTrim", session.driver().graphs().trim(session.device()));
+    }
+}
