@@ -1,6 +1,7 @@
 /* graph_need: how much memory the allocation nodes of a graph need at once.
  *
- * The driver gives the same memory to allocations that do not live at the same time. Nodes come in the order in which
+ * CUDA may give the same memory to allocations that do not live at the same time (not measured yet; where it does not, the
+ * need is too low and the launch is charged only afterwards). Nodes come in the order in which
  * they were made, which for a captured graph is the order of its streams; what lives at once in that order is taken for
  * the need. */
 #include "graph_need.h"

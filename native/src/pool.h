@@ -13,7 +13,7 @@ sl_holding_t *sl_pool_of_graphs(CUdevice device, int gpu);
 /* Pools give memory back at synchronisation without telling: asks those of a GPU. True: charges fell. */
 bool sl_pool_refresh(unsigned gpu);
 void sl_pool_refresh_all(void);
-/* Lets pools of a GPU give back what they do not use, as the driver itself does when a GPU is full. */
+/* Lets pools of a GPU give back what they do not use. */
 bool sl_pool_trim(unsigned gpu);
 
 /* Before a pool is destroyed: what it uses. From now on nobody asks it. */
