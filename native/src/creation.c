@@ -17,14 +17,14 @@
 typedef struct {
     int gpu; /* negative: not accounted */
     bool measured;
-    bool alone; /* no other was under way when it began */
-    unsigned number;
+    bool alone;      /* no other was under way when it began */
+    unsigned number; /* among those of this process */
     uint64_t reserved;
     uint64_t used;
     sl_overhead_look_t before;
 } creation_t;
 
-static atomic_uint creations, under_way;                 /* of contexts that are measured */
+static atomic_uint creations, under_way;             /* of contexts; only those that are measured */
 static _Atomic(CUcontext) primaries[SL_GPU_DEVICES]; /* those that were ever retained */
 
 /* Before cuInit, or with a wrong number, the driver has its own answer; and nothing must be concluded about the GPU. */
@@ -34,16 +34,36 @@ static bool is_device(CUdevice device) {
     return real.cuDeviceGetAttribute && real.cuDeviceGetAttribute(&value, MAX_THREADS_PER_BLOCK, device) == CUDA_SUCCESS;
 }
 
+#define BEING_MEASURED 1u
+
 static void learn(sl_region_gpu_t *gpu, uint64_t bytes) {
     uint64_t known = gpu->context_bytes;
-    while ((!known || bytes < known) && !atomic_compare_exchange_weak(&gpu->context_bytes, &known, bytes))
+    while ((known <= BEING_MEASURED || bytes < known) && !atomic_compare_exchange_weak(&gpu->context_bytes, &known, bytes))
         ;
+}
+
+static void give_up_learning(sl_region_gpu_t *gpu) {
+    uint64_t measured = BEING_MEASURED;
+    atomic_compare_exchange_strong(&gpu->context_bytes, &measured, 0);
 }
 
 /* Anybody in the tenant can write it, so it may be nonsense. */
 static uint64_t learned_bytes(const sl_region_gpu_t *gpu) {
     uint64_t bytes = gpu->context_bytes;
-    return bytes <= gpu->total_bytes ? bytes : 0;
+    return bytes > BEING_MEASURED && bytes <= gpu->total_bytes ? bytes : 0;
+}
+
+/* Many processes may start at once, and NVML takes milliseconds to load: so only one looks before, and the others find
+ * the result when they have their contexts. Who finds none goes by its own figure, which was nothing before. */
+static void begin_measuring(creation_t *creation, unsigned gpu) {
+    uint64_t unknown = 0;
+    creation->measured = true;
+    creation->alone = under_way++ == 0;
+    bool first = atomic_compare_exchange_strong(&sl_tenant.region.gpus[gpu].context_bytes, &unknown, BEING_MEASURED);
+    if (first || creation->number > 1)
+        creation->before = sl_overhead_look(gpu);
+    else
+        creation->before = (sl_overhead_look_t){.gpu = gpu, .process_known = true};
 }
 
 static CUresult admit(creation_t *creation, CUdevice device) {
@@ -56,6 +76,7 @@ static CUresult admit(creation_t *creation, CUdevice device) {
     if (creation->gpu < 0)
         return creation->gpu == SL_GPU_REFUSED ? CUDA_ERROR_NOT_PERMITTED : CUDA_SUCCESS;
     unsigned gpu = (unsigned)creation->gpu;
+    creation->number = ++creations;
     uint64_t bytes = learned_bytes(&sl_tenant.region.gpus[gpu]);
     if (bytes) {
         creation->used = sl_ledger_reserve(gpu, bytes);
@@ -64,23 +85,28 @@ static CUresult admit(creation_t *creation, CUdevice device) {
             sl_ledger_refuse(gpu, bytes);
         return creation->used ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
     }
-    creation->measured = sl_ledger_limit(gpu) != 0;
-    if (creation->measured) {
-        creation->alone = under_way++ == 0;
-        creation->number = ++creations;
-        creation->before = sl_overhead_look(gpu);
-    }
+    if (sl_ledger_limit(gpu))
+        begin_measuring(creation, gpu);
     return CUDA_SUCCESS;
 }
 
 /* The first context of the tenant on this GPU shows what one takes. False: the quota does not allow it. */
 static bool measure(creation_t *creation) {
     unsigned gpu = (unsigned)creation->gpu;
-    uint64_t bytes = sl_overhead_growth(&creation->before);
+    sl_region_gpu_t *entry = &sl_tenant.region.gpus[gpu];
+    uint64_t bytes = learned_bytes(entry);
+    if (!bytes) {
+        bytes = sl_overhead_growth(&creation->before);
+        if (!creation->alone || creations != creation->number)
+            bytes = 0; /* what it took is booked as overhead */
+        if (bytes)
+            learn(entry, bytes);
+        else
+            give_up_learning(entry);
+    }
     under_way--;
-    if (!bytes || !creation->alone || creations != creation->number)
-        return true; /* what it took is booked as overhead */
-    learn(&sl_tenant.region.gpus[gpu], bytes);
+    if (!bytes)
+        return true;
     creation->used = sl_ledger_reserve(gpu, bytes);
     creation->reserved = creation->used ? bytes : 0;
     if (!creation->used)
@@ -106,7 +132,10 @@ static bool settle(creation_t *creation, CUresult status, CUcontext context) {
     if (status != CUDA_SUCCESS) {
         if (creation->reserved)
             sl_ledger_cancel(gpu, creation->reserved);
-        under_way -= creation->measured;
+        if (creation->measured) {
+            give_up_learning(&sl_tenant.region.gpus[gpu]);
+            under_way--;
+        }
         return true;
     }
     if (creation->measured && !measure(creation))
@@ -114,7 +143,7 @@ static bool settle(creation_t *creation, CUresult status, CUcontext context) {
     if (creation->reserved)
         book(creation, context);
     sl_overhead_watch(gpu);
-    if (creation->measured)
+    if (creation->measured && !creation->reserved)
         sl_overhead_came_back(gpu);
     return true;
 }
