@@ -9,7 +9,7 @@ mkdir -p "$out"
 export SLUICE_RUNTIME_DIR=${TMPDIR:-/tmp}/sluice-memory PYTHONUNBUFFERED=1
 mkdir -p -m 700 "$SLUICE_RUNTIME_DIR"
 
-timeout -k 5 200 "$sluice" verify >"$out/verify.log" 2>&1
+timeout -k 5 130 "$sluice" verify >"$out/verify.log" 2>&1
 tail -n 1 "$out/verify.log"
 grep -E ' FAIL ' "$out/verify.log"
 
@@ -19,7 +19,7 @@ run() { # run NAME WAY [PROCESSES]: one tenant alone on the GPU, its highest sum
     shift
     nvidia-smi --query-compute-apps=timestamp,used_memory --format=csv,noheader,nounits -lms 50 >"$out/$name.smi" 2>&1 &
     witness=$!
-    timeout -k 5 60 "$sluice" run --memory 4g --name "$name" -- python3 "$here/grow.py" "$@" >"$out/$name.log" 2>&1
+    timeout -k 5 40 "$sluice" run --memory 4g --name "$name" -- python3 "$here/grow.py" "$@" >"$out/$name.log" 2>&1
     status=$?
     kill $witness 2>/dev/null
     wait $witness 2>/dev/null
