@@ -27,7 +27,7 @@ final class ContextChecks {
         stage.needHook(probe, "cuDevicePrimaryCtxRetain");
         Balance balance = Balance.start(stage, tenant);
         Stage.open(probe);
-        long charged = balance.check("after the context is made");
+        long charged = balance.checkContext("after the context is made");
         Expect.that(charged > 0, "nothing is charged");
         Expect.bytes("contexts and overhead in the ledger", charged,
                 tenant.uses().contextBytes() + tenant.uses().overheadBytes());
@@ -42,11 +42,11 @@ final class ContextChecks {
         stage.needHook(probe, "cuDevicePrimaryCtxRetain", "cuDevicePrimaryCtxRelease_v2");
         Balance balance = Balance.start(stage, tenant);
         Stage.open(probe);
-        long once = balance.check("after the first cuDevicePrimaryCtxRetain");
+        long once = balance.checkContext("after the first cuDevicePrimaryCtxRetain");
         Expect.success("the second", probe.ask("context", "retain").status());
-        Expect.bytes("the charge after the second", once, balance.check("after the second"));
+        Expect.bytes("the charge after the second", once, balance.checkContext("after the second"));
         Expect.success("the first release", probe.ask("context", "release").status());
-        Expect.bytes("the charge after the first release", once, balance.check("after the first release"));
+        Expect.bytes("the charge after the first release", once, balance.checkContext("after the first release"));
         Expect.success("the second release", probe.ask("context", "release").status());
         balance.check("after the last release");
         Expect.that(balance.chargedBytes() < once / 4, Size.format(balance.chargedBytes()) + " stay charged");
