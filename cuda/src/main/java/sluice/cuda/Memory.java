@@ -56,8 +56,21 @@ public record Memory(
         return Calls.longFrom(out -> (int) cuMemAllocAsync.invokeExact(out, bytes, stream));
     }
 
+    /// For who measures: no allocation, no lambda.
+    public int allocateAsyncInto(MemorySegment out, long bytes, long stream) {
+        try {
+            return (int) cuMemAllocAsync.invokeExact(out, bytes, stream);
+        } catch (Throwable thrown) {
+            throw Calls.unexpected(thrown);
+        }
+    }
+
     public int freeAsync(long pointer, long stream) {
-        return Calls.status(() -> (int) cuMemFreeAsync.invokeExact(pointer, stream));
+        try {
+            return (int) cuMemFreeAsync.invokeExact(pointer, stream);
+        } catch (Throwable thrown) {
+            throw Calls.unexpected(thrown);
+        }
     }
 
     /// `out` may be NULL, to see what the driver makes of it.

@@ -24,6 +24,7 @@ public final class Bench {
         try {
             List<Measurement> all = new ArrayList<>(CallBench.run(environment, options.repeats(), progress));
             all.add(StartBench.library(environment, options.repeats(), progress));
+            all.add(StartBench.cuda(environment, options.repeats(), progress));
             options.launcher().filter(Files::isExecutable).ifPresent(launcher ->
                     all.add(StartBench.launcher(environment, launcher, options.repeats(), progress)));
             return new BenchReport(gpu.name(), gpu.simulated(), machine(), options.repeats(), all);

@@ -18,6 +18,9 @@ import sluice.proof.Target.RatioAtMost;
 final class CallBench {
     private static final Target LAUNCH = new AddedAtMost(60);
     private static final Target ALLOCATION = new AddedAtMost(300);
+    private static final Target STREAM_ORDERED = new AddedAtMost(150);
+    private static final Target PHYSICAL = new RatioAtMost(1.01);
+    private static final Target FREE = new AddedAtMost(1000);
     private static final Target NOT_SLOWER = new RatioAtMost(1.02);
     private static final String BASELINE = "no library";
 
@@ -32,7 +35,10 @@ final class CallBench {
             new Case("cuMemAlloc + cuMemFree, 512 B, 1,000 others live", "alloc-free 200 512 1000", 12, ALLOCATION),
             new Case("cuMemAlloc + cuMemFree, 512 B, 100,000 others live", "alloc-free 200 512 100000", 12, ALLOCATION),
             new Case("cuMemAlloc + cuMemFree, 4 MiB, 0 others live", "alloc-free 20 4194304 0", 8, ALLOCATION),
-            new Case("cuMemAlloc + cuMemFree, 4 MiB, 100,000 others live", "alloc-free 20 4194304 100000", 8, ALLOCATION));
+            new Case("cuMemAlloc + cuMemFree, 4 MiB, 100,000 others live", "alloc-free 20 4194304 100000", 8, ALLOCATION),
+            new Case("cuMemFree alone, 512 B, 100,000 others live", "free 200 512 100000", 12, FREE),
+            new Case("cuMemAllocAsync + cuMemFreeAsync, 1 MiB", "async 200 1048576", 12, STREAM_ORDERED),
+            new Case("cuMemCreate + Map + SetAccess + Unmap + Release, 2 MiB", "physical 20 2097152", 8, PHYSICAL));
 
     private CallBench() {}
 

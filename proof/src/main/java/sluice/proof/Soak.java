@@ -7,6 +7,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
 import java.util.function.Consumer;
+import sluice.cuda.Status;
 import sluice.region.Size;
 import sluice.region.SluiceException;
 
@@ -14,6 +15,7 @@ import sluice.region.SluiceException;
 /// Now and then all are told to be quiet, and then the ledger must be what the simulated driver says, process by process.
 public final class Soak {
     private static final long PHASE_MILLIS = 2500;
+    private static final int ATTEMPTS = 100;
     private static final long LEAST_QUOTA = GIB;
     private static final long MOST_QUOTA = 9 * GIB;
 
@@ -71,8 +73,15 @@ public final class Soak {
         progress.accept(steps + " steps, " + (born - options.processes()) + " processes killed and replaced; nothing is left");
     }
 
+    /// The quota may have no room for one more context just now.
     private ProbeProcess open() {
-        ProbeProcess probe = stage.in(tenant);
+        ProbeProcess probe = stage.start(stage.settings(tenant));
+        int status = probe.ask("open").status();
+        for (int attempt = 0; status == Status.OUT_OF_MEMORY && attempt < ATTEMPTS; attempt++) {
+            pause(200);
+            status = probe.ask("open").status();
+        }
+        Expect.success("opening the GPU", status);
         ledger.begin(probe, stage);
         return probe;
     }

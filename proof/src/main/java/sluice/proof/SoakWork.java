@@ -15,6 +15,7 @@ import sluice.cuda.Status;
 final class SoakWork {
     private static final int MOST_HELD = 60;
     private static final int LARGEST_POWER = 25;
+    private static final int BLOCK_BYTES = 2 << 20;
     private static final int FLOATS = 0x20;
 
     private record Held(String what, IntSupplier free) {}
@@ -142,7 +143,7 @@ final class SoakWork {
         return hold(answer, () -> memory.freeAsync(answer.value(), session.stream()));
     }
 
-    /// Arrays above a block: where small ones lie, and what they share a block with, only the driver knows.
+    /// Arrays above a block, and modules likewise: what small ones share a block with only the driver knows.
     private int side(int least) {
         return least + random.nextInt(least);
     }
@@ -173,7 +174,7 @@ final class SoakWork {
     }
 
     private Answer module() {
-        Answer answer = driver.work().load(ContextCommands.module(1 + random.nextInt(1 << 23)));
+        Answer answer = driver.work().load(ContextCommands.module(3L * BLOCK_BYTES / 2 + random.nextInt(4 * BLOCK_BYTES)));
         return hold(answer, () -> driver.work().unload(answer.value()));
     }
 

@@ -15,6 +15,7 @@ import sluice.region.RuntimeDirectory;
 /// What starting costs: the library in a program that never uses CUDA, and `sluice run` itself.
 final class StartBench {
     private static final Target LIBRARY = new AddedAtMost(100_000);
+    private static final Target CUDA = new AddedAtMost(5_000_000);
     private static final Target RUN = new RatioAtMost(2);
 
     private StartBench() {}
@@ -26,6 +27,25 @@ final class StartBench {
             return sideBySide("start of a program without CUDA", "the program without the library",
                     () -> run(program, stage.plainSettings()), () -> run(program, stage.preloaded()), repeats, 100, LIBRARY);
         }
+    }
+
+    /// From cuInit until the first memory is there, in processes of their own.
+    static Measurement cuda(Environment environment, int repeats, Consumer<String> progress) {
+        progress.accept("start of CUDA in a process");
+        try (Stage stage = new Stage(environment)) {
+            TestTenant tenant = stage.tenant(0);
+            return sideBySide("start of CUDA in a process, to its first memory", "no library",
+                    () -> open(stage, stage.plainSettings()), () -> open(stage, stage.settings(tenant)), repeats, 5, CUDA);
+        }
+    }
+
+    private static double open(Stage stage, Map<String, String> settings) {
+        ProbeProcess probe = stage.start(settings);
+        Facts opened = probe.ask("open-at", System.nanoTime());
+        Expect.success("opening the GPU", opened.status());
+        probe.kill();
+        stage.forget(probe);
+        return opened.number("nanos");
     }
 
     static Measurement launcher(Environment environment, Path launcher, int repeats, Consumer<String> progress) {

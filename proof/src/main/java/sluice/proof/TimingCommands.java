@@ -25,23 +25,28 @@ final class TimingCommands {
     private static final long SMALL_BYTES = 512;
     private static final long WARM_UP_NANOS = 300_000_000;
 
-    private interface Batch {
+    interface Batch {
         void run(int calls);
     }
 
-    private record Series(Batch batch, int calls, Runnable between, long[] held) {}
+    /// @param between after each batch, and not timed
+    record Series(Batch batch, int calls, Runnable between, long[] held) {}
 
     private static Series series;
 
     private TimingCommands() {}
 
-    /// `launch CALLS`, `info CALLS` or `alloc-free CALLS BYTES LIVE`, with CALLS in each batch.
+    /// `launch CALLS`, `info CALLS`, `alloc-free CALLS BYTES LIVE`, `free CALLS BYTES LIVE`, `async CALLS BYTES` or
+    /// `physical CALLS BYTES`, with CALLS in each batch.
     static Facts begin(String[] arguments) {
         int calls = Integer.parseInt(arguments[1]);
         series = switch (arguments[0]) {
             case "launch" -> launch(calls);
             case "info" -> new Series(TimingCommands::infos, calls, () -> { }, new long[0]);
             case "alloc-free" -> allocFree(calls, Long.parseLong(arguments[2]), Integer.parseInt(arguments[3]));
+            case "free" -> free(calls, Long.parseLong(arguments[2]), Integer.parseInt(arguments[3]));
+            case "async" -> MoreTimings.async(calls, Long.parseLong(arguments[2]));
+            case "physical" -> MoreTimings.physical(calls, Long.parseLong(arguments[2]));
             default -> throw new IllegalArgumentException("cannot time '" + arguments[0] + "'");
         };
         long warm = System.nanoTime() + WARM_UP_NANOS;
@@ -90,6 +95,23 @@ final class TimingCommands {
             held[i] = MEMORY.allocate(SMALL_BYTES).orThrow("cuMemAlloc");
         }
         return new Series(count -> allocsAndFrees(bytes, count), calls, () -> { }, held);
+    }
+
+    /// What is to be freed is allocated before each batch, which is not timed.
+    private static Series free(int calls, long bytes, int live) {
+        long[] pieces = new long[calls];
+        Runnable allocate = () -> Arrays.setAll(pieces, i -> MEMORY.allocate(bytes).orThrow("cuMemAlloc"));
+        Series others = allocFree(calls, bytes, live);
+        allocate.run();
+        return new Series(count -> frees(pieces), calls, allocate, others.held());
+    }
+
+    private static void frees(long[] pieces) {
+        int worst = Status.SUCCESS;
+        for (long pointer : pieces) {
+            worst |= MEMORY.free(pointer);
+        }
+        Status.check("cuMemFree", worst);
     }
 
     private static void launches(long function, MemorySegment none, int count) {
