@@ -11,7 +11,7 @@ final class SoakCommands {
 
     private static final int STEPS_AT_A_TIME = 4;
     private static final long REST_NANOS = 1_000_000;
-    private static final long NOW_AND_THEN_NANOS = 150_000_000;
+    private static final long NOW_AND_THEN_MILLIS = 150;
 
     private static volatile SoakWork work;
     private static volatile String failure = "";
@@ -20,7 +20,7 @@ final class SoakCommands {
 
     private SoakCommands() {}
 
-    static Facts run(Session session, String verb, long[] numbers) {
+    static Facts run(Session session, String verb, long[] numbers) throws InterruptedException {
         switch (verb) {
             case "start" -> start(session, numbers[0], numbers[1] != 0);
             case "quiet" -> quiet(session);
@@ -69,10 +69,10 @@ final class SoakCommands {
 
     /// What was freed in a stream is given back only when somebody waits for the stream. What the driver took by itself
     /// is looked at now and then, so time has to pass before the program's next call shows it.
-    private static void quiet(Session session) {
+    private static void quiet(Session session) throws InterruptedException {
         STEP.lock();
         Status.check("cuStreamSynchronize", session.driver().work().synchronizeStream(session.stream()));
-        LockSupport.parkNanos(NOW_AND_THEN_NANOS);
+        Thread.sleep(NOW_AND_THEN_MILLIS);
         Status.check("cuMemGetInfo", session.driver().memory().info().status());
     }
 
