@@ -1,5 +1,7 @@
 package sluice.proof;
 
+import static sluice.proof.Stage.GIB;
+
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -33,7 +35,7 @@ final class StartBench {
     static Measurement cuda(Environment environment, int repeats, Consumer<String> progress) {
         progress.accept("start of CUDA in a process");
         try (Stage stage = new Stage(environment)) {
-            TestTenant tenant = stage.tenant(0);
+            TestTenant tenant = stage.tenant(8 * GIB);
             return sideBySide("start of CUDA in a process, to its first memory", "no library",
                     () -> open(stage, stage.plainSettings()), () -> open(stage, stage.settings(tenant)), repeats, 5, CUDA);
         }

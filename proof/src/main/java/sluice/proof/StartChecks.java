@@ -29,7 +29,7 @@ final class StartChecks {
         if (!stage.environment().simulated()) {
             throw new CheckSkipped("64 contexts need more memory than a quota's worth; made on the simulated GPU only");
         }
-        TestTenant tenant = stage.tenant(0);
+        TestTenant tenant = stage.tenant(12 * GIB);
         Spread without = processorNanos(stage, stage.plainSettings());
         Spread with = processorNanos(stage, stage.settings(tenant));
         Expect.that(tenant.read().processes().size() == PROCESSES,
