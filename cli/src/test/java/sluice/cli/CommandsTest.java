@@ -42,6 +42,7 @@ class CommandsTest {
         "set train --memory 16=1g        | --memory: bad GPU number '16' in memory limit '16=1g'; use 0 to 15, as in 0=4g,1=8g; see 'sluice help set'",
         "set train --on-oom later        | --on-oom: bad value 'later'; use fail, wait, or wait with a time of at most an hour, as in wait:30s; see 'sluice help set'",
         "verify memry                    | there is no group 'memry'; there are memory, quota, charge, pools, graphs, physical, arrays, contexts, views, limits, processes, gpus, faults, unchanged, alone; see 'sluice help verify'",
+        "soak --for 3x                   | --for: bad time '3x'; write it like 90s, 30m or 2h; see 'sluice help soak'",
         "completion fish                 | no completion for the shell 'fish'; use bash or zsh; see 'sluice help completion'"
     })
     void shouldSayInOneLineWhatIsWrong(String line, String message) {
