@@ -1,0 +1,83 @@
+package sluice.it;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/// What other limiters do to the programs they are in, and Sluice must not.
+class GuestTest {
+    private static final Map<String, String> QUOTA = Map.of("SLUICE_MEMORY", "1g", "SLUICE_TENANT", "guest");
+    private static final List<String> INHERITED = List.of("SigCgt:", "SigIgn:", "SigBlk:", "Umask:", "Threads:");
+
+    @TempDir
+    private Path directory;
+
+    private Machine machine;
+
+    @BeforeEach
+    void start() throws Exception {
+        machine = new Machine(directory);
+    }
+
+    @Test
+    void shouldKeepCountingAProcessWithAnOddName() throws Exception {
+        Path odd = Files.copy(Path.of(Machine.program("hog")), directory.resolve("a Zed) x"));
+        Process first = machine.startPreloaded(QUOTA, odd.toString(), "--step", "256m", "--count", "3", "--hold", "60000");
+        try {
+            lineOf(first, "got ");
+            assertThat(machine.preloaded(QUOTA, Machine.program("hog"), "--step", "256m").output()).contains("got 1 ");
+        } finally {
+            first.destroyForcibly().waitFor();
+        }
+        assertThat(machine.preloaded(QUOTA, Machine.program("hog"), "--step", "256m").output()).contains("got 4 ");
+    }
+
+    @Test
+    void shouldLeaveSignalsUmaskAndThreadsAlone() throws Exception {
+        String[] command = {Machine.program("hog"), "--step", "64m", "--count", "2", "--hold", "60000"};
+        var bare = statusOf(machine.startPreloaded(Map.of("LD_PRELOAD", ""), command));
+        var limited = statusOf(machine.startPreloaded(QUOTA, command));
+        assertThat(bare).hasSize(INHERITED.size());
+        assertThat(limited).isEqualTo(bare);
+    }
+
+    @Test
+    void shouldLeaveNoFileOpen() throws Exception {
+        Process job = machine.startPreloaded(QUOTA, Machine.program("hog"), "--step", "64m", "--count", "2", "--hold", "60000");
+        try {
+            lineOf(job, "got ");
+            try (var descriptors = Files.list(Path.of("/proc/" + job.pid() + "/fd"))) {
+                for (Path descriptor : descriptors.toList()) {
+                    assertThat(Files.readSymbolicLink(descriptor).toString()).doesNotContain(".region");
+                }
+            }
+        } finally {
+            job.destroyForcibly().waitFor();
+        }
+    }
+
+    private static List<String> statusOf(Process job) throws Exception {
+        try {
+            lineOf(job, "got ");
+            return Files.readAllLines(Path.of("/proc/" + job.pid() + "/status")).stream()
+                    .filter(line -> INHERITED.stream().anyMatch(line::startsWith))
+                    .toList();
+        } finally {
+            job.destroyForcibly().waitFor();
+        }
+    }
+
+    private static void lineOf(Process job, String start) throws Exception {
+        String line = job.inputReader().readLine();
+        while (line != null && !line.startsWith(start)) {
+            line = job.inputReader().readLine();
+        }
+        assertThat(line).as("a line that starts with " + start).isNotNull();
+    }
+}
