@@ -128,14 +128,3 @@ bool sl_nvml_process_bytes(nvmlDevice_t device, uint64_t *bytes, bool *listed) {
     errno = saved;
     return known;
 }
-
-bool sl_nvml_device_bytes(nvmlDevice_t device, uint64_t *bytes) {
-    nvmlMemory_t memory;
-    int saved = errno;
-    bool known = device && real_nvml.nvmlDeviceGetMemoryInfo &&
-                 real_nvml.nvmlDeviceGetMemoryInfo(device, &memory) == NVML_SUCCESS;
-    errno = saved;
-    if (known)
-        *bytes = memory.used;
-    return known;
-}

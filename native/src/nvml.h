@@ -13,8 +13,6 @@ nvmlDevice_t sl_nvml_device(const uint8_t uuid[16]);
 /* What this process has on the GPU. False: NVML cannot say. Not listed: it has nothing, or goes by a number that it
  * cannot know. */
 bool sl_nvml_process_bytes(nvmlDevice_t device, uint64_t *bytes, bool *listed);
-/* What all processes have on the GPU. */
-bool sl_nvml_device_bytes(nvmlDevice_t device, uint64_t *bytes);
 /* After a fork. */
 void sl_nvml_forget(void);
 

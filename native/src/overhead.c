@@ -6,8 +6,8 @@
  * what a call that we watched took. It falls only when a second look agrees, because a thread may be between the
  * driver's free and its refund.
  *
- * Where NVML does not know this process (its number is hidden by a container), differences of the whole GPU's memory
- * around the slow calls have to do. Then nothing is ever compared as a whole. */
+ * Where NVML does not know this process (its number is hidden by a container), nothing is booked: the whole GPU's memory
+ * also moves with what others do, and a program must not be refused for that. */
 #include "overhead.h"
 
 #include <errno.h>
@@ -23,7 +23,7 @@
 #define EVERY_NANOS 100000000u
 #define ATTEMPTS 4
 
-typedef enum { UNDECIDED, BY_PROCESS, BY_DEVICE } way_t;
+typedef enum { UNDECIDED, BY_PROCESS, HIDDEN } way_t;
 
 typedef struct {
     _Atomic(nvmlDevice_t) device;
@@ -59,29 +59,12 @@ static nvmlDevice_t device_of(unsigned gpu) {
     return gpus[gpu].device;
 }
 
-/* The program's thread may have no context, or one on another GPU. */
-static bool ask_driver(unsigned gpu, uint64_t *bytes) {
-    CUdevice device;
-    CUuuid uuid;
-    size_t free_bytes, total_bytes;
-    if (!real.cuCtxGetDevice || !real.cuMemGetInfo_v2 || !real.cuDeviceGetUuid || real.cuCtxGetDevice(&device) ||
-        real.cuDeviceGetUuid(&uuid, device) || real.cuMemGetInfo_v2(&free_bytes, &total_bytes))
-        return false;
-    for (int i = 0; i < 16; i++)
-        if ((uint8_t)uuid.bytes[i] != sl_tenant.region.gpus[gpu].uuid[i])
-            return false;
-    *bytes = total_bytes - free_bytes;
-    return true;
-}
-
 sl_overhead_look_t sl_overhead_look(unsigned gpu) {
     sl_overhead_look_t look = {.gpu = gpu};
     nvmlDevice_t device = device_of(gpu);
     sl_ledger_own_t before = sl_ledger_own(gpu);
-    if (way != BY_DEVICE)
+    if (way != HIDDEN)
         look.process_known = sl_nvml_process_bytes(device, &look.process_bytes, &look.listed);
-    if (way != BY_PROCESS)
-        look.device_known = sl_nvml_device_bytes(device, &look.device_bytes) || ask_driver(gpu, &look.device_bytes);
     sl_ledger_own_t after = sl_ledger_own(gpu);
     look.certain = before.certain < after.certain ? before.certain : after.certain;
     look.most_certain = before.certain < after.certain ? after.certain : before.certain;
@@ -93,18 +76,16 @@ sl_overhead_look_t sl_overhead_look(unsigned gpu) {
 static void decide(const sl_overhead_look_t *look) {
     if (way != UNDECIDED || (!look->listed && !look->certain))
         return;
-    way = look->process_known && look->listed ? BY_PROCESS : BY_DEVICE;
-    if (way == BY_DEVICE)
-        sl_report(SL_INFO, "NVML does not know this process, so what the driver takes for itself is estimated from the "
-                  "memory of the whole GPU; share the host's pid namespace to have it exactly");
+    way = look->process_known && look->listed ? BY_PROCESS : HIDDEN;
+    if (way == HIDDEN)
+        sl_report(SL_INFO, "NVML does not know this process, so what the driver takes for itself, contexts and code, is "
+                  "not counted; share the host's pid namespace to have it counted");
 }
 
 static int64_t difference(const sl_overhead_look_t *before, const sl_overhead_look_t *now) {
-    if (way == BY_PROCESS)
-        return (int64_t)(now->process_bytes - before->process_bytes) - (int64_t)(now->certain - before->certain);
-    if (!before->device_known || !now->device_known)
+    if (way != BY_PROCESS || !before->process_known || !now->process_known)
         return 0;
-    return (int64_t)(now->device_bytes - before->device_bytes) - (int64_t)(now->certain - before->certain);
+    return (int64_t)(now->process_bytes - before->process_bytes) - (int64_t)(now->certain - before->certain);
 }
 
 /* A number of ours that belongs to somebody else outside was listed before there was anything of ours. */
@@ -130,8 +111,8 @@ static uint64_t overhead_now(unsigned gpu, uint64_t booked, const sl_overhead_lo
     sl_overhead_look_t now = sl_overhead_look(gpu);
     decide(&now);
     uint64_t bytes = before ? moved(booked, difference(before, &now)) : booked;
-    if (way == BY_DEVICE)
-        return now.certain ? bytes : 0;
+    if (way == HIDDEN)
+        return 0;
     if (!now.process_known)
         return booked;
     uint64_t least = less(now.process_bytes, now.most_certain + now.possible);

@@ -11,10 +11,9 @@
 /* What the driver's books and ours said at one moment. */
 typedef struct {
     unsigned gpu;
-    bool process_known, device_known;
+    bool process_known;
     bool listed;            /* NVML knows this process */
     uint64_t process_bytes; /* what it has on the GPU */
-    uint64_t device_bytes;  /* what all have; only looked at where the other is no use */
     uint64_t certain;       /* what of ours is there by name, */
     uint64_t most_certain;  /* and the most while we looked */
     uint64_t possible;
