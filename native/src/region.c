@@ -56,6 +56,7 @@ static bool map_region(sl_region_t *region, int fd, uint64_t inode, const char *
         .errors = (sl_region_error_t *)(base + SL_REGION_ERROR_OFFSET),
         .slots = (sl_region_slot_t *)(base + SL_REGION_SLOT_OFFSET),
         .accounts = (sl_region_account_t *)(base + SL_REGION_ACCOUNT_OFFSET),
+        .shares = (sl_region_share_t *)(base + SL_REGION_SHARE_OFFSET),
     };
     snprintf(region->path, sizeof region->path, "%s", path);
     return true;

@@ -20,6 +20,7 @@ typedef struct {
     sl_region_error_t *errors;
     sl_region_slot_t *slots;
     sl_region_account_t *accounts;
+    sl_region_share_t *shares;
 } sl_region_t;
 
 typedef struct {

@@ -4,7 +4,7 @@ package sluice.codegen;
 final class FieldSource {
     private FieldSource() {}
 
-    static String emit(RegionSpec.Field field) {
+    static String emit(LayoutSpec.Field field) {
         var body = switch (field.type()) {
             case FieldType.Scalar(var number) -> number(field, number);
             case FieldType.Array(var number, var length) -> array(field, number, length);
@@ -81,11 +81,11 @@ final class FieldSource {
             }
             """;
 
-    private static String number(RegionSpec.Field field, FieldType.Number number) {
+    private static String number(LayoutSpec.Field field, FieldType.Number number) {
         return typed(field.order() == Order.ATOMIC ? NUMBER + ATOMIC : NUMBER, field, number);
     }
 
-    private static String array(RegionSpec.Field field, FieldType.Number number, int length) {
+    private static String array(LayoutSpec.Field field, FieldType.Number number, int length) {
         return typed(ARRAY, field, number)
                 .replace("@length@", Integer.toString(length))
                 .replace("@step@", Integer.toString(number.bytes()));
@@ -104,7 +104,7 @@ final class FieldSource {
         return number.bytes() == 4 ? "INT" : "LONG";
     }
 
-    private static String typed(String template, RegionSpec.Field field, FieldType.Number number) {
+    private static String typed(String template, LayoutSpec.Field field, FieldType.Number number) {
         var unsignedInt = number == FieldType.Number.U32;
         var isInt = number.bytes() == 4;
         return template

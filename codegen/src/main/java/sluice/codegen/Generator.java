@@ -20,23 +20,34 @@ final class Generator {
         outputs.addAll(List.of(
                 new Output("native/trampolines.S", TrampolinesSource.emit(cuda)),
                 new Output("native/exports.map", ExportsMap.library(cuda, spec.nvml())),
-                new Output("native/region_layout.h", RegionHeader.emit(spec.region())),
                 new Output("sim/sim_bodies.h", SimBodiesHeader.emit(cuda)),
                 new Output("sim/sim_entries.c", SimEntriesSource.emit(cuda)),
                 new Output("sim/exports.map", ExportsMap.simulatedDriver(cuda)),
-                new Output("java/sluice/region/RegionLayout.java", LayoutSource.emit(spec.region())),
-                new Output("java/sluice/region/RegionText.java", TextSource.emit())));
-        for (var record : spec.region().records()) {
-            outputs.add(new Output(
-                    "java/sluice/region/" + ViewSource.className(record) + ".java", ViewSource.emit(spec.region(), record)));
+                java("RegionText", TextSource.emit())));
+        outputs.addAll(layout(spec.region()));
+        outputs.addAll(layout(spec.board()));
+        return outputs;
+    }
+
+    private static List<Output> layout(LayoutSpec spec) {
+        var outputs = new ArrayList<Output>();
+        outputs.add(new Output("native/" + spec.file().word() + "_layout.h", LayoutHeader.emit(spec)));
+        outputs.add(java(spec.file().layoutClass(), LayoutSource.emit(spec)));
+        for (var record : spec.records()) {
+            outputs.add(java(spec.file().viewClass(record), ViewSource.emit(spec, record)));
         }
         return outputs;
+    }
+
+    private static Output java(String className, String content) {
+        return new Output("java/sluice/region/" + className + ".java", content);
     }
 
     /// The reference pages, which are committed.
     static List<Output> pages(Spec spec) {
         return List.of(
                 new Output("hooks.md", HooksPage.emit(spec.cuda(), spec.nvml())),
-                new Output("region.md", RegionPage.emit(spec.region())));
+                new Output("region.md", LayoutPage.emit(spec.region())),
+                new Output("board.md", LayoutPage.emit(spec.board())));
     }
 }

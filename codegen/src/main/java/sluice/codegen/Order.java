@@ -7,7 +7,7 @@ import java.util.stream.Collectors;
 
 /// How a shared field is written and read.
 enum Order {
-    ONCE("written before the region is published, never again"),
+    ONCE("written before the file is published, never again"),
     ATOMIC("one atomic load, store, add or compare-and-swap at a time; no order with other fields is implied"),
     RELEASE("stored with release, read with acquire: what was written before it is visible to who reads it"),
     OWNER("written by the owner of the record before it publishes the record");

@@ -7,11 +7,14 @@ import java.nio.file.Path;
 import java.util.List;
 
 /// All specs together.
-record Spec(ApiSpec cuda, ApiSpec nvml, RegionSpec region) {
+record Spec(ApiSpec cuda, ApiSpec nvml, LayoutSpec region, LayoutSpec board) {
     /// Reads a folder of specs; what is wrong in them is in `problems` afterwards.
     static Spec read(Path folder, Problems problems) throws IOException {
         return new Spec(
-                api(ApiFile.CUDA, folder, problems), api(ApiFile.NVML, folder, problems), region(folder, problems));
+                api(ApiFile.CUDA, folder, problems),
+                api(ApiFile.NVML, folder, problems),
+                layout(LayoutFile.REGION, folder, problems),
+                layout(LayoutFile.BOARD, folder, problems));
     }
 
     private static ApiSpec api(ApiFile api, Path folder, Problems problems) throws IOException {
@@ -19,9 +22,9 @@ record Spec(ApiSpec cuda, ApiSpec nvml, RegionSpec region) {
         return ApiParser.parse(api, path.toString(), lines(path, problems), problems);
     }
 
-    private static RegionSpec region(Path folder, Problems problems) throws IOException {
-        var path = folder.resolve("region.abi");
-        return RegionParser.parse(path.toString(), lines(path, problems), problems);
+    private static LayoutSpec layout(LayoutFile file, Path folder, Problems problems) throws IOException {
+        var path = folder.resolve(file.fileName());
+        return LayoutParser.parse(file, path.toString(), lines(path, problems), problems);
     }
 
     private static List<String> lines(Path path, Problems problems) throws IOException {

@@ -1,6 +1,6 @@
 package sluice.codegen;
 
-/// `RegionText.java`: how text lies in the region.
+/// `RegionText.java`: how text lies in the region and on the board.
 final class TextSource {
     private TextSource() {}
 

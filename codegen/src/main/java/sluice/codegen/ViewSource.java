@@ -3,16 +3,13 @@ package sluice.codegen;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
-/// `…View.java`: one record of the region as a Java class over the mapped file.
+/// `…View.java`: one record of a shared file as a Java class over the mapped file.
 final class ViewSource {
     private ViewSource() {}
 
-    static String className(RegionSpec.Record record) {
-        return JavaNames.pascal(record.name()) + "View";
-    }
-
-    static String emit(RegionSpec region, RegionSpec.Record record) {
-        var place = region.places().stream().filter(it -> it.record() == record).findFirst().orElseThrow();
+    static String emit(LayoutSpec spec, LayoutSpec.Record record) {
+        var type = spec.file().viewClass(record);
+        var place = spec.places().stream().filter(it -> it.record() == record).findFirst().orElseThrow();
         var indexed = place.count() > 1
                 || record.fields().stream().anyMatch(field -> field.type() instanceof FieldType.Array);
         return """
@@ -22,7 +19,7 @@ final class ViewSource {
                 import java.lang.foreign.ValueLayout;
                 import java.lang.invoke.VarHandle;
                 %s
-                /// Generated from spec/region.abi: one %s record of a region. Reads and writes go straight to the mapped file.
+                /// Generated from spec/%s: one %s record of a %s. Reads and writes go straight to the mapped file.
                 public final class %s {
                 %s
                     private final MemorySegment segment;
@@ -35,11 +32,13 @@ final class ViewSource {
                 %s}
                 """.formatted(
                         indexed ? "import java.util.Objects;\n" : "",
+                        spec.file().fileName(),
                         record.name(),
-                        className(record),
+                        spec.file().word(),
+                        type,
                         handles(record),
-                        className(record),
-                        factory(place),
+                        type,
+                        factory(spec.file(), place),
                         record.fields().stream()
                                 .map(FieldSource::emit)
                                 .collect(Collectors.joining("\n"))
@@ -47,30 +46,29 @@ final class ViewSource {
                                 .replace("    \n", "\n"));
     }
 
-    private static String handles(RegionSpec.Record record) {
+    private static String handles(LayoutSpec.Record record) {
         return Stream.of("INT", "LONG")
                 .filter(handle -> record.fields().stream().anyMatch(field -> FieldSource.handle(field.type()).equals(handle)))
                 .map(handle -> "    private static final VarHandle %1$s = ValueLayout.JAVA_%1$s.varHandle();\n".formatted(handle))
                 .collect(Collectors.joining());
     }
 
-    private static String factory(RegionSpec.Place place) {
+    private static String factory(LayoutFile file, LayoutSpec.Place place) {
         var name = JavaNames.constant(place.record().name());
-        var type = className(place.record());
         return (place.count() == 1
                 ? """
-                /// The record in a mapped region.
-                public static %2$s of(MemorySegment region) {
-                    return new %2$s(region.asSlice(RegionLayout.%1$s_OFFSET, RegionLayout.%1$s_BYTES));
+                /// The record in a mapped %3$s.
+                public static %2$s of(MemorySegment %3$s) {
+                    return new %2$s(%3$s.asSlice(%4$s.%1$s_OFFSET, %4$s.%1$s_BYTES));
                 }
                 """
                 : """
-                /// The record with this index in a mapped region.
-                public static %2$s at(MemorySegment region, int index) {
-                    Objects.checkIndex(index, RegionLayout.%1$s_COUNT);
-                    return new %2$s(region.asSlice(
-                            RegionLayout.%1$s_OFFSET + (long) index * RegionLayout.%1$s_BYTES, RegionLayout.%1$s_BYTES));
+                /// The record with this index in a mapped %3$s.
+                public static %2$s at(MemorySegment %3$s, int index) {
+                    Objects.checkIndex(index, %4$s.%1$s_COUNT);
+                    return new %2$s(%3$s.asSlice(
+                            %4$s.%1$s_OFFSET + (long) index * %4$s.%1$s_BYTES, %4$s.%1$s_BYTES));
                 }
-                """).formatted(name, type).indent(4);
+                """).formatted(name, file.viewClass(place.record()), file.word(), file.layoutClass()).indent(4);
     }
 }

@@ -34,6 +34,7 @@ class MainTest {
         assertThat(err.toString(StandardCharsets.UTF_8)).isEmpty();
         assertThat(folder.resolve("native/trampolines.S")).isNotEmptyFile();
         assertThat(folder.resolve("java/sluice/region/SlotView.java")).isNotEmptyFile();
+        assertThat(folder.resolve("java/sluice/region/BoardTurnView.java")).isNotEmptyFile();
     }
 
     @Test
@@ -58,18 +59,20 @@ class MainTest {
         Files.writeString(
                 folder.resolve("region.abi"),
                 Files.readString(Checkout.tinySpec().resolve("region.abi")).replace("layout 3", "layout three"));
+        Files.writeString(folder.resolve("board.abi"), "layout 1\nmagic B\npage 4096\nplace turn 0 1\n");
 
         assertThat(run("generate", "--spec", folder, "--out", folder.resolve("out"))).isEqualTo(1);
         assertThat(err.toString(StandardCharsets.UTF_8).lines()).satisfiesExactly(
                 line -> assertThat(line).startsWith(folder + "/cuda.api:2: unknown role 'chrage'; one of "),
                 line -> assertThat(line).startsWith(folder + "/nvml.api:1: unknown type 'nvmlDevice_t'"),
-                line -> assertThat(line).isEqualTo(folder + "/region.abi:8: write: layout N"));
+                line -> assertThat(line).isEqualTo(folder + "/region.abi:8: write: layout N"),
+                line -> assertThat(line).isEqualTo(folder + "/board.abi:4: unknown record 'turn'"));
         assertThat(folder.resolve("out")).doesNotExist();
     }
 
     @Test
     void shouldReportSpecThatIsNotText() throws Exception {
-        for (var name : List.of("cuda.api", "nvml.api", "region.abi")) {
+        for (var name : List.of("cuda.api", "nvml.api", "region.abi", "board.abi")) {
             Files.copy(Checkout.tinySpec().resolve(name), folder.resolve(name));
         }
         Files.write(folder.resolve("nvml.api"), new byte[] {(byte) 0xff});

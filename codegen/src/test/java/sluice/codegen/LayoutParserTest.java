@@ -5,11 +5,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-class RegionParserTest {
+class LayoutParserTest {
     private final Problems problems = new Problems();
 
-    private RegionSpec parse(String text) {
-        return RegionParser.parse("region.abi", text.lines().toList(), problems);
+    private LayoutSpec parse(String text) {
+        return LayoutParser.parse(LayoutFile.REGION, "region.abi", text.lines().toList(), problems);
     }
 
     /// Fields of a 64-byte record in the read-write part; the first of them stands in line 5.
@@ -46,9 +46,9 @@ class RegionParserTest {
                 place slot 4096 3
                 """);
 
-        assertThat(region.records().getFirst().fields()).extracting(RegionSpec.Field::offset).containsExactly(0, 8, 28);
+        assertThat(region.records().getFirst().fields()).extracting(LayoutSpec.Field::offset).containsExactly(0, 8, 28);
         assertThat(region.places().getFirst().note()).isEqualTo("note");
-        assertThat(region.regionBytes()).isEqualTo(8192);
+        assertThat(region.fileBytes()).isEqualTo(8192);
         assertThat(region.magicNumber()).isEqualTo(0x454349554c53L);
     }
 
@@ -74,10 +74,16 @@ class RegionParserTest {
                 e | u32 | library | owner  | x
                 f | u32 | library | owner  | x | -""")).containsExactly(
                 "region.abi:5: unknown type 'u16'; one of u32, u64, i32, i64, char[N], u8[N], or an array of a number",
-                "region.abi:6: unknown writer 'nobody'; one of creator, tools, library, -",
+                "region.abi:6: unknown writer 'nobody'; one or more of creator, tools, library, or -",
                 "region.abi:7: unknown order 'quick'; one of once, atomic, release, owner",
                 "region.abi:8: bad name 'D'; small letters, digits and _ only",
                 "region.abi:9: 5 columns instead of 6: field | type | written by | order | meaning | after a crash");
+    }
+
+    @Test
+    void shouldKnowSeveralWritersOfAField() {
+        assertThat(problemsOfFields("a | u64 | library, tools | atomic | x | -\nb | u64 | library, - | atomic | x | -"))
+                .containsExactly("region.abi:6: unknown writer 'library, -'; one or more of creator, tools, library, or -");
     }
 
     @Test

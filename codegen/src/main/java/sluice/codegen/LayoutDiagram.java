@@ -4,33 +4,33 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 
-/// The picture of the file in `docs/region.md`: what lies at which offset.
-final class RegionDiagram {
+/// The picture of the file in `docs/region.md` and `docs/board.md`: what lies at which offset.
+final class LayoutDiagram {
     private static final int WIDTH = 30;
 
     private final List<String> lines = new ArrayList<>();
-    private final RegionSpec region;
+    private final LayoutSpec spec;
 
-    private RegionDiagram(RegionSpec region) {
-        this.region = region;
+    private LayoutDiagram(LayoutSpec spec) {
+        this.spec = spec;
     }
 
-    static String emit(RegionSpec region) {
-        var diagram = new RegionDiagram(region);
+    static String emit(LayoutSpec spec) {
+        var diagram = new LayoutDiagram(spec);
         diagram.draw();
         return String.join("\n", diagram.lines);
     }
 
     private void draw() {
         long end = 0;
-        for (var place : region.places().stream().sorted(Comparator.comparingLong(RegionSpec.Place::offset)).toList()) {
+        for (var place : spec.places().stream().sorted(Comparator.comparingLong(LayoutSpec.Place::offset)).toList()) {
             unused(end, place.offset());
             edge(place.offset());
             box(place.record().name(), place.count() + " × " + place.record().bytes(), place.note());
             end = place.end();
         }
-        unused(end, region.regionBytes());
-        lines.add("%9d └%s┘".formatted(region.regionBytes(), "─".repeat(WIDTH)));
+        unused(end, spec.fileBytes());
+        lines.add("%9d └%s┘".formatted(spec.fileBytes(), "─".repeat(WIDTH)));
     }
 
     private void unused(long from, long to) {
@@ -41,7 +41,7 @@ final class RegionDiagram {
     }
 
     private void edge(long offset) {
-        var corners = offset == 0 ? "┌─┐" : offset == region.pageBytes() ? "╞═╡" : "├─┤";
+        var corners = offset == 0 ? "┌─┐" : offset == spec.pageBytes() ? "╞═╡" : "├─┤";
         lines.add("%9d %s%s%s".formatted(
                 offset, corners.charAt(0), String.valueOf(corners.charAt(1)).repeat(WIDTH), corners.charAt(2)));
     }

@@ -5,32 +5,33 @@ import java.util.List;
 import java.util.Set;
 import java.util.regex.Pattern;
 
-/// Parses the layout of the region. The format is described at the head of `spec/region.abi`.
-final class RegionParser {
+/// Parses the layout of a shared file. The format is described at the head of `spec/region.abi`.
+final class LayoutParser {
     private static final Pattern NAME = Pattern.compile("[a-z][a-z0-9_]*");
     private static final Pattern RULE = Pattern.compile("#\\s+(\\d+)\\. (.*)");
-    private static final Set<String> WRITERS = Set.of("creator", "tools", "library", "-");
+    private static final Set<String> WRITERS = Set.of("creator", "tools", "library");
+    private static final List<String> NOBODY = List.of("-");
     private static final String COLUMNS = "field | type | written by | order | meaning | after a crash";
 
     private final String path;
     private final Problems problems;
-    private final List<RegionSpec.Record> records = new ArrayList<>();
-    private final List<RegionSpec.Place> places = new ArrayList<>();
+    private final List<LayoutSpec.Record> records = new ArrayList<>();
+    private final List<LayoutSpec.Place> places = new ArrayList<>();
     private final List<String> rules = new ArrayList<>();
-    private List<RegionSpec.Field> fields = new ArrayList<>();
+    private List<LayoutSpec.Field> fields = new ArrayList<>();
     private int layout;
     private String magic = "";
     private int pageBytes;
     private boolean inRules;
     private String note = "";
 
-    private RegionParser(String path, Problems problems) {
+    private LayoutParser(String path, Problems problems) {
         this.path = path;
         this.problems = problems;
     }
 
-    static RegionSpec parse(String path, List<String> lines, Problems problems) {
-        var parser = new RegionParser(path, problems);
+    static LayoutSpec parse(LayoutFile file, String path, List<String> lines, Problems problems) {
+        var parser = new LayoutParser(path, problems);
         for (int number = 1; number <= lines.size(); number++) {
             var line = lines.get(number - 1);
             if (line.startsWith("#")) {
@@ -41,9 +42,9 @@ final class RegionParser {
                 parser.note = "";
             }
         }
-        var spec = new RegionSpec(parser.layout, parser.magic, parser.pageBytes, List.copyOf(parser.rules),
+        var spec = new LayoutSpec(file, parser.layout, parser.magic, parser.pageBytes, List.copyOf(parser.rules),
                 List.copyOf(parser.records), List.copyOf(parser.places));
-        RegionRules.check(spec, path, Math.max(1, lines.size()), problems);
+        LayoutRules.check(spec, path, Math.max(1, lines.size()), problems);
         return spec;
     }
 
@@ -100,7 +101,7 @@ final class RegionParser {
             return;
         }
         fields = new ArrayList<>();
-        records.add(new RegionSpec.Record(words[1], Integer.parseInt(words[2]), fields, number));
+        records.add(new LayoutSpec.Record(words[1], Integer.parseInt(words[2]), fields, number));
     }
 
     private void place(int number, String[] words) {
@@ -109,7 +110,7 @@ final class RegionParser {
             return;
         }
         records.stream().filter(record -> record.name().equals(words[1])).findFirst().ifPresentOrElse(
-                record -> places.add(new RegionSpec.Place(
+                record -> places.add(new LayoutSpec.Place(
                         record, Long.parseLong(words[2]), Integer.parseInt(words[3]), note, number)),
                 () -> problems.report(path, number, "unknown record '" + words[1] + "'"));
     }
@@ -123,6 +124,7 @@ final class RegionParser {
             columns[i] = columns[i].strip();
         }
         var type = FieldType.of(columns[1]);
+        var writers = List.of(columns[2].split(",\\s*", -1));
         var order = Order.of(columns[3]);
         if (records.isEmpty()) {
             problems.report(path, number, "field '" + columns[0] + "' stands before the first record");
@@ -131,14 +133,14 @@ final class RegionParser {
         } else if (type.isEmpty()) {
             problems.report(path, number,
                     "unknown type '" + columns[1] + "'; one of u32, u64, i32, i64, char[N], u8[N], or an array of a number");
-        } else if (!WRITERS.contains(columns[2])) {
-            problems.report(path, number, "unknown writer '" + columns[2] + "'; one of creator, tools, library, -");
+        } else if (!writers.equals(NOBODY) && !WRITERS.containsAll(writers)) {
+            problems.report(path, number, "unknown writer '" + columns[2] + "'; one or more of creator, tools, library, or -");
         } else if (order.isEmpty()) {
             problems.report(path, number, "unknown order '" + columns[3] + "'; one of " + Order.words());
         } else {
             var offset = fields.isEmpty() ? 0 : fields.getLast().offset() + fields.getLast().type().bytes();
-            fields.add(new RegionSpec.Field(
-                    columns[0], type.get(), columns[2], order.get(), columns[4], columns[5], offset, number));
+            fields.add(new LayoutSpec.Field(
+                    columns[0], type.get(), writers, order.get(), columns[4], columns[5], offset, number));
         }
     }
 }

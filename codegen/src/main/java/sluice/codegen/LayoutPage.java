@@ -4,16 +4,16 @@ import java.util.Arrays;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
-/// `docs/region.md`: the constitution of the region.
-final class RegionPage {
-    private RegionPage() {}
+/// `docs/region.md`, `docs/board.md`: the constitution of a shared file.
+final class LayoutPage {
+    private LayoutPage() {}
 
-    static String emit(RegionSpec region) {
+    static String emit(LayoutSpec spec) {
         return """
-                # The region
+                # The %s
 
-                The memory-mapped file of one tenant, shared by the library in each of its processes and by the tools.
-                Generated from `spec/region.abi`; to change it, change that and run `mvn -q -pl codegen compile exec:exec@docs`.
+                The memory-mapped file %s.
+                Generated from `spec/%s`; to change it, change that and run `mvn -q -pl codegen compile exec:exec@docs`.
 
                 Layout %d, %d bytes, little-endian. A reader that finds another layout refuses and names both versions.
 
@@ -30,19 +30,22 @@ final class RegionPage {
                 %s
                 ```
                 %s""".formatted(
-                        region.layout(),
-                        region.regionBytes(),
-                        IntStream.range(0, region.rules().size())
-                                .mapToObj(i -> i + 1 + ". " + region.rules().get(i))
+                        spec.file().word(),
+                        spec.file().purpose(),
+                        spec.file().fileName(),
+                        spec.layout(),
+                        spec.fileBytes(),
+                        IntStream.range(0, spec.rules().size())
+                                .mapToObj(i -> i + 1 + ". " + spec.rules().get(i))
                                 .collect(Collectors.joining("\n")),
                         Arrays.stream(Order.values())
                                 .map(order -> "| %s | %s |".formatted(order.word(), order.meaning()))
                                 .collect(Collectors.joining("\n")),
-                        RegionDiagram.emit(region),
-                        region.places().stream().map(RegionPage::record).collect(Collectors.joining()));
+                        LayoutDiagram.emit(spec),
+                        spec.places().stream().map(LayoutPage::record).collect(Collectors.joining()));
     }
 
-    private static String record(RegionSpec.Place place) {
+    private static String record(LayoutSpec.Place place) {
         return """
 
                 ## %s
@@ -56,12 +59,12 @@ final class RegionPage {
                 place.count() == 1 ? "One record" : place.count() + " records",
                 place.record().bytes(),
                 place.offset(),
-                place.record().fields().stream().map(RegionPage::field).collect(Collectors.joining("\n")));
+                place.record().fields().stream().map(LayoutPage::field).collect(Collectors.joining("\n")));
     }
 
-    private static String field(RegionSpec.Field field) {
+    private static String field(LayoutSpec.Field field) {
         return "| %d | `%s` | %s | %s | %s | %s | %s |".formatted(
-                field.offset(), field.name(), field.type().word(), dash(field.writer()), field.order().word(),
+                field.offset(), field.name(), field.type().word(), dash(String.join(", ", field.writers())), field.order().word(),
                 field.meaning(), dash(field.afterCrash()));
     }
 

@@ -2,8 +2,9 @@ package sluice.codegen;
 
 import java.util.List;
 
-/// The layout of the region: records with their fields, and the places where they lie in the file.
-record RegionSpec(int layout, String magic, int pageBytes, List<String> rules, List<Record> records, List<Place> places) {
+/// The layout of a shared file: records with their fields, and the places where they lie in it.
+record LayoutSpec(
+        LayoutFile file, int layout, String magic, int pageBytes, List<String> rules, List<Record> records, List<Place> places) {
 
     record Record(String name, int bytes, List<Field> fields, int line) {
         int usedBytes() {
@@ -12,7 +13,7 @@ record RegionSpec(int layout, String magic, int pageBytes, List<String> rules, L
     }
 
     record Field(
-            String name, FieldType type, String writer, Order order, String meaning, String afterCrash, int offset, int line) {
+            String name, FieldType type, List<String> writers, Order order, String meaning, String afterCrash, int offset, int line) {
         boolean concurrent() {
             return order.concurrent();
         }
@@ -26,7 +27,7 @@ record RegionSpec(int layout, String magic, int pageBytes, List<String> rules, L
     }
 
     /// Size of the file: up to the end of the page on which the last record ends.
-    long regionBytes() {
+    long fileBytes() {
         var end = places.stream().mapToLong(Place::end).max().orElse(0);
         return (end + pageBytes - 1) / pageBytes * pageBytes;
     }

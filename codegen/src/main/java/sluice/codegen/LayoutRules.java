@@ -4,22 +4,22 @@ import java.util.Comparator;
 import java.util.HashSet;
 
 /// What must hold in a layout so that C and Java agree on it without padding between fields, and no two fields share bytes.
-final class RegionRules {
+final class LayoutRules {
     /// Records begin on their own cache line.
     private static final int LINE_BYTES = 64;
 
-    private final RegionSpec spec;
+    private final LayoutSpec spec;
     private final String path;
     private final Problems problems;
 
-    private RegionRules(RegionSpec spec, String path, Problems problems) {
+    private LayoutRules(LayoutSpec spec, String path, Problems problems) {
         this.spec = spec;
         this.path = path;
         this.problems = problems;
     }
 
-    static void check(RegionSpec spec, String path, int lastLine, Problems problems) {
-        var rules = new RegionRules(spec, path, problems);
+    static void check(LayoutSpec spec, String path, int lastLine, Problems problems) {
+        var rules = new LayoutRules(spec, path, problems);
         if (spec.layout() == 0 || spec.magic().isEmpty() || spec.pageBytes() == 0) {
             problems.report(path, lastLine, "layout, magic and page must each be given once");
             return;
@@ -48,7 +48,7 @@ final class RegionRules {
         }
     }
 
-    private void fields(RegionSpec.Record record) {
+    private void fields(LayoutSpec.Record record) {
         var names = new HashSet<String>();
         for (var field : record.fields()) {
             if (!names.add(field.name())) {
@@ -70,9 +70,9 @@ final class RegionRules {
     }
 
     private void places() {
-        var placed = new HashSet<RegionSpec.Record>();
-        var previous = (RegionSpec.Place) null;
-        for (var place : spec.places().stream().sorted(Comparator.comparingLong(RegionSpec.Place::offset)).toList()) {
+        var placed = new HashSet<LayoutSpec.Record>();
+        var previous = (LayoutSpec.Place) null;
+        for (var place : spec.places().stream().sorted(Comparator.comparingLong(LayoutSpec.Place::offset)).toList()) {
             var name = place.record().name();
             if (!placed.add(place.record())) {
                 problems.report(path, place.line(), "record '" + name + "' has a second place");
@@ -92,13 +92,13 @@ final class RegionRules {
         }
     }
 
-    private void firstPage(RegionSpec.Place place) {
+    private void firstPage(LayoutSpec.Place place) {
         var name = place.record().name();
         if (place.end() > spec.pageBytes()) {
             problems.report(path, place.line(), "place of '" + name + "' crosses the end of page 0");
         }
         place.record().fields().stream()
-                .filter(field -> field.writer().equals("library"))
+                .filter(field -> field.writers().contains("library"))
                 .findFirst()
                 .ifPresent(field -> problems.report(path, place.line(),
                         "'%s' lies on page 0, which the library maps read-only, but the library writes its field '%s'"
