@@ -22,7 +22,7 @@ struct sim_operation {
     sim_operation_t *next;
     sim_work_t work;
     uint64_t sequence;
-    uint64_t submitted_ns, until_ns, left_ns;
+    uint64_t submitted_ns, begin_ns, until_ns, left_ns;
     bool begun, running;
 };
 
@@ -128,7 +128,7 @@ static bool is_ready(const sim_operation_t *operation) {
 static CUresult apply(sim_operation_t *operation) {
     const sim_work_t *work = &operation->work;
     switch (work->kind) {
-    case SIM_WORK_KERNEL: return sim_kernel_apply(work);
+    case SIM_WORK_KERNEL: return sim_kernel_apply(work, operation->begin_ns, operation->until_ns);
     case SIM_WORK_COPY: return sim_copy_apply(&work->copy);
     case SIM_WORK_FILL: return sim_fill_apply(&work->fill);
     case SIM_WORK_HOST: return work->host.fn(work->host.userData), CUDA_SUCCESS;
@@ -184,6 +184,7 @@ static bool advance(CUstream stream, uint64_t now, uint64_t *wake_ns) {
         uint64_t slice = operation->left_ns < SLICE_NS ? operation->left_ns : SLICE_NS;
         operation->left_ns -= slice;
         operation->until_ns = sim_state_reserve(sim_device_gpu(stream->context->device), operation->until_ns, slice);
+        if (!operation->begin_ns) operation->begin_ns = operation->until_ns - slice;
         return true;
     }
     operation->running = true;

@@ -1,5 +1,5 @@
-/* Launches, and what the known kernels do: sluice_spin takes its time, sluice_fill and sluice_add have a data effect. Any
- * other kernel is empty and takes the least time a launch takes. */
+/* Launches, and what the known kernels do: sluice_spin takes its time, sluice_stamp also notes when, sluice_fill and
+ * sluice_add have a data effect. Any other kernel is empty and takes the least time a launch takes. */
 #define _GNU_SOURCE
 #include "module.h"
 
@@ -7,7 +7,7 @@
 #define DEVICE_BYTES_PER_S 3e12
 
 static const unsigned char sizes[][4] = {
-    [SIM_KERNEL_UNKNOWN] = {0}, [SIM_KERNEL_SPIN] = {8}, [SIM_KERNEL_FILL] = {8, 4, 8}, [SIM_KERNEL_ADD] = {8, 8, 8, 8},
+    [SIM_KERNEL_UNKNOWN] = {0}, [SIM_KERNEL_SPIN] = {8}, [SIM_KERNEL_STAMP] = {8, 8, 8}, [SIM_KERNEL_FILL] = {8, 4, 8}, [SIM_KERNEL_ADD] = {8, 8, 8, 8},
 };
 
 /* Parameters lie at multiples of their own size. */
@@ -56,7 +56,8 @@ CUresult sim_kernel_work(sim_work_t *work, CUfunction function, const unsigned g
 
 uint64_t sim_kernel_duration(const sim_work_t *work) {
     switch (work->kernel.function->kind) {
-    case SIM_KERNEL_SPIN: return parameter(work, 0) > LEAST_NS ? parameter(work, 0) : LEAST_NS;
+    case SIM_KERNEL_SPIN:
+    case SIM_KERNEL_STAMP: return parameter(work, 0) > LEAST_NS ? parameter(work, 0) : LEAST_NS;
     case SIM_KERNEL_FILL: return LEAST_NS + (uint64_t)((double)parameter(work, 2) * 4 / DEVICE_BYTES_PER_S * 1e9);
     case SIM_KERNEL_ADD: return LEAST_NS + (uint64_t)((double)parameter(work, 3) * 12 / DEVICE_BYTES_PER_S * 1e9);
     default: return LEAST_NS;
@@ -75,7 +76,23 @@ static bool may_use(CUdeviceptr address, uint64_t bytes) {
     return usable;
 }
 
-CUresult sim_kernel_apply(const sim_work_t *work) {
+/* The ring's words: places taken, the address to tell it to, then begin and end of each kernel. */
+static CUresult stamp(uint64_t *ring, uint64_t count, uint64_t begin_ns, uint64_t end_ns) {
+    SIM_REQUIRE(may_use((CUdeviceptr)ring, 16 + count * 16), CUDA_ERROR_ILLEGAL_ADDRESS);
+    uint64_t place = __atomic_fetch_add(&ring[0], 1, __ATOMIC_RELAXED), *told = (uint64_t *)ring[1];
+    if (told) {
+        SIM_REQUIRE(may_use((CUdeviceptr)told, 8), CUDA_ERROR_ILLEGAL_ADDRESS);
+        __atomic_store_n(told, place + 1, __ATOMIC_RELAXED);
+    }
+    if (place >= count) return CUDA_SUCCESS;
+    ring[2 + 2 * place] = begin_ns;
+    ring[3 + 2 * place] = end_ns;
+    return CUDA_SUCCESS;
+}
+
+CUresult sim_kernel_apply(const sim_work_t *work, uint64_t begin_ns, uint64_t end_ns) {
+    if (work->kernel.function->kind == SIM_KERNEL_STAMP)
+        return stamp((uint64_t *)parameter(work, 1), parameter(work, 2), begin_ns, end_ns);
     if (work->kernel.function->kind == SIM_KERNEL_FILL) {
         uint64_t count = parameter(work, 2);
         SIM_REQUIRE(!count || may_use(parameter(work, 0), count * 4), CUDA_ERROR_ILLEGAL_ADDRESS);

@@ -4,7 +4,7 @@
 
 #include "work.h"
 
-typedef enum { SIM_KERNEL_UNKNOWN, SIM_KERNEL_SPIN, SIM_KERNEL_FILL, SIM_KERNEL_ADD } sim_kernel_kind_t;
+typedef enum { SIM_KERNEL_UNKNOWN, SIM_KERNEL_SPIN, SIM_KERNEL_STAMP, SIM_KERNEL_FILL, SIM_KERNEL_ADD } sim_kernel_kind_t;
 
 struct CUfunction_opaque {
     CUfunction next;

@@ -86,7 +86,7 @@ void sim_event_forget(CUevent event);
 uint64_t sim_work_duration(const sim_work_t *work);
 CUresult sim_copy_apply(const CUDA_MEMCPY3D *copy);
 CUresult sim_fill_apply(const CUDA_MEMSET_NODE_PARAMS *fill);
-CUresult sim_kernel_apply(const sim_work_t *work);
+CUresult sim_kernel_apply(const sim_work_t *work, uint64_t begin_ns, uint64_t end_ns);
 bool sim_copy_is_valid(const CUDA_MEMCPY3D *copy);
 bool sim_fill_is_valid(const CUDA_MEMSET_NODE_PARAMS *fill);
 bool sim_memory_is_usable(CUdeviceptr address, size_t bytes);

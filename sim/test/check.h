@@ -153,6 +153,7 @@ static const char kernels[] =
     ".version 6.0\n.target sm_52\n.address_size 64\n"
     ".visible .entry sluice_empty() { ret; }\n"
     ".visible .entry sluice_spin(.param .u64 nanoseconds) { ret; }\n"
+    ".visible .entry sluice_stamp(.param .u64 nanoseconds, .param .u64 ring, .param .u64 count) { ret; }\n"
     ".visible .entry sluice_fill(.param .u64 to, .param .u32 value, .param .u64 count) { ret; }\n"
     ".visible .entry sluice_add(.param .u64 a, .param .u64 b, .param .u64 c, .param .u64 count) { ret; }\n";
 

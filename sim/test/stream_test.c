@@ -94,6 +94,28 @@ static void shouldTimeManyShortKernelsAsTheirSum(void) {
     CHECK(milliseconds > 59.9f && milliseconds < 1000); /* more when the host was late with a launch */
 }
 
+static void shouldStampWhenKernelsRan(void) {
+    enum { PLACES = 3, KERNELS = 5 };
+    uint64_t words[2 + 2 * PLACES] = {0}, *told, nanoseconds = 1000000, places = PLACES;
+    CUdeviceptr ring;
+    OK(cuMemHostAlloc((void **)&told, 8, 0));
+    OK(cuMemAlloc_v2(&ring, sizeof words));
+    words[1] = (uint64_t)(uintptr_t)told;
+    *told = 0;
+    OK(cuMemcpyHtoD_v2(ring, words, sizeof words));
+    for (int i = 0; i < KERNELS; i++) launch(kernel("sluice_stamp"), NULL, (void *[]){&nanoseconds, &ring, &places});
+    OK(cuCtxSynchronize());
+    OK(cuMemcpyDtoH_v2(words, ring, sizeof words));
+    EQUAL(words[0], KERNELS);
+    EQUAL(*told, KERNELS);
+    for (int i = 0; i < PLACES; i++) {
+        CHECK(words[3 + 2 * i] - words[2 + 2 * i] >= nanoseconds);
+        CHECK(i == 0 || words[2 + 2 * i] >= words[1 + 2 * i]);
+    }
+    OK(cuMemFreeHost(told));
+    OK(cuMemFree_v2(ring));
+}
+
 static void shouldWaitForValuesAndWriteThem(void) {
     CUstream stream;
     void *flags;
@@ -170,6 +192,7 @@ int main(void) {
     shouldKeepOrderWithTheLegacyStream();
     shouldMeasureWithEvents();
     shouldTimeManyShortKernelsAsTheirSum();
+    shouldStampWhenKernelsRan();
     shouldWaitForValuesAndWriteThem();
     shouldCallTheHostInOrder();
     shouldCopyInTwoAndThreeDimensions();

@@ -25,7 +25,7 @@ public record Work(
         @Entry(since = 2000, takes = "L") MethodHandle cuEventSynchronize,
         @Entry(since = 2000, takes = "PLL") MethodHandle cuEventElapsedTime) {
 
-    /// The PTX text of sluice_empty, sluice_spin, sluice_fill and sluice_add.
+    /// The PTX text of sluice_empty, sluice_spin, sluice_stamp, sluice_fill and sluice_add.
     public static String kernels() {
         try (InputStream text = Work.class.getResourceAsStream("kernels.ptx")) {
             return new String(text.readAllBytes(), StandardCharsets.US_ASCII);
