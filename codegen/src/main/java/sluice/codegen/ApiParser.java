@@ -4,6 +4,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 
 /// Parses a table of entry points. The format is described at the head of `spec/cuda.api`.
 final class ApiParser {
@@ -69,14 +70,16 @@ final class ApiParser {
         var since = columns[1].equals("0") && !documented ? 0 : version(columns[1]);
         var role = Role.of(columns[3]).orElseThrow(() -> new TypeReader.Unreadable(
                 "unknown role '" + columns[3] + "'; one of " + Role.words()));
-        if (!columns[4].equals("hooked") && !columns[4].equals("-")) {
-            throw new TypeReader.Unreadable("unknown hook '" + columns[4] + "'; one of hooked, -");
-        }
-        var hooked = columns[4].equals("hooked");
-        if (hooked && !documented) {
+        var hook = Hook.of(columns[4]).orElseThrow(() -> new TypeReader.Unreadable(
+                "unknown hook '" + columns[4] + "'; one of " + Hook.words()));
+        if (hook != Hook.NONE && !documented) {
             throw new TypeReader.Unreadable("'" + columns[0] + "' is hooked but has no parameters; write them out");
         }
-        entries.add(new EntryPoint(columns[0], since, twin(columns[2]), role, hooked, documented,
+        if (!hook.roles().contains(role)) {
+            throw new TypeReader.Unreadable("'" + columns[0] + "' is " + columns[4] + ", but only calls of role "
+                    + hook.roles().stream().map(Role::word).collect(Collectors.joining(", ")) + " can be");
+        }
+        entries.add(new EntryPoint(columns[0], since, twin(columns[2]), role, hook, documented,
                 documented ? types.parameters(columns[5]) : List.of(), group, number));
     }
 

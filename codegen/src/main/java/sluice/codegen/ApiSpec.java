@@ -2,6 +2,7 @@ package sluice.codegen;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 
 /// A table of entry points with the types they need, in the order of the file.
 record ApiSpec(ApiFile file, List<ApiType> types, List<EntryPoint> entries) {
@@ -18,6 +19,15 @@ record ApiSpec(ApiFile file, List<ApiType> types, List<EntryPoint> entries) {
 
     List<Symbol> hooked() {
         return symbols().stream().filter(symbol -> symbol.entry().hooked()).toList();
+    }
+
+    /// The fields of a type, where the table has them.
+    Optional<ApiType.Struct> struct(String name) {
+        return types.stream()
+                .filter(ApiType.Struct.class::isInstance)
+                .map(ApiType.Struct.class::cast)
+                .filter(struct -> struct.name().equals(name))
+                .findFirst();
     }
 
     /// Declares something of an entry point's C type; `name` may be a plain name or `(*name)`.

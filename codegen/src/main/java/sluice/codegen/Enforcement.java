@@ -3,6 +3,8 @@ package sluice.codegen;
 /// What Sluice does about an entry point today, in the words of `docs/hooks.md`.
 enum Enforcement {
     ENFORCED("enforced"),
+    GATED("gated"),
+    COUNTED("counted"),
     NOT_YET("not yet"),
     PASSES("passes");
 
@@ -13,8 +15,11 @@ enum Enforcement {
     }
 
     static Enforcement of(EntryPoint entry) {
+        if (entry.hook() == Hook.COUNTED) {
+            return COUNTED;
+        }
         if (entry.hooked()) {
-            return ENFORCED;
+            return entry.role().submits() ? GATED : ENFORCED;
         }
         return entry.role() == Role.FORWARD ? PASSES : NOT_YET;
     }

@@ -10,7 +10,7 @@ record EntryPoint(
         int since,
         Optional<Twin> twin,
         Role role,
-        boolean hooked,
+        Hook hook,
         boolean documented,
         List<Parameter> parameters,
         String group,
@@ -18,6 +18,10 @@ record EntryPoint(
 
     /// The variant for per-thread default streams: `ptsz` where a stream is a parameter, `ptds` where it is implied.
     record Twin(String suffix, int since) {}
+
+    boolean hooked() {
+        return hook != Hook.NONE;
+    }
 
     /// The name that is passed to cuGetProcAddress: the symbol without its `_vN`.
     String apiName() {

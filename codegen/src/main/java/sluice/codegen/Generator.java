@@ -19,6 +19,7 @@ final class Generator {
         }
         outputs.addAll(List.of(
                 new Output("native/trampolines.S", TrampolinesSource.emit(cuda)),
+                new Output("native/gated.c", GatedSource.emit(cuda)),
                 new Output("native/exports.map", ExportsMap.library(cuda, spec.nvml())),
                 new Output("sim/sim_bodies.h", SimBodiesHeader.emit(cuda)),
                 new Output("sim/sim_entries.c", SimEntriesSource.emit(cuda)),

@@ -2,17 +2,13 @@ package sluice.codegen;
 
 import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.EnumSet;
 import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Set;
 import java.util.function.Predicate;
 import java.util.stream.Collectors;
 
 /// `docs/hooks.md`: what Sluice does about each entry point.
 final class HooksPage {
-    private static final Set<Role> SUBMITTING = EnumSet.of(Role.LAUNCH, Role.COPY);
-
     private HooksPage() {}
 
     static String emit(ApiSpec cuda, ApiSpec nvml) {
@@ -40,10 +36,14 @@ final class HooksPage {
 
                 **Calls that submit work and wait for a share of GPU time now**: %s.
 
+                **Calls that submit work and are only counted**: %s.
+
                 **NVML calls that tell the tenant's own truth now**: %s.
 
-                In the tables below, *enforced* means that the call has a hook that does what its role asks for, *not yet* that it
-                should have one but passes, and *passes* that nothing has to be done about it. "Since" is the CUDA version from which
+                In the tables below, *enforced* means that the call has a hook that does what its role asks for, *gated* that it
+                waits at the gate while its tenant's share of GPU time is used up or others have their turn, *counted* that it passes
+                the gate unmeasured and is counted, *not yet* that it should have a hook but passes, and *passes* that nothing has to
+                be done about it. "Since" is the CUDA version from which
                 cuGetProcAddress gives this symbol; a twin is named by its suffix and its own version.
 
                 ## CUDA driver API
@@ -59,7 +59,8 @@ final class HooksPage {
                         names(cuda, entry -> entry.role() == Role.CHARGE && entry.hooked()),
                         waysNotEnforced(cuda),
                         names(cuda, entry -> entry.role() == Role.QUERY && entry.hooked()),
-                        names(cuda, entry -> SUBMITTING.contains(entry.role()) && entry.hooked()),
+                        names(cuda, entry -> Enforcement.of(entry) == Enforcement.GATED),
+                        names(cuda, entry -> Enforcement.of(entry) == Enforcement.COUNTED),
                         names(nvml, EntryPoint::hooked),
                         tables(cuda),
                         tables(nvml));

@@ -31,6 +31,11 @@ enum Role {
         return meaning;
     }
 
+    /// Such calls put work on the GPU, so that they pass the gate.
+    boolean submits() {
+        return this == LAUNCH || this == COPY;
+    }
+
     static Optional<Role> of(String word) {
         return Arrays.stream(values()).filter(role -> role.word().equals(word)).findFirst();
     }

@@ -86,7 +86,8 @@ class ApiParserTest {
 
     @Test
     void shouldReportUnknownHookColumn() {
-        assertThat(problemsOf("cuInit 2000 - init yes void")).containsExactly("cuda.api:4: unknown hook 'yes'; one of hooked, -");
+        assertThat(problemsOf("cuInit 2000 - init yes void"))
+                .containsExactly("cuda.api:4: unknown hook 'yes'; one of -, hooked, gated, counted");
     }
 
     @Test
@@ -140,6 +141,13 @@ class ApiParserTest {
     void shouldReportHookWithoutParameters() {
         assertThat(problemsOf("cuX 0 - forward hooked ?"))
                 .containsExactly("cuda.api:4: 'cuX' is hooked but has no parameters; write them out");
+    }
+
+    @Test
+    void shouldReportGeneratedHookOfACallThatSubmitsNothing() {
+        assertThat(problemsOf("cuX 2000 - forward counted void", "cuY 2000 - launch gated void")).containsExactly(
+                "cuda.api:4: 'cuX' is counted, but only calls of role launch, copy can be",
+                "cuda.api:5: 'cuY' is gated, but only calls of role copy can be");
     }
 
     @Test

@@ -15,5 +15,10 @@ typedef void (*CUhostFn)(void *userData);
 typedef struct {
     char bytes[16];
 } CUuuid;
+typedef struct {
+    size_t srcPitch;
+    size_t WidthInBytes;
+    size_t Height;
+} CUDA_MEMCPY2D;
 
 #endif

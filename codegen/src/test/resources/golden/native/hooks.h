@@ -9,5 +9,13 @@ CUresult hook_cuMemAlloc(CUdeviceptr_v1 *dptr, unsigned int bytesize);
 CUresult hook_cuMemAlloc_v2(CUdeviceptr *dptr, size_t bytesize);
 CUresult hook_cuMemFreeAsync(CUdeviceptr dptr, CUstream hStream);
 CUresult hook_cuMemFreeAsync_ptsz(CUdeviceptr dptr, CUstream hStream);
+CUresult hook_cuMemcpyDtoH_v2(void *dstHost, CUdeviceptr srcDevice, size_t ByteCount);
+CUresult hook_cuMemcpyDtoH_v2_ptds(void *dstHost, CUdeviceptr srcDevice, size_t ByteCount);
+CUresult hook_cuMemcpy2DAsync(const CUDA_MEMCPY2D *pCopy, CUstream hStream);
+CUresult hook_cuMemcpy2DAsync_ptsz(const CUDA_MEMCPY2D *pCopy, CUstream hStream);
+CUresult hook_cuMemsetD2D16(CUdeviceptr dstDevice, size_t dstPitch, unsigned short us, size_t Width, size_t Height);
+CUresult hook_cuMemPrefetchBatchAsync(CUdeviceptr *dptrs, size_t *sizes, size_t count, CUstream hStream);
+CUresult hook_cuMemBatchDecompressAsync(void *paramsArray, size_t count, CUstream stream);
+CUresult hook_cuLaunchEverywhere(unsigned int numDevices);
 
 #endif

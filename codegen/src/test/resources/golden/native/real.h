@@ -17,6 +17,12 @@ typedef struct {
     CUresult (*cuMemFreeAsync_ptsz)(CUdeviceptr dptr, CUstream hStream);
     CUresult (*cuMemcpyDtoH_v2)(void *dstHost, CUdeviceptr srcDevice, size_t ByteCount);
     CUresult (*cuMemcpyDtoH_v2_ptds)(void *dstHost, CUdeviceptr srcDevice, size_t ByteCount);
+    CUresult (*cuMemcpy2DAsync)(const CUDA_MEMCPY2D *pCopy, CUstream hStream);
+    CUresult (*cuMemcpy2DAsync_ptsz)(const CUDA_MEMCPY2D *pCopy, CUstream hStream);
+    CUresult (*cuMemsetD2D16)(CUdeviceptr dstDevice, size_t dstPitch, unsigned short us, size_t Width, size_t Height);
+    CUresult (*cuMemPrefetchBatchAsync)(CUdeviceptr *dptrs, size_t *sizes, size_t count, CUstream hStream);
+    CUresult (*cuMemBatchDecompressAsync)(void *paramsArray, size_t count, CUstream stream);
+    CUresult (*cuLaunchEverywhere)(unsigned int numDevices);
     CUresult (*cuLaunchHostFunc)(CUstream hStream, CUhostFn fn, void *userData);
     CUresult (*cuLaunchHostFunc_ptsz)(CUstream hStream, CUhostFn fn, void *userData);
     CUresult (*cuMemGetInfo_v2)(size_t *free, size_t *total);

@@ -29,11 +29,9 @@
     forward cuCtxSynchronize, 3
     forward cuMemAllocAsync, 6
     forward cuMemAllocAsync_ptsz, 7
-    forward cuMemcpyDtoH_v2, 10
-    forward cuMemcpyDtoH_v2_ptds, 11
-    forward cuLaunchHostFunc, 12
-    forward cuLaunchHostFunc_ptsz, 13
-    forward cuMemGetInfo_v2, 14
-    forward cudbgMain, 15
+    forward cuLaunchHostFunc, 18
+    forward cuLaunchHostFunc_ptsz, 19
+    forward cuMemGetInfo_v2, 20
+    forward cudbgMain, 21
 
     .section .note.GNU-stack, "", @progbits

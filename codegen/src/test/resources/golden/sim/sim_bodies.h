@@ -9,7 +9,7 @@
 
 #include "cuda_abi.h"
 
-#define SIM_ENTRY_COUNT 15
+#define SIM_ENTRY_COUNT 21
 
 typedef void (*sim_function_t)(void);
 
@@ -39,6 +39,11 @@ extern CUresult sim_cuMemAlloc_v2(CUdeviceptr *, size_t) __attribute__((weak));
 extern CUresult sim_cuMemAllocAsync(CUdeviceptr *, size_t, CUstream) __attribute__((weak));
 extern CUresult sim_cuMemFreeAsync(CUdeviceptr, CUstream) __attribute__((weak));
 extern CUresult sim_cuMemcpyDtoH_v2(void *, CUdeviceptr, size_t) __attribute__((weak));
+extern CUresult sim_cuMemcpy2DAsync(const CUDA_MEMCPY2D *, CUstream) __attribute__((weak));
+extern CUresult sim_cuMemsetD2D16(CUdeviceptr, size_t, unsigned short, size_t, size_t) __attribute__((weak));
+extern CUresult sim_cuMemPrefetchBatchAsync(CUdeviceptr *, size_t *, size_t, CUstream) __attribute__((weak));
+extern CUresult sim_cuMemBatchDecompressAsync(void *, size_t, CUstream) __attribute__((weak));
+extern CUresult sim_cuLaunchEverywhere(unsigned int) __attribute__((weak));
 extern CUresult sim_cuLaunchHostFunc(CUstream, CUhostFn, void *) __attribute__((weak));
 extern CUresult sim_cuMemGetInfo_v2(size_t *, size_t *) __attribute__((weak));
 

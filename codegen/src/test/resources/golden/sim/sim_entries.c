@@ -114,30 +114,84 @@ static CUresult entry_cuMemcpyDtoH_v2_ptds(void *dstHost, CUdeviceptr srcDevice,
 }
 SIM_EXPORT CUresult cuMemcpyDtoH_v2_ptds(void *dstHost, CUdeviceptr srcDevice, size_t ByteCount) __attribute__((alias("entry_cuMemcpyDtoH_v2_ptds")));
 
+static CUresult entry_cuMemcpy2DAsync(const CUDA_MEMCPY2D *pCopy, CUstream hStream) {
+    CUresult sim_result;
+    if (!sim_cuMemcpy2DAsync) return SIM_NOT_SUPPORTED;
+    if (sim_enter(12, 0, &sim_result)) return sim_result;
+    sim_result = sim_cuMemcpy2DAsync(pCopy, hStream);
+    return sim_leave(12, sim_result);
+}
+SIM_EXPORT CUresult cuMemcpy2DAsync(const CUDA_MEMCPY2D *pCopy, CUstream hStream) __attribute__((alias("entry_cuMemcpy2DAsync")));
+
+static CUresult entry_cuMemcpy2DAsync_ptsz(const CUDA_MEMCPY2D *pCopy, CUstream hStream) {
+    CUresult sim_result;
+    if (!sim_cuMemcpy2DAsync) return SIM_NOT_SUPPORTED;
+    if (sim_enter(13, 1, &sim_result)) return sim_result;
+    sim_result = sim_cuMemcpy2DAsync(pCopy, hStream);
+    return sim_leave(13, sim_result);
+}
+SIM_EXPORT CUresult cuMemcpy2DAsync_ptsz(const CUDA_MEMCPY2D *pCopy, CUstream hStream) __attribute__((alias("entry_cuMemcpy2DAsync_ptsz")));
+
+static CUresult entry_cuMemsetD2D16(CUdeviceptr dstDevice, size_t dstPitch, unsigned short us, size_t Width, size_t Height) {
+    CUresult sim_result;
+    if (!sim_cuMemsetD2D16) return SIM_NOT_SUPPORTED;
+    if (sim_enter(14, 0, &sim_result)) return sim_result;
+    sim_result = sim_cuMemsetD2D16(dstDevice, dstPitch, us, Width, Height);
+    return sim_leave(14, sim_result);
+}
+SIM_EXPORT CUresult cuMemsetD2D16(CUdeviceptr dstDevice, size_t dstPitch, unsigned short us, size_t Width, size_t Height) __attribute__((alias("entry_cuMemsetD2D16")));
+
+static CUresult entry_cuMemPrefetchBatchAsync(CUdeviceptr *dptrs, size_t *sizes, size_t count, CUstream hStream) {
+    CUresult sim_result;
+    if (!sim_cuMemPrefetchBatchAsync) return SIM_NOT_SUPPORTED;
+    if (sim_enter(15, 0, &sim_result)) return sim_result;
+    sim_result = sim_cuMemPrefetchBatchAsync(dptrs, sizes, count, hStream);
+    return sim_leave(15, sim_result);
+}
+SIM_EXPORT CUresult cuMemPrefetchBatchAsync(CUdeviceptr *dptrs, size_t *sizes, size_t count, CUstream hStream) __attribute__((alias("entry_cuMemPrefetchBatchAsync")));
+
+static CUresult entry_cuMemBatchDecompressAsync(void *paramsArray, size_t count, CUstream stream) {
+    CUresult sim_result;
+    if (!sim_cuMemBatchDecompressAsync) return SIM_NOT_SUPPORTED;
+    if (sim_enter(16, 0, &sim_result)) return sim_result;
+    sim_result = sim_cuMemBatchDecompressAsync(paramsArray, count, stream);
+    return sim_leave(16, sim_result);
+}
+SIM_EXPORT CUresult cuMemBatchDecompressAsync(void *paramsArray, size_t count, CUstream stream) __attribute__((alias("entry_cuMemBatchDecompressAsync")));
+
+static CUresult entry_cuLaunchEverywhere(unsigned int numDevices) {
+    CUresult sim_result;
+    if (!sim_cuLaunchEverywhere) return SIM_NOT_SUPPORTED;
+    if (sim_enter(17, 0, &sim_result)) return sim_result;
+    sim_result = sim_cuLaunchEverywhere(numDevices);
+    return sim_leave(17, sim_result);
+}
+SIM_EXPORT CUresult cuLaunchEverywhere(unsigned int numDevices) __attribute__((alias("entry_cuLaunchEverywhere")));
+
 static CUresult entry_cuLaunchHostFunc(CUstream hStream, CUhostFn fn, void *userData) {
     CUresult sim_result;
     if (!sim_cuLaunchHostFunc) return SIM_NOT_SUPPORTED;
-    if (sim_enter(12, 0, &sim_result)) return sim_result;
+    if (sim_enter(18, 0, &sim_result)) return sim_result;
     sim_result = sim_cuLaunchHostFunc(hStream, fn, userData);
-    return sim_leave(12, sim_result);
+    return sim_leave(18, sim_result);
 }
 SIM_EXPORT CUresult cuLaunchHostFunc(CUstream hStream, CUhostFn fn, void *userData) __attribute__((alias("entry_cuLaunchHostFunc")));
 
 static CUresult entry_cuLaunchHostFunc_ptsz(CUstream hStream, CUhostFn fn, void *userData) {
     CUresult sim_result;
     if (!sim_cuLaunchHostFunc) return SIM_NOT_SUPPORTED;
-    if (sim_enter(13, 1, &sim_result)) return sim_result;
+    if (sim_enter(19, 1, &sim_result)) return sim_result;
     sim_result = sim_cuLaunchHostFunc(hStream, fn, userData);
-    return sim_leave(13, sim_result);
+    return sim_leave(19, sim_result);
 }
 SIM_EXPORT CUresult cuLaunchHostFunc_ptsz(CUstream hStream, CUhostFn fn, void *userData) __attribute__((alias("entry_cuLaunchHostFunc_ptsz")));
 
 static CUresult entry_cuMemGetInfo_v2(size_t *free, size_t *total) {
     CUresult sim_result;
     if (!sim_cuMemGetInfo_v2) return SIM_NOT_SUPPORTED;
-    if (sim_enter(14, 0, &sim_result)) return sim_result;
+    if (sim_enter(20, 0, &sim_result)) return sim_result;
     sim_result = sim_cuMemGetInfo_v2(free, total);
-    return sim_leave(14, sim_result);
+    return sim_leave(20, sim_result);
 }
 SIM_EXPORT CUresult cuMemGetInfo_v2(size_t *free, size_t *total) __attribute__((alias("entry_cuMemGetInfo_v2")));
 
@@ -154,6 +208,12 @@ const sim_entry_t sim_entries[SIM_ENTRY_COUNT] = {
     {"cuMemFreeAsync_ptsz", "cuMemFreeAsync", 11020, 1, (sim_function_t)entry_cuMemFreeAsync_ptsz, (sim_function_t)sim_cuMemFreeAsync},
     {"cuMemcpyDtoH_v2", "cuMemcpyDtoH", 3020, 0, (sim_function_t)entry_cuMemcpyDtoH_v2, (sim_function_t)sim_cuMemcpyDtoH_v2},
     {"cuMemcpyDtoH_v2_ptds", "cuMemcpyDtoH", 7000, 1, (sim_function_t)entry_cuMemcpyDtoH_v2_ptds, (sim_function_t)sim_cuMemcpyDtoH_v2},
+    {"cuMemcpy2DAsync", "cuMemcpy2DAsync", 3020, 0, (sim_function_t)entry_cuMemcpy2DAsync, (sim_function_t)sim_cuMemcpy2DAsync},
+    {"cuMemcpy2DAsync_ptsz", "cuMemcpy2DAsync", 7000, 1, (sim_function_t)entry_cuMemcpy2DAsync_ptsz, (sim_function_t)sim_cuMemcpy2DAsync},
+    {"cuMemsetD2D16", "cuMemsetD2D16", 3020, 0, (sim_function_t)entry_cuMemsetD2D16, (sim_function_t)sim_cuMemsetD2D16},
+    {"cuMemPrefetchBatchAsync", "cuMemPrefetchBatchAsync", 13000, 0, (sim_function_t)entry_cuMemPrefetchBatchAsync, (sim_function_t)sim_cuMemPrefetchBatchAsync},
+    {"cuMemBatchDecompressAsync", "cuMemBatchDecompressAsync", 12060, 0, (sim_function_t)entry_cuMemBatchDecompressAsync, (sim_function_t)sim_cuMemBatchDecompressAsync},
+    {"cuLaunchEverywhere", "cuLaunchEverywhere", 9000, 0, (sim_function_t)entry_cuLaunchEverywhere, (sim_function_t)sim_cuLaunchEverywhere},
     {"cuLaunchHostFunc", "cuLaunchHostFunc", 10000, 0, (sim_function_t)entry_cuLaunchHostFunc, (sim_function_t)sim_cuLaunchHostFunc},
     {"cuLaunchHostFunc_ptsz", "cuLaunchHostFunc", 10000, 1, (sim_function_t)entry_cuLaunchHostFunc_ptsz, (sim_function_t)sim_cuLaunchHostFunc},
     {"cuMemGetInfo_v2", "cuMemGetInfo", 3020, 0, (sim_function_t)entry_cuMemGetInfo_v2, (sim_function_t)sim_cuMemGetInfo_v2},
