@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "driver.h"
+#include "gate.h"
 #include "gpu.h"
 #include "graph_need.h"
 #include "hooks.h"
@@ -138,27 +139,40 @@ static void note_launch(CUgraphExec exec, CUstream stream, const charge_t *charg
     pthread_mutex_unlock(&lock);
 }
 
-#define SUBMIT_HOOK(function)                                             \
+#define LAUNCH(function, default_stream)                                          \
+    static CUresult launch_##function(CUgraphExec hGraph, CUstream hStream) {     \
+        if (!sl_gate_is_on())                                                     \
+            return real.function(hGraph, hStream);                                \
+        sl_gate_pass_t pass;                                                      \
+        sl_gate_enter_graph(&pass, hStream, default_stream, hGraph);              \
+        CUresult status = real.function(hGraph, hStream);                         \
+        sl_gate_leave(&pass);                                                     \
+        return status;                                                            \
+    }
+LAUNCH(cuGraphLaunch, SL_GATE_LEGACY)
+LAUNCH(cuGraphLaunch_ptsz, SL_GATE_PER_THREAD)
+
+#define SUBMIT_HOOK(function, forward)                                    \
     CUresult hook_##function(CUgraphExec hGraph, CUstream hStream) {      \
         if (SL_UNLIKELY(!SL_DRIVER_HAS(function)))                        \
             return CUDA_ERROR_NOT_FOUND;                                  \
         graph_t graph;                                                    \
         if (!accounted() || !find(hGraph, &graph))                        \
-            return real.function(hGraph, hStream);                        \
+            return forward(hGraph, hStream);                              \
         charge_t charge;                                                  \
         CUresult status = admit(&charge, &graph, hStream);                \
         if (status != CUDA_SUCCESS)                                       \
             return status;                                                \
-        status = real.function(hGraph, hStream);                          \
+        status = forward(hGraph, hStream);                                \
         settle(&charge);                                                  \
         if (status == CUDA_SUCCESS)                                       \
             note_launch(hGraph, hStream, &charge);                        \
         return status;                                                    \
     }
-SUBMIT_HOOK(cuGraphLaunch)
-SUBMIT_HOOK(cuGraphLaunch_ptsz)
-SUBMIT_HOOK(cuGraphUpload)
-SUBMIT_HOOK(cuGraphUpload_ptsz)
+SUBMIT_HOOK(cuGraphLaunch, launch_cuGraphLaunch)
+SUBMIT_HOOK(cuGraphLaunch_ptsz, launch_cuGraphLaunch_ptsz)
+SUBMIT_HOOK(cuGraphUpload, real.cuGraphUpload)
+SUBMIT_HOOK(cuGraphUpload_ptsz, real.cuGraphUpload_ptsz)
 
 static bool needs_any(const sl_graph_need_t *need) {
     for (int device = 0; device < DEVICES; device++)

@@ -33,6 +33,12 @@ EXPORT int cuLaunchKernel(void *f, unsigned x, unsigned y, unsigned z, unsigned 
     fake_last = "cuLaunchKernel";
     return (int)shared + (int)(intptr_t)stream;
 }
+/* Not hooked, with an argument on the stack. */
+EXPORT int cuStreamGetCaptureInfo_v3(void *stream, int *status, uint64_t *id, void **graph, void **dependencies, void **edges,
+                                     size_t *count) {
+    (void)stream, (void)id, (void)graph, (void)dependencies, (void)edges;
+    return *status + (int)*count;
+}
 EXPORT int cuTexRefSetMipmapLevelBias(void *texture, float bias) {
     (void)texture;
     fake_bias = bias;
@@ -54,7 +60,7 @@ EXPORT int cuGetProcAddress_v2(const char *symbol, void **pfn, int version, uint
         void *function;
     } functions[] = {{"cuMemAlloc", 0, cuMemAlloc_v2},         {"cuMemFreeAsync", 2, cuMemFreeAsync_ptsz},
                      {"cuLaunchKernel", 0, cuLaunchKernel},    {"cuGetProcAddress", 0, cuGetProcAddress_v2},
-                     {"cuBrandNewThing", 0, cuBrandNewThing}};
+                     {"cuBrandNewThing", 0, cuBrandNewThing},  {"cuStreamGetCaptureInfo", 0, cuStreamGetCaptureInfo_v3}};
     for (size_t i = 0; i < sizeof functions / sizeof *functions; i++)
         if (strcmp(symbol, functions[i].name) == 0 && flags == functions[i].flags && version >= 3020) {
             *pfn = functions[i].function;

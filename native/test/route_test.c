@@ -68,7 +68,7 @@ static void should_hand_out_wrappers_for_hooked_functions_only(void) {
     CHECK(!dlsym(RTLD_DEFAULT, "cuInit") && dlerror(), "a driver that was loaded privately is seen by all");
     CHECK(is_wrapper(dlsym(driver, "cuMemAlloc_v2"), "cuMemAlloc_v2") && !dlerror());
     CHECK(is_wrapper(dlsym(driver, "cuMemFreeAsync_ptsz"), "cuMemFreeAsync_ptsz"));
-    CHECK(is_drivers(dlsym(driver, "cuLaunchKernel")) && is_drivers(dlsym(driver, "cuBrandNewThing")));
+    CHECK(is_drivers(dlsym(driver, "cuStreamGetCaptureInfo_v3")) && is_drivers(dlsym(driver, "cuBrandNewThing")));
     CHECK(!dlsym(driver, "cuMemAllocManaged") && strstr(dlerror(), "cuMemAllocManaged"), "the driver lacks it");
     CHECK(!dlsym(driver, "cuNoSuchThing") && dlerror());
     void *versioned = dlvsym(driver, "cuMemAlloc_v2", "libcuda.so.1");
@@ -84,7 +84,7 @@ static void should_find_a_driver_that_all_see(void) {
     CHECK(is_wrapper(dlsym(RTLD_DEFAULT, "cuMemAlloc_v2"), "cuMemAlloc_v2") && !dlerror());
     CHECK(is_wrapper(dlsym(RTLD_NEXT, "cuMemAlloc_v2"), "cuMemAlloc_v2"));
     CHECK(is_wrapper(first_next("cuMemAlloc_v2"), "cuMemAlloc_v2"), "RTLD_NEXT of a third library is a way past Sluice");
-    CHECK(is_drivers(dlsym(RTLD_DEFAULT, "cuLaunchKernel")) && is_drivers(dlsym(RTLD_NEXT, "cuBrandNewThing")));
+    CHECK(is_drivers(dlsym(RTLD_DEFAULT, "cuStreamGetCaptureInfo_v3")) && is_drivers(dlsym(RTLD_NEXT, "cuBrandNewThing")));
     CHECK(is_wrapper(dlsym(dlopen(NULL, RTLD_NOW), "cuInit"), "cuInit"));
     void *(*own_lookup)(const char *) = (void *(*)(const char *))dlsym(RTLD_DEFAULT, "fake_own_lookup");
     CHECK(is_drivers(own_lookup("cuMemAlloc_v2")), "the driver itself got a wrapper");
@@ -120,7 +120,8 @@ static void should_answer_like_the_driver(void *address4, void *address5) {
     CHECK(four("cuMemAlloc", &function, 12000, 0) == 0 && is_wrapper(function, "cuMemAlloc_v2"));
     CHECK(five("cuMemFreeAsync", &function, 12000, 2, &found) == 0 && is_wrapper(function, "cuMemFreeAsync_ptsz") && found == 0);
     CHECK(five("cuMemAlloc", &function, 12000, 0, NULL) == 0 && is_wrapper(function, "cuMemAlloc_v2"));
-    CHECK(five("cuLaunchKernel", &function, 12000, 0, &found) == 0 && is_drivers(function));
+    CHECK(five("cuLaunchKernel", &function, 12000, 0, &found) == 0 && is_wrapper(function, "cuLaunchKernel"));
+    CHECK(five("cuStreamGetCaptureInfo", &function, 12030, 0, &found) == 0 && is_drivers(function));
     CHECK(five("cuBrandNewThing", &function, 13000, 0, &found) == 0 && is_drivers(function));
     CHECK(five("cuGetProcAddress", &function, 12000, 0, &found) == 0 && is_wrapper(function, "cuGetProcAddress_v2"));
     function = untouched;
@@ -147,6 +148,9 @@ static void should_stand_for_the_driver(void) {
     CHECK(init && bias && launch);
     CHECK(bias(NULL, 2.5f) == 0, "the first call goes through an empty slot");
     CHECK(launch(NULL, 1, 2, 3, 4, 5, 6, 1000, (void *)7, NULL, NULL) == 1007 && init(23) == 23);
+    int (*capture_info)(void *, int *, uint64_t *, void **, void **, void **, size_t *) =
+        (int (*)(void *, int *, uint64_t *, void **, void **, void **, size_t *))dlsym(driver, "cuStreamGetCaptureInfo_v3");
+    CHECK(capture_info && capture_info(NULL, &(int){40}, NULL, NULL, NULL, NULL, &(size_t){2}) == 42, "an argument on the stack");
     int (*managed)(uint64_t *, size_t, unsigned) = (int (*)(uint64_t *, size_t, unsigned))dlsym(driver, "cuMemAllocManaged");
     CHECK(managed && managed(NULL, 1, 1) == 500, "the driver lacks it");
     int (*exit_thread)(void) = (int (*)(void))dlsym(driver, "cuCtxSynchronize");

@@ -5,6 +5,7 @@ import java.io.InputStream;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
+import java.util.Set;
 import java.util.SortedSet;
 import java.util.TreeSet;
 
@@ -14,6 +15,7 @@ final class HookList {
     private static final int SYMBOL = 0;
     private static final int ROLE = 3;
     private static final int HOOK = 4;
+    private static final Set<String> ENFORCING = Set.of("hooked", "gated");
 
     private final List<String[]> entries;
 
@@ -52,7 +54,7 @@ final class HookList {
     private SortedSet<String> names(String role, boolean hooked) {
         SortedSet<String> names = new TreeSet<>();
         for (String[] entry : entries) {
-            if (entry[ROLE].equals(role) && entry[HOOK].equals("hooked") == hooked) {
+            if (entry[ROLE].equals(role) && ENFORCING.contains(entry[HOOK]) == hooked) {
                 names.add(entry[SYMBOL].replaceFirst("_v\\d+$", ""));
             }
         }
