@@ -12,6 +12,7 @@
 #include "hooks.h"
 #include "ledger.h"
 #include "memory.h"
+#include "overhead.h"
 #include "real.h"
 #include "sparse.h"
 #include "tenant.h"
@@ -160,6 +161,7 @@ static CUresult settle(charge_t *charge, CUresult status, const void *array) {
     sl_ledger_count(gpu, 1);
     if (sl_allocations_add(charge->allocation, false, sl_memory_refund) == SL_NOT_ADDED)
         sl_array_refund(&charge->allocation);
+    sl_overhead_now_and_then(gpu);
     return status;
 }
 

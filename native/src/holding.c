@@ -6,6 +6,7 @@
 #include "holding.h"
 
 #include "ledger.h"
+#include "overhead.h"
 #include "real.h"
 #include "tenant.h"
 
@@ -199,6 +200,7 @@ uint64_t sl_holding_settle(sl_holding_t *holding, const sl_holding_claim_t *clai
     if (!claim->growth && !holding->promised && (!ask_reserved(holding, &reserved) || reserved == holding->charged))
         return 0;
     uint64_t unforeseen = follow(holding, claim);
+    sl_overhead_now_and_then((unsigned)holding->gpu);
     return unforeseen && !sl_ledger_fits((unsigned)holding->gpu) ? unforeseen : 0;
 }
 

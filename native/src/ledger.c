@@ -145,8 +145,6 @@ void sl_ledger_commit(unsigned gpu, sl_ledger_use_t use, uint64_t bytes, uint64_
     account->in_flight_bytes -= bytes;
     if (sl_report_shows(SL_DEBUG))
         tell(SL_COMPAT_TAKEN, gpu, bytes);
-    if (use != SL_USE_CONTEXT)
-        sl_overhead_now_and_then(gpu);
 }
 
 void sl_ledger_charge(unsigned gpu, sl_ledger_use_t use, uint64_t bytes) {

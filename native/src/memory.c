@@ -10,6 +10,7 @@
 #include "hooks.h"
 #include "ledger.h"
 #include "orphan.h"
+#include "overhead.h"
 #include "real.h"
 #include "tenant.h"
 
@@ -102,6 +103,7 @@ static CUresult settle(charge_t *charge, CUresult status, CUdeviceptr address) {
         sl_ledger_cancel(gpu, charge->reserved);
     if (added != SL_NOT_ADDED)
         sl_ledger_count(gpu, 1);
+    sl_overhead_now_and_then(gpu);
     return status;
 }
 

@@ -16,6 +16,7 @@
 #include "ledger.h"
 #include "nvml.h"
 #include "os.h"
+#include "pool.h"
 #include "real.h"
 #include "report.h"
 #include "tenant.h"
@@ -59,8 +60,11 @@ static nvmlDevice_t device_of(unsigned gpu) {
     return gpus[gpu].device;
 }
 
+/* Pools give memory back whenever the driver waits for a stream, in many calls that have no hook; what they are charged must
+ * not be older than the driver's figure, or the difference would be taken for overhead. */
 sl_overhead_look_t sl_overhead_look(unsigned gpu) {
     sl_overhead_look_t look = {.gpu = gpu};
+    sl_pool_refresh(gpu);
     nvmlDevice_t device = device_of(gpu);
     sl_ledger_own_t before = sl_ledger_own(gpu);
     if (way != HIDDEN)

@@ -16,6 +16,7 @@
 #include "hooks.h"
 #include "index.h"
 #include "ledger.h"
+#include "overhead.h"
 #include "real.h"
 #include "tenant.h"
 
@@ -220,6 +221,7 @@ CUresult hook_cuMemCreate(CUmemGenericAllocationHandle *handle, size_t size, con
     if (status == CUDA_SUCCESS && add(*handle, (unsigned)gpu, size)) {
         sl_ledger_commit((unsigned)gpu, SL_USE_PHYSICAL, size, used);
         sl_ledger_count((unsigned)gpu, 1);
+        sl_overhead_now_and_then((unsigned)gpu);
     } else {
         sl_ledger_cancel((unsigned)gpu, size);
     }

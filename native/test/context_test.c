@@ -8,6 +8,7 @@
 #include "hooks.h"
 #include "ledger.h"
 #include "overhead.h"
+#include "pool.h"
 #include "real.h"
 #include "real_nvml.h"
 #include "tenant.h"
@@ -25,6 +26,8 @@ static struct {
     unsigned nvml_calls;
     uint64_t code_bytes; /* what the next module takes */
     uint64_t loaded_bytes;
+    uint64_t pool_bytes;
+    bool pool_is_free; /* the next wait for a stream gives its memory back */
 } fake;
 
 static CUcontext as_context(unsigned number) {
@@ -128,6 +131,15 @@ static CUresult unload(CUmodule module) {
     (void)module;
     fake.process_bytes -= fake.loaded_bytes;
     fake.loaded_bytes = 0;
+    if (fake.pool_is_free) {
+        fake.process_bytes -= fake.pool_bytes;
+        fake.pool_bytes = 0;
+    }
+    return 0;
+}
+static CUresult pool_attribute(CUmemoryPool pool, CUmemPool_attribute attribute, void *value) {
+    (void)pool, (void)attribute;
+    *(uint64_t *)value = fake.pool_bytes;
     return 0;
 }
 static CUresult set_limit(CUlimit limit, size_t value) {
@@ -176,7 +188,8 @@ static void check_books(uint64_t context, uint64_t overhead, int line) {
     const sl_region_account_t *books = account();
     CHECK(books->context_bytes == context && books->overhead_bytes == overhead, "line %d: contexts %llu MiB, overhead %llu MiB",
           line, (unsigned long long)(books->context_bytes / MIB), (unsigned long long)(books->overhead_bytes / MIB));
-    CHECK(books->charged_bytes == books->linear_bytes + books->managed_bytes + context + overhead && !books->in_flight_bytes,
+    CHECK(books->charged_bytes == books->linear_bytes + books->managed_bytes + books->pool_bytes + context + overhead &&
+              !books->in_flight_bytes,
           "line %d: the parts do not make the whole", line);
 }
 #define BOOKS(context, overhead) check_books(context, overhead, __LINE__)
@@ -190,7 +203,7 @@ static void begin(const char *memory) {
                        .cuDevicePrimaryCtxReset_v2 = reset, .cuCtxCreate_v2 = create, .cuCtxDestroy_v2 = destroy,
                        .cuGreenCtxCreate = create_green, .cuGreenCtxDestroy = destroy_green,
                        .cuModuleLoadData = load, .cuModuleUnload = unload, .cuCtxSetLimit = set_limit,
-                       .cuCtxGetLimit = get_limit};
+                       .cuCtxGetLimit = get_limit, .cuMemPoolGetAttribute = pool_attribute};
     real_nvml = (sl_real_nvml_t){.nvmlInit_v2 = nvml_init, .nvmlDeviceGetHandleByUUID = nvml_by_uuid,
                                  .nvmlDeviceGetComputeRunningProcesses_v3 = nvml_processes,
                                  .nvmlDeviceGetMemoryInfo = nvml_memory};
@@ -308,6 +321,32 @@ static void should_not_take_managed_memory_for_overhead(void) {
     CHECK(in_child(manages) == 0);
 }
 
+/* With managed memory a wrong figure would not mend itself. */
+static void pools(void) {
+    CUmodule module;
+    sl_holding_claim_t claim;
+    begin("2000m");
+    CHECK(hook_cuDevicePrimaryCtxRetain(&context, 0) == 0);
+    sl_ledger_commit(GPU, SL_USE_MANAGED, 400 * MIB, sl_ledger_reserve(GPU, 400 * MIB));
+    fake.process_bytes += 400 * MIB;
+    sl_holding_t *pool = sl_pool_open((CUmemoryPool)0x5000, GPU);
+    CHECK(sl_holding_admit(pool, 20 * MIB, &claim) && claim.growth == 32 * MIB);
+    fake.pool_bytes = 64 * MIB; /* more than was to be expected */
+    fake.process_bytes += 64 * MIB;
+    usleep(150000);
+    CHECK(sl_holding_settle(pool, &claim) == 0 && account()->pool_bytes == 64 * MIB);
+    BOOKS(CONTEXT, 0);
+    fake.code_bytes = 20 * MIB;
+    CHECK(hook_cuModuleLoadData(&module, "") == 0);
+    BOOKS(CONTEXT, 20 * MIB);
+    fake.pool_is_free = true;
+    CHECK(hook_cuModuleUnload(module) == 0 && account()->pool_bytes == 0);
+    BOOKS(CONTEXT, 0);
+}
+static void should_not_take_pools_for_overhead(void) {
+    CHECK(in_child(pools) == 0);
+}
+
 static void hides(void) {
     CUmodule module;
     begin("2000m");
@@ -361,6 +400,7 @@ int main(void) {
     RUN(should_book_code_and_stacks_and_undo_what_passes_the_quota);
     RUN(should_see_what_comes_back_before_it_refuses);
     RUN(should_not_take_managed_memory_for_overhead);
+    RUN(should_not_take_pools_for_overhead);
     RUN(should_refuse_nothing_on_a_guess_where_the_process_is_hidden);
     RUN(should_charge_the_primary_context_under_a_green_one);
     RUN(should_not_ask_nvml_for_a_context_whose_size_is_known);
