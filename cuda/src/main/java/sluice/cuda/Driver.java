@@ -25,6 +25,7 @@ public final class Driver {
     private Pools pools;
     private Arrays arrays;
     private Contexts contexts;
+    private Transfers transfers;
 
     private Driver(Symbols.Finder finder) {
         symbols = new Symbols(finder, Status.NOT_FOUND);
@@ -82,6 +83,10 @@ public final class Driver {
 
     public synchronized Contexts contexts() {
         return contexts != null ? contexts : (contexts = symbols.bind(Contexts.class));
+    }
+
+    public synchronized Transfers transfers() {
+        return transfers != null ? transfers : (transfers = symbols.bind(Transfers.class));
     }
 
     /// The API's name is the symbol without its version; (name, version it appeared in) names exactly one symbol.

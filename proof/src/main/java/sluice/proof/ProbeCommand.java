@@ -36,6 +36,11 @@ final class ProbeCommand {
         return command;
     }
 
+    /// For work that goes on for seconds: compiled as well as it gets, on any processor.
+    static List<String> busy() {
+        return command(STEADY, Driver.Route.DLSYM);
+    }
+
     private static String lastProcessor() {
         try (Stream<String> lines = Files.lines(Path.of("/proc/self/status"))) {
             String allowed = lines.filter(line -> line.startsWith("Cpus_allowed_list:")).findFirst().orElse("0");

@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
@@ -27,6 +28,7 @@ final class Stage implements AutoCloseable {
     private final Thread atShutdown = new Thread(this::end);
     private int tenants;
     private int launched;
+    private int files;
 
     Stage(Environment environment) {
         this.environment = environment;
@@ -101,6 +103,48 @@ final class Stage implements AutoCloseable {
         ProbeProcess probe = ProbeProcess.start(command, settings, folder.resolve("stderr-" + ++launched));
         probes.add(probe);
         return probe;
+    }
+
+    /// A probe for long loads with a context: of a tenant with these terms, or without the library if there are none.
+    ProbeProcess busy(Terms terms) {
+        return terms.words().isEmpty()
+                ? open(launch(ProbeCommand.busy(), busySettings(plainSettings())))
+                : busy(terms, Map.of());
+    }
+
+    ProbeProcess busy(Terms terms, Map<String, String> moreSettings) {
+        Map<String, String> settings = busySettings(preloaded());
+        settings.put("SLUICE_ON_ERROR", "fail");
+        settings.putAll(terms.variables());
+        settings.putAll(moreSettings);
+        return open(launch(ProbeCommand.busy(), settings));
+    }
+
+    /// The same by `sluice run`.
+    ProbeProcess busy(Terms terms, Path launcher) {
+        List<String> command = new ArrayList<>(List.of(launcher.toString(), "run", "--name", "tenant-" + ++tenants));
+        command.addAll(terms.options());
+        command.addAll(environment.simulated() ? List.of("--sim", "--") : List.of("--"));
+        command.addAll(ProbeCommand.busy());
+        Map<String, String> settings = busySettings(plainSettings());
+        settings.put(RuntimeDirectory.VARIABLE, folder.toString());
+        ProbeProcess probe = open(launch(command, settings));
+        Expect.that(probe.maps(environment.library()), environment.library() + " is not loaded by sluice run");
+        return probe;
+    }
+
+    /// The simulated GPU's copies move real bytes, which takes the host longer than the time that is booked for them: a
+    /// slow link lets small copies take as long as large ones on a real one.
+    private Map<String, String> busySettings(Map<String, String> settings) {
+        if (environment.simulated()) {
+            settings.put("SLUICE_SIM_LINK", "2g");
+        }
+        return settings;
+    }
+
+    /// A file of this name that does not exist yet.
+    Path file(String name) {
+        return folder.resolve(name + "-" + ++files);
     }
 
     /// Skips the check where the library leaves a call to the driver: without the hook there is nothing to check.

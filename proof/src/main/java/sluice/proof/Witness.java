@@ -1,0 +1,37 @@
+package sluice.proof;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.List;
+
+/// What the GPU noted about a load, and when the load began and was to end, all by the GPU's clock.
+///
+/// @param responses nanoseconds from each burst's begin to its end, as its program saw them
+record Witness(Stamps stamps, Busy busy, long began, long ended, List<Long> responses) {
+    static final long SECOND = 1_000_000_000;
+
+    static Witness read(Load load, Facts facts, Path file) throws IOException {
+        Stamps all = Stamps.read(file);
+        Expect.that(facts.number("kernels") <= facts.number("places"),
+                "there was room for " + facts.number("places") + " stamps, but " + facts.number("kernels") + " kernels ran");
+        Stamps stamps = (load.kind().isBracketed() ? all.brackets() : all).sorted();
+        List<Long> responses = Arrays.stream(facts.text("responses").split(","))
+                .filter(number -> !number.isEmpty()).map(Long::valueOf).toList();
+        return new Witness(stamps, Busy.of(stamps), facts.number("began"), facts.number("ended"), responses);
+    }
+
+    /// The share over everything after the first second, or after the first half of a load shorter than two.
+    double share() {
+        return busy.share(settled(), ended);
+    }
+
+    /// The share in each second after the first.
+    List<Double> seconds() {
+        return busy.windows(settled(), ended, SECOND);
+    }
+
+    long settled() {
+        return Math.min(began + SECOND, began + (ended - began) / 2);
+    }
+}

@@ -1,0 +1,50 @@
+package sluice.proof;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+
+/// A process that keeps the GPU busy for a while: started, prepared, then told to go.
+final class Worker {
+    private static final String COMMAND = "load";
+    private static final long COPY_BYTES = 16L << 20;
+    private static final long SIMULATED_COPY_BYTES = 1L << 20;
+
+    private final Stage stage;
+    private final ProbeProcess probe;
+    private final Load load;
+    private final Path file;
+
+    /// @param probe with a context
+    Worker(Stage stage, ProbeProcess probe, Load load, double seconds) {
+        this.stage = stage;
+        this.probe = probe;
+        this.load = load;
+        file = stage.file("stamps");
+        probe.ask(COMMAND, "prepare", load.words(), Math.round(seconds * 1000),
+                stage.environment().simulated() ? SIMULATED_COPY_BYTES : COPY_BYTES);
+    }
+
+    Worker go() {
+        probe.tell(COMMAND, "go", file);
+        return this;
+    }
+
+    /// Waits for the end, and ends the process.
+    Witness witness() {
+        Facts facts = probe.answer(COMMAND);
+        probe.kill();
+        stage.forget(probe);
+        try {
+            Witness witness = Witness.read(load, facts, file);
+            Files.delete(file);
+            return witness;
+        } catch (IOException failed) {
+            throw new CheckFailed("cannot read the stamps of a load: " + failed.getMessage());
+        }
+    }
+
+    ProbeProcess probe() {
+        return probe;
+    }
+}
