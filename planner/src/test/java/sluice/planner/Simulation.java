@@ -1,0 +1,168 @@
+package sluice.planner;
+
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.LongConsumer;
+
+/// One GPU, virtual tenants that take turns on it by the rules of the libraries, and a planner that looks every 100 ms.
+///
+/// The rules: the turn goes to the highest priority that waits, in it to the next in the circle whose balance allows it, or
+/// to who has waited longest when one of them is exclusive. A turn that was too long is taken off the next ones. A holder
+/// without work for 200 µs loses the turn to who waits. A higher priority takes the turn after the kernel that runs; who
+/// lost it goes on, when its priority is served again, with what was left.
+final class Simulation {
+    static final long MILLI = 1_000_000;
+    static final long SECOND = 1_000_000_000;
+    private static final long PLAN_PERIOD = 100 * MILLI;
+    static final long SWITCH_NANOS = 150_000;
+    private static final long IDLE_NANOS = 200_000;
+
+    final List<VirtualTenant> tenants = new ArrayList<>();
+    private final boolean planned;
+    private Plan plan = Plan.NONE;
+    private LongConsumer observer = now -> {};
+    private long nowNanos;
+    private long nextPlanNanos;
+    private VirtualTenant holder;
+    /// Where the circle of each priority stands.
+    private final Map<Integer, Integer> lastOf = new HashMap<>();
+    private long beganNanos;
+    private long endsNanos;
+    private long busyNanos;
+    long handOvers;
+
+    Simulation(boolean planned) {
+        this.planned = planned;
+    }
+
+    VirtualTenant add() {
+        VirtualTenant tenant = new VirtualTenant(tenants.size());
+        tenants.add(tenant);
+        return tenant;
+    }
+
+    /// Called with every plan.
+    void observe(LongConsumer observer) {
+        this.observer = observer;
+    }
+
+    long nowNanos() {
+        return nowNanos;
+    }
+
+    void runUntil(long endNanos) {
+        tenants.forEach(tenant -> tenant.readyNanos = Math.max(tenant.readyNanos, tenant.work.nextNanos(nowNanos, tenant.done)));
+        while (nowNanos < endNanos) {
+            if (nowNanos >= nextPlanNanos) {
+                plan();
+            }
+            step();
+        }
+    }
+
+    private void plan() {
+        if (planned) {
+            plan = plan.next(nowNanos, tenants.stream().map(tenant -> tenant.state(tenant == holder, beganNanos, nowNanos)).toList());
+            tenants.forEach(tenant -> tenant.planNanos = plan.lengthNanos(tenant.id));
+        }
+        observer.accept(nowNanos);
+        nextPlanNanos += PLAN_PERIOD;
+    }
+
+    private void step() {
+        List<VirtualTenant> waiting = waiting();
+        boolean holderWants = holder != null && holder.wantsFromNanos() <= nowNanos;
+        if (holderWants && !mustGiveWay(waiting)) {
+            run();
+        } else if (!waiting.isEmpty() && (holder == null || holderWants || nowNanos >= busyNanos + IDLE_NANOS)) {
+            handOver(waiting, holderWants);
+        } else {
+            sleep(waiting.isEmpty());
+        }
+    }
+
+    private void run() {
+        long began = nowNanos;
+        busyNanos = began + holder.kernelNanos;
+        while (nextPlanNanos < busyNanos) {
+            nowNanos = Math.max(nowNanos, nextPlanNanos);
+            plan();
+        }
+        nowNanos = busyNanos;
+        holder.run(began);
+    }
+
+    private List<VirtualTenant> waiting() {
+        List<VirtualTenant> waiting = new ArrayList<>();
+        for (VirtualTenant tenant : tenants) {
+            if (tenant != holder && tenant.wantsFromNanos() <= nowNanos) {
+                waiting.add(tenant);
+            }
+        }
+        return waiting;
+    }
+
+    private boolean mustGiveWay(List<VirtualTenant> waiting) {
+        for (VirtualTenant other : waiting) {
+            if (other.priority > holder.priority || other.priority == holder.priority && nowNanos >= endsNanos) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    private void handOver(List<VirtualTenant> waiting, boolean holderWants) {
+        int highest = waiting.stream().mapToInt(tenant -> tenant.priority).max().orElseThrow();
+        if (holder != null) {
+            long overFrom = Math.max(endsNanos, waiting.stream().mapToLong(VirtualTenant::wantsFromNanos).min().orElseThrow());
+            boolean cutShort = holderWants && highest > holder.priority && nowNanos < endsNanos;
+            holder.heldNanos += nowNanos - beganNanos;
+            holder.balanceNanos = cutShort ? endsNanos - nowNanos - holder.lengthNanos() : Math.min(0, overFrom - nowNanos);
+            lastOf.put(holder.priority, cutShort ? holder.id - 1 : holder.id);
+            if (holderWants) {
+                waiting.add(holder);
+                waiting.sort(Comparator.comparingInt(tenant -> tenant.id));
+            }
+        }
+        VirtualTenant next = choose(waiting.stream().filter(tenant -> tenant.priority >= highest).toList());
+        next.waitedNanos += Math.max(0, nowNanos - next.wantsFromNanos());
+        next.turns++;
+        beganNanos = nowNanos;
+        endsNanos = nowNanos + next.lengthNanos() + next.balanceNanos;
+        next.balanceNanos = 0;
+        nowNanos += next == holder ? 0 : SWITCH_NANOS;
+        handOvers += next == holder ? 0 : 1;
+        busyNanos = nowNanos;
+        holder = next;
+    }
+
+    private VirtualTenant choose(List<VirtualTenant> equals) {
+        if (equals.stream().anyMatch(tenant -> tenant.exclusive)) {
+            return equals.stream().min(Comparator.comparingLong(tenant -> tenant == holder ? nowNanos : tenant.wantsFromNanos())).orElseThrow();
+        }
+        int last = lastOf.getOrDefault(equals.getFirst().priority, -1);
+        int at = 0;
+        while (at < equals.size() && equals.get(at).id <= last) {
+            at++;
+        }
+        for (; ; at++) {
+            VirtualTenant tenant = equals.get(at % equals.size());
+            if (tenant.lengthNanos() + tenant.balanceNanos > 0) {
+                return tenant;
+            }
+            tenant.balanceNanos += tenant.lengthNanos();
+        }
+    }
+
+    private void sleep(boolean nobodyWaits) {
+        long until = nextPlanNanos;
+        for (VirtualTenant tenant : tenants) {
+            long from = tenant.wantsFromNanos();
+            until = from > nowNanos ? Math.min(until, from) : until;
+        }
+        nowNanos = nobodyWaits ? until : Math.min(until, busyNanos + IDLE_NANOS);
+    }
+}
