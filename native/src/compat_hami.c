@@ -1,7 +1,8 @@
 /* compat_hami: the switches of HAMi-core (libvgpu.so).
  *
- * CUDA_DEVICE_MEMORY_LIMIT[_i], CUDA_DEVICE_MEMORY_SHARED_CACHE, LIBCUDA_LOG_LEVEL, CUDA_DISABLE_CONTROL. A line of the
- * file /overrideEnv goes before the variable of its name; the host's environment stays as it is. */
+ * CUDA_DEVICE_MEMORY_LIMIT[_i], CUDA_DEVICE_SM_LIMIT[_i], GPU_CORE_UTILIZATION_POLICY, CUDA_TASK_PRIORITY,
+ * CUDA_DEVICE_MEMORY_SHARED_CACHE, LIBCUDA_LOG_LEVEL, CUDA_DISABLE_CONTROL. A line of the file /overrideEnv goes before the
+ * variable of its name; the host's environment stays as it is. */
 #define _GNU_SOURCE
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,6 +15,8 @@
 #include "size.h"
 
 #define LIMIT "CUDA_DEVICE_MEMORY_LIMIT"
+#define SM_LIMIT "CUDA_DEVICE_SM_LIMIT"
+#define PRIORITY "CUDA_TASK_PRIORITY"
 #define SHARED_CACHE "CUDA_DEVICE_MEMORY_SHARED_CACHE"
 #define DEFAULT_CACHE "/tmp/cudevshr.cache"
 #define OVERRIDE_BYTES 4096
@@ -50,8 +53,9 @@ static const char *value_of(const override_t *override, const char *name) {
     return !value ? sl_options_variable(name) : *value ? value : NULL;
 }
 
-static const char *limit_name(int gpu, char buffer[40]) {
-    snprintf(buffer, 40, gpu < 0 ? LIMIT : LIMIT "_%d", gpu);
+/* Less than 0: of all GPUs. */
+static const char *name_of(const char *limit, int gpu, char buffer[40]) {
+    snprintf(buffer, 40, gpu < 0 ? "%s" : "%s_%d", limit, gpu);
     return buffer;
 }
 
@@ -68,11 +72,11 @@ static bool read_size(const char *text, uint64_t *bytes) {
     return !__builtin_mul_overflow(*bytes, number, bytes) && *bytes <= INT64_MAX;
 }
 
-static bool read_limits(const override_t *override, sl_options_t *options, sl_reason_t *reason) {
+static bool read_memory(const override_t *override, sl_options_t *options, sl_reason_t *reason) {
     for (int gpu = -1; gpu < SL_OPTIONS_GPUS; gpu++) {
         char name[40];
         uint64_t bytes;
-        const char *text = value_of(override, limit_name(gpu, name));
+        const char *text = value_of(override, name_of(LIMIT, gpu, name));
         if (!text)
             continue;
         if (!read_size(text, &bytes))
@@ -82,6 +86,50 @@ static bool read_limits(const override_t *override, sl_options_t *options, sl_re
         else
             options->memory_bytes[gpu] = bytes;
     }
+    return true;
+}
+
+/* 0, 100 and more mean no cap, as they did there. */
+static bool read_percent(const char *text, uint32_t *permille) {
+    size_t digits = strspn(text, "0123456789");
+    bool whole = digits && !text[digits];
+    if (whole && (digits > 3 || atoi(text) == 0 || atoi(text) >= 100)) {
+        *permille = 0;
+        return true;
+    }
+    return sl_shares_read_percent(text, strlen(text), permille);
+}
+
+/* Whoever is alone could use all of the GPU there, unless the policy was "force". Here a cap always holds. */
+static bool read_caps(const override_t *override, sl_shares_t *shares, sl_reason_t *reason) {
+    const char *policy = value_of(override, "GPU_CORE_UTILIZATION_POLICY");
+    for (int gpu = -1; gpu < SL_OPTIONS_GPUS; gpu++) {
+        char name[40];
+        uint32_t permille;
+        const char *text = value_of(override, name_of(SM_LIMIT, gpu, name));
+        if (!text)
+            continue;
+        if (!read_percent(text, &permille))
+            return sl_report_fail(reason, "%s=%.80s: bad share; write a percentage like 25, or 0 for no cap", name, text);
+        if (gpu < 0)
+            sl_shares_cap_every_gpu(shares, permille);
+        else
+            shares->compute_permille[gpu] = permille % SL_SHARES_WHOLE;
+    }
+    if (policy && strcasecmp(policy, "disable") == 0)
+        sl_shares_cap_every_gpu(shares, 0);
+    return true;
+}
+
+/* 1 was also what those had who did not say, so it cannot be less than normal. */
+static bool read_priority(const override_t *override, sl_shares_t *shares, sl_reason_t *reason) {
+    const char *text = value_of(override, PRIORITY);
+    if (!text)
+        return true;
+    if (strcmp(text, "0") != 0 && strcmp(text, "1") != 0)
+        return sl_report_fail(reason, PRIORITY "=%.40s: expected 0, which is high, or 1", text);
+    shares->turns = true;
+    shares->priority = *text == '0';
     return true;
 }
 
@@ -126,10 +174,10 @@ bool sl_compat_hami(sl_options_t *options, sl_reason_t *reason) {
         return true;
     }
     const char *cache = value_of(&override, SHARED_CACHE);
-    bool limited = false, limited_by_file = false;
-    for (int gpu = -1; gpu < SL_OPTIONS_GPUS; gpu++) {
+    bool limited = value_of(&override, PRIORITY) != NULL, limited_by_file = overridden(&override, PRIORITY) != NULL;
+    for (int i = 0; i < 2 * (SL_OPTIONS_GPUS + 1); i++) {
         char name[40];
-        limited |= value_of(&override, limit_name(gpu, name)) != NULL;
+        limited |= value_of(&override, name_of(i % 2 ? SM_LIMIT : LIMIT, i / 2 - 1, name)) != NULL;
         limited_by_file |= overridden(&override, name) != NULL;
     }
     if (!cache && !limited && !sl_options_loaded_as("libvgpu.so"))
@@ -139,5 +187,6 @@ bool sl_compat_hami(sl_options_t *options, sl_reason_t *reason) {
     /* What the file says holds for all who see the file, so they share one quota, as they did there. */
     if (!options->tenant[0] && (cache || limited_by_file))
         name_after(options, cache ? cache : DEFAULT_CACHE);
-    return read_limits(&override, options, reason);
+    return read_memory(&override, options, reason) && read_caps(&override, &options->shares, reason) &&
+           read_priority(&override, &options->shares, reason);
 }

@@ -1,6 +1,7 @@
 /* options: what the environment asks for, as one record.
  *
- * Sluice's own variables go before those of older tools, and of these the first that is in use says all the limits. */
+ * Sluice's own variables go before those of older tools, and of these the first that is in use says all the limits. Where
+ * Sluice's variables speak of GPU time alone, an older tool may still limit memory. */
 #define _GNU_SOURCE
 #include "options.h"
 
@@ -30,15 +31,19 @@ bool sl_options_loaded_as(const char *file_name) {
 }
 
 const char *sl_options_limit_variable(unsigned position, char buffer[40]) {
-    static const char *const names[] = {"SLUICE_TENANT", "SLUICE_MEMORY", "CUDA_DEVICE_MEMORY_LIMIT",
-                                        "CUDA_DEVICE_MEMORY_SHARED_CACHE", "WRAPPER_MAX_MEMORY", "ALNAIR_ID",
-                                        "ALNAIR_WORKSPACE_PATH"};
+    static const char *const names[] = {
+        "SLUICE_TENANT", "SLUICE_MEMORY", "SLUICE_COMPUTE", "SLUICE_WEIGHT", "SLUICE_PRIORITY", "SLUICE_EXCLUSIVE",
+        "SLUICE_TURN", "CUDA_DEVICE_MEMORY_LIMIT", "CUDA_DEVICE_MEMORY_SHARED_CACHE", "CUDA_DEVICE_SM_LIMIT",
+        "GPU_CORE_UTILIZATION_POLICY", "CUDA_TASK_PRIORITY", "WRAPPER_MAX_MEMORY", "ALNAIR_ID", "ALNAIR_WORKSPACE_PATH",
+        "ALNAIR_VGPU_COMPUTE_PERCENTILE"};
+    static const char *const numbered[] = {"CUDA_DEVICE_MEMORY_LIMIT", "CUDA_DEVICE_SM_LIMIT"};
     const unsigned count = sizeof names / sizeof *names;
     if (position < count)
         return names[position];
-    if (position - count >= SL_OPTIONS_GPUS)
+    position -= count;
+    if (position >= 2 * SL_OPTIONS_GPUS)
         return NULL;
-    snprintf(buffer, 40, "CUDA_DEVICE_MEMORY_LIMIT_%u", position - count);
+    snprintf(buffer, 40, "%s_%u", numbered[position / SL_OPTIONS_GPUS], position % SL_OPTIONS_GPUS);
     return buffer;
 }
 
@@ -80,6 +85,52 @@ static bool read_memory(const char *text, sl_options_t *options, sl_reason_t *re
             return sl_report_fail(reason, "SLUICE_MEMORY=%.80s: bad limit; write 4g for every GPU, or 0=4g,1=8g", text);
     }
     return true;
+}
+
+static bool read_compute(const char *text, sl_shares_t *shares) {
+    return sl_shares_read_compute(text, shares->compute_permille);
+}
+
+static bool read_weight(const char *text, sl_shares_t *shares) {
+    return shares->turns = true, sl_shares_read_weight(text, &shares->weight);
+}
+
+static bool read_priority(const char *text, sl_shares_t *shares) {
+    return shares->turns = true, sl_shares_read_priority(text, &shares->priority);
+}
+
+static bool read_exclusive(const char *text, sl_shares_t *shares) {
+    bool ok = sl_shares_read_exclusive(text, &shares->exclusive);
+    shares->turns |= shares->exclusive;
+    return ok;
+}
+
+static bool read_turn(const char *text, sl_shares_t *shares) {
+    return shares->turns = true, sl_shares_read_turn(text, &shares->turn_micros);
+}
+
+/* Sluice's own variables for shares of GPU time. The first that is set is named in source; NULL: none is. */
+static bool read_shares(sl_shares_t *shares, const char **source, sl_reason_t *reason) {
+    static const struct {
+        const char *name;
+        bool (*read)(const char *text, sl_shares_t *shares);
+        const char *hint;
+    } variables[] = {
+        {"SLUICE_COMPUTE", read_compute, "write 25% for every GPU, or 0=25%,1=50%; more than 0 and at most 100%"},
+        {"SLUICE_WEIGHT", read_weight, "write a whole number from 1 to 1000"},
+        {"SLUICE_PRIORITY", read_priority, "expected high, normal or low"},
+        {"SLUICE_EXCLUSIVE", read_exclusive, "expected 1, true, yes or on, or 0, false, no or off"},
+        {"SLUICE_TURN", read_turn, "write it like 5ms or 500us, from 100us to 1s"},
+    };
+    bool ok = true;
+    for (size_t i = 0; i < sizeof variables / sizeof *variables; i++) {
+        const char *name = variables[i].name, *text = sl_options_variable(name);
+        if (text && !*source)
+            *source = name;
+        if (text && ok && !variables[i].read(text, shares))
+            ok = sl_report_fail(reason, "%s=%.80s: %s", name, text, variables[i].hint);
+    }
+    return ok;
 }
 
 /* fail, wait, or wait:30s; units are ms, s and m. */
@@ -127,20 +178,26 @@ static bool read_log(const char *text) {
 static bool read_limits(sl_options_t *options, sl_reason_t *reason) {
     static bool (*const tools[])(sl_options_t *, sl_reason_t *) = {sl_compat_hami, sl_compat_wrapper, sl_compat_alnair};
     const char *memory = sl_options_variable("SLUICE_MEMORY"), *tenant = sl_options_variable("SLUICE_TENANT");
-    options->wanted = memory || tenant;
-    if (tenant && !sl_options_name_tenant(options, "SLUICE_TENANT", tenant, reason))
+    sl_shares_t shares = {.turns = false};
+    bool ok_shares = read_shares(&shares, &options->shares_source, reason);
+    options->wanted = memory || tenant || options->shares_source;
+    if (!ok_shares || (tenant && !sl_options_name_tenant(options, "SLUICE_TENANT", tenant, reason)))
         return false;
     bool ok = !memory || read_memory(memory, options, reason);
     for (size_t i = 0; i < sizeof tools / sizeof *tools && !options->source; i++)
         ok = tools[i](options, reason);
-    options->wanted = (options->wanted || options->source) && !options->disabled;
+    options->wanted = options->shares_source || ((options->wanted || options->source) && !options->disabled);
+    if (options->shares_source)
+        options->shares = shares;
     return ok;
 }
 
 static void tell_source(const sl_options_t *options) {
-    const char *source = options->source ? options->source : "none";
-    SL_TELL(SL_INFO, "limits: %s%s%s", options->region ? "the tenant's region" : source,
-            options->tenant[0] ? "; tenant " : "", options->tenant);
+    const char *source = options->source && !options->disabled ? options->source : NULL, *shares = options->shares_source;
+    if (options->region)
+        source = "the tenant's region";
+    SL_TELL(SL_INFO, "limits: %s%s%s%s%s", source ? source : shares ? "" : "none", source && shares ? " and " : "",
+            shares ? shares : "", options->tenant[0] ? "; tenant " : "", options->tenant);
 }
 
 bool sl_options_read(sl_options_t *options, sl_reason_t *reason) {

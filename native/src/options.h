@@ -6,8 +6,9 @@
 #include <stdint.h>
 
 #include "report.h"
+#include "shares.h"
 
-#define SL_OPTIONS_GPUS 16
+#define SL_OPTIONS_GPUS SL_SHARES_GPUS
 
 typedef struct {
     bool wanted;         /* false: nothing asks for a limit, the library only passes calls on */
@@ -17,8 +18,10 @@ typedef struct {
     uint32_t oom_wait_millis;
     const char *region;  /* path of a region that exists; NULL: make one */
     const char *source;  /* whose switches say the limits, for people; NULL: nobody's */
+    const char *shares_source; /* the same for shares of GPU time, where it is another */
     char tenant[64];     /* name; "": from the process the tenant began with */
     uint64_t memory_bytes[SL_OPTIONS_GPUS]; /* 0 = no limit */
+    sl_shares_t shares;
 } sl_options_t;
 
 /* False for values that make no sense; wanted and fail_on_error are set in any case. */

@@ -130,6 +130,16 @@ static void fill_command(char *command, size_t size, uint64_t identity) {
             command[i] = ' ';
 }
 
+static void fill_shares(sl_region_limits_t *limits, const sl_shares_t *shares) {
+    for (int gpu = 0; gpu < SL_SHARES_GPUS; gpu++)
+        limits->compute_permille[gpu] = shares->compute_permille[gpu];
+    limits->turns = shares->turns;
+    limits->weight = shares->weight;
+    limits->priority = shares->priority;
+    limits->exclusive = shares->exclusive;
+    limits->turn_micros = shares->turn_micros;
+}
+
 static bool write_draft(int fd, const sl_region_draft_t *draft) {
     static const sl_region_header_t no_header;
     static const sl_region_limits_t no_limits;
@@ -148,6 +158,8 @@ static bool write_draft(int fd, const sl_region_draft_t *draft) {
     limits.oom_wait_millis = draft->oom_wait_millis;
     for (int gpu = 0; gpu < 16; gpu++)
         limits.memory_bytes[gpu] = draft->memory_bytes[gpu];
+    if (draft->shares)
+        fill_shares(&limits, draft->shares);
     uint32_t layout = SL_REGION_LAYOUT;
     struct rlimit files; /* to pass this limit would be a signal for the host */
     bool too_large = getrlimit(RLIMIT_FSIZE, &files) == 0 && files.rlim_cur < SL_REGION_BYTES;

@@ -7,6 +7,7 @@
 
 #include "region_layout.h"
 #include "report.h"
+#include "shares.h"
 
 #define SL_REGION_PATH_BYTES 640
 
@@ -27,6 +28,7 @@ typedef struct {
     const char *tenant;
     uint64_t root_identity;
     const uint64_t *memory_bytes; /* one for each GPU index */
+    const sl_shares_t *shares;    /* NULL: no cap and no turns */
     bool fail_on_error;
     bool wait_on_oom;
     uint32_t oom_wait_millis;

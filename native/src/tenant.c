@@ -61,6 +61,7 @@ static bool open_region(const sl_options_t *options, sl_reason_t *reason) {
         .tenant = options->tenant[0] ? options->tenant : name,
         .root_identity = origin,
         .memory_bytes = options->memory_bytes,
+        .shares = &options->shares,
         .fail_on_error = options->fail_on_error,
         .wait_on_oom = options->wait_on_oom,
         .oom_wait_millis = options->oom_wait_millis,

@@ -80,6 +80,39 @@ static void should_read_hami_limits(void) {
     unsetenv("CUDA_DEVICE_MEMORY_LIMIT");
 }
 
+static void should_read_hami_shares(void) {
+    static const struct { const char *text; uint32_t permille; } caps[] = {
+        {"30", 300}, {"1", 10}, {"99", 990}, {"30%", 300}, {"12.5", 125}, {"0", 0}, {"100", 0}, {"250", 0}, {"100000000000", 0}};
+    const uint32_t *permille = options.shares.compute_permille;
+    for (size_t i = 0; i < sizeof caps / sizeof *caps; i++)
+        CHECK(read_with("CUDA_DEVICE_SM_LIMIT", caps[i].text) && options.wanted && permille[0] == caps[i].permille &&
+              permille[15] == caps[i].permille && !options.shares.turns && !options.memory_bytes[0], "%s", caps[i].text);
+    CHECK(!read_with("CUDA_DEVICE_SM_LIMIT_2", "-5") && strstr(reason.text, "CUDA_DEVICE_SM_LIMIT_2=-5"));
+    CHECK(!read_with("CUDA_DEVICE_SM_LIMIT", "half") && options.wanted);
+    setenv("CUDA_DEVICE_SM_LIMIT", "30", 1);
+    CHECK(read_with("CUDA_DEVICE_SM_LIMIT_1", "50") && permille[0] == 300 && permille[1] == 500 && permille[2] == 300);
+    CHECK(read_with("CUDA_DEVICE_SM_LIMIT_1", "0") && permille[0] == 300 && permille[1] == 0);
+    CHECK(read_with("GPU_CORE_UTILIZATION_POLICY", "default") && permille[0] == 300);
+    CHECK(read_with("GPU_CORE_UTILIZATION_POLICY", "FORCE") && permille[0] == 300);
+    CHECK(read_with("GPU_CORE_UTILIZATION_POLICY", "disable") && options.wanted && permille[0] == 0);
+    CHECK(read_with("SLUICE_COMPUTE", "10%") && permille[0] == 100, "Sluice's own goes before");
+    setenv("CUDA_DEVICE_MEMORY_LIMIT", "1g", 1);
+    CHECK(read_with("SLUICE_WEIGHT", "2") && permille[0] == 0 && options.shares.weight == 2);
+    CHECK(options.memory_bytes[0] == GIB, "the older tool still limits memory");
+    setenv("SLUICE_WEIGHT", "2", 1);
+    CHECK(read_with("CUDA_DISABLE_CONTROL", "true") && options.wanted && options.shares.weight == 2 && !options.memory_bytes[0]);
+    unsetenv("SLUICE_WEIGHT");
+    unsetenv("CUDA_DEVICE_MEMORY_LIMIT");
+    unsetenv("CUDA_DEVICE_SM_LIMIT");
+    CHECK(read_with("GPU_CORE_UTILIZATION_POLICY", "force") && !options.wanted, "it limits nothing by itself");
+}
+
+static void should_read_hami_priorities(void) {
+    CHECK(read_with("CUDA_TASK_PRIORITY", "0") && options.wanted && options.shares.turns && options.shares.priority == 1);
+    CHECK(read_with("CUDA_TASK_PRIORITY", "1") && options.wanted && options.shares.turns && options.shares.priority == 0);
+    CHECK(!read_with("CUDA_TASK_PRIORITY", "high") && options.wanted && strstr(reason.text, "CUDA_TASK_PRIORITY=high"));
+}
+
 static void should_take_the_shared_cache_as_the_tenant(void) {
     char first[64];
     CHECK(read_with("CUDA_DEVICE_MEMORY_SHARED_CACHE", "/usr/local/vgpu/3f2a b.cache") && options.wanted);
@@ -185,6 +218,7 @@ static void should_read_alnair_workspaces(void) {
     CHECK(strcmp(options.tenant, "ab1de") == 0 && options.memory_bytes[15] == 2 * GIB);
     load_as("libcuinterpose.so");
     CHECK(read_now() && !options.wanted, "ALNAIR_ID is required");
+    CHECK(read_with("ALNAIR_VGPU_COMPUTE_PERCENTILE", "30") && !options.wanted, "ALNAIR_ID is required");
     load_as("");
     CHECK(!read_with("ALNAIR_ID", "../up") && strstr(reason.text, "ALNAIR_ID"));
     write_file(path, "vmem:lots\n");
@@ -197,6 +231,21 @@ static void should_read_alnair_workspaces(void) {
     CHECK(!read_with("ALNAIR_ID", "ab1de") && strstr(reason.text, path));
     unsetenv("SLUICE_ON_ERROR");
     unsetenv("ALNAIR_WORKSPACE_PATH");
+}
+
+static void should_read_alnair_shares(void) {
+    static const struct { const char *text; uint32_t permille; } caps[] = {
+        {"30", 300}, {"1", 10}, {"99", 990}, {"100", 0}, {"101", 0}, {"0", 0}, {"-1", 0}};
+    setenv("ALNAIR_ID", "ab1de", 1);
+    setenv("ALNAIR_WORKSPACE_PATH", test_folder, 1);
+    setenv("SLUICE_LOG", "error", 1);
+    for (size_t i = 0; i < sizeof caps / sizeof *caps; i++)
+        CHECK(read_with("ALNAIR_VGPU_COMPUTE_PERCENTILE", caps[i].text) && options.wanted && !options.memory_bytes[0] &&
+              options.shares.compute_permille[0] == caps[i].permille, "%s", caps[i].text);
+    CHECK(!read_with("ALNAIR_VGPU_COMPUTE_PERCENTILE", "30%") && strstr(reason.text, "ALNAIR_VGPU_COMPUTE_PERCENTILE=30%"));
+    unsetenv("SLUICE_LOG");
+    unsetenv("ALNAIR_WORKSPACE_PATH");
+    unsetenv("ALNAIR_ID");
 }
 
 static void read_quietly(void) {
@@ -215,6 +264,9 @@ static void should_let_the_first_tool_win_and_say_so(void) {
     CHECK(strstr(errors_of(read_quietly), "limits: cuda-wrapper's switches") && options.memory_bytes[0] == 2 * GIB);
     setenv("CUDA_DEVICE_MEMORY_LIMIT", "3g", 1);
     CHECK(strstr(errors_of(read_quietly), "limits: HAMi's switches") && options.memory_bytes[0] == 3 * GIB);
+    setenv("SLUICE_WEIGHT", "2", 1);
+    CHECK(strstr(errors_of(read_quietly), "limits: HAMi's switches and SLUICE_WEIGHT") && options.memory_bytes[0] == 3 * GIB);
+    unsetenv("SLUICE_WEIGHT");
     setenv("SLUICE_MEMORY", "4g", 1);
     CHECK(strstr(errors_of(read_quietly), "limits: SLUICE_MEMORY") && options.memory_bytes[0] == 4 * GIB);
     CHECK(!options.tenant[0]);
@@ -228,6 +280,8 @@ int main(void) {
     sl_compat_wrapper_log = log_path;
     RUN(should_want_nothing_of_tools_that_are_not_there);
     RUN(should_read_hami_limits);
+    RUN(should_read_hami_shares);
+    RUN(should_read_hami_priorities);
     RUN(should_take_the_shared_cache_as_the_tenant);
     RUN(should_read_hami_log_levels);
     RUN(should_pass_everything_with_control_disabled);
@@ -235,6 +289,7 @@ int main(void) {
     RUN(should_read_wrapper_quotas);
     RUN(should_say_what_the_wrapper_said);
     RUN(should_read_alnair_workspaces);
+    RUN(should_read_alnair_shares);
     RUN(should_let_the_first_tool_win_and_say_so);
     return 0;
 }

@@ -24,6 +24,30 @@ static void should_read_limits(void) {
     CHECK(options.memory_bytes[1] == 8ull << 30 && options.memory_bytes[2] == 0);
 }
 
+static void should_read_shares_of_gpu_time(void) {
+    const sl_shares_t *shares = &options.shares;
+    CHECK(read_with("SLUICE_COMPUTE", "12.5%") && options.wanted && !options.memory_bytes[0] && !shares->turns);
+    CHECK(shares->compute_permille[0] == 125 && shares->compute_permille[15] == 125);
+    CHECK(read_with("SLUICE_COMPUTE", "0=25%,1=100%") && shares->compute_permille[0] == 250);
+    CHECK(!shares->compute_permille[1] && !shares->compute_permille[2]);
+    CHECK(read_with("SLUICE_WEIGHT", "3") && options.wanted && shares->turns && shares->weight == 3);
+    CHECK(read_with("SLUICE_PRIORITY", "low") && shares->turns && shares->priority == -1 && !shares->weight);
+    CHECK(read_with("SLUICE_PRIORITY", "normal") && shares->turns && shares->priority == 0);
+    CHECK(read_with("SLUICE_EXCLUSIVE", "yes") && shares->turns && shares->exclusive);
+    CHECK(read_with("SLUICE_EXCLUSIVE", "no") && !shares->turns && !shares->exclusive);
+    CHECK(read_with("SLUICE_TURN", "500us") && shares->turns && shares->turn_micros == 500);
+    setenv("SLUICE_MEMORY", "1g", 1);
+    CHECK(read_with("SLUICE_COMPUTE", "25%") && options.memory_bytes[0] == 1ull << 30 && shares->compute_permille[0] == 250);
+    unsetenv("SLUICE_MEMORY");
+    static const struct { const char *name, *value; } bad[] = {
+        {"SLUICE_COMPUTE", "0"}, {"SLUICE_COMPUTE", "0=25%,0=5%"}, {"SLUICE_WEIGHT", "1.5"}, {"SLUICE_PRIORITY", "urgent"},
+        {"SLUICE_EXCLUSIVE", "maybe"}, {"SLUICE_TURN", "5"}};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        CHECK(!read_with(bad[i].name, bad[i].value) && options.wanted && strstr(reason.text, bad[i].name) &&
+              strstr(reason.text, bad[i].value), "%s: %s", bad[i].name, reason.text);
+    CHECK(sl_options_read(&options, &reason) && !options.wanted && !shares->turns);
+}
+
 static void should_read_what_an_allocation_over_the_quota_does(void) {
     setenv("SLUICE_MEMORY", "1g", 1);
     CHECK(read_with("SLUICE_ON_OOM", "fail") && !options.wait_on_oom);
@@ -64,6 +88,7 @@ static void should_refuse_nonsense(void) {
 int main(void) {
     RUN(should_want_nothing_without_variables);
     RUN(should_read_limits);
+    RUN(should_read_shares_of_gpu_time);
     RUN(should_read_what_an_allocation_over_the_quota_does);
     RUN(should_read_the_log_level);
     RUN(should_refuse_nonsense);

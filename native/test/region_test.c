@@ -59,6 +59,8 @@ static void should_make_one_region_of_many_makers(void) {
 static void should_hold_what_the_draft_says(void) {
     sl_region_t region;
     sl_region_draft_t draft = draft_of("draft");
+    draft.shares = &(sl_shares_t){.compute_permille = {0, 250}, .turns = true, .weight = 3, .priority = -1, .exclusive = true,
+                                  .turn_micros = 500};
     umask(0777);
     CHECK(sl_region_open_or_create(&region, &draft, &reason), "%s", reason.text);
     umask(022);
@@ -69,6 +71,10 @@ static void should_hold_what_the_draft_says(void) {
     CHECK((int64_t)status.st_blocks * 512 >= SL_REGION_BYTES, "has holes");
     CHECK(strcmp(region.header->tenant, "draft") == 0 && region.header->layout == SL_REGION_LAYOUT);
     CHECK(region.limits->memory_bytes[0] == 1 << 20 && region.limits->memory_bytes[1] == 0);
+    const sl_region_limits_t *limits = region.limits;
+    CHECK(limits->compute_permille[0] == 0 && limits->compute_permille[1] == 250 && limits->turns == 1);
+    CHECK(limits->weight == 3 && limits->priority == -1 && limits->exclusive == 1 && limits->turn_micros == 500);
+    CHECK(region.shares[15].used_nanos == 0 && (char *)&region.shares[16] <= region.base + SL_REGION_BYTES);
     CHECK(strstr(region.header->command, "region_test"), "%s", region.header->command);
     sl_region_close(&region);
 }
