@@ -13,6 +13,9 @@ bool sl_compat_hami(sl_options_t *options, sl_reason_t *reason);
 bool sl_compat_wrapper(sl_options_t *options, sl_reason_t *reason);
 /* Alnair, libcuinterpose.so */
 bool sl_compat_alnair(sl_options_t *options, sl_reason_t *reason);
+/* culocker, cuda_override.so. It speaks of GPU time only, so it comes on top of a limit on memory, where nobody else speaks
+ * of that; and it takes every value for something. */
+void sl_compat_locker(sl_options_t *options);
 
 /* What cuda-wrapper wrote when an allocation was refused, and with SLUICE_LOG=debug when memory came and went. Nothing
  * happens unless its switches are in use. */

@@ -186,9 +186,11 @@ static bool read_limits(sl_options_t *options, sl_reason_t *reason) {
     bool ok = !memory || read_memory(memory, options, reason);
     for (size_t i = 0; i < sizeof tools / sizeof *tools && !options->source; i++)
         ok = tools[i](options, reason);
-    options->wanted = options->shares_source || ((options->wanted || options->source) && !options->disabled);
     if (options->shares_source)
         options->shares = shares;
+    else if (!options->disabled && !sl_shares_any(&options->shares))
+        sl_compat_locker(options);
+    options->wanted = options->shares_source || ((options->wanted || options->source) && !options->disabled);
     return ok;
 }
 

@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "lock.h"
 #include "report.h"
 #include "shares.h"
 
@@ -13,6 +14,7 @@
 typedef struct {
     bool wanted;         /* false: nothing asks for a limit, the library only passes calls on */
     bool disabled;       /* an older tool's switch asks for no control at all */
+    bool each_process;   /* each process is a tenant of its own, unless they have a name */
     bool fail_on_error;  /* what to do when limits cannot be enforced */
     bool wait_on_oom;    /* an allocation over the quota waits for room */
     uint32_t oom_wait_millis;
@@ -22,6 +24,7 @@ typedef struct {
     char tenant[64];     /* name; "": from the process the tenant began with */
     uint64_t memory_bytes[SL_OPTIONS_GPUS]; /* 0 = no limit */
     sl_shares_t shares;
+    const sl_lock_settings_t *lock; /* windows of culocker; NULL: its switches are not in use */
 } sl_options_t;
 
 /* False for values that make no sense; wanted and fail_on_error are set in any case. */

@@ -165,6 +165,13 @@ bool sl_shares_read_turn(const char *text, uint32_t *micros) {
     return false;
 }
 
+bool sl_shares_any(const sl_shares_t *shares) {
+    bool any = shares->turns;
+    for (int gpu = 0; gpu < SL_SHARES_GPUS; gpu++)
+        any |= shares->compute_permille[gpu] != 0;
+    return any;
+}
+
 void sl_shares_cap_every_gpu(sl_shares_t *shares, uint32_t permille) {
     for (int gpu = 0; gpu < SL_SHARES_GPUS; gpu++)
         shares->compute_permille[gpu] = permille % SL_SHARES_WHOLE;

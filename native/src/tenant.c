@@ -54,7 +54,7 @@ static void forget_after_fork(void) {
 static bool open_region(const sl_options_t *options, sl_reason_t *reason) {
     if (options->region)
         return sl_region_open(&sl_tenant.region, options->region, reason);
-    uint64_t origin = sl_origin_find(sl_tenant.self.identity);
+    uint64_t own = sl_tenant.self.identity, origin = options->each_process ? own : sl_origin_find(own);
     char name[64];
     snprintf(name, sizeof name, "auto-%u-%llu", (unsigned)(origin & 0x3fffff), (unsigned long long)(origin >> 22));
     sl_region_draft_t draft = {
@@ -125,6 +125,7 @@ sl_tenant_state_t sl_tenant_attach_slowly(void) {
         sl_reason_t reason;
         bool ok = sl_options_read(&options, &reason);
         fail_on_error = options.fail_on_error;
+        sl_tenant.lock = options.lock;
         if (!options.wanted)
             sl_tenant.state = SL_TENANT_PASS;
         else

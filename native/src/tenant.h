@@ -5,6 +5,7 @@
 #include <stdatomic.h>
 
 #include "entry.h"
+#include "lock.h"
 #include "region.h"
 #include "slots.h"
 
@@ -20,6 +21,7 @@ typedef struct {
     sl_region_t region;
     sl_slots_owner_t self;
     unsigned slot;
+    const sl_lock_settings_t *lock; /* windows of culocker; NULL: its switches are not in use */
 } sl_tenant_t;
 
 extern sl_tenant_t sl_tenant;

@@ -248,6 +248,35 @@ static void should_read_alnair_shares(void) {
     unsetenv("ALNAIR_ID");
 }
 
+static void should_read_locker_windows(void) {
+    CHECK(read_now() && !options.lock);
+    load_as("/opt/cuda_override.so");
+    CHECK(read_now() && options.wanted && options.lock && options.each_process && options.shares.exclusive);
+    CHECK(options.lock->mode == SL_LOCK_COUNT && options.lock->operations == 10 && options.lock->skips == 0);
+    load_as("");
+    static const struct { const char *text; uint64_t operations; } counts[] = {
+        {"3", 3}, {"0", 0}, {"abc", 10}, {"00", 10}, {"", 10}, {"7up", 7}, {"-1", 0}};
+    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
+        CHECK(read_with("CUDA_OVERRIDE_KERNEL_N_SYNC", counts[i].text) && options.lock->mode == SL_LOCK_COUNT &&
+              options.lock->operations == counts[i].operations, "%s", counts[i].text);
+    static const struct { const char *text; uint64_t nanos; } times[] = {
+        {"2", 2000000}, {"0.001", 1000}, {"1e-3", 1000}, {"0.0125 ms", 12500}, {"0", 0}, {"-1", 0}, {"nan", 0}, {"x", 0}};
+    for (size_t i = 0; i < sizeof times / sizeof *times; i++)
+        CHECK(read_with("CUDA_OVERRIDE_MAX_SYNC_MS", times[i].text) && options.lock->window_nanos == times[i].nanos &&
+              options.lock->mode == (times[i].nanos ? SL_LOCK_TIME : SL_LOCK_COUNT), "%s", times[i].text);
+    setenv("CUDA_OVERRIDE_MAX_SYNC_MS", "2", 1);
+    CHECK(read_with("CUDA_OVERRIDE_ALWAYS_LOCK", "") && options.lock->mode == SL_LOCK_ALWAYS);
+    CHECK(read_with("CUDA_OVERRIDE_ALWAYS_LOCK", "false") && options.lock->mode == SL_LOCK_ALWAYS);
+    CHECK(read_with("CUDA_OVERRIDE_ALWAYS_LOCK", "0") && options.lock->mode == SL_LOCK_TIME);
+    CHECK(read_with("CUDA_OVERRIDE_SYNC_LOCK_SKIPS", "1") && options.lock->skips == 1);
+    CHECK(read_with("SLUICE_MEMORY", "1g") && options.lock && options.memory_bytes[0] == GIB);
+    CHECK(read_with("CUDA_DEVICE_MEMORY_LIMIT", "1g") && options.lock && options.memory_bytes[0] == GIB);
+    CHECK(read_with("CUDA_DEVICE_SM_LIMIT", "30") && !options.lock, "the first that speaks of GPU time says all of it");
+    CHECK(read_with("SLUICE_COMPUTE", "30%") && !options.lock && !options.shares.exclusive);
+    CHECK(read_with("CUDA_DISABLE_CONTROL", "true") && !options.wanted && !options.lock);
+    unsetenv("CUDA_OVERRIDE_MAX_SYNC_MS");
+}
+
 static void read_quietly(void) {
     CHECK(read_now());
 }
@@ -290,6 +319,7 @@ int main(void) {
     RUN(should_say_what_the_wrapper_said);
     RUN(should_read_alnair_workspaces);
     RUN(should_read_alnair_shares);
+    RUN(should_read_locker_windows);
     RUN(should_let_the_first_tool_win_and_say_so);
     return 0;
 }
