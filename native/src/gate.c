@@ -1,25 +1,232 @@
-/* gate: where a call that submits work waits until it may go. */
+/* gate: the place where a call that puts work on the GPU waits until it may go.
+ *
+ * The fast path of a call whose cost is known, on a stream that the open batch has already, with credit left, is a few loads
+ * and one atomic subtraction. Everything else is slow and takes the lock of the GPU. The first calls of each kind, and one
+ * of each chunk of credit while the GPU waits for the host, are measured by themselves. */
+#define _GNU_SOURCE
 #include "gate.h"
 
-void sl_gate_enter_copy(sl_gate_pass_t *pass, CUstream stream, int default_stream, unsigned entry, uint64_t bytes) {
-    (void)default_stream, (void)entry, (void)bytes;
-    pass->stream = stream;
+#include <errno.h>
+
+#include "admit.h"
+#include "os.h"
+#include "real.h"
+#include "tenant.h"
+#include "turn.h"
+
+#define MICRO 1000u
+#define MILLI 1000000u
+#define UNKNOWN_NANOS (50 * MICRO)      /* what a call is taken for until it was measured */
+#define LEARN_SAMPLES 3u
+#define UNKNOWN_PATIENCE_NANOS (50 * MILLI)
+
+enum { CAPTURE_RELAXED = 2 };
+
+static const _Atomic uint32_t undecided = 1;
+_Atomic bool sl_gate_on;
+_Atomic uint32_t sl_gate_off_epoch;
+const _Atomic uint32_t *_Atomic sl_gate_epoch = &undecided;
+
+static bool asks_for_compute(const sl_region_limits_t *limits) {
+    bool asks = limits->turns != 0;
+    for (int i = 0; i < 16; i++)
+        asks |= limits->compute_permille[i] != 0;
+    return asks;
+}
+
+/* With limits on GPU time every call passes the gate; without them none does until the limits change. */
+bool sl_gate_decide(void) {
+    if (sl_tenant_attach() != SL_TENANT_ATTACHED) {
+        atomic_store(&sl_gate_off_epoch, 1);
+        atomic_store(&sl_gate_epoch, &undecided);
+        return false;
+    }
+    const sl_region_limits_t *limits = sl_tenant.region.limits;
+    uint32_t epoch = atomic_load_explicit(&limits->epoch, memory_order_acquire);
+    atomic_store(&sl_gate_on, asks_for_compute(limits));
+    atomic_store(&sl_gate_off_epoch, epoch);
+    atomic_store(&sl_gate_epoch, &limits->epoch);
+    return sl_gate_on;
+}
+
+/* What is forbidden while another stream captures in a strict mode is allowed to our own calls. */
+static CUstreamCaptureMode relax(void) {
+    CUstreamCaptureMode mode = CAPTURE_RELAXED;
+    if (real.cuThreadExchangeStreamCaptureMode)
+        real.cuThreadExchangeStreamCaptureMode(&mode);
+    return mode;
+}
+
+static void restore(CUstreamCaptureMode mode) {
+    if (real.cuThreadExchangeStreamCaptureMode)
+        real.cuThreadExchangeStreamCaptureMode(&mode);
+}
+
+/* A second call of a kind that was never measured waits for the first, so that no unknown pile of work builds up. */
+static void wait_until_known(sl_lane_t *lane, sl_cost_t *cost) {
+    uint64_t start = sl_os_nanos(), now = start;
+    for (; !cost->nanos && cost->pending && now - start < UNKNOWN_PATIENCE_NANOS; now = sl_os_nanos()) {
+        sl_admit_publish(lane, now + MILLI);
+        pthread_mutex_unlock(&lane->gpu->lock);
+        sl_os_sleep_nanos(now - start < MILLI ? 5 * MICRO : 100 * MICRO);
+        pthread_mutex_lock(&lane->gpu->lock);
+        sl_admit_settle(lane);
+    }
+    if (!cost->nanos && cost->pending)
+        cost->nanos = now - start;
+}
+
+static void enter_slowly(sl_gate_pass_t *pass, sl_lane_t *lane, sl_cost_t *cost) {
+    int saved = errno;
+    CUstreamCaptureMode mode = relax();
+    sl_lane_gpu_t *gpu = lane->gpu;
+    pthread_mutex_lock(&gpu->lock);
+    if (gpu->epoch != sl_tenant.region.limits->epoch)
+        sl_lane_refresh(gpu);
+    if (gpu->active) {
+        sl_admit_settle(lane);
+        wait_until_known(lane, cost);
+        uint64_t nanos = cost->nanos ? cost->nanos : UNKNOWN_NANOS;
+        bool out_of_credit = gpu->credit_nanos < (int64_t)nanos;
+        bool learn = cost->samples < LEARN_SAMPLES || (gpu->dry && out_of_credit);
+        sl_admit(lane, nanos);
+        if (learn && !cost->pending) {
+            sl_admit_close(lane, NULL);
+            pass->alone = cost;
+            atomic_fetch_add(&cost->pending, 1);
+        }
+        if (sl_meter_open(&lane->meter, &pass->stream))
+            *sl_lane_place(lane, pass->stream.key) = sl_lane_member(lane, pass->stream.key);
+        else
+            atomic_fetch_add_explicit(&gpu->share->unmetered_calls, 1, memory_order_relaxed);
+        atomic_fetch_sub(&gpu->credit_nanos, (int64_t)nanos);
+        atomic_fetch_add_explicit(&lane->calls, 1, memory_order_relaxed);
+        pass->lane = lane;
+    }
+    pthread_mutex_unlock(&gpu->lock);
+    restore(mode);
+    errno = saved;
+}
+
+void sl_gate_settle_slowly(sl_gate_pass_t *pass) {
+    int saved = errno;
+    uint64_t now = sl_os_nanos();
+    CUstreamCaptureMode mode = relax();
+    pthread_mutex_lock(&pass->lane->gpu->lock);
+    sl_meter_submitted(&pass->lane->meter, &pass->stream, now);
+    if (pass->alone)
+        sl_admit_close(pass->lane, pass->alone);
+    pthread_mutex_unlock(&pass->lane->gpu->lock);
+    restore(mode);
+    errno = saved;
+}
+
+static bool has_turn(const sl_lane_gpu_t *gpu) {
+    return !gpu->takes_turns || sl_turn_is_mine(&gpu->board);
+}
+
+static void enter(sl_gate_pass_t *pass, CUstream handle, int default_stream, uint64_t key) {
+    pass->lane = NULL;
+    pass->alone = NULL;
+    sl_lane_t *lane = sl_lane_current();
+    if (!lane)
+        return;
+    sl_lane_gpu_t *gpu = lane->gpu;
+    bool stale = gpu->epoch != atomic_load_explicit(&sl_tenant.region.limits->epoch, memory_order_relaxed);
+    if (!atomic_load_explicit(&gpu->active, memory_order_relaxed) && !stale)
+        return;
+    pass->stream = sl_meter_stream(handle, default_stream == SL_GATE_PER_THREAD);
+    if (SL_UNLIKELY(sl_meter_captures(&pass->stream)))
+        return;
+    sl_cost_t *cost = sl_cost_find(key);
+    int64_t nanos = (int64_t)atomic_load_explicit(&cost->nanos, memory_order_relaxed);
+    bool member = atomic_load_explicit(sl_lane_place(lane, pass->stream.key), memory_order_relaxed) ==
+                  sl_lane_member(lane, pass->stream.key);
+    if (nanos && member && !stale && cost->samples >= LEARN_SAMPLES && has_turn(gpu)) {
+        if (atomic_fetch_sub_explicit(&gpu->credit_nanos, nanos, memory_order_relaxed) >= nanos) {
+            atomic_fetch_add_explicit(&lane->calls, 1, memory_order_relaxed);
+            return;
+        }
+        atomic_fetch_add_explicit(&gpu->credit_nanos, nanos, memory_order_relaxed);
+    }
+    enter_slowly(pass, lane, cost);
 }
 
 void sl_gate_enter_kernel(sl_gate_pass_t *pass, CUstream stream, int default_stream, CUfunction function, unsigned grid_x,
                           unsigned grid_y, unsigned grid_z, unsigned threads) {
-    (void)default_stream, (void)function, (void)grid_x, (void)grid_y, (void)grid_z, (void)threads;
-    pass->stream = stream;
+    uint64_t blocks = (uint64_t)grid_x * grid_y * grid_z;
+    enter(pass, stream, default_stream, sl_cost_mix(sl_cost_mix((uintptr_t)function, blocks), threads));
 }
 
 void sl_gate_enter_graph(sl_gate_pass_t *pass, CUstream stream, int default_stream, CUgraphExec graph) {
-    (void)default_stream, (void)graph;
-    pass->stream = stream;
+    enter(pass, stream, default_stream, sl_cost_mix((uintptr_t)graph, 0x67));
 }
 
-void sl_gate_leave(sl_gate_pass_t *pass) {
-    pass->stream = NULL;
+/* Copies of about the same size by the same call. */
+void sl_gate_enter_copy(sl_gate_pass_t *pass, CUstream stream, int default_stream, unsigned entry, uint64_t bytes) {
+    unsigned log = bytes ? 63u - (unsigned)__builtin_clzll(bytes) : 0;
+    uint64_t eighth = log > 3 ? bytes >> (log - 3) : bytes;
+    enter(pass, stream, default_stream, sl_cost_mix(entry + 1, (uint64_t)log << 32 | eighth));
 }
 
 void sl_gate_pass_uncounted(void) {
+    sl_lane_t *lane = sl_lane_current();
+    if (lane)
+        atomic_fetch_add_explicit(&lane->gpu->share->unmetered_calls, 1, memory_order_relaxed);
+}
+
+static bool is_contended(sl_lane_t *lane) {
+    return lane && lane->gpu->takes_turns && sl_turn_is_wanted(&lane->gpu->board, sl_os_coarse_nanos()) && sl_turn_is_mine(&lane->gpu->board);
+}
+
+void sl_gate_before_wait(void) {
+    sl_lane_t *lane = sl_gate_is_on() ? sl_lane_current() : NULL;
+    if (!is_contended(lane))
+        return;
+    CUstreamCaptureMode mode = relax();
+    pthread_mutex_lock(&lane->gpu->lock);
+    sl_admit_close(lane, NULL);
+    pthread_mutex_unlock(&lane->gpu->lock);
+    restore(mode);
+}
+
+/* The credit is not given back; but it does not count as work under way any more. */
+void sl_gate_after_wait(void) {
+    sl_lane_t *lane = sl_gate_is_on() ? sl_lane_current() : NULL;
+    if (!is_contended(lane))
+        return;
+    CUstreamCaptureMode mode = relax();
+    pthread_mutex_lock(&lane->gpu->lock);
+    sl_admit_settle(lane);
+    uint64_t now = sl_os_nanos();
+    sl_lane_gpu_t *gpu = lane->gpu;
+    gpu->board.processes[gpu->board.process].busy_nanos = now + lane->meter.unsettled_nanos;
+    pthread_mutex_unlock(&lane->gpu->lock);
+    restore(mode);
+}
+
+static void leave_stream(sl_lane_t *lane, void *stream) {
+    pthread_mutex_lock(&lane->gpu->lock);
+    sl_meter_leave_stream(&lane->meter, stream);
+    pthread_mutex_unlock(&lane->gpu->lock);
+}
+
+void sl_gate_leave_stream(CUstream stream) {
+    if (!sl_gate_is_on())
+        return;
+    CUstreamCaptureMode mode = relax();
+    sl_lane_each(leave_stream, stream);
+    restore(mode);
+}
+
+void sl_gate_leave_context(CUcontext context) {
+    sl_lane_end(context);
+}
+
+void sl_gate_forget(void) {
+    sl_lane_forget();
+    sl_cost_forget();
+    atomic_store(&sl_gate_on, false);
+    atomic_store(&sl_gate_off_epoch, 0);
+    atomic_store(&sl_gate_epoch, &undecided);
 }

@@ -1,33 +1,58 @@
-/* gate: where a call that submits work waits until it may go. */
+/* gate: the place where a call that puts work on the GPU waits until it may go. */
 #ifndef SL_GATE_H
 #define SL_GATE_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "cost.h"
 #include "cuda_abi.h"
+#include "entry.h"
+#include "lane.h"
+#include "meter.h"
 
-/* What a stream of 0 means to the variant of the call. */
 enum { SL_GATE_LEGACY, SL_GATE_PER_THREAD };
 
 typedef struct {
-    CUstream stream;
+    sl_lane_t *lane; /* NULL: nothing is left to do after the call */
+    sl_meter_stream_t stream;
+    sl_cost_t *alone; /* the call is measured by itself */
 } sl_gate_pass_t;
 
-/* False: the tenant has no share of GPU time, and its calls go straight to the driver. */
+/* Limits on GPU time were seen. Without them no call has to pass while the limits have the same epoch. */
+extern _Atomic bool sl_gate_on;
+extern _Atomic uint32_t sl_gate_off_epoch;
+extern const _Atomic uint32_t *_Atomic sl_gate_epoch;
+bool sl_gate_decide(void);
+
 static inline bool sl_gate_is_on(void) {
-    return false;
+    if (atomic_load_explicit(&sl_gate_on, memory_order_relaxed))
+        return true;
+    uint32_t epoch = atomic_load_explicit(atomic_load_explicit(&sl_gate_epoch, memory_order_relaxed), memory_order_relaxed);
+    return SL_UNLIKELY(epoch != atomic_load_explicit(&sl_gate_off_epoch, memory_order_relaxed)) && sl_gate_decide();
 }
 
-/* Each returns when the call may go. `entry` is the position of the call among the entry points of libcuda; 0 bytes or
- * 0 threads of a block: not known. */
-void sl_gate_enter_copy(sl_gate_pass_t *pass, CUstream stream, int default_stream, unsigned entry, uint64_t bytes);
 void sl_gate_enter_kernel(sl_gate_pass_t *pass, CUstream stream, int default_stream, CUfunction function, unsigned grid_x,
                           unsigned grid_y, unsigned grid_z, unsigned threads);
 void sl_gate_enter_graph(sl_gate_pass_t *pass, CUstream stream, int default_stream, CUgraphExec graph);
-/* After the driver has the work, or has refused it. */
-void sl_gate_leave(sl_gate_pass_t *pass);
-/* Counts a call that went through although its GPU time cannot be charged. */
+void sl_gate_enter_copy(sl_gate_pass_t *pass, CUstream stream, int default_stream, unsigned entry, uint64_t bytes);
+void sl_gate_settle_slowly(sl_gate_pass_t *pass);
+
+static inline void sl_gate_leave(sl_gate_pass_t *pass) {
+    if (SL_UNLIKELY(pass->lane != NULL))
+        sl_gate_settle_slowly(pass);
+}
+
+/* Work that cannot be gated. */
 void sl_gate_pass_uncounted(void);
+
+/* Around a call that waits for the GPU: who has nothing left to do should not keep the turn. */
+void sl_gate_before_wait(void);
+void sl_gate_after_wait(void);
+
+void sl_gate_leave_stream(CUstream stream);
+void sl_gate_leave_context(CUcontext context);
+void sl_gate_forget(void);
 
 #endif

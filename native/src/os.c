@@ -101,6 +101,10 @@ uint64_t sl_os_wall_nanos(void) {
     return clock_nanos(CLOCK_REALTIME);
 }
 
+uint64_t sl_os_nanos(void) {
+    return clock_nanos(CLOCK_MONOTONIC);
+}
+
 uint64_t sl_os_coarse_nanos(void) {
     return clock_nanos(CLOCK_MONOTONIC_COARSE);
 }

@@ -1,0 +1,213 @@
+/* admit: when work may go to the GPU: the cap, the turn and what is under way already.
+ *
+ * The cap is one word in the region, shared by all processes of the tenant: the time at which it has paid for all GPU time
+ * charged so far. Credit is charged when it is given and put right when the meter has read what was really used; so a kernel
+ * that takes too long is paid for afterwards. When the cap is used up the gate stays shut for a whole window, so that
+ * the work in between goes to the GPU in one piece.
+ *
+ * No wait for the GPU is without a bound: a program may have to submit more before what it submitted can end. */
+#define _GNU_SOURCE
+#include "admit.h"
+
+#include "os.h"
+#include "real.h"
+#include "tenant.h"
+#include "turn.h"
+
+#define MICRO 1000u
+#define MILLI 1000000u
+#define WINDOW_NANOS (10 * MILLI)         /* of the cap */
+#define CHUNK_NANOS (500 * MICRO)         /* of credit */
+#define BATCH_NANOS (400 * MICRO)         /* a batch is closed when it is this long */
+#define FLIGHT_NANOS (10 * MILLI)         /* predicted work under way, at most */
+#define FLIGHT_BELOW_NANOS (150 * MICRO)  /* the same for a tenant that must let another go first */
+#define PATIENCE_NANOS (100 * MILLI)      /* with work that should have ended */
+#define LOOK_NANOS (50 * MILLI)           /* how often one who waits reads the limits */
+#define SPIN_NANOS (60 * MICRO)           /* a sleep ends this much late */
+#define SUPERIOR_NANOS (50 * MILLI)
+
+static void pause_until(uint64_t until) {
+    uint64_t now = sl_os_nanos();
+    if (until > now + SPIN_NANOS)
+        sl_os_sleep_nanos(until - now - SPIN_NANOS);
+    while (sl_os_nanos() < until)
+        __builtin_ia32_pause();
+}
+
+/* Adds GPU time to what the cap must pay for; less than none takes it back. */
+static void charge(sl_lane_gpu_t *gpu, int64_t nanos, uint64_t now) {
+    if (gpu->permille >= 1000)
+        return;
+    int64_t wall = nanos * 1000 / (int64_t)gpu->permille;
+    uint64_t due = gpu->share->due_nanos, next;
+    do {
+        uint64_t least = now - 2 * WINDOW_NANOS;
+        next = (uint64_t)((int64_t)(due > least ? due : least) + wall);
+    } while (!atomic_compare_exchange_weak(&gpu->share->due_nanos, &due, next));
+}
+
+static uint64_t spent(const sl_lane_gpu_t *gpu) {
+    return (uint64_t)((int64_t)gpu->granted_nanos - atomic_load_explicit(&gpu->credit_nanos, memory_order_relaxed));
+}
+
+void sl_admit_close(sl_lane_t *lane, sl_cost_t *only) {
+    if (!lane->meter.is_open)
+        return;
+    uint64_t now_spent = spent(lane->gpu), predicted = now_spent > lane->opened_nanos ? now_spent - lane->opened_nanos : 0;
+    unsigned calls = lane->calls;
+    sl_meter_close(&lane->meter, predicted, calls - lane->opened_calls, only, sl_os_nanos());
+    lane->opened_nanos = now_spent;
+    lane->opened_calls = calls;
+}
+
+void sl_admit_settle(sl_lane_t *lane) {
+    sl_lane_gpu_t *gpu = lane->gpu;
+    sl_meter_reading_t reading;
+    while (sl_meter_settle(&lane->meter, &reading)) {
+        charge(gpu, (int64_t)reading.nanos - (int64_t)reading.predicted_nanos, sl_os_nanos());
+        atomic_fetch_add_explicit(&gpu->share->used_nanos, reading.nanos, memory_order_relaxed);
+        atomic_fetch_add_explicit(&gpu->share->submitted_calls, reading.calls, memory_order_relaxed);
+        if (reading.calls > 1)
+            gpu->dry = !reading.full;
+    }
+}
+
+/* Predicted work of the lane that the GPU has not done. */
+static uint64_t in_flight(const sl_lane_t *lane) {
+    uint64_t open = lane->meter.is_open ? spent(lane->gpu) - lane->opened_nanos : 0;
+    return lane->meter.unsettled_nanos + open;
+}
+
+void sl_admit_publish(sl_lane_t *lane, uint64_t now) {
+    sl_lane_gpu_t *gpu = lane->gpu;
+    if (!gpu->takes_turns)
+        return;
+    int64_t credit = gpu->credit_nanos;
+    gpu->board.processes[gpu->board.process].busy_nanos = now + in_flight(lane) + (credit > 0 ? (uint64_t)credit : 0);
+}
+
+static void unlocked_pause(sl_lane_t *lane, uint64_t until) {
+    pthread_mutex_unlock(&lane->gpu->lock);
+    pause_until(until);
+    pthread_mutex_lock(&lane->gpu->lock);
+}
+
+/* Waits until the predicted work under way is no more than this. */
+static void drain_to(sl_lane_t *lane, uint64_t nanos) {
+    uint64_t start = sl_os_nanos(), now = start;
+    sl_admit_close(lane, NULL);
+    for (sl_admit_settle(lane); in_flight(lane) > nanos && now - start < PATIENCE_NANOS; now = sl_os_nanos()) {
+        uint64_t left = in_flight(lane) - nanos;
+        if (lane->gpu->takes_turns)
+            lane->gpu->board.processes[lane->gpu->board.process].busy_nanos = now + left + MILLI;
+        unlocked_pause(lane, now + (left < 4 * SPIN_NANOS ? 5 * MICRO : left / 2));
+        sl_admit_settle(lane);
+    }
+}
+
+/* True when it had to wait. */
+static bool wait_for_cap(sl_lane_t *lane) {
+    sl_lane_gpu_t *gpu = lane->gpu;
+    uint64_t now = sl_os_nanos(), due = gpu->share->due_nanos;
+    if (gpu->permille >= 1000)
+        return false;
+    if (due > now)
+        gpu->shut = true;
+    uint64_t opens = due + WINDOW_NANOS;
+    if (!gpu->shut || opens <= now)
+        return gpu->shut = false;
+    sl_admit_close(lane, NULL);
+    sl_admit_publish(lane, now);
+    unlocked_pause(lane, opens - now < LOOK_NANOS ? opens : now + LOOK_NANOS);
+    sl_admit_settle(lane);
+    atomic_fetch_add_explicit(&gpu->share->cap_waits, 1, memory_order_relaxed);
+    atomic_fetch_add_explicit(&gpu->share->cap_waited_nanos, sl_os_nanos() - now, memory_order_relaxed);
+    return true;
+}
+
+static void wait_for_turn(sl_lane_t *lane) {
+    sl_lane_gpu_t *gpu = lane->gpu;
+    uint64_t now = sl_os_nanos();
+    sl_admit_close(lane, NULL);
+    sl_board_t board = gpu->board;
+    pthread_mutex_unlock(&gpu->lock);
+    sl_turn_wait(&board, LOOK_NANOS);
+    pthread_mutex_lock(&gpu->lock);
+    sl_admit_settle(lane);
+    atomic_fetch_add_explicit(&gpu->share->turn_waits, 1, memory_order_relaxed);
+    atomic_fetch_add_explicit(&gpu->share->turn_waited_nanos, sl_os_nanos() - now, memory_order_relaxed);
+}
+
+static void hand_over(sl_lane_t *lane) {
+    sl_lane_gpu_t *gpu = lane->gpu;
+    drain_to(lane, 0);
+    uint64_t now = sl_os_nanos();
+    gpu->board.processes[gpu->board.process].busy_nanos = now - 1;
+    sl_turn_give(&gpu->board, now);
+}
+
+/* True when it had to wait: everything must be looked at again. */
+static bool wait_for_turns(sl_lane_t *lane) {
+    sl_lane_gpu_t *gpu = lane->gpu;
+    if (!gpu->takes_turns)
+        return false;
+    if (!sl_turn_is_mine(&gpu->board)) {
+        wait_for_turn(lane);
+        return true;
+    }
+    uint64_t now = sl_os_nanos();
+    if (!sl_turn_is_wanted(&gpu->board, now) || now + in_flight(lane) < sl_turn_ends(&gpu->board, now))
+        return false;
+    hand_over(lane);
+    return !sl_turn_is_mine(&gpu->board);
+}
+
+static void check_superior(sl_lane_gpu_t *gpu, uint64_t now) {
+    if (!gpu->takes_turns || now - gpu->superior_checked_nanos < SUPERIOR_NANOS)
+        return;
+    gpu->superior_checked_nanos = now;
+    gpu->has_superior = sl_turn_has_superior(&gpu->board);
+}
+
+static uint64_t chunk_of(const sl_lane_gpu_t *gpu, uint64_t now) {
+    uint64_t chunk = gpu->dry ? 2 * CHUNK_NANOS : CHUNK_NANOS;
+    uint64_t quarter = (uint64_t)WINDOW_NANOS * gpu->permille / 4000;
+    if (quarter < chunk)
+        chunk = quarter > 50 * MICRO ? quarter : 50 * MICRO;
+    if (gpu->has_superior && chunk > FLIGHT_BELOW_NANOS)
+        chunk = FLIGHT_BELOW_NANOS;
+    if (gpu->takes_turns && sl_turn_is_wanted(&gpu->board, now) && chunk > 200 * MICRO)
+        chunk = 200 * MICRO;
+    return chunk;
+}
+
+static void grant(sl_lane_t *lane, uint64_t nanos) {
+    sl_lane_gpu_t *gpu = lane->gpu;
+    uint64_t now = sl_os_nanos(), chunk = chunk_of(gpu, now);
+    int64_t credit = gpu->credit_nanos;
+    int64_t wanted = (int64_t)(nanos > chunk ? nanos : chunk);
+    if (credit < (int64_t)nanos) {
+        atomic_fetch_add(&gpu->credit_nanos, wanted - (credit > 0 ? 0 : credit));
+        gpu->granted_nanos += (uint64_t)(wanted - (credit > 0 ? 0 : credit));
+        charge(gpu, wanted - (credit > 0 ? 0 : credit), now);
+    }
+    uint64_t none = 0;
+    atomic_compare_exchange_strong(&gpu->share->began_nanos, &none, now);
+    sl_admit_publish(lane, now);
+}
+
+void sl_admit(sl_lane_t *lane, uint64_t nanos) {
+    sl_lane_gpu_t *gpu = lane->gpu;
+    sl_admit_settle(lane);
+    do {
+        if (gpu->epoch != sl_tenant.region.limits->epoch)
+            sl_lane_refresh(gpu);
+        check_superior(gpu, sl_os_nanos());
+    } while (wait_for_cap(lane) || wait_for_turns(lane));
+    if (lane->meter.is_open && spent(gpu) - lane->opened_nanos >= BATCH_NANOS)
+        sl_admit_close(lane, NULL);
+    uint64_t most = gpu->has_superior ? FLIGHT_BELOW_NANOS : FLIGHT_NANOS;
+    if (in_flight(lane) > most || lane->meter.open - lane->meter.oldest >= SL_METER_BATCHES - 2)
+        drain_to(lane, most / 2);
+    grant(lane, nanos);
+}

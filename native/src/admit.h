@@ -1,0 +1,18 @@
+/* admit: when work may go to the GPU: the cap, the turn and what is under way already. */
+#ifndef SL_ADMIT_H
+#define SL_ADMIT_H
+
+#include "lane.h"
+
+/* All with the lane's lock held; waiting lets it go. */
+
+/* Waits until the lane may submit, and gives credit for at least the given time. */
+void sl_admit(sl_lane_t *lane, uint64_t nanos);
+/* Ends the open batch. */
+void sl_admit_close(sl_lane_t *lane, sl_cost_t *only);
+/* Books what the GPU has finished. */
+void sl_admit_settle(sl_lane_t *lane);
+/* Says on the board until when this process keeps the GPU busy. */
+void sl_admit_publish(sl_lane_t *lane, uint64_t now);
+
+#endif

@@ -1,0 +1,45 @@
+/* cost: what a kernel, a graph or a copy takes on the GPU, as it was seen before.
+ *
+ * A table without deletion and without a lock: a key is claimed by compare-and-swap and stays. Kernels of one name and one
+ * grid may take different times each time, so an entry follows what it sees quickly; it only predicts, and what was
+ * really used is charged afterwards. */
+#include "cost.h"
+
+#include <stdbool.h>
+
+#define ENTRIES 8192u
+#define PROBES 32u
+
+static sl_cost_t entries[ENTRIES];
+static sl_cost_t shared;
+
+sl_cost_t *sl_cost_find(uint64_t key) {
+    key |= 1;
+    uint64_t at = key * 0x9e3779b97f4a7c15ull >> 40;
+    for (unsigned i = 0; i < PROBES; i++) {
+        sl_cost_t *entry = &entries[(at + i) % ENTRIES];
+        uint64_t found = atomic_load_explicit(&entry->key, memory_order_relaxed);
+        if (found == key)
+            return entry;
+        if (found == 0 && (atomic_compare_exchange_strong(&entry->key, &found, key) || found == key))
+            return entry;
+    }
+    return &shared;
+}
+
+void sl_cost_learn(sl_cost_t *cost, uint64_t nanos) {
+    uint64_t old = cost->nanos, samples = cost->samples;
+    nanos = nanos ? nanos : 1;
+    bool usual = nanos > old - old / 4 && nanos < old + old / 4;
+    uint64_t part = samples < 4 ? samples + 1 : usual ? 8 : 2;
+    cost->nanos = samples ? (uint64_t)((int64_t)old + ((int64_t)nanos - (int64_t)old) / (int64_t)part) : nanos;
+    if (!cost->nanos)
+        cost->nanos = 1;
+    if (samples < 1000)
+        cost->samples = (uint32_t)samples + 1;
+}
+
+void sl_cost_forget(void) {
+    for (unsigned i = 0; i < ENTRIES; i++)
+        entries[i].key = entries[i].nanos = entries[i].samples = entries[i].pending = 0;
+}

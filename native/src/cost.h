@@ -1,0 +1,25 @@
+/* cost: what a kernel, a graph or a copy takes on the GPU, as it was seen before. */
+#ifndef SL_COST_H
+#define SL_COST_H
+
+#include <stdatomic.h>
+#include <stdint.h>
+
+typedef struct {
+    _Atomic uint64_t key;     /* 0 = free */
+    _Atomic uint64_t nanos;   /* 0 = not seen yet */
+    _Atomic uint32_t samples; /* how often it was measured */
+    _Atomic uint32_t pending; /* measurements under way */
+} sl_cost_t;
+
+/* The entry of a key, made when there is none; never NULL: when all are taken, strangers share one. */
+sl_cost_t *sl_cost_find(uint64_t key);
+/* It was measured by itself. */
+void sl_cost_learn(sl_cost_t *cost, uint64_t nanos);
+void sl_cost_forget(void);
+
+static inline uint64_t sl_cost_mix(uint64_t key, uint64_t more) {
+    return (key ^ more) * 0x9e3779b97f4a7c15ull ^ (key >> 29);
+}
+
+#endif

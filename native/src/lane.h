@@ -1,0 +1,59 @@
+/* lane: what the gate knows about one GPU and about one context on it. */
+#ifndef SL_LANE_H
+#define SL_LANE_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "board.h"
+#include "meter.h"
+#include "region_layout.h"
+
+#define SL_LANE_MEMBERS 16u
+
+typedef struct {
+    pthread_mutex_t lock; /* of everything but the atomics, and of the lanes */
+    unsigned gpu;         /* the region's entry */
+    sl_region_share_t *share;
+    _Atomic bool active;  /* the limits ask for a cap or for turns */
+    _Atomic uint32_t epoch;
+    uint32_t permille;    /* 1000: no cap */
+    bool takes_turns;
+    sl_board_t board;     /* base is NULL: not joined */
+    bool board_failed;
+    _Atomic int64_t credit_nanos; /* predicted GPU time that may be submitted without a look */
+    uint64_t granted_nanos;       /* all credit ever given */
+    bool shut;                    /* the cap was used up and is not yet paid for */
+    bool dry;                     /* the GPU waits for the host between submissions */
+    bool has_superior;
+    uint64_t superior_checked_nanos;
+} sl_lane_gpu_t;
+
+typedef struct sl_lane {
+    CUcontext context;
+    sl_lane_gpu_t *gpu;
+    _Atomic uint64_t members[SL_LANE_MEMBERS]; /* streams of the open batch, mixed with its number */
+    uint64_t opened_nanos;                     /* granted_nanos less credit when the open batch began */
+    unsigned opened_calls;
+    _Atomic unsigned calls;
+    sl_meter_t meter;
+} sl_lane_t;
+
+static inline uint64_t sl_lane_member(const sl_lane_t *lane, uint64_t stream_key) {
+    return stream_key * 0x9e3779b97f4a7c15ull ^ (lane->meter.open + 1);
+}
+
+static inline _Atomic uint64_t *sl_lane_place(sl_lane_t *lane, uint64_t stream_key) {
+    return &lane->members[(stream_key * 0x9e3779b97f4a7c15ull >> 60) % SL_LANE_MEMBERS];
+}
+
+/* The lane of the current context; NULL when its GPU cannot be accounted. */
+sl_lane_t *sl_lane_current(void);
+void sl_lane_each(void (*visit)(sl_lane_t *lane, void *argument), void *argument);
+/* The context is gone, and its events with it. */
+void sl_lane_end(CUcontext context);
+/* Reads the limits again. */
+void sl_lane_refresh(sl_lane_gpu_t *gpu);
+void sl_lane_forget(void);
+
+#endif

@@ -1,0 +1,248 @@
+/* turn: whose turn it is on a GPU, and how it is handed over.
+ *
+ * The word on the board names the holder; whoever changes it has chosen the next one: the holder when its turn is over and
+ * its work is done, or one who waits when the holder has had nothing on the GPU for a while, which is also how a dead
+ * holder looks. Among those who wait the highest priority goes first, then round the table, each for the length of its turn
+ * less what its last one was too long. If one of them asked for exclusive turns, who waits longest goes first. */
+#define _GNU_SOURCE
+#include "turn.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <linux/futex.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "os.h"
+#include "tenant.h"
+
+#define MICRO 1000u
+#define MILLI 1000000u
+#define GRACE_NANOS (200 * MICRO)     /* an idle holder may come back: to hand over costs the GPU 150 us on an H200 */
+#define ACCEPT_NANOS (2 * MILLI)      /* how long one who got the turn may take to wake up */
+#define WANTED_NANOS (10 * MILLI)     /* how long a wish counts */
+#define LOOK_NANOS (2 * MILLI)        /* how often one who waits looks without being woken */
+#define LONGEST_NANOS (1000 * MILLI)  /* no turn is longer */
+#define SUSPECT_NANOS (20 * MILLI)    /* after this a silent holder's life is checked */
+#define NOBODY 0xffu
+
+typedef struct {
+    uint64_t since[SL_BOARD_TENANT_COUNT]; /* 0 = does not wait */
+    bool any;
+} waiters_t;
+
+static void find_waiters(const sl_board_t *board, waiters_t *waiters) {
+    memset(waiters, 0, sizeof *waiters);
+    for (unsigned i = 0; i < SL_BOARD_PROCESS_COUNT; i++) {
+        const sl_board_process_t *process = &board->processes[i];
+        uint64_t since = process->waiting_nanos;
+        unsigned tenant = process->tenant;
+        if (!process->owner || !process->waiting || tenant >= SL_BOARD_TENANT_COUNT || !since)
+            continue;
+        if (!waiters->since[tenant] || since < waiters->since[tenant])
+            waiters->since[tenant] = since;
+        waiters->any = true;
+    }
+}
+
+static uint64_t length_of(const sl_board_tenant_t *tenant) {
+    uint64_t micros = tenant->turn_micros ? tenant->turn_micros : SL_TURN_DEFAULT_MICROS, weight = tenant->weight ? tenant->weight : 1;
+    uint64_t length = tenant->plan_nanos ? tenant->plan_nanos : micros * MICRO * weight;
+    return length < LONGEST_NANOS ? length : LONGEST_NANOS;
+}
+
+/* Those who wait with the highest priority; the rest count for nothing. */
+static bool keep_first(const sl_board_t *board, waiters_t *waiters) {
+    int highest = INT_MIN;
+    bool exclusive = false;
+    for (unsigned i = 0; i < SL_BOARD_TENANT_COUNT; i++)
+        if (waiters->since[i] && board->tenants[i].priority > highest)
+            highest = board->tenants[i].priority;
+    for (unsigned i = 0; i < SL_BOARD_TENANT_COUNT; i++) {
+        if (waiters->since[i] && board->tenants[i].priority < highest)
+            waiters->since[i] = 0;
+        exclusive |= waiters->since[i] && board->tenants[i].exclusive;
+    }
+    return exclusive;
+}
+
+static unsigned longest_waiting(const waiters_t *waiters) {
+    unsigned first = NOBODY;
+    for (unsigned i = 0; i < SL_BOARD_TENANT_COUNT; i++)
+        if (waiters->since[i] && (first == NOBODY || waiters->since[i] < waiters->since[first]))
+            first = i;
+    return first;
+}
+
+/* Who is next after the holder, and for how long; balances are what they will be then. */
+static unsigned choose(const sl_board_t *board, unsigned holder, waiters_t *waiters, uint64_t *length, int64_t balances[]) {
+    for (unsigned i = 0; i < SL_BOARD_TENANT_COUNT; i++)
+        balances[i] = board->tenants[i].balance_nanos;
+    bool exclusive = keep_first(board, waiters);
+    unsigned next = exclusive ? longest_waiting(waiters) : holder;
+    for (unsigned i = 1; i <= 64 * SL_BOARD_TENANT_COUNT && !exclusive; i++) {
+        next = (holder + i) % SL_BOARD_TENANT_COUNT;
+        if (!waiters->since[next])
+            continue;
+        if (balances[next] + (int64_t)length_of(&board->tenants[next]) > (int64_t)(length_of(&board->tenants[next]) / 8))
+            break;
+        balances[next] += (int64_t)length_of(&board->tenants[next]);
+    }
+    *length = length_of(&board->tenants[next]);
+    if (!exclusive && balances[next] < 0)
+        *length -= *length > (uint64_t)-balances[next] ? (uint64_t)-balances[next] : 0;
+    balances[next] = 0;
+    return next;
+}
+
+static void wake_all(const sl_board_t *board) {
+    atomic_fetch_add(&board->turn->wake, 1);
+    syscall(SYS_futex, &board->turn->wake, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
+}
+
+/* Books the turn that ends. One that was too long is taken off the tenant's next. */
+static void book(const sl_board_t *board, unsigned holder, bool seized, uint64_t began, uint64_t ends, uint64_t now) {
+    if (holder >= SL_BOARD_TENANT_COUNT || began > now || now - began > 100 * LONGEST_NANOS)
+        return;
+    sl_board_tenant_t *tenant = &board->tenants[holder];
+    int64_t left = (int64_t)(ends - now);
+    int64_t debt_most = 100 * (int64_t)length_of(tenant);
+    tenant->balance_nanos = left < 0 && !seized ? (left > -debt_most ? left : -debt_most) : 0;
+    atomic_fetch_add(&tenant->held_nanos, now - began);
+    atomic_fetch_add(&tenant->turns, 1);
+}
+
+/* Gives the turn from who has it by this word to the next; true when the word changed. */
+static bool pass_on(const sl_board_t *board, uint64_t word, waiters_t *waiters, bool seized, uint64_t now) {
+    sl_board_turn_t *turn = board->turn;
+    unsigned holder = (unsigned)(word & 0xff) - 1;
+    bool ready = turn->ready == word;
+    uint64_t length, began = ready ? turn->began_nanos : now, ends = ready ? turn->ends_nanos : now;
+    int64_t balances[SL_BOARD_TENANT_COUNT];
+    unsigned next = choose(board, holder < SL_BOARD_TENANT_COUNT ? holder : 0, waiters, &length, balances);
+    uint64_t given = ((word >> 8) + 1) << 8 | (next + 1);
+    if (!atomic_compare_exchange_strong(&turn->word, &word, given))
+        return false;
+    for (unsigned i = 0; i < SL_BOARD_TENANT_COUNT; i++)
+        if (waiters->since[i])
+            board->tenants[i].balance_nanos = balances[i];
+    book(board, holder, seized, began, ends, now);
+    turn->began_nanos = now;
+    turn->ends_nanos = now + length;
+    atomic_store_explicit(&turn->ready, given, memory_order_release);
+    atomic_fetch_add(seized ? &turn->seized : &turn->hand_overs, 1);
+    wake_all(board);
+    return true;
+}
+
+bool sl_turn_is_wanted(const sl_board_t *board, uint64_t now) {
+    uint64_t wanted = atomic_load_explicit(&board->turn->wanted_nanos, memory_order_relaxed);
+    return wanted + WANTED_NANOS > now && wanted <= now + MILLI;
+}
+
+uint64_t sl_turn_ends(const sl_board_t *board, uint64_t now) {
+    const sl_board_turn_t *turn = board->turn;
+    uint64_t ends = turn->ends_nanos;
+    if (atomic_load_explicit(&turn->ready, memory_order_acquire) != turn->word)
+        return now + length_of(&board->tenants[board->tenant]);
+    return ends < now + LONGEST_NANOS ? ends : now;
+}
+
+/* Until when the tenant's processes keep the GPU busy. */
+static uint64_t busy_until(const sl_board_t *board, unsigned tenant) {
+    uint64_t until = 0;
+    for (unsigned i = 0; i < SL_BOARD_PROCESS_COUNT; i++) {
+        const sl_board_process_t *process = &board->processes[i];
+        if (process->owner && process->tenant == tenant && process->busy_nanos > until)
+            until = process->busy_nanos;
+    }
+    return until;
+}
+
+void sl_turn_give(const sl_board_t *board, uint64_t now) {
+    uint64_t word = board->turn->word;
+    waiters_t waiters;
+    if ((word & 0xff) != board->tenant + 1 || busy_until(board, board->tenant) > now)
+        return;
+    find_waiters(board, &waiters);
+    if (waiters.any)
+        pass_on(board, word, &waiters, false, now);
+}
+
+bool sl_turn_has_superior(const sl_board_t *board) {
+    int mine = board->tenants[board->tenant].priority;
+    for (unsigned i = 0; i < SL_BOARD_TENANT_COUNT; i++)
+        if (i != board->tenant && board->tenants[i].owner && board->tenants[i].priority > mine && sl_board_tenant_alive(board, i))
+            return true;
+    return false;
+}
+
+/* A process that died with work on the GPU would look busy until that work had ended. */
+static void bury_dead(const sl_board_t *board) {
+    for (unsigned i = 0; i < SL_BOARD_PROCESS_COUNT; i++) {
+        sl_board_process_t *process = &board->processes[i];
+        uint64_t owner = process->owner;
+        if (owner && (process->waiting || process->busy_nanos) && !sl_board_alive(process))
+            atomic_compare_exchange_strong(&process->owner, &owner, 0);
+    }
+}
+
+/* When the holder counts as idle: some time after its work, or if it has not begun, after its turn began. */
+static uint64_t idle_from(const sl_board_t *board, uint64_t word) {
+    const sl_board_turn_t *turn = board->turn;
+    unsigned holder = (unsigned)(word & 0xff) - 1;
+    if (holder >= SL_BOARD_TENANT_COUNT)
+        return 0;
+    uint64_t busy = busy_until(board, holder), began = turn->ready == word ? turn->began_nanos : 0;
+    return busy >= began ? busy + GRACE_NANOS : began + ACCEPT_NANOS;
+}
+
+/* One look; true when the turn is ours now. */
+static bool look(const sl_board_t *board, uint64_t now) {
+    sl_board_turn_t *turn = board->turn;
+    uint64_t word = turn->word;
+    unsigned holder = (unsigned)(word & 0xff) - 1;
+    if (holder == board->tenant)
+        return true;
+    if (now - turn->wanted_nanos > MILLI)
+        turn->wanted_nanos = now;
+    if (idle_from(board, word) <= now) {
+        waiters_t waiters;
+        find_waiters(board, &waiters);
+        if (holder < SL_BOARD_TENANT_COUNT)
+            waiters.since[holder] = 0;
+        return pass_on(board, word, &waiters, true, now) && sl_turn_is_mine(board);
+    }
+    if (board->tenants[board->tenant].priority > board->tenants[holder].priority && turn->ready == word && turn->ends_nanos > now)
+        turn->ends_nanos = now;
+    return false;
+}
+
+static void sleep_until_woken(const sl_board_t *board, uint32_t seen, uint64_t nanos) {
+    struct timespec span = {(time_t)(nanos / 1000000000u), (long)(nanos % 1000000000u)};
+    syscall(SYS_futex, &board->turn->wake, FUTEX_WAIT, seen, &span, NULL, 0);
+}
+
+bool sl_turn_wait(const sl_board_t *board, uint64_t patience_nanos) {
+    sl_board_process_t *self = &board->processes[board->process];
+    uint64_t start = sl_os_nanos(), now = start, checked = start;
+    if (atomic_fetch_add(&self->waiting, 1) == 0)
+        self->waiting_nanos = start;
+    bool mine;
+    for (;; now = sl_os_nanos()) {
+        uint32_t seen = board->turn->wake;
+        mine = look(board, now);
+        if (mine || now - start > patience_nanos)
+            break;
+        if (now - checked > SUSPECT_NANOS) {
+            bury_dead(board);
+            checked = now;
+        }
+        uint64_t idle = idle_from(board, board->turn->word);
+        sleep_until_woken(board, seen, idle > now && idle - now < LOOK_NANOS ? idle - now : LOOK_NANOS);
+    }
+    atomic_fetch_sub(&self->waiting, 1);
+    return mine;
+}

@@ -1,0 +1,25 @@
+/* turn: whose turn it is on a GPU, and how it is handed over. */
+#ifndef SL_TURN_H
+#define SL_TURN_H
+
+#include "board.h"
+
+#define SL_TURN_DEFAULT_MICROS 10000u
+
+/* Whether the tenant of this process has the turn. */
+static inline bool sl_turn_is_mine(const sl_board_t *board) {
+    return (atomic_load_explicit(&board->turn->word, memory_order_acquire) & 0xff) == board->tenant + 1;
+}
+
+/* Whether others want the GPU now. */
+bool sl_turn_is_wanted(const sl_board_t *board, uint64_t now);
+/* Until when the turn of this process's tenant lasts if others want the GPU. */
+uint64_t sl_turn_ends(const sl_board_t *board, uint64_t now);
+/* This process has no more work on the GPU: gives the turn to the next who wants it, if there is one. */
+void sl_turn_give(const sl_board_t *board, uint64_t now);
+/* Waits until it is this tenant's turn, at most for the given time; false: it is not yet. */
+bool sl_turn_wait(const sl_board_t *board, uint64_t patience_nanos);
+/* Whether a tenant of higher priority takes turns on this GPU, working or not. */
+bool sl_turn_has_superior(const sl_board_t *board);
+
+#endif
