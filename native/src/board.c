@@ -35,7 +35,7 @@ static bool fill(int fd, const uint8_t uuid[16]) {
 
 /* Whether the file is there afterwards, made by us or by somebody else. */
 static bool make(const char *path, const uint8_t uuid[16], sl_reason_t *reason) {
-    char temporary[SL_REGION_PATH_BYTES + 32];
+    char temporary[SL_REGION_PATH_BYTES + 96];
     snprintf(temporary, sizeof temporary, "%s.%u.tmp", path, (unsigned)getpid());
     unlink(temporary);
     int fd = open(temporary, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
