@@ -4,6 +4,7 @@
  * straight to the driver. An allocation in a stream that is being captured only becomes a node of a graph: it is passed on
  * as it is, and graph.c charges the graph. */
 #include "driver.h"
+#include "gate.h"
 #include "gpu.h"
 #include "graph.h"
 #include "hooks.h"
@@ -236,7 +237,9 @@ CHANGE_HOOK(cuMemPoolSetAttribute, (CUmemoryPool pool, CUmemPool_attribute attr,
     CUresult hook_##function parameters {                    \
         if (SL_UNLIKELY(!SL_DRIVER_HAS(function)))           \
             return CUDA_ERROR_NOT_FOUND;                     \
+        sl_gate_before_wait();                               \
         CUresult status = real.function(__VA_ARGS__);        \
+        sl_gate_after_wait();                                \
         if (status == CUDA_SUCCESS && attached())            \
             sl_pool_refresh_all();                           \
         return status;                                       \

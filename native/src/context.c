@@ -2,6 +2,7 @@
 #include "context.h"
 
 #include "driver.h"
+#include "gate.h"
 #include "gpu.h"
 #include "hooks.h"
 #include "memory.h"
@@ -25,6 +26,7 @@ static bool attached(void) {
 
 static CUresult settle_destroyed(CUresult status, CUcontext context, uint32_t teardown) {
     if (status == CUDA_SUCCESS && context && attached()) {
+        sl_gate_leave_context(context);
         sl_allocations_drain(context, teardown, sl_memory_refund);
         sl_pool_refresh_all();
         sl_overhead_refresh();

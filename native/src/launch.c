@@ -53,3 +53,14 @@ LAUNCH_HOOK(cuLaunchGrid, SL_GATE_LEGACY, (CUfunction f, int grid_width, int gri
             (unsigned)grid_height, 1, 0, f, grid_width, grid_height)
 LAUNCH_HOOK(cuLaunchGridAsync, SL_GATE_LEGACY, (CUfunction f, int grid_width, int grid_height, CUstream hStream), hStream,
             f, (unsigned)grid_width, (unsigned)grid_height, 1, 0, f, grid_width, grid_height, hStream)
+
+/* A batch that uses the stream must be closed while it can be. */
+#define STREAM_HOOK(function)                                \
+    CUresult hook_##function(CUstream hStream) {             \
+        if (SL_UNLIKELY(!SL_DRIVER_HAS(function)))           \
+            return CUDA_ERROR_NOT_FOUND;                     \
+        sl_gate_leave_stream(hStream);                       \
+        return real.function(hStream);                       \
+    }
+STREAM_HOOK(cuStreamDestroy)
+STREAM_HOOK(cuStreamDestroy_v2)

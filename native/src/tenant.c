@@ -12,6 +12,7 @@
 #include "allocations.h"
 #include "array.h"
 #include "creation.h"
+#include "gate.h"
 #include "gpu.h"
 #include "graph.h"
 #include "nvml.h"
@@ -45,6 +46,7 @@ static void forget_after_fork(void) {
     sl_creation_forget();
     sl_overhead_forget();
     sl_nvml_forget();
+    sl_gate_forget();
     if (sl_tenant.state == SL_TENANT_UNKNOWN)
         sl_tenant.region.base = NULL;
     if (sl_tenant.state == SL_TENANT_ATTACHED)
