@@ -14,6 +14,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
+import sluice.region.Region;
 
 /// Programs that were set up for an older tool run unchanged, with its file names and its switches.
 class CompatibilityTest {
@@ -53,6 +54,39 @@ class CompatibilityTest {
         var outcome = hog("libvgpu.so", Map.of("CUDA_DEVICE_MEMORY_LIMIT_0", "1g", "CUDA_DEVICE_MEMORY_LIMIT_1", "2g",
                 "CUDA_VISIBLE_DEVICES", devices));
         assertThat(outcome.output()).contains("got 32 " + 2 * GIB + " 2");
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "libsluice.so, SLUICE_COMPUTE, 12.5%, cap 125 turns 0 weight 0 priority 0 exclusive 0 turn 0",
+        "libsluice.so, SLUICE_WEIGHT, 3, cap 0 turns 1 weight 3 priority 0 exclusive 0 turn 0",
+        "libsluice.so, SLUICE_TURN, 500us, cap 0 turns 1 weight 0 priority 0 exclusive 0 turn 500",
+        "libvgpu.so, CUDA_DEVICE_SM_LIMIT, 30, cap 300 turns 0 weight 0 priority 0 exclusive 0 turn 0",
+        "libsluice.so, CUDA_DEVICE_SM_LIMIT_0, 100, cap 0 turns 0 weight 0 priority 0 exclusive 0 turn 0",
+        "libsluice.so, CUDA_TASK_PRIORITY, 0, cap 0 turns 1 weight 0 priority 1 exclusive 0 turn 0",
+        "cuda_override.so, SLUICE_LOG, warn, cap 0 turns 1 weight 0 priority 0 exclusive 1 turn 1000000",
+        "libsluice.so, CUDA_OVERRIDE_KERNEL_N_SYNC, 3, cap 0 turns 1 weight 0 priority 0 exclusive 1 turn 1000000",
+    })
+    void shouldWriteSharesOfGpuTimeIntoTheRegion(String library, String variable, String value, String expected) throws Exception {
+        assertThat(hog(library, Map.of(variable, value, "SLUICE_TENANT", "job"), "--count", "1").output()).contains("got 1 ");
+        try (var region = Region.openReadOnly(machine.runtimeDirectory().resolve("job.region"))) {
+            var limits = region.limits();
+            assertThat("cap %d turns %d weight %d priority %d exclusive %d turn %d".formatted(limits.computePermille(0),
+                    limits.turns(), limits.weight(), limits.priority(), limits.exclusive(), limits.turnMicros()))
+                    .isEqualTo(expected);
+        }
+    }
+
+    @Test
+    void shouldMakeEachProcessOfTheLockerATenantOfItsOwn() throws Exception {
+        var settings = Map.of("LD_PRELOAD", Machine.link("cuda_override.so"), "CUDA_OVERRIDE_KERNEL_N_SYNC", "3");
+        var shell = machine.preloaded(settings, "sh", "-c",
+                Machine.program("hog") + " --count 1; ls " + machine.runtimeDirectory() + "; " + Machine.program("hog") + " --count 1");
+        assertThat(shell.lines().stream().filter(line -> line.startsWith("auto-"))).hasSize(1);
+        assertThat(Files.list(machine.runtimeDirectory()).filter(file -> file.getFileName().toString().startsWith("auto-")))
+                .singleElement()
+                .asString()
+                .doesNotContain(shell.lines().stream().filter(line -> line.startsWith("auto-")).findFirst().orElseThrow());
     }
 
     @Test
@@ -141,7 +175,7 @@ class CompatibilityTest {
         Files.delete(machine.runtimeDirectory().resolve("ab1de.region"));
         var unlimited = hog("libcuinterpose.so", settings, "--count", "32");
         assertThat(unlimited.output()).contains("got 32 " + 2 * GIB + " 0");
-        assertThat(unlimited.errors().lines()).singleElement().asString().contains("limits").contains("no limit");
+        assertThat(unlimited.errors().lines()).singleElement().asString().contains("limits").contains("memory has no limit");
     }
 
     @Test
