@@ -19,7 +19,9 @@ import sluice.region.SluiceException;
 @Command(
         name = "bench",
         header = "Measures what Sluice costs on this machine, next to no library at all.",
-        description = {"", "Without a GPU that works, on the simulated one.", ""})
+        description = {"", "Without a GPU that works, on the simulated one.", ""},
+        commandListHeading = "%nMore:%n",
+        subcommands = BenchComputeCommand.class)
 final class BenchCommand implements Runnable {
     @Spec
     private CommandSpec spec;

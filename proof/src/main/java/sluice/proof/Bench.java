@@ -33,7 +33,7 @@ public final class Bench {
         }
     }
 
-    private static String machine() {
+    static String machine() {
         return Runtime.getRuntime().availableProcessors() + " processor threads, "
                 + System.getProperty("os.name") + " " + System.getProperty("os.version");
     }

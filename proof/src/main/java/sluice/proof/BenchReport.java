@@ -44,32 +44,20 @@ public record BenchReport(String gpu, boolean simulated, String machine, int rep
 
     public String json() {
         return measurements.stream().map(BenchReport::object).collect(Collectors.joining(",\n    ",
-                "{\n  \"gpu\": " + quoted(gpu) + ", \"simulated\": " + simulated + ", \"machine\": " + quoted(machine)
+                "{\n  \"gpu\": " + JsonText.quoted(gpu) + ", \"simulated\": " + simulated + ", \"machine\": " + JsonText.quoted(machine)
                         + ", \"repeats\": " + repeats + ",\n  \"measurements\": [\n    ",
                 "\n  ]\n}\n"));
     }
 
     private static String object(Measurement one) {
-        return "{\"name\": " + quoted(one.name()) + ", \"baseline\": " + quoted(one.baseline())
-                + ", \"withoutNanos\": " + numbers(one.without()) + ", \"withNanos\": " + numbers(one.with())
+        return "{\"name\": " + JsonText.quoted(one.name()) + ", \"baseline\": " + JsonText.quoted(one.baseline())
+                + ", \"withoutNanos\": " + JsonText.numbers(one.without()) + ", \"withNanos\": " + JsonText.numbers(one.with())
                 + ", \"addedNanos\": " + spread(one.added()) + ", \"ratio\": " + spread(one.ratio())
-                + ", \"target\": " + quoted(one.target().text()) + ", \"verdict\": " + quoted(one.verdict().text()) + "}";
+                + ", \"target\": " + JsonText.quoted(one.target().text()) + ", \"verdict\": " + JsonText.quoted(one.verdict().text()) + "}";
     }
 
     private static String spread(Spread spread) {
-        return "{\"minimum\": " + number(spread.minimum()) + ", \"median\": " + number(spread.median())
-                + ", \"maximum\": " + number(spread.maximum()) + "}";
-    }
-
-    private static String numbers(List<Double> values) {
-        return values.stream().map(BenchReport::number).collect(Collectors.joining(", ", "[", "]"));
-    }
-
-    private static String number(double value) {
-        return String.format(Locale.ROOT, "%.3f", value);
-    }
-
-    private static String quoted(String text) {
-        return '"' + text.replace("\\", "\\\\").replace("\"", "\\\"").replaceAll("\\p{Cntrl}", " ") + '"';
+        return "{\"minimum\": " + JsonText.number(spread.minimum()) + ", \"median\": " + JsonText.number(spread.median())
+                + ", \"maximum\": " + JsonText.number(spread.maximum()) + "}";
     }
 }

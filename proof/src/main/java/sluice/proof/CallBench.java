@@ -26,7 +26,8 @@ final class CallBench {
 
     private static final int ROUNDS = 40;
 
-    private record Case(String name, String series, int batches, Target target) {}
+    /// @param series what a probe is asked to time, in so many batches
+    record Case(String name, String series, int batches, Target target) {}
 
     private static final List<Case> CASES = List.of(
             new Case("empty kernel launch, back to back", "launch 200", 12, LAUNCH),
@@ -66,13 +67,14 @@ final class CallBench {
         return values;
     }
 
-    private static ProbeProcess open(Stage stage, Map<String, String> settings) {
+    static ProbeProcess open(Stage stage, Map<String, String> settings) {
         ProbeProcess probe = stage.launch(ProbeCommand.steady(), settings);
         Stage.open(probe);
         return probe;
     }
 
-    private static void measure(Case one, ProbeProcess bare, ProbeProcess limited, List<Double> without, List<Double> with) {
+    /// Adds one repeat's values.
+    static void measure(Case one, ProbeProcess bare, ProbeProcess limited, List<Double> without, List<Double> with) {
         bare.ask("time-begin " + one.series());
         limited.ask("time-begin " + one.series());
         List<Double> bareNanos = new ArrayList<>();

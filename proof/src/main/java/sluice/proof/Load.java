@@ -26,6 +26,10 @@ record Load(Kind kind, long kernelNanos) {
             this.text = text;
         }
 
+        String text() {
+            return text;
+        }
+
         /// Whether a stamp before and one after each piece of work tell its time.
         boolean isBracketed() {
             return this == UPLOADS || this == COPIES;

@@ -7,8 +7,9 @@ import java.util.List;
 
 /// What the GPU noted about a load, and when the load began and was to end, all by the GPU's clock.
 ///
-/// @param responses nanoseconds from each burst's begin to its end, as its program saw them
-record Witness(Stamps stamps, Busy busy, long began, long ended, List<Long> responses) {
+/// @param clockOffset what is to be added to nanoTime, of any process of the machine, to get the GPU's clock
+/// @param responses   nanoseconds from each burst's begin to its end, as its program saw them
+record Witness(Stamps stamps, Busy busy, long began, long ended, long clockOffset, List<Long> responses) {
     static final long SECOND = 1_000_000_000;
 
     static Witness read(Load load, Facts facts, Path file) throws IOException {
@@ -18,7 +19,8 @@ record Witness(Stamps stamps, Busy busy, long began, long ended, List<Long> resp
         Stamps stamps = (load.kind().isBracketed() ? all.brackets() : all).sorted();
         List<Long> responses = Arrays.stream(facts.text("responses").split(","))
                 .filter(number -> !number.isEmpty()).map(Long::valueOf).toList();
-        return new Witness(stamps, Busy.of(stamps), facts.number("began"), facts.number("ended"), responses);
+        return new Witness(stamps, Busy.of(stamps), facts.number("began"), facts.number("ended"),
+                facts.number("offset"), responses);
     }
 
     /// The share over everything after the first second, or after the first half of a load shorter than two.

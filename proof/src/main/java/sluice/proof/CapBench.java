@@ -1,0 +1,119 @@
+package sluice.proof;
+
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import sluice.proof.ComputeRun.Part;
+import sluice.proof.Load.Kind;
+
+/// Caps against what the GPU was really busy, for every way to submit work and kernels from 10 µs to 20 ms.
+final class CapBench {
+    static final String WORD = "cap";
+    private static final List<Integer> PERCENTS = List.of(10, 25, 50, 75);
+    private static final List<Long> KERNELS = List.of(10_000L, 50_000L, 1_000_000L, 20_000_000L);
+
+    private static final List<String> COLUMNS = List.of("alone", "got", "run − allowed", "seconds − allowed", "of the allowed");
+
+    /// @param percent of the cap
+    private record Case(int percent, Load load) {
+        String name() {
+            return percent + " %, " + load.text();
+        }
+
+        double cap() {
+            return percent / 100.0;
+        }
+    }
+
+    private CapBench() {}
+
+    static Table run(ComputeRun run, Map<String, String> plots) {
+        Map<Case, List<Shares>> found = new LinkedHashMap<>();
+        cases(run).forEach(one -> found.put(one, new ArrayList<>()));
+        found.keySet().forEach(one -> run.alone(one.load()));
+        for (int i = 1; i <= run.repeats(); i++) {
+            int repeat = i;
+            found.forEach((one, all) -> run.attempt(WORD, one.name(), repeat, () -> all.add(shares(run, one, repeat))));
+        }
+        List<Row> rows = found.entrySet().stream()
+                .map(entry -> run.judged(WORD, entry.getKey().name(), COLUMNS.size(), () -> row(run, entry.getKey(), entry.getValue())))
+                .toList();
+        found.values().removeIf(List::isEmpty);
+        if (!found.isEmpty()) {
+            plots.put("cap-error", errors(found));
+            plots.put("cap-share", shares(found));
+        }
+        Bounds bounds = run.bounds();
+        return new Table(WORD, String.format(Locale.ROOT, "Share of the time in which the GPU was busy, after the first second; allowed is the "
+                        + "cap, or what the load gets alone if that is less. Target: each second within ±%.0f points of it, the whole run within "
+                        + "±%.0f, and at least %.0f %% of it, in every repeat.", bounds.windowPoints(), bounds.runPoints(), bounds.leastPart() * 100),
+                COLUMNS, rows);
+    }
+
+    private static Shares shares(ComputeRun run, Case one, int repeat) {
+        Shares shares = Shares.of(run.together(List.of(new Part(Terms.compute(one.percent()), one.load())), run.seconds()).getFirst());
+        run.raw().add(WORD, one.name(), repeat, 0, "share", 0, shares.whole());
+        run.raw().addAll(WORD, one.name(), repeat, 0, "second", shares.seconds());
+        run.say("cap " + one.name() + ", repeat " + repeat + ": " + Percent.format(shares.whole()));
+        return shares;
+    }
+
+    private static List<Case> cases(ComputeRun run) {
+        List<Load> loads = new ArrayList<>();
+        for (Kind kind : List.of(Kind.LAUNCHES, Kind.SYNCED, Kind.STREAMS)) {
+            KERNELS.forEach(nanos -> loads.add(new Load(kind, nanos)));
+        }
+        loads.add(new Load(Kind.GRAPH, KERNELS.getFirst()));
+        loads.add(new Load(Kind.UPLOADS, 0));
+        if (!run.environment().simulated()) {
+            loads.add(new Load(Kind.COPIES, 0));
+        }
+        return loads.stream()
+                .flatMap(load -> PERCENTS.stream().map(percent -> new Case(percent, load)))
+                .filter(one -> run.wants(WORD, one.name()))
+                .toList();
+    }
+
+    private static Row row(ComputeRun run, Case one, List<Shares> repeats) {
+        double alone = run.alone(one.load());
+        double allowed = Math.min(one.cap(), alone);
+        List<Double> shares = repeats.stream().map(Shares::whole).toList();
+        List<Double> seconds = repeats.stream().flatMap(each -> each.seconds().stream()).toList();
+        Spread share = Spread.of(shares);
+        Spread second = seconds.isEmpty() ? share : Spread.of(seconds);
+        Bounds bounds = run.bounds();
+        boolean met = share.maximum() <= one.cap() + bounds.runPoints() / 100
+                && share.minimum() >= Math.max(allowed - bounds.runPoints() / 100, allowed * bounds.leastPart())
+                && second.maximum() <= one.cap() + bounds.windowPoints() / 100
+                && second.minimum() >= allowed - bounds.windowPoints() / 100;
+        return new Row(one.name(), List.of(
+                Percent.format(alone),
+                Percent.spread(shares),
+                Percent.points(share.minimum() - allowed) + " … " + Percent.points(share.maximum() - allowed),
+                Percent.points(second.minimum() - allowed) + " … " + Percent.points(second.maximum() - allowed),
+                Percent.format(share.minimum() / allowed)),
+                String.format(Locale.ROOT, "±%.0f, ±%.0f, ≥ %.0f %%", bounds.runPoints(), bounds.windowPoints(), bounds.leastPart() * 100), met);
+    }
+
+    /// Got less cap against the length of kernels, a line for each cap and kind.
+    private static String errors(Map<Case, List<Shares>> found) {
+        Map<String, Chart.Series> lines = new LinkedHashMap<>();
+        found.forEach((one, repeats) -> {
+            if (one.load().kernelNanos() > 0) {
+                Spread share = Spread.of(repeats.stream().map(Shares::whole).toList());
+                lines.computeIfAbsent(one.percent() + " %, " + one.load().kind().text(), Chart.Series::new)
+                        .add(one.load().kernelNanos() / 1e3, (share.median() - one.cap()) * 100);
+            }
+        });
+        return new Chart("Share got − cap, in percentage points", "µs per kernel", "points").logarithmic().lines(lines.values()).svg();
+    }
+
+    /// The share over time in the first repeat.
+    private static String shares(Map<Case, List<Shares>> found) {
+        return new Chart("Share of the GPU's time under a cap", "seconds", "%")
+                .lines(found.entrySet().stream().map(entry -> entry.getValue().getFirst().line(entry.getKey().name(), 0)).toList())
+                .svg();
+    }
+}

@@ -1,0 +1,82 @@
+package sluice.proof;
+
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import sluice.proof.ComputeRun.Part;
+import sluice.proof.Load.Kind;
+
+/// Short bursts of a high priority beside endless work of a low one.
+final class PriorityBench {
+    static final String WORD = "priority";
+    static final Load BURSTS = new Load(Kind.BURSTS, 1_000_000);
+    private static final List<Load> LOW = List.of(new Load(Kind.LAUNCHES, 1_000_000), new Load(Kind.GRAPH, 10_000));
+    private static final double TAIL = 0.99;
+    private static final List<String> COLUMNS = List.of("high alone, p99", "high, p99", "low, of what is left");
+
+    /// @param tailNanos 99 % of the bursts are done in this time
+    /// @param left      the part of what the bursts leave that the other tenant got
+    record Outcome(double tailNanos, double left) {
+
+        static Outcome of(Witness high, Witness low) {
+            long from = Math.max(high.settled(), low.settled());
+            long to = Math.min(high.ended(), low.ended());
+            return new Outcome(tail(high), low.busy().share(from, to) / (1 - high.busy().share(from, to)));
+        }
+    }
+
+    private PriorityBench() {}
+
+    static double tail(Witness high) {
+        List<Long> sorted = high.responses().stream().sorted().toList();
+        return sorted.get((int) Math.min(sorted.size() - 1, Math.floor(TAIL * sorted.size())));
+    }
+
+    static Table run(ComputeRun run) {
+        Map<Load, List<Outcome>> found = new LinkedHashMap<>();
+        LOW.stream().filter(load -> run.wants(WORD, name(load))).forEach(load -> found.put(load, new ArrayList<>()));
+        List<Double> alone = new ArrayList<>();
+        for (int i = 1; i <= run.repeats() && !found.isEmpty(); i++) {
+            int repeat = i;
+            alone.add(tail(run.together(List.of(new Part(Terms.NONE, BURSTS)), run.seconds()).getFirst()));
+            run.raw().add(WORD, "alone", repeat, 0, "p99-nanos", 0, alone.getLast());
+            run.say("priority, high alone, repeat " + repeat + ": p99 " + Nanos.format(alone.getLast()));
+            found.forEach((low, all) -> run.attempt(WORD, name(low), repeat, () -> all.add(outcome(run, low, repeat))));
+        }
+        List<Row> rows = found.entrySet().stream()
+                .map(entry -> run.judged(WORD, name(entry.getKey()), COLUMNS.size(),
+                        () -> row(run, entry.getKey(), Spread.of(alone).median(), entry.getValue())))
+                .toList();
+        return new Table(WORD, "High: 2 ms of work every 20 ms, time until it is done; alone without the library. Judged by the median of the repeats.",
+                COLUMNS, rows);
+    }
+
+    private static Outcome outcome(ComputeRun run, Load low, int repeat) {
+        List<Witness> both = run.together(
+                List.of(new Part(Terms.priority("high"), BURSTS), new Part(Terms.priority("low"), low)), run.seconds());
+        Outcome outcome = Outcome.of(both.get(0), both.get(1));
+        run.raw().add(WORD, name(low), repeat, 0, "p99-nanos", 0, outcome.tailNanos());
+        run.raw().add(WORD, name(low), repeat, 1, "of-left", 0, outcome.left());
+        run.say("priority " + name(low) + ", repeat " + repeat + ": p99 " + Nanos.format(outcome.tailNanos())
+                + ", low gets " + Percent.format(outcome.left()) + " of the rest");
+        return outcome;
+    }
+
+    private static String name(Load low) {
+        return "against " + low.text();
+    }
+
+    private static Row row(ComputeRun run, Load low, double alone, List<Outcome> outcomes) {
+        Bounds bounds = run.bounds();
+        Spread tails = Spread.of(outcomes.stream().map(Outcome::tailNanos).toList());
+        List<Double> left = outcomes.stream().map(Outcome::left).toList();
+        double most = bounds.responseFactor() * alone + bounds.responseNanos();
+        return new Row(name(low), List.of(Nanos.format(alone),
+                Nanos.format(tails.median()) + " (" + Nanos.format(tails.minimum()) + " … " + Nanos.format(tails.maximum()) + ")",
+                Percent.spread(left)),
+                String.format(Locale.ROOT, "≤ %.2f × alone + %s, ≥ %.0f %%", bounds.responseFactor(), Nanos.format(bounds.responseNanos()), bounds.leastLeft() * 100),
+                tails.median() <= most && Spread.of(left).median() >= bounds.leastLeft());
+    }
+}

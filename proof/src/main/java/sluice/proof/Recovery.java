@@ -1,0 +1,39 @@
+package sluice.proof;
+
+import sluice.proof.ComputeRun.Part;
+import sluice.proof.Load.Kind;
+
+/// A tenant is killed while it has the GPU for itself: how long until the one that waits goes on. The victim has long
+/// turns and the survivor short ones, so that it is the victim's turn whenever it is killed.
+final class Recovery {
+    static final double SECONDS = 3;
+    private static final Load LOAD = new Load(Kind.LAUNCHES, 1_000_000);
+    static final Part VICTIM = new Part(Terms.exclusive("1s"), LOAD);
+    static final Part SURVIVOR = new Part(Terms.exclusive("10ms"), LOAD);
+    private static final long KILL_AFTER_MILLIS = 1300;
+
+    private Recovery() {}
+
+    static long nanos(Worker victim, Worker survivor) {
+        victim.go();
+        survivor.go();
+        try {
+            Thread.sleep(KILL_AFTER_MILLIS);
+        } catch (InterruptedException interrupted) {
+            throw new CheckFailed("interrupted");
+        }
+        long killed = System.nanoTime();
+        victim.probe().kill();
+        Witness witness = survivor.witness();
+        return firstAfter(witness, killed + witness.clockOffset());
+    }
+
+    private static long firstAfter(Witness witness, long moment) {
+        for (long begin : witness.stamps().begins()) {
+            if (begin > moment) {
+                return begin - moment;
+            }
+        }
+        throw new CheckFailed("nothing ran any more after the holder was killed");
+    }
+}

@@ -1,0 +1,107 @@
+package sluice.proof;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.within;
+
+import java.io.StringWriter;
+import java.io.Writer;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import org.junit.jupiter.api.Test;
+import sluice.proof.WeightBench.Split;
+
+class ComputeReportTest {
+    private final Environment nowhere = new Environment(Path.of("/no/library.so"), Optional.empty());
+    private final List<String> said = new ArrayList<>();
+    private final ComputeReport report = new ComputeReport("H200", false, "16 threads", 12, 5,
+            List.of(new Table("cap", "About caps.", List.of("alone", "got"), List.of(
+                    new Row("25 %, launch loop 10 µs", List.of("99.9 %", "24.9 %"), "±1", true),
+                    new Row("50 %, a \"graph\"", List.of("99.9 %", "80.0 %"), "±1", false)))), Map.of());
+
+    @Test
+    void shouldWriteATableWithAVerdictForEachRow() {
+        assertThat(report.markdown()).contains("GPU: H200; 16 threads; runs of 12 s, 5 interleaved repeats", "## cap\nAbout caps.\n",
+                "| | alone | got | target | |\n|---|---:|---:|---|---|\n",
+                "| 25 %, launch loop 10 µs | 99.9 % | 24.9 % | ±1 | met |", "| 80.0 % | ±1 | missed |");
+        assertThat(report.noneMissed()).isFalse();
+    }
+
+    @Test
+    void shouldWriteJson() {
+        assertThat(report.json()).contains("\"gpu\": \"H200\", \"simulated\": false", "\"table\": \"cap\", \"columns\": [\"alone\", \"got\"]",
+                "{\"name\": \"50 %, a \\\"graph\\\"\", \"cells\": [\"99.9 %\", \"80.0 %\"], \"target\": \"±1\", \"met\": false}");
+    }
+
+    @Test
+    void shouldChooseTablesAndRows() {
+        ComputeRun run = run(List.of("cap/25/graph", "lock", "cap/10us"));
+        assertThat(run.wants("cap", "25 %, graph of 100 10 µs")).isTrue();
+        assertThat(run.wants("cap", "50 %, launch loop 10 µs")).isTrue();
+        assertThat(run.wants("cap", "50 %, launch loop 1 ms")).isFalse();
+        assertThat(run.wants("lock", "anything")).isTrue();
+        assertThat(run.wants("cost", "anything")).isFalse();
+        assertThat(run(List.of()).wants("cost", "anything")).isTrue();
+    }
+
+    @Test
+    void shouldRefuseATableThatIsNotThere() {
+        assertThatThrownBy(() -> ComputeBench.run(nowhere, options(List.of("caps/25")), said::add, Writer.nullWriter()))
+                .hasMessage("there is no table 'caps/25'; there are cap, weights, priority, lock, cost");
+    }
+
+    @Test
+    void shouldGoOnWhenARepeatFails() {
+        ComputeRun run = run(List.of());
+        run.attempt("cap", "row", 2, () -> {
+            throw new CheckFailed("the probe died");
+        });
+        assertThat(said).containsExactly("cap row, repeat 2 failed: the probe died");
+        assertThat(run.judged("cap", "row", 2, () -> null))
+                .isEqualTo(new Row("row", List.of("failed: the probe died", "-"), "-", false));
+    }
+
+    @Test
+    void shouldKeepEveryValue() {
+        StringWriter csv = new StringWriter();
+        new RawLog(csv).addAll("cap", "25 %, graph", 1, 0, "second", List.of(0.25, 0.2512345));
+        assertThat(csv.toString()).isEqualTo("""
+                table,row,repeat,tenant,quantity,at,value
+                cap,"25 %, graph",1,0,second,0.000,0.250000
+                cap,"25 %, graph",1,0,second,1.000,0.251235
+                """);
+    }
+
+    @Test
+    void shouldCompareSharesWithWeights() {
+        assertThat(new Split(List.of(0.72, 0.24), 0.96).ratioError(List.of(3, 1))).isCloseTo(0, within(1e-9));
+        assertThat(new Split(List.of(0.1, 0.2, 0.5), 0.8).ratioError(List.of(1, 2, 4))).isCloseTo(0.2, within(1e-9));
+    }
+
+    @Test
+    void shouldSpeakToTheCommandLineAndToTheLibrary() {
+        Terms terms = Terms.exclusive("5ms").with("compute", "25%");
+        assertThat(terms.options()).containsExactly("--exclusive", "--turn", "5ms", "--compute", "25%");
+        assertThat(terms.variables())
+                .isEqualTo(Map.of("SLUICE_EXCLUSIVE", "1", "SLUICE_TURN", "5ms", "SLUICE_COMPUTE", "25%"));
+    }
+
+    @Test
+    void shouldDrawLines() {
+        String svg = new Chart("Shares & more", "µs", "%").logarithmic()
+                .lines(List.of(new Chart.Series("25 %").add(10, 1).add(1000, -2), new Chart.Series("nothing"))).svg();
+        assertThat(svg).startsWith("<svg").endsWith("</svg>\n").contains("Shares &amp; more", ">25 %<", ">10<", ">1000<", ">-2<")
+                .doesNotContain("nothing", "NaN", "Infinity");
+    }
+
+    private ComputeRun run(List<String> only) {
+        return new ComputeRun(nowhere, options(only), said::add, new RawLog(Writer.nullWriter()));
+    }
+
+    private static ComputeBench.Options options(List<String> only) {
+        return new ComputeBench.Options(only, 12, 5, Path.of("/no/sluice"));
+    }
+}
