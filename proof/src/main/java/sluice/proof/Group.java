@@ -17,6 +17,7 @@ public enum Group {
     GPUS("several GPUs", true),
     FAULTS("the driver refuses, or the process dies inside it", true),
     UNCHANGED("results, error codes and times as without Sluice", false),
+    COMPUTE("shares of the GPU's time: caps, weights, priorities, the lock", false),
     ALONE("the library with environment variables alone", true);
 
     private final String about;

@@ -75,6 +75,7 @@ public final class Probe {
             case "kernels" -> WorkCommands.kernels(session);
             case "graph" -> WorkCommands.graph(session);
             case "spin" -> WorkCommands.spin(session, number(arguments, 0));
+            case "capture" -> WorkCommands.capture(session, (int) number(arguments, 0));
             case "load" -> LoadCommands.run(arguments[0], arguments);
             case "spawn" -> ProcessCommands.spawn(arguments);
             case "exec" -> ProcessCommands.exec();

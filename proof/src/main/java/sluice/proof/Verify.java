@@ -28,6 +28,7 @@ public final class Verify {
                         GpuChecks.checks(),
                         FaultChecks.checks(),
                         SameAsWithoutChecks.checks(),
+                        ComputeChecks.checks(),
                         AloneChecks.checks())
                 .flatMap(List::stream)
                 .toList();

@@ -17,6 +17,7 @@ final class WorkCommands {
     private static final int COUNT = 100_003;
     private static final int BLOCKS = 64;
     private static final int THREADS = 128;
+    private static final long BUSY_NANOS = 50_000_000;
 
     private WorkCommands() {}
 
@@ -70,6 +71,32 @@ final class WorkCommands {
             Status.check("cuEventRecord", work.record(end, 0));
             Status.check("cuEventSynchronize", work.synchronizeEvent(end));
             return Facts.of("micros", Math.round(work.elapsedMillis(start, end) * 1000));
+        }
+    }
+
+    /// Uses the GPU for a while, then captures launches of kernels into a graph and runs it. Says how long the capture took and
+    /// how many kernels ran in the graph.
+    static Facts capture(Session session, int launches) {
+        Work work = session.driver().work();
+        Graphs graphs = session.driver().graphs();
+        try (Arena arena = Arena.ofConfined()) {
+            StampRing ring = StampRing.make(launches);
+            long busy = work.createStream().orThrow("cuStreamCreate");
+            long captured = work.createStream().orThrow("cuStreamCreate");
+            long spin = function(work, work.load(Work.kernels()).orThrow("cuModuleLoadData"), "sluice_spin");
+            Status.check("launch of sluice_spin", work.launch(spin, 1, 1, busy, Parameters.of(arena, BUSY_NANOS)));
+            Status.check("cuStreamBeginCapture", graphs.beginCapture(captured));
+            long start = System.nanoTime();
+            for (int i = 0; i < launches; i++) {
+                Status.check("captured launch", work.launch(ring.stamp(), 1, 1, captured, ring.kernel(arena, 0)));
+            }
+            long nanos = System.nanoTime() - start;
+            long graph = graphs.endCapture(captured).orThrow("cuStreamEndCapture");
+            Expect.that(ring.begunKernels() == 0, "kernels of a captured stream ran before its graph did");
+            long executable = graphs.instantiate(graph).orThrow("cuGraphInstantiateWithFlags");
+            Status.check("cuGraphLaunch", graphs.launch(executable, busy));
+            Status.check("cuCtxSynchronize", session.driver().devices().synchronize());
+            return Facts.of("kernels", ring.begunKernels(), "micros", nanos / 1000);
         }
     }
 
