@@ -139,9 +139,15 @@ CUresult sim_cuCtxGetCurrent(CUcontext *context) {
 CUresult sim_cuCtxCreate_v2(CUcontext *result, unsigned int flags, CUdevice device) {
     SIM_REQUIRE(result && flags <= CREATE_FLAGS, CUDA_ERROR_INVALID_VALUE);
     SIM_REQUIRE(sim_device_is_known(device), CUDA_ERROR_INVALID_DEVICE);
+    SIM_REQUIRE(stack.depth < STACK_DEPTH, CUDA_ERROR_OUT_OF_MEMORY);
     CUcontext context = make(device, false, flags);
     SIM_REQUIRE(context, CUDA_ERROR_OUT_OF_MEMORY);
-    SIM_TRY(bring_up(context));
+    CUresult problem = bring_up(context);
+    if (problem) {
+        contexts = context->next;
+        free(context);
+        return problem;
+    }
     context->references = 1;
     *result = context;
     return sim_cuCtxPushCurrent_v2(context);

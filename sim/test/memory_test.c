@@ -118,6 +118,19 @@ static void shouldReturnEverythingWithTheContext(void) {
     EQUAL(free_bytes(), before);
 }
 
+static void shouldTakeNothingForAContextThatCannotBeCurrent(void) {
+    CUcontext created[100];
+    size_t start = free_bytes(), before = start;
+    int count = 0;
+    while (cuCtxCreate_v2(&created[count], 0, 0) == 0) {
+        before = free_bytes();
+        CHECK(++count < 100);
+    }
+    EQUAL(free_bytes(), before);
+    while (count > 0) OK(cuCtxDestroy_v2(created[--count]));
+    EQUAL(free_bytes(), start);
+}
+
 static void shouldCountReferencesOfThePrimaryContext(CUcontext first) {
     CUcontext again;
     unsigned flags;
@@ -150,6 +163,7 @@ int main(void) {
         shouldServeTheFirstGenerationBelowFourGigabytes();
     }
     shouldReturnEverythingWithTheContext();
+    if (!on_real_driver("a full stack of contexts")) shouldTakeNothingForAContextThatCannotBeCurrent();
     shouldCountReferencesOfThePrimaryContext(context);
     return 0;
 }
