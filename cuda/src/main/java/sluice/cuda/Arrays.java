@@ -13,7 +13,8 @@ public record Arrays(
         @Entry(since = 3020, takes = "PP") MethodHandle cuArray3DCreate_v2,
         @Entry(since = 2000, takes = "L") MethodHandle cuArrayDestroy,
         @Entry(since = 5000, takes = "PPI") MethodHandle cuMipmappedArrayCreate,
-        @Entry(since = 5000, takes = "L") MethodHandle cuMipmappedArrayDestroy) {
+        @Entry(since = 5000, takes = "L") MethodHandle cuMipmappedArrayDestroy,
+        @Entry(since = 11010, takes = "PIL") MethodHandle cuMemMapArrayAsync) {
 
     /// Elements of one or more channels; height and depth are 0 for an array without that dimension.
     ///
@@ -22,6 +23,10 @@ public record Arrays(
 
     private static final long DESCRIPTOR_BYTES = 24;
     private static final long DESCRIPTOR_3D_BYTES = 40;
+    private static final int SPARSE = 0x40;
+    private static final long MAP_INFO_BYTES = 96;
+    private static final int MAP = 1;
+    private static final int UNMAP = 2;
 
     /// By cuArrayCreate, which knows no depth.
     public Answer create(Shape shape) {
@@ -39,6 +44,44 @@ public record Arrays(
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment wanted = descriptor(arena, shape);
             return Calls.longFrom(out -> (int) cuArray3DCreate_v2.invokeExact(out, wanted));
+        }
+    }
+
+    /// An array without memory of its own.
+    public Answer createSparse(Shape shape) {
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment wanted = descriptor(arena, shape);
+            wanted.set(JAVA_INT, 32, SPARSE);
+            return Calls.longFrom(out -> (int) cuArray3DCreate_v2.invokeExact(out, wanted));
+        }
+    }
+
+    /// A rectangle of a sparse array, in elements.
+    public record Place(long array, int x, int y, int width, int height) {}
+
+    /// Puts physical memory behind a rectangle.
+    public int map(Place place, long handle, int device, long stream) {
+        return map(place, MAP, handle, device, stream);
+    }
+
+    public int unmap(Place place, int device, long stream) {
+        return map(place, UNMAP, 0, device, stream);
+    }
+
+    /// CUarrayMapInfo: which array, where in it (level and layer 0), what to do, with which memory, on which device.
+    private int map(Place place, int operation, long handle, int device, long stream) {
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment info = arena.allocate(MAP_INFO_BYTES, JAVA_LONG.byteAlignment());
+            info.set(JAVA_LONG, 8, place.array());
+            info.set(JAVA_INT, 32, place.x());
+            info.set(JAVA_INT, 36, place.y());
+            info.set(JAVA_INT, 44, place.width());
+            info.set(JAVA_INT, 48, place.height());
+            info.set(JAVA_INT, 52, 1);
+            info.set(JAVA_INT, 56, operation);
+            info.set(JAVA_LONG, 64, handle);
+            info.set(JAVA_INT, 80, 1 << device);
+            return Calls.status(() -> (int) cuMemMapArrayAsync.invokeExact(info, 1, stream));
         }
     }
 

@@ -26,6 +26,7 @@ public final class Driver {
     private Arrays arrays;
     private Contexts contexts;
     private Transfers transfers;
+    private Sharing sharing;
 
     private Driver(Symbols.Finder finder) {
         symbols = new Symbols(finder, Status.NOT_FOUND);
@@ -87,6 +88,10 @@ public final class Driver {
 
     public synchronized Transfers transfers() {
         return transfers != null ? transfers : (transfers = symbols.bind(Transfers.class));
+    }
+
+    public synchronized Sharing sharing() {
+        return sharing != null ? sharing : (sharing = symbols.bind(Sharing.class));
     }
 
     /// The API's name is the symbol without its version; (name, version it appeared in) names exactly one symbol.

@@ -12,6 +12,7 @@ import java.lang.annotation.Target;
     /// The CUDA version from which `cuGetProcAddress` gives exactly this symbol; unused for NVML.
     int since() default 0;
 
-    /// The parameters, one letter each: P pointer, L 64-bit integer or handle, I 32-bit integer. All return an int.
+    /// The parameters, one letter each: P pointer, L 64-bit integer or handle, I 32-bit integer, H a handle of 64 bytes for
+    /// another process. All return an int.
     String takes();
 }

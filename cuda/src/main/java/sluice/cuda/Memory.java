@@ -1,5 +1,6 @@
 package sluice.cuda;
 
+import static java.lang.foreign.ValueLayout.ADDRESS;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
@@ -21,9 +22,13 @@ public record Memory(
         @Entry(since = 3020, takes = "LPL") MethodHandle cuMemcpyHtoD_v2,
         @Entry(since = 3020, takes = "PLL") MethodHandle cuMemcpyDtoH_v2,
         @Entry(since = 3020, takes = "LIL") MethodHandle cuMemsetD8_v2,
-        @Entry(since = 3020, takes = "LIL") MethodHandle cuMemsetD32_v2) {
+        @Entry(since = 3020, takes = "LIL") MethodHandle cuMemsetD32_v2,
+        @Entry(since = 4000, takes = "PIL") MethodHandle cuPointerGetAttribute,
+        @Entry(since = 7000, takes = "IPPL") MethodHandle cuPointerGetAttributes) {
 
     private static final int ATTACH_GLOBAL = 1;
+    private static final int MEMORY_TYPE = 2;
+    private static final int IS_MANAGED = 8;
 
     public record Info(int status, long freeBytes, long totalBytes) {}
 
@@ -115,6 +120,24 @@ public record Memory(
             int status = Calls.status(() -> (int) cuMemGetInfo.invokeExact(free, total));
             return new Info(status,
                     Integer.toUnsignedLong(free.get(JAVA_INT, 0)), Integer.toUnsignedLong(total.get(JAVA_INT, 0)));
+        }
+    }
+
+    /// Its value is 1 for managed memory.
+    public Answer isManaged(long pointer) {
+        return Calls.intFrom(out -> (int) cuPointerGetAttribute.invokeExact(out, IS_MANAGED, pointer));
+    }
+
+    /// The same by the call that answers several questions at once.
+    public Answer isManagedAmongOthers(long pointer) {
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment questions = arena.allocateFrom(JAVA_INT, MEMORY_TYPE, IS_MANAGED);
+            MemorySegment answers = arena.allocate(ADDRESS, 2);
+            answers.setAtIndex(ADDRESS, 0, arena.allocate(JAVA_LONG));
+            return Calls.intFrom(out -> {
+                answers.setAtIndex(ADDRESS, 1, out);
+                return (int) cuPointerGetAttributes.invokeExact(2, questions, answers, pointer);
+            });
         }
     }
 

@@ -61,12 +61,16 @@ record Symbols(Finder finder, int missing) {
         return FunctionDescriptor.of(JAVA_INT, takes.chars().mapToObj(Symbols::layout).toArray(MemoryLayout[]::new));
     }
 
+    /// CUipcMemHandle, the only structure that is given by value.
+    static final MemoryLayout IPC_HANDLE = MemoryLayout.structLayout(MemoryLayout.sequenceLayout(8, JAVA_LONG));
+
     private static MemoryLayout layout(int letter) {
         return switch (letter) {
             case 'P' -> ADDRESS;
             case 'L' -> JAVA_LONG;
             case 'I' -> JAVA_INT;
-            default -> throw new IllegalArgumentException("parameter letter " + (char) letter + ": use P, L or I");
+            case 'H' -> IPC_HANDLE;
+            default -> throw new IllegalArgumentException("parameter letter " + (char) letter + ": use P, L, I or H");
         };
     }
 

@@ -2,6 +2,7 @@ package sluice.cuda;
 
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
+import static java.lang.foreign.ValueLayout.JAVA_SHORT;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -24,6 +25,9 @@ public record VirtualMemory(
     private static final int ON_HOST = 2;
     private static final int READ_WRITE = 3;
     private static final int MINIMUM = 0;
+    private static final int FILE_DESCRIPTOR = 1;
+    private static final long USAGE_OFFSET = 26;
+    private static final short TILE_POOL = 1;
     private static final long PROPERTIES_BYTES = 32;
 
     public Answer granularity(int device) {
@@ -47,6 +51,24 @@ public record VirtualMemory(
 
     public Answer createOnHost(long bytes) {
         return create(bytes, ON_HOST, 0);
+    }
+
+    /// Memory that can be exported as a file descriptor.
+    public Answer createToExport(long bytes, int device) {
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment properties = properties(arena, ON_DEVICE, device);
+            properties.setAtIndex(JAVA_INT, 1, FILE_DESCRIPTOR);
+            return Calls.longFrom(out -> (int) cuMemCreate.invokeExact(out, bytes, properties, 0L));
+        }
+    }
+
+    /// Memory that can be mapped into sparse arrays.
+    public Answer createTiles(long bytes, int device) {
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment properties = properties(arena, ON_DEVICE, device);
+            properties.set(JAVA_SHORT, USAGE_OFFSET, TILE_POOL);
+            return Calls.longFrom(out -> (int) cuMemCreate.invokeExact(out, bytes, properties, 0L));
+        }
     }
 
     private Answer create(long bytes, int locationType, int location) {

@@ -14,6 +14,8 @@ import java.nio.charset.StandardCharsets;
 public record Work(
         @Entry(since = 2000, takes = "PP") MethodHandle cuModuleLoadData,
         @Entry(since = 2000, takes = "L") MethodHandle cuModuleUnload,
+        @Entry(since = 12000, takes = "PPPPIPPI") MethodHandle cuLibraryLoadData,
+        @Entry(since = 12000, takes = "L") MethodHandle cuLibraryUnload,
         @Entry(since = 2000, takes = "PLP") MethodHandle cuModuleGetFunction,
         @Entry(since = 4000, takes = "LIIIIIIILPP") MethodHandle cuLaunchKernel,
         @Entry(since = 2000, takes = "PI") MethodHandle cuStreamCreate,
@@ -43,6 +45,19 @@ public record Work(
 
     public int unload(long module) {
         return Calls.status(() -> (int) cuModuleUnload.invokeExact(module));
+    }
+
+    /// Code for all contexts, as the CUDA runtime loads it.
+    public Answer loadLibrary(String ptx) {
+        MemorySegment none = MemorySegment.NULL;
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment image = arena.allocateFrom(ptx);
+            return Calls.longFrom(out -> (int) cuLibraryLoadData.invokeExact(out, image, none, none, 0, none, none, 0));
+        }
+    }
+
+    public int unloadLibrary(long library) {
+        return Calls.status(() -> (int) cuLibraryUnload.invokeExact(library));
     }
 
     public Answer function(long module, String name) {
