@@ -17,6 +17,7 @@ final class SoakWork {
     private static final int LARGEST_POWER = 25;
     private static final int BLOCK_BYTES = 2 << 20;
     private static final int FLOATS = 0x20;
+    private static final long STACK_BYTES = 1024;
 
     private record Held(String what, IntSupplier free) {}
 
@@ -29,8 +30,10 @@ final class SoakWork {
     private final List<Held> held = new ArrayList<>();
     private final SoakMappings mappings;
     private final SoakGraphs graphs;
+    private final SoakSparse sparse;
     private final List<Take> ways;
     private final boolean contexts;
+    private boolean stackIsLarger;
     private long ownPool;
     private String last = "";
 
@@ -43,6 +46,7 @@ final class SoakWork {
         random = new Random(seed);
         mappings = new SoakMappings(session, random);
         graphs = new SoakGraphs(session);
+        sparse = new SoakSparse(session, random);
         ways = List.of(
                 new Take("cuMemAlloc", this::linear), new Take("cuMemAlloc", this::linear), new Take("cuMemAlloc", this::linear),
                 new Take("cuMemAllocPitch", this::pitched), new Take("cuMemAllocManaged", this::managed),
@@ -50,7 +54,8 @@ final class SoakWork {
                 new Take("cuMemAllocFromPoolAsync", this::fromOwnPool), new Take("cuArrayCreate", this::array),
                 new Take("cuArray3DCreate", this::array3D), new Take("cuMipmappedArrayCreate", this::mipmapped),
                 new Take("cuMemCreate", this::physical), new Take("cuMemCreate", this::physical), new Take("cuGraphLaunch", this::graph),
-                new Take("cuModuleLoadData", this::module), new Take("cuCtxCreate", this::context));
+                new Take("cuModuleLoadData", this::module), new Take("cuLibraryLoadData", this::library), new Take("cuCtxCreate", this::context),
+                new Take("cuCtxSetLimit", this::stack), new Take("cuMemMapArrayAsync", this::sparseArray));
     }
 
     /// What was done last, for a message.
@@ -176,6 +181,29 @@ final class SoakWork {
     private Answer module() {
         Answer answer = driver.work().load(ContextCommands.module(3L * BLOCK_BYTES / 2 + random.nextInt(4 * BLOCK_BYTES)));
         return hold(answer, () -> driver.work().unload(answer.value()));
+    }
+
+    private Answer library() {
+        Answer answer = driver.work().loadLibrary(ContextCommands.module(3L * BLOCK_BYTES / 2 + random.nextInt(4 * BLOCK_BYTES)));
+        return hold(answer, () -> driver.work().unloadLibrary(answer.value()));
+    }
+
+    /// Up to 100 MiB more for the stacks of all threads; the context has one size of them, so one at a time.
+    private Answer stack() {
+        if (stackIsLarger) {
+            return linear();
+        }
+        int status = driver.contexts().setStack(STACK_BYTES + 16L * (1 + random.nextInt(24)));
+        stackIsLarger = status == Status.SUCCESS;
+        return hold(new Answer(status, 0), () -> {
+            stackIsLarger = false;
+            return driver.contexts().setStack(STACK_BYTES);
+        });
+    }
+
+    private Answer sparseArray() {
+        Answer answer = sparse.take();
+        return hold(answer, () -> sparse.give(answer.value()));
     }
 
     /// Seldom, because it takes as much as many others together.
