@@ -16,6 +16,8 @@ public record Sharing(
         @Entry(since = 4010, takes = "L") MethodHandle cuIpcCloseMemHandle,
         @Entry(since = 10020, takes = "PLIL") MethodHandle cuMemExportToShareableHandle,
         @Entry(since = 10020, takes = "PLI") MethodHandle cuMemImportFromShareableHandle,
+        @Entry(since = 10000, takes = "PP") MethodHandle cuImportExternalMemory,
+        @Entry(since = 10000, takes = "L") MethodHandle cuDestroyExternalMemory,
         @Entry(since = 12010, takes = "PP") MethodHandle cuMulticastCreate,
         @Entry(since = 12010, takes = "LI") MethodHandle cuMulticastAddDevice,
         @Entry(since = 12010, takes = "LLLLLL") MethodHandle cuMulticastBindMem,
@@ -24,6 +26,7 @@ public record Sharing(
     private static final int LAZY_PEER_ACCESS = 1;
     private static final int FILE_DESCRIPTOR = 1;
     private static final long MULTICAST_PROPERTIES_BYTES = 32;
+    private static final long EXTERNAL_DESCRIPTION_BYTES = 104;
 
     /// @param handle hexadecimal, for another process
     public record Exported(int status, String handle) {}
@@ -56,6 +59,21 @@ public record Sharing(
 
     public Answer importPhysical(int descriptor) {
         return Calls.longFrom(out -> (int) cuMemImportFromShareableHandle.invokeExact(out, (long) descriptor, FILE_DESCRIPTOR));
+    }
+
+    /// As memory of a graphics API would be imported.
+    public Answer importExternal(int descriptor, long bytes) {
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment description = arena.allocate(EXTERNAL_DESCRIPTION_BYTES, JAVA_LONG.byteAlignment());
+            description.set(JAVA_INT, 0, FILE_DESCRIPTOR);
+            description.set(JAVA_INT, 8, descriptor);
+            description.set(JAVA_LONG, 24, bytes);
+            return Calls.longFrom(out -> (int) cuImportExternalMemory.invokeExact(out, description));
+        }
+    }
+
+    public int destroyExternal(long external) {
+        return Calls.status(() -> (int) cuDestroyExternalMemory.invokeExact(external));
     }
 
     /// An object that stands for memory of this many GPUs.

@@ -5,6 +5,7 @@ public final class Status {
     public static final int SUCCESS = 0;
     public static final int INVALID_VALUE = 1;
     public static final int OUT_OF_MEMORY = 2;
+    public static final int INVALID_DEVICE = 101;
     public static final int INVALID_CONTEXT = 201;
     public static final int NOT_FOUND = 500;
     public static final int NOT_PERMITTED = 800;
@@ -20,7 +21,7 @@ public final class Status {
             case 3 -> "CUDA_ERROR_NOT_INITIALIZED";
             case 34 -> "CUDA_ERROR_STUB_LIBRARY";
             case 100 -> "CUDA_ERROR_NO_DEVICE";
-            case 101 -> "CUDA_ERROR_INVALID_DEVICE";
+            case INVALID_DEVICE -> "CUDA_ERROR_INVALID_DEVICE";
             case INVALID_CONTEXT -> "CUDA_ERROR_INVALID_CONTEXT";
             case 222 -> "CUDA_ERROR_UNSUPPORTED_PTX_VERSION";
             case NOT_FOUND -> "CUDA_ERROR_NOT_FOUND";
