@@ -26,6 +26,8 @@ final class AloneChecks {
                 new Check(Group.ALONE, "children share the quota", AloneChecks::children),
                 new Check(Group.ALONE, "processes with the same SLUICE_TENANT share the quota", AloneChecks::named),
                 new Check(Group.ALONE, "without settings the library changes nothing", AloneChecks::nothingSet),
+                new Check(Group.ALONE, "limits in the environment do not change those of the tenant", AloneChecks::otherLimits),
+                new Check(Group.ALONE, "2Gi and 4GB are read as people mean them", AloneChecks::sizes),
                 new Check(Group.ALONE, "bad SLUICE_MEMORY: warns and runs without a limit", AloneChecks::nonsenseRuns),
                 new Check(Group.ALONE, "bad SLUICE_MEMORY with SLUICE_ON_ERROR=fail: CUDA calls fail", AloneChecks::nonsenseFails),
                 new Check(Group.ALONE, "a region that is none, with SLUICE_ON_ERROR=fail: CUDA calls fail", AloneChecks::noRegion));
@@ -77,6 +79,32 @@ final class AloneChecks {
             Expect.that(regions.isEmpty(), "it made " + regions);
         }
         return "total as without, no region made";
+    }
+
+    /// As when a shell or a job script sets its own.
+    private static String otherLimits(Stage stage) {
+        TestTenant tenant = stage.tenant(2 * GIB);
+        for (Map<String, String> settings : List.of(
+                Map.of("SLUICE_MEMORY", "64g", "SLUICE_TENANT", "other"), Map.of("CUDA_DEVICE_MEMORY_LIMIT", "0"),
+                Map.of("CUDA_DISABLE_CONTROL", "true"))) {
+            ProbeProcess probe = stage.in(tenant, settings);
+            Expect.bytes("total of cuMemGetInfo with " + settings, 2 * GIB, probe.ask("info").number("total"));
+            Expect.refused("2 GiB with " + settings, probe.alloc(2 * GIB).status());
+            probe.kill();
+        }
+        return "2.0 GiB, whatever the variables say";
+    }
+
+    private static String sizes(Stage stage) {
+        Map<String, Long> sizes = Map.of("2Gi", 2 * GIB, "4GB", 4 * GIB, "1.5g", 3 * GIB / 2);
+        sizes.forEach((text, bytes) -> {
+            for (String variable : List.of("SLUICE_MEMORY", "CUDA_DEVICE_MEMORY_LIMIT")) {
+                ProbeProcess probe = Stage.open(stage.alone(Map.of(variable, text)));
+                Expect.bytes("total with " + variable + "=" + text, bytes, probe.ask("info").number("total"));
+                probe.kill();
+            }
+        });
+        return "2Gi, 4GB and 1.5g";
     }
 
     private static String nonsenseRuns(Stage stage) {

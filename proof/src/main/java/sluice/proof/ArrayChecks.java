@@ -5,12 +5,14 @@ import static sluice.proof.Stage.MIB;
 
 import java.util.ArrayList;
 import java.util.List;
+import sluice.cuda.Status;
 
 /// Arrays: charged with what the driver's layout takes, which only the driver knows.
 final class ArrayChecks {
     private static final int BYTES = 1;
     private static final int WORDS = 2;
     private static final int FLOATS = 0x20;
+    private static final long TILES_BYTES = 2 * MIB;
 
     private ArrayChecks() {}
 
@@ -30,6 +32,8 @@ final class ArrayChecks {
                 new Check(Group.ARRAYS, "mipmapped arrays, likewise",
                         stage -> charged(stage, MIPMAPPED, List.of(mipmapped(2048, 2048, 12), mipmapped(333, 777, 3)))).about(Way.MIPMAPPED_ARRAY),
                 new Check(Group.ARRAYS, "twenty small arrays, likewise", ArrayChecks::small).about(Way.ARRAY),
+                new Check(Group.ARRAYS, "memory mapped into a sparse array is charged until nothing holds it", ArrayChecks::sparse)
+                        .about(Way.SPARSE_ARRAY),
                 new Check(Group.ARRAYS, "arrays are held to the quota", ArrayChecks::held).about(Way.ARRAY, Way.MIPMAPPED_ARRAY));
     }
 
@@ -83,6 +87,37 @@ final class ArrayChecks {
         }
         balance.checkNothing("after their end");
         return Balance.text(charged) + " for all of them";
+    }
+
+    /// The whole array in one rectangle, of 1 MiB.
+    private static String sparse(Stage stage) {
+        TestTenant tenant = stage.tenant(8 * GIB);
+        ProbeProcess probe = probe(stage, tenant);
+        stage.needHook(probe, "cuMemMapArrayAsync");
+        Balance balance = Balance.start(stage, tenant);
+        Facts created = probe.ask("array", "create-sparse", 512, 512, 0, FLOATS, 1);
+        if (created.status() == Status.NOT_SUPPORTED) {
+            throw new CheckSkipped("this driver has no sparse arrays");
+        }
+        Expect.success("a sparse array", created.status());
+        long array = created.number("handle");
+        Expect.near("the charge of an empty sparse array", 0, balance.check("of an empty sparse array"));
+        long empty = balance.chargedBytes();
+        long handle = probe.ask("physical", "create-tiles", TILES_BYTES).number("handle");
+        Object[] place = {array, 0, 0, 512, 512};
+        Expect.success("cuMemMapArrayAsync", mapped(probe, "map", place, handle));
+        Expect.success("cuMemRelease", probe.ask("physical", "release", handle).status());
+        Expect.success("cuStreamSynchronize", probe.ask("pool", "sync").status());
+        Expect.bytes("the charge while it is mapped", empty + TILES_BYTES, balance.check("while it is mapped"));
+        Expect.success("cuMemMapArrayAsync to unmap", mapped(probe, "unmap", place, 0));
+        Expect.success("cuStreamSynchronize", probe.ask("pool", "sync").status());
+        Expect.bytes("the charge after it is unmapped", empty, balance.check("after it is unmapped"));
+        Expect.success("cuArrayDestroy", probe.ask("array", "destroy", array).status());
+        return Balance.text(TILES_BYTES) + " from the mapping to its end, although the handle was released";
+    }
+
+    private static int mapped(ProbeProcess probe, String verb, Object[] place, long handle) {
+        return probe.ask("array", verb, place[0], place[1], place[2], place[3], place[4], handle).status();
     }
 
     private static String held(Stage stage) {

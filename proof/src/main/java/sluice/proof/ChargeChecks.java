@@ -17,6 +17,8 @@ final class ChargeChecks {
                 new Check(Group.CHARGE, "allocations of 1 byte are charged as the driver takes them", stage -> many(stage, 1, 20_000))
                         .about(Way.LINEAR),
                 new Check(Group.CHARGE, "allocations of 513 bytes, likewise", stage -> many(stage, 513, 20_000)).about(Way.LINEAR),
+                new Check(Group.CHARGE, "a hundred thousand allocations of 700 bytes, likewise", stage -> many(stage, 700, 100_000))
+                        .about(Way.LINEAR),
                 new Check(Group.CHARGE, "allocations of 1 MiB, likewise", stage -> many(stage, MIB, 200)).about(Way.LINEAR),
                 new Check(Group.CHARGE, "allocations of 1 MiB + 1 byte, likewise", stage -> many(stage, MIB + 1, 200))
                         .about(Way.LINEAR),
@@ -85,14 +87,17 @@ final class ChargeChecks {
     private static String pitch(Stage stage) {
         TestTenant tenant = stage.tenant(4 * GIB);
         ProbeProcess probe = stage.in(tenant);
+        return rows(tenant, probe, 400, 100_001) + "; " + rows(tenant, probe, 1, MIB);
+    }
+
+    private static String rows(TestTenant tenant, ProbeProcess probe, long width, long height) {
         long granule = QuotaChecks.granule(probe);
         long before = tenant.chargedBytes();
-        long height = 100_001;
-        long pitch = probe.ask("pitch", 400, height).number("pitch");
-        Expect.that(pitch >= 400, "the pitch is " + pitch);
+        long pitch = probe.ask("pitch", width, height).number("pitch");
+        Expect.that(pitch >= width, "the pitch is " + pitch);
         long expected = (pitch * height + granule - 1) / granule * granule;
         Expect.bytes("the charge", expected, tenant.chargedBytes() - before);
-        return "400 bytes wide, pitch " + pitch + ", charged " + Size.format(expected);
+        return height + " rows of " + width + " bytes, pitch " + pitch + ", charged " + Size.format(expected);
     }
 
     private static String managed(Stage stage) {

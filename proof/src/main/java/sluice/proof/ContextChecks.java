@@ -5,6 +5,7 @@ import static sluice.proof.Stage.MIB;
 
 import java.util.List;
 import java.util.Map;
+import sluice.cuda.Status;
 import sluice.region.Size;
 
 /// What contexts take by themselves, what is loaded into them, and what the driver takes without being asked.
@@ -17,6 +18,8 @@ final class ContextChecks {
                 new Check(Group.CONTEXTS, "retained twice, it is charged once, until the last release", ContextChecks::retained).about(Way.CONTEXT),
                 new Check(Group.CONTEXTS, "a second context is charged and given back", ContextChecks::second).about(Way.CREATED_CONTEXT),
                 new Check(Group.CONTEXTS, "a module with 64 MiB of data is charged and given back", ContextChecks::module).about(Way.MODULE),
+                new Check(Group.CONTEXTS, "a library with 64 MiB of data is charged and given back", ContextChecks::library).about(Way.MODULE),
+                new Check(Group.CONTEXTS, "a green context is charged and given back", ContextChecks::green).about(Way.GREEN_CONTEXT),
                 new Check(Group.CONTEXTS, "a larger stack is charged and given back", ContextChecks::stack).about(Way.STACK),
                 new Check(Group.CONTEXTS, "all together, the ledger says what NVML says of the process", ContextChecks::reconciled).about(Way.OVERHEAD));
     }
@@ -80,6 +83,35 @@ final class ContextChecks {
         Expect.success("cuModuleUnload", probe.ask("context", "unload", loaded.number("handle")).status());
         balance.check("after cuModuleUnload");
         return Size.format(charged) + " charged, " + Size.format(balance.chargedBytes()) + " after the unload";
+    }
+
+    private static String library(Stage stage) {
+        TestTenant tenant = stage.tenant(64 * GIB);
+        ProbeProcess probe = stage.in(tenant);
+        stage.needHook(probe, "cuLibraryLoadData", "cuLibraryUnload");
+        Balance balance = Balance.start(stage, tenant);
+        Facts loaded = probe.ask("context", "load-library", 64 * MIB);
+        Expect.success("cuLibraryLoadData", loaded.status());
+        long charged = balance.checkTaken("after cuLibraryLoadData", "libraries before they are used");
+        Expect.success("cuLibraryUnload", probe.ask("context", "unload-library", loaded.number("handle")).status());
+        balance.check("after cuLibraryUnload");
+        return Size.format(charged) + " charged, " + Size.format(balance.chargedBytes()) + " after the unload";
+    }
+
+    private static String green(Stage stage) {
+        TestTenant tenant = stage.tenant(64 * GIB);
+        ProbeProcess probe = stage.in(tenant);
+        stage.needHook(probe, "cuGreenCtxCreate", "cuGreenCtxDestroy");
+        Balance balance = Balance.start(stage, tenant);
+        Facts created = probe.ask("context", "create-green");
+        if (created.status() == Status.NOT_SUPPORTED || created.status() == Status.NOT_FOUND) {
+            throw new CheckSkipped("this driver has no green contexts (" + Status.name(created.status()) + ")");
+        }
+        Expect.success("cuGreenCtxCreate", created.status());
+        long charged = balance.check("after cuGreenCtxCreate");
+        Expect.success("cuGreenCtxDestroy", probe.ask("context", "destroy-green", created.number("handle")).status());
+        balance.check("after cuGreenCtxDestroy");
+        return Size.format(charged) + " beside the primary context, " + Size.format(balance.chargedBytes()) + " afterwards";
     }
 
     private static String stack(Stage stage) {

@@ -28,6 +28,10 @@ final class ContextCommands {
             case "destroy" -> destroy(session, numbers[0]);
             case "stack" -> PoolCommands.status(contexts.setStack(numbers[0]));
             case "load" -> PoolCommands.handle(session.driver().work().load(module(numbers[0])));
+            case "load-library" -> PoolCommands.handle(session.driver().work().loadLibrary(module(numbers[0])));
+            case "unload-library" -> PoolCommands.status(session.driver().work().unloadLibrary(numbers[0]));
+            case "create-green" -> PoolCommands.handle(contexts.createGreen(session.device()));
+            case "destroy-green" -> PoolCommands.status(contexts.destroyGreen(numbers[0]));
             case "unload" -> PoolCommands.status(session.driver().work().unload(numbers[0]));
             default -> throw new IllegalArgumentException("contexts have no command '" + verb + "'");
         };

@@ -11,6 +11,7 @@ public enum Group {
     PHYSICAL("cuMemCreate and mappings", true),
     ARRAYS("arrays of two and three dimensions, mipmapped arrays", true),
     CONTEXTS("contexts, modules, stacks, and what the driver takes by itself", true),
+    SHARED("memory that processes, GPUs or APIs have in common", true),
     VIEWS("what a tenant sees of the GPU, in CUDA and in NVML", true),
     LIMITS("limits that change while the tenant runs, and waiting for memory", true),
     PROCESSES("several processes of one tenant, and their ends", true),

@@ -1,5 +1,8 @@
 package sluice.proof;
 
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.HashSet;
@@ -51,6 +54,19 @@ final class MemoryCommands {
                 "device-status", total.status(), "device-total", total.value(),
                 "v1-status", v1.status(), "v1-free", v1.freeBytes(), "v1-total", v1.totalBytes(),
                 "v1-device-status", totalV1.status(), "v1-device-total", totalV1.value());
+    }
+
+    /// With NULL for one result or both.
+    static Facts infoNull(Session session) {
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment free = arena.allocate(ValueLayout.JAVA_LONG);
+            MemorySegment total = arena.allocate(ValueLayout.JAVA_LONG);
+            Memory memory = session.driver().memory();
+            return Facts.of(
+                    "null-free", memory.infoInto(MemorySegment.NULL, total), "total", total.get(ValueLayout.JAVA_LONG, 0),
+                    "null-total", memory.infoInto(free, MemorySegment.NULL), "free", free.get(ValueLayout.JAVA_LONG, 0),
+                    "null-both", memory.infoInto(MemorySegment.NULL, MemorySegment.NULL));
+        }
     }
 
     static Facts many(Session session, long bytes, long count) {

@@ -19,6 +19,13 @@ final class NvmlCommands {
                 "used", gpu.usedBytes(), "processes", nvml.get().processes(0).size());
     }
 
+    /// The UUIDs of all, in the order of their numbers, and what each shows as its memory.
+    static Facts gpus() {
+        List<Nvml.Gpu> gpus = Nvml.open().map(Nvml::gpus).orElse(List.of());
+        return Facts.of("uuids", gpus.stream().map(Nvml.Gpu::uuid).collect(Collectors.joining(",")),
+                "totals", gpus.stream().map(gpu -> Long.toString(gpu.totalBytes())).collect(Collectors.joining(",")));
+    }
+
     static Facts views() {
         Nvml nvml = Nvml.open().orElseThrow();
         Nvml.GpuMemory first = nvml.memoryV1(0);

@@ -12,6 +12,7 @@ final class PhysicalCommands {
         VirtualMemory memory = session.driver().virtualMemory();
         return switch (verb) {
             case "create" -> PoolCommands.handle(memory.create(numbers[0], session.device()));
+            case "create-tiles" -> PoolCommands.handle(memory.createTiles(numbers[0], session.device()));
             case "create-on-host" -> PoolCommands.handle(memory.createOnHost(numbers[0]));
             case "release" -> PoolCommands.status(memory.release(numbers[0]));
             case "retain" -> PoolCommands.handle(memory.retain(numbers[0]));

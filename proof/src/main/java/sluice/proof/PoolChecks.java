@@ -16,6 +16,8 @@ final class PoolChecks {
                 new Check(Group.POOLS, "freed in the stream and synchronised, it comes back", PoolChecks::comesBack).about(Way.DEFAULT_POOL),
                 new Check(Group.POOLS, "what a pool keeps stays charged until it is trimmed", PoolChecks::kept).about(Way.DEFAULT_POOL),
                 new Check(Group.POOLS, "a pool of the program's own is charged and held", PoolChecks::own).about(Way.OWN_POOL),
+                new Check(Group.POOLS, "memory of an own pool goes back by cuMemFree and by cuMemFreeAsync", PoolChecks::ownFreed)
+                        .about(Way.OWN_POOL),
                 new Check(Group.POOLS, "cuMemFree of stream-ordered memory gives it back", PoolChecks::plainFree).about(Way.DEFAULT_POOL),
                 new Check(Group.POOLS, "cuMemFreeAsync of plain memory gives it back", PoolChecks::asyncFree).about(Way.LINEAR));
     }
@@ -114,6 +116,24 @@ final class PoolChecks {
         ok(probe, "destroy", pool);
         balance.checkNothing("after the pool is destroyed");
         return Balance.text(charged) + " charged for 100 MiB, 200 MiB more refused";
+    }
+
+    private static String ownFreed(Stage stage) {
+        TestTenant tenant = stage.tenant(8 * GIB);
+        ProbeProcess probe = probe(stage, tenant);
+        Balance balance = Balance.start(stage, tenant);
+        tenant.setRoom(256 * MIB);
+        long pool = probe.ask("pool", "create").number("handle");
+        for (String how : List.of("cuMemFreeAsync", "cuMemFree")) {
+            Facts taken = probe.ask("pool", "alloc-from", pool, 160 * MIB);
+            Expect.success("cuMemAllocFromPoolAsync of 160 MiB", taken.status());
+            long pointer = taken.number("handle");
+            Expect.success(how, how.equals("cuMemFree") ? probe.free(pointer) : probe.ask("pool", "free", pointer).status());
+            ok(probe, "sync");
+            ok(probe, "trim", pool, 0);
+            balance.checkNothing("after " + how + " and a trim");
+        }
+        return "160 MiB of 256 MiB, twice";
     }
 
     private static String plainFree(Stage stage) {

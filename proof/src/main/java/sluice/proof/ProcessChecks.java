@@ -12,6 +12,7 @@ import sluice.region.Size;
 final class ProcessChecks {
     private static final int ROUNDS = 8;
     private static final long HEAD_START_NANOS = 20_000_000;
+    private static final List<String> ODD_NAMES = List.of("a Zed x", "x) Z 1 (y", "S 1 1");
 
     private ProcessChecks() {}
 
@@ -24,6 +25,9 @@ final class ProcessChecks {
                         .about(Way.PROCESS),
                 new Check(Group.PROCESSES, "processes killed in the middle of a call leave nothing", ProcessChecks::killedInCalls)
                         .about(Way.PROCESS),
+                new Check(Group.PROCESSES, "when one of three dies, the others stay counted to the byte", ProcessChecks::oneOfThree)
+                        .about(Way.PROCESS),
+                new Check(Group.PROCESSES, "a process counts whatever its name looks like", ProcessChecks::oddNames),
                 new Check(Group.PROCESSES, "a child process shares the quota", ProcessChecks::child),
                 new Check(Group.PROCESSES, "a program that becomes another starts with nothing charged", ProcessChecks::exec)
                         .about(Way.PROCESS),
@@ -106,6 +110,45 @@ final class ProcessChecks {
         }
         Expect.success("the whole quota afterwards", survivor.alloc(tenant.roomBytes()).status());
         return ROUNDS + " processes killed while they allocated and freed";
+    }
+
+    /// The dead one has the first slot; the last to come looks for the dead before it is refused.
+    private static String oneOfThree(Stage stage) {
+        TestTenant tenant = stage.tenant(8 * GIB);
+        ProbeProcess first = stage.in(tenant);
+        ProbeProcess second = stage.in(tenant);
+        ProbeProcess third = stage.in(tenant);
+        Balance balance = Balance.start(stage, tenant);
+        tenant.setRoom(GIB);
+        Expect.success("100 MiB", first.alloc(100 * MIB).status());
+        Expect.success("600 MiB", second.alloc(600 * MIB).status());
+        long held = tenant.chargedBytes(second.pid());
+        first.kill();
+        Expect.refused("more than is left, in the third", third.alloc(2 * GIB).status());
+        Expect.bytes("the charge of the second", held, tenant.chargedBytes(second.pid()));
+        balance.check("after the death of the first");
+        ProbeProcess late = stage.in(tenant);
+        Expect.bytes("the charge of the second, with a fourth process", held, tenant.chargedBytes(second.pid()));
+        Expect.refused("what only fits without the second", late.alloc(GIB).status());
+        balance.check("with a fourth process");
+        return "600 MiB of the second stayed charged";
+    }
+
+    private static String oddNames(Stage stage) {
+        for (String name : ODD_NAMES) {
+            TestTenant tenant = stage.tenant(8 * GIB);
+            ProbeProcess odd = stage.in(tenant);
+            ProbeProcess sibling = stage.in(tenant);
+            tenant.setRoom(GIB);
+            Expect.success("the new name", odd.ask("rename", name).status());
+            Expect.success("600 MiB", odd.alloc(600 * MIB).status());
+            Expect.refused("600 MiB beside a process named '" + name + "'", sibling.alloc(600 * MIB).status());
+            Expect.that(tenant.has(odd.pid()), "a process named '" + name + "' is taken for dead");
+            odd.kill();
+            Expect.success("600 MiB after its end", sibling.alloc(600 * MIB).status());
+            sibling.kill();
+        }
+        return String.join(", ", ODD_NAMES);
     }
 
     private static String child(Stage stage) {

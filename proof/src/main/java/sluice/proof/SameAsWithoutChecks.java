@@ -18,6 +18,9 @@ final class SameAsWithoutChecks {
                 new Check(Group.UNCHANGED, "kernels compute the same bytes", stage -> sameFacts(stage, "kernels")),
                 new Check(Group.UNCHANGED, "a graph of kernels computes the same bytes", stage -> sameFacts(stage, "graph")),
                 new Check(Group.UNCHANGED, "mistakes get the same error codes", stage -> sameFacts(stage, "errors")),
+                new Check(Group.UNCHANGED, "a pointer to managed memory says so", SameAsWithoutChecks::pointers),
+                new Check(Group.UNCHANGED, "every look-up by cuGetProcAddress gives the same function", stage -> sameFacts(stage, "look-ups")),
+                new Check(Group.UNCHANGED, "signals, umask and variables of a Java program stay as they are", SameAsWithoutChecks::guest),
                 new Check(Group.UNCHANGED, "a kernel takes as long as it takes", SameAsWithoutChecks::kernelTime));
     }
 
@@ -30,6 +33,28 @@ final class SameAsWithoutChecks {
                 .toList();
         Expect.that(different.isEmpty(), String.join(", ", different));
         return without.size() > 4 ? without.size() + " answers compared" : new Facts(without).line().replace('\t', ' ');
+    }
+
+    private static String pointers(Stage stage) {
+        String seen = sameFacts(stage, "pointers");
+        Facts pointers = stage.in(stage.tenant(8 * GIB)).ask("pointers");
+        Expect.that(pointers.text("managed").equals("1") && pointers.text("managed-among-others").equals("1")
+                && pointers.text("plain").equals("0"), "they are " + seen);
+        return seen;
+    }
+
+    /// The probe is a Java program, whose runtime lives on signals.
+    private static String guest(Stage stage) {
+        Map<String, String> without = stage.bare().ask("guest").values();
+        ProbeProcess probe = stage.in(stage.tenant(8 * GIB));
+        probe.alloc(GIB);
+        Map<String, String> with = probe.ask("guest").values();
+        without.remove("variables");
+        Expect.that(with.entrySet().containsAll(without.entrySet()), with + " instead of " + without);
+        String variables = with.get("variables");
+        probe.ask("reset");
+        Expect.that(probe.ask("guest").text("variables").equals(variables), "its environment was changed");
+        return new Facts(without).line().replace('\t', ' ');
     }
 
     private static String kernelTime(Stage stage) {

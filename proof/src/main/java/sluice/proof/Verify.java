@@ -21,6 +21,7 @@ public final class Verify {
                         PhysicalChecks.checks(),
                         ArrayChecks.checks(),
                         ContextChecks.checks(),
+                        SharingChecks.checks(),
                         ViewChecks.checks(),
                         LimitChecks.checks(),
                         ProcessChecks.checks(),

@@ -18,6 +18,8 @@ final class ViewChecks {
         return List.of(
                 new Check(Group.VIEWS, "with more in use than a lowered quota, free is 0", ViewChecks::overLimit)
                         .about(View.CUDA_INFO, View.CUDA_TOTAL),
+                new Check(Group.VIEWS, "cuMemGetInfo bears NULL for what is not wanted", ViewChecks::nullResults).about(View.CUDA_INFO),
+                new Check(Group.VIEWS, "what a neighbour holds is not shown as free", ViewChecks::neighbour).about(View.CUDA_INFO),
                 new Check(Group.VIEWS, "NVML's memory of the GPU is the quota, in both versions", ViewChecks::nvmlMemory).about(View.NVML_MEMORY),
                 new Check(Group.VIEWS, "NVML with more in use than a lowered quota says free 0", ViewChecks::nvmlOverLimit).about(View.NVML_MEMORY),
                 new Check(Group.VIEWS, "NVML shows no more free than is free on the GPU", ViewChecks::nvmlNeverMore).about(View.NVML_MEMORY),
@@ -45,6 +47,29 @@ final class ViewChecks {
         Expect.bytes("total of cuMemGetInfo", quota, info.number("total"));
         Expect.bytes("cuDeviceTotalMem", quota, info.number("device-total"));
         return Size.format(tenant.chargedBytes()) + " used of " + Size.format(quota) + ": free 0";
+    }
+
+    private static String nullResults(Stage stage) {
+        TestTenant tenant = stage.tenant(2 * GIB);
+        Facts answers = stage.in(tenant).ask("info-null");
+        Expect.success("cuMemGetInfo(NULL, &total)", (int) answers.number("null-free"));
+        Expect.bytes("its total", 2 * GIB, answers.number("total"));
+        Expect.success("cuMemGetInfo(&free, NULL)", (int) answers.number("null-total"));
+        Expect.bytes("its free", tenant.roomBytes(), answers.number("free"));
+        Expect.success("cuMemGetInfo(NULL, NULL)", (int) answers.number("null-both"));
+        return "total and free one by one, and neither";
+    }
+
+    /// The quota is all of the GPU, so only the neighbour's memory makes the difference.
+    private static String neighbour(Stage stage) {
+        ProbeProcess outsider = stage.bare();
+        ProbeProcess probe = stage.in(stage.tenant(outsider.ask("info").number("total")));
+        Expect.success("a neighbour's 1 GiB", outsider.alloc(GIB).status());
+        long there = outsider.ask("info").number("free");
+        long shown = probe.ask("info").number("free");
+        Expect.that(shown <= there || Expect.isNear(there, shown),
+                "free is " + Size.format(shown) + " although " + Size.format(there) + " are left");
+        return Size.format(there) + " are left on the GPU, shown " + Size.format(shown);
     }
 
     private static void expectMemory(TestTenant tenant, Facts views) {
