@@ -138,7 +138,11 @@ static void wait_for_turn(sl_lane_t *lane) {
     atomic_fetch_add_explicit(&gpu->share->turn_waited_nanos, sl_os_nanos() - now, memory_order_relaxed);
 }
 
-static void hand_over(sl_lane_t *lane) {
+void sl_admit_drain(sl_lane_t *lane) {
+    drain_to(lane, 0);
+}
+
+void sl_admit_hand_over(sl_lane_t *lane) {
     sl_lane_gpu_t *gpu = lane->gpu;
     drain_to(lane, 0);
     uint64_t now = sl_os_nanos();
@@ -158,7 +162,7 @@ static bool wait_for_turns(sl_lane_t *lane) {
     uint64_t now = sl_os_nanos();
     if (!sl_turn_is_wanted(&gpu->board, now) || now + in_flight(lane) < sl_turn_ends(&gpu->board, now))
         return false;
-    hand_over(lane);
+    sl_admit_hand_over(lane);
     return !sl_turn_is_mine(&gpu->board);
 }
 

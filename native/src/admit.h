@@ -8,6 +8,10 @@
 
 /* Waits until the lane may submit, and gives credit for at least the given time. */
 void sl_admit(sl_lane_t *lane, uint64_t nanos);
+/* Waits until the GPU has done what the lane submitted, not for ever. */
+void sl_admit_drain(sl_lane_t *lane);
+/* The same, and then gives the turn to the next who wants it. */
+void sl_admit_hand_over(sl_lane_t *lane);
 /* Ends the open batch. */
 void sl_admit_close(sl_lane_t *lane, sl_cost_t *only);
 /* Books what the GPU has finished. */

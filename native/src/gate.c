@@ -7,8 +7,10 @@
 #include "gate.h"
 
 #include <errno.h>
+#include <string.h>
 
 #include "admit.h"
+#include "hold.h"
 #include "os.h"
 #include "real.h"
 #include "tenant.h"
@@ -112,11 +114,15 @@ void sl_gate_settle_slowly(sl_gate_pass_t *pass) {
     int saved = errno;
     uint64_t now = sl_os_nanos();
     CUstreamCaptureMode mode = relax();
-    pthread_mutex_lock(&pass->lane->gpu->lock);
-    sl_meter_submitted(&pass->lane->meter, &pass->stream, now);
+    sl_lane_t *lane = pass->lane ? pass->lane : pass->hold;
+    pthread_mutex_lock(&lane->gpu->lock);
+    if (pass->lane)
+        sl_meter_submitted(&lane->meter, &pass->stream, now);
     if (pass->alone)
-        sl_admit_close(pass->lane, pass->alone);
-    pthread_mutex_unlock(&pass->lane->gpu->lock);
+        sl_admit_close(lane, pass->alone);
+    if (pass->hold)
+        sl_hold_after(lane, pass->operation);
+    pthread_mutex_unlock(&lane->gpu->lock);
     restore(mode);
     errno = saved;
 }
@@ -125,9 +131,23 @@ static bool has_turn(const sl_lane_gpu_t *gpu) {
     return !gpu->takes_turns || sl_turn_is_mine(&gpu->board);
 }
 
+static void begin_hold(sl_gate_pass_t *pass, sl_lane_t *lane) {
+    int saved = errno;
+    CUstreamCaptureMode mode = relax();
+    pthread_mutex_lock(&lane->gpu->lock);
+    if (lane->gpu->takes_turns) {
+        sl_hold_before(lane, pass->operation);
+        pass->hold = lane;
+    }
+    pthread_mutex_unlock(&lane->gpu->lock);
+    restore(mode);
+    errno = saved;
+}
+
 static void enter(sl_gate_pass_t *pass, CUstream handle, int default_stream, uint64_t key) {
     pass->lane = NULL;
     pass->alone = NULL;
+    pass->hold = NULL;
     sl_lane_t *lane = sl_lane_current();
     if (!lane)
         return;
@@ -138,6 +158,8 @@ static void enter(sl_gate_pass_t *pass, CUstream handle, int default_stream, uin
     pass->stream = sl_meter_stream(handle, default_stream == SL_GATE_PER_THREAD);
     if (SL_UNLIKELY(sl_meter_captures(&pass->stream)))
         return;
+    if (SL_UNLIKELY(sl_tenant.lock != NULL))
+        begin_hold(pass, lane);
     sl_cost_t *cost = sl_cost_find(key);
     int64_t nanos = (int64_t)atomic_load_explicit(&cost->nanos, memory_order_relaxed);
     bool member = atomic_load_explicit(sl_lane_place(lane, pass->stream.key), memory_order_relaxed) ==
@@ -155,16 +177,19 @@ static void enter(sl_gate_pass_t *pass, CUstream handle, int default_stream, uin
 void sl_gate_enter_kernel(sl_gate_pass_t *pass, CUstream stream, int default_stream, CUfunction function, unsigned grid_x,
                           unsigned grid_y, unsigned grid_z, unsigned threads) {
     uint64_t blocks = (uint64_t)grid_x * grid_y * grid_z;
+    pass->operation = SL_LOCK_SUBMITS;
     enter(pass, stream, default_stream, sl_cost_mix(sl_cost_mix((uintptr_t)function, blocks), threads));
 }
 
 void sl_gate_enter_graph(sl_gate_pass_t *pass, CUstream stream, int default_stream, CUgraphExec graph) {
+    pass->operation = SL_LOCK_SUBMITS;
     enter(pass, stream, default_stream, sl_cost_mix((uintptr_t)graph, 0x67));
 }
 
 /* Copies of about the same size by the same call. */
 void sl_gate_enter_copy(sl_gate_pass_t *pass, CUstream stream, int default_stream, unsigned entry, uint64_t bytes) {
     unsigned log = bytes ? 63u - (unsigned)__builtin_clzll(bytes) : 0;
+    pass->operation = sl_tenant.lock && !strstr(sl_entry_cuda.names[entry], "Async") ? SL_LOCK_WAITS : SL_LOCK_SUBMITS;
     uint64_t eighth = log > 3 ? bytes >> (log - 3) : bytes;
     enter(pass, stream, default_stream, sl_cost_mix(entry + 1, (uint64_t)log << 32 | eighth));
 }
@@ -190,9 +215,20 @@ void sl_gate_before_wait(void) {
     restore(mode);
 }
 
+static void end_hold(sl_lane_t *lane) {
+    CUstreamCaptureMode mode = relax();
+    pthread_mutex_lock(&lane->gpu->lock);
+    if (lane->gpu->takes_turns)
+        sl_hold_synced(lane);
+    pthread_mutex_unlock(&lane->gpu->lock);
+    restore(mode);
+}
+
 /* The credit is not given back; but it does not count as work under way any more. */
 void sl_gate_after_wait(void) {
     sl_lane_t *lane = sl_gate_is_on() ? sl_lane_current() : NULL;
+    if (SL_UNLIKELY(sl_tenant.lock != NULL) && lane)
+        end_hold(lane);
     if (!is_contended(lane))
         return;
     CUstreamCaptureMode mode = relax();
@@ -225,6 +261,7 @@ void sl_gate_leave_context(CUcontext context) {
 
 void sl_gate_forget(void) {
     sl_lane_forget();
+    sl_hold_forget();
     sl_cost_forget();
     atomic_store(&sl_gate_on, false);
     atomic_store(&sl_gate_off_epoch, 0);

@@ -10,6 +10,7 @@
 #include "cuda_abi.h"
 #include "entry.h"
 #include "lane.h"
+#include "lock.h"
 #include "meter.h"
 
 enum { SL_GATE_LEGACY, SL_GATE_PER_THREAD };
@@ -18,6 +19,8 @@ typedef struct {
     sl_lane_t *lane; /* NULL: nothing is left to do after the call */
     sl_meter_stream_t stream;
     sl_cost_t *alone; /* the call is measured by itself */
+    sl_lane_t *hold;  /* the windows of culocker follow the call; NULL: there are none */
+    sl_lock_operation_t operation;
 } sl_gate_pass_t;
 
 /* Limits on GPU time were seen. Without them no call has to pass while the limits have the same epoch. */
@@ -40,7 +43,7 @@ void sl_gate_enter_copy(sl_gate_pass_t *pass, CUstream stream, int default_strea
 void sl_gate_settle_slowly(sl_gate_pass_t *pass);
 
 static inline void sl_gate_leave(sl_gate_pass_t *pass) {
-    if (SL_UNLIKELY(pass->lane != NULL))
+    if (SL_UNLIKELY(pass->lane != NULL || pass->hold != NULL))
         sl_gate_settle_slowly(pass);
 }
 

@@ -1,0 +1,53 @@
+/* windows: submits kernels that spin, as a program that has the GPU in windows does.
+ * Usage: windows PTX KERNELS MICROSECONDS [--copy]  prints "done KERNELS MILLISECONDS"; --copy: a copy that waits after each */
+#include "driver_calls.h"
+
+#include <string.h>
+#include <time.h>
+
+typedef int (*launch_t)(void *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void *, void **, void **);
+
+static double now_millis(void) {
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec * 1e3 + (double)time.tv_nsec / 1e6;
+}
+
+static void check(const char *what, int status) {
+    if (status == 0)
+        return;
+    printf("%s %d\n", what, status);
+    exit(1);
+}
+
+int main(int argc, char **argv) {
+    if (argc < 4)
+        return fprintf(stderr, "usage: windows PTX KERNELS MICROSECONDS [--copy]\n"), 2;
+    int kernels = atoi(argv[2]), copies = argc > 4 && strcmp(argv[4], "--copy") == 0;
+    uint64_t nanos = strtoull(argv[3], NULL, 10) * 1000, address;
+    void *module, *function, *stream, *parameters[] = {&nanos};
+    static char text[1 << 16], host[4096];
+    FILE *file = fopen(argv[1], "r");
+    if (!file || !fread(text, 1, sizeof text - 1, file))
+        return fprintf(stderr, "cannot read %s\n", argv[1]), 2;
+    driver_open();
+    int (*load)(void **, const void *) = (int (*)(void **, const void *))driver_function("cuModuleLoadData");
+    int (*find)(void **, void *, const char *) = (int (*)(void **, void *, const char *))driver_function("cuModuleGetFunction");
+    int (*create)(void **, unsigned) = (int (*)(void **, unsigned))driver_function("cuStreamCreate");
+    int (*wait)(void *) = (int (*)(void *))driver_function("cuStreamSynchronize");
+    int (*copy)(void *, uint64_t, size_t) = (int (*)(void *, uint64_t, size_t))driver_function("cuMemcpyDtoH_v2");
+    launch_t launch = (launch_t)driver_function("cuLaunchKernel");
+    check("load", load(&module, text));
+    check("find", find(&function, module, "sluice_spin"));
+    check("create", create(&stream, 1));
+    check("allocate", cuMemAlloc_v2(&address, sizeof host));
+    double start = now_millis();
+    for (int i = 0; i < kernels; i++) {
+        check("launch", launch(function, 1, 1, 1, 1, 1, 1, 0, stream, parameters, NULL));
+        if (copies)
+            check("copy", copy(host, address, sizeof host));
+    }
+    check("wait", wait(stream));
+    printf("done %d %.1f\n", kernels, now_millis() - start);
+    return 0;
+}
