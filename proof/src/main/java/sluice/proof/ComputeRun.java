@@ -21,7 +21,7 @@ record ComputeRun(
         Map<Load, Double> alone,
         Map<String, String> failures) {
 
-    private static final double ALONE_SECONDS = 3;
+    private static final double ALONE_SECONDS = 2;
 
     /// A tenant of a run; without terms it runs without the library.
     record Part(Terms terms, Load load) {}
