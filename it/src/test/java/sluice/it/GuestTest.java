@@ -47,6 +47,21 @@ class GuestTest {
         assertThat(limited).isEqualTo(bare);
     }
 
+    /// Not even where the library could not work: there is nobody to tell.
+    @Test
+    void shouldBeNothingToAProgramWithoutCuda() throws Exception {
+        Map<String, String> hopeless = Map.of("SLUICE_MEMORY", "1g", "SLUICE_RUNTIME_DIR", "/proc/nowhere", "SLUICE_ON_ERROR", "fail",
+                "SLUICE_LOG", "debug");
+        String java = Machine.HOME.resolve("runtime/bin/java").toString();
+        for (String[] command : List.of(new String[] {"/bin/sh", "-c", "umask; trap; echo done"}, new String[] {java, "-version"})) {
+            var without = machine.plain(command);
+            var with = machine.preloaded(hopeless, command);
+            assertThat(with.status()).isZero();
+            assertThat(with).isEqualTo(without);
+        }
+        assertThat(machine.runtimeDirectory()).isEmptyDirectory();
+    }
+
     @Test
     void shouldLeaveNoFileOpen() throws Exception {
         Process job = machine.startPreloaded(QUOTA, Machine.program("hog"), "--step", "64m", "--count", "2", "--hold", "60000");
