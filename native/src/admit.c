@@ -1,8 +1,8 @@
 /* admit: when work may go to the GPU: the cap, the turn and what is under way already.
  *
  * The cap is one word in the region, shared by all processes of the tenant: the time at which it has paid for all GPU time
- * charged so far. Credit is charged when it is given and put right when the meter has read what was really used; so a kernel
- * that takes too long is paid for afterwards. When the cap is used up the gate stays shut for a whole window, so that
+ * charged so far. A batch is charged with what its calls are known to take when it is closed, and put right when the meter has
+ * read what was really used; so a kernel that takes too long is paid for afterwards. When the cap is used up the gate stays shut for a whole window, so that
  * the work in between goes to the GPU in one piece.
  *
  * No wait for the GPU is without a bound: a program may have to submit more before what it submitted can end. */
@@ -17,6 +17,8 @@
 #define MICRO 1000u
 #define MILLI 1000000u
 #define WINDOW_NANOS (10 * MILLI)         /* of the cap */
+#define KEPT_NANOS (15 * MILLI)           /* of GPU time */
+#define LONGEST_KEPT_NANOS (100 * MILLI)  /* of time */
 #define CHUNK_NANOS (500 * MICRO)         /* of credit */
 #define BATCH_NANOS (400 * MICRO)         /* a batch is closed when it is this long */
 #define FLIGHT_NANOS (10 * MILLI)         /* predicted work under way, at most */
@@ -34,6 +36,12 @@ static void pause_until(uint64_t until) {
         __builtin_ia32_pause();
 }
 
+/* How much time that passed unused is kept: enough for a host that wakes late, too little to be seen in a second. */
+static uint64_t kept(const sl_lane_gpu_t *gpu) {
+    uint64_t span = (uint64_t)KEPT_NANOS * 1000 / gpu->permille;
+    return span < LONGEST_KEPT_NANOS ? span : LONGEST_KEPT_NANOS;
+}
+
 /* Adds GPU time to what the cap must pay for; less than none takes it back. */
 static void charge(sl_lane_gpu_t *gpu, int64_t nanos, uint64_t now) {
     if (gpu->permille >= 1000)
@@ -41,7 +49,7 @@ static void charge(sl_lane_gpu_t *gpu, int64_t nanos, uint64_t now) {
     int64_t wall = nanos * 1000 / (int64_t)gpu->permille;
     uint64_t due = gpu->share->due_nanos, next;
     do {
-        uint64_t least = now - 2 * WINDOW_NANOS;
+        uint64_t least = now - kept(gpu);
         next = (uint64_t)((int64_t)(due > least ? due : least) + wall);
     } while (!atomic_compare_exchange_weak(&gpu->share->due_nanos, &due, next));
 }
@@ -50,21 +58,27 @@ static uint64_t spent(const sl_lane_gpu_t *gpu) {
     return (uint64_t)((int64_t)gpu->granted_nanos - atomic_load_explicit(&gpu->credit_nanos, memory_order_relaxed));
 }
 
-void sl_admit_close(sl_lane_t *lane, sl_cost_t *only) {
+void sl_admit_close(sl_lane_t *lane, sl_cost_t *only, bool prompt) {
     if (!lane->meter.is_open)
         return;
     uint64_t now_spent = spent(lane->gpu), predicted = now_spent > lane->opened_nanos ? now_spent - lane->opened_nanos : 0;
     unsigned calls = lane->calls;
-    sl_meter_close(&lane->meter, predicted, calls - lane->opened_calls, only, sl_os_nanos());
+    uint64_t nanos = sl_meter_close(&lane->meter, predicted, calls - lane->opened_calls, only, prompt);
+    charge(lane->gpu, (int64_t)nanos, sl_os_nanos());
     lane->opened_nanos = now_spent;
     lane->opened_calls = calls;
+}
+
+void sl_admit_close_long(sl_lane_t *lane) {
+    if (lane->meter.is_open && spent(lane->gpu) - lane->opened_nanos >= BATCH_NANOS)
+        sl_admit_close(lane, NULL, true);
 }
 
 void sl_admit_settle(sl_lane_t *lane) {
     sl_lane_gpu_t *gpu = lane->gpu;
     sl_meter_reading_t reading;
     while (sl_meter_settle(&lane->meter, &reading)) {
-        charge(gpu, (int64_t)reading.nanos - (int64_t)reading.predicted_nanos, sl_os_nanos());
+        charge(gpu, (int64_t)reading.nanos - (int64_t)reading.charged_nanos, sl_os_nanos());
         atomic_fetch_add_explicit(&gpu->share->used_nanos, reading.nanos, memory_order_relaxed);
         atomic_fetch_add_explicit(&gpu->share->submitted_calls, reading.calls, memory_order_relaxed);
         if (reading.calls > 1)
@@ -75,7 +89,7 @@ void sl_admit_settle(sl_lane_t *lane) {
 /* Predicted work of the lane that the GPU has not done. */
 static uint64_t in_flight(const sl_lane_t *lane) {
     uint64_t open = lane->meter.is_open ? spent(lane->gpu) - lane->opened_nanos : 0;
-    return lane->meter.unsettled_nanos + open;
+    return lane->meter.unsettled_nanos + sl_meter_expect(&lane->meter, open);
 }
 
 void sl_admit_publish(sl_lane_t *lane, uint64_t now) {
@@ -95,7 +109,7 @@ static void unlocked_pause(sl_lane_t *lane, uint64_t until) {
 /* Waits until the predicted work under way is no more than this. */
 static void drain_to(sl_lane_t *lane, uint64_t nanos) {
     uint64_t start = sl_os_nanos(), now = start;
-    sl_admit_close(lane, NULL);
+    sl_admit_close(lane, NULL, false);
     for (sl_admit_settle(lane); in_flight(lane) > nanos && now - start < PATIENCE_NANOS; now = sl_os_nanos()) {
         uint64_t left = in_flight(lane) - nanos;
         if (lane->gpu->takes_turns)
@@ -116,9 +130,10 @@ static bool wait_for_cap(sl_lane_t *lane) {
     uint64_t opens = due + WINDOW_NANOS;
     if (!gpu->shut || opens <= now)
         return gpu->shut = false;
-    sl_admit_close(lane, NULL);
+    sl_admit_close(lane, NULL, false);
     sl_admit_publish(lane, now);
-    unlocked_pause(lane, opens - now < LOOK_NANOS ? opens : now + LOOK_NANOS);
+    uint64_t look = lane->meter.unsettled_nanos ? now + lane->meter.unsettled_nanos + 2 * SPIN_NANOS : now + LOOK_NANOS;
+    unlocked_pause(lane, opens < look ? opens : look);
     sl_admit_settle(lane);
     atomic_fetch_add_explicit(&gpu->share->cap_waits, 1, memory_order_relaxed);
     atomic_fetch_add_explicit(&gpu->share->cap_waited_nanos, sl_os_nanos() - now, memory_order_relaxed);
@@ -128,7 +143,7 @@ static bool wait_for_cap(sl_lane_t *lane) {
 static void wait_for_turn(sl_lane_t *lane) {
     sl_lane_gpu_t *gpu = lane->gpu;
     uint64_t now = sl_os_nanos();
-    sl_admit_close(lane, NULL);
+    sl_admit_close(lane, NULL, false);
     sl_board_t board = gpu->board;
     pthread_mutex_unlock(&gpu->lock);
     sl_turn_wait(&board, LOOK_NANOS);
@@ -187,15 +202,14 @@ static uint64_t chunk_of(const sl_lane_gpu_t *gpu, uint64_t now) {
 
 static void grant(sl_lane_t *lane, uint64_t nanos) {
     sl_lane_gpu_t *gpu = lane->gpu;
-    uint64_t now = sl_os_nanos(), chunk = chunk_of(gpu, now);
-    int64_t credit = gpu->credit_nanos;
-    int64_t wanted = (int64_t)(nanos > chunk ? nanos : chunk);
+    uint64_t now = sl_os_nanos(), chunk = chunk_of(gpu, now), none = 0;
+    int64_t credit = gpu->credit_nanos, more = (int64_t)(nanos > chunk ? nanos : chunk) - (credit < 0 ? credit : 0);
+    if (lane->meter.overlap > 0.05)
+        more = (int64_t)((double)more / lane->meter.overlap);
     if (credit < (int64_t)nanos) {
-        atomic_fetch_add(&gpu->credit_nanos, wanted - (credit > 0 ? 0 : credit));
-        gpu->granted_nanos += (uint64_t)(wanted - (credit > 0 ? 0 : credit));
-        charge(gpu, wanted - (credit > 0 ? 0 : credit), now);
+        atomic_fetch_add(&gpu->credit_nanos, more);
+        gpu->granted_nanos += (uint64_t)more;
     }
-    uint64_t none = 0;
     atomic_compare_exchange_strong(&gpu->share->began_nanos, &none, now);
     sl_admit_publish(lane, now);
 }
@@ -203,13 +217,13 @@ static void grant(sl_lane_t *lane, uint64_t nanos) {
 void sl_admit(sl_lane_t *lane, uint64_t nanos) {
     sl_lane_gpu_t *gpu = lane->gpu;
     sl_admit_settle(lane);
+    if (lane->meter.is_open && spent(gpu) - lane->opened_nanos >= BATCH_NANOS)
+        sl_admit_close(lane, NULL, false);
     do {
         if (gpu->epoch != sl_tenant.region.limits->epoch)
             sl_lane_refresh(gpu);
         check_superior(gpu, sl_os_nanos());
     } while (wait_for_cap(lane) || wait_for_turns(lane));
-    if (lane->meter.is_open && spent(gpu) - lane->opened_nanos >= BATCH_NANOS)
-        sl_admit_close(lane, NULL);
     uint64_t most = gpu->has_superior ? FLIGHT_BELOW_NANOS : FLIGHT_NANOS;
     if (in_flight(lane) > most || lane->meter.open - lane->meter.oldest >= SL_METER_BATCHES - 2)
         drain_to(lane, most / 2);

@@ -93,7 +93,7 @@ static void enter_slowly(sl_gate_pass_t *pass, sl_lane_t *lane, sl_cost_t *cost)
         bool learn = cost->samples < LEARN_SAMPLES || (gpu->dry && out_of_credit);
         sl_admit(lane, nanos);
         if (learn && !cost->pending) {
-            sl_admit_close(lane, NULL);
+            sl_admit_close(lane, NULL, false);
             pass->alone = cost;
             atomic_fetch_add(&cost->pending, 1);
         }
@@ -119,7 +119,9 @@ void sl_gate_settle_slowly(sl_gate_pass_t *pass) {
     if (pass->lane)
         sl_meter_submitted(&lane->meter, &pass->stream, now);
     if (pass->alone)
-        sl_admit_close(lane, pass->alone);
+        sl_admit_close(lane, pass->alone, true);
+    else if (pass->lane)
+        sl_admit_close_long(lane);
     if (pass->hold)
         sl_hold_after(lane, pass->operation);
     pthread_mutex_unlock(&lane->gpu->lock);
@@ -210,7 +212,7 @@ void sl_gate_before_wait(void) {
         return;
     CUstreamCaptureMode mode = relax();
     pthread_mutex_lock(&lane->gpu->lock);
-    sl_admit_close(lane, NULL);
+    sl_admit_close(lane, NULL, false);
     pthread_mutex_unlock(&lane->gpu->lock);
     restore(mode);
 }

@@ -14,7 +14,7 @@ static sl_lane_gpu_t gpus[SL_REGION_GPU_COUNT];
 static sl_lane_t *_Atomic lanes[CONTEXTS];
 static _Atomic uint32_t generation = 1; /* changes when a context ends: its address may come back */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static __thread struct {
+static __thread __attribute__((tls_model("initial-exec"))) struct {
     CUcontext context;
     sl_lane_t *lane;
     uint32_t generation;

@@ -20,7 +20,7 @@
 enum { NOT_CAPTURING = 0 };
 
 sl_meter_stream_t sl_meter_stream(CUstream handle, bool per_thread) {
-    static __thread uint64_t thread; /* its address stands for the thread */
+    static __thread uint64_t thread __attribute__((tls_model("initial-exec"))); /* its address stands for the thread */
     uintptr_t number = (uintptr_t)handle;
     bool own = number == 2 || (number == 0 && per_thread);
     uint64_t key = own ? (uintptr_t)&thread | 1 : number == 0 ? 1 : number;
@@ -38,10 +38,13 @@ static sl_meter_batch_t *batch_at(sl_meter_t *meter, uint64_t number) {
 }
 
 static sl_meter_event_t *take_event(sl_meter_t *meter) {
-    for (unsigned i = 0; i < meter->made; i++)
-        if (!meter->events[i].uses)
-            return meter->events[i].uses = 1, &meter->events[i];
-    sl_meter_event_t *event = &meter->events[meter->made];
+    sl_meter_event_t *event = meter->unused;
+    if (event) {
+        meter->unused = event->next;
+        event->uses = 1;
+        return event;
+    }
+    event = &meter->events[meter->made];
     if (meter->made == SL_METER_EVENTS || !real.cuEventCreate || real.cuEventCreate(&event->handle, 0) != CUDA_SUCCESS)
         return NULL;
     meter->made++;
@@ -55,9 +58,11 @@ static sl_meter_event_t *keep(sl_meter_event_t *event) {
     return event;
 }
 
-static void give_back(sl_meter_event_t *event) {
-    if (event)
-        event->uses--;
+static void give_back(sl_meter_t *meter, sl_meter_event_t *event) {
+    if (!event || --event->uses)
+        return;
+    event->next = meter->unused;
+    meter->unused = event;
 }
 
 /* NULL when it cannot be recorded: the stream captures, or belongs to another thread. */
@@ -68,9 +73,11 @@ static sl_meter_event_t *record(sl_meter_t *meter, const sl_meter_stream_t *stre
         return NULL;
     sl_meter_event_t *event = take_event(meter);
     if (event && write(event->handle, stream->handle) != CUDA_SUCCESS) {
-        give_back(event);
+        give_back(meter, event);
         return NULL;
     }
+    if (event)
+        event->recorded_nanos = sl_os_nanos();
     return event;
 }
 
@@ -118,27 +125,35 @@ bool sl_meter_open(sl_meter_t *meter, const sl_meter_stream_t *stream) {
     sl_meter_span_t span = {.stream = *stream};
     span.start = keep(pending_end(meter, stream->key));
     span.fresh = !span.start;
-    if (span.fresh) {
+    if (span.fresh)
         span.start = record(meter, stream);
-        span.recorded_nanos = sl_os_nanos();
-    }
+    span.opened_nanos = sl_os_nanos();
     batch->spans[batch->count++] = span;
     batch->blurred |= !span.start;
     return span.start != NULL;
 }
 
+/* An earlier end that the GPU has reached by now was no earlier work: it may have been recorded on an idle stream. */
 void sl_meter_submitted(sl_meter_t *meter, const sl_meter_stream_t *stream, uint64_t now) {
     sl_meter_span_t *span = meter->is_open ? span_of(batch_at(meter, meter->open), stream->key) : NULL;
-    if (span && span->recorded_nanos) {
-        span->gap_nanos = now - span->recorded_nanos;
-        span->recorded_nanos = 0;
-    }
+    if (!span || !span->opened_nanos || !span->start)
+        return;
+    if (!span->fresh && is_done(span->start))
+        span->fresh = true;
+    uint64_t idle_from = span->opened_nanos;
+    if (span->fresh && span->start->recorded_nanos > idle_from)
+        idle_from = span->start->recorded_nanos;
+    span->gap_nanos = now > idle_from ? now - idle_from : 0;
+    span->opened_nanos = 0;
 }
 
-void sl_meter_close(sl_meter_t *meter, uint64_t predicted_nanos, unsigned calls, sl_cost_t *only, uint64_t now) {
-    if (!meter->is_open)
-        return;
+uint64_t sl_meter_expect(const sl_meter_t *meter, uint64_t predicted_nanos) {
+    return meter->overlap > 0 ? (uint64_t)((double)predicted_nanos * meter->overlap) : predicted_nanos;
+}
+
+uint64_t sl_meter_close(sl_meter_t *meter, uint64_t predicted_nanos, unsigned calls, sl_cost_t *only, bool prompt) {
     sl_meter_batch_t *batch = batch_at(meter, meter->open);
+    uint64_t begun = sl_os_nanos();
     batch->full = batch->count != 0;
     for (unsigned i = 0; i < batch->count; i++) {
         sl_meter_span_t *span = &batch->spans[i];
@@ -147,17 +162,20 @@ void sl_meter_close(sl_meter_t *meter, uint64_t predicted_nanos, unsigned calls,
         batch->blurred |= !span->end;
         batch->full = batch->full && !span->fresh && !is_done(span->start);
     }
-    bool late = only && sl_os_nanos() - now > LATE_NANOS;
+    bool late = sl_os_nanos() - begun > LATE_NANOS;
     if (only && (late || batch->count != 1 || batch->blurred)) {
         atomic_fetch_sub(&only->pending, 1);
         only = NULL;
     }
     batch->only = only;
+    batch->prompt = prompt && !late;
     batch->predicted_nanos = predicted_nanos;
+    batch->charged_nanos = batch->count > 1 ? sl_meter_expect(meter, predicted_nanos) : predicted_nanos;
     batch->calls = calls;
-    meter->unsettled_nanos += predicted_nanos;
+    meter->unsettled_nanos += batch->charged_nanos;
     meter->open++;
     meter->is_open = false;
+    return batch->charged_nanos;
 }
 
 void sl_meter_leave_stream(sl_meter_t *meter, CUstream handle) {
@@ -219,7 +237,7 @@ static void move_origin(sl_meter_t *meter, const sl_meter_batch_t *batch) {
     for (unsigned i = 0; i < batch->count; i++)
         if (batch->spans[i].end) {
             double nanos = meter->origin_nanos + elapsed(meter->origin, batch->spans[i].end);
-            give_back(meter->origin);
+            give_back(meter, meter->origin);
             meter->origin = keep(batch->spans[i].end);
             meter->origin_nanos = nanos;
             return;
@@ -230,7 +248,15 @@ static double judge(const sl_meter_batch_t *batch, double covered) {
     double predicted = (double)batch->predicted_nanos;
     if (batch->blurred)
         return covered > predicted ? covered : predicted;
-    return batch->full || batch->calls == 1 || covered < predicted ? covered : predicted;
+    bool exact = batch->full || (batch->calls == 1 && batch->prompt);
+    return exact || covered < predicted ? covered : predicted;
+}
+
+static void learn_overlap(sl_meter_t *meter, const sl_meter_batch_t *batch, double covered) {
+    double seen = batch->count > 1 && batch->predicted_nanos ? covered / (double)batch->predicted_nanos : 1;
+    double old = meter->overlap > 0 ? meter->overlap : 1;
+    seen = seen > 1 ? 1 : seen < 0.01 ? 0.01 : seen;
+    meter->overlap = batch->blurred ? old : old + (seen - old) / 8;
 }
 
 bool sl_meter_settle(sl_meter_t *meter, sl_meter_reading_t *reading) {
@@ -245,12 +271,13 @@ bool sl_meter_settle(sl_meter_t *meter, sl_meter_reading_t *reading) {
         sl_cost_learn(batch->only, (uint64_t)covered);
         atomic_fetch_sub(&batch->only->pending, 1);
     }
-    *reading = (sl_meter_reading_t){(uint64_t)judge(batch, covered), batch->predicted_nanos, batch->calls, batch->full};
+    learn_overlap(meter, batch, covered);
+    *reading = (sl_meter_reading_t){(uint64_t)judge(batch, covered), batch->charged_nanos, batch->calls, batch->full};
     for (unsigned i = 0; i < batch->count; i++) {
-        give_back(batch->spans[i].start);
-        give_back(batch->spans[i].end);
+        give_back(meter, batch->spans[i].start);
+        give_back(meter, batch->spans[i].end);
     }
-    meter->unsettled_nanos -= batch->predicted_nanos;
+    meter->unsettled_nanos -= batch->charged_nanos;
     meter->oldest++;
     return true;
 }

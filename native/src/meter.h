@@ -10,7 +10,7 @@
 
 #define SL_METER_STREAMS 16
 #define SL_METER_BATCHES 64
-#define SL_METER_EVENTS 256
+#define SL_METER_EVENTS (SL_METER_STREAMS * (SL_METER_BATCHES + 2))
 
 /* How a call names a stream: the numbers of the default streams mean another stream in each variant of a call. */
 typedef struct {
@@ -21,25 +21,29 @@ typedef struct {
 } sl_meter_stream_t;
 
 /* An event ends one span and may begin the next. */
-typedef struct {
+typedef struct sl_meter_event {
+    struct sl_meter_event *next;
     CUevent handle;
     unsigned uses;
+    uint64_t recorded_nanos; /* when, on the host */
 } sl_meter_event_t;
 
 typedef struct {
     sl_meter_stream_t stream;
     sl_meter_event_t *start, *end; /* NULL: could not be recorded */
-    bool fresh;                    /* the stream was idle when start was recorded; else it is the end of an earlier span */
-    uint64_t recorded_nanos;       /* when, on the host; 0 = the first submission after it was seen */
-    uint64_t gap_nanos;            /* from then to that submission */
+    bool fresh;                    /* the GPU passed start before there was more to do; else the work follows without a gap */
+    uint64_t opened_nanos;         /* when, on the host; 0 = the first submission after it was seen */
+    uint64_t gap_nanos;            /* how long the GPU waited for that submission */
 } sl_meter_span_t;
 
 typedef struct {
     sl_meter_span_t spans[SL_METER_STREAMS];
     unsigned count;
     unsigned calls;
-    uint64_t predicted_nanos;
+    uint64_t predicted_nanos; /* sum of what its calls were known to take */
+    uint64_t charged_nanos;   /* what was charged for it when it was closed */
     sl_cost_t *only; /* the batch is this one call: teaches what it costs */
+    bool prompt;     /* it was closed right after its last call, not some time later */
     bool full;       /* the GPU had work from before it until its end */
     bool blurred;    /* not all of its work lies between events */
 } sl_meter_batch_t;
@@ -50,16 +54,18 @@ typedef struct {
     uint64_t oldest, open; /* numbers of batches; the open one, if any, is the last */
     bool is_open;
     sl_meter_event_t events[SL_METER_EVENTS];
+    sl_meter_event_t *unused; /* linked by next */
     unsigned made;
     sl_meter_event_t *origin;  /* an event whose place on the context's own time line is known */
     double origin_nanos;
     double covered_nanos;      /* up to here GPU time was charged */
-    uint64_t unsettled_nanos;  /* predicted, of all closed batches */
+    uint64_t unsettled_nanos;  /* charged for all closed batches that the GPU has not finished */
+    double overlap;            /* streams that work side by side: GPU time over the sum of what calls take; at most 1 */
 } sl_meter_t;
 
 typedef struct {
-    uint64_t nanos;     /* GPU time of the batch */
-    uint64_t predicted_nanos;
+    uint64_t nanos;         /* GPU time of the batch */
+    uint64_t charged_nanos; /* what was charged for it */
     unsigned calls;
     bool full;
 } sl_meter_reading_t;
@@ -73,8 +79,10 @@ bool sl_meter_open(sl_meter_t *meter, const sl_meter_stream_t *stream);
 bool sl_meter_has(const sl_meter_t *meter, const sl_meter_stream_t *stream);
 /* Right after a submission: notes the host's gap after a fresh start. */
 void sl_meter_submitted(sl_meter_t *meter, const sl_meter_stream_t *stream, uint64_t now);
-/* Ends the open batch: its work was predicted to take so long. */
-void sl_meter_close(sl_meter_t *meter, uint64_t predicted_nanos, unsigned calls, sl_cost_t *only, uint64_t now);
+/* Ends the open batch, whose calls are known to take so long. Gives the GPU time to charge for it now. */
+uint64_t sl_meter_close(sl_meter_t *meter, uint64_t predicted_nanos, unsigned calls, sl_cost_t *only, bool prompt);
+/* GPU time that calls of this sum are likely to take. */
+uint64_t sl_meter_expect(const sl_meter_t *meter, uint64_t predicted_nanos);
 /* The oldest batch's reading, when the GPU is done with it. */
 bool sl_meter_settle(sl_meter_t *meter, sl_meter_reading_t *reading);
 /* The stream is about to be destroyed. */
