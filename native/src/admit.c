@@ -26,6 +26,7 @@
 #define PATIENCE_NANOS (100 * MILLI)      /* with work that should have ended */
 #define LOOK_NANOS (50 * MILLI)           /* how often one who waits reads the limits */
 #define SPIN_NANOS (60 * MICRO)           /* a sleep ends this much late */
+#define POLL_NANOS (5 * MICRO)
 #define SUPERIOR_NANOS (50 * MILLI)
 
 static void pause_until(uint64_t until) {
@@ -63,8 +64,10 @@ void sl_admit_close(sl_lane_t *lane, sl_cost_t *only, bool prompt) {
         return;
     uint64_t now_spent = spent(lane->gpu), predicted = now_spent > lane->opened_nanos ? now_spent - lane->opened_nanos : 0;
     unsigned calls = lane->calls;
+    uint64_t opened = lane->meter.batches[lane->meter.open % SL_METER_BATCHES].opened_nanos;
     uint64_t nanos = sl_meter_close(&lane->meter, predicted, calls - lane->opened_calls, only, prompt);
     charge(lane->gpu, (int64_t)nanos, sl_os_nanos());
+    lane->busy_nanos = (lane->busy_nanos > opened ? lane->busy_nanos : opened) + nanos;
     lane->opened_nanos = now_spent;
     lane->opened_calls = calls;
 }
@@ -83,13 +86,18 @@ void sl_admit_settle(sl_lane_t *lane) {
         atomic_fetch_add_explicit(&gpu->share->submitted_calls, reading.calls, memory_order_relaxed);
         if (reading.calls > 1)
             gpu->dry = !reading.full;
+        lane->busy_nanos += reading.nanos - reading.charged_nanos;
+        if (reading.last)
+            lane->busy_nanos = 0;
     }
 }
 
-/* Predicted work of the lane that the GPU has not done. */
-static uint64_t in_flight(const sl_lane_t *lane) {
-    uint64_t open = lane->meter.is_open ? spent(lane->gpu) - lane->opened_nanos : 0;
-    return lane->meter.unsettled_nanos + sl_meter_expect(&lane->meter, open);
+/* How long the GPU still needs for what the lane submitted, as far as it is known. */
+static uint64_t in_flight(const sl_lane_t *lane, uint64_t now) {
+    uint64_t open = lane->meter.is_open ? sl_meter_expect(&lane->meter, spent(lane->gpu) - lane->opened_nanos) : 0;
+    if (lane->meter.open == lane->meter.oldest)
+        return open;
+    return open + (lane->busy_nanos > now ? lane->busy_nanos - now : 1);
 }
 
 void sl_admit_publish(sl_lane_t *lane, uint64_t now) {
@@ -97,7 +105,7 @@ void sl_admit_publish(sl_lane_t *lane, uint64_t now) {
     if (!gpu->takes_turns)
         return;
     int64_t credit = gpu->credit_nanos;
-    gpu->board.processes[gpu->board.process].busy_nanos = now + in_flight(lane) + (credit > 0 ? (uint64_t)credit : 0);
+    gpu->board.processes[gpu->board.process].busy_nanos = now + in_flight(lane, now) + (credit > 0 ? (uint64_t)credit : 0);
 }
 
 static void unlocked_pause(sl_lane_t *lane, uint64_t until) {
@@ -106,15 +114,15 @@ static void unlocked_pause(sl_lane_t *lane, uint64_t until) {
     pthread_mutex_lock(&lane->gpu->lock);
 }
 
-/* Waits until the predicted work under way is no more than this. */
+/* Waits until the work under way takes no longer than this. */
 static void drain_to(sl_lane_t *lane, uint64_t nanos) {
-    uint64_t start = sl_os_nanos(), now = start;
+    uint64_t start = sl_os_nanos(), now = start, left;
     sl_admit_close(lane, NULL, false);
-    for (sl_admit_settle(lane); in_flight(lane) > nanos && now - start < PATIENCE_NANOS; now = sl_os_nanos()) {
-        uint64_t left = in_flight(lane) - nanos;
+    for (sl_admit_settle(lane); (left = in_flight(lane, now)) > nanos && now - start < PATIENCE_NANOS; now = sl_os_nanos()) {
         if (lane->gpu->takes_turns)
             lane->gpu->board.processes[lane->gpu->board.process].busy_nanos = now + left + MILLI;
-        unlocked_pause(lane, now + (left < 4 * SPIN_NANOS ? 5 * MICRO : left / 2));
+        uint64_t rest = left - nanos;
+        unlocked_pause(lane, now + (rest > SPIN_NANOS ? rest - SPIN_NANOS / 2 : POLL_NANOS));
         sl_admit_settle(lane);
     }
 }
@@ -125,17 +133,18 @@ static bool wait_for_cap(sl_lane_t *lane) {
     uint64_t now = sl_os_nanos(), due = gpu->share->due_nanos;
     if (gpu->permille >= 1000)
         return false;
-    if (due > now)
+    if (due > now && !gpu->shut) {
         gpu->shut = true;
+        atomic_fetch_add_explicit(&gpu->share->cap_waits, 1, memory_order_relaxed);
+    }
     uint64_t opens = due + WINDOW_NANOS;
     if (!gpu->shut || opens <= now)
         return gpu->shut = false;
     sl_admit_close(lane, NULL, false);
     sl_admit_publish(lane, now);
-    uint64_t look = lane->meter.unsettled_nanos ? now + lane->meter.unsettled_nanos + 2 * SPIN_NANOS : now + LOOK_NANOS;
+    uint64_t left = in_flight(lane, now), look = now + (left ? left + SPIN_NANOS : LOOK_NANOS);
     unlocked_pause(lane, opens < look ? opens : look);
     sl_admit_settle(lane);
-    atomic_fetch_add_explicit(&gpu->share->cap_waits, 1, memory_order_relaxed);
     atomic_fetch_add_explicit(&gpu->share->cap_waited_nanos, sl_os_nanos() - now, memory_order_relaxed);
     return true;
 }
@@ -175,7 +184,7 @@ static bool wait_for_turns(sl_lane_t *lane) {
         return true;
     }
     uint64_t now = sl_os_nanos();
-    if (!sl_turn_is_wanted(&gpu->board, now) || now + in_flight(lane) < sl_turn_ends(&gpu->board, now))
+    if (!sl_turn_is_wanted(&gpu->board, now) || now + in_flight(lane, now) < sl_turn_ends(&gpu->board, now))
         return false;
     sl_admit_hand_over(lane);
     return !sl_turn_is_mine(&gpu->board);
@@ -214,18 +223,25 @@ static void grant(sl_lane_t *lane, uint64_t nanos) {
     sl_admit_publish(lane, now);
 }
 
+/* A turn may end while this waits, so it comes before the turn is looked at. */
+static void wait_for_room(sl_lane_t *lane) {
+    uint64_t most = lane->gpu->has_superior ? FLIGHT_BELOW_NANOS : FLIGHT_NANOS;
+    if (in_flight(lane, sl_os_nanos()) > most)
+        drain_to(lane, most / 2);
+    if (lane->meter.open - lane->meter.oldest >= SL_METER_BATCHES - 2)
+        drain_to(lane, 0);
+}
+
 void sl_admit(sl_lane_t *lane, uint64_t nanos) {
     sl_lane_gpu_t *gpu = lane->gpu;
     sl_admit_settle(lane);
     if (lane->meter.is_open && spent(gpu) - lane->opened_nanos >= BATCH_NANOS)
         sl_admit_close(lane, NULL, false);
+    check_superior(gpu, sl_os_nanos());
+    wait_for_room(lane);
     do {
         if (gpu->epoch != sl_tenant.region.limits->epoch)
             sl_lane_refresh(gpu);
-        check_superior(gpu, sl_os_nanos());
     } while (wait_for_cap(lane) || wait_for_turns(lane));
-    uint64_t most = gpu->has_superior ? FLIGHT_BELOW_NANOS : FLIGHT_NANOS;
-    if (in_flight(lane) > most || lane->meter.open - lane->meter.oldest >= SL_METER_BATCHES - 2)
-        drain_to(lane, most / 2);
     grant(lane, nanos);
 }

@@ -97,10 +97,14 @@ static void enter_slowly(sl_gate_pass_t *pass, sl_lane_t *lane, sl_cost_t *cost)
             pass->alone = cost;
             atomic_fetch_add(&cost->pending, 1);
         }
-        if (sl_meter_open(&lane->meter, &pass->stream))
+        if (sl_meter_open(&lane->meter, &pass->stream)) {
             *sl_lane_place(lane, pass->stream.key) = sl_lane_member(lane, pass->stream.key);
-        else
+        } else {
             atomic_fetch_add_explicit(&gpu->share->unmetered_calls, 1, memory_order_relaxed);
+            if (pass->alone)
+                atomic_fetch_sub(&cost->pending, 1);
+            pass->alone = NULL;
+        }
         atomic_fetch_sub(&gpu->credit_nanos, (int64_t)nanos);
         atomic_fetch_add_explicit(&lane->calls, 1, memory_order_relaxed);
         pass->lane = lane;

@@ -13,7 +13,7 @@
 #include "os.h"
 #include "real.h"
 
-#define FRESH_NANOS 1200u   /* what two events around a kernel add to it on an idle stream */
+#define FRESH_NANOS 2700u   /* what two events around a kernel add to it on an idle stream */
 #define QUEUED_NANOS 2000u  /* the same between queued kernels */
 #define LATE_NANOS 20000u   /* a host that was interrupted this long spoils a measurement */
 
@@ -113,7 +113,7 @@ bool sl_meter_open(sl_meter_t *meter, const sl_meter_stream_t *stream) {
     if (!meter->is_open) {
         if (meter->open - meter->oldest >= SL_METER_BATCHES - 1)
             return false;
-        *batch = (sl_meter_batch_t){.count = 0};
+        *batch = (sl_meter_batch_t){.opened_nanos = sl_os_nanos()};
         meter->is_open = true;
     }
     if (span_of(batch, stream->key))
@@ -265,14 +265,17 @@ bool sl_meter_settle(sl_meter_t *meter, sl_meter_reading_t *reading) {
         return false;
     for (unsigned i = 0; i < batch->count && !meter->origin; i++)
         meter->origin = keep(batch->spans[i].start);
+    interval_t whole[SL_METER_STREAMS];
+    double alone = batch->only && place(meter, batch, whole) == 1 ? whole[0].end - whole[0].begin : 0;
     double covered = cover(meter, batch);
     move_origin(meter, batch);
     if (batch->only) {
-        sl_cost_learn(batch->only, (uint64_t)covered);
+        sl_cost_learn(batch->only, (uint64_t)alone);
         atomic_fetch_sub(&batch->only->pending, 1);
     }
     learn_overlap(meter, batch, covered);
-    *reading = (sl_meter_reading_t){(uint64_t)judge(batch, covered), batch->charged_nanos, batch->calls, batch->full};
+    *reading = (sl_meter_reading_t){(uint64_t)judge(batch, covered), batch->charged_nanos, batch->calls,
+                                   meter->oldest + 1 == meter->open, batch->full};
     for (unsigned i = 0; i < batch->count; i++) {
         give_back(meter, batch->spans[i].start);
         give_back(meter, batch->spans[i].end);

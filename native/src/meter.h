@@ -42,6 +42,7 @@ typedef struct {
     unsigned calls;
     uint64_t predicted_nanos; /* sum of what its calls were known to take */
     uint64_t charged_nanos;   /* what was charged for it when it was closed */
+    uint64_t opened_nanos;    /* when, on the host */
     sl_cost_t *only; /* the batch is this one call: teaches what it costs */
     bool prompt;     /* it was closed right after its last call, not some time later */
     bool full;       /* the GPU had work from before it until its end */
@@ -67,6 +68,7 @@ typedef struct {
     uint64_t nanos;         /* GPU time of the batch */
     uint64_t charged_nanos; /* what was charged for it */
     unsigned calls;
+    bool last;              /* no closed batch is left */
     bool full;
 } sl_meter_reading_t;
 
