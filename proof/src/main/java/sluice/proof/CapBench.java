@@ -66,6 +66,7 @@ final class CapBench {
             KERNELS.forEach(nanos -> loads.add(new Load(kind, nanos)));
         }
         loads.add(new Load(Kind.GRAPH, KERNELS.getFirst()));
+        loads.add(new Load(Kind.LENGTHENED, 1_000_000));
         loads.add(new Load(Kind.UPLOADS, 0));
         if (!run.environment().simulated()) {
             loads.add(new Load(Kind.COPIES, 0));
@@ -101,7 +102,7 @@ final class CapBench {
     private static String errors(Map<Case, List<Shares>> found) {
         Map<String, Chart.Series> lines = new LinkedHashMap<>();
         found.forEach((one, repeats) -> {
-            if (one.load().kernelNanos() > 0) {
+            if (one.load().kind() != Kind.LENGTHENED && one.load().kernelNanos() > 0) {
                 Spread share = Spread.of(repeats.stream().map(Shares::whole).toList());
                 lines.computeIfAbsent(one.percent() + " %, " + one.load().kind().text(), Chart.Series::new)
                         .add(one.load().kernelNanos() / 1e3, (share.median() - one.cap()) * 100);

@@ -25,6 +25,7 @@ final class LoadCommands {
     private static final long LONGEST_QUEUE = 500;
     private static final long SHORTEST_QUEUE = 4;
     private static final long LEAST_KERNEL_NANOS = 2000;
+    private static final long SHORT_FOR_NANOS = 500_000_000;
 
     private static Load load;
     private static long copyBytes;
@@ -48,7 +49,10 @@ final class LoadCommands {
         load = wanted;
         millis = wantedMillis;
         copyBytes = bytes;
-        long shortest = Math.max(LEAST_KERNEL_NANOS, load.kind().isBracketed() ? 10 * LEAST_KERNEL_NANOS : load.kernelNanos());
+        long shortest = switch (load.kind()) {
+            case UPLOADS, COPIES, LENGTHENED -> Load.SHORT_NANOS;
+            default -> Math.max(LEAST_KERNEL_NANOS, load.kernelNanos());
+        };
         long streams = load.kind() == Load.Kind.STREAMS ? Load.STREAMS : 1;
         ring = StampRing.make(millis * 1_200_000 / shortest * streams + 10_000);
         parameters = ring.parameters(load.kind().isBracketed() ? 0 : load.kernelNanos());
@@ -65,6 +69,7 @@ final class LoadCommands {
             case SYNCED -> synced(deadline);
             case GRAPH -> graph(deadline);
             case STREAMS -> streams(deadline);
+            case LENGTHENED -> lengthened(began + SHORT_FOR_NANOS, deadline);
             case UPLOADS, COPIES -> copies(deadline);
             case BURSTS -> bursts(deadline, responses);
         };
@@ -86,13 +91,26 @@ final class LoadCommands {
     }
 
     private static long launches(long deadline) {
-        long ahead = ahead(load.kernelNanos());
-        long kernels = 0;
+        return launches(0, load.kernelNanos(), deadline);
+    }
+
+    private static long launches(long before, long kernelNanos, long deadline) {
+        long ahead = ahead(kernelNanos);
+        long kernels = before;
         for (; System.nanoTime() < deadline; kernels++) {
             ring.awaitQueued(kernels, ahead);
             launch(stream);
         }
         return kernels;
+    }
+
+    /// One and the same kernel, which from a moment on takes longer.
+    private static long lengthened(long change, long deadline) {
+        MemorySegment longer = parameters;
+        parameters = ring.parameters(Load.SHORT_NANOS);
+        long kernels = launches(0, Load.SHORT_NANOS, change);
+        parameters = longer;
+        return launches(kernels, load.kernelNanos(), deadline);
     }
 
     private static long synced(long deadline) {
