@@ -3,8 +3,8 @@ package sluice.cli;
 import java.io.PrintWriter;
 import java.util.List;
 import java.util.Optional;
-import java.util.SortedSet;
-import java.util.TreeSet;
+import java.util.Set;
+import java.util.stream.Collectors;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.Model.CommandSpec;
@@ -75,16 +75,18 @@ final class SetCommand implements Runnable {
         }
     }
 
-    /// A quota for a GPU that is not there would do nothing, so it is a mistake. What GPUs there are is known from the
-    /// tenant's own and from NVML; where neither tells, any number is taken.
+    /// A quota for a GPU that is not there would do nothing, so it is a mistake. The tenant may not have used all of its GPUs
+    /// yet, so NVML tells which there are. Where there is no NVML, or one that does not know the tenant's GPUs because they
+    /// are simulated ones, any number is taken.
     private void requireGpus(Tenant found) {
-        SortedSet<Integer> known = new TreeSet<>(found.gpus().stream().map(TenantGpu::index).toList());
-        if (known.containsAll(memory.named())) {
+        List<Nvml.Gpu> gpus = Nvml.open().map(Nvml::gpus).orElse(List.of());
+        Set<String> uuids = gpus.stream().map(Nvml.Gpu::uuid).collect(Collectors.toSet());
+        if (gpus.isEmpty() || !found.gpus().stream().map(TenantGpu::uuid).allMatch(uuids::contains)) {
             return;
         }
-        Nvml.open().ifPresent(nvml -> nvml.gpus().forEach(gpu -> known.add(gpu.index())));
+        List<Integer> known = gpus.stream().map(Nvml.Gpu::index).toList();
         for (int gpu : memory.named()) {
-            if (!known.isEmpty() && !known.contains(gpu)) {
+            if (!known.contains(gpu)) {
                 throw new SluiceException("there is no GPU " + gpu + " for tenant '" + found.name() + "'; it has GPU "
                         + String.join(", ", known.stream().map(String::valueOf).toList()));
             }

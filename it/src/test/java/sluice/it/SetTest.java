@@ -46,9 +46,19 @@ class SetTest {
                 .contains("on GPU 0 now: nothing new is granted until it is below 512.0 MiB");
     }
 
+    /// NVML does not know simulated GPUs, so nobody can say how many there are.
+    @Test
+    void shouldTakeAQuotaForAGpuNotUsedYet() throws Exception {
+        var outcome = machine.sluice("set", "job", "--memory", "1=3g");
+
+        assertThat(outcome.errors()).isEmpty();
+        assertThat(outcome.output()).contains("3.0 GiB");
+    }
+
     @Test
     void shouldSayOneLineAboutMistakes() throws Exception {
         RunTest.assertMistake(1, "nobody", machine.sluice("set", "nobody", "--memory", "1g"));
+        machine.with("LD_LIBRARY_PATH", Machine.SIM.toString());
         RunTest.assertMistake(1, "GPU 7", machine.sluice("set", "job", "--memory", "7=1g"));
         RunTest.assertMistake(2, "4x", machine.sluice("set", "job", "--memory", "4x"));
         end();
