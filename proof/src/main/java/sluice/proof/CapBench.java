@@ -43,7 +43,13 @@ final class CapBench {
         found.values().removeIf(List::isEmpty);
         if (!found.isEmpty()) {
             plots.put("cap-error", errors(found));
-            plots.put("cap-share", shares(found));
+            for (int percent : PERCENTS) {
+                List<Chart.Series> lines = lines(found, percent);
+                if (!lines.isEmpty()) {
+                    plots.put("cap-share-" + percent, new Chart("Share of the GPU's time under a cap of " + percent + " %", "seconds", "%")
+                            .lines(lines).svg());
+                }
+            }
         }
         Bounds bounds = run.bounds();
         return new Table(WORD, String.format(Locale.ROOT, "Share of the time in which the GPU was busy, after the first second; allowed is the "
@@ -111,10 +117,11 @@ final class CapBench {
         return new Chart("Share got − cap, in percentage points", "µs per kernel", "points").logarithmic().lines(lines.values()).svg();
     }
 
-    /// The share over time in the first repeat.
-    private static String shares(Map<Case, List<Shares>> found) {
-        return new Chart("Share of the GPU's time under a cap", "seconds", "%")
-                .lines(found.entrySet().stream().map(entry -> entry.getValue().getFirst().line(entry.getKey().name(), 0)).toList())
-                .svg();
+    /// Shares over time under one cap, in the first repeat.
+    private static List<Chart.Series> lines(Map<Case, List<Shares>> found, int percent) {
+        return found.entrySet().stream()
+                .filter(entry -> entry.getKey().percent() == percent)
+                .map(entry -> entry.getValue().getFirst().line(entry.getKey().load().text(), 0))
+                .toList();
     }
 }

@@ -13,7 +13,7 @@ final class Chart {
     private static final int TOP = 40;
     private static final int WIDTH = 640;
     private static final int HEIGHT = 320;
-    private static final int LEGEND = 280;
+    private static final int LEGEND = 340;
     private static final int LEGEND_ROW = 18;
     private static final int TICKS = 6;
 

@@ -25,7 +25,7 @@ final class LoadCommands {
     private static final long LONGEST_QUEUE = 500;
     private static final long SHORTEST_QUEUE = 4;
     private static final long LEAST_KERNEL_NANOS = 2000;
-    private static final long SHORT_FOR_NANOS = 500_000_000;
+    private static final long SHORT_FOR_NANOS = 1_200_000_000;
 
     private static Load load;
     private static long copyBytes;
