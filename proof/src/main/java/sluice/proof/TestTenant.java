@@ -2,7 +2,6 @@ package sluice.proof;
 
 import java.nio.file.Path;
 import java.util.Arrays;
-import java.util.Optional;
 import sluice.region.Identity;
 import sluice.region.LimitsChange;
 import sluice.region.MemoryChange;
@@ -70,7 +69,7 @@ record TestTenant(Path file) {
     }
 
     void setOnOom(OnOom onOom) {
-        new LimitsChange(Optional.empty(), Optional.of(onOom)).apply(file);
+        LimitsChange.ofOnOom(onOom).apply(file);
     }
 
     MemoryUses uses() {

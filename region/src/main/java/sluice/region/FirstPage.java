@@ -5,6 +5,7 @@ import static sluice.region.RegionLayout.*;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
+import java.time.Instant;
 
 /// Page 0 of a new region: header and limits.
 ///
@@ -19,7 +20,7 @@ final class FirstPage {
         page.putLong(HEADER_MAGIC_OFFSET, MAGIC);
         page.putInt(HEADER_PAGE_BYTES_OFFSET, PAGE_BYTES);
         page.putLong(HEADER_REGION_BYTES_OFFSET, REGION_BYTES);
-        page.putLong(HEADER_CREATED_NANOS_OFFSET, System.currentTimeMillis() * 1_000_000);
+        page.putLong(HEADER_CREATED_NANOS_OFFSET, nowNanos());
         page.putLong(HEADER_ROOT_IDENTITY_OFFSET, draft.root().word());
         page.putInt(HEADER_UID_OFFSET, uid);
         page.putInt(HEADER_ON_ERROR_OFFSET, draft.onError().ordinal());
@@ -29,7 +30,23 @@ final class FirstPage {
         page.putInt(LIMITS_OOM_WAIT_MILLIS_OFFSET, draft.onOom().waitMillis());
         for (int gpu = 0; gpu < MemoryLimits.GPUS; gpu++) {
             page.putLong(LIMITS_MEMORY_BYTES_OFFSET + gpu * Long.BYTES, draft.memory().bytes(gpu));
+            page.putInt(LIMITS_COMPUTE_PERMILLE_OFFSET + gpu * Integer.BYTES, draft.compute().caps().permille(gpu));
         }
+        turns(draft.compute());
+    }
+
+    private void turns(ComputeLimits compute) {
+        page.putInt(LIMITS_TURNS_OFFSET, compute.turns() ? 1 : 0);
+        page.putInt(LIMITS_WEIGHT_OFFSET, compute.weight());
+        page.putInt(LIMITS_PRIORITY_OFFSET, compute.priority().value());
+        page.putInt(LIMITS_EXCLUSIVE_OFFSET, compute.exclusive() ? 1 : 0);
+        page.putInt(LIMITS_TURN_MICROS_OFFSET, compute.turnMicros());
+    }
+
+    /// As fine as the clock is: it is also the tenant's key on boards.
+    private static long nowNanos() {
+        Instant now = Instant.now();
+        return now.getEpochSecond() * 1_000_000_000 + now.getNano();
     }
 
     /// The page while it is being written.

@@ -3,11 +3,23 @@ package sluice.region;
 import java.nio.file.Path;
 import java.util.Optional;
 
-/// A change of the limits of a tenant that runs. It holds from the next allocation on.
-public record LimitsChange(Optional<MemoryChange> memory, Optional<OnOom> onOom) {
+/// A change of the limits of a tenant that runs. It holds from the next allocation and the next call that submits work on.
+public record LimitsChange(Optional<MemoryChange> memory, Optional<OnOom> onOom, ComputeChange compute) {
 
     public static LimitsChange ofMemory(MemoryChange memory) {
-        return new LimitsChange(Optional.of(memory), Optional.empty());
+        return new LimitsChange(Optional.of(memory), Optional.empty(), ComputeChange.NONE);
+    }
+
+    public static LimitsChange ofOnOom(OnOom onOom) {
+        return new LimitsChange(Optional.empty(), Optional.of(onOom), ComputeChange.NONE);
+    }
+
+    public static LimitsChange ofCompute(ComputeChange compute) {
+        return new LimitsChange(Optional.empty(), Optional.empty(), compute);
+    }
+
+    public boolean isEmpty() {
+        return memory.isEmpty() && onOom.isEmpty() && compute.isEmpty();
     }
 
     /// Writes the limits, then the word that counts their changes, and returns what the region says afterwards.
@@ -23,6 +35,9 @@ public record LimitsChange(Optional<MemoryChange> memory, Optional<OnOom> onOom)
                 limits.oomWaitMillis(choice.waitMillis());
                 limits.onOom(choice.waits() ? 1 : 0);
             });
+            if (!compute.isEmpty()) {
+                compute.appliedTo(before.compute()).write(limits);
+            }
             limits.epoch(limits.epoch() + 1);
             return new TenantReader(region).read();
         }

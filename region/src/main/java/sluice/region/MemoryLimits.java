@@ -51,12 +51,7 @@ public final class MemoryLimits {
     }
 
     static int gpu(String number, String text) {
-        if (number.isEmpty() || number.length() > 2 || !Character.isDigit(number.charAt(0))
-                || !Character.isDigit(number.charAt(number.length() - 1)) || Integer.parseInt(number) >= GPUS) {
-            throw new SluiceException("bad GPU number '" + number + "' in memory limit '" + text + "'; use 0 to "
-                    + (GPUS - 1) + ", as in 0=4g,1=8g");
-        }
-        return Integer.parseInt(number);
+        return GpuNumber.parse(number, "memory limit '" + text + "'", "0=4g,1=8g");
     }
 
     /// The quota of a GPU; 0 for none, also where the number is not one that a limit can name.

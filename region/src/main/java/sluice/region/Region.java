@@ -1,29 +1,21 @@
 package sluice.region;
 
 import java.io.IOException;
-import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
-import java.nio.channels.FileChannel;
-import java.nio.channels.FileChannel.MapMode;
-import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
-import java.nio.file.StandardOpenOption;
-import java.util.Set;
 
 /// The mapped file of one tenant. What its fields mean, and who may write them when, is said in `spec/region.abi`.
 public final class Region implements AutoCloseable {
     private static final int LAYOUT_END = 12;
 
-    private final Path file;
-    private final Arena arena;
+    private final MappedFile mapped;
     private final MemorySegment segment;
 
-    private Region(Path file, Arena arena, MemorySegment segment) {
-        this.file = file;
-        this.arena = arena;
-        this.segment = segment;
+    private Region(MappedFile mapped) {
+        this.mapped = mapped;
+        segment = mapped.segment();
     }
 
     /// Makes the region of a new tenant, in the place of an ended one with the same name.
@@ -33,34 +25,37 @@ public final class Region implements AutoCloseable {
 
     /// Opens a region for a tool that looks.
     public static Region openReadOnly(Path file) {
-        return open(file, MapMode.READ_ONLY, Set.of(StandardOpenOption.READ));
+        try {
+            return checked(MappedFile.readOnly(file));
+        } catch (IOException e) {
+            throw cannotOpen(file, e);
+        }
     }
 
     /// Opens a region for a process that takes part in it, or for a tool that changes its limits.
     public static Region openReadWrite(Path file) {
-        return open(file, MapMode.READ_WRITE, Set.of(StandardOpenOption.READ, StandardOpenOption.WRITE));
+        try {
+            return checked(MappedFile.readWrite(file));
+        } catch (IOException e) {
+            throw cannotOpen(file, e);
+        }
     }
 
-    private static Region open(Path file, MapMode mode, Set<StandardOpenOption> options) {
-        Arena arena = Arena.ofShared();
-        try (FileChannel channel = FileChannel.open(file, options)) {
-            if (!Files.isRegularFile(file)) {
-                throw new RegionException.NotARegion(file);
-            }
-            MemorySegment segment = channel.map(mode, 0, channel.size(), arena);
-            check(file, segment);
-            return new Region(file, arena, segment);
-        } catch (NoSuchFileException e) {
-            arena.close();
-            throw new SluiceException("there is no region " + file + "; 'sluice ps --all' lists the tenants", e);
-        } catch (IOException e) {
-            arena.close();
-            throw new SluiceException("cannot open region " + file + " (" + RuntimeDirectory.reason(e)
-                    + "); only the user who owns the tenant can", e);
+    private static Region checked(MappedFile mapped) {
+        try {
+            check(mapped.file(), mapped.segment());
+            return new Region(mapped);
         } catch (SluiceException e) {
-            arena.close();
+            mapped.close();
             throw e;
         }
+    }
+
+    private static SluiceException cannotOpen(Path file, IOException e) {
+        return e instanceof NoSuchFileException
+                ? new SluiceException("there is no region " + file + "; 'sluice ps --all' lists the tenants", e)
+                : new SluiceException("cannot open region " + file + " (" + RuntimeDirectory.reason(e)
+                        + "); only the user who owns the tenant can", e);
     }
 
     private static void check(Path file, MemorySegment segment) {
@@ -81,7 +76,7 @@ public final class Region implements AutoCloseable {
     }
 
     public Path file() {
-        return file;
+        return mapped.file();
     }
 
     public HeaderView header() {
@@ -109,8 +104,13 @@ public final class Region implements AutoCloseable {
         return AccountView.at(segment, slot * RegionLayout.GPU_COUNT + gpuEntry);
     }
 
+    /// The tenant's time on the GPU of an entry.
+    public ShareView share(int gpuEntry) {
+        return ShareView.at(segment, gpuEntry);
+    }
+
     @Override
     public void close() {
-        arena.close();
+        mapped.close();
     }
 }

@@ -1,12 +1,13 @@
 package sluice.region;
 
 /// What a new region says about its tenant.
-public record RegionDraft(String tenant, String command, Identity root, OnError onError, OnOom onOom, MemoryLimits memory) {
+public record RegionDraft(
+        String tenant, String command, Identity root, OnError onError, OnOom onOom, MemoryLimits memory, ComputeLimits compute) {
     private static final int NAME_LENGTH = 63;
 
-    /// Of a tenant whose allocations over the quota are refused at once.
+    /// Of a tenant whose allocations over the quota are refused at once, and whose GPU time is not limited.
     public RegionDraft(String tenant, String command, Identity root, OnError onError, MemoryLimits memory) {
-        this(tenant, command, root, onError, OnOom.FAIL, memory);
+        this(tenant, command, root, onError, OnOom.FAIL, memory, ComputeLimits.NONE);
     }
 
     public RegionDraft {

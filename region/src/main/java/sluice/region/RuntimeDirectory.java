@@ -2,6 +2,8 @@ package sluice.region;
 
 import java.io.IOException;
 import java.nio.file.AccessDeniedException;
+import java.nio.file.DirectoryIteratorException;
+import java.nio.file.DirectoryStream;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.FileSystemException;
 import java.nio.file.Files;
@@ -74,6 +76,17 @@ public record RuntimeDirectory(Path path) {
     /// Where the region of a tenant lies.
     public Path region(String tenant) {
         return path.resolve(tenant + ".region");
+    }
+
+    /// The files whose names match a pattern; none when the folder is gone or cannot be read.
+    public List<Path> files(String pattern) {
+        List<Path> files = new ArrayList<>();
+        try (DirectoryStream<Path> stream = Files.newDirectoryStream(path, pattern)) {
+            stream.forEach(files::add);
+        } catch (IOException | DirectoryIteratorException e) {
+            // Nothing to see.
+        }
+        return files;
     }
 
     private static List<Path> defaults(int uid) {

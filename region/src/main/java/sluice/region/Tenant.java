@@ -18,6 +18,7 @@ public record Tenant(
         long limitsEpoch,
         MemoryLimits limits,
         OnOom onOom,
+        ComputeLimits compute,
         List<TenantGpu> gpus,
         List<TenantProcess> processes,
         List<TenantError> errors) {

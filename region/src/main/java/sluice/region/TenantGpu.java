@@ -6,6 +6,7 @@ package sluice.region;
 /// @param index     the GPU's number in nvidia-smi
 /// @param usedBytes sum over the processes that live
 /// @param uses      what of it is used for what
+/// @param time      how it shares in the GPU's time
 public record TenantGpu(
         int entry,
         int index,
@@ -18,7 +19,8 @@ public record TenantGpu(
         long limitBytes,
         long peakBytes,
         long refusedCalls,
-        long lastRefusedBytes) {
+        long lastRefusedBytes,
+        GpuTime time) {
 
     static String uuid(byte[] bytes) {
         StringBuilder text = new StringBuilder("GPU-");

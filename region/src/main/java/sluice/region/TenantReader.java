@@ -20,18 +20,19 @@ final class TenantReader {
     Tenant read() {
         HeaderView header = region.header();
         MemoryLimits limits = limits();
+        ComputeLimits compute = ComputeLimits.of(region.limits());
         List<Integer> entries = gpuEntries();
         List<TenantProcess> processes = processes(entries);
         List<TenantGpu> gpus = new ArrayList<>();
         for (int entry : entries) {
-            gpus.add(gpu(entry, limits, processes));
+            gpus.add(gpu(entry, limits, compute.caps(), processes));
         }
         Identity root = new Identity(header.rootIdentity());
         boolean running = root.isAlive() || processes.stream().anyMatch(TenantProcess::alive);
         return new Tenant(region.file(), header.tenant(), header.command(), running, root, header.createdNanos(),
                 header.uid(), OnError.of((int) header.onError()), region.limits().epoch(), limits,
                 OnOom.of(region.limits().onOom(), region.limits().oomWaitMillis()),
-                List.copyOf(gpus), List.copyOf(processes), errors());
+                compute, List.copyOf(gpus), List.copyOf(processes), errors());
     }
 
     private MemoryLimits limits() {
@@ -52,7 +53,7 @@ final class TenantReader {
         return entries;
     }
 
-    private TenantGpu gpu(int entry, MemoryLimits limits, List<TenantProcess> processes) {
+    private TenantGpu gpu(int entry, MemoryLimits limits, ComputeCaps caps, List<TenantProcess> processes) {
         GpuView gpu = region.gpu(entry);
         long used = 0;
         MemoryUses uses = MemoryUses.NONE;
@@ -61,7 +62,8 @@ final class TenantReader {
             uses = process.alive() ? uses.plus(process.uses(entry)) : uses;
         }
         return new TenantGpu(entry, gpu.index(), TenantGpu.uuid(gpu.uuid()), gpu.name(), gpu.granularityBytes(),
-                gpu.totalBytes(), used, uses, limits.bytes(gpu.index()), gpu.peakBytes(), gpu.refusedCalls(), gpu.refusedBytes());
+                gpu.totalBytes(), used, uses, limits.bytes(gpu.index()), gpu.peakBytes(), gpu.refusedCalls(), gpu.refusedBytes(),
+                GpuTime.of(region.share(entry), caps.permille(gpu.index())));
     }
 
     private List<TenantProcess> processes(List<Integer> gpuEntries) {
@@ -100,7 +102,7 @@ final class TenantReader {
     }
 
     /// The inode that stands for this process's pid namespace; 0 when it cannot be known.
-    private static long pidNamespace() {
+    static long pidNamespace() {
         try {
             return (Long) Files.getAttribute(Path.of("/proc/self/ns/pid"), "unix:ino");
         } catch (IOException e) {

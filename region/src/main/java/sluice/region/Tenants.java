@@ -1,7 +1,6 @@
 package sluice.region;
 
 import java.io.IOException;
-import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.FileTime;
@@ -152,13 +151,7 @@ public final class Tenants {
 
     private List<Path> files(String suffix) {
         List<Path> files = new ArrayList<>();
-        for (RuntimeDirectory directory : directories) {
-            try (DirectoryStream<Path> stream = Files.newDirectoryStream(directory.path(), "*" + suffix)) {
-                stream.forEach(files::add);
-            } catch (IOException e) {
-                // Gone or not readable: nothing to see.
-            }
-        }
+        directories.forEach(directory -> files.addAll(directory.files("*" + suffix)));
         return files;
     }
 }

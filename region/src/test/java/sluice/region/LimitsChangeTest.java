@@ -48,11 +48,11 @@ class LimitsChangeTest {
         Path file = TestRegion.create(folder, "job", Identity.self());
         assertThat(Tenant.read(file).onOom()).isEqualTo(OnOom.FAIL);
 
-        LimitsChange change = new LimitsChange(Optional.empty(), Optional.of(OnOom.parse("wait:1500ms")));
+        LimitsChange change = LimitsChange.ofOnOom(OnOom.parse("wait:1500ms"));
 
         assertThat(change.apply(file).onOom()).isEqualTo(new OnOom(1500));
         assertThat(Tenant.read(file).limits()).isEqualTo(MemoryLimits.parse("1g"));
-        assertThat(new LimitsChange(Optional.empty(), Optional.of(OnOom.FAIL)).apply(file).onOom()).isEqualTo(OnOom.FAIL);
+        assertThat(LimitsChange.ofOnOom(OnOom.FAIL).apply(file).onOom()).isEqualTo(OnOom.FAIL);
     }
 
     @Test
@@ -91,7 +91,8 @@ class LimitsChangeTest {
 
     @Test
     void shouldKeepWhatTheDraftSaysOfWaiting() throws Exception {
-        RegionDraft draft = new RegionDraft("job", "x", Identity.self(), OnError.FAIL, OnOom.WAIT, MemoryLimits.none());
+        RegionDraft draft = new RegionDraft("job", "x", Identity.self(), OnError.FAIL, OnOom.WAIT, MemoryLimits.none(),
+                ComputeLimits.NONE);
 
         assertThat(Tenant.read(Region.create(TestRegion.directory(folder), draft)).onOom()).isEqualTo(OnOom.WAIT);
     }

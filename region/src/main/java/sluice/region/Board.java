@@ -1,0 +1,106 @@
+package sluice.region;
+
+import java.io.IOException;
+import java.lang.foreign.ValueLayout;
+import java.nio.file.Path;
+import java.util.List;
+
+/// The mapped file of one GPU, on which its tenants take turns. What its fields mean, and who may write them when, is said
+/// in `spec/board.abi`. The libraries make boards and carry plans out; a tool looks, and may write plans.
+public final class Board implements AutoCloseable {
+    private static final String PREFIX = "board-";
+    private static final int UUID_DIGITS = 32;
+
+    private final MappedFile mapped;
+
+    private Board(MappedFile mapped) {
+        this.mapped = mapped;
+    }
+
+    /// All boards in a folder, whether they can be read or not.
+    public static List<Path> files(RuntimeDirectory directory) {
+        return directory.files(PREFIX + "*").stream().filter(file -> isBoardName(file.getFileName().toString())).sorted().toList();
+    }
+
+    private static boolean isBoardName(String name) {
+        boolean good = name.length() == PREFIX.length() + UUID_DIGITS;
+        for (int at = PREFIX.length(); at < name.length(); at++) {
+            good &= Character.digit(name.charAt(at), 16) >= 0;
+        }
+        return good;
+    }
+
+    /// Opens a board for a tool that looks.
+    public static Board openReadOnly(Path file) {
+        try {
+            return checked(MappedFile.readOnly(file));
+        } catch (IOException e) {
+            throw cannotOpen(file, e);
+        }
+    }
+
+    /// Opens a board for a tool that plans.
+    public static Board openReadWrite(Path file) {
+        try {
+            return checked(MappedFile.readWrite(file));
+        } catch (IOException e) {
+            throw cannotOpen(file, e);
+        }
+    }
+
+    private static SluiceException cannotOpen(Path file, IOException e) {
+        return new SluiceException("cannot open board " + file + " (" + RuntimeDirectory.reason(e)
+                + "); only the user whose tenants share the GPU can", e);
+    }
+
+    private static Board checked(MappedFile mapped) {
+        String problem = problem(mapped);
+        if (problem != null) {
+            mapped.close();
+            throw new SluiceException("board " + mapped.file() + " " + problem + "; delete it when no tenant uses the GPU");
+        }
+        return new Board(mapped);
+    }
+
+    private static String problem(MappedFile mapped) {
+        long bytes = mapped.segment().byteSize();
+        if (bytes < BoardLayout.HEADER_BYTES || mapped.segment().get(ValueLayout.JAVA_LONG, 0) != BoardLayout.MAGIC) {
+            return "is no board";
+        }
+        long layout = BoardHeaderView.of(mapped.segment()).layout();
+        if (layout != BoardLayout.LAYOUT) {
+            return "has layout " + layout + ", this sluice reads layout " + BoardLayout.LAYOUT;
+        }
+        return bytes < BoardLayout.BOARD_BYTES ? "has " + bytes + " bytes, " + BoardLayout.BOARD_BYTES + " are needed" : null;
+    }
+
+    public Path file() {
+        return mapped.file();
+    }
+
+    public BoardHeaderView header() {
+        return BoardHeaderView.of(mapped.segment());
+    }
+
+    public BoardTurnView turn() {
+        return BoardTurnView.of(mapped.segment());
+    }
+
+    public BoardTenantView tenant(int entry) {
+        return BoardTenantView.at(mapped.segment(), entry);
+    }
+
+    public BoardProcessView process(int entry) {
+        return BoardProcessView.at(mapped.segment(), entry);
+    }
+
+    /// What the board says now.
+    public BoardState read() {
+        return new BoardReader(this).read();
+    }
+
+    @Override
+    public void close() {
+        mapped.close();
+    }
+}

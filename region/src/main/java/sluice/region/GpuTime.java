@@ -1,0 +1,64 @@
+package sluice.region;
+
+/// A tenant's time on one GPU, all its processes together.
+///
+/// @param readNanos       when this was read, by the clock of the moments below; it is that of `System.nanoTime()`
+/// @param capPermille     0 = no cap
+/// @param beganNanos      when the tenant first submitted work; 0 = not yet
+/// @param dueNanos        when the cap has paid for all that was charged
+/// @param submittedCalls  calls that put work on the GPU
+/// @param unmeteredCalls  such calls whose GPU time could not be charged
+/// @param capWaitedNanos  how long calls waited because the cap was used up, all threads together
+/// @param turnWaitedNanos how long calls waited for the tenant's turn, all threads together
+public record GpuTime(
+        long readNanos,
+        int capPermille,
+        long beganNanos,
+        long dueNanos,
+        long usedNanos,
+        long submittedCalls,
+        long unmeteredCalls,
+        long capWaits,
+        long capWaitedNanos,
+        long turnWaits,
+        long turnWaitedNanos) {
+
+    static GpuTime of(ShareView share, int capPermille) {
+        return new GpuTime(System.nanoTime(), capPermille, share.beganNanos(), share.dueNanos(), share.usedNanos(),
+                share.submittedCalls(), share.unmeteredCalls(), share.capWaits(), share.capWaitedNanos(), share.turnWaits(),
+                share.turnWaitedNanos());
+    }
+
+    public boolean begun() {
+        return beganNanos > 0 && beganNanos < readNanos;
+    }
+
+    /// The part of the time since it began that it had the GPU, in thousandths; -1 before it began.
+    public int gotPermille() {
+        return begun() ? permille(usedNanos, readNanos - beganNanos) : -1;
+    }
+
+    /// The part of the time since an earlier look that it had the GPU, in thousandths; -1 when it had not begun then.
+    public int gotPermilleSince(GpuTime earlier) {
+        return earlier.begun() && readNanos > earlier.readNanos
+                ? permille(usedNanos - earlier.usedNanos, readNanos - earlier.readNanos) : -1;
+    }
+
+    private static int permille(long partNanos, long wholeNanos) {
+        return (int) Math.round(1000.0 * partNanos / wholeNanos);
+    }
+
+    /// How long the cap keeps it waiting until all that was charged is paid for; 0 without a cap.
+    public long repayNanos() {
+        return capPermille == 0 ? 0 : Math.max(0, dueNanos - readNanos);
+    }
+
+    /// GPU time that it had ahead of its cap.
+    public long debtNanos() {
+        return (long) (repayNanos() / 1000.0 * capPermille);
+    }
+
+    public long waitedNanos() {
+        return capWaitedNanos + turnWaitedNanos;
+    }
+}
