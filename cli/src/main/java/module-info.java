@@ -4,6 +4,7 @@
 /// that is to run. Must not know: how a quota is enforced or checked; it shows what the other modules say.
 module sluice.cli {
     requires info.picocli;
+    requires sluice.agent;
     requires sluice.cuda;
     requires sluice.proof;
     requires sluice.region;

@@ -13,10 +13,10 @@ import sluice.region.SluiceException;
 /// All commands, and the one way in which each of them fails: one line on standard error, and a documented status.
 @Command(
         name = "sluice",
-        header = "Lets many jobs share one GPU, each held to its memory quota.",
+        header = "Lets many jobs share one GPU, each held to its memory quota and its share of GPU time.",
         synopsisSubcommandLabel = "COMMAND",
         customSynopsis = "sluice COMMAND [OPTIONS] ...",
-        description = {"", "  sluice run --memory 4g -- python train.py", ""},
+        description = {"", "  sluice run --memory 4g --compute 25%% -- python train.py", ""},
         commandListHeading = "Commands:%n",
         footer = {
             "",
@@ -30,6 +30,7 @@ import sluice.region.SluiceException;
             PsCommand.class,
             InspectCommand.class,
             SetCommand.class,
+            AgentCommand.class,
             DoctorCommand.class,
             VerifyCommand.class,
             BenchCommand.class,

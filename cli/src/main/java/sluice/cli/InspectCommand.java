@@ -14,7 +14,7 @@ import sluice.region.Tenants;
 
 @Command(
         name = "inspect",
-        header = "Shows the whole region of a tenant, decoded.",
+        header = "Shows the whole region of a tenant, decoded, and where it stands on the boards of its GPUs.",
         description = {"", "It only reads, and works on ended tenants too.", ""})
 final class InspectCommand implements Runnable {
     @Spec
@@ -32,11 +32,12 @@ final class InspectCommand implements Runnable {
     @Override
     public void run() {
         Tenant found = new Tenants(RuntimeDirectory.existing(System.getenv())).find(tenant);
+        OnBoards boards = OnBoards.in(List.of(new RuntimeDirectory(found.file().toAbsolutePath().getParent())));
         PrintWriter out = spec.commandLine().getOut();
         if (json) {
-            TenantJson.write(out, found);
+            TenantJson.write(out, found, boards);
         } else {
-            List<String> lines = InspectText.lines(found, Instant.now(), Screen.standard());
+            List<String> lines = InspectText.lines(found, boards, Instant.now(), Screen.standard());
             lines.forEach(out::println);
         }
     }

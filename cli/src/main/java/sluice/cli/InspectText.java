@@ -1,11 +1,14 @@
 package sluice.cli;
 
 import java.time.Instant;
+import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.stream.Stream;
+import sluice.region.GpuTime;
 import sluice.region.MemoryUses;
+import sluice.region.Percent;
 import sluice.region.RegionLayout;
 import sluice.region.Size;
 import sluice.region.Tenant;
@@ -16,20 +19,24 @@ import sluice.region.TenantProcess;
 /// A region as text: header, limits, GPUs, slots with their accounts, error log.
 final class InspectText {
     private final Tenant tenant;
+    private final OnBoards boards;
     private final Instant now;
     private final Screen screen;
     private final List<String> lines = new ArrayList<>();
 
-    private InspectText(Tenant tenant, Instant now, Screen screen) {
+    private InspectText(Tenant tenant, OnBoards boards, Instant now, Screen screen) {
         this.tenant = tenant;
+        this.boards = boards;
         this.now = now;
         this.screen = screen;
     }
 
-    static List<String> lines(Tenant tenant, Instant now, Screen screen) {
-        InspectText text = new InspectText(tenant, now, screen);
+    static List<String> lines(Tenant tenant, OnBoards boards, Instant now, Screen screen) {
+        InspectText text = new InspectText(tenant, boards, now, screen);
         text.header();
         text.gpus();
+        text.times();
+        text.turns();
         text.slots();
         text.uses();
         text.errors();
@@ -41,12 +48,14 @@ final class InspectText {
         fact("state", tenant.running() ? screen.green("running") : "ended");
         fact("command", Text.visible(tenant.command()));
         fact("region", tenant.file() + " (layout " + RegionLayout.LAYOUT + ", " + RegionLayout.REGION_BYTES + " bytes)");
-        fact("created", Text.instant(tenant.createdNanos()) + " (" + PsTable.age(tenant.createdNanos(), now) + " ago)");
+        fact("created", Text.instant(tenant.createdNanos()).truncatedTo(ChronoUnit.SECONDS) + " (" + PsTable.age(tenant.createdNanos(), now) + " ago)");
         fact("root", "pid " + tenant.root().pid() + ", started at tick " + tenant.root().startTicks());
         fact("user", Long.toString(tenant.uid()));
         fact("on error", tenant.onError().word());
         fact("memory", tenant.limits() + " (change " + tenant.limitsEpoch() + ")");
         fact("on oom", tenant.onOom().toString());
+        fact("compute", tenant.compute().caps().toString());
+        fact("turns", ShareText.turns(tenant.compute()));
     }
 
     private void fact(String name, String value) {
@@ -62,6 +71,37 @@ final class InspectText {
                     gpu.limitBytes() == 0 ? "none" : Size.format(gpu.limitBytes()), Size.format(gpu.peakBytes()),
                     Long.toString(gpu.refusedCalls()), gpu.refusedCalls() == 0 ? "-" : Size.format(gpu.lastRefusedBytes()));
         }
+        append(table);
+    }
+
+    /// Only GPUs on which time is measured.
+    private void times() {
+        List<TenantGpu> measured = tenant.gpus().stream().filter(gpu -> gpu.time().begun()).toList();
+        section("GPU time", measured.isEmpty());
+        Table table = new Table(">GPU", ">CAP", ">GOT", ">USED", ">SINCE", ">CALLS", ">UNMEASURED", ">CAP WAITS", ">WAITED", ">TURN WAITS", ">WAITED",
+                ">DEBT");
+        for (TenantGpu gpu : measured) {
+            GpuTime time = gpu.time();
+            table.row(Integer.toString(gpu.index()), time.capPermille() == 0 ? "none" : Percent.format(time.capPermille()),
+                    ShareText.got(EarlierLook.NONE.gotPermille(tenant, gpu)), Text.duration(time.usedNanos()),
+                    Text.duration(time.readNanos() - time.beganNanos()), Long.toString(time.submittedCalls()),
+                    Long.toString(time.unmeteredCalls()), Long.toString(time.capWaits()), Text.duration(time.capWaitedNanos()),
+                    Long.toString(time.turnWaits()), Text.duration(time.turnWaitedNanos()), ShareText.debt(tenant, time));
+        }
+        append(table);
+        ShareText.notes(tenant, now).forEach(note -> lines.add("  " + note));
+    }
+
+    /// Only GPUs on whose boards the tenant is.
+    private void turns() {
+        Table table = new Table(">GPU", ">LENGTH", "PLAN", ">TURNS", ">HELD", ">BALANCE", ">PROCESSES", "NOW");
+        for (TenantGpu gpu : tenant.gpus()) {
+            boards.of(tenant, gpu).ifPresent(entry -> table.row(Integer.toString(gpu.index()), Text.duration(entry.lengthNanos()),
+                    entry.planNanos() == 0 ? "none" : "agent's", Long.toString(entry.turns()), Text.duration(entry.heldNanos()),
+                    entry.balanceNanos() < 0 ? "-" + Text.duration(-entry.balanceNanos()) : "0 s", Integer.toString(entry.processes()),
+                    entry.holds() ? "has the turn" : entry.waitingNanos() > 0 ? "waits, " + Text.duration(entry.waitingNanos()) : "does not wait"));
+        }
+        section("Turns", table.isEmpty());
         append(table);
     }
 

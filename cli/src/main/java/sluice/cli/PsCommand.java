@@ -1,6 +1,7 @@
 package sluice.cli;
 
 import java.io.PrintWriter;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import picocli.CommandLine.Command;
@@ -13,14 +14,25 @@ import sluice.region.Tenants;
 
 @Command(
         name = "ps",
-        header = "Lists the tenants: processes, GPUs, memory used and limit.",
-        description = {"", "Tenants that used a GPU and ended are kept for 15 minutes; --all shows them.", ""})
+        header = "Lists the tenants: processes, GPUs, memory used and limit, GPU time got and asked for.",
+        description = {
+            "",
+            "GOT is the part of the time since a tenant first used the GPU in which its work kept the GPU busy; with",
+            "--over the part of the time from now on. ASKED is its cap, its weight (w3), its priority unless normal, and",
+            "excl. WAITED is for its cap and its turn, all threads together. DEBT is GPU time ahead of its cap.",
+            "Tenants that used a GPU and ended are kept for 15 minutes; --all shows them.",
+            ""
+        })
 final class PsCommand implements Runnable {
     @Spec
     private CommandSpec spec;
 
     @Option(names = {"-a", "--all"}, description = "Shows ended tenants too.")
     private boolean all;
+
+    @Option(names = "--over", paramLabel = "TIME", converter = SoakCommand.TimeConverter.class,
+            description = "Looks twice, so far apart, and shows what was got in between, such as 500ms or 5s.")
+    private Duration over;
 
     @Option(names = "--json", description = "Writes JSON.")
     private boolean json;
@@ -30,19 +42,34 @@ final class PsCommand implements Runnable {
 
     @Override
     public void run() {
+        List<RuntimeDirectory> directories = RuntimeDirectory.existing(System.getenv());
+        Tenants tenants = new Tenants(directories);
+        tenants.sweep(Instant.now());
+        EarlierLook earlier = look(tenants);
         Instant now = Instant.now();
-        Tenants tenants = new Tenants(RuntimeDirectory.existing(System.getenv()));
-        tenants.sweep(now);
         List<Tenant> shown = tenants.list().stream().filter(tenant -> all || tenant.running()).toList();
         PrintWriter out = spec.commandLine().getOut();
         PrintWriter err = spec.commandLine().getErr();
         if (json) {
-            TenantJson.write(out, shown);
+            TenantJson.write(out, shown, earlier, OnBoards.in(directories));
         } else if (shown.isEmpty()) {
             err.println(all ? "No tenants." : "No tenants are running; 'sluice run --memory 4g -- PROGRAM' starts one.");
         } else {
-            PsTable.lines(shown, now, Screen.standard()).forEach(out::println);
+            PsTable.lines(shown, earlier, now, Screen.standard()).forEach(out::println);
         }
         tenants.unreadable().forEach(reason -> err.println("sluice: " + reason));
+    }
+
+    private EarlierLook look(Tenants tenants) {
+        if (over == null) {
+            return EarlierLook.NONE;
+        }
+        EarlierLook look = EarlierLook.at(tenants.list());
+        try {
+            Thread.sleep(over);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+        return look;
     }
 }

@@ -2,37 +2,72 @@ package sluice.cli;
 
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.List;
+import sluice.region.GpuTime;
 import sluice.region.Size;
 import sluice.region.Tenant;
 import sluice.region.TenantGpu;
 import sluice.region.TenantProcess;
 
-/// Tenants as a table, one line for each GPU of each.
+/// Tenants as a table, one line for each GPU of each, and below it what is not as it was asked for. Columns of GPU time are
+/// there when a tenant has something to say in them.
 final class PsTable {
     private static final int PIDS_SHOWN = 3;
     private static final int COMMAND_WIDTH = 48;
+    private static final int WIDTH = 120;
 
-    private PsTable() {}
+    private final Instant now;
+    private final Screen screen;
+    private final EarlierLook earlier;
+    private final Table table = new Table("TENANT", ">GPU", "PID(S)", ">USED", ">LIMIT", ">PEAK", ">REFUSED",
+            ">GPU TIME", ">GOT", "ASKED", ">WAITED", ">DEBT", ">AGE", "COMMAND");
 
-    static List<String> lines(List<Tenant> tenants, Instant now, Screen screen) {
-        Table table = new Table("TENANT", ">GPU", "PID(S)", ">USED", ">LIMIT", ">PEAK", ">REFUSED", ">AGE", "COMMAND");
-        for (Tenant tenant : tenants) {
-            String age = age(tenant.createdNanos(), now);
-            String command = Text.cut(Text.visible(tenant.command()), COMMAND_WIDTH);
-            if (tenant.gpus().isEmpty()) {
-                String limit = tenant.limits().isEmpty() ? "none" : tenant.limits().toString();
-                table.row(tenant.name(), "-", pids(tenant), "-", limit, "-", "-", age, command);
-            }
-            for (TenantGpu gpu : tenant.gpus()) {
-                table.row(tenant.name(), Integer.toString(gpu.index()), pids(tenant), used(gpu, screen), limit(gpu),
-                        Size.format(gpu.peakBytes()), refused(gpu, screen), age, command);
-            }
-        }
-        return table.lines(screen);
+    private PsTable(Instant now, Screen screen, EarlierLook earlier) {
+        this.now = now;
+        this.screen = screen;
+        this.earlier = earlier;
     }
 
-    private static String used(TenantGpu gpu, Screen screen) {
+    static List<String> lines(List<Tenant> tenants, Instant now, Screen screen) {
+        return lines(tenants, EarlierLook.NONE, now, screen);
+    }
+
+    static List<String> lines(List<Tenant> tenants, EarlierLook earlier, Instant now, Screen screen) {
+        PsTable ps = new PsTable(now, screen, earlier);
+        tenants.forEach(ps::rows);
+        for (String column : List.of("GPU TIME", "GOT", "ASKED", "WAITED", "DEBT")) {
+            ps.table.omitIfEmpty(column);
+        }
+        List<String> lines = new ArrayList<>(ps.table.lines(screen, WIDTH));
+        for (Tenant tenant : tenants) {
+            ShareText.notes(tenant, now).forEach(note -> lines.add(tenant.name() + " on " + note));
+        }
+        return lines;
+    }
+
+    private void rows(Tenant tenant) {
+        String age = age(tenant.createdNanos(), now);
+        String command = Text.cut(Text.visible(tenant.command()), COMMAND_WIDTH);
+        if (tenant.gpus().isEmpty()) {
+            String limit = tenant.limits().isEmpty() ? "none" : tenant.limits().toString();
+            table.row(tenant.name(), "-", pids(tenant), "-", limit, "-", "-", "-", "-",
+                    ShareText.asked(tenant.compute(), tenant.compute().caps().permille(0)), "-", "-", age, command);
+        }
+        for (TenantGpu gpu : tenant.gpus()) {
+            GpuTime time = gpu.time();
+            table.row(tenant.name(), Integer.toString(gpu.index()), pids(tenant), used(gpu), limit(gpu),
+                    Size.format(gpu.peakBytes()), refused(gpu), ShareText.used(time), ShareText.got(earlier.gotPermille(tenant, gpu)),
+                    ShareText.asked(tenant.compute(), time.capPermille()), ShareText.waited(time), debt(tenant, time), age, command);
+        }
+    }
+
+    private String debt(Tenant tenant, GpuTime time) {
+        String debt = ShareText.debt(tenant, time);
+        return debt.equals(Table.NOTHING) ? debt : screen.yellow(debt);
+    }
+
+    private String used(TenantGpu gpu) {
         String used = Size.format(gpu.usedBytes());
         boolean nearlyFull = gpu.limitBytes() != 0 && gpu.usedBytes() > gpu.limitBytes() / 10 * 9;
         return nearlyFull ? screen.yellow(used) : used;
@@ -42,7 +77,7 @@ final class PsTable {
         return gpu.limitBytes() == 0 ? "none" : Size.format(gpu.limitBytes());
     }
 
-    private static String refused(TenantGpu gpu, Screen screen) {
+    private String refused(TenantGpu gpu) {
         String refused = Long.toString(gpu.refusedCalls());
         return gpu.refusedCalls() == 0 ? refused : screen.red(refused);
     }

@@ -19,6 +19,14 @@ final class RunArguments {
         if (args.length < 2 || !args[0].equals("run")) {
             return null;
         }
+        try {
+            return read(args);
+        } catch (SluiceException e) {
+            return null;
+        }
+    }
+
+    private static RunRequest read(String[] args) {
         Settings settings = new Settings();
         int at = 1;
         while (at < args.length && args[at].startsWith("-") && !args[at].equals("--")) {
@@ -39,12 +47,17 @@ final class RunArguments {
         private String onError;
         private String onOom;
         private boolean simulated;
+        private final ComputeSettings compute = new ComputeSettings();
         private final List<String> environment = new ArrayList<>();
 
         /// How many arguments an option takes with its value; 0 when it is not understood or was there before.
         int read(String option, String value) {
             if (option.equals("--sim") && !simulated) {
                 simulated = true;
+                return 1;
+            }
+            if (option.equals("--exclusive") && compute.exclusive == null) {
+                compute.exclusive = true;
                 return 1;
             }
             if (value.startsWith("-")) {
@@ -61,23 +74,19 @@ final class RunArguments {
             } else if (option.equals("--env") && value.indexOf('=') > 0) {
                 environment.add(value);
             } else {
-                return 0;
+                return compute.read(option, value) ? 2 : 0;
             }
             return 2;
         }
 
         RunRequest request(List<String> program) {
-            try {
-                if (name != null) {
-                    RegionDraft.checkName(name);
-                }
-                return new RunRequest(
-                        memory == null ? MemoryLimits.none() : MemoryLimits.parse(memory), name, simulated, environment,
-                        onError == null ? OnError.FAIL : OnError.parse(onError),
-                        onOom == null ? OnOom.FAIL : OnOom.parse(onOom), program);
-            } catch (SluiceException e) {
-                return null;
+            if (name != null) {
+                RegionDraft.checkName(name);
             }
+            return new RunRequest(
+                    memory == null ? MemoryLimits.none() : MemoryLimits.parse(memory), compute.limits(), name, simulated, environment,
+                    onError == null ? OnError.FAIL : OnError.parse(onError),
+                    onOom == null ? OnOom.FAIL : OnOom.parse(onOom), program);
         }
     }
 }

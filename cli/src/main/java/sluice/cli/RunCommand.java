@@ -1,8 +1,10 @@
 package sluice.cli;
 
 import java.util.ArrayList;
+import java.util.Iterator;
 import java.util.List;
 import java.util.concurrent.Callable;
+import java.util.stream.Stream;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.Model.CommandSpec;
@@ -10,24 +12,29 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
+import sluice.region.ComputeCaps;
+import sluice.region.ComputeLimits;
 import sluice.region.MemoryLimits;
 import sluice.region.OnError;
 import sluice.region.OnOom;
+import sluice.region.Priority;
 import sluice.region.RegionDraft;
+import sluice.region.TurnLength;
 
 @Command(
         name = "run",
-        header = "Runs a program under a quota, and becomes it.",
+        header = "Runs a program under limits, and becomes it.",
         customSynopsis = "sluice run [OPTIONS] -- PROGRAM [ARGUMENTS]",
         description = {
             "",
-            "The program keeps the pid, the signals and the exit status of the command. Its children share its quota.",
-            "Without --memory what it uses is accounted, and not limited.",
+            "The program keeps the pid, the signals and the exit status of the command. Its children share its limits.",
+            "Without --memory what it uses is accounted, and not limited. Without any of --compute, --weight, --priority,",
+            "--exclusive and --turn its GPU time is neither measured nor limited, and it takes no turns with others.",
             ""
         },
         footer = {
             "",
-            "Sizes: 512m, 1.5g, 2Gi, 4GB; units are powers of 1024.",
+            "Sizes: 512m, 1.5g, 2Gi, 4GB; units are powers of 1024. Times: 500us, 5ms, 0.25s.",
             "Exit status: 2 usage, 125 Sluice failed before the program started, 126 the program cannot be started,",
             "127 it was not found, otherwise the program's own."
         })
@@ -38,6 +45,26 @@ final class RunCommand implements Callable<Integer> {
     @Option(names = "--memory", paramLabel = "SIZE", converter = MemoryConverter.class,
             description = "Memory quota on every GPU, or on some: 0=4g,1=8g.")
     private MemoryLimits memory = MemoryLimits.none();
+
+    @Option(names = "--compute", paramLabel = "PERCENT", converter = CapsConverter.class,
+            description = "Cap on GPU time on every GPU, or on some: 0=25%%,1=50%%. A kernel that takes longer is repaid.")
+    private ComputeCaps caps;
+
+    @Option(names = "--weight", paramLabel = "1..1000", converter = WeightConverter.class,
+            description = "Part of the GPU's time against the weights of others who want it now; default 1.")
+    private Integer weight;
+
+    @Option(names = "--priority", paramLabel = "high|normal|low", converter = PriorityConverter.class,
+            completionCandidates = PriorityWords.class,
+            description = "A higher one goes first, a lower one gets what is left; default normal.")
+    private Priority priority;
+
+    @Option(names = "--exclusive", description = "Turns in the order in which tenants ask for them: the lock of older tools.")
+    private boolean exclusive;
+
+    @Option(names = "--turn", paramLabel = "TIME", converter = TurnConverter.class,
+            description = "Length of its turns at weight 1, 100us to 1s; default 10ms.")
+    private Integer turnMicros;
 
     @Option(names = "--name", paramLabel = "NAME", converter = NameConverter.class,
             description = "Name of the tenant; the program's name and pid if not given.")
@@ -74,7 +101,52 @@ final class RunCommand implements Callable<Integer> {
                 throw new ParameterException(spec.commandLine(), "bad --env '" + setting + "'; write it like KEY=VALUE");
             }
         }
-        return new RunRequest(memory, name, simulated, environment, onError, onOom, program);
+        return new RunRequest(memory, compute(), name, simulated, environment, onError, onOom, program);
+    }
+
+    private ComputeLimits compute() {
+        ComputeSettings settings = new ComputeSettings();
+        settings.caps = caps;
+        settings.weight = weight;
+        settings.priority = priority;
+        settings.exclusive = exclusive ? true : null;
+        settings.turnMicros = turnMicros;
+        return settings.limits();
+    }
+
+    static final class CapsConverter implements ITypeConverter<ComputeCaps> {
+        @Override
+        public ComputeCaps convert(String text) {
+            return ComputeCaps.parse(text);
+        }
+    }
+
+    static final class WeightConverter implements ITypeConverter<Integer> {
+        @Override
+        public Integer convert(String text) {
+            return ComputeLimits.parseWeight(text);
+        }
+    }
+
+    static final class PriorityWords implements Iterable<String> {
+        @Override
+        public Iterator<String> iterator() {
+            return Stream.of(Priority.values()).map(Priority::word).iterator();
+        }
+    }
+
+    static final class PriorityConverter implements ITypeConverter<Priority> {
+        @Override
+        public Priority convert(String text) {
+            return Priority.parse(text);
+        }
+    }
+
+    static final class TurnConverter implements ITypeConverter<Integer> {
+        @Override
+        public Integer convert(String text) {
+            return TurnLength.parse(text);
+        }
     }
 
     static final class MemoryConverter implements ITypeConverter<MemoryLimits> {

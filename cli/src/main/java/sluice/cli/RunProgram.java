@@ -6,6 +6,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Instant;
 import java.util.List;
+import sluice.region.Boards;
 import sluice.region.Identity;
 import sluice.region.Installation;
 import sluice.region.Region;
@@ -34,7 +35,10 @@ final class RunProgram {
         List<byte[]> program = RawProcess.arguments(request.program());
         String name = request.name() != null ? request.name() : RegionDraft.nameFor(RawProcess.text(program.getFirst()), self.pid());
         Path region = Region.create(directory, new RegionDraft(
-                name, commandLine(program), self, request.onError(), request.onOom(), request.memory()));
+                name, commandLine(program), self, request.onError(), request.onOom(), request.memory(), request.compute()));
+        if (request.compute().takesPart()) {
+            Boards.takePlansBack(directory);
+        }
         environment.set("SLUICE_REGION", region.toString());
         environment.set("SLUICE_ON_ERROR", request.onError().word());
         Exec exec = new Exec(environment.list());

@@ -1,6 +1,7 @@
 package sluice.cli;
 
 import java.util.List;
+import sluice.region.ComputeLimits;
 import sluice.region.MemoryLimits;
 import sluice.region.OnError;
 import sluice.region.OnOom;
@@ -11,6 +12,7 @@ import sluice.region.OnOom;
 /// @param program the program and its arguments
 record RunRequest(
         MemoryLimits memory,
+        ComputeLimits compute,
         String name,
         boolean simulated,
         List<String> environment,

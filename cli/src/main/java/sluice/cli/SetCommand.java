@@ -4,6 +4,8 @@ import java.io.PrintWriter;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
+import java.util.SortedSet;
+import java.util.TreeSet;
 import java.util.stream.Collectors;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.ITypeConverter;
@@ -13,14 +15,20 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 import sluice.cuda.Nvml;
+import sluice.region.Boards;
+import sluice.region.CapsChange;
+import sluice.region.ComputeChange;
+import sluice.region.ComputeLimits;
 import sluice.region.LimitsChange;
 import sluice.region.MemoryChange;
 import sluice.region.OnOom;
+import sluice.region.Priority;
 import sluice.region.RuntimeDirectory;
 import sluice.region.SluiceException;
 import sluice.region.Tenant;
 import sluice.region.TenantGpu;
 import sluice.region.Tenants;
+import sluice.region.TurnLength;
 
 @Command(
         name = "set",
@@ -28,14 +36,17 @@ import sluice.region.Tenants;
         customSynopsis = "sluice set TENANT [OPTIONS]",
         description = {
             "",
-            "  sluice set train --memory 6g",
+            "  sluice set train --memory 6g --compute 50%%",
             "",
-            "Takes effect at the next allocation. A quota below what is in use takes nothing away: it grants nothing new",
-            "until the tenant is below it.",
+            "Takes effect at the next allocation, and at the next call that submits work. A quota below what is in use",
+            "takes nothing away: it grants nothing new until the tenant is below it. --compute, --weight and --turn take",
+            "'none' too: as if they had never been given.",
             ""
         },
         footer = {"", "Exit status: 0 set, 1 there is no such tenant, or it has ended, 2 usage."})
 final class SetCommand implements Runnable {
+    private static final String NONE = "none";
+
     @Spec
     private CommandSpec spec;
 
@@ -50,6 +61,27 @@ final class SetCommand implements Runnable {
             description = "Over the quota: refuse the allocation, or let it wait until memory is freed, 60 s at the most.")
     private OnOom onOom;
 
+    @Option(names = "--compute", paramLabel = "PERCENT", converter = CapsConverter.class,
+            description = "Cap on GPU time on every GPU, or on some and the others as they are: 0=25%%,1=none.")
+    private CapsChange caps;
+
+    @Option(names = "--weight", paramLabel = "1..1000", converter = WeightConverter.class,
+            description = "Part of the GPU's time against the weights of others who want it now.")
+    private Integer weight;
+
+    @Option(names = "--priority", paramLabel = "high|normal|low", converter = RunCommand.PriorityConverter.class,
+            completionCandidates = RunCommand.PriorityWords.class,
+            description = "A higher one goes first, a lower one gets what is left.")
+    private Priority priority;
+
+    @Option(names = "--exclusive", negatable = true, arity = "0..1", paramLabel = "true|false", fallbackValue = "true",
+            converter = ExclusiveConverter.class, description = "Turns in the order in which tenants ask for them, or not.")
+    private Boolean exclusive;
+
+    @Option(names = "--turn", paramLabel = "TIME", converter = TurnConverter.class,
+            description = "Length of its turns at weight 1, 100us to 1s.")
+    private Integer turnMicros;
+
     @Option(names = "--json", description = "Writes JSON.")
     private boolean json;
 
@@ -58,38 +90,78 @@ final class SetCommand implements Runnable {
 
     @Override
     public void run() {
-        if (memory == null && onOom == null) {
-            throw new ParameterException(spec.commandLine(), "nothing to set; give --memory or --on-oom");
+        LimitsChange change = new LimitsChange(Optional.ofNullable(memory), Optional.ofNullable(onOom), new ComputeChange(
+                Optional.ofNullable(caps), Optional.ofNullable(weight), Optional.ofNullable(priority),
+                Optional.ofNullable(exclusive), Optional.ofNullable(turnMicros)));
+        if (change.isEmpty()) {
+            throw new ParameterException(spec.commandLine(),
+                    "nothing to set; give --memory, --on-oom, --compute, --weight, --priority, --exclusive or --turn");
         }
         Tenant found = new Tenants(RuntimeDirectory.existing(System.getenv())).find(tenant);
-        if (memory != null) {
-            requireGpus(found);
+        requireGpus(found);
+        Tenant after = change.apply(found.file());
+        if (!change.compute().isEmpty()) {
+            RuntimeDirectory directory = new RuntimeDirectory(found.file().toAbsolutePath().getParent());
+            Boards.enter(directory, after);
+            Boards.takePlansBack(directory);
         }
-        Tenant after = new LimitsChange(Optional.ofNullable(memory), Optional.ofNullable(onOom)).apply(found.file());
         PrintWriter out = spec.commandLine().getOut();
         if (json) {
             SetText.writeJson(out, after);
         } else {
-            List<String> lines = SetText.lines(found, after, memory != null, onOom != null);
+            List<String> lines = SetText.lines(found, after, change);
             lines.forEach(out::println);
         }
     }
 
-    /// A quota for a GPU that is not there would do nothing, so it is a mistake. The tenant may not have used all of its GPUs
+    /// A limit for a GPU that is not there would do nothing, so it is a mistake. The tenant may not have used all of its GPUs
     /// yet, so NVML tells which there are. Where there is no NVML, or one that does not know the tenant's GPUs because they
     /// are simulated ones, any number is taken.
     private void requireGpus(Tenant found) {
+        SortedSet<Integer> named = new TreeSet<>(memory == null ? List.of() : memory.named());
+        named.addAll(caps == null ? List.of() : caps.named());
+        if (named.isEmpty()) {
+            return;
+        }
         List<Nvml.Gpu> gpus = Nvml.open().map(Nvml::gpus).orElse(List.of());
         Set<String> uuids = gpus.stream().map(Nvml.Gpu::uuid).collect(Collectors.toSet());
         if (gpus.isEmpty() || !found.gpus().stream().map(TenantGpu::uuid).allMatch(uuids::contains)) {
             return;
         }
         List<Integer> known = gpus.stream().map(Nvml.Gpu::index).toList();
-        for (int gpu : memory.named()) {
+        for (int gpu : named) {
             if (!known.contains(gpu)) {
                 throw new SluiceException("there is no GPU " + gpu + " for tenant '" + found.name() + "'; it has GPU "
                         + String.join(", ", known.stream().map(String::valueOf).toList()));
             }
+        }
+    }
+
+    static final class CapsConverter implements ITypeConverter<CapsChange> {
+        @Override
+        public CapsChange convert(String text) {
+            return CapsChange.parse(text);
+        }
+    }
+
+    static final class WeightConverter implements ITypeConverter<Integer> {
+        @Override
+        public Integer convert(String text) {
+            return text.equals(NONE) ? 0 : ComputeLimits.parseWeight(text);
+        }
+    }
+
+    static final class TurnConverter implements ITypeConverter<Integer> {
+        @Override
+        public Integer convert(String text) {
+            return text.equals(NONE) ? 0 : TurnLength.parse(text);
+        }
+    }
+
+    static final class ExclusiveConverter implements ITypeConverter<Boolean> {
+        @Override
+        public Boolean convert(String text) {
+            return ComputeLimits.parseExclusive(text);
         }
     }
 

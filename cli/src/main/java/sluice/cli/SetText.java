@@ -3,6 +3,7 @@ package sluice.cli;
 import java.io.PrintWriter;
 import java.util.ArrayList;
 import java.util.List;
+import sluice.region.LimitsChange;
 import sluice.region.MemoryLimits;
 import sluice.region.Size;
 import sluice.region.Tenant;
@@ -12,13 +13,19 @@ import sluice.region.TenantGpu;
 final class SetText {
     private SetText() {}
 
-    static List<String> lines(Tenant before, Tenant after, boolean memory, boolean onOom) {
+    static List<String> lines(Tenant before, Tenant after, LimitsChange change) {
         List<String> lines = new ArrayList<>();
-        if (memory) {
+        if (change.memory().isPresent()) {
             lines.add(after.name() + ": memory " + after.limits() + " (was " + before.limits() + ")");
         }
-        if (onOom) {
+        if (change.onOom().isPresent()) {
             lines.add(after.name() + ": over the quota " + after.onOom() + " (was " + before.onOom() + ")");
+        }
+        if (change.compute().caps().isPresent()) {
+            lines.add(after.name() + ": compute " + after.compute().caps() + " (was " + before.compute().caps() + ")");
+        }
+        if (change.compute().isOfTurns()) {
+            lines.add(after.name() + ": turns: " + ShareText.turns(after.compute()) + " (was " + ShareText.turns(before.compute()) + ")");
         }
         for (TenantGpu gpu : over(after)) {
             lines.add(after.name() + " uses " + Size.format(gpu.usedBytes()) + " on GPU " + gpu.index()
@@ -43,6 +50,7 @@ final class SetText {
                 json.writeNumber(tenant.limits().bytes(gpu));
             }
             json.writeEndArray();
+            TenantJson.compute(json, tenant.compute());
             json.writeArrayPropertyStart("overLimit");
             for (TenantGpu gpu : over(tenant)) {
                 json.writeStartObject();

@@ -49,7 +49,7 @@ final class SoakCommand implements Callable<Integer> {
     }
 
     static final class TimeConverter implements ITypeConverter<Duration> {
-        private static final Pattern TIME = Pattern.compile("(\\d{1,6})([smh])");
+        private static final Pattern TIME = Pattern.compile("(\\d{1,6})(ms|[smh])");
 
         @Override
         public Duration convert(String text) {
@@ -59,6 +59,7 @@ final class SoakCommand implements Callable<Integer> {
             }
             long number = Long.parseLong(time.group(1));
             return switch (time.group(2)) {
+                case "ms" -> Duration.ofMillis(number);
                 case "s" -> Duration.ofSeconds(number);
                 case "m" -> Duration.ofMinutes(number);
                 default -> Duration.ofHours(number);

@@ -2,6 +2,7 @@ package sluice.cli;
 
 import java.io.PrintWriter;
 import java.util.List;
+import sluice.region.ComputeLimits;
 import sluice.region.MemoryLimits;
 import sluice.region.MemoryUses;
 import sluice.region.RegionLayout;
@@ -15,21 +16,21 @@ import tools.jackson.core.JsonGenerator;
 final class TenantJson {
     private TenantJson() {}
 
-    static void write(PrintWriter out, List<Tenant> tenants) {
+    static void write(PrintWriter out, List<Tenant> tenants, EarlierLook earlier, OnBoards boards) {
         Json.write(out, json -> {
             json.writeStartObject();
             json.writeArrayPropertyStart("tenants");
-            tenants.forEach(tenant -> tenant(json, tenant));
+            tenants.forEach(tenant -> tenant(json, tenant, new ShareJson(json, earlier, boards)));
             json.writeEndArray();
             json.writeEndObject();
         });
     }
 
-    static void write(PrintWriter out, Tenant tenant) {
-        Json.write(out, json -> tenant(json, tenant));
+    static void write(PrintWriter out, Tenant tenant, OnBoards boards) {
+        Json.write(out, json -> tenant(json, tenant, new ShareJson(json, EarlierLook.NONE, boards)));
     }
 
-    private static void tenant(JsonGenerator json, Tenant tenant) {
+    private static void tenant(JsonGenerator json, Tenant tenant, ShareJson shares) {
         json.writeStartObject();
         json.writeStringProperty("tenant", tenant.name());
         json.writeBooleanProperty("running", tenant.running());
@@ -49,8 +50,9 @@ final class TenantJson {
             json.writeNumber(tenant.limits().bytes(gpu));
         }
         json.writeEndArray();
+        compute(json, tenant.compute());
         json.writeArrayPropertyStart("gpus");
-        tenant.gpus().forEach(gpu -> gpu(json, gpu));
+        tenant.gpus().forEach(gpu -> gpu(json, tenant, gpu, shares));
         json.writeEndArray();
         json.writeArrayPropertyStart("processes");
         tenant.processes().forEach(process -> process(json, process, tenant));
@@ -61,7 +63,23 @@ final class TenantJson {
         json.writeEndObject();
     }
 
-    private static void gpu(JsonGenerator json, TenantGpu gpu) {
+    /// As in the region: thousandths by GPU, microseconds.
+    static void compute(JsonGenerator json, ComputeLimits limits) {
+        json.writeObjectPropertyStart("compute");
+        json.writeArrayPropertyStart("capPermille");
+        for (int gpu = 0; gpu < MemoryLimits.GPUS; gpu++) {
+            json.writeNumber(limits.caps().permille(gpu));
+        }
+        json.writeEndArray();
+        json.writeBooleanProperty("turns", limits.turns());
+        json.writeNumberProperty("weight", limits.weight());
+        json.writeStringProperty("priority", limits.priority().word());
+        json.writeBooleanProperty("exclusive", limits.exclusive());
+        json.writeNumberProperty("turnMicros", limits.turnMicros());
+        json.writeEndObject();
+    }
+
+    private static void gpu(JsonGenerator json, Tenant tenant, TenantGpu gpu, ShareJson shares) {
         json.writeStartObject();
         json.writeNumberProperty("gpu", gpu.index());
         json.writeStringProperty("uuid", gpu.uuid());
@@ -74,6 +92,7 @@ final class TenantJson {
         json.writeNumberProperty("peakBytes", gpu.peakBytes());
         json.writeNumberProperty("refusedCalls", gpu.refusedCalls());
         json.writeNumberProperty("lastRefusedBytes", gpu.lastRefusedBytes());
+        shares.write(tenant, gpu);
         json.writeEndObject();
     }
 

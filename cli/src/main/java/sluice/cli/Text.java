@@ -3,6 +3,7 @@ package sluice.cli;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 
 /// Text from a region for a terminal. A tenant may have written anything there.
 final class Text {
@@ -32,6 +33,29 @@ final class Text {
         }
         lines.add(line.toString());
         return lines;
+    }
+
+    /// A span of time in about three digits: `40 us`, `1.4 ms`, `12.3 s`, `5m03s`, `2h05m`, `3d04h`.
+    static String duration(long nanos) {
+        if (nanos < 1_000_000) {
+            return nanos == 0 ? "0 s" : nanos / 1000 + " us";
+        }
+        if (nanos < 10_000_000) {
+            return String.format(Locale.ROOT, "%.1f ms", nanos / 1e6);
+        }
+        if (nanos < 1_000_000_000) {
+            return nanos / 1_000_000 + " ms";
+        }
+        long seconds = nanos / 1_000_000_000;
+        if (seconds < 100) {
+            return String.format(Locale.ROOT, "%.1f s", nanos / 1e9);
+        }
+        if (seconds < 3600) {
+            return String.format(Locale.ROOT, "%dm%02ds", seconds / 60, seconds % 60);
+        }
+        return seconds < 86400
+                ? String.format(Locale.ROOT, "%dh%02dm", seconds / 3600, seconds % 3600 / 60)
+                : String.format(Locale.ROOT, "%dd%02dh", seconds / 86400, seconds % 86400 / 3600);
     }
 
     static Instant instant(long nanos) {

@@ -43,7 +43,8 @@ final class Training {
     private static void runProgram() throws IOException {
         Path directory = Files.createTempDirectory("sluice-training");
         String setting = "SLUICE_RUNTIME_DIR=" + directory;
-        Main.execute(new String[] {"run", "--sim", "--env", setting, "--memory", "4g", "--", "/no/such/program"});
+        Main.execute(new String[] {"run", "--sim", "--env", setting, "--memory", "4g", "--compute", "25%", "--weight", "3",
+            "--priority", "high", "--turn", "5ms", "--", "/no/such/program"});
         Files.delete(directory);
     }
 
@@ -58,8 +59,8 @@ final class Training {
         Tenants tenants = new Tenants(List.of(new RuntimeDirectory(directory)));
         tenants.sweep(Instant.now());
         PsTable.lines(tenants.list(), Instant.now(), Screen.standard()).forEach(out::println);
-        InspectText.lines(tenants.find("training"), Instant.now(), Screen.standard()).forEach(out::println);
-        TenantJson.write(out, tenants.list());
+        InspectText.lines(tenants.find("training"), OnBoards.NONE, Instant.now(), Screen.standard()).forEach(out::println);
+        TenantJson.write(out, tenants.list(), EarlierLook.NONE, OnBoards.NONE);
         Files.delete(region);
         Files.delete(directory);
     }

@@ -36,12 +36,22 @@ class CommandsTest {
         "ps --jsn                        | unknown option '--jsn'; did you mean --json? See 'sluice help ps'",
         "inspect                         | the tenant is missing; see 'sluice help inspect'",
         "bench --repeats 0               | bad --repeats '0'; use 1 to 1000; see 'sluice help bench'",
-        "set train                       | nothing to set; give --memory or --on-oom; see 'sluice help set'",
+        "set train                       | nothing to set; give --memory, --on-oom, --compute, --weight, --priority, --exclusive or --turn; see 'sluice help set'",
         "set                             | the tenant is missing; see 'sluice help set'",
         "set train --memory 4x           | --memory: bad size '4x'; write it like 512m, 1.5g, 2Gi or 4GB; see 'sluice help set'",
         "set train --memory 16=1g        | --memory: bad GPU number '16' in memory limit '16=1g'; use 0 to 15, as in 0=4g,1=8g; see 'sluice help set'",
         "set train --on-oom later        | --on-oom: bad value 'later'; use fail, wait, or wait with a time of at most an hour, as in wait:30s; see 'sluice help set'",
-        "verify memry                    | there is no group 'memry'; there are memory, quota, charge, pools, graphs, physical, arrays, contexts, views, limits, processes, gpus, faults, unchanged, alone; see 'sluice help verify'",
+        "run --compute 0 -- x            | --compute: bad part of GPU time '0'; write 0.1% to 100%, as in 25% or 12.5%; see 'sluice help run'",
+        "run --compute 16=5% -- x        | --compute: bad GPU number '16' in compute limit '16=5%'; use 0 to 15, as in 0=25%,1=50%; see 'sluice help run'",
+        "run --compute 0=5%,7% -- x      | --compute: bad compute limit '0=5%,7%'; write 25% for every GPU, or 0=25%,1=50%; see 'sluice help run'",
+        "run --weight 1001 -- x          | --weight: bad weight '1001'; write a whole number from 1 to 1000; see 'sluice help run'",
+        "run --priority urgent -- x      | --priority: bad priority 'urgent'; use high, normal or low; see 'sluice help run'",
+        "run --turn 5 -- x               | --turn: bad length of a turn '5'; write 100us to 1s, as in 5ms; see 'sluice help run'",
+        "run --comput 5% -- x            | unknown option '--comput'; did you mean --compute? See 'sluice help run'",
+        "set train --compute 0=5%,7%     | --compute: bad compute limit '0=5%,7%'; write 25% for every GPU, or 0=25%,1=none; see 'sluice help set'",
+        "set train --exclusive=maybe     | --exclusive: bad value 'maybe'; use true or false; see 'sluice help set'",
+        "ps --over soon                  | --over: bad time 'soon'; write it like 90s, 30m or 2h; see 'sluice help ps'",
+        "verify memry                    | there is no group 'memry'; there are memory, quota, charge, pools, graphs, physical, arrays, contexts, shared, views, limits, processes, gpus, faults, unchanged, compute, alone; see 'sluice help verify'",
         "soak --for 3x                   | --for: bad time '3x'; write it like 90s, 30m or 2h; see 'sluice help soak'",
         "completion fish                 | no completion for the shell 'fish'; use bash or zsh; see 'sluice help completion'"
     })
@@ -79,13 +89,13 @@ class CommandsTest {
     @Test
     void shouldShowHelp() {
         assertThat(execute("help")).isEqualTo(ExitStatus.OK);
-        assertThat(out.toString()).contains("sluice run --memory 4g -- python train.py").contains("doctor").contains("125");
+        assertThat(out.toString()).contains("sluice run --memory 4g --compute 25% -- python train.py").contains("doctor").contains("125");
     }
 
     @Test
     void shouldShowHelpOfACommand() {
         assertThat(execute("run", "--help")).isEqualTo(ExitStatus.OK);
-        assertThat(out.toString()).contains("sluice run [OPTIONS] -- PROGRAM [ARGUMENTS]").contains("--on-error");
+        assertThat(out.toString()).contains("sluice run [OPTIONS] -- PROGRAM [ARGUMENTS]").contains("--on-error").contains("0=25%,1=50%");
     }
 
     @Test
@@ -103,6 +113,6 @@ class CommandsTest {
     @Test
     void shouldPrintCompletionScripts() {
         assertThat(execute("completion", "bash")).isEqualTo(ExitStatus.OK);
-        assertThat(out.toString()).contains("complete -F").contains("--memory");
+        assertThat(out.toString()).contains("complete -F").contains("--memory").contains("--compute").contains("high").contains("--exclusive");
     }
 }

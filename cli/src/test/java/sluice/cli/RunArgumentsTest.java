@@ -8,6 +8,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import picocli.CommandLine;
+import sluice.region.ComputeLimits;
 import sluice.region.MemoryLimits;
 import sluice.region.OnError;
 import sluice.region.OnOom;
@@ -25,6 +26,11 @@ class RunArgumentsTest {
         "run --memory 0=4g,1=8g --name a.b_c-d python -- x",
         "run --sim --env A=b --env C= --env D=e=f -- env",
         "run --on-error run -- x --memory 5g --sim",
+        "run --compute 25% -- x",
+        "run --compute 0=25%,1=50% --weight 3 --priority high --turn 5ms --exclusive -- x --exclusive",
+        "run --exclusive x",
+        "run --weight 1 true",
+        "run --compute 100% true",
         "run --sim true -h"
     })
     void shouldUnderstandTheSameAsPicocli(String line) {
@@ -55,6 +61,14 @@ class RunArgumentsTest {
         "run --on-error maybe -- true",
         "run --on-oom later -- true",
         "run --unknown -- true",
+        "run --compute 0 -- true",
+        "run --compute=25% -- true",
+        "run --compute 5% --compute 6% -- true",
+        "run --weight 0 -- true",
+        "run --priority urgent -- true",
+        "run --turn 5 -- true",
+        "run --exclusive --exclusive -- true",
+        "run --exclusive=true -- true",
         "run --sim --"
     })
     void shouldLeaveTheUnusualToPicocli(String line) {
@@ -64,6 +78,15 @@ class RunArgumentsTest {
     @Test
     void shouldLimitNothingByDefaultAndFailOnErrors() {
         assertThat(parse("run -- true"))
-                .isEqualTo(new RunRequest(MemoryLimits.none(), null, false, List.of(), OnError.FAIL, OnOom.FAIL, List.of("true")));
+                .isEqualTo(new RunRequest(MemoryLimits.none(), ComputeLimits.NONE, null, false, List.of(), OnError.FAIL, OnOom.FAIL, List.of("true")));
+    }
+
+    @Test
+    void shouldTakeTurnsWhenAnythingIsSaidOfThem() {
+        assertThat(parse("run --compute 25% x").compute().turns()).isFalse();
+        assertThat(parse("run --weight 1 x").compute().turns()).isTrue();
+        assertThat(parse("run --priority normal x").compute().turns()).isTrue();
+        assertThat(parse("run --exclusive x").compute().turns()).isTrue();
+        assertThat(parse("run --turn 10ms x").compute().turns()).isTrue();
     }
 }

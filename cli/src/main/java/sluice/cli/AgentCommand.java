@@ -1,0 +1,96 @@
+package sluice.cli;
+
+import java.io.PrintWriter;
+import java.time.LocalTime;
+import java.time.temporal.ChronoUnit;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
+import sluice.agent.Agent;
+import sluice.agent.PlannedBoard;
+import sluice.region.AgentLock;
+import sluice.region.Identity;
+import sluice.region.RuntimeDirectory;
+import sluice.region.SluiceException;
+
+@Command(
+        name = "agent",
+        header = "Plans the turns of this user's tenants on all GPUs, until it is stopped.",
+        description = {
+            "",
+            "Every 100 ms it looks at what each tenant had of its GPU and sets how long its turns are. It starts with",
+            "what runs and leaves its last plan when it is stopped. Nothing depends on it: without it turns have the",
+            "length that a tenant asks for times its weight, and caps hold as well.",
+            ""
+        },
+        footer = {"", "Exit status: 0 stopped by SIGINT or SIGTERM, 1 another one runs, or it cannot work."})
+final class AgentCommand implements Runnable {
+    private static final long PERIOD_MILLIS = 100;
+    private static final long STOP_SECONDS = 5;
+
+    @Spec
+    private CommandSpec spec;
+
+    @Option(names = {"-v", "--verbose"}, description = "Writes a line for every plan that differs from the one before.")
+    private boolean verbose;
+
+    @Option(names = {"-h", "--help"}, usageHelp = true, description = "Shows this help.")
+    private boolean help;
+
+    @Override
+    public void run() {
+        RuntimeDirectory directory = RuntimeDirectory.find(System.getenv());
+        PrintWriter out = spec.commandLine().getOut();
+        AgentLock lock = AgentLock.take(directory, Identity.self().pid()).orElseThrow(() -> runsAlready(directory));
+        try (lock; Agent agent = new Agent(directory, change -> report(out, change))) {
+            out.println("Planning for the tenants in " + directory.path() + ".");
+            CountDownLatch stop = new CountDownLatch(1);
+            CountDownLatch stopped = new CountDownLatch(1);
+            Runtime.getRuntime().addShutdownHook(new Thread(() -> end(stop, stopped)));
+            loop(agent, stop);
+            out.flush();
+            stopped.countDown();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    private static SluiceException runsAlready(RuntimeDirectory directory) {
+        return new SluiceException("an agent runs already for " + directory.path()
+                + AgentLock.holder(directory).map(pid -> " (pid " + pid + ")").orElse("") + "; one is enough for all GPUs");
+    }
+
+    private static void loop(Agent agent, CountDownLatch stop) throws InterruptedException {
+        do {
+            agent.look();
+        } while (!stop.await(PERIOD_MILLIS, TimeUnit.MILLISECONDS));
+    }
+
+    /// In the JVM's last thread, after SIGINT or SIGTERM: to be stopped is how an agent ends, so it ends well.
+    private static void end(CountDownLatch stop, CountDownLatch stopped) {
+        stop.countDown();
+        try {
+            if (stopped.await(STOP_SECONDS, TimeUnit.SECONDS)) {
+                Runtime.getRuntime().halt(ExitStatus.OK);
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    private void report(PrintWriter out, PlannedBoard change) {
+        if (verbose) {
+            out.println(LocalTime.now().truncatedTo(ChronoUnit.SECONDS) + " " + line(change));
+            out.flush();
+        }
+    }
+
+    static String line(PlannedBoard change) {
+        List<String> turns = change.turns().stream().map(turn -> Text.visible(turn.tenant()) + " " + Text.duration(turn.lengthNanos())).toList();
+        return change.uuid() + ": " + (turns.isEmpty() ? "nobody takes turns" : String.join(", ", turns));
+    }
+}
