@@ -1,0 +1,188 @@
+package sluice.it;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.within;
+
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import sluice.cuda.Driver;
+import sluice.region.BoardTenant;
+import sluice.region.Boards;
+import sluice.region.GpuTime;
+import sluice.region.RuntimeDirectory;
+import sluice.region.Tenant;
+
+/// Shares of GPU time by the command line: asked for, changed while a job runs, and shown. Bounds are wide: the machine that
+/// tests run on is busy. `sluice verify compute` looks closely.
+class SharesTest {
+    private static final int ENDLESS = 10_000_000;
+
+    @TempDir
+    private Path directory;
+
+    private Machine machine;
+    private final List<Process> processes = new ArrayList<>();
+
+    @BeforeEach
+    void start() throws Exception {
+        machine = new Machine(directory);
+        try (var text = Driver.class.getResourceAsStream("kernels.ptx")) {
+            Files.copy(text, directory.resolve("kernels.ptx"));
+        }
+    }
+
+    @AfterEach
+    void end() throws Exception {
+        for (Process process : processes) {
+            process.destroyForcibly().waitFor();
+        }
+    }
+
+    /// Starts a job that submits kernels of a length, and waits until it has used the GPU.
+    private void job(String name, int kernels, int micros, String... options) throws Exception {
+        List<String> arguments = new ArrayList<>(List.of("run", "--sim", "--name", name));
+        arguments.addAll(List.of(options));
+        arguments.addAll(List.of("--", Machine.program("windows"), directory.resolve("kernels.ptx").toString(),
+                Integer.toString(kernels), Integer.toString(micros)));
+        processes.add(machine.startSluice(arguments.toArray(String[]::new)));
+        Path region = machine.runtimeDirectory().resolve(name + ".region");
+        for (int look = 0; look < 200 && (!Files.exists(region) || !begun(name)); look++) {
+            Thread.sleep(50);
+        }
+    }
+
+    private boolean begun(String name) {
+        Tenant tenant = tenant(name);
+        return !tenant.gpus().isEmpty() && tenant.gpus().getFirst().time().begun();
+    }
+
+    private Tenant tenant(String name) {
+        return Tenant.read(machine.runtimeDirectory().resolve(name + ".region"));
+    }
+
+    private GpuTime time(String name) {
+        return tenant(name).gpus().getFirst().time();
+    }
+
+    /// What a job gets of the GPU from now on, in percent.
+    private double got(String name) throws Exception {
+        GpuTime before = time(name);
+        Thread.sleep(1500);
+        return time(name).gotPermilleSince(before) / 10.0;
+    }
+
+    private BoardTenant onBoard(String name) {
+        return Boards.read(new RuntimeDirectory(machine.runtimeDirectory())).getFirst().tenant(tenant(name).createdNanos()).orElseThrow();
+    }
+
+    private double ratio(String one, String other) throws Exception {
+        GpuTime first = time(one);
+        GpuTime second = time(other);
+        Thread.sleep(2000);
+        return (double) (time(one).usedNanos() - first.usedNanos()) / (time(other).usedNanos() - second.usedNanos());
+    }
+
+    @Test
+    void shouldHoldAJobToItsCapAndChangeItWhileItRuns() throws Exception {
+        job("job", ENDLESS, 500, "--compute", "25%");
+        assertThat(got("job")).isBetween(18.0, 27.0);
+
+        assertThat(machine.sluice("set", "job", "--compute", "60%").output()).isEqualTo("job: compute 60% (was 25%)\n");
+        assertThat(got("job")).isBetween(45.0, 63.0);
+
+        assertThat(machine.sluice("set", "job", "--compute", "none").output()).isEqualTo("job: compute none (was 60%)\n");
+        assertThat(machine.sluice("inspect", "job").output()).contains("compute   none");
+    }
+
+    @Test
+    void shouldShareByWeightAndFollowAChange() throws Exception {
+        job("three", ENDLESS, 500, "--weight", "3");
+        job("one", ENDLESS, 500, "--weight", "1");
+        assertThat(ratio("three", "one")).isCloseTo(3, within(0.6));
+
+        assertThat(machine.sluice("set", "one", "--weight", "6").output()).startsWith("one: turns: weight 6").contains("(was weight 1,");
+        assertThat(ratio("one", "three")).isCloseTo(2, within(0.4));
+    }
+
+    @Test
+    void shouldShowWhatWasAskedAndGot() throws Exception {
+        job("train", ENDLESS, 500, "--compute", "40%", "--weight", "2", "--priority", "low");
+        Thread.sleep(1000);
+
+        List<String> lines = machine.sluice("ps", "--over", "1s").lines();
+
+        assertThat(lines.getFirst()).contains("GPU TIME").contains("GOT").contains("ASKED").contains("WAITED");
+        assertThat(lines.get(1)).contains("40% w2 low").containsPattern(" [23]\\d\\.\\d%| 4[0-2]\\.\\d%");
+        assertThat(lines).allMatch(line -> line.length() <= 120);
+        assertThat(machine.sluice("ps", "--json").output()).contains("\"capPermille\" : 400").contains("\"planNanos\" : 0");
+        assertThat(machine.sluice("inspect", "train").output()).contains("weight 2, priority low, each default (10 ms)")
+                .containsPattern("Turns\n +GPU +LENGTH +PLAN");
+    }
+
+    /// A kernel of a second under a cap of a twentieth is repaid for 19 seconds.
+    @Test
+    void shouldSayThatAJobIsAheadOfItsCap() throws Exception {
+        job("long", ENDLESS, 1_000_000, "--compute", "5%");
+        for (int look = 0; look < 200 && time("long").repayNanos() < 2_000_000_000; look++) {
+            Thread.sleep(50);
+        }
+
+        assertThat(machine.sluice("ps").output()).contains("DEBT")
+                .containsPattern("long on GPU 0: .* of GPU time ahead of its cap, repaid by \\d\\d:");
+    }
+
+    @Test
+    void shouldShowNothingOfGpuTimeWithoutLimits() throws Exception {
+        Process job = machine.startSluice("run", "--sim", "--name", "free", "--", Machine.program("hog"), "--count", "1", "--hold", "60000");
+        processes.add(job);
+        String line = job.inputReader().readLine();
+        while (line != null && !line.startsWith("got")) {
+            line = job.inputReader().readLine();
+        }
+
+        assertThat(machine.sluice("ps").lines().getFirst()).doesNotContain("GPU TIME").doesNotContain("ASKED");
+    }
+
+    @Test
+    void shouldTakeExclusiveTurnsBack() throws Exception {
+        job("lock", ENDLESS, 500, "--exclusive", "--turn", "5ms");
+        assertThat(tenant("lock").compute().exclusive()).isTrue();
+
+        assertThat(machine.sluice("set", "lock", "--no-exclusive").output())
+                .isEqualTo("lock: turns: weight 1, priority normal, each 5 ms (was weight 1, priority normal, exclusive, each 5 ms)\n");
+        machine.sluice("set", "--exclusive", "lock");
+        assertThat(tenant("lock").compute().exclusive()).isTrue();
+        machine.sluice("set", "lock", "--exclusive=false", "--turn", "none");
+        assertThat(tenant("lock").compute().exclusive()).isFalse();
+        assertThat(tenant("lock").compute().turnMicros()).isZero();
+        assertThat(onBoard("lock").exclusive()).isFalse();
+    }
+
+    @Test
+    void shouldPlanWithAnAgentAndDoWithoutAfterwards() throws Exception {
+        job("three", ENDLESS, 500, "--weight", "3");
+        Process agent = machine.startSluice("agent", "--verbose");
+        processes.add(agent);
+        assertThat(agent.inputReader().readLine()).startsWith("Planning for the tenants in ");
+        job("one", ENDLESS, 500, "--weight", "1");
+        assertThat(ratio("three", "one")).isCloseTo(3, within(0.6));
+        assertThat(onBoard("three").planNanos()).isBetween(10_000_000L, 20_000_000L);
+        RunTest.assertMistake(1, "runs already", machine.sluice("agent"));
+
+        agent.toHandle().destroy();
+        assertThat(agent.waitFor(10, TimeUnit.SECONDS)).isTrue();
+        assertThat(agent.exitValue()).isZero();
+        assertThat(agent.inputReader().lines()).anyMatch(line -> line.contains("three") && line.contains("one"));
+        assertThat(onBoard("three").planNanos()).isPositive();
+        machine.sluice("set", "one", "--priority", "normal");
+        assertThat(onBoard("three").planNanos()).isZero();
+        assertThat(ratio("three", "one")).isCloseTo(3, within(0.6));
+    }
+}
