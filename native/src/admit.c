@@ -21,13 +21,15 @@
 #define LONGEST_KEPT_NANOS (100 * MILLI)  /* of time */
 #define CHUNK_NANOS (500 * MICRO)         /* of credit */
 #define BATCH_NANOS (400 * MICRO)         /* a batch is closed when it is this long */
-#define FLIGHT_NANOS (10 * MILLI)         /* predicted work under way, at most */
+#define FLIGHT_NANOS (5 * MILLI)          /* predicted work under way, at most */
 #define FLIGHT_BELOW_NANOS (150 * MICRO)  /* the same for a tenant that must let another go first */
 #define PATIENCE_NANOS (100 * MILLI)      /* with work that should have ended */
 #define LOOK_NANOS (50 * MILLI)           /* how often one who waits reads the limits */
 #define SPIN_NANOS (60 * MICRO)           /* a sleep ends this much late */
 #define POLL_NANOS (5 * MICRO)
-#define SUPERIOR_NANOS (50 * MILLI)
+#define CHECK_NANOS (20 * MILLI)          /* how often others are counted */
+#define SHARER_NANOS (50 * MILLI)         /* who was not at the gate for this long does not want the GPU */
+#define OVERDUE_NANOS (1 * MILLI)
 
 static void pause_until(uint64_t until) {
     uint64_t now = sl_os_nanos();
@@ -43,16 +45,20 @@ static uint64_t kept(const sl_lane_gpu_t *gpu) {
     return span < LONGEST_KEPT_NANOS ? span : LONGEST_KEPT_NANOS;
 }
 
+static uint64_t later(const sl_lane_gpu_t *gpu, uint64_t due, int64_t wall, uint64_t now) {
+    uint64_t least = now - kept(gpu);
+    return (uint64_t)((int64_t)(due > least ? due : least) + wall);
+}
+
 /* Adds GPU time to what the cap must pay for; less than none takes it back. */
 static void charge(sl_lane_gpu_t *gpu, int64_t nanos, uint64_t now) {
     if (gpu->permille >= 1000)
         return;
     int64_t wall = nanos * 1000 / (int64_t)gpu->permille;
-    uint64_t due = gpu->share->due_nanos, next;
-    do {
-        uint64_t least = now - kept(gpu);
-        next = (uint64_t)((int64_t)(due > least ? due : least) + wall);
-    } while (!atomic_compare_exchange_weak(&gpu->share->due_nanos, &due, next));
+    uint64_t due = gpu->share->due_nanos;
+    while (!atomic_compare_exchange_weak(&gpu->share->due_nanos, &due, later(gpu, due, wall, now))) {
+    }
+    gpu->own_due_nanos = later(gpu, gpu->own_due_nanos, wall * (int64_t)(gpu->sharers ? gpu->sharers : 1), now);
 }
 
 static uint64_t spent(const sl_lane_gpu_t *gpu) {
@@ -100,6 +106,11 @@ static uint64_t in_flight(const sl_lane_t *lane, uint64_t now) {
     return open + (lane->busy_nanos > now ? lane->busy_nanos - now : 1);
 }
 
+/* The GPU should have finished long ago. */
+static bool is_overdue(const sl_lane_t *lane, uint64_t now) {
+    return lane->meter.open != lane->meter.oldest && lane->busy_nanos + OVERDUE_NANOS < now;
+}
+
 void sl_admit_publish(sl_lane_t *lane, uint64_t now) {
     sl_lane_gpu_t *gpu = lane->gpu;
     if (!gpu->takes_turns)
@@ -118,31 +129,37 @@ static void unlocked_pause(sl_lane_t *lane, uint64_t until) {
 static void drain_to(sl_lane_t *lane, uint64_t nanos) {
     uint64_t start = sl_os_nanos(), now = start, left;
     sl_admit_close(lane, NULL, false);
-    for (sl_admit_settle(lane); (left = in_flight(lane, now)) > nanos && now - start < PATIENCE_NANOS; now = sl_os_nanos()) {
+    for (sl_admit_settle(lane); ((left = in_flight(lane, now)) > nanos || is_overdue(lane, now)) && now - start < PATIENCE_NANOS; now = sl_os_nanos()) {
         if (lane->gpu->takes_turns)
-            lane->gpu->board.processes[lane->gpu->board.process].busy_nanos = now + left + MILLI;
-        uint64_t rest = left - nanos;
+            lane->gpu->board.processes[lane->gpu->board.process].busy_nanos = now + left + SPIN_NANOS;
+        uint64_t rest = lane->busy_nanos > now ? left - nanos : 0;
         unlocked_pause(lane, now + (rest > SPIN_NANOS ? rest - SPIN_NANOS / 2 : POLL_NANOS));
         sl_admit_settle(lane);
     }
 }
 
+/* When the gate opens again. A process alone, or one whose siblings leave much of the cap unused, goes by what all of them
+ * used; else by its part, so that one cannot take all. */
+static uint64_t opening(const sl_lane_gpu_t *gpu, uint64_t now) {
+    uint64_t all = gpu->share->due_nanos, own = gpu->own_due_nanos;
+    bool alone = gpu->sharers < 2 || all + 2 * WINDOW_NANOS < now;
+    uint64_t due = alone ? all : own;
+    bool shut = gpu->shut || due > now;
+    return shut ? due + WINDOW_NANOS : 0;
+}
+
 /* True when it had to wait. */
 static bool wait_for_cap(sl_lane_t *lane) {
     sl_lane_gpu_t *gpu = lane->gpu;
-    uint64_t now = sl_os_nanos(), due = gpu->share->due_nanos;
-    if (gpu->permille >= 1000)
-        return false;
-    if (due > now && !gpu->shut) {
-        gpu->shut = true;
-        atomic_fetch_add_explicit(&gpu->share->cap_waits, 1, memory_order_relaxed);
-    }
-    uint64_t opens = due + WINDOW_NANOS;
-    if (!gpu->shut || opens <= now)
+    uint64_t now = sl_os_nanos(), opens = gpu->permille < 1000 ? opening(gpu, now) : 0;
+    if (opens <= now)
         return gpu->shut = false;
+    if (!gpu->shut)
+        atomic_fetch_add_explicit(&gpu->share->cap_waits, 1, memory_order_relaxed);
+    gpu->shut = true;
     sl_admit_close(lane, NULL, false);
     sl_admit_publish(lane, now);
-    uint64_t left = in_flight(lane, now), look = now + (left ? left + SPIN_NANOS : LOOK_NANOS);
+    uint64_t left = in_flight(lane, now), look = now + (left ? left + SPIN_NANOS : gpu->sharers > 1 ? WINDOW_NANOS : LOOK_NANOS);
     unlocked_pause(lane, opens < look ? opens : look);
     sl_admit_settle(lane);
     atomic_fetch_add_explicit(&gpu->share->cap_waited_nanos, sl_os_nanos() - now, memory_order_relaxed);
@@ -190,11 +207,23 @@ static bool wait_for_turns(sl_lane_t *lane) {
     return !sl_turn_is_mine(&gpu->board);
 }
 
-static void check_superior(sl_lane_gpu_t *gpu, uint64_t now) {
-    if (!gpu->takes_turns || now - gpu->superior_checked_nanos < SUPERIOR_NANOS)
+static unsigned count_sharers(const sl_lane_gpu_t *gpu, uint64_t now) {
+    unsigned count = 0, slots = (unsigned)sl_tenant.region.gpus[gpu->gpu].slots;
+    for (unsigned slot = 0; slot < slots && slot < SL_REGION_SLOT_COUNT; slot++) {
+        uint64_t at = sl_region_account(&sl_tenant.region, slot, gpu->gpu)->submitting_nanos;
+        count += slot == sl_tenant.slot || (at + SHARER_NANOS > now && sl_tenant.region.slots[slot].owner);
+    }
+    return count;
+}
+
+/* Who else wants the GPU: found out every now and then. */
+static void look_around(sl_lane_gpu_t *gpu, uint64_t now) {
+    sl_region_account(&sl_tenant.region, sl_tenant.slot, gpu->gpu)->submitting_nanos = now;
+    if (now - gpu->checked_nanos < CHECK_NANOS)
         return;
-    gpu->superior_checked_nanos = now;
-    gpu->has_superior = sl_turn_has_superior(&gpu->board);
+    gpu->checked_nanos = now;
+    gpu->sharers = count_sharers(gpu, now);
+    gpu->has_superior = gpu->takes_turns && sl_turn_has_superior(&gpu->board);
 }
 
 static uint64_t chunk_of(const sl_lane_gpu_t *gpu, uint64_t now) {
@@ -212,9 +241,10 @@ static uint64_t chunk_of(const sl_lane_gpu_t *gpu, uint64_t now) {
 static void grant(sl_lane_t *lane, uint64_t nanos) {
     sl_lane_gpu_t *gpu = lane->gpu;
     uint64_t now = sl_os_nanos(), chunk = chunk_of(gpu, now), none = 0;
-    int64_t credit = gpu->credit_nanos, more = (int64_t)(nanos > chunk ? nanos : chunk) - (credit < 0 ? credit : 0);
-    if (lane->meter.overlap > 0.05)
-        more = (int64_t)((double)more / lane->meter.overlap);
+    bool overdue = is_overdue(lane, now); /* nobody knows for how long: one call at a time */
+    int64_t credit = gpu->credit_nanos, more = (int64_t)(nanos > chunk || overdue ? nanos : chunk) - (credit < 0 ? credit : 0);
+    if (lane->meter.scale > 0 && !overdue)
+        more = (int64_t)((double)more / lane->meter.scale);
     if (credit < (int64_t)nanos) {
         atomic_fetch_add(&gpu->credit_nanos, more);
         gpu->granted_nanos += (uint64_t)more;
@@ -226,7 +256,8 @@ static void grant(sl_lane_t *lane, uint64_t nanos) {
 /* A turn may end while this waits, so it comes before the turn is looked at. */
 static void wait_for_room(sl_lane_t *lane) {
     uint64_t most = lane->gpu->has_superior ? FLIGHT_BELOW_NANOS : FLIGHT_NANOS;
-    if (in_flight(lane, sl_os_nanos()) > most)
+    uint64_t now = sl_os_nanos();
+    if (in_flight(lane, now) > most || is_overdue(lane, now))
         drain_to(lane, most / 2);
     if (lane->meter.open - lane->meter.oldest >= SL_METER_BATCHES - 2)
         drain_to(lane, 0);
@@ -237,7 +268,7 @@ void sl_admit(sl_lane_t *lane, uint64_t nanos) {
     sl_admit_settle(lane);
     if (lane->meter.is_open && spent(gpu) - lane->opened_nanos >= BATCH_NANOS)
         sl_admit_close(lane, NULL, false);
-    check_superior(gpu, sl_os_nanos());
+    look_around(gpu, sl_os_nanos());
     wait_for_room(lane);
     do {
         if (gpu->epoch != sl_tenant.region.limits->epoch)

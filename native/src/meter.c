@@ -13,7 +13,7 @@
 #include "os.h"
 #include "real.h"
 
-#define FRESH_NANOS 2700u   /* what two events around a kernel add to it on an idle stream */
+#define FRESH_NANOS 3100u   /* what two events around a kernel add to it on an idle stream */
 #define QUEUED_NANOS 2000u  /* the same between queued kernels */
 #define LATE_NANOS 20000u   /* a host that was interrupted this long spoils a measurement */
 
@@ -148,7 +148,7 @@ void sl_meter_submitted(sl_meter_t *meter, const sl_meter_stream_t *stream, uint
 }
 
 uint64_t sl_meter_expect(const sl_meter_t *meter, uint64_t predicted_nanos) {
-    return meter->overlap > 0 ? (uint64_t)((double)predicted_nanos * meter->overlap) : predicted_nanos;
+    return meter->scale > 0 ? (uint64_t)((double)predicted_nanos * meter->scale) : predicted_nanos;
 }
 
 uint64_t sl_meter_close(sl_meter_t *meter, uint64_t predicted_nanos, unsigned calls, sl_cost_t *only, bool prompt) {
@@ -170,7 +170,7 @@ uint64_t sl_meter_close(sl_meter_t *meter, uint64_t predicted_nanos, unsigned ca
     batch->only = only;
     batch->prompt = prompt && !late;
     batch->predicted_nanos = predicted_nanos;
-    batch->charged_nanos = batch->count > 1 ? sl_meter_expect(meter, predicted_nanos) : predicted_nanos;
+    batch->charged_nanos = calls == 1 ? predicted_nanos : sl_meter_expect(meter, predicted_nanos);
     batch->calls = calls;
     meter->unsettled_nanos += batch->charged_nanos;
     meter->open++;
@@ -252,11 +252,15 @@ static double judge(const sl_meter_batch_t *batch, double covered) {
     return exact || covered < predicted ? covered : predicted;
 }
 
-static void learn_overlap(sl_meter_t *meter, const sl_meter_batch_t *batch, double covered) {
-    double seen = batch->count > 1 && batch->predicted_nanos ? covered / (double)batch->predicted_nanos : 1;
-    double old = meter->overlap > 0 ? meter->overlap : 1;
-    seen = seen > 1 ? 1 : seen < 0.01 ? 0.01 : seen;
-    meter->overlap = batch->blurred ? old : old + (seen - old) / 8;
+/* Streams that work side by side, and kernels that take another time than before, are followed quickly. */
+static void learn_scale(sl_meter_t *meter, const sl_meter_batch_t *batch, double covered) {
+    bool telling = !batch->blurred && batch->predicted_nanos && (batch->full || batch->count > 1);
+    double old = meter->scale > 0 ? meter->scale : 1, seen = telling ? covered / (double)batch->predicted_nanos : 1;
+    if (batch->calls == 1 || (!batch->full && seen > 1))
+        return;
+    seen = seen > 100 ? 100 : seen < 0.01 ? 0.01 : seen;
+    bool usual = seen > old / 2 && seen < old * 2;
+    meter->scale = old + (seen - old) / (usual ? 8 : 2);
 }
 
 bool sl_meter_settle(sl_meter_t *meter, sl_meter_reading_t *reading) {
@@ -273,7 +277,7 @@ bool sl_meter_settle(sl_meter_t *meter, sl_meter_reading_t *reading) {
         sl_cost_learn(batch->only, (uint64_t)alone);
         atomic_fetch_sub(&batch->only->pending, 1);
     }
-    learn_overlap(meter, batch, covered);
+    learn_scale(meter, batch, covered);
     *reading = (sl_meter_reading_t){(uint64_t)judge(batch, covered), batch->charged_nanos, batch->calls,
                                    meter->oldest + 1 == meter->open, batch->full};
     for (unsigned i = 0; i < batch->count; i++) {

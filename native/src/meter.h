@@ -61,7 +61,7 @@ typedef struct {
     double origin_nanos;
     double covered_nanos;      /* up to here GPU time was charged */
     uint64_t unsettled_nanos;  /* charged for all closed batches that the GPU has not finished */
-    double overlap;            /* streams that work side by side: GPU time over the sum of what calls take; at most 1 */
+    double scale;              /* GPU time over the sum of what calls were known to take: less than 1 when streams overlap */
 } sl_meter_t;
 
 typedef struct {

@@ -21,9 +21,11 @@
 #define MICRO 1000u
 #define MILLI 1000000u
 #define GRACE_NANOS (200 * MICRO)     /* an idle holder may come back: to hand over costs the GPU 150 us on an H200 */
+#define SWITCH_NANOS (150 * MICRO)    /* what the GPU needs to change from one process to another, no part of a turn */
 #define ACCEPT_NANOS (2 * MILLI)      /* how long one who got the turn may take to wake up */
 #define WANTED_NANOS (10 * MILLI)     /* how long a wish counts */
 #define LOOK_NANOS (2 * MILLI)        /* how often one who waits looks without being woken */
+#define SPIN_NANOS (400 * MICRO)      /* who is next stays awake when the turn will end this soon */
 #define LONGEST_NANOS (1000 * MILLI)  /* no turn is longer */
 #define SUSPECT_NANOS (20 * MILLI)    /* after this a silent holder's life is checked */
 #define NOBODY 0xffu
@@ -91,8 +93,8 @@ static unsigned choose(const sl_board_t *board, unsigned holder, waiters_t *wait
         balances[next] += (int64_t)length_of(&board->tenants[next]);
     }
     *length = length_of(&board->tenants[next]);
-    if (!exclusive && balances[next] < 0)
-        *length -= *length > (uint64_t)-balances[next] ? (uint64_t)-balances[next] : 0;
+    if (!exclusive && (int64_t)*length + balances[next] > 0)
+        *length = (uint64_t)((int64_t)*length + balances[next]);
     balances[next] = 0;
     return next;
 }
@@ -102,14 +104,15 @@ static void wake_all(const sl_board_t *board) {
     syscall(SYS_futex, &board->turn->wake, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
 }
 
-/* Books the turn that ends. One that was too long is taken off the tenant's next. */
+/* Books the turn that ends. What it was too long is taken off the tenant's next, what it was too short is added; but who
+ * had nothing to do has no claim. */
 static void book(const sl_board_t *board, unsigned holder, bool seized, uint64_t began, uint64_t ends, uint64_t now) {
     if (holder >= SL_BOARD_TENANT_COUNT || began > now || now - began > 100 * LONGEST_NANOS)
         return;
     sl_board_tenant_t *tenant = &board->tenants[holder];
-    int64_t left = (int64_t)(ends - now);
-    int64_t debt_most = 100 * (int64_t)length_of(tenant);
-    tenant->balance_nanos = left < 0 && !seized ? (left > -debt_most ? left : -debt_most) : 0;
+    int64_t left = (int64_t)(ends - now), length = (int64_t)length_of(tenant);
+    left = left < -100 * length ? -100 * length : left > length / 4 ? 0 : left;
+    tenant->balance_nanos = seized && left > 0 ? 0 : left;
     atomic_fetch_add(&tenant->held_nanos, now - began);
     atomic_fetch_add(&tenant->turns, 1);
 }
@@ -130,7 +133,7 @@ static bool pass_on(const sl_board_t *board, uint64_t word, waiters_t *waiters, 
             board->tenants[i].balance_nanos = balances[i];
     book(board, holder, seized, began, ends, now);
     turn->began_nanos = now;
-    turn->ends_nanos = now + length;
+    turn->ends_nanos = now + length + SWITCH_NANOS;
     atomic_store_explicit(&turn->ready, given, memory_order_release);
     atomic_fetch_add(seized ? &turn->seized : &turn->hand_overs, 1);
     wake_all(board);
@@ -225,6 +228,29 @@ static void sleep_until_woken(const sl_board_t *board, uint32_t seen, uint64_t n
     syscall(SYS_futex, &board->turn->wake, FUTEX_WAIT, seen, &span, NULL, 0);
 }
 
+/* To wake up takes longer than the rest of a turn that is all but over. */
+static bool is_next_soon(const sl_board_t *board, uint64_t word, uint64_t now) {
+    const sl_board_turn_t *turn = board->turn;
+    uint64_t busy = busy_until(board, (unsigned)(word & 0xff) - 1), ends = turn->ready == word ? turn->ends_nanos : now;
+    if (busy > now + SPIN_NANOS || ends > now + SPIN_NANOS)
+        return false;
+    waiters_t waiters;
+    find_waiters(board, &waiters);
+    keep_first(board, &waiters);
+    return longest_waiting(&waiters) == board->tenant;
+}
+
+static void rest(const sl_board_t *board, uint32_t seen, uint64_t now) {
+    uint64_t word = board->turn->word, idle = idle_from(board, word);
+    if (is_next_soon(board, word, now)) {
+        for (unsigned i = 0; i < 2000 && board->turn->wake == seen && sl_os_nanos() < idle; i++)
+            __builtin_ia32_pause();
+        if (board->turn->wake != seen || sl_os_nanos() < now + SPIN_NANOS)
+            return;
+    }
+    sleep_until_woken(board, seen, idle > now && idle - now < LOOK_NANOS ? idle - now : LOOK_NANOS);
+}
+
 bool sl_turn_wait(const sl_board_t *board, uint64_t patience_nanos) {
     sl_board_process_t *self = &board->processes[board->process];
     uint64_t start = sl_os_nanos(), now = start, checked = start;
@@ -240,8 +266,7 @@ bool sl_turn_wait(const sl_board_t *board, uint64_t patience_nanos) {
             bury_dead(board);
             checked = now;
         }
-        uint64_t idle = idle_from(board, board->turn->word);
-        sleep_until_woken(board, seen, idle > now && idle - now < LOOK_NANOS ? idle - now : LOOK_NANOS);
+        rest(board, seen, now);
     }
     atomic_fetch_sub(&self->waiting, 1);
     return mine;
