@@ -22,6 +22,8 @@
 #define CHUNK_NANOS (500 * MICRO)         /* of credit */
 #define BATCH_NANOS (400 * MICRO)         /* a batch is closed when it is this long */
 #define FLIGHT_NANOS (5 * MILLI)          /* predicted work under way, at most */
+#define FLIGHT_CALLS 256u                 /* calls under way, at most: each may take longer than it ever did */
+#define FLIGHT_CAPPED_CALLS 64u           /* the same under a cap */
 #define FLIGHT_BELOW_NANOS (150 * MICRO)  /* the same for a tenant that must let another go first */
 #define PATIENCE_NANOS (100 * MILLI)      /* with work that should have ended */
 #define LOOK_NANOS (50 * MILLI)           /* how often one who waits reads the limits */
@@ -65,22 +67,36 @@ static uint64_t spent(const sl_lane_gpu_t *gpu) {
     return (uint64_t)((int64_t)gpu->granted_nanos - atomic_load_explicit(&gpu->credit_nanos, memory_order_relaxed));
 }
 
-void sl_admit_close(sl_lane_t *lane, sl_cost_t *only, bool prompt) {
-    if (!lane->meter.is_open)
-        return;
+static void close_batch(sl_lane_t *lane, sl_cost_t *only, bool prompt, uint64_t submitted_nanos) {
     uint64_t now_spent = spent(lane->gpu), predicted = now_spent > lane->opened_nanos ? now_spent - lane->opened_nanos : 0;
     unsigned calls = lane->calls;
     uint64_t opened = lane->meter.batches[lane->meter.open % SL_METER_BATCHES].opened_nanos;
-    uint64_t nanos = sl_meter_close(&lane->meter, predicted, calls - lane->opened_calls, only, prompt);
+    uint64_t nanos = sl_meter_close(&lane->meter, predicted, calls - lane->opened_calls, only, prompt, submitted_nanos);
     charge(lane->gpu, (int64_t)nanos, sl_os_nanos());
     lane->busy_nanos = (lane->busy_nanos > opened ? lane->busy_nanos : opened) + nanos;
     lane->opened_nanos = now_spent;
     lane->opened_calls = calls;
 }
 
-void sl_admit_close_long(sl_lane_t *lane) {
-    if (lane->meter.is_open && spent(lane->gpu) - lane->opened_nanos >= BATCH_NANOS)
-        sl_admit_close(lane, NULL, true);
+void sl_admit_close(sl_lane_t *lane) {
+    if (lane->meter.is_open)
+        close_batch(lane, NULL, false, sl_os_nanos());
+}
+
+void sl_admit_submitted(sl_lane_t *lane, sl_cost_t *cost, bool alone, uint64_t submitted_nanos) {
+    if (!lane->meter.is_open) {
+        if (alone)
+            atomic_fetch_sub(&cost->pending, 1);
+        return;
+    }
+    bool is_long = spent(lane->gpu) - lane->opened_nanos >= BATCH_NANOS;
+    bool single = lane->calls - lane->opened_calls == 1;
+    if (is_long && single && !alone) {
+        atomic_fetch_add(&cost->pending, 1);
+        alone = true;
+    }
+    if (alone || is_long)
+        close_batch(lane, alone ? cost : NULL, true, submitted_nanos);
 }
 
 void sl_admit_settle(sl_lane_t *lane) {
@@ -125,14 +141,27 @@ static void unlocked_pause(sl_lane_t *lane, uint64_t until) {
     pthread_mutex_lock(&lane->gpu->lock);
 }
 
-/* Waits until the work under way takes no longer than this. */
-static void drain_to(sl_lane_t *lane, uint64_t nanos) {
-    uint64_t start = sl_os_nanos(), now = start, left;
-    sl_admit_close(lane, NULL, false);
-    for (sl_admit_settle(lane); ((left = in_flight(lane, now)) > nanos || is_overdue(lane, now)) && now - start < PATIENCE_NANOS; now = sl_os_nanos()) {
+static unsigned calls_in_flight(const sl_lane_t *lane) {
+    return lane->meter.unsettled_calls + (lane->meter.is_open ? lane->calls - lane->opened_calls : 0);
+}
+
+static unsigned most_calls(const sl_lane_gpu_t *gpu) {
+    return gpu->permille < 1000 ? FLIGHT_CAPPED_CALLS : FLIGHT_CALLS;
+}
+
+static bool is_too_much(const sl_lane_t *lane, uint64_t nanos, unsigned calls, uint64_t now) {
+    return in_flight(lane, now) > nanos || calls_in_flight(lane) > calls || is_overdue(lane, now);
+}
+
+/* Waits until the work under way takes no longer than this and is no more than so many calls. */
+static void drain_to(sl_lane_t *lane, uint64_t nanos, unsigned calls) {
+    uint64_t start = sl_os_nanos(), now = start;
+    sl_admit_close(lane);
+    for (sl_admit_settle(lane); is_too_much(lane, nanos, calls, now) && now - start < PATIENCE_NANOS; now = sl_os_nanos()) {
+        uint64_t left = in_flight(lane, now);
         if (lane->gpu->takes_turns)
             lane->gpu->board.processes[lane->gpu->board.process].busy_nanos = now + left + SPIN_NANOS;
-        uint64_t rest = lane->busy_nanos > now ? left - nanos : 0;
+        uint64_t rest = left > nanos && lane->busy_nanos > now ? left - nanos : 0;
         unlocked_pause(lane, now + (rest > SPIN_NANOS ? rest - SPIN_NANOS / 2 : POLL_NANOS));
         sl_admit_settle(lane);
     }
@@ -157,7 +186,7 @@ static bool wait_for_cap(sl_lane_t *lane) {
     if (!gpu->shut)
         atomic_fetch_add_explicit(&gpu->share->cap_waits, 1, memory_order_relaxed);
     gpu->shut = true;
-    sl_admit_close(lane, NULL, false);
+    sl_admit_close(lane);
     sl_admit_publish(lane, now);
     uint64_t left = in_flight(lane, now), look = now + (left ? left + SPIN_NANOS : gpu->sharers > 1 ? WINDOW_NANOS : LOOK_NANOS);
     unlocked_pause(lane, opens < look ? opens : look);
@@ -169,7 +198,7 @@ static bool wait_for_cap(sl_lane_t *lane) {
 static void wait_for_turn(sl_lane_t *lane) {
     sl_lane_gpu_t *gpu = lane->gpu;
     uint64_t now = sl_os_nanos();
-    sl_admit_close(lane, NULL, false);
+    sl_admit_close(lane);
     sl_board_t board = gpu->board;
     pthread_mutex_unlock(&gpu->lock);
     sl_turn_wait(&board, LOOK_NANOS);
@@ -180,12 +209,12 @@ static void wait_for_turn(sl_lane_t *lane) {
 }
 
 void sl_admit_drain(sl_lane_t *lane) {
-    drain_to(lane, 0);
+    drain_to(lane, 0, 0);
 }
 
 void sl_admit_hand_over(sl_lane_t *lane) {
     sl_lane_gpu_t *gpu = lane->gpu;
-    drain_to(lane, 0);
+    drain_to(lane, 0, 0);
     uint64_t now = sl_os_nanos();
     gpu->board.processes[gpu->board.process].busy_nanos = now - 1;
     sl_turn_give(&gpu->board, now);
@@ -226,7 +255,7 @@ static void look_around(sl_lane_gpu_t *gpu, uint64_t now) {
     gpu->has_superior = gpu->takes_turns && sl_turn_has_superior(&gpu->board);
 }
 
-static uint64_t chunk_of(const sl_lane_gpu_t *gpu, uint64_t now) {
+static uint64_t chunk_of(const sl_lane_gpu_t *gpu, uint64_t nanos, uint64_t now) {
     uint64_t chunk = gpu->dry ? 2 * CHUNK_NANOS : CHUNK_NANOS;
     uint64_t quarter = (uint64_t)WINDOW_NANOS * gpu->permille / 4000;
     if (quarter < chunk)
@@ -235,12 +264,13 @@ static uint64_t chunk_of(const sl_lane_gpu_t *gpu, uint64_t now) {
         chunk = FLIGHT_BELOW_NANOS;
     if (gpu->takes_turns && sl_turn_is_wanted(&gpu->board, now) && chunk > 200 * MICRO)
         chunk = 200 * MICRO;
-    return chunk;
+    uint64_t calls = most_calls(gpu) / 2 * nanos;
+    return chunk < calls ? chunk : calls;
 }
 
 static void grant(sl_lane_t *lane, uint64_t nanos) {
     sl_lane_gpu_t *gpu = lane->gpu;
-    uint64_t now = sl_os_nanos(), chunk = chunk_of(gpu, now), none = 0;
+    uint64_t now = sl_os_nanos(), chunk = chunk_of(gpu, nanos, now), none = 0;
     bool overdue = is_overdue(lane, now); /* nobody knows for how long: one call at a time */
     int64_t credit = gpu->credit_nanos, more = (int64_t)(nanos > chunk || overdue ? nanos : chunk) - (credit < 0 ? credit : 0);
     if (lane->meter.scale > 0 && !overdue)
@@ -256,18 +286,18 @@ static void grant(sl_lane_t *lane, uint64_t nanos) {
 /* A turn may end while this waits, so it comes before the turn is looked at. */
 static void wait_for_room(sl_lane_t *lane) {
     uint64_t most = lane->gpu->has_superior ? FLIGHT_BELOW_NANOS : FLIGHT_NANOS;
-    uint64_t now = sl_os_nanos();
-    if (in_flight(lane, now) > most || is_overdue(lane, now))
-        drain_to(lane, most / 2);
+    unsigned calls = most_calls(lane->gpu);
+    if (is_too_much(lane, most, calls, sl_os_nanos()))
+        drain_to(lane, most / 2, calls / 2);
     if (lane->meter.open - lane->meter.oldest >= SL_METER_BATCHES - 2)
-        drain_to(lane, 0);
+        drain_to(lane, 0, 0);
 }
 
 void sl_admit(sl_lane_t *lane, uint64_t nanos) {
     sl_lane_gpu_t *gpu = lane->gpu;
     sl_admit_settle(lane);
     if (lane->meter.is_open && spent(gpu) - lane->opened_nanos >= BATCH_NANOS)
-        sl_admit_close(lane, NULL, false);
+        sl_admit_close(lane);
     look_around(gpu, sl_os_nanos());
     wait_for_room(lane);
     do {

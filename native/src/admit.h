@@ -12,10 +12,10 @@ void sl_admit(sl_lane_t *lane, uint64_t nanos);
 void sl_admit_drain(sl_lane_t *lane);
 /* The same, and then gives the turn to the next who wants it. */
 void sl_admit_hand_over(sl_lane_t *lane);
-/* Ends the open batch, if there is one. Prompt: right after its last call was submitted. */
-void sl_admit_close(sl_lane_t *lane, sl_cost_t *only, bool prompt);
-/* The same when it is long enough. */
-void sl_admit_close_long(sl_lane_t *lane);
+/* Ends the open batch, if there is one. */
+void sl_admit_close(sl_lane_t *lane);
+/* Right after a call was submitted: ends the batch when the call is to be measured by itself, or the batch is long enough. */
+void sl_admit_submitted(sl_lane_t *lane, sl_cost_t *cost, bool alone, uint64_t submitted_nanos);
 /* Books what the GPU has finished. */
 void sl_admit_settle(sl_lane_t *lane);
 /* Says on the board until when this process keeps the GPU busy. */

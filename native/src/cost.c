@@ -27,15 +27,16 @@ sl_cost_t *sl_cost_find(uint64_t key) {
     return &shared;
 }
 
+/* Of the first ones the shortest counts: what disturbs a measurement makes it longer. */
 void sl_cost_learn(sl_cost_t *cost, uint64_t nanos) {
-    uint64_t old = cost->nanos, samples = cost->samples;
-    nanos = nanos ? nanos : 1;
+    uint64_t old = cost->nanos, samples = cost->samples, next = nanos;
     bool usual = nanos > old - old / 4 && nanos < old + old / 4;
-    uint64_t part = samples < 4 ? samples + 1 : usual ? 8 : 2;
-    cost->nanos = samples ? (uint64_t)((int64_t)old + ((int64_t)nanos - (int64_t)old) / (int64_t)part) : nanos;
-    if (!cost->nanos)
-        cost->nanos = 1;
-    if (samples < 1000)
+    if (samples && samples < SL_COST_SAMPLES)
+        next = nanos < old ? nanos : old;
+    else if (samples)
+        next = (uint64_t)((int64_t)old + ((int64_t)nanos - (int64_t)old) / (usual ? 8 : 2));
+    cost->nanos = next ? next : 1;
+    if (samples < SL_COST_SAMPLES)
         cost->samples = (uint32_t)samples + 1;
 }
 

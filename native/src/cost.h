@@ -5,6 +5,8 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
+#define SL_COST_SAMPLES 3u /* so many measurements make a cost known */
+
 typedef struct {
     _Atomic uint64_t key;     /* 0 = free */
     _Atomic uint64_t nanos;   /* 0 = not seen yet */

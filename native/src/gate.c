@@ -19,7 +19,7 @@
 #define MICRO 1000u
 #define MILLI 1000000u
 #define UNKNOWN_NANOS (50 * MICRO)      /* what a call is taken for until it was measured */
-#define LEARN_SAMPLES 3u
+#define SAMPLE_NANOS (1 * MILLI)         /* while the GPU waits for the host, one call in this much work is measured */
 #define UNKNOWN_PATIENCE_NANOS (50 * MILLI)
 
 enum { CAPTURE_RELAXED = 2 };
@@ -90,11 +90,13 @@ static void enter_slowly(sl_gate_pass_t *pass, sl_lane_t *lane, sl_cost_t *cost)
         wait_until_known(lane, cost);
         uint64_t nanos = cost->nanos ? cost->nanos : UNKNOWN_NANOS;
         bool out_of_credit = gpu->credit_nanos < (int64_t)nanos;
-        bool learn = cost->samples < LEARN_SAMPLES || (gpu->dry && out_of_credit);
+        bool sample = gpu->dry && out_of_credit && gpu->granted_nanos - gpu->sampled_nanos > SAMPLE_NANOS;
+        bool learn = cost->samples < SL_COST_SAMPLES || sample;
         sl_admit(lane, nanos);
         if (learn && !cost->pending) {
-            sl_admit_close(lane, NULL, false);
-            pass->alone = cost;
+            sl_admit_close(lane);
+            pass->alone = true;
+            gpu->sampled_nanos = gpu->granted_nanos;
             atomic_fetch_add(&cost->pending, 1);
         }
         if (sl_meter_open(&lane->meter, &pass->stream)) {
@@ -103,11 +105,12 @@ static void enter_slowly(sl_gate_pass_t *pass, sl_lane_t *lane, sl_cost_t *cost)
             atomic_fetch_add_explicit(&gpu->share->unmetered_calls, 1, memory_order_relaxed);
             if (pass->alone)
                 atomic_fetch_sub(&cost->pending, 1);
-            pass->alone = NULL;
+            pass->alone = false;
         }
         atomic_fetch_sub(&gpu->credit_nanos, (int64_t)nanos);
         atomic_fetch_add_explicit(&lane->calls, 1, memory_order_relaxed);
         pass->lane = lane;
+        pass->cost = cost;
     }
     pthread_mutex_unlock(&gpu->lock);
     restore(mode);
@@ -122,10 +125,8 @@ void sl_gate_settle_slowly(sl_gate_pass_t *pass) {
     pthread_mutex_lock(&lane->gpu->lock);
     if (pass->lane)
         sl_meter_submitted(&lane->meter, &pass->stream, now);
-    if (pass->alone)
-        sl_admit_close(lane, pass->alone, true);
-    else if (pass->lane)
-        sl_admit_close_long(lane);
+    if (pass->lane)
+        sl_admit_submitted(lane, pass->cost, pass->alone, now);
     if (pass->hold)
         sl_hold_after(lane, pass->operation);
     pthread_mutex_unlock(&lane->gpu->lock);
@@ -152,7 +153,7 @@ static void begin_hold(sl_gate_pass_t *pass, sl_lane_t *lane) {
 
 static void enter(sl_gate_pass_t *pass, CUstream handle, int default_stream, uint64_t key) {
     pass->lane = NULL;
-    pass->alone = NULL;
+    pass->alone = false;
     pass->hold = NULL;
     sl_lane_t *lane = sl_lane_current();
     if (!lane)
@@ -170,7 +171,7 @@ static void enter(sl_gate_pass_t *pass, CUstream handle, int default_stream, uin
     int64_t nanos = (int64_t)atomic_load_explicit(&cost->nanos, memory_order_relaxed);
     bool member = atomic_load_explicit(sl_lane_place(lane, pass->stream.key), memory_order_relaxed) ==
                   sl_lane_member(lane, pass->stream.key);
-    if (nanos && member && !stale && cost->samples >= LEARN_SAMPLES && has_turn(gpu)) {
+    if (nanos && member && !stale && cost->samples >= SL_COST_SAMPLES && has_turn(gpu)) {
         if (atomic_fetch_sub_explicit(&gpu->credit_nanos, nanos, memory_order_relaxed) >= nanos) {
             atomic_fetch_add_explicit(&lane->calls, 1, memory_order_relaxed);
             return;
@@ -216,7 +217,7 @@ void sl_gate_before_wait(void) {
         return;
     CUstreamCaptureMode mode = relax();
     pthread_mutex_lock(&lane->gpu->lock);
-    sl_admit_close(lane, NULL, false);
+    sl_admit_close(lane);
     pthread_mutex_unlock(&lane->gpu->lock);
     restore(mode);
 }

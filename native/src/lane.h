@@ -25,6 +25,7 @@ typedef struct {
     uint64_t granted_nanos;       /* all credit ever given */
     bool shut;                    /* the cap was used up and is not yet paid for */
     bool dry;                     /* the GPU waits for the host between submissions */
+    uint64_t sampled_nanos;       /* granted_nanos when a call was last measured for that reason */
     uint64_t own_due_nanos;       /* as the share's, for this process alone and its part of the cap */
     unsigned sharers;             /* processes of the tenant that want this GPU now, this one included */
     bool has_superior;

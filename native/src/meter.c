@@ -125,9 +125,9 @@ bool sl_meter_open(sl_meter_t *meter, const sl_meter_stream_t *stream) {
     sl_meter_span_t span = {.stream = *stream};
     span.start = keep(pending_end(meter, stream->key));
     span.fresh = !span.start;
+    span.opened_nanos = sl_os_nanos();
     if (span.fresh)
         span.start = record(meter, stream);
-    span.opened_nanos = sl_os_nanos();
     batch->spans[batch->count++] = span;
     batch->blurred |= !span.start;
     return span.start != NULL;
@@ -143,6 +143,7 @@ void sl_meter_submitted(sl_meter_t *meter, const sl_meter_stream_t *stream, uint
     uint64_t idle_from = span->opened_nanos;
     if (span->fresh && span->start->recorded_nanos > idle_from)
         idle_from = span->start->recorded_nanos;
+    span->idle_nanos = idle_from;
     span->gap_nanos = now > idle_from ? now - idle_from : 0;
     span->opened_nanos = 0;
 }
@@ -151,9 +152,8 @@ uint64_t sl_meter_expect(const sl_meter_t *meter, uint64_t predicted_nanos) {
     return meter->scale > 0 ? (uint64_t)((double)predicted_nanos * meter->scale) : predicted_nanos;
 }
 
-uint64_t sl_meter_close(sl_meter_t *meter, uint64_t predicted_nanos, unsigned calls, sl_cost_t *only, bool prompt) {
+uint64_t sl_meter_close(sl_meter_t *meter, uint64_t predicted_nanos, unsigned calls, sl_cost_t *only, bool prompt, uint64_t submitted_nanos) {
     sl_meter_batch_t *batch = batch_at(meter, meter->open);
-    uint64_t begun = sl_os_nanos();
     batch->full = batch->count != 0;
     for (unsigned i = 0; i < batch->count; i++) {
         sl_meter_span_t *span = &batch->spans[i];
@@ -162,17 +162,19 @@ uint64_t sl_meter_close(sl_meter_t *meter, uint64_t predicted_nanos, unsigned ca
         batch->blurred |= !span->end;
         batch->full = batch->full && !span->fresh && !is_done(span->start);
     }
-    bool late = sl_os_nanos() - begun > LATE_NANOS;
-    if (only && (late || batch->count != 1 || batch->blurred)) {
+    batch->closed_nanos = submitted_nanos;
+    batch->late_nanos = sl_os_nanos() - submitted_nanos;
+    if (only && (batch->count != 1 || batch->blurred)) {
         atomic_fetch_sub(&only->pending, 1);
         only = NULL;
     }
     batch->only = only;
-    batch->prompt = prompt && !late;
+    batch->prompt = prompt;
     batch->predicted_nanos = predicted_nanos;
     batch->charged_nanos = calls == 1 ? predicted_nanos : sl_meter_expect(meter, predicted_nanos);
     batch->calls = calls;
     meter->unsettled_nanos += batch->charged_nanos;
+    meter->unsettled_calls += calls;
     meter->open++;
     meter->is_open = false;
     return batch->charged_nanos;
@@ -244,12 +246,31 @@ static void move_origin(sl_meter_t *meter, const sl_meter_batch_t *batch) {
         }
 }
 
-static double judge(const sl_meter_batch_t *batch, double covered) {
-    double predicted = (double)batch->predicted_nanos;
+/* What the GPU did after all of the batch was submitted was work without a gap. */
+static double tail(const sl_meter_t *meter, const sl_meter_batch_t *batch) {
+    return meter->host_nanos > 0 ? meter->covered_nanos + meter->host_nanos - (double)batch->closed_nanos : 0;
+}
+
+/* Known: the events came in time to tell when a single call ended. */
+static double judge(const sl_meter_t *meter, const sl_meter_batch_t *batch, double covered, bool known) {
+    double least = (double)batch->predicted_nanos, rest = tail(meter, batch);
     if (batch->blurred)
-        return covered > predicted ? covered : predicted;
-    bool exact = batch->full || (batch->calls == 1 && batch->prompt);
-    return exact || covered < predicted ? covered : predicted;
+        return covered > least ? covered : least;
+    if (batch->full || (batch->calls == 1 && batch->prompt && known))
+        return covered;
+    least = rest > least ? rest : least;
+    return covered < least ? covered : least;
+}
+
+/* On an idle stream the GPU passes an event when the host records it. */
+static void align(sl_meter_t *meter, const sl_meter_batch_t *batch) {
+    for (unsigned i = 0; i < batch->count; i++) {
+        const sl_meter_span_t *span = &batch->spans[i];
+        if (span->fresh && span->start && span->start->recorded_nanos == span->idle_nanos) {
+            meter->host_nanos = (double)span->idle_nanos - meter->origin_nanos - elapsed(meter->origin, span->start);
+            return;
+        }
+    }
 }
 
 /* Streams that work side by side, and kernels that take another time than before, are followed quickly. */
@@ -269,22 +290,26 @@ bool sl_meter_settle(sl_meter_t *meter, sl_meter_reading_t *reading) {
         return false;
     for (unsigned i = 0; i < batch->count && !meter->origin; i++)
         meter->origin = keep(batch->spans[i].start);
+    align(meter, batch);
     interval_t whole[SL_METER_STREAMS];
     double alone = batch->only && place(meter, batch, whole) == 1 ? whole[0].end - whole[0].begin : 0;
+    bool known = batch->late_nanos < LATE_NANOS || alone > 2 * (double)batch->late_nanos;
     double covered = cover(meter, batch);
     move_origin(meter, batch);
     if (batch->only) {
-        sl_cost_learn(batch->only, (uint64_t)alone);
+        if (known)
+            sl_cost_learn(batch->only, (uint64_t)alone);
         atomic_fetch_sub(&batch->only->pending, 1);
     }
     learn_scale(meter, batch, covered);
-    *reading = (sl_meter_reading_t){(uint64_t)judge(batch, covered), batch->charged_nanos, batch->calls,
+    *reading = (sl_meter_reading_t){(uint64_t)judge(meter, batch, covered, known), batch->charged_nanos, batch->calls,
                                    meter->oldest + 1 == meter->open, batch->full};
     for (unsigned i = 0; i < batch->count; i++) {
         give_back(meter, batch->spans[i].start);
         give_back(meter, batch->spans[i].end);
     }
     meter->unsettled_nanos -= batch->charged_nanos;
+    meter->unsettled_calls -= batch->calls;
     meter->oldest++;
     return true;
 }

@@ -34,6 +34,7 @@ typedef struct {
     bool fresh;                    /* the GPU passed start before there was more to do; else the work follows without a gap */
     uint64_t opened_nanos;         /* when, on the host; 0 = the first submission after it was seen */
     uint64_t gap_nanos;            /* how long the GPU waited for that submission */
+    uint64_t idle_nanos;           /* since when, on the host */
 } sl_meter_span_t;
 
 typedef struct {
@@ -43,6 +44,8 @@ typedef struct {
     uint64_t predicted_nanos; /* sum of what its calls were known to take */
     uint64_t charged_nanos;   /* what was charged for it when it was closed */
     uint64_t opened_nanos;    /* when, on the host */
+    uint64_t closed_nanos;    /* when all of it was submitted, on the host */
+    uint64_t late_nanos;      /* how long after that its ends were recorded */
     sl_cost_t *only; /* the batch is this one call: teaches what it costs */
     bool prompt;     /* it was closed right after its last call, not some time later */
     bool full;       /* the GPU had work from before it until its end */
@@ -60,7 +63,9 @@ typedef struct {
     sl_meter_event_t *origin;  /* an event whose place on the context's own time line is known */
     double origin_nanos;
     double covered_nanos;      /* up to here GPU time was charged */
+    double host_nanos;         /* the host's time at 0 of the time line, as the last start on an idle stream told; 0 = none did */
     uint64_t unsettled_nanos;  /* charged for all closed batches that the GPU has not finished */
+    unsigned unsettled_calls;
     double scale;              /* GPU time over the sum of what calls were known to take: less than 1 when streams overlap */
 } sl_meter_t;
 
@@ -81,8 +86,9 @@ bool sl_meter_open(sl_meter_t *meter, const sl_meter_stream_t *stream);
 bool sl_meter_has(const sl_meter_t *meter, const sl_meter_stream_t *stream);
 /* Right after a submission: notes the host's gap after a fresh start. */
 void sl_meter_submitted(sl_meter_t *meter, const sl_meter_stream_t *stream, uint64_t now);
-/* Ends the open batch, whose calls are known to take so long. Gives the GPU time to charge for it now. */
-uint64_t sl_meter_close(sl_meter_t *meter, uint64_t predicted_nanos, unsigned calls, sl_cost_t *only, bool prompt);
+/* Ends the open batch, whose calls are known to take so long and were all submitted by then. Gives the GPU time to charge
+ * for it now. */
+uint64_t sl_meter_close(sl_meter_t *meter, uint64_t predicted_nanos, unsigned calls, sl_cost_t *only, bool prompt, uint64_t submitted_nanos);
 /* GPU time that calls of this sum are likely to take. */
 uint64_t sl_meter_expect(const sl_meter_t *meter, uint64_t predicted_nanos);
 /* The oldest batch's reading, when the GPU is done with it. */

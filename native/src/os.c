@@ -109,6 +109,15 @@ uint64_t sl_os_coarse_nanos(void) {
     return clock_nanos(CLOCK_MONOTONIC_COARSE);
 }
 
+unsigned sl_os_processors(void) {
+    static unsigned known;
+    if (!known) {
+        long count = sysconf(_SC_NPROCESSORS_ONLN);
+        known = count > 0 ? (unsigned)count : 1;
+    }
+    return known;
+}
+
 void sl_os_sleep_nanos(uint64_t nanos) {
     struct timespec span = {(time_t)(nanos / 1000000000u), (long)(nanos % 1000000000u)};
     nanosleep(&span, NULL);

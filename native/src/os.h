@@ -32,6 +32,8 @@ uint64_t sl_os_wall_nanos(void);
 /* CLOCK_MONOTONIC; the coarse one is some milliseconds behind and costs less. */
 uint64_t sl_os_nanos(void);
 uint64_t sl_os_coarse_nanos(void);
+/* Processors that are there to run on. */
+unsigned sl_os_processors(void);
 void sl_os_sleep_nanos(uint64_t nanos);
 
 #endif

@@ -26,6 +26,7 @@
 #define WANTED_NANOS (10 * MILLI)     /* how long a wish counts */
 #define LOOK_NANOS (2 * MILLI)        /* how often one who waits looks without being woken */
 #define SPIN_NANOS (400 * MICRO)      /* who is next stays awake when the turn will end this soon */
+#define SPIN_PROCESSORS 4             /* with fewer the holder may need the processor */
 #define LONGEST_NANOS (1000 * MILLI)  /* no turn is longer */
 #define SUSPECT_NANOS (20 * MILLI)    /* after this a silent holder's life is checked */
 #define NOBODY 0xffu
@@ -242,7 +243,7 @@ static bool is_next_soon(const sl_board_t *board, uint64_t word, uint64_t now) {
 
 static void rest(const sl_board_t *board, uint32_t seen, uint64_t now) {
     uint64_t word = board->turn->word, idle = idle_from(board, word);
-    if (is_next_soon(board, word, now)) {
+    if (sl_os_processors() >= SPIN_PROCESSORS && is_next_soon(board, word, now)) {
         for (unsigned i = 0; i < 2000 && board->turn->wake == seen && sl_os_nanos() < idle; i++)
             __builtin_ia32_pause();
         if (board->turn->wake != seen || sl_os_nanos() < now + SPIN_NANOS)
