@@ -6,10 +6,11 @@
 #include "allocations.h"
 
 #include <errno.h>
-#include <pthread.h>
 #include <stdatomic.h>
 #include <string.h>
 #include <sys/mman.h>
+
+#include "latch.h"
 
 #define SHARDS 16
 #define FIRST_CAPACITY 128
@@ -18,13 +19,13 @@
 #define MIX 0x9e3779b97f4a7c15ull
 
 typedef struct {
-    pthread_mutex_t lock;
+    sl_latch_t latch;
     sl_allocation_t *table;
     uint64_t capacity; /* a power of two; never more than half full */
     uint64_t count;
 } __attribute__((aligned(64))) shard_t;
 
-static shard_t shards[SHARDS] = {[0 ... SHARDS - 1] = {.lock = PTHREAD_MUTEX_INITIALIZER}};
+static shard_t shards[SHARDS];
 static _Atomic uint64_t block_room[GPUS]; /* bytes that the blocks of a GPU have left */
 static _Atomic uint32_t teardowns;
 
@@ -135,11 +136,11 @@ static sl_added_t add_small(shard_t *shard, const sl_allocation_t *allocation, b
     return block ? SL_ADDED_TO_BLOCK : SL_ADDED;
 }
 
-sl_added_t sl_allocations_add(sl_allocation_t allocation, bool only_to_block, sl_allocations_taken_t stale) {
+SL_HOT sl_added_t sl_allocations_add(sl_allocation_t allocation, bool only_to_block, sl_allocations_taken_t stale) {
     shard_t *shard = shard_of(allocation.address);
     allocation.epoch = teardowns;
     sl_added_t added = SL_NOT_ADDED;
-    pthread_mutex_lock(&shard->lock);
+    sl_latch_lock(&shard->latch);
     if (make_room(shard, 2)) {
         sl_allocation_t *entry = find(shard, allocation.address);
         if (entry)
@@ -150,36 +151,36 @@ sl_added_t sl_allocations_add(sl_allocation_t allocation, bool only_to_block, sl
         else
             put(shard, &allocation);
     }
-    pthread_mutex_unlock(&shard->lock);
+    sl_latch_unlock(&shard->latch);
     return added;
 }
 
-bool sl_allocations_take(uint64_t address, sl_allocation_t *allocation) {
+SL_HOT bool sl_allocations_take(uint64_t address, sl_allocation_t *allocation) {
     shard_t *shard = shard_of(address);
-    pthread_mutex_lock(&shard->lock);
+    sl_latch_lock(&shard->latch);
     sl_allocation_t *entry = find(shard, address);
     bool found = entry && entry->kind != SL_BLOCK;
     if (found) {
         *allocation = *entry;
         take_out(shard, entry);
     }
-    pthread_mutex_unlock(&shard->lock);
+    sl_latch_unlock(&shard->latch);
     return found;
 }
 
 void sl_allocations_restore(const sl_allocation_t *allocation) {
     shard_t *shard = shard_of(allocation->address);
-    pthread_mutex_lock(&shard->lock);
+    sl_latch_lock(&shard->latch);
     if (make_room(shard, 1))
         put(shard, allocation);
-    pthread_mutex_unlock(&shard->lock);
+    sl_latch_unlock(&shard->latch);
 }
 
 bool sl_allocations_leave_block(const sl_allocation_t *allocation) {
     shard_t *shard = shard_of(allocation->address);
-    pthread_mutex_lock(&shard->lock);
+    sl_latch_lock(&shard->latch);
     bool last = leave_block(shard, allocation);
-    pthread_mutex_unlock(&shard->lock);
+    sl_latch_unlock(&shard->latch);
     return last;
 }
 
@@ -208,17 +209,17 @@ static bool drain_shard(shard_t *shard, CUcontext context, uint32_t teardown, sl
 
 void sl_allocations_drain(CUcontext context, uint32_t teardown, sl_allocations_taken_t taken) {
     for (shard_t *shard = shards; shard < shards + SHARDS; shard++) {
-        pthread_mutex_lock(&shard->lock);
+        sl_latch_lock(&shard->latch);
         while (drain_shard(shard, context, teardown, taken))
             ; /* again, because taking an entry out moves others, also to places already passed */
-        pthread_mutex_unlock(&shard->lock);
+        sl_latch_unlock(&shard->latch);
     }
 }
 
 /* Another thread of the parent may have been changing a table, so even to unmap it is not safe. */
 void sl_allocations_forget(void) {
     for (shard_t *shard = shards; shard < shards + SHARDS; shard++)
-        *shard = (shard_t){.lock = PTHREAD_MUTEX_INITIALIZER};
+        *shard = (shard_t){.capacity = 0};
     for (int gpu = 0; gpu < GPUS; gpu++)
         block_room[gpu] = 0;
 }

@@ -104,16 +104,16 @@ static CUresult admit(charge_t *charge, const CUDA_ARRAY3D_DESCRIPTOR *shape, un
     sl_tenant_state_t state = sl_tenant_attach();
     if (state != SL_TENANT_ATTACHED)
         return state == SL_TENANT_REFUSE ? CUDA_ERROR_NOT_PERMITTED : CUDA_SUCCESS;
-    charge->gpu = shape ? sl_gpu_current() : SL_GPU_UNCOUNTED;
+    CUcontext context = NULL;
+    charge->gpu = shape ? sl_gpu_of_context(&context) : SL_GPU_UNCOUNTED;
     sl_tenant_count_call(charge->gpu >= 0);
     if (charge->gpu < 0)
         return charge->gpu == SL_GPU_REFUSED ? CUDA_ERROR_NOT_PERMITTED : CUDA_SUCCESS;
     unsigned gpu = (unsigned)charge->gpu;
     uint64_t bytes = sl_array_bytes(shape, levels), granularity = sl_tenant.region.gpus[gpu].granularity_bytes;
     bool small = bytes && bytes <= SL_BLOCK_BYTES && granularity == SL_BLOCK_BYTES;
-    charge->allocation = (sl_allocation_t){.bytes = bytes, .gpu = (uint8_t)gpu, .kind = small ? SL_SMALL_ARRAY : SL_ARRAY};
-    if (real.cuCtxGetCurrent)
-        real.cuCtxGetCurrent(&charge->allocation.context);
+    charge->allocation = (sl_allocation_t){.bytes = bytes, .context = context, .gpu = (uint8_t)gpu,
+                                           .kind = small ? SL_SMALL_ARRAY : SL_ARRAY};
     charge->in_block = small && enter_block(&charge->allocation, false) == OLD_BLOCK;
     if (!bytes || charge->in_block)
         return CUDA_SUCCESS;

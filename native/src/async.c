@@ -33,15 +33,6 @@ typedef struct {
     (&(stream_calls_t){real.cuStreamIsCapturing##twin, real.cuStreamGetDevice##twin, real.cuStreamGetCtx##twin, \
                        real.cuMemFreeAsync##twin})
 
-/* With only one device to be had there is nothing to ask. */
-static bool only_device(void) {
-    static atomic_int count;
-    int known = atomic_load_explicit(&count, memory_order_relaxed);
-    if (SL_UNLIKELY(!known) && real.cuDeviceGetCount && real.cuDeviceGetCount(&known) == CUDA_SUCCESS)
-        atomic_store_explicit(&count, known, memory_order_relaxed);
-    return known == 1;
-}
-
 /* Drivers before CUDA 12.8 tell the device of the current context only. */
 static bool device_of_context(CUcontext context, CUdevice *device) {
     if (!real.cuCtxPushCurrent_v2 || !real.cuCtxPopCurrent_v2 || !real.cuCtxGetDevice ||
@@ -54,7 +45,7 @@ static bool device_of_context(CUcontext context, CUdevice *device) {
 
 static bool device_of(CUstream stream, const stream_calls_t *calls, CUdevice *device) {
     CUcontext context;
-    if (only_device())
+    if (sl_gpu_is_alone())
         return *device = 0, true;
     if (calls->get_device && calls->get_device(stream, device) == CUDA_SUCCESS)
         return true;

@@ -5,6 +5,8 @@
 
 #define SL_EXPORT __attribute__((visibility("default")))
 #define SL_UNLIKELY(condition) __builtin_expect(!!(condition), 0)
+/* The way of an ordinary call lies together, so that little of it has to be fetched after the driver was in the kernel. */
+#define SL_HOT __attribute__((hot))
 
 enum {
     CUDA_SUCCESS = 0,

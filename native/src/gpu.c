@@ -149,7 +149,7 @@ static int look_up(CUdevice device) {
     return number;
 }
 
-int sl_gpu_find(CUdevice device) {
+SL_HOT int sl_gpu_find(CUdevice device) {
     if (device < 0 || device >= SL_GPU_DEVICES)
         return SL_GPU_UNCOUNTED;
     int known = atomic_load_explicit(&entries[device], memory_order_acquire);
@@ -168,4 +168,19 @@ int sl_gpu_current(void) {
     if (!real.cuCtxGetDevice || real.cuCtxGetDevice(&device) != CUDA_SUCCESS)
         return SL_GPU_UNCOUNTED;
     return sl_gpu_find(device);
+}
+
+SL_HOT bool sl_gpu_is_alone(void) {
+    static atomic_int count;
+    int known = atomic_load_explicit(&count, memory_order_relaxed);
+    if (SL_UNLIKELY(!known) && real.cuDeviceGetCount && real.cuDeviceGetCount(&known) == CUDA_SUCCESS)
+        atomic_store_explicit(&count, known, memory_order_relaxed);
+    return known == 1;
+}
+
+SL_HOT int sl_gpu_of_context(CUcontext *context) {
+    *context = NULL;
+    if (real.cuCtxGetCurrent && (real.cuCtxGetCurrent(context) != CUDA_SUCCESS || !*context))
+        return SL_GPU_UNCOUNTED;
+    return *context && sl_gpu_is_alone() ? sl_gpu_find(0) : sl_gpu_current();
 }

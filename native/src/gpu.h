@@ -2,6 +2,7 @@
 #ifndef SL_GPU_H
 #define SL_GPU_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "cuda_abi.h"
@@ -14,6 +15,10 @@ enum { SL_GPU_UNCOUNTED = -1, SL_GPU_REFUSED = -2 };
 int sl_gpu_find(CUdevice device);
 /* The same for the device of the current context. */
 int sl_gpu_current(void);
+/* The same, and that context; NULL where there is none. */
+int sl_gpu_of_context(CUcontext *context);
+/* Whether the program sees one device and no other, so that there is nothing to ask. */
+bool sl_gpu_is_alone(void);
 /* The entry of a GPU that a process of the tenant has used already; asks no driver. */
 int sl_gpu_known(const uint8_t uuid[16]);
 /* After a fork: every device is looked up again. */

@@ -28,7 +28,7 @@ static sl_region_account_t *own_account(unsigned gpu) {
     return sl_region_account(&sl_tenant.region, sl_tenant.slot, gpu);
 }
 
-static sum_t sum(unsigned gpu) {
+SL_HOT static sum_t sum(unsigned gpu) {
     const sl_region_t *region = &sl_tenant.region;
     sum_t result = {0, 0};
     uint64_t slots = region->gpus[gpu].slots;
@@ -53,13 +53,13 @@ void sl_ledger_open(unsigned gpu) {
     raise_to(&sl_tenant.region.gpus[gpu].slots, sl_tenant.slot + 1);
 }
 
-uint64_t sl_ledger_limit_of_index(int index) {
+SL_HOT uint64_t sl_ledger_limit_of_index(int index) {
     if (index < 0 || index >= 16)
         return 0;
     return atomic_load_explicit(&sl_tenant.region.limits->memory_bytes[index], memory_order_relaxed);
 }
 
-uint64_t sl_ledger_limit(unsigned gpu) {
+SL_HOT uint64_t sl_ledger_limit(unsigned gpu) {
     return sl_ledger_limit_of_index(sl_tenant.region.gpus[gpu].index);
 }
 
@@ -76,7 +76,7 @@ static void take_back(sl_region_account_t *account, uint64_t bytes) {
 
 /* Before it says that the limit is passed: the dead no longer count, pools and the driver tell what they gave back without
  * being asked, and then pools give back what they do not use. */
-static sum_t sum_for(unsigned gpu, uint64_t limit) {
+SL_HOT static sum_t sum_for(unsigned gpu, uint64_t limit) {
     sum_t now = sum(gpu);
     if (now.charged > limit && sl_slots_reap(&sl_tenant.region, &sl_tenant.self))
         now = sum(gpu);
@@ -94,7 +94,7 @@ bool sl_ledger_fits(unsigned gpu) {
     return !limit || sum_for(gpu, limit).charged <= limit;
 }
 
-uint64_t sl_ledger_try(unsigned gpu, uint64_t bytes) {
+SL_HOT uint64_t sl_ledger_try(unsigned gpu, uint64_t bytes) {
     sl_region_account_t *account = own_account(gpu);
     uint64_t span = BACK_OFF_NANOS;
     for (int attempt = 0;; attempt++, span *= 2) {
@@ -115,7 +115,7 @@ uint64_t sl_ledger_try(unsigned gpu, uint64_t bytes) {
     }
 }
 
-uint64_t sl_ledger_reserve(unsigned gpu, uint64_t bytes) {
+SL_HOT uint64_t sl_ledger_reserve(unsigned gpu, uint64_t bytes) {
     uint64_t used = sl_ledger_try(gpu, bytes);
     return SL_UNLIKELY(!used) && sl_tenant.region.limits->on_oom ? sl_wait_for_room(gpu, bytes) : used;
 }
@@ -138,7 +138,7 @@ static __attribute__((cold, noinline)) void tell(sl_compat_event_t event, unsign
     sl_compat_wrapper_note(event, bytes, used, limit);
 }
 
-void sl_ledger_commit(unsigned gpu, sl_ledger_use_t use, uint64_t bytes, uint64_t used) {
+SL_HOT void sl_ledger_commit(unsigned gpu, sl_ledger_use_t use, uint64_t bytes, uint64_t used) {
     raise_to(&sl_tenant.region.gpus[gpu].peak_bytes, used);
     sl_region_account_t *account = own_account(gpu);
     atomic_fetch_add_explicit(bytes_of(account, use), bytes, memory_order_relaxed);
@@ -158,7 +158,7 @@ void sl_ledger_cancel(unsigned gpu, uint64_t bytes) {
     take_back(own_account(gpu), bytes);
 }
 
-void sl_ledger_refund(unsigned gpu, sl_ledger_use_t use, uint64_t bytes) {
+SL_HOT void sl_ledger_refund(unsigned gpu, sl_ledger_use_t use, uint64_t bytes) {
     sl_region_account_t *account = own_account(gpu);
     atomic_fetch_sub_explicit(bytes_of(account, use), bytes, memory_order_relaxed);
     account->charged_bytes -= bytes;
@@ -166,7 +166,7 @@ void sl_ledger_refund(unsigned gpu, sl_ledger_use_t use, uint64_t bytes) {
         tell(SL_COMPAT_FREED, gpu, bytes);
 }
 
-void sl_ledger_count(unsigned gpu, int allocations) {
+SL_HOT void sl_ledger_count(unsigned gpu, int allocations) {
     sl_region_account_t *account = own_account(gpu);
     atomic_fetch_add_explicit(&account->allocations, (uint64_t)(int64_t)allocations, memory_order_relaxed);
     if (allocations > 0)

@@ -29,12 +29,13 @@ static uint64_t whole_blocks(uint64_t size, uint64_t granularity) {
     return size > LARGEST_CHARGE ? LARGEST_CHARGE : (size + granularity - 1) / granularity * granularity;
 }
 
-static CUresult admit(charge_t *charge, uint64_t size, sl_allocation_kind_t kind) {
+SL_HOT static CUresult admit(charge_t *charge, uint64_t size, sl_allocation_kind_t kind) {
     *charge = (charge_t){.gpu = SL_GPU_UNCOUNTED};
     sl_tenant_state_t state = sl_tenant_attach();
     if (state != SL_TENANT_ATTACHED)
         return state == SL_TENANT_REFUSE ? CUDA_ERROR_NOT_PERMITTED : CUDA_SUCCESS;
-    charge->gpu = size ? sl_gpu_current() : SL_GPU_UNCOUNTED;
+    CUcontext context = NULL;
+    charge->gpu = size ? sl_gpu_of_context(&context) : SL_GPU_UNCOUNTED;
     sl_tenant_count_call(charge->gpu >= 0);
     if (charge->gpu < 0)
         return charge->gpu == SL_GPU_REFUSED ? CUDA_ERROR_NOT_PERMITTED : CUDA_SUCCESS;
@@ -43,7 +44,7 @@ static CUresult admit(charge_t *charge, uint64_t size, sl_allocation_kind_t kind
     if (kind == SL_WHOLE && granularity == SL_BLOCK_BYTES && size <= SL_BLOCK_BYTES)
         kind = SL_SMALL;
     charge->reserved = whole_blocks(size, granularity);
-    charge->allocation = (sl_allocation_t){.bytes = kind == SL_SMALL ? size : charge->reserved,
+    charge->allocation = (sl_allocation_t){.bytes = kind == SL_SMALL ? size : charge->reserved, .context = context,
                                            .gpu = (uint8_t)gpu, .kind = (uint8_t)kind};
     bool may_share = kind == SL_SMALL;
     charge->used = may_share ? sl_ledger_try(gpu, charge->reserved) : sl_ledger_reserve(gpu, charge->reserved);
@@ -67,7 +68,7 @@ static sl_ledger_use_t use_of(const sl_allocation_t *allocation) {
     return allocation->kind == SL_MANAGED ? SL_USE_MANAGED : SL_USE_LINEAR;
 }
 
-void sl_memory_refund(const sl_allocation_t *allocation, bool last_in_block) {
+SL_HOT void sl_memory_refund(const sl_allocation_t *allocation, bool last_in_block) {
     if (allocation->kind == SL_ARRAY || allocation->kind == SL_SMALL_ARRAY) {
         sl_array_refund(allocation);
         return;
@@ -80,7 +81,7 @@ void sl_memory_refund(const sl_allocation_t *allocation, bool last_in_block) {
 }
 
 /* What the driver answered decides: keep the charge, or give it back. */
-static CUresult settle(charge_t *charge, CUresult status, CUdeviceptr address) {
+SL_HOT static CUresult settle(charge_t *charge, CUresult status, CUdeviceptr address) {
     if (charge->gpu < 0)
         return status;
     unsigned gpu = (unsigned)charge->gpu;
@@ -89,8 +90,6 @@ static CUresult settle(charge_t *charge, CUresult status, CUdeviceptr address) {
         return status;
     }
     charge->allocation.address = address;
-    if (real.cuCtxGetCurrent)
-        real.cuCtxGetCurrent(&charge->allocation.context);
     sl_added_t added = sl_allocations_add(charge->allocation, charge->only_to_block, sl_memory_refund);
     if (added == SL_NOT_ADDED && charge->only_to_block && real.cuMemFree_v2) {
         real.cuMemFree_v2(address);
@@ -108,7 +107,7 @@ static CUresult settle(charge_t *charge, CUresult status, CUdeviceptr address) {
 }
 
 #define CHARGE_HOOK(function, kind, parameters, ...)                                    \
-    CUresult hook_##function parameters {                                               \
+    SL_HOT CUresult hook_##function parameters {                                        \
         if (SL_UNLIKELY(!SL_DRIVER_HAS(function)))                                      \
             return CUDA_ERROR_NOT_FOUND;                                                \
         charge_t charge;                                                                \
@@ -168,14 +167,14 @@ PITCH_HOOK(cuMemAllocPitch_v2, CUdeviceptr, size_t)
 PITCH_HOOK(cuMemAllocPitch, CUdeviceptr_v1, unsigned int)
 
 /* True when the address is ours: then it is out of the table until settle_free. */
-static bool take(CUdeviceptr address, sl_allocation_t *allocation) {
+SL_HOT static bool take(CUdeviceptr address, sl_allocation_t *allocation) {
     if (!address || sl_tenant_attach() != SL_TENANT_ATTACHED)
         return false;
     sl_tenant_count_call(true);
     return sl_allocations_take(address, allocation);
 }
 
-static CUresult settle_free(const sl_allocation_t *allocation, CUresult status) {
+SL_HOT static CUresult settle_free(const sl_allocation_t *allocation, CUresult status) {
     if (status == CUDA_SUCCESS)
         sl_memory_refund(allocation, allocation->kind == SL_SMALL && sl_allocations_leave_block(allocation));
     else
@@ -190,7 +189,7 @@ static CUresult settle_other(const sl_orphan_t *orphan, CUresult status) {
 }
 
 #define FREE_HOOK(function, parameters, ...)                                                   \
-    CUresult hook_##function parameters {                                                      \
+    SL_HOT CUresult hook_##function parameters {                                               \
         if (SL_UNLIKELY(!SL_DRIVER_HAS(function)))                                             \
             return CUDA_ERROR_NOT_FOUND;                                                       \
         sl_allocation_t allocation;                                                            \

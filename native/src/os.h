@@ -34,6 +34,14 @@ uint64_t sl_os_nanos(void);
 uint64_t sl_os_coarse_nanos(void);
 /* Processors that are there to run on. */
 unsigned sl_os_processors(void);
+/* Grows with time, at 1 to 5 for each nanosecond on x86, and can jump; without a look at memory. */
+static inline uint64_t sl_os_ticks(void) {
+#ifdef __x86_64__
+    return __builtin_ia32_rdtsc();
+#else
+    return sl_os_coarse_nanos();
+#endif
+}
 void sl_os_sleep_nanos(uint64_t nanos);
 
 #endif

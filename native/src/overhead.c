@@ -22,6 +22,7 @@
 #include "tenant.h"
 
 #define EVERY_NANOS 100000000u
+#define CHECK_TICKS 10000000u
 #define ATTEMPTS 4
 
 typedef enum { UNDECIDED, BY_PROCESS, HIDDEN } way_t;
@@ -31,6 +32,7 @@ typedef struct {
     atomic_bool asked;
     atomic_bool watched;
     _Atomic uint64_t due_nanos;
+    _Atomic uint64_t checked_ticks; /* when the clock was last asked whether that is now */
 } gpu_t;
 
 static gpu_t gpus[SL_OVERHEAD_GPUS];
@@ -42,7 +44,7 @@ void sl_overhead_forget(void) {
     for (int i = 0; i < SL_OVERHEAD_GPUS; i++) {
         gpus[i].device = NULL;
         gpus[i].asked = gpus[i].watched = false;
-        gpus[i].due_nanos = 0;
+        gpus[i].due_nanos = gpus[i].checked_ticks = 0;
     }
     way = UNDECIDED;
 }
@@ -182,11 +184,19 @@ void sl_overhead_refresh(void) {
         sl_overhead_came_back(gpu);
 }
 
-void sl_overhead_now_and_then(unsigned gpu) {
+static __attribute__((noinline)) void look_if_due(unsigned gpu) {
+    uint64_t now = sl_os_coarse_nanos(), due = atomic_load_explicit(&gpus[gpu].due_nanos, memory_order_relaxed);
+    if (now >= due && atomic_compare_exchange_strong(&gpus[gpu].due_nanos, &due, now + EVERY_NANOS))
+        sl_overhead_came_back(gpu);
+}
+
+/* To ask the clock costs more than all the rest when it was not asked for a while, so that is done every 10 ms or so. */
+SL_HOT void sl_overhead_now_and_then(unsigned gpu) {
     if (!atomic_load_explicit(&gpus[gpu].watched, memory_order_relaxed))
         return;
-    uint64_t now = sl_os_coarse_nanos(), due = atomic_load_explicit(&gpus[gpu].due_nanos, memory_order_relaxed);
-    if (now < due || !atomic_compare_exchange_strong(&gpus[gpu].due_nanos, &due, now + EVERY_NANOS))
+    uint64_t ticks = sl_os_ticks();
+    if (ticks - atomic_load_explicit(&gpus[gpu].checked_ticks, memory_order_relaxed) < CHECK_TICKS)
         return;
-    sl_overhead_came_back(gpu);
+    atomic_store_explicit(&gpus[gpu].checked_ticks, ticks, memory_order_relaxed);
+    look_if_due(gpu);
 }
