@@ -8,6 +8,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.SortedSet;
 import java.util.concurrent.TimeUnit;
+import sluice.region.AgentLock;
 import sluice.region.Installation;
 import sluice.region.RegionLayout;
 import sluice.region.RuntimeDirectory;
@@ -88,6 +89,24 @@ final class Doctor {
         }
     }
 
+    private Finding agents() {
+        List<String> running = new ArrayList<>();
+        for (RuntimeDirectory directory : existing()) {
+            AgentLock.holder(directory).ifPresent(pid -> running.add("pid " + pid + " plans turns for " + directory.path()));
+        }
+        return Finding.ok("agent", running.isEmpty()
+                ? "none runs; turns are as long as a job asks for times its weight"
+                : String.join(", ", running));
+    }
+
+    private List<RuntimeDirectory> existing() {
+        try {
+            return RuntimeDirectory.existing(environment);
+        } catch (SluiceException e) {
+            return List.of();
+        }
+    }
+
     private void enforcement() {
         HookList hooks = HookList.read();
         SortedSet<String> open = hooks.notYet("charge");
@@ -97,9 +116,13 @@ final class Doctor {
             findings.add(Finding.warn("not enforced yet", open.size() + " other ways to take memory pass uncounted: " + String.join(", ", open),
                     "leave room on the GPU for programs that use them"));
         }
-        if (!hooks.enforced("launch").contains("cuLaunchKernel")) {
-            findings.add(Finding.warn("not enforced yet", "shares of GPU time", "jobs on one GPU slow each other down"));
-        }
+        SortedSet<String> unseen = hooks.notYet("launch");
+        unseen.addAll(hooks.notYet("copy"));
+        findings.add(unseen.isEmpty()
+                ? Finding.ok("shares", "GPU time of every call that submits work, for jobs that ask for a share")
+                : Finding.warn("shares", "GPU time is not measured for work from " + String.join(", ", unseen),
+                        "do not rely on a cap for programs that use them"));
+        findings.add(agents());
         findings.add(Finding.ok("bypass", "a program that wants to can avoid a preloaded library; use Sluice among people who share"));
     }
 }
