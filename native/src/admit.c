@@ -74,6 +74,10 @@ static void close_batch(sl_lane_t *lane, sl_cost_t *only, bool prompt, uint64_t 
     uint64_t nanos = sl_meter_close(&lane->meter, predicted, calls - lane->opened_calls, only, prompt, submitted_nanos);
     charge(lane->gpu, (int64_t)nanos, sl_os_nanos());
     lane->busy_nanos = (lane->busy_nanos > opened ? lane->busy_nanos : opened) + nanos;
+    if (calls != lane->opened_calls) {
+        uint64_t mean = predicted / (calls - lane->opened_calls);
+        lane->mean_nanos = lane->mean_nanos ? (3 * lane->mean_nanos + mean) / 4 : mean;
+    }
     lane->opened_nanos = now_spent;
     lane->opened_calls = calls;
 }
@@ -255,7 +259,8 @@ static void look_around(sl_lane_gpu_t *gpu, uint64_t now) {
     gpu->has_superior = gpu->takes_turns && sl_turn_has_superior(&gpu->board);
 }
 
-static uint64_t chunk_of(const sl_lane_gpu_t *gpu, uint64_t nanos, uint64_t now) {
+static uint64_t chunk_of(const sl_lane_t *lane, uint64_t now) {
+    const sl_lane_gpu_t *gpu = lane->gpu;
     uint64_t chunk = gpu->dry ? 2 * CHUNK_NANOS : CHUNK_NANOS;
     uint64_t quarter = (uint64_t)WINDOW_NANOS * gpu->permille / 4000;
     if (quarter < chunk)
@@ -264,13 +269,13 @@ static uint64_t chunk_of(const sl_lane_gpu_t *gpu, uint64_t nanos, uint64_t now)
         chunk = FLIGHT_BELOW_NANOS;
     if (gpu->takes_turns && sl_turn_is_wanted(&gpu->board, now) && chunk > 200 * MICRO)
         chunk = 200 * MICRO;
-    uint64_t calls = most_calls(gpu) / 2 * nanos;
+    uint64_t calls = (gpu->dry ? FLIGHT_CALLS : most_calls(gpu)) / 2 * (lane->mean_nanos + 1);
     return chunk < calls ? chunk : calls;
 }
 
 static void grant(sl_lane_t *lane, uint64_t nanos) {
     sl_lane_gpu_t *gpu = lane->gpu;
-    uint64_t now = sl_os_nanos(), chunk = chunk_of(gpu, nanos, now), none = 0;
+    uint64_t now = sl_os_nanos(), chunk = chunk_of(lane, now), none = 0;
     bool overdue = is_overdue(lane, now); /* nobody knows for how long: one call at a time */
     int64_t credit = gpu->credit_nanos, more = (int64_t)(nanos > chunk || overdue ? nanos : chunk) - (credit < 0 ? credit : 0);
     if (lane->meter.scale > 0 && !overdue)

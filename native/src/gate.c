@@ -248,6 +248,14 @@ void sl_gate_after_wait(void) {
     restore(mode);
 }
 
+/* An invalidated capture is over too; a stream that did not capture, or the wrong thread, changes nothing. */
+void sl_gate_end_capture(CUresult status) {
+    enum { UNMATCHED = 903, WRONG_THREAD = 908, ILLEGAL_STATE = 401 };
+    bool ended = status == CUDA_SUCCESS || (status >= 900 && status <= 908 && status != UNMATCHED && status != WRONG_THREAD);
+    if (ended && status != ILLEGAL_STATE)
+        atomic_fetch_sub(&sl_meter_open_captures, 1);
+}
+
 static void leave_stream(sl_lane_t *lane, void *stream) {
     pthread_mutex_lock(&lane->gpu->lock);
     sl_meter_leave_stream(&lane->meter, stream);

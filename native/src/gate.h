@@ -55,6 +55,8 @@ void sl_gate_pass_uncounted(void);
 void sl_gate_before_wait(void);
 void sl_gate_after_wait(void);
 
+/* The driver answered so to the end of a capture. */
+void sl_gate_end_capture(CUresult status);
 void sl_gate_leave_stream(CUstream stream);
 void sl_gate_leave_context(CUcontext context);
 void sl_gate_forget(void);

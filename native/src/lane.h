@@ -38,6 +38,7 @@ typedef struct sl_lane {
     _Atomic uint64_t members[SL_LANE_MEMBERS]; /* streams of the open batch, mixed with its number */
     uint64_t opened_nanos;                     /* granted_nanos less credit when the open batch began */
     unsigned opened_calls;
+    uint64_t mean_nanos;                       /* of the calls of late, as they were known */
     uint64_t busy_nanos;                       /* when the GPU should have done all closed batches */
     _Atomic unsigned calls;
     sl_meter_t meter;

@@ -27,7 +27,11 @@ sl_meter_stream_t sl_meter_stream(CUstream handle, bool per_thread) {
     return (sl_meter_stream_t){handle, per_thread, own, key};
 }
 
+_Atomic int sl_meter_open_captures;
+
 bool sl_meter_captures(const sl_meter_stream_t *stream) {
+    if (atomic_load_explicit(&sl_meter_open_captures, memory_order_acquire) <= 0)
+        return false;
     CUstreamCaptureStatus status = NOT_CAPTURING;
     CUresult (*ask)(CUstream, CUstreamCaptureStatus *) = stream->per_thread ? real.cuStreamIsCapturing_ptsz : real.cuStreamIsCapturing;
     return ask && (ask(stream->handle, &status) != CUDA_SUCCESS || status != NOT_CAPTURING);

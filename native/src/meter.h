@@ -2,6 +2,7 @@
 #ifndef SL_METER_H
 #define SL_METER_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -80,6 +81,8 @@ typedef struct {
 /* All with the gate's lock held and the context current. */
 
 sl_meter_stream_t sl_meter_stream(CUstream handle, bool per_thread);
+/* Captures that were begun and not ended: while there is none, no stream need be asked. */
+extern _Atomic int sl_meter_open_captures;
 bool sl_meter_captures(const sl_meter_stream_t *stream);
 /* Makes the stream a part of the open batch, which is begun when there is none. False: it cannot be measured. */
 bool sl_meter_open(sl_meter_t *meter, const sl_meter_stream_t *stream);
