@@ -204,9 +204,14 @@ static void wait_for_turn(sl_lane_t *lane) {
     uint64_t now = sl_os_nanos();
     sl_admit_close(lane);
     sl_board_t board = gpu->board;
+    if (!gpu->turn_wanted_nanos)
+        gpu->turn_wanted_nanos = now;
+    uint64_t since = gpu->turn_wanted_nanos;
     pthread_mutex_unlock(&gpu->lock);
-    sl_turn_wait(&board, LOOK_NANOS);
+    bool mine = sl_turn_wait(&board, since, LOOK_NANOS);
     pthread_mutex_lock(&gpu->lock);
+    if (mine)
+        gpu->turn_wanted_nanos = 0;
     sl_admit_settle(lane);
     atomic_fetch_add_explicit(&gpu->share->turn_waits, 1, memory_order_relaxed);
     atomic_fetch_add_explicit(&gpu->share->turn_waited_nanos, sl_os_nanos() - now, memory_order_relaxed);
@@ -216,12 +221,12 @@ void sl_admit_drain(sl_lane_t *lane) {
     drain_to(lane, 0, 0);
 }
 
-void sl_admit_hand_over(sl_lane_t *lane) {
+void sl_admit_hand_over(sl_lane_t *lane, bool wants_more) {
     sl_lane_gpu_t *gpu = lane->gpu;
     drain_to(lane, 0, 0);
     uint64_t now = sl_os_nanos();
     gpu->board.processes[gpu->board.process].busy_nanos = now - 1;
-    sl_turn_give(&gpu->board, now);
+    sl_turn_give(&gpu->board, wants_more, now);
 }
 
 /* True when it had to wait: everything must be looked at again. */
@@ -236,7 +241,7 @@ static bool wait_for_turns(sl_lane_t *lane) {
     uint64_t now = sl_os_nanos();
     if (!sl_turn_is_wanted(&gpu->board, now) || now + in_flight(lane, now) < sl_turn_ends(&gpu->board, now))
         return false;
-    sl_admit_hand_over(lane);
+    sl_admit_hand_over(lane, true);
     return !sl_turn_is_mine(&gpu->board);
 }
 

@@ -11,7 +11,7 @@ void sl_admit(sl_lane_t *lane, uint64_t nanos);
 /* Waits until the GPU has done what the lane submitted, not for ever. */
 void sl_admit_drain(sl_lane_t *lane);
 /* The same, and then gives the turn to the next who wants it. */
-void sl_admit_hand_over(sl_lane_t *lane);
+void sl_admit_hand_over(sl_lane_t *lane, bool wants_more);
 /* Ends the open batch, if there is one. */
 void sl_admit_close(sl_lane_t *lane);
 /* Right after a call was submitted: ends the batch when the call is to be measured by itself, or the batch is long enough. */

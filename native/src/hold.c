@@ -28,7 +28,7 @@ static sl_lock_window_t *window_of(const sl_lane_gpu_t *gpu) {
 
 static void carry_out(sl_lane_t *lane, unsigned action) {
     if (action & SL_LOCK_RELEASE)
-        sl_admit_hand_over(lane);
+        sl_admit_hand_over(lane, false);
     else if (action & SL_LOCK_DRAIN)
         sl_admit_drain(lane);
 }

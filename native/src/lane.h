@@ -21,6 +21,7 @@ typedef struct {
     bool takes_turns;
     sl_board_t board;     /* base is NULL: not joined */
     bool board_failed;
+    uint64_t turn_wanted_nanos;   /* since when this process waits for the turn; 0 = it does not */
     _Atomic int64_t credit_nanos; /* predicted GPU time that may be submitted without a look */
     uint64_t granted_nanos;       /* all credit ever given */
     bool shut;                    /* the cap was used up and is not yet paid for */

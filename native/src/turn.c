@@ -79,20 +79,30 @@ static unsigned longest_waiting(const waiters_t *waiters) {
     return first;
 }
 
-/* Who is next after the holder, and for how long; balances are what they will be then. */
-static unsigned choose(const sl_board_t *board, unsigned holder, waiters_t *waiters, uint64_t *length, int64_t balances[]) {
-    for (unsigned i = 0; i < SL_BOARD_TENANT_COUNT; i++)
-        balances[i] = board->tenants[i].balance_nanos;
-    bool exclusive = keep_first(board, waiters);
-    unsigned next = exclusive ? longest_waiting(waiters) : holder;
-    for (unsigned i = 1; i <= 64 * SL_BOARD_TENANT_COUNT && !exclusive; i++) {
-        next = (holder + i) % SL_BOARD_TENANT_COUNT;
+static unsigned priority_byte(const sl_board_tenant_t *tenant) {
+    return tenant->priority < 0 ? 0 : tenant->priority > 0 ? 16 : 8;
+}
+
+/* Round the table from who last had a turn. One whose last turns were too long is passed over, and has paid for a turn. */
+static unsigned next_round(const sl_board_t *board, const waiters_t *waiters, int64_t balances[]) {
+    unsigned any = longest_waiting(waiters), next = any;
+    unsigned last = board->turn->last_entries >> priority_byte(&board->tenants[any]) & 0xff;
+    for (unsigned i = 0; i < 256 * SL_BOARD_TENANT_COUNT; i++) {
+        next = (last + i) % SL_BOARD_TENANT_COUNT;
+        int64_t length = (int64_t)length_of(&board->tenants[next]);
         if (!waiters->since[next])
             continue;
-        if (balances[next] + (int64_t)length_of(&board->tenants[next]) > (int64_t)(length_of(&board->tenants[next]) / 8))
-            break;
-        balances[next] += (int64_t)length_of(&board->tenants[next]);
+        if (balances[next] + length > length / 8)
+            return next;
+        balances[next] += length;
     }
+    return any;
+}
+
+/* Who is next, and for how long; balances are what they will be then. */
+static unsigned choose(const sl_board_t *board, waiters_t *waiters, uint64_t *length, int64_t balances[]) {
+    bool exclusive = keep_first(board, waiters);
+    unsigned next = exclusive ? longest_waiting(waiters) : next_round(board, waiters, balances);
     *length = length_of(&board->tenants[next]);
     if (!exclusive && (int64_t)*length + balances[next] > 0)
         *length = (uint64_t)((int64_t)*length + balances[next]);
@@ -105,39 +115,71 @@ static void wake_all(const sl_board_t *board) {
     syscall(SYS_futex, &board->turn->wake, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
 }
 
-/* Books the turn that ends. What it was too long is taken off the tenant's next, what it was too short is added; but who
- * had nothing to do has no claim. */
-static void book(const sl_board_t *board, unsigned holder, bool seized, uint64_t began, uint64_t ends, uint64_t now) {
-    if (holder >= SL_BOARD_TENANT_COUNT || began > now || now - began > 100 * LONGEST_NANOS)
-        return;
-    sl_board_tenant_t *tenant = &board->tenants[holder];
-    int64_t left = (int64_t)(ends - now), length = (int64_t)length_of(tenant);
-    left = left < -100 * length ? -100 * length : left > length / 4 ? 0 : left;
-    tenant->balance_nanos = seized && left > 0 ? 0 : left;
-    atomic_fetch_add(&tenant->held_nanos, now - began);
-    atomic_fetch_add(&tenant->turns, 1);
+/* A turn that ends now. */
+typedef struct {
+    unsigned holder; /* NOBODY: nobody had it */
+    bool seized, cut;
+    uint64_t began, ends;
+} past_t;
+
+static past_t past_of(const sl_board_t *board, uint64_t word, bool seized, uint64_t now) {
+    const sl_board_turn_t *turn = board->turn;
+    unsigned holder = (unsigned)(word & 0xff) - 1;
+    bool ready = turn->ready == word && turn->began_nanos <= now && now - turn->began_nanos < 1000 * LONGEST_NANOS;
+    return (past_t){
+        .holder = holder < SL_BOARD_TENANT_COUNT ? holder : NOBODY,
+        .seized = seized,
+        .cut = turn->cut == word,
+        .began = ready ? turn->began_nanos : now,
+        .ends = ready ? turn->ends_nanos : now,
+    };
+}
+
+/* What the turn was too long is taken off the tenant's next, what it was too short is added. But nobody pays for time that
+ * no other wanted, and who had nothing to do has no claim. */
+static int64_t balance_after(const sl_board_t *board, const past_t *past, const waiters_t *waiters, uint64_t now) {
+    int64_t length = (int64_t)length_of(&board->tenants[past->holder]);
+    unsigned first = longest_waiting(waiters);
+    uint64_t wanted = first == NOBODY ? now : waiters->since[first], over = wanted > past->ends ? wanted : past->ends;
+    int64_t left = over > now && wanted > past->ends ? 0 : (int64_t)(over - now);
+    if (left > 0 && (past->seized || (!past->cut && left > length / 4)))
+        return 0;
+    return left < -100 * length ? -100 * length : left;
+}
+
+static void remember_round(const sl_board_t *board, unsigned next) {
+    unsigned at = priority_byte(&board->tenants[next]);
+    board->turn->last_entries = (board->turn->last_entries & ~(0xffu << at)) | (next + 1) << at;
 }
 
 /* Gives the turn from who has it by this word to the next; true when the word changed. */
 static bool pass_on(const sl_board_t *board, uint64_t word, waiters_t *waiters, bool seized, uint64_t now) {
     sl_board_turn_t *turn = board->turn;
-    unsigned holder = (unsigned)(word & 0xff) - 1;
-    bool ready = turn->ready == word;
-    uint64_t length, began = ready ? turn->began_nanos : now, ends = ready ? turn->ends_nanos : now;
+    past_t past = past_of(board, word, seized, now);
     int64_t balances[SL_BOARD_TENANT_COUNT];
-    unsigned next = choose(board, holder < SL_BOARD_TENANT_COUNT ? holder : 0, waiters, &length, balances);
+    for (unsigned i = 0; i < SL_BOARD_TENANT_COUNT; i++)
+        balances[i] = board->tenants[i].balance_nanos;
+    if (past.holder != NOBODY)
+        balances[past.holder] = balance_after(board, &past, waiters, now);
+    uint64_t length;
+    unsigned next = choose(board, waiters, &length, balances);
     uint64_t given = ((word >> 8) + 1) << 8 | (next + 1);
     if (!atomic_compare_exchange_strong(&turn->word, &word, given))
         return false;
     for (unsigned i = 0; i < SL_BOARD_TENANT_COUNT; i++)
-        if (waiters->since[i])
+        if (waiters->since[i] || i == past.holder)
             board->tenants[i].balance_nanos = balances[i];
-    book(board, holder, seized, began, ends, now);
+    if (past.holder != NOBODY) {
+        atomic_fetch_add(&board->tenants[past.holder].held_nanos, now - past.began);
+        atomic_fetch_add(&board->tenants[past.holder].turns, 1);
+    }
+    remember_round(board, next);
     turn->began_nanos = now;
-    turn->ends_nanos = now + length + SWITCH_NANOS;
+    turn->ends_nanos = now + length + (next == past.holder ? 0 : SWITCH_NANOS);
     atomic_store_explicit(&turn->ready, given, memory_order_release);
     atomic_fetch_add(seized ? &turn->seized : &turn->hand_overs, 1);
-    wake_all(board);
+    if (next != past.holder)
+        wake_all(board);
     return true;
 }
 
@@ -148,8 +190,10 @@ bool sl_turn_is_wanted(const sl_board_t *board, uint64_t now) {
 
 uint64_t sl_turn_ends(const sl_board_t *board, uint64_t now) {
     const sl_board_turn_t *turn = board->turn;
-    uint64_t ends = turn->ends_nanos;
-    if (atomic_load_explicit(&turn->ready, memory_order_acquire) != turn->word)
+    uint64_t ends = turn->ends_nanos, word = turn->word;
+    if (turn->cut == word)
+        return now;
+    if (atomic_load_explicit(&turn->ready, memory_order_acquire) != word)
         return now + length_of(&board->tenants[board->tenant]);
     return ends < now + LONGEST_NANOS ? ends : now;
 }
@@ -165,12 +209,14 @@ static uint64_t busy_until(const sl_board_t *board, unsigned tenant) {
     return until;
 }
 
-void sl_turn_give(const sl_board_t *board, uint64_t now) {
+void sl_turn_give(const sl_board_t *board, bool wants_more, uint64_t now) {
     uint64_t word = board->turn->word;
     waiters_t waiters;
     if ((word & 0xff) != board->tenant + 1 || busy_until(board, board->tenant) > now)
         return;
     find_waiters(board, &waiters);
+    if (wants_more && !waiters.since[board->tenant])
+        waiters.since[board->tenant] = now;
     if (waiters.any)
         pass_on(board, word, &waiters, false, now);
 }
@@ -219,8 +265,8 @@ static bool look(const sl_board_t *board, uint64_t now) {
             waiters.since[holder] = 0;
         return pass_on(board, word, &waiters, true, now) && sl_turn_is_mine(board);
     }
-    if (board->tenants[board->tenant].priority > board->tenants[holder].priority && turn->ready == word && turn->ends_nanos > now)
-        turn->ends_nanos = now;
+    if (board->tenants[board->tenant].priority > board->tenants[holder].priority)
+        turn->cut = word;
     return false;
 }
 
@@ -252,11 +298,11 @@ static void rest(const sl_board_t *board, uint32_t seen, uint64_t now) {
     sleep_until_woken(board, seen, idle > now && idle - now < LOOK_NANOS ? idle - now : LOOK_NANOS);
 }
 
-bool sl_turn_wait(const sl_board_t *board, uint64_t patience_nanos) {
+bool sl_turn_wait(const sl_board_t *board, uint64_t since_nanos, uint64_t patience_nanos) {
     sl_board_process_t *self = &board->processes[board->process];
     uint64_t start = sl_os_nanos(), now = start, checked = start;
     if (atomic_fetch_add(&self->waiting, 1) == 0)
-        self->waiting_nanos = start;
+        self->waiting_nanos = since_nanos;
     bool mine;
     for (;; now = sl_os_nanos()) {
         uint32_t seen = board->turn->wake;

@@ -15,10 +15,11 @@ static inline bool sl_turn_is_mine(const sl_board_t *board) {
 bool sl_turn_is_wanted(const sl_board_t *board, uint64_t now);
 /* Until when the turn of this process's tenant lasts if others want the GPU. */
 uint64_t sl_turn_ends(const sl_board_t *board, uint64_t now);
-/* This process has no more work on the GPU: gives the turn to the next who wants it, if there is one. */
-void sl_turn_give(const sl_board_t *board, uint64_t now);
-/* Waits until it is this tenant's turn, at most for the given time; false: it is not yet. */
-bool sl_turn_wait(const sl_board_t *board, uint64_t patience_nanos);
+/* This process has no work on the GPU now: gives the turn to the next who wants it, if there is one. That may be the same
+ * tenant if it wants more and the others have had too much. */
+void sl_turn_give(const sl_board_t *board, bool wants_more, uint64_t now);
+/* Waits until it is this tenant's turn, at most for the given time; false: it is not yet. It waits since then. */
+bool sl_turn_wait(const sl_board_t *board, uint64_t since_nanos, uint64_t patience_nanos);
 /* Whether a tenant of higher priority takes turns on this GPU, working or not. */
 bool sl_turn_has_superior(const sl_board_t *board);
 
