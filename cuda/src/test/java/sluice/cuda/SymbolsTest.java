@@ -31,6 +31,6 @@ class SymbolsTest {
 
     @Test
     void shouldRefuseUnknownParameterLetter() {
-        assertThatThrownBy(() -> Symbols.descriptor("PX")).hasMessageContaining("X: use P, L or I");
+        assertThatThrownBy(() -> Symbols.descriptor("PX")).hasMessageContaining("X: use P, L, I or H");
     }
 }
