@@ -9,6 +9,7 @@
 #include "graph.h"
 #include "hooks.h"
 #include "ledger.h"
+#include "meter.h"
 #include "orphan.h"
 #include "pool.h"
 #include "real.h"
@@ -63,6 +64,19 @@ static sl_holding_t *learn(CUmemoryPool handle, CUdevice nearest) {
     return sl_pool_open(handle, sl_gpu_find(nearest));
 }
 
+static sl_holding_t *current_pool(CUdevice device) {
+    CUmemoryPool handle;
+    unsigned question = sl_pool_question();
+    if (!real.cuDeviceGetMemPool || real.cuDeviceGetMemPool(&handle, device) != CUDA_SUCCESS || !handle)
+        return NULL;
+    sl_holding_t *pool = sl_pool_find(handle);
+    if (!pool)
+        pool = sl_pool_open(handle, sl_gpu_find(device));
+    if (pool)
+        sl_pool_answer(device, pool, question);
+    return pool;
+}
+
 static sl_holding_t *pool_of(CUmemoryPool handle, CUstream stream, const stream_calls_t *calls) {
     CUdevice device = 0;
     sl_holding_t *pool = sl_pool_find(handle);
@@ -72,15 +86,15 @@ static sl_holding_t *pool_of(CUmemoryPool handle, CUstream stream, const stream_
         return NULL;
     if (handle)
         return learn(handle, device);
-    if (!real.cuDeviceGetMemPool || real.cuDeviceGetMemPool(&handle, device) != CUDA_SUCCESS || !handle)
-        return NULL;
-    pool = sl_pool_find(handle);
-    return pool ? pool : sl_pool_open(handle, sl_gpu_find(device));
+    pool = sl_pool_current(device);
+    return pool ? pool : current_pool(device);
 }
 
 /* The driver's answer says what is wrong with a stream that it does not tell about. */
 static bool is_ordinary(CUstream stream, const stream_calls_t *calls) {
     CUstreamCaptureStatus status = NOT_CAPTURING;
+    if (atomic_load_explicit(&sl_meter_open_captures, memory_order_acquire) <= 0)
+        return true;
     if (calls->is_capturing && calls->is_capturing(stream, &status) != CUDA_SUCCESS)
         return false;
     if (SL_UNLIKELY(status != NOT_CAPTURING))
@@ -209,6 +223,17 @@ CUresult hook_cuMemPoolDestroy(CUmemoryPool pool) {
         sl_orphan_add(pool, (unsigned)gpu, left, used);
     return status;
 }
+
+#define CHOOSE_HOOK(function, parameters, ...)                  \
+    CUresult hook_##function parameters {                       \
+        if (!SL_DRIVER_HAS(function))                           \
+            return CUDA_ERROR_NOT_FOUND;                        \
+        CUresult status = real.function(__VA_ARGS__);           \
+        sl_pool_ask_again();                                    \
+        return status;                                          \
+    }
+CHOOSE_HOOK(cuDeviceSetMemPool, (CUdevice dev, CUmemoryPool pool), dev, pool)
+CHOOSE_HOOK(cuMemSetMemPool, (CUmemLocation *location, CUmemAllocationType type, CUmemoryPool pool), location, type, pool)
 
 #define CHANGE_HOOK(function, parameters, ...)                              \
     CUresult hook_##function parameters {                                   \

@@ -5,6 +5,7 @@
  * two at least one sees the other. */
 #include "pool.h"
 
+#include "gpu.h"
 #include "os.h"
 #include "tenant.h"
 
@@ -15,6 +16,9 @@ static _Atomic uintptr_t keys[POOLS]; /* 0: free; a handle; of graphs an odd num
 static sl_holding_t holdings[POOLS] = {[0 ... POOLS - 1] = {.lock = PTHREAD_MUTEX_INITIALIZER}};
 static atomic_int places; /* no key lies at or beyond */
 static pthread_mutex_t table_lock = PTHREAD_MUTEX_INITIALIZER;
+
+static _Atomic(sl_holding_t *) currents[SL_GPU_DEVICES];
+static atomic_uint changes;
 
 static uintptr_t key_of_graphs(CUdevice device) {
     return (uintptr_t)device << 1 | 1;
@@ -60,6 +64,30 @@ sl_holding_t *sl_pool_of_graphs(CUdevice device, int gpu) {
     return holding ? holding : find_or_open(key_of_graphs(device), NULL, device, gpu);
 }
 
+sl_holding_t *sl_pool_current(CUdevice device) {
+    return device >= 0 && device < SL_GPU_DEVICES ? atomic_load_explicit(&currents[device], memory_order_acquire) : NULL;
+}
+
+unsigned sl_pool_question(void) {
+    return changes;
+}
+
+/* Who changes something counts first and clears then; who answers stores first and looks at the count then. Of the two at
+ * least one takes an old answer away. */
+void sl_pool_answer(CUdevice device, sl_holding_t *holding, unsigned question) {
+    if (device < 0 || device >= SL_GPU_DEVICES)
+        return;
+    currents[device] = holding;
+    if (changes != question)
+        currents[device] = NULL;
+}
+
+void sl_pool_ask_again(void) {
+    changes++;
+    for (int device = 0; device < SL_GPU_DEVICES; device++)
+        currents[device] = NULL;
+}
+
 typedef bool (*visit_t)(sl_holding_t *holding);
 
 static bool visit(sl_holding_t *holding, visit_t what) {
@@ -99,6 +127,7 @@ bool sl_pool_trim(unsigned gpu) {
 
 uint64_t sl_pool_begin_close(sl_holding_t *holding) {
     uint64_t used = holding->gpu >= 0 ? sl_holding_used(holding) : 0;
+    sl_pool_ask_again();
     holding->asleep = true;
     while (holding->askers)
         sl_os_sleep_nanos(1000);
@@ -115,6 +144,7 @@ uint64_t sl_pool_close(sl_holding_t *holding, uint64_t used) {
         left = sl_holding_needed(holding, used);
         sl_holding_set(holding, left);
     }
+    sl_pool_ask_again();
     pthread_mutex_lock(&table_lock);
     keys[holding - holdings] = 0;
     while (places > 0 && !keys[places - 1])
@@ -134,10 +164,12 @@ static bool end(sl_holding_t *holding) {
 }
 
 void sl_pool_end(unsigned gpu) {
+    sl_pool_ask_again();
     visit_all((int)gpu, end);
 }
 
 void sl_pool_forget(void) {
+    sl_pool_ask_again();
     table_lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
     for (int i = 0; i < places; i++) {
         keys[i] = 0;

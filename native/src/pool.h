@@ -10,6 +10,14 @@ sl_holding_t *sl_pool_find(CUmemoryPool handle);
 sl_holding_t *sl_pool_open(CUmemoryPool handle, int gpu);
 sl_holding_t *sl_pool_of_graphs(CUdevice device, int gpu);
 
+/* The pool that a device allocates from, NULL when it must be asked; and what the device answered to a question that was
+ * asked after sl_pool_question. */
+sl_holding_t *sl_pool_current(CUdevice device);
+unsigned sl_pool_question(void);
+void sl_pool_answer(CUdevice device, sl_holding_t *holding, unsigned question);
+/* The program chose other pools, or some went: devices must be asked again. */
+void sl_pool_ask_again(void);
+
 /* Pools give memory back at synchronisation without telling: asks those of a GPU. True: charges fell. */
 bool sl_pool_refresh(unsigned gpu);
 void sl_pool_refresh_all(void);

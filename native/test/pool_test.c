@@ -27,7 +27,7 @@ enum { RESERVED = 5, USED = 7 };
 
 static _Atomic uint64_t reserved, used, most, pieces; /* pieces: what is left lies in pieces too small to use */
 static atomic_bool crowded;
-static atomic_int capturing, frees, trims, admitted, refused;
+static atomic_int capturing, frees, trims, admitted, refused, questions;
 static pthread_mutex_t pool_lock = PTHREAD_MUTEX_INITIALIZER;
 
 static CUresult fake_count(int *count) {
@@ -42,13 +42,26 @@ static CUresult fake_uuid(CUuuid *uuid, CUdevice device) {
 
 static CUresult fake_capturing(CUstream stream, CUstreamCaptureStatus *status) {
     CHECK(stream == STREAM);
+    questions++;
     *status = capturing;
     return CUDA_SUCCESS;
 }
 
 static CUresult fake_current(CUmemoryPool *pool, CUdevice device) {
     CHECK(device == 0);
+    questions++;
     *pool = POOL;
+    return CUDA_SUCCESS;
+}
+
+static CUresult fake_choose(CUdevice device, CUmemoryPool pool) {
+    CHECK(device == 0 && pool == POOL);
+    return CUDA_SUCCESS;
+}
+
+static CUresult fake_capture(CUstream stream) {
+    CHECK(stream == STREAM);
+    capturing = 1;
     return CUDA_SUCCESS;
 }
 
@@ -120,7 +133,9 @@ static void begin(void) {
     real.cuDeviceGetCount = fake_count;
     real.cuDeviceGetUuid_v2 = fake_uuid;
     real.cuStreamIsCapturing = fake_capturing;
+    real.cuStreamBeginCapture = fake_capture;
     real.cuDeviceGetMemPool = fake_current;
+    real.cuDeviceSetMemPool = fake_choose;
     real.cuMemPoolGetAttribute = fake_attribute;
     real.cuMemAllocAsync = fake_allocate;
     real.cuMemFreeAsync = fake_free;
@@ -229,8 +244,22 @@ static void should_let_the_pool_give_back_before_it_refuses(void) {
     empty();
 }
 
+static void should_ask_the_driver_only_what_may_have_changed(void) {
+    CHECK(allocate(MIB) == CUDA_SUCCESS && allocate(MIB) == CUDA_SUCCESS);
+    questions = 0;
+    CHECK(allocate(MIB) == CUDA_SUCCESS && questions == 0);
+    CHECK(hook_cuDeviceSetMemPool(0, POOL) == CUDA_SUCCESS);
+    CHECK(allocate(MIB) == CUDA_SUCCESS && allocate(MIB) == CUDA_SUCCESS && questions == 1);
+    CHECK(hook_cuMemPoolDestroy(POOL) == CUDA_SUCCESS);
+    sl_orphan_end(GPU);
+    empty();
+    questions = 0;
+    CHECK(allocate(MIB) == CUDA_SUCCESS && questions == 1);
+    empty();
+}
+
 static void should_leave_captures_alone(void) {
-    capturing = 1;
+    CHECK(hook_cuStreamBeginCapture(STREAM) == CUDA_SUCCESS);
     CHECK(allocate(10 * LIMIT) == CUDA_SUCCESS);
     capturing = 0;
     CHECK(reserved == 0);
@@ -319,6 +348,7 @@ int main(void) {
     RUN(should_give_back_what_grew_unasked);
     RUN(should_see_what_the_pool_gave_back_before_it_refuses);
     RUN(should_let_the_pool_give_back_before_it_refuses);
+    RUN(should_ask_the_driver_only_what_may_have_changed);
     RUN(should_leave_captures_alone);
     RUN(should_pass_what_is_beyond_all_measure);
     RUN(should_keep_charging_what_outlives_its_pool);
