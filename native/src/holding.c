@@ -25,7 +25,7 @@ void sl_holding_open(sl_holding_t *holding, CUmemoryPool handle, CUdevice device
     holding->device = device;
     holding->handle = handle;
     holding->step = FIRST_STEP;
-    holding->charged = holding->room = holding->surplus = holding->wanted = holding->promised = 0;
+    holding->charged = holding->room = holding->surplus = holding->wanted = holding->promised = holding->pending = 0;
     holding->asleep = false;
 }
 
@@ -65,12 +65,26 @@ static uint64_t taken_bytes(uint64_t taken) {
     return (taken & TAKEN_MASK) * UNIT;
 }
 
+static void end_taking(sl_holding_t *holding, uint64_t bytes) {
+    holding->taken += (1ull << TAKEN_BITS) - bytes / UNIT;
+}
+
+/* The end is counted first: who no longer sees the bytes then sees that an answer does not count. */
+static void end_growing(sl_holding_t *holding, uint64_t bytes) {
+    end_taking(holding, 0);
+    holding->pending -= bytes;
+}
+
 /* Sets the charge to the newest answer and returns by how much the pool grew beyond what was reserved for it. A call that
  * was to let the pool grow may have been given the room that another one took: for that one the promise is kept. */
 static uint64_t set_charge(sl_holding_t *holding, uint64_t ticket, uint64_t reserved, const sl_holding_claim_t *claim) {
     unsigned gpu = (unsigned)holding->gpu;
     uint64_t charged = holding->charged, unforeseen = 0;
     holding->wanted -= claim->growth;
+    if (claim->room)
+        end_taking(holding, claim->room);
+    if (claim->growth)
+        end_growing(holding, claim->bytes);
     if (ticket > holding->answered) {
         holding->answered = ticket;
         holding->charged = reserved;
@@ -84,7 +98,7 @@ static uint64_t set_charge(sl_holding_t *holding, uint64_t ticket, uint64_t rese
         if (reserved < charged)
             sl_ledger_refund(gpu, use_of(holding), charged - reserved);
     }
-    uint64_t needed = holding->wanted + taken_bytes(holding->taken);
+    uint64_t needed = holding->wanted + whole_steps(holding, taken_bytes(holding->taken));
     if (holding->promised > needed) {
         sl_ledger_cancel(gpu, holding->promised - needed);
         holding->promised = needed;
@@ -110,23 +124,25 @@ uint64_t sl_holding_used(const sl_holding_t *holding) {
     return ask(holding, POOL_USED, GRAPH_USED, &used) ? used : 0;
 }
 
-/* An answer does not count if a call that took room ended since the question: its bytes may be in neither figure. Takers
- * count their bytes before they change the room, so they are seen or the exchange fails. */
+/* An answer does not count if a call ended since the question: its bytes may be in neither figure. Takers of room count
+ * their bytes before they change the room, so they are seen or the exchange fails. Growers may be given room, too: they
+ * count themselves and then clear the room, and who published it looks at their count afterwards. */
 uint64_t sl_holding_room(sl_holding_t *holding) {
     for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
-        uint64_t before = holding->taken, used = sl_holding_used(holding), old = holding->room, taken = holding->taken;
+        unsigned growers = holding->growers;
+        uint64_t before = holding->taken, used = sl_holding_used(holding), old = holding->room;
+        uint64_t pending = holding->pending, taken = holding->taken;
         if (taken >> TAKEN_BITS != before >> TAKEN_BITS)
             continue;
-        used += taken_bytes(taken);
-        uint64_t charged = holding->charged, room = charged > used ? charged - used : 0;
-        if (atomic_compare_exchange_strong(&holding->room, &old, room))
+        used += taken_bytes(taken) + pending;
+        uint64_t paid = holding->charged - least(holding->charged, holding->surplus), room = paid > used ? paid - used : 0;
+        if (!atomic_compare_exchange_strong(&holding->room, &old, room))
+            continue;
+        if (holding->growers == growers)
             return room;
+        holding->room = 0;
     }
     return 0;
-}
-
-static void end_taking(sl_holding_t *holding, uint64_t bytes) {
-    holding->taken += (1ull << TAKEN_BITS) - bytes / UNIT;
 }
 
 static bool take_known_room(sl_holding_t *holding, uint64_t bytes) {
@@ -165,6 +181,10 @@ static bool claim_by(reserve_t reserve, sl_holding_t *holding, uint64_t bytes, s
     holding->promised += claim->growth;
     holding->wanted += claim->growth;
     pthread_mutex_unlock(&holding->lock);
+    claim->bytes = bytes;
+    holding->pending += bytes;
+    holding->growers++;
+    holding->room = 0;
     return true;
 }
 
@@ -189,16 +209,17 @@ bool sl_holding_admit(sl_holding_t *holding, uint64_t bytes, sl_holding_claim_t 
         take_room(holding, bytes, claim) || claim_rest(holding, bytes, claim))
         return true;
     if (claim->room)
-        end_taking(holding, claim->room);
+        follow(holding, claim); /* what was promised for its sake goes back */
     return false;
 }
 
 uint64_t sl_holding_settle(sl_holding_t *holding, const sl_holding_claim_t *claim) {
     uint64_t reserved;
-    if (claim->room)
-        end_taking(holding, claim->room);
-    if (!claim->growth && !holding->promised && (!ask_reserved(holding, &reserved) || reserved == holding->charged))
+    if (!claim->growth && !holding->promised && (!ask_reserved(holding, &reserved) || reserved == holding->charged)) {
+        if (claim->room)
+            end_taking(holding, claim->room);
         return 0;
+    }
     uint64_t unforeseen = follow(holding, claim);
     sl_overhead_now_and_then((unsigned)holding->gpu);
     return unforeseen && !sl_ledger_fits((unsigned)holding->gpu) ? unforeseen : 0;
@@ -218,20 +239,25 @@ static void trim_to(sl_holding_t *holding, uint64_t bytes) {
     holding->trims++;
 }
 
+/* That it grew is left to the call that let it grow: that one may have to give the memory back. */
 bool sl_holding_follow(sl_holding_t *holding) {
     static const sl_holding_claim_t nothing;
     uint64_t before = holding->charged, reserved;
     if (!ask_reserved(holding, &reserved) || reserved == before)
+        return false;
+    if (reserved > before && (holding->pending || taken_bytes(holding->taken)))
         return false;
     atomic_store_explicit(&holding->room, 0, memory_order_relaxed);
     follow(holding, &nothing);
     return holding->charged < before;
 }
 
+/* What calls under way have taken of the room must stay, or the pool would grow for them, unreserved. */
 bool sl_holding_trim(sl_holding_t *holding) {
-    if (sl_holding_room(holding) < holding->step)
+    uint64_t room = sl_holding_room(holding), charged = holding->charged;
+    if (room < holding->step)
         return false;
-    trim_to(holding, 0);
+    trim_to(holding, charged > room ? charged - room : 0);
     return sl_holding_follow(holding);
 }
 

@@ -16,6 +16,8 @@ typedef struct {
     _Atomic uint64_t charged;
     _Atomic uint64_t room;    /* at most what is left: frees are not seen until the pool is asked again */
     _Atomic uint64_t taken;   /* units of room that calls under way took; the upper bits count the calls that ended */
+    _Atomic uint64_t pending; /* what calls under way that may let it grow will take: perhaps of the room */
+    atomic_uint growers;      /* how many of those began */
     _Atomic uint64_t step;    /* the pool grows by multiples of this */
     _Atomic uint64_t surplus; /* grown unasked and not yet given back */
     _Atomic uint64_t tickets;
@@ -32,6 +34,7 @@ typedef struct {
 typedef struct {
     uint64_t room;   /* taken of what the pool has left */
     uint64_t growth;
+    uint64_t bytes;  /* for which it may grow */
     uint64_t used;   /* what the ledger said of the growth */
 } sl_holding_claim_t;
 
