@@ -33,7 +33,6 @@
 
 typedef struct {
     uint64_t since[SL_BOARD_TENANT_COUNT]; /* 0 = does not wait */
-    bool any;
 } waiters_t;
 
 static void find_waiters(const sl_board_t *board, waiters_t *waiters) {
@@ -46,7 +45,6 @@ static void find_waiters(const sl_board_t *board, waiters_t *waiters) {
             continue;
         if (!waiters->since[tenant] || since < waiters->since[tenant])
             waiters->since[tenant] = since;
-        waiters->any = true;
     }
 }
 
@@ -177,9 +175,10 @@ static bool pass_on(const sl_board_t *board, uint64_t word, waiters_t *waiters, 
     turn->began_nanos = now;
     turn->ends_nanos = now + length + (next == past.holder ? 0 : SWITCH_NANOS);
     atomic_store_explicit(&turn->ready, given, memory_order_release);
-    atomic_fetch_add(seized ? &turn->seized : &turn->hand_overs, 1);
-    if (next != past.holder)
+    if (next != past.holder) {
+        atomic_fetch_add(seized ? &turn->seized : &turn->hand_overs, 1);
         wake_all(board);
+    }
     return true;
 }
 
@@ -195,7 +194,7 @@ uint64_t sl_turn_ends(const sl_board_t *board, uint64_t now) {
         return now;
     if (atomic_load_explicit(&turn->ready, memory_order_acquire) != word)
         return now + length_of(&board->tenants[board->tenant]);
-    return ends < now + LONGEST_NANOS ? ends : now;
+    return ends < now + 2 * LONGEST_NANOS ? ends : now;
 }
 
 /* Until when the tenant's processes keep the GPU busy. */
@@ -215,9 +214,11 @@ void sl_turn_give(const sl_board_t *board, bool wants_more, uint64_t now) {
     if ((word & 0xff) != board->tenant + 1 || busy_until(board, board->tenant) > now)
         return;
     find_waiters(board, &waiters);
-    if (wants_more && !waiters.since[board->tenant])
-        waiters.since[board->tenant] = now;
-    if (waiters.any)
+    bool own = waiters.since[board->tenant] != 0;
+    waiters.since[board->tenant] = 0;
+    bool others = longest_waiting(&waiters) != NOBODY;
+    waiters.since[board->tenant] = wants_more || own ? now : 0;
+    if (others)
         pass_on(board, word, &waiters, false, now);
 }
 
@@ -263,7 +264,7 @@ static bool look(const sl_board_t *board, uint64_t now) {
         find_waiters(board, &waiters);
         if (holder < SL_BOARD_TENANT_COUNT)
             waiters.since[holder] = 0;
-        return pass_on(board, word, &waiters, true, now) && sl_turn_is_mine(board);
+        return longest_waiting(&waiters) != NOBODY && pass_on(board, word, &waiters, true, now) && sl_turn_is_mine(board);
     }
     if (board->tenants[board->tenant].priority > board->tenants[holder].priority)
         turn->cut = word;
