@@ -1,9 +1,9 @@
 /* admit: when work may go to the GPU: the cap, the turn and what is under way already.
  *
  * The cap is one word in the region, shared by all processes of the tenant: the time at which it has paid for all GPU time
- * charged so far. A batch is charged with what its calls are known to take when it is closed, and put right when the meter has
- * read what was really used; so a kernel that takes too long is paid for afterwards. When the cap is used up the gate stays shut for a whole window, so that
- * the work in between goes to the GPU in one piece.
+ * charged so far. A batch is charged with what its calls are known to take when it is closed, and put right when the meter
+ * has read what was really used; so a kernel that takes too long is paid for afterwards. When the cap is used up the gate
+ * stays shut for a whole window, so that the work in between goes to the GPU in one piece.
  *
  * No wait for the GPU is without a bound: a program may have to submit more before what it submitted can end. */
 #define _GNU_SOURCE
@@ -63,12 +63,12 @@ static void charge(sl_lane_gpu_t *gpu, int64_t nanos, uint64_t now) {
     gpu->own_due_nanos = later(gpu, gpu->own_due_nanos, wall * (int64_t)(gpu->sharers ? gpu->sharers : 1), now);
 }
 
-static uint64_t spent(const sl_lane_gpu_t *gpu) {
-    return (uint64_t)((int64_t)gpu->granted_nanos - atomic_load_explicit(&gpu->credit_nanos, memory_order_relaxed));
+static uint64_t spent(const sl_lane_t *lane) {
+    return (uint64_t)((int64_t)lane->granted_nanos - atomic_load_explicit(&lane->credit_nanos, memory_order_relaxed));
 }
 
 static void close_batch(sl_lane_t *lane, sl_cost_t *only, bool prompt, uint64_t submitted_nanos) {
-    uint64_t now_spent = spent(lane->gpu), predicted = now_spent > lane->opened_nanos ? now_spent - lane->opened_nanos : 0;
+    uint64_t now_spent = spent(lane), predicted = now_spent > lane->opened_nanos ? now_spent - lane->opened_nanos : 0;
     unsigned calls = lane->calls;
     uint64_t opened = lane->meter.batches[lane->meter.open % SL_METER_BATCHES].opened_nanos;
     uint64_t nanos = sl_meter_close(&lane->meter, predicted, calls - lane->opened_calls, only, prompt, submitted_nanos);
@@ -93,7 +93,7 @@ void sl_admit_submitted(sl_lane_t *lane, sl_cost_t *cost, bool alone, uint64_t s
             atomic_fetch_sub(&cost->pending, 1);
         return;
     }
-    bool is_long = spent(lane->gpu) - lane->opened_nanos >= BATCH_NANOS;
+    bool is_long = spent(lane) - lane->opened_nanos >= BATCH_NANOS;
     bool single = lane->calls - lane->opened_calls == 1;
     if (is_long && single && !alone) {
         atomic_fetch_add(&cost->pending, 1);
@@ -120,7 +120,7 @@ void sl_admit_settle(sl_lane_t *lane) {
 
 /* How long the GPU still needs for what the lane submitted, as far as it is known. */
 static uint64_t in_flight(const sl_lane_t *lane, uint64_t now) {
-    uint64_t open = lane->meter.is_open ? sl_meter_expect(&lane->meter, spent(lane->gpu) - lane->opened_nanos) : 0;
+    uint64_t open = lane->meter.is_open ? sl_meter_expect(&lane->meter, spent(lane) - lane->opened_nanos) : 0;
     if (lane->meter.open == lane->meter.oldest)
         return open;
     return open + (lane->busy_nanos > now ? lane->busy_nanos - now : 1);
@@ -135,7 +135,7 @@ void sl_admit_publish(sl_lane_t *lane, uint64_t now) {
     sl_lane_gpu_t *gpu = lane->gpu;
     if (!gpu->takes_turns)
         return;
-    int64_t credit = gpu->credit_nanos;
+    int64_t credit = lane->credit_nanos;
     gpu->board.processes[gpu->board.process].busy_nanos = now + in_flight(lane, now) + (credit > 0 ? (uint64_t)credit : 0);
 }
 
@@ -282,12 +282,12 @@ static void grant(sl_lane_t *lane, uint64_t nanos) {
     sl_lane_gpu_t *gpu = lane->gpu;
     uint64_t now = sl_os_nanos(), chunk = chunk_of(lane, now), none = 0;
     bool overdue = is_overdue(lane, now); /* nobody knows for how long: one call at a time */
-    int64_t credit = gpu->credit_nanos, more = (int64_t)(nanos > chunk || overdue ? nanos : chunk) - (credit < 0 ? credit : 0);
+    int64_t credit = lane->credit_nanos, more = (int64_t)(nanos > chunk || overdue ? nanos : chunk) - (credit < 0 ? credit : 0);
     if (lane->meter.scale > 0 && !overdue)
         more = (int64_t)((double)more / lane->meter.scale);
     if (credit < (int64_t)nanos) {
-        atomic_fetch_add(&gpu->credit_nanos, more);
-        gpu->granted_nanos += (uint64_t)more;
+        atomic_fetch_add(&lane->credit_nanos, more);
+        lane->granted_nanos += (uint64_t)more;
     }
     atomic_compare_exchange_strong(&gpu->share->began_nanos, &none, now);
     sl_admit_publish(lane, now);
@@ -306,7 +306,7 @@ static void wait_for_room(sl_lane_t *lane) {
 void sl_admit(sl_lane_t *lane, uint64_t nanos) {
     sl_lane_gpu_t *gpu = lane->gpu;
     sl_admit_settle(lane);
-    if (lane->meter.is_open && spent(gpu) - lane->opened_nanos >= BATCH_NANOS)
+    if (lane->meter.is_open && spent(lane) - lane->opened_nanos >= BATCH_NANOS)
         sl_admit_close(lane);
     look_around(gpu, sl_os_nanos());
     wait_for_room(lane);

@@ -89,14 +89,14 @@ static void enter_slowly(sl_gate_pass_t *pass, sl_lane_t *lane, sl_cost_t *cost)
         sl_admit_settle(lane);
         wait_until_known(lane, cost);
         uint64_t nanos = cost->nanos ? cost->nanos : UNKNOWN_NANOS;
-        bool out_of_credit = gpu->credit_nanos < (int64_t)nanos;
-        bool sample = gpu->dry && out_of_credit && gpu->granted_nanos - gpu->sampled_nanos > SAMPLE_NANOS;
+        bool out_of_credit = lane->credit_nanos < (int64_t)nanos;
+        bool sample = gpu->dry && out_of_credit && lane->granted_nanos - lane->sampled_nanos > SAMPLE_NANOS;
         bool learn = cost->samples < SL_COST_SAMPLES || sample;
         sl_admit(lane, nanos);
         if (learn && !cost->pending) {
             sl_admit_close(lane);
             pass->alone = true;
-            gpu->sampled_nanos = gpu->granted_nanos;
+            lane->sampled_nanos = lane->granted_nanos;
             atomic_fetch_add(&cost->pending, 1);
         }
         if (sl_meter_open(&lane->meter, &pass->stream)) {
@@ -107,7 +107,7 @@ static void enter_slowly(sl_gate_pass_t *pass, sl_lane_t *lane, sl_cost_t *cost)
                 atomic_fetch_sub(&cost->pending, 1);
             pass->alone = false;
         }
-        atomic_fetch_sub(&gpu->credit_nanos, (int64_t)nanos);
+        atomic_fetch_sub(&lane->credit_nanos, (int64_t)nanos);
         atomic_fetch_add_explicit(&lane->calls, 1, memory_order_relaxed);
         pass->lane = lane;
         pass->cost = cost;
@@ -172,11 +172,11 @@ static void enter(sl_gate_pass_t *pass, CUstream handle, int default_stream, uin
     bool member = atomic_load_explicit(sl_lane_place(lane, pass->stream.key), memory_order_relaxed) ==
                   sl_lane_member(lane, pass->stream.key);
     if (nanos && member && !stale && cost->samples >= SL_COST_SAMPLES && has_turn(gpu)) {
-        if (atomic_fetch_sub_explicit(&gpu->credit_nanos, nanos, memory_order_relaxed) >= nanos) {
+        if (atomic_fetch_sub_explicit(&lane->credit_nanos, nanos, memory_order_relaxed) >= nanos) {
             atomic_fetch_add_explicit(&lane->calls, 1, memory_order_relaxed);
             return;
         }
-        atomic_fetch_add_explicit(&gpu->credit_nanos, nanos, memory_order_relaxed);
+        atomic_fetch_add_explicit(&lane->credit_nanos, nanos, memory_order_relaxed);
     }
     enter_slowly(pass, lane, cost);
 }

@@ -22,11 +22,8 @@ typedef struct {
     sl_board_t board;     /* base is NULL: not joined */
     bool board_failed;
     uint64_t turn_wanted_nanos;   /* since when this process waits for the turn; 0 = it does not */
-    _Atomic int64_t credit_nanos; /* predicted GPU time that may be submitted without a look */
-    uint64_t granted_nanos;       /* all credit ever given */
     bool shut;                    /* the cap was used up and is not yet paid for */
     bool dry;                     /* the GPU waits for the host between submissions */
-    uint64_t sampled_nanos;       /* granted_nanos when a call was last measured for that reason */
     uint64_t own_due_nanos;       /* as the share's, for this process alone and its part of the cap */
     unsigned sharers;             /* processes of the tenant that want this GPU now, this one included */
     bool has_superior;
@@ -37,8 +34,11 @@ typedef struct sl_lane {
     CUcontext context;
     sl_lane_gpu_t *gpu;
     _Atomic uint64_t members[SL_LANE_MEMBERS]; /* streams of the open batch, mixed with its number */
+    _Atomic int64_t credit_nanos;              /* predicted GPU time that may be submitted without a look */
+    uint64_t granted_nanos;                    /* all credit ever given */
     uint64_t opened_nanos;                     /* granted_nanos less credit when the open batch began */
     unsigned opened_calls;
+    uint64_t sampled_nanos;                    /* granted_nanos when a call was last measured because the GPU waits */
     uint64_t mean_nanos;                       /* of the calls of late, as they were known */
     uint64_t busy_nanos;                       /* when the GPU should have done all closed batches */
     _Atomic unsigned calls;
