@@ -175,10 +175,10 @@ static bool pass_on(const sl_board_t *board, uint64_t word, waiters_t *waiters, 
     turn->began_nanos = now;
     turn->ends_nanos = now + length + (next == past.holder ? 0 : SWITCH_NANOS);
     atomic_store_explicit(&turn->ready, given, memory_order_release);
-    if (next != past.holder) {
+    if (next != past.holder && past.holder != NOBODY)
         atomic_fetch_add(seized ? &turn->seized : &turn->hand_overs, 1);
+    if (next != past.holder)
         wake_all(board);
-    }
     return true;
 }
 

@@ -1,0 +1,222 @@
+/* Tenants on a board of their own get their turns in the right order and for the right time. */
+#include "check.h"
+
+#include <unistd.h>
+
+#include "os.h"
+#include "tenant.h"
+#include "turn.h"
+
+#define MILLI 1000000ull
+#define SWITCH (150 * 1000ull)
+
+#define CHECK_EQUAL(found, expected) \
+    CHECK((found) == (expected), "%lld instead of %lld", (long long)(found), (long long)(expected))
+
+static sl_board_turn_t turn;
+static sl_board_tenant_t tenants[SL_BOARD_TENANT_COUNT];
+static sl_board_process_t processes[SL_BOARD_PROCESS_COUNT];
+static sl_board_t boards[4];
+static uint64_t now;
+
+static void join(unsigned tenant, unsigned weight, int priority, bool exclusive) {
+    tenants[tenant].owner = 1000 + tenant;
+    tenants[tenant].root_identity = sl_tenant.self.identity;
+    tenants[tenant].weight = weight;
+    tenants[tenant].priority = priority;
+    tenants[tenant].exclusive = exclusive;
+    processes[tenant].owner = sl_tenant.self.identity;
+    processes[tenant].pid_namespace = sl_tenant.self.pid_namespace;
+    processes[tenant].tenant = tenant;
+    boards[tenant] = (sl_board_t){.turn = &turn, .tenants = tenants, .processes = processes, .tenant = tenant, .process = tenant};
+}
+
+static void begin(unsigned count) {
+    static const sl_board_turn_t no_turn;
+    sl_reason_t reason;
+    CHECK(sl_slots_self(&sl_tenant.self, &reason), "%s", reason.text);
+    turn = no_turn;
+    memset(tenants, 0, sizeof tenants);
+    memset(processes, 0, sizeof processes);
+    now = sl_os_nanos();
+    for (unsigned i = 0; i < count; i++)
+        join(i, 1, 0, false);
+}
+
+static void want(unsigned tenant, uint64_t since) {
+    processes[tenant].waiting = 1;
+    processes[tenant].waiting_nanos = since;
+}
+
+static unsigned holder(void) {
+    return (unsigned)(turn.word & 0xff) - 1;
+}
+
+static void take(unsigned tenant) {
+    processes[tenant].waiting = 0;
+    CHECK(sl_turn_wait(&boards[tenant], now, 1000 * MILLI));
+    CHECK_EQUAL(holder(), tenant);
+}
+
+/* The holder has worked until then and hands over; who gets the turn does not wait any more. */
+static unsigned give(unsigned tenant, uint64_t at, bool wants_more) {
+    now = at;
+    processes[tenant].busy_nanos = at - 1;
+    sl_turn_give(&boards[tenant], wants_more, at);
+    unsigned next = holder();
+    if (next != tenant) {
+        processes[next].waiting = 0;
+        if (wants_more)
+            want(tenant, at);
+    }
+    return next;
+}
+
+static void should_keep_the_turn_while_nobody_wants_it(void) {
+    begin(2);
+    take(0);
+    CHECK_EQUAL(give(0, turn.ends_nanos + 500 * MILLI, true), 0);
+}
+
+static void should_go_round_the_table(void) {
+    begin(3);
+    take(0);
+    want(1, now);
+    want(2, now);
+    for (unsigned i = 0; i < 9; i++)
+        CHECK_EQUAL(give(i % 3, turn.ends_nanos, true), (i + 1) % 3);
+}
+
+static void should_give_time_by_weight(void) {
+    begin(2);
+    tenants[0].weight = 3;
+    take(0);
+    want(1, now);
+    give(0, turn.ends_nanos, true);
+    CHECK_EQUAL(turn.ends_nanos - now, 10 * MILLI + SWITCH);
+    give(1, turn.ends_nanos, true);
+    CHECK_EQUAL(turn.ends_nanos - now, 30 * MILLI + SWITCH);
+}
+
+static void should_let_a_plan_go_before_weights(void) {
+    begin(2);
+    tenants[1].plan_nanos = 4 * MILLI;
+    take(0);
+    want(1, now);
+    give(0, turn.ends_nanos, true);
+    CHECK_EQUAL(turn.ends_nanos - now, 4 * MILLI + SWITCH);
+}
+
+/* Kernels of 50 ms against a turn of 10 ms: four turns are passed over for each. */
+static void should_take_a_long_turn_off_the_next(void) {
+    begin(2);
+    take(0);
+    want(1, now);
+    uint64_t held[2] = {0, 0};
+    for (unsigned i = 0, who = 0; i < 600; i++) {
+        uint64_t began = now;
+        unsigned next = give(who, who ? now + 50 * MILLI : turn.ends_nanos, true);
+        held[who] += now - began;
+        who = next;
+    }
+    double ratio = (double)held[0] / (double)held[1];
+    CHECK(ratio > 0.97 && ratio < 1.03, "the ratio is %.3f", ratio);
+}
+
+static void should_not_charge_time_that_nobody_wanted(void) {
+    begin(2);
+    take(0);
+    uint64_t late = turn.ends_nanos + 5000 * MILLI;
+    want(1, late);
+    give(0, late + MILLI, true);
+    CHECK_EQUAL(holder(), 1);
+    CHECK(tenants[0].balance_nanos >= -2 * (int64_t)MILLI, "%lld", (long long)tenants[0].balance_nanos);
+}
+
+static void should_let_a_higher_priority_go_first(void) {
+    begin(3);
+    tenants[2].priority = 1;
+    take(0);
+    want(1, now);
+    want(2, now + 5);
+    CHECK_EQUAL(give(0, turn.ends_nanos, true), 2);
+}
+
+static void should_make_up_for_a_turn_that_was_cut(void) {
+    begin(3);
+    tenants[2].priority = 1;
+    take(0);
+    want(1, now);
+    processes[0].busy_nanos = now + 100 * MILLI;
+    CHECK(!sl_turn_wait(&boards[2], now, 0));
+    CHECK_EQUAL(sl_turn_ends(&boards[0], now), now);
+    want(2, now);
+    CHECK_EQUAL(give(0, now + 2 * MILLI, true), 2);
+    CHECK(tenants[0].balance_nanos > 7 * (int64_t)MILLI, "%lld", (long long)tenants[0].balance_nanos);
+    CHECK_EQUAL(give(2, now + MILLI, false), 1);
+    CHECK_EQUAL(give(1, turn.ends_nanos, true), 0);
+    CHECK(turn.ends_nanos - now > 17 * MILLI);
+}
+
+static void should_serve_exclusive_ones_in_the_order_they_came(void) {
+    begin(4);
+    for (unsigned i = 0; i < 4; i++)
+        tenants[i].exclusive = 1;
+    take(0);
+    want(3, now - 30);
+    want(1, now - 20);
+    want(2, now - 10);
+    CHECK_EQUAL(give(0, now + MILLI, true), 3);
+    CHECK_EQUAL(give(3, now + MILLI, true), 1);
+    CHECK_EQUAL(give(1, now + MILLI, true), 2);
+    CHECK_EQUAL(give(2, now + MILLI, true), 0);
+}
+
+static void should_seize_the_turn_of_an_idle_holder(void) {
+    begin(2);
+    take(0);
+    processes[0].busy_nanos = sl_os_nanos() + 2 * MILLI;
+    uint64_t start = sl_os_nanos();
+    CHECK(sl_turn_wait(&boards[1], start, 5000 * MILLI));
+    CHECK(sl_os_nanos() - start >= 2 * MILLI);
+    CHECK_EQUAL(turn.seized, 1);
+}
+
+static void should_outlive_a_dead_holder(void) {
+    begin(2);
+    take(0);
+    processes[0].busy_nanos = sl_os_nanos() + 3600000 * MILLI;
+    processes[0].owner = 4194303; /* started at 0: nobody */
+    tenants[0].root_identity = 4194303;
+    uint64_t start = sl_os_nanos();
+    CHECK(sl_turn_wait(&boards[1], start, 5000 * MILLI));
+    CHECK(sl_os_nanos() - start < 1000 * MILLI);
+}
+
+static void should_bear_nonsense_on_the_board(void) {
+    begin(2);
+    turn.word = 0xf7;
+    take(0);
+    turn.began_nanos = turn.ends_nanos = UINT64_MAX;
+    CHECK_EQUAL(sl_turn_ends(&boards[0], now), now);
+    turn.word = 2;
+    turn.ready = 0;
+    processes[1].tenant = 77;
+    CHECK(sl_turn_wait(&boards[0], now, 5000 * MILLI));
+}
+
+int main(void) {
+    RUN(should_keep_the_turn_while_nobody_wants_it);
+    RUN(should_go_round_the_table);
+    RUN(should_give_time_by_weight);
+    RUN(should_let_a_plan_go_before_weights);
+    RUN(should_take_a_long_turn_off_the_next);
+    RUN(should_not_charge_time_that_nobody_wanted);
+    RUN(should_let_a_higher_priority_go_first);
+    RUN(should_make_up_for_a_turn_that_was_cut);
+    RUN(should_serve_exclusive_ones_in_the_order_they_came);
+    RUN(should_seize_the_turn_of_an_idle_holder);
+    RUN(should_outlive_a_dead_holder);
+    RUN(should_bear_nonsense_on_the_board);
+    return 0;
+}
