@@ -25,7 +25,7 @@ void sl_holding_open(sl_holding_t *holding, CUmemoryPool handle, CUdevice device
     holding->device = device;
     holding->handle = handle;
     holding->step = FIRST_STEP;
-    holding->charged = holding->room = holding->surplus = holding->wanted = holding->promised = holding->pending = 0;
+    holding->charged = holding->room = holding->surplus = holding->wanted = holding->promised = 0;
     holding->asleep = false;
 }
 

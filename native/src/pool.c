@@ -174,6 +174,7 @@ void sl_pool_forget(void) {
     for (int i = 0; i < places; i++) {
         keys[i] = 0;
         holdings[i].askers = 0;
+        holdings[i].taken = holdings[i].pending = 0;
         holdings[i].lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
     }
     places = 0;
