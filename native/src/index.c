@@ -7,6 +7,8 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "entry.h"
+
 #define FIRST_CAPACITY 64
 #define MIX 0x9e3779b97f4a7c15ull
 
@@ -30,7 +32,7 @@ static char *probe(const sl_index_t *index, uint64_t key) {
     return at(index, place);
 }
 
-void *sl_index_find(const sl_index_t *index, uint64_t key) {
+SL_HOT void *sl_index_find(const sl_index_t *index, uint64_t key) {
     char *record = index->count && key ? probe(index, key) : NULL;
     return record && *(uint64_t *)record ? record : NULL;
 }
@@ -55,7 +57,7 @@ static bool make_room(sl_index_t *index) {
     return true;
 }
 
-void *sl_index_put(sl_index_t *index, uint64_t key) {
+SL_HOT void *sl_index_put(sl_index_t *index, uint64_t key) {
     if (!key || !make_room(index))
         return NULL;
     char *record = probe(index, key);
@@ -67,7 +69,7 @@ void *sl_index_put(sl_index_t *index, uint64_t key) {
 }
 
 /* Records behind the gap move up when the gap lies on their way from home, so a probe never stops early. */
-void sl_index_remove(sl_index_t *index, void *record) {
+SL_HOT void sl_index_remove(sl_index_t *index, void *record) {
     uint64_t mask = index->capacity - 1, gap = (uint64_t)((char *)record - index->table) / index->record_bytes;
     for (uint64_t place = (gap + 1) & mask; key_at(index, place); place = (place + 1) & mask) {
         uint64_t from_home = (place - home(index, key_at(index, place))) & mask;

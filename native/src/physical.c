@@ -8,13 +8,13 @@
  * one is settled: then the old one is refunded on the spot, and the serial number keeps late news from the new one. */
 #include "physical.h"
 
-#include <pthread.h>
 #include <stdbool.h>
 
 #include "driver.h"
 #include "gpu.h"
 #include "hooks.h"
 #include "index.h"
+#include "latch.h"
 #include "ledger.h"
 #include "overhead.h"
 #include "real.h"
@@ -38,7 +38,7 @@ typedef struct {
     uint32_t serial;
 } mapping_t;
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* never held around a call of the driver */
+static sl_latch_t latch; /* never held around a call of the driver */
 static sl_index_t handles = {.record_bytes = sizeof(physical_t)};
 static sl_index_t mappings = {.record_bytes = sizeof(mapping_t)};
 static uint32_t last_serial;
@@ -61,30 +61,30 @@ static void drop_if_unused(physical_t *physical) {
     sl_index_remove(&handles, physical);
 }
 
-static uint32_t serial_of(uint64_t handle) {
-    pthread_mutex_lock(&lock);
+SL_HOT static uint32_t serial_of(uint64_t handle) {
+    sl_latch_lock(&latch);
     const physical_t *physical = sl_index_find(&handles, handle);
     uint32_t serial = physical ? physical->serial : 0;
-    pthread_mutex_unlock(&lock);
+    sl_latch_unlock(&latch);
     return serial;
 }
 
 static void add_reference(uint64_t handle) {
-    pthread_mutex_lock(&lock);
+    sl_latch_lock(&latch);
     physical_t *physical = sl_index_find(&handles, handle);
     if (physical)
         physical->references++;
-    pthread_mutex_unlock(&lock);
+    sl_latch_unlock(&latch);
 }
 
-static void drop_reference(uint64_t handle, uint32_t serial) {
-    pthread_mutex_lock(&lock);
+SL_HOT static void drop_reference(uint64_t handle, uint32_t serial) {
+    sl_latch_lock(&latch);
     physical_t *physical = find(handle, serial);
     if (physical && physical->references) {
         physical->references--;
         drop_if_unused(physical);
     }
-    pthread_mutex_unlock(&lock);
+    sl_latch_unlock(&latch);
 }
 
 static uint32_t hold(uint64_t handle) {
@@ -104,20 +104,20 @@ static void let_go(uint64_t handle, uint32_t serial) {
 }
 
 uint32_t sl_physical_hold(CUmemGenericAllocationHandle handle) {
-    pthread_mutex_lock(&lock);
+    sl_latch_lock(&latch);
     uint32_t serial = hold(handle);
-    pthread_mutex_unlock(&lock);
+    sl_latch_unlock(&latch);
     return serial;
 }
 
 void sl_physical_let_go(CUmemGenericAllocationHandle handle, uint32_t holding) {
-    pthread_mutex_lock(&lock);
+    sl_latch_lock(&latch);
     let_go(handle, holding);
-    pthread_mutex_unlock(&lock);
+    sl_latch_unlock(&latch);
 }
 
-static bool add(uint64_t handle, unsigned gpu, uint64_t bytes) {
-    pthread_mutex_lock(&lock);
+SL_HOT static bool add(uint64_t handle, unsigned gpu, uint64_t bytes) {
+    sl_latch_lock(&latch);
     physical_t *physical = sl_index_put(&handles, handle);
     if (physical) {
         if (physical->serial)
@@ -125,7 +125,7 @@ static bool add(uint64_t handle, unsigned gpu, uint64_t bytes) {
         last_serial += last_serial == UINT32_MAX ? 2 : 1;
         *physical = (physical_t){handle, bytes, last_serial, 1, 0, gpu};
     }
-    pthread_mutex_unlock(&lock);
+    sl_latch_unlock(&latch);
     return physical;
 }
 
@@ -135,8 +135,8 @@ static void remove_mapping(mapping_t *mapping) {
     let_go(gone.handle, gone.serial);
 }
 
-static void add_mapping(uint64_t address, uint64_t bytes, uint64_t handle) {
-    pthread_mutex_lock(&lock);
+SL_HOT static void add_mapping(uint64_t address, uint64_t bytes, uint64_t handle) {
+    sl_latch_lock(&latch);
     mapping_t *old = sl_index_find(&mappings, address);
     if (old)
         remove_mapping(old);
@@ -146,7 +146,7 @@ static void add_mapping(uint64_t address, uint64_t bytes, uint64_t handle) {
         while (address & (mapping_step - 1))
             mapping_step /= 2;
     }
-    pthread_mutex_unlock(&lock);
+    sl_latch_unlock(&latch);
 }
 
 static bool sweep(uint64_t from, uint64_t end) {
@@ -162,9 +162,9 @@ static bool sweep(uint64_t from, uint64_t end) {
 }
 
 /* Looks at every address where a mapping can begin, or through the whole table where that is less. */
-static void remove_mappings(uint64_t from, uint64_t bytes) {
+SL_HOT static void remove_mappings(uint64_t from, uint64_t bytes) {
     uint64_t end = from + bytes;
-    pthread_mutex_lock(&lock);
+    sl_latch_lock(&latch);
     if (bytes / mapping_step > mappings.capacity) {
         while (sweep(from, end))
             ; /* again, because to remove one moves others */
@@ -177,18 +177,18 @@ static void remove_mappings(uint64_t from, uint64_t bytes) {
                 remove_mapping(mapping);
         }
     }
-    pthread_mutex_unlock(&lock);
+    sl_latch_unlock(&latch);
 }
 
 /* Another thread of the parent may have been changing a table, so even to unmap it is not safe. */
 void sl_physical_forget(void) {
-    lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
+    latch.state = 0;
     handles = (sl_index_t){.record_bytes = sizeof(physical_t)};
     mappings = (sl_index_t){.record_bytes = sizeof(mapping_t)};
 }
 
 /* The GPU is the one where the memory shall be, whatever context is current. Negative: not accounted. */
-static CUresult admit(const CUmemAllocationProp *prop, uint64_t size, int *gpu, uint64_t *used) {
+SL_HOT static CUresult admit(const CUmemAllocationProp *prop, uint64_t size, int *gpu, uint64_t *used) {
     *gpu = SL_GPU_UNCOUNTED;
     sl_tenant_state_t state = sl_tenant_attach();
     if (state != SL_TENANT_ATTACHED)
@@ -206,8 +206,8 @@ static CUresult admit(const CUmemAllocationProp *prop, uint64_t size, int *gpu, 
     return CUDA_ERROR_OUT_OF_MEMORY;
 }
 
-CUresult hook_cuMemCreate(CUmemGenericAllocationHandle *handle, size_t size, const CUmemAllocationProp *prop,
-                          unsigned long long flags) {
+SL_HOT CUresult hook_cuMemCreate(CUmemGenericAllocationHandle *handle, size_t size, const CUmemAllocationProp *prop,
+                                 unsigned long long flags) {
     if (SL_UNLIKELY(!SL_DRIVER_HAS(cuMemCreate)))
         return CUDA_ERROR_NOT_FOUND;
     int gpu;
@@ -228,7 +228,7 @@ CUresult hook_cuMemCreate(CUmemGenericAllocationHandle *handle, size_t size, con
     return status;
 }
 
-CUresult hook_cuMemRelease(CUmemGenericAllocationHandle handle) {
+SL_HOT CUresult hook_cuMemRelease(CUmemGenericAllocationHandle handle) {
     if (SL_UNLIKELY(!SL_DRIVER_HAS(cuMemRelease)))
         return CUDA_ERROR_NOT_FOUND;
     uint32_t serial = serial_of(handle);
@@ -238,8 +238,8 @@ CUresult hook_cuMemRelease(CUmemGenericAllocationHandle handle) {
     return status;
 }
 
-CUresult hook_cuMemMap(CUdeviceptr ptr, size_t size, size_t offset, CUmemGenericAllocationHandle handle,
-                       unsigned long long flags) {
+SL_HOT CUresult hook_cuMemMap(CUdeviceptr ptr, size_t size, size_t offset, CUmemGenericAllocationHandle handle,
+                              unsigned long long flags) {
     if (SL_UNLIKELY(!SL_DRIVER_HAS(cuMemMap)))
         return CUDA_ERROR_NOT_FOUND;
     CUresult status = real.cuMemMap(ptr, size, offset, handle, flags);
@@ -249,7 +249,7 @@ CUresult hook_cuMemMap(CUdeviceptr ptr, size_t size, size_t offset, CUmemGeneric
 }
 
 /* The driver also says that it did it when nothing was mapped there (seen on an H200, driver 580). */
-CUresult hook_cuMemUnmap(CUdeviceptr ptr, size_t size) {
+SL_HOT CUresult hook_cuMemUnmap(CUdeviceptr ptr, size_t size) {
     if (SL_UNLIKELY(!SL_DRIVER_HAS(cuMemUnmap)))
         return CUDA_ERROR_NOT_FOUND;
     CUresult status = real.cuMemUnmap(ptr, size);
