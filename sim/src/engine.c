@@ -3,7 +3,8 @@
  * Time is booked on the GPU's timeline in the state file in slices, so that processes take turns and a killed one leaves
  * no more than a slice behind. A piece of work is booked from the moment it could have begun, even if the thread comes
  * late: what is booked, not when the thread ran, is what events tell. Data effects happen when the time is over. While nobody
- * waits the thread rests for a while between looks, so that launches do not wake it one by one. */
+ * waits the thread rests for a while between looks, so that launches do not wake it one by one. Who asks whether something
+ * is done carries out what is due before it answers, so that a thread that gets no processor is not seen as a busy GPU. */
 #define _GNU_SOURCE
 #include "work.h"
 
@@ -118,6 +119,9 @@ static bool value_is_reached(const sim_work_t *work) {
     }
 }
 
+/* Programs' own functions run on the engine's thread and nowhere else. */
+static bool is_for_engine(const sim_work_t *work) { return work->kind == SIM_WORK_HOST || work->kind == SIM_WORK_CALLBACK; }
+
 static bool is_ready(const sim_operation_t *operation) {
     const sim_work_t *work = &operation->work;
     if (work->kind == SIM_WORK_WAIT_EVENT) return work->event.event->completed >= work->event.recording;
@@ -187,6 +191,7 @@ static bool advance(CUstream stream, uint64_t now, uint64_t *wake_ns) {
         if (!operation->begin_ns) operation->begin_ns = operation->until_ns - slice;
         return true;
     }
+    if (!sim_on_engine_thread && is_for_engine(&operation->work)) return false;
     operation->running = true;
     sim_unlock();
     CUresult result = apply(operation);
@@ -205,6 +210,11 @@ static bool advance_all(uint64_t *wake_ns) {
             if (advance(stream, sim_state_now(), wake_ns)) return true;
     }
     return false;
+}
+
+void sim_work_catch_up(void) {
+    uint64_t wake_ns = UINT64_MAX;
+    while (pending && !sim_has_ended() && advance_all(&wake_ns)) continue;
 }
 
 static void *engine(void *unused) {

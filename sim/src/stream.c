@@ -109,6 +109,7 @@ CUresult sim_cuStreamQuery(CUstream handle) {
     CUstream stream;
     SIM_TRY(sim_stream_resolve(handle, &stream));
     SIM_TRY(sim_capture_forbid(stream));
+    sim_work_catch_up();
     return sim_stream_is_idle(stream) ? CUDA_SUCCESS : CUDA_ERROR_NOT_READY;
 }
 

@@ -76,6 +76,9 @@ CUresult sim_work_submit(CUstream stream, const sim_work_t *work);
 CUresult sim_work_queue(CUstream stream, const sim_work_t *work);
 CUresult sim_work_run(CUstream stream, const sim_work_t *work);
 
+/* Carries out what is due by now, as the engine would. */
+void sim_work_catch_up(void);
+
 CUresult sim_stream_wait(CUstream stream);
 CUresult sim_legacy_wait(CUstream legacy);
 bool sim_stream_is_idle(CUstream stream);

@@ -145,6 +145,41 @@ static void shouldCallTheHostInOrder(void) {
     EQUAL(calls, 1);
 }
 
+static void doze(void *unused) {
+    (void)unused;
+    usleep(300000);
+}
+
+/* The engine is busy with the program's own function and comes late to all else. */
+static void shouldAnswerForTheGpuWhenTheEngineIsLate(void) {
+    int calls = 0;
+    float milliseconds;
+    CUstream slow, stream;
+    CUevent begin, end;
+    OK(cuStreamCreate(&slow, 1));
+    OK(cuStreamCreate(&stream, 1));
+    OK(cuEventCreate(&begin, 0));
+    OK(cuEventCreate(&end, 0));
+    OK(cuLaunchHostFunc(slow, doze, NULL));
+    usleep(20000);
+    OK(cuEventRecord(begin, stream));
+    spin(stream, 1000000);
+    OK(cuEventRecord(end, stream));
+    OK(cuLaunchHostFunc(stream, note, &calls));
+    usleep(20000);
+    OK(cuEventQuery(end));
+    OK(cuEventElapsedTime(&milliseconds, begin, end));
+    CHECK(milliseconds > 0.99f && milliseconds < 20);
+    EQUAL(cuStreamQuery(stream), 600);
+    EQUAL(calls, 0);
+    OK(cuCtxSynchronize());
+    EQUAL(calls, 1);
+    OK(cuEventDestroy_v2(begin));
+    OK(cuEventDestroy_v2(end));
+    OK(cuStreamDestroy_v2(slow));
+    OK(cuStreamDestroy_v2(stream));
+}
+
 static void shouldCopyInTwoAndThreeDimensions(void) {
     unsigned char host[4][8], back[8][32] = {{0}};
     for (int y = 0; y < 4; y++) for (int x = 0; x < 8; x++) host[y][x] = (unsigned char)(16 * y + x);
@@ -195,6 +230,7 @@ int main(void) {
     shouldStampWhenKernelsRan();
     shouldWaitForValuesAndWriteThem();
     shouldCallTheHostInOrder();
+    shouldAnswerForTheGpuWhenTheEngineIsLate();
     shouldCopyInTwoAndThreeDimensions();
     shouldReportAnIllegalAddressUntilTheContextEnds();
     return 0;
