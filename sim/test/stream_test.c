@@ -41,7 +41,7 @@ static void shouldKeepOrderWithTheLegacyStream(void) {
     OK(cuStreamCreate(&free_running, 1));
     OK(cuMemAlloc_v2(&address, 4));
     OK(cuMemsetD32_v2(address, 1, 1));
-    spin(blocking, 50000000);
+    spin(blocking, 300000000);
     OK(cuMemsetD32Async(address, 2, 1, blocking));
     EQUAL(cuStreamQuery(blocking), 600);
     EQUAL(cuStreamQuery(free_running), 0);
@@ -63,7 +63,7 @@ static void shouldMeasureWithEvents(void) {
     OK(cuEventCreate(&untimed, 2));
     EQUAL(cuEventElapsedTime(&milliseconds, begin, end), 400);
     OK(cuEventRecord(begin, stream));
-    spin(stream, 30000000);
+    spin(stream, 300000000);
     OK(cuEventRecord(end, stream));
     EQUAL(cuEventQuery(end), 600);
     EQUAL(cuEventElapsedTime(&milliseconds, begin, end), 600);
@@ -72,7 +72,7 @@ static void shouldMeasureWithEvents(void) {
     OK(cuStreamSynchronize(other));
     OK(cuEventQuery(end));
     OK(cuEventElapsedTime(&milliseconds, begin, end));
-    CHECK(milliseconds > 29.9f && milliseconds < 1000);
+    CHECK(milliseconds > 299 && milliseconds < 2000);
     EQUAL(cuEventElapsedTime(&milliseconds, begin, untimed), 400);
     OK(cuEventDestroy_v2(begin));
     OK(cuEventDestroy_v2(end));
@@ -138,7 +138,7 @@ static void note(void *data) { *(int *)data += 1; }
 
 static void shouldCallTheHostInOrder(void) {
     int calls = 0;
-    spin(NULL, 20000000);
+    spin(NULL, 200000000);
     OK(cuLaunchHostFunc(NULL, note, &calls));
     EQUAL(calls, 0);
     OK(cuStreamSynchronize(NULL));
@@ -147,7 +147,7 @@ static void shouldCallTheHostInOrder(void) {
 
 static void doze(void *unused) {
     (void)unused;
-    usleep(300000);
+    usleep(1000000);
 }
 
 /* The engine is busy with the program's own function and comes late to all else. */
@@ -169,7 +169,7 @@ static void shouldAnswerForTheGpuWhenTheEngineIsLate(void) {
     usleep(20000);
     OK(cuEventQuery(end));
     OK(cuEventElapsedTime(&milliseconds, begin, end));
-    CHECK(milliseconds > 0.99f && milliseconds < 20);
+    CHECK(milliseconds > 0.99f && milliseconds < 500);
     EQUAL(cuStreamQuery(stream), 600);
     EQUAL(calls, 0);
     OK(cuCtxSynchronize());

@@ -18,7 +18,7 @@ static void *look_at_own_stream(void *unused) {
 }
 
 static void shouldGiveEachThreadItsStream(void) {
-    uint64_t nanoseconds = 100000000;
+    uint64_t nanoseconds = 500000000;
     pthread_t thread;
     OK(cuLaunchKernel_ptsz(kernel("sluice_spin"), 1, 1, 1, 1, 1, 1, 0, NULL, (void *[]){&nanoseconds}, NULL));
     EQUAL(cuStreamQuery_ptsz(NULL), 600);
