@@ -9,6 +9,7 @@
 
 #define ENTRIES 8192u
 #define PROBES 32u
+#define LEAST_NANOS 1000u /* nothing keeps a GPU busy for less */
 
 static sl_cost_t entries[ENTRIES];
 static sl_cost_t shared;
@@ -35,7 +36,7 @@ void sl_cost_learn(sl_cost_t *cost, uint64_t nanos) {
         next = nanos < old ? nanos : old;
     else if (samples)
         next = (uint64_t)((int64_t)old + ((int64_t)nanos - (int64_t)old) / (usual ? 8 : 2));
-    cost->nanos = next ? next : 1;
+    cost->nanos = next > LEAST_NANOS ? next : LEAST_NANOS;
     if (samples < SL_COST_SAMPLES)
         cost->samples = (uint32_t)samples + 1;
 }

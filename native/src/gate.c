@@ -20,6 +20,7 @@
 #define MILLI 1000000u
 #define UNKNOWN_NANOS (50 * MICRO)      /* what a call is taken for until it was measured */
 #define SAMPLE_NANOS (1 * MILLI)         /* while the GPU waits for the host, one call in this much work is measured */
+#define SAMPLE_EVERY_NANOS (20 * MILLI)  /* and one at least so often */
 #define UNKNOWN_PATIENCE_NANOS (50 * MILLI)
 
 enum { CAPTURE_RELAXED = 2 };
@@ -90,13 +91,15 @@ static void enter_slowly(sl_gate_pass_t *pass, sl_lane_t *lane, sl_cost_t *cost)
         wait_until_known(lane, cost);
         uint64_t nanos = cost->nanos ? cost->nanos : UNKNOWN_NANOS;
         bool out_of_credit = lane->credit_nanos < (int64_t)nanos;
-        bool sample = gpu->dry && out_of_credit && lane->granted_nanos - lane->sampled_nanos > SAMPLE_NANOS;
+        bool sample = gpu->dry && out_of_credit && (lane->granted_nanos - lane->sampled_nanos > SAMPLE_NANOS ||
+                                                    sl_os_nanos() - lane->sampled_at_nanos > SAMPLE_EVERY_NANOS);
         bool learn = cost->samples < SL_COST_SAMPLES || sample;
         sl_admit(lane, nanos);
         if (learn && !cost->pending) {
             sl_admit_close(lane);
             pass->alone = true;
             lane->sampled_nanos = lane->granted_nanos;
+            lane->sampled_at_nanos = sl_os_nanos();
             atomic_fetch_add(&cost->pending, 1);
         }
         if (sl_meter_open(&lane->meter, &pass->stream)) {

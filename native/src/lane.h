@@ -39,6 +39,7 @@ typedef struct sl_lane {
     uint64_t opened_nanos;                     /* granted_nanos less credit when the open batch began */
     unsigned opened_calls;
     uint64_t sampled_nanos;                    /* granted_nanos when a call was last measured because the GPU waits */
+    uint64_t sampled_at_nanos;                 /* and when that was */
     uint64_t mean_nanos;                       /* of the calls of late, as they were known */
     uint64_t busy_nanos;                       /* when the GPU should have done all closed batches */
     _Atomic unsigned calls;

@@ -15,7 +15,7 @@
 
 #define FRESH_NANOS 3100u   /* what two events around a kernel add to it on an idle stream */
 #define QUEUED_NANOS 2000u  /* the same between queued kernels */
-#define LATE_NANOS 20000u   /* a host that was interrupted this long spoils a measurement */
+#define LATE_NANOS 40000u   /* a host that took this long around a call spoils its measurement */
 
 enum { NOT_CAPTURING = 0 };
 
@@ -255,7 +255,7 @@ static double tail(const sl_meter_t *meter, const sl_meter_batch_t *batch) {
     return meter->host_nanos > 0 ? meter->covered_nanos + meter->host_nanos - (double)batch->closed_nanos : 0;
 }
 
-/* Known: the events came in time to tell when a single call ended. */
+/* Known: the host was not interrupted for so long that the events do not tell about a single call. */
 static double judge(const sl_meter_t *meter, const sl_meter_batch_t *batch, double covered, bool known) {
     double least = (double)batch->predicted_nanos, rest = tail(meter, batch);
     if (batch->blurred)
@@ -283,7 +283,7 @@ static void learn_scale(sl_meter_t *meter, const sl_meter_batch_t *batch, double
     double old = meter->scale > 0 ? meter->scale : 1, seen = telling ? covered / (double)batch->predicted_nanos : 1;
     if (batch->calls == 1 || (!batch->full && seen > 1))
         return;
-    seen = seen > 100 ? 100 : seen < 0.01 ? 0.01 : seen;
+    seen = seen > 1000 ? 1000 : seen < 0.01 ? 0.01 : seen;
     bool usual = seen > old / 2 && seen < old * 2;
     meter->scale = old + (seen - old) / (usual ? 8 : 2);
 }
@@ -297,7 +297,8 @@ bool sl_meter_settle(sl_meter_t *meter, sl_meter_reading_t *reading) {
     align(meter, batch);
     interval_t whole[SL_METER_STREAMS];
     double alone = batch->only && place(meter, batch, whole) == 1 ? whole[0].end - whole[0].begin : 0;
-    bool known = batch->late_nanos < LATE_NANOS || alone > 2 * (double)batch->late_nanos;
+    uint64_t doubt = batch->late_nanos + (batch->count ? batch->spans[0].gap_nanos : 0);
+    bool known = doubt < LATE_NANOS || alone > 2 * (double)doubt;
     double covered = cover(meter, batch);
     move_origin(meter, batch);
     if (batch->only) {
