@@ -76,12 +76,15 @@ static sl_meter_event_t *record(sl_meter_t *meter, const sl_meter_stream_t *stre
     if (!write || foreign || sl_meter_captures(stream))
         return NULL;
     sl_meter_event_t *event = take_event(meter);
+    uint64_t before = sl_os_nanos();
     if (event && write(event->handle, stream->handle) != CUDA_SUCCESS) {
         give_back(meter, event);
         return NULL;
     }
-    if (event)
+    if (event) {
         event->recorded_nanos = sl_os_nanos();
+        event->interrupted = event->recorded_nanos - before > LATE_NANOS;
+    }
     return event;
 }
 
@@ -255,12 +258,18 @@ static double tail(const sl_meter_t *meter, const sl_meter_batch_t *batch) {
     return meter->host_nanos > 0 ? meter->covered_nanos + meter->host_nanos - (double)batch->closed_nanos : 0;
 }
 
+/* The GPU had more to do after the last submission than all of the batch was known to take: its calls take longer now, and
+ * what they were known to take tells nothing. */
+static bool is_longer(const sl_meter_t *meter, const sl_meter_batch_t *batch) {
+    return tail(meter, batch) > 2 * (double)batch->predicted_nanos + (double)batch->late_nanos + LATE_NANOS;
+}
+
 /* Known: the host was not interrupted for so long that the events do not tell about a single call. */
 static double judge(const sl_meter_t *meter, const sl_meter_batch_t *batch, double covered, bool known) {
     double least = (double)batch->predicted_nanos, rest = tail(meter, batch);
     if (batch->blurred)
         return covered > least ? covered : least;
-    if (batch->full || (batch->calls == 1 && batch->prompt && known))
+    if (batch->full || (batch->calls == 1 && batch->prompt && known) || is_longer(meter, batch))
         return covered;
     least = rest > least ? rest : least;
     return covered < least ? covered : least;
@@ -270,7 +279,7 @@ static double judge(const sl_meter_t *meter, const sl_meter_batch_t *batch, doub
 static void align(sl_meter_t *meter, const sl_meter_batch_t *batch) {
     for (unsigned i = 0; i < batch->count; i++) {
         const sl_meter_span_t *span = &batch->spans[i];
-        if (span->fresh && span->start && span->start->recorded_nanos == span->idle_nanos) {
+        if (span->fresh && span->start && span->start->recorded_nanos == span->idle_nanos && !span->start->interrupted) {
             meter->host_nanos = (double)span->idle_nanos - meter->origin_nanos - elapsed(meter->origin, span->start);
             return;
         }
@@ -279,13 +288,22 @@ static void align(sl_meter_t *meter, const sl_meter_batch_t *batch) {
 
 /* Streams that work side by side, and kernels that take another time than before, are followed quickly. */
 static void learn_scale(sl_meter_t *meter, const sl_meter_batch_t *batch, double covered) {
-    bool telling = !batch->blurred && batch->predicted_nanos && (batch->full || batch->count > 1);
+    bool longer = is_longer(meter, batch);
+    bool telling = !batch->blurred && batch->predicted_nanos && (batch->full || batch->count > 1 || longer);
     double old = meter->scale > 0 ? meter->scale : 1, seen = telling ? covered / (double)batch->predicted_nanos : 1;
-    if (batch->calls == 1 || (!batch->full && seen > 1))
+    if (batch->calls == 1 || (!batch->full && !longer && seen > 1))
         return;
     seen = seen > 1000 ? 1000 : seen < 0.01 ? 0.01 : seen;
     bool usual = seen > old / 2 && seen < old * 2;
     meter->scale = old + (seen - old) / (usual ? 8 : 2);
+}
+
+/* Once a call is known to be longer the scale need not make up for it any more. */
+static void learn_cost(sl_meter_t *meter, sl_cost_t *cost, uint64_t nanos) {
+    uint64_t old = cost->nanos;
+    sl_cost_learn(cost, nanos);
+    if (old && cost->nanos > 2 * old && meter->scale > 1)
+        meter->scale = 1;
 }
 
 bool sl_meter_settle(sl_meter_t *meter, sl_meter_reading_t *reading) {
@@ -303,7 +321,7 @@ bool sl_meter_settle(sl_meter_t *meter, sl_meter_reading_t *reading) {
     move_origin(meter, batch);
     if (batch->only) {
         if (known)
-            sl_cost_learn(batch->only, (uint64_t)alone);
+            learn_cost(meter, batch->only, (uint64_t)alone);
         atomic_fetch_sub(&batch->only->pending, 1);
     }
     learn_scale(meter, batch, covered);

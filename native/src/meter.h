@@ -27,6 +27,7 @@ typedef struct sl_meter_event {
     CUevent handle;
     unsigned uses;
     uint64_t recorded_nanos; /* when, on the host */
+    bool interrupted;        /* the host was, meanwhile: nobody knows when exactly */
 } sl_meter_event_t;
 
 typedef struct {

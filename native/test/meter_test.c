@@ -1,0 +1,135 @@
+/* What the meter reads from a GPU whose clock this test keeps: work is queued on one stream, events tell when it ended. */
+#include "check.h"
+
+#include "entry.h"
+#include "meter.h"
+#include "os.h"
+#include "real.h"
+
+#define MILLI 1000000u
+
+static uint64_t free_nanos;       /* when the GPU has done all that was submitted */
+static uint64_t ended[64];        /* when the GPU passed an event, by its number */
+static unsigned made;
+static unsigned interrupt_micros; /* the host is interrupted this long after it recorded an event */
+static bool all_done;
+static sl_meter_t meter;
+
+static uint64_t later(uint64_t one, uint64_t other) {
+    return one > other ? one : other;
+}
+
+static unsigned number(CUevent event) {
+    return (unsigned)(uintptr_t)event - 1;
+}
+
+static CUresult fake_create(CUevent *event, unsigned flags) {
+    (void)flags;
+    *event = (CUevent)(uintptr_t)++made;
+    return CUDA_SUCCESS;
+}
+
+static CUresult fake_record(CUevent event, CUstream stream) {
+    (void)stream;
+    ended[number(event)] = free_nanos = later(free_nanos, sl_os_nanos());
+    if (interrupt_micros)
+        usleep(interrupt_micros);
+    interrupt_micros = 0;
+    return CUDA_SUCCESS;
+}
+
+static CUresult fake_query(CUevent event) {
+    return all_done || ended[number(event)] <= sl_os_nanos() ? CUDA_SUCCESS : CUDA_ERROR_NOT_READY;
+}
+
+static CUresult fake_elapsed(float *millis, CUevent from, CUevent to) {
+    *millis = (float)((double)(int64_t)(ended[number(to)] - ended[number(from)]) / 1e6);
+    return CUDA_SUCCESS;
+}
+
+static sl_meter_stream_t stream(void) {
+    return sl_meter_stream((CUstream)(uintptr_t)0x1000, false);
+}
+
+static void launch(uint64_t nanos) {
+    sl_meter_stream_t on = stream();
+    CHECK(sl_meter_open(&meter, &on));
+    free_nanos = later(free_nanos, sl_os_nanos()) + nanos;
+    sl_meter_submitted(&meter, &on, sl_os_nanos());
+}
+
+/* Ends the batch, lets the GPU do it all and gives what was read, in milliseconds. */
+static double reading(uint64_t predicted_nanos, unsigned calls) {
+    sl_meter_reading_t read;
+    sl_meter_close(&meter, predicted_nanos, calls, NULL, false, sl_os_nanos());
+    all_done = true;
+    CHECK(sl_meter_settle(&meter, &read));
+    CHECK(read.calls == calls && read.last);
+    all_done = false;
+    free_nanos = 0;
+    return (double)read.nanos / 1e6;
+}
+
+static void begin(void) {
+    static const sl_meter_t nothing;
+    meter = nothing;
+    made = 0;
+    free_nanos = 0;
+}
+
+static bool about(double expected, double seen) {
+    return seen > expected - 0.5 && seen < expected + 0.5;
+}
+
+static void shouldReadASingleCall(void) {
+    begin();
+    launch(5 * MILLI);
+    double read = reading(5 * MILLI, 1);
+    CHECK(about(5, read), "read %.2f ms", read);
+}
+
+/* The GPU waited for the host between two calls: then they took what they are known to take. */
+static void shouldNotChargeForWaiting(void) {
+    begin();
+    launch(5 * MILLI);
+    usleep(40000);
+    launch(5 * MILLI);
+    double read = reading(10 * MILLI, 2);
+    CHECK(about(10, read), "read %.2f ms", read);
+}
+
+/* The host paces itself and the batch is not full; but what is known of its calls is no longer true. */
+static void shouldChargeTheSpanWhenCallsTakeLongerThanKnown(void) {
+    begin();
+    launch(100 * MILLI);
+    usleep(20000);
+    launch(100 * MILLI);
+    double read = reading(MILLI / 50, 2);
+    CHECK(read > 195, "read %.2f ms", read);
+    CHECK(sl_meter_expect(&meter, MILLI) > 10 * MILLI, "the next calls are still taken for short");
+}
+
+/* When the host was interrupted as it recorded an event, nobody knows when the GPU passed it. */
+static void shouldNotTrustAnEventWhoseRecordingWasInterrupted(void) {
+    begin();
+    launch(MILLI);
+    reading(MILLI, 1);
+    interrupt_micros = 60000;
+    launch(10 * MILLI);
+    usleep(20000);
+    launch(10 * MILLI);
+    double read = reading(20 * MILLI, 2);
+    CHECK(about(20, read), "read %.2f ms", read);
+}
+
+int main(void) {
+    real.cuEventCreate = fake_create;
+    real.cuEventRecord = fake_record;
+    real.cuEventQuery = fake_query;
+    real.cuEventElapsedTime = fake_elapsed;
+    RUN(shouldReadASingleCall);
+    RUN(shouldNotChargeForWaiting);
+    RUN(shouldChargeTheSpanWhenCallsTakeLongerThanKnown);
+    RUN(shouldNotTrustAnEventWhoseRecordingWasInterrupted);
+    return 0;
+}
