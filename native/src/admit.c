@@ -111,7 +111,7 @@ void sl_admit_settle(sl_lane_t *lane) {
         atomic_fetch_add_explicit(&gpu->share->used_nanos, reading.nanos, memory_order_relaxed);
         atomic_fetch_add_explicit(&gpu->share->submitted_calls, reading.calls, memory_order_relaxed);
         if (reading.calls > 1)
-            gpu->dry = !reading.full;
+            gpu->dry = reading.dry;
         lane->busy_nanos += reading.nanos - reading.charged_nanos;
         if (reading.last)
             lane->busy_nanos = 0;
@@ -154,7 +154,8 @@ static unsigned most_calls(const sl_lane_gpu_t *gpu) {
 }
 
 static bool is_too_much(const sl_lane_t *lane, uint64_t nanos, unsigned calls, uint64_t now) {
-    return in_flight(lane, now) > nanos || calls_in_flight(lane) > calls || is_overdue(lane, now);
+    bool many = !lane->gpu->dry && calls_in_flight(lane) > calls;
+    return many || in_flight(lane, now) > nanos || is_overdue(lane, now);
 }
 
 /* Waits until the work under way takes no longer than this and is no more than so many calls. */

@@ -13,8 +13,9 @@
 #include "os.h"
 #include "real.h"
 
-#define FRESH_NANOS 3100u   /* what two events around a kernel add to it on an idle stream */
+#define FRESH_NANOS 1700u   /* what two events around a kernel add to it on an idle stream */
 #define QUEUED_NANOS 2000u  /* the same between queued kernels */
+#define DRY_NANOS 50000.0   /* a GPU that has no more than this to do will wait for the host */
 #define LATE_NANOS 40000u   /* a host that took this long around a call spoils its measurement */
 
 enum { NOT_CAPTURING = 0 };
@@ -326,7 +327,7 @@ bool sl_meter_settle(sl_meter_t *meter, sl_meter_reading_t *reading) {
     }
     learn_scale(meter, batch, covered);
     *reading = (sl_meter_reading_t){(uint64_t)judge(meter, batch, covered, known), batch->charged_nanos, batch->calls,
-                                   meter->oldest + 1 == meter->open, batch->full};
+                                   meter->oldest + 1 == meter->open, !batch->full && tail(meter, batch) < DRY_NANOS};
     for (unsigned i = 0; i < batch->count; i++) {
         give_back(meter, batch->spans[i].start);
         give_back(meter, batch->spans[i].end);

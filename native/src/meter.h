@@ -76,7 +76,7 @@ typedef struct {
     uint64_t charged_nanos; /* what was charged for it */
     unsigned calls;
     bool last;              /* no closed batch is left */
-    bool full;
+    bool dry;               /* the GPU was done with all but the last of it before it was closed: it waits for the host */
 } sl_meter_reading_t;
 
 /* All with the gate's lock held and the context current. */
@@ -87,7 +87,6 @@ extern _Atomic int sl_meter_open_captures;
 bool sl_meter_captures(const sl_meter_stream_t *stream);
 /* Makes the stream a part of the open batch, which is begun when there is none. False: it cannot be measured. */
 bool sl_meter_open(sl_meter_t *meter, const sl_meter_stream_t *stream);
-bool sl_meter_has(const sl_meter_t *meter, const sl_meter_stream_t *stream);
 /* Right after a submission: notes the host's gap after a fresh start. */
 void sl_meter_submitted(sl_meter_t *meter, const sl_meter_stream_t *stream, uint64_t now);
 /* Ends the open batch, whose calls are known to take so long and were all submitted by then. Gives the GPU time to charge
