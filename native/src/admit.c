@@ -52,7 +52,7 @@ static uint64_t later(const sl_lane_gpu_t *gpu, uint64_t due, int64_t wall, uint
     return (uint64_t)((int64_t)(due > least ? due : least) + wall);
 }
 
-/* Adds GPU time to what the cap must pay for; less than none takes it back. */
+/* Adds GPU time to what the cap must pay for, from the given time on; less than none takes it back. */
 static void charge(sl_lane_gpu_t *gpu, int64_t nanos, uint64_t now) {
     if (gpu->permille >= 1000)
         return;
@@ -72,7 +72,7 @@ static void close_batch(sl_lane_t *lane, sl_cost_t *only, bool prompt, uint64_t 
     unsigned calls = lane->calls;
     uint64_t opened = lane->meter.batches[lane->meter.open % SL_METER_BATCHES].opened_nanos;
     uint64_t nanos = sl_meter_close(&lane->meter, predicted, calls - lane->opened_calls, only, prompt, submitted_nanos);
-    charge(lane->gpu, (int64_t)nanos, sl_os_nanos());
+    charge(lane->gpu, (int64_t)nanos, opened);
     lane->busy_nanos = (lane->busy_nanos > opened ? lane->busy_nanos : opened) + nanos;
     if (calls != lane->opened_calls) {
         uint64_t mean = predicted / (calls - lane->opened_calls);
@@ -107,7 +107,7 @@ void sl_admit_settle(sl_lane_t *lane) {
     sl_lane_gpu_t *gpu = lane->gpu;
     sl_meter_reading_t reading;
     while (sl_meter_settle(&lane->meter, &reading)) {
-        charge(gpu, (int64_t)reading.nanos - (int64_t)reading.charged_nanos, sl_os_nanos());
+        charge(gpu, (int64_t)reading.nanos - (int64_t)reading.charged_nanos, reading.opened_nanos);
         atomic_fetch_add_explicit(&gpu->share->used_nanos, reading.nanos, memory_order_relaxed);
         atomic_fetch_add_explicit(&gpu->share->submitted_calls, reading.calls, memory_order_relaxed);
         if (reading.calls > 1)
@@ -167,6 +167,7 @@ static void drain_to(sl_lane_t *lane, uint64_t nanos, unsigned calls) {
         if (lane->gpu->takes_turns)
             lane->gpu->board.processes[lane->gpu->board.process].busy_nanos = now + left + SPIN_NANOS;
         uint64_t rest = left > nanos && lane->busy_nanos > now ? left - nanos : 0;
+        rest = rest < LOOK_NANOS ? rest : LOOK_NANOS;
         unlocked_pause(lane, now + (rest > SPIN_NANOS ? rest - SPIN_NANOS / 2 : POLL_NANOS));
         sl_admit_settle(lane);
     }
@@ -193,7 +194,8 @@ static bool wait_for_cap(sl_lane_t *lane) {
     gpu->shut = true;
     sl_admit_close(lane);
     sl_admit_publish(lane, now);
-    uint64_t left = in_flight(lane, now), look = now + (left ? left + SPIN_NANOS : gpu->sharers > 1 ? WINDOW_NANOS : LOOK_NANOS);
+    uint64_t left = in_flight(lane, now), most = gpu->sharers > 1 ? WINDOW_NANOS : LOOK_NANOS;
+    uint64_t look = now + (left && left < most ? left + SPIN_NANOS : most);
     unlocked_pause(lane, opens < look ? opens : look);
     sl_admit_settle(lane);
     atomic_fetch_add_explicit(&gpu->share->cap_waited_nanos, sl_os_nanos() - now, memory_order_relaxed);

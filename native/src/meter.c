@@ -292,18 +292,22 @@ static void learn_scale(sl_meter_t *meter, const sl_meter_batch_t *batch, double
     bool longer = is_longer(meter, batch);
     bool telling = !batch->blurred && batch->predicted_nanos && (batch->full || batch->count > 1 || longer);
     double old = meter->scale > 0 ? meter->scale : 1, seen = telling ? covered / (double)batch->predicted_nanos : 1;
-    if (batch->calls == 1 || (!batch->full && !longer && seen > 1))
+    if (batch->calls == 1 || (!batch->full && !longer && seen > 1) || meter->oldest < meter->rescaled)
         return;
     seen = seen > 1000 ? 1000 : seen < 0.01 ? 0.01 : seen;
     bool usual = seen > old / 2 && seen < old * 2;
     meter->scale = old + (seen - old) / (usual ? 8 : 2);
 }
 
-/* Once a call is known to be longer the scale need not make up for it any more. */
+/* Once a call is known to be longer the scale need not make up for it any more, whatever batches say that were predicted
+ * before. */
 static void learn_cost(sl_meter_t *meter, sl_cost_t *cost, uint64_t nanos) {
     uint64_t old = cost->nanos;
     sl_cost_learn(cost, nanos);
-    if (old && cost->nanos > 2 * old && meter->scale > 1)
+    if (!old || cost->nanos < old + old / 4)
+        return;
+    meter->rescaled = meter->open + meter->is_open;
+    if (meter->scale > 1)
         meter->scale = 1;
 }
 
@@ -326,8 +330,9 @@ bool sl_meter_settle(sl_meter_t *meter, sl_meter_reading_t *reading) {
         atomic_fetch_sub(&batch->only->pending, 1);
     }
     learn_scale(meter, batch, covered);
-    *reading = (sl_meter_reading_t){(uint64_t)judge(meter, batch, covered, known), batch->charged_nanos, batch->calls,
-                                   meter->oldest + 1 == meter->open, !batch->full && tail(meter, batch) < DRY_NANOS};
+    *reading = (sl_meter_reading_t){(uint64_t)judge(meter, batch, covered, known), batch->charged_nanos, batch->opened_nanos,
+                                   batch->calls, meter->oldest + 1 == meter->open,
+                                   !batch->full && tail(meter, batch) < DRY_NANOS};
     for (unsigned i = 0; i < batch->count; i++) {
         give_back(meter, batch->spans[i].start);
         give_back(meter, batch->spans[i].end);

@@ -68,12 +68,14 @@ typedef struct {
     double host_nanos;         /* the host's time at 0 of the time line, as the last start on an idle stream told; 0 = none did */
     uint64_t unsettled_nanos;  /* charged for all closed batches that the GPU has not finished */
     unsigned unsettled_calls;
+    uint64_t rescaled;         /* batches before this one do not tell about the scale */
     double scale;              /* GPU time over the sum of what calls were known to take: less than 1 when streams overlap */
 } sl_meter_t;
 
 typedef struct {
     uint64_t nanos;         /* GPU time of the batch */
     uint64_t charged_nanos; /* what was charged for it */
+    uint64_t opened_nanos;  /* when it was begun, on the host */
     unsigned calls;
     bool last;              /* no closed batch is left */
     bool dry;               /* the GPU was done with all but the last of it before it was closed: it waits for the host */

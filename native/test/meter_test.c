@@ -122,6 +122,23 @@ static void shouldNotTrustAnEventWhoseRecordingWasInterrupted(void) {
     CHECK(about(20, read), "read %.2f ms", read);
 }
 
+/* A call alone tells that it takes longer now; a batch that was predicted before must not tell it once more. */
+static void shouldNotMakeUpTwiceForACallThatBecameLonger(void) {
+    sl_cost_t cost = {.nanos = MILLI / 50, .samples = SL_COST_SAMPLES, .pending = 1};
+    sl_meter_reading_t read;
+    begin();
+    launch(5 * MILLI);
+    sl_meter_close(&meter, cost.nanos, 1, &cost, true, sl_os_nanos());
+    launch(5 * MILLI);
+    launch(5 * MILLI);
+    sl_meter_close(&meter, 2 * cost.nanos, 2, NULL, false, sl_os_nanos());
+    all_done = true;
+    CHECK(sl_meter_settle(&meter, &read) && cost.nanos > 2 * MILLI, "known for %lu ns", (unsigned long)cost.nanos);
+    CHECK(sl_meter_settle(&meter, &read) && about(10, (double)read.nanos / 1e6), "read %lu ns", (unsigned long)read.nanos);
+    all_done = false;
+    CHECK(sl_meter_expect(&meter, MILLI) == MILLI, "%lu ns are expected", (unsigned long)sl_meter_expect(&meter, MILLI));
+}
+
 int main(void) {
     real.cuEventCreate = fake_create;
     real.cuEventRecord = fake_record;
@@ -131,5 +148,6 @@ int main(void) {
     RUN(shouldNotChargeForWaiting);
     RUN(shouldChargeTheSpanWhenCallsTakeLongerThanKnown);
     RUN(shouldNotTrustAnEventWhoseRecordingWasInterrupted);
+    RUN(shouldNotMakeUpTwiceForACallThatBecameLonger);
     return 0;
 }
