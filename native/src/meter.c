@@ -116,7 +116,7 @@ static sl_meter_event_t *pending_end(sl_meter_t *meter, uint64_t key) {
     return NULL;
 }
 
-bool sl_meter_open(sl_meter_t *meter, const sl_meter_stream_t *stream) {
+bool sl_meter_open(sl_meter_t *meter, const sl_meter_stream_t *stream, bool idle) {
     sl_meter_batch_t *batch = batch_at(meter, meter->open);
     if (!meter->is_open) {
         if (meter->open - meter->oldest >= SL_METER_BATCHES - 1)
@@ -131,7 +131,7 @@ bool sl_meter_open(sl_meter_t *meter, const sl_meter_stream_t *stream) {
         return false;
     }
     sl_meter_span_t span = {.stream = *stream};
-    span.start = keep(pending_end(meter, stream->key));
+    span.start = idle ? NULL : keep(pending_end(meter, stream->key));
     span.fresh = !span.start;
     span.opened_nanos = sl_os_nanos();
     if (span.fresh)

@@ -87,8 +87,9 @@ sl_meter_stream_t sl_meter_stream(CUstream handle, bool per_thread);
 /* Captures that were begun and not ended: while there is none, no stream need be asked. */
 extern _Atomic int sl_meter_open_captures;
 bool sl_meter_captures(const sl_meter_stream_t *stream);
-/* Makes the stream a part of the open batch, which is begun when there is none. False: it cannot be measured. */
-bool sl_meter_open(sl_meter_t *meter, const sl_meter_stream_t *stream);
+/* Makes the stream a part of the open batch, which is begun when there is none. Idle: the GPU has likely nothing to do, and
+ * an earlier end that it has not passed was recorded just now. False: it cannot be measured. */
+bool sl_meter_open(sl_meter_t *meter, const sl_meter_stream_t *stream, bool idle);
 /* Right after a submission: notes the host's gap after a fresh start. */
 void sl_meter_submitted(sl_meter_t *meter, const sl_meter_stream_t *stream, uint64_t now);
 /* Ends the open batch, whose calls are known to take so long and were all submitted by then. Gives the GPU time to charge

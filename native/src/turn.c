@@ -276,27 +276,34 @@ static void sleep_until_woken(const sl_board_t *board, uint32_t seen, uint64_t n
     syscall(SYS_futex, &board->turn->wake, FUTEX_WAIT, seen, &span, NULL, 0);
 }
 
-/* To wake up takes longer than the rest of a turn that is all but over. */
-static bool is_next_soon(const sl_board_t *board, uint64_t word, uint64_t now) {
+/* When the turn will be over, as far as it is known. */
+static uint64_t over_from(const sl_board_t *board, uint64_t word, uint64_t now) {
     const sl_board_turn_t *turn = board->turn;
-    uint64_t busy = busy_until(board, (unsigned)(word & 0xff) - 1), ends = turn->ready == word ? turn->ends_nanos : now;
-    if (busy > now + SPIN_NANOS || ends > now + SPIN_NANOS)
-        return false;
+    uint64_t busy = busy_until(board, (unsigned)(word & 0xff) - 1), ends = turn->ready == word && turn->cut != word ? turn->ends_nanos : now;
+    return busy > ends ? busy : ends;
+}
+
+static bool is_next(const sl_board_t *board) {
     waiters_t waiters;
     find_waiters(board, &waiters);
     keep_first(board, &waiters);
     return longest_waiting(&waiters) == board->tenant;
 }
 
+/* To wake up takes longer than the rest of a turn that is all but over, so who is next stays awake then. */
 static void rest(const sl_board_t *board, uint32_t seen, uint64_t now) {
-    uint64_t word = board->turn->word, idle = idle_from(board, word);
-    if (sl_os_processors() >= SPIN_PROCESSORS && is_next_soon(board, word, now)) {
+    uint64_t word = board->turn->word, idle = idle_from(board, word), over = over_from(board, word, now);
+    bool next = sl_os_processors() >= SPIN_PROCESSORS && is_next(board);
+    if (next && over < now + SPIN_NANOS) {
         for (unsigned i = 0; i < 2000 && board->turn->wake == seen && sl_os_nanos() < idle; i++)
             __builtin_ia32_pause();
         if (board->turn->wake != seen || sl_os_nanos() < now + SPIN_NANOS)
             return;
     }
-    sleep_until_woken(board, seen, idle > now && idle - now < LOOK_NANOS ? idle - now : LOOK_NANOS);
+    uint64_t until = idle > now && idle - now < LOOK_NANOS ? idle : now + LOOK_NANOS;
+    if (next && over > now + SPIN_NANOS && over - SPIN_NANOS / 2 < until)
+        until = over - SPIN_NANOS / 2;
+    sleep_until_woken(board, seen, until - now);
 }
 
 bool sl_turn_wait(const sl_board_t *board, uint64_t since_nanos, uint64_t patience_nanos) {

@@ -53,7 +53,7 @@ static sl_meter_stream_t stream(void) {
 
 static void launch(uint64_t nanos) {
     sl_meter_stream_t on = stream();
-    CHECK(sl_meter_open(&meter, &on));
+    CHECK(sl_meter_open(&meter, &on, false));
     free_nanos = later(free_nanos, sl_os_nanos()) + nanos;
     sl_meter_submitted(&meter, &on, sl_os_nanos());
 }

@@ -63,6 +63,15 @@ final class Balance {
         return seen;
     }
 
+    /// As [#check], when one context that was there at the start is gone.
+    void checkContextGone(String when) {
+        if (stage.environment().simulated()) {
+            check(when);
+        } else {
+            Expect.near("the charge " + when, takenBytes() + UNCOUNTED_BY_NVML, chargedBytes());
+        }
+    }
+
     /// Both agree, and on more than nothing; a driver that takes nothing for it gives nothing to check.
     long checkTaken(String when, String what) {
         if (takenBytes() == 0 && chargedBytes() == 0) {

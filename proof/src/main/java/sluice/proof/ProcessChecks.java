@@ -126,7 +126,7 @@ final class ProcessChecks {
         first.kill();
         Expect.refused("more than is left, in the third", third.alloc(2 * GIB).status());
         Expect.bytes("the charge of the second", held, tenant.chargedBytes(second.pid()));
-        balance.check("after the death of the first");
+        balance.checkContextGone("after the death of the first");
         ProbeProcess late = stage.in(tenant);
         Expect.bytes("the charge of the second, with a fourth process", held, tenant.chargedBytes(second.pid()));
         Expect.refused("what only fits without the second", late.alloc(GIB).status());
