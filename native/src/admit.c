@@ -184,9 +184,9 @@ static uint64_t opening(const sl_lane_gpu_t *gpu, uint64_t now) {
 }
 
 /* True when it had to wait. */
-static bool wait_for_cap(sl_lane_t *lane) {
+static bool wait_for_cap(sl_lane_t *lane, uint64_t now) {
     sl_lane_gpu_t *gpu = lane->gpu;
-    uint64_t now = sl_os_nanos(), opens = gpu->permille < 1000 ? opening(gpu, now) : 0;
+    uint64_t opens = gpu->permille < 1000 ? opening(gpu, now) : 0;
     if (opens <= now)
         return gpu->shut = false;
     if (!gpu->shut)
@@ -233,7 +233,7 @@ void sl_admit_hand_over(sl_lane_t *lane, bool wants_more) {
 }
 
 /* True when it had to wait: everything must be looked at again. */
-static bool wait_for_turns(sl_lane_t *lane) {
+static bool wait_for_turns(sl_lane_t *lane, uint64_t now) {
     sl_lane_gpu_t *gpu = lane->gpu;
     if (!gpu->takes_turns)
         return false;
@@ -241,7 +241,6 @@ static bool wait_for_turns(sl_lane_t *lane) {
         wait_for_turn(lane);
         return true;
     }
-    uint64_t now = sl_os_nanos();
     if (!sl_turn_is_wanted(&gpu->board, now) || now + in_flight(lane, now) < sl_turn_ends(&gpu->board, now))
         return false;
     sl_admit_hand_over(lane, true);
@@ -281,9 +280,9 @@ static uint64_t chunk_of(const sl_lane_t *lane, uint64_t now) {
     return chunk < calls ? chunk : calls;
 }
 
-static void grant(sl_lane_t *lane, uint64_t nanos) {
+static void grant(sl_lane_t *lane, uint64_t nanos, uint64_t now) {
     sl_lane_gpu_t *gpu = lane->gpu;
-    uint64_t now = sl_os_nanos(), chunk = chunk_of(lane, now), none = 0;
+    uint64_t chunk = chunk_of(lane, now), none = 0;
     bool overdue = is_overdue(lane, now); /* nobody knows for how long: one call at a time */
     int64_t credit = lane->credit_nanos, more = (int64_t)(nanos > chunk || overdue ? nanos : chunk) - (credit < 0 ? credit : 0);
     if (lane->meter.scale > 0 && !overdue)
@@ -292,18 +291,21 @@ static void grant(sl_lane_t *lane, uint64_t nanos) {
         atomic_fetch_add(&lane->credit_nanos, more);
         lane->granted_nanos += (uint64_t)more;
     }
-    atomic_compare_exchange_strong(&gpu->share->began_nanos, &none, now);
+    if (SL_UNLIKELY(!gpu->share->began_nanos))
+        atomic_compare_exchange_strong(&gpu->share->began_nanos, &none, now);
     sl_admit_publish(lane, now);
 }
 
-/* A turn may end while this waits, so it comes before the turn is looked at. */
-static void wait_for_room(sl_lane_t *lane) {
+/* A turn may end while this waits, so it comes before the turn is looked at. True when it waited. */
+static bool wait_for_room(sl_lane_t *lane, uint64_t now) {
     uint64_t most = lane->gpu->has_superior ? FLIGHT_BELOW_NANOS : FLIGHT_NANOS;
     unsigned calls = most_calls(lane->gpu);
-    if (is_too_much(lane, most, calls, sl_os_nanos()))
+    bool much = is_too_much(lane, most, calls, now), many = lane->meter.open - lane->meter.oldest >= SL_METER_BATCHES - 2;
+    if (much)
         drain_to(lane, most / 2, calls / 2);
-    if (lane->meter.open - lane->meter.oldest >= SL_METER_BATCHES - 2)
+    if (many)
         drain_to(lane, 0, 0);
+    return much || many;
 }
 
 void sl_admit(sl_lane_t *lane, uint64_t nanos) {
@@ -311,11 +313,14 @@ void sl_admit(sl_lane_t *lane, uint64_t nanos) {
     sl_admit_settle(lane);
     if (lane->meter.is_open && spent(lane) - lane->opened_nanos >= BATCH_NANOS)
         sl_admit_close(lane);
-    look_around(gpu, sl_os_nanos());
-    wait_for_room(lane);
+    uint64_t now = sl_os_nanos();
+    look_around(gpu, now);
+    bool waited = wait_for_room(lane, now);
     do {
+        now = waited ? sl_os_nanos() : now;
         if (gpu->epoch != sl_tenant.region.limits->epoch)
             sl_lane_refresh(gpu);
-    } while (wait_for_cap(lane) || wait_for_turns(lane));
-    grant(lane, nanos);
+        waited = wait_for_cap(lane, now) || wait_for_turns(lane, now);
+    } while (waited);
+    grant(lane, nanos, now);
 }

@@ -68,6 +68,7 @@ static void restore(CUstreamCaptureMode mode) {
 /* A second call of a kind that was never measured waits for the first, so that no unknown pile of work builds up. */
 static void wait_until_known(sl_lane_t *lane, sl_cost_t *cost) {
     uint64_t start = sl_os_nanos(), now = start;
+    sl_admit_settle(lane);
     for (; !cost->nanos && cost->pending && now - start < UNKNOWN_PATIENCE_NANOS; now = sl_os_nanos()) {
         sl_admit_publish(lane, now + MILLI);
         pthread_mutex_unlock(&lane->gpu->lock);
@@ -87,8 +88,8 @@ static void enter_slowly(sl_gate_pass_t *pass, sl_lane_t *lane, sl_cost_t *cost)
     if (gpu->epoch != sl_tenant.region.limits->epoch)
         sl_lane_refresh(gpu);
     if (gpu->active) {
-        sl_admit_settle(lane);
-        wait_until_known(lane, cost);
+        if (!cost->nanos)
+            wait_until_known(lane, cost);
         uint64_t nanos = cost->nanos ? cost->nanos : UNKNOWN_NANOS;
         bool out_of_credit = lane->credit_nanos < (int64_t)nanos;
         bool sample = gpu->dry && out_of_credit && (lane->granted_nanos - lane->sampled_nanos > SAMPLE_NANOS ||
