@@ -4,6 +4,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.function.Supplier;
 import sluice.proof.ComputeRun.Part;
 import sluice.proof.Load.Kind;
 import sluice.proof.PriorityBench.Outcome;
@@ -16,6 +17,9 @@ final class ComputeChecks {
     private static final long MILLISECOND = 1_000_000;
     private static final Load LAUNCHES = new Load(Kind.LAUNCHES, MILLISECOND);
     private static final int CAPTURED = 1000;
+    private static final int CAPTURE_CAP = 10;
+    private static final double MOST_DIVIDED = 0.2;
+    private static final double STARVED = 0.2;
 
     private ComputeChecks() {}
 
@@ -39,22 +43,40 @@ final class ComputeChecks {
     }
 
     private static Check check(String name, Check.Body body) {
-        return new Check(Group.COMPUTE, name, body);
+        return new Check(Group.COMPUTE, name, body).timed();
     }
 
     private static Check cap(int percent, Load load) {
         return check("a cap of " + percent + " % holds for " + load.text(), stage -> {
-            Witness witness = together(stage, List.of(new Part(Terms.compute(percent), load))).getFirst();
-            return held("it", witness.share(), percent, stage);
+            List<Witness> one = together(stage, List.of(new Part(Terms.compute(percent), load)));
+            return held("it", one, one.getFirst().share(), percent, stage);
         });
     }
 
-    private static String held(String who, double share, int percent, Stage stage) {
+    /// Who gets too much is never excused.
+    private static String held(String who, List<Witness> witnesses, double share, int percent, Stage stage) {
         double points = Bounds.of(stage.environment()).windowPoints();
         String seen = who + " got " + Percent.format(share) + " of the GPU's time";
-        Expect.that(Math.abs(share * 100 - percent) <= points,
-                seen + String.format(Locale.ROOT, ", the cap is %d %% ± %.0f", percent, points));
-        return seen;
+        String otherwise = seen + String.format(Locale.ROOT, ", the cap is %d %% ± %.0f", percent, points);
+        Expect.that(share * 100 <= percent + points, otherwise);
+        return unlessStarved(stage, witnesses, () -> {
+            Expect.that(share * 100 >= percent - points, otherwise);
+            return seen;
+        });
+    }
+
+    /// A simulated GPU works as fast as the machine lets it and its programs: without processors it can show nothing.
+    private static String unlessStarved(Stage stage, List<Witness> witnesses, Supplier<String> judgement) {
+        try {
+            return judgement.get();
+        } catch (CheckFailed failed) {
+            double starved = witnesses.stream().mapToDouble(Witness::starved).max().orElse(0);
+            if (stage.environment().simulated() && starved > STARVED) {
+                throw new CheckSkipped("the machine is too busy, programs waited for a processor for " + Percent.format(starved)
+                        + " of the time: " + failed.getMessage());
+            }
+            throw failed;
+        }
     }
 
     private static String shared(Stage stage) {
@@ -65,33 +87,49 @@ final class ComputeChecks {
         }
         List<Witness> both = go(workers);
         Split split = Split.of(both);
-        split.shares().forEach(share -> Expect.that(share > 0.02, "one of them got next to nothing: " + split.text()));
-        return held("both together", split.busy(), 50, stage);
+        String seen = held("both together", both, split.busy(), 50, stage);
+        return unlessStarved(stage, both, () -> {
+            split.shares().forEach(share -> Expect.that(share > 0.02, "one of them got next to nothing: " + split.text()));
+            return seen;
+        });
     }
 
     private static String capture(Stage stage) {
-        ProbeProcess probe = stage.busy(Terms.compute(10));
+        ProbeProcess probe = stage.busy(Terms.compute(CAPTURE_CAP));
         Facts facts = probe.ask("capture", CAPTURED);
         Expect.bytes("kernels in the captured graph that ran", CAPTURED, facts.number("kernels"));
         long millis = facts.number("micros") / 1000;
         Expect.that(millis < 200, "the capture of " + CAPTURED + " launches took " + millis + " ms: something waited");
+        long least = WorkCommands.BUSY_NANOS / 1_000_000 * 100 / CAPTURE_CAP * 2 / 3;
+        long all = facts.number("all-micros") / 1000;
+        Expect.that(all >= least, "all was done in " + all + " ms, less than " + least + ": the cap was not used up");
         return CAPTURED + " launches captured in " + facts.number("micros") + " µs while the cap was used up";
     }
 
     private static String weights(Stage stage, int first, int second) {
         Bounds bounds = Bounds.of(stage.environment());
-        Split split = Split.of(together(stage, List.of(new Part(weight(stage, first), LAUNCHES), new Part(weight(stage, second), LAUNCHES))));
+        List<Witness> both = together(stage, List.of(new Part(weight(stage, first), LAUNCHES), new Part(weight(stage, second), LAUNCHES)));
+        Split split = Split.of(both);
+        long most = Math.round(3 * 2 * SECONDS * 1000 / ((first + second) * turnMillis(stage)));
+        int handOvers = HandOvers.of(both.stream().map(Witness::stamps).toList()).count();
         double error = split.ratioError(List.of(first, second));
         String seen = split.text() + ", together " + Percent.format(split.busy());
-        Expect.that(error <= bounds.ratioError(),
-                seen + String.format(Locale.ROOT, ": the ratio is off by %.1f %%, more than %.0f %%", error * 100, bounds.ratioError() * 100));
-        Expect.that(split.busy() >= bounds.leastSum(), seen + ", expected at least " + Percent.format(bounds.leastSum()));
-        return seen;
+        return unlessStarved(stage, both, () -> {
+            Expect.that(error <= bounds.ratioError(),
+                    seen + String.format(Locale.ROOT, ": the ratio is off by %.1f %%, more than %.0f %%", error * 100, bounds.ratioError() * 100));
+            Expect.that(split.busy() >= bounds.leastSum(), seen + ", expected at least " + Percent.format(bounds.leastSum()));
+            Expect.that(handOvers <= most, handOvers + " hand-overs, expected at most " + most + ": they took no turns");
+            return seen;
+        });
     }
 
     /// On the simulated GPU who gets the turn may wake up late, which counts less in longer turns.
+    private static int turnMillis(Stage stage) {
+        return stage.environment().simulated() ? 25 : 10;
+    }
+
     private static Terms weight(Stage stage, int weight) {
-        return stage.environment().simulated() ? Terms.weight(weight).with("turn", "25ms") : Terms.weight(weight);
+        return Terms.weight(weight).with("turn", turnMillis(stage) + "ms");
     }
 
     private static String priority(Stage stage) {
@@ -102,21 +140,32 @@ final class ComputeChecks {
         Outcome outcome = Outcome.of(both.get(0), both.get(1));
         String seen = "bursts of 2 ms done in " + Nanos.format(outcome.tailNanos()) + " (p99; alone " + Nanos.format(alone)
                 + "), low got " + Percent.format(outcome.left()) + " of the rest";
-        Expect.that(outcome.tailNanos() <= bounds.responseFactor() * alone + bounds.responseNanos(),
-                seen + String.format(Locale.ROOT, "; expected at most %.2f × alone + %s", bounds.responseFactor(), Nanos.format(bounds.responseNanos())));
-        Expect.that(outcome.left() >= bounds.leastLeft(), seen + ", expected at least " + Percent.format(bounds.leastLeft()));
-        return seen;
+        return unlessStarved(stage, both, () -> {
+            Expect.that(outcome.tailNanos() <= bounds.responseFactor() * alone + bounds.responseNanos(),
+                    seen + String.format(Locale.ROOT, "; expected at most %.2f × alone + %s", bounds.responseFactor(), Nanos.format(bounds.responseNanos())));
+            Expect.that(outcome.left() >= bounds.leastLeft(), seen + ", expected at least " + Percent.format(bounds.leastLeft()));
+            Expect.that(outcome.divided() <= MOST_DIVIDED,
+                    seen + "; in the middle of " + Percent.format(outcome.divided()) + " of the bursts low ran: they did not go first");
+            return seen;
+        });
     }
 
     private static String exclusive(Stage stage) {
         Part part = new Part(Terms.exclusive("5ms"), LAUNCHES);
-        HandOvers passed = HandOvers.of(together(stage, List.of(part, part)).stream().map(Witness::stamps).toList());
+        List<Witness> both = together(stage, List.of(part, part));
+        HandOvers passed = HandOvers.of(both.stream().map(Witness::stamps).toList());
         long expected = Math.round(SECONDS * 1000 / 5);
-        Expect.that(passed.count() > expected / 4 && passed.count() < expected * 3 / 2,
-                passed.count() + " hand-overs, expected about " + expected + " with turns of 5 ms");
         Expect.that(passed.gap(0) >= 0, "two tenants were on the GPU together for " + Nanos.format(-passed.gap(0)));
         long most = Bounds.of(stage.environment()).handOverNanos();
-        Expect.that(passed.gap(0.5) <= most, "a hand-over took " + Nanos.format(passed.gap(0.5)) + " (median), expected at most " + Nanos.format(most));
+        return unlessStarved(stage, both, () -> {
+            Expect.that(passed.count() > expected / 4 && passed.count() < expected * 3 / 2,
+                    passed.count() + " hand-overs, expected about " + expected + " with turns of 5 ms");
+            Expect.that(passed.gap(0.5) <= most, "a hand-over took " + Nanos.format(passed.gap(0.5)) + " (median), expected at most " + Nanos.format(most));
+            return told(passed);
+        });
+    }
+
+    private static String told(HandOvers passed) {
         return passed.count() + " hand-overs, median " + Nanos.format(passed.gap(0.5)) + ", p99 " + Nanos.format(passed.gap(0.99));
     }
 

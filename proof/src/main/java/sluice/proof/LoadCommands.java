@@ -64,6 +64,7 @@ final class LoadCommands {
         long began = System.nanoTime();
         long deadline = began + millis * 1_000_000;
         List<Long> responses = new ArrayList<>();
+        long starved = Starvation.nanos();
         long kernels = switch (load.kind()) {
             case LAUNCHES -> launches(deadline);
             case SYNCED -> synced(deadline);
@@ -74,10 +75,11 @@ final class LoadCommands {
             case BURSTS -> bursts(deadline, responses);
         };
         Status.check("cuCtxSynchronize", DRIVER.devices().synchronize());
+        starved = Starvation.nanos() - starved;
         ring.save(file);
         StampRing.Clock clock = ring.clock();
         return Facts.of("began", began + clock.offsetNanos(), "ended", deadline + clock.offsetNanos(), "offset", clock.offsetNanos(),
-                "clock-error", clock.errorNanos(), "kernels", kernels, "places", ring.places(),
+                "clock-error", clock.errorNanos(), "kernels", kernels, "places", ring.places(), "starved", starved,
                 "responses", responses.stream().map(String::valueOf).collect(Collectors.joining(",")));
     }
 

@@ -18,12 +18,23 @@ final class PriorityBench {
 
     /// @param tailNanos 99 % of the bursts are done in this time
     /// @param left      the part of what the bursts leave that the other tenant got
-    record Outcome(double tailNanos, double left) {
+    /// @param divided   the part of the bursts in the middle of which the other tenant's work ran
+    record Outcome(double tailNanos, double left, double divided) {
 
         static Outcome of(Witness high, Witness low) {
             long from = Math.max(high.settled(), low.settled());
             long to = Math.min(high.ended(), low.ended());
-            return new Outcome(tail(high), low.busy().share(from, to) / (1 - high.busy().share(from, to)));
+            return new Outcome(tail(high), low.busy().share(from, to) / (1 - high.busy().share(from, to)), divided(high.stamps(), low.busy()));
+        }
+
+        private static double divided(Stamps high, Busy low) {
+            int bursts = high.count() / Load.BURST_KERNELS;
+            int divided = 0;
+            for (int i = 0; i < bursts; i++) {
+                int last = (i + 1) * Load.BURST_KERNELS - 1;
+                divided += low.nanos(high.ends()[i * Load.BURST_KERNELS], high.begins()[last]) > 0 ? 1 : 0;
+            }
+            return bursts == 0 ? 0 : (double) divided / bursts;
         }
     }
 

@@ -11,6 +11,7 @@ final class Recovery {
     static final Part VICTIM = new Part(Terms.exclusive("1s"), LOAD);
     static final Part SURVIVOR = new Part(Terms.exclusive("10ms"), LOAD);
     private static final long KILL_AFTER_MILLIS = 1300;
+    private static final double MOST_BEFORE = 0.25;
 
     private Recovery() {}
 
@@ -25,7 +26,10 @@ final class Recovery {
         long killed = System.nanoTime();
         victim.probe().kill();
         Witness witness = survivor.witness();
-        return firstAfter(witness, killed + witness.clockOffset());
+        long moment = killed + witness.clockOffset();
+        double before = witness.busy().share(witness.began(), moment);
+        Expect.that(before <= MOST_BEFORE, "the other had " + Percent.format(before) + " of the GPU before: nobody held it");
+        return firstAfter(witness, moment);
     }
 
     private static long firstAfter(Witness witness, long moment) {

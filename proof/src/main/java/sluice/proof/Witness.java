@@ -9,7 +9,8 @@ import java.util.List;
 ///
 /// @param clockOffset what is to be added to nanoTime, of any process of the machine, to get the GPU's clock
 /// @param responses   nanoseconds from each burst's begin to its end, as its program saw them
-record Witness(Stamps stamps, Busy busy, long began, long ended, long clockOffset, List<Long> responses) {
+/// @param starvedNanos how long the load had to wait for a processor
+record Witness(Stamps stamps, Busy busy, long began, long ended, long clockOffset, List<Long> responses, long starvedNanos) {
     static final long SECOND = 1_000_000_000;
 
     static Witness read(Load load, Facts facts, Path file) throws IOException {
@@ -20,7 +21,7 @@ record Witness(Stamps stamps, Busy busy, long began, long ended, long clockOffse
         List<Long> responses = Arrays.stream(facts.text("responses").split(","))
                 .filter(number -> !number.isEmpty()).map(Long::valueOf).toList();
         return new Witness(stamps, Busy.of(stamps), facts.number("began"), facts.number("ended"),
-                facts.number("offset"), responses);
+                facts.number("offset"), responses, facts.number("starved"));
     }
 
     /// The share over everything after the first second, or after the first half of a load shorter than two.
@@ -31,6 +32,11 @@ record Witness(Stamps stamps, Busy busy, long began, long ended, long clockOffse
     /// The share in each second after the first.
     List<Double> seconds() {
         return busy.windows(settled(), ended, SECOND);
+    }
+
+    /// The part of the time in which the load wanted a processor and had none.
+    double starved() {
+        return ended > began ? (double) starvedNanos / (ended - began) : 0;
     }
 
     long settled() {

@@ -44,7 +44,7 @@ class BusyTest {
     @Test
     void shouldLeaveOutTheFirstSecond() {
         long second = Witness.SECOND;
-        Witness witness = new Witness(stamps(), Busy.of(stamps(0, 2 * second)), 0, 4 * second, 0, List.of());
+        Witness witness = new Witness(stamps(), Busy.of(stamps(0, 2 * second)), 0, 4 * second, 0, List.of(), 0);
         assertThat(witness.share()).isCloseTo(1 / 3.0, within(1e-9));
         assertThat(witness.seconds()).containsExactly(1.0, 0.0, 0.0);
     }
