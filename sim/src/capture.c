@@ -1,17 +1,27 @@
 /* Stream capture: work goes into a graph instead of the queue. A stream knows the nodes that its next one will depend on;
- * events recorded in it carry them to other streams, which join the capture by waiting for the event. */
+ * events recorded in it carry them to other streams, which join the capture by waiting for the event.
+ *
+ * To ask or wait for an event is unsafe while the own thread captures, and while any thread does so in global mode; it
+ * fails and spoils those captures, unless the thread says that it knows better. (Of the calls that the real driver forbids
+ * then, this is the one that programs are known to stumble over.) */
 #include "graph.h"
 
 enum { STATUS_NONE, STATUS_ACTIVE, STATUS_INVALIDATED };
-enum { MODE_MOST = 2, DEPENDENCIES_ADD = 0, DEPENDENCIES_SET = 1 };
+enum { MODE_GLOBAL = 0, MODE_RELAXED = 2, MODE_MOST = 2, DEPENDENCIES_ADD = 0, DEPENDENCIES_SET = 1 };
 enum { CUDA_ERROR_ILLEGAL_STATE = 401, CUDA_ERROR_STREAM_CAPTURE_MERGE = 902, CUDA_ERROR_STREAM_CAPTURE_UNJOINED = 904 };
 
 struct sim_capture {
+    struct sim_capture *next;
     CUgraph graph;
     CUstream origin;
     uint64_t id;
+    CUstreamCaptureMode mode;
+    pthread_t thread;
     bool invalid, ended;
 };
+
+static struct sim_capture *open_captures;
+static _Thread_local int thread_mode;
 
 static CUresult spoil(CUstream stream, CUresult error) {
     stream->tips.capture->invalid = true;
@@ -20,6 +30,30 @@ static CUresult spoil(CUstream stream, CUresult error) {
 
 CUresult sim_capture_forbid(CUstream stream) {
     return stream->tips.capture ? spoil(stream, CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED) : CUDA_SUCCESS;
+}
+
+CUresult sim_capture_check_unsafe(void) {
+    CUresult result = CUDA_SUCCESS;
+    for (struct sim_capture *each = open_captures; each && thread_mode != MODE_RELAXED; each = each->next) {
+        bool own = pthread_equal(each->thread, pthread_self());
+        if (own ? each->mode == MODE_RELAXED : each->mode != MODE_GLOBAL || thread_mode != MODE_GLOBAL) continue;
+        each->invalid = true;
+        result = CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
+    }
+    return result;
+}
+
+static void close_capture(struct sim_capture *capture) {
+    capture->ended = true;
+    for (struct sim_capture **each = &open_captures; *each; each = &(*each)->next)
+        if (*each == capture) {
+            *each = capture->next;
+            return;
+        }
+}
+
+void sim_capture_leave(CUstream stream) {
+    if (stream->tips.capture && stream->tips.capture->origin == stream) close_capture(stream->tips.capture);
 }
 
 CUresult sim_capture_check_legacy(CUstream stream) {
@@ -70,6 +104,10 @@ CUresult sim_cuStreamBeginCapture_v2(CUstream handle, CUstreamCaptureMode mode) 
     SIM_TRY(sim_cuGraphCreate(&capture->graph, 0));
     capture->origin = stream;
     capture->id = ++ids;
+    capture->mode = mode;
+    capture->thread = pthread_self();
+    capture->next = open_captures;
+    open_captures = capture;
     stream->tips = (sim_tips_t){.capture = capture};
     return CUDA_SUCCESS;
 }
@@ -101,7 +139,7 @@ CUresult sim_cuStreamEndCapture(CUstream handle, CUgraph *graph) {
         if (!result && !is_joined(&other->tips, &tips)) result = CUDA_ERROR_STREAM_CAPTURE_UNJOINED;
         other->tips.capture = NULL;
     }
-    capture->ended = true;
+    close_capture(capture);
     if (!result) *graph = capture->graph;
     else sim_graph_drop(capture->graph);
     return result;
@@ -159,10 +197,9 @@ CUresult sim_cuStreamUpdateCaptureDependencies_v2(CUstream stream, CUgraphNode *
 }
 
 CUresult sim_cuThreadExchangeStreamCaptureMode(CUstreamCaptureMode *mode) {
-    static _Thread_local int current;
     SIM_REQUIRE(mode && *mode >= 0 && *mode <= MODE_MOST, CUDA_ERROR_INVALID_VALUE);
-    int before = current;
-    current = *mode;
+    int before = thread_mode;
+    thread_mode = *mode;
     *mode = before;
     return CUDA_SUCCESS;
 }

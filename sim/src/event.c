@@ -77,6 +77,7 @@ CUresult sim_event_wait_in(CUevent event, CUstream stream) { return queue(stream
 CUresult sim_cuEventQuery(CUevent event) {
     SIM_REQUIRE(event, CUDA_ERROR_INVALID_HANDLE);
     SIM_REQUIRE(!event->tips.capture, CUDA_ERROR_CAPTURED_EVENT);
+    SIM_TRY(sim_capture_check_unsafe());
     sim_work_catch_up();
     SIM_TRY(event->context->error);
     return event->completed >= event->recordings ? CUDA_SUCCESS : CUDA_ERROR_NOT_READY;
@@ -85,6 +86,7 @@ CUresult sim_cuEventQuery(CUevent event) {
 CUresult sim_cuEventSynchronize(CUevent event) {
     SIM_REQUIRE(event, CUDA_ERROR_INVALID_HANDLE);
     SIM_REQUIRE(!event->tips.capture, CUDA_ERROR_CAPTURED_EVENT);
+    SIM_TRY(sim_capture_check_unsafe());
     return sim_event_wait(event, event->recordings);
 }
 

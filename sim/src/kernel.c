@@ -128,11 +128,15 @@ static void pay(void) {
 }
 
 static CUresult launch(CUfunction function, const unsigned grid[3], const unsigned block[3], unsigned shared,
-                       CUstream stream, void **values, void **extra) {
+                       CUstream handle, void **values, void **extra) {
     sim_work_t work;
+    CUstream stream;
     SIM_TRY(sim_kernel_work(&work, function, grid, block, shared, values, extra));
     pay();
-    return sim_work_submit(stream, &work);
+    SIM_TRY(sim_work_submit(handle, &work));
+    if (!sim_settings()->launch_blocks) return CUDA_SUCCESS;
+    SIM_TRY(sim_stream_resolve(handle, &stream));
+    return stream->tips.capture ? CUDA_SUCCESS : sim_stream_wait(stream);
 }
 
 CUresult sim_cuLaunchKernel(CUfunction function, unsigned int grid_x, unsigned int grid_y, unsigned int grid_z, unsigned int block_x, unsigned int block_y,

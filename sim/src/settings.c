@@ -111,6 +111,8 @@ static void load(void) {
     settings.driver = (int)whole("SLUICE_SIM_DRIVER", 13000, 2000, 13000, "a CUDA version from 2000 to 13000, such as 12040");
     const char *launch = getenv("SLUICE_SIM_LAUNCH");
     if (launch && !sim_settings_duration(launch, &settings.launch_ns)) refuse("SLUICE_SIM_LAUNCH", launch, "a duration such as 3us");
+    const char *blocks = getenv("CUDA_LAUNCH_BLOCKING");
+    settings.launch_blocks = blocks && strcmp(blocks, "1") == 0;
     snprintf(settings.state_path, sizeof settings.state_path, "/dev/shm/sluice-sim-%u", (unsigned)geteuid());
     text("SLUICE_SIM_STATE", settings.state_path, sizeof settings.state_path);
     text("SLUICE_SIM_FAULTS", settings.faults, sizeof settings.faults);

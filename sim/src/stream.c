@@ -65,6 +65,7 @@ CUresult sim_work_submit(CUstream handle, const sim_work_t *work) {
 void sim_stream_drop(CUcontext context) {
     for (CUstream stream = context->streams, next; stream; stream = next) {
         next = stream->next;
+        sim_capture_leave(stream);
         free(stream);
     }
     free(context->legacy);
@@ -90,6 +91,7 @@ CUresult sim_cuStreamDestroy_v2(CUstream stream) {
     for (CUstream *each = &stream->context->streams; *each; each = &(*each)->next) {
         if (*each != stream) continue;
         *each = stream->next;
+        sim_capture_leave(stream);
         free(stream);
         return CUDA_SUCCESS;
     }

@@ -103,6 +103,10 @@ void sim_pool_finish_free(CUdeviceptr address, uint64_t generation);
 CUresult sim_capture_add(CUstream stream, const sim_work_t *work);
 /* Fails, and spoils the capture, where a capturing stream does not allow a call. */
 CUresult sim_capture_forbid(CUstream stream);
+/* The same for every capture that does not allow the calling thread to ask or wait for an event. */
+CUresult sim_capture_check_unsafe(void);
+/* The stream is about to go. */
+void sim_capture_leave(CUstream stream);
 /* 906 when the legacy stream would have to wait for a capturing one. */
 CUresult sim_capture_check_legacy(CUstream stream);
 CUresult sim_capture_join(CUstream stream, const sim_tips_t *tips);

@@ -1,6 +1,9 @@
 /* Graphs: made by hand and captured, with a data effect each time they are launched. */
 #include "check.h"
 
+#include <pthread.h>
+
+static CUcontext context;
 static char order[8];
 
 static void note(void *data) { strcat(order, data); }
@@ -88,6 +91,44 @@ static void shouldSpoilACaptureByWaiting(void) {
     OK(cuStreamDestroy_v2(stream));
 }
 
+static CUevent asked;
+
+static void *ask(void *mode) {
+    OK(cuCtxSetCurrent(context));
+    if (mode) OK(cuThreadExchangeStreamCaptureMode(mode));
+    return (void *)(uintptr_t)cuEventQuery(asked);
+}
+
+/* What another thread sees when it asks for an event, having chosen a mode or not. */
+static CUresult asked_elsewhere(CUstreamCaptureMode *mode) {
+    pthread_t thread;
+    void *result;
+    CHECK(pthread_create(&thread, NULL, ask, mode) == 0 && pthread_join(thread, &result) == 0);
+    return (CUresult)(uintptr_t)result;
+}
+
+static void shouldSpoilACaptureByAskingForAnEventWhereItsModeForbids(void) {
+    CUstream stream;
+    CUgraph graph;
+    OK(cuEventCreate(&asked, 0));
+    OK(cuStreamCreate(&stream, 1));
+    for (CUstreamCaptureMode mode = 0; mode < 3; mode++) {
+        CUstreamCaptureMode relaxed = 2, own = 2;
+        OK(cuStreamBeginCapture_v2(stream, mode));
+        OK(asked_elsewhere(&relaxed));
+        OK(cuThreadExchangeStreamCaptureMode(&own));
+        OK(cuEventQuery(asked));
+        OK(cuThreadExchangeStreamCaptureMode(&own));
+        EQUAL(asked_elsewhere(NULL), mode == 0 ? 900 : 0);
+        EQUAL(cuEventQuery(asked), mode == 2 ? 0 : 900);
+        EQUAL(cuStreamEndCapture(stream, &graph), mode == 2 ? 0 : 901);
+    }
+    OK(cuStreamBeginCapture_v2(stream, 0));
+    OK(cuStreamDestroy_v2(stream));
+    OK(cuEventQuery(asked));
+    OK(cuEventDestroy_v2(asked));
+}
+
 static void shouldTakeMemoryOfAllocationNodesAtLaunch(void) {
     CUstream stream;
     CUgraph graph;
@@ -114,10 +155,11 @@ static void shouldTakeMemoryOfAllocationNodesAtLaunch(void) {
 }
 
 int main(void) {
-    use_gpu();
+    context = use_gpu();
     shouldRunNodesInTheOrderOfTheirDependencies();
     shouldCaptureAForkAndAJoin();
     shouldSpoilACaptureByWaiting();
+    shouldSpoilACaptureByAskingForAnEventWhereItsModeForbids();
     shouldTakeMemoryOfAllocationNodesAtLaunch();
     return 0;
 }
