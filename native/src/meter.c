@@ -9,6 +9,8 @@
  * longer than the kernel, 2.9 us of a queued one; on an idle stream also longer by the time the host took to launch it. */
 #include "meter.h"
 
+#include <stdlib.h>
+
 #include "entry.h"
 #include "os.h"
 #include "real.h"
@@ -141,6 +143,16 @@ bool sl_meter_open(sl_meter_t *meter, const sl_meter_stream_t *stream, bool idle
     return span.start != NULL;
 }
 
+/* With CUDA_LAUNCH_BLOCKING=1 a launch returns when the kernel has ended: what it took was no waiting for the host. */
+static bool launches_block(void) {
+    static int blocks = -1;
+    if (blocks < 0) {
+        const char *value = getenv("CUDA_LAUNCH_BLOCKING");
+        blocks = value && atoi(value) != 0;
+    }
+    return blocks;
+}
+
 /* An earlier end that the GPU has reached by now was no earlier work: it may have been recorded on an idle stream. */
 void sl_meter_submitted(sl_meter_t *meter, const sl_meter_stream_t *stream, uint64_t now) {
     sl_meter_span_t *span = meter->is_open ? span_of(batch_at(meter, meter->open), stream->key) : NULL;
@@ -152,7 +164,7 @@ void sl_meter_submitted(sl_meter_t *meter, const sl_meter_stream_t *stream, uint
     if (span->fresh && span->start->recorded_nanos > idle_from)
         idle_from = span->start->recorded_nanos;
     span->idle_nanos = idle_from;
-    span->gap_nanos = now > idle_from ? now - idle_from : 0;
+    span->gap_nanos = now > idle_from && !launches_block() ? now - idle_from : 0;
     span->opened_nanos = 0;
 }
 
