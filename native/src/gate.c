@@ -263,6 +263,7 @@ void sl_gate_end_capture(CUresult status) {
 static void leave_stream(sl_lane_t *lane, void *stream) {
     pthread_mutex_lock(&lane->gpu->lock);
     sl_meter_leave_stream(&lane->meter, stream);
+    *sl_lane_place(lane, sl_meter_stream(stream, false).key) = 0;
     pthread_mutex_unlock(&lane->gpu->lock);
 }
 
