@@ -1,0 +1,126 @@
+package sluice.it;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import sluice.cuda.Driver;
+import sluice.region.GpuTime;
+import sluice.region.Tenant;
+
+/// Ways to put work on the GPU that are hard for a gate, each held to its cap: 120 ms of work under a quarter of the GPU. A busy
+/// machine may make a program slower, but nothing makes it too fast.
+class GateTest {
+    private static final String CAP = "25%";
+    private static final int PART = 4;
+    /// What a tenant that was idle may use at once, 15 ms, less the time in which it is used.
+    private static final int AHEAD_MILLIS = 60;
+    private static final double LEAST = 0.85;
+    private static final double MOST = 3;
+
+    @TempDir
+    private Path directory;
+
+    private Machine machine;
+
+    @BeforeEach
+    void start() throws Exception {
+        machine = new Machine(directory);
+        try (var text = Driver.class.getResourceAsStream("kernels.ptx")) {
+            Files.copy(text, directory.resolve("kernels.ptx"));
+        }
+    }
+
+    private Machine.Outcome gated(String way, Map<String, String> settings) throws Exception {
+        var all = new LinkedHashMap<>(Map.of("SLUICE_COMPUTE", CAP, "SLUICE_TENANT", "job"));
+        all.putAll(settings);
+        Machine.Outcome outcome = machine.preloaded(all, Machine.program("gated"), directory.resolve("kernels.ptx").toString(), way);
+        assertThat(outcome.status()).as(outcome.output() + outcome.errors()).isZero();
+        return outcome;
+    }
+
+    private static double number(Machine.Outcome outcome, String word) {
+        return outcome.lines().stream()
+                .filter(line -> line.startsWith(word + " "))
+                .mapToDouble(line -> Double.parseDouble(line.substring(word.length() + 1)))
+                .findFirst()
+                .orElseThrow(() -> new AssertionError("no line '%s …' in: %s%s".formatted(word, outcome.output(), outcome.errors())));
+    }
+
+    private static void assertHeld(Machine.Outcome outcome) {
+        double expected = number(outcome, "gpu") * PART - AHEAD_MILLIS;
+        assertThat(number(outcome, "took")).isBetween(expected * LEAST, expected * MOST + 500);
+    }
+
+    private GpuTime time() {
+        return Tenant.read(machine.runtimeDirectory().resolve("job.region")).gpus().getFirst().time();
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"plain", "cooperative", "graph", "threads", "contexts"})
+    void shouldMeasureEachWayToSubmitWork(String way) throws Exception {
+        assertHeld(gated(way, Map.of()));
+        assertThat(time().unmeteredCalls()).isZero();
+        assertThat(time().submittedCalls()).isPositive();
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"ended-streams", "ended-contexts"})
+    void shouldHoldWhatEndsWithABatchThatIsOpen(String way) throws Exception {
+        assertHeld(gated(way, Map.of()));
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"plain", "graph", "threads"})
+    void shouldHoldLaunchesThatWaitForTheirKernel(String way) throws Exception {
+        assertHeld(gated(way, Map.of("CUDA_LAUNCH_BLOCKING", "1")));
+    }
+
+    @Test
+    void shouldNotDisturbCapturesOfAnotherThread() throws Exception {
+        Machine.Outcome outcome = gated("captures", Map.of());
+        assertThat(outcome.lines()).contains("mode 0: status 0, 200 of 200 nodes", "mode 1: status 0, 200 of 200 nodes",
+                "mode 2: status 0, 200 of 200 nodes");
+        assertHeld(outcome);
+    }
+
+    @Test
+    void shouldForkWhileAnotherThreadIsAtTheGate() throws Exception {
+        Machine.Outcome outcome = gated("forks", Map.of());
+        assertThat(outcome.lines()).contains("children 30 of 30");
+        assertHeld(outcome);
+    }
+
+    /// In a second and a half.
+    @Test
+    void shouldHoldEachGpuToACapOfItsOwn() throws Exception {
+        machine.with("SLUICE_SIM_GPUS", "2");
+        Machine.Outcome outcome = gated("gpus", Map.of("SLUICE_COMPUTE", "0=25%,1=50%"));
+        assertThat(number(outcome, "first")).isBetween(150.0, 430.0);
+        assertThat(number(outcome, "second")).isBetween(Math.max(300, 1.4 * number(outcome, "first")), 820.0);
+    }
+
+    @Test
+    void shouldRunWithoutLimitsWhereNoRegionCanBe() throws Exception {
+        Machine.Outcome outcome = gated("plain", Map.of("SLUICE_RUNTIME_DIR", "/dev/null/none"));
+        assertThat(outcome.errors()).isEqualTo("sluice: cannot make runtime directory /dev/null/none: Not a directory; "
+                + "set SLUICE_RUNTIME_DIR; the program runs without limits\n");
+        assertThat(machine.preloaded(Map.of("SLUICE_COMPUTE", CAP, "SLUICE_RUNTIME_DIR", "/dev/null/none", "SLUICE_ON_ERROR", "fail"),
+                Machine.program("gated"), directory.resolve("kernels.ptx").toString(), "plain").status()).isNotZero();
+    }
+
+    @Test
+    void shouldHoldACapWhereNoBoardCanBe() throws Exception {
+        Path board = Files.createDirectory(machine.runtimeDirectory().resolve("board-736c756963652d73696d2d6770750000"));
+        Machine.Outcome outcome = gated("plain", Map.of("SLUICE_WEIGHT", "2"));
+        assertThat(outcome.errors()).isEqualTo("sluice: cannot open board " + board + ": Is a directory; the tenant takes no turns on this GPU\n");
+        assertHeld(outcome);
+    }
+}
