@@ -128,7 +128,7 @@ void sl_gate_settle_slowly(sl_gate_pass_t *pass) {
     sl_lane_t *lane = pass->lane ? pass->lane : pass->hold;
     pthread_mutex_lock(&lane->gpu->lock);
     if (pass->lane)
-        sl_meter_submitted(&lane->meter, &pass->stream, now);
+        sl_meter_submitted(&lane->meter, &pass->stream, pass->blocks, now);
     if (pass->lane)
         sl_admit_submitted(lane, pass->cost, pass->alone, now);
     if (pass->hold)
@@ -189,18 +189,21 @@ void sl_gate_enter_kernel(sl_gate_pass_t *pass, CUstream stream, int default_str
                           unsigned grid_y, unsigned grid_z, unsigned threads) {
     uint64_t blocks = (uint64_t)grid_x * grid_y * grid_z;
     pass->operation = SL_LOCK_SUBMITS;
+    pass->blocks = false;
     enter(pass, stream, default_stream, sl_cost_mix(sl_cost_mix((uintptr_t)function, blocks), threads));
 }
 
 void sl_gate_enter_graph(sl_gate_pass_t *pass, CUstream stream, int default_stream, CUgraphExec graph) {
     pass->operation = SL_LOCK_SUBMITS;
+    pass->blocks = false;
     enter(pass, stream, default_stream, sl_cost_mix((uintptr_t)graph, 0x67));
 }
 
 /* Copies of about the same size by the same call. */
 void sl_gate_enter_copy(sl_gate_pass_t *pass, CUstream stream, int default_stream, unsigned entry, uint64_t bytes) {
     unsigned log = bytes ? 63u - (unsigned)__builtin_clzll(bytes) : 0;
-    pass->operation = sl_tenant.lock && !strstr(sl_entry_cuda.names[entry], "Async") ? SL_LOCK_WAITS : SL_LOCK_SUBMITS;
+    pass->blocks = !strstr(sl_entry_cuda.names[entry], "Async");
+    pass->operation = pass->blocks ? SL_LOCK_WAITS : SL_LOCK_SUBMITS;
     uint64_t eighth = log > 3 ? bytes >> (log - 3) : bytes;
     enter(pass, stream, default_stream, sl_cost_mix(entry + 1, (uint64_t)log << 32 | eighth));
 }

@@ -154,7 +154,7 @@ static bool launches_block(void) {
 }
 
 /* An earlier end that the GPU has reached by now was no earlier work: it may have been recorded on an idle stream. */
-void sl_meter_submitted(sl_meter_t *meter, const sl_meter_stream_t *stream, uint64_t now) {
+void sl_meter_submitted(sl_meter_t *meter, const sl_meter_stream_t *stream, bool blocks, uint64_t now) {
     sl_meter_span_t *span = meter->is_open ? span_of(batch_at(meter, meter->open), stream->key) : NULL;
     if (!span || !span->opened_nanos || !span->start)
         return;
@@ -164,7 +164,7 @@ void sl_meter_submitted(sl_meter_t *meter, const sl_meter_stream_t *stream, uint
     if (span->fresh && span->start->recorded_nanos > idle_from)
         idle_from = span->start->recorded_nanos;
     span->idle_nanos = idle_from;
-    span->gap_nanos = now > idle_from && !launches_block() ? now - idle_from : 0;
+    span->gap_nanos = now > idle_from && !blocks && !launches_block() ? now - idle_from : 0;
     span->opened_nanos = 0;
 }
 

@@ -90,8 +90,9 @@ bool sl_meter_captures(const sl_meter_stream_t *stream);
 /* Makes the stream a part of the open batch, which is begun when there is none. Idle: the GPU has likely nothing to do, and
  * an earlier end that it has not passed was recorded just now. False: it cannot be measured. */
 bool sl_meter_open(sl_meter_t *meter, const sl_meter_stream_t *stream, bool idle);
-/* Right after a submission: notes the host's gap after a fresh start. */
-void sl_meter_submitted(sl_meter_t *meter, const sl_meter_stream_t *stream, uint64_t now);
+/* Right after a submission: notes the host's gap after a fresh start. A call that blocks has done its work: then the time
+ * that it took was no gap. */
+void sl_meter_submitted(sl_meter_t *meter, const sl_meter_stream_t *stream, bool blocks, uint64_t now);
 /* Ends the open batch, whose calls are known to take so long and were all submitted by then. Gives the GPU time to charge
  * for it now. */
 uint64_t sl_meter_close(sl_meter_t *meter, uint64_t predicted_nanos, unsigned calls, sl_cost_t *only, bool prompt, uint64_t submitted_nanos);

@@ -55,7 +55,7 @@ static void launch(uint64_t nanos) {
     sl_meter_stream_t on = stream();
     CHECK(sl_meter_open(&meter, &on, false));
     free_nanos = later(free_nanos, sl_os_nanos()) + nanos;
-    sl_meter_submitted(&meter, &on, sl_os_nanos());
+    sl_meter_submitted(&meter, &on, false, sl_os_nanos());
 }
 
 /* Ends the batch, lets the GPU do it all and gives what was read, in milliseconds. */
