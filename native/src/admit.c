@@ -32,6 +32,7 @@
 #define CHECK_NANOS (20 * MILLI)          /* how often others are counted */
 #define SHARER_NANOS (50 * MILLI)         /* who was not at the gate for this long does not want the GPU */
 #define OVERDUE_NANOS (1 * MILLI)
+#define BELIEVED_NANOS (1000 * MILLI)     /* so long what is under way counts as work */
 
 static void pause_until(uint64_t until) {
     uint64_t now = sl_os_nanos();
@@ -67,12 +68,19 @@ static uint64_t spent(const sl_lane_t *lane) {
     return (uint64_t)((int64_t)lane->granted_nanos - atomic_load_explicit(&lane->credit_nanos, memory_order_relaxed));
 }
 
+/* Since when the GPU has had work of this lane, so that no time passed unused. It may also wait for something. */
+static uint64_t busy_since(const sl_lane_t *lane, uint64_t opened) {
+    uint64_t oldest = lane->meter.batches[lane->meter.oldest % SL_METER_BATCHES].opened_nanos;
+    return oldest + BELIEVED_NANOS > opened ? oldest : opened;
+}
+
 static void close_batch(sl_lane_t *lane, sl_cost_t *only, bool prompt, uint64_t submitted_nanos) {
     uint64_t now_spent = spent(lane), predicted = now_spent > lane->opened_nanos ? now_spent - lane->opened_nanos : 0;
     unsigned calls = lane->calls;
     uint64_t opened = lane->meter.batches[lane->meter.open % SL_METER_BATCHES].opened_nanos;
+    uint64_t since = busy_since(lane, opened);
     uint64_t nanos = sl_meter_close(&lane->meter, predicted, calls - lane->opened_calls, only, prompt, submitted_nanos);
-    charge(lane->gpu, (int64_t)nanos, opened);
+    charge(lane->gpu, (int64_t)nanos, since);
     lane->busy_nanos = (lane->busy_nanos > opened ? lane->busy_nanos : opened) + nanos;
     if (calls != lane->opened_calls) {
         uint64_t mean = predicted / (calls - lane->opened_calls);
