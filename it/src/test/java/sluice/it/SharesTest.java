@@ -1,7 +1,6 @@
 package sluice.it;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.within;
 
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -19,10 +18,11 @@ import sluice.region.GpuTime;
 import sluice.region.RuntimeDirectory;
 import sluice.region.Tenant;
 
-/// Shares of GPU time by the command line: asked for, changed while a job runs, and shown. Bounds are wide: the machine that
-/// tests run on is busy. `sluice verify compute` looks closely.
+/// Shares of GPU time by the command line: asked for, changed while a job runs, and shown. Bounds are wide and what does not
+/// hold at once is looked at again: the machine that tests run on is busy. `sluice verify compute` looks closely.
 class SharesTest {
     private static final int ENDLESS = 10_000_000;
+    private static final int LOOKS = 3;
 
     @TempDir
     private Path directory;
@@ -89,26 +89,83 @@ class SharesTest {
         return (double) (time(one).usedNanos() - first.usedNanos()) / (time(other).usedNanos() - second.usedNanos());
     }
 
+    private interface Measurement {
+        double look() throws Exception;
+    }
+
+    private static void assertBetween(double least, double most, Measurement measurement) throws Exception {
+        double seen = measurement.look();
+        for (int i = 1; i < LOOKS && (seen < least || seen > most); i++) {
+            seen = measurement.look();
+        }
+        assertThat(seen).isBetween(least, most);
+    }
+
     @Test
     void shouldHoldAJobToItsCapAndChangeItWhileItRuns() throws Exception {
         job("job", ENDLESS, 500, "--compute", "25%");
-        assertThat(got("job")).isBetween(18.0, 27.0);
+        assertBetween(18, 27, () -> got("job"));
 
         assertThat(machine.sluice("set", "job", "--compute", "60%").output()).isEqualTo("job: compute 60% (was 25%)\n");
-        assertThat(got("job")).isBetween(45.0, 63.0);
+        assertBetween(45, 63, () -> got("job"));
 
         assertThat(machine.sluice("set", "job", "--compute", "none").output()).isEqualTo("job: compute none (was 60%)\n");
         assertThat(machine.sluice("inspect", "job").output()).contains("compute   none");
     }
 
     @Test
+    void shouldFollowAChangeOfTheCapWithinASecond() throws Exception {
+        job("job", ENDLESS, 500, "--compute", "10%");
+        machine.sluice("set", "job", "--compute", "80%");
+        assertThat(millisUntilGot("job", 60, 100)).isLessThan(1000);
+        machine.sluice("set", "job", "--compute", "10%");
+        assertThat(millisUntilGot("job", 0, 20)).isLessThan(1000);
+    }
+
+    /// How long it takes until the job gets such a part of the GPU for a quarter of a second.
+    private long millisUntilGot(String name, double least, double most) throws Exception {
+        long start = System.nanoTime();
+        for (int look = 0; look < 40; look++) {
+            long begin = System.nanoTime();
+            GpuTime before = time(name);
+            Thread.sleep(250);
+            double got = time(name).gotPermilleSince(before) / 10.0;
+            if (got >= least && got <= most) {
+                return (begin - start) / 1_000_000;
+            }
+        }
+        return Long.MAX_VALUE;
+    }
+
+    /// Two kernels of 200 ms under a quarter of the GPU are paid for in 1.6 s, less the 60 ms that an idle job is ahead: the time in
+    /// which they run counts, although nobody knew of the first how long it would take.
+    @Test
+    void shouldMakeAJobWaitForWhatALongKernelTook() throws Exception {
+        assertBetween(1450, 1680, () -> {
+            var outcome = machine.sluice("run", "--sim", "--compute", "25%", "--", Machine.program("windows"),
+                    directory.resolve("kernels.ptx").toString(), "2", "200000", "--copy");
+            return Double.parseDouble(outcome.output().strip().split(" ")[2]);
+        });
+    }
+
+    @Test
+    void shouldShareWithWhoJoinsAndHaveAllAgainWhenItLeaves() throws Exception {
+        job("stays", ENDLESS, 500, "--weight", "1");
+        assertBetween(80, 101, () -> got("stays"));
+        job("comes", ENDLESS, 500, "--weight", "3");
+        assertBetween(18, 32, () -> got("stays"));
+        processes.getLast().destroyForcibly().waitFor();
+        assertBetween(80, 101, () -> got("stays"));
+    }
+
+    @Test
     void shouldShareByWeightAndFollowAChange() throws Exception {
         job("three", ENDLESS, 500, "--weight", "3");
         job("one", ENDLESS, 500, "--weight", "1");
-        assertThat(ratio("three", "one")).isCloseTo(3, within(0.6));
+        assertBetween(2.4, 3.6, () -> ratio("three", "one"));
 
         assertThat(machine.sluice("set", "one", "--weight", "6").output()).startsWith("one: turns: weight 6").contains("(was weight 1,");
-        assertThat(ratio("one", "three")).isCloseTo(2, within(0.4));
+        assertBetween(1.6, 2.4, () -> ratio("one", "three"));
     }
 
     @Test
@@ -166,13 +223,34 @@ class SharesTest {
     }
 
     @Test
+    void shouldShareOnWhenTheAgentIsKilled() throws Exception {
+        Process agent = machine.startSluice("agent");
+        processes.add(agent);
+        assertThat(agent.inputReader().readLine()).startsWith("Planning for the tenants in ");
+        job("three", ENDLESS, 500, "--weight", "3");
+        job("one", ENDLESS, 500, "--weight", "1");
+        for (int look = 0; look < 100 && onBoard("three").planNanos() == 0; look++) {
+            Thread.sleep(50);
+        }
+        agent.destroyForcibly().waitFor();
+        long plan = onBoard("three").planNanos();
+        assertThat(plan).isPositive();
+        assertBetween(2.4, 3.6, () -> ratio("three", "one"));
+        assertThat(onBoard("three").planNanos()).isEqualTo(plan);
+
+        Process next = machine.startSluice("agent");
+        processes.add(next);
+        assertThat(next.inputReader().readLine()).startsWith("Planning for the tenants in ");
+    }
+
+    @Test
     void shouldPlanWithAnAgentAndDoWithoutAfterwards() throws Exception {
         job("three", ENDLESS, 500, "--weight", "3");
         Process agent = machine.startSluice("agent", "--verbose");
         processes.add(agent);
         assertThat(agent.inputReader().readLine()).startsWith("Planning for the tenants in ");
         job("one", ENDLESS, 500, "--weight", "1");
-        assertThat(ratio("three", "one")).isCloseTo(3, within(0.6));
+        assertBetween(2.4, 3.6, () -> ratio("three", "one"));
         assertThat(onBoard("three").planNanos()).isBetween(10_000_000L, 20_000_000L);
         RunTest.assertMistake(1, "runs already", machine.sluice("agent"));
 
@@ -183,6 +261,6 @@ class SharesTest {
         assertThat(onBoard("three").planNanos()).isPositive();
         machine.sluice("set", "one", "--priority", "normal");
         assertThat(onBoard("three").planNanos()).isZero();
-        assertThat(ratio("three", "one")).isCloseTo(3, within(0.6));
+        assertBetween(2.4, 3.6, () -> ratio("three", "one"));
     }
 }
