@@ -125,6 +125,13 @@ void sl_board_describe(const sl_board_t *board) {
     entry->turn_micros = limits->turn_micros;
 }
 
+/* A plan that does not know all tenants is worse than none: until the next one, or for ever when nobody plans any more,
+ * weights count. */
+static void take_plan_back(const sl_board_t *board) {
+    for (unsigned i = 0; i < SL_BOARD_TENANT_COUNT; i++)
+        board->tenants[i].plan_nanos = 0;
+}
+
 static bool claim_tenant(sl_board_t *board) {
     const sl_region_header_t *header = sl_tenant.region.header;
     for (unsigned i = 0; i < SL_BOARD_TENANT_COUNT; i++)
@@ -138,8 +145,9 @@ static bool claim_tenant(sl_board_t *board) {
             continue;
         entry->root_identity = header->root_identity;
         entry->region_inode = sl_tenant.region.inode;
-        entry->plan_nanos = entry->held_nanos = entry->turns = 0;
+        entry->held_nanos = entry->turns = 0;
         entry->balance_nanos = 0;
+        take_plan_back(board);
         snprintf(entry->name, sizeof entry->name, "%.63s", header->tenant);
         return board->tenant = i, true;
     }

@@ -6,6 +6,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -52,6 +53,10 @@ class SharesTest {
         arguments.addAll(List.of("--", Machine.program("windows"), directory.resolve("kernels.ptx").toString(),
                 Integer.toString(kernels), Integer.toString(micros)));
         processes.add(machine.startSluice(arguments.toArray(String[]::new)));
+        awaitBegun(name);
+    }
+
+    private void awaitBegun(String name) throws Exception {
         Path region = machine.runtimeDirectory().resolve(name + ".region");
         for (int look = 0; look < 200 && (!Files.exists(region) || !begun(name)); look++) {
             Thread.sleep(50);
@@ -241,6 +246,23 @@ class SharesTest {
         Process next = machine.startSluice("agent");
         processes.add(next);
         assertThat(next.inputReader().readLine()).startsWith("Planning for the tenants in ");
+    }
+
+    @Test
+    void shouldTakeAPlanBackThatDoesNotKnowWhoJoins() throws Exception {
+        Process agent = machine.startSluice("agent");
+        processes.add(agent);
+        job("three", ENDLESS, 500, "--weight", "3");
+        for (int look = 0; look < 100 && onBoard("three").planNanos() == 0; look++) {
+            Thread.sleep(50);
+        }
+        assertThat(onBoard("three").planNanos()).isPositive();
+        agent.destroyForcibly().waitFor();
+        processes.add(machine.startPreloaded(Map.of("SLUICE_WEIGHT", "1", "SLUICE_TENANT", "one"), Machine.program("windows"),
+                directory.resolve("kernels.ptx").toString(), Integer.toString(ENDLESS), "500"));
+        awaitBegun("one");
+        assertThat(onBoard("three").planNanos()).isZero();
+        assertBetween(2.4, 3.6, () -> ratio("three", "one"));
     }
 
     @Test
