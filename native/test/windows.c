@@ -1,9 +1,13 @@
 /* windows: submits kernels that spin, as a program that has the GPU in windows does.
- * Usage: windows PTX KERNELS MICROSECONDS [--copy]  prints "done KERNELS MILLISECONDS"; --copy: a copy that waits after each */
+ * Usage: windows PTX KERNELS MICROSECONDS [--copy | --poll]  prints "done KERNELS MILLISECONDS"
+ * --copy: a copy that waits after each; --poll: asks after each until it is done, and does not wait */
 #include "driver_calls.h"
 
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
+
+enum { NOT_READY = 600 };
 
 typedef int (*launch_t)(void *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void *, void **, void **);
 
@@ -22,8 +26,8 @@ static void check(const char *what, int status) {
 
 int main(int argc, char **argv) {
     if (argc < 4)
-        return fprintf(stderr, "usage: windows PTX KERNELS MICROSECONDS [--copy]\n"), 2;
-    int kernels = atoi(argv[2]), copies = argc > 4 && strcmp(argv[4], "--copy") == 0;
+        return fprintf(stderr, "usage: windows PTX KERNELS MICROSECONDS [--copy | --poll]\n"), 2;
+    int kernels = atoi(argv[2]), copies = argc > 4 && strcmp(argv[4], "--copy") == 0, polls = argc > 4 && strcmp(argv[4], "--poll") == 0;
     uint64_t nanos = strtoull(argv[3], NULL, 10) * 1000, address;
     void *module, *function, *stream, *parameters[] = {&nanos};
     static char text[1 << 16], host[4096];
@@ -35,6 +39,7 @@ int main(int argc, char **argv) {
     int (*find)(void **, void *, const char *) = (int (*)(void **, void *, const char *))driver_function("cuModuleGetFunction");
     int (*create)(void **, unsigned) = (int (*)(void **, unsigned))driver_function("cuStreamCreate");
     int (*wait)(void *) = (int (*)(void *))driver_function("cuStreamSynchronize");
+    int (*query)(void *) = (int (*)(void *))driver_function("cuStreamQuery");
     int (*copy)(void *, uint64_t, size_t) = (int (*)(void *, uint64_t, size_t))driver_function("cuMemcpyDtoH_v2");
     launch_t launch = (launch_t)driver_function("cuLaunchKernel");
     check("load", load(&module, text));
@@ -46,6 +51,8 @@ int main(int argc, char **argv) {
         check("launch", launch(function, 1, 1, 1, 1, 1, 1, 0, stream, parameters, NULL));
         if (copies)
             check("copy", copy(host, address, sizeof host));
+        while (polls && query(stream) == NOT_READY)
+            usleep(20);
     }
     check("wait", wait(stream));
     printf("done %d %.1f\n", kernels, now_millis() - start);

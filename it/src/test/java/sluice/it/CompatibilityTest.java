@@ -2,8 +2,6 @@ package sluice.it;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import java.lang.foreign.Arena;
-import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -16,8 +14,6 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
-import sluice.cuda.Driver;
-import sluice.region.BoardTurnView;
 import sluice.region.Region;
 
 /// Programs that were set up for an older tool run unchanged, with its file names and its switches.
@@ -91,24 +87,6 @@ class CompatibilityTest {
                 .singleElement()
                 .asString()
                 .doesNotContain(shell.lines().stream().filter(line -> line.startsWith("auto-")).findFirst().orElseThrow());
-    }
-
-    @ParameterizedTest
-    @CsvSource({"0, 100, 100000", "1000, 0, 40"})
-    void shouldHandTheGpuOverAfterEachWindowOfTheLocker(String operations, long least, long most) throws Exception {
-        var settings = Map.of("LD_PRELOAD", Machine.link("cuda_override.so"), "CUDA_OVERRIDE_KERNEL_N_SYNC", operations);
-        var ptx = directory.resolve("kernels.ptx");
-        try (var text = Driver.class.getResourceAsStream("kernels.ptx")) {
-            Files.copy(text, ptx);
-        }
-        var jobs = new ArrayList<Process>();
-        for (int i = 0; i < 2; i++) {
-            jobs.add(machine.startPreloaded(settings, Machine.program("windows"), ptx.toString(), "200", "200"));
-        }
-        for (var job : jobs) {
-            assertThat(Machine.await(job).output()).startsWith("done 200 ");
-        }
-        assertThat(handOvers()).isBetween(least, most);
     }
 
     @Test
@@ -217,16 +195,6 @@ class CompatibilityTest {
         var command = new ArrayList<>(List.of(Machine.program("hog")));
         command.addAll(List.of(options));
         return machine.preloaded(all, command.toArray(String[]::new));
-    }
-
-    private long handOvers() throws Exception {
-        try (var files = Files.list(machine.runtimeDirectory()); var arena = Arena.ofConfined()) {
-            var board = files.filter(file -> file.getFileName().toString().startsWith("board-")).findFirst().orElseThrow();
-            try (var channel = FileChannel.open(board)) {
-                var turn = BoardTurnView.of(channel.map(FileChannel.MapMode.READ_ONLY, 0, channel.size(), arena));
-                return turn.handOvers() + turn.seized();
-            }
-        }
     }
 
     private static long pieces(Machine.Outcome outcome) {
