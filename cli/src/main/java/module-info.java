@@ -8,6 +8,7 @@ module sluice.cli {
     requires sluice.cuda;
     requires sluice.proof;
     requires sluice.region;
+    requires sluice.trace;
     requires tools.jackson.core;
 
     opens sluice.cli to info.picocli;

@@ -1,0 +1,124 @@
+package sluice.trace;
+
+import java.io.Closeable;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.channels.FileChannel;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import sluice.region.SluiceException;
+
+/// The file of one thread's events, read as it was when it was opened. Its events have the numbers from `first()` up to
+/// `end()`. It is read, not mapped: what a stranger's process cuts off is an error here, not a signal.
+final class RingFile implements Closeable {
+    private final Path path;
+    private final FileChannel channel;
+    private final ByteBuffer header = ByteBuffer.allocate(RingLayout.HEADER_BYTES).order(ByteOrder.LITTLE_ENDIAN);
+    private final long capacity;
+    private final long first;
+    private final long end;
+
+    private RingFile(Path path, FileChannel channel) throws IOException {
+        this.path = path;
+        this.channel = channel;
+        if (!fill(header, 0) || header.getLong(RingLayout.MAGIC_AT) != RingLayout.MAGIC) {
+            throw new SluiceException(path + " is no ring of a trace; give the folder that a trace was recorded to");
+        }
+        int layout = header.getInt(RingLayout.LAYOUT_AT);
+        if (layout != RingLayout.LAYOUT || header.getInt(RingLayout.EVENT_BYTES_AT) != RingLayout.EVENT_BYTES) {
+            throw new SluiceException("ring " + path + " has layout " + layout + ", this sluice reads layout " + RingLayout.LAYOUT
+                    + "; use the sluice that recorded it");
+        }
+        capacity = header.getLong(RingLayout.CAPACITY_AT);
+        long head = header.getLong(RingLayout.HEAD_AT);
+        long tail = header.getLong(RingLayout.TAIL_AT);
+        long present = Math.min(capacity, (channel.size() - RingLayout.HEADER_BYTES) / RingLayout.EVENT_BYTES);
+        if (Long.bitCount(capacity) != 1 || tail < 0 || head < tail || head - tail > capacity || head < capacity && head > present) {
+            throw new SluiceException("ring " + path + " is damaged (events " + tail + " to " + head + " of " + capacity
+                    + ", " + present + " in the file); delete it to read the others");
+        }
+        first = tail;
+        end = head;
+    }
+
+    static RingFile open(Path path) throws IOException {
+        FileChannel channel = FileChannel.open(path, StandardOpenOption.READ);
+        try {
+            return new RingFile(path, channel);
+        } catch (IOException | RuntimeException e) {
+            channel.close();
+            throw e;
+        }
+    }
+
+    Path path() {
+        return path;
+    }
+
+    int pid() {
+        return header.getInt(RingLayout.PID_AT);
+    }
+
+    int tid() {
+        return header.getInt(RingLayout.TID_AT);
+    }
+
+    String threadName() {
+        byte[] name = new byte[RingLayout.NAME_BYTES];
+        header.get(RingLayout.NAME_AT, name);
+        int length = 0;
+        while (length < name.length && name[length] != 0) {
+            length++;
+        }
+        return new String(name, 0, length, StandardCharsets.UTF_8);
+    }
+
+    long dropped() {
+        return header.getLong(RingLayout.DROPPED_AT);
+    }
+
+    /// Number of the first event.
+    long first() {
+        return first;
+    }
+
+    /// One more than the number of the last event.
+    long end() {
+        return end;
+    }
+
+    /// Reads events into a buffer, as many as fit and lie side by side, and returns how many.
+    int read(long number, ByteBuffer buffer) throws IOException {
+        long at = number & capacity - 1;
+        long events = Math.min(buffer.capacity() / RingLayout.EVENT_BYTES, Math.min(end - number, capacity - at));
+        buffer.clear().limit((int) events * RingLayout.EVENT_BYTES);
+        if (!fill(buffer, RingLayout.HEADER_BYTES + at * RingLayout.EVENT_BYTES)) {
+            throw new SluiceException("ring " + path + " was cut while it was read; read it when nobody changes it");
+        }
+        return (int) events;
+    }
+
+    private boolean fill(ByteBuffer buffer, long position) throws IOException {
+        long at = position;
+        while (buffer.hasRemaining()) {
+            int read = channel.read(buffer, at);
+            if (read < 0) {
+                return false;
+            }
+            at += read;
+        }
+        buffer.flip();
+        return true;
+    }
+
+    static ByteBuffer buffer(int events) {
+        return ByteBuffer.allocateDirect(events * RingLayout.EVENT_BYTES).order(ByteOrder.LITTLE_ENDIAN);
+    }
+
+    @Override
+    public void close() throws IOException {
+        channel.close();
+    }
+}
