@@ -57,9 +57,13 @@ final class AlwaysWaiting implements AutoCloseable {
     }
 
     @Override
-    public void close() throws Exception {
+    public void close() {
         ended = true;
-        thread.join();
+        try {
+            thread.join();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
         board.close();
     }
 }
