@@ -11,10 +11,10 @@ import java.util.TreeMap;
 
 /// What processes say about themselves: one file for each, `process-PID`, with lines `key=value`.
 final class ProcessFiles {
-    private final Map<Integer, Map<String, String>> processes = new TreeMap<>();
+    private final Map<String, Map<String, String>> processes = new TreeMap<>();
 
-    void read(int pid, Path file) throws IOException {
-        Map<String, String> values = processes.computeIfAbsent(pid, key -> new HashMap<>());
+    void read(String process, Path file) throws IOException {
+        Map<String, String> values = processes.computeIfAbsent(process, key -> new HashMap<>());
         for (String line : new String(Files.readAllBytes(file), StandardCharsets.UTF_8).split("\n")) {
             int equals = line.indexOf('=');
             if (equals > 0) {
@@ -24,8 +24,8 @@ final class ProcessFiles {
     }
 
     /// A process of which there are events, described or not.
-    void know(int pid) {
-        processes.computeIfAbsent(pid, key -> new HashMap<>());
+    void know(String process) {
+        processes.computeIfAbsent(process, key -> new HashMap<>());
     }
 
     boolean isEmpty() {
@@ -34,7 +34,7 @@ final class ProcessFiles {
 
     List<TraceInfo.Process> list() {
         return processes.entrySet().stream()
-                .map(process -> new TraceInfo.Process(process.getKey(), text(process.getValue(), "command"),
+                .map(process -> new TraceInfo.Process(pid(process.getKey()), text(process.getValue(), "command"),
                         number(process.getValue(), "start"), text(process.getValue(), "driver"), text(process.getValue(), "library")))
                 .toList();
     }
@@ -59,9 +59,18 @@ final class ProcessFiles {
         return List.copyOf(gpus.values());
     }
 
-    /// Events of threads that got no ring.
-    long dropped() {
-        return processes.values().stream().mapToLong(values -> number(values, "dropped")).sum();
+    String entriesDigest(String process) {
+        return text(processes.getOrDefault(process, Map.of()), "entries");
+    }
+
+    /// PID, or PID-N where several processes had the number.
+    private static int pid(String process) {
+        int minus = process.indexOf('-');
+        try {
+            return Integer.parseInt(minus < 0 ? process : process.substring(0, minus));
+        } catch (NumberFormatException e) {
+            return 0;
+        }
     }
 
     private static String text(Map<String, String> values, String key) {

@@ -8,6 +8,7 @@ import java.nio.channels.FileChannel;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.util.Optional;
 import sluice.region.SluiceException;
 
 /// The file of one thread's events, read as it was when it was opened. Its events have the numbers from `first()` up to
@@ -43,10 +44,16 @@ final class RingFile implements Closeable {
         end = head;
     }
 
-    static RingFile open(Path path) throws IOException {
+    /// The ring; empty when it was never finished.
+    static Optional<RingFile> open(Path path) throws IOException {
         FileChannel channel = FileChannel.open(path, StandardOpenOption.READ);
         try {
-            return new RingFile(path, channel);
+            ByteBuffer layout = ByteBuffer.allocate(Integer.BYTES).order(ByteOrder.LITTLE_ENDIAN);
+            if (channel.read(layout, RingLayout.LAYOUT_AT) < Integer.BYTES || layout.getInt(0) == 0) {
+                channel.close();
+                return Optional.empty();
+            }
+            return Optional.of(new RingFile(path, channel));
         } catch (IOException | RuntimeException e) {
             channel.close();
             throw e;
@@ -66,8 +73,17 @@ final class RingFile implements Closeable {
     }
 
     String threadName() {
+        return text(RingLayout.THREAD_AT);
+    }
+
+    /// Ends the names of the files about its process.
+    String process() {
+        return text(RingLayout.PROCESS_AT);
+    }
+
+    private String text(int at) {
         byte[] name = new byte[RingLayout.NAME_BYTES];
-        header.get(RingLayout.NAME_AT, name);
+        header.get(at, name);
         int length = 0;
         while (length < name.length && name[length] != 0) {
             length++;
@@ -75,8 +91,9 @@ final class RingFile implements Closeable {
         return new String(name, 0, length, StandardCharsets.UTF_8);
     }
 
+    /// Events that found no room; of a process's first ring also those of threads that could get no ring.
     long dropped() {
-        return header.getLong(RingLayout.DROPPED_AT);
+        return header.getLong(RingLayout.DROPPED_AT) + header.getLong(RingLayout.STRAYS_AT);
     }
 
     /// Number of the first event.

@@ -61,22 +61,29 @@ public sealed interface TraceEvent {
     ///
     /// @param calls        calls that the batch consisted of
     /// @param chargedNanos GPU time that was charged for it
-    record Batch(long beginNanos, long endNanos, int pid, int tid, int gpu, long calls, long chargedNanos) implements TraceEvent {}
-
-    /// What a kernel is known to take, said again from time to time.
-    ///
-    /// @param nanosPerLaunch GPU time of one launch, as learnt by now
-    /// @param launches       launches since it was last said
-    record Cost(long beginNanos, long endNanos, int pid, int tid, String name, long nanosPerLaunch, long launches)
+    /// @param slackNanos   how far begin and end may be off
+    record Batch(long beginNanos, long endNanos, int pid, int tid, int gpu, long calls, long chargedNanos, long slackNanos)
             implements TraceEvent {}
+
+    /// What a kernel is known to take when it is launched in one size, said again from time to time.
+    ///
+    /// @param blocks         blocks of the grid
+    /// @param threads        threads of a block
+    /// @param nanosPerLaunch GPU time of one launch, as learnt by now
+    /// @param launches       launches by this thread since it was last said
+    record Cost(long beginNanos, long endNanos, int pid, int tid, int gpu, String name, long blocks, long threads, long nanosPerLaunch,
+            long launches) implements TraceEvent {}
 
     /// A range that the program named itself, with NVTX.
     ///
-    /// @param depth how many ranges of the same thread it lies in
-    record Range(long beginNanos, long endNanos, int pid, int tid, String name, int depth) implements TraceEvent {}
+    /// @param domain what the program calls a group of ranges; empty when it does not
+    /// @param depth  how many ranges of the same thread it lies in
+    /// @param nested whether it lies properly within those; other ranges may overlap
+    record Range(long beginNanos, long endNanos, int pid, int tid, String name, String domain, int depth, boolean nested)
+            implements TraceEvent {}
 
     /// A moment that the program named itself, with NVTX.
-    record Mark(long beginNanos, long endNanos, int pid, int tid, String name) implements TraceEvent {}
+    record Mark(long beginNanos, long endNanos, int pid, int tid, String name, String domain) implements TraceEvent {}
 
     /// Size of a grid in blocks, or of a block in threads.
     record Extent(long x, long y, long z) {

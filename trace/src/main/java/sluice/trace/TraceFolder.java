@@ -9,7 +9,10 @@ import java.nio.file.NotDirectoryException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
+import java.util.Optional;
 import java.util.PriorityQueue;
 import java.util.function.Consumer;
 import sluice.region.SluiceException;
@@ -22,7 +25,8 @@ public final class TraceFolder implements AutoCloseable {
 
     private final Path path;
     private final List<RingScan> rings = new ArrayList<>();
-    private final TraceNames names = new TraceNames();
+    private final TraceNames names = new TraceNames("unnamed ");
+    private final Map<String, TraceNames> entries = new HashMap<>();
     private final ProcessFiles processes = new ProcessFiles();
     private final TickClock clock;
     private final TraceInfo info;
@@ -32,13 +36,19 @@ public final class TraceFolder implements AutoCloseable {
         TickClock.Builder moments = new TickClock.Builder();
         try {
             for (Path file : files(path, "ring-*")) {
-                rings.add(RingScan.of(RingFile.open(file), moments));
+                Optional<RingFile> ring = RingFile.open(file);
+                if (ring.isPresent()) {
+                    rings.add(RingScan.of(ring.get(), moments));
+                }
             }
             for (Path file : files(path, "names-*")) {
-                names.read(pid(file), file);
+                names.read(file);
             }
             for (Path file : files(path, "process-*")) {
-                processes.read(pid(file), file);
+                processes.read(ending(file), file);
+            }
+            for (Path file : files(path, "entries-*")) {
+                entries.computeIfAbsent(ending(file), digest -> new TraceNames("entry ")).read(file);
             }
         } catch (IOException | RuntimeException e) {
             close();
@@ -71,13 +81,9 @@ public final class TraceFolder implements AutoCloseable {
         return files;
     }
 
-    private static int pid(Path file) {
+    private static String ending(Path file) {
         String name = file.getFileName().toString();
-        try {
-            return Integer.parseInt(name.substring(name.indexOf('-') + 1));
-        } catch (NumberFormatException e) {
-            throw new SluiceException("the file " + file + " has no pid in its name; it is none of a trace, delete it", e);
-        }
+        return name.substring(name.indexOf('-') + 1);
     }
 
     private TraceInfo makeInfo() {
@@ -91,12 +97,17 @@ public final class TraceFolder implements AutoCloseable {
                 begin = Math.min(begin, scan.beginTicks());
                 end = Math.max(end, scan.endTicks());
             }
-            processes.know(ring.pid());
+            processes.know(ring.process());
         }
         return new TraceInfo(processes.tenant(), processes.list(), List.copyOf(threads), processes.gpus(),
                 threads.stream().mapToLong(TraceInfo.ThreadRing::events).sum(),
-                threads.stream().mapToLong(TraceInfo.ThreadRing::dropped).sum() + processes.dropped(),
+                threads.stream().mapToLong(TraceInfo.ThreadRing::dropped).sum(),
                 begin > end ? 0 : clock.nanos(begin), begin > end ? 0 : clock.nanos(end), clock.anchor());
+    }
+
+    /// The names of entry points that the ring's library had.
+    private TraceNames functions(RingFile ring) {
+        return entries.computeIfAbsent(processes.entriesDigest(ring.process()), digest -> new TraceNames("entry "));
     }
 
     public Path path() {
@@ -110,11 +121,11 @@ public final class TraceFolder implements AutoCloseable {
     /// Goes through all events of all threads, in the order of their ends.
     public void forEach(Consumer<TraceEvent> consumer, TraceProgress progress) {
         try {
-            EventDecoder decoder = new EventDecoder(clock, names, EntryNames::of);
+            EventDecoder decoder = new EventDecoder(clock, names);
             PriorityQueue<Source> sources = new PriorityQueue<>(
                     Comparator.comparingLong((Source source) -> source.reader.nextTicks()).thenComparingInt(source -> source.number));
             for (RingScan scan : rings) {
-                Source source = new Source(sources.size(), scan.ring(), new RingReader(scan));
+                Source source = new Source(sources.size(), scan.ring(), new RingReader(scan), functions(scan.ring()));
                 if (!source.reader.isEmpty()) {
                     sources.add(source);
                 }
@@ -135,7 +146,7 @@ public final class TraceFolder implements AutoCloseable {
             long until = following == null ? Long.MAX_VALUE : following.reader.nextTicks();
             do {
                 source.reader.next(words);
-                TraceEvent event = decoder.decode(source.ring.pid(), source.ring.tid(), words);
+                TraceEvent event = decoder.decode(source.ring.pid(), source.ring.tid(), words, source.functions);
                 if (event != null) {
                     consumer.accept(event);
                 }
@@ -150,7 +161,7 @@ public final class TraceFolder implements AutoCloseable {
         progress.at(done, info.events());
     }
 
-    private record Source(int number, RingFile ring, RingReader reader) {}
+    private record Source(int number, RingFile ring, RingReader reader, TraceNames functions) {}
 
     @Override
     public void close() {

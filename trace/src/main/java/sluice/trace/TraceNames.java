@@ -7,17 +7,22 @@ import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.Map;
 
-/// Names of kernels and ranges: one file for each process, `names-PID`, with a line `ID<TAB>NAME` for each.
+/// Names by number, from lines `NUMBER<TAB>NAME`. A number means the same in all files of a trace.
 final class TraceNames {
-    private final Map<Integer, Map<Long, String>> names = new HashMap<>();
+    private final Map<Long, String> names = new HashMap<>();
+    private final String unknown;
 
-    void read(int pid, Path file) throws IOException {
-        Map<Long, String> ofProcess = names.computeIfAbsent(pid, key -> new HashMap<>());
+    /// @param unknown what stands before the number of what has no name
+    TraceNames(String unknown) {
+        this.unknown = unknown;
+    }
+
+    void read(Path file) throws IOException {
         for (String line : new String(Files.readAllBytes(file), StandardCharsets.UTF_8).split("\n")) {
             int tab = line.indexOf('\t');
             if (tab > 0) {
                 try {
-                    ofProcess.put(Long.parseLong(line, 0, tab, 10), line.substring(tab + 1));
+                    names.put(Long.parseLong(line, 0, tab, 10), line.substring(tab + 1));
                 } catch (NumberFormatException e) {
                     // A line that was not written to its end.
                 }
@@ -25,8 +30,7 @@ final class TraceNames {
         }
     }
 
-    String of(int pid, long id) {
-        String name = names.getOrDefault(pid, Map.of()).get(id);
-        return name == null ? "unnamed " + id : name;
+    String of(long number) {
+        return names.computeIfAbsent(number, missing -> unknown + missing);
     }
 }
