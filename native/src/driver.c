@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "os.h"
+#include "watch.h"
 
 sl_driver_library_t sl_driver_cuda = {"libcuda.so", "SLUICE_DRIVER", "cuInit", &sl_entry_cuda, NULL};
 sl_driver_library_t sl_driver_nvml = {"libnvidia-ml.so", NULL, "nvmlInit_v2", &sl_entry_nvml, NULL};
@@ -92,6 +93,8 @@ bool sl_driver_load(sl_driver_library_t *library, bool may_open) {
     const sl_entry_table_t *entries = library->entries;
     for (unsigned i = 0; i < entries->count; i++)
         __atomic_store_n(&entries->real[i], lookup(map, entries->names[i]), __ATOMIC_RELAXED);
+    if (library == &sl_driver_cuda)
+        sl_watch_start();
     atomic_store_explicit(&library->map, map, memory_order_release);
     return true;
 }

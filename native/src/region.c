@@ -14,6 +14,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "cuda_entries.h"
 #include "os.h"
 #include "slots.h"
 
@@ -57,6 +58,8 @@ static bool map_region(sl_region_t *region, int fd, uint64_t inode, const char *
         .slots = (sl_region_slot_t *)(base + SL_REGION_SLOT_OFFSET),
         .accounts = (sl_region_account_t *)(base + SL_REGION_ACCOUNT_OFFSET),
         .shares = (sl_region_share_t *)(base + SL_REGION_SHARE_OFFSET),
+        .calls = (sl_region_call_t *)(base + SL_REGION_CALL_OFFSET),
+        .traffic = (sl_region_traffic_t *)(base + SL_REGION_TRAFFIC_OFFSET),
     };
     snprintf(region->path, sizeof region->path, "%s", path);
     return true;
@@ -151,6 +154,7 @@ static bool write_draft(int fd, const sl_region_draft_t *draft) {
     header.root_identity = draft->root_identity;
     header.uid = (uint32_t)geteuid();
     header.on_error = draft->fail_on_error;
+    header.entries_digest = SL_ENTRY_DIGEST;
     snprintf(header.tenant, sizeof header.tenant, "%s", draft->tenant);
     fill_command(header.command, sizeof header.command, draft->root_identity);
     sl_region_limits_t limits = no_limits;

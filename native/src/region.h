@@ -22,6 +22,8 @@ typedef struct {
     sl_region_slot_t *slots;
     sl_region_account_t *accounts;
     sl_region_share_t *shares;
+    sl_region_call_t *calls;
+    sl_region_traffic_t *traffic;
 } sl_region_t;
 
 typedef struct {

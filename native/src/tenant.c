@@ -23,6 +23,7 @@
 #include "physical.h"
 #include "pool.h"
 #include "sparse.h"
+#include "watch.h"
 
 #define ATTEMPTS 8
 
@@ -47,6 +48,7 @@ static void forget_after_fork(void) {
     sl_overhead_forget();
     sl_nvml_forget();
     sl_gate_forget();
+    sl_watch_forget();
     if (sl_tenant.state == SL_TENANT_UNKNOWN)
         sl_tenant.region.base = NULL;
     if (sl_tenant.state == SL_TENANT_ATTACHED)

@@ -18,12 +18,14 @@ final class Generator {
             outputs.add(new Output("native/entries" + api.file().suffix() + ".c", EntriesSource.emit(api)));
         }
         outputs.addAll(List.of(
+                new Output("native/cuda_entries.h", EntriesHeader.emit(cuda)),
                 new Output("native/trampolines.S", TrampolinesSource.emit(cuda)),
                 new Output("native/gated.c", GatedSource.emit(cuda)),
                 new Output("native/exports.map", ExportsMap.library(cuda, spec.nvml())),
                 new Output("sim/sim_bodies.h", SimBodiesHeader.emit(cuda)),
                 new Output("sim/sim_entries.c", SimEntriesSource.emit(cuda)),
                 new Output("sim/exports.map", ExportsMap.simulatedDriver(cuda)),
+                java("CallTable", CallTableSource.emit(cuda)),
                 java("RegionText", TextSource.emit())));
         outputs.addAll(layout(spec.region()));
         outputs.addAll(layout(spec.board()));

@@ -26,6 +26,7 @@ final class FirstPage {
         page.putInt(HEADER_ON_ERROR_OFFSET, draft.onError().ordinal());
         text(HEADER_TENANT_OFFSET, HEADER_COMMAND_OFFSET, draft.tenant());
         text(HEADER_COMMAND_OFFSET, HEADER_COMMAND_OFFSET + COMMAND_BYTES, draft.command());
+        page.putLong(HEADER_ENTRIES_DIGEST_OFFSET, CallTable.DIGEST);
         page.putInt(LIMITS_ON_OOM_OFFSET, draft.onOom().waits() ? 1 : 0);
         page.putInt(LIMITS_OOM_WAIT_MILLIS_OFFSET, draft.onOom().waitMillis());
         for (int gpu = 0; gpu < MemoryLimits.GPUS; gpu++) {

@@ -1,0 +1,45 @@
+package sluice.codegen;
+
+import java.nio.charset.StandardCharsets;
+import java.util.stream.Collectors;
+
+/// `CallTable.java`: the names of the entry points that the region counts the calls of, and what they do.
+final class CallTableSource {
+    private static final long FNV_BASIS = 0xcbf29ce484222325L;
+    private static final long FNV_PRIME = 0x100000001b3L;
+
+    private CallTableSource() {}
+
+    static String emit(ApiSpec cuda) {
+        return """
+                package sluice.region;
+
+                import java.util.List;
+
+                /// Generated from spec/%s: the CUDA entry points by the number that they have in the region's record `call`.
+                public final class CallTable {
+                    /// Of the names in their order; another one in a region means that its numbers stand for other names.
+                    public static final long DIGEST = 0x%xL;
+
+                    public static final List<String> NAMES = \"""
+                %s            \""".lines().toList();
+
+                    private CallTable() {}
+                }
+                """.formatted(
+                        cuda.file().fileName(),
+                        digest(cuda),
+                        cuda.symbols().stream().map(Symbol::name).collect(Collectors.joining("\n")).indent(12));
+    }
+
+    /// FNV-1a of the names, each ended by a newline.
+    static long digest(ApiSpec cuda) {
+        long digest = FNV_BASIS;
+        for (var symbol : cuda.symbols()) {
+            for (byte letter : (symbol.name() + "\n").getBytes(StandardCharsets.UTF_8)) {
+                digest = (digest ^ letter) * FNV_PRIME;
+            }
+        }
+        return digest;
+    }
+}

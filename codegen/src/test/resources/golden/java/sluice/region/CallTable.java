@@ -1,0 +1,36 @@
+package sluice.region;
+
+import java.util.List;
+
+/// Generated from spec/cuda.api: the CUDA entry points by the number that they have in the region's record `call`.
+public final class CallTable {
+    /// Of the names in their order; another one in a region means that its numbers stand for other names.
+    public static final long DIGEST = 0xea2b4e82fc2f1da4L;
+
+    public static final List<String> NAMES = """
+            cuInit
+            cuDeviceGetUuid
+            cuDeviceGetProperties
+            cuCtxSynchronize
+            cuMemAlloc
+            cuMemAlloc_v2
+            cuMemAllocAsync
+            cuMemAllocAsync_ptsz
+            cuMemFreeAsync
+            cuMemFreeAsync_ptsz
+            cuMemcpyDtoH_v2
+            cuMemcpyDtoH_v2_ptds
+            cuMemcpy2DAsync
+            cuMemcpy2DAsync_ptsz
+            cuMemsetD2D16
+            cuMemPrefetchBatchAsync
+            cuMemBatchDecompressAsync
+            cuLaunchEverywhere
+            cuLaunchHostFunc
+            cuLaunchHostFunc_ptsz
+            cuMemGetInfo_v2
+            cudbgMain
+            """.lines().toList();
+
+    private CallTable() {}
+}

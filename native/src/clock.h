@@ -1,0 +1,36 @@
+/* clock: how long calls take, without a system call: the processor's own counter, and what one tick of it is. */
+#ifndef SL_CLOCK_H
+#define SL_CLOCK_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "entry.h"
+
+extern _Atomic bool sl_clock_counts;        /* the processor has a counter that never changes its speed, and it is known */
+extern _Atomic uint64_t sl_clock_scale;     /* nanoseconds in a tick, << 32 */
+extern _Atomic uint64_t sl_clock_next_look; /* ticks at which to measure the scale again */
+
+uint64_t sl_clock_ticks_slowly(void);
+void sl_clock_look(void);
+/* The child after a fork. */
+void sl_clock_forget(void);
+
+/* Grows evenly with time, the same for all threads and processes of the machine: the counter, or else CLOCK_MONOTONIC. */
+static inline uint64_t sl_clock_ticks(void) {
+#ifdef __x86_64__
+    if (__builtin_expect(atomic_load_explicit(&sl_clock_counts, memory_order_relaxed), 1))
+        return __builtin_ia32_rdtsc();
+#endif
+    return sl_clock_ticks_slowly();
+}
+
+/* A span of ticks that has ended by now, in nanoseconds. */
+static inline uint64_t sl_clock_nanos(uint64_t ticks, uint64_t now_ticks) {
+    if (SL_UNLIKELY(now_ticks >= atomic_load_explicit(&sl_clock_next_look, memory_order_relaxed)))
+        sl_clock_look();
+    return (uint64_t)((unsigned __int128)ticks * atomic_load_explicit(&sl_clock_scale, memory_order_relaxed) >> 32);
+}
+
+#endif

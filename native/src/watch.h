@@ -1,0 +1,75 @@
+/* watch: every call of the program is counted in the region, and told to who asked for more.
+ *
+ * The generated entries.c watches each call: while nobody asks, it counts it and nothing else; while somebody does, it also
+ * gathers the detail. */
+#ifndef SL_WATCH_H
+#define SL_WATCH_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "clock.h"
+#include "entry.h"
+
+/* What a call does. */
+enum {
+    SL_DETAIL_NONE,
+    SL_DETAIL_KERNEL,
+    SL_DETAIL_COPY,
+    SL_DETAIL_SET,
+    SL_DETAIL_MEMORY, /* takes or gives back memory */
+    SL_DETAIL_GRAPH,  /* launches one */
+    SL_DETAIL_SYNC,
+};
+
+/* From where to where a copy goes; in the order of the region's record traffic. */
+enum {
+    SL_DIRECTION_NONE,
+    SL_DIRECTION_TO_GPU,
+    SL_DIRECTION_FROM_GPU,
+    SL_DIRECTION_ON_GPU,
+    SL_DIRECTION_BETWEEN_GPUS,
+    SL_DIRECTION_HOST,
+    SL_DIRECTION_OTHER, /* the call does not say */
+};
+
+typedef struct {
+    uint64_t stream;   /* the handle; 0 = the call has none, 1 = the default stream, 2 = the calling thread's own default stream */
+    uint64_t bytes;    /* asked to copy, set or allocate; 0 = the parameters do not tell */
+    uint64_t function; /* CUfunction or CUkernel of a kernel, CUgraphExec of a graph; else 0 */
+    unsigned grid[3], block[3], shared_bytes; /* 0 where the call does not say */
+    uint8_t kind;
+    uint8_t direction;
+} sl_watch_detail_t;
+
+typedef struct {
+    uint64_t begin_ticks;
+} sl_watch_t;
+
+/* Who is told of each call, besides the counters. */
+enum { SL_SINK_TRACE = 1, SL_SINK_PROFILE = 2 };
+extern _Atomic unsigned sl_watch_sinks;
+void sl_watch_switch(unsigned sink, bool on);
+
+/* The driver was found: from now on there may be calls. */
+void sl_watch_start(void);
+/* The child after a fork. */
+void sl_watch_forget(void);
+
+static inline bool sl_watch_is_told(void) {
+    return SL_UNLIKELY(atomic_load_explicit(&sl_watch_sinks, memory_order_relaxed) != 0);
+}
+
+static inline sl_watch_t sl_watch_begin(void) {
+    return (sl_watch_t){sl_clock_ticks()};
+}
+
+/* After the call: counts it. */
+void sl_watch_end(sl_watch_t watch, unsigned entry, int status);
+void sl_watch_end_bytes(sl_watch_t watch, unsigned entry, int status, uint64_t bytes);
+void sl_watch_end_copy(sl_watch_t watch, unsigned entry, int status, uint64_t bytes, unsigned direction);
+/* Counts it and tells all who asked. */
+void sl_watch_tell(sl_watch_t watch, unsigned entry, int status, const sl_watch_detail_t *detail);
+
+#endif
