@@ -1,6 +1,6 @@
 package sluice.codegen;
 
-/// The accessors of one field in a view. Unsigned 32-bit numbers are a `long` in Java, so that none is read as negative.
+/// The accessors of one field in a view. Unsigned 32-bit numbers are a `long` in Java and 16-bit ones an `int`, so that none is read as negative.
 final class FieldSource {
     private FieldSource() {}
 
@@ -101,19 +101,24 @@ final class FieldSource {
     }
 
     private static String handle(FieldType.Number number) {
-        return number.bytes() == 4 ? "INT" : "LONG";
+        return switch (number.bytes()) {
+            case 2 -> "SHORT";
+            case 4 -> "INT";
+            default -> "LONG";
+        };
     }
 
     private static String typed(String template, LayoutSpec.Field field, FieldType.Number number) {
         var unsignedInt = number == FieldType.Number.U32;
+        var unsignedShort = number == FieldType.Number.U16;
         var isInt = number.bytes() == 4;
         return template
-                .replace("@type@", isInt && !unsignedInt ? "int" : "long")
+                .replace("@type@", (isInt && !unsignedInt) || unsignedShort ? "int" : "long")
                 .replace("@HANDLE@", handle(number))
                 .replace("@get@", field.concurrent() ? "getAcquire" : "get")
                 .replace("@set@", field.concurrent() ? "setRelease" : "set")
-                .replace("@read@", unsignedInt ? "Integer.toUnsignedLong((int) " : isInt ? "(int) " : "(long) ")
-                .replace("@end@", unsignedInt ? ")" : "")
-                .replace("@write@", unsignedInt ? "(int) " : "");
+                .replace("@read@", unsignedShort ? "Short.toUnsignedInt((short) " : unsignedInt ? "Integer.toUnsignedLong((int) " : isInt ? "(int) " : "(long) ")
+                .replace("@end@", unsignedInt || unsignedShort ? ")" : "")
+                .replace("@write@", unsignedShort ? "(short) " : unsignedInt ? "(int) " : "");
     }
 }

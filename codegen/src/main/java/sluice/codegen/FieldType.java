@@ -14,7 +14,7 @@ sealed interface FieldType {
     String word();
 
     enum Number {
-        U32(4), U64(8), I32(4), I64(8);
+        U16(2), U32(4), U64(8), I32(4), I64(8);
 
         private final int bytes;
 

@@ -29,6 +29,7 @@ final class Generator {
                 java("RegionText", TextSource.emit())));
         outputs.addAll(layout(spec.region()));
         outputs.addAll(layout(spec.board()));
+        outputs.addAll(layout(spec.trace()));
         return outputs;
     }
 
@@ -46,11 +47,16 @@ final class Generator {
         return new Output("java/sluice/region/" + className + ".java", content);
     }
 
+    private static Output page(LayoutSpec spec) {
+        return new Output(spec.file().page(), LayoutPage.emit(spec));
+    }
+
     /// The reference pages, which are committed.
     static List<Output> pages(Spec spec) {
         return List.of(
                 new Output("hooks.md", HooksPage.emit(spec.cuda(), spec.nvml())),
-                new Output("region.md", LayoutPage.emit(spec.region())),
-                new Output("board.md", LayoutPage.emit(spec.board())));
+                page(spec.region()),
+                page(spec.board()),
+                page(spec.trace()));
     }
 }

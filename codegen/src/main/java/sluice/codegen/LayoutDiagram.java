@@ -4,7 +4,7 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 
-/// The picture of the file in `docs/region.md` and `docs/board.md`: what lies at which offset.
+/// The picture of the file in `docs/region.md` and its like: what lies at which offset.
 final class LayoutDiagram {
     private static final int WIDTH = 30;
 
@@ -26,11 +26,12 @@ final class LayoutDiagram {
         for (var place : spec.places().stream().sorted(Comparator.comparingLong(LayoutSpec.Place::offset)).toList()) {
             unused(end, place.offset());
             edge(place.offset());
-            box(place.record().name(), place.count() + " × " + place.record().bytes(), place.note());
+            box(place.record().name(), (place.isOpen() ? "n" : place.count()) + " × " + place.record().bytes(), place.note());
             end = place.end();
         }
         unused(end, spec.fileBytes());
-        lines.add("%9d └%s┘".formatted(spec.fileBytes(), "─".repeat(WIDTH)));
+        var last = spec.places().stream().anyMatch(LayoutSpec.Place::isOpen) ? "" : Long.toString(spec.fileBytes());
+        lines.add("%9s └%s┘".formatted(last, "─".repeat(WIDTH)));
     }
 
     private void unused(long from, long to) {

@@ -2,21 +2,28 @@ package sluice.codegen;
 
 import java.util.Locale;
 
-/// The memory-mapped files that C and Java share, and what differs between them. The Java views of the board have its name
+/// The memory-mapped files that C and Java share, and what differs between them. The Java views of a file have its name
 /// in them, those of the region, which is the rule, have nothing.
 enum LayoutFile {
-    REGION("", "of one tenant, shared by the library in each of its processes and by the tools"),
-    BOARD("Board", "of one GPU, on which its tenants take turns; shared by the library in their processes and by the tools");
+    REGION("", true, "region.md", "of one tenant, shared by the library in each of its processes and by the tools"),
+    BOARD(
+            "Board", true, "board.md",
+            "of one GPU, on which its tenants take turns; shared by the library in their processes and by the tools"),
+    TRACE("Trace", false, "trace-file.md", "of one traced thread, written by the library and read by the tools");
 
     private final String viewPrefix;
+    private final boolean firstPageIsReadOnly;
+    private final String page;
     private final String purpose;
 
-    LayoutFile(String viewPrefix, String purpose) {
+    LayoutFile(String viewPrefix, boolean firstPageIsReadOnly, String page, String purpose) {
         this.viewPrefix = viewPrefix;
+        this.firstPageIsReadOnly = firstPageIsReadOnly;
+        this.page = page;
         this.purpose = purpose;
     }
 
-    /// `region`, `board`: as in the names of C and of the pages.
+    /// `region`, `board`, `trace`: as in the names of C.
     String word() {
         return name().toLowerCase(Locale.ROOT);
     }
@@ -31,6 +38,16 @@ enum LayoutFile {
 
     String viewClass(LayoutSpec.Record record) {
         return viewPrefix + JavaNames.pascal(record.name()) + "View";
+    }
+
+    /// Whether the library maps the first page so that it cannot write there.
+    boolean firstPageIsReadOnly() {
+        return firstPageIsReadOnly;
+    }
+
+    /// Name of the reference page.
+    String page() {
+        return page;
     }
 
     /// Ends the sentence "The memory-mapped file …".

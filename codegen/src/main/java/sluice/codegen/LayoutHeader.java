@@ -3,14 +3,14 @@ package sluice.codegen;
 import java.util.Locale;
 import java.util.stream.Collectors;
 
-/// `region_layout.h`, `board_layout.h`: the records of a file as C structs, with an assertion for each offset and size.
+/// `region_layout.h` and its like: the records of a file as C structs, with an assertion for each offset and size.
 final class LayoutHeader {
     private LayoutHeader() {}
 
     static String emit(LayoutSpec spec) {
         var word = spec.file().word();
         return """
-                /* Generated from spec/%1$s.abi: the layout of the %1$s. docs/%1$s.md explains every field. */
+                /* Generated from spec/%1$s.abi: the layout of the %1$s. docs/%9$s explains every field. */
                 #ifndef SL_%2$s_LAYOUT_H
                 #define SL_%2$s_LAYOUT_H
 
@@ -25,7 +25,7 @@ final class LayoutHeader {
 
                 %7$s
 
-                %8$s
+                %10$s%8$s
 
                 #endif
                 """.formatted(
@@ -36,14 +36,25 @@ final class LayoutHeader {
                         spec.fileBytes(),
                         spec.pageBytes(),
                         spec.places().stream().map(place -> place(word, place)).collect(Collectors.joining("\n")),
-                        spec.records().stream().map(record -> struct(word, record)).collect(Collectors.joining("\n\n")));
+                        spec.records().stream().map(record -> struct(word, record)).collect(Collectors.joining("\n\n")),
+                        spec.file().page(),
+                        values(spec));
+    }
+
+    private static String values(LayoutSpec spec) {
+        if (spec.values().isEmpty()) {
+            return "";
+        }
+        return spec.values().stream()
+                .map(value -> "    SL_%s_%s = %d,\n".formatted(
+                        spec.file().word().toUpperCase(Locale.ROOT), value.name().toUpperCase(Locale.ROOT), value.number()))
+                .collect(Collectors.joining("", "enum {\n", "};\n\n"));
     }
 
     private static String place(String word, LayoutSpec.Place place) {
         var name = (word + "_" + place.record().name()).toUpperCase(Locale.ROOT);
-        return """
-                #define SL_%1$s_OFFSET %2$d
-                #define SL_%1$s_COUNT %3$d""".formatted(name, place.offset(), place.count());
+        var count = place.isOpen() ? "" : "\n#define SL_%s_COUNT %d".formatted(name, place.count());
+        return "#define SL_%s_OFFSET %d%s".formatted(name, place.offset(), count);
     }
 
     private static String struct(String word, LayoutSpec.Record record) {

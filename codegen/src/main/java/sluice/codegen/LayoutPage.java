@@ -4,7 +4,7 @@ import java.util.Arrays;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
-/// `docs/region.md`, `docs/board.md`: the constitution of a shared file.
+/// `docs/region.md` and its like: the constitution of a shared file.
 final class LayoutPage {
     private LayoutPage() {}
 
@@ -15,7 +15,7 @@ final class LayoutPage {
                 The memory-mapped file %s.
                 Generated from `spec/%s`; to change it, change that and run `mvn -q -pl codegen compile exec:exec@docs`.
 
-                Layout %d, %d bytes, little-endian. A reader that finds another layout refuses and names both versions.
+                Layout %d, %s, little-endian. A reader that finds another layout refuses and names both versions.
 
                 ## Rules
                 %s
@@ -29,12 +29,13 @@ final class LayoutPage {
                 ```
                 %s
                 ```
-                %s""".formatted(
+                %s%s""".formatted(
                         spec.file().word(),
                         spec.file().purpose(),
                         spec.file().fileName(),
                         spec.layout(),
-                        spec.fileBytes(),
+                        spec.places().stream().anyMatch(LayoutSpec.Place::isOpen)
+                                ? spec.fileBytes() + " bytes and the events" : spec.fileBytes() + " bytes",
                         IntStream.range(0, spec.rules().size())
                                 .mapToObj(i -> i + 1 + ". " + spec.rules().get(i))
                                 .collect(Collectors.joining("\n")),
@@ -42,7 +43,23 @@ final class LayoutPage {
                                 .map(order -> "| %s | %s |".formatted(order.word(), order.meaning()))
                                 .collect(Collectors.joining("\n")),
                         LayoutDiagram.emit(spec),
+                        values(spec),
                         spec.places().stream().map(LayoutPage::record).collect(Collectors.joining()));
+    }
+
+    private static String values(LayoutSpec spec) {
+        if (spec.values().isEmpty()) {
+            return "";
+        }
+        return """
+
+                ## Values
+                | name | value | meaning |
+                |---|---|---|
+                %s
+                """.formatted(spec.values().stream()
+                        .map(value -> "| `%s` | %d | %s |".formatted(value.name(), value.number(), value.meaning()))
+                        .collect(Collectors.joining("\n")));
     }
 
     private static String record(LayoutSpec.Place place) {
@@ -56,7 +73,7 @@ final class LayoutPage {
                 %s
                 """.formatted(
                 place.record().name(),
-                place.count() == 1 ? "One record" : place.count() + " records",
+                place.count() == 1 ? "One record" : (place.isOpen() ? "n" : place.count()) + " records",
                 place.record().bytes(),
                 place.offset(),
                 place.record().fields().stream().map(LayoutPage::field).collect(Collectors.joining("\n")));

@@ -17,6 +17,7 @@ final class LayoutParser {
     private final Problems problems;
     private final List<LayoutSpec.Record> records = new ArrayList<>();
     private final List<LayoutSpec.Place> places = new ArrayList<>();
+    private final List<LayoutSpec.Value> values = new ArrayList<>();
     private final List<String> rules = new ArrayList<>();
     private List<LayoutSpec.Field> fields = new ArrayList<>();
     private int layout;
@@ -43,7 +44,7 @@ final class LayoutParser {
             }
         }
         var spec = new LayoutSpec(file, parser.layout, parser.magic, parser.pageBytes, List.copyOf(parser.rules),
-                List.copyOf(parser.records), List.copyOf(parser.places));
+                List.copyOf(parser.records), List.copyOf(parser.places), List.copyOf(parser.values));
         LayoutRules.check(spec, path, Math.max(1, lines.size()), problems);
         return spec;
     }
@@ -63,7 +64,7 @@ final class LayoutParser {
         if (line.isEmpty()) {
             return;
         }
-        if (line.contains("|")) {
+        if (line.contains("|") && !line.startsWith("value ")) {
             field(number, line.split("\\|", -1));
             return;
         }
@@ -74,8 +75,9 @@ final class LayoutParser {
             case "magic" -> magic(number, words);
             case "record" -> record(number, words);
             case "place" -> place(number, words);
+            case "value" -> value(number, line.split("\\s+", 4));
             default -> problems.report(path, number,
-                    "unknown directive '" + words[0] + "'; one of layout, magic, page, record, place");
+                    "unknown directive '" + words[0] + "'; one of layout, magic, page, value, record, place");
         }
     }
 
@@ -105,14 +107,22 @@ final class LayoutParser {
     }
 
     private void place(int number, String[] words) {
-        if (words.length != 4 || !words[2].matches("\\d{1,12}") || !words[3].matches("[1-9]\\d{0,6}")) {
+        if (words.length != 4 || !words[2].matches("\\d{1,12}") || !words[3].matches("[1-9]\\d{0,6}|\\*")) {
             problems.report(path, number, "write: place RECORD OFFSET COUNT");
             return;
         }
         records.stream().filter(record -> record.name().equals(words[1])).findFirst().ifPresentOrElse(
                 record -> places.add(new LayoutSpec.Place(
-                        record, Long.parseLong(words[2]), Integer.parseInt(words[3]), note, number)),
+                        record, Long.parseLong(words[2]), words[3].equals("*") ? 0 : Integer.parseInt(words[3]), note, number)),
                 () -> problems.report(path, number, "unknown record '" + words[1] + "'"));
+    }
+
+    private void value(int number, String[] words) {
+        if (words.length == 4 && NAME.matcher(words[1]).matches() && words[2].matches("\\d{1,6}")) {
+            values.add(new LayoutSpec.Value(words[1], Integer.parseInt(words[2]), words[3], number));
+        } else {
+            problems.report(path, number, "write: value NAME NUMBER MEANING");
+        }
     }
 
     private void field(int number, String[] columns) {
@@ -132,7 +142,7 @@ final class LayoutParser {
             problems.report(path, number, "bad name '" + columns[0] + "'; small letters, digits and _ only");
         } else if (type.isEmpty()) {
             problems.report(path, number,
-                    "unknown type '" + columns[1] + "'; one of u32, u64, i32, i64, char[N], u8[N], or an array of a number");
+                    "unknown type '" + columns[1] + "'; one of u16, u32, u64, i32, i64, char[N], u8[N], or an array of a number");
         } else if (!writers.equals(NOBODY) && !WRITERS.containsAll(writers)) {
             problems.report(path, number, "unknown writer '" + columns[2] + "'; one or more of creator, tools, library, or -");
         } else if (order.isEmpty()) {

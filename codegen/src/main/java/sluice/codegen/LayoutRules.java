@@ -25,6 +25,7 @@ final class LayoutRules {
             return;
         }
         rules.records();
+        rules.values();
         rules.places();
     }
 
@@ -69,6 +70,15 @@ final class LayoutRules {
         }
     }
 
+    private void values() {
+        var names = new HashSet<String>();
+        for (var value : spec.values()) {
+            if (!names.add(value.name())) {
+                problems.report(path, value.line(), "duplicate value '" + value.name() + "'");
+            }
+        }
+    }
+
     private void places() {
         var placed = new HashSet<LayoutSpec.Record>();
         var previous = (LayoutSpec.Place) null;
@@ -85,6 +95,10 @@ final class LayoutRules {
                 problems.report(path, place.line(), "place of '%s' at %d overlaps '%s', which ends at %d"
                         .formatted(name, place.offset(), previous.record().name(), previous.end()));
             }
+            if (previous != null && previous.isOpen()) {
+                problems.report(path, place.line(), "place of '%s' follows '%s', which has no end"
+                        .formatted(name, previous.record().name()));
+            }
             if (place.offset() < spec.pageBytes()) {
                 firstPage(place);
             }
@@ -98,7 +112,7 @@ final class LayoutRules {
             problems.report(path, place.line(), "place of '" + name + "' crosses the end of page 0");
         }
         place.record().fields().stream()
-                .filter(field -> field.writers().contains("library"))
+                .filter(field -> spec.file().firstPageIsReadOnly() && field.writers().contains("library"))
                 .findFirst()
                 .ifPresent(field -> problems.report(path, place.line(),
                         "'%s' lies on page 0, which the library maps read-only, but the library writes its field '%s'"

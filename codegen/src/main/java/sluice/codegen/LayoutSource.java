@@ -2,7 +2,7 @@ package sluice.codegen;
 
 import java.util.stream.Collectors;
 
-/// `RegionLayout.java`, `BoardLayout.java`: sizes, offsets and counts of a shared file.
+/// `RegionLayout.java` and its like: sizes, offsets and counts of a shared file.
 final class LayoutSource {
     private LayoutSource() {}
 
@@ -10,7 +10,7 @@ final class LayoutSource {
         return """
                 package sluice.region;
 
-                /// Generated from spec/%1$s.abi: the layout of the %1$s's file. docs/%1$s.md explains every field.
+                /// Generated from spec/%1$s.abi: the layout of the %1$s's file. docs/%9$s explains every field.
                 public final class %2$s {
                     /// Version of the layout.
                     public static final int LAYOUT = %3$d;
@@ -18,12 +18,12 @@ final class LayoutSource {
                     /// The first word of the file.
                     public static final long MAGIC = 0x%4$xL;
 
-                    /// Size of the file.
+                    /// Size of the file%10$s.
                     public static final long %5$s_BYTES = %6$dL;
 
-                    /// Size of page 0, which the library maps read-only.
+                    /// Size of page 0%11$s.
                     public static final int PAGE_BYTES = %7$d;
-                %8$s
+                %12$s%8$s
                     private %2$s() {}
                 }
                 """.formatted(
@@ -34,25 +34,39 @@ final class LayoutSource {
                         JavaNames.constant(spec.file().word()),
                         spec.fileBytes(),
                         spec.pageBytes(),
-                        spec.places().stream().map(LayoutSource::place).collect(Collectors.joining()));
+                        spec.places().stream().map(LayoutSource::place).collect(Collectors.joining()),
+                        spec.file().page(),
+                        spec.places().stream().anyMatch(LayoutSpec.Place::isOpen) ? " without the records that it counts itself" : "",
+                        spec.file().firstPageIsReadOnly() ? ", which the library maps read-only" : "",
+                        spec.values().stream().map(LayoutSource::value).collect(Collectors.joining()));
+    }
+
+    private static String value(LayoutSpec.Value value) {
+        var meaning = Character.toUpperCase(value.meaning().charAt(0)) + value.meaning().substring(1);
+        return """
+
+                    /// %s.
+                    public static final int %s = %d;
+                """.formatted(meaning, JavaNames.constant(value.name()), value.number());
     }
 
     private static String place(LayoutSpec.Place place) {
         return """
 
-                    /// Where the %2$s records lie, how large one is and how many there are.
+                    /// Where the %2$s records lie%6$s.
                     public static final long %1$s_OFFSET = %3$dL;
                     public static final int %1$s_BYTES = %4$d;
-                    public static final int %1$s_COUNT = %5$d;
-                """.formatted(
+                %5$s""".formatted(
                 JavaNames.constant(place.record().name()),
                 place.record().name(),
                 place.offset(),
                 place.record().bytes(),
-                place.count()) + (place.count() == 1 ? fields(place) : "");
+                place.isOpen() ? "" : "    public static final int %s_COUNT = %d;\n"
+                        .formatted(JavaNames.constant(place.record().name()), place.count()),
+                place.isOpen() ? " and how large one is" : ", how large one is and how many there are") + (place.count() <= 1 ? fields(place) : "");
     }
 
-    /// For who writes a record that exists once without a mapped view.
+    /// For who writes a record that exists once, or reads many, without a view; of many it is the first one's.
     private static String fields(LayoutSpec.Place place) {
         return place.record().fields().stream()
                 .map(field -> "    public static final int %s_%s_OFFSET = %d;\n".formatted(

@@ -4,7 +4,8 @@ import java.util.List;
 
 /// The layout of a shared file: records with their fields, and the places where they lie in it.
 record LayoutSpec(
-        LayoutFile file, int layout, String magic, int pageBytes, List<String> rules, List<Record> records, List<Place> places) {
+        LayoutFile file, int layout, String magic, int pageBytes, List<String> rules, List<Record> records, List<Place> places,
+        List<Value> values) {
 
     record Record(String name, int bytes, List<Field> fields, int line) {
         int usedBytes() {
@@ -19,8 +20,16 @@ record LayoutSpec(
         }
     }
 
+    /// A number that a field may have.
+    record Value(String name, int number, String meaning, int line) {}
+
     /// The note is the comment directly above the place, for people.
     record Place(Record record, long offset, int count, String note, int line) {
+        /// As many records as the file says itself.
+        boolean isOpen() {
+            return count == 0;
+        }
+
         long end() {
             return offset + (long) record.bytes() * count;
         }

@@ -12,7 +12,7 @@ import java.util.Map;
 public final class Main {
     private static final String USAGE = """
             usage: generate --spec DIR --out DIR      write the sources that the build needs
-                   docs     --spec DIR --out DIR      write hooks.md, region.md and board.md
+                   docs     --spec DIR --out DIR      write the reference pages
                    compare  --spec DIR --toolkit DIR  print what differs from a CUDA toolkit's headers""";
 
     private static final class Usage extends Exception {

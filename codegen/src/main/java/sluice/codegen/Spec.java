@@ -7,14 +7,15 @@ import java.nio.file.Path;
 import java.util.List;
 
 /// All specs together.
-record Spec(ApiSpec cuda, ApiSpec nvml, LayoutSpec region, LayoutSpec board) {
+record Spec(ApiSpec cuda, ApiSpec nvml, LayoutSpec region, LayoutSpec board, LayoutSpec trace) {
     /// Reads a folder of specs; what is wrong in them is in `problems` afterwards.
     static Spec read(Path folder, Problems problems) throws IOException {
         return new Spec(
                 api(ApiFile.CUDA, folder, problems),
                 api(ApiFile.NVML, folder, problems),
                 layout(LayoutFile.REGION, folder, problems),
-                layout(LayoutFile.BOARD, folder, problems));
+                layout(LayoutFile.BOARD, folder, problems),
+                layout(LayoutFile.TRACE, folder, problems));
     }
 
     private static ApiSpec api(ApiFile api, Path folder, Problems problems) throws IOException {

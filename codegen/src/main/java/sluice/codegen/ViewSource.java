@@ -10,7 +10,7 @@ final class ViewSource {
     static String emit(LayoutSpec spec, LayoutSpec.Record record) {
         var type = spec.file().viewClass(record);
         var place = spec.places().stream().filter(it -> it.record() == record).findFirst().orElseThrow();
-        var indexed = place.count() > 1
+        var indexed = place.count() > 1 || place.isOpen()
                 || record.fields().stream().anyMatch(field -> field.type() instanceof FieldType.Array);
         return """
                 package sluice.region;
@@ -47,7 +47,7 @@ final class ViewSource {
     }
 
     private static String handles(LayoutSpec.Record record) {
-        return Stream.of("INT", "LONG")
+        return Stream.of("SHORT", "INT", "LONG")
                 .filter(handle -> record.fields().stream().anyMatch(field -> FieldSource.handle(field.type()).equals(handle)))
                 .map(handle -> "    private static final VarHandle %1$s = ValueLayout.JAVA_%1$s.varHandle();\n".formatted(handle))
                 .collect(Collectors.joining());
@@ -60,6 +60,15 @@ final class ViewSource {
                 /// The record in a mapped %3$s.
                 public static %2$s of(MemorySegment %3$s) {
                     return new %2$s(%3$s.asSlice(%4$s.%1$s_OFFSET, %4$s.%1$s_BYTES));
+                }
+                """
+                : place.isOpen()
+                ? """
+                /// The record with this index in a mapped %3$s, which must have it.
+                public static %2$s at(MemorySegment %3$s, long index) {
+                    Objects.checkIndex(index, (%3$s.byteSize() - %4$s.%1$s_OFFSET) / %4$s.%1$s_BYTES);
+                    return new %2$s(%3$s.asSlice(
+                            %4$s.%1$s_OFFSET + index * %4$s.%1$s_BYTES, %4$s.%1$s_BYTES));
                 }
                 """
                 : """

@@ -67,13 +67,13 @@ class LayoutParserTest {
     @Test
     void shouldReportUnknownWordsOfAField() {
         assertThat(problemsOfFields("""
-                a | u16 | library | owner  | x | -
+                a | u8  | library | owner  | x | -
                 b | u32 | nobody  | owner  | x | -
                 c | u32 | library | quick  | x | -
                 D | u32 | library | owner  | x | -
                 e | u32 | library | owner  | x
                 f | u32 | library | owner  | x | -""")).containsExactly(
-                "region.abi:5: unknown type 'u16'; one of u32, u64, i32, i64, char[N], u8[N], or an array of a number",
+                "region.abi:5: unknown type 'u8'; one of u16, u32, u64, i32, i64, char[N], u8[N], or an array of a number",
                 "region.abi:6: unknown writer 'nobody'; one or more of creator, tools, library, or -",
                 "region.abi:7: unknown order 'quick'; one of once, atomic, release, owner",
                 "region.abi:8: bad name 'D'; small letters, digits and _ only",
@@ -136,7 +136,20 @@ class LayoutParserTest {
                         "region.abi:10: write: layout N",
                         "region.abi:11: write: record NAME SIZE",
                         "region.abi:12: write: place RECORD OFFSET COUNT",
-                        "region.abi:13: unknown directive 'palce'; one of layout, magic, page, record, place");
+                        "region.abi:13: unknown directive 'palce'; one of layout, magic, page, value, record, place");
+    }
+
+    @Test
+    void shouldLetNothingFollowAPlaceWithoutEnd() {
+        assertThat(problemsOfPlaces("place limits 0 1\nplace slot 4096 *")).isEmpty();
+        assertThat(problemsOfPlaces("place slot 4096 *\nplace limits 8192 1"))
+                .containsExactly("region.abi:9: place of 'limits' follows 'slot', which has no end");
+    }
+
+    @Test
+    void shouldReportBadValues() {
+        assertThat(problemsOfPlaces("place limits 0 1\nplace slot 4096 1\nvalue a 1 x\nvalue a 2 y\nvalue b two z"))
+                .containsExactly("region.abi:11: duplicate value 'a'", "region.abi:12: write: value NAME NUMBER MEANING");
     }
 
     @Test

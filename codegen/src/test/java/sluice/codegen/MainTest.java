@@ -61,6 +61,8 @@ class MainTest {
                 Files.readString(Checkout.tinySpec().resolve("region.abi")).replace("layout 3", "layout three"));
         Files.writeString(folder.resolve("board.abi"), "layout 1\nmagic B\npage 4096\nplace turn 0 1\n");
 
+        Files.copy(Checkout.tinySpec().resolve("trace.abi"), folder.resolve("trace.abi"));
+
         assertThat(run("generate", "--spec", folder, "--out", folder.resolve("out"))).isEqualTo(1);
         assertThat(err.toString(StandardCharsets.UTF_8).lines()).satisfiesExactly(
                 line -> assertThat(line).startsWith(folder + "/cuda.api:2: unknown role 'chrage'; one of "),
@@ -72,7 +74,7 @@ class MainTest {
 
     @Test
     void shouldReportSpecThatIsNotText() throws Exception {
-        for (var name : List.of("cuda.api", "nvml.api", "region.abi", "board.abi")) {
+        for (var name : List.of("cuda.api", "nvml.api", "region.abi", "board.abi", "trace.abi")) {
             Files.copy(Checkout.tinySpec().resolve(name), folder.resolve(name));
         }
         Files.write(folder.resolve("nvml.api"), new byte[] {(byte) 0xff});

@@ -8,7 +8,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 class PagesTest {
     @ParameterizedTest
-    @ValueSource(strings = {"hooks.md", "region.md", "board.md"})
+    @ValueSource(strings = {"hooks.md", "region.md", "board.md", "trace-file.md"})
     void shouldHaveFreshPage(String name) throws Exception {
         var page = Generator.pages(Checkout.read(Checkout.spec())).stream()
                 .filter(output -> output.path().equals(name))
