@@ -1,5 +1,7 @@
 package sluice.trace;
 
+import static sluice.region.TraceLayout.*;
+
 import sluice.trace.TraceEvent.Direction;
 import sluice.trace.TraceEvent.Extent;
 import sluice.trace.TraceEvent.Reason;
@@ -27,18 +29,18 @@ final class EventDecoder {
         long d = words[RingEvent.D];
         long what = words[RingEvent.WHAT];
         return switch (RingEvent.kind(what)) {
-            case RingEvent.CALL -> new TraceEvent.Call(begin, end, pid, tid, gpu(d), functions.of(RingEvent.entry(what)), RingEvent.status(what),
+            case KIND_CALL -> new TraceEvent.Call(begin, end, pid, tid, gpu(d), functions.of(RingEvent.entry(what)), RingEvent.status(what),
                     words[RingEvent.STREAM], a, Direction.of(c & 0xff), (c & MEMORY_CHANGED) == 0 ? -1 : b);
-            case RingEvent.KERNEL -> new TraceEvent.Kernel(begin, end, pid, tid, gpu(d >>> 56), functions.of(RingEvent.entry(what)), RingEvent.status(what),
+            case KIND_KERNEL -> new TraceEvent.Kernel(begin, end, pid, tid, gpu(d >>> 56), functions.of(RingEvent.entry(what)), RingEvent.status(what),
                     words[RingEvent.STREAM], names.of(a), new Extent(b & 0xffffffffL, b >>> 32 & 0xffff, b >>> 48),
                     new Extent(c & 0xffff, c >>> 16 & 0xffff, c >>> 32 & 0xffff), d & 0xffffffffL);
-            case RingEvent.WAIT -> new TraceEvent.Wait(begin, end, pid, tid, gpu(d), Reason.of(a));
-            case RingEvent.TURN -> new TraceEvent.Turn(begin, end, pid, tid, gpu(d));
-            case RingEvent.BATCH -> new TraceEvent.Batch(begin, end, pid, tid, gpu(d), a, b, c);
-            case RingEvent.COST -> new TraceEvent.Cost(begin, end, pid, tid, gpu(d >>> 56), names.of(a), words[RingEvent.STREAM],
+            case KIND_WAIT -> new TraceEvent.Wait(begin, end, pid, tid, gpu(d), Reason.of(a));
+            case KIND_TURN -> new TraceEvent.Turn(begin, end, pid, tid, gpu(d));
+            case KIND_BATCH -> new TraceEvent.Batch(begin, end, pid, tid, gpu(d), a, b, c);
+            case KIND_COST -> new TraceEvent.Cost(begin, end, pid, tid, gpu(d >>> 56), names.of(a), words[RingEvent.STREAM],
                     d & 0xffffffffL, b, c);
-            case RingEvent.RANGE -> new TraceEvent.Range(begin, end, pid, tid, names.of(a), domain(c), (int) b, d != 1);
-            case RingEvent.MARK -> new TraceEvent.Mark(begin, end, pid, tid, names.of(a), domain(c));
+            case KIND_RANGE -> new TraceEvent.Range(begin, end, pid, tid, names.of(a), domain(c), (int) b, d != 1);
+            case KIND_MARK -> new TraceEvent.Mark(begin, end, pid, tid, names.of(a), domain(c));
             default -> null;
         };
     }

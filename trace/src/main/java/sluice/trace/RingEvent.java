@@ -1,28 +1,24 @@
 package sluice.trace;
 
-/// The words of an event in a ring, as the library writes them.
-final class RingEvent {
-    static final int BEGIN = 0;
-    static final int END = 1;
-    /// Kind in the lowest 16 bits, entry in the next 16, status in the upper 32.
-    static final int WHAT = 2;
-    static final int STREAM = 3;
-    static final int A = 4;
-    static final int B = 5;
-    static final int C = 6;
-    static final int D = 7;
+import static sluice.region.TraceLayout.*;
 
-    static final int CLOCK = 1;
-    static final int CALL = 2;
-    static final int KERNEL = 3;
-    static final int WAIT = 4;
-    static final int TURN = 5;
-    static final int BATCH = 6;
-    static final int COST = 7;
-    static final int RANGE = 8;
-    static final int MARK = 9;
+/// The words of an event in a ring. Kind, entry and status share one.
+final class RingEvent {
+    static final int WORDS = EVENT_BYTES / Long.BYTES;
+    static final int BEGIN = word(EVENT_BEGIN_TICKS_OFFSET);
+    static final int END = word(EVENT_END_TICKS_OFFSET);
+    static final int WHAT = word(EVENT_KIND_OFFSET);
+    static final int STREAM = word(EVENT_STREAM_OFFSET);
+    static final int A = word(EVENT_A_OFFSET);
+    static final int B = word(EVENT_B_OFFSET);
+    static final int C = word(EVENT_C_OFFSET);
+    static final int D = word(EVENT_D_OFFSET);
 
     private RingEvent() {}
+
+    private static int word(int offset) {
+        return (int) (offset - EVENT_OFFSET) / Long.BYTES;
+    }
 
     static int kind(long what) {
         return (int) (what & 0xffff);

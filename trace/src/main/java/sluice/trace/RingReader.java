@@ -1,5 +1,7 @@
 package sluice.trace;
 
+import static sluice.region.TraceLayout.*;
+
 import java.io.IOException;
 import java.nio.ByteBuffer;
 
@@ -44,8 +46,8 @@ final class RingReader {
     void next(long[] words) throws IOException {
         boolean isLate = lateEndTicks < endTicks;
         ByteBuffer from = isLate ? single : block;
-        int at = isLate ? 0 : (int) (number - blockFirst) * RingLayout.EVENT_BYTES;
-        for (int word = 0; word < RingLayout.EVENT_WORDS; word++) {
+        int at = isLate ? 0 : (int) (number - blockFirst) * EVENT_BYTES;
+        for (int word = 0; word < RingEvent.WORDS; word++) {
             words[word] = from.getLong(at + word * Long.BYTES);
         }
         if (isLate) {
@@ -61,10 +63,10 @@ final class RingReader {
                 blockFirst = number;
                 blockEvents = ring.read(number, block);
             }
-            int at = (int) (number - blockFirst) * RingLayout.EVENT_BYTES;
+            int at = (int) (number - blockFirst) * EVENT_BYTES;
             if (lateAt < late.length && late[lateAt] == number) {
                 lateAt++;
-            } else if (RingEvent.kind(block.getLong(at + Long.BYTES * RingEvent.WHAT)) != RingEvent.CLOCK) {
+            } else if (RingEvent.kind(block.getLong(at + Long.BYTES * RingEvent.WHAT)) != KIND_CLOCK) {
                 endTicks = block.getLong(at + Long.BYTES * RingEvent.END);
                 return;
             }

@@ -1,5 +1,7 @@
 package sluice.trace;
 
+import static sluice.region.TraceLayout.*;
+
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.Arrays;
@@ -30,7 +32,7 @@ final class RingScan {
         for (long number = ring.first(); number < ring.end(); ) {
             int count = ring.read(number, block);
             for (int event = 0; event < count; event++) {
-                scan.look(number + event, block, event * RingLayout.EVENT_BYTES, clock);
+                scan.look(number + event, block, event * EVENT_BYTES, clock);
             }
             number += count;
         }
@@ -39,7 +41,7 @@ final class RingScan {
 
     private void look(long number, ByteBuffer block, int at, TickClock.Builder clock) {
         long begin = block.getLong(at);
-        if (RingEvent.kind(block.getLong(at + Long.BYTES * RingEvent.WHAT)) == RingEvent.CLOCK) {
+        if (RingEvent.kind(block.getLong(at + Long.BYTES * RingEvent.WHAT)) == KIND_CLOCK) {
             clock.add(begin, block.getLong(at + Long.BYTES * RingEvent.A), block.getLong(at + Long.BYTES * RingEvent.B));
             return;
         }

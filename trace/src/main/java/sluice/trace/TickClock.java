@@ -11,6 +11,9 @@ final class TickClock {
     /// Reading both clocks takes tens of nanoseconds. Over this distance that is an error of a few in a million.
     private static final long APART_NANOS = 10_000_000;
 
+    /// What a trace that is shorter than that must do with.
+    private static final long SHORT_NANOS = 20_000;
+
     private final long[] ticks;
     private final long[] nanos;
     private final TraceInfo.Anchor anchor;
@@ -90,6 +93,8 @@ final class TickClock {
             }
             if (kept.isEmpty()) {
                 kept.add(new Moment(0, 0, 0));
+            } else if (kept.size() == 1 && moments.getLast().nanos - kept.getFirst().nanos >= SHORT_NANOS) {
+                kept.add(moments.getLast());
             }
             return new TickClock(kept, nanosPerTick);
         }

@@ -1,5 +1,7 @@
 package sluice.trace;
 
+import static sluice.region.TraceLayout.*;
+
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.DirectoryStream;
@@ -138,7 +140,7 @@ public final class TraceFolder implements AutoCloseable {
 
     private void merge(PriorityQueue<Source> sources, EventDecoder decoder, Consumer<TraceEvent> consumer, TraceProgress progress)
             throws IOException {
-        long[] words = new long[RingLayout.EVENT_WORDS];
+        long[] words = new long[RingEvent.WORDS];
         long done = 0;
         while (!sources.isEmpty()) {
             Source source = sources.poll();

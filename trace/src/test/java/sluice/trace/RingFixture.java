@@ -1,5 +1,7 @@
 package sluice.trace;
 
+import static sluice.region.TraceLayout.*;
+
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -19,12 +21,12 @@ final class RingFixture {
     private final int pid;
     private final int tid;
     private final ByteArrayOutputStream events = new ByteArrayOutputStream();
-    private final ByteBuffer event = ByteBuffer.allocate(RingLayout.EVENT_BYTES).order(ByteOrder.LITTLE_ENDIAN);
+    private final ByteBuffer event = ByteBuffer.allocate(EVENT_BYTES).order(ByteOrder.LITTLE_ENDIAN);
     private long head;
     private long tail;
     private long dropped;
     private long capacity = 1 << 16;
-    private int layout = RingLayout.LAYOUT;
+    private int layout = LAYOUT;
 
     RingFixture(Path folder, int pid, int tid) {
         this.folder = folder;
@@ -54,45 +56,45 @@ final class RingFixture {
     }
 
     RingFixture clock(long ticks) {
-        return event(RingEvent.CLOCK, 0, 0, ticks, ticks, 0, nanos(ticks), nanos(ticks) + WALL_AHEAD_NANOS, 0, 0);
+        return event(KIND_CLOCK, 0, 0, ticks, ticks, 0, nanos(ticks), nanos(ticks) + WALL_AHEAD_NANOS, 0, 0);
     }
 
     RingFixture call(int entry, int status, long begin, long end, long stream, long bytes, TraceEvent.Direction direction) {
-        return event(RingEvent.CALL, entry, status, begin, end, stream, bytes, 0, direction.ordinal(), 0);
+        return event(KIND_CALL, entry, status, begin, end, stream, bytes, 0, direction.ordinal(), 0);
     }
 
     RingFixture memory(int entry, long begin, long end, long bytes, long usedBytes) {
-        return event(RingEvent.CALL, entry, 0, begin, end, 0, bytes, usedBytes, 1 << 8, 0);
+        return event(KIND_CALL, entry, 0, begin, end, 0, bytes, usedBytes, 1 << 8, 0);
     }
 
     RingFixture kernel(int entry, long begin, long end, long stream, long name) {
-        return event(RingEvent.KERNEL, entry, 0, begin, end, stream, name, 64 | 2L << 32 | 3L << 48, 256 | 4L << 16 | 1L << 32, 48);
+        return event(KIND_KERNEL, entry, 0, begin, end, stream, name, 64 | 2L << 32 | 3L << 48, 256 | 4L << 16 | 1L << 32, 48);
     }
 
     RingFixture wait(long begin, long end, TraceEvent.Reason reason) {
-        return event(RingEvent.WAIT, 0, 0, begin, end, 0, reason.ordinal(), 0, 0, 0);
+        return event(KIND_WAIT, 0, 0, begin, end, 0, reason.ordinal(), 0, 0, 0);
     }
 
     RingFixture turn(long begin, long end) {
-        return event(RingEvent.TURN, 0, 0, begin, end, 0, 0, 0, 0, 0);
+        return event(KIND_TURN, 0, 0, begin, end, 0, 0, 0, 0, 0);
     }
 
     RingFixture batch(long begin, long end, long calls, long chargedNanos) {
-        return event(RingEvent.BATCH, 0, 0, begin, end, 0, calls, chargedNanos, 100, 0);
+        return event(KIND_BATCH, 0, 0, begin, end, 0, calls, chargedNanos, 100, 0);
     }
 
     RingFixture range(long begin, long end, long name, int depth) {
-        return event(RingEvent.RANGE, 0, 0, begin, end, 0, name, depth, 0, 0);
+        return event(KIND_RANGE, 0, 0, begin, end, 0, name, depth, 0, 0);
     }
 
     RingFixture mark(long at, long name) {
-        return event(RingEvent.MARK, 0, 0, at, at, 0, name, 0, 0, 0);
+        return event(KIND_MARK, 0, 0, at, at, 0, name, 0, 0, 0);
     }
 
     RingFixture event(int kind, int entry, int status, long begin, long end, long stream, long a, long b, long c, long d) {
         event.clear().putLong(begin).putLong(end).putShort((short) kind).putShort((short) entry).putInt(status)
                 .putLong(stream).putLong(a).putLong(b).putLong(c).putLong(d);
-        events.write(event.array(), 0, RingLayout.EVENT_BYTES);
+        events.write(event.array(), 0, EVENT_BYTES);
         head++;
         return this;
     }
@@ -115,18 +117,18 @@ final class RingFixture {
     }
 
     Path write() throws IOException {
-        ByteBuffer header = ByteBuffer.allocate(RingLayout.HEADER_BYTES).order(ByteOrder.LITTLE_ENDIAN);
-        header.putLong(RingLayout.MAGIC_AT, RingLayout.MAGIC).putInt(RingLayout.LAYOUT_AT, layout)
-                .putInt(RingLayout.PAGE_BYTES_AT, RingLayout.HEADER_BYTES).putInt(RingLayout.EVENT_BYTES_AT, RingLayout.EVENT_BYTES)
-                .putLong(RingLayout.CAPACITY_AT, capacity).putInt(RingLayout.PID_AT, pid).putInt(RingLayout.TID_AT, tid)
-                .put(RingLayout.THREAD_AT, ("worker " + tid).getBytes(StandardCharsets.UTF_8))
-                .put(RingLayout.PROCESS_AT, Integer.toString(pid).getBytes(StandardCharsets.UTF_8))
-                .putLong(RingLayout.HEAD_AT, head).putLong(RingLayout.TAIL_AT, tail).putLong(RingLayout.DROPPED_AT, dropped);
+        ByteBuffer header = ByteBuffer.allocate(PAGE_BYTES).order(ByteOrder.LITTLE_ENDIAN);
+        header.putLong(RING_MAGIC_OFFSET, MAGIC).putInt(RING_LAYOUT_OFFSET, layout)
+                .putInt(RING_PAGE_BYTES_OFFSET, PAGE_BYTES).putInt(RING_EVENT_BYTES_OFFSET, EVENT_BYTES)
+                .putLong(RING_CAPACITY_OFFSET, capacity).putInt(RING_PID_OFFSET, pid).putInt(RING_TID_OFFSET, tid)
+                .put(RING_THREAD_OFFSET, ("worker " + tid).getBytes(StandardCharsets.UTF_8))
+                .put(RING_PROCESS_OFFSET, Integer.toString(pid).getBytes(StandardCharsets.UTF_8))
+                .putLong(WRITER_HEAD_OFFSET, head).putLong(READER_TAIL_OFFSET, tail).putLong(WRITER_DROPPED_OFFSET, dropped);
         byte[] written = events.toByteArray();
-        int places = (int) Math.min(capacity, head) * RingLayout.EVENT_BYTES;
+        int places = (int) Math.min(capacity, head) * EVENT_BYTES;
         byte[] kept = new byte[places];
-        for (int at = 0; at < written.length; at += RingLayout.EVENT_BYTES) {
-            System.arraycopy(written, at, kept, at % Math.max(1, places), RingLayout.EVENT_BYTES);
+        for (int at = 0; at < written.length; at += EVENT_BYTES) {
+            System.arraycopy(written, at, kept, at % Math.max(1, places), EVENT_BYTES);
         }
         Path file = folder.resolve("ring-" + pid + "-" + tid);
         Files.write(file, header.array());

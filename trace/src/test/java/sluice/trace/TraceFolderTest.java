@@ -2,6 +2,7 @@ package sluice.trace;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static sluice.region.TraceLayout.*;
 
 import java.io.IOException;
 import java.nio.file.Files;
@@ -48,7 +49,7 @@ class TraceFolderTest {
                 .call(3, 1, 50, 60, 1, 512, Direction.TO_GPU)
                 .turn(30, 70)
                 .batch(42, 72, 3, 15)
-                .event(RingEvent.COST, 0, 0, 74, 74, 128, 11, 1500, 2, 256)
+                .event(KIND_COST, 0, 0, 74, 74, 128, 11, 1500, 2, 256)
                 .range(10, 80, 12, 0)
                 .mark(82, 12)
                 .clock(200_000_000)
