@@ -46,17 +46,9 @@ static bool has_counter(void) {
     unsigned a, b, c, d;
     return __get_cpuid(POWER_LEAF, &a, &b, &c, &d) && (d & INVARIANT) && is_trusted();
 }
-
-static uint64_t counter(void) {
-    return __builtin_ia32_rdtsc();
-}
 #else
 static bool has_counter(void) {
     return false;
-}
-
-static uint64_t counter(void) {
-    return 0;
 }
 #endif
 
@@ -65,7 +57,7 @@ static pair_t read_both(void) {
     pair_t pair = {0};
     uint64_t best = NEVER;
     for (int i = 0; i < ATTEMPTS && best > NEAR_TICKS; i++) {
-        uint64_t before = counter(), nanos = sl_os_nanos(), after = counter();
+        uint64_t before = sl_clock_counter(), nanos = sl_os_nanos(), after = sl_clock_counter();
         if (after - before < best) {
             best = after - before;
             pair = (pair_t){nanos, before + best / 2};
@@ -88,7 +80,7 @@ uint64_t sl_clock_ticks_slowly(void) {
         atomic_store(&sl_clock_counts, true);
         atomic_store(&sl_clock_next_look, 0);
     }
-    return counter();
+    return sl_clock_counter();
 }
 
 void sl_clock_look(void) {

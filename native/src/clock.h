@@ -17,19 +17,23 @@ void sl_clock_look(void);
 /* The child after a fork. */
 void sl_clock_forget(void);
 
-/* Grows evenly with time, the same for all threads and processes of the machine: the counter, or else CLOCK_MONOTONIC. */
-static inline uint64_t sl_clock_ticks(void) {
+/* The processor's counter, which means nothing where sl_clock_counts is false. */
+static inline uint64_t sl_clock_counter(void) {
 #ifdef __x86_64__
-    if (__builtin_expect(atomic_load_explicit(&sl_clock_counts, memory_order_relaxed), 1))
-        return __builtin_ia32_rdtsc();
+    return __builtin_ia32_rdtsc();
+#else
+    return 0;
 #endif
-    return sl_clock_ticks_slowly();
 }
 
-/* A span of ticks that has ended by now, in nanoseconds. */
-static inline uint64_t sl_clock_nanos(uint64_t ticks, uint64_t now_ticks) {
-    if (SL_UNLIKELY(now_ticks >= atomic_load_explicit(&sl_clock_next_look, memory_order_relaxed)))
-        sl_clock_look();
+/* Grows evenly with time, the same for all threads and processes of the machine: the counter, or else CLOCK_MONOTONIC. */
+static inline uint64_t sl_clock_ticks(void) {
+    bool counts = atomic_load_explicit(&sl_clock_counts, memory_order_relaxed);
+    return counts ? sl_clock_counter() : sl_clock_ticks_slowly();
+}
+
+/* A span of ticks in nanoseconds; good for a span that ended before sl_clock_next_look. */
+static inline uint64_t sl_clock_nanos(uint64_t ticks) {
     return (uint64_t)((unsigned __int128)ticks * atomic_load_explicit(&sl_clock_scale, memory_order_relaxed) >> 32);
 }
 

@@ -12,11 +12,22 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cuda_entries.h"
 #include "os.h"
 #include "watch.h"
 
-sl_driver_library_t sl_driver_cuda = {"libcuda.so", "SLUICE_DRIVER", "cuInit", &sl_entry_cuda, NULL};
-sl_driver_library_t sl_driver_nvml = {"libnvidia-ml.so", NULL, "nvmlInit_v2", &sl_entry_nvml, NULL};
+#define PLACES 2048 /* a power of two, twice as many as there can be wrappers at least */
+_Static_assert(SL_ENTRY_COUNT * 2 <= PLACES, "half of the places stay empty");
+
+/* A wrapper by the address of the real function. */
+struct sl_driver_place {
+    void *real;
+    void *wrapper;
+};
+
+static struct sl_driver_place cuda_places[PLACES], nvml_places[PLACES];
+sl_driver_library_t sl_driver_cuda = {"libcuda.so", "SLUICE_DRIVER", "cuInit", &sl_entry_cuda, cuda_places, NULL};
+sl_driver_library_t sl_driver_nvml = {"libnvidia-ml.so", NULL, "nvmlInit_v2", &sl_entry_nvml, nvml_places, NULL};
 
 static sl_elf_libc_t libc;
 static atomic_int libc_found;
@@ -80,6 +91,28 @@ static struct link_map *find(const sl_driver_library_t *library, bool may_open) 
     return map;
 }
 
+/* The place of the function, or the empty one where it belongs. */
+static struct sl_driver_place *place_of(struct sl_driver_place *places, const void *real) {
+    uint64_t at = ((uintptr_t)real >> 4) * 0x9e3779b97f4a7c15ull >> 53;
+    void *there;
+    while ((there = __atomic_load_n(&places[at].real, __ATOMIC_ACQUIRE)) && there != real)
+        at = (at + 1) % PLACES;
+    return &places[at];
+}
+
+/* Threads that do this at the same time put the same functions in the same order, so each of them into the same place. */
+static void place_wrappers(const sl_driver_library_t *library) {
+    const sl_entry_table_t *entries = library->entries;
+    for (unsigned i = 0; i < entries->wrapper_count; i++) {
+        void *real = entries->real[entries->wrappers[i].index];
+        struct sl_driver_place *place = real ? place_of(library->places, real) : NULL;
+        if (!place || place->real)
+            continue;
+        __atomic_store_n(&place->wrapper, entries->wrappers[i].wrapper, __ATOMIC_RELAXED);
+        __atomic_store_n(&place->real, real, __ATOMIC_RELEASE);
+    }
+}
+
 bool sl_driver_load(sl_driver_library_t *library, bool may_open) {
     if (atomic_load_explicit(&library->map, memory_order_acquire))
         return true;
@@ -93,6 +126,7 @@ bool sl_driver_load(sl_driver_library_t *library, bool may_open) {
     const sl_entry_table_t *entries = library->entries;
     for (unsigned i = 0; i < entries->count; i++)
         __atomic_store_n(&entries->real[i], lookup(map, entries->names[i]), __ATOMIC_RELAXED);
+    place_wrappers(library);
     if (library == &sl_driver_cuda)
         sl_watch_start();
     atomic_store_explicit(&library->map, map, memory_order_release);
@@ -102,11 +136,8 @@ bool sl_driver_load(sl_driver_library_t *library, bool may_open) {
 void *sl_driver_substitute(sl_driver_library_t *library, void *function) {
     if (!sl_driver_load(library, false))
         return function;
-    const sl_entry_table_t *entries = library->entries;
-    for (unsigned i = 0; i < entries->hook_count; i++)
-        if (entries->real[entries->hooks[i].index] == function)
-            return entries->hooks[i].wrapper;
-    return function;
+    const struct sl_driver_place *place = place_of(library->places, function);
+    return place->real ? place->wrapper : function;
 }
 
 void *sl_driver_lookup(const char *name) {

@@ -12,6 +12,7 @@ typedef struct {
     const char *variable; /* names a file to take instead; NULL: none does */
     const char *probe;    /* a function that every version has */
     const sl_entry_table_t *entries;
+    struct sl_driver_place *places; /* the wrappers by the addresses of the real functions */
     struct link_map *_Atomic map; /* NULL: not loaded yet */
 } sl_driver_library_t;
 
@@ -27,7 +28,7 @@ bool sl_driver_load(sl_driver_library_t *library, bool may_open);
 #define SL_DRIVER_HAS(function) (real.function || (sl_driver_load(&sl_driver_cuda, true) && real.function))
 #define SL_DRIVER_NVML_HAS(function) (real_nvml.function || (sl_driver_load(&sl_driver_nvml, true) && real_nvml.function))
 
-/* The function to hand out for one that the library handed out: our wrapper when it is hooked. */
+/* The function to hand out for one that the library handed out: our wrapper when there is one. */
 void *sl_driver_substitute(sl_driver_library_t *library, void *function);
 
 /* A function of libcuda that is not in spec/cuda.api; NULL when it lacks that too. */

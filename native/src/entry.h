@@ -28,15 +28,15 @@ enum {
 typedef struct {
     unsigned index; /* position in the table of real functions */
     void *wrapper;  /* the function that this library exports under the same name */
-} sl_entry_hook_t;
+} sl_entry_wrapper_t;
 
 /* The entry points of one library of the driver. */
 typedef struct {
     void **real; /* its table of real functions */
     const char *const *names;
     unsigned count;
-    const sl_entry_hook_t *hooks;
-    unsigned hook_count;
+    const sl_entry_wrapper_t *wrappers;
+    unsigned wrapper_count;
 } sl_entry_table_t;
 
 extern const sl_entry_table_t sl_entry_cuda, sl_entry_nvml;

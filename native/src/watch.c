@@ -15,16 +15,18 @@
 #define STRIPE_CALLS (SL_REGION_CALL_COUNT / STRIPES)
 _Static_assert(SL_ENTRY_COUNT <= STRIPE_CALLS, "one record for each entry point in each stripe");
 
-_Atomic unsigned sl_watch_sinks;
+_Atomic unsigned sl_watch_sinks = SL_SINK_NO_COUNTER;
 
 static __thread __attribute__((tls_model("initial-exec"))) struct {
     sl_region_call_t *calls; /* NULL: not a part of a tenant, as far as this thread has seen */
     sl_region_traffic_t *traffic;
 } place;
 
-static const _Atomic uint32_t no_epoch;
-static const _Atomic uint32_t *_Atomic epoch = &no_epoch; /* of the tenant's limits */
-static _Atomic uint32_t seen_epoch;
+static const _Atomic uint32_t no_epoch = 1;
+static struct {
+    const _Atomic uint32_t *_Atomic now; /* of the tenant's limits */
+    _Atomic uint32_t seen;
+} epoch = {&no_epoch, 1};
 
 void sl_watch_switch(unsigned sink, bool on) {
     if (on)
@@ -46,8 +48,8 @@ void sl_watch_forget(void) {
 static void decide(void) {
     int saved = errno;
     const _Atomic uint32_t *limits_epoch = &sl_tenant.region.limits->epoch;
-    atomic_store(&seen_epoch, atomic_load_explicit(limits_epoch, memory_order_acquire));
-    atomic_store(&epoch, limits_epoch);
+    atomic_store(&epoch.seen, atomic_load_explicit(limits_epoch, memory_order_acquire));
+    atomic_store(&epoch.now, limits_epoch);
     sl_trace_decide();
     errno = saved;
 }
@@ -67,7 +69,7 @@ static bool find_place(void) {
     if (atomic_load_explicit(&sl_tenant.state, memory_order_acquire) != SL_TENANT_ATTACHED)
         return false;
     const sl_region_t *region = &sl_tenant.region;
-    if (atomic_load_explicit(&epoch, memory_order_relaxed) == &no_epoch)
+    if (atomic_load_explicit(&epoch.now, memory_order_relaxed) == &no_epoch)
         decide();
     if (!same_entries(region))
         return false;
@@ -81,69 +83,98 @@ static inline void add(_Atomic uint64_t *sum, uint64_t value) {
     atomic_fetch_add_explicit(sum, value, memory_order_relaxed);
 }
 
-static void count(uint64_t begin, uint64_t end, unsigned entry, int status) {
-    uint64_t nanos = sl_clock_nanos(end > begin ? end - begin : 0, end);
-    sl_region_call_t *call = &place.calls[entry];
-    add(&call->calls, 1);
-    add(&call->nanos, nanos);
+static inline bool has_failed(int status) {
+    return status != CUDA_SUCCESS && status != CUDA_ERROR_NOT_READY;
+}
+
+static inline bool limits_have_changed(void) {
+    const _Atomic uint32_t *limits_epoch = atomic_load_explicit(&epoch.now, memory_order_relaxed);
+    return atomic_load_explicit(limits_epoch, memory_order_relaxed) != atomic_load_explicit(&epoch.seen, memory_order_relaxed);
+}
+
+static __attribute__((noinline)) void count_rare(sl_region_call_t *call, uint64_t nanos, int status) {
     uint64_t longest = atomic_load_explicit(&call->longest_nanos, memory_order_relaxed);
-    while (SL_UNLIKELY(nanos > longest) &&
-           !atomic_compare_exchange_weak_explicit(&call->longest_nanos, &longest, nanos, memory_order_relaxed,
-                                                  memory_order_relaxed))
+    while (nanos > longest && !atomic_compare_exchange_weak_explicit(&call->longest_nanos, &longest, nanos, memory_order_relaxed,
+                                                                     memory_order_relaxed))
         ;
-    if (SL_UNLIKELY(status != CUDA_SUCCESS && status != CUDA_ERROR_NOT_READY))
+    if (has_failed(status))
         add(&call->failed, 1);
-    const _Atomic uint32_t *limits_epoch = atomic_load_explicit(&epoch, memory_order_relaxed);
-    if (SL_UNLIKELY(atomic_load_explicit(limits_epoch, memory_order_relaxed) !=
-                    atomic_load_explicit(&seen_epoch, memory_order_relaxed)))
+    if (limits_have_changed())
         decide();
 }
 
-/* The call that attached the process ends here first: the trace could not ask for it before. */
-static __attribute__((noinline, cold)) bool begin_to_count(uint64_t begin, uint64_t end, unsigned entry, int status) {
-    static const sl_watch_detail_t nothing;
-    unsigned before = atomic_load(&sl_watch_sinks);
-    if (!find_place())
-        return false;
-    if (atomic_load(&sl_watch_sinks) & ~before & SL_SINK_TRACE)
-        sl_trace_call(entry, begin, end, status, &nothing);
-    return true;
-}
-
-static inline bool end_at(uint64_t begin, uint64_t end, unsigned entry, int status) {
-    if (SL_UNLIKELY(!place.calls) && !begin_to_count(begin, end, entry, status))
-        return false;
-    count(begin, end, entry, status);
-    return status == CUDA_SUCCESS;
-}
-
-static inline void count_copy(unsigned entry, uint64_t bytes, unsigned direction) {
+static inline void count_bytes(unsigned entry, int status, uint64_t bytes, unsigned direction) {
+    if (!bytes || status != CUDA_SUCCESS)
+        return;
     add(&place.calls[entry].bytes, bytes);
     if (direction != SL_DIRECTION_NONE)
         add(&place.traffic->to_gpu_bytes + (direction - SL_DIRECTION_TO_GPU), bytes);
 }
 
-SL_HOT void sl_watch_end(sl_watch_t watch, unsigned entry, int status) {
-    end_at(watch.begin_ticks, sl_clock_ticks(), entry, status);
+/* Calls nobody in the ordinary case, so that nothing has to be saved. */
+static inline void count(uint64_t begin, uint64_t end, unsigned entry, int status) {
+    uint64_t nanos = sl_clock_nanos(end > begin ? end - begin : 0);
+    sl_region_call_t *call = &place.calls[entry];
+    add(&call->calls, 1);
+    add(&call->nanos, nanos);
+    bool longer = nanos > atomic_load_explicit(&call->longest_nanos, memory_order_relaxed);
+    if (SL_UNLIKELY(longer || status != CUDA_SUCCESS || limits_have_changed()))
+        count_rare(call, nanos, status);
 }
 
-SL_HOT void sl_watch_end_bytes(sl_watch_t watch, unsigned entry, int status, uint64_t bytes) {
-    if (end_at(watch.begin_ticks, sl_clock_ticks(), entry, status))
-        add(&place.calls[entry].bytes, bytes);
+static inline bool is_ready(uint64_t end) {
+    return place.calls && end < atomic_load_explicit(&sl_clock_next_look, memory_order_relaxed);
 }
 
-SL_HOT void sl_watch_end_copy(sl_watch_t watch, unsigned entry, int status, uint64_t bytes, unsigned direction) {
-    if (end_at(watch.begin_ticks, sl_clock_ticks(), entry, status))
-        count_copy(entry, bytes, direction);
+static bool make_ready(uint64_t end) {
+    if (end >= atomic_load_explicit(&sl_clock_next_look, memory_order_relaxed))
+        sl_clock_look();
+    return place.calls || find_place();
 }
 
-void sl_watch_tell(sl_watch_t watch, unsigned entry, int status, const sl_watch_detail_t *detail) {
+/* The first call of a thread as a part of its tenant. Where that is the call that attached the process, the trace could not
+ * ask for it before. */
+static __attribute__((noinline, cold)) void end_slowly(uint64_t begin, uint64_t end, unsigned entry, int status, uint64_t bytes,
+                                                       unsigned direction) {
+    unsigned before = atomic_load(&sl_watch_sinks);
+    if (!make_ready(end))
+        return;
+    count(begin, end, entry, status);
+    count_bytes(entry, status, bytes, direction);
+    if (atomic_load(&sl_watch_sinks) & ~before & SL_SINK_TRACE)
+        sl_trace_call(entry, begin, end, status, &(sl_watch_detail_t){.bytes = bytes, .direction = (uint8_t)direction});
+}
+
+SL_HOT void sl_watch_end(uint64_t begin, unsigned entry, int status) {
+    uint64_t end = sl_clock_counter();
+    if (SL_UNLIKELY(!is_ready(end)))
+        return end_slowly(begin, end, entry, status, 0, SL_DIRECTION_NONE);
+    count(begin, end, entry, status);
+}
+
+SL_HOT void sl_watch_end_bytes(uint64_t begin, unsigned entry, int status, uint64_t bytes) {
+    sl_watch_end_copy(begin, entry, status, bytes, SL_DIRECTION_NONE);
+}
+
+SL_HOT void sl_watch_end_copy(uint64_t begin, unsigned entry, int status, uint64_t bytes, unsigned direction) {
+    uint64_t end = sl_clock_counter();
+    if (SL_UNLIKELY(!is_ready(end)))
+        return end_slowly(begin, end, entry, status, bytes, direction);
+    count_bytes(entry, status, bytes, direction);
+    count(begin, end, entry, status);
+}
+
+void sl_watch_tell(uint64_t begin, unsigned entry, int status, const sl_watch_detail_t *detail) {
     uint64_t end = sl_clock_ticks();
+    if (make_ready(end)) {
+        count(begin, end, entry, status);
+        count_bytes(entry, status, detail->bytes, detail->direction);
+    }
     unsigned sinks = atomic_load_explicit(&sl_watch_sinks, memory_order_relaxed);
-    if (end_at(watch.begin_ticks, end, entry, status))
-        count_copy(entry, detail->bytes, detail->direction);
     if (sinks & SL_SINK_TRACE)
-        sl_trace_call(entry, watch.begin_ticks, end, status, detail);
+        sl_trace_call(entry, begin, end, status, detail);
     if (sinks & SL_SINK_PROFILE)
-        sl_profile_call(entry, watch.begin_ticks, end, status, detail);
+        sl_profile_call(entry, begin, end, status, detail);
+    if (sinks & SL_SINK_NO_COUNTER && atomic_load(&sl_clock_counts))
+        sl_watch_switch(SL_SINK_NO_COUNTER, false);
 }

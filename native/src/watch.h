@@ -7,6 +7,7 @@
 
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "clock.h"
@@ -34,8 +35,11 @@ enum {
     SL_DIRECTION_OTHER, /* the call does not say */
 };
 
+/* CUDA's own handles of the default streams. */
+enum { SL_STREAM_LEGACY = 1, SL_STREAM_PER_THREAD = 2 };
+
 typedef struct {
-    uint64_t stream;   /* the handle; 0 = the call has none, 1 = the default stream, 2 = the calling thread's own default stream */
+    uint64_t stream;   /* the handle; 0 = the call has none */
     uint64_t bytes;    /* asked to copy, set or allocate; 0 = the parameters do not tell */
     uint64_t function; /* CUfunction or CUkernel of a kernel, CUgraphExec of a graph; else 0 */
     unsigned grid[3], block[3], shared_bytes; /* 0 where the call does not say */
@@ -43,12 +47,9 @@ typedef struct {
     uint8_t direction;
 } sl_watch_detail_t;
 
-typedef struct {
-    uint64_t begin_ticks;
-} sl_watch_t;
-
-/* Who is told of each call, besides the counters. */
-enum { SL_SINK_TRACE = 1, SL_SINK_PROFILE = 2 };
+/* Who is told of each call, besides the counters. With none of them the generated wrappers take the short way, which needs
+ * the processor's counter; so that it is not known, or not there, stands here too. */
+enum { SL_SINK_TRACE = 1, SL_SINK_PROFILE = 2, SL_SINK_NO_COUNTER = 4 };
 extern _Atomic unsigned sl_watch_sinks;
 void sl_watch_switch(unsigned sink, bool on);
 
@@ -61,15 +62,37 @@ static inline bool sl_watch_is_told(void) {
     return SL_UNLIKELY(atomic_load_explicit(&sl_watch_sinks, memory_order_relaxed) != 0);
 }
 
-static inline sl_watch_t sl_watch_begin(void) {
-    return (sl_watch_t){sl_clock_ticks()};
+/* For the generated details. */
+
+#define SL_OF(pointer, field) ((pointer) ? (pointer)->field : 0)
+
+static inline uint64_t sl_watch_sum(const size_t *sizes, size_t count) {
+    uint64_t bytes = 0;
+    for (size_t i = 0; sizes && i < count; i++)
+        bytes += sizes[i];
+    return bytes;
 }
 
-/* After the call: counts it. */
-void sl_watch_end(sl_watch_t watch, unsigned entry, int status);
-void sl_watch_end_bytes(sl_watch_t watch, unsigned entry, int status, uint64_t bytes);
-void sl_watch_end_copy(sl_watch_t watch, unsigned entry, int status, uint64_t bytes, unsigned direction);
+static inline uint64_t sl_watch_stream(const void *stream, bool per_thread) {
+    return stream ? (uintptr_t)stream : per_thread ? SL_STREAM_PER_THREAD : SL_STREAM_LEGACY;
+}
+
+/* By the memory types of a copy's descriptor. */
+static inline unsigned sl_watch_direction(int from, int to) {
+    enum { HOST = 1, DEVICE, ARRAY };
+    bool known = from >= HOST && from <= ARRAY && to >= HOST && to <= ARRAY;
+    if (!known)
+        return SL_DIRECTION_OTHER;
+    if (from == HOST)
+        return to == HOST ? SL_DIRECTION_HOST : SL_DIRECTION_TO_GPU;
+    return to == HOST ? SL_DIRECTION_FROM_GPU : SL_DIRECTION_ON_GPU;
+}
+
+/* After a call that began at this reading of the counter: counts it. */
+void sl_watch_end(uint64_t begin_ticks, unsigned entry, int status);
+void sl_watch_end_bytes(uint64_t begin_ticks, unsigned entry, int status, uint64_t bytes);
+void sl_watch_end_copy(uint64_t begin_ticks, unsigned entry, int status, uint64_t bytes, unsigned direction);
 /* Counts it and tells all who asked. */
-void sl_watch_tell(sl_watch_t watch, unsigned entry, int status, const sl_watch_detail_t *detail);
+void sl_watch_tell(uint64_t begin_ticks, unsigned entry, int status, const sl_watch_detail_t *detail);
 
 #endif

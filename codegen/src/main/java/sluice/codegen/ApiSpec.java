@@ -1,6 +1,7 @@
 package sluice.codegen;
 
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
 
@@ -19,6 +20,18 @@ record ApiSpec(ApiFile file, List<ApiType> types, List<EntryPoint> entries) {
 
     List<Symbol> hooked() {
         return symbols().stream().filter(symbol -> symbol.entry().hooked()).toList();
+    }
+
+    /// Those that this library shows a wrapper of: of CUDA all that have a prototype, since their calls are watched. The hooked
+    /// ones first: where the driver has two names for one function, the hook is found.
+    List<Symbol> wrapped() {
+        if (file != ApiFile.CUDA) {
+            return hooked();
+        }
+        return symbols().stream()
+                .filter(symbol -> symbol.entry().documented())
+                .sorted(Comparator.comparing(symbol -> !symbol.entry().hooked()))
+                .toList();
     }
 
     /// The fields of a type, where the table has them.

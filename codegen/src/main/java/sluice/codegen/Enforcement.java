@@ -6,6 +6,7 @@ enum Enforcement {
     GATED("gated"),
     COUNTED("counted"),
     NOT_YET("not yet"),
+    WATCHED("watched"),
     PASSES("passes");
 
     private final String word;
@@ -14,14 +15,17 @@ enum Enforcement {
         this.word = word;
     }
 
-    static Enforcement of(EntryPoint entry) {
+    static Enforcement of(ApiFile file, EntryPoint entry) {
         if (entry.hook() == Hook.COUNTED) {
             return COUNTED;
         }
         if (entry.hooked()) {
             return entry.role().submits() ? GATED : ENFORCED;
         }
-        return entry.role() == Role.FORWARD ? PASSES : NOT_YET;
+        if (entry.role() != Role.FORWARD) {
+            return NOT_YET;
+        }
+        return file == ApiFile.CUDA && entry.documented() ? WATCHED : PASSES;
     }
 
     String word() {

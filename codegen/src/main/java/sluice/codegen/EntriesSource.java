@@ -2,20 +2,25 @@ package sluice.codegen;
 
 import java.util.stream.Collectors;
 
-/// `entries.c`, `entries_nvml.c`: the names of all entry points, the exported wrappers of the hooked ones, and the table of
-/// both.
+/// `entries.c`, `entries_nvml.c`: the names of all entry points, the exported wrappers, and the table of both.
 final class EntriesSource {
+    private static final String WATCHED = """
+            #include "cuda_entries.h"
+            #include "driver.h"
+            #include "watch.h"
+            """;
+
     private EntriesSource() {}
 
     static String emit(ApiSpec api) {
         return """
-                /* Generated from spec/%1$s: the hooked entry points.
+                /* Generated from spec/%1$s: the entry points.
                  *
                  * The table holds the address of this library's own wrapper, also when another library exports the same name. */
                 #include "entry.h"
                 #include "hooks%2$s.h"
                 #include "real%2$s.h"
-
+                %7$s
                 sl_real%2$s_t real%2$s;
 
                 static const char *const names[] = {
@@ -24,7 +29,7 @@ final class EntriesSource {
 
                 %4$s
 
-                static const sl_entry_hook_t hooks[] = {
+                static const sl_entry_wrapper_t wrappers[] = {
                 %5$s
                 };
 
@@ -32,8 +37,8 @@ final class EntriesSource {
                     .real = (void **)&real%2$s,
                     .names = names,
                     .count = sizeof names / sizeof *names,
-                    .hooks = hooks,
-                    .hook_count = sizeof hooks / sizeof *hooks,
+                    .wrappers = wrappers,
+                    .wrapper_count = sizeof wrappers / sizeof *wrappers,
                 };
 
                 _Static_assert(sizeof real%2$s == sizeof names, "one pointer for each entry point");
@@ -43,14 +48,18 @@ final class EntriesSource {
                         api.symbols().stream()
                                 .map(symbol -> "    \"" + symbol.name() + "\",")
                                 .collect(Collectors.joining("\n")),
-                        api.hooked().stream().map(symbol -> wrapper(api, symbol)).collect(Collectors.joining("\n\n")),
-                        api.hooked().stream()
+                        api.wrapped().stream().map(symbol -> wrapper(api, symbol)).collect(Collectors.joining("\n\n")),
+                        api.wrapped().stream()
                                 .map(symbol -> "    {%d, (void *)entry_%s},".formatted(symbol.index(), symbol.name()))
                                 .collect(Collectors.joining("\n")),
-                        api.file().library());
+                        api.file().library(),
+                        api.file() == ApiFile.CUDA ? WATCHED : "");
     }
 
     private static String wrapper(ApiSpec api, Symbol symbol) {
+        if (api.file() == ApiFile.CUDA) {
+            return WatchedSource.wrapper(api, symbol);
+        }
         return """
                 static %s {
                     return hook_%s(%s);

@@ -1,13 +1,9 @@
 package sluice.codegen;
 
-import java.util.Optional;
-import java.util.function.Predicate;
 import java.util.stream.Collectors;
 
 /// `gated.c`: the hook bodies that only pass the gate, or only count the call.
 final class GatedSource {
-    private static final String SIZED = "cuMemsetD(2D)?(8|16|32)(Async)?";
-
     private GatedSource() {}
 
     static String emit(ApiSpec cuda) {
@@ -17,13 +13,7 @@ final class GatedSource {
                 #include "gate.h"
                 #include "hooks.h"
                 #include "real.h"
-
-                static inline uint64_t sum(const size_t *sizes, size_t count) {
-                    uint64_t bytes = 0;
-                    for (size_t i = 0; sizes && i < count; i++)
-                        bytes += sizes[i];
-                    return bytes;
-                }
+                #include "watch.h"
 
                 %s""".formatted(
                         cuda.file().fileName(),
@@ -57,10 +47,10 @@ final class GatedSource {
                 return status;
                 """.formatted(
                 call,
-                parameter(symbol, it -> it.type().equals("CUstream")).map(Parameter::name).orElse("NULL"),
+                CallDetail.parameter(symbol, it -> it.type().equals("CUstream")).map(Parameter::name).orElse("NULL"),
                 symbol.perThread() ? "SL_GATE_PER_THREAD" : "SL_GATE_LEGACY",
                 symbol.index(),
-                bytes(cuda, symbol)).indent(4);
+                CallDetail.bytes(cuda, symbol).orElse("0")).indent(4);
     }
 
     private static String counted(String call) {
@@ -69,39 +59,5 @@ final class GatedSource {
                     sl_gate_pass_uncounted();
                 return %s;
                 """.formatted(call).indent(4);
-    }
-
-    /// How much the call moves, as an expression of its parameters; 0 where they do not tell.
-    private static String bytes(ApiSpec cuda, Symbol symbol) {
-        var name = symbol.entry().apiName();
-        if (name.matches(SIZED)) {
-            var element = Integer.parseInt(name.replaceAll(SIZED, "$2")) / 8;
-            return (name.contains("D2D") ? "(uint64_t)Width * Height * " : "(uint64_t)N * ") + element;
-        }
-        if (parameter(symbol, it -> it.name().equals("ByteCount")).isPresent()) {
-            return "ByteCount";
-        }
-        if (parameter(symbol, it -> it.name().equals("sizes")).isPresent()) {
-            return "sum(sizes, count)";
-        }
-        if (name.equals("cuMemPrefetchAsync")) {
-            return "count";
-        }
-        return parameter(symbol, it -> it.name().equals("pCopy"))
-                .flatMap(copy -> volume(cuda, copy))
-                .orElse("0");
-    }
-
-    private static Optional<String> volume(ApiSpec cuda, Parameter copy) {
-        return cuda.struct(copy.type().replaceFirst("^const ", "").replaceFirst(" \\*$", ""))
-                .map(struct -> struct.fields().stream()
-                        .map(field -> field.declaration().name())
-                        .filter(field -> field.matches("WidthInBytes|Height|Depth"))
-                        .map(field -> copy.name() + "->" + field)
-                        .collect(Collectors.joining(" * ", copy.name() + " ? (uint64_t)", " : 0")));
-    }
-
-    private static Optional<Parameter> parameter(Symbol symbol, Predicate<Parameter> which) {
-        return symbol.entry().parameters().stream().filter(which).findFirst();
     }
 }

@@ -8,7 +8,7 @@ import java.util.stream.Collectors;
 
 /// Whether an entry point has a hook, and who writes its body.
 enum Hook {
-    /// The call goes straight to the driver.
+    /// The call is let through; of CUDA's, it is only watched.
     NONE("-", EnumSet.allOf(Role.class)),
     /// The library has a body by hand.
     HOOKED("hooked", EnumSet.allOf(Role.class)),

@@ -20,7 +20,8 @@ final class HooksPage {
 
                 ## In short
                 The driver API has %d entry points under %d names; with the twins for per-thread default streams they are
-                %d symbols. %d entry points are hooked, all others go straight to the driver.
+                %d symbols. %d entry points are hooked. All others only pass, as they are; those whose parameters are known, %d,
+                pass through a wrapper that counts and times the call, as that of the hooked ones does (`sluice stat`).
 
                 | role | what such a call does | entry points | hooked |
                 |---|---|---|---|
@@ -42,9 +43,9 @@ final class HooksPage {
 
                 In the tables below, *enforced* means that the call has a hook that does what its role asks for, *gated* that it
                 waits at the gate while its tenant's share of GPU time is used up or others have their turn, *counted* that it passes
-                the gate unmeasured and is counted, *not yet* that it should have a hook but passes, and *passes* that nothing has to
-                be done about it. "Since" is the CUDA version from which
-                cuGetProcAddress gives this symbol; a twin is named by its suffix and its own version.
+                the gate unmeasured and is counted, *not yet* that it should have a hook but passes, *watched* that nothing has to be
+                done about it but to count and time it, and *passes* that the program holds the driver's own function. "Since" is
+                the CUDA version from which cuGetProcAddress gives this symbol; a twin is named by its suffix and its own version.
 
                 ## CUDA driver API
                 %s
@@ -55,12 +56,13 @@ final class HooksPage {
                         cuda.entries().stream().map(EntryPoint::apiName).distinct().count(),
                         cuda.symbols().size(),
                         count(cuda, EntryPoint::hooked),
+                        count(cuda, entry -> entry.documented() && !entry.hooked()),
                         Arrays.stream(Role.values()).map(role -> role(cuda, role)).collect(Collectors.joining("\n")),
                         names(cuda, entry -> entry.role() == Role.CHARGE && entry.hooked()),
                         waysNotEnforced(cuda),
                         names(cuda, entry -> entry.role() == Role.QUERY && entry.hooked()),
-                        names(cuda, entry -> Enforcement.of(entry) == Enforcement.GATED),
-                        names(cuda, entry -> Enforcement.of(entry) == Enforcement.COUNTED),
+                        names(cuda, entry -> Enforcement.of(cuda.file(), entry) == Enforcement.GATED),
+                        names(cuda, entry -> Enforcement.of(cuda.file(), entry) == Enforcement.COUNTED),
                         names(nvml, EntryPoint::hooked),
                         tables(cuda),
                         tables(nvml));
@@ -121,7 +123,7 @@ final class HooksPage {
                 version(api, entry.since()),
                 entry.twin().map(twin -> "`_" + twin.suffix() + "` " + version(api, twin.since())).orElse("–"),
                 entry.role().word(),
-                Enforcement.of(entry).word());
+                Enforcement.of(api.file(), entry).word());
     }
 
     private static String version(ApiSpec api, int version) {

@@ -7,7 +7,7 @@ import java.util.stream.Collectors;
 
 /// What a call means to Sluice. `spec/README.md` explains the roles to people.
 enum Role {
-    FORWARD("of no interest; goes straight to the driver"),
+    FORWARD("changes nothing that Sluice limits"),
     CHARGE("takes GPU memory, or may take some"),
     REFUND("gives GPU memory back"),
     LAUNCH("submits kernels"),

@@ -2,13 +2,13 @@ package sluice.codegen;
 
 import java.util.stream.Collectors;
 
-/// `trampolines.S`: the entry points that go straight to the driver.
+/// `trampolines.S`: the entry points whose parameters nobody knows; they go straight to the driver.
 final class TrampolinesSource {
     private TrampolinesSource() {}
 
     static String emit(ApiSpec cuda) {
         return """
-                # Generated from spec/cuda.api: the entry points that go straight to the driver, x86-64.
+                # Generated from spec/cuda.api: the entry points without a known prototype, x86-64.
                 #
                 # Each jumps through its slot of `real`. While the slot is empty, sl_entry_missing gets the index in %%r11 and
                 # finds the function. No argument register and no stack is touched.
@@ -38,7 +38,7 @@ final class TrampolinesSource {
 
                     .section .note.GNU-stack, "", @progbits
                 """.formatted(cuda.symbols().stream()
-                        .filter(symbol -> !symbol.entry().hooked())
+                        .filter(symbol -> !symbol.entry().documented())
                         .map(symbol -> "    forward %s, %d".formatted(symbol.name(), symbol.index()))
                         .collect(Collectors.joining("\n")));
     }

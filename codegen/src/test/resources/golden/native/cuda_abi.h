@@ -5,6 +5,7 @@
 #include <stddef.h>
 
 typedef struct CUcontext_opaque *CUcontext;
+typedef struct CUfunction_opaque *CUfunction;
 typedef struct CUstream_opaque *CUstream;
 typedef int CUresult;
 typedef struct CUdevprop_opaque CUdevprop;
@@ -17,6 +18,8 @@ typedef struct {
 } CUuuid;
 typedef struct {
     size_t srcPitch;
+    int srcMemoryType;
+    int dstMemoryType;
     size_t WidthInBytes;
     size_t Height;
 } CUDA_MEMCPY2D;

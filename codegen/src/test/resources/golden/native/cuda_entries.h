@@ -2,7 +2,7 @@
 #ifndef SL_CUDA_ENTRIES_H
 #define SL_CUDA_ENTRIES_H
 
-#define SL_ENTRY_DIGEST 0xea2b4e82fc2f1da4ull
+#define SL_ENTRY_DIGEST 0xe0b4f0e3de55a68ull
 
 enum {
     SL_ENTRY_cuInit,
@@ -23,6 +23,8 @@ enum {
     SL_ENTRY_cuMemPrefetchBatchAsync,
     SL_ENTRY_cuMemBatchDecompressAsync,
     SL_ENTRY_cuLaunchEverywhere,
+    SL_ENTRY_cuLaunchKernel,
+    SL_ENTRY_cuLaunchKernel_ptsz,
     SL_ENTRY_cuLaunchHostFunc,
     SL_ENTRY_cuLaunchHostFunc_ptsz,
     SL_ENTRY_cuMemGetInfo_v2,

@@ -1,4 +1,4 @@
-/* Generated from spec/nvml.api: the hooked entry points.
+/* Generated from spec/nvml.api: the entry points.
  *
  * The table holds the address of this library's own wrapper, also when another library exports the same name. */
 #include "entry.h"
@@ -17,7 +17,7 @@ static nvmlReturn_t entry_nvmlDeviceGetMemoryInfo(nvmlDevice_t device, nvmlMemor
 }
 SL_EXPORT nvmlReturn_t nvmlDeviceGetMemoryInfo(nvmlDevice_t device, nvmlMemory_t *memory) __attribute__((alias("entry_nvmlDeviceGetMemoryInfo")));
 
-static const sl_entry_hook_t hooks[] = {
+static const sl_entry_wrapper_t wrappers[] = {
     {0, (void *)entry_nvmlDeviceGetMemoryInfo},
 };
 
@@ -25,8 +25,8 @@ const sl_entry_table_t sl_entry_nvml = {
     .real = (void **)&real_nvml,
     .names = names,
     .count = sizeof names / sizeof *names,
-    .hooks = hooks,
-    .hook_count = sizeof hooks / sizeof *hooks,
+    .wrappers = wrappers,
+    .wrapper_count = sizeof wrappers / sizeof *wrappers,
 };
 
 _Static_assert(sizeof real_nvml == sizeof names, "one pointer for each entry point");

@@ -3,13 +3,7 @@
 #include "gate.h"
 #include "hooks.h"
 #include "real.h"
-
-static inline uint64_t sum(const size_t *sizes, size_t count) {
-    uint64_t bytes = 0;
-    for (size_t i = 0; sizes && i < count; i++)
-        bytes += sizes[i];
-    return bytes;
-}
+#include "watch.h"
 
 CUresult hook_cuMemcpyDtoH_v2(void *dstHost, CUdeviceptr srcDevice, size_t ByteCount) {
     if (SL_UNLIKELY(!SL_DRIVER_HAS(cuMemcpyDtoH_v2)))
@@ -77,7 +71,7 @@ CUresult hook_cuMemPrefetchBatchAsync(CUdeviceptr *dptrs, size_t *sizes, size_t 
     if (!sl_gate_is_on())
         return real.cuMemPrefetchBatchAsync(dptrs, sizes, count, hStream);
     sl_gate_pass_t pass;
-    sl_gate_enter_copy(&pass, hStream, SL_GATE_LEGACY, 15, sum(sizes, count));
+    sl_gate_enter_copy(&pass, hStream, SL_GATE_LEGACY, 15, sl_watch_sum(sizes, count));
     CUresult status = real.cuMemPrefetchBatchAsync(dptrs, sizes, count, hStream);
     sl_gate_leave(&pass);
     return status;

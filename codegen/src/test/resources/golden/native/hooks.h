@@ -17,5 +17,7 @@ CUresult hook_cuMemsetD2D16(CUdeviceptr dstDevice, size_t dstPitch, unsigned sho
 CUresult hook_cuMemPrefetchBatchAsync(CUdeviceptr *dptrs, size_t *sizes, size_t count, CUstream hStream);
 CUresult hook_cuMemBatchDecompressAsync(void *paramsArray, size_t count, CUstream stream);
 CUresult hook_cuLaunchEverywhere(unsigned int numDevices);
+CUresult hook_cuLaunchKernel(CUfunction f, unsigned int gridDimX, unsigned int gridDimY, unsigned int gridDimZ, unsigned int blockDimX, unsigned int blockDimY, unsigned int blockDimZ, unsigned int sharedMemBytes, CUstream hStream);
+CUresult hook_cuLaunchKernel_ptsz(CUfunction f, unsigned int gridDimX, unsigned int gridDimY, unsigned int gridDimZ, unsigned int blockDimX, unsigned int blockDimY, unsigned int blockDimZ, unsigned int sharedMemBytes, CUstream hStream);
 
 #endif

@@ -23,6 +23,8 @@ typedef struct {
     CUresult (*cuMemPrefetchBatchAsync)(CUdeviceptr *dptrs, size_t *sizes, size_t count, CUstream hStream);
     CUresult (*cuMemBatchDecompressAsync)(void *paramsArray, size_t count, CUstream stream);
     CUresult (*cuLaunchEverywhere)(unsigned int numDevices);
+    CUresult (*cuLaunchKernel)(CUfunction f, unsigned int gridDimX, unsigned int gridDimY, unsigned int gridDimZ, unsigned int blockDimX, unsigned int blockDimY, unsigned int blockDimZ, unsigned int sharedMemBytes, CUstream hStream);
+    CUresult (*cuLaunchKernel_ptsz)(CUfunction f, unsigned int gridDimX, unsigned int gridDimY, unsigned int gridDimZ, unsigned int blockDimX, unsigned int blockDimY, unsigned int blockDimZ, unsigned int sharedMemBytes, CUstream hStream);
     CUresult (*cuLaunchHostFunc)(CUstream hStream, CUhostFn fn, void *userData);
     CUresult (*cuLaunchHostFunc_ptsz)(CUstream hStream, CUhostFn fn, void *userData);
     CUresult (*cuMemGetInfo_v2)(size_t *free, size_t *total);

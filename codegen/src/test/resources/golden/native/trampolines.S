@@ -1,4 +1,4 @@
-# Generated from spec/cuda.api: the entry points that go straight to the driver, x86-64.
+# Generated from spec/cuda.api: the entry points without a known prototype, x86-64.
 #
 # Each jumps through its slot of `real`. While the slot is empty, sl_entry_missing gets the index in %r11 and
 # finds the function. No argument register and no stack is touched.
@@ -24,14 +24,6 @@
     .endm
 
     .text
-    forward cuDeviceGetUuid, 1
-    forward cuDeviceGetProperties, 2
-    forward cuCtxSynchronize, 3
-    forward cuMemAllocAsync, 6
-    forward cuMemAllocAsync_ptsz, 7
-    forward cuLaunchHostFunc, 18
-    forward cuLaunchHostFunc_ptsz, 19
-    forward cuMemGetInfo_v2, 20
-    forward cudbgMain, 21
+    forward cudbgMain, 23
 
     .section .note.GNU-stack, "", @progbits

@@ -9,7 +9,7 @@
 
 #include "cuda_abi.h"
 
-#define SIM_ENTRY_COUNT 21
+#define SIM_ENTRY_COUNT 23
 
 typedef void (*sim_function_t)(void);
 
@@ -44,6 +44,7 @@ extern CUresult sim_cuMemsetD2D16(CUdeviceptr, size_t, unsigned short, size_t, s
 extern CUresult sim_cuMemPrefetchBatchAsync(CUdeviceptr *, size_t *, size_t, CUstream) __attribute__((weak));
 extern CUresult sim_cuMemBatchDecompressAsync(void *, size_t, CUstream) __attribute__((weak));
 extern CUresult sim_cuLaunchEverywhere(unsigned int) __attribute__((weak));
+extern CUresult sim_cuLaunchKernel(CUfunction, unsigned int, unsigned int, unsigned int, unsigned int, unsigned int, unsigned int, unsigned int, CUstream) __attribute__((weak));
 extern CUresult sim_cuLaunchHostFunc(CUstream, CUhostFn, void *) __attribute__((weak));
 extern CUresult sim_cuMemGetInfo_v2(size_t *, size_t *) __attribute__((weak));
 

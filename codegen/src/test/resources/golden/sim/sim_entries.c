@@ -168,30 +168,48 @@ static CUresult entry_cuLaunchEverywhere(unsigned int numDevices) {
 }
 SIM_EXPORT CUresult cuLaunchEverywhere(unsigned int numDevices) __attribute__((alias("entry_cuLaunchEverywhere")));
 
+static CUresult entry_cuLaunchKernel(CUfunction f, unsigned int gridDimX, unsigned int gridDimY, unsigned int gridDimZ, unsigned int blockDimX, unsigned int blockDimY, unsigned int blockDimZ, unsigned int sharedMemBytes, CUstream hStream) {
+    CUresult sim_result;
+    if (!sim_cuLaunchKernel) return SIM_NOT_SUPPORTED;
+    if (sim_enter(18, 0, &sim_result)) return sim_result;
+    sim_result = sim_cuLaunchKernel(f, gridDimX, gridDimY, gridDimZ, blockDimX, blockDimY, blockDimZ, sharedMemBytes, hStream);
+    return sim_leave(18, sim_result);
+}
+SIM_EXPORT CUresult cuLaunchKernel(CUfunction f, unsigned int gridDimX, unsigned int gridDimY, unsigned int gridDimZ, unsigned int blockDimX, unsigned int blockDimY, unsigned int blockDimZ, unsigned int sharedMemBytes, CUstream hStream) __attribute__((alias("entry_cuLaunchKernel")));
+
+static CUresult entry_cuLaunchKernel_ptsz(CUfunction f, unsigned int gridDimX, unsigned int gridDimY, unsigned int gridDimZ, unsigned int blockDimX, unsigned int blockDimY, unsigned int blockDimZ, unsigned int sharedMemBytes, CUstream hStream) {
+    CUresult sim_result;
+    if (!sim_cuLaunchKernel) return SIM_NOT_SUPPORTED;
+    if (sim_enter(19, 1, &sim_result)) return sim_result;
+    sim_result = sim_cuLaunchKernel(f, gridDimX, gridDimY, gridDimZ, blockDimX, blockDimY, blockDimZ, sharedMemBytes, hStream);
+    return sim_leave(19, sim_result);
+}
+SIM_EXPORT CUresult cuLaunchKernel_ptsz(CUfunction f, unsigned int gridDimX, unsigned int gridDimY, unsigned int gridDimZ, unsigned int blockDimX, unsigned int blockDimY, unsigned int blockDimZ, unsigned int sharedMemBytes, CUstream hStream) __attribute__((alias("entry_cuLaunchKernel_ptsz")));
+
 static CUresult entry_cuLaunchHostFunc(CUstream hStream, CUhostFn fn, void *userData) {
     CUresult sim_result;
     if (!sim_cuLaunchHostFunc) return SIM_NOT_SUPPORTED;
-    if (sim_enter(18, 0, &sim_result)) return sim_result;
+    if (sim_enter(20, 0, &sim_result)) return sim_result;
     sim_result = sim_cuLaunchHostFunc(hStream, fn, userData);
-    return sim_leave(18, sim_result);
+    return sim_leave(20, sim_result);
 }
 SIM_EXPORT CUresult cuLaunchHostFunc(CUstream hStream, CUhostFn fn, void *userData) __attribute__((alias("entry_cuLaunchHostFunc")));
 
 static CUresult entry_cuLaunchHostFunc_ptsz(CUstream hStream, CUhostFn fn, void *userData) {
     CUresult sim_result;
     if (!sim_cuLaunchHostFunc) return SIM_NOT_SUPPORTED;
-    if (sim_enter(19, 1, &sim_result)) return sim_result;
+    if (sim_enter(21, 1, &sim_result)) return sim_result;
     sim_result = sim_cuLaunchHostFunc(hStream, fn, userData);
-    return sim_leave(19, sim_result);
+    return sim_leave(21, sim_result);
 }
 SIM_EXPORT CUresult cuLaunchHostFunc_ptsz(CUstream hStream, CUhostFn fn, void *userData) __attribute__((alias("entry_cuLaunchHostFunc_ptsz")));
 
 static CUresult entry_cuMemGetInfo_v2(size_t *free, size_t *total) {
     CUresult sim_result;
     if (!sim_cuMemGetInfo_v2) return SIM_NOT_SUPPORTED;
-    if (sim_enter(20, 0, &sim_result)) return sim_result;
+    if (sim_enter(22, 0, &sim_result)) return sim_result;
     sim_result = sim_cuMemGetInfo_v2(free, total);
-    return sim_leave(20, sim_result);
+    return sim_leave(22, sim_result);
 }
 SIM_EXPORT CUresult cuMemGetInfo_v2(size_t *free, size_t *total) __attribute__((alias("entry_cuMemGetInfo_v2")));
 
@@ -214,6 +232,8 @@ const sim_entry_t sim_entries[SIM_ENTRY_COUNT] = {
     {"cuMemPrefetchBatchAsync", "cuMemPrefetchBatchAsync", 13000, 0, (sim_function_t)entry_cuMemPrefetchBatchAsync, (sim_function_t)sim_cuMemPrefetchBatchAsync},
     {"cuMemBatchDecompressAsync", "cuMemBatchDecompressAsync", 12060, 0, (sim_function_t)entry_cuMemBatchDecompressAsync, (sim_function_t)sim_cuMemBatchDecompressAsync},
     {"cuLaunchEverywhere", "cuLaunchEverywhere", 9000, 0, (sim_function_t)entry_cuLaunchEverywhere, (sim_function_t)sim_cuLaunchEverywhere},
+    {"cuLaunchKernel", "cuLaunchKernel", 4000, 0, (sim_function_t)entry_cuLaunchKernel, (sim_function_t)sim_cuLaunchKernel},
+    {"cuLaunchKernel_ptsz", "cuLaunchKernel", 7000, 1, (sim_function_t)entry_cuLaunchKernel_ptsz, (sim_function_t)sim_cuLaunchKernel},
     {"cuLaunchHostFunc", "cuLaunchHostFunc", 10000, 0, (sim_function_t)entry_cuLaunchHostFunc, (sim_function_t)sim_cuLaunchHostFunc},
     {"cuLaunchHostFunc_ptsz", "cuLaunchHostFunc", 10000, 1, (sim_function_t)entry_cuLaunchHostFunc_ptsz, (sim_function_t)sim_cuLaunchHostFunc},
     {"cuMemGetInfo_v2", "cuMemGetInfo", 3020, 0, (sim_function_t)entry_cuMemGetInfo_v2, (sim_function_t)sim_cuMemGetInfo_v2},

@@ -5,7 +5,7 @@ import java.util.List;
 /// Generated from spec/cuda.api: the CUDA entry points by the number that they have in the region's record `call`.
 public final class CallTable {
     /// Of the names in their order; another one in a region means that its numbers stand for other names.
-    public static final long DIGEST = 0xea2b4e82fc2f1da4L;
+    public static final long DIGEST = 0xe0b4f0e3de55a68L;
 
     public static final List<String> NAMES = """
             cuInit
@@ -26,6 +26,8 @@ public final class CallTable {
             cuMemPrefetchBatchAsync
             cuMemBatchDecompressAsync
             cuLaunchEverywhere
+            cuLaunchKernel
+            cuLaunchKernel_ptsz
             cuLaunchHostFunc
             cuLaunchHostFunc_ptsz
             cuMemGetInfo_v2

@@ -1,0 +1,70 @@
+package sluice.codegen;
+
+import java.util.ArrayList;
+import java.util.stream.Collectors;
+
+/// The exported wrappers of libcuda's entry points: each call is forwarded, to its hook where it has one, and watched.
+///
+/// While nobody wants the detail, nothing has to be kept over the call but the time at which it began. The long way is a
+/// function of its own, also for what the driver lacks or has not loaded.
+final class WatchedSource {
+    private WatchedSource() {}
+
+    static String wrapper(ApiSpec cuda, Symbol symbol) {
+        var name = symbol.name();
+        var arguments = Parameter.names(symbol.entry().parameters());
+        var detail = CallDetail.of(cuda, symbol);
+        return """
+                %1$s
+                __attribute__((noinline, cold)) static %2$s {
+                    uint64_t begin = sl_clock_ticks();
+                    CUresult status = %3$s;
+                    sl_watch_tell(begin, SL_ENTRY_%4$s, status, &(sl_watch_detail_t){%5$s});
+                    return status;
+                }
+                static %6$s {
+                    if (%10$s)
+                        return told_%4$s(%7$s);
+                    uint64_t begin = sl_clock_counter();
+                    CUresult status = %11$s;
+                    %8$s;
+                    return status;
+                }
+                SL_EXPORT %9$s __attribute__((alias("entry_%4$s")));""".formatted(
+                symbol.entry().hooked() ? "" : forward(cuda, symbol, arguments),
+                cuda.prototype(symbol, "told_" + name),
+                (symbol.entry().hooked() ? "hook_" : "forward_") + name + "(" + arguments + ")",
+                name,
+                fields(detail),
+                cuda.prototype(symbol, "entry_" + name),
+                arguments,
+                end(detail, name),
+                cuda.prototype(symbol, name),
+                symbol.entry().hooked() ? "sl_watch_is_told()" : "sl_watch_is_told() || SL_UNLIKELY(!real." + name + ")",
+                (symbol.entry().hooked() ? "hook_" : "real.") + name + "(" + arguments + ")").stripLeading();
+    }
+
+    private static String forward(ApiSpec cuda, Symbol symbol, String arguments) {
+        return """
+                static inline %1$s {
+                    return SL_UNLIKELY(!SL_DRIVER_HAS(%2$s)) ? CUDA_ERROR_NOT_FOUND : real.%2$s(%3$s);
+                }""".formatted(cuda.prototype(symbol, "forward_" + symbol.name()), symbol.name(), arguments);
+    }
+
+    private static String end(CallDetail detail, String name) {
+        var head = "(begin, SL_ENTRY_" + name + ", status";
+        if (detail.direction().isPresent()) {
+            return "sl_watch_end_copy" + head + ", " + detail.bytes().orElse("0") + ", " + detail.direction().get() + ")";
+        }
+        return detail.bytes().map(bytes -> "sl_watch_end_bytes" + head + ", " + bytes + ")").orElse("sl_watch_end" + head + ")");
+    }
+
+    private static String fields(CallDetail detail) {
+        var fields = new ArrayList<String>();
+        fields.add(".kind = SL_DETAIL_" + detail.kind());
+        detail.bytes().ifPresent(bytes -> fields.add(".bytes = " + bytes));
+        detail.direction().ifPresent(direction -> fields.add(".direction = " + direction));
+        detail.others().forEach((field, value) -> fields.add("." + field + " = " + value));
+        return fields.stream().collect(Collectors.joining(", "));
+    }
+}
