@@ -34,6 +34,7 @@ final class FirstPage {
             page.putInt(LIMITS_COMPUTE_PERMILLE_OFFSET + gpu * Integer.BYTES, draft.compute().caps().permille(gpu));
         }
         turns(draft.compute());
+        trace(draft.trace());
     }
 
     private void turns(ComputeLimits compute) {
@@ -42,6 +43,14 @@ final class FirstPage {
         page.putInt(LIMITS_PRIORITY_OFFSET, compute.priority().value());
         page.putInt(LIMITS_EXCLUSIVE_OFFSET, compute.exclusive() ? 1 : 0);
         page.putInt(LIMITS_TURN_MICROS_OFFSET, compute.turnMicros());
+    }
+
+    private void trace(TraceRequest trace) {
+        page.putInt(LIMITS_TRACE_OFFSET, trace.mode());
+        page.putInt(LIMITS_TRACE_EVENTS_OFFSET, trace.events());
+        page.putInt(LIMITS_TRACE_GENERATION_OFFSET, trace.mode() == 0 ? 0 : 1);
+        page.putLong(LIMITS_TRACE_UNTIL_NANOS_OFFSET, trace.untilNanos());
+        text(LIMITS_TRACE_DIRECTORY_OFFSET, LIMITS_TRACE_DIRECTORY_OFFSET + TraceRequest.DIRECTORY_BYTES + 1, trace.directory());
     }
 
     /// As fine as the clock is: it is also the tenant's key on boards.

@@ -2,8 +2,15 @@ package sluice.region;
 
 /// What a new region says about its tenant.
 public record RegionDraft(
-        String tenant, String command, Identity root, OnError onError, OnOom onOom, MemoryLimits memory, ComputeLimits compute) {
+        String tenant, String command, Identity root, OnError onError, OnOom onOom, MemoryLimits memory, ComputeLimits compute,
+        TraceRequest trace) {
     private static final int NAME_LENGTH = 63;
+
+    /// Of a tenant whose calls are not recorded.
+    public RegionDraft(
+            String tenant, String command, Identity root, OnError onError, OnOom onOom, MemoryLimits memory, ComputeLimits compute) {
+        this(tenant, command, root, onError, onOom, memory, compute, TraceRequest.NONE);
+    }
 
     /// Of a tenant whose allocations over the quota are refused at once, and whose GPU time is not limited.
     public RegionDraft(String tenant, String command, Identity root, OnError onError, MemoryLimits memory) {
