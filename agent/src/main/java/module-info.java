@@ -1,11 +1,23 @@
-/// Looks at the boards and regions of a user's tenants, again and again, and writes plans.
+/// One process for a machine: it looks at boards and regions again and again, plans turns, and tells who asks.
 ///
-/// Owns: when to look, what of it the planner is told, and where a plan is written. Must not know: what is fair (the planner
-/// does), how a turn is handed over (the libraries do), or how anything is shown. Nobody waits for it: without it, or
-/// when it hangs, the libraries go on with the plan that is there.
+/// Owns: when to look, what of it the planner is told, where a plan is written; the snapshot of the machine, its history, and
+/// the HTTP API in front of it. Must not know: what is fair (the planner does), how a turn is handed over (the libraries
+/// do), or how a terminal shows any of it. Nobody waits for it: without it, or when it hangs, the libraries go on with the
+/// plan that is there.
 module sluice.agent {
     requires transitive sluice.region;
+    requires transitive tools.jackson.core;
+    requires sluice.cuda;
     requires sluice.planner;
+    requires io.netty.buffer;
+    requires io.netty.codec;
+    requires io.netty.codec.http;
+    requires io.netty.common;
+    requires io.netty.handler;
+    requires io.netty.transport;
+    requires io.netty.transport.classes.epoll;
+    requires io.netty.transport.epoll.linux.x86_64;
+    requires io.netty.transport.unix.common;
 
     exports sluice.agent;
 }

@@ -10,7 +10,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
-import sluice.agent.Agent;
+import sluice.agent.AgentService;
 import sluice.agent.PlannedBoard;
 import sluice.region.AgentLock;
 import sluice.region.Identity;
@@ -29,7 +29,6 @@ import sluice.region.SluiceException;
         },
         footer = {"", "Exit status: 0 stopped by SIGINT or SIGTERM, 1 another one runs, or it cannot work."})
 final class AgentCommand implements Runnable {
-    private static final long PERIOD_MILLIS = 100;
     private static final long STOP_SECONDS = 5;
 
     @Spec
@@ -46,28 +45,22 @@ final class AgentCommand implements Runnable {
         RuntimeDirectory directory = RuntimeDirectory.find(System.getenv());
         PrintWriter out = spec.commandLine().getOut();
         AgentLock lock = AgentLock.take(directory, Identity.self().pid()).orElseThrow(() -> runsAlready(directory));
-        try (lock; Agent agent = new Agent(directory, change -> report(out, change))) {
-            out.println("Planning for the tenants in " + directory.path() + ".");
-            CountDownLatch stop = new CountDownLatch(1);
-            CountDownLatch stopped = new CountDownLatch(1);
-            Runtime.getRuntime().addShutdownHook(new Thread(() -> end(stop, stopped)));
-            loop(agent, stop);
+        CountDownLatch stop = new CountDownLatch(1);
+        CountDownLatch stopped = new CountDownLatch(1);
+        Runtime.getRuntime().addShutdownHook(new Thread(() -> end(stop, stopped)));
+        try (lock; AgentService agent = new AgentService(directory, AgentService.standardParts(), change -> report(out, change), System.err)) {
+            out.println("Planning for the tenants in " + directory.path() + "; answers on " + agent.socket() + ".");
             out.flush();
-            stopped.countDown();
+            stop.await();
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }
+        stopped.countDown();
     }
 
     private static SluiceException runsAlready(RuntimeDirectory directory) {
         return new SluiceException("an agent runs already for " + directory.path()
                 + AgentLock.holder(directory).map(pid -> " (pid " + pid + ")").orElse("") + "; one is enough for all GPUs");
-    }
-
-    private static void loop(Agent agent, CountDownLatch stop) throws InterruptedException {
-        do {
-            agent.look();
-        } while (!stop.await(PERIOD_MILLIS, TimeUnit.MILLISECONDS));
     }
 
     /// In the JVM's last thread, after SIGINT or SIGTERM: to be stopped is how an agent ends, so it ends well.

@@ -8,6 +8,9 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
+import sluice.agent.EarlierLook;
+import sluice.agent.OnBoards;
+import sluice.agent.TenantJson;
 import sluice.region.RuntimeDirectory;
 import sluice.region.Tenant;
 import sluice.region.Tenants;
@@ -35,7 +38,7 @@ final class InspectCommand implements Runnable {
         OnBoards boards = OnBoards.in(List.of(new RuntimeDirectory(found.file().toAbsolutePath().getParent())));
         PrintWriter out = spec.commandLine().getOut();
         if (json) {
-            TenantJson.write(out, found, boards);
+            Json.write(out, json -> TenantJson.write(json, found, EarlierLook.NONE, boards));
         } else {
             List<String> lines = InspectText.lines(found, boards, Instant.now(), Screen.standard());
             lines.forEach(out::println);

@@ -6,6 +6,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.stream.Stream;
+import sluice.agent.EarlierLook;
+import sluice.agent.OnBoards;
 import sluice.region.GpuTime;
 import sluice.region.MemoryUses;
 import sluice.region.Percent;

@@ -8,6 +8,9 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
+import sluice.agent.EarlierLook;
+import sluice.agent.OnBoards;
+import sluice.agent.TenantJson;
 import sluice.region.RuntimeDirectory;
 import sluice.region.Tenant;
 import sluice.region.Tenants;
@@ -51,7 +54,7 @@ final class PsCommand implements Runnable {
         PrintWriter out = spec.commandLine().getOut();
         PrintWriter err = spec.commandLine().getErr();
         if (json) {
-            TenantJson.write(out, shown, earlier, OnBoards.in(directories));
+            Json.write(out, json -> TenantJson.write(json, shown, earlier, OnBoards.in(directories)));
         } else if (shown.isEmpty()) {
             err.println(all ? "No tenants." : "No tenants are running; 'sluice run --memory 4g -- PROGRAM' starts one.");
         } else {

@@ -8,6 +8,9 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Instant;
 import java.util.List;
+import sluice.agent.EarlierLook;
+import sluice.agent.OnBoards;
+import sluice.agent.TenantJson;
 import sluice.region.Identity;
 import sluice.region.MemoryLimits;
 import sluice.region.OnError;
@@ -60,7 +63,7 @@ final class Training {
         tenants.sweep(Instant.now());
         PsTable.lines(tenants.list(), Instant.now(), Screen.standard()).forEach(out::println);
         InspectText.lines(tenants.find("training"), OnBoards.NONE, Instant.now(), Screen.standard()).forEach(out::println);
-        TenantJson.write(out, tenants.list(), EarlierLook.NONE, OnBoards.NONE);
+        Json.write(out, json -> TenantJson.write(json, tenants.list(), EarlierLook.NONE, OnBoards.NONE));
         Files.delete(region);
         Files.delete(directory);
     }

@@ -17,6 +17,7 @@ public final class Nvml {
     private static final int SUCCESS = 0;
     private static final int INSUFFICIENT_SIZE = 7;
     private static final int FUNCTION_NOT_FOUND = 13;
+    private static final int GPU_SENSOR = 0;
     private static final int TEXT_BYTES = 96;
     private static final long MEMORY_BYTES = 40;
     private static final int MEMORY_VERSION = (int) MEMORY_BYTES | 2 << 24;
@@ -33,6 +34,8 @@ public final class Nvml {
             @Entry(takes = "LPI") MethodHandle nvmlDeviceGetName,
             @Entry(takes = "LP") MethodHandle nvmlDeviceGetMemoryInfo,
             @Entry(takes = "LP") MethodHandle nvmlDeviceGetMemoryInfo_v2,
+            @Entry(takes = "LP") MethodHandle nvmlDeviceGetUtilizationRates,
+            @Entry(takes = "LIP") MethodHandle nvmlDeviceGetTemperature,
             @Entry(takes = "LPP") MethodHandle nvmlDeviceGetComputeRunningProcesses,
             @Entry(takes = "LPP") MethodHandle nvmlDeviceGetComputeRunningProcesses_v2,
             @Entry(takes = "LPP") MethodHandle nvmlDeviceGetComputeRunningProcesses_v3) {}
@@ -149,6 +152,20 @@ public final class Nvml {
                     Calls.status(() -> (int) entries.nvmlDeviceGetMemoryInfo.invokeExact(device, memory)));
             return new GpuMemory(memory.get(JAVA_LONG, 0), memory.get(JAVA_LONG, 8), memory.get(JAVA_LONG, 16));
         }
+    }
+
+    /// The part of the last moments in which a kernel ran; -1 when the driver does not tell.
+    public int utilizationPercent(int index) {
+        long device = device(index);
+        Answer rates = Calls.longFrom(out -> (int) entries.nvmlDeviceGetUtilizationRates.invokeExact(device, out));
+        return rates.status() == SUCCESS ? (int) rates.value() : -1;
+    }
+
+    /// -1 when the driver does not tell.
+    public int temperatureCelsius(int index) {
+        long device = device(index);
+        Answer degrees = Calls.intFrom(out -> (int) entries.nvmlDeviceGetTemperature.invokeExact(device, GPU_SENSOR, out));
+        return degrees.status() == SUCCESS ? (int) degrees.value() : -1;
     }
 
     private long device(int index) {

@@ -73,6 +73,15 @@ public record RuntimeDirectory(Path path) {
         return found;
     }
 
+    /// The user whose tenants it holds; -1 when it is gone.
+    public long owner() {
+        try {
+            return Integer.toUnsignedLong((Integer) Files.getAttribute(path, "unix:uid", LinkOption.NOFOLLOW_LINKS));
+        } catch (IOException e) {
+            return -1;
+        }
+    }
+
     /// Where the region of a tenant lies.
     public Path region(String tenant) {
         return path.resolve(tenant + ".region");

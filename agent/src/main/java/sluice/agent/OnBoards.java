@@ -1,4 +1,4 @@
-package sluice.cli;
+package sluice.agent;
 
 import java.util.ArrayList;
 import java.util.List;
@@ -11,16 +11,16 @@ import sluice.region.Tenant;
 import sluice.region.TenantGpu;
 
 /// Where tenants stand on the boards of their GPUs.
-record OnBoards(List<BoardState> boards) {
-    static final OnBoards NONE = new OnBoards(List.of());
+public record OnBoards(List<BoardState> boards) {
+    public static final OnBoards NONE = new OnBoards(List.of());
 
-    static OnBoards in(List<RuntimeDirectory> directories) {
+    public static OnBoards in(List<RuntimeDirectory> directories) {
         List<BoardState> boards = new ArrayList<>();
         directories.forEach(directory -> boards.addAll(Boards.read(directory)));
         return new OnBoards(boards);
     }
 
-    Optional<BoardTenant> of(Tenant tenant, TenantGpu gpu) {
+    public Optional<BoardTenant> of(Tenant tenant, TenantGpu gpu) {
         return boards.stream().filter(board -> board.uuid().equals(gpu.uuid()))
                 .flatMap(board -> board.tenant(tenant.createdNanos()).stream())
                 .findFirst();

@@ -1,4 +1,4 @@
-package sluice.cli;
+package sluice.agent;
 
 import sluice.region.BoardTenant;
 import sluice.region.GpuTime;

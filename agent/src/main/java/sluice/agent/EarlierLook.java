@@ -1,4 +1,4 @@
-package sluice.cli;
+package sluice.agent;
 
 import java.util.HashMap;
 import java.util.List;
@@ -9,8 +9,8 @@ import sluice.region.TenantGpu;
 
 /// What tenants had used a while ago, so that it can be said what they got since. Without it they got what they got since
 /// they began.
-final class EarlierLook {
-    static final EarlierLook NONE = new EarlierLook(List.of(), false);
+public final class EarlierLook {
+    public static final EarlierLook NONE = new EarlierLook(List.of(), false);
 
     private record Key(long createdNanos, int gpuEntry) {}
 
@@ -22,13 +22,13 @@ final class EarlierLook {
         tenants.forEach(tenant -> tenant.gpus().forEach(gpu -> times.put(key(tenant, gpu), gpu.time())));
     }
 
-    static EarlierLook at(List<Tenant> tenants) {
+    public static EarlierLook at(List<Tenant> tenants) {
         return new EarlierLook(tenants, true);
     }
 
     /// The part of the time that a tenant got of a GPU, in thousandths; -1 when that cannot be said: it has ended, or was not
     /// there then.
-    int gotPermille(Tenant tenant, TenantGpu gpu) {
+    public int gotPermille(Tenant tenant, TenantGpu gpu) {
         if (!tenant.running()) {
             return -1;
         }
@@ -37,7 +37,7 @@ final class EarlierLook {
     }
 
     /// How long the time is that this is a part of.
-    long overNanos(Tenant tenant, TenantGpu gpu) {
+    public long overNanos(Tenant tenant, TenantGpu gpu) {
         GpuTime then = times.get(key(tenant, gpu));
         return gotPermille(tenant, gpu) < 0 ? 0 : gpu.time().readNanos() - (taken ? then.readNanos() : gpu.time().beganNanos());
     }

@@ -1,6 +1,5 @@
-package sluice.cli;
+package sluice.agent;
 
-import java.io.PrintWriter;
 import java.util.List;
 import sluice.region.ComputeLimits;
 import sluice.region.MemoryLimits;
@@ -13,25 +12,25 @@ import sluice.region.TenantProcess;
 import tools.jackson.core.JsonGenerator;
 
 /// Tenants for scripts. Bytes are numbers, moments are nanoseconds since 1970, a limit of 0 is no limit.
-final class TenantJson {
+public final class TenantJson {
     private TenantJson() {}
 
-    static void write(PrintWriter out, List<Tenant> tenants, EarlierLook earlier, OnBoards boards) {
-        Json.write(out, json -> {
-            json.writeStartObject();
-            json.writeArrayPropertyStart("tenants");
-            tenants.forEach(tenant -> tenant(json, tenant, new ShareJson(json, earlier, boards)));
-            json.writeEndArray();
-            json.writeEndObject();
-        });
-    }
-
-    static void write(PrintWriter out, Tenant tenant, OnBoards boards) {
-        Json.write(out, json -> tenant(json, tenant, new ShareJson(json, EarlierLook.NONE, boards)));
-    }
-
-    private static void tenant(JsonGenerator json, Tenant tenant, ShareJson shares) {
+    /// All of them, as one object.
+    public static void write(JsonGenerator json, List<Tenant> tenants, EarlierLook earlier, OnBoards boards) {
         json.writeStartObject();
+        json.writeArrayPropertyStart("tenants");
+        tenants.forEach(tenant -> write(json, tenant, earlier, boards));
+        json.writeEndArray();
+        json.writeEndObject();
+    }
+
+    public static void write(JsonGenerator json, Tenant tenant, EarlierLook earlier, OnBoards boards) {
+        json.writeStartObject();
+        properties(json, tenant, new ShareJson(json, earlier, boards));
+        json.writeEndObject();
+    }
+
+    static void properties(JsonGenerator json, Tenant tenant, ShareJson shares) {
         json.writeStringProperty("tenant", tenant.name());
         json.writeBooleanProperty("running", tenant.running());
         json.writeStringProperty("command", tenant.command());
@@ -60,11 +59,10 @@ final class TenantJson {
         json.writeArrayPropertyStart("errors");
         tenant.errors().forEach(error -> error(json, error));
         json.writeEndArray();
-        json.writeEndObject();
     }
 
     /// As in the region: thousandths by GPU, microseconds.
-    static void compute(JsonGenerator json, ComputeLimits limits) {
+    public static void compute(JsonGenerator json, ComputeLimits limits) {
         json.writeObjectPropertyStart("compute");
         json.writeArrayPropertyStart("capPermille");
         for (int gpu = 0; gpu < MemoryLimits.GPUS; gpu++) {

@@ -1,0 +1,16 @@
+package sluice.agent;
+
+import java.time.Instant;
+
+/// A process that uses a GPU in a way that no ledger knows.
+///
+/// @param kind        `unknown`: it is in no ledger; `over`: it holds more than its ledger says
+/// @param pid         as seen by the agent
+/// @param uid         its user
+/// @param tenant      empty when it has none
+/// @param container   id by its cgroup; empty when it has none
+/// @param usedBytes   by NVML
+/// @param ledgerBytes by the ledger
+/// @param action      what was done about it: `reported`, `terminated`, `killed`
+public record AuditFinding(String kind, long pid, long uid, String gpuUuid, String command, String tenant, String container,
+        long usedBytes, long ledgerBytes, Instant since, String action) {}

@@ -1,0 +1,50 @@
+package sluice.agent;
+
+import java.io.PrintStream;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+
+/// Does something again and again in a thread of its own. What it throws is told once and does not end it.
+final class Clock implements AutoCloseable {
+    private static final long CLOSE_MILLIS = 2000;
+
+    private final CountDownLatch stop = new CountDownLatch(1);
+    private final Thread thread;
+    private String told = "";
+
+    Clock(String name, long periodMillis, Runnable action, PrintStream log) {
+        thread = Thread.ofPlatform().name(name).daemon().start(() -> run(name, periodMillis, action, log));
+    }
+
+    private void run(String name, long periodMillis, Runnable action, PrintStream log) {
+        try {
+            do {
+                once(name, action, log);
+            } while (!stop.await(periodMillis, TimeUnit.MILLISECONDS));
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    /// An InternalError is the JVM's word for a mapped page that is not there: somebody cut a file that was being read.
+    private void once(String name, Runnable action, PrintStream log) {
+        try {
+            action.run();
+        } catch (RuntimeException | InternalError e) {
+            if (!e.toString().equals(told)) {
+                told = e.toString();
+                log.println("sluice: the agent's " + name + " failed: " + e + " at " + e.getStackTrace()[0]);
+            }
+        }
+    }
+
+    @Override
+    public void close() {
+        stop.countDown();
+        try {
+            thread.join(CLOSE_MILLIS);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+}

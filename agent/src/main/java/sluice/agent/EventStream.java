@@ -1,0 +1,77 @@
+package sluice.agent;
+
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+
+/// Server-sent events: `machine` with every look, `event` at once. A client that comes back says which event it has seen.
+final class EventStream {
+    private static final int MOST_MISSED = 100;
+    private static final String TYPE = "text/event-stream; charset=utf-8";
+
+    private final Machine machine;
+    private MachineLook written = MachineLook.NONE;
+    private byte[] message;
+
+    EventStream(Machine machine) {
+        this.machine = machine;
+    }
+
+    Answer open(Request request) {
+        long seen = request.header("last-event-id").map(EventStream::number).orElse(0L);
+        return new Answer.Stream(TYPE, sink -> start(sink, request.caller(), seen));
+    }
+
+    private static long number(String text) {
+        try {
+            return Long.parseLong(text);
+        } catch (NumberFormatException e) {
+            throw new Refusal(400, "bad Last-Event-ID; send the number of the last event, or none");
+        }
+    }
+
+    private void start(Answer.Sink sink, Caller caller, long seen) {
+        List<Event> missed = machine.events().after(seen, MOST_MISSED);
+        missed.stream().filter(event -> caller.sees(event.uid())).forEach(event -> sink.send(message(event)));
+        sink.offer(message(machine.last(), caller));
+        Runnable noLooks = machine.listen(look -> sink.offer(message(look, caller)));
+        Runnable noEvents = machine.events().listen(event -> {
+            if (caller.sees(event.uid())) {
+                sink.send(message(event));
+            }
+        });
+        sink.whenClosed(() -> {
+            noLooks.run();
+            noEvents.run();
+        });
+    }
+
+    /// The same bytes for all who see everything.
+    private synchronized byte[] message(MachineLook look, Caller caller) {
+        if (caller.rights() == Caller.Rights.OWN) {
+            return machineMessage(look.seenBy(caller));
+        }
+        if (look != written) {
+            message = machineMessage(look);
+            written = look;
+        }
+        return message;
+    }
+
+    private static byte[] machineMessage(MachineLook look) {
+        return message("event: machine\n", JsonBytes.of(json -> MachineJson.machine(json, look, false)));
+    }
+
+    private static byte[] message(Event event) {
+        return message("event: event\nid: " + event.number() + "\n", JsonBytes.of(json -> MachineJson.event(json, event)));
+    }
+
+    private static byte[] message(String head, byte[] json) {
+        byte[] before = (head + "data: ").getBytes(StandardCharsets.UTF_8);
+        byte[] message = new byte[before.length + json.length + 2];
+        System.arraycopy(before, 0, message, 0, before.length);
+        System.arraycopy(json, 0, message, before.length, json.length);
+        message[message.length - 2] = '\n';
+        message[message.length - 1] = '\n';
+        return message;
+    }
+}

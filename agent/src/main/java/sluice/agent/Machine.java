@@ -1,0 +1,96 @@
+package sluice.agent;
+
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.Consumer;
+import java.util.function.Supplier;
+import sluice.agent.MachineLook.BoardLook;
+import sluice.agent.MachineLook.TenantLook;
+import sluice.region.Boards;
+import sluice.region.RuntimeDirectory;
+import sluice.region.Tenant;
+import sluice.region.Tenants;
+
+/// Looks at the machine: once a second for all who listen, and for who asks in between.
+public final class Machine {
+    private static final long APART_NANOS = 50_000_000;
+    private static final int EVENTS_SHOWN = 50;
+
+    private final Supplier<List<RuntimeDirectory>> directories;
+    private final Gpus gpus;
+    private final EventLog events;
+    private final Earlier earlier = new Earlier();
+    private final Changes changes;
+    private final List<Consumer<MachineLook>> listeners = new CopyOnWriteArrayList<>();
+    private volatile Supplier<List<AuditFinding>> findings = List::of;
+    private long begunNanos;
+    private volatile MachineLook last = MachineLook.NONE;
+
+    Machine(Supplier<List<RuntimeDirectory>> directories, Gpus gpus, EventLog events) {
+        this.directories = directories;
+        this.gpus = gpus;
+        this.events = events;
+        changes = new Changes(events);
+    }
+
+    /// The last look, whenever that was.
+    public MachineLook last() {
+        return last;
+    }
+
+    /// A look that began after this was called. All who ask at the same time get the same one, and looks are a while apart, so
+    /// that nobody keeps the agent busy by asking.
+    public MachineLook fresh() {
+        long asked = System.nanoTime();
+        synchronized (this) {
+            long early = begunNanos + APART_NANOS - System.nanoTime();
+            if (begunNanos - asked < 0 && early > 0 && last.number() > 0) {
+                LockSupport.parkNanos(early);
+            }
+            return begunNanos - asked > 0 ? last : look();
+        }
+    }
+
+    public EventLog events() {
+        return events;
+    }
+
+    /// Where the findings of the audit come from.
+    public void findings(Supplier<List<AuditFinding>> source) {
+        findings = source;
+    }
+
+    /// Calls somebody after every look of the clock. @return takes the listener away again
+    public Runnable listen(Consumer<MachineLook> listener) {
+        listeners.add(listener);
+        return () -> listeners.remove(listener);
+    }
+
+    /// One tick of the clock: looks, and tells all who listen.
+    void tick() {
+        MachineLook look = look();
+        listeners.forEach(listener -> listener.accept(look));
+    }
+
+    /// Looks now.
+    public synchronized MachineLook look() {
+        begunNanos = System.nanoTime();
+        List<RuntimeDirectory> places = directories.get();
+        List<Tenant> tenants = new Tenants(places).list();
+        long now = System.nanoTime();
+        List<TenantLook> tenantLooks = tenants.stream().map(tenant -> earlier.rates(tenant, now)).toList();
+        List<BoardLook> boards = new ArrayList<>();
+        for (RuntimeDirectory place : places) {
+            Boards.read(place).forEach(board -> boards.add(earlier.rates(board, place.owner(), now)));
+        }
+        changes.see(tenants);
+        MachineLook look = new MachineLook(last.number() + 1, Instant.now(), now, gpus.look(tenants), tenantLooks, boards,
+                findings.get(), events.after(0, EVENTS_SHOWN));
+        earlier.keep(look);
+        last = look;
+        return look;
+    }
+}

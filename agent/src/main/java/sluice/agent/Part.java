@@ -1,0 +1,17 @@
+package sluice.agent;
+
+import java.util.List;
+
+/// A part of the agent that stands on its own beside the core: it says which settings it knows and which routes it answers, and
+/// is told when to start. A part that fails to start stops the agent; one that fails later must keep it to itself.
+public interface Part extends AutoCloseable {
+    default List<Route> routes() {
+        return List.of();
+    }
+
+    /// Called once, before the first look and before the sockets are there.
+    default void start(AgentContext context) {}
+
+    @Override
+    default void close() {}
+}
