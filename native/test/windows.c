@@ -1,9 +1,10 @@
 /* windows: submits kernels that spin, as a program that has the GPU in windows does.
- * Usage: windows PTX KERNELS MICROSECONDS [--copy | --poll]  prints "done KERNELS MILLISECONDS"
- * --copy: a copy that waits after each; --poll: asks after each until it is done, and does not wait */
+ * Usage: windows PTX KERNELS MICROSECONDS [--copy | --poll | --fork]  prints "done KERNELS MILLISECONDS"
+ * --copy: a copy that waits after each; --poll: asks after each until it is done, and does not wait; --fork: so does a child */
 #include "driver_calls.h"
 
 #include <string.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -26,15 +27,18 @@ static void check(const char *what, int status) {
 
 int main(int argc, char **argv) {
     if (argc < 4)
-        return fprintf(stderr, "usage: windows PTX KERNELS MICROSECONDS [--copy | --poll]\n"), 2;
-    int kernels = atoi(argv[2]), copies = argc > 4 && strcmp(argv[4], "--copy") == 0, polls = argc > 4 && strcmp(argv[4], "--poll") == 0;
+        return fprintf(stderr, "usage: windows PTX KERNELS MICROSECONDS [--copy | --poll | --fork]\n"), 2;
+    const char *way = argc > 4 ? argv[4] : "";
+    int kernels = atoi(argv[2]), copies = strcmp(way, "--copy") == 0, polls = strcmp(way, "--poll") == 0;
     uint64_t nanos = strtoull(argv[3], NULL, 10) * 1000, address;
     void *module, *function, *stream, *parameters[] = {&nanos};
     static char text[1 << 16], host[4096];
     FILE *file = fopen(argv[1], "r");
     if (!file || !fread(text, 1, sizeof text - 1, file))
         return fprintf(stderr, "cannot read %s\n", argv[1]), 2;
-    driver_open();
+    driver_load();
+    pid_t child = strcmp(way, "--fork") == 0 ? fork() : 0;
+    driver_begin(0);
     int (*load)(void **, const void *) = (int (*)(void **, const void *))driver_function("cuModuleLoadData");
     int (*find)(void **, void *, const char *) = (int (*)(void **, void *, const char *))driver_function("cuModuleGetFunction");
     int (*create)(void **, unsigned) = (int (*)(void **, unsigned))driver_function("cuStreamCreate");
@@ -56,5 +60,6 @@ int main(int argc, char **argv) {
     }
     check("wait", wait(stream));
     printf("done %d %.1f\n", kernels, now_millis() - start);
-    return 0;
+    fflush(stdout);
+    return child > 0 && waitpid(child, NULL, 0) != child;
 }
