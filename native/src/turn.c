@@ -3,7 +3,7 @@
  * The word on the board names the holder; whoever changes it has chosen the next one: the holder when its turn is over and
  * its work is done, or one who waits when the holder has had nothing on the GPU for a while, which is also how a dead
  * holder looks. Among those who wait the highest priority goes first, then round the table, each for the length of its turn
- * less what its last one was too long. If one of them asked for exclusive turns, who waits longest goes first. */
+ * less what its last one was too long; one that a higher priority cut short goes on with what was left. If one of them asked for exclusive turns, who waits longest goes first. */
 #define _GNU_SOURCE
 #include "turn.h"
 
@@ -145,9 +145,16 @@ static int64_t balance_after(const sl_board_t *board, const past_t *past, const 
     return left < -100 * length ? -100 * length : left;
 }
 
-static void remember_round(const sl_board_t *board, unsigned next) {
-    unsigned at = priority_byte(&board->tenants[next]);
-    board->turn->last_entries = (board->turn->last_entries & ~(0xffu << at)) | (next + 1) << at;
+/* The next round of the tenant's priority begins with the entry. */
+static void begin_round(const sl_board_t *board, const sl_board_tenant_t *tenant, unsigned entry) {
+    unsigned at = priority_byte(tenant);
+    board->turn->last_entries = (board->turn->last_entries & ~(0xffu << at)) | entry << at;
+}
+
+/* One whose turn was cut goes on with what was left when its priority is served again: if the next went first, each would
+ * have as much as the higher priority leaves at a time, whatever its weight. */
+static bool goes_on(const sl_board_t *board, const past_t *past, unsigned next, int64_t balance) {
+    return past->cut && balance > 0 && board->tenants[past->holder].priority < board->tenants[next].priority;
 }
 
 /* Gives the turn from who has it by this word to the next; true when the word changed. */
@@ -164,6 +171,10 @@ static bool pass_on(const sl_board_t *board, uint64_t word, waiters_t *waiters, 
     uint64_t given = ((word >> 8) + 1) << 8 | (next + 1);
     if (!atomic_compare_exchange_strong(&turn->word, &word, given))
         return false;
+    if (past.holder != NOBODY && goes_on(board, &past, next, balances[past.holder])) {
+        balances[past.holder] -= (int64_t)length_of(&board->tenants[past.holder]);
+        begin_round(board, &board->tenants[past.holder], past.holder);
+    }
     for (unsigned i = 0; i < SL_BOARD_TENANT_COUNT; i++)
         if (waiters->since[i] || i == past.holder)
             board->tenants[i].balance_nanos = balances[i];
@@ -171,7 +182,7 @@ static bool pass_on(const sl_board_t *board, uint64_t word, waiters_t *waiters, 
         atomic_fetch_add(&board->tenants[past.holder].held_nanos, now - past.began);
         atomic_fetch_add(&board->tenants[past.holder].turns, 1);
     }
-    remember_round(board, next);
+    begin_round(board, &board->tenants[next], next + 1);
     turn->began_nanos = now;
     turn->ends_nanos = now + length + (next == past.holder ? 0 : SWITCH_NANOS);
     atomic_store_explicit(&turn->ready, given, memory_order_release);

@@ -142,7 +142,7 @@ static void should_let_a_higher_priority_go_first(void) {
     CHECK_EQUAL(give(0, turn.ends_nanos, true), 2);
 }
 
-static void should_make_up_for_a_turn_that_was_cut(void) {
+static void cut_after(uint64_t nanos) {
     begin(3);
     tenants[2].priority = 1;
     take(0);
@@ -151,11 +151,23 @@ static void should_make_up_for_a_turn_that_was_cut(void) {
     CHECK(!sl_turn_wait(&boards[2], now, 0));
     CHECK_EQUAL(sl_turn_ends(&boards[0], now), now);
     want(2, now);
-    CHECK_EQUAL(give(0, now + 2 * MILLI, true), 2);
-    CHECK(tenants[0].balance_nanos > 7 * (int64_t)MILLI, "%lld", (long long)tenants[0].balance_nanos);
+    CHECK_EQUAL(give(0, now + nanos, true), 2);
+}
+
+static void should_go_on_with_a_turn_that_was_cut(void) {
+    cut_after(2 * MILLI);
+    CHECK_EQUAL(give(2, now + MILLI, false), 0);
+    CHECK(turn.ends_nanos - now > 7 * MILLI && turn.ends_nanos - now < 9 * MILLI, "%llu", (unsigned long long)(turn.ends_nanos - now));
+    CHECK_EQUAL(give(0, turn.ends_nanos, true), 1);
+    CHECK_EQUAL(give(1, turn.ends_nanos, true), 0);
+    CHECK(turn.ends_nanos - now > 9 * MILLI && turn.ends_nanos - now < 11 * MILLI, "%llu", (unsigned long long)(turn.ends_nanos - now));
+}
+
+static void should_add_the_little_that_was_cut_to_the_next_turn(void) {
+    cut_after(9 * MILLI + MILLI / 2);
     CHECK_EQUAL(give(2, now + MILLI, false), 1);
     CHECK_EQUAL(give(1, turn.ends_nanos, true), 0);
-    CHECK(turn.ends_nanos - now > 17 * MILLI);
+    CHECK(turn.ends_nanos - now > 10 * MILLI && turn.ends_nanos - now < 11 * MILLI, "%llu", (unsigned long long)(turn.ends_nanos - now));
 }
 
 static void should_serve_exclusive_ones_in_the_order_they_came(void) {
@@ -213,7 +225,8 @@ int main(void) {
     RUN(should_take_a_long_turn_off_the_next);
     RUN(should_not_charge_time_that_nobody_wanted);
     RUN(should_let_a_higher_priority_go_first);
-    RUN(should_make_up_for_a_turn_that_was_cut);
+    RUN(should_go_on_with_a_turn_that_was_cut);
+    RUN(should_add_the_little_that_was_cut_to_the_next_turn);
     RUN(should_serve_exclusive_ones_in_the_order_they_came);
     RUN(should_seize_the_turn_of_an_idle_holder);
     RUN(should_outlive_a_dead_holder);

@@ -173,6 +173,15 @@ class SharesTest {
         assertBetween(1.6, 2.4, () -> ratio("one", "three"));
     }
 
+    /// The higher one works for about ten milliseconds and pauses for as long, so that turns of twenty are always cut.
+    @Test
+    void shouldShareByWeightWhatAHigherPriorityLeaves() throws Exception {
+        job("two", ENDLESS, 500, "--weight", "2");
+        job("one", ENDLESS, 500, "--weight", "1");
+        job("high", ENDLESS, 500, "--priority", "high", "--compute", "50%");
+        assertBetween(1.6, 2.4, () -> ratio("two", "one"));
+    }
+
     @Test
     void shouldShowWhatWasAskedAndGot() throws Exception {
         job("train", ENDLESS, 500, "--compute", "40%", "--weight", "2", "--priority", "low");
