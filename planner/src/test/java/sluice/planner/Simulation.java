@@ -9,16 +9,18 @@ import java.util.function.LongConsumer;
 
 /// One GPU, virtual tenants that take turns on it by the rules of the libraries, and a planner that looks every 100 ms.
 ///
-/// The rules: the turn goes to the highest priority that waits, in it to the next in the circle whose balance allows it, or
-/// to who has waited longest when one of them is exclusive. A turn that was too long is taken off the next ones. A holder
-/// without work for 200 µs loses the turn to who waits. A higher priority takes the turn after the kernel that runs; who
-/// lost it goes on, when its priority is served again, with what was left.
+/// The rules are those of `native/src/turn.c`: the turn goes to the highest priority that waits, in it to the next in the circle
+/// whose balance allows it, or to who has waited longest when one of them is exclusive; when only lower ones wait the holder
+/// has another. What a turn was too long is taken off the next ones. A holder without work for 200 µs loses the turn to who
+/// waits. A higher priority takes the turn after the kernel that runs; who lost it goes on, when its priority is served again,
+/// with what was left. To change from one to another takes 150 µs, which are no part of a turn.
 final class Simulation {
     static final long MILLI = 1_000_000;
     static final long SECOND = 1_000_000_000;
     private static final long PLAN_PERIOD = 100 * MILLI;
     static final long SWITCH_NANOS = 150_000;
-    private static final long IDLE_NANOS = 200_000;
+    private static final long GRACE_NANOS = 200_000;
+    private static final int MOST_TURNS_OWED = 100;
 
     final List<VirtualTenant> tenants = new ArrayList<>();
     private final boolean planned;
@@ -77,8 +79,8 @@ final class Simulation {
         boolean holderWants = holder != null && holder.wantsFromNanos() <= nowNanos;
         if (holderWants && !mustGiveWay(waiting)) {
             run();
-        } else if (!waiting.isEmpty() && (holder == null || holderWants || nowNanos >= busyNanos + IDLE_NANOS)) {
-            handOver(waiting, holderWants);
+        } else if (!waiting.isEmpty() && (holder == null || holderWants || nowNanos >= busyNanos + GRACE_NANOS)) {
+            passOn(waiting, holderWants);
         } else {
             sleep(waiting.isEmpty());
         }
@@ -106,42 +108,60 @@ final class Simulation {
     }
 
     private boolean mustGiveWay(List<VirtualTenant> waiting) {
-        for (VirtualTenant other : waiting) {
-            if (other.priority > holder.priority || other.priority == holder.priority && nowNanos >= endsNanos) {
-                return true;
-            }
-        }
-        return false;
+        return !waiting.isEmpty() && (nowNanos >= endsNanos || hasSuperior(waiting));
     }
 
-    private void handOver(List<VirtualTenant> waiting, boolean holderWants) {
-        int highest = waiting.stream().mapToInt(tenant -> tenant.priority).max().orElseThrow();
+    private boolean hasSuperior(List<VirtualTenant> waiting) {
+        return waiting.stream().anyMatch(other -> other.priority > holder.priority);
+    }
+
+    private void passOn(List<VirtualTenant> waiting, boolean holderWants) {
         if (holder != null) {
-            long overFrom = Math.max(endsNanos, waiting.stream().mapToLong(VirtualTenant::wantsFromNanos).min().orElseThrow());
-            boolean cutShort = holderWants && highest > holder.priority && nowNanos < endsNanos;
+            holder.balanceNanos = balanceAfter(waiting, !holderWants);
             holder.heldNanos += nowNanos - beganNanos;
-            holder.balanceNanos = cutShort ? endsNanos - nowNanos - holder.lengthNanos() : Math.min(0, overFrom - nowNanos);
-            lastOf.put(holder.priority, cutShort ? holder.id - 1 : holder.id);
+            holder.turns++;
             if (holderWants) {
                 waiting.add(holder);
                 waiting.sort(Comparator.comparingInt(tenant -> tenant.id));
             }
         }
-        VirtualTenant next = choose(waiting.stream().filter(tenant -> tenant.priority >= highest).toList());
+        int highest = waiting.stream().mapToInt(tenant -> tenant.priority).max().orElseThrow();
+        VirtualTenant next = choose(waiting.stream().filter(tenant -> tenant.priority == highest).toList());
+        if (holder != null && next.priority > holder.priority && holder.balanceNanos > 0) {
+            holder.balanceNanos -= holder.lengthNanos();
+            lastOf.put(holder.priority, holder.id - 1);
+        }
+        lastOf.put(next.priority, next.id);
         next.waitedNanos += Math.max(0, nowNanos - next.wantsFromNanos());
-        next.turns++;
+        long change = next == holder ? 0 : SWITCH_NANOS;
         beganNanos = nowNanos;
-        endsNanos = nowNanos + next.lengthNanos() + next.balanceNanos;
+        endsNanos = nowNanos + next.lengthNanos() + next.balanceNanos + change;
         next.balanceNanos = 0;
-        nowNanos += next == holder ? 0 : SWITCH_NANOS;
+        nowNanos += change;
         handOvers += next == holder ? 0 : 1;
         busyNanos = nowNanos;
         holder = next;
     }
 
+    /// What the turn was too long is less than 0. Nobody pays for time that no other wanted, and who had nothing to do has no
+    /// claim.
+    private long balanceAfter(List<VirtualTenant> waiting, boolean seized) {
+        long length = holder.lengthNanos();
+        long wanted = waiting.stream().mapToLong(VirtualTenant::wantsFromNanos).min().orElseThrow();
+        long left = Math.max(wanted, endsNanos) - nowNanos;
+        if (left > 0 && (seized || !hasSuperior(waiting) && left > length / 4)) {
+            return 0;
+        }
+        return Math.max(left, -MOST_TURNS_OWED * length);
+    }
+
     private VirtualTenant choose(List<VirtualTenant> equals) {
         if (equals.stream().anyMatch(tenant -> tenant.exclusive)) {
-            return equals.stream().min(Comparator.comparingLong(tenant -> tenant == holder ? nowNanos : tenant.wantsFromNanos())).orElseThrow();
+            VirtualTenant longest = equals.stream()
+                    .min(Comparator.comparingLong(tenant -> tenant == holder ? nowNanos : tenant.wantsFromNanos()))
+                    .orElseThrow();
+            longest.balanceNanos = 0;
+            return longest;
         }
         int last = lastOf.getOrDefault(equals.getFirst().priority, -1);
         int at = 0;
@@ -150,10 +170,11 @@ final class Simulation {
         }
         for (; ; at++) {
             VirtualTenant tenant = equals.get(at % equals.size());
-            if (tenant.lengthNanos() + tenant.balanceNanos > 0) {
+            long length = tenant.lengthNanos();
+            if (length + tenant.balanceNanos > length / 8) {
                 return tenant;
             }
-            tenant.balanceNanos += tenant.lengthNanos();
+            tenant.balanceNanos += length;
         }
     }
 
@@ -163,6 +184,6 @@ final class Simulation {
             long from = tenant.wantsFromNanos();
             until = from > nowNanos ? Math.min(until, from) : until;
         }
-        nowNanos = nobodyWaits ? until : Math.min(until, busyNanos + IDLE_NANOS);
+        nowNanos = nobodyWaits ? until : Math.min(until, busyNanos + GRACE_NANOS);
     }
 }

@@ -3,6 +3,9 @@ package sluice.planner;
 /// A tenant of the simulation, with what the libraries keep of it in its region and on the board.
 final class VirtualTenant {
     private static final long WINDOW_NANOS = 10_000_000;
+    private static final long KEPT_NANOS = 15_000_000;
+    private static final long LONGEST_KEPT_NANOS = 100_000_000;
+    private static final long LONGEST_TURN_NANOS = 1_000_000_000;
 
     final int id;
     int weight = 1;
@@ -73,18 +76,19 @@ final class VirtualTenant {
     }
 
     long lengthNanos() {
-        return planNanos == 0 ? turnNanos * weight : planNanos;
+        return Math.min(planNanos == 0 ? turnNanos * weight : planNanos, LONGEST_TURN_NANOS);
     }
 
-    /// Runs one kernel. The cap's rule is the libraries': closed from when more is charged than it has paid for, until it is
-    /// a window behind again.
+    /// Runs one kernel. The cap's rule is that of `native/src/admit.c`: closed from when more is charged than it has paid for,
+    /// until it is a window behind again; unused time is kept for 15 ms of GPU time, and no longer than 100 ms.
     void run(long fromNanos) {
         longestWaitNanos = Math.max(longestWaitNanos, fromNanos - wantsFromNanos());
         long ended = fromNanos + kernelNanos;
         usedNanos += kernelNanos;
         done++;
         if (capPermille > 0) {
-            dueNanos = Math.max(dueNanos, ended - 2 * WINDOW_NANOS) + kernelNanos * 1000 / capPermille;
+            long kept = Math.min(KEPT_NANOS * 1000 / capPermille, LONGEST_KEPT_NANOS);
+            dueNanos = Math.max(dueNanos, fromNanos - kept) + kernelNanos * 1000 / capPermille;
             openNanos = dueNanos > ended ? dueNanos + WINDOW_NANOS : ended;
         }
         readyNanos = work.nextNanos(ended, done);
