@@ -12,6 +12,7 @@
 #include "os.h"
 #include "real.h"
 #include "tenant.h"
+#include "trace.h"
 #include "turn.h"
 
 #define MICRO 1000u
@@ -31,6 +32,7 @@
 #define POLL_NANOS (5 * MICRO)
 #define CHECK_NANOS (20 * MILLI)          /* how often others are counted */
 #define SHARER_NANOS (50 * MILLI)         /* who was not at the gate for this long does not want the GPU */
+#define TOLD_NANOS (100 * MILLI)          /* so often a trace hears of a turn that lasts */
 #define OVERDUE_NANOS (1 * MILLI)
 #define BELIEVED_NANOS (1000 * MILLI)     /* so long what is under way counts as work */
 
@@ -90,6 +92,10 @@ static void close_batch(sl_lane_t *lane, sl_cost_t *only, bool prompt, uint64_t 
     lane->opened_calls = calls;
 }
 
+bool sl_admit_can_close(const sl_lane_t *lane) {
+    return !lane->gpu->unbound || lane->meter.open - lane->meter.oldest < SL_METER_BATCHES - 2;
+}
+
 void sl_admit_close(sl_lane_t *lane) {
     if (lane->meter.is_open)
         close_batch(lane, NULL, false, sl_os_nanos());
@@ -101,7 +107,7 @@ void sl_admit_submitted(sl_lane_t *lane, sl_cost_t *cost, bool alone, uint64_t s
             atomic_fetch_sub(&cost->pending, 1);
         return;
     }
-    bool is_long = spent(lane) - lane->opened_nanos >= BATCH_NANOS;
+    bool is_long = spent(lane) - lane->opened_nanos >= BATCH_NANOS && sl_admit_can_close(lane);
     bool single = lane->calls - lane->opened_calls == 1;
     if (is_long && single && !alone) {
         atomic_fetch_add(&cost->pending, 1);
@@ -118,6 +124,7 @@ void sl_admit_settle(sl_lane_t *lane) {
         charge(gpu, (int64_t)reading.nanos - (int64_t)reading.charged_nanos, reading.opened_nanos);
         atomic_fetch_add_explicit(&gpu->share->used_nanos, reading.nanos, memory_order_relaxed);
         atomic_fetch_add_explicit(&gpu->share->submitted_calls, reading.calls, memory_order_relaxed);
+        sl_trace_batch(gpu->gpu, reading.began_nanos, reading.ended_nanos, reading.calls, reading.nanos, reading.doubt_nanos);
         if (reading.calls > 1)
             gpu->dry = reading.dry;
         lane->busy_nanos += reading.nanos - reading.charged_nanos;
@@ -167,8 +174,8 @@ static bool is_too_much(const sl_lane_t *lane, uint64_t nanos, unsigned calls, u
 }
 
 /* Waits until the work under way takes no longer than this and is no more than so many calls. */
-static void drain_to(sl_lane_t *lane, uint64_t nanos, unsigned calls) {
-    uint64_t start = sl_os_nanos(), now = start;
+static void drain_to(sl_lane_t *lane, uint64_t nanos, unsigned calls, unsigned reason) {
+    uint64_t start = sl_os_nanos(), now = start, begin = sl_trace_start();
     sl_admit_close(lane);
     for (sl_admit_settle(lane); is_too_much(lane, nanos, calls, now) && now - start < PATIENCE_NANOS; now = sl_os_nanos()) {
         uint64_t left = in_flight(lane, now);
@@ -179,6 +186,8 @@ static void drain_to(sl_lane_t *lane, uint64_t nanos, unsigned calls) {
         unlocked_pause(lane, now + (rest > SPIN_NANOS ? rest - SPIN_NANOS / 2 : POLL_NANOS));
         sl_admit_settle(lane);
     }
+    if (now != start)
+        sl_trace_wait(reason, begin, lane->gpu->gpu);
 }
 
 /* When the gate opens again. A process alone, or one whose siblings leave much of the cap unused, goes by what all of them
@@ -200,6 +209,7 @@ static bool wait_for_cap(sl_lane_t *lane, uint64_t now) {
     if (!gpu->shut)
         atomic_fetch_add_explicit(&gpu->share->cap_waits, 1, memory_order_relaxed);
     gpu->shut = true;
+    uint64_t begin = sl_trace_start();
     sl_admit_close(lane);
     sl_admit_publish(lane, now);
     uint64_t left = in_flight(lane, now), most = gpu->sharers > 1 ? WINDOW_NANOS : LOOK_NANOS;
@@ -207,12 +217,40 @@ static bool wait_for_cap(sl_lane_t *lane, uint64_t now) {
     unlocked_pause(lane, opens < look ? opens : look);
     sl_admit_settle(lane);
     atomic_fetch_add_explicit(&gpu->share->cap_waited_nanos, sl_os_nanos() - now, memory_order_relaxed);
+    sl_trace_wait(SL_TRACE_REASON_CAP, begin, gpu->gpu);
     return true;
+}
+
+/* Under culocker's windows to wait for the turn is to wait for the lock. */
+static unsigned turn_reason(void) {
+    return sl_tenant.lock ? SL_TRACE_REASON_LOCK : SL_TRACE_REASON_TURN;
+}
+
+/* A long turn is told in parts, so that a trace that ends knows of it. */
+static void tell_turn(sl_lane_gpu_t *gpu, uint64_t nanos) {
+    uint64_t begin = sl_trace_start();
+    if (gpu->turn_ticks && begin && sl_clock_nanos(begin - gpu->turn_ticks, begin) > nanos) {
+        sl_trace_turn(gpu->turn_ticks, begin, gpu->gpu);
+        gpu->turn_ticks = begin;
+    } else if (!gpu->turn_ticks || !begin) {
+        gpu->turn_ticks = begin;
+    }
+}
+
+/* Others have the turn, perhaps for a while already. */
+static void tell_lost_turn(sl_lane_gpu_t *gpu, uint64_t now) {
+    if (!gpu->turn_ticks)
+        return;
+    const sl_board_turn_t *turn = gpu->board.turn;
+    uint64_t since = turn->ready == turn->word ? turn->began_nanos : now;
+    sl_trace_turn(gpu->turn_ticks, sl_trace_ticks_at(since < now ? since : now), gpu->gpu);
+    gpu->turn_ticks = 0;
 }
 
 static void wait_for_turn(sl_lane_t *lane) {
     sl_lane_gpu_t *gpu = lane->gpu;
-    uint64_t now = sl_os_nanos();
+    uint64_t now = sl_os_nanos(), begin = sl_trace_start();
+    tell_lost_turn(gpu, now);
     sl_admit_close(lane);
     sl_board_t board = gpu->board;
     if (!gpu->turn_wanted_nanos)
@@ -226,18 +264,21 @@ static void wait_for_turn(sl_lane_t *lane) {
     sl_admit_settle(lane);
     atomic_fetch_add_explicit(&gpu->share->turn_waits, 1, memory_order_relaxed);
     atomic_fetch_add_explicit(&gpu->share->turn_waited_nanos, sl_os_nanos() - now, memory_order_relaxed);
+    sl_trace_wait(turn_reason(), begin, gpu->gpu);
 }
 
 void sl_admit_drain(sl_lane_t *lane) {
-    drain_to(lane, 0, 0);
+    drain_to(lane, 0, 0, SL_TRACE_REASON_LOCK);
 }
 
 void sl_admit_hand_over(sl_lane_t *lane, bool wants_more) {
     sl_lane_gpu_t *gpu = lane->gpu;
-    drain_to(lane, 0, 0);
+    drain_to(lane, 0, 0, turn_reason());
     uint64_t now = sl_os_nanos();
     gpu->board.processes[gpu->board.process].busy_nanos = now - 1;
     sl_turn_give(&gpu->board, wants_more, now);
+    if (!sl_turn_is_mine(&gpu->board))
+        tell_lost_turn(gpu, now);
 }
 
 /* True when it had to wait: everything must be looked at again. */
@@ -249,6 +290,7 @@ static bool wait_for_turns(sl_lane_t *lane, uint64_t now) {
         wait_for_turn(lane);
         return true;
     }
+    tell_turn(gpu, TOLD_NANOS);
     if (!sl_turn_is_wanted(&gpu->board, now) || now + in_flight(lane, now) < sl_turn_ends(&gpu->board, now))
         return false;
     sl_admit_hand_over(lane, true);
@@ -308,18 +350,20 @@ static void grant(sl_lane_t *lane, uint64_t nanos, uint64_t now) {
 static bool wait_for_room(sl_lane_t *lane, uint64_t now) {
     uint64_t most = lane->gpu->has_superior ? FLIGHT_BELOW_NANOS : FLIGHT_NANOS;
     unsigned calls = most_calls(lane->gpu);
+    if (lane->gpu->unbound)
+        return false;
     bool much = is_too_much(lane, most, calls, now), many = lane->meter.open - lane->meter.oldest >= SL_METER_BATCHES - 2;
     if (much)
-        drain_to(lane, most / 2, calls / 2);
+        drain_to(lane, most / 2, calls / 2, SL_TRACE_REASON_FLIGHT);
     if (many)
-        drain_to(lane, 0, 0);
+        drain_to(lane, 0, 0, SL_TRACE_REASON_FLIGHT);
     return much || many;
 }
 
 void sl_admit(sl_lane_t *lane, uint64_t nanos) {
     sl_lane_gpu_t *gpu = lane->gpu;
     sl_admit_settle(lane);
-    if (lane->meter.is_open && spent(lane) - lane->opened_nanos >= BATCH_NANOS)
+    if (lane->meter.is_open && spent(lane) - lane->opened_nanos >= BATCH_NANOS && sl_admit_can_close(lane))
         sl_admit_close(lane);
     uint64_t now = sl_os_nanos();
     look_around(gpu, now);

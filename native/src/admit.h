@@ -16,6 +16,8 @@ void sl_admit_hand_over(sl_lane_t *lane, bool wants_more);
 void sl_admit_close(sl_lane_t *lane);
 /* Right after a call was submitted: ends the batch when the call is to be measured by itself, or the batch is long enough. */
 void sl_admit_submitted(sl_lane_t *lane, sl_cost_t *cost, bool alone, uint64_t submitted_nanos);
+/* Whether a batch can be closed now and another be begun. Where nothing waits, the open one grows until it can. */
+bool sl_admit_can_close(const sl_lane_t *lane);
 /* Books what the GPU has finished. */
 void sl_admit_settle(sl_lane_t *lane);
 /* Says on the board until when this process keeps the GPU busy. */

@@ -14,6 +14,7 @@
 #include "os.h"
 #include "real.h"
 #include "tenant.h"
+#include "trace.h"
 #include "turn.h"
 
 #define MICRO 1000u
@@ -22,6 +23,7 @@
 #define SAMPLE_NANOS (1 * MILLI)         /* while the GPU waits for the host, one call in this much work is measured */
 #define SAMPLE_EVERY_NANOS (20 * MILLI)  /* and one at least so often */
 #define UNKNOWN_PATIENCE_NANOS (50 * MILLI)
+#define TOLD_NANOS (200 * MICRO)         /* a trace need not know sooner of what the GPU has done */
 
 enum { CAPTURE_RELAXED = 2 };
 
@@ -31,7 +33,7 @@ _Atomic uint32_t sl_gate_off_epoch;
 const _Atomic uint32_t *_Atomic sl_gate_epoch = &undecided;
 
 static bool asks_for_compute(const sl_region_limits_t *limits) {
-    bool asks = limits->turns != 0;
+    bool asks = limits->turns != 0 || limits->metered || sl_trace_is_wanted();
     for (int i = 0; i < 16; i++)
         asks |= limits->compute_permille[i] != 0;
     return asks;
@@ -67,8 +69,10 @@ static void restore(CUstreamCaptureMode mode) {
 
 /* A second call of a kind that was never measured waits for the first, so that no unknown pile of work builds up. */
 static void wait_until_known(sl_lane_t *lane, sl_cost_t *cost) {
-    uint64_t start = sl_os_nanos(), now = start;
+    uint64_t start = sl_os_nanos(), now = start, begin = sl_trace_start();
     sl_admit_settle(lane);
+    if (cost->nanos || !cost->pending || lane->gpu->unbound)
+        return;
     for (; !cost->nanos && cost->pending && now - start < UNKNOWN_PATIENCE_NANOS; now = sl_os_nanos()) {
         sl_admit_publish(lane, now + MILLI);
         pthread_mutex_unlock(&lane->gpu->lock);
@@ -78,6 +82,7 @@ static void wait_until_known(sl_lane_t *lane, sl_cost_t *cost) {
     }
     if (!cost->nanos && cost->pending)
         cost->nanos = now - start;
+    sl_trace_wait(SL_TRACE_REASON_FLIGHT, begin, lane->gpu->gpu);
 }
 
 static void enter_slowly(sl_gate_pass_t *pass, sl_lane_t *lane, sl_cost_t *cost) {
@@ -94,7 +99,7 @@ static void enter_slowly(sl_gate_pass_t *pass, sl_lane_t *lane, sl_cost_t *cost)
         bool out_of_credit = lane->credit_nanos < (int64_t)nanos;
         bool sample = gpu->dry && out_of_credit && (lane->granted_nanos - lane->sampled_nanos > SAMPLE_NANOS ||
                                                     sl_os_nanos() - lane->sampled_at_nanos > SAMPLE_EVERY_NANOS);
-        bool learn = cost->samples < SL_COST_SAMPLES || sample;
+        bool learn = (cost->samples < SL_COST_SAMPLES || sample) && sl_admit_can_close(lane);
         sl_admit(lane, nanos);
         if (learn && !cost->pending) {
             sl_admit_close(lane);
@@ -214,13 +219,19 @@ void sl_gate_pass_uncounted(void) {
         atomic_fetch_add_explicit(&lane->gpu->share->unmetered_calls, 1, memory_order_relaxed);
 }
 
+/* A trace should know of what the GPU did before the program goes on, but not at any price. */
+static bool is_to_be_told(const sl_lane_t *lane) {
+    return lane && sl_trace_is_on() && lane->meter.open + lane->meter.is_open != lane->meter.oldest &&
+           sl_os_nanos() - lane->meter.batches[lane->meter.oldest % SL_METER_BATCHES].opened_nanos > TOLD_NANOS;
+}
+
 static bool is_contended(sl_lane_t *lane) {
     return lane && lane->gpu->takes_turns && sl_turn_is_wanted(&lane->gpu->board, sl_os_coarse_nanos()) && sl_turn_is_mine(&lane->gpu->board);
 }
 
 void sl_gate_before_wait(void) {
     sl_lane_t *lane = sl_gate_is_on() ? sl_lane_current() : NULL;
-    if (!is_contended(lane))
+    if (!is_contended(lane) && !is_to_be_told(lane))
         return;
     CUstreamCaptureMode mode = relax();
     pthread_mutex_lock(&lane->gpu->lock);
@@ -243,14 +254,15 @@ void sl_gate_after_wait(void) {
     sl_lane_t *lane = sl_gate_is_on() ? sl_lane_current() : NULL;
     if (SL_UNLIKELY(sl_tenant.lock != NULL) && lane)
         end_hold(lane);
-    if (!is_contended(lane))
+    bool contended = is_contended(lane);
+    if (!contended && !is_to_be_told(lane))
         return;
     CUstreamCaptureMode mode = relax();
     pthread_mutex_lock(&lane->gpu->lock);
     sl_admit_settle(lane);
-    uint64_t now = sl_os_nanos();
     sl_lane_gpu_t *gpu = lane->gpu;
-    gpu->board.processes[gpu->board.process].busy_nanos = now + lane->meter.unsettled_nanos;
+    if (contended)
+        gpu->board.processes[gpu->board.process].busy_nanos = sl_os_nanos() + lane->meter.unsettled_nanos;
     pthread_mutex_unlock(&lane->gpu->lock);
     restore(mode);
 }

@@ -7,6 +7,7 @@
 #include "gpu.h"
 #include "real.h"
 #include "tenant.h"
+#include "trace.h"
 
 #define CONTEXTS 64u
 
@@ -43,7 +44,8 @@ void sl_lane_refresh(sl_lane_gpu_t *gpu) {
         sl_board_describe(&gpu->board);
     gpu->shut = gpu->shut && gpu->permille < 1000;
     gpu->epoch = epoch;
-    gpu->active = gpu->permille < 1000 || gpu->takes_turns;
+    gpu->unbound = gpu->permille >= 1000 && !gpu->takes_turns;
+    gpu->active = !gpu->unbound || limits->metered || sl_trace_is_wanted();
 }
 
 static sl_lane_gpu_t *open_gpu(int number) {
@@ -88,6 +90,10 @@ sl_lane_t *sl_lane_current(void) {
     mine.context = context;
     mine.generation = now;
     return mine.lane;
+}
+
+int sl_lane_last_gpu(void) {
+    return mine.lane ? (int)mine.lane->gpu->gpu : -1;
 }
 
 void sl_lane_each(void (*visit)(sl_lane_t *lane, void *argument), void *argument) {

@@ -15,10 +15,12 @@ typedef struct {
     pthread_mutex_t lock; /* of everything but the atomics, and of the lanes */
     unsigned gpu;         /* the region's entry */
     sl_region_share_t *share;
-    _Atomic bool active;  /* the limits ask for a cap or for turns */
+    _Atomic bool active;  /* the limits ask for a cap, for turns, or to measure */
     _Atomic uint32_t epoch;
     uint32_t permille;    /* 1000: no cap */
     bool takes_turns;
+    bool unbound;         /* only measured: nothing waits */
+    uint64_t turn_ticks;  /* since when this process has had the turn and not told the trace; 0 = it does not have it */
     sl_board_t board;     /* base is NULL: not joined */
     bool board_failed;
     uint64_t turn_wanted_nanos;   /* since when this process waits for the turn; 0 = it does not */
@@ -56,6 +58,8 @@ static inline _Atomic uint64_t *sl_lane_place(sl_lane_t *lane, uint64_t stream_k
 
 /* The lane of the current context; NULL when its GPU cannot be accounted. */
 sl_lane_t *sl_lane_current(void);
+/* The entry of the GPU for which this thread last asked for its lane; -1: it never did. */
+int sl_lane_last_gpu(void);
 void sl_lane_each(void (*visit)(sl_lane_t *lane, void *argument), void *argument);
 /* The context is gone, and its events with it. */
 void sl_lane_end(CUcontext context);

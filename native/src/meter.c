@@ -18,6 +18,9 @@
 #define FRESH_NANOS 1700u   /* what two events around a kernel add to it on an idle stream */
 #define QUEUED_NANOS 2000u  /* the same between queued kernels */
 #define DRY_NANOS 50000.0   /* a GPU that has no more than this to do will wait for the host */
+#define RECORD_NANOS 2000u  /* to record an event takes the host so long */
+#define SHOWN_NANOS 5000u   /* so well the clocks of GPU and host can be compared */
+#define DRIFT 50000u        /* and one part in so many they run apart */
 #define LATE_NANOS 40000u   /* a host that took this long around a call spoils its measurement */
 
 enum { NOT_CAPTURING = 0 };
@@ -293,6 +296,7 @@ static void align(sl_meter_t *meter, const sl_meter_batch_t *batch) {
     for (unsigned i = 0; i < batch->count; i++) {
         const sl_meter_span_t *span = &batch->spans[i];
         if (span->fresh && span->start && span->start->recorded_nanos == span->idle_nanos && !span->start->interrupted) {
+            meter->shown_nanos = 0;
             meter->host_nanos = (double)span->idle_nanos - meter->origin_nanos - elapsed(meter->origin, span->start);
             return;
         }
@@ -323,6 +327,34 @@ static void learn_cost(sl_meter_t *meter, sl_cost_t *cost, uint64_t nanos) {
         meter->scale = 1;
 }
 
+/* When the GPU did the batch, by the host's clock. The clocks run apart and the last start on an idle stream may be long
+ * ago; but no event is passed before it is recorded or after it was seen passed. */
+static void show(sl_meter_t *meter, const sl_meter_batch_t *batch, uint64_t now, sl_meter_reading_t *reading) {
+    interval_t intervals[SL_METER_STREAMS];
+    unsigned count = place(meter, batch, intervals);
+    double last = count ? intervals[0].end : 0;
+    if (meter->shown_nanos <= 0) {
+        meter->shown_nanos = meter->host_nanos;
+        meter->shown_at_nanos = now;
+    }
+    for (unsigned i = 0; i < batch->count; i++) {
+        const sl_meter_span_t *span = &batch->spans[i];
+        if (!span->start || !span->end)
+            continue;
+        double at = meter->origin_nanos + elapsed(meter->origin, span->end);
+        double least = (double)(span->end->recorded_nanos - RECORD_NANOS) - at, most = (double)now - at;
+        if (meter->shown_nanos < least || meter->shown_nanos > most) {
+            meter->shown_nanos = meter->shown_nanos < least ? least : most;
+            meter->shown_at_nanos = now;
+        }
+    }
+    for (unsigned i = 1; i < count; i++)
+        last = intervals[i].end > last ? intervals[i].end : last;
+    reading->began_nanos = count ? (uint64_t)(intervals[0].begin + meter->shown_nanos) : batch->opened_nanos;
+    reading->ended_nanos = count ? (uint64_t)(last + meter->shown_nanos) : now;
+    reading->doubt_nanos = count ? SHOWN_NANOS + (now - meter->shown_at_nanos) / DRIFT : now - batch->opened_nanos;
+}
+
 bool sl_meter_settle(sl_meter_t *meter, sl_meter_reading_t *reading) {
     sl_meter_batch_t *batch = batch_at(meter, meter->oldest);
     if (meter->oldest == meter->open || !batch_is_done(batch))
@@ -334,6 +366,8 @@ bool sl_meter_settle(sl_meter_t *meter, sl_meter_reading_t *reading) {
     double alone = batch->only && place(meter, batch, whole) == 1 ? whole[0].end - whole[0].begin : 0;
     uint64_t doubt = batch->late_nanos + (batch->count ? batch->spans[0].gap_nanos : 0);
     bool known = doubt < LATE_NANOS || alone > 2 * (double)doubt;
+    sl_meter_reading_t seen = {0};
+    show(meter, batch, sl_os_nanos(), &seen);
     double covered = cover(meter, batch);
     move_origin(meter, batch);
     if (batch->only) {
@@ -342,9 +376,13 @@ bool sl_meter_settle(sl_meter_t *meter, sl_meter_reading_t *reading) {
         atomic_fetch_sub(&batch->only->pending, 1);
     }
     learn_scale(meter, batch, covered);
-    *reading = (sl_meter_reading_t){(uint64_t)judge(meter, batch, covered, known), batch->charged_nanos, batch->opened_nanos,
-                                   batch->calls, meter->oldest + 1 == meter->open,
-                                   !batch->full && tail(meter, batch) < DRY_NANOS};
+    seen.nanos = (uint64_t)judge(meter, batch, covered, known);
+    seen.charged_nanos = batch->charged_nanos;
+    seen.opened_nanos = batch->opened_nanos;
+    seen.calls = batch->calls;
+    seen.last = meter->oldest + 1 == meter->open;
+    seen.dry = !batch->full && tail(meter, batch) < DRY_NANOS;
+    *reading = seen;
     for (unsigned i = 0; i < batch->count; i++) {
         give_back(meter, batch->spans[i].start);
         give_back(meter, batch->spans[i].end);

@@ -66,6 +66,8 @@ typedef struct {
     double origin_nanos;
     double covered_nanos;      /* up to here GPU time was charged */
     double host_nanos;         /* the host's time at 0 of the time line, as the last start on an idle stream told; 0 = none did */
+    double shown_nanos;        /* as host_nanos, kept between what is possible; only tells when batches were done */
+    uint64_t shown_at_nanos;   /* when that was last known */
     uint64_t unsettled_nanos;  /* charged for all closed batches that the GPU has not finished */
     unsigned unsettled_calls;
     uint64_t rescaled;         /* batches before this one do not tell about the scale */
@@ -77,6 +79,8 @@ typedef struct {
     uint64_t charged_nanos; /* what was charged for it */
     uint64_t opened_nanos;  /* when it was begun, on the host */
     unsigned calls;
+    uint64_t began_nanos, ended_nanos; /* when the GPU did it, by the host's clock */
+    uint64_t doubt_nanos;   /* how far that may be off */
     bool last;              /* no closed batch is left */
     bool dry;               /* the GPU was done with all but the last of it before it was closed: it waits for the host */
 } sl_meter_reading_t;

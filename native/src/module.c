@@ -9,6 +9,7 @@
 #include "overhead.h"
 #include "real.h"
 #include "tenant.h"
+#include "trace.h"
 
 /* A module belongs to the current context. */
 static int gpu_of_module(void) {
@@ -60,6 +61,7 @@ LIBRARY_HOOK(cuLibraryLoadFromFile, const char *, fileName)
         sl_overhead_call_t call;                                                             \
         sl_overhead_begin(&call, gpu);                                                       \
         CUresult status = real.function(handle);                                             \
+        sl_trace_unloaded();                                                                 \
         sl_overhead_end(&call);                                                              \
         return status;                                                                       \
     }

@@ -203,13 +203,15 @@ static void tell_source(const sl_options_t *options) {
 }
 
 bool sl_options_read(sl_options_t *options, sl_reason_t *reason) {
-    *options = (sl_options_t){.region = sl_options_variable("SLUICE_REGION")};
+    *options = (sl_options_t){.region = sl_options_variable("SLUICE_REGION"), .trace = sl_options_variable("SLUICE_TRACE")};
     options->wanted = options->region != NULL;
     const char *log = sl_options_variable("SLUICE_LOG");
     bool log_known = read_log(log);
     sl_reason_t other;
     bool ok = read_on_error(sl_options_variable("SLUICE_ON_ERROR"), options, reason);
     bool ok_limits = options->region || read_limits(options, ok ? reason : &other);
+    if (options->trace && !options->wanted)
+        *options = (sl_options_t){.wanted = true, .trace = options->trace, .fail_on_error = options->fail_on_error};
     if (!options->wanted)
         return true;
     if (!log_known)

@@ -18,6 +18,7 @@ typedef struct {
     bool fail_on_error;  /* what to do when limits cannot be enforced */
     bool wait_on_oom;    /* an allocation over the quota waits for room */
     uint32_t oom_wait_millis;
+    const char *trace;   /* directory to which this process is traced; NULL: none */
     const char *region;  /* path of a region that exists; NULL: make one */
     const char *source;  /* whose switches say the limits, for people; NULL: nobody's */
     const char *shares_source; /* the same for shares of GPU time, where it is another */

@@ -23,6 +23,7 @@
 #include "physical.h"
 #include "pool.h"
 #include "sparse.h"
+#include "trace.h"
 #include "watch.h"
 
 #define ATTEMPTS 8
@@ -130,6 +131,8 @@ sl_tenant_state_t sl_tenant_attach_slowly(void) {
         bool ok = sl_options_read(&options, &reason);
         fail_on_error = options.fail_on_error;
         sl_tenant.lock = options.lock;
+        if (options.trace)
+            sl_trace_want(options.trace);
         if (!options.wanted)
             sl_tenant.state = SL_TENANT_PASS;
         else

@@ -1,12 +1,421 @@
-/* trace: rings of recorded calls. */
+/* trace: what each thread asked of the driver and what came of it, recorded on demand.
+ *
+ * A trace that was begun is never changed: what differs, and be it only the process after a fork, is another trace, and a
+ * thread that sees another one makes another ring. To make a ring takes a lock and asks the kernel; to write to it does
+ * neither. */
+#define _GNU_SOURCE
 #include "trace.h"
 
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cost.h"
+#include "gpu.h"
+#include "lane.h"
+#include "ledger.h"
+#include "names.h"
+#include "os.h"
+#include "recorded.h"
+#include "ring.h"
+#include "tenant.h"
+
+#define MOST_RINGS 256           /* at a time */
+#define CLOCK_EVENTS 1024
+#define CLOCK_NANOS 100000000ull
+#define RING_EVENTS (1u << 17)
+#define SPOOL_EVENTS (1u << 24)
+#define LEAST_EVENTS 64u
+#define COSTS 256u
+#define UNKNOWN_GPU 255u
+#define MEMORY_CHANGED (1u << 8)
+
+/* What the thread launched, and what it has told of it. */
+typedef struct {
+    uint64_t key;
+    uint64_t name;
+    uint64_t blocks;
+    const sl_cost_t *cost;
+    uint64_t told_nanos;
+    uint32_t threads, launches;
+} cost_t;
+
+typedef struct {
+    sl_ring_t ring;
+    sl_recorded_t *trace;
+    uint64_t clock_ticks, clock_every, clock_head;
+    unsigned gpu;
+    bool owes_costs; /* a kernel was launched whose cost was not known */
+    cost_t costs[COSTS];
+} thread_t;
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of what follows, but for loads of now */
+static sl_recorded_t *_Atomic now;
+static sl_recorded_settings_t settings;
+static thread_t *threads[MOST_RINGS];
+static char own_directory[SL_RECORDED_DIRECTORY_BYTES];
+static _Atomic bool undecided; /* after a fork */
+static pthread_key_t key;
+static bool has_key;
+
+static __thread __attribute__((tls_model("initial-exec"))) struct {
+    thread_t *thread;
+    sl_recorded_t *trace; /* for which thread was made, or could not be */
+} mine;
+
+void sl_trace_want(const char *directory) {
+    char here[SL_RECORDED_DIRECTORY_BYTES] = "";
+    bool relative = directory[0] != '/';
+    bool ok = !relative || getcwd(here, sizeof here);
+    int length = snprintf(own_directory, sizeof own_directory, "%s%s%s", here, relative ? "/" : "", directory);
+    if (!ok || length >= (int)sizeof own_directory) {
+        own_directory[0] = 0;
+        sl_report(SL_WARN, "SLUICE_TRACE=%.80s: the path is too long; nothing is recorded", directory);
+    }
+}
+
+bool sl_trace_is_wanted(void) {
+    return own_directory[0] || (sl_tenant.region.base && sl_tenant.region.limits->trace);
+}
+
+static sl_recorded_settings_t read_settings(void) {
+    sl_recorded_settings_t next = {.mode = 0};
+    const sl_region_limits_t *limits = sl_tenant.region.base ? sl_tenant.region.limits : NULL;
+    uint64_t until = limits ? limits->trace_until_nanos : 0;
+    if (limits && limits->trace && (!until || until > sl_os_nanos())) {
+        next = (sl_recorded_settings_t){limits->trace, limits->trace_events, limits->trace_generation, ""};
+        memcpy(next.directory, limits->trace_directory, sizeof limits->trace_directory);
+        next.directory[sizeof next.directory - 1] = 0;
+    } else if (own_directory[0]) {
+        next.mode = SL_TRACE_MODE_SPOOL;
+        strcpy(next.directory, own_directory);
+    }
+    if (next.mode != SL_TRACE_MODE_RING)
+        next.mode = next.mode ? SL_TRACE_MODE_SPOOL : 0;
+    uint32_t events = next.events ? next.events : next.mode == SL_TRACE_MODE_RING ? RING_EVENTS : SPOOL_EVENTS;
+    events = events < LEAST_EVENTS ? LEAST_EVENTS : events > 1u << 30 ? 1u << 30 : events;
+    next.events = 1u << (31 - __builtin_clz(events));
+    return next;
+}
+
+/* With the lock held. */
+static void end_trace(void) {
+    for (unsigned i = 0; i < MOST_RINGS; i++)
+        if (threads[i])
+            sl_ring_close(&threads[i]->ring, SL_TRACE_CLOSED_TRACE);
+    atomic_store(&now, NULL);
+}
+
 void sl_trace_decide(void) {
+    int saved = errno;
+    sl_reason_t reason;
+    sl_recorded_settings_t next = read_settings();
+    pthread_mutex_lock(&lock);
+    bool same = next.mode == settings.mode && next.events == settings.events && next.generation == settings.generation &&
+                strcmp(next.directory, settings.directory) == 0;
+    if (!same || atomic_exchange(&undecided, false)) {
+        end_trace();
+        settings = next;
+        if (own_directory[0] && strcmp(next.directory, own_directory) == 0 && mkdir(own_directory, 0700) == 0)
+            chmod(own_directory, 0700); /* whatever the umask is */
+        sl_recorded_t *begun = next.mode ? sl_recorded_begin(&next, &reason) : NULL;
+        if (next.mode && !begun)
+            sl_report(SL_WARN, "%s; nothing is recorded", reason.text);
+        atomic_store(&now, begun);
+        sl_watch_switch(SL_SINK_TRACE, begun != NULL);
+    }
+    pthread_mutex_unlock(&lock);
+    errno = saved;
 }
 
-void sl_trace_call(unsigned entry, uint64_t begin_ticks, uint64_t end_ticks, int status, const sl_watch_detail_t *detail) {
-    (void)entry, (void)begin_ticks, (void)end_ticks, (void)status, (void)detail;
+/* Both clocks at the same time, as far as nobody comes in between. */
+static void tell_time(thread_t *thread) {
+    uint64_t best = UINT64_MAX, ticks = 0, nanos = 0, wall = 0;
+    for (int i = 0; i < 3 && best > 2000; i++) {
+        uint64_t before = sl_clock_ticks(), then = sl_os_nanos(), after = sl_clock_ticks();
+        if (after - before >= best)
+            continue;
+        best = after - before;
+        ticks = before + best / 2;
+        nanos = then;
+        wall = sl_os_wall_nanos();
+    }
+    thread->clock_ticks = ticks;
+    thread->clock_every = (CLOCK_NANOS << 32) / atomic_load(&sl_clock_scale);
+    thread->clock_head = thread->ring.head + CLOCK_EVENTS;
+    if (sl_ring_has_room(&thread->ring)) {
+        *sl_ring_take(&thread->ring) =
+            (sl_trace_event_t){.begin_ticks = ticks, .end_ticks = ticks, .kind = SL_TRACE_KIND_CLOCK, .a = nanos, .b = wall};
+        sl_ring_put(&thread->ring);
+    }
+    const sl_region_limits_t *limits = sl_tenant.region.base ? sl_tenant.region.limits : NULL;
+    uint64_t until = limits && limits->trace ? limits->trace_until_nanos : 0;
+    if (until && until <= nanos)
+        sl_trace_decide();
 }
 
+static uint64_t gpu_bits(const thread_t *thread) {
+    return (uint64_t)thread->gpu << 56;
+}
+
+static void tell_cost(thread_t *thread, cost_t *cost) {
+    uint64_t nanos = atomic_load_explicit(&cost->cost->nanos, memory_order_relaxed);
+    if (!nanos || !sl_ring_has_room(&thread->ring))
+        return;
+    uint64_t ticks = sl_clock_ticks();
+    *sl_ring_take(&thread->ring) = (sl_trace_event_t){
+        .begin_ticks = ticks, .end_ticks = ticks, .kind = SL_TRACE_KIND_COST, .stream = cost->blocks, .a = cost->name, .b = nanos,
+        .c = cost->launches, .d = cost->threads | gpu_bits(thread)};
+    sl_ring_put(&thread->ring);
+    cost->told_nanos = nanos;
+    cost->launches = 0;
+}
+
+static void tell_costs(thread_t *thread) {
+    thread->owes_costs = false;
+    for (unsigned i = 0; i < COSTS; i++)
+        if (thread->costs[i].launches)
+            tell_cost(thread, &thread->costs[i]);
+}
+
+static void forget_thread(thread_t *thread) {
+    for (unsigned i = 0; i < MOST_RINGS; i++)
+        if (threads[i] == thread)
+            threads[i] = NULL;
+}
+
+/* The first ring of a process stays mapped: others count there what they cannot write. */
+static void end_thread(thread_t *thread, uint32_t why) {
+    pthread_mutex_lock(&lock);
+    forget_thread(thread);
+    pthread_mutex_unlock(&lock);
+    sl_ring_close(&thread->ring, why);
+    sl_ring_shorten(&thread->ring);
+    if (atomic_load(&thread->trace->strays) == &sl_ring_process(&thread->ring)->strays)
+        return;
+    munmap(thread->ring.base, thread->ring.mapped_bytes);
+    free(thread);
+}
+
+static void on_exit_of_thread(void *thread) {
+    int saved = errno;
+    if (mine.thread == thread)
+        mine.thread = NULL;
+    tell_costs(thread);
+    end_thread(thread, SL_TRACE_CLOSED_THREAD);
+    errno = saved;
+}
+
+/* With the lock held; NULL: what this thread does is counted, not written. */
+static thread_t *make_thread(sl_recorded_t *trace) {
+    sl_reason_t reason;
+    unsigned place = 0;
+    while (place < MOST_RINGS && threads[place])
+        place++;
+    thread_t *thread = place < MOST_RINGS ? calloc(1, sizeof *thread) : NULL;
+    if (!thread)
+        return NULL;
+    sl_ring_draft_t draft = {trace->settings.directory, trace->process, trace->settings.mode, trace->settings.generation,
+                             trace->settings.events, sl_tenant.self.identity};
+    if (!sl_ring_make(&thread->ring, &draft, &reason)) {
+        sl_report(SL_WARN, "%s; calls of this thread are not recorded", reason.text);
+        free(thread);
+        return NULL;
+    }
+    thread->trace = trace;
+    thread->gpu = UNKNOWN_GPU;
+    sl_recorded_ring(trace, &thread->ring);
+    return threads[place] = thread;
+}
+
+static __attribute__((noinline, cold)) thread_t *begin_thread(void) {
+    int saved = errno;
+    if (atomic_load(&undecided))
+        sl_trace_decide();
+    thread_t *old = mine.thread, *thread = NULL;
+    mine.thread = NULL;
+    if (old)
+        end_thread(old, SL_TRACE_CLOSED_TRACE);
+    pthread_mutex_lock(&lock);
+    sl_recorded_t *trace = mine.trace = atomic_load(&now);
+    has_key = has_key || pthread_key_create(&key, on_exit_of_thread) == 0;
+    if (trace)
+        thread = mine.thread = make_thread(trace);
+    pthread_mutex_unlock(&lock);
+    if (has_key)
+        pthread_setspecific(key, thread);
+    if (thread)
+        tell_time(thread);
+    errno = saved;
+    return thread;
+}
+
+static inline thread_t *current(void) {
+    sl_recorded_t *trace = atomic_load_explicit(&now, memory_order_acquire);
+    thread_t *thread = SL_UNLIKELY(mine.trace != trace || !trace) ? begin_thread() : mine.thread;
+    if (SL_UNLIKELY(!thread)) {
+        if (mine.trace)
+            atomic_fetch_add_explicit(atomic_load(&mine.trace->strays), 1, memory_order_relaxed);
+        return NULL;
+    }
+    return thread;
+}
+
+/* The number of a GPU for people; its line is written when it is first seen. */
+static unsigned number_of(const thread_t *thread, unsigned gpu) {
+    if (gpu >= SL_REGION_GPU_COUNT)
+        return UNKNOWN_GPU;
+    sl_recorded_gpu(thread->trace, gpu);
+    int index = sl_tenant.region.gpus[gpu].index;
+    return index >= 0 && index < (int)UNKNOWN_GPU ? (unsigned)index : UNKNOWN_GPU;
+}
+
+static void see_gpu(thread_t *thread, int gpu) {
+    if (gpu >= 0)
+        thread->gpu = number_of(thread, (unsigned)gpu);
+}
+
+static inline void keep_time(thread_t *thread, uint64_t ticks) {
+    if (SL_UNLIKELY(ticks - thread->clock_ticks > thread->clock_every && ticks > thread->clock_ticks) ||
+        SL_UNLIKELY(thread->ring.head >= thread->clock_head)) {
+        if (thread->owes_costs)
+            tell_costs(thread);
+        see_gpu(thread, sl_lane_last_gpu());
+        tell_time(thread);
+    }
+}
+
+/* How much one launch is known to take is told when it has changed by an eighth. */
+static inline void count_launch(thread_t *thread, uint64_t name, const sl_watch_detail_t *detail) {
+    uint64_t blocks = (uint64_t)detail->grid[0] * detail->grid[1] * detail->grid[2];
+    uint32_t block = detail->block[0] * detail->block[1] * detail->block[2];
+    uint64_t cost_key = sl_cost_mix(sl_cost_mix(detail->function, blocks), block);
+    cost_t *cost = &thread->costs[(cost_key * 0x9e3779b97f4a7c15ull >> 48) % COSTS];
+    if (SL_UNLIKELY(cost->key != cost_key || cost->name != name)) {
+        if (cost->launches)
+            tell_cost(thread, cost);
+        *cost = (cost_t){.key = cost_key, .name = name, .blocks = blocks, .cost = sl_cost_find(cost_key), .threads = block};
+    }
+    cost->launches++;
+    uint64_t nanos = atomic_load_explicit(&cost->cost->nanos, memory_order_relaxed), told = cost->told_nanos;
+    if (SL_UNLIKELY(nanos - told + told / 8 > told / 4))
+        tell_cost(thread, cost);
+    thread->owes_costs |= !nanos;
+}
+
+static void write_kernel(thread_t *thread, sl_trace_event_t *event, const sl_watch_detail_t *detail) {
+    uint64_t name = sl_names_kernel(&thread->trace->names, detail->function, event->status == CUDA_SUCCESS);
+    event->kind = SL_TRACE_KIND_KERNEL;
+    event->a = name;
+    event->b = detail->grid[0] | (uint64_t)(detail->grid[1] & 0xffff) << 32 | (uint64_t)detail->grid[2] << 48;
+    event->c = (detail->block[0] & 0xffff) | (uint64_t)(detail->block[1] & 0xffff) << 16 | (uint64_t)(detail->block[2] & 0xffff) << 32;
+    event->d = detail->shared_bytes | gpu_bits(thread);
+    sl_ring_put(&thread->ring);
+    if (event->status == CUDA_SUCCESS)
+        count_launch(thread, name, detail);
+}
+
+SL_HOT void sl_trace_call(unsigned entry, uint64_t begin_ticks, uint64_t end_ticks, int status, const sl_watch_detail_t *detail) {
+    thread_t *thread = current();
+    if (!thread)
+        return;
+    keep_time(thread, end_ticks);
+    int gpu = detail->kind == SL_DETAIL_MEMORY ? sl_gpu_current() : detail->kind != SL_DETAIL_NONE ? sl_lane_last_gpu() : -1;
+    see_gpu(thread, gpu);
+    if (SL_UNLIKELY(thread->owes_costs) && detail->kind == SL_DETAIL_SYNC)
+        tell_costs(thread);
+    sl_trace_event_t *event = sl_ring_take(&thread->ring);
+    if (SL_UNLIKELY(!event))
+        return;
+    event->begin_ticks = begin_ticks;
+    event->end_ticks = end_ticks;
+    event->entry = (uint16_t)entry;
+    event->status = status;
+    event->stream = detail->stream;
+    if (detail->kind == SL_DETAIL_KERNEL) {
+        write_kernel(thread, event, detail);
+        return;
+    }
+    event->kind = SL_TRACE_KIND_CALL;
+    event->a = detail->bytes;
+    event->b = 0;
+    event->c = detail->direction;
+    event->d = thread->gpu;
+    if (detail->kind == SL_DETAIL_MEMORY && gpu >= 0 && status == CUDA_SUCCESS) {
+        event->b = sl_ledger_used((unsigned)gpu);
+        event->c |= MEMORY_CHANGED;
+    }
+    sl_ring_put(&thread->ring);
+}
+
+static void write_event(thread_t *thread, sl_trace_event_t what) {
+    sl_trace_event_t *event = sl_ring_take(&thread->ring);
+    if (!event)
+        return;
+    *event = what;
+    sl_ring_put(&thread->ring);
+}
+
+void sl_trace_wait(unsigned reason, uint64_t begin, unsigned gpu) {
+    thread_t *thread = begin && sl_trace_is_on() ? current() : NULL;
+    if (!thread)
+        return;
+    write_event(thread, (sl_trace_event_t){.begin_ticks = begin, .end_ticks = sl_clock_ticks(), .kind = SL_TRACE_KIND_WAIT,
+                                           .a = reason, .d = number_of(thread, gpu)});
+}
+
+void sl_trace_turn(uint64_t begin, uint64_t end, unsigned gpu) {
+    thread_t *thread = begin && sl_trace_is_on() ? current() : NULL;
+    if (!thread)
+        return;
+    write_event(thread, (sl_trace_event_t){.begin_ticks = begin, .end_ticks = end > begin ? end : begin,
+                                           .kind = SL_TRACE_KIND_TURN, .d = number_of(thread, gpu)});
+}
+
+uint64_t sl_trace_ticks_at(uint64_t nanos) {
+    uint64_t ticks = sl_clock_ticks();
+    int64_t ago = (int64_t)(sl_os_nanos() - nanos);
+    sl_clock_nanos(0, ticks);
+    double scale = (double)atomic_load_explicit(&sl_clock_scale, memory_order_relaxed) / 4294967296.0;
+    return ticks - (uint64_t)(int64_t)((double)ago / scale);
+}
+
+void sl_trace_batch(unsigned gpu, uint64_t begin_nanos, uint64_t end_nanos, unsigned calls, uint64_t charged_nanos, uint64_t doubt_nanos) {
+    thread_t *thread = sl_trace_is_on() ? current() : NULL;
+    if (!thread)
+        return;
+    write_event(thread, (sl_trace_event_t){.begin_ticks = sl_trace_ticks_at(begin_nanos), .end_ticks = sl_trace_ticks_at(end_nanos),
+                                           .kind = SL_TRACE_KIND_BATCH, .a = calls, .b = charged_nanos, .c = doubt_nanos,
+                                           .d = number_of(thread, gpu)});
+}
+
+void sl_trace_unloaded(void) {
+    sl_names_unloaded();
+}
+
+/* The rings are the parent's. What another thread of it had half done is forgotten. */
 void sl_trace_forget(void) {
+    lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
+    for (unsigned i = 0; i < MOST_RINGS; i++) {
+        if (threads[i] && threads[i]->ring.base)
+            munmap(threads[i]->ring.base, threads[i]->ring.mapped_bytes);
+        threads[i] = NULL;
+    }
+    if (has_key)
+        pthread_setspecific(key, NULL);
+    mine.thread = NULL;
+    mine.trace = NULL;
+    atomic_store(&undecided, atomic_exchange(&now, NULL) != NULL);
+}
+
+/* What the thread that ends the process has not told yet. */
+static __attribute__((destructor)) void end_process(void) {
+    if (mine.thread && sl_trace_is_on())
+        tell_costs(mine.thread);
 }

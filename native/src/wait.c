@@ -10,6 +10,7 @@
 #include "os.h"
 #include "real.h"
 #include "tenant.h"
+#include "trace.h"
 
 #define MILLI 1000000u
 #define SHORTEST_NANOS (1 * MILLI)
@@ -56,9 +57,11 @@ uint64_t sl_wait_for_room(unsigned gpu, uint64_t bytes) {
     if (!may_fit(gpu, bytes) || captures())
         return 0;
     int saved = errno;
+    uint64_t begin = sl_trace_start();
     SL_TELL(SL_INFO, "an allocation of %llu bytes on GPU %d waits for room", (unsigned long long)bytes,
             sl_tenant.region.gpus[gpu].index);
     uint64_t used = look_until_room(gpu, bytes);
+    sl_trace_wait(SL_TRACE_REASON_MEMORY, begin, gpu);
     errno = saved;
     return used;
 }
