@@ -229,7 +229,7 @@ static unsigned turn_reason(void) {
 /* A long turn is told in parts, so that a trace that ends knows of it. */
 static void tell_turn(sl_lane_gpu_t *gpu, uint64_t nanos) {
     uint64_t begin = sl_trace_start();
-    if (gpu->turn_ticks && begin && sl_clock_nanos(begin - gpu->turn_ticks, begin) > nanos) {
+    if (gpu->turn_ticks && begin && sl_clock_nanos(begin - gpu->turn_ticks) > nanos) {
         sl_trace_turn(gpu->turn_ticks, begin, gpu->gpu);
         gpu->turn_ticks = begin;
     } else if (!gpu->turn_ticks || !begin) {

@@ -26,6 +26,14 @@
 #include "ring.h"
 #include "tenant.h"
 
+/* Before glibc 2.34 these are in libpthread, which a program without threads need not have: then no thread ends. */
+#pragma weak pthread_key_create
+#pragma weak pthread_setspecific
+#if defined __x86_64__
+__asm__(".symver pthread_key_create, pthread_key_create@GLIBC_2.2.5");
+__asm__(".symver pthread_setspecific, pthread_setspecific@GLIBC_2.2.5");
+#endif
+
 #define MOST_RINGS 256           /* at a time */
 #define CLOCK_EVENTS 1024
 #define CLOCK_NANOS 100000000ull
@@ -244,7 +252,7 @@ static __attribute__((noinline, cold)) thread_t *begin_thread(void) {
         end_thread(old, SL_TRACE_CLOSED_TRACE);
     pthread_mutex_lock(&lock);
     sl_recorded_t *trace = mine.trace = atomic_load(&now);
-    has_key = has_key || pthread_key_create(&key, on_exit_of_thread) == 0;
+    has_key = has_key || (pthread_key_create && pthread_setspecific && pthread_key_create(&key, on_exit_of_thread) == 0);
     if (trace)
         thread = mine.thread = make_thread(trace);
     pthread_mutex_unlock(&lock);
@@ -381,7 +389,8 @@ void sl_trace_turn(uint64_t begin, uint64_t end, unsigned gpu) {
 uint64_t sl_trace_ticks_at(uint64_t nanos) {
     uint64_t ticks = sl_clock_ticks();
     int64_t ago = (int64_t)(sl_os_nanos() - nanos);
-    sl_clock_nanos(0, ticks);
+    if (ticks >= atomic_load_explicit(&sl_clock_next_look, memory_order_relaxed))
+        sl_clock_look();
     double scale = (double)atomic_load_explicit(&sl_clock_scale, memory_order_relaxed) / 4294967296.0;
     return ticks - (uint64_t)(int64_t)((double)ago / scale);
 }
