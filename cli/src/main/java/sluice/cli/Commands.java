@@ -30,6 +30,7 @@ import sluice.region.SluiceException;
             PsCommand.class,
             InspectCommand.class,
             SetCommand.class,
+            MonitorCommand.class,
             AgentCommand.class,
             DoctorCommand.class,
             VerifyCommand.class,

@@ -52,6 +52,9 @@ class CommandsTest {
         "set train --exclusive=maybe     | --exclusive: bad value 'maybe'; use true or false; see 'sluice help set'",
         "ps --over soon                  | --over: bad time 'soon'; write it like 90s, 30m or 2h; see 'sluice help ps'",
         "verify memry                    | there is no group 'memry'; there are memory, quota, charge, pools, graphs, physical, arrays, contexts, shared, views, limits, processes, gpus, faults, unchanged, compute, alone; see 'sluice help verify'",
+        "monitor                         | the figure is missing; see 'sluice help monitor'",
+        "monitor cpu                     | bad figure 'cpu'; use mem or util; see 'sluice help monitor'",
+        "monitor mem --count -1          | bad --count '-1'; use 1 or more; see 'sluice help monitor'",
         "soak --for 3x                   | --for: bad time '3x'; write it like 90s, 30m or 2h; see 'sluice help soak'",
         "completion fish                 | no completion for the shell 'fish'; use bash or zsh; see 'sluice help completion'"
     })
