@@ -6,6 +6,7 @@
 #define SL_COMPAT_H
 
 #include "options.h"
+#include "profile.h"
 
 /* HAMi-core, libvgpu.so */
 bool sl_compat_hami(sl_options_t *options, sl_reason_t *reason);
@@ -13,6 +14,11 @@ bool sl_compat_hami(sl_options_t *options, sl_reason_t *reason);
 bool sl_compat_wrapper(sl_options_t *options, sl_reason_t *reason);
 /* Alnair, libcuinterpose.so */
 bool sl_compat_alnair(sl_options_t *options, sl_reason_t *reason);
+/* Alnair's profiler, libpfinterpose.so, and the file that its interposer wrote for the exporter. Both limit nothing and go
+ * with everybody's limits. Whether anything is to be written, and what. */
+bool sl_compat_alnair_profile(sl_profile_settings_t *settings);
+/* Whether the profiler's switches are there. */
+bool sl_compat_alnair_profiles(void);
 /* culocker, cuda_override.so. It speaks of GPU time only, so it comes on top of a limit on memory, where nobody else speaks
  * of that; and it takes every value for something. */
 void sl_compat_locker(sl_options_t *options);

@@ -212,6 +212,7 @@ bool sl_options_read(sl_options_t *options, sl_reason_t *reason) {
     bool ok_limits = options->region || read_limits(options, ok ? reason : &other);
     if (options->trace && !options->wanted)
         *options = (sl_options_t){.wanted = true, .trace = options->trace, .fail_on_error = options->fail_on_error};
+    options->wanted |= !options->disabled && sl_compat_alnair_profiles(); /* a profile is of a tenant, with limits or without */
     if (!options->wanted)
         return true;
     if (!log_known)

@@ -129,20 +129,26 @@ static inline bool is_ready(uint64_t end) {
 static bool make_ready(uint64_t end) {
     if (end >= atomic_load_explicit(&sl_clock_next_look, memory_order_relaxed))
         sl_clock_look();
+    if (!place.calls && atomic_load(&sl_watch_sinks) & SL_SINK_PROFILE)
+        sl_tenant_attach(); /* its sums are those of the tenant, look-ups before cuInit included */
     return place.calls || find_place();
 }
 
 /* The first call of a thread as a part of its tenant. Where that is the call that attached the process, the trace could not
- * ask for it before. */
+ * ask for it before; where it is the one that found the driver, nor could the profile. */
 static __attribute__((noinline, cold)) void end_slowly(uint64_t begin, uint64_t end, unsigned entry, int status, uint64_t bytes,
                                                        unsigned direction) {
     unsigned before = atomic_load(&sl_watch_sinks);
-    if (!make_ready(end))
-        return;
-    count(begin, end, entry, status);
-    count_bytes(entry, status, bytes, direction);
-    if (atomic_load(&sl_watch_sinks) & ~before & SL_SINK_TRACE)
-        sl_trace_call(entry, begin, end, status, &(sl_watch_detail_t){.bytes = bytes, .direction = (uint8_t)direction});
+    sl_watch_detail_t detail = {.bytes = bytes, .direction = (uint8_t)direction};
+    if (make_ready(end)) {
+        count(begin, end, entry, status);
+        count_bytes(entry, status, bytes, direction);
+    }
+    unsigned sinks = atomic_load(&sl_watch_sinks);
+    if (sinks & ~before & SL_SINK_TRACE)
+        sl_trace_call(entry, begin, end, status, &detail);
+    if (sinks & SL_SINK_PROFILE)
+        sl_profile_call(entry, begin, end, status, &detail);
 }
 
 SL_HOT void sl_watch_end(uint64_t begin, unsigned entry, int status) {

@@ -43,6 +43,7 @@ typedef struct {
     uint64_t bytes;    /* asked to copy, set or allocate; 0 = the parameters do not tell */
     uint64_t function; /* CUfunction or CUkernel of a kernel, CUgraphExec of a graph; else 0 */
     unsigned grid[3], block[3], shared_bytes; /* 0 where the call does not say */
+    uint64_t address;  /* of memory that was taken or given back; else 0 */
     uint8_t kind;
     uint8_t direction;
 } sl_watch_detail_t;

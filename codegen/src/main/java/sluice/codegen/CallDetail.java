@@ -81,6 +81,10 @@ record CallDetail(CallKind kind, Optional<String> bytes, Optional<String> direct
     private static Map<String, String> others(Symbol symbol, CallKind kind) {
         var others = new LinkedHashMap<String, String>();
         stream(symbol, kind).ifPresent(stream -> others.put("stream", stream));
+        if (kind == CallKind.MEMORY) {
+            parameter(symbol, it -> it.name().equals("dptr")).ifPresent(it -> others.put("address",
+                    it.type().endsWith("*") ? "status == CUDA_SUCCESS && dptr ? *dptr : 0" : "dptr"));
+        }
         if (kind == CallKind.GRAPH) {
             others.put("function", "(uintptr_t)hGraph");
         }

@@ -56,7 +56,7 @@ SL_EXPORT CUresult cuInit(unsigned int Flags) __attribute__((alias("entry_cuInit
 __attribute__((noinline, cold)) static CUresult told_cuMemAlloc(CUdeviceptr_v1 *dptr, unsigned int bytesize) {
     uint64_t begin = sl_clock_ticks();
     CUresult status = hook_cuMemAlloc(dptr, bytesize);
-    sl_watch_tell(begin, SL_ENTRY_cuMemAlloc, status, &(sl_watch_detail_t){.kind = SL_DETAIL_MEMORY, .bytes = bytesize});
+    sl_watch_tell(begin, SL_ENTRY_cuMemAlloc, status, &(sl_watch_detail_t){.kind = SL_DETAIL_MEMORY, .bytes = bytesize, .address = status == CUDA_SUCCESS && dptr ? *dptr : 0});
     return status;
 }
 static CUresult entry_cuMemAlloc(CUdeviceptr_v1 *dptr, unsigned int bytesize) {
@@ -72,7 +72,7 @@ SL_EXPORT CUresult cuMemAlloc(CUdeviceptr_v1 *dptr, unsigned int bytesize) __att
 __attribute__((noinline, cold)) static CUresult told_cuMemAlloc_v2(CUdeviceptr *dptr, size_t bytesize) {
     uint64_t begin = sl_clock_ticks();
     CUresult status = hook_cuMemAlloc_v2(dptr, bytesize);
-    sl_watch_tell(begin, SL_ENTRY_cuMemAlloc_v2, status, &(sl_watch_detail_t){.kind = SL_DETAIL_MEMORY, .bytes = bytesize});
+    sl_watch_tell(begin, SL_ENTRY_cuMemAlloc_v2, status, &(sl_watch_detail_t){.kind = SL_DETAIL_MEMORY, .bytes = bytesize, .address = status == CUDA_SUCCESS && dptr ? *dptr : 0});
     return status;
 }
 static CUresult entry_cuMemAlloc_v2(CUdeviceptr *dptr, size_t bytesize) {
@@ -88,7 +88,7 @@ SL_EXPORT CUresult cuMemAlloc_v2(CUdeviceptr *dptr, size_t bytesize) __attribute
 __attribute__((noinline, cold)) static CUresult told_cuMemFreeAsync(CUdeviceptr dptr, CUstream hStream) {
     uint64_t begin = sl_clock_ticks();
     CUresult status = hook_cuMemFreeAsync(dptr, hStream);
-    sl_watch_tell(begin, SL_ENTRY_cuMemFreeAsync, status, &(sl_watch_detail_t){.kind = SL_DETAIL_MEMORY, .stream = sl_watch_stream(hStream, false)});
+    sl_watch_tell(begin, SL_ENTRY_cuMemFreeAsync, status, &(sl_watch_detail_t){.kind = SL_DETAIL_MEMORY, .stream = sl_watch_stream(hStream, false), .address = dptr});
     return status;
 }
 static CUresult entry_cuMemFreeAsync(CUdeviceptr dptr, CUstream hStream) {
@@ -104,7 +104,7 @@ SL_EXPORT CUresult cuMemFreeAsync(CUdeviceptr dptr, CUstream hStream) __attribut
 __attribute__((noinline, cold)) static CUresult told_cuMemFreeAsync_ptsz(CUdeviceptr dptr, CUstream hStream) {
     uint64_t begin = sl_clock_ticks();
     CUresult status = hook_cuMemFreeAsync_ptsz(dptr, hStream);
-    sl_watch_tell(begin, SL_ENTRY_cuMemFreeAsync_ptsz, status, &(sl_watch_detail_t){.kind = SL_DETAIL_MEMORY, .stream = sl_watch_stream(hStream, true)});
+    sl_watch_tell(begin, SL_ENTRY_cuMemFreeAsync_ptsz, status, &(sl_watch_detail_t){.kind = SL_DETAIL_MEMORY, .stream = sl_watch_stream(hStream, true), .address = dptr});
     return status;
 }
 static CUresult entry_cuMemFreeAsync_ptsz(CUdeviceptr dptr, CUstream hStream) {
@@ -340,7 +340,7 @@ static inline CUresult forward_cuMemAllocAsync(CUdeviceptr *dptr, size_t bytesiz
 __attribute__((noinline, cold)) static CUresult told_cuMemAllocAsync(CUdeviceptr *dptr, size_t bytesize, CUstream hStream) {
     uint64_t begin = sl_clock_ticks();
     CUresult status = forward_cuMemAllocAsync(dptr, bytesize, hStream);
-    sl_watch_tell(begin, SL_ENTRY_cuMemAllocAsync, status, &(sl_watch_detail_t){.kind = SL_DETAIL_MEMORY, .bytes = bytesize, .stream = sl_watch_stream(hStream, false)});
+    sl_watch_tell(begin, SL_ENTRY_cuMemAllocAsync, status, &(sl_watch_detail_t){.kind = SL_DETAIL_MEMORY, .bytes = bytesize, .stream = sl_watch_stream(hStream, false), .address = status == CUDA_SUCCESS && dptr ? *dptr : 0});
     return status;
 }
 static CUresult entry_cuMemAllocAsync(CUdeviceptr *dptr, size_t bytesize, CUstream hStream) {
@@ -359,7 +359,7 @@ static inline CUresult forward_cuMemAllocAsync_ptsz(CUdeviceptr *dptr, size_t by
 __attribute__((noinline, cold)) static CUresult told_cuMemAllocAsync_ptsz(CUdeviceptr *dptr, size_t bytesize, CUstream hStream) {
     uint64_t begin = sl_clock_ticks();
     CUresult status = forward_cuMemAllocAsync_ptsz(dptr, bytesize, hStream);
-    sl_watch_tell(begin, SL_ENTRY_cuMemAllocAsync_ptsz, status, &(sl_watch_detail_t){.kind = SL_DETAIL_MEMORY, .bytes = bytesize, .stream = sl_watch_stream(hStream, true)});
+    sl_watch_tell(begin, SL_ENTRY_cuMemAllocAsync_ptsz, status, &(sl_watch_detail_t){.kind = SL_DETAIL_MEMORY, .bytes = bytesize, .stream = sl_watch_stream(hStream, true), .address = status == CUDA_SUCCESS && dptr ? *dptr : 0});
     return status;
 }
 static CUresult entry_cuMemAllocAsync_ptsz(CUdeviceptr *dptr, size_t bytesize, CUstream hStream) {
