@@ -31,6 +31,7 @@ import sluice.region.SluiceException;
             InspectCommand.class,
             SetCommand.class,
             MonitorCommand.class,
+            TraceCommand.class,
             AgentCommand.class,
             DoctorCommand.class,
             VerifyCommand.class,
@@ -81,9 +82,16 @@ final class Commands implements Runnable {
 
     private static int usageError(ParameterException e) {
         CommandLine command = e.getCommandLine();
-        command.getErr().println("sluice: " + ErrorLine.usage(e) + " 'sluice help"
-                + (command.getParent() == null ? "" : " " + command.getCommandName()) + "'");
+        command.getErr().println("sluice: " + ErrorLine.usage(e) + " '" + helpOn(command) + "'");
         return ExitStatus.USAGE;
+    }
+
+    /// `help` knows the commands of `sluice` only, not those of its commands.
+    private static String helpOn(CommandLine command) {
+        CommandLine parent = command.getParent();
+        return parent == null ? "sluice help"
+                : parent.getParent() == null ? "sluice help " + command.getCommandName()
+                : "sluice " + parent.getCommandName() + " " + command.getCommandName() + " --help";
     }
 
     private static int failure(Exception e, CommandLine command) throws Exception {

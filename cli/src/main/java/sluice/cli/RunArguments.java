@@ -46,6 +46,7 @@ final class RunArguments {
         private String name;
         private String onError;
         private String onOom;
+        private String trace;
         private boolean simulated;
         private final ComputeSettings compute = new ComputeSettings();
         private final List<String> environment = new ArrayList<>();
@@ -71,6 +72,8 @@ final class RunArguments {
                 onError = value;
             } else if (option.equals("--on-oom") && onOom == null) {
                 onOom = value;
+            } else if (option.equals("--trace") && trace == null) {
+                trace = value;
             } else if (option.equals("--env") && value.indexOf('=') > 0) {
                 environment.add(value);
             } else {
@@ -86,7 +89,7 @@ final class RunArguments {
             return new RunRequest(
                     memory == null ? MemoryLimits.none() : MemoryLimits.parse(memory), compute.limits(), name, simulated, environment,
                     onError == null ? OnError.FAIL : OnError.parse(onError),
-                    onOom == null ? OnOom.FAIL : OnOom.parse(onOom), program);
+                    onOom == null ? OnOom.FAIL : OnOom.parse(onOom), trace, program);
         }
     }
 }

@@ -84,6 +84,10 @@ final class RunCommand implements Callable<Integer> {
             description = "Over the quota: refuse the allocation (default), or let it wait until memory is freed, 60 s at the most.")
     private OnOom onOom = OnOom.FAIL;
 
+    @Option(names = "--trace", paramLabel = "FOLDER",
+            description = "Records every CUDA call to a new folder, for 'sluice report' and 'sluice trace convert'.")
+    private String trace;
+
     @Option(names = {"-h", "--help"}, usageHelp = true, description = "Shows this help.")
     private boolean help;
 
@@ -101,7 +105,7 @@ final class RunCommand implements Callable<Integer> {
                 throw new ParameterException(spec.commandLine(), "bad --env '" + setting + "'; write it like KEY=VALUE");
             }
         }
-        return new RunRequest(memory, compute(), name, simulated, environment, onError, onOom, program);
+        return new RunRequest(memory, compute(), name, simulated, environment, onError, onOom, trace, program);
     }
 
     private ComputeLimits compute() {

@@ -15,9 +15,13 @@ import sluice.region.RuntimeDirectory;
 import sluice.region.SluiceException;
 import sluice.region.Tenants;
 import sluice.region.ThisProcess;
+import sluice.region.TraceRequest;
 
 /// Makes the tenant's region and becomes its program.
 final class RunProgram {
+    /// Names the library to which NVTX tells the ranges that a program marks.
+    private static final String NVTX = "NVTX_INJECTION64_PATH";
+
     private RunProgram() {}
 
     /// Returns only when the program could not be started, with the exit status.
@@ -34,8 +38,9 @@ final class RunProgram {
         Identity self = Identity.self();
         List<byte[]> program = RawProcess.arguments(request.program());
         String name = request.name() != null ? request.name() : RegionDraft.nameFor(RawProcess.text(program.getFirst()), self.pid());
-        Path region = Region.create(directory, new RegionDraft(
-                name, commandLine(program), self, request.onError(), request.onOom(), request.memory(), request.compute()));
+        TraceRequest trace = request.trace() == null ? TraceRequest.NONE : TraceRequest.spool(TraceTarget.make(Path.of(request.trace())));
+        Path region = Region.create(directory, new RegionDraft(name, commandLine(program), self, request.onError(), request.onOom(),
+                request.memory(), request.compute(), trace));
         if (request.compute().takesPart()) {
             Boards.takePlansBack(directory);
         }
@@ -60,6 +65,9 @@ final class RunProgram {
                     + " move Sluice to another folder");
         }
         environment.prepend("LD_PRELOAD", library);
+        if (request.trace() != null && environment.value(NVTX) == null) {
+            environment.set(NVTX, library);
+        }
         if (request.simulated()) {
             environment.prepend("LD_LIBRARY_PATH", installation.presentSimulatedDriver().toString());
         }

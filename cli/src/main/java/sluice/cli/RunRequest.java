@@ -9,6 +9,7 @@ import sluice.region.OnOom;
 /// What `sluice run` was asked for.
 ///
 /// @param name    the tenant's name, or null
+/// @param trace   folder that its calls are recorded to, or null
 /// @param program the program and its arguments
 record RunRequest(
         MemoryLimits memory,
@@ -18,4 +19,5 @@ record RunRequest(
         List<String> environment,
         OnError onError,
         OnOom onOom,
+        String trace,
         List<String> program) {}

@@ -56,6 +56,11 @@ class CommandsTest {
         "monitor cpu                     | bad figure 'cpu'; use mem or util; see 'sluice help monitor'",
         "monitor mem --count -1          | bad --count '-1'; use 1 or more; see 'sluice help monitor'",
         "soak --for 3x                   | --for: bad time '3x'; write it like 90s, 30m or 2h; see 'sluice help soak'",
+        "trace                           | the tenant is missing; see 'sluice help trace'",
+        "trace train --for soon          | --for: bad time 'soon'; write it like 90s, 30m or 2h; see 'sluice help trace'",
+        "trace train --events -5         | bad --events '-5'; use 64 to 16777216; see 'sluice help trace'",
+        "trace convert x                 | option --out needs a value FILE; see 'sluice trace convert --help'",
+        "trace convert x -o y.txt        | bad name 'y.txt'; let it end in .pftrace or .json, or with .gz after that; see 'sluice trace convert --help'",
         "completion fish                 | no completion for the shell 'fish'; use bash or zsh; see 'sluice help completion'"
     })
     void shouldSayInOneLineWhatIsWrong(String line, String message) {

@@ -31,7 +31,8 @@ class RunArgumentsTest {
         "run --exclusive x",
         "run --weight 1 true",
         "run --compute 100% true",
-        "run --sim true -h"
+        "run --sim true -h",
+        "run --trace /tmp/t -- x"
     })
     void shouldUnderstandTheSameAsPicocli(String line) {
         String[] args = line.split(" ");
@@ -69,7 +70,9 @@ class RunArgumentsTest {
         "run --turn 5 -- true",
         "run --exclusive --exclusive -- true",
         "run --exclusive=true -- true",
-        "run --sim --"
+        "run --sim --",
+        "run --trace",
+        "run --trace a --trace b -- true"
     })
     void shouldLeaveTheUnusualToPicocli(String line) {
         assertThat(parse(line)).isNull();
@@ -78,7 +81,7 @@ class RunArgumentsTest {
     @Test
     void shouldLimitNothingByDefaultAndFailOnErrors() {
         assertThat(parse("run -- true"))
-                .isEqualTo(new RunRequest(MemoryLimits.none(), ComputeLimits.NONE, null, false, List.of(), OnError.FAIL, OnOom.FAIL, List.of("true")));
+                .isEqualTo(new RunRequest(MemoryLimits.none(), ComputeLimits.NONE, null, false, List.of(), OnError.FAIL, OnOom.FAIL, null, List.of("true")));
     }
 
     @Test

@@ -61,12 +61,17 @@ public final class TraceFolder implements AutoCloseable {
     }
 
     public static TraceFolder open(Path path) {
+        TraceFolder folder = openEmptyToo(path);
+        if (folder.rings.isEmpty() && folder.processes.isEmpty()) {
+            throw new SluiceException("there is no trace in " + path + "; record one with 'sluice run --trace DIR' or 'sluice trace'");
+        }
+        return folder;
+    }
+
+    /// Opens a folder in which it is no mistake when nothing was recorded.
+    public static TraceFolder openEmptyToo(Path path) {
         try {
-            TraceFolder folder = new TraceFolder(path);
-            if (folder.rings.isEmpty() && folder.processes.isEmpty()) {
-                throw new SluiceException("there is no trace in " + path + "; record one with 'sluice run --trace DIR' or 'sluice trace'");
-            }
-            return folder;
+            return new TraceFolder(path);
         } catch (NoSuchFileException | NotDirectoryException e) {
             throw new SluiceException("there is no folder " + path + "; give the folder that a trace was recorded to", e);
         } catch (IOException e) {
