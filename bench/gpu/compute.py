@@ -12,7 +12,7 @@ import time
 import torch
 from torch.profiler import ProfilerActivity, profile
 
-GAP_NS = 2000
+GAP_NS = 3000
 SECOND_NS = 1_000_000_000
 
 

@@ -360,8 +360,9 @@ static bool wait_for_room(sl_lane_t *lane, uint64_t now) {
     return much || many;
 }
 
-void sl_admit(sl_lane_t *lane, uint64_t nanos) {
+bool sl_admit(sl_lane_t *lane, uint64_t nanos) {
     sl_lane_gpu_t *gpu = lane->gpu;
+    bool idled = false;
     sl_admit_settle(lane);
     if (lane->meter.is_open && spent(lane) - lane->opened_nanos >= BATCH_NANOS && sl_admit_can_close(lane))
         sl_admit_close(lane);
@@ -373,6 +374,8 @@ void sl_admit(sl_lane_t *lane, uint64_t nanos) {
         if (gpu->epoch != sl_tenant.region.limits->epoch)
             sl_lane_refresh(gpu);
         waited = wait_for_cap(lane, now) || wait_for_turns(lane, now);
+        idled |= waited;
     } while (waited);
     grant(lane, nanos, now);
+    return idled;
 }

@@ -6,8 +6,8 @@
 
 /* All with the lane's lock held; waiting lets it go. */
 
-/* Waits until the lane may submit, and gives credit for at least the given time. */
-void sl_admit(sl_lane_t *lane, uint64_t nanos);
+/* Waits until the lane may submit, and gives credit for at least the given time. True when the GPU was not the lane's meanwhile. */
+bool sl_admit(sl_lane_t *lane, uint64_t nanos);
 /* Waits until the GPU has done what the lane submitted, not for ever. */
 void sl_admit_drain(sl_lane_t *lane);
 /* The same, and then gives the turn to the next who wants it. */

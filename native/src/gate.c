@@ -99,8 +99,8 @@ static void enter_slowly(sl_gate_pass_t *pass, sl_lane_t *lane, sl_cost_t *cost)
         bool out_of_credit = lane->credit_nanos < (int64_t)nanos;
         bool sample = gpu->dry && out_of_credit && (lane->granted_nanos - lane->sampled_nanos > SAMPLE_NANOS ||
                                                     sl_os_nanos() - lane->sampled_at_nanos > SAMPLE_EVERY_NANOS);
-        bool learn = (cost->samples < SL_COST_SAMPLES || sample) && sl_admit_can_close(lane);
-        sl_admit(lane, nanos);
+        bool idled = sl_admit(lane, nanos); /* then the GPU may be slow to start, and the call is no good sample */
+        bool learn = (cost->samples < SL_COST_SAMPLES || (sample && !idled)) && sl_admit_can_close(lane);
         if (learn && !cost->pending) {
             sl_admit_close(lane);
             pass->alone = true;

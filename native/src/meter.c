@@ -15,8 +15,9 @@
 #include "os.h"
 #include "real.h"
 
-#define FRESH_NANOS 1700u   /* what two events around a kernel add to it on an idle stream */
+#define FRESH_NANOS 2100u   /* what two events around a kernel add to it on an idle stream */
 #define QUEUED_NANOS 2000u  /* the same between queued kernels */
+#define GAP_NANOS 3000.0    /* a gap between two kernels that is shorter is of no use to others */
 #define DRY_NANOS 50000.0   /* a GPU that has no more than this to do will wait for the host */
 #define RECORD_NANOS 2000u  /* to record an event takes the host so long */
 #define SHOWN_NANOS 5000u   /* so well the clocks of GPU and host can be compared */
@@ -156,13 +157,12 @@ static bool launches_block(void) {
     return blocks;
 }
 
-/* An earlier end that the GPU has reached by now was no earlier work: it may have been recorded on an idle stream. */
+/* A start that the GPU has reached by now was passed on an idle stream; one that it has not stands behind earlier work. */
 void sl_meter_submitted(sl_meter_t *meter, const sl_meter_stream_t *stream, bool blocks, uint64_t now) {
     sl_meter_span_t *span = meter->is_open ? span_of(batch_at(meter, meter->open), stream->key) : NULL;
     if (!span || !span->opened_nanos || !span->start)
         return;
-    if (!span->fresh && is_done(span->start))
-        span->fresh = true;
+    span->fresh = is_done(span->start);
     uint64_t idle_from = span->opened_nanos;
     if (span->fresh && span->start->recorded_nanos > idle_from)
         idle_from = span->start->recorded_nanos;
@@ -280,12 +280,17 @@ static bool is_longer(const sl_meter_t *meter, const sl_meter_batch_t *batch) {
     return tail(meter, batch) > 2 * (double)batch->predicted_nanos + (double)batch->late_nanos + LATE_NANOS;
 }
 
+/* The queue ran dry for moments only, if at all: the kernels followed each other as queued ones do. */
+static bool is_nearly_full(const sl_meter_batch_t *batch, double covered) {
+    return batch->count == 1 && batch->calls > 1 && covered - (double)batch->predicted_nanos <= batch->calls * GAP_NANOS;
+}
+
 /* Known: the host was not interrupted for so long that the events do not tell about a single call. */
 static double judge(const sl_meter_t *meter, const sl_meter_batch_t *batch, double covered, bool known) {
     double least = (double)batch->predicted_nanos, rest = tail(meter, batch);
     if (batch->blurred)
         return covered > least ? covered : least;
-    if (batch->full || (batch->calls == 1 && batch->prompt && known) || is_longer(meter, batch))
+    if (batch->full || (batch->calls == 1 && batch->prompt && known) || is_nearly_full(batch, covered) || is_longer(meter, batch))
         return covered;
     least = rest > least ? rest : least;
     return covered < least ? covered : least;

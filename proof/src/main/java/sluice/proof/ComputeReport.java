@@ -19,7 +19,7 @@ public record ComputeReport(
     public String markdown() {
         return tables.stream().map(Table::markdown).collect(Collectors.joining("\n",
                 String.format(Locale.ROOT, "GPU: %s%s; %s; runs of %.0f s, %d interleaved repeats; median (least … greatest) of the repeats. "
-                                + "Busy time is told by stamps of the kernels themselves, with gaps under 2 µs.%s%n%n",
+                                + "Busy time is told by stamps of the kernels themselves, with gaps under 3 µs.%s%n%n",
                         gpu, simulated ? " (simulated)" : "", machine, seconds, repeats,
                         simulated ? " The targets are those for the simulated GPU, wider than for a real one." : ""),
                 ""));
