@@ -72,8 +72,11 @@ final class MonitorCommand implements Runnable {
     }
 
     private static long busyPercent(Nvml nvml, int gpu) {
-        return nvml.busyPercent(gpu).orElseThrow(
-                () -> new SluiceException("GPU " + gpu + " does not tell how busy it is; one that is split with MIG never does"));
+        int percent = nvml.utilizationPercent(gpu);
+        if (percent < 0) {
+            throw new SluiceException("GPU " + gpu + " does not tell how busy it is; one that is split with MIG never does");
+        }
+        return percent;
     }
 
     static final class FigureConverter implements ITypeConverter<Figure> {

@@ -9,7 +9,6 @@ import java.lang.invoke.MethodHandle;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
-import java.util.OptionalInt;
 import java.util.stream.IntStream;
 
 /// NVML, the management library: what the machine says about its GPUs, from outside of any CUDA program.
@@ -18,7 +17,6 @@ public final class Nvml {
 
     private static final int SUCCESS = 0;
     private static final int INSUFFICIENT_SIZE = 7;
-    private static final int NOT_SUPPORTED = 3;
     private static final int FUNCTION_NOT_FOUND = 13;
     private static final int GPU_SENSOR = 0;
     private static final int TEXT_BYTES = 96;
@@ -35,7 +33,6 @@ public final class Nvml {
             @Entry(takes = "IP") MethodHandle nvmlDeviceGetHandleByIndex_v2,
             @Entry(takes = "LPI") MethodHandle nvmlDeviceGetUUID,
             @Entry(takes = "LPI") MethodHandle nvmlDeviceGetName,
-            @Entry(takes = "LP") MethodHandle nvmlDeviceGetUtilizationRates,
             @Entry(takes = "LP") MethodHandle nvmlDeviceGetMemoryInfo,
             @Entry(takes = "LP") MethodHandle nvmlDeviceGetMemoryInfo_v2,
             @Entry(takes = "LP") MethodHandle nvmlDeviceGetUtilizationRates,
@@ -85,17 +82,6 @@ public final class Nvml {
 
     public List<Gpu> gpus() {
         return IntStream.range(0, count()).mapToObj(this::gpu).toList();
-    }
-
-    /// The part of the last sample period in which some kernel ran; empty when this GPU does not tell.
-    public OptionalInt busyPercent(int index) {
-        long device = device(index);
-        Answer rates = Calls.longFrom(out -> (int) entries.nvmlDeviceGetUtilizationRates.invokeExact(device, out));
-        if (rates.status() == NOT_SUPPORTED) {
-            return OptionalInt.empty();
-        }
-        check("nvmlDeviceGetUtilizationRates", rates.status());
-        return OptionalInt.of((int) rates.value()); // the GPU in the lower half, its memory in the upper
     }
 
     /// The processes with a CUDA context on this GPU, as the driver numbers them (in a container: perhaps not as here).
