@@ -87,7 +87,9 @@ bool sl_profile_file_replace(const char *folder, const char *name, const char *t
         errno = ENAMETOOLONG;
         return false;
     }
-    int fd = open_regular(temporary, O_WRONLY | O_CREAT | O_TRUNC, &status);
+    int fd = open_regular(temporary, O_WRONLY | O_CREAT | O_EXCL, &status);
+    if (fd < 0 && errno == EEXIST && unlink(temporary) == 0) /* of one with this number who was killed */
+        fd = open_regular(temporary, O_WRONLY | O_CREAT | O_EXCL, &status);
     if (fd < 0)
         return false;
     bool ok = close_with(fd, write_all(fd, 0, text, length, true)) && rename(temporary, path) == 0;
