@@ -50,7 +50,8 @@ final class LoadCommands {
         millis = wantedMillis;
         copyBytes = bytes;
         long shortest = switch (load.kind()) {
-            case UPLOADS, COPIES, LENGTHENED -> Load.SHORT_NANOS;
+            case UPLOADS, COPIES -> LEAST_KERNEL_NANOS;
+            case LENGTHENED -> Load.SHORT_NANOS;
             default -> Math.max(LEAST_KERNEL_NANOS, load.kernelNanos());
         };
         long streams = load.kind() == Load.Kind.STREAMS ? Load.STREAMS : 1;
