@@ -20,8 +20,7 @@
 #define GAP_NANOS 3000.0    /* a gap between two kernels that is shorter is of no use to others */
 #define DRY_NANOS 50000.0   /* a GPU that has no more than this to do will wait for the host */
 #define RECORD_NANOS 2000u  /* to record an event takes the host so long */
-#define SHOWN_NANOS 5000u   /* so well the clocks of GPU and host can be compared */
-#define DRIFT 50000u        /* and one part in so many they run apart */
+#define DRIFT 50000u        /* one part in so many the clocks of GPU and host run apart, at most */
 #define LATE_NANOS 40000u   /* a host that took this long around a call spoils its measurement */
 
 enum { NOT_CAPTURING = 0 };
@@ -301,8 +300,10 @@ static void align(sl_meter_t *meter, const sl_meter_batch_t *batch) {
     for (unsigned i = 0; i < batch->count; i++) {
         const sl_meter_span_t *span = &batch->spans[i];
         if (span->fresh && span->start && span->start->recorded_nanos == span->idle_nanos && !span->start->interrupted) {
-            meter->shown_nanos = 0;
             meter->host_nanos = (double)span->idle_nanos - meter->origin_nanos - elapsed(meter->origin, span->start);
+            meter->earliest_nanos = meter->host_nanos - RECORD_NANOS;
+            meter->latest_nanos = meter->host_nanos + RECORD_NANOS;
+            meter->bounded_nanos = span->idle_nanos;
             return;
         }
     }
@@ -332,32 +333,39 @@ static void learn_cost(sl_meter_t *meter, sl_cost_t *cost, uint64_t nanos) {
         meter->scale = 1;
 }
 
-/* When the GPU did the batch, by the host's clock. The clocks run apart and the last start on an idle stream may be long
- * ago; but no event is passed before it is recorded or after it was seen passed. */
+/* What an event tells about the host's time at 0 of the time line: it is not passed before it is recorded, and not after it
+ * was seen passed. Who contradicts what was known before is right: it is newer. */
+static void bound(sl_meter_t *meter, const sl_meter_event_t *event, double at, uint64_t now) {
+    double least = (double)event->recorded_nanos - RECORD_NANOS - at, most = (double)now - at;
+    if (least > meter->latest_nanos || most < meter->earliest_nanos || meter->earliest_nanos <= 0) {
+        meter->earliest_nanos = least;
+        meter->latest_nanos = most;
+        return;
+    }
+    meter->earliest_nanos = least > meter->earliest_nanos ? least : meter->earliest_nanos;
+    meter->latest_nanos = most < meter->latest_nanos ? most : meter->latest_nanos;
+}
+
+/* When the GPU did the batch, by the host's clock. */
 static void show(sl_meter_t *meter, const sl_meter_batch_t *batch, uint64_t now, sl_meter_reading_t *reading) {
     interval_t intervals[SL_METER_STREAMS];
     unsigned count = place(meter, batch, intervals);
-    double last = count ? intervals[0].end : 0;
-    if (meter->shown_nanos <= 0) {
-        meter->shown_nanos = meter->host_nanos;
-        meter->shown_at_nanos = now;
-    }
+    double last = 0, drift = (double)(now - meter->bounded_nanos) / DRIFT;
+    meter->earliest_nanos -= drift;
+    meter->latest_nanos += drift;
+    meter->bounded_nanos = now;
     for (unsigned i = 0; i < batch->count; i++) {
         const sl_meter_span_t *span = &batch->spans[i];
         if (!span->start || !span->end)
             continue;
-        double at = meter->origin_nanos + elapsed(meter->origin, span->end);
-        double least = (double)(span->end->recorded_nanos - RECORD_NANOS) - at, most = (double)now - at;
-        if (meter->shown_nanos < least || meter->shown_nanos > most) {
-            meter->shown_nanos = meter->shown_nanos < least ? least : most;
-            meter->shown_at_nanos = now;
-        }
+        bound(meter, span->start, meter->origin_nanos + elapsed(meter->origin, span->start), now);
+        bound(meter, span->end, meter->origin_nanos + elapsed(meter->origin, span->end), now);
     }
-    for (unsigned i = 1; i < count; i++)
+    for (unsigned i = 0; i < count; i++)
         last = intervals[i].end > last ? intervals[i].end : last;
-    reading->began_nanos = count ? (uint64_t)(intervals[0].begin + meter->shown_nanos) : batch->opened_nanos;
-    reading->ended_nanos = count ? (uint64_t)(last + meter->shown_nanos) : now;
-    reading->doubt_nanos = count ? SHOWN_NANOS + (now - meter->shown_at_nanos) / DRIFT : now - batch->opened_nanos;
+    reading->began_nanos = count ? (uint64_t)(intervals[0].begin + meter->earliest_nanos) : batch->opened_nanos;
+    reading->ended_nanos = count ? (uint64_t)(last + meter->earliest_nanos) : now;
+    reading->doubt_nanos = count ? (uint64_t)(meter->latest_nanos - meter->earliest_nanos) : now - batch->opened_nanos;
 }
 
 bool sl_meter_settle(sl_meter_t *meter, sl_meter_reading_t *reading) {

@@ -66,8 +66,8 @@ typedef struct {
     double origin_nanos;
     double covered_nanos;      /* up to here GPU time was charged */
     double host_nanos;         /* the host's time at 0 of the time line, as the last start on an idle stream told; 0 = none did */
-    double shown_nanos;        /* as host_nanos, kept between what is possible; only tells when batches were done */
-    uint64_t shown_at_nanos;   /* when that was last known */
+    double earliest_nanos, latest_nanos; /* as host_nanos, and certain: only tells when batches were done */
+    uint64_t bounded_nanos;    /* when that was last known */
     uint64_t unsettled_nanos;  /* charged for all closed batches that the GPU has not finished */
     unsigned unsettled_calls;
     uint64_t rescaled;         /* batches before this one do not tell about the scale */
