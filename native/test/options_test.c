@@ -18,6 +18,15 @@ static void should_want_nothing_without_variables(void) {
     CHECK(read_with("SLUICE_MEMORY", "") && !options.wanted);
 }
 
+static void should_trace_without_limits(void) {
+    CHECK(read_with("SLUICE_TRACE", "/tmp/trace") && options.wanted && strcmp(options.trace, "/tmp/trace") == 0);
+    CHECK(!options.memory_bytes[0] && !sl_shares_any(&options.shares) && !options.region);
+    setenv("SLUICE_MEMORY", "1g", 1);
+    CHECK(read_with("SLUICE_TRACE", "/tmp/trace") && options.memory_bytes[0] == 1ull << 30 && options.trace);
+    unsetenv("SLUICE_MEMORY");
+    CHECK(read_with("SLUICE_TRACE", "") && !options.wanted && !options.trace);
+}
+
 static void should_read_limits(void) {
     CHECK(read_with("SLUICE_MEMORY", "4g") && options.memory_bytes[0] == 4ull << 30 && options.memory_bytes[15] == 4ull << 30);
     CHECK(read_with("SLUICE_MEMORY", "0=4g, 1 = 8g") && options.memory_bytes[0] == 4ull << 30);
@@ -87,6 +96,7 @@ static void should_refuse_nonsense(void) {
 
 int main(void) {
     RUN(should_want_nothing_without_variables);
+    RUN(should_trace_without_limits);
     RUN(should_read_limits);
     RUN(should_read_shares_of_gpu_time);
     RUN(should_read_what_an_allocation_over_the_quota_does);
