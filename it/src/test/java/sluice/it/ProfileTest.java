@@ -200,7 +200,7 @@ class ProfileTest {
         Files.writeString(directory.resolve("limits"), "vmem:" + 8192 * MIB);
         var settings = Map.of("ALNAIR_ID", "ab1de", "ALNAIR_WORKSPACE_PATH", directory.toString(),
                 "ALNAIR_VGPU_COMPUTE_PERCENTILE", "50", "LD_PRELOAD", Machine.link("libcuinterpose.so"));
-        Process process = machine.startPreloaded(settings, program(), kernels.toString(), "1", "--bytes", "" + 3072 * MIB, "--hold", "300");
+        Process process = machine.startPreloaded(settings, program(), kernels.toString(), "1", "--hold", "300");
         var outcome = Machine.await(process);
         assertThat(outcome.status()).as(outcome.errors()).isZero();
         var last = AlnairFiles.workspace(directory.resolve("metrics.log"));
