@@ -122,6 +122,10 @@ void sl_recorded_tell_gpu(sl_recorded_t *trace, unsigned gpu) {
     int bytes = snprintf(line, sizeof line, "gpu.%d=GPU-%02x%02x%02x%02x-%02x%02x-%02x%02x-%02x%02x-%02x%02x%02x%02x%02x%02x %.96s\n",
                          entry->index, id[0], id[1], id[2], id[3], id[4], id[5], id[6], id[7], id[8], id[9], id[10], id[11], id[12],
                          id[13], id[14], id[15], entry->name);
+    const sl_region_limits_t *limits = sl_tenant.region.limits;
+    if ((unsigned)entry->index < 16)
+        bytes += snprintf(line + bytes, sizeof line - (size_t)bytes, "share.%d=%u %u\n", entry->index,
+                          limits->compute_permille[entry->index], limits->weight ? limits->weight : 1);
     int fd = open(trace->path, O_WRONLY | O_APPEND | O_CLOEXEC | O_NOFOLLOW);
     ssize_t written = fd >= 0 ? write(fd, line, (size_t)bytes) : 0;
     (void)written;

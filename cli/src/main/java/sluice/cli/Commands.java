@@ -32,6 +32,7 @@ import sluice.region.SluiceException;
             SetCommand.class,
             MonitorCommand.class,
             TraceCommand.class,
+            ReportCommand.class,
             AgentCommand.class,
             DoctorCommand.class,
             VerifyCommand.class,

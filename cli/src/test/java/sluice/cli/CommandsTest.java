@@ -37,6 +37,8 @@ class CommandsTest {
         "inspect                         | the tenant is missing; see 'sluice help inspect'",
         "bench --repeats 0               | bad --repeats '0'; use 1 to 1000; see 'sluice help bench'",
         "set train                       | nothing to set; give --memory, --on-oom, --compute, --weight, --priority, --exclusive or --turn; see 'sluice help set'",
+        "report                          | the folder is missing; see 'sluice help report'",
+        "report x --text --json          | --text and --json exclude each other; see 'sluice help report'",
         "set                             | the tenant is missing; see 'sluice help set'",
         "set train --memory 4x           | --memory: bad size '4x'; write it like 512m, 1.5g, 2Gi or 4GB; see 'sluice help set'",
         "set train --memory 16=1g        | --memory: bad GPU number '16' in memory limit '16=1g'; use 0 to 15, as in 0=4g,1=8g; see 'sluice help set'",

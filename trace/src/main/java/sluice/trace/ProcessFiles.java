@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -43,7 +44,7 @@ final class ProcessFiles {
         return processes.values().stream().map(values -> text(values, "tenant")).filter(name -> !name.isEmpty()).findFirst().orElse("");
     }
 
-    /// GPUs are `gpu.INDEX=UUID NAME`.
+    /// GPUs are `gpu.INDEX=UUID NAME`, and what the job asked of them `share.INDEX=PERMILLE WEIGHT`.
     List<TraceInfo.Gpu> gpus() {
         Map<Integer, TraceInfo.Gpu> gpus = new TreeMap<>();
         for (Map<String, String> values : processes.values()) {
@@ -51,12 +52,18 @@ final class ProcessFiles {
                 if (key.matches("gpu\\.\\d{1,4}")) {
                     int index = Integer.parseInt(key.substring(4));
                     int space = value.indexOf(' ');
+                    int[] share = share(text(values, "share." + index));
                     gpus.putIfAbsent(index, new TraceInfo.Gpu(index, space < 0 ? value : value.substring(0, space),
-                            space < 0 ? "" : value.substring(space + 1)));
+                            space < 0 ? "" : value.substring(space + 1), share[0], share[1]));
                 }
             });
         }
         return List.copyOf(gpus.values());
+    }
+
+    private static int[] share(String value) {
+        return value.matches("\\d{1,4} \\d{1,4}")
+                ? Arrays.stream(value.split(" ")).mapToInt(Integer::parseInt).toArray() : new int[2];
     }
 
     String entriesDigest(String process) {

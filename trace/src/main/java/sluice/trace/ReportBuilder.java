@@ -167,6 +167,6 @@ public final class ReportBuilder implements Consumer<TraceEvent> {
     }
 
     private TraceInfo.Gpu known(int index) {
-        return info.gpus().stream().filter(gpu -> gpu.index() == index).findFirst().orElse(new TraceInfo.Gpu(index, "", ""));
+        return info.gpus().stream().filter(gpu -> gpu.index() == index).findFirst().orElse(new TraceInfo.Gpu(index, "", "", 0, 0));
     }
 }

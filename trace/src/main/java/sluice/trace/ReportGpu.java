@@ -71,7 +71,7 @@ final class ReportGpu {
         List<ReportData.GapLength> lengths = measured ? idle.lengths().rows() : List.of();
         return new ReportData.Gpu(index, known.name(), measured, worked.sum(), batches, causes,
                 lengths.stream().mapToLong(ReportData.GapLength::gaps).sum(),
-                measured ? idle.longest().stream().map(this::gap).toList() : List.of(), lengths, turns.times(), 0, 0, memory.peak(),
+                measured ? idle.longest().stream().map(this::gap).toList() : List.of(), lengths, turns.times(), known.capPermille(), known.weight(), memory.peak(),
                 memory.peak() < 0 ? 0 : memory.peakAt() - begin, memory.now(), memory.bins(),
                 new ReportData.Timeline(worked.folded(BINS), bins, turn.folded(BINS)));
     }

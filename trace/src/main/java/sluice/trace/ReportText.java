@@ -7,6 +7,7 @@ import static sluice.trace.ReportUnits.time;
 import java.time.ZoneId;
 import java.time.format.DateTimeFormatter;
 import java.time.temporal.ChronoUnit;
+import java.util.ArrayList;
 import java.util.List;
 import sluice.region.Size;
 
@@ -28,14 +29,20 @@ public final class ReportText {
         return new ReportText(data).write();
     }
 
+    /// A few lines: what the page begins with.
+    public static List<String> summary(ReportData data) {
+        List<String> lines = new ArrayList<>(ReportWords.headline(data));
+        ReportWords.drops(data).ifPresent(drops -> lines.add("DROPPED: " + drops));
+        return lines;
+    }
+
     private String write() {
         line(ReportWords.title(data));
         data.processes().forEach(process -> line("  " + process.pid() + "  " + ReportUnits.cut(ReportUnits.visible(process.command()), WIDTH - 12)));
         line("  " + DateTimeFormatter.ISO_LOCAL_DATE_TIME.format(data.began().truncatedTo(ChronoUnit.SECONDS).atZone(ZoneId.systemDefault()))
                 + ", " + time(data.nanos()) + ", " + count(data.events()) + " events");
         line("");
-        ReportWords.headline(data).forEach(this::line);
-        ReportWords.drops(data).ifPresent(drops -> line("DROPPED: " + drops));
+        summary(data).forEach(this::line);
         data.gpus().forEach(this::gpu);
         calls();
         kernels();

@@ -36,8 +36,10 @@ public record TraceInfo(
 
     /// A GPU of the tenant.
     ///
-    /// @param index number in nvidia-smi
-    public record Gpu(int index, String uuid, String name) {}
+    /// @param index       number in nvidia-smi
+    /// @param capPermille cap on its time when the job first used it; 0 = none
+    /// @param weight      part of its time against the weights of others; 0 = not known
+    public record Gpu(int index, String uuid, String name, int capPermille, int weight) {}
 
     /// One moment in both clocks.
     public record Anchor(long monotonicNanos, long wallNanos) {

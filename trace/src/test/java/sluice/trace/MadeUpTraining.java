@@ -47,7 +47,7 @@ final class MadeUpTraining {
         return new TraceInfo("train-4711",
                 List.of(new TraceInfo.Process(PID, "python train.py --model small --batch 64 --epochs 3", 1_794_736_800_000_000_000L, "580.95", "0.1.0")),
                 List.of(new TraceInfo.ThreadRing(PID, MAIN, "python", events.size(), dropped), new TraceInfo.ThreadRing(PID, LOADER, "pt_data_pin", 0, 0)),
-                List.of(new TraceInfo.Gpu(0, "GPU-00000000-0000-0000-0000-000000000000", "NVIDIA H200")), events.size(), dropped,
+                List.of(new TraceInfo.Gpu(0, "GPU-00000000-0000-0000-0000-000000000000", "NVIDIA H200", 400, 1)), events.size(), dropped,
                 events.stream().mapToLong(TraceEvent::beginNanos).min().orElse(0), events.stream().mapToLong(TraceEvent::endNanos).max().orElse(0),
                 new TraceInfo.Anchor(BEGIN, 1_794_736_805_000_000_000L));
     }

@@ -85,7 +85,7 @@ class ReportOutputsTest {
                 new TraceEvent.Mark(at, at, 1, 1, HOSTILE, ""),
                 new TraceEvent.Batch(at, at + 500, 1, 1, 0, 1, 500, 0));
         TraceInfo info = new TraceInfo(HOSTILE, List.of(new TraceInfo.Process(1, HOSTILE, 0, HOSTILE, HOSTILE)), List.of(new TraceInfo.ThreadRing(1, 1, HOSTILE, 3, 0)),
-                List.of(new TraceInfo.Gpu(0, HOSTILE, HOSTILE)), 3, 0, at, at + 2000, new TraceInfo.Anchor(at, 0));
+                List.of(new TraceInfo.Gpu(0, HOSTILE, HOSTILE, 0, 0)), 3, 0, at, at + 2000, new TraceInfo.Anchor(at, 0));
         ReportBuilder builder = new ReportBuilder(info);
         events.forEach(builder);
         ReportData data = builder.finish();

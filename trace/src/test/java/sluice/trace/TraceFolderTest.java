@@ -39,7 +39,7 @@ class TraceFolderTest {
     @Test
     void shouldReadEachKindOfEvent() throws IOException {
         RingFixture.entries(folder, "cuMemAlloc_v2", "cuLaunchKernel", "cuMemcpyHtoD_v2");
-        RingFixture.process(folder, 7, "command=python train.py", "tenant=job", "gpu.0=GPU-1234 Simulated GPU", "start=5");
+        RingFixture.process(folder, 7, "command=python train.py", "tenant=job", "gpu.0=GPU-1234 Simulated GPU", "share.0=250 3", "start=5");
         RingFixture.name(folder, 7, 11, "gemm");
         RingFixture.name(folder, 7, 12, "step");
         new RingFixture(folder, 7, 8).clock(0)
@@ -68,7 +68,7 @@ class TraceFolderTest {
         assertThat(info().tenant()).isEqualTo("job");
         assertThat(info().processes()).containsExactly(new TraceInfo.Process(7, "python train.py", 5, "", ""));
         assertThat(info().threads()).containsExactly(new TraceInfo.ThreadRing(7, 8, "worker 8", 9, 0));
-        assertThat(info().gpus()).containsExactly(new TraceInfo.Gpu(0, "GPU-1234", "Simulated GPU"));
+        assertThat(info().gpus()).containsExactly(new TraceInfo.Gpu(0, "GPU-1234", "Simulated GPU", 250, 3));
         assertThat(info().beginNanos()).isEqualTo(at(10));
         assertThat(info().endNanos()).isEqualTo(at(82));
         assertThat(info().anchor().wall(at(10))).isEqualTo(java.time.Instant.ofEpochSecond(0, at(10) + RingFixture.WALL_AHEAD_NANOS));
