@@ -14,12 +14,15 @@ final class CostBench {
     static final String WORD = "cost";
     private static final List<String> COLUMNS = List.of("without", "with", "added", "ratio");
 
+    private static final String TRACED = "traced";
+
     private record Subject(Case one, Map<String, String> settings) {}
 
     private static final List<Subject> SUBJECTS = List.of(
             launches("memory quota only", Map.of("SLUICE_MEMORY", "8g"), 60),
             launches("cap not reached", Terms.compute(99).variables(), 100),
             launches("weight, alone on the GPU", Terms.weight(2).variables(), 100),
+            launches(TRACED, Map.of(), 100),
             replays("cap not reached", Terms.compute(99).variables()),
             replays("weight, alone on the GPU", Terms.weight(2).variables()));
 
@@ -49,6 +52,9 @@ final class CostBench {
         try (Stage stage = new Stage(run.environment())) {
             Map<String, String> limited = stage.preloaded();
             limited.putAll(subject.settings());
+            if (subject.one().name().endsWith(TRACED)) {
+                limited.put("SLUICE_TRACE", stage.file("trace").toString());
+            }
             CallBench.measure(subject.one(), CallBench.open(stage, stage.plainSettings()), CallBench.open(stage, limited),
                     into.without(), into.with());
             run.raw().add(WORD, into.name(), repeat, 0, "without-nanos", 0, into.without().getLast());
