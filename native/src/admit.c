@@ -9,6 +9,7 @@
 #define _GNU_SOURCE
 #include "admit.h"
 
+#include "nvtx.h"
 #include "os.h"
 #include "real.h"
 #include "tenant.h"
@@ -177,6 +178,7 @@ static bool is_too_much(const sl_lane_t *lane, uint64_t nanos, unsigned calls, u
 static void drain_to(sl_lane_t *lane, uint64_t nanos, unsigned calls, unsigned reason) {
     uint64_t start = sl_os_nanos(), now = start, begin = sl_trace_start();
     sl_admit_close(lane);
+    sl_nvtx_push(reason == SL_TRACE_REASON_LOCK ? "auxSync" : "wait");
     for (sl_admit_settle(lane); is_too_much(lane, nanos, calls, now) && now - start < PATIENCE_NANOS; now = sl_os_nanos()) {
         uint64_t left = in_flight(lane, now);
         if (lane->gpu->takes_turns)
@@ -186,6 +188,7 @@ static void drain_to(sl_lane_t *lane, uint64_t nanos, unsigned calls, unsigned r
         unlocked_pause(lane, now + (rest > SPIN_NANOS ? rest - SPIN_NANOS / 2 : POLL_NANOS));
         sl_admit_settle(lane);
     }
+    sl_nvtx_pop();
     if (now != start)
         sl_trace_wait(reason, begin, lane->gpu->gpu);
 }
@@ -214,7 +217,9 @@ static bool wait_for_cap(sl_lane_t *lane, uint64_t now) {
     sl_admit_publish(lane, now);
     uint64_t left = in_flight(lane, now), most = gpu->sharers > 1 ? WINDOW_NANOS : LOOK_NANOS;
     uint64_t look = now + (left && left < most ? left + SPIN_NANOS : most);
+    sl_nvtx_push("wait");
     unlocked_pause(lane, opens < look ? opens : look);
+    sl_nvtx_pop();
     sl_admit_settle(lane);
     atomic_fetch_add_explicit(&gpu->share->cap_waited_nanos, sl_os_nanos() - now, memory_order_relaxed);
     sl_trace_wait(SL_TRACE_REASON_CAP, begin, gpu->gpu);
@@ -257,7 +262,9 @@ static void wait_for_turn(sl_lane_t *lane) {
         gpu->turn_wanted_nanos = now;
     uint64_t since = gpu->turn_wanted_nanos;
     pthread_mutex_unlock(&gpu->lock);
+    sl_nvtx_push(sl_tenant.lock ? "lock" : "wait");
     bool mine = sl_turn_wait(&board, since, LOOK_NANOS);
+    sl_nvtx_pop();
     pthread_mutex_lock(&gpu->lock);
     if (mine)
         gpu->turn_wanted_nanos = 0;

@@ -11,6 +11,7 @@
 
 #include "admit.h"
 #include "hold.h"
+#include "nvtx.h"
 #include "os.h"
 #include "real.h"
 #include "tenant.h"
@@ -48,6 +49,8 @@ bool sl_gate_decide(void) {
     }
     const sl_region_limits_t *limits = sl_tenant.region.limits;
     uint32_t epoch = atomic_load_explicit(&limits->epoch, memory_order_acquire);
+    if (asks_for_compute(limits))
+        sl_nvtx_look();
     atomic_store(&sl_gate_on, asks_for_compute(limits));
     atomic_store(&sl_gate_off_epoch, epoch);
     atomic_store(&sl_gate_epoch, &limits->epoch);

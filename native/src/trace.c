@@ -404,6 +404,34 @@ void sl_trace_batch(unsigned gpu, uint64_t begin_nanos, uint64_t end_nanos, unsi
                                            .d = number_of(thread, gpu)});
 }
 
+const void *sl_trace_now(void) {
+    return atomic_load_explicit(&now, memory_order_acquire);
+}
+
+uint64_t sl_trace_name(const char *text) {
+    const sl_recorded_t *trace = atomic_load_explicit(&now, memory_order_acquire);
+    return trace ? sl_names_text(&trace->names, text) : 0;
+}
+
+void sl_trace_range(uint64_t begin, uint64_t name, uint64_t domain, unsigned depth, bool nested) {
+    uint64_t end = sl_clock_ticks();
+    thread_t *thread = current();
+    if (!thread)
+        return;
+    keep_time(thread, end);
+    write_event(thread, (sl_trace_event_t){.begin_ticks = begin, .end_ticks = end, .kind = SL_TRACE_KIND_RANGE, .a = name, .b = depth,
+                                           .c = domain, .d = !nested});
+}
+
+void sl_trace_mark(uint64_t name, uint64_t domain) {
+    uint64_t ticks = sl_clock_ticks();
+    thread_t *thread = current();
+    if (!thread)
+        return;
+    keep_time(thread, ticks);
+    write_event(thread, (sl_trace_event_t){.begin_ticks = ticks, .end_ticks = ticks, .kind = SL_TRACE_KIND_MARK, .a = name, .c = domain});
+}
+
 void sl_trace_unloaded(void) {
     sl_names_unloaded();
 }

@@ -30,6 +30,11 @@ void sl_trace_wait(unsigned reason, uint64_t begin, unsigned gpu);
 void sl_trace_turn(uint64_t begin, uint64_t end, unsigned gpu);
 /* Times are CLOCK_MONOTONIC. */
 void sl_trace_batch(unsigned gpu, uint64_t begin_nanos, uint64_t end_nanos, unsigned calls, uint64_t charged_nanos, uint64_t doubt_nanos);
+/* For the program's own ranges. Which trace is on, only to be compared; the number of a text in it; ends now. */
+const void *sl_trace_now(void);
+uint64_t sl_trace_name(const char *text);
+void sl_trace_range(uint64_t begin, uint64_t name, uint64_t domain, unsigned depth, bool nested);
+void sl_trace_mark(uint64_t name, uint64_t domain);
 /* Code was unloaded. */
 void sl_trace_unloaded(void);
 

@@ -7,10 +7,11 @@ import java.util.stream.Stream;
 final class ExportsMap {
     private ExportsMap() {}
 
-    /// Sluice may lie in the place of libcuda, so it shows all of that; of NVML it shows what it changes.
+    /// Sluice may lie in the place of libcuda, so it shows all of that; of NVML it shows what it changes. NVTX asks
+    /// for the last one.
     static String library(ApiSpec cuda, ApiSpec nvml) {
         var symbols = Stream.concat(cuda.symbols().stream(), nvml.hooked().stream());
-        return emit("spec/cuda.api and spec/nvml.api", Stream.concat(symbols.map(Symbol::name), Stream.of("dlsym", "dlvsym")));
+        return emit("spec/cuda.api and spec/nvml.api", Stream.concat(symbols.map(Symbol::name), Stream.of("dlsym", "dlvsym", "InitializeInjectionNvtx2")));
     }
 
     static String simulatedDriver(ApiSpec cuda) {
