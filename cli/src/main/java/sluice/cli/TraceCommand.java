@@ -29,8 +29,9 @@ import sluice.trace.TraceSession;
             "",
             "  sluice trace train --for 10s -o train.pftrace",
             "",
-            "Perfetto (ui.perfetto.dev) shows the file: threads with their calls and waits, streams, batches on the GPU, turns,",
-            "memory. Ctrl-C ends the recording early and writes what there is. 'sluice run --trace FOLDER' records from the start.",
+            "Perfetto (ui.perfetto.dev) shows the file: threads with their calls and waits, streams, batches on the",
+            "GPU, turns, memory. Ctrl-C ends the recording early and writes what there is. To record from the start",
+            "use 'sluice run --trace FOLDER'.",
             ""
         },
         commandListHeading = "%nMore:%n",

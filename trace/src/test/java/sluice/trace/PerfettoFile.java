@@ -14,29 +14,31 @@ import java.util.TreeMap;
 
 /// A Perfetto trace as Perfetto's own importer understands it, by the public documentation of TrackEvent: packets sorted by
 /// time (equal times stay in the order of the file), names by sequence, slices nested by track. Whatever does not fit is an error.
-final class PerfettoFile {
+public final class PerfettoFile {
     private static final int CLEARED = 1;
     private static final int NEEDS_STATE = 2;
 
     enum Type { NONE, SLICE_BEGIN, SLICE_END, INSTANT, COUNTER }
 
-    record TrackOf(long uuid, long parent, String name, String kind, long pid, long tid) {}
+    public record TrackOf(long uuid, long parent, String name, String kind, long pid, long tid) {}
 
-    record Slice(long track, long begin, long end, String category, String name, Map<String, Object> details, int depth) {}
+    public record Slice(long track, long begin, long end, String category, String name, Map<String, Object> details, int depth) {}
 
-    record Instant(long track, long at, String name) {}
+    public record Instant(long track, long at, String name) {}
 
-    record Count(long track, long at, long value) {}
+    public record Count(long track, long at, long value) {}
 
     private record Event(long at, long track, Type type, String category, String name, Map<String, Object> details, long value) {}
 
-    final Map<Long, TrackOf> tracks = new TreeMap<>();
-    final List<Slice> slices = new ArrayList<>();
-    final List<Instant> instants = new ArrayList<>();
-    final List<Count> counts = new ArrayList<>();
-    final Map<Long, Long> clocks = new HashMap<>();
+    public final Map<Long, TrackOf> tracks = new TreeMap<>();
+    public final List<Slice> slices = new ArrayList<>();
+    public final List<Instant> instants = new ArrayList<>();
+    public final List<Count> counts = new ArrayList<>();
+    public final Map<Long, Long> clocks = new HashMap<>();
     private final Map<Long, Sequence> sequences = new HashMap<>();
     private final List<Event> events = new ArrayList<>();
+
+    private PerfettoFile() {}
 
     private static final class Sequence {
         private final Map<String, Map<Long, String>> interned = new HashMap<>();
@@ -44,7 +46,7 @@ final class PerfettoFile {
         private long defaultClock;
     }
 
-    static PerfettoFile read(Path file) throws IOException {
+    public static PerfettoFile read(Path file) throws IOException {
         PerfettoFile trace = new PerfettoFile();
         ProtoReader whole = ProtoReader.of(Files.readAllBytes(file));
         if (!whole.fields().keySet().equals(java.util.Set.of(1))) {
@@ -166,12 +168,12 @@ final class PerfettoFile {
         });
     }
 
-    TrackOf track(String kind, String name) {
+    public TrackOf track(String kind, String name) {
         return tracks.values().stream().filter(track -> track.kind.equals(kind) && track.name.equals(name)).findFirst()
                 .orElseThrow(() -> new AssertionError("no " + kind + " '" + name + "' in " + tracks.values()));
     }
 
-    List<Slice> on(TrackOf track) {
+    public List<Slice> on(TrackOf track) {
         return slices.stream().filter(slice -> slice.track == track.uuid)
                 .sorted(Comparator.comparingLong(Slice::begin).thenComparing(Slice::depth)).toList();
     }
