@@ -7,6 +7,7 @@ import java.nio.channels.FileLock;
 import java.nio.channels.OverlappingFileLockException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
+import java.nio.file.LinkOption;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
@@ -28,8 +29,23 @@ public final class AgentLock implements AutoCloseable {
     /// The lock for this process, or nothing when another one has it.
     public static Optional<AgentLock> take(RuntimeDirectory directory, long pid) {
         Optional<AgentLock> lock = open(file(directory), true);
-        lock.ifPresent(taken -> taken.write(Long.toString(pid)));
+        lock.ifPresent(taken -> {
+            taken.write(Long.toString(pid));
+            give(directory);
+        });
         return lock;
+    }
+
+    /// The file belongs to the user of the folder, also when it is an agent of root that made it: the user's tools open it.
+    private static void give(RuntimeDirectory directory) {
+        try {
+            int owner = (int) directory.owner();
+            if (owner != ThisProcess.current().uid()) {
+                Files.setAttribute(file(directory), "unix:uid", owner, LinkOption.NOFOLLOW_LINKS);
+            }
+        } catch (IOException e) {
+            // The lock is what counts.
+        }
     }
 
     /// The lock, for who takes the plans of an agent back that has ended; nothing when an agent runs, or left none.
@@ -64,9 +80,9 @@ public final class AgentLock implements AutoCloseable {
         FileChannel channel = null;
         try {
             channel = create
-                    ? FileChannel.open(file, Set.of(StandardOpenOption.CREATE, StandardOpenOption.READ, StandardOpenOption.WRITE),
+                    ? FileChannel.open(file, Set.of(StandardOpenOption.CREATE, StandardOpenOption.READ, StandardOpenOption.WRITE, LinkOption.NOFOLLOW_LINKS),
                             PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------")))
-                    : FileChannel.open(file, Set.of(StandardOpenOption.READ, StandardOpenOption.WRITE));
+                    : FileChannel.open(file, Set.of(StandardOpenOption.READ, StandardOpenOption.WRITE, LinkOption.NOFOLLOW_LINKS));
             FileLock lock = channel.tryLock();
             if (lock != null) {
                 return Optional.of(new AgentLock(channel));

@@ -96,7 +96,12 @@ public final class Board implements AutoCloseable {
 
     /// What the board says now.
     public BoardState read() {
-        return new BoardReader(this).read();
+        return read(Processes.BY_PROC);
+    }
+
+    /// The same, for who knows who lives.
+    public BoardState read(Processes known) {
+        return new BoardReader(this, known).read();
     }
 
     @Override

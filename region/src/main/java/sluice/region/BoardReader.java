@@ -8,14 +8,16 @@ final class BoardReader {
     private static final long HOLDER_MASK = 0xff;
 
     private final Board board;
+    private final Processes known;
     private final long nowNanos = System.nanoTime();
     private final long pidNamespace = TenantReader.pidNamespace();
     private final int[] processes = new int[BoardLayout.TENANT_COUNT];
     private final long[] waitingNanos = new long[BoardLayout.TENANT_COUNT];
     private final boolean[] busy = new boolean[BoardLayout.TENANT_COUNT];
 
-    BoardReader(Board board) {
+    BoardReader(Board board, Processes known) {
         this.board = board;
+        this.known = known;
     }
 
     BoardState read() {
@@ -29,7 +31,7 @@ final class BoardReader {
         List<BoardTenant> tenants = new ArrayList<>();
         for (int entry = 0; entry < BoardLayout.TENANT_COUNT; entry++) {
             BoardTenantView view = board.tenant(entry);
-            if (view.owner() != 0 && (processes[entry] > 0 || new Identity(view.rootIdentity()).isAlive())) {
+            if (view.owner() != 0 && (processes[entry] > 0 || known.isAlive(new Identity(view.rootIdentity()), 0))) {
                 long underWay = entry == holder ? Math.max(0, nowNanos - began) : 0;
                 tenants.add(tenant(entry, view, entry == holder, underWay));
             }
@@ -55,7 +57,7 @@ final class BoardReader {
     /// Only a process of the same pid namespace can judge; of others it is believed that they live.
     private boolean isAlive(BoardProcessView process, long owner) {
         boolean foreign = process.pidNamespace() != 0 && pidNamespace != 0 && process.pidNamespace() != pidNamespace;
-        return foreign || new Identity(owner).isAlive(process.image());
+        return foreign || known.isAlive(new Identity(owner), process.image());
     }
 
     private BoardTenant tenant(int entry, BoardTenantView view, boolean holds, long underWayNanos) {

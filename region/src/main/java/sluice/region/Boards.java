@@ -14,10 +14,15 @@ public final class Boards {
 
     /// What the boards say. Those that cannot be read are left out.
     public static List<BoardState> read(RuntimeDirectory directory) {
+        return read(directory, Processes.BY_PROC);
+    }
+
+    /// The same, for who knows who lives.
+    public static List<BoardState> read(RuntimeDirectory directory, Processes known) {
         List<BoardState> states = new ArrayList<>();
         for (Path file : Board.files(directory)) {
             try (Board board = Board.openReadOnly(file)) {
-                states.add(board.read());
+                states.add(board.read(known));
             } catch (SluiceException e) {
                 // Gone since, or of another layout: its libraries refuse it as well.
             }

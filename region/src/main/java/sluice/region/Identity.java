@@ -17,6 +17,11 @@ public record Identity(long word) {
         return Optional.ofNullable(ProcessStat.read(Long.toString(pid))).map(Identity::new);
     }
 
+    /// The process that had this pid and began at this time.
+    public static Identity of(long pid, long startTicks) {
+        return new Identity((startTicks << PID_BITS | pid) & Long.MAX_VALUE);
+    }
+
     public static Identity self() {
         ProcessStat self = ProcessStat.read("self");
         if (self == null) {
@@ -26,7 +31,7 @@ public record Identity(long word) {
     }
 
     Identity(ProcessStat process) {
-        this((process.startTicks() << PID_BITS | process.pid()) & Long.MAX_VALUE);
+        this(of(process.pid(), process.startTicks()).word);
     }
 
     public long pid() {

@@ -2,6 +2,7 @@ package sluice.region;
 
 import java.nio.file.Path;
 import java.util.Optional;
+import java.util.function.Predicate;
 
 /// A change of the limits of a tenant that runs. It holds from the next allocation and the next call that submits work on.
 public record LimitsChange(Optional<MemoryChange> memory, Optional<OnOom> onOom, ComputeChange compute) {
@@ -22,10 +23,22 @@ public record LimitsChange(Optional<MemoryChange> memory, Optional<OnOom> onOom,
         return memory.isEmpty() && onOom.isEmpty() && compute.isEmpty();
     }
 
+    /// As [#apply(Path)], for a tenant that was seen. Its file may have become another's since.
+    public Tenant apply(Tenant seen) {
+        return apply(seen.file(), before -> before.uid() == seen.uid() && before.createdNanos() == seen.createdNanos());
+    }
+
     /// Writes the limits, then the word that counts their changes, and returns what the region says afterwards.
     public Tenant apply(Path file) {
+        return apply(file, before -> true);
+    }
+
+    private Tenant apply(Path file, Predicate<Tenant> expected) {
         try (Region region = Region.openReadWrite(file)) {
             Tenant before = new TenantReader(region).read();
+            if (!expected.test(before)) {
+                throw new SluiceException("the region " + file + " is another tenant's now; look again");
+            }
             if (!before.running()) {
                 throw new SluiceException("tenant '" + before.name() + "' has ended; only the limits of a running one can be set");
             }

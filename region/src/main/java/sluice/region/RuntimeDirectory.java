@@ -25,6 +25,8 @@ public record RuntimeDirectory(Path path) {
     /// Environment variable that names the folder.
     public static final String VARIABLE = "SLUICE_RUNTIME_DIR";
 
+    private static final String PREFIX = "sluice-";
+
     /// The folder for new tenants; it is made when it is not there.
     public static RuntimeDirectory find(String chosen, int uid) {
         if (chosen != null && !chosen.isEmpty()) {
@@ -73,6 +75,21 @@ public record RuntimeDirectory(Path path) {
         return found;
     }
 
+    /// The folders of all users in the usual places, for who may look into them: those that are their users' own.
+    public static List<RuntimeDirectory> ofAllUsers() {
+        List<RuntimeDirectory> found = new ArrayList<>();
+        for (String place : List.of("/dev/shm", "/tmp")) {
+            for (Path path : new RuntimeDirectory(Path.of(place)).files(PREFIX + "*")) {
+                String uid = path.getFileName().toString().substring(PREFIX.length());
+                boolean number = !uid.isEmpty() && uid.length() < 10 && uid.chars().allMatch(Character::isDigit);
+                if (number && check(path, Integer.parseInt(uid)) == null) {
+                    found.add(new RuntimeDirectory(path));
+                }
+            }
+        }
+        return found;
+    }
+
     /// The user whose tenants it holds; -1 when it is gone.
     public long owner() {
         try {
@@ -99,7 +116,7 @@ public record RuntimeDirectory(Path path) {
     }
 
     private static List<Path> defaults(int uid) {
-        return List.of(Path.of("/dev/shm/sluice-" + uid), Path.of("/tmp/sluice-" + uid));
+        return List.of(Path.of("/dev/shm/" + PREFIX + uid), Path.of("/tmp/" + PREFIX + uid));
     }
 
     private static String prepare(Path path, int uid) {

@@ -25,8 +25,13 @@ public record Tenant(
 
     /// Reads the region in a file.
     public static Tenant read(Path file) {
+        return read(file, Processes.BY_PROC);
+    }
+
+    /// The same, for who knows who lives.
+    public static Tenant read(Path file, Processes known) {
         try (Region region = Region.openReadOnly(file)) {
-            return new TenantReader(region).read();
+            return new TenantReader(region, known).read();
         } catch (InternalError e) {
             // The JVM's word for a mapped page that is not there: somebody cut the file while we read it.
             throw new RegionException.Truncated(file, 0, RegionLayout.REGION_BYTES);

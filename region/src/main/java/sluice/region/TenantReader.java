@@ -11,10 +11,16 @@ final class TenantReader {
     private static final long READY = 1;
 
     private final Region region;
+    private final Processes known;
     private final long pidNamespace = pidNamespace();
 
     TenantReader(Region region) {
+        this(region, Processes.BY_PROC);
+    }
+
+    TenantReader(Region region, Processes known) {
         this.region = region;
+        this.known = known;
     }
 
     Tenant read() {
@@ -28,7 +34,7 @@ final class TenantReader {
             gpus.add(gpu(entry, limits, compute.caps(), processes));
         }
         Identity root = new Identity(header.rootIdentity());
-        boolean running = root.isAlive() || processes.stream().anyMatch(TenantProcess::alive);
+        boolean running = known.isAlive(root, 0) || processes.stream().anyMatch(TenantProcess::alive);
         return new Tenant(region.file(), header.tenant(), header.command(), running, root, header.createdNanos(),
                 header.uid(), OnError.of((int) header.onError()), region.limits().epoch(), limits,
                 OnOom.of(region.limits().onOom(), region.limits().oomWaitMillis()),
@@ -86,8 +92,8 @@ final class TenantReader {
                     MemoryUses.of(account), account.allocations(), account.allocationsTotal()));
         }
         boolean foreign = view.pidNamespace() != 0 && pidNamespace != 0 && view.pidNamespace() != pidNamespace;
-        return new TenantProcess(slot, owner, foreign || owner.isAlive(view.image()), view.attachedNanos(), view.calls(),
-                view.passedCalls(), List.copyOf(charges), foreign ? "" : owner.commandLine());
+        return new TenantProcess(slot, owner, foreign || known.isAlive(owner, view.image()), view.attachedNanos(), view.calls(),
+                view.passedCalls(), List.copyOf(charges), foreign ? "" : known.commandLine(owner));
     }
 
     private List<TenantError> errors() {

@@ -10,6 +10,7 @@ import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Optional;
 
 /// The tenants of one user, found by their regions.
 ///
@@ -31,10 +32,15 @@ public final class Tenants {
 
     /// All tenants that can be read, oldest first. Regions of another layout are left out; [#unreadable] names them.
     public List<Tenant> list() {
+        return list(Processes.BY_PROC);
+    }
+
+    /// The same, for who knows who lives.
+    public List<Tenant> list(Processes known) {
         List<Tenant> tenants = new ArrayList<>();
         for (Path file : files(".region")) {
             try {
-                tenants.add(Tenant.read(file));
+                tenants.add(Tenant.read(file, known));
             } catch (SluiceException e) {
                 // Gone since, or listed by unreadable().
             }
@@ -64,20 +70,24 @@ public final class Tenants {
         if (wanted.contains("/")) {
             return Tenant.read(Path.of(wanted));
         }
-        List<Tenant> tenants = list();
+        return choose(list(), wanted).orElseGet(() -> unmatched(wanted));
+    }
+
+    /// The one of some tenants that a user means, in the same ways but for the path.
+    public static Optional<Tenant> choose(List<Tenant> tenants, String wanted) {
         List<Tenant> named = tenants.stream().filter(tenant -> tenant.name().equals(wanted)).toList();
         List<Tenant> owning = tenants.stream().filter(tenant -> hasProcess(tenant, wanted)).toList();
         List<Tenant> begun = tenants.stream().filter(tenant -> !wanted.isEmpty() && tenant.name().startsWith(wanted)).toList();
         for (List<Tenant> matches : List.of(named, owning, begun)) {
             if (matches.size() == 1) {
-                return matches.getFirst();
+                return Optional.of(matches.getFirst());
             }
             if (matches.size() > 1) {
                 throw new SluiceException("'" + wanted + "' means several tenants ("
                         + String.join(", ", matches.stream().map(Tenant::name).toList()) + "); give one name in full");
             }
         }
-        return unmatched(wanted);
+        return Optional.empty();
     }
 
     private Tenant unmatched(String wanted) {
