@@ -7,7 +7,7 @@
 module sluice.agent {
     requires transitive sluice.region;
     requires transitive tools.jackson.core;
-    requires sluice.cuda;
+    requires transitive sluice.cuda;
     requires sluice.planner;
     requires io.netty.buffer;
     requires io.netty.codec;

@@ -12,6 +12,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.function.Consumer;
 import sluice.region.Board;
+import sluice.region.Processes;
 import sluice.region.RuntimeDirectory;
 import sluice.region.SluiceException;
 
@@ -19,13 +20,19 @@ import sluice.region.SluiceException;
 /// starts, and leaves the last plan when it ends.
 public final class Agent implements AutoCloseable {
     private final RuntimeDirectory directory;
+    private final Processes processes;
     private final Consumer<PlannedBoard> changes;
     private final Map<Path, Watched> boards = new HashMap<>();
     private final Regions regions = new Regions();
 
     /// @param changes told of every plan that differs from the one that was told before
     public Agent(RuntimeDirectory directory, Consumer<PlannedBoard> changes) {
+        this(directory, Processes.BY_PROC, changes);
+    }
+
+    Agent(RuntimeDirectory directory, Processes processes, Consumer<PlannedBoard> changes) {
         this.directory = directory;
+        this.processes = processes;
         this.changes = changes;
     }
 
@@ -57,7 +64,7 @@ public final class Agent implements AutoCloseable {
                 forget(path);
             }
             return boards.computeIfAbsent(path, made -> new Watched(
-                    new BoardPlanner(directory, Board.openReadWrite(path)), file, new PlannedBoard("", List.of())));
+                    new BoardPlanner(directory, Board.openReadWrite(path), processes), file, new PlannedBoard("", List.of())));
         } catch (SluiceException | IOException e) {
             return null;
         }

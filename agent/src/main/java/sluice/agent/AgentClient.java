@@ -10,10 +10,12 @@ import java.nio.channels.Channels;
 import java.nio.channels.SocketChannel;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
+import java.time.Duration;
 import sluice.region.SluiceException;
 
 /// Asks an agent on its Unix socket. One connection for each request; no more of HTTP than the agent speaks.
 public final class AgentClient {
+    private static final Duration PATIENCE = Duration.ofSeconds(5);
     private static final int HEAD_BYTES = 64 * 1024;
 
     private final Path socket;
@@ -35,14 +37,23 @@ public final class AgentClient {
     /// Asks, and waits for the whole answer.
     public Response ask(String method, String path, byte[] body) {
         try (SocketChannel channel = SocketChannel.open(StandardProtocolFamily.UNIX)) {
+            Thread.ofVirtual().start(() -> hangUpLater(channel));
             channel.connect(UnixDomainSocketAddress.of(socket));
             String head = method + " " + path + " HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Length: " + body.length + "\r\n\r\n";
             write(channel, head.getBytes(StandardCharsets.ISO_8859_1));
             write(channel, body);
-            InputStream in = Channels.newInputStream(channel);
-            return response(in);
+            return response(Channels.newInputStream(channel));
         } catch (IOException e) {
             throw new SluiceException("the agent at " + socket + " does not answer (" + e.getMessage() + "); see whether it runs", e);
+        }
+    }
+
+    /// An agent that was stopped takes connections and never answers.
+    private static void hangUpLater(SocketChannel channel) {
+        try (channel) {
+            Thread.sleep(PATIENCE);
+        } catch (IOException | InterruptedException e) {
+            Thread.currentThread().interrupt();
         }
     }
 

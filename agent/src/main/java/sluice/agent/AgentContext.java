@@ -6,8 +6,9 @@ import sluice.region.RuntimeDirectory;
 
 /// What a part of the agent may use.
 ///
+/// @param settings  what the config file says
 /// @param machine   looks; `listen` is told of each
 /// @param directory where sockets of the agent are
 /// @param state     where it may keep files that survive a restart
 /// @param log       lines for who runs the agent
-public record AgentContext(Machine machine, RuntimeDirectory directory, Path state, PrintStream log) {}
+public record AgentContext(Settings settings, Machine machine, RuntimeDirectory directory, Path state, PrintStream log) {}

@@ -2,65 +2,138 @@ package sluice.agent;
 
 import java.io.PrintStream;
 import java.nio.file.Path;
+import java.time.Instant;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.function.Consumer;
+import java.util.function.Supplier;
 import sluice.cuda.Nvml;
 import sluice.region.RuntimeDirectory;
+import sluice.region.SluiceException;
+import sluice.region.Tenants;
 import sluice.region.ThisProcess;
 
-/// The agent as a whole: it plans, looks, and answers, until it is closed.
+/// The agent as a whole: it plans, looks, remembers and answers, until it is closed.
 public final class AgentService implements AutoCloseable {
-    private static final String SOCKET = "agent.sock";
-    private static final long PLAN_MILLIS = 100;
-    private static final long LOOK_MILLIS = 1000;
+    private static final long SWEEP_MILLIS = 60_000;
 
-    private final RuntimeDirectory directory;
-    private final Agent planner;
     private final List<Part> parts;
-    private final List<Clock> clocks = new ArrayList<>();
+    private final Planners planners;
+    private final History history;
+    private final Routes routes;
     private final ApiServer server;
+    private final Path socket;
+    private final Optional<Token> token;
+    private final int port;
+    private final WatchedProcesses processes = new WatchedProcesses();
+    private final List<Clock> clocks = new ArrayList<>();
 
-    public AgentService(RuntimeDirectory directory, List<Part> parts, Consumer<PlannedBoard> plans, PrintStream log) {
-        this.directory = directory;
+    /// @param directory whose lock the caller has
+    /// @param plans     told of every plan that differs from the one that was told before
+    public AgentService(Settings settings, RuntimeDirectory directory, Map<String, String> environment, List<Part> parts,
+            Consumer<PlannedBoard> plans, PrintStream log) {
         this.parts = List.copyOf(parts);
+        // What it would spare is not worth a warning at every start.
         System.setProperty("io.netty.noUnsafe", "true");
-        planner = new Agent(directory, plans);
-        Machine machine = new Machine(() -> List.of(directory), new Gpus(Nvml.open()), new EventLog());
-        List<Route> routes = new ArrayList<>(new MachineRoutes(machine).routes());
-        parts.forEach(part -> routes.addAll(part.routes()));
-        AgentContext context = new AgentContext(machine, directory, directory.path(), log);
+        boolean allUsers = settings.get(CoreSettings.ALL_USERS);
+        int uid = ThisProcess.current().uid();
+        if (allUsers && uid != 0) {
+            throw new SluiceException("all-users = yes needs root; take the line out of the config file, or start the agent as root");
+        }
+        Path state = Places.state(settings, environment);
+        Supplier<List<RuntimeDirectory>> directories = allUsers ? () -> all(directory) : () -> List.of(directory);
+        Gpus gpus = new Gpus(Nvml.open());
+        Machine machine = new Machine(directories, gpus, processes, new EventLog());
+        planners = new Planners(directory, directories, processes, plans);
+        history = new History(state, settings.get(CoreSettings.HISTORY_SIZE), log);
+        machine.listen(history::see);
+        AgentContext context = new AgentContext(settings, machine, directory, state, log);
         parts.forEach(part -> part.start(context));
-        Access access = new AgentAccess(Integer.toUnsignedLong(ThisProcess.current().uid()), false, Set.of(), "", true, Set.of());
-        server = new ApiServer(new Routes(routes, log), access, HttpLimits.DEFAULT);
-        clocks.add(new Clock("plan", PLAN_MILLIS, planner::look, log));
-        clocks.add(new Clock("look", LOOK_MILLIS, machine::tick, log));
-        server.listen(socket(), "rw-------");
+        routes = new Routes(routes(machine, gpus), log);
+        token = settings.get(CoreSettings.PORT) == 0 ? Optional.empty() : Optional.of(Token.in(state));
+        server = new ApiServer(routes, access(settings, uid), CoreSettings.limits(settings));
+        socket = Places.socket(settings, directory);
+        port = settings.get(CoreSettings.PORT);
+        Clock looks = new Clock("look", settings.get(CoreSettings.LOOK_EVERY).toMillis(), machine::tick, log);
+        clocks.add(looks);
+        clocks.add(new Clock("planning", settings.get(CoreSettings.PLAN_EVERY).toMillis(), () -> plan(looks), log));
+        clocks.add(new Clock("sweep", SWEEP_MILLIS, () -> new Tenants(List.of(directory)).sweep(Instant.now()), log));
+        listen(allUsers);
     }
 
-    public Path socket() {
-        return directory.path().resolve(SOCKET);
+    private void listen(boolean allUsers) {
+        if (allUsers) {
+            Places.folder(socket.getParent(), "rwxr-xr-x");
+        }
+        server.listen(socket, allUsers ? "rw-rw-rw-" : "rw-------");
+        if (port != 0) {
+            server.listen(port);
+        }
     }
 
-    /// The parts that every agent has. Those who build one add it here.
+    /// Who has ended is seen at the next look, so that one is made soon.
+    private void plan(Clock looks) {
+        if (processes.poll()) {
+            looks.soon();
+        }
+        planners.plan();
+    }
+
+    private static List<RuntimeDirectory> all(RuntimeDirectory own) {
+        Set<RuntimeDirectory> all = new HashSet<>(RuntimeDirectory.ofAllUsers());
+        all.add(own);
+        return List.copyOf(all);
+    }
+
+    private Access access(Settings settings, int uid) {
+        int number = settings.get(CoreSettings.PORT);
+        Set<String> hosts = new HashSet<>(settings.get(CoreSettings.PORT_HOSTS));
+        hosts.addAll(List.of("127.0.0.1:" + number, "localhost:" + number, "[::1]:" + number));
+        return new AgentAccess(Integer.toUnsignedLong(uid), settings.get(CoreSettings.ALL_USERS),
+                Set.copyOf(settings.get(CoreSettings.ADMINISTRATORS)), token.map(Token::secret).orElse(""),
+                settings.get(CoreSettings.PORT_READS).equals("open"), hosts);
+    }
+
+    private List<Route> routes(Machine machine, Gpus gpus) {
+        List<Route> all = new ArrayList<>(new MachineRoutes(machine, gpus).routes());
+        all.addAll(new HistoryRoutes(history).routes());
+        parts.forEach(part -> all.addAll(part.routes()));
+        all.add(Route.get("/v1/openapi.json", "This document.", request -> Answer.json(json -> OpenApi.write(json, all))));
+        return all;
+    }
+
+    /// The parts that every agent has. Who builds one adds it here.
     public static List<Part> standardParts() {
         return List.of();
+    }
+
+    /// All that a config file may say.
+    public static List<Setting<?>> settings(List<Part> parts) {
+        List<Setting<?>> all = new ArrayList<>(CoreSettings.ALL);
+        parts.forEach(part -> all.addAll(part.settings()));
+        return all;
+    }
+
+    /// Where it answers, for people.
+    public String places() {
+        return socket + token.map(secret -> " and http://127.0.0.1:" + port + " (token in " + secret.file() + ")").orElse("");
+    }
+
+    public List<Route> routes() {
+        return routes.all();
     }
 
     @Override
     public void close() {
         clocks.forEach(Clock::close);
         server.close();
-        parts.forEach(AgentService::close);
-        planner.close();
-    }
-
-    private static void close(Part part) {
-        try {
-            part.close();
-        } catch (Exception e) {
-            // It ends with the process at the latest.
-        }
+        parts.forEach(Part::close);
+        history.close();
+        planners.close();
+        processes.close();
     }
 }

@@ -57,9 +57,17 @@ final class ApiHandler extends SimpleChannelInboundHandler<FullHttpRequest> {
         String method = http.method().name();
         String uri = http.uri();
         try {
-            threads.execute(() -> reply.send(answer(method, uri, headers, body)));
+            threads.execute(() -> answer(reply, method, uri, headers, body));
         } catch (RejectedExecutionException e) {
             context.close();
+        }
+    }
+
+    private void answer(Reply reply, String method, String uri, Map<String, String> headers, byte[] body) {
+        try {
+            reply.send(answer(method, uri, headers, body));
+        } catch (RejectedExecutionException e) {
+            // The agent ends.
         }
     }
 

@@ -13,6 +13,7 @@ import sluice.region.BoardTenantView;
 import sluice.region.Boards;
 import sluice.region.ComputeLimits;
 import sluice.region.GpuView;
+import sluice.region.Processes;
 import sluice.region.Region;
 import sluice.region.RegionLayout;
 import sluice.region.RuntimeDirectory;
@@ -23,18 +24,20 @@ final class BoardPlanner implements AutoCloseable {
 
     private final RuntimeDirectory directory;
     private final Board board;
+    private final Processes processes;
     private final byte[] uuid;
     private Plan plan = Plan.NONE;
 
-    BoardPlanner(RuntimeDirectory directory, Board board) {
+    BoardPlanner(RuntimeDirectory directory, Board board, Processes processes) {
         this.directory = directory;
+        this.processes = processes;
         this.board = board;
         uuid = board.header().uuid();
     }
 
     /// Looks once and plans. The lengths of turns are those that the tenants have from now on.
     PlannedBoard plan(Regions regions) {
-        BoardState state = board.read();
+        BoardState state = board.read(processes);
         List<TenantState> states = new ArrayList<>();
         for (BoardTenant tenant : state.tenants()) {
             Optional<Region> region = regions.find(directory, tenant.key(), state.readNanos());

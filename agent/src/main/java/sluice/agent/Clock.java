@@ -1,14 +1,18 @@
 package sluice.agent;
 
 import java.io.PrintStream;
-import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 
 /// Does something again and again in a thread of its own. What it throws is told once and does not end it.
 final class Clock implements AutoCloseable {
     private static final long CLOSE_MILLIS = 2000;
 
-    private final CountDownLatch stop = new CountDownLatch(1);
+    /// Two actions are at least so far apart, however often one is wanted soon.
+    private static final long APART_MILLIS = 250;
+
+    private final Semaphore wakes = new Semaphore(0);
+    private volatile boolean stopped;
     private final Thread thread;
     private String told = "";
 
@@ -18,9 +22,13 @@ final class Clock implements AutoCloseable {
 
     private void run(String name, long periodMillis, Runnable action, PrintStream log) {
         try {
-            do {
+            while (!stopped) {
                 once(name, action, log);
-            } while (!stop.await(periodMillis, TimeUnit.MILLISECONDS));
+                long first = Math.min(periodMillis, APART_MILLIS);
+                Thread.sleep(first);
+                wakes.tryAcquire(periodMillis - first, TimeUnit.MILLISECONDS);
+                wakes.drainPermits();
+            }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }
@@ -38,9 +46,15 @@ final class Clock implements AutoCloseable {
         }
     }
 
+    /// Does it before its time.
+    void soon() {
+        wakes.release();
+    }
+
     @Override
     public void close() {
-        stop.countDown();
+        stopped = true;
+        wakes.release();
         try {
             thread.join(CLOSE_MILLIS);
         } catch (InterruptedException e) {

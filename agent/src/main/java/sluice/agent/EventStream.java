@@ -9,7 +9,7 @@ final class EventStream {
     private static final String TYPE = "text/event-stream; charset=utf-8";
 
     private final Machine machine;
-    private MachineLook written = MachineLook.NONE;
+    private MachineLook written;
     private byte[] message;
 
     EventStream(Machine machine) {

@@ -2,6 +2,7 @@ package sluice.agent;
 
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.locks.LockSupport;
@@ -10,6 +11,7 @@ import java.util.function.Supplier;
 import sluice.agent.MachineLook.BoardLook;
 import sluice.agent.MachineLook.TenantLook;
 import sluice.region.Boards;
+import sluice.region.Processes;
 import sluice.region.RuntimeDirectory;
 import sluice.region.Tenant;
 import sluice.region.Tenants;
@@ -21,6 +23,7 @@ public final class Machine {
 
     private final Supplier<List<RuntimeDirectory>> directories;
     private final Gpus gpus;
+    private final Processes processes;
     private final EventLog events;
     private final Earlier earlier = new Earlier();
     private final Changes changes;
@@ -29,9 +32,10 @@ public final class Machine {
     private long begunNanos;
     private volatile MachineLook last = MachineLook.NONE;
 
-    Machine(Supplier<List<RuntimeDirectory>> directories, Gpus gpus, EventLog events) {
+    Machine(Supplier<List<RuntimeDirectory>> directories, Gpus gpus, Processes processes, EventLog events) {
         this.directories = directories;
         this.gpus = gpus;
+        this.processes = processes;
         this.events = events;
         changes = new Changes(events);
     }
@@ -79,12 +83,17 @@ public final class Machine {
     public synchronized MachineLook look() {
         begunNanos = System.nanoTime();
         List<RuntimeDirectory> places = directories.get();
-        List<Tenant> tenants = new Tenants(places).list();
+        List<Tenant> tenants = new ArrayList<>();
+        for (RuntimeDirectory place : places) {
+            long owner = place.owner();
+            new Tenants(List.of(place)).list(processes).stream().filter(tenant -> tenant.uid() == owner).forEach(tenants::add);
+        }
+        tenants.sort(Comparator.comparingLong(Tenant::createdNanos).thenComparing(Tenant::name));
         long now = System.nanoTime();
         List<TenantLook> tenantLooks = tenants.stream().map(tenant -> earlier.rates(tenant, now)).toList();
         List<BoardLook> boards = new ArrayList<>();
         for (RuntimeDirectory place : places) {
-            Boards.read(place).forEach(board -> boards.add(earlier.rates(board, place.owner(), now)));
+            Boards.read(place, processes).forEach(board -> boards.add(earlier.rates(board, place.owner(), now)));
         }
         changes.see(tenants);
         MachineLook look = new MachineLook(last.number() + 1, Instant.now(), now, gpus.look(tenants), tenantLooks, boards,

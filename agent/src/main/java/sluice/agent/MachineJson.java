@@ -20,7 +20,7 @@ public final class MachineJson {
         json.writeArrayPropertyStart("gpus");
         look.gpus().forEach(gpu -> gpu(json, gpu));
         json.writeEndArray();
-        tenants(json, look);
+        tenants(json, look.tenants(), look.onBoards());
         json.writeArrayPropertyStart("boards");
         look.boards().forEach(board -> board(json, board));
         json.writeEndArray();
@@ -33,10 +33,9 @@ public final class MachineJson {
         json.writeEndObject();
     }
 
-    static void tenants(JsonGenerator json, MachineLook look) {
-        OnBoards boards = look.onBoards();
+    static void tenants(JsonGenerator json, List<TenantLook> tenants, OnBoards boards) {
         json.writeArrayPropertyStart("tenants");
-        look.tenants().forEach(tenant -> tenant(json, tenant, boards));
+        tenants.forEach(tenant -> tenant(json, tenant, boards));
         json.writeEndArray();
     }
 

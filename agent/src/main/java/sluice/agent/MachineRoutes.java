@@ -2,17 +2,21 @@ package sluice.agent;
 
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import sluice.agent.MachineLook.TenantLook;
+import sluice.region.Tenant;
 
 /// What the agent tells of the machine and its tenants.
 final class MachineRoutes {
     private static final Route.Parameter UID = new Route.Parameter("uid", "the user, when several have a tenant of this name");
 
     private final Machine machine;
+    private final Gpus gpus;
     private final EventStream events;
 
-    MachineRoutes(Machine machine) {
+    MachineRoutes(Machine machine, Gpus gpus) {
         this.machine = machine;
+        this.gpus = gpus;
         events = new EventStream(machine);
     }
 
@@ -20,8 +24,12 @@ final class MachineRoutes {
         return List.of(
                 Route.get("/healthz", "Whether the agent lives and looks.", this::health).forAll(),
                 Route.get("/v1/machine", "GPUs, tenants, boards, findings of the audit and the last events.", this::machine),
-                Route.get("/v1/tenants", "All tenants, as 'sluice ps --all --json' writes them, with what they did of late.", this::tenants),
+                Route.get("/v1/tenants", "All tenants, as 'sluice ps --all --json' writes them, with what they did of late.", this::tenants)
+                        .with(new Route.Parameter("outside", "folders, with commas between them, whose tenants are left out")),
                 Route.get("/v1/tenants/{name}", "One tenant.", this::tenant).with(UID),
+                Route.write("PATCH", "/v1/tenants/{name}/limits",
+                        "Changes limits while the tenant runs. The body has the options of 'sluice set' and their values, as in "
+                                + "{\"memory\": \"6g\", \"compute\": \"50%\"}; the answer is the tenant.", this::limits).with(UID),
                 Route.get("/v1/audit", "Processes that use a GPU in a way that no ledger knows.", this::audit),
                 Route.get("/v1/events", "Server-sent events: 'machine' once a second, 'event' at once.", events::open));
     }
@@ -36,10 +44,13 @@ final class MachineRoutes {
     }
 
     private Answer tenants(Request request) {
+        Set<String> outside = Set.of(request.query("outside").orElse("").split(","));
         MachineLook look = machine.fresh().seenBy(request.caller());
+        List<TenantLook> tenants = look.tenants().stream()
+                .filter(tenant -> !outside.contains(String.valueOf(tenant.tenant().file().getParent()))).toList();
         return Answer.json(json -> {
             json.writeStartObject();
-            MachineJson.tenants(json, look);
+            MachineJson.tenants(json, tenants, look.onBoards());
             json.writeEndObject();
         });
     }
@@ -48,6 +59,15 @@ final class MachineRoutes {
         MachineLook look = machine.fresh().seenBy(request.caller());
         TenantLook found = find(look, request);
         return Answer.json(json -> MachineJson.tenant(json, found, look.onBoards()));
+    }
+
+    private Answer limits(Request request) {
+        Tenant seen = find(machine.fresh().seenBy(request.caller()), request).tenant();
+        if (!request.caller().owns(seen.uid())) {
+            throw new Refusal(403, "tenant '" + seen.name() + "' is another user's");
+        }
+        LimitsSetter.set(seen, LimitsBody.parse(request.body()), gpus.known());
+        return tenant(request);
     }
 
     private Answer audit(Request request) {

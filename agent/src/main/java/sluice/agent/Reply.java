@@ -1,6 +1,5 @@
 package sluice.agent;
 
-import io.netty.buffer.Unpooled;
 import io.netty.channel.ChannelFutureListener;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.handler.codec.http.DefaultFullHttpResponse;
@@ -46,12 +45,10 @@ final class Reply {
     }
 
     void send(Answer answer) {
-        context.executor().execute(() -> {
-            switch (answer) {
-                case Answer.Whole whole -> whole(whole);
-                case Answer.Stream stream -> stream(stream);
-            }
-        });
+        switch (answer) {
+            case Answer.Whole whole -> context.executor().execute(() -> whole(whole));
+            case Answer.Stream stream -> stream(stream);
+        }
     }
 
     private void whole(Answer.Whole answer) {
@@ -89,18 +86,31 @@ final class Reply {
         context.read();
     }
 
+    /// The stream is started in the thread of the route; what it sends comes after the head.
     private void stream(Answer.Stream answer) {
-        DefaultHttpResponse response = response(200, answer.type());
-        response.headers().set(HttpHeaderNames.CONNECTION, HttpHeaderValues.CLOSE);
-        context.writeAndFlush(response);
+        context.executor().execute(() -> streamHead(answer.type()));
         if (head) {
-            context.writeAndFlush(Unpooled.EMPTY_BUFFER).addListener(ChannelFutureListener.CLOSE);
-        } else {
-            context.channel().attr(STREAMS).set(true);
-            // What the client still says is of no interest, but only by reading it is seen that it has gone.
-            context.channel().config().setAutoRead(true);
-            answer.start().accept(new StreamSink(context, limits, pendingBytes));
+            return;
         }
+        try {
+            answer.start().accept(new StreamSink(context, limits, pendingBytes));
+        } catch (RuntimeException e) {
+            context.close();
+            throw e;
+        }
+    }
+
+    /// What the client still says is of no interest, but only by reading it is seen that it has gone.
+    private void streamHead(String type) {
+        DefaultHttpResponse response = response(200, type);
+        response.headers().set(HttpHeaderNames.CONNECTION, HttpHeaderValues.CLOSE);
+        context.channel().attr(STREAMS).set(true);
+        context.channel().config().setAutoRead(true);
+        context.writeAndFlush(response).addListener(sent -> {
+            if (head) {
+                context.close();
+            }
+        });
     }
 
     private static DefaultHttpResponse response(int status, String type) {

@@ -50,6 +50,9 @@ final class StreamSink implements Answer.Sink {
             context.close();
             return;
         }
+        if (context.executor().isShuttingDown()) {
+            return;
+        }
         context.executor().execute(() -> {
             Future<?> late = context.executor().schedule(() -> context.close(), limits.writeTime().toMillis(), TimeUnit.MILLISECONDS);
             context.writeAndFlush(new ChunkedStream(new ByteArrayInputStream(bytes), PIECE_BYTES)).addListener(sent -> {

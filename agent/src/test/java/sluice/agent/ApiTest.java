@@ -13,18 +13,13 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
-import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
-import sluice.region.Identity;
-import sluice.region.MemoryLimits;
-import sluice.region.OnError;
-import sluice.region.Region;
-import sluice.region.RegionDraft;
-import sluice.region.RuntimeDirectory;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /// An agent on a real socket, beside regions of this very process.
 @Timeout(60)
@@ -32,16 +27,13 @@ class ApiTest {
     @TempDir
     private Path folder;
 
-    private RuntimeDirectory directory;
-    private AgentService agent;
+    private RunningAgent agent;
     private AgentClient client;
 
     @BeforeEach
     void start() throws Exception {
-        Files.setPosixFilePermissions(folder, PosixFilePermissions.fromString("rwx------"));
-        directory = new RuntimeDirectory(folder);
-        agent = new AgentService(directory, List.of(), plan -> {}, System.err);
-        client = new AgentClient(folder.resolve("agent.sock"));
+        agent = new RunningAgent(folder);
+        client = agent.client();
     }
 
     @AfterEach
@@ -49,13 +41,9 @@ class ApiTest {
         agent.close();
     }
 
-    private void tenant(String name) {
-        Region.create(directory, new RegionDraft(name, "python " + name + ".py", Identity.self(), OnError.FAIL, MemoryLimits.parse("4g")));
-    }
-
     @Test
     void shouldTellOfTheMachine() {
-        tenant("train");
+        agent.tenant("train");
 
         AgentClient.Response machine = client.get("/v1/machine");
 
@@ -74,22 +62,57 @@ class ApiTest {
 
     @Test
     void shouldBeForItsUserOnly() throws Exception {
-        assertThat(PosixFilePermissions.toString(Files.getPosixFilePermissions(folder.resolve("agent.sock")))).isEqualTo("rw-------");
+        assertThat(PosixFilePermissions.toString(Files.getPosixFilePermissions(agent.socket()))).isEqualTo("rw-------");
     }
 
     @Test
     void shouldTellOfEventsAtOnce() throws Exception {
         try (SocketChannel channel = SocketChannel.open(StandardProtocolFamily.UNIX)) {
-            channel.connect(UnixDomainSocketAddress.of(folder.resolve("agent.sock")));
+            channel.connect(UnixDomainSocketAddress.of(agent.socket()));
             channel.write(ByteBuffer.wrap("GET /v1/events HTTP/1.1\r\nHost: x\r\n\r\n".getBytes(StandardCharsets.US_ASCII)));
             BufferedReader lines = new BufferedReader(new InputStreamReader(Channels.newInputStream(channel), StandardCharsets.UTF_8));
             assertThat(lines.readLine()).isEqualTo("HTTP/1.1 200 OK");
             await(lines, "event: machine");
-            tenant("late");
+            agent.tenant("late");
             await(lines, "event: event");
             assertThat(lines.readLine()).isEqualTo("id: 1");
             assertThat(lines.readLine()).contains("\"kind\":\"began\",\"tenant\":\"late\"");
         }
+    }
+
+    @Test
+    void shouldChangeLimitsAsSetDoes() {
+        agent.tenant("train");
+
+        AgentClient.Response changed = client.ask("PATCH", "/v1/tenants/train/limits",
+                "{\"memory\": \"6g\", \"weight\": 3, \"priority\": \"high\", \"exclusive\": true}".getBytes(StandardCharsets.UTF_8));
+
+        assertThat(changed.text()).contains("\"memoryLimitBytes\":[6442450944", "\"weight\":3", "\"priority\":\"high\"", "\"exclusive\":true");
+        assertThat(client.get("/v1/machine").text()).contains("\"kind\":\"limits\",\"tenant\":\"train\"");
+        assertThat(changed.text()).isEqualTo(client.get("/v1/tenants/train").text());
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"", "7", "{}", "{\"memory\"", "{\"memory\": {}}", "{\"memory\": null}", "{\"memory\": \"much\"}", "{\"speed\": 1}",
+        "{\"weight\": 1, \"weight\": 2}", "{\"memory\": [[[[[[[[[[", "{\"weight\": 1e999999999}"})
+    void shouldRefuseLimitsThatMakeNoSense(String body) {
+        agent.tenant("train");
+
+        AgentClient.Response answer = client.ask("PATCH", "/v1/tenants/train/limits", body.getBytes(StandardCharsets.UTF_8));
+
+        assertThat(answer.status()).isEqualTo(400);
+        assertThat(answer.text()).startsWith("{\"error\":");
+        assertThat(client.get("/v1/tenants/train").text()).contains("\"limitsEpoch\":0");
+    }
+
+    @Test
+    void shouldDescribeEveryRoute() {
+        String document = client.get("/v1/openapi.json").text();
+
+        for (Route route : agent.routes()) {
+            assertThat(document).contains("\"" + route.pattern() + "\":{").contains("\"summary\":\"" + route.summary().replace("\"", "\\\""));
+        }
+        assertThat(agent.routes()).hasSizeGreaterThan(8);
     }
 
     private static void await(BufferedReader lines, String wanted) throws Exception {

@@ -11,9 +11,7 @@ import picocli.CommandLine.Spec;
 import sluice.agent.EarlierLook;
 import sluice.agent.OnBoards;
 import sluice.agent.TenantJson;
-import sluice.region.RuntimeDirectory;
 import sluice.region.Tenant;
-import sluice.region.Tenants;
 
 @Command(
         name = "inspect",
@@ -34,8 +32,9 @@ final class InspectCommand implements Runnable {
 
     @Override
     public void run() {
-        Tenant found = new Tenants(RuntimeDirectory.existing(System.getenv())).find(tenant);
-        OnBoards boards = OnBoards.in(List.of(new RuntimeDirectory(found.file().toAbsolutePath().getParent())));
+        SeenTenants tenants = new SeenTenants(System.getenv());
+        Tenant found = tenants.find(tenant);
+        OnBoards boards = tenants.boards(found);
         PrintWriter out = spec.commandLine().getOut();
         if (json) {
             Json.write(out, json -> TenantJson.write(json, found, EarlierLook.NONE, boards));

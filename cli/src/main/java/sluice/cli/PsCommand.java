@@ -9,11 +9,8 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 import sluice.agent.EarlierLook;
-import sluice.agent.OnBoards;
 import sluice.agent.TenantJson;
-import sluice.region.RuntimeDirectory;
 import sluice.region.Tenant;
-import sluice.region.Tenants;
 
 @Command(
         name = "ps",
@@ -45,16 +42,15 @@ final class PsCommand implements Runnable {
 
     @Override
     public void run() {
-        List<RuntimeDirectory> directories = RuntimeDirectory.existing(System.getenv());
-        Tenants tenants = new Tenants(directories);
-        tenants.sweep(Instant.now());
+        SeenTenants tenants = new SeenTenants(System.getenv());
+        tenants.sweep();
         EarlierLook earlier = look(tenants);
         Instant now = Instant.now();
         List<Tenant> shown = tenants.list().stream().filter(tenant -> all || tenant.running()).toList();
         PrintWriter out = spec.commandLine().getOut();
         PrintWriter err = spec.commandLine().getErr();
         if (json) {
-            Json.write(out, json -> TenantJson.write(json, shown, earlier, OnBoards.in(directories)));
+            Json.write(out, json -> TenantJson.write(json, shown, earlier, tenants.boards()));
         } else if (shown.isEmpty()) {
             err.println(all ? "No tenants." : "No tenants are running; 'sluice run --memory 4g -- PROGRAM' starts one.");
         } else {
@@ -63,7 +59,7 @@ final class PsCommand implements Runnable {
         tenants.unreadable().forEach(reason -> err.println("sluice: " + reason));
     }
 
-    private EarlierLook look(Tenants tenants) {
+    private EarlierLook look(SeenTenants tenants) {
         if (over == null) {
             return EarlierLook.NONE;
         }

@@ -1,21 +1,18 @@
 package sluice.cli;
 
 import java.io.PrintWriter;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
-import java.util.Set;
-import java.util.SortedSet;
-import java.util.TreeSet;
-import java.util.stream.Collectors;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Model.OptionSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
-import sluice.cuda.Nvml;
-import sluice.region.Boards;
 import sluice.region.CapsChange;
 import sluice.region.ComputeChange;
 import sluice.region.ComputeLimits;
@@ -23,11 +20,7 @@ import sluice.region.LimitsChange;
 import sluice.region.MemoryChange;
 import sluice.region.OnOom;
 import sluice.region.Priority;
-import sluice.region.RuntimeDirectory;
-import sluice.region.SluiceException;
 import sluice.region.Tenant;
-import sluice.region.TenantGpu;
-import sluice.region.Tenants;
 import sluice.region.TurnLength;
 
 @Command(
@@ -97,14 +90,9 @@ final class SetCommand implements Runnable {
             throw new ParameterException(spec.commandLine(),
                     "nothing to set; give --memory, --on-oom, --compute, --weight, --priority, --exclusive or --turn");
         }
-        Tenant found = new Tenants(RuntimeDirectory.existing(System.getenv())).find(tenant);
-        requireGpus(found);
-        Tenant after = change.apply(found.file());
-        if (!change.compute().isEmpty()) {
-            RuntimeDirectory directory = new RuntimeDirectory(found.file().toAbsolutePath().getParent());
-            Boards.enter(directory, after);
-            Boards.takePlansBack(directory);
-        }
+        SeenTenants tenants = new SeenTenants(System.getenv());
+        Tenant found = tenants.find(tenant);
+        Tenant after = tenants.set(found, change, values());
         PrintWriter out = spec.commandLine().getOut();
         if (json) {
             SetText.writeJson(out, after);
@@ -114,27 +102,18 @@ final class SetCommand implements Runnable {
         }
     }
 
-    /// A limit for a GPU that is not there would do nothing, so it is a mistake. The tenant may not have used all of its GPUs
-    /// yet, so NVML tells which there are. Where there is no NVML, or one that does not know the tenant's GPUs because they
-    /// are simulated ones, any number is taken.
-    private void requireGpus(Tenant found) {
-        SortedSet<Integer> named = new TreeSet<>(memory == null ? List.of() : memory.named());
-        named.addAll(caps == null ? List.of() : caps.named());
-        if (named.isEmpty()) {
-            return;
-        }
-        List<Nvml.Gpu> gpus = Nvml.open().map(Nvml::gpus).orElse(List.of());
-        Set<String> uuids = gpus.stream().map(Nvml.Gpu::uuid).collect(Collectors.toSet());
-        if (gpus.isEmpty() || !found.gpus().stream().map(TenantGpu::uuid).allMatch(uuids::contains)) {
-            return;
-        }
-        List<Integer> known = gpus.stream().map(Nvml.Gpu::index).toList();
-        for (int gpu : named) {
-            if (!known.contains(gpu)) {
-                throw new SluiceException("there is no GPU " + gpu + " for tenant '" + found.name() + "'; it has GPU "
-                        + String.join(", ", known.stream().map(String::valueOf).toList()));
+    /// The options that were given and their values, as they were written.
+    private Map<String, String> values() {
+        Map<String, String> values = new LinkedHashMap<>();
+        for (OptionSpec option : spec.commandLine().getParseResult().matchedOptions()) {
+            if (!option.originalStringValues().isEmpty() && !option.longestName().equals("--json")) {
+                values.put(option.longestName().substring(2), option.originalStringValues().getFirst());
             }
         }
+        if (exclusive != null) {
+            values.put("exclusive", exclusive.toString());
+        }
+        return values;
     }
 
     static final class CapsConverter implements ITypeConverter<CapsChange> {
