@@ -13,7 +13,7 @@ public enum ReportCause {
     CALL("call", "in other driver calls", "A thread was in the driver: allocating, loading code, launching."),
     HOST("host", "host busy between calls", "No thread was in a CUDA call, for less than 50 ms at a time."),
     PROGRAM("program", "program idle", "No thread was in a CUDA call for 50 ms or longer."),
-    DRY("dry", "launches too far apart", "Work came in pieces so short that the GPU ran dry between them.");
+    DRY("dry", "launches too far apart", "Within batches of work the GPU ran dry: the next launch came late.");
 
     /// A pause between calls from which on the program counts as idle.
     static final long IDLE_NANOS = 50_000_000;

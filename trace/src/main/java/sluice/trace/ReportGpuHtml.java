@@ -28,7 +28,7 @@ final class ReportGpuHtml {
     String idle() {
         html.append(title("When the GPU did nothing, and why")).append("<p class=\"says\">Of ").append(time(data.nanos())).append(" the GPU worked ")
                 .append(time(gpu.busyNanos())).append(" for this job. The bar shows where the other ").append(time(gpu.idleNanos()))
-                .append(" went; below it are the gaps by length, and the longest ones.</p>\n<div class=\"stack\" role=\"img\" aria-label=\"Idle time by cause, as in the table\">");
+                .append(" went. Below it are the gaps between batches of work, by length, and the longest of them.</p>\n<div class=\"stack\" role=\"img\" aria-label=\"Idle time by cause, as in the table\">");
         gpu.idle().forEach(idle -> html.append(ReportHtml.format("<i style=\"width:%.2f%%;background:var(--%s)\" title=\"%s\"></i>",
                 100.0 * idle.nanos() / Math.max(1, gpu.idleNanos()), idle.cause().word(), ReportHtml.escaped(idle.cause().text() + " " + time(idle.nanos())))));
         html.append("</div>\n");
@@ -124,15 +124,15 @@ final class ReportGpuHtml {
         ReportPlot plot = new ReportPlot("memory" + gpu.index(), data.nanos(), top).area(bytes, "copy", 0.45)
                 .note(gpu.peakAtNanos(), gpu.peakBytes(), "peak " + Size.format(gpu.peakBytes()));
         double[] ticks = {0, top / 4, top / 2, top * 3 / 4, top};
-        return html.append(plot.html(ticks, Arrays.stream(ticks).mapToObj(tick -> Size.format((long) tick)).toArray(String[]::new)))
+        return html.append(plot.html(ticks, Arrays.stream(ticks).mapToObj(tick -> Size.format((long) tick).replace(".0 ", " ")).toArray(String[]::new)))
                 .append("<p class=\"axis\">bytes in use, over time since the begin of the trace</p></section>\n").toString();
     }
 
-    /// Some room above the peak, up to four times a power of two or three of them.
+    /// Some room above the peak, up to four times a power of two.
     private static double ceiling(long peak) {
         double step = 1024;
-        while (step * 4 < peak * 1.12) {
-            step *= step * 6 >= peak * 1.12 && step * 4 < peak * 1.12 ? 1.5 : 2;
+        while (step * 4 < peak * 1.1) {
+            step *= 2;
         }
         return step * 4;
     }

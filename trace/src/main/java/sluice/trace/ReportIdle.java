@@ -3,17 +3,21 @@ package sluice.trace;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Comparator;
+import java.util.EnumSet;
 import java.util.List;
 import java.util.PriorityQueue;
+import java.util.Set;
 
 /// Finds the time in which one GPU did nothing for the tenant, and names a cause for every nanosecond of it.
 ///
 /// Events come in order of their ends, so a span may begin long before all that was seen. Causes are settled some way
 /// behind the newest event; a span that reaches back further takes time over from weaker causes, bin by bin.
+/// Within a batch it is known how long the GPU worked, but not when: what went on meanwhile hints at why it did not.
 final class ReportIdle {
     private static final ReportCause[] CAUSES = ReportCause.values();
     /// Causes up to this one come from spans; the others from their absence.
     private static final int SPANS = ReportCause.HOST.ordinal();
+    private static final Set<ReportCause> WITH_WORK = EnumSet.of(ReportCause.FLIGHT, ReportCause.SYNC, ReportCause.CALL);
     private static final int KEPT_GAPS = 200;
     private static final Comparator<Gap> LENGTH = Comparator.comparingLong(Gap::nanos);
 
@@ -37,6 +41,7 @@ final class ReportIdle {
     private final ReportSpans[] spans = new ReportSpans[SPANS];
     private final int[] at = new int[SPANS];
     private final ReportBins[] bins = new ReportBins[CAUSES.length];
+    private final ReportBins[] hints = new ReportBins[CAUSES.length];
     private final PriorityQueue<Gap> longest = new PriorityQueue<>(LENGTH);
     private final ReportGapLengths lengths = new ReportGapLengths();
     private long settled;
@@ -50,6 +55,7 @@ final class ReportIdle {
             spans[i] = calls[i] != null ? calls[i] : new ReportSpans();
         }
         Arrays.setAll(bins, i -> new ReportBins(beginNanos, endNanos, binCount));
+        Arrays.setAll(hints, i -> new ReportBins(beginNanos, endNanos, binCount));
     }
 
     /// The GPU worked.
@@ -84,16 +90,20 @@ final class ReportIdle {
             working = busy.seek(working, now);
             if (busy.begin(working) <= now) {
                 close(now);
-                now = Math.min(busy.end(working), until);
+                now = named(now, Math.min(busy.end(working), until));
             } else {
-                now = idle(now, Math.min(busy.begin(working), until));
+                if (gap == null) {
+                    endQuiet(now);
+                    gap = new Gap(now);
+                }
+                now = named(now, Math.min(busy.begin(working), until));
             }
         }
         settled = Math.max(settled, until);
     }
 
     /// Names the cause at one moment, and returns how long it lasted.
-    private long idle(long now, long limit) {
+    private long named(long now, long limit) {
         long until = limit;
         int cause = -1;
         for (int i = 0; i < SPANS && cause < 0; i++) {
@@ -105,9 +115,6 @@ final class ReportIdle {
             } else {
                 until = Math.min(until, begin);
             }
-        }
-        if (gap == null) {
-            gap = new Gap(now);
         }
         if (cause < 0) {
             quietSince = quietSince < 0 ? now : quietSince;
@@ -126,9 +133,14 @@ final class ReportIdle {
         }
     }
 
+    /// Outside of a gap it is a hint, if the call does not show that the GPU had work.
     private void book(int cause, long begin, long end) {
-        gap.causes[cause] += end - begin;
-        bins[cause].add(begin, end);
+        if (gap != null) {
+            gap.causes[cause] += end - begin;
+            bins[cause].add(begin, end);
+        } else if (!WITH_WORK.contains(CAUSES[cause])) {
+            hints[cause].add(begin, end);
+        }
     }
 
     private void close(long now) {
@@ -181,18 +193,37 @@ final class ReportIdle {
         }
     }
 
-    /// Settles the rest. Where the GPU was measured to work for less than a batch lasted, it ran dry.
+    /// Settles the rest.
     void finish(long end, ReportBins worked) {
         settle(end);
         close(end);
+        endQuiet(end);
         for (int bin = 0; bin < worked.size(); bin++) {
-            long idle = 0;
-            for (ReportBins cause : bins) {
-                idle += cause.at(bin);
+            long rest = worked.edge(bin + 1) - worked.edge(bin) - worked.at(bin) - sum(bins, bin);
+            if (rest > 0) {
+                ranDry(bin, rest);
             }
-            long rest = worked.edge(bin + 1) - worked.edge(bin) - idle - worked.at(bin);
-            bins[ReportCause.DRY.ordinal()].change(bin, Math.max(0, rest));
         }
+    }
+
+    /// Splits the time in which the GPU was measured not to work within batches: by the hints, and what they leave.
+    private void ranDry(int bin, long rest) {
+        long left = rest;
+        double part = Math.min(1, (double) rest / Math.max(1, sum(hints, bin)));
+        for (int cause = 0; cause < CAUSES.length; cause++) {
+            long hinted = (long) (hints[cause].at(bin) * part);
+            bins[cause].change(bin, hinted);
+            left -= hinted;
+        }
+        bins[ReportCause.DRY.ordinal()].change(bin, left);
+    }
+
+    private static long sum(ReportBins[] causes, int bin) {
+        long sum = 0;
+        for (ReportBins cause : causes) {
+            sum += cause.at(bin);
+        }
+        return sum;
     }
 
     ReportBins bins(ReportCause cause) {

@@ -73,7 +73,15 @@ class ReportBuilderTest {
     @Test
     void shouldSayThatTheQueueRanDry() {
         events.add(new TraceEvent.Batch(ms(0), ms(100), 1, 1, 0, 100, 30 * MS, 0));
+        call(0, 100, "cuLaunchKernel");
         assertThat(idle()).isEqualTo("dry 70");
+    }
+
+    @Test
+    void shouldLookForTheCauseWithinABatchThatRanDry() {
+        events.add(new TraceEvent.Batch(ms(0), ms(1000), 1, 1, 0, 100, 100 * MS, 0));
+        call(0, 200, "cuLaunchKernel").call(800, 1000, "cuStreamSynchronize");
+        assertThat(idle()).isEqualTo("program 540, dry 360");
     }
 
     @Test
@@ -105,8 +113,7 @@ class ReportBuilderTest {
         ReportData data = report(MadeUpTraining.steps(200), 0);
         ReportData.Gpu gpu = data.gpus().getFirst();
         assertThat(gpu.busyNanos() + gpu.idleNanos()).isCloseTo(data.nanos(), within(data.nanos() / 1000));
-        assertThat(gpu.gapLengths().stream().mapToLong(ReportData.GapLength::nanos).sum()
-                + gpu.idle().stream().filter(idle -> idle.cause() == ReportCause.DRY).mapToLong(ReportData.Idle::nanos).sum()).isEqualTo(gpu.idleNanos());
+        assertThat(gpu.gapLengths().stream().mapToLong(ReportData.GapLength::nanos).sum()).isLessThanOrEqualTo(gpu.idleNanos());
     }
 
     @Test
