@@ -1,6 +1,7 @@
 /* traced: makes calls whose number is known, for whoever counts them in a trace.
  * Usage: traced PTX THREADS CALLS KERNELS PER_MILLI  Each thread makes CALLS quick calls, at most PER_MILLI in a millisecond, and
- * launches KERNELS kernels in between. It prints "ready", waits for a line, works, and prints "took MILLIS". */
+ * launches KERNELS kernels in between; without any it puts nothing on the GPU. It prints "ready", waits for a line, works, and
+ * prints "took MILLIS". */
 #include "driver_calls.h"
 
 #include <pthread.h>
@@ -34,13 +35,15 @@ static double now_millis(void) {
 }
 
 static void *work(void *unused) {
-    void *stream, *found;
-    uint64_t nanos = KERNEL_NANOS, block;
+    void *stream = NULL, *found;
+    uint64_t nanos = KERNEL_NANOS, block = 0;
     long launched = 0;
     check("current", cuCtxSetCurrent(context));
-    check("create", create_stream(&stream, 1));
-    check("allocate", cuMemAlloc_v2(&block, BLOCK_BYTES));
-    check("copy", copy(block, text, sizeof text));
+    if (kernels) {
+        check("create", create_stream(&stream, 1));
+        check("allocate", cuMemAlloc_v2(&block, BLOCK_BYTES));
+        check("copy", copy(block, text, sizeof text));
+    }
     double start = now_millis();
     for (long i = 0; i < calls; i++) {
         current(&found);
@@ -49,8 +52,10 @@ static void *work(void *unused) {
         while (i % 1000 == 0 && (double)i / (double)per_milli > now_millis() - start)
             nanosleep(&(struct timespec){0, 200000}, NULL);
     }
-    check("wait", wait_for(stream));
-    check("free", cuMemFree_v2(block));
+    if (kernels) {
+        check("wait", wait_for(stream));
+        check("free", cuMemFree_v2(block));
+    }
     return unused;
 }
 
@@ -75,6 +80,7 @@ int main(int argc, char **argv) {
     puts("ready");
     fflush(stdout);
     getchar();
+    current(&context); /* notices that a trace has begun: all that the threads do is in it */
     double start = now_millis();
     pthread_t threads[64];
     for (int i = 0; i < count && i < 64; i++)

@@ -24,6 +24,8 @@ import sluice.trace.TraceProgress;
 class TraceTest {
     private static final int THREADS = 2;
     private static final long KERNELS = 100;
+    /// Enough for a cap of a tenth to hold them up.
+    private static final long LIMITED = 1000;
     /// 10000000 shows what a long job is like; it takes half a minute.
     private static final long MANY = Long.getLong("sluice.trace.calls", 1_000_000);
 
@@ -114,7 +116,7 @@ class TraceTest {
         go(job);
         Machine.Outcome outcome = Machine.await(job);
         assertThat(outcome.status()).as(outcome.output() + outcome.errors()).isZero();
-        assertThat(counts()).containsEntry("cuCtxGetCurrent", THREADS * 5000L + 1).containsEntry("sluice_spin", THREADS * KERNELS)
+        assertThat(counts()).containsEntry("cuCtxGetCurrent", THREADS * 5000L + 2).containsEntry("sluice_spin", THREADS * KERNELS)
                 .containsEntry("cuMemAlloc_v2", (long) THREADS).containsEntry("cuMemcpyHtoD_v2", (long) THREADS)
                 .containsEntry("cuInit", 1L).containsKey("Batch");
         TraceInfo info = info();
@@ -127,7 +129,7 @@ class TraceTest {
 
     @Test
     void shouldBecomeATraceThatPerfettoUnderstands() throws Exception {
-        Process job = begin(job(2000, KERNELS, "--trace", folder.toString(), "--compute", "50%"));
+        Process job = begin(job(2000, LIMITED, "--trace", folder.toString(), "--compute", "10%"));
         go(job);
         assertThat(Machine.await(job).status()).isZero();
         Path file = directory.resolve("job.pftrace");
@@ -138,7 +140,7 @@ class TraceTest {
         long calls = counts.entrySet().stream().filter(entry -> entry.getKey().matches("cu.*|sluice_spin")).mapToLong(Map.Entry::getValue).sum();
         assertThat(trace.slices.stream().filter(slice -> slice.category().equals("call"))).hasSize((int) calls)
                 .allMatch(slice -> slice.depth() == 0);
-        assertThat(trace.slices.stream().filter(slice -> slice.category().equals("kernel"))).hasSize((int) (THREADS * KERNELS))
+        assertThat(trace.slices.stream().filter(slice -> slice.category().equals("kernel"))).hasSize((int) (THREADS * LIMITED))
                 .allMatch(slice -> slice.name().equals("sluice_spin") && slice.details().get("grid").equals("4x2x1"));
         assertThat(trace.slices.stream().filter(slice -> slice.category().equals("wait"))).isNotEmpty().allMatch(slice -> slice.depth() == 1);
         assertThat(trace.slices.stream().filter(slice -> slice.category().equals("gpu"))).isNotEmpty();
@@ -155,7 +157,9 @@ class TraceTest {
         assertThat(Machine.await(job).status()).isZero();
         Machine.Outcome outcome = Machine.await(recorder);
         assertThat(outcome.output()).contains(", none dropped in ").contains("then the tenant ended");
-        assertThat(counts()).containsEntry("cuCtxGetCurrent", MANY).containsEntry("sluice_spin", THREADS * KERNELS);
+        Map<String, Long> counts = counts();
+        assertThat(counts.get("cuCtxGetCurrent")).isBetween(MANY, MANY + 1);
+        assertThat(counts).containsEntry("sluice_spin", THREADS * KERNELS);
         assertThat(machine.runtimeDirectory().toFile().list((in, name) -> name.startsWith("trace-"))).isEmpty();
     }
 
@@ -169,11 +173,10 @@ class TraceTest {
         assertThat(Machine.await(job).status()).isZero();
         machine.plain("kill", "-CONT", Long.toString(recorder.pid()));
         assertThat(Machine.await(recorder).output()).contains("Events were dropped");
-        Map<String, Long> counts = counts();
-        long recorded = counts.values().stream().mapToLong(Long::longValue).sum();
-        long others = THREADS * 6L;
-        assertThat(info().dropped()).isPositive();
-        assertThat(recorded + info().dropped()).isEqualTo(MANY + others);
+        assertThat(info().threads().stream().filter(thread -> thread.tid() != thread.pid())).hasSize(THREADS).allSatisfy(thread -> {
+            assertThat(thread.dropped()).isPositive();
+            assertThat(thread.events() + thread.dropped()).isEqualTo(MANY / THREADS + 1);
+        });
     }
 
     @Test
