@@ -216,6 +216,7 @@ static void on_exit_of_thread(void *thread) {
     if (mine.thread == thread)
         mine.thread = NULL;
     tell_costs(thread);
+    tell_time(thread);
     end_thread(thread, SL_TRACE_CLOSED_THREAD);
     errno = saved;
 }
@@ -453,6 +454,8 @@ void sl_trace_forget(void) {
 
 /* What the thread that ends the process has not told yet. */
 static __attribute__((destructor)) void end_process(void) {
-    if (mine.thread && sl_trace_is_on())
+    if (mine.thread && sl_trace_is_on()) {
         tell_costs(mine.thread);
+        tell_time(mine.thread);
+    }
 }

@@ -373,7 +373,7 @@ static void shouldCloseTheRingOfAThreadThatEnds(void) {
     CHECK(pthread_create(&thread, NULL, call_some, &tid) == 0);
     pthread_join(thread, NULL);
     file_t file = open_ring(getpid(), tid, "");
-    CHECK(file.writer->closed == SL_TRACE_CLOSED_THREAD && file.writer->head == 11 && file.bytes == 4096 + 11 * 64);
+    CHECK(file.writer->closed == SL_TRACE_CLOSED_THREAD && file.writer->head == 12 && file.bytes == 4096 + 12 * 64);
     file_t first = own_ring();
     CHECK(first.process->rings == 2 && !first.writer->closed);
 }
