@@ -147,7 +147,7 @@
         for (let i = 0; i < columns; i++) {
           const part = layer.mean(moment(gutter + wide * i), moment(gutter + wide * (i + 1)));
           if (part <= 0) continue;
-          const tall = Math.min(part, 1 - base[i]) * track.height;
+          const tall = Math.max(0, Math.min(part, 1 - base[i])) * track.height;
           context.fillRect(gutter + wide * i, track.y + track.height * (1 - base[i]) - tall, wide, tall);
           base[i] += part;
         }
