@@ -364,6 +364,10 @@ static bool wait_for_room(sl_lane_t *lane, uint64_t now) {
         drain_to(lane, most / 2, calls / 2, SL_TRACE_REASON_FLIGHT);
     if (many)
         drain_to(lane, 0, 0, SL_TRACE_REASON_FLIGHT);
+    if (much || many) {
+        atomic_fetch_add_explicit(&lane->gpu->share->room_waits, 1, memory_order_relaxed);
+        atomic_fetch_add_explicit(&lane->gpu->share->room_waited_nanos, sl_os_nanos() - now, memory_order_relaxed);
+    }
     return much || many;
 }
 

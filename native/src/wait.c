@@ -60,8 +60,11 @@ uint64_t sl_wait_for_room(unsigned gpu, uint64_t bytes) {
     uint64_t begin = sl_trace_start();
     SL_TELL(SL_INFO, "an allocation of %llu bytes on GPU %d waits for room", (unsigned long long)bytes,
             sl_tenant.region.gpus[gpu].index);
-    uint64_t used = look_until_room(gpu, bytes);
+    uint64_t start = sl_os_nanos(), used = look_until_room(gpu, bytes);
     sl_trace_wait(SL_TRACE_REASON_MEMORY, begin, gpu);
+    sl_region_share_t *share = &sl_tenant.region.shares[gpu];
+    atomic_fetch_add_explicit(&share->memory_waits, 1, memory_order_relaxed);
+    atomic_fetch_add_explicit(&share->memory_waited_nanos, sl_os_nanos() - start, memory_order_relaxed);
     errno = saved;
     return used;
 }

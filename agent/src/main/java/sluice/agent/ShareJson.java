@@ -23,6 +23,10 @@ record ShareJson(JsonGenerator json, EarlierLook earlier, OnBoards boards) {
         json.writeNumberProperty("capWaitedNanos", time.capWaitedNanos());
         json.writeNumberProperty("turnWaits", time.turnWaits());
         json.writeNumberProperty("turnWaitedNanos", time.turnWaitedNanos());
+        json.writeNumberProperty("roomWaits", time.roomWaits());
+        json.writeNumberProperty("roomWaitedNanos", time.roomWaitedNanos());
+        json.writeNumberProperty("memoryWaits", time.memoryWaits());
+        json.writeNumberProperty("memoryWaitedNanos", time.memoryWaitedNanos());
         json.writeNumberProperty("debtNanos", time.debtNanos());
         json.writeNumberProperty("repayNanos", time.repayNanos());
         json.writeEndObject();

@@ -29,6 +29,7 @@ import sluice.region.SluiceException;
             RunCommand.class,
             PsCommand.class,
             InspectCommand.class,
+            StatCommand.class,
             SetCommand.class,
             MonitorCommand.class,
             TraceCommand.class,

@@ -58,6 +58,14 @@ final class Text {
                 : String.format(Locale.ROOT, "%dd%02dh", seconds / 86400, seconds % 86400 / 3600);
     }
 
+    /// A span of time as short as a call: `850 ns`, `12.3 us`, and from a millisecond on as above.
+    static String callTime(long nanos) {
+        if (nanos == 0 || nanos >= 1_000_000) {
+            return duration(nanos);
+        }
+        return nanos < 10_000 ? nanos + " ns" : String.format(Locale.ROOT, "%.1f us", nanos / 1e3);
+    }
+
     static Instant instant(long nanos) {
         return Instant.ofEpochSecond(0, nanos);
     }

@@ -29,10 +29,10 @@ final class MadeUp {
     private static final long MIB = 1 << 20;
     private static final long GIB = 1 << 30;
     private static final long SECOND = 1_000_000_000;
-    private static final GpuTime UNUSED = new GpuTime(100 * SECOND, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0);
+    private static final GpuTime UNUSED = new GpuTime(100 * SECOND, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0);
     /// Half a minute after a kernel that took 10 s.
     private static final GpuTime CAPPED =
-            new GpuTime(100 * SECOND, 250, 40 * SECOND, 108 * SECOND, 17 * SECOND, 12_345, 3, 100, 40 * SECOND, 0, 0);
+            new GpuTime(100 * SECOND, 250, 40 * SECOND, 108 * SECOND, 17 * SECOND, 12_345, 3, 100, 40 * SECOND, 0, 0, 0, 0, 0, 0);
 
     private MadeUp() {}
 
@@ -66,12 +66,12 @@ final class MadeUp {
 
     /// Takes turns with others, and is in nobody's debt.
     static Tenant sharing() {
-        return sharing(new GpuTime(100 * SECOND, 0, 20 * SECOND, 0, 36 * SECOND, 20_000, 0, 0, 0, 300, 4 * SECOND));
+        return sharing(new GpuTime(100 * SECOND, 0, 20 * SECOND, 0, 36 * SECOND, 20_000, 0, 0, 0, 300, 4 * SECOND, 0, 0, 0, 0));
     }
 
     /// Ten seconds before.
     static Tenant sharingEarlier() {
-        return sharing(new GpuTime(90 * SECOND, 0, 20 * SECOND, 0, 30 * SECOND, 17_000, 0, 0, 0, 250, 3 * SECOND));
+        return sharing(new GpuTime(90 * SECOND, 0, 20 * SECOND, 0, 30 * SECOND, 17_000, 0, 0, 0, 250, 3 * SECOND, 0, 0, 0, 0));
     }
 
     private static Tenant sharing(GpuTime time) {

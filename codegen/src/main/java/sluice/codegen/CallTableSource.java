@@ -24,12 +24,28 @@ final class CallTableSource {
                     public static final List<String> NAMES = \"""
                 %s            \""".lines().toList();
 
+                    /// What each does, a letter each: the words of `CallKind`.
+                    static final String KINDS = "%s";
+
                     private CallTable() {}
                 }
                 """.formatted(
                         cuda.file().fileName(),
                         digest(cuda),
-                        cuda.symbols().stream().map(Symbol::name).collect(Collectors.joining("\n")).indent(12));
+                        cuda.symbols().stream().map(Symbol::name).collect(Collectors.joining("\n")).indent(12),
+                        cuda.symbols().stream().map(CallTableSource::letter).collect(Collectors.joining()));
+    }
+
+    private static String letter(Symbol symbol) {
+        return switch (CallKind.of(symbol.entry())) {
+            case NONE -> "-";
+            case KERNEL -> "K";
+            case COPY -> "C";
+            case SET -> "S";
+            case MEMORY -> symbol.entry().role() == Role.CHARGE ? "A" : symbol.entry().role() == Role.REFUND ? "F" : "H";
+            case GRAPH -> "G";
+            case SYNC -> "W";
+        };
     }
 
     /// FNV-1a of the names, each ended by a newline.

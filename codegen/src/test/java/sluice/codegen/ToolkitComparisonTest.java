@@ -33,6 +33,8 @@ class ToolkitComparisonTest {
             typedef CUresult (CUDAAPI *PFN_cuMemPrefetchBatchAsync_v13000)(CUdeviceptr_v2 *d, size_t *s, size_t n, CUstream stream);
             typedef CUresult (CUDAAPI *PFN_cuMemBatchDecompressAsync_v12060)(void *paramsArray, size_t count, CUstream stream);
             typedef CUresult (CUDAAPI *PFN_cuLaunchEverywhere_v9000)(unsigned int numDevices);
+            typedef CUresult (CUDAAPI *PFN_cuLaunchKernel_v4000)(CUfunction f, unsigned int x, unsigned int y, unsigned int z, unsigned int bx, unsigned int by, unsigned int bz, unsigned int bytes, CUstream hStream);
+            typedef CUresult (CUDAAPI *PFN_cuLaunchKernel_v7000_ptsz)(CUfunction f, unsigned int x, unsigned int y, unsigned int z, unsigned int bx, unsigned int by, unsigned int bz, unsigned int bytes, CUstream hStream);
             typedef CUresult (CUDAAPI *PFN_cuLaunchHostFunc_v10000)(CUstream hStream, CUhostFn fn, void *userData);
             typedef CUresult (CUDAAPI *PFN_cuLaunchHostFunc_v10000_ptsz)(CUstream hStream, CUhostFn fn, void *userData);
             typedef CUresult (CUDAAPI *PFN_cuMemGetInfo_v2000)(unsigned int *free, unsigned int *total);

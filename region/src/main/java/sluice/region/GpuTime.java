@@ -10,6 +10,8 @@ package sluice.region;
 /// @param unmeteredCalls  such calls whose GPU time could not be charged
 /// @param capWaitedNanos  how long calls waited because the cap was used up, all threads together
 /// @param turnWaitedNanos how long calls waited for the tenant's turn, all threads together
+/// @param roomWaits       how often a call waited because enough of the tenant's work was under way
+/// @param memoryWaits     how often an allocation over the quota waited for a sibling to free
 public record GpuTime(
         long readNanos,
         int capPermille,
@@ -21,12 +23,16 @@ public record GpuTime(
         long capWaits,
         long capWaitedNanos,
         long turnWaits,
-        long turnWaitedNanos) {
+        long turnWaitedNanos,
+        long roomWaits,
+        long roomWaitedNanos,
+        long memoryWaits,
+        long memoryWaitedNanos) {
 
     static GpuTime of(ShareView share, int capPermille) {
         return new GpuTime(System.nanoTime(), capPermille, share.beganNanos(), share.dueNanos(), share.usedNanos(),
                 share.submittedCalls(), share.unmeteredCalls(), share.capWaits(), share.capWaitedNanos(), share.turnWaits(),
-                share.turnWaitedNanos());
+                share.turnWaitedNanos(), share.roomWaits(), share.roomWaitedNanos(), share.memoryWaits(), share.memoryWaitedNanos());
     }
 
     public boolean begun() {

@@ -109,6 +109,15 @@ public final class Region implements AutoCloseable {
         return ShareView.at(segment, gpuEntry);
     }
 
+    /// The counters of one entry point in one stripe.
+    CallView call(int entry) {
+        return CallView.at(segment, entry);
+    }
+
+    TrafficView traffic(int stripe) {
+        return TrafficView.at(segment, stripe);
+    }
+
     @Override
     public void close() {
         mapped.close();

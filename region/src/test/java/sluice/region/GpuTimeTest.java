@@ -13,7 +13,7 @@ class GpuTimeTest {
     private Path folder;
 
     private static GpuTime time(long readNanos, int cap, long beganNanos, long dueNanos, long usedNanos) {
-        return new GpuTime(readNanos, cap, beganNanos, dueNanos, usedNanos, 0, 0, 0, 0, 0, 0);
+        return new GpuTime(readNanos, cap, beganNanos, dueNanos, usedNanos, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0);
     }
 
     @Test

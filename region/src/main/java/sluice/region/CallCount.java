@@ -1,0 +1,21 @@
+package sluice.region;
+
+/// How often a tenant called one CUDA function, all its processes together, the ended ones too.
+///
+/// @param failed those of the calls that came back with an error
+/// @param nanos  how long they took on the host, with what they waited at the gate
+/// @param bytes  what those without an error asked to copy, set or allocate
+public record CallCount(String name, CallKind kind, long calls, long failed, long nanos, long longestNanos, long bytes) {
+    public long done() {
+        return calls - failed;
+    }
+
+    public long meanNanos() {
+        return calls == 0 ? 0 : nanos / calls;
+    }
+
+    CallCount plus(CallView call) {
+        return new CallCount(name, kind, calls + call.calls(), failed + call.failed(), nanos + call.nanos(),
+                Math.max(longestNanos, call.longestNanos()), bytes + call.bytes());
+    }
+}

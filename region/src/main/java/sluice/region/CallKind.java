@@ -1,0 +1,28 @@
+package sluice.region;
+
+import java.util.Arrays;
+
+/// What a CUDA function does, as far as it is counted by that.
+public enum CallKind {
+    OTHER('-'),
+    KERNEL('K'),
+    GRAPH('G'),
+    COPY('C'),
+    SET('S'),
+    ALLOCATION('A'),
+    FREE('F'),
+    HOST_MEMORY('H'),
+    WAIT('W');
+
+    private final char letter;
+
+    CallKind(char letter) {
+        this.letter = letter;
+    }
+
+    /// Of an entry of `CallTable`.
+    static CallKind of(int entry) {
+        char letter = CallTable.KINDS.charAt(entry);
+        return Arrays.stream(values()).filter(kind -> kind.letter == letter).findFirst().orElse(OTHER);
+    }
+}
