@@ -34,5 +34,8 @@ public final class CallTable {
             cudbgMain
             """.lines().toList();
 
+    /// What each does, a letter each: the words of `CallKind`.
+    static final String KINDS = "---WAAAAFFCCCCSCCKKK----";
+
     private CallTable() {}
 }

@@ -1,0 +1,77 @@
+package sluice.it;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.nio.file.Path;
+import java.util.Map;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/// Every call of a tenant is counted, whichever way the program came to the function, and can be looked at afterwards.
+class StatTest {
+    @TempDir
+    private Path directory;
+
+    private Machine machine;
+
+    @BeforeEach
+    void start() throws Exception {
+        machine = new Machine(directory);
+    }
+
+    private static long number(String json, String function, String key) {
+        String from = json.substring(json.indexOf('"' + function + '"'));
+        return Long.parseLong(from.replaceFirst("(?s).*?\"" + key + "\" : (\\d+).*", "$1"));
+    }
+
+    @Test
+    void shouldCountTheCallsOfARunningTenantAndKeepThem() throws Exception {
+        Process job = machine.startSluice("run", "--sim", "--name", "job", "--memory", "1g", "--",
+                Machine.program("hog"), "--step", "256m", "--hold", "60000");
+        try {
+            String line = job.inputReader().readLine();
+            while (line != null && !line.startsWith("got")) {
+                line = job.inputReader().readLine();
+            }
+            String json = machine.sluice("stat", "job", "--json").output();
+            assertThat(json).contains("\"counted\" : true").contains("\"running\" : true");
+            assertThat(number(json, "cuInit", "calls")).isEqualTo(1);
+            assertThat(number(json, "cuMemAlloc_v2", "calls")).isEqualTo(5);
+            assertThat(number(json, "cuMemAlloc_v2", "failed")).as("the one over the quota").isEqualTo(1);
+            assertThat(number(json, "cuMemAlloc_v2", "bytes")).isEqualTo(1L << 30);
+            assertThat(number(json, "cuMemAlloc_v2", "nanos")).isPositive();
+            assertThat(number(json, "refusedCalls", "refusedCalls")).isEqualTo(1);
+        } finally {
+            job.destroyForcibly().waitFor();
+        }
+        var text = machine.sluice("stat", "job", "--watch");
+        assertThat(text.status()).isZero();
+        assertThat(text.output()).contains("job, ended").contains("cuMemAlloc_v2").contains("4 calls that take some, for 1.0 GiB");
+        assertThat(machine.sluice("stat", "job", "--top", "1").output()).contains("more; --top 0 shows all");
+    }
+
+    @Test
+    void shouldAddTheCallsOfAllProcesses() throws Exception {
+        machine.sluice("run", "--sim", "--name", "family", "--memory", "1g", "--",
+                Machine.program("hog"), "--children", "16", "--step", "64m", "--hold", "500");
+        String json = machine.sluice("stat", "family", "--json").output();
+        assertThat(number(json, "cuMemAlloc_v2", "calls") - number(json, "cuMemAlloc_v2", "failed")).isEqualTo(16);
+        assertThat(number(json, "cuMemAlloc_v2", "failed")).isEqualTo(16);
+    }
+
+    @Test
+    void shouldCountAProgramThatIsLinkedWithTheDriver() throws Exception {
+        machine.preloaded(Map.of("SLUICE_MEMORY", "4g", "SLUICE_TENANT", "linked"), Machine.program("linked"), String.valueOf(2L << 30));
+        String json = machine.sluice("stat", "linked", "--json").output();
+        assertThat(number(json, "cuInit", "calls")).isEqualTo(1);
+        assertThat(number(json, "cuMemAlloc_v2", "bytes")).isEqualTo(2L << 30);
+    }
+
+    @Test
+    void shouldSayWhichTenantIsNotThere() throws Exception {
+        var outcome = machine.sluice("stat", "nobody");
+        assertThat(outcome.status()).isEqualTo(1);
+        assertThat(outcome.errors()).contains("nobody");
+    }
+}
