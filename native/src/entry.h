@@ -25,6 +25,8 @@ enum {
     NVML_ERROR_MEMORY = 20,
 };
 
+#define SL_ENTRY_NAME_BYTES 64
+
 typedef struct {
     unsigned index; /* position in the table of real functions */
     void *wrapper;  /* the function that this library exports under the same name */
@@ -33,7 +35,7 @@ typedef struct {
 /* The entry points of one library of the driver. */
 typedef struct {
     void **real; /* its table of real functions */
-    const char *const *names;
+    const char (*names)[SL_ENTRY_NAME_BYTES]; /* not pointers: the loader would have to relocate each */
     unsigned count;
     const sl_entry_wrapper_t *wrappers;
     unsigned wrapper_count;

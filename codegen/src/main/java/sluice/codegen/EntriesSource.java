@@ -23,7 +23,7 @@ final class EntriesSource {
                 %7$s
                 sl_real%2$s_t real%2$s;
 
-                static const char *const names[] = {
+                static const char names[][SL_ENTRY_NAME_BYTES] = {
                 %3$s
                 };
 
@@ -41,7 +41,7 @@ final class EntriesSource {
                     .wrapper_count = sizeof wrappers / sizeof *wrappers,
                 };
 
-                _Static_assert(sizeof real%2$s == sizeof names, "one pointer for each entry point");
+                _Static_assert(sizeof real%2$s / sizeof(void *) == sizeof names / sizeof *names, "one pointer for each entry point");
                 """.formatted(
                         api.file().fileName(),
                         api.file().suffix(),

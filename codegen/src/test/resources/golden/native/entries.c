@@ -10,7 +10,7 @@
 
 sl_real_t real;
 
-static const char *const names[] = {
+static const char names[][SL_ENTRY_NAME_BYTES] = {
     "cuInit",
     "cuDeviceGetUuid",
     "cuDeviceGetProperties",
@@ -463,4 +463,4 @@ const sl_entry_table_t sl_entry_cuda = {
     .wrapper_count = sizeof wrappers / sizeof *wrappers,
 };
 
-_Static_assert(sizeof real == sizeof names, "one pointer for each entry point");
+_Static_assert(sizeof real / sizeof(void *) == sizeof names / sizeof *names, "one pointer for each entry point");

@@ -7,7 +7,7 @@
 
 sl_real_nvml_t real_nvml;
 
-static const char *const names[] = {
+static const char names[][SL_ENTRY_NAME_BYTES] = {
     "nvmlDeviceGetMemoryInfo",
     "nvmlShutdown",
 };
@@ -29,4 +29,4 @@ const sl_entry_table_t sl_entry_nvml = {
     .wrapper_count = sizeof wrappers / sizeof *wrappers,
 };
 
-_Static_assert(sizeof real_nvml == sizeof names, "one pointer for each entry point");
+_Static_assert(sizeof real_nvml / sizeof(void *) == sizeof names / sizeof *names, "one pointer for each entry point");
