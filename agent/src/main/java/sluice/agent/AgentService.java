@@ -45,7 +45,7 @@ public final class AgentService implements AutoCloseable {
             throw new SluiceException("all-users = yes needs root; take the line out of the config file, or start the agent as root");
         }
         Path state = Places.state(settings, environment);
-        Supplier<List<RuntimeDirectory>> directories = allUsers ? () -> all(directory) : () -> List.of(directory);
+        Supplier<List<RuntimeDirectory>> directories = allUsers ? () -> all(directory, settings.get(CoreSettings.LOOK_IN)) : () -> List.of(directory);
         Gpus gpus = new Gpus(Nvml.open());
         Machine machine = new Machine(directories, gpus, processes, new EventLog());
         planners = new Planners(directory, directories, processes, plans);
@@ -83,8 +83,8 @@ public final class AgentService implements AutoCloseable {
         planners.plan();
     }
 
-    private static List<RuntimeDirectory> all(RuntimeDirectory own) {
-        Set<RuntimeDirectory> all = new HashSet<>(RuntimeDirectory.ofAllUsers());
+    private static List<RuntimeDirectory> all(RuntimeDirectory own, List<Path> places) {
+        Set<RuntimeDirectory> all = new HashSet<>(RuntimeDirectory.ofAllUsers(places));
         all.add(own);
         return List.copyOf(all);
     }

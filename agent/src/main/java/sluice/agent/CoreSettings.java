@@ -23,6 +23,8 @@ public final class CoreSettings {
     static final Setting<List<String>> PORT_HOSTS = Setting.list("port-hosts", "", text -> text,
             "further names, with a port, by which browsers may call the port, such as localhost:9000 of a tunnel");
     static final Setting<Boolean> ALL_USERS = Setting.yesNo("all-users", "no", "serves all users of the machine; needs root");
+    static final Setting<List<Path>> LOOK_IN = Setting.list("look-in", "/dev/shm, /tmp", Path::of,
+            "where runtime directories of users are, for all-users");
     static final Setting<List<Long>> ADMINISTRATORS = Setting.list("administrators", "", CoreSettings::user,
             "users, by name or number, who may see and change everything");
     static final Setting<Integer> CONNECTIONS = Setting.number("connections", "256", 8, 4096, "all together");
@@ -32,7 +34,7 @@ public final class CoreSettings {
             "in which a client must send its request, and take the answer");
 
     static final List<Setting<?>> ALL = List.of(PLAN_EVERY, LOOK_EVERY, HISTORY_SIZE, STATE, SOCKET, PORT, PORT_READS, PORT_HOSTS,
-            ALL_USERS, ADMINISTRATORS, CONNECTIONS, CONNECTIONS_PER_USER, REQUESTS, REQUEST_TIME);
+            ALL_USERS, LOOK_IN, ADMINISTRATORS, CONNECTIONS, CONNECTIONS_PER_USER, REQUESTS, REQUEST_TIME);
 
     private CoreSettings() {}
 

@@ -75,11 +75,11 @@ public record RuntimeDirectory(Path path) {
         return found;
     }
 
-    /// The folders of all users in the usual places, for who may look into them: those that are their users' own.
-    public static List<RuntimeDirectory> ofAllUsers() {
+    /// The folders of all users in some places, for who may look into them: those that are their users' own.
+    public static List<RuntimeDirectory> ofAllUsers(List<Path> places) {
         List<RuntimeDirectory> found = new ArrayList<>();
-        for (String place : List.of("/dev/shm", "/tmp")) {
-            for (Path path : new RuntimeDirectory(Path.of(place)).files(PREFIX + "*")) {
+        for (Path place : places) {
+            for (Path path : new RuntimeDirectory(place).files(PREFIX + "*")) {
                 String uid = path.getFileName().toString().substring(PREFIX.length());
                 boolean number = !uid.isEmpty() && uid.length() < 10 && uid.chars().allMatch(Character::isDigit);
                 if (number && check(path, Integer.parseInt(uid)) == null) {

@@ -3,6 +3,7 @@ package sluice.region;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
@@ -53,6 +54,16 @@ class LimitsChangeTest {
         assertThat(change.apply(file).onOom()).isEqualTo(new OnOom(1500));
         assertThat(Tenant.read(file).limits()).isEqualTo(MemoryLimits.parse("1g"));
         assertThat(LimitsChange.ofOnOom(OnOom.FAIL).apply(file).onOom()).isEqualTo(OnOom.FAIL);
+    }
+
+    @Test
+    void shouldNotChangeWhoCameAfter() throws Exception {
+        Tenant seen = Tenant.read(TestRegion.create(folder, "job", Identity.self()));
+        Files.delete(seen.file());
+        TestRegion.create(folder, "job", Identity.self());
+
+        assertThatThrownBy(() -> LimitsChange.ofMemory(MemoryChange.parse("6g")).apply(seen)).hasMessageContaining("another tenant's");
+        assertThat(Tenant.read(seen.file()).limitsEpoch()).isZero();
     }
 
     @Test

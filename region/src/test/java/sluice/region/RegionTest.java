@@ -8,6 +8,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 class RegionTest {
@@ -70,6 +71,24 @@ class RegionTest {
 
         assertThat(Tenant.read(file).running()).isTrue();
         assertThat(folder.toFile().list()).hasSize(1);
+    }
+
+    @Test
+    void shouldFollowNoLink() throws Exception {
+        Path file = TestRegion.create(folder, "job", Identity.self());
+        Path link = Files.createSymbolicLink(folder.resolve("other.region"), file);
+
+        assertThatThrownBy(() -> Region.openReadOnly(link)).isInstanceOf(SluiceException.class);
+        assertThatThrownBy(() -> Region.openReadWrite(link)).isInstanceOf(SluiceException.class);
+    }
+
+    @Test
+    @Timeout(30)
+    void shouldNotWaitForTheOtherEndOfAPipe() throws Exception {
+        Path pipe = folder.resolve("job.region");
+        new ProcessBuilder("mkfifo", pipe.toString()).start().waitFor();
+
+        assertThatThrownBy(() -> Region.openReadOnly(pipe)).isInstanceOf(RegionException.NotARegion.class);
     }
 
     @Test
