@@ -61,7 +61,8 @@ final class TenantParser {
         return new GpuTime(now, (int) json.at("capPermille").number(), since == 0 ? 0 : now - since, now + json.at("repayNanos").number(),
                 json.at("usedNanos").number(), json.at("submittedCalls").number(), json.at("unmeteredCalls").number(),
                 json.at("capWaits").number(), json.at("capWaitedNanos").number(), json.at("turnWaits").number(),
-                json.at("turnWaitedNanos").number());
+                json.at("turnWaitedNanos").number(), json.at("roomWaits").number(), json.at("roomWaitedNanos").number(),
+                json.at("memoryWaits").number(), json.at("memoryWaitedNanos").number());
     }
 
     private static MemoryUses uses(JsonTree json) {
