@@ -5,6 +5,7 @@ import java.util.Optional;
 import java.util.Set;
 import sluice.agent.MachineLook.TenantLook;
 import sluice.region.Tenant;
+import sluice.region.TenantCalls;
 
 /// What the agent tells of the machine and its tenants.
 final class MachineRoutes {
@@ -27,6 +28,7 @@ final class MachineRoutes {
                 Route.get("/v1/tenants", "All tenants, as 'sluice ps --all --json' writes them, with what they did of late.", this::tenants)
                         .with(new Route.Parameter("outside", "folders, with commas between them, whose tenants are left out")),
                 Route.get("/v1/tenants/{name}", "One tenant.", this::tenant).with(UID),
+                Route.get("/v1/tenants/{name}/stat", "Counters of one tenant by CUDA function, as 'sluice stat --json' writes them.", this::stat).with(UID),
                 Route.write("PATCH", "/v1/tenants/{name}/limits",
                         "Changes limits while the tenant runs. The body has the options of 'sluice set' and their values, as in "
                                 + "{\"memory\": \"6g\", \"compute\": \"50%\"}; the answer is the tenant.", this::limits).with(UID),
@@ -59,6 +61,12 @@ final class MachineRoutes {
         MachineLook look = machine.fresh().seenBy(request.caller());
         TenantLook found = find(look, request);
         return Answer.json(json -> MachineJson.tenant(json, found, look.onBoards()));
+    }
+
+    private Answer stat(Request request) {
+        Tenant seen = find(machine.fresh().seenBy(request.caller()), request).tenant();
+        TenantCalls calls = TenantCalls.read(seen.file());
+        return Answer.json(json -> StatJson.write(json, seen, calls));
     }
 
     private Answer limits(Request request) {

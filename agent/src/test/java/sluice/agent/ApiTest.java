@@ -54,6 +54,13 @@ class ApiTest {
     }
 
     @Test
+    void shouldTellWhatATenantCalled() {
+        agent.tenant("train");
+
+        assertThat(client.get("/v1/tenants/train/stat").text()).startsWith("{\"tenant\":\"train\",\"running\":true").contains("\"functions\":[]");
+    }
+
+    @Test
     void shouldSayWhatIsNotThere() {
         assertThat(client.get("/v1/tenants/nobody").status()).isEqualTo(404);
         assertThat(client.get("/v2").text()).isEqualTo("{\"error\":\"there is no '/v2'; GET /v1/openapi.json lists what there is\"}");
