@@ -38,11 +38,11 @@ class StatTextTest {
                 GPU  WAITED FOR  TIMES    TIME    MEAN
                   0  its cap       100  40.0 s  400 ms
 
-                FUNCTION               CALLS  FAILED      TIME      MEAN  LONGEST    BYTES
-                cuLaunchKernel        100000       2    410 ms   4100 ns   1.3 ms        -
-                cuInit                     1       -    301 ms    301 ms   301 ms        -
-                cuMemAlloc_v2             12       1  120.0 us   10.0 us  45.6 us  3.0 GiB
-                cuMemcpyHtoDAsync_v2       7       -   70.0 us   10.0 us  20.0 us  1.0 MiB\
+                FUNCTION               CALLS  FAILED      TIME     MEAN  LONGEST    BYTES
+                cuLaunchKernel        100000       2    410 ms  4100 ns   1.3 ms        -
+                cuInit                     1       -    301 ms   301 ms   301 ms        -
+                cuMemAlloc_v2             12       1  120.0 us  10.0 us  45.6 us  3.0 GiB
+                cuMemcpyHtoDAsync_v2       7       -   70.0 us  10.0 us  20.0 us  1.0 MiB\
                 """);
     }
 
