@@ -4,6 +4,9 @@
 /// that is to run. Must not know: how a quota is enforced or checked; it shows what the other modules say.
 module sluice.cli {
     requires info.picocli;
+    requires jdk.unsupported; // JLine asks for signals there
+    requires org.jline.terminal;
+    requires org.jline.terminal.ffm;
     requires sluice.agent;
     requires sluice.cuda;
     requires sluice.proof;

@@ -28,6 +28,7 @@ import sluice.region.SluiceException;
         subcommands = {
             RunCommand.class,
             PsCommand.class,
+            TopCommand.class,
             InspectCommand.class,
             StatCommand.class,
             SetCommand.class,

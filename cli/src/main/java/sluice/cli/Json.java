@@ -13,6 +13,11 @@ import tools.jackson.core.util.DefaultPrettyPrinter;
 final class Json {
     private Json() {}
 
+    /// Writes it on one line instead.
+    static void writeLine(PrintWriter out, Consumer<JsonGenerator> content) {
+        write(out, ObjectWriteContext.empty(), content);
+    }
+
     static void write(PrintWriter out, Consumer<JsonGenerator> content) {
         ObjectWriteContext indented = new ObjectWriteContext.Base() {
             @Override
@@ -25,8 +30,12 @@ final class Json {
                 return true;
             }
         };
+        write(out, indented, content);
+    }
+
+    private static void write(PrintWriter out, ObjectWriteContext context, Consumer<JsonGenerator> content) {
         StringWriter text = new StringWriter();
-        try (JsonGenerator json = new JsonFactory().createGenerator(indented, text)) {
+        try (JsonGenerator json = new JsonFactory().createGenerator(context, text)) {
             content.accept(json);
         }
         out.println(text);

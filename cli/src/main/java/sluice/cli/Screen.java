@@ -19,6 +19,11 @@ record Screen(boolean terminal, boolean coloured) {
         return isTerminal(2);
     }
 
+    /// Whether a person can press keys.
+    static boolean inputIsTerminal() {
+        return isTerminal(0);
+    }
+
     static Screen of(boolean terminal, Map<String, String> environment) {
         String no = environment.getOrDefault("NO_COLOR", "");
         return new Screen(terminal, terminal && no.isEmpty() && !"dumb".equals(environment.get("TERM")));
