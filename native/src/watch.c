@@ -1,13 +1,18 @@
 /* watch: every call of the program is counted in the region, and told to who asked for more.
  *
- * A thread counts in one of the region's stripes, which it finds on its first call as a part of a tenant. A region that was
- * attached stays mapped for as long as the process lives, so the place stays good, also in the child after a fork. */
+ * A thread counts in a stripe of the region that it takes on its first call as a part of a tenant, and keeps. Nobody else writes
+ * there, so a sum is a load and a store: an instruction that locks the bus would wait until the GPU has got what the driver just
+ * wrote to it (seen on an H200: 100 ns after each launch). Threads that find no free stripe share the first one. */
+#define _GNU_SOURCE
 #include "watch.h"
 
 #include <errno.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include "cuda_entries.h"
 #include "profile.h"
+#include "os.h"
 #include "tenant.h"
 #include "trace.h"
 
@@ -20,7 +25,14 @@ _Atomic unsigned sl_watch_sinks = SL_SINK_NO_COUNTER;
 static __thread __attribute__((tls_model("initial-exec"))) struct {
     sl_region_call_t *calls; /* NULL: not a part of a tenant, as far as this thread has seen */
     sl_region_traffic_t *traffic;
+    bool shared;
 } place;
+
+static void take_place(const sl_region_t *region, unsigned stripe) {
+    place.shared = stripe == 0;
+    place.traffic = &region->traffic[stripe];
+    place.calls = &region->calls[stripe * STRIPE_CALLS];
+}
 
 static const _Atomic uint32_t no_epoch = 1;
 static struct {
@@ -40,6 +52,8 @@ void sl_watch_start(void) {
 }
 
 void sl_watch_forget(void) {
+    if (place.calls)
+        take_place(&sl_tenant.region, 0); /* the other one is the parent's */
     sl_clock_forget();
     sl_trace_forget();
     sl_profile_forget();
@@ -64,8 +78,28 @@ static bool same_entries(const sl_region_t *region) {
     return false;
 }
 
+static bool is_free(uint64_t writer, uint64_t own, bool judged) {
+    return !writer || writer == own || (judged && !sl_os_alive(writer, 0));
+}
+
+/* A thread is a process to /proc. Where it cannot be read there is no stripe for it alone. */
+static unsigned take_stripe(sl_region_traffic_t *stripes) {
+    sl_os_process_t thread;
+    pid_t number = (pid_t)syscall(SYS_gettid);
+    if (!sl_os_process(number, &thread))
+        return 0;
+    uint64_t own = sl_os_identity(number, &thread), namespace = sl_tenant.self.pid_namespace;
+    for (unsigned i = 1; i < STRIPES; i++) {
+        uint64_t writer = atomic_load(&stripes[i].writer);
+        if (is_free(writer, own, stripes[i].pid_namespace == namespace) && atomic_compare_exchange_strong(&stripes[i].writer, &writer, own)) {
+            atomic_store(&stripes[i].pid_namespace, namespace);
+            return i;
+        }
+    }
+    return 0;
+}
+
 static bool find_place(void) {
-    static _Atomic unsigned threads;
     if (atomic_load_explicit(&sl_tenant.state, memory_order_acquire) != SL_TENANT_ATTACHED)
         return false;
     const sl_region_t *region = &sl_tenant.region;
@@ -73,14 +107,18 @@ static bool find_place(void) {
         decide();
     if (!same_entries(region))
         return false;
-    unsigned stripe = (sl_tenant.slot + atomic_fetch_add(&threads, 1)) % STRIPES;
-    place.traffic = &region->traffic[stripe];
-    place.calls = &region->calls[stripe * STRIPE_CALLS];
+    int saved = errno;
+    unsigned stripe = take_stripe(region->traffic);
+    errno = saved;
+    take_place(region, stripe);
     return true;
 }
 
 static inline void add(_Atomic uint64_t *sum, uint64_t value) {
-    atomic_fetch_add_explicit(sum, value, memory_order_relaxed);
+    if (SL_UNLIKELY(place.shared))
+        atomic_fetch_add_explicit(sum, value, memory_order_relaxed);
+    else
+        atomic_store_explicit(sum, atomic_load_explicit(sum, memory_order_relaxed) + value, memory_order_relaxed);
 }
 
 static inline bool has_failed(int status) {
