@@ -7,7 +7,7 @@ import json
 import sys
 
 WIDTH = 2048
-STEPS = 60
+STEPS = 40
 
 
 def train():
@@ -19,7 +19,7 @@ def train():
         layer = torch.nn.TransformerEncoderLayer(WIDTH, 16, 4 * WIDTH, dropout=0.0, batch_first=True)
         model = torch.nn.TransformerEncoder(layer, 4).cuda()
         optimizer = torch.optim.AdamW(model.parameters())
-        x = torch.randn(32, 128, WIDTH, device="cuda")
+        x = torch.randn(64, 256, WIDTH, device="cuda")
         for _ in range(STEPS):
             optimizer.zero_grad(set_to_none=True)
             with torch.autocast("cuda", dtype=torch.bfloat16):

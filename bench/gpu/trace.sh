@@ -23,10 +23,17 @@ cost() {
 }
 
 training() { # in turns with a process without the library
-    timeout -k 5 100 python3 "$here/training.py" "${REPEATS:-6}" 1.5 "$sluice" run --trace "$spool/training" -- >"$out/training.log" 2>&1
-    say "training, traced: status $?"
-    tail -n 5 "$out/training.log" | tee -a "$out/table.txt"
-    rm -rf "$spool/training"
+    local way
+    for way in "--memory 40g" "--trace"; do
+        # shellcheck disable=SC2016
+        timeout -k 5 100 python3 "$here/training.py" "${REPEATS:-6}" 1 bash -c '
+            options=($1)
+            [[ $1 == --trace ]] && options+=("$(mktemp -u "$2/training-XXXXXX")")
+            exec "$0" run "${options[@]}" -- "${@:3}"' "$sluice" "$way" "$spool" >"$out/training${way%% *}.log" 2>&1
+        say "training, $way: status $?"
+        tail -n 4 "$out/training${way%% *}.log" | tee -a "$out/table.txt"
+    done
+    rm -rf "$spool"/training-*
 }
 
 profiler() { # one run, watched by both
