@@ -1,7 +1,7 @@
 /* clock: the processor's own counter against CLOCK_MONOTONIC.
  *
  * The first reading keeps a pair of both clocks; each later look makes the scale from the distance to it. The looks are at
- * doubling distances, so that the error of reading the two, some 50 ns, soon counts for nothing. */
+ * doubling distances, so that the error of reading the two, some 50 ns, soon counts for nothing, and then every 5 ms. */
 #include "clock.h"
 
 #include <errno.h>
@@ -13,13 +13,14 @@
 #endif
 
 #define SHORTEST_NANOS 1000000u /* closer looks do not put off the next */
+#define LONGEST_NANOS 5000000ull
 #define NEVER UINT64_MAX
 #define ATTEMPTS 8
 #define NEAR_TICKS 1000u
 
 _Atomic bool sl_clock_counts;
-_Atomic uint64_t sl_clock_scale = 1ull << 32;
-_Atomic uint64_t sl_clock_next_look = NEVER;
+SL_HOT_DATA __attribute__((aligned(64))) _Atomic uint64_t sl_clock_scale = 1ull << 32;
+SL_HOT_DATA _Atomic uint64_t sl_clock_next_look = NEVER;
 
 typedef struct {
     uint64_t nanos, ticks;
@@ -90,8 +91,9 @@ void sl_clock_look(void) {
     uint64_t distance = now.ticks - first.ticks;
     uint64_t scale = (uint64_t)(((unsigned __int128)(now.nanos - first.nanos) << 32) / distance);
     atomic_store_explicit(&sl_clock_scale, scale, memory_order_relaxed);
+    uint64_t longest = (LONGEST_NANOS << 32) / scale;
     if (now.nanos - first.nanos >= SHORTEST_NANOS)
-        atomic_store_explicit(&sl_clock_next_look, now.ticks + distance, memory_order_relaxed);
+        atomic_store_explicit(&sl_clock_next_look, now.ticks + (distance < longest ? distance : longest), memory_order_relaxed);
 }
 
 /* Another thread of the parent may have been reading the pair. */

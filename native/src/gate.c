@@ -29,9 +29,9 @@
 enum { CAPTURE_RELAXED = 2 };
 
 static const _Atomic uint32_t undecided = 1;
-_Atomic bool sl_gate_on;
-_Atomic uint32_t sl_gate_off_epoch;
-const _Atomic uint32_t *_Atomic sl_gate_epoch = &undecided;
+SL_HOT_DATA _Atomic bool sl_gate_on;
+SL_HOT_DATA _Atomic uint32_t sl_gate_off_epoch;
+SL_HOT_DATA const _Atomic uint32_t *_Atomic sl_gate_epoch = &undecided;
 
 static bool asks_for_compute(const sl_region_limits_t *limits) {
     bool asks = limits->turns != 0 || limits->metered || sl_trace_is_wanted();

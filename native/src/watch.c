@@ -20,7 +20,7 @@
 #define STRIPE_CALLS (SL_REGION_CALL_COUNT / STRIPES)
 _Static_assert(SL_ENTRY_COUNT <= STRIPE_CALLS, "one record for each entry point in each stripe");
 
-_Atomic unsigned sl_watch_sinks = SL_SINK_NO_COUNTER;
+SL_HOT_DATA _Atomic unsigned sl_watch_sinks = SL_SINK_NO_COUNTER;
 
 static __thread __attribute__((tls_model("initial-exec"))) struct {
     sl_region_call_t *calls; /* NULL: not a part of a tenant, as far as this thread has seen */
@@ -137,8 +137,6 @@ static __attribute__((noinline)) void count_rare(sl_region_call_t *call, uint64_
         ;
     if (has_failed(status))
         add(&call->failed, 1);
-    if (limits_have_changed())
-        decide();
 }
 
 static inline void count_bytes(unsigned entry, int status, uint64_t bytes, unsigned direction) {
@@ -156,7 +154,7 @@ static inline void count(uint64_t begin, uint64_t end, unsigned entry, int statu
     add(&call->calls, 1);
     add(&call->nanos, nanos);
     bool longer = nanos > atomic_load_explicit(&call->longest_nanos, memory_order_relaxed);
-    if (SL_UNLIKELY(longer || status != CUDA_SUCCESS || limits_have_changed()))
+    if (SL_UNLIKELY(longer || status != CUDA_SUCCESS))
         count_rare(call, nanos, status);
 }
 
@@ -164,9 +162,14 @@ static inline bool is_ready(uint64_t end) {
     return place.calls && end < atomic_load_explicit(&sl_clock_next_look, memory_order_relaxed);
 }
 
+/* Whether the tenant's limits ask for a trace is seen when the clock is looked at, so that a call need not read them. */
 static bool make_ready(uint64_t end) {
-    if (end >= atomic_load_explicit(&sl_clock_next_look, memory_order_relaxed))
+    bool counts = atomic_load_explicit(&sl_clock_counts, memory_order_relaxed);
+    bool late = end >= atomic_load_explicit(&sl_clock_next_look, memory_order_relaxed);
+    if (counts && late)
         sl_clock_look();
+    if ((!counts || late) && limits_have_changed())
+        decide();
     if (!place.calls && atomic_load(&sl_watch_sinks) & SL_SINK_PROFILE)
         sl_tenant_attach(); /* its sums are those of the tenant, look-ups before cuInit included */
     return place.calls || find_place();
