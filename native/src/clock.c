@@ -19,7 +19,7 @@
 #define NEAR_TICKS 1000u
 
 _Atomic bool sl_clock_counts;
-SL_HOT_DATA __attribute__((aligned(64))) _Atomic uint64_t sl_clock_scale = 1ull << 32;
+SL_HOT_DATA _Atomic uint64_t sl_clock_scale = 1ull << 32;
 SL_HOT_DATA _Atomic uint64_t sl_clock_next_look = NEVER;
 
 typedef struct {
