@@ -99,7 +99,6 @@ static int absent(nvmlDevice_t device) {
 
 SIM_NVML nvmlDeviceGetPowerUsage(nvmlDevice_t device, unsigned *milliwatts) { return (void)milliwatts, absent(device); }
 SIM_NVML nvmlDeviceGetEnforcedPowerLimit(nvmlDevice_t device, unsigned *milliwatts) { return (void)milliwatts, absent(device); }
-SIM_NVML nvmlDeviceGetTemperature(nvmlDevice_t device, unsigned sensor, unsigned *degrees) { return (void)sensor, (void)degrees, absent(device); }
 SIM_NVML nvmlDeviceGetFanSpeed(nvmlDevice_t device, unsigned *percent) { return (void)percent, absent(device); }
 SIM_NVML nvmlDeviceGetMigMode(nvmlDevice_t device, unsigned *current, unsigned *pending) { return (void)current, (void)pending, absent(device); }
 SIM_NVML nvmlDeviceGetBAR1MemoryInfo(nvmlDevice_t device, nvmlBAR1Memory_t *memory) { return (void)memory, absent(device); }

@@ -109,6 +109,9 @@ static void load(void) {
     settings.link_bytes_per_s = size("SLUICE_SIM_LINK", 55ull << 30, 1 << 20);
     settings.sms = (int)whole("SLUICE_SIM_SMS", 132, 1, 4096, "a number of multiprocessors");
     settings.driver = (int)whole("SLUICE_SIM_DRIVER", 13000, 2000, 13000, "a CUDA version from 2000 to 13000, such as 12040");
+    settings.temperature = (unsigned)whole("SLUICE_SIM_TEMPERATURE", 0, 0, 200, "a temperature of at most 200 degrees Celsius");
+    settings.ecc = (unsigned)whole("SLUICE_SIM_ECC", 0, 0, 1000000, "a number of memory errors");
+    settings.xid = (unsigned)whole("SLUICE_SIM_XID", 0, 0, 1000, "an Xid, such as 79");
     const char *launch = getenv("SLUICE_SIM_LAUNCH");
     if (launch && !sim_settings_duration(launch, &settings.launch_ns)) refuse("SLUICE_SIM_LAUNCH", launch, "a duration such as 3us");
     const char *blocks = getenv("CUDA_LAUNCH_BLOCKING");

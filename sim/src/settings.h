@@ -17,6 +17,7 @@ typedef struct {
     int launch_blocks;           /* CUDA_LAUNCH_BLOCKING: a launch returns when the kernel has ended */
     int sms;
     int driver;
+    unsigned temperature, ecc, xid; /* what NVML tells of the health of every GPU; 0: nothing */
     char state_path[256];
     char faults[1024];
     char problem[256]; /* empty when every variable makes sense */
