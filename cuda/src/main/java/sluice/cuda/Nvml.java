@@ -64,6 +64,10 @@ public final class Nvml {
                 .filter(nvml -> Calls.status(() -> (int) nvml.entries.nvmlInit_v2.invokeExact()) == SUCCESS);
     }
 
+    Symbols symbols() {
+        return symbols;
+    }
+
     /// The address that a program gets for a symbol, to see whose it is.
     public Optional<MemorySegment> address(String symbol) {
         return symbols.finder().find(symbol, 0);
@@ -169,7 +173,7 @@ public final class Nvml {
         return degrees.status() == SUCCESS ? (int) degrees.value() : -1;
     }
 
-    private long device(int index) {
+    long device(int index) {
         Answer device = Calls.longFrom(out -> (int) entries.nvmlDeviceGetHandleByIndex_v2.invokeExact(index, out));
         check("nvmlDeviceGetHandleByIndex_v2", device.status());
         return device.value();
