@@ -9,8 +9,18 @@ import java.time.Instant;
 /// @param uid         its user
 /// @param tenant      empty when it has none
 /// @param container   id by its cgroup; empty when it has none
-/// @param usedBytes   by NVML
+/// @param usedBytes   by NVML; less than 0 when it does not tell
 /// @param ledgerBytes by the ledger
 /// @param action      what was done about it: `reported`, `terminated`, `killed`
 public record AuditFinding(String kind, long pid, long uid, String gpuUuid, String command, String tenant, String container,
-        long usedBytes, long ledgerBytes, Instant since, String action) {}
+        long usedBytes, long ledgerBytes, Instant since, String action) {
+    public static final String UNKNOWN = "unknown";
+    public static final String OVER = "over";
+    static final String REPORTED = "reported";
+    static final String TERMINATED = "terminated";
+    static final String KILLED = "killed";
+
+    AuditFinding with(String done) {
+        return new AuditFinding(kind, pid, uid, gpuUuid, command, tenant, container, usedBytes, ledgerBytes, since, done);
+    }
+}

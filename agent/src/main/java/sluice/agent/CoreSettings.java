@@ -39,7 +39,7 @@ public final class CoreSettings {
     private CoreSettings() {}
 
     /// A number, or a name that `/etc/passwd` knows.
-    private static long user(String text) {
+    static long user(String text) {
         if (!text.isEmpty() && text.length() < 10 && text.chars().allMatch(Character::isDigit)) {
             return Long.parseLong(text);
         }

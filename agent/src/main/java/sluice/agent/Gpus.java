@@ -5,6 +5,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.Function;
 import sluice.agent.MachineLook.GpuLook;
 import sluice.cuda.Nvml;
 import sluice.region.Tenant;
@@ -20,11 +21,11 @@ final class Gpus {
         this.nvml = nvml;
     }
 
-    List<GpuLook> look(List<Tenant> tenants) {
+    List<GpuLook> look(List<Tenant> tenants, Function<String, List<String>> health) {
         Map<String, GpuLook> gpus = new LinkedHashMap<>();
         for (Nvml.Gpu gpu : known()) {
             gpus.put(gpu.uuid(), new GpuLook(gpu.index(), gpu.uuid(), gpu.name(), gpu.totalBytes(), gpu.usedBytes(), 0,
-                    utilization(gpu.index()), temperature(gpu.index()), List.of()));
+                    utilization(gpu.index()), temperature(gpu.index()), health.apply(gpu.uuid())));
         }
         Map<String, Boolean> byNvml = new LinkedHashMap<>();
         gpus.keySet().forEach(uuid -> byNvml.put(uuid, true));

@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
+import java.util.function.Function;
 import java.util.function.Supplier;
 import sluice.agent.MachineLook.BoardLook;
 import sluice.agent.MachineLook.TenantLook;
@@ -29,6 +30,7 @@ public final class Machine {
     private final Changes changes;
     private final List<Consumer<MachineLook>> listeners = new CopyOnWriteArrayList<>();
     private volatile Supplier<List<AuditFinding>> findings = List::of;
+    private volatile Function<String, List<String>> health = uuid -> List.of();
     private long begunNanos;
     private volatile MachineLook last = MachineLook.NONE;
 
@@ -67,6 +69,11 @@ public final class Machine {
         findings = source;
     }
 
+    /// Where it comes from what is wrong with the GPU of a UUID.
+    public void health(Function<String, List<String>> source) {
+        health = source;
+    }
+
     /// Calls somebody after every look of the clock. @return takes the listener away again
     public Runnable listen(Consumer<MachineLook> listener) {
         listeners.add(listener);
@@ -96,7 +103,7 @@ public final class Machine {
             Boards.read(place, processes).forEach(board -> boards.add(earlier.rates(board, place.owner(), now)));
         }
         changes.see(tenants);
-        MachineLook look = new MachineLook(last.number() + 1, Instant.now(), now, gpus.look(tenants), tenantLooks, boards,
+        MachineLook look = new MachineLook(last.number() + 1, Instant.now(), now, gpus.look(tenants, health), tenantLooks, boards,
                 findings.get(), events.after(0, EVENTS_SHOWN));
         earlier.keep(look);
         last = look;

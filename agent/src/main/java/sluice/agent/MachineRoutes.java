@@ -32,7 +32,6 @@ final class MachineRoutes {
                 Route.write("PATCH", "/v1/tenants/{name}/limits",
                         "Changes limits while the tenant runs. The body has the options of 'sluice set' and their values, as in "
                                 + "{\"memory\": \"6g\", \"compute\": \"50%\"}; the answer is the tenant.", this::limits).with(UID),
-                Route.get("/v1/audit", "Processes that use a GPU in a way that no ledger knows.", this::audit),
                 Route.get("/v1/events", "Server-sent events: 'machine' once a second, 'event' at once.", events::open));
     }
 
@@ -76,15 +75,6 @@ final class MachineRoutes {
         }
         LimitsSetter.set(seen, LimitsBody.parse(request.body()), gpus.known());
         return tenant(request);
-    }
-
-    private Answer audit(Request request) {
-        MachineLook look = machine.fresh().seenBy(request.caller());
-        return Answer.json(json -> {
-            json.writeStartObject();
-            MachineJson.findings(json, look.findings());
-            json.writeEndObject();
-        });
     }
 
     static TenantLook find(MachineLook look, Request request) {
