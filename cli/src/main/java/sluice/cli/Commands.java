@@ -36,6 +36,7 @@ import sluice.region.SluiceException;
             TraceCommand.class,
             ReportCommand.class,
             AgentCommand.class,
+            AuditCommand.class,
             DoctorCommand.class,
             VerifyCommand.class,
             BenchCommand.class,

@@ -20,7 +20,8 @@ import sluice.region.Tenant;
             "GOT is the part of the time since a tenant first used the GPU in which its work kept the GPU busy; with",
             "--over the part of the time from now on. ASKED is its cap, its weight (w3), its priority unless normal, and",
             "excl. WAITED is for its cap and its turn, all threads together. DEBT is GPU time ahead of its cap.",
-            "Tenants that used a GPU and ended are kept for 15 minutes; --all shows them.",
+            "Tenants that used a GPU and ended are kept for 15 minutes; --all shows them. Where an agent runs, a last line",
+            "tells of processes that use a GPU past Sluice.",
             ""
         })
 final class PsCommand implements Runnable {
@@ -55,6 +56,9 @@ final class PsCommand implements Runnable {
             err.println(all ? "No tenants." : "No tenants are running; 'sluice run --memory 4g -- PROGRAM' starts one.");
         } else {
             PsTable.lines(shown, earlier, now, Screen.standard()).forEach(out::println);
+        }
+        if (!json) {
+            tenants.audit().flatMap(AuditText::footer).ifPresent(out::println);
         }
         tenants.unreadable().forEach(reason -> err.println("sluice: " + reason));
     }

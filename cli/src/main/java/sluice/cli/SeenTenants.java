@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import sluice.agent.AgentTenants;
+import sluice.agent.AuditReport;
 import sluice.agent.LimitsBody;
 import sluice.agent.LimitsSetter;
 import sluice.agent.OnBoards;
@@ -44,6 +45,11 @@ final class SeenTenants {
 
     List<String> unreadable() {
         return readable.unreadable();
+    }
+
+    /// What the audit of the agent has found; empty when there is no agent.
+    Optional<AuditReport> audit() {
+        return agent.flatMap(there -> AuditReport.ofAgent(directories));
     }
 
     /// The tenant that a user means.
