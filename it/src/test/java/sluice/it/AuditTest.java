@@ -1,0 +1,162 @@
+package sluice.it;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.net.StandardProtocolFamily;
+import java.net.UnixDomainSocketAddress;
+import java.nio.ByteBuffer;
+import java.nio.channels.Channels;
+import java.nio.channels.SocketChannel;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/// The audit with real processes on the simulated GPU: who escapes the library is found, who is in order never.
+@Timeout(180)
+class AuditTest {
+    private static final int TERMINATED = 128 + 15;
+
+    @TempDir
+    private Path directory;
+
+    private Machine machine;
+    private final List<Process> processes = new ArrayList<>();
+
+    @BeforeEach
+    void start() throws Exception {
+        machine = new Machine(directory).with("LD_LIBRARY_PATH", Machine.SIM.toString());
+    }
+
+    @AfterEach
+    void stop() throws Exception {
+        for (Process process : processes.reversed()) {
+            process.destroyForcibly().waitFor();
+        }
+    }
+
+    private Process keep(Process process) {
+        processes.add(process);
+        return process;
+    }
+
+    private void startAgent(String... settings) throws Exception {
+        List<String> lines = new ArrayList<>(List.of(settings));
+        lines.add("state-directory = " + directory.resolve("state"));
+        Files.write(directory.resolve("agent.conf"), lines);
+        Process agent = keep(machine.startSluice("agent", "--config", directory.resolve("agent.conf").toString()));
+        assertThat(agent.inputReader().readLine()).startsWith("Planning");
+    }
+
+    /// A tenant that holds 512 MiB when this returns.
+    private Process inOrder(String name) throws Exception {
+        return holding(machine.startSluice("run", "--sim", "--name", name, "--memory", "2g", "--",
+                Machine.program("hog"), "--step", "256m", "--count", "2", "--hold", "120000"));
+    }
+
+    /// A job of a tenant that becomes a program without the library.
+    private Process escaped() throws Exception {
+        return holding(machine.startSluice("run", "--sim", "--memory", "1g", "--", "sh", "-c",
+                "exec env -u LD_PRELOAD " + Machine.program("hog") + " --step 256m --count 8 --hold 120000"));
+    }
+
+    private Process holding(Process process) throws Exception {
+        String line = keep(process).inputReader().readLine();
+        while (line != null && !line.startsWith("got")) {
+            line = process.inputReader().readLine();
+        }
+        return process;
+    }
+
+    private String ask(String path) throws Exception {
+        try (SocketChannel channel = SocketChannel.open(StandardProtocolFamily.UNIX)) {
+            channel.connect(UnixDomainSocketAddress.of(machine.runtimeDirectory().resolve("agent.sock")));
+            channel.write(ByteBuffer.wrap(("GET " + path + " HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n").getBytes(StandardCharsets.US_ASCII)));
+            return new String(Channels.newInputStream(channel).readAllBytes(), StandardCharsets.UTF_8);
+        }
+    }
+
+    /// When the agent told of something.
+    private Instant awaitEvent(String text) throws Exception {
+        Pattern event = Pattern.compile("\"atNanos\":(\\d+),\"kind\":\"\\w+\",\"tenant\":\"[^\"]*\",\"uid\":\\d+,\"text\":\"" + text);
+        Matcher found = event.matcher(ask("/v1/machine"));
+        while (!found.find()) {
+            Thread.sleep(100);
+            found = event.matcher(ask("/v1/machine"));
+        }
+        return Instant.ofEpochSecond(0, Long.parseLong(found.group(1)));
+    }
+
+    @Test
+    void shouldFindAndStopWhoEscapesAndNobodyElse() throws Exception {
+        startAgent("audit-stop = unregistered", "audit-grace = 3s");
+        Process good = inOrder("good");
+        Process escaped = escaped();
+        Instant holds = Instant.now();
+
+        Instant found = awaitEvent("pid " + escaped.pid() + " .* has 2.0 GiB on GPU 0 and is in no ledger");
+
+        assertThat(Duration.between(holds, found)).isLessThan(Duration.ofSeconds(5));
+        assertThat(escaped.waitFor()).isEqualTo(TERMINATED);
+        awaitEvent("stopped pid " + escaped.pid());
+        awaitEvent("pid " + escaped.pid() + " .* is no longer to be found");
+        assertThat(good.waitFor(3, TimeUnit.SECONDS)).isFalse();
+        assertThat(ask("/v1/audit")).contains("\"audited\":true", "\"findings\":[]");
+        assertThat(ask("/v1/machine")).doesNotContain("pid " + good.pid());
+        var audit = machine.sluice("audit");
+        assertThat(audit.output()).isEqualTo("Every process on the GPU is in order.\n");
+        assertThat(audit.status()).isZero();
+    }
+
+    @Test
+    void shouldReportAloneUnlessAskedToStop() throws Exception {
+        inOrder("good");
+        Process escaped = escaped();
+
+        var alone = machine.sluice("audit");
+        assertThat(alone.lines()).as(alone.errors()).hasSize(2);
+        assertThat(alone.lines().get(1)).startsWith("unknown").contains(" " + escaped.pid() + " ", "2.0 GiB", "reported", "hog");
+        assertThat(alone.status()).isEqualTo(1);
+        assertThat(machine.sluice("ps").output()).doesNotContain("past Sluice");
+
+        startAgent();
+        awaitEvent("pid " + escaped.pid());
+        assertThat(machine.sluice("ps").lines().getLast()).isEqualTo("1 process uses a GPU past Sluice; 'sluice audit' tells more");
+        assertThat(machine.sluice("audit", "--json").output()).contains("\"kind\" : \"unknown\"", "\"pid\" : " + escaped.pid(), "\"usedBytes\" : " + (2L << 30));
+        assertThat(escaped.isAlive()).isTrue();
+    }
+
+    @Test
+    void shouldFindNobodyAmongManyWhoTakeAndGiveBack() throws Exception {
+        machine.with("SLUICE_SIM_CONTEXT", "64m");
+        startAgent("audit-stop = all", "audit-grace = 0s", "audit-kill-after = 0s", "audit-every = 100ms");
+
+        var soak = machine.sluice("soak", "--sim", "--for", "10s", "--processes", "8", "--seed", "1");
+
+        assertThat(soak.status()).as(soak.output() + soak.errors()).isZero();
+        assertThat(ask("/v1/machine")).doesNotContain("\"kind\":\"audit\"");
+    }
+
+    @Test
+    void shouldTellWhatIsWrongWithAGpu() throws Exception {
+        machine.with("SLUICE_SIM_XID", "79").with("SLUICE_SIM_ECC", "2").with("SLUICE_SIM_TEMPERATURE", "91");
+        startAgent();
+
+        awaitEvent("GPU 0: Xid 79");
+
+        awaitEvent("GPU 0: uncorrectable ECC errors since the driver was loaded: 2");
+        assertThat(machine.sluice("audit").output()).contains("GPU 0: Xid 79\n", "GPU 0: hot: 91 °C, slows down at 90\n");
+        assertThat(ask("/v1/machine")).contains("\"temperatureCelsius\":91", "\"Xid 79\"");
+    }
+}
