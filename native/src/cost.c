@@ -43,5 +43,5 @@ void sl_cost_learn(sl_cost_t *cost, uint64_t nanos) {
 
 void sl_cost_forget(void) {
     for (unsigned i = 0; i < ENTRIES; i++)
-        entries[i].key = entries[i].nanos = entries[i].samples = entries[i].pending = 0;
+        entries[i].key = entries[i].nanos = entries[i].queued_nanos = entries[i].samples = entries[i].pending = 0;
 }

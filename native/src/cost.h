@@ -10,6 +10,7 @@
 typedef struct {
     _Atomic uint64_t key;     /* 0 = free */
     _Atomic uint64_t nanos;   /* 0 = not seen yet */
+    _Atomic uint64_t queued_nanos; /* the same from calls that followed others without a gap; 0 = not seen so */
     _Atomic uint32_t samples; /* how often it was measured */
     _Atomic uint32_t pending; /* measurements under way */
 } sl_cost_t;

@@ -2,7 +2,7 @@
  *
  * The fast path of a call whose cost is known, on a stream that the open batch has already, with credit left, is a few loads
  * and one atomic subtraction. Everything else is slow and takes the lock of the GPU. The first calls of each kind, and one
- * of each chunk of credit while the GPU waits for the host, are measured by themselves. */
+ * of each chunk of credit while the GPU waits for the host, are measured by themselves; now and then also one while it does not. */
 #define _GNU_SOURCE
 #include "gate.h"
 
@@ -22,7 +22,7 @@
 #define MILLI 1000000u
 #define UNKNOWN_NANOS (50 * MICRO)      /* what a call is taken for until it was measured */
 #define SAMPLE_NANOS (1 * MILLI)         /* while the GPU waits for the host, one call in this much work is measured */
-#define SAMPLE_EVERY_NANOS (20 * MILLI)  /* and one at least so often */
+#define SAMPLE_EVERY_NANOS (20 * MILLI)  /* and one at least so often, also while it does not */
 #define UNKNOWN_PATIENCE_NANOS (50 * MILLI)
 #define TOLD_NANOS (200 * MICRO)         /* a trace need not know sooner of what the GPU has done */
 
@@ -100,8 +100,8 @@ static void enter_slowly(sl_gate_pass_t *pass, sl_lane_t *lane, sl_cost_t *cost)
             wait_until_known(lane, cost);
         uint64_t nanos = cost->nanos ? cost->nanos : UNKNOWN_NANOS;
         bool out_of_credit = lane->credit_nanos < (int64_t)nanos;
-        bool sample = gpu->dry && out_of_credit && (lane->granted_nanos - lane->sampled_nanos > SAMPLE_NANOS ||
-                                                    sl_os_nanos() - lane->sampled_at_nanos > SAMPLE_EVERY_NANOS);
+        bool sample = out_of_credit && ((gpu->dry && lane->granted_nanos - lane->sampled_nanos > SAMPLE_NANOS) ||
+                                        sl_os_nanos() - lane->sampled_at_nanos > SAMPLE_EVERY_NANOS);
         bool idled = sl_admit(lane, nanos); /* then the GPU may be slow to start, and the call is no good sample */
         bool learn = (cost->samples < SL_COST_SAMPLES || (sample && !idled)) && sl_admit_can_close(lane);
         if (learn && !cost->pending) {

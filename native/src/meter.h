@@ -71,6 +71,8 @@ typedef struct {
     uint64_t unsettled_nanos;  /* charged for all closed batches that the GPU has not finished */
     unsigned unsettled_calls;
     uint64_t rescaled;         /* batches before this one do not tell about the scale */
+    double skew_nanos;         /* so much of the host's time for a launch passes after the GPU has got it, as calls show that
+                                * are measured on an idle stream and behind others */
     double scale;              /* GPU time over the sum of what calls were known to take: less than 1 when streams overlap */
 } sl_meter_t;
 

@@ -139,6 +139,45 @@ static void shouldNotMakeUpTwiceForACallThatBecameLonger(void) {
     CHECK(sl_meter_expect(&meter, MILLI) == MILLI, "%lu ns are expected", (unsigned long)sl_meter_expect(&meter, MILLI));
 }
 
+static void spin(uint64_t nanos) {
+    for (uint64_t start = sl_os_nanos(); sl_os_nanos() - start < nanos;)
+        ;
+}
+
+/* A launch that comes back some time after the GPU has got it; the reading of it alone. */
+static uint64_t read_late(sl_cost_t *cost, uint64_t nanos, uint64_t after_nanos) {
+    sl_meter_stream_t on = stream();
+    sl_meter_reading_t read = {.last = false};
+    CHECK(sl_meter_open(&meter, &on, false));
+    free_nanos = later(free_nanos, sl_os_nanos()) + nanos;
+    spin(after_nanos);
+    uint64_t back = sl_os_nanos();
+    sl_meter_submitted(&meter, &on, false, back);
+    cost->pending = 1;
+    sl_meter_close(&meter, nanos, 1, cost, true, back);
+    while (!read.last)
+        sl_meter_settle(&meter, &read);
+    return read.nanos;
+}
+
+/* As with a profiler, which writes down each launch when it is done. */
+static void shouldLearnHowLateALaunchComesBack(void) {
+    enum { KERNEL = 300000, AFTER = 9000 };
+    sl_cost_t cost = {.key = 1};
+    begin();
+    uint64_t before = read_late(&cost, KERNEL, AFTER), after = 0;
+    for (int i = 0; i < 250; i++) {
+        launch(KERNEL);
+        sl_meter_close(&meter, KERNEL, 1, NULL, true, sl_os_nanos());
+        read_late(&cost, KERNEL, AFTER);
+        spin(2000);
+        after = read_late(&cost, KERNEL, AFTER);
+    }
+    CHECK(before < KERNEL - 9000, "read %llu", (unsigned long long)before);
+    CHECK(meter.skew_nanos > 6000 && meter.skew_nanos < 12000, "skew %.0f", meter.skew_nanos);
+    CHECK(after > KERNEL - 7000 && after < KERNEL + 40000, "read %llu", (unsigned long long)after);
+}
+
 int main(void) {
     real.cuEventCreate = fake_create;
     real.cuEventRecord = fake_record;
@@ -149,5 +188,6 @@ int main(void) {
     RUN(shouldChargeTheSpanWhenCallsTakeLongerThanKnown);
     RUN(shouldNotTrustAnEventWhoseRecordingWasInterrupted);
     RUN(shouldNotMakeUpTwiceForACallThatBecameLonger);
+    RUN(shouldLearnHowLateALaunchComesBack);
     return 0;
 }
