@@ -45,8 +45,14 @@ class TraceTest {
     }
 
     private String[] job(long calls, long kernels, String... options) {
+        return jobAt(500, calls, kernels, options);
+    }
+
+    /// With so many calls of each thread in a millisecond, at most.
+    private String[] jobAt(int perMilli, long calls, long kernels, String... options) {
         return concat(concat(new String[] {"run", "--sim", "--name", "job"}, options), "--", Machine.program("traced"),
-                directory.resolve("kernels.ptx").toString(), Integer.toString(THREADS), Long.toString(calls), Long.toString(kernels), "500");
+                directory.resolve("kernels.ptx").toString(), Integer.toString(THREADS), Long.toString(calls), Long.toString(kernels),
+                Integer.toString(perMilli));
     }
 
     private static String[] concat(String[] first, String... second) {
@@ -195,7 +201,7 @@ class TraceTest {
 
     @Test
     void shouldWriteWhatThereIsWhenItIsInterrupted() throws Exception {
-        Process job = begin(job(100_000_000, 0));
+        Process job = begin(jobAt(20, 100_000_000, 0));
         try {
             Process recorder = record("--for", "5m", "-o", directory.resolve("job.pftrace.gz").toString());
             go(job);
