@@ -22,14 +22,12 @@ final class Audit {
     private static final int LOOKS_OVER = 3;
     /// Apart by different times, so that a program that takes and gives back in a rhythm is not always met at the same beat.
     private static final int[] SAMPLES_MILLIS = {3, 7, 11, 17};
-    /// The kernel's number of the pid namespace that a machine begins with.
-    private static final long FIRST_NAMESPACE = 0xEFFF_FFFCL;
 
     private final Supplier<List<OnGpu>> listed;
     private final Set<String> gpus;
     private final AuditRules rules;
     private final Ledgers ledgers;
-    private final boolean outside = Namespaces.ofPids() != FIRST_NAMESPACE;
+    private final boolean sure = Namespaces.seesAllPids();
     private final Map<AuditSuspect.Key, Seen> seen = new HashMap<>();
 
     /// Where tenants come from.
@@ -97,7 +95,7 @@ final class Audit {
         AuditLedgers mapped = AuditLedgers.in(mappings.map(AuditedProcess.Mappings::regions).orElse(List.of()), gpus);
         Optional<AuditLedgers.Held> held = more(known.find(process.names(), on.uuid()), mapped.find(process.names(), on.uuid()));
         boolean inOrder = held.isPresent() && !rules.isOver(process, on.usedBytes(), held.get().bytes());
-        boolean anothersNumber = outside && !mappings.map(AuditedProcess.Mappings::driver).orElse(false);
+        boolean anothersNumber = !sure && !mappings.map(AuditedProcess.Mappings::driver).orElse(false);
         if (inOrder || anothersNumber) {
             return Optional.empty();
         }

@@ -64,6 +64,9 @@ final class AuditPart implements Part {
         stop = new AuditStop(rules, (suspect, text) -> tell(suspect, text, true));
         health = new NvmlHealth(library.get(), List.copyOf(nvml.get().uuids().keySet()));
         words = new AuditHealth((gpu, text) -> started.machine().events().add("health", "", self, "GPU " + gpu + ": " + text));
+        if (!Namespaces.seesAllPids()) {
+            started.log().println("sluice: the audit sees only the processes of this container; run the agent in the host's pid namespace");
+        }
         started.machine().findings(() -> findings);
         started.machine().health(uuid -> ill.getOrDefault(uuid, List.of()));
         clock = new Clock("audit", started.settings().get(AuditSettings.EVERY).toMillis(), this::look, started.log());

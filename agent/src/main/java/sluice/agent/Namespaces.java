@@ -6,14 +6,17 @@ import java.nio.file.Path;
 
 /// In which namespaces this process is.
 final class Namespaces {
+    /// The kernel's number of the pid namespace that a machine begins with.
+    private static final long FIRST = 0xEFFF_FFFCL;
+
     private Namespaces() {}
 
-    /// The inode that stands for its pid namespace; 0 when it cannot be known.
-    static long ofPids() {
+    /// Whether it sees all processes of the machine, by the numbers that a driver knows them by.
+    static boolean seesAllPids() {
         try {
-            return (Long) Files.getAttribute(Path.of("/proc/self/ns/pid"), "unix:ino");
+            return (Long) Files.getAttribute(Path.of("/proc/self/ns/pid"), "unix:ino") == FIRST;
         } catch (IOException e) {
-            return 0;
+            return false;
         }
     }
 }

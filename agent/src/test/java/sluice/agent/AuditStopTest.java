@@ -1,11 +1,14 @@
 package sluice.agent;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.tuple;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 import static sluice.agent.AuditFolder.MIB;
 import static sluice.agent.AuditFolder.START;
 
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -27,6 +30,7 @@ import sluice.region.ThisProcess;
 @Timeout(60)
 class AuditStopTest {
     private static final long SELF = Integer.toUnsignedLong(ThisProcess.current().uid());
+    private static final int ALICE = 64001;
     private static final int TERMINATED = 128 + 15;
     private static final int KILLED = 128 + 9;
 
@@ -142,6 +146,25 @@ class AuditStopTest {
 
         assertStillRuns(program);
         assertThat(told).singleElement().asString().startsWith("did not stop pid " + program.pid()).contains("audit-stop-users");
+    }
+
+    @Test
+    void shouldStopTheUsersThatAreNamed() throws Exception {
+        assumeTrue(SELF == 0, "only root can start programs of other users");
+        assumeTrue(Files.isExecutable(Path.of("/usr/bin/setpriv")), "setpriv is needed");
+        Files.setPosixFilePermissions(folder, PosixFilePermissions.fromString("rwxr-xr-x"));
+        Process program = program(GpuProgram.start(folder, "setpriv", "--reuid", Integer.toString(ALICE), "--clear-groups", "sleep", "100"));
+        while (AuditedProcess.read(program.pid()).filter(now -> now.program().contains("sleep")
+                && now.mappings().orElseThrow().driver()).isEmpty() && program.isAlive()) {
+            Thread.sleep(5);
+        }
+        machine.on(program.pid(), 300 * MIB);
+
+        assertThat(looks(3, rules(Stop.UNREGISTERED, Set.of(), 0))).extracting(AuditFinding::uid, AuditFinding::action)
+                .containsExactly(tuple((long) ALICE, "reported"));
+        assertStillRuns(program);
+        looks(3, rules(Stop.UNREGISTERED, Set.of((long) ALICE), 0));
+        assertThat(program.waitFor()).isEqualTo(TERMINATED);
     }
 
     @Test
