@@ -25,6 +25,11 @@ public record ComputeChange(
         return weight.isPresent() || priority.isPresent() || exclusive.isPresent() || turnMicros.isPresent();
     }
 
+    /// Whether it gives something of turns; the default length, or no longer exclusive, takes something back.
+    private boolean givesTurns() {
+        return weight.isPresent() || priority.isPresent() || exclusive.orElse(false) || turnMicros.orElse(0) > 0;
+    }
+
     /// Who is given anything of turns takes them from then on. Who is given no weight, and has nothing else of turns, does not.
     ComputeLimits appliedTo(ComputeLimits old) {
         int newWeight = weight.map(given -> Math.max(1, given)).orElse(old.weight());
@@ -34,6 +39,6 @@ public record ComputeChange(
         boolean usual = newWeight == 1 && newPriority == Priority.NORMAL && !newExclusive && newTurn == 0;
         boolean withdrawn = usual && weight.isPresent() && weight.get() == 0;
         return new ComputeLimits(caps.map(change -> change.appliedTo(old.caps())).orElse(old.caps()),
-                !withdrawn && (isOfTurns() || old.turns()), newWeight, newPriority, newExclusive, newTurn);
+                !withdrawn && (givesTurns() || old.turns()), newWeight, newPriority, newExclusive, newTurn);
     }
 }

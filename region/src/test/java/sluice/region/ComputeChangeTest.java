@@ -72,6 +72,12 @@ class ComputeChangeTest {
     }
 
     @Test
+    void shouldTakeNoTurnsForWhatIsTakenBack() {
+        assertThat(apply(turns(null, null, null, 0)).compute().turns()).isFalse();
+        assertThat(apply(turns(null, null, false, null)).compute().turns()).isFalse();
+    }
+
+    @Test
     void shouldTakeNoTurnsAnyMoreWithoutAWeight() {
         apply(turns(3, null, true, null));
 
