@@ -17,17 +17,22 @@ import java.util.Set;
 record MappedFile(Path file, Arena arena, MemorySegment segment) implements AutoCloseable {
 
     static MappedFile readOnly(Path file) throws IOException {
-        return map(file, MapMode.READ_ONLY, options(file, StandardOpenOption.READ));
+        return map(file, Arena.ofShared(), MapMode.READ_ONLY, options(file, StandardOpenOption.READ));
+    }
+
+    /// For the thread that calls, and no other. To unmap what others may use the JVM has to halt each of them once, which is
+    /// the most of what a short look costs.
+    static MappedFile readOnlyHere(Path file) throws IOException {
+        return map(file, Arena.ofConfined(), MapMode.READ_ONLY, options(file, StandardOpenOption.READ));
     }
 
     static MappedFile readWrite(Path file) throws IOException {
-        return map(file, MapMode.READ_WRITE, options(file, StandardOpenOption.READ, StandardOpenOption.WRITE));
+        return map(file, Arena.ofShared(), MapMode.READ_WRITE, options(file, StandardOpenOption.READ, StandardOpenOption.WRITE));
     }
 
     /// What is no regular file is taken for an empty one, and not opened: a pipe would wait for its other end. A link is not
     /// followed: who looks at the folder of another user must not be led elsewhere.
-    private static MappedFile map(Path file, MapMode mode, Set<OpenOption> options) throws IOException {
-        Arena arena = Arena.ofShared();
+    private static MappedFile map(Path file, Arena arena, MapMode mode, Set<OpenOption> options) throws IOException {
         if (Files.exists(file) && !Files.isRegularFile(file)) {
             return new MappedFile(file, arena, MemorySegment.NULL);
         }

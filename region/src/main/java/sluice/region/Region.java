@@ -32,6 +32,15 @@ public final class Region implements AutoCloseable {
         }
     }
 
+    /// The same for a short look: only the thread that calls may use and close it.
+    static Region openHere(Path file) {
+        try {
+            return checked(MappedFile.readOnlyHere(file));
+        } catch (IOException e) {
+            throw cannotOpen(file, e);
+        }
+    }
+
     /// Opens a region for a process that takes part in it, or for a tool that changes its limits.
     public static Region openReadWrite(Path file) {
         try {
@@ -112,6 +121,12 @@ public final class Region implements AutoCloseable {
     /// The counters of one entry point in one stripe.
     CallView call(int entry) {
         return CallView.at(segment, entry);
+    }
+
+    /// The words of some of these records one after the other, as they were.
+    long[] calls(int first, int count) {
+        return segment.asSlice(RegionLayout.CALL_OFFSET + (long) first * RegionLayout.CALL_BYTES, (long) count * RegionLayout.CALL_BYTES)
+                .toArray(ValueLayout.JAVA_LONG);
     }
 
     TrafficView traffic(int stripe) {

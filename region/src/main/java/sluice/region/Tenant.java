@@ -30,7 +30,7 @@ public record Tenant(
 
     /// The same, for who knows who lives.
     public static Tenant read(Path file, Processes known) {
-        try (Region region = Region.openReadOnly(file)) {
+        try (Region region = Region.openHere(file)) {
             return new TenantReader(region, known).read();
         } catch (InternalError e) {
             // The JVM's word for a mapped page that is not there: somebody cut the file while we read it.

@@ -53,7 +53,7 @@ public final class Tenants {
     public List<String> unreadable() {
         List<String> reasons = new ArrayList<>();
         for (Path file : files(".region")) {
-            try (Region region = Region.openReadOnly(file)) {
+            try (Region region = Region.openHere(file)) {
                 region.header();
             } catch (RegionException e) {
                 reasons.add(e.getMessage());

@@ -16,6 +16,7 @@ class TenantCallsTest {
     private Path folder;
 
     private static void count(Region region, int stripe, String name, long calls, long failed, long nanos, long longest, long bytes) {
+        region.traffic(stripe).writer(TestRegion.DEAD.word());
         CallView call = region.call(stripe * STRIPE_CALLS + CallTable.NAMES.indexOf(name));
         call.calls(calls);
         call.failed(failed);
