@@ -9,6 +9,7 @@ module sluice.agent {
     requires transitive tools.jackson.core;
     requires transitive sluice.cuda;
     requires sluice.planner;
+    requires sluice.prometheus;
     requires io.netty.buffer;
     requires io.netty.codec;
     requires io.netty.codec.http;

@@ -23,6 +23,10 @@ final class RunningAgent implements AutoCloseable {
 
     /// @param lines of the config file
     RunningAgent(Path folder, String... lines) throws IOException {
+        this(folder, List.of(), lines);
+    }
+
+    RunningAgent(Path folder, List<Part> parts, String... lines) throws IOException {
         this.folder = folder;
         directory = new RuntimeDirectory(Files.createDirectories(folder.resolve("run"),
                 PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------"))));
@@ -30,8 +34,12 @@ final class RunningAgent implements AutoCloseable {
         config.add("state-directory = " + folder.resolve("state"));
         config.add("history-size = 2m");
         Files.write(folder.resolve("agent.conf"), config);
-        Settings settings = Settings.read(folder.resolve("agent.conf"), AgentService.settings(List.of()));
-        service = new AgentService(settings, directory, Map.of(), List.of(), plan -> {}, System.err);
+        Settings settings = Settings.read(folder.resolve("agent.conf"), AgentService.settings(parts));
+        service = new AgentService(settings, directory, Map.of(), parts, plan -> {}, System.err);
+    }
+
+    RuntimeDirectory directory() {
+        return directory;
     }
 
     Path socket() {
