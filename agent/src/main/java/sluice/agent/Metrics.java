@@ -7,6 +7,8 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Function;
@@ -14,14 +16,17 @@ import sluice.agent.MetricsScrape.ScrapedTenant;
 import sluice.region.SluiceException;
 import sluice.region.Tenant;
 
-/// `GET /metrics`, for Prometheus. Each scrape looks afresh and keeps nothing: counters are those of the regions, so they go on
-/// when the agent begins anew.
+/// `GET /metrics`, for Prometheus. It keeps nothing: counters are those of the regions, so they go on when the agent begins anew.
 public final class Metrics implements Part {
     static final Setting<List<String>> ALSO = Setting.list("metrics-also", "", Metrics::others,
             "names of other exporters that /metrics has too: hami, alnair, or both with a comma between them");
     static final Setting<Integer> MOST = Setting.number("metrics-tenants", "256", 1, 10_000, "the most tenants that /metrics tells of");
     static final Setting<String> NODE = new Setting<>("metrics-node", "",
             "name of this machine in the names of other exporters; if empty the host's", text -> text);
+
+    /// A look as old as this will do; a scrape need not make another.
+    private static final Duration RECENT = Duration.ofMillis(1500);
+    private static final int USUAL_BYTES = 64 * 1024;
 
     private final Function<Tenant, MetricsPlace> places;
     private final List<MetricsSource> sources = new ArrayList<>();
@@ -77,14 +82,16 @@ public final class Metrics implements Part {
 
     private Answer scrape(Request request) throws IOException {
         long began = System.nanoTime();
-        MachineLook look = machine.fresh().seenBy(request.caller());
+        MachineLook last = machine.last();
+        boolean recent = last.at().plus(RECENT).isAfter(Instant.now());
+        MachineLook look = (recent ? last : machine.fresh()).seenBy(request.caller());
         MetricsChoice.Chosen chosen = choice.choose(look);
         MetricsScrape scrape = new MetricsScrape(look,
                 chosen.tenants().stream().map(tenant -> ScrapedTenant.of(tenant, places.apply(tenant.tenant()))).toList(), chosen.leftOut());
         MetricsPage page = new MetricsPage();
         sources.forEach(source -> source.write(scrape, page));
         ExpositionFormatWriter writer = ExpositionFormats.init().findWriter(request.header("accept").orElse(""));
-        ByteArrayOutputStream body = new ByteArrayOutputStream();
+        ByteArrayOutputStream body = new ByteArrayOutputStream(USUAL_BYTES);
         writer.write(body, page.snapshots());
         agent.scraped(System.nanoTime() - began);
         return Answer.of(writer.getContentType(), body.toByteArray());

@@ -26,8 +26,8 @@ final class MetricsOfCalls implements MetricsSource {
     private static final MetricsFamily RUNNING = gauge("sluice_tenant_running", TENANT, "1 while it runs; for a while after its end 0.");
     private static final MetricsFamily STARTED = gauge("sluice_tenant_start_time_seconds", TENANT, "When it began, since 1970.");
     private static final MetricsFamily PROCESSES = gauge("sluice_tenant_processes", TENANT, "Its processes that live.");
-    private static final MetricsFamily CALLS = counter("sluice_tenant_calls_total", KIND, "CUDA calls that came back.");
-    private static final MetricsFamily FAILED = counter("sluice_tenant_call_errors_total", KIND, "CUDA calls that came back with an error.");
+    private static final MetricsFamily CALLS = counter("sluice_tenant_calls_total", KIND, "CUDA calls that came back; kinds that it never called are not there.");
+    private static final MetricsFamily FAILED = counter("sluice_tenant_call_errors_total", TENANT, "CUDA calls that came back with an error.");
     private static final MetricsFamily TIME = counter("sluice_tenant_call_seconds_total", KIND,
             "How long CUDA calls took on the host, with what they waited, all threads together.");
     private static final MetricsFamily COPIED = counter("sluice_tenant_copied_bytes_total", plus(TENANT, "direction"), "Bytes that calls copied.");
@@ -58,11 +58,13 @@ final class MetricsOfCalls implements MetricsSource {
     private static void calls(MetricsPage page, TenantCalls calls, Labels labels) {
         for (CallKind kind : CallKind.values()) {
             List<CallCount> counts = calls.counts().stream().filter(count -> count.kind() == kind).toList();
-            Labels ofKind = labels.add("kind", kind.name().toLowerCase(Locale.ROOT));
-            page.add(CALLS, counts.stream().mapToDouble(CallCount::calls).sum(), ofKind);
-            page.add(FAILED, counts.stream().mapToDouble(CallCount::failed).sum(), ofKind);
-            page.add(TIME, counts.stream().mapToDouble(CallCount::nanos).sum() / NANOS, ofKind);
+            if (!counts.isEmpty()) {
+                Labels ofKind = labels.add("kind", kind.name().toLowerCase(Locale.ROOT));
+                page.add(CALLS, counts.stream().mapToDouble(CallCount::calls).sum(), ofKind);
+                page.add(TIME, counts.stream().mapToDouble(CallCount::nanos).sum() / NANOS, ofKind);
+            }
         }
+        page.add(FAILED, calls.counts().stream().mapToDouble(CallCount::failed).sum(), labels);
         Traffic traffic = calls.traffic();
         page.add(COPIED, traffic.toGpuBytes(), labels.add("direction", "to_gpu"));
         page.add(COPIED, traffic.fromGpuBytes(), labels.add("direction", "from_gpu"));

@@ -28,7 +28,7 @@ final class MetricsOfTenants implements MetricsSource {
     private static final MetricsFamily USED = gauge("sluice_tenant_memory_used_bytes", GPU, "Memory that the tenant holds.");
     private static final MetricsFamily LIMIT = gauge("sluice_tenant_memory_limit_bytes", GPU, "Its memory quota; not there without one.");
     private static final MetricsFamily PEAK = gauge("sluice_tenant_memory_peak_bytes", GPU, "The most memory that it has held.");
-    private static final MetricsFamily USE = gauge("sluice_tenant_memory_use_bytes", GPU_USE, "What the memory is used for.");
+    private static final MetricsFamily USE = gauge("sluice_tenant_memory_use_bytes", GPU_USE, "What the memory is used for; uses without any are not there.");
     private static final MetricsFamily REFUSED = counter("sluice_tenant_memory_refused_total", GPU, "Allocations refused because of the quota.");
     private static final MetricsFamily TIME = counter("sluice_tenant_gpu_time_seconds_total", GPU, "GPU time that its work took.");
     private static final MetricsFamily WAITED = counter("sluice_tenant_gpu_wait_seconds_total", GPU_REASON,
@@ -74,7 +74,11 @@ final class MetricsOfTenants implements MetricsSource {
             page.add(LIMIT, gpu.limitBytes(), labels);
         }
         page.add(PEAK, gpu.peakBytes(), labels);
-        gpu.uses().byName().forEach((use, bytes) -> page.add(USE, bytes, labels.add("use", use)));
+        gpu.uses().byName().forEach((use, bytes) -> {
+            if (bytes != 0) {
+                page.add(USE, bytes, labels.add("use", use));
+            }
+        });
         page.add(REFUSED, gpu.refusedCalls(), labels);
     }
 

@@ -38,8 +38,9 @@ class MetricsNamesTest {
         MetricsPlace place = new MetricsPlace("ml", "train-0", "main");
         try (RunningAgent agent = new RunningAgent(folder, List.of(new Metrics(tenant -> place), new OneFinding()), "metrics-also = hami, alnair")) {
             MetricsTenants.onBoard(agent.directory(), MetricsTenants.busy(agent.directory(), "train", 1));
-            agent.client().get("/metrics");
+            agent.client().get("/v1/machine");
             Thread.sleep(1200);
+            agent.client().get("/v1/machine");
 
             MetricsText page = MetricsText.parse(agent.client().get("/metrics").text());
 

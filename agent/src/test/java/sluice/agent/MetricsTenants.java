@@ -7,6 +7,7 @@ import java.lang.foreign.MemorySegment;
 import java.nio.channels.FileChannel;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.util.List;
 import java.util.function.Consumer;
 import sluice.region.AccountView;
 import sluice.region.Board;
@@ -64,6 +65,9 @@ final class MetricsTenants {
         count(file, segment -> {
             call(segment, "cuLaunchKernel", 1000, 1);
             call(segment, "cuMemcpyHtoD_v2", 20, 2);
+            for (String function : List.of("cuInit", "cuMemAlloc_v2", "cuMemFree_v2", "cuMemsetD8_v2", "cuStreamSynchronize", "cuMemHostAlloc")) {
+                call(segment, function, 10, 0);
+            }
             TrafficView.at(segment, 1).writer(Identity.self().word());
             TrafficView.at(segment, 1).toGpuBytes(5 * MIB);
             TrafficView.at(segment, 2).toGpuBytes(6 * MIB);
