@@ -14,6 +14,7 @@
 
 #include "os.h"
 #include "region.h"
+#include "registration.h"
 #include "tenant.h"
 
 #define ATTEMPTS 4
@@ -71,18 +72,24 @@ static bool map_board(sl_board_t *board, int fd, const char *path, const uint8_t
     return true;
 }
 
-static bool open_board(sl_board_t *board, const uint8_t uuid[16], sl_reason_t *reason) {
-    char path[SL_REGION_PATH_BYTES + 64];
+static int open_file(char path[SL_REGION_PATH_BYTES + 64], const uint8_t uuid[16], sl_reason_t *reason) {
     const char *region = sl_tenant.region.path, *slash = strrchr(region, '/');
-    int length = snprintf(path, sizeof path, "%.*s/board-", slash ? (int)(slash - region) : 1, slash ? region : ".");
+    int length = snprintf(path, SL_REGION_PATH_BYTES + 64, "%.*s/board-", slash ? (int)(slash - region) : 1, slash ? region : ".");
     for (int i = 0; i < 16; i++)
-        length += snprintf(path + length, sizeof path - (size_t)length, "%02x", uuid[i]);
+        length += snprintf(path + length, SL_REGION_PATH_BYTES + 64 - (size_t)length, "%02x", uuid[i]);
     int fd = -1;
     for (int attempt = 0; fd < 0 && attempt < ATTEMPTS; attempt++) {
         fd = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
         if (fd < 0 && (errno != ENOENT || !make(path, uuid, reason)))
-            return sl_report_fail(reason, "cannot open board %.120s: %s", path, strerror(errno));
+            return sl_report_fail(reason, "cannot open board %.120s: %s", path, strerror(errno)), -1;
     }
+    return fd;
+}
+
+static bool open_board(sl_board_t *board, const uint8_t uuid[16], sl_reason_t *reason) {
+    char path[SL_REGION_PATH_BYTES + 64] = "from the agent";
+    const char *agent = sl_tenant.region.agent;
+    int fd = *agent ? sl_registration_board(agent, uuid, reason) : open_file(path, uuid, reason);
     bool ok = fd >= 0 && map_board(board, fd, path, uuid, reason);
     if (fd >= 0)
         close(fd);

@@ -198,18 +198,23 @@ static void tell_source(const sl_options_t *options) {
     const char *source = options->source && !options->disabled ? options->source : NULL, *shares = options->shares_source;
     if (options->region)
         source = "the tenant's region";
+    if (options->agent)
+        source = "the agent";
     SL_TELL(SL_INFO, "limits: %s%s%s%s%s", source ? source : shares ? "" : "none", source && shares ? " and " : "",
             shares ? shares : "", options->tenant[0] ? "; tenant " : "", options->tenant);
 }
 
 bool sl_options_read(sl_options_t *options, sl_reason_t *reason) {
     *options = (sl_options_t){.region = sl_options_variable("SLUICE_REGION"), .trace = sl_options_variable("SLUICE_TRACE")};
+    if (!options->region && (options->agent = sl_options_variable("SLUICE_AGENT")))
+        options->label = sl_options_variable("SLUICE_LABEL");
     options->wanted = options->region != NULL;
     const char *log = sl_options_variable("SLUICE_LOG");
     bool log_known = read_log(log);
     sl_reason_t other;
     bool ok = read_on_error(sl_options_variable("SLUICE_ON_ERROR"), options, reason);
     bool ok_limits = options->region || read_limits(options, ok ? reason : &other);
+    options->wanted |= options->agent != NULL;
     if (options->trace && !options->wanted)
         *options = (sl_options_t){.wanted = true, .trace = options->trace, .fail_on_error = options->fail_on_error};
     options->wanted |= !options->disabled && sl_compat_alnair_profiles(); /* a profile is of a tenant, with limits or without */

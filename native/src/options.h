@@ -20,6 +20,8 @@ typedef struct {
     uint32_t oom_wait_millis;
     const char *trace;   /* directory to which this process is traced; NULL: none */
     const char *region;  /* path of a region that exists; NULL: make one */
+    const char *agent;   /* socket of an agent that has a region for us; NULL: none */
+    const char *label;   /* what the job calls itself for the agent's policy; NULL: nothing */
     const char *source;  /* whose switches say the limits, for people; NULL: nobody's */
     const char *shares_source; /* the same for shares of GPU time, where it is another */
     char tenant[64];     /* name; "": from the process the tenant began with */

@@ -38,16 +38,7 @@ static bool check_header(const sl_region_header_t *header, const char *path, sl_
     return true;
 }
 
-static bool map_region(sl_region_t *region, int fd, uint64_t inode, const char *path, sl_reason_t *reason) {
-    char *base = mmap(NULL, SL_REGION_BYTES, PROT_READ, MAP_SHARED, fd, 0);
-    if (base == MAP_FAILED)
-        return sl_report_fail(reason, "cannot map region %.120s: %s", path, strerror(errno));
-    if (!check_header((const sl_region_header_t *)base, path, reason) ||
-        (mprotect(base + SL_REGION_PAGE_BYTES, SL_REGION_BYTES - SL_REGION_PAGE_BYTES, PROT_READ | PROT_WRITE) != 0 &&
-         !sl_report_fail(reason, "cannot map region %.120s for writing: %s", path, strerror(errno)))) {
-        munmap(base, SL_REGION_BYTES);
-        return false;
-    }
+static void place(sl_region_t *region, char *base, uint64_t inode, const char *path) {
     *region = (sl_region_t){
         .base = base,
         .inode = inode,
@@ -62,6 +53,40 @@ static bool map_region(sl_region_t *region, int fd, uint64_t inode, const char *
         .traffic = (sl_region_traffic_t *)(base + SL_REGION_TRAFFIC_OFFSET),
     };
     snprintf(region->path, sizeof region->path, "%s", path);
+}
+
+static bool map_region(sl_region_t *region, int fd, uint64_t inode, const char *path, sl_reason_t *reason) {
+    char *base = mmap(NULL, SL_REGION_BYTES, PROT_READ, MAP_SHARED, fd, 0);
+    if (base == MAP_FAILED)
+        return sl_report_fail(reason, "cannot map region %.120s: %s", path, strerror(errno));
+    if (!check_header((const sl_region_header_t *)base, path, reason) ||
+        (mprotect(base + SL_REGION_PAGE_BYTES, SL_REGION_BYTES - SL_REGION_PAGE_BYTES, PROT_READ | PROT_WRITE) != 0 &&
+         !sl_report_fail(reason, "cannot map region %.120s for writing: %s", path, strerror(errno)))) {
+        munmap(base, SL_REGION_BYTES);
+        return false;
+    }
+    place(region, base, inode, path);
+    return true;
+}
+
+bool sl_region_open_handed(sl_region_t *region, int limits, int ledger, const char *tenant, sl_reason_t *reason) {
+    char path[SL_REGION_PATH_BYTES];
+    snprintf(path, sizeof path, "%.63s from the agent", tenant);
+    struct stat page, rest;
+    if (!sl_os_stat(limits, &page) || !sl_os_stat(ledger, &rest) || page.st_size < SL_REGION_PAGE_BYTES ||
+        rest.st_size < SL_REGION_BYTES)
+        return sl_report_fail(reason, "region %.120s has another size; is the agent of this version?", path);
+    char *base = mmap(NULL, SL_REGION_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, ledger, 0);
+    if (base == MAP_FAILED)
+        return sl_report_fail(reason, "cannot map region %.120s: %s", path, strerror(errno));
+    bool mapped = mmap(base, SL_REGION_PAGE_BYTES, PROT_READ, MAP_SHARED | MAP_FIXED, limits, 0) == base;
+    if (!mapped)
+        sl_report_fail(reason, "cannot map the limits of region %.120s: %s", path, strerror(errno));
+    if (!mapped || !check_header((const sl_region_header_t *)base, path, reason)) {
+        munmap(base, SL_REGION_BYTES);
+        return false;
+    }
+    place(region, base, rest.st_ino, path);
     return true;
 }
 

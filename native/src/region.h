@@ -10,11 +10,13 @@
 #include "shares.h"
 
 #define SL_REGION_PATH_BYTES 640
+#define SL_REGION_SOCKET_BYTES 108 /* of an address of a Unix socket */
 
 typedef struct {
     char *base;
     uint64_t inode;
-    char path[SL_REGION_PATH_BYTES];
+    char path[SL_REGION_PATH_BYTES];   /* for people only, when it is from an agent */
+    char agent[SL_REGION_SOCKET_BYTES]; /* socket of the agent that it is from; "": a file of ours */
     const sl_region_header_t *header;
     const sl_region_limits_t *limits;
     sl_region_gpu_t *gpus;
@@ -37,6 +39,8 @@ typedef struct {
 } sl_region_draft_t;
 
 bool sl_region_open(sl_region_t *region, const char *path, sl_reason_t *reason);
+/* One that the agent handed over: page 0, which nobody can write through this descriptor, and all the rest. */
+bool sl_region_open_handed(sl_region_t *region, int limits, int ledger, const char *tenant, sl_reason_t *reason);
 void sl_region_close(sl_region_t *region);
 /* False: the file was removed or replaced since it was opened, so others take part in another region. */
 bool sl_region_is_current(const sl_region_t *region);

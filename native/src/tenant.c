@@ -22,6 +22,7 @@
 #include "overhead.h"
 #include "physical.h"
 #include "pool.h"
+#include "registration.h"
 #include "sparse.h"
 #include "trace.h"
 #include "watch.h"
@@ -59,6 +60,13 @@ static void forget_after_fork(void) {
 static bool open_region(const sl_options_t *options, sl_reason_t *reason) {
     if (options->region)
         return sl_region_open(&sl_tenant.region, options->region, reason);
+    if (options->agent) {
+        if (sl_registration_open(&sl_tenant.region, options->agent, options->label, reason))
+            return true;
+        if (!options->source && !options->shares_source)
+            return false;
+        sl_report(SL_WARN, "%s; the limits of %s hold instead", reason->text, options->source ? options->source : options->shares_source);
+    }
     uint64_t own = sl_tenant.self.identity, origin = options->each_process ? own : sl_origin_find(own);
     char name[64];
     snprintf(name, sizeof name, "auto-%u-%llu", (unsigned)(origin & 0x3fffff), (unsigned long long)(origin >> 22));
@@ -79,14 +87,14 @@ static sl_tenant_state_t on_error(const sl_reason_t *reason) {
 }
 
 /* A region that was left by all may be removed until a slot of it is ours; so look again afterwards. One that we have
- * from our parent is ours, removed or not. */
+ * from our parent or from the agent is ours, removed or not. */
 static bool claim_slot(const sl_options_t *options, int *slot, sl_reason_t *reason) {
     bool inherited = sl_tenant.region.base != NULL;
     for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
         if (!sl_tenant.region.base && !open_region(options, reason))
             return false;
         *slot = sl_slots_claim(&sl_tenant.region, &sl_tenant.self, reason);
-        if (inherited || options->region || sl_region_is_current(&sl_tenant.region))
+        if (inherited || options->region || sl_tenant.region.agent[0] || sl_region_is_current(&sl_tenant.region))
             return true;
         sl_region_close(&sl_tenant.region);
     }

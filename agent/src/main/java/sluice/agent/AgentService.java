@@ -108,7 +108,7 @@ public final class AgentService implements AutoCloseable {
 
     /// The parts that every agent has. Who builds one adds it here.
     public static List<Part> standardParts() {
-        return List.of(new AuditPart(), new Metrics(), new Dashboard());
+        return List.of(new AuditPart(), new Metrics(), new Dashboard(), new RegistrationPart());
     }
 
     /// All that a config file may say.

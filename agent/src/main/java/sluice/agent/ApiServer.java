@@ -3,6 +3,7 @@ package sluice.agent;
 import io.netty.bootstrap.ServerBootstrap;
 import io.netty.buffer.UnpooledByteBufAllocator;
 import io.netty.channel.Channel;
+import io.netty.channel.ChannelInitializer;
 import io.netty.channel.ChannelOption;
 import io.netty.channel.EventLoopGroup;
 import io.netty.channel.MultiThreadIoEventLoopGroup;
@@ -33,13 +34,28 @@ final class ApiServer implements AutoCloseable {
     private static final int HIGH_WATER_BYTES = 64 * 1024;
 
     private final EventLoopGroup loop;
-    private final ApiChannel handlers;
+    private final ChannelInitializer<Channel> handlers;
+    private final Runnable end;
     private final List<Channel> listening = new ArrayList<>();
     private Path socket;
 
     ApiServer(Routes routes, Access access, HttpLimits limits) {
-        loop = new MultiThreadIoEventLoopGroup(1, new DefaultThreadFactory("api", true), EpollIoHandler.newFactory());
-        handlers = new ApiChannel(routes, access, limits);
+        this("api", new ApiChannel(routes, access, limits));
+    }
+
+    private ApiServer(String thread, ApiChannel handlers) {
+        this(thread, handlers, handlers::close);
+    }
+
+    /// For another protocol than HTTP.
+    ApiServer(String thread, ChannelInitializer<Channel> handlers) {
+        this(thread, handlers, () -> {});
+    }
+
+    private ApiServer(String thread, ChannelInitializer<Channel> handlers, Runnable end) {
+        loop = new MultiThreadIoEventLoopGroup(1, new DefaultThreadFactory(thread, true), EpollIoHandler.newFactory());
+        this.handlers = handlers;
+        this.end = end;
     }
 
     /// Listens on a socket file. It appears under its name only when it is ready and has its mode; one that an agent left is
@@ -92,6 +108,6 @@ final class ApiServer implements AutoCloseable {
             }
         }
         loop.shutdownGracefully(0, 1, TimeUnit.SECONDS).awaitUninterruptibly();
-        handlers.close();
+        end.run();
     }
 }

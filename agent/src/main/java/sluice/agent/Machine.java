@@ -13,9 +13,11 @@ import sluice.agent.MachineLook.BoardLook;
 import sluice.agent.MachineLook.TenantLook;
 import sluice.region.Boards;
 import sluice.region.Processes;
+import sluice.region.Region;
 import sluice.region.RuntimeDirectory;
 import sluice.region.Tenant;
 import sluice.region.Tenants;
+import sluice.region.ThisProcess;
 
 /// Looks at the machine: once a second for all who listen, and for who asks in between.
 public final class Machine {
@@ -31,6 +33,7 @@ public final class Machine {
     private final List<Consumer<MachineLook>> listeners = new CopyOnWriteArrayList<>();
     private volatile Supplier<List<AuditFinding>> findings = List::of;
     private volatile Function<String, List<String>> health = uuid -> List.of();
+    private final long self = Integer.toUnsignedLong(ThisProcess.current().uid());
     private long begunNanos;
     private volatile MachineLook last = MachineLook.NONE;
 
@@ -93,7 +96,7 @@ public final class Machine {
         List<Tenant> tenants = new ArrayList<>();
         for (RuntimeDirectory place : places) {
             long owner = place.owner();
-            new Tenants(List.of(place)).list(processes).stream().filter(tenant -> tenant.uid() == owner).forEach(tenants::add);
+            new Tenants(List.of(place)).list(processes).stream().filter(tenant -> tenant.uid() == owner || owner == self && Region.isSplit(tenant.file())).forEach(tenants::add);
         }
         tenants.sort(Comparator.comparingLong(Tenant::createdNanos).thenComparing(Tenant::name));
         long now = System.nanoTime();

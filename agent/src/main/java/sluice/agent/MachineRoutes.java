@@ -4,6 +4,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import sluice.agent.MachineLook.TenantLook;
+import sluice.region.Region;
 import sluice.region.Tenant;
 import sluice.region.TenantCalls;
 
@@ -72,6 +73,9 @@ final class MachineRoutes {
         Tenant seen = find(machine.fresh().seenBy(request.caller()), request).tenant();
         if (!request.caller().owns(seen.uid())) {
             throw new Refusal(403, "tenant '" + seen.name() + "' is another user's");
+        }
+        if (request.caller().rights() != Caller.Rights.ALL && Region.isSplit(seen.file())) {
+            throw new Refusal(403, "the limits of '" + seen.name() + "' are from the agent's policy; an administrator can change them");
         }
         LimitsSetter.set(seen, LimitsBody.parse(request.body()), gpus.known());
         return tenant(request);

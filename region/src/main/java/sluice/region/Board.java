@@ -1,15 +1,25 @@
 package sluice.region;
 
 import java.io.IOException;
+import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.file.Path;
+import java.time.Instant;
 import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.stream.Stream;
 
 /// The mapped file of one GPU, on which its tenants take turns. What its fields mean, and who may write them when, is said
 /// in `spec/board.abi`. The libraries make boards and carry plans out; a tool looks, and may write plans.
 public final class Board implements AutoCloseable {
     private static final String PREFIX = "board-";
     private static final int UUID_DIGITS = 32;
+
+    /// How long a board is.
+    public static final long BYTES = BoardLayout.BOARD_BYTES;
+    private static final Map<RuntimeDirectory, List<Path>> WITHOUT_NAME = new ConcurrentHashMap<>();
 
     private final MappedFile mapped;
 
@@ -19,7 +29,29 @@ public final class Board implements AutoCloseable {
 
     /// All boards in a folder, whether they can be read or not.
     public static List<Path> files(RuntimeDirectory directory) {
-        return directory.files(PREFIX + "*").stream().filter(file -> isBoardName(file.getFileName().toString())).sorted().toList();
+        return Stream.concat(directory.files(PREFIX + "*").stream().filter(file -> isBoardName(file.getFileName().toString())).sorted(),
+                WITHOUT_NAME.getOrDefault(directory, List.of()).stream()).toList();
+    }
+
+    /// Counts an open file of this process among the boards of a folder.
+    public static void add(RuntimeDirectory directory, Path file) {
+        WITHOUT_NAME.computeIfAbsent(directory, added -> new CopyOnWriteArrayList<>()).add(file);
+    }
+
+    public static void remove(RuntimeDirectory directory, Path file) {
+        WITHOUT_NAME.getOrDefault(directory, List.of()).remove(file);
+    }
+
+    /// Makes a board of memory that is zero and nobody else's yet.
+    public static void initialise(MemorySegment memory, byte[] uuid) {
+        BoardHeaderView header = BoardHeaderView.of(memory);
+        Instant now = Instant.now();
+        header.magic(BoardLayout.MAGIC);
+        header.pageBytes(BoardLayout.PAGE_BYTES);
+        header.boardBytes(BoardLayout.BOARD_BYTES);
+        header.createdNanos(now.getEpochSecond() * 1_000_000_000 + now.getNano());
+        header.uuid(uuid);
+        header.layout(BoardLayout.LAYOUT);
     }
 
     private static boolean isBoardName(String name) {

@@ -38,6 +38,9 @@ record MappedFile(Path file, Arena arena, MemorySegment segment) implements Auto
         }
         try (FileChannel channel = FileChannel.open(file, options)) {
             long bytes = channel.size();
+            if (bytes == RegionLayout.PAGE_BYTES && Files.exists(RegionFile.ledger(file), LinkOption.NOFOLLOW_LINKS)) {
+                return new MappedFile(file, arena, SplitRegion.map(file, mode == MapMode.READ_WRITE, arena));
+            }
             return new MappedFile(file, arena, bytes == 0 ? MemorySegment.NULL : channel.map(mode, 0, bytes, arena));
         } catch (IOException | RuntimeException e) {
             arena.close();

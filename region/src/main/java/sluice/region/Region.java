@@ -3,6 +3,8 @@ package sluice.region;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 
@@ -21,6 +23,26 @@ public final class Region implements AutoCloseable {
     /// Makes the region of a new tenant, in the place of an ended one with the same name.
     public static Path create(RuntimeDirectory directory, RegionDraft draft) {
         return RegionFile.create(directory, draft);
+    }
+
+    /// Makes the region of a new tenant of a user in two files, so that the tenant can be given the right to write one of them
+    /// and not the limits. Who calls this is the only one that makes such regions in the folder.
+    public static Path createSplit(RuntimeDirectory directory, RegionDraft draft, long uid) {
+        return RegionFile.createSplit(directory, draft, (int) uid);
+    }
+
+    /// Whether a region is in two files: then its limits are not its tenant's to change.
+    public static boolean isSplit(Path file) {
+        try {
+            return Files.size(file) == RegionLayout.PAGE_BYTES && Files.isRegularFile(ledger(file), LinkOption.NOFOLLOW_LINKS);
+        } catch (IOException e) {
+            return false;
+        }
+    }
+
+    /// The file with all but page 0 of a region in two.
+    public static Path ledger(Path file) {
+        return RegionFile.ledger(file);
     }
 
     /// Opens a region for a tool that looks.

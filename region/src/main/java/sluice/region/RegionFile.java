@@ -18,16 +18,24 @@ import java.util.EnumSet;
 /// Every page is written, not only reserved: on a full tmpfs a mapped hole kills the process that touches it.
 final class RegionFile {
     static final String TEMPORARY_SUFFIX = ".tmp";
+    private static final String SUFFIX = ".region";
     private static final int CHUNK_BYTES = 64 * 1024;
     private static final int LINK_ATTEMPTS = 3;
 
     private RegionFile() {}
 
+    /// Where the rest of a region in two files lies.
+    static Path ledger(Path region) {
+        String name = region.getFileName().toString();
+        String base = name.endsWith(SUFFIX) ? name.substring(0, name.length() - SUFFIX.length()) : name;
+        return region.resolveSibling(base + ".ledger");
+    }
+
     static Path create(RuntimeDirectory directory, RegionDraft draft) {
         Path region = directory.region(draft.tenant());
         Path temporary = directory.path().resolve("." + draft.tenant() + "." + draft.root().pid() + TEMPORARY_SUFFIX);
         try {
-            write(temporary, new FirstPage(draft, ThisProcess.current().uid()));
+            write(temporary, new FirstPage(draft, ThisProcess.current().uid()), RegionLayout.REGION_BYTES);
             publish(temporary, region, draft.tenant());
             return region;
         } catch (IOException e) {
@@ -38,14 +46,37 @@ final class RegionFile {
         }
     }
 
-    private static void write(Path temporary, FirstPage page) throws IOException {
+    /// In two files; the ledger first, because the limits under their name say that all is there.
+    static Path createSplit(RuntimeDirectory directory, RegionDraft draft, int uid) {
+        Path region = directory.region(draft.tenant());
+        Path temporary = directory.path().resolve("." + draft.tenant() + "." + draft.root().pid() + TEMPORARY_SUFFIX);
+        try {
+            if (Files.exists(region) && Tenant.isRunning(region)) {
+                throw new TenantRunningException(draft.tenant());
+            }
+            Files.deleteIfExists(region);
+            Path ledger = ledger(region);
+            write(temporary, new FirstPage(draft, uid), RegionLayout.REGION_BYTES);
+            Files.move(temporary, ledger, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
+            write(temporary, new FirstPage(draft, uid), RegionLayout.PAGE_BYTES);
+            Files.move(temporary, region, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
+            return region;
+        } catch (IOException e) {
+            throw new SluiceException("cannot make a region in " + directory.path() + " (" + RuntimeDirectory.reason(e)
+                    + "); free space there", e);
+        } finally {
+            deleteQuietly(temporary);
+        }
+    }
+
+    private static void write(Path temporary, FirstPage page, long bytes) throws IOException {
         Files.deleteIfExists(temporary);
         try (FileChannel file = FileChannel.open(temporary, EnumSet.of(StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE),
                 PosixFilePermissions.asFileAttribute(EnumSet.of(PosixFilePermission.OWNER_READ, PosixFilePermission.OWNER_WRITE)))) {
             writeFully(file, page.unfinished(), 0);
             ByteBuffer zeros = ByteBuffer.allocateDirect(CHUNK_BYTES);
-            for (long at = RegionLayout.PAGE_BYTES; at < RegionLayout.REGION_BYTES; at += CHUNK_BYTES) {
-                zeros.clear().limit((int) Math.min(CHUNK_BYTES, RegionLayout.REGION_BYTES - at));
+            for (long at = RegionLayout.PAGE_BYTES; at < bytes; at += CHUNK_BYTES) {
+                zeros.clear().limit((int) Math.min(CHUNK_BYTES, bytes - at));
                 writeFully(file, zeros, at);
             }
             writeFully(file, page.finished(), 0);

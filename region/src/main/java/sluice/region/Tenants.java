@@ -148,6 +148,9 @@ public final class Tenants {
         boolean marked = Files.getLastModifiedTime(tenant.file()).toInstant().getNano() == 0;
         if (marked) {
             sweepOlder(tenant.file(), unused ? KEEP_UNUSED : KEEP_ENDED, now);
+            if (Files.notExists(tenant.file())) {
+                Files.deleteIfExists(RegionFile.ledger(tenant.file()));
+            }
         } else {
             Files.setLastModifiedTime(tenant.file(), FileTime.from(now.truncatedTo(ChronoUnit.SECONDS)));
         }

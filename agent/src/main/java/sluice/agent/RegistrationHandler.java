@@ -1,0 +1,82 @@
+package sluice.agent;
+
+import io.netty.buffer.Unpooled;
+import io.netty.channel.ChannelFutureListener;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.SimpleChannelInboundHandler;
+import io.netty.channel.unix.FileDescriptor;
+import java.nio.charset.StandardCharsets;
+import java.util.regex.Pattern;
+import sluice.region.RegionLayout;
+import sluice.region.SluiceException;
+
+/// Answers one line of a process: `region LAYOUT LABEL` with `ok TENANT` and the descriptors of its limits and its ledger,
+/// `board UUID` with `ok UUID` and the descriptor of that GPU's board, or either with `no` and why.
+final class RegistrationHandler extends SimpleChannelInboundHandler<String> {
+    private static final Pattern LABEL = Pattern.compile("[A-Za-z0-9._:/=@+-]{1,63}");
+    private static final Pattern UUID = Pattern.compile("[0-9a-f]{32}");
+    private static final int REASON_LENGTH = 200;
+
+    private final Registrar registrar;
+    private final Peers peers;
+    private final RegisteringPeer peer;
+    private boolean answered;
+
+    RegistrationHandler(Registrar registrar, Peers peers, RegisteringPeer peer) {
+        this.registrar = registrar;
+        this.peers = peers;
+        this.peer = peer;
+    }
+
+    @Override
+    protected void channelRead0(ChannelHandlerContext context, String line) {
+        if (answered) {
+            return;
+        }
+        answered = true;
+        if (!peers.ask(peer.key(), System.nanoTime())) {
+            refuse(context, "too many requests; wait a while");
+            return;
+        }
+        try {
+            answer(context, line.split(" ", -1));
+        } catch (SluiceException e) {
+            refuse(context, e.getMessage());
+        }
+    }
+
+    private void answer(ChannelHandlerContext context, String[] words) {
+        if (words.length == 2 && words[0].equals("board") && UUID.matcher(words[1]).matches()) {
+            context.write(new FileDescriptor(registrar.board(peer, words[1])));
+            say(context, "ok " + words[1]);
+            return;
+        }
+        if (words.length != 3 || !words[0].equals("region") || !LABEL.matcher(words[2]).matches()) {
+            throw new SluiceException("this is no request; is the library of this version?");
+        }
+        if (!words[1].equals(Integer.toString(RegionLayout.LAYOUT))) {
+            throw new SluiceException("the library has layout " + (words[1].length() < 8 ? words[1] : "?") + " and the agent "
+                    + RegionLayout.LAYOUT + "; use those that belong together");
+        }
+        RegisteredTenant tenant = registrar.register(peer, words[2]);
+        int ledger = Descriptors.open(tenant.ledger());
+        context.write(new FileDescriptor(tenant.limits()));
+        context.write(new FileDescriptor(ledger)).addListener(written -> Descriptors.close(ledger));
+        say(context, "ok " + tenant.name());
+    }
+
+    private static void refuse(ChannelHandlerContext context, String reason) {
+        String line = reason.replaceAll("[^ -~]", "?");
+        say(context, "no " + (line.length() <= REASON_LENGTH ? line : line.substring(0, REASON_LENGTH)));
+    }
+
+    private static void say(ChannelHandlerContext context, String line) {
+        context.writeAndFlush(Unpooled.copiedBuffer(line + "\n", StandardCharsets.US_ASCII)).addListener(ChannelFutureListener.CLOSE);
+    }
+
+    /// Too long a line, or a client that went away: nobody to tell.
+    @Override
+    public void exceptionCaught(ChannelHandlerContext context, Throwable cause) {
+        context.close();
+    }
+}

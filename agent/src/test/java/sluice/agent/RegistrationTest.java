@@ -1,0 +1,203 @@
+package sluice.agent;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import sluice.region.Identity;
+import sluice.region.LimitsChange;
+import sluice.region.MemoryChange;
+import sluice.region.RegionLayout;
+import sluice.region.SluiceException;
+import sluice.region.Tenant;
+import sluice.region.ThisProcess;
+
+/// Processes get regions from the agent, by the policy, and cannot change their limits, root included.
+@Timeout(60)
+class RegistrationTest {
+    private static final String REQUEST = "region " + RegionLayout.LAYOUT + " -";
+
+    @TempDir
+    private Path folder;
+
+    private RunningAgent agent;
+    private final List<Process> jobs = new ArrayList<>();
+
+    @BeforeEach
+    void start() throws Exception {
+        assumeTrue(Files.isExecutable(Path.of("/usr/bin/python3")), "python3 is needed");
+        Files.setPosixFilePermissions(folder, PosixFilePermissions.fromString("rwxr-xr-x"));
+        Files.writeString(folder.resolve("policy"), "label=big -> memory=8g\nlabel=team -> memory=2g tenant=team\nuser=64002 -> refuse\n* -> memory=1g\n");
+        Path script = folder.resolve("register.py");
+        try (var source = RegistrationTest.class.getResourceAsStream("register.py")) {
+            Files.copy(source, script);
+        }
+        agent = agent();
+    }
+
+    private RunningAgent agent() throws Exception {
+        return new RunningAgent(folder, List.of(new RegistrationPart()), "policy = " + folder.resolve("policy"), "register-socket = " + socket());
+    }
+
+    private Path socket() {
+        return folder.resolve("register/agent.sock");
+    }
+
+    @AfterEach
+    void stop() throws Exception {
+        for (Process job : jobs) {
+            job.destroyForcibly().waitFor();
+        }
+        if (agent != null) {
+            agent.close();
+        }
+    }
+
+    private Process job(String request, String... before) throws Exception {
+        List<String> command = new ArrayList<>(List.of(before));
+        command.addAll(List.of("/usr/bin/python3", folder.resolve("register.py").toString(), socket().toString(), request));
+        Process job = new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT).start();
+        jobs.add(job);
+        return job;
+    }
+
+    private static String order(Process job, String order) throws Exception {
+        job.outputWriter().write(order + "\n");
+        job.outputWriter().flush();
+        return job.inputReader().readLine();
+    }
+
+    private static List<String> lines(Process job, int count) throws Exception {
+        List<String> lines = new ArrayList<>();
+        for (int at = 0; at < count; at++) {
+            lines.add(job.inputReader().readLine());
+        }
+        return lines;
+    }
+
+    private Path region(String answer) {
+        return folder.resolve("run").resolve(answer.substring("ok ".length()) + ".region");
+    }
+
+    @Test
+    void shouldGiveLimitsThatTheTenantCannotChange() throws Exception {
+        List<String> lines = lines(job(REQUEST), 8);
+
+        assertThat(lines).contains("map-limits failed", "write-limits failed", "cut-limits failed", "open-limits-again failed",
+                "unseal-limits failed", "memory " + (1L << 30), "write-ledger worked");
+        Tenant tenant = Tenant.read(region(lines.getFirst()));
+        assertThat(tenant.running()).isTrue();
+        assertThat(tenant.limits().bytes(0)).isEqualTo(1L << 30);
+        assertThat(agent.client().get("/v1/tenants/" + tenant.name()).status()).isEqualTo(200);
+    }
+
+    @Test
+    void shouldBringChangedLimitsToTheTenant() throws Exception {
+        Process job = job(REQUEST);
+        Path region = region(lines(job, 8).getFirst());
+
+        LimitsChange.ofMemory(MemoryChange.parse("3g")).apply(region);
+
+        String seen = order(job, "memory");
+        for (int attempt = 0; attempt < 100 && !seen.equals("memory " + (3L << 30)); attempt++) {
+            Thread.sleep(50);
+            seen = order(job, "memory");
+        }
+        assertThat(seen).isEqualTo("memory " + (3L << 30));
+    }
+
+    @Test
+    void shouldCountChildrenToTheTenant() throws Exception {
+        Process job = job(REQUEST);
+        String answer = lines(job, 8).getFirst();
+
+        assertThat(order(job, "child")).isEqualTo(answer);
+        assertThat(lines(job(REQUEST), 1).getFirst()).startsWith("ok ").isNotEqualTo(answer);
+    }
+
+    @Test
+    void shouldFollowThePolicy() throws Exception {
+        assertThat(lines(job("region " + RegionLayout.LAYOUT + " big"), 8)).contains("memory " + (8L << 30));
+        String team = "region " + RegionLayout.LAYOUT + " team";
+        assertThat(lines(job(team), 8)).contains("ok team", "memory " + (2L << 30));
+        assertThat(lines(job(team), 1)).containsExactly("ok team");
+        assertThat(lines(job("region 3 -"), 1).getFirst()).contains("no the library has layout 3 and the agent " + RegionLayout.LAYOUT);
+    }
+
+    @Test
+    void shouldKnowTheUserFromTheKernel() throws Exception {
+        assumeTrue(ThisProcess.current().uid() == 0 && Files.isExecutable(Path.of("/usr/bin/setpriv")), "root and setpriv are needed");
+
+        assertThat(lines(job(REQUEST, "setpriv", "--reuid=64002", "--clear-groups"), 1).getFirst()).startsWith("no the policy has none for user 64002");
+        String answer = lines(job(REQUEST, "setpriv", "--reuid=64001", "--clear-groups"), 8).getFirst();
+        assertThat(Tenant.read(region(answer)).uid()).isEqualTo(64001);
+        assertThat(agent.client().get("/v1/tenants/" + answer.substring(3)).status()).isEqualTo(200);
+    }
+
+    @Test
+    void shouldTakeOverTenantsAfterARestart() throws Exception {
+        Process job = job(REQUEST);
+        String answer = lines(job, 8).getFirst();
+        agent.close();
+        agent = agent();
+
+        assertThat(order(job, "child")).isEqualTo(answer);
+        assertThat(order(job, "memory")).isEqualTo("memory " + (1L << 30));
+    }
+
+    @Test
+    void shouldTakeBackWhatATenantMadeItsLedgerLonger() throws Exception {
+        Process job = job(REQUEST);
+        Path region = region(lines(job, 8).getFirst());
+
+        assertThat(order(job, "grow")).isEqualTo("grown");
+
+        Path ledger = Path.of(region.toString().replace(".region", ".ledger"));
+        for (int attempt = 0; attempt < 100 && Files.size(ledger) > RegionLayout.REGION_BYTES; attempt++) {
+            Thread.sleep(50);
+        }
+        assertThat(Files.size(ledger)).isEqualTo(RegionLayout.REGION_BYTES);
+    }
+
+    @Test
+    void shouldSayWhatIsWrongInAPolicyWithFileAndLine() throws Exception {
+        Path policy = Files.writeString(folder.resolve("bad"), "# nothing\nuser=alice\n* -> memory=lots\n* -> colour=red\nuser=1 user=2 -> refuse\n* -> \n");
+        Files.writeString(folder.resolve("bad.conf"), "policy = " + policy + "\n");
+
+        assertThat(org.assertj.core.api.Assertions.catchThrowable(
+                () -> Settings.read(folder.resolve("bad.conf"), AgentService.settings(List.of(new RegistrationPart())))))
+                .isInstanceOf(SluiceException.class)
+                .hasMessageContaining("bad.conf:1: policy: ").hasMessageContaining("bad:2: 'user=alice' is no rule")
+                .hasMessageContaining("bad:3: memory: ").hasMessageContaining("bad:4: 'colour=red' is none of the limits")
+                .hasMessageContaining("bad:5: user is there twice").hasMessageContaining("bad:6: there are no limits");
+    }
+
+    @Test
+    void shouldFindContainersInCgroupsOfBothVersions() {
+        String id = "0123456789abcdef".repeat(4);
+        for (String cgroup : List.of("0::/system.slice/docker-" + id + ".scope\n",
+                "0::/kubepods.slice/kubepods-burstable.slice/kubepods-burstable-pod1.slice/cri-containerd-" + id + ".scope\n",
+                "0::/kubepods/besteffort/pod1/crio-" + id + "\n", "12:cpu,cpuacct:/\n5:memory:/docker/" + id + "\n1:name=systemd:/\n",
+                "9:memory:/user.slice\n0::/user.slice/libpod-" + id + ".scope/container\n",
+                "0::/kubepods-burstable-pod1.slice:cri-containerd:" + id + "\n", "0::/../docker-" + "f".repeat(64) + ".scope/docker/" + id + "\n")) {
+            assertThat(RegisteringPeer.container(RegisteringPeer.cgroupOf(cgroup))).as(cgroup).contains(id);
+        }
+        assertThat(RegisteringPeer.container(RegisteringPeer.cgroupOf("0::/user.slice/user-1000.slice\n"))).isEmpty();
+        Identity self = Identity.self();
+        assertThat(new RegisteringPeer(0, self, "/docker/" + id + "/init", Optional.of(id)).containerName())
+                .isEqualTo(new RegisteringPeer(1, self, "/docker/" + id, Optional.of(id)).containerName())
+                .isNotEqualTo(new RegisteringPeer(1, self, "/user.slice/docker/" + id, Optional.of(id)).containerName());
+        assertThat(RegisteringPeer.cgroupOf("nonsense")).isEmpty();
+        assertThat(RegisteringPeer.cgroupOf("3:cpu:/a\n2:memory:/b\n0::/c\n")).isEqualTo("/b");
+    }
+}

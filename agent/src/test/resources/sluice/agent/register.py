@@ -1,0 +1,50 @@
+# A process that registers, tries to change what it got, says what came of it, and lives until its input ends.
+import array, fcntl, mmap, os, socket, sys
+
+def register(path, request):
+    with socket.socket(socket.AF_UNIX) as agent:
+        agent.settimeout(10)
+        agent.connect(path)
+        agent.sendall(request.encode())
+        text, descriptors = b"", []
+        while not text.endswith(b"\n"):
+            some, control, _, _ = agent.recvmsg(256, socket.CMSG_SPACE(16 * 4))
+            if not some:
+                break
+            text += some.replace(b"\0", b"")
+            for _, _, data in control:
+                got = array.array("i")
+                got.frombytes(data)
+                descriptors += got
+        return text.decode().strip(), descriptors
+
+def attempt(name, action):
+    try:
+        action()
+        print(name, "worked")
+    except (OSError, ValueError):
+        print(name, "failed")
+
+line, descriptors = register(sys.argv[1], sys.argv[2] + "\n")
+print(line)
+if len(descriptors) == 2:
+    limits, ledger = descriptors
+    attempt("map-limits", lambda: mmap.mmap(limits, 4096))
+    attempt("write-limits", lambda: os.pwrite(limits, b"x" * 2048, 1024))
+    attempt("cut-limits", lambda: os.ftruncate(limits, 0))
+    attempt("open-limits-again", lambda: os.pwrite(os.open(f"/proc/self/fd/{limits}", os.O_RDWR), b"x", 1040))
+    attempt("unseal-limits", lambda: fcntl.fcntl(limits, 1033, 0))
+    page = mmap.mmap(limits, 4096, prot=mmap.PROT_READ)
+    print("memory", int.from_bytes(page[1040:1048], "little"))
+    attempt("write-ledger", lambda: mmap.mmap(ledger, 8192, offset=4096).__setitem__(0, 1))
+    sys.stdout.flush()
+    for order in sys.stdin:
+        if order.strip() == "memory":
+            print("memory", int.from_bytes(page[1040:1048], "little"))
+        elif order.strip() == "child":
+            child = os.popen(f"{sys.executable} {sys.argv[0]} {sys.argv[1]} '{sys.argv[2]}' < /dev/null")
+            print(child.readline().strip())
+        elif order.strip() == "grow":
+            os.ftruncate(ledger, 64 << 20)
+            print("grown")
+        sys.stdout.flush()

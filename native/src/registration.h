@@ -1,0 +1,15 @@
+/* registration: a tenant whose region and boards come from the agent, by file descriptor. */
+#ifndef SL_REGISTRATION_H
+#define SL_REGISTRATION_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "region.h"
+
+/* Asks the agent at a socket for the region of this process. */
+bool sl_registration_open(sl_region_t *region, const char *socket, const char *label, sl_reason_t *reason);
+/* Asks for the board of a GPU; -1 when there is none for us. */
+int sl_registration_board(const char *socket, const uint8_t uuid[16], sl_reason_t *reason);
+
+#endif

@@ -1,0 +1,126 @@
+/* A region comes from the agent by file descriptor, and whatever the agent does, the library waits only so long. */
+#include "check.h"
+
+#include <fcntl.h>
+#include <pthread.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/un.h>
+#include <time.h>
+
+#include "os.h"
+#include "registration.h"
+
+static sl_reason_t reason;
+static sl_region_t region;
+static char path[128], heard[256];
+static int listener, limits, ledger;
+static const char *answer;
+static int descriptors; /* how many are sent with the answer */
+
+static int memory(size_t bytes) {
+    int fd = (int)syscall(SYS_memfd_create, "test", 1u);
+    CHECK(fd >= 0 && ftruncate(fd, (off_t)bytes) == 0);
+    return fd;
+}
+
+static void send_descriptor(int to, int fd) {
+    char zero = 0;
+    union {
+        struct cmsghdr header;
+        char bytes[CMSG_SPACE(sizeof(int))];
+    } control = {0};
+    struct iovec part = {&zero, 1};
+    struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof control};
+    control.header = (struct cmsghdr){.cmsg_len = CMSG_LEN(sizeof fd), .cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS};
+    memcpy(CMSG_DATA(&control.header), &fd, sizeof fd);
+    sendmsg(to, &message, MSG_NOSIGNAL);
+}
+
+static void *agent(void *unused) {
+    (void)unused;
+    int fd = accept(listener, NULL, NULL);
+    ssize_t length = read(fd, heard, sizeof heard - 1);
+    heard[length > 0 ? length : 0] = 0;
+    for (int i = 0; i < descriptors; i++)
+        send_descriptor(fd, i == 0 ? limits : ledger);
+    if (answer)
+        send(fd, answer, strlen(answer), MSG_NOSIGNAL);
+    else
+        sleep(4);
+    close(fd);
+    return NULL;
+}
+
+static bool ask(const char *text, int count) {
+    pthread_t thread;
+    answer = text;
+    descriptors = count;
+    pthread_create(&thread, NULL, agent, NULL);
+    uint64_t began = sl_os_nanos();
+    bool ok = sl_registration_open(&region, path, "small", &reason);
+    CHECK(sl_os_nanos() - began < 5000000000u);
+    pthread_join(thread, NULL);
+    return ok;
+}
+
+static int open_descriptors(void) {
+    int count = 0;
+    for (int fd = 0; fd < 64; fd++)
+        count += fcntl(fd, F_GETFD) >= 0;
+    return count;
+}
+
+static void should_map_what_the_agent_hands_over(void) {
+    sl_region_header_t header = {.magic = SL_REGION_MAGIC, .layout = SL_REGION_LAYOUT, .page_bytes = SL_REGION_PAGE_BYTES,
+                                 .region_bytes = SL_REGION_BYTES};
+    CHECK(pwrite(limits, &header, sizeof header, 0) == sizeof header);
+    int before = open_descriptors();
+    CHECK(ask("ok job\n", 2), "%s", reason.text);
+    CHECK(strncmp(heard, "region ", 7) == 0 && strstr(heard, " small\n"), "%s", heard);
+    CHECK(open_descriptors() == before, "descriptors stay open");
+    CHECK(region.header->magic == SL_REGION_MAGIC && strcmp(region.agent, path) == 0);
+    region.slots[511].calls = 7;
+    uint64_t calls;
+    CHECK(pread(ledger, &calls, sizeof calls, (char *)&region.slots[511].calls - region.base) == sizeof calls && calls == 7);
+    sl_region_close(&region);
+}
+
+static void should_refuse_what_is_no_region(void) {
+    int before = open_descriptors();
+    CHECK(!ask("no the policy has none\n", 0) && strstr(reason.text, "the policy has none"), "%s", reason.text);
+    CHECK(!ask("ok job\n", 0) && !ask("ok job\n", 1) && !ask("what\n", 2) && !ask("", 2) && !ask("ok job", 2));
+    CHECK(ask("ok job\n", 9), "what comes beside the region is closed: %s", reason.text);
+    sl_region_close(&region);
+    int whole = ledger;
+    ledger = memory(4096);
+    CHECK(!ask("ok job\n", 2) && strstr(reason.text, "size"), "%s", reason.text);
+    close(ledger);
+    ledger = whole;
+    CHECK(open_descriptors() == before, "descriptors stay open");
+}
+
+static void should_wait_only_so_long(void) {
+    CHECK(!ask(NULL, 0), "an agent that says nothing");
+    close(listener);
+    uint64_t began = sl_os_nanos();
+    CHECK(!sl_registration_open(&region, path, NULL, &reason) && strstr(reason.text, "no agent"), "%s", reason.text);
+    CHECK(!sl_registration_open(&region, "/nowhere/agent.sock", NULL, &reason));
+    CHECK(sl_os_nanos() - began < 3000000000u);
+}
+
+int main(void) {
+    use_test_folder();
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    snprintf(path, sizeof path, "%s/agent.sock", test_folder);
+    memcpy(address.sun_path, path, strlen(path) + 1);
+    listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    CHECK(bind(listener, (struct sockaddr *)&address, sizeof address) == 0 && listen(listener, 4) == 0);
+    limits = memory(SL_REGION_PAGE_BYTES);
+    ledger = memory(SL_REGION_BYTES);
+    RUN(should_map_what_the_agent_hands_over);
+    RUN(should_refuse_what_is_no_region);
+    RUN(should_wait_only_so_long);
+    return 0;
+}
