@@ -43,7 +43,7 @@ if len(descriptors) == 2:
             print("memory", int.from_bytes(page[1040:1048], "little"))
         elif order.strip() == "child":
             child = os.popen(f"{sys.executable} {sys.argv[0]} {sys.argv[1]} '{sys.argv[2]}' < /dev/null")
-            print(child.readline().strip())
+            print(child.read().splitlines()[0])
         elif order.strip() == "grow":
             os.ftruncate(ledger, 64 << 20)
             print("grown")
