@@ -88,6 +88,28 @@ record RegisteringPeer(long uid, Identity process, String cgroup, Optional<Strin
         return lineage;
     }
 
+    /// The process that the job began with: the topmost that was started with an agent's name in its environment, without a gap. A
+    /// launcher that uses no GPU does not register, and what it starts is one job all the same.
+    Identity origin() {
+        Identity origin = process;
+        for (Identity ancestor : lineage()) {
+            if (!ancestor.equals(process) && !namesAnAgent(ancestor.pid())) {
+                break;
+            }
+            origin = ancestor;
+        }
+        return origin;
+    }
+
+    private static boolean namesAnAgent(long pid) {
+        try {
+            String environment = "\0" + new String(Files.readAllBytes(Path.of("/proc", Long.toString(pid), "environ")), StandardCharsets.ISO_8859_1);
+            return environment.contains("\0SLUICE_AGENT=");
+        } catch (IOException e) {
+            return false;
+        }
+    }
+
     /// Who counts as one when it asks too much: a container, or a user outside of them.
     long key() {
         return containerName().map(name -> name.hashCode() | 1L << 62).orElse(uid);

@@ -93,7 +93,7 @@ final class Registrar implements AutoCloseable {
         String command = ProcessHandle.of(peer.process().pid()).flatMap(process -> process.info().commandLine()).orElse("");
         String program = ProcessHandle.of(peer.process().pid()).flatMap(process -> process.info().command()).orElse("process");
         String name = wanted.orElseGet(() -> RegionDraft.nameFor(program, peer.process().pid()));
-        Path file = Region.createSplit(directory, new RegionDraft(name, command, peer.process(), rule.onError(), rule.onOom(),
+        Path file = Region.createSplit(directory, new RegionDraft(name, command, peer.origin(), rule.onError(), rule.onOom(),
                 rule.memory(), rule.compute()), peer.uid());
         RegisteredTenant made = new RegisteredTenant(Tenant.read(file));
         tenants.put(name, made);

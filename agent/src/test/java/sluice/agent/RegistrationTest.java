@@ -126,6 +126,17 @@ class RegistrationTest {
     }
 
     @Test
+    void shouldCountWhatALauncherStartsAsOneJob() throws Exception {
+        String start = "/usr/bin/python3 " + folder.resolve("register.py") + " " + socket() + " '" + REQUEST + "' | head -1; ";
+        Process launcher = new ProcessBuilder("env", "SLUICE_AGENT=" + socket(), "/bin/sh", "-c", start + start).start();
+        launcher.outputWriter().close();
+
+        List<String> answers = lines(launcher, 2);
+        assertThat(answers.getFirst()).startsWith("ok ");
+        assertThat(answers.getLast()).isEqualTo(answers.getFirst());
+    }
+
+    @Test
     void shouldFollowThePolicy() throws Exception {
         assertThat(lines(job("region " + RegionLayout.LAYOUT + " big"), 8)).contains("memory " + (8L << 30));
         String team = "region " + RegionLayout.LAYOUT + " team";
