@@ -5,6 +5,7 @@ import java.util.HashSet;
 import java.util.Set;
 import sluice.region.Identity;
 import sluice.region.Region;
+import sluice.region.RegionLayout;
 import sluice.region.SluiceException;
 import sluice.region.Tenant;
 import sluice.region.TenantProcess;
@@ -50,9 +51,24 @@ final class RegisteredTenant implements AutoCloseable {
         }
         try {
             Tenant now = Tenant.read(made.file());
-            return now.createdNanos() == made.createdNanos() && now.running();
+            boolean running = now.createdNanos() == made.createdNanos() && now.running();
+            if (running && RegisteringPeer.isContainerName(name()) && !RegisteringPeer.anyIn(name())) {
+                empty();
+                return false;
+            }
+            return running;
         } catch (SluiceException e) {
             return false;
+        }
+    }
+
+    /// Nobody here can judge who lives in the pid namespace of a container, so its slots would be taken for ever; but no process is in
+    /// its cgroup any more.
+    private void empty() {
+        try (Region region = Region.openReadWrite(made.file())) {
+            for (int slot = 0; slot < RegionLayout.SLOT_COUNT; slot++) {
+                region.slot(slot).owner(0);
+            }
         }
     }
 

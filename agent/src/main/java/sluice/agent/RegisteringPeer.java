@@ -18,6 +18,7 @@ import sluice.region.SluiceException;
 /// @param cgroup    path of its cgroup, as this process sees the tree
 /// @param container id that a container runtime gave it; none outside of containers
 record RegisteringPeer(long uid, Identity process, String cgroup, Optional<String> container) {
+    private static final String CONTAINER_PREFIX = "c-";
     private static final int ID_LENGTH = 12;
     private static final int DIGEST_BYTES = 6;
     private static final int MOST_ANCESTORS = 256;
@@ -64,7 +65,19 @@ record RegisteringPeer(long uid, Identity process, String cgroup, Optional<Strin
     Optional<String> containerName() {
         return container.map(id -> {
             int end = cgroup.indexOf('/', cgroup.lastIndexOf(id));
-            return "c-" + id.substring(0, Math.min(ID_LENGTH, id.length())) + "-" + digest(end < 0 ? cgroup : cgroup.substring(0, end));
+            return CONTAINER_PREFIX + id.substring(0, Math.min(ID_LENGTH, id.length())) + "-" + digest(end < 0 ? cgroup : cgroup.substring(0, end));
+        });
+    }
+
+    static boolean isContainerName(String tenant) {
+        return tenant.startsWith(CONTAINER_PREFIX);
+    }
+
+    /// Whether any process is in the container with this name.
+    static boolean anyIn(String containerName) {
+        return ProcessHandle.allProcesses().anyMatch(process -> {
+            String cgroup = cgroup(process.pid());
+            return new RegisteringPeer(0, new Identity(process.pid()), cgroup, container(cgroup)).containerName().equals(Optional.of(containerName));
         });
     }
 

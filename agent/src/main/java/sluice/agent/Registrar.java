@@ -24,10 +24,13 @@ final class Registrar implements AutoCloseable {
     private static final int MOST_TENANTS = 512;
     private static final int MOST_TENANTS_OF_A_USER = 128;
 
+    private static final int FOLLOWS_BETWEEN_ENDS = 20;
+
     private final RuntimeDirectory directory;
     private final Policy policy;
     private final EventLog events;
     private final HandedBoards boards;
+    private long follows;
     private final Map<String, RegisteredTenant> tenants = new HashMap<>();
 
     Registrar(RuntimeDirectory directory, Policy policy, EventLog events) {
@@ -115,6 +118,9 @@ final class Registrar implements AutoCloseable {
     /// Brings changed limits to the tenants, and takes back what a tenant made its ledger longer: the file is in a folder that others
     /// need space in.
     synchronized void follow() {
+        if (++follows % FOLLOWS_BETWEEN_ENDS == 0) {
+            forgetEnded();
+        }
         tenants.forEach((name, tenant) -> {
             tenant.follow();
             try {

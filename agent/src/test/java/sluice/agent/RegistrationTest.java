@@ -17,7 +17,12 @@ import org.junit.jupiter.api.io.TempDir;
 import sluice.region.Identity;
 import sluice.region.LimitsChange;
 import sluice.region.MemoryChange;
+import sluice.region.MemoryLimits;
+import sluice.region.OnError;
+import sluice.region.Region;
+import sluice.region.RegionDraft;
 import sluice.region.RegionLayout;
+import sluice.region.RuntimeDirectory;
 import sluice.region.SluiceException;
 import sluice.region.Tenant;
 import sluice.region.ThisProcess;
@@ -134,6 +139,24 @@ class RegistrationTest {
         List<String> answers = lines(launcher, 2);
         assertThat(answers.getFirst()).startsWith("ok ");
         assertThat(answers.getLast()).isEqualTo(answers.getFirst());
+    }
+
+    @Test
+    void shouldSeeTheEndOfAContainerWithPidsOfItsOwn() throws Exception {
+        agent.close();
+        Path region = Region.createSplit(new RuntimeDirectory(folder.resolve("run")), new RegionDraft("c-0123456789ab-cdefcdefcdef", "", new Identity(1L << 40),
+                OnError.FAIL, MemoryLimits.parse("1g")), 0);
+        try (Region open = Region.openReadWrite(region)) {
+            open.slot(0).pidNamespace(1);
+            open.slot(0).owner(7);
+        }
+        assertThat(Tenant.read(region).running()).isTrue();
+        agent = agent();
+
+        for (int attempt = 0; attempt < 200 && Tenant.read(region).running(); attempt++) {
+            Thread.sleep(50);
+        }
+        assertThat(Tenant.read(region).running()).isFalse();
     }
 
     @Test
