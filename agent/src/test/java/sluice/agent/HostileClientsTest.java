@@ -171,7 +171,16 @@ class HostileClientsTest {
         for (Socket socket : sockets) {
             socket.close();
         }
-        assertThat(send(("GET /healthz" + head() + "Connection: close\r\n\r\n").getBytes(StandardCharsets.UTF_8))).startsWith("HTTP/1.1 200 ");
+        assertThat(answerOnceItIsSeenThatTheyAreGone()).startsWith("HTTP/1.1 200 ");
+    }
+
+    private String answerOnceItIsSeenThatTheyAreGone() throws Exception {
+        String answer = "";
+        for (int attempt = 0; attempt < 100 && answer.isEmpty(); attempt++) {
+            answer = send(("GET /healthz" + head() + "Connection: close\r\n\r\n").getBytes(StandardCharsets.UTF_8));
+            Thread.sleep(20);
+        }
+        return answer;
     }
 
     @Test
