@@ -400,7 +400,8 @@ void sl_trace_batch(unsigned gpu, uint64_t begin_nanos, uint64_t end_nanos, unsi
     thread_t *thread = sl_trace_is_on() ? current() : NULL;
     if (!thread)
         return;
-    write_event(thread, (sl_trace_event_t){.begin_ticks = sl_trace_ticks_at(begin_nanos), .end_ticks = sl_trace_ticks_at(end_nanos),
+    uint64_t begin = sl_trace_ticks_at(begin_nanos), end = sl_trace_ticks_at(end_nanos);
+    write_event(thread, (sl_trace_event_t){.begin_ticks = begin, .end_ticks = end > begin ? end : begin,
                                            .kind = SL_TRACE_KIND_BATCH, .a = calls, .b = charged_nanos, .c = doubt_nanos,
                                            .d = number_of(thread, gpu)});
 }

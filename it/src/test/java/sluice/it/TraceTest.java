@@ -207,7 +207,7 @@ class TraceTest {
             go(job);
             Machine.Outcome second = machine.sluice("trace", "job");
             assertThat(second.errors()).startsWith("sluice: tenant 'job' is being traced already, to ");
-            machine.plain("kill", "-INT", Long.toString(recorder.pid()));
+            machine.plain("kill", "-TERM", Long.toString(recorder.pid())); // SIGINT is ignored by what a shell starts in the background
             assertThat(Machine.await(recorder).output()).contains("job.pftrace.gz: ");
             assertThat(directory.resolve("job.pftrace.gz")).isNotEmptyFile();
             assertThat(isTraced()).isFalse();

@@ -158,7 +158,7 @@ final class Timeline {
 
     private void slice(Lane lane, TraceEvent event, String category, String name, Details about) throws IOException {
         out.begin(lane.track, event.beginNanos(), category, name, about);
-        out.end(lane.track, event.endNanos());
+        out.end(lane.track, Math.max(event.beginNanos(), event.endNanos()));
     }
 
     private static String stream(long stream) {
