@@ -243,7 +243,7 @@ class SharesTest {
         assertThat(agent.inputReader().readLine()).startsWith("Planning for the tenants in ");
         job("three", ENDLESS, 500, "--weight", "3");
         job("one", ENDLESS, 500, "--weight", "1");
-        for (int look = 0; look < 100 && onBoard("three").planNanos() == 0; look++) {
+        for (int look = 0; look < 100 && (onBoard("one").planNanos() == 0 || onBoard("three").planNanos() < 2 * onBoard("one").planNanos()); look++) {
             Thread.sleep(50);
         }
         agent.destroyForcibly().waitFor();
