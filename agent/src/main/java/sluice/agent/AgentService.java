@@ -22,6 +22,7 @@ public final class AgentService implements AutoCloseable {
     private static final long SWEEP_MILLIS = 60_000;
 
     private final List<Part> parts;
+    private final AgentContext context;
     private final Planners planners;
     private final History history;
     private final Routes routes;
@@ -32,6 +33,8 @@ public final class AgentService implements AutoCloseable {
     private final WatchedProcesses processes = new WatchedProcesses();
     private final List<Clock> clocks = new ArrayList<>();
 
+    /// Listens, and plans nothing before it is started.
+    ///
     /// @param directory whose lock the caller has
     /// @param plans     told of every plan that differs from the one that was told before
     public AgentService(Settings settings, RuntimeDirectory directory, Map<String, String> environment, List<Part> parts,
@@ -51,18 +54,27 @@ public final class AgentService implements AutoCloseable {
         planners = new Planners(directory, directories, processes, plans);
         history = new History(state, settings.get(CoreSettings.HISTORY_SIZE), log);
         machine.listen(history::see);
-        AgentContext context = new AgentContext(settings, machine, directory, state, log);
+        context = new AgentContext(settings, machine, directory, state, log);
         parts.forEach(part -> part.start(context));
         routes = new Routes(routes(machine, gpus), log);
         token = settings.get(CoreSettings.PORT) == 0 ? Optional.empty() : Optional.of(Token.in(state));
         server = new ApiServer(routes, access(settings, uid), CoreSettings.limits(settings));
         socket = Places.socket(settings, directory);
         port = settings.get(CoreSettings.PORT);
-        Clock looks = new Clock("look", settings.get(CoreSettings.LOOK_EVERY).toMillis(), machine::tick, log);
-        clocks.add(looks);
-        clocks.add(new Clock("planning", settings.get(CoreSettings.PLAN_EVERY).toMillis(), () -> plan(looks), log));
-        clocks.add(new Clock("sweep", SWEEP_MILLIS, () -> new Tenants(List.of(directory)).sweep(Instant.now()), log));
         listen(allUsers);
+    }
+
+    /// Begins to look and to plan.
+    public void start() {
+        Clock looks = clock("look", context.settings().get(CoreSettings.LOOK_EVERY).toMillis(), context.machine()::tick);
+        clock("planning", context.settings().get(CoreSettings.PLAN_EVERY).toMillis(), () -> plan(looks));
+        clock("sweep", SWEEP_MILLIS, () -> new Tenants(List.of(context.directory())).sweep(Instant.now()));
+    }
+
+    private Clock clock(String name, long periodMillis, Runnable action) {
+        Clock clock = new Clock(name, periodMillis, action, context.log());
+        clocks.add(clock);
+        return clock;
     }
 
     private void listen(boolean allUsers) {

@@ -36,6 +36,7 @@ final class RunningAgent implements AutoCloseable {
         Files.write(folder.resolve("agent.conf"), config);
         Settings settings = Settings.read(folder.resolve("agent.conf"), AgentService.settings(parts));
         service = new AgentService(settings, directory, Map.of(), parts, plan -> {}, System.err);
+        service.start();
     }
 
     RuntimeDirectory directory() {

@@ -68,19 +68,16 @@ final class AgentCommand implements Runnable {
         }
         RuntimeDirectory directory = RuntimeDirectory.find(System.getenv());
         AgentLock lock = AgentLock.take(directory, Identity.self().pid()).orElseThrow(() -> runsAlready(directory));
-        CountDownLatch greeted = new CountDownLatch(1);
         CountDownLatch stop = new CountDownLatch(1);
         CountDownLatch stopped = new CountDownLatch(1);
         Runtime.getRuntime().addShutdownHook(new Thread(() -> end(stop, stopped)));
-        try (lock; AgentService agent = new AgentService(settings, directory, System.getenv(), parts, change -> report(out, greeted, change), System.err)) {
+        try (lock; AgentService agent = new AgentService(settings, directory, System.getenv(), parts, change -> report(out, change), System.err)) {
             out.println("Planning for the tenants in " + directory.path() + "; answers on " + agent.places() + ".");
             out.flush();
-            greeted.countDown();
+            agent.start();
             stop.await();
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
-        } finally {
-            greeted.countDown();
         }
         stopped.countDown();
     }
@@ -113,15 +110,8 @@ final class AgentCommand implements Runnable {
         }
     }
 
-    /// What is planned comes after the first line.
-    private void report(PrintWriter out, CountDownLatch greeted, PlannedBoard change) {
+    private void report(PrintWriter out, PlannedBoard change) {
         if (verbose) {
-            try {
-                greeted.await();
-            } catch (InterruptedException e) {
-                Thread.currentThread().interrupt();
-                return;
-            }
             out.println(LocalTime.now().truncatedTo(ChronoUnit.SECONDS) + " " + line(change));
             out.flush();
         }
