@@ -5,6 +5,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.function.Function;
 import sluice.proof.CallBench.Case;
 import sluice.proof.Target.AddedAtMost;
 import sluice.proof.Target.RatioAtMost;
@@ -14,25 +15,23 @@ final class CostBench {
     static final String WORD = "cost";
     private static final List<String> COLUMNS = List.of("without", "with", "added", "ratio");
 
-    private static final String TRACED = "traced";
-
-    private record Subject(Case one, Map<String, String> settings) {}
+    private record Subject(Case one, Function<Stage, Map<String, String>> settings) {}
 
     private static final List<Subject> SUBJECTS = List.of(
-            launches("memory quota only", Map.of("SLUICE_MEMORY", "8g"), 60),
-            launches("cap not reached", Terms.compute(99).variables(), 100),
-            launches("weight, alone on the GPU", Terms.weight(2).variables(), 100),
-            launches(TRACED, Map.of(), 100),
-            replays("cap not reached", Terms.compute(99).variables()),
-            replays("weight, alone on the GPU", Terms.weight(2).variables()));
+            launches("memory quota only", stage -> Map.of("SLUICE_MEMORY", "8g"), 60),
+            launches("cap not reached", stage -> Terms.compute(99).variables(), 100),
+            launches("weight, alone on the GPU", stage -> Terms.weight(2).variables(), 100),
+            launches("traced", stage -> Map.of("SLUICE_TRACE", stage.file("trace").toString()), 100),
+            replays("cap not reached", stage -> Terms.compute(99).variables()),
+            replays("weight, alone on the GPU", stage -> Terms.weight(2).variables()));
 
     private CostBench() {}
 
-    private static Subject launches(String name, Map<String, String> settings, double mostNanos) {
+    private static Subject launches(String name, Function<Stage, Map<String, String>> settings, double mostNanos) {
         return new Subject(new Case("empty kernels back to back, " + name, "launch 200", 12, new AddedAtMost(mostNanos)), settings);
     }
 
-    private static Subject replays(String name, Map<String, String> settings) {
+    private static Subject replays(String name, Function<Stage, Map<String, String>> settings) {
         return new Subject(new Case("replay of a graph of " + Load.GRAPH_KERNELS + ", " + name, "replay 20", 4, new RatioAtMost(1.01)), settings);
     }
 
@@ -51,10 +50,7 @@ final class CostBench {
     private static void measure(ComputeRun run, Subject subject, Measurement into, int repeat) {
         try (Stage stage = new Stage(run.environment())) {
             Map<String, String> limited = stage.preloaded();
-            limited.putAll(subject.settings());
-            if (subject.one().name().endsWith(TRACED)) {
-                limited.put("SLUICE_TRACE", stage.file("trace").toString());
-            }
+            limited.putAll(subject.settings().apply(stage));
             CallBench.measure(subject.one(), CallBench.open(stage, stage.plainSettings()), CallBench.open(stage, limited),
                     into.without(), into.with());
             run.raw().add(WORD, into.name(), repeat, 0, "without-nanos", 0, into.without().getLast());
