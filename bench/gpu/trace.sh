@@ -24,13 +24,10 @@ cost() {
 
 training() { # in turns with a process without the library
     local way
-    for way in "--memory 40g" "--trace"; do
-        # shellcheck disable=SC2016
-        timeout -k 5 100 python3 "$here/training.py" "${REPEATS:-6}" 1 bash -c '
-            options=($1)
-            [[ $1 == --trace ]] && options+=("$(mktemp -u "$2/training-XXXXXX")")
-            exec "$0" run "${options[@]}" -- "${@:3}"' "$sluice" "$way" "$spool" >"$out/training${way%% *}.log" 2>&1
-        say "training, $way: status $?"
+    for way in "--memory 40g" "--trace $spool/training-{pair}"; do
+        # shellcheck disable=SC2086
+        timeout -k 5 100 python3 "$here/training.py" "${REPEATS:-6}" 1 "$sluice" run $way -- >"$out/training${way%% *}.log" 2>&1
+        say "training, ${way%% *}: status $?"
         tail -n 4 "$out/training${way%% *}.log" | tee -a "$out/table.txt"
     done
     rm -rf "$spool"/training-*

@@ -3,7 +3,8 @@
 usage: training.py REPEATS SECONDS COMMAND...
 
 Starts two processes, one as it is and one behind COMMAND (such as: sluice run --memory 40g --), which take turns of SECONDS
-each; after half of the repeats a fresh pair goes on. Prints a line for each repeat and a table of medians.
+each; after half of the repeats a fresh pair goes on. In COMMAND {pair} stands for the number of the pair. Prints a line for
+each repeat and a table of medians.
 """
 import statistics
 import subprocess
@@ -79,7 +80,7 @@ def row(name, values, unit):
 def main(repeats, seconds, command):
     without, limited = [], []
     for pair in range(PAIRS):
-        servers = [Server([]), Server(command)]
+        servers = [Server([]), Server([word.replace("{pair}", str(pair + 1)) for word in command])]
         for server in servers:
             server.answer()
         for repeat in range(repeats * pair // PAIRS, repeats * (pair + 1) // PAIRS):
