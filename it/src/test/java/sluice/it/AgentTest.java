@@ -2,13 +2,6 @@ package sluice.it;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import java.net.StandardProtocolFamily;
-import java.net.UnixDomainSocketAddress;
-import java.nio.ByteBuffer;
-import java.nio.channels.Channels;
-import java.nio.channels.SocketChannel;
-import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -19,7 +12,6 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
-import sluice.cuda.Driver;
 
 /// The agent may die at any time: jobs do not notice, and the next one goes on where it was.
 @Timeout(120)
@@ -36,10 +28,6 @@ class AgentTest {
     @BeforeEach
     void start() throws Exception {
         machine = new Machine(directory);
-        try (var text = Driver.class.getResourceAsStream("kernels.ptx")) {
-            Files.copy(text, directory.resolve("kernels.ptx"));
-        }
-        Files.writeString(directory.resolve("agent.conf"), "state-directory = " + directory.resolve("state") + "\n");
     }
 
     @AfterEach
@@ -54,27 +42,13 @@ class AgentTest {
         return process;
     }
 
-    private Process agent() throws Exception {
-        Process agent = keep(machine.startSluice("agent", "--config", directory.resolve("agent.conf").toString()));
-        assertThat(agent.inputReader().readLine()).startsWith("Planning");
-        return agent;
-    }
-
     private Process job(String name, String weight) throws Exception {
         return keep(machine.startSluice("run", "--sim", "--name", name, "--weight", weight, "--", Machine.program("windows"),
-                directory.resolve("kernels.ptx").toString(), Integer.toString(ENDLESS), "500"));
-    }
-
-    private String ask(String path) throws Exception {
-        try (SocketChannel channel = SocketChannel.open(StandardProtocolFamily.UNIX)) {
-            channel.connect(UnixDomainSocketAddress.of(machine.runtimeDirectory().resolve("agent.sock")));
-            channel.write(ByteBuffer.wrap(("GET " + path + " HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n").getBytes(StandardCharsets.US_ASCII)));
-            return new String(Channels.newInputStream(channel).readAllBytes(), StandardCharsets.UTF_8);
-        }
+                machine.kernels(), Integer.toString(ENDLESS), "500"));
     }
 
     private long number(Pattern pattern, String path) throws Exception {
-        String answer = ask(path);
+        String answer = machine.askAgent(path);
         Matcher found = pattern.matcher(answer);
         assertThat(found.find()).as(answer).isTrue();
         return Long.parseLong(found.group(1));
@@ -87,7 +61,7 @@ class AgentTest {
     /// Waits until the agent tells that a tenant has used more than this.
     private long awaitMore(String tenant, long nanos) throws Exception {
         for (int look = 0; look < 200; look++) {
-            if (ask("/v1/tenants/" + tenant).contains("usedNanos") && used(tenant) > nanos) {
+            if (machine.askAgent("/v1/tenants/" + tenant).contains("usedNanos") && used(tenant) > nanos) {
                 return used(tenant);
             }
             Thread.sleep(100);
@@ -97,21 +71,21 @@ class AgentTest {
 
     @Test
     void shouldDisturbNobodyWhenItIsKilledAndGoOnAfterwards() throws Exception {
-        Process agent = agent();
+        Process agent = keep(machine.startAgent());
         Process three = job("three", "3");
         Process one = job("one", "1");
         long usedByThree = awaitMore("three", 50_000_000);
         long usedByOne = awaitMore("one", 50_000_000);
-        for (int look = 0; look < 100 && !ask("/v1/history").contains("three"); look++) {
+        for (int look = 0; look < 100 && !machine.askAgent("/v1/history").contains("three"); look++) {
             Thread.sleep(100);
         }
 
         agent.destroyForcibly().waitFor();
-        agent();
+        keep(machine.startAgent());
 
         assertThat(awaitMore("three", usedByThree)).isGreaterThan(usedByThree);
         assertThat(awaitMore("one", usedByOne)).isGreaterThan(usedByOne);
         assertThat(three.isAlive() && one.isAlive()).isTrue();
-        assertThat(ask("/v1/history")).as("what was seen before").contains("three");
+        assertThat(machine.askAgent("/v1/history")).as("what was seen before").contains("three");
     }
 }

@@ -2,13 +2,6 @@ package sluice.it;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import java.net.StandardProtocolFamily;
-import java.net.UnixDomainSocketAddress;
-import java.nio.ByteBuffer;
-import java.nio.channels.Channels;
-import java.nio.channels.SocketChannel;
-import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
@@ -52,11 +45,7 @@ class AuditTest {
     }
 
     private void startAgent(String... settings) throws Exception {
-        List<String> lines = new ArrayList<>(List.of(settings));
-        lines.add("state-directory = " + directory.resolve("state"));
-        Files.write(directory.resolve("agent.conf"), lines);
-        Process agent = keep(machine.startSluice("agent", "--config", directory.resolve("agent.conf").toString()));
-        assertThat(agent.inputReader().readLine()).startsWith("Planning");
+        keep(machine.startAgent(settings));
     }
 
     /// A tenant that holds 512 MiB when this returns.
@@ -72,28 +61,17 @@ class AuditTest {
     }
 
     private Process holding(Process process) throws Exception {
-        String line = keep(process).inputReader().readLine();
-        while (line != null && !line.startsWith("got")) {
-            line = process.inputReader().readLine();
-        }
+        Machine.awaitLine(keep(process), "got ");
         return process;
-    }
-
-    private String ask(String path) throws Exception {
-        try (SocketChannel channel = SocketChannel.open(StandardProtocolFamily.UNIX)) {
-            channel.connect(UnixDomainSocketAddress.of(machine.runtimeDirectory().resolve("agent.sock")));
-            channel.write(ByteBuffer.wrap(("GET " + path + " HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n").getBytes(StandardCharsets.US_ASCII)));
-            return new String(Channels.newInputStream(channel).readAllBytes(), StandardCharsets.UTF_8);
-        }
     }
 
     /// When the agent told of something.
     private Instant awaitEvent(String text) throws Exception {
         Pattern event = Pattern.compile("\"atNanos\":(\\d+),\"kind\":\"\\w+\",\"tenant\":\"[^\"]*\",\"uid\":\\d+,\"text\":\"" + text);
-        Matcher found = event.matcher(ask("/v1/machine"));
+        Matcher found = event.matcher(machine.askAgent("/v1/machine"));
         while (!found.find()) {
             Thread.sleep(100);
-            found = event.matcher(ask("/v1/machine"));
+            found = event.matcher(machine.askAgent("/v1/machine"));
         }
         return Instant.ofEpochSecond(0, Long.parseLong(found.group(1)));
     }
@@ -112,8 +90,8 @@ class AuditTest {
         awaitEvent("stopped pid " + escaped.pid());
         awaitEvent("pid " + escaped.pid() + " .* is no longer to be found");
         assertThat(good.waitFor(3, TimeUnit.SECONDS)).isFalse();
-        assertThat(ask("/v1/audit")).contains("\"audited\":true", "\"findings\":[]");
-        assertThat(ask("/v1/machine")).doesNotContain("pid " + good.pid());
+        assertThat(machine.askAgent("/v1/audit")).contains("\"audited\":true", "\"findings\":[]");
+        assertThat(machine.askAgent("/v1/machine")).doesNotContain("pid " + good.pid());
         var audit = machine.sluice("audit");
         assertThat(audit.output()).isEqualTo("Every process on the GPU is in order.\n");
         assertThat(audit.status()).isZero();
@@ -145,7 +123,7 @@ class AuditTest {
         var soak = machine.sluice("soak", "--sim", "--for", "10s", "--processes", "8", "--seed", "1");
 
         assertThat(soak.status()).as(soak.output() + soak.errors()).isZero();
-        assertThat(ask("/v1/machine")).doesNotContain("\"kind\":\"audit\"");
+        assertThat(machine.askAgent("/v1/machine")).doesNotContain("\"kind\":\"audit\"");
     }
 
     @Test
@@ -157,6 +135,6 @@ class AuditTest {
 
         awaitEvent("GPU 0: uncorrectable ECC errors since the driver was loaded: 2");
         assertThat(machine.sluice("audit").output()).contains("GPU 0: Xid 79\n", "GPU 0: hot: 91 °C, slows down at 90\n");
-        assertThat(ask("/v1/machine")).contains("\"temperatureCelsius\":91", "\"Xid 79\"");
+        assertThat(machine.askAgent("/v1/machine")).contains("\"temperatureCelsius\":91", "\"Xid 79\"");
     }
 }

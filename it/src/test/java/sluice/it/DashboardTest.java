@@ -91,10 +91,7 @@ class DashboardTest {
         arguments.addAll(List.of("--", Machine.program("hog"), "--step", "256m", "--count", "4", "--hold", "600000"));
         Process job = machine.startSluice(arguments.toArray(String[]::new));
         jobs.add(job);
-        String line = job.inputReader().readLine();
-        while (line != null && !line.startsWith("got")) {
-            line = job.inputReader().readLine();
-        }
+        Machine.awaitLine(job, "got ");
     }
 
     private void open(int rows) throws Exception {

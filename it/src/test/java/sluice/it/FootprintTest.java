@@ -36,11 +36,7 @@ class FootprintTest {
         Process job = machine.startSluice("run", "--sim", "--name", "job", "--memory", "8g", "--",
                 Machine.program("footprint"), "--hold", step);
         try {
-            String line = job.inputReader().readLine();
-            while (line != null && !line.startsWith(step + " ")) {
-                line = job.inputReader().readLine();
-            }
-            assertThat(line).startsWith(step + " 0 ");
+            assertThat(Machine.awaitLine(job, step + " ")).startsWith(step + " 0 ");
             Tenant tenant = Tenant.read(machine.runtimeDirectory().resolve("job.region"));
             assertThat(tenant.gpus().stream().mapToLong(TenantGpu::usedBytes).sum()).isEqualTo(takenBytes());
             MemoryUses uses = tenant.gpus().getFirst().uses();

@@ -11,7 +11,6 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
-import sluice.cuda.Driver;
 import sluice.region.GpuTime;
 import sluice.region.Tenant;
 
@@ -33,15 +32,12 @@ class GateTest {
     @BeforeEach
     void start() throws Exception {
         machine = new Machine(directory);
-        try (var text = Driver.class.getResourceAsStream("kernels.ptx")) {
-            Files.copy(text, directory.resolve("kernels.ptx"));
-        }
     }
 
     private Machine.Outcome gated(String way, Map<String, String> settings) throws Exception {
         var all = new LinkedHashMap<>(Map.of("SLUICE_COMPUTE", CAP, "SLUICE_TENANT", "job"));
         all.putAll(settings);
-        Machine.Outcome outcome = machine.preloaded(all, Machine.program("gated"), directory.resolve("kernels.ptx").toString(), way);
+        Machine.Outcome outcome = machine.preloaded(all, Machine.program("gated"), machine.kernels(), way);
         assertThat(outcome.status()).as(outcome.output() + outcome.errors()).isZero();
         return outcome;
     }
@@ -113,7 +109,7 @@ class GateTest {
         assertThat(outcome.errors()).isEqualTo("sluice: cannot make runtime directory /dev/null/none: Not a directory; "
                 + "set SLUICE_RUNTIME_DIR; the program runs without limits\n");
         assertThat(machine.preloaded(Map.of("SLUICE_COMPUTE", CAP, "SLUICE_RUNTIME_DIR", "/dev/null/none", "SLUICE_ON_ERROR", "fail"),
-                Machine.program("gated"), directory.resolve("kernels.ptx").toString(), "plain").status()).isNotZero();
+                Machine.program("gated"), machine.kernels(), "plain").status()).isNotZero();
     }
 
     @Test

@@ -30,7 +30,7 @@ class GuestTest {
         Path odd = Files.copy(Path.of(Machine.program("hog")), directory.resolve("a Zed) x"));
         Process first = machine.startPreloaded(QUOTA, odd.toString(), "--step", "256m", "--count", "3", "--hold", "60000");
         try {
-            lineOf(first, "got ");
+            Machine.awaitLine(first, "got ");
             assertThat(machine.preloaded(QUOTA, Machine.program("hog"), "--step", "256m").output()).contains("got 1 ");
         } finally {
             first.destroyForcibly().waitFor();
@@ -66,7 +66,7 @@ class GuestTest {
     void shouldLeaveNoFileOpen() throws Exception {
         Process job = machine.startPreloaded(QUOTA, Machine.program("hog"), "--step", "64m", "--count", "2", "--hold", "60000");
         try {
-            lineOf(job, "got ");
+            Machine.awaitLine(job, "got ");
             try (var descriptors = Files.list(Path.of("/proc/" + job.pid() + "/fd"))) {
                 for (Path descriptor : descriptors.toList()) {
                     assertThat(Files.readSymbolicLink(descriptor).toString()).doesNotContain(".region");
@@ -79,20 +79,12 @@ class GuestTest {
 
     private static List<String> statusOf(Process job) throws Exception {
         try {
-            lineOf(job, "got ");
+            Machine.awaitLine(job, "got ");
             return Files.readAllLines(Path.of("/proc/" + job.pid() + "/status")).stream()
                     .filter(line -> INHERITED.stream().anyMatch(line::startsWith))
                     .toList();
         } finally {
             job.destroyForcibly().waitFor();
         }
-    }
-
-    private static void lineOf(Process job, String start) throws Exception {
-        String line = job.inputReader().readLine();
-        while (line != null && !line.startsWith(start)) {
-            line = job.inputReader().readLine();
-        }
-        assertThat(line).as("a line that starts with " + start).isNotNull();
     }
 }

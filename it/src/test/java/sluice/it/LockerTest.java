@@ -12,7 +12,6 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
-import sluice.cuda.Driver;
 import sluice.region.Board;
 import sluice.region.RuntimeDirectory;
 
@@ -28,15 +27,12 @@ class LockerTest {
     @BeforeEach
     void start() throws Exception {
         machine = new Machine(directory);
-        try (var text = Driver.class.getResourceAsStream("kernels.ptx")) {
-            Files.copy(text, directory.resolve("kernels.ptx"));
-        }
     }
 
     private Process start(Map<String, String> settings, String... options) throws Exception {
         var all = new LinkedHashMap<>(settings);
         all.put("LD_PRELOAD", Machine.link("cuda_override.so"));
-        var command = new ArrayList<>(List.of(Machine.program("windows"), directory.resolve("kernels.ptx").toString()));
+        var command = new ArrayList<>(List.of(Machine.program("windows"), machine.kernels()));
         command.addAll(List.of(options));
         return machine.startPreloaded(all, command.toArray(String[]::new));
     }

@@ -1,6 +1,11 @@
 package sluice.it;
 
 import java.io.IOException;
+import java.net.StandardProtocolFamily;
+import java.net.UnixDomainSocketAddress;
+import java.nio.ByteBuffer;
+import java.nio.channels.Channels;
+import java.nio.channels.SocketChannel;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -11,6 +16,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
+import sluice.cuda.Driver;
 
 /// A machine with a simulated GPU of its own: its own state file, its own runtime directory, so that tests do not meet.
 /// Contexts take no memory on it unless a test says so, so that quotas come out even.
@@ -52,6 +58,37 @@ final class Machine {
         return HOME.resolve("lib/test").resolve(name).toString();
     }
 
+    /// The file of kernels that the test programs load.
+    String kernels() throws IOException {
+        Path file = directory.resolve("kernels.ptx");
+        if (Files.notExists(file)) {
+            try (var text = Driver.class.getResourceAsStream("kernels.ptx")) {
+                Files.copy(text, file);
+            }
+        }
+        return file.toString();
+    }
+
+    /// Starts an agent with these lines in its file of settings, and waits for its greeting.
+    Process startAgent(String... settings) throws IOException {
+        Path file = directory.resolve("agent.conf");
+        var lines = new ArrayList<>(List.of(settings));
+        lines.add("state-directory = " + directory.resolve("state"));
+        Files.write(file, lines);
+        Process agent = startSluice("agent", "--config", file.toString());
+        awaitLine(agent, "Planning for the tenants");
+        return agent;
+    }
+
+    /// What the agent answers to `GET path`, with the headers.
+    String askAgent(String path) throws IOException {
+        try (SocketChannel channel = SocketChannel.open(StandardProtocolFamily.UNIX)) {
+            channel.connect(UnixDomainSocketAddress.of(runtimeDirectory().resolve("agent.sock")));
+            channel.write(ByteBuffer.wrap(("GET " + path + " HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n").getBytes(StandardCharsets.US_ASCII)));
+            return new String(Channels.newInputStream(channel).readAllBytes(), StandardCharsets.UTF_8);
+        }
+    }
+
     /// `sluice …`
     Outcome sluice(String... arguments) throws Exception {
         return await(startSluice(arguments));
@@ -91,6 +128,18 @@ final class Machine {
         builder.environment().putAll(environment);
         builder.environment().putAll(settings);
         return builder.start();
+    }
+
+    /// The first line of the process that begins so.
+    static String awaitLine(Process process, String beginning) throws IOException {
+        String line = process.inputReader().readLine();
+        while (line != null && !line.startsWith(beginning)) {
+            line = process.inputReader().readLine();
+        }
+        if (line == null) {
+            throw new AssertionError("no line '%s…'; %s".formatted(beginning, String.join("\n", process.errorReader().readAllLines())));
+        }
+        return line;
     }
 
     static Outcome await(Process process) throws Exception {

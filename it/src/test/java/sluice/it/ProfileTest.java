@@ -17,7 +17,6 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
-import sluice.cuda.Driver;
 import sluice.it.AlnairFiles.Event;
 import sluice.it.AlnairFiles.Function;
 import sluice.it.AlnairFiles.Generation;
@@ -35,17 +34,12 @@ class ProfileTest {
     private Path directory;
 
     private Machine machine;
-    private Path kernels;
     private Path profile;
 
     @BeforeEach
     void prepare() throws Exception {
         machine = new Machine(directory);
-        kernels = directory.resolve("kernels.ptx");
         profile = directory.resolve("profile");
-        try (var text = Driver.class.getResourceAsStream("kernels.ptx")) {
-            Files.copy(text, kernels);
-        }
     }
 
     @ParameterizedTest
@@ -109,7 +103,7 @@ class ProfileTest {
 
     @Test
     void shouldKeepTheSumsOfAKilledProcess() throws Exception {
-        String hold = "%s %s 20 --end kill; %s %s 5".formatted(program(), kernels, program(), kernels);
+        String hold = "%s %s 20 --end kill; %s %s 5".formatted(program(), machine.kernels(), program(), machine.kernels());
         var outcome = machine.preloaded(settings(Generation.V1), "sh", "-c", hold);
         assertThat(outcome.status()).isZero();
         assertThat(counts(AlnairFiles.metrics(profile.resolve("metrics.log"), Generation.V1)))
@@ -120,7 +114,7 @@ class ProfileTest {
     @ParameterizedTest
     @EnumSource(Generation.class)
     void shouldNeverShowHalfAFileWhileItRuns(Generation generation) throws Exception {
-        Process process = machine.startPreloaded(settings(generation), program(), kernels.toString(), "150", "--processes", "3", "--pause", "5000");
+        Process process = machine.startPreloaded(settings(generation), program(), machine.kernels(), "150", "--processes", "3", "--pause", "5000");
         var seen = new ArrayList<Long>();
         while (process.isAlive()) {
             if (Files.exists(profile.resolve("metrics.log"))) {
@@ -136,19 +130,19 @@ class ProfileTest {
 
     @Test
     void shouldStartNoThread() throws Exception {
-        assertThat(threads(run(Generation.V2, 10))).isEqualTo(threads(machine.preloaded(Map.of(), program(), kernels.toString(), "10")));
+        assertThat(threads(run(Generation.V2, 10))).isEqualTo(threads(machine.preloaded(Map.of(), program(), machine.kernels(), "10")));
     }
 
     @Test
     void shouldUseTheFolderTestUnderItsOldName() throws Exception {
         var settings = Map.of("LD_PRELOAD", Machine.link("libpfinterpose.so"));
-        var nowhere = machine.preloaded(settings, program(), kernels.toString(), "1");
+        var nowhere = machine.preloaded(settings, program(), machine.kernels(), "1");
         assertThat(nowhere.status()).isZero();
         assertThat(nowhere.errors().lines()).singleElement().asString().contains("no profile is written").contains("PFLOG");
         assertThat(directory.resolve("test")).doesNotExist();
 
         Files.createDirectory(directory.resolve("test"));
-        var outcome = machine.preloaded(settings, program(), kernels.toString(), "1");
+        var outcome = machine.preloaded(settings, program(), machine.kernels(), "1");
         assertThat(outcome.errors()).isEmpty();
         assertThat(counts(AlnairFiles.metrics(directory.resolve("test/metrics.log"), Generation.V1))).containsEntry("cuMemFree", 1L);
     }
@@ -163,7 +157,7 @@ class ProfileTest {
     @ValueSource(strings = {"/proc/none", "/dev/null", "/proc", "file", "a/b/c"})
     void shouldNotHarmAProgramThatCannotBeProfiled(String folder) throws Exception {
         Files.writeString(directory.resolve("file"), "mine");
-        var outcome = machine.preloaded(Map.of("PFLOG", folder), program(), kernels.toString(), "5");
+        var outcome = machine.preloaded(Map.of("PFLOG", folder), program(), machine.kernels(), "5");
         assertThat(outcome.status()).isZero();
         assertThat(outcome.errors().lines()).isNotEmpty().allSatisfy(line -> assertThat(line).startsWith("sluice: ").contains("profile"));
         assertThat(directory.resolve("file")).hasContent("mine");
@@ -172,7 +166,7 @@ class ProfileTest {
     @Test
     void shouldStopBelowTheLimitOnFilesOfTheProgram() throws Exception {
         var outcome = machine.preloaded(
-                settings(Generation.V2), program(), kernels.toString(), "200", "--pause", "500", "--limit", "8192");
+                settings(Generation.V2), program(), machine.kernels(), "200", "--pause", "500", "--limit", "8192");
         assertThat(outcome.status()).as(outcome.errors()).isZero();
         assertThat(outcome.errors().lines()).singleElement().asString().contains("timeline").contains("profile is not complete");
         assertThat(AlnairFiles.timeline(profile.resolve("timeline.log"), Generation.V2)).isNotEmpty();
@@ -183,7 +177,7 @@ class ProfileTest {
     @Test
     void shouldSayWhichFormatsThereAre() throws Exception {
         var settings = Map.of("PFLOG", profile.toString(), "SLUICE_PROFILE_FORMAT", "v3");
-        var outcome = machine.preloaded(settings, program(), kernels.toString(), "1");
+        var outcome = machine.preloaded(settings, program(), machine.kernels(), "1");
         assertThat(outcome.errors().lines()).singleElement().asString().contains("SLUICE_PROFILE_FORMAT=v3").contains("v1.5");
         assertThat(AlnairFiles.metrics(profile.resolve("metrics.log"), Generation.V1).names()).isEqualTo(FIRST_NAMES);
     }
@@ -191,7 +185,7 @@ class ProfileTest {
     @Test
     void shouldProfileWhatRunsUnderSluice() throws Exception {
         machine.with("PFLOG", profile.toString());
-        assertThat(machine.sluice("run", "--memory", "1g", "--sim", "--", program(), kernels.toString(), "3").status()).isZero();
+        assertThat(machine.sluice("run", "--memory", "1g", "--sim", "--", program(), machine.kernels(), "3").status()).isZero();
         assertThat(counts(AlnairFiles.metrics(profile.resolve("metrics.log"), Generation.V1))).containsEntry("cuMemAlloc", 3L);
     }
 
@@ -200,7 +194,7 @@ class ProfileTest {
         Files.writeString(directory.resolve("limits"), "vmem:" + 8192 * MIB);
         var settings = Map.of("ALNAIR_ID", "ab1de", "ALNAIR_WORKSPACE_PATH", directory.toString(),
                 "ALNAIR_VGPU_COMPUTE_PERCENTILE", "50", "LD_PRELOAD", Machine.link("libcuinterpose.so"));
-        Process process = machine.startPreloaded(settings, program(), kernels.toString(), "1", "--hold", "300");
+        Process process = machine.startPreloaded(settings, program(), machine.kernels(), "1", "--hold", "300");
         var outcome = Machine.await(process);
         assertThat(outcome.status()).as(outcome.errors()).isZero();
         var last = AlnairFiles.workspace(directory.resolve("metrics.log"));
@@ -225,9 +219,7 @@ class ProfileTest {
         machine.with("LD_LIBRARY_PATH", Machine.SIM.toString()).with("SLUICE_SIM_GPUS", "2");
         Process process = machine.startPreloaded(Map.of(), Machine.program("hog"), "--step", "64m", "--count", "2", "--device", "1", "--hold", "60000");
         try {
-            while (!process.inputReader().readLine().startsWith("got ")) {
-                Thread.onSpinWait();
-            }
+            Machine.awaitLine(process, "got ");
             var memory = machine.sluice("monitor", "mem", "--count", "2", "--every", "10ms");
             assertThat(memory.output()).as(memory.errors()).isEqualTo("0\n134217728\n".repeat(2));
             assertThat(machine.sluice("monitor", "util", "--count", "1").lines()).hasSize(2)
@@ -251,7 +243,7 @@ class ProfileTest {
     }
 
     private Machine.Outcome run(Generation generation, int rounds, String... options) throws Exception {
-        var command = new ArrayList<>(List.of(program(), kernels.toString(), "" + rounds));
+        var command = new ArrayList<>(List.of(program(), machine.kernels(), "" + rounds));
         command.addAll(List.of(options));
         var outcome = machine.preloaded(settings(generation), command.toArray(String[]::new));
         assertThat(outcome.status()).as(outcome.output() + outcome.errors()).isZero();

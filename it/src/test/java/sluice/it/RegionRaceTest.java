@@ -64,10 +64,6 @@ class RegionRaceTest {
     }
 
     private static long piecesOf(Process hog) throws Exception {
-        String line = hog.inputReader().readLine();
-        while (!line.startsWith("got ")) {
-            line = hog.inputReader().readLine();
-        }
-        return Long.parseLong(line.split(" ")[1]);
+        return Long.parseLong(Machine.awaitLine(hog, "got ").split(" ")[1]);
     }
 }

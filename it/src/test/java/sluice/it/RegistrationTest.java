@@ -26,14 +26,11 @@ class RegistrationTest {
     void start() throws Exception {
         machine = new Machine(directory);
         Files.writeString(directory.resolve("policy"), "label=timed -> memory=2g compute=50%\n* -> memory=1g\n");
-        Files.writeString(directory.resolve("agent.conf"), "policy = " + directory.resolve("policy") + "\nregister-socket = " + socket()
-                + "\nstate-directory = " + directory.resolve("state") + "\nhistory-size = 2m\n");
         startAgent();
     }
 
     private void startAgent() throws Exception {
-        agent = machine.startSluice("agent", "--config", directory.resolve("agent.conf").toString());
-        assertThat(agent.inputReader().readLine()).startsWith("Planning for the tenants");
+        agent = machine.startAgent("policy = " + directory.resolve("policy"), "register-socket = " + socket(), "history-size = 2m");
     }
 
     private Path socket() {
@@ -70,10 +67,7 @@ class RegistrationTest {
     @Test
     void shouldGoOnWithoutTheAgentAndBeTakenOverByTheNext() throws Exception {
         Process job = machine.startPreloaded(environment("job"), Machine.program("hog"), "--step", "64m", "--count", "4", "--hold", "8000", "--exec", "1");
-        String line = job.inputReader().readLine();
-        while (line != null && !line.startsWith("got")) {
-            line = job.inputReader().readLine();
-        }
+        Machine.awaitLine(job, "got ");
         agent.destroyForcibly().waitFor();
         startAgent();
 

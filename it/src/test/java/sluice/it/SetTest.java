@@ -21,10 +21,7 @@ class SetTest {
         machine = new Machine(directory);
         job = machine.startSluice("run", "--sim", "--name", "job", "--memory", "2g", "--",
                 Machine.program("hog"), "--step", "256m", "--count", "4", "--hold", "60000");
-        String line = job.inputReader().readLine();
-        while (line != null && !line.startsWith("got")) {
-            line = job.inputReader().readLine();
-        }
+        Machine.awaitLine(job, "got ");
     }
 
     @AfterEach

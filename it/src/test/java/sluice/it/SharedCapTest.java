@@ -2,14 +2,12 @@ package sluice.it;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
-import sluice.cuda.Driver;
 
 /// A cap is the tenant's: all its processes keep to it together, however they came to be. Each of two runs 120 kernels of a
 /// millisecond under a quarter of the GPU. A busy machine may make them slower, but nothing makes them too fast.
@@ -29,13 +27,10 @@ class SharedCapTest {
     @BeforeEach
     void start() throws Exception {
         machine = new Machine(directory);
-        try (var text = Driver.class.getResourceAsStream("kernels.ptx")) {
-            Files.copy(text, directory.resolve("kernels.ptx"));
-        }
     }
 
-    private String windows() {
-        return Machine.program("windows") + " " + directory.resolve("kernels.ptx") + " " + KERNELS + " 1000";
+    private String windows() throws Exception {
+        return Machine.program("windows") + " " + machine.kernels() + " " + KERNELS + " 1000";
     }
 
     /// How long each process took, in the order in which they ended.
@@ -70,7 +65,7 @@ class SharedCapTest {
     void shouldShowTheCapOfEachGpu() throws Exception {
         machine.with("SLUICE_SIM_GPUS", "2");
         Process job = machine.startSluice("run", "--sim", "--name", "job", "--compute", "0=25%,1=50%", "--",
-                Machine.program("gated"), directory.resolve("kernels.ptx").toString(), "gpus");
+                Machine.program("gated"), machine.kernels(), "gpus");
         var lines = new ArrayList<String>();
         while (job.isAlive()) {
             lines.addAll(machine.sluice("ps").lines());

@@ -12,7 +12,6 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
-import sluice.cuda.Driver;
 import sluice.region.BoardTenant;
 import sluice.region.Boards;
 import sluice.region.GpuTime;
@@ -34,9 +33,6 @@ class SharesTest {
     @BeforeEach
     void start() throws Exception {
         machine = new Machine(directory);
-        try (var text = Driver.class.getResourceAsStream("kernels.ptx")) {
-            Files.copy(text, directory.resolve("kernels.ptx"));
-        }
     }
 
     @AfterEach
@@ -50,7 +46,7 @@ class SharesTest {
     private void job(String name, int kernels, int micros, String... options) throws Exception {
         List<String> arguments = new ArrayList<>(List.of("run", "--sim", "--name", name));
         arguments.addAll(List.of(options));
-        arguments.addAll(List.of("--", Machine.program("windows"), directory.resolve("kernels.ptx").toString(),
+        arguments.addAll(List.of("--", Machine.program("windows"), machine.kernels(),
                 Integer.toString(kernels), Integer.toString(micros)));
         processes.add(machine.startSluice(arguments.toArray(String[]::new)));
         awaitBegun(name);
@@ -148,7 +144,7 @@ class SharesTest {
     void shouldMakeAJobWaitForWhatALongKernelTook() throws Exception {
         assertBetween(1450, 1680, () -> {
             var outcome = machine.sluice("run", "--sim", "--compute", "25%", "--", Machine.program("windows"),
-                    directory.resolve("kernels.ptx").toString(), "2", "200000", "--copy");
+                    machine.kernels(), "2", "200000", "--copy");
             return Double.parseDouble(outcome.output().strip().split(" ")[2]);
         });
     }
@@ -213,10 +209,7 @@ class SharesTest {
     void shouldShowNothingOfGpuTimeWithoutLimits() throws Exception {
         Process job = machine.startSluice("run", "--sim", "--name", "free", "--", Machine.program("hog"), "--count", "1", "--hold", "60000");
         processes.add(job);
-        String line = job.inputReader().readLine();
-        while (line != null && !line.startsWith("got")) {
-            line = job.inputReader().readLine();
-        }
+        Machine.awaitLine(job, "got ");
 
         assertThat(machine.sluice("ps").lines().getFirst()).doesNotContain("GPU TIME").doesNotContain("ASKED");
     }
@@ -238,9 +231,8 @@ class SharesTest {
 
     @Test
     void shouldShareOnWhenTheAgentIsKilled() throws Exception {
-        Process agent = machine.startSluice("agent");
+        Process agent = machine.startAgent();
         processes.add(agent);
-        assertThat(agent.inputReader().readLine()).startsWith("Planning for the tenants in ");
         job("three", ENDLESS, 500, "--weight", "3");
         job("one", ENDLESS, 500, "--weight", "1");
         for (int look = 0; look < 100 && (onBoard("one").planNanos() == 0 || onBoard("three").planNanos() < 2 * onBoard("one").planNanos()); look++) {
@@ -252,14 +244,12 @@ class SharesTest {
         assertBetween(2.4, 3.6, () -> ratio("three", "one"));
         assertThat(onBoard("three").planNanos()).isEqualTo(plan);
 
-        Process next = machine.startSluice("agent");
-        processes.add(next);
-        assertThat(next.inputReader().readLine()).startsWith("Planning for the tenants in ");
+        processes.add(machine.startAgent());
     }
 
     @Test
     void shouldTakeAPlanBackThatDoesNotKnowWhoJoins() throws Exception {
-        Process agent = machine.startSluice("agent");
+        Process agent = machine.startAgent();
         processes.add(agent);
         job("three", ENDLESS, 500, "--weight", "3");
         for (int look = 0; look < 100 && onBoard("three").planNanos() == 0; look++) {
@@ -268,7 +258,7 @@ class SharesTest {
         assertThat(onBoard("three").planNanos()).isPositive();
         agent.destroyForcibly().waitFor();
         processes.add(machine.startPreloaded(Map.of("SLUICE_WEIGHT", "1", "SLUICE_TENANT", "one"), Machine.program("windows"),
-                directory.resolve("kernels.ptx").toString(), Integer.toString(ENDLESS), "500"));
+                machine.kernels(), Integer.toString(ENDLESS), "500"));
         awaitBegun("one");
         assertThat(onBoard("three").planNanos()).isZero();
         assertBetween(2.4, 3.6, () -> ratio("three", "one"));

@@ -30,10 +30,7 @@ class StatTest {
         Process job = machine.startSluice("run", "--sim", "--name", "job", "--memory", "1g", "--",
                 Machine.program("hog"), "--step", "256m", "--hold", "60000");
         try {
-            String line = job.inputReader().readLine();
-            while (line != null && !line.startsWith("got")) {
-                line = job.inputReader().readLine();
-            }
+            String line = Machine.awaitLine(job, "got ");
             String json = machine.sluice("stat", "job", "--json").output();
             assertThat(json).contains("\"counted\" : true").contains("\"running\" : true");
             assertThat(number(json, "cuInit", "calls")).isEqualTo(2);

@@ -25,10 +25,7 @@ class TenantsTest {
         Process job = machine.startSluice("run", "--sim", "--name", "job", "--memory", "2g", "--",
                 Machine.program("hog"), "--step", "256m", "--count", "4", "--hold", "60000");
         try {
-            String line = job.inputReader().readLine();
-            while (line != null && !line.startsWith("got")) {
-                line = job.inputReader().readLine();
-            }
+            Machine.awaitLine(job, "got ");
             var table = machine.sluice("ps");
             assertThat(table.output()).contains("job").contains("1.0 GiB").contains("2.0 GiB").contains(String.valueOf(job.pid()));
             var json = machine.sluice("ps", "--json");

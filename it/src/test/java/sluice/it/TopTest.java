@@ -31,10 +31,7 @@ class TopTest {
         machine = new Machine(directory).with("LC_ALL", "C.UTF-8").with("TERM", "xterm-256color").with("NO_COLOR", "");
         job = machine.startSluice("run", "--sim", "--name", "job", "--memory", "2g", "--",
                 Machine.program("hog"), "--step", "256m", "--count", "4", "--hold", "600000");
-        String line = job.inputReader().readLine();
-        while (line != null && !line.startsWith("got")) {
-            line = job.inputReader().readLine();
-        }
+        Machine.awaitLine(job, "got ");
         tmux("-u", "-f", "/dev/null", "new-session", "-d", "-s", "top", "-x", "80", "-y", "24", "bash --norc --noprofile");
         type("PS1='ready> '; stty -g > before", "Enter");
         await(screen -> screen.contains("ready>"));

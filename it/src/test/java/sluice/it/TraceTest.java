@@ -11,7 +11,6 @@ import java.util.Map;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
-import sluice.cuda.Driver;
 import sluice.region.Region;
 import sluice.region.SluiceException;
 import sluice.trace.PerfettoFile;
@@ -39,19 +38,16 @@ class TraceTest {
     void start() throws Exception {
         machine = new Machine(directory);
         folder = directory.resolve("trace");
-        try (var text = Driver.class.getResourceAsStream("kernels.ptx")) {
-            Files.copy(text, directory.resolve("kernels.ptx"));
-        }
     }
 
-    private String[] job(long calls, long kernels, String... options) {
+    private String[] job(long calls, long kernels, String... options) throws IOException {
         return jobAt(500, calls, kernels, options);
     }
 
     /// With so many calls of each thread in a millisecond, at most.
-    private String[] jobAt(int perMilli, long calls, long kernels, String... options) {
+    private String[] jobAt(int perMilli, long calls, long kernels, String... options) throws IOException {
         return concat(concat(new String[] {"run", "--sim", "--name", "job"}, options), "--", Machine.program("traced"),
-                directory.resolve("kernels.ptx").toString(), Integer.toString(THREADS), Long.toString(calls), Long.toString(kernels),
+                machine.kernels(), Integer.toString(THREADS), Long.toString(calls), Long.toString(kernels),
                 Integer.toString(perMilli));
     }
 
