@@ -120,7 +120,7 @@ public final class AgentService implements AutoCloseable {
 
     /// The parts that every agent has. Who builds one adds it here.
     public static List<Part> standardParts() {
-        return List.of(new AuditPart(), new Metrics(), new Dashboard(), new RegistrationPart());
+        return List.of(new AuditPart(), new Metrics(), new Dashboard(), new RegistrationPart(), new AlnairPart());
     }
 
     /// All that a config file may say.

@@ -75,10 +75,12 @@ record RegisteringPeer(long uid, Identity process, String cgroup, Optional<Strin
 
     /// Whether any process is in the container with this name.
     static boolean anyIn(String containerName) {
-        return ProcessHandle.allProcesses().anyMatch(process -> {
-            String cgroup = cgroup(process.pid());
-            return new RegisteringPeer(0, new Identity(process.pid()), cgroup, container(cgroup)).containerName().equals(Optional.of(containerName));
-        });
+        return ProcessHandle.allProcesses().anyMatch(process -> containerNameOf(process.pid()).equals(Optional.of(containerName)));
+    }
+
+    static Optional<String> containerNameOf(long pid) {
+        String cgroup = cgroup(pid);
+        return new RegisteringPeer(0, new Identity(pid), cgroup, container(cgroup)).containerName();
     }
 
     private static String digest(String text) {

@@ -1,6 +1,7 @@
 package sluice.agent;
 
 import io.netty.channel.Channel;
+import io.netty.channel.ChannelHandler;
 import io.netty.channel.ChannelInitializer;
 import io.netty.channel.epoll.EpollDomainSocketChannel;
 import io.netty.channel.unix.PeerCredentials;
@@ -11,17 +12,24 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import sluice.region.SluiceException;
 
-/// What a connection of a process that wants a region goes through. The kernel says which process it is; descriptors that it
-/// sends are not taken.
+/// What a connection of a process that registers goes through, by one line. The kernel says which process it is; descriptors that
+/// it sends are not taken.
 final class RegistrationChannel extends ChannelInitializer<Channel> {
-    private static final int LINE_BYTES = 200;
     private static final HttpLimits LIMITS = new HttpLimits(Duration.ofSeconds(2), Duration.ofSeconds(2), 256, 32, 50, 0);
 
-    private final Registrar registrar;
+    private final int lineBytes;
+    private final Protocol protocol;
     private final Peers peers = new Peers(LIMITS);
 
-    RegistrationChannel(Registrar registrar) {
-        this.registrar = registrar;
+    /// @param lineBytes how long a request may be
+    RegistrationChannel(int lineBytes, Protocol protocol) {
+        this.lineBytes = lineBytes;
+        this.protocol = protocol;
+    }
+
+    /// What is made of a line.
+    interface Protocol {
+        ChannelHandler handler(Peers peers, RegisteringPeer peer);
     }
 
     @Override
@@ -41,8 +49,8 @@ final class RegistrationChannel extends ChannelInitializer<Channel> {
         channel.closeFuture().addListener(closed -> peers.disconnect(peer.key(), System.nanoTime()));
         channel.pipeline()
                 .addLast(new RequestDeadline(LIMITS.requestTime()))
-                .addLast(new LineBasedFrameDecoder(LINE_BYTES, true, true))
+                .addLast(new LineBasedFrameDecoder(lineBytes, true, true))
                 .addLast(new StringDecoder(StandardCharsets.ISO_8859_1))
-                .addLast(new RegistrationHandler(registrar, peers, peer));
+                .addLast(protocol.handler(peers, peer));
     }
 }

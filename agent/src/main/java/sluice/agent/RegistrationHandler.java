@@ -15,6 +15,7 @@ import sluice.region.SluiceException;
 final class RegistrationHandler extends SimpleChannelInboundHandler<String> {
     private static final Pattern LABEL = Pattern.compile("[A-Za-z0-9._:/=@+-]{1,63}");
     private static final Pattern UUID = Pattern.compile("[0-9a-f]{32}");
+    static final int LINE_BYTES = 200;
     private static final int REASON_LENGTH = 200;
 
     private final Registrar registrar;

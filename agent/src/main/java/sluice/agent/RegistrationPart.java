@@ -32,7 +32,8 @@ final class RegistrationPart implements Part {
             return;
         }
         registrar = new Registrar(context.directory(), policy.get(), context.machine().events());
-        server = new ApiServer("register", new RegistrationChannel(registrar));
+        server = new ApiServer("register", new RegistrationChannel(RegistrationHandler.LINE_BYTES,
+                (peers, peer) -> new RegistrationHandler(registrar, peers, peer)));
         clock = new Clock("registration", FOLLOW_MILLIS, registrar::follow, context.log());
         Path chosen = context.settings().get(SOCKET);
         Path socket = !chosen.toString().isEmpty() ? chosen
