@@ -326,6 +326,8 @@ static void look_around(sl_lane_gpu_t *gpu, uint64_t now) {
 static uint64_t chunk_of(const sl_lane_t *lane, uint64_t now) {
     const sl_lane_gpu_t *gpu = lane->gpu;
     uint64_t chunk = gpu->dry ? 2 * CHUNK_NANOS : CHUNK_NANOS;
+    if (gpu->unbound)
+        return 2 * CHUNK_NANOS;
     uint64_t quarter = (uint64_t)WINDOW_NANOS * gpu->permille / 4000;
     if (quarter < chunk)
         chunk = quarter > 50 * MICRO ? quarter : 50 * MICRO;

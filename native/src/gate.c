@@ -17,6 +17,7 @@
 #include "tenant.h"
 #include "trace.h"
 #include "turn.h"
+#include "watch.h"
 
 #define MICRO 1000u
 #define MILLI 1000000u
@@ -90,6 +91,7 @@ static void wait_until_known(sl_lane_t *lane, sl_cost_t *cost) {
 
 static void enter_slowly(sl_gate_pass_t *pass, sl_lane_t *lane, sl_cost_t *cost) {
     int saved = errno;
+    sl_watch_held();
     CUstreamCaptureMode mode = relax();
     sl_lane_gpu_t *gpu = lane->gpu;
     pthread_mutex_lock(&gpu->lock);

@@ -11,6 +11,7 @@
 #include "entry.h"
 #include "ledger.h"
 #include "tenant.h"
+#include "watch.h"
 
 #define STRIPES SL_REGION_TRAFFIC_COUNT
 #define STRIPE_CALLS (SL_REGION_CALL_COUNT / STRIPES)
@@ -99,7 +100,7 @@ static void add_entry(sl_profile_sum_t sums[SL_PROFILE_NAMES], unsigned entry) {
     for (unsigned stripe = 0; rule->name != NONE && stripe < STRIPES; stripe++) {
         const sl_region_call_t *call = &sl_tenant.region.calls[stripe * STRIPE_CALLS + entry];
         uint64_t calls = atomic_load_explicit(&call->calls, memory_order_relaxed);
-        uint64_t nanos = atomic_load_explicit(&call->nanos, memory_order_relaxed);
+        uint64_t nanos = sl_watch_nanos(call);
         sums[rule->name].calls += calls;
         sums[rule->name].nanos += nanos;
         if (rule->as_well != NONE) {

@@ -1,8 +1,10 @@
 /* watch: every call of the program is counted in the region, and told to who asked for more.
  *
  * A thread counts in a stripe of the region that it takes on its first call as a part of a tenant, and keeps. Nobody else writes
- * there, so a sum is a load and a store: an instruction that locks the bus would wait until the GPU has got what the driver just
- * wrote to it (seen on an H200: 100 ns after each launch). Threads that find no free stripe share the first one. */
+ * there, so a sum is a load and a store. Threads that find no free stripe share the first one.
+ *
+ * Seen on an H200's host: to read the processor's counter before and after a launch costs 60 ns, to count it without less than 10. So
+ * of the quick calls only some are timed. */
 #define _GNU_SOURCE
 #include "watch.h"
 
@@ -21,24 +23,14 @@
 _Static_assert(SL_ENTRY_COUNT <= STRIPE_CALLS, "one record for each entry point in each stripe");
 
 SL_HOT_DATA _Atomic unsigned sl_watch_sinks = SL_SINK_NO_COUNTER;
-
-static __thread __attribute__((tls_model("initial-exec"))) struct {
-    sl_region_call_t *calls; /* NULL: not a part of a tenant, as far as this thread has seen */
-    sl_region_traffic_t *traffic;
-    bool shared;
-} place;
+static const _Atomic uint32_t no_epoch = 1;
+SL_HOT_DATA sl_watch_epoch_t sl_watch_epoch = {&no_epoch, 1};
+__thread sl_watch_place_t sl_watch_place;
 
 static void take_place(const sl_region_t *region, unsigned stripe) {
-    place.shared = stripe == 0;
-    place.traffic = &region->traffic[stripe];
-    place.calls = &region->calls[stripe * STRIPE_CALLS];
+    sl_watch_place = (sl_watch_place_t){
+        .calls = &region->calls[stripe * STRIPE_CALLS], .traffic = &region->traffic[stripe], .random = stripe, .shared = stripe == 0};
 }
-
-static const _Atomic uint32_t no_epoch = 1;
-static struct {
-    const _Atomic uint32_t *_Atomic now; /* of the tenant's limits */
-    _Atomic uint32_t seen;
-} epoch = {&no_epoch, 1};
 
 void sl_watch_switch(unsigned sink, bool on) {
     if (on)
@@ -52,7 +44,7 @@ void sl_watch_start(void) {
 }
 
 void sl_watch_forget(void) {
-    if (place.calls)
+    if (sl_watch_place.calls)
         take_place(&sl_tenant.region, 0); /* the other one is the parent's */
     sl_clock_forget();
     sl_trace_forget();
@@ -62,8 +54,8 @@ void sl_watch_forget(void) {
 static void decide(void) {
     int saved = errno;
     const _Atomic uint32_t *limits_epoch = &sl_tenant.region.limits->epoch;
-    atomic_store(&epoch.seen, atomic_load_explicit(limits_epoch, memory_order_acquire));
-    atomic_store(&epoch.now, limits_epoch);
+    atomic_store(&sl_watch_epoch.seen, atomic_load_explicit(limits_epoch, memory_order_acquire));
+    atomic_store(&sl_watch_epoch.now, limits_epoch);
     sl_trace_decide();
     errno = saved;
 }
@@ -103,7 +95,7 @@ static bool find_place(void) {
     if (atomic_load_explicit(&sl_tenant.state, memory_order_acquire) != SL_TENANT_ATTACHED)
         return false;
     const sl_region_t *region = &sl_tenant.region;
-    if (atomic_load_explicit(&epoch.now, memory_order_relaxed) == &no_epoch)
+    if (atomic_load_explicit(&sl_watch_epoch.now, memory_order_relaxed) == &no_epoch)
         decide();
     if (!same_entries(region))
         return false;
@@ -114,65 +106,73 @@ static bool find_place(void) {
     return true;
 }
 
-static inline void add(_Atomic uint64_t *sum, uint64_t value) {
-    if (SL_UNLIKELY(place.shared))
-        atomic_fetch_add_explicit(sum, value, memory_order_relaxed);
-    else
-        atomic_store_explicit(sum, atomic_load_explicit(sum, memory_order_relaxed) + value, memory_order_relaxed);
-}
-
 static inline bool has_failed(int status) {
     return status != CUDA_SUCCESS && status != CUDA_ERROR_NOT_READY;
 }
 
-static inline bool limits_have_changed(void) {
-    const _Atomic uint32_t *limits_epoch = atomic_load_explicit(&epoch.now, memory_order_relaxed);
-    return atomic_load_explicit(limits_epoch, memory_order_relaxed) != atomic_load_explicit(&epoch.seen, memory_order_relaxed);
-}
-
-static __attribute__((noinline)) void count_rare(sl_region_call_t *call, uint64_t nanos, int status) {
+static __attribute__((noinline)) void note_longest(sl_region_call_t *call, uint64_t nanos) {
     uint64_t longest = atomic_load_explicit(&call->longest_nanos, memory_order_relaxed);
     while (nanos > longest && !atomic_compare_exchange_weak_explicit(&call->longest_nanos, &longest, nanos, memory_order_relaxed,
                                                                      memory_order_relaxed))
         ;
+}
+
+static inline void add_time(sl_region_call_t *call, uint64_t ticks, bool sampled) {
+    uint64_t nanos = sl_clock_nanos(ticks);
+    sl_watch_add(sampled ? &call->sampled_calls : &call->timed_calls, 1);
+    sl_watch_add(sampled ? &call->sampled_nanos : &call->timed_nanos, nanos);
+    if (SL_UNLIKELY(nanos > atomic_load_explicit(&call->longest_nanos, memory_order_relaxed)))
+        note_longest(call, nanos);
+}
+
+void sl_watch_count_rare(sl_region_call_t *call, int status) {
+    uint64_t held = sl_watch_place.held_ticks, now = sl_clock_ticks();
+    sl_watch_place.held_ticks = 0;
+    if (held)
+        add_time(call, now > held ? now - held : 0, false);
     if (has_failed(status))
-        add(&call->failed, 1);
+        sl_watch_add(&call->failed, 1);
 }
 
 static inline void count_bytes(unsigned entry, int status, uint64_t bytes, unsigned direction) {
     if (!bytes || status != CUDA_SUCCESS)
         return;
-    add(&place.calls[entry].bytes, bytes);
+    sl_watch_add(&sl_watch_place.calls[entry].bytes, bytes);
     if (direction != SL_DIRECTION_NONE)
-        add(&place.traffic->to_gpu_bytes + (direction - SL_DIRECTION_TO_GPU), bytes);
+        sl_watch_add(&sl_watch_place.traffic->to_gpu_bytes + (direction - SL_DIRECTION_TO_GPU), bytes);
 }
 
-/* Calls nobody in the ordinary case, so that nothing has to be saved. */
-static inline void count(uint64_t begin, uint64_t end, unsigned entry, int status) {
-    uint64_t nanos = sl_clock_nanos(end > begin ? end - begin : 0);
-    sl_region_call_t *call = &place.calls[entry];
-    add(&call->calls, 1);
-    add(&call->nanos, nanos);
-    bool longer = nanos > atomic_load_explicit(&call->longest_nanos, memory_order_relaxed);
-    if (SL_UNLIKELY(longer || status != CUDA_SUCCESS))
-        count_rare(call, nanos, status);
+static inline void count(uint64_t begin, uint64_t end, unsigned entry, int status, bool sampled) {
+    sl_region_call_t *call = &sl_watch_place.calls[entry];
+    sl_watch_place.held_ticks = 0;
+    sl_watch_add(&call->calls, 1);
+    add_time(call, end > begin ? end - begin : 0, sampled);
+    if (SL_UNLIKELY(has_failed(status)))
+        sl_watch_add(&call->failed, 1);
+}
+
+/* The distance is a matter of chance, so that it never goes together with what the program does. */
+static void choose_next(void) {
+    if (sl_watch_place.untimed)
+        return;
+    sl_watch_place.random = sl_watch_place.random * 1664525u + 1013904223u;
+    sl_watch_place.untimed = 8 + (sl_watch_place.random >> 28);
 }
 
 static inline bool is_ready(uint64_t end) {
-    return place.calls && end < atomic_load_explicit(&sl_clock_next_look, memory_order_relaxed);
+    return sl_watch_place.calls && end < atomic_load_explicit(&sl_clock_next_look, memory_order_relaxed);
 }
 
-/* Whether the tenant's limits ask for a trace is seen when the clock is looked at, so that a call need not read them. */
 static bool make_ready(uint64_t end) {
     bool counts = atomic_load_explicit(&sl_clock_counts, memory_order_relaxed);
     bool late = end >= atomic_load_explicit(&sl_clock_next_look, memory_order_relaxed);
     if (counts && late)
         sl_clock_look();
-    if ((!counts || late) && limits_have_changed())
+    if (sl_watch_limits_changed())
         decide();
-    if (!place.calls && atomic_load(&sl_watch_sinks) & SL_SINK_PROFILE)
+    if (!sl_watch_place.calls && atomic_load(&sl_watch_sinks) & SL_SINK_PROFILE)
         sl_tenant_attach(); /* its sums are those of the tenant, look-ups before cuInit included */
-    return place.calls || find_place();
+    return sl_watch_place.calls || find_place();
 }
 
 /* The first call of a thread as a part of its tenant. Where that is the call that attached the process, the trace could not
@@ -182,7 +182,7 @@ static __attribute__((noinline, cold)) void end_slowly(uint64_t begin, uint64_t 
     unsigned before = atomic_load(&sl_watch_sinks);
     sl_watch_detail_t detail = {.bytes = bytes, .direction = (uint8_t)direction};
     if (make_ready(end)) {
-        count(begin, end, entry, status);
+        count(begin, end, entry, status, false);
         count_bytes(entry, status, bytes, direction);
     }
     unsigned sinks = atomic_load(&sl_watch_sinks);
@@ -196,7 +196,7 @@ SL_HOT void sl_watch_end(uint64_t begin, unsigned entry, int status) {
     uint64_t end = sl_clock_counter();
     if (SL_UNLIKELY(!is_ready(end)))
         return end_slowly(begin, end, entry, status, 0, SL_DIRECTION_NONE);
-    count(begin, end, entry, status);
+    count(begin, end, entry, status, false);
 }
 
 SL_HOT void sl_watch_end_bytes(uint64_t begin, unsigned entry, int status, uint64_t bytes) {
@@ -208,20 +208,29 @@ SL_HOT void sl_watch_end_copy(uint64_t begin, unsigned entry, int status, uint64
     if (SL_UNLIKELY(!is_ready(end)))
         return end_slowly(begin, end, entry, status, bytes, direction);
     count_bytes(entry, status, bytes, direction);
-    count(begin, end, entry, status);
+    count(begin, end, entry, status, false);
 }
 
 void sl_watch_tell(uint64_t begin, unsigned entry, int status, const sl_watch_detail_t *detail) {
     uint64_t end = sl_clock_ticks();
-    if (make_ready(end)) {
-        count(begin, end, entry, status);
-        count_bytes(entry, status, detail->bytes, detail->direction);
-    }
     unsigned sinks = atomic_load_explicit(&sl_watch_sinks, memory_order_relaxed);
+    bool sampled = detail->quick && !sinks && !sl_watch_place.held_ticks;
+    if (make_ready(end)) {
+        count(begin, end, entry, status, sampled);
+        count_bytes(entry, status, detail->bytes, detail->direction);
+        choose_next();
+    }
+    sinks = atomic_load_explicit(&sl_watch_sinks, memory_order_relaxed);
     if (sinks & SL_SINK_TRACE)
         sl_trace_call(entry, begin, end, status, detail);
     if (sinks & SL_SINK_PROFILE)
         sl_profile_call(entry, begin, end, status, detail);
     if (sinks & SL_SINK_NO_COUNTER && atomic_load(&sl_clock_counts))
         sl_watch_switch(SL_SINK_NO_COUNTER, false);
+}
+
+uint64_t sl_watch_nanos(const sl_region_call_t *call) {
+    uint64_t timed = call->timed_calls, sampled = call->sampled_calls, calls = call->calls;
+    double mean = sampled ? (double)call->sampled_nanos / (double)sampled : 0;
+    return call->timed_nanos + (uint64_t)(mean * (double)(calls > timed ? calls - timed : 0));
 }

@@ -12,6 +12,7 @@
 
 #include "clock.h"
 #include "entry.h"
+#include "region_layout.h"
 
 /* What a call does. */
 enum {
@@ -46,6 +47,7 @@ typedef struct {
     uint64_t address;  /* of memory that was taken or given back; else 0 */
     uint8_t kind;
     uint8_t direction;
+    bool quick; /* see sl_watch_untimed */
 } sl_watch_detail_t;
 
 /* Who is told of each call, besides the counters. With none of them the generated wrappers take the short way, which needs
@@ -61,6 +63,61 @@ void sl_watch_forget(void);
 
 static inline bool sl_watch_is_told(void) {
     return SL_UNLIKELY(atomic_load_explicit(&sl_watch_sinks, memory_order_relaxed) != 0);
+}
+
+/* The limits of the tenant that were looked at last; a trace may have been asked for since. */
+typedef struct {
+    const _Atomic uint32_t *_Atomic now;
+    _Atomic uint32_t seen;
+} sl_watch_epoch_t;
+extern sl_watch_epoch_t sl_watch_epoch;
+
+static inline bool sl_watch_limits_changed(void) {
+    const _Atomic uint32_t *now = atomic_load_explicit(&sl_watch_epoch.now, memory_order_relaxed);
+    return atomic_load_explicit(now, memory_order_relaxed) != atomic_load_explicit(&sl_watch_epoch.seen, memory_order_relaxed);
+}
+
+/* Where the calling thread counts. */
+typedef struct {
+    sl_region_call_t *calls; /* NULL: not a part of a tenant, as far as this thread has seen */
+    sl_region_traffic_t *traffic;
+    uint64_t held_ticks;     /* since when the call under way was looked at closely by the gate; 0 = it was not */
+    uint32_t untimed;        /* so many quick calls come before one is timed */
+    uint32_t random;
+    bool shared;             /* other threads count there too */
+} sl_watch_place_t;
+extern __thread sl_watch_place_t sl_watch_place __attribute__((tls_model("initial-exec")));
+
+static inline void sl_watch_add(_Atomic uint64_t *sum, uint64_t value) {
+    if (SL_UNLIKELY(sl_watch_place.shared))
+        atomic_fetch_add_explicit(sum, value, memory_order_relaxed);
+    else
+        atomic_store_explicit(sum, atomic_load_explicit(sum, memory_order_relaxed) + value, memory_order_relaxed);
+}
+
+/* For a call that is quick but for what the gate holds it: to read the clock twice would cost more than all else, so only now
+ * and then one is timed. Gives where to count the call; NULL: it is the first, or one to be timed or told of. */
+static inline sl_region_call_t *sl_watch_untimed(unsigned entry) {
+    if (SL_UNLIKELY(sl_watch_place.untimed == 0) || sl_watch_is_told() || SL_UNLIKELY(sl_watch_limits_changed()))
+        return NULL;
+    sl_region_call_t *call = &sl_watch_place.calls[entry];
+    if (SL_UNLIKELY(atomic_load_explicit(&call->sampled_calls, memory_order_relaxed) == 0))
+        return NULL;
+    sl_watch_place.untimed--;
+    return call;
+}
+
+void sl_watch_count_rare(sl_region_call_t *call, int status);
+static inline void sl_watch_count(sl_region_call_t *call, int status) {
+    sl_watch_add(&call->calls, 1);
+    if (SL_UNLIKELY(status != CUDA_SUCCESS || sl_watch_place.held_ticks))
+        sl_watch_count_rare(call, status);
+}
+
+/* The gate looks closely at the call under way, so it may take any time. */
+static inline void sl_watch_held(void) {
+    if (!sl_watch_place.held_ticks)
+        sl_watch_place.held_ticks = sl_clock_ticks() | 1;
 }
 
 /* For the generated details. */
@@ -88,6 +145,9 @@ static inline unsigned sl_watch_direction(int from, int to) {
         return to == HOST ? SL_DIRECTION_HOST : SL_DIRECTION_TO_GPU;
     return to == HOST ? SL_DIRECTION_FROM_GPU : SL_DIRECTION_ON_GPU;
 }
+
+/* How long all the calls took, with what the timed ones tell about the others. */
+uint64_t sl_watch_nanos(const sl_region_call_t *call);
 
 /* After a call that began at this reading of the counter: counts it. */
 void sl_watch_end(uint64_t begin_ticks, unsigned entry, int status);

@@ -84,7 +84,7 @@ static void use_fake_driver(void) {
 }
 
 typedef struct {
-    uint64_t calls, failed, nanos, longest_nanos, bytes;
+    uint64_t calls, failed, timed_calls, timed_nanos, sampled_calls, sampled_nanos, longest_nanos, bytes;
 } sum_t;
 
 static sum_t sum_of(unsigned entry) {
@@ -93,7 +93,10 @@ static sum_t sum_of(unsigned entry) {
         const sl_region_call_t *call = &sl_tenant.region.calls[stripe * STRIPE_CALLS + entry];
         sum.calls += call->calls;
         sum.failed += call->failed;
-        sum.nanos += call->nanos;
+        sum.timed_calls += call->timed_calls;
+        sum.timed_nanos += call->timed_nanos;
+        sum.sampled_calls += call->sampled_calls;
+        sum.sampled_nanos += call->sampled_nanos;
         sum.longest_nanos = call->longest_nanos > sum.longest_nanos ? call->longest_nanos : sum.longest_nanos;
         sum.bytes += call->bytes;
     }
@@ -142,24 +145,53 @@ static void should_count_calls_errors_and_time(void) {
     for (int i = 0; i < 1000; i++)
         CHECK(cuDriverGetVersion(&version) == CUDA_SUCCESS);
     sum_t sum = sum_of(SL_ENTRY_cuDriverGetVersion);
-    CHECK(sum.calls == 1000 && sum.failed == 0 && sum.nanos > 0 && sum.longest_nanos <= sum.nanos);
+    CHECK(sum.calls == 1000 && sum.failed == 0 && sum.timed_calls == 1000 && sum.longest_nanos <= sum.timed_nanos);
     next_status = CUDA_ERROR_NOT_READY;
     CHECK(cuStreamQuery(NULL) == CUDA_ERROR_NOT_READY);
     CHECK(sum_of(SL_ENTRY_cuStreamQuery).failed == 0, "work that is not ready is no error");
     next_status = 1;
     CHECK(cuStreamQuery(NULL) == 1 && errno == 77);
     next_status = CUDA_SUCCESS;
-    uint64_t before = sum_of(SL_ENTRY_cuStreamQuery).nanos, start = sl_os_nanos();
+    CHECK(sum_of(SL_ENTRY_cuStreamQuery).calls == 2 && sum_of(SL_ENTRY_cuStreamQuery).failed == 1);
+    CHECK(sum_of(SL_ENTRY_cuStreamQuery_ptsz).calls == 0);
+    uint64_t before = sum_of(SL_ENTRY_cuDriverGetVersion).timed_nanos, start = sl_os_nanos();
     sleep_micros = 5000;
-    cuStreamQuery(NULL);
+    cuDriverGetVersion(&version);
     sleep_micros = 0;
     uint64_t took = sl_os_nanos() - start;
-    sum = sum_of(SL_ENTRY_cuStreamQuery);
-    CHECK(sum.calls == 3 && sum.failed == 1);
-    CHECK(sum.nanos - before >= 49 * MILLI / 10 && sum.nanos - before <= took + took / 50, "%llu of %llu ns",
-          (unsigned long long)(sum.nanos - before), (unsigned long long)took);
+    sum = sum_of(SL_ENTRY_cuDriverGetVersion);
+    CHECK(sum.timed_nanos - before >= 49 * MILLI / 10 && sum.timed_nanos - before <= took + took / 50, "%llu of %llu ns",
+          (unsigned long long)(sum.timed_nanos - before), (unsigned long long)took);
     CHECK(sum.longest_nanos >= 49 * MILLI / 10);
-    CHECK(sum_of(SL_ENTRY_cuStreamQuery_ptsz).calls == 0);
+}
+
+/* As the gate does with every 50th call, which then waits. */
+static CUresult fake_held_query(CUstream stream) {
+    static int calls;
+    if (++calls % 50 == 0)
+        sl_watch_held();
+    sleep_micros = calls % 50 == 0 ? 2000 : 50;
+    return fake_query(stream);
+}
+
+static void should_time_some_quick_calls_and_all_that_are_held(void) {
+    enum { QUICK = 2000 };
+    real.cuStreamQuery = fake_held_query;
+    sum_t before = sum_of(SL_ENTRY_cuStreamQuery);
+    uint64_t start = sl_os_nanos();
+    for (int i = 0; i < QUICK; i++)
+        cuStreamQuery(NULL);
+    double took = (double)(sl_os_nanos() - start);
+    real.cuStreamQuery = fake_query;
+    sleep_micros = 0;
+    sum_t sum = sum_of(SL_ENTRY_cuStreamQuery);
+    uint64_t held = sum.timed_calls - before.timed_calls, sampled = sum.sampled_calls - before.sampled_calls;
+    CHECK(sum.calls - before.calls == QUICK && held == QUICK / 50, "%llu held", (unsigned long long)held);
+    CHECK(sum.timed_nanos - before.timed_nanos >= held * 2 * MILLI && sum.longest_nanos >= 2 * MILLI);
+    CHECK(sampled > QUICK / 24 && sampled < QUICK / 8, "%llu timed", (unsigned long long)sampled);
+    double mean = (double)(sum.sampled_nanos - before.sampled_nanos) / (double)sampled;
+    double all = (double)(sum.timed_nanos - before.timed_nanos) + mean * (double)(QUICK - held);
+    CHECK(all > 0.5 * took && all < 2 * took, "%g of %g ns", all, took);
 }
 
 static void should_count_bytes_by_direction(void) {
@@ -259,6 +291,7 @@ int main(void) {
     setenv("SLUICE_TENANT", "watched", 1);
     CHECK(sl_tenant_attach() == SL_TENANT_ATTACHED);
     RUN(should_count_calls_errors_and_time);
+    RUN(should_time_some_quick_calls_and_all_that_are_held);
     RUN(should_count_bytes_by_direction);
     RUN(should_lose_no_call_of_many_threads_and_processes);
     RUN(should_tell_the_detail_to_who_asked);

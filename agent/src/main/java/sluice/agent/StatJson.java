@@ -63,6 +63,7 @@ public final class StatJson {
         json.writeStringProperty("name", count.name());
         json.writeNumberProperty("calls", count.calls());
         json.writeNumberProperty("failed", count.failed());
+        json.writeNumberProperty("timedCalls", count.timedCalls());
         json.writeNumberProperty("nanos", count.nanos());
         json.writeNumberProperty("longestNanos", count.longestNanos());
         json.writeNumberProperty("bytes", count.bytes());

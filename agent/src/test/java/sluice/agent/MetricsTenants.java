@@ -106,7 +106,8 @@ final class MetricsTenants {
         CallView call = CallView.at(segment, ownStripe + CallTable.NAMES.indexOf(function));
         call.calls(calls);
         call.failed(failed);
-        call.nanos(calls * 1_000_000);
+        call.timedCalls(calls);
+        call.timedNanos(calls * 1_000_000);
     }
 
     /// Puts tenants on the board of their GPU, in the order of their files.

@@ -115,13 +115,18 @@ final class StatText {
                 1e9 * (count.calls() - before.getOrDefault(count.name(), 0L)) / (calls.readNanos() - earlier.readNanos())));
         counts.stream().limit(top == 0 ? counts.size() : top).forEach(count -> table.row(count.name(), Long.toString(count.calls()),
                 rate.apply(count), count.failed() == 0 ? Table.NOTHING : Long.toString(count.failed()),
-                Text.callTime(count.nanos()), Text.callTime(count.meanNanos()), Text.callTime(count.longestNanos()),
+                time(count, count.nanos()), time(count, count.meanNanos()), Text.callTime(count.longestNanos()),
                 count.bytes() == 0 ? Table.NOTHING : Size.format(count.bytes())));
         table.omitIfEmpty("IN A SECOND");
         append(table);
         if (top != 0 && counts.size() > top) {
             lines.add("and " + (counts.size() - top) + " more; --top 0 shows all");
         }
+    }
+
+    /// Of quick calls only some are timed.
+    private static String time(CallCount count, long nanos) {
+        return (count.estimated() ? "~" : "") + Text.callTime(nanos);
     }
 
     private void append(Table table) {

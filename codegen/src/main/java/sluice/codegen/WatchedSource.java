@@ -5,15 +5,19 @@ import java.util.stream.Collectors;
 
 /// The exported wrappers of libcuda's entry points: each call is forwarded, to its hook where it has one, and watched.
 ///
-/// While nobody wants the detail, nothing has to be kept over the call but the time at which it began. The long way is a
-/// function of its own, also for what the driver lacks or has not loaded.
+/// While nobody wants the detail, nothing has to be kept over the call but the time at which it began, or, for most of the
+/// quick calls, where it is counted. The long way is a function of its own, also for what the driver lacks or has not loaded.
 final class WatchedSource {
+    private static final String QUICK = "cuCtx(Get.*|SetCurrent|PushCurrent|PopCurrent)|cuDeviceGet.*|cuPointerGet.*"
+            + "|cuStream(Get.*|IsCapturing|Query|WaitEvent)|cuEvent(Query|Record.*)|cuFuncGetAttribute";
+
     private WatchedSource() {}
 
     static String wrapper(ApiSpec cuda, Symbol symbol) {
         var name = symbol.name();
         var arguments = Parameter.names(symbol.entry().parameters());
         var detail = CallDetail.of(cuda, symbol);
+        var quick = isQuick(symbol.entry());
         return """
                 %1$s
                 __attribute__((noinline, cold)) static %2$s {
@@ -23,10 +27,9 @@ final class WatchedSource {
                     return status;
                 }
                 static %6$s {
-                    if (%10$s)
+                    %10$s
                         return told_%4$s(%7$s);
-                    uint64_t begin = sl_clock_counter();
-                    CUresult status = %11$s;
+                    %12$sCUresult status = %11$s;
                     %8$s;
                     return status;
                 }
@@ -35,13 +38,14 @@ final class WatchedSource {
                 cuda.prototype(symbol, "told_" + name),
                 (symbol.entry().hooked() ? "hook_" : "forward_") + name + "(" + arguments + ")",
                 name,
-                fields(detail),
+                fields(detail, quick),
                 cuda.prototype(symbol, "entry_" + name),
                 arguments,
-                end(detail, name),
+                quick ? "sl_watch_count(call, status)" : end(detail, name),
                 cuda.prototype(symbol, name),
-                symbol.entry().hooked() ? "sl_watch_is_told()" : "sl_watch_is_told() || SL_UNLIKELY(!real." + name + ")",
-                (symbol.entry().hooked() ? "hook_" : "real.") + name + "(" + arguments + ")").stripLeading();
+                goesTheLongWay(symbol, quick),
+                (symbol.entry().hooked() ? "hook_" : "real.") + name + "(" + arguments + ")",
+                quick ? "" : "uint64_t begin = sl_clock_counter();\n    ").stripLeading();
     }
 
     private static String forward(ApiSpec cuda, Symbol symbol, String arguments) {
@@ -49,6 +53,19 @@ final class WatchedSource {
                 static inline %1$s {
                     return SL_UNLIKELY(!SL_DRIVER_HAS(%2$s)) ? CUDA_ERROR_NOT_FOUND : real.%2$s(%3$s);
                 }""".formatted(cuda.prototype(symbol, "forward_" + symbol.name()), symbol.name(), arguments);
+    }
+
+    private static String goesTheLongWay(Symbol symbol, boolean quick) {
+        var lacking = symbol.entry().hooked() ? "" : " || SL_UNLIKELY(!real." + symbol.name() + ")";
+        if (quick) {
+            return "sl_region_call_t *call = sl_watch_untimed(SL_ENTRY_" + symbol.name() + ");\n    if (SL_UNLIKELY(!call)" + lacking + ")";
+        }
+        return "if (sl_watch_is_told()" + lacking + ")";
+    }
+
+    /// Launches, and what frameworks ask of the driver thousands of times in a second: not to be timed each time.
+    private static boolean isQuick(EntryPoint entry) {
+        return CallKind.of(entry) == CallKind.KERNEL || entry.apiName().matches(QUICK);
     }
 
     private static String end(CallDetail detail, String name) {
@@ -59,11 +76,14 @@ final class WatchedSource {
         return detail.bytes().map(bytes -> "sl_watch_end_bytes" + head + ", " + bytes + ")").orElse("sl_watch_end" + head + ")");
     }
 
-    private static String fields(CallDetail detail) {
+    private static String fields(CallDetail detail, boolean quick) {
         var fields = new ArrayList<String>();
         fields.add(".kind = SL_DETAIL_" + detail.kind());
         detail.bytes().ifPresent(bytes -> fields.add(".bytes = " + bytes));
         detail.direction().ifPresent(direction -> fields.add(".direction = " + direction));
+        if (quick) {
+            fields.add(".quick = true");
+        }
         detail.others().forEach((field, value) -> fields.add("." + field + " = " + value));
         return fields.stream().collect(Collectors.joining(", "));
     }

@@ -232,15 +232,15 @@ SL_EXPORT CUresult cuMemBatchDecompressAsync(void *paramsArray, size_t count, CU
 __attribute__((noinline, cold)) static CUresult told_cuLaunchEverywhere(unsigned int numDevices) {
     uint64_t begin = sl_clock_ticks();
     CUresult status = hook_cuLaunchEverywhere(numDevices);
-    sl_watch_tell(begin, SL_ENTRY_cuLaunchEverywhere, status, &(sl_watch_detail_t){.kind = SL_DETAIL_KERNEL, .stream = sl_watch_stream(NULL, false)});
+    sl_watch_tell(begin, SL_ENTRY_cuLaunchEverywhere, status, &(sl_watch_detail_t){.kind = SL_DETAIL_KERNEL, .quick = true, .stream = sl_watch_stream(NULL, false)});
     return status;
 }
 static CUresult entry_cuLaunchEverywhere(unsigned int numDevices) {
-    if (sl_watch_is_told())
+    sl_region_call_t *call = sl_watch_untimed(SL_ENTRY_cuLaunchEverywhere);
+    if (SL_UNLIKELY(!call))
         return told_cuLaunchEverywhere(numDevices);
-    uint64_t begin = sl_clock_counter();
     CUresult status = hook_cuLaunchEverywhere(numDevices);
-    sl_watch_end(begin, SL_ENTRY_cuLaunchEverywhere, status);
+    sl_watch_count(call, status);
     return status;
 }
 SL_EXPORT CUresult cuLaunchEverywhere(unsigned int numDevices) __attribute__((alias("entry_cuLaunchEverywhere")));
@@ -248,15 +248,15 @@ SL_EXPORT CUresult cuLaunchEverywhere(unsigned int numDevices) __attribute__((al
 __attribute__((noinline, cold)) static CUresult told_cuLaunchKernel(CUfunction f, unsigned int gridDimX, unsigned int gridDimY, unsigned int gridDimZ, unsigned int blockDimX, unsigned int blockDimY, unsigned int blockDimZ, unsigned int sharedMemBytes, CUstream hStream) {
     uint64_t begin = sl_clock_ticks();
     CUresult status = hook_cuLaunchKernel(f, gridDimX, gridDimY, gridDimZ, blockDimX, blockDimY, blockDimZ, sharedMemBytes, hStream);
-    sl_watch_tell(begin, SL_ENTRY_cuLaunchKernel, status, &(sl_watch_detail_t){.kind = SL_DETAIL_KERNEL, .stream = sl_watch_stream(hStream, false), .function = (uintptr_t)f, .grid = {gridDimX, gridDimY, gridDimZ}, .block = {blockDimX, blockDimY, blockDimZ}, .shared_bytes = sharedMemBytes});
+    sl_watch_tell(begin, SL_ENTRY_cuLaunchKernel, status, &(sl_watch_detail_t){.kind = SL_DETAIL_KERNEL, .quick = true, .stream = sl_watch_stream(hStream, false), .function = (uintptr_t)f, .grid = {gridDimX, gridDimY, gridDimZ}, .block = {blockDimX, blockDimY, blockDimZ}, .shared_bytes = sharedMemBytes});
     return status;
 }
 static CUresult entry_cuLaunchKernel(CUfunction f, unsigned int gridDimX, unsigned int gridDimY, unsigned int gridDimZ, unsigned int blockDimX, unsigned int blockDimY, unsigned int blockDimZ, unsigned int sharedMemBytes, CUstream hStream) {
-    if (sl_watch_is_told())
+    sl_region_call_t *call = sl_watch_untimed(SL_ENTRY_cuLaunchKernel);
+    if (SL_UNLIKELY(!call))
         return told_cuLaunchKernel(f, gridDimX, gridDimY, gridDimZ, blockDimX, blockDimY, blockDimZ, sharedMemBytes, hStream);
-    uint64_t begin = sl_clock_counter();
     CUresult status = hook_cuLaunchKernel(f, gridDimX, gridDimY, gridDimZ, blockDimX, blockDimY, blockDimZ, sharedMemBytes, hStream);
-    sl_watch_end(begin, SL_ENTRY_cuLaunchKernel, status);
+    sl_watch_count(call, status);
     return status;
 }
 SL_EXPORT CUresult cuLaunchKernel(CUfunction f, unsigned int gridDimX, unsigned int gridDimY, unsigned int gridDimZ, unsigned int blockDimX, unsigned int blockDimY, unsigned int blockDimZ, unsigned int sharedMemBytes, CUstream hStream) __attribute__((alias("entry_cuLaunchKernel")));
@@ -264,15 +264,15 @@ SL_EXPORT CUresult cuLaunchKernel(CUfunction f, unsigned int gridDimX, unsigned 
 __attribute__((noinline, cold)) static CUresult told_cuLaunchKernel_ptsz(CUfunction f, unsigned int gridDimX, unsigned int gridDimY, unsigned int gridDimZ, unsigned int blockDimX, unsigned int blockDimY, unsigned int blockDimZ, unsigned int sharedMemBytes, CUstream hStream) {
     uint64_t begin = sl_clock_ticks();
     CUresult status = hook_cuLaunchKernel_ptsz(f, gridDimX, gridDimY, gridDimZ, blockDimX, blockDimY, blockDimZ, sharedMemBytes, hStream);
-    sl_watch_tell(begin, SL_ENTRY_cuLaunchKernel_ptsz, status, &(sl_watch_detail_t){.kind = SL_DETAIL_KERNEL, .stream = sl_watch_stream(hStream, true), .function = (uintptr_t)f, .grid = {gridDimX, gridDimY, gridDimZ}, .block = {blockDimX, blockDimY, blockDimZ}, .shared_bytes = sharedMemBytes});
+    sl_watch_tell(begin, SL_ENTRY_cuLaunchKernel_ptsz, status, &(sl_watch_detail_t){.kind = SL_DETAIL_KERNEL, .quick = true, .stream = sl_watch_stream(hStream, true), .function = (uintptr_t)f, .grid = {gridDimX, gridDimY, gridDimZ}, .block = {blockDimX, blockDimY, blockDimZ}, .shared_bytes = sharedMemBytes});
     return status;
 }
 static CUresult entry_cuLaunchKernel_ptsz(CUfunction f, unsigned int gridDimX, unsigned int gridDimY, unsigned int gridDimZ, unsigned int blockDimX, unsigned int blockDimY, unsigned int blockDimZ, unsigned int sharedMemBytes, CUstream hStream) {
-    if (sl_watch_is_told())
+    sl_region_call_t *call = sl_watch_untimed(SL_ENTRY_cuLaunchKernel_ptsz);
+    if (SL_UNLIKELY(!call))
         return told_cuLaunchKernel_ptsz(f, gridDimX, gridDimY, gridDimZ, blockDimX, blockDimY, blockDimZ, sharedMemBytes, hStream);
-    uint64_t begin = sl_clock_counter();
     CUresult status = hook_cuLaunchKernel_ptsz(f, gridDimX, gridDimY, gridDimZ, blockDimX, blockDimY, blockDimZ, sharedMemBytes, hStream);
-    sl_watch_end(begin, SL_ENTRY_cuLaunchKernel_ptsz, status);
+    sl_watch_count(call, status);
     return status;
 }
 SL_EXPORT CUresult cuLaunchKernel_ptsz(CUfunction f, unsigned int gridDimX, unsigned int gridDimY, unsigned int gridDimZ, unsigned int blockDimX, unsigned int blockDimY, unsigned int blockDimZ, unsigned int sharedMemBytes, CUstream hStream) __attribute__((alias("entry_cuLaunchKernel_ptsz")));
@@ -283,15 +283,15 @@ static inline CUresult forward_cuDeviceGetUuid(CUuuid *uuid, CUdevice dev) {
 __attribute__((noinline, cold)) static CUresult told_cuDeviceGetUuid(CUuuid *uuid, CUdevice dev) {
     uint64_t begin = sl_clock_ticks();
     CUresult status = forward_cuDeviceGetUuid(uuid, dev);
-    sl_watch_tell(begin, SL_ENTRY_cuDeviceGetUuid, status, &(sl_watch_detail_t){.kind = SL_DETAIL_NONE});
+    sl_watch_tell(begin, SL_ENTRY_cuDeviceGetUuid, status, &(sl_watch_detail_t){.kind = SL_DETAIL_NONE, .quick = true});
     return status;
 }
 static CUresult entry_cuDeviceGetUuid(CUuuid *uuid, CUdevice dev) {
-    if (sl_watch_is_told() || SL_UNLIKELY(!real.cuDeviceGetUuid))
+    sl_region_call_t *call = sl_watch_untimed(SL_ENTRY_cuDeviceGetUuid);
+    if (SL_UNLIKELY(!call) || SL_UNLIKELY(!real.cuDeviceGetUuid))
         return told_cuDeviceGetUuid(uuid, dev);
-    uint64_t begin = sl_clock_counter();
     CUresult status = real.cuDeviceGetUuid(uuid, dev);
-    sl_watch_end(begin, SL_ENTRY_cuDeviceGetUuid, status);
+    sl_watch_count(call, status);
     return status;
 }
 SL_EXPORT CUresult cuDeviceGetUuid(CUuuid *uuid, CUdevice dev) __attribute__((alias("entry_cuDeviceGetUuid")));
@@ -302,15 +302,15 @@ static inline CUresult forward_cuDeviceGetProperties(CUdevprop *prop, CUdevice d
 __attribute__((noinline, cold)) static CUresult told_cuDeviceGetProperties(CUdevprop *prop, CUdevice dev) {
     uint64_t begin = sl_clock_ticks();
     CUresult status = forward_cuDeviceGetProperties(prop, dev);
-    sl_watch_tell(begin, SL_ENTRY_cuDeviceGetProperties, status, &(sl_watch_detail_t){.kind = SL_DETAIL_NONE});
+    sl_watch_tell(begin, SL_ENTRY_cuDeviceGetProperties, status, &(sl_watch_detail_t){.kind = SL_DETAIL_NONE, .quick = true});
     return status;
 }
 static CUresult entry_cuDeviceGetProperties(CUdevprop *prop, CUdevice dev) {
-    if (sl_watch_is_told() || SL_UNLIKELY(!real.cuDeviceGetProperties))
+    sl_region_call_t *call = sl_watch_untimed(SL_ENTRY_cuDeviceGetProperties);
+    if (SL_UNLIKELY(!call) || SL_UNLIKELY(!real.cuDeviceGetProperties))
         return told_cuDeviceGetProperties(prop, dev);
-    uint64_t begin = sl_clock_counter();
     CUresult status = real.cuDeviceGetProperties(prop, dev);
-    sl_watch_end(begin, SL_ENTRY_cuDeviceGetProperties, status);
+    sl_watch_count(call, status);
     return status;
 }
 SL_EXPORT CUresult cuDeviceGetProperties(CUdevprop *prop, CUdevice dev) __attribute__((alias("entry_cuDeviceGetProperties")));

@@ -49,7 +49,7 @@ public record TenantCalls(boolean known, long readNanos, List<CallCount> counts,
         for (int entry = 0; entry < counts.length; entry++) {
             if (words[entry * (RegionLayout.CALL_BYTES / Long.BYTES)] > 0) {
                 CallCount before = counts[entry] != null ? counts[entry]
-                        : new CallCount(CallTable.NAMES.get(entry), CallKind.of(entry), 0, 0, 0, 0, 0);
+                        : new CallCount(CallTable.NAMES.get(entry), CallKind.of(entry), 0, 0, 0, 0, 0, 0);
                 counts[entry] = before.plus(region.call(stripe * STRIPE_CALLS + entry));
             }
         }

@@ -20,7 +20,8 @@ class TenantCallsTest {
         CallView call = region.call(stripe * STRIPE_CALLS + CallTable.NAMES.indexOf(name));
         call.calls(calls);
         call.failed(failed);
-        call.nanos(nanos);
+        call.timedCalls(calls);
+        call.timedNanos(nanos);
         call.longestNanos(longest);
         call.bytes(bytes);
     }
@@ -47,14 +48,29 @@ class TenantCallsTest {
 
         assertThat(calls.known()).isTrue();
         assertThat(calls.counts()).containsExactlyInAnyOrder(
-                new CallCount("cuLaunchKernel", CallKind.KERNEL, 15, 1, 750, 90, 0),
-                new CallCount("cuMemAlloc_v2", CallKind.ALLOCATION, 2, 1, 40, 30, 4096));
+                new CallCount("cuLaunchKernel", CallKind.KERNEL, 15, 1, 15, 750, 90, 0),
+                new CallCount("cuMemAlloc_v2", CallKind.ALLOCATION, 2, 1, 2, 40, 30, 4096));
         assertThat(calls.calls()).isEqualTo(17);
         assertThat(calls.failed()).isEqualTo(2);
         assertThat(calls.done(CallKind.KERNEL)).isEqualTo(14);
         assertThat(calls.bytes(CallKind.ALLOCATION)).isEqualTo(4096);
         assertThat(calls.traffic()).isEqualTo(new Traffic(111, 0, 0, 0, 0, 5));
         assertThat(calls.counts().getFirst().meanNanos()).isIn(50L, 20L);
+    }
+
+    @Test
+    void shouldTakeSomeQuickCallsForAll() throws Exception {
+        Path file = TestRegion.create(folder, "job", TestRegion.DEAD);
+        try (Region region = Region.openReadWrite(file)) {
+            count(region, 2, "cuLaunchKernel", 10, 0, 7000, 1000, 0);
+            CallView call = region.call(2 * STRIPE_CALLS + CallTable.NAMES.indexOf("cuLaunchKernel"));
+            call.calls(110);
+            call.sampledCalls(4);
+            call.sampledNanos(20);
+        }
+
+        assertThat(TenantCalls.read(file).counts()).containsExactly(
+                new CallCount("cuLaunchKernel", CallKind.KERNEL, 110, 0, 14, 7000 + 100 * 5, 1000, 0));
     }
 
     @Test
