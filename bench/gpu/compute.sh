@@ -1,39 +1,69 @@
 #!/usr/bin/env bash
-# Shares of GPU time on a real GPU: verify, bench, and PyTorch with CUPTI as the witness. All three take about 8 minutes.
-# usage: bench/gpu/compute.sh DISTRIBUTION OUTPUT [verify|bench|torch ...]    (python3 with PyTorch on the PATH for torch)
-# BENCH holds other options for 'sluice bench compute', such as BENCH="--only cap/10 --seconds 12 --repeats 5".
+# Shares of GPU time on a real GPU: checks, the tables of 'sluice bench compute', and PyTorch with CUPTI as the witness.
+# usage: bench/gpu/compute.sh DISTRIBUTION OUTPUT [PART ...]
+# Parts, with five interleaved repeats each: copies, streams, synced, graph (caps), weights, priority, lock, cost; verify; torch (python3
+# with PyTorch on the PATH); bench (with the options in BENCH). Without a part: verify weights priority lock cost torch.
+# MOST_SECONDS (590) is what all parts may take together; REPEATS (5) and RUN_SECONDS (3; priority 4) change the tables.
+# Every table is in OUTPUT/PART/compute.md after each run, every value in compute.csv, so that nothing is lost when time is up.
 set -u
 home=$1 out=$2
 shift 2
-parts=${*:-verify bench torch}
+parts=${*:-verify weights priority lock cost torch}
 here=$(cd "$(dirname "$0")" && pwd)
 sluice=$home/bin/sluice
 mkdir -p "$out"
 : >"$out/table.txt"
 SLUICE_RUNTIME_DIR=$(mktemp -d "${TMPDIR:-/tmp}/sluice-compute-XXXXXX")
 export SLUICE_RUNTIME_DIR PYTHONUNBUFFERED=1
-BENCH=${BENCH:---only cap/25,weights,priority,lock,cost --seconds 4 --repeats 1}
+repeats=${REPEATS:-5}
+most_seconds=${MOST_SECONDS:-590}
 
 say() { printf '%s\n' "$*" | tee -a "$out/table.txt"; }
 
+within() { # within SECONDS COMMAND…: no longer than that, nor than what is left of the whole
+    local limit=$1 left=$((most_seconds - SECONDS))
+    shift
+    ((left < 5)) && { echo "no time left for: $*" >&2; return 124; }
+    timeout -k 5 $((limit < left ? limit : left)) "$@"
+}
+
 verify() {
-    timeout -k 5 120 "$sluice" verify compute >"$out/verify.log" 2>&1
+    within 120 "$sluice" verify compute >"$out/verify.log" 2>&1
     say "verify: status $?, $(tail -n 1 "$out/verify.log")"
     grep -E ' FAIL ' "$out/verify.log" | tee -a "$out/table.txt"
 }
 
+rows() { # rows PART SECONDS OPTION…: a table, ended in time
+    local part=$1 limit=$2 left=$((most_seconds - SECONDS - 5))
+    shift 2
+    within $((limit + 10)) "$sluice" bench compute "$@" --limit $((limit < left ? limit : left)) ${SIMULATED:+--sim} --out "$out/$part" \
+        >"$out/$part.out" 2>"$out/$part.log"
+    say "$part: status $?, $(tail -n 1 "$out/$part.log")"
+    tables+=("$out/$part/compute.md")
+}
+
+table() { # table PART SECONDS-LIMIT RUN-SECONDS ROWS
+    rows "$1" "$2" --only "$4" --seconds "${RUN_SECONDS:-$3}" --repeats "$repeats"
+}
+
+copies() { table copies 190 3 'cap/copies'; }
+streams() { table streams 150 3 'cap/10 %/4 streams 50us,cap/75 %/4 streams 50us,cap/4 streams 1 ms'; }
+synced() { table synced 300 3 'cap/sync after each 10us,cap/sync after each 50us,cap/sync after each 20 ms'; }
+graph() { table graph 100 3 'cap/graph'; }
+weights() { table weights 150 3 weights; }
+priority() { table priority 110 4 priority; }
+lock() { table lock 220 3 lock; }
+cost() { table cost 130 2 cost; }
 bench() {
     # shellcheck disable=SC2086
-    timeout -k 5 ${BENCH_LIMIT:-300} "$sluice" bench compute $BENCH --out "$out" >"$out/bench.out" 2>"$out/bench.log"
-    say "bench: status $?"
-    [[ -s $out/compute.md ]] || tail -n 40 "$out/bench.log"
+    rows bench "${BENCH_LIMIT:-300}" ${BENCH:---only cap/25 --seconds 3 --repeats 5}
 }
 
 case_of() { # case_of NAME LIMIT CASE SECONDS OPTION…: PyTorch in a tenant with these options, or without the library
     local name=$1 limit=$2 work=$3 seconds=$4 under=()
     shift 4
     (($#)) && under=("$sluice" run --name "$name" "$@" --)
-    timeout -k 5 "$limit" "${under[@]}" python3 "$here/compute.py" "$work" "$seconds" >"$out/$name.log" 2>&1
+    within "$limit" "${under[@]}" python3 "$here/compute.py" "$work" "$seconds" >"$out/$name.log" 2>&1
     local status=$?
     say "$(printf '%-22s %-28s status %d  %s' "$name" "${*:-without Sluice}" $status "$(grep -m 1 '^case=' "$out/$name.log" || tail -n 1 "$out/$name.log")")"
 }
@@ -61,14 +91,21 @@ torch() {
     wait
 }
 
+tables=()
 for part in $parts; do
     case $part in
-    verify | bench | torch) "$part" ;;
-    *) say "unknown part $part; there are verify, bench, torch" ;;
+    verify | copies | streams | synced | graph | weights | priority | lock | cost | bench | torch)
+        began=$SECONDS
+        "$part"
+        say "== $part: $((SECONDS - began)) s, $SECONDS s in all"
+        ;;
+    *) say "unknown part $part" ;;
     esac
 done
 
 echo
-[[ " $parts " == *" bench "* && -s $out/compute.md ]] && cat "$out/compute.md"
+for file in "${tables[@]}"; do
+    [[ -s $file ]] && grep '^|' "$file"
+done
 cat "$out/table.txt"
 rm -rf "$SLUICE_RUNTIME_DIR"

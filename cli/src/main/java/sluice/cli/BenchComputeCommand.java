@@ -52,6 +52,17 @@ final class BenchComputeCommand implements Runnable {
             description = "Also writes compute.md, compute.json, compute.csv with every single value, and pictures there.")
     private Path folder;
 
+    @Option(names = "--limit", paramLabel = "S",
+            description = "Begins no run that would end later than so many seconds from now; what is missing is said.")
+    private double limit = Double.POSITIVE_INFINITY;
+
+    @Option(names = "--plan", description = "Only says what would be run and how long it takes.")
+    private boolean plan;
+
+    @Option(names = "--ahead", negatable = true,
+            description = "Starts the next run's processes in the first second of a run, which is not judged; by default on a real GPU with 8 processors or more.")
+    private Boolean ahead;
+
     @Option(names = "--json", description = "Writes JSON.")
     private boolean json;
 
@@ -69,17 +80,19 @@ final class BenchComputeCommand implements Runnable {
         Installation installation = Installation.find();
         PrintWriter err = spec.commandLine().getErr();
         Environment environment = GpuChoice.of(installation, simulated, err);
+        PrintWriter out = spec.commandLine().getOut();
+        ComputeBench.Options options = new ComputeBench.Options(only, seconds, repeats, limit,
+                ahead == null ? ComputeBench.canStartAhead(environment) : ahead, installation.launcher());
+        if (plan) {
+            ComputeBench.plan(environment, options).forEach(out::println);
+            return;
+        }
         ComputeReport report;
         try (Writer raw = raw()) {
-            report = ComputeBench.run(environment, new ComputeBench.Options(only, seconds, repeats, installation.launcher()),
-                    err::println, raw);
+            report = ComputeBench.run(environment, options, err::println, this::save, raw);
         } catch (IOException e) {
             throw cannotWrite(e);
         }
-        if (folder != null) {
-            save(report);
-        }
-        PrintWriter out = spec.commandLine().getOut();
         out.print(json ? report.json() : report.markdown());
         out.flush();
     }
@@ -92,7 +105,11 @@ final class BenchComputeCommand implements Runnable {
         return Files.newBufferedWriter(Files.createDirectories(folder).resolve("compute.csv"));
     }
 
+    /// Also after each run, so that a benchmark that is broken off leaves its tables.
     private void save(ComputeReport report) {
+        if (folder == null) {
+            return;
+        }
         try {
             Files.writeString(folder.resolve("compute.md"), report.markdown());
             Files.writeString(folder.resolve("compute.json"), report.json());

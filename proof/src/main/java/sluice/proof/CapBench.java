@@ -9,7 +9,7 @@ import sluice.proof.ComputeRun.Part;
 import sluice.proof.Load.Kind;
 
 /// Caps against what the GPU was really busy, for every way to submit work and kernels from 10 µs to 20 ms.
-final class CapBench {
+final class CapBench implements TableMaker {
     static final String WORD = "cap";
     private static final List<Integer> PERCENTS = List.of(10, 25, 50, 75);
     private static final List<Long> KERNELS = List.of(10_000L, 50_000L, 1_000_000L, 20_000_000L);
@@ -27,30 +27,34 @@ final class CapBench {
         }
     }
 
-    private CapBench() {}
+    private final ComputeRun run;
+    private final Map<Case, List<Shares>> found = new LinkedHashMap<>();
 
-    static Table run(ComputeRun run, Map<String, String> plots) {
-        Map<Case, List<Shares>> found = new LinkedHashMap<>();
+    CapBench(ComputeRun run) {
+        this.run = run;
         cases(run).forEach(one -> found.put(one, new ArrayList<>()));
-        found.keySet().forEach(one -> run.alone(one.load()));
+    }
+
+    @Override
+    public List<Step> steps() {
+        List<Load> loads = found.keySet().stream().map(Case::load).distinct().toList();
+        List<Step> steps = new ArrayList<>();
         for (int i = 1; i <= run.repeats(); i++) {
             int repeat = i;
-            found.forEach((one, all) -> run.attempt(WORD, one.name(), repeat, () -> all.add(shares(run, one, repeat))));
+            loads.forEach(load -> steps.add(run.aloneStep(WORD, load, repeat)));
+            found.forEach((one, all) -> steps.add(Step.together(one.name(), repeat,
+                    List.of(new Part(Terms.compute(one.percent()), one.load())), run.seconds(),
+                    seen -> all.add(shares(one, repeat, seen.getFirst())))));
         }
+        return steps;
+    }
+
+    @Override
+    public Table table() {
         List<Row> rows = found.entrySet().stream()
-                .map(entry -> run.judged(WORD, entry.getKey().name(), COLUMNS.size(), () -> row(run, entry.getKey(), entry.getValue())))
+                .map(entry -> run.judged(WORD, entry.getKey().name(), COLUMNS.size(), entry.getValue().size(),
+                        () -> row(entry.getKey(), entry.getValue())))
                 .toList();
-        found.values().removeIf(List::isEmpty);
-        if (!found.isEmpty()) {
-            plots.put("cap-error", errors(found));
-            for (int percent : PERCENTS) {
-                List<Chart.Series> lines = lines(found, percent);
-                if (!lines.isEmpty()) {
-                    plots.put("cap-share-" + percent, new Chart("Share of the GPU's time under a cap of " + percent + " %", "seconds", "%")
-                            .lines(lines).svg());
-                }
-            }
-        }
         Bounds bounds = run.bounds();
         return new Table(WORD, String.format(Locale.ROOT, "Share of the time in which the GPU was busy, after the first second; allowed is the "
                         + "cap, or what the load gets alone if that is less. Target: each second within ±%.0f points of it, the whole run within "
@@ -58,8 +62,27 @@ final class CapBench {
                 COLUMNS, rows);
     }
 
-    private static Shares shares(ComputeRun run, Case one, int repeat) {
-        Shares shares = Shares.of(run.together(List.of(new Part(Terms.compute(one.percent()), one.load())), run.seconds()).getFirst());
+    @Override
+    public Map<String, String> plots() {
+        Map<Case, List<Shares>> some = new LinkedHashMap<>(found);
+        some.values().removeIf(List::isEmpty);
+        if (some.isEmpty()) {
+            return Map.of();
+        }
+        Map<String, String> plots = new LinkedHashMap<>();
+        plots.put("cap-error", errors(some));
+        for (int percent : PERCENTS) {
+            List<Chart.Series> lines = lines(some, percent);
+            if (!lines.isEmpty()) {
+                plots.put("cap-share-" + percent, new Chart("Share of the GPU's time under a cap of " + percent + " %", "seconds", "%")
+                        .lines(lines).svg());
+            }
+        }
+        return plots;
+    }
+
+    private Shares shares(Case one, int repeat, Witness seen) {
+        Shares shares = Shares.of(seen);
         run.raw().add(WORD, one.name(), repeat, 0, "share", 0, shares.whole());
         run.raw().addAll(WORD, one.name(), repeat, 0, "second", shares.seconds());
         run.say("cap " + one.name() + ", repeat " + repeat + ": " + Percent.format(shares.whole()));
@@ -83,7 +106,7 @@ final class CapBench {
                 .toList();
     }
 
-    private static Row row(ComputeRun run, Case one, List<Shares> repeats) {
+    private Row row(Case one, List<Shares> repeats) {
         double alone = run.alone(one.load());
         double allowed = Math.min(one.cap(), alone);
         List<Double> shares = repeats.stream().map(Shares::whole).toList();
@@ -96,7 +119,7 @@ final class CapBench {
                 && second.maximum() <= one.cap() + bounds.windowPoints() / 100
                 && second.minimum() >= allowed - bounds.windowPoints() / 100;
         return new Row(one.name(), List.of(
-                Percent.format(alone),
+                Percent.spread(run.alone().get(one.load())),
                 Percent.spread(shares),
                 Percent.points(share.minimum() - allowed) + " … " + Percent.points(share.maximum() - allowed),
                 Percent.points(second.minimum() - allowed) + " … " + Percent.points(second.maximum() - allowed),

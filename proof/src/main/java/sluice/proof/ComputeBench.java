@@ -5,34 +5,35 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.function.Consumer;
+import java.util.function.Function;
+import java.util.stream.Collectors;
 import sluice.proof.Environment.GpuDescription;
 import sluice.region.SluiceException;
 
 /// How well shares of a GPU's time hold and what they cost on this machine, by the stamps of the kernels themselves.
 public final class ComputeBench {
-    /// What makes a table; it adds its pictures to the plots.
-    interface Maker {
-        Table make(ComputeRun run, Map<String, String> plots);
-    }
+    private static final Map<String, Function<ComputeRun, TableMaker>> TABLES = tables();
+    private static final int PROCESSORS_FOR_AHEAD = 8;
 
-    private static final Map<String, Maker> TABLES = tables();
-
-    /// @param only     tables, or rows as `table/part of the name`; all if there are none
-    /// @param seconds  how long each run lasts
-    /// @param launcher bin/sluice
-    public record Options(List<String> only, double seconds, int repeats, Path launcher) {}
+    /// @param only         tables, or rows as `table/part of the name`; all if there are none
+    /// @param seconds      how long each run lasts
+    /// @param limitSeconds no more steps are begun that would end after it
+    /// @param ahead        whether processes are started while others are measured
+    /// @param launcher     bin/sluice
+    public record Options(List<String> only, double seconds, int repeats, double limitSeconds, boolean ahead, Path launcher) {}
 
     private ComputeBench() {}
 
-    private static Map<String, Maker> tables() {
-        Map<String, Maker> tables = new LinkedHashMap<>();
-        tables.put(CapBench.WORD, CapBench::run);
-        tables.put(WeightBench.WORD, WeightBench::run);
-        tables.put(PriorityBench.WORD, (run, plots) -> PriorityBench.run(run));
-        tables.put(LockBench.WORD, (run, plots) -> LockBench.run(run));
-        tables.put(CostBench.WORD, (run, plots) -> CostBench.run(run));
+    private static Map<String, Function<ComputeRun, TableMaker>> tables() {
+        Map<String, Function<ComputeRun, TableMaker>> tables = new LinkedHashMap<>();
+        tables.put(CapBench.WORD, CapBench::new);
+        tables.put(WeightBench.WORD, WeightBench::new);
+        tables.put(PriorityBench.WORD, PriorityBench::new);
+        tables.put(LockBench.WORD, LockBench::new);
+        tables.put(CostBench.WORD, CostBench::new);
         return tables;
     }
 
@@ -40,24 +41,64 @@ public final class ComputeBench {
         return List.copyOf(TABLES.keySet());
     }
 
-    /// @param raw gets every single value, as CSV, while the benchmark runs
-    public static ComputeReport run(Environment environment, Options options, Consumer<String> progress, Writer raw) {
+    /// Whether starting processes beside a measurement leaves it alone: a simulated GPU needs the processors itself.
+    public static boolean canStartAhead(Environment environment) {
+        return !environment.simulated() && Runtime.getRuntime().availableProcessors() >= PROCESSORS_FOR_AHEAD;
+    }
+
+    /// What would be run, a line for each row, and about how long it takes.
+    public static List<String> plan(Environment environment, Options options) {
+        ComputeRun run = new ComputeRun(environment, options, text -> { }, new RawLog(Writer.nullWriter()));
+        StepRunner runner = new StepRunner(run);
+        List<String> lines = new ArrayList<>();
+        double all = 0;
+        for (Map.Entry<String, TableMaker> maker : makers(run).entrySet()) {
+            List<Step> steps = maker.getValue().steps();
+            Map<String, List<Step>> rows = steps.stream().collect(Collectors.groupingBy(Step::row, LinkedHashMap::new, Collectors.toList()));
+            rows.forEach((row, repeats) -> lines.add(String.format(Locale.ROOT, "%s: %s, %d × %.1f s", maker.getKey(), row,
+                    repeats.size(), repeats.getFirst().seconds())));
+            all += runner.estimate(steps);
+        }
+        lines.add(String.format(Locale.ROOT, "about %.0f s in all", all));
+        return lines;
+    }
+
+    /// @param kept gets what was found so far, after each step
+    /// @param raw  gets every single value, as CSV, while the benchmark runs
+    public static ComputeReport run(
+            Environment environment, Options options, Consumer<String> progress, Consumer<ComputeReport> kept, Writer raw) {
+        checkWords(options);
+        GpuDescription gpu = environment.gpu().orElseThrow(() -> new SluiceException(
+                "no GPU that works is found; 'sluice doctor' says why, --sim uses the simulated GPU"));
+        ComputeRun run = new ComputeRun(environment, options, progress, new RawLog(raw));
+        Map<String, TableMaker> makers = makers(run);
+        StepRunner runner = new StepRunner(run);
+        makers.values().forEach(maker -> runner.expect(maker.steps()));
+        makers.forEach((word, maker) -> runner.run(word, maker.steps(), () -> kept.accept(report(gpu, options, makers))));
+        progress.accept(runner.summary());
+        return report(gpu, options, makers);
+    }
+
+    private static void checkWords(Options options) {
         for (String word : options.only()) {
             if (!TABLES.containsKey(word.replaceFirst("/.*", ""))) {
                 throw new SluiceException("there is no table '" + word + "'; there are " + String.join(", ", words()));
             }
         }
-        GpuDescription gpu = environment.gpu().orElseThrow(() -> new SluiceException(
-                "no GPU that works is found; 'sluice doctor' says why, --sim uses the simulated GPU"));
-        ComputeRun run = new ComputeRun(environment, options, progress, new RawLog(raw));
+    }
+
+    private static Map<String, TableMaker> makers(ComputeRun run) {
+        checkWords(run.options());
+        Map<String, TableMaker> makers = new LinkedHashMap<>();
+        TABLES.forEach((word, maker) -> makers.put(word, maker.apply(run)));
+        makers.values().removeIf(maker -> maker.table().rows().isEmpty());
+        return makers;
+    }
+
+    private static ComputeReport report(GpuDescription gpu, Options options, Map<String, TableMaker> makers) {
         Map<String, String> plots = new LinkedHashMap<>();
-        List<Table> tables = new ArrayList<>();
-        try {
-            TABLES.values().forEach(maker -> tables.add(maker.make(run, plots)));
-        } catch (CheckFailed failed) {
-            throw new SluiceException("the benchmark broke off: " + failed.getMessage(), failed);
-        }
-        tables.removeIf(table -> table.rows().isEmpty());
-        return new ComputeReport(gpu.name(), gpu.simulated(), Bench.machine(), options.seconds(), options.repeats(), tables, plots);
+        makers.values().forEach(maker -> plots.putAll(maker.plots()));
+        return new ComputeReport(gpu.name(), gpu.simulated(), Bench.machine(), options.seconds(), options.repeats(),
+                makers.values().stream().map(TableMaker::table).toList(), plots);
     }
 }

@@ -189,6 +189,7 @@ final class ComputeChecks {
     }
 
     private static List<Witness> go(List<Worker> workers) {
+        workers.forEach(Worker::calibrate);
         workers.forEach(Worker::go);
         return workers.stream().map(Worker::witness).toList();
     }

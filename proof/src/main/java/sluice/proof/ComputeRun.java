@@ -1,6 +1,5 @@
 package sluice.proof;
 
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.HashMap;
@@ -9,22 +8,29 @@ import java.util.Map;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 
-/// One run of the benchmark of shares: what was asked for, and how its tables get tenants to work.
+/// One run of the benchmark of shares: what was asked for, and what its tables have in common.
 ///
-/// @param alone    the share that each load gets without the library and without others, once it was measured
+/// @param alone    the shares that each load got without the library and without others
 /// @param failures by table and row: what went wrong in one of its repeats
 record ComputeRun(
         Environment environment,
         ComputeBench.Options options,
         Consumer<String> progress,
         RawLog raw,
-        Map<Load, Double> alone,
+        Map<Load, List<Double>> alone,
         Map<String, String> failures) {
 
     private static final double ALONE_SECONDS = 2;
+    private static final double NEARLY_ALL = 0.95;
 
-    /// A tenant of a run; without terms it runs without the library.
-    record Part(Terms terms, Load load) {}
+    /// A tenant of a step; without terms it runs without the library.
+    ///
+    /// @param seconds if it is not to work as long as the step takes; else 0
+    record Part(Terms terms, Load load, double seconds) {
+        Part(Terms terms, Load load) {
+            this(terms, load, 0);
+        }
+    }
 
     ComputeRun(Environment environment, ComputeBench.Options options, Consumer<String> progress, RawLog raw) {
         this(environment, options, progress, raw, new HashMap<>(), new HashMap<>());
@@ -59,49 +65,59 @@ record ComputeRun(
         });
     }
 
+    /// The load without the library. One that keeps the GPU busy nearly all the time does so every time; any other one is
+    /// measured in each repeat.
+    Step aloneStep(String table, Load load, int repeat) {
+        String row = "alone: " + load.text();
+        return Step.together(row, repeat, List.of(new Part(Terms.NONE, load)), Math.min(ALONE_SECONDS, seconds()), one -> {
+            double share = one.getFirst().share();
+            alone.computeIfAbsent(load, asked -> new ArrayList<>()).add(share);
+            raw.add(table, row, repeat, 0, "share", 0, share);
+            say(row + ": " + Percent.format(share));
+        }).onlyIf(() -> alone.containsKey(load)
+                ? alone.get(load).size() < repeat && alone(load) < NEARLY_ALL
+                : repeat == 1 || failures.containsKey(table + "/" + row));
+    }
+
     double alone(Load load) {
-        return alone.computeIfAbsent(load, asked -> {
-            say("alone: " + load.text());
-            return together(List.of(new Part(Terms.NONE, load)), Math.min(ALONE_SECONDS, seconds())).getFirst().share();
-        });
+        if (!alone.containsKey(load)) {
+            throw new CheckFailed("not measured alone");
+        }
+        return Spread.of(alone.get(load)).median();
     }
 
     /// One repeat of one row. If it breaks off the others still go on, and the row tells why it is missed.
     void attempt(String table, String row, int repeat, Runnable body) {
         try {
             body.run();
-        } catch (CheckFailed failed) {
-            say(table + " " + row + ", repeat " + repeat + " failed: " + failed.getMessage());
-            failures.putIfAbsent(table + "/" + row, failed.getMessage());
+        } catch (RuntimeException failed) {
+            String why = failed instanceof CheckFailed ? failed.getMessage() : failed.toString();
+            say(table + " " + row + ", repeat " + repeat + " failed: " + why);
+            failures.putIfAbsent(table + "/" + row, why);
         }
     }
 
-    /// The row, or, if one of its repeats failed, why.
-    Row judged(String table, String row, int columns, Supplier<Row> body) {
+    /// The row of what was found so far; if there is nothing, or one of its repeats failed, why.
+    ///
+    /// @param done how many repeats there are
+    Row judged(String table, String row, int columns, int done, Supplier<Row> body) {
         String failure = failures.get(table + "/" + row);
-        if (failure == null) {
-            return body.get();
+        if (done == 0) {
+            return missing(row, columns, failure == null ? "not run" : "failed: " + failure);
         }
+        try {
+            Row found = body.get();
+            String target = found.target() + (done < repeats() ? "; " + done + " of " + repeats() + " repeats" : "")
+                    + (failure == null ? "" : "; one failed: " + failure);
+            return new Row(found.name(), found.cells(), target, found.met() && failure == null);
+        } catch (CheckFailed failed) {
+            return missing(row, columns, "failed: " + failed.getMessage());
+        }
+    }
+
+    private static Row missing(String row, int columns, String why) {
         List<String> cells = new ArrayList<>(Collections.nCopies(columns, "-"));
-        cells.set(0, "failed: " + failure);
+        cells.set(0, why);
         return new Row(row, cells, "-", false);
-    }
-
-    /// All at the same time, for so many seconds.
-    List<Witness> together(List<Part> parts, double seconds) {
-        try (Stage stage = new Stage(environment)) {
-            List<Worker> workers = new ArrayList<>();
-            for (Part part : parts) {
-                workers.add(worker(stage, part, seconds));
-            }
-            workers.forEach(Worker::go);
-            return workers.stream().map(Worker::witness).toList();
-        }
-    }
-
-    Worker worker(Stage stage, Part part, double seconds) {
-        Path launcher = options.launcher();
-        ProbeProcess probe = part.terms().words().isEmpty() ? stage.busy(Terms.NONE) : stage.busy(part.terms(), launcher);
-        return new Worker(stage, probe, part.load(), seconds);
     }
 }

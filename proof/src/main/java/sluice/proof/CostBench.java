@@ -11,7 +11,7 @@ import sluice.proof.Target.AddedAtMost;
 import sluice.proof.Target.RatioAtMost;
 
 /// What shares cost a program that is not held back by them, next to no library at all.
-final class CostBench {
+final class CostBench implements TableMaker {
     static final String WORD = "cost";
     private static final List<String> COLUMNS = List.of("without", "with", "added", "ratio");
 
@@ -25,7 +25,13 @@ final class CostBench {
             replays("cap not reached", stage -> Terms.compute(99).variables()),
             replays("weight, alone on the GPU", stage -> Terms.weight(2).variables()));
 
-    private CostBench() {}
+    /// Both warm up for 0.3 s, then take turns.
+    private static final double SECONDS = 1.5;
+
+    private final ComputeRun run;
+    private final Map<Subject, Measurement> found = new LinkedHashMap<>();
+    private Stage bareStage;
+    private ProbeProcess bare;
 
     private static Subject launches(String name, Function<Stage, Map<String, String>> settings, double mostNanos) {
         return new Subject(new Case("empty kernels back to back, " + name, "launch 200", 12, new AddedAtMost(mostNanos)), settings);
@@ -35,28 +41,61 @@ final class CostBench {
         return new Subject(new Case("replay of a graph of " + Load.GRAPH_KERNELS + ", " + name, "replay 20", 4, new RatioAtMost(1.01)), settings);
     }
 
-    static Table run(ComputeRun run) {
-        Map<Subject, Measurement> found = new LinkedHashMap<>();
+    CostBench(ComputeRun run) {
+        this.run = run;
         SUBJECTS.stream().filter(subject -> run.wants(WORD, subject.one().name())).forEach(subject -> found.put(subject,
                 new Measurement(subject.one().name(), "no library", new ArrayList<>(), new ArrayList<>(), subject.one().target())));
-        for (int i = 1; i <= run.repeats(); i++) {
-            int repeat = i;
-            found.forEach((subject, into) -> run.attempt(WORD, into.name(), repeat, () -> measure(run, subject, into, repeat)));
-        }
-        return new Table(WORD, "Time of a call, pinned to one processor, in turns with a process without the library.",
-                COLUMNS, found.values().stream().map(one -> run.judged(WORD, one.name(), COLUMNS.size(), () -> row(one))).toList());
     }
 
-    private static void measure(ComputeRun run, Subject subject, Measurement into, int repeat) {
+    @Override
+    public List<Step> steps() {
+        List<Step> steps = new ArrayList<>();
+        for (int i = 1; i <= run.repeats(); i++) {
+            int repeat = i;
+            found.forEach((subject, into) -> steps.add(new Step(into.name(), repeat, List.of(), SECONDS, () -> true,
+                    none -> measure(subject, into, repeat))));
+        }
+        return steps;
+    }
+
+    @Override
+    public Table table() {
+        return new Table(WORD, "Time of a call, pinned to one processor, in turns with a process without the library.", COLUMNS, found.values().stream()
+                .map(one -> run.judged(WORD, one.name(), COLUMNS.size(), one.with().size(), () -> row(one))).toList());
+    }
+
+    /// A fresh process without the library for each repeat, and a fresh one with it for each row of it.
+    private void measure(Subject subject, Measurement into, int repeat) {
+        boolean good = false;
         try (Stage stage = new Stage(run.environment())) {
+            if (bare == null) {
+                bareStage = new Stage(run.environment());
+                bare = CallBench.open(bareStage, bareStage.plainSettings());
+            }
             Map<String, String> limited = stage.preloaded();
             limited.putAll(subject.settings().apply(stage));
-            CallBench.measure(subject.one(), CallBench.open(stage, stage.plainSettings()), CallBench.open(stage, limited),
-                    into.without(), into.with());
+            CallBench.measure(subject.one(), bare, CallBench.open(stage, limited), into.without(), into.with());
+            good = true;
             run.raw().add(WORD, into.name(), repeat, 0, "without-nanos", 0, into.without().getLast());
             run.raw().add(WORD, into.name(), repeat, 0, "with-nanos", 0, into.with().getLast());
             run.say("cost " + into.name() + ", repeat " + repeat + ": " + Nanos.format(into.without().getLast()) + " "
                     + Nanos.signed(into.with().getLast() - into.without().getLast()));
+        } finally {
+            if (!good || subject.equals(lastSubject())) {
+                endBare();
+            }
+        }
+    }
+
+    private Subject lastSubject() {
+        return List.copyOf(found.keySet()).getLast();
+    }
+
+    private void endBare() {
+        bare = null;
+        if (bareStage != null) {
+            bareStage.close();
+            bareStage = null;
         }
     }
 

@@ -9,6 +9,13 @@ import java.util.List;
 /// @param turns how often each tenant got the GPU
 record HandOvers(long[] gaps, int[] turns) {
 
+    /// While all of them wanted the GPU, after the first second.
+    static HandOvers settled(List<Witness> tenants) {
+        long from = tenants.stream().mapToLong(Witness::settled).max().orElseThrow();
+        long to = tenants.stream().mapToLong(Witness::ended).min().orElseThrow();
+        return of(tenants.stream().map(tenant -> tenant.stamps().between(from, to)).toList());
+    }
+
     static HandOvers of(List<Stamps> tenants) {
         int[] next = new int[tenants.size()];
         int[] turns = new int[tenants.size()];

@@ -1,6 +1,7 @@
 package sluice.proof;
 
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -23,56 +24,68 @@ final class JoinBench {
     /// @param leaveNanos until the one that stays has all of it
     private record Change(double joinNanos, double leaveNanos) {}
 
-    private JoinBench() {}
+    private final ComputeRun run;
+    private final List<Change> changes = new ArrayList<>();
+    private final Map<String, String> plots = new HashMap<>();
 
-    static List<Row> rows(ComputeRun run, Map<String, String> plots) {
-        if (!run.wants(WeightBench.WORD, NAME)) {
-            return List.of();
-        }
-        List<Change> changes = new ArrayList<>();
-        double alone = run.alone(LOAD);
-        for (int i = 1; i <= run.repeats(); i++) {
-            int repeat = i;
-            run.attempt(WeightBench.WORD, NAME, repeat, () -> {
-                List<Witness> both = play(run);
-                changes.add(change(run, both, alone, repeat));
-                plots.putIfAbsent("weights-join", picture(both));
-            });
-        }
-        return List.of(run.judged(WeightBench.WORD, NAME, WeightBench.COLUMNS.size(), () -> row(run, changes)));
+    JoinBench(ComputeRun run) {
+        this.run = run;
     }
 
-    private static Row row(ComputeRun run, List<Change> changes) {
-        double worst = changes.stream().mapToDouble(change -> Math.max(change.joinNanos(), change.leaveNanos())).max().orElseThrow();
-        long allowed = TURNS * TURN_NANOS + (run.environment().simulated() ? 10 * TURN_NANOS : 0);
-        return new Row(NAME, List.of("-", "-", "-", text(changes.get(changes.size() / 2))),
-                String.format(Locale.ROOT, "≤ %s", Nanos.format(allowed)), worst <= allowed);
+    private boolean wanted() {
+        return run.wants(WeightBench.WORD, NAME);
     }
 
-    private static List<Witness> play(ComputeRun run) {
+    List<Load> loads() {
+        return wanted() ? List.of(LOAD) : List.of();
+    }
+
+    List<Step> steps(int repeat) {
         double seconds = Math.max(3, run.seconds());
-        try (Stage stage = new Stage(run.environment())) {
-            Worker stays = run.worker(stage, new Part(Terms.weight(1), LOAD), seconds);
-            Worker comes = run.worker(stage, new Part(Terms.weight(1), LOAD), seconds / 3);
-            stays.go();
+        return wanted() ? List.of(new Step(NAME, repeat, List.of(new Part(Terms.weight(1), LOAD), new Part(Terms.weight(1), LOAD, seconds / 3)),
+                seconds, () -> true, workers -> play(workers, seconds, repeat))) : List.of();
+    }
+
+    List<Row> rows() {
+        return wanted() ? List.of(run.judged(WeightBench.WORD, NAME, WeightBench.COLUMNS.size(), changes.size(), this::row)) : List.of();
+    }
+
+    Map<String, String> plots() {
+        return plots;
+    }
+
+    private Row row() {
+        Spread joins = Spread.of(changes.stream().map(Change::joinNanos).toList());
+        Spread leaves = Spread.of(changes.stream().map(Change::leaveNanos).toList());
+        long allowed = TURNS * TURN_NANOS + (run.environment().simulated() ? 10 * TURN_NANOS : 0);
+        return new Row(NAME, List.of("-", "-", "-", text(joins.median(), leaves.median()) + " (most " + text(joins.maximum(), leaves.maximum()) + ")"),
+                String.format(Locale.ROOT, "≤ %s", Nanos.format(allowed)), Math.max(joins.maximum(), leaves.maximum()) <= allowed);
+    }
+
+    private void play(List<Worker> workers, double seconds, int repeat) {
+        Worker stays = workers.get(0).go();
+        try {
             Thread.sleep((long) (seconds * 1000 / 3));
-            comes.go();
-            return List.of(stays.witness(), comes.witness());
         } catch (InterruptedException interrupted) {
             throw new CheckFailed("interrupted");
         }
+        Worker comes = workers.get(1).go();
+        List<Witness> both = List.of(stays.witness(), comes.witness());
+        changes.add(change(both, repeat));
+        plots.putIfAbsent("weights-join", picture(both));
     }
 
-    private static Change change(ComputeRun run, List<Witness> both, double alone, int repeat) {
+    private Change change(List<Witness> both, int repeat) {
         Witness stays = both.get(0);
         Witness comes = both.get(1);
+        double alone = run.alone(LOAD);
         long left = comes.busy().ends()[comes.busy().ends().length - 1];
         Change change = new Change(
                 after(comes.began(), at -> Math.abs(comes.busy().share(at, at + WINDOW_NANOS) - HALF) <= HALF * TOLERANCE),
                 after(left, at -> stays.busy().share(at, at + WINDOW_NANOS) >= alone * (1 - TOLERANCE)));
         run.raw().add(WeightBench.WORD, NAME, repeat, 1, "join-nanos", 0, change.joinNanos());
         run.raw().add(WeightBench.WORD, NAME, repeat, 0, "leave-nanos", 0, change.leaveNanos());
-        run.say("weights " + NAME + ", repeat " + repeat + ": " + text(change));
+        run.say("weights " + NAME + ", repeat " + repeat + ": " + text(change.joinNanos(), change.leaveNanos()));
         return change;
     }
 
@@ -90,8 +103,8 @@ final class JoinBench {
         return SEARCH_NANOS;
     }
 
-    private static String text(Change change) {
-        return Nanos.format(change.joinNanos()) + " joining, " + Nanos.format(change.leaveNanos()) + " leaving";
+    private static String text(double joinNanos, double leaveNanos) {
+        return Nanos.format(joinNanos) + " joining, " + Nanos.format(leaveNanos) + " leaving";
     }
 
     private static String picture(List<Witness> both) {

@@ -14,7 +14,7 @@ import sluice.cuda.Status;
 import sluice.cuda.Transfers;
 import sluice.cuda.Work;
 
-/// Keeps the GPU busy for a while, in two steps, so that several processes can begin together: `prepare`, then `go`.
+/// Keeps the GPU busy for a while, in three steps, so that several processes can begin together: `prepare`, `calibrate`, `go`.
 /// What is called is constant, so that the compiler sees through it.
 final class LoadCommands {
     private static final Driver DRIVER = Driver.require(Driver.Route.DLSYM);
@@ -36,10 +36,11 @@ final class LoadCommands {
 
     private LoadCommands() {}
 
-    /// `prepare KIND KERNEL-NANOS MILLIS COPY-BYTES`, then `go FILE`.
+    /// `prepare KIND KERNEL-NANOS MILLIS COPY-BYTES`, `calibrate`, then `go FILE`.
     static Facts run(String verb, String[] arguments) throws IOException {
         return switch (verb) {
             case "prepare" -> prepare(Load.parse(arguments[1], arguments[2]), Long.parseLong(arguments[3]), Long.parseLong(arguments[4]));
+            case "calibrate" -> calibrate();
             case "go" -> go(Path.of(arguments[1]));
             default -> throw new IllegalArgumentException("a load cannot '" + verb + "'");
         };
@@ -55,9 +56,14 @@ final class LoadCommands {
             default -> Math.max(LEAST_KERNEL_NANOS, load.kernelNanos());
         };
         long streams = load.kind() == Load.Kind.STREAMS ? Load.STREAMS : 1;
-        ring = StampRing.make(millis * 1_200_000 / shortest * streams + 10_000);
+        ring = StampRing.uncalibrated(millis * 1_200_000 / shortest * streams + 10_000);
         parameters = ring.parameters(load.kind().isBracketed() ? 0 : load.kernelNanos());
         stream = WORK.createStream().orThrow("cuStreamCreate");
+        return Facts.of("status", Status.SUCCESS);
+    }
+
+    private static Facts calibrate() {
+        ring = ring.calibrated();
         return Facts.of("status", Status.SUCCESS);
     }
 

@@ -9,7 +9,7 @@ import sluice.proof.ComputeRun.Part;
 import sluice.proof.Load.Kind;
 
 /// Short bursts of a high priority beside endless work of a low one.
-final class PriorityBench {
+final class PriorityBench implements TableMaker {
     static final String WORD = "priority";
     static final Load BURSTS = new Load(Kind.BURSTS, 1_000_000);
     private static final List<Load> LOW = List.of(new Load(Kind.LAUNCHES, 1_000_000), new Load(Kind.GRAPH, 10_000));
@@ -38,38 +38,55 @@ final class PriorityBench {
         }
     }
 
-    private PriorityBench() {}
+    private final ComputeRun run;
+    private final Map<Load, List<Outcome>> found = new LinkedHashMap<>();
+    private final List<Double> alone = new ArrayList<>();
 
+    PriorityBench(ComputeRun run) {
+        this.run = run;
+        LOW.stream().filter(load -> run.wants(WORD, name(load))).forEach(load -> found.put(load, new ArrayList<>()));
+    }
+
+    /// Of the bursts after the first second, or after the first half of less than two.
     static double tail(Witness high) {
-        List<Long> sorted = high.responses().stream().sorted().toList();
+        List<Long> all = high.responses();
+        int first = Math.min(all.size() / 2, (int) (Witness.SECOND / Load.BURST_PERIOD_NANOS));
+        List<Long> sorted = all.stream().skip(first).sorted().toList();
         return sorted.get((int) Math.min(sorted.size() - 1, Math.floor(TAIL * sorted.size())));
     }
 
-    static Table run(ComputeRun run) {
-        Map<Load, List<Outcome>> found = new LinkedHashMap<>();
-        LOW.stream().filter(load -> run.wants(WORD, name(load))).forEach(load -> found.put(load, new ArrayList<>()));
-        List<Double> alone = new ArrayList<>();
+    @Override
+    public List<Step> steps() {
+        List<Step> steps = new ArrayList<>();
         for (int i = 1; i <= run.repeats() && !found.isEmpty(); i++) {
             int repeat = i;
-            alone.add(tail(run.together(List.of(new Part(Terms.NONE, BURSTS)), run.seconds()).getFirst()));
-            run.raw().add(WORD, "alone", repeat, 0, "p99-nanos", 0, alone.getLast());
-            run.say("priority, high alone, repeat " + repeat + ": p99 " + Nanos.format(alone.getLast()));
-            found.forEach((low, all) -> run.attempt(WORD, name(low), repeat, () -> all.add(outcome(run, low, repeat))));
+            steps.add(Step.together("alone", repeat, List.of(new Part(Terms.NONE, BURSTS)), run.seconds(), one -> {
+                alone.add(tail(one.getFirst()));
+                run.raw().add(WORD, "alone", repeat, 0, "p99-nanos", 0, alone.getLast());
+                run.say("priority, high alone, repeat " + repeat + ": p99 " + Nanos.format(alone.getLast()));
+            }));
+            found.forEach((low, all) -> steps.add(Step.together(name(low), repeat,
+                    List.of(new Part(Terms.priority("high"), BURSTS), new Part(Terms.priority("low"), low)), run.seconds(),
+                    both -> all.add(outcome(low, repeat, both)))));
         }
-        List<Row> rows = found.entrySet().stream()
-                .map(entry -> run.judged(WORD, name(entry.getKey()), COLUMNS.size(),
-                        () -> row(run, entry.getKey(), Spread.of(alone).median(), entry.getValue())))
-                .toList();
-        return new Table(WORD, "High: 2 ms of work every 20 ms, time until it is done; alone without the library. Judged by the median of the repeats.",
-                COLUMNS, rows);
+        return steps;
     }
 
-    private static Outcome outcome(ComputeRun run, Load low, int repeat) {
-        List<Witness> both = run.together(
-                List.of(new Part(Terms.priority("high"), BURSTS), new Part(Terms.priority("low"), low)), run.seconds());
+    @Override
+    public Table table() {
+        List<Row> rows = found.entrySet().stream()
+                .map(entry -> run.judged(WORD, name(entry.getKey()), COLUMNS.size(), Math.min(entry.getValue().size(), alone.size()),
+                        () -> row(entry.getKey(), Spread.of(alone).median(), entry.getValue())))
+                .toList();
+        return new Table(WORD, "High: 2 ms of work every 20 ms, time until it is done, after the first second; alone without the library. Judged by the "
+                + "median of the repeats.", COLUMNS, rows);
+    }
+
+    private Outcome outcome(Load low, int repeat, List<Witness> both) {
         Outcome outcome = Outcome.of(both.get(0), both.get(1));
         run.raw().add(WORD, name(low), repeat, 0, "p99-nanos", 0, outcome.tailNanos());
         run.raw().add(WORD, name(low), repeat, 1, "of-left", 0, outcome.left());
+        run.raw().add(WORD, name(low), repeat, 1, "bursts-divided", 0, outcome.divided());
         run.say("priority " + name(low) + ", repeat " + repeat + ": p99 " + Nanos.format(outcome.tailNanos())
                 + ", low gets " + Percent.format(outcome.left()) + " of the rest");
         return outcome;
@@ -79,7 +96,7 @@ final class PriorityBench {
         return "against " + low.text();
     }
 
-    private static Row row(ComputeRun run, Load low, double alone, List<Outcome> outcomes) {
+    private Row row(Load low, double alone, List<Outcome> outcomes) {
         Bounds bounds = run.bounds();
         Spread tails = Spread.of(outcomes.stream().map(Outcome::tailNanos).toList());
         List<Double> left = outcomes.stream().map(Outcome::left).toList();

@@ -16,6 +16,8 @@ final class Recovery {
     private Recovery() {}
 
     static long nanos(Worker victim, Worker survivor) {
+        victim.calibrate();
+        survivor.calibrate();
         victim.go();
         survivor.go();
         try {

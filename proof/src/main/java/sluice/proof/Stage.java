@@ -10,6 +10,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
 import sluice.cuda.Driver;
 import sluice.region.RuntimeDirectory;
@@ -26,9 +27,9 @@ final class Stage implements AutoCloseable {
     private final Path folder;
     private final List<ProbeProcess> probes = new CopyOnWriteArrayList<>();
     private final Thread atShutdown = new Thread(this::end);
-    private int tenants;
-    private int launched;
-    private int files;
+    private final AtomicInteger tenants = new AtomicInteger();
+    private final AtomicInteger launched = new AtomicInteger();
+    private final AtomicInteger files = new AtomicInteger();
 
     Stage(Environment environment) {
         this.environment = environment;
@@ -51,12 +52,12 @@ final class Stage implements AutoCloseable {
     }
 
     TestTenant tenant(long quotaBytes) {
-        return TestTenant.create(runtimeDirectory(), "tenant-" + ++tenants, quotaBytes);
+        return TestTenant.create(runtimeDirectory(), "tenant-" + tenants.incrementAndGet(), quotaBytes);
     }
 
     /// A tenant with a quota for each GPU.
     TestTenant tenant(long[] limits) {
-        return TestTenant.create(runtimeDirectory(), "tenant-" + ++tenants, limits);
+        return TestTenant.create(runtimeDirectory(), "tenant-" + tenants.incrementAndGet(), limits);
     }
 
     /// A probe without the library, with a context.
@@ -100,7 +101,7 @@ final class Stage implements AutoCloseable {
     }
 
     ProbeProcess launch(List<String> command, Map<String, String> settings) {
-        ProbeProcess probe = ProbeProcess.start(command, settings, folder.resolve("stderr-" + ++launched));
+        ProbeProcess probe = ProbeProcess.start(command, settings, folder.resolve("stderr-" + launched.incrementAndGet()));
         probes.add(probe);
         return probe;
     }
@@ -120,16 +121,24 @@ final class Stage implements AutoCloseable {
         return open(launch(ProbeCommand.busy(), settings));
     }
 
-    /// The same by `sluice run`.
-    ProbeProcess busy(Terms terms, Path launcher) {
-        List<String> command = new ArrayList<>(List.of(launcher.toString(), "run", "--name", "tenant-" + ++tenants));
+    /// The same by `sluice run`, without a context.
+    ProbeProcess launchBusy(Terms terms, Path launcher) {
+        if (terms.words().isEmpty()) {
+            return launch(ProbeCommand.busy(), busySettings(plainSettings()));
+        }
+        List<String> command = new ArrayList<>(List.of(launcher.toString(), "run", "--name", "tenant-" + tenants.incrementAndGet()));
         command.addAll(terms.options());
         command.addAll(environment.simulated() ? List.of("--sim", "--") : List.of("--"));
         command.addAll(ProbeCommand.busy());
         Map<String, String> settings = busySettings(plainSettings());
         settings.put(RuntimeDirectory.VARIABLE, folder.toString());
-        ProbeProcess probe = open(launch(command, settings));
-        Expect.that(probe.maps(environment.library()), environment.library() + " is not loaded by sluice run");
+        return launch(command, settings);
+    }
+
+    /// Gives a probe of [#launchBusy] its context.
+    ProbeProcess opened(ProbeProcess probe, Terms terms) {
+        open(probe);
+        Expect.that(terms.words().isEmpty() || probe.maps(environment.library()), environment.library() + " is not loaded by sluice run");
         return probe;
     }
 
@@ -144,7 +153,7 @@ final class Stage implements AutoCloseable {
 
     /// A file of this name that does not exist yet.
     Path file(String name) {
-        return folder.resolve(name + "-" + ++files);
+        return folder.resolve(name + "-" + files.incrementAndGet());
     }
 
     /// A call that the library leaves to the driver is a way around the quota; one that the driver lacks is none.

@@ -40,14 +40,22 @@ record StampRing(long pointer, long places, MemorySegment begun, long stamp, Clo
     record Clock(long offsetNanos, long errorNanos) {}
 
     static StampRing make(long places) {
+        return uncalibrated(places).calibrated();
+    }
+
+    static StampRing uncalibrated(long places) {
         long module = WORK.load(Work.kernels()).orThrow("cuModuleLoadData");
         long stamp = WORK.function(module, "sluice_stamp").orThrow("cuModuleGetFunction sluice_stamp");
         long word = DRIVER.transfers().allocatePinned(Long.BYTES).orThrow("cuMemHostAlloc");
         long pointer = MEMORY.allocate(HEADER_BYTES + places * PLACE_BYTES).orThrow("cuMemAlloc");
-        StampRing ring = new StampRing(pointer, places, Transfers.segment(word, Long.BYTES), stamp, new Clock(0, 0));
-        Clock clock = ring.calibrate();
-        ring.clear();
-        return new StampRing(pointer, places, ring.begun, stamp, clock);
+        return new StampRing(pointer, places, Transfers.segment(word, Long.BYTES), stamp, new Clock(0, 0));
+    }
+
+    /// The same, empty, with the clock as it is now.
+    StampRing calibrated() {
+        Clock now = calibrate();
+        clear();
+        return new StampRing(pointer, places, begun, stamp, now);
     }
 
     /// Arguments for a kernel that takes this time.

@@ -66,6 +66,19 @@ record Stamps(long[] begins, long[] ends) {
         return this;
     }
 
+    /// Those that began in this time.
+    Stamps between(long from, long to) {
+        int first = 0;
+        int last = count();
+        while (first < last && begins[first] < from) {
+            first++;
+        }
+        while (last > first && begins[last - 1] >= to) {
+            last--;
+        }
+        return new Stamps(Arrays.copyOfRange(begins, first, last), Arrays.copyOfRange(ends, first, last));
+    }
+
     /// Both together, still in order.
     Stamps and(Stamps other) {
         long[] from = new long[count() + other.count()];

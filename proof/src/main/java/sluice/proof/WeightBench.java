@@ -7,17 +7,18 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import sluice.proof.ComputeRun.Part;
 import sluice.proof.Load.Kind;
 
 /// Shares in proportion to weights while several tenants want the GPU all the time.
-final class WeightBench {
+final class WeightBench implements TableMaker {
     static final String WORD = "weights";
     private static final Load MILLISECOND = new Load(Kind.LAUNCHES, 1_000_000);
     private static final Load SHORT = new Load(Kind.LAUNCHES, 50_000);
     private static final Load LONG = new Load(Kind.LAUNCHES, 5_000_000);
 
-    static final List<String> COLUMNS = List.of("shares", "ratio off by", "together, of one alone", "new share after");
+    static final List<String> COLUMNS = List.of("shares, median", "ratio off by, most", "together, of one alone", "new share after");
 
     /// @param loads one for each weight
     private record Case(String name, List<Integer> weights, List<Load> loads) {
@@ -56,31 +57,52 @@ final class WeightBench {
         }
     }
 
-    private WeightBench() {}
+    private final ComputeRun run;
+    private final Map<Case, List<Split>> found = new LinkedHashMap<>();
+    private final JoinBench join;
 
-    static Table run(ComputeRun run, Map<String, String> plots) {
-        List<Case> cases = CASES.stream().filter(one -> run.wants(WORD, one.name())).toList();
-        Map<Case, List<Split>> found = new LinkedHashMap<>();
-        cases.forEach(one -> found.put(one, new ArrayList<>()));
-        cases.forEach(one -> one.loads().forEach(run::alone));
+    WeightBench(ComputeRun run) {
+        this.run = run;
+        join = new JoinBench(run);
+        CASES.stream().filter(one -> run.wants(WORD, one.name())).forEach(one -> found.put(one, new ArrayList<>()));
+    }
+
+    @Override
+    public List<Step> steps() {
+        List<Step> steps = new ArrayList<>();
         for (int i = 1; i <= run.repeats(); i++) {
             int repeat = i;
-            found.forEach((one, all) -> run.attempt(WORD, one.name(), repeat, () -> all.add(split(run, one, repeat))));
+            Stream.concat(found.keySet().stream().flatMap(one -> one.loads().stream()), join.loads().stream()).distinct()
+                    .forEach(load -> steps.add(run.aloneStep(WORD, load, repeat)));
+            found.forEach((one, all) -> steps.add(Step.together(one.name(), repeat, parts(one), run.seconds(),
+                    tenants -> all.add(split(one, repeat, tenants)))));
+            steps.addAll(join.steps(repeat));
         }
+        return steps;
+    }
+
+    @Override
+    public Table table() {
         List<Row> rows = new ArrayList<>();
-        found.forEach((one, splits) -> rows.add(
-                run.judged(WORD, one.name(), COLUMNS.size(), () -> row(run, one, splits))));
-        rows.addAll(JoinBench.rows(run, plots));
+        found.forEach((one, splits) -> rows.add(run.judged(WORD, one.name(), COLUMNS.size(), splits.size(), () -> row(one, splits))));
+        rows.addAll(join.rows());
         return new Table(WORD, "Share of each tenant while all want the GPU; together against one alone without the library. The ratio is that of "
                 + "shares against that of weights, in every repeat. A share is new when two rounds of turns have it within 10 %.",
                 COLUMNS, rows);
     }
 
-    private static Split split(ComputeRun run, Case one, int repeat) {
-        List<Part> parts = IntStream.range(0, one.weights().size())
+    @Override
+    public Map<String, String> plots() {
+        return join.plots();
+    }
+
+    private static List<Part> parts(Case one) {
+        return IntStream.range(0, one.weights().size())
                 .mapToObj(i -> new Part(Terms.weight(one.weights().get(i)), one.loads().get(i)))
                 .toList();
-        List<Witness> tenants = run.together(parts, run.seconds());
+    }
+
+    private Split split(Case one, int repeat, List<Witness> tenants) {
         Split split = Split.of(tenants);
         for (int i = 0; i < tenants.size(); i++) {
             run.raw().add(WORD, one.name(), repeat, i, "share", 0, split.shares().get(i));
@@ -91,13 +113,19 @@ final class WeightBench {
         return split;
     }
 
-    private static Row row(ComputeRun run, Case one, List<Split> splits) {
+    private Row row(Case one, List<Split> splits) {
         double alone = one.loads().stream().mapToDouble(run::alone).min().orElseThrow();
         double error = splits.stream().mapToDouble(split -> split.ratioError(one.weights())).max().orElseThrow();
         List<Double> sums = splits.stream().map(split -> split.busy() / alone).toList();
         double bound = one.equal() ? run.bounds().ratioError() : run.bounds().unequalError();
-        return new Row(one.name(), List.of(splits.getFirst().text(), Percent.format(error), Percent.spread(sums), "-"),
+        return new Row(one.name(), List.of(medians(splits), Percent.format(error), Percent.spread(sums), "-"),
                 String.format(Locale.ROOT, "≤ %.0f %%, ≥ %.0f %%", bound * 100, run.bounds().leastSum() * 100),
                 error <= bound && Spread.of(sums).minimum() >= run.bounds().leastSum());
+    }
+
+    private static String medians(List<Split> splits) {
+        return new Split(IntStream.range(0, splits.getFirst().shares().size())
+                .mapToObj(i -> Spread.of(splits.stream().map(split -> split.shares().get(i)).toList()).median())
+                .toList(), 0).text();
     }
 }

@@ -89,6 +89,13 @@ class BusyTest {
     }
 
     @Test
+    void shouldTakeWhatBeganInATime() {
+        Stamps some = stamps(0, 10, 10, 20, 100, 110, 120, 130).between(10, 120);
+        assertThat(some.begins()).containsExactly(10, 100);
+        assertThat(some.ends()).containsExactly(20, 110);
+    }
+
+    @Test
     void shouldSeeWhenTwoTenantsOverlap() {
         assertThat(HandOvers.of(List.of(stamps(0, 10), stamps(8, 12))).gaps()).containsExactly(-2);
     }

@@ -49,7 +49,7 @@ class ComputeReportTest {
 
     @Test
     void shouldRefuseATableThatIsNotThere() {
-        assertThatThrownBy(() -> ComputeBench.run(nowhere, options(List.of("caps/25")), said::add, Writer.nullWriter()))
+        assertThatThrownBy(() -> ComputeBench.run(nowhere, options(List.of("caps/25")), said::add, report -> { }, Writer.nullWriter()))
                 .hasMessage("there is no table 'caps/25'; there are cap, weights, priority, lock, cost");
     }
 
@@ -60,8 +60,69 @@ class ComputeReportTest {
             throw new CheckFailed("the probe died");
         });
         assertThat(said).containsExactly("cap row, repeat 2 failed: the probe died");
-        assertThat(run.judged("cap", "row", 2, () -> null))
+        assertThat(run.judged("cap", "row", 2, 0, () -> null))
                 .isEqualTo(new Row("row", List.of("failed: the probe died", "-"), "-", false));
+    }
+
+    @Test
+    void shouldJudgeWhatIsThereAndSayWhatIsMissing() {
+        ComputeRun run = run(List.of());
+        Row good = new Row("row", List.of("25.0 %", "met"), "±1", true);
+        assertThat(run.judged("cap", "row", 2, 5, () -> good)).isEqualTo(good);
+        assertThat(run.judged("cap", "row", 2, 3, () -> good)).isEqualTo(new Row("row", good.cells(), "±1; 3 of 5 repeats", true));
+        assertThat(run.judged("cap", "row", 2, 0, () -> good)).isEqualTo(new Row("row", List.of("not run", "-"), "-", false));
+        run.attempt("cap", "row", 4, () -> {
+            throw new IllegalStateException("broken");
+        });
+        assertThat(run.judged("cap", "row", 2, 4, () -> good)).isEqualTo(
+                new Row("row", good.cells(), "±1; 4 of 5 repeats; one failed: java.lang.IllegalStateException: broken", false));
+    }
+
+    @Test
+    void shouldMeasureAloneAgainWhatLeavesTheGpuIdle() {
+        ComputeRun run = run(List.of());
+        Load load = new Load(Load.Kind.SYNCED, 10_000);
+        assertThat(isWanted(run, load, 1)).isTrue();
+        assertThat(isWanted(run, load, 2)).isFalse();
+        run.failures().put("cap/alone: " + load.text(), "it died");
+        assertThat(isWanted(run, load, 2)).isTrue();
+        run.alone().put(load, List.of(0.5));
+        assertThat(isWanted(run, load, 1)).isFalse();
+        assertThat(isWanted(run, load, 2)).isTrue();
+        run.alone().put(load, List.of(0.99));
+        assertThat(isWanted(run, load, 2)).isFalse();
+    }
+
+    private static boolean isWanted(ComputeRun run, Load load, int repeat) {
+        return run.aloneStep("cap", load, repeat).wanted().getAsBoolean();
+    }
+
+    @Test
+    void shouldGoOnAfterABadStepAndKeepToItsLimit() {
+        List<String> done = new ArrayList<>();
+        StepRunner runner = new StepRunner(run(List.of()));
+        runner.run("cap", List.of(
+                step("bad", 1, () -> {
+                    throw new CheckFailed("gone");
+                }),
+                step("unwanted", 1, () -> done.add("unwanted")).onlyIf(() -> false),
+                step("good", 1, () -> done.add("good")),
+                step("long", 1e9, () -> done.add("long"))), () -> done.add("kept"));
+        assertThat(done).containsExactly("kept", "good", "kept");
+        assertThat(said).contains("cap bad, repeat 1 failed: gone");
+        assertThat(runner.summary()).startsWith("2 steps in 0 s").endsWith("1 steps not begun within the limit");
+    }
+
+    private static Step step(String row, double seconds, Runnable body) {
+        return new Step(row, 1, List.of(), seconds, () -> true, none -> body.run());
+    }
+
+    @Test
+    void shouldPlanWithoutAGpu() {
+        ComputeBench.Options options = options(List.of("cap/25/graph", "lock/100us", "lock/SIGKILL"));
+        assertThat(ComputeBench.plan(nowhere, options)).containsExactly(
+                "cap: alone: graph of 100 10 µs, 5 × 2.0 s", "cap: 25 %, graph of 100 10 µs, 5 × 12.0 s",
+                "lock: 2 tenants, turns of 100 µs, 5 × 12.0 s", "lock: SIGKILL of the holder, 5 × 3.0 s", "about 156 s in all");
     }
 
     @Test
@@ -102,6 +163,6 @@ class ComputeReportTest {
     }
 
     private static ComputeBench.Options options(List<String> only) {
-        return new ComputeBench.Options(only, 12, 5, Path.of("/no/sluice"));
+        return new ComputeBench.Options(only, 12, 5, 1e6, false, Path.of("/no/sluice"));
     }
 }
