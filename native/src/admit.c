@@ -83,6 +83,7 @@ static void close_batch(sl_lane_t *lane, sl_cost_t *only, bool prompt, uint64_t 
     uint64_t opened = lane->meter.batches[lane->meter.open % SL_METER_BATCHES].opened_nanos;
     uint64_t since = busy_since(lane, opened);
     uint64_t nanos = sl_meter_close(&lane->meter, predicted, calls - lane->opened_calls, only, prompt, submitted_nanos);
+    lane->batch = (unsigned)lane->meter.open;
     charge(lane->gpu, (int64_t)nanos, since);
     lane->busy_nanos = (lane->busy_nanos > opened ? lane->busy_nanos : opened) + nanos;
     if (calls != lane->opened_calls) {
@@ -335,7 +336,7 @@ static uint64_t chunk_of(const sl_lane_t *lane, uint64_t now) {
         chunk = FLIGHT_BELOW_NANOS;
     if (gpu->takes_turns && sl_turn_is_wanted(&gpu->board, now) && chunk > 200 * MICRO)
         chunk = 200 * MICRO;
-    uint64_t calls = (gpu->dry ? FLIGHT_CALLS : most_calls(gpu)) / 2 * (lane->mean_nanos + 1);
+    uint64_t calls = (gpu->dry ? FLIGHT_CALLS : most_calls(gpu) / 2) * (lane->mean_nanos + 1);
     return chunk < calls ? chunk : calls;
 }
 

@@ -173,13 +173,14 @@ static void enter(sl_gate_pass_t *pass, CUstream handle, int default_stream, uin
     if (!lane)
         return;
     sl_lane_gpu_t *gpu = lane->gpu;
-    bool stale = gpu->epoch != atomic_load_explicit(&sl_tenant.region.limits->epoch, memory_order_relaxed);
+    const _Atomic uint32_t *epoch = atomic_load_explicit(&sl_gate_epoch, memory_order_relaxed);
+    bool stale = gpu->epoch != atomic_load_explicit(epoch, memory_order_relaxed);
     if (!atomic_load_explicit(&gpu->active, memory_order_relaxed) && !stale)
         return;
     pass->stream = sl_meter_stream(handle, default_stream == SL_GATE_PER_THREAD);
     if (SL_UNLIKELY(sl_meter_captures(&pass->stream)))
         return;
-    if (SL_UNLIKELY(sl_tenant.lock != NULL))
+    if (SL_UNLIKELY(gpu->has_windows))
         begin_hold(pass, lane);
     sl_cost_t *cost = sl_cost_find(key);
     int64_t nanos = (int64_t)atomic_load_explicit(&cost->nanos, memory_order_relaxed);

@@ -53,6 +53,7 @@ static sl_lane_gpu_t *open_gpu(int number) {
     if (!gpu->share) {
         pthread_mutex_init(&gpu->lock, NULL);
         gpu->gpu = (unsigned)number;
+        gpu->has_windows = sl_tenant.lock != NULL;
         gpu->share = &sl_tenant.region.shares[number];
         sl_lane_refresh(gpu);
     }

@@ -11,18 +11,20 @@
 
 #define SL_LANE_MEMBERS 16u
 
+/* What the fast path of a launch looks at comes first, here and in a lane. */
 typedef struct {
-    pthread_mutex_t lock; /* of everything but the atomics, and of the lanes */
-    unsigned gpu;         /* the region's entry */
-    sl_region_share_t *share;
     _Atomic bool active;  /* the limits ask for a cap, for turns, or to measure */
-    _Atomic uint32_t epoch;
-    uint32_t permille;    /* 1000: no cap */
     bool takes_turns;
+    bool has_windows;     /* culocker's */
+    _Atomic uint32_t epoch;
+    sl_board_t board;     /* base is NULL: not joined */
+    sl_region_share_t *share;
+    unsigned gpu;         /* the region's entry */
+    uint32_t permille;    /* 1000: no cap */
+    pthread_mutex_t lock; /* of everything but the atomics, and of the lanes */
+    bool board_failed;
     bool unbound;         /* only measured: nothing waits */
     uint64_t turn_ticks;  /* since when this process has had the turn and not told the trace; 0 = it does not have it */
-    sl_board_t board;     /* base is NULL: not joined */
-    bool board_failed;
     uint64_t turn_wanted_nanos;   /* since when this process waits for the turn; 0 = it does not */
     bool shut;                    /* the cap was used up and is not yet paid for */
     bool dry;                     /* the GPU waits for the host between submissions */
@@ -35,8 +37,10 @@ typedef struct {
 typedef struct sl_lane {
     CUcontext context;
     sl_lane_gpu_t *gpu;
-    _Atomic uint64_t members[SL_LANE_MEMBERS]; /* streams of the open batch, mixed with its number */
     _Atomic int64_t credit_nanos;              /* predicted GPU time that may be submitted without a look */
+    _Atomic unsigned calls;
+    _Atomic unsigned batch;                    /* the open one's number, or the next one's */
+    _Atomic uint64_t members[SL_LANE_MEMBERS]; /* streams of the open batch, mixed with its number */
     uint64_t granted_nanos;                    /* all credit ever given */
     uint64_t opened_nanos;                     /* granted_nanos less credit when the open batch began */
     unsigned opened_calls;
@@ -44,12 +48,11 @@ typedef struct sl_lane {
     uint64_t sampled_at_nanos;                 /* and when that was */
     uint64_t mean_nanos;                       /* of the calls of late, as they were known */
     uint64_t busy_nanos;                       /* when the GPU should have done all closed batches */
-    _Atomic unsigned calls;
     sl_meter_t meter;
 } sl_lane_t;
 
 static inline uint64_t sl_lane_member(const sl_lane_t *lane, uint64_t stream_key) {
-    return stream_key * 0x9e3779b97f4a7c15ull ^ (lane->meter.open + 1);
+    return stream_key * 0x9e3779b97f4a7c15ull ^ (atomic_load_explicit(&lane->batch, memory_order_relaxed) + 1ull);
 }
 
 static inline _Atomic uint64_t *sl_lane_place(sl_lane_t *lane, uint64_t stream_key) {

@@ -37,7 +37,7 @@ sl_meter_stream_t sl_meter_stream(CUstream handle, bool per_thread) {
     return (sl_meter_stream_t){handle, per_thread, own, key};
 }
 
-_Atomic int sl_meter_open_captures;
+SL_HOT_DATA _Atomic int sl_meter_open_captures;
 
 bool sl_meter_captures(const sl_meter_stream_t *stream) {
     if (atomic_load_explicit(&sl_meter_open_captures, memory_order_acquire) <= 0)
