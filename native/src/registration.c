@@ -60,10 +60,12 @@ static int connect_to(const char *path, sl_reason_t *reason) {
     return fd;
 }
 
-static void keep_descriptors(struct msghdr *message, answer_t *answer) {
+static bool keep_descriptors(struct msghdr *message, answer_t *answer) {
+    bool any = false;
     for (struct cmsghdr *header = CMSG_FIRSTHDR(message); header; header = CMSG_NXTHDR(message, header)) {
         if (header->cmsg_level != SOL_SOCKET || header->cmsg_type != SCM_RIGHTS)
             continue;
+        any = true;
         int count = (int)((header->cmsg_len - CMSG_LEN(0)) / sizeof(int)), fd;
         for (int i = 0; i < count; i++) {
             memcpy(&fd, CMSG_DATA(header) + (size_t)i * sizeof fd, sizeof fd);
@@ -73,9 +75,11 @@ static void keep_descriptors(struct msghdr *message, answer_t *answer) {
                 close(fd);
         }
     }
+    return any;
 }
 
-/* Bytes of value 0 come with descriptors and mean nothing. False when the other end closed or failed. */
+/* A descriptor comes with one byte, which means nothing: Netty (seen in 4.2.17) does not set it. The kernel gives no other with
+ * it. False when the other end closed or failed. */
 static bool receive_some(int fd, answer_t *answer, size_t *length) {
     char bytes[LINE_BYTES];
     union {
@@ -87,10 +91,10 @@ static bool receive_some(int fd, answer_t *answer, size_t *length) {
     ssize_t got = recvmsg(fd, &message, MSG_CMSG_CLOEXEC);
     if (got <= 0)
         return got < 0 && (errno == EAGAIN || errno == EINTR);
-    keep_descriptors(&message, answer);
-    for (ssize_t i = 0; i < got; i++)
-        if (bytes[i] && *length < LINE_BYTES - 1)
-            answer->line[(*length)++] = bytes[i];
+    if (keep_descriptors(&message, answer))
+        return true;
+    for (ssize_t i = 0; i < got && *length < LINE_BYTES - 1; i++)
+        answer->line[(*length)++] = bytes[i];
     answer->line[*length] = 0;
     return *length < LINE_BYTES - 1;
 }

@@ -26,12 +26,12 @@ static int memory(size_t bytes) {
 }
 
 static void send_descriptor(int to, int fd) {
-    char zero = 0;
+    char any = '\n';
     union {
         struct cmsghdr header;
         char bytes[CMSG_SPACE(sizeof(int))];
     } control = {0};
-    struct iovec part = {&zero, 1};
+    struct iovec part = {&any, 1};
     struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof control};
     control.header = (struct cmsghdr){.cmsg_len = CMSG_LEN(sizeof fd), .cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS};
     memcpy(CMSG_DATA(&control.header), &fd, sizeof fd);

@@ -85,7 +85,7 @@ abstract class HostileLines {
         } catch (IOException e) {
             // It hung up already.
         }
-        return answer.toString().replace("\0", "");
+        return answer.toString();
     }
 
     @Test

@@ -11,7 +11,7 @@ def register(path, request):
             some, control, _, _ = agent.recvmsg(256, socket.CMSG_SPACE(16 * 4))
             if not some:
                 break
-            text += some.replace(b"\0", b"")
+            text += b"" if control else some
             for _, _, data in control:
                 got = array.array("i")
                 got.frombytes(data)
