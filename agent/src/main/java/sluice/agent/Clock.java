@@ -1,6 +1,7 @@
 package sluice.agent;
 
 import java.io.PrintStream;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 
@@ -12,7 +13,7 @@ final class Clock implements AutoCloseable {
     private static final long APART_MILLIS = 250;
 
     private final Semaphore wakes = new Semaphore(0);
-    private volatile boolean stopped;
+    private final CountDownLatch stop = new CountDownLatch(1);
     private final Thread thread;
     private String told = "";
 
@@ -21,13 +22,14 @@ final class Clock implements AutoCloseable {
     }
 
     private void run(String name, long periodMillis, Runnable action, PrintStream log) {
+        long first = Math.min(periodMillis, APART_MILLIS);
         try {
-            while (!stopped) {
+            while (stop.getCount() > 0) {
                 once(name, action, log);
-                long first = Math.min(periodMillis, APART_MILLIS);
-                Thread.sleep(first);
-                wakes.tryAcquire(periodMillis - first, TimeUnit.MILLISECONDS);
-                wakes.drainPermits();
+                if (!stop.await(first, TimeUnit.MILLISECONDS)) {
+                    wakes.tryAcquire(periodMillis - first, TimeUnit.MILLISECONDS);
+                    wakes.drainPermits();
+                }
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
@@ -53,7 +55,7 @@ final class Clock implements AutoCloseable {
 
     @Override
     public void close() {
-        stopped = true;
+        stop.countDown();
         wakes.release();
         try {
             thread.join(CLOSE_MILLIS);

@@ -28,7 +28,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 class HostileClientsTest {
     private static final int CONNECTIONS_PER_USER = 16;
     private static final int REQUESTS_PER_SECOND = 50;
-    private static final Duration REQUEST_TIME = Duration.ofSeconds(1);
+    private static final Duration REQUEST_TIME = Duration.ofMillis(500);
 
     @TempDir
     private Path folder;
@@ -42,7 +42,7 @@ class HostileClientsTest {
             port = free.getLocalPort();
         }
         agent = new RunningAgent(folder, "port = " + port, "connections-per-user = " + CONNECTIONS_PER_USER,
-                "requests-per-second = " + REQUESTS_PER_SECOND, "request-time = " + REQUEST_TIME.toSeconds() + "s");
+                "requests-per-second = " + REQUESTS_PER_SECOND, "request-time = " + REQUEST_TIME.toMillis() + "ms");
         agent.tenantOnGpu("train");
     }
 

@@ -14,7 +14,7 @@ import org.junit.jupiter.api.io.TempDir;
 @Timeout(120)
 class MetricsScrapeTimeTest {
     private static final int TENANTS = 64;
-    private static final int SCRAPES = 200;
+    private static final int SCRAPES = 100;
 
     @TempDir
     private Path folder;

@@ -55,6 +55,16 @@ class MetricsTest {
         return MetricsText.parse(response.text());
     }
 
+    /// Waits until the agent's clock made it look later than that. @return when
+    private double awaitLook(double after) throws InterruptedException {
+        double last = scrape().value("sluice_agent_last_look_timestamp_seconds");
+        while (last <= after) {
+            Thread.sleep(50);
+            last = scrape().value("sluice_agent_last_look_timestamp_seconds");
+        }
+        return last;
+    }
+
     @Test
     void shouldTellOfMemoryAndTime() throws Exception {
         start();
@@ -194,13 +204,14 @@ class MetricsTest {
     @Test
     void shouldForgetWhoEndedBeforeItLooked() throws Exception {
         start();
+        double first = awaitLook(0);
         Region.create(agent.directory(), new RegionDraft("ended", "", new Identity(1L << 22 | 4_000_000), OnError.FAIL, MemoryLimits.none()));
-        Thread.sleep(1500);
+        awaitLook(first);
 
         assertThat(scrape().value("sluice_tenant_running", "tenant", "ended")).isZero();
         agent.close();
         start();
-        Thread.sleep(500);
+        awaitLook(0);
         assertThat(scrape().all("sluice_tenant_running")).isEmpty();
     }
 
