@@ -2,6 +2,9 @@ package sluice.cli;
 
 import java.io.PrintWriter;
 import java.nio.file.InvalidPathException;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Help.Ansi;
@@ -24,8 +27,9 @@ import sluice.region.SluiceException;
             "126 the program cannot be started, 127 it was not found, otherwise the program's own.",
             "",
             "'sluice help COMMAND' tells more about a command."
-        },
-        subcommands = {
+        })
+final class Commands implements Runnable {
+    private static final List<Class<?>> ALL = List.of(
             RunCommand.class,
             PsCommand.class,
             TopCommand.class,
@@ -44,9 +48,9 @@ import sluice.region.SluiceException;
             SoakCommand.class,
             CompletionCommand.class,
             VersionCommand.class,
-            CommandLine.HelpCommand.class
-        })
-final class Commands implements Runnable {
+            CommandLine.HelpCommand.class);
+    private static final Set<String> TELL_OF_ALL = Set.of("help", "completion");
+
     @Spec
     private CommandSpec spec;
 
@@ -57,20 +61,36 @@ final class Commands implements Runnable {
     private boolean version;
 
     static int execute(String[] args) {
-        return line(new PrintWriter(System.out, true), new PrintWriter(System.err, true), Screen.standard()).execute(args);
+        return line(new PrintWriter(System.out, true), new PrintWriter(System.err, true), Screen.standard(), args).execute(args);
     }
 
-    static CommandLine line(PrintWriter out, PrintWriter err, Screen screen) {
-        CommandLine line = new CommandLine(new Commands())
-                .setOut(out)
+    /// @param args what will be executed
+    static CommandLine line(PrintWriter out, PrintWriter err, Screen screen, String... args) {
+        CommandLine line = new CommandLine(new Commands());
+        wanted(args).forEach(line::addSubcommand);
+        line.setOut(out)
                 .setErr(err)
                 .setColorScheme(CommandLine.Help.defaultColorScheme(screen.coloured() ? Ansi.ON : Ansi.OFF))
                 .setUsageHelpWidth(110)
-                .setParameterExceptionHandler((e, args) -> usageError(e))
+                .setParameterExceptionHandler((e, words) -> usageError(e))
                 .setExecutionExceptionHandler((e, command, result) -> failure(e, command));
-        line.getSubcommands().get("run").setStopAtPositional(true);
-        VerifyCommand.listGroups(line.getSubcommands().get("verify").getCommandSpec());
+        Map<String, CommandLine> commands = line.getSubcommands();
+        if (commands.containsKey("run")) {
+            commands.get("run").setStopAtPositional(true);
+        }
+        if (commands.containsKey("verify")) {
+            VerifyCommand.listGroups(commands.get("verify").getCommandSpec());
+        }
         return line;
+    }
+
+    /// The one command that is asked for: to describe all takes most of the time of a start.
+    private static List<Class<?>> wanted(String[] args) {
+        if (args.length == 0 || TELL_OF_ALL.contains(args[0])) {
+            return ALL;
+        }
+        return ALL.stream().filter(type -> type.getAnnotation(Command.class).name().equals(args[0])).findFirst()
+                .<List<Class<?>>>map(List::of).orElse(ALL);
     }
 
     /// `sluice` alone shows what there is.

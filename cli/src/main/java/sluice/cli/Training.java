@@ -54,7 +54,8 @@ final class Training {
     private static void runCommands() throws IOException {
         PrintWriter out = new PrintWriter(OutputStream.nullOutputStream());
         for (String command : COMMANDS) {
-            Commands.line(out, out, Screen.standard()).execute(command.split(" "));
+            String[] words = command.split(" ");
+            Commands.line(out, out, Screen.standard(), words).execute(words);
         }
         Path directory = Files.createTempDirectory("sluice-training");
         RegionDraft draft = new RegionDraft("training", "", Identity.self(), OnError.FAIL, MemoryLimits.parse("4g"));

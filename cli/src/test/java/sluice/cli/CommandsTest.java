@@ -13,7 +13,7 @@ class CommandsTest {
     private final StringWriter err = new StringWriter();
 
     private int execute(String... args) {
-        return Commands.line(new PrintWriter(out, true), new PrintWriter(err, true), new Screen(false, false)).execute(args);
+        return Commands.line(new PrintWriter(out, true), new PrintWriter(err, true), new Screen(false, false), args).execute(args);
     }
 
     @ParameterizedTest
