@@ -1,14 +1,18 @@
 #!/usr/bin/env bash
-# Shares of GPU time on a real GPU: checks, the tables of 'sluice bench compute', and PyTorch with CUPTI as the witness.
+# Shares of GPU time on a real GPU: checks, the tables of 'sluice bench compute', and frameworks with CUPTI as the witness.
 # usage: bench/gpu/compute.sh DISTRIBUTION OUTPUT [PART ...]
-# Parts, with five interleaved repeats each: copies, streams, synced, graph (caps), weights, priority, lock, cost; verify; torch (python3
-# with PyTorch on the PATH); bench (with the options in BENCH). Without a part: verify weights priority lock cost torch.
-# MOST_SECONDS (590) is what all parts may take together; REPEATS (5) and RUN_SECONDS (3; priority 4) change the tables.
+# Parts with five interleaved repeats:
+#   copies streams synced graph    caps, for ways to submit work     weights priority lock cost    the other tables
+#   torch others bursts            PyTorch; JAX and CuPy under caps; bursts of PyTorch against a training (python3 on the PATH)
+# with one: verify; mps, blocking (caps under MPS and CUDA_LAUNCH_BLOCKING); bench (with the options in BENCH).
+# Without a part: verify weights priority lock cost. In seconds: copies 145 streams 110 synced 215 graph 75 weights 110 priority 70 lock 150
+# cost 75 torch 200 others 70 bursts 70 mps 40 blocking 40 verify 60.
+# MOST_SECONDS (590) is what all parts may take together; REPEATS (5) and RUN_SECONDS (3; priority 4, frameworks 2.5) change the tables.
 # Every table is in OUTPUT/PART/compute.md after each run, every value in compute.csv, so that nothing is lost when time is up.
 set -u
 home=$1 out=$2
 shift 2
-parts=${*:-verify weights priority lock cost torch}
+parts=${*:-verify weights priority lock cost}
 here=$(cd "$(dirname "$0")" && pwd)
 sluice=$home/bin/sluice
 mkdir -p "$out"
@@ -59,42 +63,58 @@ bench() {
     rows bench "${BENCH_LIMIT:-300}" ${BENCH:---only cap/25 --seconds 3 --repeats 5}
 }
 
-case_of() { # case_of NAME LIMIT CASE SECONDS OPTION…: PyTorch in a tenant with these options, or without the library
-    local name=$1 limit=$2 work=$3 seconds=$4 under=()
-    shift 4
-    (($#)) && under=("$sluice" run --name "$name" "$@" --)
-    within "$limit" "${under[@]}" python3 "$here/compute.py" "$work" "$seconds" >"$out/$name.log" 2>&1
-    local status=$?
-    say "$(printf '%-22s %-28s status %d  %s' "$name" "${*:-without Sluice}" $status "$(grep -m 1 '^case=' "$out/$name.log" || tail -n 1 "$out/$name.log")")"
+shares() { # shares NAME SECONDS-LIMIT RUN-SECONDS PART…: frameworks under shares, one process for each, which take turns
+    local name=$1 limit=$2 seconds=$3 left=$((most_seconds - SECONDS - 5))
+    shift 3
+    within $((limit + 15)) python3 "$here/shares.py" "$out/$name" "$sluice" "$repeats" "${RUN_SECONDS:-$seconds}" $((limit < left ? limit : left)) "$@" \
+        >"$out/$name.log" 2>&1
+    say "$name: status $?, $(grep ' ready after ' "$out/$name.log" || tail -n 1 "$out/$name.log")"
+    tables+=("$out/$name/shares.md")
 }
 
-torch() {
-    case_of matmul-alone 30 matmul 4
-    for cap in 10 25 50; do
-        case_of "matmul-$cap" 40 matmul 6 --compute "$cap%"
+torch() { shares torch 230 2.5 matmul train profiler; }
+others() { shares others 90 2.5 jax cupy; }
+bursts() { shares bursts 100 3 priority; }
+
+one_torch() { # one_torch NAME CASE OPTION…: PyTorch on its own, without and with these options
+    local name=$1 work=$2 under status
+    shift 2
+    for under in "" "$*"; do
+        # shellcheck disable=SC2086
+        within 40 ${under:+"$sluice" run --name "$name" $under --} python3 "$here/compute.py" "$work" 3 >"$out/$name${under:+-capped}.log" 2>&1
+        status=$?
+        say "$name ${under:-without Sluice}: status $status, $(grep -m 1 '^case=' "$out/$name${under:+-capped}.log" || tail -n 1 "$out/$name${under:+-capped}.log")"
     done
-    case_of train-alone 30 train 4
-    for cap in 25 50; do
-        case_of "train-$cap" 40 train 6 --compute "$cap%"
-    done
-    for repeat in 1 2; do
-        case_of "rate-none-$repeat" 30 rate-train 3
-        case_of "rate-weight-$repeat" 30 rate-train 3 --weight 2
-    done
-    case_of bursts-alone 30 bursts 4
-    case_of train-low 40 train-large 12 --priority low &
-    for _ in $(seq 100); do
-        grep -qs ready "$out/train-low.log" && break
-        sleep 0.1
-    done
-    case_of bursts-high 30 bursts 4 --priority high
-    wait
+}
+
+mps() { # under NVIDIA's own sharing of one context, with a daemon of our own
+    local pipe
+    command -v nvidia-cuda-mps-control >/dev/null || { say 'mps: nvidia-cuda-mps-control is not installed'; return; }
+    pipe=$(mktemp -d "${TMPDIR:-/tmp}/mps-XXXXXX")
+    mkdir -p "$out/mps-log"
+    export CUDA_MPS_PIPE_DIRECTORY=$pipe CUDA_MPS_LOG_DIRECTORY=$out/mps-log
+    within 10 nvidia-cuda-mps-control -d >"$out/mps-control.log" 2>&1
+    say "mps: daemon started, status $?"
+    rows mps 60 --only 'cap/25 %/launch loop 50us,cap/25 %/launch loop 1 ms,cap/50 %/graph,weights/3:1, 1 ms' --seconds 3 --repeats 1
+    one_torch mps-torch matmul --compute 25%
+    say "mps: servers $(echo get_server_list | within 5 nvidia-cuda-mps-control 2>&1 | tr '\n' ' ')(a number: they were used)"
+    echo quit | within 15 nvidia-cuda-mps-control >>"$out/mps-control.log" 2>&1
+    say "mps: daemon ended, status $?"
+    unset CUDA_MPS_PIPE_DIRECTORY CUDA_MPS_LOG_DIRECTORY
+    rm -rf "$pipe"
+}
+
+blocking() { # every launch waits until its kernel is done
+    export CUDA_LAUNCH_BLOCKING=1
+    rows blocking 50 --only 'cap/25 %/launch loop 50us,cap/25 %/launch loop 1 ms,cap/25 %/4 streams 1 ms,cap/25 %/graph' --seconds 3 --repeats 1
+    one_torch blocking-torch matmul --compute 25%
+    unset CUDA_LAUNCH_BLOCKING
 }
 
 tables=()
 for part in $parts; do
     case $part in
-    verify | copies | streams | synced | graph | weights | priority | lock | cost | bench | torch)
+    verify | copies | streams | synced | graph | weights | priority | lock | cost | bench | torch | others | bursts | mps | blocking)
         began=$SECONDS
         "$part"
         say "== $part: $((SECONDS - began)) s, $SECONDS s in all"

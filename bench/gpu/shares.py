@@ -1,0 +1,416 @@
+"""PyTorch, JAX and CuPy under shares of the GPU's time, with CUPTI's record of every kernel, in the same process, as the witness.
+
+usage: shares.py OUTPUT SLUICE REPEATS SECONDS LIMIT PART...    parts: matmul train profiler jax cupy priority
+       shares.py serve CASE
+
+One process for each case and cap is started, all at the same time, because frameworks take long to start; then they work one after
+the other for SECONDS each, REPEATS times. Busy is the union of kernels and copies with gaps under 3 us, after the first second. CUPTI,
+switched on by torch.profiler, sees what any library of the process does on the GPU, so it is the witness for JAX and CuPy too; beside it
+stands the rate of steps against the one without Sluice, which misleads by as much as the GPU runs faster while it is cool.
+Writes OUTPUT/shares.csv with every value as it comes, and OUTPUT/shares.md after each repeat. Begins nothing after LIMIT seconds.
+"""
+import json
+import os
+import queue
+import statistics
+import subprocess
+import sys
+import threading
+import time
+
+CAPS = (10, 25, 50, 75)
+PATIENCE = 45
+SECOND_NS = 1_000_000_000
+BURST_PERIOD = 0.02
+
+
+# --- the process that works -------------------------------------------------------------------------------------------------------
+
+
+def torch_case(name):
+    import compute
+
+    step = compute.warmed(name)
+    return lambda seconds: compute.loop(step, seconds)
+
+
+def kept_ahead(step, mark, wait, seconds):
+    """Steps for a while; a mark every few steps keeps the program from running far ahead of the GPU."""
+    steps, queued = 0, []
+    started = time.monotonic()
+    while time.monotonic() - started < seconds:
+        for _ in range(5):
+            step()
+        steps += 5
+        queued.append(mark())
+        if len(queued) > 8:
+            wait(queued.pop(0))
+    for one in queued:
+        wait(one)
+    return steps / (time.monotonic() - started)
+
+
+def jax_case():
+    os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
+    import jax
+    import jax.numpy as jnp
+
+    state = [jax.random.normal(jax.random.key(0), (4096, 4096), dtype=jnp.bfloat16)]
+    turn = jax.jit(lambda a: jnp.tanh(a @ a) * jnp.bfloat16(0.1))
+
+    def step():
+        state[0] = turn(state[0])
+
+    for _ in range(5):
+        step()
+    state[0].block_until_ready()
+    return lambda seconds: kept_ahead(step, lambda: state[0], lambda array: array.block_until_ready(), seconds)
+
+
+def cupy_case():
+    import cupy
+
+    a = cupy.random.default_rng(0).standard_normal((2048, 2048), dtype=cupy.float32)
+
+    def step():
+        cupy.tanh(a @ a)
+
+    def mark():
+        event = cupy.cuda.Event(disable_timing=True)
+        event.record()
+        return event
+
+    for _ in range(5):
+        step()
+    mark().synchronize()
+    return lambda seconds: kept_ahead(step, mark, lambda event: event.synchronize(), seconds)
+
+
+def witnessed(loop, seconds, thorough):
+    """Shares by CUPTI; without them if it saw nothing."""
+    try:
+        import compute
+        from torch.profiler import ProfilerActivity, profile
+    except Exception as missing:  # beside another framework the import itself may fail in many ways
+        print(f"no witness: {missing}", file=sys.stderr)
+        return {"rate": loop(seconds), "kernels": 0}
+    activities = [ProfilerActivity.CPU, ProfilerActivity.CUDA] if thorough else [ProfilerActivity.CUDA]
+    with profile(activities=activities, record_shapes=thorough) as recorded:
+        began = time.time_ns()
+        rate = loop(seconds)
+    merged, kernels = compute.spans(recorded)
+    if not merged:
+        return {"rate": rate, "kernels": 0}
+    first = merged[0][0]
+    shift = began - first if abs(began - first) > SECOND_NS else 0
+    until = min(merged[-1][1], first + int(seconds * SECOND_NS))
+    settled = min(first + SECOND_NS, first + (until - first) // 2)
+    tenth = SECOND_NS // 10
+    return {
+        "rate": rate, "kernels": kernels, "began_ns": first + shift, "share": compute.share(merged, settled, until),
+        "windows": [compute.share(merged, at, at + SECOND_NS) for at in range(settled, until - SECOND_NS + 1, SECOND_NS)],
+        "tenths": [compute.share(merged, at, at + tenth) for at in range(first, until - tenth + 1, tenth)],
+    }
+
+
+class Bursts:
+    """2 ms of matmuls every 20 ms."""
+
+    def __init__(self):
+        import compute
+
+        self.step = compute.warmed("matmul")
+        self.count = 10
+
+    def calibrate(self):
+        import torch
+
+        begin, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
+        begin.record()
+        for _ in range(50):
+            self.step()
+        end.record()
+        end.synchronize()
+        one = begin.elapsed_time(end) / 50
+        self.count = max(1, round(2.0 / one))
+        return {"count": self.count, "share": 100 * self.count * one / 1e3 / BURST_PERIOD}
+
+    def run(self, seconds):
+        import torch
+
+        responses, began, beat = [], time.time_ns(), time.monotonic()
+        until = beat + seconds
+        while beat < until:
+            time.sleep(max(0, beat - time.monotonic()))
+            asked = time.monotonic()
+            for _ in range(self.count):
+                self.step()
+            torch.cuda.synchronize()
+            responses.append((time.monotonic() - asked) * 1e3)
+            beat += BURST_PERIOD
+        judged = sorted(responses[len(responses) // 4:])
+        return {"p99": judged[min(len(judged) - 1, int(len(judged) * 0.99))], "median": judged[len(judged) // 2], "most": judged[-1],
+                "bursts": len(judged), "began_ns": began, "ended_ns": time.time_ns()}
+
+
+def serve(case):
+    bursts = loop = None
+    if case == "bursts":
+        bursts = Bursts()
+    else:
+        loop = jax_case() if case == "jax" else cupy_case() if case == "cupy" else torch_case(case)
+        witnessed(loop, 0.1, False)  # the first one takes a second or two to begin
+    answers = os.fdopen(os.dup(1), "w")
+    print(json.dumps({"ready": case}), file=answers, flush=True)
+    for line in sys.stdin:
+        verb, *numbers = line.split()
+        try:
+            if verb == "calibrate":
+                answer = bursts.calibrate()
+            elif verb == "bursts":
+                answer = bursts.run(float(numbers[0]))
+            elif verb == "rate":
+                answer = {"rate": loop(float(numbers[0]))}
+            else:
+                answer = witnessed(loop, float(numbers[0]), verb == "thorough")
+        except Exception as failed:  # told to the parent, which goes on with the others
+            answer = {"error": f"{type(failed).__name__}: {failed}".splitlines()[0][:200]}
+        print(json.dumps(answer), file=answers, flush=True)
+
+
+# --- the process that asks --------------------------------------------------------------------------------------------------------
+
+
+class Server:
+    def __init__(self, output, sluice, case, options):
+        self.name = f"{case}-{'-'.join(word.strip('-%') for word in options) or 'none'}"
+        self.failed = None
+        self.lines = queue.Queue()
+        command = ([sluice, "run", "--name", self.name, *options, "--"] if options else []) + [sys.executable, os.path.abspath(__file__), "serve", case]
+        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                        stderr=open(os.path.join(output, self.name + ".log"), "w"), text=True)
+        threading.Thread(target=self.read, daemon=True).start()
+
+    def read(self):
+        for line in self.process.stdout:
+            if line.startswith("{"):
+                self.lines.put(json.loads(line))
+        self.lines.put({"error": "the process ended"})
+
+    def tell(self, *words):
+        if not self.failed:
+            try:
+                self.process.stdin.write(" ".join(map(str, words)) + "\n")
+                self.process.stdin.flush()
+            except OSError as gone:
+                self.fail(str(gone))
+
+    def answer(self, patience=PATIENCE):
+        if self.failed:
+            return {"error": self.failed}
+        try:
+            answer = self.lines.get(timeout=patience)
+        except queue.Empty:
+            answer = {"error": f"no answer within {patience:.0f} s"}
+            self.fail(answer["error"])
+        if answer.get("error") == "the process ended":
+            self.fail("the process ended")
+        return answer
+
+    def ask(self, *words):
+        self.tell(*words)
+        return self.answer()
+
+    def fail(self, why):
+        self.failed = why
+        self.process.kill()
+
+    def close(self):
+        self.process.kill()
+        self.process.wait()
+
+
+class Results:
+    """Every value, and the table of what there is so far."""
+
+    def __init__(self, output):
+        self.output = output
+        self.csv = open(os.path.join(output, "shares.csv"), "w")
+        print("row,repeat,quantity,value", file=self.csv, flush=True)
+        self.values = {}
+        self.errors = {}
+
+    def add(self, row, repeat, answer, **more):
+        if "error" in answer:
+            self.errors[row] = answer["error"]
+            return
+        for quantity, value in {**answer, **more}.items():
+            for one in value if isinstance(value, list) else [value]:
+                print(f'"{row}",{repeat},{quantity},{one}', file=self.csv, flush=True)
+                if quantity != "tenths":
+                    self.values.setdefault(row, {}).setdefault(quantity, []).append(one)
+
+    def of(self, row, quantity):
+        return self.values.get(row, {}).get(quantity, [])
+
+    def median(self, row, quantity):
+        found = self.of(row, quantity)
+        return statistics.median(found) if found else None
+
+    def save(self, rows):
+        lines = ["| | cap | alone | got | seconds | of the allowed | steps/s of alone | repeats | |", "|---|---:|---:|---:|---:|---:|---:|---:|---|"]
+        bursts = ["| | high alone, p99 | high, p99 | low alone | low, of what is left | repeats | target | |", "|---|---:|---:|---:|---:|---:|---|---|"]
+        for row, alone, cap in rows:
+            (bursts if cap is None else lines).append(self.burst_line(row) if cap is None else self.cap_line(row, alone, cap))
+        text = "\n".join(lines + ([""] + bursts if len(bursts) > 2 else [])) + "\n"
+        with open(os.path.join(self.output, "shares.md"), "w") as file:
+            file.write(text)
+        return text
+
+    def why(self, row):
+        return ("failed: " + self.errors[row]) if row in self.errors else "not run"
+
+    def cap_line(self, row, alone, cap):
+        shares, windows, rates = self.of(row, "share"), self.of(row, "windows"), self.of(row, "rate")
+        without, rate = self.median(alone, "share"), self.median(alone, "rate")
+        part = f"{100 * statistics.median(rates) / rate:.1f} %" if rates and rate else "-"
+        if not shares:
+            return f"| {row} | {cap} % | - | {self.why(row)} | - | - | {part} | {len(rates)} | {'no witness' if rates else 'missed'} |"
+        allowed = min(cap, without) if without is not None else cap
+        windows = windows or shares
+        met = (max(shares) <= cap + 1 and min(shares) >= max(allowed - 1, 0.97 * allowed)
+               and max(windows) <= cap + 2 and min(windows) >= allowed - 2 and row not in self.errors)
+        return (f"| {row} | {cap} % | {'-' if without is None else f'{without:.1f} %'} | {spread(shares)} | {min(windows):.1f} … {max(windows):.1f} "
+                f"| {100 * min(shares) / allowed:.1f} % | {part} | {len(shares)} | {'met' if met else 'missed'} |")
+
+    def burst_line(self, row):
+        alone, high, left, low = (self.of(row, name) for name in ("alone_p99", "p99", "of_left", "low_alone"))
+        if not high or not alone or not left:
+            return f"| {row} | - | {self.why(row)} | - | - | 0 | - | missed |"
+        most = 1.15 * statistics.median(alone) + 1
+        met = statistics.median(high) <= most and statistics.median(left) >= 90
+        return (f"| {row} | {spread(alone, ' ms', 2)} | {spread(high, ' ms', 2)} | {spread(low) if low else '-'} | {spread(left)} | {len(high)} "
+                f"| ≤ {most:.2f} ms, ≥ 90 % | {'met' if met else 'missed'} |")
+
+
+def spread(values, unit=" %", digits=1):
+    return f"{statistics.median(values):.{digits}f}{unit} ({min(values):.{digits}f} … {max(values):.{digits}f})"
+
+
+class Run:
+    def __init__(self, output, sluice, repeats, seconds, limit, parts):
+        self.output, self.sluice, self.repeats, self.seconds, self.parts = output, sluice, repeats, seconds, parts
+        self.until = time.monotonic() + limit
+        self.results = Results(output)
+        self.servers = {}
+        self.rows = []
+
+    def server(self, case, *options):
+        server = Server(self.output, self.sluice, case, list(options))
+        self.servers[server.name] = server
+        return server
+
+    def has_time(self, seconds):
+        return time.monotonic() + seconds < self.until
+
+    def witness(self, row, repeat, server, verb="witness"):
+        if self.has_time(self.seconds + 1):
+            answer = server.ask(verb, self.seconds)
+            self.results.add(row, repeat, answer)
+            self.say(row, repeat, answer)
+
+    def say(self, row, repeat, answer):
+        told = answer.get("error") or " ".join(f"{key}={answer[key]:.2f}" for key in ("share", "rate", "p99", "of_left") if key in answer)
+        print(f"{row}, repeat {repeat}: {told}", flush=True)
+
+    def capped(self, case, caps, verb="witness"):
+        """Work for each repeat: alone, then under each cap."""
+        alone = self.servers.get(f"{case}-none") or self.server(case)
+        label = case if verb == "witness" else f"{case}, {verb}"
+        work = [] if verb != "witness" else [(f"{case} alone", alone)]
+        for cap in caps:
+            server = self.servers.get(f"{case}-compute-{cap}") or self.server(case, "--compute", f"{cap}%")
+            work.append((f"{label} under {cap} %", server))
+            self.rows.append((f"{label} under {cap} %", f"{case} alone", cap))
+        return lambda repeat: [self.witness(row, repeat, server, verb) for row, server in work if self.is_needed(row, repeat)]
+
+    def is_needed(self, row, repeat):
+        """What keeps the GPU busy all the time when it is alone does so every time."""
+        return repeat <= 2 or not row.endswith(" alone") or (self.results.median(row, "share") or 0) < 95
+
+    def priority(self):
+        row = "bursts against train-large"
+        self.rows.append((row, None, None))
+        bare, high = self.server("bursts"), self.server("bursts", "--priority", "high")
+        low_bare, low = self.server("train-large"), self.server("train-large", "--priority", "low")
+        share = []
+
+        def repeat_once(repeat):
+            if not self.has_time(3 * self.seconds + 4):
+                return
+            if not share:
+                high.ask("calibrate")
+                share.append(bare.ask("calibrate").get("share", 10))
+                high.ask("calibrate")
+            alone = bare.ask("bursts", self.seconds)
+            low_alone = low_bare.ask("witness", max(2, self.seconds - 1)) if repeat <= 2 else {}
+            low.tell("witness", self.seconds + 2.5)
+            time.sleep(1.5)
+            burst = high.ask("bursts", self.seconds)
+            seen = low.answer()
+            for answer in (alone, low_alone, seen):
+                if "error" in answer:
+                    burst = answer
+            if "error" not in burst:
+                from_ns, to_ns = burst["began_ns"] + SECOND_NS // 2, burst["ended_ns"] - SECOND_NS // 10
+                inside = [one for at, one in enumerate(seen.get("tenths", []))
+                          if from_ns <= seen["began_ns"] + at * SECOND_NS // 10 <= to_ns]
+                if inside:
+                    burst["low_share"] = statistics.mean(inside)
+                    burst["of_left"] = 100 * burst["low_share"] / (100 - share[0])
+                burst["alone_p99"], burst["high_share"] = alone["p99"], share[0]
+                if "share" in low_alone:
+                    burst["low_alone"] = low_alone["share"]
+            self.results.add(row, repeat, burst)
+            self.say(row, repeat, burst)
+
+        return repeat_once
+
+    def go(self):
+        work = []
+        for part in self.parts:
+            if part in ("matmul", "train"):
+                work.append(self.capped(part, CAPS))
+            elif part == "profiler":
+                work.append(self.capped("matmul", (25,), "thorough"))
+            elif part in ("jax", "cupy"):
+                work.append(self.capped(part, (25,)))
+            elif part == "priority":
+                work.append(self.priority())
+            else:
+                sys.exit(f"unknown part {part}")
+        began = time.monotonic()
+        for server in self.servers.values():
+            answer = server.answer(90)
+            if "error" in answer:
+                print(f"{server.name}: {answer['error']}", flush=True)
+        print(f"{len(self.servers)} processes ready after {time.monotonic() - began:.1f} s", flush=True)
+        try:
+            for repeat in range(1, self.repeats + 1):
+                for one in work:
+                    one(repeat)
+                self.results.save(self.rows)
+        finally:
+            for server in self.servers.values():
+                server.close()
+            print("\n" + self.results.save(self.rows), flush=True)
+
+
+if __name__ == "__main__":
+    if len(sys.argv) == 3 and sys.argv[1] == "serve":
+        serve(sys.argv[2])
+    elif len(sys.argv) < 7:
+        sys.exit(__doc__)
+    else:
+        os.makedirs(sys.argv[1], exist_ok=True)
+        Run(sys.argv[1], sys.argv[2], int(sys.argv[3]), float(sys.argv[4]), float(sys.argv[5]), sys.argv[6:]).go()
