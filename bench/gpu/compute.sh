@@ -4,9 +4,10 @@
 # Parts with five interleaved repeats:
 #   copies streams synced graph    caps, for ways to submit work     weights priority lock cost    the other tables
 #   torch others bursts            PyTorch; JAX and CuPy under caps; bursts of PyTorch against a training (python3 on the PATH)
+#   training                       what a step of training costs, next to none, in 12 rounds; TRACE_TOO=1 also traced
 # with one: verify; mps, blocking (caps under MPS and CUDA_LAUNCH_BLOCKING); bench (with the options in BENCH).
 # Without a part: verify weights priority lock cost. In seconds: copies 145 streams 110 synced 215 graph 75 weights 110 priority 70 lock 150
-# cost 75 torch 200 others 70 bursts 70 mps 40 blocking 40 verify 60.
+# cost 75 torch 200 others 70 bursts 70 training 110 mps 40 blocking 40 verify 60.
 # MOST_SECONDS (590) is what all parts may take together; REPEATS (5) and RUN_SECONDS (3; priority 4, frameworks 2.5) change the tables.
 # Every table is in OUTPUT/PART/compute.md after each run, every value in compute.csv, so that nothing is lost when time is up.
 set -u
@@ -76,6 +77,17 @@ torch() { shares torch 230 2.5 matmul train profiler; }
 others() { shares others 90 2.5 jax cupy; }
 bursts() { shares bursts 100 3 priority; }
 
+training() { # a step of training in every way, next to none
+    local left=$((most_seconds - SECONDS - 5)) spool
+    spool=$(mktemp -d "${TMPDIR:-/tmp}/sluice-spool-XXXXXX")
+    # shellcheck disable=SC2086
+    within 165 python3 "$here/steps.py" "$out/training" "$sluice" 2 "${ROUNDS:-6}" 0.5 $((140 < left ? 140 : left)) "--memory 40g" "--compute 99%" "--weight 2" \
+        ${TRACE_TOO:+"--trace $spool/{set}"} >"$out/training.log" 2>&1
+    say "training: status $?, $(grep -c 'ready after' "$out/training.log") sets of processes"
+    tables+=("$out/training/steps.md")
+    rm -rf "$spool"
+}
+
 one_torch() { # one_torch NAME CASE OPTION…: PyTorch on its own, without and with these options
     local name=$1 work=$2 under status
     shift 2
@@ -114,7 +126,7 @@ blocking() { # every launch waits until its kernel is done
 tables=()
 for part in $parts; do
     case $part in
-    verify | copies | streams | synced | graph | weights | priority | lock | cost | bench | torch | others | bursts | mps | blocking)
+    verify | copies | streams | synced | graph | weights | priority | lock | cost | bench | torch | others | bursts | training | mps | blocking)
         began=$SECONDS
         "$part"
         say "== $part: $((SECONDS - began)) s, $SECONDS s in all"
