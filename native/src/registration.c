@@ -9,15 +9,19 @@
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
 
 #include "os.h"
+#include "tenant.h"
 
 #define CONNECT_NANOS 1000000000ull /* an agent that is restarted is back by then */
 #define ANSWER_NANOS 3000000000ull
 #define RETRY_NANOS 10000000ull
+#define AGAIN_NANOS 1000000000ull /* limits that were not to be had are asked for again, */
+#define AGAIN_TIMES 10u           /* and later where it takes long to hear that */
 #define MOST_DESCRIPTORS 2
 #define LINE_BYTES 256
 
@@ -26,6 +30,13 @@ typedef struct {
     int count;
     char line[LINE_BYTES];
 } answer_t;
+
+static struct {
+    char label[64];
+    _Atomic uint64_t page; /* inode of the limits that are mapped */
+    _Atomic uint64_t again_nanos;
+    atomic_flag busy;
+} handed = {.busy = ATOMIC_FLAG_INIT};
 
 static void drop(answer_t *answer) {
     while (answer->count)
@@ -37,7 +48,7 @@ static bool may_pass(int error) {
     return error == ENOENT || error == ECONNREFUSED || error == EAGAIN || error == EINTR;
 }
 
-static int connect_to(const char *path, sl_reason_t *reason) {
+static int connect_to(const char *path, uint64_t patience, sl_reason_t *reason) {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
     if (strlen(path) >= sizeof address.sun_path) {
         sl_report_fail(reason, "SLUICE_AGENT=%.120s: a socket's path has at most %zu letters", path, sizeof address.sun_path - 1);
@@ -45,7 +56,7 @@ static int connect_to(const char *path, sl_reason_t *reason) {
     }
     strcpy(address.sun_path, path);
     int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    uint64_t deadline = sl_os_nanos() + CONNECT_NANOS;
+    uint64_t deadline = sl_os_nanos() + patience;
     while (fd >= 0 && connect(fd, (struct sockaddr *)&address, sizeof address) != 0) {
         if (may_pass(errno) && sl_os_nanos() < deadline) {
             sl_os_sleep_nanos(RETRY_NANOS);
@@ -113,9 +124,9 @@ static bool receive(int fd, answer_t *answer) {
     return end != NULL;
 }
 
-static bool ask(const char *path, const char *request, int wanted, answer_t *answer, sl_reason_t *reason) {
+static bool ask(const char *path, const char *request, uint64_t patience, int wanted, answer_t *answer, sl_reason_t *reason) {
     *answer = (answer_t){.count = 0};
-    int fd = connect_to(path, reason);
+    int fd = connect_to(path, patience, reason);
     if (fd < 0)
         return false;
     bool sent = send(fd, request, strlen(request), MSG_NOSIGNAL) == (ssize_t)strlen(request);
@@ -131,17 +142,79 @@ static bool ask(const char *path, const char *request, int wanted, answer_t *ans
     return false;
 }
 
+static uint64_t inode_of(int fd) {
+    struct stat status;
+    return sl_os_stat(fd, &status) ? (uint64_t)status.st_ino : 0;
+}
+
 bool sl_registration_open(sl_region_t *region, const char *socket, const char *label, sl_reason_t *reason) {
     char request[LINE_BYTES];
     answer_t answer;
-    snprintf(request, sizeof request, "region %d %.63s\n", SL_REGION_LAYOUT, label ? label : "-");
-    if (!ask(socket, request, 2, &answer, reason))
+    snprintf(handed.label, sizeof handed.label, "%.63s", label ? label : "-");
+    snprintf(request, sizeof request, "region %d %s\n", SL_REGION_LAYOUT, handed.label);
+    if (!ask(socket, request, CONNECT_NANOS, 2, &answer, reason))
         return false;
     bool ok = sl_region_open_handed(region, answer.fds[0], answer.fds[1], answer.line + 3, reason);
-    if (ok)
+    if (ok) {
         snprintf(region->agent, sizeof region->agent, "%s", socket);
+        handed.page = inode_of(answer.fds[0]);
+    }
     drop(&answer);
     return ok;
+}
+
+/* In the place of those that are mapped: who reads them meanwhile sees the ones or the others. */
+static bool replace_limits(sl_region_t *region, int fd, sl_reason_t *reason) {
+    struct stat status;
+    if (!sl_os_stat(fd, &status) || status.st_size < SL_REGION_PAGE_BYTES)
+        return sl_report_fail(reason, "the agent's limits have another size");
+    char *page = mmap(NULL, SL_REGION_PAGE_BYTES, PROT_READ, MAP_SHARED, fd, 0);
+    if (page == MAP_FAILED)
+        return sl_report_fail(reason, "cannot map the agent's limits: %s", strerror(errno));
+    const sl_region_header_t *header = (const sl_region_header_t *)page;
+    if (header->magic != SL_REGION_MAGIC || header->layout != SL_REGION_LAYOUT || header->created_nanos != region->header->created_nanos)
+        sl_report_fail(reason, "the agent's limits are of another tenant");
+    else if (mremap(page, SL_REGION_PAGE_BYTES, SL_REGION_PAGE_BYTES, MREMAP_MAYMOVE | MREMAP_FIXED, region->base) == region->base)
+        return true;
+    else
+        sl_report_fail(reason, "cannot map the agent's limits: %s", strerror(errno));
+    munmap(page, SL_REGION_PAGE_BYTES);
+    return false;
+}
+
+static void take_limits(sl_region_t *region) {
+    char request[LINE_BYTES];
+    sl_reason_t reason;
+    answer_t answer;
+    uint64_t began = sl_os_nanos();
+    snprintf(request, sizeof request, "limits %d %s\n", SL_REGION_LAYOUT, handed.label);
+    bool asked = ask(region->agent, request, 0, 1, &answer, &reason), ok = asked && replace_limits(region, answer.fds[0], &reason);
+    if (ok)
+        handed.page = inode_of(answer.fds[0]);
+    else {
+        uint64_t now = sl_os_nanos();
+        handed.again_nanos = now + AGAIN_NANOS + AGAIN_TIMES * (now - began);
+        SL_TELL(SL_INFO, "%s; the limits stay as they are", reason.text);
+    }
+    if (asked)
+        drop(&answer);
+}
+
+void sl_registration_forget(void) {
+    atomic_flag_clear(&handed.busy);
+}
+
+void sl_registration_follow(void) {
+    sl_region_t *region = &sl_tenant.region;
+    if (atomic_load_explicit(&sl_tenant.state, memory_order_acquire) != SL_TENANT_ATTACHED || !region->agent[0])
+        return;
+    uint64_t wanted = region->slots[sl_tenant.slot].limits_page;
+    if (!wanted || wanted == handed.page || handed.again_nanos > sl_os_nanos() || atomic_flag_test_and_set(&handed.busy))
+        return;
+    int saved = errno;
+    take_limits(region);
+    errno = saved;
+    atomic_flag_clear(&handed.busy);
 }
 
 int sl_registration_board(const char *socket, const uint8_t uuid[16], sl_reason_t *reason) {
@@ -151,5 +224,5 @@ int sl_registration_board(const char *socket, const uint8_t uuid[16], sl_reason_
     for (int i = 0; i < 16; i++)
         length += (size_t)snprintf(request + length, sizeof request - length, "%02x", uuid[i]);
     request[length] = '\n';
-    return ask(socket, request, 1, &answer, reason) ? answer.fds[0] : -1;
+    return ask(socket, request, CONNECT_NANOS, 1, &answer, reason) ? answer.fds[0] : -1;
 }

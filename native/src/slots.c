@@ -37,6 +37,7 @@ static void clear(const sl_region_t *region, unsigned number) {
     slot->image = 0;
     slot->calls = 0;
     slot->passed_calls = 0;
+    slot->limits_page = 0;
 }
 
 /* From the owner seen to BUSY by us; the slot counts for nothing from here on. */

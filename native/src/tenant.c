@@ -51,6 +51,7 @@ static void forget_after_fork(void) {
     sl_nvml_forget();
     sl_gate_forget();
     sl_watch_forget();
+    sl_registration_forget();
     if (sl_tenant.state == SL_TENANT_UNKNOWN)
         sl_tenant.region.base = NULL;
     if (sl_tenant.state == SL_TENANT_ATTACHED)

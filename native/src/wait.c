@@ -9,6 +9,7 @@
 #include "ledger.h"
 #include "os.h"
 #include "real.h"
+#include "registration.h"
 #include "tenant.h"
 #include "trace.h"
 
@@ -45,6 +46,7 @@ static uint64_t look_until_room(unsigned gpu, uint64_t bytes) {
         uint64_t left = patience - waited;
         sl_os_sleep_nanos(span < left ? span : left);
         span = span * 2 < LONGEST_NANOS ? span * 2 : LONGEST_NANOS;
+        sl_registration_follow();
         used = sl_ledger_try(gpu, bytes);
     }
     SL_TELL(SL_DEBUG, "waited %llu ms for %llu bytes on GPU %d, %s",

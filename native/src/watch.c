@@ -15,6 +15,7 @@
 #include "cuda_entries.h"
 #include "profile.h"
 #include "os.h"
+#include "registration.h"
 #include "tenant.h"
 #include "trace.h"
 
@@ -168,6 +169,8 @@ static bool make_ready(uint64_t end) {
     bool late = end >= atomic_load_explicit(&sl_clock_next_look, memory_order_relaxed);
     if (counts && late)
         sl_clock_look();
+    if (!counts || late)
+        sl_registration_follow();
     if (sl_watch_limits_changed())
         decide();
     if (!sl_watch_place.calls && atomic_load(&sl_watch_sinks) & SL_SINK_PROFILE)

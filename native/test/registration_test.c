@@ -11,6 +11,7 @@
 
 #include "os.h"
 #include "registration.h"
+#include "tenant.h"
 
 static sl_reason_t reason;
 static sl_region_t region;
@@ -101,6 +102,64 @@ static void should_refuse_what_is_no_region(void) {
     CHECK(open_descriptors() == before, "descriptors stay open");
 }
 
+static int page(uint64_t created_nanos, uint64_t memory_bytes) {
+    sl_region_header_t header = {.magic = SL_REGION_MAGIC, .layout = SL_REGION_LAYOUT, .page_bytes = SL_REGION_PAGE_BYTES,
+                                 .region_bytes = SL_REGION_BYTES, .created_nanos = created_nanos};
+    sl_region_limits_t of_tenant = {.memory_bytes = {memory_bytes}};
+    int fd = memory(SL_REGION_PAGE_BYTES);
+    CHECK(pwrite(fd, &header, sizeof header, 0) == sizeof header);
+    CHECK(pwrite(fd, &of_tenant, sizeof of_tenant, SL_REGION_LIMITS_OFFSET) == sizeof of_tenant);
+    return fd;
+}
+
+/* Whether the agent was asked. */
+static bool follow(int handed_over) {
+    pthread_t thread;
+    struct stat status;
+    int before = limits;
+    limits = handed_over;
+    answer = "ok job\n";
+    descriptors = 1;
+    heard[0] = 0;
+    CHECK(fstat(limits, &status) == 0);
+    sl_tenant.region.slots[0].limits_page = status.st_ino;
+    pthread_create(&thread, NULL, agent, NULL);
+    sl_registration_follow();
+    bool asked = heard[0];
+    if (!asked) { /* the agent still waits */
+        int fd = socket(AF_UNIX, SOCK_STREAM, 0);
+        struct sockaddr_un address = {.sun_family = AF_UNIX};
+        memcpy(address.sun_path, path, strlen(path) + 1);
+        CHECK(connect(fd, (struct sockaddr *)&address, sizeof address) == 0);
+        close(fd);
+    }
+    pthread_join(thread, NULL);
+    limits = before;
+    return asked;
+}
+
+static void should_take_the_limits_of_the_next_agent(void) {
+    int first = page(7, 1000), second = page(7, 2000), foreign = page(8, 3000), before = open_descriptors(), at_first = limits;
+    limits = first;
+    CHECK(ask("ok job\n", 2), "%s", reason.text);
+    limits = at_first;
+    sl_tenant.region = region;
+    sl_tenant.slot = 0;
+    sl_tenant.state = SL_TENANT_ATTACHED;
+    sl_registration_follow();
+    CHECK(region.limits->memory_bytes[0] == 1000, "nobody has others");
+    CHECK(!follow(first), "they are mapped");
+    CHECK(follow(second) && strncmp(heard, "limits ", 7) == 0 && strstr(heard, " small\n"), "%s", heard);
+    CHECK(region.limits->memory_bytes[0] == 2000);
+    CHECK(pwrite(second, &(uint64_t){2500}, 8, (const char *)region.limits->memory_bytes - region.base) == 8);
+    CHECK(region.limits->memory_bytes[0] == 2500, "it is the agent's memory");
+    CHECK(follow(foreign) && region.limits->memory_bytes[0] == 2500, "of another tenant");
+    CHECK(!follow(foreign), "not again at once");
+    CHECK(open_descriptors() == before, "descriptors stay open");
+    sl_tenant.state = SL_TENANT_UNKNOWN;
+    sl_region_close(&region);
+}
+
 static void should_wait_only_so_long(void) {
     CHECK(!ask(NULL, 0), "an agent that says nothing");
     close(listener);
@@ -121,6 +180,7 @@ int main(void) {
     ledger = memory(SL_REGION_BYTES);
     RUN(should_map_what_the_agent_hands_over);
     RUN(should_refuse_what_is_no_region);
+    RUN(should_take_the_limits_of_the_next_agent);
     RUN(should_wait_only_so_long);
     return 0;
 }

@@ -10,7 +10,8 @@ import sluice.region.Board;
 import sluice.region.RuntimeDirectory;
 import sluice.region.SluiceException;
 
-/// The boards on which registered tenants take turns. All of them can write a board, so it is memory whose size is sealed: cut, it
+/// The boards on which registered tenants take turns: that in the folder of the agent's user for processes of this user, which meet
+/// all others there, and another for strangers. All who have a board can write it, so this one is memory whose size is sealed: cut, it
 /// would end the programs of the others. It is gone with this process and all tenants that have it; the next agent makes new ones.
 final class HandedBoards implements AutoCloseable {
     private static final int MOST_BOARDS = 64;
@@ -22,12 +23,23 @@ final class HandedBoards implements AutoCloseable {
         this.directory = directory;
     }
 
-    /// The descriptor of a GPU's board. It stays open.
-    synchronized int of(String uuid) {
+    /// A descriptor of a GPU's board.
+    ///
+    /// @param stays it is of this agent and for others too; if not, who has sent it closes it
+    record Handed(int descriptor, boolean stays) {}
+
+    /// The board in the folder, on which tenants without an agent take turns. Who has it can cut it, as all processes of the folder's
+    /// user can, and only they should.
+    Handed inFolder(String uuid) {
+        return new Handed(Descriptors.open(Board.inFolder(directory, HexFormat.of().parseHex(uuid))), false);
+    }
+
+    synchronized Handed sealed(String uuid) {
         Integer known = boards.get(uuid);
-        if (known != null) {
-            return known;
-        }
+        return new Handed(known != null ? known : make(uuid), true);
+    }
+
+    private int make(String uuid) {
         if (boards.size() >= MOST_BOARDS) {
             throw new SluiceException("there are boards for " + MOST_BOARDS + " GPUs already; is this the number of a GPU?");
         }

@@ -6,6 +6,7 @@ import java.util.Set;
 import sluice.region.Identity;
 import sluice.region.Region;
 import sluice.region.RegionLayout;
+import sluice.region.SlotView;
 import sluice.region.SluiceException;
 import sluice.region.Tenant;
 import sluice.region.TenantProcess;
@@ -79,6 +80,22 @@ final class RegisteredTenant implements AutoCloseable {
 
     void follow() {
         limits.follow();
+    }
+
+    /// Tells its processes that this agent has limits for them. Those that another agent handed out nobody can change any more. A
+    /// process asks at its next CUDA call; one that has asked, or is new, finds what it has.
+    void recall() {
+        long page = limits.inode();
+        try (Region region = Region.openReadWrite(made.file())) {
+            for (int number = 0; number < RegionLayout.SLOT_COUNT; number++) {
+                SlotView slot = region.slot(number);
+                if (slot.owner() > 0 && slot.limitsPage() != page) {
+                    slot.limitsPage(page);
+                }
+            }
+        } catch (SluiceException | InternalError e) {
+            // It has ended, or cut its ledger.
+        }
     }
 
     @Override

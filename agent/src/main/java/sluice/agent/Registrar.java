@@ -5,7 +5,9 @@ import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import sluice.region.Identity;
@@ -15,6 +17,7 @@ import sluice.region.RegionLayout;
 import sluice.region.RuntimeDirectory;
 import sluice.region.SluiceException;
 import sluice.region.Tenant;
+import sluice.region.ThisProcess;
 
 /// Finds the tenant that a process belongs to, or makes it. A container is one tenant; outside of containers it is a process
 /// with all that it started; a rule of the policy may name one for all who fit.
@@ -25,16 +28,20 @@ final class Registrar implements AutoCloseable {
     private static final int MOST_TENANTS_OF_A_USER = 128;
 
     private static final int FOLLOWS_BETWEEN_ENDS = 20;
+    private static final String NO_LABEL = "-";
 
     private final RuntimeDirectory directory;
-    private final Policy policy;
+    private final PolicyFile policy;
     private final EventLog events;
+    private final boolean allUsers;
     private final HandedBoards boards;
     private long follows;
     private final Map<String, RegisteredTenant> tenants = new HashMap<>();
+    private final List<RegisteredTenant> adopted = new ArrayList<>();
 
-    Registrar(RuntimeDirectory directory, Policy policy, EventLog events) {
+    Registrar(RuntimeDirectory directory, PolicyFile policy, EventLog events, boolean allUsers) {
         this.directory = directory;
+        this.allUsers = allUsers;
         this.policy = policy;
         this.events = events;
         boards = new HandedBoards(directory);
@@ -45,16 +52,25 @@ final class Registrar implements AutoCloseable {
         try {
             Tenant tenant = Tenant.read(file);
             if (tenant.running()) {
-                tenants.put(tenant.name(), new RegisteredTenant(tenant));
+                RegisteredTenant taken = new RegisteredTenant(tenant);
+                tenants.put(tenant.name(), taken);
+                adopted.add(taken);
+                events.add("adopted", tenant.name(), tenant.uid(), "an agent before this one registered it; its limits and processes are as they were");
             }
         } catch (SluiceException e) {
-            // Another version's, or cut: nothing to take over.
+            String name = file.getFileName().toString().replace(".region", "");
+            events.add("not-adopted", name, ThisProcess.current().uid(), "its limits stay as they are until it ends: " + e.getMessage());
         }
+    }
+
+    /// Tells the processes of tenants from before that this agent has limits for them. They ask at once, so it must listen.
+    synchronized void recall() {
+        adopted.forEach(RegisteredTenant::recall);
     }
 
     /// The tenant of a process. What the label says decides only between the rules that the administrator wrote for labels.
     synchronized RegisteredTenant register(RegisteringPeer peer, String label) {
-        PolicyRule rule = policy.find(peer, label).filter(found -> !found.refused()).orElseThrow(() -> new SluiceException(
+        PolicyRule rule = policy.now().find(peer, label).filter(found -> !found.refused()).orElseThrow(() -> new SluiceException(
                 "the policy has none for user " + peer.uid() + " in cgroup " + shown(peer.cgroup()) + " with label " + label));
         Optional<String> name = rule.tenant().or(peer::containerName);
         Optional<RegisteredTenant> known = name.isPresent() ? name.map(tenants::get) : inherited(peer);
@@ -63,13 +79,21 @@ final class Registrar implements AutoCloseable {
         return tenant;
     }
 
-    /// The board of a GPU, for a process of a tenant that takes turns.
-    synchronized int board(RegisteringPeer peer, String uuid) {
-        boolean registered = tenants.values().stream().anyMatch(tenant -> peer.lineage().stream().anyMatch(tenant::has));
-        if (!registered) {
-            throw new SluiceException("pid " + peer.process().pid() + " has no region; ask for that first");
-        }
-        return boards.of(uuid);
+    /// The tenant of a process that has been registered, here or by an agent before this one. What the policy says now changes nothing.
+    synchronized RegisteredTenant find(RegisteringPeer peer, String label) {
+        return inherited(peer)
+                .or(() -> peer.containerName().map(tenants::get))
+                .or(() -> policy.now().find(peer, label).flatMap(PolicyRule::tenant).map(tenants::get))
+                .filter(RegisteredTenant::isRunning)
+                .orElseThrow(() -> new SluiceException("pid " + peer.process().pid() + " has no region; ask for that first"));
+    }
+
+    /// The board of a GPU, for a process of a tenant that takes turns. The folder's own is for its user's processes outside of containers
+    /// where the agent serves that user alone; the tenants of an agent for all users take turns across users.
+    synchronized HandedBoards.Handed board(RegisteringPeer peer, String uuid) {
+        find(peer, NO_LABEL);
+        boolean own = !allUsers && peer.container().isEmpty() && peer.uid() == directory.owner();
+        return own ? boards.inFolder(uuid) : boards.sealed(uuid);
     }
 
     private static String shown(String cgroup) {
@@ -113,6 +137,7 @@ final class Registrar implements AutoCloseable {
             }
             return ended;
         });
+        adopted.retainAll(tenants.values());
     }
 
     /// Brings changed limits to the tenants, and takes back what a tenant made its ledger longer: the file is in a folder that others
@@ -120,6 +145,8 @@ final class Registrar implements AutoCloseable {
     synchronized void follow() {
         if (++follows % FOLLOWS_BETWEEN_ENDS == 0) {
             forgetEnded();
+            recall();
+            policy.follow().ifPresent(said -> events.add("policy", "", ThisProcess.current().uid(), said));
         }
         tenants.forEach((name, tenant) -> {
             tenant.follow();

@@ -11,7 +11,8 @@ import sluice.region.RegionLayout;
 import sluice.region.SluiceException;
 
 /// Answers one line of a process: `region LAYOUT LABEL` with `ok TENANT` and the descriptors of its limits and its ledger,
-/// `board UUID` with `ok UUID` and the descriptor of that GPU's board, or either with `no` and why.
+/// `limits LAYOUT LABEL` with the same and the limits alone, `board UUID` with `ok UUID` and the descriptor of that GPU's board, or any
+/// with `no` and why.
 final class RegistrationHandler extends SimpleChannelInboundHandler<String> {
     private static final Pattern LABEL = Pattern.compile("[A-Za-z0-9._:/=@+-]{1,63}");
     private static final Pattern UUID = Pattern.compile("[0-9a-f]{32}");
@@ -48,21 +49,29 @@ final class RegistrationHandler extends SimpleChannelInboundHandler<String> {
 
     private void answer(ChannelHandlerContext context, String[] words) {
         if (words.length == 2 && words[0].equals("board") && UUID.matcher(words[1]).matches()) {
-            context.write(new FileDescriptor(registrar.board(peer, words[1])));
+            HandedBoards.Handed board = registrar.board(peer, words[1]);
+            context.write(new FileDescriptor(board.descriptor())).addListener(written -> {
+                if (!board.stays()) {
+                    Descriptors.close(board.descriptor());
+                }
+            });
             say(context, "ok " + words[1]);
             return;
         }
-        if (words.length != 3 || !words[0].equals("region") || !LABEL.matcher(words[2]).matches()) {
+        boolean limitsOnly = words[0].equals("limits");
+        if (words.length != 3 || !limitsOnly && !words[0].equals("region") || !LABEL.matcher(words[2]).matches()) {
             throw new SluiceException("this is no request; is the library of this version?");
         }
         if (!words[1].equals(Integer.toString(RegionLayout.LAYOUT))) {
             throw new SluiceException("the library has layout " + (words[1].length() < 8 ? words[1] : "?") + " and the agent "
                     + RegionLayout.LAYOUT + "; use those that belong together");
         }
-        RegisteredTenant tenant = registrar.register(peer, words[2]);
-        int ledger = Descriptors.open(tenant.ledger());
+        RegisteredTenant tenant = limitsOnly ? registrar.find(peer, words[2]) : registrar.register(peer, words[2]);
         context.write(new FileDescriptor(tenant.limits()));
-        context.write(new FileDescriptor(ledger)).addListener(written -> Descriptors.close(ledger));
+        if (!limitsOnly) {
+            int ledger = Descriptors.open(tenant.ledger());
+            context.write(new FileDescriptor(ledger)).addListener(written -> Descriptors.close(ledger));
+        }
         say(context, "ok " + tenant.name());
     }
 

@@ -10,9 +10,9 @@ final class RegistrationPart implements Part {
     private static final Path OF_ALL = Path.of("/run/sluice").resolve(SOCKET_FILE);
     private static final long FOLLOW_MILLIS = 100;
 
-    private static final Setting<Optional<Policy>> POLICY = new Setting<>("policy", "",
+    private static final Setting<Optional<PolicyFile>> POLICY = new Setting<>("policy", "",
             "file that says who gets which limits; if empty nobody is registered (docs/agent.md)",
-            text -> text.isEmpty() ? Optional.empty() : Optional.of(Policy.read(Path.of(text))));
+            text -> text.isEmpty() ? Optional.empty() : Optional.of(new PolicyFile(Path.of(text))));
     private static final Setting<Path> SOCKET = Setting.path("register-socket", "",
             "where jobs register; if empty register/agent-register.sock in the runtime directory, for all-users in /run/sluice");
 
@@ -27,11 +27,12 @@ final class RegistrationPart implements Part {
 
     @Override
     public void start(AgentContext context) {
-        Optional<Policy> policy = context.settings().get(POLICY);
+        Optional<PolicyFile> policy = context.settings().get(POLICY);
         if (policy.isEmpty()) {
             return;
         }
-        registrar = new Registrar(context.directory(), policy.get(), context.machine().events());
+        registrar = new Registrar(context.directory(), policy.get(), context.machine().events(),
+                context.settings().get(CoreSettings.ALL_USERS));
         server = new ApiServer("register", new RegistrationChannel(RegistrationHandler.LINE_BYTES,
                 (peers, peer) -> new RegistrationHandler(registrar, peers, peer)));
         clock = new Clock("registration", FOLLOW_MILLIS, registrar::follow, context.log());
@@ -40,6 +41,7 @@ final class RegistrationPart implements Part {
                 : context.settings().get(CoreSettings.ALL_USERS) ? OF_ALL : context.directory().path().resolve(SOCKET_FILE);
         Places.folder(socket.getParent(), "rwxr-xr-x");
         server.listen(socket, "rw-rw-rw-");
+        registrar.recall();
     }
 
     @Override

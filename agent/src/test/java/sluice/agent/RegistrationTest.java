@@ -190,6 +190,67 @@ class RegistrationTest {
     }
 
     @Test
+    void shouldHaveLimitsForTenantsOfTheAgentBefore() throws Exception {
+        Process job = job(REQUEST);
+        String answer = lines(job, 8).getFirst();
+        Path region = region(answer);
+        try (Region open = Region.openReadWrite(region)) {
+            open.slot(3).owner(Identity.of(job.pid()).orElseThrow().word());
+        }
+        agent.close();
+        Files.writeString(folder.resolve("policy"), "* -> refuse\n");
+        agent = agent();
+
+        try (Region open = Region.openReadOnly(region)) {
+            assertThat(open.slot(3).limitsPage()).as("told to ask").isPositive();
+            assertThat(open.slot(4).limitsPage()).as("nobody's").isZero();
+        }
+        assertThat(order(job, "limits")).isEqualTo("map-limits failed");
+        assertThat(job.inputReader().readLine()).isEqualTo(answer);
+        LimitsChange.ofMemory(MemoryChange.parse("3g")).apply(region);
+        for (int attempt = 0; attempt < 100 && !order(job, "memory").equals("memory " + (3L << 30)); attempt++) {
+            Thread.sleep(50);
+        }
+        assertThat(order(job, "memory")).isEqualTo("memory " + (3L << 30));
+        assertThat(agent.client().get("/v1/machine").text()).contains("an agent before this one registered it");
+    }
+
+    @Test
+    void shouldHandTheBoardOfTheFolderToItsUserAndAnotherToStrangers() throws Exception {
+        String board = "board " + "ab".repeat(16);
+        Process own = job(REQUEST);
+        lines(own, 8);
+        assertThat(order(own, board)).isEqualTo("board linked");
+        assertThat(folder.resolve("run/board-" + "ab".repeat(16))).isRegularFile();
+
+        assumeTrue(ThisProcess.current().uid() == 0 && Files.isExecutable(Path.of("/usr/bin/setpriv")), "root and setpriv are needed");
+        Process stranger = job(REQUEST, "setpriv", "--reuid=64001", "--clear-groups");
+        lines(stranger, 8);
+        assertThat(order(stranger, board)).as("cannot be cut").isEqualTo("board sealed");
+    }
+
+    @Test
+    void shouldReadThePolicyAgainWhenItChanges() throws Exception {
+        Process before = job(REQUEST);
+        lines(before, 8);
+        Files.writeString(folder.resolve("policy"), "* -> memory=6g\n");
+        awaitEvent("the policy was read again, 1 rules");
+
+        assertThat(lines(job(REQUEST), 8)).contains("memory " + (6L << 30));
+        assertThat(order(before, "memory")).as("who runs").isEqualTo("memory " + (1L << 30));
+        Files.writeString(folder.resolve("policy"), "* -> memory=lots\n");
+        awaitEvent("the policy that was read before still holds: ");
+        assertThat(lines(job(REQUEST), 8)).contains("memory " + (6L << 30));
+    }
+
+    private void awaitEvent(String text) throws Exception {
+        for (int attempt = 0; attempt < 200 && !agent.client().get("/v1/machine").text().contains(text); attempt++) {
+            Thread.sleep(50);
+        }
+        assertThat(agent.client().get("/v1/machine").text()).contains(text);
+    }
+
+    @Test
     void shouldTakeBackWhatATenantMadeItsLedgerLonger() throws Exception {
         Process job = job(REQUEST);
         Path region = region(lines(job, 8).getFirst());

@@ -44,6 +44,20 @@ if len(descriptors) == 2:
         elif order.strip() == "child":
             child = os.popen(f"{sys.executable} {sys.argv[0]} {sys.argv[1]} '{sys.argv[2]}' < /dev/null")
             print(child.read().splitlines()[0])
+        elif order.strip() == "limits":
+            line, again = register(sys.argv[1], sys.argv[2].replace("region", "limits") + "\n")
+            if len(again) == 1:
+                page = mmap.mmap(again[0], 4096, prot=mmap.PROT_READ)
+                attempt("map-limits", lambda: mmap.mmap(again[0], 4096))
+            print(line)
+        elif order.startswith("board"):
+            line, board = register(sys.argv[1], order)
+            try:
+                os.ftruncate(board[0], os.fstat(board[0]).st_size)
+                os.ftruncate(board[0], os.fstat(board[0]).st_size - 1)
+                print("board", "linked" if os.fstat(board[0]).st_nlink else "loose")
+            except PermissionError:
+                print("board sealed")
         elif order.strip() == "grow":
             os.ftruncate(ledger, 64 << 20)
             print("grown")

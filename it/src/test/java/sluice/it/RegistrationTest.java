@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Map;
+import java.util.regex.Pattern;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -25,7 +26,7 @@ class RegistrationTest {
     @BeforeEach
     void start() throws Exception {
         machine = new Machine(directory);
-        Files.writeString(directory.resolve("policy"), "label=timed -> memory=2g compute=50%\n* -> memory=1g\n");
+        Files.writeString(directory.resolve("policy"), "label=timed -> memory=2g compute=50%\nlabel=waits -> memory=1g on-oom=wait:60s\nlabel=weighted -> weight=1\n* -> memory=1g\n");
         startAgent();
     }
 
@@ -75,6 +76,82 @@ class RegistrationTest {
         var outcome = Machine.await(job);
         assertThat(outcome.errors()).as("the new image registers anew").doesNotContain("without limits");
         assertThat(machine.sluice("ps", "--all").output().lines().filter(each -> each.contains("hog-"))).hasSize(1);
+    }
+
+    private String name() throws Exception {
+        var names = Pattern.compile("\"tenant\" ?: ?\"((?:hog|windows)-[0-9]+)\"").matcher(machine.askAgent("/v1/tenants"));
+        assertThat(names.find()).as("a registered tenant").isTrue();
+        return names.group(1);
+    }
+
+    private Process endless(String label) throws Exception {
+        return machine.startPreloaded(environment(label), Machine.program("windows"), machine.kernels(), "100000000", "500");
+    }
+
+    private long usedNanos(String tenant) throws Exception {
+        var used = Pattern.compile("\"usedNanos\" ?: ?([0-9]+)").matcher(machine.askAgent("/v1/tenants/" + tenant));
+        return used.find() ? Long.parseLong(used.group(1)) : 0;
+    }
+
+    private double share(String tenant) throws Exception {
+        long used = usedNanos(tenant);
+        long began = System.nanoTime();
+        Thread.sleep(2000);
+        return (double) (usedNanos(tenant) - used) / (System.nanoTime() - began);
+    }
+
+    /// Its processes had their limits from an agent that was killed, in memory that nobody can write any more.
+    @Test
+    void shouldChangeTheShareOfAJobOfAKilledAgent() throws Exception {
+        Process job = endless("timed");
+        try {
+            for (int look = 0; look < 200 && !machine.askAgent("/v1/tenants").contains("usedNanos"); look++) {
+                Thread.sleep(50);
+            }
+            String name = name();
+            agent.destroyForcibly().waitFor();
+            startAgent();
+            assertThat(share(name)).as("as before").isBetween(0.25, 0.65);
+
+            assertThat(machine.sluice("set", name, "--compute", "5%").status()).isZero();
+            Thread.sleep(1000);
+            assertThat(share(name)).isBetween(0.01, 0.15);
+        } finally {
+            job.destroyForcibly().waitFor();
+        }
+    }
+
+    @Test
+    void shouldRaiseTheQuotaOfAJobOfAKilledAgentThatWaits() throws Exception {
+        Process job = machine.startPreloaded(environment("waits"), Machine.program("hog"), "--step", "64m", "--count", "24");
+        for (int look = 0; look < 200 && !machine.askAgent("/v1/tenants").contains("\"usedBytes\":" + GIB); look++) {
+            Thread.sleep(50);
+        }
+        agent.destroyForcibly().waitFor();
+        startAgent();
+
+        assertThat(machine.sluice("set", name(), "--memory", "2g").status()).isZero();
+        assertThat(Machine.await(job).output()).contains("got 24 " + 24 * 64 * (GIB >> 10) + " 0");
+    }
+
+    @Test
+    void shouldTakeTurnsWithTenantsOfRun() throws Exception {
+        Process job = endless("weighted");
+        Process other = machine.startSluice("run", "--sim", "--name", "other", "--weight", "3", "--", Machine.program("windows"), machine.kernels(), "100000000", "500");
+        try {
+            String boards = "";
+            for (int look = 0; look < 200 && !(boards.contains("other") && boards.contains("windows-")); look++) {
+                Thread.sleep(50);
+                String all = machine.askAgent("/v1/machine");
+                boards = all.substring(all.indexOf("\"boards\""), all.indexOf("\"findings\""));
+            }
+            assertThat(boards.split("\"uuid\"", -1)).as("one board: " + boards).hasSize(2);
+            double registered = share(name());
+            assertThat(share("other") / registered).isBetween(1.8, 4.5);
+        } finally {
+            job.destroyForcibly().waitFor();
+            other.destroyForcibly().waitFor();
+        }
     }
 
     @Test

@@ -3,8 +3,11 @@ package sluice.region;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.time.Instant;
+import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
@@ -52,6 +55,15 @@ public final class Board implements AutoCloseable {
         header.createdNanos(now.getEpochSecond() * 1_000_000_000 + now.getNano());
         header.uuid(uuid);
         header.layout(BoardLayout.LAYOUT);
+    }
+
+    /// The board of a GPU in a folder; made when it is not there, as the libraries do it.
+    public static Path inFolder(RuntimeDirectory directory, byte[] uuid) {
+        Path file = directory.path().resolve(PREFIX + HexFormat.of().formatHex(uuid));
+        if (!Files.exists(file, LinkOption.NOFOLLOW_LINKS)) {
+            BoardFile.create(file, uuid);
+        }
+        return file;
     }
 
     private static boolean isBoardName(String name) {
