@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # Traces on a real GPU, in under four minutes: what they cost, whether events are lost, and PyTorch's own profiler as the witness.
-# usage: bench/gpu/trace.sh DISTRIBUTION OUTPUT [cost|training|profiler|events ...]
-#        (python3 with PyTorch on the PATH for training and profiler, gcc for events)
+# usage: bench/gpu/trace.sh DISTRIBUTION OUTPUT [cost|training|profiler|nvtx|events ...]
+#        (python3 with PyTorch on the PATH for training, profiler and nvtx, gcc for events)
 set -u
 home=$1 out=$2
 shift 2
-parts=${*:-cost training profiler events}
+parts=${*:-cost training profiler nvtx events}
 here=$(cd "$(dirname "$0")" && pwd)
 sluice=$home/bin/sluice
 mkdir -p "$out"
@@ -43,6 +43,15 @@ profiler() { # one run, watched by both
     rm -rf "$spool/profiled"
 }
 
+nvtx() { # ranges that PyTorch sets are in the trace, as often and as long
+    timeout -k 5 60 "$sluice" run --name nvtx --trace "$spool/nvtx" -- python3 "$here/nvtx.py" >"$out/nvtx.log" 2>&1
+    say "nvtx: status $?"
+    timeout -k 5 60 "$sluice" report "$spool/nvtx" --json >"$out/nvtx.json" 2>"$out/nvtx-report.log"
+    timeout -k 5 60 "$sluice" trace convert "$spool/nvtx" -o "$out/nvtx.pftrace.gz" >>"$out/nvtx-report.log" 2>&1
+    python3 "$here/nvtx.py" compare "$out/nvtx.log" "$out/nvtx.json" "$out/nvtx.pftrace.gz" 2>&1 | tee -a "$out/table.txt"
+    rm -rf "$spool/nvtx"
+}
+
 events() { # ten million, while they are recorded and while nobody reads
     gcc -O2 -o "$spool/events" "$here/events.c" -ldl || return
     "$sluice" run --name events -- "$spool/events" 10000000 25 >"$out/events.log" 2>&1 &
@@ -55,12 +64,12 @@ events() { # ten million, while they are recorded and while nobody reads
 
 for part in $parts; do
     case $part in
-    cost | training | profiler | events)
+    cost | training | profiler | nvtx | events)
         began=$SECONDS
         "$part"
         echo "== $part: $((SECONDS - began)) s"
         ;;
-    *) say "unknown part $part; there are cost, training, profiler, events" ;;
+    *) say "unknown part $part; there are cost, training, profiler, nvtx, events" ;;
     esac
 done
 echo
