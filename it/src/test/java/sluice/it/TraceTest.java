@@ -1,12 +1,14 @@
 package sluice.it;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -127,6 +129,39 @@ class TraceTest {
         assertThat(info.threads()).hasSize(THREADS + 1);
         assertThat(info.gpus()).singleElement().satisfies(gpu -> assertThat(gpu.name()).isEqualTo("Sluice Simulated GPU"));
         assertThat(Files.getPosixFilePermissions(folder)).hasSize(3);
+    }
+
+    @Test
+    void shouldBeReadByPerfettosOwnCode() throws Exception {
+        Path engine = perfettoEngine();
+        assumeTrue(Files.exists(engine.resolve("trace_processor.wasm")), "Perfetto's engine is not there; bench/perfetto/read.sh --fetch gets it");
+        assumeTrue(isNodeThere(), "node is not installed");
+        Process job = begin(job(2000, LIMITED, "--trace", folder.toString(), "--compute", "10%"));
+        go(job);
+        assertThat(Machine.await(job).status()).isZero();
+        Path report = directory.resolve("report.json");
+        Files.writeString(report, machine.sluice("report", folder.toString(), "--json").output());
+        for (String name : List.of("job.pftrace", "job.json.gz")) {
+            Path file = directory.resolve(name);
+            machine.sluice("trace", "convert", folder.toString(), "-o", file.toString());
+            Machine.Outcome read = Machine.await(new ProcessBuilder("node", "../bench/perfetto/read.mjs", engine.toString(), file.toString(), report.toString()).start());
+            assertThat(read.status()).as(read.output() + read.errors()).isZero();
+            assertThat(read.output()).contains("\"errors\": []", "\"outside\": 0", "\"differences\": []", "\"unended\": 0");
+        }
+    }
+
+    private static Path perfettoEngine() {
+        String given = System.getenv("SLUICE_PERFETTO_ENGINE");
+        String cache = System.getenv().getOrDefault("XDG_CACHE_HOME", System.getProperty("user.home") + "/.cache");
+        return given != null ? Path.of(given) : Path.of(cache, "sluice", "perfetto-55.3");
+    }
+
+    private static boolean isNodeThere() throws Exception {
+        try {
+            return new ProcessBuilder("node", "--version").start().waitFor() == 0;
+        } catch (IOException missing) {
+            return false;
+        }
     }
 
     @Test
