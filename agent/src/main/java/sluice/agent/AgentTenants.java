@@ -13,6 +13,7 @@ import sluice.region.BoardTenant;
 import sluice.region.RuntimeDirectory;
 import sluice.region.SluiceException;
 import sluice.region.Tenant;
+import sluice.region.TenantCalls;
 import sluice.region.TenantGpu;
 
 /// The tenants that an agent knows, seen through its socket: for who cannot read their regions.
@@ -82,6 +83,11 @@ public final class AgentTenants {
     /// Changes limits by the options of `sluice set` and their values.
     public Tenant set(Tenant tenant, Map<String, String> values) {
         return TenantParser.tenant(answer(client.ask("PATCH", "/v1/tenants/" + encoded(tenant.name()) + "/limits?uid=" + tenant.uid(), LimitsBody.write(values))));
+    }
+
+    /// Its counters.
+    public TenantCalls calls(Tenant tenant) {
+        return StatParser.calls(answer(client.get("/v1/tenants/" + encoded(tenant.name()) + "/stat?uid=" + tenant.uid())));
     }
 
     private static String encoded(String text) {

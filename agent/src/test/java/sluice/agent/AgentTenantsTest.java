@@ -11,9 +11,12 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import sluice.region.CallTable;
+import sluice.region.CallView;
 import sluice.region.RuntimeDirectory;
 import sluice.region.SluiceException;
 import sluice.region.Tenant;
+import sluice.region.TenantCalls;
 
 /// A client that knows of tenants only what the agent tells.
 @Timeout(60)
@@ -64,6 +67,23 @@ class AgentTenantsTest {
         assertThat(after.limits().bytes(0)).isEqualTo(6L << 30);
         assertThat(after.limits().bytes(1)).isEqualTo(4L << 30);
         assertThat(Tenant.read(direct.file()).compute().caps().permille(3)).isEqualTo(250);
+    }
+
+    @Test
+    void shouldCountAsTheRegionDoes() throws Exception {
+        MetricsTenants.count(direct.file(), segment -> {
+            CallView call = CallView.at(segment, CallTable.NAMES.indexOf("cuMemAlloc_v2"));
+            call.calls(7);
+            call.failed(2);
+            call.bytes(4096);
+        });
+        AgentTenants tenants = tenants();
+        TenantCalls told = tenants.calls(tenants.look().getFirst());
+        TenantCalls here = TenantCalls.read(direct.file());
+
+        assertThat(told.counts()).isEqualTo(here.counts()).hasSize(1);
+        assertThat(told.traffic()).isEqualTo(here.traffic());
+        assertThat(told.known()).isTrue();
     }
 
     @Test

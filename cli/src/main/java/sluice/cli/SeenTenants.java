@@ -15,7 +15,9 @@ import sluice.cuda.Nvml;
 import sluice.region.BoardState;
 import sluice.region.LimitsChange;
 import sluice.region.RuntimeDirectory;
+import sluice.region.SluiceException;
 import sluice.region.Tenant;
+import sluice.region.TenantCalls;
 import sluice.region.Tenants;
 
 /// The tenants that this user may see: those whose regions can be read, and those that only an agent can show.
@@ -58,6 +60,17 @@ final class SeenTenants {
                 : Tenants.choose(list(), wanted).orElseGet(() -> readable.find(wanted));
     }
 
+    /// A tenant as it is now.
+    Tenant now(Tenant tenant) {
+        return isReadable(tenant) ? Tenant.read(tenant.file())
+                : agent.orElseThrow().look().stream().filter(seen -> seen.file().equals(tenant.file())).findFirst()
+                        .orElseThrow(() -> new SluiceException("tenant '" + tenant.name() + "' is gone"));
+    }
+
+    TenantCalls calls(Tenant tenant) {
+        return isReadable(tenant) ? TenantCalls.read(tenant.file()) : agent.orElseThrow().calls(tenant);
+    }
+
     OnBoards boards() {
         List<BoardState> boards = new ArrayList<>(OnBoards.in(directories).boards());
         agent.ifPresent(more -> boards.addAll(more.boards()));
@@ -77,7 +90,8 @@ final class SeenTenants {
         return LimitsSetter.set(tenant, change, forSome ? Nvml.open().map(Nvml::gpus).orElse(List.of()) : List.of());
     }
 
-    private boolean isReadable(Tenant tenant) {
+    /// Whether its region can be read here, and not only by an agent.
+    boolean isReadable(Tenant tenant) {
         return agent.isEmpty() || agent.get().list().stream().noneMatch(seen -> seen.file().equals(tenant.file()));
     }
 

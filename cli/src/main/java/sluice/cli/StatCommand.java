@@ -1,7 +1,6 @@
 package sluice.cli;
 
 import java.io.PrintWriter;
-import java.nio.file.Path;
 import java.time.Duration;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
@@ -10,10 +9,8 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 import sluice.agent.StatJson;
-import sluice.region.RuntimeDirectory;
 import sluice.region.Tenant;
 import sluice.region.TenantCalls;
-import sluice.region.Tenants;
 
 @Command(
         name = "stat",
@@ -53,13 +50,14 @@ final class StatCommand implements Runnable {
         if (top < 0) {
             throw new ParameterException(spec.commandLine(), "--top must be 0 or more, not " + top);
         }
-        Path region = new Tenants(RuntimeDirectory.existing(System.getenv())).find(tenant).file();
+        SeenTenants tenants = new SeenTenants(System.getenv());
+        Tenant now = tenants.find(tenant);
         Screen screen = Screen.standard();
         TenantCalls earlier = null;
         boolean again = watch;
         do {
-            Tenant now = Tenant.read(region);
-            TenantCalls calls = TenantCalls.read(region);
+            now = tenants.now(now);
+            TenantCalls calls = tenants.calls(now);
             show(now, calls, earlier, screen);
             earlier = calls;
             again &= now.running() && pause();

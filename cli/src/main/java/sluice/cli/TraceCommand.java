@@ -12,10 +12,8 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
-import sluice.region.RuntimeDirectory;
 import sluice.region.SluiceException;
 import sluice.region.Tenant;
-import sluice.region.Tenants;
 import sluice.trace.TraceFolder;
 import sluice.trace.TraceFormat;
 import sluice.trace.TraceInfo;
@@ -67,7 +65,12 @@ final class TraceCommand implements Callable<Integer> {
         if (events < 0 || events > 1 << 24) {
             throw new ParameterException(spec.commandLine(), "bad --events '" + events + "'; use 64 to " + (1 << 24));
         }
-        Tenant found = new Tenants(RuntimeDirectory.existing(System.getenv())).find(tenant);
+        SeenTenants tenants = new SeenTenants(System.getenv());
+        Tenant found = tenants.find(tenant);
+        if (!tenants.isReadable(found)) {
+            throw new SluiceException("the region of '" + found.name() + "' is the agent's, and a trace needs it; let the agent's user run this "
+                    + "command, or start the job with SLUICE_TRACE=FOLDER");
+        }
         if (!found.running()) {
             throw new SluiceException("tenant '" + found.name() + "' has ended; only a running one can be traced");
         }

@@ -2,7 +2,9 @@ package sluice.it;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.util.Map;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -47,6 +49,27 @@ class StatTest {
         assertThat(text.status()).isZero();
         assertThat(text.output()).contains("job, ended").contains("cuMemAlloc_v2").contains(" calls that take some, for ");
         assertThat(machine.sluice("stat", "job", "--top", "1").output()).contains("more; --top 0 shows all");
+    }
+
+    /// As for a user whose job has its region from the machine's agent: there is a socket, and no region in the user's folder.
+    @Test
+    void shouldShowTheSameThroughAnAgent() throws Exception {
+        Path elsewhere = Files.createDirectory(directory.resolve("elsewhere"), PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------")));
+        Process agent = machine.startAgent("socket = " + elsewhere.resolve("agent.sock"));
+        Process job = machine.startSluice("run", "--sim", "--name", "job", "--memory", "1g", "--", Machine.program("hog"), "--step", "256m", "--hold", "60000");
+        try {
+            Machine.awaitLine(job, "got ");
+            String direct = machine.sluice("stat", "job").output();
+            Machine user = machine.with("SLUICE_RUNTIME_DIR", elsewhere.toString());
+            assertThat(user.sluice("stat", "job").output()).contains("cuMemAlloc_v2").isEqualTo(direct);
+            assertThat(number(user.sluice("stat", "job", "--json").output(), "cuMemAlloc_v2", "failed")).isEqualTo(1);
+            var trace = user.sluice("trace", "job", "--for", "1s");
+            assertThat(trace.status()).isEqualTo(1);
+            assertThat(trace.errors()).contains("the region of 'job' is the agent's").contains("SLUICE_TRACE=FOLDER");
+        } finally {
+            job.destroyForcibly().waitFor();
+            agent.destroyForcibly().waitFor();
+        }
     }
 
     @Test

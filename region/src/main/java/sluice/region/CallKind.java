@@ -20,6 +20,12 @@ public enum CallKind {
         this.letter = letter;
     }
 
+    /// Of a function by its name; one that this version does not know is an other one.
+    public static CallKind named(String function) {
+        int entry = CallTable.NAMES.indexOf(function);
+        return entry < 0 ? OTHER : of(entry);
+    }
+
     /// Of an entry of `CallTable`.
     static CallKind of(int entry) {
         char letter = CallTable.KINDS.charAt(entry);
