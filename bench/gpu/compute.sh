@@ -107,7 +107,7 @@ mps() { # under NVIDIA's own sharing of one context, with a daemon of our own
     export CUDA_MPS_PIPE_DIRECTORY=$pipe CUDA_MPS_LOG_DIRECTORY=$out/mps-log
     within 10 nvidia-cuda-mps-control -d >"$out/mps-control.log" 2>&1
     say "mps: daemon started, status $?"
-    rows mps 60 --only 'cap/25 %/launch loop 50us,cap/25 %/launch loop 1 ms,cap/50 %/graph,weights/3:1, 1 ms' --seconds 3 --repeats 1
+    rows mps 60 --only 'cap/25 %/launch loop 50us,cap/25 %/launch loop 1 ms,cap/50 %/graph,weights/3:1/1 ms' --seconds 3 --repeats 1
     one_torch mps-torch matmul --compute 25%
     say "mps: servers $(echo get_server_list | within 5 nvidia-cuda-mps-control 2>&1 | tr '\n' ' ')(a number: they were used)"
     echo quit | within 15 nvidia-cuda-mps-control >>"$out/mps-control.log" 2>&1
