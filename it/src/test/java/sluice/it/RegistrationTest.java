@@ -67,7 +67,7 @@ class RegistrationTest {
 
     @Test
     void shouldGoOnWithoutTheAgentAndBeTakenOverByTheNext() throws Exception {
-        Process job = machine.startPreloaded(environment("job"), Machine.program("hog"), "--step", "64m", "--count", "4", "--hold", "8000", "--exec", "1");
+        Process job = machine.startPreloaded(environment("job"), Machine.program("hog"), "--step", "64m", "--count", "4", "--hold", "4000", "--exec", "1");
         Machine.awaitLine(job, "got ");
         agent.destroyForcibly().waitFor();
         startAgent();

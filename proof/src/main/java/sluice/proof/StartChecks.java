@@ -7,7 +7,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Consumer;
-import java.util.stream.Stream;
+import java.util.stream.IntStream;
 import sluice.cuda.Status;
 import sluice.region.Identity;
 import sluice.region.Ledger;
@@ -58,7 +58,7 @@ final class StartChecks {
 
     /// Processes that open the GPU at the same moment, and what each says about it.
     private static List<ProbeProcess> startAll(Stage stage, Map<String, String> settings, int count, Consumer<Facts> facts) {
-        List<ProbeProcess> probes = Stream.generate(() -> stage.start(settings)).limit(count).toList();
+        List<ProbeProcess> probes = IntStream.range(0, count).parallel().mapToObj(number -> stage.start(settings)).toList();
         long moment = System.nanoTime() + HEAD_START_NANOS;
         probes.forEach(probe -> probe.tell("open-at", moment));
         for (ProbeProcess probe : probes) {
