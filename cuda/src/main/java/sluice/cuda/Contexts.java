@@ -10,7 +10,6 @@ public record Contexts(
         @Entry(since = 4000, takes = "L") MethodHandle cuCtxDestroy_v2,
         @Entry(since = 4000, takes = "P") MethodHandle cuCtxPopCurrent_v2,
         @Entry(since = 3010, takes = "IL") MethodHandle cuCtxSetLimit,
-        @Entry(since = 3010, takes = "PI") MethodHandle cuCtxGetLimit,
         @Entry(since = 12040, takes = "IPI") MethodHandle cuDeviceGetDevResource,
         @Entry(since = 12040, takes = "PPI") MethodHandle cuDevResourceGenerateDesc,
         @Entry(since = 12040, takes = "PLII") MethodHandle cuGreenCtxCreate,
@@ -56,9 +55,5 @@ public record Contexts(
     /// How much stack each thread of a kernel may use.
     public int setStack(long bytes) {
         return Calls.status(() -> (int) cuCtxSetLimit.invokeExact(STACK_BYTES, bytes));
-    }
-
-    public Answer stackBytes() {
-        return Calls.longFrom(out -> (int) cuCtxGetLimit.invokeExact(out, STACK_BYTES));
     }
 }

@@ -11,7 +11,6 @@ import java.lang.invoke.MethodHandle;
 /// Device memory of the current context. A device pointer is its 64-bit value.
 public record Memory(
         @Entry(since = 3020, takes = "PL") MethodHandle cuMemAlloc_v2,
-        @Entry(since = 2000, takes = "PI") MethodHandle cuMemAlloc,
         @Entry(since = 3020, takes = "PPLLI") MethodHandle cuMemAllocPitch_v2,
         @Entry(since = 6000, takes = "PLI") MethodHandle cuMemAllocManaged,
         @Entry(since = 3020, takes = "L") MethodHandle cuMemFree_v2,
@@ -22,7 +21,6 @@ public record Memory(
         @Entry(since = 3020, takes = "LPL") MethodHandle cuMemcpyHtoD_v2,
         @Entry(since = 3020, takes = "PLL") MethodHandle cuMemcpyDtoH_v2,
         @Entry(since = 3020, takes = "LIL") MethodHandle cuMemsetD8_v2,
-        @Entry(since = 3020, takes = "LIL") MethodHandle cuMemsetD32_v2,
         @Entry(since = 4000, takes = "PIL") MethodHandle cuPointerGetAttribute,
         @Entry(since = 7000, takes = "IPPL") MethodHandle cuPointerGetAttributes) {
 
@@ -36,11 +34,6 @@ public record Memory(
 
     public Answer allocate(long bytes) {
         return Calls.longFrom(out -> (int) cuMemAlloc_v2.invokeExact(out, bytes));
-    }
-
-    /// Of the 32-bit API.
-    public Answer allocateV1(int bytes) {
-        return Calls.intFrom(out -> (int) cuMemAlloc.invokeExact(out, bytes));
     }
 
     public Answer allocateManaged(long bytes) {
@@ -151,9 +144,5 @@ public record Memory(
 
     public int setBytes(long pointer, int value, long count) {
         return Calls.status(() -> (int) cuMemsetD8_v2.invokeExact(pointer, value, count));
-    }
-
-    public int setWords(long pointer, int value, long count) {
-        return Calls.status(() -> (int) cuMemsetD32_v2.invokeExact(pointer, value, count));
     }
 }

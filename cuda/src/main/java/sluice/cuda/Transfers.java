@@ -6,7 +6,6 @@ import java.lang.invoke.MethodHandle;
 /// Pinned host memory, and copies that a stream makes. The device reaches pinned memory by its own address.
 public record Transfers(
         @Entry(since = 2020, takes = "PLI") MethodHandle cuMemHostAlloc,
-        @Entry(since = 2000, takes = "L") MethodHandle cuMemFreeHost,
         @Entry(since = 3020, takes = "LLLL") MethodHandle cuMemcpyHtoDAsync_v2,
         @Entry(since = 3020, takes = "LLLL") MethodHandle cuMemcpyDtoDAsync_v2) {
 
@@ -14,10 +13,6 @@ public record Transfers(
 
     public Answer allocatePinned(long bytes) {
         return Calls.longFrom(out -> (int) cuMemHostAlloc.invokeExact(out, bytes, MAPPED));
-    }
-
-    public int freePinned(long address) {
-        return Calls.status(() -> (int) cuMemFreeHost.invokeExact(address));
     }
 
     /// Pinned memory as a segment that is never freed by Java.

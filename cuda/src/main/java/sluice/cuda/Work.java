@@ -22,7 +22,6 @@ public record Work(
         @Entry(since = 4000, takes = "L") MethodHandle cuStreamDestroy_v2,
         @Entry(since = 2000, takes = "L") MethodHandle cuStreamSynchronize,
         @Entry(since = 2000, takes = "PI") MethodHandle cuEventCreate,
-        @Entry(since = 4000, takes = "L") MethodHandle cuEventDestroy_v2,
         @Entry(since = 2000, takes = "LL") MethodHandle cuEventRecord,
         @Entry(since = 2000, takes = "L") MethodHandle cuEventSynchronize,
         @Entry(since = 2000, takes = "PLL") MethodHandle cuEventElapsedTime) {
@@ -94,10 +93,6 @@ public record Work(
 
     public Answer createEvent() {
         return Calls.longFrom(out -> (int) cuEventCreate.invokeExact(out, 0));
-    }
-
-    public int destroyEvent(long event) {
-        return Calls.status(() -> (int) cuEventDestroy_v2.invokeExact(event));
     }
 
     public int record(long event, long stream) {

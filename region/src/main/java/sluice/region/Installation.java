@@ -35,11 +35,6 @@ public record Installation(Path home) {
         return simulatedDriver();
     }
 
-    /// The folder of the small CUDA programs that tests run.
-    public Path testPrograms() {
-        return home.resolve("lib/test");
-    }
-
     public Path launcher() {
         return home.resolve("bin/sluice");
     }
