@@ -68,6 +68,7 @@ final class Commands implements Runnable {
     static CommandLine line(PrintWriter out, PrintWriter err, Screen screen, String... args) {
         CommandLine line = new CommandLine(new Commands());
         wanted(args).forEach(line::addSubcommand);
+        OptionTypes.teach(line);
         line.setOut(out)
                 .setErr(err)
                 .setColorScheme(CommandLine.Help.defaultColorScheme(screen.coloured() ? Ansi.ON : Ansi.OFF))

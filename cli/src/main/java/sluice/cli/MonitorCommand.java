@@ -33,7 +33,7 @@ final class MonitorCommand implements Runnable {
             description = "mem for used bytes, util for the percentage of time in which the GPU was busy.")
     private Figure figure;
 
-    @Option(names = "--every", paramLabel = "TIME", converter = SoakCommand.TimeConverter.class,
+    @Option(names = "--every", paramLabel = "TIME",
             description = "How often, such as 500ms or 2s; default 100ms.")
     private Duration every = Duration.ofMillis(100);
 

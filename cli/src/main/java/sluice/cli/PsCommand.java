@@ -31,7 +31,7 @@ final class PsCommand implements Runnable {
     @Option(names = {"-a", "--all"}, description = "Shows ended tenants too.")
     private boolean all;
 
-    @Option(names = "--over", paramLabel = "TIME", converter = SoakCommand.TimeConverter.class,
+    @Option(names = "--over", paramLabel = "TIME",
             description = "Looks twice, so far apart, and shows what was got in between, such as 500ms or 5s.")
     private Duration over;
 

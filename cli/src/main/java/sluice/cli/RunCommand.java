@@ -42,11 +42,11 @@ final class RunCommand implements Callable<Integer> {
     @Spec
     private CommandSpec spec;
 
-    @Option(names = "--memory", paramLabel = "SIZE", converter = MemoryConverter.class,
+    @Option(names = "--memory", paramLabel = "SIZE",
             description = "Memory quota on every GPU, or on some: 0=4g,1=8g.")
     private MemoryLimits memory = MemoryLimits.none();
 
-    @Option(names = "--compute", paramLabel = "PERCENT", converter = CapsConverter.class,
+    @Option(names = "--compute", paramLabel = "PERCENT",
             description = "Cap on GPU time on every GPU, or on some: 0=25%%,1=50%%. A kernel that takes longer is repaid.")
     private ComputeCaps caps;
 
@@ -54,7 +54,7 @@ final class RunCommand implements Callable<Integer> {
             description = "Part of the GPU's time against the weights of others who want it now; default 1.")
     private Integer weight;
 
-    @Option(names = "--priority", paramLabel = "high|normal|low", converter = PriorityConverter.class,
+    @Option(names = "--priority", paramLabel = "high|normal|low",
             completionCandidates = PriorityWords.class,
             description = "A higher one goes first, a lower one gets what is left; default normal.")
     private Priority priority;
@@ -76,11 +76,11 @@ final class RunCommand implements Callable<Integer> {
     @Option(names = "--env", paramLabel = "KEY=VALUE", description = "Sets a variable for the program. May be repeated.")
     private List<String> environment = new ArrayList<>();
 
-    @Option(names = "--on-error", paramLabel = "run|fail", converter = OnErrorConverter.class,
+    @Option(names = "--on-error", paramLabel = "run|fail",
             description = "When the quota cannot be enforced: let the program run unlimited, or fail its CUDA calls (default).")
     private OnError onError = OnError.FAIL;
 
-    @Option(names = "--on-oom", paramLabel = "fail|wait[:30s]", converter = OnOomConverter.class,
+    @Option(names = "--on-oom", paramLabel = "fail|wait[:30s]",
             description = "Over the quota: refuse the allocation (default), or let it wait until memory is freed, 60 s at the most.")
     private OnOom onOom = OnOom.FAIL;
 
@@ -118,13 +118,6 @@ final class RunCommand implements Callable<Integer> {
         return settings.limits();
     }
 
-    static final class CapsConverter implements ITypeConverter<ComputeCaps> {
-        @Override
-        public ComputeCaps convert(String text) {
-            return ComputeCaps.parse(text);
-        }
-    }
-
     static final class WeightConverter implements ITypeConverter<Integer> {
         @Override
         public Integer convert(String text) {
@@ -139,24 +132,10 @@ final class RunCommand implements Callable<Integer> {
         }
     }
 
-    static final class PriorityConverter implements ITypeConverter<Priority> {
-        @Override
-        public Priority convert(String text) {
-            return Priority.parse(text);
-        }
-    }
-
     static final class TurnConverter implements ITypeConverter<Integer> {
         @Override
         public Integer convert(String text) {
             return TurnLength.parse(text);
-        }
-    }
-
-    static final class MemoryConverter implements ITypeConverter<MemoryLimits> {
-        @Override
-        public MemoryLimits convert(String text) {
-            return MemoryLimits.parse(text);
         }
     }
 
@@ -165,20 +144,6 @@ final class RunCommand implements Callable<Integer> {
         public String convert(String text) {
             RegionDraft.checkName(text);
             return text;
-        }
-    }
-
-    static final class OnErrorConverter implements ITypeConverter<OnError> {
-        @Override
-        public OnError convert(String text) {
-            return OnError.parse(text);
-        }
-    }
-
-    static final class OnOomConverter implements ITypeConverter<OnOom> {
-        @Override
-        public OnOom convert(String text) {
-            return OnOom.parse(text);
         }
     }
 }

@@ -46,15 +46,15 @@ final class SetCommand implements Runnable {
     @Parameters(paramLabel = "TENANT", description = "Name, beginning of a name, pid, or path of a region file.")
     private String tenant;
 
-    @Option(names = "--memory", paramLabel = "SIZE", converter = MemoryConverter.class,
+    @Option(names = "--memory", paramLabel = "SIZE",
             description = "Memory quota on every GPU, or on some and the others as they are: 0=6g,1=none.")
     private MemoryChange memory;
 
-    @Option(names = "--on-oom", paramLabel = "fail|wait[:30s]", converter = RunCommand.OnOomConverter.class,
+    @Option(names = "--on-oom", paramLabel = "fail|wait[:30s]",
             description = "Over the quota: refuse the allocation, or let it wait until memory is freed, 60 s at the most.")
     private OnOom onOom;
 
-    @Option(names = "--compute", paramLabel = "PERCENT", converter = CapsConverter.class,
+    @Option(names = "--compute", paramLabel = "PERCENT",
             description = "Cap on GPU time on every GPU, or on some and the others as they are: 0=25%%,1=none.")
     private CapsChange caps;
 
@@ -62,7 +62,7 @@ final class SetCommand implements Runnable {
             description = "Part of the GPU's time against the weights of others who want it now.")
     private Integer weight;
 
-    @Option(names = "--priority", paramLabel = "high|normal|low", converter = RunCommand.PriorityConverter.class,
+    @Option(names = "--priority", paramLabel = "high|normal|low",
             completionCandidates = RunCommand.PriorityWords.class,
             description = "A higher one goes first, a lower one gets what is left.")
     private Priority priority;
@@ -116,13 +116,6 @@ final class SetCommand implements Runnable {
         return values;
     }
 
-    static final class CapsConverter implements ITypeConverter<CapsChange> {
-        @Override
-        public CapsChange convert(String text) {
-            return CapsChange.parse(text);
-        }
-    }
-
     static final class WeightConverter implements ITypeConverter<Integer> {
         @Override
         public Integer convert(String text) {
@@ -141,13 +134,6 @@ final class SetCommand implements Runnable {
         @Override
         public Boolean convert(String text) {
             return ComputeLimits.parseExclusive(text);
-        }
-    }
-
-    static final class MemoryConverter implements ITypeConverter<MemoryChange> {
-        @Override
-        public MemoryChange convert(String text) {
-            return MemoryChange.parse(text);
         }
     }
 }

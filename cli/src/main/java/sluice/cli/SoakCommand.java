@@ -4,17 +4,13 @@ import java.io.PrintWriter;
 import java.time.Duration;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ThreadLocalRandom;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 import sluice.proof.Environment;
 import sluice.proof.Soak;
 import sluice.region.Installation;
-import sluice.region.SluiceException;
 
 @Command(
         name = "soak",
@@ -28,7 +24,7 @@ final class SoakCommand implements Callable<Integer> {
     @Option(names = "--sim", description = "Uses the simulated GPU; the only one that can be used.")
     private boolean simulated;
 
-    @Option(names = "--for", paramLabel = "TIME", converter = TimeConverter.class, description = "How long, such as 90s or 30m; default 1m.")
+    @Option(names = "--for", paramLabel = "TIME", description = "How long, such as 90s or 30m; default 1m.")
     private Duration duration = Duration.ofMinutes(1);
 
     @Option(names = "--processes", paramLabel = "N", description = "How many at a time; default 16.")
@@ -46,24 +42,5 @@ final class SoakCommand implements Callable<Integer> {
         out.println("seed " + seed);
         Soak.run(Environment.of(Installation.find(), simulated), new Soak.Options(duration, processes, seed), out::println);
         return ExitStatus.OK;
-    }
-
-    static final class TimeConverter implements ITypeConverter<Duration> {
-        private static final Pattern TIME = Pattern.compile("(\\d{1,6})(ms|[smh])");
-
-        @Override
-        public Duration convert(String text) {
-            Matcher time = TIME.matcher(text);
-            if (!time.matches()) {
-                throw new SluiceException("bad time '" + text + "'; write it like 90s, 30m or 2h");
-            }
-            long number = Long.parseLong(time.group(1));
-            return switch (time.group(2)) {
-                case "ms" -> Duration.ofMillis(number);
-                case "s" -> Duration.ofSeconds(number);
-                case "m" -> Duration.ofMinutes(number);
-                default -> Duration.ofHours(number);
-            };
-        }
     }
 }

@@ -30,7 +30,7 @@ final class TopCommand implements Runnable {
     @Spec
     private CommandSpec spec;
 
-    @Option(names = "--interval", paramLabel = "TIME", converter = SoakCommand.TimeConverter.class,
+    @Option(names = "--interval", paramLabel = "TIME",
             description = "How often it looks, 100ms to 1h; default 1s.")
     private Duration interval = Duration.ofSeconds(1);
 

@@ -42,7 +42,7 @@ final class TraceCommand implements Callable<Integer> {
     @Parameters(paramLabel = "TENANT", arity = "0..1", description = "Name, beginning of a name, pid, or path of a region file.")
     private String tenant;
 
-    @Option(names = "--for", paramLabel = "TIME", converter = SoakCommand.TimeConverter.class,
+    @Option(names = "--for", paramLabel = "TIME",
             description = "How long, such as 500ms, 10s or 2m; default 10s.")
     private Duration duration = Duration.ofSeconds(10);
 

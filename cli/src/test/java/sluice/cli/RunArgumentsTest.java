@@ -37,6 +37,7 @@ class RunArgumentsTest {
     void shouldUnderstandTheSameAsPicocli(String line) {
         String[] args = line.split(" ");
         CommandLine run = new CommandLine(new RunCommand()).setStopAtPositional(true);
+        OptionTypes.teach(run);
         run.parseArgs(Arrays.copyOfRange(args, 1, args.length));
         RunCommand command = run.getCommand();
 

@@ -1,0 +1,46 @@
+package sluice.cli;
+
+import java.time.Duration;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import picocli.CommandLine;
+import sluice.region.CapsChange;
+import sluice.region.ComputeCaps;
+import sluice.region.MemoryChange;
+import sluice.region.MemoryLimits;
+import sluice.region.OnError;
+import sluice.region.OnOom;
+import sluice.region.Priority;
+import sluice.region.SluiceException;
+
+/// How options of these types are read, whichever command they belong to.
+final class OptionTypes {
+    private static final Pattern TIME = Pattern.compile("(\\d{1,6})(ms|[smh])");
+
+    private OptionTypes() {}
+
+    static void teach(CommandLine line) {
+        line.registerConverter(MemoryLimits.class, MemoryLimits::parse)
+                .registerConverter(MemoryChange.class, MemoryChange::parse)
+                .registerConverter(ComputeCaps.class, ComputeCaps::parse)
+                .registerConverter(CapsChange.class, CapsChange::parse)
+                .registerConverter(Priority.class, Priority::parse)
+                .registerConverter(OnError.class, OnError::parse)
+                .registerConverter(OnOom.class, OnOom::parse)
+                .registerConverter(Duration.class, OptionTypes::time);
+    }
+
+    private static Duration time(String text) {
+        Matcher time = TIME.matcher(text);
+        if (!time.matches()) {
+            throw new SluiceException("bad time '" + text + "'; write it like 90s, 30m or 2h");
+        }
+        long number = Long.parseLong(time.group(1));
+        return switch (time.group(2)) {
+            case "ms" -> Duration.ofMillis(number);
+            case "s" -> Duration.ofSeconds(number);
+            case "m" -> Duration.ofMinutes(number);
+            default -> Duration.ofHours(number);
+        };
+    }
+}
