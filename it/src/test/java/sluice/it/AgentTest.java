@@ -3,8 +3,6 @@ package sluice.it;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.nio.file.Path;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.AfterEach;
@@ -23,7 +21,6 @@ class AgentTest {
     private Path directory;
 
     private Machine machine;
-    private final List<Process> processes = new ArrayList<>();
 
     @BeforeEach
     void start() throws Exception {
@@ -32,19 +29,12 @@ class AgentTest {
 
     @AfterEach
     void end() throws Exception {
-        for (Process process : processes.reversed()) {
-            process.destroyForcibly().waitFor();
-        }
-    }
-
-    private Process keep(Process process) {
-        processes.add(process);
-        return process;
+        machine.close();
     }
 
     private Process job(String name, String weight) throws Exception {
-        return keep(machine.startSluice("run", "--sim", "--name", name, "--weight", weight, "--", Machine.program("windows"),
-                machine.kernels(), Integer.toString(ENDLESS), "500"));
+        return machine.startSluice("run", "--sim", "--name", name, "--weight", weight, "--", Machine.program("windows"),
+                machine.kernels(), Integer.toString(ENDLESS), "500");
     }
 
     private long number(Pattern pattern, String path) throws Exception {
@@ -71,7 +61,7 @@ class AgentTest {
 
     @Test
     void shouldDisturbNobodyWhenItIsKilledAndGoOnAfterwards() throws Exception {
-        Process agent = keep(machine.startAgent());
+        Process agent = machine.startAgent();
         Process three = job("three", "3");
         Process one = job("one", "1");
         long usedByThree = awaitMore("three", 50_000_000);
@@ -81,7 +71,7 @@ class AgentTest {
         }
 
         agent.destroyForcibly().waitFor();
-        keep(machine.startAgent());
+        machine.startAgent();
 
         assertThat(awaitMore("three", usedByThree)).isGreaterThan(usedByThree);
         assertThat(awaitMore("one", usedByOne)).isGreaterThan(usedByOne);

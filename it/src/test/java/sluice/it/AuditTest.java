@@ -5,8 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -25,7 +23,6 @@ class AuditTest {
     private Path directory;
 
     private Machine machine;
-    private final List<Process> processes = new ArrayList<>();
 
     @BeforeEach
     void start() throws Exception {
@@ -34,18 +31,7 @@ class AuditTest {
 
     @AfterEach
     void stop() throws Exception {
-        for (Process process : processes.reversed()) {
-            process.destroyForcibly().waitFor();
-        }
-    }
-
-    private Process keep(Process process) {
-        processes.add(process);
-        return process;
-    }
-
-    private void startAgent(String... settings) throws Exception {
-        keep(machine.startAgent(settings));
+        machine.close();
     }
 
     /// A tenant that holds 512 MiB when this returns.
@@ -61,7 +47,7 @@ class AuditTest {
     }
 
     private Process holding(Process process) throws Exception {
-        Machine.awaitLine(keep(process), "got ");
+        Machine.awaitLine(process, "got ");
         return process;
     }
 
@@ -78,7 +64,7 @@ class AuditTest {
 
     @Test
     void shouldFindAndStopWhoEscapesAndNobodyElse() throws Exception {
-        startAgent("audit-stop = unregistered", "audit-grace = 3s");
+        machine.startAgent("audit-stop = unregistered", "audit-grace = 3s");
         Process good = inOrder("good");
         Process escaped = escaped();
         Instant holds = Instant.now();
@@ -108,7 +94,7 @@ class AuditTest {
         assertThat(alone.status()).isEqualTo(1);
         assertThat(machine.sluice("ps").output()).doesNotContain("past Sluice");
 
-        startAgent();
+        machine.startAgent();
         awaitEvent("pid " + escaped.pid());
         assertThat(machine.sluice("ps").lines().getLast()).isEqualTo("1 process uses a GPU past Sluice; 'sluice audit' tells more");
         assertThat(machine.sluice("audit", "--json").output()).contains("\"kind\" : \"unknown\"", "\"pid\" : " + escaped.pid(), "\"usedBytes\" : " + (2L << 30));
@@ -118,7 +104,7 @@ class AuditTest {
     @Test
     void shouldFindNobodyAmongManyWhoTakeAndGiveBack() throws Exception {
         machine.with("SLUICE_SIM_CONTEXT", "64m");
-        startAgent("audit-stop = all", "audit-grace = 0s", "audit-kill-after = 0s", "audit-every = 100ms");
+        machine.startAgent("audit-stop = all", "audit-grace = 0s", "audit-kill-after = 0s", "audit-every = 100ms");
 
         var soak = machine.sluice("soak", "--sim", "--for", "10s", "--processes", "8", "--seed", "1");
 
@@ -129,7 +115,7 @@ class AuditTest {
     @Test
     void shouldTellWhatIsWrongWithAGpu() throws Exception {
         machine.with("SLUICE_SIM_XID", "79").with("SLUICE_SIM_ECC", "2").with("SLUICE_SIM_TEMPERATURE", "91");
-        startAgent();
+        machine.startAgent();
 
         awaitEvent("GPU 0: Xid 79");
 

@@ -3,9 +3,7 @@ package sluice.it;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -91,7 +89,7 @@ class HandlesAndArraysTest {
 
     @Test
     void shouldChargeArraysOfEveryShapeWhatTheDriverTakes() throws Exception {
-        var with = vmm("4g", "sizes");
+        var with = machine.limited("4g", "vmm", "sizes");
         var without = machine.bare(Machine.program("vmm"), "sizes");
         assertThat(sizes(with)).hasSizeGreaterThan(20).isEqualTo(sizes(without));
     }
@@ -103,12 +101,7 @@ class HandlesAndArraysTest {
     }
 
     private Outcome vmm(String... arguments) throws Exception {
-        boolean limited = arguments[0].endsWith("g");
-        var command = new ArrayList<>(List.of(Machine.program("vmm")));
-        command.addAll(List.of(arguments).subList(limited ? 1 : 0, arguments.length));
-        var outcome = machine.preloaded(Map.of("SLUICE_MEMORY", limited ? arguments[0] : "1g"), command.toArray(String[]::new));
-        assertThat(outcome.status()).as(outcome.output() + outcome.errors()).isZero();
-        return outcome;
+        return machine.limited("1g", "vmm", arguments);
     }
 
     private static List<String> sizes(Outcome outcome) {

@@ -28,6 +28,7 @@ final class Machine {
 
     final Path directory;
     private final Map<String, String> environment = new LinkedHashMap<>();
+    private final List<Process> processes = new ArrayList<>();
 
     Machine(Path directory) throws IOException {
         this.directory = directory;
@@ -115,6 +116,17 @@ final class Machine {
         return await(startPreloaded(settings, command));
     }
 
+    /// One of the C test programs with a quota; it must end well.
+    Outcome limited(String memory, String program, String... arguments) throws Exception {
+        var command = new ArrayList<>(List.of(program(program)));
+        command.addAll(List.of(arguments));
+        Outcome outcome = preloaded(Map.of("SLUICE_MEMORY", memory), command.toArray(String[]::new));
+        if (outcome.status() != 0) {
+            throw new AssertionError("%s ended with status %d: %s%s".formatted(command, outcome.status(), outcome.output(), outcome.errors()));
+        }
+        return outcome;
+    }
+
     Process startPreloaded(Map<String, String> settings, String... command) throws IOException {
         var all = new LinkedHashMap<>(settings);
         all.putIfAbsent("LD_PRELOAD", LIBRARY.toString());
@@ -127,7 +139,16 @@ final class Machine {
         builder.environment().keySet().removeIf(key -> key.startsWith("SLUICE_") || key.startsWith("CUDA_"));
         builder.environment().putAll(environment);
         builder.environment().putAll(settings);
-        return builder.start();
+        Process process = builder.start();
+        processes.add(process);
+        return process;
+    }
+
+    /// Ends what was started and still runs, the last one first.
+    void close() throws InterruptedException {
+        for (Process process : processes.reversed()) {
+            process.destroyForcibly().waitFor();
+        }
     }
 
     /// The first line of the process that begins so.

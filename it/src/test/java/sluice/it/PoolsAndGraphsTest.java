@@ -3,9 +3,6 @@ package sluice.it;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.nio.file.Path;
-import java.util.ArrayList;
-import java.util.List;
-import java.util.Map;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -94,7 +91,7 @@ class PoolsAndGraphsTest {
     @Test
     void shouldChargeTheGpuOfTheStream() throws Exception {
         machine.with("SLUICE_SIM_GPUS", "2");
-        var outcome = async("0=1g,1=2g", "--device", "1", "fill");
+        var outcome = machine.limited("0=1g,1=2g", "async", "--device", "1", "fill");
         assertThat(outcome.output()).containsPattern("got 3[12] \\d+ 2");
     }
 
@@ -115,12 +112,7 @@ class PoolsAndGraphsTest {
     }
 
     private Outcome async(String... arguments) throws Exception {
-        boolean limited = arguments[0].endsWith("g");
-        var command = new ArrayList<>(List.of(Machine.program("async")));
-        command.addAll(List.of(arguments).subList(limited ? 1 : 0, arguments.length));
-        var outcome = machine.preloaded(Map.of("SLUICE_MEMORY", limited ? arguments[0] : "1g"), command.toArray(String[]::new));
-        assertThat(outcome.status()).as(outcome.output() + outcome.errors()).isZero();
-        return outcome;
+        return machine.limited("1g", "async", arguments);
     }
 
     private record Info(long free, long reserved, long used, long graph) {}

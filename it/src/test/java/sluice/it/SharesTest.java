@@ -28,7 +28,6 @@ class SharesTest {
     private Path directory;
 
     private Machine machine;
-    private final List<Process> processes = new ArrayList<>();
 
     @BeforeEach
     void start() throws Exception {
@@ -37,19 +36,18 @@ class SharesTest {
 
     @AfterEach
     void end() throws Exception {
-        for (Process process : processes) {
-            process.destroyForcibly().waitFor();
-        }
+        machine.close();
     }
 
     /// Starts a job that submits kernels of a length, and waits until it has used the GPU.
-    private void job(String name, int kernels, int micros, String... options) throws Exception {
+    private Process job(String name, int kernels, int micros, String... options) throws Exception {
         List<String> arguments = new ArrayList<>(List.of("run", "--sim", "--name", name));
         arguments.addAll(List.of(options));
         arguments.addAll(List.of("--", Machine.program("windows"), machine.kernels(),
                 Integer.toString(kernels), Integer.toString(micros)));
-        processes.add(machine.startSluice(arguments.toArray(String[]::new)));
+        Process job = machine.startSluice(arguments.toArray(String[]::new));
         awaitBegun(name);
+        return job;
     }
 
     private void awaitBegun(String name) throws Exception {
@@ -153,9 +151,9 @@ class SharesTest {
     void shouldShareWithWhoJoinsAndHaveAllAgainWhenItLeaves() throws Exception {
         job("stays", ENDLESS, 500, "--weight", "1");
         assertBetween(80, 101, () -> got("stays"));
-        job("comes", ENDLESS, 500, "--weight", "3");
+        Process comes = job("comes", ENDLESS, 500, "--weight", "3");
         assertBetween(18, 32, () -> got("stays"));
-        processes.getLast().destroyForcibly().waitFor();
+        comes.destroyForcibly().waitFor();
         assertBetween(80, 101, () -> got("stays"));
     }
 
@@ -208,7 +206,6 @@ class SharesTest {
     @Test
     void shouldShowNothingOfGpuTimeWithoutLimits() throws Exception {
         Process job = machine.startSluice("run", "--sim", "--name", "free", "--", Machine.program("hog"), "--count", "1", "--hold", "60000");
-        processes.add(job);
         Machine.awaitLine(job, "got ");
 
         assertThat(machine.sluice("ps").lines().getFirst()).doesNotContain("GPU TIME").doesNotContain("ASKED");
@@ -232,7 +229,6 @@ class SharesTest {
     @Test
     void shouldShareOnWhenTheAgentIsKilled() throws Exception {
         Process agent = machine.startAgent();
-        processes.add(agent);
         job("three", ENDLESS, 500, "--weight", "3");
         job("one", ENDLESS, 500, "--weight", "1");
         for (int look = 0; look < 100 && (onBoard("one").planNanos() == 0 || onBoard("three").planNanos() < 2 * onBoard("one").planNanos()); look++) {
@@ -244,21 +240,20 @@ class SharesTest {
         assertBetween(2.4, 3.6, () -> ratio("three", "one"));
         assertThat(onBoard("three").planNanos()).isEqualTo(plan);
 
-        processes.add(machine.startAgent());
+        machine.startAgent();
     }
 
     @Test
     void shouldTakeAPlanBackThatDoesNotKnowWhoJoins() throws Exception {
         Process agent = machine.startAgent();
-        processes.add(agent);
         job("three", ENDLESS, 500, "--weight", "3");
         for (int look = 0; look < 100 && onBoard("three").planNanos() == 0; look++) {
             Thread.sleep(50);
         }
         assertThat(onBoard("three").planNanos()).isPositive();
         agent.destroyForcibly().waitFor();
-        processes.add(machine.startPreloaded(Map.of("SLUICE_WEIGHT", "1", "SLUICE_TENANT", "one"), Machine.program("windows"),
-                machine.kernels(), Integer.toString(ENDLESS), "500"));
+        machine.startPreloaded(Map.of("SLUICE_WEIGHT", "1", "SLUICE_TENANT", "one"), Machine.program("windows"),
+                machine.kernels(), Integer.toString(ENDLESS), "500");
         awaitBegun("one");
         assertThat(onBoard("three").planNanos()).isZero();
         assertBetween(2.4, 3.6, () -> ratio("three", "one"));
@@ -268,7 +263,6 @@ class SharesTest {
     void shouldPlanWithAnAgentAndDoWithoutAfterwards() throws Exception {
         job("three", ENDLESS, 500, "--weight", "3");
         Process agent = machine.startSluice("agent", "--verbose");
-        processes.add(agent);
         assertThat(agent.inputReader().readLine()).startsWith("Planning for the tenants in ");
         job("one", ENDLESS, 500, "--weight", "1");
         assertBetween(2.4, 3.6, () -> ratio("three", "one"));
