@@ -26,7 +26,7 @@
 #define FLIGHT_NANOS (5 * MILLI)          /* predicted work under way, at most */
 #define FLIGHT_CALLS 256u                 /* calls under way, at most: each may take longer than it ever did */
 #define FLIGHT_CAPPED_CALLS 64u           /* the same under a cap */
-#define FLIGHT_BELOW_NANOS (150 * MICRO)  /* the same for a tenant that must let another go first */
+#define FLIGHT_BELOW_NANOS (100 * MICRO)  /* the same for a tenant that must let another go first */
 #define PATIENCE_NANOS (100 * MILLI)      /* with work that should have ended */
 #define LOOK_NANOS (50 * MILLI)           /* how often one who waits reads the limits */
 #define SPIN_NANOS (60 * MICRO)           /* a sleep ends this much late */

@@ -26,6 +26,7 @@
 #define DRY_NANOS 50000.0   /* a GPU that has no more than this to do will wait for the host */
 #define RECORD_NANOS 2000u  /* to record an event takes the host so long */
 #define DRIFT 50000u        /* one part in so many the clocks of GPU and host run apart, at most */
+#define BEHIND_NANOS 10000.0 /* an event that the GPU passes so long after it was recorded lay behind other work */
 #define LATE_NANOS 40000u   /* a host that took this long around a call spoils its measurement */
 
 enum { NOT_CAPTURING = 0 };
@@ -179,6 +180,12 @@ uint64_t sl_meter_expect(const sl_meter_t *meter, uint64_t predicted_nanos) {
     return meter->scale > 0 ? (uint64_t)((double)predicted_nanos * meter->scale) : predicted_nanos;
 }
 
+/* Whether the GPU may do it at the same time as the one before. */
+static bool is_beside(sl_meter_t *meter, sl_meter_batch_t *batch) {
+    sl_meter_batch_t *before = meter->open > meter->oldest ? batch_at(meter, meter->open - 1) : NULL;
+    return before && batch->count == 1 && !span_of(before, batch->spans[0].stream.key);
+}
+
 uint64_t sl_meter_close(sl_meter_t *meter, uint64_t predicted_nanos, unsigned calls, sl_cost_t *only, bool prompt, uint64_t submitted_nanos) {
     sl_meter_batch_t *batch = batch_at(meter, meter->open);
     batch->full = batch->count != 0;
@@ -198,7 +205,8 @@ uint64_t sl_meter_close(sl_meter_t *meter, uint64_t predicted_nanos, unsigned ca
     batch->only = only;
     batch->prompt = prompt;
     batch->predicted_nanos = predicted_nanos;
-    batch->charged_nanos = calls == 1 ? predicted_nanos : sl_meter_expect(meter, predicted_nanos);
+    batch->beside = is_beside(meter, batch);
+    batch->charged_nanos = calls == 1 && !batch->beside ? predicted_nanos : sl_meter_expect(meter, predicted_nanos);
     batch->calls = calls;
     meter->unsettled_nanos += batch->charged_nanos;
     meter->unsettled_calls += calls;
@@ -321,13 +329,13 @@ static void align(sl_meter_t *meter, const sl_meter_batch_t *batch) {
 /* Streams that work side by side, and kernels that take another time than before, are followed quickly. */
 static void learn_scale(sl_meter_t *meter, const sl_meter_batch_t *batch, double covered) {
     bool longer = is_longer(meter, batch);
-    bool telling = !batch->blurred && batch->predicted_nanos && (batch->full || batch->count > 1 || longer);
+    bool telling = !batch->blurred && batch->predicted_nanos && (batch->full || batch->count > 1 || batch->beside || longer);
     double old = meter->scale > 0 ? meter->scale : 1, seen = telling ? covered / (double)batch->predicted_nanos : 1;
-    if (batch->calls == 1 || (!batch->full && !longer && seen > 1) || meter->oldest < meter->rescaled)
+    if ((batch->calls == 1 && !batch->beside) || (!batch->full && !longer && seen > 1) || meter->oldest < meter->rescaled)
         return;
     seen = seen > 1000 ? 1000 : seen < 0.01 ? 0.01 : seen;
     bool usual = seen > old / 2 && seen < old * 2;
-    meter->scale = old + (seen - old) / (usual ? 8 : 2);
+    meter->scale = old + (seen - old) / (usual || batch->beside ? 8 : 2);
 }
 
 /* Once a call is known to be longer the scale need not make up for it any more, whatever batches say that were predicted
@@ -377,6 +385,19 @@ static void show(sl_meter_t *meter, const sl_meter_batch_t *batch, uint64_t now,
     reading->doubt_nanos = count ? (uint64_t)(meter->latest_nanos - meter->earliest_nanos) : now - batch->opened_nanos;
 }
 
+/* A start that the GPU had not reached when the call came back lay behind other work, or it was only just recorded: then nobody
+ * knows how much of the host's time the span holds. */
+static bool lies_behind(const sl_meter_t *meter, const sl_meter_span_t *span) {
+    double passed = meter->origin_nanos + elapsed(meter->origin, span->start) + meter->earliest_nanos;
+    return !span->fresh && passed > (double)span->start->recorded_nanos + BEHIND_NANOS;
+}
+
+/* What an uncertain measurement tells all the same: that the call takes quite another time now. */
+static bool is_news(const sl_cost_t *cost, double alone) {
+    double nanos = (double)cost->nanos;
+    return cost->samples < SL_COST_SAMPLES || alone > 1.5 * nanos + BEHIND_NANOS || alone < nanos / 2;
+}
+
 /* A call behind others is measured without the host's time. By such calls the host's part is put right for those on an idle
  * stream, in small steps: some kernels take another time each time. */
 static double learn_skew(sl_meter_t *meter, sl_cost_t *cost, bool fresh, double alone) {
@@ -407,11 +428,13 @@ bool sl_meter_settle(sl_meter_t *meter, sl_meter_reading_t *reading) {
     bool known = doubt < LATE_NANOS || alone > 2 * (double)doubt;
     sl_meter_reading_t seen = {0};
     show(meter, batch, sl_os_nanos(), &seen);
+    bool certain = alone > 0 && (batch->spans[0].fresh || lies_behind(meter, &batch->spans[0]));
+    known = known && (certain || !batch->only || is_news(batch->only, alone));
     double covered = cover(meter, batch);
     move_origin(meter, batch);
     if (batch->only) {
         if (known)
-            learn_cost(meter, batch->only, (uint64_t)learn_skew(meter, batch->only, batch->spans[0].fresh, alone));
+            learn_cost(meter, batch->only, (uint64_t)(certain ? learn_skew(meter, batch->only, batch->spans[0].fresh, alone) : alone));
         atomic_fetch_sub(&batch->only->pending, 1);
     }
     learn_scale(meter, batch, covered);

@@ -51,6 +51,7 @@ typedef struct {
     sl_cost_t *only; /* the batch is this one call: teaches what it costs */
     bool prompt;     /* it was closed right after its last call, not some time later */
     bool full;       /* the GPU had work from before it until its end */
+    bool beside;     /* it is on another stream than the one before it, which the GPU has not done */
     bool blurred;    /* not all of its work lies between events */
 } sl_meter_batch_t;
 

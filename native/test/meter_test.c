@@ -13,6 +13,7 @@ static uint64_t ended[64];        /* when the GPU passed an event, by its number
 static unsigned made;
 static unsigned interrupt_micros; /* the host is interrupted this long after it recorded an event */
 static bool all_done;
+static uint64_t unseen_nanos;     /* so long the host does not see that an event was passed */
 static sl_meter_t meter;
 
 static uint64_t later(uint64_t one, uint64_t other) {
@@ -39,7 +40,7 @@ static CUresult fake_record(CUevent event, CUstream stream) {
 }
 
 static CUresult fake_query(CUevent event) {
-    return all_done || ended[number(event)] <= sl_os_nanos() ? CUDA_SUCCESS : CUDA_ERROR_NOT_READY;
+    return all_done || ended[number(event)] + unseen_nanos <= sl_os_nanos() ? CUDA_SUCCESS : CUDA_ERROR_NOT_READY;
 }
 
 static CUresult fake_elapsed(float *millis, CUevent from, CUevent to) {
@@ -171,11 +172,38 @@ static void shouldLearnHowLateALaunchComesBack(void) {
         sl_meter_close(&meter, KERNEL, 1, NULL, true, sl_os_nanos());
         read_late(&cost, KERNEL, AFTER);
         spin(2000);
-        after = read_late(&cost, KERNEL, AFTER);
+        uint64_t read = read_late(&cost, KERNEL, AFTER);
+        after = i < 240 ? 0 : later(after, read); /* a test that is interrupted reads less */
     }
     CHECK(before < KERNEL - 9000, "read %llu", (unsigned long long)before);
     CHECK(meter.skew_nanos > 6000 && meter.skew_nanos < 12000, "skew %.0f", meter.skew_nanos);
     CHECK(after > KERNEL - 7000 && after < KERNEL + 40000, "read %llu", (unsigned long long)after);
+}
+
+/* As in a loop that waits for each kernel: the host has launched before it sees that the GPU has passed the start, but the
+ * GPU had nothing to do meanwhile. */
+static void shouldNotTakeTheHostsTimeForTheKernels(void) {
+    enum { KERNEL = 10000, LAUNCH = 5000 };
+    sl_cost_t cost = {.key = 1, .nanos = KERNEL, .samples = SL_COST_SAMPLES};
+    sl_meter_stream_t on = stream();
+    begin();
+    read_late(&cost, KERNEL, 0);
+    cost.nanos = KERNEL;
+    unseen_nanos = 8000;
+    for (int i = 0; i < 100; i++) {
+        sl_meter_reading_t read = {.last = false};
+        CHECK(sl_meter_open(&meter, &on, true));
+        spin(LAUNCH);
+        uint64_t back = sl_os_nanos();
+        free_nanos = back + KERNEL;
+        sl_meter_submitted(&meter, &on, false, back);
+        cost.pending = 1;
+        sl_meter_close(&meter, KERNEL, 1, &cost, true, back);
+        while (!read.last)
+            sl_meter_settle(&meter, &read);
+    }
+    unseen_nanos = 0;
+    CHECK(cost.nanos > KERNEL - KERNEL / 7 && cost.nanos < KERNEL + KERNEL / 7, "known for %llu", (unsigned long long)cost.nanos);
 }
 
 int main(void) {
@@ -189,5 +217,6 @@ int main(void) {
     RUN(shouldNotTrustAnEventWhoseRecordingWasInterrupted);
     RUN(shouldNotMakeUpTwiceForACallThatBecameLonger);
     RUN(shouldLearnHowLateALaunchComesBack);
+    RUN(shouldNotTakeTheHostsTimeForTheKernels);
     return 0;
 }
