@@ -166,18 +166,19 @@ static void shouldLearnHowLateALaunchComesBack(void) {
     enum { KERNEL = 300000, AFTER = 9000 };
     sl_cost_t cost = {.key = 1};
     begin();
-    uint64_t before = read_late(&cost, KERNEL, AFTER), after = 0;
+    uint64_t before = read_late(&cost, KERNEL, AFTER);
+    unsigned right = 0; /* a test that is interrupted reads anything */
     for (int i = 0; i < 250; i++) {
         launch(KERNEL);
         sl_meter_close(&meter, KERNEL, 1, NULL, true, sl_os_nanos());
         read_late(&cost, KERNEL, AFTER);
         spin(2000);
-        uint64_t read = read_late(&cost, KERNEL, AFTER);
-        after = i < 240 ? 0 : later(after, read); /* a test that is interrupted reads less */
+        uint64_t after = read_late(&cost, KERNEL, AFTER);
+        right += i >= 230 && after > KERNEL - 7000 && after < KERNEL + 40000;
     }
     CHECK(before < KERNEL - 9000, "read %llu", (unsigned long long)before);
     CHECK(meter.skew_nanos > 6000 && meter.skew_nanos < 12000, "skew %.0f", meter.skew_nanos);
-    CHECK(after > KERNEL - 7000 && after < KERNEL + 40000, "read %llu", (unsigned long long)after);
+    CHECK(right > 10, "%u of 20", right);
 }
 
 /* As in a loop that waits for each kernel: the host has launched before it sees that the GPU has passed the start, but the
