@@ -73,28 +73,23 @@ final class ContextChecks {
     }
 
     private static String module(Stage stage) {
-        TestTenant tenant = stage.tenant(64 * GIB);
-        ProbeProcess probe = stage.in(tenant);
-        stage.needHook(probe, "cuModuleLoadData", "cuModuleUnload");
-        Balance balance = Balance.start(stage, tenant);
-        Facts loaded = probe.ask("context", "load", 64 * MIB);
-        Expect.success("cuModuleLoadData", loaded.status());
-        long charged = balance.checkTaken("after cuModuleLoadData", "modules");
-        Expect.success("cuModuleUnload", probe.ask("context", "unload", loaded.number("handle")).status());
-        balance.check("after cuModuleUnload");
-        return Size.format(charged) + " charged, " + Size.format(balance.chargedBytes()) + " after the unload";
+        return loaded(stage, "load", "cuModuleLoadData", "unload", "cuModuleUnload", "modules");
     }
 
     private static String library(Stage stage) {
+        return loaded(stage, "load-library", "cuLibraryLoadData", "unload-library", "cuLibraryUnload", "libraries before they are used");
+    }
+
+    private static String loaded(Stage stage, String load, String loadCall, String unload, String unloadCall, String what) {
         TestTenant tenant = stage.tenant(64 * GIB);
         ProbeProcess probe = stage.in(tenant);
-        stage.needHook(probe, "cuLibraryLoadData", "cuLibraryUnload");
+        stage.needHook(probe, loadCall, unloadCall);
         Balance balance = Balance.start(stage, tenant);
-        Facts loaded = probe.ask("context", "load-library", 64 * MIB);
-        Expect.success("cuLibraryLoadData", loaded.status());
-        long charged = balance.checkTaken("after cuLibraryLoadData", "libraries before they are used");
-        Expect.success("cuLibraryUnload", probe.ask("context", "unload-library", loaded.number("handle")).status());
-        balance.check("after cuLibraryUnload");
+        Facts loaded = probe.ask("context", load, 64 * MIB);
+        Expect.success(loadCall, loaded.status());
+        long charged = balance.checkTaken("after " + loadCall, what);
+        Expect.success(unloadCall, probe.ask("context", unload, loaded.number("handle")).status());
+        balance.check("after " + unloadCall);
         return Size.format(charged) + " charged, " + Size.format(balance.chargedBytes()) + " after the unload";
     }
 
