@@ -27,6 +27,7 @@
 #define FLIGHT_CALLS 256u                 /* calls under way, at most: each may take longer than it ever did */
 #define FLIGHT_CAPPED_CALLS 64u           /* the same under a cap */
 #define FLIGHT_BELOW_NANOS (100 * MICRO)  /* the same for a tenant that must let another go first */
+#define REST_BELOW_NANOS (20 * MICRO)     /* and of that so much is left when more may follow */
 #define PATIENCE_NANOS (100 * MILLI)      /* with work that should have ended */
 #define LOOK_NANOS (50 * MILLI)           /* how often one who waits reads the limits */
 #define SPIN_NANOS (60 * MICRO)           /* a sleep ends this much late */
@@ -364,7 +365,7 @@ static bool wait_for_room(sl_lane_t *lane, uint64_t now) {
         return false;
     bool much = is_too_much(lane, most, calls, now), many = lane->meter.open - lane->meter.oldest >= SL_METER_BATCHES - 2;
     if (much)
-        drain_to(lane, most / 2, calls / 2, SL_TRACE_REASON_FLIGHT);
+        drain_to(lane, lane->gpu->has_superior ? REST_BELOW_NANOS : most / 2, calls / 2, SL_TRACE_REASON_FLIGHT);
     if (many)
         drain_to(lane, 0, 0, SL_TRACE_REASON_FLIGHT);
     if (much || many) {
