@@ -74,7 +74,7 @@ public final class Region implements AutoCloseable {
 
     private static Region checked(MappedFile mapped) {
         try {
-            check(mapped.file(), mapped.segment());
+            check(mapped.file(), mapped.segment(), mapped.segment().byteSize());
             return new Region(mapped);
         } catch (SluiceException e) {
             mapped.close();
@@ -82,15 +82,16 @@ public final class Region implements AutoCloseable {
         }
     }
 
-    private static SluiceException cannotOpen(Path file, IOException e) {
+    static SluiceException cannotOpen(Path file, IOException e) {
         return e instanceof NoSuchFileException
                 ? new SluiceException("there is no region " + file + "; 'sluice ps --all' lists the tenants", e)
                 : new SluiceException("cannot open region " + file + " (" + RuntimeDirectory.reason(e)
                         + "); only the user who owns the tenant can", e);
     }
 
-    private static void check(Path file, MemorySegment segment) {
-        long bytes = segment.byteSize();
+    /// @param segment the first page, or more
+    /// @param bytes   how long the file is
+    static void check(Path file, MemorySegment segment, long bytes) {
         if (bytes < Long.BYTES || segment.get(ValueLayout.JAVA_LONG, 0) != RegionLayout.MAGIC) {
             throw new RegionException.NotARegion(file);
         }
@@ -143,12 +144,6 @@ public final class Region implements AutoCloseable {
     /// The counters of one entry point in one stripe.
     CallView call(int entry) {
         return CallView.at(segment, entry);
-    }
-
-    /// The words of some of these records one after the other, as they were.
-    long[] calls(int first, int count) {
-        return segment.asSlice(RegionLayout.CALL_OFFSET + (long) first * RegionLayout.CALL_BYTES, (long) count * RegionLayout.CALL_BYTES)
-                .toArray(ValueLayout.JAVA_LONG);
     }
 
     TrafficView traffic(int stripe) {
