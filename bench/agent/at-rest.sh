@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# What the agent costs at rest: so many tenants with so many processes each on the simulated GPU, all idle.
+# What the agent costs at rest, a scrape, and sluice top: so many tenants with so many processes each on the simulated GPU, all idle.
 #   bench/agent/at-rest.sh [TENANTS] [PROCESSES] [SECONDS]      needs a built distribution (./sluice version builds it)
 set -euo pipefail
 root=$(cd "$(dirname "$0")/../.." && pwd -P)
@@ -41,4 +41,22 @@ awk -v ticks=$((after - before)) -v hz="$(getconf CLK_TCK)" -v s="$seconds" 'BEG
 grep -E 'VmRSS|VmHWM|RssAnon|RssFile|Threads' "/proc/$agent/status"
 for route in /v1/machine /v1/tenants /v1/history; do
     curl -s -o "$work/body" -w "$route %{http_code} %{time_total} s %{size_download} bytes\n" --unix-socket "$work/run/agent.sock" "http://agent$route"
+done
+for ((round = 1; round <= 3; round++)); do
+    for ((scrape = 0; scrape < 60; scrape++)); do
+        curl -s -o "$work/body" -w '%{time_total}\n' --unix-socket "$work/run/agent.sock" http://agent/metrics
+        sleep 0.05
+    done | sort -n | awk -v load="$(cut -d' ' -f1 /proc/loadavg)" '{ ms[NR] = $1 * 1000 } END {
+        printf "60 scrapes: least %.1f ms, median %.1f ms, most %.1f ms; load %s\n", ms[1], ms[int(NR / 2)], ms[NR], load }'
+done
+grep -E 'VmRSS|RssAnon' "/proc/$agent/status"
+for size in "24 80" "60 160"; do
+    # shellcheck disable=SC2086
+    python3 "$root/bench/agent/top.py" "$sluice" $size 15
+done
+python3 "$root/bench/agent/busy.py" "$work/run" &
+pids+=($!)
+for size in "24 80" "60 160"; do
+    # shellcheck disable=SC2086
+    python3 "$root/bench/agent/top.py" "$sluice" $size 15
 done
