@@ -10,7 +10,10 @@ export SLUICE_RUNTIME_DIR=$work/run SLUICE_SIM_STATE=$work/gpu SLUICE_SIM_CONTEX
 mkdir -m 700 "$work/run"
 pids=()
 finish() {
-    ((${#pids[@]} == 0)) || kill "${pids[@]}" 2>/dev/null || true
+    for pid in "${pids[@]}"; do
+        # shellcheck disable=SC2046
+        kill "$pid" $(cat "/proc/$pid/task/$pid/children" 2>/dev/null) 2>/dev/null || true
+    done
     wait 2>/dev/null || true
     rm -rf "$work"
 }

@@ -35,10 +35,12 @@ class HostileRegistrationTest extends HostileLines {
     @Test
     void shouldRefuseWhatIsNoRequest() {
         for (String line : List.of("\n", " \n", "region\n", "region 4\n", "region four -\n", "region 4 - -\n", "region 4 $(id)\n", "region 99999999999999999999 -\n",
+                "limits\n", "limits 4\n", "limits " + RegionLayout.LAYOUT + " $(id)\n", "limits 0 -\n",
                 "board\n", "board " + "0".repeat(31) + "\n", "board " + "../".repeat(10) + "aa\n", "GET / HTTP/1.1\r\n\r\n", "region 4 \0\n", "/docker/abc x\n")) {
             assertThat(send(line)).as(line).doesNotStartWith("ok");
         }
         assertThat(send("board " + "0".repeat(32) + "\n")).contains("no pid").contains("has no region");
+        assertThat(send("limits " + RegionLayout.LAYOUT + " -\n")).as("nobody's limits for who has none").contains("no pid").contains("has no region");
         assertThat(folder().resolve("run").toFile().list()).noneMatch(name -> name.endsWith(".region"));
     }
 
