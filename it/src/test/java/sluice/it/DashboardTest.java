@@ -1,102 +1,29 @@
 package sluice.it;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeAll;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.api.io.TempDir;
 import sluice.agent.JsonTree;
 import sluice.region.Size;
 
 /// The agent's page in a real browser.
 @Timeout(300)
-class DashboardTest {
-    private static final String LIVE = "document.querySelector('#state.live')";
-    private static final int TENANTS = 64;
-    private static final int PROCESSES = 4;
-    private static final int UPDATES = 10;
-    private static final long MOST_MILLIS = 50;
-    private static final int LOOKS = 3;
-
-    private static Browser browser;
-
-    @TempDir
-    private Path directory;
-
-    private Machine machine;
-    private int port;
-    private Process agent;
-    private final List<Process> jobs = new ArrayList<>();
-
-    @BeforeAll
-    static void startBrowser() throws Exception {
-        assumeTrue(Browser.isThere(), "chromium and chromedriver are not installed; apt-get install chromium chromium-driver");
-        browser = new Browser();
-    }
-
-    @AfterAll
-    static void endBrowser() {
-        if (browser != null) {
-            browser.close();
-        }
-    }
-
-    @BeforeEach
-    void start() throws Exception {
-        machine = new Machine(directory).with("XDG_CONFIG_HOME", directory.resolve("config").toString())
-                .with("XDG_STATE_HOME", directory.resolve("state").toString()).with("LD_LIBRARY_PATH", Machine.SIM.toString());
-        port = Browser.freePort();
-        Files.createDirectories(directory.resolve("config/sluice"));
-        Files.writeString(directory.resolve("config/sluice/agent.conf"), "port = " + port + "\n");
-        startAgent();
-        browser.screen(1200, 1480, false, false);
-        browser.complaints();
-    }
-
-    @AfterEach
-    void end() throws Exception {
-        if (agent != null) {
-            browser.open("about:blank");
-            agent.destroyForcibly().waitFor();
-        }
-        for (Process job : jobs) {
-            job.descendants().forEach(ProcessHandle::destroyForcibly);
-            job.destroyForcibly().waitFor();
-        }
-    }
-
-    private void startAgent() throws Exception {
-        agent = machine.startSluice("agent");
-        assertThat(agent.inputReader().readLine()).contains("http://127.0.0.1:" + port);
-    }
-
+class DashboardTest extends DashboardPage {
     private void startJob(String name, String... options) throws Exception {
         List<String> arguments = new ArrayList<>(List.of("run", "--sim", "--name", name));
         arguments.addAll(List.of(options));
         arguments.addAll(List.of("--", Machine.program("hog"), "--step", "256m", "--count", "4", "--hold", "600000"));
-        Process job = machine.startSluice(arguments.toArray(String[]::new));
-        jobs.add(job);
-        Machine.awaitLine(job, "got ");
-    }
-
-    private void open(int rows) throws Exception {
-        browser.open("http://127.0.0.1:" + port + "/");
-        browser.await(LIVE + " && document.querySelectorAll('#tenant-table tbody tr').length === " + rows);
+        Machine.awaitLine(machine.startSluice(arguments.toArray(String[]::new)), "got ");
     }
 
     private JsonTree api(String path) throws Exception {
@@ -162,7 +89,7 @@ class DashboardTest {
         browser.type("#token-text", "0".repeat(48) + Browser.ENTER);
         browser.await("document.getElementById('token-error').textContent.includes('does not know')");
         browser.script("document.getElementById('token-text').value = ''");
-        browser.type("#token-text", Files.readString(directory.resolve("state/sluice/token")).strip() + Browser.ENTER);
+        browser.type("#token-text", Files.readString(machine.directory.resolve("state/sluice/token")).strip() + Browser.ENTER);
         browser.await("document.getElementById('token-open').textContent === 'May change limits' && !document.querySelector('" + cell("Limit") + "button').disabled");
 
         browser.click(cell("Limit") + "button");
@@ -189,7 +116,6 @@ class DashboardTest {
     void shouldShowWhatTheAuditFinds() throws Exception {
         open(0);
         Process escaped = machine.startPreloaded(Map.of("LD_PRELOAD", ""), Machine.program("hog"), "--step", "256m", "--count", "2", "--hold", "600000");
-        jobs.add(escaped);
         browser.await("document.querySelectorAll('#findings li').length === 1");
         JsonTree finding = api("/v1/audit").at("findings").elements().getFirst();
         assertThat(browser.text("#findings li")).contains(finding.at("kind").text()).contains("process " + escaped.pid())
@@ -219,28 +145,5 @@ class DashboardTest {
         browser.await("document.querySelectorAll('#tenant-table tbody tr').length === 1");
         assertThat(browser.script("return document.documentElement.scrollWidth").number()).isLessThanOrEqualTo(360);
         assertThat(browser.complaints()).isEmpty();
-    }
-
-    /// The machine that tests run on is busy, so what does not hold at once is looked at again.
-    @Test
-    void shouldUpdateFastWithManyTenants() throws Exception {
-        for (int i = 0; i < TENANTS; i++) {
-            jobs.add(machine.startPreloaded(Map.of("SLUICE_TENANT", "tenant" + i, "SLUICE_MEMORY", "64m", "SLUICE_WEIGHT", "1"),
-                    Machine.program("hog"), "--children", Integer.toString(PROCESSES), "--step", "2m", "--count", "1", "--hold", "600000"));
-        }
-        open(TENANTS);
-        long slowest = Long.MAX_VALUE;
-        for (int look = 0; look < LOOKS && slowest >= MOST_MILLIS; look++) {
-            slowest = slowestUpdate();
-        }
-        assertThat(slowest).as("milliseconds of the slowest of " + UPDATES + " updates").isLessThan(MOST_MILLIS);
-    }
-
-    private long slowestUpdate() throws Exception {
-        browser.script("performance.clearMeasures('update')");
-        browser.await("performance.getEntriesByName('update').length >= " + UPDATES);
-        JsonTree millis = browser.script("return performance.getEntriesByName('update').map(update => Math.round(update.duration))");
-        System.out.println("Updates of the page with " + TENANTS + " tenants, in milliseconds: " + millis.value());
-        return millis.elements().stream().mapToLong(JsonTree::number).max().orElseThrow();
     }
 }

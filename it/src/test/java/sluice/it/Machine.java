@@ -144,9 +144,10 @@ final class Machine {
         return process;
     }
 
-    /// Ends what was started and still runs, the last one first.
+    /// Ends what was started and still runs, and what that has started, the last one first.
     void close() throws InterruptedException {
         for (Process process : processes.reversed()) {
+            process.descendants().forEach(ProcessHandle::destroyForcibly);
             process.destroyForcibly().waitFor();
         }
     }
