@@ -25,6 +25,7 @@
 #define SAMPLE_NANOS (1 * MILLI)         /* while the GPU waits for the host, one call in this much work is measured */
 #define SAMPLE_EVERY_NANOS (20 * MILLI)  /* and one at least so often, also while it does not */
 #define UNKNOWN_PATIENCE_NANOS (50 * MILLI)
+#define UNBOOKED_NANOS (1 * MILLI)
 #define TOLD_NANOS (200 * MICRO)         /* a trace need not know sooner of what the GPU has done */
 
 enum { CAPTURE_RELAXED = 2 };
@@ -165,10 +166,65 @@ static void begin_hold(sl_gate_pass_t *pass, sl_lane_t *lane) {
     errno = saved;
 }
 
+/* While GPU time is only measured, as for a trace, a thread that goes on using one stream needs nothing of others: what it
+ * submits it notes by itself, and books it when it next looks closely. */
+static __thread __attribute__((tls_model("initial-exec"))) struct {
+    sl_lane_t *lane; /* NULL: there is nothing to go on with */
+    CUstream stream;
+    int default_stream;
+    unsigned batch, calls, gone;
+    uint32_t epoch;
+    uint64_t nanos;
+} unbooked;
+SL_HOT_DATA static _Atomic unsigned gone; /* streams and contexts, whose handles may come back */
+
+static void book(void) {
+    sl_lane_t *lane = unbooked.lane;
+    unbooked.lane = NULL;
+    if (!lane || !unbooked.calls)
+        return;
+    atomic_fetch_sub(&lane->credit_nanos, (int64_t)unbooked.nanos);
+    atomic_fetch_add_explicit(&lane->calls, unbooked.calls, memory_order_relaxed);
+}
+
+static void go_on_unbooked(sl_lane_t *lane, CUstream handle, int default_stream) {
+    unbooked.lane = lane;
+    unbooked.stream = handle;
+    unbooked.default_stream = default_stream;
+    unbooked.batch = atomic_load_explicit(&lane->batch, memory_order_relaxed);
+    unbooked.epoch = lane->gpu->epoch;
+    unbooked.gone = atomic_load_explicit(&gone, memory_order_relaxed);
+    unbooked.calls = 0;
+    unbooked.nanos = 0;
+}
+
+/* The default streams are others in each context. */
+static inline bool may_go_on(CUstream handle, int default_stream) {
+    if (!unbooked.lane || handle != unbooked.stream || default_stream != unbooked.default_stream || unbooked.nanos > UNBOOKED_NANOS)
+        return false;
+    const _Atomic uint32_t *epoch = atomic_load_explicit(&sl_gate_epoch, memory_order_relaxed);
+    if (atomic_load_explicit(&unbooked.lane->batch, memory_order_relaxed) != unbooked.batch ||
+        atomic_load_explicit(epoch, memory_order_relaxed) != unbooked.epoch ||
+        atomic_load_explicit(&gone, memory_order_relaxed) != unbooked.gone ||
+        atomic_load_explicit(&sl_meter_open_captures, memory_order_relaxed) > 0)
+        return false;
+    return (uintptr_t)handle > 2 || sl_lane_current() == unbooked.lane;
+}
+
 static void enter(sl_gate_pass_t *pass, CUstream handle, int default_stream, uint64_t key) {
     pass->lane = NULL;
     pass->alone = false;
     pass->hold = NULL;
+    if (may_go_on(handle, default_stream)) {
+        sl_cost_t *cost = sl_cost_find(key);
+        uint64_t nanos = atomic_load_explicit(&cost->nanos, memory_order_relaxed);
+        if (nanos && cost->samples >= SL_COST_SAMPLES) {
+            unbooked.nanos += nanos;
+            unbooked.calls++;
+            return;
+        }
+    }
+    book();
     sl_lane_t *lane = sl_lane_current();
     if (!lane)
         return;
@@ -189,6 +245,8 @@ static void enter(sl_gate_pass_t *pass, CUstream handle, int default_stream, uin
     if (nanos && member && !stale && cost->samples >= SL_COST_SAMPLES && has_turn(gpu)) {
         if (atomic_fetch_sub_explicit(&lane->credit_nanos, nanos, memory_order_relaxed) >= nanos) {
             atomic_fetch_add_explicit(&lane->calls, 1, memory_order_relaxed);
+            if (gpu->unbound)
+                go_on_unbooked(lane, handle, default_stream);
             return;
         }
         atomic_fetch_add_explicit(&lane->credit_nanos, nanos, memory_order_relaxed);
@@ -236,6 +294,7 @@ static bool is_contended(sl_lane_t *lane) {
 }
 
 void sl_gate_before_wait(void) {
+    book();
     sl_lane_t *lane = sl_gate_is_on() ? sl_lane_current() : NULL;
     if (!is_contended(lane) && !is_to_be_told(lane))
         return;
@@ -291,16 +350,19 @@ static void leave_stream(sl_lane_t *lane, void *stream) {
 void sl_gate_leave_stream(CUstream stream) {
     if (!sl_gate_is_on())
         return;
+    atomic_fetch_add(&gone, 1);
     CUstreamCaptureMode mode = relax();
     sl_lane_each(leave_stream, stream);
     restore(mode);
 }
 
 void sl_gate_leave_context(CUcontext context) {
+    atomic_fetch_add(&gone, 1);
     sl_lane_end(context);
 }
 
 void sl_gate_forget(void) {
+    unbooked.lane = NULL;
     sl_lane_forget();
     sl_hold_forget();
     sl_cost_forget();

@@ -29,7 +29,7 @@ typedef struct {
 } place_t;
 
 static place_t places[PLACES];
-static _Atomic uint64_t unloads;
+SL_HOT_DATA _Atomic uint64_t sl_names_unload_count;
 
 static uint64_t mix(uint64_t word) {
     word = (word ^ word >> 32) * 0xd6e8feb86659fd93ull;
@@ -37,7 +37,7 @@ static uint64_t mix(uint64_t word) {
 }
 
 static uint64_t key_of(const sl_names_t *names, uint64_t handle) {
-    uint64_t key = mix(handle ^ mix(names->salt << 32 ^ atomic_load_explicit(&unloads, memory_order_relaxed)));
+    uint64_t key = mix(handle ^ mix(names->salt << 32 ^ sl_names_unloads()));
     return key == 0 || key == FILLING ? 1 : key;
 }
 
@@ -147,5 +147,5 @@ uint64_t sl_names_kernel(const sl_names_t *names, uint64_t function, bool known)
 }
 
 void sl_names_unloaded(void) {
-    atomic_fetch_add(&unloads, 1);
+    atomic_fetch_add(&sl_names_unload_count, 1);
 }

@@ -2,6 +2,7 @@
 #ifndef SL_NAMES_H
 #define SL_NAMES_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -21,5 +22,10 @@ uint64_t sl_names_of(const sl_names_t *names, uint64_t handle);
 void sl_names_remember(const sl_names_t *names, uint64_t handle, uint64_t name);
 /* Code was unloaded: handles may come back for something else. */
 void sl_names_unloaded(void);
+
+extern _Atomic uint64_t sl_names_unload_count;
+static inline uint64_t sl_names_unloads(void) {
+    return atomic_load_explicit(&sl_names_unload_count, memory_order_relaxed);
+}
 
 #endif

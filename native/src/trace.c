@@ -47,6 +47,7 @@ __asm__(".symver pthread_setspecific, pthread_setspecific@GLIBC_2.2.5");
 /* What the thread launched, and what it has told of it. */
 typedef struct {
     uint64_t key;
+    uint64_t function;
     uint64_t name;
     uint64_t blocks;
     const sl_cost_t *cost;
@@ -58,8 +59,10 @@ typedef struct {
     sl_ring_t ring;
     sl_recorded_t *trace;
     uint64_t clock_ticks, clock_every, clock_head;
+    int entry;       /* the region's, of the GPU */
     unsigned gpu;
     bool owes_costs; /* a kernel was launched whose cost was not known */
+    uint64_t unloads; /* before which the names of costs were found out */
     cost_t costs[COSTS];
 } thread_t;
 
@@ -238,6 +241,7 @@ static thread_t *make_thread(sl_recorded_t *trace) {
         return NULL;
     }
     thread->trace = trace;
+    thread->entry = -1;
     thread->gpu = UNKNOWN_GPU;
     sl_recorded_ring(trace, &thread->ring);
     return threads[place] = thread;
@@ -285,9 +289,11 @@ static unsigned number_of(const thread_t *thread, unsigned gpu) {
     return index >= 0 && index < (int)UNKNOWN_GPU ? (unsigned)index : UNKNOWN_GPU;
 }
 
-static void see_gpu(thread_t *thread, int gpu) {
-    if (gpu >= 0)
-        thread->gpu = number_of(thread, (unsigned)gpu);
+static inline void see_gpu(thread_t *thread, int gpu) {
+    if (gpu < 0 || gpu == thread->entry)
+        return;
+    thread->entry = gpu;
+    thread->gpu = number_of(thread, (unsigned)gpu);
 }
 
 static inline void keep_time(thread_t *thread, uint64_t ticks) {
@@ -300,17 +306,38 @@ static inline void keep_time(thread_t *thread, uint64_t ticks) {
     }
 }
 
-/* How much one launch is known to take is told when it has changed by an eighth. */
-static inline void count_launch(thread_t *thread, uint64_t name, const sl_watch_detail_t *detail) {
+static __attribute__((noinline)) void begin_cost(thread_t *thread, cost_t *cost, const cost_t *next) {
+    if (cost->launches)
+        tell_cost(thread, cost);
+    *cost = *next;
+    cost->cost = sl_cost_find(next->key);
+}
+
+/* After code was unloaded its handles may be others'. */
+static inline void look_for_unloads(thread_t *thread) {
+    uint64_t unloads = sl_names_unloads();
+    if (SL_UNLIKELY(thread->unloads != unloads))
+        for (unsigned i = 0; i < COSTS; i++)
+            thread->costs[i].function = 0;
+    thread->unloads = unloads;
+}
+
+/* The place of what is launched, with its name. May write to the ring. */
+static inline cost_t *find_cost(thread_t *thread, const sl_watch_detail_t *detail, bool launched) {
+    look_for_unloads(thread);
     uint64_t blocks = (uint64_t)detail->grid[0] * detail->grid[1] * detail->grid[2];
     uint32_t block = detail->block[0] * detail->block[1] * detail->block[2];
-    uint64_t cost_key = sl_cost_mix(sl_cost_mix(detail->function, blocks), block);
-    cost_t *cost = &thread->costs[(cost_key * 0x9e3779b97f4a7c15ull >> 48) % COSTS];
-    if (SL_UNLIKELY(cost->key != cost_key || cost->name != name)) {
-        if (cost->launches)
-            tell_cost(thread, cost);
-        *cost = (cost_t){.key = cost_key, .name = name, .blocks = blocks, .cost = sl_cost_find(cost_key), .threads = block};
+    uint64_t key = sl_cost_mix(sl_cost_mix(detail->function, blocks), block);
+    cost_t *cost = &thread->costs[(key * 0x9e3779b97f4a7c15ull >> 48) % COSTS];
+    if (SL_UNLIKELY(cost->key != key || cost->function != detail->function)) {
+        uint64_t name = sl_names_kernel(&thread->trace->names, detail->function, launched);
+        begin_cost(thread, cost, &(cost_t){.key = key, .function = launched ? detail->function : 0, .name = name, .blocks = blocks, .threads = block});
     }
+    return cost;
+}
+
+/* How much one launch is known to take is told when it has changed by an eighth. */
+static inline void count_launch(thread_t *thread, cost_t *cost) {
     cost->launches++;
     uint64_t nanos = atomic_load_explicit(&cost->cost->nanos, memory_order_relaxed), told = cost->told_nanos;
     if (SL_UNLIKELY(nanos - told + told / 8 > told / 4))
@@ -318,16 +345,15 @@ static inline void count_launch(thread_t *thread, uint64_t name, const sl_watch_
     thread->owes_costs |= !nanos;
 }
 
-static void write_kernel(thread_t *thread, sl_trace_event_t *event, const sl_watch_detail_t *detail) {
-    uint64_t name = sl_names_kernel(&thread->trace->names, detail->function, event->status == CUDA_SUCCESS);
+static inline void write_kernel(thread_t *thread, sl_trace_event_t *event, const sl_watch_detail_t *detail, cost_t *cost) {
     event->kind = SL_TRACE_KIND_KERNEL;
-    event->a = name;
+    event->a = cost->name;
     event->b = detail->grid[0] | (uint64_t)(detail->grid[1] & 0xffff) << 32 | (uint64_t)detail->grid[2] << 48;
     event->c = (detail->block[0] & 0xffff) | (uint64_t)(detail->block[1] & 0xffff) << 16 | (uint64_t)(detail->block[2] & 0xffff) << 32;
     event->d = detail->shared_bytes | gpu_bits(thread);
     sl_ring_put(&thread->ring);
     if (event->status == CUDA_SUCCESS)
-        count_launch(thread, name, detail);
+        count_launch(thread, cost);
 }
 
 SL_HOT void sl_trace_call(unsigned entry, uint64_t begin_ticks, uint64_t end_ticks, int status, const sl_watch_detail_t *detail) {
@@ -339,6 +365,7 @@ SL_HOT void sl_trace_call(unsigned entry, uint64_t begin_ticks, uint64_t end_tic
     see_gpu(thread, gpu);
     if (SL_UNLIKELY(thread->owes_costs) && detail->kind == SL_DETAIL_SYNC)
         tell_costs(thread);
+    cost_t *cost = detail->kind == SL_DETAIL_KERNEL ? find_cost(thread, detail, status == CUDA_SUCCESS) : NULL;
     sl_trace_event_t *event = sl_ring_take(&thread->ring);
     if (SL_UNLIKELY(!event))
         return;
@@ -347,8 +374,8 @@ SL_HOT void sl_trace_call(unsigned entry, uint64_t begin_ticks, uint64_t end_tic
     event->entry = (uint16_t)entry;
     event->status = status;
     event->stream = detail->stream;
-    if (detail->kind == SL_DETAIL_KERNEL) {
-        write_kernel(thread, event, detail);
+    if (cost) {
+        write_kernel(thread, event, detail, cost);
         return;
     }
     event->kind = SL_TRACE_KIND_CALL;

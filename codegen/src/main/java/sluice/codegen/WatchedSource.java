@@ -20,7 +20,7 @@ final class WatchedSource {
         var quick = isQuick(symbol.entry());
         return """
                 %1$s
-                __attribute__((noinline, cold)) static %2$s {
+                __attribute__((noinline)) static %2$s {
                     uint64_t begin = sl_clock_ticks();
                     CUresult status = %3$s;
                     sl_watch_tell(begin, SL_ENTRY_%4$s, status, &(sl_watch_detail_t){%5$s});

@@ -37,7 +37,7 @@ static const char names[][SL_ENTRY_NAME_BYTES] = {
     "cudbgMain",
 };
 
-__attribute__((noinline, cold)) static CUresult told_cuInit(unsigned int Flags) {
+__attribute__((noinline)) static CUresult told_cuInit(unsigned int Flags) {
     uint64_t begin = sl_clock_ticks();
     CUresult status = hook_cuInit(Flags);
     sl_watch_tell(begin, SL_ENTRY_cuInit, status, &(sl_watch_detail_t){.kind = SL_DETAIL_NONE});
@@ -53,7 +53,7 @@ static CUresult entry_cuInit(unsigned int Flags) {
 }
 SL_EXPORT CUresult cuInit(unsigned int Flags) __attribute__((alias("entry_cuInit")));
 
-__attribute__((noinline, cold)) static CUresult told_cuMemAlloc(CUdeviceptr_v1 *dptr, unsigned int bytesize) {
+__attribute__((noinline)) static CUresult told_cuMemAlloc(CUdeviceptr_v1 *dptr, unsigned int bytesize) {
     uint64_t begin = sl_clock_ticks();
     CUresult status = hook_cuMemAlloc(dptr, bytesize);
     sl_watch_tell(begin, SL_ENTRY_cuMemAlloc, status, &(sl_watch_detail_t){.kind = SL_DETAIL_MEMORY, .bytes = bytesize, .address = status == CUDA_SUCCESS && dptr ? *dptr : 0});
@@ -69,7 +69,7 @@ static CUresult entry_cuMemAlloc(CUdeviceptr_v1 *dptr, unsigned int bytesize) {
 }
 SL_EXPORT CUresult cuMemAlloc(CUdeviceptr_v1 *dptr, unsigned int bytesize) __attribute__((alias("entry_cuMemAlloc")));
 
-__attribute__((noinline, cold)) static CUresult told_cuMemAlloc_v2(CUdeviceptr *dptr, size_t bytesize) {
+__attribute__((noinline)) static CUresult told_cuMemAlloc_v2(CUdeviceptr *dptr, size_t bytesize) {
     uint64_t begin = sl_clock_ticks();
     CUresult status = hook_cuMemAlloc_v2(dptr, bytesize);
     sl_watch_tell(begin, SL_ENTRY_cuMemAlloc_v2, status, &(sl_watch_detail_t){.kind = SL_DETAIL_MEMORY, .bytes = bytesize, .address = status == CUDA_SUCCESS && dptr ? *dptr : 0});
@@ -85,7 +85,7 @@ static CUresult entry_cuMemAlloc_v2(CUdeviceptr *dptr, size_t bytesize) {
 }
 SL_EXPORT CUresult cuMemAlloc_v2(CUdeviceptr *dptr, size_t bytesize) __attribute__((alias("entry_cuMemAlloc_v2")));
 
-__attribute__((noinline, cold)) static CUresult told_cuMemFreeAsync(CUdeviceptr dptr, CUstream hStream) {
+__attribute__((noinline)) static CUresult told_cuMemFreeAsync(CUdeviceptr dptr, CUstream hStream) {
     uint64_t begin = sl_clock_ticks();
     CUresult status = hook_cuMemFreeAsync(dptr, hStream);
     sl_watch_tell(begin, SL_ENTRY_cuMemFreeAsync, status, &(sl_watch_detail_t){.kind = SL_DETAIL_MEMORY, .stream = sl_watch_stream(hStream, false), .address = dptr});
@@ -101,7 +101,7 @@ static CUresult entry_cuMemFreeAsync(CUdeviceptr dptr, CUstream hStream) {
 }
 SL_EXPORT CUresult cuMemFreeAsync(CUdeviceptr dptr, CUstream hStream) __attribute__((alias("entry_cuMemFreeAsync")));
 
-__attribute__((noinline, cold)) static CUresult told_cuMemFreeAsync_ptsz(CUdeviceptr dptr, CUstream hStream) {
+__attribute__((noinline)) static CUresult told_cuMemFreeAsync_ptsz(CUdeviceptr dptr, CUstream hStream) {
     uint64_t begin = sl_clock_ticks();
     CUresult status = hook_cuMemFreeAsync_ptsz(dptr, hStream);
     sl_watch_tell(begin, SL_ENTRY_cuMemFreeAsync_ptsz, status, &(sl_watch_detail_t){.kind = SL_DETAIL_MEMORY, .stream = sl_watch_stream(hStream, true), .address = dptr});
@@ -117,7 +117,7 @@ static CUresult entry_cuMemFreeAsync_ptsz(CUdeviceptr dptr, CUstream hStream) {
 }
 SL_EXPORT CUresult cuMemFreeAsync_ptsz(CUdeviceptr dptr, CUstream hStream) __attribute__((alias("entry_cuMemFreeAsync_ptsz")));
 
-__attribute__((noinline, cold)) static CUresult told_cuMemcpyDtoH_v2(void *dstHost, CUdeviceptr srcDevice, size_t ByteCount) {
+__attribute__((noinline)) static CUresult told_cuMemcpyDtoH_v2(void *dstHost, CUdeviceptr srcDevice, size_t ByteCount) {
     uint64_t begin = sl_clock_ticks();
     CUresult status = hook_cuMemcpyDtoH_v2(dstHost, srcDevice, ByteCount);
     sl_watch_tell(begin, SL_ENTRY_cuMemcpyDtoH_v2, status, &(sl_watch_detail_t){.kind = SL_DETAIL_COPY, .bytes = ByteCount, .direction = SL_DIRECTION_FROM_GPU, .stream = sl_watch_stream(NULL, false)});
@@ -133,7 +133,7 @@ static CUresult entry_cuMemcpyDtoH_v2(void *dstHost, CUdeviceptr srcDevice, size
 }
 SL_EXPORT CUresult cuMemcpyDtoH_v2(void *dstHost, CUdeviceptr srcDevice, size_t ByteCount) __attribute__((alias("entry_cuMemcpyDtoH_v2")));
 
-__attribute__((noinline, cold)) static CUresult told_cuMemcpyDtoH_v2_ptds(void *dstHost, CUdeviceptr srcDevice, size_t ByteCount) {
+__attribute__((noinline)) static CUresult told_cuMemcpyDtoH_v2_ptds(void *dstHost, CUdeviceptr srcDevice, size_t ByteCount) {
     uint64_t begin = sl_clock_ticks();
     CUresult status = hook_cuMemcpyDtoH_v2_ptds(dstHost, srcDevice, ByteCount);
     sl_watch_tell(begin, SL_ENTRY_cuMemcpyDtoH_v2_ptds, status, &(sl_watch_detail_t){.kind = SL_DETAIL_COPY, .bytes = ByteCount, .direction = SL_DIRECTION_FROM_GPU, .stream = sl_watch_stream(NULL, true)});
@@ -149,7 +149,7 @@ static CUresult entry_cuMemcpyDtoH_v2_ptds(void *dstHost, CUdeviceptr srcDevice,
 }
 SL_EXPORT CUresult cuMemcpyDtoH_v2_ptds(void *dstHost, CUdeviceptr srcDevice, size_t ByteCount) __attribute__((alias("entry_cuMemcpyDtoH_v2_ptds")));
 
-__attribute__((noinline, cold)) static CUresult told_cuMemcpy2DAsync(const CUDA_MEMCPY2D *pCopy, CUstream hStream) {
+__attribute__((noinline)) static CUresult told_cuMemcpy2DAsync(const CUDA_MEMCPY2D *pCopy, CUstream hStream) {
     uint64_t begin = sl_clock_ticks();
     CUresult status = hook_cuMemcpy2DAsync(pCopy, hStream);
     sl_watch_tell(begin, SL_ENTRY_cuMemcpy2DAsync, status, &(sl_watch_detail_t){.kind = SL_DETAIL_COPY, .bytes = pCopy ? (uint64_t)pCopy->WidthInBytes * pCopy->Height : 0, .direction = pCopy ? sl_watch_direction(pCopy->srcMemoryType, pCopy->dstMemoryType) : SL_DIRECTION_OTHER, .stream = sl_watch_stream(hStream, false)});
@@ -165,7 +165,7 @@ static CUresult entry_cuMemcpy2DAsync(const CUDA_MEMCPY2D *pCopy, CUstream hStre
 }
 SL_EXPORT CUresult cuMemcpy2DAsync(const CUDA_MEMCPY2D *pCopy, CUstream hStream) __attribute__((alias("entry_cuMemcpy2DAsync")));
 
-__attribute__((noinline, cold)) static CUresult told_cuMemcpy2DAsync_ptsz(const CUDA_MEMCPY2D *pCopy, CUstream hStream) {
+__attribute__((noinline)) static CUresult told_cuMemcpy2DAsync_ptsz(const CUDA_MEMCPY2D *pCopy, CUstream hStream) {
     uint64_t begin = sl_clock_ticks();
     CUresult status = hook_cuMemcpy2DAsync_ptsz(pCopy, hStream);
     sl_watch_tell(begin, SL_ENTRY_cuMemcpy2DAsync_ptsz, status, &(sl_watch_detail_t){.kind = SL_DETAIL_COPY, .bytes = pCopy ? (uint64_t)pCopy->WidthInBytes * pCopy->Height : 0, .direction = pCopy ? sl_watch_direction(pCopy->srcMemoryType, pCopy->dstMemoryType) : SL_DIRECTION_OTHER, .stream = sl_watch_stream(hStream, true)});
@@ -181,7 +181,7 @@ static CUresult entry_cuMemcpy2DAsync_ptsz(const CUDA_MEMCPY2D *pCopy, CUstream 
 }
 SL_EXPORT CUresult cuMemcpy2DAsync_ptsz(const CUDA_MEMCPY2D *pCopy, CUstream hStream) __attribute__((alias("entry_cuMemcpy2DAsync_ptsz")));
 
-__attribute__((noinline, cold)) static CUresult told_cuMemsetD2D16(CUdeviceptr dstDevice, size_t dstPitch, unsigned short us, size_t Width, size_t Height) {
+__attribute__((noinline)) static CUresult told_cuMemsetD2D16(CUdeviceptr dstDevice, size_t dstPitch, unsigned short us, size_t Width, size_t Height) {
     uint64_t begin = sl_clock_ticks();
     CUresult status = hook_cuMemsetD2D16(dstDevice, dstPitch, us, Width, Height);
     sl_watch_tell(begin, SL_ENTRY_cuMemsetD2D16, status, &(sl_watch_detail_t){.kind = SL_DETAIL_SET, .bytes = (uint64_t)Width * Height * 2, .stream = sl_watch_stream(NULL, false)});
@@ -197,7 +197,7 @@ static CUresult entry_cuMemsetD2D16(CUdeviceptr dstDevice, size_t dstPitch, unsi
 }
 SL_EXPORT CUresult cuMemsetD2D16(CUdeviceptr dstDevice, size_t dstPitch, unsigned short us, size_t Width, size_t Height) __attribute__((alias("entry_cuMemsetD2D16")));
 
-__attribute__((noinline, cold)) static CUresult told_cuMemPrefetchBatchAsync(CUdeviceptr *dptrs, size_t *sizes, size_t count, CUstream hStream) {
+__attribute__((noinline)) static CUresult told_cuMemPrefetchBatchAsync(CUdeviceptr *dptrs, size_t *sizes, size_t count, CUstream hStream) {
     uint64_t begin = sl_clock_ticks();
     CUresult status = hook_cuMemPrefetchBatchAsync(dptrs, sizes, count, hStream);
     sl_watch_tell(begin, SL_ENTRY_cuMemPrefetchBatchAsync, status, &(sl_watch_detail_t){.kind = SL_DETAIL_COPY, .bytes = sl_watch_sum(sizes, count), .direction = SL_DIRECTION_OTHER, .stream = sl_watch_stream(hStream, false)});
@@ -213,7 +213,7 @@ static CUresult entry_cuMemPrefetchBatchAsync(CUdeviceptr *dptrs, size_t *sizes,
 }
 SL_EXPORT CUresult cuMemPrefetchBatchAsync(CUdeviceptr *dptrs, size_t *sizes, size_t count, CUstream hStream) __attribute__((alias("entry_cuMemPrefetchBatchAsync")));
 
-__attribute__((noinline, cold)) static CUresult told_cuMemBatchDecompressAsync(void *paramsArray, size_t count, CUstream stream) {
+__attribute__((noinline)) static CUresult told_cuMemBatchDecompressAsync(void *paramsArray, size_t count, CUstream stream) {
     uint64_t begin = sl_clock_ticks();
     CUresult status = hook_cuMemBatchDecompressAsync(paramsArray, count, stream);
     sl_watch_tell(begin, SL_ENTRY_cuMemBatchDecompressAsync, status, &(sl_watch_detail_t){.kind = SL_DETAIL_COPY, .direction = SL_DIRECTION_OTHER, .stream = sl_watch_stream(stream, false)});
@@ -229,7 +229,7 @@ static CUresult entry_cuMemBatchDecompressAsync(void *paramsArray, size_t count,
 }
 SL_EXPORT CUresult cuMemBatchDecompressAsync(void *paramsArray, size_t count, CUstream stream) __attribute__((alias("entry_cuMemBatchDecompressAsync")));
 
-__attribute__((noinline, cold)) static CUresult told_cuLaunchEverywhere(unsigned int numDevices) {
+__attribute__((noinline)) static CUresult told_cuLaunchEverywhere(unsigned int numDevices) {
     uint64_t begin = sl_clock_ticks();
     CUresult status = hook_cuLaunchEverywhere(numDevices);
     sl_watch_tell(begin, SL_ENTRY_cuLaunchEverywhere, status, &(sl_watch_detail_t){.kind = SL_DETAIL_KERNEL, .quick = true, .stream = sl_watch_stream(NULL, false)});
@@ -245,7 +245,7 @@ static CUresult entry_cuLaunchEverywhere(unsigned int numDevices) {
 }
 SL_EXPORT CUresult cuLaunchEverywhere(unsigned int numDevices) __attribute__((alias("entry_cuLaunchEverywhere")));
 
-__attribute__((noinline, cold)) static CUresult told_cuLaunchKernel(CUfunction f, unsigned int gridDimX, unsigned int gridDimY, unsigned int gridDimZ, unsigned int blockDimX, unsigned int blockDimY, unsigned int blockDimZ, unsigned int sharedMemBytes, CUstream hStream) {
+__attribute__((noinline)) static CUresult told_cuLaunchKernel(CUfunction f, unsigned int gridDimX, unsigned int gridDimY, unsigned int gridDimZ, unsigned int blockDimX, unsigned int blockDimY, unsigned int blockDimZ, unsigned int sharedMemBytes, CUstream hStream) {
     uint64_t begin = sl_clock_ticks();
     CUresult status = hook_cuLaunchKernel(f, gridDimX, gridDimY, gridDimZ, blockDimX, blockDimY, blockDimZ, sharedMemBytes, hStream);
     sl_watch_tell(begin, SL_ENTRY_cuLaunchKernel, status, &(sl_watch_detail_t){.kind = SL_DETAIL_KERNEL, .quick = true, .stream = sl_watch_stream(hStream, false), .function = (uintptr_t)f, .grid = {gridDimX, gridDimY, gridDimZ}, .block = {blockDimX, blockDimY, blockDimZ}, .shared_bytes = sharedMemBytes});
@@ -261,7 +261,7 @@ static CUresult entry_cuLaunchKernel(CUfunction f, unsigned int gridDimX, unsign
 }
 SL_EXPORT CUresult cuLaunchKernel(CUfunction f, unsigned int gridDimX, unsigned int gridDimY, unsigned int gridDimZ, unsigned int blockDimX, unsigned int blockDimY, unsigned int blockDimZ, unsigned int sharedMemBytes, CUstream hStream) __attribute__((alias("entry_cuLaunchKernel")));
 
-__attribute__((noinline, cold)) static CUresult told_cuLaunchKernel_ptsz(CUfunction f, unsigned int gridDimX, unsigned int gridDimY, unsigned int gridDimZ, unsigned int blockDimX, unsigned int blockDimY, unsigned int blockDimZ, unsigned int sharedMemBytes, CUstream hStream) {
+__attribute__((noinline)) static CUresult told_cuLaunchKernel_ptsz(CUfunction f, unsigned int gridDimX, unsigned int gridDimY, unsigned int gridDimZ, unsigned int blockDimX, unsigned int blockDimY, unsigned int blockDimZ, unsigned int sharedMemBytes, CUstream hStream) {
     uint64_t begin = sl_clock_ticks();
     CUresult status = hook_cuLaunchKernel_ptsz(f, gridDimX, gridDimY, gridDimZ, blockDimX, blockDimY, blockDimZ, sharedMemBytes, hStream);
     sl_watch_tell(begin, SL_ENTRY_cuLaunchKernel_ptsz, status, &(sl_watch_detail_t){.kind = SL_DETAIL_KERNEL, .quick = true, .stream = sl_watch_stream(hStream, true), .function = (uintptr_t)f, .grid = {gridDimX, gridDimY, gridDimZ}, .block = {blockDimX, blockDimY, blockDimZ}, .shared_bytes = sharedMemBytes});
@@ -280,7 +280,7 @@ SL_EXPORT CUresult cuLaunchKernel_ptsz(CUfunction f, unsigned int gridDimX, unsi
 static inline CUresult forward_cuDeviceGetUuid(CUuuid *uuid, CUdevice dev) {
     return SL_UNLIKELY(!SL_DRIVER_HAS(cuDeviceGetUuid)) ? CUDA_ERROR_NOT_FOUND : real.cuDeviceGetUuid(uuid, dev);
 }
-__attribute__((noinline, cold)) static CUresult told_cuDeviceGetUuid(CUuuid *uuid, CUdevice dev) {
+__attribute__((noinline)) static CUresult told_cuDeviceGetUuid(CUuuid *uuid, CUdevice dev) {
     uint64_t begin = sl_clock_ticks();
     CUresult status = forward_cuDeviceGetUuid(uuid, dev);
     sl_watch_tell(begin, SL_ENTRY_cuDeviceGetUuid, status, &(sl_watch_detail_t){.kind = SL_DETAIL_NONE, .quick = true});
@@ -299,7 +299,7 @@ SL_EXPORT CUresult cuDeviceGetUuid(CUuuid *uuid, CUdevice dev) __attribute__((al
 static inline CUresult forward_cuDeviceGetProperties(CUdevprop *prop, CUdevice dev) {
     return SL_UNLIKELY(!SL_DRIVER_HAS(cuDeviceGetProperties)) ? CUDA_ERROR_NOT_FOUND : real.cuDeviceGetProperties(prop, dev);
 }
-__attribute__((noinline, cold)) static CUresult told_cuDeviceGetProperties(CUdevprop *prop, CUdevice dev) {
+__attribute__((noinline)) static CUresult told_cuDeviceGetProperties(CUdevprop *prop, CUdevice dev) {
     uint64_t begin = sl_clock_ticks();
     CUresult status = forward_cuDeviceGetProperties(prop, dev);
     sl_watch_tell(begin, SL_ENTRY_cuDeviceGetProperties, status, &(sl_watch_detail_t){.kind = SL_DETAIL_NONE, .quick = true});
@@ -318,7 +318,7 @@ SL_EXPORT CUresult cuDeviceGetProperties(CUdevprop *prop, CUdevice dev) __attrib
 static inline CUresult forward_cuCtxSynchronize(void) {
     return SL_UNLIKELY(!SL_DRIVER_HAS(cuCtxSynchronize)) ? CUDA_ERROR_NOT_FOUND : real.cuCtxSynchronize();
 }
-__attribute__((noinline, cold)) static CUresult told_cuCtxSynchronize(void) {
+__attribute__((noinline)) static CUresult told_cuCtxSynchronize(void) {
     uint64_t begin = sl_clock_ticks();
     CUresult status = forward_cuCtxSynchronize();
     sl_watch_tell(begin, SL_ENTRY_cuCtxSynchronize, status, &(sl_watch_detail_t){.kind = SL_DETAIL_SYNC});
@@ -337,7 +337,7 @@ SL_EXPORT CUresult cuCtxSynchronize(void) __attribute__((alias("entry_cuCtxSynch
 static inline CUresult forward_cuMemAllocAsync(CUdeviceptr *dptr, size_t bytesize, CUstream hStream) {
     return SL_UNLIKELY(!SL_DRIVER_HAS(cuMemAllocAsync)) ? CUDA_ERROR_NOT_FOUND : real.cuMemAllocAsync(dptr, bytesize, hStream);
 }
-__attribute__((noinline, cold)) static CUresult told_cuMemAllocAsync(CUdeviceptr *dptr, size_t bytesize, CUstream hStream) {
+__attribute__((noinline)) static CUresult told_cuMemAllocAsync(CUdeviceptr *dptr, size_t bytesize, CUstream hStream) {
     uint64_t begin = sl_clock_ticks();
     CUresult status = forward_cuMemAllocAsync(dptr, bytesize, hStream);
     sl_watch_tell(begin, SL_ENTRY_cuMemAllocAsync, status, &(sl_watch_detail_t){.kind = SL_DETAIL_MEMORY, .bytes = bytesize, .stream = sl_watch_stream(hStream, false), .address = status == CUDA_SUCCESS && dptr ? *dptr : 0});
@@ -356,7 +356,7 @@ SL_EXPORT CUresult cuMemAllocAsync(CUdeviceptr *dptr, size_t bytesize, CUstream 
 static inline CUresult forward_cuMemAllocAsync_ptsz(CUdeviceptr *dptr, size_t bytesize, CUstream hStream) {
     return SL_UNLIKELY(!SL_DRIVER_HAS(cuMemAllocAsync_ptsz)) ? CUDA_ERROR_NOT_FOUND : real.cuMemAllocAsync_ptsz(dptr, bytesize, hStream);
 }
-__attribute__((noinline, cold)) static CUresult told_cuMemAllocAsync_ptsz(CUdeviceptr *dptr, size_t bytesize, CUstream hStream) {
+__attribute__((noinline)) static CUresult told_cuMemAllocAsync_ptsz(CUdeviceptr *dptr, size_t bytesize, CUstream hStream) {
     uint64_t begin = sl_clock_ticks();
     CUresult status = forward_cuMemAllocAsync_ptsz(dptr, bytesize, hStream);
     sl_watch_tell(begin, SL_ENTRY_cuMemAllocAsync_ptsz, status, &(sl_watch_detail_t){.kind = SL_DETAIL_MEMORY, .bytes = bytesize, .stream = sl_watch_stream(hStream, true), .address = status == CUDA_SUCCESS && dptr ? *dptr : 0});
@@ -375,7 +375,7 @@ SL_EXPORT CUresult cuMemAllocAsync_ptsz(CUdeviceptr *dptr, size_t bytesize, CUst
 static inline CUresult forward_cuLaunchHostFunc(CUstream hStream, CUhostFn fn, void *userData) {
     return SL_UNLIKELY(!SL_DRIVER_HAS(cuLaunchHostFunc)) ? CUDA_ERROR_NOT_FOUND : real.cuLaunchHostFunc(hStream, fn, userData);
 }
-__attribute__((noinline, cold)) static CUresult told_cuLaunchHostFunc(CUstream hStream, CUhostFn fn, void *userData) {
+__attribute__((noinline)) static CUresult told_cuLaunchHostFunc(CUstream hStream, CUhostFn fn, void *userData) {
     uint64_t begin = sl_clock_ticks();
     CUresult status = forward_cuLaunchHostFunc(hStream, fn, userData);
     sl_watch_tell(begin, SL_ENTRY_cuLaunchHostFunc, status, &(sl_watch_detail_t){.kind = SL_DETAIL_NONE, .stream = sl_watch_stream(hStream, false)});
@@ -394,7 +394,7 @@ SL_EXPORT CUresult cuLaunchHostFunc(CUstream hStream, CUhostFn fn, void *userDat
 static inline CUresult forward_cuLaunchHostFunc_ptsz(CUstream hStream, CUhostFn fn, void *userData) {
     return SL_UNLIKELY(!SL_DRIVER_HAS(cuLaunchHostFunc_ptsz)) ? CUDA_ERROR_NOT_FOUND : real.cuLaunchHostFunc_ptsz(hStream, fn, userData);
 }
-__attribute__((noinline, cold)) static CUresult told_cuLaunchHostFunc_ptsz(CUstream hStream, CUhostFn fn, void *userData) {
+__attribute__((noinline)) static CUresult told_cuLaunchHostFunc_ptsz(CUstream hStream, CUhostFn fn, void *userData) {
     uint64_t begin = sl_clock_ticks();
     CUresult status = forward_cuLaunchHostFunc_ptsz(hStream, fn, userData);
     sl_watch_tell(begin, SL_ENTRY_cuLaunchHostFunc_ptsz, status, &(sl_watch_detail_t){.kind = SL_DETAIL_NONE, .stream = sl_watch_stream(hStream, true)});
@@ -413,7 +413,7 @@ SL_EXPORT CUresult cuLaunchHostFunc_ptsz(CUstream hStream, CUhostFn fn, void *us
 static inline CUresult forward_cuMemGetInfo_v2(size_t *free, size_t *total) {
     return SL_UNLIKELY(!SL_DRIVER_HAS(cuMemGetInfo_v2)) ? CUDA_ERROR_NOT_FOUND : real.cuMemGetInfo_v2(free, total);
 }
-__attribute__((noinline, cold)) static CUresult told_cuMemGetInfo_v2(size_t *free, size_t *total) {
+__attribute__((noinline)) static CUresult told_cuMemGetInfo_v2(size_t *free, size_t *total) {
     uint64_t begin = sl_clock_ticks();
     CUresult status = forward_cuMemGetInfo_v2(free, total);
     sl_watch_tell(begin, SL_ENTRY_cuMemGetInfo_v2, status, &(sl_watch_detail_t){.kind = SL_DETAIL_NONE});
