@@ -1,11 +1,15 @@
 package sluice.it;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Arrays;
 import java.util.Map;
+import java.util.concurrent.Callable;
 import java.util.regex.Pattern;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -55,6 +59,40 @@ class RegistrationTest {
         assertThat(outcome.output()).contains("total " + GIB).contains("got 16 " + GIB + " 2");
         assertThat(directory.resolve("nowhere")).doesNotExist();
         assertThat(machine.sluice("ps", "--all").output()).contains("hog-").contains("1.0 GiB");
+    }
+
+    /// As in a container: the job does not know its own number on the machine, and cannot say another.
+    @Test
+    void shouldKnowAJobOfAnotherPidNamespaceByItsNumberHere() throws Exception {
+        String[] unshare = {"unshare", "--user", "--map-root-user", "--pid", "--fork", "--mount-proc", "--kill-child"};
+        assumeTrue(machine.bare(join(unshare, "true")).status() == 0, "this machine gives no namespaces to users");
+        Process job = machine.startPreloaded(environment("job"), join(unshare, Machine.program("hog"), "--step", "64m", "--count", "4", "--hold", "60000"));
+        try {
+            Machine.awaitLine(job, "got 4 ");
+            long pid = job.descendants().filter(each -> each.info().command().orElse("").endsWith("hog")).findFirst().orElseThrow().pid();
+            String name = name();
+
+            assertThat(machine.sluice("inspect", name).output()).containsPattern("\\b" + pid + "\\b").contains("256.0 MiB");
+            assertThat(machine.sluice("ps").output()).contains(name).contains("256.0 MiB").contains("1.0 GiB");
+            ProcessHandle.of(pid).orElseThrow().destroyForcibly();
+            assertThat(eventually(() -> !machine.sluice("ps").output().contains(name))).as("the job is gone from the list of those that run").isTrue();
+        } finally {
+            job.destroyForcibly().waitFor();
+        }
+    }
+
+    private static String[] join(String[] first, String... then) {
+        return Stream.concat(Arrays.stream(first), Arrays.stream(then)).toArray(String[]::new);
+    }
+
+    private static boolean eventually(Callable<Boolean> holds) throws Exception {
+        for (int look = 0; look < 50; look++) {
+            if (holds.call()) {
+                return true;
+            }
+            Thread.sleep(100);
+        }
+        return false;
     }
 
     @Test
