@@ -2,7 +2,9 @@ package sluice.it;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -34,6 +36,23 @@ class CostTest {
             least = Math.min(least, with - without);
         }
         assertThat(least).as("nanoseconds added").isLessThan(1000);
+    }
+
+    /// What the driver's own function takes is without the library although both are measured in one process.
+    @Test
+    void shouldMeasureWhatATraceAddsWithinOneProcess() throws Exception {
+        Path results = directory.resolve("results");
+        Machine.Outcome outcome = machine.sluice("bench", "compute", "--sim", "--only", "cost/traced to a folder", "--repeats", "1",
+                "--out", results.toString());
+        assertThat(outcome.status()).as(outcome.toString()).isZero();
+        List<String> lines = Files.readAllLines(results.resolve("compute.csv"));
+        assertThat(median(lines, "with-nanos") - median(lines, "without-nanos")).as("nanoseconds added").isGreaterThan(20);
+    }
+
+    private static double median(List<String> lines, String quantity) {
+        double[] values = lines.stream().filter(line -> line.contains("," + quantity + ","))
+                .mapToDouble(line -> Double.parseDouble(line.replaceFirst(".*,", ""))).sorted().toArray();
+        return values[values.length / 2];
     }
 
     private static double nanos(Machine.Outcome outcome) {

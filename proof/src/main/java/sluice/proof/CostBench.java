@@ -1,50 +1,84 @@
 package sluice.proof;
 
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.function.Function;
-import sluice.proof.CallBench.Case;
 import sluice.proof.Target.AddedAtMost;
 import sluice.proof.Target.RatioAtMost;
 
-/// What shares cost a program that is not held back by them, next to no library at all.
+/// What Sluice costs a program that it does not hold back.
+///
+/// Two processes differ by 100 ns for reasons of their own, so both ways are measured in one: the program lib/test/paired calls
+/// through the library, as any program does, in turns with the driver's own functions. Each repeat has a fresh process. `sluice
+/// bench` has a launch next to a process without the library.
 final class CostBench implements TableMaker {
     static final String WORD = "cost";
-    private static final List<String> COLUMNS = List.of("without", "with", "added", "ratio");
+    private static final List<String> COLUMNS = List.of("without", "with", "added", "middle half of the pairs", "ratio");
+    private static final String PROGRAM = "paired";
+    private static final String SOME_CALLS = "trivial 1 1";
+    /// A block is longer than the half millisecond for which the gate gives credit, so that what it costs to give it is in every block.
+    private static final String LAUNCHES = "launch 200 600";
+    private static final String REPLAYS = "replay 20 200";
+    private static final String TRIVIAL = "trivial 1000 400";
+    private static final double SECONDS = 1.5;
+    private static final String SIMULATED_LAUNCH = "SLUICE_SIM_LAUNCH";
+    private static final Map<String, String> QUOTA = Map.of("SLUICE_MEMORY", "8g");
+    /// Ten million launches in a second, which only a simulated GPU takes, are too many for a recorder.
+    private static final Map<String, String> SLOWER = Map.of("SLUICE_MEMORY", "8g", SIMULATED_LAUNCH, "1us");
+    private static final Map<String, String> CAP = gated(Terms.compute(99));
+    private static final Map<String, String> WEIGHT = gated(Terms.weight(2));
 
-    private record Subject(Case one, Function<Stage, Map<String, String>> settings) {}
+    /// @param series   what the program is asked for: the call, how many in a block, how many pairs of blocks
+    /// @param recorded whether `sluice trace` records the program
+    private record Subject(String name, String series, Target target, boolean recorded, Function<Stage, Map<String, String>> settings) {}
 
     private static final List<Subject> SUBJECTS = List.of(
-            launches("memory quota only", stage -> Map.of("SLUICE_MEMORY", "8g"), 60),
-            launches("cap not reached", stage -> Terms.compute(99).variables(), 100),
-            launches("weight, alone on the GPU", stage -> Terms.weight(2).variables(), 100),
-            launches("traced", stage -> Map.of("SLUICE_TRACE", stage.file("trace").toString()), 100),
-            replays("cap not reached", stage -> Terms.compute(99).variables()),
-            replays("weight, alone on the GPU", stage -> Terms.weight(2).variables()));
+            of("cuCtxGetDevice, memory quota only", TRIVIAL, new AddedAtMost(60), QUOTA),
+            launches("memory quota only", 60, QUOTA),
+            launches("cap not reached", 100, CAP),
+            launches("weight, alone on the GPU", 100, WEIGHT),
+            new Subject("empty kernels back to back, traced to a folder", LAUNCHES, new AddedAtMost(100), false,
+                    stage -> Map.of("SLUICE_TRACE", stage.file("spool").toString())),
+            new Subject("empty kernels back to back, traced by sluice trace", LAUNCHES, new AddedAtMost(100), true, stage -> SLOWER),
+            replays("cap not reached", CAP),
+            replays("weight, alone on the GPU", WEIGHT));
 
-    /// Both warm up for 0.3 s, then take turns.
-    private static final double SECONDS = 1.5;
+    /// @param added of every pair of blocks
+    private record Found(Measurement repeats, List<Double> added) {}
 
     private final ComputeRun run;
-    private final Map<Subject, Measurement> found = new LinkedHashMap<>();
-    private Stage bareStage;
-    private ProbeProcess bare;
+    private final Map<Subject, Found> found = new LinkedHashMap<>();
 
-    private static Subject launches(String name, Function<Stage, Map<String, String>> settings, double mostNanos) {
-        return new Subject(new Case("empty kernels back to back, " + name, "launch 200", 12, new AddedAtMost(mostNanos)), settings);
+    /// A launch takes the simulated GPU longer than the host, and then its share would hold the program back; on a real one it does not.
+    private static Map<String, String> gated(Terms terms) {
+        Map<String, String> settings = new HashMap<>(terms.variables());
+        settings.put(SIMULATED_LAUNCH, "3us");
+        return Map.copyOf(settings);
     }
 
-    private static Subject replays(String name, Function<Stage, Map<String, String>> settings) {
-        return new Subject(new Case("replay of a graph of " + Load.GRAPH_KERNELS + ", " + name, "replay 20", 4, new RatioAtMost(1.01)), settings);
+    private static Subject of(String name, String series, Target target, Map<String, String> settings) {
+        return new Subject(name, series, target, false, stage -> settings);
+    }
+
+    private static Subject launches(String name, double mostNanos, Map<String, String> settings) {
+        return of("empty kernels back to back, " + name, LAUNCHES, new AddedAtMost(mostNanos), settings);
+    }
+
+    private static Subject replays(String name, Map<String, String> settings) {
+        return of("replay of a graph of " + Load.GRAPH_KERNELS + ", " + name, REPLAYS, new RatioAtMost(1.01), settings);
     }
 
     CostBench(ComputeRun run) {
         this.run = run;
-        SUBJECTS.stream().filter(subject -> run.wants(WORD, subject.one().name())).forEach(subject -> found.put(subject,
-                new Measurement(subject.one().name(), "no library", new ArrayList<>(), new ArrayList<>(), subject.one().target())));
+        SUBJECTS.stream().filter(subject -> run.wants(WORD, subject.name())).forEach(subject -> found.put(subject, new Found(
+                new Measurement(subject.name(), "the driver's own function", new ArrayList<>(), new ArrayList<>(), subject.target()),
+                new ArrayList<>())));
     }
 
     @Override
@@ -52,60 +86,62 @@ final class CostBench implements TableMaker {
         List<Step> steps = new ArrayList<>();
         for (int i = 1; i <= run.repeats(); i++) {
             int repeat = i;
-            found.forEach((subject, into) -> steps.add(new Step(into.name(), repeat, List.of(), SECONDS, () -> true,
-                    none -> measure(subject, into, repeat))));
+            found.forEach((subject, into) -> steps.add(new Step(subject.name(), repeat, List.of(), SECONDS, () -> true,
+                    none -> add(subject, into, repeat, measure(subject)))));
         }
         return steps;
     }
 
     @Override
     public Table table() {
-        return new Table(WORD, "Time of a call, pinned to one processor, in turns with a process without the library.", COLUMNS, found.values().stream()
-                .map(one -> run.judged(WORD, one.name(), COLUMNS.size(), one.with().size(), () -> row(one))).toList());
+        return new Table(WORD, "Time of a call through the library and by the driver's own function, in turns of some calls within one process, pinned "
+                + "to one processor; added is the median of the differences of neighbouring turns, of each repeat.", COLUMNS, found.values().stream()
+                .map(one -> run.judged(WORD, one.repeats().name(), COLUMNS.size(), one.repeats().with().size(), () -> row(one))).toList());
     }
 
-    /// A fresh process without the library for each repeat, and a fresh one with it for each row of it.
-    private void measure(Subject subject, Measurement into, int repeat) {
-        boolean good = false;
+    private Pairs measure(Subject subject) {
+        Path program = run.environment().library().resolveSibling("test").resolve(PROGRAM);
+        Expect.that(Files.isExecutable(program), program + " is missing; build or install Sluice again");
         try (Stage stage = new Stage(run.environment())) {
-            if (bare == null) {
-                bareStage = new Stage(run.environment());
-                bare = CallBench.open(bareStage, bareStage.plainSettings());
-            }
-            Map<String, String> limited = stage.preloaded();
-            limited.putAll(subject.settings().apply(stage));
-            CallBench.measure(subject.one(), bare, CallBench.open(stage, limited), into.without(), into.with());
-            good = true;
-            run.raw().add(WORD, into.name(), repeat, 0, "without-nanos", 0, into.without().getLast());
-            run.raw().add(WORD, into.name(), repeat, 0, "with-nanos", 0, into.with().getLast());
-            run.say("cost " + into.name() + ", repeat " + repeat + ": " + Nanos.format(into.without().getLast()) + " "
-                    + Nanos.signed(into.with().getLast() - into.without().getLast()));
-        } finally {
-            if (!good || subject.equals(lastSubject())) {
-                endBare();
-            }
+            Map<String, String> settings = stage.preloaded();
+            settings.putAll(subject.settings().apply(stage));
+            ProbeProcess probe = stage.launch(ProbeCommand.pinned(List.of(program.toString())), settings);
+            Expect.that(probe.maps(run.environment().library()), run.environment().library() + " is not loaded by LD_PRELOAD");
+            return subject.recorded() ? recorded(stage, probe, subject) : Pairs.of(probe.ask(subject.series()));
         }
     }
 
-    private Subject lastSubject() {
-        return List.copyOf(found.keySet()).getLast();
-    }
-
-    private void endBare() {
-        bare = null;
-        if (bareStage != null) {
-            bareStage.close();
-            bareStage = null;
+    private Pairs recorded(Stage stage, ProbeProcess probe, Subject subject) {
+        probe.ask(SOME_CALLS);
+        try (Recording recording = new Recording(stage, run.options().launcher(), probe)) {
+            recording.awaitRings(() -> probe.ask(SOME_CALLS));
+            Pairs pairs = Pairs.of(probe.ask(subject.series()));
+            probe.kill();
+            recording.expectAll();
+            return pairs;
         }
     }
 
-    private static Row row(Measurement one) {
-        Spread added = one.added();
-        return new Row(one.name(), List.of(
-                Nanos.format(Spread.of(one.without()).median()),
-                Nanos.format(Spread.of(one.with()).median()),
+    private void add(Subject subject, Found into, int repeat, Pairs pairs) {
+        into.repeats().without().add(pairs.typicalWithout());
+        into.repeats().with().add(pairs.typicalWithout() + pairs.typicalAdded());
+        into.added().addAll(pairs.added());
+        run.raw().addAll(WORD, subject.name(), repeat, 0, "without-nanos", pairs.without());
+        run.raw().addAll(WORD, subject.name(), repeat, 0, "with-nanos", pairs.with());
+        run.say("cost " + subject.name() + ", repeat " + repeat + ": " + Nanos.format(pairs.typicalWithout()) + " "
+                + Nanos.signed(pairs.typicalAdded()));
+    }
+
+    private static Row row(Found one) {
+        Measurement repeats = one.repeats();
+        Spread added = repeats.added();
+        Quartiles half = Quartiles.of(one.added());
+        return new Row(repeats.name(), List.of(
+                Nanos.format(Spread.of(repeats.without()).median()),
+                Nanos.format(Spread.of(repeats.with()).median()),
                 Nanos.signed(added.median()) + " (" + Nanos.signed(added.minimum()) + " … " + Nanos.signed(added.maximum()) + ")",
-                String.format(Locale.ROOT, "%.3f×", one.ratio().median())),
-                one.target().text(), one.verdict() == Verdict.MET);
+                Nanos.signed(half.lower()) + " … " + Nanos.signed(half.upper()),
+                String.format(Locale.ROOT, "%.3f×", repeats.ratio().median())),
+                repeats.target().text(), repeats.verdict() == Verdict.MET);
     }
 }

@@ -5,21 +5,18 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import sluice.cuda.Driver;
-import sluice.cuda.Graphs;
 import sluice.cuda.Memory;
-import sluice.cuda.Parameters;
 import sluice.cuda.Status;
 import sluice.cuda.VirtualMemory;
 import sluice.cuda.Work;
 import sluice.proof.TimingCommands.Series;
 
-/// The cost of stream-ordered and of physical memory, and of graphs. As in [TimingCommands], what is called is constant.
+/// The cost of stream-ordered and of physical memory. As in [TimingCommands], what is called is constant.
 final class MoreTimings {
     private static final Driver DRIVER = Driver.require(Driver.Route.DLSYM);
     private static final Memory MEMORY = DRIVER.memory();
     private static final VirtualMemory VIRTUAL = DRIVER.virtualMemory();
     private static final Work WORK = DRIVER.work();
-    private static final Graphs GRAPHS = DRIVER.graphs();
     private static final MemorySegment OUT = Arena.global().allocate(JAVA_LONG);
     private static final int DEVICE = 0;
 
@@ -41,28 +38,6 @@ final class MoreTimings {
             worst |= MEMORY.freeAsync(OUT.get(JAVA_LONG, 0), stream);
         }
         Status.check("cuMemAllocAsync and cuMemFreeAsync", worst);
-    }
-
-    /// A graph of empty kernels, replayed back to back; when the last one is done counts, too.
-    static Series replay(int calls) {
-        long module = WORK.load(Work.kernels()).orThrow("cuModuleLoadData");
-        long empty = WORK.function(module, "sluice_empty").orThrow("cuModuleGetFunction");
-        long graph = GRAPHS.create().orThrow("cuGraphCreate");
-        long node = 0;
-        for (int i = 0; i < Load.GRAPH_KERNELS; i++) {
-            node = GRAPHS.addKernel(graph, node, empty, 1, 1, Parameters.of(Arena.global())).orThrow("cuGraphAddKernelNode");
-        }
-        long executable = GRAPHS.instantiate(graph).orThrow("cuGraphInstantiateWithFlags");
-        long stream = WORK.createStream().orThrow("cuStreamCreate");
-        return new Series(count -> replays(executable, stream, count), calls, () -> { }, new long[0]);
-    }
-
-    private static void replays(long executable, long stream, int count) {
-        int worst = Status.SUCCESS;
-        for (int i = 0; i < count; i++) {
-            worst |= GRAPHS.launch(executable, stream);
-        }
-        Status.check("cuGraphLaunch", worst | WORK.synchronizeStream(stream));
     }
 
     static Series physical(int calls, long bytes) {

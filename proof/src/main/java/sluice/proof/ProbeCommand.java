@@ -26,14 +26,20 @@ final class ProbeCommand {
         return command(QUICK_START, route);
     }
 
-    /// For measurements: compiled as well as it gets, and on one and the same processor where `taskset` is installed,
-    /// because the processors of a shared machine are not equally fast.
+    /// For measurements: compiled as well as it gets, and on one and the same processor.
     static List<String> steady() {
-        List<String> command = command(STEADY, Driver.Route.DLSYM);
-        if (Files.isExecutable(TASKSET)) {
-            command.addAll(0, List.of(TASKSET.toString(), "-c", lastProcessor()));
+        return pinned(command(STEADY, Driver.Route.DLSYM));
+    }
+
+    /// On one and the same processor where `taskset` is installed, because the processors of a shared machine are not
+    /// equally fast.
+    static List<String> pinned(List<String> command) {
+        if (!Files.isExecutable(TASKSET)) {
+            return command;
         }
-        return command;
+        List<String> pinned = new ArrayList<>(List.of(TASKSET.toString(), "-c", lastProcessor()));
+        pinned.addAll(command);
+        return pinned;
     }
 
     /// For work that goes on for seconds: compiled as well as it gets, on any processor.

@@ -36,8 +36,8 @@ final class TimingCommands {
 
     private TimingCommands() {}
 
-    /// `launch CALLS`, `info CALLS`, `alloc-free CALLS BYTES LIVE`, `free CALLS BYTES LIVE`, `async CALLS BYTES`, `replay CALLS`
-    /// or `physical CALLS BYTES`, with CALLS in each batch.
+    /// `launch CALLS`, `info CALLS`, `alloc-free CALLS BYTES LIVE`, `free CALLS BYTES LIVE`, `async CALLS BYTES` or
+    /// `physical CALLS BYTES`, with CALLS in each batch.
     static Facts begin(String[] arguments) {
         int calls = Integer.parseInt(arguments[1]);
         series = switch (arguments[0]) {
@@ -46,7 +46,6 @@ final class TimingCommands {
             case "alloc-free" -> allocFree(calls, Long.parseLong(arguments[2]), Integer.parseInt(arguments[3]));
             case "free" -> free(calls, Long.parseLong(arguments[2]), Integer.parseInt(arguments[3]));
             case "async" -> MoreTimings.async(calls, Long.parseLong(arguments[2]));
-            case "replay" -> MoreTimings.replay(calls);
             case "physical" -> MoreTimings.physical(calls, Long.parseLong(arguments[2]));
             default -> throw new IllegalArgumentException("cannot time '" + arguments[0] + "'");
         };

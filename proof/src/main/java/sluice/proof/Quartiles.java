@@ -1,0 +1,16 @@
+package sluice.proof;
+
+import java.util.List;
+
+/// Between which two values the middle half of some lies.
+record Quartiles(double lower, double upper) {
+
+    static Quartiles of(List<Double> values) {
+        double[] sorted = values.stream().mapToDouble(Double::doubleValue).sorted().toArray();
+        return new Quartiles(at(sorted, 0.25), at(sorted, 0.75));
+    }
+
+    private static double at(double[] sorted, double part) {
+        return sorted[(int) Math.round(part * (sorted.length - 1))];
+    }
+}
