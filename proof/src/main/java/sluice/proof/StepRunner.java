@@ -6,8 +6,8 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 
-/// Takes steps one after the other. Processes take about as long to start as a short run lasts, so where there are
-/// processors enough those of the next step get their contexts in the first second of a run, which is not judged, and those of
+/// Takes steps one after the other. Processes take about as long to start as a short run lasts, so in tables that are not disturbed
+/// by it those of the next step get their contexts in the first second of a run, which is not judged, and those of
 /// the one after it are started then.
 final class StepRunner {
     private static final int MOST_AHEAD = 4;
@@ -31,14 +31,18 @@ final class StepRunner {
     }
 
     /// How long steps will take, as far as can be said before.
-    double estimate(List<Step> steps) {
-        double start = run.options().ahead() ? START_AHEAD_SECONDS : START_SECONDS;
+    double estimate(String table, List<Step> steps) {
+        double start = startsAhead(table) ? START_AHEAD_SECONDS : START_SECONDS;
         return steps.stream().filter(step -> step.wanted().getAsBoolean())
                 .mapToDouble(step -> step.seconds() + (step.parts().isEmpty() ? NO_PARTS_SECONDS : start)).sum();
     }
 
-    void expect(List<Step> steps) {
-        left += estimate(steps);
+    void expect(String table, List<Step> steps) {
+        left += estimate(table, steps);
+    }
+
+    private boolean startsAhead(String table) {
+        return run.options().ahead().contains(table);
     }
 
     /// @param afterEach runs after each step
@@ -46,7 +50,7 @@ final class StepRunner {
         try {
             for (int i = 0; i < steps.size(); i++) {
                 Step step = steps.get(i);
-                left -= estimate(List.of(step));
+                left -= estimate(table, List.of(step));
                 if (!step.wanted().getAsBoolean()) {
                     continue;
                 }
@@ -79,7 +83,8 @@ final class StepRunner {
             casts.remove(step);
             List<Worker> workers = cast.ready();
             long ready = System.nanoTime();
-            CompletableFuture<Double> ahead = CompletableFuture.supplyAsync(() -> prepareAhead(following), Thread::startVirtualThread);
+            CompletableFuture<Double> ahead = CompletableFuture.supplyAsync(
+                    () -> startsAhead(table) ? prepareAhead(following) : 0, Thread::startVirtualThread);
             step.body().accept(workers);
             measured += step.seconds();
             double aheadSeconds = ahead.join();
@@ -95,9 +100,6 @@ final class StepRunner {
     /// Gives the next step's processes their contexts, starts those of the one after it; says how long contexts took. What
     /// fails here fails again when its time has come.
     private double prepareAhead(List<Step> following) {
-        if (!run.options().ahead()) {
-            return 0;
-        }
         long begin = System.nanoTime();
         double contexts = 0;
         try {

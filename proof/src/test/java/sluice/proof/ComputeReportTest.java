@@ -11,6 +11,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import org.junit.jupiter.api.Test;
 import sluice.proof.WeightBench.Split;
 
@@ -126,6 +127,15 @@ class ComputeReportTest {
     }
 
     @Test
+    void shouldStartAheadOnlyForTheTablesThatWantIt() {
+        List<String> rows = List.of("cap/25/graph", "lock/100us");
+        assertThat(ComputeBench.plan(nowhere, options(rows, Set.of("cap")))).last().isEqualTo("about 130 s in all");
+        assertThat(ComputeBench.plan(nowhere, options(rows, Set.of("lock")))).last().isEqualTo("about 131 s in all");
+        assertThat(ComputeBench.undisturbedByStarts(nowhere)).isSubsetOf("cap");
+        assertThat(ComputeBench.undisturbedByStarts(new Environment(Path.of("/no/library.so"), Optional.of(Path.of("/no/sim"))))).isEmpty();
+    }
+
+    @Test
     void shouldKeepEveryValue() {
         StringWriter csv = new StringWriter();
         new RawLog(csv).addAll("cap", "25 %, graph", 1, 0, "second", List.of(0.25, 0.2512345));
@@ -163,6 +173,10 @@ class ComputeReportTest {
     }
 
     private static ComputeBench.Options options(List<String> only) {
-        return new ComputeBench.Options(only, 12, 5, 1e6, false, Path.of("/no/sluice"));
+        return options(only, Set.of());
+    }
+
+    private static ComputeBench.Options options(List<String> only, Set<String> ahead) {
+        return new ComputeBench.Options(only, 12, 5, 1e6, ahead, Path.of("/no/sluice"));
     }
 }
