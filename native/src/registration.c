@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <poll.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
@@ -33,6 +34,7 @@ typedef struct {
 
 static struct {
     char label[64];
+    uint64_t identity; /* of this process, as the agent sees it */
     _Atomic uint64_t page; /* inode of the limits that are mapped */
     _Atomic uint64_t again_nanos;
     atomic_flag busy;
@@ -147,6 +149,14 @@ static uint64_t inode_of(int fd) {
     return sl_os_stat(fd, &status) ? (uint64_t)status.st_ino : 0;
 }
 
+/* Which process this is to the agent follows the name of the tenant. */
+static void note_identity(answer_t *answer) {
+    char *end = strchr(answer->line + 3, ' ');
+    handed.identity = end ? strtoull(end, NULL, 10) : 0;
+    if (end)
+        *end = 0;
+}
+
 bool sl_registration_open(sl_region_t *region, const char *socket, const char *label, sl_reason_t *reason) {
     char request[LINE_BYTES];
     answer_t answer;
@@ -154,6 +164,7 @@ bool sl_registration_open(sl_region_t *region, const char *socket, const char *l
     snprintf(request, sizeof request, "region %d %s\n", SL_REGION_LAYOUT, handed.label);
     if (!ask(socket, request, CONNECT_NANOS, 2, &answer, reason))
         return false;
+    note_identity(&answer);
     bool ok = sl_region_open_handed(region, answer.fds[0], answer.fds[1], answer.line + 3, reason);
     if (ok) {
         snprintf(region->agent, sizeof region->agent, "%s", socket);
@@ -161,6 +172,20 @@ bool sl_registration_open(sl_region_t *region, const char *socket, const char *l
     }
     drop(&answer);
     return ok;
+}
+
+uint64_t sl_registration_identity(const sl_region_t *region, uint64_t pid_namespace) {
+    char request[LINE_BYTES];
+    sl_reason_t reason;
+    answer_t answer;
+    if (!region->agent[0] || region->header->pid_namespace == pid_namespace)
+        return 0;
+    snprintf(request, sizeof request, "limits %d %s\n", SL_REGION_LAYOUT, handed.label);
+    if (!handed.identity && ask(region->agent, request, 0, 1, &answer, &reason)) {
+        note_identity(&answer);
+        drop(&answer);
+    }
+    return handed.identity;
 }
 
 /* In the place of those that are mapped: who reads them meanwhile sees the ones or the others. */
@@ -201,6 +226,7 @@ static void take_limits(sl_region_t *region) {
 }
 
 void sl_registration_forget(void) {
+    handed.identity = 0;
     atomic_flag_clear(&handed.busy);
 }
 

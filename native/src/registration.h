@@ -9,6 +9,8 @@
 
 /* Asks the agent at a socket for the region of this process. */
 bool sl_registration_open(sl_region_t *region, const char *socket, const char *label, sl_reason_t *reason);
+/* Which process this is to the agent, where that numbers processes otherwise; 0: it does not, or has not said. */
+uint64_t sl_registration_identity(const sl_region_t *region, uint64_t pid_namespace);
 /* An agent that took over from another has limits that it can change and the other's it cannot. Where it says that it has some for
  * us, takes them; else the ones that we have stay. */
 void sl_registration_follow(void);

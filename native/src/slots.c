@@ -17,7 +17,7 @@ bool sl_slots_self(sl_slots_owner_t *self, sl_reason_t *reason) {
     pid_t pid = getpid();
     if (!sl_os_process(pid, &process))
         return sl_report_fail(reason, "cannot read /proc/%d/stat; mount /proc", (int)pid);
-    *self = (sl_slots_owner_t){sl_os_identity(pid, &process), process.image, sl_os_pid_namespace()};
+    *self = (sl_slots_owner_t){.identity = sl_os_identity(pid, &process), .image = process.image, .pid_namespace = sl_os_pid_namespace()};
     return true;
 }
 
@@ -38,6 +38,7 @@ static void clear(const sl_region_t *region, unsigned number) {
     slot->calls = 0;
     slot->passed_calls = 0;
     slot->limits_page = 0;
+    slot->seen_identity = 0;
 }
 
 /* From the owner seen to BUSY by us; the slot counts for nothing from here on. */
@@ -113,6 +114,7 @@ static int claim_free(const sl_region_t *region, const sl_slots_owner_t *self) {
         slot->pid_namespace = self->pid_namespace;
         slot->attached_nanos = sl_os_wall_nanos();
         slot->image = self->image;
+        slot->seen_identity = self->seen_identity;
         uint64_t busy = BUSY | self->identity;
         if (atomic_compare_exchange_strong(&slot->owner, &busy, self->identity))
             return (int)number;

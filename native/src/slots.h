@@ -10,6 +10,7 @@ typedef struct {
     uint64_t identity;
     uint64_t image;
     uint64_t pid_namespace;
+    uint64_t seen_identity; /* by the agent; 0 = it has not said */
 } sl_slots_owner_t;
 
 /* Who this process is; false when /proc does not say. */

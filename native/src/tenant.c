@@ -94,6 +94,7 @@ static bool claim_slot(const sl_options_t *options, int *slot, sl_reason_t *reas
     for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
         if (!sl_tenant.region.base && !open_region(options, reason))
             return false;
+        sl_tenant.self.seen_identity = sl_registration_identity(&sl_tenant.region, sl_tenant.self.pid_namespace);
         *slot = sl_slots_claim(&sl_tenant.region, &sl_tenant.self, reason);
         if (inherited || options->region || sl_tenant.region.agent[0] || sl_region_is_current(&sl_tenant.region))
             return true;

@@ -78,7 +78,9 @@ static void should_map_what_the_agent_hands_over(void) {
                                  .region_bytes = SL_REGION_BYTES};
     CHECK(pwrite(limits, &header, sizeof header, 0) == sizeof header);
     int before = open_descriptors();
-    CHECK(ask("ok job\n", 2), "%s", reason.text);
+    CHECK(ask("ok job 4711\n", 2), "%s", reason.text);
+    CHECK(sl_registration_identity(&region, 1) == 4711 && sl_registration_identity(&region, 0) == 0, "the same namespace needs no other number");
+    CHECK(strstr(region.path, "job from"), "%s", region.path);
     CHECK(strncmp(heard, "region ", 7) == 0 && strstr(heard, " small\n"), "%s", heard);
     CHECK(open_descriptors() == before, "descriptors stay open");
     CHECK(region.header->magic == SL_REGION_MAGIC && strcmp(region.agent, path) == 0);

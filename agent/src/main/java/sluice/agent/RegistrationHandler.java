@@ -10,7 +10,7 @@ import java.util.regex.Pattern;
 import sluice.region.RegionLayout;
 import sluice.region.SluiceException;
 
-/// Answers one line of a process: `region LAYOUT LABEL` with `ok TENANT` and the descriptors of its limits and its ledger,
+/// Answers one line of a process: `region LAYOUT LABEL` with `ok TENANT IDENTITY` and the descriptors of its limits and its ledger,
 /// `limits LAYOUT LABEL` with the same and the limits alone, `board UUID` with `ok UUID` and the descriptor of that GPU's board, or any
 /// with `no` and why.
 final class RegistrationHandler extends SimpleChannelInboundHandler<String> {
@@ -72,7 +72,7 @@ final class RegistrationHandler extends SimpleChannelInboundHandler<String> {
             int ledger = Descriptors.open(tenant.ledger());
             context.write(new FileDescriptor(ledger)).addListener(written -> Descriptors.close(ledger));
         }
-        say(context, "ok " + tenant.name());
+        say(context, "ok " + tenant.name() + " " + peer.process().word());
     }
 
     private static void refuse(ChannelHandlerContext context, String reason) {

@@ -26,7 +26,7 @@ def attempt(name, action):
         print(name, "failed")
 
 line, descriptors = register(sys.argv[1], sys.argv[2] + "\n")
-print(line)
+print(" ".join(line.split(" ")[:2]) if line.startswith("ok ") else line)
 if len(descriptors) == 2:
     limits, ledger = descriptors
     attempt("map-limits", lambda: mmap.mmap(limits, 4096))
@@ -49,7 +49,7 @@ if len(descriptors) == 2:
             if len(again) == 1:
                 page = mmap.mmap(again[0], 4096, prot=mmap.PROT_READ)
                 attempt("map-limits", lambda: mmap.mmap(again[0], 4096))
-            print(line)
+            print(" ".join(line.split(" ")[:2]) if line.startswith("ok ") else line)
         elif order.startswith("board"):
             line, board = register(sys.argv[1], order)
             try:

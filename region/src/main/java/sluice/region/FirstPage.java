@@ -16,12 +16,14 @@ final class FirstPage {
 
     private final ByteBuffer page = ByteBuffer.allocateDirect(PAGE_BYTES).order(ByteOrder.LITTLE_ENDIAN);
 
-    FirstPage(RegionDraft draft, int uid) {
+    /// @param pidNamespace in which the processes of the tenant are numbered for an agent; 0: they never ask one
+    FirstPage(RegionDraft draft, int uid, long pidNamespace) {
         page.putLong(HEADER_MAGIC_OFFSET, MAGIC);
         page.putInt(HEADER_PAGE_BYTES_OFFSET, PAGE_BYTES);
         page.putLong(HEADER_REGION_BYTES_OFFSET, REGION_BYTES);
         page.putLong(HEADER_CREATED_NANOS_OFFSET, nowNanos());
         page.putLong(HEADER_ROOT_IDENTITY_OFFSET, draft.root().word());
+        page.putLong(HEADER_PID_NAMESPACE_OFFSET, pidNamespace);
         page.putInt(HEADER_UID_OFFSET, uid);
         page.putInt(HEADER_ON_ERROR_OFFSET, draft.onError().ordinal());
         text(HEADER_TENANT_OFFSET, HEADER_COMMAND_OFFSET, draft.tenant());

@@ -35,7 +35,7 @@ final class RegionFile {
         Path region = directory.region(draft.tenant());
         Path temporary = directory.path().resolve("." + draft.tenant() + "." + draft.root().pid() + TEMPORARY_SUFFIX);
         try {
-            write(temporary, new FirstPage(draft, ThisProcess.current().uid()), RegionLayout.REGION_BYTES);
+            write(temporary, new FirstPage(draft, ThisProcess.current().uid(), 0), RegionLayout.REGION_BYTES);
             publish(temporary, region, draft.tenant());
             return region;
         } catch (IOException e) {
@@ -56,9 +56,9 @@ final class RegionFile {
             }
             Files.deleteIfExists(region);
             Path ledger = ledger(region);
-            write(temporary, new FirstPage(draft, uid), RegionLayout.REGION_BYTES);
+            write(temporary, new FirstPage(draft, uid, TenantReader.pidNamespace()), RegionLayout.REGION_BYTES);
             Files.move(temporary, ledger, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
-            write(temporary, new FirstPage(draft, uid), RegionLayout.PAGE_BYTES);
+            write(temporary, new FirstPage(draft, uid, TenantReader.pidNamespace()), RegionLayout.PAGE_BYTES);
             Files.move(temporary, region, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
             return region;
         } catch (IOException e) {

@@ -85,15 +85,18 @@ final class TenantReader {
 
     private TenantProcess process(int slot, Identity owner, List<Integer> gpuEntries) {
         SlotView view = region.slot(slot);
+        boolean elsewhere = view.pidNamespace() != 0 && pidNamespace != 0 && view.pidNamespace() != pidNamespace;
+        boolean seen = elsewhere && view.seenIdentity() > 0 && region.header().pidNamespace() == pidNamespace;
+        Identity process = seen ? new Identity(view.seenIdentity()) : owner;
+        boolean hidden = elsewhere && !seen;
         List<TenantProcess.Charge> charges = new ArrayList<>();
         for (int entry : gpuEntries) {
             AccountView account = region.account(slot, entry);
             charges.add(new TenantProcess.Charge(entry, account.chargedBytes(), account.inFlightBytes(),
                     MemoryUses.of(account), account.allocations(), account.allocationsTotal()));
         }
-        boolean foreign = view.pidNamespace() != 0 && pidNamespace != 0 && view.pidNamespace() != pidNamespace;
-        return new TenantProcess(slot, owner, foreign || known.isAlive(owner, view.image()), view.attachedNanos(), view.calls(),
-                view.passedCalls(), List.copyOf(charges), foreign ? "" : known.commandLine(owner));
+        return new TenantProcess(slot, process, hidden || known.isAlive(process, view.image()), view.attachedNanos(), view.calls(),
+                view.passedCalls(), List.copyOf(charges), hidden ? "" : known.commandLine(process));
     }
 
     private List<TenantError> errors() {
