@@ -15,6 +15,7 @@
 #include "driver.h"
 #include "os.h"
 #include "real_nvml.h"
+#include "tenant.h"
 
 #define NOT_AVAILABLE UINT64_MAX
 #define ROOM 64u /* processes that fit without asking for memory */
@@ -57,7 +58,8 @@ nvmlDevice_t sl_nvml_device(const uint8_t uuid[16]) {
     return NULL;
 }
 
-/* In a pid namespace NVML may know this process by its number outside; the kernel tells those that we can see. */
+/* In a pid namespace NVML may know this process by its number outside: the kernel tells those that we can see, the agent the one
+ * that it sees. */
 static int pids(void) {
     int count = atomic_load_explicit(&own_pid_count, memory_order_acquire);
     if (count)
@@ -67,6 +69,8 @@ static int pids(void) {
     const char *line = sl_os_read("/proc/self/status", text, sizeof text) > 0 ? strstr(text, "\nNSpid:") : NULL;
     for (char *at = line ? (char *)line + 7 : NULL; at && count < PIDS && (*at == '\t' || *at == ' ');)
         own_pids[count++] = (uint32_t)strtoul(at, &at, 10);
+    if (sl_tenant.self.seen_identity && count < PIDS)
+        own_pids[count++] = (uint32_t)sl_os_pid(sl_tenant.self.seen_identity);
     atomic_store_explicit(&own_pid_count, count, memory_order_release);
     return count;
 }

@@ -88,7 +88,7 @@ static void decide(const sl_overhead_look_t *look) {
     way = look->process_known && look->listed ? BY_PROCESS : HIDDEN;
     if (way == HIDDEN)
         sl_report(SL_INFO, "NVML does not know this process, so what the driver takes for itself, contexts and code, is "
-                  "not counted; share the host's pid namespace to have it counted");
+                  "not counted; share the host's pid namespace, or use an agent (SLUICE_AGENT), to have it counted");
 }
 
 static int64_t difference(const sl_overhead_look_t *before, const sl_overhead_look_t *now) {

@@ -7,6 +7,7 @@
 #include "gpu.h"
 #include "hooks.h"
 #include "ledger.h"
+#include "nvml.h"
 #include "overhead.h"
 #include "pool.h"
 #include "real.h"
@@ -28,6 +29,7 @@ static struct {
     uint64_t loaded_bytes;
     uint64_t pool_bytes;
     bool pool_is_free; /* the next wait for a stream gives its memory back */
+    unsigned outer_pid; /* as NVML lists the process; 0 = as it knows itself */
 } fake;
 
 static CUcontext as_context(unsigned number) {
@@ -171,7 +173,8 @@ static nvmlReturn_t nvml_processes(nvmlDevice_t device, unsigned *count, nvmlPro
     for (unsigned i = 0; i < *count; i++)
         processes[i] = (nvmlProcessInfo_t){.pid = 1, .usedGpuMemory = 12345};
     if (*count > 100)
-        processes[100] = (nvmlProcessInfo_t){.pid = (unsigned)getpid(), .usedGpuMemory = fake.process_bytes};
+        processes[100] = (nvmlProcessInfo_t){.pid = fake.outer_pid ? fake.outer_pid : (unsigned)getpid(),
+                                              .usedGpuMemory = fake.process_bytes};
     return 0;
 }
 static nvmlReturn_t nvml_memory(nvmlDevice_t device, nvmlMemory_t *memory) {
@@ -235,6 +238,18 @@ static void learns(void) {
 }
 static void should_charge_a_context_while_anybody_uses_it(void) {
     CHECK(in_child(learns) == 0);
+}
+
+static void learns_by_outer_pid(void) {
+    fake.outer_pid = 4000001;
+    begin("2000m");
+    sl_tenant.self.seen_identity = 77ull << 22 | fake.outer_pid;
+    sl_nvml_forget();
+    CHECK(hook_cuDevicePrimaryCtxRetain(&context, 0) == 0);
+    BOOKS(CONTEXT, 0);
+}
+static void should_know_itself_by_the_number_that_the_agent_told(void) {
+    CHECK(in_child(learns_by_outer_pid) == 0);
 }
 
 static void undoes(void) {
@@ -396,6 +411,7 @@ static void should_not_ask_nvml_for_a_context_whose_size_is_known(void) {
 int main(void) {
     use_test_folder();
     RUN(should_charge_a_context_while_anybody_uses_it);
+    RUN(should_know_itself_by_the_number_that_the_agent_told);
     RUN(should_ask_the_driver_only_the_first_time_when_there_is_no_room);
     RUN(should_book_code_and_stacks_and_undo_what_passes_the_quota);
     RUN(should_see_what_comes_back_before_it_refuses);
