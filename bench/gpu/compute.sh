@@ -4,12 +4,13 @@
 # Parts with five interleaved repeats:
 #   copies streams synced graph    caps, for ways to submit work     weights priority lock cost    the other tables
 #   torch others bursts            PyTorch; JAX and CuPy under caps; bursts of PyTorch against a training (python3 on the PATH)
-#   training                       what a step of training costs, next to none, in 12 rounds; TRACE_TOO=1 also traced
+#   training                       what a step of training costs, next to none, in 10 rounds; TRACE_TOO=1 also traced
 # with one: verify; mps, blocking (caps under MPS and CUDA_LAUNCH_BLOCKING); bench (with the options in BENCH).
-# Without a part: verify weights priority lock cost. In seconds: copies 145 streams 110 synced 215 graph 75 weights 110 priority 70 lock 150
-# cost 75 torch 200 others 70 bursts 70 training 110 mps 40 blocking 40 verify 60.
+#   warm                           reads PyTorch from the disk in the background; parts that need it wait until it is done
+# Without a part: verify weights priority lock cost. In seconds: copies 145 streams 110 synced 215 graph 75 weights 140 priority 80 lock 150
+# cost 75 torch 145 others 70 bursts 60 training 110 mps 40 blocking 40 verify 60. README.md has the order that takes least.
 # MOST_SECONDS (590) is what all parts may take together; REPEATS (5) and RUN_SECONDS (3; priority 4, frameworks 2.5) change the tables.
-# Every table is in OUTPUT/PART/compute.md after each run, every value in compute.csv, so that nothing is lost when time is up.
+# Every table is in OUTPUT/PART/ after each run, with every value in a file .csv, so that nothing is lost when time is up.
 set -u
 home=$1 out=$2
 shift 2
@@ -30,6 +31,19 @@ within() { # within SECONDS COMMAND…: no longer than that, nor than what is le
     shift
     ((left < 5)) && { echo "no time left for: $*" >&2; return 124; }
     timeout -k 5 $((limit < left ? limit : left)) "$@"
+}
+
+warm() { # in the background, as gently as can be
+    nice -n 10 timeout -k 5 120 python3 "$here/warm.py" >"$out/warm.log" 2>&1 &
+    warming=$!
+}
+
+await_warm() {
+    local began=$SECONDS
+    [[ -n $warming ]] || return
+    wait "$warming"
+    say "warm: status $?, $(tail -n 1 "$out/warm.log"); waited $((SECONDS - began)) s for it"
+    warming=
 }
 
 verify() {
@@ -55,8 +69,8 @@ copies() { table copies 190 3 'cap/copies'; }
 streams() { table streams 150 3 'cap/10 %/4 streams 50us,cap/75 %/4 streams 50us,cap/4 streams 1 ms'; }
 synced() { table synced 300 3 'cap/sync after each 10us,cap/sync after each 50us,cap/sync after each 20 ms'; }
 graph() { table graph 100 3 'cap/graph'; }
-weights() { table weights 150 3 weights; }
-priority() { table priority 110 4 priority; }
+weights() { table weights 190 3 weights; }
+priority() { table priority 120 4 priority; }
 lock() { table lock 220 3 lock; }
 cost() { table cost 130 2 cost; }
 bench() {
@@ -64,26 +78,30 @@ bench() {
     rows bench "${BENCH_LIMIT:-300}" ${BENCH:---only cap/25 --seconds 3 --repeats 5}
 }
 
-shares() { # shares NAME SECONDS-LIMIT RUN-SECONDS PART…: frameworks under shares, one process for each, which take turns
-    local name=$1 limit=$2 seconds=$3 left=$((most_seconds - SECONDS - 5))
+shares() { # shares NAME SECONDS-LIMIT RUN-SECONDS PART…: frameworks under shares, in processes that take turns
+    local name=$1 limit=$2 seconds=$3 left
     shift 3
+    await_warm
+    left=$((most_seconds - SECONDS - 5))
     within $((limit + 15)) python3 "$here/shares.py" "$out/$name" "$sluice" "$repeats" "${RUN_SECONDS:-$seconds}" $((limit < left ? limit : left)) "$@" \
         >"$out/$name.log" 2>&1
     say "$name: status $?, $(grep ' ready after ' "$out/$name.log" || tail -n 1 "$out/$name.log")"
     tables+=("$out/$name/shares.md")
 }
 
-torch() { shares torch 230 2.5 matmul train profiler; }
+torch() { shares torch 190 2.5 matmul train profiler; }
 others() { shares others 90 2.5 jax cupy; }
 bursts() { shares bursts 100 3 priority; }
 
 training() { # a step of training in every way, next to none
-    local left=$((most_seconds - SECONDS - 5)) spool
+    local left spool
+    await_warm
+    left=$((most_seconds - SECONDS - 5))
     spool=$(mktemp -d "${TMPDIR:-/tmp}/sluice-spool-XXXXXX")
     # shellcheck disable=SC2086
-    within 165 python3 "$here/steps.py" "$out/training" "$sluice" 2 "${ROUNDS:-6}" 0.5 $((140 < left ? 140 : left)) "--memory 40g" "--compute 99%" "--weight 2" \
+    within 165 python3 "$here/steps.py" "$out/training" "$sluice" 2 "${ROUNDS:-5}" 0.5 $((140 < left ? 140 : left)) "--memory 40g" "--compute 99%" "--weight 2" \
         ${TRACE_TOO:+"--trace $spool/{set}"} >"$out/training.log" 2>&1
-    say "training: status $?, $(grep -c 'ready after' "$out/training.log") sets of processes"
+    say "training: status $?, $(grep -m 1 ' ready after ' "$out/training.log" || tail -n 1 "$out/training.log")"
     tables+=("$out/training/steps.md")
     rm -rf "$spool"
 }
@@ -91,6 +109,7 @@ training() { # a step of training in every way, next to none
 one_torch() { # one_torch NAME CASE OPTION…: PyTorch on its own, without and with these options
     local name=$1 work=$2 under status
     shift 2
+    await_warm
     for under in "" "$*"; do
         # shellcheck disable=SC2086
         within 40 ${under:+"$sluice" run --name "$name" $under --} python3 "$here/compute.py" "$work" 3 >"$out/$name${under:+-capped}.log" 2>&1
@@ -124,9 +143,10 @@ blocking() { # every launch waits until its kernel is done
 }
 
 tables=()
+warming=
 for part in $parts; do
     case $part in
-    verify | copies | streams | synced | graph | weights | priority | lock | cost | bench | torch | others | bursts | training | mps | blocking)
+    warm | verify | copies | streams | synced | graph | weights | priority | lock | cost | bench | torch | others | bursts | training | mps | blocking)
         began=$SECONDS
         "$part"
         say "== $part: $((SECONDS - began)) s, $SECONDS s in all"
@@ -135,6 +155,7 @@ for part in $parts; do
     esac
 done
 
+await_warm
 echo
 for file in "${tables[@]}"; do
     [[ -s $file ]] && grep '^|' "$file"

@@ -1,25 +1,24 @@
 """PyTorch, JAX and CuPy under shares of the GPU's time, with CUPTI's record of every kernel, in the same process, as the witness.
 
 usage: shares.py OUTPUT SLUICE REPEATS SECONDS LIMIT PART...    parts: matmul train profiler jax cupy priority
-       shares.py serve CASE
+       shares.py serve CASE,CASE…
 
-One process for each case and cap is started, all at the same time, because frameworks take long to start; then they work one after
-the other for SECONDS each, REPEATS times. Busy is the union of kernels and copies with gaps under 3 us, after the first second. CUPTI,
+One process without Sluice for all cases, and one in it for each case, whose cap `sluice set` changes between measurements: frameworks
+take long to start, and a cap holds from the next call on. They work one after the other for SECONDS each, REPEATS times, in another order
+of caps each time. Busy is the union of kernels and copies with gaps under 3 us, after the first second. CUPTI,
 switched on by torch.profiler, sees what any library of the process does on the GPU, so it is the witness for JAX and CuPy too; beside it
 stands the rate of steps against the one without Sluice, which misleads by as much as the GPU runs faster while it is cool.
-Writes OUTPUT/shares.csv with every value as it comes, and OUTPUT/shares.md after each repeat. Begins nothing after LIMIT seconds.
+Writes OUTPUT/shares.csv and OUTPUT/shares.md after each measurement. Begins nothing after LIMIT seconds.
 """
-import json
+import itertools
 import os
-import queue
 import statistics
-import subprocess
 import sys
-import threading
 import time
 
+import servers
+
 CAPS = (10, 25, 50, 75)
-PATIENCE = 45
 SECOND_NS = 1_000_000_000
 BURST_PERIOD = 0.02
 
@@ -51,7 +50,6 @@ def kept_ahead(step, mark, wait, seconds):
 
 
 def jax_case():
-    os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
     import jax
     import jax.numpy as jnp
 
@@ -86,8 +84,8 @@ def cupy_case():
     return lambda seconds: kept_ahead(step, mark, lambda event: event.synchronize(), seconds)
 
 
-def witnessed(loop, seconds, thorough):
-    """Shares by CUPTI; without them if it saw nothing."""
+def witnessed(loop, seconds, thorough, worked):
+    """Shares by CUPTI; without them if it saw nothing. Tells when the GPU is free again: records of small kernels take a second to read."""
     try:
         import compute
         from torch.profiler import ProfilerActivity, profile
@@ -98,6 +96,7 @@ def witnessed(loop, seconds, thorough):
     with profile(activities=activities, record_shapes=thorough) as recorded:
         began = time.time_ns()
         rate = loop(seconds)
+        worked()
     merged, kernels = compute.spans(recorded)
     if not merged:
         return {"rate": rate, "kernels": 0}
@@ -153,81 +152,38 @@ class Bursts:
                 "bursts": len(judged), "began_ns": began, "ended_ns": time.time_ns()}
 
 
-def serve(case):
-    bursts = loop = None
-    if case == "bursts":
-        bursts = Bursts()
-    else:
-        loop = jax_case() if case == "jax" else cupy_case() if case == "cupy" else torch_case(case)
-        witnessed(loop, 0.1, False)  # the first one takes a second or two to begin
-    answers = os.fdopen(os.dup(1), "w")
-    print(json.dumps({"ready": case}), file=answers, flush=True)
+LOOPS = {"jax": jax_case, "cupy": cupy_case}
+
+
+def serve(cases):
+    say = servers.speaker()
+    os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
+    for framework in {case if case in LOOPS else "torch" for case in cases}:
+        __import__(framework)
+    say(imported=cases)
+    bursts, loops = None, {}
+    for case in cases:
+        if case == "bursts":
+            bursts = Bursts()
+        else:
+            loops[case] = LOOPS.get(case, lambda: torch_case(case))()
+            witnessed(loops[case], 0.1, False, lambda: None)  # the first one takes a second or two to begin
+    say(ready=cases)
     for line in sys.stdin:
-        verb, *numbers = line.split()
+        verb, *words = line.split()
         try:
             if verb == "calibrate":
                 answer = bursts.calibrate()
             elif verb == "bursts":
-                answer = bursts.run(float(numbers[0]))
-            elif verb == "rate":
-                answer = {"rate": loop(float(numbers[0]))}
+                answer = bursts.run(float(words[0]))
             else:
-                answer = witnessed(loop, float(numbers[0]), verb == "thorough")
+                answer = witnessed(loops[words[0]], float(words[1]), verb == "thorough", lambda: say(worked=verb))
         except Exception as failed:  # told to the parent, which goes on with the others
             answer = {"error": f"{type(failed).__name__}: {failed}".splitlines()[0][:200]}
-        print(json.dumps(answer), file=answers, flush=True)
+        say(**answer)
 
 
 # --- the process that asks --------------------------------------------------------------------------------------------------------
-
-
-class Server:
-    def __init__(self, output, sluice, case, options):
-        self.name = f"{case}-{'-'.join(word.strip('-%') for word in options) or 'none'}"
-        self.failed = None
-        self.lines = queue.Queue()
-        command = ([sluice, "run", "--name", self.name, *options, "--"] if options else []) + [sys.executable, os.path.abspath(__file__), "serve", case]
-        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                                        stderr=open(os.path.join(output, self.name + ".log"), "w"), text=True)
-        threading.Thread(target=self.read, daemon=True).start()
-
-    def read(self):
-        for line in self.process.stdout:
-            if line.startswith("{"):
-                self.lines.put(json.loads(line))
-        self.lines.put({"error": "the process ended"})
-
-    def tell(self, *words):
-        if not self.failed:
-            try:
-                self.process.stdin.write(" ".join(map(str, words)) + "\n")
-                self.process.stdin.flush()
-            except OSError as gone:
-                self.fail(str(gone))
-
-    def answer(self, patience=PATIENCE):
-        if self.failed:
-            return {"error": self.failed}
-        try:
-            answer = self.lines.get(timeout=patience)
-        except queue.Empty:
-            answer = {"error": f"no answer within {patience:.0f} s"}
-            self.fail(answer["error"])
-        if answer.get("error") == "the process ended":
-            self.fail("the process ended")
-        return answer
-
-    def ask(self, *words):
-        self.tell(*words)
-        return self.answer()
-
-    def fail(self, why):
-        self.failed = why
-        self.process.kill()
-
-    def close(self):
-        self.process.kill()
-        self.process.wait()
 
 
 class Results:
@@ -305,34 +261,41 @@ class Run:
         self.servers = {}
         self.rows = []
 
-    def server(self, case, *options):
-        server = Server(self.output, self.sluice, case, list(options))
-        self.servers[server.name] = server
-        return server
+    def server(self, cases, *options):
+        name = f"{cases.replace(',', '-')}-{'-'.join(word.strip('-%') for word in options) or 'none'}"
+        if name not in self.servers:
+            self.servers[name] = servers.Server(self.output, self.sluice, name, list(options), __file__, cases)
+        return self.servers[name]
 
     def has_time(self, seconds):
         return time.monotonic() + seconds < self.until
 
-    def witness(self, row, repeat, server, verb="witness"):
-        if self.has_time(self.seconds + 1):
-            answer = server.ask(verb, self.seconds)
+    def job(self, row, repeat, server, limits, case, verb):
+        def take(answer):
             self.results.add(row, repeat, answer)
+            self.results.save(self.rows)
             self.say(row, repeat, answer)
+
+        return server, limits, (verb, case, self.seconds), take
 
     def say(self, row, repeat, answer):
         told = answer.get("error") or " ".join(f"{key}={answer[key]:.2f}" for key in ("share", "rate", "p99", "of_left") if key in answer)
         print(f"{row}, repeat {repeat}: {told}", flush=True)
 
-    def capped(self, case, caps, verb="witness"):
-        """Work for each repeat: alone, then under each cap."""
-        alone = self.servers.get(f"{case}-none") or self.server(case)
+    def capped(self, case, caps, alone, verb="witness"):
+        """What makes one repeat's jobs: alone, then under each cap."""
+        server = self.server(case, "--compute", "99%")
         label = case if verb == "witness" else f"{case}, {verb}"
-        work = [] if verb != "witness" else [(f"{case} alone", alone)]
         for cap in caps:
-            server = self.servers.get(f"{case}-compute-{cap}") or self.server(case, "--compute", f"{cap}%")
-            work.append((f"{label} under {cap} %", server))
             self.rows.append((f"{label} under {cap} %", f"{case} alone", cap))
-        return lambda repeat: [self.witness(row, repeat, server, verb) for row, server in work if self.is_needed(row, repeat)]
+
+        def jobs(repeat):
+            order = caps[repeat % len(caps):] + caps[:repeat % len(caps)]
+            first = [(f"{case} alone", alone, ())] if verb == "witness" and self.is_needed(f"{case} alone", repeat) else []
+            work = first + [(f"{label} under {cap} %", server, ("--compute", f"{cap}%")) for cap in order]
+            return [self.job(row, repeat, who, limits, case, verb) for row, who, limits in work]
+
+        return jobs
 
     def is_needed(self, row, repeat):
         """What keeps the GPU busy all the time when it is alone does so every time."""
@@ -341,8 +304,8 @@ class Run:
     def priority(self):
         row = "bursts against train-large"
         self.rows.append((row, None, None))
-        bare, high = self.server("bursts"), self.server("bursts", "--priority", "high")
-        low_bare, low = self.server("train-large"), self.server("train-large", "--priority", "low")
+        bare = self.server("bursts,train-large")
+        high, low = self.server("bursts", "--priority", "high"), self.server("train-large", "--priority", "low")
         share = []
 
         def repeat_once(repeat):
@@ -353,11 +316,12 @@ class Run:
                 share.append(bare.ask("calibrate").get("share", 10))
                 high.ask("calibrate")
             alone = bare.ask("bursts", self.seconds)
-            low_alone = low_bare.ask("witness", max(2, self.seconds - 1)) if repeat <= 2 else {}
-            low.tell("witness", self.seconds + 2.5)
+            low_alone = bare.ask("witness", "train-large", max(2, self.seconds - 1)) if repeat <= 2 else {}
+            low.tell("witness", "train-large", self.seconds + 2.5)
             time.sleep(1.5)
             burst = high.ask("bursts", self.seconds)
             seen = low.answer()
+            seen = low.answer() if "worked" in seen else seen
             for answer in (alone, low_alone, seen):
                 if "error" in answer:
                     burst = answer
@@ -372,43 +336,45 @@ class Run:
                 if "share" in low_alone:
                     burst["low_alone"] = low_alone["share"]
             self.results.add(row, repeat, burst)
+            self.results.save(self.rows)
             self.say(row, repeat, burst)
 
         return repeat_once
 
     def go(self):
-        work = []
+        capped, others = [], []
+        torch_alone = ",".join(part for part in self.parts if part in ("matmul", "train"))
         for part in self.parts:
             if part in ("matmul", "train"):
-                work.append(self.capped(part, CAPS))
+                capped.append(self.capped(part, CAPS, self.server(torch_alone)))
             elif part == "profiler":
-                work.append(self.capped("matmul", (25,), "thorough"))
+                capped.append(self.capped("matmul", (25,), None, "thorough"))
             elif part in ("jax", "cupy"):
-                work.append(self.capped(part, (25,)))
+                capped.append(self.capped(part, (25,), self.server(part)))
             elif part == "priority":
-                work.append(self.priority())
+                others.append(self.priority())
             else:
                 sys.exit(f"unknown part {part}")
-        began = time.monotonic()
-        for server in self.servers.values():
-            answer = server.answer(90)
-            if "error" in answer:
-                print(f"{server.name}: {answer['error']}", flush=True)
-        print(f"{len(self.servers)} processes ready after {time.monotonic() - began:.1f} s", flush=True)
         try:
+            servers.start(list(self.servers.values()))
             for repeat in range(1, self.repeats + 1):
-                for one in work:
+                servers.work_through(in_turns([jobs(repeat) for jobs in capped]), lambda: self.has_time(self.seconds + 1))
+                for one in others:
                     one(repeat)
-                self.results.save(self.rows)
         finally:
             for server in self.servers.values():
                 server.close()
             print("\n" + self.results.save(self.rows), flush=True)
 
 
+def in_turns(lists):
+    """One of each, then the next of each, so that neighbours are of different processes."""
+    return [one for turn in itertools.zip_longest(*lists) for one in turn if one is not None]
+
+
 if __name__ == "__main__":
     if len(sys.argv) == 3 and sys.argv[1] == "serve":
-        serve(sys.argv[2])
+        serve(sys.argv[2].split(","))
     elif len(sys.argv) < 7:
         sys.exit(__doc__)
     else:

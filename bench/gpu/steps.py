@@ -1,24 +1,25 @@
 """What a training step costs in each way to run it, next to none, turn by turn.
 
 usage: steps.py OUTPUT SLUICE SETS REPEATS SECONDS LIMIT WAY...    a WAY holds options of 'sluice run'; {set} is the number of the set
-       steps.py serve SHAPE
+       steps.py serve
 
-Two shapes of training, one that waits for the GPU and one that waits for the host; for each a process for every WAY and two without
-Sluice, the second of which tells how much two equal processes differ. All are on the same processors and work one after the other, in
-another order each time, for SECONDS each; after REPEATS rounds a fresh set of processes goes on. A value is the median of batches of
-steps. Writes OUTPUT/steps.csv as it goes, and OUTPUT/steps.md after each round. Begins no round after LIMIT seconds.
+Two shapes of training, one that waits for the GPU and one that waits for the host, in a process for every WAY and in two without
+Sluice, the second of which tells how much two equal processes differ. Shares of time have one process together, between which
+`sluice set` changes; a quota has its own, because a launch takes 20 ns more where there ever was a share. All are on the same processors
+and work one after the other, in another order each time, for SECONDS each; after REPEATS rounds a fresh set of processes goes on. A value is
+the median of batches of steps. Writes OUTPUT/steps.csv and OUTPUT/steps.md as it goes. Begins nothing after LIMIT seconds.
 """
 import os
-import queue
 import statistics
-import subprocess
 import sys
-import threading
 import time
+
+import servers
 
 SHAPES = {"large": (2048, 32, 256, 4), "small": (256, 16, 16, 10)}  # width, batch, tokens, steps in a batch
 PROCESSORS = 4
 NONE, CONTROL = "none", "none again"
+SHARES = {"--compute": "none", "--weight": "none"}  # what `sluice set` can change, and how it takes it away
 TARGET, TRACED_TARGET = 1.01, 1.02
 
 
@@ -42,78 +43,58 @@ def make_step(shape):
     return step, torch.cuda.synchronize
 
 
-def serve(shape):
-    """Reads how many seconds a turn shall take, answers with the milliseconds of one step."""
+def serve():
+    """Reads a shape and how many seconds a turn shall take, answers with the milliseconds of one step."""
     import torch  # noqa: F401 - takes seconds of a processor, so before this process shares a few with the others
 
+    say = servers.speaker()
+    say(imported="torch")
     os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[-PROCESSORS:])
-    step, wait = make_step(shape)
-    count = SHAPES[shape][3]
+    steps = {shape: make_step(shape) for shape in SHAPES}
 
-    def batch():
+    def batch(shape):
+        step, wait = steps[shape]
         began = time.perf_counter()
-        for _ in range(count):
+        for _ in range(SHAPES[shape][3]):
             step()
         wait()
-        return (time.perf_counter() - began) * 1000 / count
+        return (time.perf_counter() - began) * 1000 / SHAPES[shape][3]
 
-    for _ in range(5):
-        batch()
-    answers = os.fdopen(os.dup(1), "w")
-    print("= ready", file=answers, flush=True)
+    for shape in SHAPES:
+        for _ in range(5):
+            batch(shape)
+    say(ready="warm")
     for line in sys.stdin:
-        until, values = time.perf_counter() + float(line), []
-        batch()  # the GPU and the caches were somebody else's
-        while time.perf_counter() < until:
-            values.append(batch())
-        print("=", statistics.median(values) if values else batch(), file=answers, flush=True)
+        shape, seconds = line.split()
+        batch(shape)  # the GPU and the caches were somebody else's
+        until, values = time.perf_counter() + float(seconds), []
+        while time.perf_counter() < until or not values:
+            values.append(batch(shape))
+        say(ms=statistics.median(values))
 
 
-class Server:
-    def __init__(self, output, sluice, shape, way, number):
-        self.way, self.failed, self.lines = way, None, queue.Queue()
-        name = f"{shape}-{number}-{''.join(letter if letter.isalnum() else '-' for letter in way)}"
-        options = [] if way in (NONE, CONTROL) else [sluice, "run", "--name", name, *way.replace("{set}", f"{shape}-{number}").split(), "--"]
-        self.process = subprocess.Popen(options + [sys.executable, os.path.abspath(__file__), "serve", shape], stdin=subprocess.PIPE,
-                                        stdout=subprocess.PIPE, stderr=open(os.path.join(output, name + ".log"), "w"), text=True)
-        threading.Thread(target=self.read, daemon=True).start()
+def is_share(way):
+    return way.split()[0] in SHARES
 
-    def read(self):
-        for line in self.process.stdout:
-            if line.startswith("= "):
-                self.lines.put(line[2:].strip())
-        self.lines.put(None)
 
-    def answer(self, patience):
-        if self.failed:
-            return None
-        try:
-            line = self.lines.get(timeout=patience)
-        except queue.Empty:
-            line = None
-        if line is None:
-            self.failed = "ended or hangs"
-            self.process.kill()
-        return line
+def make_servers(output, sluice, number, ways):
+    """By way; all shares have the same one."""
+    found, sharing = {}, None
+    for way in ways:
+        name = f"{number}-{'shares' if is_share(way) else ''.join(letter if letter.isalnum() else '-' for letter in way)}"
+        options = [] if way in (NONE, CONTROL) else way.replace("{set}", str(number)).split()
+        if not is_share(way):
+            found[way] = servers.Server(output, sluice, name, options, __file__)
+        else:
+            sharing = found[way] = sharing or servers.Server(output, sluice, name, options, __file__)
+    return found
 
-    def turn(self, seconds):
-        if self.failed:
-            return None
-        try:
-            self.process.stdin.write(f"{seconds}\n")
-            self.process.stdin.flush()
-        except OSError:
-            self.failed = "ended"
-            return None
-        line = self.answer(30)
-        return line and float(line)
 
-    def close(self):
-        try:
-            self.process.stdin.close()
-            self.process.wait(10)
-        except (OSError, subprocess.TimeoutExpired):
-            self.process.kill()
+def limits(way):
+    if not is_share(way):
+        return ()
+    option, value = way.split()
+    return tuple(word for pair in {**SHARES, option: value}.items() for word in pair)
 
 
 def table(values, failures):
@@ -138,42 +119,43 @@ def table(values, failures):
 
 def main(output, sluice, sets, repeats, seconds, limit, ways):
     os.makedirs(output, exist_ok=True)
-    began = time.monotonic()
+    until = time.monotonic() + limit
     every = [NONE, CONTROL, *ways]
     values = {(shape, way): {} for shape in SHAPES for way in every}
     failures = {}
-    round_seconds = len(SHAPES) * len(every) * (seconds + 0.2)
+
+    def job(server, shape, way, number, at, csv):
+        def take(answer):
+            if "ms" not in answer:
+                failures[shape, way] = f"set {number}: {answer.get('error', answer)}"
+                return
+            values[shape, way][at] = answer["ms"]
+            print(f"{shape},{way},{number},{at + 1},{answer['ms']:.4f}", file=csv, flush=True)
+            with open(os.path.join(output, "steps.md"), "w") as file:
+                file.write(table(values, failures))
+
+        return server, limits(way), (shape, seconds), take
+
     with open(os.path.join(output, "steps.csv"), "w") as csv:
         print("shape,way,set,round,ms_per_step", file=csv, flush=True)
         for number in range(1, sets + 1):
-            servers = {(shape, way): Server(output, sluice, shape, way, number) for shape in SHAPES for way in every}
-            for key, server in servers.items():
-                if server.answer(90) is None:
-                    failures[key] = f"set {number} did not start"
-            print(f"set {number}: ready after {time.monotonic() - began:.0f} s", flush=True)
-            for repeat in range(repeats):
-                if time.monotonic() - began + round_seconds > limit:
-                    print(f"set {number}: no time for round {repeat + 1}", flush=True)
-                    break
-                at = repeat + (number - 1) * repeats
-                for shape in SHAPES:
+            by_way = make_servers(output, sluice, number, every)
+            try:
+                servers.start(list(dict.fromkeys(by_way.values())))
+                jobs = []
+                for at in range((number - 1) * repeats, number * repeats):
                     for way in every[at % len(every):] + every[:at % len(every)]:
-                        value = servers[shape, way].turn(seconds)
-                        if value is None:
-                            failures[shape, way] = f"set {number} {servers[shape, way].failed}"
-                        else:
-                            values[shape, way][at] = value
-                            print(f"{shape},{way},{number},{at + 1},{value:.4f}", file=csv, flush=True)
-                with open(os.path.join(output, "steps.md"), "w") as file:
-                    file.write(table(values, failures))
-            for server in servers.values():
-                server.close()
-    print(f"\n{time.monotonic() - began:.0f} s\n{table(values, failures)}", flush=True)
+                        jobs += [job(by_way[way], shape, way, number, at, csv) for shape in SHAPES]
+                servers.work_through(jobs, lambda: time.monotonic() + 2 * seconds < until)
+            finally:
+                for server in by_way.values():
+                    server.close()
+    print(f"\n{limit - (until - time.monotonic()):.0f} s\n{table(values, failures)}", flush=True)
 
 
 if __name__ == "__main__":
-    if len(sys.argv) == 3 and sys.argv[1] == "serve":
-        serve(sys.argv[2])
+    if sys.argv[1:] == ["serve"]:
+        serve()
     elif len(sys.argv) < 8:
         sys.exit(__doc__)
     else:
