@@ -42,7 +42,8 @@ static bool asks_for_compute(const sl_region_limits_t *limits) {
     return asks;
 }
 
-/* With limits on GPU time every call passes the gate; without them none does until the limits change. */
+/* With limits on GPU time every call passes the gate; without them none does until the limits change, also when there were
+ * some before. */
 bool sl_gate_decide(void) {
     if (sl_tenant_attach() != SL_TENANT_ATTACHED) {
         atomic_store(&sl_gate_off_epoch, 1);

@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 
+#include "gate.h"
 #include "gpu.h"
 #include "real.h"
 #include "tenant.h"
@@ -46,6 +47,8 @@ void sl_lane_refresh(sl_lane_gpu_t *gpu) {
     gpu->epoch = epoch;
     gpu->unbound = gpu->permille >= 1000 && !gpu->takes_turns;
     gpu->active = !gpu->unbound || limits->metered || sl_trace_is_wanted();
+    if (!gpu->active)
+        sl_gate_decide(); /* perhaps nobody has to pass any more */
 }
 
 static sl_lane_gpu_t *open_gpu(int number) {
