@@ -9,6 +9,7 @@
 
 #define ENTRIES 8192u
 #define PROBES 32u
+#define MOST_SAMPLES (SL_COST_SAMPLES + 3 * SL_COST_STEP)
 #define LEAST_NANOS 1000u /* nothing keeps a GPU busy for less */
 
 static sl_cost_t entries[ENTRIES];
@@ -37,8 +38,11 @@ void sl_cost_learn(sl_cost_t *cost, uint64_t nanos) {
     else if (samples)
         next = (uint64_t)((int64_t)old + ((int64_t)nanos - (int64_t)old) / (usual ? 8 : 2));
     cost->nanos = next > LEAST_NANOS ? next : LEAST_NANOS;
-    if (samples < SL_COST_SAMPLES)
+    bool same = nanos > old - old / 16 && nanos < old + old / 16;
+    if (samples < SL_COST_SAMPLES || (same && samples < MOST_SAMPLES))
         cost->samples = (uint32_t)samples + 1;
+    else if (!same)
+        cost->samples = SL_COST_SAMPLES;
 }
 
 void sl_cost_forget(void) {

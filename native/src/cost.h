@@ -6,12 +6,13 @@
 #include <stdint.h>
 
 #define SL_COST_SAMPLES 3u /* so many measurements make a cost known */
+#define SL_COST_STEP 4u    /* so many equal ones make it steadier */
 
 typedef struct {
     _Atomic uint64_t key;     /* 0 = free */
     _Atomic uint64_t nanos;   /* 0 = not seen yet */
     _Atomic uint64_t queued_nanos; /* the same from calls that followed others without a gap; 0 = not seen so */
-    _Atomic uint32_t samples; /* how often it was measured */
+    _Atomic uint32_t samples; /* how often it was measured; from SL_COST_SAMPLES on, how often in a row it was the same */
     _Atomic uint32_t pending; /* measurements under way */
 } sl_cost_t;
 
@@ -20,6 +21,12 @@ sl_cost_t *sl_cost_find(uint64_t key);
 /* It was measured by itself. */
 void sl_cost_learn(sl_cost_t *cost, uint64_t nanos);
 void sl_cost_forget(void);
+
+/* From 0 to 3: so many times may what is measured next be put off to twice as far. */
+static inline unsigned sl_cost_steadiness(const sl_cost_t *cost) {
+    uint32_t samples = atomic_load_explicit(&cost->samples, memory_order_relaxed);
+    return samples > SL_COST_SAMPLES ? (samples - SL_COST_SAMPLES) / SL_COST_STEP : 0;
+}
 
 static inline uint64_t sl_cost_mix(uint64_t key, uint64_t more) {
     return (key ^ more) * 0x9e3779b97f4a7c15ull ^ (key >> 29);

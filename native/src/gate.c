@@ -22,7 +22,8 @@
 #define MICRO 1000u
 #define MILLI 1000000u
 #define UNKNOWN_NANOS (50 * MICRO)      /* what a call is taken for until it was measured */
-#define SAMPLE_NANOS (1 * MILLI)         /* while the GPU waits for the host, one call in this much work is measured */
+#define SAMPLE_NANOS (1 * MILLI)         /* while the GPU waits for the host, one call in this much work is measured, or in more if it
+                                          * is always the same */
 #define SAMPLE_EVERY_NANOS (20 * MILLI)  /* and one at least so often, also while it does not */
 #define UNKNOWN_PATIENCE_NANOS (50 * MILLI)
 #define UNBOOKED_NANOS (1 * MILLI)
@@ -104,7 +105,8 @@ static void enter_slowly(sl_gate_pass_t *pass, sl_lane_t *lane, sl_cost_t *cost)
             wait_until_known(lane, cost);
         uint64_t nanos = cost->nanos ? cost->nanos : UNKNOWN_NANOS;
         bool out_of_credit = lane->credit_nanos < (int64_t)nanos;
-        bool sample = out_of_credit && ((gpu->dry && lane->granted_nanos - lane->sampled_nanos > SAMPLE_NANOS) ||
+        uint64_t every = (uint64_t)SAMPLE_NANOS << sl_cost_steadiness(cost);
+        bool sample = out_of_credit && ((gpu->dry && lane->granted_nanos - lane->sampled_nanos > every) ||
                                         sl_os_nanos() - lane->sampled_at_nanos > SAMPLE_EVERY_NANOS);
         bool idled = sl_admit(lane, nanos); /* then the GPU may be slow to start, and the call is no good sample */
         bool learn = (cost->samples < SL_COST_SAMPLES || (sample && !idled)) && sl_admit_can_close(lane);

@@ -209,6 +209,18 @@ static void shouldNotTakeTheHostsTimeForTheKernels(void) {
     CHECK(cost.nanos > KERNEL - KERNEL / 7 && cost.nanos < KERNEL + KERNEL / 7, "known for %llu", (unsigned long long)cost.nanos);
 }
 
+static void shouldMeasureASteadyCallLessOften(void) {
+    sl_cost_t cost = {.key = 1};
+    for (int i = 0; i < 7; i++)
+        sl_cost_learn(&cost, 10000 + 10 * (uint64_t)i);
+    CHECK(sl_cost_steadiness(&cost) == 1);
+    for (int i = 0; i < 100; i++)
+        sl_cost_learn(&cost, 10000);
+    CHECK(sl_cost_steadiness(&cost) == 3 && cost.samples >= SL_COST_SAMPLES);
+    sl_cost_learn(&cost, 12000);
+    CHECK(sl_cost_steadiness(&cost) == 0 && cost.samples >= SL_COST_SAMPLES);
+}
+
 int main(void) {
     real.cuEventCreate = fake_create;
     real.cuEventRecord = fake_record;
@@ -221,5 +233,6 @@ int main(void) {
     RUN(shouldNotMakeUpTwiceForACallThatBecameLonger);
     RUN(shouldLearnHowLateALaunchComesBack);
     RUN(shouldNotTakeTheHostsTimeForTheKernels);
+    RUN(shouldMeasureASteadyCallLessOften);
     return 0;
 }
