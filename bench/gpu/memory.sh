@@ -56,9 +56,9 @@ quota() {
 }
 
 training() {
-    within 90 python3 "$here/training.py" 10 1.5 "$sluice" run --memory 40g -- >"$out/training.log" 2>&1
+    within 100 python3 "$here/steps.py" "$out/training" "$sluice" 2 5 0.5 90 "--memory 40g" >"$out/training.log" 2>&1
     say "training: status $?"
-    sed -n '/repeats, turns/,$p' "$out/training.log" | tee -a "$out/table.txt"
+    tee -a "$out/table.txt" <"$out/training/steps.md"
 }
 
 inside() { # nvidia-smi in a tenant, while another process of it holds 1 GiB; and outside at the same time

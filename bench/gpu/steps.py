@@ -5,7 +5,7 @@ usage: steps.py OUTPUT SLUICE SETS REPEATS SECONDS LIMIT WAY...    a WAY holds o
 
 Two shapes of training, one that waits for the GPU and one that waits for the host, in a process for every WAY and in two without
 Sluice, the second of which tells how much two equal processes differ. Shares of time have one process together, between which
-`sluice set` changes; a quota has its own, because a launch takes 20 ns more where there ever was a share. All are on the same processors
+`sluice set` changes. All are on the same processors
 and work one after the other, in another order each time, for SECONDS each; after REPEATS rounds a fresh set of processes goes on. A value is
 the median of batches of steps. Writes OUTPUT/steps.csv and OUTPUT/steps.md as it goes. Begins nothing after LIMIT seconds.
 """

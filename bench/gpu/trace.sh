@@ -23,13 +23,9 @@ cost() {
 }
 
 training() { # in turns with a process without the library
-    local way
-    for way in "--memory 40g" "--trace $spool/training-{pair}"; do
-        # shellcheck disable=SC2086
-        timeout -k 5 100 python3 "$here/training.py" "${REPEATS:-6}" 1 "$sluice" run $way -- >"$out/training${way%% *}.log" 2>&1
-        say "training, ${way%% *}: status $?"
-        tail -n 4 "$out/training${way%% *}.log" | tee -a "$out/table.txt"
-    done
+    timeout -k 5 130 python3 "$here/steps.py" "$out/training" "$sluice" 2 "${REPEATS:-5}" 0.5 120 "--memory 40g" "--trace $spool/training-{set}" >"$out/training.log" 2>&1
+    say "training: status $?"
+    tee -a "$out/table.txt" <"$out/training/steps.md"
     rm -rf "$spool"/training-*
 }
 

@@ -1,11 +1,7 @@
 package sluice.agent;
 
-import io.netty.buffer.Unpooled;
-import io.netty.channel.ChannelFutureListener;
 import io.netty.channel.ChannelHandlerContext;
-import io.netty.channel.SimpleChannelInboundHandler;
 import io.netty.channel.unix.FileDescriptor;
-import java.nio.charset.StandardCharsets;
 import java.util.regex.Pattern;
 import sluice.region.RegionLayout;
 import sluice.region.SluiceException;
@@ -13,41 +9,21 @@ import sluice.region.SluiceException;
 /// Answers one line of a process: `region LAYOUT LABEL` with `ok TENANT IDENTITY` and the descriptors of its limits and its ledger,
 /// `limits LAYOUT LABEL` with the same and the limits alone, `board UUID` with `ok UUID` and the descriptor of that GPU's board, or any
 /// with `no` and why.
-final class RegistrationHandler extends SimpleChannelInboundHandler<String> {
+final class RegistrationHandler extends OneLineHandler {
     private static final Pattern LABEL = Pattern.compile("[A-Za-z0-9._:/=@+-]{1,63}");
     private static final Pattern UUID = Pattern.compile("[0-9a-f]{32}");
     static final int LINE_BYTES = 200;
-    private static final int REASON_LENGTH = 200;
 
     private final Registrar registrar;
-    private final Peers peers;
-    private final RegisteringPeer peer;
-    private boolean answered;
 
     RegistrationHandler(Registrar registrar, Peers peers, RegisteringPeer peer) {
+        super(peers, peer);
         this.registrar = registrar;
-        this.peers = peers;
-        this.peer = peer;
     }
 
     @Override
-    protected void channelRead0(ChannelHandlerContext context, String line) {
-        if (answered) {
-            return;
-        }
-        answered = true;
-        if (!peers.ask(peer.key(), System.nanoTime())) {
-            refuse(context, "too many requests; wait a while");
-            return;
-        }
-        try {
-            answer(context, line.split(" ", -1));
-        } catch (SluiceException e) {
-            refuse(context, e.getMessage());
-        }
-    }
-
-    private void answer(ChannelHandlerContext context, String[] words) {
+    protected String answer(ChannelHandlerContext context, String line) {
+        String[] words = line.split(" ", -1);
         if (words.length == 2 && words[0].equals("board") && UUID.matcher(words[1]).matches()) {
             HandedBoards.Handed board = registrar.board(peer, words[1]);
             context.write(new FileDescriptor(board.descriptor())).addListener(written -> {
@@ -55,8 +31,7 @@ final class RegistrationHandler extends SimpleChannelInboundHandler<String> {
                     Descriptors.close(board.descriptor());
                 }
             });
-            say(context, "ok " + words[1]);
-            return;
+            return "ok " + words[1] + "\n";
         }
         boolean limitsOnly = words[0].equals("limits");
         if (words.length != 3 || !limitsOnly && !words[0].equals("region") || !LABEL.matcher(words[2]).matches()) {
@@ -72,21 +47,11 @@ final class RegistrationHandler extends SimpleChannelInboundHandler<String> {
             int ledger = Descriptors.open(tenant.ledger());
             context.write(new FileDescriptor(ledger)).addListener(written -> Descriptors.close(ledger));
         }
-        say(context, "ok " + tenant.name() + " " + peer.process().word());
+        return "ok " + tenant.name() + " " + peer.process().word() + "\n";
     }
 
-    private static void refuse(ChannelHandlerContext context, String reason) {
-        String line = reason.replaceAll("[^ -~]", "?");
-        say(context, "no " + (line.length() <= REASON_LENGTH ? line : line.substring(0, REASON_LENGTH)));
-    }
-
-    private static void say(ChannelHandlerContext context, String line) {
-        context.writeAndFlush(Unpooled.copiedBuffer(line + "\n", StandardCharsets.US_ASCII)).addListener(ChannelFutureListener.CLOSE);
-    }
-
-    /// Too long a line, or a client that went away: nobody to tell.
     @Override
-    public void exceptionCaught(ChannelHandlerContext context, Throwable cause) {
-        context.close();
+    protected String refusal(String reason) {
+        return "no " + reason + "\n";
     }
 }
