@@ -99,9 +99,11 @@ bool sl_admit_can_close(const sl_lane_t *lane) {
     return !lane->gpu->unbound || lane->meter.open - lane->meter.oldest < SL_METER_BATCHES - 2;
 }
 
+/* Without the turn the GPU comes to the ends of the batch when it is this process's again. */
 void sl_admit_close(sl_lane_t *lane) {
+    bool has_gpu = !lane->gpu->takes_turns || sl_turn_is_mine(&lane->gpu->board);
     if (lane->meter.is_open)
-        close_batch(lane, NULL, false, sl_os_nanos());
+        close_batch(lane, NULL, false, has_gpu ? sl_os_nanos() : 0);
 }
 
 void sl_admit_submitted(sl_lane_t *lane, sl_cost_t *cost, bool alone, uint64_t submitted_nanos) {
@@ -128,7 +130,7 @@ void sl_admit_settle(sl_lane_t *lane) {
         atomic_fetch_add_explicit(&gpu->share->used_nanos, reading.nanos, memory_order_relaxed);
         atomic_fetch_add_explicit(&gpu->share->submitted_calls, reading.calls, memory_order_relaxed);
         sl_trace_batch(gpu->gpu, reading.began_nanos, reading.ended_nanos, reading.calls, reading.nanos, reading.doubt_nanos);
-        if (reading.calls > 1)
+        if (reading.calls > 1 && reading.certain)
             gpu->dry = reading.dry;
         lane->busy_nanos += reading.nanos - reading.charged_nanos;
         if (reading.last)

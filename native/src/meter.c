@@ -26,6 +26,7 @@
 #define DRY_NANOS 50000.0   /* a GPU that has no more than this to do will wait for the host */
 #define RECORD_NANOS 2000u  /* to record an event takes the host so long */
 #define DRIFT 50000u        /* one part in so many the clocks of GPU and host run apart, at most */
+#define TAIL_DRIFT 1000u    /* as DRIFT, with a wide margin: what is taken for work has to be paid */
 #define BEHIND_NANOS 10000.0 /* an event that the GPU passes so long after it was recorded lay behind other work */
 #define LATE_NANOS 40000u   /* a host that took this long around a call spoils its measurement */
 
@@ -197,7 +198,7 @@ uint64_t sl_meter_close(sl_meter_t *meter, uint64_t predicted_nanos, unsigned ca
         batch->full = batch->full && !span->fresh && !is_done(span->start);
     }
     batch->closed_nanos = submitted_nanos;
-    batch->late_nanos = sl_os_nanos() - submitted_nanos;
+    batch->late_nanos = submitted_nanos ? sl_os_nanos() - submitted_nanos : 0;
     if (only && (batch->count != 1 || batch->blurred)) {
         atomic_fetch_sub(&only->pending, 1);
         only = NULL;
@@ -285,9 +286,13 @@ static void move_origin(sl_meter_t *meter, const sl_meter_batch_t *batch) {
         }
 }
 
-/* What the GPU did after all of the batch was submitted was work without a gap. */
+/* What the GPU did after all of the batch was submitted was work without a gap. Over a long time the clocks of GPU and host run
+ * apart, and nobody can tell for a batch that was closed while the GPU was somebody else's. */
 static double tail(const sl_meter_t *meter, const sl_meter_batch_t *batch) {
-    return meter->host_nanos > 0 ? meter->covered_nanos + meter->host_nanos - (double)batch->closed_nanos : 0;
+    if (meter->host_nanos <= 0 || !batch->closed_nanos)
+        return 0;
+    double since = (double)batch->closed_nanos - (double)meter->aligned_nanos;
+    return meter->covered_nanos + meter->host_nanos - (double)batch->closed_nanos - (since > 0 ? since : -since) / TAIL_DRIFT;
 }
 
 /* The GPU had more to do after the last submission than all of the batch was known to take: its calls take longer now, and
@@ -320,7 +325,7 @@ static void align(sl_meter_t *meter, const sl_meter_batch_t *batch) {
             meter->host_nanos = (double)span->idle_nanos - meter->origin_nanos - elapsed(meter->origin, span->start);
             meter->earliest_nanos = meter->host_nanos - RECORD_NANOS;
             meter->latest_nanos = meter->host_nanos + RECORD_NANOS;
-            meter->bounded_nanos = span->idle_nanos;
+            meter->bounded_nanos = meter->aligned_nanos = span->idle_nanos;
             return;
         }
     }
@@ -444,6 +449,7 @@ bool sl_meter_settle(sl_meter_t *meter, sl_meter_reading_t *reading) {
     seen.calls = batch->calls;
     seen.last = meter->oldest + 1 == meter->open;
     seen.dry = !batch->full && tail(meter, batch) < DRY_NANOS;
+    seen.certain = batch->closed_nanos != 0;
     *reading = seen;
     for (unsigned i = 0; i < batch->count; i++) {
         give_back(meter, batch->spans[i].start);

@@ -46,7 +46,7 @@ typedef struct {
     uint64_t predicted_nanos; /* sum of what its calls were known to take */
     uint64_t charged_nanos;   /* what was charged for it when it was closed */
     uint64_t opened_nanos;    /* when, on the host */
-    uint64_t closed_nanos;    /* when all of it was submitted, on the host */
+    uint64_t closed_nanos;    /* when all of it was submitted, on the host; 0 = the GPU was another's when its ends were recorded */
     uint64_t late_nanos;      /* how long after that its ends were recorded */
     sl_cost_t *only; /* the batch is this one call: teaches what it costs */
     bool prompt;     /* it was closed right after its last call, not some time later */
@@ -67,6 +67,7 @@ typedef struct {
     double origin_nanos;
     double covered_nanos;      /* up to here GPU time was charged */
     double host_nanos;         /* the host's time at 0 of the time line, as the last start on an idle stream told; 0 = none did */
+    uint64_t aligned_nanos;    /* when it told so, on the host */
     double earliest_nanos, latest_nanos; /* as host_nanos, and certain: only tells when batches were done */
     uint64_t bounded_nanos;    /* when that was last known */
     uint64_t unsettled_nanos;  /* charged for all closed batches that the GPU has not finished */
@@ -86,6 +87,7 @@ typedef struct {
     uint64_t doubt_nanos;   /* how far that may be off */
     bool last;              /* no closed batch is left */
     bool dry;               /* the GPU was done with all but the last of it before it was closed: it waits for the host */
+    bool certain;           /* dry could be told */
 } sl_meter_reading_t;
 
 /* All with the gate's lock held and the context current. */
@@ -100,8 +102,8 @@ bool sl_meter_open(sl_meter_t *meter, const sl_meter_stream_t *stream, bool idle
 /* Right after a submission: notes the host's gap after a fresh start. A call that blocks has done its work: then the time
  * that it took was no gap. */
 void sl_meter_submitted(sl_meter_t *meter, const sl_meter_stream_t *stream, bool blocks, uint64_t now);
-/* Ends the open batch, whose calls are known to take so long and were all submitted by then. Gives the GPU time to charge
- * for it now. */
+/* Ends the open batch, whose calls are known to take so long and were all submitted by then; by 0: some time ago, and the GPU is
+ * another's now. Gives the GPU time to charge for it now. */
 uint64_t sl_meter_close(sl_meter_t *meter, uint64_t predicted_nanos, unsigned calls, sl_cost_t *only, bool prompt, uint64_t submitted_nanos);
 /* GPU time that calls of this sum are likely to take. */
 uint64_t sl_meter_expect(const sl_meter_t *meter, uint64_t predicted_nanos);

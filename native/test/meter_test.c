@@ -13,6 +13,7 @@ static uint64_t ended[64];        /* when the GPU passed an event, by its number
 static unsigned made;
 static unsigned interrupt_micros; /* the host is interrupted this long after it recorded an event */
 static bool all_done;
+static double speed = 1;          /* of the GPU's clock */
 static uint64_t unseen_nanos;     /* so long the host does not see that an event was passed */
 static sl_meter_t meter;
 
@@ -44,7 +45,7 @@ static CUresult fake_query(CUevent event) {
 }
 
 static CUresult fake_elapsed(float *millis, CUevent from, CUevent to) {
-    *millis = (float)((double)(int64_t)(ended[number(to)] - ended[number(from)]) / 1e6);
+    *millis = (float)(speed * (double)(int64_t)(ended[number(to)] - ended[number(from)]) / 1e6);
     return CUDA_SUCCESS;
 }
 
@@ -60,15 +61,19 @@ static void launch(uint64_t nanos) {
 }
 
 /* Ends the batch, lets the GPU do it all and gives what was read, in milliseconds. */
-static double reading(uint64_t predicted_nanos, unsigned calls) {
+static double reading_of(uint64_t predicted_nanos, unsigned calls, uint64_t submitted_nanos) {
     sl_meter_reading_t read;
-    sl_meter_close(&meter, predicted_nanos, calls, NULL, false, sl_os_nanos());
+    sl_meter_close(&meter, predicted_nanos, calls, NULL, false, submitted_nanos);
     all_done = true;
     CHECK(sl_meter_settle(&meter, &read));
-    CHECK(read.calls == calls && read.last);
+    CHECK(read.calls == calls && read.last && read.certain == (submitted_nanos != 0));
     all_done = false;
     free_nanos = 0;
     return (double)read.nanos / 1e6;
+}
+
+static double reading(uint64_t predicted_nanos, unsigned calls) {
+    return reading_of(predicted_nanos, calls, sl_os_nanos());
 }
 
 static void begin(void) {
@@ -108,6 +113,27 @@ static void shouldChargeTheSpanWhenCallsTakeLongerThanKnown(void) {
     double read = reading(MILLI / 50, 2);
     CHECK(read > 195, "read %.2f ms", read);
     CHECK(sl_meter_expect(&meter, MILLI) > 10 * MILLI, "the next calls are still taken for short");
+}
+
+/* The batch stayed open while the host had nothing to do, and the GPU's clock is a little faster than the host's. */
+static void shouldNotChargeForTheDriftOfClocks(void) {
+    begin();
+    speed = 1.0005;
+    launch(MILLI);
+    usleep(300000);
+    double read = reading(MILLI / 50, 2);
+    speed = 1;
+    CHECK(read < 1, "read %.2f ms", read);
+}
+
+/* The end of a batch is recorded when another has the GPU, so it is passed only when that one is done. */
+static void shouldNotChargeForAnothersTurn(void) {
+    begin();
+    launch(MILLI);
+    usleep(50000);
+    free_nanos = sl_os_nanos() + 40 * MILLI;
+    double read = reading_of(MILLI, 1, 0);
+    CHECK(about(1, read), "read %.2f ms", read);
 }
 
 /* When the host was interrupted as it recorded an event, nobody knows when the GPU passed it. */
@@ -229,6 +255,8 @@ int main(void) {
     RUN(shouldReadASingleCall);
     RUN(shouldNotChargeForWaiting);
     RUN(shouldChargeTheSpanWhenCallsTakeLongerThanKnown);
+    RUN(shouldNotChargeForTheDriftOfClocks);
+    RUN(shouldNotChargeForAnothersTurn);
     RUN(shouldNotTrustAnEventWhoseRecordingWasInterrupted);
     RUN(shouldNotMakeUpTwiceForACallThatBecameLonger);
     RUN(shouldLearnHowLateALaunchComesBack);
