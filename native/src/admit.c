@@ -26,8 +26,8 @@
 #define FLIGHT_NANOS (5 * MILLI)          /* predicted work under way, at most */
 #define FLIGHT_CALLS 256u                 /* calls under way, at most: each may take longer than it ever did */
 #define FLIGHT_CAPPED_CALLS 64u           /* the same under a cap */
-#define FLIGHT_BELOW_NANOS (100 * MICRO)  /* the same for a tenant that must let another go first */
-#define REST_BELOW_NANOS (20 * MICRO)     /* and of that so much is left when more may follow */
+#define BELOW_NANOS (700 * MICRO)         /* the same for a tenant that must let another go first, with what comes next */
+#define REST_BELOW_NANOS (20 * MICRO)     /* what takes longer than that follows when so much is left */
 #define PATIENCE_NANOS (100 * MILLI)      /* with work that should have ended */
 #define LOOK_NANOS (50 * MILLI)           /* how often one who waits reads the limits */
 #define SPIN_NANOS (60 * MICRO)           /* a sleep ends this much late */
@@ -335,8 +335,8 @@ static uint64_t chunk_of(const sl_lane_t *lane, uint64_t now) {
     uint64_t quarter = (uint64_t)WINDOW_NANOS * gpu->permille / 4000;
     if (quarter < chunk)
         chunk = quarter > 50 * MICRO ? quarter : 50 * MICRO;
-    if (gpu->has_superior && chunk > FLIGHT_BELOW_NANOS)
-        chunk = FLIGHT_BELOW_NANOS;
+    if (gpu->has_superior && chunk > BELOW_NANOS / 4)
+        chunk = BELOW_NANOS / 4;
     if (gpu->takes_turns && sl_turn_is_wanted(&gpu->board, now) && chunk > 200 * MICRO)
         chunk = 200 * MICRO;
     uint64_t calls = (gpu->dry ? FLIGHT_CALLS : most_calls(gpu) / 2) * (lane->mean_nanos + 1);
@@ -359,15 +359,28 @@ static void grant(sl_lane_t *lane, uint64_t nanos, uint64_t now) {
     sl_admit_publish(lane, now);
 }
 
+/* How much may be under way when a call that takes so long follows, and how much is left after a wait for that. Who must let another
+ * go first may not keep that one waiting for long; but a host that is never ahead of the GPU makes it idle. */
+static void bounds_of(const sl_lane_t *lane, uint64_t nanos, uint64_t now, uint64_t *most, uint64_t *rest) {
+    *most = FLIGHT_NANOS;
+    *rest = FLIGHT_NANOS / 2;
+    if (!lane->gpu->has_superior)
+        return;
+    uint64_t chunk = chunk_of(lane, now), need = nanos > chunk ? nanos : chunk;
+    *most = need + REST_BELOW_NANOS < BELOW_NANOS ? BELOW_NANOS - need : REST_BELOW_NANOS;
+    *rest = *most > BELOW_NANOS / 2 ? BELOW_NANOS / 2 : *most;
+}
+
 /* A turn may end while this waits, so it comes before the turn is looked at. True when it waited. */
-static bool wait_for_room(sl_lane_t *lane, uint64_t now) {
-    uint64_t most = lane->gpu->has_superior ? FLIGHT_BELOW_NANOS : FLIGHT_NANOS;
+static bool wait_for_room(sl_lane_t *lane, uint64_t nanos, uint64_t now) {
+    uint64_t most, rest;
     unsigned calls = most_calls(lane->gpu);
     if (lane->gpu->unbound)
         return false;
+    bounds_of(lane, nanos, now, &most, &rest);
     bool much = is_too_much(lane, most, calls, now), many = lane->meter.open - lane->meter.oldest >= SL_METER_BATCHES - 2;
     if (much)
-        drain_to(lane, lane->gpu->has_superior ? REST_BELOW_NANOS : most / 2, calls / 2, SL_TRACE_REASON_FLIGHT);
+        drain_to(lane, rest, calls / 2, SL_TRACE_REASON_FLIGHT);
     if (many)
         drain_to(lane, 0, 0, SL_TRACE_REASON_FLIGHT);
     if (much || many) {
@@ -385,7 +398,7 @@ bool sl_admit(sl_lane_t *lane, uint64_t nanos) {
         sl_admit_close(lane);
     uint64_t now = sl_os_nanos();
     look_around(gpu, now);
-    bool waited = wait_for_room(lane, now);
+    bool waited = wait_for_room(lane, nanos, now);
     do {
         now = waited ? sl_os_nanos() : now;
         if (gpu->epoch != sl_tenant.region.limits->epoch)

@@ -1,7 +1,7 @@
 /* gate: the place where a call that puts work on the GPU waits until it may go.
  *
  * The fast path of a call whose cost is known, on a stream that the open batch has already, with credit left, is a few loads
- * and one atomic subtraction. Everything else is slow and takes the lock of the GPU. The first calls of each kind, and one
+ * and, now and then, an atomic subtraction. Everything else is slow and takes the lock of the GPU. The first calls of each kind, and one
  * of each chunk of credit while the GPU waits for the host, are measured by themselves; now and then also one while it does not. */
 #define _GNU_SOURCE
 #include "gate.h"
@@ -26,7 +26,6 @@
                                           * is always the same */
 #define SAMPLE_EVERY_NANOS (20 * MILLI)  /* and one at least so often, also while it does not */
 #define UNKNOWN_PATIENCE_NANOS (50 * MILLI)
-#define UNBOOKED_NANOS (1 * MILLI)
 #define TOLD_NANOS (200 * MICRO)         /* a trace need not know sooner of what the GPU has done */
 
 enum { CAPTURE_RELAXED = 2 };
@@ -169,65 +168,81 @@ static void begin_hold(sl_gate_pass_t *pass, sl_lane_t *lane) {
     errno = saved;
 }
 
-/* While GPU time is only measured, as for a trace, a thread that goes on using one stream needs nothing of others: what it
- * submits it notes by itself, and books it when it next looks closely. */
+/* Credit that a thread has taken for what it does next on the same stream: it spends that without asking anybody, and gives
+ * the rest back when it has to look closely again. */
 static __thread __attribute__((tls_model("initial-exec"))) struct {
-    sl_lane_t *lane; /* NULL: there is nothing to go on with */
+    sl_lane_t *lane; /* NULL: there is nothing in it */
     CUstream stream;
-    int default_stream;
+    int64_t nanos;
     unsigned batch, calls, gone;
     uint32_t epoch;
-    uint64_t nanos;
-} unbooked;
+    int default_stream;
+} pocket;
 SL_HOT_DATA static _Atomic unsigned gone; /* streams and contexts, whose handles may come back */
 
-static void book(void) {
-    sl_lane_t *lane = unbooked.lane;
-    unbooked.lane = NULL;
-    if (!lane || !unbooked.calls)
+static void empty_pocket(void) {
+    sl_lane_t *lane = pocket.lane;
+    pocket.lane = NULL;
+    if (!lane)
         return;
-    atomic_fetch_sub(&lane->credit_nanos, (int64_t)unbooked.nanos);
-    atomic_fetch_add_explicit(&lane->calls, unbooked.calls, memory_order_relaxed);
+    if (pocket.nanos)
+        atomic_fetch_add(&lane->credit_nanos, pocket.nanos);
+    if (pocket.calls)
+        atomic_fetch_add_explicit(&lane->calls, pocket.calls, memory_order_relaxed);
 }
 
-static void go_on_unbooked(sl_lane_t *lane, CUstream handle, int default_stream) {
-    unbooked.lane = lane;
-    unbooked.stream = handle;
-    unbooked.default_stream = default_stream;
-    unbooked.batch = atomic_load_explicit(&lane->batch, memory_order_relaxed);
-    unbooked.epoch = lane->gpu->epoch;
-    unbooked.gone = atomic_load_explicit(&gone, memory_order_relaxed);
-    unbooked.calls = 0;
-    unbooked.nanos = 0;
+static void fill_pocket(sl_lane_t *lane, CUstream handle, int default_stream, int64_t nanos) {
+    pocket.lane = lane;
+    pocket.stream = handle;
+    pocket.default_stream = default_stream;
+    pocket.batch = atomic_load_explicit(&lane->batch, memory_order_relaxed);
+    pocket.epoch = lane->gpu->epoch;
+    pocket.gone = atomic_load_explicit(&gone, memory_order_relaxed);
+    pocket.calls = 0;
+    pocket.nanos = nanos;
 }
 
 /* The default streams are others in each context. */
-static inline bool may_go_on(CUstream handle, int default_stream) {
-    if (!unbooked.lane || handle != unbooked.stream || default_stream != unbooked.default_stream || unbooked.nanos > UNBOOKED_NANOS)
+static inline bool may_spend(CUstream handle, int default_stream) {
+    if (!pocket.lane || handle != pocket.stream || default_stream != pocket.default_stream)
         return false;
     const _Atomic uint32_t *epoch = atomic_load_explicit(&sl_gate_epoch, memory_order_relaxed);
-    if (atomic_load_explicit(&unbooked.lane->batch, memory_order_relaxed) != unbooked.batch ||
-        atomic_load_explicit(epoch, memory_order_relaxed) != unbooked.epoch ||
-        atomic_load_explicit(&gone, memory_order_relaxed) != unbooked.gone ||
-        atomic_load_explicit(&sl_meter_open_captures, memory_order_relaxed) > 0)
+    if (atomic_load_explicit(&pocket.lane->batch, memory_order_relaxed) != pocket.batch ||
+        atomic_load_explicit(epoch, memory_order_relaxed) != pocket.epoch ||
+        atomic_load_explicit(&gone, memory_order_relaxed) != pocket.gone ||
+        atomic_load_explicit(&sl_meter_open_captures, memory_order_relaxed) > 0 || !has_turn(pocket.lane->gpu))
         return false;
-    return (uintptr_t)handle > 2 || sl_lane_current() == unbooked.lane;
+    return (uintptr_t)handle > 2 || sl_lane_current() == pocket.lane;
+}
+
+/* Takes a part of what is left, but no less than the call needs. False: that is not there. Under culocker's windows every call is
+ * looked at. */
+static bool take(sl_lane_t *lane, CUstream handle, int default_stream, int64_t nanos) {
+    int64_t part = lane->gpu->has_windows ? 0 : atomic_load_explicit(&lane->credit_nanos, memory_order_relaxed) / 4;
+    int64_t taken = part > nanos ? part : nanos;
+    if (atomic_fetch_sub_explicit(&lane->credit_nanos, taken, memory_order_relaxed) < taken) {
+        atomic_fetch_add_explicit(&lane->credit_nanos, taken, memory_order_relaxed);
+        return false;
+    }
+    atomic_fetch_add_explicit(&lane->calls, 1, memory_order_relaxed);
+    if (taken > nanos)
+        fill_pocket(lane, handle, default_stream, taken - nanos);
+    return true;
 }
 
 static void enter(sl_gate_pass_t *pass, CUstream handle, int default_stream, uint64_t key) {
     pass->lane = NULL;
     pass->alone = false;
     pass->hold = NULL;
-    if (may_go_on(handle, default_stream)) {
-        sl_cost_t *cost = sl_cost_find(key);
-        uint64_t nanos = atomic_load_explicit(&cost->nanos, memory_order_relaxed);
-        if (nanos && cost->samples >= SL_COST_SAMPLES) {
-            unbooked.nanos += nanos;
-            unbooked.calls++;
-            return;
-        }
+    sl_cost_t *cost = sl_cost_find(key);
+    int64_t nanos = (int64_t)atomic_load_explicit(&cost->nanos, memory_order_relaxed);
+    bool known = nanos && cost->samples >= SL_COST_SAMPLES;
+    if (known && nanos <= pocket.nanos && may_spend(handle, default_stream)) {
+        pocket.nanos -= nanos;
+        pocket.calls++;
+        return;
     }
-    book();
+    empty_pocket();
     sl_lane_t *lane = sl_lane_current();
     if (!lane)
         return;
@@ -241,19 +256,10 @@ static void enter(sl_gate_pass_t *pass, CUstream handle, int default_stream, uin
         return;
     if (SL_UNLIKELY(gpu->has_windows))
         begin_hold(pass, lane);
-    sl_cost_t *cost = sl_cost_find(key);
-    int64_t nanos = (int64_t)atomic_load_explicit(&cost->nanos, memory_order_relaxed);
     bool member = atomic_load_explicit(sl_lane_place(lane, pass->stream.key), memory_order_relaxed) ==
                   sl_lane_member(lane, pass->stream.key);
-    if (nanos && member && !stale && cost->samples >= SL_COST_SAMPLES && has_turn(gpu)) {
-        if (atomic_fetch_sub_explicit(&lane->credit_nanos, nanos, memory_order_relaxed) >= nanos) {
-            atomic_fetch_add_explicit(&lane->calls, 1, memory_order_relaxed);
-            if (gpu->unbound)
-                go_on_unbooked(lane, handle, default_stream);
-            return;
-        }
-        atomic_fetch_add_explicit(&lane->credit_nanos, nanos, memory_order_relaxed);
-    }
+    if (known && member && !stale && has_turn(gpu) && take(lane, handle, default_stream, nanos))
+        return;
     enter_slowly(pass, lane, cost);
 }
 
@@ -297,10 +303,10 @@ static bool is_contended(sl_lane_t *lane) {
 }
 
 void sl_gate_before_wait(void) {
-    book();
     sl_lane_t *lane = sl_gate_is_on() ? sl_lane_current() : NULL;
     if (!is_contended(lane) && !is_to_be_told(lane))
         return;
+    empty_pocket();
     CUstreamCaptureMode mode = relax();
     pthread_mutex_lock(&lane->gpu->lock);
     sl_admit_close(lane);
@@ -365,7 +371,7 @@ void sl_gate_leave_context(CUcontext context) {
 }
 
 void sl_gate_forget(void) {
-    unbooked.lane = NULL;
+    pocket.lane = NULL;
     sl_lane_forget();
     sl_hold_forget();
     sl_cost_forget();

@@ -251,14 +251,16 @@ static void bury_dead(const sl_board_t *board) {
     }
 }
 
-/* When the holder counts as idle: some time after its work, or if it has not begun, after its turn began. */
+/* When the holder counts as idle: some time after its work, or if it has not begun, after its turn began. A higher priority does not
+ * wait for it to come back. */
 static uint64_t idle_from(const sl_board_t *board, uint64_t word) {
     const sl_board_turn_t *turn = board->turn;
     unsigned holder = (unsigned)(word & 0xff) - 1;
     if (holder >= SL_BOARD_TENANT_COUNT)
         return 0;
     uint64_t busy = busy_until(board, holder), began = turn->ready == word ? turn->began_nanos : 0;
-    return busy >= began ? busy + GRACE_NANOS : began + ACCEPT_NANOS;
+    bool below = board->tenants[holder].priority < board->tenants[board->tenant].priority;
+    return busy >= began ? busy + (below ? 0 : GRACE_NANOS) : began + ACCEPT_NANOS;
 }
 
 /* One look; true when the turn is ours now. */
