@@ -36,6 +36,7 @@
 #define SHARER_NANOS (50 * MILLI)         /* who was not at the gate for this long does not want the GPU */
 #define TOLD_NANOS (100 * MILLI)          /* so often a trace hears of a turn that lasts */
 #define OVERDUE_NANOS (1 * MILLI)
+#define CERTAIN_NANOS (50 * MICRO)        /* when the GPU ended a batch is known well enough */
 #define BELIEVED_NANOS (1000 * MILLI)     /* so long what is under way counts as work */
 
 static void pause_until(uint64_t until) {
@@ -122,6 +123,17 @@ void sl_admit_submitted(sl_lane_t *lane, sl_cost_t *cost, bool alone, uint64_t s
         close_batch(lane, alone ? cost : NULL, true, submitted_nanos);
 }
 
+/* When the GPU will have done what is left: after what it has just done, or after it was given more. */
+static void see_busy(sl_lane_t *lane, const sl_meter_reading_t *reading) {
+    uint64_t next = lane->meter.batches[lane->meter.oldest % SL_METER_BATCHES].opened_nanos;
+    if (reading->last)
+        lane->busy_nanos = 0;
+    else if (reading->doubt_nanos < CERTAIN_NANOS)
+        lane->busy_nanos = (reading->ended_nanos > next ? reading->ended_nanos : next) + lane->meter.unsettled_nanos;
+    else
+        lane->busy_nanos += reading->nanos - reading->charged_nanos;
+}
+
 void sl_admit_settle(sl_lane_t *lane) {
     sl_lane_gpu_t *gpu = lane->gpu;
     sl_meter_reading_t reading;
@@ -132,9 +144,7 @@ void sl_admit_settle(sl_lane_t *lane) {
         sl_trace_batch(gpu->gpu, reading.began_nanos, reading.ended_nanos, reading.calls, reading.nanos, reading.doubt_nanos);
         if (reading.calls > 1 && reading.certain)
             gpu->dry = reading.dry;
-        lane->busy_nanos += reading.nanos - reading.charged_nanos;
-        if (reading.last)
-            lane->busy_nanos = 0;
+        see_busy(lane, &reading);
     }
 }
 
@@ -270,9 +280,11 @@ static void wait_for_turn(sl_lane_t *lane) {
     bool mine = sl_turn_wait(&board, since, LOOK_NANOS);
     sl_nvtx_pop();
     pthread_mutex_lock(&gpu->lock);
-    if (mine)
-        gpu->turn_wanted_nanos = 0;
     sl_admit_settle(lane);
+    if (mine) {
+        gpu->turn_wanted_nanos = 0;
+        lane->busy_nanos = sl_os_nanos() + SL_TURN_SWITCH_NANOS;
+    }
     atomic_fetch_add_explicit(&gpu->share->turn_waits, 1, memory_order_relaxed);
     atomic_fetch_add_explicit(&gpu->share->turn_waited_nanos, sl_os_nanos() - now, memory_order_relaxed);
     sl_trace_wait(turn_reason(), begin, gpu->gpu);

@@ -218,7 +218,7 @@ static inline bool may_spend(CUstream handle, int default_stream) {
 /* Takes a part of what is left, but no less than the call needs. False: that is not there. Under culocker's windows every call is
  * looked at. */
 static bool take(sl_lane_t *lane, CUstream handle, int default_stream, int64_t nanos) {
-    int64_t part = lane->gpu->has_windows ? 0 : atomic_load_explicit(&lane->credit_nanos, memory_order_relaxed) / 4;
+    int64_t part = lane->gpu->has_windows ? 0 : atomic_load_explicit(&lane->credit_nanos, memory_order_relaxed) / 2;
     int64_t taken = part > nanos ? part : nanos;
     if (atomic_fetch_sub_explicit(&lane->credit_nanos, taken, memory_order_relaxed) < taken) {
         atomic_fetch_add_explicit(&lane->credit_nanos, taken, memory_order_relaxed);

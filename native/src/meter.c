@@ -237,6 +237,17 @@ typedef struct {
     double begin, end;
 } interval_t;
 
+/* Asks the driver when the GPU passed the events of a batch that it has done. There is no end without a start. */
+static void locate(const sl_meter_t *meter, sl_meter_batch_t *batch) {
+    for (unsigned i = 0; i < batch->count; i++) {
+        sl_meter_span_t *span = &batch->spans[i];
+        if (span->start)
+            span->start_at = meter->origin_nanos + elapsed(meter->origin, span->start);
+        if (span->end)
+            span->end_at = span->start_at + elapsed(span->start, span->end);
+    }
+}
+
 static double later(double one, double other) {
     return one > other ? one : other;
 }
@@ -248,7 +259,7 @@ static unsigned place(const sl_meter_t *meter, const sl_meter_batch_t *batch, in
         const sl_meter_span_t *span = &batch->spans[i];
         if (!span->start || !span->end)
             continue;
-        double at = meter->origin_nanos + elapsed(meter->origin, span->start), length = elapsed(span->start, span->end);
+        double at = span->start_at, length = span->end_at - at;
         double lead = span->fresh ? (double)span->gap_nanos + FRESH_NANOS - meter->skew_nanos : QUEUED_NANOS;
         interval_t interval = {at + (lead < length ? later(lead, 0) : length), at + length};
         unsigned k = count++;
@@ -278,10 +289,9 @@ static double cover(sl_meter_t *meter, const sl_meter_batch_t *batch) {
 static void move_origin(sl_meter_t *meter, const sl_meter_batch_t *batch) {
     for (unsigned i = 0; i < batch->count; i++)
         if (batch->spans[i].end) {
-            double nanos = meter->origin_nanos + elapsed(meter->origin, batch->spans[i].end);
             give_back(meter, meter->origin);
             meter->origin = keep(batch->spans[i].end);
-            meter->origin_nanos = nanos;
+            meter->origin_nanos = batch->spans[i].end_at;
             return;
         }
 }
@@ -322,7 +332,7 @@ static void align(sl_meter_t *meter, const sl_meter_batch_t *batch) {
     for (unsigned i = 0; i < batch->count; i++) {
         const sl_meter_span_t *span = &batch->spans[i];
         if (span->fresh && span->start && span->start->recorded_nanos == span->idle_nanos && !span->start->interrupted) {
-            meter->host_nanos = (double)span->idle_nanos - meter->origin_nanos - elapsed(meter->origin, span->start);
+            meter->host_nanos = (double)span->idle_nanos - span->start_at;
             meter->earliest_nanos = meter->host_nanos - RECORD_NANOS;
             meter->latest_nanos = meter->host_nanos + RECORD_NANOS;
             meter->bounded_nanos = meter->aligned_nanos = span->idle_nanos;
@@ -380,8 +390,8 @@ static void show(sl_meter_t *meter, const sl_meter_batch_t *batch, uint64_t now,
         const sl_meter_span_t *span = &batch->spans[i];
         if (!span->start || !span->end)
             continue;
-        bound(meter, span->start, meter->origin_nanos + elapsed(meter->origin, span->start), now);
-        bound(meter, span->end, meter->origin_nanos + elapsed(meter->origin, span->end), now);
+        bound(meter, span->start, span->start_at, now);
+        bound(meter, span->end, span->end_at, now);
     }
     for (unsigned i = 0; i < count; i++)
         last = intervals[i].end > last ? intervals[i].end : last;
@@ -393,7 +403,7 @@ static void show(sl_meter_t *meter, const sl_meter_batch_t *batch, uint64_t now,
 /* A start that the GPU had not reached when the call came back lay behind other work, or it was only just recorded: then nobody
  * knows how much of the host's time the span holds. */
 static bool lies_behind(const sl_meter_t *meter, const sl_meter_span_t *span) {
-    double passed = meter->origin_nanos + elapsed(meter->origin, span->start) + meter->earliest_nanos;
+    double passed = span->start_at + meter->earliest_nanos;
     return !span->fresh && passed > (double)span->start->recorded_nanos + BEHIND_NANOS;
 }
 
@@ -426,6 +436,7 @@ bool sl_meter_settle(sl_meter_t *meter, sl_meter_reading_t *reading) {
         return false;
     for (unsigned i = 0; i < batch->count && !meter->origin; i++)
         meter->origin = keep(batch->spans[i].start);
+    locate(meter, batch);
     align(meter, batch);
     interval_t whole[SL_METER_STREAMS];
     double alone = batch->only && place(meter, batch, whole) == 1 ? whole[0].end - whole[0].begin : 0;

@@ -37,6 +37,7 @@ typedef struct {
     uint64_t opened_nanos;         /* when, on the host; 0 = the first submission after it was seen */
     uint64_t gap_nanos;            /* how long the GPU waited for that submission */
     uint64_t idle_nanos;           /* since when, on the host */
+    double start_at, end_at;       /* when the GPU passed them, on the context's time line; only while the batch is settled */
 } sl_meter_span_t;
 
 typedef struct {

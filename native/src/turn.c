@@ -20,8 +20,7 @@
 
 #define MICRO 1000u
 #define MILLI 1000000u
-#define GRACE_NANOS (200 * MICRO)     /* an idle holder may come back: to hand over costs the GPU 150 us on an H200 */
-#define SWITCH_NANOS (150 * MICRO)    /* what the GPU needs to change from one process to another, no part of a turn */
+#define GRACE_NANOS (200 * MICRO)     /* an idle holder may come back: to hand over costs the GPU time too */
 #define ACCEPT_NANOS (2 * MILLI)      /* how long one who got the turn may take to wake up */
 #define WANTED_NANOS (10 * MILLI)     /* how long a wish counts */
 #define LOOK_NANOS (2 * MILLI)        /* how often one who waits looks without being woken */
@@ -184,7 +183,7 @@ static bool pass_on(const sl_board_t *board, uint64_t word, waiters_t *waiters, 
     }
     begin_round(board, &board->tenants[next], next + 1);
     turn->began_nanos = now;
-    turn->ends_nanos = now + length + (next == past.holder ? 0 : SWITCH_NANOS);
+    turn->ends_nanos = now + length + (next == past.holder ? 0 : SL_TURN_SWITCH_NANOS);
     atomic_store_explicit(&turn->ready, given, memory_order_release);
     if (next != past.holder && past.holder != NOBODY)
         atomic_fetch_add(seized ? &turn->seized : &turn->hand_overs, 1);

@@ -8,7 +8,7 @@
 #include "turn.h"
 
 #define MILLI 1000000ull
-#define SWITCH (150 * 1000ull)
+#define SWITCH SL_TURN_SWITCH_NANOS
 
 #define CHECK_EQUAL(found, expected) \
     CHECK((found) == (expected), "%lld instead of %lld", (long long)(found), (long long)(expected))
