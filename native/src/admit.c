@@ -25,8 +25,10 @@
 #define BATCH_NANOS (400 * MICRO)         /* a batch is closed when it is this long */
 #define FLIGHT_NANOS (5 * MILLI)          /* predicted work under way, at most */
 #define FLIGHT_CALLS 256u                 /* calls under way, at most: each may take longer than it ever did */
+#define FLIGHT_DRY_CALLS 1024u            /* the same while the GPU waits for the host */
 #define FLIGHT_CAPPED_CALLS 64u           /* the same under a cap */
-#define BELOW_NANOS (700 * MICRO)         /* the same for a tenant that must let another go first, with what comes next */
+#define BELOW_NANOS (850 * MICRO)         /* the same for a tenant that must let another go first, with what comes next */
+#define PAUSE_ABOVE_NANOS (800 * MICRO)   /* one of higher priority may submit more for so long, unless it says that it is done */
 #define REST_BELOW_NANOS (20 * MICRO)     /* what takes longer than that follows when so much is left */
 #define PATIENCE_NANOS (100 * MILLI)      /* with work that should have ended */
 #define LOOK_NANOS (50 * MILLI)           /* how often one who waits reads the limits */
@@ -166,7 +168,8 @@ void sl_admit_publish(sl_lane_t *lane, uint64_t now) {
     if (!gpu->takes_turns)
         return;
     int64_t credit = lane->credit_nanos;
-    gpu->board.processes[gpu->board.process].busy_nanos = now + in_flight(lane, now) + (credit > 0 ? (uint64_t)credit : 0);
+    uint64_t pause = gpu->has_inferior ? PAUSE_ABOVE_NANOS : 0;
+    gpu->board.processes[gpu->board.process].busy_nanos = now + in_flight(lane, now) + (credit > 0 ? (uint64_t)credit : 0) + pause;
 }
 
 static void unlocked_pause(sl_lane_t *lane, uint64_t until) {
@@ -337,6 +340,7 @@ static void look_around(sl_lane_gpu_t *gpu, uint64_t now) {
     gpu->checked_nanos = now;
     gpu->sharers = count_sharers(gpu, now);
     gpu->has_superior = gpu->takes_turns && sl_turn_has_superior(&gpu->board);
+    gpu->has_inferior = gpu->takes_turns && sl_turn_has_inferior(&gpu->board);
 }
 
 static uint64_t chunk_of(const sl_lane_t *lane, uint64_t now) {
@@ -347,11 +351,11 @@ static uint64_t chunk_of(const sl_lane_t *lane, uint64_t now) {
     uint64_t quarter = (uint64_t)WINDOW_NANOS * gpu->permille / 4000;
     if (quarter < chunk)
         chunk = quarter > 50 * MICRO ? quarter : 50 * MICRO;
-    if (gpu->has_superior && chunk > BELOW_NANOS / 4)
-        chunk = BELOW_NANOS / 4;
+    if (gpu->has_superior && chunk > BELOW_NANOS / 3)
+        chunk = BELOW_NANOS / 3;
     if (gpu->takes_turns && sl_turn_is_wanted(&gpu->board, now) && chunk > 200 * MICRO)
         chunk = 200 * MICRO;
-    uint64_t calls = (gpu->dry ? FLIGHT_CALLS : most_calls(gpu) / 2) * (lane->mean_nanos + 1);
+    uint64_t calls = (gpu->dry ? FLIGHT_DRY_CALLS : most_calls(gpu) / 2) * (lane->mean_nanos + 1);
     return chunk < calls ? chunk : calls;
 }
 
@@ -380,7 +384,7 @@ static void bounds_of(const sl_lane_t *lane, uint64_t nanos, uint64_t now, uint6
         return;
     uint64_t chunk = chunk_of(lane, now), need = nanos > chunk ? nanos : chunk;
     *most = need + REST_BELOW_NANOS < BELOW_NANOS ? BELOW_NANOS - need : REST_BELOW_NANOS;
-    *rest = *most > BELOW_NANOS / 2 ? BELOW_NANOS / 2 : *most;
+    *rest = *most;
 }
 
 /* A turn may end while this waits, so it comes before the turn is looked at. True when it waited. */

@@ -298,8 +298,10 @@ static bool is_to_be_told(const sl_lane_t *lane) {
            sl_os_nanos() - lane->meter.batches[lane->meter.oldest % SL_METER_BATCHES].opened_nanos > TOLD_NANOS;
 }
 
+/* Others want the GPU, or may have to wait for one of higher priority. */
 static bool is_contended(sl_lane_t *lane) {
-    return lane && lane->gpu->takes_turns && sl_turn_is_wanted(&lane->gpu->board, sl_os_coarse_nanos()) && sl_turn_is_mine(&lane->gpu->board);
+    return lane && lane->gpu->takes_turns && sl_turn_is_mine(&lane->gpu->board) &&
+           (lane->gpu->has_inferior || sl_turn_is_wanted(&lane->gpu->board, sl_os_coarse_nanos()));
 }
 
 void sl_gate_before_wait(void) {

@@ -232,12 +232,22 @@ void sl_turn_give(const sl_board_t *board, bool wants_more, uint64_t now) {
         pass_on(board, word, &waiters, false, now);
 }
 
-bool sl_turn_has_superior(const sl_board_t *board) {
+static bool has_other(const sl_board_t *board, bool above) {
     int mine = board->tenants[board->tenant].priority;
-    for (unsigned i = 0; i < SL_BOARD_TENANT_COUNT; i++)
-        if (i != board->tenant && board->tenants[i].owner && board->tenants[i].priority > mine && sl_board_tenant_alive(board, i))
+    for (unsigned i = 0; i < SL_BOARD_TENANT_COUNT; i++) {
+        int its = board->tenants[i].priority;
+        if (i != board->tenant && board->tenants[i].owner && (above ? its > mine : its < mine) && sl_board_tenant_alive(board, i))
             return true;
+    }
     return false;
+}
+
+bool sl_turn_has_superior(const sl_board_t *board) {
+    return has_other(board, true);
+}
+
+bool sl_turn_has_inferior(const sl_board_t *board) {
+    return has_other(board, false);
 }
 
 /* A process that died with work on the GPU would look busy until that work had ended. */

@@ -21,7 +21,8 @@ uint64_t sl_turn_ends(const sl_board_t *board, uint64_t now);
 void sl_turn_give(const sl_board_t *board, bool wants_more, uint64_t now);
 /* Waits until it is this tenant's turn, at most for the given time; false: it is not yet. It waits since then. */
 bool sl_turn_wait(const sl_board_t *board, uint64_t since_nanos, uint64_t patience_nanos);
-/* Whether a tenant of higher priority takes turns on this GPU, working or not. */
+/* Whether a tenant of higher, or of lower, priority takes turns on this GPU, working or not. */
 bool sl_turn_has_superior(const sl_board_t *board);
+bool sl_turn_has_inferior(const sl_board_t *board);
 
 #endif
