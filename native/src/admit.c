@@ -269,6 +269,22 @@ static void tell_lost_turn(sl_lane_gpu_t *gpu, uint64_t now) {
     gpu->turn_ticks = 0;
 }
 
+/* A turn that the process ends with. Whoever has the lock then will not give it back. */
+static void tell_last_turn(sl_lane_t *lane, void *unused) {
+    (void)unused;
+    if (pthread_mutex_trylock(&lane->gpu->lock) != 0)
+        return;
+    uint64_t now = sl_trace_start();
+    if (lane->gpu->turn_ticks && now)
+        sl_trace_turn(lane->gpu->turn_ticks, now, lane->gpu->gpu);
+    lane->gpu->turn_ticks = 0;
+    pthread_mutex_unlock(&lane->gpu->lock);
+}
+
+static __attribute__((destructor)) void end_process(void) {
+    sl_lane_each(tell_last_turn, NULL);
+}
+
 static void wait_for_turn(sl_lane_t *lane) {
     sl_lane_gpu_t *gpu = lane->gpu;
     uint64_t now = sl_os_nanos(), begin = sl_trace_start();
