@@ -269,16 +269,13 @@ static void tell_lost_turn(sl_lane_gpu_t *gpu, uint64_t now) {
     gpu->turn_ticks = 0;
 }
 
-/* A turn that the process ends with. Whoever has the lock then will not give it back. */
+/* A turn that the process ends with; without the lock, which a thread that is gone may have had. */
 static void tell_last_turn(sl_lane_t *lane, void *unused) {
     (void)unused;
-    if (pthread_mutex_trylock(&lane->gpu->lock) != 0)
-        return;
-    uint64_t now = sl_trace_start();
-    if (lane->gpu->turn_ticks && now)
-        sl_trace_turn(lane->gpu->turn_ticks, now, lane->gpu->gpu);
+    uint64_t began = lane->gpu->turn_ticks, now = sl_trace_start();
     lane->gpu->turn_ticks = 0;
-    pthread_mutex_unlock(&lane->gpu->lock);
+    if (began && now)
+        sl_trace_turn(began, now, lane->gpu->gpu);
 }
 
 static __attribute__((destructor)) void end_process(void) {
