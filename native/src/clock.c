@@ -18,7 +18,7 @@
 #define ATTEMPTS 8
 #define NEAR_TICKS 1000u
 
-_Atomic bool sl_clock_counts;
+SL_HOT_DATA _Atomic bool sl_clock_counts;
 SL_HOT_DATA _Atomic uint64_t sl_clock_scale = 1ull << 32;
 SL_HOT_DATA _Atomic uint64_t sl_clock_next_look = NEVER;
 

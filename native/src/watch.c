@@ -214,8 +214,7 @@ SL_HOT void sl_watch_end_copy(uint64_t begin, unsigned entry, int status, uint64
     count(begin, end, entry, status, false);
 }
 
-void sl_watch_tell(uint64_t begin, unsigned entry, int status, const sl_watch_detail_t *detail) {
-    uint64_t end = sl_clock_ticks();
+static __attribute__((noinline)) void tell_slowly(uint64_t begin, uint64_t end, unsigned entry, int status, const sl_watch_detail_t *detail) {
     unsigned sinks = atomic_load_explicit(&sl_watch_sinks, memory_order_relaxed);
     bool sampled = detail->quick && !sinks && !sl_watch_place.held_ticks;
     if (make_ready(end)) {
@@ -230,6 +229,17 @@ void sl_watch_tell(uint64_t begin, unsigned entry, int status, const sl_watch_de
         sl_profile_call(entry, begin, end, status, detail);
     if (sinks & SL_SINK_NO_COUNTER && atomic_load(&sl_clock_counts))
         sl_watch_switch(SL_SINK_NO_COUNTER, false);
+}
+
+/* The short way is for a trace, which is told of every launch. */
+SL_HOT void sl_watch_tell(uint64_t begin, unsigned entry, int status, const sl_watch_detail_t *detail) {
+    uint64_t end = sl_clock_ticks();
+    bool traced = atomic_load_explicit(&sl_watch_sinks, memory_order_relaxed) == SL_SINK_TRACE;
+    if (SL_UNLIKELY(!traced || !is_ready(end) || sl_watch_limits_changed()))
+        return tell_slowly(begin, end, entry, status, detail);
+    count(begin, end, entry, status, false);
+    count_bytes(entry, status, detail->bytes, detail->direction);
+    sl_trace_call(entry, begin, end, status, detail);
 }
 
 uint64_t sl_watch_nanos(const sl_region_call_t *call) {
