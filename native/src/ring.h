@@ -14,10 +14,10 @@
 
 typedef struct {
     char *base; /* NULL: there is none */
-    size_t mapped_bytes;
     uint64_t capacity;
     uint64_t head;
     uint64_t limit;      /* when head comes here, somebody has to look for room */
+    size_t mapped_bytes; /* what an event does not need follows */
     uint64_t room;       /* events that the file has space for; at most capacity */
     uint64_t warm;       /* events whose pages were asked for at once, which costs less than one by one; at most room */
     uint64_t dropped;
@@ -52,19 +52,26 @@ static inline bool sl_ring_has_room(sl_ring_t *ring) {
     return !SL_UNLIKELY(ring->head == ring->limit) || sl_ring_look_for_room(ring);
 }
 
+static inline sl_trace_event_t *sl_ring_place(const sl_ring_t *ring, uint64_t number) {
+    return (sl_trace_event_t *)(ring->base + SL_TRACE_EVENT_OFFSET) + (number & (ring->capacity - 1));
+}
+
 /* Where the next event goes; NULL: there is no room, and that was counted. */
 static inline sl_trace_event_t *sl_ring_take(sl_ring_t *ring) {
     if (SL_UNLIKELY(!sl_ring_has_room(ring))) {
         atomic_store_explicit(&sl_ring_writer(ring)->dropped, ++ring->dropped, memory_order_relaxed);
         return NULL;
     }
-    return (sl_trace_event_t *)(ring->base + SL_TRACE_EVENT_OFFSET) + (ring->head & (ring->capacity - 1));
+    return sl_ring_place(ring, ring->head);
 }
 
 /* Pairs with the reader's load of head: the event is whole. The next one's place is fetched meanwhile. */
 static inline void sl_ring_put(sl_ring_t *ring) {
-    atomic_store_explicit(&sl_ring_writer(ring)->head, ++ring->head, memory_order_release);
-    __builtin_prefetch((sl_trace_event_t *)(ring->base + SL_TRACE_EVENT_OFFSET) + (ring->head & (ring->capacity - 1)), 1);
+    uint64_t next = ring->head + 1;
+    sl_trace_writer_t *writer = sl_ring_writer(ring);
+    __builtin_prefetch(sl_ring_place(ring, next), 1);
+    ring->head = next;
+    atomic_store_explicit(&writer->head, next, memory_order_release);
 }
 
 #endif

@@ -43,11 +43,11 @@ __asm__(".symver pthread_setspecific, pthread_setspecific@GLIBC_2.2.5");
 #define COSTS 256u
 #define UNKNOWN_GPU 255u
 #define MEMORY_CHANGED (1u << 8)
+#define LINE_BYTES 64
 
 /* What the thread launched, and what it has told of it. */
 typedef struct {
-    uint64_t key;
-    uint64_t function;
+    _Alignas(LINE_BYTES) uint64_t function; /* the handle + 1; 0: its name is to be found out */
     uint64_t name;
     uint64_t blocks;
     const sl_cost_t *cost;
@@ -55,19 +55,22 @@ typedef struct {
     uint32_t threads, launches;
 } cost_t;
 
+/* A launch needs the first line, that of its cost, and the ring's. */
 typedef struct {
+    _Alignas(LINE_BYTES) uint64_t clock_ticks; /* when the time is to be told again, */
+    uint64_t clock_head; /* or before which event */
+    uint64_t unloads;  /* before which the names of costs were found out */
+    int16_t entry;     /* the region's, of the GPU */
+    uint8_t gpu;
+    bool owes_costs;   /* a kernel was launched whose cost was not known */
     sl_ring_t ring;
     sl_recorded_t *trace;
-    uint64_t clock_ticks, clock_every, clock_head;
-    int entry;       /* the region's, of the GPU */
-    unsigned gpu;
-    bool owes_costs; /* a kernel was launched whose cost was not known */
-    uint64_t unloads; /* before which the names of costs were found out */
     cost_t costs[COSTS];
 } thread_t;
+_Static_assert(offsetof(thread_t, ring.limit) < LINE_BYTES, "with what an event needs of the ring");
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of what follows, but for loads of now */
-static sl_recorded_t *_Atomic now;
+SL_HOT_DATA static sl_recorded_t *_Atomic now;
 static sl_recorded_settings_t settings;
 static thread_t *threads[MOST_RINGS];
 static char own_directory[SL_RECORDED_DIRECTORY_BYTES];
@@ -157,8 +160,7 @@ static void tell_time(thread_t *thread) {
         nanos = then;
         wall = sl_os_wall_nanos();
     }
-    thread->clock_ticks = ticks;
-    thread->clock_every = (CLOCK_NANOS << 32) / atomic_load(&sl_clock_scale);
+    thread->clock_ticks = ticks + (CLOCK_NANOS << 32) / atomic_load(&sl_clock_scale);
     thread->clock_head = thread->ring.head + CLOCK_EVENTS;
     if (sl_ring_has_room(&thread->ring)) {
         *sl_ring_take(&thread->ring) =
@@ -230,9 +232,10 @@ static thread_t *make_thread(sl_recorded_t *trace) {
     unsigned place = 0;
     while (place < MOST_RINGS && threads[place])
         place++;
-    thread_t *thread = place < MOST_RINGS ? calloc(1, sizeof *thread) : NULL;
+    thread_t *thread = place < MOST_RINGS ? aligned_alloc(LINE_BYTES, sizeof *thread) : NULL;
     if (!thread)
         return NULL;
+    memset(thread, 0, sizeof *thread);
     sl_ring_draft_t draft = {trace->settings.directory, trace->process, trace->settings.mode, trace->settings.generation,
                              trace->settings.events, sl_tenant.self.identity};
     if (!sl_ring_make(&thread->ring, &draft, &reason)) {
@@ -292,13 +295,12 @@ static unsigned number_of(const thread_t *thread, unsigned gpu) {
 static inline void see_gpu(thread_t *thread, int gpu) {
     if (gpu < 0 || gpu == thread->entry)
         return;
-    thread->entry = gpu;
-    thread->gpu = number_of(thread, (unsigned)gpu);
+    thread->entry = (int16_t)gpu;
+    thread->gpu = (uint8_t)number_of(thread, (unsigned)gpu);
 }
 
 static inline void keep_time(thread_t *thread, uint64_t ticks) {
-    if (SL_UNLIKELY(ticks - thread->clock_ticks > thread->clock_every && ticks > thread->clock_ticks) ||
-        SL_UNLIKELY(thread->ring.head >= thread->clock_head)) {
+    if (SL_UNLIKELY(ticks > thread->clock_ticks || thread->ring.head >= thread->clock_head)) {
         if (thread->owes_costs)
             tell_costs(thread);
         see_gpu(thread, sl_lane_last_gpu());
@@ -306,11 +308,13 @@ static inline void keep_time(thread_t *thread, uint64_t ticks) {
     }
 }
 
-static __attribute__((noinline)) void begin_cost(thread_t *thread, cost_t *cost, const cost_t *next) {
+/* By the key that the gate gives to launches, too. */
+static __attribute__((noinline)) void begin_cost(thread_t *thread, cost_t *cost, uint64_t function, uint64_t blocks, uint32_t threads,
+                                                 bool launched) {
+    uint64_t name = sl_names_kernel(&thread->trace->names, function, launched), key = sl_cost_mix(sl_cost_mix(function, blocks), threads);
     if (cost->launches)
         tell_cost(thread, cost);
-    *cost = *next;
-    cost->cost = sl_cost_find(next->key);
+    *cost = (cost_t){.function = launched ? function + 1 : 0, .name = name, .blocks = blocks, .threads = threads, .cost = sl_cost_find(key)};
 }
 
 /* After code was unloaded its handles may be others'. */
@@ -326,13 +330,10 @@ static inline void look_for_unloads(thread_t *thread) {
 static inline cost_t *find_cost(thread_t *thread, const sl_watch_detail_t *detail, bool launched) {
     look_for_unloads(thread);
     uint64_t blocks = (uint64_t)detail->grid[0] * detail->grid[1] * detail->grid[2];
-    uint32_t block = detail->block[0] * detail->block[1] * detail->block[2];
-    uint64_t key = sl_cost_mix(sl_cost_mix(detail->function, blocks), block);
-    cost_t *cost = &thread->costs[(key * 0x9e3779b97f4a7c15ull >> 48) % COSTS];
-    if (SL_UNLIKELY(cost->key != key || cost->function != detail->function)) {
-        uint64_t name = sl_names_kernel(&thread->trace->names, detail->function, launched);
-        begin_cost(thread, cost, &(cost_t){.key = key, .function = launched ? detail->function : 0, .name = name, .blocks = blocks, .threads = block});
-    }
+    uint32_t threads = detail->block[0] * detail->block[1] * detail->block[2];
+    cost_t *cost = &thread->costs[((detail->function ^ blocks << 16 ^ threads) * 0x9e3779b97f4a7c15ull >> 48) % COSTS];
+    if (SL_UNLIKELY(cost->function != detail->function + 1 || cost->blocks != blocks || cost->threads != threads))
+        begin_cost(thread, cost, detail->function, blocks, threads, launched);
     return cost;
 }
 
@@ -345,40 +346,42 @@ static inline void count_launch(thread_t *thread, cost_t *cost) {
     thread->owes_costs |= !nanos;
 }
 
-static inline void write_kernel(thread_t *thread, sl_trace_event_t *event, const sl_watch_detail_t *detail, cost_t *cost) {
-    event->kind = SL_TRACE_KIND_KERNEL;
+static inline sl_trace_event_t *take_call(thread_t *thread, unsigned kind, unsigned entry, uint64_t begin_ticks, uint64_t end_ticks, int status,
+                                          uint64_t stream) {
+    sl_trace_event_t *event = sl_ring_take(&thread->ring);
+    if (SL_UNLIKELY(!event))
+        return NULL;
+    event->begin_ticks = begin_ticks;
+    event->end_ticks = end_ticks;
+    event->kind = (uint16_t)kind;
+    event->entry = (uint16_t)entry;
+    event->status = status;
+    event->stream = stream;
+    return event;
+}
+
+static inline void write_kernel(thread_t *thread, unsigned entry, uint64_t begin_ticks, uint64_t end_ticks, int status,
+                                const sl_watch_detail_t *detail) {
+    cost_t *cost = find_cost(thread, detail, status == CUDA_SUCCESS);
+    sl_trace_event_t *event = take_call(thread, SL_TRACE_KIND_KERNEL, entry, begin_ticks, end_ticks, status, detail->stream);
+    if (SL_UNLIKELY(!event))
+        return;
     event->a = cost->name;
     event->b = detail->grid[0] | (uint64_t)(detail->grid[1] & 0xffff) << 32 | (uint64_t)detail->grid[2] << 48;
     event->c = (detail->block[0] & 0xffff) | (uint64_t)(detail->block[1] & 0xffff) << 16 | (uint64_t)(detail->block[2] & 0xffff) << 32;
     event->d = detail->shared_bytes | gpu_bits(thread);
     sl_ring_put(&thread->ring);
-    if (event->status == CUDA_SUCCESS)
+    if (!SL_UNLIKELY(status != CUDA_SUCCESS))
         count_launch(thread, cost);
 }
 
-SL_HOT void sl_trace_call(unsigned entry, uint64_t begin_ticks, uint64_t end_ticks, int status, const sl_watch_detail_t *detail) {
-    thread_t *thread = current();
-    if (!thread)
-        return;
-    keep_time(thread, end_ticks);
-    int gpu = detail->kind == SL_DETAIL_MEMORY ? sl_gpu_current() : detail->kind != SL_DETAIL_NONE ? sl_lane_last_gpu() : -1;
-    see_gpu(thread, gpu);
-    if (SL_UNLIKELY(thread->owes_costs) && detail->kind == SL_DETAIL_SYNC)
+static __attribute__((noinline)) void write_call(thread_t *thread, int gpu, unsigned entry, uint64_t begin_ticks, uint64_t end_ticks, int status,
+                                                 const sl_watch_detail_t *detail) {
+    if (thread->owes_costs && detail->kind == SL_DETAIL_SYNC)
         tell_costs(thread);
-    cost_t *cost = detail->kind == SL_DETAIL_KERNEL ? find_cost(thread, detail, status == CUDA_SUCCESS) : NULL;
-    sl_trace_event_t *event = sl_ring_take(&thread->ring);
+    sl_trace_event_t *event = take_call(thread, SL_TRACE_KIND_CALL, entry, begin_ticks, end_ticks, status, detail->stream);
     if (SL_UNLIKELY(!event))
         return;
-    event->begin_ticks = begin_ticks;
-    event->end_ticks = end_ticks;
-    event->entry = (uint16_t)entry;
-    event->status = status;
-    event->stream = detail->stream;
-    if (cost) {
-        write_kernel(thread, event, detail, cost);
-        return;
-    }
-    event->kind = SL_TRACE_KIND_CALL;
     event->a = detail->bytes;
     event->b = 0;
     event->c = detail->direction;
@@ -388,6 +391,19 @@ SL_HOT void sl_trace_call(unsigned entry, uint64_t begin_ticks, uint64_t end_tic
         event->c |= MEMORY_CHANGED;
     }
     sl_ring_put(&thread->ring);
+}
+
+SL_HOT void sl_trace_call(unsigned entry, uint64_t begin_ticks, uint64_t end_ticks, int status, const sl_watch_detail_t *detail) {
+    thread_t *thread = current();
+    if (!thread)
+        return;
+    keep_time(thread, end_ticks);
+    int gpu = detail->kind == SL_DETAIL_MEMORY ? sl_gpu_current() : detail->kind != SL_DETAIL_NONE ? sl_lane_last_gpu() : -1;
+    see_gpu(thread, gpu);
+    if (detail->kind == SL_DETAIL_KERNEL)
+        write_kernel(thread, entry, begin_ticks, end_ticks, status, detail);
+    else
+        write_call(thread, gpu, entry, begin_ticks, end_ticks, status, detail);
 }
 
 static void write_event(thread_t *thread, sl_trace_event_t what) {
