@@ -30,7 +30,7 @@ def torch_case(name):
     import compute
 
     step = compute.warmed(name)
-    return lambda seconds: compute.loop(step, seconds)
+    return lambda seconds, done=None: compute.loop(step, seconds, done)
 
 
 def kept_ahead(step, mark, wait, seconds):
@@ -112,6 +112,13 @@ def witnessed(loop, seconds, thorough, worked):
     }
 
 
+def paced(loop, seconds):
+    """The times at which each five steps were done, without a profiler."""
+    done = []
+    loop(seconds, done)
+    return {"done_ns": done}
+
+
 class Bursts:
     """2 ms of matmuls every 20 ms."""
 
@@ -176,6 +183,8 @@ def serve(cases):
                 answer = bursts.calibrate()
             elif verb == "bursts":
                 answer = bursts.run(float(words[0]))
+            elif verb == "pace":
+                answer = paced(loops[words[0]], float(words[1]))
             else:
                 answer = witnessed(loops[words[0]], float(words[1]), verb == "thorough", lambda: say(worked=verb))
         except Exception as failed:  # told to the parent, which goes on with the others
@@ -215,7 +224,7 @@ class Results:
 
     def save(self, rows):
         lines = ["| | cap | alone | got | seconds | of the allowed | steps/s of alone | repeats | |", "|---|---:|---:|---:|---:|---:|---:|---:|---|"]
-        bursts = ["| | high alone, p99 | high, p99 | low alone | low, of what is left | repeats | target | |", "|---|---:|---:|---:|---:|---:|---|---|"]
+        bursts = ["| | high alone, p99 | high, p99 | low, of what is left | repeats | target | |", "|---|---:|---:|---:|---:|---|---|"]
         for row, alone, cap in rows:
             (bursts if cap is None else lines).append(self.burst_line(row) if cap is None else self.cap_line(row, alone, cap))
         text = "\n".join(lines + ([""] + bursts if len(bursts) > 2 else [])) + "\n"
@@ -240,13 +249,19 @@ class Results:
                 f"| {100 * min(shares) / allowed:.1f} % | {part} | {len(shares)} | {'met' if met else 'missed'} |")
 
     def burst_line(self, row):
-        alone, high, left, low = (self.of(row, name) for name in ("alone_p99", "p99", "of_left", "low_alone"))
+        alone, high, left = (self.of(row, name) for name in ("alone_p99", "p99", "of_left"))
         if not high or not alone or not left:
-            return f"| {row} | - | {self.why(row)} | - | - | 0 | - | missed |"
+            return f"| {row} | - | {self.why(row)} | - | 0 | - | missed |"
         most = 1.15 * statistics.median(alone) + 1
         met = statistics.median(high) <= most and statistics.median(left) >= 90
-        return (f"| {row} | {spread(alone, ' ms', 2)} | {spread(high, ' ms', 2)} | {spread(low) if low else '-'} | {spread(left)} | {len(high)} "
+        return (f"| {row} | {spread(alone, ' ms', 2)} | {spread(high, ' ms', 2)} | {spread(left)} | {len(high)} "
                 f"| ≤ {most:.2f} ms, ≥ 90 % | {'met' if met else 'missed'} |")
+
+
+def rate_within(done_ns, from_ns, to_ns):
+    """Groups of steps per second, between the first and the last that were done within."""
+    inside = [at for at in done_ns if from_ns <= at <= to_ns]
+    return (len(inside) - 1) / (inside[-1] - inside[0]) * SECOND_NS
 
 
 def spread(values, unit=" %", digits=1):
@@ -302,42 +317,50 @@ class Run:
         return repeat <= 2 or not row.endswith(" alone") or (self.results.median(row, "share") or 0) < 95
 
     def priority(self):
-        row = "bursts against train-large"
-        self.rows.append((row, None, None))
+        """What the low one gets is told by its steps, and in the first two repeats also by CUPTI, which makes its host slower."""
         bare = self.server("bursts,train-large")
         high, low = self.server("bursts", "--priority", "high"), self.server("train-large", "--priority", "low")
-        share = []
+        plain, profiled = "bursts against train-large", "bursts against train-large, profiled"
+        self.rows += [(plain, None, None), (profiled, None, None)]
+        share, alone_rates = [], []
 
-        def repeat_once(repeat):
-            if not self.has_time(3 * self.seconds + 4):
+        def measure(row, repeat, verb, part):
+            if not self.has_time(2 * self.seconds + 4):
                 return
-            if not share:
-                high.ask("calibrate")
-                share.append(bare.ask("calibrate").get("share", 10))
-                high.ask("calibrate")
             alone = bare.ask("bursts", self.seconds)
-            low_alone = bare.ask("witness", "train-large", max(2, self.seconds - 1)) if repeat <= 2 else {}
-            low.tell("witness", "train-large", self.seconds + 2.5)
+            low.tell(verb, "train-large", self.seconds + 2.5)
             time.sleep(1.5)
             burst = high.ask("bursts", self.seconds)
             seen = low.answer()
             seen = low.answer() if "worked" in seen else seen
-            for answer in (alone, low_alone, seen):
+            for answer in (alone, seen):
                 if "error" in answer:
                     burst = answer
             if "error" not in burst:
-                from_ns, to_ns = burst["began_ns"] + SECOND_NS // 2, burst["ended_ns"] - SECOND_NS // 10
-                inside = [one for at, one in enumerate(seen.get("tenths", []))
-                          if from_ns <= seen["began_ns"] + at * SECOND_NS // 10 <= to_ns]
-                if inside:
-                    burst["low_share"] = statistics.mean(inside)
-                    burst["of_left"] = 100 * burst["low_share"] / (100 - share[0])
-                burst["alone_p99"], burst["high_share"] = alone["p99"], share[0]
-                if "share" in low_alone:
-                    burst["low_alone"] = low_alone["share"]
+                low_share = part(seen, burst["began_ns"] + SECOND_NS // 2, burst["ended_ns"] - SECOND_NS // 10)
+                burst.update(alone_p99=alone["p99"], high_share=share[0], low_share=low_share, of_left=100 * low_share / (100 - share[0]))
             self.results.add(row, repeat, burst)
             self.results.save(self.rows)
             self.say(row, repeat, burst)
+
+        def by_cupti(seen, from_ns, to_ns):
+            tenth = SECOND_NS // 10
+            return statistics.mean(one for at, one in enumerate(seen["tenths"]) if from_ns <= seen["began_ns"] + at * tenth <= to_ns)
+
+        def by_steps(seen, from_ns, to_ns):
+            return 100 * rate_within(seen["done_ns"], from_ns, to_ns) / statistics.median(alone_rates)
+
+        def repeat_once(repeat):
+            if not share:
+                high.ask("calibrate")
+                share.append(bare.ask("calibrate").get("share", 10))
+                high.ask("calibrate")
+            if repeat <= 2:
+                done = bare.ask("pace", "train-large", 2).get("done_ns", [])
+                alone_rates.append(rate_within(done, done[0], done[-1]))
+            measure(plain, repeat, "pace", by_steps)
+            if repeat <= 2:
+                measure(profiled, repeat, "witness", by_cupti)
 
         return repeat_once
 

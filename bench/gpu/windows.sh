@@ -17,7 +17,7 @@ locked() { # locked TENANT SWITCHES KERNELS MICROSECONDS [WAY]
     local tenant=$1 switches=$2
     shift 2
     # shellcheck disable=SC2086
-    timeout 20 env $switches SLUICE_TENANT="$tenant" LD_PRELOAD="$home/lib/cuda_override.so" "$home/lib/test/windows" "$kernels" "$@"
+    timeout 60 env $switches SLUICE_TENANT="$tenant" LD_PRELOAD="$home/lib/cuda_override.so" "$home/lib/test/windows" "$kernels" "$@"
 }
 
 holds() { # holds SWITCHES KERNELS MICROSECONDS [WAY]
@@ -37,6 +37,7 @@ row() { # row EXPECTED SWITCHES KERNELS MICROSECONDS [WAY]
     printf '| %s | %s of %s µs%s | %s | %s | %s |\n' "${1//CUDA_OVERRIDE_/}" "$2" "$3" "${4:+, $4}" "$expected" "${seen[*]}" "$verdict" | tee -a "$out/windows.md"
 }
 
+set -m # so that the other one is a group of processes, and can be ended with all of them
 locked other CUDA_OVERRIDE_KERNEL_N_SYNC=0 1000000 20 >"$out/other.log" 2>&1 &
 other=$!
 sleep 2
@@ -52,6 +53,6 @@ row 5 "CUDA_OVERRIDE_KERNEL_N_SYNC=3 CUDA_OVERRIDE_SYNC_LOCK_SKIPS=1" 24 100
 row 9 "CUDA_OVERRIDE_KERNEL_N_SYNC=0 CUDA_OVERRIDE_SYNC_LOCK_SKIPS=2" 24 100
 row 24 CUDA_OVERRIDE_KERNEL_N_SYNC=10 24 100 --copy
 row 8 "CUDA_OVERRIDE_KERNEL_N_SYNC=10 CUDA_OVERRIDE_SYNC_LOCK_SKIPS=2" 24 100 --copy
-kill $other 2>/dev/null
+kill -- -$other 2>/dev/null
 wait 2>/dev/null
 rm -rf "$SLUICE_RUNTIME_DIR" "$out/trace" "$out/trace.json"

@@ -22,6 +22,7 @@
 #define KEPT_NANOS (15 * MILLI)           /* of GPU time */
 #define LONGEST_KEPT_NANOS (100 * MILLI)  /* of time */
 #define CHUNK_NANOS (500 * MICRO)         /* of credit */
+#define UNBOUND_NANOS (2 * MILLI)         /* the same where GPU time is only measured */
 #define BATCH_NANOS (400 * MICRO)         /* a batch is closed when it is this long */
 #define FLIGHT_NANOS (5 * MILLI)          /* predicted work under way, at most */
 #define FLIGHT_CALLS 256u                 /* calls under way, at most: each may take longer than it ever did */
@@ -360,7 +361,7 @@ static uint64_t chunk_of(const sl_lane_t *lane, uint64_t now) {
     const sl_lane_gpu_t *gpu = lane->gpu;
     uint64_t chunk = gpu->dry ? 2 * CHUNK_NANOS : CHUNK_NANOS;
     if (gpu->unbound)
-        return 2 * CHUNK_NANOS;
+        return UNBOUND_NANOS;
     uint64_t quarter = (uint64_t)WINDOW_NANOS * gpu->permille / 4000;
     if (quarter < chunk)
         chunk = quarter > 50 * MICRO ? quarter : 50 * MICRO;
