@@ -103,11 +103,9 @@ bool sl_admit_can_close(const sl_lane_t *lane) {
     return !lane->gpu->unbound || lane->meter.open - lane->meter.oldest < SL_METER_BATCHES - 2;
 }
 
-/* Without the turn the GPU comes to the ends of the batch when it is this process's again. */
 void sl_admit_close(sl_lane_t *lane) {
-    bool has_gpu = !lane->gpu->takes_turns || sl_turn_is_mine(&lane->gpu->board);
     if (lane->meter.is_open)
-        close_batch(lane, NULL, false, has_gpu ? sl_os_nanos() : 0);
+        close_batch(lane, NULL, false, sl_os_nanos());
 }
 
 void sl_admit_submitted(sl_lane_t *lane, sl_cost_t *cost, bool alone, uint64_t submitted_nanos) {
@@ -126,6 +124,11 @@ void sl_admit_submitted(sl_lane_t *lane, sl_cost_t *cost, bool alone, uint64_t s
         close_batch(lane, alone ? cost : NULL, true, submitted_nanos);
 }
 
+/* The board's word is another one for each turn. */
+static void see_turn(sl_lane_t *lane) {
+    lane->meter.turn = lane->gpu->takes_turns ? lane->gpu->board.turn->word : 0;
+}
+
 /* When the GPU will have done what is left: after what it has just done, or after it was given more. */
 static void see_busy(sl_lane_t *lane, const sl_meter_reading_t *reading) {
     uint64_t next = lane->meter.batches[lane->meter.oldest % SL_METER_BATCHES].opened_nanos;
@@ -140,12 +143,13 @@ static void see_busy(sl_lane_t *lane, const sl_meter_reading_t *reading) {
 void sl_admit_settle(sl_lane_t *lane) {
     sl_lane_gpu_t *gpu = lane->gpu;
     sl_meter_reading_t reading;
+    see_turn(lane);
     while (sl_meter_settle(&lane->meter, &reading)) {
         charge(gpu, (int64_t)reading.nanos - (int64_t)reading.charged_nanos, reading.opened_nanos);
         atomic_fetch_add_explicit(&gpu->share->used_nanos, reading.nanos, memory_order_relaxed);
         atomic_fetch_add_explicit(&gpu->share->submitted_calls, reading.calls, memory_order_relaxed);
         sl_trace_batch(gpu->gpu, reading.began_nanos, reading.ended_nanos, reading.calls, reading.nanos, reading.doubt_nanos);
-        if (reading.calls > 1 && reading.certain)
+        if (reading.calls > 1 && !reading.divided)
             gpu->dry = reading.dry;
         see_busy(lane, &reading);
     }
@@ -164,13 +168,16 @@ static bool is_overdue(const sl_lane_t *lane, uint64_t now) {
     return lane->meter.open != lane->meter.oldest && lane->busy_nanos + OVERDUE_NANOS < now;
 }
 
+/* What may still be submitted counts too, but not against those who go first: they would wait for it in vain. */
 void sl_admit_publish(sl_lane_t *lane, uint64_t now) {
     sl_lane_gpu_t *gpu = lane->gpu;
     if (!gpu->takes_turns)
         return;
     int64_t credit = lane->credit_nanos;
-    uint64_t pause = gpu->has_inferior ? PAUSE_ABOVE_NANOS : 0;
-    gpu->board.processes[gpu->board.process].busy_nanos = now + in_flight(lane, now) + (credit > 0 ? (uint64_t)credit : 0) + pause;
+    uint64_t more = gpu->has_superior || credit < 0 ? 0 : (uint64_t)credit;
+    if (gpu->has_inferior)
+        more += PAUSE_ABOVE_NANOS;
+    gpu->board.processes[gpu->board.process].busy_nanos = now + in_flight(lane, now) + more;
 }
 
 static void unlocked_pause(sl_lane_t *lane, uint64_t until) {
@@ -387,6 +394,7 @@ static void grant(sl_lane_t *lane, uint64_t nanos, uint64_t now) {
     if (SL_UNLIKELY(!gpu->share->began_nanos))
         atomic_compare_exchange_strong(&gpu->share->began_nanos, &none, now);
     sl_admit_publish(lane, now);
+    see_turn(lane);
 }
 
 /* How much may be under way when a call that takes so long follows, and how much is left after a wait for that. Who must let another

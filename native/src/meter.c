@@ -133,7 +133,7 @@ bool sl_meter_open(sl_meter_t *meter, const sl_meter_stream_t *stream, bool idle
     if (!meter->is_open) {
         if (meter->open - meter->oldest >= SL_METER_BATCHES - 1)
             return false;
-        *batch = (sl_meter_batch_t){.opened_nanos = sl_os_nanos()};
+        *batch = (sl_meter_batch_t){.opened_nanos = sl_os_nanos(), .turn = meter->turn};
         meter->is_open = true;
     }
     if (span_of(batch, stream->key))
@@ -198,7 +198,7 @@ uint64_t sl_meter_close(sl_meter_t *meter, uint64_t predicted_nanos, unsigned ca
         batch->full = batch->full && !span->fresh && !is_done(span->start);
     }
     batch->closed_nanos = submitted_nanos;
-    batch->late_nanos = submitted_nanos ? sl_os_nanos() - submitted_nanos : 0;
+    batch->late_nanos = sl_os_nanos() - submitted_nanos;
     if (only && (batch->count != 1 || batch->blurred)) {
         atomic_fetch_sub(&only->pending, 1);
         only = NULL;
@@ -297,9 +297,9 @@ static void move_origin(sl_meter_t *meter, const sl_meter_batch_t *batch) {
 }
 
 /* What the GPU did after all of the batch was submitted was work without a gap. Over a long time the clocks of GPU and host run
- * apart, and nobody can tell for a batch that was closed while the GPU was somebody else's. */
+ * apart. */
 static double tail(const sl_meter_t *meter, const sl_meter_batch_t *batch) {
-    if (meter->host_nanos <= 0 || !batch->closed_nanos)
+    if (meter->host_nanos <= 0)
         return 0;
     double since = (double)batch->closed_nanos - (double)meter->aligned_nanos;
     return meter->covered_nanos + meter->host_nanos - (double)batch->closed_nanos - (since > 0 ? since : -since) / TAIL_DRIFT;
@@ -430,6 +430,10 @@ static double learn_skew(sl_meter_t *meter, sl_cost_t *cost, bool fresh, double 
     return alone;
 }
 
+static uint64_t least_of(uint64_t nanos, double covered) {
+    return covered < (double)nanos ? (uint64_t)covered : nanos;
+}
+
 bool sl_meter_settle(sl_meter_t *meter, sl_meter_reading_t *reading) {
     sl_meter_batch_t *batch = batch_at(meter, meter->oldest);
     if (meter->oldest == meter->open || !batch_is_done(batch))
@@ -444,8 +448,9 @@ bool sl_meter_settle(sl_meter_t *meter, sl_meter_reading_t *reading) {
     bool known = doubt < LATE_NANOS || alone > 2 * (double)doubt;
     sl_meter_reading_t seen = {0};
     show(meter, batch, sl_os_nanos(), &seen);
+    bool divided = batch->turn != meter->turn;
     bool certain = alone > 0 && (batch->spans[0].fresh || lies_behind(meter, &batch->spans[0]));
-    known = known && (certain || !batch->only || is_news(batch->only, alone));
+    known = known && !divided && (certain || !batch->only || is_news(batch->only, alone));
     double covered = cover(meter, batch);
     move_origin(meter, batch);
     if (batch->only) {
@@ -453,14 +458,15 @@ bool sl_meter_settle(sl_meter_t *meter, sl_meter_reading_t *reading) {
             learn_cost(meter, batch->only, (uint64_t)(certain ? learn_skew(meter, batch->only, batch->spans[0].fresh, alone) : alone));
         atomic_fetch_sub(&batch->only->pending, 1);
     }
-    learn_scale(meter, batch, covered);
-    seen.nanos = (uint64_t)judge(meter, batch, covered, known);
+    if (!divided)
+        learn_scale(meter, batch, covered);
+    seen.nanos = divided ? least_of(batch->charged_nanos, covered) : (uint64_t)judge(meter, batch, covered, known);
     seen.charged_nanos = batch->charged_nanos;
     seen.opened_nanos = batch->opened_nanos;
     seen.calls = batch->calls;
     seen.last = meter->oldest + 1 == meter->open;
     seen.dry = !batch->full && tail(meter, batch) < DRY_NANOS;
-    seen.certain = batch->closed_nanos != 0;
+    seen.divided = divided;
     *reading = seen;
     for (unsigned i = 0; i < batch->count; i++) {
         give_back(meter, batch->spans[i].start);

@@ -47,8 +47,9 @@ typedef struct {
     uint64_t predicted_nanos; /* sum of what its calls were known to take */
     uint64_t charged_nanos;   /* what was charged for it when it was closed */
     uint64_t opened_nanos;    /* when, on the host */
-    uint64_t closed_nanos;    /* when all of it was submitted, on the host; 0 = the GPU was another's when its ends were recorded */
+    uint64_t closed_nanos;    /* when all of it was submitted, on the host */
     uint64_t late_nanos;      /* how long after that its ends were recorded */
+    uint64_t turn;            /* the meter's when it was begun */
     sl_cost_t *only; /* the batch is this one call: teaches what it costs */
     bool prompt;     /* it was closed right after its last call, not some time later */
     bool full;       /* the GPU had work from before it until its end */
@@ -61,6 +62,7 @@ typedef struct {
     sl_meter_batch_t batches[SL_METER_BATCHES];
     uint64_t oldest, open; /* numbers of batches; the open one, if any, is the last */
     bool is_open;
+    uint64_t turn;         /* changes whenever another process may have had the GPU */
     sl_meter_event_t events[SL_METER_EVENTS];
     sl_meter_event_t *unused; /* linked by next */
     unsigned made;
@@ -88,7 +90,7 @@ typedef struct {
     uint64_t doubt_nanos;   /* how far that may be off */
     bool last;              /* no closed batch is left */
     bool dry;               /* the GPU was done with all but the last of it before it was closed: it waits for the host */
-    bool certain;           /* dry could be told */
+    bool divided;           /* another process had the GPU meanwhile: nanos is what its calls are known to take, dry means nothing */
 } sl_meter_reading_t;
 
 /* All with the gate's lock held and the context current. */
@@ -103,8 +105,8 @@ bool sl_meter_open(sl_meter_t *meter, const sl_meter_stream_t *stream, bool idle
 /* Right after a submission: notes the host's gap after a fresh start. A call that blocks has done its work: then the time
  * that it took was no gap. */
 void sl_meter_submitted(sl_meter_t *meter, const sl_meter_stream_t *stream, bool blocks, uint64_t now);
-/* Ends the open batch, whose calls are known to take so long and were all submitted by then; by 0: some time ago, and the GPU is
- * another's now. Gives the GPU time to charge for it now. */
+/* Ends the open batch, whose calls are known to take so long and were all submitted by then. Gives the GPU time to charge
+ * for it now. */
 uint64_t sl_meter_close(sl_meter_t *meter, uint64_t predicted_nanos, unsigned calls, sl_cost_t *only, bool prompt, uint64_t submitted_nanos);
 /* GPU time that calls of this sum are likely to take. */
 uint64_t sl_meter_expect(const sl_meter_t *meter, uint64_t predicted_nanos);
