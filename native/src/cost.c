@@ -7,6 +7,8 @@
 
 #include <stdbool.h>
 
+#include "entry.h"
+
 #define ENTRIES 8192u
 #define PROBES 32u
 #define MOST_SAMPLES (SL_COST_SAMPLES + 3 * SL_COST_STEP)
@@ -15,7 +17,7 @@
 static sl_cost_t entries[ENTRIES];
 static sl_cost_t shared;
 
-sl_cost_t *sl_cost_find(uint64_t key) {
+SL_HOT sl_cost_t *sl_cost_find(uint64_t key) {
     key |= 1;
     uint64_t at = key * 0x9e3779b97f4a7c15ull >> 40;
     for (unsigned i = 0; i < PROBES; i++) {

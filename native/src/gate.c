@@ -230,18 +230,8 @@ static bool take(sl_lane_t *lane, CUstream handle, int default_stream, int64_t n
     return true;
 }
 
-static void enter(sl_gate_pass_t *pass, CUstream handle, int default_stream, uint64_t key) {
-    pass->lane = NULL;
-    pass->alone = false;
-    pass->hold = NULL;
-    sl_cost_t *cost = sl_cost_find(key);
-    int64_t nanos = (int64_t)atomic_load_explicit(&cost->nanos, memory_order_relaxed);
-    bool known = nanos && cost->samples >= SL_COST_SAMPLES;
-    if (known && nanos <= pocket.nanos && may_spend(handle, default_stream)) {
-        pocket.nanos -= nanos;
-        pocket.calls++;
-        return;
-    }
+/* With nothing in the pocket for it; known: what the call takes, or 0. */
+static __attribute__((noinline)) void enter_closely(sl_gate_pass_t *pass, CUstream handle, int default_stream, sl_cost_t *cost, int64_t known) {
     empty_pocket();
     sl_lane_t *lane = sl_lane_current();
     if (!lane)
@@ -258,13 +248,27 @@ static void enter(sl_gate_pass_t *pass, CUstream handle, int default_stream, uin
         begin_hold(pass, lane);
     bool member = atomic_load_explicit(sl_lane_place(lane, pass->stream.key), memory_order_relaxed) ==
                   sl_lane_member(lane, pass->stream.key);
-    if (known && member && !stale && has_turn(gpu) && take(lane, handle, default_stream, nanos))
-        return;
-    enter_slowly(pass, lane, cost);
+    if (!known || !member || stale || !has_turn(gpu) || !take(lane, handle, default_stream, known))
+        enter_slowly(pass, lane, cost);
 }
 
-void sl_gate_enter_kernel(sl_gate_pass_t *pass, CUstream stream, int default_stream, CUfunction function, unsigned grid_x,
-                          unsigned grid_y, unsigned grid_z, unsigned threads) {
+SL_HOT static void enter(sl_gate_pass_t *pass, CUstream handle, int default_stream, uint64_t key) {
+    pass->lane = NULL;
+    pass->alone = false;
+    pass->hold = NULL;
+    sl_cost_t *cost = sl_cost_find(key);
+    int64_t nanos = (int64_t)atomic_load_explicit(&cost->nanos, memory_order_relaxed);
+    int64_t known = cost->samples >= SL_COST_SAMPLES ? nanos : 0;
+    if (!known || known > pocket.nanos || !may_spend(handle, default_stream)) {
+        enter_closely(pass, handle, default_stream, cost, known);
+        return;
+    }
+    pocket.nanos -= known;
+    pocket.calls++;
+}
+
+SL_HOT void sl_gate_enter_kernel(sl_gate_pass_t *pass, CUstream stream, int default_stream, CUfunction function, unsigned grid_x,
+                                 unsigned grid_y, unsigned grid_z, unsigned threads) {
     uint64_t blocks = (uint64_t)grid_x * grid_y * grid_z;
     pass->operation = SL_LOCK_SUBMITS;
     pass->blocks = false;

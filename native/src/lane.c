@@ -81,7 +81,7 @@ static sl_lane_t *find(CUcontext context) {
     return NULL;
 }
 
-sl_lane_t *sl_lane_current(void) {
+SL_HOT sl_lane_t *sl_lane_current(void) {
     CUcontext context = NULL;
     if (!real.cuCtxGetCurrent || real.cuCtxGetCurrent(&context) != CUDA_SUCCESS || !context)
         return NULL;

@@ -5,7 +5,7 @@
 #include "real.h"
 
 #define LAUNCH_HOOK(function, default_stream, parameters, stream, f, x, y, z, threads, ...)    \
-    CUresult hook_##function parameters {                                                      \
+    SL_HOT CUresult hook_##function parameters {                                                      \
         if (SL_UNLIKELY(!SL_DRIVER_HAS(function)))                                             \
             return CUDA_ERROR_NOT_FOUND;                                                       \
         if (!sl_gate_is_on())                                                                  \
@@ -32,7 +32,7 @@ SHAPE_HOOK(cuLaunchCooperativeKernel_ptsz, SL_GATE_PER_THREAD, (SHAPE), SHAPE_NA
 
 /* Without a config the driver refuses by itself. */
 #define CONFIG_HOOK(function, default_stream)                                                                         \
-    CUresult hook_##function(const CUlaunchConfig *config, CUfunction f, void **kernelParams, void **extra) {         \
+    SL_HOT CUresult hook_##function(const CUlaunchConfig *config, CUfunction f, void **kernelParams, void **extra) {  \
         if (SL_UNLIKELY(!SL_DRIVER_HAS(function)))                                                                    \
             return CUDA_ERROR_NOT_FOUND;                                                                              \
         if (!sl_gate_is_on() || !config)                                                                              \
