@@ -5,7 +5,7 @@ usage: steps.py OUTPUT SLUICE SETS REPEATS SECONDS LIMIT WAY...    a WAY holds o
 
 Two shapes of training, one that waits for the GPU and one that waits for the host, in a process for every WAY and in two without
 Sluice, the second of which tells how much two equal processes differ. Shares of time have one process together, between which
-`sluice set` changes. All are on the same processors
+`sluice set` changes, also to none: two processes differ by more than what a share costs. All are on the same processors
 and work one after the other, in another order each time, for SECONDS each; after REPEATS rounds a fresh set of processes goes on. A value is
 the median of batches of steps. Writes OUTPUT/steps.csv and OUTPUT/steps.md as it goes. Begins nothing after LIMIT seconds.
 """
@@ -18,7 +18,7 @@ import servers
 
 SHAPES = {"large": (2048, 32, 256, 4), "small": (256, 16, 16, 10)}  # width, batch, tokens, steps in a batch
 PROCESSORS = 4
-NONE, CONTROL = "none", "none again"
+NONE, CONTROL, UNSHARED = "none", "none again", "--compute none"
 SHARES = {"--compute": "none", "--weight": "none"}  # what `sluice set` can change, and how it takes it away
 TARGET, TRACED_TARGET = 1.01, 1.02
 
@@ -86,7 +86,7 @@ def make_servers(output, sluice, number, ways):
         if not is_share(way):
             found[way] = servers.Server(output, sluice, name, options, __file__)
         else:
-            sharing = found[way] = sharing or servers.Server(output, sluice, name, options, __file__)
+            sharing = found[way] = sharing or servers.Server(output, sluice, name, ["--compute", "99%"], __file__)
     return found
 
 
@@ -98,7 +98,7 @@ def limits(way):
 
 
 def table(values, failures):
-    lines = ["| training | way | a step, median | spread | ratio to none, median (least … greatest) | ratio of medians | rounds | target | |",
+    lines = ["| training | way | a step, median | spread | ratio to none, median (least … greatest) | to its own process without a share | rounds | target | |",
              "|---|---|---:|---:|---:|---:|---:|---|---|"]
     for (shape, way), rounds in values.items():
         without = values[shape, NONE]
@@ -109,10 +109,11 @@ def table(values, failures):
         ratios = [rounds[at] / without[at] for at in both]
         ratio = statistics.median(ratios)
         judged = way not in (NONE, CONTROL)
+        own = [rounds[at] / values[shape, UNSHARED][at] for at in rounds if is_share(way) and way != UNSHARED and at in values[shape, UNSHARED]]
         most = TRACED_TARGET if way.startswith("--trace") else TARGET
         lines.append(f"| {shape} | {way} | {statistics.median(rounds.values()):.3f} ms | {min(rounds.values()):.3f} … {max(rounds.values()):.3f} "
                      f"| {ratio:.4f} ({min(ratios):.3f} … {max(ratios):.3f}) "
-                     f"| {statistics.median(rounds.values()) / statistics.median(without.values()):.4f} | {len(both)} "
+                     f"| {f'{statistics.median(own):.4f} ({min(own):.3f} … {max(own):.3f})' if own else '-'} | {len(both)} "
                      f"| {f'≤ {most}' if judged else '-'} | {('met' if ratio <= most and (shape, way) not in failures else 'missed') if judged else ''} |")
     return "\n".join(lines) + "\n"
 
@@ -120,7 +121,7 @@ def table(values, failures):
 def main(output, sluice, sets, repeats, seconds, limit, ways):
     os.makedirs(output, exist_ok=True)
     until = time.monotonic() + limit
-    every = [NONE, CONTROL, *ways]
+    every = [NONE, CONTROL, *([UNSHARED] if any(map(is_share, ways)) else []), *ways]
     values = {(shape, way): {} for shape in SHAPES for way in every}
     failures = {}
 
