@@ -9,6 +9,7 @@
 #define _GNU_SOURCE
 #include "admit.h"
 
+#include "gate.h"
 #include "nvtx.h"
 #include "os.h"
 #include "real.h"
@@ -89,6 +90,7 @@ static void close_batch(sl_lane_t *lane, sl_cost_t *only, bool prompt, uint64_t 
     uint64_t since = busy_since(lane, opened);
     uint64_t nanos = sl_meter_close(&lane->meter, predicted, calls - lane->opened_calls, only, prompt, submitted_nanos);
     lane->batch = (unsigned)lane->meter.open;
+    sl_gate_empty_pockets();
     charge(lane->gpu, (int64_t)nanos, since);
     lane->busy_nanos = (lane->busy_nanos > opened ? lane->busy_nanos : opened) + nanos;
     if (calls != lane->opened_calls) {

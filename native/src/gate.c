@@ -169,16 +169,22 @@ static void begin_hold(sl_gate_pass_t *pass, sl_lane_t *lane) {
 }
 
 /* Credit that a thread has taken for what it does next on the same stream: it spends that without asking anybody, and gives
- * the rest back when it has to look closely again. */
+ * the rest back when it has to look closely again. Limits that change meanwhile hold from then on. */
 static __thread __attribute__((tls_model("initial-exec"))) struct {
     sl_lane_t *lane; /* NULL: there is nothing in it */
     CUstream stream;
     int64_t nanos;
-    unsigned batch, calls, gone;
-    uint32_t epoch;
+    const _Atomic uint64_t *turn; /* the board's word, or one that never changes */
+    uint64_t turn_seen;
+    unsigned version, calls;
     int default_stream;
 } pocket;
-SL_HOT_DATA static _Atomic unsigned gone; /* streams and contexts, whose handles may come back */
+static const _Atomic uint64_t no_turn;
+SL_HOT_DATA static _Atomic unsigned version; /* of all that a pocket depends on */
+
+void sl_gate_empty_pockets(void) {
+    atomic_fetch_add(&version, 1);
+}
 
 static void empty_pocket(void) {
     sl_lane_t *lane = pocket.lane;
@@ -191,43 +197,40 @@ static void empty_pocket(void) {
         atomic_fetch_add_explicit(&lane->calls, pocket.calls, memory_order_relaxed);
 }
 
-static void fill_pocket(sl_lane_t *lane, CUstream handle, int default_stream, int64_t nanos) {
-    pocket.lane = lane;
-    pocket.stream = handle;
-    pocket.default_stream = default_stream;
-    pocket.batch = atomic_load_explicit(&lane->batch, memory_order_relaxed);
-    pocket.epoch = lane->gpu->epoch;
-    pocket.gone = atomic_load_explicit(&gone, memory_order_relaxed);
-    pocket.calls = 0;
-    pocket.nanos = nanos;
-}
-
 /* The default streams are others in each context. */
 static inline bool may_spend(CUstream handle, int default_stream) {
-    if (!pocket.lane || handle != pocket.stream || default_stream != pocket.default_stream)
-        return false;
-    const _Atomic uint32_t *epoch = atomic_load_explicit(&sl_gate_epoch, memory_order_relaxed);
-    if (atomic_load_explicit(&pocket.lane->batch, memory_order_relaxed) != pocket.batch ||
-        atomic_load_explicit(epoch, memory_order_relaxed) != pocket.epoch ||
-        atomic_load_explicit(&gone, memory_order_relaxed) != pocket.gone ||
-        atomic_load_explicit(&sl_meter_open_captures, memory_order_relaxed) > 0 || !has_turn(pocket.lane->gpu))
-        return false;
-    return (uintptr_t)handle > 2 || sl_lane_current() == pocket.lane;
+    return pocket.lane && handle == pocket.stream && default_stream == pocket.default_stream &&
+           atomic_load_explicit(&version, memory_order_relaxed) == pocket.version &&
+           atomic_load_explicit(pocket.turn, memory_order_relaxed) == pocket.turn_seen &&
+           ((uintptr_t)handle > 2 || sl_lane_current() == pocket.lane);
 }
 
-/* Takes a part of what is left, but no less than the call needs. False: that is not there. Under culocker's windows every call is
- * looked at. */
+/* Takes a part of what is left, but no less than the call needs. False: that is not there. While a stream captures others may
+ * join it at any time, and under culocker's windows every call is looked at: then nothing is put into the pocket. */
 static bool take(sl_lane_t *lane, CUstream handle, int default_stream, int64_t nanos) {
-    int64_t part = lane->gpu->has_windows ? 0 : atomic_load_explicit(&lane->credit_nanos, memory_order_relaxed) / 2;
+    bool fills = !lane->gpu->has_windows && atomic_load(&sl_meter_open_captures) <= 0;
+    int64_t part = fills ? atomic_load_explicit(&lane->credit_nanos, memory_order_relaxed) / 2 : 0;
     int64_t taken = part > nanos ? part : nanos;
     if (atomic_fetch_sub_explicit(&lane->credit_nanos, taken, memory_order_relaxed) < taken) {
         atomic_fetch_add_explicit(&lane->credit_nanos, taken, memory_order_relaxed);
         return false;
     }
     atomic_fetch_add_explicit(&lane->calls, 1, memory_order_relaxed);
-    if (taken > nanos)
-        fill_pocket(lane, handle, default_stream, taken - nanos);
+    if (taken > nanos) {
+        pocket.lane = lane;
+        pocket.stream = handle;
+        pocket.default_stream = default_stream;
+        pocket.calls = 0;
+        pocket.nanos = taken - nanos;
+    }
     return true;
+}
+
+/* What the pocket depends on is noted before it is looked at. */
+static void note_version(const sl_lane_gpu_t *gpu) {
+    pocket.version = atomic_load(&version);
+    pocket.turn = gpu->takes_turns ? &gpu->board.turn->word : &no_turn;
+    pocket.turn_seen = atomic_load(pocket.turn);
 }
 
 /* With nothing in the pocket for it; known: what the call takes, or 0. */
@@ -237,6 +240,7 @@ static __attribute__((noinline)) void enter_closely(sl_gate_pass_t *pass, CUstre
     if (!lane)
         return;
     sl_lane_gpu_t *gpu = lane->gpu;
+    note_version(gpu);
     const _Atomic uint32_t *epoch = atomic_load_explicit(&sl_gate_epoch, memory_order_relaxed);
     bool stale = gpu->epoch != atomic_load_explicit(epoch, memory_order_relaxed);
     if (!atomic_load_explicit(&gpu->active, memory_order_relaxed) && !stale)
@@ -365,14 +369,14 @@ static void leave_stream(sl_lane_t *lane, void *stream) {
 void sl_gate_leave_stream(CUstream stream) {
     if (!sl_gate_is_on())
         return;
-    atomic_fetch_add(&gone, 1);
+    sl_gate_empty_pockets();
     CUstreamCaptureMode mode = relax();
     sl_lane_each(leave_stream, stream);
     restore(mode);
 }
 
 void sl_gate_leave_context(CUcontext context) {
-    atomic_fetch_add(&gone, 1);
+    sl_gate_empty_pockets();
     sl_lane_end(context);
 }
 

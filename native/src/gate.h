@@ -49,6 +49,9 @@ static inline void sl_gate_leave(sl_gate_pass_t *pass) {
         sl_gate_settle_slowly(pass);
 }
 
+/* A batch has ended, a stream or a context is gone, or a capture begins: what threads have taken in advance holds no more. */
+void sl_gate_empty_pockets(void);
+
 /* Work that cannot be gated. */
 void sl_gate_pass_uncounted(void);
 
