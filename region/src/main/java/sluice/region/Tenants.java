@@ -65,7 +65,7 @@ public final class Tenants {
     }
 
     /// The tenant that a user means: by the path of its region, its name, the pid of one of its processes, or the
-    /// beginning of its name when no other begins so.
+    /// beginning of its name when no other begins so, or no other that runs.
     public Tenant find(String wanted) {
         if (wanted.contains("/")) {
             return Tenant.read(Path.of(wanted));
@@ -78,7 +78,8 @@ public final class Tenants {
         List<Tenant> named = tenants.stream().filter(tenant -> tenant.name().equals(wanted)).toList();
         List<Tenant> owning = tenants.stream().filter(tenant -> hasProcess(tenant, wanted)).toList();
         List<Tenant> begun = tenants.stream().filter(tenant -> !wanted.isEmpty() && tenant.name().startsWith(wanted)).toList();
-        for (List<Tenant> matches : List.of(named, owning, begun)) {
+        List<Tenant> running = begun.stream().filter(Tenant::running).toList();
+        for (List<Tenant> matches : List.of(named, owning, running, begun)) {
             if (matches.size() == 1) {
                 return Optional.of(matches.getFirst());
             }

@@ -72,8 +72,20 @@ class TenantsTest {
         assertThat(tenants().find("train-12").name()).isEqualTo("train-12");
         assertThat(tenants().find(Long.toString(Identity.self().pid())).name()).isEqualTo("train-1");
         assertThat(tenants().find(file.toString()).name()).isEqualTo("train-1");
-        assertThatThrownBy(() -> tenants().find("tra")).hasMessageContaining("several tenants (train-1, train-12)");
         assertThatThrownBy(() -> tenants().find("other")).hasMessageContaining("no tenant 'other'");
+    }
+
+    @Test
+    void shouldPreferTheOneThatRunsAmongThoseThatBeginSo() throws Exception {
+        TestRegion.create(folder, "train-1", TestRegion.DEAD);
+        TestRegion.create(folder, "train-12", TestRegion.DEAD);
+        assertThatThrownBy(() -> tenants().find("tra")).hasMessageContaining("several tenants (train-1, train-12)");
+
+        TestRegion.create(folder, "train-2", Identity.self());
+        assertThat(tenants().find("tra").name()).isEqualTo("train-2");
+
+        TestRegion.create(folder, "train-3", Identity.self());
+        assertThatThrownBy(() -> tenants().find("tra")).hasMessageContaining("several tenants (train-2, train-3)");
     }
 
     @Test
