@@ -26,13 +26,13 @@ public final class EarlierLook {
         return new EarlierLook(tenants, true);
     }
 
-    /// The part of the time that a tenant got of a GPU, in thousandths; -1 when that cannot be said: it has ended, or was not
-    /// there then.
+    /// The part of the time that a tenant got of a GPU, in thousandths; -1 when that cannot be said: it has ended, was not
+    /// there then, or is not measured any more.
     public int gotPermille(Tenant tenant, TenantGpu gpu) {
-        if (!tenant.running()) {
+        GpuTime then = times.get(key(tenant, gpu));
+        if (!tenant.running() || then != null && !tenant.isMeasured(gpu.time(), then)) {
             return -1;
         }
-        GpuTime then = times.get(key(tenant, gpu));
         return !taken ? gpu.time().gotPermille() : then == null ? -1 : gpu.time().gotPermilleSince(then);
     }
 

@@ -28,8 +28,10 @@ record TopRow(
     private static final double NANOS = 1e9;
 
     static TopRow of(Tenant tenant, Optional<TenantGpu> gpu, int colour, Optional<TopRow> earlier) {
-        Optional<GpuTime> now = gpu.map(TenantGpu::time).filter(GpuTime::begun);
-        Optional<GpuTime> then = earlier.flatMap(TopRow::gpu).map(TenantGpu::time)
+        Optional<GpuTime> before = earlier.flatMap(TopRow::gpu).map(TenantGpu::time);
+        Optional<GpuTime> now = gpu.map(TenantGpu::time).filter(GpuTime::begun)
+                .filter(time -> before.isEmpty() || tenant.isMeasured(time, before.get()));
+        Optional<GpuTime> then = before
                 .filter(time -> now.isPresent() && time.begun() && time.readNanos() < now.get().readNanos());
         int got = now.map(time -> then.map(time::gotPermilleSince).orElse(time.gotPermille())).orElse(-1);
         long spanNanos = now.map(time -> time.readNanos() - then.map(GpuTime::readNanos).orElse(time.beganNanos())).orElse(1L);

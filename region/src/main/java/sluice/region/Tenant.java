@@ -50,6 +50,11 @@ public record Tenant(
         }
     }
 
+    /// Whether its GPU time was measured between two looks: one who lost its share uses the GPU, and nobody knows how much.
+    public boolean isMeasured(GpuTime now, GpuTime earlier) {
+        return compute.takesPart() || now.usedNanos() != earlier.usedNanos();
+    }
+
     /// Processes that live.
     public List<TenantProcess> liveProcesses() {
         return processes.stream().filter(TenantProcess::alive).toList();
