@@ -53,7 +53,7 @@ final class History implements AutoCloseable {
             fine = new SampleRing(file, rings, fineBytes);
             coarse = new SampleRing(file, rings + fineBytes, size - rings - fineBytes);
         } catch (IOException e) {
-            throw new SluiceException("cannot keep the history in " + path + " (" + e.getMessage() + "); set state-directory", e);
+            throw new SluiceException("cannot keep the history in " + path + " (" + SluiceException.reason(e) + "); set state-directory", e);
         }
     }
 

@@ -52,7 +52,7 @@ public final class Places {
             }
             return folder;
         } catch (IOException e) {
-            throw new SluiceException("cannot make " + folder + " (" + e.getMessage() + "); choose another in the config file", e);
+            throw new SluiceException("cannot make " + folder + " (" + SluiceException.reason(e) + "); choose another in the config file", e);
         }
     }
 }

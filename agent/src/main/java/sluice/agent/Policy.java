@@ -42,7 +42,7 @@ record Policy(List<PolicyRule> rules) {
         try {
             return new String(Files.readAllBytes(file), StandardCharsets.UTF_8).lines().toList();
         } catch (IOException e) {
-            throw new SluiceException("cannot read the policy file " + file + " (" + e.getClass().getSimpleName()
+            throw new SluiceException("cannot read the policy file " + file + " (" + SluiceException.reason(e)
                     + "); check its name and who may read it", e);
         }
     }

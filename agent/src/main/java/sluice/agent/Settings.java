@@ -57,7 +57,7 @@ public final class Settings {
         try {
             return new String(Files.readAllBytes(file), StandardCharsets.UTF_8).lines().toList();
         } catch (IOException e) {
-            throw new SluiceException("cannot read the config file " + file + " (" + e.getClass().getSimpleName()
+            throw new SluiceException("cannot read the config file " + file + " (" + SluiceException.reason(e)
                     + "); check its name and who may read it", e);
         }
     }

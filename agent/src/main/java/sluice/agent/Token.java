@@ -35,7 +35,7 @@ record Token(Path file, String secret) {
             }
             return new Token(file, secret);
         } catch (IOException e) {
-            throw new SluiceException("cannot use the token file " + file + " (" + e.getMessage() + "); check who owns its folder", e);
+            throw new SluiceException("cannot use the token file " + file + " (" + SluiceException.reason(e) + "); check who owns its folder", e);
         }
     }
 

@@ -68,7 +68,7 @@ final class BenchCommand implements Runnable {
             Files.writeString(folder.resolve("bench.json"), report.json());
             Files.writeString(folder.resolve("bench.svg"), report.svg());
         } catch (IOException e) {
-            throw new SluiceException("cannot write to " + folder + " (" + e.getMessage() + "); choose another --out", e);
+            throw new SluiceException("cannot write to " + folder + " (" + SluiceException.reason(e) + "); choose another --out", e);
         }
     }
 }

@@ -79,6 +79,10 @@ final class BenchComputeCommand implements Runnable {
         if (!(seconds >= 1 && seconds <= 50)) {
             throw new ParameterException(spec.commandLine(), "bad --seconds '" + seconds + "'; use 1 to 50");
         }
+        ComputeBench.unknownTable(only).ifPresent(word -> {
+            throw new ParameterException(spec.commandLine(),
+                    "there is no table '" + word + "'; there are " + String.join(", ", ComputeBench.words()));
+        });
         Installation installation = Installation.find();
         PrintWriter err = spec.commandLine().getErr();
         Environment environment = GpuChoice.of(installation, simulated, err);
@@ -125,6 +129,6 @@ final class BenchComputeCommand implements Runnable {
     }
 
     private SluiceException cannotWrite(IOException e) {
-        return new SluiceException("cannot write to " + folder + " (" + e.getMessage() + "); choose another --out", e);
+        return new SluiceException("cannot write to " + folder + " (" + SluiceException.reason(e) + "); choose another --out", e);
     }
 }

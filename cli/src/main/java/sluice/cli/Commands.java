@@ -48,7 +48,7 @@ final class Commands implements Runnable {
             SoakCommand.class,
             CompletionCommand.class,
             VersionCommand.class,
-            CommandLine.HelpCommand.class);
+            HelpCommand.class);
     private static final Set<String> TELL_OF_ALL = Set.of("help", "completion");
 
     @Spec

@@ -113,7 +113,7 @@ final class Doctor {
         findings.add(Finding.ok("enforced", "memory of " + String.join(", ", hooks.enforced("charge"))
                 + "; told as the tenant's own: " + String.join(", ", hooks.enforced("query"))));
         if (!open.isEmpty()) {
-            findings.add(Finding.warn("not enforced yet", open.size() + " other ways to take memory pass uncounted: " + String.join(", ", open),
+            findings.add(Finding.warn("not enforced yet", "memory passes uncounted that is taken by " + String.join(", ", open),
                     "leave room on the GPU for programs that use them"));
         }
         SortedSet<String> unseen = hooks.notYet("launch");

@@ -33,7 +33,7 @@ final class OptionTypes {
     private static Duration time(String text) {
         Matcher time = TIME.matcher(text);
         if (!time.matches()) {
-            throw new SluiceException("bad time '" + text + "'; write it like 90s, 30m or 2h");
+            throw new SluiceException("bad time '" + text + "'; write it like 500ms, 90s, 30m or 2h");
         }
         long number = Long.parseLong(time.group(1));
         return switch (time.group(2)) {

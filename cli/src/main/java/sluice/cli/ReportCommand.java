@@ -74,7 +74,7 @@ final class ReportCommand implements Runnable {
         try {
             Files.writeString(file, report);
         } catch (IOException e) {
-            throw new SluiceException("cannot write " + file + " (" + e.getMessage() + "); choose another file with -o", e);
+            throw new SluiceException("cannot write " + file + " (" + SluiceException.reason(e) + "); choose another file with -o", e);
         }
     }
 }

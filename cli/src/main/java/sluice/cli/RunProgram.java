@@ -113,7 +113,8 @@ final class RunProgram {
         System.err.println("sluice: program '" + program + "' cannot be started ("
                 + switch (error) {
                     case Exec.NO_INTERPRETER -> "its interpreter does not exist); check its first line";
-                    case Exec.EACCES -> "permission denied); make it executable with chmod +x, or name its interpreter";
+                    case Exec.EACCES -> Files.isDirectory(Path.of(program)) ? "it is a folder); give the path of a program"
+                            : "permission denied); make it executable with chmod +x, or name its interpreter";
                     case Exec.E2BIG -> "its arguments and environment are too long); shorten them";
                     default -> "error " + error + " of execve); see 'man execve'";
                 });

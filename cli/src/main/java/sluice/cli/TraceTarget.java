@@ -28,7 +28,7 @@ final class TraceTarget {
             }
             return path;
         } catch (IOException e) {
-            throw new SluiceException("cannot make the folder " + path + " for a trace (" + e.getMessage() + "); choose another", e);
+            throw new SluiceException("cannot make the folder " + path + " for a trace (" + SluiceException.reason(e) + "); choose another", e);
         }
     }
 
@@ -45,7 +45,7 @@ final class TraceTarget {
         try {
             return Files.createTempDirectory(folder, ".sluice-trace-");
         } catch (IOException e) {
-            throw new SluiceException("cannot write to " + folder + " (" + e.getMessage() + "); choose another place with -o", e);
+            throw new SluiceException("cannot write to " + folder + " (" + SluiceException.reason(e) + "); choose another place with -o", e);
         }
     }
 

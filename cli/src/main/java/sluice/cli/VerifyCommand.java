@@ -20,7 +20,7 @@ import sluice.region.SluiceException;
 
 @Command(
         name = "verify",
-        header = "Proves on this machine and driver that quotas hold.",
+        header = "Proves on this machine and driver that limits hold.",
         customSynopsis = "sluice verify [OPTIONS] [GROUP...]",
         description = {"", "Without a GPU that works, on the simulated one. Without a GROUP all checks are made.", ""})
 final class VerifyCommand implements Callable<Integer> {

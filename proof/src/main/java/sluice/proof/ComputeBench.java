@@ -3,10 +3,12 @@ package sluice.proof;
 import java.io.Writer;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.function.Consumer;
 import java.util.function.Function;
@@ -84,11 +86,14 @@ public final class ComputeBench {
     }
 
     private static void checkWords(Options options) {
-        for (String word : options.only()) {
-            if (!TABLES.containsKey(word.replaceFirst("/.*", ""))) {
-                throw new SluiceException("there is no table '" + word + "'; there are " + String.join(", ", words()));
-            }
-        }
+        unknownTable(options.only()).ifPresent(word -> {
+            throw new SluiceException("there is no table '" + word + "'; there are " + String.join(", ", words()));
+        });
+    }
+
+    /// The first of the chosen rows that is of no table.
+    public static Optional<String> unknownTable(Collection<String> only) {
+        return only.stream().filter(word -> !TABLES.containsKey(word.replaceFirst("/.*", ""))).findFirst();
     }
 
     private static Map<String, TableMaker> makers(ComputeRun run) {

@@ -90,7 +90,7 @@ public final class AgentLock implements AutoCloseable {
         } catch (NoSuchFileException | OverlappingFileLockException e) {
             // Nobody's, or of another part of this process.
         } catch (IOException e) {
-            throw new SluiceException("cannot open " + file + " (" + RuntimeDirectory.reason(e) + "); check who owns it", e);
+            throw new SluiceException("cannot open " + file + " (" + SluiceException.reason(e) + "); check who owns it", e);
         }
         closeQuietly(channel);
         return Optional.empty();

@@ -93,7 +93,7 @@ public final class Board implements AutoCloseable {
     }
 
     private static SluiceException cannotOpen(Path file, IOException e) {
-        return new SluiceException("cannot open board " + file + " (" + RuntimeDirectory.reason(e)
+        return new SluiceException("cannot open board " + file + " (" + SluiceException.reason(e)
                 + "); only the user whose tenants share the GPU can", e);
     }
 

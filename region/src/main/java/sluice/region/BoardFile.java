@@ -33,7 +33,7 @@ final class BoardFile {
         } catch (FileAlreadyExistsException e) {
             // A library was faster.
         } catch (IOException e) {
-            throw new SluiceException("cannot make board " + file + " (" + RuntimeDirectory.reason(e) + "); free space there", e);
+            throw new SluiceException("cannot make board " + file + " (" + SluiceException.reason(e) + "); free space there", e);
         } finally {
             RegionFile.deleteQuietly(temporary);
         }

@@ -85,7 +85,7 @@ public final class Region implements AutoCloseable {
     static SluiceException cannotOpen(Path file, IOException e) {
         return e instanceof NoSuchFileException
                 ? new SluiceException("there is no region " + file + "; 'sluice ps --all' lists the tenants", e)
-                : new SluiceException("cannot open region " + file + " (" + RuntimeDirectory.reason(e)
+                : new SluiceException("cannot open region " + file + " (" + SluiceException.reason(e)
                         + "); only the user who owns the tenant can", e);
     }
 

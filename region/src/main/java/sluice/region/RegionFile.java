@@ -39,7 +39,7 @@ final class RegionFile {
             publish(temporary, region, draft.tenant());
             return region;
         } catch (IOException e) {
-            throw new SluiceException("cannot make a region in " + directory.path() + " (" + RuntimeDirectory.reason(e)
+            throw new SluiceException("cannot make a region in " + directory.path() + " (" + SluiceException.reason(e)
                     + "); free space there or set " + RuntimeDirectory.VARIABLE + " to another directory", e);
         } finally {
             deleteQuietly(temporary);
@@ -62,7 +62,7 @@ final class RegionFile {
             Files.move(temporary, region, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
             return region;
         } catch (IOException e) {
-            throw new SluiceException("cannot make a region in " + directory.path() + " (" + RuntimeDirectory.reason(e)
+            throw new SluiceException("cannot make a region in " + directory.path() + " (" + SluiceException.reason(e)
                     + "); free space there", e);
         } finally {
             deleteQuietly(temporary);

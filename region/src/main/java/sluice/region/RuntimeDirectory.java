@@ -1,11 +1,9 @@
 package sluice.region;
 
 import java.io.IOException;
-import java.nio.file.AccessDeniedException;
 import java.nio.file.DirectoryIteratorException;
 import java.nio.file.DirectoryStream;
 import java.nio.file.FileAlreadyExistsException;
-import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.NoSuchFileException;
@@ -125,7 +123,7 @@ public record RuntimeDirectory(Path path) {
         } catch (NoSuchFileException e) {
             return make(path, uid);
         } catch (IOException e) {
-            return reason(e);
+            return SluiceException.reason(e);
         }
     }
 
@@ -137,7 +135,7 @@ public record RuntimeDirectory(Path path) {
         } catch (FileAlreadyExistsException e) {
             return check(path, uid);
         } catch (IOException e) {
-            return "cannot be made (" + reason(e) + ")";
+            return "cannot be made (" + SluiceException.reason(e) + ")";
         }
     }
 
@@ -145,7 +143,7 @@ public record RuntimeDirectory(Path path) {
         try {
             return check(path, uid, Files.readAttributes(path, "unix:uid,mode,isDirectory", LinkOption.NOFOLLOW_LINKS));
         } catch (IOException e) {
-            return reason(e);
+            return SluiceException.reason(e);
         }
     }
 
@@ -161,17 +159,5 @@ public record RuntimeDirectory(Path path) {
             return "is open to other users (mode " + Integer.toOctalString(mode & 0777) + ")";
         }
         return Files.isWritable(path) ? null : "is not writable";
-    }
-
-    /// The system's word for a failure, without the path that Java puts before it.
-    static String reason(IOException e) {
-        if (e instanceof NoSuchFileException) {
-            return "no such directory";
-        }
-        if (e instanceof AccessDeniedException) {
-            return "permission denied";
-        }
-        return e instanceof FileSystemException failure && failure.getReason() != null
-                ? failure.getReason() : String.valueOf(e.getMessage());
     }
 }

@@ -50,7 +50,7 @@ class RuntimeDirectoryTest {
     @Test
     void shouldSayThatTheParentIsMissing() {
         assertThatThrownBy(() -> RuntimeDirectory.find(folder.resolve("no/where").toString(), UID))
-                .hasMessageContaining("cannot be made (no such directory)");
+                .hasMessageContaining("cannot be made (no such file or directory)");
     }
 
     @Test

@@ -61,7 +61,7 @@ public enum TraceFormat {
     }
 
     private static SluiceException cannotWrite(Path file, IOException e) {
-        return new SluiceException("cannot write " + file + " (" + e.getMessage() + "); choose another place with -o", e);
+        return new SluiceException("cannot write " + file + " (" + SluiceException.reason(e) + "); choose another place with -o", e);
     }
 
     private static OutputStream stream(Path temporary, Path file) throws IOException {

@@ -54,7 +54,7 @@ public final class TraceRecorder implements AutoCloseable {
             }
             return events;
         } catch (IOException e) {
-            throw new SluiceException("cannot record to " + target + " (" + e.getMessage() + ")", e);
+            throw new SluiceException("cannot record to " + target + " (" + SluiceException.reason(e) + ")", e);
         }
     }
 

@@ -98,7 +98,7 @@ public record TraceSession(Path region, Path target, Duration duration, int even
         try {
             return Files.createDirectory(folder, PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------")));
         } catch (IOException e) {
-            throw new SluiceException("cannot make " + folder + " (" + e.getMessage() + ") for the rings of the trace", e);
+            throw new SluiceException("cannot make " + folder + " (" + SluiceException.reason(e) + ") for the rings of the trace", e);
         }
     }
 
