@@ -48,27 +48,42 @@ final class BenchCommand implements Runnable {
         }
         Installation installation = Installation.find();
         PrintWriter out = spec.commandLine().getOut();
+        makeFolder();
         Environment environment = GpuChoice.of(installation, simulated, spec.commandLine().getErr());
         BenchReport report;
         try (Progress progress = Progress.standard()) {
             progress.step("measuring");
             report = Bench.run(environment, new Bench.Options(repeats, Optional.of(installation.launcher())), progress::step);
         }
+        out.print(json ? report.json() : report.markdown());
+        out.flush();
         if (folder != null) {
             save(report);
         }
-        out.print(json ? report.json() : report.markdown());
-        out.flush();
+    }
+
+    /// Before anything is measured, so that no time is lost for a folder that cannot be.
+    private void makeFolder() {
+        try {
+            if (folder != null) {
+                Files.createDirectories(folder);
+            }
+        } catch (IOException e) {
+            throw cannotWrite(e);
+        }
     }
 
     private void save(BenchReport report) {
         try {
-            Files.createDirectories(folder);
             Files.writeString(folder.resolve("bench.md"), report.markdown());
             Files.writeString(folder.resolve("bench.json"), report.json());
             Files.writeString(folder.resolve("bench.svg"), report.svg());
         } catch (IOException e) {
-            throw new SluiceException("cannot write to " + folder + " (" + SluiceException.reason(e) + "); choose another --out", e);
+            throw cannotWrite(e);
         }
+    }
+
+    private SluiceException cannotWrite(IOException e) {
+        return new SluiceException("cannot write to " + folder + " (" + SluiceException.reason(e) + "); choose another --out", e);
     }
 }

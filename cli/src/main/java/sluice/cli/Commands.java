@@ -111,12 +111,8 @@ final class Commands implements Runnable {
         return ExitStatus.USAGE;
     }
 
-    /// `help` knows the commands of `sluice` only, not those of its commands.
     private static String helpOn(CommandLine command) {
-        CommandLine parent = command.getParent();
-        return parent == null ? "sluice help"
-                : parent.getParent() == null ? "sluice help " + command.getCommandName()
-                : "sluice " + parent.getCommandName() + " " + command.getCommandName() + " --help";
+        return command.getParent() == null ? "sluice help" : helpOn(command.getParent()) + " " + command.getCommandName();
     }
 
     private static int failure(Exception e, CommandLine command) throws Exception {

@@ -63,10 +63,10 @@ class CommandsTest {
         "help nosuch                     | unknown command 'nosuch'; see 'sluice help'",
         "help trac                       | unknown command 'trac'; did you mean trace? See 'sluice help'",
         "help trace record               | unknown command 'record'; see 'sluice help trace'",
-        "bench compute --only caps       | there is no table 'caps'; there are cap, weights, priority, lock, cost; see 'sluice bench compute --help'",
+        "bench compute --only caps       | there is no table 'caps'; there are cap, weights, priority, lock, cost; see 'sluice help bench compute'",
         "trace train --events -5         | bad --events '-5'; use 64 to 16777216; see 'sluice help trace'",
-        "trace convert x                 | option --out needs a value FILE; see 'sluice trace convert --help'",
-        "trace convert x -o y.txt        | bad name 'y.txt'; let it end in .pftrace or .json, or with .gz after that; see 'sluice trace convert --help'",
+        "trace convert x                 | option --out needs a value FILE; see 'sluice help trace convert'",
+        "trace convert x -o y.txt        | bad name 'y.txt'; let it end in .pftrace or .json, or with .gz after that; see 'sluice help trace convert'",
         "completion fish                 | no completion for the shell 'fish'; use bash or zsh; see 'sluice help completion'"
     })
     void shouldSayInOneLineWhatIsWrong(String line, String message) {
