@@ -73,8 +73,18 @@ static void charge(sl_lane_gpu_t *gpu, int64_t nanos, uint64_t now) {
     gpu->own_due_nanos = later(gpu, gpu->own_due_nanos, wall * (int64_t)(gpu->sharers ? gpu->sharers : 1), now);
 }
 
+static int64_t unspent(const sl_lane_t *lane) {
+    return lane->credit_nanos + (lane->holder ? lane->pocket_nanos : 0);
+}
+
 static uint64_t spent(const sl_lane_t *lane) {
-    return (uint64_t)((int64_t)lane->granted_nanos - atomic_load_explicit(&lane->credit_nanos, memory_order_relaxed));
+    return (uint64_t)((int64_t)lane->granted_nanos - unspent(lane));
+}
+
+/* By the open batch. Credit changes hands while it is summed up. */
+static uint64_t spent_now(const sl_lane_t *lane) {
+    uint64_t all = spent(lane);
+    return all > lane->opened_nanos ? all - lane->opened_nanos : 0;
 }
 
 /* Since when the GPU has had work of this lane, so that no time passed unused. It may also wait for something. */
@@ -83,21 +93,30 @@ static uint64_t busy_since(const sl_lane_t *lane, uint64_t opened) {
     return oldest + BELIEVED_NANOS > opened ? oldest : opened;
 }
 
+/* Pairs with a thread that fills its pocket, which looks at these in the opposite order: either it sees that the batch has ended, or
+ * it is seen. */
+static void take_back(sl_lane_t *lane) {
+    lane->batch = (unsigned)lane->meter.open + 1;
+    sl_gate_empty_pockets();
+    if (atomic_exchange(&lane->holder, NULL))
+        sl_lane_empty_pocket(lane);
+}
+
 static void close_batch(sl_lane_t *lane, sl_cost_t *only, bool prompt, uint64_t submitted_nanos) {
-    uint64_t now_spent = spent(lane), predicted = now_spent > lane->opened_nanos ? now_spent - lane->opened_nanos : 0;
+    take_back(lane);
+    uint64_t predicted = spent_now(lane);
     unsigned calls = lane->calls;
     uint64_t opened = lane->meter.batches[lane->meter.open % SL_METER_BATCHES].opened_nanos;
     uint64_t since = busy_since(lane, opened);
     uint64_t nanos = sl_meter_close(&lane->meter, predicted, calls - lane->opened_calls, only, prompt, submitted_nanos);
     lane->batch = (unsigned)lane->meter.open;
-    sl_gate_empty_pockets();
     charge(lane->gpu, (int64_t)nanos, since);
     lane->busy_nanos = (lane->busy_nanos > opened ? lane->busy_nanos : opened) + nanos;
     if (calls != lane->opened_calls) {
         uint64_t mean = predicted / (calls - lane->opened_calls);
         lane->mean_nanos = lane->mean_nanos ? (3 * lane->mean_nanos + mean) / 4 : mean;
     }
-    lane->opened_nanos = now_spent;
+    lane->opened_nanos += predicted;
     lane->opened_calls = calls;
 }
 
@@ -116,7 +135,7 @@ void sl_admit_submitted(sl_lane_t *lane, sl_cost_t *cost, bool alone, uint64_t s
             atomic_fetch_sub(&cost->pending, 1);
         return;
     }
-    bool is_long = spent(lane) - lane->opened_nanos >= BATCH_NANOS && sl_admit_can_close(lane);
+    bool is_long = spent_now(lane) >= BATCH_NANOS && sl_admit_can_close(lane);
     bool single = lane->calls - lane->opened_calls == 1;
     if (is_long && single && !alone) {
         atomic_fetch_add(&cost->pending, 1);
@@ -159,7 +178,7 @@ void sl_admit_settle(sl_lane_t *lane) {
 
 /* How long the GPU still needs for what the lane submitted, as far as it is known. */
 static uint64_t in_flight(const sl_lane_t *lane, uint64_t now) {
-    uint64_t open = lane->meter.is_open ? sl_meter_expect(&lane->meter, spent(lane) - lane->opened_nanos) : 0;
+    uint64_t open = lane->meter.is_open ? sl_meter_expect(&lane->meter, spent_now(lane)) : 0;
     if (lane->meter.open == lane->meter.oldest)
         return open;
     return open + (lane->busy_nanos > now ? lane->busy_nanos - now : 1);
@@ -175,7 +194,7 @@ void sl_admit_publish(sl_lane_t *lane, uint64_t now) {
     sl_lane_gpu_t *gpu = lane->gpu;
     if (!gpu->takes_turns)
         return;
-    int64_t credit = lane->credit_nanos;
+    int64_t credit = unspent(lane);
     uint64_t more = gpu->has_superior || credit < 0 ? 0 : (uint64_t)credit;
     if (gpu->has_inferior)
         more += PAUSE_ABOVE_NANOS;
@@ -434,7 +453,7 @@ bool sl_admit(sl_lane_t *lane, uint64_t nanos) {
     sl_lane_gpu_t *gpu = lane->gpu;
     bool idled = false;
     sl_admit_settle(lane);
-    if (lane->meter.is_open && spent(lane) - lane->opened_nanos >= BATCH_NANOS && sl_admit_can_close(lane))
+    if (lane->meter.is_open && spent_now(lane) >= BATCH_NANOS && sl_admit_can_close(lane))
         sl_admit_close(lane);
     uint64_t now = sl_os_nanos();
     look_around(gpu, now);

@@ -169,14 +169,14 @@ static void begin_hold(sl_gate_pass_t *pass, sl_lane_t *lane) {
 }
 
 /* Credit that a thread has taken for what it does next on the same stream: it spends that without asking anybody, and gives
- * the rest back when it has to look closely again. Limits that change meanwhile hold from then on. */
+ * the rest back when it has to look closely again. What is left lies in the lane, where who ends the batch takes it back, also from a
+ * thread that is gone. Limits that change meanwhile hold from then on. */
 static __thread __attribute__((tls_model("initial-exec"))) struct {
     sl_lane_t *lane; /* NULL: there is nothing in it */
     CUstream stream;
-    int64_t nanos;
     const _Atomic uint64_t *turn; /* the board's word, or one that never changes */
     uint64_t turn_seen;
-    unsigned version, calls;
+    unsigned version;
     int default_stream;
 } pocket;
 static const _Atomic uint64_t no_turn;
@@ -188,13 +188,24 @@ void sl_gate_empty_pockets(void) {
 
 static void empty_pocket(void) {
     sl_lane_t *lane = pocket.lane;
+    const void *self = &pocket;
     pocket.lane = NULL;
-    if (!lane)
+    if (lane && atomic_compare_exchange_strong(&lane->holder, &self, NULL))
+        sl_lane_empty_pocket(lane);
+}
+
+static void fill_pocket(sl_lane_t *lane, CUstream handle, int default_stream, int64_t nanos) {
+    const void *self = &pocket;
+    lane->pocket_calls = 0;
+    lane->pocket_nanos = nanos;
+    if (version != pocket.version) {
+        atomic_compare_exchange_strong(&lane->holder, &self, NULL);
+        sl_lane_empty_pocket(lane);
         return;
-    if (pocket.nanos)
-        atomic_fetch_add(&lane->credit_nanos, pocket.nanos);
-    if (pocket.calls)
-        atomic_fetch_add_explicit(&lane->calls, pocket.calls, memory_order_relaxed);
+    }
+    pocket.lane = lane;
+    pocket.stream = handle;
+    pocket.default_stream = default_stream;
 }
 
 /* The default streams are others in each context. */
@@ -205,25 +216,40 @@ static inline bool may_spend(CUstream handle, int default_stream) {
            ((uintptr_t)handle > 2 || sl_lane_current() == pocket.lane);
 }
 
-/* Takes a part of what is left, but no less than the call needs. False: that is not there. While a stream captures others may
- * join it at any time, and under culocker's windows every call is looked at: then nothing is put into the pocket. */
-static bool take(sl_lane_t *lane, CUstream handle, int default_stream, int64_t nanos) {
-    bool fills = !lane->gpu->has_windows && atomic_load(&sl_meter_open_captures) <= 0;
-    int64_t part = fills ? atomic_load_explicit(&lane->credit_nanos, memory_order_relaxed) / 2 : 0;
-    int64_t taken = part > nanos ? part : nanos;
-    if (atomic_fetch_sub_explicit(&lane->credit_nanos, taken, memory_order_relaxed) < taken) {
-        atomic_fetch_add_explicit(&lane->credit_nanos, taken, memory_order_relaxed);
+/* Only the holder changes these, so they need no atomic subtraction; a batch that ends in between is wrong by one call. */
+static inline bool spend(CUstream handle, int default_stream, int64_t nanos) {
+    if (!may_spend(handle, default_stream))
         return false;
-    }
-    atomic_fetch_add_explicit(&lane->calls, 1, memory_order_relaxed);
-    if (taken > nanos) {
-        pocket.lane = lane;
-        pocket.stream = handle;
-        pocket.default_stream = default_stream;
-        pocket.calls = 0;
-        pocket.nanos = taken - nanos;
-    }
+    sl_lane_t *lane = pocket.lane;
+    int64_t left = atomic_load_explicit(&lane->pocket_nanos, memory_order_relaxed);
+    unsigned calls = atomic_load_explicit(&lane->pocket_calls, memory_order_relaxed);
+    if (nanos > left)
+        return false;
+    atomic_store_explicit(&lane->pocket_nanos, left - nanos, memory_order_relaxed);
+    atomic_store_explicit(&lane->pocket_calls, calls + 1, memory_order_relaxed);
     return true;
+}
+
+/* While a stream captures others may join it at any time, and under culocker's windows every call is looked at. */
+static bool may_fill(sl_lane_t *lane) {
+    const void *nobody = NULL;
+    return !lane->gpu->has_windows && atomic_load(&sl_meter_open_captures) <= 0 &&
+           atomic_compare_exchange_strong(&lane->holder, &nobody, &pocket);
+}
+
+/* Takes what the call needs, or if the pocket is to be had a part of what is left. False: that is not there. */
+static bool take(sl_lane_t *lane, CUstream handle, int default_stream, int64_t nanos) {
+    int64_t part = atomic_load_explicit(&lane->credit_nanos, memory_order_relaxed) / 2;
+    bool fills = part > nanos && may_fill(lane);
+    int64_t taken = fills ? part : nanos;
+    bool enough = atomic_fetch_sub_explicit(&lane->credit_nanos, taken, memory_order_relaxed) >= taken;
+    if (enough)
+        atomic_fetch_add_explicit(&lane->calls, 1, memory_order_relaxed);
+    else
+        atomic_fetch_add_explicit(&lane->credit_nanos, taken, memory_order_relaxed);
+    if (fills)
+        fill_pocket(lane, handle, default_stream, enough ? taken - nanos : 0);
+    return enough;
 }
 
 /* What the pocket depends on is noted before it is looked at. */
@@ -263,12 +289,8 @@ SL_HOT static void enter(sl_gate_pass_t *pass, CUstream handle, int default_stre
     sl_cost_t *cost = sl_cost_find(key);
     int64_t nanos = (int64_t)atomic_load_explicit(&cost->nanos, memory_order_relaxed);
     int64_t known = cost->samples >= SL_COST_SAMPLES ? nanos : 0;
-    if (!known || known > pocket.nanos || !may_spend(handle, default_stream)) {
+    if (!known || !spend(handle, default_stream, known))
         enter_closely(pass, handle, default_stream, cost, known);
-        return;
-    }
-    pocket.nanos -= known;
-    pocket.calls++;
 }
 
 SL_HOT void sl_gate_enter_kernel(sl_gate_pass_t *pass, CUstream stream, int default_stream, CUfunction function, unsigned grid_x,
@@ -316,7 +338,6 @@ void sl_gate_before_wait(void) {
     sl_lane_t *lane = sl_gate_is_on() ? sl_lane_current() : NULL;
     if (!is_contended(lane) && !is_to_be_told(lane))
         return;
-    empty_pocket();
     CUstreamCaptureMode mode = relax();
     pthread_mutex_lock(&lane->gpu->lock);
     sl_admit_close(lane);

@@ -40,6 +40,9 @@ typedef struct sl_lane {
     _Atomic int64_t credit_nanos;              /* predicted GPU time that may be submitted without a look */
     _Atomic unsigned calls;
     _Atomic unsigned batch;                    /* the open one's number, or the next one's */
+    const void *_Atomic holder;                /* the thread that has credit in its pocket; NULL: none has. Ends with the batch */
+    _Atomic int64_t pocket_nanos;              /* what is left of it, no part of credit_nanos; only the holder spends it */
+    _Atomic unsigned pocket_calls;             /* the holder's, not yet in calls */
     _Atomic uint64_t members[SL_LANE_MEMBERS]; /* streams of the open batch, mixed with its number */
     uint64_t granted_nanos;                    /* all credit ever given */
     uint64_t opened_nanos;                     /* granted_nanos less credit when the open batch began */
@@ -57,6 +60,12 @@ static inline uint64_t sl_lane_member(const sl_lane_t *lane, uint64_t stream_key
 
 static inline _Atomic uint64_t *sl_lane_place(sl_lane_t *lane, uint64_t stream_key) {
     return &lane->members[(stream_key * 0x9e3779b97f4a7c15ull >> 60) % SL_LANE_MEMBERS];
+}
+
+/* What was in the pocket is anybody's again. */
+static inline void sl_lane_empty_pocket(sl_lane_t *lane) {
+    atomic_fetch_add(&lane->credit_nanos, atomic_exchange(&lane->pocket_nanos, 0));
+    atomic_fetch_add(&lane->calls, atomic_exchange(&lane->pocket_calls, 0));
 }
 
 /* The lane of the current context; NULL when its GPU cannot be accounted. */

@@ -113,6 +113,24 @@ static double in_threads(void) {
     return KERNELS;
 }
 
+static void *for_a_moment(void *stream) {
+    check("current", cuCtxSetCurrent(context));
+    for (int i = 0; i < 5; i++)
+        run(launch, spin, SHORT_NANOS, stream);
+    return NULL;
+}
+
+/* Each ends with credit that it has taken and not used. */
+static double in_threads_that_end(void) {
+    void *stream = stream_here();
+    for (int i = 0; i < KERNELS * 4; i++) {
+        pthread_t thread;
+        pthread_create(&thread, NULL, for_a_moment, stream);
+        pthread_join(thread, NULL);
+    }
+    return KERNELS * 4 * 5.0 * SHORT_NANOS / 1e6;
+}
+
 static double in_two_contexts(void) {
     void *contexts[2] = {context, NULL}, *functions[2] = {spin, NULL};
     check("second context", cuCtxCreate_v2(&contexts[1], 0, 0));
@@ -254,6 +272,7 @@ static const struct {
     {"threads", in_threads},
     {"contexts", in_two_contexts},
     {"ended-contexts", in_contexts_that_end},
+    {"ended-threads", in_threads_that_end},
     {"ended-streams", on_streams_that_end},
     {"graph", as_graph},
     {"captures", beside_captures},

@@ -73,6 +73,13 @@ class GateTest {
         assertHeld(gated(way, Map.of()));
     }
 
+    /// Of 2400 calls those may be missing that the process ended with.
+    @Test
+    void shouldCountTheCallsOfThreadsThatEnd() throws Exception {
+        assertHeld(gated("ended-threads", Map.of()));
+        assertThat(time().submittedCalls()).isBetween(2200L, 2400L);
+    }
+
     @ParameterizedTest
     @ValueSource(strings = {"plain", "graph", "threads"})
     void shouldHoldLaunchesThatWaitForTheirKernel(String way) throws Exception {
