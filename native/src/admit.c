@@ -130,11 +130,8 @@ void sl_admit_close(sl_lane_t *lane) {
 }
 
 void sl_admit_submitted(sl_lane_t *lane, sl_cost_t *cost, bool alone, uint64_t submitted_nanos) {
-    if (!lane->meter.is_open) {
-        if (alone)
-            atomic_fetch_sub(&cost->pending, 1);
+    if (!lane->meter.is_open)
         return;
-    }
     bool is_long = spent_now(lane) >= BATCH_NANOS && sl_admit_can_close(lane);
     bool single = lane->calls - lane->opened_calls == 1;
     if (is_long && single && !alone) {

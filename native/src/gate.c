@@ -128,10 +128,22 @@ static void enter_slowly(sl_gate_pass_t *pass, sl_lane_t *lane, sl_cost_t *cost)
         atomic_fetch_add_explicit(&lane->calls, 1, memory_order_relaxed);
         pass->lane = lane;
         pass->cost = cost;
+        pass->batch = lane->batch;
     }
     pthread_mutex_unlock(&gpu->lock);
     restore(mode);
     errno = saved;
+}
+
+/* Another thread may have closed the batch before the call was in it: then the open one is none of this call's business. */
+static void submitted(sl_gate_pass_t *pass, uint64_t now) {
+    sl_lane_t *lane = pass->lane;
+    if (lane->batch == pass->batch) {
+        sl_meter_submitted(&lane->meter, &pass->stream, pass->blocks, now);
+        sl_admit_submitted(lane, pass->cost, pass->alone, now);
+    } else if (pass->alone) {
+        atomic_fetch_sub(&pass->cost->pending, 1);
+    }
 }
 
 void sl_gate_settle_slowly(sl_gate_pass_t *pass) {
@@ -141,9 +153,7 @@ void sl_gate_settle_slowly(sl_gate_pass_t *pass) {
     sl_lane_t *lane = pass->lane ? pass->lane : pass->hold;
     pthread_mutex_lock(&lane->gpu->lock);
     if (pass->lane)
-        sl_meter_submitted(&lane->meter, &pass->stream, pass->blocks, now);
-    if (pass->lane)
-        sl_admit_submitted(lane, pass->cost, pass->alone, now);
+        submitted(pass, now);
     if (pass->hold)
         sl_hold_after(lane, pass->operation);
     pthread_mutex_unlock(&lane->gpu->lock);

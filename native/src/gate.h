@@ -19,6 +19,7 @@ typedef struct {
     sl_lane_t *lane; /* NULL: nothing is left to do after the call */
     sl_meter_stream_t stream;
     sl_cost_t *cost;
+    unsigned batch; /* that the call is a part of */
     bool alone;  /* the call is measured by itself */
     bool blocks; /* it returns when its work is done */
     sl_lane_t *hold;  /* the windows of culocker follow the call; NULL: there are none */

@@ -199,7 +199,7 @@ uint64_t sl_meter_close(sl_meter_t *meter, uint64_t predicted_nanos, unsigned ca
     }
     batch->closed_nanos = submitted_nanos;
     batch->late_nanos = sl_os_nanos() - submitted_nanos;
-    if (only && (batch->count != 1 || batch->blurred)) {
+    if (only && (batch->count != 1 || calls != 1 || batch->blurred)) {
         atomic_fetch_sub(&only->pending, 1);
         only = NULL;
     }

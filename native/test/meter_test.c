@@ -138,6 +138,20 @@ static void shouldNotChargeForAnothersTurn(void) {
     CHECK(sl_meter_expect(&meter, MILLI) == MILLI);
 }
 
+/* A call of another thread came into the batch. */
+static void shouldNotLearnFromACallThatWasNotAlone(void) {
+    sl_cost_t cost = {.pending = 1};
+    sl_meter_reading_t read;
+    begin();
+    launch(MILLI);
+    launch(MILLI);
+    sl_meter_close(&meter, MILLI, 2, &cost, true, sl_os_nanos());
+    all_done = true;
+    CHECK(sl_meter_settle(&meter, &read));
+    all_done = false;
+    CHECK(!cost.nanos && !cost.pending, "known for %lu ns", (unsigned long)cost.nanos);
+}
+
 /* When the host was interrupted as it recorded an event, nobody knows when the GPU passed it. */
 static void shouldNotTrustAnEventWhoseRecordingWasInterrupted(void) {
     begin();
@@ -259,6 +273,7 @@ int main(void) {
     RUN(shouldChargeTheSpanWhenCallsTakeLongerThanKnown);
     RUN(shouldNotChargeForTheDriftOfClocks);
     RUN(shouldNotChargeForAnothersTurn);
+    RUN(shouldNotLearnFromACallThatWasNotAlone);
     RUN(shouldNotTrustAnEventWhoseRecordingWasInterrupted);
     RUN(shouldNotMakeUpTwiceForACallThatBecameLonger);
     RUN(shouldLearnHowLateALaunchComesBack);
