@@ -434,6 +434,12 @@ static uint64_t least_of(uint64_t nanos, double covered) {
     return covered < (double)nanos ? (uint64_t)covered : nanos;
 }
 
+/* Another process's work makes a call seem longer, never shorter. So what is not known at all, or for longer, is learnt all the same:
+ * else a call during which the turn is always lost would be taken for a short one for ever. */
+static bool is_bound(const sl_cost_t *cost, double alone) {
+    return alone > 0 && (cost->samples < SL_COST_SAMPLES || alone < (double)cost->nanos);
+}
+
 bool sl_meter_settle(sl_meter_t *meter, sl_meter_reading_t *reading) {
     sl_meter_batch_t *batch = batch_at(meter, meter->oldest);
     if (meter->oldest == meter->open || !batch_is_done(batch))
@@ -453,14 +459,18 @@ bool sl_meter_settle(sl_meter_t *meter, sl_meter_reading_t *reading) {
     known = known && !divided && (certain || !batch->only || is_news(batch->only, alone));
     double covered = cover(meter, batch);
     move_origin(meter, batch);
+    uint64_t likely = batch->charged_nanos;
     if (batch->only) {
         if (known)
             learn_cost(meter, batch->only, (uint64_t)(certain ? learn_skew(meter, batch->only, batch->spans[0].fresh, alone) : alone));
+        else if (divided && is_bound(batch->only, alone))
+            sl_cost_learn(batch->only, (uint64_t)alone);
+        likely = likely > batch->only->nanos ? likely : batch->only->nanos;
         atomic_fetch_sub(&batch->only->pending, 1);
     }
     if (!divided)
         learn_scale(meter, batch, covered);
-    seen.nanos = divided ? least_of(batch->charged_nanos, covered) : (uint64_t)judge(meter, batch, covered, known);
+    seen.nanos = divided ? least_of(likely, covered) : (uint64_t)judge(meter, batch, covered, known);
     seen.charged_nanos = batch->charged_nanos;
     seen.opened_nanos = batch->opened_nanos;
     seen.calls = batch->calls;
