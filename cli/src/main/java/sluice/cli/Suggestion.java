@@ -11,6 +11,7 @@ final class Suggestion {
     static Optional<String> nearest(String typed, Collection<String> known) {
         int tolerated = Math.max(1, typed.length() / 3);
         return known.stream()
+                .filter(word -> typed.length() > 2 || word.length() > 2)
                 .filter(word -> distance(typed, word) <= tolerated || typed.length() > 3 && word.startsWith(typed))
                 .min(Comparator.comparingInt(word -> distance(typed, word)));
     }

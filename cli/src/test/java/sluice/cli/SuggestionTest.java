@@ -18,5 +18,6 @@ class SuggestionTest {
     @Test
     void shouldSuggestNothingFarFetched() {
         assertThat(Suggestion.nearest("frobnicate", KNOWN)).isEmpty();
+        assertThat(Suggestion.nearest("-v", List.of("-h", "--help"))).isEmpty();
     }
 }

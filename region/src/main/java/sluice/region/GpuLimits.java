@@ -1,6 +1,8 @@
 package sluice.region;
 
 import java.util.Arrays;
+import java.util.List;
+import java.util.stream.IntStream;
 
 /// Limits by GPU number, as nvidia-smi counts them. 0 means no limit.
 public abstract sealed class GpuLimits permits MemoryLimits, ComputeCaps {
@@ -36,20 +38,17 @@ public abstract sealed class GpuLimits permits MemoryLimits, ComputeCaps {
         return Arrays.hashCode(values);
     }
 
-    /// For people: `4.0 GiB` or `0=4.0 GiB, 1=8.0 GiB` or `none`.
+    /// For people: `4.0 GiB`, `0=4.0 GiB, 1=8.0 GiB`, `0=none, others 6.0 GiB` or `none`.
     @Override
     public final String toString() {
-        if (isEmpty()) {
-            return "none";
-        }
-        boolean same = true;
-        StringBuilder list = new StringBuilder();
-        for (int gpu = 0; gpu < values.length; gpu++) {
-            same &= values[gpu] == values[0];
-            if (values[gpu] != 0) {
-                list.append(list.isEmpty() ? "" : ", ").append(gpu).append('=').append(unit.format(values[gpu]));
-            }
-        }
-        return same ? unit.format(values[0]) : list.toString();
+        long last = values[values.length - 1];
+        long rest = Arrays.stream(values).filter(value -> value == last).count() > values.length / 2 ? last : 0;
+        List<String> named = IntStream.range(0, values.length).filter(gpu -> values[gpu] != rest)
+                .mapToObj(gpu -> gpu + "=" + format(values[gpu])).toList();
+        return named.isEmpty() ? format(rest) : String.join(", ", named) + (rest == 0 ? "" : ", others " + format(rest));
+    }
+
+    private String format(long value) {
+        return value == 0 ? "none" : unit.format(value);
     }
 }

@@ -3,6 +3,7 @@ package sluice.region;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.util.Arrays;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -27,6 +28,17 @@ class MemoryLimitsTest {
         assertThat(limits.bytes(1)).isZero();
         assertThat(limits.bytes(12)).isEqualTo(8 * GIB);
         assertThat(limits).hasToString("0=4.0 GiB, 12=8.0 GiB");
+    }
+
+    @Test
+    void shouldNameTheExceptionsWhereMostAreLimited() {
+        long[] bytes = new long[MemoryLimits.GPUS];
+        Arrays.fill(bytes, 6 * GIB);
+        bytes[0] = 0;
+        bytes[1] = 3 * GIB;
+
+        assertThat(MemoryLimits.of(bytes)).hasToString("0=none, 1=3.0 GiB, others 6.0 GiB");
+        assertThat(MemoryLimits.parse("15=4g")).hasToString("15=4.0 GiB");
     }
 
     @Test
