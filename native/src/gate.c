@@ -183,7 +183,7 @@ static void begin_hold(sl_gate_pass_t *pass, sl_lane_t *lane) {
  * thread that is gone. Limits that change meanwhile hold from then on. */
 static __thread __attribute__((tls_model("initial-exec"))) struct {
     sl_lane_t *lane; /* NULL: there is nothing in it */
-    CUstream stream;
+    CUstream stream; /* of the last call that was looked at closely */
     const _Atomic uint64_t *turn; /* the board's word, or one that never changes */
     uint64_t turn_seen;
     unsigned version;
@@ -204,7 +204,7 @@ static void empty_pocket(void) {
         sl_lane_empty_pocket(lane);
 }
 
-static void fill_pocket(sl_lane_t *lane, CUstream handle, int default_stream, int64_t nanos) {
+static void fill_pocket(sl_lane_t *lane, int64_t nanos) {
     const void *self = &pocket;
     lane->pocket_calls = 0;
     lane->pocket_nanos = nanos;
@@ -214,8 +214,6 @@ static void fill_pocket(sl_lane_t *lane, CUstream handle, int default_stream, in
         return;
     }
     pocket.lane = lane;
-    pocket.stream = handle;
-    pocket.default_stream = default_stream;
 }
 
 /* The default streams are others in each context. */
@@ -247,10 +245,11 @@ static bool may_fill(sl_lane_t *lane) {
            atomic_compare_exchange_strong(&lane->holder, &nobody, &pocket);
 }
 
-/* Takes what the call needs, or if the pocket is to be had a part of what is left. False: that is not there. */
-static bool take(sl_lane_t *lane, CUstream handle, int default_stream, int64_t nanos) {
+/* Takes what the call needs, or if the thread keeps to one stream and the pocket is to be had, a part of what is left. False: that
+ * is not there. */
+static bool take(sl_lane_t *lane, bool keeps, int64_t nanos) {
     int64_t part = atomic_load_explicit(&lane->credit_nanos, memory_order_relaxed) / 2;
-    bool fills = part > nanos && may_fill(lane);
+    bool fills = keeps && part > nanos && may_fill(lane);
     int64_t taken = fills ? part : nanos;
     bool enough = atomic_fetch_sub_explicit(&lane->credit_nanos, taken, memory_order_relaxed) >= taken;
     if (enough)
@@ -258,7 +257,7 @@ static bool take(sl_lane_t *lane, CUstream handle, int default_stream, int64_t n
     else
         atomic_fetch_add_explicit(&lane->credit_nanos, taken, memory_order_relaxed);
     if (fills)
-        fill_pocket(lane, handle, default_stream, enough ? taken - nanos : 0);
+        fill_pocket(lane, enough ? taken - nanos : 0);
     return enough;
 }
 
@@ -271,7 +270,10 @@ static void note_version(const sl_lane_gpu_t *gpu) {
 
 /* With nothing in the pocket for it; known: what the call takes, or 0. */
 static __attribute__((noinline)) void enter_closely(sl_gate_pass_t *pass, CUstream handle, int default_stream, sl_cost_t *cost, int64_t known) {
+    bool keeps = handle == pocket.stream && default_stream == pocket.default_stream;
     empty_pocket();
+    pocket.stream = handle;
+    pocket.default_stream = default_stream;
     sl_lane_t *lane = sl_lane_current();
     if (!lane)
         return;
@@ -288,7 +290,7 @@ static __attribute__((noinline)) void enter_closely(sl_gate_pass_t *pass, CUstre
         begin_hold(pass, lane);
     bool member = atomic_load_explicit(sl_lane_place(lane, pass->stream.key), memory_order_relaxed) ==
                   sl_lane_member(lane, pass->stream.key);
-    if (!known || !member || stale || !has_turn(gpu) || !take(lane, handle, default_stream, known))
+    if (!known || !member || stale || !has_turn(gpu) || !take(lane, keeps, known))
         enter_slowly(pass, lane, cost);
 }
 
