@@ -430,8 +430,9 @@ static double learn_skew(sl_meter_t *meter, sl_cost_t *cost, bool fresh, double 
     return alone;
 }
 
-static uint64_t least_of(uint64_t nanos, double covered) {
-    return covered < (double)nanos ? (uint64_t)covered : nanos;
+/* What the calls of a divided batch are likely to take, but no longer than they can have taken. */
+static uint64_t judge_divided(const sl_meter_batch_t *batch, uint64_t likely, double covered) {
+    return covered < (double)likely && !batch->blurred ? (uint64_t)covered : likely;
 }
 
 /* Another process's work makes a call seem longer, never shorter. So what is not known at all, or for longer, is learnt all the same:
@@ -470,7 +471,7 @@ bool sl_meter_settle(sl_meter_t *meter, sl_meter_reading_t *reading) {
     }
     if (!divided)
         learn_scale(meter, batch, covered);
-    seen.nanos = divided ? least_of(likely, covered) : (uint64_t)judge(meter, batch, covered, known);
+    seen.nanos = divided ? judge_divided(batch, likely, covered) : (uint64_t)judge(meter, batch, covered, known);
     seen.charged_nanos = batch->charged_nanos;
     seen.opened_nanos = batch->opened_nanos;
     seen.calls = batch->calls;

@@ -138,6 +138,33 @@ static void shouldNotChargeForAnothersTurn(void) {
     CHECK(sl_meter_expect(&meter, MILLI) == MILLI);
 }
 
+/* Else it would never be known what a call takes during which the turn is always lost. */
+static void shouldLearnFromADividedBatchWhatIsNotKnown(void) {
+    sl_cost_t cost = {.pending = 1};
+    sl_meter_reading_t read;
+    begin();
+    launch(5 * MILLI);
+    sl_meter_close(&meter, MILLI / 20, 1, &cost, true, sl_os_nanos());
+    meter.turn++;
+    all_done = true;
+    CHECK(sl_meter_settle(&meter, &read) && read.divided && about(5, (double)read.nanos / 1e6), "read %lu ns", (unsigned long)read.nanos);
+    all_done = false;
+    CHECK(about(5, (double)cost.nanos / 1e6) && !cost.pending, "known for %lu ns", (unsigned long)cost.nanos);
+}
+
+/* Not all of the work lies between events, so they do not tell how long it can have taken. */
+static void shouldChargeForADividedBatchThatIsBlurred(void) {
+    sl_meter_reading_t read;
+    begin();
+    launch(MILLI);
+    meter.batches[meter.open % SL_METER_BATCHES].blurred = true;
+    sl_meter_close(&meter, 5 * MILLI, 2, NULL, false, sl_os_nanos());
+    meter.turn++;
+    all_done = true;
+    CHECK(sl_meter_settle(&meter, &read) && read.nanos == 5 * MILLI, "read %lu ns", (unsigned long)read.nanos);
+    all_done = false;
+}
+
 /* A call of another thread came into the batch. */
 static void shouldNotLearnFromACallThatWasNotAlone(void) {
     sl_cost_t cost = {.pending = 1};
@@ -273,6 +300,8 @@ int main(void) {
     RUN(shouldChargeTheSpanWhenCallsTakeLongerThanKnown);
     RUN(shouldNotChargeForTheDriftOfClocks);
     RUN(shouldNotChargeForAnothersTurn);
+    RUN(shouldLearnFromADividedBatchWhatIsNotKnown);
+    RUN(shouldChargeForADividedBatchThatIsBlurred);
     RUN(shouldNotLearnFromACallThatWasNotAlone);
     RUN(shouldNotTrustAnEventWhoseRecordingWasInterrupted);
     RUN(shouldNotMakeUpTwiceForACallThatBecameLonger);
