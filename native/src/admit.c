@@ -217,7 +217,8 @@ static bool is_too_much(const sl_lane_t *lane, uint64_t nanos, unsigned calls, u
     return many || in_flight(lane, now) > nanos || is_overdue(lane, now);
 }
 
-/* Waits until the work under way takes no longer than this and is no more than so many calls. */
+/* Waits until the work under way takes no longer than this and is no more than so many calls. Another thread may begin a batch
+ * meanwhile, and nobody else closes it if that thread has no more to do. */
 static void drain_to(sl_lane_t *lane, uint64_t nanos, unsigned calls, unsigned reason) {
     uint64_t start = sl_os_nanos(), now = start, begin = sl_trace_start();
     sl_admit_close(lane);
@@ -230,6 +231,8 @@ static void drain_to(sl_lane_t *lane, uint64_t nanos, unsigned calls, unsigned r
         rest = rest < LOOK_NANOS ? rest : LOOK_NANOS;
         unlocked_pause(lane, now + (rest > SPIN_NANOS ? rest - SPIN_NANOS / 2 : POLL_NANOS));
         sl_admit_settle(lane);
+        if (lane->meter.oldest == lane->meter.open)
+            sl_admit_close(lane);
     }
     sl_nvtx_pop();
     if (now != start)

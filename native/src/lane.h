@@ -30,7 +30,7 @@ typedef struct {
     bool dry;                     /* the GPU waits for the host between submissions */
     uint64_t own_due_nanos;       /* as the share's, for this process alone and its part of the cap */
     unsigned sharers;             /* processes of the tenant that want this GPU now, this one included */
-    bool has_superior, has_inferior;
+    _Atomic bool has_superior, has_inferior;
     uint64_t checked_nanos;       /* when these were found out */
 } sl_lane_gpu_t;
 
