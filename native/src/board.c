@@ -139,6 +139,13 @@ static void take_plan_back(const sl_board_t *board) {
         board->tenants[i].plan_nanos = 0;
 }
 
+/* The entry's last owner may have ended with the turn; who comes after it has no turn yet. */
+static void drop_turn(const sl_board_t *board, unsigned tenant) {
+    uint64_t word = board->turn->word;
+    if ((word & 0xff) == tenant + 1)
+        atomic_compare_exchange_strong(&board->turn->word, &word, ((word >> 8) + 1) << 8);
+}
+
 static bool claim_tenant(sl_board_t *board) {
     const sl_region_header_t *header = sl_tenant.region.header;
     for (unsigned i = 0; i < SL_BOARD_TENANT_COUNT; i++)
@@ -155,6 +162,7 @@ static bool claim_tenant(sl_board_t *board) {
         entry->held_nanos = entry->turns = 0;
         entry->balance_nanos = 0;
         take_plan_back(board);
+        drop_turn(board, i);
         snprintf(entry->name, sizeof entry->name, "%.63s", header->tenant);
         return board->tenant = i, true;
     }
