@@ -253,9 +253,9 @@ CHANGE_HOOK(cuMemPoolSetAttribute, (CUmemoryPool pool, CUmemPool_attribute attr,
     CUresult hook_##function parameters {                    \
         if (SL_UNLIKELY(!SL_DRIVER_HAS(function)))           \
             return CUDA_ERROR_NOT_FOUND;                     \
-        sl_gate_before_wait();                               \
+        bool blocked = sl_gate_before_wait();                \
         CUresult status = real.function(__VA_ARGS__);        \
-        sl_gate_after_wait();                                \
+        sl_gate_after_wait(blocked);                         \
         if (status == CUDA_SUCCESS && attached())            \
             sl_pool_refresh_all();                           \
         return status;                                       \

@@ -26,6 +26,8 @@
                                           * is always the same */
 #define SAMPLE_EVERY_NANOS (20 * MILLI)  /* and one at least so often, also while it does not */
 #define UNKNOWN_PATIENCE_NANOS (50 * MILLI)
+#define BLOCKED_NANOS (20 * MILLI)       /* who waits for the GPU has work on it, for so long at the most */
+#define OLD_NANOS (400 * MICRO)          /* who waits ends a batch that is so old, when others want the GPU */
 #define TOLD_NANOS (200 * MICRO)         /* a trace need not know sooner of what the GPU has done */
 
 enum { CAPTURE_RELAXED = 2 };
@@ -346,15 +348,28 @@ static bool is_contended(sl_lane_t *lane) {
            (lane->gpu->has_inferior || sl_turn_is_wanted(&lane->gpu->board, sl_os_coarse_nanos()));
 }
 
-void sl_gate_before_wait(void) {
+/* Who waits after every short call need not measure each. */
+static bool is_old(const sl_lane_t *lane, uint64_t now) {
+    return now - lane->meter.batches[lane->meter.open % SL_METER_BATCHES].opened_nanos > OLD_NANOS;
+}
+
+/* While a thread waits for the GPU its work is not done, however long it was known to take; but a wait may also be for something
+ * else. */
+bool sl_gate_before_wait(void) {
     sl_lane_t *lane = sl_gate_is_on() ? sl_lane_current() : NULL;
-    if (!is_contended(lane) && !is_to_be_told(lane))
-        return;
+    bool contended = is_contended(lane), told = is_to_be_told(lane);
+    if (!contended && !told)
+        return false;
     CUstreamCaptureMode mode = relax();
     pthread_mutex_lock(&lane->gpu->lock);
-    sl_admit_close(lane);
+    uint64_t now = sl_os_nanos();
+    if (told || is_old(lane, now))
+        sl_admit_close(lane);
+    if (contended)
+        lane->gpu->board.processes[lane->gpu->board.process].busy_nanos = now + BLOCKED_NANOS;
     pthread_mutex_unlock(&lane->gpu->lock);
     restore(mode);
+    return contended;
 }
 
 static void end_hold(sl_lane_t *lane) {
@@ -367,18 +382,18 @@ static void end_hold(sl_lane_t *lane) {
 }
 
 /* The credit is not given back; but it does not count as work under way any more. */
-void sl_gate_after_wait(void) {
+void sl_gate_after_wait(bool blocked) {
     sl_lane_t *lane = sl_gate_is_on() ? sl_lane_current() : NULL;
     if (SL_UNLIKELY(sl_tenant.lock != NULL) && lane)
         end_hold(lane);
-    bool contended = is_contended(lane);
-    if (!contended && !is_to_be_told(lane))
+    bool tells = lane && lane->gpu->takes_turns && (blocked || is_contended(lane));
+    if (!tells && !is_to_be_told(lane))
         return;
     CUstreamCaptureMode mode = relax();
     pthread_mutex_lock(&lane->gpu->lock);
     sl_admit_settle(lane);
     sl_lane_gpu_t *gpu = lane->gpu;
-    if (contended)
+    if (tells)
         gpu->board.processes[gpu->board.process].busy_nanos = sl_os_nanos() + lane->meter.unsettled_nanos;
     pthread_mutex_unlock(&lane->gpu->lock);
     restore(mode);

@@ -56,9 +56,10 @@ void sl_gate_empty_pockets(void);
 /* Work that cannot be gated. */
 void sl_gate_pass_uncounted(void);
 
-/* Around a call that waits for the GPU: who has nothing left to do should not keep the turn. */
-void sl_gate_before_wait(void);
-void sl_gate_after_wait(void);
+/* Around a call that waits for the GPU: who has nothing left to do should not keep the turn, and who has should not lose it. What the
+ * first one gives is for the second. */
+bool sl_gate_before_wait(void);
+void sl_gate_after_wait(bool blocked);
 
 /* The driver answered so to the end of a capture. */
 void sl_gate_end_capture(CUresult status);

@@ -23,6 +23,7 @@
 #define GRACE_NANOS (200 * MICRO)     /* an idle holder may come back: to hand over costs the GPU time too */
 #define ACCEPT_NANOS (2 * MILLI)      /* how long one who got the turn may take to wake up */
 #define WANTED_NANOS (10 * MILLI)     /* how long a wish counts */
+#define COARSE_NANOS (20 * MILLI)     /* a coarse clock is never so far behind */
 #define LOOK_NANOS (2 * MILLI)        /* how often one who waits looks without being woken */
 #define SPIN_NANOS (400 * MICRO)      /* who is next stays awake when the turn will end this soon */
 #define SPIN_PROCESSORS 4             /* with fewer the holder may need the processor */
@@ -194,7 +195,7 @@ static bool pass_on(const sl_board_t *board, uint64_t word, waiters_t *waiters, 
 
 bool sl_turn_is_wanted(const sl_board_t *board, uint64_t now) {
     uint64_t wanted = atomic_load_explicit(&board->turn->wanted_nanos, memory_order_relaxed);
-    return wanted + WANTED_NANOS > now && wanted <= now + MILLI;
+    return wanted + WANTED_NANOS > now && wanted <= now + COARSE_NANOS;
 }
 
 uint64_t sl_turn_ends(const sl_board_t *board, uint64_t now) {

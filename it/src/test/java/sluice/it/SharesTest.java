@@ -136,6 +136,16 @@ class SharesTest {
         return Long.MAX_VALUE;
     }
 
+    /// A hundred kernels of 5 ms under a quarter of the GPU take 2 s, although each was known for 50 µs and is waited for while another
+    /// job wants the GPU: who waits has not lost its turn, so what they take is seen.
+    @Test
+    void shouldNoticeBesideOthersThatKernelsTakeLonger() throws Exception {
+        job("busy", ENDLESS, 1000, "--weight", "1");
+        var outcome = machine.sluice("run", "--sim", "--compute", "25%", "--", Machine.program("windows"), machine.kernels(),
+                "100", "5000", "--longer");
+        assertThat(Double.parseDouble(outcome.output().strip().split(" ")[2])).isGreaterThan(1700);
+    }
+
     /// Two kernels of 200 ms under a quarter of the GPU are paid for in 1.6 s, less the 60 ms that an idle job is ahead: the time in
     /// which they run counts, although nobody knew of the first how long it would take.
     @Test
