@@ -1,16 +1,15 @@
 """PyTorch under a share of the GPU's time, with CUPTI's record of every kernel, in the same process, as the witness.
 
-usage: compute.py matmul|train|train-tiny|train-large SECONDS     share of the time in which the GPU was busy
-       compute.py rate-CASE SECONDS                steps per second, without a profiler
-       compute.py bursts SECONDS                       2 ms of matmuls every 20 ms: time until they are done
+usage: compute.py matmul|train|train-large SECONDS     share of the time in which the GPU was busy
 
 Prints one line of key=value. Busy is the union of kernels and copies with gaps under 3 us, after the first second.
 """
 import sys
-import time
 
 import torch
 from torch.profiler import ProfilerActivity, profile
+
+import sharing
 
 GAP_NS = 3000
 SECOND_NS = 1_000_000_000
@@ -43,7 +42,6 @@ def training(width, batch):
 WORK = {
     "matmul": matmul,
     "train": lambda: training(1024, 8192),
-    "train-tiny": lambda: training(256, 256),  # the host is busy, not the GPU
     "train-large": lambda: training(2048, 1024),
 }
 
@@ -56,23 +54,14 @@ def warmed(case):
     return step
 
 
+def marked():
+    event = torch.cuda.Event()
+    event.record()
+    return event
+
+
 def loop(step, seconds, done=None):
-    """Steps for a while; an event every few steps keeps the program from running far ahead of the GPU. Adds to done when the GPU had
-    done each five."""
-    steps, queued = 0, []
-    started = time.monotonic()
-    while time.monotonic() - started < seconds:
-        for _ in range(5):
-            step()
-        steps += 5
-        queued.append(torch.cuda.Event())
-        queued[-1].record()
-        if len(queued) > 8:
-            queued.pop(0).synchronize()
-            if done is not None:
-                done.append(time.time_ns())
-    torch.cuda.synchronize()
-    return steps / (time.monotonic() - started)
+    return sharing.kept_ahead(step, marked, lambda event: event.synchronize(), seconds, done)
 
 
 def spans(recorded):
@@ -111,38 +100,5 @@ def witnessed(case, seconds):
           f"steps_per_s={rate:.1f} kernels={kernels} windows={','.join(f'{w:.2f}' for w in windows)}", flush=True)
 
 
-def bursts(seconds):
-    step = warmed("matmul")
-    begin, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
-    begin.record()
-    for _ in range(50):
-        step()
-    end.record()
-    end.synchronize()
-    count = max(1, round(2.0 / (begin.elapsed_time(end) / 50)))
-    print("ready", flush=True)
-    responses, beat = [], time.monotonic()
-    until = beat + seconds
-    while beat < until:
-        time.sleep(max(0, beat - time.monotonic()))
-        asked = time.monotonic()
-        for _ in range(count):
-            step()
-        torch.cuda.synchronize()
-        responses.append((time.monotonic() - asked) * 1e3)
-        beat += 0.02
-    responses.sort()
-    print(f"case=bursts matmuls={count} median_ms={responses[len(responses) // 2]:.3f} "
-          f"p99_ms={responses[int(len(responses) * 0.99)]:.3f} most_ms={responses[-1]:.3f} bursts={len(responses)}", flush=True)
-
-
 if __name__ == "__main__":
-    case, seconds = sys.argv[1], float(sys.argv[2])
-    if case == "bursts":
-        bursts(seconds)
-    elif case.startswith("rate-"):
-        step = warmed(case[5:])
-        loop(step, 1)
-        print(f"case={case[5:]} steps_per_s={loop(step, seconds):.2f}", flush=True)
-    else:
-        witnessed(case, seconds)
+    witnessed(sys.argv[1], float(sys.argv[2]))

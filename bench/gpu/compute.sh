@@ -7,8 +7,7 @@
 #   training                       what a step of training costs, next to none, in 10 rounds; TRACE_TOO=1 also traced
 # with one: verify; mps, blocking (caps under MPS and CUDA_LAUNCH_BLOCKING); bench (with the options in BENCH).
 #   warm                           reads PyTorch from the disk in the background; parts that need it wait until it is done
-# Without a part: verify weights priority lock cost. In seconds: copies 145 streams 110 synced 215 graph 75 weights 140 priority 80 lock 150
-# cost 75 torch 145 others 70 bursts 60 training 110 mps 40 blocking 40 verify 60. README.md has the order that takes least.
+# Without a part: verify weights priority lock cost. README.md says what each takes, and the order that takes least.
 # MOST_SECONDS (590) is what all parts may take together; REPEATS (5) and RUN_SECONDS (3; priority 4, frameworks 2.5) change the tables.
 # Every table is in OUTPUT/PART/ after each run, with every value in a file .csv, so that nothing is lost when time is up.
 set -u
