@@ -195,7 +195,7 @@ void sl_admit_publish(sl_lane_t *lane, uint64_t now) {
     uint64_t more = gpu->has_superior || credit < 0 ? 0 : (uint64_t)credit;
     if (gpu->has_inferior)
         more += PAUSE_ABOVE_NANOS;
-    gpu->board.processes[gpu->board.process].busy_nanos = now + in_flight(lane, now) + more;
+    sl_turn_say_busy(&gpu->board, now + in_flight(lane, now) + more);
 }
 
 static void unlocked_pause(sl_lane_t *lane, uint64_t until) {
@@ -226,7 +226,7 @@ static void drain_to(sl_lane_t *lane, uint64_t nanos, unsigned calls, unsigned r
     for (sl_admit_settle(lane); is_too_much(lane, nanos, calls, now) && now - start < PATIENCE_NANOS; now = sl_os_nanos()) {
         uint64_t left = in_flight(lane, now);
         if (lane->gpu->takes_turns)
-            lane->gpu->board.processes[lane->gpu->board.process].busy_nanos = now + left + SPIN_NANOS;
+            sl_turn_say_busy(&lane->gpu->board, now + left + SPIN_NANOS);
         uint64_t rest = left > nanos && lane->busy_nanos > now ? left - nanos : 0;
         rest = rest < LOOK_NANOS ? rest : LOOK_NANOS;
         unlocked_pause(lane, now + (rest > SPIN_NANOS ? rest - SPIN_NANOS / 2 : POLL_NANOS));
@@ -343,7 +343,7 @@ void sl_admit_hand_over(sl_lane_t *lane, bool wants_more) {
     sl_lane_gpu_t *gpu = lane->gpu;
     drain_to(lane, 0, 0, turn_reason());
     uint64_t now = sl_os_nanos();
-    gpu->board.processes[gpu->board.process].busy_nanos = now - 1;
+    sl_turn_say_busy(&gpu->board, now - 1);
     sl_turn_give(&gpu->board, wants_more, now);
     if (!sl_turn_is_mine(&gpu->board))
         tell_lost_turn(gpu, now);

@@ -366,7 +366,7 @@ bool sl_gate_before_wait(void) {
     if (told || is_old(lane, now))
         sl_admit_close(lane);
     if (contended)
-        lane->gpu->board.processes[lane->gpu->board.process].busy_nanos = now + BLOCKED_NANOS;
+        sl_turn_say_busy(&lane->gpu->board, now + BLOCKED_NANOS);
     pthread_mutex_unlock(&lane->gpu->lock);
     restore(mode);
     return contended;
@@ -394,7 +394,7 @@ void sl_gate_after_wait(bool blocked) {
     sl_admit_settle(lane);
     sl_lane_gpu_t *gpu = lane->gpu;
     if (tells)
-        gpu->board.processes[gpu->board.process].busy_nanos = sl_os_nanos() + lane->meter.unsettled_nanos;
+        sl_turn_say_busy(&gpu->board, sl_os_nanos() + lane->meter.unsettled_nanos);
     pthread_mutex_unlock(&lane->gpu->lock);
     restore(mode);
 }

@@ -12,6 +12,11 @@ static inline bool sl_turn_is_mine(const sl_board_t *board) {
     return (atomic_load_explicit(&board->turn->word, memory_order_acquire) & 0xff) == board->tenant + 1;
 }
 
+/* Tells those who wait until when this process keeps the GPU busy, as far as it knows. */
+static inline void sl_turn_say_busy(const sl_board_t *board, uint64_t until_nanos) {
+    board->processes[board->process].busy_nanos = until_nanos;
+}
+
 /* Whether others want the GPU now. */
 bool sl_turn_is_wanted(const sl_board_t *board, uint64_t now);
 /* Until when the turn of this process's tenant lasts if others want the GPU. */
