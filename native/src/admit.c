@@ -173,8 +173,7 @@ void sl_admit_settle(sl_lane_t *lane) {
     }
 }
 
-/* How long the GPU still needs for what the lane submitted, as far as it is known. */
-static uint64_t in_flight(const sl_lane_t *lane, uint64_t now) {
+uint64_t sl_admit_in_flight(const sl_lane_t *lane, uint64_t now) {
     uint64_t open = lane->meter.is_open ? sl_meter_expect(&lane->meter, spent_now(lane)) : 0;
     if (lane->meter.open == lane->meter.oldest)
         return open;
@@ -195,7 +194,7 @@ void sl_admit_publish(sl_lane_t *lane, uint64_t now) {
     uint64_t more = gpu->has_superior || credit < 0 ? 0 : (uint64_t)credit;
     if (gpu->has_inferior)
         more += PAUSE_ABOVE_NANOS;
-    sl_turn_say_busy(&gpu->board, now + in_flight(lane, now) + more);
+    sl_turn_say_busy(&gpu->board, now + sl_admit_in_flight(lane, now) + more);
 }
 
 static void unlocked_pause(sl_lane_t *lane, uint64_t until) {
@@ -214,7 +213,7 @@ static unsigned most_calls(const sl_lane_gpu_t *gpu) {
 
 static bool is_too_much(const sl_lane_t *lane, uint64_t nanos, unsigned calls, uint64_t now) {
     bool many = !lane->gpu->dry && calls_in_flight(lane) > calls;
-    return many || in_flight(lane, now) > nanos || is_overdue(lane, now);
+    return many || sl_admit_in_flight(lane, now) > nanos || is_overdue(lane, now);
 }
 
 /* Waits until the work under way takes no longer than this and is no more than so many calls. Another thread may begin a batch
@@ -224,7 +223,7 @@ static void drain_to(sl_lane_t *lane, uint64_t nanos, unsigned calls, unsigned r
     sl_admit_close(lane);
     sl_nvtx_push(reason == SL_TRACE_REASON_LOCK ? "auxSync" : "wait");
     for (sl_admit_settle(lane); is_too_much(lane, nanos, calls, now) && now - start < PATIENCE_NANOS; now = sl_os_nanos()) {
-        uint64_t left = in_flight(lane, now);
+        uint64_t left = sl_admit_in_flight(lane, now);
         if (lane->gpu->takes_turns)
             sl_turn_say_busy(&lane->gpu->board, now + left + SPIN_NANOS);
         uint64_t rest = left > nanos && lane->busy_nanos > now ? left - nanos : 0;
@@ -261,7 +260,7 @@ static bool wait_for_cap(sl_lane_t *lane, uint64_t now) {
     uint64_t begin = sl_trace_start();
     sl_admit_close(lane);
     sl_admit_publish(lane, now);
-    uint64_t left = in_flight(lane, now), most = gpu->sharers > 1 ? WINDOW_NANOS : LOOK_NANOS;
+    uint64_t left = sl_admit_in_flight(lane, now), most = gpu->sharers > 1 ? WINDOW_NANOS : LOOK_NANOS;
     uint64_t look = now + (left && left < most ? left + SPIN_NANOS : most);
     sl_nvtx_push("wait");
     unlocked_pause(lane, opens < look ? opens : look);
@@ -359,7 +358,7 @@ static bool wait_for_turns(sl_lane_t *lane, uint64_t now) {
         return true;
     }
     tell_turn(gpu, TOLD_NANOS);
-    if (!sl_turn_is_wanted(&gpu->board, now) || now + in_flight(lane, now) < sl_turn_ends(&gpu->board, now))
+    if (!sl_turn_is_wanted(&gpu->board, now) || now + sl_admit_in_flight(lane, now) < sl_turn_ends(&gpu->board, now))
         return false;
     sl_admit_hand_over(lane, true);
     return !sl_turn_is_mine(&gpu->board);

@@ -20,6 +20,8 @@ void sl_admit_submitted(sl_lane_t *lane, sl_cost_t *cost, bool alone, uint64_t s
 bool sl_admit_can_close(const sl_lane_t *lane);
 /* Books what the GPU has finished. */
 void sl_admit_settle(sl_lane_t *lane);
+/* How long the GPU still needs for what the lane submitted, as far as it is known. */
+uint64_t sl_admit_in_flight(const sl_lane_t *lane, uint64_t now);
 /* Says on the board until when this process keeps the GPU busy. */
 void sl_admit_publish(sl_lane_t *lane, uint64_t now);
 

@@ -180,7 +180,7 @@ static bool claim_process(sl_board_t *board) {
         entry->image = sl_tenant.self.image;
         entry->tenant = board->tenant;
         entry->waiting = 0;
-        entry->waiting_nanos = entry->busy_nanos = 0;
+        entry->waiting_nanos = entry->busy_nanos = entry->blocked_nanos = 0;
         return board->process = i, true;
     }
     return false;

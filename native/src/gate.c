@@ -365,8 +365,10 @@ bool sl_gate_before_wait(void) {
     uint64_t now = sl_os_nanos();
     if (told || is_old(lane, now))
         sl_admit_close(lane);
-    if (contended)
-        sl_turn_say_busy(&lane->gpu->board, now + BLOCKED_NANOS);
+    if (contended) {
+        sl_turn_say_busy(&lane->gpu->board, now + sl_admit_in_flight(lane, now));
+        sl_turn_say_blocked(&lane->gpu->board, now + BLOCKED_NANOS);
+    }
     pthread_mutex_unlock(&lane->gpu->lock);
     restore(mode);
     return contended;
@@ -393,8 +395,10 @@ void sl_gate_after_wait(bool blocked) {
     pthread_mutex_lock(&lane->gpu->lock);
     sl_admit_settle(lane);
     sl_lane_gpu_t *gpu = lane->gpu;
-    if (tells)
+    if (tells) {
         sl_turn_say_busy(&gpu->board, sl_os_nanos() + lane->meter.unsettled_nanos);
+        sl_turn_say_blocked(&gpu->board, 0);
+    }
     pthread_mutex_unlock(&lane->gpu->lock);
     restore(mode);
 }

@@ -25,6 +25,7 @@
 #define WANTED_NANOS (10 * MILLI)     /* how long a wish counts */
 #define COARSE_NANOS (20 * MILLI)     /* a coarse clock is never so far behind */
 #define LOOK_NANOS (2 * MILLI)        /* how often one who waits looks without being woken */
+#define NAP_NANOS (100 * MICRO)       /* the same for who is next, while the holder waits for the GPU */
 #define SPIN_NANOS (400 * MICRO)      /* who is next stays awake when the turn will end this soon */
 #define SPIN_PROCESSORS 4             /* with fewer the holder may need the processor */
 #define LONGEST_NANOS (1000 * MILLI)  /* no turn is longer */
@@ -208,21 +209,28 @@ uint64_t sl_turn_ends(const sl_board_t *board, uint64_t now) {
     return ends < now + 2 * LONGEST_NANOS ? ends : now;
 }
 
-/* Until when the tenant's processes keep the GPU busy. */
-static uint64_t busy_until(const sl_board_t *board, unsigned tenant) {
-    uint64_t until = 0;
+/* Until when the tenant's processes keep the GPU busy: as far as it is known, and while threads wait for it. */
+typedef struct {
+    uint64_t known, blocked;
+} busy_t;
+
+static busy_t busy_until(const sl_board_t *board, unsigned tenant) {
+    busy_t busy = {0, 0};
     for (unsigned i = 0; i < SL_BOARD_PROCESS_COUNT; i++) {
         const sl_board_process_t *process = &board->processes[i];
-        if (process->owner && process->tenant == tenant && process->busy_nanos > until)
-            until = process->busy_nanos;
+        if (!process->owner || process->tenant != tenant)
+            continue;
+        uint64_t known = process->busy_nanos, blocked = process->blocked_nanos;
+        busy.known = known > busy.known ? known : busy.known;
+        busy.blocked = blocked > busy.blocked ? blocked : busy.blocked;
     }
-    return until;
+    return busy;
 }
 
 void sl_turn_give(const sl_board_t *board, bool wants_more, uint64_t now) {
     uint64_t word = board->turn->word;
     waiters_t waiters;
-    if ((word & 0xff) != board->tenant + 1 || busy_until(board, board->tenant) > now)
+    if ((word & 0xff) != board->tenant + 1 || busy_until(board, board->tenant).known > now)
         return;
     find_waiters(board, &waiters);
     bool own = waiters.since[board->tenant] != 0;
@@ -261,16 +269,31 @@ static void bury_dead(const sl_board_t *board) {
     }
 }
 
-/* When the holder counts as idle: some time after its work, or if it has not begun, after its turn began. A higher priority does not
- * wait for it to come back. */
-static uint64_t idle_from(const sl_board_t *board, uint64_t word) {
+/* Whether this tenant's priority is higher. */
+static bool is_above(const sl_board_t *board, unsigned holder) {
+    return holder < SL_BOARD_TENANT_COUNT && board->tenants[board->tenant].priority > board->tenants[holder].priority;
+}
+
+/* When the holder counts as idle if none of its threads waits for the GPU: some time after its work, or if it has not begun, after its
+ * turn began. A higher priority does not wait for it to come back. */
+static uint64_t idle_from(const sl_board_t *board, uint64_t word, busy_t busy) {
     const sl_board_turn_t *turn = board->turn;
     unsigned holder = (unsigned)(word & 0xff) - 1;
     if (holder >= SL_BOARD_TENANT_COUNT)
         return 0;
-    uint64_t busy = busy_until(board, holder), began = turn->ready == word ? turn->began_nanos : 0;
-    bool below = board->tenants[holder].priority < board->tenants[board->tenant].priority;
-    return busy >= began ? busy + (below ? 0 : GRACE_NANOS) : began + ACCEPT_NANOS;
+    uint64_t began = turn->ready == word ? turn->began_nanos : 0;
+    return busy.known >= began ? busy.known + (is_above(board, holder) ? 0 : GRACE_NANOS) : began + ACCEPT_NANOS;
+}
+
+static bool is_blocked(busy_t busy, uint64_t now) {
+    return busy.blocked > now && busy.blocked < now + LONGEST_NANOS;
+}
+
+/* Work that takes longer than was known keeps the turn, but not from a higher priority. */
+static bool is_idle(const sl_board_t *board, uint64_t word, uint64_t now) {
+    unsigned holder = (unsigned)(word & 0xff) - 1;
+    busy_t busy = busy_until(board, holder);
+    return idle_from(board, word, busy) <= now && (!is_blocked(busy, now) || is_above(board, holder));
 }
 
 /* One look; true when the turn is ours now. */
@@ -282,14 +305,14 @@ static bool look(const sl_board_t *board, uint64_t now) {
         return true;
     if (now - turn->wanted_nanos > MILLI)
         turn->wanted_nanos = now;
-    if (idle_from(board, word) <= now) {
+    if (is_idle(board, word, now)) {
         waiters_t waiters;
         find_waiters(board, &waiters);
         if (holder < SL_BOARD_TENANT_COUNT)
             waiters.since[holder] = 0;
         return longest_waiting(&waiters) != NOBODY && pass_on(board, word, &waiters, true, now) && sl_turn_is_mine(board);
     }
-    if (board->tenants[board->tenant].priority > board->tenants[holder].priority)
+    if (is_above(board, holder))
         turn->cut = word;
     return false;
 }
@@ -300,10 +323,10 @@ static void sleep_until_woken(const sl_board_t *board, uint32_t seen, uint64_t n
 }
 
 /* When the turn will be over, as far as it is known. */
-static uint64_t over_from(const sl_board_t *board, uint64_t word, uint64_t now) {
+static uint64_t over_from(const sl_board_t *board, uint64_t word, busy_t busy, uint64_t now) {
     const sl_board_turn_t *turn = board->turn;
-    uint64_t busy = busy_until(board, (unsigned)(word & 0xff) - 1), ends = turn->ready == word && turn->cut != word ? turn->ends_nanos : now;
-    return busy > ends ? busy : ends;
+    uint64_t ends = turn->ready == word && turn->cut != word ? turn->ends_nanos : now;
+    return busy.known > ends ? busy.known : ends;
 }
 
 static bool is_next(const sl_board_t *board) {
@@ -313,18 +336,30 @@ static bool is_next(const sl_board_t *board) {
     return longest_waiting(&waiters) == board->tenant;
 }
 
+/* When to look again if nobody wakes us. While a thread of the holder waits for the GPU its work ends about when it is known to. */
+static uint64_t next_look(const sl_board_t *board, uint64_t word, busy_t busy, uint64_t now) {
+    uint64_t idle = idle_from(board, word, busy), until = idle > now ? idle : now + LOOK_NANOS;
+    if (is_blocked(busy, now))
+        until = busy.known > now + 2 * NAP_NANOS ? busy.known - NAP_NANOS : now + NAP_NANOS;
+    return until < now + LOOK_NANOS ? until : now + LOOK_NANOS;
+}
+
 /* To wake up takes longer than the rest of a turn that is all but over, so who is next stays awake then. */
 static void rest(const sl_board_t *board, uint32_t seen, uint64_t now) {
-    uint64_t word = board->turn->word, idle = idle_from(board, word), over = over_from(board, word, now);
-    bool next = sl_os_processors() >= SPIN_PROCESSORS && is_next(board);
-    if (next && over < now + SPIN_NANOS) {
+    uint64_t word = board->turn->word;
+    busy_t busy = busy_until(board, (unsigned)(word & 0xff) - 1);
+    uint64_t over = over_from(board, word, busy, now), until = now + LOOK_NANOS;
+    bool next = is_next(board), spins = next && sl_os_processors() >= SPIN_PROCESSORS;
+    if (spins && over < now + SPIN_NANOS) {
+        uint64_t idle = idle_from(board, word, busy);
         for (unsigned i = 0; i < 2000 && board->turn->wake == seen && sl_os_nanos() < idle; i++)
             __builtin_ia32_pause();
         if (board->turn->wake != seen || sl_os_nanos() < now + SPIN_NANOS)
             return;
     }
-    uint64_t until = idle > now && idle - now < LOOK_NANOS ? idle : now + LOOK_NANOS;
-    if (next && over > now + SPIN_NANOS && over - SPIN_NANOS / 2 < until)
+    if (next)
+        until = next_look(board, word, busy, now);
+    if (spins && over > now + SPIN_NANOS && over - SPIN_NANOS / 2 < until)
         until = over - SPIN_NANOS / 2;
     sleep_until_woken(board, seen, until - now);
 }

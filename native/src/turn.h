@@ -17,6 +17,11 @@ static inline void sl_turn_say_busy(const sl_board_t *board, uint64_t until_nano
     board->processes[board->process].busy_nanos = until_nanos;
 }
 
+/* A thread of this process waits for the GPU: its work may take longer than was known, but counts no longer than that. 0: it has ended. */
+static inline void sl_turn_say_blocked(const sl_board_t *board, uint64_t until_nanos) {
+    board->processes[board->process].blocked_nanos = until_nanos;
+}
+
 /* Whether others want the GPU now. */
 bool sl_turn_is_wanted(const sl_board_t *board, uint64_t now);
 /* Until when the turn of this process's tenant lasts if others want the GPU. */

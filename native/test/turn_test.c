@@ -194,6 +194,32 @@ static void should_seize_the_turn_of_an_idle_holder(void) {
     CHECK_EQUAL(turn.seized, 1);
 }
 
+static void should_keep_the_turn_while_a_thread_waits_for_the_gpu(void) {
+    begin(3);
+    tenants[2].priority = 1;
+    take(0);
+    uint64_t start = sl_os_nanos();
+    processes[0].busy_nanos = start;
+    processes[0].blocked_nanos = start + 30 * MILLI;
+    CHECK(!sl_turn_wait(&boards[1], start, 10 * MILLI));
+    CHECK(sl_turn_wait(&boards[2], start, 5000 * MILLI));
+    CHECK(sl_os_nanos() - start < 30 * MILLI, "a higher priority waited");
+    CHECK(sl_turn_wait(&boards[1], start, 5000 * MILLI));
+}
+
+static void should_seize_the_turn_of_a_thread_that_waits_too_long(void) {
+    begin(2);
+    take(0);
+    uint64_t start = sl_os_nanos();
+    processes[0].busy_nanos = start;
+    processes[0].blocked_nanos = start + 5 * MILLI;
+    CHECK(sl_turn_wait(&boards[1], start, 5000 * MILLI));
+    CHECK(sl_os_nanos() - start >= 5 * MILLI);
+    processes[1].busy_nanos = sl_os_nanos();
+    processes[1].blocked_nanos = UINT64_MAX;
+    CHECK(sl_turn_wait(&boards[0], sl_os_nanos(), 5000 * MILLI), "a time that makes no sense");
+}
+
 static void should_outlive_a_dead_holder(void) {
     begin(2);
     take(0);
@@ -229,6 +255,8 @@ int main(void) {
     RUN(should_add_the_little_that_was_cut_to_the_next_turn);
     RUN(should_serve_exclusive_ones_in_the_order_they_came);
     RUN(should_seize_the_turn_of_an_idle_holder);
+    RUN(should_keep_the_turn_while_a_thread_waits_for_the_gpu);
+    RUN(should_seize_the_turn_of_a_thread_that_waits_too_long);
     RUN(should_outlive_a_dead_holder);
     RUN(should_bear_nonsense_on_the_board);
     return 0;
