@@ -7,6 +7,7 @@
 #define SL_UNLIKELY(condition) __builtin_expect(!!(condition), 0)
 /* The way of an ordinary call lies together, so that little of it has to be fetched after the driver was in the kernel. */
 #define SL_HOT __attribute__((hot))
+#define SL_INLINE static inline __attribute__((always_inline))
 /* So do the few words that every call looks at. */
 #define SL_HOT_DATA __attribute__((section("sl_hot")))
 

@@ -25,6 +25,7 @@
 #include "recorded.h"
 #include "ring.h"
 #include "tenant.h"
+#include "trace_kernel.h"
 
 /* Before glibc 2.34 these are in libpthread, which a program without threads need not have: then no thread ends. */
 #pragma weak pthread_key_create
@@ -40,48 +41,19 @@ __asm__(".symver pthread_setspecific, pthread_setspecific@GLIBC_2.2.5");
 #define RING_EVENTS (1u << 17)
 #define SPOOL_EVENTS (1u << 24)
 #define LEAST_EVENTS 64u
-#define COSTS 256u
 #define UNKNOWN_GPU 255u
 #define MEMORY_CHANGED (1u << 8)
-#define LINE_BYTES 64
 
-/* What the thread launched, and what it has told of it. */
-typedef struct {
-    _Alignas(LINE_BYTES) uint64_t function; /* the handle + 1; 0: its name is to be found out */
-    uint64_t name;
-    uint64_t blocks;
-    const sl_cost_t *cost;
-    uint64_t told_nanos;
-    uint32_t threads, launches;
-} cost_t;
-
-/* A launch needs the first line, that of its cost, and the ring's. */
-typedef struct {
-    _Alignas(LINE_BYTES) uint64_t clock_ticks; /* when the time is to be told again, */
-    uint64_t clock_head; /* or before which event */
-    uint64_t unloads;  /* before which the names of costs were found out */
-    int16_t entry;     /* the region's, of the GPU */
-    uint8_t gpu;
-    bool owes_costs;   /* a kernel was launched whose cost was not known */
-    sl_ring_t ring;
-    sl_recorded_t *trace;
-    cost_t costs[COSTS];
-} thread_t;
-_Static_assert(offsetof(thread_t, ring.limit) < LINE_BYTES, "with what an event needs of the ring");
-
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of what follows, but for loads of now */
-SL_HOT_DATA static sl_recorded_t *_Atomic now;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of what follows, but for loads of the trace */
+SL_HOT_DATA sl_recorded_t *_Atomic sl_trace_recorded;
 static sl_recorded_settings_t settings;
-static thread_t *threads[MOST_RINGS];
+static sl_trace_thread_t *threads[MOST_RINGS];
 static char own_directory[SL_RECORDED_DIRECTORY_BYTES];
 static _Atomic bool undecided; /* after a fork */
 static pthread_key_t key;
 static bool has_key;
 
-static __thread __attribute__((tls_model("initial-exec"))) struct {
-    thread_t *thread;
-    sl_recorded_t *trace; /* for which thread was made, or could not be */
-} mine;
+__thread sl_trace_mine_t sl_trace_mine;
 
 void sl_trace_want(const char *directory) {
     char here[SL_RECORDED_DIRECTORY_BYTES] = "";
@@ -123,7 +95,7 @@ static void end_trace(void) {
     for (unsigned i = 0; i < MOST_RINGS; i++)
         if (threads[i])
             sl_ring_close(&threads[i]->ring, SL_TRACE_CLOSED_TRACE);
-    atomic_store(&now, NULL);
+    atomic_store(&sl_trace_recorded, NULL);
 }
 
 void sl_trace_decide(void) {
@@ -141,7 +113,7 @@ void sl_trace_decide(void) {
         sl_recorded_t *begun = next.mode ? sl_recorded_begin(&next, &reason) : NULL;
         if (next.mode && !begun)
             sl_report(SL_WARN, "%s; nothing is recorded", reason.text);
-        atomic_store(&now, begun);
+        atomic_store(&sl_trace_recorded, begun);
         sl_watch_switch(SL_SINK_TRACE, begun != NULL);
     }
     pthread_mutex_unlock(&lock);
@@ -149,7 +121,7 @@ void sl_trace_decide(void) {
 }
 
 /* Both clocks at the same time, as far as nobody comes in between. */
-static void tell_time(thread_t *thread) {
+static void tell_time(sl_trace_thread_t *thread) {
     uint64_t best = UINT64_MAX, ticks = 0, nanos = 0, wall = 0;
     for (int i = 0; i < 3 && best > 2000; i++) {
         uint64_t before = sl_clock_ticks(), then = sl_os_nanos(), after = sl_clock_ticks();
@@ -173,11 +145,11 @@ static void tell_time(thread_t *thread) {
         sl_trace_decide();
 }
 
-static uint64_t gpu_bits(const thread_t *thread) {
+static uint64_t gpu_bits(const sl_trace_thread_t *thread) {
     return (uint64_t)thread->gpu << 56;
 }
 
-static void tell_cost(thread_t *thread, cost_t *cost) {
+static void tell_cost(sl_trace_thread_t *thread, sl_trace_cost_t *cost) {
     uint64_t nanos = atomic_load_explicit(&cost->cost->nanos, memory_order_relaxed);
     if (!nanos || !sl_ring_has_room(&thread->ring))
         return;
@@ -190,21 +162,21 @@ static void tell_cost(thread_t *thread, cost_t *cost) {
     cost->launches = 0;
 }
 
-static void tell_costs(thread_t *thread) {
+static void tell_costs(sl_trace_thread_t *thread) {
     thread->owes_costs = false;
-    for (unsigned i = 0; i < COSTS; i++)
+    for (unsigned i = 0; i < SL_TRACE_COSTS; i++)
         if (thread->costs[i].launches)
             tell_cost(thread, &thread->costs[i]);
 }
 
-static void forget_thread(thread_t *thread) {
+static void forget_thread(sl_trace_thread_t *thread) {
     for (unsigned i = 0; i < MOST_RINGS; i++)
         if (threads[i] == thread)
             threads[i] = NULL;
 }
 
 /* The first ring of a process stays mapped: others count there what they cannot write. */
-static void end_thread(thread_t *thread, uint32_t why) {
+static void end_thread(sl_trace_thread_t *thread, uint32_t why) {
     pthread_mutex_lock(&lock);
     forget_thread(thread);
     pthread_mutex_unlock(&lock);
@@ -218,8 +190,8 @@ static void end_thread(thread_t *thread, uint32_t why) {
 
 static void on_exit_of_thread(void *thread) {
     int saved = errno;
-    if (mine.thread == thread)
-        mine.thread = NULL;
+    if (sl_trace_mine.thread == thread)
+        sl_trace_mine.thread = NULL;
     tell_costs(thread);
     tell_time(thread);
     end_thread(thread, SL_TRACE_CLOSED_THREAD);
@@ -227,12 +199,12 @@ static void on_exit_of_thread(void *thread) {
 }
 
 /* With the lock held; NULL: what this thread does is counted, not written. */
-static thread_t *make_thread(sl_recorded_t *trace) {
+static sl_trace_thread_t *make_thread(sl_recorded_t *trace) {
     sl_reason_t reason;
     unsigned place = 0;
     while (place < MOST_RINGS && threads[place])
         place++;
-    thread_t *thread = place < MOST_RINGS ? aligned_alloc(LINE_BYTES, sizeof *thread) : NULL;
+    sl_trace_thread_t *thread = place < MOST_RINGS ? aligned_alloc(SL_TRACE_LINE_BYTES, sizeof *thread) : NULL;
     if (!thread)
         return NULL;
     memset(thread, 0, sizeof *thread);
@@ -250,19 +222,19 @@ static thread_t *make_thread(sl_recorded_t *trace) {
     return threads[place] = thread;
 }
 
-static __attribute__((noinline, cold)) thread_t *begin_thread(void) {
+static __attribute__((noinline, cold)) sl_trace_thread_t *begin_thread(void) {
     int saved = errno;
     if (atomic_load(&undecided))
         sl_trace_decide();
-    thread_t *old = mine.thread, *thread = NULL;
-    mine.thread = NULL;
+    sl_trace_thread_t *old = sl_trace_mine.thread, *thread = NULL;
+    sl_trace_mine.thread = NULL;
     if (old)
         end_thread(old, SL_TRACE_CLOSED_TRACE);
     pthread_mutex_lock(&lock);
-    sl_recorded_t *trace = mine.trace = atomic_load(&now);
+    sl_recorded_t *trace = sl_trace_mine.trace = atomic_load(&sl_trace_recorded);
     has_key = has_key || (pthread_key_create && pthread_setspecific && pthread_key_create(&key, on_exit_of_thread) == 0);
     if (trace)
-        thread = mine.thread = make_thread(trace);
+        thread = sl_trace_mine.thread = make_thread(trace);
     pthread_mutex_unlock(&lock);
     if (has_key)
         pthread_setspecific(key, thread);
@@ -272,19 +244,19 @@ static __attribute__((noinline, cold)) thread_t *begin_thread(void) {
     return thread;
 }
 
-static inline thread_t *current(void) {
-    sl_recorded_t *trace = atomic_load_explicit(&now, memory_order_acquire);
-    thread_t *thread = SL_UNLIKELY(mine.trace != trace || !trace) ? begin_thread() : mine.thread;
+static inline sl_trace_thread_t *current(void) {
+    sl_recorded_t *trace = atomic_load_explicit(&sl_trace_recorded, memory_order_acquire);
+    sl_trace_thread_t *thread = SL_UNLIKELY(sl_trace_mine.trace != trace || !trace) ? begin_thread() : sl_trace_mine.thread;
     if (SL_UNLIKELY(!thread)) {
-        if (mine.trace)
-            atomic_fetch_add_explicit(atomic_load(&mine.trace->strays), 1, memory_order_relaxed);
+        if (sl_trace_mine.trace)
+            atomic_fetch_add_explicit(atomic_load(&sl_trace_mine.trace->strays), 1, memory_order_relaxed);
         return NULL;
     }
     return thread;
 }
 
 /* The number of a GPU for people; its line is written when it is first seen. */
-static unsigned number_of(const thread_t *thread, unsigned gpu) {
+static unsigned number_of(const sl_trace_thread_t *thread, unsigned gpu) {
     if (gpu >= SL_REGION_GPU_COUNT)
         return UNKNOWN_GPU;
     sl_recorded_gpu(thread->trace, gpu);
@@ -292,96 +264,79 @@ static unsigned number_of(const thread_t *thread, unsigned gpu) {
     return index >= 0 && index < (int)UNKNOWN_GPU ? (unsigned)index : UNKNOWN_GPU;
 }
 
-static inline void see_gpu(thread_t *thread, int gpu) {
+static inline void see_gpu(sl_trace_thread_t *thread, int gpu) {
     if (gpu < 0 || gpu == thread->entry)
         return;
     thread->entry = (int16_t)gpu;
     thread->gpu = (uint8_t)number_of(thread, (unsigned)gpu);
 }
 
-static inline void keep_time(thread_t *thread, uint64_t ticks) {
+static inline void keep_time(sl_trace_thread_t *thread, uint64_t ticks) {
     if (SL_UNLIKELY(ticks > thread->clock_ticks || thread->ring.head >= thread->clock_head)) {
         if (thread->owes_costs)
             tell_costs(thread);
-        see_gpu(thread, sl_lane_last_gpu());
+        see_gpu(thread, sl_lane_last_gpu);
         tell_time(thread);
     }
 }
 
 /* By the key that the gate gives to launches, too. */
-static __attribute__((noinline)) void begin_cost(thread_t *thread, cost_t *cost, uint64_t function, uint64_t blocks, uint32_t threads,
-                                                 bool launched) {
+static void begin_cost(sl_trace_thread_t *thread, sl_trace_cost_t *cost, uint64_t function, uint64_t blocks, uint32_t threads, bool launched) {
     uint64_t name = sl_names_kernel(&thread->trace->names, function, launched), key = sl_cost_mix(sl_cost_mix(function, blocks), threads);
     if (cost->launches)
         tell_cost(thread, cost);
-    *cost = (cost_t){.function = launched ? function + 1 : 0, .name = name, .blocks = blocks, .threads = threads, .cost = sl_cost_find(key)};
+    *cost = (sl_trace_cost_t){.function = launched ? function + 1 : 0, .name = name, .blocks = blocks, .threads = threads, .cost = sl_cost_find(key)};
 }
 
 /* After code was unloaded its handles may be others'. */
-static inline void look_for_unloads(thread_t *thread) {
+static inline void look_for_unloads(sl_trace_thread_t *thread) {
     uint64_t unloads = sl_names_unloads();
     if (SL_UNLIKELY(thread->unloads != unloads))
-        for (unsigned i = 0; i < COSTS; i++)
+        for (unsigned i = 0; i < SL_TRACE_COSTS; i++)
             thread->costs[i].function = 0;
     thread->unloads = unloads;
 }
 
 /* The place of what is launched, with its name. May write to the ring. */
-static inline cost_t *find_cost(thread_t *thread, const sl_watch_detail_t *detail, bool launched) {
+static sl_trace_cost_t *find_cost(sl_trace_thread_t *thread, const sl_watch_detail_t *detail, bool launched) {
     look_for_unloads(thread);
     uint64_t blocks = (uint64_t)detail->grid[0] * detail->grid[1] * detail->grid[2];
     uint32_t threads = detail->block[0] * detail->block[1] * detail->block[2];
-    cost_t *cost = &thread->costs[((detail->function ^ blocks << 16 ^ threads) * 0x9e3779b97f4a7c15ull >> 48) % COSTS];
-    if (SL_UNLIKELY(cost->function != detail->function + 1 || cost->blocks != blocks || cost->threads != threads))
+    sl_trace_cost_t *cost = sl_trace_place(thread, detail->function, blocks, threads);
+    if (!sl_trace_is_of(cost, detail->function, blocks, threads))
         begin_cost(thread, cost, detail->function, blocks, threads, launched);
     return cost;
 }
 
-/* How much one launch is known to take is told when it has changed by an eighth. */
-static inline void count_launch(thread_t *thread, cost_t *cost) {
+static void count_launch(sl_trace_thread_t *thread, sl_trace_cost_t *cost) {
     cost->launches++;
-    uint64_t nanos = atomic_load_explicit(&cost->cost->nanos, memory_order_relaxed), told = cost->told_nanos;
-    if (SL_UNLIKELY(nanos - told + told / 8 > told / 4))
+    if (sl_trace_has_changed(cost))
         tell_cost(thread, cost);
-    thread->owes_costs |= !nanos;
+    thread->owes_costs |= !atomic_load_explicit(&cost->cost->nanos, memory_order_relaxed);
 }
 
-static inline sl_trace_event_t *take_call(thread_t *thread, unsigned kind, unsigned entry, uint64_t begin_ticks, uint64_t end_ticks, int status,
-                                          uint64_t stream) {
+static void write_kernel(sl_trace_thread_t *thread, unsigned entry, uint64_t begin_ticks, uint64_t end_ticks, int status,
+                         const sl_watch_detail_t *detail) {
+    sl_trace_cost_t *cost = find_cost(thread, detail, status == CUDA_SUCCESS);
     sl_trace_event_t *event = sl_ring_take(&thread->ring);
-    if (SL_UNLIKELY(!event))
-        return NULL;
-    event->begin_ticks = begin_ticks;
-    event->end_ticks = end_ticks;
-    event->kind = (uint16_t)kind;
-    event->entry = (uint16_t)entry;
-    event->status = status;
-    event->stream = stream;
-    return event;
-}
-
-static inline void write_kernel(thread_t *thread, unsigned entry, uint64_t begin_ticks, uint64_t end_ticks, int status,
-                                const sl_watch_detail_t *detail) {
-    cost_t *cost = find_cost(thread, detail, status == CUDA_SUCCESS);
-    sl_trace_event_t *event = take_call(thread, SL_TRACE_KIND_KERNEL, entry, begin_ticks, end_ticks, status, detail->stream);
-    if (SL_UNLIKELY(!event))
+    if (!event)
         return;
-    event->a = cost->name;
-    event->b = detail->grid[0] | (uint64_t)(detail->grid[1] & 0xffff) << 32 | (uint64_t)detail->grid[2] << 48;
-    event->c = (detail->block[0] & 0xffff) | (uint64_t)(detail->block[1] & 0xffff) << 16 | (uint64_t)(detail->block[2] & 0xffff) << 32;
-    event->d = detail->shared_bytes | gpu_bits(thread);
+    sl_trace_fill_call(event, SL_TRACE_KIND_KERNEL, entry, begin_ticks, end_ticks, status, detail->stream);
+    sl_trace_fill_kernel(event, thread, cost->name, detail->grid[0], detail->grid[1], detail->grid[2], detail->block[0], detail->block[1],
+                         detail->block[2], detail->shared_bytes);
     sl_ring_put(&thread->ring);
-    if (!SL_UNLIKELY(status != CUDA_SUCCESS))
+    if (status == CUDA_SUCCESS)
         count_launch(thread, cost);
 }
 
-static __attribute__((noinline)) void write_call(thread_t *thread, int gpu, unsigned entry, uint64_t begin_ticks, uint64_t end_ticks, int status,
-                                                 const sl_watch_detail_t *detail) {
+static void write_call(sl_trace_thread_t *thread, int gpu, unsigned entry, uint64_t begin_ticks, uint64_t end_ticks, int status,
+                       const sl_watch_detail_t *detail) {
     if (thread->owes_costs && detail->kind == SL_DETAIL_SYNC)
         tell_costs(thread);
-    sl_trace_event_t *event = take_call(thread, SL_TRACE_KIND_CALL, entry, begin_ticks, end_ticks, status, detail->stream);
+    sl_trace_event_t *event = sl_ring_take(&thread->ring);
     if (SL_UNLIKELY(!event))
         return;
+    sl_trace_fill_call(event, SL_TRACE_KIND_CALL, entry, begin_ticks, end_ticks, status, detail->stream);
     event->a = detail->bytes;
     event->b = 0;
     event->c = detail->direction;
@@ -394,11 +349,11 @@ static __attribute__((noinline)) void write_call(thread_t *thread, int gpu, unsi
 }
 
 SL_HOT void sl_trace_call(unsigned entry, uint64_t begin_ticks, uint64_t end_ticks, int status, const sl_watch_detail_t *detail) {
-    thread_t *thread = current();
+    sl_trace_thread_t *thread = current();
     if (!thread)
         return;
     keep_time(thread, end_ticks);
-    int gpu = detail->kind == SL_DETAIL_MEMORY ? sl_gpu_current() : detail->kind != SL_DETAIL_NONE ? sl_lane_last_gpu() : -1;
+    int gpu = detail->kind == SL_DETAIL_MEMORY ? sl_gpu_current() : detail->kind != SL_DETAIL_NONE ? sl_lane_last_gpu : -1;
     see_gpu(thread, gpu);
     if (detail->kind == SL_DETAIL_KERNEL)
         write_kernel(thread, entry, begin_ticks, end_ticks, status, detail);
@@ -406,7 +361,13 @@ SL_HOT void sl_trace_call(unsigned entry, uint64_t begin_ticks, uint64_t end_tic
         write_call(thread, gpu, entry, begin_ticks, end_ticks, status, detail);
 }
 
-static void write_event(thread_t *thread, sl_trace_event_t what) {
+void sl_trace_kernel_slowly(unsigned entry, uint64_t begin_ticks, int status, uint64_t stream, uint64_t function, SL_TRACE_SHAPE) {
+    sl_watch_tell(begin_ticks, entry, status,
+                  &(sl_watch_detail_t){.kind = SL_DETAIL_KERNEL, .quick = true, .stream = stream, .function = function, .grid = {x, y, z},
+                                       .block = {block_x, block_y, block_z}, .shared_bytes = shared_bytes});
+}
+
+static void write_event(sl_trace_thread_t *thread, sl_trace_event_t what) {
     sl_trace_event_t *event = sl_ring_take(&thread->ring);
     if (!event)
         return;
@@ -415,7 +376,7 @@ static void write_event(thread_t *thread, sl_trace_event_t what) {
 }
 
 void sl_trace_wait(unsigned reason, uint64_t begin, unsigned gpu) {
-    thread_t *thread = begin && sl_trace_is_on() ? current() : NULL;
+    sl_trace_thread_t *thread = begin && sl_trace_is_on() ? current() : NULL;
     if (!thread)
         return;
     write_event(thread, (sl_trace_event_t){.begin_ticks = begin, .end_ticks = sl_clock_ticks(), .kind = SL_TRACE_KIND_WAIT,
@@ -423,7 +384,7 @@ void sl_trace_wait(unsigned reason, uint64_t begin, unsigned gpu) {
 }
 
 void sl_trace_turn(uint64_t begin, uint64_t end, unsigned gpu) {
-    thread_t *thread = begin && sl_trace_is_on() ? current() : NULL;
+    sl_trace_thread_t *thread = begin && sl_trace_is_on() ? current() : NULL;
     if (!thread)
         return;
     write_event(thread, (sl_trace_event_t){.begin_ticks = begin, .end_ticks = end > begin ? end : begin,
@@ -440,7 +401,7 @@ uint64_t sl_trace_ticks_at(uint64_t nanos) {
 }
 
 void sl_trace_batch(unsigned gpu, uint64_t begin_nanos, uint64_t end_nanos, unsigned calls, uint64_t charged_nanos, uint64_t doubt_nanos) {
-    thread_t *thread = sl_trace_is_on() ? current() : NULL;
+    sl_trace_thread_t *thread = sl_trace_is_on() ? current() : NULL;
     if (!thread)
         return;
     uint64_t begin = sl_trace_ticks_at(begin_nanos), end = sl_trace_ticks_at(end_nanos);
@@ -450,17 +411,17 @@ void sl_trace_batch(unsigned gpu, uint64_t begin_nanos, uint64_t end_nanos, unsi
 }
 
 const void *sl_trace_now(void) {
-    return atomic_load_explicit(&now, memory_order_acquire);
+    return atomic_load_explicit(&sl_trace_recorded, memory_order_acquire);
 }
 
 uint64_t sl_trace_name(const char *text) {
-    const sl_recorded_t *trace = atomic_load_explicit(&now, memory_order_acquire);
+    const sl_recorded_t *trace = atomic_load_explicit(&sl_trace_recorded, memory_order_acquire);
     return trace ? sl_names_text(&trace->names, text) : 0;
 }
 
 void sl_trace_range(uint64_t begin, uint64_t name, uint64_t domain, unsigned depth, bool nested) {
     uint64_t end = sl_clock_ticks();
-    thread_t *thread = current();
+    sl_trace_thread_t *thread = current();
     if (!thread)
         return;
     keep_time(thread, end);
@@ -470,7 +431,7 @@ void sl_trace_range(uint64_t begin, uint64_t name, uint64_t domain, unsigned dep
 
 void sl_trace_mark(uint64_t name, uint64_t domain) {
     uint64_t ticks = sl_clock_ticks();
-    thread_t *thread = current();
+    sl_trace_thread_t *thread = current();
     if (!thread)
         return;
     keep_time(thread, ticks);
@@ -491,15 +452,15 @@ void sl_trace_forget(void) {
     }
     if (has_key)
         pthread_setspecific(key, NULL);
-    mine.thread = NULL;
-    mine.trace = NULL;
-    atomic_store(&undecided, atomic_exchange(&now, NULL) != NULL);
+    sl_trace_mine.thread = NULL;
+    sl_trace_mine.trace = NULL;
+    atomic_store(&undecided, atomic_exchange(&sl_trace_recorded, NULL) != NULL);
 }
 
 /* What the thread that ends the process has not told yet. */
 static __attribute__((destructor)) void end_process(void) {
-    if (mine.thread && sl_trace_is_on()) {
-        tell_costs(mine.thread);
-        tell_time(mine.thread);
+    if (sl_trace_mine.thread && sl_trace_is_on()) {
+        tell_costs(sl_trace_mine.thread);
+        tell_time(sl_trace_mine.thread);
     }
 }

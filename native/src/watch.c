@@ -111,7 +111,7 @@ static inline bool has_failed(int status) {
     return status != CUDA_SUCCESS && status != CUDA_ERROR_NOT_READY;
 }
 
-static __attribute__((noinline)) void note_longest(sl_region_call_t *call, uint64_t nanos) {
+void sl_watch_note_longest(sl_region_call_t *call, uint64_t nanos) {
     uint64_t longest = atomic_load_explicit(&call->longest_nanos, memory_order_relaxed);
     while (nanos > longest && !atomic_compare_exchange_weak_explicit(&call->longest_nanos, &longest, nanos, memory_order_relaxed,
                                                                      memory_order_relaxed))
@@ -123,7 +123,7 @@ static inline void add_time(sl_region_call_t *call, uint64_t ticks, bool sampled
     sl_watch_add(sampled ? &call->sampled_calls : &call->timed_calls, 1);
     sl_watch_add(sampled ? &call->sampled_nanos : &call->timed_nanos, nanos);
     if (SL_UNLIKELY(nanos > atomic_load_explicit(&call->longest_nanos, memory_order_relaxed)))
-        note_longest(call, nanos);
+        sl_watch_note_longest(call, nanos);
 }
 
 void sl_watch_count_rare(sl_region_call_t *call, int status) {
@@ -231,7 +231,6 @@ static __attribute__((noinline)) void tell_slowly(uint64_t begin, uint64_t end, 
         sl_watch_switch(SL_SINK_NO_COUNTER, false);
 }
 
-/* The short way is for a trace, which is told of every launch. */
 SL_HOT void sl_watch_tell(uint64_t begin, unsigned entry, int status, const sl_watch_detail_t *detail) {
     uint64_t end = sl_clock_ticks();
     bool traced = atomic_load_explicit(&sl_watch_sinks, memory_order_relaxed) == SL_SINK_TRACE;

@@ -88,11 +88,29 @@ typedef struct {
 } sl_watch_place_t;
 extern __thread sl_watch_place_t sl_watch_place __attribute__((tls_model("initial-exec")));
 
+/* Where nobody else counts. */
+static inline void sl_watch_add_alone(_Atomic uint64_t *sum, uint64_t value) {
+    atomic_store_explicit(sum, atomic_load_explicit(sum, memory_order_relaxed) + value, memory_order_relaxed);
+}
+
 static inline void sl_watch_add(_Atomic uint64_t *sum, uint64_t value) {
     if (SL_UNLIKELY(sl_watch_place.shared))
         atomic_fetch_add_explicit(sum, value, memory_order_relaxed);
     else
-        atomic_store_explicit(sum, atomic_load_explicit(sum, memory_order_relaxed) + value, memory_order_relaxed);
+        sl_watch_add_alone(sum, value);
+}
+
+void sl_watch_note_longest(sl_region_call_t *call, uint64_t nanos);
+
+/* A call that succeeded, where nobody else counts. */
+static inline void sl_watch_count_timed(sl_region_call_t *call, uint64_t ticks) {
+    uint64_t nanos = sl_clock_nanos(ticks);
+    sl_watch_place.held_ticks = 0;
+    sl_watch_add_alone(&call->calls, 1);
+    sl_watch_add_alone(&call->timed_calls, 1);
+    sl_watch_add_alone(&call->timed_nanos, nanos);
+    if (SL_UNLIKELY(nanos > atomic_load_explicit(&call->longest_nanos, memory_order_relaxed)))
+        sl_watch_note_longest(call, nanos);
 }
 
 /* For a call that is quick but for what the gate holds it: to read the clock twice would cost more than all else, so only now

@@ -18,6 +18,11 @@ record CallDetail(CallKind kind, Optional<String> bytes, Optional<String> direct
         return new CallDetail(kind, bytes(cuda, symbol), direction(cuda, symbol, kind), others(symbol, kind));
     }
 
+    /// Whether it launches one kernel that its parameters name.
+    boolean isKernel() {
+        return kind == CallKind.KERNEL && others.containsKey("function");
+    }
+
     /// How much the call moves, sets or takes; empty where its parameters do not tell.
     static Optional<String> bytes(ApiSpec cuda, Symbol symbol) {
         var name = symbol.entry().apiName();

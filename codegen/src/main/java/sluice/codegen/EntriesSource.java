@@ -7,6 +7,8 @@ final class EntriesSource {
     private static final String WATCHED = """
             #include "cuda_entries.h"
             #include "driver.h"
+            #include "launch.h"
+            #include "trace_kernel.h"
             #include "watch.h"
             """;
 

@@ -2,6 +2,7 @@ package sluice.codegen;
 
 import java.util.ArrayList;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /// The exported wrappers of libcuda's entry points: each call is forwarded, to its hook where it has one, and watched.
 ///
@@ -18,6 +19,9 @@ final class WatchedSource {
         var arguments = Parameter.names(symbol.entry().parameters());
         var detail = CallDetail.of(cuda, symbol);
         var quick = isQuick(symbol.entry());
+        if (detail.isKernel()) {
+            return kernel(cuda, symbol, detail);
+        }
         return """
                 %1$s
                 __attribute__((noinline)) static %2$s {
@@ -46,6 +50,34 @@ final class WatchedSource {
                 goesTheLongWay(symbol, quick),
                 (symbol.entry().hooked() ? "hook_" : "real.") + name + "(" + arguments + ")",
                 quick ? "" : "uint64_t begin = sl_clock_counter();\n    ").stripLeading();
+    }
+
+    /// A launch has many parameters, and they are moved as rarely as can be: there is one way for all.
+    private static String kernel(ApiSpec cuda, Symbol symbol, CallDetail detail) {
+        return """
+                SL_HOT static %1$s {
+                    bool told = SL_UNLIKELY(!sl_watch_untimed(SL_ENTRY_%2$s));
+                    uint64_t begin = told ? sl_clock_ticks() : 0;
+                    CUresult status = hook_%2$s(%3$s);
+                    if (told)
+                        sl_watch_tell_kernel(begin, SL_ENTRY_%2$s, status, %4$s);
+                    else
+                        sl_watch_count(&sl_watch_place.calls[SL_ENTRY_%2$s], status);
+                    return status;
+                }
+                SL_EXPORT SL_HOT %5$s __attribute__((alias("entry_%2$s")));""".formatted(
+                cuda.prototype(symbol, "entry_" + symbol.name()),
+                symbol.name(),
+                Parameter.names(symbol.entry().parameters()),
+                shape(detail),
+                cuda.prototype(symbol, symbol.name()));
+    }
+
+    private static String shape(CallDetail detail) {
+        return Stream.of("stream", "function", "grid", "block", "shared_bytes")
+                .map(field -> detail.others().getOrDefault(field, field.matches("grid|block") ? "{0, 0, 0}" : "0"))
+                .map(value -> value.replaceAll("[{}]", ""))
+                .collect(Collectors.joining(", "));
     }
 
     private static String forward(ApiSpec cuda, Symbol symbol, String arguments) {

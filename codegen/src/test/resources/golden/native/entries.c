@@ -6,6 +6,8 @@
 #include "real.h"
 #include "cuda_entries.h"
 #include "driver.h"
+#include "launch.h"
+#include "trace_kernel.h"
 #include "watch.h"
 
 sl_real_t real;
@@ -245,37 +247,29 @@ static CUresult entry_cuLaunchEverywhere(unsigned int numDevices) {
 }
 SL_EXPORT CUresult cuLaunchEverywhere(unsigned int numDevices) __attribute__((alias("entry_cuLaunchEverywhere")));
 
-__attribute__((noinline)) static CUresult told_cuLaunchKernel(CUfunction f, unsigned int gridDimX, unsigned int gridDimY, unsigned int gridDimZ, unsigned int blockDimX, unsigned int blockDimY, unsigned int blockDimZ, unsigned int sharedMemBytes, CUstream hStream) {
-    uint64_t begin = sl_clock_ticks();
+SL_HOT static CUresult entry_cuLaunchKernel(CUfunction f, unsigned int gridDimX, unsigned int gridDimY, unsigned int gridDimZ, unsigned int blockDimX, unsigned int blockDimY, unsigned int blockDimZ, unsigned int sharedMemBytes, CUstream hStream) {
+    bool told = SL_UNLIKELY(!sl_watch_untimed(SL_ENTRY_cuLaunchKernel));
+    uint64_t begin = told ? sl_clock_ticks() : 0;
     CUresult status = hook_cuLaunchKernel(f, gridDimX, gridDimY, gridDimZ, blockDimX, blockDimY, blockDimZ, sharedMemBytes, hStream);
-    sl_watch_tell(begin, SL_ENTRY_cuLaunchKernel, status, &(sl_watch_detail_t){.kind = SL_DETAIL_KERNEL, .quick = true, .stream = sl_watch_stream(hStream, false), .function = (uintptr_t)f, .grid = {gridDimX, gridDimY, gridDimZ}, .block = {blockDimX, blockDimY, blockDimZ}, .shared_bytes = sharedMemBytes});
+    if (told)
+        sl_watch_tell_kernel(begin, SL_ENTRY_cuLaunchKernel, status, sl_watch_stream(hStream, false), (uintptr_t)f, gridDimX, gridDimY, gridDimZ, blockDimX, blockDimY, blockDimZ, sharedMemBytes);
+    else
+        sl_watch_count(&sl_watch_place.calls[SL_ENTRY_cuLaunchKernel], status);
     return status;
 }
-static CUresult entry_cuLaunchKernel(CUfunction f, unsigned int gridDimX, unsigned int gridDimY, unsigned int gridDimZ, unsigned int blockDimX, unsigned int blockDimY, unsigned int blockDimZ, unsigned int sharedMemBytes, CUstream hStream) {
-    sl_region_call_t *call = sl_watch_untimed(SL_ENTRY_cuLaunchKernel);
-    if (SL_UNLIKELY(!call))
-        return told_cuLaunchKernel(f, gridDimX, gridDimY, gridDimZ, blockDimX, blockDimY, blockDimZ, sharedMemBytes, hStream);
-    CUresult status = hook_cuLaunchKernel(f, gridDimX, gridDimY, gridDimZ, blockDimX, blockDimY, blockDimZ, sharedMemBytes, hStream);
-    sl_watch_count(call, status);
-    return status;
-}
-SL_EXPORT CUresult cuLaunchKernel(CUfunction f, unsigned int gridDimX, unsigned int gridDimY, unsigned int gridDimZ, unsigned int blockDimX, unsigned int blockDimY, unsigned int blockDimZ, unsigned int sharedMemBytes, CUstream hStream) __attribute__((alias("entry_cuLaunchKernel")));
+SL_EXPORT SL_HOT CUresult cuLaunchKernel(CUfunction f, unsigned int gridDimX, unsigned int gridDimY, unsigned int gridDimZ, unsigned int blockDimX, unsigned int blockDimY, unsigned int blockDimZ, unsigned int sharedMemBytes, CUstream hStream) __attribute__((alias("entry_cuLaunchKernel")));
 
-__attribute__((noinline)) static CUresult told_cuLaunchKernel_ptsz(CUfunction f, unsigned int gridDimX, unsigned int gridDimY, unsigned int gridDimZ, unsigned int blockDimX, unsigned int blockDimY, unsigned int blockDimZ, unsigned int sharedMemBytes, CUstream hStream) {
-    uint64_t begin = sl_clock_ticks();
+SL_HOT static CUresult entry_cuLaunchKernel_ptsz(CUfunction f, unsigned int gridDimX, unsigned int gridDimY, unsigned int gridDimZ, unsigned int blockDimX, unsigned int blockDimY, unsigned int blockDimZ, unsigned int sharedMemBytes, CUstream hStream) {
+    bool told = SL_UNLIKELY(!sl_watch_untimed(SL_ENTRY_cuLaunchKernel_ptsz));
+    uint64_t begin = told ? sl_clock_ticks() : 0;
     CUresult status = hook_cuLaunchKernel_ptsz(f, gridDimX, gridDimY, gridDimZ, blockDimX, blockDimY, blockDimZ, sharedMemBytes, hStream);
-    sl_watch_tell(begin, SL_ENTRY_cuLaunchKernel_ptsz, status, &(sl_watch_detail_t){.kind = SL_DETAIL_KERNEL, .quick = true, .stream = sl_watch_stream(hStream, true), .function = (uintptr_t)f, .grid = {gridDimX, gridDimY, gridDimZ}, .block = {blockDimX, blockDimY, blockDimZ}, .shared_bytes = sharedMemBytes});
+    if (told)
+        sl_watch_tell_kernel(begin, SL_ENTRY_cuLaunchKernel_ptsz, status, sl_watch_stream(hStream, true), (uintptr_t)f, gridDimX, gridDimY, gridDimZ, blockDimX, blockDimY, blockDimZ, sharedMemBytes);
+    else
+        sl_watch_count(&sl_watch_place.calls[SL_ENTRY_cuLaunchKernel_ptsz], status);
     return status;
 }
-static CUresult entry_cuLaunchKernel_ptsz(CUfunction f, unsigned int gridDimX, unsigned int gridDimY, unsigned int gridDimZ, unsigned int blockDimX, unsigned int blockDimY, unsigned int blockDimZ, unsigned int sharedMemBytes, CUstream hStream) {
-    sl_region_call_t *call = sl_watch_untimed(SL_ENTRY_cuLaunchKernel_ptsz);
-    if (SL_UNLIKELY(!call))
-        return told_cuLaunchKernel_ptsz(f, gridDimX, gridDimY, gridDimZ, blockDimX, blockDimY, blockDimZ, sharedMemBytes, hStream);
-    CUresult status = hook_cuLaunchKernel_ptsz(f, gridDimX, gridDimY, gridDimZ, blockDimX, blockDimY, blockDimZ, sharedMemBytes, hStream);
-    sl_watch_count(call, status);
-    return status;
-}
-SL_EXPORT CUresult cuLaunchKernel_ptsz(CUfunction f, unsigned int gridDimX, unsigned int gridDimY, unsigned int gridDimZ, unsigned int blockDimX, unsigned int blockDimY, unsigned int blockDimZ, unsigned int sharedMemBytes, CUstream hStream) __attribute__((alias("entry_cuLaunchKernel_ptsz")));
+SL_EXPORT SL_HOT CUresult cuLaunchKernel_ptsz(CUfunction f, unsigned int gridDimX, unsigned int gridDimY, unsigned int gridDimZ, unsigned int blockDimX, unsigned int blockDimY, unsigned int blockDimZ, unsigned int sharedMemBytes, CUstream hStream) __attribute__((alias("entry_cuLaunchKernel_ptsz")));
 
 static inline CUresult forward_cuDeviceGetUuid(CUuuid *uuid, CUdevice dev) {
     return SL_UNLIKELY(!SL_DRIVER_HAS(cuDeviceGetUuid)) ? CUDA_ERROR_NOT_FOUND : real.cuDeviceGetUuid(uuid, dev);

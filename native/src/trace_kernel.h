@@ -1,0 +1,124 @@
+/* trace_kernel: how a launch is recorded, as a part of the wrapper that the program calls.
+ *
+ * This is the short way, for a thread that has launched the same before; whatever is not as usual goes the long way, by
+ * sl_trace_kernel_slowly. After a launch nothing of this is in the processor's first caches any more, so it is the number of instructions
+ * and of lines that counts. */
+#ifndef SL_TRACE_KERNEL_H
+#define SL_TRACE_KERNEL_H
+
+#include "cost.h"
+#include "lane.h"
+#include "recorded.h"
+#include "ring.h"
+#include "watch.h"
+
+#define SL_TRACE_COSTS 256u
+#define SL_TRACE_LINE_BYTES 64
+
+/* What the thread launched, and what it has told of it. */
+typedef struct {
+    _Alignas(SL_TRACE_LINE_BYTES) uint64_t function; /* the handle + 1; 0: its name is to be found out */
+    uint64_t name;
+    uint64_t blocks;
+    const sl_cost_t *cost;
+    uint64_t told_nanos;
+    uint32_t threads, launches;
+} sl_trace_cost_t;
+
+/* A launch needs the first line, that of its cost, and the ring's. */
+typedef struct {
+    _Alignas(SL_TRACE_LINE_BYTES) uint64_t clock_ticks; /* when the time is to be told again, */
+    uint64_t clock_head; /* or before which event */
+    uint64_t unloads;  /* before which the names of costs were found out */
+    int16_t entry;     /* the region's, of the GPU */
+    uint8_t gpu;
+    bool owes_costs;   /* a kernel was launched whose cost was not known */
+    sl_ring_t ring;
+    sl_recorded_t *trace;
+    sl_trace_cost_t costs[SL_TRACE_COSTS];
+} sl_trace_thread_t;
+_Static_assert(offsetof(sl_trace_thread_t, ring.limit) < SL_TRACE_LINE_BYTES, "with what an event needs of the ring");
+
+typedef struct {
+    sl_trace_thread_t *thread;
+    sl_recorded_t *trace; /* for which thread was made, or could not be */
+} sl_trace_mine_t;
+
+extern __thread sl_trace_mine_t sl_trace_mine __attribute__((tls_model("initial-exec")));
+extern sl_recorded_t *_Atomic sl_trace_recorded; /* NULL: nothing is recorded */
+
+/* The place of what is launched, where something else may be. */
+static inline sl_trace_cost_t *sl_trace_place(sl_trace_thread_t *thread, uint64_t function, uint64_t blocks, uint32_t threads) {
+    return &thread->costs[((function ^ blocks << 16 ^ threads) * 0x9e3779b97f4a7c15ull >> 48) % SL_TRACE_COSTS];
+}
+
+static inline bool sl_trace_is_of(const sl_trace_cost_t *cost, uint64_t function, uint64_t blocks, uint32_t threads) {
+    return cost->function == function + 1 && cost->blocks == blocks && cost->threads == threads;
+}
+
+/* How much one launch is known to take is told when it has changed by an eighth. */
+static inline bool sl_trace_has_changed(const sl_trace_cost_t *cost) {
+    uint64_t nanos = atomic_load_explicit(&cost->cost->nanos, memory_order_relaxed), told = cost->told_nanos;
+    return nanos - told + told / 8 > told / 4;
+}
+
+static inline void sl_trace_fill_call(sl_trace_event_t *event, unsigned kind, unsigned entry, uint64_t begin_ticks, uint64_t end_ticks,
+                                      int status, uint64_t stream) {
+    event->begin_ticks = begin_ticks;
+    event->end_ticks = end_ticks;
+    event->kind = (uint16_t)kind;
+    event->entry = (uint16_t)entry;
+    event->status = status;
+    event->stream = stream;
+}
+
+/* How a kernel was launched: its grid, the threads of a block, and the bytes that these share. */
+#define SL_TRACE_SHAPE unsigned x, unsigned y, unsigned z, unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared_bytes
+#define SL_TRACE_SHAPE_NAMES x, y, z, block_x, block_y, block_z, shared_bytes
+
+static inline void sl_trace_fill_kernel(sl_trace_event_t *event, const sl_trace_thread_t *thread, uint64_t name, SL_TRACE_SHAPE) {
+    event->a = name;
+    event->b = x | (uint64_t)(y & 0xffff) << 32 | (uint64_t)z << 48;
+    event->c = (block_x & 0xffff) | (uint64_t)(block_y & 0xffff) << 16 | (uint64_t)(block_z & 0xffff) << 32;
+    event->d = shared_bytes | (uint64_t)thread->gpu << 56;
+}
+
+/* False: nothing was recorded, and somebody has to look closely. */
+SL_INLINE bool sl_trace_kernel(unsigned entry, uint64_t begin_ticks, uint64_t end_ticks, uint64_t stream, uint64_t function, SL_TRACE_SHAPE) {
+    sl_trace_thread_t *thread = sl_trace_mine.thread;
+    if (SL_UNLIKELY(!thread) || SL_UNLIKELY(sl_trace_mine.trace != atomic_load_explicit(&sl_trace_recorded, memory_order_relaxed)))
+        return false;
+    uint64_t head = thread->ring.head;
+    if (SL_UNLIKELY(end_ticks > thread->clock_ticks) || SL_UNLIKELY(head >= thread->clock_head) || SL_UNLIKELY(head == thread->ring.limit))
+        return false;
+    if (SL_UNLIKELY(thread->unloads != sl_names_unloads()) || SL_UNLIKELY(thread->entry != sl_lane_last_gpu))
+        return false;
+    uint64_t blocks = (uint64_t)x * y * z;
+    uint32_t threads = block_x * block_y * block_z;
+    sl_trace_cost_t *cost = sl_trace_place(thread, function, blocks, threads);
+    if (SL_UNLIKELY(!sl_trace_is_of(cost, function, blocks, threads)) || SL_UNLIKELY(sl_trace_has_changed(cost)))
+        return false;
+    sl_trace_event_t *event = sl_ring_place(&thread->ring, head);
+    sl_trace_fill_call(event, SL_TRACE_KIND_KERNEL, entry, begin_ticks, end_ticks, CUDA_SUCCESS, stream);
+    sl_trace_fill_kernel(event, thread, cost->name, SL_TRACE_SHAPE_NAMES);
+    sl_ring_put(&thread->ring);
+    cost->launches++;
+    return true;
+}
+
+/* The long way. */
+void sl_trace_kernel_slowly(unsigned entry, uint64_t begin_ticks, int status, uint64_t stream, uint64_t function, SL_TRACE_SHAPE)
+    __attribute__((noinline, cold));
+
+/* Right after the launch. */
+SL_INLINE void sl_watch_tell_kernel(uint64_t begin, unsigned entry, int status, uint64_t stream, uint64_t function, SL_TRACE_SHAPE) {
+    uint64_t end = sl_clock_counter();
+    bool others = atomic_load_explicit(&sl_watch_sinks, memory_order_relaxed) != SL_SINK_TRACE;
+    if (SL_UNLIKELY(status != CUDA_SUCCESS) || SL_UNLIKELY(others) || SL_UNLIKELY(!sl_watch_place.calls) || SL_UNLIKELY(sl_watch_place.shared) ||
+        SL_UNLIKELY(sl_watch_limits_changed()) || SL_UNLIKELY(end >= atomic_load_explicit(&sl_clock_next_look, memory_order_relaxed)) ||
+        SL_UNLIKELY(!sl_trace_kernel(entry, begin, end, stream, function, SL_TRACE_SHAPE_NAMES)))
+        return sl_trace_kernel_slowly(entry, begin, status, stream, function, SL_TRACE_SHAPE_NAMES);
+    sl_watch_count_timed(&sl_watch_place.calls[entry], end - begin);
+}
+
+#endif
