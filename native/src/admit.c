@@ -124,6 +124,11 @@ bool sl_admit_can_close(const sl_lane_t *lane) {
     return !lane->gpu->unbound || lane->meter.open - lane->meter.oldest < SL_METER_BATCHES - 2;
 }
 
+bool sl_admit_is_worth_closing(const sl_lane_t *lane, uint64_t now) {
+    uint64_t opened = lane->meter.batches[lane->meter.open % SL_METER_BATCHES].opened_nanos;
+    return lane->meter.is_open && (now - opened > BATCH_NANOS || spent_now(lane) > BATCH_NANOS / 4);
+}
+
 void sl_admit_close(sl_lane_t *lane) {
     if (lane->meter.is_open)
         close_batch(lane, NULL, false, sl_os_nanos());
@@ -310,11 +315,11 @@ static __attribute__((destructor)) void end_process(void) {
     sl_lane_each(tell_last_turn, NULL);
 }
 
+/* A batch is closed when the turn is there: its end is work for the GPU, too, which would have to change to this process for it. */
 static void wait_for_turn(sl_lane_t *lane) {
     sl_lane_gpu_t *gpu = lane->gpu;
     uint64_t now = sl_os_nanos(), begin = sl_trace_start();
     tell_lost_turn(gpu, now);
-    sl_admit_close(lane);
     sl_board_t board = gpu->board;
     if (!gpu->turn_wanted_nanos)
         gpu->turn_wanted_nanos = now;
@@ -324,6 +329,8 @@ static void wait_for_turn(sl_lane_t *lane) {
     bool mine = sl_turn_wait(&board, since, LOOK_NANOS);
     sl_nvtx_pop();
     pthread_mutex_lock(&gpu->lock);
+    if (mine)
+        sl_admit_close(lane);
     sl_admit_settle(lane);
     if (mine) {
         gpu->turn_wanted_nanos = 0;
@@ -450,13 +457,13 @@ static bool wait_for_room(sl_lane_t *lane, uint64_t nanos, uint64_t now) {
 
 bool sl_admit(sl_lane_t *lane, uint64_t nanos) {
     sl_lane_gpu_t *gpu = lane->gpu;
-    bool idled = false;
+    bool idled = false, mine = !gpu->takes_turns || sl_turn_is_mine(&gpu->board);
     sl_admit_settle(lane);
-    if (lane->meter.is_open && spent_now(lane) >= BATCH_NANOS && sl_admit_can_close(lane))
+    if (mine && lane->meter.is_open && spent_now(lane) >= BATCH_NANOS && sl_admit_can_close(lane))
         sl_admit_close(lane);
     uint64_t now = sl_os_nanos();
     look_around(gpu, now);
-    bool waited = wait_for_room(lane, nanos, now);
+    bool waited = mine && wait_for_room(lane, nanos, now);
     do {
         now = waited ? sl_os_nanos() : now;
         if (gpu->epoch != sl_tenant.region.limits->epoch)

@@ -12,6 +12,8 @@ bool sl_admit(sl_lane_t *lane, uint64_t nanos);
 void sl_admit_drain(sl_lane_t *lane);
 /* The same, and then gives the turn to the next who wants it. */
 void sl_admit_hand_over(sl_lane_t *lane, bool wants_more);
+/* Whether the open batch is old, or has much in it: who waits after every short call need not measure each. */
+bool sl_admit_is_worth_closing(const sl_lane_t *lane, uint64_t now);
 /* Ends the open batch, if there is one. */
 void sl_admit_close(sl_lane_t *lane);
 /* Right after a call was submitted: ends the batch when the call is to be measured by itself, or the batch is long enough. */

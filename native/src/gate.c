@@ -27,7 +27,6 @@
 #define SAMPLE_EVERY_NANOS (20 * MILLI)  /* and one at least so often, also while it does not */
 #define UNKNOWN_PATIENCE_NANOS (50 * MILLI)
 #define BLOCKED_NANOS (20 * MILLI)       /* who waits for the GPU has work on it, for so long at the most */
-#define OLD_NANOS (400 * MICRO)          /* who waits ends a batch that is so old, when others want the GPU */
 #define TOLD_NANOS (200 * MICRO)         /* a trace need not know sooner of what the GPU has done */
 
 enum { CAPTURE_RELAXED = 2 };
@@ -348,22 +347,17 @@ static bool is_contended(sl_lane_t *lane) {
            (lane->gpu->has_inferior || sl_turn_is_wanted(&lane->gpu->board, sl_os_coarse_nanos()));
 }
 
-/* Who waits after every short call need not measure each. */
-static bool is_old(const sl_lane_t *lane, uint64_t now) {
-    return now - lane->meter.batches[lane->meter.open % SL_METER_BATCHES].opened_nanos > OLD_NANOS;
-}
-
 /* While a thread waits for the GPU its work is not done, however long it was known to take; but a wait may also be for something
  * else. */
 bool sl_gate_before_wait(void) {
     sl_lane_t *lane = sl_gate_is_on() ? sl_lane_current() : NULL;
-    bool contended = is_contended(lane), told = is_to_be_told(lane);
+    bool contended = is_contended(lane), told = is_to_be_told(lane) && has_turn(lane->gpu);
     if (!contended && !told)
         return false;
     CUstreamCaptureMode mode = relax();
     pthread_mutex_lock(&lane->gpu->lock);
     uint64_t now = sl_os_nanos();
-    if (told || is_old(lane, now))
+    if (told || sl_admit_is_worth_closing(lane, now))
         sl_admit_close(lane);
     if (contended) {
         sl_turn_say_busy(&lane->gpu->board, now + sl_admit_in_flight(lane, now));
