@@ -9,9 +9,9 @@
 #define _GNU_SOURCE
 #include "admit.h"
 
-#include "gate.h"
 #include "nvtx.h"
 #include "os.h"
+#include "pocket.h"
 #include "real.h"
 #include "tenant.h"
 #include "trace.h"
@@ -97,7 +97,7 @@ static uint64_t busy_since(const sl_lane_t *lane, uint64_t opened) {
  * it is seen. */
 static void take_back(sl_lane_t *lane) {
     lane->batch = (unsigned)lane->meter.open + 1;
-    sl_gate_empty_pockets();
+    sl_pocket_empty_all();
     if (atomic_exchange(&lane->holder, NULL))
         sl_lane_empty_pocket(lane);
 }

@@ -9,19 +9,18 @@
 
 #include "entry.h"
 
-#define ENTRIES 8192u
 #define PROBES 32u
 #define MOST_SAMPLES (SL_COST_SAMPLES + 3 * SL_COST_STEP)
 #define LEAST_NANOS 1000u /* nothing keeps a GPU busy for less */
 
-static sl_cost_t entries[ENTRIES];
+sl_cost_t sl_cost_entries[SL_COST_ENTRIES];
 static sl_cost_t shared;
 
-SL_HOT sl_cost_t *sl_cost_find(uint64_t key) {
+sl_cost_t *sl_cost_find_slowly(uint64_t key) {
     key |= 1;
     uint64_t at = key * 0x9e3779b97f4a7c15ull >> 40;
     for (unsigned i = 0; i < PROBES; i++) {
-        sl_cost_t *entry = &entries[(at + i) % ENTRIES];
+        sl_cost_t *entry = &sl_cost_entries[(at + i) % SL_COST_ENTRIES];
         uint64_t found = atomic_load_explicit(&entry->key, memory_order_relaxed);
         if (found == key)
             return entry;
@@ -48,6 +47,6 @@ void sl_cost_learn(sl_cost_t *cost, uint64_t nanos) {
 }
 
 void sl_cost_forget(void) {
-    for (unsigned i = 0; i < ENTRIES; i++)
-        entries[i].key = entries[i].nanos = entries[i].queued_nanos = entries[i].samples = entries[i].pending = 0;
+    for (unsigned i = 0; i < SL_COST_ENTRIES; i++)
+        sl_cost_entries[i].key = sl_cost_entries[i].nanos = sl_cost_entries[i].queued_nanos = sl_cost_entries[i].samples = sl_cost_entries[i].pending = 0;
 }

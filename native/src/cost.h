@@ -3,6 +3,7 @@
 #define SL_COST_H
 
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 #define SL_COST_SAMPLES 3u /* so many measurements make a cost known */
@@ -16,8 +17,22 @@ typedef struct {
     _Atomic uint32_t pending; /* measurements under way */
 } sl_cost_t;
 
+#define SL_COST_ENTRIES 8192u
+extern sl_cost_t sl_cost_entries[SL_COST_ENTRIES];
+sl_cost_t *sl_cost_find_slowly(uint64_t key);
+
 /* The entry of a key, made when there is none; never NULL: when all are taken, strangers share one. */
-sl_cost_t *sl_cost_find(uint64_t key);
+static inline sl_cost_t *sl_cost_find(uint64_t key) {
+    sl_cost_t *first = &sl_cost_entries[((key | 1) * 0x9e3779b97f4a7c15ull >> 40) % SL_COST_ENTRIES];
+    return atomic_load_explicit(&first->key, memory_order_relaxed) == (key | 1) ? first : sl_cost_find_slowly(key);
+}
+
+/* What it takes; 0: that is not known well enough. */
+static inline int64_t sl_cost_known(const sl_cost_t *cost) {
+    bool known = atomic_load_explicit(&cost->samples, memory_order_relaxed) >= SL_COST_SAMPLES;
+    return known ? (int64_t)atomic_load_explicit(&cost->nanos, memory_order_relaxed) : 0;
+}
+
 /* It was measured by itself. */
 void sl_cost_learn(sl_cost_t *cost, uint64_t nanos);
 void sl_cost_forget(void);

@@ -13,6 +13,7 @@
 #include "hold.h"
 #include "nvtx.h"
 #include "os.h"
+#include "pocket.h"
 #include "real.h"
 #include "tenant.h"
 #include "trace.h"
@@ -179,107 +180,14 @@ static void begin_hold(sl_gate_pass_t *pass, sl_lane_t *lane) {
     errno = saved;
 }
 
-/* Credit that a thread has taken for what it does next on the same stream: it spends that without asking anybody, and gives
- * the rest back when it has to look closely again. What is left lies in the lane, where who ends the batch takes it back, also from a
- * thread that is gone. Limits that change meanwhile hold from then on. */
-static __thread __attribute__((tls_model("initial-exec"))) struct {
-    sl_lane_t *lane; /* NULL: there is nothing in it */
-    CUstream stream; /* of the last call that was looked at closely */
-    const _Atomic uint64_t *turn; /* the board's word, or one that never changes */
-    uint64_t turn_seen;
-    unsigned version;
-    int default_stream;
-} pocket;
-static const _Atomic uint64_t no_turn;
-SL_HOT_DATA static _Atomic unsigned version; /* of all that a pocket depends on */
-
-void sl_gate_empty_pockets(void) {
-    atomic_fetch_add(&version, 1);
-}
-
-static void empty_pocket(void) {
-    sl_lane_t *lane = pocket.lane;
-    const void *self = &pocket;
-    pocket.lane = NULL;
-    if (lane && atomic_compare_exchange_strong(&lane->holder, &self, NULL))
-        sl_lane_empty_pocket(lane);
-}
-
-static void fill_pocket(sl_lane_t *lane, int64_t nanos) {
-    const void *self = &pocket;
-    lane->pocket_calls = 0;
-    lane->pocket_nanos = nanos;
-    if (version != pocket.version) {
-        atomic_compare_exchange_strong(&lane->holder, &self, NULL);
-        sl_lane_empty_pocket(lane);
-        return;
-    }
-    pocket.lane = lane;
-}
-
-/* The default streams are others in each context. */
-static inline bool may_spend(CUstream handle, int default_stream) {
-    return pocket.lane && handle == pocket.stream && default_stream == pocket.default_stream &&
-           atomic_load_explicit(&version, memory_order_relaxed) == pocket.version &&
-           atomic_load_explicit(pocket.turn, memory_order_relaxed) == pocket.turn_seen &&
-           ((uintptr_t)handle > 2 || sl_lane_current() == pocket.lane);
-}
-
-/* Only the holder changes these, so they need no atomic subtraction; a batch that ends in between is wrong by one call. */
-static inline bool spend(CUstream handle, int default_stream, int64_t nanos) {
-    if (!may_spend(handle, default_stream))
-        return false;
-    sl_lane_t *lane = pocket.lane;
-    int64_t left = atomic_load_explicit(&lane->pocket_nanos, memory_order_relaxed);
-    unsigned calls = atomic_load_explicit(&lane->pocket_calls, memory_order_relaxed);
-    if (nanos > left)
-        return false;
-    atomic_store_explicit(&lane->pocket_nanos, left - nanos, memory_order_relaxed);
-    atomic_store_explicit(&lane->pocket_calls, calls + 1, memory_order_relaxed);
-    return true;
-}
-
-/* While a stream captures others may join it at any time, and under culocker's windows every call is looked at. */
-static bool may_fill(sl_lane_t *lane) {
-    const void *nobody = NULL;
-    return !lane->gpu->has_windows && atomic_load(&sl_meter_open_captures) <= 0 &&
-           atomic_compare_exchange_strong(&lane->holder, &nobody, &pocket);
-}
-
-/* Takes what the call needs, or if the thread keeps to one stream and the pocket is to be had, a part of what is left. False: that
- * is not there. */
-static bool take(sl_lane_t *lane, bool keeps, int64_t nanos) {
-    int64_t part = atomic_load_explicit(&lane->credit_nanos, memory_order_relaxed) / 2;
-    bool fills = keeps && part > nanos && may_fill(lane);
-    int64_t taken = fills ? part : nanos;
-    bool enough = atomic_fetch_sub_explicit(&lane->credit_nanos, taken, memory_order_relaxed) >= taken;
-    if (enough)
-        atomic_fetch_add_explicit(&lane->calls, 1, memory_order_relaxed);
-    else
-        atomic_fetch_add_explicit(&lane->credit_nanos, taken, memory_order_relaxed);
-    if (fills)
-        fill_pocket(lane, enough ? taken - nanos : 0);
-    return enough;
-}
-
-/* What the pocket depends on is noted before it is looked at. */
-static void note_version(const sl_lane_gpu_t *gpu) {
-    pocket.version = atomic_load(&version);
-    pocket.turn = gpu->takes_turns ? &gpu->board.turn->word : &no_turn;
-    pocket.turn_seen = atomic_load(pocket.turn);
-}
-
 /* With nothing in the pocket for it; known: what the call takes, or 0. */
 static __attribute__((noinline)) void enter_closely(sl_gate_pass_t *pass, CUstream handle, int default_stream, sl_cost_t *cost, int64_t known) {
-    bool keeps = handle == pocket.stream && default_stream == pocket.default_stream;
-    empty_pocket();
-    pocket.stream = handle;
-    pocket.default_stream = default_stream;
+    bool keeps = sl_pocket_begin(handle, default_stream);
     sl_lane_t *lane = sl_lane_current();
     if (!lane)
         return;
     sl_lane_gpu_t *gpu = lane->gpu;
-    note_version(gpu);
+    sl_pocket_note(gpu);
     const _Atomic uint32_t *epoch = atomic_load_explicit(&sl_gate_epoch, memory_order_relaxed);
     bool stale = gpu->epoch != atomic_load_explicit(epoch, memory_order_relaxed);
     if (!atomic_load_explicit(&gpu->active, memory_order_relaxed) && !stale)
@@ -291,27 +199,24 @@ static __attribute__((noinline)) void enter_closely(sl_gate_pass_t *pass, CUstre
         begin_hold(pass, lane);
     bool member = atomic_load_explicit(sl_lane_place(lane, pass->stream.key), memory_order_relaxed) ==
                   sl_lane_member(lane, pass->stream.key);
-    if (!known || !member || stale || !has_turn(gpu) || !take(lane, keeps, known))
+    if (!known || !member || stale || !has_turn(gpu) || !sl_pocket_take(lane, keeps, known))
         enter_slowly(pass, lane, cost);
 }
 
-SL_HOT static void enter(sl_gate_pass_t *pass, CUstream handle, int default_stream, uint64_t key) {
+static void enter(sl_gate_pass_t *pass, CUstream handle, int default_stream, uint64_t key) {
     pass->lane = NULL;
     pass->alone = false;
     pass->hold = NULL;
     sl_cost_t *cost = sl_cost_find(key);
-    int64_t nanos = (int64_t)atomic_load_explicit(&cost->nanos, memory_order_relaxed);
-    int64_t known = cost->samples >= SL_COST_SAMPLES ? nanos : 0;
-    if (!known || !spend(handle, default_stream, known))
+    int64_t known = sl_cost_known(cost);
+    if (!known || !sl_pocket_spend(handle, default_stream, known))
         enter_closely(pass, handle, default_stream, cost, known);
 }
 
-SL_HOT void sl_gate_enter_kernel(sl_gate_pass_t *pass, CUstream stream, int default_stream, CUfunction function, unsigned grid_x,
-                                 unsigned grid_y, unsigned grid_z, unsigned threads) {
-    uint64_t blocks = (uint64_t)grid_x * grid_y * grid_z;
+void sl_gate_enter_kernel(sl_gate_pass_t *pass, CUstream stream, int default_stream, uint64_t key) {
     pass->operation = SL_LOCK_SUBMITS;
     pass->blocks = false;
-    enter(pass, stream, default_stream, sl_cost_mix(sl_cost_mix((uintptr_t)function, blocks), threads));
+    enter(pass, stream, default_stream, key);
 }
 
 void sl_gate_enter_graph(sl_gate_pass_t *pass, CUstream stream, int default_stream, CUgraphExec graph) {
@@ -415,19 +320,19 @@ static void leave_stream(sl_lane_t *lane, void *stream) {
 void sl_gate_leave_stream(CUstream stream) {
     if (!sl_gate_is_on())
         return;
-    sl_gate_empty_pockets();
+    sl_pocket_empty_all();
     CUstreamCaptureMode mode = relax();
     sl_lane_each(leave_stream, stream);
     restore(mode);
 }
 
 void sl_gate_leave_context(CUcontext context) {
-    sl_gate_empty_pockets();
+    sl_pocket_empty_all();
     sl_lane_end(context);
 }
 
 void sl_gate_forget(void) {
-    pocket.lane = NULL;
+    sl_pocket_forget();
     sl_lane_forget();
     sl_hold_forget();
     sl_cost_forget();

@@ -12,6 +12,7 @@
 #include "lane.h"
 #include "lock.h"
 #include "meter.h"
+#include "pocket.h"
 
 enum { SL_GATE_LEGACY, SL_GATE_PER_THREAD };
 
@@ -39,8 +40,18 @@ static inline bool sl_gate_is_on(void) {
     return SL_UNLIKELY(epoch != atomic_load_explicit(&sl_gate_off_epoch, memory_order_relaxed)) && sl_gate_decide();
 }
 
-void sl_gate_enter_kernel(sl_gate_pass_t *pass, CUstream stream, int default_stream, CUfunction function, unsigned grid_x,
-                          unsigned grid_y, unsigned grid_z, unsigned threads);
+/* By which a kernel's cost is known. */
+static inline uint64_t sl_gate_kernel(CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned threads) {
+    return sl_cost_mix(sl_cost_mix((uintptr_t)function, (uint64_t)grid_x * grid_y * grid_z), threads);
+}
+
+/* True: the thread has credit for it, and nothing else is to be done before the launch or after it. */
+SL_INLINE bool sl_gate_spend(CUstream stream, int default_stream, uint64_t key) {
+    int64_t known = sl_cost_known(sl_cost_find(key));
+    return known && sl_pocket_spend(stream, default_stream, known);
+}
+
+void sl_gate_enter_kernel(sl_gate_pass_t *pass, CUstream stream, int default_stream, uint64_t key);
 void sl_gate_enter_graph(sl_gate_pass_t *pass, CUstream stream, int default_stream, CUgraphExec graph);
 void sl_gate_enter_copy(sl_gate_pass_t *pass, CUstream stream, int default_stream, unsigned entry, uint64_t bytes);
 void sl_gate_settle_slowly(sl_gate_pass_t *pass);
@@ -49,9 +60,6 @@ static inline void sl_gate_leave(sl_gate_pass_t *pass) {
     if (SL_UNLIKELY(pass->lane != NULL || pass->hold != NULL))
         sl_gate_settle_slowly(pass);
 }
-
-/* A batch has ended, a stream or a context is gone, or a capture begins: what threads have taken in advance holds no more. */
-void sl_gate_empty_pockets(void);
 
 /* Work that cannot be gated. */
 void sl_gate_pass_uncounted(void);

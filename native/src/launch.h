@@ -16,9 +16,13 @@
         if (!sl_gate_is_on())                                                                  \
             return real.function(__VA_ARGS__);                                                 \
         sl_gate_pass_t pass;                                                                   \
-        sl_gate_enter_kernel(&pass, stream, default_stream, f, x, y, z, threads);              \
+        uint64_t key = sl_gate_kernel(f, x, y, z, threads);                                    \
+        bool spent = sl_gate_spend(stream, default_stream, key);                               \
+        if (SL_UNLIKELY(!spent))                                                               \
+            sl_gate_enter_kernel(&pass, stream, default_stream, key);                          \
         CUresult status = real.function(__VA_ARGS__);                                          \
-        sl_gate_leave(&pass);                                                                  \
+        if (SL_UNLIKELY(!spent))                                                               \
+            sl_gate_leave(&pass);                                                              \
         return status;                                                                         \
     }
 
@@ -44,10 +48,14 @@ SHAPE_HOOK(cuLaunchCooperativeKernel_ptsz, SL_GATE_PER_THREAD, (SHAPE), SHAPE_NA
         if (!sl_gate_is_on() || !config)                                                                              \
             return real.function(config, f, kernelParams, extra);                                                     \
         sl_gate_pass_t pass;                                                                                          \
-        sl_gate_enter_kernel(&pass, config->hStream, default_stream, f, config->gridDimX, config->gridDimY,           \
-                             config->gridDimZ, config->blockDimX * config->blockDimY * config->blockDimZ);            \
+        uint64_t key = sl_gate_kernel(f, config->gridDimX, config->gridDimY, config->gridDimZ,                        \
+                                      config->blockDimX * config->blockDimY * config->blockDimZ);                     \
+        bool spent = sl_gate_spend(config->hStream, default_stream, key);                                             \
+        if (SL_UNLIKELY(!spent))                                                                                      \
+            sl_gate_enter_kernel(&pass, config->hStream, default_stream, key);                                        \
         CUresult status = real.function(config, f, kernelParams, extra);                                              \
-        sl_gate_leave(&pass);                                                                                         \
+        if (SL_UNLIKELY(!spent))                                                                                      \
+            sl_gate_leave(&pass);                                                                                     \
         return status;                                                                                                \
     }
 CONFIG_HOOK(cuLaunchKernelEx, SL_GATE_LEGACY)

@@ -1,0 +1,55 @@
+/* pocket: credit that a thread has taken for what it does next on the same stream: it spends that without asking anybody, and gives
+ * the rest back when it has to look closely again. */
+#ifndef SL_POCKET_H
+#define SL_POCKET_H
+
+#include "entry.h"
+#include "lane.h"
+
+typedef struct {
+    sl_lane_t *lane; /* NULL: there is nothing in it */
+    CUstream stream; /* of the last call that was looked at closely */
+    const _Atomic uint64_t *turn; /* the board's word, or one that never changes */
+    uint64_t turn_seen;
+    unsigned version;
+    int default_stream;
+} sl_pocket_t;
+
+extern __thread sl_pocket_t sl_pocket __attribute__((tls_model("initial-exec")));
+extern _Atomic unsigned sl_pocket_version; /* of all that a pocket depends on */
+
+/* A batch has ended, a stream or a context is gone, or a capture begins: what threads have taken in advance holds no more. */
+void sl_pocket_empty_all(void);
+/* Gives back what this thread has. It looks closely at a call on the stream now; true: so was the last one. */
+bool sl_pocket_begin(CUstream stream, int default_stream);
+/* What the pocket depends on, to be noted before it is looked at. */
+void sl_pocket_note(const sl_lane_gpu_t *gpu);
+/* Takes what the call needs, or if the thread keeps to one stream and the pocket is to be had, a part of what is left. False: that
+ * is not there. */
+bool sl_pocket_take(sl_lane_t *lane, bool keeps, int64_t nanos);
+/* The child after a fork. */
+void sl_pocket_forget(void);
+
+/* The default streams are others in each context. */
+SL_INLINE bool sl_pocket_is_for(CUstream stream, int default_stream) {
+    return sl_pocket.lane && stream == sl_pocket.stream && default_stream == sl_pocket.default_stream &&
+           atomic_load_explicit(&sl_pocket_version, memory_order_relaxed) == sl_pocket.version &&
+           atomic_load_explicit(sl_pocket.turn, memory_order_relaxed) == sl_pocket.turn_seen &&
+           ((uintptr_t)stream > 2 || sl_lane_current() == sl_pocket.lane);
+}
+
+/* Only the holder changes these, so they need no atomic subtraction; a batch that ends in between is wrong by one call. */
+SL_INLINE bool sl_pocket_spend(CUstream stream, int default_stream, int64_t nanos) {
+    if (SL_UNLIKELY(!sl_pocket_is_for(stream, default_stream)))
+        return false;
+    sl_lane_t *lane = sl_pocket.lane;
+    int64_t left = atomic_load_explicit(&lane->pocket_nanos, memory_order_relaxed);
+    unsigned calls = atomic_load_explicit(&lane->pocket_calls, memory_order_relaxed);
+    if (SL_UNLIKELY(nanos > left))
+        return false;
+    atomic_store_explicit(&lane->pocket_nanos, left - nanos, memory_order_relaxed);
+    atomic_store_explicit(&lane->pocket_calls, calls + 1, memory_order_relaxed);
+    return true;
+}
+
+#endif
