@@ -5,10 +5,6 @@
  * really used is charged afterwards. */
 #include "cost.h"
 
-#include <stdbool.h>
-
-#include "entry.h"
-
 #define PROBES 32u
 #define MOST_SAMPLES (SL_COST_SAMPLES + 3 * SL_COST_STEP)
 #define LEAST_NANOS 1000u /* nothing keeps a GPU busy for less */

@@ -6,6 +6,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "entry.h"
+
 #define SL_COST_SAMPLES 3u /* so many measurements make a cost known */
 #define SL_COST_STEP 4u    /* so many equal ones make it steadier */
 
@@ -24,13 +26,14 @@ sl_cost_t *sl_cost_find_slowly(uint64_t key);
 /* The entry of a key, made when there is none; never NULL: when all are taken, strangers share one. */
 static inline sl_cost_t *sl_cost_find(uint64_t key) {
     sl_cost_t *first = &sl_cost_entries[((key | 1) * 0x9e3779b97f4a7c15ull >> 40) % SL_COST_ENTRIES];
-    return atomic_load_explicit(&first->key, memory_order_relaxed) == (key | 1) ? first : sl_cost_find_slowly(key);
+    bool other = atomic_load_explicit(&first->key, memory_order_relaxed) != (key | 1);
+    return SL_UNLIKELY(other) ? sl_cost_find_slowly(key) : first;
 }
 
 /* What it takes; 0: that is not known well enough. */
 static inline int64_t sl_cost_known(const sl_cost_t *cost) {
-    bool known = atomic_load_explicit(&cost->samples, memory_order_relaxed) >= SL_COST_SAMPLES;
-    return known ? (int64_t)atomic_load_explicit(&cost->nanos, memory_order_relaxed) : 0;
+    bool unknown = atomic_load_explicit(&cost->samples, memory_order_relaxed) < SL_COST_SAMPLES;
+    return SL_UNLIKELY(unknown) ? 0 : (int64_t)atomic_load_explicit(&cost->nanos, memory_order_relaxed);
 }
 
 /* It was measured by itself. */

@@ -17,11 +17,11 @@
             return real.function(__VA_ARGS__);                                                 \
         sl_gate_pass_t pass;                                                                   \
         uint64_t key = sl_gate_kernel(f, x, y, z, threads);                                    \
-        bool spent = sl_gate_spend(stream, default_stream, key);                               \
-        if (SL_UNLIKELY(!spent))                                                               \
+        bool asks = SL_UNLIKELY(!sl_gate_spend(stream, default_stream, key));                  \
+        if (asks)                                                                              \
             sl_gate_enter_kernel(&pass, stream, default_stream, key);                          \
         CUresult status = real.function(__VA_ARGS__);                                          \
-        if (SL_UNLIKELY(!spent))                                                               \
+        if (asks)                                                                              \
             sl_gate_leave(&pass);                                                              \
         return status;                                                                         \
     }
@@ -50,11 +50,11 @@ SHAPE_HOOK(cuLaunchCooperativeKernel_ptsz, SL_GATE_PER_THREAD, (SHAPE), SHAPE_NA
         sl_gate_pass_t pass;                                                                                          \
         uint64_t key = sl_gate_kernel(f, config->gridDimX, config->gridDimY, config->gridDimZ,                        \
                                       config->blockDimX * config->blockDimY * config->blockDimZ);                     \
-        bool spent = sl_gate_spend(config->hStream, default_stream, key);                                             \
-        if (SL_UNLIKELY(!spent))                                                                                      \
+        bool asks = SL_UNLIKELY(!sl_gate_spend(config->hStream, default_stream, key));                                \
+        if (asks)                                                                                                     \
             sl_gate_enter_kernel(&pass, config->hStream, default_stream, key);                                        \
         CUresult status = real.function(config, f, kernelParams, extra);                                              \
-        if (SL_UNLIKELY(!spent))                                                                                      \
+        if (asks)                                                                                                     \
             sl_gate_leave(&pass);                                                                                     \
         return status;                                                                                                \
     }

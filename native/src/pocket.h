@@ -13,6 +13,7 @@ typedef struct {
     uint64_t turn_seen;
     unsigned version;
     int default_stream;
+    uint64_t key;    /* of the last launch that asked for credit */
 } sl_pocket_t;
 
 extern __thread sl_pocket_t sl_pocket __attribute__((tls_model("initial-exec")));
@@ -32,10 +33,10 @@ void sl_pocket_forget(void);
 
 /* The default streams are others in each context. */
 SL_INLINE bool sl_pocket_is_for(CUstream stream, int default_stream) {
-    return sl_pocket.lane && stream == sl_pocket.stream && default_stream == sl_pocket.default_stream &&
-           atomic_load_explicit(&sl_pocket_version, memory_order_relaxed) == sl_pocket.version &&
-           atomic_load_explicit(sl_pocket.turn, memory_order_relaxed) == sl_pocket.turn_seen &&
-           ((uintptr_t)stream > 2 || sl_lane_current() == sl_pocket.lane);
+    return !SL_UNLIKELY(!sl_pocket.lane) && !SL_UNLIKELY(stream != sl_pocket.stream) && !SL_UNLIKELY(default_stream != sl_pocket.default_stream) &&
+           !SL_UNLIKELY(atomic_load_explicit(&sl_pocket_version, memory_order_relaxed) != sl_pocket.version) &&
+           !SL_UNLIKELY(atomic_load_explicit(sl_pocket.turn, memory_order_relaxed) != sl_pocket.turn_seen) &&
+           (!SL_UNLIKELY((uintptr_t)stream <= 2) || sl_lane_current() == sl_pocket.lane);
 }
 
 /* Only the holder changes these, so they need no atomic subtraction; a batch that ends in between is wrong by one call. */

@@ -65,13 +65,11 @@ static inline sl_trace_event_t *sl_ring_take(sl_ring_t *ring) {
     return sl_ring_place(ring, ring->head);
 }
 
-/* Pairs with the reader's load of head: the event is whole. The next one's place is fetched meanwhile. */
-static inline void sl_ring_put(sl_ring_t *ring) {
-    uint64_t next = ring->head + 1;
-    sl_trace_writer_t *writer = sl_ring_writer(ring);
-    __builtin_prefetch(sl_ring_place(ring, next), 1);
-    ring->head = next;
-    atomic_store_explicit(&writer->head, next, memory_order_release);
+/* Pairs with the reader's load of head: the event, which was taken when that was head, is whole. What follows it is fetched meanwhile. */
+static inline void sl_ring_put(sl_ring_t *ring, const sl_trace_event_t *event, uint64_t head) {
+    __builtin_prefetch(event + 1, 1);
+    ring->head = head + 1;
+    atomic_store_explicit(&sl_ring_writer(ring)->head, head + 1, memory_order_release);
 }
 
 #endif

@@ -120,6 +120,14 @@ void sl_trace_decide(void) {
     errno = saved;
 }
 
+static void write_event(sl_trace_thread_t *thread, sl_trace_event_t what) {
+    sl_trace_event_t *event = sl_ring_take(&thread->ring);
+    if (!event)
+        return;
+    *event = what;
+    sl_ring_put(&thread->ring, event, thread->ring.head);
+}
+
 /* Both clocks at the same time, as far as nobody comes in between. */
 static void tell_time(sl_trace_thread_t *thread) {
     uint64_t best = UINT64_MAX, ticks = 0, nanos = 0, wall = 0;
@@ -134,19 +142,12 @@ static void tell_time(sl_trace_thread_t *thread) {
     }
     thread->clock_ticks = ticks + (CLOCK_NANOS << 32) / atomic_load(&sl_clock_scale);
     thread->clock_head = thread->ring.head + CLOCK_EVENTS;
-    if (sl_ring_has_room(&thread->ring)) {
-        *sl_ring_take(&thread->ring) =
-            (sl_trace_event_t){.begin_ticks = ticks, .end_ticks = ticks, .kind = SL_TRACE_KIND_CLOCK, .a = nanos, .b = wall};
-        sl_ring_put(&thread->ring);
-    }
+    if (sl_ring_has_room(&thread->ring))
+        write_event(thread, (sl_trace_event_t){.begin_ticks = ticks, .end_ticks = ticks, .kind = SL_TRACE_KIND_CLOCK, .a = nanos, .b = wall});
     const sl_region_limits_t *limits = sl_tenant.region.base ? sl_tenant.region.limits : NULL;
     uint64_t until = limits && limits->trace ? limits->trace_until_nanos : 0;
     if (until && until <= nanos)
         sl_trace_decide();
-}
-
-static uint64_t gpu_bits(const sl_trace_thread_t *thread) {
-    return (uint64_t)thread->gpu << 56;
 }
 
 static void tell_cost(sl_trace_thread_t *thread, sl_trace_cost_t *cost) {
@@ -154,10 +155,9 @@ static void tell_cost(sl_trace_thread_t *thread, sl_trace_cost_t *cost) {
     if (!nanos || !sl_ring_has_room(&thread->ring))
         return;
     uint64_t ticks = sl_clock_ticks();
-    *sl_ring_take(&thread->ring) = (sl_trace_event_t){
+    write_event(thread, (sl_trace_event_t){
         .begin_ticks = ticks, .end_ticks = ticks, .kind = SL_TRACE_KIND_COST, .stream = cost->blocks, .a = cost->name, .b = nanos,
-        .c = cost->launches, .d = cost->threads | gpu_bits(thread)};
-    sl_ring_put(&thread->ring);
+        .c = cost->launches, .d = cost->threads | (uint64_t)thread->gpu << 56});
     cost->told_nanos = nanos;
     cost->launches = 0;
 }
@@ -280,12 +280,16 @@ static inline void keep_time(sl_trace_thread_t *thread, uint64_t ticks) {
     }
 }
 
-/* By the key that the gate gives to launches, too. */
-static void begin_cost(sl_trace_thread_t *thread, sl_trace_cost_t *cost, uint64_t function, uint64_t blocks, uint32_t threads, bool launched) {
-    uint64_t name = sl_names_kernel(&thread->trace->names, function, launched), key = sl_cost_mix(sl_cost_mix(function, blocks), threads);
+static unsigned threads_of(const sl_watch_detail_t *detail) {
+    return detail->block[0] * detail->block[1] * detail->block[2];
+}
+
+static void begin_cost(sl_trace_thread_t *thread, sl_trace_cost_t *cost, uint64_t key, const sl_watch_detail_t *detail, bool launched) {
+    uint64_t name = sl_names_kernel(&thread->trace->names, detail->function, launched);
     if (cost->launches)
         tell_cost(thread, cost);
-    *cost = (sl_trace_cost_t){.function = launched ? function + 1 : 0, .name = name, .blocks = blocks, .threads = threads, .cost = sl_cost_find(key)};
+    *cost = (sl_trace_cost_t){.key = launched ? key : 0, .name = name, .cost = sl_cost_find(key),
+                              .blocks = (uint64_t)detail->grid[0] * detail->grid[1] * detail->grid[2], .threads = threads_of(detail)};
 }
 
 /* After code was unloaded its handles may be others'. */
@@ -293,26 +297,28 @@ static inline void look_for_unloads(sl_trace_thread_t *thread) {
     uint64_t unloads = sl_names_unloads();
     if (SL_UNLIKELY(thread->unloads != unloads))
         for (unsigned i = 0; i < SL_TRACE_COSTS; i++)
-            thread->costs[i].function = 0;
+            thread->costs[i].key = 0;
     thread->unloads = unloads;
 }
 
 /* The place of what is launched, with its name. May write to the ring. */
 static sl_trace_cost_t *find_cost(sl_trace_thread_t *thread, const sl_watch_detail_t *detail, bool launched) {
     look_for_unloads(thread);
-    uint64_t blocks = (uint64_t)detail->grid[0] * detail->grid[1] * detail->grid[2];
-    uint32_t threads = detail->block[0] * detail->block[1] * detail->block[2];
-    sl_trace_cost_t *cost = sl_trace_place(thread, detail->function, blocks, threads);
-    if (!sl_trace_is_of(cost, detail->function, blocks, threads))
-        begin_cost(thread, cost, detail->function, blocks, threads, launched);
+    uint64_t key = sl_gate_kernel((CUfunction)(uintptr_t)detail->function, detail->grid[0], detail->grid[1], detail->grid[2], threads_of(detail));
+    sl_trace_cost_t *cost = sl_trace_place(thread, key);
+    if (cost->key != key)
+        begin_cost(thread, cost, key, detail, launched);
     return cost;
 }
 
+/* How much one launch is known to take is told when it has changed by an eighth. */
 static void count_launch(sl_trace_thread_t *thread, sl_trace_cost_t *cost) {
+    uint64_t nanos = atomic_load_explicit(&cost->cost->nanos, memory_order_relaxed), told = cost->told_nanos;
     cost->launches++;
-    if (sl_trace_has_changed(cost))
+    cost->seen_nanos = nanos;
+    if (nanos - told + told / 8 > told / 4)
         tell_cost(thread, cost);
-    thread->owes_costs |= !atomic_load_explicit(&cost->cost->nanos, memory_order_relaxed);
+    thread->owes_costs |= !nanos;
 }
 
 static void write_kernel(sl_trace_thread_t *thread, unsigned entry, uint64_t begin_ticks, uint64_t end_ticks, int status,
@@ -324,7 +330,7 @@ static void write_kernel(sl_trace_thread_t *thread, unsigned entry, uint64_t beg
     sl_trace_fill_call(event, SL_TRACE_KIND_KERNEL, entry, begin_ticks, end_ticks, status, detail->stream);
     sl_trace_fill_kernel(event, thread, cost->name, detail->grid[0], detail->grid[1], detail->grid[2], detail->block[0], detail->block[1],
                          detail->block[2], detail->shared_bytes);
-    sl_ring_put(&thread->ring);
+    sl_ring_put(&thread->ring, event, thread->ring.head);
     if (status == CUDA_SUCCESS)
         count_launch(thread, cost);
 }
@@ -345,7 +351,7 @@ static void write_call(sl_trace_thread_t *thread, int gpu, unsigned entry, uint6
         event->b = sl_ledger_used((unsigned)gpu);
         event->c |= MEMORY_CHANGED;
     }
-    sl_ring_put(&thread->ring);
+    sl_ring_put(&thread->ring, event, thread->ring.head);
 }
 
 SL_HOT void sl_trace_call(unsigned entry, uint64_t begin_ticks, uint64_t end_ticks, int status, const sl_watch_detail_t *detail) {
@@ -365,14 +371,6 @@ void sl_trace_kernel_slowly(unsigned entry, uint64_t begin_ticks, int status, ui
     sl_watch_tell(begin_ticks, entry, status,
                   &(sl_watch_detail_t){.kind = SL_DETAIL_KERNEL, .quick = true, .stream = stream, .function = function, .grid = {x, y, z},
                                        .block = {block_x, block_y, block_z}, .shared_bytes = shared_bytes});
-}
-
-static void write_event(sl_trace_thread_t *thread, sl_trace_event_t what) {
-    sl_trace_event_t *event = sl_ring_take(&thread->ring);
-    if (!event)
-        return;
-    *event = what;
-    sl_ring_put(&thread->ring);
 }
 
 void sl_trace_wait(unsigned reason, uint64_t begin, unsigned gpu) {

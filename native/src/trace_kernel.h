@@ -7,6 +7,7 @@
 #define SL_TRACE_KERNEL_H
 
 #include "cost.h"
+#include "gate.h"
 #include "lane.h"
 #include "recorded.h"
 #include "ring.h"
@@ -17,11 +18,11 @@
 
 /* What the thread launched, and what it has told of it. */
 typedef struct {
-    _Alignas(SL_TRACE_LINE_BYTES) uint64_t function; /* the handle + 1; 0: its name is to be found out */
+    _Alignas(SL_TRACE_LINE_BYTES) uint64_t key; /* the gate's; 0: its name is to be found out */
     uint64_t name;
     uint64_t blocks;
     const sl_cost_t *cost;
-    uint64_t told_nanos;
+    uint64_t told_nanos, seen_nanos; /* for a launch: what was told, and what the last look found */
     uint32_t threads, launches;
 } sl_trace_cost_t;
 
@@ -48,18 +49,8 @@ extern __thread sl_trace_mine_t sl_trace_mine __attribute__((tls_model("initial-
 extern sl_recorded_t *_Atomic sl_trace_recorded; /* NULL: nothing is recorded */
 
 /* The place of what is launched, where something else may be. */
-static inline sl_trace_cost_t *sl_trace_place(sl_trace_thread_t *thread, uint64_t function, uint64_t blocks, uint32_t threads) {
-    return &thread->costs[((function ^ blocks << 16 ^ threads) * 0x9e3779b97f4a7c15ull >> 48) % SL_TRACE_COSTS];
-}
-
-static inline bool sl_trace_is_of(const sl_trace_cost_t *cost, uint64_t function, uint64_t blocks, uint32_t threads) {
-    return cost->function == function + 1 && cost->blocks == blocks && cost->threads == threads;
-}
-
-/* How much one launch is known to take is told when it has changed by an eighth. */
-static inline bool sl_trace_has_changed(const sl_trace_cost_t *cost) {
-    uint64_t nanos = atomic_load_explicit(&cost->cost->nanos, memory_order_relaxed), told = cost->told_nanos;
-    return nanos - told + told / 8 > told / 4;
+static inline sl_trace_cost_t *sl_trace_place(sl_trace_thread_t *thread, uint64_t key) {
+    return &thread->costs[(key >> 40) % SL_TRACE_COSTS];
 }
 
 static inline void sl_trace_fill_call(sl_trace_event_t *event, unsigned kind, unsigned entry, uint64_t begin_ticks, uint64_t end_ticks,
@@ -76,15 +67,31 @@ static inline void sl_trace_fill_call(sl_trace_event_t *event, unsigned kind, un
 #define SL_TRACE_SHAPE unsigned x, unsigned y, unsigned z, unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared_bytes
 #define SL_TRACE_SHAPE_NAMES x, y, z, block_x, block_y, block_z, shared_bytes
 
+/* The fields of an event of a kernel, from a on: narrow ones need not be put together. */
+typedef struct __attribute__((may_alias)) {
+    uint64_t name;
+    uint32_t x;
+    uint16_t y, z, block_x, block_y;
+    uint32_t block_z, shared_bytes;
+    uint32_t gpu; /* << 24 */
+} sl_trace_launch_t;
+_Static_assert(sizeof(sl_trace_launch_t) == sizeof(sl_trace_event_t) - offsetof(sl_trace_event_t, a), "a, b, c and d");
+
 static inline void sl_trace_fill_kernel(sl_trace_event_t *event, const sl_trace_thread_t *thread, uint64_t name, SL_TRACE_SHAPE) {
-    event->a = name;
-    event->b = x | (uint64_t)(y & 0xffff) << 32 | (uint64_t)z << 48;
-    event->c = (block_x & 0xffff) | (uint64_t)(block_y & 0xffff) << 16 | (uint64_t)(block_z & 0xffff) << 32;
-    event->d = shared_bytes | (uint64_t)thread->gpu << 56;
+    sl_trace_launch_t *launch = (sl_trace_launch_t *)&event->a;
+    launch->name = name;
+    launch->x = x;
+    launch->y = (uint16_t)y;
+    launch->z = (uint16_t)z;
+    launch->block_x = (uint16_t)block_x;
+    launch->block_y = (uint16_t)block_y;
+    launch->block_z = block_z & 0xffff;
+    launch->shared_bytes = shared_bytes;
+    launch->gpu = (uint32_t)thread->gpu << 24;
 }
 
-/* False: nothing was recorded, and somebody has to look closely. */
-SL_INLINE bool sl_trace_kernel(unsigned entry, uint64_t begin_ticks, uint64_t end_ticks, uint64_t stream, uint64_t function, SL_TRACE_SHAPE) {
+/* Of what has just passed the gate. False: nothing was recorded, and somebody has to look closely. */
+SL_INLINE bool sl_trace_kernel(unsigned entry, uint64_t begin_ticks, uint64_t end_ticks, uint64_t stream, SL_TRACE_SHAPE) {
     sl_trace_thread_t *thread = sl_trace_mine.thread;
     if (SL_UNLIKELY(!thread) || SL_UNLIKELY(sl_trace_mine.trace != atomic_load_explicit(&sl_trace_recorded, memory_order_relaxed)))
         return false;
@@ -93,16 +100,15 @@ SL_INLINE bool sl_trace_kernel(unsigned entry, uint64_t begin_ticks, uint64_t en
         return false;
     if (SL_UNLIKELY(thread->unloads != sl_names_unloads()) || SL_UNLIKELY(thread->entry != sl_lane_last_gpu))
         return false;
-    uint64_t blocks = (uint64_t)x * y * z;
-    uint32_t threads = block_x * block_y * block_z;
-    sl_trace_cost_t *cost = sl_trace_place(thread, function, blocks, threads);
-    if (SL_UNLIKELY(!sl_trace_is_of(cost, function, blocks, threads)) || SL_UNLIKELY(sl_trace_has_changed(cost)))
+    uint64_t key = sl_pocket.key;
+    sl_trace_cost_t *cost = sl_trace_place(thread, key);
+    if (SL_UNLIKELY(!key) || SL_UNLIKELY(cost->key != key) || SL_UNLIKELY(atomic_load_explicit(&cost->cost->nanos, memory_order_relaxed) != cost->seen_nanos))
         return false;
+    cost->launches++;
     sl_trace_event_t *event = sl_ring_place(&thread->ring, head);
     sl_trace_fill_call(event, SL_TRACE_KIND_KERNEL, entry, begin_ticks, end_ticks, CUDA_SUCCESS, stream);
     sl_trace_fill_kernel(event, thread, cost->name, SL_TRACE_SHAPE_NAMES);
-    sl_ring_put(&thread->ring);
-    cost->launches++;
+    sl_ring_put(&thread->ring, event, head);
     return true;
 }
 
@@ -110,13 +116,19 @@ SL_INLINE bool sl_trace_kernel(unsigned entry, uint64_t begin_ticks, uint64_t en
 void sl_trace_kernel_slowly(unsigned entry, uint64_t begin_ticks, int status, uint64_t stream, uint64_t function, SL_TRACE_SHAPE)
     __attribute__((noinline, cold));
 
-/* Right after the launch. */
+/* Before a launch of which a trace may be told: when it begins. Whether it passes the gate is not known yet. */
+SL_INLINE uint64_t sl_watch_begin_kernel(void) {
+    sl_pocket.key = 0;
+    return sl_clock_ticks();
+}
+
+/* Right after it. */
 SL_INLINE void sl_watch_tell_kernel(uint64_t begin, unsigned entry, int status, uint64_t stream, uint64_t function, SL_TRACE_SHAPE) {
     uint64_t end = sl_clock_counter();
     bool others = atomic_load_explicit(&sl_watch_sinks, memory_order_relaxed) != SL_SINK_TRACE;
     if (SL_UNLIKELY(status != CUDA_SUCCESS) || SL_UNLIKELY(others) || SL_UNLIKELY(!sl_watch_place.calls) || SL_UNLIKELY(sl_watch_place.shared) ||
         SL_UNLIKELY(sl_watch_limits_changed()) || SL_UNLIKELY(end >= atomic_load_explicit(&sl_clock_next_look, memory_order_relaxed)) ||
-        SL_UNLIKELY(!sl_trace_kernel(entry, begin, end, stream, function, SL_TRACE_SHAPE_NAMES)))
+        SL_UNLIKELY(!sl_trace_kernel(entry, begin, end, stream, SL_TRACE_SHAPE_NAMES)))
         return sl_trace_kernel_slowly(entry, begin, status, stream, function, SL_TRACE_SHAPE_NAMES);
     sl_watch_count_timed(&sl_watch_place.calls[entry], end - begin);
 }

@@ -57,7 +57,7 @@ final class WatchedSource {
         return """
                 SL_HOT static %1$s {
                     bool told = SL_UNLIKELY(!sl_watch_untimed(SL_ENTRY_%2$s));
-                    uint64_t begin = told ? sl_clock_ticks() : 0;
+                    uint64_t begin = told ? sl_watch_begin_kernel() : 0;
                     CUresult status = hook_%2$s(%3$s);
                     if (told)
                         sl_watch_tell_kernel(begin, SL_ENTRY_%2$s, status, %4$s);

@@ -249,7 +249,7 @@ SL_EXPORT CUresult cuLaunchEverywhere(unsigned int numDevices) __attribute__((al
 
 SL_HOT static CUresult entry_cuLaunchKernel(CUfunction f, unsigned int gridDimX, unsigned int gridDimY, unsigned int gridDimZ, unsigned int blockDimX, unsigned int blockDimY, unsigned int blockDimZ, unsigned int sharedMemBytes, CUstream hStream) {
     bool told = SL_UNLIKELY(!sl_watch_untimed(SL_ENTRY_cuLaunchKernel));
-    uint64_t begin = told ? sl_clock_ticks() : 0;
+    uint64_t begin = told ? sl_watch_begin_kernel() : 0;
     CUresult status = hook_cuLaunchKernel(f, gridDimX, gridDimY, gridDimZ, blockDimX, blockDimY, blockDimZ, sharedMemBytes, hStream);
     if (told)
         sl_watch_tell_kernel(begin, SL_ENTRY_cuLaunchKernel, status, sl_watch_stream(hStream, false), (uintptr_t)f, gridDimX, gridDimY, gridDimZ, blockDimX, blockDimY, blockDimZ, sharedMemBytes);
@@ -261,7 +261,7 @@ SL_EXPORT SL_HOT CUresult cuLaunchKernel(CUfunction f, unsigned int gridDimX, un
 
 SL_HOT static CUresult entry_cuLaunchKernel_ptsz(CUfunction f, unsigned int gridDimX, unsigned int gridDimY, unsigned int gridDimZ, unsigned int blockDimX, unsigned int blockDimY, unsigned int blockDimZ, unsigned int sharedMemBytes, CUstream hStream) {
     bool told = SL_UNLIKELY(!sl_watch_untimed(SL_ENTRY_cuLaunchKernel_ptsz));
-    uint64_t begin = told ? sl_clock_ticks() : 0;
+    uint64_t begin = told ? sl_watch_begin_kernel() : 0;
     CUresult status = hook_cuLaunchKernel_ptsz(f, gridDimX, gridDimY, gridDimZ, blockDimX, blockDimY, blockDimZ, sharedMemBytes, hStream);
     if (told)
         sl_watch_tell_kernel(begin, SL_ENTRY_cuLaunchKernel_ptsz, status, sl_watch_stream(hStream, true), (uintptr_t)f, gridDimX, gridDimY, gridDimZ, blockDimX, blockDimY, blockDimZ, sharedMemBytes);
