@@ -20,7 +20,7 @@
 
 SL_HOT_DATA _Atomic bool sl_clock_counts;
 SL_HOT_DATA _Atomic uint64_t sl_clock_scale = 1ull << 32;
-SL_HOT_DATA _Atomic uint64_t sl_clock_next_look = NEVER;
+SL_HOT_DATA _Alignas(64) _Atomic uint64_t sl_clock_next_look = NEVER; /* comes first: the words of all files share two lines */
 
 typedef struct {
     uint64_t nanos, ticks;

@@ -8,9 +8,9 @@
 
 #include "entry.h"
 
-extern _Atomic bool sl_clock_counts;        /* the processor has a counter that never changes its speed, and it is known */
-extern _Atomic uint64_t sl_clock_scale;     /* nanoseconds in a tick, << 32 */
-extern _Atomic uint64_t sl_clock_next_look; /* ticks at which to measure the scale again */
+SL_OWN extern _Atomic bool sl_clock_counts;        /* the processor has a counter that never changes its speed, and it is known */
+SL_OWN extern _Atomic uint64_t sl_clock_scale;     /* nanoseconds in a tick, << 32 */
+SL_OWN extern _Atomic uint64_t sl_clock_next_look; /* ticks at which to measure the scale again */
 
 uint64_t sl_clock_ticks_slowly(void);
 void sl_clock_look(void);
@@ -28,13 +28,13 @@ static inline uint64_t sl_clock_counter(void) {
 
 /* Grows evenly with time, the same for all threads and processes of the machine: the counter, or else CLOCK_MONOTONIC. */
 static inline uint64_t sl_clock_ticks(void) {
-    bool counts = atomic_load_explicit(&sl_clock_counts, memory_order_relaxed);
+    bool counts = SL_LOAD(sl_clock_counts);
     return counts ? sl_clock_counter() : sl_clock_ticks_slowly();
 }
 
 /* A span of ticks in nanoseconds; good for a span that ended before sl_clock_next_look. */
 static inline uint64_t sl_clock_nanos(uint64_t ticks) {
-    return (uint64_t)((unsigned __int128)ticks * atomic_load_explicit(&sl_clock_scale, memory_order_relaxed) >> 32);
+    return (uint64_t)((unsigned __int128)ticks * SL_LOAD(sl_clock_scale) >> 32);
 }
 
 #endif

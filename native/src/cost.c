@@ -13,8 +13,8 @@ sl_cost_t sl_cost_entries[SL_COST_ENTRIES];
 static sl_cost_t shared;
 
 sl_cost_t *sl_cost_find_slowly(uint64_t key) {
+    uint64_t at = key >> 40;
     key |= 1;
-    uint64_t at = key * 0x9e3779b97f4a7c15ull >> 40;
     for (unsigned i = 0; i < PROBES; i++) {
         sl_cost_t *entry = &sl_cost_entries[(at + i) % SL_COST_ENTRIES];
         uint64_t found = atomic_load_explicit(&entry->key, memory_order_relaxed);

@@ -20,20 +20,20 @@ typedef struct {
 } sl_cost_t;
 
 #define SL_COST_ENTRIES 8192u
-extern sl_cost_t sl_cost_entries[SL_COST_ENTRIES];
+SL_OWN extern sl_cost_t sl_cost_entries[SL_COST_ENTRIES];
 sl_cost_t *sl_cost_find_slowly(uint64_t key);
 
 /* The entry of a key, made when there is none; never NULL: when all are taken, strangers share one. */
 static inline sl_cost_t *sl_cost_find(uint64_t key) {
-    sl_cost_t *first = &sl_cost_entries[((key | 1) * 0x9e3779b97f4a7c15ull >> 40) % SL_COST_ENTRIES];
-    bool other = atomic_load_explicit(&first->key, memory_order_relaxed) != (key | 1);
+    sl_cost_t *first = &sl_cost_entries[(key >> 40) % SL_COST_ENTRIES];
+    bool other = SL_LOAD(first->key) != (key | 1);
     return SL_UNLIKELY(other) ? sl_cost_find_slowly(key) : first;
 }
 
 /* What it takes; 0: that is not known well enough. */
 static inline int64_t sl_cost_known(const sl_cost_t *cost) {
-    bool unknown = atomic_load_explicit(&cost->samples, memory_order_relaxed) < SL_COST_SAMPLES;
-    return SL_UNLIKELY(unknown) ? 0 : (int64_t)atomic_load_explicit(&cost->nanos, memory_order_relaxed);
+    bool unknown = SL_LOAD(cost->samples) < SL_COST_SAMPLES;
+    return SL_UNLIKELY(unknown) ? 0 : (int64_t)SL_LOAD(cost->nanos);
 }
 
 /* It was measured by itself. */
@@ -42,7 +42,7 @@ void sl_cost_forget(void);
 
 /* From 0 to 3: so many times may what is measured next be put off to twice as far. */
 static inline unsigned sl_cost_steadiness(const sl_cost_t *cost) {
-    uint32_t samples = atomic_load_explicit(&cost->samples, memory_order_relaxed);
+    uint32_t samples = SL_LOAD(cost->samples);
     return samples > SL_COST_SAMPLES ? (samples - SL_COST_SAMPLES) / SL_COST_STEP : 0;
 }
 

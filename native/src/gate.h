@@ -28,16 +28,17 @@ typedef struct {
 } sl_gate_pass_t;
 
 /* Limits on GPU time were seen. Without them no call has to pass while the limits have the same epoch. */
-extern _Atomic bool sl_gate_on;
-extern _Atomic uint32_t sl_gate_off_epoch;
-extern const _Atomic uint32_t *_Atomic sl_gate_epoch;
+SL_OWN extern _Atomic bool sl_gate_on;
+SL_OWN extern _Atomic uint32_t sl_gate_off_epoch;
+SL_OWN extern const _Atomic uint32_t *_Atomic sl_gate_epoch;
 bool sl_gate_decide(void);
 
 static inline bool sl_gate_is_on(void) {
-    if (atomic_load_explicit(&sl_gate_on, memory_order_relaxed))
+    if (SL_LOAD(sl_gate_on))
         return true;
-    uint32_t epoch = atomic_load_explicit(atomic_load_explicit(&sl_gate_epoch, memory_order_relaxed), memory_order_relaxed);
-    return SL_UNLIKELY(epoch != atomic_load_explicit(&sl_gate_off_epoch, memory_order_relaxed)) && sl_gate_decide();
+    const _Atomic uint32_t *now = SL_LOAD(sl_gate_epoch);
+    uint32_t epoch = SL_LOAD(*now);
+    return SL_UNLIKELY(epoch != SL_LOAD(sl_gate_off_epoch)) && sl_gate_decide();
 }
 
 /* By which a kernel's cost is known. */

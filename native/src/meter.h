@@ -8,6 +8,7 @@
 
 #include "cost.h"
 #include "cuda_abi.h"
+#include "entry.h"
 
 #define SL_METER_STREAMS 16
 #define SL_METER_BATCHES 64
@@ -97,7 +98,7 @@ typedef struct {
 
 sl_meter_stream_t sl_meter_stream(CUstream handle, bool per_thread);
 /* Captures that were begun and not ended: while there is none, no stream need be asked. */
-extern _Atomic int sl_meter_open_captures;
+SL_OWN extern _Atomic int sl_meter_open_captures;
 bool sl_meter_captures(const sl_meter_stream_t *stream);
 /* Makes the stream a part of the open batch, which is begun when there is none. Idle: the GPU has likely nothing to do, and
  * an earlier end that it has not passed was recorded just now. False: it cannot be measured. */

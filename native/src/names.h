@@ -7,6 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "entry.h"
+
 /* Where the lines go; a trace has one for as long as the process lives. */
 typedef struct {
     uint64_t salt; /* differs for each */
@@ -23,9 +25,9 @@ void sl_names_remember(const sl_names_t *names, uint64_t handle, uint64_t name);
 /* Code was unloaded: handles may come back for something else. */
 void sl_names_unloaded(void);
 
-extern _Atomic uint64_t sl_names_unload_count;
+SL_OWN extern _Atomic uint64_t sl_names_unload_count;
 static inline uint64_t sl_names_unloads(void) {
-    return atomic_load_explicit(&sl_names_unload_count, memory_order_relaxed);
+    return SL_LOAD(sl_names_unload_count);
 }
 
 #endif

@@ -17,7 +17,7 @@ typedef struct {
 } sl_pocket_t;
 
 extern __thread sl_pocket_t sl_pocket __attribute__((tls_model("initial-exec")));
-extern _Atomic unsigned sl_pocket_version; /* of all that a pocket depends on */
+SL_OWN extern _Atomic unsigned sl_pocket_version; /* of all that a pocket depends on */
 
 /* A batch has ended, a stream or a context is gone, or a capture begins: what threads have taken in advance holds no more. */
 void sl_pocket_empty_all(void);
@@ -34,8 +34,8 @@ void sl_pocket_forget(void);
 /* The default streams are others in each context. */
 SL_INLINE bool sl_pocket_is_for(CUstream stream, int default_stream) {
     return !SL_UNLIKELY(!sl_pocket.lane) && !SL_UNLIKELY(stream != sl_pocket.stream) && !SL_UNLIKELY(default_stream != sl_pocket.default_stream) &&
-           !SL_UNLIKELY(atomic_load_explicit(&sl_pocket_version, memory_order_relaxed) != sl_pocket.version) &&
-           !SL_UNLIKELY(atomic_load_explicit(sl_pocket.turn, memory_order_relaxed) != sl_pocket.turn_seen) &&
+           !SL_UNLIKELY(SL_LOAD(sl_pocket_version) != sl_pocket.version) &&
+           !SL_UNLIKELY(SL_LOAD(*sl_pocket.turn) != sl_pocket.turn_seen) &&
            (!SL_UNLIKELY((uintptr_t)stream <= 2) || sl_lane_current() == sl_pocket.lane);
 }
 
@@ -44,8 +44,8 @@ SL_INLINE bool sl_pocket_spend(CUstream stream, int default_stream, int64_t nano
     if (SL_UNLIKELY(!sl_pocket_is_for(stream, default_stream)))
         return false;
     sl_lane_t *lane = sl_pocket.lane;
-    int64_t left = atomic_load_explicit(&lane->pocket_nanos, memory_order_relaxed);
-    unsigned calls = atomic_load_explicit(&lane->pocket_calls, memory_order_relaxed);
+    int64_t left = SL_LOAD(lane->pocket_nanos);
+    unsigned calls = SL_LOAD(lane->pocket_calls);
     if (SL_UNLIKELY(nanos > left))
         return false;
     atomic_store_explicit(&lane->pocket_nanos, left - nanos, memory_order_relaxed);

@@ -321,6 +321,14 @@ static void count_launch(sl_trace_thread_t *thread, sl_trace_cost_t *cost) {
     thread->owes_costs |= !nanos;
 }
 
+/* Until when kernels may take the short way; never where more than a trace is told of them, or others count where this thread does. */
+static void expect_more(sl_trace_thread_t *thread) {
+    uint64_t look = atomic_load_explicit(&sl_clock_next_look, memory_order_relaxed), head = thread->clock_head, limit = thread->ring.limit;
+    bool usual = sl_watch_place.calls && !sl_watch_place.shared && atomic_load_explicit(&sl_watch_sinks, memory_order_relaxed) == SL_SINK_TRACE;
+    thread->next_ticks = thread->clock_ticks < look ? thread->clock_ticks : look;
+    thread->next_head = !usual ? 0 : head < limit ? head : limit;
+}
+
 static void write_kernel(sl_trace_thread_t *thread, unsigned entry, uint64_t begin_ticks, uint64_t end_ticks, int status,
                          const sl_watch_detail_t *detail) {
     sl_trace_cost_t *cost = find_cost(thread, detail, status == CUDA_SUCCESS);
@@ -333,6 +341,7 @@ static void write_kernel(sl_trace_thread_t *thread, unsigned entry, uint64_t beg
     sl_ring_put(&thread->ring, event, thread->ring.head);
     if (status == CUDA_SUCCESS)
         count_launch(thread, cost);
+    expect_more(thread);
 }
 
 static void write_call(sl_trace_thread_t *thread, int gpu, unsigned entry, uint64_t begin_ticks, uint64_t end_ticks, int status,

@@ -28,13 +28,14 @@ typedef struct {
 
 /* A launch needs the first line, that of its cost, and the ring's. */
 typedef struct {
-    _Alignas(SL_TRACE_LINE_BYTES) uint64_t clock_ticks; /* when the time is to be told again, */
-    uint64_t clock_head; /* or before which event */
+    _Alignas(SL_TRACE_LINE_BYTES) uint64_t next_ticks; /* from then on, */
+    uint64_t next_head; /* or for this event, nothing is as usual, and a kernel is looked at closely */
     uint64_t unloads;  /* before which the names of costs were found out */
     int16_t entry;     /* the region's, of the GPU */
     uint8_t gpu;
     bool owes_costs;   /* a kernel was launched whose cost was not known */
     sl_ring_t ring;
+    uint64_t clock_ticks, clock_head; /* when, or before which event, the time is to be told again */
     sl_recorded_t *trace;
     sl_trace_cost_t costs[SL_TRACE_COSTS];
 } sl_trace_thread_t;
@@ -46,7 +47,7 @@ typedef struct {
 } sl_trace_mine_t;
 
 extern __thread sl_trace_mine_t sl_trace_mine __attribute__((tls_model("initial-exec")));
-extern sl_recorded_t *_Atomic sl_trace_recorded; /* NULL: nothing is recorded */
+SL_OWN extern sl_recorded_t *_Atomic sl_trace_recorded; /* NULL: nothing is recorded */
 
 /* The place of what is launched, where something else may be. */
 static inline sl_trace_cost_t *sl_trace_place(sl_trace_thread_t *thread, uint64_t key) {
@@ -67,7 +68,7 @@ static inline void sl_trace_fill_call(sl_trace_event_t *event, unsigned kind, un
 #define SL_TRACE_SHAPE unsigned x, unsigned y, unsigned z, unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared_bytes
 #define SL_TRACE_SHAPE_NAMES x, y, z, block_x, block_y, block_z, shared_bytes
 
-/* The fields of an event of a kernel, from a on: narrow ones need not be put together. */
+/* The fields of an event of a kernel, from a on: narrow ones are stored as they are. */
 typedef struct __attribute__((may_alias)) {
     uint64_t name;
     uint32_t x;
@@ -78,7 +79,7 @@ typedef struct __attribute__((may_alias)) {
 _Static_assert(sizeof(sl_trace_launch_t) == sizeof(sl_trace_event_t) - offsetof(sl_trace_event_t, a), "a, b, c and d");
 
 static inline void sl_trace_fill_kernel(sl_trace_event_t *event, const sl_trace_thread_t *thread, uint64_t name, SL_TRACE_SHAPE) {
-    sl_trace_launch_t *launch = (sl_trace_launch_t *)&event->a;
+    volatile sl_trace_launch_t *launch = (sl_trace_launch_t *)&event->a;
     launch->name = name;
     launch->x = x;
     launch->y = (uint16_t)y;
@@ -93,16 +94,16 @@ static inline void sl_trace_fill_kernel(sl_trace_event_t *event, const sl_trace_
 /* Of what has just passed the gate. False: nothing was recorded, and somebody has to look closely. */
 SL_INLINE bool sl_trace_kernel(unsigned entry, uint64_t begin_ticks, uint64_t end_ticks, uint64_t stream, SL_TRACE_SHAPE) {
     sl_trace_thread_t *thread = sl_trace_mine.thread;
-    if (SL_UNLIKELY(!thread) || SL_UNLIKELY(sl_trace_mine.trace != atomic_load_explicit(&sl_trace_recorded, memory_order_relaxed)))
+    if (SL_UNLIKELY(!thread) || SL_UNLIKELY(sl_trace_mine.trace != SL_LOAD(sl_trace_recorded)))
         return false;
     uint64_t head = thread->ring.head;
-    if (SL_UNLIKELY(end_ticks > thread->clock_ticks) || SL_UNLIKELY(head >= thread->clock_head) || SL_UNLIKELY(head == thread->ring.limit))
+    if (SL_UNLIKELY(end_ticks >= thread->next_ticks) || SL_UNLIKELY(head >= thread->next_head))
         return false;
     if (SL_UNLIKELY(thread->unloads != sl_names_unloads()) || SL_UNLIKELY(thread->entry != sl_lane_last_gpu))
         return false;
     uint64_t key = sl_pocket.key;
     sl_trace_cost_t *cost = sl_trace_place(thread, key);
-    if (SL_UNLIKELY(!key) || SL_UNLIKELY(cost->key != key) || SL_UNLIKELY(atomic_load_explicit(&cost->cost->nanos, memory_order_relaxed) != cost->seen_nanos))
+    if (SL_UNLIKELY(!key) || SL_UNLIKELY(cost->key != key) || SL_UNLIKELY(SL_LOAD(cost->cost->nanos) != cost->seen_nanos))
         return false;
     cost->launches++;
     sl_trace_event_t *event = sl_ring_place(&thread->ring, head);
@@ -125,12 +126,14 @@ SL_INLINE uint64_t sl_watch_begin_kernel(void) {
 /* Right after it. */
 SL_INLINE void sl_watch_tell_kernel(uint64_t begin, unsigned entry, int status, uint64_t stream, uint64_t function, SL_TRACE_SHAPE) {
     uint64_t end = sl_clock_counter();
-    bool others = atomic_load_explicit(&sl_watch_sinks, memory_order_relaxed) != SL_SINK_TRACE;
-    if (SL_UNLIKELY(status != CUDA_SUCCESS) || SL_UNLIKELY(others) || SL_UNLIKELY(!sl_watch_place.calls) || SL_UNLIKELY(sl_watch_place.shared) ||
-        SL_UNLIKELY(sl_watch_limits_changed()) || SL_UNLIKELY(end >= atomic_load_explicit(&sl_clock_next_look, memory_order_relaxed)) ||
+    if (SL_UNLIKELY(status != CUDA_SUCCESS) || SL_UNLIKELY(sl_watch_place.held_ticks) || SL_UNLIKELY(sl_watch_limits_changed()) ||
         SL_UNLIKELY(!sl_trace_kernel(entry, begin, end, stream, SL_TRACE_SHAPE_NAMES)))
         return sl_trace_kernel_slowly(entry, begin, status, stream, function, SL_TRACE_SHAPE_NAMES);
-    sl_watch_count_timed(&sl_watch_place.calls[entry], end - begin);
+    sl_region_call_t *call = &sl_watch_place.calls[entry];
+    sl_watch_add_alone(&call->calls, 1);
+    if (SL_UNLIKELY(sl_watch_place.untimed == 0))
+        sl_watch_sample(call, end - begin);
+    sl_watch_place.untimed--;
 }
 
 #endif

@@ -111,7 +111,7 @@ static inline bool has_failed(int status) {
     return status != CUDA_SUCCESS && status != CUDA_ERROR_NOT_READY;
 }
 
-void sl_watch_note_longest(sl_region_call_t *call, uint64_t nanos) {
+static __attribute__((noinline)) void note_longest(sl_region_call_t *call, uint64_t nanos) {
     uint64_t longest = atomic_load_explicit(&call->longest_nanos, memory_order_relaxed);
     while (nanos > longest && !atomic_compare_exchange_weak_explicit(&call->longest_nanos, &longest, nanos, memory_order_relaxed,
                                                                      memory_order_relaxed))
@@ -123,7 +123,7 @@ static inline void add_time(sl_region_call_t *call, uint64_t ticks, bool sampled
     sl_watch_add(sampled ? &call->sampled_calls : &call->timed_calls, 1);
     sl_watch_add(sampled ? &call->sampled_nanos : &call->timed_nanos, nanos);
     if (SL_UNLIKELY(nanos > atomic_load_explicit(&call->longest_nanos, memory_order_relaxed)))
-        sl_watch_note_longest(call, nanos);
+        note_longest(call, nanos);
 }
 
 void sl_watch_count_rare(sl_region_call_t *call, int status) {
@@ -152,12 +152,22 @@ static inline void count(uint64_t begin, uint64_t end, unsigned entry, int statu
         sl_watch_add(&call->failed, 1);
 }
 
+/* Not every call of its kind is timed. */
+static inline bool is_sample(const sl_watch_detail_t *detail) {
+    return detail->quick && !sl_watch_place.held_ticks;
+}
+
 /* The distance is a matter of chance, so that it never goes together with what the program does. */
 static void choose_next(void) {
     if (sl_watch_place.untimed)
         return;
     sl_watch_place.random = sl_watch_place.random * 1664525u + 1013904223u;
     sl_watch_place.untimed = 8 + (sl_watch_place.random >> 28);
+}
+
+void sl_watch_sample(sl_region_call_t *call, uint64_t ticks) {
+    add_time(call, ticks, true);
+    choose_next();
 }
 
 static inline bool is_ready(uint64_t end) {
@@ -215,14 +225,12 @@ SL_HOT void sl_watch_end_copy(uint64_t begin, unsigned entry, int status, uint64
 }
 
 static __attribute__((noinline)) void tell_slowly(uint64_t begin, uint64_t end, unsigned entry, int status, const sl_watch_detail_t *detail) {
-    unsigned sinks = atomic_load_explicit(&sl_watch_sinks, memory_order_relaxed);
-    bool sampled = detail->quick && !sinks && !sl_watch_place.held_ticks;
     if (make_ready(end)) {
-        count(begin, end, entry, status, sampled);
+        count(begin, end, entry, status, is_sample(detail));
         count_bytes(entry, status, detail->bytes, detail->direction);
         choose_next();
     }
-    sinks = atomic_load_explicit(&sl_watch_sinks, memory_order_relaxed);
+    unsigned sinks = atomic_load_explicit(&sl_watch_sinks, memory_order_relaxed);
     if (sinks & SL_SINK_TRACE)
         sl_trace_call(entry, begin, end, status, detail);
     if (sinks & SL_SINK_PROFILE)
@@ -231,13 +239,15 @@ static __attribute__((noinline)) void tell_slowly(uint64_t begin, uint64_t end, 
         sl_watch_switch(SL_SINK_NO_COUNTER, false);
 }
 
+/* The short way is for a trace. */
 SL_HOT void sl_watch_tell(uint64_t begin, unsigned entry, int status, const sl_watch_detail_t *detail) {
     uint64_t end = sl_clock_ticks();
     bool traced = atomic_load_explicit(&sl_watch_sinks, memory_order_relaxed) == SL_SINK_TRACE;
     if (SL_UNLIKELY(!traced || !is_ready(end) || sl_watch_limits_changed()))
         return tell_slowly(begin, end, entry, status, detail);
-    count(begin, end, entry, status, false);
+    count(begin, end, entry, status, is_sample(detail));
     count_bytes(entry, status, detail->bytes, detail->direction);
+    choose_next();
     sl_trace_call(entry, begin, end, status, detail);
 }
 

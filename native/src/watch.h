@@ -53,7 +53,7 @@ typedef struct {
 /* Who is told of each call, besides the counters. With none of them the generated wrappers take the short way, which needs
  * the processor's counter; so that it is not known, or not there, stands here too. */
 enum { SL_SINK_TRACE = 1, SL_SINK_PROFILE = 2, SL_SINK_NO_COUNTER = 4 };
-extern _Atomic unsigned sl_watch_sinks;
+SL_OWN extern _Atomic unsigned sl_watch_sinks;
 void sl_watch_switch(unsigned sink, bool on);
 
 /* The driver was found: from now on there may be calls. */
@@ -62,7 +62,7 @@ void sl_watch_start(void);
 void sl_watch_forget(void);
 
 static inline bool sl_watch_is_told(void) {
-    return SL_UNLIKELY(atomic_load_explicit(&sl_watch_sinks, memory_order_relaxed) != 0);
+    return SL_UNLIKELY(SL_LOAD(sl_watch_sinks) != 0);
 }
 
 /* The limits of the tenant that were looked at last; a trace may have been asked for since. */
@@ -70,11 +70,11 @@ typedef struct {
     const _Atomic uint32_t *_Atomic now;
     _Atomic uint32_t seen;
 } sl_watch_epoch_t;
-extern sl_watch_epoch_t sl_watch_epoch;
+SL_OWN extern sl_watch_epoch_t sl_watch_epoch;
 
 static inline bool sl_watch_limits_changed(void) {
-    const _Atomic uint32_t *now = atomic_load_explicit(&sl_watch_epoch.now, memory_order_relaxed);
-    return atomic_load_explicit(now, memory_order_relaxed) != atomic_load_explicit(&sl_watch_epoch.seen, memory_order_relaxed);
+    const _Atomic uint32_t *now = SL_LOAD(sl_watch_epoch.now);
+    return SL_LOAD(*now) != SL_LOAD(sl_watch_epoch.seen);
 }
 
 /* Where the calling thread counts. */
@@ -90,7 +90,7 @@ extern __thread sl_watch_place_t sl_watch_place __attribute__((tls_model("initia
 
 /* Where nobody else counts. */
 static inline void sl_watch_add_alone(_Atomic uint64_t *sum, uint64_t value) {
-    atomic_store_explicit(sum, atomic_load_explicit(sum, memory_order_relaxed) + value, memory_order_relaxed);
+    atomic_store_explicit(sum, SL_LOAD(*sum) + value, memory_order_relaxed);
 }
 
 static inline void sl_watch_add(_Atomic uint64_t *sum, uint64_t value) {
@@ -100,18 +100,8 @@ static inline void sl_watch_add(_Atomic uint64_t *sum, uint64_t value) {
         sl_watch_add_alone(sum, value);
 }
 
-void sl_watch_note_longest(sl_region_call_t *call, uint64_t nanos);
-
-/* A call that succeeded, where nobody else counts. */
-static inline void sl_watch_count_timed(sl_region_call_t *call, uint64_t ticks) {
-    uint64_t nanos = sl_clock_nanos(ticks);
-    sl_watch_place.held_ticks = 0;
-    sl_watch_add_alone(&call->calls, 1);
-    sl_watch_add_alone(&call->timed_calls, 1);
-    sl_watch_add_alone(&call->timed_nanos, nanos);
-    if (SL_UNLIKELY(nanos > atomic_load_explicit(&call->longest_nanos, memory_order_relaxed)))
-        sl_watch_note_longest(call, nanos);
-}
+/* One of many calls, which took so long; chooses the next. */
+void sl_watch_sample(sl_region_call_t *call, uint64_t ticks);
 
 /* For a call that is quick but for what the gate holds it: to read the clock twice would cost more than all else, so only now
  * and then one is timed. Gives where to count the call; NULL: it is the first, or one to be timed or told of. */
@@ -119,7 +109,7 @@ static inline sl_region_call_t *sl_watch_untimed(unsigned entry) {
     if (SL_UNLIKELY(sl_watch_place.untimed == 0) || sl_watch_is_told() || SL_UNLIKELY(sl_watch_limits_changed()))
         return NULL;
     sl_region_call_t *call = &sl_watch_place.calls[entry];
-    if (SL_UNLIKELY(atomic_load_explicit(&call->sampled_calls, memory_order_relaxed) == 0))
+    if (SL_UNLIKELY(SL_LOAD(call->sampled_calls) == 0))
         return NULL;
     sl_watch_place.untimed--;
     return call;

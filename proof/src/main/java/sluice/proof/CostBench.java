@@ -41,8 +41,8 @@ final class CostBench implements TableMaker {
             launches("memory quota only", 60, QUOTA),
             launches("cap not reached", 100, CAP),
             launches("weight, alone on the GPU", 100, WEIGHT),
-            new Subject("empty kernels back to back, traced to a folder", LAUNCHES, new AddedAtMost(100), false,
-                    stage -> Map.of("SLUICE_TRACE", stage.file("spool").toString())),
+            new Subject("cuCtxGetDevice, traced to a folder", TRIVIAL, new AddedAtMost(100), false, CostBench::traced),
+            new Subject("empty kernels back to back, traced to a folder", LAUNCHES, new AddedAtMost(100), false, CostBench::traced),
             new Subject("empty kernels back to back, traced by sluice trace", LAUNCHES, new AddedAtMost(100), true, stage -> QUOTA),
             replays("cap not reached", CAP),
             replays("weight, alone on the GPU", WEIGHT));
@@ -52,6 +52,10 @@ final class CostBench implements TableMaker {
 
     private final ComputeRun run;
     private final Map<Subject, Found> found = new LinkedHashMap<>();
+
+    private static Map<String, String> traced(Stage stage) {
+        return Map.of("SLUICE_TRACE", stage.file("spool").toString());
+    }
 
     private static Subject of(String name, String series, Target target, Map<String, String> settings) {
         return new Subject(name, series, target, false, stage -> settings);
