@@ -1,8 +1,7 @@
 /* trace_kernel: how a launch is recorded, as a part of the wrapper that the program calls.
  *
  * This is the short way, for a thread that has launched the same before; whatever is not as usual goes the long way, by
- * sl_trace_kernel_slowly. After a launch nothing of this is in the processor's first caches any more, so it is the number of instructions
- * and of lines that counts. */
+ * sl_trace_kernel_slowly. Seen on an H200's host: what counts is how many instructions there are, not where an event is written to. */
 #ifndef SL_TRACE_KERNEL_H
 #define SL_TRACE_KERNEL_H
 
