@@ -336,10 +336,11 @@ static bool is_next(const sl_board_t *board) {
     return longest_waiting(&waiters) == board->tenant;
 }
 
-/* When to look again if nobody wakes us. While a thread of the holder waits for the GPU its work ends about when it is known to. */
-static uint64_t next_look(const sl_board_t *board, uint64_t word, busy_t busy, uint64_t now) {
+/* When to look again if nobody wakes us. While a thread of the holder waits for the GPU its work ends about when it is known to, and
+ * who is next sees that soon. */
+static uint64_t next_look(const sl_board_t *board, uint64_t word, busy_t busy, bool next, uint64_t now) {
     uint64_t idle = idle_from(board, word, busy), until = idle > now ? idle : now + LOOK_NANOS;
-    if (is_blocked(busy, now))
+    if (next && is_blocked(busy, now))
         until = busy.known > now + 2 * NAP_NANOS ? busy.known - NAP_NANOS : now + NAP_NANOS;
     return until < now + LOOK_NANOS ? until : now + LOOK_NANOS;
 }
@@ -348,7 +349,7 @@ static uint64_t next_look(const sl_board_t *board, uint64_t word, busy_t busy, u
 static void rest(const sl_board_t *board, uint32_t seen, uint64_t now) {
     uint64_t word = board->turn->word;
     busy_t busy = busy_until(board, (unsigned)(word & 0xff) - 1);
-    uint64_t over = over_from(board, word, busy, now), until = now + LOOK_NANOS;
+    uint64_t over = over_from(board, word, busy, now);
     bool next = is_next(board), spins = next && sl_os_processors() >= SPIN_PROCESSORS;
     if (spins && over < now + SPIN_NANOS) {
         uint64_t idle = idle_from(board, word, busy);
@@ -357,8 +358,7 @@ static void rest(const sl_board_t *board, uint32_t seen, uint64_t now) {
         if (board->turn->wake != seen || sl_os_nanos() < now + SPIN_NANOS)
             return;
     }
-    if (next)
-        until = next_look(board, word, busy, now);
+    uint64_t until = next_look(board, word, busy, next, now);
     if (spins && over > now + SPIN_NANOS && over - SPIN_NANOS / 2 < until)
         until = over - SPIN_NANOS / 2;
     sleep_until_woken(board, seen, until - now);
