@@ -296,19 +296,20 @@ static void move_origin(sl_meter_t *meter, const sl_meter_batch_t *batch) {
         }
 }
 
-/* What the GPU did after all of the batch was submitted was work without a gap. Over a long time the clocks of GPU and host run
- * apart. */
+/* What the GPU did after all of the batch was submitted was work without a gap; but an end that was recorded late tells nothing about the
+ * time before. Over a long time the clocks of GPU and host run apart. */
 static double tail(const sl_meter_t *meter, const sl_meter_batch_t *batch) {
     if (meter->host_nanos <= 0)
         return 0;
     double since = (double)batch->closed_nanos - (double)meter->aligned_nanos;
-    return meter->covered_nanos + meter->host_nanos - (double)batch->closed_nanos - (since > 0 ? since : -since) / TAIL_DRIFT;
+    double drift = (since > 0 ? since : -since) / TAIL_DRIFT;
+    return meter->covered_nanos + meter->host_nanos - (double)(batch->closed_nanos + batch->late_nanos) - drift;
 }
 
 /* The GPU had more to do after the last submission than all of the batch was known to take: its calls take longer now, and
  * what they were known to take tells nothing. */
 static bool is_longer(const sl_meter_t *meter, const sl_meter_batch_t *batch) {
-    return tail(meter, batch) > 2 * (double)batch->predicted_nanos + (double)batch->late_nanos + LATE_NANOS;
+    return tail(meter, batch) > 2 * (double)batch->predicted_nanos + LATE_NANOS;
 }
 
 /* The queue ran dry for moments only, if at all: the kernels followed each other as queued ones do. */

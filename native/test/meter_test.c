@@ -179,6 +179,22 @@ static void shouldNotLearnFromACallThatWasNotAlone(void) {
     CHECK(!cost.nanos && !cost.pending, "known for %lu ns", (unsigned long)cost.nanos);
 }
 
+/* The host was interrupted between the last call and the event behind it, which the GPU passed when it came at last. */
+static void shouldNotChargeForAnEndThatCameLate(void) {
+    sl_meter_reading_t read;
+    begin();
+    launch(MILLI);
+    reading(MILLI, 1);
+    launch(MILLI);
+    uint64_t submitted = sl_os_nanos();
+    usleep(30000);
+    sl_meter_close(&meter, MILLI, 1, NULL, true, submitted);
+    all_done = true;
+    CHECK(sl_meter_settle(&meter, &read));
+    all_done = false;
+    CHECK(about(1, (double)read.nanos / 1e6), "read %.2f ms", (double)read.nanos / 1e6);
+}
+
 /* When the host was interrupted as it recorded an event, nobody knows when the GPU passed it. */
 static void shouldNotTrustAnEventWhoseRecordingWasInterrupted(void) {
     begin();
@@ -303,6 +319,7 @@ int main(void) {
     RUN(shouldLearnFromADividedBatchWhatIsNotKnown);
     RUN(shouldChargeForADividedBatchThatIsBlurred);
     RUN(shouldNotLearnFromACallThatWasNotAlone);
+    RUN(shouldNotChargeForAnEndThatCameLate);
     RUN(shouldNotTrustAnEventWhoseRecordingWasInterrupted);
     RUN(shouldNotMakeUpTwiceForACallThatBecameLonger);
     RUN(shouldLearnHowLateALaunchComesBack);
