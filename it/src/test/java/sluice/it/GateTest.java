@@ -23,6 +23,7 @@ class GateTest {
     private static final int AHEAD_MILLIS = 60;
     private static final double LEAST = 0.85;
     private static final double MOST = 3;
+    private static final int ATTEMPTS = 5;
 
     @TempDir
     private Path directory;
@@ -50,9 +51,17 @@ class GateTest {
                 .orElseThrow(() -> new AssertionError("no line '%s …' in: %s%s".formatted(word, outcome.output(), outcome.errors())));
     }
 
+    private static double expected(Machine.Outcome outcome) {
+        return number(outcome, "gpu") * PART - AHEAD_MILLIS;
+    }
+
     private static void assertHeld(Machine.Outcome outcome) {
-        double expected = number(outcome, "gpu") * PART - AHEAD_MILLIS;
-        assertThat(number(outcome, "took")).isBetween(expected * LEAST, expected * MOST + 500);
+        assertThat(number(outcome, "took")).isBetween(expected(outcome) * LEAST, expected(outcome) * MOST + 500);
+    }
+
+    /// Thousands of calls that are looked at closely take long while dozens of other processes start, as another test has them do.
+    private static boolean isSlow(Machine.Outcome outcome) {
+        return number(outcome, "took") > expected(outcome) * MOST + 500;
     }
 
     private GpuTime time() {
@@ -70,7 +79,12 @@ class GateTest {
     @ParameterizedTest
     @ValueSource(strings = {"ended-streams", "ended-contexts"})
     void shouldHoldWhatEndsWithABatchThatIsOpen(String way) throws Exception {
-        assertHeld(gated(way, Map.of()));
+        var outcome = gated(way, Map.of());
+        for (int attempt = 1; attempt < ATTEMPTS && isSlow(outcome); attempt++) {
+            assertThat(number(outcome, "took")).isGreaterThan(expected(outcome) * LEAST);
+            outcome = gated(way, Map.of());
+        }
+        assertHeld(outcome);
     }
 
     /// Of 2400 calls those may be missing that the process ended with.
