@@ -9,12 +9,12 @@
 #define SL_UNLIKELY(condition) __builtin_expect(!!(condition), 0)
 /* The way of an ordinary call lies together, so that little of it has to be fetched after the driver was in the kernel. */
 #define SL_HOT __attribute__((hot))
+/* So do the few words that every call looks at. */
+#define SL_HOT_DATA __attribute__((section("sl_hot")))
 #define SL_INLINE static inline __attribute__((always_inline))
 /* A word that others change, for who looks at it once between two calls of the driver: as a relaxed load, but that the compiler may
  * take it for an operand. */
 #define SL_LOAD(word) (*(const __typeof__((void)0, (word)) *)&(word))
-/* So do the few words that every call looks at. */
-#define SL_HOT_DATA __attribute__((section("sl_hot")))
 
 enum {
     CUDA_SUCCESS = 0,
