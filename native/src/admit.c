@@ -81,8 +81,8 @@ static uint64_t spent(const sl_lane_t *lane) {
     return (uint64_t)((int64_t)lane->granted_nanos - unspent(lane));
 }
 
-/* By the open batch. Credit changes hands while it is summed up. */
-static uint64_t spent_now(const sl_lane_t *lane) {
+/* Credit changes hands while it is summed up. */
+uint64_t sl_admit_spent(const sl_lane_t *lane) {
     uint64_t all = spent(lane);
     return all > lane->opened_nanos ? all - lane->opened_nanos : 0;
 }
@@ -104,7 +104,7 @@ static void take_back(sl_lane_t *lane) {
 
 static void close_batch(sl_lane_t *lane, sl_cost_t *only, bool prompt, uint64_t submitted_nanos) {
     take_back(lane);
-    uint64_t predicted = spent_now(lane);
+    uint64_t predicted = sl_admit_spent(lane);
     unsigned calls = lane->calls;
     uint64_t opened = lane->meter.batches[lane->meter.open % SL_METER_BATCHES].opened_nanos;
     uint64_t since = busy_since(lane, opened);
@@ -124,9 +124,13 @@ bool sl_admit_can_close(const sl_lane_t *lane) {
     return !lane->gpu->unbound || lane->meter.open - lane->meter.oldest < SL_METER_BATCHES - 2;
 }
 
+static bool is_long_enough(const sl_lane_t *lane) {
+    return sl_meter_expect(&lane->meter, sl_admit_spent(lane)) >= BATCH_NANOS;
+}
+
 bool sl_admit_is_worth_closing(const sl_lane_t *lane, uint64_t now) {
     uint64_t opened = lane->meter.batches[lane->meter.open % SL_METER_BATCHES].opened_nanos;
-    return lane->meter.is_open && (now - opened > BATCH_NANOS || spent_now(lane) > BATCH_NANOS / 4);
+    return lane->meter.is_open && (now - opened > BATCH_NANOS || sl_admit_spent(lane) > BATCH_NANOS / 4);
 }
 
 void sl_admit_close(sl_lane_t *lane) {
@@ -137,7 +141,7 @@ void sl_admit_close(sl_lane_t *lane) {
 void sl_admit_submitted(sl_lane_t *lane, sl_cost_t *cost, bool alone, uint64_t submitted_nanos) {
     if (!lane->meter.is_open)
         return;
-    bool is_long = spent_now(lane) >= BATCH_NANOS && sl_admit_can_close(lane);
+    bool is_long = is_long_enough(lane) && sl_admit_can_close(lane);
     bool single = lane->calls - lane->opened_calls == 1;
     if (is_long && single && !alone) {
         atomic_fetch_add(&cost->pending, 1);
@@ -179,7 +183,7 @@ void sl_admit_settle(sl_lane_t *lane) {
 }
 
 uint64_t sl_admit_in_flight(const sl_lane_t *lane, uint64_t now) {
-    uint64_t open = lane->meter.is_open ? sl_meter_expect(&lane->meter, spent_now(lane)) : 0;
+    uint64_t open = lane->meter.is_open ? sl_meter_expect(&lane->meter, sl_admit_spent(lane)) : 0;
     if (lane->meter.open == lane->meter.oldest)
         return open;
     return open + (lane->busy_nanos > now ? lane->busy_nanos - now : 1);
@@ -459,7 +463,7 @@ bool sl_admit(sl_lane_t *lane, uint64_t nanos) {
     sl_lane_gpu_t *gpu = lane->gpu;
     bool idled = false, mine = !gpu->takes_turns || sl_turn_is_mine(&gpu->board);
     sl_admit_settle(lane);
-    if (mine && lane->meter.is_open && spent_now(lane) >= BATCH_NANOS && sl_admit_can_close(lane))
+    if (mine && lane->meter.is_open && is_long_enough(lane) && sl_admit_can_close(lane))
         sl_admit_close(lane);
     uint64_t now = sl_os_nanos();
     look_around(gpu, now);

@@ -118,7 +118,7 @@ static void enter_slowly(sl_gate_pass_t *pass, sl_lane_t *lane, sl_cost_t *cost)
             lane->sampled_at_nanos = sl_os_nanos();
             atomic_fetch_add(&cost->pending, 1);
         }
-        if (sl_meter_open(&lane->meter, &pass->stream, gpu->dry)) {
+        if (sl_meter_open(&lane->meter, &pass->stream, sl_admit_spent(lane), gpu->dry)) {
             *sl_lane_place(lane, pass->stream.key) = sl_lane_member(lane, pass->stream.key);
         } else {
             atomic_fetch_add_explicit(&gpu->share->unmetered_calls, 1, memory_order_relaxed);

@@ -20,6 +20,7 @@
 #define FRESH_NANOS 2100u   /* what two events around a kernel add to it on an idle stream */
 #define QUEUED_NANOS 2000u  /* the same between queued kernels */
 #define ALONE_NANOS 900.0   /* so much more when only one lies between them */
+#define BLOCKING_NANOS 10000u /* what a launch that blocks adds to its kernel */
 #define SKEW_STEP_NANOS 100.0
 #define MOST_SKEW_NANOS 20000.0
 #define GAP_NANOS 3000.0    /* a gap between two kernels that is shorter is of no use to others */
@@ -128,7 +129,7 @@ static sl_meter_event_t *pending_end(sl_meter_t *meter, uint64_t key) {
     return NULL;
 }
 
-bool sl_meter_open(sl_meter_t *meter, const sl_meter_stream_t *stream, bool idle) {
+bool sl_meter_open(sl_meter_t *meter, const sl_meter_stream_t *stream, uint64_t before_nanos, bool idle) {
     sl_meter_batch_t *batch = batch_at(meter, meter->open);
     if (!meter->is_open) {
         if (meter->open - meter->oldest >= SL_METER_BATCHES - 1)
@@ -142,7 +143,7 @@ bool sl_meter_open(sl_meter_t *meter, const sl_meter_stream_t *stream, bool idle
         batch->blurred = true;
         return false;
     }
-    sl_meter_span_t span = {.stream = *stream};
+    sl_meter_span_t span = {.stream = *stream, .before_nanos = before_nanos};
     span.start = idle ? NULL : keep(pending_end(meter, stream->key));
     span.fresh = !span.start;
     span.opened_nanos = sl_os_nanos();
@@ -153,7 +154,7 @@ bool sl_meter_open(sl_meter_t *meter, const sl_meter_stream_t *stream, bool idle
     return span.start != NULL;
 }
 
-/* With CUDA_LAUNCH_BLOCKING=1 a launch returns when the kernel has ended: what it took was no waiting for the host. */
+/* With CUDA_LAUNCH_BLOCKING=1 a launch returns when the kernel has ended. */
 static bool launches_block(void) {
     static int blocks = -1;
     if (blocks < 0) {
@@ -173,7 +174,7 @@ void sl_meter_submitted(sl_meter_t *meter, const sl_meter_stream_t *stream, bool
     if (span->fresh && span->start->recorded_nanos > idle_from)
         idle_from = span->start->recorded_nanos;
     span->idle_nanos = idle_from;
-    span->gap_nanos = now > idle_from && !blocks && !launches_block() ? now - idle_from : 0;
+    span->gap_nanos = now <= idle_from || blocks ? 0 : launches_block() ? BLOCKING_NANOS : now - idle_from;
     span->opened_nanos = 0;
 }
 
@@ -252,6 +253,13 @@ static double later(double one, double other) {
     return one > other ? one : other;
 }
 
+/* When the first kernel of a span began. */
+static double begin_of(const sl_meter_t *meter, const sl_meter_span_t *span) {
+    double length = span->end_at - span->start_at;
+    double lead = span->fresh ? (double)span->gap_nanos + FRESH_NANOS - meter->skew_nanos : QUEUED_NANOS;
+    return span->start_at + (lead < length ? later(lead, 0) : length);
+}
+
 /* The intervals of a batch's spans on the context's time line, in order. */
 static unsigned place(const sl_meter_t *meter, const sl_meter_batch_t *batch, interval_t intervals[]) {
     unsigned count = 0;
@@ -259,9 +267,7 @@ static unsigned place(const sl_meter_t *meter, const sl_meter_batch_t *batch, in
         const sl_meter_span_t *span = &batch->spans[i];
         if (!span->start || !span->end)
             continue;
-        double at = span->start_at, length = span->end_at - at;
-        double lead = span->fresh ? (double)span->gap_nanos + FRESH_NANOS - meter->skew_nanos : QUEUED_NANOS;
-        interval_t interval = {at + (lead < length ? later(lead, 0) : length), at + length};
+        interval_t interval = {begin_of(meter, span), span->end_at};
         unsigned k = count++;
         for (; k > 0 && intervals[k - 1].begin > interval.begin; k--)
             intervals[k] = intervals[k - 1];
@@ -310,6 +316,19 @@ static double tail(const sl_meter_t *meter, const sl_meter_batch_t *batch) {
  * what they were known to take tells nothing. */
 static bool is_longer(const sl_meter_t *meter, const sl_meter_batch_t *batch) {
     return tail(meter, batch) > 2 * (double)batch->predicted_nanos + LATE_NANOS;
+}
+
+/* Before a stream was first used the GPU had no more to do than the batch's calls before that: the rest of that time it waited for the host. */
+static double without_waiting(const sl_meter_t *meter, const sl_meter_batch_t *batch, double covered) {
+    if (batch->blurred || is_longer(meter, batch))
+        return covered;
+    for (unsigned i = 1; i < batch->count; i++) {
+        const sl_meter_span_t *span = &batch->spans[i];
+        double most = (double)span->before_nanos + later(meter->covered_nanos - begin_of(meter, span), 0);
+        if (span->fresh && most < covered)
+            covered = most;
+    }
+    return covered;
 }
 
 /* The queue ran dry for moments only, if at all: the kernels followed each other as queued ones do. */
@@ -459,7 +478,7 @@ bool sl_meter_settle(sl_meter_t *meter, sl_meter_reading_t *reading) {
     bool divided = batch->turn != meter->turn;
     bool certain = alone > 0 && (batch->spans[0].fresh || lies_behind(meter, &batch->spans[0]));
     known = known && !divided && (certain || !batch->only || is_news(batch->only, alone));
-    double covered = cover(meter, batch);
+    double covered = without_waiting(meter, batch, cover(meter, batch));
     move_origin(meter, batch);
     uint64_t likely = batch->charged_nanos;
     if (batch->only) {

@@ -38,6 +38,7 @@ typedef struct {
     uint64_t opened_nanos;         /* when, on the host; 0 = the first submission after it was seen */
     uint64_t gap_nanos;            /* how long the GPU waited for that submission */
     uint64_t idle_nanos;           /* since when, on the host */
+    uint64_t before_nanos;         /* what the batch's calls before it are known to take */
     double start_at, end_at;       /* when the GPU passed them, on the context's time line; only while the batch is settled */
 } sl_meter_span_t;
 
@@ -100,9 +101,9 @@ sl_meter_stream_t sl_meter_stream(CUstream handle, bool per_thread);
 /* Captures that were begun and not ended: while there is none, no stream need be asked. */
 SL_OWN extern _Atomic int sl_meter_open_captures;
 bool sl_meter_captures(const sl_meter_stream_t *stream);
-/* Makes the stream a part of the open batch, which is begun when there is none. Idle: the GPU has likely nothing to do, and
- * an earlier end that it has not passed was recorded just now. False: it cannot be measured. */
-bool sl_meter_open(sl_meter_t *meter, const sl_meter_stream_t *stream, bool idle);
+/* Makes the stream a part of the open batch, whose calls so far are known to take so long and which is begun when there is none. Idle:
+ * the GPU has likely nothing to do, and an earlier end that it has not passed was recorded just now. False: it cannot be measured. */
+bool sl_meter_open(sl_meter_t *meter, const sl_meter_stream_t *stream, uint64_t before_nanos, bool idle);
 /* Right after a submission: notes the host's gap after a fresh start. A call that blocks has done its work: then the time
  * that it took was no gap. */
 void sl_meter_submitted(sl_meter_t *meter, const sl_meter_stream_t *stream, bool blocks, uint64_t now);
