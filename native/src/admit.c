@@ -81,8 +81,8 @@ static uint64_t spent(const sl_lane_t *lane) {
     return (uint64_t)((int64_t)lane->granted_nanos - unspent(lane));
 }
 
-/* Credit changes hands while it is summed up. */
-uint64_t sl_admit_spent(const sl_lane_t *lane) {
+/* By the open batch. Credit changes hands while it is summed up. */
+static uint64_t spent_now(const sl_lane_t *lane) {
     uint64_t all = spent(lane);
     return all > lane->opened_nanos ? all - lane->opened_nanos : 0;
 }
@@ -104,11 +104,17 @@ static void take_back(sl_lane_t *lane) {
 
 static void close_batch(sl_lane_t *lane, sl_cost_t *only, bool prompt, uint64_t submitted_nanos) {
     take_back(lane);
-    uint64_t predicted = sl_admit_spent(lane);
+    uint64_t predicted = spent_now(lane);
     unsigned calls = lane->calls;
+    sl_meter_end_t end = {.predicted_nanos = predicted,
+                          .waited_nanos = sl_pace_end(&lane->pace),
+                          .submitted_nanos = submitted_nanos,
+                          .calls = calls - lane->opened_calls,
+                          .prompt = prompt,
+                          .only = only};
     uint64_t opened = lane->meter.batches[lane->meter.open % SL_METER_BATCHES].opened_nanos;
     uint64_t since = busy_since(lane, opened);
-    uint64_t nanos = sl_meter_close(&lane->meter, predicted, calls - lane->opened_calls, only, prompt, submitted_nanos);
+    uint64_t nanos = sl_meter_close(&lane->meter, &end);
     lane->batch = (unsigned)lane->meter.open;
     charge(lane->gpu, (int64_t)nanos, since);
     lane->busy_nanos = (lane->busy_nanos > opened ? lane->busy_nanos : opened) + nanos;
@@ -125,12 +131,12 @@ bool sl_admit_can_close(const sl_lane_t *lane) {
 }
 
 static bool is_long_enough(const sl_lane_t *lane) {
-    return sl_meter_expect(&lane->meter, sl_admit_spent(lane)) >= BATCH_NANOS;
+    return sl_meter_expect(&lane->meter, spent_now(lane)) >= BATCH_NANOS;
 }
 
 bool sl_admit_is_worth_closing(const sl_lane_t *lane, uint64_t now) {
     uint64_t opened = lane->meter.batches[lane->meter.open % SL_METER_BATCHES].opened_nanos;
-    return lane->meter.is_open && (now - opened > BATCH_NANOS || sl_admit_spent(lane) > BATCH_NANOS / 4);
+    return lane->meter.is_open && (now - opened > BATCH_NANOS || spent_now(lane) > BATCH_NANOS / 4);
 }
 
 void sl_admit_close(sl_lane_t *lane) {
@@ -183,7 +189,7 @@ void sl_admit_settle(sl_lane_t *lane) {
 }
 
 uint64_t sl_admit_in_flight(const sl_lane_t *lane, uint64_t now) {
-    uint64_t open = lane->meter.is_open ? sl_meter_expect(&lane->meter, sl_admit_spent(lane)) : 0;
+    uint64_t open = lane->meter.is_open ? sl_meter_expect(&lane->meter, spent_now(lane)) : 0;
     if (lane->meter.open == lane->meter.oldest)
         return open;
     return open + (lane->busy_nanos > now ? lane->busy_nanos - now : 1);

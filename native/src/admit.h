@@ -12,8 +12,6 @@ bool sl_admit(sl_lane_t *lane, uint64_t nanos);
 void sl_admit_drain(sl_lane_t *lane);
 /* The same, and then gives the turn to the next who wants it. */
 void sl_admit_hand_over(sl_lane_t *lane, bool wants_more);
-/* What the calls of the open batch are known to take. */
-uint64_t sl_admit_spent(const sl_lane_t *lane);
 /* Whether the open batch is old, or has much in it: who waits after every short call need not measure each. */
 bool sl_admit_is_worth_closing(const sl_lane_t *lane, uint64_t now);
 /* Ends the open batch, if there is one. */

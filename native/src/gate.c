@@ -118,8 +118,8 @@ static void enter_slowly(sl_gate_pass_t *pass, sl_lane_t *lane, sl_cost_t *cost)
             lane->sampled_at_nanos = sl_os_nanos();
             atomic_fetch_add(&cost->pending, 1);
         }
-        if (sl_meter_open(&lane->meter, &pass->stream, sl_admit_spent(lane), gpu->dry)) {
-            *sl_lane_place(lane, pass->stream.key) = sl_lane_member(lane, pass->stream.key);
+        if (sl_meter_open(&lane->meter, &pass->stream, gpu->dry)) {
+            sl_pace_note(&lane->pace, sl_lane_add(lane, pass->stream.key), nanos, sl_os_nanos());
         } else {
             atomic_fetch_add_explicit(&gpu->share->unmetered_calls, 1, memory_order_relaxed);
             if (pass->alone)
@@ -197,10 +197,11 @@ static __attribute__((noinline)) void enter_closely(sl_gate_pass_t *pass, CUstre
         return;
     if (SL_UNLIKELY(gpu->has_windows))
         begin_hold(pass, lane);
-    bool member = atomic_load_explicit(sl_lane_place(lane, pass->stream.key), memory_order_relaxed) ==
-                  sl_lane_member(lane, pass->stream.key);
-    if (!known || !member || stale || !has_turn(gpu) || !sl_pocket_take(lane, keeps, known))
+    int place = sl_lane_find(lane, pass->stream.key);
+    if (!known || place < 0 || stale || !has_turn(gpu) || !sl_pocket_take(lane, keeps, known))
         enter_slowly(pass, lane, cost);
+    else if (!sl_pocket.lane)
+        sl_pace_note(&lane->pace, (unsigned)place, (uint64_t)known, sl_os_nanos());
 }
 
 static void enter(sl_gate_pass_t *pass, CUstream handle, int default_stream, uint64_t key) {
@@ -313,7 +314,7 @@ void sl_gate_end_capture(CUresult status) {
 static void leave_stream(sl_lane_t *lane, void *stream) {
     pthread_mutex_lock(&lane->gpu->lock);
     sl_meter_leave_stream(&lane->meter, stream);
-    *sl_lane_place(lane, sl_meter_stream(stream, false).key) = 0;
+    sl_lane_remove(lane, sl_meter_stream(stream, false).key);
     pthread_mutex_unlock(&lane->gpu->lock);
 }
 

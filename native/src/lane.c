@@ -98,6 +98,29 @@ SL_HOT sl_lane_t *sl_lane_current(void) {
     return mine.lane;
 }
 
+/* When all of its places are taken, the first one's stream has to be made a member again. */
+unsigned sl_lane_add(sl_lane_t *lane, uint64_t stream_key) {
+    int found = sl_lane_find(lane, stream_key);
+    if (found >= 0)
+        return (unsigned)found;
+    uint64_t mixed = sl_lane_mix(stream_key);
+    unsigned first = (unsigned)(mixed >> 60), place = first, batch = lane->batch;
+    for (unsigned i = 0; i < SL_LANE_PROBES; i++)
+        if (lane->member_batches[(first + i) % SL_LANE_MEMBERS] != batch + 1) {
+            place = (first + i) % SL_LANE_MEMBERS;
+            break;
+        }
+    lane->member_batches[place] = batch + 1;
+    lane->members[place] = mixed ^ (batch + 1ull);
+    return place;
+}
+
+void sl_lane_remove(sl_lane_t *lane, uint64_t stream_key) {
+    int place = sl_lane_find(lane, stream_key);
+    if (place >= 0)
+        lane->members[place] = 0;
+}
+
 void sl_lane_each(void (*visit)(sl_lane_t *lane, void *argument), void *argument) {
     for (unsigned i = 0; i < CONTEXTS; i++) {
         sl_lane_t *lane = lanes[i];

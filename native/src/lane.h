@@ -7,9 +7,11 @@
 
 #include "board.h"
 #include "meter.h"
+#include "pace.h"
 #include "region_layout.h"
 
 #define SL_LANE_MEMBERS 16u
+#define SL_LANE_PROBES 4u /* a stream is in one of so many places */
 
 /* What the fast path of a launch looks at comes first, here and in a lane. */
 typedef struct {
@@ -44,6 +46,8 @@ typedef struct sl_lane {
     _Atomic int64_t pocket_nanos;              /* what is left of it, no part of credit_nanos; only the holder spends it */
     _Atomic unsigned pocket_calls;             /* the holder's, not yet in calls */
     _Atomic uint64_t members[SL_LANE_MEMBERS]; /* streams of the open batch, mixed with its number */
+    unsigned member_batches[SL_LANE_MEMBERS];  /* in which they became so */
+    sl_pace_t pace;
     uint64_t granted_nanos;                    /* all credit ever given */
     uint64_t opened_nanos;                     /* granted_nanos less credit when the open batch began */
     unsigned opened_calls;
@@ -54,13 +58,27 @@ typedef struct sl_lane {
     sl_meter_t meter;
 } sl_lane_t;
 
-static inline uint64_t sl_lane_member(const sl_lane_t *lane, uint64_t stream_key) {
-    return stream_key * 0x9e3779b97f4a7c15ull ^ (atomic_load_explicit(&lane->batch, memory_order_relaxed) + 1ull);
+_Static_assert(SL_LANE_MEMBERS <= SL_PACE_STREAMS, "a place of each");
+
+/* The highest bits tell the first of a stream's places. */
+static inline uint64_t sl_lane_mix(uint64_t stream_key) {
+    return stream_key * 0x9e3779b97f4a7c15ull;
 }
 
-static inline _Atomic uint64_t *sl_lane_place(sl_lane_t *lane, uint64_t stream_key) {
-    return &lane->members[(stream_key * 0x9e3779b97f4a7c15ull >> 60) % SL_LANE_MEMBERS];
+/* The place of a stream among those of the open batch; -1: it is none of them. */
+static inline int sl_lane_find(const sl_lane_t *lane, uint64_t stream_key) {
+    uint64_t mixed = sl_lane_mix(stream_key), member = mixed ^ (atomic_load_explicit(&lane->batch, memory_order_relaxed) + 1ull);
+    for (unsigned i = 0; i < SL_LANE_PROBES; i++) {
+        unsigned place = (unsigned)((mixed >> 60) + i) % SL_LANE_MEMBERS;
+        if (atomic_load_explicit(&lane->members[place], memory_order_relaxed) == member)
+            return (int)place;
+    }
+    return -1;
 }
+
+/* Makes the stream one of them, if it is not, and gives its place. */
+unsigned sl_lane_add(sl_lane_t *lane, uint64_t stream_key);
+void sl_lane_remove(sl_lane_t *lane, uint64_t stream_key);
 
 /* What was in the pocket is anybody's again. */
 static inline void sl_lane_empty_pocket(sl_lane_t *lane) {

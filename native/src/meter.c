@@ -15,6 +15,7 @@
 
 #include "entry.h"
 #include "os.h"
+#include "pace.h"
 #include "real.h"
 
 #define FRESH_NANOS 2100u   /* what two events around a kernel add to it on an idle stream */
@@ -23,7 +24,6 @@
 #define BLOCKING_NANOS 10000u /* what a launch that blocks adds to its kernel */
 #define SKEW_STEP_NANOS 100.0
 #define MOST_SKEW_NANOS 20000.0
-#define GAP_NANOS 3000.0    /* a gap between two kernels that is shorter is of no use to others */
 #define DRY_NANOS 50000.0   /* a GPU that has no more than this to do will wait for the host */
 #define RECORD_NANOS 2000u  /* to record an event takes the host so long */
 #define DRIFT 50000u        /* one part in so many the clocks of GPU and host run apart, at most */
@@ -129,7 +129,7 @@ static sl_meter_event_t *pending_end(sl_meter_t *meter, uint64_t key) {
     return NULL;
 }
 
-bool sl_meter_open(sl_meter_t *meter, const sl_meter_stream_t *stream, uint64_t before_nanos, bool idle) {
+bool sl_meter_open(sl_meter_t *meter, const sl_meter_stream_t *stream, bool idle) {
     sl_meter_batch_t *batch = batch_at(meter, meter->open);
     if (!meter->is_open) {
         if (meter->open - meter->oldest >= SL_METER_BATCHES - 1)
@@ -143,7 +143,7 @@ bool sl_meter_open(sl_meter_t *meter, const sl_meter_stream_t *stream, uint64_t 
         batch->blurred = true;
         return false;
     }
-    sl_meter_span_t span = {.stream = *stream, .before_nanos = before_nanos};
+    sl_meter_span_t span = {.stream = *stream};
     span.start = idle ? NULL : keep(pending_end(meter, stream->key));
     span.fresh = !span.start;
     span.opened_nanos = sl_os_nanos();
@@ -188,7 +188,7 @@ static bool is_beside(sl_meter_t *meter, sl_meter_batch_t *batch) {
     return before && batch->count == 1 && !span_of(before, batch->spans[0].stream.key);
 }
 
-uint64_t sl_meter_close(sl_meter_t *meter, uint64_t predicted_nanos, unsigned calls, sl_cost_t *only, bool prompt, uint64_t submitted_nanos) {
+uint64_t sl_meter_close(sl_meter_t *meter, const sl_meter_end_t *end) {
     sl_meter_batch_t *batch = batch_at(meter, meter->open);
     batch->full = batch->count != 0;
     for (unsigned i = 0; i < batch->count; i++) {
@@ -198,20 +198,22 @@ uint64_t sl_meter_close(sl_meter_t *meter, uint64_t predicted_nanos, unsigned ca
         batch->blurred |= !span->end;
         batch->full = batch->full && !span->fresh && !is_done(span->start);
     }
-    batch->closed_nanos = submitted_nanos;
-    batch->late_nanos = sl_os_nanos() - submitted_nanos;
-    if (only && (batch->count != 1 || calls != 1 || batch->blurred)) {
-        atomic_fetch_sub(&only->pending, 1);
-        only = NULL;
+    batch->closed_nanos = end->submitted_nanos;
+    batch->late_nanos = sl_os_nanos() - end->submitted_nanos;
+    batch->only = end->only;
+    if (end->only && (batch->count != 1 || end->calls != 1 || batch->blurred)) {
+        atomic_fetch_sub(&end->only->pending, 1);
+        batch->only = NULL;
     }
-    batch->only = only;
-    batch->prompt = prompt;
-    batch->predicted_nanos = predicted_nanos;
+    batch->prompt = end->prompt;
+    batch->calls = end->calls;
+    batch->predicted_nanos = end->predicted_nanos;
+    batch->waited_nanos = end->waited_nanos;
     batch->beside = is_beside(meter, batch);
-    batch->charged_nanos = calls == 1 && !batch->beside ? predicted_nanos : sl_meter_expect(meter, predicted_nanos);
-    batch->calls = calls;
+    bool single = batch->calls == 1 && !batch->beside;
+    batch->charged_nanos = single ? batch->predicted_nanos : sl_meter_expect(meter, batch->predicted_nanos);
     meter->unsettled_nanos += batch->charged_nanos;
-    meter->unsettled_calls += calls;
+    meter->unsettled_calls += batch->calls;
     meter->open++;
     meter->is_open = false;
     return batch->charged_nanos;
@@ -253,13 +255,6 @@ static double later(double one, double other) {
     return one > other ? one : other;
 }
 
-/* When the first kernel of a span began. */
-static double begin_of(const sl_meter_t *meter, const sl_meter_span_t *span) {
-    double length = span->end_at - span->start_at;
-    double lead = span->fresh ? (double)span->gap_nanos + FRESH_NANOS - meter->skew_nanos : QUEUED_NANOS;
-    return span->start_at + (lead < length ? later(lead, 0) : length);
-}
-
 /* The intervals of a batch's spans on the context's time line, in order. */
 static unsigned place(const sl_meter_t *meter, const sl_meter_batch_t *batch, interval_t intervals[]) {
     unsigned count = 0;
@@ -267,7 +262,9 @@ static unsigned place(const sl_meter_t *meter, const sl_meter_batch_t *batch, in
         const sl_meter_span_t *span = &batch->spans[i];
         if (!span->start || !span->end)
             continue;
-        interval_t interval = {begin_of(meter, span), span->end_at};
+        double at = span->start_at, length = span->end_at - at;
+        double lead = span->fresh ? (double)span->gap_nanos + FRESH_NANOS - meter->skew_nanos : QUEUED_NANOS;
+        interval_t interval = {at + (lead < length ? later(lead, 0) : length), at + length};
         unsigned k = count++;
         for (; k > 0 && intervals[k - 1].begin > interval.begin; k--)
             intervals[k] = intervals[k - 1];
@@ -318,22 +315,16 @@ static bool is_longer(const sl_meter_t *meter, const sl_meter_batch_t *batch) {
     return tail(meter, batch) > 2 * (double)batch->predicted_nanos + LATE_NANOS;
 }
 
-/* Before a stream was first used the GPU had no more to do than the batch's calls before that: the rest of that time it waited for the host. */
+/* Without what the GPU waited for the host between calls on several streams. That supposes that it does them side by side, as it did when it
+ * took less time than one after the other. */
 static double without_waiting(const sl_meter_t *meter, const sl_meter_batch_t *batch, double covered) {
-    if (batch->blurred || is_longer(meter, batch))
-        return covered;
-    for (unsigned i = 1; i < batch->count; i++) {
-        const sl_meter_span_t *span = &batch->spans[i];
-        double most = (double)span->before_nanos + later(meter->covered_nanos - begin_of(meter, span), 0);
-        if (span->fresh && most < covered)
-            covered = most;
-    }
-    return covered;
+    bool beside = batch->count > 1 && covered < (double)batch->predicted_nanos;
+    return beside && !batch->blurred && !is_longer(meter, batch) ? later(covered - (double)batch->waited_nanos, 0) : covered;
 }
 
 /* The queue ran dry for moments only, if at all: the kernels followed each other as queued ones do. */
 static bool is_nearly_full(const sl_meter_batch_t *batch, double covered) {
-    return batch->count == 1 && batch->calls > 1 && covered - (double)batch->predicted_nanos <= batch->calls * GAP_NANOS;
+    return batch->count == 1 && batch->calls > 1 && covered - (double)batch->predicted_nanos <= (double)batch->calls * SL_PACE_GAP_NANOS;
 }
 
 /* Known: the host was not interrupted for so long that the events do not tell about a single call. */

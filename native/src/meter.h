@@ -38,7 +38,6 @@ typedef struct {
     uint64_t opened_nanos;         /* when, on the host; 0 = the first submission after it was seen */
     uint64_t gap_nanos;            /* how long the GPU waited for that submission */
     uint64_t idle_nanos;           /* since when, on the host */
-    uint64_t before_nanos;         /* what the batch's calls before it are known to take */
     double start_at, end_at;       /* when the GPU passed them, on the context's time line; only while the batch is settled */
 } sl_meter_span_t;
 
@@ -47,6 +46,7 @@ typedef struct {
     unsigned count;
     unsigned calls;
     uint64_t predicted_nanos; /* sum of what its calls were known to take */
+    uint64_t waited_nanos;    /* so long the GPU likely waited for the host in between */
     uint64_t charged_nanos;   /* what was charged for it when it was closed */
     uint64_t opened_nanos;    /* when, on the host */
     uint64_t closed_nanos;    /* when all of it was submitted, on the host */
@@ -95,21 +95,30 @@ typedef struct {
     bool divided;           /* another process had the GPU meanwhile: nanos is what its calls are known to take, dry means nothing */
 } sl_meter_reading_t;
 
+/* What is known about a batch when it ends. */
+typedef struct {
+    uint64_t predicted_nanos; /* what its calls are known to take together */
+    uint64_t waited_nanos;    /* as the pace tells */
+    uint64_t submitted_nanos; /* when all of them were, on the host */
+    unsigned calls;
+    bool prompt;              /* just now */
+    sl_cost_t *only;          /* of its one call, which is to be learnt; or NULL */
+} sl_meter_end_t;
+
 /* All with the gate's lock held and the context current. */
 
 sl_meter_stream_t sl_meter_stream(CUstream handle, bool per_thread);
 /* Captures that were begun and not ended: while there is none, no stream need be asked. */
 SL_OWN extern _Atomic int sl_meter_open_captures;
 bool sl_meter_captures(const sl_meter_stream_t *stream);
-/* Makes the stream a part of the open batch, whose calls so far are known to take so long and which is begun when there is none. Idle:
- * the GPU has likely nothing to do, and an earlier end that it has not passed was recorded just now. False: it cannot be measured. */
-bool sl_meter_open(sl_meter_t *meter, const sl_meter_stream_t *stream, uint64_t before_nanos, bool idle);
+/* Makes the stream a part of the open batch, which is begun when there is none. Idle: the GPU has likely nothing to do, and
+ * an earlier end that it has not passed was recorded just now. False: it cannot be measured. */
+bool sl_meter_open(sl_meter_t *meter, const sl_meter_stream_t *stream, bool idle);
 /* Right after a submission: notes the host's gap after a fresh start. A call that blocks has done its work: then the time
  * that it took was no gap. */
 void sl_meter_submitted(sl_meter_t *meter, const sl_meter_stream_t *stream, bool blocks, uint64_t now);
-/* Ends the open batch, whose calls are known to take so long and were all submitted by then. Gives the GPU time to charge
- * for it now. */
-uint64_t sl_meter_close(sl_meter_t *meter, uint64_t predicted_nanos, unsigned calls, sl_cost_t *only, bool prompt, uint64_t submitted_nanos);
+/* Ends the open batch. Gives the GPU time to charge for it now. */
+uint64_t sl_meter_close(sl_meter_t *meter, const sl_meter_end_t *end);
 /* GPU time that calls of this sum are likely to take. */
 uint64_t sl_meter_expect(const sl_meter_t *meter, uint64_t predicted_nanos);
 /* The oldest batch's reading, when the GPU is done with it. */

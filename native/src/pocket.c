@@ -36,6 +36,7 @@ void sl_pocket_note(const sl_lane_gpu_t *gpu) {
 
 static void fill(sl_lane_t *lane, int64_t nanos) {
     const void *self = &sl_pocket;
+    sl_pace_lose(&lane->pace);
     lane->pocket_calls = 0;
     lane->pocket_nanos = nanos;
     if (sl_pocket_version != sl_pocket.version) {
