@@ -56,6 +56,7 @@ typedef struct {
     bool prompt;     /* it was closed right after its last call, not some time later */
     bool full;       /* the GPU had work from before it until its end */
     bool beside;     /* it is on another stream than the one before it, which the GPU has not done */
+    bool amid;       /* the one before it, which the GPU has not done, is on several */
     bool blurred;    /* not all of its work lies between events */
 } sl_meter_batch_t;
 

@@ -344,6 +344,23 @@ static void shouldLearnHowLateALaunchComesBack(void) {
     CHECK(right > 10, "%u of 20", right);
 }
 
+/* While the GPU works on several streams its events take longer. */
+static void shouldNotLearnFromACallBehindThoseOfSeveralStreams(void) {
+    enum { KERNEL = 300000 };
+    sl_cost_t cost = {.key = 1, .nanos = KERNEL, .samples = SL_COST_SAMPLES};
+    sl_meter_stream_t other = sl_meter_stream((CUstream)(uintptr_t)0x2000, false);
+    begin();
+    for (int i = 0; i < 20; i++) {
+        launch(KERNEL);
+        CHECK(sl_meter_open(&meter, &other, false));
+        sl_meter_submitted(&meter, &other, false, sl_os_nanos());
+        close_batch(KERNEL, 2, NULL, true, sl_os_nanos());
+        free_nanos += 4000;
+        read_late(&cost, KERNEL, 0);
+    }
+    CHECK(cost.queued_nanos == 0, "known for %llu", (unsigned long long)cost.queued_nanos);
+}
+
 /* As in a loop that waits for each kernel: the host has launched before it sees that the GPU has passed the start, but the
  * GPU had nothing to do meanwhile. */
 static void shouldNotTakeTheHostsTimeForTheKernels(void) {
@@ -407,6 +424,7 @@ int main(void) {
     RUN(shouldNotTrustAnEventWhoseRecordingWasInterrupted);
     RUN(shouldNotMakeUpTwiceForACallThatBecameLonger);
     RUN(shouldLearnHowLateALaunchComesBack);
+    RUN(shouldNotLearnFromACallBehindThoseOfSeveralStreams);
     RUN(shouldNotTakeTheHostsTimeForTheKernels);
     RUN(shouldMeasureASteadyCallLessOften);
     return 0;
