@@ -316,11 +316,13 @@ static bool is_longer(const sl_meter_t *meter, const sl_meter_batch_t *batch) {
     return tail(meter, batch) > 2 * (double)batch->predicted_nanos + LATE_NANOS;
 }
 
-/* Without what the GPU waited for the host between calls on several streams. That supposes that it does them side by side, as it did when it
- * took less time than one after the other. */
+/* Without what the GPU waited for the host between calls on several streams. That supposes that it does them side by side: so far as it took
+ * less time than one after the other, and wholly if it did two at a time. */
 static double without_waiting(const sl_meter_t *meter, const sl_meter_batch_t *batch, double covered) {
-    bool beside = batch->count > 1 && covered < (double)batch->predicted_nanos;
-    return beside && !batch->blurred && !is_longer(meter, batch) ? later(covered - (double)batch->waited_nanos, 0) : covered;
+    if (batch->count < 2 || batch->blurred || covered <= 0 || is_longer(meter, batch))
+        return covered;
+    double beside = (double)batch->predicted_nanos / covered - 1;
+    return later(covered - later(beside < 1 ? beside : 1, 0) * (double)batch->waited_nanos, 0);
 }
 
 /* The queue ran dry for moments only, if at all: the kernels followed each other as queued ones do. */

@@ -131,7 +131,7 @@ static double read_streams(uint64_t predicted_nanos) {
 
 /* With several streams what calls take together tells nothing if they were done side by side; but the pace does. */
 static void shouldNotChargeForWaitingBetweenCallsOnSeveralStreams(void) {
-    double read = read_streams(80 * MILLI);
+    double read = read_streams(160 * MILLI);
     CHECK(about(10, read), "read %.2f ms", read);
 }
 
