@@ -200,7 +200,7 @@ static __attribute__((noinline)) void enter_closely(sl_gate_pass_t *pass, CUstre
     int place = sl_lane_find(lane, pass->stream.key);
     if (!known || place < 0 || stale || !has_turn(gpu) || !sl_pocket_take(lane, keeps, known))
         enter_slowly(pass, lane, cost);
-    else if (!sl_pocket.lane)
+    else if (!sl_mine.pocket.lane)
         sl_pace_note(&lane->pace, (unsigned)place, (uint64_t)known, sl_os_nanos());
 }
 

@@ -48,7 +48,7 @@ static inline uint64_t sl_gate_kernel(CUfunction function, unsigned grid_x, unsi
 
 /* True: the thread has credit for it, and nothing else is to be done before the launch or after it. */
 SL_INLINE bool sl_gate_spend(CUstream stream, int default_stream, uint64_t key) {
-    sl_pocket.key = key;
+    sl_mine.pocket.key = key;
     int64_t known = sl_cost_known(sl_cost_find(key));
     return !SL_UNLIKELY(!known) && sl_pocket_spend(stream, default_stream, known);
 }

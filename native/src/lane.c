@@ -6,6 +6,7 @@
 
 #include "gate.h"
 #include "gpu.h"
+#include "mine.h"
 #include "real.h"
 #include "tenant.h"
 #include "trace.h"
@@ -21,7 +22,6 @@ static __thread __attribute__((tls_model("initial-exec"))) struct {
     sl_lane_t *lane;
     uint32_t generation;
 } mine;
-__thread int sl_lane_last_gpu = -1;
 
 static void join_board(sl_lane_gpu_t *gpu) {
     sl_reason_t reason;
@@ -94,7 +94,7 @@ SL_HOT sl_lane_t *sl_lane_current(void) {
     pthread_mutex_unlock(&lock);
     mine.context = context;
     mine.generation = now;
-    sl_lane_last_gpu = mine.lane ? (int)mine.lane->gpu->gpu : -1;
+    sl_mine.gpu = mine.lane ? (int)mine.lane->gpu->gpu : -1;
     return mine.lane;
 }
 

@@ -88,8 +88,6 @@ static inline void sl_lane_empty_pocket(sl_lane_t *lane) {
 
 /* The lane of the current context; NULL when its GPU cannot be accounted. */
 sl_lane_t *sl_lane_current(void);
-/* The entry of the GPU for which this thread last asked for its lane; -1: it never did. */
-extern __thread int sl_lane_last_gpu __attribute__((tls_model("initial-exec")));
 void sl_lane_each(void (*visit)(sl_lane_t *lane, void *argument), void *argument);
 /* The context is gone, and its events with it. */
 void sl_lane_end(CUcontext context);

@@ -4,7 +4,6 @@
  * hold from then on. */
 #include "pocket.h"
 
-__thread sl_pocket_t sl_pocket;
 SL_HOT_DATA _Atomic unsigned sl_pocket_version;
 static const _Atomic uint64_t no_turn;
 
@@ -13,45 +12,45 @@ void sl_pocket_empty_all(void) {
 }
 
 static void empty(void) {
-    sl_lane_t *lane = sl_pocket.lane;
-    const void *self = &sl_pocket;
-    sl_pocket.lane = NULL;
+    sl_lane_t *lane = sl_mine.pocket.lane;
+    const void *self = &sl_mine.pocket;
+    sl_mine.pocket.lane = NULL;
     if (lane && atomic_compare_exchange_strong(&lane->holder, &self, NULL))
         sl_lane_empty_pocket(lane);
 }
 
 bool sl_pocket_begin(CUstream stream, int default_stream) {
-    bool keeps = stream == sl_pocket.stream && default_stream == sl_pocket.default_stream;
+    bool keeps = stream == sl_mine.pocket.stream && default_stream == sl_mine.pocket.default_stream;
     empty();
-    sl_pocket.stream = stream;
-    sl_pocket.default_stream = default_stream;
+    sl_mine.pocket.stream = stream;
+    sl_mine.pocket.default_stream = default_stream;
     return keeps;
 }
 
 void sl_pocket_note(const sl_lane_gpu_t *gpu) {
-    sl_pocket.version = atomic_load(&sl_pocket_version);
-    sl_pocket.turn = gpu->takes_turns ? &gpu->board.turn->word : &no_turn;
-    sl_pocket.turn_seen = atomic_load(sl_pocket.turn);
+    sl_mine.pocket.version = atomic_load(&sl_pocket_version);
+    sl_mine.pocket.turn = gpu->takes_turns ? &gpu->board.turn->word : &no_turn;
+    sl_mine.pocket.turn_seen = atomic_load(sl_mine.pocket.turn);
 }
 
 static void fill(sl_lane_t *lane, int64_t nanos) {
-    const void *self = &sl_pocket;
+    const void *self = &sl_mine.pocket;
     sl_pace_lose(&lane->pace);
     lane->pocket_calls = 0;
     lane->pocket_nanos = nanos;
-    if (sl_pocket_version != sl_pocket.version) {
+    if (sl_pocket_version != sl_mine.pocket.version) {
         atomic_compare_exchange_strong(&lane->holder, &self, NULL);
         sl_lane_empty_pocket(lane);
         return;
     }
-    sl_pocket.lane = lane;
+    sl_mine.pocket.lane = lane;
 }
 
 /* While a stream captures others may join it at any time, and under culocker's windows every call is looked at. */
 static bool may_fill(sl_lane_t *lane) {
     const void *nobody = NULL;
     return !lane->gpu->has_windows && atomic_load(&sl_meter_open_captures) <= 0 &&
-           atomic_compare_exchange_strong(&lane->holder, &nobody, &sl_pocket);
+           atomic_compare_exchange_strong(&lane->holder, &nobody, &sl_mine.pocket);
 }
 
 bool sl_pocket_take(sl_lane_t *lane, bool keeps, int64_t nanos) {
@@ -69,5 +68,5 @@ bool sl_pocket_take(sl_lane_t *lane, bool keeps, int64_t nanos) {
 }
 
 void sl_pocket_forget(void) {
-    sl_pocket.lane = NULL;
+    sl_mine.pocket.lane = NULL;
 }

@@ -5,18 +5,8 @@
 
 #include "entry.h"
 #include "lane.h"
+#include "mine.h"
 
-typedef struct {
-    sl_lane_t *lane; /* NULL: there is nothing in it */
-    CUstream stream; /* of the last call that was looked at closely */
-    const _Atomic uint64_t *turn; /* the board's word, or one that never changes */
-    uint64_t turn_seen;
-    unsigned version;
-    int default_stream;
-    uint64_t key;    /* of the last launch that asked for credit */
-} sl_pocket_t;
-
-extern __thread sl_pocket_t sl_pocket __attribute__((tls_model("initial-exec")));
 SL_OWN extern _Atomic unsigned sl_pocket_version; /* of all that a pocket depends on */
 
 /* A batch has ended, a stream or a context is gone, or a capture begins: what threads have taken in advance holds no more. */
@@ -33,17 +23,17 @@ void sl_pocket_forget(void);
 
 /* The default streams are others in each context. */
 SL_INLINE bool sl_pocket_is_for(CUstream stream, int default_stream) {
-    return !SL_UNLIKELY(!sl_pocket.lane) && !SL_UNLIKELY(stream != sl_pocket.stream) && !SL_UNLIKELY(default_stream != sl_pocket.default_stream) &&
-           !SL_UNLIKELY(SL_LOAD(sl_pocket_version) != sl_pocket.version) &&
-           !SL_UNLIKELY(SL_LOAD(*sl_pocket.turn) != sl_pocket.turn_seen) &&
-           (!SL_UNLIKELY((uintptr_t)stream <= 2) || sl_lane_current() == sl_pocket.lane);
+    return !SL_UNLIKELY(!sl_mine.pocket.lane) && !SL_UNLIKELY(stream != sl_mine.pocket.stream) && !SL_UNLIKELY(default_stream != sl_mine.pocket.default_stream) &&
+           !SL_UNLIKELY(SL_LOAD(sl_pocket_version) != sl_mine.pocket.version) &&
+           !SL_UNLIKELY(SL_LOAD(*sl_mine.pocket.turn) != sl_mine.pocket.turn_seen) &&
+           (!SL_UNLIKELY((uintptr_t)stream <= 2) || sl_lane_current() == sl_mine.pocket.lane);
 }
 
 /* Only the holder changes these, so they need no atomic subtraction; a batch that ends in between is wrong by one call. */
 SL_INLINE bool sl_pocket_spend(CUstream stream, int default_stream, int64_t nanos) {
     if (SL_UNLIKELY(!sl_pocket_is_for(stream, default_stream)))
         return false;
-    sl_lane_t *lane = sl_pocket.lane;
+    sl_lane_t *lane = sl_mine.pocket.lane;
     int64_t left = SL_LOAD(lane->pocket_nanos);
     unsigned calls = SL_LOAD(lane->pocket_calls);
     if (SL_UNLIKELY(nanos > left))

@@ -19,7 +19,7 @@ typedef struct {
     char directory[SL_RECORDED_DIRECTORY_BYTES];
 } sl_recorded_settings_t;
 
-typedef struct {
+typedef struct sl_recorded {
     sl_recorded_settings_t settings;
     char process[32];
     char path[512]; /* of the file about the process */

@@ -53,7 +53,6 @@ static _Atomic bool undecided; /* after a fork */
 static pthread_key_t key;
 static bool has_key;
 
-__thread sl_trace_mine_t sl_trace_mine;
 
 void sl_trace_want(const char *directory) {
     char here[SL_RECORDED_DIRECTORY_BYTES] = "";
@@ -190,8 +189,8 @@ static void end_thread(sl_trace_thread_t *thread, uint32_t why) {
 
 static void on_exit_of_thread(void *thread) {
     int saved = errno;
-    if (sl_trace_mine.thread == thread)
-        sl_trace_mine.thread = NULL;
+    if (sl_mine.trace.thread == thread)
+        sl_mine.trace.thread = NULL;
     tell_costs(thread);
     tell_time(thread);
     end_thread(thread, SL_TRACE_CLOSED_THREAD);
@@ -226,15 +225,15 @@ static __attribute__((noinline, cold)) sl_trace_thread_t *begin_thread(void) {
     int saved = errno;
     if (atomic_load(&undecided))
         sl_trace_decide();
-    sl_trace_thread_t *old = sl_trace_mine.thread, *thread = NULL;
-    sl_trace_mine.thread = NULL;
+    sl_trace_thread_t *old = sl_mine.trace.thread, *thread = NULL;
+    sl_mine.trace.thread = NULL;
     if (old)
         end_thread(old, SL_TRACE_CLOSED_TRACE);
     pthread_mutex_lock(&lock);
-    sl_recorded_t *trace = sl_trace_mine.trace = atomic_load(&sl_trace_recorded);
+    sl_recorded_t *trace = sl_mine.trace.trace = atomic_load(&sl_trace_recorded);
     has_key = has_key || (pthread_key_create && pthread_setspecific && pthread_key_create(&key, on_exit_of_thread) == 0);
     if (trace)
-        thread = sl_trace_mine.thread = make_thread(trace);
+        thread = sl_mine.trace.thread = make_thread(trace);
     pthread_mutex_unlock(&lock);
     if (has_key)
         pthread_setspecific(key, thread);
@@ -246,10 +245,10 @@ static __attribute__((noinline, cold)) sl_trace_thread_t *begin_thread(void) {
 
 static inline sl_trace_thread_t *current(void) {
     sl_recorded_t *trace = atomic_load_explicit(&sl_trace_recorded, memory_order_acquire);
-    sl_trace_thread_t *thread = SL_UNLIKELY(sl_trace_mine.trace != trace || !trace) ? begin_thread() : sl_trace_mine.thread;
+    sl_trace_thread_t *thread = SL_UNLIKELY(sl_mine.trace.trace != trace || !trace) ? begin_thread() : sl_mine.trace.thread;
     if (SL_UNLIKELY(!thread)) {
-        if (sl_trace_mine.trace)
-            atomic_fetch_add_explicit(atomic_load(&sl_trace_mine.trace->strays), 1, memory_order_relaxed);
+        if (sl_mine.trace.trace)
+            atomic_fetch_add_explicit(atomic_load(&sl_mine.trace.trace->strays), 1, memory_order_relaxed);
         return NULL;
     }
     return thread;
@@ -275,7 +274,7 @@ static inline void keep_time(sl_trace_thread_t *thread, uint64_t ticks) {
     if (SL_UNLIKELY(ticks > thread->clock_ticks || thread->ring.head >= thread->clock_head)) {
         if (thread->owes_costs)
             tell_costs(thread);
-        see_gpu(thread, sl_lane_last_gpu);
+        see_gpu(thread, sl_mine.gpu);
         tell_time(thread);
     }
 }
@@ -324,7 +323,7 @@ static void count_launch(sl_trace_thread_t *thread, sl_trace_cost_t *cost) {
 /* Until when kernels may take the short way; never where more than a trace is told of them, or others count where this thread does. */
 static void expect_more(sl_trace_thread_t *thread) {
     uint64_t look = atomic_load_explicit(&sl_clock_next_look, memory_order_relaxed), head = thread->clock_head, limit = thread->ring.limit;
-    bool usual = sl_watch_place.calls && !sl_watch_place.shared && atomic_load_explicit(&sl_watch_sinks, memory_order_relaxed) == SL_SINK_TRACE;
+    bool usual = sl_mine.watch.calls && !sl_mine.watch.shared && atomic_load_explicit(&sl_watch_sinks, memory_order_relaxed) == SL_SINK_TRACE;
     thread->next_ticks = thread->clock_ticks < look ? thread->clock_ticks : look;
     thread->next_head = !usual ? 0 : head < limit ? head : limit;
 }
@@ -368,7 +367,7 @@ SL_HOT void sl_trace_call(unsigned entry, uint64_t begin_ticks, uint64_t end_tic
     if (!thread)
         return;
     keep_time(thread, end_ticks);
-    int gpu = detail->kind == SL_DETAIL_MEMORY ? sl_gpu_current() : detail->kind != SL_DETAIL_NONE ? sl_lane_last_gpu : -1;
+    int gpu = detail->kind == SL_DETAIL_MEMORY ? sl_gpu_current() : detail->kind != SL_DETAIL_NONE ? sl_mine.gpu : -1;
     see_gpu(thread, gpu);
     if (detail->kind == SL_DETAIL_KERNEL)
         write_kernel(thread, entry, begin_ticks, end_ticks, status, detail);
@@ -459,15 +458,15 @@ void sl_trace_forget(void) {
     }
     if (has_key)
         pthread_setspecific(key, NULL);
-    sl_trace_mine.thread = NULL;
-    sl_trace_mine.trace = NULL;
+    sl_mine.trace.thread = NULL;
+    sl_mine.trace.trace = NULL;
     atomic_store(&undecided, atomic_exchange(&sl_trace_recorded, NULL) != NULL);
 }
 
 /* What the thread that ends the process has not told yet. */
 static __attribute__((destructor)) void end_process(void) {
-    if (sl_trace_mine.thread && sl_trace_is_on()) {
-        tell_costs(sl_trace_mine.thread);
-        tell_time(sl_trace_mine.thread);
+    if (sl_mine.trace.thread && sl_trace_is_on()) {
+        tell_costs(sl_mine.trace.thread);
+        tell_time(sl_mine.trace.thread);
     }
 }

@@ -8,6 +8,7 @@
 #include "cost.h"
 #include "gate.h"
 #include "lane.h"
+#include "mine.h"
 #include "recorded.h"
 #include "ring.h"
 #include "watch.h"
@@ -26,7 +27,7 @@ typedef struct {
 } sl_trace_cost_t;
 
 /* A launch needs the first line, that of its cost, and the ring's. */
-typedef struct {
+typedef struct sl_trace_thread {
     _Alignas(SL_TRACE_LINE_BYTES) uint64_t next_ticks; /* from then on, */
     uint64_t next_head; /* or for this event, nothing is as usual, and a kernel is looked at closely */
     uint64_t unloads;  /* before which the names of costs were found out */
@@ -40,12 +41,6 @@ typedef struct {
 } sl_trace_thread_t;
 _Static_assert(offsetof(sl_trace_thread_t, ring.limit) < SL_TRACE_LINE_BYTES, "with what an event needs of the ring");
 
-typedef struct {
-    sl_trace_thread_t *thread;
-    sl_recorded_t *trace; /* for which thread was made, or could not be */
-} sl_trace_mine_t;
-
-extern __thread sl_trace_mine_t sl_trace_mine __attribute__((tls_model("initial-exec")));
 SL_OWN extern sl_recorded_t *_Atomic sl_trace_recorded; /* NULL: nothing is recorded */
 
 /* The place of what is launched, where something else may be. */
@@ -92,15 +87,15 @@ static inline void sl_trace_fill_kernel(sl_trace_event_t *event, const sl_trace_
 
 /* Of what has just passed the gate. False: nothing was recorded, and somebody has to look closely. */
 SL_INLINE bool sl_trace_kernel(unsigned entry, uint64_t begin_ticks, uint64_t end_ticks, uint64_t stream, SL_TRACE_SHAPE) {
-    sl_trace_thread_t *thread = sl_trace_mine.thread;
-    if (SL_UNLIKELY(!thread) || SL_UNLIKELY(sl_trace_mine.trace != SL_LOAD(sl_trace_recorded)))
+    sl_trace_thread_t *thread = sl_mine.trace.thread;
+    if (SL_UNLIKELY(!thread) || SL_UNLIKELY(sl_mine.trace.trace != SL_LOAD(sl_trace_recorded)))
         return false;
     uint64_t head = thread->ring.head;
     if (SL_UNLIKELY(end_ticks >= thread->next_ticks) || SL_UNLIKELY(head >= thread->next_head))
         return false;
-    if (SL_UNLIKELY(thread->unloads != sl_names_unloads()) || SL_UNLIKELY(thread->entry != sl_lane_last_gpu))
+    if (SL_UNLIKELY(thread->unloads != sl_names_unloads()) || SL_UNLIKELY(thread->entry != sl_mine.gpu))
         return false;
-    uint64_t key = sl_pocket.key;
+    uint64_t key = sl_mine.pocket.key;
     sl_trace_cost_t *cost = sl_trace_place(thread, key);
     if (SL_UNLIKELY(!key) || SL_UNLIKELY(cost->key != key) || SL_UNLIKELY(SL_LOAD(cost->cost->nanos) != cost->seen_nanos))
         return false;
@@ -118,21 +113,21 @@ void sl_trace_kernel_slowly(unsigned entry, uint64_t begin_ticks, int status, ui
 
 /* Before a launch of which a trace may be told: when it begins. Whether it passes the gate is not known yet. */
 SL_INLINE uint64_t sl_watch_begin_kernel(void) {
-    sl_pocket.key = 0;
+    sl_mine.pocket.key = 0;
     return sl_clock_ticks();
 }
 
 /* Right after it. */
 SL_INLINE void sl_watch_tell_kernel(uint64_t begin, unsigned entry, int status, uint64_t stream, uint64_t function, SL_TRACE_SHAPE) {
     uint64_t end = sl_clock_counter();
-    if (SL_UNLIKELY(status != CUDA_SUCCESS) || SL_UNLIKELY(sl_watch_place.held_ticks) || SL_UNLIKELY(sl_watch_limits_changed()) ||
+    if (SL_UNLIKELY(status != CUDA_SUCCESS) || SL_UNLIKELY(sl_mine.watch.held_ticks) ||
         SL_UNLIKELY(!sl_trace_kernel(entry, begin, end, stream, SL_TRACE_SHAPE_NAMES)))
         return sl_trace_kernel_slowly(entry, begin, status, stream, function, SL_TRACE_SHAPE_NAMES);
-    sl_region_call_t *call = &sl_watch_place.calls[entry];
+    sl_region_call_t *call = &sl_mine.watch.calls[entry];
     sl_watch_add_alone(&call->calls, 1);
-    if (SL_UNLIKELY(sl_watch_place.untimed == 0))
+    if (SL_UNLIKELY(sl_mine.watch.untimed == 0))
         sl_watch_sample(call, end - begin);
-    sl_watch_place.untimed--;
+    sl_mine.watch.untimed--;
 }
 
 #endif

@@ -12,6 +12,7 @@
 
 #include "clock.h"
 #include "entry.h"
+#include "mine.h"
 #include "region_layout.h"
 
 /* What a call does. */
@@ -77,24 +78,13 @@ static inline bool sl_watch_limits_changed(void) {
     return SL_LOAD(*now) != SL_LOAD(sl_watch_epoch.seen);
 }
 
-/* Where the calling thread counts. */
-typedef struct {
-    sl_region_call_t *calls; /* NULL: not a part of a tenant, as far as this thread has seen */
-    sl_region_traffic_t *traffic;
-    uint64_t held_ticks;     /* since when the call under way was looked at closely by the gate; 0 = it was not */
-    uint32_t untimed;        /* so many quick calls come before one is timed */
-    uint32_t random;
-    bool shared;             /* other threads count there too */
-} sl_watch_place_t;
-extern __thread sl_watch_place_t sl_watch_place __attribute__((tls_model("initial-exec")));
-
 /* Where nobody else counts. */
 static inline void sl_watch_add_alone(_Atomic uint64_t *sum, uint64_t value) {
     atomic_store_explicit(sum, SL_LOAD(*sum) + value, memory_order_relaxed);
 }
 
 static inline void sl_watch_add(_Atomic uint64_t *sum, uint64_t value) {
-    if (SL_UNLIKELY(sl_watch_place.shared))
+    if (SL_UNLIKELY(sl_mine.watch.shared))
         atomic_fetch_add_explicit(sum, value, memory_order_relaxed);
     else
         sl_watch_add_alone(sum, value);
@@ -106,26 +96,26 @@ void sl_watch_sample(sl_region_call_t *call, uint64_t ticks);
 /* For a call that is quick but for what the gate holds it: to read the clock twice would cost more than all else, so only now
  * and then one is timed. Gives where to count the call; NULL: it is the first, or one to be timed or told of. */
 static inline sl_region_call_t *sl_watch_untimed(unsigned entry) {
-    if (SL_UNLIKELY(sl_watch_place.untimed == 0) || sl_watch_is_told() || SL_UNLIKELY(sl_watch_limits_changed()))
+    if (SL_UNLIKELY(sl_mine.watch.untimed == 0) || sl_watch_is_told() || SL_UNLIKELY(sl_watch_limits_changed()))
         return NULL;
-    sl_region_call_t *call = &sl_watch_place.calls[entry];
+    sl_region_call_t *call = &sl_mine.watch.calls[entry];
     if (SL_UNLIKELY(SL_LOAD(call->sampled_calls) == 0))
         return NULL;
-    sl_watch_place.untimed--;
+    sl_mine.watch.untimed--;
     return call;
 }
 
 void sl_watch_count_rare(sl_region_call_t *call, int status);
 static inline void sl_watch_count(sl_region_call_t *call, int status) {
     sl_watch_add(&call->calls, 1);
-    if (SL_UNLIKELY(status != CUDA_SUCCESS || sl_watch_place.held_ticks))
+    if (SL_UNLIKELY(status != CUDA_SUCCESS || sl_mine.watch.held_ticks))
         sl_watch_count_rare(call, status);
 }
 
 /* The gate looks closely at the call under way, so it may take any time. */
 static inline void sl_watch_held(void) {
-    if (!sl_watch_place.held_ticks)
-        sl_watch_place.held_ticks = sl_clock_ticks() | 1;
+    if (!sl_mine.watch.held_ticks)
+        sl_mine.watch.held_ticks = sl_clock_ticks() | 1;
 }
 
 /* For the generated details. */
