@@ -107,7 +107,7 @@ static void close_batch(sl_lane_t *lane, sl_cost_t *only, bool prompt, uint64_t 
     uint64_t predicted = spent_now(lane);
     unsigned calls = lane->calls;
     sl_meter_end_t end = {.predicted_nanos = predicted,
-                          .waited_nanos = sl_pace_end(&lane->pace),
+                          .waited_nanos = sl_pace_waited(&lane->pace),
                           .submitted_nanos = submitted_nanos,
                           .calls = calls - lane->opened_calls,
                           .prompt = prompt,

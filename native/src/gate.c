@@ -118,6 +118,8 @@ static void enter_slowly(sl_gate_pass_t *pass, sl_lane_t *lane, sl_cost_t *cost)
             lane->sampled_at_nanos = sl_os_nanos();
             atomic_fetch_add(&cost->pending, 1);
         }
+        if (!lane->meter.is_open)
+            sl_pace_begin(&lane->pace);
         if (sl_meter_open(&lane->meter, &pass->stream, gpu->dry)) {
             sl_pace_note(&lane->pace, sl_lane_add(lane, pass->stream.key), nanos, sl_os_nanos());
         } else {

@@ -21,6 +21,13 @@ typedef struct {
     _Atomic bool lost;                      /* something was not */
 } sl_pace_t;
 
+/* A batch begins. */
+static inline void sl_pace_begin(sl_pace_t *pace) {
+    atomic_store_explicit(&pace->waited_nanos, 0, memory_order_relaxed);
+    atomic_store_explicit(&pace->begun, false, memory_order_relaxed);
+    atomic_store_explicit(&pace->lost, false, memory_order_relaxed);
+}
+
 /* A call that is known to take so long is about to be submitted to the stream of this place. */
 static inline void sl_pace_note(sl_pace_t *pace, unsigned place, uint64_t nanos, uint64_t now) {
     _Atomic uint64_t *own = &pace->ends[place];
@@ -39,11 +46,9 @@ static inline void sl_pace_lose(sl_pace_t *pace) {
     atomic_store_explicit(&pace->lost, true, memory_order_relaxed);
 }
 
-/* The batch ends. Gives how long the GPU waited in it, 0 when that is not known. */
-static inline uint64_t sl_pace_end(sl_pace_t *pace) {
-    uint64_t waited = atomic_exchange(&pace->waited_nanos, 0);
-    atomic_store(&pace->begun, false);
-    return atomic_exchange(&pace->lost, false) ? 0 : waited;
+/* How long the GPU waited in the batch; 0 when that is not known. */
+static inline uint64_t sl_pace_waited(const sl_pace_t *pace) {
+    return atomic_load(&pace->lost) ? 0 : atomic_load(&pace->waited_nanos);
 }
 
 #endif

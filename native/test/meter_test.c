@@ -168,14 +168,18 @@ static void shouldTellHowLongTheGpuWaited(void) {
     sl_pace_note(&pace, ONE, COST, 1016000);   /* a gap that is of no use */
     sl_pace_note(&pace, ONE, COST, 1018000);   /* behind the last one: until 1036000 */
     sl_pace_note(&pace, OTHER, COST, 1050000);
-    CHECK(sl_pace_end(&pace) == 14000);
+    CHECK(sl_pace_waited(&pace) == 14000);
+    sl_pace_begin(&pace);
     sl_pace_note(&pace, ONE, COST, 2000000);   /* between two batches nobody asks */
     sl_pace_note(&pace, OTHER, COST, 2030000);
-    CHECK(sl_pace_end(&pace) == 20000);
-    sl_pace_note(&pace, ONE, COST, 3000000);
+    CHECK(sl_pace_waited(&pace) == 20000);
     sl_pace_lose(&pace);
-    sl_pace_note(&pace, OTHER, COST, 3030000);
-    CHECK(sl_pace_end(&pace) == 0, "somebody may have submitted more");
+    CHECK(sl_pace_waited(&pace) == 0, "somebody may have submitted more");
+    sl_pace_begin(&pace);
+    CHECK(sl_pace_waited(&pace) == 0);
+    sl_pace_note(&pace, ONE, COST, 3000000);
+    sl_pace_note(&pace, ONE, COST, 3020000);
+    CHECK(sl_pace_waited(&pace) == 10000);
 }
 
 /* The host paces itself and the batch is not full; but what is known of its calls is no longer true. */
