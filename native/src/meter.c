@@ -334,7 +334,7 @@ static bool is_nearly_full(const sl_meter_batch_t *batch, double covered) {
 static double judge(const sl_meter_t *meter, const sl_meter_batch_t *batch, double covered, bool known) {
     double least = (double)batch->predicted_nanos, rest = tail(meter, batch);
     if (batch->blurred)
-        return covered > least ? covered : least;
+        return later(batch->full || is_longer(meter, batch) ? covered : rest, (double)batch->charged_nanos);
     if (batch->full || (batch->calls == 1 && batch->prompt && known) || is_nearly_full(batch, covered) || is_longer(meter, batch))
         return covered;
     least = rest > least ? rest : least;
