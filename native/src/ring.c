@@ -7,12 +7,15 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
+#include <sys/uio.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include "clock.h"
@@ -21,6 +24,7 @@
 #define LEAST_GROWTH_BYTES (256u << 10)
 #define MOST_GROWTH_BYTES (4u << 20)
 #define WARM_EVENTS 4096u
+#define PAGE_BYTES 4096u
 #define ATTEMPTS 1000
 #ifndef MADV_POPULATE_WRITE
 #define MADV_POPULATE_WRITE 23 /* since Linux 5.14 */
@@ -130,10 +134,29 @@ static bool grow(sl_ring_t *ring) {
     return ok;
 }
 
+/* Pages that a write has made take less to map than those that the mapping has to make: on ext4 an event costs 13 ns then, instead of 50
+ * to 65. In memory it is the other way round. Whether it succeeds does not matter: there is space for them. */
+static void write_zeros(const sl_ring_t *ring, uint64_t from, uint64_t to) {
+    static const char zeros[PAGE_BYTES];
+    struct iovec pages[WARM_EVENTS * sizeof(sl_trace_event_t) / PAGE_BYTES];
+    struct rlimit files;
+    struct statfs system;
+    unsigned count = 0;
+    for (uint64_t at = from; at + PAGE_BYTES <= to && count < sizeof pages / sizeof *pages; at += PAGE_BYTES)
+        pages[count++] = (struct iovec){(void *)(uintptr_t)zeros, PAGE_BYTES};
+    int fd = open(ring->path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+    bool slow = fd >= 0 && fstatfs(fd, &system) == 0 && system.f_type != TMPFS_MAGIC;
+    if (slow && getrlimit(RLIMIT_FSIZE, &files) == 0 && files.rlim_cur >= to && pwritev(fd, pages, (int)count, (off_t)from) < 0)
+        SL_TELL(SL_DEBUG, "cannot write to %s: %s", ring->path, strerror(errno));
+    if (fd >= 0)
+        close(fd);
+}
+
 /* False: the file system has promised space and has none; to touch the page would kill the host. */
 static bool warm_up(sl_ring_t *ring) {
     uint64_t next = ring->warm + WARM_EVENTS < ring->room ? ring->warm + WARM_EVENTS : ring->room;
-    uint64_t from = bytes_of(ring->warm) & ~4095ull;
+    uint64_t from = bytes_of(ring->warm) & ~(PAGE_BYTES - 1ull);
+    write_zeros(ring, (bytes_of(ring->warm) + PAGE_BYTES - 1) & ~(PAGE_BYTES - 1ull), bytes_of(next));
     bool failed = madvise(ring->base + from, bytes_of(next) - from, MADV_POPULATE_WRITE) != 0;
     ring->warm = failed && errno == EINVAL ? ring->room : next;
     return !failed || errno != EFAULT;

@@ -297,6 +297,25 @@ static void shouldLoseNothingWhileSomebodyReads(void) {
     CHECK(reader.seen == CALLS && reader.file.writer->dropped == 0 && reader.file.writer->closed == SL_TRACE_CLOSED_TRACE);
 }
 
+/* The file grows, and its pages are asked for, many times meanwhile. */
+static void shouldKeepEveryEventOfALongSpool(void) {
+    static const sl_watch_detail_t nothing;
+    enum { CALLS = 100000 };
+    switch_on(SL_TRACE_MODE_SPOOL, 0);
+    for (uint64_t i = 1; i <= CALLS; i++)
+        sl_trace_call(0, i, i, 0, &nothing);
+    file_t file = own_ring();
+    uint64_t last = 0;
+    for (uint64_t i = 0; i < file.writer->head; i++)
+        if (event(&file, i)->kind == SL_TRACE_KIND_CALL) {
+            CHECK(event(&file, i)->begin_ticks == last + 1, "event %lu tells of call %lu after %lu", (unsigned long)i,
+                  (unsigned long)event(&file, i)->begin_ticks, (unsigned long)last);
+            last = event(&file, i)->begin_ticks;
+        }
+    CHECK(last == CALLS && file.writer->dropped == 0);
+    switch_off();
+}
+
 static void fill_disk(void) {
     enum { CALLS = 30000 };
     struct rlimit most = {1 << 20, 1 << 20}; /* what posix_fallocate says of a full disk, it says of this too */
@@ -516,6 +535,7 @@ int main(void) {
     RUN(shouldTellWhatKernelsAreKnownToTake);
     RUN(shouldDropAndCountWhenNobodyReads);
     RUN(shouldLoseNothingWhileSomebodyReads);
+    RUN(shouldKeepEveryEventOfALongSpool);
     RUN(shouldDropAndCountWhenTheDiskIsFull);
     RUN(shouldSurviveAFullFileSystem);
     RUN(shouldBeginAnewInAForkedChild);
