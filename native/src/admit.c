@@ -467,7 +467,7 @@ static bool wait_for_room(sl_lane_t *lane, uint64_t nanos, uint64_t now) {
 
 bool sl_admit(sl_lane_t *lane, uint64_t nanos) {
     sl_lane_gpu_t *gpu = lane->gpu;
-    bool idled = false, mine = !gpu->takes_turns || sl_turn_is_mine(&gpu->board);
+    bool idled = false, mine = sl_admit_has_turn(gpu);
     sl_admit_settle(lane);
     if (mine && lane->meter.is_open && is_long_enough(lane) && sl_admit_can_close(lane))
         sl_admit_close(lane);

@@ -3,6 +3,12 @@
 #define SL_ADMIT_H
 
 #include "lane.h"
+#include "turn.h"
+
+/* Nobody else has the GPU. */
+static inline bool sl_admit_has_turn(const sl_lane_gpu_t *gpu) {
+    return !gpu->takes_turns || sl_turn_is_mine(&gpu->board);
+}
 
 /* All with the lane's lock held; waiting lets it go. */
 

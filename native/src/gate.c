@@ -165,10 +165,6 @@ void sl_gate_settle_slowly(sl_gate_pass_t *pass) {
     errno = saved;
 }
 
-static bool has_turn(const sl_lane_gpu_t *gpu) {
-    return !gpu->takes_turns || sl_turn_is_mine(&gpu->board);
-}
-
 static void begin_hold(sl_gate_pass_t *pass, sl_lane_t *lane) {
     int saved = errno;
     CUstreamCaptureMode mode = relax();
@@ -200,7 +196,7 @@ static __attribute__((noinline)) void enter_closely(sl_gate_pass_t *pass, CUstre
     if (SL_UNLIKELY(gpu->has_windows))
         begin_hold(pass, lane);
     int place = sl_lane_find(lane, pass->stream.key);
-    if (!known || place < 0 || stale || !has_turn(gpu) || !sl_pocket_take(lane, keeps, known))
+    if (!known || place < 0 || stale || !sl_admit_has_turn(gpu) || !sl_pocket_take(lane, keeps, known))
         enter_slowly(pass, lane, cost);
     else if (!sl_mine.pocket.lane)
         sl_pace_note(&lane->pace, (unsigned)place, (uint64_t)known, sl_os_nanos());
@@ -259,7 +255,7 @@ static bool is_contended(sl_lane_t *lane) {
  * else. */
 bool sl_gate_before_wait(void) {
     sl_lane_t *lane = sl_gate_is_on() ? sl_lane_current() : NULL;
-    bool contended = is_contended(lane), told = is_to_be_told(lane) && has_turn(lane->gpu);
+    bool contended = is_contended(lane), told = is_to_be_told(lane) && sl_admit_has_turn(lane->gpu);
     if (!contended && !told)
         return false;
     CUstreamCaptureMode mode = relax();

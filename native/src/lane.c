@@ -17,11 +17,6 @@ static sl_lane_gpu_t gpus[SL_REGION_GPU_COUNT];
 static sl_lane_t *_Atomic lanes[CONTEXTS];
 static _Atomic uint32_t generation = 1; /* changes when a context ends: its address may come back */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static __thread __attribute__((tls_model("initial-exec"))) struct {
-    CUcontext context;
-    sl_lane_t *lane;
-    uint32_t generation;
-} mine;
 
 static void join_board(sl_lane_gpu_t *gpu) {
     sl_reason_t reason;
@@ -87,15 +82,14 @@ SL_HOT sl_lane_t *sl_lane_current(void) {
     if (!real.cuCtxGetCurrent || real.cuCtxGetCurrent(&context) != CUDA_SUCCESS || !context)
         return NULL;
     uint32_t now = atomic_load_explicit(&generation, memory_order_acquire);
-    if (mine.context == context && mine.generation == now)
-        return mine.lane;
+    sl_lane_mine_t *mine = &sl_mine.lane;
+    if (mine->context == context && mine->generation == now)
+        return mine->lane;
     pthread_mutex_lock(&lock);
-    mine.lane = find(context);
+    *mine = (sl_lane_mine_t){context, find(context), now};
     pthread_mutex_unlock(&lock);
-    mine.context = context;
-    mine.generation = now;
-    sl_mine.gpu = mine.lane ? (int)mine.lane->gpu->gpu : -1;
-    return mine.lane;
+    sl_mine.gpu = mine->lane ? (int)mine->lane->gpu->gpu : -1;
+    return mine->lane;
 }
 
 /* When all of its places are taken, the first one's stream has to be made a member again. */

@@ -14,6 +14,7 @@
 #include <stdlib.h>
 
 #include "entry.h"
+#include "mine.h"
 #include "os.h"
 #include "pace.h"
 #include "real.h"
@@ -21,7 +22,7 @@
 #define FRESH_NANOS 2100u   /* what two events around a kernel add to it on an idle stream */
 #define QUEUED_NANOS 2000u  /* the same between queued kernels */
 #define ALONE_NANOS 900.0   /* so much more when only one lies between them */
-#define BLOCKING_NANOS 10000u /* what a launch that blocks adds to its kernel */
+#define BLOCKING_NANOS 10000u /* what a launch that blocks adds to its kernel, as seen on one kind of host; of a short one not more than half */
 #define SKEW_STEP_NANOS 100.0
 #define MOST_SKEW_NANOS 20000.0
 #define DRY_NANOS 50000.0   /* a GPU that has no more than this to do will wait for the host */
@@ -34,10 +35,9 @@
 enum { NOT_CAPTURING = 0 };
 
 sl_meter_stream_t sl_meter_stream(CUstream handle, bool per_thread) {
-    static __thread uint64_t thread __attribute__((tls_model("initial-exec"))); /* its address stands for the thread */
     uintptr_t number = (uintptr_t)handle;
     bool own = number == 2 || (number == 0 && per_thread);
-    uint64_t key = own ? (uintptr_t)&thread | 1 : number == 0 ? 1 : number;
+    uint64_t key = own ? (uintptr_t)&sl_mine | 1 /* stands for the thread */ : number == 0 ? 1 : number;
     return (sl_meter_stream_t){handle, per_thread, own, key};
 }
 
@@ -174,7 +174,9 @@ void sl_meter_submitted(sl_meter_t *meter, const sl_meter_stream_t *stream, bool
     if (span->fresh && span->start->recorded_nanos > idle_from)
         idle_from = span->start->recorded_nanos;
     span->idle_nanos = idle_from;
-    span->gap_nanos = now <= idle_from || blocks ? 0 : launches_block() ? BLOCKING_NANOS : now - idle_from;
+    span->gap_nanos = now > idle_from && !blocks ? now - idle_from : 0;
+    if (launches_block())
+        span->gap_nanos = span->gap_nanos / 2 < BLOCKING_NANOS ? span->gap_nanos / 2 : BLOCKING_NANOS;
     span->opened_nanos = 0;
 }
 
@@ -334,7 +336,7 @@ static bool is_nearly_full(const sl_meter_batch_t *batch, double covered) {
 static double judge(const sl_meter_t *meter, const sl_meter_batch_t *batch, double covered, bool known) {
     double least = (double)batch->predicted_nanos, rest = tail(meter, batch);
     if (batch->blurred)
-        return later(batch->full || is_longer(meter, batch) ? covered : rest, (double)batch->charged_nanos);
+        return later(covered, least);
     if (batch->full || (batch->calls == 1 && batch->prompt && known) || is_nearly_full(batch, covered) || is_longer(meter, batch))
         return covered;
     least = rest > least ? rest : least;

@@ -40,11 +40,19 @@ typedef struct {
     bool shared;             /* other threads count there too */
 } sl_watch_place_t;
 
+/* The lane that the thread last asked for; see lane.h. */
+typedef struct {
+    CUcontext context;
+    struct sl_lane *lane;
+    uint32_t generation; /* of contexts */
+} sl_lane_mine_t;
+
 typedef struct {
     _Alignas(64) sl_pocket_t pocket;
     sl_trace_mine_t trace;
     sl_watch_place_t watch;
-    int gpu; /* the entry of that for which the thread last asked for its lane; -1: it never did */
+    int gpu; /* the entry of that of the lane; -1: there is none */
+    sl_lane_mine_t lane;
 } sl_mine_t;
 
 extern __thread sl_mine_t sl_mine __attribute__((tls_model("initial-exec")));

@@ -24,7 +24,6 @@
 #define LEAST_GROWTH_BYTES (256u << 10)
 #define MOST_GROWTH_BYTES (4u << 20)
 #define WARM_EVENTS 4096u
-#define PAGE_BYTES 4096u
 #define ATTEMPTS 1000
 #ifndef MADV_POPULATE_WRITE
 #define MADV_POPULATE_WRITE 23 /* since Linux 5.14 */
@@ -39,10 +38,14 @@ static uint64_t bytes_of(uint64_t events) {
 }
 
 /* To pass the limit on the size of files would be a signal for the host. */
-static bool allocate(int fd, uint64_t from, uint64_t to) {
+static bool may_be_as_long(uint64_t bytes) {
     struct rlimit files;
+    return getrlimit(RLIMIT_FSIZE, &files) != 0 || files.rlim_cur >= bytes;
+}
+
+static bool allocate(int fd, uint64_t from, uint64_t to) {
     int error = EFBIG;
-    if (getrlimit(RLIMIT_FSIZE, &files) != 0 || files.rlim_cur >= to)
+    if (may_be_as_long(to))
         do
             error = posix_fallocate(fd, (off_t)from, (off_t)(to - from));
         while (error == EINTR);
@@ -119,11 +122,15 @@ bool sl_ring_make(sl_ring_t *ring, const sl_ring_draft_t *draft, sl_reason_t *re
     return ok;
 }
 
+static int reopen(const sl_ring_t *ring) {
+    return open(ring->path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+}
+
 static bool grow(sl_ring_t *ring) {
     uint64_t have = bytes_of(ring->room), step = have < LEAST_GROWTH_BYTES ? LEAST_GROWTH_BYTES : have;
     uint64_t want = have + (step < MOST_GROWTH_BYTES ? step : MOST_GROWTH_BYTES), all = bytes_of(ring->capacity);
     want = want < all ? want : all;
-    int fd = open(ring->path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+    int fd = reopen(ring);
     bool ok = fd >= 0 && allocate(fd, have, want);
     if (fd >= 0)
         close(fd);
@@ -137,26 +144,24 @@ static bool grow(sl_ring_t *ring) {
 /* Pages that a write has made take less to map than those that the mapping has to make: on ext4 an event costs 13 ns then, instead of 50
  * to 65. In memory it is the other way round. Whether it succeeds does not matter: there is space for them. */
 static void write_zeros(const sl_ring_t *ring, uint64_t from, uint64_t to) {
-    static const char zeros[PAGE_BYTES];
-    struct iovec pages[WARM_EVENTS * sizeof(sl_trace_event_t) / PAGE_BYTES];
-    struct rlimit files;
+    static const char zeros[SL_TRACE_PAGE_BYTES];
+    struct iovec pages[WARM_EVENTS * sizeof(sl_trace_event_t) / SL_TRACE_PAGE_BYTES];
+    int count = (int)((to - from) / SL_TRACE_PAGE_BYTES), fd = reopen(ring);
     struct statfs system;
-    unsigned count = 0;
-    for (uint64_t at = from; at + PAGE_BYTES <= to && count < sizeof pages / sizeof *pages; at += PAGE_BYTES)
-        pages[count++] = (struct iovec){(void *)(uintptr_t)zeros, PAGE_BYTES};
-    int fd = open(ring->path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
-    bool slow = fd >= 0 && fstatfs(fd, &system) == 0 && system.f_type != TMPFS_MAGIC;
-    if (slow && getrlimit(RLIMIT_FSIZE, &files) == 0 && files.rlim_cur >= to && pwritev(fd, pages, (int)count, (off_t)from) < 0)
+    for (int i = 0; i < count; i++)
+        pages[i] = (struct iovec){(void *)(uintptr_t)zeros, SL_TRACE_PAGE_BYTES};
+    bool in_memory = fd < 0 || fstatfs(fd, &system) != 0 || system.f_type == TMPFS_MAGIC;
+    if (!in_memory && may_be_as_long(to) && pwritev(fd, pages, count, (off_t)from) < 0)
         SL_TELL(SL_DEBUG, "cannot write to %s: %s", ring->path, strerror(errno));
     if (fd >= 0)
         close(fd);
 }
 
-/* False: the file system has promised space and has none; to touch the page would kill the host. */
+/* False: the file system has promised space and has none; to touch the page would kill the host. Only the last end is within a page. */
 static bool warm_up(sl_ring_t *ring) {
     uint64_t next = ring->warm + WARM_EVENTS < ring->room ? ring->warm + WARM_EVENTS : ring->room;
-    uint64_t from = bytes_of(ring->warm) & ~(PAGE_BYTES - 1ull);
-    write_zeros(ring, (bytes_of(ring->warm) + PAGE_BYTES - 1) & ~(PAGE_BYTES - 1ull), bytes_of(next));
+    uint64_t from = bytes_of(ring->warm);
+    write_zeros(ring, from, bytes_of(next));
     bool failed = madvise(ring->base + from, bytes_of(next) - from, MADV_POPULATE_WRITE) != 0;
     ring->warm = failed && errno == EINVAL ? ring->room : next;
     return !failed || errno != EFAULT;

@@ -53,7 +53,6 @@ static _Atomic bool undecided; /* after a fork */
 static pthread_key_t key;
 static bool has_key;
 
-
 void sl_trace_want(const char *directory) {
     char here[SL_RECORDED_DIRECTORY_BYTES] = "";
     bool relative = directory[0] != '/';

@@ -114,19 +114,22 @@ final class CapBench implements TableMaker {
         Spread share = Spread.of(shares);
         Spread second = seconds.isEmpty() ? share : Spread.of(seconds);
         Bounds bounds = run.bounds();
-        boolean reached = alone < one.cap() // else nothing but the program's own pace tells how near it comes
-                || share.minimum() >= one.cap() - bounds.runPoints() / 100
-                && second.minimum() >= one.cap() - bounds.windowPoints() / 100;
-        boolean met = reached && share.minimum() >= allowed * bounds.leastPart()
-                && share.maximum() <= one.cap() + bounds.runPoints() / 100
-                && second.maximum() <= one.cap() + bounds.windowPoints() / 100;
         return new Row(one.name(), List.of(
                 Percent.spread(run.alone().get(one.load())),
                 Percent.spread(shares),
                 Percent.points(share.minimum() - allowed) + " … " + Percent.points(share.maximum() - allowed),
                 Percent.points(second.minimum() - allowed) + " … " + Percent.points(second.maximum() - allowed),
                 Percent.format(share.minimum() / allowed)),
-                String.format(Locale.ROOT, "±%.0f, ±%.0f, ≥ %.0f %%", bounds.runPoints(), bounds.windowPoints(), bounds.leastPart() * 100), met);
+                String.format(Locale.ROOT, "±%.0f, ±%.0f, ≥ %.0f %%", bounds.runPoints(), bounds.windowPoints(), bounds.leastPart() * 100),
+                holds(one.cap(), alone, share, second, bounds));
+    }
+
+    /// Where the load alone does not reach the cap, only its own pace tells how near it comes.
+    static boolean holds(double cap, double alone, Spread share, Spread second, Bounds bounds) {
+        boolean near = share.minimum() >= cap - bounds.runPoints() / 100 && second.minimum() >= cap - bounds.windowPoints() / 100;
+        return (near || alone < cap) && share.minimum() >= Math.min(cap, alone) * bounds.leastPart()
+                && share.maximum() <= cap + bounds.runPoints() / 100
+                && second.maximum() <= cap + bounds.windowPoints() / 100;
     }
 
     /// Got less cap against the length of kernels, a line for each cap and kind.
