@@ -6,9 +6,11 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.function.Predicate;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.parallel.Isolated;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import sluice.region.GpuTime;
@@ -16,6 +18,7 @@ import sluice.region.Tenant;
 
 /// Ways to put work on the GPU that are hard for a gate, each held to its cap: 120 ms of work under a quarter of the GPU. A busy
 /// machine may make a program slower, but nothing makes it too fast.
+@Isolated
 class GateTest {
     private static final String CAP = "25%";
     private static final int PART = 4;
@@ -43,6 +46,15 @@ class GateTest {
         return outcome;
     }
 
+    /// Runs a program again that the machine made slow: what it was then tells nothing.
+    private Machine.Outcome gatedUnless(Predicate<Machine.Outcome> slow, String way, Map<String, String> settings) throws Exception {
+        Machine.Outcome outcome = gated(way, settings);
+        for (int attempt = 1; attempt < ATTEMPTS && slow.test(outcome); attempt++) {
+            outcome = gated(way, settings);
+        }
+        return outcome;
+    }
+
     private static double number(Machine.Outcome outcome, String word) {
         return outcome.lines().stream()
                 .filter(line -> line.startsWith(word + " "))
@@ -59,7 +71,7 @@ class GateTest {
         assertThat(number(outcome, "took")).isBetween(expected(outcome) * LEAST, expected(outcome) * MOST + 500);
     }
 
-    /// Thousands of calls that are looked at closely take long while dozens of other processes start, as another test has them do.
+    /// Thousands of calls that are looked at closely take long while others use the processors.
     private static boolean isSlow(Machine.Outcome outcome) {
         return number(outcome, "took") > expected(outcome) * MOST + 500;
     }
@@ -79,12 +91,7 @@ class GateTest {
     @ParameterizedTest
     @ValueSource(strings = {"ended-streams", "ended-contexts"})
     void shouldHoldWhatEndsWithABatchThatIsOpen(String way) throws Exception {
-        var outcome = gated(way, Map.of());
-        for (int attempt = 1; attempt < ATTEMPTS && isSlow(outcome); attempt++) {
-            assertThat(number(outcome, "took")).isGreaterThan(expected(outcome) * LEAST);
-            outcome = gated(way, Map.of());
-        }
-        assertHeld(outcome);
+        assertHeld(gatedUnless(GateTest::isSlow, way, Map.of()));
     }
 
     /// Of 2400 calls those may be missing that the process ended with.
@@ -119,9 +126,10 @@ class GateTest {
     @Test
     void shouldHoldEachGpuToACapOfItsOwn() throws Exception {
         machine.with("SLUICE_SIM_GPUS", "2");
-        Machine.Outcome outcome = gated("gpus", Map.of("SLUICE_COMPUTE", "0=25%,1=50%"));
+        Machine.Outcome outcome = gatedUnless(it -> number(it, "first") < 150 || number(it, "second") < 600,
+                "gpus", Map.of("SLUICE_COMPUTE", "0=25%,1=50%"));
         assertThat(number(outcome, "first")).isBetween(150.0, 430.0);
-        assertThat(number(outcome, "second")).isBetween(Math.max(300, 1.4 * number(outcome, "first")), 820.0);
+        assertThat(number(outcome, "second")).isBetween(600.0, 820.0);
     }
 
     @Test
