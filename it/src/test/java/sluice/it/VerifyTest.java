@@ -10,9 +10,9 @@ import java.util.concurrent.Future;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.DynamicTest;
-import org.junit.jupiter.api.Order;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestFactory;
+import org.junit.jupiter.api.parallel.Isolated;
 import sluice.proof.Check;
 import sluice.proof.Environment;
 import sluice.proof.Group;
@@ -21,7 +21,7 @@ import sluice.proof.Verify;
 import sluice.region.Installation;
 
 /// The checks of `sluice verify`, each as a test, on the simulated driver. On a real one `sluice verify` runs them.
-@Order(1)
+@Isolated
 class VerifyTest {
     private static final int AT_ONCE = 4;
     private static final int ATTEMPTS = 3;
