@@ -102,6 +102,7 @@ static void enter_slowly(sl_gate_pass_t *pass, sl_lane_t *lane, sl_cost_t *cost)
     if (gpu->epoch != sl_tenant.region.limits->epoch)
         sl_lane_refresh(gpu);
     if (gpu->active) {
+        sl_meter_end_owed(&lane->meter);
         if (!cost->nanos)
             wait_until_known(lane, cost);
         uint64_t nanos = cost->nanos ? cost->nanos : UNKNOWN_NANOS;
@@ -251,17 +252,28 @@ static bool is_contended(sl_lane_t *lane) {
            (lane->gpu->has_inferior || sl_turn_is_wanted(&lane->gpu->board, sl_os_coarse_nanos()));
 }
 
+static void end_own(sl_lane_t *lane) {
+    sl_meter_end_owed(&lane->meter);
+    if (!sl_meter_end_early(&lane->meter))
+        return;
+    sl_pocket_empty();
+    sl_lane_remove(lane, sl_meter_own_key());
+}
+
 /* While a thread waits for the GPU its work is not done, however long it was known to take; but a wait may also be for something
  * else. */
 bool sl_gate_before_wait(void) {
     sl_lane_t *lane = sl_gate_is_on() ? sl_lane_current() : NULL;
     bool contended = is_contended(lane), told = is_to_be_told(lane) && sl_admit_has_turn(lane->gpu);
-    if (!contended && !told)
+    bool crossed = lane && lane->meter.crossed;
+    if (!contended && !told && !crossed)
         return false;
     CUstreamCaptureMode mode = relax();
     pthread_mutex_lock(&lane->gpu->lock);
     uint64_t now = sl_os_nanos();
-    if (told || sl_admit_is_worth_closing(lane, now))
+    if (crossed)
+        end_own(lane);
+    if (told || (contended && sl_admit_is_worth_closing(lane, now)))
         sl_admit_close(lane);
     if (contended) {
         sl_turn_say_busy(&lane->gpu->board, now + sl_admit_in_flight(lane, now));

@@ -3,7 +3,8 @@
  * A batch has one span for each stream that it uses: from the end event of the stream's earlier batch while that is still to
  * come (then there is no gap), or from an event of its own when the stream is idle, to an end event. What the spans cover
  * together is the GPU time, unless the queue ran dry in between: then the span also holds waiting for the host, and the
- * sum of what the calls are known to take is nearer to the truth. Nothing is recorded on a stream that captures.
+ * sum of what the calls are known to take is nearer to the truth. Nothing is recorded on a stream that captures. The end of a span on the
+ * default stream of another thread is owed until that thread comes by.
  *
  * Seen on an H200 (driver 580): an event takes 1.3 us on the GPU. Of a single kernel between two events the span is 2.0 us
  * longer than the kernel, 2.9 us of a queued one; on an idle stream also longer by the time the host took to launch it, less
@@ -30,14 +31,19 @@
 #define DRIFT 50000u        /* one part in so many the clocks of GPU and host run apart, at most */
 #define TAIL_DRIFT 1000u    /* as DRIFT, with a wide margin: what is taken for work has to be paid */
 #define BEHIND_NANOS 10000.0 /* an event that the GPU passes so long after it was recorded lay behind other work */
+#define OWED_NANOS 2000000u /* a thread that has not come back by then is not waited for */
 #define LATE_NANOS 40000u   /* a host that took this long around a call spoils its measurement */
 
 enum { NOT_CAPTURING = 0 };
 
+uint64_t sl_meter_own_key(void) {
+    return (uintptr_t)&sl_mine | 1;
+}
+
 sl_meter_stream_t sl_meter_stream(CUstream handle, bool per_thread) {
     uintptr_t number = (uintptr_t)handle;
     bool own = number == 2 || (number == 0 && per_thread);
-    uint64_t key = own ? (uintptr_t)&sl_mine | 1 /* stands for the thread */ : number == 0 ? 1 : number;
+    uint64_t key = own ? sl_meter_own_key() : number == 0 ? 1 : number;
     return (sl_meter_stream_t){handle, per_thread, own, key};
 }
 
@@ -83,11 +89,14 @@ static void give_back(sl_meter_t *meter, sl_meter_event_t *event) {
     meter->unused = event;
 }
 
+static bool is_foreign(const sl_meter_stream_t *stream) {
+    return stream->own && stream->key != sl_meter_own_key();
+}
+
 /* NULL when it cannot be recorded: the stream captures, or belongs to another thread. */
 static sl_meter_event_t *record(sl_meter_t *meter, const sl_meter_stream_t *stream) {
     CUresult (*write)(CUevent, CUstream) = stream->per_thread ? real.cuEventRecord_ptsz : real.cuEventRecord;
-    bool foreign = stream->own && stream->key != sl_meter_stream(stream->handle, stream->per_thread).key;
-    if (!write || foreign || sl_meter_captures(stream))
+    if (!write || is_foreign(stream) || sl_meter_captures(stream))
         return NULL;
     sl_meter_event_t *event = take_event(meter);
     uint64_t before = sl_os_nanos();
@@ -137,8 +146,12 @@ bool sl_meter_open(sl_meter_t *meter, const sl_meter_stream_t *stream, bool idle
         *batch = (sl_meter_batch_t){.opened_nanos = sl_os_nanos(), .turn = meter->turn};
         meter->is_open = true;
     }
-    if (span_of(batch, stream->key))
+    sl_meter_span_t *old = span_of(batch, stream->key);
+    if (old) {
+        give_back(meter, old->end);
+        old->end = NULL;
         return true;
+    }
     if (batch->count == SL_METER_STREAMS) {
         batch->blurred = true;
         return false;
@@ -198,9 +211,13 @@ uint64_t sl_meter_close(sl_meter_t *meter, const sl_meter_end_t *end) {
         sl_meter_span_t *span = &batch->spans[i];
         if (!span->end && span->start)
             span->end = record(meter, &span->stream);
-        batch->blurred |= !span->end;
+        span->owed = span->start && !span->end && is_foreign(&span->stream);
+        meter->owed += span->owed;
+        batch->crossed |= span->owed;
+        batch->blurred |= !span->end && !span->owed;
         batch->full = batch->full && !span->fresh && !is_done(span->start);
     }
+    meter->crossed |= batch->crossed;
     batch->closed_nanos = end->submitted_nanos;
     batch->late_nanos = sl_os_nanos() - end->submitted_nanos;
     batch->only = end->only;
@@ -222,6 +239,41 @@ uint64_t sl_meter_close(sl_meter_t *meter, const sl_meter_end_t *end) {
     return batch->charged_nanos;
 }
 
+static bool is_idle(const sl_meter_stream_t *stream) {
+    CUresult (*ask)(CUstream) = stream->per_thread ? real.cuStreamQuery_ptsz : real.cuStreamQuery;
+    return !ask || sl_meter_captures(stream) || ask(stream->handle) != CUDA_ERROR_NOT_READY;
+}
+
+/* An event on a stream that is idle by now would not tell when its work ended. */
+static void end_owed(sl_meter_t *meter, sl_meter_batch_t *batch, sl_meter_span_t *span) {
+    span->owed = false;
+    meter->owed--;
+    if (is_idle(&span->stream)) {
+        batch->vague = true;
+        return;
+    }
+    span->end = record(meter, &span->stream);
+    batch->blurred |= !span->end;
+    uint64_t late = sl_os_nanos() - batch->closed_nanos;
+    batch->late_nanos = late > batch->late_nanos ? late : batch->late_nanos;
+}
+
+void sl_meter_end_owed(sl_meter_t *meter) {
+    for (uint64_t number = meter->oldest; number < meter->open && meter->owed; number++) {
+        sl_meter_span_t *span = span_of(batch_at(meter, number), sl_meter_own_key());
+        if (span && span->owed)
+            end_owed(meter, batch_at(meter, number), span);
+    }
+}
+
+bool sl_meter_end_early(sl_meter_t *meter) {
+    sl_meter_span_t *span = meter->is_open ? span_of(batch_at(meter, meter->open), sl_meter_own_key()) : NULL;
+    if (!span || span->end || !span->start)
+        return false;
+    span->end = record(meter, &span->stream);
+    return span->end != NULL;
+}
+
 void sl_meter_leave_stream(sl_meter_t *meter, CUstream handle) {
     sl_meter_stream_t stream = sl_meter_stream(handle, false);
     sl_meter_span_t *span = meter->is_open ? span_of(batch_at(meter, meter->open), stream.key) : NULL;
@@ -232,10 +284,21 @@ void sl_meter_leave_stream(sl_meter_t *meter, CUstream handle) {
     span->stream.key = 0; /* another stream may get the same handle */
 }
 
-static bool batch_is_done(const sl_meter_batch_t *batch) {
-    for (unsigned i = 0; i < batch->count; i++)
-        if (batch->spans[i].end && !is_done(batch->spans[i].end))
+/* A thread that does not come back does not keep others from going on. */
+static bool is_still_owed(sl_meter_t *meter, sl_meter_batch_t *batch, sl_meter_span_t *span) {
+    if (!span->owed || sl_os_nanos() < batch->closed_nanos + batch->charged_nanos + OWED_NANOS)
+        return span->owed;
+    meter->owed--;
+    batch->vague = true;
+    return span->owed = false;
+}
+
+static bool batch_is_done(sl_meter_t *meter, sl_meter_batch_t *batch) {
+    for (unsigned i = 0; i < batch->count; i++) {
+        sl_meter_span_t *span = &batch->spans[i];
+        if (is_still_owed(meter, batch, span) || (span->end && !is_done(span->end)))
             return false;
+    }
     return true;
 }
 
@@ -321,7 +384,7 @@ static bool is_longer(const sl_meter_t *meter, const sl_meter_batch_t *batch) {
 /* Without what the GPU waited for the host between calls on several streams. That supposes that it does them side by side: so far as it took
  * less time than one after the other, and wholly if it did two at a time. */
 static double without_waiting(const sl_meter_t *meter, const sl_meter_batch_t *batch, double covered) {
-    if (batch->count < 2 || batch->blurred || covered <= 0 || is_longer(meter, batch))
+    if (batch->count < 2 || batch->blurred || batch->vague || covered <= 0 || is_longer(meter, batch))
         return covered;
     double beside = (double)batch->predicted_nanos / covered - 1;
     return later(covered - later(beside < 1 ? beside : 1, 0) * (double)batch->waited_nanos, 0);
@@ -337,6 +400,8 @@ static double judge(const sl_meter_t *meter, const sl_meter_batch_t *batch, doub
     double least = (double)batch->predicted_nanos, rest = tail(meter, batch);
     if (batch->blurred)
         return later(covered, least);
+    if (batch->vague)
+        return later(covered, is_longer(meter, batch) ? least : (double)batch->charged_nanos);
     if (batch->full || (batch->calls == 1 && batch->prompt && known) || is_nearly_full(batch, covered) || is_longer(meter, batch))
         return covered;
     least = rest > least ? rest : least;
@@ -362,7 +427,7 @@ static void learn_scale(sl_meter_t *meter, const sl_meter_batch_t *batch, double
     bool longer = is_longer(meter, batch);
     bool telling = !batch->blurred && batch->predicted_nanos && (batch->full || batch->count > 1 || batch->beside || longer);
     double old = meter->scale > 0 ? meter->scale : 1, seen = telling ? covered / (double)batch->predicted_nanos : 1;
-    if ((batch->calls == 1 && !batch->beside) || (!batch->full && !longer && seen > 1) || meter->oldest < meter->rescaled)
+    if (batch->vague || (batch->calls == 1 && !batch->beside) || (!batch->full && !longer && seen > 1) || meter->oldest < meter->rescaled)
         return;
     seen = seen > 1000 ? 1000 : seen < 0.01 ? 0.01 : seen;
     bool usual = seen > old / 2 && seen < old * 2;
@@ -449,7 +514,7 @@ static double learn_skew(sl_meter_t *meter, sl_cost_t *cost, bool fresh, double 
 
 /* What the calls of a divided batch are likely to take, but no longer than they can have taken. */
 static uint64_t judge_divided(const sl_meter_batch_t *batch, uint64_t likely, double covered) {
-    return covered < (double)likely && !batch->blurred ? (uint64_t)covered : likely;
+    return covered < (double)likely && !batch->blurred && !batch->vague ? (uint64_t)covered : likely;
 }
 
 /* Another process's work makes a call seem longer, never shorter. So what is not known at all, or for longer, is learnt all the same:
@@ -460,7 +525,7 @@ static bool is_bound(const sl_cost_t *cost, double alone) {
 
 bool sl_meter_settle(sl_meter_t *meter, sl_meter_reading_t *reading) {
     sl_meter_batch_t *batch = batch_at(meter, meter->oldest);
-    if (meter->oldest == meter->open || !batch_is_done(batch))
+    if (meter->oldest == meter->open || !batch_is_done(meter, batch))
         return false;
     for (unsigned i = 0; i < batch->count && !meter->origin; i++)
         meter->origin = keep(batch->spans[i].start);
@@ -489,6 +554,8 @@ bool sl_meter_settle(sl_meter_t *meter, sl_meter_reading_t *reading) {
     if (!divided)
         learn_scale(meter, batch, covered);
     seen.nanos = divided ? judge_divided(batch, likely, covered) : (uint64_t)judge(meter, batch, covered, known);
+    if (batch->crossed && (double)seen.nanos < covered)
+        meter->covered_nanos -= covered - (double)seen.nanos;
     seen.charged_nanos = batch->charged_nanos;
     seen.opened_nanos = batch->opened_nanos;
     seen.calls = batch->calls;

@@ -34,6 +34,7 @@ typedef struct sl_meter_event {
 typedef struct {
     sl_meter_stream_t stream;
     sl_meter_event_t *start, *end; /* NULL: could not be recorded */
+    bool owed;                     /* only its own thread can record the end, and has not yet */
     bool fresh;                    /* the GPU passed start before there was more to do; else the work follows without a gap */
     uint64_t opened_nanos;         /* when, on the host; 0 = the first submission after it was seen */
     uint64_t gap_nanos;            /* how long the GPU waited for that submission */
@@ -58,6 +59,8 @@ typedef struct {
     bool beside;     /* it is on another stream than the one before it, which the GPU has not done */
     bool amid;       /* the one before it, which the GPU has not done, is on several */
     bool blurred;    /* not all of its work lies between events */
+    bool crossed;    /* a thread ended it that cannot end all of its spans */
+    bool vague;      /* when its last call ended is not known, but what it is known to take */
 } sl_meter_batch_t;
 
 typedef struct {
@@ -66,6 +69,8 @@ typedef struct {
     uint64_t oldest, open; /* numbers of batches; the open one, if any, is the last */
     bool is_open;
     uint64_t turn;         /* changes whenever another process may have had the GPU */
+    unsigned owed;         /* spans of closed batches whose end their own thread must record */
+    _Atomic bool crossed;  /* threads end each other's batches */
     sl_meter_event_t events[SL_METER_EVENTS];
     sl_meter_event_t *unused; /* linked by next */
     unsigned made;
@@ -109,6 +114,8 @@ typedef struct {
 /* All with the gate's lock held and the context current. */
 
 sl_meter_stream_t sl_meter_stream(CUstream handle, bool per_thread);
+/* Of the default stream of this thread. */
+uint64_t sl_meter_own_key(void);
 /* Captures that were begun and not ended: while there is none, no stream need be asked. */
 SL_OWN extern _Atomic int sl_meter_open_captures;
 bool sl_meter_captures(const sl_meter_stream_t *stream);
@@ -124,6 +131,11 @@ uint64_t sl_meter_close(sl_meter_t *meter, const sl_meter_end_t *end);
 uint64_t sl_meter_expect(const sl_meter_t *meter, uint64_t predicted_nanos);
 /* The oldest batch's reading, when the GPU is done with it. */
 bool sl_meter_settle(sl_meter_t *meter, sl_meter_reading_t *reading);
+/* Nobody can record an event on another thread's default stream. So each thread ends what it has on its own, in batches that others
+ * have ended... */
+void sl_meter_end_owed(sl_meter_t *meter);
+/* ...and in the open one before it waits for the GPU. True: if it submits more it must open the stream again. */
+bool sl_meter_end_early(sl_meter_t *meter);
 /* The stream is about to be destroyed. */
 void sl_meter_leave_stream(sl_meter_t *meter, CUstream handle);
 

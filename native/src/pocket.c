@@ -11,7 +11,7 @@ void sl_pocket_empty_all(void) {
     atomic_fetch_add(&sl_pocket_version, 1);
 }
 
-static void empty(void) {
+void sl_pocket_empty(void) {
     sl_lane_t *lane = sl_mine.pocket.lane;
     const void *self = &sl_mine.pocket;
     sl_mine.pocket.lane = NULL;
@@ -21,7 +21,7 @@ static void empty(void) {
 
 bool sl_pocket_begin(CUstream stream, int default_stream) {
     bool keeps = stream == sl_mine.pocket.stream && default_stream == sl_mine.pocket.default_stream;
-    empty();
+    sl_pocket_empty();
     sl_mine.pocket.stream = stream;
     sl_mine.pocket.default_stream = default_stream;
     return keeps;

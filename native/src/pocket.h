@@ -11,7 +11,9 @@ SL_OWN extern _Atomic unsigned sl_pocket_version; /* of all that a pocket depend
 
 /* A batch has ended, a stream or a context is gone, or a capture begins: what threads have taken in advance holds no more. */
 void sl_pocket_empty_all(void);
-/* Gives back what this thread has. It looks closely at a call on the stream now; true: so was the last one. */
+/* Gives back what this thread has. */
+void sl_pocket_empty(void);
+/* The same. It looks closely at a call on the stream now; true: so was the last one. */
 bool sl_pocket_begin(CUstream stream, int default_stream);
 /* What the pocket depends on, to be noted before it is looked at. */
 void sl_pocket_note(const sl_lane_gpu_t *gpu);

@@ -113,6 +113,24 @@ static double in_threads(void) {
     return KERNELS;
 }
 
+static void *wait_on_own_stream(void *unused) {
+    check("current", cuCtxSetCurrent(context));
+    for (int i = 0; i < KERNELS * 5; i++) {
+        run(launch_per_thread, spin, SHORT_NANOS, NULL);
+        check("wait", wait_for_own(NULL));
+    }
+    return unused;
+}
+
+static double in_threads_that_wait(void) {
+    pthread_t threads[4];
+    for (int i = 0; i < 4; i++)
+        pthread_create(&threads[i], NULL, wait_on_own_stream, NULL);
+    for (int i = 0; i < 4; i++)
+        pthread_join(threads[i], NULL);
+    return KERNELS * 4 * 5.0 * SHORT_NANOS / 1e6;
+}
+
 static void *for_a_moment(void *stream) {
     check("current", cuCtxSetCurrent(context));
     for (int i = 0; i < 5; i++)
@@ -270,6 +288,7 @@ static const struct {
     {"plain", plainly},
     {"cooperative", cooperatively},
     {"threads", in_threads},
+    {"waiting-threads", in_threads_that_wait},
     {"contexts", in_two_contexts},
     {"ended-contexts", in_contexts_that_end},
     {"ended-threads", in_threads_that_end},

@@ -1,6 +1,9 @@
 /* What the meter reads from a GPU whose clock this test keeps: work is queued on one stream, events tell when it ended. */
 #include "check.h"
 
+#include <pthread.h>
+#include <semaphore.h>
+
 #include "entry.h"
 #include "lane.h"
 #include "meter.h"
@@ -47,6 +50,11 @@ static CUresult fake_query(CUevent event) {
     return all_done || ended[number(event)] + unseen_nanos <= sl_os_nanos() ? CUDA_SUCCESS : CUDA_ERROR_NOT_READY;
 }
 
+static CUresult fake_query_stream(CUstream stream) {
+    (void)stream;
+    return free_nanos <= sl_os_nanos() ? CUDA_SUCCESS : CUDA_ERROR_NOT_READY;
+}
+
 static CUresult fake_elapsed(float *millis, CUevent from, CUevent to) {
     *millis = (float)(speed * (double)(int64_t)(ended[number(to)] - ended[number(from)]) / 1e6);
     return CUDA_SUCCESS;
@@ -56,11 +64,14 @@ static sl_meter_stream_t stream(void) {
     return sl_meter_stream((CUstream)(uintptr_t)0x1000, false);
 }
 
-static void launch(uint64_t nanos) {
-    sl_meter_stream_t on = stream();
+static void launch_on(sl_meter_stream_t on, uint64_t nanos) {
     CHECK(sl_meter_open(&meter, &on, false));
     free_nanos = later(free_nanos, sl_os_nanos()) + nanos;
     sl_meter_submitted(&meter, &on, false, sl_os_nanos());
+}
+
+static void launch(uint64_t nanos) {
+    launch_on(stream(), nanos);
 }
 
 static void close_batch(uint64_t predicted_nanos, unsigned calls, sl_cost_t *only, bool prompt, uint64_t submitted_nanos) {
@@ -395,6 +406,93 @@ static void shouldNotTakeTheHostsTimeForTheKernels(void) {
     CHECK(right > 80, "%u of 100 times; at last it is known for %llu", right, (unsigned long long)cost.nanos);
 }
 
+/* A thread that launches a call of 30 ms on its default stream. */
+typedef struct {
+    pthread_t thread;
+    sem_t launched, goes_on;
+    bool waits; /* it waits for the GPU right after the call */
+} other_t;
+
+static void *launch_on_own(void *argument) {
+    other_t *other = argument;
+    launch_on(sl_meter_stream(NULL, true), 30 * MILLI);
+    if (other->waits)
+        CHECK(sl_meter_end_early(&meter) && !sl_meter_end_early(&meter));
+    sem_post(&other->launched);
+    sem_wait(&other->goes_on);
+    sl_meter_end_owed(&meter);
+    return NULL;
+}
+
+/* After it this thread launches one of 20 ms and ends the batch. */
+static void begin_with_other(other_t *other, bool waits) {
+    begin();
+    other->waits = waits;
+    sem_init(&other->launched, 0, 0);
+    sem_init(&other->goes_on, 0, 0);
+    pthread_create(&other->thread, NULL, launch_on_own, other);
+    sem_wait(&other->launched);
+    launch(20 * MILLI);
+    close_batch(40 * MILLI, 2, NULL, false, sl_os_nanos());
+}
+
+static void go_on(other_t *other) {
+    sem_post(&other->goes_on);
+    pthread_join(other->thread, NULL);
+}
+
+static bool settles(double *millis) {
+    sl_meter_reading_t read = {0};
+    bool settled = sl_meter_settle(&meter, &read);
+    *millis = (double)read.nanos / 1e6;
+    return settled;
+}
+
+/* One call takes longer than was known: the end tells. */
+static void shouldLetAThreadEndWhatIsOnItsDefaultStream(void) {
+    other_t other;
+    double read;
+    begin_with_other(&other, false);
+    CHECK(meter.crossed && !settles(&read));
+    go_on(&other);
+    CHECK(!settles(&read));
+    usleep(60000);
+    CHECK(settles(&read) && about(50, read), "read %.2f ms", read);
+}
+
+/* The stream is idle by then: when its work ended nobody knows. */
+static void shouldNotTrustTheEndOfAStreamThatIsIdle(void) {
+    other_t other;
+    double read;
+    begin_with_other(&other, false);
+    usleep(60000);
+    unsigned before = made;
+    go_on(&other);
+    CHECK(made == before && settles(&read) && about(40, read), "read %.2f ms", read);
+}
+
+static void shouldNotWaitForAThreadThatDoesNotComeBack(void) {
+    other_t other;
+    double read;
+    begin_with_other(&other, false);
+    all_done = true;
+    CHECK(!settles(&read));
+    usleep(50000);
+    CHECK(settles(&read) && about(40, read), "read %.2f ms", read);
+    all_done = false;
+    go_on(&other);
+}
+
+static void shouldEndWhatAThreadWaitsFor(void) {
+    other_t other;
+    double read;
+    begin_with_other(&other, true);
+    CHECK(!meter.crossed && !settles(&read));
+    usleep(60000);
+    CHECK(settles(&read) && about(50, read), "read %.2f ms", read);
+    go_on(&other);
+}
+
 static void shouldMeasureASteadyCallLessOften(void) {
     sl_cost_t cost = {.key = 1};
     for (int i = 0; i < 7; i++)
@@ -410,7 +508,9 @@ static void shouldMeasureASteadyCallLessOften(void) {
 int main(void) {
     real.cuEventCreate = fake_create;
     real.cuEventRecord = fake_record;
+    real.cuEventRecord_ptsz = fake_record;
     real.cuEventQuery = fake_query;
+    real.cuStreamQuery_ptsz = fake_query_stream;
     real.cuEventElapsedTime = fake_elapsed;
     RUN(shouldReadASingleCall);
     RUN(shouldNotChargeForWaiting);
@@ -430,6 +530,10 @@ int main(void) {
     RUN(shouldLearnHowLateALaunchComesBack);
     RUN(shouldNotLearnFromACallBehindThoseOfSeveralStreams);
     RUN(shouldNotTakeTheHostsTimeForTheKernels);
+    RUN(shouldLetAThreadEndWhatIsOnItsDefaultStream);
+    RUN(shouldNotTrustTheEndOfAStreamThatIsIdle);
+    RUN(shouldNotWaitForAThreadThatDoesNotComeBack);
+    RUN(shouldEndWhatAThreadWaitsFor);
     RUN(shouldMeasureASteadyCallLessOften);
     return 0;
 }

@@ -26,6 +26,9 @@ public record Work(
         @Entry(since = 2000, takes = "L") MethodHandle cuEventSynchronize,
         @Entry(since = 2000, takes = "PLL") MethodHandle cuEventElapsedTime) {
 
+    /// The default stream of the calling thread.
+    public static final long PER_THREAD_STREAM = 2;
+
     /// The PTX text of sluice_empty, sluice_spin, sluice_stamp, sluice_fill and sluice_add.
     public static String kernels() {
         try (InputStream text = Work.class.getResourceAsStream("kernels.ptx")) {

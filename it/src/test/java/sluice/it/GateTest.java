@@ -94,6 +94,14 @@ class GateTest {
         assertHeld(gatedUnless(GateTest::isSlow, way, Map.of()));
     }
 
+    /// Nobody can put an event on the default stream of another thread, so each has to say when it is done. Without that they would be
+    /// charged for each other's work too.
+    @Test
+    void shouldNotHoldThreadsWithDefaultStreamsToLessThanTheirCap() throws Exception {
+        Machine.Outcome outcome = gatedUnless(it -> number(it, "took") > 1.4 * expected(it), "waiting-threads", Map.of());
+        assertThat(number(outcome, "took")).isBetween(LEAST * expected(outcome), 1.4 * expected(outcome));
+    }
+
     /// Of 2400 calls those may be missing that the process ended with.
     @Test
     void shouldCountTheCallsOfThreadsThatEnd() throws Exception {

@@ -94,6 +94,7 @@ final class CapBench implements TableMaker {
         for (Kind kind : List.of(Kind.LAUNCHES, Kind.SYNCED, Kind.STREAMS)) {
             KERNELS.forEach(nanos -> loads.add(new Load(kind, nanos)));
         }
+        loads.add(new Load(Kind.THREADS, 50_000));
         loads.add(new Load(Kind.GRAPH, KERNELS.getFirst()));
         loads.add(new Load(Kind.LENGTHENED, 1_000_000));
         loads.add(new Load(Kind.UPLOADS, 0));

@@ -8,6 +8,7 @@ import java.util.Locale;
 record Load(Kind kind, long kernelNanos) {
     static final int GRAPH_KERNELS = 100;
     static final int STREAMS = 4;
+    static final int THREADS = 4;
     static final long SHORT_NANOS = 10_000;
     static final int BURST_KERNELS = 2;
     static final long BURST_PERIOD_NANOS = 20_000_000;
@@ -17,6 +18,7 @@ record Load(Kind kind, long kernelNanos) {
         SYNCED("sync after each"),
         GRAPH("graph of " + Load.GRAPH_KERNELS),
         STREAMS(Load.STREAMS + " streams"),
+        THREADS(Load.THREADS + " threads"),
         LENGTHENED("launch loop, first " + Load.SHORT_NANOS / 1000 + " µs, then"),
         UPLOADS("copies to the GPU"),
         COPIES("copies on the GPU"),

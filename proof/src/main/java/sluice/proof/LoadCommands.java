@@ -5,7 +5,11 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
+import java.util.concurrent.Callable;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 import java.util.concurrent.locks.LockSupport;
 import java.util.stream.Collectors;
 import sluice.cuda.Driver;
@@ -37,11 +41,11 @@ final class LoadCommands {
     private LoadCommands() {}
 
     /// `prepare KIND KERNEL-NANOS MILLIS COPY-BYTES`, `calibrate`, then `go FILE`.
-    static Facts run(String verb, String[] arguments) throws IOException {
+    static Facts run(Session session, String verb, String[] arguments) throws IOException, InterruptedException {
         return switch (verb) {
             case "prepare" -> prepare(Load.parse(arguments[1], arguments[2]), Long.parseLong(arguments[3]), Long.parseLong(arguments[4]));
             case "calibrate" -> calibrate();
-            case "go" -> go(Path.of(arguments[1]));
+            case "go" -> go(session.context(), Path.of(arguments[1]));
             default -> throw new IllegalArgumentException("a load cannot '" + verb + "'");
         };
     }
@@ -55,7 +59,11 @@ final class LoadCommands {
             case LENGTHENED -> Load.SHORT_NANOS;
             default -> Math.max(LEAST_KERNEL_NANOS, load.kernelNanos());
         };
-        long streams = load.kind() == Load.Kind.STREAMS ? Load.STREAMS : 1;
+        long streams = switch (load.kind()) {
+            case STREAMS -> Load.STREAMS;
+            case THREADS -> Load.THREADS;
+            default -> 1;
+        };
         ring = StampRing.uncalibrated(millis * 1_200_000 / shortest * streams + 10_000);
         parameters = ring.parameters(load.kind().isBracketed() ? 0 : load.kernelNanos());
         stream = WORK.createStream().orThrow("cuStreamCreate");
@@ -67,7 +75,7 @@ final class LoadCommands {
         return Facts.of("status", Status.SUCCESS);
     }
 
-    private static Facts go(Path file) throws IOException {
+    private static Facts go(long context, Path file) throws IOException, InterruptedException {
         long began = System.nanoTime();
         long deadline = began + millis * 1_000_000;
         List<Long> responses = new ArrayList<>();
@@ -77,6 +85,7 @@ final class LoadCommands {
             case SYNCED -> synced(deadline);
             case GRAPH -> graph(deadline);
             case STREAMS -> streams(deadline);
+            case THREADS -> threads(context, deadline);
             case LENGTHENED -> lengthened(began + SHORT_FOR_NANOS, deadline);
             case UPLOADS, COPIES -> copies(deadline);
             case BURSTS -> bursts(deadline, responses);
@@ -123,6 +132,10 @@ final class LoadCommands {
     }
 
     private static long synced(long deadline) {
+        return synced(stream, deadline);
+    }
+
+    private static long synced(long stream, long deadline) {
         long kernels = 0;
         for (; System.nanoTime() < deadline; kernels++) {
             launch(stream);
@@ -143,6 +156,17 @@ final class LoadCommands {
             launch(all[(int) (kernels % all.length)]);
         }
         return kernels;
+    }
+
+    /// Each thread waits for what it put on its default stream.
+    private static long threads(long context, long deadline) throws InterruptedException {
+        try (var threads = Executors.newFixedThreadPool(Load.THREADS)) {
+            Callable<Long> one = () -> {
+                Status.check("cuCtxSetCurrent", DRIVER.devices().setCurrent(context));
+                return synced(Work.PER_THREAD_STREAM, deadline);
+            };
+            return threads.invokeAll(Collections.nCopies(Load.THREADS, one)).stream().mapToLong(Future::resultNow).sum();
+        }
     }
 
     private static long graph(long deadline) {

@@ -83,7 +83,7 @@ public final class Probe {
             case "graph" -> WorkCommands.graph(session);
             case "spin" -> WorkCommands.spin(session, number(arguments, 0));
             case "capture" -> WorkCommands.capture(session, (int) number(arguments, 0));
-            case "load" -> LoadCommands.run(arguments[0], arguments);
+            case "load" -> LoadCommands.run(session, arguments[0], arguments);
             case "spawn" -> ProcessCommands.spawn(arguments);
             case "exec" -> ProcessCommands.exec();
             case "time-begin" -> TimingCommands.begin(arguments);
