@@ -13,6 +13,7 @@
 #include "os.h"
 #include "pocket.h"
 #include "real.h"
+#include "sibling.h"
 #include "tenant.h"
 #include "trace.h"
 #include "turn.h"
@@ -178,8 +179,9 @@ void sl_admit_settle(sl_lane_t *lane) {
     sl_meter_reading_t reading;
     see_turn(lane);
     while (sl_meter_settle(&lane->meter, &reading)) {
-        charge(gpu, (int64_t)reading.nanos - (int64_t)reading.charged_nanos, reading.opened_nanos);
-        atomic_fetch_add_explicit(&gpu->share->used_nanos, reading.nanos, memory_order_relaxed);
+        uint64_t nanos = sl_sibling_charge(gpu, &reading);
+        charge(gpu, (int64_t)nanos - (int64_t)reading.charged_nanos, reading.opened_nanos);
+        atomic_fetch_add_explicit(&gpu->share->used_nanos, nanos, memory_order_relaxed);
         atomic_fetch_add_explicit(&gpu->share->submitted_calls, reading.calls, memory_order_relaxed);
         sl_trace_batch(gpu->gpu, reading.began_nanos, reading.ended_nanos, reading.calls, reading.nanos, reading.doubt_nanos);
         if (reading.calls > 1 && !reading.divided)

@@ -105,6 +105,7 @@ static sl_meter_event_t *record(sl_meter_t *meter, const sl_meter_stream_t *stre
         return NULL;
     }
     if (event) {
+        event->asked_nanos = before;
         event->recorded_nanos = sl_os_nanos();
         event->interrupted = event->recorded_nanos - before > LATE_NANOS;
     }
@@ -414,7 +415,7 @@ static void align(sl_meter_t *meter, const sl_meter_batch_t *batch) {
         const sl_meter_span_t *span = &batch->spans[i];
         if (span->fresh && span->start && span->start->recorded_nanos == span->idle_nanos && !span->start->interrupted) {
             meter->host_nanos = (double)span->idle_nanos - span->start_at;
-            meter->earliest_nanos = meter->host_nanos - RECORD_NANOS;
+            meter->earliest_nanos = (double)span->start->asked_nanos - span->start_at;
             meter->latest_nanos = meter->host_nanos + RECORD_NANOS;
             meter->bounded_nanos = meter->aligned_nanos = span->idle_nanos;
             return;
@@ -449,7 +450,7 @@ static void learn_cost(sl_meter_t *meter, sl_cost_t *cost, uint64_t nanos) {
 /* What an event tells about the host's time at 0 of the time line: it is not passed before it is recorded, and not after it
  * was seen passed. Who contradicts what was known before is right: it is newer. */
 static void bound(sl_meter_t *meter, const sl_meter_event_t *event, double at, uint64_t now) {
-    double least = (double)event->recorded_nanos - RECORD_NANOS - at, most = (double)now - at;
+    double least = (double)event->asked_nanos - at, most = (double)now - at;
     if (least > meter->latest_nanos || most < meter->earliest_nanos || meter->earliest_nanos <= 0) {
         meter->earliest_nanos = least;
         meter->latest_nanos = most;

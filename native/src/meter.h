@@ -27,7 +27,7 @@ typedef struct sl_meter_event {
     struct sl_meter_event *next;
     CUevent handle;
     unsigned uses;
-    uint64_t recorded_nanos; /* when, on the host */
+    uint64_t asked_nanos, recorded_nanos; /* when the driver was asked to record it, and when it had, on the host */
     bool interrupted;        /* the host was, meanwhile: nobody knows when exactly */
 } sl_meter_event_t;
 

@@ -302,6 +302,22 @@ static void shouldNotTrustAnEventWhoseRecordingWasInterrupted(void) {
 }
 
 /* A call alone tells that it takes longer now; a batch that was predicted before must not tell it once more. */
+/* Although the driver came back late from recording the start. */
+static void shouldTellWhenTheGpuWorked(void) {
+    sl_meter_reading_t read;
+    begin();
+    uint64_t before = sl_os_nanos();
+    interrupt_micros = 300;
+    launch(5 * MILLI);
+    uint64_t began = ended[0], ended_at = free_nanos;
+    close_batch(5 * MILLI, 1, NULL, true, sl_os_nanos());
+    usleep(6000);
+    CHECK(sl_meter_settle(&meter, &read));
+    CHECK(read.began_nanos >= before && read.began_nanos <= began + MILLI && began <= read.began_nanos + read.doubt_nanos,
+          "from %lld us after it on, %llu us in doubt", (long long)(read.began_nanos - began) / 1000, (unsigned long long)read.doubt_nanos / 1000);
+    CHECK(read.ended_nanos <= ended_at + 10000 && ended_at <= read.ended_nanos + read.doubt_nanos);
+}
+
 static void shouldNotMakeUpTwiceForACallThatBecameLonger(void) {
     sl_cost_t cost = {.nanos = MILLI / 50, .samples = SL_COST_SAMPLES, .pending = 1};
     sl_meter_reading_t read;
@@ -526,6 +542,7 @@ int main(void) {
     RUN(shouldNotLearnFromACallThatWasNotAlone);
     RUN(shouldNotChargeForAnEndThatCameLate);
     RUN(shouldNotTrustAnEventWhoseRecordingWasInterrupted);
+    RUN(shouldTellWhenTheGpuWorked);
     RUN(shouldNotMakeUpTwiceForACallThatBecameLonger);
     RUN(shouldLearnHowLateALaunchComesBack);
     RUN(shouldNotLearnFromACallBehindThoseOfSeveralStreams);

@@ -127,7 +127,7 @@ class RunTest {
         Process process = machine.startSluice("run", "--sim", "--name", "t", "--memory", "1g", "--", "sh", "-c",
                 "printf '\\143' | dd of=$SLUICE_REGION bs=1 seek=8 conv=notrunc 2>/dev/null; exec " + Machine.program("hog"));
         var outcome = Machine.await(process);
-        assertThat(outcome.errors()).contains("layout 99").contains("layout 5");
+        assertThat(outcome.errors()).contains("layout 99").contains("layout 6");
         assertThat(outcome.output() + outcome.errors()).contains("800");
     }
 

@@ -30,7 +30,7 @@ class TenantsTest {
             assertThat(table.output()).contains("job").contains("1.0 GiB").contains("2.0 GiB").contains(String.valueOf(job.pid()));
             var json = machine.sluice("ps", "--json");
             assertThat(json.output()).contains("\"" + "job" + "\"").contains(String.valueOf(1L << 30));
-            assertThat(machine.sluice("inspect", "job").output()).contains("pid").contains("1.0 GiB").contains("layout 5");
+            assertThat(machine.sluice("inspect", "job").output()).contains("pid").contains("1.0 GiB").contains("layout 6");
         } finally {
             job.destroyForcibly().waitFor();
         }

@@ -1,0 +1,85 @@
+/* What processes of one tenant are charged with that used the GPU at the same time. */
+#include "check.h"
+
+#include "sibling.h"
+#include "tenant.h"
+
+static sl_region_work_t works[SL_REGION_WORK_COUNT];
+static sl_region_share_t share;
+static sl_lane_gpu_t gpu;
+
+static void begin(void) {
+    static const sl_region_work_t nothing;
+    for (unsigned i = 0; i < SL_REGION_WORK_COUNT; i++)
+        works[i] = nothing;
+    share.pieces = 0;
+    gpu = (sl_lane_gpu_t){.share = &share, .gpu = 1, .sharers = 2};
+    sl_tenant.region.works = works;
+}
+
+/* A process used the GPU from one time to another, and measured so much. */
+static uint64_t charge(unsigned slot, uint64_t began, uint64_t ended, uint64_t nanos) {
+    sl_meter_reading_t reading = {.nanos = nanos, .began_nanos = began, .ended_nanos = ended};
+    sl_tenant.slot = slot;
+    return sl_sibling_charge(&gpu, &reading);
+}
+
+static void shouldChargeOnceForWhatOverlaps(void) {
+    begin();
+    CHECK(charge(3, 1000, 2000, 1000) == 1000);
+    CHECK(charge(4, 1500, 2500, 1000) == 500);
+    CHECK(charge(3, 2000, 3000, 1000) == 750, "half of the other's second half was charged");
+    CHECK(charge(4, 5000, 6000, 1000) == 1000);
+}
+
+static void shouldChargeThreeForAllThatTheyCover(void) {
+    begin();
+    CHECK(charge(1, 0, 3000, 3000) + charge(2, 0, 3000, 3000) + charge(3, 0, 3000, 3000) == 3000);
+}
+
+/* Two calls of 200 with pauses between them: no other's time is in what they are known to take. */
+static void shouldChargeForCallsThatWereNotMeasuredByTheClock(void) {
+    begin();
+    CHECK(charge(1, 0, 1000, 400) == 400);
+    CHECK(charge(2, 0, 1000, 400) == 400);
+    CHECK(charge(3, 0, 1000, 1000) == 200);
+}
+
+static void shouldChargeForAllOfAProcessAlone(void) {
+    begin();
+    gpu.sharers = 1;
+    CHECK(charge(1, 0, 1000, 1000) == 1000 && charge(2, 0, 1000, 1000) == 1000 && share.pieces == 0);
+}
+
+static void shouldNotTrustAnUncertainTime(void) {
+    begin();
+    CHECK(charge(1, 1000, 2000, 1000) == 1000);
+    sl_meter_reading_t reading = {.nanos = 1000, .began_nanos = 1000, .ended_nanos = 2000, .doubt_nanos = 1000000};
+    sl_tenant.slot = 2;
+    CHECK(sl_sibling_charge(&gpu, &reading) == 1000 && share.pieces == 1);
+    reading = (sl_meter_reading_t){.nanos = 1000, .began_nanos = 1000, .ended_nanos = 2000, .divided = true};
+    CHECK(sl_sibling_charge(&gpu, &reading) == 1000 && share.pieces == 1);
+}
+
+/* Old pieces give way to new ones, and each GPU has its own. */
+static void shouldForgetWhatWasLongAgo(void) {
+    begin();
+    CHECK(charge(1, 0, 1000, 1000) == 1000);
+    for (unsigned i = 1; i <= 128; i++)
+        charge(1, i * 2000, i * 2000 + 1000, 1000);
+    CHECK(charge(2, 0, 1000, 1000) == 1000);
+    CHECK(charge(2, 2000, 3000, 1000) == 1000, "the piece of 2 took the place of the second");
+    CHECK(charge(2, 256000, 257000, 1000) == 0);
+    for (unsigned i = 0; i < SL_REGION_WORK_COUNT; i++)
+        CHECK(!works[i].slot || i / 128 == 1);
+}
+
+int main(void) {
+    RUN(shouldChargeOnceForWhatOverlaps);
+    RUN(shouldChargeThreeForAllThatTheyCover);
+    RUN(shouldChargeForCallsThatWereNotMeasuredByTheClock);
+    RUN(shouldChargeForAllOfAProcessAlone);
+    RUN(shouldNotTrustAnUncertainTime);
+    RUN(shouldForgetWhatWasLongAgo);
+    return 0;
+}
