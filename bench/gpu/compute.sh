@@ -2,7 +2,7 @@
 # Shares of GPU time on a real GPU: checks, the tables of 'sluice bench compute', and frameworks with CUPTI as the witness.
 # usage: bench/gpu/compute.sh DISTRIBUTION OUTPUT [PART ...]
 # Parts with five interleaved repeats:
-#   copies streams synced graph    caps, for ways to submit work     weights priority lock cost    the other tables
+#   loops synced streams threads graph copies    caps, for ways to submit work     weights priority lock cost    the other tables
 #   torch others bursts            PyTorch; JAX and CuPy under caps; bursts of PyTorch against a training (python3 on the PATH)
 #   training                       what a step of training costs, next to none, in 10 rounds; TRACE_TOO=1 also traced
 # with one: verify; mps, blocking (caps under MPS and CUDA_LAUNCH_BLOCKING); bench (with the options in BENCH).
@@ -65,8 +65,10 @@ table() { # table PART SECONDS-LIMIT RUN-SECONDS ROWS
 }
 
 copies() { table copies 190 3 'cap/copies'; }
-streams() { table streams 150 3 'cap/10 %/4 streams 50us,cap/75 %/4 streams 50us,cap/4 streams 1 ms'; }
-synced() { table synced 300 3 'cap/sync after each 10us,cap/sync after each 50us,cap/sync after each 20 ms'; }
+loops() { table loops 330 3 'cap/launch loop 10us,cap/launch loop 50us,cap/launch loop 1 ms,cap/launch loop 20 ms'; }
+streams() { table streams 330 3 'cap/4 streams'; }
+synced() { table synced 360 3 'cap/sync after each'; }
+threads() { table threads 120 3 'cap/4 threads'; }
 graph() { table graph 100 3 'cap/graph'; }
 weights() { table weights 190 3 weights; }
 priority() { table priority 120 4 priority; }
@@ -145,7 +147,7 @@ tables=()
 warming=
 for part in $parts; do
     case $part in
-    warm | verify | copies | streams | synced | graph | weights | priority | lock | cost | bench | torch | others | bursts | training | mps | blocking)
+    warm | verify | loops | synced | streams | threads | graph | copies | weights | priority | lock | cost | bench | torch | others | bursts | training | mps | blocking)
         began=$SECONDS
         "$part"
         say "== $part: $((SECONDS - began)) s, $SECONDS s in all"
