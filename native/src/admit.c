@@ -41,7 +41,6 @@
 #define SHARER_NANOS (50 * MILLI)         /* who was not at the gate for this long does not want the GPU */
 #define TOLD_NANOS (100 * MILLI)          /* so often a trace hears of a turn that lasts */
 #define OVERDUE_NANOS (1 * MILLI)
-#define CERTAIN_NANOS (50 * MICRO)        /* when the GPU ended a batch is known well enough */
 #define BELIEVED_NANOS (1000 * MILLI)     /* so long what is under way counts as work */
 
 static void pause_until(uint64_t until) {
@@ -168,7 +167,7 @@ static void see_busy(sl_lane_t *lane, const sl_meter_reading_t *reading) {
     uint64_t next = lane->meter.batches[lane->meter.oldest % SL_METER_BATCHES].opened_nanos;
     if (reading->last)
         lane->busy_nanos = 0;
-    else if (reading->doubt_nanos < CERTAIN_NANOS)
+    else if (reading->doubt_nanos < SL_METER_CERTAIN_NANOS)
         lane->busy_nanos = (reading->ended_nanos > next ? reading->ended_nanos : next) + lane->meter.unsettled_nanos;
     else
         lane->busy_nanos += reading->nanos - reading->charged_nanos;

@@ -252,6 +252,7 @@ static bool is_contended(sl_lane_t *lane) {
            (lane->gpu->has_inferior || sl_turn_is_wanted(&lane->gpu->board, sl_os_coarse_nanos()));
 }
 
+/* What the thread has on its default stream; what it submits next has to be looked at. */
 static void end_own(sl_lane_t *lane) {
     sl_meter_end_owed(&lane->meter);
     if (!sl_meter_end_early(&lane->meter))

@@ -556,7 +556,7 @@ bool sl_meter_settle(sl_meter_t *meter, sl_meter_reading_t *reading) {
         learn_scale(meter, batch, covered);
     seen.nanos = divided ? judge_divided(batch, likely, covered) : (uint64_t)judge(meter, batch, covered, known);
     if (batch->crossed && (double)seen.nanos < covered)
-        meter->covered_nanos -= covered - (double)seen.nanos;
+        meter->covered_nanos -= covered - (double)seen.nanos; /* its spans end late: that may be work of the next batch */
     seen.charged_nanos = batch->charged_nanos;
     seen.opened_nanos = batch->opened_nanos;
     seen.calls = batch->calls;

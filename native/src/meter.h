@@ -12,6 +12,7 @@
 
 #define SL_METER_STREAMS 16
 #define SL_METER_BATCHES 64
+#define SL_METER_CERTAIN_NANOS 50000u /* when the GPU did a batch is known well enough */
 #define SL_METER_EVENTS (SL_METER_STREAMS * (SL_METER_BATCHES + 2))
 
 /* How a call names a stream: the numbers of the default streams mean another stream in each variant of a call. */

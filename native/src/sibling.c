@@ -7,7 +7,6 @@
 #include "tenant.h"
 
 #define PIECES (SL_REGION_WORK_COUNT / SL_REGION_GPU_COUNT)
-#define CERTAIN_NANOS 50000u /* who knows less exactly when its work was done had better not tell */
 
 static uint64_t earlier(uint64_t one, uint64_t other) {
     return one < other ? one : other;
@@ -43,10 +42,12 @@ static bool is_by_the_clock(const sl_meter_reading_t *reading) {
 
 uint64_t sl_sibling_charge(const sl_lane_gpu_t *gpu, const sl_meter_reading_t *reading) {
     sl_region_work_t *works = &sl_tenant.region.works[gpu->gpu * PIECES];
-    if (gpu->sharers < 2 || reading->divided || reading->doubt_nanos > CERTAIN_NANOS || reading->ended_nanos <= reading->began_nanos)
+    bool certain = reading->doubt_nanos <= SL_METER_CERTAIN_NANOS && reading->ended_nanos > reading->began_nanos;
+    if (gpu->sharers < 2 || reading->divided || !certain)
         return reading->nanos;
     uint64_t others = 0;
-    for (unsigned i = 0; i < PIECES && is_by_the_clock(reading); i++)
+    unsigned count = is_by_the_clock(reading) ? PIECES : 0;
+    for (unsigned i = 0; i < count; i++)
         others += charged_meanwhile(reading, &works[i]);
     uint64_t charged = reading->nanos - earlier(others, reading->nanos);
     note(gpu->share, works, reading, charged);

@@ -96,6 +96,14 @@ static double cooperatively(void) {
     return KERNELS;
 }
 
+static void run_threads(int count, void *(*body)(void *)) {
+    pthread_t threads[4];
+    for (int i = 0; i < count; i++)
+        pthread_create(&threads[i], NULL, body, NULL);
+    for (int i = 0; i < count; i++)
+        pthread_join(threads[i], NULL);
+}
+
 static void *on_own_stream(void *unused) {
     check("current", cuCtxSetCurrent(context));
     for (int i = 0; i < KERNELS / 2; i++)
@@ -105,11 +113,7 @@ static void *on_own_stream(void *unused) {
 }
 
 static double in_threads(void) {
-    pthread_t threads[2];
-    for (int i = 0; i < 2; i++)
-        pthread_create(&threads[i], NULL, on_own_stream, NULL);
-    for (int i = 0; i < 2; i++)
-        pthread_join(threads[i], NULL);
+    run_threads(2, on_own_stream);
     return KERNELS;
 }
 
@@ -123,11 +127,7 @@ static void *wait_on_own_stream(void *unused) {
 }
 
 static double in_threads_that_wait(void) {
-    pthread_t threads[4];
-    for (int i = 0; i < 4; i++)
-        pthread_create(&threads[i], NULL, wait_on_own_stream, NULL);
-    for (int i = 0; i < 4; i++)
-        pthread_join(threads[i], NULL);
+    run_threads(4, wait_on_own_stream);
     return KERNELS * 4 * 5.0 * SHORT_NANOS / 1e6;
 }
 

@@ -440,14 +440,18 @@ static void *launch_on_own(void *argument) {
     return NULL;
 }
 
-/* After it this thread launches one of 20 ms and ends the batch. */
-static void begin_with_other(other_t *other, bool waits) {
+static void start_other(other_t *other, bool waits) {
     begin();
     other->waits = waits;
     sem_init(&other->launched, 0, 0);
     sem_init(&other->goes_on, 0, 0);
     pthread_create(&other->thread, NULL, launch_on_own, other);
     sem_wait(&other->launched);
+}
+
+/* After it this thread launches one of 20 ms and ends the batch. */
+static void begin_with_other(other_t *other, bool waits) {
+    start_other(other, waits);
     launch(20 * MILLI);
     close_batch(40 * MILLI, 2, NULL, false, sl_os_nanos());
 }
@@ -474,6 +478,20 @@ static void shouldLetAThreadEndWhatIsOnItsDefaultStream(void) {
     CHECK(!settles(&read));
     usleep(60000);
     CHECK(settles(&read) && about(50, read), "read %.2f ms", read);
+}
+
+/* The GPU waited for the host between the two, and only for the calls is charged: what the rest of the time was is for the next batch to tell. */
+static void shouldLeaveToTheNextBatchWhatWasNotCharged(void) {
+    other_t other;
+    double read;
+    start_other(&other, false);
+    usleep(70000);
+    launch(20 * MILLI);
+    close_batch(50 * MILLI, 2, NULL, false, sl_os_nanos());
+    go_on(&other);
+    usleep(30000);
+    CHECK(settles(&read) && about(50, read), "read %.2f ms", read);
+    CHECK(meter.covered_nanos > 45 * MILLI && meter.covered_nanos < 55 * MILLI, "covered up to %.2f ms", meter.covered_nanos / 1e6);
 }
 
 /* The stream is idle by then: when its work ended nobody knows. */
@@ -548,6 +566,7 @@ int main(void) {
     RUN(shouldNotLearnFromACallBehindThoseOfSeveralStreams);
     RUN(shouldNotTakeTheHostsTimeForTheKernels);
     RUN(shouldLetAThreadEndWhatIsOnItsDefaultStream);
+    RUN(shouldLeaveToTheNextBatchWhatWasNotCharged);
     RUN(shouldNotTrustTheEndOfAStreamThatIsIdle);
     RUN(shouldNotWaitForAThreadThatDoesNotComeBack);
     RUN(shouldEndWhatAThreadWaitsFor);
