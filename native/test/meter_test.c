@@ -301,7 +301,6 @@ static void shouldNotTrustAnEventWhoseRecordingWasInterrupted(void) {
     CHECK(about(20, read), "read %.2f ms", read);
 }
 
-/* A call alone tells that it takes longer now; a batch that was predicted before must not tell it once more. */
 /* Although the driver came back late from recording the start. */
 static void shouldTellWhenTheGpuWorked(void) {
     sl_meter_reading_t read;
@@ -318,6 +317,7 @@ static void shouldTellWhenTheGpuWorked(void) {
     CHECK(read.ended_nanos <= ended_at + 10000 && ended_at <= read.ended_nanos + read.doubt_nanos);
 }
 
+/* A call alone tells that it takes longer now; a batch that was predicted before must not tell it once more. */
 static void shouldNotMakeUpTwiceForACallThatBecameLonger(void) {
     sl_cost_t cost = {.nanos = MILLI / 50, .samples = SL_COST_SAMPLES, .pending = 1};
     sl_meter_reading_t read;

@@ -5,11 +5,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.api.parallel.Isolated;
 import sluice.agent.JsonTree;
 
-/// How long the agent's page takes to update. No other test runs at the same time.
-@Isolated
+/// How long the agent's page takes to update.
+@Timed
 @Timeout(300)
 class DashboardSpeedTest extends DashboardPage {
     private static final int TENANTS = 64;

@@ -10,14 +10,13 @@ import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.io.TempDir;
-import org.junit.jupiter.api.parallel.Isolated;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import sluice.region.Board;
 import sluice.region.RuntimeDirectory;
 
 /// Programs that were set up for culocker hold the GPU in its windows, on the board of the GPU. `lock_test.c` looks at each step.
-@Isolated
+@Timed
 class LockerTest {
     private static final int ATTEMPTS = 30;
 

@@ -18,6 +18,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 /// Jobs that have nothing but the agent's socket are held to its policy.
 @Timeout(120)
+@Timed
 class RegistrationTest {
     private static final long GIB = 1L << 30;
 

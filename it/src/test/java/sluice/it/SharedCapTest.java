@@ -8,11 +8,10 @@ import java.util.List;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
-import org.junit.jupiter.api.parallel.Isolated;
 
 /// A cap is the tenant's: all its processes keep to it together, however they came to be. Each of two runs 120 kernels of a
 /// millisecond under a quarter of the GPU. A busy machine may make them slower, but nothing makes them too fast.
-@Isolated
+@Timed
 class SharedCapTest {
     private static final int KERNELS = 120;
     /// Less the 60 ms that a job that was idle is ahead.

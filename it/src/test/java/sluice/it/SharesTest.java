@@ -12,7 +12,6 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
-import org.junit.jupiter.api.parallel.Isolated;
 import sluice.region.BoardTenant;
 import sluice.region.Boards;
 import sluice.region.GpuTime;
@@ -21,7 +20,7 @@ import sluice.region.Tenant;
 
 /// Shares of GPU time by the command line: asked for, changed while a job runs, and shown. Bounds are wide and what does not
 /// hold at once is looked at again: the machine that tests run on is busy. `sluice verify compute` looks closely.
-@Isolated
+@Timed
 class SharesTest {
     private static final int ENDLESS = 10_000_000;
     private static final int LOOKS = 3;

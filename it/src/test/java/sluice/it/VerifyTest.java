@@ -2,34 +2,29 @@ package sluice.it;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import java.util.List;
-import java.util.Optional;
-import java.util.concurrent.Callable;
-import java.util.concurrent.Executors;
-import java.util.concurrent.Future;
+import java.util.function.Predicate;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.DynamicTest;
-import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Order;
 import org.junit.jupiter.api.TestFactory;
-import org.junit.jupiter.api.parallel.Isolated;
 import sluice.proof.Check;
 import sluice.proof.Environment;
-import sluice.proof.Group;
-import sluice.proof.Result;
 import sluice.proof.Verify;
 import sluice.region.Installation;
 
 /// The checks of `sluice verify`, each as a test, on the simulated driver. On a real one `sluice verify` runs them.
-@Isolated
+@Order(1)
 class VerifyTest {
-    private static final int AT_ONCE = 4;
-    private static final int ATTEMPTS = 3;
 
     @TestFactory
     Stream<DynamicTest> checks() {
+        return tests(check -> !check.isTimed());
+    }
+
+    static Stream<DynamicTest> tests(Predicate<Check> which) {
         Environment environment = Environment.of(new Installation(Machine.HOME), true);
-        return Verify.checks().stream().map(check -> DynamicTest.dynamicTest(check.group() + ": " + check.name(), () -> {
+        return Verify.checks().stream().filter(which).map(check -> DynamicTest.dynamicTest(check.toString(), () -> {
             var result = check.run(environment);
             switch (result.outcome()) {
                 case PASSED -> { }
@@ -37,28 +32,5 @@ class VerifyTest {
                 case FAILED -> assertThat(result.detail()).as(check.name()).isNull();
             }
         }));
-    }
-
-    /// With a library that limits nothing no check of GPU time holds, unless by chance on a machine that is busy.
-    @Test
-    void shouldFailWithoutAGate() throws Exception {
-        Environment without = new Environment(Machine.SIM.resolve("libnvidia-ml.so.1"), Optional.of(Machine.SIM));
-        List<Callable<Result>> attempts = Verify.checks().stream()
-                .filter(check -> check.group() == Group.COMPUTE)
-                .map(check -> (Callable<Result>) () -> failure(check, without))
-                .toList();
-        try (var threads = Executors.newFixedThreadPool(AT_ONCE)) {
-            List<Result> results = threads.invokeAll(attempts).stream().map(Future::resultNow).toList();
-            assertThat(results).hasSizeGreaterThan(10).extracting(Result::outcome, Result::name, Result::detail)
-                    .noneMatch(result -> result.toList().getFirst() == Result.Outcome.PASSED);
-        }
-    }
-
-    private static Result failure(Check check, Environment environment) {
-        Result result = check.attempt(environment);
-        for (int i = 1; i < ATTEMPTS && !result.failed(); i++) {
-            result = check.attempt(environment);
-        }
-        return result;
     }
 }

@@ -36,6 +36,10 @@ public final class Check {
         return this;
     }
 
+    public boolean isTimed() {
+        return timed;
+    }
+
     List<Subject> subjects() {
         return subjects;
     }
