@@ -6,6 +6,7 @@
 #   torch others bursts            PyTorch; JAX and CuPy under caps; bursts of PyTorch against a training (python3 on the PATH)
 #   training                       what a step of training costs, next to none, in 10 rounds; TRACE_TOO=1 also traced
 # with one: verify; mps, blocking (caps under MPS and CUDA_LAUNCH_BLOCKING); bench (with the options in BENCH).
+#   host                           how often the machine stands still: then p99 and ratios of short runs tell about it, not about shares
 #   warm                           reads PyTorch from the disk in the background; parts that need it wait until it is done
 # Without a part: verify weights priority lock cost. README.md says what each takes, and the order that takes least.
 # MOST_SECONDS (590) is what all parts may take together; REPEATS (5) and RUN_SECONDS (3; priority 4, frameworks 2.5) change the tables.
@@ -44,6 +45,8 @@ await_warm() {
     say "warm: status $?, $(tail -n 1 "$out/warm.log"); waited $((SECONDS - began)) s for it"
     warming=
 }
+
+host() { say "host: $(within 20 python3 "$here/host.py" 3 6 2>&1 | tail -n 1)"; }
 
 verify() {
     within 120 "$sluice" verify compute >"$out/verify.log" 2>&1
@@ -147,7 +150,7 @@ tables=()
 warming=
 for part in $parts; do
     case $part in
-    warm | verify | loops | synced | streams | threads | graph | copies | weights | priority | lock | cost | bench | torch | others | bursts | training | mps | blocking)
+    host | warm | verify | loops | synced | streams | threads | graph | copies | weights | priority | lock | cost | bench | torch | others | bursts | training | mps | blocking)
         began=$SECONDS
         "$part"
         say "== $part: $((SECONDS - began)) s, $SECONDS s in all"

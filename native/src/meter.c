@@ -26,6 +26,8 @@
 #define BLOCKING_NANOS 10000u /* what a launch that blocks adds to its kernel, as seen on one kind of host; of a short one not more than half */
 #define SKEW_STEP_NANOS 100.0
 #define MOST_SKEW_NANOS 20000.0
+#define LEAST_QUEUED 2.0    /* so many of the calls measured lately must have stood behind others to tell about the host's part */
+#define QUEUED_FADES 64.0   /* lately: a call counts for less with each of about so many others */
 #define DRY_NANOS 50000.0   /* a GPU that has no more than this to do will wait for the host */
 #define RECORD_NANOS 2000u  /* to record an event takes the host so long */
 #define DRIFT 50000u        /* one part in so many the clocks of GPU and host run apart, at most */
@@ -497,15 +499,18 @@ static bool is_news(const sl_cost_t *cost, double alone) {
 
 /* A call behind others is measured without the host's time, if those are on the same stream: among several, events take the GPU longer, by 2
  * to 4 us on an H200. By such calls the host's part is put right for those on an idle
- * stream, in small steps: some kernels take another time each time. */
+ * stream, in small steps: some kernels take another time each time. One that only seems to be behind others, because another
+ * process had the GPU for a moment, tells nothing: in a program that waits for each call there is no other that would put it right. */
 static double learn_skew(sl_meter_t *meter, sl_cost_t *cost, bool fresh, double alone) {
     double queued = (double)cost->queued_nanos, off = queued - alone;
+    meter->queued_lately -= meter->queued_lately / QUEUED_FADES;
     if (!fresh) {
         double seen = later(alone - ALONE_NANOS, 0);
+        meter->queued_lately++;
         cost->queued_nanos = (uint64_t)(queued > 0 ? queued + (seen - queued) / 4 : seen);
         return seen;
     }
-    bool same = queued > 0 && off < queued / 2 + MOST_SKEW_NANOS && -off < queued / 2 + MOST_SKEW_NANOS;
+    bool same = meter->queued_lately > LEAST_QUEUED && queued > 0 && off < queued / 2 + MOST_SKEW_NANOS && -off < queued / 2 + MOST_SKEW_NANOS;
     if (same && off > 0 && meter->skew_nanos < MOST_SKEW_NANOS)
         meter->skew_nanos += SKEW_STEP_NANOS;
     if (same && off < 0 && meter->skew_nanos > -(double)FRESH_NANOS)

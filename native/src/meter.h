@@ -87,6 +87,7 @@ typedef struct {
     uint64_t rescaled;         /* batches before this one do not tell about the scale */
     double skew_nanos;         /* so much of the host's time for a launch passes after the GPU has got it, as calls show that
                                 * are measured on an idle stream and behind others */
+    double queued_lately;      /* how many of the calls that told so stood behind others */
     double scale;              /* GPU time over the sum of what calls were known to take: less than 1 when streams overlap */
 } sl_meter_t;
 

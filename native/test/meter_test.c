@@ -375,6 +375,24 @@ static void shouldLearnHowLateALaunchComesBack(void) {
     CHECK(right > 10, "%u of 20", right);
 }
 
+/* In a loop that waits for each kernel none stands behind others; but once another process had the GPU for a while. */
+static void shouldNotLearnFromOneDisturbedCall(void) {
+    enum { KERNEL = 300000 };
+    sl_cost_t cost = {.key = 1};
+    begin();
+    for (int i = 0; i < 100; i++) {
+        if (i == 10) {
+            launch(KERNEL);
+            close_batch(KERNEL, 1, NULL, true, sl_os_nanos());
+            read_late(&cost, KERNEL + KERNEL / 4, 0);
+            CHECK(cost.queued_nanos > KERNEL, "known for %llu", (unsigned long long)cost.queued_nanos);
+        }
+        spin(2000);
+        read_late(&cost, KERNEL, 0);
+    }
+    CHECK(meter.skew_nanos < 500, "skew %.0f", meter.skew_nanos);
+}
+
 /* While the GPU works on several streams its events take longer. */
 static void shouldNotLearnFromACallBehindThoseOfSeveralStreams(void) {
     enum { KERNEL = 300000 };
@@ -563,6 +581,7 @@ int main(void) {
     RUN(shouldTellWhenTheGpuWorked);
     RUN(shouldNotMakeUpTwiceForACallThatBecameLonger);
     RUN(shouldLearnHowLateALaunchComesBack);
+    RUN(shouldNotLearnFromOneDisturbedCall);
     RUN(shouldNotLearnFromACallBehindThoseOfSeveralStreams);
     RUN(shouldNotTakeTheHostsTimeForTheKernels);
     RUN(shouldLetAThreadEndWhatIsOnItsDefaultStream);
