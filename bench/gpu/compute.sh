@@ -9,7 +9,7 @@
 #   host                           how often the machine stands still: then p99 and ratios of short runs tell about it, not about shares
 #   warm                           reads PyTorch from the disk in the background; parts that need it wait until it is done
 # Without a part: verify weights priority lock cost. README.md says what each takes, and the order that takes least.
-# MOST_SECONDS (590) is what all parts may take together; REPEATS (5) and RUN_SECONDS (3; priority 4, frameworks 2.5) change the tables.
+# MOST_SECONDS (590) is what all parts may take together; REPEATS (5) and RUN_SECONDS (3; weights 6, priority 4, frameworks 2.5) change the tables.
 # Every table is in OUTPUT/PART/ after each run, with every value in a file .csv, so that nothing is lost when time is up.
 set -u
 home=$1 out=$2
@@ -73,7 +73,7 @@ streams() { table streams 330 3 'cap/4 streams'; }
 synced() { table synced 360 3 'cap/sync after each'; }
 threads() { table threads 120 3 'cap/4 threads'; }
 graph() { table graph 100 3 'cap/graph'; }
-weights() { table weights 190 3 weights; }
+weights() { table weights 260 6 weights; }
 priority() { table priority 120 4 priority; }
 lock() { table lock 220 3 lock; }
 cost() { table cost 130 2 cost; }
