@@ -25,7 +25,7 @@
 #include "recorded.h"
 #include "ring.h"
 #include "tenant.h"
-#include "trace_kernel.h"
+#include "trace_quick.h"
 
 /* Before glibc 2.34 these are in libpthread, which a program without threads need not have: then no thread ends. */
 #pragma weak pthread_key_create
@@ -319,7 +319,7 @@ static void count_launch(sl_trace_thread_t *thread, sl_trace_cost_t *cost) {
     thread->owes_costs |= !nanos;
 }
 
-/* Until when kernels may take the short way; never where more than a trace is told of them, or others count where this thread does. */
+/* Until when calls may take the short way; never where more than a trace is told of them, or others count where this thread does. */
 static void expect_more(sl_trace_thread_t *thread) {
     uint64_t look = atomic_load_explicit(&sl_clock_next_look, memory_order_relaxed), head = thread->clock_head, limit = thread->ring.limit;
     bool usual = sl_mine.watch.calls && !sl_mine.watch.shared && atomic_load_explicit(&sl_watch_sinks, memory_order_relaxed) == SL_SINK_TRACE;
@@ -339,7 +339,6 @@ static void write_kernel(sl_trace_thread_t *thread, unsigned entry, uint64_t beg
     sl_ring_put(&thread->ring, event, thread->ring.head);
     if (status == CUDA_SUCCESS)
         count_launch(thread, cost);
-    expect_more(thread);
 }
 
 static void write_call(sl_trace_thread_t *thread, int gpu, unsigned entry, uint64_t begin_ticks, uint64_t end_ticks, int status,
@@ -372,6 +371,11 @@ SL_HOT void sl_trace_call(unsigned entry, uint64_t begin_ticks, uint64_t end_tic
         write_kernel(thread, entry, begin_ticks, end_ticks, status, detail);
     else
         write_call(thread, gpu, entry, begin_ticks, end_ticks, status, detail);
+    expect_more(thread);
+}
+
+void sl_trace_question_slowly(uint64_t begin_ticks, unsigned entry, int status, uint64_t stream) {
+    sl_watch_tell(begin_ticks, entry, status, &(sl_watch_detail_t){.kind = SL_DETAIL_NONE, .quick = true, .stream = stream});
 }
 
 void sl_trace_kernel_slowly(unsigned entry, uint64_t begin_ticks, int status, uint64_t stream, uint64_t function, SL_TRACE_SHAPE) {

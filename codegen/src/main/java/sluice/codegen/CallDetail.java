@@ -23,6 +23,11 @@ record CallDetail(CallKind kind, Optional<String> bytes, Optional<String> direct
         return kind == CallKind.KERNEL && others.containsKey("function");
     }
 
+    /// Whether there is nothing to tell of it but, perhaps, its stream.
+    boolean isQuestion() {
+        return kind == CallKind.NONE && bytes.isEmpty() && direction.isEmpty();
+    }
+
     /// How much the call moves, sets or takes; empty where its parameters do not tell.
     static Optional<String> bytes(ApiSpec cuda, Symbol symbol) {
         var name = symbol.entry().apiName();

@@ -8,7 +8,7 @@ final class EntriesSource {
             #include "cuda_entries.h"
             #include "driver.h"
             #include "launch.h"
-            #include "trace_kernel.h"
+            #include "trace_quick.h"
             #include "watch.h"
             """;
 

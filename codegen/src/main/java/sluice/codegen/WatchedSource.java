@@ -9,7 +9,7 @@ import java.util.stream.Stream;
 /// While nobody wants the detail, nothing has to be kept over the call but the time at which it began, or, for most of the
 /// quick calls, where it is counted. The long way is a function of its own, also for what the driver lacks or has not loaded.
 final class WatchedSource {
-    private static final String QUICK = "cuCtx(Get.*|SetCurrent|PushCurrent|PopCurrent)|cuDeviceGet.*|cuPointerGet.*"
+    private static final String QUICK = "cuCtx(Get.*|SetCurrent|PushCurrent|PopCurrent)|cuDevice(Get.*|PrimaryCtxGetState)|cuPointerGet.*"
             + "|cuStream(Get.*|IsCapturing|Query|WaitEvent)|cuEvent(Query|Record.*)|cuFuncGetAttribute";
 
     private WatchedSource() {}
@@ -27,7 +27,7 @@ final class WatchedSource {
                 __attribute__((noinline)) static %2$s {
                     uint64_t begin = sl_clock_ticks();
                     CUresult status = %3$s;
-                    sl_watch_tell(begin, SL_ENTRY_%4$s, status, &(sl_watch_detail_t){%5$s});
+                    %5$s;
                     return status;
                 }
                 static %6$s {
@@ -42,7 +42,7 @@ final class WatchedSource {
                 cuda.prototype(symbol, "told_" + name),
                 (symbol.entry().hooked() ? "hook_" : "forward_") + name + "(" + arguments + ")",
                 name,
-                fields(detail, quick),
+                tell(detail, name, quick),
                 cuda.prototype(symbol, "entry_" + name),
                 arguments,
                 quick ? "sl_watch_count(call, status)" : end(detail, name),
@@ -106,6 +106,13 @@ final class WatchedSource {
             return "sl_watch_end_copy" + head + ", " + detail.bytes().orElse("0") + ", " + detail.direction().get() + ")";
         }
         return detail.bytes().map(bytes -> "sl_watch_end_bytes" + head + ", " + bytes + ")").orElse("sl_watch_end" + head + ")");
+    }
+
+    private static String tell(CallDetail detail, String name, boolean quick) {
+        if (quick && detail.isQuestion()) {
+            return "sl_watch_tell_question(begin, SL_ENTRY_" + name + ", status, " + detail.others().getOrDefault("stream", "0") + ")";
+        }
+        return "sl_watch_tell(begin, SL_ENTRY_" + name + ", status, &(sl_watch_detail_t){" + fields(detail, quick) + "})";
     }
 
     private static String fields(CallDetail detail, boolean quick) {

@@ -7,7 +7,7 @@
 #include "cuda_entries.h"
 #include "driver.h"
 #include "launch.h"
-#include "trace_kernel.h"
+#include "trace_quick.h"
 #include "watch.h"
 
 sl_real_t real;
@@ -277,7 +277,7 @@ static inline CUresult forward_cuDeviceGetUuid(CUuuid *uuid, CUdevice dev) {
 __attribute__((noinline)) static CUresult told_cuDeviceGetUuid(CUuuid *uuid, CUdevice dev) {
     uint64_t begin = sl_clock_ticks();
     CUresult status = forward_cuDeviceGetUuid(uuid, dev);
-    sl_watch_tell(begin, SL_ENTRY_cuDeviceGetUuid, status, &(sl_watch_detail_t){.kind = SL_DETAIL_NONE, .quick = true});
+    sl_watch_tell_question(begin, SL_ENTRY_cuDeviceGetUuid, status, 0);
     return status;
 }
 static CUresult entry_cuDeviceGetUuid(CUuuid *uuid, CUdevice dev) {
@@ -296,7 +296,7 @@ static inline CUresult forward_cuDeviceGetProperties(CUdevprop *prop, CUdevice d
 __attribute__((noinline)) static CUresult told_cuDeviceGetProperties(CUdevprop *prop, CUdevice dev) {
     uint64_t begin = sl_clock_ticks();
     CUresult status = forward_cuDeviceGetProperties(prop, dev);
-    sl_watch_tell(begin, SL_ENTRY_cuDeviceGetProperties, status, &(sl_watch_detail_t){.kind = SL_DETAIL_NONE, .quick = true});
+    sl_watch_tell_question(begin, SL_ENTRY_cuDeviceGetProperties, status, 0);
     return status;
 }
 static CUresult entry_cuDeviceGetProperties(CUdevprop *prop, CUdevice dev) {

@@ -1,9 +1,9 @@
-/* trace_kernel: how a launch is recorded, as a part of the wrapper that the program calls.
+/* trace_quick: how a launch, and a question that the driver answers at once, is recorded, as a part of the wrapper that the program calls.
  *
  * This is the short way, for a thread that has launched the same before; whatever is not as usual goes the long way, by
- * sl_trace_kernel_slowly. Seen on an H200's host: what counts is how many instructions there are, not where an event is written to. */
-#ifndef SL_TRACE_KERNEL_H
-#define SL_TRACE_KERNEL_H
+ * sl_watch_tell. Seen on an H200's host: what counts is how many instructions there are, not where an event is written to. */
+#ifndef SL_TRACE_QUICK_H
+#define SL_TRACE_QUICK_H
 
 #include "cost.h"
 #include "gate.h"
@@ -29,7 +29,7 @@ typedef struct {
 /* A launch needs the first line, that of its cost, and the ring's. */
 typedef struct sl_trace_thread {
     _Alignas(SL_TRACE_LINE_BYTES) uint64_t next_ticks; /* from then on, */
-    uint64_t next_head; /* or for this event, nothing is as usual, and a kernel is looked at closely */
+    uint64_t next_head; /* or for this event, nothing is as usual, and a call is looked at closely */
     uint64_t unloads;  /* before which the names of costs were found out */
     int16_t entry;     /* the region's, of the GPU */
     uint8_t gpu;
@@ -85,14 +85,21 @@ static inline void sl_trace_fill_kernel(sl_trace_event_t *event, const sl_trace_
     launch->gpu = (uint32_t)thread->gpu << 24;
 }
 
-/* Of what has just passed the gate. False: nothing was recorded, and somebody has to look closely. */
-SL_INLINE bool sl_trace_kernel(unsigned entry, uint64_t begin_ticks, uint64_t end_ticks, uint64_t stream, SL_TRACE_SHAPE) {
+/* Where the thread records, while there is nothing to tell but the call; else NULL. */
+SL_INLINE sl_trace_thread_t *sl_trace_usual(uint64_t end_ticks) {
     sl_trace_thread_t *thread = sl_mine.trace.thread;
     if (SL_UNLIKELY(!thread) || SL_UNLIKELY(sl_mine.trace.trace != SL_LOAD(sl_trace_recorded)))
+        return NULL;
+    bool usual = end_ticks < thread->next_ticks && thread->ring.head < thread->next_head;
+    return usual ? thread : NULL;
+}
+
+/* Of what has just passed the gate. False: nothing was recorded, and somebody has to look closely. */
+SL_INLINE bool sl_trace_kernel(unsigned entry, uint64_t begin_ticks, uint64_t end_ticks, uint64_t stream, SL_TRACE_SHAPE) {
+    sl_trace_thread_t *thread = sl_trace_usual(end_ticks);
+    if (SL_UNLIKELY(!thread))
         return false;
     uint64_t head = thread->ring.head;
-    if (SL_UNLIKELY(end_ticks >= thread->next_ticks) || SL_UNLIKELY(head >= thread->next_head))
-        return false;
     if (SL_UNLIKELY(thread->unloads != sl_names_unloads()) || SL_UNLIKELY(thread->entry != sl_mine.gpu))
         return false;
     uint64_t key = sl_mine.pocket.key;
@@ -107,7 +114,22 @@ SL_INLINE bool sl_trace_kernel(unsigned entry, uint64_t begin_ticks, uint64_t en
     return true;
 }
 
+/* Of a call that has no detail but perhaps a stream. */
+SL_INLINE bool sl_trace_question(unsigned entry, uint64_t begin_ticks, uint64_t end_ticks, uint64_t stream) {
+    sl_trace_thread_t *thread = sl_trace_usual(end_ticks);
+    if (SL_UNLIKELY(!thread))
+        return false;
+    uint64_t head = thread->ring.head;
+    sl_trace_event_t *event = sl_ring_place(&thread->ring, head);
+    sl_trace_fill_call(event, SL_TRACE_KIND_CALL, entry, begin_ticks, end_ticks, CUDA_SUCCESS, stream);
+    event->a = event->b = event->c = 0;
+    event->d = thread->gpu;
+    sl_ring_put(&thread->ring, event, head);
+    return true;
+}
+
 /* The long way. */
+void sl_trace_question_slowly(uint64_t begin_ticks, unsigned entry, int status, uint64_t stream) __attribute__((noinline, cold));
 void sl_trace_kernel_slowly(unsigned entry, uint64_t begin_ticks, int status, uint64_t stream, uint64_t function, SL_TRACE_SHAPE)
     __attribute__((noinline, cold));
 
@@ -117,17 +139,30 @@ SL_INLINE uint64_t sl_watch_begin_kernel(void) {
     return sl_clock_ticks();
 }
 
+/* Counts a call that was recorded. */
+SL_INLINE void sl_watch_count_told(unsigned entry, uint64_t ticks) {
+    sl_region_call_t *call = &sl_mine.watch.calls[entry];
+    sl_watch_add_alone(&call->calls, 1);
+    if (SL_UNLIKELY(sl_mine.watch.untimed == 0))
+        sl_watch_sample(call, ticks);
+    sl_mine.watch.untimed--;
+}
+
 /* Right after it. */
 SL_INLINE void sl_watch_tell_kernel(uint64_t begin, unsigned entry, int status, uint64_t stream, uint64_t function, SL_TRACE_SHAPE) {
     uint64_t end = sl_clock_counter();
     if (SL_UNLIKELY(status != CUDA_SUCCESS) || SL_UNLIKELY(sl_mine.watch.held_ticks) ||
         SL_UNLIKELY(!sl_trace_kernel(entry, begin, end, stream, SL_TRACE_SHAPE_NAMES)))
         return sl_trace_kernel_slowly(entry, begin, status, stream, function, SL_TRACE_SHAPE_NAMES);
-    sl_region_call_t *call = &sl_mine.watch.calls[entry];
-    sl_watch_add_alone(&call->calls, 1);
-    if (SL_UNLIKELY(sl_mine.watch.untimed == 0))
-        sl_watch_sample(call, end - begin);
-    sl_mine.watch.untimed--;
+    sl_watch_count_told(entry, end - begin);
+}
+
+/* Right after a question that began then. */
+SL_INLINE void sl_watch_tell_question(uint64_t begin, unsigned entry, int status, uint64_t stream) {
+    uint64_t end = sl_clock_counter();
+    if (SL_UNLIKELY(status != CUDA_SUCCESS) || SL_UNLIKELY(!sl_trace_question(entry, begin, end, stream)))
+        return sl_trace_question_slowly(begin, entry, status, stream);
+    sl_watch_count_told(entry, end - begin);
 }
 
 #endif
