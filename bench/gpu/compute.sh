@@ -6,7 +6,6 @@
 #   torch others bursts            PyTorch; JAX and CuPy under caps; bursts of PyTorch against a training (python3 on the PATH)
 #   training                       what a step of training costs, next to none, in 10 rounds; TRACE_TOO=1 also traced
 # with one: verify; mps, blocking (caps under MPS and CUDA_LAUNCH_BLOCKING); bench (with the options in BENCH).
-#   host                           how often the machine stands still: then p99 and ratios of short runs tell about it, not about shares
 #   warm                           reads PyTorch from the disk in the background; parts that need it wait until it is done
 # Without a part: verify weights priority lock cost. README.md says what each takes, and the order that takes least.
 # MOST_SECONDS (590) is what all parts may take together; REPEATS (5) and RUN_SECONDS (3; weights 6, priority 4, frameworks 2.5) change the tables.
@@ -46,11 +45,9 @@ await_warm() {
     warming=
 }
 
-host() { say "host: $(within 20 python3 "$here/host.py" 3 6 2>&1 | tail -n 1)"; }
-
 verify() {
     within 120 "$sluice" verify compute >"$out/verify.log" 2>&1
-    say "verify: status $?, $(tail -n 1 "$out/verify.log")"
+    say "verify: status $?, $(grep ' hold, ' "$out/verify.log")"
     grep -E ' FAIL ' "$out/verify.log" | tee -a "$out/table.txt"
 }
 
@@ -59,7 +56,7 @@ rows() { # rows PART SECONDS OPTION…: a table, ended in time
     shift 2
     within $((limit + 10)) "$sluice" bench compute "$@" --limit $((limit < left ? limit : left)) ${SIMULATED:+--sim} --out "$out/$part" \
         >"$out/$part.out" 2>"$out/$part.log"
-    say "$part: status $?, $(tail -n 1 "$out/$part.log")"
+    say "$part: status $?, $(tail -n 1 "$out/$part.log"); $(grep -m 1 '^the machine ' "$out/$part.log")"
     tables+=("$out/$part/compute.md")
 }
 
@@ -150,7 +147,7 @@ tables=()
 warming=
 for part in $parts; do
     case $part in
-    host | warm | verify | loops | synced | streams | threads | graph | copies | weights | priority | lock | cost | bench | torch | others | bursts | training | mps | blocking)
+    warm | verify | loops | synced | streams | threads | graph | copies | weights | priority | lock | cost | bench | torch | others | bursts | training | mps | blocking)
         began=$SECONDS
         "$part"
         say "== $part: $((SECONDS - began)) s, $SECONDS s in all"

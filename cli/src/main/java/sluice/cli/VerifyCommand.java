@@ -3,7 +3,9 @@ package sluice.cli;
 import java.io.PrintWriter;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.Callable;
+import java.util.stream.IntStream;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
@@ -14,6 +16,7 @@ import sluice.proof.Check;
 import sluice.proof.Environment;
 import sluice.proof.Group;
 import sluice.proof.Result;
+import sluice.proof.Standstill;
 import sluice.proof.Verify;
 import sluice.region.Installation;
 import sluice.region.SluiceException;
@@ -72,8 +75,16 @@ final class VerifyCommand implements Callable<Integer> {
             VerifyText.writeJson(out, environment.simulated(), results);
         } else {
             out.println(text.summary(results));
+            restless(checks, results).ifPresent(out::println);
         }
         return results.stream().anyMatch(Result::failed) ? ExitStatus.CHECK_FAILED : ExitStatus.OK;
+    }
+
+    /// What may be the reason why a check that measures time failed.
+    private static Optional<String> restless(List<Check> checks, List<Result> results) {
+        boolean late = IntStream.range(0, results.size()).anyMatch(i -> results.get(i).failed() && checks.get(i).isTimed());
+        return Optional.of(late).filter(failed -> failed).map(failed -> Standstill.measure()).filter(Standstill::isRestless)
+                .map(still -> "This machine " + still.text() + ": checks that measure time may fail because of that.");
     }
 
     private List<Check> chosen() {

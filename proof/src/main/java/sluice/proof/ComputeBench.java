@@ -78,11 +78,19 @@ public final class ComputeBench {
                 "no GPU that works is found; 'sluice doctor' says why, --sim uses the simulated GPU"));
         ComputeRun run = new ComputeRun(environment, options, progress, new RawLog(raw));
         Map<String, TableMaker> makers = makers(run);
+        String machine = Bench.machine() + "; it " + still(progress);
         StepRunner runner = new StepRunner(run);
         makers.forEach((word, maker) -> runner.expect(word, maker.steps()));
-        makers.forEach((word, maker) -> runner.run(word, maker.steps(), () -> kept.accept(report(gpu, options, makers))));
+        makers.forEach((word, maker) -> runner.run(word, maker.steps(), () -> kept.accept(report(gpu, machine, options, makers))));
         progress.accept(runner.summary());
-        return report(gpu, options, makers);
+        return report(gpu, machine, options, makers);
+    }
+
+    private static String still(Consumer<String> progress) {
+        Standstill still = Standstill.measure();
+        progress.accept("the machine " + still.text()
+                + (still.isRestless() ? ": what is missed below by milliseconds, or in a single repeat, may be its doing" : ""));
+        return still.text();
     }
 
     private static void checkWords(Options options) {
@@ -104,10 +112,10 @@ public final class ComputeBench {
         return makers;
     }
 
-    private static ComputeReport report(GpuDescription gpu, Options options, Map<String, TableMaker> makers) {
+    private static ComputeReport report(GpuDescription gpu, String machine, Options options, Map<String, TableMaker> makers) {
         Map<String, String> plots = new LinkedHashMap<>();
         makers.values().forEach(maker -> plots.putAll(maker.plots()));
-        return new ComputeReport(gpu.name(), gpu.simulated(), Bench.machine(), options.seconds(), options.repeats(),
+        return new ComputeReport(gpu.name(), gpu.simulated(), machine, options.seconds(), options.repeats(),
                 makers.values().stream().map(TableMaker::table).toList(), plots);
     }
 }
