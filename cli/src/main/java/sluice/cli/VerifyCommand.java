@@ -3,7 +3,6 @@ package sluice.cli;
 import java.io.PrintWriter;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.stream.IntStream;
 import picocli.CommandLine.Command;
@@ -75,16 +74,11 @@ final class VerifyCommand implements Callable<Integer> {
             VerifyText.writeJson(out, environment.simulated(), results);
         } else {
             out.println(text.summary(results));
-            restless(checks, results).ifPresent(out::println);
+            if (IntStream.range(0, results.size()).anyMatch(i -> results.get(i).failed() && checks.get(i).isTimed())) {
+                VerifyText.blame(Standstill.measure()).ifPresent(out::println);
+            }
         }
         return results.stream().anyMatch(Result::failed) ? ExitStatus.CHECK_FAILED : ExitStatus.OK;
-    }
-
-    /// What may be the reason why a check that measures time failed.
-    private static Optional<String> restless(List<Check> checks, List<Result> results) {
-        boolean late = IntStream.range(0, results.size()).anyMatch(i -> results.get(i).failed() && checks.get(i).isTimed());
-        return Optional.of(late).filter(failed -> failed).map(failed -> Standstill.measure()).filter(Standstill::isRestless)
-                .map(still -> "This machine " + still.text() + ": checks that measure time may fail because of that.");
     }
 
     private List<Check> chosen() {

@@ -4,9 +4,11 @@ import java.io.PrintWriter;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.Optional;
 import sluice.proof.Check;
 import sluice.proof.Result;
 import sluice.proof.Result.Outcome;
+import sluice.proof.Standstill;
 
 /// The table of checks, written line by line as the results come.
 final class VerifyText {
@@ -44,6 +46,13 @@ final class VerifyText {
         long seconds = results.stream().mapToLong(result -> result.duration().toMillis()).sum() / 1000;
         String text = (results.size() - failed - skipped) + " hold, " + failed + " fail, " + skipped + " skipped, in " + seconds + " s";
         return failed == 0 ? screen.green(text) : screen.red(text);
+    }
+
+    /// What may be the reason why a check that measures time failed.
+    static Optional<String> blame(Standstill still) {
+        return still.isRestless()
+                ? Optional.of("This machine " + still.text() + ": checks that measure time may fail because of that.")
+                : Optional.empty();
     }
 
     private static long count(List<Result> results, Outcome outcome) {

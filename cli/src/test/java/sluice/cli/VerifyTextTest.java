@@ -7,6 +7,7 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 import sluice.proof.Result;
 import sluice.proof.Result.Outcome;
+import sluice.proof.Standstill;
 
 class VerifyTextTest {
     private static Result result(String group, Outcome outcome) {
@@ -28,5 +29,12 @@ class VerifyTextTest {
 
         assertThat(text.summary(List.of(result("a", Outcome.PASSED), result("a", Outcome.SKIPPED))))
                 .isEqualTo("1 hold, 0 fail, 1 skipped, in 3 s");
+    }
+
+    @Test
+    void shouldBlameAMachineThatStandsStill() {
+        assertThat(VerifyText.blame(new Standstill(7, 6_000_000))).contains("This machine stands still 7.0 times a second for 0.3 ms or more, "
+                + "the longest 6.0 ms: checks that measure time may fail because of that.");
+        assertThat(VerifyText.blame(new Standstill(0.3, 1_000_000))).isEmpty();
     }
 }
