@@ -1,7 +1,6 @@
 package sluice.agent;
 
 import java.nio.charset.StandardCharsets;
-import java.util.List;
 
 /// Server-sent events: `machine` with every look, `event` at once. A client that comes back says which event it has seen.
 final class EventStream {
@@ -17,28 +16,26 @@ final class EventStream {
     }
 
     Answer open(Request request) {
-        long seen = request.header("last-event-id").map(EventStream::number).orElse(0L);
+        long seen = request.header("last-event-id").map(this::seen).orElse(0L);
         return new Answer.Stream(TYPE, sink -> start(sink, request.caller(), seen));
     }
 
-    private static long number(String text) {
+    private long seen(String mark) {
         try {
-            return Long.parseLong(text);
-        } catch (NumberFormatException e) {
-            throw new Refusal(400, "bad Last-Event-ID; send the number of the last event, or none");
+            return machine.events().seen(mark);
+        } catch (IllegalArgumentException e) {
+            throw new Refusal(400, "bad Last-Event-ID; send the id of the last event, or none");
         }
     }
 
     private void start(Answer.Sink sink, Caller caller, long seen) {
-        List<Event> missed = machine.events().after(seen, MOST_MISSED);
-        missed.stream().filter(event -> caller.sees(event.uid())).forEach(event -> sink.send(message(event)));
-        sink.offer(message(machine.last(), caller));
-        Runnable noLooks = machine.listen(look -> sink.offer(message(look, caller)));
-        Runnable noEvents = machine.events().listen(event -> {
+        Runnable noEvents = machine.events().listen(seen, MOST_MISSED, event -> {
             if (caller.sees(event.uid())) {
                 sink.send(message(event));
             }
         });
+        sink.offer(message(machine.last(), caller));
+        Runnable noLooks = machine.listen(look -> sink.offer(message(look, caller)));
         sink.whenClosed(() -> {
             noLooks.run();
             noEvents.run();
@@ -61,8 +58,8 @@ final class EventStream {
         return message("event: machine\n", JsonBytes.of(json -> MachineJson.machine(json, look, false)));
     }
 
-    private static byte[] message(Event event) {
-        return message("event: event\nid: " + event.number() + "\n", JsonBytes.of(json -> MachineJson.event(json, event)));
+    private byte[] message(Event event) {
+        return message("event: event\nid: " + machine.events().mark(event) + "\n", JsonBytes.of(json -> MachineJson.event(json, event)));
     }
 
     private static byte[] message(String head, byte[] json) {

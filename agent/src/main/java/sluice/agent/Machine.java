@@ -107,7 +107,7 @@ public final class Machine {
         }
         changes.see(tenants);
         MachineLook look = new MachineLook(last.number() + 1, Instant.now(), now, gpus.look(tenants, health), tenantLooks, boards,
-                findings.get(), events.after(0, EVENTS_SHOWN));
+                findings.get(), events.last(EVENTS_SHOWN));
         earlier.keep(look);
         last = look;
         return look;

@@ -74,7 +74,7 @@ class DashboardTest extends DashboardPage {
                 .contains(Size.format(gpu.at("usedBytes").number()) + " of " + Size.format(gpu.at("totalBytes").number()));
         assertThat(browser.text("#headline")).startsWith("2 tenants run on 1 GPU.");
         List<JsonTree> events = told.at("events").elements();
-        assertThat(browser.script("return document.querySelectorAll('#events li').length").number()).isEqualTo(events.size());
+        browser.await("document.querySelectorAll('#events li').length === " + events.size());
         assertThat(browser.text("#events li:first-child")).contains(events.getLast().at("text").text());
         assertThat(browser.complaints()).isEmpty();
     }

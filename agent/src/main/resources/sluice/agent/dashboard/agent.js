@@ -89,7 +89,4 @@ export class Stream {
     }
     if (data) this.told.message(kind, data);
   }
-
-  // A new agent counts its events from one again.
-  forget() { this.seen = ''; }
 }

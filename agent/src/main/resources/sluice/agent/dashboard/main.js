@@ -10,7 +10,7 @@ import {toast, undoLast} from './edit.js';
 
 const MOST_EVENTS = 200, MOST_MEASURES = 300;
 const series = new Series();
-let look = null, live = false, historyFor = 0, chosenGpu = null, eventsSeen = 0, lastTook = 0;
+let look = null, live = false, historyFor = 0, chosenGpu = null, lastTook = 0;
 
 const totalOf = () => look?.gpus.find(gpu => gpu.uuid === chosenGpu)?.totalBytes ?? 0;
 const charts = [
@@ -99,8 +99,6 @@ function findings() {
 }
 
 function event(told) {
-  if (told.event <= eventsSeen) return;
-  eventsSeen = told.event;
   const line = document.createElement('li');
   const time = element('time', '', clock(told.atNanos / 1e6), line);
   time.dateTime = new Date(told.atNanos / 1e6).toISOString();
@@ -168,7 +166,6 @@ const stream = new Stream({
   open() {
     refused = false;
     historyFor = 0;
-    eventsBefore();
     audited();
   },
   message(kind, text) { if (kind === 'machine') see(text); else if (kind === 'event') event(JSON.parse(text)); },
@@ -186,18 +183,6 @@ const stream = new Stream({
       + 'Start it with “sluice agent”; this page tries again every ' + (seconds === 1 ? 'second' : seconds + ' seconds') + '.');
   },
 });
-
-// An agent that was started anew counts from one; what it has not told is still the page's to show.
-async function eventsBefore() {
-  try {
-    const {events} = await answer('/v1/machine');
-    const newest = events.at(-1)?.event ?? 0;
-    if (newest < eventsSeen) { eventsSeen = 0; stream.forget(); }
-    events.forEach(event);
-  } catch {
-    // The stream tells of the next.
-  }
-}
 
 async function audited() {
   try {
