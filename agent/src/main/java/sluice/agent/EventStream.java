@@ -34,7 +34,10 @@ final class EventStream {
                 sink.send(message(event));
             }
         });
-        sink.offer(message(machine.last(), caller));
+        MachineLook last = machine.last();
+        if (last.number() > 0) {
+            sink.offer(message(last, caller));
+        }
         Runnable noLooks = machine.listen(look -> sink.offer(message(look, caller)));
         sink.whenClosed(() -> {
             noLooks.run();
