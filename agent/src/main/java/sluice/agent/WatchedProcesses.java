@@ -88,10 +88,12 @@ final class WatchedProcesses implements Processes, AutoCloseable {
         return added;
     }
 
-    /// A program may change its command line while it runs; that is not followed.
+    /// A program may change its command line while it runs; that is not followed. In the middle of execve it has none yet.
     @Override
     public synchronized String commandLine(Identity process) {
-        return commandLines.computeIfAbsent(process.word(), asked -> BY_PROC.commandLine(process));
+        String line = commandLines.computeIfAbsent(process.word(), asked -> BY_PROC.commandLine(process));
+        commandLines.remove(process.word(), "");
+        return line;
     }
 
     @Override

@@ -18,13 +18,20 @@ class WatchedProcessesTest {
         }
     }
 
+    /// A program that answers is past execve, and so has its command line.
+    private static void say(Process child, String lines, String answer) throws Exception {
+        child.outputWriter().append(lines).append('\n').flush();
+        assertThat(child.inputReader().readLine()).isEqualTo(answer);
+    }
+
     @Test
     void shouldSeeAnEndWithoutLooking() throws Exception {
         try (WatchedProcesses processes = new WatchedProcesses()) {
-            Process child = new ProcessBuilder("sleep", "100").start();
+            Process child = new ProcessBuilder("cat").start();
+            say(child, "here", "here");
             Identity identity = Identity.of(child.pid()).orElseThrow();
             assertThat(processes.isAlive(identity, ANY_PROGRAM)).isTrue();
-            assertThat(processes.commandLine(identity)).isEqualTo("sleep 100");
+            assertThat(processes.commandLine(identity)).isEqualTo("cat");
             assertThat(processes.poll()).isFalse();
 
             child.destroyForcibly().waitFor();
@@ -32,6 +39,21 @@ class WatchedProcessesTest {
             assertThat(processes.poll()).isTrue();
             assertThat(processes.isAlive(identity, ANY_PROGRAM)).isFalse();
             assertThat(processes.poll()).isFalse();
+        }
+    }
+
+    @Test
+    void shouldAskAgainWhoHadNoCommandLine() throws Exception {
+        try (WatchedProcesses processes = new WatchedProcesses()) {
+            Process child = new ProcessBuilder("bash", "-c", "exec -a '' bash").start();
+            say(child, "echo here", "here");
+            Identity identity = Identity.of(child.pid()).orElseThrow();
+            assertThat(processes.commandLine(identity)).isEmpty();
+
+            say(child, "exec cat\nthere", "there");
+
+            assertThat(processes.commandLine(identity)).isEqualTo("cat");
+            child.destroyForcibly().waitFor();
         }
     }
 
