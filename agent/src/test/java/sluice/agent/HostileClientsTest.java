@@ -3,7 +3,6 @@ package sluice.agent;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
-import java.net.ServerSocket;
 import java.net.Socket;
 import java.net.StandardProtocolFamily;
 import java.net.UnixDomainSocketAddress;
@@ -38,9 +37,7 @@ class HostileClientsTest {
 
     @BeforeEach
     void start() throws Exception {
-        try (ServerSocket free = new ServerSocket(0)) {
-            port = free.getLocalPort();
-        }
+        port = FreePort.choose();
         agent = new RunningAgent(folder, "port = " + port, "connections-per-user = " + CONNECTIONS_PER_USER,
                 "requests-per-second = " + REQUESTS_PER_SECOND, "request-time = " + REQUEST_TIME.toMillis() + "ms");
         agent.tenantOnGpu("train");

@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static sluice.agent.MetricsTenants.UUID;
 
 import java.io.IOException;
-import java.net.ServerSocket;
 import java.net.Socket;
 import java.net.StandardProtocolFamily;
 import java.net.UnixDomainSocketAddress;
@@ -149,10 +148,7 @@ class MetricsTest {
 
     @Test
     void shouldAnswerOnThePort() throws Exception {
-        int port;
-        try (ServerSocket free = new ServerSocket(0)) {
-            port = free.getLocalPort();
-        }
+        int port = FreePort.choose();
         start("port = " + port);
         MetricsTenants.busy(agent.directory(), "train", 1);
         agent.client().get("/v1/machine");

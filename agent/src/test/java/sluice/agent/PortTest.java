@@ -3,7 +3,6 @@ package sluice.agent;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
-import java.net.ServerSocket;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -29,9 +28,7 @@ class PortTest {
 
     @BeforeEach
     void start() throws Exception {
-        try (ServerSocket free = new ServerSocket(0)) {
-            port = free.getLocalPort();
-        }
+        port = FreePort.choose();
         agent = new RunningAgent(folder, "port = " + port);
         agent.tenant("train");
     }
