@@ -141,7 +141,7 @@ abstract class HostileLines {
         assumeTrue(ThisProcess.current().uid() == 0 && Files.isExecutable(Path.of("/usr/bin/setpriv")) && Files.isExecutable(Path.of("/usr/bin/python3")),
                 "root, setpriv and python3 are needed");
         Files.setPosixFilePermissions(folder, PosixFilePermissions.fromString("rwxr-xr-x"));
-        String script = "import socket,sys\ns=socket.socket(socket.AF_UNIX);s.settimeout(1);s.connect(sys.argv[1]);s.sendall(sys.argv[2].encode())\nprint(s.recv(99))\n";
+        String script = "import socket,sys\ns=socket.socket(socket.AF_UNIX);s.connect(sys.argv[1]);s.settimeout(1);s.sendall(sys.argv[2].encode())\nprint(s.recv(99))\n";
         List<SocketChannel> held = new ArrayList<>();
         for (int count = 0; count < 300; count++) {
             held.add(connect());
