@@ -3,6 +3,7 @@ package sluice.agent;
 import java.io.PrintStream;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -10,7 +11,8 @@ import java.util.function.IntFunction;
 import java.util.function.Supplier;
 import sluice.cuda.NvmlHealth;
 
-/// What the audit does at every tick of its clock: looks, stops what it is asked to stop, and tells what is new.
+/// What the audit does at every tick of its clock: looks, stops what it is asked to stop, and tells what is new. It tells last: who
+/// hears of a finding can ask for it in the same moment.
 final class AuditWatch implements AutoCloseable {
     private static final Duration HEALTH_EVERY = Duration.ofSeconds(10);
 
@@ -20,6 +22,7 @@ final class AuditWatch implements AutoCloseable {
     private final AuditHealth words;
     private final EventLog events;
     private final PrintStream log;
+    private final List<Runnable> news = new ArrayList<>();
     private Map<AuditSuspect.Key, AuditSuspect> standing = Map.of();
     private Instant healthAt = Instant.EPOCH;
     private volatile List<AuditFinding> findings = List.of();
@@ -36,7 +39,7 @@ final class AuditWatch implements AutoCloseable {
         this.events = events;
         this.log = log;
         stop = new AuditStop(rules, (suspect, text) -> tell(suspect, text, true));
-        words = new AuditHealth((gpu, text) -> events.add("health", "", rules.self(), "GPU " + gpu + ": " + text));
+        words = new AuditHealth((gpu, text) -> news.add(() -> events.add("health", "", rules.self(), "GPU " + gpu + ": " + text)));
     }
 
     List<AuditFinding> findings() {
@@ -49,8 +52,13 @@ final class AuditWatch implements AutoCloseable {
     }
 
     void look(Instant now) {
-        lookAtProcesses(now);
-        lookAtHealth(now);
+        try {
+            lookAtProcesses(now);
+            lookAtHealth(now);
+        } finally {
+            news.forEach(Runnable::run);
+            news.clear();
+        }
     }
 
     private void lookAtProcesses(Instant now) {
@@ -72,7 +80,7 @@ final class AuditWatch implements AutoCloseable {
     }
 
     private void tell(AuditSuspect suspect, String text, boolean logged) {
-        events.add("audit", suspect.held().map(AuditLedgers.Held::tenant).orElse(""), suspect.process().uid(), text);
+        news.add(() -> events.add("audit", suspect.held().map(AuditLedgers.Held::tenant).orElse(""), suspect.process().uid(), text));
         if (logged) {
             log.println("sluice: audit " + text);
         }

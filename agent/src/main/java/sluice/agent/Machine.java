@@ -106,8 +106,10 @@ public final class Machine {
             Boards.read(place, processes).forEach(board -> boards.add(earlier.rates(board, place.owner(), now)));
         }
         changes.see(tenants);
+        // Before findings and health: what is told is there by then.
+        List<Event> told = events.last(EVENTS_SHOWN);
         MachineLook look = new MachineLook(last.number() + 1, Instant.now(), now, gpus.look(tenants, health), tenantLooks, boards,
-                findings.get(), events.last(EVENTS_SHOWN));
+                findings.get(), told);
         earlier.keep(look);
         last = look;
         return look;
