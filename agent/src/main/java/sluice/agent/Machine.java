@@ -91,7 +91,7 @@ public final class Machine {
 
     /// Looks now.
     public synchronized MachineLook look() {
-        begunNanos = System.nanoTime();
+        long began = System.nanoTime();
         List<RuntimeDirectory> places = directories.get();
         List<Tenant> tenants = new ArrayList<>();
         for (RuntimeDirectory place : places) {
@@ -111,6 +111,7 @@ public final class Machine {
         MachineLook look = new MachineLook(last.number() + 1, Instant.now(), now, gpus.look(tenants, health), tenantLooks, boards,
                 findings.get(), told);
         earlier.keep(look);
+        begunNanos = began;
         last = look;
         return look;
     }
