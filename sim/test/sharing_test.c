@@ -35,6 +35,7 @@ static void hold_memory(void) {
 
 static void spin_half_a_second(void) {
     use_gpu();
+    tell(told);
     hear(asked);
     spin(NULL, 500000000u);
     OK(cuCtxSynchronize());
@@ -53,9 +54,10 @@ int main(void) {
     pid_t victim = start(hold_memory);
     int told_victim[2] = {told[0], told[1]};
     pid_t spinner = start(spin_half_a_second);
-    int ask_spinner[2] = {asked[0], asked[1]};
+    int ask_spinner[2] = {asked[0], asked[1]}, told_spinner[2] = {told[0], told[1]};
     hear(told_holder);
     hear(told_victim);
+    hear(told_spinner);
 
     use_gpu();
     size_t with_both = free_bytes();
