@@ -13,6 +13,7 @@
 
 #define CLEARING (1ull << 63)
 #define PID_BITS 22
+#define PATIENCE_NS 1000000000u /* one that takes memory longer stands still */
 #define STALE_NS 600000000000u /* further ahead only a file from before a reboot is busy */
 
 static sim_state_t *state;
@@ -117,19 +118,36 @@ bool sim_state_process(int gpu, unsigned slot, pid_t *pid, uint64_t *bytes) {
     return *bytes > 0;
 }
 
-/* Every process adds its own bytes before it sums, all in one total order: of two that do not fit together at least one
- * sees both and takes its bytes back. It tries again after a while, since both may have seen both. */
-bool sim_state_take(int gpu, uint64_t bytes) {
+static bool has_room(int gpu, uint64_t bytes) {
     uint64_t total = sim_settings()->memory_bytes;
-    if (bytes > total) return false;
-    for (unsigned attempt = 0; attempt < 5; attempt++) {
-        atomic_fetch_add(&own->taken_bytes[gpu], bytes);
-        if (sum(gpu, false) <= total || sum(gpu, true) <= total) return true;
+    return bytes <= total && (sum(gpu, false) <= total - bytes || sum(gpu, true) <= total - bytes);
+}
+
+/* One at a time, as in a driver: nobody is refused because of one that is refused as well. */
+static void begin_take(uint64_t self) {
+    uint64_t late_ns = sim_state_now() + PATIENCE_NS, taker = 0;
+    while (!atomic_compare_exchange_strong(&state->taker, &taker, self))
+        if (taker != self && is_alive(taker) && sim_state_now() < late_ns) {
+            taker = 0;
+            usleep(20);
+        }
+}
+
+static void end_take(uint64_t self) { atomic_compare_exchange_strong(&state->taker, &self, 0); }
+
+/* One that was passed over may go on at any time. So every process sums again when it has added its own bytes, all in one
+ * total order: of two that do not fit together at least one sees both and takes its bytes back. */
+bool sim_state_take(int gpu, uint64_t bytes) {
+    uint64_t self = atomic_load(&own->owner);
+    begin_take(self);
+    bool fits = has_room(gpu, bytes);
+    if (fits) atomic_fetch_add(&own->taken_bytes[gpu], bytes);
+    if (fits && !has_room(gpu, 0)) {
         atomic_fetch_sub(&own->taken_bytes[gpu], bytes);
-        if (sum(gpu, false) + bytes > total) return false;
-        usleep(20u + ((unsigned)getpid() * 7u + attempt * 13u) % 97u);
+        fits = false;
     }
-    return false;
+    end_take(self);
+    return fits;
 }
 
 void sim_state_give(int gpu, uint64_t bytes) { atomic_fetch_sub(&own->taken_bytes[gpu], bytes); }

@@ -2,7 +2,8 @@
  *
  * Its constitution: a file of zeros is a valid empty state. A slot's owner is the identity of a process (start time in
  * ticks << 22 | pid), 0 when free, with bit 63 while its owner clears it. Only the owner writes the rest of its slot, so
- * whatever a killed process leaves is ignored from the moment anybody finds it dead. Nobody ever waits for a peer. */
+ * whatever a killed process leaves is ignored from the moment anybody finds it dead. Nobody ever waits for a peer, but to
+ * take memory, and then not for one that is dead or stands still. */
 #ifndef SIM_STATE_H
 #define SIM_STATE_H
 
@@ -31,7 +32,8 @@ typedef struct {
 typedef struct {
     _Atomic uint32_t layout; /* SIM_STATE_LAYOUT, set by whoever comes first */
     _Atomic uint32_t slots_used; /* no slot from here on was ever claimed */
-    uint32_t reserved[14];
+    _Atomic uint64_t taker; /* identity of who takes memory now, or 0 */
+    uint32_t reserved[12];
     sim_state_gpu_t gpu[SIM_GPUS_MAX];
     sim_state_slot_t slot[SIM_STATE_SLOTS];
 } sim_state_t;
