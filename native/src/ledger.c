@@ -15,7 +15,7 @@
 #include "wait.h"
 
 #define BACK_OFF_NANOS 50000u
-#define BACK_OFFS 8
+#define BACK_OFFS 12 /* 0.2 s in all, so that they outlast one who stands still for a while */
 #define REAP_NANOS 10000000u
 #define LARGE_BYTES (64u << 20)
 

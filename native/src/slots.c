@@ -1,8 +1,8 @@
 /* slots: which processes take part in a region: claimed by the living, emptied for the dead.
  *
  * A slot changes hands only through BUSY | identity of who changes it, so that a process that dies meanwhile leaves a
- * word that names it, and the next one finishes the work. An identity never comes back, so a compare-and-swap of it
- * cannot hit another process. */
+ * word that names it, and the next one finishes the work. An identity never comes back but by execve, so a
+ * compare-and-swap of it hits no other process; who has seized a slot looks again whether its owner came back to it. */
 #include "slots.h"
 
 #include <errno.h>
@@ -50,9 +50,11 @@ static bool empty(const sl_region_t *region, unsigned number, uint64_t seen, con
     sl_region_slot_t *slot = &region->slots[number];
     if (!seize(slot, seen, self))
         return false;
-    clear(region, number);
+    bool is_back = !(seen & BUSY) && seen != self->identity && sl_os_alive(seen, slot->image);
+    if (!is_back)
+        clear(region, number);
     uint64_t busy = BUSY | self->identity;
-    return atomic_compare_exchange_strong(&slot->owner, &busy, 0);
+    return atomic_compare_exchange_strong(&slot->owner, &busy, is_back ? seen : 0) && !is_back;
 }
 
 unsigned sl_slots_reap(const sl_region_t *region, const sl_slots_owner_t *self) {
