@@ -26,6 +26,8 @@
 #define COST_FACTOR 100              /* writing takes at most this part of the time */
 #define LAST_ATTEMPTS 1000
 #define LAST_NANOS 100000u
+#define PATIENCE_NANOS 2000000u      /* with others who write the same files */
+#define LAST_PATIENCE_NANOS 300000000u
 
 enum { UNKNOWN, BUSY, OFF, ON };
 
@@ -95,17 +97,17 @@ static bool put_timeline(const char *name, size_t length, bool afresh, bool alon
     return ok;
 }
 
-/* The sums are made under the lock, so that who comes later never writes less; and not before this process takes part in
- * its tenant, or they would be without those of the others. */
-static bool write_shared(size_t length) {
+/* The sums are made and written under the lock, so that who comes later never writes less; and not before this process takes
+ * part in its tenant, or they would be without those of the others. */
+static bool write_shared(size_t length, int lock) {
     sl_profile_sum_t sums[SL_PROFILE_NAMES];
-    int lock = sl_profile_file_lock(settings.folder);
     bool ok = put_timeline("timeline.log", length, false, lock >= 0);
-    if (sl_tenant.state != SL_TENANT_UNKNOWN) {
+    if (lock == SL_PROFILE_FILE_BUSY)
+        sl_report(SL_WARN, "another process keeps %.120s locked; metrics.log lacks the newest calls until somebody writes it again", settings.folder);
+    else if (sl_tenant.state != SL_TENANT_UNKNOWN) {
         sl_profile_sums_of_tenant(sums);
         ok &= put_metrics("metrics.log", sums, sl_profile_sums_tenant_bytes());
     }
-    sl_profile_file_unlock(lock);
     return ok;
 }
 
@@ -120,11 +122,17 @@ static bool write_own(size_t length) {
     return put_metrics(name, sums, sl_profile_sums_process_bytes()) && ok;
 }
 
+static int lock_folder(const char *folder, bool can_wait) {
+    return sl_profile_file_lock(folder, can_wait ? PATIENCE_NANOS : LAST_PATIENCE_NANOS);
+}
+
 /* The folder belongs to root in many containers, which then have no such file; nobody asked for it here. */
-static void write_workspace(void) {
+static void write_workspace(bool can_wait) {
     char text[SL_PROFILE_TEXT_BYTES];
     sl_profile_workspace_t workspace;
-    int lock = sl_profile_file_lock(settings.workspace);
+    int lock = lock_folder(settings.workspace, can_wait);
+    if (lock == SL_PROFILE_FILE_BUSY)
+        return;
     sl_profile_workspace_look(settings.workspace, &workspace);
     size_t length = sl_profile_text_workspace(text, &workspace);
     if (!sl_profile_file_replace(settings.workspace, "metrics.log", text, length))
@@ -146,23 +154,28 @@ static size_t take_lines(void) {
     return length;
 }
 
+static bool write_profile(bool can_wait) {
+    int lock = lock_folder(settings.folder, can_wait);
+    if (lock == SL_PROFILE_FILE_BUSY && can_wait)
+        return true;
+    size_t length = take_lines();
+    bool ok = write_shared(length, lock);
+    sl_profile_file_unlock(lock);
+    return write_own(length) && ok;
+}
+
 static uint64_t ticks_of(uint64_t nanos) {
     uint64_t scale = atomic_load_explicit(&sl_clock_scale, memory_order_relaxed);
     return (uint64_t)(((unsigned __int128)nanos << 32) / (scale ? scale : 1));
 }
 
-/* With the flag `writing` set by the caller. */
-static void write_files(void) {
+/* With the flag `writing` set by the caller. can_wait: what cannot be written now is kept for the next time. */
+static void write_files(bool can_wait) {
     int saved = errno;
     uint64_t began = sl_os_nanos();
-    bool ok = true;
-    if (settings.folder[0]) {
-        size_t length = take_lines();
-        ok = write_shared(length);
-        ok &= write_own(length);
-    }
+    bool ok = !settings.folder[0] || write_profile(can_wait);
     if (settings.workspace[0] && sl_tenant.state != SL_TENANT_UNKNOWN)
-        write_workspace();
+        write_workspace(can_wait);
     uint64_t period = settings.folder[0] ? sl_profile_text_period_nanos(settings.format) : WORKSPACE_NANOS;
     uint64_t gap = (sl_os_nanos() - began) * COST_FACTOR, least = ok ? period : RETRY_NANOS;
     gap = gap < least ? least : gap > LONGEST_NANOS ? LONGEST_NANOS : gap;
@@ -170,10 +183,10 @@ static void write_files(void) {
     errno = saved;
 }
 
-static void write_unless_busy(void) {
+static void write_unless_busy(bool can_wait) {
     if (atomic_exchange(&writing, true))
         return;
-    write_files();
+    write_files(can_wait);
     writing = false;
 }
 
@@ -185,7 +198,7 @@ void sl_profile_write(void) {
             return;
         else
             sl_os_sleep_nanos(LAST_NANOS);
-    write_files();
+    write_files(false);
     writing = false;
 }
 
@@ -241,7 +254,7 @@ static void show(const sl_profile_rule_t *rule, uint64_t begin_ticks, uint64_t n
     size_t length = sl_profile_text_event(line, settings.format, &event);
     if (!length || keep(line, length))
         return;
-    write_unless_busy();
+    write_unless_busy(false);
     if (!keep(line, length)) {
         sl_latch_lock(&latch);
         lost_lines++;
@@ -260,5 +273,5 @@ void sl_profile_call(unsigned entry, uint64_t begin_ticks, uint64_t end_ticks, i
             show(rule, begin_ticks, nanos, status, detail);
     }
     if (SL_UNLIKELY(end_ticks >= atomic_load_explicit(&next_ticks, memory_order_relaxed)))
-        write_unless_busy();
+        write_unless_busy(!ended);
 }

@@ -15,23 +15,23 @@
 
 #include "os.h"
 
-#define ATTEMPTS 20
 #define ATTEMPT_NANOS 100000u
 #define TAIL_BYTES 256
 #define FLAGS (O_CLOEXEC | O_NOFOLLOW | O_NOCTTY | O_NONBLOCK)
 
-int sl_profile_file_lock(const char *folder) {
+int sl_profile_file_lock(const char *folder, uint64_t patience_nanos) {
     int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    for (int i = 0; fd >= 0 && i < ATTEMPTS; i++) {
+    if (fd < 0)
+        return SL_PROFILE_FILE_NO_LOCK;
+    for (uint64_t began = sl_os_nanos();; sl_os_sleep_nanos(ATTEMPT_NANOS)) {
         if (flock(fd, LOCK_EX | LOCK_NB) == 0)
             return fd;
-        if (errno != EWOULDBLOCK && errno != EINTR)
-            break;
-        sl_os_sleep_nanos(ATTEMPT_NANOS);
+        bool busy = errno == EWOULDBLOCK;
+        if (errno != EINTR && (!busy || sl_os_nanos() - began > patience_nanos)) {
+            close(fd);
+            return busy ? SL_PROFILE_FILE_BUSY : SL_PROFILE_FILE_NO_LOCK;
+        }
     }
-    if (fd >= 0)
-        close(fd);
-    return -1;
 }
 
 /* A child that was forked in between has the descriptor too, so to close it would not be enough. */

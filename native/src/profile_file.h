@@ -4,9 +4,13 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
-/* Keeps other writers of the folder out, for as long as they are patient; less than 0: it cannot be had, go on without. */
-int sl_profile_file_lock(const char *folder);
+#define SL_PROFILE_FILE_NO_LOCK (-1)
+#define SL_PROFILE_FILE_BUSY (-2)
+
+/* Keeps other writers of the folder out. BUSY: another one did all this time. NO_LOCK: there is no such thing here. */
+int sl_profile_file_lock(const char *folder, uint64_t patience_nanos);
 void sl_profile_file_unlock(int lock);
 
 /* False and errno when it cannot be done; then the file is as it was. */

@@ -128,13 +128,14 @@ static void should_replace_a_file_whole(void) {
 static void should_append_whole_lines(void) {
     make_folder("append");
     write_file("timeline.log", "one\ntwo\nhalf a li");
-    int lock = sl_profile_file_lock(folder);
+    int lock = sl_profile_file_lock(folder, 0);
     CHECK(lock >= 0);
     CHECK(sl_profile_file_append(folder, "timeline.log", "three\n", 6, false, true));
     CHECK(strcmp(read_file("timeline.log"), "one\ntwo\nthree\n") == 0, "half a line of one who was killed is cut off");
-    CHECK(sl_profile_file_lock(folder) < 0, "somebody else has it, so this one goes on without after a while");
+    CHECK(sl_profile_file_lock(folder, 1000000) == SL_PROFILE_FILE_BUSY);
     sl_profile_file_unlock(lock);
-    CHECK((lock = sl_profile_file_lock(folder)) >= 0);
+    CHECK((lock = sl_profile_file_lock(folder, 0)) >= 0);
+    CHECK(sl_profile_file_lock("/proc/none", 0) == SL_PROFILE_FILE_NO_LOCK);
     sl_profile_file_unlock(lock);
     CHECK(sl_profile_file_append(folder, "timeline.log", "four\n", 5, true, true));
     CHECK(strcmp(read_file("timeline.log"), "four\n") == 0);
@@ -143,14 +144,14 @@ static void should_append_whole_lines(void) {
 /* A lock that a forked child inherits ends with its owner. */
 static void should_not_leave_the_lock_to_a_child(void) {
     make_folder("lock");
-    int lock = sl_profile_file_lock(folder);
+    int lock = sl_profile_file_lock(folder, 0);
     pid_t child = fork();
     if (child == 0) {
         pause();
         _exit(0);
     }
     sl_profile_file_unlock(lock);
-    CHECK((lock = sl_profile_file_lock(folder)) >= 0);
+    CHECK((lock = sl_profile_file_lock(folder, 0)) >= 0);
     sl_profile_file_unlock(lock);
     kill(child, SIGKILL);
     waitpid(child, NULL, 0);
@@ -281,6 +282,28 @@ static void should_profile_calls_of_all_threads(void) {
     CHECK(in_child(profile_in_threads) == 0);
 }
 
+static void profile_beside_another(void) {
+    int lines = 3;
+    setenv("PFLOG", folder, 1);
+    sl_profile_start();
+    int lock = sl_profile_file_lock(folder, 0);
+    copy_often(&lines);
+    CHECK(lines_in(read_file("timeline.log")) == 0, "the first call found that it was time to write");
+    sl_profile_file_unlock(lock);
+    sl_profile_write();
+    CHECK(lines_in(read_file("timeline.log")) == 3);
+    lock = sl_profile_file_lock(folder, 0);
+    copy_often(&lines);
+    sl_profile_write();
+    CHECK(lines_in(read_file("timeline.log")) == 6, "who ends does not wait for ever");
+    sl_profile_file_unlock(lock);
+}
+
+static void should_keep_its_lines_while_another_writes(void) {
+    make_folder("busy");
+    CHECK(in_child(profile_beside_another) == 0);
+}
+
 int main(void) {
     use_test_folder();
     sl_options_file_name = "libsluice.so";
@@ -295,5 +318,6 @@ int main(void) {
     RUN(should_find_its_folder);
     RUN(should_find_the_workspace);
     RUN(should_profile_calls_of_all_threads);
+    RUN(should_keep_its_lines_while_another_writes);
     return 0;
 }

@@ -1,5 +1,5 @@
 /* profiled: makes a known number of calls, for who counts them.
- * Usage: profiled PTX ROUNDS [OPTION...]
+ * Usage: profiled PTX ROUNDS [OPTION...]   ROUNDS 0: until standard input ends
  *   --bytes N      of an allocation and each copy (1048576)
  *   --pause MICROS after each round
  *   --processes N  so many processes do this at once; the parent only waits
@@ -7,10 +7,11 @@
  *   --limit N      no file may be larger, from the first round on
  *   --end HOW      exit (default), or kill: by SIGKILL after the last round
  * A round: an allocation; a copy to the GPU, one from it, one on it and one by addresses alone, then the same four
- * asynchronous; two launches; a free. Prints "pid N" and, at the end, "threads N". */
+ * asynchronous; two launches; a free. Prints "pid N" and, at the end, "rounds N" and "threads N". */
 #include "driver_calls.h"
 
 #include <dirent.h>
+#include <poll.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -78,6 +79,10 @@ static void go_round(void *host, void *function, int is_last) {
     check("free", cuMemFree_v2(address));
 }
 
+static int is_told_to_end(void) {
+    return rounds == 0 && poll(&(struct pollfd){.fd = 0, .events = POLLIN}, 1, 0) != 0;
+}
+
 static int threads(void) {
     int count = 0;
     DIR *tasks = opendir("/proc/self/task");
@@ -99,10 +104,12 @@ static void run(void) {
     struct rlimit files = {(rlim_t)limit_bytes, (rlim_t)limit_bytes};
     if (limit_bytes)
         check("limit", setrlimit(RLIMIT_FSIZE, &files));
-    for (long i = 1; i <= rounds; i++) {
-        go_round(host, function, i == rounds);
+    long done = 0;
+    while (rounds ? done < rounds : !is_told_to_end()) {
+        go_round(host, function, ++done == rounds);
         usleep((useconds_t)pause_micros);
     }
+    printf("rounds %ld\n", done);
     printf("threads %d\n", threads());
     if (strcmp(end, "kill") == 0)
         kill(getpid(), SIGKILL);

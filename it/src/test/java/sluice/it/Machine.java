@@ -164,6 +164,27 @@ final class Machine {
         return line;
     }
 
+    /// So many further lines of the process that match, whichever come between.
+    static List<String> awaitLines(Process process, String pattern, int count) throws IOException {
+        var lines = new ArrayList<String>();
+        while (lines.size() < count) {
+            String line = awaitLine(process, "");
+            if (line.matches(pattern)) {
+                lines.add(line);
+            }
+        }
+        return lines;
+    }
+
+    /// How many pieces so many hogs have got together, if they all hold them until the machine is closed.
+    static long pieces(Process hogs, int count) throws IOException {
+        return pieces(awaitLines(hogs, ".*got .*", count));
+    }
+
+    static long pieces(List<String> lines) {
+        return lines.stream().filter(line -> line.contains("got ")).mapToLong(line -> Long.parseLong(line.replaceAll(".*got (\\d+) .*", "$1"))).sum();
+    }
+
     static Outcome await(Process process) throws Exception {
         var errors = new StringBuilder();
         var reader = Thread.ofVirtual().start(() -> {

@@ -11,6 +11,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -40,6 +41,11 @@ class ProfileTest {
     void prepare() throws Exception {
         machine = new Machine(directory);
         profile = directory.resolve("profile");
+    }
+
+    @AfterEach
+    void end() throws Exception {
+        machine.close();
     }
 
     @ParameterizedTest
@@ -114,18 +120,35 @@ class ProfileTest {
     @ParameterizedTest
     @EnumSource(Generation.class)
     void shouldNeverShowHalfAFileWhileItRuns(Generation generation) throws Exception {
-        Process process = machine.startPreloaded(settings(generation), program(), machine.kernels(), "150", "--processes", "3", "--pause", "5000");
+        Process process = machine.startPreloaded(settings(generation), program(), machine.kernels(), "0", "--processes", "3", "--pause", "5000");
         var seen = new ArrayList<Long>();
         while (process.isAlive()) {
             if (Files.exists(profile.resolve("metrics.log"))) {
                 seen.add(AlnairFiles.metrics(profile.resolve("metrics.log"), generation).of("cuLaunchKernel").count());
             }
+            if (seen.stream().distinct().count() > 3) {
+                process.getOutputStream().close();
+            }
             Thread.sleep(2);
         }
-        assertThat(Machine.await(process).status()).isZero();
+        var outcome = Machine.await(process);
+        assertThat(outcome.status()).as(outcome.output() + outcome.errors()).isZero();
         assertThat(seen).as("grows while it runs").isSorted();
-        assertThat(seen.stream().distinct().count()).isGreaterThan(3);
-        assertThat(AlnairFiles.metrics(profile.resolve("metrics.log"), generation).of("cuLaunchKernel").count()).isEqualTo(900);
+        assertThat(AlnairFiles.metrics(profile.resolve("metrics.log"), generation).of("cuLaunchKernel").count())
+                .isEqualTo(2 * numbers(outcome, "rounds ").stream().mapToLong(Long::longValue).sum());
+    }
+
+    /// As long as another process writes, or stands still while it does.
+    @Test
+    void shouldNotWriteOverWhatAnotherWrites() throws Exception {
+        Files.createDirectory(profile);
+        Process other = machine.startPreloaded(Map.of("LD_PRELOAD", ""), "flock", profile.toString(), "sh", "-c", "echo locked; sleep 600");
+        Machine.awaitLine(other, "locked");
+        var outcome = machine.preloaded(settings(Generation.V1), program(), machine.kernels(), "20");
+        assertThat(outcome.status()).isZero();
+        assertThat(outcome.errors()).contains("another process keeps " + profile + " locked");
+        assertThat(profile.resolve("metrics.log")).doesNotExist();
+        assertThat(AlnairFiles.timeline(profile.resolve("timeline.log"), Generation.V1)).hasSize(41);
     }
 
     @Test
@@ -258,7 +281,11 @@ class ProfileTest {
     }
 
     private static List<Long> pids(Machine.Outcome outcome) {
-        return outcome.lines().stream().filter(line -> line.startsWith("pid ")).map(line -> Long.parseLong(line.substring(4))).toList();
+        return numbers(outcome, "pid ");
+    }
+
+    private static List<Long> numbers(Machine.Outcome outcome, String word) {
+        return outcome.lines().stream().filter(line -> line.startsWith(word)).map(line -> Long.parseLong(line.substring(word.length()))).toList();
     }
 
     private static List<String> threads(Machine.Outcome outcome) {
