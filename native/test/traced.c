@@ -34,6 +34,12 @@ static double now_millis(void) {
     return (double)time.tv_sec * 1e3 + (double)time.tv_nsec / 1e6;
 }
 
+static double pause_until(double millis) {
+    while (now_millis() < millis)
+        nanosleep(&(struct timespec){0, 200000}, NULL);
+    return now_millis();
+}
+
 static void *work(void *unused) {
     void *stream = NULL, *found;
     uint64_t nanos = KERNEL_NANOS, block = 0;
@@ -44,13 +50,13 @@ static void *work(void *unused) {
         check("allocate", cuMemAlloc_v2(&block, BLOCK_BYTES));
         check("copy", copy(block, text, sizeof text));
     }
-    double start = now_millis();
+    double last = now_millis();
     for (long i = 0; i < calls; i++) {
         current(&found);
         for (; launched < kernels && launched * calls <= i * kernels; launched++)
             check("launch", launch(spin, 4, 2, 1, 32, 1, 1, 0, stream, (void *[]){&nanos}, NULL));
-        while (i % 1000 == 0 && (double)i / (double)per_milli > now_millis() - start)
-            nanosleep(&(struct timespec){0, 200000}, NULL);
+        if (i % 1000 == 0)
+            last = pause_until(last + 1000.0 / (double)per_milli);
     }
     if (kernels) {
         check("wait", wait_for(stream));

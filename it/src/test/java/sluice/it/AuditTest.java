@@ -106,10 +106,16 @@ class AuditTest {
         machine.with("SLUICE_SIM_CONTEXT", "64m");
         machine.startAgent("audit-stop = all", "audit-grace = 0s", "audit-kill-after = 0s", "audit-every = 100ms");
 
-        var soak = machine.sluice("soak", "--sim", "--for", "10s", "--processes", "8", "--seed", "1");
+        Process steady = machine.startSluice("run", "--sim", "--name", "steady", "--memory", "4g", "--",
+                Machine.program("profiled"), machine.kernels(), "0", "--processes", "8", "--bytes", Integer.toString(64 << 20));
+        String hog = Machine.program("hog") + " --children 4 --step 64m --count 8 --hold 20 --end free";
+        var fleeting = machine.sluice("run", "--sim", "--name", "fleeting", "--memory", "4g", "--", "sh", "-c", "for i in $(seq 100); do " + hog + "; done");
+        steady.getOutputStream().close();
 
-        assertThat(soak.status()).as(soak.output() + soak.errors()).isZero();
-        assertThat(machine.askAgent("/v1/machine")).doesNotContain("\"kind\":\"audit\"");
+        assertThat(fleeting.status()).as(fleeting.output() + fleeting.errors()).isZero();
+        assertThat(Machine.await(steady).status()).as("none of its processes was stopped").isZero();
+        String events = machine.askAgent("/v1/machine");
+        assertThat(events).contains("\"kind\":\"began\",\"tenant\":\"steady\"").doesNotContain("\"kind\":\"audit\"");
     }
 
     @Test

@@ -1,6 +1,7 @@
 package sluice.it;
 
 import java.io.IOException;
+import java.net.BindException;
 import java.net.ServerSocket;
 import java.net.URI;
 import java.net.http.HttpClient;
@@ -13,12 +14,14 @@ import java.util.Arrays;
 import java.util.Base64;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.ThreadLocalRandom;
 import sluice.agent.JsonTree;
 
 /// A real Chromium without a screen, driven by WebDriver: it is opened, clicked and typed into as people do.
 final class Browser implements AutoCloseable {
     static final String ENTER = "\uE007";
     private static final String ELEMENT = "element-6066-11e4-a52e-4f735466cecf";
+    private static final int LOWEST_PORT = 10_000;
     private static final long PATIENCE_NANOS = 60_000_000_000L;
 
     private final HttpClient http = HttpClient.newHttpClient();
@@ -42,9 +45,16 @@ final class Browser implements AutoCloseable {
                 .anyMatch(folder -> Files.isExecutable(Path.of(folder, name))));
     }
 
+    /// Below those that the kernel gives away, so that nobody else gets it before it is used.
     static int freePort() throws IOException {
-        try (ServerSocket free = new ServerSocket(0)) {
-            return free.getLocalPort();
+        int given = Integer.parseInt(Files.readString(Path.of("/proc/sys/net/ipv4/ip_local_port_range")).strip().split("\\s+")[0]);
+        while (true) {
+            int port = ThreadLocalRandom.current().nextInt(LOWEST_PORT, given);
+            try (ServerSocket free = new ServerSocket(port)) {
+                return free.getLocalPort();
+            } catch (BindException e) {
+                // Another one, then.
+            }
         }
     }
 

@@ -8,6 +8,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -30,6 +31,11 @@ class CompatibilityTest {
     @BeforeEach
     void start() throws Exception {
         machine = new Machine(directory).with("SLUICE_SIM_CONTEXT", "0");
+    }
+
+    @AfterEach
+    void end() throws Exception {
+        machine.close();
     }
 
     @ParameterizedTest
@@ -98,15 +104,15 @@ class CompatibilityTest {
         others.put("CUDA_DEVICE_MEMORY_SHARED_CACHE", cache + "2");
         var jobs = new ArrayList<Process>();
         for (int i = 0; i < 2; i++) {
-            jobs.add(machine.startPreloaded(settings, Machine.program("hog"), "--step", "16m", "--hold", "1500"));
+            jobs.add(machine.startPreloaded(settings, Machine.program("hog"), "--step", "16m", "--hold", "600000"));
         }
-        Process stranger = machine.startPreloaded(others, Machine.program("hog"), "--step", "16m", "--hold", "1500");
+        Process stranger = machine.startPreloaded(others, Machine.program("hog"), "--step", "16m", "--hold", "600000");
         long pieces = 0;
         for (Process job : jobs) {
-            pieces += pieces(Machine.await(job));
+            pieces += Machine.pieces(job, 1);
         }
         assertThat(pieces).isEqualTo(64);
-        assertThat(pieces(Machine.await(stranger))).isEqualTo(64);
+        assertThat(Machine.pieces(stranger, 1)).isEqualTo(64);
         assertThat(cache).doesNotExist();
     }
 
@@ -139,11 +145,11 @@ class CompatibilityTest {
     @Test
     void shouldShareTheWrappersDefaultWithinOneCommandOnly() throws Exception {
         var settings = Map.of("LD_PRELOAD", Machine.link("libcuda2.so"));
-        String hog = Machine.program("hog") + " --hold 1500";
+        String hog = Machine.program("hog") + " --hold 600000";
         Process stranger = machine.startPreloaded(settings, "sh", "-c", hog);
-        var outcome = machine.preloaded(settings, "sh", "-c", hog + " & " + hog + " & wait");
-        assertThat(pieces(outcome)).isEqualTo(WRAPPER_DEFAULT / STEP);
-        assertThat(pieces(Machine.await(stranger))).isEqualTo(WRAPPER_DEFAULT / STEP);
+        Process shell = machine.startPreloaded(settings, "sh", "-c", hog + " & " + hog + " & wait");
+        assertThat(Machine.pieces(shell, 2)).isEqualTo(WRAPPER_DEFAULT / STEP);
+        assertThat(Machine.pieces(stranger, 1)).isEqualTo(WRAPPER_DEFAULT / STEP);
     }
 
     @ParameterizedTest
@@ -195,12 +201,5 @@ class CompatibilityTest {
         var command = new ArrayList<>(List.of(Machine.program("hog")));
         command.addAll(List.of(options));
         return machine.preloaded(all, command.toArray(String[]::new));
-    }
-
-    private static long pieces(Machine.Outcome outcome) {
-        return outcome.lines().stream()
-                .filter(line -> line.startsWith("got "))
-                .mapToLong(line -> Long.parseLong(line.split(" ")[1]))
-                .sum();
     }
 }

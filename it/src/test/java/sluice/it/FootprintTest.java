@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -27,6 +28,11 @@ class FootprintTest {
     @BeforeEach
     void start() throws Exception {
         machine = new Machine(directory).with("SLUICE_SIM_CONTEXT", "64m");
+    }
+
+    @AfterEach
+    void end() throws Exception {
+        machine.close();
     }
 
     @ParameterizedTest
@@ -81,13 +87,10 @@ class FootprintTest {
     /// The parent learns what a context takes and lends no room to the children.
     @Test
     void shouldCountTheContextsOfAllProcesses() throws Exception {
-        var outcome = machine.sluice("run", "--sim", "--memory", "1g", "--",
-                Machine.program("hog"), "--children", "8", "--step", "16m", "--hold", "1500");
-        long pieces = outcome.lines().stream()
-                .filter(line -> line.contains(" got "))
-                .mapToLong(line -> Long.parseLong(line.replaceAll(".* got (\\d+) .*", "$1")))
-                .sum();
-        long refused = outcome.lines().stream().filter(line -> line.contains("init 2")).count();
-        assertThat(pieces).isEqualTo((1024 - (8 - refused) * 64) / 16);
+        Process job = machine.startSluice("run", "--sim", "--memory", "1g", "--",
+                Machine.program("hog"), "--children", "8", "--step", "16m", "--hold", "600000");
+        List<String> lines = Machine.awaitLines(job, ".*(got|init) .*", 8);
+        long refused = lines.stream().filter(line -> line.contains("init 2")).count();
+        assertThat(Machine.pieces(lines)).isEqualTo((1024 - (8 - refused) * 64) / 16);
     }
 }

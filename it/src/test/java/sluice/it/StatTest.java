@@ -6,6 +6,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.Map;
+import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -20,6 +21,11 @@ class StatTest {
     @BeforeEach
     void start() throws Exception {
         machine = new Machine(directory);
+    }
+
+    @AfterEach
+    void end() throws Exception {
+        machine.close();
     }
 
     private static long number(String json, String function, String key) {
@@ -74,8 +80,9 @@ class StatTest {
 
     @Test
     void shouldAddTheCallsOfAllProcesses() throws Exception {
-        machine.sluice("run", "--sim", "--name", "family", "--memory", "1g", "--",
-                Machine.program("hog"), "--children", "16", "--step", "64m", "--hold", "500");
+        Process family = machine.startSluice("run", "--sim", "--name", "family", "--memory", "1g", "--",
+                Machine.program("hog"), "--children", "16", "--step", "64m", "--hold", "600000");
+        assertThat(Machine.pieces(family, 16)).isEqualTo(16);
         String json = machine.sluice("stat", "family", "--json").output();
         assertThat(number(json, "cuMemAlloc_v2", "calls") - number(json, "cuMemAlloc_v2", "failed")).isEqualTo(16);
         assertThat(number(json, "cuMemAlloc_v2", "failed")).isEqualTo(16);

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.nio.file.Path;
 import java.util.Map;
+import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -18,6 +19,11 @@ class TenantsTest {
     @BeforeEach
     void start() throws Exception {
         machine = new Machine(directory);
+    }
+
+    @AfterEach
+    void end() throws Exception {
+        machine.close();
     }
 
     @Test
@@ -40,32 +46,24 @@ class TenantsTest {
 
     @Test
     void shouldShareOneQuotaAmongSixteenProcesses() throws Exception {
-        var outcome = machine.sluice("run", "--sim", "--memory", "1g", "--",
-                Machine.program("hog"), "--children", "16", "--step", "16m", "--hold", "1500");
-        long pieces = outcome.lines().stream()
-                .filter(line -> line.contains(" got "))
-                .mapToLong(line -> Long.parseLong(line.replaceAll(".* got (\\d+) .*", "$1")))
-                .sum();
-        assertThat(pieces).isEqualTo(64);
+        Process job = machine.startSluice("run", "--sim", "--memory", "1g", "--",
+                Machine.program("hog"), "--children", "16", "--step", "16m", "--hold", "600000");
+        assertThat(Machine.pieces(job, 16)).isEqualTo(64);
     }
 
     @Test
     void shouldShareAmongTheCommandsOfOneShellWithTheLibraryAlone() throws Exception {
-        String hog = Machine.program("hog") + " --step 16m --hold 1500";
-        var outcome = machine.preloaded(Map.of("SLUICE_MEMORY", "1g"), "sh", "-c", hog + " & " + hog + " & wait");
-        long pieces = outcome.lines().stream()
-                .filter(line -> line.startsWith("got "))
-                .mapToLong(line -> Long.parseLong(line.split(" ")[1]))
-                .sum();
-        assertThat(pieces).as(outcome.output() + outcome.errors()).isEqualTo(64);
+        String hog = Machine.program("hog") + " --step 16m --hold 600000";
+        Process shell = machine.startPreloaded(Map.of("SLUICE_MEMORY", "1g"), "sh", "-c", hog + " & " + hog + " & wait");
+        assertThat(Machine.pieces(shell, 2)).isEqualTo(64);
     }
 
     @Test
     void shouldKeepTwoCommandsWithEqualLimitsApart() throws Exception {
-        Process first = machine.startPreloaded(Map.of("SLUICE_MEMORY", "1g"), Machine.program("hog"), "--hold", "1500");
-        Process second = machine.startPreloaded(Map.of("SLUICE_MEMORY", "1g"), Machine.program("hog"), "--hold", "1500");
-        assertThat(Machine.await(first).output()).contains("got 16 " + (1L << 30));
-        assertThat(Machine.await(second).output()).contains("got 16 " + (1L << 30));
+        Process first = machine.startPreloaded(Map.of("SLUICE_MEMORY", "1g"), Machine.program("hog"), "--hold", "600000");
+        Process second = machine.startPreloaded(Map.of("SLUICE_MEMORY", "1g"), Machine.program("hog"), "--hold", "600000");
+        assertThat(Machine.awaitLine(first, "got ")).startsWith("got 16 " + (1L << 30));
+        assertThat(Machine.awaitLine(second, "got ")).startsWith("got 16 " + (1L << 30));
     }
 
     @Test
