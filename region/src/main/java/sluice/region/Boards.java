@@ -23,8 +23,9 @@ public final class Boards {
         for (Path file : Board.files(directory)) {
             try (Board board = Board.openReadOnly(file)) {
                 states.add(board.read(known));
-            } catch (SluiceException e) {
-                // Gone since, or of another layout: its libraries refuse it as well.
+            } catch (SluiceException | InternalError e) {
+                // Gone since, or of another layout: its libraries refuse it as well. The error is the JVM's word for a mapped page
+                // that is not there: somebody cut the file while we read it.
             }
         }
         return states;
@@ -70,7 +71,7 @@ public final class Boards {
         for (Path file : Board.files(directory)) {
             try (Board board = Board.openReadWrite(file)) {
                 action.accept(board);
-            } catch (SluiceException e) {
+            } catch (SluiceException | InternalError e) {
                 // As in read.
             }
         }
