@@ -31,7 +31,7 @@ final class StartChecks {
         return List.of(
                 new Check(Group.PROCESSES, PROCESSES + " processes start CUDA at once, each less than 5 ms slower", StartChecks::together).timed(),
                 new Check(Group.PROCESSES, "started at the same moment, each is charged with its own memory", StartChecks::each),
-                new Check(Group.PROCESSES, "one killed while it starts CUDA holds nobody up", StartChecks::killed),
+                new Check(Group.PROCESSES, "one killed while it starts CUDA holds nobody up", StartChecks::killed).timed(),
                 new Check(Group.PROCESSES, "one process too many is refused cleanly", StartChecks::noSlot));
     }
 
