@@ -100,7 +100,7 @@ training() { # a step of training in every way, next to none
     left=$((most_seconds - SECONDS - 5))
     spool=$(mktemp -d "${TMPDIR:-/tmp}/sluice-spool-XXXXXX")
     # shellcheck disable=SC2086
-    within 165 python3 "$here/steps.py" "$out/training" "$sluice" 2 "${ROUNDS:-5}" 0.5 $((140 < left ? 140 : left)) "--memory 40g" "--compute 99%" "--weight 2" \
+    within 205 python3 "$here/steps.py" "$out/training" "$sluice" 3 "${ROUNDS:-6}" $((190 < left ? 190 : left)) "--memory 40g" "--compute 99%" "--weight 2" \
         ${TRACE_TOO:+"--trace $spool/{set}"} >"$out/training.log" 2>&1
     say "training: status $?, $(grep -m 1 ' ready after ' "$out/training.log" || tail -n 1 "$out/training.log")"
     tables+=("$out/training/steps.md")

@@ -56,7 +56,7 @@ quota() {
 }
 
 training() {
-    within 100 python3 "$here/steps.py" "$out/training" "$sluice" 2 5 0.5 90 "--memory 40g" >"$out/training.log" 2>&1
+    within 100 python3 "$here/steps.py" "$out/training" "$sluice" 2 5 90 "--memory 40g" >"$out/training.log" 2>&1
     say "training: status $?"
     tee -a "$out/table.txt" <"$out/training/steps.md"
 }

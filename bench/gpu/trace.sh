@@ -23,7 +23,7 @@ cost() {
 }
 
 training() { # in turns with a process without the library
-    timeout -k 5 130 python3 "$here/steps.py" "$out/training" "$sluice" 2 "${REPEATS:-5}" 0.5 120 "--memory 40g" "--trace $spool/training-{set}" >"$out/training.log" 2>&1
+    timeout -k 5 130 python3 "$here/steps.py" "$out/training" "$sluice" 2 "${REPEATS:-5}" 120 "--memory 40g" "--trace $spool/training-{set}" >"$out/training.log" 2>&1
     say "training: status $?"
     tee -a "$out/table.txt" <"$out/training/steps.md"
     rm -rf "$spool"/training-*

@@ -20,7 +20,7 @@ final class LockBench implements TableMaker {
     private static final List<String> COLUMNS = List.of("hand-overs", "median", "p99", "longest", "turns, least and most");
 
     /// What a turn of 100 µs, of which the last kernel may be longer, and a hand-over take, with room to spare.
-    private static final double COUNTED_SECONDS = 400e-6;
+    private static final double COUNTED_SECONDS = 500e-6;
     private static final double MOST_SECONDS = 45;
 
     /// @param counted whether many hand-overs are counted
