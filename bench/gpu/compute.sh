@@ -4,7 +4,7 @@
 # Parts with five interleaved repeats:
 #   loops synced streams threads graph copies    caps, for ways to submit work     weights priority lock cost    the other tables
 #   torch others bursts            PyTorch; JAX and CuPy under caps; bursts of PyTorch against a training (python3 on the PATH)
-#   training                       what a step of training costs, next to none, in 10 rounds; TRACE_TOO=1 also traced
+#   training                       what a step of training costs, next to none, in three sets of processes; TRACE_TOO=1 also traced
 # with one: verify; mps, blocking (caps under MPS and CUDA_LAUNCH_BLOCKING); bench (with the options in BENCH).
 #   warm                           reads PyTorch from the disk in the background; parts that need it wait until it is done
 # Without a part: verify weights priority lock cost. README.md says what each takes, and the order that takes least.

@@ -9,8 +9,8 @@ Sluice, the second of which tells how much two equal processes differ. Shares of
 `sluice set` runs, and work one after the other, in another order each time, for a batch of steps; after REPEATS times the rounds of a
 shape a fresh set of processes goes on.
 
-The speed of a virtual machine's processor changes from second to second by up to 1.8 times. Who waits for the host is as fast as
-that, so it is judged by its fastest batch next to the fastest of none in the same set; who waits for the GPU, by the median of the rounds.
+The speed of a virtual machine's processor changes from one second to the next by up to 1.8 times. Who waits for the host is as fast as
+that; so before each of its steps a yardstick of Python is laid against the processor, and its ratios are of steps in yardsticks.
 Writes OUTPUT/steps.csv and OUTPUT/steps.md as it goes. Begins nothing after LIMIT seconds.
 """
 import collections
@@ -24,12 +24,22 @@ import servers
 Shape = collections.namedtuple("Shape", "width batch tokens warm steps rounds is_host_bound")  # steps before a batch and in it
 SHAPES = {"large": Shape(2048, 32, 256, 2, 4, 1, False), "small": Shape(256, 16, 16, 3, 10, 4, True)}
 WARM_BATCHES = 5
+YARDSTICK = 400
 LONGEST_TURN = 1
 NONE, CONTROL, UNSHARED = "none", "none again", "--compute none"
 SHARES = {"--compute": "none", "--weight": "none"}  # what `sluice set` can change, and how it takes it away
 TARGET, TRACED_TARGET = 1.01, 1.02
-COLUMNS = ["training", "way", "a step, median", "fastest batch", "ratio to none, by round", "by fastest batch of a set",
-           "likewise to its own process without a share", "rounds", "target", ""]
+COLUMNS = ["training", "way", "a step, median", "least … greatest", "ratio to none, median (least … greatest)", "to its own process without a share",
+           "rounds", "target", ""]
+
+
+def yardstick():
+    """Seconds that the processor takes for what a host does in a training: small objects, made, found and called."""
+    began = time.perf_counter()
+    found = {}
+    for at in range(YARDSTICK):
+        found[at % 97] = Shape(at, at, at, at, at, at, False)._replace(steps=len(found))
+    return time.perf_counter() - began
 
 
 def make_step(shape):
@@ -42,16 +52,21 @@ def make_step(shape):
     x = torch.randn(shape.batch, shape.tokens, shape.width, device="cuda")
 
     def steps(count):
-        """Milliseconds that each of them takes."""
-        began = time.perf_counter()
-        for _ in range(count):
+        """Milliseconds of a step, and in what it is to be measured."""
+        took, paces = 0, []
+        for at in range(count):
+            if shape.is_host_bound:
+                paces.append(yardstick())
+            began = time.perf_counter()
             optimizer.zero_grad(set_to_none=True)
             with torch.autocast("cuda", dtype=torch.bfloat16):
                 loss = ((model(x) - x) ** 2).mean()
             loss.backward()
             optimizer.step()
-        torch.cuda.synchronize()
-        return (time.perf_counter() - began) * 1000 / count
+            if at == count - 1:
+                torch.cuda.synchronize()
+            took += time.perf_counter() - began
+        return {"ms": took * 1000 / count, "pace": statistics.mean(paces) * 1000 if paces else 1}
 
     return steps
 
@@ -71,7 +86,7 @@ def serve(processor):
     for line in sys.stdin:
         name = line.strip()
         steps[name](SHAPES[name].warm)  # the GPU and the caches were somebody else's
-        say(ms=steps[name](SHAPES[name].steps))
+        say(**steps[name](SHAPES[name].steps))
 
 
 def is_share(way):
@@ -102,32 +117,28 @@ def spread(ratios):
     return f"{statistics.median(ratios):.4f} ({min(ratios):.3f} … {max(ratios):.3f})" if ratios else "-"
 
 
-def fastest(rounds):
-    """By set, of values by set and round."""
-    return {number: min(value for (of, _), value in rounds.items() if of == number) for number, _ in rounds}
-
-
 def ratios(ours, theirs):
-    return [ours[at] / theirs[at] for at in ours if at in theirs]
+    """Each by round."""
+    return [ours[at][1] / theirs[at][1] for at in ours if at in theirs]
 
 
 def row(name, way, values, failures):
     rounds, without = values[name, way], values[name, NONE]
     if not rounds or not without:
-        return [failures.get((name, way), "not run"), *"-" * 6, "missed"]
-    by_round, by_set = ratios(rounds, without), ratios(fastest(rounds), fastest(without))
-    own = ratios(fastest(rounds), fastest(values[name, UNSHARED])) if is_share(way) and way != UNSHARED else []
-    found = [f"{statistics.median(rounds.values()):.3f} ms", f"{min(rounds.values()):.3f} ms", spread(by_round), spread(by_set), spread(own), str(len(rounds))]
+        return [failures.get((name, way), "not run"), *"-" * 5, "missed"]
+    found = ratios(rounds, without)
+    own = ratios(rounds, values[name, UNSHARED]) if is_share(way) and way != UNSHARED else []
+    times = [ms for ms, _ in rounds.values()]
+    cells = [f"{statistics.median(times):.3f} ms", f"{min(times):.3f} … {max(times):.3f}", spread(found), spread(own), str(len(rounds))]
     if way in (NONE, CONTROL):
-        return [*found, "-", ""]
+        return [*cells, "-", ""]
     most = TRACED_TARGET if way.startswith("--trace") else TARGET
-    judged = by_set if SHAPES[name].is_host_bound else by_round
-    is_met = judged and statistics.median(judged) <= most and (name, way) not in failures
-    return [*found, f"≤ {most}", "met" if is_met else "missed"]
+    is_met = found and statistics.median(found) <= most and (name, way) not in failures
+    return [*cells, f"≤ {most}", "met" if is_met else "missed"]
 
 
 def table(values, failures):
-    lines = [COLUMNS, ["---", "---", *["---:"] * 6, "---", "---"]]
+    lines = [COLUMNS, ["---", "---", *["---:"] * 5, "---", "---"]]
     lines += [[name, way, *row(name, way, values, failures)] for name, way in values]
     return "".join(f"| {' | '.join(line)} |\n" for line in lines)
 
@@ -146,15 +157,15 @@ def main(output, sluice, sets, repeats, limit, ways):
             if "ms" not in answer:
                 failures[name, way] = f"set {number}: {answer.get('error', answer)}"
                 return
-            values[name, way][number, at] = answer["ms"]
-            print(f"{name},{way},{number},{at + 1},{answer['ms']:.4f}", file=csv, flush=True)
+            values[name, way][number, at] = answer["ms"], answer["ms"] / answer["pace"]
+            print(f"{name},{way},{number},{at + 1},{answer['ms']:.4f},{answer['pace']:.4f}", file=csv, flush=True)
             with open(os.path.join(output, "steps.md"), "w") as file:
                 file.write(table(values, failures))
 
         return server, limits(way), (name,), take
 
     with open(os.path.join(output, "steps.csv"), "w") as csv:
-        print("shape,way,set,round,ms_per_step", file=csv, flush=True)
+        print("shape,way,set,round,ms_per_step,pace", file=csv, flush=True)
         for number in range(1, sets + 1):
             by_way = make_servers(output, sluice, number, every, processors[-1])
             try:
