@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
+#include <time.h>
 #include <unistd.h>
 
 #define DRIVER_VERSION "580.00.00"
@@ -15,12 +16,26 @@ struct nvml_device { int index; };
 
 static struct nvml_device devices[SIM_GPUS_MAX];
 static _Atomic int users;
+static _Atomic uint64_t begun_ns; /* when somebody first asked */
+
+static uint64_t now_ns(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000000ull + (uint64_t)now.tv_nsec;
+}
+
+static int reach(int index) {
+    if (index != sim_settings()->lost) return NVML_SUCCESS;
+    return now_ns() - atomic_load(&begun_ns) < sim_settings()->lost_after_ns ? NVML_SUCCESS : NVML_ERROR_GPU_IS_LOST;
+}
 
 SIM_NVML nvmlInitWithFlags(unsigned flags) {
     (void)flags;
     if (sim_settings()->problem[0]) return NVML_ERROR_INVALID_ARGUMENT;
     if (!sim_state_open()) return NVML_ERROR_DRIVER_NOT_LOADED;
     for (int i = 0; i < SIM_GPUS_MAX; i++) devices[i].index = i;
+    uint64_t never = 0;
+    atomic_compare_exchange_strong(&begun_ns, &never, now_ns());
     atomic_fetch_add(&users, 1);
     return NVML_SUCCESS;
 }
@@ -38,7 +53,7 @@ SIM_NVML nvmlShutdown(void) {
 int sim_nvml_device(nvmlDevice_t device, int *index) {
     if (!atomic_load(&users)) return NVML_ERROR_UNINITIALIZED;
     for (unsigned i = 0; i < sim_settings()->gpus; i++)
-        if (device == &devices[i]) return *index = (int)i, NVML_SUCCESS;
+        if (device == &devices[i]) return *index = (int)i, reach((int)i);
     return NVML_ERROR_INVALID_ARGUMENT;
 }
 
@@ -105,7 +120,7 @@ SIM_NVML nvmlDeviceGetHandleByIndex_v2(unsigned index, nvmlDevice_t *device) {
     if (problem) return problem;
     if (index >= sim_settings()->gpus) return NVML_ERROR_INVALID_ARGUMENT;
     *device = &devices[index];
-    return NVML_SUCCESS;
+    return reach((int)index);
 }
 
 SIM_NVML nvmlDeviceGetHandleByIndex(unsigned index, nvmlDevice_t *device) { return nvmlDeviceGetHandleByIndex_v2(index, device); }
@@ -131,7 +146,7 @@ SIM_NVML nvmlDeviceGetHandleByUUID(const char *uuid, nvmlDevice_t *device) {
     if (problem) return problem;
     for (unsigned i = 0; i < sim_settings()->gpus; i++) {
         uuid_text((int)i, text);
-        if (strcasecmp(text, uuid) == 0) return *device = &devices[i], NVML_SUCCESS;
+        if (strcasecmp(text, uuid) == 0) return *device = &devices[i], reach((int)i);
     }
     return NVML_ERROR_NOT_FOUND;
 }
@@ -154,7 +169,7 @@ SIM_NVML nvmlDeviceGetHandleByPciBusId_v2(const char *text, nvmlDevice_t *device
     if (problem) return problem;
     bool read = sscanf(text, "%x:%x:%x.%x", &domain, &bus, &slot, &function) >= 3 && domain == 0 && slot == 0 && function == 0;
     for (unsigned i = 0; read && i < sim_settings()->gpus; i++)
-        if ((int)bus == SIM_DEVICE_BUS((int)i)) return *device = &devices[i], NVML_SUCCESS;
+        if ((int)bus == SIM_DEVICE_BUS((int)i)) return *device = &devices[i], reach((int)i);
     return NVML_ERROR_NOT_FOUND;
 }
 

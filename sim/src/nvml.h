@@ -10,7 +10,7 @@
 
 enum {
     NVML_SUCCESS = 0, NVML_ERROR_UNINITIALIZED = 1, NVML_ERROR_INVALID_ARGUMENT = 2, NVML_ERROR_NOT_SUPPORTED = 3, NVML_ERROR_NOT_FOUND = 6,
-    NVML_ERROR_INSUFFICIENT_SIZE = 7, NVML_ERROR_DRIVER_NOT_LOADED = 9, NVML_ERROR_FUNCTION_NOT_FOUND = 13,
+    NVML_ERROR_INSUFFICIENT_SIZE = 7, NVML_ERROR_DRIVER_NOT_LOADED = 9, NVML_ERROR_FUNCTION_NOT_FOUND = 13, NVML_ERROR_GPU_IS_LOST = 15,
     NVML_ERROR_ARGUMENT_VERSION_MISMATCH = 25
 };
 
@@ -36,7 +36,7 @@ typedef struct {
 
 _Static_assert(sizeof(nvmlMemory_v2_t) == 40 && sizeof(nvmlProcessInfo_v2_t) == 24 && sizeof(nvmlPciInfo_t) == 68, "NVML's ABI");
 
-/* NVML_SUCCESS when NVML is initialised and the handle names a device, which *index then is. */
+/* NVML_SUCCESS when NVML is initialised and the handle names a device that is not lost, which *index then is. */
 int sim_nvml_device(nvmlDevice_t device, int *index);
 int sim_nvml_text(char *target, unsigned room, const char *text);
 

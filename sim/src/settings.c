@@ -6,6 +6,7 @@
 #include <ctype.h>
 #include <errno.h>
 #include <pthread.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -99,6 +100,18 @@ static void show(const char *list) {
     }
 }
 
+/* "1" or "1@3s". */
+static void lose(const char *name) {
+    const char *value = getenv(name);
+    settings.lost = -1;
+    if (!value) return;
+    char *end;
+    unsigned long gpu = strtoul(value, &end, 10);
+    bool timed = *end == '@', read = isdigit((unsigned char)*value) && gpu < settings.gpus;
+    if (read && (timed ? sim_settings_duration(end + 1, &settings.lost_after_ns) : !*end)) settings.lost = (int)gpu;
+    else refuse(name, value, "the number of a GPU, such as 1, or with a time, such as 1@3s");
+}
+
 static void load(void) {
     settings.gpus = (unsigned)whole("SLUICE_SIM_GPUS", 1, 1, SIM_GPUS_MAX, "a number of GPUs from 1 to 16");
     const char *visible = getenv("CUDA_VISIBLE_DEVICES");
@@ -112,6 +125,7 @@ static void load(void) {
     settings.temperature = (unsigned)whole("SLUICE_SIM_TEMPERATURE", 0, 0, 200, "a temperature of at most 200 degrees Celsius");
     settings.ecc = (unsigned)whole("SLUICE_SIM_ECC", 0, 0, 1000000, "a number of memory errors");
     settings.xid = (unsigned)whole("SLUICE_SIM_XID", 0, 0, 1000, "an Xid, such as 79");
+    lose("SLUICE_SIM_LOST");
     const char *launch = getenv("SLUICE_SIM_LAUNCH");
     if (launch && !sim_settings_duration(launch, &settings.launch_ns)) refuse("SLUICE_SIM_LAUNCH", launch, "a duration such as 3us");
     const char *blocks = getenv("CUDA_LAUNCH_BLOCKING");

@@ -18,6 +18,8 @@ typedef struct {
     int sms;
     int driver;
     unsigned temperature, ecc, xid; /* what NVML tells of the health of every GPU; 0: nothing */
+    int lost;                    /* the GPU that NVML does not reach, */
+    uint64_t lost_after_ns;      /* so long after its first call; lost is -1 where there is none */
     char state_path[256];
     char faults[1024];
     char problem[256]; /* empty when every variable makes sense */

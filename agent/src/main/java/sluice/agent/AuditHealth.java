@@ -57,9 +57,7 @@ final class AuditHealth {
 
     private static List<String> lasting(NvmlHealth.Health health) {
         List<String> words = new ArrayList<>();
-        if (health.lost()) {
-            words.add("lost: it does not answer the driver; restart the machine");
-        }
+        health.silence().ifPresent(silence -> words.add(silence.toString()));
         if (health.uncorrectedEcc() > 0) {
             words.add("uncorrectable ECC errors since the driver was loaded: " + health.uncorrectedEcc());
         }

@@ -2,10 +2,10 @@ package sluice.agent;
 
 import java.util.ArrayList;
 import java.util.HashMap;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.TreeMap;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
 import sluice.agent.AuditSuspect.OnGpu;
@@ -15,13 +15,16 @@ import sluice.cuda.NvmlProcesses;
 /// Who is on the GPUs, by NVML. A GPU that does not answer has nobody on it.
 final class AuditNvml implements Supplier<List<OnGpu>> {
     private final NvmlProcesses processes;
-    private final Map<Integer, String> uuids = new LinkedHashMap<>();
+    private final Map<Integer, String> uuids = new TreeMap<>();
 
     AuditNvml(Nvml nvml) {
         processes = new NvmlProcesses(nvml);
-        nvml.gpus().forEach(gpu -> uuids.put(gpu.index(), gpu.uuid()));
+        Nvml.Seen seen = nvml.seen();
+        seen.gpus().forEach(gpu -> uuids.put(gpu.index(), gpu.uuid()));
+        seen.silent().forEach(gpu -> uuids.put(gpu.index(), gpu.uuid()));
     }
 
+    /// By number, also of GPUs that are silent.
     Map<Integer, String> uuids() {
         return uuids;
     }

@@ -5,15 +5,19 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import org.junit.jupiter.api.Test;
 import sluice.cuda.NvmlHealth;
 import sluice.cuda.NvmlHealth.Health;
+import sluice.cuda.Silence;
 
 class AuditHealthTest {
     private static final Instant NOW = Instant.parse("2026-01-01T00:00:00Z");
-    private static final Health FINE = new Health(false, 3, 0, false, false, 60, 90, false, false);
-    private static final Health ILL = new Health(false, 0, 2, true, false, 91, 90, true, false);
-    private static final Health SILENT = new Health(false, -1, -1, false, false, -1, -1, false, false);
+    private static final Health FINE = new Health(Optional.empty(), 3, 0, false, false, 60, 90, false, false);
+    private static final Health ILL = new Health(Optional.empty(), 0, 2, true, false, 91, 90, true, false);
+    private static final Health UNTOLD = new Health(Optional.empty(), -1, -1, false, false, -1, -1, false, false);
+
+    private static final Health LOST = new Health(Optional.of(Silence.of(15)), -1, -1, false, false, -1, -1, false, false);
 
     private final List<String> told = new ArrayList<>();
     private final AuditHealth health = new AuditHealth((gpu, text) -> told.add(gpu + " " + text));
@@ -21,7 +25,7 @@ class AuditHealthTest {
     @Test
     void shouldSayNothingOfAGpuThatIsWellOrDoesNotTell() {
         assertThat(health.words(0, FINE, NOW)).isEmpty();
-        assertThat(health.words(0, SILENT, NOW)).isEmpty();
+        assertThat(health.words(0, UNTOLD, NOW)).isEmpty();
         assertThat(told).isEmpty();
     }
 
@@ -32,6 +36,14 @@ class AuditHealthTest {
                     "memory rows wait to be replaced; reset the GPU", "slowed down by heat", "hot: 91 °C, slows down at 90");
         }
         assertThat(told).hasSize(3).allMatch(text -> text.startsWith("1 "));
+    }
+
+    @Test
+    void shouldTellOfAGpuThatIsLostWithItsLastXid() {
+        health.see(new NvmlHealth.Xid(0, 79), NOW);
+
+        assertThat(health.words(0, LOST, NOW)).containsExactly("lost: it does not answer the driver; restart the machine", "Xid 79");
+        assertThat(told).containsExactly("0 Xid 79", "0 lost: it does not answer the driver; restart the machine");
     }
 
     @Test

@@ -9,6 +9,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.Map;
 import java.util.Set;
 import java.util.function.IntFunction;
@@ -25,8 +26,8 @@ import sluice.region.ThisProcess;
 @Timeout(60)
 class AuditWatchTest {
     private static final long SELF = Integer.toUnsignedLong(ThisProcess.current().uid());
-    private static final NvmlHealth.Health FINE = new NvmlHealth.Health(false, 0, 0, false, false, 60, 90, false, false);
-    private static final NvmlHealth.Health HOT = new NvmlHealth.Health(false, 0, 0, false, false, 60, 90, true, false);
+    private static final NvmlHealth.Health FINE = new NvmlHealth.Health(Optional.empty(), 0, 0, false, false, 60, 90, false, false);
+    private static final NvmlHealth.Health HOT = new NvmlHealth.Health(Optional.empty(), 0, 0, false, false, 60, 90, true, false);
 
     @TempDir
     private Path folder;

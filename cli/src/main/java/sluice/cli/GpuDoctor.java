@@ -5,6 +5,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import sluice.cuda.Nvml;
+import sluice.cuda.Silence;
 import sluice.proof.Environment;
 import sluice.proof.Environment.GpuDescription;
 import sluice.region.Installation;
@@ -43,9 +44,14 @@ final class GpuDoctor {
             return;
         }
         findings.add(Finding.ok("NVML", "driver " + nvml.get().driverVersion()));
-        for (Nvml.Gpu gpu : nvml.get().gpus()) {
+        Nvml.Seen seen = nvml.get().seen();
+        for (Nvml.Gpu gpu : seen.gpus()) {
             findings.add(Finding.ok("GPU " + gpu.index(), gpu.name() + ", " + Size.format(gpu.totalBytes()) + ", "
                     + Size.format(gpu.usedBytes()) + " used, " + gpu.uuid()));
+        }
+        for (Nvml.Silent gpu : seen.silent()) {
+            Silence silence = Silence.of(gpu.status());
+            findings.add(Finding.fail("GPU " + gpu.index(), silence.why(), silence.remedy()));
         }
     }
 

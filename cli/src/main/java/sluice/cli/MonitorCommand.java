@@ -12,6 +12,8 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 import sluice.cuda.Nvml;
+import sluice.cuda.NvmlException;
+import sluice.cuda.Silence;
 import sluice.region.SluiceException;
 
 @Command(
@@ -60,7 +62,7 @@ final class MonitorCommand implements Runnable {
         int gpus = nvml.count();
         try {
             for (long round = 1; ; round++) {
-                IntStream.range(0, gpus).mapToLong(figureOfGpu::applyAsLong).forEach(out::println);
+                IntStream.range(0, gpus).mapToLong(gpu -> of(gpu, figureOfGpu)).forEach(out::println);
                 if (out.checkError() || round == count) {
                     return;
                 }
@@ -71,9 +73,18 @@ final class MonitorCommand implements Runnable {
         }
     }
 
+    private static long of(int gpu, IntToLongFunction figure) {
+        try {
+            return figure.applyAsLong(gpu);
+        } catch (NvmlException e) {
+            throw new SluiceException("GPU " + gpu + ": " + Silence.of(e.status()));
+        }
+    }
+
     private static long busyPercent(Nvml nvml, int gpu) {
         int percent = nvml.utilizationPercent(gpu);
         if (percent < 0) {
+            nvml.memoryV1(gpu); // one that is silent says so
             throw new SluiceException("GPU " + gpu + " does not tell how busy it is; one that is split with MIG never does");
         }
         return percent;

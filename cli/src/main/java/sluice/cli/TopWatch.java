@@ -4,7 +4,9 @@ import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.stream.Stream;
 import sluice.cuda.Nvml;
+import sluice.cuda.Silence;
 import sluice.region.SluiceException;
 import sluice.region.Tenant;
 
@@ -32,12 +34,17 @@ final class TopWatch {
         return last;
     }
 
-    /// A driver that stops answering takes nothing of what the regions say away.
+    /// A driver that stops answering takes nothing of what the regions say away. A GPU that is silent has that as its name.
     private List<Nvml.Gpu> machine() {
         try {
-            return nvml.map(Nvml::gpus).orElse(List.of());
+            return nvml.map(Nvml::seen).map(TopWatch::all).orElse(List.of());
         } catch (IllegalStateException e) {
             return List.of();
         }
+    }
+
+    private static List<Nvml.Gpu> all(Nvml.Seen seen) {
+        return Stream.concat(seen.gpus().stream(), seen.silent().stream()
+                .map(gpu -> new Nvml.Gpu(gpu.index(), gpu.uuid(), Silence.of(gpu.status()).why(), gpu.totalBytes(), 0, 0))).toList();
     }
 }

@@ -8,14 +8,17 @@ import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
-import java.util.stream.IntStream;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.LongFunction;
 
 /// NVML, the management library: what the machine says about its GPUs, from outside of any CUDA program.
 public final class Nvml {
     public static final String LIBRARY = "libnvidia-ml.so.1";
 
     private static final int SUCCESS = 0;
+    private static final int NO_PERMISSION = 4;
     private static final int INSUFFICIENT_SIZE = 7;
     private static final int FUNCTION_NOT_FOUND = 13;
     private static final int GPU_SENSOR = 0;
@@ -43,6 +46,16 @@ public final class Nvml {
 
     public record Gpu(int index, String uuid, String name, long totalBytes, long freeBytes, long usedBytes) {}
 
+    /// One that the driver lists and does not reach, such as one that fell off the bus.
+    ///
+    /// @param uuid   as it was while it answered, as the name and the bytes are; else made up from its number
+        /// @param status what NVML answers for it
+    public record Silent(int index, String uuid, String name, long totalBytes, int status) {}
+
+    /// @param gpus   those that answer
+    /// @param silent those that do not
+    public record Seen(List<Gpu> gpus, List<Silent> silent) {}
+
     public record GpuMemory(long totalBytes, long freeBytes, long usedBytes) {}
 
     /// `usedBytes` is negative when the driver does not tell.
@@ -50,6 +63,7 @@ public final class Nvml {
 
     private final Symbols symbols;
     private final Entries entries;
+    private final Map<Integer, Gpu> answered = new ConcurrentHashMap<>();
 
     private Nvml(Symbols symbols) {
         this.symbols = symbols;
@@ -84,8 +98,35 @@ public final class Nvml {
         return (int) count.value();
     }
 
+    /// Those that answer.
     public List<Gpu> gpus() {
-        return IntStream.range(0, count()).mapToObj(this::gpu).toList();
+        return seen().gpus();
+    }
+
+    /// One that is silent does not hide the others. Those that this process may not use are left out.
+    public Seen seen() {
+        List<Gpu> gpus = new ArrayList<>();
+        List<Silent> silent = new ArrayList<>();
+        int count = count();
+        for (int index = 0; index < count; index++) {
+            try {
+                Gpu gpu = gpu(index);
+                answered.put(index, gpu);
+                gpus.add(gpu);
+            } catch (NvmlException e) {
+                if (e.status() != NO_PERMISSION) {
+                    silent.add(silent(index, e.status()));
+                }
+            }
+        }
+        return new Seen(gpus, silent);
+    }
+
+    private Silent silent(int index, int status) {
+        Gpu before = answered.get(index);
+        return before == null
+                ? new Silent(index, "unknown-" + index, "unknown", 0, status)
+                : new Silent(index, before.uuid(), before.name(), before.totalBytes(), status);
     }
 
     /// The processes with a CUDA context on this GPU, as the driver numbers them (in a container: perhaps not as here).
@@ -161,22 +202,28 @@ public final class Nvml {
 
     /// The part of the last moments in which a kernel ran; -1 when the driver does not tell.
     public int utilizationPercent(int index) {
-        long device = device(index);
-        Answer rates = Calls.longFrom(out -> (int) entries.nvmlDeviceGetUtilizationRates.invokeExact(device, out));
-        return rates.status() == SUCCESS ? (int) rates.value() : -1;
+        return told(index, device -> Calls.longFrom(out -> (int) entries.nvmlDeviceGetUtilizationRates.invokeExact(device, out)));
     }
 
     /// -1 when the driver does not tell.
     public int temperatureCelsius(int index) {
-        long device = device(index);
-        Answer degrees = Calls.intFrom(out -> (int) entries.nvmlDeviceGetTemperature.invokeExact(device, GPU_SENSOR, out));
-        return degrees.status() == SUCCESS ? (int) degrees.value() : -1;
+        return told(index, device -> Calls.intFrom(out -> (int) entries.nvmlDeviceGetTemperature.invokeExact(device, GPU_SENSOR, out)));
+    }
+
+    private int told(int index, LongFunction<Answer> call) {
+        Answer device = handle(index);
+        Answer answer = device.ok() ? call.apply(device.value()) : device;
+        return answer.ok() ? (int) answer.value() : -1;
     }
 
     long device(int index) {
-        Answer device = Calls.longFrom(out -> (int) entries.nvmlDeviceGetHandleByIndex_v2.invokeExact(index, out));
-        check("nvmlDeviceGetHandleByIndex_v2", device.status());
+        Answer device = handle(index);
+        check("nvmlDeviceGetHandleByIndex_v2 for GPU " + index, device.status());
         return device.value();
+    }
+
+    Answer handle(int index) {
+        return Calls.longFrom(out -> (int) entries.nvmlDeviceGetHandleByIndex_v2.invokeExact(index, out));
     }
 
     private static String text(String call, Calls.Into into) {
@@ -189,7 +236,7 @@ public final class Nvml {
 
     private static void check(String call, int status) {
         if (status != SUCCESS) {
-            throw new IllegalStateException(call + " answered NVML error " + status);
+            throw new NvmlException(call, status);
         }
     }
 }

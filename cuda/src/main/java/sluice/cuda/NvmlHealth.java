@@ -10,6 +10,8 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
+import java.util.stream.IntStream;
 
 /// How well a GPU is, as far as its driver tells. May be used by one thread at a time.
 public final class NvmlHealth implements AutoCloseable {
@@ -18,6 +20,7 @@ public final class NvmlHealth implements AutoCloseable {
     private static final int SUCCESS = 0;
     private static final int FUNCTION_NOT_FOUND = 13;
     private static final int GPU_IS_LOST = 15;
+    private static final int RESET_REQUIRED = 16;
     private static final int CORRECTED = 0;
     private static final int UNCORRECTED = 1;
     private static final int SINCE_DRIVER_LOAD = 0;
@@ -45,12 +48,19 @@ public final class NvmlHealth implements AutoCloseable {
 
     /// What nobody tells is less than 0.
     ///
+    /// @param silence        why the GPU does not answer, if it does not
     /// @param correctedEcc   errors since the driver was loaded
     /// @param uncorrectedEcc the same, of those that cost data
     /// @param rowsPending    memory is to be replaced by spare rows at the next reset
     /// @param rowsFailed     there are no spare rows left
-    public record Health(boolean lost, long correctedEcc, long uncorrectedEcc, boolean rowsPending, boolean rowsFailed,
-            int temperatureCelsius, int slowdownCelsius, boolean slowedByHeat, boolean slowedByPower) {}
+    public record Health(Optional<Silence> silence, long correctedEcc, long uncorrectedEcc, boolean rowsPending, boolean rowsFailed,
+            int temperatureCelsius, int slowdownCelsius, boolean slowedByHeat, boolean slowedByPower) {
+
+        /// Of a GPU that tells nothing else.
+        static Health silent(int status) {
+            return new Health(Optional.of(Silence.of(status)), UNKNOWN, UNKNOWN, false, false, UNKNOWN, UNKNOWN, false, false);
+        }
+    }
 
     /// An error that the driver reported.
     public record Xid(int gpu, long number) {}
@@ -68,24 +78,31 @@ public final class NvmlHealth implements AutoCloseable {
         gpus.forEach(this::register);
     }
 
-    /// A GPU that has no such events is asked for none.
+    /// A GPU that has no such events, or is silent, is asked for none.
     private void register(int gpu) {
-        long device = nvml.device(gpu);
-        if (events != 0 && Calls.status(() -> (int) entries.nvmlDeviceRegisterEvents.invokeExact(device, XID, events)) == SUCCESS) {
+        Answer handle = nvml.handle(gpu);
+        long device = handle.value();
+        if (handle.ok() && events != 0
+                && Calls.status(() -> (int) entries.nvmlDeviceRegisterEvents.invokeExact(device, XID, events)) == SUCCESS) {
             gpuByHandle.put(device, gpu);
         }
     }
 
     public Health of(int gpu) {
-        long device = nvml.device(gpu);
+        Answer handle = nvml.handle(gpu);
+        if (!handle.ok()) {
+            return Health.silent(handle.status());
+        }
+        long device = handle.value();
         Answer corrected = ecc(device, CORRECTED);
         Answer uncorrected = ecc(device, UNCORRECTED);
         Answer slowdown = Calls.intFrom(out -> (int) entries.nvmlDeviceGetTemperatureThreshold.invokeExact(device, SLOWDOWN_THRESHOLD, out));
         Answer reasons = Calls.longFrom(out -> (int) entries.nvmlDeviceGetCurrentClocksThrottleReasons.invokeExact(device, out));
         long slowed = reasons.status() == SUCCESS ? reasons.value() : 0;
-        boolean lost = uncorrected.status() == GPU_IS_LOST || reasons.status() == GPU_IS_LOST;
+        Optional<Silence> silence = IntStream.of(uncorrected.status(), reasons.status())
+                .filter(status -> status == GPU_IS_LOST || status == RESET_REQUIRED).mapToObj(Silence::of).findFirst();
         boolean[] rows = rows(device);
-        return new Health(lost, valueOr(corrected), valueOr(uncorrected), rows[0], rows[1], nvml.temperatureCelsius(gpu),
+        return new Health(silence, valueOr(corrected), valueOr(uncorrected), rows[0], rows[1], nvml.temperatureCelsius(gpu),
                 (int) valueOr(slowdown), (slowed & SLOWED_BY_HEAT) != 0, (slowed & SLOWED_BY_POWER) != 0);
     }
 

@@ -18,6 +18,7 @@ import org.junit.jupiter.api.io.TempDir;
 @Timeout(180)
 class AuditTest {
     private static final int TERMINATED = 128 + 15;
+    private static final String LOST = "lost: it does not answer the driver; restart the machine";
 
     @TempDir
     private Path directory;
@@ -128,5 +129,31 @@ class AuditTest {
         awaitEvent("GPU 0: uncorrectable ECC errors since the driver was loaded: 2");
         assertThat(machine.sluice("audit").output()).contains("GPU 0: Xid 79\n", "GPU 0: hot: 91 °C, slows down at 90\n");
         assertThat(machine.askAgent("/v1/machine")).contains("\"temperatureCelsius\":91", "\"Xid 79\"");
+    }
+
+    @Test
+    void shouldGoOnWithTheOthersWhenAGpuIsLost() throws Exception {
+        machine.with("SLUICE_SIM_GPUS", "2").with("SLUICE_SIM_LOST", "0@6s");
+        machine.startAgent();
+        String before = machine.askAgent("/v1/machine");
+
+        awaitEvent("GPU 0: " + LOST);
+
+        String uuid = "GPU-736c7569-6365-2d73-696d-2d6770750000";
+        assertThat(before).contains("\"gpu\":0,\"uuid\":\"" + uuid).doesNotContain(LOST);
+        assertThat(machine.askAgent("/v1/machine")).contains(uuid, "\"health\":[\"" + LOST + "\"]}", "\"gpu\":1,", "\"health\":[]}");
+        assertThat(machine.sluice("audit").output()).contains("GPU 0: " + LOST + "\n").doesNotContain("GPU 1: ");
+    }
+
+    @Test
+    void shouldSayWhichGpuWasLostBefore() throws Exception {
+        machine.with("SLUICE_SIM_GPUS", "2").with("SLUICE_SIM_LOST", "0");
+
+        assertThat(machine.sluice("audit").output()).contains("GPU 0: " + LOST + "\n").doesNotContain("GPU 1: ");
+        assertThat(machine.sluice("doctor").output()).contains("fail  GPU 0: " + LOST, "ok    GPU 1: Sluice Simulated GPU");
+        assertThat(machine.sluice("monitor", "mem", "--count", "1").errors()).isEqualTo("sluice: GPU 0: " + LOST + "\n");
+        assertThat(machine.sluice("top", "--once").output()).contains("lost: it does not answer the driver");
+        machine.startAgent();
+        assertThat(machine.askAgent("/metrics")).contains("sluice_gpu_healthy{gpu=\"0\",gpu_uuid=\"unknown-0\"} 0.0", "sluice_gpu_healthy{gpu=\"1\"");
     }
 }
