@@ -4,6 +4,7 @@
 #include <string.h>
 
 #define MEMORY_V2 (sizeof(nvmlMemory_v2_t) | 2u << 24)
+#define MEMORY_V2_SINCE 11060
 #define DETAIL_LIST_V1 (sizeof(nvmlProcessDetailList_t) | 1u << 24)
 #define MODE_COMPUTE 0u
 #define MODE_MPS 2u
@@ -22,6 +23,7 @@ SIM_NVML nvmlDeviceGetMemoryInfo_v2(nvmlDevice_t device, nvmlMemory_v2_t *memory
     nvmlMemory_t plain;
     int problem = nvmlDeviceGetMemoryInfo(device, &plain);
     if (problem) return problem;
+    if (sim_settings()->driver < MEMORY_V2_SINCE) return NVML_ERROR_FUNCTION_NOT_FOUND;
     if (!memory) return NVML_ERROR_INVALID_ARGUMENT;
     if (memory->version != MEMORY_V2) return NVML_ERROR_FUNCTION_NOT_FOUND;
     *memory = (nvmlMemory_v2_t){MEMORY_V2, plain.total, 0, plain.free, plain.used};

@@ -18,6 +18,7 @@ public final class Nvml {
     public static final String LIBRARY = "libnvidia-ml.so.1";
 
     private static final int SUCCESS = 0;
+    private static final int NOT_SUPPORTED = 3;
     private static final int NO_PERMISSION = 4;
     private static final int INSUFFICIENT_SIZE = 7;
     private static final int FUNCTION_NOT_FOUND = 13;
@@ -49,7 +50,7 @@ public final class Nvml {
     /// One that the driver lists and does not reach, such as one that fell off the bus.
     ///
     /// @param uuid   as it was while it answered, as the name and the bytes are; else made up from its number
-        /// @param status what NVML answers for it
+    /// @param status what NVML answers for it
     public record Silent(int index, String uuid, String name, long totalBytes, int status) {}
 
     /// @param gpus   those that answer
@@ -103,7 +104,7 @@ public final class Nvml {
         return seen().gpus();
     }
 
-    /// One that is silent does not hide the others. Those that this process may not use are left out.
+    /// One that is silent does not hide the others. Those that this process may not use are left out, as is one that is asked for what it cannot tell.
     public Seen seen() {
         List<Gpu> gpus = new ArrayList<>();
         List<Silent> silent = new ArrayList<>();
@@ -114,7 +115,8 @@ public final class Nvml {
                 answered.put(index, gpu);
                 gpus.add(gpu);
             } catch (NvmlException e) {
-                if (e.status() != NO_PERMISSION) {
+                boolean isUnreachable = !handle(index).ok() && e.status() != NO_PERMISSION;
+                if (isUnreachable || Silence.isCertain(e.status())) {
                     silent.add(silent(index, e.status()));
                 }
             }
@@ -183,8 +185,14 @@ public final class Nvml {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment memory = arena.allocate(MEMORY_BYTES, JAVA_LONG.byteAlignment());
             memory.set(JAVA_INT, 0, MEMORY_VERSION);
-            check("nvmlDeviceGetMemoryInfo_v2",
-                    Calls.status(() -> (int) entries.nvmlDeviceGetMemoryInfo_v2.invokeExact(device, memory)));
+            int status = Calls.status(() -> (int) entries.nvmlDeviceGetMemoryInfo_v2.invokeExact(device, memory));
+            if (status == FUNCTION_NOT_FOUND) {
+                return memoryV1(index); // before driver 510
+            }
+            if (status == NOT_SUPPORTED) {
+                return new GpuMemory(0, 0, 0); // one that has none of its own
+            }
+            check("nvmlDeviceGetMemoryInfo_v2", status);
             return new GpuMemory(memory.get(JAVA_LONG, 8), memory.get(JAVA_LONG, 24), memory.get(JAVA_LONG, 32));
         }
     }

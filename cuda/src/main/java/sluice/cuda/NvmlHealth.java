@@ -19,8 +19,6 @@ public final class NvmlHealth implements AutoCloseable {
 
     private static final int SUCCESS = 0;
     private static final int FUNCTION_NOT_FOUND = 13;
-    private static final int GPU_IS_LOST = 15;
-    private static final int RESET_REQUIRED = 16;
     private static final int CORRECTED = 0;
     private static final int UNCORRECTED = 1;
     private static final int SINCE_DRIVER_LOAD = 0;
@@ -100,7 +98,7 @@ public final class NvmlHealth implements AutoCloseable {
         Answer reasons = Calls.longFrom(out -> (int) entries.nvmlDeviceGetCurrentClocksThrottleReasons.invokeExact(device, out));
         long slowed = reasons.status() == SUCCESS ? reasons.value() : 0;
         Optional<Silence> silence = IntStream.of(uncorrected.status(), reasons.status())
-                .filter(status -> status == GPU_IS_LOST || status == RESET_REQUIRED).mapToObj(Silence::of).findFirst();
+                .filter(Silence::isCertain).mapToObj(Silence::of).findFirst();
         boolean[] rows = rows(device);
         return new Health(silence, valueOr(corrected), valueOr(uncorrected), rows[0], rows[1], nvml.temperatureCelsius(gpu),
                 (int) valueOr(slowdown), (slowed & SLOWED_BY_HEAT) != 0, (slowed & SLOWED_BY_POWER) != 0);

@@ -4,6 +4,12 @@ package sluice.cuda;
 public record Silence(String why, String remedy) {
     private static final int LOST = 15;
     private static final int RESET_REQUIRED = 16;
+    private static final int UNKNOWN = 999;
+
+    /// Whether an answer to any question tells that the GPU is silent, not that it cannot answer this one.
+    static boolean isCertain(int status) {
+        return status == LOST || status == RESET_REQUIRED || status == UNKNOWN;
+    }
 
     /// @param status what NVML answers for the GPU
     public static Silence of(int status) {

@@ -156,4 +156,12 @@ class AuditTest {
         machine.startAgent();
         assertThat(machine.askAgent("/metrics")).contains("sluice_gpu_healthy{gpu=\"0\",gpu_uuid=\"unknown-0\"} 0.0", "sluice_gpu_healthy{gpu=\"1\"");
     }
+
+    @Test
+    void shouldAskADriverThatHasOnlyTheOlderCalls() throws Exception {
+        machine.with("SLUICE_SIM_DRIVER", "11050");
+
+        assertThat(machine.sluice("doctor").output()).contains("ok    GPU 0: Sluice Simulated GPU, 16.0 GiB");
+        assertThat(machine.sluice("audit").output()).isEqualTo("Every process on the GPU is in order.\n");
+    }
 }
