@@ -8,7 +8,7 @@
 # with one: verify; mps, blocking (caps under MPS and CUDA_LAUNCH_BLOCKING); bench (with the options in BENCH).
 #   warm                           reads PyTorch from the disk in the background; parts that need it wait until it is done
 # Without a part: verify weights priority lock cost. README.md says what each takes, and the order that takes least.
-# MOST_SECONDS (590) is what all parts may take together; REPEATS (5) and RUN_SECONDS (3; weights 6, priority 4, frameworks 2.5) change the tables.
+# MOST_SECONDS (590) is what all parts may take together; REPEATS (5), ROUNDS (6, of training) and RUN_SECONDS (3; weights 6, priority 4, frameworks 2.5) change the tables.
 # Every table is in OUTPUT/PART/ after each run, with every value in a file .csv, so that nothing is lost when time is up.
 set -u
 home=$1 out=$2

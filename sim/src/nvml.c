@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
-#include <time.h>
 #include <unistd.h>
 
 #define DRIVER_VERSION "580.00.00"
@@ -18,15 +17,9 @@ static struct nvml_device devices[SIM_GPUS_MAX];
 static _Atomic int users;
 static _Atomic uint64_t begun_ns; /* when somebody first asked */
 
-static uint64_t now_ns(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000000000ull + (uint64_t)now.tv_nsec;
-}
-
 static int reach(int index) {
     if (index != sim_settings()->lost) return NVML_SUCCESS;
-    return now_ns() - atomic_load(&begun_ns) < sim_settings()->lost_after_ns ? NVML_SUCCESS : NVML_ERROR_GPU_IS_LOST;
+    return sim_state_now() - atomic_load(&begun_ns) < sim_settings()->lost_after_ns ? NVML_SUCCESS : NVML_ERROR_GPU_IS_LOST;
 }
 
 SIM_NVML nvmlInitWithFlags(unsigned flags) {
@@ -35,7 +28,7 @@ SIM_NVML nvmlInitWithFlags(unsigned flags) {
     if (!sim_state_open()) return NVML_ERROR_DRIVER_NOT_LOADED;
     for (int i = 0; i < SIM_GPUS_MAX; i++) devices[i].index = i;
     uint64_t never = 0;
-    atomic_compare_exchange_strong(&begun_ns, &never, now_ns());
+    atomic_compare_exchange_strong(&begun_ns, &never, sim_state_now());
     atomic_fetch_add(&users, 1);
     return NVML_SUCCESS;
 }

@@ -10,7 +10,6 @@ import java.util.function.Function;
 import java.util.stream.Stream;
 import sluice.agent.MachineLook.GpuLook;
 import sluice.cuda.Nvml;
-import sluice.cuda.Silence;
 import sluice.region.Tenant;
 import sluice.region.TenantGpu;
 
@@ -35,7 +34,7 @@ final class Gpus {
         Set<String> byNvml = Set.copyOf(gpus.keySet());
         for (Nvml.Silent gpu : seen.silent()) {
             gpus.put(gpu.uuid(), new GpuLook(gpu.index(), gpu.uuid(), gpu.name(), gpu.totalBytes(), 0, 0, UNKNOWN, UNKNOWN,
-                    Stream.concat(Stream.of(Silence.of(gpu.status()).toString()), health.apply(gpu.uuid()).stream()).distinct().toList()));
+                    Stream.concat(Stream.of(gpu.silence().toString()), health.apply(gpu.uuid()).stream()).distinct().toList()));
         }
         for (Tenant tenant : tenants) {
             for (TenantGpu gpu : tenant.gpus()) {

@@ -16,7 +16,6 @@ class AuditHealthTest {
     private static final Health FINE = new Health(Optional.empty(), 3, 0, false, false, 60, 90, false, false);
     private static final Health ILL = new Health(Optional.empty(), 0, 2, true, false, 91, 90, true, false);
     private static final Health UNTOLD = new Health(Optional.empty(), -1, -1, false, false, -1, -1, false, false);
-
     private static final Health LOST = new Health(Optional.of(Silence.of(15)), -1, -1, false, false, -1, -1, false, false);
 
     private final List<String> told = new ArrayList<>();

@@ -9,8 +9,8 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Optional;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.function.IntFunction;
 import org.junit.jupiter.api.AfterEach;
@@ -93,10 +93,10 @@ class AuditWatchTest {
     }
 
     @Test
-    void shouldTellOfTheErrorOfAGpuThatDoesNotAnswer() {
+    void shouldTellOfAnErrorEvenIfHealthCannotBeAskedFor() {
         xids.add(new NvmlHealth.Xid(0, 79));
         try (AuditWatch watch = watch(Stop.NEVER, gpu -> {
-            throw new IllegalStateException("lost");
+            throw new IllegalStateException("no answer");
         })) {
             assertThatIllegalStateException().isThrownBy(() -> watch.look(machine.now()));
         }

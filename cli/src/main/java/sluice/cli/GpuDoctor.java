@@ -5,7 +5,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import sluice.cuda.Nvml;
-import sluice.cuda.Silence;
 import sluice.proof.Environment;
 import sluice.proof.Environment.GpuDescription;
 import sluice.region.Installation;
@@ -50,8 +49,7 @@ final class GpuDoctor {
                     + Size.format(gpu.usedBytes()) + " used, " + gpu.uuid()));
         }
         for (Nvml.Silent gpu : seen.silent()) {
-            Silence silence = Silence.of(gpu.status());
-            findings.add(Finding.fail("GPU " + gpu.index(), silence.why(), silence.remedy()));
+            findings.add(Finding.fail("GPU " + gpu.index(), gpu.silence().why(), gpu.silence().remedy()));
         }
     }
 

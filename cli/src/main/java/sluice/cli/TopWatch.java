@@ -6,7 +6,6 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.stream.Stream;
 import sluice.cuda.Nvml;
-import sluice.cuda.Silence;
 import sluice.region.SluiceException;
 import sluice.region.Tenant;
 
@@ -45,6 +44,6 @@ final class TopWatch {
 
     private static List<Nvml.Gpu> all(Nvml.Seen seen) {
         return Stream.concat(seen.gpus().stream(), seen.silent().stream()
-                .map(gpu -> new Nvml.Gpu(gpu.index(), gpu.uuid(), Silence.of(gpu.status()).why(), gpu.totalBytes(), 0, 0))).toList();
+                .map(gpu -> new Nvml.Gpu(gpu.index(), gpu.uuid(), gpu.silence().why(), gpu.totalBytes(), 0, 0))).toList();
     }
 }

@@ -49,9 +49,8 @@ public final class Nvml {
 
     /// One that the driver lists and does not reach, such as one that fell off the bus.
     ///
-    /// @param uuid   as it was while it answered, as the name and the bytes are; else made up from its number
-    /// @param status what NVML answers for it
-    public record Silent(int index, String uuid, String name, long totalBytes, int status) {}
+    /// @param uuid as it was while it answered, as the name and the bytes are; else made up from its number
+    public record Silent(int index, String uuid, String name, long totalBytes, Silence silence) {}
 
     /// @param gpus   those that answer
     /// @param silent those that do not
@@ -117,18 +116,18 @@ public final class Nvml {
             } catch (NvmlException e) {
                 boolean isUnreachable = !handle(index).ok() && e.status() != NO_PERMISSION;
                 if (isUnreachable || Silence.isCertain(e.status())) {
-                    silent.add(silent(index, e.status()));
+                    silent.add(silent(index, Silence.of(e.status())));
                 }
             }
         }
         return new Seen(gpus, silent);
     }
 
-    private Silent silent(int index, int status) {
+    private Silent silent(int index, Silence silence) {
         Gpu before = answered.get(index);
         return before == null
-                ? new Silent(index, "unknown-" + index, "unknown", 0, status)
-                : new Silent(index, before.uuid(), before.name(), before.totalBytes(), status);
+                ? new Silent(index, "unknown-" + index, "unknown", 0, silence)
+                : new Silent(index, before.uuid(), before.name(), before.totalBytes(), silence);
     }
 
     /// The processes with a CUDA context on this GPU, as the driver numbers them (in a container: perhaps not as here).
