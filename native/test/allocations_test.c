@@ -4,7 +4,7 @@
 #include <pthread.h>
 #include <time.h>
 
-#include "allocations.h"
+#include "ledger/allocations.h"
 
 #define LIVE 100000
 #define CONTEXT(number) ((CUcontext)(uintptr_t)(0x1000 * (number)))

@@ -3,8 +3,8 @@
 
 #include <fcntl.h>
 
-#include "compat.h"
-#include "options.h"
+#include "tenant/compat.h"
+#include "tenant/options.h"
 
 #define GIB (1ull << 30)
 

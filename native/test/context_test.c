@@ -4,15 +4,15 @@
 
 #include <stdatomic.h>
 
-#include "gpu.h"
+#include "tenant/gpu.h"
 #include "hooks.h"
-#include "ledger.h"
-#include "nvml.h"
-#include "overhead.h"
-#include "pool.h"
+#include "ledger/ledger.h"
+#include "driver/nvml.h"
+#include "memory/overhead.h"
+#include "memory/pool.h"
 #include "real.h"
 #include "real_nvml.h"
-#include "tenant.h"
+#include "tenant/tenant.h"
 
 #define MIB (1ull << 20)
 #define CONTEXT (500 * MIB)

@@ -4,9 +4,9 @@
 
 #include "check.h"
 
-#include "ledger.h"
+#include "ledger/ledger.h"
 #include "real.h"
-#include "tenant.h"
+#include "tenant/tenant.h"
 
 #define MIB (1ull << 20)
 

@@ -2,7 +2,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "nvtx.h"
+#include "trace/nvtx.h"
 
 SL_EXPORT char told[256];
 

@@ -2,14 +2,14 @@
  * allocation and free nodes, put where the real ones go. */
 #include "check.h"
 
-#include "gpu.h"
-#include "graph.h"
-#include "graph_need.h"
+#include "tenant/gpu.h"
+#include "memory/graph.h"
+#include "memory/graph_need.h"
 #include "hooks.h"
-#include "ledger.h"
-#include "pool.h"
+#include "ledger/ledger.h"
+#include "memory/pool.h"
 #include "real.h"
-#include "tenant.h"
+#include "tenant/tenant.h"
 
 #define GPU 0u
 #define MIB (1ull << 20)

@@ -9,8 +9,8 @@
 #include <sys/syscall.h>
 #include <time.h>
 
-#include "ledger.h"
-#include "tenant.h"
+#include "ledger/ledger.h"
+#include "tenant/tenant.h"
 
 #define PROCESSES 6
 #define LIMIT 1000000u

@@ -2,7 +2,7 @@
  * to be done is written as one letter each: A acquire, D drain, R release, and o for the operation itself. */
 #include "check.h"
 
-#include "lock.h"
+#include "turns/lock.h"
 
 #define MICROSECOND 1000ull
 #define MILLISECOND 1000000ull

@@ -4,11 +4,11 @@
 #include <pthread.h>
 #include <semaphore.h>
 
-#include "entry.h"
-#include "lane.h"
-#include "meter.h"
-#include "os.h"
-#include "pace.h"
+#include "driver/entry.h"
+#include "compute/lane.h"
+#include "compute/meter.h"
+#include "os/os.h"
+#include "compute/pace.h"
 #include "real.h"
 
 #define MILLI 1000000u

@@ -5,11 +5,11 @@
 #include <fcntl.h>
 #include <signal.h>
 
-#include "driver.h"
+#include "driver/driver.h"
 #include "hooks_nvml.h"
-#include "ledger.h"
+#include "ledger/ledger.h"
 #include "real_nvml.h"
-#include "tenant.h"
+#include "tenant/tenant.h"
 
 #define GIB (1ull << 30)
 #define MIB (1ull << 20)

@@ -10,10 +10,10 @@
 
 #include "fake_gpus.h"
 
-#include "nvtx.h"
-#include "os.h"
-#include "ring.h"
-#include "trace.h"
+#include "trace/nvtx.h"
+#include "os/os.h"
+#include "trace/ring.h"
+#include "trace/trace.h"
 
 static sl_nvtx_function_t core[SL_NVTX_CORE_SIZE], core2[SL_NVTX_CORE2_SIZE];
 static sl_nvtx_function_t *core_table[SL_NVTX_CORE_SIZE], *core2_table[SL_NVTX_CORE2_SIZE];

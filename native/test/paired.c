@@ -6,7 +6,7 @@
  * key=value: "without" and "with" hold PAIRS times in nanoseconds per call, separated by commas; place i of both was measured
  * next to each other, more than one of them warm. An "error" says what went wrong. Without the library both are the same function. */
 #include "driver_calls.h"
-#include "elf.h"
+#include "driver/elf.h"
 
 #include <stdbool.h>
 #include <string.h>

@@ -1,9 +1,9 @@
 /* Memory made by handle is charged until the last reference and the last mapping are gone, and imports never. */
 #include "fake_gpus.h"
 
-#include "gpu.h"
+#include "tenant/gpu.h"
 #include "hooks.h"
-#include "physical.h"
+#include "memory/physical.h"
 
 #define ADDRESS 0x700000000000ull
 #define LIVE 5000

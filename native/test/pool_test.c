@@ -5,14 +5,14 @@
 #include <pthread.h>
 #include <sched.h>
 
-#include "gpu.h"
-#include "graph.h"
+#include "tenant/gpu.h"
+#include "memory/graph.h"
 #include "hooks.h"
-#include "ledger.h"
-#include "orphan.h"
-#include "pool.h"
+#include "ledger/ledger.h"
+#include "memory/orphan.h"
+#include "memory/pool.h"
 #include "real.h"
-#include "tenant.h"
+#include "tenant/tenant.h"
 
 #define GPU 0u
 #define MIB (1ull << 20)

@@ -6,12 +6,12 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 
-#include "compat.h"
+#include "tenant/compat.h"
 #include "cuda_entries.h"
-#include "profile.h"
-#include "profile_file.h"
-#include "profile_sums.h"
-#include "profile_workspace.h"
+#include "trace/profile.h"
+#include "trace/profile_file.h"
+#include "trace/profile_sums.h"
+#include "trace/profile_workspace.h"
 
 #define TERA 1000000000000ull
 

@@ -9,9 +9,9 @@
 #include <sys/resource.h>
 #include <dirent.h>
 
-#include "os.h"
-#include "region.h"
-#include "slots.h"
+#include "os/os.h"
+#include "tenant/region.h"
+#include "tenant/slots.h"
 
 static uint64_t memory_bytes[16] = {1 << 20};
 static sl_reason_t reason;

@@ -9,9 +9,9 @@
 #include <sys/un.h>
 #include <time.h>
 
-#include "os.h"
-#include "registration.h"
-#include "tenant.h"
+#include "os/os.h"
+#include "tenant/registration.h"
+#include "tenant/tenant.h"
 
 static sl_reason_t reason;
 static sl_region_t region;

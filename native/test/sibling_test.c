@@ -1,8 +1,8 @@
 /* What processes of one tenant are charged with that used the GPU at the same time. */
 #include "check.h"
 
-#include "sibling.h"
-#include "tenant.h"
+#include "compute/sibling.h"
+#include "tenant/tenant.h"
 
 static sl_region_work_t works[SL_REGION_WORK_COUNT];
 static sl_region_share_t share;

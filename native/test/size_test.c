@@ -1,6 +1,6 @@
 /* Sizes mean in C what spec/sizes.txt says; Java is held to the same table. Usage: size_test TABLE */
 #include "check.h"
-#include "size.h"
+#include "os/size.h"
 
 int main(int argc, char **argv) {
     CHECK(argc == 2, "usage: size_test TABLE");

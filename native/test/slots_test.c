@@ -6,8 +6,8 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 
-#include "os.h"
-#include "slots.h"
+#include "os/os.h"
+#include "tenant/slots.h"
 
 static sl_region_t region;
 static sl_reason_t reason;

@@ -14,11 +14,11 @@
 
 #include "fake_gpus.h"
 
-#include "cost.h"
+#include "compute/cost.h"
 #include "cuda_entries.h"
-#include "os.h"
-#include "trace.h"
-#include "trace_quick.h"
+#include "os/os.h"
+#include "trace/trace.h"
+#include "trace/trace_quick.h"
 
 #define FUNCTION 0x7000
 

@@ -3,9 +3,9 @@
 
 #include <unistd.h>
 
-#include "os.h"
-#include "tenant.h"
-#include "turn.h"
+#include "os/os.h"
+#include "tenant/tenant.h"
+#include "turns/turn.h"
 
 #define MILLI 1000000ull
 #define SWITCH SL_TURN_SWITCH_NANOS

@@ -6,10 +6,10 @@
 #include <signal.h>
 #include <stddef.h>
 
-#include "ledger.h"
-#include "os.h"
+#include "ledger/ledger.h"
+#include "os/os.h"
 #include "real.h"
-#include "tenant.h"
+#include "tenant/tenant.h"
 
 #define LIMIT 1000000u
 #define GPU 0u

@@ -5,13 +5,13 @@
 #include <pthread.h>
 #include <time.h>
 
-#include "clock.h"
+#include "os/clock.h"
 #include "cuda_abi.h"
 #include "cuda_entries.h"
-#include "os.h"
+#include "os/os.h"
 #include "real.h"
-#include "tenant.h"
-#include "watch.h"
+#include "tenant/tenant.h"
+#include "entry/watch.h"
 
 #define MILLI 1000000u
 #define STRIPE_CALLS (SL_REGION_CALL_COUNT / SL_REGION_TRAFFIC_COUNT)

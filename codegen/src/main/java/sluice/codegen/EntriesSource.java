@@ -6,10 +6,10 @@ import java.util.stream.Collectors;
 final class EntriesSource {
     private static final String WATCHED = """
             #include "cuda_entries.h"
-            #include "driver.h"
-            #include "launch.h"
-            #include "trace_quick.h"
-            #include "watch.h"
+            #include "driver/driver.h"
+            #include "entry/launch.h"
+            #include "trace/trace_quick.h"
+            #include "entry/watch.h"
             """;
 
     private EntriesSource() {}
@@ -19,7 +19,7 @@ final class EntriesSource {
                 /* Generated from spec/%1$s: the entry points.
                  *
                  * The table holds the address of this library's own wrapper, also when another library exports the same name. */
-                #include "entry.h"
+                #include "driver/entry.h"
                 #include "hooks%2$s.h"
                 #include "real%2$s.h"
                 %7$s

@@ -9,11 +9,11 @@ final class GatedSource {
     static String emit(ApiSpec cuda) {
         return """
                 /* Generated from spec/%s: the hooks that do nothing but pass the gate, and those that are only counted. */
-                #include "driver.h"
-                #include "gate.h"
+                #include "driver/driver.h"
+                #include "compute/gate.h"
                 #include "hooks.h"
                 #include "real.h"
-                #include "watch.h"
+                #include "entry/watch.h"
 
                 %s""".formatted(
                         cuda.file().fileName(),

@@ -9,7 +9,7 @@ import java.util.function.LongConsumer;
 
 /// One GPU, virtual tenants that take turns on it by the rules of the libraries, and a planner that looks every 100 ms.
 ///
-/// The rules are those of `native/src/turn.c`: the turn goes to the highest priority that waits, in it to the next in the circle
+/// The rules are those of `native/src/turns/turn.c`: the turn goes to the highest priority that waits, in it to the next in the circle
 /// whose balance allows it, or to who has waited longest when one of them is exclusive; when only lower ones wait the holder
 /// has another. What a turn was too long is taken off the next ones. A holder without work for 200 µs loses the turn to who
 /// waits. A higher priority takes the turn after the kernel that runs; who lost it goes on, when its priority is served again,

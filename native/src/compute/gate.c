@@ -1,0 +1,354 @@
+/* gate: the place where a call that puts work on the GPU waits until it may go.
+ *
+ * The fast path of a call whose cost is known, on a stream that the open batch has already, with credit left, is a few loads
+ * and, now and then, an atomic subtraction. Everything else is slow and takes the lock of the GPU. The first calls of each kind, and one
+ * of each chunk of credit while the GPU waits for the host, are measured by themselves; now and then also one while it does not. */
+#define _GNU_SOURCE
+#include "compute/gate.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "compute/admit.h"
+#include "compute/hold.h"
+#include "trace/nvtx.h"
+#include "os/os.h"
+#include "compute/pocket.h"
+#include "real.h"
+#include "tenant/tenant.h"
+#include "trace/trace.h"
+#include "turns/turn.h"
+#include "entry/watch.h"
+
+#define MICRO 1000u
+#define MILLI 1000000u
+#define UNKNOWN_NANOS (50 * MICRO)      /* what a call is taken for until it was measured */
+#define SAMPLE_NANOS (1 * MILLI)         /* while the GPU waits for the host, one call in this much work is measured, or in more if it
+                                          * is always the same */
+#define SAMPLE_EVERY_NANOS (20 * MILLI)  /* and one at least so often, also while it does not */
+#define UNKNOWN_PATIENCE_NANOS (50 * MILLI)
+#define BLOCKED_NANOS (20 * MILLI)       /* who waits for the GPU has work on it, for so long at the most */
+#define TOLD_NANOS (200 * MICRO)         /* a trace need not know sooner of what the GPU has done */
+
+enum { CAPTURE_RELAXED = 2 };
+
+static const _Atomic uint32_t undecided = 1;
+SL_HOT_DATA _Atomic bool sl_gate_on;
+SL_HOT_DATA _Atomic uint32_t sl_gate_off_epoch;
+SL_HOT_DATA const _Atomic uint32_t *_Atomic sl_gate_epoch = &undecided;
+
+static bool asks_for_compute(const sl_region_limits_t *limits) {
+    bool asks = limits->turns != 0 || limits->metered || sl_trace_is_wanted();
+    for (int i = 0; i < 16; i++)
+        asks |= limits->compute_permille[i] != 0;
+    return asks;
+}
+
+/* With limits on GPU time every call passes the gate; without them none does until the limits change, also when there were
+ * some before. */
+bool sl_gate_decide(void) {
+    if (sl_tenant_attach() != SL_TENANT_ATTACHED) {
+        atomic_store(&sl_gate_off_epoch, 1);
+        atomic_store(&sl_gate_epoch, &undecided);
+        return false;
+    }
+    const sl_region_limits_t *limits = sl_tenant.region.limits;
+    uint32_t epoch = atomic_load_explicit(&limits->epoch, memory_order_acquire);
+    if (asks_for_compute(limits))
+        sl_nvtx_look();
+    atomic_store(&sl_gate_on, asks_for_compute(limits));
+    atomic_store(&sl_gate_off_epoch, epoch);
+    atomic_store(&sl_gate_epoch, &limits->epoch);
+    return sl_gate_on;
+}
+
+/* What is forbidden while another stream captures in a strict mode is allowed to our own calls. */
+static CUstreamCaptureMode relax(void) {
+    CUstreamCaptureMode mode = CAPTURE_RELAXED;
+    if (real.cuThreadExchangeStreamCaptureMode)
+        real.cuThreadExchangeStreamCaptureMode(&mode);
+    return mode;
+}
+
+static void restore(CUstreamCaptureMode mode) {
+    if (real.cuThreadExchangeStreamCaptureMode)
+        real.cuThreadExchangeStreamCaptureMode(&mode);
+}
+
+/* A second call of a kind that was never measured waits for the first, so that no unknown pile of work builds up. */
+static void wait_until_known(sl_lane_t *lane, sl_cost_t *cost) {
+    uint64_t start = sl_os_nanos(), now = start, begin = sl_trace_start();
+    sl_admit_settle(lane);
+    if (cost->nanos || !cost->pending || lane->gpu->unbound)
+        return;
+    for (; !cost->nanos && cost->pending && now - start < UNKNOWN_PATIENCE_NANOS; now = sl_os_nanos()) {
+        sl_admit_publish(lane, now + MILLI);
+        pthread_mutex_unlock(&lane->gpu->lock);
+        sl_os_sleep_nanos(now - start < MILLI ? 5 * MICRO : 100 * MICRO);
+        pthread_mutex_lock(&lane->gpu->lock);
+        sl_admit_settle(lane);
+    }
+    if (!cost->nanos && cost->pending)
+        cost->nanos = now - start;
+    sl_trace_wait(SL_TRACE_REASON_FLIGHT, begin, lane->gpu->gpu);
+}
+
+static void enter_slowly(sl_gate_pass_t *pass, sl_lane_t *lane, sl_cost_t *cost) {
+    int saved = errno;
+    sl_watch_held();
+    CUstreamCaptureMode mode = relax();
+    sl_lane_gpu_t *gpu = lane->gpu;
+    pthread_mutex_lock(&gpu->lock);
+    if (gpu->epoch != sl_tenant.region.limits->epoch)
+        sl_lane_refresh(gpu);
+    if (gpu->active) {
+        sl_meter_end_owed(&lane->meter);
+        if (!cost->nanos)
+            wait_until_known(lane, cost);
+        uint64_t nanos = cost->nanos ? cost->nanos : UNKNOWN_NANOS;
+        bool out_of_credit = lane->credit_nanos < (int64_t)nanos;
+        uint64_t every = (uint64_t)SAMPLE_NANOS << sl_cost_steadiness(cost);
+        bool sample = out_of_credit && ((gpu->dry && lane->granted_nanos - lane->sampled_nanos > every) ||
+                                        sl_os_nanos() - lane->sampled_at_nanos > SAMPLE_EVERY_NANOS);
+        bool idled = sl_admit(lane, nanos); /* then the GPU may be slow to start, and the call is no good sample */
+        bool learn = (cost->samples < SL_COST_SAMPLES || (sample && !idled)) && sl_admit_can_close(lane);
+        if (learn && !cost->pending) {
+            sl_admit_close(lane);
+            pass->alone = true;
+            lane->sampled_nanos = lane->granted_nanos;
+            lane->sampled_at_nanos = sl_os_nanos();
+            atomic_fetch_add(&cost->pending, 1);
+        }
+        if (!lane->meter.is_open)
+            sl_pace_begin(&lane->pace);
+        if (sl_meter_open(&lane->meter, &pass->stream, gpu->dry)) {
+            sl_pace_note(&lane->pace, sl_lane_add(lane, pass->stream.key), nanos, sl_os_nanos());
+        } else {
+            atomic_fetch_add_explicit(&gpu->share->unmetered_calls, 1, memory_order_relaxed);
+            if (pass->alone)
+                atomic_fetch_sub(&cost->pending, 1);
+            pass->alone = false;
+        }
+        atomic_fetch_sub(&lane->credit_nanos, (int64_t)nanos);
+        atomic_fetch_add_explicit(&lane->calls, 1, memory_order_relaxed);
+        pass->lane = lane;
+        pass->cost = cost;
+        pass->batch = lane->batch;
+    }
+    pthread_mutex_unlock(&gpu->lock);
+    restore(mode);
+    errno = saved;
+}
+
+/* Another thread may have closed the batch before the call was in it: then the open one is none of this call's business. */
+static void submitted(sl_gate_pass_t *pass, uint64_t now) {
+    sl_lane_t *lane = pass->lane;
+    if (lane->batch == pass->batch) {
+        sl_meter_submitted(&lane->meter, &pass->stream, pass->blocks, now);
+        sl_admit_submitted(lane, pass->cost, pass->alone, now);
+    } else if (pass->alone) {
+        atomic_fetch_sub(&pass->cost->pending, 1);
+    }
+}
+
+void sl_gate_settle_slowly(sl_gate_pass_t *pass) {
+    int saved = errno;
+    uint64_t now = sl_os_nanos();
+    CUstreamCaptureMode mode = relax();
+    sl_lane_t *lane = pass->lane ? pass->lane : pass->hold;
+    pthread_mutex_lock(&lane->gpu->lock);
+    if (pass->lane)
+        submitted(pass, now);
+    if (pass->hold)
+        sl_hold_after(lane, pass->operation);
+    pthread_mutex_unlock(&lane->gpu->lock);
+    restore(mode);
+    errno = saved;
+}
+
+static void begin_hold(sl_gate_pass_t *pass, sl_lane_t *lane) {
+    int saved = errno;
+    CUstreamCaptureMode mode = relax();
+    pthread_mutex_lock(&lane->gpu->lock);
+    if (lane->gpu->takes_turns) {
+        sl_hold_before(lane, pass->operation);
+        pass->hold = lane;
+    }
+    pthread_mutex_unlock(&lane->gpu->lock);
+    restore(mode);
+    errno = saved;
+}
+
+/* With nothing in the pocket for it; known: what the call takes, or 0. */
+static __attribute__((noinline)) void enter_closely(sl_gate_pass_t *pass, CUstream handle, int default_stream, sl_cost_t *cost, int64_t known) {
+    bool keeps = sl_pocket_begin(handle, default_stream);
+    sl_lane_t *lane = sl_lane_current();
+    if (!lane)
+        return;
+    sl_lane_gpu_t *gpu = lane->gpu;
+    sl_pocket_note(gpu);
+    const _Atomic uint32_t *epoch = atomic_load_explicit(&sl_gate_epoch, memory_order_relaxed);
+    bool stale = gpu->epoch != atomic_load_explicit(epoch, memory_order_relaxed);
+    if (!atomic_load_explicit(&gpu->active, memory_order_relaxed) && !stale)
+        return;
+    pass->stream = sl_meter_stream(handle, default_stream == SL_GATE_PER_THREAD);
+    if (SL_UNLIKELY(sl_meter_captures(&pass->stream)))
+        return;
+    if (SL_UNLIKELY(gpu->has_windows))
+        begin_hold(pass, lane);
+    int place = sl_lane_find(lane, pass->stream.key);
+    if (!known || place < 0 || stale || !sl_admit_has_turn(gpu) || !sl_pocket_take(lane, keeps, known))
+        enter_slowly(pass, lane, cost);
+    else if (!sl_mine.pocket.lane)
+        sl_pace_note(&lane->pace, (unsigned)place, (uint64_t)known, sl_os_nanos());
+}
+
+static void enter(sl_gate_pass_t *pass, CUstream handle, int default_stream, uint64_t key) {
+    pass->lane = NULL;
+    pass->alone = false;
+    pass->hold = NULL;
+    sl_cost_t *cost = sl_cost_find(key);
+    int64_t known = sl_cost_known(cost);
+    if (!known || !sl_pocket_spend(handle, default_stream, known))
+        enter_closely(pass, handle, default_stream, cost, known);
+}
+
+void sl_gate_enter_kernel(sl_gate_pass_t *pass, CUstream stream, int default_stream, uint64_t key) {
+    pass->operation = SL_LOCK_SUBMITS;
+    pass->blocks = false;
+    enter(pass, stream, default_stream, key);
+}
+
+void sl_gate_enter_graph(sl_gate_pass_t *pass, CUstream stream, int default_stream, CUgraphExec graph) {
+    pass->operation = SL_LOCK_SUBMITS;
+    pass->blocks = false;
+    enter(pass, stream, default_stream, sl_cost_mix((uintptr_t)graph, 0x67));
+}
+
+/* Copies of about the same size by the same call. */
+void sl_gate_enter_copy(sl_gate_pass_t *pass, CUstream stream, int default_stream, unsigned entry, uint64_t bytes) {
+    unsigned log = bytes ? 63u - (unsigned)__builtin_clzll(bytes) : 0;
+    pass->blocks = !strstr(sl_entry_cuda.names[entry], "Async");
+    pass->operation = pass->blocks ? SL_LOCK_WAITS : SL_LOCK_SUBMITS;
+    uint64_t eighth = log > 3 ? bytes >> (log - 3) : bytes;
+    enter(pass, stream, default_stream, sl_cost_mix(entry + 1, (uint64_t)log << 32 | eighth));
+}
+
+void sl_gate_pass_uncounted(void) {
+    sl_lane_t *lane = sl_lane_current();
+    if (lane)
+        atomic_fetch_add_explicit(&lane->gpu->share->unmetered_calls, 1, memory_order_relaxed);
+}
+
+/* A trace should know of what the GPU did before the program goes on, but not at any price. */
+static bool is_to_be_told(const sl_lane_t *lane) {
+    return lane && sl_trace_is_on() && lane->meter.open + lane->meter.is_open != lane->meter.oldest &&
+           sl_os_nanos() - lane->meter.batches[lane->meter.oldest % SL_METER_BATCHES].opened_nanos > TOLD_NANOS;
+}
+
+/* Others want the GPU, or may have to wait for one of higher priority. */
+static bool is_contended(sl_lane_t *lane) {
+    return lane && lane->gpu->takes_turns && sl_turn_is_mine(&lane->gpu->board) &&
+           (lane->gpu->has_inferior || sl_turn_is_wanted(&lane->gpu->board, sl_os_coarse_nanos()));
+}
+
+/* What the thread has on its default stream; what it submits next has to be looked at. */
+static void end_own(sl_lane_t *lane) {
+    sl_meter_end_owed(&lane->meter);
+    if (!sl_meter_end_early(&lane->meter))
+        return;
+    sl_pocket_empty();
+    sl_lane_remove(lane, sl_meter_own_key());
+}
+
+/* While a thread waits for the GPU its work is not done, however long it was known to take; but a wait may also be for something
+ * else. */
+bool sl_gate_before_wait(void) {
+    sl_lane_t *lane = sl_gate_is_on() ? sl_lane_current() : NULL;
+    bool contended = is_contended(lane), told = is_to_be_told(lane) && sl_admit_has_turn(lane->gpu);
+    bool crossed = lane && lane->meter.crossed;
+    if (!contended && !told && !crossed)
+        return false;
+    CUstreamCaptureMode mode = relax();
+    pthread_mutex_lock(&lane->gpu->lock);
+    uint64_t now = sl_os_nanos();
+    if (crossed)
+        end_own(lane);
+    if (told || (contended && sl_admit_is_worth_closing(lane, now)))
+        sl_admit_close(lane);
+    if (contended) {
+        sl_turn_say_busy(&lane->gpu->board, now + sl_admit_in_flight(lane, now));
+        sl_turn_say_blocked(&lane->gpu->board, now + BLOCKED_NANOS);
+    }
+    pthread_mutex_unlock(&lane->gpu->lock);
+    restore(mode);
+    return contended;
+}
+
+static void end_hold(sl_lane_t *lane) {
+    CUstreamCaptureMode mode = relax();
+    pthread_mutex_lock(&lane->gpu->lock);
+    if (lane->gpu->takes_turns)
+        sl_hold_synced(lane);
+    pthread_mutex_unlock(&lane->gpu->lock);
+    restore(mode);
+}
+
+/* The credit is not given back; but it does not count as work under way any more. */
+void sl_gate_after_wait(bool blocked) {
+    sl_lane_t *lane = sl_gate_is_on() ? sl_lane_current() : NULL;
+    if (SL_UNLIKELY(sl_tenant.lock != NULL) && lane)
+        end_hold(lane);
+    bool tells = lane && lane->gpu->takes_turns && (blocked || is_contended(lane));
+    if (!tells && !is_to_be_told(lane))
+        return;
+    CUstreamCaptureMode mode = relax();
+    pthread_mutex_lock(&lane->gpu->lock);
+    sl_admit_settle(lane);
+    sl_lane_gpu_t *gpu = lane->gpu;
+    if (tells) {
+        sl_turn_say_busy(&gpu->board, sl_os_nanos() + lane->meter.unsettled_nanos);
+        sl_turn_say_blocked(&gpu->board, 0);
+    }
+    pthread_mutex_unlock(&lane->gpu->lock);
+    restore(mode);
+}
+
+/* An invalidated capture is over too; a stream that did not capture, or the wrong thread, changes nothing. */
+void sl_gate_end_capture(CUresult status) {
+    enum { UNMATCHED = 903, WRONG_THREAD = 908, ILLEGAL_STATE = 401 };
+    bool ended = status == CUDA_SUCCESS || (status >= 900 && status <= 908 && status != UNMATCHED && status != WRONG_THREAD);
+    if (ended && status != ILLEGAL_STATE)
+        atomic_fetch_sub(&sl_meter_open_captures, 1);
+}
+
+static void leave_stream(sl_lane_t *lane, void *stream) {
+    pthread_mutex_lock(&lane->gpu->lock);
+    sl_meter_leave_stream(&lane->meter, stream);
+    sl_lane_remove(lane, sl_meter_stream(stream, false).key);
+    pthread_mutex_unlock(&lane->gpu->lock);
+}
+
+void sl_gate_leave_stream(CUstream stream) {
+    if (!sl_gate_is_on())
+        return;
+    sl_pocket_empty_all();
+    CUstreamCaptureMode mode = relax();
+    sl_lane_each(leave_stream, stream);
+    restore(mode);
+}
+
+void sl_gate_leave_context(CUcontext context) {
+    sl_pocket_empty_all();
+    sl_lane_end(context);
+}
+
+void sl_gate_forget(void) {
+    sl_pocket_forget();
+    sl_lane_forget();
+    sl_hold_forget();
+    sl_cost_forget();
+    atomic_store(&sl_gate_on, false);
+    atomic_store(&sl_gate_off_epoch, 0);
+    atomic_store(&sl_gate_epoch, &undecided);
+}

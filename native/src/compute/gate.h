@@ -1,0 +1,80 @@
+/* gate: the place where a call that puts work on the GPU waits until it may go. */
+#ifndef SL_GATE_H
+#define SL_GATE_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "compute/cost.h"
+#include "cuda_abi.h"
+#include "driver/entry.h"
+#include "compute/lane.h"
+#include "turns/lock.h"
+#include "compute/meter.h"
+#include "compute/pocket.h"
+
+enum { SL_GATE_LEGACY, SL_GATE_PER_THREAD };
+
+typedef struct {
+    sl_lane_t *lane; /* NULL: nothing is left to do after the call */
+    sl_meter_stream_t stream;
+    sl_cost_t *cost;
+    unsigned batch; /* that the call is a part of */
+    bool alone;  /* the call is measured by itself */
+    bool blocks; /* it returns when its work is done */
+    sl_lane_t *hold;  /* the windows of culocker follow the call; NULL: there are none */
+    sl_lock_operation_t operation;
+} sl_gate_pass_t;
+
+/* Limits on GPU time were seen. Without them no call has to pass while the limits have the same epoch. */
+SL_OWN extern _Atomic bool sl_gate_on;
+SL_OWN extern _Atomic uint32_t sl_gate_off_epoch;
+SL_OWN extern const _Atomic uint32_t *_Atomic sl_gate_epoch;
+bool sl_gate_decide(void);
+
+static inline bool sl_gate_is_on(void) {
+    if (SL_LOAD(sl_gate_on))
+        return true;
+    const _Atomic uint32_t *now = SL_LOAD(sl_gate_epoch);
+    uint32_t epoch = SL_LOAD(*now);
+    return SL_UNLIKELY(epoch != SL_LOAD(sl_gate_off_epoch)) && sl_gate_decide();
+}
+
+/* By which a kernel's cost is known. */
+static inline uint64_t sl_gate_kernel(CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned threads) {
+    return sl_cost_mix(sl_cost_mix((uintptr_t)function, (uint64_t)grid_x * grid_y * grid_z), threads);
+}
+
+/* True: the thread has credit for it, and nothing else is to be done before the launch or after it. */
+SL_INLINE bool sl_gate_spend(CUstream stream, int default_stream, uint64_t key) {
+    sl_mine.pocket.key = key;
+    int64_t known = sl_cost_known(sl_cost_find(key));
+    return !SL_UNLIKELY(!known) && sl_pocket_spend(stream, default_stream, known);
+}
+
+void sl_gate_enter_kernel(sl_gate_pass_t *pass, CUstream stream, int default_stream, uint64_t key);
+void sl_gate_enter_graph(sl_gate_pass_t *pass, CUstream stream, int default_stream, CUgraphExec graph);
+void sl_gate_enter_copy(sl_gate_pass_t *pass, CUstream stream, int default_stream, unsigned entry, uint64_t bytes);
+void sl_gate_settle_slowly(sl_gate_pass_t *pass);
+
+static inline void sl_gate_leave(sl_gate_pass_t *pass) {
+    if (SL_UNLIKELY(pass->lane != NULL || pass->hold != NULL))
+        sl_gate_settle_slowly(pass);
+}
+
+/* Work that cannot be gated. */
+void sl_gate_pass_uncounted(void);
+
+/* Around a call that waits for the GPU: who has nothing left to do should not keep the turn, and who has should not lose it. What the
+ * first one gives is for the second. */
+bool sl_gate_before_wait(void);
+void sl_gate_after_wait(bool blocked);
+
+/* The driver answered so to the end of a capture. */
+void sl_gate_end_capture(CUresult status);
+void sl_gate_leave_stream(CUstream stream);
+void sl_gate_leave_context(CUcontext context);
+void sl_gate_forget(void);
+
+#endif

@@ -1,0 +1,144 @@
+/* lane: what the gate knows about one GPU and about one context on it; finding it for the calling thread. */
+#define _GNU_SOURCE
+#include "compute/lane.h"
+
+#include <stdlib.h>
+
+#include "compute/gate.h"
+#include "tenant/gpu.h"
+#include "os/mine.h"
+#include "real.h"
+#include "tenant/tenant.h"
+#include "trace/trace.h"
+
+#define CONTEXTS 64u
+
+static sl_lane_gpu_t gpus[SL_REGION_GPU_COUNT];
+static sl_lane_t *_Atomic lanes[CONTEXTS];
+static _Atomic uint32_t generation = 1; /* changes when a context ends: its address may come back */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+static void join_board(sl_lane_gpu_t *gpu) {
+    sl_reason_t reason;
+    if (gpu->board.base || gpu->board_failed)
+        return;
+    gpu->board_failed = !sl_board_join(&gpu->board, sl_tenant.region.gpus[gpu->gpu].uuid, &reason);
+    if (gpu->board_failed)
+        sl_report(SL_WARN, "%s; the tenant takes no turns on this GPU", reason.text);
+}
+
+void sl_lane_refresh(sl_lane_gpu_t *gpu) {
+    const sl_region_limits_t *limits = sl_tenant.region.limits;
+    uint32_t epoch = atomic_load_explicit(&limits->epoch, memory_order_acquire);
+    int index = sl_tenant.region.gpus[gpu->gpu].index;
+    uint32_t permille = (unsigned)index < 16 ? limits->compute_permille[index] : 0;
+    gpu->permille = permille && permille < 1000 ? permille : 1000;
+    bool wants_turns = limits->turns || gpu->permille < 1000;
+    if (wants_turns)
+        join_board(gpu);
+    gpu->takes_turns = wants_turns && gpu->board.base;
+    if (gpu->board.base)
+        sl_board_describe(&gpu->board);
+    gpu->shut = gpu->shut && gpu->permille < 1000;
+    gpu->epoch = epoch;
+    gpu->unbound = gpu->permille >= 1000 && !gpu->takes_turns;
+    gpu->active = !gpu->unbound || limits->metered || sl_trace_is_wanted();
+    if (!gpu->active)
+        sl_gate_decide(); /* perhaps nobody has to pass any more */
+}
+
+static sl_lane_gpu_t *open_gpu(int number) {
+    sl_lane_gpu_t *gpu = &gpus[number];
+    if (!gpu->share) {
+        pthread_mutex_init(&gpu->lock, NULL);
+        gpu->gpu = (unsigned)number;
+        gpu->has_windows = sl_tenant.lock != NULL;
+        gpu->share = &sl_tenant.region.shares[number];
+        sl_lane_refresh(gpu);
+    }
+    return gpu;
+}
+
+/* With the lock held. */
+static sl_lane_t *find(CUcontext context) {
+    for (unsigned i = 0; i < CONTEXTS; i++)
+        if (lanes[i] && lanes[i]->context == context)
+            return lanes[i];
+    int number = sl_gpu_current();
+    sl_lane_t *lane = number >= 0 ? calloc(1, sizeof *lane) : NULL;
+    for (unsigned i = 0; i < CONTEXTS && lane; i++)
+        if (!lanes[i]) {
+            lane->context = lane->meter.context = context;
+            lane->gpu = open_gpu(number);
+            lanes[i] = lane;
+            return lane;
+        }
+    free(lane);
+    return NULL;
+}
+
+SL_HOT sl_lane_t *sl_lane_current(void) {
+    CUcontext context = NULL;
+    if (!real.cuCtxGetCurrent || real.cuCtxGetCurrent(&context) != CUDA_SUCCESS || !context)
+        return NULL;
+    uint32_t now = atomic_load_explicit(&generation, memory_order_acquire);
+    sl_lane_mine_t *mine = &sl_mine.lane;
+    if (mine->context == context && mine->generation == now)
+        return mine->lane;
+    pthread_mutex_lock(&lock);
+    *mine = (sl_lane_mine_t){context, find(context), now};
+    pthread_mutex_unlock(&lock);
+    sl_mine.gpu = mine->lane ? (int)mine->lane->gpu->gpu : -1;
+    return mine->lane;
+}
+
+/* When all of its places are taken, the first one's stream has to be made a member again. */
+unsigned sl_lane_add(sl_lane_t *lane, uint64_t stream_key) {
+    int found = sl_lane_find(lane, stream_key);
+    if (found >= 0)
+        return (unsigned)found;
+    uint64_t mixed = sl_lane_mix(stream_key);
+    unsigned first = (unsigned)(mixed >> 60), place = first, batch = lane->batch;
+    for (unsigned i = 0; i < SL_LANE_PROBES; i++)
+        if (lane->member_batches[(first + i) % SL_LANE_MEMBERS] != batch + 1) {
+            place = (first + i) % SL_LANE_MEMBERS;
+            break;
+        }
+    lane->member_batches[place] = batch + 1;
+    lane->members[place] = mixed ^ (batch + 1ull);
+    return place;
+}
+
+void sl_lane_remove(sl_lane_t *lane, uint64_t stream_key) {
+    int place = sl_lane_find(lane, stream_key);
+    if (place >= 0)
+        lane->members[place] = 0;
+}
+
+void sl_lane_each(void (*visit)(sl_lane_t *lane, void *argument), void *argument) {
+    for (unsigned i = 0; i < CONTEXTS; i++) {
+        sl_lane_t *lane = lanes[i];
+        if (lane)
+            visit(lane, argument);
+    }
+}
+
+/* The memory stays: another thread may be about to use it, and contexts are few. */
+void sl_lane_end(CUcontext context) {
+    pthread_mutex_lock(&lock);
+    for (unsigned i = 0; i < CONTEXTS; i++)
+        if (lanes[i] && lanes[i]->context == context)
+            lanes[i] = NULL;
+    atomic_fetch_add(&generation, 1);
+    pthread_mutex_unlock(&lock);
+}
+
+void sl_lane_forget(void) {
+    static const sl_lane_gpu_t nothing;
+    lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
+    for (unsigned i = 0; i < CONTEXTS; i++)
+        lanes[i] = NULL;
+    for (unsigned i = 0; i < SL_REGION_GPU_COUNT; i++)
+        gpus[i] = nothing;
+    generation++;
+}

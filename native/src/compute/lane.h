@@ -1,0 +1,98 @@
+/* lane: what the gate knows about one GPU and about one context on it. */
+#ifndef SL_LANE_H
+#define SL_LANE_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "turns/board.h"
+#include "compute/meter.h"
+#include "compute/pace.h"
+#include "region_layout.h"
+
+#define SL_LANE_MEMBERS 16u
+#define SL_LANE_PROBES 4u /* a stream is in one of so many places */
+
+/* What the fast path of a launch looks at comes first, here and in a lane. */
+typedef struct {
+    _Atomic bool active;  /* the limits ask for a cap, for turns, or to measure */
+    bool takes_turns;
+    bool has_windows;     /* culocker's */
+    _Atomic uint32_t epoch;
+    sl_board_t board;     /* base is NULL: not joined */
+    sl_region_share_t *share;
+    unsigned gpu;         /* the region's entry */
+    uint32_t permille;    /* 1000: no cap */
+    pthread_mutex_t lock; /* of everything but the atomics, and of the lanes */
+    bool board_failed;
+    bool unbound;         /* only measured: nothing waits */
+    uint64_t turn_ticks;  /* since when this process has had the turn and not told the trace; 0 = it does not have it */
+    uint64_t turn_wanted_nanos;   /* since when this process waits for the turn; 0 = it does not */
+    bool shut;                    /* the cap was used up and is not yet paid for */
+    bool dry;                     /* the GPU waits for the host between submissions */
+    uint64_t own_due_nanos;       /* as the share's, for this process alone and its part of the cap */
+    unsigned sharers;             /* processes of the tenant that want this GPU now, this one included */
+    _Atomic bool has_superior, has_inferior;
+    uint64_t checked_nanos;       /* when these were found out */
+} sl_lane_gpu_t;
+
+typedef struct sl_lane {
+    CUcontext context;
+    sl_lane_gpu_t *gpu;
+    _Atomic int64_t credit_nanos;              /* predicted GPU time that may be submitted without a look */
+    _Atomic unsigned calls;
+    _Atomic unsigned batch;                    /* the open one's number, or the next one's */
+    const void *_Atomic holder;                /* the thread that has credit in its pocket; NULL: none has. Ends with the batch */
+    _Atomic int64_t pocket_nanos;              /* what is left of it, no part of credit_nanos; only the holder spends it */
+    _Atomic unsigned pocket_calls;             /* the holder's, not yet in calls */
+    _Atomic uint64_t members[SL_LANE_MEMBERS]; /* streams of the open batch, mixed with its number */
+    unsigned member_batches[SL_LANE_MEMBERS];  /* in which they became so */
+    sl_pace_t pace;
+    uint64_t granted_nanos;                    /* all credit ever given */
+    uint64_t opened_nanos;                     /* granted_nanos less credit when the open batch began */
+    unsigned opened_calls;
+    uint64_t sampled_nanos;                    /* granted_nanos when a call was last measured because the GPU waits */
+    uint64_t sampled_at_nanos;                 /* and when that was */
+    uint64_t mean_nanos;                       /* of the calls of late, as they were known */
+    uint64_t busy_nanos;                       /* when the GPU should have done all closed batches */
+    sl_meter_t meter;
+} sl_lane_t;
+
+_Static_assert(SL_LANE_MEMBERS <= SL_PACE_STREAMS, "a place of each");
+
+/* The highest bits tell the first of a stream's places. */
+static inline uint64_t sl_lane_mix(uint64_t stream_key) {
+    return stream_key * 0x9e3779b97f4a7c15ull;
+}
+
+/* The place of a stream among those of the open batch; -1: it is none of them. */
+static inline int sl_lane_find(const sl_lane_t *lane, uint64_t stream_key) {
+    uint64_t mixed = sl_lane_mix(stream_key), member = mixed ^ (atomic_load_explicit(&lane->batch, memory_order_relaxed) + 1ull);
+    for (unsigned i = 0; i < SL_LANE_PROBES; i++) {
+        unsigned place = (unsigned)((mixed >> 60) + i) % SL_LANE_MEMBERS;
+        if (atomic_load_explicit(&lane->members[place], memory_order_relaxed) == member)
+            return (int)place;
+    }
+    return -1;
+}
+
+/* Makes the stream one of them, if it is not, and gives its place. */
+unsigned sl_lane_add(sl_lane_t *lane, uint64_t stream_key);
+void sl_lane_remove(sl_lane_t *lane, uint64_t stream_key);
+
+/* What was in the pocket is anybody's again. */
+static inline void sl_lane_empty_pocket(sl_lane_t *lane) {
+    atomic_fetch_add(&lane->credit_nanos, atomic_exchange(&lane->pocket_nanos, 0));
+    atomic_fetch_add(&lane->calls, atomic_exchange(&lane->pocket_calls, 0));
+}
+
+/* The lane of the current context; NULL when its GPU cannot be accounted. */
+sl_lane_t *sl_lane_current(void);
+void sl_lane_each(void (*visit)(sl_lane_t *lane, void *argument), void *argument);
+/* The context is gone, and its events with it. */
+void sl_lane_end(CUcontext context);
+/* Reads the limits again. */
+void sl_lane_refresh(sl_lane_gpu_t *gpu);
+void sl_lane_forget(void);
+
+#endif

@@ -1,0 +1,219 @@
+/* ledger: the account of memory.
+ *
+ * There is no total to keep right. A process adds to its own account first and sums all accounts afterwards; both are
+ * sequentially consistent, so of two processes that race at least one sees both charges, and they never both pass. */
+#include "ledger/ledger.h"
+
+#include <errno.h>
+#include <stddef.h>
+
+#include "tenant/compat.h"
+#include "os/os.h"
+#include "memory/overhead.h"
+#include "memory/pool.h"
+#include "tenant/tenant.h"
+#include "ledger/wait.h"
+
+#define BACK_OFF_NANOS 50000u
+#define BACK_OFFS 12 /* 0.2 s in all, so that they outlast one who stands still for a while */
+#define REAP_NANOS 10000000u
+#define LARGE_BYTES (64u << 20)
+
+typedef struct {
+    uint64_t charged;
+    uint64_t in_flight;
+} sum_t;
+
+static sl_region_account_t *own_account(unsigned gpu) {
+    return sl_region_account(&sl_tenant.region, sl_tenant.slot, gpu);
+}
+
+SL_HOT static sum_t sum(unsigned gpu) {
+    const sl_region_t *region = &sl_tenant.region;
+    sum_t result = {0, 0};
+    uint64_t slots = region->gpus[gpu].slots;
+    for (unsigned number = 0; number < slots && number < SL_REGION_SLOT_COUNT; number++) {
+        uint64_t owner = region->slots[number].owner;
+        if (!owner || owner >> 63)
+            continue;
+        const sl_region_account_t *account = sl_region_account(region, number, gpu);
+        result.charged += account->charged_bytes;
+        result.in_flight += atomic_load_explicit(&account->in_flight_bytes, memory_order_relaxed);
+    }
+    return result;
+}
+
+static void raise_to(_Atomic uint64_t *word, uint64_t value) {
+    uint64_t seen = *word;
+    while (seen < value && !atomic_compare_exchange_weak(word, &seen, value))
+        ;
+}
+
+void sl_ledger_open(unsigned gpu) {
+    raise_to(&sl_tenant.region.gpus[gpu].slots, sl_tenant.slot + 1);
+}
+
+SL_HOT uint64_t sl_ledger_limit_of_index(int index) {
+    if (index < 0 || index >= 16)
+        return 0;
+    return atomic_load_explicit(&sl_tenant.region.limits->memory_bytes[index], memory_order_relaxed);
+}
+
+SL_HOT uint64_t sl_ledger_limit(unsigned gpu) {
+    return sl_ledger_limit_of_index(sl_tenant.region.gpus[gpu].index);
+}
+
+/* in_flight is the larger of the two at any moment, so that others rather wait in vain than refuse in vain. */
+static void add(sl_region_account_t *account, uint64_t bytes) {
+    account->in_flight_bytes += bytes;
+    account->charged_bytes += bytes;
+}
+
+static void take_back(sl_region_account_t *account, uint64_t bytes) {
+    account->charged_bytes -= bytes;
+    account->in_flight_bytes -= bytes;
+}
+
+/* Before it says that the limit is passed: the dead no longer count, pools and the driver tell what they gave back without
+ * being asked, and then pools give back what they do not use. */
+SL_HOT static sum_t sum_for(unsigned gpu, uint64_t limit) {
+    sum_t now = sum(gpu);
+    if (now.charged > limit && sl_slots_reap(&sl_tenant.region, &sl_tenant.self))
+        now = sum(gpu);
+    if (now.charged > limit && sl_pool_refresh(gpu))
+        now = sum(gpu);
+    if (now.charged > limit && sl_overhead_came_back(gpu))
+        now = sum(gpu);
+    if (now.charged > limit && sl_pool_trim(gpu))
+        now = sum(gpu);
+    return now;
+}
+
+bool sl_ledger_fits(unsigned gpu) {
+    uint64_t limit = sl_ledger_limit(gpu);
+    return !limit || sum_for(gpu, limit).charged <= limit;
+}
+
+SL_HOT uint64_t sl_ledger_try(unsigned gpu, uint64_t bytes) {
+    sl_region_account_t *account = own_account(gpu);
+    uint64_t span = BACK_OFF_NANOS;
+    for (int attempt = 0;; attempt++, span *= 2) {
+        uint64_t limit = sl_ledger_limit(gpu);
+        limit = limit ? limit : UINT64_MAX;
+        add(account, bytes);
+        sum_t now = sum_for(gpu, limit);
+        if (now.charged <= limit)
+            return now.charged;
+        take_back(account, bytes);
+        uint64_t in_flight_elsewhere = now.in_flight > bytes ? now.in_flight - bytes : 0;
+        bool others_may_give_up = now.charged <= limit + in_flight_elsewhere;
+        if (!in_flight_elsewhere || !others_may_give_up || attempt == BACK_OFFS)
+            return 0;
+        int saved = errno;
+        sl_os_sleep_nanos(span / 2 + sl_os_wall_nanos() % span);
+        errno = saved;
+    }
+}
+
+SL_HOT uint64_t sl_ledger_reserve(unsigned gpu, uint64_t bytes) {
+    uint64_t used = sl_ledger_try(gpu, bytes);
+    return SL_UNLIKELY(!used) && sl_tenant.region.limits->on_oom ? sl_wait_for_room(gpu, bytes) : used;
+}
+
+_Static_assert(offsetof(sl_region_account_t, overhead_bytes) ==
+                   offsetof(sl_region_account_t, linear_bytes) + SL_USE_OVERHEAD * sizeof(uint64_t),
+               "the uses are in the order of the account's fields");
+
+static _Atomic uint64_t *bytes_of(sl_region_account_t *account, sl_ledger_use_t use) {
+    return &account->linear_bytes + use;
+}
+
+/* Only with SLUICE_LOG=debug. */
+static __attribute__((cold, noinline)) void tell(sl_compat_event_t event, unsigned gpu, uint64_t bytes) {
+    uint64_t used = sum(gpu).charged, limit = sl_ledger_limit(gpu);
+    if (bytes >= LARGE_BYTES)
+        sl_report_tell("GPU %d: %llu bytes %s, %llu of %llu are used", sl_tenant.region.gpus[gpu].index,
+                       (unsigned long long)bytes, event == SL_COMPAT_TAKEN ? "taken" : "given back",
+                       (unsigned long long)used, (unsigned long long)limit);
+    sl_compat_wrapper_note(event, bytes, used, limit);
+}
+
+SL_HOT void sl_ledger_commit(unsigned gpu, sl_ledger_use_t use, uint64_t bytes, uint64_t used) {
+    raise_to(&sl_tenant.region.gpus[gpu].peak_bytes, used);
+    sl_region_account_t *account = own_account(gpu);
+    atomic_fetch_add_explicit(bytes_of(account, use), bytes, memory_order_relaxed);
+    account->in_flight_bytes -= bytes;
+    if (sl_report_shows(SL_DEBUG))
+        tell(SL_COMPAT_TAKEN, gpu, bytes);
+}
+
+void sl_ledger_charge(unsigned gpu, sl_ledger_use_t use, uint64_t bytes) {
+    sl_region_account_t *account = own_account(gpu);
+    atomic_fetch_add_explicit(bytes_of(account, use), bytes, memory_order_relaxed);
+    account->charged_bytes += bytes;
+    raise_to(&sl_tenant.region.gpus[gpu].peak_bytes, sum(gpu).charged);
+}
+
+void sl_ledger_cancel(unsigned gpu, uint64_t bytes) {
+    take_back(own_account(gpu), bytes);
+}
+
+SL_HOT void sl_ledger_refund(unsigned gpu, sl_ledger_use_t use, uint64_t bytes) {
+    sl_region_account_t *account = own_account(gpu);
+    atomic_fetch_sub_explicit(bytes_of(account, use), bytes, memory_order_relaxed);
+    account->charged_bytes -= bytes;
+    if (sl_report_shows(SL_DEBUG))
+        tell(SL_COMPAT_FREED, gpu, bytes);
+}
+
+SL_HOT void sl_ledger_count(unsigned gpu, int allocations) {
+    sl_region_account_t *account = own_account(gpu);
+    atomic_fetch_add_explicit(&account->allocations, (uint64_t)(int64_t)allocations, memory_order_relaxed);
+    if (allocations > 0)
+        atomic_fetch_add_explicit(&account->allocations_total, (uint64_t)allocations, memory_order_relaxed);
+}
+
+void sl_ledger_refuse(unsigned gpu, uint64_t bytes) {
+    sl_region_gpu_t *entry = &sl_tenant.region.gpus[gpu];
+    entry->refused_calls++;
+    entry->refused_bytes = bytes;
+    uint64_t used = sum(gpu).charged, limit = sl_ledger_limit(gpu);
+    sl_report(SL_INFO, "memory quota of GPU %d: an allocation of %llu bytes was refused, %llu of %llu are used; raise "
+              "the limit or free memory", entry->index, (unsigned long long)bytes, (unsigned long long)used,
+              (unsigned long long)limit);
+    sl_compat_wrapper_note(SL_COMPAT_REFUSED, bytes, used, limit);
+}
+
+/* Others that hold something may be dead; to look is a system call for each, so not at every question. */
+uint64_t sl_ledger_used(unsigned gpu) {
+    static _Atomic uint64_t next_reap;
+    uint64_t used = sum(gpu).charged;
+    if (used == own_account(gpu)->charged_bytes)
+        return used;
+    uint64_t now = sl_os_coarse_nanos(), due = next_reap;
+    if (now < due || !atomic_compare_exchange_strong(&next_reap, &due, now + REAP_NANOS))
+        return used;
+    return sl_slots_reap(&sl_tenant.region, &sl_tenant.self) ? sum(gpu).charged : used;
+}
+
+/* In flight is read first: what is committed meanwhile is then in both, and never in neither. */
+sl_ledger_own_t sl_ledger_own(unsigned gpu) {
+    sl_region_account_t *account = own_account(gpu);
+    sl_ledger_own_t own = {.possible = account->in_flight_bytes};
+    own.possible += account->managed_bytes;
+    own.context = account->context_bytes;
+    own.certain = account->linear_bytes + account->pool_bytes + account->physical_bytes + account->array_bytes +
+                  account->graph_bytes + own.context;
+    own.overhead = account->overhead_bytes;
+    return own;
+}
+
+bool sl_ledger_set_overhead(unsigned gpu, uint64_t before, uint64_t bytes) {
+    sl_region_account_t *account = own_account(gpu);
+    if (!atomic_compare_exchange_strong(&account->overhead_bytes, &before, bytes))
+        return false;
+    account->charged_bytes += bytes - before;
+    if (bytes > before)
+        raise_to(&sl_tenant.region.gpus[gpu].peak_bytes, sum(gpu).charged);
+    return true;
+}

@@ -1,0 +1,97 @@
+/* context: cuInit, and the calls that end a context and free all memory in it at once. */
+#include "memory/context.h"
+
+#include "driver/driver.h"
+#include "compute/gate.h"
+#include "tenant/gpu.h"
+#include "hooks.h"
+#include "memory/memory.h"
+#include "memory/orphan.h"
+#include "memory/overhead.h"
+#include "memory/pool.h"
+#include "real.h"
+#include "tenant/tenant.h"
+
+CUresult hook_cuInit(unsigned int Flags) {
+    if (!SL_DRIVER_HAS(cuInit))
+        return CUDA_ERROR_NO_DEVICE;
+    if (sl_tenant_attach() == SL_TENANT_REFUSE)
+        return CUDA_ERROR_NOT_PERMITTED;
+    return real.cuInit(Flags);
+}
+
+static bool attached(void) {
+    return sl_tenant_attach() == SL_TENANT_ATTACHED;
+}
+
+static CUresult settle_destroyed(CUresult status, CUcontext context, uint32_t teardown) {
+    if (status == CUDA_SUCCESS && context && attached()) {
+        sl_gate_leave_context(context);
+        sl_allocations_drain(context, teardown, sl_memory_refund);
+        sl_pool_refresh_all();
+        sl_overhead_refresh();
+    }
+    return status;
+}
+
+CUresult sl_context_settle_primary(CUresult status, CUdevice device, CUcontext context, uint32_t teardown) {
+    int gpu = status == CUDA_SUCCESS && attached() ? sl_gpu_find(device) : SL_GPU_UNCOUNTED;
+    if (gpu >= 0) {
+        sl_pool_end((unsigned)gpu);
+        sl_orphan_end((unsigned)gpu);
+    }
+    return settle_destroyed(status, context, teardown);
+}
+
+#define DESTROY_HOOK(function)                                       \
+    CUresult hook_##function(CUcontext ctx) {                        \
+        if (!SL_DRIVER_HAS(function))                                \
+            return CUDA_ERROR_NOT_FOUND;                             \
+        uint32_t teardown = sl_allocations_begin_teardown();         \
+        return settle_destroyed(real.function(ctx), ctx, teardown);  \
+    }
+DESTROY_HOOK(cuCtxDestroy_v2)
+DESTROY_HOOK(cuCtxDestroy)
+
+/* Takes one use away; the context is gone when it was the last. */
+CUresult hook_cuCtxDetach(CUcontext ctx) {
+    if (!SL_DRIVER_HAS(cuCtxDetach))
+        return CUDA_ERROR_NOT_FOUND;
+    uint32_t teardown = sl_allocations_begin_teardown();
+    CUresult status = real.cuCtxDetach(ctx);
+    unsigned int version;
+    bool gone = !real.cuCtxGetApiVersion || real.cuCtxGetApiVersion(ctx, &version) != CUDA_SUCCESS;
+    return gone ? settle_destroyed(status, ctx, teardown) : status;
+}
+
+bool sl_context_primary_active(CUdevice device) {
+    unsigned int flags;
+    int active = 0;
+    return real.cuDevicePrimaryCtxGetState && real.cuDevicePrimaryCtxGetState(device, &flags, &active) == CUDA_SUCCESS &&
+           active;
+}
+
+/* The only way to learn its address is to retain it; that changes nothing while it is active. */
+static CUcontext primary_context(CUdevice device) {
+    CUcontext context = NULL;
+    if (!attached() || !sl_context_primary_active(device) || !real.cuDevicePrimaryCtxRetain || !real.cuDevicePrimaryCtxRelease_v2)
+        return NULL;
+    if (real.cuDevicePrimaryCtxRetain(&context, device) != CUDA_SUCCESS)
+        return NULL;
+    real.cuDevicePrimaryCtxRelease_v2(device);
+    return context;
+}
+
+#define PRIMARY_HOOK(function, gone)                                                                   \
+    CUresult hook_##function(CUdevice dev) {                                                           \
+        if (!SL_DRIVER_HAS(function))                                                                  \
+            return CUDA_ERROR_NOT_FOUND;                                                               \
+        CUcontext context = primary_context(dev);                                                      \
+        uint32_t teardown = sl_allocations_begin_teardown();                                           \
+        CUresult status = real.function(dev);                                                          \
+        return context && (gone) ? sl_context_settle_primary(status, dev, context, teardown) : status; \
+    }
+PRIMARY_HOOK(cuDevicePrimaryCtxRelease, !sl_context_primary_active(dev))
+PRIMARY_HOOK(cuDevicePrimaryCtxRelease_v2, !sl_context_primary_active(dev))
+PRIMARY_HOOK(cuDevicePrimaryCtxReset, true)
+PRIMARY_HOOK(cuDevicePrimaryCtxReset_v2, true)

@@ -1,0 +1,124 @@
+/* os: what Sluice asks the kernel about processes, files and time.
+ *
+ * Only functions that glibc 2.17 has; stat and its kin got new symbol versions in 2.33, so they are raw calls here. */
+#define _GNU_SOURCE
+#include "os/os.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+ssize_t sl_os_read(const char *path, char *buffer, size_t size) {
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return -1;
+    size_t length = 0;
+    while (length < size - 1) {
+        ssize_t got = read(fd, buffer + length, size - 1 - length);
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got <= 0)
+            break;
+        length += (size_t)got;
+    }
+    close(fd);
+    buffer[length] = 0;
+    return (ssize_t)length;
+}
+
+bool sl_os_process(pid_t pid, sl_os_process_t *process) {
+    char path[32], text[1024];
+    snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
+    if (sl_os_read(path, text, sizeof text) <= 0)
+        return false;
+    char *at = strrchr(text, ')'); /* the name before it may hold anything, also ") Z 1" */
+    if (!at || at[1] != ' ' || !at[2])
+        return false;
+    process->state = at[2];
+    uint64_t fields[29] = {0};
+    at += 3;
+    for (int field = 4; field <= 28 && *at; field++) {
+        while (*at == ' ' || *at == '-')
+            at++;
+        while (*at >= '0' && *at <= '9')
+            fields[field] = fields[field] * 10 + (uint64_t)(*at++ - '0');
+    }
+    process->parent = (pid_t)fields[4];
+    process->threads = fields[20];
+    process->start_ticks = fields[22];
+    process->image = fields[28];
+    return true;
+}
+
+uint64_t sl_os_identity(pid_t pid, const sl_os_process_t *process) {
+    return (process->start_ticks << 22 | (uint64_t)pid) & ~(1ull << 63);
+}
+
+pid_t sl_os_pid(uint64_t identity) {
+    return (pid_t)(identity & 0x3fffff);
+}
+
+bool sl_os_alive(uint64_t identity, uint64_t image) {
+    pid_t pid = sl_os_pid(identity);
+    if (kill(pid, 0) != 0 && errno == ESRCH)
+        return false;
+    sl_os_process_t process;
+    if (!sl_os_process(pid, &process))
+        return !(kill(pid, 0) != 0 && errno == ESRCH);
+    if (sl_os_identity(pid, &process) != identity)
+        return false;
+    /* A main thread that ended before the others is a zombie too, but the process lives. */
+    if ((process.state == 'Z' || process.state == 'X') && process.threads <= 1)
+        return false;
+    return !image || !process.image || image == process.image;
+}
+
+bool sl_os_stat(int fd, struct stat *status) {
+    return syscall(SYS_fstat, fd, status) == 0;
+}
+
+bool sl_os_lstat(const char *path, struct stat *status) {
+    return syscall(SYS_lstat, path, status) == 0;
+}
+
+uint64_t sl_os_pid_namespace(void) {
+    struct stat status;
+    return syscall(SYS_stat, "/proc/self/ns/pid", &status) == 0 ? (uint64_t)status.st_ino : 0;
+}
+
+static uint64_t clock_nanos(clockid_t clock) {
+    struct timespec now;
+    clock_gettime(clock, &now);
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+uint64_t sl_os_wall_nanos(void) {
+    return clock_nanos(CLOCK_REALTIME);
+}
+
+uint64_t sl_os_nanos(void) {
+    return clock_nanos(CLOCK_MONOTONIC);
+}
+
+uint64_t sl_os_coarse_nanos(void) {
+    return clock_nanos(CLOCK_MONOTONIC_COARSE);
+}
+
+unsigned sl_os_processors(void) {
+    static unsigned known;
+    if (!known) {
+        long count = sysconf(_SC_NPROCESSORS_ONLN);
+        known = count > 0 ? (unsigned)count : 1;
+    }
+    return known;
+}
+
+void sl_os_sleep_nanos(uint64_t nanos) {
+    struct timespec span = {(time_t)(nanos / 1000000000u), (long)(nanos % 1000000000u)};
+    nanosleep(&span, NULL);
+}

@@ -1,0 +1,35 @@
+/* compat: the switches of older tools, one file for each tool.
+ *
+ * A tool's switches count when the library was loaded under the tool's file name, or when its variables are there. The
+ * reader then names itself in source and fills in what Sluice's own variables left open. False: a value makes no sense. */
+#ifndef SL_COMPAT_H
+#define SL_COMPAT_H
+
+#include "tenant/options.h"
+#include "trace/profile.h"
+
+/* HAMi-core, libvgpu.so */
+bool sl_compat_hami(sl_options_t *options, sl_reason_t *reason);
+/* cuda-wrapper, libcuda2.so and libcuda3.so */
+bool sl_compat_wrapper(sl_options_t *options, sl_reason_t *reason);
+/* Alnair, libcuinterpose.so */
+bool sl_compat_alnair(sl_options_t *options, sl_reason_t *reason);
+/* Alnair's profiler, libpfinterpose.so, and the file that its interposer wrote for the exporter. Both limit nothing and go
+ * with everybody's limits. Whether anything is to be written, and what. */
+bool sl_compat_alnair_profile(sl_profile_settings_t *settings);
+/* Whether the profiler's switches are there. */
+bool sl_compat_alnair_profiles(void);
+/* culocker, cuda_override.so. It speaks of GPU time only, so it comes on top of a limit on memory, where nobody else speaks
+ * of that; and it takes every value for something. */
+void sl_compat_locker(sl_options_t *options);
+
+/* What cuda-wrapper wrote when an allocation was refused, and with SLUICE_LOG=debug when memory came and went. Nothing
+ * happens unless its switches are in use. */
+typedef enum { SL_COMPAT_REFUSED, SL_COMPAT_TAKEN, SL_COMPAT_FREED } sl_compat_event_t;
+void sl_compat_wrapper_note(sl_compat_event_t event, uint64_t bytes, uint64_t used, uint64_t limit);
+
+/* Paths that tests change. */
+extern const char *sl_compat_hami_override;
+extern const char *sl_compat_wrapper_log;
+
+#endif

@@ -1,0 +1,186 @@
+/* gpu: which entry of the region a CUDA device is.
+ *
+ * The UUID is the key: CUDA's numbers depend on CUDA_VISIBLE_DEVICES of each process. Entries are filled strictly in
+ * order and nobody passes one that is being filled, so a GPU never gets two. Everything about the GPU is asked before
+ * an entry is taken: between taking and publishing there are only stores. */
+#define _GNU_SOURCE
+#include "tenant/gpu.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ledger/ledger.h"
+#include "driver/nvml.h"
+#include "driver/nvml_device.h"
+#include "os/os.h"
+#include "real.h"
+#include "tenant/tenant.h"
+
+#define FILLING (1ull << 63)
+#define READY 1
+#define DEFAULT_GRANULARITY (2u << 20)
+#define WAITS 1000
+
+static atomic_int entries[SL_GPU_DEVICES]; /* 0 = not asked yet; entry + 1; or negative */
+
+void sl_gpu_forget(void) {
+    for (int i = 0; i < SL_GPU_DEVICES; i++)
+        entries[i] = 0;
+}
+
+static bool is_granularity(uint64_t bytes) {
+    return bytes >= 4096 && bytes <= 1u << 30 && (bytes & (bytes - 1)) == 0;
+}
+
+static uint32_t granularity(CUdevice device) {
+    enum { PINNED = 1, DEVICE = 1, MINIMUM = 0 };
+    CUmemAllocationProp prop = {.type = PINNED, .location = {DEVICE, device}};
+    size_t bytes = 0;
+    if (!real.cuMemGetAllocationGranularity || real.cuMemGetAllocationGranularity(&bytes, &prop, MINIMUM) != CUDA_SUCCESS)
+        return DEFAULT_GRANULARITY;
+    return is_granularity(bytes) ? (uint32_t)bytes : DEFAULT_GRANULARITY;
+}
+
+static bool limits_differ(void) {
+    const sl_region_limits_t *limits = sl_tenant.region.limits;
+    for (int gpu = 1; gpu < 16; gpu++)
+        if (limits->memory_bytes[gpu] != limits->memory_bytes[0])
+            return true;
+    return false;
+}
+
+/* With one GPU and nothing that renumbers GPUs there is only one answer, and NVML need not be loaded. */
+static int index_of(CUdevice device, const uint8_t uuid[16]) {
+    int count = 0;
+    bool alone = real.cuDeviceGetCount && real.cuDeviceGetCount(&count) == CUDA_SUCCESS && count == 1;
+    if (alone && !getenv("CUDA_VISIBLE_DEVICES"))
+        return 0;
+    int index = sl_nvml_device_index(sl_nvml_device(uuid));
+    if (index >= 0)
+        return index;
+    sl_report(limits_differ() ? SL_WARN : SL_DEBUG,
+              "NVML does not say which GPU CUDA device %d is; limits go by CUDA's numbers", device);
+    return device;
+}
+
+static bool describe(CUdevice device, sl_region_gpu_t *gpu, sl_reason_t *reason) {
+    CUuuid uuid;
+    CUresult status = CUDA_ERROR_NOT_FOUND;
+    if (real.cuDeviceGetUuid_v2)
+        status = real.cuDeviceGetUuid_v2(&uuid, device);
+    else if (real.cuDeviceGetUuid)
+        status = real.cuDeviceGetUuid(&uuid, device);
+    if (status != CUDA_SUCCESS)
+        return sl_report_fail(reason, "the driver gives no UUID for device %d (error %d)", device, status);
+    memcpy(gpu->uuid, uuid.bytes, sizeof gpu->uuid);
+    gpu->index = index_of(device, gpu->uuid);
+    if (gpu->index < 0 || gpu->index >= 16)
+        return sl_report_fail(reason, "GPU %d cannot have a limit: only 0 to 15 can", gpu->index);
+    gpu->granularity_bytes = granularity(device);
+    size_t total = 0;
+    if (real.cuDeviceTotalMem_v2)
+        real.cuDeviceTotalMem_v2(&total, device);
+    gpu->total_bytes = total;
+    if (!real.cuDeviceGetName || real.cuDeviceGetName(gpu->name, sizeof gpu->name, device) != CUDA_SUCCESS)
+        gpu->name[0] = 0;
+    return true;
+}
+
+static void publish(sl_region_gpu_t *entry, const sl_region_gpu_t *gpu) {
+    memcpy(entry->uuid, gpu->uuid, sizeof entry->uuid);
+    entry->index = gpu->index;
+    entry->granularity_bytes = gpu->granularity_bytes;
+    entry->total_bytes = gpu->total_bytes;
+    memcpy(entry->name, gpu->name, sizeof entry->name);
+    uint64_t filling = FILLING | sl_tenant.self.identity;
+    atomic_compare_exchange_strong(&entry->owner, &filling, READY);
+}
+
+int sl_gpu_known(const uint8_t uuid[16]) {
+    for (int number = 0; number < SL_REGION_GPU_COUNT; number++) {
+        const sl_region_gpu_t *entry = &sl_tenant.region.gpus[number];
+        if (entry->owner != READY)
+            return SL_GPU_UNCOUNTED;
+        if (memcmp(entry->uuid, uuid, sizeof entry->uuid) == 0)
+            return (unsigned)entry->index < 16 ? number : SL_GPU_UNCOUNTED;
+    }
+    return SL_GPU_UNCOUNTED;
+}
+
+static int find_or_fill(const sl_region_gpu_t *gpu, sl_reason_t *reason) {
+    int waits = 0;
+    for (int number = 0; number < SL_REGION_GPU_COUNT;) {
+        sl_region_gpu_t *entry = &sl_tenant.region.gpus[number];
+        uint64_t owner = entry->owner;
+        if (owner == READY) {
+            if (memcmp(entry->uuid, gpu->uuid, sizeof gpu->uuid) == 0)
+                return number;
+            number++;
+        } else if (!owner || !sl_os_alive(owner & ~FILLING, 0)) {
+            if (atomic_compare_exchange_strong(&entry->owner, &owner, FILLING | sl_tenant.self.identity))
+                publish(entry, gpu);
+        } else if (++waits > WAITS) {
+            sl_report_fail(reason, "entry %d of the region's table of GPUs is never finished", number);
+            return -1;
+        } else {
+            sl_os_sleep_nanos(100000);
+        }
+    }
+    sl_report_fail(reason, "the region's table of GPUs is full: a tenant can use %d GPUs", SL_REGION_GPU_COUNT);
+    return -1;
+}
+
+static int look_up(CUdevice device) {
+    static const sl_region_gpu_t nothing;
+    sl_region_gpu_t gpu = nothing;
+    sl_reason_t reason;
+    int number = describe(device, &gpu, &reason) ? find_or_fill(&gpu, &reason) : -1;
+    const sl_region_gpu_t *entry = &sl_tenant.region.gpus[number < 0 ? 0 : number];
+    if (number >= 0 && ((unsigned)entry->index >= 16 || !is_granularity(entry->granularity_bytes))) {
+        sl_report_fail(&reason, "entry %d of the region's table of GPUs is damaged", number);
+        number = -1;
+    }
+    if (number < 0)
+        return sl_tenant_must_refuse(&reason) ? SL_GPU_REFUSED : SL_GPU_UNCOUNTED;
+    sl_ledger_open((unsigned)number);
+    SL_TELL(SL_DEBUG, "CUDA device %d is GPU %d, %.96s, entry %d, limit %llu", device, entry->index, entry->name, number,
+            (unsigned long long)sl_ledger_limit((unsigned)number));
+    return number;
+}
+
+SL_HOT int sl_gpu_find(CUdevice device) {
+    if (device < 0 || device >= SL_GPU_DEVICES)
+        return SL_GPU_UNCOUNTED;
+    int known = atomic_load_explicit(&entries[device], memory_order_acquire);
+    if (SL_UNLIKELY(known == 0)) {
+        int saved = errno;
+        int found = look_up(device);
+        known = found >= 0 ? found + 1 : found;
+        atomic_store_explicit(&entries[device], known, memory_order_release);
+        errno = saved;
+    }
+    return known > 0 ? known - 1 : known;
+}
+
+int sl_gpu_current(void) {
+    CUdevice device;
+    if (!real.cuCtxGetDevice || real.cuCtxGetDevice(&device) != CUDA_SUCCESS)
+        return SL_GPU_UNCOUNTED;
+    return sl_gpu_find(device);
+}
+
+SL_HOT bool sl_gpu_is_alone(void) {
+    static atomic_int count;
+    int known = atomic_load_explicit(&count, memory_order_relaxed);
+    if (SL_UNLIKELY(!known) && real.cuDeviceGetCount && real.cuDeviceGetCount(&known) == CUDA_SUCCESS)
+        atomic_store_explicit(&count, known, memory_order_relaxed);
+    return known == 1;
+}
+
+SL_HOT int sl_gpu_of_context(CUcontext *context) {
+    *context = NULL;
+    if (real.cuCtxGetCurrent && (real.cuCtxGetCurrent(context) != CUDA_SUCCESS || !*context))
+        return SL_GPU_UNCOUNTED;
+    return *context && sl_gpu_is_alone() ? sl_gpu_find(0) : sl_gpu_current();
+}

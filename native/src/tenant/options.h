@@ -1,0 +1,50 @@
+/* options: what the environment asks for, as one record. */
+#ifndef SL_OPTIONS_H
+#define SL_OPTIONS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "turns/lock.h"
+#include "tenant/report.h"
+#include "tenant/shares.h"
+
+#define SL_OPTIONS_GPUS SL_SHARES_GPUS
+
+typedef struct {
+    bool wanted;         /* false: nothing asks for a limit, the library only passes calls on */
+    bool disabled;       /* an older tool's switch asks for no control at all */
+    bool each_process;   /* each process is a tenant of its own, unless they have a name */
+    bool fail_on_error;  /* what to do when limits cannot be enforced */
+    bool wait_on_oom;    /* an allocation over the quota waits for room */
+    uint32_t oom_wait_millis;
+    const char *trace;   /* directory to which this process is traced; NULL: none */
+    const char *region;  /* path of a region that exists; NULL: make one */
+    const char *agent;   /* socket of an agent that has a region for us; NULL: none */
+    const char *label;   /* what the job calls itself for the agent's policy; NULL: nothing */
+    const char *source;  /* whose switches say the limits, for people; NULL: nobody's */
+    const char *shares_source; /* the same for shares of GPU time, where it is another */
+    char tenant[64];     /* name; "": from the process the tenant began with */
+    uint64_t memory_bytes[SL_OPTIONS_GPUS]; /* 0 = no limit */
+    sl_shares_t shares;
+    const sl_lock_settings_t *lock; /* windows of culocker; NULL: its switches are not in use */
+} sl_options_t;
+
+/* False for values that make no sense; wanted and fail_on_error are set in any case. */
+bool sl_options_read(sl_options_t *options, sl_reason_t *reason);
+
+/* The variables that say which limits a tenant has, one after the other; NULL after the last. */
+const char *sl_options_limit_variable(unsigned position, char buffer[40]);
+
+/* For the readers of older tools' switches. */
+
+/* NULL when it is not set, or empty. */
+const char *sl_options_variable(const char *name);
+/* The name of the file that this library was loaded from. Tests say another. */
+extern const char *sl_options_file_name;
+bool sl_options_loaded_as(const char *file_name);
+/* Refuses a name that could not be that of a file. */
+bool sl_options_name_tenant(sl_options_t *options, const char *variable, const char *name, sl_reason_t *reason);
+void sl_options_limit_every_gpu(sl_options_t *options, uint64_t bytes);
+
+#endif

@@ -1,0 +1,52 @@
+/* region: the memory-mapped file of one tenant. */
+#ifndef SL_REGION_H
+#define SL_REGION_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "region_layout.h"
+#include "tenant/report.h"
+#include "tenant/shares.h"
+
+#define SL_REGION_PATH_BYTES 640
+#define SL_REGION_SOCKET_BYTES 108 /* of an address of a Unix socket */
+
+typedef struct {
+    char *base;
+    uint64_t inode;
+    char path[SL_REGION_PATH_BYTES];   /* for people only, when it is from an agent */
+    char agent[SL_REGION_SOCKET_BYTES]; /* socket of the agent that it is from; "": a file of ours */
+    const sl_region_header_t *header;
+    const sl_region_limits_t *limits;
+    sl_region_gpu_t *gpus;
+    sl_region_error_t *errors;
+    sl_region_slot_t *slots;
+    sl_region_account_t *accounts;
+    sl_region_share_t *shares;
+    sl_region_call_t *calls;
+    sl_region_traffic_t *traffic;
+    sl_region_work_t *works;
+} sl_region_t;
+
+typedef struct {
+    const char *tenant;
+    uint64_t root_identity;
+    const uint64_t *memory_bytes; /* one for each GPU index */
+    const sl_shares_t *shares;    /* NULL: no cap and no turns */
+    bool fail_on_error;
+    bool wait_on_oom;
+    uint32_t oom_wait_millis;
+} sl_region_draft_t;
+
+bool sl_region_open(sl_region_t *region, const char *path, sl_reason_t *reason);
+/* One that the agent handed over: page 0, which nobody can write through this descriptor, and all the rest. */
+bool sl_region_open_handed(sl_region_t *region, int limits, int ledger, const char *tenant, sl_reason_t *reason);
+void sl_region_close(sl_region_t *region);
+/* False: the file was removed or replaced since it was opened, so others take part in another region. */
+bool sl_region_is_current(const sl_region_t *region);
+/* Opens the region of the tenant in the runtime directory; makes it first when there is none or its tenant has ended. */
+bool sl_region_open_or_create(sl_region_t *region, const sl_region_draft_t *draft, sl_reason_t *reason);
+sl_region_account_t *sl_region_account(const sl_region_t *region, unsigned slot, unsigned gpu);
+
+#endif

@@ -1,0 +1,254 @@
+/* registration: a tenant whose region and boards come from the agent, by file descriptor.
+ *
+ * One request and one answer for each connection: a line, and with the answer the descriptors. The kernel tells the agent
+ * who asks. The whole conversation has a deadline, so that an agent that hangs costs a program some seconds, once. */
+#define _GNU_SOURCE
+#include "tenant/registration.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "os/os.h"
+#include "tenant/tenant.h"
+
+#define CONNECT_NANOS 1000000000ull /* an agent that is restarted is back by then */
+#define ANSWER_NANOS 3000000000ull
+#define RETRY_NANOS 10000000ull
+#define AGAIN_NANOS 1000000000ull /* limits that were not to be had are asked for again, */
+#define AGAIN_TIMES 10u           /* and later where it takes long to hear that */
+#define MOST_DESCRIPTORS 2
+#define LINE_BYTES 256
+
+typedef struct {
+    int fds[MOST_DESCRIPTORS];
+    int count;
+    char line[LINE_BYTES];
+} answer_t;
+
+static struct {
+    char label[64];
+    uint64_t identity; /* of this process, as the agent sees it */
+    _Atomic uint64_t page; /* inode of the limits that are mapped */
+    _Atomic uint64_t again_nanos;
+    atomic_flag busy;
+} handed = {.busy = ATOMIC_FLAG_INIT};
+
+static void drop(answer_t *answer) {
+    while (answer->count)
+        close(answer->fds[--answer->count]);
+}
+
+/* Nobody there, or too many at once: both may be over soon. */
+static bool may_pass(int error) {
+    return error == ENOENT || error == ECONNREFUSED || error == EAGAIN || error == EINTR;
+}
+
+static int connect_to(const char *path, uint64_t patience, sl_reason_t *reason) {
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    if (strlen(path) >= sizeof address.sun_path) {
+        sl_report_fail(reason, "SLUICE_AGENT=%.120s: a socket's path has at most %zu letters", path, sizeof address.sun_path - 1);
+        return -1;
+    }
+    strcpy(address.sun_path, path);
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    uint64_t deadline = sl_os_nanos() + patience;
+    while (fd >= 0 && connect(fd, (struct sockaddr *)&address, sizeof address) != 0) {
+        if (may_pass(errno) && sl_os_nanos() < deadline) {
+            sl_os_sleep_nanos(RETRY_NANOS);
+            continue;
+        }
+        sl_report_fail(reason, "no agent at SLUICE_AGENT=%.120s: %s", path, strerror(errno));
+        close(fd);
+        return -1;
+    }
+    if (fd < 0)
+        sl_report_fail(reason, "cannot make a socket for the agent: %s", strerror(errno));
+    return fd;
+}
+
+static bool keep_descriptors(struct msghdr *message, answer_t *answer) {
+    bool any = false;
+    for (struct cmsghdr *header = CMSG_FIRSTHDR(message); header; header = CMSG_NXTHDR(message, header)) {
+        if (header->cmsg_level != SOL_SOCKET || header->cmsg_type != SCM_RIGHTS)
+            continue;
+        any = true;
+        int count = (int)((header->cmsg_len - CMSG_LEN(0)) / sizeof(int)), fd;
+        for (int i = 0; i < count; i++) {
+            memcpy(&fd, CMSG_DATA(header) + (size_t)i * sizeof fd, sizeof fd);
+            if (answer->count < MOST_DESCRIPTORS)
+                answer->fds[answer->count++] = fd;
+            else
+                close(fd);
+        }
+    }
+    return any;
+}
+
+/* A descriptor comes with one byte, which means nothing: Netty (seen in 4.2.17) does not set it. The kernel gives no other with
+ * it. False when the other end closed or failed. */
+static bool receive_some(int fd, answer_t *answer, size_t *length) {
+    char bytes[LINE_BYTES];
+    union {
+        struct cmsghdr aligned;
+        char bytes[CMSG_SPACE(MOST_DESCRIPTORS * sizeof(int))];
+    } control;
+    struct iovec part = {bytes, sizeof bytes};
+    struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof control};
+    ssize_t got = recvmsg(fd, &message, MSG_CMSG_CLOEXEC);
+    if (got <= 0)
+        return got < 0 && (errno == EAGAIN || errno == EINTR);
+    if (keep_descriptors(&message, answer))
+        return true;
+    for (ssize_t i = 0; i < got && *length < LINE_BYTES - 1; i++)
+        answer->line[(*length)++] = bytes[i];
+    answer->line[*length] = 0;
+    return *length < LINE_BYTES - 1;
+}
+
+static bool receive(int fd, answer_t *answer) {
+    uint64_t deadline = sl_os_nanos() + ANSWER_NANOS, now;
+    size_t length = 0;
+    while (!strchr(answer->line, '\n') && (now = sl_os_nanos()) < deadline) {
+        struct pollfd ready = {.fd = fd, .events = POLLIN};
+        if (poll(&ready, 1, (int)((deadline - now) / 1000000u) + 1) > 0 && !receive_some(fd, answer, &length))
+            break;
+    }
+    char *end = strchr(answer->line, '\n');
+    if (end)
+        *end = 0;
+    return end != NULL;
+}
+
+static bool ask(const char *path, const char *request, uint64_t patience, int wanted, answer_t *answer, sl_reason_t *reason) {
+    *answer = (answer_t){.count = 0};
+    int fd = connect_to(path, patience, reason);
+    if (fd < 0)
+        return false;
+    bool sent = send(fd, request, strlen(request), MSG_NOSIGNAL) == (ssize_t)strlen(request);
+    bool answered = sent && receive(fd, answer);
+    close(fd);
+    if (answered && strncmp(answer->line, "ok ", 3) == 0 && answer->count == wanted)
+        return true;
+    if (answered && strncmp(answer->line, "no ", 3) == 0)
+        sl_report_fail(reason, "the agent gives no limits: %.160s", answer->line + 3);
+    else
+        sl_report_fail(reason, "the agent at %.120s does not answer as expected; is it of this version?", path);
+    drop(answer);
+    return false;
+}
+
+static uint64_t inode_of(int fd) {
+    struct stat status;
+    return sl_os_stat(fd, &status) ? (uint64_t)status.st_ino : 0;
+}
+
+/* Which process this is to the agent follows the name of the tenant. */
+static void note_identity(answer_t *answer) {
+    char *end = strchr(answer->line + 3, ' ');
+    handed.identity = end ? strtoull(end, NULL, 10) : 0;
+    if (end)
+        *end = 0;
+}
+
+bool sl_registration_open(sl_region_t *region, const char *socket, const char *label, sl_reason_t *reason) {
+    char request[LINE_BYTES];
+    answer_t answer;
+    snprintf(handed.label, sizeof handed.label, "%.63s", label ? label : "-");
+    snprintf(request, sizeof request, "region %d %s\n", SL_REGION_LAYOUT, handed.label);
+    if (!ask(socket, request, CONNECT_NANOS, 2, &answer, reason))
+        return false;
+    note_identity(&answer);
+    bool ok = sl_region_open_handed(region, answer.fds[0], answer.fds[1], answer.line + 3, reason);
+    if (ok) {
+        snprintf(region->agent, sizeof region->agent, "%s", socket);
+        handed.page = inode_of(answer.fds[0]);
+    }
+    drop(&answer);
+    return ok;
+}
+
+uint64_t sl_registration_identity(const sl_region_t *region, uint64_t pid_namespace) {
+    char request[LINE_BYTES];
+    sl_reason_t reason;
+    answer_t answer;
+    if (!region->agent[0] || region->header->pid_namespace == pid_namespace)
+        return 0;
+    snprintf(request, sizeof request, "limits %d %s\n", SL_REGION_LAYOUT, handed.label);
+    if (!handed.identity && ask(region->agent, request, 0, 1, &answer, &reason)) {
+        note_identity(&answer);
+        drop(&answer);
+    }
+    return handed.identity;
+}
+
+/* In the place of those that are mapped: who reads them meanwhile sees the ones or the others. */
+static bool replace_limits(sl_region_t *region, int fd, sl_reason_t *reason) {
+    struct stat status;
+    if (!sl_os_stat(fd, &status) || status.st_size < SL_REGION_PAGE_BYTES)
+        return sl_report_fail(reason, "the agent's limits have another size");
+    char *page = mmap(NULL, SL_REGION_PAGE_BYTES, PROT_READ, MAP_SHARED, fd, 0);
+    if (page == MAP_FAILED)
+        return sl_report_fail(reason, "cannot map the agent's limits: %s", strerror(errno));
+    const sl_region_header_t *header = (const sl_region_header_t *)page;
+    if (header->magic != SL_REGION_MAGIC || header->layout != SL_REGION_LAYOUT || header->created_nanos != region->header->created_nanos)
+        sl_report_fail(reason, "the agent's limits are of another tenant");
+    else if (mremap(page, SL_REGION_PAGE_BYTES, SL_REGION_PAGE_BYTES, MREMAP_MAYMOVE | MREMAP_FIXED, region->base) == region->base)
+        return true;
+    else
+        sl_report_fail(reason, "cannot map the agent's limits: %s", strerror(errno));
+    munmap(page, SL_REGION_PAGE_BYTES);
+    return false;
+}
+
+static void take_limits(sl_region_t *region) {
+    char request[LINE_BYTES];
+    sl_reason_t reason;
+    answer_t answer;
+    uint64_t began = sl_os_nanos();
+    snprintf(request, sizeof request, "limits %d %s\n", SL_REGION_LAYOUT, handed.label);
+    bool asked = ask(region->agent, request, 0, 1, &answer, &reason), ok = asked && replace_limits(region, answer.fds[0], &reason);
+    if (ok)
+        handed.page = inode_of(answer.fds[0]);
+    else {
+        uint64_t now = sl_os_nanos();
+        handed.again_nanos = now + AGAIN_NANOS + AGAIN_TIMES * (now - began);
+        SL_TELL(SL_INFO, "%s; the limits stay as they are", reason.text);
+    }
+    if (asked)
+        drop(&answer);
+}
+
+void sl_registration_forget(void) {
+    handed.identity = 0;
+    atomic_flag_clear(&handed.busy);
+}
+
+void sl_registration_follow(void) {
+    sl_region_t *region = &sl_tenant.region;
+    if (atomic_load_explicit(&sl_tenant.state, memory_order_acquire) != SL_TENANT_ATTACHED || !region->agent[0])
+        return;
+    uint64_t wanted = region->slots[sl_tenant.slot].limits_page;
+    if (!wanted || wanted == handed.page || handed.again_nanos > sl_os_nanos() || atomic_flag_test_and_set(&handed.busy))
+        return;
+    int saved = errno;
+    take_limits(region);
+    errno = saved;
+    atomic_flag_clear(&handed.busy);
+}
+
+int sl_registration_board(const char *socket, const uint8_t uuid[16], sl_reason_t *reason) {
+    char request[64] = "board ";
+    size_t length = strlen(request);
+    answer_t answer;
+    for (int i = 0; i < 16; i++)
+        length += (size_t)snprintf(request + length, sizeof request - length, "%02x", uuid[i]);
+    request[length] = '\n';
+    return ask(socket, request, CONNECT_NANOS, 1, &answer, reason) ? answer.fds[0] : -1;
+}

@@ -1,0 +1,22 @@
+/* registration: a tenant whose region and boards come from the agent, by file descriptor. */
+#ifndef SL_REGISTRATION_H
+#define SL_REGISTRATION_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "tenant/region.h"
+
+/* Asks the agent at a socket for the region of this process. */
+bool sl_registration_open(sl_region_t *region, const char *socket, const char *label, sl_reason_t *reason);
+/* Which process this is to the agent, where that numbers processes otherwise; 0: it does not, or has not said. */
+uint64_t sl_registration_identity(const sl_region_t *region, uint64_t pid_namespace);
+/* An agent that took over from another has limits that it can change and the other's it cannot. Where it says that it has some for
+ * us, takes them; else the ones that we have stay. */
+void sl_registration_follow(void);
+/* The child after a fork. */
+void sl_registration_forget(void);
+/* Asks for the board of a GPU; -1 when there is none for us. */
+int sl_registration_board(const char *socket, const uint8_t uuid[16], sl_reason_t *reason);
+
+#endif

@@ -1,0 +1,154 @@
+/* tenant: this process as a part of its tenant: attach once, again after a fork, and what happens when that fails.
+ *
+ * Nothing is loaded while the lock is held: the loader's lock may be held by a thread that waits for ours. */
+#define _GNU_SOURCE
+#include "tenant/tenant.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "ledger/allocations.h"
+#include "memory/array.h"
+#include "memory/creation.h"
+#include "compute/gate.h"
+#include "tenant/gpu.h"
+#include "memory/graph.h"
+#include "driver/nvml.h"
+#include "tenant/options.h"
+#include "tenant/origin.h"
+#include "memory/orphan.h"
+#include "memory/overhead.h"
+#include "memory/physical.h"
+#include "memory/pool.h"
+#include "tenant/registration.h"
+#include "memory/sparse.h"
+#include "trace/trace.h"
+#include "entry/watch.h"
+
+#define ATTEMPTS 8
+
+sl_tenant_t sl_tenant;
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static bool fail_on_error;
+
+/* The child has no GPU memory and no slot. It keeps the mapping and takes a slot of its own on its first call. Another
+ * thread of the parent may have been at work: its lock is free here, and what it had half done is forgotten. */
+static void forget_after_fork(void) {
+    lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
+    sl_allocations_forget();
+    sl_pool_forget();
+    sl_orphan_forget();
+    sl_graph_forget();
+    sl_gpu_forget();
+    sl_physical_forget();
+    sl_array_forget();
+    sl_sparse_forget();
+    sl_creation_forget();
+    sl_overhead_forget();
+    sl_nvml_forget();
+    sl_gate_forget();
+    sl_watch_forget();
+    sl_registration_forget();
+    if (sl_tenant.state == SL_TENANT_UNKNOWN)
+        sl_tenant.region.base = NULL;
+    if (sl_tenant.state == SL_TENANT_ATTACHED)
+        sl_tenant.state = SL_TENANT_UNKNOWN;
+}
+
+static bool open_region(const sl_options_t *options, sl_reason_t *reason) {
+    if (options->region)
+        return sl_region_open(&sl_tenant.region, options->region, reason);
+    if (options->agent) {
+        if (sl_registration_open(&sl_tenant.region, options->agent, options->label, reason))
+            return true;
+        if (!options->source && !options->shares_source)
+            return false;
+        sl_report(SL_WARN, "%s; the limits of %s hold instead", reason->text, options->source ? options->source : options->shares_source);
+    }
+    uint64_t own = sl_tenant.self.identity, origin = options->each_process ? own : sl_origin_find(own);
+    char name[64];
+    snprintf(name, sizeof name, "auto-%u-%llu", (unsigned)(origin & 0x3fffff), (unsigned long long)(origin >> 22));
+    sl_region_draft_t draft = {
+        .tenant = options->tenant[0] ? options->tenant : name,
+        .root_identity = origin,
+        .memory_bytes = options->memory_bytes,
+        .shares = &options->shares,
+        .fail_on_error = options->fail_on_error,
+        .wait_on_oom = options->wait_on_oom,
+        .oom_wait_millis = options->oom_wait_millis,
+    };
+    return sl_region_open_or_create(&sl_tenant.region, &draft, reason);
+}
+
+static sl_tenant_state_t on_error(const sl_reason_t *reason) {
+    return sl_tenant_must_refuse(reason) ? SL_TENANT_REFUSE : SL_TENANT_PASS;
+}
+
+/* A region that was left by all may be removed until a slot of it is ours; so look again afterwards. One that we have
+ * from our parent or from the agent is ours, removed or not. */
+static bool claim_slot(const sl_options_t *options, int *slot, sl_reason_t *reason) {
+    bool inherited = sl_tenant.region.base != NULL;
+    for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
+        if (!sl_tenant.region.base && !open_region(options, reason))
+            return false;
+        sl_tenant.self.seen_identity = sl_registration_identity(&sl_tenant.region, sl_tenant.self.pid_namespace);
+        *slot = sl_slots_claim(&sl_tenant.region, &sl_tenant.self, reason);
+        if (inherited || options->region || sl_tenant.region.agent[0] || sl_region_is_current(&sl_tenant.region))
+            return true;
+        sl_region_close(&sl_tenant.region);
+    }
+    return sl_report_fail(reason, "the tenant's region is removed all the time");
+}
+
+static sl_tenant_state_t take_part(const sl_options_t *options, sl_reason_t *reason) {
+    int slot;
+    if (!sl_slots_self(&sl_tenant.self, reason) || !claim_slot(options, &slot, reason))
+        return on_error(reason);
+    fail_on_error = sl_tenant.region.header->on_error != 0;
+    sl_report_log_to(sl_tenant.region.errors);
+    if (slot == SL_SLOTS_TAKEN_BY_A_COPY) {
+        SL_TELL(SL_DEBUG, "%s", reason->text);
+        return SL_TENANT_PASS;
+    }
+    sl_tenant.slot = (unsigned)slot;
+    if (slot < 0)
+        return on_error(reason);
+    SL_TELL(SL_DEBUG, "pid %d takes part in tenant %s with slot %d of %s", (int)getpid(), sl_tenant.region.header->tenant,
+            slot, sl_tenant.region.path);
+    return SL_TENANT_ATTACHED;
+}
+
+bool sl_tenant_must_refuse(const sl_reason_t *reason) {
+    if (fail_on_error)
+        sl_report(SL_ERROR, "%s; CUDA calls fail, because on-error is fail", reason->text);
+    else
+        sl_report(SL_WARN, "%s; the program runs without limits", reason->text);
+    return fail_on_error;
+}
+
+sl_tenant_state_t sl_tenant_attach_slowly(void) {
+    static atomic_flag forks_seen = ATOMIC_FLAG_INIT;
+    int saved = errno;
+    if (!atomic_flag_test_and_set(&forks_seen))
+        pthread_atfork(NULL, NULL, forget_after_fork);
+    pthread_mutex_lock(&lock);
+    if (sl_tenant.state == SL_TENANT_UNKNOWN) {
+        sl_options_t options;
+        sl_reason_t reason;
+        bool ok = sl_options_read(&options, &reason);
+        fail_on_error = options.fail_on_error;
+        sl_tenant.lock = options.lock;
+        if (options.trace)
+            sl_trace_want(options.trace);
+        if (!options.wanted)
+            sl_tenant.state = SL_TENANT_PASS;
+        else
+            sl_tenant.state = ok ? take_part(&options, &reason) : on_error(&reason);
+    }
+    pthread_mutex_unlock(&lock);
+    errno = saved;
+    return sl_tenant.state;
+}

@@ -1,0 +1,48 @@
+/* tenant: this process as a part of its tenant. */
+#ifndef SL_TENANT_H
+#define SL_TENANT_H
+
+#include <stdatomic.h>
+
+#include "driver/entry.h"
+#include "turns/lock.h"
+#include "tenant/region.h"
+#include "tenant/slots.h"
+
+typedef enum {
+    SL_TENANT_UNKNOWN,
+    SL_TENANT_PASS,   /* no limits wanted, or they cannot be enforced and the user chose to run */
+    SL_TENANT_REFUSE, /* they cannot be enforced and the user chose to fail */
+    SL_TENANT_ATTACHED,
+} sl_tenant_state_t;
+
+typedef struct {
+    _Atomic sl_tenant_state_t state;
+    sl_region_t region;
+    sl_slots_owner_t self;
+    unsigned slot;
+    const sl_lock_settings_t *lock; /* windows of culocker; NULL: its switches are not in use */
+} sl_tenant_t;
+
+extern sl_tenant_t sl_tenant;
+
+sl_tenant_state_t sl_tenant_attach_slowly(void);
+
+/* Takes part in the tenant's region from the first hooked call on, and again after a fork. */
+static inline sl_tenant_state_t sl_tenant_attach(void) {
+    sl_tenant_state_t state = atomic_load_explicit(&sl_tenant.state, memory_order_acquire);
+    return SL_UNLIKELY(state == SL_TENANT_UNKNOWN) ? sl_tenant_attach_slowly() : state;
+}
+
+/* A hooked call of an attached process, and whether it could be accounted. */
+static inline void sl_tenant_count_call(bool accounted) {
+    sl_region_slot_t *slot = &sl_tenant.region.slots[sl_tenant.slot];
+    atomic_fetch_add_explicit(&slot->calls, 1, memory_order_relaxed);
+    if (SL_UNLIKELY(!accounted))
+        atomic_fetch_add_explicit(&slot->passed_calls, 1, memory_order_relaxed);
+}
+
+/* Something cannot be enforced although the process is attached: reports it, and says whether calls must fail. */
+bool sl_tenant_must_refuse(const sl_reason_t *reason);
+
+#endif

@@ -1,0 +1,168 @@
+/* trace_quick: how a launch, and a question that the driver answers at once, is recorded, as a part of the wrapper that the program calls.
+ *
+ * This is the short way, for a thread that has launched the same before; whatever is not as usual goes the long way, by
+ * sl_watch_tell. Seen on an H200's host: what counts is how many instructions there are, not where an event is written to. */
+#ifndef SL_TRACE_QUICK_H
+#define SL_TRACE_QUICK_H
+
+#include "compute/cost.h"
+#include "compute/gate.h"
+#include "compute/lane.h"
+#include "os/mine.h"
+#include "trace/recorded.h"
+#include "trace/ring.h"
+#include "entry/watch.h"
+
+#define SL_TRACE_COSTS 256u
+#define SL_TRACE_LINE_BYTES 64
+
+/* What the thread launched, and what it has told of it. */
+typedef struct {
+    _Alignas(SL_TRACE_LINE_BYTES) uint64_t key; /* the gate's; 0: its name is to be found out */
+    uint64_t name;
+    uint64_t blocks;
+    const sl_cost_t *cost;
+    uint64_t told_nanos, seen_nanos; /* for a launch: what was told, and what the last look found */
+    uint32_t threads, launches;
+} sl_trace_cost_t;
+
+/* A launch needs the first line, that of its cost, and the ring's. */
+typedef struct sl_trace_thread {
+    _Alignas(SL_TRACE_LINE_BYTES) uint64_t next_ticks; /* from then on, */
+    uint64_t next_head; /* or for this event, nothing is as usual, and a call is looked at closely */
+    uint64_t unloads;  /* before which the names of costs were found out */
+    int16_t entry;     /* the region's, of the GPU */
+    uint8_t gpu;
+    bool owes_costs;   /* a kernel was launched whose cost was not known */
+    sl_ring_t ring;
+    uint64_t clock_ticks, clock_head; /* when, or before which event, the time is to be told again */
+    sl_recorded_t *trace;
+    sl_trace_cost_t costs[SL_TRACE_COSTS];
+} sl_trace_thread_t;
+_Static_assert(offsetof(sl_trace_thread_t, ring.limit) < SL_TRACE_LINE_BYTES, "with what an event needs of the ring");
+
+SL_OWN extern sl_recorded_t *_Atomic sl_trace_recorded; /* NULL: nothing is recorded */
+
+/* The place of what is launched, where something else may be. */
+static inline sl_trace_cost_t *sl_trace_place(sl_trace_thread_t *thread, uint64_t key) {
+    return &thread->costs[(key >> 40) % SL_TRACE_COSTS];
+}
+
+static inline void sl_trace_fill_call(sl_trace_event_t *event, unsigned kind, unsigned entry, uint64_t begin_ticks, uint64_t end_ticks,
+                                      int status, uint64_t stream) {
+    event->begin_ticks = begin_ticks;
+    event->end_ticks = end_ticks;
+    event->kind = (uint16_t)kind;
+    event->entry = (uint16_t)entry;
+    event->status = status;
+    event->stream = stream;
+}
+
+/* How a kernel was launched: its grid, the threads of a block, and the bytes that these share. */
+#define SL_TRACE_SHAPE unsigned x, unsigned y, unsigned z, unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared_bytes
+#define SL_TRACE_SHAPE_NAMES x, y, z, block_x, block_y, block_z, shared_bytes
+
+/* The fields of an event of a kernel, from a on: narrow ones are stored as they are. */
+typedef struct __attribute__((may_alias)) {
+    uint64_t name;
+    uint32_t x;
+    uint16_t y, z, block_x, block_y;
+    uint32_t block_z, shared_bytes;
+    uint32_t gpu; /* << 24 */
+} sl_trace_launch_t;
+_Static_assert(sizeof(sl_trace_launch_t) == sizeof(sl_trace_event_t) - offsetof(sl_trace_event_t, a), "a, b, c and d");
+
+static inline void sl_trace_fill_kernel(sl_trace_event_t *event, const sl_trace_thread_t *thread, uint64_t name, SL_TRACE_SHAPE) {
+    volatile sl_trace_launch_t *launch = (sl_trace_launch_t *)&event->a;
+    launch->name = name;
+    launch->x = x;
+    launch->y = (uint16_t)y;
+    launch->z = (uint16_t)z;
+    launch->block_x = (uint16_t)block_x;
+    launch->block_y = (uint16_t)block_y;
+    launch->block_z = block_z & 0xffff;
+    launch->shared_bytes = shared_bytes;
+    launch->gpu = (uint32_t)thread->gpu << 24;
+}
+
+/* Where the thread records, while there is nothing to tell but the call; else NULL. */
+SL_INLINE sl_trace_thread_t *sl_trace_usual(uint64_t end_ticks) {
+    sl_trace_thread_t *thread = sl_mine.trace.thread;
+    if (SL_UNLIKELY(!thread) || SL_UNLIKELY(sl_mine.trace.trace != SL_LOAD(sl_trace_recorded)))
+        return NULL;
+    bool usual = end_ticks < thread->next_ticks && thread->ring.head < thread->next_head;
+    return usual ? thread : NULL;
+}
+
+/* Of what has just passed the gate. False: nothing was recorded, and somebody has to look closely. */
+SL_INLINE bool sl_trace_kernel(unsigned entry, uint64_t begin_ticks, uint64_t end_ticks, uint64_t stream, SL_TRACE_SHAPE) {
+    sl_trace_thread_t *thread = sl_trace_usual(end_ticks);
+    if (SL_UNLIKELY(!thread))
+        return false;
+    uint64_t head = thread->ring.head;
+    if (SL_UNLIKELY(thread->unloads != sl_names_unloads()) || SL_UNLIKELY(thread->entry != sl_mine.gpu))
+        return false;
+    uint64_t key = sl_mine.pocket.key;
+    sl_trace_cost_t *cost = sl_trace_place(thread, key);
+    if (SL_UNLIKELY(!key) || SL_UNLIKELY(cost->key != key) || SL_UNLIKELY(SL_LOAD(cost->cost->nanos) != cost->seen_nanos))
+        return false;
+    cost->launches++;
+    sl_trace_event_t *event = sl_ring_place(&thread->ring, head);
+    sl_trace_fill_call(event, SL_TRACE_KIND_KERNEL, entry, begin_ticks, end_ticks, CUDA_SUCCESS, stream);
+    sl_trace_fill_kernel(event, thread, cost->name, SL_TRACE_SHAPE_NAMES);
+    sl_ring_put(&thread->ring, event, head);
+    return true;
+}
+
+/* Of a call that has no detail but perhaps a stream. */
+SL_INLINE bool sl_trace_question(unsigned entry, uint64_t begin_ticks, uint64_t end_ticks, uint64_t stream) {
+    sl_trace_thread_t *thread = sl_trace_usual(end_ticks);
+    if (SL_UNLIKELY(!thread))
+        return false;
+    uint64_t head = thread->ring.head;
+    sl_trace_event_t *event = sl_ring_place(&thread->ring, head);
+    sl_trace_fill_call(event, SL_TRACE_KIND_CALL, entry, begin_ticks, end_ticks, CUDA_SUCCESS, stream);
+    event->a = event->b = event->c = 0;
+    event->d = thread->gpu;
+    sl_ring_put(&thread->ring, event, head);
+    return true;
+}
+
+/* The long way. */
+void sl_trace_question_slowly(uint64_t begin_ticks, unsigned entry, int status, uint64_t stream) __attribute__((noinline, cold));
+void sl_trace_kernel_slowly(unsigned entry, uint64_t begin_ticks, int status, uint64_t stream, uint64_t function, SL_TRACE_SHAPE)
+    __attribute__((noinline, cold));
+
+/* Before a launch of which a trace may be told: when it begins. Whether it passes the gate is not known yet. */
+SL_INLINE uint64_t sl_watch_begin_kernel(void) {
+    sl_mine.pocket.key = 0;
+    return sl_clock_ticks();
+}
+
+/* Counts a call that was recorded. */
+SL_INLINE void sl_watch_count_told(unsigned entry, uint64_t ticks) {
+    sl_region_call_t *call = &sl_mine.watch.calls[entry];
+    sl_watch_add_alone(&call->calls, 1);
+    if (SL_UNLIKELY(sl_mine.watch.untimed == 0))
+        sl_watch_sample(call, ticks);
+    sl_mine.watch.untimed--;
+}
+
+/* Right after it. */
+SL_INLINE void sl_watch_tell_kernel(uint64_t begin, unsigned entry, int status, uint64_t stream, uint64_t function, SL_TRACE_SHAPE) {
+    uint64_t end = sl_clock_counter();
+    if (SL_UNLIKELY(status != CUDA_SUCCESS) || SL_UNLIKELY(sl_mine.watch.held_ticks) ||
+        SL_UNLIKELY(!sl_trace_kernel(entry, begin, end, stream, SL_TRACE_SHAPE_NAMES)))
+        return sl_trace_kernel_slowly(entry, begin, status, stream, function, SL_TRACE_SHAPE_NAMES);
+    sl_watch_count_told(entry, end - begin);
+}
+
+/* Right after a question that began then. */
+SL_INLINE void sl_watch_tell_question(uint64_t begin, unsigned entry, int status, uint64_t stream) {
+    uint64_t end = sl_clock_counter();
+    if (SL_UNLIKELY(status != CUDA_SUCCESS) || SL_UNLIKELY(!sl_trace_question(entry, begin, end, stream)))
+        return sl_trace_question_slowly(begin, entry, status, stream);
+    sl_watch_count_told(entry, end - begin);
+}
+
+#endif

@@ -1,0 +1,38 @@
+/* turn: whose turn it is on a GPU, and how it is handed over. */
+#ifndef SL_TURN_H
+#define SL_TURN_H
+
+#include "turns/board.h"
+
+#define SL_TURN_DEFAULT_MICROS 10000u
+#define SL_TURN_SWITCH_NANOS 150000u /* what the GPU needs to change from one process to another: 139 us on an H200 */
+
+/* Whether the tenant of this process has the turn. */
+static inline bool sl_turn_is_mine(const sl_board_t *board) {
+    return (atomic_load_explicit(&board->turn->word, memory_order_acquire) & 0xff) == board->tenant + 1;
+}
+
+/* Tells those who wait until when this process keeps the GPU busy, as far as it knows. */
+static inline void sl_turn_say_busy(const sl_board_t *board, uint64_t until_nanos) {
+    board->processes[board->process].busy_nanos = until_nanos;
+}
+
+/* A thread of this process waits for the GPU: its work may take longer than was known, but counts no longer than that. 0: it has ended. */
+static inline void sl_turn_say_blocked(const sl_board_t *board, uint64_t until_nanos) {
+    board->processes[board->process].blocked_nanos = until_nanos;
+}
+
+/* Whether others want the GPU now. */
+bool sl_turn_is_wanted(const sl_board_t *board, uint64_t now);
+/* Until when the turn of this process's tenant lasts if others want the GPU. */
+uint64_t sl_turn_ends(const sl_board_t *board, uint64_t now);
+/* This process has no work on the GPU now: gives the turn to the next who wants it, if there is one. That may be the same
+ * tenant if it wants more and the others have had too much. */
+void sl_turn_give(const sl_board_t *board, bool wants_more, uint64_t now);
+/* Waits until it is this tenant's turn, at most for the given time; false: it is not yet. It waits since then. */
+bool sl_turn_wait(const sl_board_t *board, uint64_t since_nanos, uint64_t patience_nanos);
+/* Whether a tenant of higher, or of lower, priority takes turns on this GPU, working or not. */
+bool sl_turn_has_superior(const sl_board_t *board);
+bool sl_turn_has_inferior(const sl_board_t *board);
+
+#endif
