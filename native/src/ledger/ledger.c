@@ -7,12 +7,11 @@
 #include <errno.h>
 #include <stddef.h>
 
-#include "tenant/compat.h"
-#include "os/os.h"
-#include "memory/overhead.h"
-#include "memory/pool.h"
-#include "tenant/tenant.h"
+#include "ledger/reclaim.h"
 #include "ledger/wait.h"
+#include "os/os.h"
+#include "tenant/compat.h"
+#include "tenant/tenant.h"
 
 #define BACK_OFF_NANOS 50000u
 #define BACK_OFFS 12 /* 0.2 s in all, so that they outlast one who stands still for a while */
@@ -74,18 +73,14 @@ static void take_back(sl_region_account_t *account, uint64_t bytes) {
     account->in_flight_bytes -= bytes;
 }
 
-/* Before it says that the limit is passed: the dead no longer count, pools and the driver tell what they gave back without
- * being asked, and then pools give back what they do not use. */
+/* Before the ledger says that the limit is passed: the dead no longer count, and each reclaimer gives back what it can. */
 SL_HOT static sum_t sum_for(unsigned gpu, uint64_t limit) {
     sum_t now = sum(gpu);
     if (now.charged > limit && sl_slots_reap(&sl_tenant.region, &sl_tenant.self))
         now = sum(gpu);
-    if (now.charged > limit && sl_pool_refresh(gpu))
-        now = sum(gpu);
-    if (now.charged > limit && sl_overhead_came_back(gpu))
-        now = sum(gpu);
-    if (now.charged > limit && sl_pool_trim(gpu))
-        now = sum(gpu);
+    for (const sl_reclaimer_t *reclaim = sl_reclaimers; now.charged > limit && *reclaim; reclaim++)
+        if ((*reclaim)(gpu))
+            now = sum(gpu);
     return now;
 }
 
@@ -94,19 +89,39 @@ bool sl_ledger_fits(unsigned gpu) {
     return !limit || sum_for(gpu, limit).charged <= limit;
 }
 
+static uint64_t limit_or_most(unsigned gpu) {
+    uint64_t limit = sl_ledger_limit(gpu);
+    return limit ? limit : UINT64_MAX;
+}
+
+SL_HOT uint64_t sl_ledger_try_at_once(unsigned gpu, uint64_t bytes, uint64_t beyond) {
+    sl_region_account_t *account = own_account(gpu);
+    uint64_t limit = limit_or_most(gpu);
+    limit = limit > UINT64_MAX - beyond ? UINT64_MAX : limit + beyond;
+    if (bytes > limit)
+        return 0;
+    add(account, bytes);
+    uint64_t charged = sum(gpu).charged;
+    if (charged <= limit)
+        return charged;
+    take_back(account, bytes);
+    return 0;
+}
+
 SL_HOT uint64_t sl_ledger_try(unsigned gpu, uint64_t bytes) {
     sl_region_account_t *account = own_account(gpu);
     uint64_t span = BACK_OFF_NANOS;
     for (int attempt = 0;; attempt++, span *= 2) {
-        uint64_t limit = sl_ledger_limit(gpu);
-        limit = limit ? limit : UINT64_MAX;
+        uint64_t limit = limit_or_most(gpu);
+        if (bytes > limit)
+            return 0;
         add(account, bytes);
         sum_t now = sum_for(gpu, limit);
         if (now.charged <= limit)
             return now.charged;
         take_back(account, bytes);
         uint64_t in_flight_elsewhere = now.in_flight > bytes ? now.in_flight - bytes : 0;
-        bool others_may_give_up = now.charged <= limit + in_flight_elsewhere;
+        bool others_may_give_up = now.charged - limit <= in_flight_elsewhere;
         if (!in_flight_elsewhere || !others_may_give_up || attempt == BACK_OFFS)
             return 0;
         int saved = errno;

@@ -25,6 +25,8 @@ void sl_ledger_open(unsigned gpu);
 uint64_t sl_ledger_reserve(unsigned gpu, uint64_t bytes);
 /* The same without waiting, for those who must not: while a stream captures, or where a refusal is no error. */
 uint64_t sl_ledger_try(unsigned gpu, uint64_t bytes);
+/* One attempt: nothing is reclaimed, nobody waits. The sum may pass the quota by beyond. */
+uint64_t sl_ledger_try_at_once(unsigned gpu, uint64_t bytes, uint64_t beyond);
 /* The driver gave them; used is what reserve said. */
 void sl_ledger_commit(unsigned gpu, sl_ledger_use_t use, uint64_t bytes, uint64_t used);
 /* The driver took them already: they count, whether they fit or not. */

@@ -1,0 +1,13 @@
+/* reclaimers: who gives memory back before a request is refused. A new way to give memory back is one more line here. */
+#include <stddef.h>
+
+#include "ledger/reclaim.h"
+#include "memory/overhead.h"
+#include "memory/pool.h"
+
+const sl_reclaimer_t sl_reclaimers[] = {
+    sl_pool_refresh,       /* pools tell what they gave back without being asked */
+    sl_overhead_came_back, /* so does the driver */
+    sl_pool_trim,          /* pools give back what they do not use */
+    NULL,
+};
