@@ -4,7 +4,7 @@
 #include "memory/array.h"
 #include "tenant/gpu.h"
 #include "hooks.h"
-#include "memory/memory.h"
+#include "memory/linear.h"
 
 enum { U8 = 0x01, U16 = 0x02, HALF = 0x10, FLOAT = 0x20, LAYERED = 0x01, SPARSE = 0x40, DEFERRED = 0x80 };
 

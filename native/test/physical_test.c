@@ -14,11 +14,14 @@ typedef CUmemGenericAllocationHandle handle_t;
 
 static handle_t next_handle = 0x9000; /* what the driver gives next */
 static CUresult answer;
+static unsigned asked;                /* how often memory was asked of the driver */
+static void (*meanwhile)(void);       /* what another thread does when the driver has done its part */
 static unsigned gpu;                  /* entry of device 0 in the region */
 
 static CUresult fake_create(CUmemGenericAllocationHandle *handle, size_t size, const CUmemAllocationProp *prop,
                             unsigned long long flags) {
     (void)size, (void)prop, (void)flags;
+    asked++;
     *handle = next_handle;
     next_handle += answer == 0 ? 16 : 0;
     return answer;
@@ -28,7 +31,13 @@ static CUresult fake_map(CUdeviceptr ptr, size_t size, size_t offset, CUmemGener
                          unsigned long long flags) {
     return (void)ptr, (void)size, (void)offset, (void)handle, (void)flags, answer;
 }
-static CUresult fake_unmap(CUdeviceptr ptr, size_t size) { return (void)ptr, (void)size, answer; }
+static CUresult fake_unmap(CUdeviceptr ptr, size_t size) {
+    void (*other_thread)(void) = meanwhile;
+    meanwhile = NULL;
+    if (other_thread)
+        other_thread();
+    return (void)ptr, (void)size, answer;
+}
 static CUresult fake_retain(CUmemGenericAllocationHandle *handle, void *addr) {
     *handle = (uint64_t)addr; /* the tests give the handle for the address */
     return answer;
@@ -197,8 +206,40 @@ static void should_count_other_holdings(void) {
     check_charged(0, 0);
 }
 
+/* A size that wraps the sum would hide what others reserve. */
+static void should_refuse_sizes_near_2_to_the_64(void) {
+    static const uint64_t below[] = {2 * MIB, 64 * MIB, 1024 * MIB, 1ull << 40, 1ull << 62, 1ull << 63};
+    handle_t handle = 0;
+    for (unsigned i = 0; i < sizeof below / sizeof *below; i++) {
+        asked = 0;
+        CHECK(create_at(&handle, 0 - below[i], DEVICE, 0) == CUDA_ERROR_OUT_OF_MEMORY && asked == 0, "2^64 - %llu", (unsigned long long)below[i]);
+        CHECK(create_at(&handle, UINT64_MAX - below[i], DEVICE, 0) == CUDA_ERROR_OUT_OF_MEMORY && asked == 0);
+        check_charged(0, 0);
+    }
+}
+
+static handle_t remapped;
+
+static void map_again(void) {
+    CHECK(hook_cuMemMap(ADDRESS, 2 * MIB, 0, remapped, 0) == 0);
+}
+
+/* The driver has unmapped the range, and another thread maps it again before the first one has settled. */
+static void should_keep_what_is_mapped_again_at_once(void) {
+    handle_t first = create(2 * MIB);
+    remapped = create(4 * MIB);
+    CHECK(hook_cuMemMap(ADDRESS, 2 * MIB, 0, first, 0) == 0 && hook_cuMemRelease(first) == 0);
+    meanwhile = map_again;
+    CHECK(hook_cuMemUnmap(ADDRESS, 2 * MIB) == 0);
+    CHECK(hook_cuMemRelease(remapped) == 0);
+    check_charged(4 * MIB, 1);
+    CHECK(hook_cuMemUnmap(ADDRESS, 2 * MIB) == 0);
+    check_charged(0, 0);
+}
+
 static void should_hold_thousands(void) {
     static uint64_t live[LIVE];
+    sl_tenant.region.gpus[gpu].granularity_bytes = 4096;
     for (uint64_t i = 0; i < LIVE; i++) {
         live[i] = create(4096);
         CHECK(hook_cuMemMap(ADDRESS + i * 4096, 4096, 0, live[i], 0) == 0);
@@ -211,6 +252,7 @@ static void should_hold_thousands(void) {
     check_charged(LIVE / 2 * 4096, LIVE / 2);
     CHECK(hook_cuMemUnmap(ADDRESS, LIVE * 4096) == 0);
     check_charged(0, 0);
+    sl_tenant.region.gpus[gpu].granularity_bytes = 2 * MIB;
 }
 
 static void allocate_in_child(void) {
@@ -251,6 +293,8 @@ int main(void) {
     RUN(should_not_charge_or_refund_imports);
     RUN(should_tell_a_handle_from_its_successor);
     RUN(should_count_other_holdings);
+    RUN(should_refuse_sizes_near_2_to_the_64);
+    RUN(should_keep_what_is_mapped_again_at_once);
     RUN(should_hold_thousands);
     RUN(should_forget_after_a_fork);
     return 0;

@@ -1,7 +1,7 @@
 /* allocations: what this process has allocated: address → what was charged for it.
  *
  * Open addressing with linear probing in shards that double; an entry is found in one or two cache lines, however many
- * there are. A block and the small allocations in it share a shard, so that one lock covers both. */
+ * there are. */
 #define _GNU_SOURCE
 #include "ledger/allocations.h"
 
@@ -14,8 +14,8 @@
 
 #define SHARDS 16
 #define FIRST_CAPACITY 128
-#define GPUS 16
-#define UNIT 512u
+#define PLACE_BYTES (2u << 20) /* addresses this near share a shard */
+#define BATCH 64
 #define MIX 0x9e3779b97f4a7c15ull
 
 typedef struct {
@@ -26,16 +26,10 @@ typedef struct {
 } __attribute__((aligned(64))) shard_t;
 
 static shard_t shards[SHARDS];
-static _Atomic uint64_t block_room[GPUS]; /* bytes that the blocks of a GPU have left */
 static _Atomic uint32_t teardowns;
 
 static shard_t *shard_of(uint64_t address) {
-    return &shards[(address / SL_BLOCK_BYTES * MIX) >> 60];
-}
-
-/* Small allocations lie 512-aligned, so an odd address can name their block. */
-static uint64_t block_address(uint64_t address) {
-    return (address & ~(uint64_t)(SL_BLOCK_BYTES - 1)) | 1;
+    return &shards[(address / PLACE_BYTES * MIX) >> 60];
 }
 
 static uint64_t home(const shard_t *shard, uint64_t address) {
@@ -95,61 +89,17 @@ static void take_out(shard_t *shard, sl_allocation_t *entry) {
     shard->count--;
 }
 
-static uint64_t small_bytes(const sl_allocation_t *allocation) {
-    return (allocation->bytes + UNIT - 1) / UNIT * UNIT;
-}
-
-static bool leave_block(shard_t *shard, const sl_allocation_t *allocation) {
-    sl_allocation_t *block = find(shard, block_address(allocation->address));
-    if (!block)
-        return false;
-    block_room[allocation->gpu] += small_bytes(allocation);
-    if (--block->bytes)
-        return false;
-    block_room[allocation->gpu] -= SL_BLOCK_BYTES;
-    take_out(shard, block);
-    return true;
-}
-
-static void drop(shard_t *shard, sl_allocation_t *entry, sl_allocations_taken_t taken) {
-    sl_allocation_t allocation = *entry;
-    take_out(shard, entry);
-    taken(&allocation, allocation.kind == SL_SMALL && leave_block(shard, &allocation));
-}
-
-static sl_added_t add_small(shard_t *shard, const sl_allocation_t *allocation, bool only_to_block) {
-    sl_allocation_t *block = find(shard, block_address(allocation->address));
-    if (!block && only_to_block)
-        return SL_NOT_ADDED;
-    if (block) {
-        block->bytes++;
-    } else {
-        sl_allocation_t new_block = *allocation;
-        new_block.address = block_address(allocation->address);
-        new_block.kind = SL_BLOCK;
-        new_block.bytes = 1;
-        put(shard, &new_block);
-        block_room[allocation->gpu] += SL_BLOCK_BYTES;
-    }
-    block_room[allocation->gpu] -= small_bytes(allocation);
-    put(shard, allocation);
-    return block ? SL_ADDED_TO_BLOCK : SL_ADDED;
-}
-
-SL_HOT sl_added_t sl_allocations_add(sl_allocation_t allocation, bool only_to_block, sl_allocations_taken_t stale) {
+SL_HOT bool sl_allocations_add(sl_allocation_t allocation, sl_allocation_t *stale) {
     shard_t *shard = shard_of(allocation.address);
     allocation.epoch = teardowns;
-    sl_added_t added = SL_NOT_ADDED;
+    stale->kind = SL_FREE_ENTRY;
     sl_latch_lock(&shard->latch);
-    if (make_room(shard, 2)) {
-        sl_allocation_t *entry = find(shard, allocation.address);
-        if (entry)
-            drop(shard, entry, stale);
-        added = SL_ADDED;
-        if (allocation.kind == SL_SMALL)
-            added = add_small(shard, &allocation, only_to_block);
-        else
-            put(shard, &allocation);
+    bool added = make_room(shard, 1);
+    if (added) {
+        const sl_allocation_t *entry = find(shard, allocation.address);
+        if (SL_UNLIKELY(entry))
+            *stale = *entry;
+        put(shard, &allocation);
     }
     sl_latch_unlock(&shard->latch);
     return added;
@@ -159,13 +109,12 @@ SL_HOT bool sl_allocations_take(uint64_t address, sl_allocation_t *allocation) {
     shard_t *shard = shard_of(address);
     sl_latch_lock(&shard->latch);
     sl_allocation_t *entry = find(shard, address);
-    bool found = entry && entry->kind != SL_BLOCK;
-    if (found) {
+    if (entry) {
         *allocation = *entry;
         take_out(shard, entry);
     }
     sl_latch_unlock(&shard->latch);
-    return found;
+    return entry;
 }
 
 void sl_allocations_restore(const sl_allocation_t *allocation) {
@@ -176,50 +125,41 @@ void sl_allocations_restore(const sl_allocation_t *allocation) {
     sl_latch_unlock(&shard->latch);
 }
 
-bool sl_allocations_leave_block(const sl_allocation_t *allocation) {
-    shard_t *shard = shard_of(allocation->address);
-    sl_latch_lock(&shard->latch);
-    bool last = leave_block(shard, allocation);
-    sl_latch_unlock(&shard->latch);
-    return last;
-}
-
-bool sl_allocations_have_room(unsigned gpu, uint64_t bytes) {
-    return block_room[gpu] >= bytes;
-}
-
 uint32_t sl_allocations_begin_teardown(void) {
     return teardowns++;
 }
 
-static bool drain_shard(shard_t *shard, CUcontext context, uint32_t teardown, sl_allocations_taken_t taken) {
-    bool any = false;
-    for (uint64_t i = 0; i < shard->capacity;) {
-        const sl_allocation_t *entry = &shard->table[i];
-        if (entry->kind == SL_FREE_ENTRY || entry->kind == SL_BLOCK || entry->context != context ||
-            (int32_t)(entry->epoch - teardown) > 0) {
+static bool is_gone(const sl_allocation_t *entry, CUcontext context, uint32_t teardown) {
+    return entry->kind != SL_FREE_ENTRY && entry->context == context && (int32_t)(entry->epoch - teardown) <= 0;
+}
+
+/* Up to BATCH entries of the context. Taking an entry out moves another one to its place, so that place is looked at again.
+ * What moves to the front across the end of the table is found by the next call: the last one finds nothing. */
+static unsigned collect(shard_t *shard, CUcontext context, uint32_t teardown, sl_allocation_t batch[BATCH]) {
+    unsigned count = 0;
+    sl_latch_lock(&shard->latch);
+    for (uint64_t i = 0; i < shard->capacity && count < BATCH;) {
+        if (!is_gone(&shard->table[i], context, teardown)) {
             i++;
             continue;
         }
-        drop(shard, &shard->table[i], taken);
-        any = true;
+        batch[count++] = shard->table[i];
+        take_out(shard, &shard->table[i]);
     }
-    return any;
+    sl_latch_unlock(&shard->latch);
+    return count;
 }
 
-void sl_allocations_drain(CUcontext context, uint32_t teardown, sl_allocations_taken_t taken) {
-    for (shard_t *shard = shards; shard < shards + SHARDS; shard++) {
-        sl_latch_lock(&shard->latch);
-        while (drain_shard(shard, context, teardown, taken))
-            ; /* again, because taking an entry out moves others, also to places already passed */
-        sl_latch_unlock(&shard->latch);
-    }
+void sl_allocations_drain(CUcontext context, uint32_t teardown, void (*settle)(const sl_allocation_t *allocation)) {
+    sl_allocation_t batch[BATCH];
+    for (shard_t *shard = shards; shard < shards + SHARDS; shard++)
+        for (unsigned count; (count = collect(shard, context, teardown, batch)) > 0;)
+            for (unsigned i = 0; i < count; i++)
+                settle(&batch[i]);
 }
 
 /* Another thread of the parent may have been changing a table, so even to unmap it is not safe. */
 void sl_allocations_forget(void) {
     for (shard_t *shard = shards; shard < shards + SHARDS; shard++)
         *shard = (shard_t){.capacity = 0};
-    for (int gpu = 0; gpu < GPUS; gpu++)
-        block_room[gpu] = 0;
 }

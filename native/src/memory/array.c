@@ -1,24 +1,27 @@
 /* array: arrays and mipmapped arrays.
  *
  * The driver does not say where an array lies, so which small ones share a block of 2 MiB is a model: the first block of
- * the same context with room takes it, and a block is charged from its first array to its last. */
+ * the same context with room takes it, and a block is charged from its first array to its last. The driver's own blocks
+ * may have that room in pieces only, and then it takes one more. So after every few arrays that the model put into a block,
+ * and after each when the quota allows no new block, NVML is asked what the process holds. Where NVML does not know the
+ * process, the quota can be passed by what the model misses. */
 #include "memory/array.h"
 
-#include <pthread.h>
 #include <stdbool.h>
 
 #include "driver/driver.h"
-#include "tenant/gpu.h"
 #include "hooks.h"
-#include "ledger/ledger.h"
-#include "memory/memory.h"
+#include "ledger/blocks.h"
+#include "ledger/charge.h"
+#include "memory/linear.h"
 #include "memory/overhead.h"
-#include "real.h"
 #include "memory/sparse.h"
-#include "tenant/tenant.h"
+#include "os/latch.h"
+#include "real.h"
 
 #define BLOCKS 4096 /* small arrays beyond these are charged as if each had a block for itself */
 #define UNIT 512u
+#define UNSURE 4 /* arrays in shared blocks between two looks: the model is off by so many blocks at most */
 
 typedef struct {
     CUcontext context;
@@ -28,27 +31,25 @@ typedef struct {
 } block_t;
 
 typedef struct {
-    int gpu; /* negative: not accounted */
-    bool in_block;
-    uint64_t reserved;
-    uint64_t used; /* by all, with this reservation */
+    sl_charge_t charge;
     sl_allocation_t allocation;
-} charge_t;
+    bool only_shared; /* the quota allows no new block */
+    sl_overhead_call_t look;
+} request_t;
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* never held around a call of the driver */
+static sl_latch_t latch; /* never held around a call of the driver */
 static block_t blocks[BLOCKS];
 static unsigned blocks_seen; /* entries that were ever in use */
+static atomic_uint unsure;
 
 static uint32_t units(uint64_t bytes) {
     return (uint32_t)((bytes + UNIT - 1) / UNIT * UNIT);
 }
 
-typedef enum { NO_BLOCK, OLD_BLOCK, NEW_BLOCK } entered_t;
-
-static entered_t enter_block(sl_allocation_t *allocation, bool may_make) {
+static sl_block_t enter_block(sl_allocation_t *allocation, bool may_make) {
     uint32_t needed = units(allocation->bytes);
     block_t *place = NULL;
-    pthread_mutex_lock(&lock);
+    sl_latch_lock(&latch);
     for (block_t *block = blocks; block < blocks + blocks_seen; block++) {
         if (block->arrays && block->context == allocation->context && block->gpu == allocation->gpu && block->room >= needed) {
             place = block;
@@ -59,30 +60,30 @@ static entered_t enter_block(sl_allocation_t *allocation, bool may_make) {
     }
     if (!place && may_make && blocks_seen < BLOCKS)
         place = &blocks[blocks_seen++];
-    entered_t entered = !place ? NO_BLOCK : place->arrays ? OLD_BLOCK : NEW_BLOCK;
-    if (entered == NEW_BLOCK)
+    sl_block_t entered = !place ? SL_BLOCK_NONE : place->arrays ? SL_BLOCK_SHARED : SL_BLOCK_NEW;
+    if (entered == SL_BLOCK_NEW)
         *place = (block_t){allocation->context, SL_BLOCK_BYTES, 0, allocation->gpu};
     if (place) {
         place->arrays++;
         place->room -= needed;
         allocation->block = (uint16_t)(place - blocks);
     }
-    pthread_mutex_unlock(&lock);
+    sl_latch_unlock(&latch);
     return entered;
 }
 
 /* True: it was the last. */
 static bool leave_block(const sl_allocation_t *allocation) {
-    pthread_mutex_lock(&lock);
+    sl_latch_lock(&latch);
     block_t *block = &blocks[allocation->block];
     block->room += units(allocation->bytes);
     bool last = --block->arrays == 0;
-    pthread_mutex_unlock(&lock);
+    sl_latch_unlock(&latch);
     return last;
 }
 
 void sl_array_forget(void) {
-    lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
+    latch.state = 0;
     for (block_t *block = blocks; block < blocks + blocks_seen; block++)
         block->arrays = 0;
     blocks_seen = 0;
@@ -99,70 +100,82 @@ void sl_array_refund(const sl_allocation_t *allocation) {
     sl_ledger_count(allocation->gpu, -1);
 }
 
-static CUresult admit(charge_t *charge, const CUDA_ARRAY3D_DESCRIPTOR *shape, unsigned levels) {
-    *charge = (charge_t){.gpu = SL_GPU_UNCOUNTED};
-    sl_tenant_state_t state = sl_tenant_attach();
-    if (state != SL_TENANT_ATTACHED)
-        return state == SL_TENANT_REFUSE ? CUDA_ERROR_NOT_PERMITTED : CUDA_SUCCESS;
+/* A small array needs a new block at the worst. Where there is no quota for that, one that is paid for may do. */
+static CUresult reserve_small(request_t *request) {
+    if (sl_charge_try(&request->charge, SL_BLOCK_BYTES))
+        return CUDA_SUCCESS;
+    sl_allocation_t probe = request->allocation;
+    request->only_shared = enter_block(&probe, false) == SL_BLOCK_SHARED;
+    if (request->only_shared) {
+        request->allocation.block = probe.block;
+        sl_overhead_begin(&request->look, request->charge.gpu);
+        return CUDA_SUCCESS;
+    }
+    return sl_charge_reserve(&request->charge, SL_BLOCK_BYTES) ? CUDA_SUCCESS : sl_charge_refuse(&request->charge, SL_BLOCK_BYTES);
+}
+
+static CUresult begin(request_t *request, const CUDA_ARRAY3D_DESCRIPTOR *shape, unsigned levels) {
+    request->charge = SL_CHARGE_NONE;
+    request->only_shared = false;
+    CUresult status;
+    if (!sl_charge_accounts(&status))
+        return status;
     CUcontext context = NULL;
-    charge->gpu = shape ? sl_gpu_of_context(&context) : SL_GPU_UNCOUNTED;
-    sl_tenant_count_call(charge->gpu >= 0);
-    if (charge->gpu < 0)
-        return charge->gpu == SL_GPU_REFUSED ? CUDA_ERROR_NOT_PERMITTED : CUDA_SUCCESS;
-    unsigned gpu = (unsigned)charge->gpu;
-    uint64_t bytes = sl_array_bytes(shape, levels), granularity = sl_tenant.region.gpus[gpu].granularity_bytes;
-    bool small = bytes && bytes <= SL_BLOCK_BYTES && granularity == SL_BLOCK_BYTES;
-    charge->allocation = (sl_allocation_t){.bytes = bytes, .context = context, .gpu = (uint8_t)gpu,
-                                           .kind = small ? SL_SMALL_ARRAY : SL_ARRAY};
-    charge->in_block = small && enter_block(&charge->allocation, false) == OLD_BLOCK;
-    if (!bytes || charge->in_block)
-        return CUDA_SUCCESS;
-    charge->reserved = (bytes + granularity - 1) / granularity * granularity;
-    if (!small)
-        charge->allocation.bytes = charge->reserved;
-    charge->used = sl_ledger_reserve(gpu, charge->reserved);
-    if (charge->used)
-        return CUDA_SUCCESS;
-    sl_ledger_refuse(gpu, charge->reserved);
-    return CUDA_ERROR_OUT_OF_MEMORY;
+    int gpu = shape ? sl_gpu_of_context(&context) : SL_GPU_UNCOUNTED;
+    status = sl_charge_open(&request->charge, gpu, SL_USE_ARRAY);
+    if (gpu < 0)
+        return status;
+    uint64_t bytes = sl_array_bytes(shape, levels), taken = sl_charge_round(&request->charge, bytes);
+    bool small = bytes && bytes <= SL_BLOCK_BYTES && sl_gpu_granularity((unsigned)gpu) == SL_BLOCK_BYTES;
+    request->allocation = (sl_allocation_t){.bytes = small ? bytes : taken, .context = context, .gpu = (uint8_t)gpu,
+                                            .kind = small ? SL_SMALL_ARRAY : SL_ARRAY};
+    if (small)
+        return reserve_small(request);
+    return sl_charge_reserve(&request->charge, taken) ? CUDA_SUCCESS : sl_charge_refuse(&request->charge, taken);
 }
 
-static void give_up(const charge_t *charge) {
-    unsigned gpu = (unsigned)charge->gpu;
-    if (charge->in_block && leave_block(&charge->allocation))
-        sl_ledger_refund(gpu, SL_USE_ARRAY, SL_BLOCK_BYTES);
-    if (charge->reserved)
-        sl_ledger_cancel(gpu, charge->reserved);
+static void give_up(request_t *request) {
+    if (request->only_shared && leave_block(&request->allocation))
+        sl_ledger_refund((unsigned)request->charge.gpu, SL_USE_ARRAY, SL_BLOCK_BYTES);
+    sl_charge_cancel(&request->charge);
 }
 
-/* While the driver was asked others may have made a block. */
-static void settle_block(charge_t *charge) {
-    entered_t entered = enter_block(&charge->allocation, true);
-    if (entered == OLD_BLOCK) {
-        sl_ledger_cancel((unsigned)charge->gpu, charge->reserved);
-        charge->reserved = 0;
-    } else if (entered == NO_BLOCK) {
-        charge->allocation.kind = SL_ARRAY;
-        charge->allocation.bytes = charge->reserved;
+static void settle_block(request_t *request) {
+    sl_block_t block = enter_block(&request->allocation, true);
+    if (block == SL_BLOCK_SHARED) {
+        sl_charge_cancel(&request->charge);
+        if (++unsure % UNSURE == 0)
+            sl_overhead_came_back((unsigned)request->charge.gpu);
+    } else if (block == SL_BLOCK_NONE) {
+        request->allocation.kind = SL_ARRAY;
+        request->allocation.bytes = request->charge.bytes;
     }
 }
 
-static CUresult settle(charge_t *charge, CUresult status, const void *array) {
+/* False: the driver took a new block for it, for which there is no quota, and the array must go. */
+static bool settle(request_t *request, CUresult status, const void *array) {
+    sl_charge_t *charge = &request->charge;
     if (charge->gpu < 0)
-        return status;
+        return true;
     if (status != CUDA_SUCCESS)
-        return give_up(charge), status;
-    unsigned gpu = (unsigned)charge->gpu;
-    charge->allocation.address = (uint64_t)array;
-    if (charge->allocation.kind == SL_SMALL_ARRAY && !charge->in_block)
-        settle_block(charge);
-    if (charge->reserved)
-        sl_ledger_commit(gpu, SL_USE_ARRAY, charge->reserved, charge->used);
-    sl_ledger_count(gpu, 1);
-    if (sl_allocations_add(charge->allocation, false, sl_memory_refund) == SL_NOT_ADDED)
-        sl_array_refund(&charge->allocation);
-    sl_overhead_now_and_then(gpu);
-    return status;
+        return give_up(request), true;
+    if (request->only_shared && !sl_overhead_end(&request->look))
+        return give_up(request), false;
+    request->allocation.address = (uint64_t)array;
+    if (request->allocation.kind == SL_SMALL_ARRAY && !request->only_shared)
+        settle_block(request);
+    sl_charge_commit(charge);
+    sl_ledger_count((unsigned)charge->gpu, 1);
+    if (!sl_linear_keep(request->allocation))
+        sl_array_refund(&request->allocation);
+    sl_overhead_now_and_then((unsigned)charge->gpu);
+    return true;
+}
+
+static CUresult undo(request_t *request, CUresult destroyed) {
+    (void)destroyed;
+    sl_overhead_refuse(&request->look);
+    return CUDA_ERROR_OUT_OF_MEMORY;
 }
 
 #define SHAPE_2D(given) {(given)->Width, (given)->Height, 0, (given)->Format, (given)->NumChannels, 0}
@@ -175,12 +188,14 @@ static CUresult settle(charge_t *charge, CUresult status, const void *array) {
         static const given_t nothing;                                                   \
         const given_t *given = pAllocateArray ? pAllocateArray : &nothing;              \
         CUDA_ARRAY3D_DESCRIPTOR shape = shape_of(given);                                \
-        charge_t charge;                                                                \
-        CUresult status = admit(&charge, pAllocateArray ? &shape : NULL, 1);            \
+        request_t request;                                                              \
+        CUresult status = begin(&request, pAllocateArray ? &shape : NULL, 1);           \
         if (status != CUDA_SUCCESS)                                                     \
             return status;                                                              \
         status = real.function(pHandle, pAllocateArray);                                \
-        return settle(&charge, status, status == CUDA_SUCCESS ? *pHandle : NULL);       \
+        if (settle(&request, status, status == CUDA_SUCCESS ? *pHandle : NULL))         \
+            return status;                                                              \
+        return undo(&request, real.cuArrayDestroy(*pHandle));                           \
     }
 CREATE_HOOK(cuArrayCreate, CUarray, CUDA_ARRAY_DESCRIPTOR_v1, SHAPE_2D)
 CREATE_HOOK(cuArrayCreate_v2, CUarray, CUDA_ARRAY_DESCRIPTOR, SHAPE_2D)
@@ -191,12 +206,14 @@ CUresult hook_cuMipmappedArrayCreate(CUmipmappedArray *pHandle, const CUDA_ARRAY
                                      unsigned int numMipmapLevels) {
     if (!SL_DRIVER_HAS(cuMipmappedArrayCreate))
         return CUDA_ERROR_NOT_FOUND;
-    charge_t charge;
-    CUresult status = admit(&charge, pMipmappedArrayDesc, numMipmapLevels);
+    request_t request;
+    CUresult status = begin(&request, pMipmappedArrayDesc, numMipmapLevels);
     if (status != CUDA_SUCCESS)
         return status;
     status = real.cuMipmappedArrayCreate(pHandle, pMipmappedArrayDesc, numMipmapLevels);
-    return settle(&charge, status, status == CUDA_SUCCESS ? *pHandle : NULL);
+    if (settle(&request, status, status == CUDA_SUCCESS ? *pHandle : NULL))
+        return status;
+    return undo(&request, real.cuMipmappedArrayDestroy(*pHandle));
 }
 
 /* Out of the table before the driver is asked: afterwards another thread may have an array of the same handle. */

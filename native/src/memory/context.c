@@ -5,7 +5,7 @@
 #include "compute/gate.h"
 #include "tenant/gpu.h"
 #include "hooks.h"
-#include "memory/memory.h"
+#include "memory/linear.h"
 #include "memory/orphan.h"
 #include "memory/overhead.h"
 #include "memory/pool.h"
@@ -27,7 +27,7 @@ static bool attached(void) {
 static CUresult settle_destroyed(CUresult status, CUcontext context, uint32_t teardown) {
     if (status == CUDA_SUCCESS && context && attached()) {
         sl_gate_leave_context(context);
-        sl_allocations_drain(context, teardown, sl_memory_refund);
+        sl_allocations_drain(context, teardown, sl_linear_refund);
         sl_pool_refresh_all();
         sl_overhead_refresh();
     }

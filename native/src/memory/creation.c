@@ -9,7 +9,7 @@
 #include "tenant/gpu.h"
 #include "hooks.h"
 #include "ledger/ledger.h"
-#include "memory/memory.h"
+#include "memory/linear.h"
 #include "memory/overhead.h"
 #include "real.h"
 #include "tenant/tenant.h"
@@ -118,7 +118,7 @@ static void book(const creation_t *creation, CUcontext context) {
     unsigned gpu = (unsigned)creation->gpu;
     sl_allocation_t charge = {.address = (uintptr_t)context, .bytes = creation->reserved, .context = context,
                               .gpu = (uint8_t)gpu, .kind = SL_CONTEXT};
-    if (sl_allocations_add(charge, false, sl_memory_refund) == SL_ADDED)
+    if (sl_linear_keep(charge))
         sl_ledger_commit(gpu, SL_USE_CONTEXT, creation->reserved, creation->used);
     else
         sl_ledger_cancel(gpu, creation->reserved);

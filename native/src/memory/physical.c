@@ -4,21 +4,21 @@
  * is charged where it was made) and memory of the host are not, so nothing is refunded when they go. Who exports memory is
  * charged as long as it has a handle or a mapping of its own; what importers do with it afterwards nobody sees here.
  *
- * Everything is settled after the driver answered. It may give the number of a handle out again before the end of the old
- * one is settled: then the old one is refunded on the spot, and the serial number keeps late news from the new one. */
+ * A release or an unmap first leaves the tables, then asks the driver, then refunds; what the driver refuses is put back. A
+ * serial number tells a handle from an earlier one with the same number, for who holds it elsewhere (sparse.c). */
 #include "memory/physical.h"
 
+#include <errno.h>
 #include <stdbool.h>
+#include <stdlib.h>
 
 #include "driver/driver.h"
-#include "tenant/gpu.h"
 #include "hooks.h"
+#include "ledger/charge.h"
+#include "memory/overhead.h"
 #include "os/index.h"
 #include "os/latch.h"
-#include "ledger/ledger.h"
-#include "memory/overhead.h"
 #include "real.h"
-#include "tenant/tenant.h"
 
 #define LOCATION_DEVICE 1
 
@@ -54,19 +54,13 @@ static physical_t *find(uint64_t handle, uint32_t serial) {
     return physical && physical->serial == serial ? physical : NULL;
 }
 
-static void drop_if_unused(physical_t *physical) {
+/* With the latch held. True: nothing holds it any more, and the caller refunds the copy, without the latch. */
+static bool take_if_unused(physical_t *physical, physical_t *copy) {
     if (physical->references || physical->mappings)
-        return;
-    refund(physical);
+        return false;
+    *copy = *physical;
     sl_index_remove(&handles, physical);
-}
-
-SL_HOT static uint32_t serial_of(uint64_t handle) {
-    sl_latch_lock(&latch);
-    const physical_t *physical = sl_index_find(&handles, handle);
-    uint32_t serial = physical ? physical->serial : 0;
-    sl_latch_unlock(&latch);
-    return serial;
+    return true;
 }
 
 static void add_reference(uint64_t handle) {
@@ -77,14 +71,49 @@ static void add_reference(uint64_t handle) {
     sl_latch_unlock(&latch);
 }
 
-SL_HOT static void drop_reference(uint64_t handle, uint32_t serial) {
+/* A handle that is being released. */
+typedef struct {
+    bool counted;     /* it was in the table with a reference to give up */
+    bool gone;        /* that was the last */
+    physical_t copy;
+} release_t;
+
+SL_HOT static release_t drop_reference(uint64_t handle) {
+    release_t release = {.counted = false};
     sl_latch_lock(&latch);
-    physical_t *physical = find(handle, serial);
+    physical_t *physical = sl_index_find(&handles, handle);
     if (physical && physical->references) {
+        release.counted = true;
         physical->references--;
-        drop_if_unused(physical);
+        release.gone = take_if_unused(physical, &release.copy);
     }
     sl_latch_unlock(&latch);
+    return release;
+}
+
+/* With the latch held: a handle that was taken out is back, unless its number was given to new memory: then it is refunded
+ * by the caller. */
+static bool put_back(const physical_t *copy) {
+    physical_t *physical = sl_index_find(&handles, copy->handle) ? NULL : sl_index_put(&handles, copy->handle);
+    if (physical)
+        *physical = *copy;
+    return physical;
+}
+
+static void restore_reference(uint64_t handle, release_t *release) {
+    bool kept = true;
+    sl_latch_lock(&latch);
+    if (release->gone) {
+        release->copy.references = 1;
+        kept = put_back(&release->copy);
+    } else {
+        physical_t *physical = sl_index_find(&handles, handle);
+        if (physical)
+            physical->references++;
+    }
+    sl_latch_unlock(&latch);
+    if (!kept)
+        refund(&release->copy);
 }
 
 static uint32_t hold(uint64_t handle) {
@@ -95,12 +124,12 @@ static uint32_t hold(uint64_t handle) {
     return physical->serial;
 }
 
-static void let_go(uint64_t handle, uint32_t serial) {
+static bool let_go(uint64_t handle, uint32_t serial, physical_t *copy) {
     physical_t *physical = find(handle, serial);
     if (!physical || !physical->mappings)
-        return;
+        return false;
     physical->mappings--;
-    drop_if_unused(physical);
+    return take_if_unused(physical, copy);
 }
 
 uint32_t sl_physical_hold(CUmemGenericAllocationHandle handle) {
@@ -111,73 +140,134 @@ uint32_t sl_physical_hold(CUmemGenericAllocationHandle handle) {
 }
 
 void sl_physical_let_go(CUmemGenericAllocationHandle handle, uint32_t holding) {
+    physical_t copy;
     sl_latch_lock(&latch);
-    let_go(handle, holding);
+    bool gone = let_go(handle, holding, &copy);
     sl_latch_unlock(&latch);
+    if (gone)
+        refund(&copy);
 }
 
+/* The number of a handle that the driver gives out again while an old one is still here: the old one is gone. */
 SL_HOT static bool add(uint64_t handle, unsigned gpu, uint64_t bytes) {
+    physical_t old = {.serial = 0};
     sl_latch_lock(&latch);
     physical_t *physical = sl_index_put(&handles, handle);
     if (physical) {
-        if (physical->serial)
-            refund(physical);
+        old = *physical;
         last_serial += last_serial == UINT32_MAX ? 2 : 1;
         *physical = (physical_t){handle, bytes, last_serial, 1, 0, gpu};
     }
     sl_latch_unlock(&latch);
+    if (SL_UNLIKELY(old.serial))
+        refund(&old);
     return physical;
 }
 
-static void remove_mapping(mapping_t *mapping) {
-    mapping_t gone = *mapping;
-    sl_index_remove(&mappings, mapping);
-    let_go(gone.handle, gone.serial);
-}
+/* Mappings that were taken out of the table, until the driver has unmapped them. */
+typedef struct {
+    mapping_t *list;
+    size_t count, room;
+    mapping_t near[4];
+} unmapping_t;
 
-SL_HOT static void add_mapping(uint64_t address, uint64_t bytes, uint64_t handle) {
-    sl_latch_lock(&latch);
-    mapping_t *old = sl_index_find(&mappings, address);
-    if (old)
-        remove_mapping(old);
-    mapping_t *mapping = sl_index_find(&handles, handle) ? sl_index_put(&mappings, address) : NULL;
-    if (mapping) {
-        *mapping = (mapping_t){address, bytes, handle, hold(handle)};
-        while (address & (mapping_step - 1))
-            mapping_step /= 2;
+static bool note(unmapping_t *unmapping, const mapping_t *mapping) {
+    if (unmapping->count == unmapping->room) {
+        size_t room = unmapping->room * 4;
+        bool near = unmapping->list == unmapping->near;
+        mapping_t *list = near ? malloc(room * sizeof *list) : realloc(unmapping->list, room * sizeof *list);
+        if (!list)
+            return false;
+        for (size_t i = 0; near && i < unmapping->count; i++)
+            list[i] = unmapping->near[i];
+        unmapping->list = list;
+        unmapping->room = room;
     }
-    sl_latch_unlock(&latch);
+    unmapping->list[unmapping->count++] = *mapping;
+    return true;
 }
 
-static bool sweep(uint64_t from, uint64_t end) {
+/* With the latch held. Without memory for the note the mapping stays in the table: too much is charged, never too little. */
+static bool take_out(unmapping_t *unmapping, mapping_t *mapping) {
+    if (!note(unmapping, mapping))
+        return false;
+    sl_index_remove(&mappings, mapping);
+    return true;
+}
+
+static bool sweep(unmapping_t *unmapping, uint64_t from, uint64_t end) {
     bool any = false;
     for (uint64_t place = 0; place < mappings.capacity; place++) {
         mapping_t *mapping = sl_index_at(&mappings, place);
-        if (mapping && mapping->address >= from && mapping->address < end) {
-            remove_mapping(mapping);
-            any = true;
-        }
+        if (mapping && mapping->address >= from && mapping->address < end)
+            any |= take_out(unmapping, mapping);
     }
     return any;
 }
 
 /* Looks at every address where a mapping can begin, or through the whole table where that is less. */
-SL_HOT static void remove_mappings(uint64_t from, uint64_t bytes) {
-    uint64_t end = from + bytes;
+SL_HOT static void begin_unmapping(unmapping_t *unmapping, uint64_t from, uint64_t bytes) {
+    uint64_t end = from + bytes < from ? UINT64_MAX : from + bytes;
+    int saved = errno;
+    unmapping->list = unmapping->near;
+    unmapping->count = 0;
+    unmapping->room = sizeof unmapping->near / sizeof *unmapping->near;
     sl_latch_lock(&latch);
-    if (bytes / mapping_step > mappings.capacity) {
-        while (sweep(from, end))
+    if ((end - from) / mapping_step > mappings.capacity) {
+        while (sweep(unmapping, from, end))
             ; /* again, because to remove one moves others */
     } else {
         for (uint64_t at = from; mappings.count && at < end;) {
             at = (at + mapping_step - 1) & ~(mapping_step - 1);
-            mapping_t *mapping = at < end ? sl_index_find(&mappings, at) : NULL;
-            at += mapping ? mapping->bytes : mapping_step;
+            mapping_t *mapping = at < end && at >= from ? sl_index_find(&mappings, at) : NULL;
+            uint64_t next = at + (mapping ? mapping->bytes : mapping_step);
             if (mapping)
-                remove_mapping(mapping);
+                take_out(unmapping, mapping);
+            if (next <= at)
+                break;
+            at = next;
         }
     }
     sl_latch_unlock(&latch);
+    errno = saved;
+}
+
+SL_HOT static void end_unmapping(unmapping_t *unmapping, bool unmapped) {
+    for (size_t i = 0; i < unmapping->count; i++) {
+        const mapping_t *mapping = &unmapping->list[i];
+        if (unmapped) {
+            sl_physical_let_go(mapping->handle, mapping->serial);
+            continue;
+        }
+        sl_latch_lock(&latch);
+        mapping_t *again = sl_index_put(&mappings, mapping->address);
+        if (again)
+            *again = *mapping;
+        sl_latch_unlock(&latch);
+    }
+    if (unmapping->list != unmapping->near)
+        free(unmapping->list);
+}
+
+/* Only an address range that nothing is mapped in can be mapped, so an entry that is there is of a mapping that went unseen. */
+SL_HOT static void add_mapping(uint64_t address, uint64_t bytes, uint64_t handle) {
+    mapping_t old = {.serial = 0};
+    sl_latch_lock(&latch);
+    uint32_t serial = hold(handle);
+    mapping_t *mapping = serial ? sl_index_put(&mappings, address) : sl_index_find(&mappings, address);
+    if (mapping)
+        old = *mapping;
+    if (mapping && serial)
+        *mapping = (mapping_t){address, bytes, handle, serial};
+    else if (mapping)
+        sl_index_remove(&mappings, mapping);
+    while (serial && address & (mapping_step - 1))
+        mapping_step /= 2;
+    sl_latch_unlock(&latch);
+    if (SL_UNLIKELY(old.serial))
+        sl_physical_let_go(old.handle, old.serial);
+    if (SL_UNLIKELY(serial && !mapping))
+        sl_physical_let_go(handle, serial);
 }
 
 /* Another thread of the parent may have been changing a table, so even to unmap it is not safe. */
@@ -187,43 +277,33 @@ void sl_physical_forget(void) {
     mappings = (sl_index_t){.record_bytes = sizeof(mapping_t)};
 }
 
-/* The GPU is the one where the memory shall be, whatever context is current. Negative: not accounted. */
-SL_HOT static CUresult admit(const CUmemAllocationProp *prop, uint64_t size, int *gpu, uint64_t *used) {
-    *gpu = SL_GPU_UNCOUNTED;
-    sl_tenant_state_t state = sl_tenant_attach();
-    if (state != SL_TENANT_ATTACHED)
-        return state == SL_TENANT_REFUSE ? CUDA_ERROR_NOT_PERMITTED : CUDA_SUCCESS;
-    if (!prop || !size || prop->location.type != LOCATION_DEVICE)
-        return CUDA_SUCCESS;
-    *gpu = sl_gpu_find(prop->location.id);
-    sl_tenant_count_call(*gpu >= 0);
-    if (*gpu < 0)
-        return *gpu == SL_GPU_REFUSED ? CUDA_ERROR_NOT_PERMITTED : CUDA_SUCCESS;
-    *used = sl_ledger_reserve((unsigned)*gpu, size);
-    if (*used)
-        return CUDA_SUCCESS;
-    sl_ledger_refuse((unsigned)*gpu, size);
-    return CUDA_ERROR_OUT_OF_MEMORY;
+/* The GPU is the one where the memory shall be, whatever context is current. */
+SL_HOT static CUresult begin(sl_charge_t *charge, const CUmemAllocationProp *prop, uint64_t size) {
+    *charge = SL_CHARGE_NONE;
+    CUresult status;
+    if (!sl_charge_accounts(&status) || !prop || !size || prop->location.type != LOCATION_DEVICE)
+        return status;
+    return sl_charge_begin(charge, sl_gpu_find(prop->location.id), SL_USE_PHYSICAL, size);
 }
 
 SL_HOT CUresult hook_cuMemCreate(CUmemGenericAllocationHandle *handle, size_t size, const CUmemAllocationProp *prop,
                                  unsigned long long flags) {
     if (SL_UNLIKELY(!SL_DRIVER_HAS(cuMemCreate)))
         return CUDA_ERROR_NOT_FOUND;
-    int gpu;
-    uint64_t used;
-    CUresult status = admit(prop, size, &gpu, &used);
+    sl_charge_t charge;
+    CUresult status = begin(&charge, prop, size);
     if (status != CUDA_SUCCESS)
         return status;
     status = real.cuMemCreate(handle, size, prop, flags);
-    if (gpu < 0)
+    if (charge.gpu < 0)
         return status;
-    if (status == CUDA_SUCCESS && add(*handle, (unsigned)gpu, size)) {
-        sl_ledger_commit((unsigned)gpu, SL_USE_PHYSICAL, size, used);
-        sl_ledger_count((unsigned)gpu, 1);
-        sl_overhead_now_and_then((unsigned)gpu);
+    unsigned gpu = (unsigned)charge.gpu;
+    if (status == CUDA_SUCCESS && add(*handle, gpu, charge.bytes)) {
+        sl_charge_commit(&charge);
+        sl_ledger_count(gpu, 1);
+        sl_overhead_now_and_then(gpu);
     } else {
-        sl_ledger_cancel((unsigned)gpu, size);
+        sl_charge_cancel(&charge);
     }
     return status;
 }
@@ -231,10 +311,12 @@ SL_HOT CUresult hook_cuMemCreate(CUmemGenericAllocationHandle *handle, size_t si
 SL_HOT CUresult hook_cuMemRelease(CUmemGenericAllocationHandle handle) {
     if (SL_UNLIKELY(!SL_DRIVER_HAS(cuMemRelease)))
         return CUDA_ERROR_NOT_FOUND;
-    uint32_t serial = serial_of(handle);
+    release_t release = drop_reference(handle);
     CUresult status = real.cuMemRelease(handle);
-    if (status == CUDA_SUCCESS && serial)
-        drop_reference(handle, serial);
+    if (release.counted && status != CUDA_SUCCESS)
+        restore_reference(handle, &release);
+    else if (release.gone)
+        refund(&release.copy);
     return status;
 }
 
@@ -252,9 +334,10 @@ SL_HOT CUresult hook_cuMemMap(CUdeviceptr ptr, size_t size, size_t offset, CUmem
 SL_HOT CUresult hook_cuMemUnmap(CUdeviceptr ptr, size_t size) {
     if (SL_UNLIKELY(!SL_DRIVER_HAS(cuMemUnmap)))
         return CUDA_ERROR_NOT_FOUND;
+    unmapping_t unmapping;
+    begin_unmapping(&unmapping, ptr, size);
     CUresult status = real.cuMemUnmap(ptr, size);
-    if (status == CUDA_SUCCESS)
-        remove_mappings(ptr, size);
+    end_unmapping(&unmapping, status == CUDA_SUCCESS);
     return status;
 }
 

@@ -33,6 +33,11 @@ static bool is_granularity(uint64_t bytes) {
     return bytes >= 4096 && bytes <= 1u << 30 && (bytes & (bytes - 1)) == 0;
 }
 
+SL_HOT uint32_t sl_gpu_granularity(unsigned gpu) {
+    uint32_t bytes = sl_tenant.region.gpus[gpu].granularity_bytes;
+    return is_granularity(bytes) ? bytes : DEFAULT_GRANULARITY;
+}
+
 static uint32_t granularity(CUdevice device) {
     enum { PINNED = 1, DEVICE = 1, MINIMUM = 0 };
     CUmemAllocationProp prop = {.type = PINNED, .location = {DEVICE, device}};

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "ledger/allocations.h"
+#include "ledger/blocks.h"
 #include "memory/array.h"
 #include "memory/creation.h"
 #include "compute/gate.h"
@@ -39,6 +40,7 @@ static bool fail_on_error;
 static void forget_after_fork(void) {
     lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
     sl_allocations_forget();
+    sl_blocks_forget();
     sl_pool_forget();
     sl_orphan_forget();
     sl_graph_forget();

@@ -1,0 +1,163 @@
+/* Plain memory leaves the table before the driver frees it, so a thread that gets the same address finds it free. */
+#include "fake_gpus.h"
+
+#include "hooks.h"
+#include "tenant/gpu.h"
+
+#define ADDRESS 0x700000000000ull
+
+static CUdeviceptr next_address = ADDRESS;
+static CUresult answer;
+static unsigned asked;
+static void (*meanwhile)(void); /* what another thread does when the driver has done its part */
+static unsigned gpus[2];
+
+static void let_others_go(void) {
+    void (*other_thread)(void) = meanwhile;
+    meanwhile = NULL;
+    if (other_thread)
+        other_thread();
+}
+
+static CUresult fake_allocate(CUdeviceptr *address, size_t bytes) {
+    (void)bytes;
+    asked++;
+    *address = next_address;
+    let_others_go();
+    return answer;
+}
+
+static CUresult fake_free(CUdeviceptr address) {
+    (void)address;
+    let_others_go();
+    return answer;
+}
+
+static CUresult fake_pitch(CUdeviceptr *address, size_t *pitch, size_t width, size_t height, unsigned element) {
+    (void)height, (void)element;
+    *pitch = (width + 511) / 512 * 512;
+    return fake_allocate(address, 0);
+}
+
+static CUdeviceptr allocate(CUdevice device, size_t bytes) {
+    CUdeviceptr address = 0;
+    CUdevice before = current_device;
+    current_device = device;
+    current_context = (CUcontext)(uintptr_t)(0x1000 * (device + 1));
+    CHECK(hook_cuMemAlloc_v2(&address, bytes) == answer);
+    current_device = before;
+    current_context = (CUcontext)(uintptr_t)(0x1000 * (before + 1));
+    return address;
+}
+
+static void check_charged(uint64_t first, uint64_t second) {
+    for (int i = 0; i < 2; i++) {
+        const sl_region_account_t *mine = account(gpus[i]);
+        uint64_t expected = i ? second : first;
+        CHECK(mine->charged_bytes == expected && mine->linear_bytes == expected && mine->in_flight_bytes == 0,
+              "GPU %d: %lld, not %llu", i, (long long)mine->charged_bytes, (unsigned long long)expected);
+    }
+}
+
+static CUdeviceptr of_others;
+
+static void others_get_the_address(void) {
+    of_others = allocate(1, 1536 << 10);
+}
+
+/* The driver has freed a small allocation with its block, and gives the address to another GPU. */
+static void should_charge_the_gpu_that_gets_a_freed_address(void) {
+    CUdeviceptr own = allocate(0, 1536 << 10);
+    check_charged(2 * MIB, 0);
+    meanwhile = others_get_the_address;
+    CHECK(hook_cuMemFree_v2(own) == 0);
+    check_charged(0, 2 * MIB);
+    CHECK(hook_cuMemFree_v2(of_others) == 0);
+    check_charged(0, 0);
+}
+
+static void others_get_a_place_in_the_block(void) {
+    next_address = ADDRESS + 4096;
+    of_others = allocate(0, 100);
+}
+
+/* The driver still had the block when another thread came, and then freed the first one in it. */
+static void should_keep_the_block_of_who_came_meanwhile(void) {
+    next_address = ADDRESS;
+    CUdeviceptr own = allocate(0, 100);
+    meanwhile = others_get_a_place_in_the_block;
+    CHECK(hook_cuMemFree_v2(own) == 0);
+    check_charged(2 * MIB, 0);
+    CHECK(hook_cuMemFree_v2(of_others) == 0);
+    check_charged(0, 0);
+}
+
+static void others_come_and_the_driver_refuses(void) {
+    others_get_a_place_in_the_block();
+    answer = 700;
+}
+
+static void should_restore_what_the_driver_did_not_free(void) {
+    for (int other = 0; other < 2; other++) {
+        next_address = ADDRESS;
+        CUdeviceptr own = allocate(0, 100);
+        of_others = 0;
+        if (other)
+            meanwhile = others_come_and_the_driver_refuses;
+        else
+            answer = 700;
+        CHECK(hook_cuMemFree_v2(own) == 700);
+        check_charged(2 * MIB, 0);
+        answer = 0;
+        CHECK(hook_cuMemFree_v2(own) == 0);
+        check_charged(other ? 2 * MIB : 0, 0);
+        if (other)
+            CHECK(hook_cuMemFree_v2(of_others) == 0);
+        check_charged(0, 0);
+    }
+}
+
+static void should_refuse_sizes_near_2_to_the_64(void) {
+    CUdeviceptr address;
+    size_t pitch;
+    for (unsigned bit = 31; bit < 64; bit++)
+        for (int less = 0; less < 2; less++) {
+            asked = 0;
+            CHECK(hook_cuMemAlloc_v2(&address, 0 - (1ull << bit) - (uint64_t)less) == CUDA_ERROR_OUT_OF_MEMORY && !asked);
+            CHECK(hook_cuMemAllocPitch_v2(&address, &pitch, 1ull << bit, (1ull << 34) - (uint64_t)less, 4) == CUDA_ERROR_OUT_OF_MEMORY && !asked);
+            check_charged(0, 0);
+        }
+}
+
+static void should_admit_exactly_the_quota(void) {
+    CUdeviceptr address, small;
+    next_address = ADDRESS;
+    CUdeviceptr most = allocate(0, 1022 * MIB);
+    next_address = 2 * ADDRESS;
+    small = allocate(0, 1);
+    check_charged(1024 * MIB, 0);
+    next_address = 2 * ADDRESS + 512;
+    CUdeviceptr shared = allocate(0, MIB);
+    check_charged(1024 * MIB, 0);
+    CHECK(hook_cuMemAlloc_v2(&address, MIB) == CUDA_ERROR_OUT_OF_MEMORY, "no block has so much left");
+    next_address = 3 * ADDRESS;
+    CHECK(hook_cuMemAlloc_v2(&address, 512) == CUDA_ERROR_OUT_OF_MEMORY, "the driver took a new block");
+    check_charged(1024 * MIB, 0);
+    CHECK(hook_cuMemFree_v2(most) == 0 && hook_cuMemFree_v2(small) == 0 && hook_cuMemFree_v2(shared) == 0);
+    check_charged(0, 0);
+}
+
+int main(void) {
+    use_fake_gpus("linear", "1g");
+    real.cuMemAlloc_v2 = fake_allocate;
+    real.cuMemFree_v2 = fake_free;
+    real.cuMemAllocPitch_v2 = fake_pitch;
+    gpus[0] = (unsigned)sl_gpu_find(0);
+    gpus[1] = (unsigned)sl_gpu_find(1);
+    RUN(should_charge_the_gpu_that_gets_a_freed_address);
+    RUN(should_keep_the_block_of_who_came_meanwhile);
+    RUN(should_restore_what_the_driver_did_not_free);
+    RUN(should_refuse_sizes_near_2_to_the_64);
+    RUN(should_admit_exactly_the_quota);
+    return 0;
+}
