@@ -1,5 +1,5 @@
 /* driver: what the driver itself does with pools, graphs, limits and code; the facts that the library's rules stand on.
- * Run it without Sluice. usage: driver pools|pending|pieces|random|graphs|limits|code|edge */
+ * Run it without Sluice. usage: driver pools|pending|pieces|random|graphs|limits|buffers|code|edge */
 #include <cuda.h>
 #include <pthread.h>
 #include <stdint.h>
@@ -460,6 +460,31 @@ static void limits(void) {
     printf("stack of 512 KiB: %d, of 1 MiB: %d, of 1 GiB: %d\n", cuCtxSetLimit(CU_LIMIT_STACK_SIZE, 512 << 10), cuCtxSetLimit(CU_LIMIT_STACK_SIZE, 1 << 20), cuCtxSetLimit(CU_LIMIT_STACK_SIZE, 1 << 30));
 }
 
+/* One of the two limits alone, in a process of its own: HEAP=256 or FIFO=64 (MiB) in the environment. */
+static void buffers(void) {
+    const char *heap = getenv("HEAP"), *fifo = getenv("FIFO");
+    uint64_t before = used();
+    if (heap)
+        OK(cuCtxSetLimit(CU_LIMIT_MALLOC_HEAP_SIZE, (size_t)atol(heap) << 20));
+    if (fifo)
+        OK(cuCtxSetLimit(CU_LIMIT_PRINTF_FIFO_SIZE, (size_t)atol(fifo) << 20));
+    printf("heap %s fifo %s: set +%.1f", heap ? heap : "-", fifo ? fifo : "-", (double)(int64_t)(used() - before) / MIB);
+    static const char *const names[] = {"heap", "print"};
+    CUmodule module;
+    CUfunction function;
+    before = used();
+    OK(cuModuleLoadData(&module, ptx(heap_source)));
+    printf(", loaded +%.1f", (double)(int64_t)(used() - before) / MIB);
+    for (int i = 0; i < 2; i++) {
+        before = used();
+        OK(cuModuleGetFunction(&function, module, names[i]));
+        OK(cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, NULL, NULL, NULL));
+        OK(cuCtxSynchronize());
+        printf(", %s launched +%.1f", names[i], (double)(int64_t)(used() - before) / MIB);
+    }
+    printf("\n");
+}
+
 typedef struct { uint32_t name, type; uint64_t flags, address, offset, size; uint32_t link, info; uint64_t align, entry; } section_t;
 
 static void tell_sections(const unsigned char *image) {
@@ -578,7 +603,7 @@ int main(int count, char **words) {
         printf("== %s\n", words[i]);
         void (*part)(void) = !strcmp(words[i], "pools") ? pools : !strcmp(words[i], "pending") ? pending : !strcmp(words[i], "pieces") ? pieces :
                              !strcmp(words[i], "random") ? random_walk : !strcmp(words[i], "graphs") ? graphs : !strcmp(words[i], "limits") ? limits :
-                             !strcmp(words[i], "code") ? code : !strcmp(words[i], "edge") ? edge : NULL;
+                             !strcmp(words[i], "buffers") ? buffers : !strcmp(words[i], "code") ? code : !strcmp(words[i], "edge") ? edge : NULL;
         if (part)
             part();
     }

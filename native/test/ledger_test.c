@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <linux/seccomp.h>
+#include <pthread.h>
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -187,6 +188,39 @@ static void should_admit_without_a_system_call(void) {
     CHECK(stat(errors_path, &file) == 0 && file.st_size == 0, "something was logged");
 }
 
+static atomic_bool wrapping;
+
+static void *ask_for_nearly_all(void *nothing) {
+    while (wrapping)
+        CHECK(!sl_ledger_try(GPU, 0 - (uint64_t)(LIMIT / 2)) && !sl_ledger_try(GPU, UINT64_MAX));
+    return nothing;
+}
+
+/* A request whose size wraps the sum must not hide what others hold while it is under way. */
+static void should_not_be_moved_by_sizes_near_2_to_the_64(void) {
+    pthread_t thread;
+    uint64_t held = 0, most = 0, before = sl_ledger_used(GPU);
+    wrapping = true;
+    pthread_create(&thread, NULL, ask_for_nearly_all, NULL);
+    for (int i = 0; i < 200000; i++) {
+        uint64_t used = sl_ledger_try_at_once(GPU, LIMIT / 16, 0);
+        if (!used) {
+            for (; held; held -= LIMIT / 16)
+                sl_ledger_refund(GPU, SL_USE_LINEAR, LIMIT / 16);
+            continue;
+        }
+        sl_ledger_commit(GPU, SL_USE_LINEAR, LIMIT / 16, used);
+        held += LIMIT / 16;
+        most = held > most ? held : most;
+    }
+    for (; held; held -= LIMIT / 16)
+        sl_ledger_refund(GPU, SL_USE_LINEAR, LIMIT / 16);
+    wrapping = false;
+    pthread_join(thread, NULL);
+    CHECK(most <= LIMIT && most > LIMIT / 2, "%llu of %u", (unsigned long long)most, LIMIT);
+    CHECK(sl_ledger_used(GPU) == before);
+}
+
 int main(void) {
     use_test_folder();
     setenv("SLUICE_TENANT", "ledger", 1);
@@ -197,6 +231,7 @@ int main(void) {
     RUN(should_forget_the_killed_at_once);
     RUN(should_wait_for_those_who_may_give_up);
     RUN(should_admit_without_a_system_call);
+    RUN(should_not_be_moved_by_sizes_near_2_to_the_64);
     RUN(should_follow_a_changed_limit);
     return 0;
 }

@@ -143,9 +143,12 @@ static void give_up(request_t *request) {
 static void settle_block(request_t *request) {
     sl_block_t block = enter_block(&request->allocation, true);
     if (block == SL_BLOCK_SHARED) {
+        unsigned gpu = (unsigned)request->charge.gpu;
+        uint64_t limit = sl_ledger_limit(gpu), used = request->charge.used;
+        bool near = limit && used + (uint64_t)UNSURE * SL_BLOCK_BYTES > limit;
         sl_charge_cancel(&request->charge);
-        if (++unsure % UNSURE == 0)
-            sl_overhead_came_back((unsigned)request->charge.gpu);
+        if (++unsure % UNSURE == 0 || near)
+            sl_overhead_came_back(gpu);
     } else if (block == SL_BLOCK_NONE) {
         request->allocation.kind = SL_ARRAY;
         request->allocation.bytes = request->charge.bytes;
