@@ -6,12 +6,13 @@
  *   --quota SIZE      the tenant's quota on each GPU; sets SLUICE_MEMORY. Without it nothing may be refused
  *   --size SIZE       largest requests are a quarter of it (the quota, or 1g)
  *   --ways LIST       all (default), or some of plain,pitch,managed,async,pool,graph,vmm,array,mipmap,module,stack,context,absurd,
- *                     launch,orphan (pools that are destroyed while memory of theirs lives); "-graph,…": all but these
+ *                     launch,orphan (pools that are destroyed while memory of theirs lives),tiny (arrays and variables that
+ *                     share blocks); "-graph,…": all but these
  *   --judge           asks the driver about every other refusal (one process, one thread)
  *   --kills MILLIS, --stops MILLIS   every so often a process gets SIGKILL, or SIGSTOP for a while
  *   --limits          changes the quota all the time, between the half of it and all of it
  *   --survive         judges only that nothing crashes, hangs or fails with other than CUDA's own errors
- *   --slack SIZE      by which ledger and driver may differ at rest (0)
+ *   --slack SIZE      by which the ledger may be wrong at rest, and when it refuses (0)
  * Prints key=value lines; exits with 0 when all held, 1 when not. Sizes take k, m and g. */
 #define _GNU_SOURCE
 #include "storm.h"
@@ -184,7 +185,7 @@ static void sample(void) {
             sampling.worst[gpu] = bytes[gpu];
         if (!options.quota)
             continue;
-        uint64_t allowed = in_grace || bound[gpu] > limit ? bound[gpu] : limit;
+        uint64_t allowed = bound[gpu] > limit ? bound[gpu] : limit;
         double percent = (double)bytes[gpu] * 100 / (double)allowed;
         if (percent > sampling.worst_percent)
             sampling.worst_percent = percent;
@@ -377,8 +378,8 @@ static int tell(void) {
     printf("seed=%llu processes=%d threads=%d gpus=%d quota=%llu seconds=%.0f kills=%llu stops=%llu limit-changes=%llu\n",
            (unsigned long long)options.seed, options.processes, options.threads, options.gpus, (unsigned long long)options.quota, options.seconds,
            (unsigned long long)kills, (unsigned long long)stops, (unsigned long long)limit_changes);
-    printf("calls=%llu refused=%llu wrong=%llu odd=%llu absurd-granted=%llu edges-wrong=%llu longest-ms=%.1f longest-way=%s\n", SUM(calls), SUM(refused),
-           SUM(wrong), SUM(odd), SUM(absurd), SUM(edges), (double)longest / 1e6, way);
+    printf("calls=%llu refused=%llu late=%llu wrong=%llu odd=%llu absurd-granted=%llu edges-wrong=%llu longest-ms=%.1f longest-way=%s\n", SUM(calls), SUM(refused),
+           SUM(late), SUM(wrong), SUM(odd), SUM(absurd), SUM(edges), (double)longest / 1e6, way);
     printf("samples=%llu missed=%llu over=%llu worst-percent=%.2f most-bytes=%llu,%llu\n", (unsigned long long)sampling.samples,
            (unsigned long long)sampling.missed, (unsigned long long)sampling.over, sampling.worst_percent, (unsigned long long)sampling.worst[0],
            (unsigned long long)sampling.worst[1]);

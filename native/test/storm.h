@@ -25,7 +25,7 @@
 
 typedef enum {
     WAY_PLAIN, WAY_PITCH, WAY_MANAGED, WAY_ASYNC, WAY_POOL, WAY_GRAPH, WAY_VMM, WAY_ARRAY, WAY_MIPMAP, WAY_MODULE, WAY_STACK,
-    WAY_CONTEXT, WAY_ABSURD, WAY_LAUNCH, WAY_ORPHAN, WAY_COUNT
+    WAY_CONTEXT, WAY_ABSURD, WAY_LAUNCH, WAY_ORPHAN, WAY_TINY, WAY_COUNT
 } way_t;
 
 extern const char *const way_names[WAY_COUNT];
@@ -36,7 +36,7 @@ typedef struct {
     int threads, streams, gpus, processes, kills, stops;
     unsigned ways; /* a bit for each */
     bool judge, unlimited, limits, survive;
-    uint64_t slack; /* by which the ledger may differ from the driver at quiet points */
+    uint64_t slack; /* by which the ledger may be wrong */
 } options_t;
 
 extern options_t options;
@@ -46,7 +46,7 @@ typedef enum { RUN, PARK, PROBE, DRAIN, END, LEAVE } command_t;
 
 typedef struct {
     _Atomic uint32_t answered; /* the last order that was carried out */
-    _Atomic uint64_t calls, refused, wrong, odd, absurd, edges;
+    _Atomic uint64_t calls, refused, late, wrong, odd, absurd, edges;
     _Atomic uint64_t wrong_by_way[WAY_COUNT];
     _Atomic uint64_t judgements; /* odd: the judge holds memory past Sluice just now */
     _Atomic uint64_t longest_nanos;
@@ -124,12 +124,13 @@ request_t ways_choose(worker_t *worker);
 CUresult ways_take(const sl_real_t *cu, worker_t *worker, const request_t *request, held_t *held);
 CUresult ways_give(const sl_real_t *cu, worker_t *worker, held_t *held);
 CUresult ways_absurd(worker_t *worker, uint64_t choice);
-/* Waits for all work and gives back all that pools and graphs keep. */
-CUresult ways_settle(const sl_real_t *cu, worker_t *workers, int count, int gpus);
+/* Gives back all that pools and graphs keep, on request after all work was waited for. */
+CUresult ways_settle(const sl_real_t *cu, worker_t *workers, int count, bool wait);
 
 /* storm_judge.c */
 void judge_open(child_t *self);
-bool judge_was_right(worker_t *worker, const request_t *request, char *why, size_t room);
+typedef enum { RIGHT, LATE, WRONG } judgement_t;
+judgement_t judge_refusal(worker_t *worker, const request_t *request, char *why, size_t room);
 bool judge_probe(int gpu, char *why, size_t room);
 
 /* storm_child.c */

@@ -62,10 +62,11 @@ static void give(worker_t *worker, int which) {
 static void refused(worker_t *worker, const request_t *request) {
     char why[240] = "there is no quota";
     self->refused++;
-    bool right = !options.unlimited;
+    judgement_t judgement = options.unlimited ? WRONG : RIGHT;
     if (options.judge && (options.unlimited || below(&worker->random, 2)))
-        right = judge_was_right(worker, request, why, sizeof why);
-    if (!right) {
+        judgement = judge_refusal(worker, request, why, sizeof why);
+    self->late += judgement == LATE;
+    if (judgement == WRONG) {
         self->wrong++;
         self->wrong_by_way[request->way]++;
         note("wrongly refused", request, why);
@@ -137,7 +138,7 @@ static void *work(void *argument) {
 
 /* Everything is waited for and trimmed; to ask for the figures also lets the library look at the driver's. */
 static void come_to_rest(void) {
-    CUresult status = ways_settle(&given, workers, options.threads, options.gpus);
+    CUresult status = ways_settle(&given, workers, options.threads, true);
     request_t none = {.way = WAY_LAUNCH};
     expect(&workers[0], &none, status, "cannot settle");
     for (int look = 0; look < 2; look++)
@@ -174,18 +175,10 @@ static void answer(uint32_t order) {
     self->answered = order;
 }
 
-/* While the quota is full there may be no room for a context: that is no error, but it is tried again. */
-static void begin(void) {
-    while (!ways_begin(options.gpus) && command_of(shared->order) == RUN)
-        usleep(20000);
-}
-
-int child_main(int number, uint64_t seed) {
-    own_number = number;
-    self = &shared->child[number];
-    if (!ways_load())
-        return 3;
-    begin();
+/* While the quota is full there may be no room for a context: that is no error, and it is tried again. */
+static bool begin(uint64_t seed) {
+    if (!ways_begin(options.gpus))
+        return false;
     truth_open();
     judge_open(self);
     for (int i = 0; i < options.threads; i++) {
@@ -194,15 +187,26 @@ int child_main(int number, uint64_t seed) {
         self->doing[i] = -1;
         pthread_create(&workers[i].thread, NULL, work, &workers[i]);
     }
-    for (;;) {
-        uint32_t order = shared->order;
-        if (command_of(order) != RUN && order != self->answered)
+    return true;
+}
+
+int child_main(int number, uint64_t seed) {
+    bool begun = false;
+    own_number = number;
+    self = &shared->child[number];
+    if (!ways_load())
+        return 3;
+    for (uint32_t order = shared->order; command_of(order) != LEAVE; order = shared->order) {
+        if (command_of(order) == RUN)
+            begun = begun || begin(seed);
+        else if (order != self->answered && begun)
             answer(order);
-        if (command_of(order) == LEAVE)
-            break;
+        else
+            self->answered = order;
         usleep(IDLE_MICROS);
     }
-    for (int i = 0; i < options.threads; i++)
+    for (int i = 0; i < options.threads && begun; i++)
         pthread_join(workers[i].thread, NULL);
+    self->answered = shared->order;
     return 0;
 }

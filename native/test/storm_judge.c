@@ -16,13 +16,9 @@ void judge_open(child_t *self) {
     has_region = ledger_open();
 }
 
-static bool settles(const sl_real_t *cu, worker_t *worker) {
-    return ways_settle(cu, worker, 1, options.gpus) == 0;
-}
-
 static void undo(const sl_real_t *cu, worker_t *worker, held_t *held) {
     ways_give(cu, worker, held);
-    settles(cu, worker);
+    ways_settle(cu, worker, 1, true);
 }
 
 /* What the driver holds with the request granted; 0: the driver refuses it, too. No sample counts meanwhile. */
@@ -39,23 +35,25 @@ static uint64_t hold_past_sluice(worker_t *worker, const request_t *request) {
     return bytes;
 }
 
-bool judge_was_right(worker_t *worker, const request_t *request, char *why, size_t room) {
+/* Late: work had to end before there was room, for which no call need wait. */
+judgement_t judge_refusal(worker_t *worker, const request_t *request, char *why, size_t room) {
     held_t held;
-    if (!settles(&given, worker))
-        return snprintf(why, room, "could not settle"), false;
-    uint64_t before = truth_of(getpid(), request->gpu);
-    if (ways_take(&given, worker, request, &held) == 0) {
+    for (int waits = 0; waits < 2; waits++) {
+        ways_settle(&given, worker, 1, waits);
+        if (ways_take(&given, worker, request, &held) != 0)
+            continue;
         undo(&given, worker, &held);
-        return snprintf(why, room, "granted once pools and graphs were trimmed by hand"), false;
+        snprintf(why, room, "granted once pools and graphs were trimmed by hand");
+        return waits ? LATE : WRONG;
     }
-    uint64_t after = hold_past_sluice(worker, request);
-    if (!after || (options.quota && after > options.quota))
-        return true;
     pid_t self = getpid();
+    uint64_t before = truth_of(self, request->gpu), after = hold_past_sluice(worker, request);
+    if (!after || (options.quota && after + options.slack > options.quota))
+        return RIGHT;
     snprintf(why, room, "the driver would hold %llu instead of %llu bytes of %llu, the ledger says %llu", (unsigned long long)after,
              (unsigned long long)before, (unsigned long long)options.quota,
              (unsigned long long)(has_region ? ledger_of(&self, 1, request->gpu) : 0));
-    return false;
+    return WRONG;
 }
 
 /* The room that cuMemGetInfo names can be used to the last block, and no block more. */

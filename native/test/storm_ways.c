@@ -17,7 +17,7 @@
 enum { NON_BLOCKING = 1, CAPTURE_RELAXED = 2, THRESHOLD = 4, ATTACH_GLOBAL = 1, LIMIT_STACK = 0, LAYERED = 1, CUBEMAP = 4 };
 
 const char *const way_names[WAY_COUNT] = {"plain",  "pitch", "managed", "async",  "pool",   "graph",  "vmm",   "array",
-                                          "mipmap", "module", "stack",  "context", "absurd", "launch", "orphan"};
+                                          "mipmap", "module", "stack",  "context", "absurd", "launch", "orphan", "tiny"};
 sl_real_t given, direct;
 
 static const char KERNELS[] =
@@ -161,7 +161,7 @@ request_t ways_choose(worker_t *worker) {
     uint64_t *random = &worker->random, most = options.base / 4;
     do
         request.way = (way_t)below(random, WAY_COUNT);
-    while (request.way == WAY_ORPHAN || !(options.ways >> request.way & 1));
+    while (request.way >= WAY_ORPHAN || !(options.ways >> request.way & 1));
     request.gpu = (int)below(random, (uint64_t)options.gpus);
     request.stream = (int)below(random, (uint64_t)options.streams + 2);
     request.pool = (int)below(random, POOLS_EACH);
@@ -334,25 +334,31 @@ static CUresult give_physical(const sl_real_t *cu, held_t *held) {
     return held->handle ? cu->cuMemRelease(held->handle) : 0;
 }
 
+/* Which block a small array or variable shares, and with what, only the driver knows. */
+static uint64_t at_least_a_block(uint64_t bytes) {
+    return options.ways >> WAY_TINY & 1 || bytes > 2 * BLOCK ? bytes : bytes % BLOCK + 2 * BLOCK;
+}
+
 static CUDA_ARRAY3D_DESCRIPTOR shape_of(const request_t *request) {
     static const struct { int format; unsigned bytes; } formats[] = {{0x01, 1}, {0x02, 2}, {0x10, 2}, {0x03, 4}, {0x20, 4}};
     unsigned which = request->choice % 5, channels = 1u << (request->choice >> 8) % 3, kind = (request->choice >> 12) % 6;
-    uint64_t texels = request->bytes / (formats[which].bytes * channels) + 1;
+    bool large = !(options.ways >> WAY_TINY & 1);
+    uint64_t texels = at_least_a_block(request->bytes) / (formats[which].bytes * channels) + 1;
     CUDA_ARRAY3D_DESCRIPTOR shape = {.Format = formats[which].format, .NumChannels = channels};
-    uint64_t width = 1 + (request->choice >> 20) % 4096, depth = kind == 2 ? 1 + (request->choice >> 32) % 200 : 1 + (request->choice >> 32) % 16;
+    uint64_t width = (large ? 1024 : 1) + (request->choice >> 20) % 4096, depth = kind == 2 ? 1 + (request->choice >> 32) % 200 : 1 + (request->choice >> 32) % 16;
     width = width > texels ? texels : width;
     shape.Width = width;
     shape.Height = texels / width / (kind >= 2 ? depth : 1);
     shape.Height = shape.Height < 1 ? 1 : shape.Height > 16000 ? 16000 : shape.Height;
     shape.Depth = kind >= 2 ? depth : 0;
-    if (kind == 0) {
+    if (kind == 0 && !large) {
         shape.Width = texels > 100000 ? 100000 : texels;
         shape.Height = 0;
     }
     if (kind >= 3)
         shape.Flags = LAYERED;
     if (kind == 5) {
-        shape.Width = shape.Height = shape.Width < 2048 ? shape.Width : 2048;
+        shape.Width = shape.Height = shape.Width < 2048 ? shape.Width : 2048; /* of at least 1024: 6 MiB */
         shape.Depth = 6;
         shape.Flags = CUBEMAP;
     }
@@ -380,7 +386,7 @@ static CUresult take_module(const sl_real_t *cu, const request_t *request, held_
     char text[256];
     CUmodule module;
     snprintf(text, sizeof text, ".version 6.0\n.target sm_52\n.address_size 64\n.visible .global .align 16 .b8 storm_data[%llu];\n",
-             (unsigned long long)(request->bytes % MODULE_MOST + 1));
+             (unsigned long long)(at_least_a_block(request->bytes % MODULE_MOST + 1)));
     TRY(cu->cuModuleLoadData(&module, text));
     held->thing = module;
     return 0;
@@ -507,11 +513,12 @@ CUresult ways_absurd(worker_t *worker, uint64_t choice) {
     }
 }
 
-CUresult ways_settle(const sl_real_t *cu, worker_t *workers, int count, int gpus) {
-    for (int gpu = 0; gpu < gpus; gpu++) {
+CUresult ways_settle(const sl_real_t *cu, worker_t *workers, int count, bool wait) {
+    for (int gpu = 0; gpu < options.gpus; gpu++) {
         CUmemoryPool usual;
         cu->cuCtxSetCurrent(contexts[gpu]);
-        TRY(cu->cuCtxSynchronize());
+        if (wait)
+            TRY(cu->cuCtxSynchronize());
         TRY(cu->cuDeviceGetDefaultMemPool(&usual, gpu));
         TRY(cu->cuMemPoolTrimTo(usual, 0));
         for (int i = 0; i < count; i++)
