@@ -11,7 +11,9 @@
  *   --judge           asks the driver about every other refusal (one process, one thread)
  *   --kills MILLIS, --stops MILLIS   every so often a process gets SIGKILL, or SIGSTOP for a while
  *   --limits          changes the quota all the time, between the half of it and all of it
- *   --survive         judges only that nothing crashes, hangs or fails with other than CUDA's own errors
+ *   --survive         judges only that nothing crashes or hangs: any error of CUDA's will do
+ *   --patience S      one that does not come to rest in so long hangs (30)
+ *   --longest MILLIS  no call may take longer than that (not judged)
  *   --slack SIZE      by which the ledger may be wrong at rest, and when it refuses (0)
  * Prints key=value lines; exits with 0 when all held, 1 when not. Sizes take k, m and g. */
 #define _GNU_SOURCE
@@ -28,12 +30,11 @@
 
 #define SAMPLE_NANOS 1000000u
 #define REST_NANOS 1500000000u
-#define PATIENCE_NANOS 60000000000u
 #define GRACE_NANOS 1000000000u
 #define SHARED_FD 200
 #define PERCENT_OVER 2u
 
-options_t options = {.seed = 1, .seconds = 10, .threads = 1, .streams = 2, .gpus = 1, .processes = 1, .ways = (1u << WAY_COUNT) - 1};
+options_t options = {.patience = 30, .seed = 1, .seconds = 10, .threads = 1, .streams = 2, .gpus = 1, .processes = 1, .ways = (1u << WAY_COUNT) - 1};
 shared_t *shared;
 
 typedef struct { uint64_t samples, missed, over, worst[GPUS_MOST]; double worst_percent; } sampling_t;
@@ -78,6 +79,7 @@ static void parse(int count, char **words, int *child) {
         int *number = strcmp(option, "--processes") == 0 ? &options.processes : strcmp(option, "--threads") == 0 ? &options.threads
                     : strcmp(option, "--streams") == 0 ? &options.streams : strcmp(option, "--gpus") == 0 ? &options.gpus
                     : strcmp(option, "--kills") == 0 ? &options.kills : strcmp(option, "--stops") == 0 ? &options.stops
+                    : strcmp(option, "--longest") == 0 ? &options.longest : strcmp(option, "--patience") == 0 ? &options.patience
                     : strcmp(option, "--child") == 0 ? child : NULL;
         uint64_t *size = strcmp(option, "--quota") == 0 ? &options.quota : strcmp(option, "--size") == 0 ? &options.base
                        : strcmp(option, "--slack") == 0 ? &options.slack : strcmp(option, "--seed") == 0 ? &options.seed : NULL;
@@ -267,17 +269,19 @@ static void disturb(void) {
 
 static void say_hang(int number, command_t command) {
     verdict.hangs++;
-    fprintf(stderr, "storm seed=%llu: process %d (pid %d) did not answer command %d in %u s; its threads do", (unsigned long long)options.seed, number,
-            (int)pids[number], command, (unsigned)(PATIENCE_NANOS / 1000000000u));
-    for (int i = 0; i < options.threads; i++)
-        fprintf(stderr, " %d", (int)shared->child[number].doing[i]);
+    fprintf(stderr, "storm seed=%llu: process %d (pid %d) did not answer command %d in %d s; its threads do", (unsigned long long)options.seed, number,
+            (int)pids[number], command, options.patience);
+    for (int i = 0; i < options.threads; i++) {
+        int doing = shared->child[number].doing[i];
+        fprintf(stderr, " %s%s", doing >= 100 ? "the end of " : "", doing < 0 ? "nothing" : way_names[doing % 100 % WAY_COUNT]);
+    }
     fprintf(stderr, "\n");
 }
 
 /* False: one does not answer. */
 static bool order(command_t command) {
     uint32_t number = ((shared->order >> 8) + 1) << 8 | command;
-    uint64_t late = storm_now() + PATIENCE_NANOS;
+    uint64_t late = storm_now() + (uint64_t)options.patience * 1000000000u;
     for (int i = 0; i < options.processes; i++)
         go_on(i);
     shared->order = number;
@@ -351,7 +355,8 @@ static void run(void) {
     answers = answers && order(END);
     if (answers && !options.survive)
         compare("at the end", true);
-    order(LEAVE);
+    if (answers)
+        order(LEAVE);
     for (int i = 0; i < options.processes; i++) {
         if (!answers)
             kill(pids[i], SIGKILL);
@@ -389,8 +394,9 @@ static int tell(void) {
     for (int i = 0; i < WAY_COUNT; i++)
         if (SUM(wrong_by_way[i]))
             printf("wrong-%s=%llu\n", way_names[i], SUM(wrong_by_way[i]));
-    bool survived = !verdict.crashes && !verdict.hangs && !SUM(odd) && SUM(calls) > 0;
-    bool right = !sampling.over && !verdict.unequal && !verdict.left && !SUM(wrong) && !SUM(absurd) && !SUM(edges) && sampling.samples > 0;
+    bool in_time = !options.longest || longest <= (uint64_t)options.longest * 1000000u;
+    bool survived = !verdict.crashes && !verdict.hangs && SUM(calls) > 0 && in_time;
+    bool right = !SUM(odd) && !sampling.over && !verdict.unequal && !verdict.left && !SUM(wrong) && !SUM(absurd) && !SUM(edges) && sampling.samples > 0;
     bool ok = survived && (options.survive || right);
     printf("verdict=%s\n", ok ? "held" : "broken");
     return ok ? 0 : 1;

@@ -33,7 +33,7 @@ extern const char *const way_names[WAY_COUNT];
 typedef struct {
     uint64_t seed, quota, base; /* base: a quarter of it is the largest request */
     double seconds;
-    int threads, streams, gpus, processes, kills, stops;
+    int threads, streams, gpus, processes, kills, stops, longest, patience;
     unsigned ways; /* a bit for each */
     bool judge, unlimited, limits, survive;
     uint64_t slack; /* by which the ledger may be wrong */
