@@ -12,6 +12,7 @@
  *   --kills MILLIS, --stops MILLIS   every so often a process gets SIGKILL, or SIGSTOP for a while
  *   --limits          changes the quota all the time, between the half of it and all of it
  *   --survive         judges only that nothing crashes or hangs: any error of CUDA's will do
+ *   --nvml            asks NVML for the truth on the simulated GPU, too
  *   --patience S      one that does not come to rest in so long hangs (30)
  *   --longest MILLIS  no call may take longer than that (not judged)
  *   --slack SIZE      by which the ledger may be wrong at rest, and when it refuses (0)
@@ -75,7 +76,7 @@ static void parse(int count, char **words, int *child) {
     for (int i = 1; i < count; i++) {
         const char *option = words[i], *value = i + 1 < count ? words[i + 1] : "";
         bool *flag = strcmp(option, "--judge") == 0 ? &options.judge : strcmp(option, "--limits") == 0 ? &options.limits
-                   : strcmp(option, "--survive") == 0 ? &options.survive : NULL;
+                   : strcmp(option, "--survive") == 0 ? &options.survive : strcmp(option, "--nvml") == 0 ? &options.nvml : NULL;
         int *number = strcmp(option, "--processes") == 0 ? &options.processes : strcmp(option, "--threads") == 0 ? &options.threads
                     : strcmp(option, "--streams") == 0 ? &options.streams : strcmp(option, "--gpus") == 0 ? &options.gpus
                     : strcmp(option, "--kills") == 0 ? &options.kills : strcmp(option, "--stops") == 0 ? &options.stops

@@ -35,7 +35,7 @@ typedef struct {
     double seconds;
     int threads, streams, gpus, processes, kills, stops, longest, patience;
     unsigned ways; /* a bit for each */
-    bool judge, unlimited, limits, survive;
+    bool judge, unlimited, limits, survive, nvml;
     uint64_t slack; /* by which the ledger may be wrong */
 } options_t;
 

@@ -87,7 +87,7 @@ static bool open_nvml(void) {
 
 bool truth_open(void) {
     const char *path = getenv("SLUICE_SIM_STATE");
-    return path ? open_sim(path) : open_nvml();
+    return path && !options.nvml ? open_sim(path) : open_nvml();
 }
 
 bool truth_is_exact(void) {
