@@ -397,7 +397,7 @@ static int tell(void) {
             printf("wrong-%s=%llu\n", way_names[i], SUM(wrong_by_way[i]));
     bool in_time = !options.longest || longest <= (uint64_t)options.longest * 1000000u;
     bool survived = !verdict.crashes && !verdict.hangs && SUM(calls) > 0 && in_time;
-    bool right = !SUM(odd) && !sampling.over && !verdict.unequal && !verdict.left && !SUM(wrong) && !SUM(absurd) && !SUM(edges) && sampling.samples > 0;
+    bool right = !SUM(odd) && !sampling.over && !verdict.unequal && !verdict.left && !SUM(wrong) && !SUM(absurd) && !SUM(edges) && sampling.samples > 0 && sampling.worst[0] > 0;
     bool ok = survived && (options.survive || right);
     printf("verdict=%s\n", ok ? "held" : "broken");
     return ok ? 0 : 1;
@@ -424,6 +424,8 @@ int main(int count, char **words) {
     limit = options.quota;
     for (int gpu = 0; gpu < GPUS_MOST; gpu++)
         bound[gpu] = limit;
+    if (!truth_prepare())
+        return fprintf(stderr, "storm: there is no driver to ask\n"), 3;
     for (int i = 0; i < options.processes; i++)
         start(i);
     if (!truth_open())

@@ -137,6 +137,7 @@ bool judge_probe(int gpu, char *why, size_t room);
 int child_main(int number, uint64_t seed);
 
 /* storm_truth.c */
+bool truth_prepare(void); /* before any process of ours uses the GPU */
 bool truth_open(void);
 bool truth_is_exact(void); /* to the byte, and for single processes at any time */
 uint64_t truth_of(pid_t pid, int gpu);

@@ -33,6 +33,8 @@ typedef struct { unsigned pid; unsigned long long used; unsigned gpu_instance, c
 static const sim_state_t *sim;
 static void *devices[GPUS_MOST];
 static int (*list_processes)(void *, unsigned *, listed_t *);
+static int (*whole_memory)(void *, unsigned long long *);
+static uint64_t baseline[GPUS_MOST];
 
 typedef struct { const char *stem, *name; void *found; } search_t;
 
@@ -77,7 +79,8 @@ static bool open_nvml(void) {
     int (*init)(void) = (int (*)(void))truth_symbol("libnvidia-ml.so", "nvmlInit_v2");
     int (*device)(unsigned, void **) = (int (*)(unsigned, void **))truth_symbol("libnvidia-ml.so", "nvmlDeviceGetHandleByIndex_v2");
     *(void **)&list_processes = truth_symbol("libnvidia-ml.so", "nvmlDeviceGetComputeRunningProcesses_v3");
-    if (!init || !device || !list_processes || init() != 0)
+    *(void **)&whole_memory = truth_symbol("libnvidia-ml.so", "nvmlDeviceGetMemoryInfo");
+    if (!init || !device || !list_processes || !whole_memory || init() != 0)
         return false;
     for (int gpu = 0; gpu < options.gpus; gpu++)
         if (device((unsigned)gpu, &devices[gpu]) != 0)
@@ -85,9 +88,36 @@ static bool open_nvml(void) {
     return true;
 }
 
+static uint64_t used_on(int gpu) {
+    unsigned long long total_free_used[3] = {0};
+    return whole_memory(devices[gpu], total_free_used) == 0 ? total_free_used[2] : 0;
+}
+
+static const char *baseline_name(int gpu) {
+    static const char *const names[GPUS_MOST] = {"STORM_BASE_0", "STORM_BASE_1", "STORM_BASE_2", "STORM_BASE_3"};
+    return names[gpu];
+}
+
+bool truth_prepare(void) {
+    char text[32];
+    if (getenv("SLUICE_SIM_STATE") && !options.nvml)
+        return true;
+    if (!open_nvml())
+        return false;
+    for (int gpu = 0; gpu < options.gpus; gpu++) {
+        snprintf(text, sizeof text, "%llu", (unsigned long long)used_on(gpu));
+        setenv(baseline_name(gpu), text, 1);
+    }
+    return true;
+}
+
 bool truth_open(void) {
     const char *path = getenv("SLUICE_SIM_STATE");
-    return path && !options.nvml ? open_sim(path) : open_nvml();
+    for (int gpu = 0; gpu < options.gpus; gpu++) {
+        const char *text = getenv(baseline_name(gpu));
+        baseline[gpu] = text ? strtoull(text, NULL, 10) : 0;
+    }
+    return path && !options.nvml ? open_sim(path) : list_processes || open_nvml();
 }
 
 bool truth_is_exact(void) {
@@ -101,16 +131,23 @@ static bool is_one_of(pid_t pid, const pid_t *pids, int count) {
     return false;
 }
 
+/* Where NVML does not know the numbers of our processes, the whole GPU's memory less what was used before tells it. */
 static void collect_nvml(const pid_t *pids, int count, int gpus, uint64_t *bytes) {
     static listed_t listed[LISTED_MOST];
     for (int gpu = 0; gpu < gpus; gpu++) {
         unsigned entries = LISTED_MOST;
+        bool known = false;
         bytes[gpu] = 0;
         if (list_processes(devices[gpu], &entries, listed) != 0)
-            continue;
+            entries = 0;
         for (unsigned i = 0; i < entries; i++)
-            if (is_one_of((pid_t)listed[i].pid, pids, count) && listed[i].used != ~0ull)
+            if (is_one_of((pid_t)listed[i].pid, pids, count) && listed[i].used != ~0ull) {
                 bytes[gpu] += listed[i].used;
+                known = true;
+            }
+        uint64_t whole = known ? 0 : used_on(gpu);
+        if (whole > baseline[gpu])
+            bytes[gpu] = whole - baseline[gpu];
     }
 }
 
