@@ -1,5 +1,5 @@
 /* storm: what its files share. storm.c starts processes, disturbs them and judges; storm_child.c is one process;
- * storm_ways.c takes and gives memory in every way; storm_judge.c tells whether a refusal was right; storm_truth.c asks the
+ * storm_ways.c and storm_things.c take and give memory in every way; storm_judge.c tells whether a refusal was right; storm_truth.c asks the
  * driver, and is the only file that knows of the simulated one; storm_ledger.c reads the region and changes its limits. */
 #ifndef STORM_H
 #define STORM_H
@@ -22,6 +22,7 @@
 #define STREAMS_MOST 4
 #define POOLS_EACH 2
 #define HELD_MOST 64
+#define TRY(call) do { CUresult tried = (call); if (tried) return tried; } while (0)
 
 typedef enum {
     WAY_PLAIN, WAY_PITCH, WAY_MANAGED, WAY_ASYNC, WAY_POOL, WAY_GRAPH, WAY_VMM, WAY_ARRAY, WAY_MIPMAP, WAY_MODULE, WAY_STACK,
@@ -106,7 +107,6 @@ typedef struct {
     held_t held[HELD_MOST];
     CUstream streams[GPUS_MOST][STREAMS_MOST];
     CUmemoryPool pools[GPUS_MOST][POOLS_EACH];
-    bool growing;
     int shrink;
     _Atomic uint32_t answered;
     pthread_t thread;
@@ -114,6 +114,7 @@ typedef struct {
 
 /* storm_ways.c; given: as the program sees the driver; direct: the driver itself, past Sluice. */
 extern sl_real_t given, direct;
+extern CUfunction ways_spin[GPUS_MOST]; /* keeps a GPU busy for some nanoseconds */
 bool ways_load(void);
 bool ways_begin(int gpus);  /* contexts and kernels; false: no room for them now */
 void ways_end(int gpus);
@@ -126,6 +127,10 @@ CUresult ways_give(const sl_real_t *cu, worker_t *worker, held_t *held);
 CUresult ways_absurd(worker_t *worker, uint64_t choice);
 /* Gives back all that pools and graphs keep, on request after all work was waited for. */
 CUresult ways_settle(const sl_real_t *cu, worker_t *workers, int count, bool wait);
+
+/* storm_things.c */
+CUresult things_take(const sl_real_t *cu, const worker_t *worker, const request_t *request, held_t *held);
+CUresult things_give(const sl_real_t *cu, held_t *held);
 
 /* storm_judge.c */
 void judge_open(child_t *self);
