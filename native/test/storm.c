@@ -231,11 +231,10 @@ static void stop_one(uint64_t now) {
     stops++;
 }
 
-/* Not while one is stopped: it may have reserved under the old quota and take the memory much later. */
+/* None stays stopped: it may have reserved under the old quota, and would take the memory after the time of grace. */
 static void change_limit(uint64_t now) {
     for (int i = 0; i < options.processes; i++)
-        if (stopped_until[i])
-            return;
+        go_on(i);
     uint64_t next = options.quota / 2 + below(&random_state, options.quota / 2 + 1);
     next = below(&random_state, 3) ? next / BLOCK * BLOCK : options.quota;
     for (int gpu = 0; gpu < options.gpus; gpu++)

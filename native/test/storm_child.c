@@ -10,6 +10,7 @@
 #define NOTES_MOST 6
 #define STATUS_MOST 999 /* of CUDA's errors */
 #define IDLE_MICROS 300
+#define LOOK_MICROS 120000u /* the library looks at the driver's figure every 100 ms */
 
 static worker_t workers[THREADS_MOST];
 static child_t *self;
@@ -141,13 +142,13 @@ static void come_to_rest(void) {
     CUresult status = ways_settle(&given, workers, options.threads, true);
     request_t none = {.way = WAY_LAUNCH};
     expect(&none, status, "cannot settle");
-    for (int look = 0; look < 2; look++)
+    for (int look = 0; look < 3; look++)
         for (int gpu = 0; gpu < options.gpus; gpu++) {
             size_t free_bytes = 0, total = 0;
             ways_use(gpu);
             if (given.cuMemGetInfo_v2(&free_bytes, &total) == 0)
                 self->info_used[gpu] = total - free_bytes;
-            usleep(options.limits ? 1000 : 120000 / options.gpus);
+            usleep(LOOK_MICROS / (unsigned)options.gpus);
         }
 }
 
