@@ -30,7 +30,7 @@ def main():
         "SLUICE_RUNTIME_DIR": directory, "SLUICE_SIM_STATE": directory + "/gpu", "SLUICE_SIM_GPUS": "2", "SLUICE_SIM_MEMORY": "16g",
         "LD_LIBRARY_PATH": build + "/checked:" + sim, "SLUICE_DRIVER": sim + "/libcuda.so.1", "ASAN_OPTIONS": "detect_leaks=0",
         "UBSAN_OPTIONS": "print_stacktrace=1"}
-    shape = ["--seed", str(options.seed), "--seconds", str(options.seconds), "--quota", "1g", "--gpus", "2", "--threads", "2", "--processes", "2"]
+    shape = ["--seed", str(options.seed), "--seconds", str(options.seconds), "--quota", "1g", "--gpus", "2", "--threads", "2", "--processes", "2", "--kills", "700"]
     storm, ok = build + "/test/storm_checked", True
     with tempfile.TemporaryFile("w+") as mates_log, tempfile.TemporaryFile("w+") as others_log:
         honest = {

@@ -127,6 +127,8 @@ CUresult ways_give(const sl_real_t *cu, worker_t *worker, held_t *held);
 CUresult ways_absurd(worker_t *worker, uint64_t choice);
 /* Gives back all that pools and graphs keep, on request after all work was waited for. */
 CUresult ways_settle(const sl_real_t *cu, worker_t *workers, int count, bool wait);
+void ways_begin_capture(void);
+void ways_end_capture(void);
 
 /* storm_things.c */
 CUresult things_take(const sl_real_t *cu, const worker_t *worker, const request_t *request, held_t *held);

@@ -1,5 +1,5 @@
 /* storm_judge: whether a refusal was right. The rule: a request is refused only if it exceeds, rounded as the driver rounds it,
- * the room that is left after pools and graphs were trimmed. The driver itself is the judge: the same request is made past
+ * the room that is left after pools and graphs were trimmed; without a quota, only if the driver refuses it. The driver itself is the judge: the same request is made past
  * Sluice, and what the driver then holds for this process is compared with the quota. Only for a single thread: nobody else
  * may take or give meanwhile. */
 #define _GNU_SOURCE
@@ -38,6 +38,10 @@ static uint64_t hold_past_sluice(worker_t *worker, const request_t *request) {
 /* Late: work had to end before there was room, for which no call need wait. */
 judgement_t judge_refusal(worker_t *worker, const request_t *request, char *why, size_t room) {
     held_t held;
+    if (options.unlimited) {
+        snprintf(why, room, "the driver grants it, and there is no quota");
+        return hold_past_sluice(worker, request) ? WRONG : RIGHT;
+    }
     for (int waits = 0; waits < 2; waits++) {
         ways_settle(&given, worker, 1, waits);
         if (ways_take(&given, worker, request, &held) != 0)

@@ -39,7 +39,7 @@ static CUresult build_graph(const sl_real_t *cu, const request_t *request, CUgra
     return 0;
 }
 
-static CUresult capture_graph(const sl_real_t *cu, const worker_t *worker, const request_t *request, CUgraph *graph) {
+static CUresult capture(const sl_real_t *cu, const worker_t *worker, const request_t *request, CUgraph *graph) {
     CUstream stream = worker->streams[request->gpu][0];
     CUdeviceptr addresses[3];
     CUresult status = 0;
@@ -51,6 +51,13 @@ static CUresult capture_graph(const sl_real_t *cu, const worker_t *worker, const
         status = cu->cuMemFreeAsync(addresses[i], stream);
     CUresult ended = cu->cuStreamEndCapture(stream, graph);
     return status ? status : ended;
+}
+
+static CUresult capture_graph(const sl_real_t *cu, const worker_t *worker, const request_t *request, CUgraph *graph) {
+    ways_begin_capture();
+    CUresult status = capture(cu, worker, request, graph);
+    ways_end_capture();
+    return status;
 }
 
 static CUresult drop_graph(const sl_real_t *cu, held_t *held) {

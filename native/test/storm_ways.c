@@ -174,6 +174,24 @@ request_t ways_choose(worker_t *worker) {
     return request;
 }
 
+/* No thread may wait for a whole context while another captures. */
+static pthread_mutex_t capturing = PTHREAD_MUTEX_INITIALIZER;
+
+void ways_begin_capture(void) {
+    pthread_mutex_lock(&capturing);
+}
+
+void ways_end_capture(void) {
+    pthread_mutex_unlock(&capturing);
+}
+
+static CUresult synchronize(const sl_real_t *cu) {
+    pthread_mutex_lock(&capturing);
+    CUresult status = cu->cuCtxSynchronize();
+    pthread_mutex_unlock(&capturing);
+    return status;
+}
+
 static CUresult take_pitch(const sl_real_t *cu, const request_t *request, held_t *held) {
     size_t width = 1 + request->choice % 8000, pitch, height = request->bytes / ((width + 511) / 512 * 512);
     return cu->cuMemAllocPitch_v2(&held->address, &pitch, width, height ? height : 1, 4u << request->choice % 3);
@@ -183,7 +201,7 @@ static CUresult take_pitch(const sl_real_t *cu, const request_t *request, held_t
 static CUresult take_managed(const sl_real_t *cu, const request_t *request, held_t *held) {
     TRY(cu->cuMemAllocManaged(&held->address, request->bytes, ATTACH_GLOBAL));
     TRY(cu->cuMemsetD2D8_v2(held->address, BLOCK, 1, 1, (request->bytes + BLOCK - 1) / BLOCK));
-    return cu->cuCtxSynchronize();
+    return synchronize(cu);
 }
 
 static CUresult take_async(const sl_real_t *cu, const worker_t *worker, const request_t *request, held_t *held) {
@@ -204,7 +222,7 @@ static CUresult give_async(const sl_real_t *cu, const worker_t *worker, const he
     case 0:
         return cu->cuMemFree_v2(held->address);
     case 1:
-        TRY(cu->cuCtxSynchronize());
+        TRY(synchronize(cu));
         return cu->cuMemFreeAsync(held->address, other);
     default:
         return is_per_thread(request) ? cu->cuMemFreeAsync_ptsz(held->address, NULL) : cu->cuMemFreeAsync(held->address, stream);
@@ -273,7 +291,9 @@ CUresult ways_absurd(worker_t *worker, uint64_t choice) {
     case 5: return given.cuMemCreate(&handle, whole ? whole : BLOCK << 40, &properties, 0);
     case 6: return given.cuArray3DCreate_v2(&array, choice >> 32 & 1 ? &shape : &tall);
     case 7: return given.cuMipmappedArrayCreate(&mipmap, choice >> 32 & 1 ? &shape : &tall, 3);
-    default: return given.cuMemAllocFromPoolAsync(&address, bytes, worker->pools[gpu][0], worker->streams[gpu][0]);
+    default:
+        return worker->pools[gpu][0] ? given.cuMemAllocFromPoolAsync(&address, bytes, worker->pools[gpu][0], worker->streams[gpu][0])
+                                     : given.cuMemAlloc_v2(&address, bytes);
     }
 }
 
@@ -282,7 +302,7 @@ CUresult ways_settle(const sl_real_t *cu, worker_t *workers, int count, bool wai
         CUmemoryPool usual;
         cu->cuCtxSetCurrent(contexts[gpu]);
         if (wait)
-            TRY(cu->cuCtxSynchronize());
+            TRY(synchronize(cu));
         TRY(cu->cuDeviceGetDefaultMemPool(&usual, gpu));
         TRY(cu->cuMemPoolTrimTo(usual, 0));
         for (int i = 0; i < count; i++)

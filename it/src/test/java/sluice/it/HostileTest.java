@@ -51,7 +51,7 @@ class HostileTest {
 
     private Process honest(String tenant, Map<String, String> settings, int seed, String... options) throws Exception {
         var command = new ArrayList<>(List.of(BUILD.resolve("test/storm_checked").toString(), "--seed", "" + seed, "--seconds", "" + SECONDS, "--quota", "1g",
-                "--gpus", "2", "--threads", "2", "--processes", "2", "--patience", "20"));
+                "--gpus", "2", "--threads", "2", "--processes", "2", "--kills", "700", "--patience", "20"));
         command.addAll(List.of(options));
         var all = new LinkedHashMap<>(settings);
         all.putAll(Map.of("SLUICE_TENANT", tenant, "SLUICE_DRIVER", Machine.SIM.resolve("libcuda.so.1").toString(), "LD_PRELOAD", "", "LD_LIBRARY_PATH",

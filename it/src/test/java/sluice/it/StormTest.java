@@ -55,7 +55,7 @@ class StormTest {
 
     @Test
     void shouldCountPlainMemoryOfTwoGpusWithoutAQuota() throws Exception {
-        storm(Map.of("SLUICE_WEIGHT", "2"), "--seed", "6", "--seconds", "6", "--size", "64m", "--gpus", "2", "--threads", "4", "--ways", "plain,pitch");
+        storm(Map.of("SLUICE_WEIGHT", "2"), "--seed", "6", "--seconds", "6", "--size", "8m", "--gpus", "2", "--threads", "4", "--ways", "plain,pitch");
     }
 
     @Test
