@@ -140,9 +140,10 @@ static void start(int number) {
     }
 }
 
-static void reap(int number, bool expected) {
+static void reap(int number, bool was_killed) {
     int status;
     waitpid(pids[number], &status, 0);
+    bool expected = was_killed && WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL;
     if (!expected && status != 0) {
         verdict.crashes++;
         fprintf(stderr, "storm seed=%llu: process %d ended by %s %d\n", (unsigned long long)options.seed, number,
