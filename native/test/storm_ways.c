@@ -272,7 +272,8 @@ CUresult ways_give(const sl_real_t *cu, worker_t *worker, held_t *held) {
 CUresult ways_absurd(worker_t *worker, uint64_t choice) {
     static const uint64_t sizes[] = {UINT64_MAX, UINT64_MAX - 1, UINT64_MAX - 511, UINT64_MAX - BLOCK, UINT64_MAX - BLOCK + 1, 1ull << 63,
                                      (1ull << 63) - 1, (1ull << 63) + 1, 1ull << 62, (1ull << 56) + 1, 1ull << 48};
-    uint64_t bytes = sizes[(choice >> 8) % 11], whole = bytes / BLOCK * BLOCK;
+    uint64_t below_zero = 0 - (choice >> 16) % options.base; /* added to what is used, it wraps */
+    uint64_t bytes = choice >> 60 & 1 ? below_zero : sizes[(choice >> 8) % 11], whole = bytes / BLOCK * BLOCK;
     int gpu = (int)(choice >> 40) % options.gpus;
     CUdeviceptr address;
     size_t pitch;
