@@ -10,7 +10,7 @@
 #define NOTES_MOST 6
 #define STATUS_MOST 999 /* of CUDA's errors */
 #define IDLE_MICROS 300
-#define ABSURD_TIMES 32
+#define ABSURD_TIMES 32 /* now and then, so that others meet one under way */
 #define LOOK_MICROS 120000u /* the library looks at the driver's figure every 100 ms */
 
 static worker_t workers[THREADS_MOST];
@@ -83,7 +83,8 @@ static void take(worker_t *worker) {
     self->calls++;
     uint64_t began = storm_now();
     if (request.way == WAY_ABSURD) {
-        for (int i = 0; i < ABSURD_TIMES; i++)
+        int times = below(&worker->random, 16) ? 1 : ABSURD_TIMES;
+        for (int i = 0; i < times; i++)
             if (ways_absurd(worker, request.choice) == 0) {
                 self->absurd++;
                 note("granted", &request, "a size that no GPU has");
