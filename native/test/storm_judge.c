@@ -1,0 +1,87 @@
+/* storm_judge: whether a refusal was right. The rule: a request is refused only if it exceeds, rounded as the driver rounds it,
+ * the room that is left after pools and graphs were trimmed; without a quota, only if the driver refuses it. The driver itself is the judge: the same request is made past
+ * Sluice, and what the driver then holds for this process is compared with the quota. Only for a single thread: nobody else
+ * may take or give meanwhile. */
+#define _GNU_SOURCE
+#include "storm.h"
+
+#include <stdio.h>
+#include <unistd.h>
+
+static child_t *judge_self;
+static bool has_region;
+
+void judge_open(child_t *self) {
+    judge_self = self;
+    has_region = ledger_open();
+}
+
+static void undo(const sl_real_t *cu, worker_t *worker, held_t *held) {
+    ways_give(cu, worker, held);
+    ways_settle(cu, worker, 1, true);
+}
+
+/* What the driver holds with the request granted; 0: the driver refuses it, too. No sample counts meanwhile. */
+static uint64_t hold_past_sluice(worker_t *worker, const request_t *request) {
+    held_t held;
+    uint64_t bytes = 0;
+    judge_self->judgements++;
+    if (ways_take(&direct, worker, request, &held) == 0) {
+        direct.cuCtxSynchronize();
+        bytes = truth_of(getpid(), request->gpu);
+        undo(&direct, worker, &held);
+    }
+    judge_self->judgements++;
+    return bytes;
+}
+
+/* Late: work had to end before there was room, for which no call need wait. */
+judgement_t judge_refusal(worker_t *worker, const request_t *request, char *why, size_t room) {
+    held_t held;
+    if (options.unlimited) {
+        snprintf(why, room, "the driver grants it, and there is no quota");
+        return hold_past_sluice(worker, request) ? WRONG : RIGHT;
+    }
+    for (int waits = 0; waits < 2; waits++) {
+        ways_settle(&given, worker, 1, waits);
+        if (ways_take(&given, worker, request, &held) != 0)
+            continue;
+        bool near = options.slack && truth_of(getpid(), request->gpu) + options.slack > options.quota;
+        undo(&given, worker, &held);
+        if (near)
+            return RIGHT;
+        snprintf(why, room, "granted once pools and graphs were trimmed by hand");
+        return waits ? LATE : WRONG;
+    }
+    pid_t self = getpid();
+    uint64_t before = truth_of(self, request->gpu), after = hold_past_sluice(worker, request);
+    if (!after || (options.quota && after + options.slack > options.quota))
+        return RIGHT;
+    snprintf(why, room, "the driver would hold %llu instead of %llu bytes of %llu, the ledger says %llu", (unsigned long long)after,
+             (unsigned long long)before, (unsigned long long)options.quota,
+             (unsigned long long)(has_region ? ledger_of(&self, 1, request->gpu) : 0));
+    return WRONG;
+}
+
+/* The room that cuMemGetInfo names can be used to the last block, and no block more. */
+bool judge_probe(int gpu, char *why, size_t room) {
+    size_t free_bytes = 0, total = 0;
+    CUdeviceptr address, more;
+    ways_use(gpu);
+    if (given.cuMemGetInfo_v2(&free_bytes, &total) != 0)
+        return snprintf(why, room, "cuMemGetInfo failed"), false;
+    uint64_t whole = free_bytes / BLOCK * BLOCK;
+    if (!whole || !options.quota)
+        return true;
+    CUresult fits = given.cuMemAlloc_v2(&address, whole);
+    CUresult passes = fits ? OUT_OF_MEMORY : given.cuMemAlloc_v2(&more, BLOCK + 1);
+    if (!passes)
+        given.cuMemFree_v2(more);
+    if (!fits)
+        given.cuMemFree_v2(address);
+    if (fits)
+        snprintf(why, room, "GPU %d: %llu bytes are free, and as many were refused (%d)", gpu, (unsigned long long)whole, fits);
+    else if (!passes)
+        snprintf(why, room, "GPU %d: granted %llu bytes, and 4 MiB more", gpu, (unsigned long long)whole);
+    return !fits && passes == OUT_OF_MEMORY;
+}
