@@ -5,7 +5,7 @@
 
 #include <stdio.h>
 
-enum { ATTRIBUTE_MULTIPROCESSORS = 16, ATTRIBUTE_PCI_BUS = 33, ATTRIBUTE_PCI_DEVICE = 34 };
+enum { ATTRIBUTE_MULTIPROCESSORS = 16, ATTRIBUTE_PCI_BUS = 33, ATTRIBUTE_PCI_DEVICE = 34, ATTRIBUTE_POOL_HANDLES = 119 };
 
 /* What an H200 under driver 580.159.04 answered for attributes 1 to 147. */
 static const int attributes[] = {
@@ -19,13 +19,19 @@ static const int attributes[] = {
     0, -1, 0, 0, 0, 0, 0, 0, 0, 590680286, 415174878, 1, 1, 0, 1, 1, 0, 0,
 };
 
-/* Of things that an H200 has and the simulation has not: multi-device launches, shareable handles, RDMA, sparse arrays,
- * external semaphores, dma-buf, IPC events, tensor maps, unified functions, pools and VMM on the host. */
-static const unsigned char absent[] = {96, 103, 110, 112, 114, 116, 117, 119, 124, 125, 127, 128, 129, 141, 142, 144, 145};
+/* Of things that an H200 has and the simulation has not: multi-device launches, fabric handles, RDMA, sparse arrays,
+ * external semaphores, dma-buf, tensor maps, unified functions, pools and VMM on the host. */
+static const unsigned char absent[] = {96, 110, 112, 114, 116, 117, 124, 127, 128, 129, 141, 142, 144, 145};
 
 bool sim_device_is_known(CUdevice device) { return device >= 0 && (unsigned)device < sim_settings()->visible; }
 
 int sim_device_gpu(CUdevice device) { return sim_settings()->visible_gpu[device]; }
+
+CUdevice sim_device_of_gpu(int gpu) {
+    for (int device = 0; sim_device_is_known(device); device++)
+        if (sim_device_gpu(device) == gpu) return device;
+    return -1;
+}
 
 CUresult sim_cuDeviceGetCount(int *count) {
     SIM_REQUIRE(count, CUDA_ERROR_INVALID_VALUE);
@@ -79,6 +85,7 @@ CUresult sim_cuDeviceGetAttribute(int *value, CUdevice_attribute attribute, CUde
     if (attribute == ATTRIBUTE_MULTIPROCESSORS) *value = sim_settings()->sms;
     if (attribute == ATTRIBUTE_PCI_BUS) *value = SIM_DEVICE_BUS(sim_device_gpu(device));
     if (attribute == ATTRIBUTE_PCI_DEVICE) *value = 0;
+    if (attribute == ATTRIBUTE_POOL_HANDLES) *value = 1; /* file descriptors */
     return CUDA_SUCCESS;
 }
 

@@ -35,7 +35,8 @@ static bool answer(void *data, int attribute, CUdeviceptr address, const view_t 
     case BUFFER_ID: case MEMORY_BLOCK_ID: return *(uint64_t *)data = range ? range->id : 0, true;
     case IS_MANAGED: return *(unsigned *)data = view->managed, true;
     case DEVICE_ORDINAL: return *(int *)data = range ? range->device : 0, true;
-    case IS_LEGACY_IPC_CAPABLE: case IS_GPU_DIRECT_RDMA_CAPABLE: return *(unsigned *)data = 0, true;
+    case IS_LEGACY_IPC_CAPABLE: return *(unsigned *)data = range && (range->kind == SIM_PLAIN || range->kind == SIM_SMALL), true;
+    case IS_GPU_DIRECT_RDMA_CAPABLE: return *(unsigned *)data = 0, true;
     case RANGE_START: return *(CUdeviceptr *)data = view->base, true;
     case RANGE_SIZE: return *(size_t *)data = view->bytes, true;
     case MAPPED: return *(unsigned *)data = 1, true;

@@ -23,6 +23,7 @@ enum {
     CUDA_ERROR_INVALID_IMAGE = 200,
     CUDA_ERROR_INVALID_CONTEXT = 201,
     CUDA_ERROR_UNSUPPORTED_LIMIT = 215,
+    CUDA_ERROR_MAP_FAILED = 205,
     CUDA_ERROR_PEER_ACCESS_UNSUPPORTED = 217,
     CUDA_ERROR_FILE_NOT_FOUND = 301,
     CUDA_ERROR_OPERATING_SYSTEM = 304,
@@ -87,9 +88,10 @@ CUresult sim_context_current(CUcontext *context);
 bool sim_context_is_known(CUcontext context);
 bool sim_device_is_known(CUdevice device);
 int sim_device_gpu(CUdevice device); /* of a known device */
+CUdevice sim_device_of_gpu(int gpu); /* -1: CUDA does not show it */
 
 /* Device addresses: one lazily backed range of this process, cut into blocks of 2 MiB */
-typedef enum { SIM_FREE, SIM_PLAIN, SIM_SMALL, SIM_MANAGED, SIM_POOL, SIM_RESERVED } sim_kind_t;
+typedef enum { SIM_FREE, SIM_PLAIN, SIM_SMALL, SIM_MANAGED, SIM_POOL, SIM_RESERVED, SIM_IMPORTED } sim_kind_t;
 
 struct sim_range {
     CUdeviceptr base;
@@ -98,11 +100,12 @@ struct sim_range {
     sim_kind_t kind;
     bool low;     /* below 4 GiB, for the first generation of the API */
     int device;
+    int file;     /* whose pages it shows, so that other processes can map them; 0: private pages */
     uint64_t taken_bytes; /* of the GPU's memory */
     uint64_t id;
     CUcontext context;
     sim_range_t *next, *previous;
-    void *detail; /* sim_small_t, CUmemoryPool or sim_reservation_t, by kind */
+    void *detail; /* by kind: sim_small_t, CUmemoryPool, the mappings of a reservation, sim_import_t */
 };
 
 /* One allocation, whatever made it. */
@@ -114,6 +117,8 @@ typedef struct {
 
 sim_range_t *sim_space_take(size_t bytes, size_t alignment, bool low);
 void sim_space_give(sim_range_t *range);
+/* The range shows the pages of this file from now on, and closes it when it is given back. */
+bool sim_space_show(sim_range_t *range, int file);
 sim_range_t *sim_space_find(CUdeviceptr address);
 uint64_t sim_space_next_id(void);
 
@@ -121,6 +126,8 @@ CUresult sim_memory_take(CUcontext context, size_t bytes, bool low, CUdeviceptr 
 CUresult sim_memory_take_array(CUcontext context, size_t bytes, CUdeviceptr *address);
 CUresult sim_memory_give(CUdeviceptr address);
 CUresult sim_memory_take_managed(CUcontext context, size_t bytes, CUdeviceptr *address);
+CUresult sim_memory_take_import(CUcontext context, int device, size_t bytes, sim_range_t **range);
+void sim_memory_give_import(sim_range_t *range);
 void sim_memory_drop(CUcontext context);
 bool sim_memory_find(CUdeviceptr address, sim_allocation_t *allocation);
 void sim_memory_touch(CUdeviceptr address);
@@ -137,6 +144,13 @@ CUresult sim_pool_default(int device, CUmemoryPool *pool);
 CUresult sim_pool_free_now(CUdeviceptr address);
 void sim_pool_settle(int device);
 void sim_pool_drop(int device);
+
+/* What processes share beyond the state file: files without a name, which others open through /proc while their owner lives. */
+int sim_share_file(size_t bytes); /* 0: there is none */
+int sim_share_open(uint64_t owner, int file, uint64_t inode);
+uint64_t sim_share_inode(int file);
+bool sim_share_range(sim_range_t *range); /* moves its contents into a file; nothing may write to it meanwhile */
+bool sim_ipc_find(sim_range_t *range, CUdeviceptr address, sim_allocation_t *allocation);
 
 /* Streams, work, waiting */
 CUresult sim_context_drain(CUcontext context);

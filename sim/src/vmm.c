@@ -1,8 +1,9 @@
 /* Virtual memory management: addresses and memory apart. The memory of all handles is one sparse anonymous file, each handle
  * its own stretch of it that is never used twice, mapped wherever the program asks; so its contents survive unmapping and
- * show at every place it is mapped. It counts until the last handle and the last mapping are gone. */
+ * show at every place it is mapped. It counts until the last handle and the last mapping are gone. A handle that may be
+ * exported has a file of its own. */
 #define _GNU_SOURCE
-#include "sim.h"
+#include "vmm.h"
 
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -10,18 +11,11 @@
 
 enum { TYPE_PINNED = 1, LOCATION_DEVICE = 1, LOCATION_HOST = 2, LOCATION_HOST_NUMA = 3, ACCESS_READ_WRITE = 3 };
 
-typedef struct {
-    unsigned references; /* handles given out and mappings */
-    size_t bytes;
-    off_t offset;
-    CUmemAllocationProp properties;
-} handle_t;
-
 typedef struct mapping {
     struct mapping *next;
     CUdeviceptr base;
     size_t bytes;
-    handle_t *handle;
+    sim_handle_t *handle;
     int access;
 } mapping_t;
 
@@ -94,45 +88,60 @@ CUresult sim_cuMemAddressFree(CUdeviceptr address, size_t bytes) {
     return CUDA_SUCCESS;
 }
 
+/* Where its contents will be. */
+static CUresult place(sim_handle_t *handle) {
+    if (handle->properties.requestedHandleTypes) {
+        handle->file = sim_vmm_make_file(handle->bytes, &handle->properties);
+        return handle->file ? CUDA_SUCCESS : CUDA_ERROR_OPERATING_SYSTEM;
+    }
+    if (memory < 0) memory = memfd_create("sluice-sim", MFD_CLOEXEC);
+    SIM_REQUIRE(memory >= 0 && ftruncate(memory, memory_end + (off_t)handle->bytes) == 0, CUDA_ERROR_OPERATING_SYSTEM);
+    handle->offset = memory_end;
+    memory_end += (off_t)handle->bytes;
+    return CUDA_SUCCESS;
+}
+
 CUresult sim_cuMemCreate(CUmemGenericAllocationHandle *result, size_t bytes, const CUmemAllocationProp *properties,
                          unsigned long long flags) {
     SIM_REQUIRE(result && properties && bytes && is_whole(bytes) && flags == 0, CUDA_ERROR_INVALID_VALUE);
     SIM_REQUIRE(properties->type == TYPE_PINNED, CUDA_ERROR_INVALID_VALUE);
     const CUmemLocation *location = &properties->location;
-    SIM_REQUIRE((location->type == LOCATION_DEVICE || is_on_host(location)) && !properties->requestedHandleTypes, CUDA_ERROR_NOT_SUPPORTED);
+    SIM_REQUIRE(location->type == LOCATION_DEVICE || is_on_host(location), CUDA_ERROR_NOT_SUPPORTED);
+    SIM_REQUIRE((properties->requestedHandleTypes & ~SIM_HANDLE_FILE_DESCRIPTOR) == 0, CUDA_ERROR_NOT_SUPPORTED);
     SIM_REQUIRE(sim_device_is_known(device_of(location)), CUDA_ERROR_INVALID_DEVICE);
     int gpu = sim_device_gpu(device_of(location));
     uint64_t taken = device_bytes(location, bytes);
-    if (memory < 0) memory = memfd_create("sluice-sim", MFD_CLOEXEC);
-    SIM_REQUIRE(memory >= 0 && ftruncate(memory, memory_end + (off_t)bytes) == 0, CUDA_ERROR_OPERATING_SYSTEM);
     SIM_REQUIRE(sim_state_take(gpu, taken), CUDA_ERROR_OUT_OF_MEMORY);
-    handle_t *handle = malloc(sizeof *handle);
+    sim_handle_t *handle = malloc(sizeof *handle);
     if (!handle) return sim_state_give(gpu, taken), CUDA_ERROR_OUT_OF_MEMORY;
-    *handle = (handle_t){1, bytes, memory_end, *properties};
-    memory_end += (off_t)bytes;
+    *handle = (sim_handle_t){.references = 1, .bytes = bytes, .properties = *properties};
+    CUresult placed = place(handle);
+    if (placed) return sim_state_give(gpu, taken), free(handle), placed;
     *result = (CUmemGenericAllocationHandle)handle;
     return CUDA_SUCCESS;
 }
 
-static void drop(handle_t *handle) {
+static void drop(sim_handle_t *handle) {
     if (--handle->references) return;
-    fallocate(memory, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, handle->offset, (off_t)handle->bytes);
     const CUmemLocation *location = &handle->properties.location;
-    sim_state_give(sim_device_gpu(device_of(location)), device_bytes(location, handle->bytes));
+    if (handle->file) close(handle->file);
+    else fallocate(memory, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, handle->offset, (off_t)handle->bytes);
+    if (handle->shared) sim_vmm_leave(handle);
+    else sim_state_give(sim_device_gpu(device_of(location)), device_bytes(location, handle->bytes));
     free(handle);
 }
 
-void sim_vmm_hold(CUmemGenericAllocationHandle handle) { ((handle_t *)handle)->references++; }
-void sim_vmm_let_go(CUmemGenericAllocationHandle handle) { drop((handle_t *)handle); }
+void sim_vmm_hold(CUmemGenericAllocationHandle handle) { ((sim_handle_t *)handle)->references++; }
+void sim_vmm_let_go(CUmemGenericAllocationHandle handle) { drop((sim_handle_t *)handle); }
 
 CUresult sim_cuMemRelease(CUmemGenericAllocationHandle handle) {
     SIM_REQUIRE(handle, CUDA_ERROR_INVALID_VALUE);
-    drop((handle_t *)handle);
+    drop((sim_handle_t *)handle);
     return CUDA_SUCCESS;
 }
 
 CUresult sim_cuMemMap(CUdeviceptr address, size_t bytes, size_t offset, CUmemGenericAllocationHandle given, unsigned long long flags) {
-    handle_t *handle = (handle_t *)given;
+    sim_handle_t *handle = (sim_handle_t *)given;
     sim_range_t *range = reservation(address, bytes);
     SIM_REQUIRE(handle && range && flags == 0 && is_whole(address) && is_whole(bytes), CUDA_ERROR_INVALID_VALUE);
     SIM_REQUIRE(offset == 0, CUDA_ERROR_NOT_SUPPORTED);
@@ -141,7 +150,7 @@ CUresult sim_cuMemMap(CUdeviceptr address, size_t bytes, size_t offset, CUmemGen
         SIM_REQUIRE(address + bytes <= each->base || address >= each->base + each->bytes, CUDA_ERROR_INVALID_VALUE);
     mapping_t *mapping = malloc(sizeof *mapping);
     SIM_REQUIRE(mapping, CUDA_ERROR_OUT_OF_MEMORY);
-    if (mmap((void *)address, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, memory, handle->offset) == MAP_FAILED)
+    if (mmap((void *)address, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, handle->file ? handle->file : memory, handle->offset) == MAP_FAILED)
         return free(mapping), CUDA_ERROR_OUT_OF_MEMORY;
     madvise((void *)address, bytes, MADV_DONTFORK);
     *mapping = (mapping_t){range->detail, address, bytes, handle, 0};
@@ -207,6 +216,6 @@ CUresult sim_cuMemRetainAllocationHandle(CUmemGenericAllocationHandle *handle, v
 
 CUresult sim_cuMemGetAllocationPropertiesFromHandle(CUmemAllocationProp *properties, CUmemGenericAllocationHandle handle) {
     SIM_REQUIRE(properties && handle, CUDA_ERROR_INVALID_VALUE);
-    *properties = ((handle_t *)handle)->properties;
+    *properties = ((sim_handle_t *)handle)->properties;
     return CUDA_SUCCESS;
 }

@@ -64,7 +64,17 @@ struct CUevent_opaque {
     sim_tips_t tips;     /* set when it was last recorded in a capturing stream */
     bool destroyed;
     unsigned pending;    /* queued work and waiting threads that still need it */
+    struct sim_event_shared *shared; /* counts in place of its own where other processes may record it */
+    int file;            /* that holds them */
+    uint64_t looked_ns;  /* when the engine last looked whether its recorder lives */
 };
+
+bool sim_event_share(CUevent event);
+void sim_event_unshare(CUevent event);
+uint64_t sim_event_recordings(CUevent event);
+uint64_t sim_event_next_recording(CUevent event);
+void sim_event_reach(CUevent event, uint64_t recording, uint64_t time_ns);
+uint64_t sim_event_completed(CUevent event);
 
 /* The stream that a handle means in this call: 0, 1 (legacy), 2 (per-thread) or a created one. */
 CUresult sim_stream_resolve(CUstream handle, CUstream *stream);
