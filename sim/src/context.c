@@ -29,6 +29,7 @@ static CUresult bring_up(CUcontext context) {
     static unsigned long long ids;
     SIM_REQUIRE(sim_state_take(sim_device_gpu(context->device), sim_settings()->context_bytes), CUDA_ERROR_OUT_OF_MEMORY);
     memcpy(context->limits, limits, sizeof limits);
+    memset(context->peers, 0, sizeof context->peers);
     context->error = CUDA_SUCCESS;
     context->id = ++ids;
     context->alive = true;

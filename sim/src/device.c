@@ -27,6 +27,8 @@ bool sim_device_is_known(CUdevice device) { return device >= 0 && (unsigned)devi
 
 int sim_device_gpu(CUdevice device) { return sim_settings()->visible_gpu[device]; }
 
+uint64_t sim_device_memory(CUdevice device) { return sim_settings_memory(sim_device_gpu(device)); }
+
 CUdevice sim_device_of_gpu(int gpu) {
     for (int device = 0; sim_device_is_known(device); device++)
         if (sim_device_gpu(device) == gpu) return device;
@@ -65,7 +67,7 @@ CUresult sim_cuDeviceGetUuid_v2(CUuuid *uuid, CUdevice device) { return sim_cuDe
 CUresult sim_cuDeviceTotalMem_v2(size_t *bytes, CUdevice device) {
     SIM_REQUIRE(bytes, CUDA_ERROR_INVALID_VALUE);
     SIM_REQUIRE(sim_device_is_known(device), CUDA_ERROR_INVALID_DEVICE);
-    *bytes = sim_settings()->memory_bytes;
+    *bytes = sim_device_memory(device);
     return CUDA_SUCCESS;
 }
 
@@ -112,18 +114,6 @@ CUresult sim_cuDeviceGetByPCIBusId(CUdevice *device, const char *text) {
     for (int i = 0; read && sim_device_is_known(i); i++)
         if (domain == 0 && (int)bus == SIM_DEVICE_BUS(sim_device_gpu(i)) && slot == 0 && function == 0) return *device = i, CUDA_SUCCESS;
     return CUDA_ERROR_INVALID_DEVICE;
-}
-
-CUresult sim_cuDeviceCanAccessPeer(int *can, CUdevice device, CUdevice peer) {
-    SIM_REQUIRE(can, CUDA_ERROR_INVALID_VALUE);
-    SIM_REQUIRE(sim_device_is_known(device) && sim_device_is_known(peer), CUDA_ERROR_INVALID_DEVICE);
-    *can = 0;
-    return CUDA_SUCCESS;
-}
-
-CUresult sim_cuDeviceGetP2PAttribute(int *value, CUdevice_P2PAttribute attribute, CUdevice device, CUdevice peer) {
-    SIM_REQUIRE(value && attribute > 0, CUDA_ERROR_INVALID_VALUE);
-    return sim_cuDeviceCanAccessPeer(value, device, peer);
 }
 
 CUresult sim_cuDeviceGetExecAffinitySupport(int *supported, CUexecAffinityType type, CUdevice device) {

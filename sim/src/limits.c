@@ -1,4 +1,4 @@
-/* What a context remembers: limits, of which a larger stack takes memory at once, cache and bank preferences, peers. */
+/* What a context remembers: limits, of which a larger stack takes memory at once, cache and bank preferences. */
 #include "sim.h"
 
 enum { LIMIT_STACK_SIZE = 0, LIMIT_DEVICE_SYNC_DEPTH = 3, LIMIT_COUNT = 9 };
@@ -18,7 +18,7 @@ CUresult sim_cuCtxGetLimit(size_t *value, CUlimit limit) {
 /* For every thread that can be resident; as on an H200, where 16 KiB took 4152360960 bytes. The default comes with the context. */
 static CUresult set_stack(CUcontext context, size_t value) {
     uint64_t threads = (uint64_t)sim_settings()->sms * THREADS_PER_SM, more = value > STACK_DEFAULT ? value - STACK_DEFAULT : 0;
-    SIM_REQUIRE(more <= sim_settings()->memory_bytes / threads, CUDA_ERROR_INVALID_VALUE);
+    SIM_REQUIRE(more <= sim_device_memory(context->device) / threads, CUDA_ERROR_INVALID_VALUE);
     int gpu = sim_device_gpu(context->device);
     uint64_t bytes = more * threads;
     if (bytes > context->stack_bytes) SIM_REQUIRE(sim_state_take(gpu, bytes - context->stack_bytes), CUDA_ERROR_OUT_OF_MEMORY);
@@ -43,12 +43,4 @@ CUresult sim_cuCtxGetStreamPriorityRange(int *least, int *greatest) {
     if (least) *least = 0;
     if (greatest) *greatest = -5;
     return CUDA_SUCCESS;
-}
-
-CUresult sim_cuCtxEnablePeerAccess(CUcontext peer, unsigned int flags) {
-    CUcontext context;
-    SIM_REQUIRE(flags == 0, CUDA_ERROR_INVALID_VALUE);
-    SIM_TRY(sim_context_current(&context));
-    SIM_REQUIRE(sim_context_is_known(peer), CUDA_ERROR_INVALID_CONTEXT);
-    return CUDA_ERROR_PEER_ACCESS_UNSUPPORTED;
 }

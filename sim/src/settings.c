@@ -142,6 +142,11 @@ const sim_settings_t *sim_settings(void) {
     return &settings;
 }
 
+uint64_t sim_settings_memory(int gpu) {
+    (void)gpu;
+    return sim_settings()->memory_bytes;
+}
+
 void sim_device_uuid(int device, unsigned char bytes[16]) {
     memcpy(bytes, "sluice-sim-gpu", 14);
     bytes[14] = 0;

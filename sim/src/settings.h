@@ -32,6 +32,7 @@ const sim_settings_t *sim_settings(void);
 #define SIM_DEVICE_NAME "Sluice Simulated GPU"
 #define SIM_DEVICE_BUS(device) (6 + (device))
 void sim_device_uuid(int device, unsigned char bytes[16]);
+uint64_t sim_settings_memory(int gpu);
 
 /* "50ms", "3us", "2s", "100ns", "0". */
 int sim_settings_duration(const char *text, uint64_t *nanoseconds);

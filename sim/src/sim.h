@@ -31,7 +31,10 @@ enum {
     CUDA_ERROR_NOT_FOUND = 500,
     CUDA_ERROR_NOT_READY = 600,
     CUDA_ERROR_ILLEGAL_ADDRESS = 700,
+    CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED = 704,
+    CUDA_ERROR_PEER_ACCESS_NOT_ENABLED = 705,
     CUDA_ERROR_CONTEXT_IS_DESTROYED = 709,
+    CUDA_ERROR_TOO_MANY_PEERS = 711,
     CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED = 712,
     CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED = 713,
     CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE = 720,
@@ -66,6 +69,8 @@ bool sim_fault_load(const char *text, char *problem, size_t room);
 typedef struct sim_range sim_range_t;
 typedef struct sim_small sim_small_t;
 
+#define SIM_PEERS_MAX 64
+
 struct CUcontext_opaque {
     CUcontext next;
     int device;
@@ -82,12 +87,15 @@ struct CUcontext_opaque {
     sim_small_t *small[65];  /* blocks with small allocations, by longest free run in steps of 64 units */
     CUstream streams;        /* created and per-thread ones */
     CUstream legacy;
+    unsigned long long peers[SIM_PEERS_MAX]; /* ids of the contexts whose memory it may use */
 };
 
 CUresult sim_context_current(CUcontext *context);
 bool sim_context_is_known(CUcontext context);
 bool sim_device_is_known(CUdevice device);
 int sim_device_gpu(CUdevice device); /* of a known device */
+uint64_t sim_device_memory(CUdevice device);
+bool sim_device_is_peer(CUdevice device, CUdevice other);
 CUdevice sim_device_of_gpu(int gpu); /* -1: CUDA does not show it */
 
 /* Device addresses: one lazily backed range of this process, cut into blocks of 2 MiB */

@@ -9,14 +9,14 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-enum { TYPE_PINNED = 1, LOCATION_DEVICE = 1, LOCATION_HOST = 2, LOCATION_HOST_NUMA = 3, ACCESS_READ_WRITE = 3 };
+enum { TYPE_PINNED = 1, LOCATION_DEVICE = 1, LOCATION_HOST = 2, LOCATION_HOST_NUMA = 3, ACCESS_READ = 1, ACCESS_READ_WRITE = 3 };
 
 typedef struct mapping {
     struct mapping *next;
     CUdeviceptr base;
     size_t bytes;
     sim_handle_t *handle;
-    int access;
+    unsigned char access[SIM_GPUS_MAX]; /* of each device */
 } mapping_t;
 
 static int memory = -1;
@@ -48,7 +48,7 @@ bool sim_vmm_find(sim_range_t *range, CUdeviceptr address, sim_allocation_t *all
 bool sim_vmm_span_is_usable(sim_range_t *range, CUdeviceptr address, size_t bytes) {
     for (CUdeviceptr end = address + bytes; address < end;) {
         mapping_t *mapping = mapping_at(range, address);
-        if (!mapping || mapping->access != ACCESS_READ_WRITE) return false;
+        if (!mapping || !memchr(mapping->access, ACCESS_READ_WRITE, sizeof mapping->access)) return false;
         address = mapping->base + mapping->bytes;
     }
     return true;
@@ -153,7 +153,7 @@ CUresult sim_cuMemMap(CUdeviceptr address, size_t bytes, size_t offset, CUmemGen
     if (mmap((void *)address, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, handle->file ? handle->file : memory, handle->offset) == MAP_FAILED)
         return free(mapping), CUDA_ERROR_OUT_OF_MEMORY;
     madvise((void *)address, bytes, MADV_DONTFORK);
-    *mapping = (mapping_t){range->detail, address, bytes, handle, 0};
+    *mapping = (mapping_t){range->detail, address, bytes, handle, {0}};
     range->detail = mapping;
     range->device = device_of(&handle->properties.location);
     handle->references++;
@@ -185,15 +185,25 @@ CUresult sim_cuMemUnmap(CUdeviceptr address, size_t bytes) {
     return CUDA_SUCCESS;
 }
 
+static CUresult check_access(const CUmemAccessDesc *access, int owner) {
+    SIM_REQUIRE(access->flags == 0 || access->flags == ACCESS_READ || access->flags == ACCESS_READ_WRITE, CUDA_ERROR_INVALID_VALUE);
+    if (is_on_host(&access->location)) return CUDA_SUCCESS;
+    int device = access->location.id;
+    SIM_REQUIRE(access->location.type == LOCATION_DEVICE && sim_device_is_known(device), CUDA_ERROR_INVALID_DEVICE);
+    return device == owner || sim_device_is_peer(device, owner) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_DEVICE;
+}
+
 CUresult sim_cuMemSetAccess(CUdeviceptr address, size_t bytes, const CUmemAccessDesc *access, size_t count) {
     sim_range_t *range = reservation(address, bytes);
     SIM_REQUIRE(range && access && count, CUDA_ERROR_INVALID_VALUE);
+    for (size_t i = 0; i < count; i++) SIM_TRY(check_access(&access[i], range->device));
     CUdeviceptr end = address + bytes;
     for (CUdeviceptr at = address; at < end; at = mapping_at(range, at)->base + mapping_at(range, at)->bytes)
         SIM_REQUIRE(mapping_at(range, at), CUDA_ERROR_INVALID_VALUE);
     for (mapping_t *each = range->detail; each; each = each->next)
         for (size_t i = 0; i < count; i++)
-            if (each->base >= address && each->base < end && access[i].location.id == range->device) each->access = access[i].flags;
+            if (each->base >= address && each->base < end && access[i].location.type == LOCATION_DEVICE)
+                each->access[access[i].location.id] = (unsigned char)access[i].flags;
     return CUDA_SUCCESS;
 }
 
@@ -201,7 +211,7 @@ CUresult sim_cuMemGetAccess(unsigned long long *flags, const CUmemLocation *loca
     sim_range_t *range = sim_space_find(address);
     mapping_t *mapping = range && range->kind == SIM_RESERVED ? mapping_at(range, address) : NULL;
     SIM_REQUIRE(flags && location && mapping, CUDA_ERROR_INVALID_VALUE);
-    *flags = location->type == LOCATION_DEVICE && location->id == range->device ? (unsigned)mapping->access : 0;
+    *flags = location->type == LOCATION_DEVICE && sim_device_is_known(location->id) ? mapping->access[location->id] : 0;
     return CUDA_SUCCESS;
 }
 
