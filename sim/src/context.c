@@ -21,12 +21,14 @@ CUresult sim_context_current(CUcontext *context) {
     *context = stack.depth ? stack.entries[stack.depth - 1] : NULL;
     SIM_REQUIRE(*context, CUDA_ERROR_INVALID_CONTEXT);
     SIM_REQUIRE((*context)->alive, CUDA_ERROR_CONTEXT_IS_DESTROYED);
+    if (!(*context)->error && sim_device_is_lost((*context)->device)) (*context)->error = CUDA_ERROR_UNKNOWN;
     return (*context)->error;
 }
 
 static CUresult bring_up(CUcontext context) {
     static const size_t limits[9] = {1024, 8650752, 8388608, 0, 2048, 64, 11796480, 232448};
     static unsigned long long ids;
+    SIM_REQUIRE(!sim_device_is_lost(context->device), CUDA_ERROR_UNKNOWN);
     SIM_REQUIRE(sim_state_take(sim_device_gpu(context->device), sim_settings()->context_bytes), CUDA_ERROR_OUT_OF_MEMORY);
     memcpy(context->limits, limits, sizeof limits);
     memset(context->peers, 0, sizeof context->peers);

@@ -17,7 +17,7 @@ CUresult sim_cuCtxGetLimit(size_t *value, CUlimit limit) {
 
 /* For every thread that can be resident; as on an H200, where 16 KiB took 4152360960 bytes. The default comes with the context. */
 static CUresult set_stack(CUcontext context, size_t value) {
-    uint64_t threads = (uint64_t)sim_settings()->sms * THREADS_PER_SM, more = value > STACK_DEFAULT ? value - STACK_DEFAULT : 0;
+    uint64_t threads = (uint64_t)sim_unit_sms(sim_settings(), sim_device_gpu(context->device)) * THREADS_PER_SM, more = value > STACK_DEFAULT ? value - STACK_DEFAULT : 0;
     SIM_REQUIRE(more <= sim_device_memory(context->device) / threads, CUDA_ERROR_INVALID_VALUE);
     int gpu = sim_device_gpu(context->device);
     uint64_t bytes = more * threads;

@@ -4,7 +4,10 @@
 
 enum { PERFORMANCE_RANK = 1, ACCESS_SUPPORTED = 2, NATIVE_ATOMICS = 3, ARRAY_ACCESS = 4 };
 
-bool sim_device_is_peer(CUdevice device, CUdevice other) { return device != other; }
+bool sim_device_is_peer(CUdevice device, CUdevice other) {
+    const sim_settings_t *settings = sim_settings();
+    return device != other && sim_unit_instance(settings, sim_device_gpu(device)) < 0 && sim_unit_instance(settings, sim_device_gpu(other)) < 0;
+}
 
 CUresult sim_cuDeviceCanAccessPeer(int *can, CUdevice device, CUdevice peer) {
     SIM_REQUIRE(can, CUDA_ERROR_INVALID_VALUE);

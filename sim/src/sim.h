@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "settings.h"
+#include "units.h"
 #include "sim_bodies.h"
 #include "state.h"
 
@@ -45,6 +45,7 @@ enum {
     CUDA_ERROR_STREAM_CAPTURE_UNMATCHED = 903,
     CUDA_ERROR_STREAM_CAPTURE_IMPLICIT = 906,
     CUDA_ERROR_CAPTURED_EVENT = 907,
+    CUDA_ERROR_UNKNOWN = 999,
 };
 
 #define SIM_TRY(call) do { CUresult tried = (call); if (tried) return tried; } while (0)
@@ -93,8 +94,9 @@ struct CUcontext_opaque {
 CUresult sim_context_current(CUcontext *context);
 bool sim_context_is_known(CUcontext context);
 bool sim_device_is_known(CUdevice device);
-int sim_device_gpu(CUdevice device); /* of a known device */
+int sim_device_gpu(CUdevice device); /* the unit of a known device */
 uint64_t sim_device_memory(CUdevice device);
+bool sim_device_is_lost(CUdevice device);
 bool sim_device_is_peer(CUdevice device, CUdevice other);
 CUdevice sim_device_of_gpu(int gpu); /* -1: CUDA does not show it */
 

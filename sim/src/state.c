@@ -156,7 +156,7 @@ bool sim_state_process(int gpu, unsigned slot, pid_t *pid, uint64_t *bytes) {
 }
 
 static bool has_room(int gpu, uint64_t bytes) {
-    uint64_t total = sim_settings_memory(gpu);
+    uint64_t total = sim_unit_memory(sim_settings(), gpu);
     return bytes <= total && (sum(gpu, false) <= total - bytes || sum(gpu, true) <= total - bytes);
 }
 

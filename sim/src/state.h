@@ -12,7 +12,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "settings.h"
+#include "units.h"
 
 #define SIM_STATE_LAYOUT 0x736c7332u
 #define SIM_STATE_SLOTS 512
