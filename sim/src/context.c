@@ -48,8 +48,8 @@ static CUresult tear_down(CUcontext context) {
     bool last = true;
     for (CUcontext other = contexts; other; other = other->next) last &= !other->alive || other->device != context->device;
     if (last) sim_pool_drop(context->device);
-    sim_state_give(sim_device_gpu(context->device), sim_settings()->context_bytes + context->stack_bytes);
-    context->stack_bytes = 0;
+    sim_limits_drop(context);
+    sim_state_give(sim_device_gpu(context->device), sim_settings()->context_bytes);
     return CUDA_SUCCESS;
 }
 

@@ -25,6 +25,7 @@ enum {
     CUDA_ERROR_UNSUPPORTED_LIMIT = 215,
     CUDA_ERROR_MAP_FAILED = 205,
     CUDA_ERROR_PEER_ACCESS_UNSUPPORTED = 217,
+    CUDA_ERROR_INVALID_PTX = 218,
     CUDA_ERROR_FILE_NOT_FOUND = 301,
     CUDA_ERROR_OPERATING_SYSTEM = 304,
     CUDA_ERROR_INVALID_HANDLE = 400,
@@ -84,6 +85,7 @@ struct CUcontext_opaque {
     CUresult error; /* sticky: set by a kernel that went wrong */
     size_t limits[9];
     uint64_t stack_bytes; /* taken for stacks beyond the default */
+    uint64_t needed_bytes[9]; /* taken for the printf buffer and the malloc heap, by limit */
     sim_range_t *ranges;     /* everything allocated in it, newest first */
     sim_small_t *small[65];  /* blocks with small allocations, by longest free run in steps of 64 units */
     CUstream streams;        /* created and per-thread ones */
@@ -161,6 +163,8 @@ int sim_share_open(uint64_t owner, int file, uint64_t inode);
 uint64_t sim_share_inode(int file);
 bool sim_share_range(sim_range_t *range); /* moves its contents into a file; nothing may write to it meanwhile */
 bool sim_ipc_find(sim_range_t *range, CUdeviceptr address, sim_allocation_t *allocation);
+
+void sim_limits_drop(CUcontext context);
 
 /* Streams, work, waiting */
 CUresult sim_context_drain(CUcontext context);

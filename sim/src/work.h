@@ -110,6 +110,9 @@ CUresult sim_kernel_work(sim_work_t *work, CUfunction function, const unsigned g
                          unsigned shared, void **values, void **extra);
 void sim_pool_finish_free(CUdeviceptr address, uint64_t generation);
 
+/* Takes the memory that a kernel needs beside its parameters; before it is queued. */
+CUresult sim_limits_prepare(CUcontext context, const sim_work_t *work);
+
 CUresult sim_capture_add(CUstream stream, const sim_work_t *work);
 /* Fails, and spoils the capture, where a capturing stream does not allow a call. */
 CUresult sim_capture_forbid(CUstream stream);
