@@ -13,6 +13,7 @@
 
 #define CLEARING (1ull << 63)
 #define PID_BITS 22
+#define LAYOUT_VERSIONS 256u
 #define PATIENCE_NS 1000000000u /* one that takes memory longer stands still */
 #define STALE_NS 600000000000u /* further ahead only a file from before a reboot is busy */
 
@@ -46,23 +47,28 @@ bool sim_state_is_alive(uint64_t owner) { return identity_of(sim_state_pid(owner
 
 uint64_t sim_state_self(void) { return own ? atomic_load(&own->owner) : 0; }
 
-bool sim_state_open(void) {
-    if (state) return true;
+static sim_state_t *map_file(void) {
     int file = open(sim_settings()->state_path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
-    if (file < 0) return false;
+    if (file < 0) return NULL;
     struct stat stat;
     bool sized = fstat(file, &stat) == 0 && (stat.st_size >= (off_t)sizeof *state || ftruncate(file, sizeof *state) == 0);
     void *map = sized ? mmap(NULL, sizeof *state, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0) : MAP_FAILED;
     close(file);
-    if (map == MAP_FAILED) return false;
-    uint32_t layout = 0;
-    sim_state_t *mapped = map;
-    if (!atomic_compare_exchange_strong(&mapped->layout, &layout, SIM_STATE_LAYOUT) && layout != SIM_STATE_LAYOUT) {
-        munmap(map, sizeof *state);
-        return false;
+    return map == MAP_FAILED ? NULL : map;
+}
+
+/* The file of another version makes way; its processes go on with it, and without us. */
+bool sim_state_open(void) {
+    for (int attempt = 0; !state && attempt < 2; attempt++) {
+        sim_state_t *mapped = map_file();
+        if (!mapped) return false;
+        uint32_t layout = 0;
+        bool ours = atomic_compare_exchange_strong(&mapped->layout, &layout, SIM_STATE_LAYOUT) || layout == SIM_STATE_LAYOUT;
+        if (ours) state = mapped;
+        else munmap(mapped, sizeof *mapped);
+        if (!ours && (layout ^ SIM_STATE_LAYOUT) < LAYOUT_VERSIONS) unlink(sim_settings()->state_path);
     }
-    state = mapped;
-    return true;
+    return state;
 }
 
 /* Whatever this process held before an exec, or is about to leave. */
