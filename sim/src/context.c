@@ -17,12 +17,16 @@ bool sim_context_is_known(CUcontext context) {
     return false;
 }
 
+CUresult sim_context_error(CUcontext context) {
+    if (!context->error && sim_device_is_lost(context->device)) context->error = CUDA_ERROR_UNKNOWN;
+    return context->error;
+}
+
 CUresult sim_context_current(CUcontext *context) {
     *context = stack.depth ? stack.entries[stack.depth - 1] : NULL;
     SIM_REQUIRE(*context, CUDA_ERROR_INVALID_CONTEXT);
     SIM_REQUIRE((*context)->alive, CUDA_ERROR_CONTEXT_IS_DESTROYED);
-    if (!(*context)->error && sim_device_is_lost((*context)->device)) (*context)->error = CUDA_ERROR_UNKNOWN;
-    return (*context)->error;
+    return sim_context_error(*context);
 }
 
 static CUresult bring_up(CUcontext context) {

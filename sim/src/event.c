@@ -88,7 +88,7 @@ CUresult sim_cuEventQuery(CUevent event) {
     SIM_REQUIRE(!event->tips.capture, CUDA_ERROR_CAPTURED_EVENT);
     SIM_TRY(sim_capture_check_unsafe());
     sim_work_catch_up();
-    SIM_TRY(event->context->error);
+    SIM_TRY(sim_context_error(event->context));
     return is_reached(event) ? CUDA_SUCCESS : CUDA_ERROR_NOT_READY;
 }
 

@@ -94,6 +94,7 @@ struct CUcontext_opaque {
 };
 
 CUresult sim_context_current(CUcontext *context);
+CUresult sim_context_error(CUcontext context); /* also of one whose GPU is lost by now */
 bool sim_context_is_known(CUcontext context);
 bool sim_device_is_known(CUdevice device);
 int sim_device_gpu(CUdevice device); /* the unit of a known device */
@@ -146,6 +147,7 @@ void sim_memory_touch(CUdeviceptr address);
 bool sim_host_find(CUdeviceptr address, CUdeviceptr *base, size_t *bytes, unsigned *flags);
 bool sim_pool_find(sim_range_t *range, CUdeviceptr address, sim_allocation_t *allocation);
 bool sim_vmm_find(sim_range_t *range, CUdeviceptr address, sim_allocation_t *allocation);
+int sim_vmm_handle_types(sim_range_t *range, CUdeviceptr address);
 void sim_vmm_hold(CUmemGenericAllocationHandle handle);
 void sim_vmm_let_go(CUmemGenericAllocationHandle handle);
 void sim_sparse_drop_array(void *array);

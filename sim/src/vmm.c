@@ -45,6 +45,11 @@ bool sim_vmm_find(sim_range_t *range, CUdeviceptr address, sim_allocation_t *all
     return true;
 }
 
+int sim_vmm_handle_types(sim_range_t *range, CUdeviceptr address) {
+    mapping_t *mapping = mapping_at(range, address);
+    return mapping ? mapping->handle->properties.requestedHandleTypes : 0;
+}
+
 bool sim_vmm_span_is_usable(sim_range_t *range, CUdeviceptr address, size_t bytes) {
     for (CUdeviceptr end = address + bytes; address < end;) {
         mapping_t *mapping = mapping_at(range, address);

@@ -5,6 +5,11 @@ CUresult cuMemExportToShareableHandle(void *result, CUmemGenericAllocationHandle
 CUresult cuMemImportFromShareableHandle(CUmemGenericAllocationHandle *handle, void *given, CUmemAllocationHandleType type);
 CUresult cuMemGetAllocationPropertiesFromHandle(CUmemAllocationProp *properties, CUmemGenericAllocationHandle handle);
 
+int nvmlInit_v2(void);
+int nvmlDeviceGetHandleByIndex_v2(unsigned index, void **device);
+typedef struct { unsigned pid; unsigned long long bytes; unsigned instances[2]; } process_t;
+int nvmlDeviceGetComputeRunningProcesses_v3(void *device, unsigned *count, process_t *processes);
+
 #define BYTES (64 * MIB)
 static const CUmemAllocationProp shareable = {.type = 1, .requestedHandleTypes = 1, .location = {1, 0}};
 
@@ -27,6 +32,17 @@ static unsigned word(CUdeviceptr address) {
     return value;
 }
 
+static unsigned long long bytes_of_this_process(void) {
+    process_t processes[8];
+    unsigned count = 8;
+    void *device;
+    OK(nvmlInit_v2());
+    OK(nvmlDeviceGetHandleByIndex_v2(0, &device));
+    OK(nvmlDeviceGetComputeRunningProcesses_v3(device, &count, processes));
+    while (count && processes[count - 1].pid != (unsigned)getpid()) count--;
+    return count ? processes[count - 1].bytes : 0;
+}
+
 static void importer(void) {
     CUmemGenericAllocationHandle handle;
     CUmemAllocationProp properties;
@@ -39,6 +55,9 @@ static void importer(void) {
     OK(cuMemGetAllocationPropertiesFromHandle(&properties, handle));
     EQUAL(properties.requestedHandleTypes, 1);
     CUdeviceptr address = map(handle);
+    unsigned long long types;
+    OK(cuPointerGetAttribute(&types, 14, address));
+    EQUAL(types, 1);
     EQUAL(word(address + 4096), 7);
     OK(cuMemsetD32_v2(address, 8, 1));
     EQUAL(free_bytes(), before);
@@ -54,9 +73,11 @@ static void importer(void) {
     file = take_file(); /* the second one, whose creator dies */
     OK(cuMemImportFromShareableHandle(&handle, (void *)(intptr_t)file, 1));
     before = free_bytes();
+    unsigned long long own = bytes_of_this_process();
     say_turn();
     hear_turn();
     EQUAL(free_bytes(), before + 64 * MIB); /* its context is gone, */
+    EQUAL(bytes_of_this_process(), own + BYTES); /* the importer has the memory now, */
     OK(cuMemRelease(handle));
     EQUAL(free_bytes(), before + 64 * MIB + BYTES); /* and the memory goes with the last importer */
 }

@@ -42,9 +42,12 @@ static void shouldLoseAGpuInUse(void) {
     unsigned count;
     set("SLUICE_SIM_LOST", "0@1s");
     OK(nvmlInit_v2());
+    CUstream stream;
     lost = use_gpu();
+    OK(cuStreamCreate(&stream, 1));
     OK(cuMemAlloc_v2(&address, MIB));
     usleep(1200000);
+    EQUAL(cuStreamSynchronize(stream), 999);
     EQUAL(cuMemAlloc_v2(&address, MIB), 999);
     EQUAL(cuCtxSynchronize(), 999);
     OK(cuDevicePrimaryCtxRetain(&healthy, 1));
