@@ -67,8 +67,8 @@ static void shouldWaitForTheExportersEvent(void) {
 }
 
 static void importer(void) {
-    hear_turn();
     use_gpu();
+    say_turn();
     shouldShowTheExportersMemory();
     say_turn();
     shouldWaitForTheExportersEvent();
@@ -128,7 +128,7 @@ static void export_event(void) {
 int main(void) {
     start_peer(importer);
     use_gpu();
-    say_turn();
+    hear_turn();
     export_memory();
     export_event();
     CUdeviceptr address;
