@@ -1,5 +1,5 @@
-/* What a context remembers: limits, of which a larger stack takes memory at once, the malloc heap and the printf buffer when a
- * kernel first needs them; cache and bank preferences. */
+/* What a context remembers: limits, of which a larger stack takes memory at once and the malloc heap when a kernel first needs
+ * it; cache and bank preferences. As on an H200 the printf buffer takes no memory of the GPU. */
 #include "module.h"
 
 enum { LIMIT_STACK_SIZE = 0, LIMIT_PRINTF = 1, LIMIT_HEAP = 2, LIMIT_DEVICE_SYNC_DEPTH = 3, LIMIT_COUNT = 9 };
@@ -28,25 +28,24 @@ static CUresult set_stack(CUcontext context, size_t value) {
     return CUDA_SUCCESS;
 }
 
-static CUresult need(CUcontext context, CUlimit limit) {
-    uint64_t bytes = SIM_ROUND(context->limits[limit], SIM_BLOCK);
-    if (context->needed_bytes[limit]) return CUDA_SUCCESS;
-    SIM_REQUIRE(context->limits[limit] <= 1ull << 44 && sim_state_take(sim_device_gpu(context->device), bytes), CUDA_ERROR_OUT_OF_MEMORY);
-    context->needed_bytes[limit] = bytes;
+/* On an H200 it takes a block more than its limit says. */
+static CUresult need_heap(CUcontext context) {
+    uint64_t limit = context->limits[LIMIT_HEAP], bytes = SIM_ROUND(limit, SIM_BLOCK) + SIM_BLOCK;
+    if (context->heap_bytes) return CUDA_SUCCESS;
+    SIM_REQUIRE(limit <= 1ull << 44 && sim_state_take(sim_device_gpu(context->device), bytes), CUDA_ERROR_OUT_OF_MEMORY);
+    context->heap_bytes = bytes;
     return CUDA_SUCCESS;
 }
 
 CUresult sim_limits_prepare(CUcontext context, const sim_work_t *work) {
     if (work->kind != SIM_WORK_KERNEL) return CUDA_SUCCESS;
-    if (work->kernel.function->kind == SIM_KERNEL_HEAP) return need(context, LIMIT_HEAP);
-    if (work->kernel.function->kind == SIM_KERNEL_PRINT) return need(context, LIMIT_PRINTF);
-    return CUDA_SUCCESS;
+    if (work->kernel.function->kind == SIM_KERNEL_PRINT) context->has_printed = true;
+    return work->kernel.function->kind == SIM_KERNEL_HEAP ? need_heap(context) : CUDA_SUCCESS;
 }
 
 void sim_limits_drop(CUcontext context) {
-    sim_state_give(sim_device_gpu(context->device), context->stack_bytes + context->needed_bytes[LIMIT_HEAP] + context->needed_bytes[LIMIT_PRINTF]);
-    context->stack_bytes = 0;
-    memset(context->needed_bytes, 0, sizeof context->needed_bytes);
+    sim_state_give(sim_device_gpu(context->device), context->stack_bytes + context->heap_bytes);
+    context->stack_bytes = context->heap_bytes = 0;
 }
 
 /* The heap and the buffer keep the size that they have when they are first used. */
@@ -56,7 +55,8 @@ CUresult sim_cuCtxSetLimit(CUlimit limit, size_t value) {
     SIM_TRY(sim_context_current(&context));
     SIM_REQUIRE(limit != LIMIT_DEVICE_SYNC_DEPTH && limit < LIMIT_COUNT, CUDA_ERROR_UNSUPPORTED_LIMIT);
     if (limit == LIMIT_STACK_SIZE) SIM_TRY(set_stack(context, value));
-    if (limit == LIMIT_HEAP || limit == LIMIT_PRINTF) SIM_REQUIRE(!context->needed_bytes[limit], CUDA_ERROR_INVALID_VALUE);
+    if (limit == LIMIT_HEAP) SIM_REQUIRE(!context->heap_bytes, CUDA_ERROR_INVALID_VALUE);
+    if (limit == LIMIT_PRINTF) SIM_REQUIRE(!context->has_printed, CUDA_ERROR_INVALID_VALUE);
     context->limits[limit] = value;
     return CUDA_SUCCESS;
 }

@@ -85,7 +85,8 @@ struct CUcontext_opaque {
     CUresult error; /* sticky: set by a kernel that went wrong */
     size_t limits[9];
     uint64_t stack_bytes; /* taken for stacks beyond the default */
-    uint64_t needed_bytes[9]; /* taken for the printf buffer and the malloc heap, by limit */
+    uint64_t heap_bytes;  /* taken for the malloc heap, 0 before a kernel needs it */
+    bool has_printed;     /* a kernel has used the printf buffer */
     sim_range_t *ranges;     /* everything allocated in it, newest first */
     sim_small_t *small[65];  /* blocks with small allocations, by longest free run in steps of 64 units */
     CUstream streams;        /* created and per-thread ones */
