@@ -6,12 +6,15 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
+
+#define PRINT_MILLIS 1000
 
 ssize_t sl_os_read(const char *path, char *buffer, size_t size) {
     int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -29,6 +32,31 @@ ssize_t sl_os_read(const char *path, char *buffer, size_t size) {
     close(fd);
     buffer[length] = 0;
     return (ssize_t)length;
+}
+
+/* To write may raise SIGPIPE (nobody reads any more), SIGXFSZ (the file has its largest size) and SIGTTOU (the terminal is another
+ * job's). The thread that writes gets them, so it blocks them meanwhile and takes away what was not there before. */
+void sl_os_print(int fd, const char *line, size_t length) {
+    int saved = errno;
+    sigset_t raised, before, pending;
+    sigemptyset(&raised);
+    sigaddset(&raised, SIGPIPE);
+    sigaddset(&raised, SIGXFSZ);
+    sigaddset(&raised, SIGTTOU);
+    struct pollfd ready = {.fd = fd, .events = POLLOUT};
+    if (poll(&ready, 1, PRINT_MILLIS) == 1 && ready.revents & POLLOUT && sigprocmask(SIG_BLOCK, &raised, &before) == 0) {
+        sigpending(&pending);
+        ssize_t ignored = write(fd, line, length);
+        (void)ignored;
+        for (int number = 1; number < NSIG; number++)
+            if (sigismember(&pending, number) == 1)
+                sigdelset(&raised, number);
+        struct timespec now = {0, 0};
+        while (sigtimedwait(&raised, NULL, &now) > 0)
+            ;
+        sigprocmask(SIG_SETMASK, &before, NULL);
+    }
+    errno = saved;
 }
 
 bool sl_os_process(pid_t pid, sl_os_process_t *process) {

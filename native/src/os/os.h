@@ -28,6 +28,10 @@ ssize_t sl_os_read(const char *path, char *buffer, size_t size);
 bool sl_os_stat(int fd, struct stat *status);
 bool sl_os_lstat(const char *path, struct stat *status);
 
+/* Writes a line to somebody else's descriptor without harm to the process: no signal comes of it, and it waits a second at the most.
+ * What cannot be written is lost. */
+void sl_os_print(int fd, const char *line, size_t length);
+
 uint64_t sl_os_wall_nanos(void);
 /* CLOCK_MONOTONIC; the coarse one is some milliseconds behind and costs less. */
 uint64_t sl_os_nanos(void);
