@@ -21,6 +21,7 @@
 #define READY 1
 #define DEFAULT_GRANULARITY (2u << 20)
 #define WAITS 1000
+#define PATIENCE 100 /* 10 ms; a filler of another pid namespace cannot be seen, and one that lives is done in no time */
 
 static atomic_int entries[SL_GPU_DEVICES]; /* 0 = not asked yet; entry + 1; or negative */
 
@@ -117,7 +118,7 @@ static int find_or_fill(const sl_region_gpu_t *gpu, sl_reason_t *reason) {
             if (memcmp(entry->uuid, gpu->uuid, sizeof gpu->uuid) == 0)
                 return number;
             number++;
-        } else if (!owner || !sl_os_alive(owner & ~FILLING, 0)) {
+        } else if (!owner || (waits > PATIENCE && !sl_os_alive(owner & ~FILLING, 0))) {
             if (atomic_compare_exchange_strong(&entry->owner, &owner, FILLING | sl_tenant.self.identity))
                 publish(entry, gpu);
         } else if (++waits > WAITS) {
