@@ -110,7 +110,7 @@ static CUresult admit(charge_t *charge, const CUDA_ARRAY3D_DESCRIPTOR *shape, un
     if (charge->gpu < 0)
         return charge->gpu == SL_GPU_REFUSED ? CUDA_ERROR_NOT_PERMITTED : CUDA_SUCCESS;
     unsigned gpu = (unsigned)charge->gpu;
-    uint64_t bytes = sl_array_bytes(shape, levels), granularity = sl_tenant.region.gpus[gpu].granularity_bytes;
+    uint64_t bytes = sl_array_bytes(shape, levels), granularity = sl_gpu_granularity(gpu);
     bool small = bytes && bytes <= SL_BLOCK_BYTES && granularity == SL_BLOCK_BYTES;
     charge->allocation = (sl_allocation_t){.bytes = bytes, .context = context, .gpu = (uint8_t)gpu,
                                            .kind = small ? SL_SMALL_ARRAY : SL_ARRAY};

@@ -40,7 +40,7 @@ SL_HOT static CUresult admit(charge_t *charge, uint64_t size, sl_allocation_kind
     if (charge->gpu < 0)
         return charge->gpu == SL_GPU_REFUSED ? CUDA_ERROR_NOT_PERMITTED : CUDA_SUCCESS;
     unsigned gpu = (unsigned)charge->gpu;
-    uint32_t granularity = sl_tenant.region.gpus[gpu].granularity_bytes;
+    uint32_t granularity = sl_gpu_granularity(gpu);
     if (kind == SL_WHOLE && granularity == SL_BLOCK_BYTES && size <= SL_BLOCK_BYTES)
         kind = SL_SMALL;
     charge->reserved = whole_blocks(size, granularity);
@@ -131,7 +131,7 @@ static CUresult settle_pitch(charge_t *charge, CUresult status, CUdeviceptr addr
     if (charge->gpu < 0 || status != CUDA_SUCCESS)
         return settle(charge, status, address);
     unsigned gpu = (unsigned)charge->gpu;
-    uint64_t bytes = pitch * height, taken = whole_blocks(bytes, sl_tenant.region.gpus[gpu].granularity_bytes);
+    uint64_t bytes = pitch * height, taken = whole_blocks(bytes, sl_gpu_granularity(gpu));
     if (charge->allocation.kind == SL_SMALL && bytes <= SL_BLOCK_BYTES) {
         charge->allocation.bytes = bytes;
         return settle(charge, status, address);

@@ -30,8 +30,13 @@ void sl_gpu_forget(void) {
         entries[i] = 0;
 }
 
-static bool is_granularity(uint64_t bytes) {
+SL_HOT static bool is_granularity(uint64_t bytes) {
     return bytes >= 4096 && bytes <= 1u << 30 && (bytes & (bytes - 1)) == 0;
+}
+
+SL_HOT uint32_t sl_gpu_granularity(unsigned entry) {
+    uint32_t bytes = *(volatile uint32_t *)&sl_tenant.region.gpus[entry].granularity_bytes;
+    return is_granularity(bytes) ? bytes : DEFAULT_GRANULARITY;
 }
 
 static uint32_t granularity(CUdevice device) {
