@@ -4,7 +4,6 @@
  * the same context with room takes it, and a block is charged from its first array to its last. */
 #include "memory/array.h"
 
-#include <pthread.h>
 #include <stdbool.h>
 
 #include "driver/driver.h"
@@ -16,6 +15,7 @@
 #include "real.h"
 #include "memory/sparse.h"
 #include "tenant/tenant.h"
+#include "os/latch.h"
 
 #define BLOCKS 4096 /* small arrays beyond these are charged as if each had a block for itself */
 #define UNIT 512u
@@ -35,7 +35,7 @@ typedef struct {
     sl_allocation_t allocation;
 } charge_t;
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* never held around a call of the driver */
+static sl_latch_t lock = SL_LATCH_INITIALIZER; /* never held around a call of the driver */
 static block_t blocks[BLOCKS];
 static unsigned blocks_seen; /* entries that were ever in use */
 
@@ -48,7 +48,7 @@ typedef enum { NO_BLOCK, OLD_BLOCK, NEW_BLOCK } entered_t;
 static entered_t enter_block(sl_allocation_t *allocation, bool may_make) {
     uint32_t needed = units(allocation->bytes);
     block_t *place = NULL;
-    pthread_mutex_lock(&lock);
+    sl_latch_lock(&lock);
     for (block_t *block = blocks; block < blocks + blocks_seen; block++) {
         if (block->arrays && block->context == allocation->context && block->gpu == allocation->gpu && block->room >= needed) {
             place = block;
@@ -67,22 +67,22 @@ static entered_t enter_block(sl_allocation_t *allocation, bool may_make) {
         place->room -= needed;
         allocation->block = (uint16_t)(place - blocks);
     }
-    pthread_mutex_unlock(&lock);
+    sl_latch_unlock(&lock);
     return entered;
 }
 
 /* True: it was the last. */
 static bool leave_block(const sl_allocation_t *allocation) {
-    pthread_mutex_lock(&lock);
+    sl_latch_lock(&lock);
     block_t *block = &blocks[allocation->block];
     block->room += units(allocation->bytes);
     bool last = --block->arrays == 0;
-    pthread_mutex_unlock(&lock);
+    sl_latch_unlock(&lock);
     return last;
 }
 
 void sl_array_forget(void) {
-    lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
+    lock = (sl_latch_t)SL_LATCH_INITIALIZER;
     for (block_t *block = blocks; block < blocks + blocks_seen; block++)
         block->arrays = 0;
     blocks_seen = 0;

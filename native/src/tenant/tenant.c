@@ -27,19 +27,20 @@
 #include "memory/sparse.h"
 #include "trace/trace.h"
 #include "entry/watch.h"
+#include "os/latch.h"
 
 #define ATTEMPTS 8
 #define FIRST_NAMESPACE 0xeffffffcu /* inode of the pid namespace that the kernel begins with, the same on all */
 
 sl_tenant_t sl_tenant;
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static sl_latch_t lock = SL_LATCH_INITIALIZER;
 static bool fail_on_error;
 
 /* The child has no GPU memory and no slot. It keeps the mapping and takes a slot of its own on its first call. Another
  * thread of the parent may have been at work: its lock is free here, and what it had half done is forgotten. */
 static void forget_after_fork(void) {
-    lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
+    lock = (sl_latch_t)SL_LATCH_INITIALIZER;
     sl_allocations_forget();
     sl_pool_forget();
     sl_orphan_forget();
@@ -146,7 +147,7 @@ sl_tenant_state_t sl_tenant_attach_slowly(void) {
     int saved = errno;
     if (!atomic_flag_test_and_set(&forks_seen))
         pthread_atfork(NULL, NULL, forget_after_fork);
-    pthread_mutex_lock(&lock);
+    sl_latch_lock(&lock);
     if (sl_tenant.state == SL_TENANT_UNKNOWN) {
         sl_options_t options;
         sl_reason_t reason;
@@ -160,7 +161,7 @@ sl_tenant_state_t sl_tenant_attach_slowly(void) {
         else
             sl_tenant.state = ok ? take_part(&options, &reason) : on_error(&reason);
     }
-    pthread_mutex_unlock(&lock);
+    sl_latch_unlock(&lock);
     errno = saved;
     return sl_tenant.state;
 }
