@@ -57,38 +57,19 @@ final class SplitRegion {
     }
 
     private static long map(Path file, long address, long bytes, boolean write, int flags) throws IOException {
-        int fd = open(file, write);
-        long mapped;
-        try {
-            mapped = (long) MMAP.invokeExact(address, bytes, write ? READ | WRITE : READ, flags, fd, 0L);
-        } catch (Throwable e) {
-            throw new IllegalStateException(e);
-        } finally {
-            close(fd);
-        }
-        if (mapped == -1) {
-            throw new IOException("cannot map " + file.getFileName());
-        }
-        return mapped;
-    }
-
-    /// A descriptor of a file; a link is not followed.
-    static int open(Path file, boolean write) throws IOException {
-        int fd;
         try (Arena arena = Arena.ofConfined()) {
-            fd = (int) OPEN.invokeExact(arena.allocateFrom(file.toString()), (write ? READ_WRITE_FILE : 0) | NO_FOLLOW | CLOSE_ON_EXEC | NO_WAIT);
-        } catch (Throwable e) {
-            throw new IllegalStateException(e);
-        }
-        if (fd < 0) {
-            throw new IOException("cannot open " + file.getFileName());
-        }
-        return fd;
-    }
-
-    static void close(int fd) {
-        try {
+            int fd = (int) OPEN.invokeExact(arena.allocateFrom(file.toString()), (write ? READ_WRITE_FILE : 0) | NO_FOLLOW | CLOSE_ON_EXEC | NO_WAIT);
+            if (fd < 0) {
+                throw new IOException("cannot open " + file.getFileName());
+            }
+            long mapped = (long) MMAP.invokeExact(address, bytes, write ? READ | WRITE : READ, flags, fd, 0L);
             int ignored = (int) CLOSE.invokeExact(fd);
+            if (mapped == -1) {
+                throw new IOException("cannot map " + file.getFileName());
+            }
+            return mapped;
+        } catch (IOException e) {
+            throw e;
         } catch (Throwable e) {
             throw new IllegalStateException(e);
         }

@@ -15,7 +15,8 @@ final class TenantReader {
     private final Region region;
     private final Processes known;
     private final long pidNamespace = pidNamespace();
-    private final SlotLocks locks;
+    /// Made when it is first needed: its method handles take milliseconds.
+    private Life life;
 
     TenantReader(Region region) {
         this(region, Processes.BY_PROC);
@@ -24,12 +25,16 @@ final class TenantReader {
     TenantReader(Region region, Processes known) {
         this.region = region;
         this.known = known;
-        locks = new SlotLocks(region.file());
     }
 
     Tenant read() {
-        try (locks) {
+        try {
             return tenant();
+        } finally {
+            if (life != null) {
+                life.close();
+                life = null;
+            }
         }
     }
 
@@ -119,9 +124,24 @@ final class TenantReader {
             charges.add(new TenantProcess.Charge(entry, account.chargedBytes(), account.inFlightBytes(),
                     MemoryUses.of(account), account.allocations(), account.allocationsTotal()));
         }
-        boolean alive = hidden ? (owner & Identity.SIGNED) == 0 || locks.isHeld(slot) : known.isAlive(process, view.image());
+        boolean alive = hidden ? isHeld(slot, owner) : known.isAlive(process, view.image());
         return new TenantProcess(slot, process, alive, view.attachedNanos(), view.calls(),
                 view.passedCalls(), List.copyOf(charges), hidden ? "" : known.commandLine(process));
+    }
+
+    /// Of a process without a lock it is believed that it lives.
+    private boolean isHeld(int slot, long owner) {
+        return (owner & Identity.SIGNED) == 0
+                || life().of(RegionLayout.SLOT_OFFSET + (long) slot * RegionLayout.SLOT_BYTES) != Life.State.ENDED;
+    }
+
+    /// The locks are in the file with the slots.
+    private Life life() {
+        if (life == null) {
+            Path file = region.file();
+            life = new Life(Region.isSplit(file) ? Region.ledger(file) : file);
+        }
+        return life;
     }
 
     private List<TenantError> errors() {
