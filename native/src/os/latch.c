@@ -7,8 +7,6 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-__thread sl_latch_mine_t sl_latch_mine;
-
 void sl_latch_lock_slowly(sl_latch_t *latch) {
     int saved = errno;
     while (atomic_exchange_explicit(&latch->state, 2, memory_order_acquire))

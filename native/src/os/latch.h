@@ -10,39 +10,46 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 
 #include "driver/entry.h"
 
 typedef struct {
     atomic_int state; /* 0 free, 1 held, 2 held and somebody may sleep */
+    int cancel_type;  /* of the holder, before it took the latch */
 } sl_latch_t;
 
 #define SL_LATCH_INITIALIZER {0}
 
-/* What the calling thread holds. */
-typedef struct {
-    unsigned count;
-    int cancel_type; /* before the first */
-} sl_latch_mine_t;
-
-extern __thread sl_latch_mine_t sl_latch_mine __attribute__((tls_model("initial-exec")));
-
 void sl_latch_lock_slowly(sl_latch_t *latch);
 void sl_latch_wake(sl_latch_t *latch);
 
+/* What a thread takes last it gives back first. */
 static inline void sl_latch_lock(sl_latch_t *latch) {
-    int free = 0;
-    if (sl_latch_mine.count++ == 0)
-        pthread_setcanceltype(PTHREAD_CANCEL_DEFERRED, &sl_latch_mine.cancel_type);
+    int free = 0, cancel_type;
+    pthread_setcanceltype(PTHREAD_CANCEL_DEFERRED, &cancel_type);
     if (SL_UNLIKELY(!atomic_compare_exchange_strong_explicit(&latch->state, &free, 1, memory_order_acquire, memory_order_relaxed)))
         sl_latch_lock_slowly(latch);
+    latch->cancel_type = cancel_type;
+}
+
+/* False at once where somebody has it. */
+static inline bool sl_latch_try(sl_latch_t *latch) {
+    int free = 0, cancel_type;
+    pthread_setcanceltype(PTHREAD_CANCEL_DEFERRED, &cancel_type);
+    bool taken = atomic_compare_exchange_strong_explicit(&latch->state, &free, 1, memory_order_acquire, memory_order_relaxed);
+    if (taken)
+        latch->cancel_type = cancel_type;
+    else
+        pthread_setcanceltype(cancel_type, NULL);
+    return taken;
 }
 
 static inline void sl_latch_unlock(sl_latch_t *latch) {
+    int cancel_type = latch->cancel_type;
     if (SL_UNLIKELY(atomic_exchange_explicit(&latch->state, 0, memory_order_release) == 2))
         sl_latch_wake(latch);
-    if (--sl_latch_mine.count == 0)
-        pthread_setcanceltype(sl_latch_mine.cancel_type, NULL);
+    pthread_setcanceltype(cancel_type, NULL);
 }
 
 #endif
