@@ -17,8 +17,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#define PRINT_MILLIS 1000
-
 ssize_t sl_os_read(const char *path, char *buffer, size_t size) {
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
@@ -40,6 +38,7 @@ ssize_t sl_os_read(const char *path, char *buffer, size_t size) {
 /* To write may raise SIGPIPE (nobody reads any more), SIGXFSZ (the file has its largest size) and SIGTTOU (the terminal is another
  * job's). The thread that writes gets them, so it blocks them meanwhile and takes away what was not there before. */
 void sl_os_print(int fd, const char *line, size_t length) {
+    enum { PRINT_MILLIS = 1000 };
     int saved = errno;
     sigset_t raised, before, pending;
     sigemptyset(&raised);
