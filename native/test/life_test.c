@@ -161,6 +161,21 @@ static void should_say_when_it_does_not_know(void) {
     CHECK(sl_life_of(closed, PLACE) == SL_LIFE_UNKNOWN && errno == 4711);
 }
 
+static void should_not_take_another_file_for_its_own(void) {
+    begin();
+    void *sign = sl_life_begin(file, PLACE);
+    sl_life_file_t judged = sl_life_open(file);
+    CHECK(sign && judged.fd > file && sl_life_in(&judged, PLACE) == SL_LIFE_HELD);
+    int other = open("/dev/null", O_RDWR);
+    CHECK(dup2(other, judged.fd) == judged.fd);
+    CHECK(sl_life_in(&judged, PLACE) == SL_LIFE_UNKNOWN);
+    int number = judged.fd;
+    sl_life_close(&judged);
+    CHECK(fcntl(number, F_GETFD) >= 0, "the program's descriptor was closed");
+    sl_life_end(sign);
+    end();
+}
+
 int main(void) {
     RUN(should_hold_a_place_until_the_process_is_killed);
     RUN(should_hold_a_place_without_a_descriptor);
@@ -168,5 +183,6 @@ int main(void) {
     RUN(should_not_live_on_in_a_child);
     RUN(should_be_seen_from_another_pid_namespace);
     RUN(should_say_when_it_does_not_know);
+    RUN(should_not_take_another_file_for_its_own);
     return 0;
 }

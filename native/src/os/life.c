@@ -8,9 +8,12 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "os/os.h"
+
 /* Linux 3.15; the headers of glibc 2.17 do not know them. */
 enum { OFD_GETLK = 36, OFD_SETLK = 37 };
 #define PAGE_BYTES 4096u
+#define HIGH_DESCRIPTOR 512 /* programs count on the low numbers */
 
 static struct flock byte_at(uint64_t place) {
     return (struct flock){.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = (off_t)place, .l_len = 1};
@@ -55,4 +58,36 @@ sl_life_t sl_life_of(int fd, uint64_t place) {
     int failed = fd < 0 || fcntl(fd, OFD_GETLK, &lock) != 0;
     errno = saved;
     return failed ? SL_LIFE_UNKNOWN : lock.l_type == F_UNLCK ? SL_LIFE_ENDED : SL_LIFE_HELD;
+}
+
+static bool is_same(const sl_life_file_t *file) {
+    struct stat status;
+    return file->fd >= 0 && sl_os_stat(file->fd, &status) && (uint64_t)status.st_dev == file->device && (uint64_t)status.st_ino == file->inode;
+}
+
+sl_life_file_t sl_life_open(int fd) {
+    int saved = errno, own = open_again(fd), high = own >= 0 ? fcntl(own, F_DUPFD_CLOEXEC, HIGH_DESCRIPTOR) : -1;
+    if (high >= 0) {
+        close(own);
+        own = high;
+    }
+    struct stat status = {0};
+    bool ok = own >= 0 && sl_os_stat(own, &status);
+    errno = saved;
+    return (sl_life_file_t){ok ? own : -1, (uint64_t)status.st_dev, (uint64_t)status.st_ino};
+}
+
+sl_life_t sl_life_in(const sl_life_file_t *file, uint64_t place) {
+    int saved = errno;
+    bool same = is_same(file);
+    errno = saved;
+    return same ? sl_life_of(file->fd, place) : SL_LIFE_UNKNOWN;
+}
+
+void sl_life_close(sl_life_file_t *file) {
+    int saved = errno;
+    if (is_same(file))
+        close(file->fd);
+    file->fd = -1;
+    errno = saved;
 }

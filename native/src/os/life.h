@@ -31,4 +31,17 @@ void sl_life_end(void *sign);
 /* Whether any process has the place; by any descriptor of the file. One system call. Keeps errno. */
 sl_life_t sl_life_of(int fd, uint64_t place);
 
+/* A file whose places this process asks about again and again. The program may close the descriptor, and have another file under its
+ * number afterwards: then nothing is known any more. */
+typedef struct {
+    int fd; /* -1: there is none */
+    uint64_t device, inode;
+} sl_life_file_t;
+
+/* Opens the file of a descriptor again. */
+sl_life_file_t sl_life_open(int fd);
+sl_life_t sl_life_in(const sl_life_file_t *file, uint64_t place);
+/* Closes it if it is still that file. */
+void sl_life_close(sl_life_file_t *file);
+
 #endif
