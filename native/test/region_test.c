@@ -102,9 +102,11 @@ static void should_refuse_other_layouts_and_files(void) {
     sl_region_t region;
     char path[256];
     path_of("draft", path);
-    patch("draft", offsetof(sl_region_header_t, layout), 7);
+    patch("draft", offsetof(sl_region_header_t, layout), 99);
     CHECK(!sl_region_open(&region, path, &reason));
-    CHECK(strstr(reason.text, "layout 7") && strstr(reason.text, "layout 6"), "%s", reason.text);
+    char own[16];
+    snprintf(own, sizeof own, "layout %d", SL_REGION_LAYOUT);
+    CHECK(strstr(reason.text, "layout 99") && strstr(reason.text, own), "%s", reason.text);
     patch("draft", 0, 0);
     CHECK(!sl_region_open(&region, path, &reason) && strstr(reason.text, "is not a region"), "%s", reason.text);
     CHECK(truncate(path, 100) == 0 && !sl_region_open(&region, path, &reason));
@@ -141,6 +143,64 @@ static void should_keep_a_tenant_that_has_a_live_process(void) {
     patch("kept", offsetof(sl_region_header_t, root_identity) + 4, 1 << 18);
     draft.memory_bytes = (uint64_t[16]){9};
     CHECK(sl_region_open_or_create(&other, &draft, &reason) && other.limits->memory_bytes[0] == 1 << 20);
+}
+
+static void begin_and_take_part(void) {
+    sl_region_t region;
+    sl_slots_owner_t self;
+    sl_region_draft_t draft = draft_of("within");
+    memory_bytes[0] = 5;
+    CHECK(sl_region_open_or_create(&region, &draft, &reason), "%s", reason.text);
+    CHECK(sl_slots_self(&self, &reason) && sl_slots_claim(&region, &self, &reason) == 0);
+    raise(SIGKILL);
+}
+
+/* The kernel spares the first process of a namespace what it does to itself. */
+static void begin_namespace(void) {
+    CHECK(in_child(begin_and_take_part) == 128 + SIGKILL);
+}
+
+static void begin_within(void) {
+    if (unshare(CLONE_NEWPID) != 0)
+        _exit(SKIPPED);
+    CHECK(in_child(begin_namespace) == 0);
+}
+
+static void should_free_the_name_of_a_tenant_killed_in_another_namespace(void) {
+    int began = in_child(begin_within);
+    if (began == SKIPPED) {
+        printf("  skipped: a pid namespace needs root\n");
+        return;
+    }
+    CHECK(began == 0);
+    sl_region_t region;
+    sl_region_draft_t draft = draft_of("within");
+    CHECK(sl_region_open_or_create(&region, &draft, &reason), "%s", reason.text);
+    CHECK(region.limits->memory_bytes[0] == 1 << 20, "the dead tenant has the name");
+    sl_region_close(&region);
+}
+
+static void wait_for_first_process(void) {
+    sl_region_t region;
+    sl_region_draft_t draft = draft_of("slow");
+    memory_bytes[0] = 5;
+    CHECK(sl_region_open_or_create(&region, &draft, &reason), "%s", reason.text);
+}
+
+static void begin_slowly_within(void) {
+    if (unshare(CLONE_NEWPID) != 0)
+        _exit(SKIPPED);
+    CHECK(in_child(wait_for_first_process) == 0);
+}
+
+static void should_keep_a_young_tenant_of_another_namespace(void) {
+    if (in_child(begin_slowly_within) == SKIPPED)
+        return;
+    sl_region_t region;
+    sl_region_draft_t draft = draft_of("slow");
+    CHECK(sl_region_open_or_create(&region, &draft, &reason), "%s", reason.text);
+    CHECK(region.limits->memory_bytes[0] == 5, "its first process had no time to take part");
+    sl_region_close(&region);
 }
 
 static void should_sweep_what_ended_tenants_left(void) {
@@ -214,6 +274,8 @@ int main(void) {
     RUN(should_refuse_other_layouts_and_files);
     RUN(should_replace_an_ended_tenant);
     RUN(should_keep_a_tenant_that_has_a_live_process);
+    RUN(should_free_the_name_of_a_tenant_killed_in_another_namespace);
+    RUN(should_keep_a_young_tenant_of_another_namespace);
     RUN(should_sweep_what_ended_tenants_left);
     RUN(should_say_why_no_region_can_be_made);
     return 0;

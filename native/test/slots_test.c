@@ -2,8 +2,10 @@
 #include "check.h"
 
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <sys/mman.h>
+#include <sys/personality.h>
 #include <sys/prctl.h>
 
 #include "os/os.h"
@@ -70,7 +72,7 @@ static void should_give_each_process_its_own_slot(void) {
 static void should_finish_what_a_dead_claimer_began(void) {
     CHECK(in_child(claim_and_die) == 128 + SIGKILL);
     uint64_t dead = region.slots[0].owner;
-    region.slots[0].owner = dead | 1ull << 63;
+    region.slots[0].owner = (dead & SL_SLOTS_IDENTITY) | 1ull << 63;
     CHECK(sl_slots_reap(&region, &self) == 1 && taken_slots() == 0);
 }
 
@@ -117,6 +119,82 @@ static void should_leave_other_namespaces_alone(void) {
     CHECK(sl_slots_reap(&region, &self) == 1);
 }
 
+static void (*within)(void);
+
+static void begin_namespace(void) {
+    _exit(in_child(within));
+}
+
+static void enter_namespace(void) {
+    if (unshare(CLONE_NEWPID) != 0)
+        _exit(SKIPPED);
+    _exit(in_child(begin_namespace));
+}
+
+/* The second process of a pid namespace of its own: the kernel spares the first what it does to itself. */
+static int in_namespace(void (*body)(void)) {
+    within = body;
+    return in_child(enter_namespace);
+}
+
+static void spare_from_within(void) {
+    sl_slots_owner_t me;
+    CHECK(sl_slots_self(&me, &reason));
+    CHECK(taken_slots() == 1 && sl_slots_reap(&region, &me) == 0, "a process that lives outside was reaped");
+}
+
+static void reap_from_within(void) {
+    sl_slots_owner_t me;
+    CHECK(sl_slots_self(&me, &reason));
+    CHECK(taken_slots() == 1 && sl_slots_reap(&region, &me) == 1, "nobody within sees that it ended");
+}
+
+static void should_empty_what_was_killed_in_another_namespace(void) {
+    int ended = in_namespace(claim_and_die);
+    if (ended == SKIPPED) {
+        printf("  skipped: a pid namespace needs root\n");
+        return;
+    }
+    CHECK(ended == 128 + SIGKILL);
+    CHECK(taken_slots() == 1 && sl_region_account(&region, 0, 0)->charged_bytes == 1000);
+    CHECK(sl_slots_reap(&region, &self) == 1 && taken_slots() == 0);
+    CHECK(sl_region_account(&region, 0, 0)->charged_bytes == 0);
+    pid_t outside = fork();
+    if (outside == 0) {
+        claim_as_child();
+        pause();
+    }
+    while (!taken_slots() || region.slots[0].owner >> 63)
+        usleep(100);
+    CHECK(in_namespace(spare_from_within) == 0);
+    kill(outside, SIGKILL);
+    CHECK(waitpid(outside, NULL, 0) == outside && in_namespace(reap_from_within) == 0 && taken_slots() == 0);
+}
+
+/* The same pid in the same clock tick, and where its stack begins is the same, too. */
+static void claim_beside_the_dead(void) {
+    sl_slots_owner_t me;
+    CHECK(sl_slots_self(&me, &reason));
+    int slot = sl_slots_claim(&region, &me, &reason);
+    CHECK(slot == 0, "%s", reason.text);
+    uint64_t owner = region.slots[0].owner, image = region.slots[0].image;
+    CHECK(sl_slots_claim(&region, &me, &reason) == SL_SLOTS_TAKEN_BY_A_COPY, "a copy in this process counts, too");
+    region.slots[3].pid_namespace = me.pid_namespace;
+    region.slots[3].image = image;
+    region.slots[3].owner = owner;
+    region.slots[0].owner = 0;
+    sl_region_account(&region, 3, 0)->charged_bytes = 77;
+    slot = sl_slots_claim(&region, &me, &reason);
+    CHECK(slot >= 0 && slot != 3, "slot %d: %s", slot, reason.text);
+    CHECK(region.slots[3].owner == 0 && sl_region_account(&region, 3, 0)->charged_bytes == 0);
+}
+
+static void should_not_take_the_dead_for_a_copy(void) {
+    CHECK(in_child(claim_beside_the_dead) == 0);
+    sl_slots_reap(&region, &self);
+    CHECK(taken_slots() == 0);
+}
+
 static char executable[256], folder[256];
 
 static void claim_and_exec(void) {
@@ -134,11 +212,38 @@ static void should_empty_what_exec_left(void) {
 static int after_exec(const char *path) {
     CHECK(sl_region_open(&region, path, &reason), "%s", reason.text);
     CHECK(taken_slots() == 1 && sl_slots_self(&self, &reason));
-    CHECK(!sl_os_alive(region.slots[0].owner, region.slots[0].image) && sl_os_alive(region.slots[0].owner, 0));
+    uint64_t owner = region.slots[0].owner & SL_SLOTS_IDENTITY;
+    CHECK(!sl_os_alive(owner, region.slots[0].image) && sl_os_alive(owner, 0));
     int slot = sl_slots_claim(&region, &self, &reason);
     CHECK(slot == 0 && taken_slots() == 1 && sl_region_account(&region, 0, 0)->charged_bytes == 0);
     CHECK(sl_slots_claim(&region, &self, &reason) == SL_SLOTS_TAKEN_BY_A_COPY && strstr(reason.text, "another copy"), "%s", reason.text);
     return 0;
+}
+
+/* Each image finds what the one before left at the same addresses. */
+static void exec_again_without_aslr(void) {
+    CHECK(personality(ADDR_NO_RANDOMIZE) != -1);
+    claim_as_child();
+    execl(executable, executable, "--again", folder, "20", NULL);
+}
+
+static int claim_again(const char *path, int left) {
+    CHECK(sl_region_open(&region, path, &reason), "%s", reason.text);
+    CHECK(taken_slots() == 1);
+    claim_as_child();
+    CHECK(taken_slots() == 1);
+    char number[12];
+    snprintf(number, sizeof number, "%d", left - 1);
+    if (left)
+        execl(executable, executable, "--again", path, number, NULL);
+    return left;
+}
+
+static void should_know_an_image_without_aslr(void) {
+    int status = in_child(exec_again_without_aslr);
+    CHECK(status == 0);
+    sl_slots_reap(&region, &self);
+    CHECK(taken_slots() == 0);
 }
 
 static void should_say_when_all_slots_are_taken(void) {
@@ -152,6 +257,8 @@ static void should_say_when_all_slots_are_taken(void) {
 int main(int argc, char **argv) {
     if (argc == 3)
         return after_exec(argv[2]);
+    if (argc == 4)
+        return readlink("/proc/self/exe", executable, sizeof executable - 1) > 0 ? claim_again(argv[2], atoi(argv[3])) : 1;
     use_test_folder();
     open_tenant("slots");
     CHECK(readlink("/proc/self/exe", executable, sizeof executable - 1) > 0);
@@ -161,7 +268,10 @@ int main(int argc, char **argv) {
     RUN(should_know_the_living_by_more_than_their_name_and_state);
     RUN(should_know_a_reused_pid);
     RUN(should_leave_other_namespaces_alone);
+    RUN(should_empty_what_was_killed_in_another_namespace);
     RUN(should_empty_what_exec_left);
+    RUN(should_know_an_image_without_aslr);
+    RUN(should_not_take_the_dead_for_a_copy);
     RUN(should_say_when_all_slots_are_taken);
     return 0;
 }

@@ -18,6 +18,16 @@ foreach(version ${versions})
   endif()
 endforeach()
 
+# Functions in which a thread can be cancelled; see os/uncancelled.c.
+foreach(point accept close connect creat fcntl fdatasync fsync getrandom lockf msync nanosleep clock_nanosleep open openat pause poll
+    ppoll posix_fallocate pread pread64 preadv pselect pthread_cond_timedwait pthread_cond_wait pthread_join pthread_testcancel pwrite
+    pwrite64 pwritev read readv recv recvfrom recvmsg select sem_timedwait sem_wait send sendmsg sendto sigsuspend sigtimedwait sigwait
+    sigwaitinfo sleep system usleep wait waitpid write writev)
+  if(symbols MATCHES "\\*UND\\*[^\n]* \\(?(GLIBC_[0-9.]+)?\\)? *${point}\n")
+    message(FATAL_ERROR "a thread can be cancelled in ${point}: add it to os/uncancelled.c")
+  endif()
+endforeach()
+
 file(STRINGS ${EXPORTS} expected REGEX "^ +[A-Za-z_][A-Za-z0-9_]*;")
 foreach(line ${expected})
   string(REGEX REPLACE "[ ;]" "" name "${line}")

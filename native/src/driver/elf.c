@@ -1,7 +1,10 @@
 /* elf: finds functions in loaded libraries without asking dlsym, and says which library an address belongs to.
  *
  * Sluice exports dlsym, so the C library's one cannot be had by name. Its address is read from the symbol table of
- * libc.so.6 (libdl.so.2 before glibc 2.34); no lock of our own is held, and doing it twice gives the same. */
+ * libc.so.6 (libdl.so.2 before glibc 2.34); no lock of our own is held, and doing it twice gives the same.
+ *
+ * ThreadSanitizer asks dlsym for the functions that it takes the place of. Until it has them all, none of them can be called: so
+ * what runs on that way calls no function of the C library. */
 #define _GNU_SOURCE
 #include "driver/elf.h"
 
@@ -10,6 +13,9 @@
 
 extern const char __ehdr_start[] __attribute__((visibility("hidden")));
 extern const char _end[] __attribute__((visibility("hidden")));
+
+/* Weak, so that the library needs nothing by name but the C library. */
+extern struct r_debug _r_debug __attribute__((weak));
 
 typedef struct {
     const ElfW(Sym) *symbols;
@@ -37,10 +43,16 @@ static tables_t tables_of(uintptr_t base, const ElfW(Dyn) *dynamic) {
     return tables;
 }
 
+static bool equal(const char *one, const char *other) {
+    while (*one && *one == *other)
+        one++, other++;
+    return *one == *other;
+}
+
 static bool defines(const tables_t *tables, uint32_t index, const char *name) {
     const ElfW(Sym) *symbol = &tables->symbols[index];
     return symbol->st_shndx != SHN_UNDEF && ELF64_ST_TYPE(symbol->st_info) == STT_FUNC &&
-           strcmp(tables->strings + symbol->st_name, name) == 0;
+           equal(tables->strings + symbol->st_name, name);
 }
 
 static uint32_t find_gnu(const tables_t *tables, const char *name) {
@@ -75,41 +87,52 @@ void *sl_elf_lookup(uintptr_t base, const ElfW(Dyn) *dynamic, const char *name) 
 }
 
 static const char *base_name(const char *path) {
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
+    const char *name = path;
+    for (; *path; path++)
+        if (*path == '/')
+            name = path + 1;
+    return name;
+}
+
+static void look_into(sl_elf_libc_t *libc, const char *path, uintptr_t base, const ElfW(Dyn) *dynamic) {
+    const char *name = base_name(path ? path : "");
+    void *found;
+    if (!equal(name, "libc.so.6") && !equal(name, "libdl.so.2"))
+        return;
+    if ((found = sl_elf_lookup(base, dynamic, "dlsym")))
+        libc->dlsym = (void *(*)(void *, const char *))found;
+    if ((found = sl_elf_lookup(base, dynamic, "dlvsym")))
+        libc->dlvsym = (void *(*)(void *, const char *, const char *))found;
+    if ((found = sl_elf_lookup(base, dynamic, "dlclose")))
+        libc->dlclose = (int (*)(void *))found;
+    if ((found = sl_elf_lookup(base, dynamic, "dlerror")))
+        libc->dlerror = (char *(*)(void))found;
+    /* Before 2.34 libdl may not be loaded; libc.so.6 then has this one for its own use. */
+    if ((found = sl_elf_lookup(base, dynamic, "dlopen")) ||
+        (!libc->dlopen && (found = sl_elf_lookup(base, dynamic, "__libc_dlopen_mode"))))
+        libc->dlopen = (void *(*)(const char *, int))found;
+}
+
+static bool is_complete(const sl_elf_libc_t *libc) {
+    return libc->dlsym && libc->dlvsym && libc->dlopen && libc->dlclose && libc->dlerror;
 }
 
 static int visit_libc(struct dl_phdr_info *info, size_t size, void *data) {
     (void)size;
-    sl_elf_libc_t *libc = data;
-    const char *name = base_name(info->dlpi_name ? info->dlpi_name : "");
-    if (strcmp(name, "libc.so.6") != 0 && strcmp(name, "libdl.so.2") != 0)
-        return 0;
-    for (int i = 0; i < info->dlpi_phnum; i++) {
-        if (info->dlpi_phdr[i].p_type != PT_DYNAMIC)
-            continue;
-        uintptr_t base = info->dlpi_addr;
-        const ElfW(Dyn) *dynamic = (const void *)(base + info->dlpi_phdr[i].p_vaddr);
-        void *found;
-        if ((found = sl_elf_lookup(base, dynamic, "dlsym")))
-            libc->dlsym = (void *(*)(void *, const char *))found;
-        if ((found = sl_elf_lookup(base, dynamic, "dlvsym")))
-            libc->dlvsym = (void *(*)(void *, const char *, const char *))found;
-        if ((found = sl_elf_lookup(base, dynamic, "dlclose")))
-            libc->dlclose = (int (*)(void *))found;
-        if ((found = sl_elf_lookup(base, dynamic, "dlerror")))
-            libc->dlerror = (char *(*)(void))found;
-        /* Before 2.34 libdl may not be loaded; libc.so.6 then has this one for its own use. */
-        if ((found = sl_elf_lookup(base, dynamic, "dlopen")) ||
-            (!libc->dlopen && (found = sl_elf_lookup(base, dynamic, "__libc_dlopen_mode"))))
-            libc->dlopen = (void *(*)(const char *, int))found;
-    }
+    for (int i = 0; i < info->dlpi_phnum; i++)
+        if (info->dlpi_phdr[i].p_type == PT_DYNAMIC)
+            look_into(data, info->dlpi_name, info->dlpi_addr, (const void *)(info->dlpi_addr + info->dlpi_phdr[i].p_vaddr));
     return 0;
 }
 
+/* The loader's own list, read without its lock: what a program starts with is at its head and never leaves, and that is where the
+ * C library is. */
 bool sl_elf_libc(sl_elf_libc_t *libc) {
     *libc = (sl_elf_libc_t){0};
-    dl_iterate_phdr(visit_libc, libc);
+    for (const struct link_map *map = &_r_debug ? _r_debug.r_map : NULL; map && !is_complete(libc); map = map->l_next)
+        look_into(libc, map->l_name, map->l_addr, map->l_ld);
+    if (!is_complete(libc))
+        dl_iterate_phdr(visit_libc, libc);
     return libc->dlsym && libc->dlvsym && libc->dlopen;
 }
 

@@ -83,7 +83,7 @@ static bool leave_block(const sl_allocation_t *allocation) {
 }
 
 void sl_array_forget(void) {
-    latch.state = 0;
+    latch = (sl_latch_t)SL_LATCH_INITIALIZER;
     for (block_t *block = blocks; block < blocks + blocks_seen; block++)
         block->arrays = 0;
     blocks_seen = 0;

@@ -3,11 +3,11 @@
  * Its handle must not be asked any more, but pointers still tell which pool they are from. */
 #include "memory/orphan.h"
 
-#include <pthread.h>
 
 #include "driver/entry.h"
 #include "ledger/ledger.h"
 #include "real.h"
+#include "os/latch.h"
 
 #define ORPHANS 64
 
@@ -21,7 +21,7 @@ typedef struct {
 
 atomic_int sl_orphan_count;
 static family_t families[ORPHANS];
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static sl_latch_t lock = SL_LATCH_INITIALIZER;
 
 static void refund(family_t *family) {
     sl_ledger_refund(family->gpu, SL_USE_POOL, family->charged);
@@ -31,7 +31,7 @@ static void refund(family_t *family) {
 
 /* Where there is no place left the memory is no longer charged: rather too little than for ever too much. */
 void sl_orphan_add(CUmemoryPool pool, unsigned gpu, uint64_t charged, uint64_t used) {
-    pthread_mutex_lock(&lock);
+    sl_latch_lock(&lock);
     family_t *family = families;
     while (family < families + ORPHANS && family->pool)
         family++;
@@ -40,7 +40,7 @@ void sl_orphan_add(CUmemoryPool pool, unsigned gpu, uint64_t charged, uint64_t u
         *family = (family_t){pool, gpu, charged, used};
         sl_orphan_count++;
     }
-    pthread_mutex_unlock(&lock);
+    sl_latch_unlock(&lock);
     if (!placed)
         sl_ledger_refund(gpu, SL_USE_POOL, charged);
 }
@@ -57,7 +57,7 @@ sl_orphan_t sl_orphan_find_slowly(CUdeviceptr address) {
 /* A new pool may have the handle of an old one: then the old one is thought to have lost what the new one freed, and is
  * refunded early. */
 void sl_orphan_freed(const sl_orphan_t *orphan) {
-    pthread_mutex_lock(&lock);
+    sl_latch_lock(&lock);
     for (family_t *family = families; orphan->pool && family < families + ORPHANS; family++)
         if (family->pool == orphan->pool) {
             family->used -= family->used < orphan->bytes ? family->used : orphan->bytes;
@@ -65,19 +65,19 @@ void sl_orphan_freed(const sl_orphan_t *orphan) {
                 refund(family);
             break;
         }
-    pthread_mutex_unlock(&lock);
+    sl_latch_unlock(&lock);
 }
 
 void sl_orphan_end(unsigned gpu) {
-    pthread_mutex_lock(&lock);
+    sl_latch_lock(&lock);
     for (family_t *family = families; family < families + ORPHANS; family++)
         if (family->pool && family->gpu == gpu)
             refund(family);
-    pthread_mutex_unlock(&lock);
+    sl_latch_unlock(&lock);
 }
 
 void sl_orphan_forget(void) {
-    lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
+    lock = (sl_latch_t)SL_LATCH_INITIALIZER;
     for (int i = 0; i < ORPHANS; i++)
         families[i] = (family_t){0};
     sl_orphan_count = 0;

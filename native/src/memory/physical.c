@@ -272,7 +272,7 @@ SL_HOT static void add_mapping(uint64_t address, uint64_t bytes, uint64_t handle
 
 /* Another thread of the parent may have been changing a table, so even to unmap it is not safe. */
 void sl_physical_forget(void) {
-    latch.state = 0;
+    latch = (sl_latch_t)SL_LATCH_INITIALIZER;
     handles = (sl_index_t){.record_bytes = sizeof(physical_t)};
     mappings = (sl_index_t){.record_bytes = sizeof(mapping_t)};
 }

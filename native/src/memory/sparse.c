@@ -4,7 +4,6 @@
  * this in the order of the stream, here it counts at once: a handle that nothing else holds is refunded a little early. */
 #include "memory/sparse.h"
 
-#include <pthread.h>
 #include <stdbool.h>
 #include <string.h>
 
@@ -14,6 +13,7 @@
 #include "os/index.h"
 #include "memory/physical.h"
 #include "real.h"
+#include "os/latch.h"
 
 enum { MAP = 1, UNMAP = 2, SPARSE_LEVEL = 0 };
 
@@ -32,7 +32,7 @@ typedef struct {
     uint32_t holding;
 } mapping_t;
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* never held around a call of the driver */
+static sl_latch_t lock = SL_LATCH_INITIALIZER; /* never held around a call of the driver */
 static sl_index_t mappings = {.record_bytes = sizeof(mapping_t)};
 static uint64_t last_number;
 
@@ -105,7 +105,7 @@ static void map(const place_t *place, uint64_t handle) {
 }
 
 static void settle(const CUarrayMapInfo *list, unsigned count) {
-    pthread_mutex_lock(&lock);
+    sl_latch_lock(&lock);
     for (const CUarrayMapInfo *info = list; info < list + count; info++) {
         place_t place = place_of(info);
         if (info->memOperationType == MAP || info->memOperationType == UNMAP)
@@ -113,11 +113,11 @@ static void settle(const CUarrayMapInfo *list, unsigned count) {
         if (info->memOperationType == MAP)
             map(&place, info->memHandle);
     }
-    pthread_mutex_unlock(&lock);
+    sl_latch_unlock(&lock);
 }
 
 void sl_sparse_array_gone(uint64_t array) {
-    pthread_mutex_lock(&lock);
+    sl_latch_lock(&lock);
     for (bool any = mappings.count; any;) {
         any = false;
         for (uint64_t at = 0; at < mappings.capacity; at++) {
@@ -128,11 +128,11 @@ void sl_sparse_array_gone(uint64_t array) {
             }
         }
     }
-    pthread_mutex_unlock(&lock);
+    sl_latch_unlock(&lock);
 }
 
 void sl_sparse_forget(void) {
-    lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
+    lock = (sl_latch_t)SL_LATCH_INITIALIZER;
     mappings = (sl_index_t){.record_bytes = sizeof(mapping_t)};
 }
 

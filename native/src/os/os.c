@@ -6,9 +6,13 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -31,9 +35,36 @@ ssize_t sl_os_read(const char *path, char *buffer, size_t size) {
     return (ssize_t)length;
 }
 
+/* To write may raise SIGPIPE (nobody reads any more), SIGXFSZ (the file has its largest size) and SIGTTOU (the terminal is another
+ * job's). The thread that writes gets them, so it blocks them meanwhile and takes away what was not there before. */
+void sl_os_print(int fd, const char *line, size_t length) {
+    enum { PRINT_MILLIS = 1000 };
+    int saved = errno;
+    sigset_t raised, before, pending;
+    sigemptyset(&raised);
+    sigaddset(&raised, SIGPIPE);
+    sigaddset(&raised, SIGXFSZ);
+    sigaddset(&raised, SIGTTOU);
+    struct pollfd ready = {.fd = fd, .events = POLLOUT};
+    if (poll(&ready, 1, PRINT_MILLIS) == 1 && ready.revents & POLLOUT && sigprocmask(SIG_BLOCK, &raised, &before) == 0) {
+        sigpending(&pending);
+        ssize_t ignored = write(fd, line, length);
+        (void)ignored;
+        for (int number = 1; number < NSIG; number++)
+            if (sigismember(&pending, number) == 1)
+                sigdelset(&raised, number);
+        struct timespec now = {0, 0};
+        while (sigtimedwait(&raised, NULL, &now) > 0)
+            ;
+        sigprocmask(SIG_SETMASK, &before, NULL);
+    }
+    errno = saved;
+}
+
 bool sl_os_process(pid_t pid, sl_os_process_t *process) {
-    char path[32], text[1024];
-    snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
+    char path[32] = "/proc/self/stat", text[1024];
+    if (pid)
+        snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
     if (sl_os_read(path, text, sizeof text) <= 0)
         return false;
     char *at = strrchr(text, ')'); /* the name before it may hold anything, also ") Z 1" */
@@ -51,7 +82,8 @@ bool sl_os_process(pid_t pid, sl_os_process_t *process) {
     process->parent = (pid_t)fields[4];
     process->threads = fields[20];
     process->start_ticks = fields[22];
-    process->image = fields[28];
+    process->memory_bytes = fields[23];
+    process->stack = fields[28];
     return true;
 }
 
@@ -63,11 +95,37 @@ pid_t sl_os_pid(uint64_t identity) {
     return (pid_t)(identity & 0x3fffff);
 }
 
+static uint32_t stack_part(uint64_t stack) {
+    return (uint32_t)(stack >> 4);
+}
+
+uint64_t sl_os_image(const sl_os_process_t *self) {
+    uint32_t drawn = 0;
+    const void *random = (const void *)getauxval(AT_RANDOM);
+    if (random)
+        memcpy(&drawn, random, sizeof drawn);
+    return (uint64_t)drawn << 32 | stack_part(self->stack);
+}
+
+/* In a new pid namespace /proc may still be that of the old one. */
+static bool proc_is_ours(void) {
+    static _Atomic pid_t known; /* the process that found it so; less than 0: found it otherwise */
+    pid_t own = getpid(), seen = known;
+    if (seen != own && seen != -own) {
+        char link[16] = "";
+        ssize_t length = readlink("/proc/self", link, sizeof link - 1);
+        known = seen = length > 0 && atoi(link) == own ? own : -own;
+    }
+    return seen == own;
+}
+
 bool sl_os_alive(uint64_t identity, uint64_t image) {
     pid_t pid = sl_os_pid(identity);
     if (kill(pid, 0) != 0 && errno == ESRCH)
         return false;
     sl_os_process_t process;
+    if (!proc_is_ours())
+        return true;
     if (!sl_os_process(pid, &process))
         return !(kill(pid, 0) != 0 && errno == ESRCH);
     if (sl_os_identity(pid, &process) != identity)
@@ -75,7 +133,15 @@ bool sl_os_alive(uint64_t identity, uint64_t image) {
     /* A main thread that ended before the others is a zombie too, but the process lives. */
     if ((process.state == 'Z' || process.state == 'X') && process.threads <= 1)
         return false;
-    return !image || !process.image || image == process.image;
+    uint32_t part = (uint32_t)image;
+    return !part || !process.stack || part == stack_part(process.stack);
+}
+
+bool sl_os_is_ending(uint64_t identity) {
+    sl_os_process_t process;
+    pid_t pid = sl_os_pid(identity);
+    return proc_is_ours() && sl_os_process(pid, &process) && sl_os_identity(pid, &process) == identity && !process.memory_bytes &&
+           !((process.state == 'Z' || process.state == 'X') && process.threads <= 1);
 }
 
 bool sl_os_stat(int fd, struct stat *status) {
@@ -89,6 +155,10 @@ bool sl_os_lstat(const char *path, struct stat *status) {
 uint64_t sl_os_pid_namespace(void) {
     struct stat status;
     return syscall(SYS_stat, "/proc/self/ns/pid", &status) == 0 ? (uint64_t)status.st_ino : 0;
+}
+
+uint64_t sl_os_proc_namespace(void) {
+    return proc_is_ours() ? sl_os_pid_namespace() : SL_OS_UNKNOWN_NAMESPACE;
 }
 
 static uint64_t clock_nanos(clockid_t clock) {

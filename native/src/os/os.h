@@ -13,20 +13,34 @@ typedef struct {
     pid_t parent;
     uint64_t threads;
     uint64_t start_ticks;
-    uint64_t image; /* where the stack of the program begins: differs after execve; 0 = not shown to us */
+    uint64_t memory_bytes; /* 0: it is ending, and its memory is gone already */
+    uint64_t stack; /* where the stack of the program begins: differs after execve unless addresses are not random; 0 = not shown to us */
 } sl_os_process_t;
 
+/* What /proc says about a process; 0: the one that asks. */
 bool sl_os_process(pid_t pid, sl_os_process_t *process);
 uint64_t sl_os_identity(pid_t pid, const sl_os_process_t *process);
 pid_t sl_os_pid(uint64_t identity);
-/* False only when it is certain that the process, or the program image it ran, is gone. */
+/* The program image that this process runs: in the lower half a part of `stack`, by which others know it, and in the upper half a part of
+ * the 16 random bytes that the kernel gives to each image (AT_RANDOM), by which copies of this library in one process know each other. */
+uint64_t sl_os_image(const sl_os_process_t *self);
+/* False only when it is certain that the process, or the program image it ran, is gone. The process is of the caller's pid namespace. */
 bool sl_os_alive(uint64_t identity, uint64_t image);
+/* Whether the process ends just now: it has no memory any more, but its files may still be open. */
+bool sl_os_is_ending(uint64_t identity);
 uint64_t sl_os_pid_namespace(void);
+/* The namespace in which /proc numbers processes; SL_OS_UNKNOWN_NAMESPACE where that is not the caller's own. */
+#define SL_OS_UNKNOWN_NAMESPACE 1u
+uint64_t sl_os_proc_namespace(void);
 
 /* Reads up to size - 1 bytes and ends them with a NUL; -1 and errno when the file cannot be read. */
 ssize_t sl_os_read(const char *path, char *buffer, size_t size);
 bool sl_os_stat(int fd, struct stat *status);
 bool sl_os_lstat(const char *path, struct stat *status);
+
+/* Writes a line to somebody else's descriptor without harm to the process: no signal comes of it, and it waits a second at the most.
+ * What cannot be written is lost. */
+void sl_os_print(int fd, const char *line, size_t length);
 
 uint64_t sl_os_wall_nanos(void);
 /* CLOCK_MONOTONIC; the coarse one is some milliseconds behind and costs less. */

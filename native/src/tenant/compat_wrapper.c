@@ -77,8 +77,7 @@ void sl_compat_wrapper_note(sl_compat_event_t event, uint64_t bytes, uint64_t us
         char line[128];
         int length = snprintf(line, sizeof line, "alloc %llu failed, total_mem %llu, quota %llu\n",
                               (unsigned long long)bytes, (unsigned long long)used, (unsigned long long)quota);
-        ssize_t ignored = write(STDERR_FILENO, line, (size_t)length);
-        (void)ignored;
+        sl_os_print(STDERR_FILENO, line, (size_t)length);
     }
     const char *take = wrapper.is_runtime ? "cudaMalloc" : "cuMemAlloc_v2";
     const char *give = wrapper.is_runtime ? "cudaFree" : "cuMemFree_v2";

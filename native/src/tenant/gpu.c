@@ -21,6 +21,7 @@
 #define READY 1
 #define DEFAULT_GRANULARITY (2u << 20)
 #define WAITS 1000
+#define PATIENCE 100 /* 10 ms; a filler of another pid namespace cannot be seen, and one that lives is done in no time */
 
 static atomic_int entries[SL_GPU_DEVICES]; /* 0 = not asked yet; entry + 1; or negative */
 
@@ -29,12 +30,12 @@ void sl_gpu_forget(void) {
         entries[i] = 0;
 }
 
-static bool is_granularity(uint64_t bytes) {
+SL_HOT static bool is_granularity(uint64_t bytes) {
     return bytes >= 4096 && bytes <= 1u << 30 && (bytes & (bytes - 1)) == 0;
 }
 
-SL_HOT uint32_t sl_gpu_granularity(unsigned gpu) {
-    uint32_t bytes = sl_tenant.region.gpus[gpu].granularity_bytes;
+SL_HOT uint32_t sl_gpu_granularity(unsigned entry) {
+    uint32_t bytes = *(volatile uint32_t *)&sl_tenant.region.gpus[entry].granularity_bytes;
     return is_granularity(bytes) ? bytes : DEFAULT_GRANULARITY;
 }
 
@@ -122,7 +123,7 @@ static int find_or_fill(const sl_region_gpu_t *gpu, sl_reason_t *reason) {
             if (memcmp(entry->uuid, gpu->uuid, sizeof gpu->uuid) == 0)
                 return number;
             number++;
-        } else if (!owner || !sl_os_alive(owner & ~FILLING, 0)) {
+        } else if (!owner || (waits > PATIENCE && !sl_os_alive(owner & ~FILLING, 0))) {
             if (atomic_compare_exchange_strong(&entry->owner, &owner, FILLING | sl_tenant.self.identity))
                 publish(entry, gpu);
         } else if (++waits > WAITS) {

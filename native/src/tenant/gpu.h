@@ -13,6 +13,8 @@ enum { SL_GPU_UNCOUNTED = -1, SL_GPU_REFUSED = -2 };
 
 /* The number of the entry, or one of the above when the device cannot be accounted. */
 int sl_gpu_find(CUdevice device);
+/* In which blocks the driver takes memory of the GPU of an entry: always a power of two, whatever the region says. */
+uint32_t sl_gpu_granularity(unsigned entry);
 /* The same for the device of the current context. */
 int sl_gpu_current(void);
 /* The same, and that context; NULL where there is none. */
@@ -21,8 +23,6 @@ int sl_gpu_of_context(CUcontext *context);
 bool sl_gpu_is_alone(void);
 /* The entry of a GPU that a process of the tenant has used already; asks no driver. */
 int sl_gpu_known(const uint8_t uuid[16]);
-/* The size of the blocks in which the driver takes memory there; always a power of two, whatever the region says. */
-uint32_t sl_gpu_granularity(unsigned gpu);
 /* After a fork: every device is looked up again. */
 void sl_gpu_forget(void);
 

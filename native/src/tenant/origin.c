@@ -49,7 +49,7 @@ uint64_t sl_origin_find(uint64_t own_identity) {
     char *environment = mmap(NULL, ENVIRONMENT_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     uint64_t origin = own_identity;
     sl_os_process_t process;
-    if (environment == MAP_FAILED || !sl_os_process(getpid(), &process))
+    if (environment == MAP_FAILED || !sl_os_process(0, &process))
         return origin;
     for (int generation = 0; generation < GENERATIONS; generation++) {
         pid_t parent = process.parent;

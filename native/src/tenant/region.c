@@ -21,6 +21,7 @@
 #define ATTEMPTS 8
 #define PATH_BYTES (SL_REGION_PATH_BYTES - 128)
 #define KEEP_TEMPORARY_SECONDS 60
+#define HIGH_DESCRIPTOR 512 /* programs count on the low numbers */
 
 sl_region_account_t *sl_region_account(const sl_region_t *region, unsigned slot, unsigned gpu) {
     return &region->accounts[slot * SL_REGION_GPU_COUNT + gpu];
@@ -38,10 +39,11 @@ static bool check_header(const sl_region_header_t *header, const char *path, sl_
     return true;
 }
 
-static void place(sl_region_t *region, char *base, uint64_t inode, const char *path) {
+static void place(sl_region_t *region, char *base, uint64_t inode, int fd, const char *path) {
     *region = (sl_region_t){
         .base = base,
         .inode = inode,
+        .fd = fd,
         .header = (const sl_region_header_t *)(base + SL_REGION_HEADER_OFFSET),
         .limits = (const sl_region_limits_t *)(base + SL_REGION_LIMITS_OFFSET),
         .gpus = (sl_region_gpu_t *)(base + SL_REGION_GPU_OFFSET),
@@ -66,7 +68,7 @@ static bool map_region(sl_region_t *region, int fd, uint64_t inode, const char *
         munmap(base, SL_REGION_BYTES);
         return false;
     }
-    place(region, base, inode, path);
+    place(region, base, inode, -1, path);
     return true;
 }
 
@@ -87,7 +89,8 @@ bool sl_region_open_handed(sl_region_t *region, int limits, int ledger, const ch
         munmap(base, SL_REGION_BYTES);
         return false;
     }
-    place(region, base, rest.st_ino, path);
+    int kept = fcntl(ledger, F_DUPFD_CLOEXEC, HIGH_DESCRIPTOR);
+    place(region, base, rest.st_ino, kept >= 0 ? kept : fcntl(ledger, F_DUPFD_CLOEXEC, 0), path);
     return true;
 }
 
@@ -109,9 +112,37 @@ bool sl_region_open(sl_region_t *region, const char *path, sl_reason_t *reason) 
     return ok;
 }
 
+static bool is_file_of(const sl_region_t *region, int fd) {
+    struct stat status;
+    return fd >= 0 && sl_os_stat(fd, &status) && (uint64_t)status.st_ino == region->inode && status.st_size >= SL_REGION_BYTES;
+}
+
 void sl_region_close(sl_region_t *region) {
+    if (is_file_of(region, region->fd))
+        close(region->fd);
     munmap(region->base, SL_REGION_BYTES);
     region->base = NULL;
+    region->fd = -1;
+}
+
+/* The program may have closed the descriptor and use its number for another file; the path may be that of another region by now. */
+int sl_region_borrow(const sl_region_t *region) {
+    int saved = errno, fd = region->fd;
+    bool handed = region->agent[0] != 0;
+    if (!handed)
+        fd = region->path[0] ? open(region->path, O_RDWR | O_CLOEXEC | O_NOCTTY | O_NONBLOCK) : -1;
+    if (!is_file_of(region, fd)) {
+        if (!handed && fd >= 0)
+            close(fd);
+        fd = -1;
+    }
+    errno = saved;
+    return fd;
+}
+
+void sl_region_return(const sl_region_t *region, int fd) {
+    if (fd >= 0 && fd != region->fd)
+        close(fd);
 }
 
 bool sl_region_is_current(const sl_region_t *region) {
@@ -178,6 +209,7 @@ static bool write_draft(int fd, const sl_region_draft_t *draft) {
     header.region_bytes = SL_REGION_BYTES;
     header.created_nanos = sl_os_wall_nanos();
     header.root_identity = draft->root_identity;
+    header.pid_namespace = sl_os_proc_namespace();
     header.uid = (uint32_t)geteuid();
     header.on_error = draft->fail_on_error;
     header.entries_digest = SL_ENTRY_DIGEST;

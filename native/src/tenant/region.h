@@ -15,6 +15,7 @@
 typedef struct {
     char *base;
     uint64_t inode;
+    int fd;                            /* of one from an agent, to ask who lives; a file of ours is opened when it is needed; -1: none */
     char path[SL_REGION_PATH_BYTES];   /* for people only, when it is from an agent */
     char agent[SL_REGION_SOCKET_BYTES]; /* socket of the agent that it is from; "": a file of ours */
     const sl_region_header_t *header;
@@ -31,7 +32,7 @@ typedef struct {
 
 typedef struct {
     const char *tenant;
-    uint64_t root_identity;
+    uint64_t root_identity;       /* as /proc numbers processes */
     const uint64_t *memory_bytes; /* one for each GPU index */
     const sl_shares_t *shares;    /* NULL: no cap and no turns */
     bool fail_on_error;
@@ -43,6 +44,9 @@ bool sl_region_open(sl_region_t *region, const char *path, sl_reason_t *reason);
 /* One that the agent handed over: page 0, which nobody can write through this descriptor, and all the rest. */
 bool sl_region_open_handed(sl_region_t *region, int limits, int ledger, const char *tenant, sl_reason_t *reason);
 void sl_region_close(sl_region_t *region);
+/* A descriptor of the region's file until it is returned; -1: there is none. */
+int sl_region_borrow(const sl_region_t *region);
+void sl_region_return(const sl_region_t *region, int fd);
 /* False: the file was removed or replaced since it was opened, so others take part in another region. */
 bool sl_region_is_current(const sl_region_t *region);
 /* Opens the region of the tenant in the runtime directory; makes it first when there is none or its tenant has ended. */

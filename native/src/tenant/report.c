@@ -84,8 +84,7 @@ static size_t write_line(char line[LINE_BYTES], const char *format, va_list argu
 
 static void print(char line[LINE_BYTES], size_t end) {
     line[end] = '\n';
-    ssize_t ignored = write(STDERR_FILENO, line, end + 1);
-    (void)ignored;
+    sl_os_print(STDERR_FILENO, line, end + 1);
 }
 
 void sl_report_tell(const char *format, ...) {

@@ -1,28 +1,73 @@
 /* slots: which processes take part in a region: claimed by the living, emptied for the dead.
  *
+ * Who has a slot or changes one holds the sign of it (life.h), and says so with SIGNED in the word that names it. The sign tells every
+ * process, in any pid namespace, whether that word's writer lives, and keeps others away meanwhile. Where no sign can be had, only a
+ * process of the same namespace can judge, by /proc.
+ *
  * A slot changes hands only through BUSY | identity of who changes it, so that a process that dies meanwhile leaves a
- * word that names it, and the next one finishes the work. An identity never comes back but by execve, so a
- * compare-and-swap of it hits no other process; who has seized a slot looks again whether its owner came back to it. */
+ * word that names it, and the next one finishes the work. Without a sign an identity may come back by execve, so who has seized a slot
+ * looks again whether its owner came back to it. */
 #include "tenant/slots.h"
 
 #include <errno.h>
 #include <unistd.h>
 
+#include "os/life.h"
 #include "os/os.h"
 
 #define BUSY (1ull << 63)
+#define SIGNED (1ull << 62)
+#define IDENTITY SL_SLOTS_IDENTITY
+#define ATTACH_NANOS 600000000000ull /* a tenant's first process takes part within this time */
+
+/* A look at the slots of one region. */
+typedef struct {
+    const sl_region_t *region;
+    const sl_slots_owner_t *self;
+    int fd; /* of the region's file */
+} look_t;
+
+static look_t begin_look(const sl_region_t *region, const sl_slots_owner_t *self) {
+    return (look_t){region, self, sl_region_borrow(region)};
+}
+
+static void end_look(const look_t *look) {
+    sl_region_return(look->region, look->fd);
+}
 
 bool sl_slots_self(sl_slots_owner_t *self, sl_reason_t *reason) {
     sl_os_process_t process;
-    pid_t pid = getpid();
-    if (!sl_os_process(pid, &process))
-        return sl_report_fail(reason, "cannot read /proc/%d/stat; mount /proc", (int)pid);
-    *self = (sl_slots_owner_t){.identity = sl_os_identity(pid, &process), .image = process.image, .pid_namespace = sl_os_pid_namespace()};
+    if (!sl_os_process(0, &process))
+        return sl_report_fail(reason, "cannot read /proc/self/stat; mount /proc");
+    *self = (sl_slots_owner_t){.identity = sl_os_identity(getpid(), &process) & IDENTITY, .image = sl_os_image(&process),
+                               .pid_namespace = sl_os_pid_namespace()};
     return true;
 }
 
+static uint64_t sign_place(unsigned number) {
+    return SL_REGION_SLOT_OFFSET + number * sizeof(sl_region_slot_t);
+}
+
 static bool same_namespace(const sl_region_slot_t *slot, const sl_slots_owner_t *self) {
-    return !slot->pid_namespace || slot->pid_namespace == self->pid_namespace;
+    uint64_t namespace = slot->pid_namespace;
+    return !namespace || namespace == self->pid_namespace;
+}
+
+static bool is_self(const sl_region_slot_t *slot, uint64_t owner, const sl_slots_owner_t *self) {
+    return (owner & IDENTITY) == self->identity && same_namespace(slot, self);
+}
+
+/* Whether the process that wrote the owner word lives. A process that is killed loses its sign some time before its files, and the GPU's
+ * memory with them: where it can be seen it counts until then. */
+static bool lives(const look_t *look, unsigned number, uint64_t owner) {
+    const sl_region_slot_t *slot = &look->region->slots[number];
+    sl_life_t life = owner & SIGNED ? sl_life_of(look->fd, sign_place(number)) : SL_LIFE_UNKNOWN;
+    if (life == SL_LIFE_HELD)
+        return true;
+    bool visible = same_namespace(slot, look->self);
+    if (life == SL_LIFE_ENDED)
+        return visible && sl_os_is_ending(owner & IDENTITY);
+    return !visible || sl_os_alive(owner & IDENTITY, owner & BUSY ? 0 : slot->image);
 }
 
 static void clear(const sl_region_t *region, unsigned number) {
@@ -41,33 +86,45 @@ static void clear(const sl_region_t *region, unsigned number) {
     slot->seen_identity = 0;
 }
 
-/* From the owner seen to BUSY by us; the slot counts for nothing from here on. */
-static bool seize(sl_region_slot_t *slot, uint64_t seen, const sl_slots_owner_t *self) {
-    return atomic_compare_exchange_strong(&slot->owner, &seen, BUSY | self->identity);
+/* From the owner seen to BUSY by us, with the sign where there are signs; the slot counts for nothing from here on. Gives the word that
+ * stands there now; 0: somebody else is at it. */
+static uint64_t seize(const look_t *look, unsigned number, uint64_t seen, void **sign) {
+    *sign = sl_life_begin(look->fd, sign_place(number));
+    if (!*sign && sl_life_of(look->fd, sign_place(number)) == SL_LIFE_HELD)
+        return 0;
+    uint64_t busy = BUSY | (*sign ? SIGNED : 0) | look->self->identity;
+    if (atomic_compare_exchange_strong(&look->region->slots[number].owner, &seen, busy))
+        return busy;
+    sl_life_end(*sign);
+    return 0;
 }
 
-static bool empty(const sl_region_t *region, unsigned number, uint64_t seen, const sl_slots_owner_t *self) {
-    sl_region_slot_t *slot = &region->slots[number];
-    if (!seize(slot, seen, self))
+static bool empty(const look_t *look, unsigned number, uint64_t seen) {
+    sl_region_slot_t *slot = &look->region->slots[number];
+    void *sign;
+    uint64_t busy = seize(look, number, seen, &sign);
+    if (!busy)
         return false;
-    bool is_back = !(seen & BUSY) && seen != self->identity && sl_os_alive(seen, slot->image);
+    bool judged = seen & (BUSY | SIGNED) || is_self(slot, seen, look->self);
+    bool is_back = !judged && same_namespace(slot, look->self) && sl_os_alive(seen, slot->image);
     if (!is_back)
-        clear(region, number);
-    uint64_t busy = BUSY | self->identity;
-    return atomic_compare_exchange_strong(&slot->owner, &busy, is_back ? seen : 0) && !is_back;
+        clear(look->region, number);
+    bool emptied = atomic_compare_exchange_strong(&slot->owner, &busy, is_back ? seen : 0) && !is_back;
+    sl_life_end(sign);
+    return emptied;
 }
 
 unsigned sl_slots_reap(const sl_region_t *region, const sl_slots_owner_t *self) {
     int saved = errno;
     unsigned emptied = 0;
+    look_t look = begin_look(region, self);
     for (unsigned number = 0; number < SL_REGION_SLOT_COUNT; number++) {
-        sl_region_slot_t *slot = &region->slots[number];
-        uint64_t owner = slot->owner, identity = owner & ~BUSY;
-        if (!owner || identity == self->identity || !same_namespace(slot, self))
-            continue;
-        if (!sl_os_alive(identity, owner & BUSY ? 0 : slot->image))
-            emptied += empty(region, number, owner, self);
+        const sl_region_slot_t *slot = &region->slots[number];
+        uint64_t owner = slot->owner;
+        if (owner && !is_self(slot, owner, self) && !lives(&look, number, owner))
+            emptied += empty(&look, number, owner);
     }
+    end_look(&look);
     errno = saved;
     return emptied;
 }
@@ -75,65 +132,92 @@ unsigned sl_slots_reap(const sl_region_t *region, const sl_slots_owner_t *self) 
 pid_t sl_slots_pid(const sl_region_t *region, unsigned number, const sl_slots_owner_t *self) {
     const sl_region_slot_t *slot = &region->slots[number];
     uint64_t owner = slot->owner;
-    if (!owner || owner & BUSY || !same_namespace(slot, self) || !sl_os_alive(owner, slot->image))
+    if (!owner || owner & BUSY || !same_namespace(slot, self) || !sl_os_alive(owner & IDENTITY, slot->image))
         return 0;
-    return sl_os_pid(owner);
+    return sl_os_pid(owner & IDENTITY);
+}
+
+/* Of a process of another namespace nobody here can know whether it lives. Such a tenant lives by its slots alone, once it has had one. */
+static bool root_lives(const sl_region_t *region, const sl_slots_owner_t *self) {
+    uint64_t namespace = region->header->pid_namespace, created = region->header->created_nanos, now = sl_os_wall_nanos();
+    if (!namespace || namespace == self->pid_namespace)
+        return sl_os_alive(region->header->root_identity, 0);
+    bool used = region->gpus[0].owner != 0;
+    for (unsigned number = 0; number < SL_REGION_SLOT_COUNT; number++)
+        used |= region->slots[number].owner != 0;
+    return !used && created <= now && now - created < ATTACH_NANOS;
 }
 
 bool sl_slots_ended(const sl_region_t *region) {
     sl_slots_owner_t self = {.pid_namespace = sl_os_pid_namespace()};
-    if (sl_os_alive(region->header->root_identity, 0))
+    if (root_lives(region, &self))
         return false;
+    look_t look = begin_look(region, &self);
+    bool ended = true;
+    for (unsigned number = 0; number < SL_REGION_SLOT_COUNT && ended; number++) {
+        uint64_t owner = region->slots[number].owner;
+        ended = !owner || !lives(&look, number, owner);
+    }
+    end_look(&look);
+    return ended;
+}
+
+/* A copy of the library in this very process has the sign, and it has the random bytes that the kernel gave to this image. */
+static bool is_of_a_copy(const look_t *look, unsigned number, uint64_t owner) {
+    bool same = !(owner & BUSY) && look->region->slots[number].image == look->self->image;
+    return same && (!(owner & SIGNED) || sl_life_of(look->fd, sign_place(number)) != SL_LIFE_ENDED);
+}
+
+/* What another image of this very process left before it called execve, or a process of the same pid and clock tick. */
+static bool empty_own(const look_t *look) {
     for (unsigned number = 0; number < SL_REGION_SLOT_COUNT; number++) {
-        const sl_region_slot_t *slot = &region->slots[number];
+        const sl_region_slot_t *slot = &look->region->slots[number];
         uint64_t owner = slot->owner;
-        if (owner && (!same_namespace(slot, &self) || sl_os_alive(owner & ~BUSY, 0)))
+        if (!owner || !is_self(slot, owner, look->self))
+            continue;
+        if (is_of_a_copy(look, number, owner))
             return false;
+        empty(look, number, owner);
     }
     return true;
 }
 
-/* What this very process left in a slot before it called execve. */
-static bool empty_own(const sl_region_t *region, const sl_slots_owner_t *self) {
+static int claim_free(const look_t *look, sl_slots_owner_t *self) {
     for (unsigned number = 0; number < SL_REGION_SLOT_COUNT; number++) {
-        sl_region_slot_t *slot = &region->slots[number];
-        uint64_t owner = slot->owner;
-        if ((owner & ~BUSY) != self->identity || !same_namespace(slot, self))
+        sl_region_slot_t *slot = &look->region->slots[number];
+        void *sign;
+        uint64_t busy = slot->owner ? 0 : seize(look, number, 0, &sign);
+        if (!busy)
             continue;
-        if (owner == self->identity && slot->image && slot->image == self->image)
-            return false;
-        empty(region, number, owner, self);
-    }
-    return true;
-}
-
-static int claim_free(const sl_region_t *region, const sl_slots_owner_t *self) {
-    for (unsigned number = 0; number < SL_REGION_SLOT_COUNT; number++) {
-        sl_region_slot_t *slot = &region->slots[number];
-        if (slot->owner || !seize(slot, 0, self))
-            continue;
-        clear(region, number);
+        clear(look->region, number);
         slot->pid_namespace = self->pid_namespace;
         slot->attached_nanos = sl_os_wall_nanos();
         slot->image = self->image;
         slot->seen_identity = self->seen_identity;
-        uint64_t busy = BUSY | self->identity;
-        if (atomic_compare_exchange_strong(&slot->owner, &busy, self->identity))
+        if (atomic_compare_exchange_strong(&slot->owner, &busy, busy & ~BUSY)) {
+            self->sign = sign;
             return (int)number;
+        }
+        sl_life_end(sign);
     }
     return SL_SLOTS_FULL;
 }
 
-int sl_slots_claim(const sl_region_t *region, const sl_slots_owner_t *self, sl_reason_t *reason) {
-    if (!empty_own(region, self)) {
+int sl_slots_claim(const sl_region_t *region, sl_slots_owner_t *self, sl_reason_t *reason) {
+    look_t look = begin_look(region, self);
+    int number = empty_own(&look) ? claim_free(&look, self) : SL_SLOTS_TAKEN_BY_A_COPY;
+    if (number == SL_SLOTS_FULL && sl_slots_reap(region, self))
+        number = claim_free(&look, self);
+    end_look(&look);
+    if (number == SL_SLOTS_TAKEN_BY_A_COPY)
         sl_report_fail(reason, "another copy of Sluice in this process counts already");
-        return SL_SLOTS_TAKEN_BY_A_COPY;
-    }
-    int number = claim_free(region, self);
-    if (number < 0 && sl_slots_reap(region, self))
-        number = claim_free(region, self);
-    if (number < 0)
-        sl_report_fail(reason, "tenant %s has %d processes already, which is the most", region->header->tenant,
+    if (number == SL_SLOTS_FULL)
+        sl_report_fail(reason, "tenant %.63s has %d processes already, which is the most", region->header->tenant,
                        SL_REGION_SLOT_COUNT);
     return number;
+}
+
+void sl_slots_leave(sl_slots_owner_t *self) {
+    sl_life_end(self->sign);
+    self->sign = NULL;
 }

@@ -11,13 +11,19 @@ typedef struct {
     uint64_t image;
     uint64_t pid_namespace;
     uint64_t seen_identity; /* by the agent; 0 = it has not said */
+    void *sign;             /* of the slot that it has; NULL: none, or the slot is without one */
 } sl_slots_owner_t;
+
+/* The process in an owner word. */
+#define SL_SLOTS_IDENTITY ((1ull << 62) - 1)
 
 /* Who this process is; false when /proc does not say. */
 bool sl_slots_self(sl_slots_owner_t *self, sl_reason_t *reason);
 /* The number of the slot, or one of these with a reason. */
 enum { SL_SLOTS_FULL = -1, SL_SLOTS_TAKEN_BY_A_COPY = -2 };
-int sl_slots_claim(const sl_region_t *region, const sl_slots_owner_t *self, sl_reason_t *reason);
+int sl_slots_claim(const sl_region_t *region, sl_slots_owner_t *self, sl_reason_t *reason);
+/* Before the region is closed that the slot was claimed in: for others the process is gone. */
+void sl_slots_leave(sl_slots_owner_t *self);
 /* Empties the slots of dead processes; says how many. */
 unsigned sl_slots_reap(const sl_region_t *region, const sl_slots_owner_t *self);
 /* The process in a slot, as the caller's pid namespace numbers it; 0: it is gone or cannot be seen from there. */

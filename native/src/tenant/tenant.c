@@ -17,6 +17,7 @@
 #include "tenant/gpu.h"
 #include "memory/graph.h"
 #include "driver/nvml.h"
+#include "os/os.h"
 #include "tenant/options.h"
 #include "tenant/origin.h"
 #include "memory/orphan.h"
@@ -27,18 +28,20 @@
 #include "memory/sparse.h"
 #include "trace/trace.h"
 #include "entry/watch.h"
+#include "os/latch.h"
 
 #define ATTEMPTS 8
+#define FIRST_NAMESPACE 0xeffffffcu /* inode of the pid namespace that the kernel begins with, the same on all */
 
 sl_tenant_t sl_tenant;
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static sl_latch_t lock = SL_LATCH_INITIALIZER;
 static bool fail_on_error;
 
 /* The child has no GPU memory and no slot. It keeps the mapping and takes a slot of its own on its first call. Another
  * thread of the parent may have been at work: its lock is free here, and what it had half done is forgotten. */
 static void forget_after_fork(void) {
-    lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
+    lock = (sl_latch_t)SL_LATCH_INITIALIZER;
     sl_allocations_forget();
     sl_blocks_forget();
     sl_pool_forget();
@@ -54,10 +57,19 @@ static void forget_after_fork(void) {
     sl_gate_forget();
     sl_watch_forget();
     sl_registration_forget();
+    sl_tenant.self.sign = NULL; /* the parent's, which was not copied */
     if (sl_tenant.state == SL_TENANT_UNKNOWN)
         sl_tenant.region.base = NULL;
     if (sl_tenant.state == SL_TENANT_ATTACHED)
         sl_tenant.state = SL_TENANT_UNKNOWN;
+}
+
+/* Two namespaces may have a process of one number that began in the same clock tick. */
+static void name_after(char name[64], uint64_t origin) {
+    uint64_t namespace = sl_tenant.self.pid_namespace;
+    int length = snprintf(name, 64, "auto-%u-%llu", (unsigned)sl_os_pid(origin), (unsigned long long)(origin >> 22));
+    if (namespace && namespace != FIRST_NAMESPACE)
+        snprintf(name + length, 64 - (size_t)length, "-%llu", (unsigned long long)namespace);
 }
 
 static bool open_region(const sl_options_t *options, sl_reason_t *reason) {
@@ -72,7 +84,7 @@ static bool open_region(const sl_options_t *options, sl_reason_t *reason) {
     }
     uint64_t own = sl_tenant.self.identity, origin = options->each_process ? own : sl_origin_find(own);
     char name[64];
-    snprintf(name, sizeof name, "auto-%u-%llu", (unsigned)(origin & 0x3fffff), (unsigned long long)(origin >> 22));
+    name_after(name, origin);
     sl_region_draft_t draft = {
         .tenant = options->tenant[0] ? options->tenant : name,
         .root_identity = origin,
@@ -100,6 +112,7 @@ static bool claim_slot(const sl_options_t *options, int *slot, sl_reason_t *reas
         *slot = sl_slots_claim(&sl_tenant.region, &sl_tenant.self, reason);
         if (inherited || options->region || sl_tenant.region.agent[0] || sl_region_is_current(&sl_tenant.region))
             return true;
+        sl_slots_leave(&sl_tenant.self);
         sl_region_close(&sl_tenant.region);
     }
     return sl_report_fail(reason, "the tenant's region is removed all the time");
@@ -118,7 +131,7 @@ static sl_tenant_state_t take_part(const sl_options_t *options, sl_reason_t *rea
     sl_tenant.slot = (unsigned)slot;
     if (slot < 0)
         return on_error(reason);
-    SL_TELL(SL_DEBUG, "pid %d takes part in tenant %s with slot %d of %s", (int)getpid(), sl_tenant.region.header->tenant,
+    SL_TELL(SL_DEBUG, "pid %d takes part in tenant %.63s with slot %d of %s", (int)getpid(), sl_tenant.region.header->tenant,
             slot, sl_tenant.region.path);
     return SL_TENANT_ATTACHED;
 }
@@ -136,7 +149,7 @@ sl_tenant_state_t sl_tenant_attach_slowly(void) {
     int saved = errno;
     if (!atomic_flag_test_and_set(&forks_seen))
         pthread_atfork(NULL, NULL, forget_after_fork);
-    pthread_mutex_lock(&lock);
+    sl_latch_lock(&lock);
     if (sl_tenant.state == SL_TENANT_UNKNOWN) {
         sl_options_t options;
         sl_reason_t reason;
@@ -150,7 +163,7 @@ sl_tenant_state_t sl_tenant_attach_slowly(void) {
         else
             sl_tenant.state = ok ? take_part(&options, &reason) : on_error(&reason);
     }
-    pthread_mutex_unlock(&lock);
+    sl_latch_unlock(&lock);
     errno = saved;
     return sl_tenant.state;
 }

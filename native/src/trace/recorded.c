@@ -67,7 +67,7 @@ static void describe(const sl_recorded_t *trace, int fd) {
             command[i] = ' ';
     if (real.cuDriverGetVersion)
         real.cuDriverGetVersion(&version);
-    int bytes = snprintf(text, sizeof text, "command=%s\nstart=%llu\ntenant=%s\ndriver=CUDA %d.%d\nlibrary=%s\nentries=%016llx\nidentity=%llu\n",
+    int bytes = snprintf(text, sizeof text, "command=%s\nstart=%llu\ntenant=%.63s\ndriver=CUDA %d.%d\nlibrary=%s\nentries=%016llx\nidentity=%llu\n",
                          command, (unsigned long long)wall_nanos_of_start(), sl_tenant.region.base ? sl_tenant.region.header->tenant : "",
                          version / 1000, version % 1000 / 10, SL_VERSION, SL_ENTRY_DIGEST,
                          (unsigned long long)sl_tenant.self.identity);
@@ -118,14 +118,15 @@ void sl_recorded_tell_gpu(sl_recorded_t *trace, unsigned gpu) {
     int saved = errno;
     const sl_region_gpu_t *entry = &sl_tenant.region.gpus[gpu];
     const uint8_t *id = entry->uuid;
+    int index = *(const volatile int32_t *)&entry->index;
     char line[256];
     int bytes = snprintf(line, sizeof line, "gpu.%d=GPU-%02x%02x%02x%02x-%02x%02x-%02x%02x-%02x%02x-%02x%02x%02x%02x%02x%02x %.96s\n",
-                         entry->index, id[0], id[1], id[2], id[3], id[4], id[5], id[6], id[7], id[8], id[9], id[10], id[11], id[12],
+                         index, id[0], id[1], id[2], id[3], id[4], id[5], id[6], id[7], id[8], id[9], id[10], id[11], id[12],
                          id[13], id[14], id[15], entry->name);
     const sl_region_limits_t *limits = sl_tenant.region.limits;
-    if ((unsigned)entry->index < 16)
-        bytes += snprintf(line + bytes, sizeof line - (size_t)bytes, "share.%d=%u %u\n", entry->index,
-                          limits->compute_permille[entry->index], limits->weight ? limits->weight : 1);
+    if ((unsigned)index < 16)
+        bytes += snprintf(line + bytes, sizeof line - (size_t)bytes, "share.%d=%u %u\n", index,
+                          limits->compute_permille[index], limits->weight ? limits->weight : 1);
     int fd = open(trace->path, O_WRONLY | O_APPEND | O_CLOEXEC | O_NOFOLLOW);
     ssize_t written = fd >= 0 ? write(fd, line, (size_t)bytes) : 0;
     (void)written;

@@ -26,6 +26,7 @@
 #include "trace/ring.h"
 #include "tenant/tenant.h"
 #include "trace/trace_quick.h"
+#include "os/latch.h"
 
 /* Before glibc 2.34 these are in libpthread, which a program without threads need not have: then no thread ends. */
 #pragma weak pthread_key_create
@@ -44,7 +45,7 @@ __asm__(".symver pthread_setspecific, pthread_setspecific@GLIBC_2.2.5");
 #define UNKNOWN_GPU 255u
 #define MEMORY_CHANGED (1u << 8)
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of what follows, but for loads of the trace */
+static sl_latch_t lock = SL_LATCH_INITIALIZER; /* of what follows, but for loads of the trace */
 SL_HOT_DATA sl_recorded_t *_Atomic sl_trace_recorded;
 static sl_recorded_settings_t settings;
 static sl_trace_thread_t *threads[MOST_RINGS];
@@ -100,7 +101,7 @@ void sl_trace_decide(void) {
     int saved = errno;
     sl_reason_t reason;
     sl_recorded_settings_t next = read_settings();
-    pthread_mutex_lock(&lock);
+    sl_latch_lock(&lock);
     bool same = next.mode == settings.mode && next.events == settings.events && next.generation == settings.generation &&
                 strcmp(next.directory, settings.directory) == 0;
     if (!same || atomic_exchange(&undecided, false)) {
@@ -114,7 +115,7 @@ void sl_trace_decide(void) {
         atomic_store(&sl_trace_recorded, begun);
         sl_watch_switch(SL_SINK_TRACE, begun != NULL);
     }
-    pthread_mutex_unlock(&lock);
+    sl_latch_unlock(&lock);
     errno = saved;
 }
 
@@ -175,9 +176,9 @@ static void forget_thread(sl_trace_thread_t *thread) {
 
 /* The first ring of a process stays mapped: others count there what they cannot write. */
 static void end_thread(sl_trace_thread_t *thread, uint32_t why) {
-    pthread_mutex_lock(&lock);
+    sl_latch_lock(&lock);
     forget_thread(thread);
-    pthread_mutex_unlock(&lock);
+    sl_latch_unlock(&lock);
     sl_ring_close(&thread->ring, why);
     sl_ring_shorten(&thread->ring);
     if (atomic_load(&thread->trace->strays) == &sl_ring_process(&thread->ring)->strays)
@@ -228,12 +229,12 @@ static __attribute__((noinline, cold)) sl_trace_thread_t *begin_thread(void) {
     sl_mine.trace.thread = NULL;
     if (old)
         end_thread(old, SL_TRACE_CLOSED_TRACE);
-    pthread_mutex_lock(&lock);
+    sl_latch_lock(&lock);
     sl_recorded_t *trace = sl_mine.trace.trace = atomic_load(&sl_trace_recorded);
     has_key = has_key || (pthread_key_create && pthread_setspecific && pthread_key_create(&key, on_exit_of_thread) == 0);
     if (trace)
         thread = sl_mine.trace.thread = make_thread(trace);
-    pthread_mutex_unlock(&lock);
+    sl_latch_unlock(&lock);
     if (has_key)
         pthread_setspecific(key, thread);
     if (thread)
@@ -453,7 +454,7 @@ void sl_trace_unloaded(void) {
 
 /* The rings are the parent's. What another thread of it had half done is forgotten. */
 void sl_trace_forget(void) {
-    lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
+    lock = (sl_latch_t)SL_LATCH_INITIALIZER;
     for (unsigned i = 0; i < MOST_RINGS; i++) {
         if (threads[i] && threads[i]->ring.base)
             munmap(threads[i]->ring.base, threads[i]->ring.mapped_bytes);

@@ -11,6 +11,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import sluice.region.RegionLayout;
 
 /// `sluice run` and what it does about mistakes and faults.
 class RunTest {
@@ -127,7 +128,7 @@ class RunTest {
         Process process = machine.startSluice("run", "--sim", "--name", "t", "--memory", "1g", "--", "sh", "-c",
                 "printf '\\143' | dd of=$SLUICE_REGION bs=1 seek=8 conv=notrunc 2>/dev/null; exec " + Machine.program("hog"));
         var outcome = Machine.await(process);
-        assertThat(outcome.errors()).contains("layout 99").contains("layout 6");
+        assertThat(outcome.errors()).contains("layout 99").contains("layout " + RegionLayout.LAYOUT);
         assertThat(outcome.output() + outcome.errors()).contains("800");
     }
 

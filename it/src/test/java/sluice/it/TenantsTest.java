@@ -8,6 +8,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import sluice.region.RegionLayout;
 
 /// Processes of one tenant share a quota, and people can see who holds what.
 class TenantsTest {
@@ -36,7 +37,7 @@ class TenantsTest {
             assertThat(table.output()).contains("job").contains("1.0 GiB").contains("2.0 GiB").contains(String.valueOf(job.pid()));
             var json = machine.sluice("ps", "--json");
             assertThat(json.output()).contains("\"" + "job" + "\"").contains(String.valueOf(1L << 30));
-            assertThat(machine.sluice("inspect", "job").output()).contains("pid").contains("1.0 GiB").contains("layout 6");
+            assertThat(machine.sluice("inspect", "job").output()).contains("pid").contains("1.0 GiB").contains("layout " + RegionLayout.LAYOUT);
         } finally {
             job.destroyForcibly().waitFor();
         }

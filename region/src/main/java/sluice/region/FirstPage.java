@@ -16,7 +16,7 @@ final class FirstPage {
 
     private final ByteBuffer page = ByteBuffer.allocateDirect(PAGE_BYTES).order(ByteOrder.LITTLE_ENDIAN);
 
-    /// @param pidNamespace in which the processes of the tenant are numbered for an agent; 0: they never ask one
+    /// @param pidNamespace in which the draft's root is numbered, and the processes of the tenant for an agent; 0: unknown
     FirstPage(RegionDraft draft, int uid, long pidNamespace) {
         page.putLong(HEADER_MAGIC_OFFSET, MAGIC);
         page.putInt(HEADER_PAGE_BYTES_OFFSET, PAGE_BYTES);

@@ -6,11 +6,13 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Optional;
 
-/// A process, named for ever: its start time in clock ticks << 22 | its pid. A pid alone names a process only until
+/// A process of a pid namespace, named for ever: its start time in clock ticks << 22 | its pid. A pid alone names a process only until
 /// the number is given out again. `execve` changes neither half.
 public record Identity(long word) {
     private static final int PID_BITS = 22;
     private static final long PID_MASK = (1L << PID_BITS) - 1;
+    /// In a slot's owner word: the process holds the lock of the slot.
+    static final long SIGNED = 1L << 62;
 
     /// The process that has this pid now, if there is one.
     public static Optional<Identity> of(long pid) {
@@ -20,6 +22,11 @@ public record Identity(long word) {
     /// The process that had this pid and began at this time.
     public static Identity of(long pid, long startTicks) {
         return new Identity((startTicks << PID_BITS | pid) & Long.MAX_VALUE);
+    }
+
+    /// The process in the owner word of a slot.
+    static Identity ofOwner(long owner) {
+        return new Identity(owner & (SIGNED - 1));
     }
 
     public static Identity self() {
@@ -47,11 +54,11 @@ public record Identity(long word) {
         return isAlive(0);
     }
 
-    /// Whether this very process still runs the program that a slot's image stands for; 0 stands for any.
+    /// Whether this very process still runs the program that the lower half of a slot's image stands for; 0 stands for any.
     boolean isAlive(long image) {
         ProcessStat process = ProcessStat.read(Long.toString(pid()));
         return process != null && new Identity(process).word == word
-                && (image == 0 || process.image() == 0 || process.image() == image);
+                && ((int) image == 0 || process.image() == 0 || (int) image == process.image());
     }
 
     /// The command line of the process, for people; empty when it has ended or is another user's.

@@ -57,7 +57,7 @@ public final class Ledger implements AutoCloseable {
         for (int other = 0; other < RegionLayout.SLOT_COUNT; other++) {
             long owner = region.slot(other).owner();
             long charged = owner > 0 ? region.account(other, gpuEntry).chargedBytes() : 0;
-            if (charged != 0 && (other == slot || new Identity(owner).isAlive(region.slot(other).image()))) {
+            if (charged != 0 && (other == slot || Identity.ofOwner(owner).isAlive(region.slot(other).image()))) {
                 sum += charged;
             }
         }

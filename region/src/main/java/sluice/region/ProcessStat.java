@@ -6,12 +6,14 @@ import java.nio.file.Path;
 
 /// What `/proc/PID/stat` says about a process that runs.
 ///
-/// @param image a word that `execve` changes: where the stack of the program begins; 0 when it is not shown to us
-record ProcessStat(long pid, long startTicks, long image) {
+/// @param image a word that `execve` changes as a rule: a part of where the stack of the program begins; 0 when it is not shown to us
+record ProcessStat(long pid, long startTicks, int image) {
     private static final int STATE_FIELD = 3;
     private static final int THREADS_FIELD = 20;
     private static final int START_TIME_FIELD = 22;
-    private static final int IMAGE_FIELD = 28;
+    private static final int STACK_FIELD = 28;
+    /// The lowest bits of an address on the stack are always 0.
+    private static final int STACK_SHIFT = 4;
 
     /// The process, or null when it has ended. `process` is a pid or `self`.
     static ProcessStat read(String process) {
@@ -35,7 +37,7 @@ record ProcessStat(long pid, long startTicks, long image) {
             return null;
         }
         boolean ended = (stat[state] == 'Z' || stat[state] == 'X') && number(stat, field(stat, command, THREADS_FIELD)) <= 1;
-        return ended ? null : new ProcessStat(number(stat, 0), number(stat, startTime), number(stat, field(stat, command, IMAGE_FIELD)));
+        return ended ? null : new ProcessStat(number(stat, 0), number(stat, startTime), (int) (number(stat, field(stat, command, STACK_FIELD)) >>> STACK_SHIFT));
     }
 
     /// Where a field begins; the length of the line when it is not there.

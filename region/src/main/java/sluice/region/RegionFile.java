@@ -35,7 +35,7 @@ final class RegionFile {
         Path region = directory.region(draft.tenant());
         Path temporary = directory.path().resolve("." + draft.tenant() + "." + draft.root().pid() + TEMPORARY_SUFFIX);
         try {
-            write(temporary, new FirstPage(draft, ThisProcess.current().uid(), 0), RegionLayout.REGION_BYTES);
+            write(temporary, new FirstPage(draft, ThisProcess.current().uid(), TenantReader.pidNamespace()), RegionLayout.REGION_BYTES);
             publish(temporary, region, draft.tenant());
             return region;
         } catch (IOException e) {
@@ -57,6 +57,7 @@ final class RegionFile {
             Files.deleteIfExists(region);
             Path ledger = ledger(region);
             write(temporary, new FirstPage(draft, uid, TenantReader.pidNamespace()), RegionLayout.REGION_BYTES);
+            give(temporary, uid);
             Files.move(temporary, ledger, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
             write(temporary, new FirstPage(draft, uid, TenantReader.pidNamespace()), RegionLayout.PAGE_BYTES);
             Files.move(temporary, region, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
@@ -66,6 +67,14 @@ final class RegionFile {
                     + "); free space there", e);
         } finally {
             deleteQuietly(temporary);
+        }
+    }
+
+    /// A process of the tenant opens the ledger again by its descriptor, to lock its slot for itself alone. An agent that may not give files
+    /// away has tenants of its own user only.
+    private static void give(Path ledger, int uid) throws IOException {
+        if (uid != ThisProcess.current().uid()) {
+            Files.setAttribute(ledger, "unix:uid", uid);
         }
     }
 

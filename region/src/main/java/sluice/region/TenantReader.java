@@ -9,10 +9,14 @@ import java.util.List;
 /// Decodes a region. Fields change while they are read: each is valid by itself, sums may be one call behind.
 final class TenantReader {
     private static final long READY = 1;
+    /// A tenant's first process takes part within this time.
+    private static final long ATTACH_NANOS = 600_000_000_000L;
 
     private final Region region;
     private final Processes known;
     private final long pidNamespace = pidNamespace();
+    /// Made when it is first needed: its method handles take milliseconds.
+    private Life life;
 
     TenantReader(Region region) {
         this(region, Processes.BY_PROC);
@@ -24,6 +28,17 @@ final class TenantReader {
     }
 
     Tenant read() {
+        try {
+            return tenant();
+        } finally {
+            if (life != null) {
+                life.close();
+                life = null;
+            }
+        }
+    }
+
+    private Tenant tenant() {
         HeaderView header = region.header();
         MemoryLimits limits = limits();
         ComputeLimits compute = ComputeLimits.of(region.limits());
@@ -34,11 +49,25 @@ final class TenantReader {
             gpus.add(gpu(entry, limits, compute.caps(), processes));
         }
         Identity root = new Identity(header.rootIdentity());
-        boolean running = known.isAlive(root, 0) || processes.stream().anyMatch(TenantProcess::alive);
+        boolean running = processes.stream().anyMatch(TenantProcess::alive) || rootLives(root, processes);
         return new Tenant(region.file(), header.tenant(), header.command(), running, root, header.createdNanos(),
                 header.uid(), OnError.of((int) header.onError()), region.limits().epoch(), limits,
                 OnOom.of(region.limits().onOom(), region.limits().oomWaitMillis()),
                 compute, List.copyOf(gpus), List.copyOf(processes), errors());
+    }
+
+    /// Of a process of another namespace nobody here can know whether it lives. Such a tenant lives by its slots alone, once it has had one.
+    private boolean rootLives(Identity root, List<TenantProcess> processes) {
+        HeaderView header = region.header();
+        if (!isElsewhere(header.pidNamespace())) {
+            return known.isAlive(root, 0);
+        }
+        long age = System.currentTimeMillis() * 1_000_000 - header.createdNanos();
+        return processes.isEmpty() && region.gpu(0).owner() == 0 && age < ATTACH_NANOS;
+    }
+
+    private boolean isElsewhere(long namespace) {
+        return namespace != 0 && pidNamespace != 0 && namespace != pidNamespace;
     }
 
     private MemoryLimits limits() {
@@ -77,17 +106,17 @@ final class TenantReader {
         for (int slot = 0; slot < RegionLayout.SLOT_COUNT; slot++) {
             long owner = region.slot(slot).owner();
             if (owner > 0) {
-                processes.add(process(slot, new Identity(owner), gpuEntries));
+                processes.add(process(slot, owner, gpuEntries));
             }
         }
         return processes;
     }
 
-    private TenantProcess process(int slot, Identity owner, List<Integer> gpuEntries) {
+    private TenantProcess process(int slot, long owner, List<Integer> gpuEntries) {
         SlotView view = region.slot(slot);
-        boolean elsewhere = view.pidNamespace() != 0 && pidNamespace != 0 && view.pidNamespace() != pidNamespace;
+        boolean elsewhere = isElsewhere(view.pidNamespace());
         boolean seen = elsewhere && view.seenIdentity() > 0 && region.header().pidNamespace() == pidNamespace;
-        Identity process = seen ? new Identity(view.seenIdentity()) : owner;
+        Identity process = seen ? new Identity(view.seenIdentity()) : Identity.ofOwner(owner);
         boolean hidden = elsewhere && !seen;
         List<TenantProcess.Charge> charges = new ArrayList<>();
         for (int entry : gpuEntries) {
@@ -95,8 +124,24 @@ final class TenantReader {
             charges.add(new TenantProcess.Charge(entry, account.chargedBytes(), account.inFlightBytes(),
                     MemoryUses.of(account), account.allocations(), account.allocationsTotal()));
         }
-        return new TenantProcess(slot, process, hidden || known.isAlive(process, view.image()), view.attachedNanos(), view.calls(),
+        boolean alive = hidden ? isHeld(slot, owner) : known.isAlive(process, view.image());
+        return new TenantProcess(slot, process, alive, view.attachedNanos(), view.calls(),
                 view.passedCalls(), List.copyOf(charges), hidden ? "" : known.commandLine(process));
+    }
+
+    /// Of a process without a lock it is believed that it lives.
+    private boolean isHeld(int slot, long owner) {
+        return (owner & Identity.SIGNED) == 0
+                || life().of(RegionLayout.SLOT_OFFSET + (long) slot * RegionLayout.SLOT_BYTES) != Life.State.ENDED;
+    }
+
+    /// The locks are in the file with the slots.
+    private Life life() {
+        if (life == null) {
+            Path file = region.file();
+            life = new Life(Region.isSplit(file) ? Region.ledger(file) : file);
+        }
+        return life;
     }
 
     private List<TenantError> errors() {

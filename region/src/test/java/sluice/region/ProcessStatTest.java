@@ -18,12 +18,12 @@ class ProcessStatTest {
 
     @Test
     void shouldReadPidStartTimeAndImage() {
-        assertThat(parse("42 (bash) S" + rest(1))).isEqualTo(new ProcessStat(42, 4711, 815));
+        assertThat(parse("42 (bash) S" + rest(1))).isEqualTo(new ProcessStat(42, 4711, 815 >>> 4));
     }
 
     @Test
     void shouldNotBeFooledByTheNameOfTheProgram() {
-        assertThat(parse("42 (evil) Z 1 (x)) S" + rest(1))).isEqualTo(new ProcessStat(42, 4711, 815));
+        assertThat(parse("42 (evil) Z 1 (x)) S" + rest(1))).isEqualTo(new ProcessStat(42, 4711, 815 >>> 4));
     }
 
     @Test
