@@ -211,9 +211,9 @@ CUresult hook_cuGreenCtxCreate(CUgreenCtx *phCtx, CUdevResourceDesc desc, CUdevi
     if (status != CUDA_SUCCESS)
         return status;
     sl_overhead_call_t call;
-    sl_overhead_begin(&call, accounted ? sl_gpu_find(dev) : SL_GPU_UNCOUNTED);
+    sl_overhead_begin(&call, accounted ? sl_gpu_find(dev) : SL_GPU_UNCOUNTED, 0, false);
     status = real.cuGreenCtxCreate(phCtx, desc, dev, flags);
-    if (!sl_overhead_end(&call) && status == CUDA_SUCCESS && real.cuGreenCtxDestroy) {
+    if (!sl_overhead_end(&call, true) && status == CUDA_SUCCESS && real.cuGreenCtxDestroy) {
         real.cuGreenCtxDestroy(*phCtx);
         *phCtx = NULL;
         sl_overhead_refuse(&call);
@@ -229,12 +229,12 @@ CUresult hook_cuGreenCtxDestroy(CUgreenCtx hCtx) {
         return CUDA_ERROR_NOT_FOUND;
     uint32_t teardown = sl_allocations_begin_teardown();
     sl_overhead_call_t call;
-    sl_overhead_begin(&call, sl_tenant_attach() == SL_TENANT_ATTACHED ? SL_OVERHEAD_ALL : SL_GPU_UNCOUNTED);
+    sl_overhead_begin(&call, sl_tenant_attach() == SL_TENANT_ATTACHED ? SL_OVERHEAD_ALL : SL_GPU_UNCOUNTED, 0, false);
     CUresult status = real.cuGreenCtxDestroy(hCtx);
     for (CUdevice device = 0; sl_tenant_attach() == SL_TENANT_ATTACHED && status == CUDA_SUCCESS && device < SL_GPU_DEVICES; device++)
         if (primaries[device] && !sl_context_primary_active(device))
             sl_context_settle_primary(status, device, primaries[device], teardown);
-    sl_overhead_end(&call);
+    sl_overhead_end(&call, true);
     return status;
 }
 
@@ -242,9 +242,9 @@ CUresult hook_cuCtxFromGreenCtx(CUcontext *pContext, CUgreenCtx hCtx) {
     if (!SL_DRIVER_HAS(cuCtxFromGreenCtx))
         return CUDA_ERROR_NOT_FOUND;
     sl_overhead_call_t call;
-    sl_overhead_begin(&call, sl_tenant_attach() == SL_TENANT_ATTACHED ? SL_OVERHEAD_ALL : SL_GPU_UNCOUNTED);
+    sl_overhead_begin(&call, sl_tenant_attach() == SL_TENANT_ATTACHED ? SL_OVERHEAD_ALL : SL_GPU_UNCOUNTED, 0, false);
     CUresult status = real.cuCtxFromGreenCtx(pContext, hCtx);
-    sl_overhead_end(&call); /* the green context may stay, so there is nothing to undo */
+    sl_overhead_end(&call, true); /* the green context may stay, so there is nothing to undo */
     return status;
 }
 
