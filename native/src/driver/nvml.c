@@ -29,13 +29,11 @@
 #define PIDS 8
 
 static atomic_int state; /* 0 = not asked, 1 = ready, -1 = absent */
-static atomic_bool waits_for_descriptors;
 static uint32_t own_pids[PIDS];
 static atomic_int own_pid_count;
 
 void sl_nvml_forget(void) {
     state = 0;
-    waits_for_descriptors = false;
     own_pid_count = 0;
 }
 
@@ -56,15 +54,21 @@ static bool ready(void) {
         bool there = SL_DRIVER_NVML_HAS(nvmlInit_v2) && real_nvml.nvmlDeviceGetHandleByUUID &&
                      real_nvml.nvmlInit_v2() == NVML_SUCCESS;
         known = there ? 1 : has_descriptors() ? -1 : 0;
-        waits_for_descriptors = known == 0;
         atomic_store_explicit(&state, known, memory_order_release);
         errno = saved;
     }
     return known > 0;
 }
 
-bool sl_nvml_waits_for_descriptors(void) {
-    return !ready() && waits_for_descriptors;
+bool sl_nvml_is_open_question(void) {
+    return state == 0;
+}
+
+bool sl_nvml_lacks_descriptors(void) {
+    int saved = errno;
+    bool lacks = state == 0 && !has_descriptors();
+    errno = saved;
+    return lacks;
 }
 
 bool sl_nvml_is_there(void) {

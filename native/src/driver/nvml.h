@@ -15,8 +15,10 @@ nvmlDevice_t sl_nvml_device(const uint8_t uuid[16]);
 nvmlDevice_t sl_nvml_device_on_bus(const char *bus);
 /* Loads NVML too. */
 bool sl_nvml_is_there(void);
-/* NVML could not be opened because the process has no file descriptor left; the next question tries again. */
-bool sl_nvml_waits_for_descriptors(void);
+/* Whether a later question may have another answer: nobody asked, or the process had no file descriptor left for NVML. */
+bool sl_nvml_is_open_question(void);
+/* NVML is not open yet, and too few file descriptors are left to open it. */
+bool sl_nvml_lacks_descriptors(void);
 /* What this process has on the GPU. False: NVML cannot say. Not listed: it has nothing, or goes by a number that it
  * cannot know. */
 bool sl_nvml_process_bytes(nvmlDevice_t device, uint64_t *bytes, bool *listed);

@@ -1,11 +1,12 @@
 /* creation: the calls that make a context.
  *
- * A context takes memory by itself, half a GiB on an H200. How much is learned from the first one of the tenant on a GPU;
- * from then on it is reserved before the driver is asked. The charge lies in the table of allocations under the address of
+ * A context takes memory by itself, half a GiB on an H200. How much is learned from the first one of the tenant on a GPU, with
+ * a quota or without; from then on it is reserved before the driver is asked. The charge lies in the table of allocations under the address of
  * the context, so that whatever ends the context refunds it. The driver counts the uses of a primary context; we only
  * look whether it is active. */
 #include "memory/context.h"
 #include "driver/driver.h"
+#include "driver/nvml.h"
 #include "tenant/gpu.h"
 #include "hooks.h"
 #include "ledger/ledger.h"
@@ -66,6 +67,20 @@ static void begin_measuring(creation_t *creation, unsigned gpu) {
         creation->before = (sl_overhead_look_t){.gpu = gpu, .process_known = true};
 }
 
+/* Without NVML the context would not be counted. Where the user chose to run, it is booked as overhead by the first look
+ * that finds enough descriptors free: 100 ms later at the earliest, when the program allocates something. */
+static CUresult check_that_nvml_opens(void) {
+    static const char problem[] = "the process has no file descriptors left for NVML, so its context on the GPU cannot be counted";
+    if (!sl_nvml_lacks_descriptors())
+        return CUDA_SUCCESS;
+    if (sl_tenant.region.header->on_error == 0) {
+        sl_report(SL_WARN, "%s until some are free; raise ulimit -n", problem);
+        return CUDA_SUCCESS;
+    }
+    sl_report(SL_ERROR, "%s; raise ulimit -n. CUDA calls fail, because on-error is fail", problem);
+    return CUDA_ERROR_NOT_PERMITTED;
+}
+
 static CUresult admit(creation_t *creation, CUdevice device) {
     *creation = (creation_t){.gpu = SL_GPU_UNCOUNTED};
     sl_tenant_state_t state = sl_tenant_attach();
@@ -85,9 +100,10 @@ static CUresult admit(creation_t *creation, CUdevice device) {
             sl_ledger_refuse(gpu, bytes);
         return creation->used ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
     }
-    if (sl_ledger_limit(gpu))
+    CUresult status = sl_ledger_limit(gpu) ? check_that_nvml_opens() : CUDA_SUCCESS;
+    if (status == CUDA_SUCCESS)
         begin_measuring(creation, gpu);
-    return CUDA_SUCCESS;
+    return status;
 }
 
 /* The first context of the tenant on this GPU shows what one takes. False: the quota does not allow it. */

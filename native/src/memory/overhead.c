@@ -76,7 +76,7 @@ void sl_overhead_watch(unsigned gpu) {
 static nvmlDevice_t device_of(unsigned gpu) {
     if (!gpus[gpu].asked) {
         gpus[gpu].device = sl_nvml_device(sl_tenant.region.gpus[gpu].uuid);
-        gpus[gpu].asked = gpus[gpu].device || !sl_nvml_waits_for_descriptors();
+        gpus[gpu].asked = gpus[gpu].device || !sl_nvml_is_open_question();
     }
     return gpus[gpu].device;
 }

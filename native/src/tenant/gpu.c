@@ -193,7 +193,7 @@ SL_HOT int sl_gpu_find(CUdevice device) {
         int saved = errno;
         int found = look_up(device);
         known = found >= 0 ? found + 1 : found;
-        if (found >= 0 || !sl_nvml_waits_for_descriptors())
+        if (found >= 0 || !sl_nvml_lacks_descriptors())
             atomic_store_explicit(&entries[device], known, memory_order_release);
         errno = saved;
     }
