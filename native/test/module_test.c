@@ -300,6 +300,27 @@ static void should_not_ask_for_a_cubin_that_does_not_fit(void) {
     CHECK(in_child(cubins) == 0);
 }
 
+static CUresult load_file(CUmodule *result, const char *path) {
+    return load(result, path);
+}
+static void files(void) {
+    char path[64], cubin[4096];
+    begin();
+    real.cuModuleLoad = load_file;
+    snprintf(path, sizeof path, "%s/image", test_folder);
+    make_cubin(cubin, 600 * MIB, 4096);
+    for (int text = 0; text < 2; text++) {
+        FILE *file = fopen(path, "w");
+        CHECK(file && fwrite(text ? ptx(600 * MIB) : cubin, text ? strlen(ptx(600 * MIB)) : sizeof cubin, 1, file) == 1);
+        CHECK(fclose(file) == 0 && hook_cuModuleLoad(&module, path) == 2 && !fake.loads, "the driver was asked");
+    }
+    CHECK(hook_cuModuleLoad(&module, "/nonexistent") == 0 && hook_cuModuleLoad(&module, test_folder) == 0 && fake.loads == 2);
+    OVERHEAD(0);
+}
+static void should_read_files_as_the_driver_does(void) {
+    CHECK(in_child(files) == 0);
+}
+
 static void compressed(void) {
     static char cubin[4096], fat[20000];
     begin();
@@ -440,6 +461,7 @@ int main(void) {
     RUN(should_not_trust_an_image);
     RUN(should_not_ask_for_a_stack_that_does_not_fit);
     RUN(should_not_ask_for_a_cubin_that_does_not_fit);
+    RUN(should_read_files_as_the_driver_does);
     RUN(should_undo_what_cannot_be_read);
     RUN(should_link_a_text_only_where_its_bound_does_not_fit);
     RUN(should_charge_a_library_before_its_launch);

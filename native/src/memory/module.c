@@ -11,10 +11,9 @@
  * An image that cannot be read, most often because it is compressed, is loaded first. When the tenant is over its quota then,
  * the call is undone. So is a module that is smaller than a block where no whole block fits: the driver may have room for it. */
 #define _GNU_SOURCE
+#include <errno.h>
 #include <fcntl.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
-#include <errno.h>
 #include <unistd.h>
 
 #include "driver/driver.h"
@@ -29,6 +28,7 @@
 #include "trace/trace.h"
 
 #define BLOCK_BYTES (2ull << 20)
+#define LARGEST_FILE (1ll << 30)
 
 enum { EAGER_LOADING = 1, INPUT_PTX = 1, CAPABILITY_MAJOR = 75, CAPABILITY_MINOR = 76 };
 
@@ -104,18 +104,29 @@ static bool begin(sl_overhead_call_t *call, int gpu, bool is_library, const void
     return fits;
 }
 
-/* The file is read as the driver will read it. */
-static bool begin_file(sl_overhead_call_t *call, int gpu, bool is_library, const char *path) {
-    struct stat status;
-    int saved = errno, file = path && sl_overhead_is_limited(gpu) ? open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK) : -1;
-    bool regular = file >= 0 && fstat(file, &status) == 0 && S_ISREG(status.st_mode) && status.st_size > 0;
-    size_t length = regular ? (size_t)status.st_size : 0;
-    void *image = regular ? mmap(NULL, length, PROT_READ, MAP_PRIVATE, file, 0) : MAP_FAILED;
+/* A copy of the file, because to look into a mapped file that somebody truncates would end the program. */
+static char *read_file(const char *path, size_t *length) {
+    int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    off_t end = file >= 0 ? lseek(file, 0, SEEK_END) : -1;
+    char *image = MAP_FAILED;
+    if (end > 0 && end < LARGEST_FILE && lseek(file, 0, SEEK_SET) == 0)
+        image = mmap(NULL, (size_t)end + 1, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    ssize_t got = 1;
+    for (*length = 0; image != MAP_FAILED && got > 0 && *length < (size_t)end; *length += got > 0 ? (size_t)got : 0)
+        got = read(file, image + *length, (size_t)end - *length);
     if (file >= 0)
         close(file);
-    bool fits = begin(call, gpu, is_library, image == MAP_FAILED ? NULL : image, length);
-    if (image != MAP_FAILED)
-        munmap(image, length);
+    *length = image != MAP_FAILED ? (size_t)end : 0;
+    return image == MAP_FAILED ? NULL : image;
+}
+
+static bool begin_file(sl_overhead_call_t *call, int gpu, bool is_library, const char *path) {
+    size_t length = 0;
+    int saved = errno;
+    char *image = path && sl_overhead_is_limited(gpu) ? read_file(path, &length) : NULL;
+    bool fits = begin(call, gpu, is_library, image, length);
+    if (image)
+        munmap(image, length + 1);
     errno = saved;
     return fits;
 }
