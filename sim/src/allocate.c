@@ -69,7 +69,7 @@ CUresult sim_cuMemFree(CUdeviceptr_v1 address) { return sim_cuMemFree_v2(address
 CUresult sim_cuMemGetInfo_v2(size_t *free_bytes, size_t *total_bytes) {
     CUcontext context;
     SIM_TRY(sim_context_current(&context));
-    uint64_t total = sim_settings()->memory_bytes, taken = sim_state_taken(sim_device_gpu(context->device));
+    uint64_t total = sim_device_memory(context->device), taken = sim_state_taken(sim_device_gpu(context->device));
     if (free_bytes) *free_bytes = taken < total ? total - taken : 0;
     if (total_bytes) *total_bytes = total;
     return CUDA_SUCCESS;

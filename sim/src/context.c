@@ -17,18 +17,25 @@ bool sim_context_is_known(CUcontext context) {
     return false;
 }
 
+CUresult sim_context_error(CUcontext context) {
+    if (!context->error && sim_device_is_lost(context->device)) context->error = CUDA_ERROR_UNKNOWN;
+    return context->error;
+}
+
 CUresult sim_context_current(CUcontext *context) {
     *context = stack.depth ? stack.entries[stack.depth - 1] : NULL;
     SIM_REQUIRE(*context, CUDA_ERROR_INVALID_CONTEXT);
     SIM_REQUIRE((*context)->alive, CUDA_ERROR_CONTEXT_IS_DESTROYED);
-    return (*context)->error;
+    return sim_context_error(*context);
 }
 
 static CUresult bring_up(CUcontext context) {
     static const size_t limits[9] = {1024, 8650752, 8388608, 0, 2048, 64, 11796480, 232448};
     static unsigned long long ids;
+    SIM_REQUIRE(!sim_device_is_lost(context->device), CUDA_ERROR_UNKNOWN);
     SIM_REQUIRE(sim_state_take(sim_device_gpu(context->device), sim_settings()->context_bytes), CUDA_ERROR_OUT_OF_MEMORY);
     memcpy(context->limits, limits, sizeof limits);
+    memset(context->peers, 0, sizeof context->peers);
     context->error = CUDA_SUCCESS;
     context->id = ++ids;
     context->alive = true;
@@ -45,8 +52,8 @@ static CUresult tear_down(CUcontext context) {
     bool last = true;
     for (CUcontext other = contexts; other; other = other->next) last &= !other->alive || other->device != context->device;
     if (last) sim_pool_drop(context->device);
-    sim_state_give(sim_device_gpu(context->device), sim_settings()->context_bytes + context->stack_bytes);
-    context->stack_bytes = 0;
+    sim_limits_drop(context);
+    sim_state_give(sim_device_gpu(context->device), sim_settings()->context_bytes);
     return CUDA_SUCCESS;
 }
 

@@ -13,6 +13,7 @@
 #include <signal.h>
 #include <sys/prctl.h>
 #include <time.h>
+#include <unistd.h>
 
 #define SLICE_NS 2000000u
 #define POLL_NS 20000u
@@ -64,6 +65,12 @@ static void wait_for_progress(void) {
     pthread_cond_signal(&changed);
     pthread_cond_wait(&finished, sim_mutex());
     waiters--;
+}
+
+static void rest(void) {
+    sim_unlock();
+    usleep(POLL_NS / 1000);
+    sim_lock();
 }
 
 static CUresult activate(CUcontext context) {
@@ -124,9 +131,14 @@ static bool is_for_engine(const sim_work_t *work) { return work->kind == SIM_WOR
 
 static bool is_ready(const sim_operation_t *operation) {
     const sim_work_t *work = &operation->work;
-    if (work->kind == SIM_WORK_WAIT_EVENT) return work->event.event->completed >= work->event.recording;
+    if (work->kind == SIM_WORK_WAIT_EVENT) return sim_event_completed(work->event.event) >= work->event.recording;
     if (work->kind == SIM_WORK_WAIT_VALUE) return value_is_reached(work);
     return true;
+}
+
+/* What it waits for may happen in another process or thread, which does not wake the engine. */
+static bool is_to_be_polled(const sim_work_t *work) {
+    return work->kind == SIM_WORK_WAIT_VALUE || (work->kind == SIM_WORK_WAIT_EVENT && work->event.event->shared);
 }
 
 static CUresult apply(sim_operation_t *operation) {
@@ -150,10 +162,7 @@ static void finish(CUstream stream, sim_operation_t *operation) {
     stream->idle_since_ns = operation->until_ns;
     if (work->kind == SIM_WORK_RECORD || work->kind == SIM_WORK_WAIT_EVENT) {
         CUevent event = work->event.event;
-        if (work->kind == SIM_WORK_RECORD && work->event.recording > event->completed) {
-            event->completed = work->event.recording;
-            event->time_ns = operation->until_ns;
-        }
+        if (work->kind == SIM_WORK_RECORD) sim_event_reach(event, work->event.recording, operation->until_ns);
         sim_event_forget(event);
     }
     if (work->kind == SIM_WORK_FREE) sim_pool_finish_free(work->memory.address, work->memory.generation);
@@ -172,7 +181,7 @@ static bool advance(CUstream stream, uint64_t now, uint64_t *wake_ns) {
     if (!operation->begun) {
         if (!is_ordered(stream)) return false;
         if (!is_ready(operation)) {
-            if (operation->work.kind == SIM_WORK_WAIT_VALUE && now + POLL_NS < *wake_ns) *wake_ns = now + POLL_NS;
+            if (is_to_be_polled(&operation->work) && now + POLL_NS < *wake_ns) *wake_ns = now + POLL_NS;
             return false;
         }
         operation->begun = true;
@@ -282,7 +291,10 @@ CUresult sim_legacy_wait(CUstream legacy) {
 
 CUresult sim_event_wait(CUevent event, uint64_t recording) {
     event->pending++;
-    while (event->completed < recording) wait_for_progress();
+    while (sim_event_completed(event) < recording) {
+        if (event->shared) rest();
+        else wait_for_progress();
+    }
     CUresult result = event->context->error;
     sim_pool_settle(event->context->device);
     sim_event_forget(event);

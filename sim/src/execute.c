@@ -99,8 +99,10 @@ static CUresult start(CUstream stream, const sim_work_t *work) {
     case SIM_WORK_WAIT_EVENT: return sim_event_wait_in(work->event.event, stream);
     case SIM_WORK_ALLOC: return sim_graph_memory_allocate(work->memory.address);
     case SIM_WORK_FREE: return sim_graph_memory_free(work->memory.address);
-    default: return sim_work_queue(stream, work);
+    default: break;
     }
+    SIM_TRY(sim_limits_prepare(stream->context, work));
+    return sim_work_queue(stream, work);
 }
 
 CUresult sim_cuGraphLaunch(CUgraphExec executable, CUstream handle) {

@@ -1,9 +1,5 @@
-/* Global variables of modules: `.global … TYPE NAME[COUNT]` in PTX text takes memory in the context it is loaded in, and
- * gives it back with the module or the context. */
-#define _GNU_SOURCE
-#include <ctype.h>
-#include <stdio.h>
-
+/* Global variables of modules. They lie together in one piece of memory of the context they are loaded in, which goes with the
+ * module or the context. */
 #include "module.h"
 
 struct sim_global {
@@ -13,69 +9,38 @@ struct sim_global {
     char name[];
 };
 
-static bool is_name(char letter) { return isalnum((unsigned char)letter) || strchr("_$%", letter); }
-
-/* ".b8" is 1, ".f64" is 8, anything else 0. */
-static size_t element_bytes(const char *word, size_t length) {
-    char *end;
-    if (length < 3 || word[0] != '.' || !strchr("bfsu", word[1])) return 0;
-    size_t bits = strtoul(word + 2, &end, 10);
-    return end == word + length ? bits / 8 : 0;
-}
-
-static CUresult add(CUmodule module, CUcontext context, const char *name, size_t length, size_t bytes) {
+static CUresult add(CUmodule module, const sim_symbol_t *symbol, CUdeviceptr address) {
+    size_t length = strlen(symbol->name);
     sim_global_t *global = calloc(1, sizeof *global + length + 1);
     SIM_REQUIRE(global, CUDA_ERROR_OUT_OF_MEMORY);
-    memcpy(global->name, name, length);
-    global->bytes = bytes;
-    CUresult status = sim_memory_take(context, bytes, false, &global->address);
-    if (status) return free(global), status;
+    memcpy(global->name, symbol->name, length);
+    global->bytes = symbol->bytes;
+    global->address = address;
     global->next = module->globals;
     module->globals = global;
     return CUDA_SUCCESS;
 }
 
-/* From behind ".global" to the name and its size; other statements that begin so are left alone. */
-static CUresult declare(CUmodule module, CUcontext context, const char *at) {
-    size_t element = 0;
-    for (;;) {
-        at += strspn(at, " \t\r\n");
-        size_t length = strcspn(at, " \t\r\n[;=,");
-        if (!length) return CUDA_SUCCESS;
-        if (strncmp(at, ".align", length) == 0) {
-            at += length + strspn(at + length, " \t\r\n");
-            at += strcspn(at, " \t\r\n");
-            continue;
-        }
-        if (*at != '.') {
-            size_t count = at[length] == '[' ? strtoull(at + length + 1, NULL, 10) : 1;
-            return element && count ? add(module, context, at, length, element * count) : CUDA_SUCCESS;
-        }
-        size_t bytes = element_bytes(at, length);
-        element = bytes ? bytes : element;
-        at += length;
-    }
-}
-
-CUresult sim_global_load(CUmodule module, CUcontext context, const char *text) {
+CUresult sim_global_load(CUmodule module, CUcontext context, const sim_image_t *image) {
+    size_t values_at = SIM_ROUND(image->empty_bytes, 16u);
     module->context = context;
     module->context_id = context->id;
-    for (const char *at = text; (at = strstr(at, ".global"));) {
-        bool begins = at == text || !is_name(at[-1]);
-        at += strlen(".global");
-        if (begins && isspace((unsigned char)*at)) SIM_TRY(declare(module, context, at));
-    }
+    SIM_REQUIRE(image->empty_bytes <= 1ull << 44 && image->value_bytes <= 1ull << 44, CUDA_ERROR_OUT_OF_MEMORY);
+    if (values_at + image->value_bytes) SIM_TRY(sim_memory_take(context, values_at + image->value_bytes, false, &module->variables));
+    for (const sim_symbol_t *symbol = image->first; symbol; symbol = symbol->next)
+        if (!symbol->is_kernel) SIM_TRY(add(module, symbol, module->variables + symbol->offset + (symbol->has_value ? values_at : 0)));
     return CUDA_SUCCESS;
 }
 
 void sim_global_unload(CUmodule module) {
     bool there = module->context && module->context->alive && module->context->id == module->context_id;
+    if (there && module->variables) sim_memory_give(module->variables);
     for (sim_global_t *global = module->globals, *next; global; global = next) {
         next = global->next;
-        if (there) sim_memory_give(global->address);
         free(global);
     }
     module->globals = NULL;
+    module->variables = 0;
 }
 
 CUresult sim_cuModuleGetGlobal_v2(CUdeviceptr *address, size_t *bytes, CUmodule module, const char *name) {

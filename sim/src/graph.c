@@ -78,6 +78,30 @@ CUgraph sim_graph_copy(CUgraph graph) {
     return copy;
 }
 
+/* Memory of allocation nodes belongs to one graph: such graphs can be neither cloned nor made a child, nor lose a node. */
+bool sim_graph_has_memory(CUgraph graph) {
+    for (CUgraphNode node = graph->first; node; node = node->next) {
+        if (node->work.kind == SIM_WORK_ALLOC || node->work.kind == SIM_WORK_FREE) return true;
+        if (node->work.kind == SIM_WORK_CHILD && sim_graph_has_memory(node->work.child.graph)) return true;
+    }
+    return false;
+}
+
+CUresult sim_cuGraphClone(CUgraph *clone, CUgraph graph) {
+    SIM_REQUIRE(clone && graph, CUDA_ERROR_INVALID_VALUE);
+    SIM_REQUIRE(!sim_graph_has_memory(graph), CUDA_ERROR_NOT_SUPPORTED);
+    *clone = sim_graph_copy(graph);
+    return *clone ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
+}
+
+CUresult sim_cuGraphNodeFindInClone(CUgraphNode *result, CUgraphNode original, CUgraph clone) {
+    SIM_REQUIRE(result && original && clone, CUDA_ERROR_INVALID_VALUE);
+    CUgraphNode found = copy_of(clone, original);
+    SIM_REQUIRE(found, CUDA_ERROR_INVALID_VALUE);
+    *result = found;
+    return CUDA_SUCCESS;
+}
+
 CUresult sim_cuGraphCreate(CUgraph *graph, unsigned int flags) {
     SIM_REQUIRE(graph && flags == 0, CUDA_ERROR_INVALID_VALUE);
     *graph = calloc(1, sizeof **graph);
@@ -94,6 +118,7 @@ CUresult sim_cuGraphDestroyNode(CUgraphNode node) {
     SIM_REQUIRE(node, CUDA_ERROR_INVALID_VALUE);
     CUgraph graph = node->graph;
     CUgraphNode before = NULL;
+    SIM_REQUIRE(!sim_graph_has_memory(graph), CUDA_ERROR_NOT_SUPPORTED);
     for (CUgraphNode each = graph->first; each; each = each->next) {
         if (each->next == node) before = each;
         for (size_t i = 0; i < each->dependency_count; i++)

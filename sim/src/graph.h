@@ -33,6 +33,7 @@ struct CUgraphExec_opaque {
 
 CUresult sim_graph_add(CUgraph graph, const CUgraphNode *dependencies, size_t count, const sim_work_t *work, CUgraphNode *result);
 CUgraph sim_graph_copy(CUgraph graph);
+bool sim_graph_has_memory(CUgraph graph);
 void sim_graph_drop(CUgraph graph);
 bool sim_graph_reaches(CUgraphNode from, CUgraphNode to);
 bool sim_node_depends_on(CUgraphNode node, CUgraphNode other);

@@ -1,5 +1,6 @@
 /* Launches, and what the known kernels do: sluice_spin takes its time, sluice_stamp also notes when, sluice_fill and
- * sluice_add have a data effect. Any other kernel is empty and takes the least time a launch takes. */
+ * sluice_add have a data effect, sluice_heap and sluice_print need the malloc heap and the printf buffer. Any other kernel is
+ * empty and takes the least time a launch takes. */
 #define _GNU_SOURCE
 #include "module.h"
 
@@ -8,6 +9,7 @@
 
 static const unsigned char sizes[][4] = {
     [SIM_KERNEL_UNKNOWN] = {0}, [SIM_KERNEL_SPIN] = {8}, [SIM_KERNEL_STAMP] = {8, 8, 8}, [SIM_KERNEL_FILL] = {8, 4, 8}, [SIM_KERNEL_ADD] = {8, 8, 8, 8},
+    [SIM_KERNEL_HEAP] = {0}, [SIM_KERNEL_PRINT] = {0},
 };
 
 /* Parameters lie at multiples of their own size. */
@@ -133,6 +135,8 @@ static CUresult launch(CUfunction function, const unsigned grid[3], const unsign
     CUstream stream;
     SIM_TRY(sim_kernel_work(&work, function, grid, block, shared, values, extra));
     pay();
+    SIM_TRY(sim_stream_resolve(handle, &stream));
+    if (!stream->tips.capture) SIM_TRY(sim_limits_prepare(stream->context, &work));
     SIM_TRY(sim_work_submit(handle, &work));
     if (!sim_settings()->launch_blocks) return CUDA_SUCCESS;
     SIM_TRY(sim_stream_resolve(handle, &stream));

@@ -1,7 +1,8 @@
-/* What a context remembers: limits, of which a larger stack takes memory at once, cache and bank preferences, peers. */
-#include "sim.h"
+/* What a context remembers: limits, of which a larger stack takes memory at once, the malloc heap and the printf buffer when a
+ * kernel first needs them; cache and bank preferences. */
+#include "module.h"
 
-enum { LIMIT_STACK_SIZE = 0, LIMIT_DEVICE_SYNC_DEPTH = 3, LIMIT_COUNT = 9 };
+enum { LIMIT_STACK_SIZE = 0, LIMIT_PRINTF = 1, LIMIT_HEAP = 2, LIMIT_DEVICE_SYNC_DEPTH = 3, LIMIT_COUNT = 9 };
 
 CUresult sim_cuCtxGetLimit(size_t *value, CUlimit limit) {
     CUcontext context;
@@ -17,8 +18,8 @@ CUresult sim_cuCtxGetLimit(size_t *value, CUlimit limit) {
 
 /* For every thread that can be resident; as on an H200, where 16 KiB took 4152360960 bytes. The default comes with the context. */
 static CUresult set_stack(CUcontext context, size_t value) {
-    uint64_t threads = (uint64_t)sim_settings()->sms * THREADS_PER_SM, more = value > STACK_DEFAULT ? value - STACK_DEFAULT : 0;
-    SIM_REQUIRE(more <= sim_settings()->memory_bytes / threads, CUDA_ERROR_INVALID_VALUE);
+    uint64_t threads = (uint64_t)sim_unit_sms(sim_settings(), sim_device_gpu(context->device)) * THREADS_PER_SM, more = value > STACK_DEFAULT ? value - STACK_DEFAULT : 0;
+    SIM_REQUIRE(more <= sim_device_memory(context->device) / threads, CUDA_ERROR_INVALID_VALUE);
     int gpu = sim_device_gpu(context->device);
     uint64_t bytes = more * threads;
     if (bytes > context->stack_bytes) SIM_REQUIRE(sim_state_take(gpu, bytes - context->stack_bytes), CUDA_ERROR_OUT_OF_MEMORY);
@@ -27,12 +28,35 @@ static CUresult set_stack(CUcontext context, size_t value) {
     return CUDA_SUCCESS;
 }
 
+static CUresult need(CUcontext context, CUlimit limit) {
+    uint64_t bytes = SIM_ROUND(context->limits[limit], SIM_BLOCK);
+    if (context->needed_bytes[limit]) return CUDA_SUCCESS;
+    SIM_REQUIRE(context->limits[limit] <= 1ull << 44 && sim_state_take(sim_device_gpu(context->device), bytes), CUDA_ERROR_OUT_OF_MEMORY);
+    context->needed_bytes[limit] = bytes;
+    return CUDA_SUCCESS;
+}
+
+CUresult sim_limits_prepare(CUcontext context, const sim_work_t *work) {
+    if (work->kind != SIM_WORK_KERNEL) return CUDA_SUCCESS;
+    if (work->kernel.function->kind == SIM_KERNEL_HEAP) return need(context, LIMIT_HEAP);
+    if (work->kernel.function->kind == SIM_KERNEL_PRINT) return need(context, LIMIT_PRINTF);
+    return CUDA_SUCCESS;
+}
+
+void sim_limits_drop(CUcontext context) {
+    sim_state_give(sim_device_gpu(context->device), context->stack_bytes + context->needed_bytes[LIMIT_HEAP] + context->needed_bytes[LIMIT_PRINTF]);
+    context->stack_bytes = 0;
+    memset(context->needed_bytes, 0, sizeof context->needed_bytes);
+}
+
+/* The heap and the buffer keep the size that they have when they are first used. */
 CUresult sim_cuCtxSetLimit(CUlimit limit, size_t value) {
     CUcontext context;
     SIM_REQUIRE(limit >= 0, CUDA_ERROR_INVALID_VALUE);
     SIM_TRY(sim_context_current(&context));
     SIM_REQUIRE(limit != LIMIT_DEVICE_SYNC_DEPTH && limit < LIMIT_COUNT, CUDA_ERROR_UNSUPPORTED_LIMIT);
     if (limit == LIMIT_STACK_SIZE) SIM_TRY(set_stack(context, value));
+    if (limit == LIMIT_HEAP || limit == LIMIT_PRINTF) SIM_REQUIRE(!context->needed_bytes[limit], CUDA_ERROR_INVALID_VALUE);
     context->limits[limit] = value;
     return CUDA_SUCCESS;
 }
@@ -43,12 +67,4 @@ CUresult sim_cuCtxGetStreamPriorityRange(int *least, int *greatest) {
     if (least) *least = 0;
     if (greatest) *greatest = -5;
     return CUDA_SUCCESS;
-}
-
-CUresult sim_cuCtxEnablePeerAccess(CUcontext peer, unsigned int flags) {
-    CUcontext context;
-    SIM_REQUIRE(flags == 0, CUDA_ERROR_INVALID_VALUE);
-    SIM_TRY(sim_context_current(&context));
-    SIM_REQUIRE(sim_context_is_known(peer), CUDA_ERROR_INVALID_CONTEXT);
-    return CUDA_ERROR_PEER_ACCESS_UNSUPPORTED;
 }

@@ -160,7 +160,7 @@ CUresult sim_memory_give(CUdeviceptr address) {
 
 void sim_memory_drop(CUcontext context) {
     while (context->ranges) {
-        if (context->ranges->kind == SIM_SMALL) free(context->ranges->detail);
+        if (context->ranges->kind == SIM_SMALL || context->ranges->kind == SIM_IMPORTED) free(context->ranges->detail);
         give_range(context->ranges);
     }
     memset(context->small, 0, sizeof context->small);
@@ -181,6 +181,7 @@ bool sim_memory_find(CUdeviceptr address, sim_allocation_t *allocation) {
     if (range->kind == SIM_SMALL) return find_small(range, address, allocation);
     if (range->kind == SIM_POOL) return sim_pool_find(range, address, allocation);
     if (range->kind == SIM_RESERVED) return sim_vmm_find(range, address, allocation);
+    if (range->kind == SIM_IMPORTED) return sim_ipc_find(range, address, allocation);
     *allocation = (sim_allocation_t){range->base, range->asked, range};
     return true;
 }
@@ -198,4 +199,17 @@ CUresult sim_memory_take_managed(CUcontext context, size_t bytes, CUdeviceptr *a
     range->kind = SIM_MANAGED;
     *address = range->base;
     return CUDA_SUCCESS;
+}
+
+/* Addresses for memory of another process, which that process has paid for. */
+CUresult sim_memory_take_import(CUcontext context, int device, size_t bytes, sim_range_t **range) {
+    SIM_TRY(take_range(context, bytes, false, false, range));
+    (*range)->kind = SIM_IMPORTED;
+    (*range)->device = device;
+    return CUDA_SUCCESS;
+}
+
+void sim_memory_give_import(sim_range_t *range) {
+    free(range->detail);
+    give_range(range);
 }

@@ -1,16 +1,15 @@
-/* Modules: finds `.entry NAME` in PTX text. A binary image is accepted, but nobody looks into it: any kernel asked for is
- * there and does nothing. */
+/* Modules: PTX text and cubins, whose kernels and variables are found. A fat binary is accepted, but not looked into: any kernel
+ * asked for is there and does nothing. */
 #define _GNU_SOURCE
 #include "module.h"
 
-#include <ctype.h>
 #include <stdio.h>
 
 enum { LAZY_LOADING = 2 };
 
 static sim_kernel_kind_t kind_of(const char *name) {
-    static const char *const known[] = {"", "sluice_spin", "sluice_stamp", "sluice_fill", "sluice_add"};
-    for (int kind = SIM_KERNEL_SPIN; kind <= SIM_KERNEL_ADD; kind++)
+    static const char *const known[] = {"", "sluice_spin", "sluice_stamp", "sluice_fill", "sluice_add", "sluice_heap", "sluice_print"};
+    for (int kind = SIM_KERNEL_SPIN; kind <= SIM_KERNEL_PRINT; kind++)
         if (strcmp(name, known[kind]) == 0) return kind;
     return SIM_KERNEL_UNKNOWN;
 }
@@ -26,8 +25,6 @@ static CUfunction add(CUmodule module, const char *name, size_t length) {
     function->next = module->functions;
     return module->functions = function;
 }
-
-static bool is_name(char letter) { return isalnum((unsigned char)letter) || letter == '_' || letter == '$'; }
 
 static bool is_binary(const void *image) {
     static const unsigned char starts[][4] = {{0x7f, 'E', 'L', 'F'}, {0x50, 0xed, 0x55, 0xba}, {0xb1, 0x43, 0x62, 0x46}};
@@ -45,38 +42,48 @@ static void unload(CUmodule module) {
     free(module);
 }
 
-/* Without a context the code is there, but its variables are not. */
-static CUresult load(CUmodule *result, const void *image, CUcontext context) {
-    SIM_REQUIRE(result && image, CUDA_ERROR_INVALID_VALUE);
-    bool binary = is_binary(image);
-    SIM_REQUIRE(binary || strstr(image, ".version"), CUDA_ERROR_INVALID_IMAGE);
-    CUmodule module = calloc(1, sizeof *module);
-    SIM_REQUIRE(module, CUDA_ERROR_OUT_OF_MEMORY);
-    module->binary = binary;
-    for (const char *at = binary ? NULL : image; at && (at = strstr(at, ".entry"));) {
-        at += strlen(".entry");
-        while (isspace((unsigned char)*at)) at++;
-        const char *end = at;
-        while (is_name(*end)) end++;
-        if (end > at && !add(module, at, (size_t)(end - at))) return unload(module), CUDA_ERROR_OUT_OF_MEMORY;
-        at = end;
-    }
-    CUresult problem = binary || !context ? CUDA_SUCCESS : sim_global_load(module, context, image);
-    if (problem) return unload(module), problem;
-    *result = module;
-    return CUDA_SUCCESS;
+static CUresult fill(CUmodule module, const sim_image_t *image, CUcontext context) {
+    for (const sim_symbol_t *symbol = image->first; symbol; symbol = symbol->next)
+        if (symbol->is_kernel) SIM_REQUIRE(add(module, symbol->name, strlen(symbol->name)), CUDA_ERROR_OUT_OF_MEMORY);
+    return context ? sim_global_load(module, context, image) : CUDA_SUCCESS;
 }
 
-static CUresult load_file(CUmodule *result, const char *path, CUcontext context) {
+/* Without a context the code is there, but its variables are not. */
+static CUresult load(CUmodule *result, const void *data, CUcontext context) {
+    SIM_REQUIRE(result && data, CUDA_ERROR_INVALID_VALUE);
+    sim_image_t image = {0};
+    bool binary = is_binary(data), cubin = binary && sim_cubin_is_one(data);
+    CUresult problem = cubin ? sim_cubin_read(data, &image) : binary ? CUDA_SUCCESS : sim_ptx_read(data, &image);
+    CUmodule module = problem ? NULL : calloc(1, sizeof *module);
+    if (module) {
+        module->unread = binary && !cubin;
+        problem = fill(module, &image, context);
+        if (problem) unload(module);
+    }
+    sim_image_drop(&image);
+    SIM_REQUIRE(problem || module, CUDA_ERROR_OUT_OF_MEMORY);
+    if (!problem) *result = module;
+    return problem;
+}
+
+/* With a zero behind it, for text. */
+CUresult sim_module_read_file(const char *path, char **data, size_t *bytes) {
     SIM_REQUIRE(path, CUDA_ERROR_INVALID_VALUE);
     FILE *file = fopen(path, "rbe");
     SIM_REQUIRE(file, CUDA_ERROR_FILE_NOT_FOUND);
-    char *text = NULL;
-    size_t room = 0;
-    ssize_t length = getdelim(&text, &room, '\0', file);
+    FILE *copy = open_memstream(data, bytes);
+    char part[4096];
+    for (size_t length; copy && (length = fread(part, 1, sizeof part, file)) > 0;) fwrite(part, 1, length, copy);
     fclose(file);
-    CUresult loaded = length >= 4 ? load(result, text, context) : CUDA_ERROR_INVALID_IMAGE;
-    free(text);
+    return copy && fclose(copy) == 0 ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
+}
+
+static CUresult load_file(CUmodule *result, const char *path, CUcontext context) {
+    char *data;
+    size_t bytes;
+    SIM_TRY(sim_module_read_file(path, &data, &bytes));
+    CUresult loaded = bytes >= 4 ? load(result, data, context) : CUDA_ERROR_INVALID_IMAGE;
+    free(data);
     return loaded;
 }
 
@@ -114,7 +121,7 @@ CUresult sim_cuModuleGetFunction(CUfunction *result, CUmodule module, const char
     SIM_REQUIRE(module, CUDA_ERROR_INVALID_HANDLE);
     for (CUfunction function = module->functions; function; function = function->next)
         if (strcmp(function->name, name) == 0) return *result = function, CUDA_SUCCESS;
-    SIM_REQUIRE(module->binary, CUDA_ERROR_NOT_FOUND);
+    SIM_REQUIRE(module->unread, CUDA_ERROR_NOT_FOUND);
     *result = add(module, name, strlen(name));
     return *result ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
 }

@@ -72,6 +72,7 @@ CUresult sim_cuGraphAddEmptyNode(CUgraphNode *node, CUgraph graph, const CUgraph
 
 CUresult sim_cuGraphAddChildGraphNode(CUgraphNode *node, CUgraph graph, const CUgraphNode *after, size_t count, CUgraph child) {
     SIM_REQUIRE(child, CUDA_ERROR_INVALID_VALUE);
+    SIM_REQUIRE(!sim_graph_has_memory(child), CUDA_ERROR_NOT_SUPPORTED);
     sim_work_t work = {.kind = SIM_WORK_CHILD, .child = {sim_graph_copy(child)}};
     SIM_REQUIRE(work.child.graph, CUDA_ERROR_OUT_OF_MEMORY);
     return sim_graph_add(graph, after, count, &work, node);

@@ -7,7 +7,6 @@
 #include <strings.h>
 #include <unistd.h>
 
-#define DRIVER_VERSION "580.00.00"
 #define ARCHITECTURE_HOPPER 9u
 #define BRAND_UNKNOWN 0u
 
@@ -17,8 +16,8 @@ static struct nvml_device devices[SIM_GPUS_MAX];
 static _Atomic int users;
 static _Atomic uint64_t begun_ns; /* when somebody first asked */
 
-static int reach(int index) {
-    if (index != sim_settings()->lost) return NVML_SUCCESS;
+static int reach(int unit) {
+    if (sim_unit_gpu(sim_settings(), unit) != sim_settings()->lost) return NVML_SUCCESS;
     return sim_state_now() - atomic_load(&begun_ns) < sim_settings()->lost_after_ns ? NVML_SUCCESS : NVML_ERROR_GPU_IS_LOST;
 }
 
@@ -43,9 +42,16 @@ SIM_NVML nvmlShutdown(void) {
     return NVML_SUCCESS;
 }
 
+int sim_nvml_hand_out(int unit, nvmlDevice_t *device) {
+    if (!atomic_load(&users)) return NVML_ERROR_UNINITIALIZED;
+    if (!device) return NVML_ERROR_INVALID_ARGUMENT;
+    *device = &devices[unit];
+    return reach(unit);
+}
+
 int sim_nvml_device(nvmlDevice_t device, int *index) {
     if (!atomic_load(&users)) return NVML_ERROR_UNINITIALIZED;
-    for (unsigned i = 0; i < sim_settings()->gpus; i++)
+    for (unsigned i = 0; i < sim_units(sim_settings()); i++)
         if (device == &devices[i]) return *index = (int)i, reach((int)i);
     return NVML_ERROR_INVALID_ARGUMENT;
 }
@@ -74,10 +80,14 @@ static int ready(const void *result) {
 
 SIM_NVML nvmlSystemGetDriverVersion(char *version, unsigned room) {
     int problem = ready(version);
-    return problem ? problem : sim_nvml_text(version, room, DRIVER_VERSION);
+    return problem ? problem : sim_nvml_text(version, room, sim_settings()->nvml);
 }
 
-SIM_NVML nvmlSystemGetNVMLVersion(char *version, unsigned room) { return sim_nvml_text(version, room, "13." DRIVER_VERSION); }
+SIM_NVML nvmlSystemGetNVMLVersion(char *version, unsigned room) {
+    char text[48];
+    snprintf(text, sizeof text, "%d.%s", sim_settings()->driver / 1000, sim_settings()->nvml);
+    return sim_nvml_text(version, room, text);
+}
 
 SIM_NVML nvmlSystemGetCudaDriverVersion_v2(int *version) {
     if (!version) return NVML_ERROR_INVALID_ARGUMENT;
@@ -118,27 +128,20 @@ SIM_NVML nvmlDeviceGetHandleByIndex_v2(unsigned index, nvmlDevice_t *device) {
 
 SIM_NVML nvmlDeviceGetHandleByIndex(unsigned index, nvmlDevice_t *device) { return nvmlDeviceGetHandleByIndex_v2(index, device); }
 
-static void uuid_text(int device, char text[48]) {
-    unsigned char bytes[16];
-    sim_device_uuid(device, bytes);
-    char *at = text + sprintf(text, "GPU-");
-    for (int i = 0; i < 16; i++) at += sprintf(at, i == 4 || i == 6 || i == 8 || i == 10 ? "-%02x" : "%02x", bytes[i]);
-}
-
 SIM_NVML nvmlDeviceGetUUID(nvmlDevice_t device, char *uuid, unsigned room) {
-    char text[48];
+    char text[SIM_UUID_TEXT];
     int index, problem = sim_nvml_device(device, &index);
     if (problem) return problem;
-    uuid_text(index, text);
+    sim_unit_uuid_text(sim_settings(), index, text);
     return sim_nvml_text(uuid, room, text);
 }
 
 SIM_NVML nvmlDeviceGetHandleByUUID(const char *uuid, nvmlDevice_t *device) {
-    char text[48];
+    char text[SIM_UUID_TEXT];
     int problem = ready(uuid && device ? uuid : NULL);
     if (problem) return problem;
-    for (unsigned i = 0; i < sim_settings()->gpus; i++) {
-        uuid_text((int)i, text);
+    for (unsigned i = 0; i < sim_units(sim_settings()); i++) {
+        sim_unit_uuid_text(sim_settings(), (int)i, text);
         if (strcasecmp(text, uuid) == 0) return *device = &devices[i], reach((int)i);
     }
     return NVML_ERROR_NOT_FOUND;
@@ -148,9 +151,10 @@ SIM_NVML nvmlDeviceGetPciInfo_v3(nvmlDevice_t device, nvmlPciInfo_t *pci) {
     int index, problem = sim_nvml_device(device, &index);
     if (problem) return problem;
     if (!pci) return NVML_ERROR_INVALID_ARGUMENT;
-    *pci = (nvmlPciInfo_t){.bus = (unsigned)SIM_DEVICE_BUS(index), .pciDeviceId = 0x233510de};
-    sprintf(pci->busIdLegacy, "0000:%02X:00.0", SIM_DEVICE_BUS(index));
-    sprintf(pci->busId, "00000000:%02X:00.0", SIM_DEVICE_BUS(index));
+    int bus = SIM_DEVICE_BUS(sim_unit_gpu(sim_settings(), index));
+    *pci = (nvmlPciInfo_t){.bus = (unsigned)bus, .pciDeviceId = 0x233510de};
+    sprintf(pci->busIdLegacy, "0000:%02X:00.0", bus);
+    sprintf(pci->busId, "00000000:%02X:00.0", bus);
     return NVML_SUCCESS;
 }
 
@@ -176,14 +180,28 @@ static int answer(nvmlDevice_t device, unsigned *result, unsigned value) {
     return NVML_SUCCESS;
 }
 
-SIM_NVML nvmlDeviceGetIndex(nvmlDevice_t device, unsigned *index) { return answer(device, index, (unsigned)(device - devices)); }
-SIM_NVML nvmlDeviceGetMinorNumber(nvmlDevice_t device, unsigned *minor) { return answer(device, minor, (unsigned)(device - devices)); }
+/* Of an instance: its number in its GPU, and its GPU's minor number. */
+SIM_NVML nvmlDeviceGetIndex(nvmlDevice_t device, unsigned *index) {
+    int unit, problem = sim_nvml_device(device, &unit);
+    if (problem) return problem;
+    int instance = sim_unit_instance(sim_settings(), unit);
+    return answer(device, index, (unsigned)(instance < 0 ? unit : instance));
+}
+
+SIM_NVML nvmlDeviceGetMinorNumber(nvmlDevice_t device, unsigned *minor) {
+    int unit, problem = sim_nvml_device(device, &unit);
+    return problem ? problem : answer(device, minor, (unsigned)sim_unit_gpu(sim_settings(), unit));
+}
+
 SIM_NVML nvmlDeviceGetArchitecture(nvmlDevice_t device, unsigned *architecture) { return answer(device, architecture, ARCHITECTURE_HOPPER); }
 SIM_NVML nvmlDeviceGetBrand(nvmlDevice_t device, unsigned *brand) { return answer(device, brand, BRAND_UNKNOWN); }
 
 SIM_NVML nvmlDeviceGetName(nvmlDevice_t device, char *name, unsigned room) {
+    char text[64];
     int index, problem = sim_nvml_device(device, &index);
-    return problem ? problem : sim_nvml_text(name, room, SIM_DEVICE_NAME);
+    if (problem) return problem;
+    sim_unit_name(sim_settings(), index, text);
+    return sim_nvml_text(name, room, text);
 }
 
 SIM_NVML nvmlDeviceGetCudaComputeCapability(nvmlDevice_t device, int *major, int *minor) {

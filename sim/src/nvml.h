@@ -36,8 +36,11 @@ typedef struct {
 
 _Static_assert(sizeof(nvmlMemory_v2_t) == 40 && sizeof(nvmlProcessInfo_v2_t) == 24 && sizeof(nvmlPciInfo_t) == 68, "NVML's ABI");
 
-/* NVML_SUCCESS when NVML is initialised and the handle names a device that is not lost, which *index then is. */
+/* NVML_SUCCESS when NVML is initialised and the handle names a device that is not lost; *index is then its unit. */
 int sim_nvml_device(nvmlDevice_t device, int *index);
+int sim_nvml_hand_out(int unit, nvmlDevice_t *device);
+/* The units that a device consists of: itself, or the instances of a GPU that is split. */
+void sim_nvml_parts(int unit, int *first, int *end);
 int sim_nvml_text(char *target, unsigned room, const char *text);
 
 #endif

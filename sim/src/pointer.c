@@ -23,6 +23,11 @@ static view_t look(CUdeviceptr address) {
     return view;
 }
 
+static uint64_t handle_types(sim_range_t *range, CUdeviceptr address) {
+    if (range && range->kind == SIM_RESERVED) return (uint64_t)sim_vmm_handle_types(range, address);
+    return range && range->kind == SIM_POOL && range->file;
+}
+
 /* False: the attribute does not apply to this pointer. */
 static bool answer(void *data, int attribute, CUdeviceptr address, const view_t *view) {
     sim_range_t *range = view->range;
@@ -35,11 +40,12 @@ static bool answer(void *data, int attribute, CUdeviceptr address, const view_t 
     case BUFFER_ID: case MEMORY_BLOCK_ID: return *(uint64_t *)data = range ? range->id : 0, true;
     case IS_MANAGED: return *(unsigned *)data = view->managed, true;
     case DEVICE_ORDINAL: return *(int *)data = range ? range->device : 0, true;
-    case IS_LEGACY_IPC_CAPABLE: case IS_GPU_DIRECT_RDMA_CAPABLE: return *(unsigned *)data = 0, true;
+    case IS_LEGACY_IPC_CAPABLE: return *(unsigned *)data = range && (range->kind == SIM_PLAIN || range->kind == SIM_SMALL), true;
+    case IS_GPU_DIRECT_RDMA_CAPABLE: return *(unsigned *)data = 0, true;
     case RANGE_START: return *(CUdeviceptr *)data = view->base, true;
     case RANGE_SIZE: return *(size_t *)data = view->bytes, true;
     case MAPPED: return *(unsigned *)data = 1, true;
-    case ALLOWED_HANDLE_TYPES: return *(uint64_t *)data = 0, true;
+    case ALLOWED_HANDLE_TYPES: return *(uint64_t *)data = handle_types(range, address), true;
     case ACCESS_FLAGS: return *(unsigned *)data = 3, true;
     case MEMPOOL_HANDLE: return *(void **)data = range && range->kind == SIM_POOL ? range->detail : NULL, true;
     case MAPPING_SIZE: return *(size_t *)data = range ? range->bytes : view->bytes, true;

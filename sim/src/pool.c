@@ -55,6 +55,8 @@ static void unlink_free(CUmemoryPool pool, sim_piece_t *piece) {
     if (piece->next_free) piece->next_free->previous_free = piece->previous_free;
 }
 
+static bool is_free(const sim_piece_t *piece) { return piece && !piece->used && !piece->ordered_in; }
+
 static void count_chunks(CUmemoryPool pool, const sim_piece_t *piece, int by) {
     size_t from = (piece->base - pool->range->base) / SIM_POOL_CHUNK;
     size_t to = (piece->base + piece->bytes - 1 - pool->range->base) / SIM_POOL_CHUNK;
@@ -62,9 +64,11 @@ static void count_chunks(CUmemoryPool pool, const sim_piece_t *piece, int by) {
     pool->live += (unsigned)by;
 }
 
+size_t sim_pool_bytes(int device) { return SIM_ROUND(sim_device_memory(device), SIM_POOL_CHUNK) * 2; }
+
 CUresult sim_pool_make(int device, CUmemoryPool *result) {
     CUmemoryPool pool = calloc(1, sizeof *pool);
-    size_t bytes = SIM_ROUND(sim_settings()->memory_bytes, SIM_POOL_CHUNK) * 2;
+    size_t bytes = sim_pool_bytes(device);
     sim_range_t *range = sim_space_take(bytes, SIM_POOL_CHUNK, false);
     sim_piece_t *all = calloc(1, sizeof *all);
     SIM_REQUIRE(pool && range && all, CUDA_ERROR_OUT_OF_MEMORY);
@@ -84,6 +88,14 @@ CUresult sim_pool_make(int device, CUmemoryPool *result) {
     pool->next = pools;
     *result = pools = pool;
     return CUDA_SUCCESS;
+}
+
+CUresult sim_pool_make_shared(int device, int file, CUmemoryPool *result) {
+    SIM_TRY(sim_pool_make(device, result));
+    if (sim_space_show((*result)->range, file)) return CUDA_SUCCESS;
+    (*result)->destroyed = true;
+    sim_pool_release_if_dead(*result);
+    return CUDA_ERROR_OUT_OF_MEMORY;
 }
 
 /* A piece that this stream freed, of the same size; else the lowest that is free for all. */
@@ -111,6 +123,15 @@ static bool split(CUmemoryPool pool, sim_piece_t *piece, size_t bytes) {
     return true;
 }
 
+static void begin_use(CUmemoryPool pool, sim_piece_t *piece, size_t asked) {
+    piece->used = true;
+    piece->ordered_in = NULL;
+    piece->asked = asked;
+    piece->generation = sim_space_next_id();
+    pool->used_bytes += asked;
+    if (pool->used_bytes > pool->used_high_bytes) pool->used_high_bytes = pool->used_bytes;
+}
+
 CUresult sim_pool_place(CUmemoryPool pool, size_t asked, CUstream stream, CUdeviceptr *address) {
     size_t bytes = SIM_ROUND(asked, STEP);
     SIM_REQUIRE(asked <= pool->range->bytes, CUDA_ERROR_OUT_OF_MEMORY);
@@ -119,17 +140,29 @@ CUresult sim_pool_place(CUmemoryPool pool, size_t asked, CUstream stream, CUdevi
     bool waiting = piece->ordered_in;
     if (!waiting) SIM_REQUIRE(split(pool, piece, bytes), CUDA_ERROR_OUT_OF_MEMORY);
     unlink_free(pool, piece);
-    piece->used = true;
-    piece->ordered_in = NULL;
-    piece->asked = asked;
-    piece->generation = sim_space_next_id();
+    begin_use(pool, piece, asked);
     if (!waiting) {
         enter_bucket(pool, piece);
         if (!pool->of_graphs) count_chunks(pool, piece, 1);
     }
-    pool->used_bytes += asked;
-    if (pool->used_bytes > pool->used_high_bytes) pool->used_high_bytes = pool->used_bytes;
     *address = piece->base;
+    return CUDA_SUCCESS;
+}
+
+CUresult sim_pool_place_at(CUmemoryPool pool, CUdeviceptr address, size_t asked) {
+    size_t bytes = SIM_ROUND(asked, STEP);
+    sim_piece_t *piece = pool->pieces;
+    while (piece && address - piece->base >= piece->bytes) piece = piece->after;
+    SIM_REQUIRE(piece && is_free(piece) && bytes && bytes <= piece->bytes - (address - piece->base), CUDA_ERROR_INVALID_VALUE);
+    if (piece->base < address) {
+        SIM_REQUIRE(split(pool, piece, address - piece->base), CUDA_ERROR_OUT_OF_MEMORY);
+        piece = piece->after;
+    }
+    SIM_REQUIRE(split(pool, piece, bytes), CUDA_ERROR_OUT_OF_MEMORY);
+    unlink_free(pool, piece);
+    begin_use(pool, piece, asked);
+    enter_bucket(pool, piece);
+    count_chunks(pool, piece, 1);
     return CUDA_SUCCESS;
 }
 
@@ -156,8 +189,6 @@ static void melt(CUmemoryPool pool, sim_piece_t *piece, sim_piece_t *other) {
     if (piece->after) piece->after->before = piece;
     free(other);
 }
-
-static bool is_free(const sim_piece_t *piece) { return piece && !piece->used && !piece->ordered_in; }
 
 static void settle_piece(CUmemoryPool pool, sim_piece_t *piece) {
     leave_bucket(pool, piece);
@@ -223,7 +254,8 @@ void sim_pool_trim(CUmemoryPool pool, uint64_t keep_bytes) {
         if (!pool->chunk_is_taken[chunk] || pool->chunk_uses[chunk]) continue;
         pool->chunk_is_taken[chunk] = false;
         pool->reserved_bytes -= SIM_POOL_CHUNK;
-        madvise((void *)(pool->range->base + chunk * SIM_POOL_CHUNK), SIM_POOL_CHUNK, MADV_DONTNEED);
+        int forget = pool->range->file ? MADV_REMOVE : MADV_DONTNEED;
+        madvise((void *)(pool->range->base + chunk * SIM_POOL_CHUNK), SIM_POOL_CHUNK, forget);
         sim_state_give(sim_device_gpu(pool->device), SIM_POOL_CHUNK);
     }
 }

@@ -13,6 +13,8 @@ struct CUmemoryPool_opaque {
     CUmemoryPool next;
     int device;
     bool destroyed, is_default, of_graphs;
+    bool imported; /* of another process, which pays; only its exported pieces can be had here */
+    bool peer_access[SIM_GPUS_MAX]; /* devices that may use it besides its own */
     int reuse[3];
     uint64_t threshold_bytes, most_bytes;
     uint64_t reserved_bytes, reserved_high_bytes, used_bytes, used_high_bytes;
@@ -26,11 +28,16 @@ struct CUmemoryPool_opaque {
 };
 
 CUresult sim_pool_make(int device, CUmemoryPool *pool);
+/* The same on the pages of a file. */
+CUresult sim_pool_make_shared(int device, int file, CUmemoryPool *pool);
+size_t sim_pool_bytes(int device);
 CUresult sim_pool_of_graphs(int device, CUmemoryPool *pool);
 CUmemoryPool sim_pool_first(void);
 
 /* Addresses without memory, memory for them, and both back. */
 CUresult sim_pool_place(CUmemoryPool pool, size_t bytes, CUstream stream, CUdeviceptr *address);
+/* Addresses at a given place, if they are free. */
+CUresult sim_pool_place_at(CUmemoryPool pool, CUdeviceptr address, size_t asked);
 bool sim_pool_fill(CUmemoryPool pool, CUdeviceptr address);
 CUresult sim_pool_give(CUmemoryPool pool, CUdeviceptr address);
 

@@ -1,8 +1,10 @@
 /* The calls on memory pools and stream-ordered memory. */
 #include "graph.h"
 
+#include <unistd.h>
+
 enum { REUSE_FIRST = 1, REUSE_LAST = 3, THRESHOLD = 4, RESERVED = 5, RESERVED_HIGH = 6, USED = 7, USED_HIGH = 8 };
-enum { TYPE_PINNED = 1, LOCATION_DEVICE = 1 };
+enum { TYPE_PINNED = 1, LOCATION_DEVICE = 1, HANDLE_FILE_DESCRIPTOR = 1, LABEL_BYTES = 4096 };
 
 static CUmemoryPool defaults[SIM_GPUS_MAX], currents[SIM_GPUS_MAX], of_graphs[SIM_GPUS_MAX];
 
@@ -43,7 +45,7 @@ CUresult sim_cuDeviceGetMemPool(CUmemoryPool *pool, CUdevice device) {
 
 CUresult sim_cuDeviceSetMemPool(CUdevice device, CUmemoryPool pool) {
     SIM_REQUIRE(sim_device_is_known(device), CUDA_ERROR_INVALID_DEVICE);
-    SIM_REQUIRE(pool && pool->device == device, CUDA_ERROR_INVALID_VALUE);
+    SIM_REQUIRE(pool && pool->device == device && !pool->imported, CUDA_ERROR_INVALID_VALUE);
     currents[device] = pool;
     return CUDA_SUCCESS;
 }
@@ -67,11 +69,21 @@ CUresult sim_cuMemSetMemPool(CUmemLocation *location, CUmemAllocationType type, 
     return sim_cuDeviceSetMemPool(location->id, pool);
 }
 
+static CUresult make(int device, int handle_types, CUmemoryPool *result) {
+    if (!handle_types) return sim_pool_make(device, result);
+    int file = sim_share_file(sim_pool_bytes(device) + LABEL_BYTES);
+    SIM_REQUIRE(file, CUDA_ERROR_OPERATING_SYSTEM);
+    CUresult made = sim_pool_make_shared(device, file, result);
+    if (made) close(file);
+    return made;
+}
+
 CUresult sim_cuMemPoolCreate(CUmemoryPool *result, const CUmemPoolProps *properties) {
     SIM_REQUIRE(result && properties, CUDA_ERROR_INVALID_VALUE);
-    SIM_REQUIRE(is_device(&properties->location, properties->allocType) && !properties->handleTypes, CUDA_ERROR_NOT_SUPPORTED);
+    SIM_REQUIRE(is_device(&properties->location, properties->allocType), CUDA_ERROR_NOT_SUPPORTED);
+    SIM_REQUIRE((properties->handleTypes & ~HANDLE_FILE_DESCRIPTOR) == 0, CUDA_ERROR_NOT_SUPPORTED);
     SIM_REQUIRE(sim_device_is_known(properties->location.id), CUDA_ERROR_INVALID_DEVICE);
-    SIM_TRY(sim_pool_make(properties->location.id, result));
+    SIM_TRY(make(properties->location.id, properties->handleTypes, result));
     (*result)->most_bytes = properties->maxSize;
     return CUDA_SUCCESS;
 }
@@ -113,15 +125,24 @@ CUresult sim_cuMemPoolSetAttribute(CUmemoryPool pool, CUmemPool_attribute attrib
     return CUDA_SUCCESS;
 }
 
+/* The pool's own device always has access; others may have it while they are peers. */
 CUresult sim_cuMemPoolSetAccess(CUmemoryPool pool, const CUmemAccessDesc *map, size_t count) {
     SIM_REQUIRE(pool && map, CUDA_ERROR_INVALID_VALUE);
-    for (size_t i = 0; i < count; i++) SIM_REQUIRE(map[i].location.id == pool->device && map[i].flags, CUDA_ERROR_INVALID_VALUE);
+    for (size_t i = 0; i < count; i++) {
+        int device = map[i].location.id, flags = map[i].flags;
+        SIM_REQUIRE(map[i].location.type == LOCATION_DEVICE && (flags == 0 || flags == 3), CUDA_ERROR_INVALID_VALUE);
+        SIM_REQUIRE(sim_device_is_known(device), CUDA_ERROR_INVALID_DEVICE);
+        SIM_REQUIRE(device != pool->device || flags, CUDA_ERROR_INVALID_VALUE);
+        SIM_REQUIRE(device == pool->device || sim_device_is_peer(device, pool->device), CUDA_ERROR_INVALID_DEVICE);
+    }
+    for (size_t i = 0; i < count; i++) pool->peer_access[map[i].location.id] = map[i].flags;
     return CUDA_SUCCESS;
 }
 
 CUresult sim_cuMemPoolGetAccess(CUmemAccess_flags *flags, CUmemoryPool pool, CUmemLocation *location) {
-    SIM_REQUIRE(pool && flags && location, CUDA_ERROR_INVALID_VALUE);
-    *flags = location->type == LOCATION_DEVICE && location->id == pool->device ? 3 : 0;
+    SIM_REQUIRE(pool && flags && location && location->type == LOCATION_DEVICE, CUDA_ERROR_INVALID_VALUE);
+    SIM_REQUIRE(sim_device_is_known(location->id), CUDA_ERROR_INVALID_DEVICE);
+    *flags = location->id == pool->device || pool->peer_access[location->id] ? 3 : 0;
     return CUDA_SUCCESS;
 }
 
@@ -138,7 +159,7 @@ static CUresult take(CUmemoryPool pool, size_t bytes, CUstream stream, CUdevicep
 
 CUresult sim_cuMemAllocFromPoolAsync(CUdeviceptr *address, size_t bytes, CUmemoryPool pool, CUstream handle) {
     CUstream stream;
-    SIM_REQUIRE(address && pool && !pool->destroyed, CUDA_ERROR_INVALID_VALUE);
+    SIM_REQUIRE(address && pool && !pool->destroyed && !pool->imported, CUDA_ERROR_INVALID_VALUE);
     SIM_TRY(sim_stream_resolve(handle, &stream));
     if (bytes == 0) return *address = 0, CUDA_SUCCESS;
     if (stream->tips.capture) return sim_graph_alloc_node(stream, bytes, address);

@@ -1,7 +1,7 @@
 /* Reads the SLUICE_SIM_* variables. Nonsense is never replaced by a default: it is kept as the problem that cuInit and
  * nvmlInit fail with. */
 #define _GNU_SOURCE
-#include "settings.h"
+#include "units.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -72,34 +72,6 @@ static void text(const char *name, char *target, size_t room) {
     else strcpy(target, value);
 }
 
-static int gpu_with_uuid(const char *name, size_t length) {
-    for (unsigned gpu = 0; gpu < settings.gpus; gpu++) {
-        unsigned char uuid[16];
-        char text[48] = "GPU-";
-        sim_device_uuid((int)gpu, uuid);
-        for (int i = 0, at = 4; i < 16; i++)
-            at += sprintf(text + at, i == 4 || i == 6 || i == 8 || i == 10 ? "-%02x" : "%02x", uuid[i]);
-        if (length > 4 && strncmp(text, name, length) == 0) return (int)gpu;
-    }
-    return -1;
-}
-
-/* As the driver does: numbers or (beginnings of) UUIDs; the list ends at the first that means nothing, or comes twice. */
-static void show(const char *list) {
-    for (const char *name = list; settings.visible < settings.gpus; name++) {
-        size_t length = strcspn(name, ",");
-        char *end;
-        long number = strtol(name, &end, 10);
-        int gpu = end > name && (size_t)(end - name) == length ? (int)number : gpu_with_uuid(name, length);
-        if (gpu < 0 || gpu >= (int)settings.gpus) return;
-        for (unsigned i = 0; i < settings.visible; i++)
-            if (settings.visible_gpu[i] == gpu) return;
-        settings.visible_gpu[settings.visible++] = gpu;
-        name += length;
-        if (!*name) return;
-    }
-}
-
 /* "1" or "1@3s". */
 static void lose(const char *name) {
     const char *value = getenv(name);
@@ -112,11 +84,38 @@ static void lose(const char *name) {
     else refuse(name, value, "the number of a GPU, such as 1, or with a time, such as 1@3s");
 }
 
+/* "0:2" or "0:2,3:7": GPU and number of instances. */
+static void split(const char *name) {
+    const char *value = getenv(name);
+    for (const char *at = value; at && *at;) {
+        unsigned gpu, count;
+        int length = 0;
+        bool read = sscanf(at, "%u:%u%n", &gpu, &count, &length) == 2 && (at[length] == 0 || (at[length] == ',' && at[length + 1]));
+        if (!read || gpu >= settings.gpus || count < 1 || count > SIM_MIG_MOST) return refuse(name, value, "GPUs and their instances, such as 0:2");
+        settings.instances[gpu] = count;
+        at += length + (at[length] == ',');
+    }
+    if (sim_units(&settings) > SIM_GPUS_MAX) refuse(name, value, "at most 16 GPUs and instances together");
+}
+
+/* "535.43" or "535.54.03". */
+static void choose_nvml(const char *name) {
+    const char *value = getenv(name);
+    snprintf(settings.nvml, sizeof settings.nvml, "%s", SIM_NVML_VERSION);
+    if (!value) return;
+    int length = 0;
+    bool read = sscanf(value, "%d.%d%n", &settings.nvml_major, &settings.nvml_minor, &length) == 2 && strlen(value) < sizeof settings.nvml;
+    if (read && strspn(value + length, ".0123456789") == strlen(value + length)) strcpy(settings.nvml, value);
+    else refuse(name, value, "a version of NVML, such as 535.43");
+}
+
 static void load(void) {
     settings.gpus = (unsigned)whole("SLUICE_SIM_GPUS", 1, 1, SIM_GPUS_MAX, "a number of GPUs from 1 to 16");
-    const char *visible = getenv("CUDA_VISIBLE_DEVICES");
-    for (unsigned i = 0; !visible && i < settings.gpus; i++) settings.visible_gpu[settings.visible++] = (int)i;
-    if (visible) show(visible);
+    settings.fastest = (int)whole("SLUICE_SIM_FASTEST", 0, 0, settings.gpus - 1, "the number of a GPU");
+    split("SLUICE_SIM_MIG");
+    lose("SLUICE_SIM_LOST");
+    sim_units_show(&settings, getenv("CUDA_VISIBLE_DEVICES"), getenv("CUDA_DEVICE_ORDER"));
+    choose_nvml("SLUICE_SIM_NVML");
     settings.memory_bytes = size("SLUICE_SIM_MEMORY", 16ull << 30, 64ull << 20) & ~((2ull << 20) - 1);
     settings.context_bytes = size("SLUICE_SIM_CONTEXT", 64ull << 20, 0);
     settings.link_bytes_per_s = size("SLUICE_SIM_LINK", 55ull << 30, 1 << 20);
@@ -125,7 +124,6 @@ static void load(void) {
     settings.temperature = (unsigned)whole("SLUICE_SIM_TEMPERATURE", 0, 0, 200, "a temperature of at most 200 degrees Celsius");
     settings.ecc = (unsigned)whole("SLUICE_SIM_ECC", 0, 0, 1000000, "a number of memory errors");
     settings.xid = (unsigned)whole("SLUICE_SIM_XID", 0, 0, 1000, "an Xid, such as 79");
-    lose("SLUICE_SIM_LOST");
     const char *launch = getenv("SLUICE_SIM_LAUNCH");
     if (launch && !sim_settings_duration(launch, &settings.launch_ns)) refuse("SLUICE_SIM_LAUNCH", launch, "a duration such as 3us");
     const char *blocks = getenv("CUDA_LAUNCH_BLOCKING");
@@ -140,10 +138,4 @@ const sim_settings_t *sim_settings(void) {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     pthread_once(&once, load);
     return &settings;
-}
-
-void sim_device_uuid(int device, unsigned char bytes[16]) {
-    memcpy(bytes, "sluice-sim-gpu", 14);
-    bytes[14] = 0;
-    bytes[15] = (unsigned char)device;
 }

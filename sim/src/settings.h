@@ -8,8 +8,10 @@
 
 typedef struct {
     unsigned gpus;
-    unsigned visible;            /* how many of them CUDA_VISIBLE_DEVICES shows */
-    int visible_gpu[SIM_GPUS_MAX]; /* CUDA's number of a device to the GPU */
+    unsigned visible;            /* how many devices CUDA shows */
+    int visible_gpu[SIM_GPUS_MAX]; /* CUDA's number of a device to the unit, see units.h */
+    unsigned instances[SIM_GPUS_MAX]; /* MIG instances of a GPU; 0: it is not split */
+    int fastest;                 /* the GPU that CUDA counts first when it may choose */
     uint64_t memory_bytes;
     uint64_t context_bytes;
     uint64_t link_bytes_per_s;
@@ -18,8 +20,10 @@ typedef struct {
     int sms;
     int driver;
     unsigned temperature, ecc, xid; /* what NVML tells of the health of every GPU; 0: nothing */
-    int lost;                    /* the GPU that NVML does not reach, */
-    uint64_t lost_after_ns;      /* so long after its first call; lost is -1 where there is none */
+    int lost;                    /* the GPU that CUDA and NVML do not reach, */
+    uint64_t lost_after_ns;      /* so long after their first call; lost is -1 where there is none */
+    char nvml[32];               /* version of the driver that NVML tells, */
+    int nvml_major, nvml_minor;  /* and its numbers; 0: not chosen */
     char state_path[256];
     char faults[1024];
     char problem[256]; /* empty when every variable makes sense */
@@ -28,10 +32,10 @@ typedef struct {
 /* Prints one line to stderr the first time when a variable makes no sense. */
 const sim_settings_t *sim_settings(void);
 
-/* What both libraries say about a device. */
+/* What both libraries say. */
+#define SIM_NVML_VERSION "580.00.00"
 #define SIM_DEVICE_NAME "Sluice Simulated GPU"
 #define SIM_DEVICE_BUS(device) (6 + (device))
-void sim_device_uuid(int device, unsigned char bytes[16]);
 
 /* "50ms", "3us", "2s", "100ns", "0". */
 int sim_settings_duration(const char *text, uint64_t *nanoseconds);

@@ -5,6 +5,7 @@
 #include "sim.h"
 
 #include <sys/mman.h>
+#include <unistd.h>
 
 #define HIGH_BYTES (16ull << 40)
 #define LOW_BYTES (1ull << 30)
@@ -83,6 +84,31 @@ static bool cut(space_t *space, sim_range_t *range, size_t bytes) {
     return true;
 }
 
+static void *map_pages(CUdeviceptr start, size_t bytes, int file) {
+    int flags = file ? MAP_SHARED | MAP_FIXED | MAP_NORESERVE : MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED;
+    void *mapped = mmap((void *)start, bytes, PROT_READ | PROT_WRITE, flags, file ? file : -1, 0);
+    if (mapped == MAP_FAILED) return NULL;
+    madvise(mapped, bytes, MADV_DONTFORK);
+    madvise(mapped, bytes, MADV_DONTDUMP);
+    madvise(mapped, bytes, MADV_NOHUGEPAGE);
+    return mapped;
+}
+
+bool sim_space_show(sim_range_t *range, int file) {
+    if (!map_pages(range->base, range->bytes, file)) return false;
+    range->file = file;
+    return true;
+}
+
+static void clear(sim_range_t *range) {
+    if (!range->file) {
+        madvise((void *)range->base, range->bytes, MADV_DONTNEED);
+        return;
+    }
+    map_pages(range->base, range->bytes, 0);
+    close(range->file);
+}
+
 sim_range_t *sim_space_take(size_t bytes, size_t alignment, bool low) {
     space_t *space = &spaces[low];
     bytes = SIM_ROUND(bytes, SIM_BLOCK);
@@ -109,7 +135,7 @@ sim_range_t *sim_space_take(size_t bytes, size_t alignment, bool low) {
 
 void sim_space_give(sim_range_t *range) {
     space_t *space = &spaces[range->low];
-    madvise((void *)range->base, range->bytes, MADV_DONTNEED);
+    clear(range);
     for (size_t offset = 0; offset < range->bytes; offset += SIM_BLOCK) *slot_of(space, range->base + offset) = NULL;
     sim_range_t *before = range->base > space->base ? *slot_of(space, range->base - SIM_BLOCK) : NULL;
     CUdeviceptr end = range->base + range->bytes;

@@ -13,6 +13,7 @@
 
 #define CLEARING (1ull << 63)
 #define PID_BITS 22
+#define LAYOUT_VERSIONS 256u
 #define PATIENCE_NS 1000000000u /* one that takes memory longer stands still */
 #define STALE_NS 600000000000u /* further ahead only a file from before a reboot is busy */
 
@@ -40,37 +41,55 @@ static uint64_t identity_of(pid_t pid) {
     return field ? strtoull(field, NULL, 10) << PID_BITS | (uint64_t)pid : 0;
 }
 
-static pid_t pid_of(uint64_t owner) { return (pid_t)(owner & ((1u << PID_BITS) - 1)); }
+pid_t sim_state_pid(uint64_t owner) { return (pid_t)(owner & ((1u << PID_BITS) - 1)); }
 
-static bool is_alive(uint64_t owner) { return identity_of(pid_of(owner)) == (owner & ~CLEARING); }
+bool sim_state_is_alive(uint64_t owner) { return identity_of(sim_state_pid(owner)) == (owner & ~CLEARING); }
 
-bool sim_state_open(void) {
-    if (state) return true;
+uint64_t sim_state_self(void) { return own ? atomic_load(&own->owner) : 0; }
+
+static sim_state_t *map_file(void) {
     int file = open(sim_settings()->state_path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
-    if (file < 0) return false;
+    if (file < 0) return NULL;
     struct stat stat;
     bool sized = fstat(file, &stat) == 0 && (stat.st_size >= (off_t)sizeof *state || ftruncate(file, sizeof *state) == 0);
     void *map = sized ? mmap(NULL, sizeof *state, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0) : MAP_FAILED;
     close(file);
-    if (map == MAP_FAILED) return false;
-    uint32_t layout = 0;
-    sim_state_t *mapped = map;
-    if (!atomic_compare_exchange_strong(&mapped->layout, &layout, SIM_STATE_LAYOUT) && layout != SIM_STATE_LAYOUT) {
-        munmap(map, sizeof *state);
-        return false;
+    return map == MAP_FAILED ? NULL : map;
+}
+
+/* The file of another version makes way; its processes go on with it, and without us. */
+bool sim_state_open(void) {
+    for (int attempt = 0; !state && attempt < 2; attempt++) {
+        sim_state_t *mapped = map_file();
+        if (!mapped) return false;
+        uint32_t layout = 0;
+        bool ours = atomic_compare_exchange_strong(&mapped->layout, &layout, SIM_STATE_LAYOUT) || layout == SIM_STATE_LAYOUT;
+        if (ours) state = mapped;
+        else munmap(mapped, sizeof *mapped);
+        if (!ours && (layout ^ SIM_STATE_LAYOUT) < LAYOUT_VERSIONS) unlink(sim_settings()->state_path);
     }
-    state = mapped;
-    return true;
+    return state;
+}
+
+/* Whatever this process held before an exec, or is about to leave. */
+static void forget_shares(uint64_t self) {
+    uint32_t used = atomic_load(&state->shares_used);
+    for (uint32_t i = 0; i < used; i++)
+        for (int k = 0; k < SIM_STATE_HOLDERS; k++) {
+            uint64_t holder = self;
+            atomic_compare_exchange_strong(&state->share[i].holder[k], &holder, 0);
+        }
 }
 
 /* A slot may be claimed when it is free, was ours before an exec, or belongs to a dead process. */
 static bool claim(sim_state_slot_t *slot, uint64_t self) {
     uint64_t owner = atomic_load(&slot->owner);
-    if (owner != 0 && (owner & ~CLEARING) != self && is_alive(owner)) return false;
+    if (owner != 0 && (owner & ~CLEARING) != self && sim_state_is_alive(owner)) return false;
     if (!atomic_compare_exchange_strong(&slot->owner, &owner, self | CLEARING)) return false;
     for (int gpu = 0; gpu < SIM_GPUS_MAX; gpu++) atomic_store(&slot->taken_bytes[gpu], 0);
     uint32_t used = atomic_load(&state->slots_used), needed = (uint32_t)(slot - state->slot) + 1;
     while (used < needed && !atomic_compare_exchange_weak(&state->slots_used, &used, needed)) continue;
+    forget_shares(self);
     atomic_store(&slot->owner, self);
     own = slot;
     return true;
@@ -87,7 +106,10 @@ bool sim_state_attach(void) {
 }
 
 void sim_state_detach(void) {
-    if (own) atomic_store(&own->owner, 0);
+    if (own) {
+        forget_shares(sim_state_self());
+        atomic_store(&own->owner, 0);
+    }
     own = NULL;
 }
 
@@ -95,18 +117,38 @@ void sim_state_detach(void) {
 static uint64_t live_bytes(sim_state_slot_t *slot, int gpu, bool check, uint64_t *owner) {
     *owner = atomic_load(&slot->owner);
     if (*owner == 0 || *owner & CLEARING) return 0;
-    if (check && slot != own && !is_alive(*owner)) {
+    if (check && slot != own && !sim_state_is_alive(*owner)) {
         atomic_compare_exchange_strong(&slot->owner, owner, 0);
         return 0;
     }
     return atomic_load(&slot->taken_bytes[gpu]);
 }
 
+/* Bytes of a row that no slot counts, and the holder that has them now. */
+static uint64_t orphaned_bytes(sim_state_share_t *row, int gpu, uint64_t *keeper) {
+    if (!atomic_load(&row->key) || atomic_load(&row->gpu) != (uint32_t)gpu) return 0;
+    for (int i = 0; i < SIM_STATE_HOLDERS; i++) {
+        *keeper = atomic_load(&row->holder[i]);
+        if (*keeper && sim_state_is_alive(*keeper)) return i == 0 ? 0 : atomic_load(&row->bytes);
+    }
+    return 0;
+}
+
+static uint64_t orphaned(int gpu, uint64_t of) {
+    uint64_t bytes = 0, keeper;
+    uint32_t used = atomic_load(&state->shares_used);
+    for (uint32_t i = 0; i < used; i++) {
+        uint64_t more = orphaned_bytes(&state->share[i], gpu, &keeper);
+        if (more && (!of || of == keeper)) bytes += more;
+    }
+    return bytes;
+}
+
 static uint64_t sum(int gpu, bool check) {
     uint64_t bytes = 0, owner;
     uint32_t used = atomic_load(&state->slots_used);
     for (uint32_t i = 0; i < used; i++) bytes += live_bytes(&state->slot[i], gpu, check, &owner);
-    return bytes;
+    return bytes + orphaned(gpu, 0);
 }
 
 uint64_t sim_state_taken(int gpu) { return sum(gpu, true); }
@@ -114,12 +156,13 @@ uint64_t sim_state_taken(int gpu) { return sum(gpu, true); }
 bool sim_state_process(int gpu, unsigned slot, pid_t *pid, uint64_t *bytes) {
     uint64_t owner;
     *bytes = live_bytes(&state->slot[slot], gpu, true, &owner);
-    *pid = pid_of(owner);
+    if (owner && !(owner & CLEARING)) *bytes += orphaned(gpu, owner);
+    *pid = sim_state_pid(owner);
     return *bytes > 0;
 }
 
 static bool has_room(int gpu, uint64_t bytes) {
-    uint64_t total = sim_settings()->memory_bytes;
+    uint64_t total = sim_unit_memory(sim_settings(), gpu);
     return bytes <= total && (sum(gpu, false) <= total - bytes || sum(gpu, true) <= total - bytes);
 }
 
@@ -127,7 +170,7 @@ static bool has_room(int gpu, uint64_t bytes) {
 static void begin_take(uint64_t self) {
     uint64_t late_ns = sim_state_now() + PATIENCE_NS, taker = 0;
     while (!atomic_compare_exchange_strong(&state->taker, &taker, self))
-        if (taker != self && is_alive(taker) && sim_state_now() < late_ns) {
+        if (taker != self && sim_state_is_alive(taker) && sim_state_now() < late_ns) {
             taker = 0;
             usleep(20);
         }
@@ -151,6 +194,62 @@ bool sim_state_take(int gpu, uint64_t bytes) {
 }
 
 void sim_state_give(int gpu, uint64_t bytes) { atomic_fetch_sub(&own->taken_bytes[gpu], bytes); }
+
+static bool is_held(sim_state_share_t *row) {
+    for (int i = 0; i < SIM_STATE_HOLDERS; i++) {
+        uint64_t holder = atomic_load(&row->holder[i]);
+        if (holder && sim_state_is_alive(holder)) return true;
+    }
+    return false;
+}
+
+/* The creator's identity is set last: until then nobody lives in the row, and it counts for nothing. */
+static void found_row(sim_state_share_t *row, int gpu, uint64_t bytes, uint64_t key, uint64_t self) {
+    atomic_store(&row->key, key);
+    for (int i = 0; i < SIM_STATE_HOLDERS; i++) atomic_store(&row->holder[i], 0);
+    atomic_store(&row->gpu, (uint32_t)gpu);
+    atomic_store(&row->bytes, bytes);
+    uint32_t used = (uint32_t)(row - state->share) + 1;
+    if (atomic_load(&state->shares_used) < used) atomic_store(&state->shares_used, used);
+    atomic_store(&row->holder[0], self);
+}
+
+bool sim_state_share(int gpu, uint64_t bytes, unsigned *row, uint64_t *key) {
+    uint64_t self = sim_state_self();
+    begin_take(self);
+    for (*row = 0; *row < SIM_STATE_SHARES && is_held(&state->share[*row]);) ++*row;
+    *key = sim_state_now();
+    if (*row < SIM_STATE_SHARES) found_row(&state->share[*row], gpu, bytes, *key, self);
+    end_take(self);
+    return *row < SIM_STATE_SHARES;
+}
+
+bool sim_state_join(unsigned index, uint64_t key) {
+    uint64_t self = sim_state_self();
+    sim_state_share_t *row = &state->share[index];
+    bool joined = false;
+    begin_take(self);
+    for (int i = 1; i < SIM_STATE_HOLDERS && !joined && atomic_load(&row->key) == key; i++) {
+        uint64_t holder = atomic_load(&row->holder[i]);
+        joined = (!holder || !sim_state_is_alive(holder)) && atomic_compare_exchange_strong(&row->holder[i], &holder, self);
+    }
+    end_take(self);
+    return joined;
+}
+
+/* The creator's bytes leave its slot and appear in the row while nobody can take memory. */
+void sim_state_leave(unsigned index, uint64_t key) {
+    uint64_t self = sim_state_self();
+    sim_state_share_t *row = &state->share[index];
+    begin_take(self);
+    bool own_row = atomic_load(&row->key) == key;
+    if (own_row && atomic_load(&row->holder[0]) == self) sim_state_give((int)atomic_load(&row->gpu), atomic_load(&row->bytes));
+    for (int i = 0; own_row && i < SIM_STATE_HOLDERS; i++) {
+        uint64_t holder = self;
+        if (atomic_compare_exchange_strong(&row->holder[i], &holder, 0)) break;
+    }
+    end_take(self);
+}
 
 /* Work that lies before now is done and work after it is one unbroken span, so used time is known exactly at any moment
  * since the last reservation. */

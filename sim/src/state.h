@@ -12,10 +12,12 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "settings.h"
+#include "units.h"
 
-#define SIM_STATE_LAYOUT 0x736c7331u
+#define SIM_STATE_LAYOUT 0x736c7332u
 #define SIM_STATE_SLOTS 512
+#define SIM_STATE_SHARES 256
+#define SIM_STATE_HOLDERS 8
 
 typedef struct {
     _Atomic uint64_t busy_until_ns; /* monotonic clock; only grows, by compare-and-swap */
@@ -29,16 +31,36 @@ typedef struct {
     _Atomic uint64_t taken_bytes[SIM_GPUS_MAX];
 } sim_state_slot_t;
 
+/* Memory that was exported. It counts in its creator's slot while the creator lives and holds it; from then on here, until
+ * no holder is left. Rows change hands only while their writer is the taker of memory. */
+typedef struct {
+    _Atomic uint64_t key; /* 0: never used; a new one each time the row is used again */
+    _Atomic uint64_t bytes;
+    _Atomic uint64_t holder[SIM_STATE_HOLDERS]; /* identities; the first is the creator's */
+    _Atomic uint32_t gpu;
+    uint32_t reserved;
+} sim_state_share_t;
+
 typedef struct {
     _Atomic uint32_t layout; /* SIM_STATE_LAYOUT, set by whoever comes first */
     _Atomic uint32_t slots_used; /* no slot from here on was ever claimed */
     _Atomic uint64_t taker; /* identity of who takes memory now, or 0 */
-    uint32_t reserved[12];
+    _Atomic uint32_t shares_used; /* no row from here on was ever used */
+    uint32_t reserved[11];
     sim_state_gpu_t gpu[SIM_GPUS_MAX];
     sim_state_slot_t slot[SIM_STATE_SLOTS];
+    sim_state_share_t share[SIM_STATE_SHARES];
 } sim_state_t;
 
 uint64_t sim_state_now(void);
+uint64_t sim_state_self(void);
+bool sim_state_is_alive(uint64_t identity);
+pid_t sim_state_pid(uint64_t identity);
+
+/* A row for memory that this process has taken, joining one and leaving it; the creator gives the bytes back by leaving. */
+bool sim_state_share(int gpu, uint64_t bytes, unsigned *row, uint64_t *key);
+bool sim_state_join(unsigned row, uint64_t key);
+void sim_state_leave(unsigned row, uint64_t key);
 bool sim_state_open(void);
 bool sim_state_attach(void);
 void sim_state_detach(void);

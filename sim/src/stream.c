@@ -41,7 +41,7 @@ static CUstream of_this_thread(CUcontext context) {
 }
 
 CUresult sim_stream_resolve(CUstream handle, CUstream *stream) {
-    if ((uintptr_t)handle > 2) return *stream = handle, handle->context->error;
+    if ((uintptr_t)handle > 2) return *stream = handle, sim_context_error(handle->context);
     CUcontext context;
     SIM_TRY(sim_context_current(&context));
     if (handle == PER_THREAD || (!handle && sim_per_thread)) {

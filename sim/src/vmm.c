@@ -1,28 +1,22 @@
 /* Virtual memory management: addresses and memory apart. The memory of all handles is one sparse anonymous file, each handle
  * its own stretch of it that is never used twice, mapped wherever the program asks; so its contents survive unmapping and
- * show at every place it is mapped. It counts until the last handle and the last mapping are gone. */
+ * show at every place it is mapped. It counts until the last handle and the last mapping are gone. A handle that may be
+ * exported has a file of its own. */
 #define _GNU_SOURCE
-#include "sim.h"
+#include "vmm.h"
 
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
-enum { TYPE_PINNED = 1, LOCATION_DEVICE = 1, LOCATION_HOST = 2, LOCATION_HOST_NUMA = 3, ACCESS_READ_WRITE = 3 };
-
-typedef struct {
-    unsigned references; /* handles given out and mappings */
-    size_t bytes;
-    off_t offset;
-    CUmemAllocationProp properties;
-} handle_t;
+enum { TYPE_PINNED = 1, LOCATION_DEVICE = 1, LOCATION_HOST = 2, LOCATION_HOST_NUMA = 3, ACCESS_READ = 1, ACCESS_READ_WRITE = 3 };
 
 typedef struct mapping {
     struct mapping *next;
     CUdeviceptr base;
     size_t bytes;
-    handle_t *handle;
-    int access;
+    sim_handle_t *handle;
+    unsigned char access[SIM_GPUS_MAX]; /* of each device */
 } mapping_t;
 
 static int memory = -1;
@@ -51,10 +45,15 @@ bool sim_vmm_find(sim_range_t *range, CUdeviceptr address, sim_allocation_t *all
     return true;
 }
 
+int sim_vmm_handle_types(sim_range_t *range, CUdeviceptr address) {
+    mapping_t *mapping = mapping_at(range, address);
+    return mapping ? mapping->handle->properties.requestedHandleTypes : 0;
+}
+
 bool sim_vmm_span_is_usable(sim_range_t *range, CUdeviceptr address, size_t bytes) {
     for (CUdeviceptr end = address + bytes; address < end;) {
         mapping_t *mapping = mapping_at(range, address);
-        if (!mapping || mapping->access != ACCESS_READ_WRITE) return false;
+        if (!mapping || !memchr(mapping->access, ACCESS_READ_WRITE, sizeof mapping->access)) return false;
         address = mapping->base + mapping->bytes;
     }
     return true;
@@ -94,45 +93,60 @@ CUresult sim_cuMemAddressFree(CUdeviceptr address, size_t bytes) {
     return CUDA_SUCCESS;
 }
 
+/* Where its contents will be. */
+static CUresult place(sim_handle_t *handle) {
+    if (handle->properties.requestedHandleTypes) {
+        handle->file = sim_vmm_make_file(handle->bytes, &handle->properties);
+        return handle->file ? CUDA_SUCCESS : CUDA_ERROR_OPERATING_SYSTEM;
+    }
+    if (memory < 0) memory = memfd_create("sluice-sim", MFD_CLOEXEC);
+    SIM_REQUIRE(memory >= 0 && ftruncate(memory, memory_end + (off_t)handle->bytes) == 0, CUDA_ERROR_OPERATING_SYSTEM);
+    handle->offset = memory_end;
+    memory_end += (off_t)handle->bytes;
+    return CUDA_SUCCESS;
+}
+
 CUresult sim_cuMemCreate(CUmemGenericAllocationHandle *result, size_t bytes, const CUmemAllocationProp *properties,
                          unsigned long long flags) {
     SIM_REQUIRE(result && properties && bytes && is_whole(bytes) && flags == 0, CUDA_ERROR_INVALID_VALUE);
     SIM_REQUIRE(properties->type == TYPE_PINNED, CUDA_ERROR_INVALID_VALUE);
     const CUmemLocation *location = &properties->location;
-    SIM_REQUIRE((location->type == LOCATION_DEVICE || is_on_host(location)) && !properties->requestedHandleTypes, CUDA_ERROR_NOT_SUPPORTED);
+    SIM_REQUIRE(location->type == LOCATION_DEVICE || is_on_host(location), CUDA_ERROR_NOT_SUPPORTED);
+    SIM_REQUIRE((properties->requestedHandleTypes & ~SIM_HANDLE_FILE_DESCRIPTOR) == 0, CUDA_ERROR_NOT_SUPPORTED);
     SIM_REQUIRE(sim_device_is_known(device_of(location)), CUDA_ERROR_INVALID_DEVICE);
     int gpu = sim_device_gpu(device_of(location));
     uint64_t taken = device_bytes(location, bytes);
-    if (memory < 0) memory = memfd_create("sluice-sim", MFD_CLOEXEC);
-    SIM_REQUIRE(memory >= 0 && ftruncate(memory, memory_end + (off_t)bytes) == 0, CUDA_ERROR_OPERATING_SYSTEM);
     SIM_REQUIRE(sim_state_take(gpu, taken), CUDA_ERROR_OUT_OF_MEMORY);
-    handle_t *handle = malloc(sizeof *handle);
+    sim_handle_t *handle = malloc(sizeof *handle);
     if (!handle) return sim_state_give(gpu, taken), CUDA_ERROR_OUT_OF_MEMORY;
-    *handle = (handle_t){1, bytes, memory_end, *properties};
-    memory_end += (off_t)bytes;
+    *handle = (sim_handle_t){.references = 1, .bytes = bytes, .properties = *properties};
+    CUresult placed = place(handle);
+    if (placed) return sim_state_give(gpu, taken), free(handle), placed;
     *result = (CUmemGenericAllocationHandle)handle;
     return CUDA_SUCCESS;
 }
 
-static void drop(handle_t *handle) {
+static void drop(sim_handle_t *handle) {
     if (--handle->references) return;
-    fallocate(memory, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, handle->offset, (off_t)handle->bytes);
     const CUmemLocation *location = &handle->properties.location;
-    sim_state_give(sim_device_gpu(device_of(location)), device_bytes(location, handle->bytes));
+    if (handle->file) close(handle->file);
+    else fallocate(memory, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, handle->offset, (off_t)handle->bytes);
+    if (handle->shared) sim_vmm_leave(handle);
+    else sim_state_give(sim_device_gpu(device_of(location)), device_bytes(location, handle->bytes));
     free(handle);
 }
 
-void sim_vmm_hold(CUmemGenericAllocationHandle handle) { ((handle_t *)handle)->references++; }
-void sim_vmm_let_go(CUmemGenericAllocationHandle handle) { drop((handle_t *)handle); }
+void sim_vmm_hold(CUmemGenericAllocationHandle handle) { ((sim_handle_t *)handle)->references++; }
+void sim_vmm_let_go(CUmemGenericAllocationHandle handle) { drop((sim_handle_t *)handle); }
 
 CUresult sim_cuMemRelease(CUmemGenericAllocationHandle handle) {
     SIM_REQUIRE(handle, CUDA_ERROR_INVALID_VALUE);
-    drop((handle_t *)handle);
+    drop((sim_handle_t *)handle);
     return CUDA_SUCCESS;
 }
 
 CUresult sim_cuMemMap(CUdeviceptr address, size_t bytes, size_t offset, CUmemGenericAllocationHandle given, unsigned long long flags) {
-    handle_t *handle = (handle_t *)given;
+    sim_handle_t *handle = (sim_handle_t *)given;
     sim_range_t *range = reservation(address, bytes);
     SIM_REQUIRE(handle && range && flags == 0 && is_whole(address) && is_whole(bytes), CUDA_ERROR_INVALID_VALUE);
     SIM_REQUIRE(offset == 0, CUDA_ERROR_NOT_SUPPORTED);
@@ -141,10 +155,10 @@ CUresult sim_cuMemMap(CUdeviceptr address, size_t bytes, size_t offset, CUmemGen
         SIM_REQUIRE(address + bytes <= each->base || address >= each->base + each->bytes, CUDA_ERROR_INVALID_VALUE);
     mapping_t *mapping = malloc(sizeof *mapping);
     SIM_REQUIRE(mapping, CUDA_ERROR_OUT_OF_MEMORY);
-    if (mmap((void *)address, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, memory, handle->offset) == MAP_FAILED)
+    if (mmap((void *)address, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, handle->file ? handle->file : memory, handle->offset) == MAP_FAILED)
         return free(mapping), CUDA_ERROR_OUT_OF_MEMORY;
     madvise((void *)address, bytes, MADV_DONTFORK);
-    *mapping = (mapping_t){range->detail, address, bytes, handle, 0};
+    *mapping = (mapping_t){range->detail, address, bytes, handle, {0}};
     range->detail = mapping;
     range->device = device_of(&handle->properties.location);
     handle->references++;
@@ -176,15 +190,25 @@ CUresult sim_cuMemUnmap(CUdeviceptr address, size_t bytes) {
     return CUDA_SUCCESS;
 }
 
+static CUresult check_access(const CUmemAccessDesc *access, int owner) {
+    SIM_REQUIRE(access->flags == 0 || access->flags == ACCESS_READ || access->flags == ACCESS_READ_WRITE, CUDA_ERROR_INVALID_VALUE);
+    if (is_on_host(&access->location)) return CUDA_SUCCESS;
+    int device = access->location.id;
+    SIM_REQUIRE(access->location.type == LOCATION_DEVICE && sim_device_is_known(device), CUDA_ERROR_INVALID_DEVICE);
+    return device == owner || sim_device_is_peer(device, owner) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_DEVICE;
+}
+
 CUresult sim_cuMemSetAccess(CUdeviceptr address, size_t bytes, const CUmemAccessDesc *access, size_t count) {
     sim_range_t *range = reservation(address, bytes);
     SIM_REQUIRE(range && access && count, CUDA_ERROR_INVALID_VALUE);
+    for (size_t i = 0; i < count; i++) SIM_TRY(check_access(&access[i], range->device));
     CUdeviceptr end = address + bytes;
     for (CUdeviceptr at = address; at < end; at = mapping_at(range, at)->base + mapping_at(range, at)->bytes)
         SIM_REQUIRE(mapping_at(range, at), CUDA_ERROR_INVALID_VALUE);
     for (mapping_t *each = range->detail; each; each = each->next)
         for (size_t i = 0; i < count; i++)
-            if (each->base >= address && each->base < end && access[i].location.id == range->device) each->access = access[i].flags;
+            if (each->base >= address && each->base < end && access[i].location.type == LOCATION_DEVICE)
+                each->access[access[i].location.id] = (unsigned char)access[i].flags;
     return CUDA_SUCCESS;
 }
 
@@ -192,7 +216,7 @@ CUresult sim_cuMemGetAccess(unsigned long long *flags, const CUmemLocation *loca
     sim_range_t *range = sim_space_find(address);
     mapping_t *mapping = range && range->kind == SIM_RESERVED ? mapping_at(range, address) : NULL;
     SIM_REQUIRE(flags && location && mapping, CUDA_ERROR_INVALID_VALUE);
-    *flags = location->type == LOCATION_DEVICE && location->id == range->device ? (unsigned)mapping->access : 0;
+    *flags = location->type == LOCATION_DEVICE && sim_device_is_known(location->id) ? mapping->access[location->id] : 0;
     return CUDA_SUCCESS;
 }
 
@@ -207,6 +231,6 @@ CUresult sim_cuMemRetainAllocationHandle(CUmemGenericAllocationHandle *handle, v
 
 CUresult sim_cuMemGetAllocationPropertiesFromHandle(CUmemAllocationProp *properties, CUmemGenericAllocationHandle handle) {
     SIM_REQUIRE(properties && handle, CUDA_ERROR_INVALID_VALUE);
-    *properties = ((handle_t *)handle)->properties;
+    *properties = ((sim_handle_t *)handle)->properties;
     return CUDA_SUCCESS;
 }

@@ -64,7 +64,17 @@ struct CUevent_opaque {
     sim_tips_t tips;     /* set when it was last recorded in a capturing stream */
     bool destroyed;
     unsigned pending;    /* queued work and waiting threads that still need it */
+    struct sim_event_shared *shared; /* counts in place of its own where other processes may record it */
+    int file;            /* that holds them */
+    uint64_t looked_ns;  /* when the engine last looked whether its recorder lives */
 };
+
+bool sim_event_share(CUevent event);
+void sim_event_unshare(CUevent event);
+uint64_t sim_event_recordings(CUevent event);
+uint64_t sim_event_next_recording(CUevent event);
+void sim_event_reach(CUevent event, uint64_t recording, uint64_t time_ns);
+uint64_t sim_event_completed(CUevent event);
 
 /* The stream that a handle means in this call: 0, 1 (legacy), 2 (per-thread) or a created one. */
 CUresult sim_stream_resolve(CUstream handle, CUstream *stream);
@@ -99,6 +109,9 @@ uint64_t sim_kernel_duration(const sim_work_t *work);
 CUresult sim_kernel_work(sim_work_t *work, CUfunction function, const unsigned grid[3], const unsigned block[3],
                          unsigned shared, void **values, void **extra);
 void sim_pool_finish_free(CUdeviceptr address, uint64_t generation);
+
+/* Takes the memory that a kernel needs beside its parameters; before it is queued. */
+CUresult sim_limits_prepare(CUcontext context, const sim_work_t *work);
 
 CUresult sim_capture_add(CUstream stream, const sim_work_t *work);
 /* Fails, and spoils the capture, where a capturing stream does not allow a call. */
