@@ -163,15 +163,16 @@ static uint64_t agreed(unsigned gpu, uint64_t truth, const sl_overhead_look_t *b
 
 /* What happened, beside what a look tells. */
 typedef struct {
-    const sl_overhead_look_t *before;
-    uint64_t taken;    /* promised, and on the GPU as far as the driver took it at all */
-    uint64_t released; /* promised once, and gone */
+    const sl_overhead_look_t *before; /* of a call of which nobody knows what it takes */
+    uint64_t ended;                   /* what was taken once and is gone */
+    uint64_t released;                /* what was promised once, taken or not, and is gone */
 } change_t;
 
-static uint64_t awaited_after(const books_t *books, uint64_t truth, uint64_t now, const change_t *change) {
-    uint64_t grown = less(now, truth), awaited = less(books->awaited, grown);
-    awaited = less(awaited, less(change->taken, grown));
-    awaited = less(awaited, less(change->released, less(truth, now)));
+/* Growth is taken for what is awaited. What was released and is not seen to be gone was awaited, or else in the truth. */
+static uint64_t awaited_after(const books_t *books, uint64_t truth, uint64_t *now, const change_t *change) {
+    uint64_t awaited = less(books->awaited, less(*now, truth)), gone = less(change->released, less(truth, *now));
+    *now = less(*now, less(gone, awaited));
+    awaited = less(awaited, gone);
     return awaited < books->promised ? awaited : books->promised;
 }
 
@@ -182,11 +183,12 @@ static int64_t reconcile(unsigned gpu, const change_t *change) {
         sl_latch_lock(&latch);
         uint64_t version = books->version, booked = sl_ledger_own(gpu).overhead, truth = less(booked, books->awaited);
         sl_latch_unlock(&latch);
+        truth = less(truth, change->ended);
         uint64_t now = agreed(gpu, truth, change->before);
         sl_latch_lock(&latch);
         bool valid = version == books->version;
-        uint64_t awaited = awaited_after(books, truth, now, change);
-        if (valid && (now != truth || awaited != books->awaited)) {
+        uint64_t awaited = awaited_after(books, truth, &now, change);
+        if (valid && (now + awaited != booked || awaited != books->awaited)) {
             books->awaited = awaited;
             books->version++;
             sl_ledger_set_overhead(gpu, booked, now + awaited);
@@ -198,12 +200,13 @@ static int64_t reconcile(unsigned gpu, const change_t *change) {
     return 0;
 }
 
-/* The reserved bytes become overhead that is awaited. */
-static void promise(unsigned gpu, const sl_overhead_part_t *part) {
+/* The reserved bytes become overhead. */
+static void give(unsigned gpu, const sl_overhead_part_t *part, bool later) {
+    books_t *books = &gpus[gpu].books;
     sl_latch_lock(&latch);
-    gpus[gpu].books.awaited += part->reserved;
-    gpus[gpu].books.promised += part->reserved;
-    gpus[gpu].books.version++;
+    books->awaited += later ? part->reserved : 0;
+    books->promised += later ? part->reserved : 0;
+    books->version++;
     sl_ledger_commit(gpu, SL_USE_OVERHEAD, part->reserved, part->used);
     sl_latch_unlock(&latch);
 }
@@ -232,7 +235,7 @@ static void cancel(sl_overhead_call_t *call) {
 bool sl_overhead_begin(sl_overhead_call_t *call, int gpu, uint64_t bytes, bool wait) {
     call->count = 0;
     call->later = false;
-    call->promised_bytes = call->grown_bytes = 0;
+    call->given_bytes = call->grown_bytes = 0;
     for (int each = 0; each < SL_OVERHEAD_GPUS; each++) {
         if ((each != gpu && gpu != SL_OVERHEAD_ALL) || !sl_overhead_is_limited(each))
             continue;
@@ -252,37 +255,34 @@ bool sl_overhead_begin(sl_overhead_call_t *call, int gpu, uint64_t bytes, bool w
     return true;
 }
 
-/* Once NVML knows the process, its look after a call tells what the call took, and nothing stays awaited of that. */
+/* What is known before is not measured: other threads take and give back meanwhile, and with managed memory such an error would
+ * stay. */
 static int64_t book(sl_overhead_call_t *call, const sl_overhead_part_t *part) {
     unsigned gpu = part->before.gpu;
-    change_t change = {.before = &part->before, .released = part->released};
-    if (!part->reserved) {
-        int64_t grown = reconcile(gpu, &change);
-        withdraw(gpu, part->released);
-        return grown;
+    change_t change = {.ended = part->ended, .released = part->released};
+    bool measured = !part->reserved && !part->ended && !part->released;
+    if (part->reserved) {
+        give(gpu, part, call->later);
+        call->given_bytes = part->reserved;
     }
-    promise(gpu, part);
-    bool seen = !call->later && gpus[gpu].way == BY_PROCESS;
-    change.taken = seen ? part->reserved : 0;
+    if (measured)
+        change.before = &part->before;
     int64_t grown = reconcile(gpu, &change);
-    if (seen)
-        withdraw(gpu, part->reserved);
-    else
-        call->promised_bytes = part->reserved;
-    return grown;
+    withdraw(gpu, part->released);
+    return measured ? grown : 0;
 }
 
 bool sl_overhead_end(sl_overhead_call_t *call, bool done) {
     for (unsigned i = 0; i < call->count; i++) {
         sl_overhead_part_t *part = &call->parts[i];
-        if (!done && part->reserved)
+        if (!done && part->reserved) {
             sl_ledger_cancel(part->before.gpu, part->reserved);
-        if (!done)
             part->reserved = 0;
+        }
         int64_t grown = book(call, part);
         if (grown <= 0 || sl_ledger_fits(part->before.gpu))
             continue;
-        call->grown_bytes = (uint64_t)grown + part->reserved;
+        call->grown_bytes = (uint64_t)grown;
         call->grown_gpu = part->before.gpu;
     }
     if (!call->grown_bytes)
@@ -293,17 +293,14 @@ bool sl_overhead_end(sl_overhead_call_t *call, bool done) {
 }
 
 void sl_overhead_refuse(sl_overhead_call_t *call) {
-    for (unsigned i = 0; i < call->count; i++) {
-        unsigned gpu = call->parts[i].before.gpu;
-        reconcile(gpu, &(change_t){.before = &call->parts[i].before, .released = call->promised_bytes});
-        withdraw(gpu, call->promised_bytes);
-    }
+    for (unsigned i = 0; i < call->count; i++)
+        reconcile(call->parts[i].before.gpu, &(change_t){.before = &call->parts[i].before});
     sl_ledger_refuse(call->grown_gpu, call->grown_bytes);
 }
 
-void sl_overhead_release(unsigned gpu, uint64_t bytes) {
-    reconcile(gpu, &(change_t){.released = bytes});
-    withdraw(gpu, bytes);
+void sl_overhead_release(unsigned gpu, uint64_t bytes, bool later) {
+    reconcile(gpu, &(change_t){.ended = later ? 0 : bytes, .released = later ? bytes : 0});
+    withdraw(gpu, later ? bytes : 0);
 }
 
 bool sl_overhead_came_back(unsigned gpu) {

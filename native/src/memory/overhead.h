@@ -23,14 +23,15 @@ typedef struct {
 typedef struct {
     sl_overhead_look_t before;
     uint64_t reserved, used;
-    uint64_t released; /* was promised to what ends with this call */
+    uint64_t ended;    /* of what ends with this call: what it took, */
+    uint64_t released; /* and what it was promised and may have taken */
 } sl_overhead_part_t;
 
 /* A call that takes memory without a name. */
 typedef struct {
     unsigned count;
-    bool later;              /* the driver takes what is reserved with another call, which cannot be refused */
-    uint64_t promised_bytes; /* on each GPU, to be released when what was made ends */
+    bool later;           /* the driver takes what is reserved with another call, which cannot be refused: a promise */
+    uint64_t given_bytes; /* on each GPU, to be taken back when what was made ends */
     uint64_t grown_bytes;    /* where the quota was passed */
     unsigned grown_gpu;
     sl_overhead_part_t parts[SL_OVERHEAD_GPUS];
@@ -50,13 +51,13 @@ bool sl_overhead_is_limited(int gpu);
 /* Reserves so many bytes on each of those GPUs, and looks at them. False: they exceed a quota, and nothing is reserved.
  * With wait the ledger may wait for room. */
 bool sl_overhead_begin(sl_overhead_call_t *call, int gpu, uint64_t bytes, bool wait);
-/* Books what the call took; where it was not done, nothing stays reserved. False: it took more than was reserved, and so
- * much that the quota was passed. */
+/* Books what the call took: what was reserved, or, where nothing was, what a look tells; where it was not done, nothing
+ * stays reserved. False: a look told so much that the quota was passed. */
 bool sl_overhead_end(sl_overhead_call_t *call, bool done);
 /* The call was undone: books that, and counts a refusal. */
 void sl_overhead_refuse(sl_overhead_call_t *call);
-/* What was promised so many bytes has ended: books that. */
-void sl_overhead_release(unsigned gpu, uint64_t bytes);
+/* What so many bytes were given to has ended: books that. */
+void sl_overhead_release(unsigned gpu, uint64_t bytes, bool later);
 
 /* Books what is there now; true when it is less than before. */
 bool sl_overhead_came_back(unsigned gpu);

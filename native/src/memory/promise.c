@@ -1,4 +1,4 @@
-/* promise: what modules, libraries and limits were promised, so that it is given back when they end. */
+/* promise: what modules, libraries and limits took or were promised, so that it is given back when they end. */
 #include "memory/promise.h"
 
 #include <stdbool.h>
@@ -11,13 +11,14 @@ typedef struct {
     CUcontext context;
     uint64_t bytes; /* on each of the GPUs */
     uint32_t gpus;  /* a bit for each entry of the region */
+    bool later;     /* the driver may not have taken them yet */
 } promise_t;
 
 static sl_index_t promises = {.record_bytes = sizeof(promise_t)};
 static sl_latch_t latch;
 
 void sl_promise_keep(uint64_t key, CUcontext context, const sl_overhead_call_t *call) {
-    if (!call->promised_bytes || !key)
+    if (!call->given_bytes || !key)
         return;
     sl_latch_lock(&latch);
     promise_t *promise = sl_index_put(&promises, key);
@@ -25,7 +26,8 @@ void sl_promise_keep(uint64_t key, CUcontext context, const sl_overhead_call_t *
         promise->gpus |= 1u << call->parts[i].before.gpu;
     if (promise) {
         promise->context = context;
-        promise->bytes += call->promised_bytes;
+        promise->later = call->later;
+        promise->bytes += call->given_bytes;
     }
     sl_latch_unlock(&latch);
 }
@@ -33,7 +35,7 @@ void sl_promise_keep(uint64_t key, CUcontext context, const sl_overhead_call_t *
 static void release(const promise_t *promise) {
     for (unsigned gpu = 0; gpu < SL_OVERHEAD_GPUS; gpu++)
         if (promise->gpus >> gpu & 1)
-            sl_overhead_release(gpu, promise->bytes);
+            sl_overhead_release(gpu, promise->bytes, promise->later);
 }
 
 void sl_promise_end(uint64_t key, uint64_t bytes, sl_overhead_call_t *call) {
@@ -50,7 +52,8 @@ void sl_promise_end(uint64_t key, uint64_t bytes, sl_overhead_call_t *call) {
     sl_latch_unlock(&latch);
     for (unsigned i = 0; ended.bytes && i < call->count; i++) {
         uint32_t gpu = 1u << call->parts[i].before.gpu;
-        call->parts[i].released = ended.gpus & gpu ? ended.bytes : 0;
+        if (ended.gpus & gpu)
+            *(ended.later ? &call->parts[i].released : &call->parts[i].ended) = ended.bytes;
         ended.gpus &= ~gpu;
     }
     if (ended.bytes)
