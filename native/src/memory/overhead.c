@@ -32,6 +32,7 @@
 #define CHECK_TICKS 10000000u
 #define ATTEMPTS 4
 #define LOOKS 4
+#define FIRST_PAUSE_NANOS 25000u
 
 typedef enum { UNDECIDED, BY_PROCESS, HIDDEN } way_t;
 
@@ -151,13 +152,19 @@ static uint64_t nearer(uint64_t booked, uint64_t one, uint64_t other) {
     return other > one ? one : other > booked ? other : booked;
 }
 
-/* What all looks agree on, so that what is seen in passing is not booked. */
+/* What all looks agree on, so that what is seen in passing is not booked. Before it falls, the threads that free get time for
+ * their refunds: 2.1 ms at most. */
 static uint64_t agreed(unsigned gpu, uint64_t truth, const sl_overhead_look_t *before) {
     uint64_t bytes = truth_now(gpu, truth, before);
     if (bytes > truth && before)
         return bytes;
-    for (int look = 1; look < LOOKS && bytes != truth; look++)
+    int saved = errno;
+    for (int look = 1; look < LOOKS && bytes != truth; look++) {
+        if (bytes < truth)
+            sl_os_sleep_nanos(FIRST_PAUSE_NANOS << 2 * look);
         bytes = nearer(truth, bytes, truth_now(gpu, truth, before));
+    }
+    errno = saved;
     return bytes;
 }
 

@@ -126,7 +126,7 @@ class AuditTest {
         machine.startAgent("audit-stop = all", "audit-grace = 0s", "audit-kill-after = 0s", "audit-every = 100ms");
 
         Process job = holding(machine.startSluice("run", "--sim", "--name", "share", "--weight", "2", "--",
-                Machine.program("hog"), "--children", "3", "--step", "64m", "--count", "2", "--hold", "120000"));
+                Machine.program("hog"), "--step", "64m", "--count", "2", "--hold", "120000"));
 
         assertThat(job.waitFor(3, TimeUnit.SECONDS)).isFalse();
         assertThat(machine.askAgent("/v1/audit")).contains("\"audited\":true", "\"findings\":[]");
