@@ -2,7 +2,10 @@
  * driver and NVML are fakes here that keep one number: what the process has on the GPU. */
 #include "check.h"
 
+#include <fcntl.h>
 #include <stdatomic.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
 
 #include "tenant/gpu.h"
 #include "hooks.h"
@@ -24,7 +27,7 @@ static struct {
     unsigned primary_uses, contexts, greens, created;
     size_t stack;
     int listed; /* 0: NVML does not know the process */
-    unsigned nvml_calls;
+    unsigned nvml_calls, nvml_inits;
     uint64_t code_bytes; /* what the next module takes */
     uint64_t loaded_bytes;
     uint64_t pool_bytes;
@@ -157,7 +160,9 @@ static CUresult get_limit(size_t *value, CUlimit limit) {
 }
 
 static nvmlReturn_t nvml_init(void) {
-    return 0;
+    int fd = open("/dev/null", O_RDONLY);
+    fake.nvml_inits++;
+    return fd < 0 ? 9 : close(fd);
 }
 static nvmlReturn_t nvml_by_uuid(const char *uuid, nvmlDevice_t *device) {
     *device = (nvmlDevice_t)0x99;
@@ -215,7 +220,10 @@ static void begin(const char *memory) {
     char name[32];
     snprintf(name, sizeof name, "context-%d", (int)getpid());
     setenv("SLUICE_TENANT", name, 1);
-    setenv("SLUICE_MEMORY", memory, 1);
+    if (memory)
+        setenv("SLUICE_MEMORY", memory, 1);
+    else
+        unsetenv("SLUICE_MEMORY");
     CHECK(sl_tenant_attach() == SL_TENANT_ATTACHED);
 }
 
@@ -408,6 +416,74 @@ static void should_not_ask_nvml_for_a_context_whose_size_is_known(void) {
     CHECK(in_child(spares) == 0);
 }
 
+/* A share alone: nothing can be refused, but the agent's audit compares. */
+static void shares(void) {
+    char folder[64], gpu[96];
+    snprintf(folder, sizeof folder, "%s/gpus", test_folder);
+    snprintf(gpu, sizeof gpu, "%s/0000:0a:00.0", folder);
+    CHECK(mkdir(folder, 0700) == 0 && mkdir(gpu, 0700) == 0);
+    sl_gpu_folder = folder;
+    setenv("SLUICE_WEIGHT", "2", 1);
+    begin(NULL);
+    CHECK(hook_cuDevicePrimaryCtxRetain(&context, 0) == 0 && sl_tenant.region.gpus[GPU].context_bytes == CONTEXT);
+    BOOKS(CONTEXT, 0);
+    fake.process_bytes += 300 * MIB; /* lazily loaded */
+    usleep(150000);
+    sl_overhead_now_and_then(GPU);
+    BOOKS(CONTEXT, 300 * MIB);
+    if (fork() == 0) { /* a later process pays nothing for it, however short it lives */
+        fake.nvml_inits = fake.nvml_calls = fake.primary_uses = 0;
+        fake.process_bytes = 0;
+        CHECK(hook_cuDevicePrimaryCtxRetain(&context, 0) == 0);
+        BOOKS(CONTEXT, 0);
+        CHECK(hook_cuModuleLoadData(&(CUmodule){NULL}, "") == 0 && hook_cuDevicePrimaryCtxReset_v2(0) == 0);
+        BOOKS(0, 0);
+        CHECK(!fake.nvml_inits && !fake.nvml_calls, "NVML was started");
+        _exit(0);
+    }
+    int status;
+    wait(&status);
+    CHECK(status == 0);
+}
+static void should_book_contexts_without_a_quota(void) {
+    CHECK(in_child(shares) == 0);
+}
+
+static int use_up_descriptors(void) {
+    struct rlimit few = {40, 40};
+    CHECK(setrlimit(RLIMIT_NOFILE, &few) == 0);
+    int last = -1;
+    for (int fd; (fd = open("/dev/null", O_RDONLY)) >= 0;)
+        last = fd;
+    return last;
+}
+static void starves_and_fails(void) {
+    setenv("SLUICE_ON_ERROR", "fail", 1);
+    begin("2000m");
+    use_up_descriptors();
+    CHECK(hook_cuDevicePrimaryCtxRetain(&context, 0) == 800 && hook_cuCtxCreate_v2(&other, 0, 0) == 800 && !fake.created);
+    BOOKS(0, 0);
+}
+static void starves_and_runs(void) {
+    setenv("SLUICE_ON_ERROR", "run", 1);
+    begin("2000m");
+    int last = use_up_descriptors();
+    CHECK(hook_cuDevicePrimaryCtxRetain(&context, 0) == 0);
+    BOOKS(0, 0);
+    CHECK(!sl_overhead_came_back(GPU));
+    for (int fd = last - 12; fd <= last; fd++)
+        close(fd);
+    usleep(150000);
+    sl_overhead_now_and_then(GPU);
+    BOOKS(0, CONTEXT);
+    CHECK(hook_cuCtxCreate_v2(&other, 0, 0) == 0);
+    BOOKS(CONTEXT, CONTEXT);
+}
+static void should_count_a_context_made_without_descriptors_or_refuse_it(void) {
+    CHECK(in_child(starves_and_fails) == 0);
+    CHECK(in_child(starves_and_runs) == 0);
+}
+
 int main(void) {
     use_test_folder();
     RUN(should_charge_a_context_while_anybody_uses_it);
@@ -420,5 +496,7 @@ int main(void) {
     RUN(should_refuse_nothing_on_a_guess_where_the_process_is_hidden);
     RUN(should_charge_the_primary_context_under_a_green_one);
     RUN(should_not_ask_nvml_for_a_context_whose_size_is_known);
+    RUN(should_book_contexts_without_a_quota);
+    RUN(should_count_a_context_made_without_descriptors_or_refuse_it);
     return 0;
 }

@@ -64,6 +64,27 @@ static nvmlReturn_t fake_list(nvmlDevice_t device, unsigned *count, nvmlProcessI
     return 0;
 }
 
+static nvmlReturn_t fake_old_list(nvmlDevice_t device, unsigned *count, nvmlProcessInfo_v1_t *infos) {
+    unsigned room = *count;
+    *count = drawing_count;
+    if (!is_device(device) || drawing_count > room)
+        return is_device(device) ? 7 : 2;
+    for (unsigned i = 0; i < drawing_count; i++)
+        infos[i] = (nvmlProcessInfo_v1_t){drawing[i], 77};
+    return 0;
+}
+
+/* As drivers 535.43 to 535.86 write the newest list. */
+static nvmlReturn_t fake_wide_list(nvmlDevice_t device, unsigned *count, nvmlProcessInfo_t *infos) {
+    unsigned room = *count;
+    *count = drawing_count;
+    if (!is_device(device) || drawing_count > room)
+        return is_device(device) ? 7 : 2;
+    for (unsigned i = 0; i < drawing_count; i++)
+        ((nvmlProcessDetail_v1_t *)infos)[i] = (nvmlProcessDetail_v1_t){drawing[i], 77, 0, 0, 0};
+    return 0;
+}
+
 static nvmlReturn_t fake_details(nvmlDevice_t device, nvmlProcessDetailList_t *list) {
     if (!list || list->version != 1 || list->mode > 2)
         return 2;
@@ -91,7 +112,7 @@ static void use_fakes(void) {
     real_nvml.nvmlDeviceGetIndex = fake_index;
     real_nvml.nvmlDeviceGetMemoryInfo = fake_memory;
     real_nvml.nvmlDeviceGetMemoryInfo_v2 = fake_memory_v2;
-    real_nvml.nvmlDeviceGetComputeRunningProcesses = (void *)fake_list;
+    real_nvml.nvmlDeviceGetComputeRunningProcesses = fake_old_list;
     real_nvml.nvmlDeviceGetComputeRunningProcesses_v3 = fake_list;
     real_nvml.nvmlDeviceGetGraphicsRunningProcesses_v3 = fake_list;
     real_nvml.nvmlDeviceGetRunningProcessDetailList = fake_details;
@@ -247,6 +268,30 @@ static void should_list_who_draws_without_strangers(void) {
     CHECK(hook_nvmlDeviceGetGraphicsRunningProcesses_v3(DEVICE(0), &count, infos) == 0 && count == 0);
 }
 
+static void should_write_entries_as_long_as_the_drivers(void) {
+    nvmlProcessDetail_v1_t wide[4];
+    nvmlProcessInfo_t infos[4];
+    pid_t sibling = start_sibling(50 * MIB);
+    real_nvml.nvmlDeviceGetComputeRunningProcesses_v3 = fake_wide_list;
+    real_nvml.nvmlDeviceGetGraphicsRunningProcesses_v3 = fake_wide_list;
+    drawing[0] = STRANGER, drawing[1] = (unsigned)sibling, drawing[2] = (unsigned)getpid(), drawing_count = 3;
+    for (int drawn = 0; drawn < 2; drawn++) {
+        unsigned count = 4;
+        nvmlReturn_t status = drawn ? hook_nvmlDeviceGetGraphicsRunningProcesses_v3(DEVICE(0), &count, (void *)wide)
+                                    : hook_nvmlDeviceGetComputeRunningProcesses_v3(DEVICE(0), &count, (void *)wide);
+        CHECK(status == 0 && count == 2, "status %d, %u processes", status, count);
+        for (unsigned i = 0; i < 2; i++)
+            CHECK(wide[i].usedGpuMemory == (wide[i].pid == (unsigned)sibling ? 50 : 100) * MIB &&
+                      wide[i].computeInstanceId == ~0u && !wide[i].usedGpuCcProtectedMemory, "entry %u", i);
+        CHECK(wide[0].pid != wide[1].pid && (wide[0].pid == (unsigned)getpid() || wide[1].pid == (unsigned)getpid()));
+    }
+    use_fakes();
+    unsigned count = 4;
+    CHECK(hook_nvmlDeviceGetComputeRunningProcesses_v3(DEVICE(0), &count, infos) == 0 && count == 2);
+    CHECK(infos[1].pid == (unsigned)sibling && infos[1].usedGpuMemory == 50 * MIB);
+    stop(sibling);
+}
+
 static void should_list_details(void) {
     nvmlProcessDetail_v1_t details[2];
     nvmlProcessDetailList_t list = {1, 0, 0, NULL};
@@ -285,6 +330,7 @@ int main(void) {
     RUN(should_give_the_drivers_own_errors);
     RUN(should_list_the_tenants_processes_only);
     RUN(should_list_who_draws_without_strangers);
+    RUN(should_write_entries_as_long_as_the_drivers);
     RUN(should_list_details);
     RUN(should_keep_own_samples_only);
     CHECK(!sl_driver_cuda.map, "NVML alone loaded CUDA");

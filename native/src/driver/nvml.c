@@ -2,9 +2,11 @@
  *
  * It is loaded when it is first needed and never given back: the program may use it too, and it counts its users. Threads
  * that come at the same time all load it; that does no harm, and none waits for another. */
+#define _GNU_SOURCE
 #include "driver/nvml.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,12 +15,17 @@
 #include <unistd.h>
 
 #include "driver/driver.h"
+#include "driver/nvml_device.h"
 #include "os/os.h"
 #include "real_nvml.h"
 #include "tenant/tenant.h"
 
 #define NOT_AVAILABLE UINT64_MAX
+#define MOST (1u << 20)
 #define ROOM 64u /* processes that fit without asking for memory */
+#define DEVICES 64u
+#define DESCRIPTORS 8 /* at least as many as NVML needs to start */
+#define UNTOUCHED 0xa5
 #define PIDS 8
 
 static atomic_int state; /* 0 = not asked, 1 = ready, -1 = absent */
@@ -30,16 +37,77 @@ void sl_nvml_forget(void) {
     own_pid_count = 0;
 }
 
+static bool has_descriptors(void) {
+    int held[DESCRIPTORS], count = 0;
+    while (count < DESCRIPTORS && (held[count] = open("/", O_PATH | O_CLOEXEC)) >= 0)
+        count++;
+    for (int i = 0; i < count; i++)
+        close(held[i]);
+    return count == DESCRIPTORS;
+}
+
+/* A program that has used up its file descriptors may close some later: then NVML is not absent. */
 static bool ready(void) {
     int known = atomic_load_explicit(&state, memory_order_acquire);
     if (known == 0) {
         int saved = errno;
-        bool there = SL_DRIVER_NVML_HAS(nvmlInit_v2) && real_nvml.nvmlDeviceGetHandleByUUID;
-        known = there && real_nvml.nvmlInit_v2() == NVML_SUCCESS ? 1 : -1;
+        bool there = SL_DRIVER_NVML_HAS(nvmlInit_v2) && real_nvml.nvmlDeviceGetHandleByUUID &&
+                     real_nvml.nvmlInit_v2() == NVML_SUCCESS;
+        known = there ? 1 : has_descriptors() ? -1 : 0;
         atomic_store_explicit(&state, known, memory_order_release);
         errno = saved;
     }
     return known > 0;
+}
+
+bool sl_nvml_is_open_question(void) {
+    return state == 0;
+}
+
+bool sl_nvml_lacks_descriptors(void) {
+    int saved = errno;
+    bool lacks = state == 0 && !has_descriptors();
+    errno = saved;
+    return lacks;
+}
+
+bool sl_nvml_is_there(void) {
+    return ready();
+}
+
+static bool is(nvmlDevice_t device, const uint8_t uuid[16]) {
+    sl_nvml_device_t found;
+    return sl_nvml_device_find(device, &found) && memcmp(found.uuid, uuid, sizeof found.uuid) == 0;
+}
+
+static nvmlDevice_t part_of(nvmlDevice_t device, const uint8_t uuid[16]) {
+    unsigned parts = 0;
+    nvmlDevice_t part;
+    if (!real_nvml.nvmlDeviceGetMaxMigDeviceCount || !real_nvml.nvmlDeviceGetMigDeviceHandleByIndex ||
+        real_nvml.nvmlDeviceGetMaxMigDeviceCount(device, &parts) != NVML_SUCCESS)
+        return NULL;
+    for (unsigned i = 0; i < parts && i < DEVICES; i++)
+        if (real_nvml.nvmlDeviceGetMigDeviceHandleByIndex(device, i, &part) == NVML_SUCCESS && is(part, uuid))
+            return part;
+    return NULL;
+}
+
+/* NVML documents that to ask by UUID fails when any GPU is lost; to ask by number fails for that GPU alone. */
+static nvmlDevice_t search(const uint8_t uuid[16]) {
+    unsigned count = 0;
+    nvmlDevice_t device, part;
+    if (!real_nvml.nvmlDeviceGetCount_v2 || !real_nvml.nvmlDeviceGetHandleByIndex_v2 ||
+        real_nvml.nvmlDeviceGetCount_v2(&count) != NVML_SUCCESS)
+        return NULL;
+    for (unsigned i = 0; i < count && i < DEVICES; i++) {
+        if (real_nvml.nvmlDeviceGetHandleByIndex_v2(i, &device) != NVML_SUCCESS)
+            continue;
+        if (is(device, uuid))
+            return device;
+        if ((part = part_of(device, uuid)))
+            return part;
+    }
+    return NULL;
 }
 
 nvmlDevice_t sl_nvml_device(const uint8_t uuid[16]) {
@@ -55,7 +123,13 @@ nvmlDevice_t sl_nvml_device(const uint8_t uuid[16]) {
         if (real_nvml.nvmlDeviceGetHandleByUUID(text, &device) == NVML_SUCCESS)
             return device;
     }
-    return NULL;
+    return search(uuid);
+}
+
+nvmlDevice_t sl_nvml_device_on_bus(const char *bus) {
+    nvmlDevice_t device;
+    return ready() && real_nvml.nvmlDeviceGetHandleByPciBusId_v2 &&
+           real_nvml.nvmlDeviceGetHandleByPciBusId_v2(bus, &device) == NVML_SUCCESS ? device : NULL;
 }
 
 /* In a pid namespace NVML may know this process by its number outside: the kernel tells those that we can see, the agent the one
@@ -66,12 +140,14 @@ static int pids(void) {
         return count;
     char text[4096];
     own_pids[count++] = (uint32_t)getpid();
-    const char *line = sl_os_read("/proc/self/status", text, sizeof text) > 0 ? strstr(text, "\nNSpid:") : NULL;
+    bool read = sl_os_read("/proc/self/status", text, sizeof text) > 0;
+    const char *line = read ? strstr(text, "\nNSpid:") : NULL;
     for (char *at = line ? (char *)line + 7 : NULL; at && count < PIDS && (*at == '\t' || *at == ' ');)
         own_pids[count++] = (uint32_t)strtoul(at, &at, 10);
     if (sl_tenant.self.seen_identity && count < PIDS)
         own_pids[count++] = (uint32_t)sl_os_pid(sl_tenant.self.seen_identity);
-    atomic_store_explicit(&own_pid_count, count, memory_order_release);
+    if (read)
+        atomic_store_explicit(&own_pid_count, count, memory_order_release);
     return count;
 }
 
@@ -82,52 +158,72 @@ static bool is_own(uint32_t pid) {
     return false;
 }
 
-/* The newer two forms of the list are the same; the oldest has shorter entries. */
-static nvmlReturn_t list(nvmlDevice_t device, unsigned *count, nvmlProcessInfo_t *processes) {
-    if (real_nvml.nvmlDeviceGetComputeRunningProcesses_v3)
-        return real_nvml.nvmlDeviceGetComputeRunningProcesses_v3(device, count, processes);
-    if (real_nvml.nvmlDeviceGetComputeRunningProcesses_v2)
-        return real_nvml.nvmlDeviceGetComputeRunningProcesses_v2(device, count, (nvmlProcessInfo_v2_t *)processes);
-    if (!real_nvml.nvmlDeviceGetComputeRunningProcesses)
-        return NVML_ERROR_FUNCTION_NOT_FOUND;
-    nvmlProcessInfo_v1_t *old = (nvmlProcessInfo_v1_t *)processes;
-    nvmlReturn_t status = real_nvml.nvmlDeviceGetComputeRunningProcesses(device, count, old);
-    for (unsigned i = *count; status == NVML_SUCCESS && i-- > 0;) {
-        nvmlProcessInfo_v1_t process = old[i];
-        processes[i] = (nvmlProcessInfo_t){.pid = process.pid, .usedGpuMemory = process.usedGpuMemory};
-    }
-    return status;
+void sl_nvml_prepare(void *entries, unsigned room) {
+    memset(entries, UNTOUCHED, (size_t)room * SL_NVML_ENTRY_ROOM);
 }
 
-static bool add_up(const nvmlProcessInfo_t *processes, unsigned count, uint64_t *bytes, bool *listed) {
+static bool is_untouched(const unsigned char *at) {
+    for (unsigned i = 0; i < 8; i++)
+        if (at[i] != UNTOUCHED)
+            return false;
+    return true;
+}
+
+/* Entries of the newest list have 24 bytes, but 32 in drivers 535.43 to 535.86
+ * (https://github.com/XuehaiPan/nvitop/pull/89), and one driver was said to write 16. How far NVML wrote tells. */
+size_t sl_nvml_entry_bytes(const void *entries, unsigned count, size_t usual) {
+    static const uint8_t lengths[] = {16, 24, 32};
+    for (unsigned i = 0; count && i < sizeof lengths; i++)
+        if (is_untouched((const unsigned char *)entries + (size_t)count * lengths[i]))
+            return lengths[i];
+    return usual;
+}
+
+static nvmlReturn_t list(nvmlDevice_t device, unsigned *count, void *entries) {
+    sl_nvml_prepare(entries, *count);
+    if (real_nvml.nvmlDeviceGetComputeRunningProcesses_v3)
+        return real_nvml.nvmlDeviceGetComputeRunningProcesses_v3(device, count, entries);
+    if (real_nvml.nvmlDeviceGetComputeRunningProcesses_v2)
+        return real_nvml.nvmlDeviceGetComputeRunningProcesses_v2(device, count, entries);
+    if (real_nvml.nvmlDeviceGetComputeRunningProcesses)
+        return real_nvml.nvmlDeviceGetComputeRunningProcesses(device, count, entries);
+    return NVML_ERROR_FUNCTION_NOT_FOUND;
+}
+
+/* All forms of an entry begin alike. */
+static bool add_up(const char *entries, unsigned count, uint64_t *bytes, bool *listed) {
+    size_t stride = sl_nvml_entry_bytes(entries, count, sizeof(nvmlProcessInfo_t));
     *bytes = 0;
     *listed = false;
     for (unsigned i = 0; i < count; i++) {
-        if (!is_own(processes[i].pid))
+        nvmlProcessInfo_v1_t process;
+        memcpy(&process, entries + i * stride, sizeof process);
+        if (!is_own(process.pid))
             continue;
-        if (processes[i].usedGpuMemory == NOT_AVAILABLE)
+        if (process.usedGpuMemory == NOT_AVAILABLE)
             return false;
-        *bytes += processes[i].usedGpuMemory;
+        *bytes += process.usedGpuMemory;
         *listed = true;
     }
     return true;
 }
 
 bool sl_nvml_process_bytes(nvmlDevice_t device, uint64_t *bytes, bool *listed) {
-    nvmlProcessInfo_t near[ROOM];
+    _Alignas(8) char near[ROOM * SL_NVML_ENTRY_ROOM];
     unsigned count = ROOM;
     if (!device)
         return false;
     int saved = errno;
     nvmlReturn_t status = list(device, &count, near);
-    bool known = status == NVML_SUCCESS && add_up(near, count, bytes, listed);
-    if (status == NVML_ERROR_INSUFFICIENT_SIZE) {
-        count += ROOM; /* some may start in between */
-        size_t room = count * sizeof *near;
-        nvmlProcessInfo_t *far = mmap(NULL, room, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-        known = far != MAP_FAILED && list(device, &count, far) == NVML_SUCCESS && add_up(far, count, bytes, listed);
+    bool known = status == NVML_SUCCESS && count <= ROOM && add_up(near, count, bytes, listed);
+    if (status == NVML_ERROR_INSUFFICIENT_SIZE && count <= MOST) {
+        unsigned room = count += ROOM; /* some may start in between */
+        size_t size = (size_t)room * SL_NVML_ENTRY_ROOM;
+        char *far = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        known = far != MAP_FAILED && list(device, &count, far) == NVML_SUCCESS && count <= room &&
+                add_up(far, count, bytes, listed);
         if (far != MAP_FAILED)
-            munmap(far, room);
+            munmap(far, size);
     }
     errno = saved;
     return known;

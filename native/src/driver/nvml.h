@@ -3,6 +3,7 @@
 #define SL_NVML_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "nvml_abi.h"
@@ -10,9 +11,23 @@
 /* NVML's handle of a GPU; NULL when there is no NVML or it does not know the GPU. Loads NVML, which takes milliseconds
  * on a real machine. */
 nvmlDevice_t sl_nvml_device(const uint8_t uuid[16]);
+/* The same for a GPU on the PCI bus, as CUDA writes its place: "0000:0F:00.0". */
+nvmlDevice_t sl_nvml_device_on_bus(const char *bus);
+/* Loads NVML too. */
+bool sl_nvml_is_there(void);
+/* Whether a later question may have another answer: nobody asked, or the process had no file descriptor left for NVML. */
+bool sl_nvml_is_open_question(void);
+/* NVML is not open yet, and too few file descriptors are left to open it. */
+bool sl_nvml_lacks_descriptors(void);
 /* What this process has on the GPU. False: NVML cannot say. Not listed: it has nothing, or goes by a number that it
  * cannot know. */
 bool sl_nvml_process_bytes(nvmlDevice_t device, uint64_t *bytes, bool *listed);
+
+/* Lists of processes: NVML gets this room for each entry, whose length it does not tell, and what it wrote is measured. */
+#define SL_NVML_ENTRY_ROOM 40u
+void sl_nvml_prepare(void *entries, unsigned room);
+/* The length of the count entries that NVML wrote into what was prepared; usual where it wrote none. */
+size_t sl_nvml_entry_bytes(const void *entries, unsigned count, size_t usual);
 /* After a fork. */
 void sl_nvml_forget(void);
 

@@ -9,6 +9,7 @@
 #include "memory/orphan.h"
 #include "memory/overhead.h"
 #include "memory/pool.h"
+#include "memory/promise.h"
 #include "real.h"
 #include "tenant/tenant.h"
 
@@ -29,6 +30,7 @@ static CUresult settle_destroyed(CUresult status, CUcontext context, uint32_t te
         sl_gate_leave_context(context);
         sl_allocations_drain(context, teardown, sl_linear_refund);
         sl_pool_refresh_all();
+        sl_promise_end_context(context);
         sl_overhead_refresh();
     }
     return status;

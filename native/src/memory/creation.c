@@ -1,11 +1,12 @@
 /* creation: the calls that make a context.
  *
- * A context takes memory by itself, half a GiB on an H200. How much is learned from the first one of the tenant on a GPU;
- * from then on it is reserved before the driver is asked. The charge lies in the table of allocations under the address of
+ * A context takes memory by itself, half a GiB on an H200. How much is learned from the first one of the tenant on a GPU, with
+ * a quota or without; from then on it is reserved before the driver is asked. The charge lies in the table of allocations under the address of
  * the context, so that whatever ends the context refunds it. The driver counts the uses of a primary context; we only
  * look whether it is active. */
 #include "memory/context.h"
 #include "driver/driver.h"
+#include "driver/nvml.h"
 #include "tenant/gpu.h"
 #include "hooks.h"
 #include "ledger/ledger.h"
@@ -66,6 +67,20 @@ static void begin_measuring(creation_t *creation, unsigned gpu) {
         creation->before = (sl_overhead_look_t){.gpu = gpu, .process_known = true};
 }
 
+/* Without NVML the context would not be counted. Where the user chose to run, it is booked as overhead by the first look
+ * that finds enough descriptors free: 100 ms later at the earliest, when the program allocates something. */
+static CUresult check_that_nvml_opens(void) {
+    static const char problem[] = "the process has no file descriptors left for NVML, so its context on the GPU cannot be counted";
+    if (!sl_nvml_lacks_descriptors())
+        return CUDA_SUCCESS;
+    if (sl_tenant.region.header->on_error == 0) {
+        sl_report(SL_WARN, "%s until some are free; raise ulimit -n", problem);
+        return CUDA_SUCCESS;
+    }
+    sl_report(SL_ERROR, "%s; raise ulimit -n. CUDA calls fail, because on-error is fail", problem);
+    return CUDA_ERROR_NOT_PERMITTED;
+}
+
 static CUresult admit(creation_t *creation, CUdevice device) {
     *creation = (creation_t){.gpu = SL_GPU_UNCOUNTED};
     sl_tenant_state_t state = sl_tenant_attach();
@@ -85,9 +100,10 @@ static CUresult admit(creation_t *creation, CUdevice device) {
             sl_ledger_refuse(gpu, bytes);
         return creation->used ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
     }
-    if (sl_ledger_limit(gpu))
+    CUresult status = sl_ledger_limit(gpu) ? check_that_nvml_opens() : CUDA_SUCCESS;
+    if (status == CUDA_SUCCESS)
         begin_measuring(creation, gpu);
-    return CUDA_SUCCESS;
+    return status;
 }
 
 /* The first context of the tenant on this GPU shows what one takes. False: the quota does not allow it. */
@@ -211,9 +227,9 @@ CUresult hook_cuGreenCtxCreate(CUgreenCtx *phCtx, CUdevResourceDesc desc, CUdevi
     if (status != CUDA_SUCCESS)
         return status;
     sl_overhead_call_t call;
-    sl_overhead_begin(&call, accounted ? sl_gpu_find(dev) : SL_GPU_UNCOUNTED);
+    sl_overhead_begin(&call, accounted ? sl_gpu_find(dev) : SL_GPU_UNCOUNTED, 0, false);
     status = real.cuGreenCtxCreate(phCtx, desc, dev, flags);
-    if (!sl_overhead_end(&call) && status == CUDA_SUCCESS && real.cuGreenCtxDestroy) {
+    if (!sl_overhead_end(&call, true) && status == CUDA_SUCCESS && real.cuGreenCtxDestroy) {
         real.cuGreenCtxDestroy(*phCtx);
         *phCtx = NULL;
         sl_overhead_refuse(&call);
@@ -229,12 +245,12 @@ CUresult hook_cuGreenCtxDestroy(CUgreenCtx hCtx) {
         return CUDA_ERROR_NOT_FOUND;
     uint32_t teardown = sl_allocations_begin_teardown();
     sl_overhead_call_t call;
-    sl_overhead_begin(&call, sl_tenant_attach() == SL_TENANT_ATTACHED ? SL_OVERHEAD_ALL : SL_GPU_UNCOUNTED);
+    sl_overhead_begin(&call, sl_tenant_attach() == SL_TENANT_ATTACHED ? SL_OVERHEAD_ALL : SL_GPU_UNCOUNTED, 0, false);
     CUresult status = real.cuGreenCtxDestroy(hCtx);
     for (CUdevice device = 0; sl_tenant_attach() == SL_TENANT_ATTACHED && status == CUDA_SUCCESS && device < SL_GPU_DEVICES; device++)
         if (primaries[device] && !sl_context_primary_active(device))
             sl_context_settle_primary(status, device, primaries[device], teardown);
-    sl_overhead_end(&call);
+    sl_overhead_end(&call, true);
     return status;
 }
 
@@ -242,9 +258,9 @@ CUresult hook_cuCtxFromGreenCtx(CUcontext *pContext, CUgreenCtx hCtx) {
     if (!SL_DRIVER_HAS(cuCtxFromGreenCtx))
         return CUDA_ERROR_NOT_FOUND;
     sl_overhead_call_t call;
-    sl_overhead_begin(&call, sl_tenant_attach() == SL_TENANT_ATTACHED ? SL_OVERHEAD_ALL : SL_GPU_UNCOUNTED);
+    sl_overhead_begin(&call, sl_tenant_attach() == SL_TENANT_ATTACHED ? SL_OVERHEAD_ALL : SL_GPU_UNCOUNTED, 0, false);
     CUresult status = real.cuCtxFromGreenCtx(pContext, hCtx);
-    sl_overhead_end(&call); /* the green context may stay, so there is nothing to undo */
+    sl_overhead_end(&call, true); /* the green context may stay, so there is nothing to undo */
     return status;
 }
 

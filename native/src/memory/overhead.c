@@ -8,8 +8,12 @@
  * may take and give back more than the ledger shows before and after. Four threads that take and give back all the
  * time left something booked that was gone in 12 of 100 runs with one look, in 1 of 300 with two.
  *
- * Where NVML does not know this process (its number is hidden by a container), nothing is booked: the whole GPU's memory
- * also moves with what others do, and a program must not be refused for that. */
+ * Some memory the driver takes later, with a launch that cannot be refused: it is promised when that is known, and counts
+ * as overhead from then on. What is awaited of it is booked beside the truth; when the truth grows, the growth is taken for
+ * the awaited memory first, so nothing counts twice.
+ *
+ * Where NVML does not know this process (its number is hidden by a container), only promises are booked: the whole GPU's
+ * memory also moves with what others do, and a program must not be refused for that. */
 #include "memory/overhead.h"
 
 #include <errno.h>
@@ -17,6 +21,7 @@
 
 #include "ledger/ledger.h"
 #include "driver/nvml.h"
+#include "os/latch.h"
 #include "os/os.h"
 #include "memory/pool.h"
 #include "real.h"
@@ -27,29 +32,41 @@
 #define CHECK_TICKS 10000000u
 #define ATTEMPTS 4
 #define LOOKS 4
+#define FIRST_PAUSE_NANOS 25000u
 
 typedef enum { UNDECIDED, BY_PROCESS, HIDDEN } way_t;
+
+/* Guarded by the latch, as is the account's overhead: it is the truth as we know it and what is awaited. */
+typedef struct {
+    uint64_t awaited;  /* promised and not seen on the GPU yet */
+    uint64_t promised; /* of which some may be on the GPU */
+    uint64_t version;  /* counts changes */
+} books_t;
 
 typedef struct {
     _Atomic(nvmlDevice_t) device;
     atomic_bool asked;
     atomic_bool watched;
+    _Atomic way_t way;
     _Atomic uint64_t due_nanos;
     _Atomic uint64_t checked_ticks; /* when the clock was last asked whether that is now */
+    books_t books;
 } gpu_t;
 
 static gpu_t gpus[SL_OVERHEAD_GPUS];
-static _Atomic way_t way;
+static sl_latch_t latch;
 
 _Static_assert(SL_OVERHEAD_GPUS == SL_REGION_GPU_COUNT, "one for each entry of the region");
 
 void sl_overhead_forget(void) {
+    latch.state = 0;
     for (int i = 0; i < SL_OVERHEAD_GPUS; i++) {
         gpus[i].device = NULL;
         gpus[i].asked = gpus[i].watched = false;
+        gpus[i].way = UNDECIDED;
         gpus[i].due_nanos = gpus[i].checked_ticks = 0;
+        gpus[i].books = (books_t){0};
     }
-    way = UNDECIDED;
 }
 
 void sl_overhead_watch(unsigned gpu) {
@@ -60,7 +77,7 @@ void sl_overhead_watch(unsigned gpu) {
 static nvmlDevice_t device_of(unsigned gpu) {
     if (!gpus[gpu].asked) {
         gpus[gpu].device = sl_nvml_device(sl_tenant.region.gpus[gpu].uuid);
-        gpus[gpu].asked = true;
+        gpus[gpu].asked = gpus[gpu].device || !sl_nvml_is_open_question();
     }
     return gpus[gpu].device;
 }
@@ -72,7 +89,7 @@ sl_overhead_look_t sl_overhead_look(unsigned gpu) {
     sl_pool_refresh(gpu);
     nvmlDevice_t device = device_of(gpu);
     sl_ledger_own_t before = sl_ledger_own(gpu);
-    if (way != HIDDEN)
+    if (gpus[gpu].way != HIDDEN)
         look.process_known = sl_nvml_process_bytes(device, &look.process_bytes, &look.listed);
     sl_ledger_own_t after = sl_ledger_own(gpu);
     look.certain = before.certain < after.certain ? before.certain : after.certain;
@@ -81,18 +98,19 @@ sl_overhead_look_t sl_overhead_look(unsigned gpu) {
     return look;
 }
 
-/* Once something of ours is on the GPU, NVML must list the process. */
+/* Once something of ours is on the GPU, NVML must list the process; unless it could not be asked yet. */
 static void decide(const sl_overhead_look_t *look) {
-    if (way != UNDECIDED || (!look->listed && !look->certain))
+    gpu_t *gpu = &gpus[look->gpu];
+    if (gpu->way != UNDECIDED || (!look->listed && !look->certain) || !gpu->asked)
         return;
-    way = look->process_known && look->listed ? BY_PROCESS : HIDDEN;
-    if (way == HIDDEN)
+    gpu->way = look->process_known && look->listed ? BY_PROCESS : HIDDEN;
+    if (gpu->way == HIDDEN)
         sl_report(SL_INFO, "NVML does not know this process, so what the driver takes for itself, contexts and code, is "
                   "not counted; share the host's pid namespace, or use an agent (SLUICE_AGENT), to have it counted");
 }
 
 static int64_t difference(const sl_overhead_look_t *before, const sl_overhead_look_t *now) {
-    if (way != BY_PROCESS || !before->process_known || !now->process_known)
+    if (gpus[now->gpu].way != BY_PROCESS || !before->process_known || !now->process_known)
         return 0;
     return (int64_t)(now->process_bytes - before->process_bytes) - (int64_t)(now->certain - before->certain);
 }
@@ -100,7 +118,7 @@ static int64_t difference(const sl_overhead_look_t *before, const sl_overhead_lo
 /* A number of ours that belongs to somebody else outside was listed before there was anything of ours. */
 uint64_t sl_overhead_growth(const sl_overhead_look_t *before) {
     sl_overhead_look_t now = sl_overhead_look(before->gpu);
-    if (way == UNDECIDED && before->listed)
+    if (gpus[before->gpu].way == UNDECIDED && before->listed)
         now.listed = false;
     decide(&now);
     int64_t growth = difference(before, &now);
@@ -115,15 +133,13 @@ static uint64_t moved(uint64_t bytes, int64_t by) {
     return by < 0 ? less(bytes, (uint64_t)-by) : bytes + (uint64_t)by;
 }
 
-/* What is to be booked; before NULL: nothing but the look itself tells what happened. */
-static uint64_t overhead_now(unsigned gpu, uint64_t booked, const sl_overhead_look_t *before) {
+/* The overhead without what is awaited, after one more look; before NULL: nothing but the look itself tells what happened. */
+static uint64_t truth_now(unsigned gpu, uint64_t truth, const sl_overhead_look_t *before) {
     sl_overhead_look_t now = sl_overhead_look(gpu);
     decide(&now);
-    uint64_t bytes = before ? moved(booked, difference(before, &now)) : booked;
-    if (way == HIDDEN)
-        return 0;
-    if (!now.process_known)
-        return booked;
+    if (!now.process_known || gpus[gpu].way == HIDDEN)
+        return truth;
+    uint64_t bytes = before ? moved(truth, difference(before, &now)) : truth;
     uint64_t least = less(now.process_bytes, now.most_certain + now.possible);
     uint64_t most = less(now.process_bytes, now.certain);
     return bytes < least ? least : bytes > most ? most : bytes;
@@ -136,68 +152,173 @@ static uint64_t nearer(uint64_t booked, uint64_t one, uint64_t other) {
     return other > one ? one : other > booked ? other : booked;
 }
 
-/* What all looks agree on, so that what is seen in passing is not booked. */
-static uint64_t agreed(unsigned gpu, uint64_t booked, const sl_overhead_look_t *before) {
-    uint64_t bytes = overhead_now(gpu, booked, before);
-    if (bytes > booked && before)
+/* What all looks agree on, so that what is seen in passing is not booked. Before it falls, the threads that free get time for
+ * their refunds: 2.1 ms at most. */
+static uint64_t agreed(unsigned gpu, uint64_t truth, const sl_overhead_look_t *before) {
+    uint64_t bytes = truth_now(gpu, truth, before);
+    if (bytes > truth && before)
         return bytes;
-    for (int look = 1; look < LOOKS && bytes != booked; look++)
-        bytes = nearer(booked, bytes, overhead_now(gpu, booked, before));
+    int saved = errno;
+    for (int look = 1; look < LOOKS && bytes != truth; look++) {
+        if (bytes < truth)
+            sl_os_sleep_nanos(FIRST_PAUSE_NANOS << 2 * look);
+        bytes = nearer(truth, bytes, truth_now(gpu, truth, before));
+    }
+    errno = saved;
     return bytes;
 }
 
+/* What happened, beside what a look tells. */
+typedef struct {
+    const sl_overhead_look_t *before; /* of a call of which nobody knows what it takes */
+    uint64_t ended;                   /* what was taken once and is gone */
+    uint64_t released;                /* what was promised once, taken or not, and is gone */
+} change_t;
+
+/* Growth is taken for what is awaited. What was released and is not seen to be gone was awaited, or else in the truth. */
+static uint64_t awaited_after(const books_t *books, uint64_t truth, uint64_t *now, const change_t *change) {
+    uint64_t awaited = less(books->awaited, less(*now, truth)), gone = less(change->released, less(truth, *now));
+    *now = less(*now, less(gone, awaited));
+    awaited = less(awaited, gone);
+    return awaited < books->promised ? awaited : books->promised;
+}
+
 /* How much more is booked than before; negative when it is less. */
-static int64_t reconcile(unsigned gpu, const sl_overhead_look_t *before) {
+static int64_t reconcile(unsigned gpu, const change_t *change) {
+    books_t *books = &gpus[gpu].books;
     for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
-        uint64_t booked = sl_ledger_own(gpu).overhead, bytes = agreed(gpu, booked, before);
-        if (bytes == booked || sl_ledger_set_overhead(gpu, booked, bytes))
-            return (int64_t)(bytes - booked);
+        sl_latch_lock(&latch);
+        uint64_t version = books->version, booked = sl_ledger_own(gpu).overhead, truth = less(booked, books->awaited);
+        sl_latch_unlock(&latch);
+        truth = less(truth, change->ended);
+        uint64_t now = agreed(gpu, truth, change->before);
+        sl_latch_lock(&latch);
+        bool valid = version == books->version;
+        uint64_t awaited = awaited_after(books, truth, &now, change);
+        if (valid && (now + awaited != booked || awaited != books->awaited)) {
+            books->awaited = awaited;
+            books->version++;
+            sl_ledger_set_overhead(gpu, booked, now + awaited);
+        }
+        sl_latch_unlock(&latch);
+        if (valid)
+            return (int64_t)(now + awaited - booked);
     }
     return 0;
 }
 
-/* Without a quota nothing has to be known, and NVML need not be loaded. */
-static bool is_wanted(unsigned gpu) {
-    return gpus[gpu].watched && sl_ledger_limit(gpu);
+/* The reserved bytes become overhead. */
+static void give(unsigned gpu, const sl_overhead_part_t *part, bool later) {
+    books_t *books = &gpus[gpu].books;
+    sl_latch_lock(&latch);
+    books->awaited += later ? part->reserved : 0;
+    books->promised += later ? part->reserved : 0;
+    books->version++;
+    sl_ledger_commit(gpu, SL_USE_OVERHEAD, part->reserved, part->used);
+    sl_latch_unlock(&latch);
 }
 
-void sl_overhead_begin(sl_overhead_call_t *call, int gpu) {
-    call->count = 0;
-    call->grown_bytes = 0;
+static void withdraw(unsigned gpu, uint64_t bytes) {
+    sl_latch_lock(&latch);
+    gpus[gpu].books.promised = less(gpus[gpu].books.promised, bytes);
+    sl_latch_unlock(&latch);
+}
+
+bool sl_overhead_is_limited(int gpu) {
     for (int each = 0; each < SL_OVERHEAD_GPUS; each++)
-        if ((each == gpu || gpu == SL_OVERHEAD_ALL) && is_wanted((unsigned)each))
-            call->before[call->count++] = sl_overhead_look((unsigned)each);
+        if ((each == gpu || gpu == SL_OVERHEAD_ALL) && gpus[each].watched && sl_ledger_limit((unsigned)each))
+            return true;
+    return false;
 }
 
-bool sl_overhead_end(sl_overhead_call_t *call) {
+static void cancel(sl_overhead_call_t *call) {
+    for (unsigned i = 0; i < call->count; i++)
+        if (call->parts[i].reserved)
+            sl_ledger_cancel(call->parts[i].before.gpu, call->parts[i].reserved);
+    call->count = 0;
+}
+
+/* Without a quota nobody is refused, and a look now and then is enough. */
+bool sl_overhead_begin(sl_overhead_call_t *call, int gpu, uint64_t bytes, bool wait) {
+    call->count = 0;
+    call->later = false;
+    call->given_bytes = call->grown_bytes = 0;
+    for (int each = 0; each < SL_OVERHEAD_GPUS; each++) {
+        if ((each != gpu && gpu != SL_OVERHEAD_ALL) || !sl_overhead_is_limited(each))
+            continue;
+        sl_overhead_part_t *part = &call->parts[call->count++];
+        *part = (sl_overhead_part_t){.before.gpu = (unsigned)each};
+        if (bytes)
+            part->used = wait ? sl_ledger_reserve((unsigned)each, bytes) : sl_ledger_try((unsigned)each, bytes);
+        if (bytes && !part->used) {
+            call->count--;
+            call->grown_gpu = (unsigned)each;
+            cancel(call);
+            return false;
+        }
+        part->reserved = bytes;
+        part->before = sl_overhead_look((unsigned)each);
+    }
+    return true;
+}
+
+/* What is known before is not measured: other threads take and give back meanwhile, and with managed memory such an error would
+ * stay. */
+static int64_t book(sl_overhead_call_t *call, const sl_overhead_part_t *part) {
+    unsigned gpu = part->before.gpu;
+    change_t change = {.ended = part->ended, .released = part->released};
+    bool measured = !part->reserved && !part->ended && !part->released;
+    if (part->reserved) {
+        give(gpu, part, call->later);
+        call->given_bytes = part->reserved;
+    }
+    if (measured)
+        change.before = &part->before;
+    int64_t grown = reconcile(gpu, &change);
+    withdraw(gpu, part->released);
+    return measured ? grown : 0;
+}
+
+bool sl_overhead_end(sl_overhead_call_t *call, bool done) {
     for (unsigned i = 0; i < call->count; i++) {
-        unsigned gpu = call->before[i].gpu;
-        int64_t grown = reconcile(gpu, &call->before[i]);
-        if (grown <= 0 || sl_ledger_fits(gpu))
+        sl_overhead_part_t *part = &call->parts[i];
+        if (!done && part->reserved) {
+            sl_ledger_cancel(part->before.gpu, part->reserved);
+            part->reserved = 0;
+        }
+        int64_t grown = book(call, part);
+        if (grown <= 0 || sl_ledger_fits(part->before.gpu))
             continue;
         call->grown_bytes = (uint64_t)grown;
-        call->grown_gpu = gpu;
+        call->grown_gpu = part->before.gpu;
     }
     if (!call->grown_bytes)
         return true;
     for (unsigned i = 0; i < call->count; i++)
-        call->before[i] = sl_overhead_look(call->before[i].gpu);
+        call->parts[i].before = sl_overhead_look(call->parts[i].before.gpu);
     return false;
 }
 
 void sl_overhead_refuse(sl_overhead_call_t *call) {
     for (unsigned i = 0; i < call->count; i++)
-        reconcile(call->before[i].gpu, &call->before[i]);
+        reconcile(call->parts[i].before.gpu, &(change_t){.before = &call->parts[i].before});
     sl_ledger_refuse(call->grown_gpu, call->grown_bytes);
 }
 
-bool sl_overhead_came_back(unsigned gpu) {
-    return is_wanted(gpu) && reconcile(gpu, NULL) < 0;
+void sl_overhead_release(unsigned gpu, uint64_t bytes, bool later) {
+    reconcile(gpu, &(change_t){.ended = later ? 0 : bytes, .released = later ? bytes : 0});
+    withdraw(gpu, later ? bytes : 0);
 }
 
+bool sl_overhead_came_back(unsigned gpu) {
+    return gpus[gpu].watched && reconcile(gpu, &(change_t){0}) < 0;
+}
+
+/* Where nobody has looked yet, nothing is booked that could have come back, and NVML need not be loaded. */
 void sl_overhead_refresh(void) {
     for (unsigned gpu = 0; gpu < SL_OVERHEAD_GPUS; gpu++)
-        sl_overhead_came_back(gpu);
+        if (gpus[gpu].asked)
+            sl_overhead_came_back(gpu);
 }
 
 static __attribute__((noinline)) void look_if_due(unsigned gpu) {

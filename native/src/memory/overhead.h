@@ -19,12 +19,22 @@ typedef struct {
     uint64_t possible;
 } sl_overhead_look_t;
 
-/* Before and after a call that takes memory without a name. */
+/* What a call takes on one GPU: reserved before the driver is asked, learned afterwards. */
+typedef struct {
+    sl_overhead_look_t before;
+    uint64_t reserved, used;
+    uint64_t ended;    /* of what ends with this call: what it took, */
+    uint64_t released; /* and what it was promised and may have taken */
+} sl_overhead_part_t;
+
+/* A call that takes memory without a name. */
 typedef struct {
     unsigned count;
-    uint64_t grown_bytes; /* where the quota was passed */
+    bool later;           /* the driver takes what is reserved with another call, which cannot be refused: a promise */
+    uint64_t given_bytes; /* on each GPU, to be taken back when what was made ends */
+    uint64_t grown_bytes;    /* where the quota was passed */
     unsigned grown_gpu;
-    sl_overhead_look_t before[SL_OVERHEAD_GPUS];
+    sl_overhead_part_t parts[SL_OVERHEAD_GPUS];
 } sl_overhead_call_t;
 
 /* All GPUs on which this process has a context. */
@@ -36,12 +46,18 @@ uint64_t sl_overhead_growth(const sl_overhead_look_t *before);
 
 /* This process has a context there. */
 void sl_overhead_watch(unsigned gpu);
-/* Looks at one GPU, at all, or, when gpu is any other negative number, at none. */
-void sl_overhead_begin(sl_overhead_call_t *call, int gpu);
-/* Books what the call took. False: it took so much that the quota was passed. */
-bool sl_overhead_end(sl_overhead_call_t *call);
+/* Whether a call on one GPU, on all, or, when gpu is any other negative number, on none, must keep to a quota. */
+bool sl_overhead_is_limited(int gpu);
+/* Reserves so many bytes on each of those GPUs, and looks at them. False: they exceed a quota, and nothing is reserved.
+ * With wait the ledger may wait for room. */
+bool sl_overhead_begin(sl_overhead_call_t *call, int gpu, uint64_t bytes, bool wait);
+/* Books what the call took: what was reserved, or, where nothing was, what a look tells; where it was not done, nothing
+ * stays reserved. False: a look told so much that the quota was passed. */
+bool sl_overhead_end(sl_overhead_call_t *call, bool done);
 /* The call was undone: books that, and counts a refusal. */
 void sl_overhead_refuse(sl_overhead_call_t *call);
+/* What so many bytes were given to has ended: books that. */
+void sl_overhead_release(unsigned gpu, uint64_t bytes, bool later);
 
 /* Books what is there now; true when it is less than before. */
 bool sl_overhead_came_back(unsigned gpu);

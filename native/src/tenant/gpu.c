@@ -6,9 +6,11 @@
 #define _GNU_SOURCE
 #include "tenant/gpu.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "ledger/ledger.h"
 #include "driver/nvml.h"
@@ -23,6 +25,7 @@
 #define WAITS 1000
 #define PATIENCE 100 /* 10 ms; a filler of another pid namespace cannot be seen, and one that lives is done in no time */
 
+const char *sl_gpu_folder = "/proc/driver/nvidia/gpus";
 static atomic_int entries[SL_GPU_DEVICES]; /* 0 = not asked yet; entry + 1; or negative */
 
 void sl_gpu_forget(void) {
@@ -51,23 +54,49 @@ static uint32_t granularity(CUdevice device) {
 static bool limits_differ(void) {
     const sl_region_limits_t *limits = sl_tenant.region.limits;
     for (int gpu = 1; gpu < 16; gpu++)
-        if (limits->memory_bytes[gpu] != limits->memory_bytes[0])
+        if (limits->memory_bytes[gpu] != limits->memory_bytes[0] || limits->compute_permille[gpu] != limits->compute_permille[0])
             return true;
     return false;
 }
 
-/* With one GPU and nothing that renumbers GPUs there is only one answer, and NVML need not be loaded. */
+/* nvidia-smi numbers GPUs in the order of their places on the bus, which is also that of the names in this folder.
+ * Returns how many GPUs there are; *index is the number of the one on this bus, or -1. */
+static int read_folder(const char *bus, int *index) {
+    int count = 0, before = 0;
+    bool found = false;
+    DIR *folder = opendir(sl_gpu_folder);
+    *index = -1;
+    for (struct dirent *entry; folder && (entry = readdir(folder));) {
+        if (!strchr(entry->d_name, ':'))
+            continue;
+        count++;
+        found |= strcasecmp(entry->d_name, bus) == 0;
+        before += strcasecmp(entry->d_name, bus) < 0;
+    }
+    if (folder)
+        closedir(folder);
+    if (found)
+        *index = before;
+    return count;
+}
+
+/* The only GPU of the machine, as the kernel says, is GPU 0, and NVML need not be loaded. That CUDA shows one alone means
+ * nothing: it may be one of many, or a MIG instance. */
 static int index_of(CUdevice device, const uint8_t uuid[16]) {
-    int count = 0;
-    bool alone = real.cuDeviceGetCount && real.cuDeviceGetCount(&count) == CUDA_SUCCESS && count == 1;
-    if (alone && !getenv("CUDA_VISIBLE_DEVICES"))
+    char bus[32] = "";
+    int listed, visible = 0;
+    bool placed = real.cuDeviceGetPCIBusId && real.cuDeviceGetPCIBusId(bus, sizeof bus, device) == CUDA_SUCCESS;
+    bool alone = real.cuDeviceGetCount && real.cuDeviceGetCount(&visible) == CUDA_SUCCESS && visible == 1 &&
+                 !getenv("CUDA_VISIBLE_DEVICES");
+    int count = read_folder(bus, &listed);
+    if (alone && count == 1)
         return 0;
     int index = sl_nvml_device_index(sl_nvml_device(uuid));
-    if (index >= 0)
-        return index;
-    sl_report(limits_differ() ? SL_WARN : SL_DEBUG,
-              "NVML does not say which GPU CUDA device %d is; limits go by CUDA's numbers", device);
-    return device;
+    if (index < 0 && placed)
+        index = sl_nvml_device_index(sl_nvml_device_on_bus(bus));
+    if (index < 0)
+        index = listed;
+    return index < 0 && alone && !count && !sl_nvml_is_there() ? 0 : index;
 }
 
 static bool describe(CUdevice device, sl_region_gpu_t *gpu, sl_reason_t *reason) {
@@ -81,7 +110,14 @@ static bool describe(CUdevice device, sl_region_gpu_t *gpu, sl_reason_t *reason)
         return sl_report_fail(reason, "the driver gives no UUID for device %d (error %d)", device, status);
     memcpy(gpu->uuid, uuid.bytes, sizeof gpu->uuid);
     gpu->index = index_of(device, gpu->uuid);
-    if (gpu->index < 0 || gpu->index >= 16)
+    if (gpu->index < 0 && limits_differ())
+        return sl_report_fail(reason, "neither NVML nor %s tells which GPU CUDA device %d is, and limits differ by GPU; give "
+                              "all GPUs the same limits, or let the job load libnvidia-ml.so.1", sl_gpu_folder, device);
+    if (gpu->index < 0) {
+        SL_TELL(SL_DEBUG, "NVML does not say which GPU CUDA device %d is; all have the same limits", device);
+        gpu->index = device;
+    }
+    if (gpu->index >= 16)
         return sl_report_fail(reason, "GPU %d cannot have a limit: only 0 to 15 can", gpu->index);
     gpu->granularity_bytes = granularity(device);
     size_t total = 0;
@@ -163,7 +199,8 @@ SL_HOT int sl_gpu_find(CUdevice device) {
         int saved = errno;
         int found = look_up(device);
         known = found >= 0 ? found + 1 : found;
-        atomic_store_explicit(&entries[device], known, memory_order_release);
+        if (found >= 0 || !sl_nvml_lacks_descriptors())
+            atomic_store_explicit(&entries[device], known, memory_order_release);
         errno = saved;
     }
     return known > 0 ? known - 1 : known;

@@ -23,6 +23,8 @@ int sl_gpu_of_context(CUcontext *context);
 bool sl_gpu_is_alone(void);
 /* The entry of a GPU that a process of the tenant has used already; asks no driver. */
 int sl_gpu_known(const uint8_t uuid[16]);
+/* Where the kernel lists the GPUs by their place on the PCI bus. Tests say another. */
+extern const char *sl_gpu_folder;
 /* After a fork: every device is looked up again. */
 void sl_gpu_forget(void);
 

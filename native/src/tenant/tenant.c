@@ -24,6 +24,7 @@
 #include "memory/overhead.h"
 #include "memory/physical.h"
 #include "memory/pool.h"
+#include "memory/promise.h"
 #include "tenant/registration.h"
 #include "memory/sparse.h"
 #include "trace/trace.h"
@@ -53,6 +54,7 @@ static void forget_after_fork(void) {
     sl_sparse_forget();
     sl_creation_forget();
     sl_overhead_forget();
+    sl_promise_forget();
     sl_nvml_forget();
     sl_gate_forget();
     sl_watch_forget();

@@ -10,6 +10,7 @@
 #include "tenant/gpu.h"
 #include "hooks_nvml.h"
 #include "ledger/ledger.h"
+#include "driver/nvml.h"
 #include "driver/nvml_device.h"
 #include "real_nvml.h"
 #include "tenant/tenant.h"
@@ -101,10 +102,17 @@ typedef enum { COMPUTE, GRAPHICS, MPS } kind_t; /* numbered as the modes of nvml
 typedef struct {
     nvmlDevice_t device;
     unsigned kind;
-    size_t bytes; /* of an entry */
+    size_t bytes; /* of an entry, as it is declared */
     list_t list;  /* NULL: the detail list, with this version */
     unsigned version;
 } question_t;
+
+/* The driver's own list. */
+typedef struct {
+    char *entries; /* NULL: no memory */
+    unsigned count;
+    size_t bytes; /* of an entry, as the driver writes it */
+} answer_t;
 
 static nvmlReturn_t ask(const question_t *question, unsigned *count, void *infos) {
     if (question->list)
@@ -124,31 +132,38 @@ static unsigned keep_computing(process_t *processes, unsigned count) {
     return kept;
 }
 
-/* Who draws, and who computes through MPS, only the driver knows: its list, without strangers. */
-static nvmlReturn_t keep_listed(const question_t *question, unsigned needed, process_t *processes, unsigned *count) {
+static nvmlReturn_t ask_all(const question_t *question, unsigned needed, answer_t *answer) {
     nvmlReturn_t status = NVML_ERROR_INSUFFICIENT_SIZE;
-    unsigned kept = 0;
+    *answer = (answer_t){NULL, 0, question->bytes};
     for (int attempt = 0; attempt < ATTEMPTS && status == NVML_ERROR_INSUFFICIENT_SIZE; attempt++) {
-        unsigned listed = needed + SPARE;
-        char *infos = calloc(listed, question->bytes);
-        if (!infos)
+        unsigned room = needed + SPARE;
+        free(answer->entries);
+        if (!(answer->entries = calloc(room, SL_NVML_ENTRY_ROOM)))
             return NVML_ERROR_MEMORY;
-        needed = listed;
-        status = ask(question, &needed, infos);
-        for (unsigned i = 0; status == NVML_SUCCESS && i < needed && i < listed; i++) {
-            unsigned pid;
-            memcpy(&pid, infos + i * question->bytes, sizeof pid);
-            const process_t *own = find(processes + kept, *count - kept, pid);
-            if (!own)
-                continue;
-            process_t swapped = *own;
-            processes[own - processes] = processes[kept];
-            processes[kept++] = swapped;
-        }
-        free(infos);
+        sl_nvml_prepare(answer->entries, room);
+        needed = room;
+        status = ask(question, &needed, answer->entries);
+        answer->count = needed < room ? needed : room;
     }
-    *count = kept;
+    if (status == NVML_SUCCESS)
+        answer->bytes = sl_nvml_entry_bytes(answer->entries, answer->count, question->bytes);
     return status;
+}
+
+/* Who draws, and who computes through MPS, only the driver knows: its list, without strangers. */
+static unsigned keep_listed(const answer_t *answer, process_t *processes, unsigned count) {
+    unsigned kept = 0;
+    for (unsigned i = 0; i < answer->count; i++) {
+        unsigned pid;
+        memcpy(&pid, answer->entries + i * answer->bytes, sizeof pid);
+        const process_t *own = find(processes + kept, count - kept, pid);
+        if (!own)
+            continue;
+        process_t swapped = *own;
+        processes[own - processes] = processes[kept];
+        processes[kept++] = swapped;
+    }
+    return kept;
 }
 
 static nvmlReturn_t list(const question_t *question, unsigned *count, void *infos) {
@@ -160,17 +175,19 @@ static nvmlReturn_t list(const question_t *question, unsigned *count, void *info
     nvmlReturn_t status = ask(question, &needed, NULL);
     if (status != NVML_SUCCESS && status != NVML_ERROR_INSUFFICIENT_SIZE)
         return status;
+    answer_t answer;
+    status = ask_all(question, needed, &answer);
     process_t processes[SL_REGION_SLOT_COUNT];
-    unsigned found = collect(gpu, processes);
-    if (question->kind == COMPUTE)
-        found = keep_computing(processes, found);
-    else if ((status = keep_listed(question, needed, processes, &found)) != NVML_SUCCESS)
+    unsigned found = status == NVML_SUCCESS ? collect(gpu, processes) : 0;
+    found = question->kind == COMPUTE ? keep_computing(processes, found) : keep_listed(&answer, processes, found);
+    free(answer.entries);
+    if (status != NVML_SUCCESS)
         return status;
     *count = found;
     if (found > room)
         return NVML_ERROR_INSUFFICIENT_SIZE;
     for (unsigned i = 0; i < found; i++)
-        memcpy((char *)infos + i * question->bytes, &processes[i], question->bytes);
+        memcpy((char *)infos + i * answer.bytes, &processes[i], answer.bytes);
     return NVML_SUCCESS;
 }
 

@@ -119,6 +119,20 @@ class AuditTest {
         assertThat(events).contains("\"kind\":\"began\",\"tenant\":\"steady\"").doesNotContain("\"kind\":\"audit\"");
     }
 
+    /// Its contexts and code are booked although nothing of it can be refused.
+    @Test
+    void shouldLeaveAJobWithAShareAndNoQuotaAlone() throws Exception {
+        machine.with("SLUICE_SIM_CONTEXT", "600m");
+        machine.startAgent("audit-stop = all", "audit-grace = 0s", "audit-kill-after = 0s", "audit-every = 100ms");
+
+        Process job = holding(machine.startSluice("run", "--sim", "--name", "share", "--weight", "2", "--",
+                Machine.program("hog"), "--step", "64m", "--count", "2", "--hold", "120000"));
+
+        assertThat(job.waitFor(3, TimeUnit.SECONDS)).isFalse();
+        assertThat(machine.askAgent("/v1/audit")).contains("\"audited\":true", "\"findings\":[]");
+        assertThat(machine.askAgent("/v1/machine")).doesNotContain("\"kind\":\"audit\"");
+    }
+
     @Test
     void shouldTellWhatIsWrongWithAGpu() throws Exception {
         machine.with("SLUICE_SIM_XID", "79").with("SLUICE_SIM_ECC", "2").with("SLUICE_SIM_TEMPERATURE", "91");

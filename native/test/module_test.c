@@ -1,0 +1,471 @@
+/* Code and limits are reserved before the driver is asked: a call that is refused never took anything, and what the driver
+ * takes with a later launch is charged before. The driver and NVML are fakes that keep one number, and its peak. */
+#include "check.h"
+
+#include <elf.h>
+
+#include "hooks.h"
+#include "ledger/ledger.h"
+#include "memory/code_size.h"
+#include "memory/overhead.h"
+#include "real.h"
+#include "real_nvml.h"
+#include "tenant/tenant.h"
+
+#define MIB (1ull << 20)
+#define CONTEXT (500 * MIB)
+#define THREADS (132ull * 2048)
+#define GPU 0u
+#define HEAP 2
+
+static struct {
+    uint64_t process_bytes, peak_bytes;
+    uint64_t image_bytes;   /* what the next image takes */
+    bool lazy;              /* libraries wait for launch() */
+    uint64_t waiting_bytes; /* for it */
+    uint64_t loaded_bytes, limits[3];
+    unsigned loads, links;
+    bool hidden;
+} fake;
+
+static void take(uint64_t bytes) {
+    fake.process_bytes += bytes;
+    if (fake.process_bytes > fake.peak_bytes)
+        fake.peak_bytes = fake.process_bytes;
+}
+static uint64_t blocks(uint64_t bytes) {
+    return (bytes + 2 * MIB - 1) & ~(2 * MIB - 1);
+}
+static CUresult get_attribute(int *value, CUdevice_attribute attribute, CUdevice device) {
+    *value = attribute == 16 ? 132 : attribute == 39 ? 2048 : attribute == 75 ? 9 : attribute == 76 ? 0 : 1024;
+    return device == 0 ? 0 : 101;
+}
+static CUresult get_uuid(CUuuid *uuid, CUdevice device) {
+    memset(uuid, 7, sizeof *uuid);
+    return device == 0 ? 0 : 101;
+}
+static CUresult get_count(int *count) {
+    *count = 1;
+    return 0;
+}
+static CUresult total_mem(size_t *bytes, CUdevice device) {
+    (void)device;
+    *bytes = 100000 * MIB;
+    return 0;
+}
+static CUresult get_device(CUdevice *device) {
+    *device = 0;
+    return 0;
+}
+static CUresult get_current(CUcontext *context) {
+    *context = (CUcontext)0x7000000;
+    return 0;
+}
+static CUresult create(CUcontext *context, unsigned flags, CUdevice device) {
+    (void)flags, (void)device;
+    take(CONTEXT);
+    return get_current(context);
+}
+static CUresult destroy(CUcontext context) {
+    (void)context;
+    fake.process_bytes = fake.loaded_bytes = fake.waiting_bytes = 0;
+    return 0;
+}
+static CUresult loading_mode(CUmoduleLoadingMode *mode) {
+    *mode = fake.lazy ? 2 : 1;
+    return 0;
+}
+static CUresult load(CUmodule *module, const void *image) {
+    (void)image;
+    fake.loads++;
+    fake.loaded_bytes = fake.image_bytes;
+    take(fake.loaded_bytes);
+    *module = (CUmodule)0x456000;
+    return 0;
+}
+static CUresult unload(CUmodule module) {
+    (void)module;
+    fake.process_bytes -= fake.loaded_bytes;
+    fake.loaded_bytes = 0;
+    return 0;
+}
+static CUresult load_library(CUlibrary *library, const void *image, CUjit_option *options, void **values, unsigned count,
+                             CUlibraryOption *more, void **more_values, unsigned more_count) {
+    (void)options, (void)values, (void)count, (void)more, (void)more_values, (void)more_count;
+    if (!fake.lazy)
+        return load((CUmodule *)library, image);
+    fake.loads++;
+    fake.waiting_bytes = fake.image_bytes;
+    *library = (CUlibrary)0x456000;
+    return 0;
+}
+static CUresult unload_library(CUlibrary library) {
+    fake.waiting_bytes = 0;
+    return unload((CUmodule)library);
+}
+static void launch(void) {
+    fake.loaded_bytes += fake.waiting_bytes;
+    take(fake.waiting_bytes);
+    fake.waiting_bytes = 0;
+}
+static CUresult set_limit(CUlimit limit, size_t value) {
+    if (limit == 0 && value >= 512 << 10)
+        return 1;
+    if (limit == 0 && value > fake.limits[0])
+        take((value - fake.limits[0]) * THREADS);
+    if (limit == 0 && value < fake.limits[0])
+        fake.process_bytes -= (fake.limits[0] - value) * THREADS;
+    fake.limits[limit] = value;
+    return 0;
+}
+static CUresult get_limit(size_t *value, CUlimit limit) {
+    *value = fake.limits[limit];
+    return 0;
+}
+
+static char linked[4096];
+static CUresult link_create(unsigned count, CUjit_option *options, void **values, CUlinkState *state) {
+    (void)count, (void)options, (void)values;
+    *state = (CUlinkState)0x99000;
+    return 0;
+}
+static CUresult link_add(CUlinkState state, CUjitInputType type, void *data, size_t size, const char *name, unsigned count,
+                         CUjit_option *options, void **values) {
+    (void)state, (void)data, (void)size, (void)name, (void)count, (void)options, (void)values;
+    return type == 1 ? 0 : 1;
+}
+static CUresult link_complete(CUlinkState state, void **cubin, size_t *size) {
+    (void)state;
+    fake.links++;
+    *cubin = linked;
+    *size = sizeof linked;
+    return 0;
+}
+static CUresult link_destroy(CUlinkState state) {
+    (void)state;
+    memset(linked, 0, sizeof linked);
+    return 0;
+}
+
+static nvmlReturn_t nvml_init(void) {
+    return 0;
+}
+static nvmlReturn_t nvml_by_uuid(const char *uuid, nvmlDevice_t *device) {
+    (void)uuid;
+    *device = (nvmlDevice_t)0x99;
+    return 0;
+}
+static nvmlReturn_t nvml_processes(nvmlDevice_t device, unsigned *count, nvmlProcessInfo_t *processes) {
+    (void)device;
+    if (!(*count = fake.process_bytes > 0))
+        return 0;
+    processes[0] = (nvmlProcessInfo_t){.pid = fake.hidden ? 1 : (unsigned)getpid(), .usedGpuMemory = fake.process_bytes};
+    return 0;
+}
+
+/* A cubin with these sections; the driver keeps shared memory elsewhere. */
+static void make_cubin(char image[4096], uint64_t data, uint64_t code) {
+    static const char names[] = "\0.shstrtab\0.nv.global\0.nv.global.init\0.text.k\0.nv.shared.k\0.comment";
+    Elf64_Ehdr header = {.e_ident = {0x7f, 'E', 'L', 'F', ELFCLASS64}, .e_machine = 190, .e_shoff = 1024,
+                         .e_shentsize = sizeof(Elf64_Shdr), .e_shnum = 7, .e_shstrndx = 1};
+    Elf64_Shdr sections[7] = {
+        {0},
+        {.sh_name = 1, .sh_type = SHT_STRTAB, .sh_offset = 512, .sh_size = sizeof names},
+        {.sh_name = 11, .sh_type = SHT_NOBITS, .sh_flags = SHF_ALLOC | SHF_WRITE, .sh_size = data - 8},
+        {.sh_name = 22, .sh_type = SHT_PROGBITS, .sh_flags = SHF_ALLOC | SHF_WRITE, .sh_size = 8},
+        {.sh_name = 38, .sh_type = SHT_PROGBITS, .sh_flags = SHF_ALLOC | SHF_EXECINSTR, .sh_size = code},
+        {.sh_name = 46, .sh_type = SHT_NOBITS, .sh_flags = SHF_ALLOC | SHF_WRITE, .sh_size = 77 * MIB},
+        {.sh_name = 59, .sh_type = SHT_PROGBITS, .sh_size = 33 * MIB},
+    };
+    memset(image, 0, 4096);
+    memcpy(image, &header, sizeof header);
+    memcpy(image + 512, names, sizeof names);
+    memcpy(image + 1024, sections, sizeof sections);
+}
+
+/* A fat binary with one entry for each of three architectures. */
+static size_t make_fat(char *image, const char *cubin, bool compressed) {
+    struct { uint32_t magic; uint16_t version, header; uint64_t bytes; } header = {0xba55ed50, 1, 16, 0};
+    struct {
+        uint16_t kind, version;
+        uint32_t header;
+        uint64_t bytes;
+        uint32_t compressed, unknown;
+        uint16_t minor, major;
+        uint32_t arch, name, name_bytes;
+        uint64_t flags, zero, plain;
+    } entry = {2, 0x101, 64, 4096, compressed ? 999 : 0, 0, 0, 0, 0, 0, 0, compressed ? 0x2000 : 0, 0, 0};
+    static const unsigned archs[] = {80, 90, 100};
+    size_t at = sizeof header;
+    for (int i = 0; i < 3; i++, at += 64 + 4096) {
+        char other[4096];
+        make_cubin(other, 5000 * MIB, 64);
+        entry.arch = archs[i];
+        memcpy(image + at, &entry, 64);
+        memcpy(image + at + 64, archs[i] == 90 ? cubin : other, 4096);
+    }
+    header.bytes = at - sizeof header;
+    memcpy(image, &header, sizeof header);
+    return at;
+}
+
+static const char *ptx(uint64_t bytes) {
+    static char text[512];
+    snprintf(text, sizeof text, ".version 7.0\n.target sm_52\n.address_size 64\n// .global .b8 no[9999999999];\n"
+             ".extern .global .align 4 .b8 elsewhere[9999999999];\n.visible .global .align 8 .b8 big[%llu];\n"
+             ".visible .entry k(.param .u64 .ptr .global .align 4 p){ .reg .b32 %%r; ld.global.u32 %%r, [big]; ret; }\n",
+             (unsigned long long)bytes);
+    return text;
+}
+
+static sl_region_account_t *account(void) {
+    return sl_region_account(&sl_tenant.region, sl_tenant.slot, GPU);
+}
+static void check_overhead(uint64_t bytes, int line) {
+    const sl_region_account_t *books = account();
+    CHECK(books->overhead_bytes == bytes && !books->in_flight_bytes && books->charged_bytes == books->context_bytes + bytes,
+          "line %d: overhead %.3f MiB, in flight %llu, charged %.3f", line, (double)books->overhead_bytes / MIB,
+          (unsigned long long)books->in_flight_bytes, (double)books->charged_bytes / MIB);
+}
+#define OVERHEAD(bytes) check_overhead(bytes, __LINE__)
+
+static CUcontext context;
+static CUmodule module;
+static CUlibrary library;
+
+/* A process with a context under 1000 MiB. */
+static void begin(void) {
+    real = (sl_real_t){.cuDeviceGetAttribute = get_attribute, .cuDeviceGetUuid_v2 = get_uuid, .cuDeviceGetCount = get_count,
+                       .cuDeviceTotalMem_v2 = total_mem, .cuCtxGetDevice = get_device, .cuCtxGetCurrent = get_current,
+                       .cuCtxCreate_v2 = create, .cuCtxDestroy_v2 = destroy, .cuModuleLoadData = load,
+                       .cuModuleLoadFatBinary = load, .cuModuleUnload = unload, .cuLibraryLoadData = load_library,
+                       .cuLibraryUnload = unload_library, .cuCtxSetLimit = set_limit, .cuCtxGetLimit = get_limit,
+                       .cuModuleGetLoadingMode = loading_mode, .cuLinkCreate_v2 = link_create,
+                       .cuLinkAddData_v2 = link_add, .cuLinkComplete = link_complete, .cuLinkDestroy = link_destroy};
+    real_nvml = (sl_real_nvml_t){.nvmlInit_v2 = nvml_init, .nvmlDeviceGetHandleByUUID = nvml_by_uuid,
+                                 .nvmlDeviceGetComputeRunningProcesses_v3 = nvml_processes};
+    fake.limits[0] = 1024, fake.limits[1] = 8448 << 10, fake.limits[HEAP] = 8 * MIB;
+    char name[32];
+    snprintf(name, sizeof name, "module-%d", (int)getpid());
+    setenv("SLUICE_TENANT", name, 1);
+    setenv("SLUICE_MEMORY", "1000m", 1);
+    CHECK(sl_tenant_attach() == SL_TENANT_ATTACHED && hook_cuCtxCreate_v2(&context, 0, 0) == 0);
+}
+
+static void stacks(void) {
+    begin();
+    CHECK(hook_cuCtxSetLimit(0, 16384) == 2 && fake.peak_bytes == CONTEXT, "took %.0f MiB", (double)fake.peak_bytes / MIB);
+    OVERHEAD(0);
+    CHECK(hook_cuCtxSetLimit(0, 2048) == 0);
+    OVERHEAD(264 * MIB);
+    CHECK(hook_cuCtxSetLimit(0, 4096) == 2 && fake.limits[0] == 2048 && fake.peak_bytes == CONTEXT + 264 * MIB);
+    CHECK(hook_cuCtxSetLimit(0, 512 << 10) == 1 && hook_cuCtxSetLimit(0, SIZE_MAX) == 1, "the driver's own error");
+    CHECK(hook_cuCtxSetLimit(0, 1040) == 0);
+    OVERHEAD(16 * THREADS);
+    CHECK(hook_cuCtxSetLimit(0, 1024) == 0);
+    OVERHEAD(0);
+}
+static void should_not_ask_for_a_stack_that_does_not_fit(void) {
+    CHECK(in_child(stacks) == 0);
+}
+
+static void cubins(void) {
+    static char cubin[4096], fat[20000];
+    begin();
+    make_cubin(cubin, 600 * MIB, 4096);
+    fake.image_bytes = blocks(600 * MIB + 4096);
+    CHECK(hook_cuModuleLoadData(&module, cubin) == 2 && !fake.loads, "the driver was asked");
+    make_fat(fat, cubin, false);
+    CHECK(hook_cuModuleLoadFatBinary(&module, fat) == 2 && !fake.loads, "the driver was asked");
+    struct { uint32_t magic, version; const void *data, *name; } wrapper = {0x466243b1, 1, fat, NULL};
+    CHECK(hook_cuModuleLoadFatBinary(&module, &wrapper) == 2 && !fake.loads, "the driver was asked");
+    CHECK(sl_tenant.region.gpus[GPU].refused_calls == 3 && fake.peak_bytes == CONTEXT);
+    make_cubin(cubin, 400 * MIB, 4096);
+    make_fat(fat, cubin, false);
+    fake.image_bytes = blocks(400 * MIB + 4096);
+    CHECK(hook_cuModuleLoadFatBinary(&module, fat) == 0);
+    OVERHEAD(402 * MIB);
+    CHECK(hook_cuModuleUnload(module) == 0);
+    OVERHEAD(0);
+    make_cubin(cubin, 498 * MIB, 2 * MIB); /* exactly what is left */
+    fake.image_bytes = 500 * MIB;
+    CHECK(hook_cuModuleLoadData(&module, cubin) == 0);
+    OVERHEAD(500 * MIB);
+    make_cubin(cubin, 64, 64);
+    fake.image_bytes = 0; /* it lies in a block that is there */
+    CHECK(hook_cuModuleLoadData(&module, cubin) == 0, "a module that fits was refused");
+    OVERHEAD(500 * MIB);
+}
+static void should_not_ask_for_a_cubin_that_does_not_fit(void) {
+    CHECK(in_child(cubins) == 0);
+}
+
+static CUresult load_file(CUmodule *result, const char *path) {
+    return load(result, path);
+}
+static void files(void) {
+    char path[64], cubin[4096];
+    begin();
+    real.cuModuleLoad = load_file;
+    snprintf(path, sizeof path, "%s/image", test_folder);
+    make_cubin(cubin, 600 * MIB, 4096);
+    for (int text = 0; text < 2; text++) {
+        FILE *file = fopen(path, "w");
+        CHECK(file && fwrite(text ? ptx(600 * MIB) : cubin, text ? strlen(ptx(600 * MIB)) : sizeof cubin, 1, file) == 1);
+        CHECK(fclose(file) == 0 && hook_cuModuleLoad(&module, path) == 2 && !fake.loads, "the driver was asked");
+    }
+    CHECK(hook_cuModuleLoad(&module, "/nonexistent") == 0 && hook_cuModuleLoad(&module, test_folder) == 0 && fake.loads == 2);
+    OVERHEAD(0);
+}
+static void should_read_files_as_the_driver_does(void) {
+    CHECK(in_child(files) == 0);
+}
+
+static void compressed(void) {
+    static char cubin[4096], fat[20000];
+    begin();
+    make_cubin(cubin, 600 * MIB, 4096);
+    make_fat(fat, cubin, true);
+    fake.image_bytes = 602 * MIB;
+    CHECK(hook_cuModuleLoadFatBinary(&module, fat) == 2 && fake.loads == 1 && fake.process_bytes == CONTEXT && !module);
+    OVERHEAD(0);
+}
+static void should_undo_what_cannot_be_read(void) {
+    CHECK(in_child(compressed) == 0);
+}
+
+static void texts(void) {
+    begin();
+    fake.image_bytes = 202 * MIB;
+    CHECK(hook_cuModuleLoadData(&module, ptx(200 * MIB + 9)) == 0 && !fake.links, "a text that fits was linked");
+    OVERHEAD(202 * MIB);
+    CHECK(hook_cuModuleUnload(module) == 0);
+    make_cubin(linked, 600 * MIB, 4096);
+    CHECK(hook_cuModuleLoadData(&module, ptx(600 * MIB)) == 2 && fake.links == 1 && fake.loads == 1, "the driver was asked");
+    make_cubin(linked, 100 * MIB, 4096); /* most of it was left out */
+    fake.image_bytes = 102 * MIB;
+    CHECK(hook_cuModuleLoadData(&module, ptx(600 * MIB)) == 0 && fake.links == 2);
+    OVERHEAD(102 * MIB);
+    CHECK(hook_cuModuleLoadData(&module, ptx(600 * MIB)) == 2 && fake.links == 3, "without a cubin the bound stands");
+    CHECK(fake.peak_bytes == CONTEXT + 202 * MIB);
+}
+static void should_link_a_text_only_where_its_bound_does_not_fit(void) {
+    CHECK(in_child(texts) == 0);
+}
+
+static void lazily(void) {
+    begin();
+    fake.lazy = true;
+    fake.image_bytes = 302 * MIB;
+    CHECK(hook_cuLibraryLoadData(&library, ptx(300 * MIB), NULL, NULL, 0, NULL, NULL, 0) == 0);
+    OVERHEAD(300 * MIB); /* nothing of it is there yet */
+    sl_overhead_came_back(GPU);
+    OVERHEAD(300 * MIB);
+    CHECK(!sl_ledger_reserve(GPU, 201 * MIB), "the launch would pass the quota");
+    make_cubin(linked, 300 * MIB, 64);
+    CHECK(hook_cuModuleLoadData(&module, ptx(300 * MIB)) == 2);
+    launch();
+    sl_overhead_came_back(GPU);
+    OVERHEAD(302 * MIB); /* and not twice */
+    CHECK(hook_cuLibraryUnload(library) == 0);
+    OVERHEAD(0);
+    CHECK(hook_cuLibraryLoadData(&library, ptx(300 * MIB), NULL, NULL, 0, NULL, NULL, 0) == 0);
+    OVERHEAD(300 * MIB);
+    CHECK(hook_cuLibraryUnload(library) == 0);
+    OVERHEAD(0);
+    CHECK(hook_cuLibraryLoadData(&library, ptx(501 * MIB), NULL, NULL, 0, NULL, NULL, 0) == 2);
+    CHECK(fake.peak_bytes <= CONTEXT + 302 * MIB);
+}
+static void should_charge_a_library_before_its_launch(void) {
+    CHECK(in_child(lazily) == 0);
+}
+
+static void heaps(void) {
+    begin();
+    CHECK(hook_cuCtxSetLimit(HEAP, 4 * MIB) == 0);
+    OVERHEAD(0);
+    CHECK(hook_cuCtxSetLimit(HEAP, 600 * MIB) == 2 && fake.limits[HEAP] == 4 * MIB && hook_cuCtxSetLimit(HEAP, 256 * MIB) == 0);
+    OVERHEAD(258 * MIB);
+    CHECK(hook_cuCtxSetLimit(1, 64 * MIB) == 0);
+    OVERHEAD(258 * MIB + 140 * MIB);
+    CHECK(hook_cuCtxSetLimit(1, 256 * MIB) == 2 && hook_cuCtxSetLimit(1, 32 * MIB) == 0);
+    OVERHEAD(258 * MIB + 76 * MIB);
+    fake.image_bytes = 76 * MIB; /* a module that prints */
+    CHECK(hook_cuModuleLoadData(&module, ptx(0)) == 0);
+    OVERHEAD(258 * MIB + 76 * MIB);
+    take(258 * MIB); /* the launch */
+    sl_overhead_came_back(GPU);
+    OVERHEAD(258 * MIB + 76 * MIB);
+    CHECK(hook_cuCtxDestroy_v2(context) == 0);
+    OVERHEAD(0);
+    CHECK(hook_cuCtxCreate_v2(&context, 0, 0) == 0 && hook_cuCtxSetLimit(HEAP, 8 * MIB) == 0);
+    OVERHEAD(0);
+}
+static void should_charge_heap_and_printf_buffer_when_they_are_set(void) {
+    CHECK(in_child(heaps) == 0);
+}
+
+static void hides(void) {
+    fake.hidden = true;
+    begin();
+    sl_ledger_commit(GPU, SL_USE_CONTEXT, 2 * MIB, sl_ledger_reserve(GPU, 2 * MIB));
+    CHECK(hook_cuCtxSetLimit(0, 2048) == 0);
+    OVERHEAD(264 * MIB);
+    fake.image_bytes = 202 * MIB;
+    CHECK(hook_cuModuleLoadData(&module, ptx(200 * MIB + 1)) == 0);
+    OVERHEAD(264 * MIB + 202 * MIB);
+    CHECK(hook_cuModuleUnload(module) == 0);
+    OVERHEAD(264 * MIB);
+    CHECK(hook_cuCtxSetLimit(0, 16384) == 2 && hook_cuCtxSetLimit(0, 1024) == 0);
+    OVERHEAD(0);
+}
+static void should_count_what_was_computed_where_nvml_does_not_know_the_process(void) {
+    CHECK(in_child(hides) == 0);
+}
+
+static void should_add_up_the_variables_of_a_text(void) {
+    static const struct { const char *text; uint64_t bytes; } cases[] = {
+        {".version 7.0 .global .align 8 .b8 a[100];", 100}, {".version 7.0\n.visible .global .f64 a[10][20];", 1600},
+        {".version 7.0 .global .v4 .f32 a[3], b;", 64}, {".version 7.0 .global .u32 a[] = {1, 2, 3};", 12},
+        {".version 7.0 .global .u32 a[5] = {1, 2}; .global .u64 b = 7;", 28}, {".version 7.0 .extern .global .u32 a[9];", 0},
+        {".version 7.0 ld.global.u32 %r, [a];", 0}, {".version 7.0 /* .global .u32 a; */ .file 1 \".global .u32 b;\"", 0},
+        {".version 7.0 .global .texref t;", 8}, {".version 7.0 .global", 0}, {".version 7.0 .global .b8 a[", 0},
+        {".version 7.0 .global .b8 a[99999999999999999999];", SL_CODE_SIZE_MOST},
+    };
+    for (unsigned i = 0; i < sizeof cases / sizeof *cases; i++) {
+        sl_code_size_t size = sl_code_size(cases[i].text, SIZE_MAX, 90);
+        CHECK(size.known && size.data_bytes == cases[i].bytes, "%s: %llu", cases[i].text, (unsigned long long)size.data_bytes);
+    }
+}
+
+/* Whatever an image says of itself, nothing is read beyond its end. */
+static void should_not_trust_an_image(void) {
+    static char cubin[4096], fat[20000];
+    make_cubin(cubin, 600 * MIB, 4096);
+    size_t length = make_fat(fat, cubin, false);
+    unsigned seed = 7;
+    for (int round = 0; round < 20000; round++) {
+        size_t bytes = round % 2 ? sizeof cubin : length, cut = round % 4 < 2 ? bytes : (size_t)rand_r(&seed) % bytes;
+        char *image = malloc(cut ? cut : 1);
+        memcpy(image, round % 2 ? cubin : fat, cut);
+        for (int i = 0; cut > 4 && i < 3; i++)
+            image[(size_t)rand_r(&seed) % (round % 8 < 4 ? cut : cut < 2048 ? cut : 2048)] = (char)rand_r(&seed);
+        sl_code_size(image, cut, 90);
+        free(image);
+    }
+}
+
+int main(void) {
+    use_test_folder();
+    RUN(should_add_up_the_variables_of_a_text);
+    RUN(should_not_trust_an_image);
+    RUN(should_not_ask_for_a_stack_that_does_not_fit);
+    RUN(should_not_ask_for_a_cubin_that_does_not_fit);
+    RUN(should_read_files_as_the_driver_does);
+    RUN(should_undo_what_cannot_be_read);
+    RUN(should_link_a_text_only_where_its_bound_does_not_fit);
+    RUN(should_charge_a_library_before_its_launch);
+    RUN(should_charge_heap_and_printf_buffer_when_they_are_set);
+    RUN(should_count_what_was_computed_where_nvml_does_not_know_the_process);
+    return 0;
+}
