@@ -16,6 +16,7 @@
 #define CONTEXT (500 * MIB)
 #define THREADS (132ull * 2048)
 #define GPU 0u
+#define PRINTF 1
 #define HEAP 2
 
 static struct {
@@ -386,22 +387,19 @@ static void heaps(void) {
     OVERHEAD(0);
     CHECK(hook_cuCtxSetLimit(HEAP, 600 * MIB) == 2 && fake.limits[HEAP] == 4 * MIB && hook_cuCtxSetLimit(HEAP, 256 * MIB) == 0);
     OVERHEAD(258 * MIB);
-    CHECK(hook_cuCtxSetLimit(1, 64 * MIB) == 0);
-    OVERHEAD(258 * MIB + 140 * MIB);
-    CHECK(hook_cuCtxSetLimit(1, 256 * MIB) == 2 && hook_cuCtxSetLimit(1, 32 * MIB) == 0);
-    OVERHEAD(258 * MIB + 76 * MIB);
-    fake.image_bytes = 76 * MIB; /* a module that prints */
-    CHECK(hook_cuModuleLoadData(&module, ptx(0)) == 0);
-    OVERHEAD(258 * MIB + 76 * MIB);
-    take(258 * MIB); /* the launch */
+    CHECK(hook_cuCtxSetLimit(PRINTF, 900 * MIB) == 0);
+    OVERHEAD(258 * MIB);
+    CHECK(hook_cuCtxSetLimit(HEAP, UINT64_MAX) == 2 && hook_cuCtxSetLimit(HEAP, 128 * MIB) == 0);
+    OVERHEAD(130 * MIB);
+    take(130 * MIB); /* the launch */
     sl_overhead_came_back(GPU);
-    OVERHEAD(258 * MIB + 76 * MIB);
+    OVERHEAD(130 * MIB);
     CHECK(hook_cuCtxDestroy_v2(context) == 0);
     OVERHEAD(0);
     CHECK(hook_cuCtxCreate_v2(&context, 0, 0) == 0 && hook_cuCtxSetLimit(HEAP, 8 * MIB) == 0);
     OVERHEAD(0);
 }
-static void should_charge_heap_and_printf_buffer_when_they_are_set(void) {
+static void should_charge_the_heap_when_it_is_set(void) {
     CHECK(in_child(heaps) == 0);
 }
 
@@ -465,7 +463,7 @@ int main(void) {
     RUN(should_undo_what_cannot_be_read);
     RUN(should_link_a_text_only_where_its_bound_does_not_fit);
     RUN(should_charge_a_library_before_its_launch);
-    RUN(should_charge_heap_and_printf_buffer_when_they_are_set);
+    RUN(should_charge_the_heap_when_it_is_set);
     RUN(should_count_what_was_computed_where_nvml_does_not_know_the_process);
     return 0;
 }

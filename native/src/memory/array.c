@@ -108,7 +108,7 @@ static CUresult reserve_small(request_t *request) {
     request->only_shared = enter_block(&probe, false) == SL_BLOCK_SHARED;
     if (request->only_shared) {
         request->allocation.block = probe.block;
-        sl_overhead_begin(&request->look, request->charge.gpu);
+        sl_overhead_begin(&request->look, request->charge.gpu, 0, false);
         return CUDA_SUCCESS;
     }
     return sl_charge_reserve(&request->charge, SL_BLOCK_BYTES) ? CUDA_SUCCESS : sl_charge_refuse(&request->charge, SL_BLOCK_BYTES);
@@ -162,7 +162,7 @@ static bool settle(request_t *request, CUresult status, const void *array) {
         return true;
     if (status != CUDA_SUCCESS)
         return give_up(request), true;
-    if (request->only_shared && !sl_overhead_end(&request->look))
+    if (request->only_shared && !sl_overhead_end(&request->look, true))
         return give_up(request), false;
     request->allocation.address = (uint64_t)array;
     if (request->allocation.kind == SL_SMALL_ARRAY && !request->only_shared)

@@ -1,8 +1,9 @@
 /* limit: the limits of a context that make the driver set memory aside.
  *
  * Seen on an H200 with driver 580: a stack takes its size for all threads that can be resident, at once, 3960 MiB more for
- * 16 KiB, and gives it back at once. The malloc heap and the printf buffer take nothing when they are set; the driver takes
- * them with a later call that cannot be refused. So they are charged when they are set to more than their defaults. */
+ * 16 KiB, and gives it back at once. The malloc heap takes nothing when it is set; the driver takes it with the first launch
+ * of a kernel that calls malloc, which cannot be refused. So it is charged when it is set to more than its default. The
+ * printf buffer is not on the GPU. */
 #include "driver/driver.h"
 #include "hooks.h"
 #include "ledger/ledger.h"
@@ -12,22 +13,15 @@
 #include "tenant/gpu.h"
 #include "tenant/tenant.h"
 
-enum { STACK_SIZE = 0, PRINTF_FIFO_SIZE = 1, MALLOC_HEAP_SIZE = 2 };
+enum { STACK_SIZE = 0, MALLOC_HEAP_SIZE = 2 };
 enum { MULTIPROCESSORS = 16, THREADS_PER_MULTIPROCESSOR = 39 };
 
 #define MIB (1ull << 20)
 #define STACK_END (512u << 10) /* the driver refuses larger ones by itself: status 1 */
 #define LARGEST (1ull << 40)
 
-/* What the driver takes later for limits beyond its defaults, 8 MiB of heap and 8448 KiB of printf buffer: bytes = value *
- * times + plus. Measured on an H200 with driver 580, a heap of 256 MiB and a buffer of 64 MiB. */
-static const struct {
-    CUlimit limit;
-    uint64_t beyond, times, plus;
-} later[] = {
-    {MALLOC_HEAP_SIZE, 8 * MIB, 1, 2 * MIB},      /* with the first launch of a kernel that calls malloc */
-    {PRINTF_FIFO_SIZE, 8448 * 1024, 2, 12 * MIB}, /* when a module is loaded that calls printf */
-};
+#define HEAP_DEFAULT (8 * MIB)
+#define HEAP_MORE (2 * MIB) /* that the driver takes besides the heap: 66 MiB for 64, 1002 for 1000 */
 
 static uint64_t resident_threads(void) {
     CUdevice device;
@@ -43,10 +37,9 @@ static uint64_t resident_threads(void) {
 static uint64_t bytes_of(CUlimit limit, uint64_t value) {
     if (limit == STACK_SIZE)
         return value * resident_threads();
-    for (unsigned i = 0; i < sizeof later / sizeof *later; i++)
-        if (limit == later[i].limit)
-            return value > later[i].beyond && value < LARGEST ? value * later[i].times + later[i].plus : 0;
-    return 0;
+    if (limit != MALLOC_HEAP_SIZE || value <= HEAP_DEFAULT)
+        return 0;
+    return (value < LARGEST ? value : LARGEST) + HEAP_MORE;
 }
 
 /* Handles are addresses below 2^48, so this is none of them. */

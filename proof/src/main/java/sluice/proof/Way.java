@@ -24,7 +24,7 @@ enum Way implements Subject {
     GREEN_CONTEXT("green contexts", "it is created: the primary context that it needs, and what it takes itself as overhead",
             "`cuGreenCtxDestroy`"),
     MODULE("modules and libraries: code, global variables", "it is loaded", "it is unloaded"),
-    STACK("`cuCtxSetLimit`: stack, heap, printf buffer", "the limit is set", "the limit is lowered or the context ends"),
+    STACK("`cuCtxSetLimit`: stack, malloc heap", "the limit is set", "the limit is lowered or the context ends"),
     IPC("`cuIpcOpenMemHandle`", "never again: it is charged to the process that allocated it", "that process frees it"),
     IMPORT("`cuMemImportFromShareableHandle`", "never again: it is charged to the process that created it", "that process gives it up"),
     EXTERNAL("`cuImportExternalMemory`", "never again: it counts for whom it was made by", "-"),
