@@ -112,16 +112,9 @@ static bool visit_all(int gpu, lock_t lock, visit_t what, void *detail) {
     return any;
 }
 
-/* What a trial left behind goes back as soon as its stream has come there. */
 static bool refresh(sl_pool_t *pool, void *unused) {
     (void)unused;
-    bool fell = sl_pool_charge_follow(pool);
-    if (SL_UNLIKELY(pool->overgrown)) {
-        fell |= sl_pool_charge_trim(pool);
-        uint64_t limit = sl_ledger_limit((unsigned)pool->gpu);
-        pool->overgrown = limit && sl_ledger_used((unsigned)pool->gpu) > limit;
-    }
-    return fell;
+    return sl_pool_charge_refresh(pool);
 }
 
 /* A pool that another thread allocates from is settled by that thread. */

@@ -10,7 +10,6 @@
 
 #include "driver/entry.h"
 #include "ledger/ledger.h"
-#include "memory/step.h"
 #include "os/os.h"
 #include "real.h"
 
@@ -22,22 +21,10 @@
 
 enum { POOL_RESERVED = 5, POOL_USED = 7, GRAPH_USED = 0, GRAPH_RESERVED = 2, CAPTURE_RELAXED = 2 };
 
-#ifdef SL_MODEL
-bool sl_model_try(sl_latch_t *latch);
-void sl_model_lock(sl_latch_t *latch);
-void sl_model_unlock(sl_latch_t *latch);
-#define TRY sl_model_try
-#define LOCK sl_model_lock
-#define UNLOCK sl_model_unlock
-#else
 static bool try_latch(sl_latch_t *latch) {
     int free = 0;
     return atomic_compare_exchange_strong_explicit(&latch->state, &free, 1, memory_order_acquire, memory_order_relaxed);
 }
-#define TRY try_latch
-#define LOCK sl_latch_lock
-#define UNLOCK sl_latch_unlock
-#endif
 
 /* The driver may have cancellation points; a thread that is cancelled there would leave the lock held. */
 static int forbid_cancel(void) {
@@ -48,13 +35,13 @@ static int forbid_cancel(void) {
 
 void sl_pool_charge_lock(sl_pool_t *pool) {
     int before = forbid_cancel();
-    LOCK(&pool->lock);
+    sl_latch_lock(&pool->lock);
     pool->cancel_state = before;
 }
 
 bool sl_pool_charge_lock_at_once(sl_pool_t *pool) {
     int before = forbid_cancel();
-    if (TRY(&pool->lock)) {
+    if (try_latch(&pool->lock)) {
         pool->cancel_state = before;
         return true;
     }
@@ -79,7 +66,7 @@ bool sl_pool_charge_lock_soon(sl_pool_t *pool) {
 
 void sl_pool_charge_unlock(sl_pool_t *pool) {
     int before = pool->cancel_state;
-    UNLOCK(&pool->lock);
+    sl_latch_unlock(&pool->lock);
     pthread_setcancelstate(before, NULL);
 }
 
@@ -167,6 +154,17 @@ bool sl_pool_charge_trim(sl_pool_t *pool) {
         real.cuThreadExchangeStreamCaptureMode(&mode);
     pool->trims++;
     return sl_pool_charge_follow(pool);
+}
+
+/* What a trial left behind goes back as soon as its stream has come there. */
+bool sl_pool_charge_refresh(sl_pool_t *pool) {
+    bool fell = sl_pool_charge_follow(pool);
+    if (SL_UNLIKELY(pool->overgrown)) {
+        fell |= sl_pool_charge_trim(pool);
+        uint64_t limit = sl_ledger_limit((unsigned)pool->gpu);
+        pool->overgrown = limit && sl_ledger_used((unsigned)pool->gpu) > limit;
+    }
+    return fell;
 }
 
 void sl_pool_charge_set(sl_pool_t *pool, uint64_t bytes) {

@@ -43,6 +43,8 @@ uint64_t sl_pool_charge_settle(sl_pool_t *pool, uint64_t promised, uint64_t sum)
 bool sl_pool_charge_follow(sl_pool_t *pool);
 /* Lets the pool give back all that it does not use. True: the charge fell. */
 bool sl_pool_charge_trim(sl_pool_t *pool);
+/* After a synchronisation. True: the charge fell. */
+bool sl_pool_charge_refresh(sl_pool_t *pool);
 /* The charge becomes this, without asking. */
 void sl_pool_charge_set(sl_pool_t *pool, uint64_t bytes);
 

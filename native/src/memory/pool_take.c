@@ -10,7 +10,6 @@
 #include "ledger/ledger.h"
 #include "memory/overhead.h"
 #include "memory/pending.h"
-#include "memory/step.h"
 
 #define SLACK_PART 50 /* of the quota, but a step at least */
 #define TRIALS 2
@@ -48,9 +47,7 @@ static bool undo(take_t *take) {
 
 /* With the lock held and the need reserved, so that it may grow by covered bytes. False: it had to be undone. */
 static bool forward(take_t *take, uint64_t sum, uint64_t covered) {
-    SL_STEP();
     take->status = take->request->allocate(take->request);
-    SL_STEP();
     uint64_t grown = sl_pool_charge_settle(take->pool, take->need, sum);
     bool passed = grown > covered && take->status == CUDA_SUCCESS && is_over_quota(take->gpu);
     return !passed || !undo(take);
