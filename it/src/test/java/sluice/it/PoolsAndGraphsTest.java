@@ -3,9 +3,12 @@ package sluice.it;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.nio.file.Path;
+import java.util.Map;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import sluice.it.Machine.Outcome;
 
 /// Stream-ordered memory and graphs that allocate: what the driver's pools have reserved is what counts.
@@ -109,6 +112,32 @@ class PoolsAndGraphsTest {
         var outcome = async("info", "--step", "2g", "--count", "1", "graph", "info");
         assertThat(outcome.output()).contains("graph 0 0 2 2");
         assertThat(info(outcome, 1)).isEqualTo(info(outcome, 0));
+    }
+
+    /// The programs of issue 17 that passed the quota: one thread, many, and with a synchronization now and then.
+    @ParameterizedTest
+    @CsvSource({"1,1,0", "1,4,0", "1,4,10", "8,2,0", "8,2,100"})
+    void shouldHoldThePoolToTheQuotaWhateverTheOrder(String threads, String streams, String every) throws Exception {
+        var outcome = async("info", "--step", "64m", "--count", "1500", "--threads", threads, "--streams", streams, "--every", every, "churn", "info");
+        String[] words = outcome.lines().stream().filter(line -> line.startsWith("churn ")).findFirst().orElseThrow().split(" ");
+        assertThat(Long.parseLong(words[1])).as("granted").isGreaterThan(100);
+        assertThat(Long.parseLong(words[3])).as("most that the driver reserved").isBetween(896 * MIB, 1024 * MIB + 32 * MIB);
+        assertThat(info(outcome, 1)).isEqualTo(info(outcome, 0));
+    }
+
+    @Test
+    void shouldHoldTwoProcessesToTheQuotaTogether() throws Exception {
+        machine.with("SLUICE_TENANT", "both");
+        Process[] churns = new Process[2];
+        for (int i = 0; i < churns.length; i++) {
+            churns[i] = machine.startPreloaded(Map.of("SLUICE_MEMORY", "1g"), Machine.program("async"), "--step", "64m", "--count", "1000", "--threads", "4", "churn", "info");
+        }
+        for (Process each : churns) {
+            Outcome outcome = Machine.await(each);
+            assertThat(outcome.status()).isZero();
+            assertThat(outcome.output()).containsPattern("churn \\d+ \\d+ \\d+");
+        }
+        assertThat(info(async("info"), 0).free()).isEqualTo(1024 * MIB);
     }
 
     private Outcome async(String... arguments) throws Exception {
