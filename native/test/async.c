@@ -20,6 +20,7 @@
  *   info              "free B reserved B used B graph B"
  *   graph             captures COUNT pairs of allocation and free, instantiates, launches twice, waits:
  *                     "graph CAPTURE INSTANTIATE LAUNCH LAUNCH"
+ *   graphs            COUNT graphs of STEP, STEP + 1 MiB and so on, each launched and destroyed before the next one: "graphs REFUSED"
  *   graph-trim        destroys the last graph and trims: "graph-trim STATUS"
  *   reset             resets the primary context and makes it anew: "reset STATUS" */
 #include "driver_calls.h"
@@ -208,17 +209,24 @@ static void say_info(void) {
            (unsigned long long)used, (unsigned long long)of_graphs);
 }
 
-static void run_graph(void) {
-    void *stream = stream_of(&takers[0]);
-    int captured = cuStreamBeginCapture_v2(stream, RELAXED), instantiated = -1, first = -1, second = -1;
-    for (long i = 0; i < (count < 1000 ? count : 1) && captured == 0; i++) {
+static int capture_pairs(void *stream, long pairs, size_t bytes) {
+    int captured = cuStreamBeginCapture_v2(stream, RELAXED);
+    for (long i = 0; i < pairs && captured == 0; i++) {
         uint64_t address;
+        size_t before = step;
+        step = bytes;
         captured = allocate(&address, stream);
+        step = before;
         if (captured == 0)
             captured = cuMemFreeAsync(address, stream);
     }
     int ended = cuStreamEndCapture(stream, &graph);
-    captured = captured ? captured : ended;
+    return captured ? captured : ended;
+}
+
+static void run_graph(void) {
+    void *stream = stream_of(&takers[0]);
+    int instantiated = -1, first = -1, second = -1, captured = capture_pairs(stream, count < 1000 ? count : 1, step);
     if (captured == 0)
         instantiated = cuGraphInstantiateWithFlags(&executable, graph, 0);
     if (instantiated == 0) {
@@ -227,6 +235,21 @@ static void run_graph(void) {
         cuStreamSynchronize(stream);
     }
     printf("graph %d %d %d %d\n", captured, instantiated, first, second);
+}
+
+static void run_graphs(void) {
+    void *stream = stream_of(&takers[0]);
+    long failed = 0;
+    for (long i = 0; i < count; i++) {
+        if (capture_pairs(stream, 1, step + ((size_t)i << 20)) || cuGraphInstantiateWithFlags(&executable, graph, 0))
+            break;
+        failed += cuGraphLaunch(executable, stream) != 0;
+        cuGraphExecDestroy(executable);
+        cuGraphDestroy(graph);
+        cuStreamSynchronize(stream);
+    }
+    executable = graph = NULL;
+    printf("graphs %ld\n", failed);
 }
 
 static void trim_graph(void) {
@@ -271,6 +294,8 @@ static int run(const char *word) {
         say_info();
     else if (strcmp(word, "graph") == 0)
         run_graph();
+    else if (strcmp(word, "graphs") == 0)
+        run_graphs();
     else if (strcmp(word, "graph-trim") == 0)
         trim_graph();
     else if (strcmp(word, "reset") == 0)

@@ -140,6 +140,14 @@ class PoolsAndGraphsTest {
         assertThat(info(async("info"), 0).free()).isEqualTo(1024 * MIB);
     }
 
+    /// 39 of 50 were refused: what idle graphs held was not counted as room.
+    @Test
+    void shouldLaunchEachOfManyGraphsThatFitOneByOne() throws Exception {
+        var outcome = machine.limited("400m", "async", "--step", "150m", "--count", "50", "graphs", "info");
+        assertThat(outcome.output()).contains("graphs 0");
+        assertThat(info(outcome, 0).graph()).isBetween(160 * MIB, 224 * MIB);
+    }
+
     private Outcome async(String... arguments) throws Exception {
         return machine.limited("1g", "async", arguments);
     }
