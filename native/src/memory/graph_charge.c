@@ -125,11 +125,10 @@ static bool reserve_patiently(sl_graph_charge_t *charge, uint64_t key, shortage_
         done = reserve_all(charge, key, shortage);
     while (!done && sl_pending_wait(&pending))
         done = reserve_all(charge, key, shortage);
-    sl_pending_end(&pending, done);
-    if (sl_pending_is_capturing())
-        return done;
-    for (int round = 0; !done && round < ROUNDS && made_room(sl_ledger_reserve(shortage->gpu, shortage->bytes), shortage); round++)
+    bool may_wait = !sl_pending_is_capturing();
+    for (int round = 0; !done && may_wait && round < ROUNDS && made_room(sl_ledger_reserve(shortage->gpu, shortage->bytes), shortage); round++)
         done = reserve_all(charge, key, shortage);
+    sl_pending_end(&pending, done);
     return done;
 }
 

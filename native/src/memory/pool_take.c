@@ -112,20 +112,19 @@ static bool try_covered(take_t *take, uint64_t sum) {
     return done;
 }
 
-static bool wait_for_pending(take_t *take) {
-    sl_pending_t pending = {.gpu = take->gpu, .stream = take->request->stream, .query = take->request->query};
-    bool done = false;
-    while (!done && sl_pending_wait(&pending))
-        done = try_now(take);
-    sl_pending_end(&pending, done);
-    return done;
+static uint64_t reserve_at_last(const take_t *take) {
+    return (sl_pending_is_capturing() ? sl_ledger_try : sl_ledger_reserve)(take->gpu, take->need);
 }
 
 /* Where the tenant chose to wait for room, reserve does, after what is pending had its chance. */
 static bool try_harder(take_t *take) {
-    return try_covered(take, sl_ledger_try(take->gpu, take->need)) || wait_for_pending(take) ||
-           try_covered(take, sl_pending_is_capturing() ? sl_ledger_try(take->gpu, take->need)
-                                                       : sl_ledger_reserve(take->gpu, take->need));
+    sl_pending_t pending = {.gpu = take->gpu, .stream = take->request->stream, .query = take->request->query};
+    bool done = try_covered(take, sl_ledger_try(take->gpu, take->need));
+    while (!done && sl_pending_wait(&pending))
+        done = try_now(take);
+    done = done || try_covered(take, reserve_at_last(take));
+    sl_pending_end(&pending, done);
+    return done;
 }
 
 CUresult sl_pool_take(sl_pool_t *pool, CUmemoryPool known_as, const sl_pool_request_t *request) {
