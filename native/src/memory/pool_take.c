@@ -63,7 +63,7 @@ static bool may_try(const take_t *take) {
         return false;
     uint64_t left = less(take->pool->charged, sl_pool_charge_used(take->pool));
     uint64_t room = less(sl_ledger_limit(take->gpu), sl_ledger_used(take->gpu));
-    return left + room >= take->request->bytes;
+    return left && sl_pool_charge_need(take->pool, less(take->request->bytes, left)) <= room;
 }
 
 static bool try_with_lock(take_t *take) {
