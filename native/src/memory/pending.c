@@ -19,7 +19,7 @@
 #define FIRST_SPAN_NANOS 20000u
 #define LAST_SPAN_NANOS 1000000u
 #define GPUS 16
-#define HALVINGS 10
+#define HALVINGS 6
 
 static atomic_uint vain[GPUS]; /* waits in vain, since one was not */
 

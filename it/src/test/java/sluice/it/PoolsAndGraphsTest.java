@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.nio.file.Path;
 import java.util.Map;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -123,6 +124,21 @@ class PoolsAndGraphsTest {
         assertThat(Long.parseLong(words[1])).as("granted").isGreaterThan(100);
         assertThat(Long.parseLong(words[3])).as("most that the driver reserved").isBetween(896 * MIB, 1024 * MIB + 32 * MIB);
         assertThat(info(outcome, 1)).isEqualTo(info(outcome, 0));
+    }
+
+    /// The other side: a quota of 1 GiB grants about what a GPU of 1 GiB does.
+    @ParameterizedTest
+    @CsvSource({"1", "4"})
+    void shouldGrantAsMuchAsAGpuOfThatSize(String streams) throws Exception {
+        String[] churn = {"--step", "64m", "--count", "3000", "--streams", streams, "churn"};
+        long limited = granted(async(churn));
+        machine.with("SLUICE_SIM_MEMORY", "1g").with("SLUICE_SIM_STATE", directory.resolve("small").toString());
+        long small = granted(machine.bare(Stream.concat(Stream.of(Machine.program("async")), Stream.of(churn)).toArray(String[]::new)));
+        assertThat(limited).isGreaterThan(small * 8 / 10);
+    }
+
+    private static long granted(Outcome outcome) {
+        return Long.parseLong(outcome.lines().stream().filter(line -> line.startsWith("churn ")).findFirst().orElseThrow().split(" ")[1]);
     }
 
     @Test
