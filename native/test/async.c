@@ -4,11 +4,15 @@
  *   --count N         at most so many (1000000)
  *   --device N        CUDA device of context, stream and own pools (0); before the first word
  *   --pool KIND       default, own (made at first use) or none: cuMemAllocAsync without naming a pool (none)
- *   --threads N       so many threads do a "fill" at once, each with a stream of its own (1)
+ *   --threads N       so many threads do a "fill" or "churn" at once, each with a stream of its own (1)
+ *   --streams N       streams that each thread of a "churn" uses by turns (1)
+ *   --every N         a "churn" synchronizes after so many calls (never)
  * Words:
  *   threshold         lets the pool keep all it has
  *   fill              allocates until refused: "got COUNT BYTES STATUS"
  *   free, free-now    frees all with cuMemFreeAsync or cuMemFree: "freed COUNT FAILED"
+ *   churn             COUNT random allocations, of up to STEP in whole MiB, and frees in each thread: "churn GRANTED REFUSED HIGH",
+ *                     HIGH is the most that the driver ever reserved for the pool; all is freed in the end
  *   sync, trim        "sync STATUS", "trim STATUS"
  *   use               makes the own pool the device's current one; says "use STATUS"
  *   destroy           destroys the own pool: "destroy STATUS"
@@ -16,6 +20,7 @@
  *   info              "free B reserved B used B graph B"
  *   graph             captures COUNT pairs of allocation and free, instantiates, launches twice, waits:
  *                     "graph CAPTURE INSTANTIATE LAUNCH LAUNCH"
+ *   graphs            COUNT graphs of STEP, STEP + 1 MiB and so on, each launched and destroyed before the next one: "graphs REFUSED"
  *   graph-trim        destroys the last graph and trims: "graph-trim STATUS"
  *   reset             resets the primary context and makes it anew: "reset STATUS" */
 #include "driver_calls.h"
@@ -23,7 +28,7 @@
 #include <pthread.h>
 #include <string.h>
 
-enum { RESERVED = 5, USED = 7, THRESHOLD = 4, GRAPH_RESERVED = 2, NON_BLOCKING = 1, RELAXED = 2, THREADS = 64 };
+enum { RESERVED = 5, RESERVED_HIGH = 6, USED = 7, PIECES = 64, STREAMS = 16, THRESHOLD = 4, GRAPH_RESERVED = 2, NON_BLOCKING = 1, RELAXED = 2, THREADS = 64 };
 
 typedef struct {
     int type, handle_types, location_type, location_id;
@@ -62,7 +67,8 @@ static int (*cuDeviceGraphMemTrim)(int);
 static int (*cuDeviceGetGraphMemAttribute)(int, int, void *);
 
 static size_t step = 64u << 20;
-static long count = 1000000, threads = 1;
+static long count = 1000000, threads = 1, streams = 1, every;
+static long granted, refused;
 static int device;
 static const char *pool_kind = "none";
 static void *own_pool, *graph, *executable;
@@ -123,14 +129,54 @@ static void *fill(void *argument) {
     return NULL;
 }
 
-static void fill_all(void) {
+static void in_all_threads(void *(*body)(void *)) {
     pthread_t thread[THREADS];
     pool_now();
     for (long i = 1; i < threads; i++)
-        pthread_create(&thread[i], NULL, fill, &takers[i]);
-    fill(&takers[0]);
+        pthread_create(&thread[i], NULL, body, &takers[i]);
+    body(&takers[0]);
     for (long i = 1; i < threads; i++)
         pthread_join(thread[i], NULL);
+}
+
+static void *churn(void *argument) {
+    taker_t *taker = argument;
+    unsigned seed = (unsigned)(taker - takers) + 1;
+    void *stream[STREAMS] = {0};
+    uint64_t held[PIECES] = {0};
+    driver_begin(device);
+    for (long i = 0; i < streams; i++)
+        cuStreamCreate(&stream[i], NON_BLOCKING);
+    for (long i = 0; i < count; i++) {
+        int piece = rand_r(&seed) % PIECES;
+        void *in = stream[rand_r(&seed) % streams];
+        if (every && i % every == 0)
+            cuStreamSynchronize(in);
+        size_t bytes = (1 + (size_t)rand_r(&seed) % (step >> 20)) << 20;
+        if (held[piece]) {
+            cuMemFreeAsync(held[piece], in);
+            held[piece] = 0;
+        } else if (cuMemAllocAsync(&held[piece], bytes, in) == 0) {
+            __atomic_add_fetch(&granted, 1, __ATOMIC_RELAXED);
+        } else {
+            held[piece] = 0;
+            __atomic_add_fetch(&refused, 1, __ATOMIC_RELAXED);
+        }
+    }
+    for (int piece = 0; piece < PIECES; piece++)
+        if (held[piece])
+            cuMemFreeAsync(held[piece], stream[0]);
+    for (long i = 0; i < streams; i++)
+        cuStreamSynchronize(stream[i]);
+    return NULL;
+}
+
+static void churn_all(void) {
+    uint64_t high = 0;
+    granted = refused = 0;
+    in_all_threads(churn);
+    cuMemPoolGetAttribute(pool_now(), RESERVED_HIGH, &high);
+    printf("churn %ld %ld %llu\n", granted, refused, (unsigned long long)high);
 }
 
 static void free_all(int now) {
@@ -163,17 +209,24 @@ static void say_info(void) {
            (unsigned long long)used, (unsigned long long)of_graphs);
 }
 
-static void run_graph(void) {
-    void *stream = stream_of(&takers[0]);
-    int captured = cuStreamBeginCapture_v2(stream, RELAXED), instantiated = -1, first = -1, second = -1;
-    for (long i = 0; i < (count < 1000 ? count : 1) && captured == 0; i++) {
+static int capture_pairs(void *stream, long pairs, size_t bytes) {
+    int captured = cuStreamBeginCapture_v2(stream, RELAXED);
+    for (long i = 0; i < pairs && captured == 0; i++) {
         uint64_t address;
+        size_t before = step;
+        step = bytes;
         captured = allocate(&address, stream);
+        step = before;
         if (captured == 0)
             captured = cuMemFreeAsync(address, stream);
     }
     int ended = cuStreamEndCapture(stream, &graph);
-    captured = captured ? captured : ended;
+    return captured ? captured : ended;
+}
+
+static void run_graph(void) {
+    void *stream = stream_of(&takers[0]);
+    int instantiated = -1, first = -1, second = -1, captured = capture_pairs(stream, count < 1000 ? count : 1, step);
     if (captured == 0)
         instantiated = cuGraphInstantiateWithFlags(&executable, graph, 0);
     if (instantiated == 0) {
@@ -182,6 +235,21 @@ static void run_graph(void) {
         cuStreamSynchronize(stream);
     }
     printf("graph %d %d %d %d\n", captured, instantiated, first, second);
+}
+
+static void run_graphs(void) {
+    void *stream = stream_of(&takers[0]);
+    long failed = 0;
+    for (long i = 0; i < count; i++) {
+        if (capture_pairs(stream, 1, step + ((size_t)i << 20)) || cuGraphInstantiateWithFlags(&executable, graph, 0))
+            break;
+        failed += cuGraphLaunch(executable, stream) != 0;
+        cuGraphExecDestroy(executable);
+        cuGraphDestroy(graph);
+        cuStreamSynchronize(stream);
+    }
+    executable = graph = NULL;
+    printf("graphs %ld\n", failed);
 }
 
 static void trim_graph(void) {
@@ -205,7 +273,9 @@ static int run(const char *word) {
     if (strcmp(word, "threshold") == 0)
         printf("threshold %d\n", cuMemPoolSetAttribute(pool_now(), THRESHOLD, &all));
     else if (strcmp(word, "fill") == 0)
-        fill_all();
+        in_all_threads(fill);
+    else if (strcmp(word, "churn") == 0)
+        churn_all();
     else if (strcmp(word, "free") == 0)
         free_all(0);
     else if (strcmp(word, "free-now") == 0)
@@ -224,6 +294,8 @@ static int run(const char *word) {
         say_info();
     else if (strcmp(word, "graph") == 0)
         run_graph();
+    else if (strcmp(word, "graphs") == 0)
+        run_graphs();
     else if (strcmp(word, "graph-trim") == 0)
         trim_graph();
     else if (strcmp(word, "reset") == 0)
@@ -242,6 +314,10 @@ static int set(const char *option, const char *value) {
         device = (int)atol(value);
     else if (strcmp(option, "--pool") == 0)
         pool_kind = value;
+    else if (strcmp(option, "--streams") == 0)
+        streams = atol(value) > STREAMS ? STREAMS : atol(value);
+    else if (strcmp(option, "--every") == 0)
+        every = atol(value);
     else if (strcmp(option, "--threads") == 0)
         threads = atol(value) > THREADS ? THREADS : atol(value);
     else

@@ -347,17 +347,20 @@ static void should_not_take_managed_memory_for_overhead(void) {
 /* With managed memory a wrong figure would not mend itself. */
 static void pools(void) {
     CUmodule module;
-    sl_holding_claim_t claim;
     begin("2000m");
     CHECK(hook_cuDevicePrimaryCtxRetain(&context, 0) == 0);
     sl_ledger_commit(GPU, SL_USE_MANAGED, 400 * MIB, sl_ledger_reserve(GPU, 400 * MIB));
     fake.process_bytes += 400 * MIB;
-    sl_holding_t *pool = sl_pool_open((CUmemoryPool)0x5000, GPU);
-    CHECK(sl_holding_admit(pool, 20 * MIB, &claim) && claim.growth == 32 * MIB);
+    sl_pool_t *pool = sl_pool_open((CUmemoryPool)0x5000, GPU);
+    sl_pool_charge_lock(pool);
+    uint64_t sum = sl_ledger_try_at_once(GPU, 32 * MIB, 0);
+    CHECK(sum && sl_pool_charge_need(pool, 20 * MIB) == 32 * MIB);
     fake.pool_bytes = 64 * MIB; /* more than was to be expected */
     fake.process_bytes += 64 * MIB;
     usleep(150000);
-    CHECK(sl_holding_settle(pool, &claim) == 0 && account()->pool_bytes == 64 * MIB);
+    CHECK(sl_pool_charge_settle(pool, 32 * MIB, sum) == 64 * MIB && account()->pool_bytes == 64 * MIB);
+    sl_pool_charge_unlock(pool);
+    sl_overhead_now_and_then(GPU);
     BOOKS(CONTEXT, 0);
     fake.code_bytes = 20 * MIB;
     CHECK(hook_cuModuleLoadData(&module, "") == 0);

@@ -2,6 +2,7 @@
  * allocation and free nodes, put where the real ones go. */
 #include "check.h"
 
+#include "compute/meter.h"
 #include "tenant/gpu.h"
 #include "memory/graph.h"
 #include "memory/graph_need.h"
@@ -18,9 +19,12 @@
 #define GRAPH ((CUgraph)0x100)
 #define CHILD ((CUgraph)0x200)
 #define EXEC ((CUgraphExec)0x300)
+#define SECOND ((CUgraphExec)0x310)
 #define STREAM ((CUstream)0x400)
+#define OTHER ((CUstream)0x410)
+#define CONTEXT ((CUcontext)0x500)
 
-enum { CHILD_NODE = 4, ALLOCATE_NODE = 10, FREE_NODE = 11, GRAPH_USED = 0, GRAPH_RESERVED = 2 };
+enum { CHILD_NODE = 4, ALLOCATE_NODE = 10, FREE_NODE = 11 };
 
 typedef struct {
     int type;
@@ -29,8 +33,11 @@ typedef struct {
 
 static node_t nodes[8], child_node;
 static size_t count;
-static uint64_t reserved, used, needed;
-static int launches, questions;
+static uint64_t reserved, needed, need_of_second;
+static int launches, questions, trims;
+static bool is_chain = true, is_running, is_busy, is_capturing;
+static CUgraphExec last;
+static CUstream running_in; /* where the memory is in use; NULL: nowhere, or in several */
 
 static CUresult fake_count(int *devices) {
     *devices = 1;
@@ -72,36 +79,83 @@ static CUresult fake_freed(CUgraphNode node, CUdeviceptr *address) {
     return CUDA_SUCCESS;
 }
 
-static CUresult fake_instantiate(CUgraphExec *exec, CUgraph graph, unsigned long long flags) {
-    (void)graph, (void)flags;
-    *exec = EXEC;
+static CUresult fake_dependencies(CUgraphNode node, CUgraphNode *list, size_t *length) {
+    node_t *of = (node_t *)node;
+    bool follows = is_chain && of > nodes && of < nodes + 8;
+    if (list && follows)
+        list[0] = (CUgraphNode)(of - 1);
+    *length = follows;
     return CUDA_SUCCESS;
 }
 
+static CUgraphExec next_exec = EXEC;
+
+static CUresult fake_instantiate(CUgraphExec *exec, CUgraph graph, unsigned long long flags) {
+    (void)graph, (void)flags;
+    *exec = next_exec;
+    return CUDA_SUCCESS;
+}
+
+/* As an H200 does: the last graph has its memory still, idle memory and that of the same stream is shared. */
 static CUresult fake_launch(CUgraphExec exec, CUstream stream) {
-    (void)exec, (void)stream;
+    uint64_t bytes = exec == SECOND ? need_of_second : needed, whole = (bytes + STEP - 1) / STEP * STEP;
     launches++;
-    uint64_t whole = (needed + STEP - 1) / STEP * STEP;
-    used = needed;
-    reserved = reserved > whole ? reserved : whole;
+    if (exec != last && is_running && running_in != stream)
+        reserved += whole;
+    else if (exec != last || !reserved)
+        reserved = reserved > whole ? reserved : whole;
+    running_in = is_running && running_in != stream ? NULL : stream;
+    is_running = true;
+    last = exec;
+    return CUDA_SUCCESS;
+}
+
+static CUresult fake_synchronize(void) {
+    is_running = false;
+    running_in = NULL;
+    return CUDA_SUCCESS;
+}
+
+static CUresult fake_context(CUstream stream, CUcontext *context) {
+    (void)stream;
+    *context = CONTEXT;
+    return CUDA_SUCCESS;
+}
+
+static CUresult fake_current(CUcontext *context) {
+    return fake_context(NULL, context);
+}
+
+static CUresult fake_query(CUstream stream) {
+    (void)stream;
+    return is_busy ? CUDA_ERROR_NOT_READY : CUDA_SUCCESS;
+}
+
+static CUresult fake_capturing(CUstream stream, CUstreamCaptureStatus *status) {
+    (void)stream;
+    *status = is_capturing;
     return CUDA_SUCCESS;
 }
 
 static CUresult fake_destroy(CUgraphExec exec) {
     (void)exec;
-    used = 0;
     return CUDA_SUCCESS;
 }
 
 static CUresult fake_trim(CUdevice device) {
     (void)device;
-    reserved = (used + STEP - 1) / STEP * STEP;
+    trims++;
+    if (is_running)
+        return CUDA_SUCCESS;
+    reserved = 0;
+    last = NULL;
     return CUDA_SUCCESS;
 }
 
 static CUresult fake_attribute(CUdevice device, CUgraphMem_attribute attribute, void *value) {
     CHECK(device == 0);
-    *(uint64_t *)value = attribute == GRAPH_RESERVED ? reserved : used;
+    (void)attribute;
+    *(uint64_t *)value = reserved; /* idle graph memory counts as in use */
     return CUDA_SUCCESS;
 }
 
@@ -114,7 +168,13 @@ static void begin(void) {
     real.cuGraphMemAllocNodeGetParams = fake_allocation;
     real.cuGraphMemFreeNodeGetParams = fake_freed;
     real.cuGraphInstantiateWithFlags = fake_instantiate;
+    real.cuGraphNodeGetDependencies = fake_dependencies;
     real.cuGraphLaunch = fake_launch;
+    real.cuCtxSynchronize = fake_synchronize;
+    real.cuCtxGetCurrent = fake_current;
+    real.cuStreamGetCtx = fake_context;
+    real.cuStreamQuery = fake_query;
+    real.cuStreamIsCapturing = fake_capturing;
     real.cuGraphExecDestroy = fake_destroy;
     real.cuDeviceGraphMemTrim = fake_trim;
     real.cuDeviceGetGraphMemAttribute = fake_attribute;
@@ -128,18 +188,24 @@ static void check_charge(void) {
           "%llu of %llu", (unsigned long long)account->charged_bytes, (unsigned long long)reserved);
 }
 
-static void make(uint64_t bytes) {
+static void make_graph(CUgraphExec as, uint64_t bytes, bool frees) {
     CUgraphExec exec;
     nodes[0] = (node_t){ALLOCATE_NODE, 1, bytes};
     nodes[1] = (node_t){FREE_NODE, 1, 0};
-    count = 2;
-    needed = bytes;
+    count = frees ? 2 : 1;
+    *(as == SECOND ? &need_of_second : &needed) = bytes;
+    next_exec = as;
     CHECK(hook_cuGraphInstantiateWithFlags(&exec, GRAPH, 0) == CUDA_SUCCESS);
-    launches = 0;
+    launches = trims = 0;
+}
+
+static void make(uint64_t bytes) {
+    make_graph(EXEC, bytes, true);
 }
 
 static void end(void) {
-    CHECK(hook_cuGraphExecDestroy(EXEC) == CUDA_SUCCESS);
+    fake_synchronize();
+    CHECK(hook_cuGraphExecDestroy(EXEC) == CUDA_SUCCESS && hook_cuGraphExecDestroy(SECOND) == CUDA_SUCCESS);
     CHECK(hook_cuDeviceGraphMemTrim(0) == CUDA_SUCCESS);
     CHECK(reserved == 0);
     check_charge();
@@ -148,7 +214,13 @@ static void end(void) {
 static uint64_t need(void) {
     sl_graph_need_t found;
     sl_graph_need_find(GRAPH, &found);
-    return found.bytes[0];
+    return found.bytes[0] / MIB;
+}
+
+static bool keeps(void) {
+    sl_graph_need_t found;
+    sl_graph_need_find(GRAPH, &found);
+    return found.keeps[0];
 }
 
 static void should_not_look_at_graphs_before_one_allocates(void) {
@@ -163,17 +235,49 @@ static void should_not_look_at_graphs_before_one_allocates(void) {
 static void should_need_what_lives_at_once(void) {
     count = 0;
     CHECK(need() == 0);
-    nodes[0] = (node_t){ALLOCATE_NODE, 1, 100};
-    nodes[1] = (node_t){ALLOCATE_NODE, 2, 50};
+    nodes[0] = (node_t){ALLOCATE_NODE, 1, 100 * MIB};
+    nodes[1] = (node_t){ALLOCATE_NODE, 2, 50 * MIB};
     nodes[2] = (node_t){FREE_NODE, 1, 0};
-    nodes[3] = (node_t){ALLOCATE_NODE, 3, 90};
+    nodes[3] = (node_t){ALLOCATE_NODE, 3, 90 * MIB};
     nodes[4] = (node_t){FREE_NODE, 3, 0};
     count = 5;
-    CHECK(need() == 150);
-    nodes[5] = (node_t){CHILD_NODE, 0, 0};
-    child_node = (node_t){ALLOCATE_NODE, 4, 1000};
+    CHECK(need() == 192 && keeps());
+    nodes[5] = (node_t){FREE_NODE, 2, 0};
     count = 6;
-    CHECK(need() == 1050);
+    CHECK(need() == 192 && !keeps());
+    nodes[5] = (node_t){CHILD_NODE, 0, 0};
+    child_node = (node_t){ALLOCATE_NODE, 4, 1000 * MIB};
+    CHECK(need() == 64 + 1024 && keeps());
+}
+
+static void should_not_share_between_branches(void) {
+    nodes[0] = (node_t){ALLOCATE_NODE, 1, 100 * MIB};
+    nodes[1] = (node_t){FREE_NODE, 1, 0};
+    nodes[2] = (node_t){ALLOCATE_NODE, 2, 100 * MIB};
+    nodes[3] = (node_t){FREE_NODE, 2, 0};
+    count = 4;
+    CHECK(need() == 128 && !keeps());
+    is_chain = false;
+    CHECK(need() == 256 && !keeps());
+    is_chain = true;
+}
+
+/* 10 + 10 MiB take 32 on an H200, 33 + 33 take 128, 40 + 1 + 70 take 160. */
+static void should_round_as_the_driver_does(void) {
+    for (int i = 0; i < 6; i++)
+        nodes[i] = (node_t){ALLOCATE_NODE, (uint64_t)i + 1, MIB};
+    count = 6;
+    CHECK(need() == 32);
+    nodes[0].bytes = nodes[1].bytes = 10 * MIB;
+    count = 2;
+    CHECK(need() >= 32 && need() <= 64);
+    nodes[0].bytes = nodes[1].bytes = 33 * MIB;
+    CHECK(need() == 128);
+    nodes[0].bytes = 40 * MIB, nodes[1].bytes = MIB, nodes[2].bytes = 70 * MIB;
+    count = 3;
+    CHECK(need() >= 160 && need() <= 192);
+    nodes[0].bytes = UINT64_MAX;
+    CHECK(need() >= 1ull << 28);
 }
 
 static void should_charge_what_the_driver_keeps(void) {
@@ -207,12 +311,76 @@ static void should_launch_again_at_the_quota(void) {
 static void should_refuse_again_when_the_memory_went_elsewhere(void) {
     make(LIMIT / 2);
     CHECK(hook_cuGraphLaunch(EXEC, STREAM) == CUDA_SUCCESS);
-    used = 0;
+    fake_synchronize();
     CHECK(hook_cuDeviceGraphMemTrim(0) == CUDA_SUCCESS);
     CHECK(sl_ledger_reserve(GPU, LIMIT) == LIMIT);
     CHECK(hook_cuGraphLaunch(EXEC, STREAM) == CUDA_ERROR_OUT_OF_MEMORY);
     sl_ledger_cancel(GPU, LIMIT);
     CHECK(hook_cuGraphLaunch(EXEC, STREAM) == CUDA_SUCCESS);
+    end();
+}
+
+static void should_launch_in_any_stream_what_was_launched_last(void) {
+    make(LIMIT);
+    CHECK(hook_cuGraphLaunch(EXEC, STREAM) == CUDA_SUCCESS);
+    CHECK(hook_cuGraphLaunch(EXEC, OTHER) == CUDA_SUCCESS);
+    CHECK(trims == 0);
+    check_charge();
+    end();
+}
+
+static void should_share_with_the_graph_before_it_in_the_stream(void) {
+    make(LIMIT * 3 / 4);
+    make_graph(SECOND, LIMIT, true);
+    CHECK(hook_cuGraphLaunch(EXEC, STREAM) == CUDA_SUCCESS);
+    CHECK(hook_cuGraphLaunch(SECOND, STREAM) == CUDA_SUCCESS);
+    CHECK(trims == 0 && reserved == LIMIT);
+    check_charge();
+    end();
+}
+
+static void should_not_count_on_memory_that_another_stream_uses(void) {
+    make(LIMIT * 3 / 4);
+    make_graph(SECOND, LIMIT / 2, true);
+    CHECK(hook_cuGraphLaunch(EXEC, STREAM) == CUDA_SUCCESS);
+    CHECK(hook_cuGraphLaunch(SECOND, OTHER) == CUDA_ERROR_OUT_OF_MEMORY);
+    CHECK(launches == 1 && reserved == LIMIT * 3 / 4);
+    CHECK(hook_cuCtxSynchronize() == CUDA_SUCCESS);
+    trims = 0;
+    CHECK(hook_cuGraphLaunch(SECOND, OTHER) == CUDA_SUCCESS);
+    CHECK(trims == 0 && reserved == LIMIT * 3 / 4);
+    check_charge();
+    end();
+}
+
+static void should_trim_idle_graphs_before_it_refuses_another(void) {
+    make(LIMIT * 3 / 4);
+    make_graph(SECOND, LIMIT / 2, true);
+    CHECK(hook_cuGraphLaunch(EXEC, STREAM) == CUDA_SUCCESS);
+    fake_synchronize(); /* in a way that is not seen */
+    CHECK(hook_cuGraphLaunch(SECOND, OTHER) == CUDA_SUCCESS);
+    CHECK(trims > 0 && reserved == LIMIT / 2);
+    check_charge();
+    end();
+}
+
+static void should_not_share_what_a_graph_keeps(void) {
+    make_graph(EXEC, LIMIT / 2, false);
+    make_graph(SECOND, LIMIT * 3 / 4, true);
+    CHECK(hook_cuGraphLaunch(EXEC, STREAM) == CUDA_SUCCESS);
+    CHECK(hook_cuGraphLaunch(SECOND, STREAM) == CUDA_ERROR_OUT_OF_MEMORY);
+    CHECK(launches == 1);
+    end();
+}
+
+static void should_leave_captures_alone(void) {
+    make(10 * LIMIT);
+    needed = 0;
+    is_capturing = true;
+    atomic_fetch_add(&sl_meter_open_captures, 1);
+    CHECK(hook_cuGraphLaunch(EXEC, STREAM) == CUDA_SUCCESS && launches == 1);
+    atomic_fetch_sub(&sl_meter_open_captures, 1);
+    is_capturing = false;
     end();
 }
 
@@ -224,9 +392,17 @@ int main(void) {
     begin();
     RUN(should_not_look_at_graphs_before_one_allocates);
     RUN(should_need_what_lives_at_once);
+    RUN(should_not_share_between_branches);
+    RUN(should_round_as_the_driver_does);
     RUN(should_charge_what_the_driver_keeps);
     RUN(should_refuse_before_the_driver_takes);
     RUN(should_launch_again_at_the_quota);
     RUN(should_refuse_again_when_the_memory_went_elsewhere);
+    RUN(should_launch_in_any_stream_what_was_launched_last);
+    RUN(should_share_with_the_graph_before_it_in_the_stream);
+    RUN(should_not_count_on_memory_that_another_stream_uses);
+    RUN(should_trim_idle_graphs_before_it_refuses_another);
+    RUN(should_not_share_what_a_graph_keeps);
+    RUN(should_leave_captures_alone);
     return 0;
 }

@@ -35,6 +35,7 @@ static CUresult unfold(CUgraphExec executable, CUgraph graph) {
 }
 
 static void drop(CUgraphExec executable) {
+    sim_graph_memory_leave(executable);
     for (size_t i = 0; i < executable->count; i++) {
         sim_graph_memory_bind(&executable->steps[i], false);
         sim_graph_memory_drop(&executable->steps[i]);
@@ -109,9 +110,11 @@ CUresult sim_cuGraphLaunch(CUgraphExec executable, CUstream handle) {
     CUstream stream;
     SIM_REQUIRE(executable, CUDA_ERROR_INVALID_VALUE);
     SIM_TRY(sim_stream_resolve(handle, &stream));
+    bool captures = stream->tips.capture;
+    if (!captures) SIM_TRY(sim_graph_memory_begin(executable, stream));
     for (size_t i = 0; i < executable->count; i++) {
-        if (stream->tips.capture) SIM_TRY(sim_capture_add(stream, &executable->steps[i]));
+        if (captures) SIM_TRY(sim_capture_add(stream, &executable->steps[i]));
         else SIM_TRY(start(stream, &executable->steps[i]));
     }
-    return CUDA_SUCCESS;
+    return captures ? CUDA_SUCCESS : sim_graph_memory_end(executable, stream);
 }

@@ -39,12 +39,17 @@ bool sim_graph_reaches(CUgraphNode from, CUgraphNode to);
 bool sim_node_depends_on(CUgraphNode node, CUgraphNode other);
 CUresult sim_node_link(CUgraphNode node, CUgraphNode dependency);
 
-/* Memory of allocation nodes: an address for as long as any graph or executable graph names it, memory while it is allocated. */
+/* Memory of allocation nodes: an address for as long as any graph or executable graph names it or it is allocated. */
 CUresult sim_graph_memory_make(int device, size_t bytes, CUdeviceptr *address);
 void sim_graph_memory_share(const sim_work_t *work);
 void sim_graph_memory_drop(const sim_work_t *work);
 /* False: another executable graph has it; a GPU's driver (580) answers 801 then. */
 bool sim_graph_memory_bind(const sim_work_t *work, bool executable);
+/* Around a launch: takes the memory that it needs at once; the engine finishes with the number of the owner. */
+CUresult sim_graph_memory_begin(CUgraphExec executable, CUstream stream);
+CUresult sim_graph_memory_end(CUgraphExec executable, CUstream stream);
+void sim_graph_memory_finish(uint64_t owner);
+void sim_graph_memory_leave(CUgraphExec executable);
 CUresult sim_graph_memory_allocate(CUdeviceptr address);
 CUresult sim_graph_memory_free(CUdeviceptr address);
 bool sim_graph_memory_is_known(CUdeviceptr address);

@@ -1,6 +1,19 @@
-/* The memory of allocation nodes. It comes from a pool of its own for each GPU, taken when a graph with an allocation is
- * launched and kept until cuDeviceGraphMemTrim finds it free. */
+/* The memory of allocation nodes. Addresses come from a pool of their own for each GPU. Memory is another matter: graphs of a GPU share
+ * it in chunks, as on an H200 (driver 580). A launch takes what the same graph had, then what is idle or was used before
+ * in the same stream, then more. It stays until cuDeviceGraphMemTrim finds it idle. */
 #include "graph.h"
+
+typedef struct owner {
+    struct owner *next;
+    CUgraphExec executable; /* NULL: destroyed */
+    uint64_t id;
+    int device;
+    unsigned chunks;        /* that it had in its last launch and that no other took since */
+    unsigned kept;          /* of these, for allocations that it did not free */
+    unsigned alive;         /* such allocations */
+    unsigned running;       /* launches that the engine has not finished */
+    CUstream stream;        /* of these launches; NULL: of several */
+} owner_t;
 
 typedef struct memory {
     struct memory *next;
@@ -10,9 +23,16 @@ typedef struct memory {
     unsigned owners;
     bool allocated;
     bool executable; /* only one executable graph at a time may have it */
+    uint64_t kept_by; /* the owner that left it allocated, or 0 */
 } memory_t;
 
+typedef struct {
+    uint64_t reserved_bytes, high_bytes;
+} figures_t;
+
 static memory_t *all;
+static owner_t *owners;
+static figures_t figures[SIM_GPUS_MAX];
 
 static memory_t *find(CUdeviceptr address) {
     memory_t *memory = all;
@@ -41,8 +61,7 @@ void sim_graph_memory_share(const sim_work_t *work) {
 
 void sim_graph_memory_drop(const sim_work_t *work) {
     memory_t *memory = work->kind == SIM_WORK_ALLOC ? find(work->memory.address) : NULL;
-    if (!memory || --memory->owners) return;
-    sim_graph_memory_free(memory->address);
+    if (!memory || --memory->owners || memory->allocated) return;
     sim_pool_give(memory->pool, memory->address);
     for (memory_t **each = &all; *each; each = &(*each)->next)
         if (*each == memory) {
@@ -59,13 +78,169 @@ bool sim_graph_memory_bind(const sim_work_t *work, bool executable) {
     return true;
 }
 
+/* How the allocations of a graph lie in chunks: large ones in chunks of their own, small ones where there is room. */
+typedef struct {
+    uint64_t *used; /* bytes of each chunk */
+    unsigned count, alive, kept;
+    struct { CUdeviceptr address; unsigned first, chunks; uint64_t rest; } *places;
+    size_t place_count;
+    int device;
+} plan_t;
+
+static unsigned find_chunks(plan_t *plan, unsigned wanted, uint64_t rest) {
+    for (unsigned first = 0;; first++) {
+        while (first + wanted > plan->count) {
+            uint64_t *grown = realloc(plan->used, (plan->count + 1) * sizeof *grown);
+            if (!grown) return UINT32_MAX;
+            plan->used = grown;
+            plan->used[plan->count++] = 0;
+        }
+        unsigned fits = 0;
+        while (fits < wanted && (wanted == 1 ? plan->used[first] + rest <= SIM_POOL_CHUNK : !plan->used[first + fits])) fits++;
+        if (fits == wanted) return first;
+    }
+}
+
+static void fill(plan_t *plan, unsigned first, unsigned chunks, uint64_t rest, int sign) {
+    for (unsigned i = 0; i < chunks; i++) plan->used[first + i] += (uint64_t)sign * (i + 1 < chunks ? SIM_POOL_CHUNK : rest);
+}
+
+static bool plan_step(plan_t *plan, const sim_work_t *step) {
+    if (step->kind == SIM_WORK_FREE)
+        for (size_t i = 0; i < plan->place_count; i++)
+            if (plan->places[i].address == step->memory.address) {
+                fill(plan, plan->places[i].first, plan->places[i].chunks, plan->places[i].rest, -1);
+                plan->places[i] = plan->places[--plan->place_count];
+                break;
+            }
+    if (step->kind != SIM_WORK_ALLOC) return true;
+    const memory_t *memory = find(step->memory.address);
+    void *grown = realloc(plan->places, (plan->place_count + 1) * sizeof *plan->places);
+    if (!grown) return false;
+    plan->places = grown;
+    unsigned chunks = (unsigned)((memory->bytes + SIM_POOL_CHUNK - 1) / SIM_POOL_CHUNK);
+    uint64_t rest = memory->bytes - (chunks - 1) * SIM_POOL_CHUNK;
+    unsigned first = find_chunks(plan, chunks, rest);
+    if (first == UINT32_MAX) return false;
+    fill(plan, first, chunks, rest, 1);
+    plan->places[plan->place_count].address = memory->address;
+    plan->places[plan->place_count].first = first;
+    plan->places[plan->place_count].chunks = chunks;
+    plan->places[plan->place_count++].rest = rest;
+    plan->device = memory->pool->device;
+    return true;
+}
+
+static bool make_plan(plan_t *plan, CUgraphExec executable) {
+    *plan = (plan_t){.device = -1};
+    bool made = true;
+    for (size_t i = 0; made && i < executable->count; i++) made = plan_step(plan, &executable->steps[i]);
+    for (unsigned i = 0; i < plan->count; i++) plan->kept += plan->used[i] != 0;
+    plan->alive = (unsigned)plan->place_count;
+    free(plan->used);
+    free(plan->places);
+    return made;
+}
+
+static owner_t *owner_of(CUgraphExec executable, int device) {
+    for (owner_t *owner = owners; owner; owner = owner->next)
+        if (owner->executable == executable) return owner;
+    owner_t *owner = calloc(1, sizeof *owner);
+    if (!owner) return NULL;
+    *owner = (owner_t){.next = owners, .executable = executable, .id = sim_space_next_id(), .device = device};
+    return owners = owner;
+}
+
+static void forget_empty(void) {
+    for (owner_t **each = &owners; *each;) {
+        owner_t *owner = *each;
+        if (owner->executable || owner->chunks || owner->running) {
+            each = &owner->next;
+            continue;
+        }
+        *each = owner->next;
+        free(owner);
+    }
+}
+
+static unsigned take_from_others(const owner_t *owner, CUstream stream, unsigned wanted) {
+    unsigned taken = 0;
+    for (owner_t *other = owners; other && taken < wanted; other = other->next) {
+        if (other == owner || other->device != owner->device || (other->running && other->stream != stream)) continue;
+        unsigned share = other->chunks - other->kept;
+        if (share > wanted - taken) share = wanted - taken;
+        other->chunks -= share;
+        taken += share;
+    }
+    return taken;
+}
+
+CUresult sim_graph_memory_begin(CUgraphExec executable, CUstream stream) {
+    plan_t plan;
+    SIM_REQUIRE(make_plan(&plan, executable), CUDA_ERROR_OUT_OF_MEMORY);
+    if (!plan.count) return CUDA_SUCCESS;
+    sim_work_catch_up();
+    owner_t *owner = owner_of(executable, plan.device);
+    SIM_REQUIRE(owner, CUDA_ERROR_OUT_OF_MEMORY);
+    if (owner->chunks < plan.count) owner->chunks += take_from_others(owner, stream, plan.count - owner->chunks);
+    uint64_t missing = plan.count > owner->chunks ? (plan.count - owner->chunks) * SIM_POOL_CHUNK : 0;
+    SIM_REQUIRE(!missing || sim_state_take(sim_device_gpu(plan.device), missing), CUDA_ERROR_OUT_OF_MEMORY);
+    owner->chunks += (unsigned)(missing / SIM_POOL_CHUNK);
+    owner->kept = plan.kept;
+    owner->alive = plan.alive;
+    figures_t *figure = &figures[plan.device];
+    figure->reserved_bytes += missing;
+    if (figure->reserved_bytes > figure->high_bytes) figure->high_bytes = figure->reserved_bytes;
+    return CUDA_SUCCESS;
+}
+
+/* The engine comes to the end of the launch by way of a free. */
+CUresult sim_graph_memory_end(CUgraphExec executable, CUstream stream) {
+    CUmemoryPool pool;
+    owner_t *owner = owners;
+    while (owner && owner->executable != executable) owner = owner->next;
+    if (!owner) return CUDA_SUCCESS;
+    for (size_t i = 0; i < executable->count; i++) {
+        memory_t *memory = executable->steps[i].kind == SIM_WORK_ALLOC ? find(executable->steps[i].memory.address) : NULL;
+        if (memory) memory->kept_by = memory->allocated ? owner->id : 0;
+    }
+    owner->stream = owner->running && owner->stream != stream ? NULL : stream;
+    SIM_TRY(sim_pool_of_graphs(owner->device, &pool));
+    SIM_TRY(sim_work_queue(stream, &(sim_work_t){.kind = SIM_WORK_FREE, .memory = {.address = pool->range->base, .generation = owner->id}}));
+    owner->running++;
+    return CUDA_SUCCESS;
+}
+
+void sim_graph_memory_finish(uint64_t id) {
+    for (owner_t *owner = owners; owner; owner = owner->next)
+        if (owner->id == id && owner->running) owner->running--;
+    forget_empty();
+}
+
+void sim_graph_memory_leave(CUgraphExec executable) {
+    for (owner_t *owner = owners; owner; owner = owner->next)
+        if (owner->executable == executable) owner->executable = NULL;
+    forget_empty();
+}
+
 CUresult sim_graph_memory_allocate(CUdeviceptr address) {
     memory_t *memory = find(address);
     SIM_REQUIRE(memory, CUDA_ERROR_INVALID_VALUE);
-    if (memory->allocated) return CUDA_SUCCESS;
-    SIM_REQUIRE(sim_pool_fill(memory->pool, address), CUDA_ERROR_OUT_OF_MEMORY);
-    sim_pool_hold(memory->pool, address, 1);
     memory->allocated = true;
+    return CUDA_SUCCESS;
+}
+
+CUresult sim_graph_memory_free(CUdeviceptr address) {
+    memory_t *memory = find(address);
+    SIM_REQUIRE(memory, CUDA_ERROR_INVALID_VALUE);
+    for (owner_t *owner = owners; owner; owner = owner->next)
+        if (memory->kept_by == owner->id && owner->alive && !--owner->alive) owner->kept = 0;
+    memory->allocated = false;
+    memory->kept_by = 0;
+    if (memory->owners == 0) {
+        memory->owners = 1;
+        sim_graph_memory_drop(&(sim_work_t){.kind = SIM_WORK_ALLOC, .memory = {.address = address}});
+    }
     return CUDA_SUCCESS;
 }
 
@@ -84,18 +259,35 @@ CUresult sim_cuGraphMemFreeNodeGetParams(CUgraphNode node, CUdeviceptr *address)
     return CUDA_SUCCESS;
 }
 
-CUresult sim_graph_memory_free(CUdeviceptr address) {
-    memory_t *memory = find(address);
-    SIM_REQUIRE(memory, CUDA_ERROR_INVALID_VALUE);
-    if (memory->allocated) sim_pool_hold(memory->pool, address, -1);
-    memory->allocated = false;
+CUresult sim_cuDeviceGraphMemTrim(CUdevice device) {
+    SIM_REQUIRE(sim_device_is_known(device), CUDA_ERROR_INVALID_DEVICE);
+    sim_work_catch_up();
+    for (owner_t *owner = owners; owner; owner = owner->next) {
+        if (owner->device != device || owner->running) continue;
+        uint64_t bytes = (owner->chunks - owner->kept) * SIM_POOL_CHUNK;
+        owner->chunks = owner->kept;
+        figures[device].reserved_bytes -= bytes;
+        if (bytes) sim_state_give(sim_device_gpu(device), bytes);
+    }
+    forget_empty();
     return CUDA_SUCCESS;
 }
 
-CUresult sim_cuDeviceGraphMemTrim(CUdevice device) {
-    CUmemoryPool pool;
+enum { GRAPH_USED = 0, GRAPH_USED_HIGH = 1, GRAPH_RESERVED = 2, GRAPH_RESERVED_HIGH = 3 };
+
+/* Idle memory of graphs counts as used until it is trimmed. */
+CUresult sim_cuDeviceGetGraphMemAttribute(CUdevice device, CUgraphMem_attribute attribute, void *value) {
     SIM_REQUIRE(sim_device_is_known(device), CUDA_ERROR_INVALID_DEVICE);
-    SIM_TRY(sim_pool_of_graphs(device, &pool));
-    sim_pool_trim(pool, 0);
+    SIM_REQUIRE(value && attribute >= GRAPH_USED && attribute <= GRAPH_RESERVED_HIGH, CUDA_ERROR_INVALID_VALUE);
+    bool is_high = attribute == GRAPH_USED_HIGH || attribute == GRAPH_RESERVED_HIGH;
+    *(uint64_t *)value = is_high ? figures[device].high_bytes : figures[device].reserved_bytes;
+    return CUDA_SUCCESS;
+}
+
+CUresult sim_cuDeviceSetGraphMemAttribute(CUdevice device, CUgraphMem_attribute attribute, void *value) {
+    SIM_REQUIRE(sim_device_is_known(device), CUDA_ERROR_INVALID_DEVICE);
+    SIM_REQUIRE(attribute == GRAPH_USED_HIGH || attribute == GRAPH_RESERVED_HIGH, CUDA_ERROR_INVALID_VALUE);
+    SIM_REQUIRE(value && *(uint64_t *)value == 0, CUDA_ERROR_INVALID_VALUE);
+    figures[device].high_bytes = figures[device].reserved_bytes;
     return CUDA_SUCCESS;
 }

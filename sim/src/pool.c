@@ -1,7 +1,7 @@
 /* How a pool keeps its memory. Pieces lie side by side in one stretch of addresses; a chunk counts against the GPU from the
  * first piece in it until a trim finds it without pieces. */
 #define _GNU_SOURCE
-#include "pool.h"
+#include "graph.h"
 
 #include <sys/mman.h>
 
@@ -180,8 +180,6 @@ bool sim_pool_fill(CUmemoryPool pool, CUdeviceptr address) {
     return true;
 }
 
-void sim_pool_hold(CUmemoryPool pool, CUdeviceptr address, int by) { count_chunks(pool, find(pool, address), by); }
-
 static void melt(CUmemoryPool pool, sim_piece_t *piece, sim_piece_t *other) {
     unlink_free(pool, other);
     piece->bytes += other->bytes;
@@ -231,6 +229,7 @@ void sim_pool_finish_free(CUdeviceptr address, uint64_t generation) {
     sim_range_t *range = sim_space_find(address);
     if (!range || range->kind != SIM_POOL) return;
     CUmemoryPool pool = range->detail;
+    if (pool->of_graphs) return sim_graph_memory_finish(generation);
     sim_piece_t *piece = find(pool, address);
     if (!piece || piece->used || piece->generation != generation) return;
     unlink_free(pool, piece);

@@ -41,9 +41,6 @@ CUresult sim_pool_place_at(CUmemoryPool pool, CUdeviceptr address, size_t asked)
 bool sim_pool_fill(CUmemoryPool pool, CUdeviceptr address);
 CUresult sim_pool_give(CUmemoryPool pool, CUdeviceptr address);
 
-/* In a graph pool a piece keeps its chunks only between these two (+1, -1). */
-void sim_pool_hold(CUmemoryPool pool, CUdeviceptr address, int by);
-
 /* From now on free for this stream, for others when the engine has come here. */
 CUresult sim_pool_give_in_order(CUmemoryPool pool, CUdeviceptr address, CUstream stream, uint64_t *generation);
 void sim_pool_trim(CUmemoryPool pool, uint64_t keep_bytes);

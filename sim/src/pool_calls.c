@@ -185,6 +185,7 @@ CUresult sim_cuMemFreeAsync(CUdeviceptr address, CUstream handle) {
         SIM_TRY(sim_stream_wait(stream));
         return sim_memory_give(address);
     }
+    if (((CUmemoryPool)found.range->detail)->of_graphs) return sim_graph_memory_free(address);
     sim_work_t work = {.kind = SIM_WORK_FREE, .memory = {.address = address}};
     SIM_TRY(sim_pool_give_in_order(found.range->detail, address, stream, &work.memory.generation));
     return sim_work_queue(stream, &work);
@@ -196,23 +197,4 @@ CUresult sim_pool_free_now(CUdeviceptr address) {
     SIM_TRY(sim_pool_give(pool, address));
     sim_pool_release_if_dead(pool);
     return CUDA_SUCCESS;
-}
-
-enum { GRAPH_USED = 0, GRAPH_USED_HIGH = 1, GRAPH_RESERVED = 2, GRAPH_RESERVED_HIGH = 3 };
-
-CUresult sim_cuDeviceGetGraphMemAttribute(CUdevice device, CUgraphMem_attribute attribute, void *value) {
-    static const int same[] = {USED, USED_HIGH, RESERVED, RESERVED_HIGH};
-    CUmemoryPool pool;
-    SIM_REQUIRE(sim_device_is_known(device), CUDA_ERROR_INVALID_DEVICE);
-    SIM_REQUIRE(attribute >= GRAPH_USED && attribute <= GRAPH_RESERVED_HIGH, CUDA_ERROR_INVALID_VALUE);
-    SIM_TRY(sim_pool_of_graphs(device, &pool));
-    return sim_cuMemPoolGetAttribute(pool, same[attribute], value);
-}
-
-CUresult sim_cuDeviceSetGraphMemAttribute(CUdevice device, CUgraphMem_attribute attribute, void *value) {
-    CUmemoryPool pool;
-    SIM_REQUIRE(sim_device_is_known(device), CUDA_ERROR_INVALID_DEVICE);
-    SIM_REQUIRE(attribute == GRAPH_USED_HIGH || attribute == GRAPH_RESERVED_HIGH, CUDA_ERROR_INVALID_VALUE);
-    SIM_TRY(sim_pool_of_graphs(device, &pool));
-    return sim_cuMemPoolSetAttribute(pool, attribute == GRAPH_USED_HIGH ? USED_HIGH : RESERVED_HIGH, value);
 }

@@ -7,20 +7,17 @@
 #include "compute/gate.h"
 #include "tenant/gpu.h"
 #include "memory/graph.h"
+#include "memory/graph_charge.h"
 #include "hooks.h"
 #include "ledger/ledger.h"
 #include "compute/meter.h"
 #include "memory/orphan.h"
 #include "memory/pool.h"
+#include "memory/pool_take.h"
 #include "real.h"
 #include "tenant/tenant.h"
 
 enum { LOCATION_DEVICE = 1, TYPE_MANAGED = 2, NOT_CAPTURING = 0 };
-
-typedef struct {
-    sl_holding_t *pool; /* NULL: not accounted */
-    sl_holding_claim_t claim;
-} charge_t;
 
 /* The functions that see the same stream behind the numbers of the default streams as the hooked call does. */
 typedef struct {
@@ -28,11 +25,12 @@ typedef struct {
     CUresult (*get_device)(CUstream stream, CUdevice *device);
     CUresult (*get_context)(CUstream stream, CUcontext *context);
     CUresult (*free)(CUdeviceptr address, CUstream stream);
+    CUresult (*query)(CUstream stream);
 } stream_calls_t;
 
 #define STREAM_CALLS(twin)                                                                              \
     (&(stream_calls_t){real.cuStreamIsCapturing##twin, real.cuStreamGetDevice##twin, real.cuStreamGetCtx##twin, \
-                       real.cuMemFreeAsync##twin})
+                       real.cuMemFreeAsync##twin, real.cuStreamQuery##twin})
 
 /* Drivers before CUDA 12.8 tell the device of the current context only. */
 static bool device_of_context(CUcontext context, CUdevice *device) {
@@ -54,7 +52,7 @@ static bool device_of(CUstream stream, const stream_calls_t *calls, CUdevice *de
 }
 
 /* A pool that the program did not make and did not ask for by place is some device's own; the driver must say whose. */
-static sl_holding_t *learn(CUmemoryPool handle, CUdevice nearest) {
+static sl_pool_t *learn(CUmemoryPool handle, CUdevice nearest) {
     int devices = 0;
     CUmemoryPool of_device;
     if (real.cuDeviceGetCount && real.cuDeviceGetDefaultMemPool && real.cuDeviceGetCount(&devices) == CUDA_SUCCESS)
@@ -64,12 +62,12 @@ static sl_holding_t *learn(CUmemoryPool handle, CUdevice nearest) {
     return sl_pool_open(handle, sl_gpu_find(nearest));
 }
 
-static sl_holding_t *current_pool(CUdevice device) {
+static sl_pool_t *current_pool(CUdevice device) {
     CUmemoryPool handle;
     unsigned question = sl_pool_question();
     if (!real.cuDeviceGetMemPool || real.cuDeviceGetMemPool(&handle, device) != CUDA_SUCCESS || !handle)
         return NULL;
-    sl_holding_t *pool = sl_pool_find(handle);
+    sl_pool_t *pool = sl_pool_find(handle);
     if (!pool)
         pool = sl_pool_open(handle, sl_gpu_find(device));
     if (pool)
@@ -77,9 +75,9 @@ static sl_holding_t *current_pool(CUdevice device) {
     return pool;
 }
 
-static sl_holding_t *pool_of(CUmemoryPool handle, CUstream stream, const stream_calls_t *calls) {
+static sl_pool_t *pool_of(CUmemoryPool handle, CUstream stream, const stream_calls_t *calls) {
     CUdevice device = 0;
-    sl_holding_t *pool = sl_pool_find(handle);
+    sl_pool_t *pool = sl_pool_find(handle);
     if (pool)
         return pool;
     if (!device_of(stream, calls, &device))
@@ -102,59 +100,42 @@ static bool is_ordinary(CUstream stream, const stream_calls_t *calls) {
     return status == NOT_CAPTURING;
 }
 
-/* A handle of NULL stands for the pool of the stream's device. */
-static CUresult admit(charge_t *charge, uint64_t bytes, CUmemoryPool handle, CUstream stream, const stream_calls_t *calls) {
-    charge->pool = NULL;
+static CUresult allocate(sl_pool_request_t *request, const stream_calls_t *calls) {
     sl_tenant_state_t state = sl_tenant_attach();
-    if (state != SL_TENANT_ATTACHED)
-        return state == SL_TENANT_REFUSE ? CUDA_ERROR_NOT_PERMITTED : CUDA_SUCCESS;
-    if (!bytes || !is_ordinary(stream, calls))
-        return CUDA_SUCCESS;
-    sl_holding_t *pool = pool_of(handle, stream, calls);
+    if (state == SL_TENANT_REFUSE)
+        return CUDA_ERROR_NOT_PERMITTED;
+    if (state != SL_TENANT_ATTACHED || !request->bytes || !is_ordinary(request->stream, calls))
+        return request->allocate(request);
+    sl_pool_t *pool = pool_of(request->handle, request->stream, calls);
     int gpu = pool ? pool->gpu : SL_GPU_UNCOUNTED;
     sl_tenant_count_call(gpu >= 0);
     if (gpu < 0)
-        return gpu == SL_GPU_REFUSED ? CUDA_ERROR_NOT_PERMITTED : CUDA_SUCCESS;
-    if (!sl_holding_admit(pool, bytes, &charge->claim)) {
-        sl_ledger_refuse((unsigned)gpu, bytes);
-        return CUDA_ERROR_OUT_OF_MEMORY;
-    }
-    charge->pool = pool;
-    return CUDA_SUCCESS;
+        return gpu == SL_GPU_REFUSED ? CUDA_ERROR_NOT_PERMITTED : request->allocate(request);
+    request->free = calls->free;
+    request->query = calls->query;
+    return sl_pool_take(pool, pool->handle, request);
 }
 
-/* The pool had room by its figures but grew, and there is no quota for that: the memory goes back. */
-static CUresult settle(const charge_t *charge, CUresult status, CUdeviceptr *address, uint64_t bytes, CUstream stream,
-                       const stream_calls_t *calls) {
-    if (!charge->pool)
-        return status;
-    uint64_t unforeseen = sl_holding_settle(charge->pool, &charge->claim);
-    if (SL_UNLIKELY(unforeseen) && status == CUDA_SUCCESS && calls->free && calls->free(*address, stream) == CUDA_SUCCESS) {
-        *address = 0;
-        sl_holding_shrink(charge->pool, unforeseen);
-        sl_ledger_refuse((unsigned)charge->pool->gpu, bytes);
-        return CUDA_ERROR_OUT_OF_MEMORY;
-    }
-    return status;
-}
-
-#define ALLOCATE_HOOK(function, twin, handle, parameters, ...)                                               \
-    CUresult hook_##function##twin parameters {                                                              \
-        if (SL_UNLIKELY(!SL_DRIVER_HAS(function##twin)))                                                     \
-            return CUDA_ERROR_NOT_FOUND;                                                                     \
-        charge_t charge;                                                                                     \
-        CUresult status = admit(&charge, bytesize, handle, hStream, STREAM_CALLS(twin));                     \
-        if (status != CUDA_SUCCESS)                                                                          \
-            return status;                                                                                   \
-        status = real.function##twin(__VA_ARGS__);                                                           \
-        return settle(&charge, status, dptr, bytesize, hStream, STREAM_CALLS(twin));                         \
+/* A handle of NULL stands for the pool of the stream's device. */
+#define ALLOCATE_HOOK(function, twin, named, parameters, ...)                                             \
+    static CUresult ask_##function##twin(const sl_pool_request_t *request) {                               \
+        return real.function##twin(__VA_ARGS__);                                                          \
+    }                                                                                                     \
+    CUresult hook_##function##twin parameters {                                                           \
+        if (SL_UNLIKELY(!SL_DRIVER_HAS(function##twin)))                                                  \
+            return CUDA_ERROR_NOT_FOUND;                                                                  \
+        sl_pool_request_t request = {.allocate = ask_##function##twin, .address = dptr, .bytes = bytesize, \
+                                     .handle = named, .stream = hStream};                                 \
+        return allocate(&request, STREAM_CALLS(twin));                                                    \
     }
 #define FROM_DEVICE (CUdeviceptr *dptr, size_t bytesize, CUstream hStream)
 #define FROM_POOL (CUdeviceptr *dptr, size_t bytesize, CUmemoryPool pool, CUstream hStream)
-ALLOCATE_HOOK(cuMemAllocAsync, , NULL, FROM_DEVICE, dptr, bytesize, hStream)
-ALLOCATE_HOOK(cuMemAllocAsync, _ptsz, NULL, FROM_DEVICE, dptr, bytesize, hStream)
-ALLOCATE_HOOK(cuMemAllocFromPoolAsync, , pool, FROM_POOL, dptr, bytesize, pool, hStream)
-ALLOCATE_HOOK(cuMemAllocFromPoolAsync, _ptsz, pool, FROM_POOL, dptr, bytesize, pool, hStream)
+#define DEVICE_NAMES request->address, request->bytes, request->stream
+#define POOL_NAMES request->address, request->bytes, request->handle, request->stream
+ALLOCATE_HOOK(cuMemAllocAsync, , NULL, FROM_DEVICE, DEVICE_NAMES)
+ALLOCATE_HOOK(cuMemAllocAsync, _ptsz, NULL, FROM_DEVICE, DEVICE_NAMES)
+ALLOCATE_HOOK(cuMemAllocFromPoolAsync, , pool, FROM_POOL, POOL_NAMES)
+ALLOCATE_HOOK(cuMemAllocFromPoolAsync, _ptsz, pool, FROM_POOL, POOL_NAMES)
 
 static bool attached(void) {
     return sl_tenant_attach() == SL_TENANT_ATTACHED;
@@ -167,11 +148,25 @@ static int gpu_at(const CUmemLocation *location, CUmemAllocationType type) {
     return type == TYPE_MANAGED && location->type == 0 ? sl_gpu_current() : SL_GPU_UNCOUNTED;
 }
 
+/* A known pool, locked; NULL: it is not known. */
+static sl_pool_t *lock_known(CUmemoryPool handle) {
+    sl_pool_t *pool = attached() ? sl_pool_find(handle) : NULL;
+    if (!pool)
+        return NULL;
+    sl_pool_charge_lock(pool);
+    if (pool->open && pool->handle == handle)
+        return pool;
+    sl_pool_charge_unlock(pool);
+    return NULL;
+}
+
 /* A pool that went with its context may have had the same handle. */
 static void open_new(CUmemoryPool handle, int gpu) {
-    sl_holding_t *old = sl_pool_find(handle);
-    if (old)
+    sl_pool_t *old = lock_known(handle);
+    if (old) {
         sl_pool_close(old, 0);
+        sl_pool_charge_unlock(old);
+    }
     sl_pool_open(handle, gpu);
 }
 
@@ -210,15 +205,15 @@ PLACE_HOOK(cuMemGetMemPool)
 CUresult hook_cuMemPoolDestroy(CUmemoryPool pool) {
     if (!SL_DRIVER_HAS(cuMemPoolDestroy))
         return CUDA_ERROR_NOT_FOUND;
-    sl_holding_t *known = attached() ? sl_pool_find(pool) : NULL;
-    uint64_t used = known ? sl_pool_begin_close(known) : 0;
-    CUresult status = real.cuMemPoolDestroy(pool);
-    if (known && status != CUDA_SUCCESS)
-        sl_pool_keep(known);
-    if (!known || status != CUDA_SUCCESS)
-        return status;
+    sl_pool_t *known = lock_known(pool);
+    if (!known)
+        return real.cuMemPoolDestroy(pool);
     int gpu = known->gpu;
-    uint64_t left = sl_pool_close(known, used);
+    uint64_t used = gpu >= 0 && !known->asleep ? sl_pool_charge_used(known) : 0, left = 0;
+    CUresult status = real.cuMemPoolDestroy(pool);
+    if (status == CUDA_SUCCESS)
+        left = sl_pool_close(known, used);
+    sl_pool_charge_unlock(known);
     if (left)
         sl_orphan_add(pool, (unsigned)gpu, left, used);
     return status;
@@ -239,29 +234,45 @@ CHOOSE_HOOK(cuMemSetMemPool, (CUmemLocation *location, CUmemAllocationType type,
     CUresult hook_##function parameters {                                   \
         if (!SL_DRIVER_HAS(function))                                       \
             return CUDA_ERROR_NOT_FOUND;                                    \
+        sl_pool_t *known = lock_known(pool);                                \
         CUresult status = real.function(pool, __VA_ARGS__);                 \
-        sl_holding_t *known = attached() ? sl_pool_find(pool) : NULL;          \
-        if (known && known->gpu >= 0)                               \
-            sl_holding_follow(known);                                          \
+        if (known && known->gpu >= 0)                                       \
+            sl_pool_charge_follow(known);                                   \
+        if (known)                                                          \
+            sl_pool_charge_unlock(known);                                   \
         return status;                                                      \
     }
 CHANGE_HOOK(cuMemPoolTrimTo, (CUmemoryPool pool, size_t minBytesToKeep), minBytesToKeep)
 CHANGE_HOOK(cuMemPoolSetAttribute, (CUmemoryPool pool, CUmemPool_attribute attr, void *value), attr, value)
 
 /* Here pools give back what they hold above their threshold. */
-#define WAIT_HOOK(function, parameters, ...)                 \
+static void settle_wait(CUresult status, CUcontext context, unsigned launches) {
+    if (status != CUDA_SUCCESS || !attached())
+        return;
+    sl_pool_refresh_all();
+    if (SL_UNLIKELY(launches) && context)
+        sl_graph_charge_idle(context, launches);
+}
+
+static CUcontext current_context(void) {
+    CUcontext context = NULL;
+    return real.cuCtxGetCurrent && real.cuCtxGetCurrent(&context) == CUDA_SUCCESS ? context : NULL;
+}
+
+/* context: all work of that one has ended then; NULL: only some. */
+#define WAIT_HOOK(function, context, parameters, ...)        \
     CUresult hook_##function parameters {                    \
         if (SL_UNLIKELY(!SL_DRIVER_HAS(function)))           \
             return CUDA_ERROR_NOT_FOUND;                     \
+        unsigned launches = sl_graph_charge_launches();      \
         bool blocked = sl_gate_before_wait();                \
         CUresult status = real.function(__VA_ARGS__);        \
         sl_gate_after_wait(blocked);                         \
-        if (status == CUDA_SUCCESS && attached())            \
-            sl_pool_refresh_all();                           \
+        settle_wait(status, launches ? (context) : NULL, launches); \
         return status;                                       \
     }
-WAIT_HOOK(cuCtxSynchronize, (void), )
-WAIT_HOOK(cuCtxSynchronize_v2, (CUcontext ctx), ctx)
-WAIT_HOOK(cuStreamSynchronize, (CUstream hStream), hStream)
-WAIT_HOOK(cuStreamSynchronize_ptsz, (CUstream hStream), hStream)
-WAIT_HOOK(cuEventSynchronize, (CUevent hEvent), hEvent)
+WAIT_HOOK(cuCtxSynchronize, current_context(), (void), )
+WAIT_HOOK(cuCtxSynchronize_v2, ctx, (CUcontext ctx), ctx)
+WAIT_HOOK(cuStreamSynchronize, NULL, (CUstream hStream), hStream)
+WAIT_HOOK(cuStreamSynchronize_ptsz, NULL, (CUstream hStream), hStream)
+WAIT_HOOK(cuEventSynchronize, NULL, (CUevent hEvent), hEvent)

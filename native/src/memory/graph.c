@@ -1,23 +1,19 @@
 /* graph: the memory of graphs that allocate.
  *
- * The driver takes it when such a graph is launched or uploaded, keeps it for the next launch, and tells for each device
- * how much it keeps. A launch cannot be undone, so what a graph needs is reserved before. Programs whose graphs do not
- * allocate pay one load for a launch. */
+ * What a graph needs is found when it is instantiated; graph_charge.c reserves it when the graph is launched or uploaded.
+ * Programs whose graphs do not allocate pay one load for a launch. */
 #include "memory/graph.h"
 
 #include <errno.h>
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "driver/driver.h"
 #include "compute/gate.h"
-#include "tenant/gpu.h"
-#include "memory/graph_need.h"
+#include "memory/graph_charge.h"
 #include "hooks.h"
-#include "ledger/ledger.h"
-#include "memory/pool.h"
+#include "compute/meter.h"
 #include "real.h"
 #include "tenant/tenant.h"
 
@@ -31,19 +27,11 @@ typedef struct graph {
     struct graph *next;
     CUgraphExec exec;
     sl_graph_need_t need;
-    CUstream stream;         /* of the last launch: in another one the memory may be in use */
-    unsigned trims[DEVICES]; /* when it was launched, so that its memory is still there if no trim came since */
-    bool launched;
 } graph_t;
-
-typedef struct {
-    sl_holding_t *pool[DEVICES]; /* NULL: the graph needs nothing here */
-    sl_holding_claim_t claim[DEVICES];
-} charge_t;
 
 static atomic_bool allocations_seen;
 static graph_t *graphs[BUCKETS];
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static sl_latch_t lock = SL_LATCH_INITIALIZER;
 
 void sl_graph_note_allocation(void) {
     atomic_store_explicit(&allocations_seen, true, memory_order_relaxed);
@@ -67,112 +55,87 @@ static graph_t **place_of(CUgraphExec exec) {
 }
 
 static bool find(CUgraphExec exec, graph_t *copy) {
-    pthread_mutex_lock(&lock);
+    sl_latch_lock(&lock);
     const graph_t *graph = *place_of(exec);
     if (graph)
         *copy = *graph;
-    pthread_mutex_unlock(&lock);
+    sl_latch_unlock(&lock);
     return graph;
 }
 
 static void put(graph_t *graph) {
-    pthread_mutex_lock(&lock);
+    sl_latch_lock(&lock);
     graph_t **place = place_of(graph->exec), *old = *place;
     graph->next = old ? old->next : NULL;
     *place = graph;
-    pthread_mutex_unlock(&lock);
+    sl_latch_unlock(&lock);
     free(old);
 }
 
 static graph_t *take_out(CUgraphExec exec) {
-    pthread_mutex_lock(&lock);
+    sl_latch_lock(&lock);
     graph_t **place = place_of(exec), *graph = *place;
     if (graph)
         *place = graph->next;
-    pthread_mutex_unlock(&lock);
+    sl_latch_unlock(&lock);
     return graph;
 }
 
-static bool is_resident(const graph_t *graph, int device, const sl_holding_t *pool, CUstream stream) {
-    return graph->launched && graph->stream == stream && graph->trims[device] == pool->trims;
+/* A graph that is launched into a stream that captures becomes a part of another graph. */
+static bool is_captured(CUstream stream, CUresult (*is_capturing)(CUstream, CUstreamCaptureStatus *)) {
+    CUstreamCaptureStatus status = 0;
+    return atomic_load_explicit(&sl_meter_open_captures, memory_order_acquire) > 0 && is_capturing &&
+           (is_capturing(stream, &status) != CUDA_SUCCESS || status != 0);
 }
 
-static void settle(const charge_t *charge) {
-    for (int device = 0; device < DEVICES; device++)
-        if (charge->pool[device])
-            sl_holding_settle(charge->pool[device], &charge->claim[device]);
-}
+#define STREAM_CALLS(twin) \
+    (&(sl_graph_stream_t){real.cuStreamGetId##twin, real.cuStreamGetCtx##twin, real.cuStreamQuery##twin})
 
-/* What other graphs left behind is used first. */
-static bool claim(charge_t *charge, int device, uint64_t bytes) {
-    sl_holding_t *pool = charge->pool[device];
-    uint64_t room = sl_holding_room(pool);
-    return room >= bytes || sl_holding_claim(pool, bytes - room, &charge->claim[device]);
-}
-
-static CUresult admit(charge_t *charge, const graph_t *graph, CUstream stream) {
-    memset(charge, 0, sizeof *charge);
+static CUresult submit(CUresult (*forward)(CUgraphExec, CUstream), const graph_t *graph, CUstream stream,
+                       const sl_graph_stream_t *calls) {
+    sl_graph_charge_t charge = {.exec = graph->exec, .need = &graph->need, .stream = stream, .calls = calls};
     sl_tenant_count_call(true);
-    for (int device = 0; device < DEVICES; device++) {
-        uint64_t bytes = graph->need.bytes[device];
-        int gpu = bytes ? sl_gpu_find(device) : SL_GPU_UNCOUNTED;
-        sl_holding_t *pool = gpu >= 0 ? sl_pool_of_graphs(device, gpu) : NULL;
-        charge->pool[device] = pool;
-        if (!pool || is_resident(graph, device, pool, stream) || claim(charge, device, bytes))
-            continue;
-        settle(charge);
-        sl_ledger_refuse((unsigned)gpu, bytes);
-        return CUDA_ERROR_OUT_OF_MEMORY;
-    }
-    return CUDA_SUCCESS;
+    CUresult status = sl_graph_charge_begin(&charge);
+    if (status != CUDA_SUCCESS)
+        return status;
+    status = forward(graph->exec, stream);
+    sl_graph_charge_end(&charge, status);
+    return status;
 }
 
-static void note_launch(CUgraphExec exec, CUstream stream, const charge_t *charge) {
-    pthread_mutex_lock(&lock);
-    graph_t *graph = *place_of(exec);
-    if (graph) {
-        graph->launched = true;
-        graph->stream = stream;
-        for (int device = 0; device < DEVICES; device++)
-            graph->trims[device] = charge->pool[device] ? charge->pool[device]->trims : 0;
+/* The turn comes first, because nobody may wait for it with the lock of the memory held. */
+#define LAUNCH_HOOK(function, twin, default_stream)                                           \
+    CUresult hook_##function##twin(CUgraphExec hGraph, CUstream hStream) {                    \
+        if (SL_UNLIKELY(!SL_DRIVER_HAS(function##twin)))                                      \
+            return CUDA_ERROR_NOT_FOUND;                                                      \
+        graph_t graph;                                                                        \
+        bool allocates = accounted() && find(hGraph, &graph) && !is_captured(hStream, real.cuStreamIsCapturing##twin); \
+        bool gated = sl_gate_is_on();                                                         \
+        if (!allocates && !gated)                                                             \
+            return real.function##twin(hGraph, hStream);                                      \
+        sl_gate_pass_t pass;                                                                  \
+        if (gated)                                                                            \
+            sl_gate_enter_graph(&pass, hStream, default_stream, hGraph);                      \
+        CUresult status = allocates ? submit(real.function##twin, &graph, hStream, STREAM_CALLS(twin)) \
+                                    : real.function##twin(hGraph, hStream);                   \
+        if (gated)                                                                            \
+            sl_gate_leave(&pass);                                                             \
+        return status;                                                                        \
     }
-    pthread_mutex_unlock(&lock);
-}
+LAUNCH_HOOK(cuGraphLaunch, , SL_GATE_LEGACY)
+LAUNCH_HOOK(cuGraphLaunch, _ptsz, SL_GATE_PER_THREAD)
 
-#define LAUNCH(function, default_stream)                                          \
-    static CUresult launch_##function(CUgraphExec hGraph, CUstream hStream) {     \
-        if (!sl_gate_is_on())                                                     \
-            return real.function(hGraph, hStream);                                \
-        sl_gate_pass_t pass;                                                      \
-        sl_gate_enter_graph(&pass, hStream, default_stream, hGraph);              \
-        CUresult status = real.function(hGraph, hStream);                         \
-        sl_gate_leave(&pass);                                                     \
-        return status;                                                            \
+#define UPLOAD_HOOK(function, twin)                                                           \
+    CUresult hook_##function##twin(CUgraphExec hGraph, CUstream hStream) {                    \
+        if (SL_UNLIKELY(!SL_DRIVER_HAS(function##twin)))                                      \
+            return CUDA_ERROR_NOT_FOUND;                                                      \
+        graph_t graph;                                                                        \
+        if (!accounted() || !find(hGraph, &graph))                                            \
+            return real.function##twin(hGraph, hStream);                                      \
+        return submit(real.function##twin, &graph, hStream, STREAM_CALLS(twin));              \
     }
-LAUNCH(cuGraphLaunch, SL_GATE_LEGACY)
-LAUNCH(cuGraphLaunch_ptsz, SL_GATE_PER_THREAD)
-
-#define SUBMIT_HOOK(function, forward)                                    \
-    CUresult hook_##function(CUgraphExec hGraph, CUstream hStream) {      \
-        if (SL_UNLIKELY(!SL_DRIVER_HAS(function)))                        \
-            return CUDA_ERROR_NOT_FOUND;                                  \
-        graph_t graph;                                                    \
-        if (!accounted() || !find(hGraph, &graph))                        \
-            return forward(hGraph, hStream);                              \
-        charge_t charge;                                                  \
-        CUresult status = admit(&charge, &graph, hStream);                \
-        if (status != CUDA_SUCCESS)                                       \
-            return status;                                                \
-        status = forward(hGraph, hStream);                                \
-        settle(&charge);                                                  \
-        if (status == CUDA_SUCCESS)                                       \
-            note_launch(hGraph, hStream, &charge);                        \
-        return status;                                                    \
-    }
-SUBMIT_HOOK(cuGraphLaunch, launch_cuGraphLaunch)
-SUBMIT_HOOK(cuGraphLaunch_ptsz, launch_cuGraphLaunch_ptsz)
-SUBMIT_HOOK(cuGraphUpload, real.cuGraphUpload)
-SUBMIT_HOOK(cuGraphUpload_ptsz, real.cuGraphUpload_ptsz)
+UPLOAD_HOOK(cuGraphUpload, )
+UPLOAD_HOOK(cuGraphUpload, _ptsz)
 
 static bool needs_any(const sl_graph_need_t *need) {
     for (int device = 0; device < DEVICES; device++)
@@ -195,8 +158,7 @@ static graph_t *describe(CUgraph source) {
     return graph;
 }
 
-static CUresult settle_instantiated(graph_t *graph, const charge_t *charge, CUresult status, const CUgraphExec *exec) {
-    settle(charge);
+static CUresult settle_instantiated(graph_t *graph, CUresult status, const CUgraphExec *exec) {
     if (status != CUDA_SUCCESS) {
         free(graph);
         return status;
@@ -206,53 +168,55 @@ static CUresult settle_instantiated(graph_t *graph, const charge_t *charge, CUre
     return status;
 }
 
-#define INSTANTIATE_HOOK(function, uploads, parameters, ...)                               \
+static CUresult begin_upload(sl_graph_charge_t *charge, graph_t *graph, CUstream stream) {
+    *charge = (sl_graph_charge_t){.need = &graph->need, .stream = stream, .calls = STREAM_CALLS()};
+    CUresult status = sl_graph_charge_begin(charge);
+    if (status != CUDA_SUCCESS)
+        free(graph);
+    return status;
+}
+
+#define INSTANTIATE_HOOK(function, uploads, upload_stream, parameters, ...)                \
     CUresult hook_##function parameters {                                                  \
         if (!SL_DRIVER_HAS(function))                                                      \
             return CUDA_ERROR_NOT_FOUND;                                                   \
         graph_t *graph = accounted() ? describe(hGraph) : NULL;                            \
-        charge_t charge = {.pool = {NULL}};                                                \
         if (!graph)                                                                        \
             return real.function(__VA_ARGS__);                                             \
-        CUresult status = (uploads) ? admit(&charge, graph, NULL) : CUDA_SUCCESS;          \
+        sl_graph_charge_t charge;                                                          \
+        bool charged = (uploads);                                                          \
+        CUresult status = charged ? begin_upload(&charge, graph, upload_stream) : CUDA_SUCCESS; \
         if (status != CUDA_SUCCESS)                                                        \
-            return free(graph), status;                                                    \
-        return settle_instantiated(graph, &charge, real.function(__VA_ARGS__), phGraphExec); \
+            return status;                                                                 \
+        status = real.function(__VA_ARGS__);                                               \
+        if (charged)                                                                       \
+            sl_graph_charge_end(&charge, status);                                          \
+        return settle_instantiated(graph, status, phGraphExec);                            \
     }
 #define WITH_LOG \
     (CUgraphExec *phGraphExec, CUgraph hGraph, CUgraphNode *phErrorNode, char *logBuffer, size_t bufferSize)
 #define WITH_PARAMS (CUgraphExec *phGraphExec, CUgraph hGraph, CUDA_GRAPH_INSTANTIATE_PARAMS *instantiateParams)
 #define PARAMS_UPLOAD instantiateParams && (instantiateParams->flags & FLAG_UPLOAD)
-INSTANTIATE_HOOK(cuGraphInstantiate, false, WITH_LOG, phGraphExec, hGraph, phErrorNode, logBuffer, bufferSize)
-INSTANTIATE_HOOK(cuGraphInstantiate_v2, false, WITH_LOG, phGraphExec, hGraph, phErrorNode, logBuffer, bufferSize)
-INSTANTIATE_HOOK(cuGraphInstantiateWithFlags, flags & FLAG_UPLOAD,
+INSTANTIATE_HOOK(cuGraphInstantiate, false, NULL, WITH_LOG, phGraphExec, hGraph, phErrorNode, logBuffer, bufferSize)
+INSTANTIATE_HOOK(cuGraphInstantiate_v2, false, NULL, WITH_LOG, phGraphExec, hGraph, phErrorNode, logBuffer, bufferSize)
+INSTANTIATE_HOOK(cuGraphInstantiateWithFlags, flags & FLAG_UPLOAD, NULL,
                  (CUgraphExec *phGraphExec, CUgraph hGraph, unsigned long long flags), phGraphExec, hGraph, flags)
-INSTANTIATE_HOOK(cuGraphInstantiateWithParams, PARAMS_UPLOAD, WITH_PARAMS, phGraphExec, hGraph, instantiateParams)
-INSTANTIATE_HOOK(cuGraphInstantiateWithParams_ptsz, PARAMS_UPLOAD, WITH_PARAMS, phGraphExec, hGraph, instantiateParams)
-
-static void follow_device(CUdevice device, bool trimmed) {
-    int gpu = sl_gpu_find(device);
-    sl_holding_t *pool = gpu >= 0 ? sl_pool_of_graphs(device, gpu) : NULL;
-    if (pool && trimmed)
-        pool->trims++;
-    if (pool)
-        sl_holding_follow(pool);
-}
+INSTANTIATE_HOOK(cuGraphInstantiateWithParams, PARAMS_UPLOAD, instantiateParams->hUploadStream, WITH_PARAMS, phGraphExec, hGraph, instantiateParams)
+INSTANTIATE_HOOK(cuGraphInstantiateWithParams_ptsz, PARAMS_UPLOAD, instantiateParams->hUploadStream, WITH_PARAMS, phGraphExec, hGraph, instantiateParams)
 
 /* Taken out first: afterwards another thread may get the same handle. */
 CUresult hook_cuGraphExecDestroy(CUgraphExec hGraphExec) {
     if (!SL_DRIVER_HAS(cuGraphExecDestroy))
         return CUDA_ERROR_NOT_FOUND;
     graph_t *graph = accounted() ? take_out(hGraphExec) : NULL;
+    for (CUdevice device = 0; graph && device < DEVICES; device++)
+        if (graph->need.bytes[device])
+            sl_graph_charge_forget_exec(device, hGraphExec);
     CUresult status = real.cuGraphExecDestroy(hGraphExec);
-    if (graph && status != CUDA_SUCCESS) {
+    if (graph && status != CUDA_SUCCESS)
         put(graph);
-    } else if (graph) {
-        for (CUdevice device = 0; device < DEVICES; device++)
-            if (graph->need.bytes[device])
-                follow_device(device, false);
+    else
         free(graph);
-    }
     return status;
 }
 
@@ -261,7 +225,7 @@ CUresult hook_cuDeviceGraphMemTrim(CUdevice device) {
         return CUDA_ERROR_NOT_FOUND;
     CUresult status = real.cuDeviceGraphMemTrim(device);
     if (status == CUDA_SUCCESS && accounted())
-        follow_device(device, true);
+        sl_graph_charge_follow(device);
     return status;
 }
 
@@ -296,7 +260,7 @@ CUresult hook_cuGraphAddNode_v2(CUgraphNode *phGraphNode, CUgraph hGraph, const 
 }
 
 void sl_graph_forget(void) {
-    lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
+    lock = (sl_latch_t)SL_LATCH_INITIALIZER;
     memset(graphs, 0, sizeof graphs);
     allocations_seen = false;
 }

@@ -2,6 +2,7 @@
 #ifndef SL_GRAPH_NEED_H
 #define SL_GRAPH_NEED_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "cuda_abi.h"
@@ -9,7 +10,8 @@
 #define SL_GRAPH_NEED_DEVICES 16
 
 typedef struct {
-    uint64_t bytes[SL_GRAPH_NEED_DEVICES];
+    uint64_t bytes[SL_GRAPH_NEED_DEVICES]; /* the driver takes no more for one launch */
+    bool keeps[SL_GRAPH_NEED_DEVICES];     /* the graph does not free all that it allocates */
 } sl_graph_need_t;
 
 /* Child graphs included. What the driver does not tell counts for nothing. */

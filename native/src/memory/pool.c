@@ -1,70 +1,74 @@
 /* pool: all pools of this process: memory pools, and on each device the memory of graphs.
  *
- * A program has a few pools, so they are searched one after the other. To ask a pool that another thread destroys would
- * be fatal: who destroys sets asleep and then waits for the askers; who asks counts itself and then looks at asleep. Of the
- * two at least one sees the other. */
+ * A program has a few pools, so they are searched one after the other. A place keeps its lock for ever; a pool that is
+ * asked for its figures, or destroyed, is locked, so that nobody asks a pool that is gone. */
 #include "memory/pool.h"
 
+#include <stdatomic.h>
+
+#include "ledger/ledger.h"
 #include "tenant/gpu.h"
-#include "os/os.h"
 #include "tenant/tenant.h"
 
 #define POOLS 1024
 #define ALL_GPUS (-1)
 
 static _Atomic uintptr_t keys[POOLS]; /* 0: free; a handle; of graphs an odd number */
-static sl_holding_t holdings[POOLS] = {[0 ... POOLS - 1] = {.lock = PTHREAD_MUTEX_INITIALIZER}};
+static sl_pool_t pools[POOLS];
 static atomic_int places; /* no key lies at or beyond */
-static pthread_mutex_t table_lock = PTHREAD_MUTEX_INITIALIZER;
+static sl_latch_t table_lock = SL_LATCH_INITIALIZER;
 
-static _Atomic(sl_holding_t *) currents[SL_GPU_DEVICES];
+static _Atomic(sl_pool_t *) currents[SL_GPU_DEVICES];
 static atomic_uint changes;
 
 static uintptr_t key_of_graphs(CUdevice device) {
     return (uintptr_t)device << 1 | 1;
 }
 
-static sl_holding_t *find(uintptr_t key) {
+static sl_pool_t *find(uintptr_t key) {
     int end = atomic_load_explicit(&places, memory_order_acquire);
     for (int i = 0; i < end; i++)
         if (atomic_load_explicit(&keys[i], memory_order_acquire) == key)
-            return &holdings[i];
+            return &pools[i];
     return NULL;
 }
 
-sl_holding_t *sl_pool_find(CUmemoryPool handle) {
+sl_pool_t *sl_pool_find(CUmemoryPool handle) {
     return handle ? find((uintptr_t)handle) : NULL;
 }
 
-static sl_holding_t *find_or_open(uintptr_t key, CUmemoryPool handle, CUdevice device, int gpu) {
-    pthread_mutex_lock(&table_lock);
-    sl_holding_t *holding = find(key);
+/* The table's lock comes before that of a pool. A free place is locked by nobody for long. */
+static sl_pool_t *find_or_open(uintptr_t key, CUmemoryPool handle, CUdevice device, int gpu) {
+    sl_latch_lock(&table_lock);
+    sl_pool_t *pool = find(key);
     int place = 0;
-    while (!holding && place < POOLS && keys[place])
+    while (!pool && place < POOLS && keys[place])
         place++;
-    if (!holding && place < POOLS) {
-        holding = &holdings[place];
-        sl_holding_open(holding, handle, device, gpu);
+    if (!pool && place < POOLS) {
+        pool = &pools[place];
+        sl_pool_charge_lock(pool);
+        sl_pool_charge_open(pool, handle, device, gpu);
+        sl_pool_charge_unlock(pool);
         keys[place] = key;
         if (place >= places)
             places = place + 1;
     }
-    pthread_mutex_unlock(&table_lock);
-    if (!holding)
+    sl_latch_unlock(&table_lock);
+    if (!pool)
         sl_report(SL_WARN, "there are more than %d memory pools: further ones are not limited", POOLS);
-    return holding;
+    return pool;
 }
 
-sl_holding_t *sl_pool_open(CUmemoryPool handle, int gpu) {
+sl_pool_t *sl_pool_open(CUmemoryPool handle, int gpu) {
     return find_or_open((uintptr_t)handle, handle, 0, gpu);
 }
 
-sl_holding_t *sl_pool_of_graphs(CUdevice device, int gpu) {
-    sl_holding_t *holding = find(key_of_graphs(device));
-    return holding ? holding : find_or_open(key_of_graphs(device), NULL, device, gpu);
+sl_pool_t *sl_pool_of_graphs(CUdevice device, int gpu) {
+    sl_pool_t *pool = find(key_of_graphs(device));
+    return pool ? pool : find_or_open(key_of_graphs(device), NULL, device, gpu);
 }
 
-sl_holding_t *sl_pool_current(CUdevice device) {
+sl_pool_t *sl_pool_current(CUdevice device) {
     return device >= 0 && device < SL_GPU_DEVICES ? atomic_load_explicit(&currents[device], memory_order_acquire) : NULL;
 }
 
@@ -74,10 +78,10 @@ unsigned sl_pool_question(void) {
 
 /* Who changes something counts first and clears then; who answers stores first and looks at the count then. Of the two at
  * least one takes an old answer away. */
-void sl_pool_answer(CUdevice device, sl_holding_t *holding, unsigned question) {
+void sl_pool_answer(CUdevice device, sl_pool_t *pool, unsigned question) {
     if (device < 0 || device >= SL_GPU_DEVICES)
         return;
-    currents[device] = holding;
+    currents[device] = pool;
     if (changes != question)
         currents[device] = NULL;
 }
@@ -88,94 +92,96 @@ void sl_pool_ask_again(void) {
         currents[device] = NULL;
 }
 
-typedef bool (*visit_t)(sl_holding_t *holding);
+typedef bool (*visit_t)(sl_pool_t *pool, void *detail);
+typedef bool (*lock_t)(sl_pool_t *pool);
 
-static bool visit(sl_holding_t *holding, visit_t what) {
-    holding->askers++;
-    bool fell = !holding->asleep && what(holding);
-    holding->askers--;
-    return fell;
+static bool visit_all(int gpu, lock_t lock, visit_t what, void *detail) {
+    bool any = false;
+    for (int i = 0, end = atomic_load_explicit(&places, memory_order_acquire); i < end; i++) {
+        sl_pool_t *pool = &pools[i];
+        if (!keys[i] || !lock(pool))
+            continue;
+        if (pool->open && !pool->asleep && pool->gpu >= 0 && (gpu == ALL_GPUS || pool->gpu == gpu))
+            any |= what(pool, detail);
+        sl_pool_charge_unlock(pool);
+    }
+    return any;
 }
 
-static bool visit_all(int gpu, visit_t what) {
-    bool fell = false;
-    for (int i = 0, end = atomic_load_explicit(&places, memory_order_acquire); i < end; i++)
-        if (keys[i] && holdings[i].gpu >= 0 && (gpu == ALL_GPUS || holdings[i].gpu == gpu))
-            fell |= visit(&holdings[i], what);
-    return fell;
+static bool refresh(sl_pool_t *pool, void *unused) {
+    (void)unused;
+    return sl_pool_charge_refresh(pool);
 }
 
-static bool refresh(sl_holding_t *holding) {
-    uint64_t before = holding->charged;
-    if (SL_UNLIKELY(holding->surplus))
-        sl_holding_shrink(holding, holding->surplus);
-    sl_holding_follow(holding);
-    return holding->charged < before;
-}
-
+/* A pool that another thread allocates from is settled by that thread. */
 bool sl_pool_refresh(unsigned gpu) {
-    return visit_all((int)gpu, refresh);
+    return visit_all((int)gpu, sl_pool_charge_lock_at_once, refresh, NULL);
 }
 
 void sl_pool_refresh_all(void) {
-    visit_all(ALL_GPUS, refresh);
+    visit_all(ALL_GPUS, sl_pool_charge_lock_at_once, refresh, NULL);
+}
+
+static bool trim(sl_pool_t *pool, void *unused) {
+    (void)unused;
+    return sl_pool_charge_trim(pool);
 }
 
 bool sl_pool_trim(unsigned gpu) {
-    return visit_all((int)gpu, sl_holding_trim);
+    return visit_all((int)gpu, sl_pool_charge_lock_soon, trim, NULL);
 }
 
-uint64_t sl_pool_begin_close(sl_holding_t *holding) {
-    uint64_t used = holding->gpu >= 0 ? sl_holding_used(holding) : 0;
-    sl_pool_ask_again();
-    holding->asleep = true;
-    while (holding->askers)
-        sl_os_sleep_nanos(1000);
-    return used;
+/* Idle graph memory counts as in use, so a device whose graphs have any may give some back. */
+static bool add_figures(sl_pool_t *pool, void *sum) {
+    sl_pool_figures_t *figures = sum;
+    uint64_t used = pool->handle && pool->charged ? sl_pool_charge_used(pool) : 0;
+    figures->charged += pool->charged;
+    figures->has_unused |= pool->charged >= used + pool->step;
+    return false;
 }
 
-void sl_pool_keep(sl_holding_t *holding) {
-    holding->asleep = false;
+sl_pool_figures_t sl_pool_figures(unsigned gpu) {
+    sl_pool_figures_t figures = {0, false};
+    visit_all((int)gpu, sl_pool_charge_lock_soon, add_figures, &figures);
+    return figures;
 }
 
-uint64_t sl_pool_close(sl_holding_t *holding, uint64_t used) {
+uint64_t sl_pool_close(sl_pool_t *pool, uint64_t used) {
     uint64_t left = 0;
-    if (holding->gpu >= 0) {
-        left = sl_holding_needed(holding, used);
-        sl_holding_set(holding, left);
+    if (pool->gpu >= 0) {
+        uint64_t needed = sl_pool_charge_need(pool, used);
+        left = needed < pool->charged ? needed : pool->charged;
+        sl_pool_charge_set(pool, left);
     }
+    pool->open = false;
+    keys[pool - pools] = 0;
     sl_pool_ask_again();
-    pthread_mutex_lock(&table_lock);
-    keys[holding - holdings] = 0;
-    while (places > 0 && !keys[places - 1])
-        places--;
-    pthread_mutex_unlock(&table_lock);
     return left;
 }
 
-static bool end(sl_holding_t *holding) {
-    holding->trims++;
-    if (!holding->handle)
-        return sl_holding_follow(holding);
-    holding->asleep = true;
-    holding->surplus = 0;
-    sl_holding_set(holding, 0);
+static bool end(sl_pool_t *pool, void *unused) {
+    (void)unused;
+    pool->trims++;
+    if (!pool->handle)
+        return sl_pool_charge_follow(pool);
+    pool->asleep = true;
+    pool->overgrown = false;
+    sl_pool_charge_set(pool, 0);
     return true;
 }
 
 void sl_pool_end(unsigned gpu) {
     sl_pool_ask_again();
-    visit_all((int)gpu, end);
+    visit_all((int)gpu, sl_pool_charge_lock_soon, end, NULL);
 }
 
 void sl_pool_forget(void) {
     sl_pool_ask_again();
-    table_lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
+    table_lock = (sl_latch_t)SL_LATCH_INITIALIZER;
     for (int i = 0; i < places; i++) {
         keys[i] = 0;
-        holdings[i].askers = 0;
-        holdings[i].taken = holdings[i].pending = 0;
-        holdings[i].lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
+        pools[i].lock = (sl_latch_t)SL_LATCH_INITIALIZER;
+        pools[i].open = false;
     }
     places = 0;
 }

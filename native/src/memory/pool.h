@@ -2,34 +2,37 @@
 #ifndef SL_POOL_H
 #define SL_POOL_H
 
-#include "memory/holding.h"
+#include "memory/pool_charge.h"
 
 /* NULL: not known. */
-sl_holding_t *sl_pool_find(CUmemoryPool handle);
+sl_pool_t *sl_pool_find(CUmemoryPool handle);
 /* A negative gpu: the memory is not on a GPU, or on one that is not accounted. NULL: there are too many. */
-sl_holding_t *sl_pool_open(CUmemoryPool handle, int gpu);
-sl_holding_t *sl_pool_of_graphs(CUdevice device, int gpu);
+sl_pool_t *sl_pool_open(CUmemoryPool handle, int gpu);
+sl_pool_t *sl_pool_of_graphs(CUdevice device, int gpu);
 
 /* The pool that a device allocates from, NULL when it must be asked; and what the device answered to a question that was
  * asked after sl_pool_question. */
-sl_holding_t *sl_pool_current(CUdevice device);
+sl_pool_t *sl_pool_current(CUdevice device);
 unsigned sl_pool_question(void);
-void sl_pool_answer(CUdevice device, sl_holding_t *holding, unsigned question);
+void sl_pool_answer(CUdevice device, sl_pool_t *pool, unsigned question);
 /* The program chose other pools, or some went: devices must be asked again. */
 void sl_pool_ask_again(void);
 
 /* Pools give memory back at synchronisation without telling: asks those of a GPU. True: charges fell. */
 bool sl_pool_refresh(unsigned gpu);
 void sl_pool_refresh_all(void);
-/* Lets pools of a GPU give back what they do not use. */
+/* Lets pools of a GPU give back what they do not use. True: charges fell. */
 bool sl_pool_trim(unsigned gpu);
 
-/* Before a pool is destroyed: what it uses. From now on nobody asks it. */
-uint64_t sl_pool_begin_close(sl_holding_t *holding);
-/* It is not destroyed after all. */
-void sl_pool_keep(sl_holding_t *holding);
-/* It is. What was still used stays charged: so many bytes of its GPU are to be refunded when that is freed. */
-uint64_t sl_pool_close(sl_holding_t *holding, uint64_t used);
+typedef struct {
+    uint64_t charged; /* all pools of a GPU together */
+    bool has_unused;  /* one of them has a step or more that is not in use, by its own figures */
+} sl_pool_figures_t;
+sl_pool_figures_t sl_pool_figures(unsigned gpu);
+
+/* With its lock held: the pool is destroyed. What was still used stays charged: so many bytes of its GPU are to be refunded
+ * when that is freed. */
+uint64_t sl_pool_close(sl_pool_t *pool, uint64_t used);
 /* The primary context of the GPU is gone and with it the memory. Its pools may be gone too: they are not asked before
  * the program itself uses them again. */
 void sl_pool_end(unsigned gpu);

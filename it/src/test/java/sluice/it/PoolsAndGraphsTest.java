@@ -3,9 +3,13 @@ package sluice.it;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.nio.file.Path;
+import java.util.Map;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import sluice.it.Machine.Outcome;
 
 /// Stream-ordered memory and graphs that allocate: what the driver's pools have reserved is what counts.
@@ -109,6 +113,55 @@ class PoolsAndGraphsTest {
         var outcome = async("info", "--step", "2g", "--count", "1", "graph", "info");
         assertThat(outcome.output()).contains("graph 0 0 2 2");
         assertThat(info(outcome, 1)).isEqualTo(info(outcome, 0));
+    }
+
+    /// The programs of issue 17 that passed the quota: one thread, many, and with a synchronization now and then.
+    @ParameterizedTest
+    @CsvSource({"1,1,0", "1,4,0", "1,4,10", "8,2,0", "8,2,100"})
+    void shouldHoldThePoolToTheQuotaWhateverTheOrder(String threads, String streams, String every) throws Exception {
+        var outcome = async("info", "--step", "64m", "--count", "1500", "--threads", threads, "--streams", streams, "--every", every, "churn", "info");
+        String[] words = outcome.lines().stream().filter(line -> line.startsWith("churn ")).findFirst().orElseThrow().split(" ");
+        assertThat(Long.parseLong(words[1])).as("granted").isGreaterThan(100);
+        assertThat(Long.parseLong(words[3])).as("most that the driver reserved").isBetween(896 * MIB, 1024 * MIB + 32 * MIB);
+        assertThat(info(outcome, 1)).isEqualTo(info(outcome, 0));
+    }
+
+    /// The other side: a quota of 1 GiB grants about what a GPU of 1 GiB does.
+    @ParameterizedTest
+    @CsvSource({"1", "4"})
+    void shouldGrantAsMuchAsAGpuOfThatSize(String streams) throws Exception {
+        String[] churn = {"--step", "64m", "--count", "3000", "--streams", streams, "churn"};
+        long limited = granted(async(churn));
+        machine.with("SLUICE_SIM_MEMORY", "1g").with("SLUICE_SIM_STATE", directory.resolve("small").toString());
+        long small = granted(machine.bare(Stream.concat(Stream.of(Machine.program("async")), Stream.of(churn)).toArray(String[]::new)));
+        assertThat(limited).isGreaterThan(small * 8 / 10);
+    }
+
+    private static long granted(Outcome outcome) {
+        return Long.parseLong(outcome.lines().stream().filter(line -> line.startsWith("churn ")).findFirst().orElseThrow().split(" ")[1]);
+    }
+
+    @Test
+    void shouldHoldTwoProcessesToTheQuotaTogether() throws Exception {
+        machine.with("SLUICE_TENANT", "both");
+        Process[] churns = new Process[2];
+        for (int i = 0; i < churns.length; i++) {
+            churns[i] = machine.startPreloaded(Map.of("SLUICE_MEMORY", "1g"), Machine.program("async"), "--step", "64m", "--count", "1000", "--threads", "4", "churn", "info");
+        }
+        for (Process each : churns) {
+            Outcome outcome = Machine.await(each);
+            assertThat(outcome.status()).isZero();
+            assertThat(outcome.output()).containsPattern("churn \\d+ \\d+ \\d+");
+        }
+        assertThat(info(async("info"), 0).free()).isEqualTo(1024 * MIB);
+    }
+
+    /// 39 of 50 were refused: what idle graphs held was not counted as room.
+    @Test
+    void shouldLaunchEachOfManyGraphsThatFitOneByOne() throws Exception {
+        var outcome = machine.limited("400m", "async", "--step", "150m", "--count", "50", "graphs", "info");
+        assertThat(outcome.output()).contains("graphs 0");
+        assertThat(info(outcome, 0).graph()).isBetween(160 * MIB, 224 * MIB);
     }
 
     private Outcome async(String... arguments) throws Exception {

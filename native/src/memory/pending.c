@@ -1,0 +1,78 @@
+/* pending: before a request is refused, waits for memory that is freed but that its stream has not come to yet.
+ *
+ * The driver does not tell what is pending and what is only scattered, so a wait is a guess. It goes on while memory comes
+ * back, or while the stream of the request is busy. It lasts a second at most. After a wait in vain the next one may last
+ * half as long, so that a program that is refused often does not wait each time. */
+#include "memory/pending.h"
+
+#include <errno.h>
+#include <stdatomic.h>
+
+#include "compute/meter.h"
+#include "driver/entry.h"
+#include "ledger/ledger.h"
+#include "memory/pool.h"
+#include "os/os.h"
+
+#define LONGEST_NANOS 1000000000u
+#define PATIENCE_NANOS 20000000u /* without memory that comes back, while the stream is idle */
+#define FIRST_SPAN_NANOS 20000u
+#define LAST_SPAN_NANOS 1000000u
+#define GPUS 16
+#define HALVINGS 6
+
+static atomic_uint vain[GPUS]; /* waits in vain, since one was not */
+
+bool sl_pending_is_capturing(void) {
+    return atomic_load_explicit(&sl_meter_open_captures, memory_order_acquire) > 0;
+}
+
+static unsigned halvings(unsigned gpu) {
+    unsigned count = atomic_load_explicit(&vain[gpu % GPUS], memory_order_relaxed);
+    return count < HALVINGS ? count : HALVINGS;
+}
+
+static bool is_busy(const sl_pending_t *pending) {
+    return pending->query && pending->query(pending->stream) == CUDA_ERROR_NOT_READY;
+}
+
+static bool is_over(const sl_pending_t *pending, uint64_t now) {
+    unsigned less = halvings(pending->gpu);
+    if (now - pending->start_nanos >= (uint64_t)LONGEST_NANOS >> less)
+        return true;
+    return now - pending->progress_nanos >= (uint64_t)PATIENCE_NANOS >> less && !is_busy(pending);
+}
+
+/* What a trial of the same request left behind, above the quota, comes back without any gain. */
+static void begin(sl_pending_t *pending, const sl_pool_figures_t *figures, uint64_t now) {
+    uint64_t limit = sl_ledger_limit(pending->gpu), used = sl_ledger_used(pending->gpu);
+    uint64_t beyond = limit && used > limit ? used - limit : 0;
+    pending->start_nanos = pending->progress_nanos = now;
+    pending->span_nanos = FIRST_SPAN_NANOS;
+    pending->lowest_bytes = figures->charged > beyond ? figures->charged - beyond : 0;
+}
+
+bool sl_pending_wait(sl_pending_t *pending) {
+    uint64_t now = sl_os_nanos();
+    sl_pool_figures_t figures = sl_pool_figures(pending->gpu);
+    if (!pending->start_nanos)
+        begin(pending, &figures, now);
+    if (figures.charged < pending->lowest_bytes) {
+        pending->lowest_bytes = figures.charged;
+        pending->progress_nanos = now;
+    }
+    if (sl_pending_is_capturing() || !figures.has_unused || is_over(pending, now))
+        return false;
+    int saved = errno;
+    sl_os_sleep_nanos(pending->span_nanos);
+    errno = saved;
+    if (pending->span_nanos < LAST_SPAN_NANOS)
+        pending->span_nanos *= 2;
+    sl_pool_trim(pending->gpu);
+    return true;
+}
+
+void sl_pending_end(const sl_pending_t *pending, bool met) {
+    if (pending->span_nanos > FIRST_SPAN_NANOS)
+        atomic_store_explicit(&vain[pending->gpu % GPUS], met ? 0 : halvings(pending->gpu) + 1, memory_order_relaxed);
+}

@@ -1,0 +1,171 @@
+/* pool_charge: what one of the driver's pools has reserved on the GPU, and its charge.
+ *
+ * The rule: whoever may make the pool grow holds the lock from the reservation in the ledger until the charge is settled.
+ * Only one call at a time can make it grow then, so what the pool says afterwards is the charge. Everything else can only
+ * make it shrink, and is refunded after the driver gave the memory back. A charge is never less than what is on the GPU. */
+#include "memory/pool_charge.h"
+
+#include <errno.h>
+#include <pthread.h>
+
+#include "driver/entry.h"
+#include "ledger/ledger.h"
+#include "os/os.h"
+#include "real.h"
+
+#define LEAST_STEP (2ull << 20)
+#define LARGEST (1ull << 48)
+#define LOCK_NANOS 1000000000u
+#define SHORTEST_NANOS 20000u
+#define LONGEST_NANOS 1000000u
+
+enum { POOL_RESERVED = 5, POOL_USED = 7, GRAPH_USED = 0, GRAPH_RESERVED = 2, CAPTURE_RELAXED = 2 };
+
+/* The driver may have cancellation points; a thread that is cancelled there would leave the lock held. */
+static int forbid_cancel(void) {
+    int before;
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before);
+    return before;
+}
+
+void sl_pool_charge_lock(sl_pool_t *pool) {
+    int before = forbid_cancel();
+    sl_latch_lock(&pool->lock);
+    pool->cancel_state = before;
+}
+
+bool sl_pool_charge_lock_at_once(sl_pool_t *pool) {
+    int before = forbid_cancel();
+    if (sl_latch_try(&pool->lock)) {
+        pool->cancel_state = before;
+        return true;
+    }
+    pthread_setcancelstate(before, NULL);
+    return false;
+}
+
+bool sl_pool_charge_lock_soon(sl_pool_t *pool) {
+    if (sl_pool_charge_lock_at_once(pool))
+        return true;
+    int saved = errno;
+    uint64_t start = sl_os_nanos(), span = SHORTEST_NANOS;
+    bool held = false;
+    while (!held && sl_os_nanos() - start < LOCK_NANOS) {
+        sl_os_sleep_nanos(span);
+        span = span * 2 < LONGEST_NANOS ? span * 2 : LONGEST_NANOS;
+        held = sl_pool_charge_lock_at_once(pool);
+    }
+    errno = saved;
+    return held;
+}
+
+void sl_pool_charge_unlock(sl_pool_t *pool) {
+    int before = pool->cancel_state;
+    sl_latch_unlock(&pool->lock);
+    pthread_setcancelstate(before, NULL);
+}
+
+void sl_pool_charge_open(sl_pool_t *pool, CUmemoryPool handle, CUdevice device, int gpu) {
+    pool->gpu = gpu;
+    pool->device = device;
+    pool->handle = handle;
+    pool->step = SL_POOL_STEP;
+    pool->charged = 0;
+    pool->asleep = pool->overgrown = false;
+    pool->open = true;
+}
+
+static sl_ledger_use_t use_of(const sl_pool_t *pool) {
+    return pool->handle ? SL_USE_POOL : SL_USE_GRAPH;
+}
+
+static bool ask(const sl_pool_t *pool, int pool_attribute, int graph_attribute, uint64_t *bytes) {
+    if (pool->handle)
+        return real.cuMemPoolGetAttribute &&
+               real.cuMemPoolGetAttribute(pool->handle, pool_attribute, bytes) == CUDA_SUCCESS;
+    return real.cuDeviceGetGraphMemAttribute &&
+           real.cuDeviceGetGraphMemAttribute(pool->device, graph_attribute, bytes) == CUDA_SUCCESS;
+}
+
+static uint64_t least(uint64_t a, uint64_t b) {
+    return a < b ? a : b;
+}
+
+uint64_t sl_pool_charge_need(const sl_pool_t *pool, uint64_t bytes) {
+    uint64_t step = pool->step;
+    return bytes > LARGEST ? LARGEST : (bytes + step - 1) / step * step;
+}
+
+uint64_t sl_pool_charge_used(const sl_pool_t *pool) {
+    uint64_t used;
+    return ask(pool, POOL_USED, GRAPH_USED, &used) ? used : pool->charged;
+}
+
+/* A driver whose pools grow by less shows it by what they have. One that grew by more than it should has steps of many sizes. */
+static void learn_step(sl_pool_t *pool, uint64_t reserved, bool surprised) {
+    uint64_t step = reserved & -reserved;
+    if (surprised)
+        pool->step = SL_POOL_STEP;
+    else if (step >= LEAST_STEP && step < pool->step)
+        pool->step = step;
+}
+
+uint64_t sl_pool_charge_settle(sl_pool_t *pool, uint64_t promised, uint64_t sum) {
+    unsigned gpu = (unsigned)pool->gpu;
+    uint64_t reserved = pool->charged, charged = pool->charged;
+    if (!ask(pool, POOL_RESERVED, GRAPH_RESERVED, &reserved))
+        reserved = charged;
+    uint64_t grown = reserved > charged ? reserved - charged : 0, foreseen = least(grown, promised);
+    pool->charged = reserved;
+    if (foreseen)
+        sl_ledger_commit(gpu, use_of(pool), foreseen, sum - (promised - foreseen));
+    if (grown > foreseen)
+        sl_ledger_charge(gpu, use_of(pool), grown - foreseen);
+    if (promised > foreseen)
+        sl_ledger_cancel(gpu, promised - foreseen);
+    if (reserved < charged)
+        sl_ledger_refund(gpu, use_of(pool), charged - reserved);
+    learn_step(pool, reserved, grown > foreseen);
+    return grown;
+}
+
+bool sl_pool_charge_follow(sl_pool_t *pool) {
+    uint64_t before = pool->charged;
+    sl_pool_charge_settle(pool, 0, 0);
+    return pool->charged < before;
+}
+
+/* A capture in another thread may forbid calls that it deems unsafe; this thread takes no part in it. */
+bool sl_pool_charge_trim(sl_pool_t *pool) {
+    CUstreamCaptureMode mode = CAPTURE_RELAXED;
+    if (!pool->charged)
+        return false;
+    bool relaxed = real.cuThreadExchangeStreamCaptureMode && real.cuThreadExchangeStreamCaptureMode(&mode) == CUDA_SUCCESS;
+    if (!pool->handle && real.cuDeviceGraphMemTrim)
+        real.cuDeviceGraphMemTrim(pool->device);
+    if (pool->handle && real.cuMemPoolTrimTo)
+        real.cuMemPoolTrimTo(pool->handle, 0);
+    if (relaxed)
+        real.cuThreadExchangeStreamCaptureMode(&mode);
+    pool->trims++;
+    return sl_pool_charge_follow(pool);
+}
+
+/* What a trial left behind goes back as soon as its stream has come there. */
+bool sl_pool_charge_refresh(sl_pool_t *pool) {
+    bool fell = sl_pool_charge_follow(pool);
+    if (SL_UNLIKELY(pool->overgrown)) {
+        fell |= sl_pool_charge_trim(pool);
+        uint64_t limit = sl_ledger_limit((unsigned)pool->gpu);
+        pool->overgrown = limit && sl_ledger_used((unsigned)pool->gpu) > limit;
+    }
+    return fell;
+}
+
+void sl_pool_charge_set(sl_pool_t *pool, uint64_t bytes) {
+    if (bytes < pool->charged)
+        sl_ledger_refund((unsigned)pool->gpu, use_of(pool), pool->charged - bytes);
+    if (bytes > pool->charged)
+        sl_ledger_charge((unsigned)pool->gpu, use_of(pool), bytes - pool->charged);
+    pool->charged = bytes;
+}

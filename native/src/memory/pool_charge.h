@@ -1,0 +1,51 @@
+/* pool_charge: what one of the driver's pools has reserved on the GPU, and its charge. */
+#ifndef SL_POOL_CHARGE_H
+#define SL_POOL_CHARGE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "cuda_abi.h"
+#include "os/latch.h"
+
+#define SL_POOL_STEP (32ull << 20) /* by which pools and graph memory grow, seen on an H200 with driver 580 */
+
+typedef struct {
+    sl_latch_t lock;      /* for all below */
+    int cancel_state;     /* of the thread that holds the lock, as it was before */
+    bool open;            /* false: destroyed */
+    bool asleep;          /* its context is gone and perhaps the handle too: only the program itself may use it */
+    bool overgrown;       /* a trial made it pass the quota and could not be undone at once */
+    int gpu;              /* the entry of the region; negative: not accounted */
+    CUdevice device;      /* of graphs only */
+    CUmemoryPool handle;  /* NULL: the memory of graphs on the device */
+    uint64_t charged;     /* never less than the pool has */
+    uint64_t step;        /* the pool grows by multiples of this */
+    unsigned trims;       /* how often memory may have left the pool */
+} __attribute__((aligned(64))) sl_pool_t;
+
+void sl_pool_charge_lock(sl_pool_t *pool);
+bool sl_pool_charge_lock_at_once(sl_pool_t *pool);
+/* Gives up after a second: another thread may be in a call of the driver that lasts. */
+bool sl_pool_charge_lock_soon(sl_pool_t *pool);
+void sl_pool_charge_unlock(sl_pool_t *pool);
+
+/* All others with the lock held. */
+void sl_pool_charge_open(sl_pool_t *pool, CUmemoryPool handle, CUdevice device, int gpu);
+/* By how much an allocation can make the pool grow at most. */
+uint64_t sl_pool_charge_need(const sl_pool_t *pool, uint64_t bytes);
+/* What the pool has in use; all that is charged where it does not tell. */
+uint64_t sl_pool_charge_used(const sl_pool_t *pool);
+/* The charge becomes what the pool has. promised bytes were reserved in the ledger for its growth, sum is what the ledger said of
+ * them; the rest of them goes back. Returns by how much it grew. */
+uint64_t sl_pool_charge_settle(sl_pool_t *pool, uint64_t promised, uint64_t sum);
+/* The charge becomes what the pool has. True: it fell. */
+bool sl_pool_charge_follow(sl_pool_t *pool);
+/* Lets the pool give back all that it does not use. True: the charge fell. */
+bool sl_pool_charge_trim(sl_pool_t *pool);
+/* After a synchronisation. True: the charge fell. */
+bool sl_pool_charge_refresh(sl_pool_t *pool);
+/* The charge becomes this, without asking. */
+void sl_pool_charge_set(sl_pool_t *pool, uint64_t bytes);
+
+#endif

@@ -1,0 +1,138 @@
+/* pool_take: one allocation from a pool, held to the quota.
+ *
+ * Whether a pool will grow is known only afterwards: what it has left may be in pieces, or not free before a stream has
+ * come there. It never grows by more than the request in whole steps. If so much can be reserved in the ledger, the call is
+ * covered and goes to the driver. If not, but the pool has enough left by its own figures, the call may go as a trial: what
+ * all trials may take together passes the quota by no more than a small slack. A trial that passed the quota is undone. */
+#include "memory/pool_take.h"
+
+#include "driver/entry.h"
+#include "ledger/ledger.h"
+#include "memory/overhead.h"
+#include "memory/pending.h"
+
+#define SLACK_PART 50 /* of the quota, but a step at least */
+#define TRIALS 2
+
+typedef struct {
+    sl_pool_t *pool;
+    CUmemoryPool known_as;
+    const sl_pool_request_t *request;
+    unsigned gpu;
+    uint64_t need;
+    int trials;
+    CUresult status;
+} take_t;
+
+static bool is_over_quota(unsigned gpu) {
+    uint64_t limit = sl_ledger_limit(gpu);
+    return limit && sl_ledger_used(gpu) > limit;
+}
+
+static uint64_t slack(unsigned gpu) {
+    uint64_t part = sl_ledger_limit(gpu) / SLACK_PART;
+    return part > SL_POOL_STEP ? part : SL_POOL_STEP;
+}
+
+/* What the stream has not come to yet stays charged until a later trim. */
+static bool undo(take_t *take) {
+    const sl_pool_request_t *request = take->request;
+    if (!request->free || request->free(*request->address, request->stream) != CUDA_SUCCESS)
+        return false;
+    *request->address = 0;
+    sl_pool_charge_trim(take->pool);
+    take->pool->overgrown = is_over_quota(take->gpu);
+    return true;
+}
+
+/* With the lock held and the need reserved, so that it may grow by covered bytes. False: it had to be undone. */
+static bool forward(take_t *take, uint64_t sum, uint64_t covered) {
+    take->status = take->request->allocate(take->request);
+    uint64_t grown = sl_pool_charge_settle(take->pool, take->need, sum);
+    bool passed = grown > covered && take->status == CUDA_SUCCESS && is_over_quota(take->gpu);
+    return !passed || !undo(take);
+}
+
+static uint64_t less(uint64_t from, uint64_t bytes) {
+    return from > bytes ? from - bytes : 0;
+}
+
+/* A request may begin in what is left at the pool's end, so that the pool grows by less than its size. */
+static bool may_try(const take_t *take) {
+    if (take->trials >= TRIALS)
+        return false;
+    uint64_t left = less(take->pool->charged, sl_pool_charge_used(take->pool));
+    uint64_t room = less(sl_ledger_limit(take->gpu), sl_ledger_used(take->gpu));
+    return left && sl_pool_charge_need(take->pool, less(take->request->bytes, left)) <= room;
+}
+
+static bool try_with_lock(take_t *take) {
+    uint64_t sum = sl_ledger_try_at_once(take->gpu, take->need, 0);
+    if (!sum && sl_pool_charge_trim(take->pool))
+        sum = sl_ledger_try_at_once(take->gpu, take->need, 0);
+    if (sum)
+        return forward(take, sum, take->need);
+    if (!may_try(take) || !(sum = sl_ledger_try_at_once(take->gpu, take->need, slack(take->gpu))))
+        return false;
+    take->trials++;
+    return forward(take, sum, 0);
+}
+
+/* False: the pool was destroyed meanwhile. The lock is held when true. */
+static bool lock(take_t *take) {
+    sl_pool_t *pool = take->pool;
+    sl_pool_charge_lock(pool);
+    if (pool->open && pool->gpu >= 0 && pool->handle == take->known_as)
+        return true;
+    sl_pool_charge_unlock(pool);
+    return false;
+}
+
+static bool try_now(take_t *take) {
+    if (!lock(take))
+        return take->status = take->request->allocate(take->request), true;
+    take->gpu = (unsigned)take->pool->gpu;
+    take->need = sl_pool_charge_need(take->pool, take->request->bytes);
+    take->pool->asleep = false;
+    bool done = try_with_lock(take);
+    sl_pool_charge_unlock(take->pool);
+    return done;
+}
+
+/* With a reservation that was made without the lock. */
+static bool try_covered(take_t *take, uint64_t sum) {
+    if (!sum)
+        return false;
+    if (!lock(take)) {
+        sl_ledger_cancel(take->gpu, take->need);
+        return take->status = take->request->allocate(take->request), true;
+    }
+    bool done = forward(take, sum, take->need);
+    sl_pool_charge_unlock(take->pool);
+    return done;
+}
+
+static uint64_t reserve_at_last(const take_t *take) {
+    return (sl_pending_is_capturing() ? sl_ledger_try : sl_ledger_reserve)(take->gpu, take->need);
+}
+
+/* Where the tenant chose to wait for room, reserve does, after what is pending had its chance. */
+static bool try_harder(take_t *take) {
+    sl_pending_t pending = {.gpu = take->gpu, .stream = take->request->stream, .query = take->request->query};
+    bool done = try_covered(take, sl_ledger_try(take->gpu, take->need));
+    while (!done && sl_pending_wait(&pending))
+        done = try_now(take);
+    done = done || try_covered(take, reserve_at_last(take));
+    sl_pending_end(&pending, done);
+    return done;
+}
+
+CUresult sl_pool_take(sl_pool_t *pool, CUmemoryPool known_as, const sl_pool_request_t *request) {
+    take_t take = {.pool = pool, .known_as = known_as, .request = request};
+    if (!try_now(&take) && !try_harder(&take)) {
+        sl_ledger_refuse(take.gpu, request->bytes);
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    }
+    sl_overhead_now_and_then(take.gpu);
+    return take.status;
+}

@@ -1,0 +1,22 @@
+/* pool_take: one allocation from a pool, held to the quota. */
+#ifndef SL_POOL_TAKE_H
+#define SL_POOL_TAKE_H
+
+#include <stddef.h>
+
+#include "memory/pool_charge.h"
+
+typedef struct sl_pool_request {
+    CUresult (*allocate)(const struct sl_pool_request *request); /* asks the driver */
+    CUresult (*free)(CUdeviceptr address, CUstream stream);      /* the functions that mean the same stream by its number */
+    CUresult (*query)(CUstream stream);
+    CUdeviceptr *address;
+    size_t bytes;
+    CUmemoryPool handle; /* that the program named, or NULL */
+    CUstream stream;
+} sl_pool_request_t;
+
+/* What the driver answered, or that there is no memory. known_as is the pool's handle when it was looked up. */
+CUresult sl_pool_take(sl_pool_t *pool, CUmemoryPool known_as, const sl_pool_request_t *request);
+
+#endif
