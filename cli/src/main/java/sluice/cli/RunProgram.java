@@ -1,7 +1,6 @@
 package sluice.cli;
 
 import java.io.IOException;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Instant;
@@ -9,6 +8,7 @@ import java.util.List;
 import sluice.region.Boards;
 import sluice.region.Identity;
 import sluice.region.Installation;
+import sluice.region.OnError;
 import sluice.region.Region;
 import sluice.region.RegionDraft;
 import sluice.region.RuntimeDirectory;
@@ -37,6 +37,10 @@ final class RunProgram {
         Tenants.sweepSometimes(directory, Instant.now());
         Identity self = Identity.self();
         List<byte[]> program = RawProcess.arguments(request.program());
+        SystemCalls system = new SystemCalls();
+        if (request.isLimited()) {
+            requirePreload(system, request, program.getFirst(), environment.value("PATH"));
+        }
         String name = request.name() != null ? request.name() : RegionDraft.nameFor(RawProcess.text(program.getFirst()), self.pid());
         TraceRequest trace = request.trace() == null ? TraceRequest.NONE : TraceRequest.spool(TraceTarget.make(Path.of(request.trace())));
         Path region = Region.create(directory, new RegionDraft(name, commandLine(program), self, request.onError(), request.onOom(),
@@ -46,7 +50,7 @@ final class RunProgram {
         }
         environment.set("SLUICE_REGION", region.toString());
         environment.set("SLUICE_ON_ERROR", request.onError().word());
-        Exec exec = new Exec(environment.list());
+        Exec exec = new Exec(system, environment.list());
         exec.restore(process.blockedSignals());
         int error = execute(exec, program, environment.value("PATH"));
         discard(region);
@@ -82,26 +86,28 @@ final class RunProgram {
         return line.toString();
     }
 
-    /// Searches PATH as a shell does: a file that may not be executed counts only when nothing better follows.
+    /// A file that may not be executed counts only when nothing better follows.
     private static int execute(Exec exec, List<byte[]> program, String searchPath) {
-        String name = RawProcess.text(program.getFirst());
-        if (name.isEmpty() || name.indexOf('/') >= 0) {
-            return exec.execute(program.getFirst(), program);
-        }
-        String path = searchPath == null ? "/usr/local/bin:/usr/bin:/bin" : searchPath;
         int error = Exec.ENOENT;
-        int from = 0;
-        while (from <= path.length()) {
-            int colon = path.indexOf(':', from);
-            int end = colon < 0 ? path.length() : colon;
-            String folder = end == from ? "." : path.substring(from, end);
-            int failure = exec.execute((folder + "/" + name).getBytes(StandardCharsets.UTF_8), program);
+        for (byte[] path : ProgramFile.candidates(program.getFirst(), searchPath)) {
+            int failure = exec.execute(path, program);
             if (failure != Exec.ENOENT) {
                 error = failure;
             }
-            from = end + 1;
         }
         return error;
+    }
+
+    /// A limit on a program that cannot load the library would hold nothing.
+    private static void requirePreload(SystemCalls system, RunRequest request, byte[] program, String searchPath) {
+        ProgramFile.find(system, program, searchPath).flatMap(new PreloadCheck(system, PreloadCheck.Starter.current())::obstacle).ifPresent(what -> {
+            String line = "program '" + RawProcess.text(program) + "' " + what + ", so the library cannot be loaded into it and no limit would hold";
+            if (request.onError() == OnError.FAIL) {
+                throw new SluiceException(line + "; give 'sluice run' the program that uses the GPU, in a dynamically linked build without"
+                        + " extra rights, or add --on-error run if it only starts such a program");
+            }
+            System.err.println("sluice: " + line + "; it runs without limits, because --on-error is run");
+        });
     }
 
     private static int explain(int error, String program) {

@@ -20,4 +20,9 @@ record RunRequest(
         OnError onError,
         OnOom onOom,
         String trace,
-        List<String> program) {}
+        List<String> program) {
+    /// Whether anything asks for the library to do more than to count.
+    boolean isLimited() {
+        return !memory.isEmpty() || compute.takesPart() || trace != null;
+    }
+}
