@@ -24,8 +24,8 @@ import sluice.region.ThisProcess;
 ///
 /// It keeps nothing that is not in the regions, so the next agent takes over the tenants of this one.
 final class Registrar implements AutoCloseable {
-    private static final int MOST_TENANTS = 512;
-    private static final int MOST_TENANTS_OF_A_USER = 128;
+    private static final int MOST_TENANTS = 1024;
+    private static final int MOST_TENANTS_OF_A_USER = 512;
 
     private static final int FOLLOWS_BETWEEN_ENDS = 20;
     private static final String NO_LABEL = "-";
@@ -112,10 +112,11 @@ final class Registrar implements AutoCloseable {
     }
 
     private RegisteredTenant make(RegisteringPeer peer, PolicyRule rule, Optional<String> wanted) {
-        forgetEnded();
-        long ofUser = tenants.values().stream().filter(tenant -> tenant.uid() == peer.uid()).count();
-        if (tenants.size() >= MOST_TENANTS || ofUser >= MOST_TENANTS_OF_A_USER) {
-            throw new SluiceException("there are " + tenants.size() + " tenants already, " + ofUser + " of them user " + peer.uid() + "'s; end some");
+        if (isFull(peer.uid())) {
+            forgetEnded();
+        }
+        if (isFull(peer.uid())) {
+            throw new SluiceException("there are " + tenants.size() + " tenants already, " + tenantsOf(peer.uid()) + " of them user " + peer.uid() + "'s; end some");
         }
         String command = ProcessHandle.of(peer.process().pid()).flatMap(process -> process.info().commandLine()).orElse("");
         String program = ProcessHandle.of(peer.process().pid()).flatMap(process -> process.info().command()).orElse("process");
@@ -127,6 +128,14 @@ final class Registrar implements AutoCloseable {
         events.add("registered", name, peer.uid(), "pid " + peer.process().pid()
                 + peer.container().map(id -> " of container " + id.substring(0, Math.min(12, id.length()))).orElse("") + " has a region by the policy");
         return made;
+    }
+
+    private boolean isFull(long uid) {
+        return tenants.size() >= MOST_TENANTS || tenantsOf(uid) >= MOST_TENANTS_OF_A_USER;
+    }
+
+    private long tenantsOf(long uid) {
+        return tenants.values().stream().filter(tenant -> tenant.uid() == uid).count();
     }
 
     private void forgetEnded() {

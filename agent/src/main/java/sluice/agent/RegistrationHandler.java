@@ -9,20 +9,19 @@ import sluice.region.SluiceException;
 /// Answers one line of a process: `region LAYOUT LABEL` with `ok TENANT IDENTITY` and the descriptors of its limits and its ledger,
 /// `limits LAYOUT LABEL` with the same and the limits alone, `board UUID` with `ok UUID` and the descriptor of that GPU's board, or any
 /// with `no` and why.
-final class RegistrationHandler extends OneLineHandler {
+final class RegistrationHandler implements OneLineProtocol {
     private static final Pattern LABEL = Pattern.compile("[A-Za-z0-9._:/=@+-]{1,63}");
     private static final Pattern UUID = Pattern.compile("[0-9a-f]{32}");
     static final int LINE_BYTES = 200;
 
     private final Registrar registrar;
 
-    RegistrationHandler(Registrar registrar, Peers peers, RegisteringPeer peer) {
-        super(peers, peer);
+    RegistrationHandler(Registrar registrar) {
         this.registrar = registrar;
     }
 
     @Override
-    protected String answer(ChannelHandlerContext context, String line) {
+    public String answer(ChannelHandlerContext context, RegisteringPeer peer, String line) {
         String[] words = line.split(" ", -1);
         if (words.length == 2 && words[0].equals("board") && UUID.matcher(words[1]).matches()) {
             HandedBoards.Handed board = registrar.board(peer, words[1]);
@@ -51,7 +50,12 @@ final class RegistrationHandler extends OneLineHandler {
     }
 
     @Override
-    protected String refusal(String reason) {
+    public String refusal(String reason) {
         return "no " + reason + "\n";
+    }
+
+    @Override
+    public String busy(int millis) {
+        return "busy " + millis + "\n";
     }
 }

@@ -16,13 +16,17 @@ final class RegistrationPart implements Part {
     private static final Setting<Path> SOCKET = Setting.path("register-socket", "",
             "where jobs register; if empty register/agent-register.sock in the runtime directory, for all-users in /run/sluice");
 
+    private static final Setting<String> ON_ERROR = Setting.word("on-error", "fail", List.of("run", "fail"),
+            "what a job does that gets no answer: run without limits, or fail its CUDA calls; beside the socket for all to read");
+    private static final String ON_ERROR_FILE = "on-error";
+
     private Registrar registrar;
     private ApiServer server;
     private Clock clock;
 
     @Override
     public List<Setting<?>> settings() {
-        return List.of(POLICY, SOCKET);
+        return List.of(POLICY, SOCKET, ON_ERROR);
     }
 
     @Override
@@ -33,13 +37,13 @@ final class RegistrationPart implements Part {
         }
         registrar = new Registrar(context.directory(), policy.get(), context.machine().events(),
                 context.settings().get(CoreSettings.ALL_USERS));
-        server = new ApiServer("register", new RegistrationChannel(RegistrationHandler.LINE_BYTES,
-                (peers, peer) -> new RegistrationHandler(registrar, peers, peer)));
+        server = new ApiServer("register", new RegistrationChannel(RegistrationHandler.LINE_BYTES, new RegistrationHandler(registrar)));
         clock = new Clock("registration", FOLLOW_MILLIS, registrar::follow, context.log());
         Path chosen = context.settings().get(SOCKET);
         Path socket = !chosen.toString().isEmpty() ? chosen
                 : context.settings().get(CoreSettings.ALL_USERS) ? OF_ALL : context.directory().path().resolve(SOCKET_FILE);
         Places.folder(socket.getParent(), "rwxr-xr-x");
+        PublishedFile.write(socket.getParent(), ON_ERROR_FILE, context.settings().get(ON_ERROR) + "\n");
         server.listen(socket, "rw-rw-rw-");
         registrar.recall();
     }
