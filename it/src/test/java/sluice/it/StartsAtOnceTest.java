@@ -12,6 +12,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -74,7 +75,7 @@ class StartsAtOnceTest {
         assertLimited(jobs(JOBS, ""));
     }
 
-    @Timed
+    @Tag("timed")
     @Test
     void shouldLimitManyStartsAtOnceWithinTenSeconds() throws Exception {
         startAgent();
