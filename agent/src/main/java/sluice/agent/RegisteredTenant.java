@@ -51,6 +51,10 @@ final class RegisteredTenant implements AutoCloseable {
         return processes;
     }
 
+    Path file() {
+        return made.file();
+    }
+
     Path ledger() {
         return Region.ledger(made.file());
     }

@@ -35,6 +35,7 @@ final class RegisteredTenants implements AutoCloseable {
     private final EventLog events;
     private final Map<String, RegisteredTenant> tenants = new HashMap<>();
     private final List<RegisteredTenant> adopted = new ArrayList<>();
+    private final EndedTenants ended = new EndedTenants();
 
     RegisteredTenants(RuntimeDirectory directory, EventLog events) {
         this.directory = directory;
@@ -99,6 +100,7 @@ final class RegisteredTenants implements AutoCloseable {
         if (isFull(peer.uid())) {
             throw new SluiceException("there are " + tenants.size() + " tenants already, " + tenantsOf(peer.uid()) + " of them user " + peer.uid() + "'s; end some");
         }
+        ended.forget(directory.region(key));
         RegisteredTenant made = new RegisteredTenant(Tenant.read(Region.createSplit(directory, draft, peer.uid(), key)));
         RegisteredTenant before = tenants.put(key, made);
         if (before != null) {
@@ -120,11 +122,12 @@ final class RegisteredTenants implements AutoCloseable {
 
     void forgetEnded() {
         tenants.values().removeIf(tenant -> {
-            boolean ended = !tenant.isRunning();
-            if (ended) {
+            boolean running = tenant.isRunning();
+            if (!running) {
                 tenant.close();
+                ended.add(tenant);
             }
-            return ended;
+            return !running;
         });
         adopted.retainAll(tenants.values());
     }

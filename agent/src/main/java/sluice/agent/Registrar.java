@@ -45,8 +45,7 @@ final class Registrar implements AutoCloseable {
 
     /// The tenant of a process. What the label says decides only between the rules that the administrator wrote for labels.
     synchronized RegisteredTenant register(RegisteringPeer peer, String label) {
-        Optional<PolicyRule> rule = rule(peer, label);
-        Optional<String> shared = rule.flatMap(PolicyRule::tenant).or(peer::containerName);
+        Optional<String> shared = shared(peer, rule(peer, label));
         Optional<RegisteredTenant> known = shared.isPresent() ? shared.flatMap(tenants::get) : tenants.inherited(peer);
         RegisteredTenant tenant = known.filter(RegisteredTenant::isRunning).orElseGet(() -> make(peer, label, shared));
         tenant.add(peer.process());
@@ -67,8 +66,7 @@ final class Registrar implements AutoCloseable {
     /// Makes the tenant of a `sluice run`, which becomes the job. It may ask for less than the policy gives.
     synchronized Granted run(RegisteringPeer peer, String label, String name, String command, JobLimits asked) {
         PolicyRule rule = rule(peer, label).orElseThrow(() -> none(peer, label));
-        Optional<String> shared = rule.tenant().or(peer::containerName);
-        if (shared.isPresent() && !policy.isAsAsked()) {
+        if (shared(peer, Optional.of(rule)).isPresent()) {
             RegisteredTenant tenant = register(peer, label);
             return new Granted(tenant, rule.limits(), "the job is part of tenant '" + tenant.name() + "' by the machine's policy, and has its limits"
                     + (asked.named().isEmpty() ? "" : " instead of those asked for"));
@@ -82,6 +80,11 @@ final class Registrar implements AutoCloseable {
 
     private static RegionDraft draft(String name, String command, Identity root, JobLimits limits) {
         return new RegionDraft(name, command, root, limits.onError(), limits.onOom(), limits.memory(), limits.compute());
+    }
+
+    /// The name of the tenant that a process shares with others that it did not start.
+    private Optional<String> shared(RegisteringPeer peer, Optional<PolicyRule> rule) {
+        return policy.isAsAsked() ? Optional.empty() : rule.flatMap(PolicyRule::tenant).or(peer::containerName);
     }
 
     private Optional<PolicyRule> rule(RegisteringPeer peer, String label) {

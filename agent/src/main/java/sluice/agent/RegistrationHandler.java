@@ -11,7 +11,6 @@ import sluice.region.SluiceException;
 /// `limits LAYOUT LABEL` with the same and the limits alone, `board UUID` with `ok UUID` and the descriptor of that GPU's board, `run` as
 /// [RunRegistration] says, or any with `no` and why, or with `busy` and when to come again.
 final class RegistrationHandler implements OneLineProtocol {
-    private static final Pattern LABEL = Pattern.compile("[A-Za-z0-9._:/=@+-]{1,63}");
     private static final Pattern UUID = Pattern.compile("[0-9a-f]{32}");
     static final int LINE_BYTES = 4096;
 
@@ -35,7 +34,7 @@ final class RegistrationHandler implements OneLineProtocol {
         }
         boolean limitsOnly = words[0].equals("limits");
         boolean run = words[0].equals("run");
-        if (words.length < 3 || words.length > 3 && !run || !run && !limitsOnly && !words[0].equals("region") || !LABEL.matcher(words[2]).matches()) {
+        if (words.length < 3 || words.length > 3 && !run || !run && !limitsOnly && !words[0].equals("region") || !RunRegistration.LABEL.matcher(words[2]).matches()) {
             throw new SluiceException("this is no request; is the library of this version?");
         }
         if (!words[1].equals(Integer.toString(RegionLayout.LAYOUT))) {

@@ -12,6 +12,7 @@ import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.util.Map;
 import java.util.Optional;
+import java.util.regex.Pattern;
 import sluice.region.OnError;
 import sluice.region.RegionLayout;
 import sluice.region.SluiceException;
@@ -33,6 +34,7 @@ public final class RunRegistration {
     private static final int ANSWER_BYTES = 4096;
     private static final int COMMAND_BYTES = 511;
     private static final String NO_LABEL = "-";
+    static final Pattern LABEL = Pattern.compile("[A-Za-z0-9._:/=@+-]{1,63}");
 
     private final Path socket;
 
@@ -105,7 +107,11 @@ public final class RunRegistration {
     ///
     /// @param asked limits by the names of options, as they were written
     public Granted register(String label, String name, String command, Map<String, String> asked) throws Unanswered {
-        StringBuilder line = new StringBuilder("run ").append(RegionLayout.LAYOUT).append(' ').append(label == null ? NO_LABEL : label)
+        String said = label == null || label.isEmpty() ? NO_LABEL : label;
+        if (!LABEL.matcher(said).matches()) {
+            throw new SluiceException("SLUICE_LABEL=" + said + ": a label is 1 to 63 of A-Z a-z 0-9 . _ : / = @ + -");
+        }
+        StringBuilder line = new StringBuilder("run ").append(RegionLayout.LAYOUT).append(' ').append(said)
                 .append(" name=").append(name).append(" command=").append(encoded(command));
         asked.forEach((key, value) -> line.append(' ').append(key).append('=').append(value.replaceAll("\\s", "")));
         String[] words = answer(line.append('\n').toString()).split(" ", 5);
