@@ -1,5 +1,7 @@
 package sluice.agent;
 
+import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
@@ -22,6 +24,8 @@ final class RegistrationPart implements Part {
     private Registrar registrar;
     private ApiServer server;
     private Clock clock;
+    private OnError onError;
+    private Path onErrorFile;
 
     @Override
     public List<Setting<?>> settings() {
@@ -43,7 +47,8 @@ final class RegistrationPart implements Part {
         Path socket = !chosen.toString().isEmpty() ? chosen
                 : allUsers ? Places.REGISTER_OF_ALL : context.directory().path().resolve(Places.REGISTER);
         Places.folder(socket.getParent(), "rwxr-xr-x");
-        OnError onError = context.settings().get(ON_ERROR).orElse(policy.isPresent() ? OnError.FAIL : OnError.RUN);
+        onErrorFile = socket.resolveSibling(RunRegistration.ON_ERROR_FILE);
+        onError = context.settings().get(ON_ERROR).orElse(policy.isPresent() ? OnError.FAIL : OnError.RUN);
         PublishedFile.write(socket.getParent(), RunRegistration.ON_ERROR_FILE, onError.word() + "\n");
         server.listen(socket, "rw-rw-rw-");
         registrar.recall();
@@ -55,6 +60,18 @@ final class RegistrationPart implements Part {
             server.close();
             clock.close();
             registrar.close();
+            if (onError == OnError.RUN) {
+                forgetWord();
+            }
+        }
+    }
+
+    /// Nobody needs to wait for an agent that was stopped where jobs may run without one.
+    private void forgetWord() {
+        try {
+            Files.deleteIfExists(onErrorFile);
+        } catch (IOException e) {
+            // It says what holds anyway; jobs wait some seconds longer.
         }
     }
 }

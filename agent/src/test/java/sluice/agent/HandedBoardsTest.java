@@ -100,23 +100,24 @@ class HandedBoardsTest {
     /// The memory that a tenant made itself is not sealed, or has another number.
     @Test
     void shouldNotTakeWhatATenantMadeForTheBoard() throws Exception {
+        String number;
+        String fake;
         try (HandedBoards first = new HandedBoards(directory)) {
-            String number = Descriptors.number(first.sealed(UUID).descriptor());
-            String said = tenant(first.sealed(UUID).descriptor(), """
+            number = Descriptors.number(first.sealed(UUID).descriptor());
+            fake = tenant(first.sealed(UUID).descriptor(), """
                     fake=os.memfd_create('sluice-board', os.MFD_ALLOW_SEALING)
                     os.ftruncate(fake, %d)
                     other=mmap.mmap(fake, %d)
                     other[:]=board[:]
                     board.close()
                     print(os.fstat(fake).st_ino)""".formatted(Board.BYTES, Board.BYTES)).strip();
-            first.close();
-            try (HandedBoards second = next()) {
-                assertThat(Descriptors.number(second.sealed(UUID).descriptor())).isNotIn(said, number);
-            }
-            Files.writeString(directory.path().resolve("handed-boards"), UUID + " " + said + "\n");
-            try (HandedBoards third = next()) {
-                assertThat(Descriptors.number(third.sealed(UUID).descriptor())).as("not sealed").isNotEqualTo(said);
-            }
+        }
+        try (HandedBoards second = next()) {
+            assertThat(Descriptors.number(second.sealed(UUID).descriptor())).isNotIn(fake, number);
+        }
+        Files.writeString(directory.path().resolve("handed-boards"), UUID + " " + fake + "\n");
+        try (HandedBoards third = next()) {
+            assertThat(Descriptors.number(third.sealed(UUID).descriptor())).as("not sealed").isNotEqualTo(fake);
         }
     }
 }
