@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/un.h>
 #include <time.h>
@@ -12,6 +13,9 @@
 #include "os/os.h"
 #include "tenant/registration.h"
 #include "tenant/tenant.h"
+#include "tenant/unanswered.h"
+
+#define ANSWER_NANOS 4000000000u
 
 static sl_reason_t reason;
 static sl_region_t region;
@@ -39,8 +43,26 @@ static void send_descriptor(int to, int fd) {
     sendmsg(to, &message, MSG_NOSIGNAL);
 }
 
+static int busy_times; /* how often the agent puts off before it answers */
+static int hang_ups;   /* how often it hangs up before that */
+
+static void put_off(void) {
+    for (; busy_times + hang_ups > 0;) {
+        int fd = accept(listener, NULL, NULL);
+        ssize_t length = read(fd, heard, sizeof heard - 1);
+        CHECK(length > 0);
+        if (busy_times > 0) {
+            busy_times--;
+            send(fd, "busy 20\n", 8, MSG_NOSIGNAL);
+        } else
+            hang_ups--;
+        close(fd);
+    }
+}
+
 static void *agent(void *unused) {
     (void)unused;
+    put_off();
     int fd = accept(listener, NULL, NULL);
     ssize_t length = read(fd, heard, sizeof heard - 1);
     heard[length > 0 ? length : 0] = 0;
@@ -49,7 +71,7 @@ static void *agent(void *unused) {
     if (answer)
         send(fd, answer, strlen(answer), MSG_NOSIGNAL);
     else
-        sleep(4);
+        sleep(2);
     close(fd);
     return NULL;
 }
@@ -90,10 +112,88 @@ static void should_map_what_the_agent_hands_over(void) {
     sl_region_close(&region);
 }
 
+/* Of clients that came again. */
+static void empty_backlog(void) {
+    fcntl(listener, F_SETFL, O_NONBLOCK);
+    for (int fd; (fd = accept(listener, NULL, NULL)) >= 0;)
+        close(fd);
+    fcntl(listener, F_SETFL, 0);
+}
+
+static void should_come_again_when_the_agent_is_busy(void) {
+    busy_times = 5;
+    hang_ups = 3;
+    CHECK(ask("ok job\n", 2), "%s", reason.text);
+    sl_region_close(&region);
+    busy_times = 1000;
+    sl_registration_answer_nanos = 300000000;
+    pthread_t thread;
+    pthread_create(&thread, NULL, agent, NULL);
+    uint64_t began = sl_os_nanos();
+    CHECK(!sl_registration_open(&region, path, "small", &reason) && strstr(reason.text, "too much to do"), "%s", reason.text);
+    CHECK(sl_os_nanos() - began < 2000000000u, "the deadline is for all tries together");
+    busy_times = 1;
+    sl_registration_answer_nanos = ANSWER_NANOS;
+    answer = "ok job\n";
+    descriptors = 2;
+    CHECK(sl_registration_open(&region, path, "small", &reason), "%s", reason.text);
+    pthread_join(thread, NULL);
+    sl_region_close(&region);
+}
+
+static void should_refuse_a_label_with_odd_bytes(void) {
+    CHECK(!sl_registration_open(&region, path, "a b", &reason) && strstr(reason.text, "SLUICE_LABEL"), "%s", reason.text);
+    CHECK(!sl_registration_open(&region, path, "a\nregion", &reason) && !sl_registration_open(&region, path, "\xff", &reason));
+}
+
+static void write_word(const char *text, mode_t mode) {
+    char file[256];
+    snprintf(file, sizeof file, "%s/on-error", test_folder);
+    unlink(file);
+    int fd = open(file, O_CREAT | O_WRONLY | O_EXCL, 0600);
+    CHECK(fd >= 0 && write(fd, text, strlen(text)) == (ssize_t)strlen(text) && fchmod(fd, mode) == 0);
+    close(fd);
+}
+
+static void should_read_what_the_machine_wants_of_a_job_without_an_answer(void) {
+    char file[256], other[256];
+    CHECK(!sl_unanswered_is_said(path) && !sl_unanswered_must_fail(path), "nothing was said");
+    write_word("run\n", 0644);
+    CHECK(sl_unanswered_is_said(path) && !sl_unanswered_must_fail(path));
+    write_word("fail\n", 0644);
+    CHECK(sl_unanswered_is_said(path) && sl_unanswered_must_fail(path));
+    write_word("failure", 0644);
+    CHECK(!sl_unanswered_must_fail(path));
+    write_word("fail\n", 0666);
+    CHECK(!sl_unanswered_is_said(path) && !sl_unanswered_must_fail(path), "anybody can write it");
+    snprintf(file, sizeof file, "%s/on-error", test_folder);
+    snprintf(other, sizeof other, "%s/elsewhere", test_folder);
+    write_word("fail\n", 0644);
+    CHECK(rename(file, other) == 0 && symlink(other, file) == 0);
+    CHECK(!sl_unanswered_is_said(path), "a link is not followed");
+    CHECK(unlink(file) == 0 && mkfifo(file, 0644) == 0);
+    CHECK(!sl_unanswered_is_said(path), "a pipe is not waited for");
+    CHECK(unlink(file) == 0);
+    if (geteuid() == 0) {
+        write_word("fail\n", 0644);
+        CHECK(chown(file, 64001, 64001) == 0);
+        CHECK(!sl_unanswered_is_said(path), "another user's");
+        CHECK(chown(path, 64001, 64001) == 0);
+        CHECK(sl_unanswered_must_fail(path), "the agent's user's");
+        CHECK(chown(path, 0, 0) == 0 && unlink(file) == 0);
+    }
+}
+
 static void should_refuse_what_is_no_region(void) {
     int before = open_descriptors();
     CHECK(!ask("no the policy has none\n", 0) && strstr(reason.text, "the policy has none"), "%s", reason.text);
-    CHECK(!ask("ok job\n", 0) && !ask("ok job\n", 1) && !ask("what\n", 2) && !ask("", 2) && !ask("ok job", 2));
+    CHECK(!ask("ok job\n", 0) && !ask("ok job\n", 1) && !ask("what\n", 2));
+    sl_registration_answer_nanos = 200000000;
+    CHECK(!ask("", 2) && strstr(reason.text, "does not answer"), "%s", reason.text);
+    empty_backlog();
+    CHECK(!ask("ok job", 2), "half an answer");
+    empty_backlog();
+    sl_registration_answer_nanos = ANSWER_NANOS;
     CHECK(ask("ok job\n", 9), "what comes beside the region is closed: %s", reason.text);
     sl_region_close(&region);
     int whole = ledger;
@@ -163,7 +263,9 @@ static void should_take_the_limits_of_the_next_agent(void) {
 }
 
 static void should_wait_only_so_long(void) {
-    CHECK(!ask(NULL, 0), "an agent that says nothing");
+    sl_registration_answer_nanos = 1000000000;
+    CHECK(!ask(NULL, 0) && strstr(reason.text, "does not answer"), "an agent that says nothing: %s", reason.text);
+    empty_backlog();
     close(listener);
     uint64_t began = sl_os_nanos();
     CHECK(!sl_registration_open(&region, path, NULL, &reason) && strstr(reason.text, "no agent"), "%s", reason.text);
@@ -180,7 +282,11 @@ int main(void) {
     CHECK(bind(listener, (struct sockaddr *)&address, sizeof address) == 0 && listen(listener, 4) == 0);
     limits = memory(SL_REGION_PAGE_BYTES);
     ledger = memory(SL_REGION_BYTES);
+    sl_registration_answer_nanos = ANSWER_NANOS;
     RUN(should_map_what_the_agent_hands_over);
+    RUN(should_come_again_when_the_agent_is_busy);
+    RUN(should_refuse_a_label_with_odd_bytes);
+    RUN(should_read_what_the_machine_wants_of_a_job_without_an_answer);
     RUN(should_refuse_what_is_no_region);
     RUN(should_take_the_limits_of_the_next_agent);
     RUN(should_wait_only_so_long);

@@ -1,7 +1,8 @@
 /* registration: a tenant whose region and boards come from the agent, by file descriptor.
  *
  * One request and one answer for each connection: a line, and with the answer the descriptors. The kernel tells the agent
- * who asks. The whole conversation has a deadline, so that an agent that hangs costs a program some seconds, once. */
+ * who asks. An agent that has too much to do says when to come again. All of it together has a deadline, so that an agent
+ * that hangs costs a program so long, once; what then holds is in a file beside the socket. */
 #define _GNU_SOURCE
 #include "tenant/registration.h"
 
@@ -17,10 +18,15 @@
 
 #include "os/os.h"
 #include "tenant/tenant.h"
+#include "tenant/unanswered.h"
 
-#define CONNECT_NANOS 1000000000ull /* an agent that is restarted is back by then */
-#define ANSWER_NANOS 3000000000ull
-#define RETRY_NANOS 10000000ull
+#define LIMITS_NANOS 3000000000ull  /* for other limits, of a process that has some */
+#define NOBODY_NANOS 1000000000ull  /* where no agent is known */
+#define RESTART_NANOS 5000000000ull /* where one has been: it may be restarted */
+#define RETRY_NANOS 10000000ull     /* doubles up to */
+#define RETRY_MOST_NANOS 160000000ull
+#define HUNG_UP_MILLIS 100u
+#define BUSY_MOST_MILLIS 2000u
 #define AGAIN_NANOS 1000000000ull /* limits that were not to be had are asked for again, */
 #define AGAIN_TIMES 10u           /* and later where it takes long to hear that */
 #define MOST_DESCRIPTORS 2
@@ -45,12 +51,25 @@ static void drop(answer_t *answer) {
         close(answer->fds[--answer->count]);
 }
 
-/* Nobody there, or too many at once: both may be over soon. */
-static bool may_pass(int error) {
-    return error == ENOENT || error == ECONNREFUSED || error == EAGAIN || error == EINTR;
+uint64_t sl_registration_answer_nanos = 20000000000ull;
+
+static bool nobody_there(int error) {
+    return error == ENOENT || error == ECONNREFUSED;
 }
 
-static int connect_to(const char *path, uint64_t patience, sl_reason_t *reason) {
+static bool may_pass(int error) {
+    return nobody_there(error) || error == EAGAIN || error == EINTR;
+}
+
+/* Many that wait come back at different times. */
+static void pause_until(uint64_t nanos, uint64_t deadline) {
+    uint64_t now = sl_os_nanos(), wait = nanos + nanos / 8 * ((uint64_t)getpid() % 8) / 8;
+    if (now < deadline)
+        sl_os_sleep_nanos(now + wait < deadline ? wait : deadline - now);
+}
+
+/* patience: how long an agent may be away; 0: not at all. */
+static int connect_to(const char *path, uint64_t patience, uint64_t deadline, sl_reason_t *reason) {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
     if (strlen(path) >= sizeof address.sun_path) {
         sl_report_fail(reason, "SLUICE_AGENT=%.120s: a socket's path has at most %zu letters", path, sizeof address.sun_path - 1);
@@ -58,15 +77,17 @@ static int connect_to(const char *path, uint64_t patience, sl_reason_t *reason) 
     }
     strcpy(address.sun_path, path);
     int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    uint64_t deadline = sl_os_nanos() + patience;
+    uint64_t began = sl_os_nanos(), wait = RETRY_NANOS;
     while (fd >= 0 && connect(fd, (struct sockaddr *)&address, sizeof address) != 0) {
-        if (may_pass(errno) && sl_os_nanos() < deadline) {
-            sl_os_sleep_nanos(RETRY_NANOS);
-            continue;
+        int error = errno;
+        uint64_t until = nobody_there(error) && began + patience < deadline ? began + patience : deadline;
+        if (!may_pass(error) || sl_os_nanos() >= until) {
+            sl_report_fail(reason, "no agent at SLUICE_AGENT=%.120s: %s", path, strerror(error));
+            close(fd);
+            return -1;
         }
-        sl_report_fail(reason, "no agent at SLUICE_AGENT=%.120s: %s", path, strerror(errno));
-        close(fd);
-        return -1;
+        pause_until(wait, until);
+        wait = wait * 2 < RETRY_MOST_NANOS ? wait * 2 : RETRY_MOST_NANOS;
     }
     if (fd < 0)
         sl_report_fail(reason, "cannot make a socket for the agent: %s", strerror(errno));
@@ -112,8 +133,8 @@ static bool receive_some(int fd, answer_t *answer, size_t *length) {
     return *length < LINE_BYTES - 1;
 }
 
-static bool receive(int fd, answer_t *answer) {
-    uint64_t deadline = sl_os_nanos() + ANSWER_NANOS, now;
+static bool receive(int fd, answer_t *answer, uint64_t deadline) {
+    uint64_t now;
     size_t length = 0;
     while (!strchr(answer->line, '\n') && (now = sl_os_nanos()) < deadline) {
         struct pollfd ready = {.fd = fd, .events = POLLIN};
@@ -126,22 +147,50 @@ static bool receive(int fd, answer_t *answer) {
     return end != NULL;
 }
 
-static bool ask(const char *path, const char *request, uint64_t patience, int wanted, answer_t *answer, sl_reason_t *reason) {
-    *answer = (answer_t){.count = 0};
-    int fd = connect_to(path, patience, reason);
-    if (fd < 0)
-        return false;
-    bool sent = send(fd, request, strlen(request), MSG_NOSIGNAL) == (ssize_t)strlen(request);
-    bool answered = sent && receive(fd, answer);
-    close(fd);
-    if (answered && strncmp(answer->line, "ok ", 3) == 0 && answer->count == wanted)
-        return true;
+static bool is_busy(const answer_t *answer) {
+    return strncmp(answer->line, "busy ", 5) == 0;
+}
+
+/* When an agent that gave no answer wants to be asked again, in milliseconds; 0: it gave one. */
+static unsigned again_millis(const answer_t *answer, bool answered) {
+    if (!answered)
+        return HUNG_UP_MILLIS;
+    if (!is_busy(answer))
+        return 0;
+    unsigned long millis = strtoul(answer->line + 5, NULL, 10);
+    return millis < 1 ? 1 : millis < BUSY_MOST_MILLIS ? (unsigned)millis : BUSY_MOST_MILLIS;
+}
+
+static bool explain(const char *path, const answer_t *answer, bool answered, bool busy, sl_reason_t *reason) {
     if (answered && strncmp(answer->line, "no ", 3) == 0)
-        sl_report_fail(reason, "the agent gives no limits: %.160s", answer->line + 3);
-    else
-        sl_report_fail(reason, "the agent at %.120s does not answer as expected; is it of this version?", path);
-    drop(answer);
-    return false;
+        return sl_report_fail(reason, "the agent gives no limits: %.160s", answer->line + 3);
+    if (busy)
+        return sl_report_fail(reason, "the agent at %.120s has too much to do", path);
+    if (!answered && !answer->line[0])
+        return sl_report_fail(reason, "the agent at %.120s does not answer", path);
+    return sl_report_fail(reason, "the agent at %.120s does not answer as expected; is it of this version?", path);
+}
+
+/* Asks until there is an answer, for at most so long. */
+static bool ask(const char *path, const char *request, uint64_t patience, uint64_t nanos, int wanted, answer_t *answer, sl_reason_t *reason) {
+    uint64_t deadline = sl_os_nanos() + nanos;
+    for (bool busy = false;;) {
+        *answer = (answer_t){.count = 0};
+        int fd = connect_to(path, patience, deadline, reason);
+        if (fd < 0)
+            return false;
+        bool sent = send(fd, request, strlen(request), MSG_NOSIGNAL) == (ssize_t)strlen(request);
+        bool answered = sent && receive(fd, answer, deadline);
+        close(fd);
+        if (answered && strncmp(answer->line, "ok ", 3) == 0 && answer->count == wanted)
+            return true;
+        drop(answer);
+        busy |= is_busy(answer);
+        unsigned again = again_millis(answer, answered);
+        if (!again || sl_os_nanos() >= deadline)
+            return explain(path, answer, answered, busy, reason);
+        pause_until(again * 1000000ull, deadline);
+    }
 }
 
 static uint64_t inode_of(int fd) {
@@ -157,12 +206,22 @@ static void note_identity(answer_t *answer) {
         *end = 0;
 }
 
+static bool note_label(const char *label, sl_reason_t *reason) {
+    static const char allowed[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._:/=@+-";
+    size_t length = strlen(label);
+    if (length >= sizeof handed.label || strspn(label, allowed) != length)
+        return sl_report_fail(reason, "SLUICE_LABEL=%.70s: a label is 1 to 63 of A-Z a-z 0-9 . _ : / = @ + -", label);
+    memcpy(handed.label, label, length + 1);
+    return true;
+}
+
 bool sl_registration_open(sl_region_t *region, const char *socket, const char *label, sl_reason_t *reason) {
     char request[LINE_BYTES];
     answer_t answer;
-    snprintf(handed.label, sizeof handed.label, "%.63s", label ? label : "-");
+    if (!note_label(label ? label : "-", reason))
+        return false;
     snprintf(request, sizeof request, "region %d %s\n", SL_REGION_LAYOUT, handed.label);
-    if (!ask(socket, request, CONNECT_NANOS, 2, &answer, reason))
+    if (!ask(socket, request, sl_unanswered_is_said(socket) ? RESTART_NANOS : NOBODY_NANOS, sl_registration_answer_nanos, 2, &answer, reason))
         return false;
     note_identity(&answer);
     bool ok = sl_region_open_handed(region, answer.fds[0], answer.fds[1], answer.line + 3, reason);
@@ -181,7 +240,7 @@ uint64_t sl_registration_identity(const sl_region_t *region, uint64_t pid_namesp
     if (!region->agent[0] || region->header->pid_namespace == pid_namespace)
         return 0;
     snprintf(request, sizeof request, "limits %d %s\n", SL_REGION_LAYOUT, handed.label);
-    if (!handed.identity && ask(region->agent, request, 0, 1, &answer, &reason)) {
+    if (!handed.identity && ask(region->agent, request, 0, LIMITS_NANOS, 1, &answer, &reason)) {
         note_identity(&answer);
         drop(&answer);
     }
@@ -213,7 +272,7 @@ static void take_limits(sl_region_t *region) {
     answer_t answer;
     uint64_t began = sl_os_nanos();
     snprintf(request, sizeof request, "limits %d %s\n", SL_REGION_LAYOUT, handed.label);
-    bool asked = ask(region->agent, request, 0, 1, &answer, &reason), ok = asked && replace_limits(region, answer.fds[0], &reason);
+    bool asked = ask(region->agent, request, 0, LIMITS_NANOS, 1, &answer, &reason), ok = asked && replace_limits(region, answer.fds[0], &reason);
     if (ok)
         handed.page = inode_of(answer.fds[0]);
     else {
@@ -250,5 +309,5 @@ int sl_registration_board(const char *socket, const uint8_t uuid[16], sl_reason_
     for (int i = 0; i < 16; i++)
         length += (size_t)snprintf(request + length, sizeof request - length, "%02x", uuid[i]);
     request[length] = '\n';
-    return ask(socket, request, CONNECT_NANOS, 1, &answer, reason) ? answer.fds[0] : -1;
+    return ask(socket, request, sl_unanswered_is_said(socket) ? RESTART_NANOS : NOBODY_NANOS, sl_registration_answer_nanos, 1, &answer, reason) ? answer.fds[0] : -1;
 }

@@ -7,6 +7,9 @@
 
 #include "tenant/region.h"
 
+/* How long a process waits for its region, and for a board, at the most. Tests set another. */
+extern uint64_t sl_registration_answer_nanos;
+
 /* Asks the agent at a socket for the region of this process. */
 bool sl_registration_open(sl_region_t *region, const char *socket, const char *label, sl_reason_t *reason);
 /* Which process this is to the agent, where that numbers processes otherwise; 0: it does not, or has not said. */

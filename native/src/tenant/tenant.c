@@ -26,6 +26,7 @@
 #include "memory/pool.h"
 #include "memory/promise.h"
 #include "tenant/registration.h"
+#include "tenant/unanswered.h"
 #include "memory/sparse.h"
 #include "trace/trace.h"
 #include "entry/watch.h"
@@ -80,7 +81,9 @@ static bool open_region(const sl_options_t *options, sl_reason_t *reason) {
     if (options->agent) {
         if (sl_registration_open(&sl_tenant.region, options->agent, options->label, reason))
             return true;
-        if (!options->source && !options->shares_source)
+        bool must_fail = sl_unanswered_must_fail(options->agent);
+        fail_on_error |= must_fail;
+        if (must_fail || (!options->source && !options->shares_source))
             return false;
         sl_report(SL_WARN, "%s; the limits of %s hold instead", reason->text, options->source ? options->source : options->shares_source);
     }

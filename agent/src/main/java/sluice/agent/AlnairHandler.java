@@ -4,19 +4,18 @@ import io.netty.channel.ChannelHandlerContext;
 import sluice.region.SluiceException;
 
 /// Answers `CGROUP ALNAIR_ID` with the two bytes `ok`, or with the text of an error.
-final class AlnairHandler extends OneLineHandler {
+final class AlnairHandler implements OneLineProtocol {
     /// The longest path, and an id.
     static final int LINE_BYTES = 4096 + 128;
 
     private final AlnairWorkspaces workspaces;
 
-    AlnairHandler(AlnairWorkspaces workspaces, Peers peers, RegisteringPeer peer) {
-        super(peers, peer);
+    AlnairHandler(AlnairWorkspaces workspaces) {
         this.workspaces = workspaces;
     }
 
     @Override
-    protected String answer(ChannelHandlerContext context, String line) {
+    public String answer(ChannelHandlerContext context, RegisteringPeer peer, String line) {
         int space = line.lastIndexOf(' ');
         if (space < 0) {
             throw new SluiceException("this is no request; write a cgroup, a space and an ALNAIR_ID");
@@ -26,7 +25,12 @@ final class AlnairHandler extends OneLineHandler {
     }
 
     @Override
-    protected String refusal(String reason) {
+    public String refusal(String reason) {
         return reason;
+    }
+
+    @Override
+    public String busy(int millis) {
+        return refusal("too many requests; wait a while");
     }
 }

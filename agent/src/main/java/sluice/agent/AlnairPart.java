@@ -25,8 +25,7 @@ final class AlnairPart implements Part {
         }
         AlnairWorkspaces workspaces = new AlnairWorkspaces(context.settings().get(WORKSPACES), AlnairOwners.in(context.state()),
                 context.machine().events());
-        server = new ApiServer("alnair", new RegistrationChannel(AlnairHandler.LINE_BYTES,
-                (peers, peer) -> new AlnairHandler(workspaces, peers, peer)));
+        server = new ApiServer("alnair", new RegistrationChannel(AlnairHandler.LINE_BYTES, new AlnairHandler(workspaces)));
         Places.folder(socket.getParent(), "rwxr-xr-x");
         server.listen(socket, "rw-rw-rw-");
     }

@@ -52,9 +52,9 @@ final class AlnairWorkspaces {
             throw new SluiceException("the process is not in the container that it names");
         }
         claim(peer, id);
-        AlnairFile.write(folder, "cgroup.procs", pids(peer, id));
+        PublishedFile.write(folder, "cgroup.procs", pids(peer, id));
         if (peer.container().isPresent()) {
-            AlnairFile.write(folder, "containerID", peer.container().get());
+            PublishedFile.write(folder, "containerID", peer.container().get());
         }
     }
 

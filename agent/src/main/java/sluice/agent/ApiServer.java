@@ -29,7 +29,7 @@ import sluice.region.SluiceException;
 /// Answers HTTP on a Unix socket, and on a port of the loopback if one is given. One thread does all that can block on a
 /// client; what a route does, it does in a thread of its own.
 final class ApiServer implements AutoCloseable {
-    private static final int BACKLOG = 128;
+    private static final int BACKLOG = 1024;
     private static final int LOW_WATER_BYTES = 16 * 1024;
     private static final int HIGH_WATER_BYTES = 64 * 1024;
 

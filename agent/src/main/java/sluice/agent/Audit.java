@@ -94,7 +94,7 @@ final class Audit {
         Optional<AuditedProcess.Mappings> mappings = process.mappings();
         AuditLedgers mapped = AuditLedgers.in(mappings.map(AuditedProcess.Mappings::regions).orElse(List.of()), gpus);
         Optional<AuditLedgers.Held> held = more(known.find(process.names(), on.uuid()), mapped.find(process.names(), on.uuid()));
-        boolean inOrder = held.isPresent() && !rules.isOver(process, on.usedBytes(), held.get().bytes());
+        boolean inOrder = held.isPresent() && !rules.isOver(process, on.usedBytes(), held.get());
         boolean anothersNumber = !sure && !mappings.map(AuditedProcess.Mappings::driver).orElse(false);
         if (inOrder || anothersNumber) {
             return Optional.empty();
@@ -115,7 +115,7 @@ final class Audit {
                 return Optional.empty();
             }
             least = new AuditSuspect(on.get().usedBytes() < least.on().usedBytes() ? on.get() : least.on(), first.process(), held, first.spared());
-            if (!rules.isOver(least.process(), least.on().usedBytes(), held.orElseThrow().bytes())) {
+            if (!rules.isOver(least.process(), least.on().usedBytes(), held.orElseThrow())) {
                 return Optional.empty();
             }
         }
@@ -131,7 +131,7 @@ final class Audit {
     }
 
     private static Optional<AuditLedgers.Held> more(Optional<AuditLedgers.Held> first, Optional<AuditLedgers.Held> second) {
-        return first.isEmpty() || second.isPresent() && second.get().bytes() > first.get().bytes() ? second : first;
+        return first.isPresent() && second.isPresent() ? Optional.of(first.get().and(second.get())) : first.or(() -> second);
     }
 
     private static String spared(OnGpu on, Optional<AuditedProcess.Mappings> mappings, AuditLedgers mapped) {

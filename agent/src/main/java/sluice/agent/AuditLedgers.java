@@ -8,6 +8,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import sluice.region.Identity;
+import sluice.region.MemoryUses;
 import sluice.region.RegionException;
 import sluice.region.SluiceException;
 import sluice.region.Tenant;
@@ -23,8 +24,17 @@ final class AuditLedgers {
 
     private record Entry(Tenant tenant, TenantProcess process) {}
 
-    /// What a ledger says of a process on one GPU.
-    record Held(String tenant, Path region, long bytes) {}
+    /// What ledgers say of a process on one GPU.
+    ///
+    /// @param complete whether what the driver takes for itself is surely among the bytes. A library may book no contexts and no code of a
+    ///                 tenant without a quota, and cannot where NVML does not show it its own process
+    record Held(String tenant, Path region, long bytes, boolean complete) {
+        /// The one that says more, and complete if both are: nobody may be accused by what another wrote.
+        Held and(Held other) {
+            Held most = other.bytes > bytes ? other : this;
+            return new Held(most.tenant, most.region, most.bytes, complete && other.complete);
+        }
+    }
 
     /// @param gpus UUIDs that NVML knows. Charges on others, such as instances of MIG, count wherever the process is seen.
     AuditLedgers(List<Tenant> tenants, Set<String> gpus) {
@@ -41,22 +51,22 @@ final class AuditLedgers {
     }
 
     Optional<Held> find(List<Identity> names, String gpu) {
-        Held most = null;
-        for (Identity name : names) {
-            for (Entry entry : entries.getOrDefault(name.word(), List.of())) {
-                long bytes = bytes(entry, gpu);
-                most = most == null || bytes > most.bytes() ? new Held(entry.tenant().name(), entry.tenant().file(), bytes) : most;
-            }
-        }
-        return Optional.ofNullable(most);
+        return names.stream().flatMap(name -> entries.getOrDefault(name.word(), List.of()).stream()).map(entry -> held(entry, gpu)).reduce(Held::and);
     }
 
-    private long bytes(Entry entry, String uuid) {
+    private Held held(Entry entry, String uuid) {
         long bytes = 0;
+        boolean known = false;
+        boolean complete = true;
         for (TenantGpu gpu : entry.tenant().gpus()) {
-            bytes += gpu.uuid().equals(uuid) || !gpus.contains(gpu.uuid()) ? entry.process().chargedBytes(gpu.entry()) : 0;
+            if (gpu.uuid().equals(uuid) || !gpus.contains(gpu.uuid())) {
+                MemoryUses uses = entry.process().uses(gpu.entry());
+                known = true;
+                bytes += entry.process().chargedBytes(gpu.entry());
+                complete &= gpu.limitBytes() != 0 && uses.contextBytes() + uses.overheadBytes() > 0;
+            }
         }
-        return bytes;
+        return new Held(entry.tenant().name(), entry.tenant().file(), bytes, known && complete);
     }
 
     /// The ledgers in some files.

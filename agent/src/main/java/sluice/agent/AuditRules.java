@@ -15,7 +15,7 @@ import java.util.Set;
 /// @param stopAllUsers   whether those of everybody may be
 record AuditRules(long self, boolean allUsers, long toleranceBytes, Set<Long> allowUsers, Set<String> allowCommands, Stop stop,
         Set<Long> stopUsers, boolean stopAllUsers, Duration grace, Duration killAfter) {
-    /// A process in another pid namespace does not find itself in NVML's list, so its ledger lacks contexts and code.
+    /// What contexts and code of a process may take that its ledger does not know of.
     private static final long UNLEARNT_BYTES = 1L << 30;
     private static final int TOLERATED_PART = 20;
 
@@ -42,9 +42,10 @@ record AuditRules(long self, boolean allUsers, long toleranceBytes, Set<Long> al
                 && !(process.ofRoot() && process.container().isEmpty() && SYSTEM.contains(process.program()));
     }
 
-    boolean isOver(AuditedProcess process, long usedBytes, long ledgerBytes) {
-        long tolerated = Math.max(toleranceBytes, ledgerBytes / TOLERATED_PART) + (process.isForeign() ? UNLEARNT_BYTES : 0);
-        return usedBytes - ledgerBytes > tolerated;
+    /// A process in another pid namespace does not find itself in NVML's list, so its ledger is never complete.
+    boolean isOver(AuditedProcess process, long usedBytes, AuditLedgers.Held held) {
+        long tolerated = Math.max(toleranceBytes, held.bytes() / TOLERATED_PART) + (process.isForeign() || !held.complete() ? UNLEARNT_BYTES : 0);
+        return usedBytes - held.bytes() > tolerated;
     }
 
     boolean stops(AuditFinding finding) {

@@ -4,11 +4,13 @@ import static java.lang.foreign.ValueLayout.ADDRESS;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
+import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.Linker;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import sluice.region.SluiceException;
 
@@ -18,12 +20,14 @@ final class Descriptors {
     private static final int MEMORY_CLOSE_ON_EXEC = 1;
     private static final int MEMORY_ALLOW_SEALING = 2;
     private static final int ADD_SEALS = 1033;
+    private static final int GET_SEALS = 1034;
     private static final int SEAL_SIZE = 1 | 2 | 4;
     /// Linux 5.1.
     private static final int SEAL_FUTURE_WRITE = 16;
     private static final int READ_WRITE = 3;
     private static final int SHARED = 1;
-    private static final int OPEN_READ_WRITE = 2 | 0x20000 | 0x80000;
+    private static final int OPEN_FOLLOWING = 2 | 0x80000;
+    private static final int OPEN_READ_WRITE = OPEN_FOLLOWING | 0x20000;
 
     private static final MethodHandle MEMFD_CREATE = function("memfd_create", FunctionDescriptor.of(JAVA_INT, ADDRESS, JAVA_INT));
     private static final MethodHandle FTRUNCATE = function("ftruncate", FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_LONG));
@@ -89,9 +93,36 @@ final class Descriptors {
 
     /// Opens a file for reading and writing; a link is not followed.
     static int open(Path file) {
+        return open(file, OPEN_READ_WRITE);
+    }
+
+    /// Opens what a process has mapped.
+    static int openMapped(long pid, String address) {
+        return open(Path.of("/proc", Long.toString(pid), "map_files", address), OPEN_FOLLOWING);
+    }
+
+    private static int open(Path file, int flags) {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment path = arena.allocateFrom(file.toString());
-            return (int) checked("open", () -> (int) OPEN.invokeExact(path, OPEN_READ_WRITE));
+            return (int) checked("open", () -> (int) OPEN.invokeExact(path, flags));
+        }
+    }
+
+    static boolean isSizeSealed(int descriptor) {
+        return (checked("seals", () -> (int) FCNTL.invokeExact(descriptor, GET_SEALS, 0)) & SEAL_SIZE) == SEAL_SIZE;
+    }
+
+    /// By which the open file of this process can be opened again.
+    static Path file(int descriptor) {
+        return Path.of("/proc/self/fd", Integer.toString(descriptor));
+    }
+
+    /// The number by which the kernel knows memory or a file.
+    static String number(int descriptor) {
+        try {
+            return String.valueOf(Files.getAttribute(file(descriptor), "unix:ino"));
+        } catch (IOException e) {
+            throw new SluiceException("cannot look at an open file (" + e.getMessage() + "); mount /proc", e);
         }
     }
 

@@ -7,7 +7,6 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.VarHandle;
 import java.nio.channels.FileChannel;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import sluice.region.RegionLayout;
@@ -44,11 +43,7 @@ final class HandedLimits implements AutoCloseable {
 
     /// What the tenant's processes know this memory by.
     long inode() {
-        try {
-            return (long) Files.getAttribute(Path.of("/proc/self/fd", Integer.toString(descriptor)), "unix:ino");
-        } catch (IOException e) {
-            throw new SluiceException("cannot look at limits (" + e.getMessage() + "); mount /proc", e);
-        }
+        return Long.parseLong(Descriptors.number(descriptor));
     }
 
     /// Brings over what has changed: first all but the word that counts the changes of limits, then that.

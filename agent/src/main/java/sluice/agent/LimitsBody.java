@@ -47,7 +47,7 @@ public final class LimitsBody {
         return Optional.ofNullable(given.get(name)).map(parser);
     }
 
-    private static Map<String, String> read(byte[] body) {
+    static Map<String, String> read(byte[] body) {
         Map<String, String> given = new HashMap<>();
         try (JsonParser json = new JsonFactory().createParser(ObjectReadContext.empty(), body)) {
             if (json.nextToken() != JsonToken.START_OBJECT) {

@@ -4,6 +4,7 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
@@ -33,6 +34,7 @@ public final class Machine {
     private final List<Consumer<MachineLook>> listeners = new CopyOnWriteArrayList<>();
     private volatile Supplier<List<AuditFinding>> findings = List::of;
     private volatile Function<String, List<String>> health = uuid -> List.of();
+    private volatile Function<Tenant, Optional<JobLimits>> bounds = tenant -> Optional.empty();
     private final long self = Integer.toUnsignedLong(ThisProcess.current().uid());
     private long begunNanos;
     private volatile MachineLook last = MachineLook.NONE;
@@ -75,6 +77,15 @@ public final class Machine {
     /// Where it comes from what is wrong with the GPU of a UUID.
     public void health(Function<String, List<String>> source) {
         health = source;
+    }
+
+    /// Where it comes from what the user of a registered tenant may set.
+    void bounds(Function<Tenant, Optional<JobLimits>> source) {
+        bounds = source;
+    }
+
+    Optional<JobLimits> bounds(Tenant tenant) {
+        return bounds.apply(tenant);
     }
 
     /// Calls somebody after every look of the clock. @return takes the listener away again

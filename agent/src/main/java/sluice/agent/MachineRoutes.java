@@ -75,10 +75,21 @@ final class MachineRoutes {
             throw new Refusal(403, "tenant '" + seen.name() + "' is another user's");
         }
         if (request.caller().rights() != Caller.Rights.ALL && Region.isSplit(seen.file())) {
-            throw new Refusal(403, "the limits of '" + seen.name() + "' are from the agent's policy; an administrator can change them");
+            requireBounds(seen, request);
         }
         LimitsSetter.set(seen, LimitsBody.parse(request.body()), gpus.known());
         return tenant(request);
+    }
+
+    /// Who started a job by `sluice run` may set what it may have asked for.
+    private void requireBounds(Tenant tenant, Request request) {
+        JobLimits bounds = machine.bounds(tenant).orElseThrow(
+                () -> new Refusal(403, "the limits of '" + tenant.name() + "' are from the agent's policy; an administrator can change them"));
+        LimitsBody.read(request.body()).forEach((name, value) -> {
+            if (!bounds.allows(name, value)) {
+                throw new Refusal(403, name + " " + value + " is more than the machine's policy gives '" + tenant.name() + "'; an administrator can set it");
+            }
+        });
     }
 
     static TenantLook find(MachineLook look, Request request) {

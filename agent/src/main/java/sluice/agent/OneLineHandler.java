@@ -1,48 +1,67 @@
 package sluice.agent;
 
+import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
+import io.netty.channel.Channel;
 import io.netty.channel.ChannelFutureListener;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.SimpleChannelInboundHandler;
 import java.nio.charset.StandardCharsets;
 import sluice.region.SluiceException;
 
-/// Answers one line of a process that registers, no more often than it may ask, and hangs up.
-abstract class OneLineHandler extends SimpleChannelInboundHandler<String> {
+/// Answers one line of a process that registers, when it is its turn, and hangs up.
+final class OneLineHandler extends SimpleChannelInboundHandler<String> {
     private static final int REASON_LENGTH = 200;
 
-    private final Peers peers;
-    protected final RegisteringPeer peer;
-    private boolean answered;
+    private final RequestQueue queue;
+    private final RegisteringPeer peer;
+    private final OneLineProtocol protocol;
+    private boolean asked;
 
-    OneLineHandler(Peers peers, RegisteringPeer peer) {
-        this.peers = peers;
+    OneLineHandler(RequestQueue queue, RegisteringPeer peer, OneLineProtocol protocol) {
+        this.queue = queue;
         this.peer = peer;
+        this.protocol = protocol;
     }
 
     @Override
-    protected final void channelRead0(ChannelHandlerContext context, String line) {
-        if (answered) {
-            return;
+    protected void channelRead0(ChannelHandlerContext context, String line) {
+        if (!asked) {
+            asked = true;
+            context.pipeline().get(RequestDeadline.class).on(RequestDeadline.Phase.WORKING, context);
+            queue.add(peer.key(), () -> answer(context, line), context.executor());
         }
-        answered = true;
-        String answer;
-        try {
-            if (!peers.ask(peer.key(), System.nanoTime())) {
-                throw new SluiceException("too many requests; wait a while");
-            }
-            answer = answer(context, line);
-        } catch (SluiceException e) {
-            String reason = e.getMessage().replaceAll("[^ -~]", "?");
-            answer = refusal(reason.length() <= REASON_LENGTH ? reason : reason.substring(0, REASON_LENGTH));
-        }
-        context.writeAndFlush(Unpooled.copiedBuffer(answer, StandardCharsets.US_ASCII)).addListener(ChannelFutureListener.CLOSE);
     }
 
-    /// What to say. Descriptors that go before it are written here.
-    protected abstract String answer(ChannelHandlerContext context, String line);
+    private void answer(ChannelHandlerContext context, String line) {
+        if (!context.channel().isActive()) {
+            return;
+        }
+        String answer;
+        try {
+            answer = protocol.answer(context, peer, line);
+        } catch (SluiceException e) {
+            answer = protocol.refusal(printable(e.getMessage()));
+        } catch (RuntimeException e) {
+            context.close();
+            return;
+        }
+        context.writeAndFlush(bytes(answer)).addListener(ChannelFutureListener.CLOSE);
+    }
 
-    protected abstract String refusal(String reason);
+    /// Says something to a process whose line is not waited for.
+    static void hangUp(Channel channel, String answer) {
+        channel.eventLoop().execute(() -> channel.writeAndFlush(bytes(answer)).addListener(ChannelFutureListener.CLOSE));
+    }
+
+    static String printable(String reason) {
+        String text = reason.replaceAll("[^ -~]", "?");
+        return text.length() <= REASON_LENGTH ? text : text.substring(0, REASON_LENGTH);
+    }
+
+    private static ByteBuf bytes(String answer) {
+        return Unpooled.copiedBuffer(answer, StandardCharsets.US_ASCII);
+    }
 
     /// Too long a line, or a client that went away: nobody to tell.
     @Override

@@ -17,6 +17,10 @@ public final class Places {
     /// The socket of an agent that serves all users.
     private static final Path OF_ALL = Path.of("/run/sluice").resolve(NAME);
 
+    /// Where jobs register, in the runtime directory.
+    static final String REGISTER = "register/agent-register.sock";
+    static final Path REGISTER_OF_ALL = OF_ALL.resolveSibling(REGISTER);
+
     private Places() {}
 
     /// The config file that is used when none is named: the user's, or the machine's; if there is one.

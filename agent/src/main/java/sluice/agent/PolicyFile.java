@@ -3,6 +3,7 @@ package sluice.agent;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import sluice.region.SluiceException;
@@ -18,6 +19,22 @@ final class PolicyFile {
         this.file = file;
         seen = state();
         policy = Policy.read(file);
+    }
+
+    /// Of a machine without a policy.
+    private PolicyFile(Policy policy) {
+        file = Path.of("/nonexistent");
+        seen = state();
+        this.policy = policy;
+    }
+
+    static PolicyFile asAsked() {
+        return new PolicyFile(new Policy(List.of(PolicyRule.AS_ASKED)));
+    }
+
+    /// Whether everybody gets what they ask for, because there is no policy.
+    boolean isAsAsked() {
+        return now().rules().equals(List.of(PolicyRule.AS_ASKED));
     }
 
     synchronized Policy now() {

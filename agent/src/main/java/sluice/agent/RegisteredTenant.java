@@ -2,6 +2,7 @@ package sluice.agent;
 
 import java.nio.file.Path;
 import java.util.HashSet;
+import java.util.Optional;
 import java.util.Set;
 import sluice.region.Identity;
 import sluice.region.Region;
@@ -16,6 +17,7 @@ final class RegisteredTenant implements AutoCloseable {
     private final Tenant made;
     private final Set<Identity> processes = new HashSet<>();
     private final HandedLimits limits;
+    private Optional<String> label = Optional.empty();
 
     RegisteredTenant(Tenant tenant) {
         made = tenant;
@@ -30,6 +32,27 @@ final class RegisteredTenant implements AutoCloseable {
 
     long uid() {
         return made.uid();
+    }
+
+    /// By which the policy found its limits; not known of a tenant of an agent before this one.
+    Optional<String> label() {
+        return label;
+    }
+
+    void label(String said) {
+        label = Optional.of(said);
+    }
+
+    long createdNanos() {
+        return made.createdNanos();
+    }
+
+    Set<Identity> processes() {
+        return processes;
+    }
+
+    Path file() {
+        return made.file();
     }
 
     Path ledger() {

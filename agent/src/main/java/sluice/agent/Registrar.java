@@ -1,32 +1,18 @@
 package sluice.agent;
 
-import java.io.IOException;
-import java.nio.channels.FileChannel;
-import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.StandardOpenOption;
-import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import sluice.region.Identity;
-import sluice.region.Region;
 import sluice.region.RegionDraft;
-import sluice.region.RegionLayout;
 import sluice.region.RuntimeDirectory;
 import sluice.region.SluiceException;
 import sluice.region.Tenant;
 import sluice.region.ThisProcess;
 
-/// Finds the tenant that a process belongs to, or makes it. A container is one tenant; outside of containers it is a process
-/// with all that it started; a rule of the policy may name one for all who fit.
-///
-/// It keeps nothing that is not in the regions, so the next agent takes over the tenants of this one.
+/// Finds the tenant that a process belongs to, or makes it. A container is one tenant, so is a job of `sluice run`; elsewhere it is a
+/// process with all that it started; a rule of the policy may name one for all who fit.
 final class Registrar implements AutoCloseable {
-    private static final int MOST_TENANTS = 512;
-    private static final int MOST_TENANTS_OF_A_USER = 128;
-
     private static final int FOLLOWS_BETWEEN_ENDS = 20;
     private static final String NO_LABEL = "-";
 
@@ -35,55 +21,85 @@ final class Registrar implements AutoCloseable {
     private final EventLog events;
     private final boolean allUsers;
     private final HandedBoards boards;
+    private final RegisteredTenants tenants;
     private long follows;
-    private final Map<String, RegisteredTenant> tenants = new HashMap<>();
-    private final List<RegisteredTenant> adopted = new ArrayList<>();
 
     Registrar(RuntimeDirectory directory, PolicyFile policy, EventLog events, boolean allUsers) {
         this.directory = directory;
         this.allUsers = allUsers;
         this.policy = policy;
         this.events = events;
+        tenants = new RegisteredTenants(directory, events);
         boards = new HandedBoards(directory);
-        directory.files("*.region").stream().filter(Region::isSplit).forEach(this::adopt);
+        boards.adopt(tenants.adoptedProcesses(), problem -> events.add("board", "", ThisProcess.current().uid(), problem));
     }
 
-    private void adopt(Path file) {
-        try {
-            Tenant tenant = Tenant.read(file);
-            if (tenant.running()) {
-                RegisteredTenant taken = new RegisteredTenant(tenant);
-                tenants.put(tenant.name(), taken);
-                adopted.add(taken);
-                events.add("adopted", tenant.name(), tenant.uid(), "an agent before this one registered it; its limits and processes are as they were");
-            }
-        } catch (SluiceException e) {
-            String name = file.getFileName().toString().replace(".region", "");
-            events.add("not-adopted", name, ThisProcess.current().uid(), "its limits stay as they are until it ends: " + e.getMessage());
-        }
-    }
-
-    /// Tells the processes of tenants from before that this agent has limits for them. They ask at once, so it must listen.
     synchronized void recall() {
-        adopted.forEach(RegisteredTenant::recall);
+        tenants.recall();
     }
+
+    /// What a job gets, and the name of its tenant.
+    ///
+    /// @param less what of the words that it asked for does not hold, for people; empty when all does
+    record Granted(RegisteredTenant tenant, JobLimits limits, String less) {}
 
     /// The tenant of a process. What the label says decides only between the rules that the administrator wrote for labels.
     synchronized RegisteredTenant register(RegisteringPeer peer, String label) {
-        PolicyRule rule = policy.now().find(peer, label).filter(found -> !found.refused()).orElseThrow(() -> new SluiceException(
-                "the policy has none for user " + peer.uid() + " in cgroup " + shown(peer.cgroup()) + " with label " + label));
-        Optional<String> name = rule.tenant().or(peer::containerName);
-        Optional<RegisteredTenant> known = name.isPresent() ? name.map(tenants::get) : inherited(peer);
-        RegisteredTenant tenant = known.filter(RegisteredTenant::isRunning).orElseGet(() -> make(peer, rule, name));
+        Optional<String> shared = shared(peer, rule(peer, label));
+        Optional<RegisteredTenant> known = shared.isPresent() ? shared.flatMap(tenants::get) : tenants.inherited(peer);
+        RegisteredTenant tenant = known.filter(RegisteredTenant::isRunning).orElseGet(() -> make(peer, label, shared));
         tenant.add(peer.process());
         return tenant;
     }
 
+    private RegisteredTenant make(RegisteringPeer peer, String label, Optional<String> shared) {
+        if (policy.isAsAsked()) {
+            throw new SluiceException("the agent has no policy; start jobs by 'sluice run', or write one");
+        }
+        PolicyRule rule = rule(peer, label).orElseThrow(() -> none(peer, label));
+        Optional<ProcessHandle.Info> process = ProcessHandle.of(peer.process().pid()).map(ProcessHandle::info);
+        String name = shared.orElseGet(() -> RegionDraft.nameFor(process.flatMap(ProcessHandle.Info::command).orElse("process"), peer.process().pid()));
+        String command = process.flatMap(ProcessHandle.Info::commandLine).orElse("");
+        return tenants.make(name, draft(name, command, peer.origin(), rule.limits()), peer);
+    }
+
+    /// Makes the tenant of a `sluice run`, which becomes the job. It may ask for less than the policy gives.
+    synchronized Granted run(RegisteringPeer peer, String label, String name, String command, JobLimits asked) {
+        PolicyRule rule = rule(peer, label).orElseThrow(() -> none(peer, label));
+        if (shared(peer, Optional.of(rule)).isPresent()) {
+            RegisteredTenant tenant = register(peer, label);
+            return new Granted(tenant, rule.limits(), "the job is part of tenant '" + tenant.name() + "' by the machine's policy, and has its limits"
+                    + (asked.named().isEmpty() ? "" : " instead of those asked for"));
+        }
+        JobLimits granted = asked.within(rule.limits());
+        RegisteredTenant made = tenants.make(RegisteredTenants.keyOf(name, peer.uid()), draft(name, command, peer.process(), granted), peer);
+        made.label(label);
+        List<String> less = granted.lessThan(asked);
+        return new Granted(made, granted, less.isEmpty() ? "" : "the machine's policy gives less than was asked for: " + String.join(", ", less));
+    }
+
+    private static RegionDraft draft(String name, String command, Identity root, JobLimits limits) {
+        return new RegionDraft(name, command, root, limits.onError(), limits.onOom(), limits.memory(), limits.compute());
+    }
+
+    /// The name of the tenant that a process shares with others that it did not start.
+    private Optional<String> shared(RegisteringPeer peer, Optional<PolicyRule> rule) {
+        return policy.isAsAsked() ? Optional.empty() : rule.flatMap(PolicyRule::tenant).or(peer::containerName);
+    }
+
+    private Optional<PolicyRule> rule(RegisteringPeer peer, String label) {
+        return policy.now().find(peer, label).filter(found -> !found.refused());
+    }
+
+    private static SluiceException none(RegisteringPeer peer, String label) {
+        return new SluiceException("the policy has none for user " + peer.uid() + " in cgroup " + shown(peer.cgroup()) + " with label " + label);
+    }
+
     /// The tenant of a process that has been registered, here or by an agent before this one. What the policy says now changes nothing.
     synchronized RegisteredTenant find(RegisteringPeer peer, String label) {
-        return inherited(peer)
-                .or(() -> peer.containerName().map(tenants::get))
-                .or(() -> policy.now().find(peer, label).flatMap(PolicyRule::tenant).map(tenants::get))
+        return tenants.inherited(peer)
+                .or(() -> peer.containerName().flatMap(tenants::get))
+                .or(() -> policy.now().find(peer, label).flatMap(PolicyRule::tenant).flatMap(tenants::get))
                 .filter(RegisteredTenant::isRunning)
                 .orElseThrow(() -> new SluiceException("pid " + peer.process().pid() + " has no region; ask for that first"));
     }
@@ -96,77 +112,34 @@ final class Registrar implements AutoCloseable {
         return own ? boards.inFolder(uuid) : boards.sealed(uuid);
     }
 
+    /// The most that the user of a tenant may set; empty where only an administrator may.
+    synchronized Optional<JobLimits> bounds(Tenant tenant) {
+        Path file = tenant.file();
+        if (!file.toAbsolutePath().startsWith(directory.path().toAbsolutePath()) || !RegisteredTenants.isNamedByUser(file)) {
+            return Optional.empty();
+        }
+        Optional<RegisteredTenant> known = tenants.get(RegisteredTenants.keyOf(tenant.name(), tenant.uid()))
+                .filter(found -> found.createdNanos() == tenant.createdNanos());
+        Optional<String> label = known.flatMap(found -> policy.isAsAsked() ? Optional.of(NO_LABEL) : found.label());
+        return label.flatMap(said -> rule(RegisteringPeer.of(tenant.uid(), tenant.root().pid()), said)).map(PolicyRule::limits);
+    }
+
     private static String shown(String cgroup) {
         return cgroup.length() <= 60 ? cgroup : "..." + cgroup.substring(cgroup.length() - 57);
     }
 
-    private Optional<RegisteredTenant> inherited(RegisteringPeer peer) {
-        for (Identity ancestor : peer.lineage()) {
-            for (RegisteredTenant tenant : tenants.values()) {
-                if (tenant.uid() == peer.uid() && tenant.has(ancestor)) {
-                    return Optional.of(tenant);
-                }
-            }
-        }
-        return Optional.empty();
-    }
-
-    private RegisteredTenant make(RegisteringPeer peer, PolicyRule rule, Optional<String> wanted) {
-        forgetEnded();
-        long ofUser = tenants.values().stream().filter(tenant -> tenant.uid() == peer.uid()).count();
-        if (tenants.size() >= MOST_TENANTS || ofUser >= MOST_TENANTS_OF_A_USER) {
-            throw new SluiceException("there are " + tenants.size() + " tenants already, " + ofUser + " of them user " + peer.uid() + "'s; end some");
-        }
-        String command = ProcessHandle.of(peer.process().pid()).flatMap(process -> process.info().commandLine()).orElse("");
-        String program = ProcessHandle.of(peer.process().pid()).flatMap(process -> process.info().command()).orElse("process");
-        String name = wanted.orElseGet(() -> RegionDraft.nameFor(program, peer.process().pid()));
-        Path file = Region.createSplit(directory, new RegionDraft(name, command, peer.origin(), rule.onError(), rule.onOom(),
-                rule.memory(), rule.compute()), peer.uid());
-        RegisteredTenant made = new RegisteredTenant(Tenant.read(file));
-        tenants.put(name, made);
-        events.add("registered", name, peer.uid(), "pid " + peer.process().pid()
-                + peer.container().map(id -> " of container " + id.substring(0, Math.min(12, id.length()))).orElse("") + " has a region by the policy");
-        return made;
-    }
-
-    private void forgetEnded() {
-        tenants.values().removeIf(tenant -> {
-            boolean ended = !tenant.isRunning();
-            if (ended) {
-                tenant.close();
-            }
-            return ended;
-        });
-        adopted.retainAll(tenants.values());
-    }
-
-    /// Brings changed limits to the tenants, and takes back what a tenant made its ledger longer: the file is in a folder that others
-    /// need space in.
     synchronized void follow() {
         if (++follows % FOLLOWS_BETWEEN_ENDS == 0) {
-            forgetEnded();
-            recall();
+            tenants.forgetEnded();
+            tenants.recall();
             policy.follow().ifPresent(said -> events.add("policy", "", ThisProcess.current().uid(), said));
         }
-        tenants.forEach((name, tenant) -> {
-            tenant.follow();
-            try {
-                if (Files.size(tenant.ledger()) > RegionLayout.REGION_BYTES) {
-                    try (FileChannel ledger = FileChannel.open(tenant.ledger(), StandardOpenOption.WRITE)) {
-                        ledger.truncate(RegionLayout.REGION_BYTES);
-                    }
-                    events.add("ledger", name, tenant.uid(), "the tenant made its ledger longer; that was taken back");
-                }
-            } catch (IOException e) {
-                // Swept, since it has ended.
-            }
-        });
+        tenants.follow();
     }
 
     @Override
     public synchronized void close() {
-        tenants.values().forEach(RegisteredTenant::close);
-        tenants.clear();
+        tenants.close();
         boards.close();
     }
 }

@@ -1,7 +1,6 @@
 package sluice.agent;
 
 import io.netty.channel.Channel;
-import io.netty.channel.ChannelHandler;
 import io.netty.channel.ChannelInitializer;
 import io.netty.channel.epoll.EpollDomainSocketChannel;
 import io.netty.channel.unix.PeerCredentials;
@@ -15,21 +14,17 @@ import sluice.region.SluiceException;
 /// What a connection of a process that registers goes through, by one line. The kernel says which process it is; descriptors that
 /// it sends are not taken.
 final class RegistrationChannel extends ChannelInitializer<Channel> {
-    private static final HttpLimits LIMITS = new HttpLimits(Duration.ofSeconds(2), Duration.ofSeconds(2), 256, 32, 50, 0);
+    /// In which a client must send its line.
+    private static final Duration REQUEST_TIME = Duration.ofSeconds(2);
 
     private final int lineBytes;
-    private final Protocol protocol;
-    private final Peers peers = new Peers(LIMITS);
+    private final OneLineProtocol protocol;
+    private final RequestQueue queue = new RequestQueue(RequestQueue.Limits.STANDARD);
 
     /// @param lineBytes how long a request may be
-    RegistrationChannel(int lineBytes, Protocol protocol) {
+    RegistrationChannel(int lineBytes, OneLineProtocol protocol) {
         this.lineBytes = lineBytes;
         this.protocol = protocol;
-    }
-
-    /// What is made of a line.
-    interface Protocol {
-        ChannelHandler handler(Peers peers, RegisteringPeer peer);
     }
 
     @Override
@@ -39,18 +34,18 @@ final class RegistrationChannel extends ChannelInitializer<Channel> {
         try {
             peer = RegisteringPeer.of(Integer.toUnsignedLong(credentials.uid()), credentials.pid());
         } catch (SluiceException e) {
-            channel.close();
+            OneLineHandler.hangUp(channel, protocol.refusal(OneLineHandler.printable(e.getMessage())));
             return;
         }
-        if (!peers.connect(peer.key(), System.nanoTime())) {
-            channel.close();
+        if (!queue.connect(peer.key(), System.nanoTime())) {
+            OneLineHandler.hangUp(channel, protocol.busy(queue.againMillis()));
             return;
         }
-        channel.closeFuture().addListener(closed -> peers.disconnect(peer.key(), System.nanoTime()));
+        channel.closeFuture().addListener(closed -> queue.disconnect(peer.key(), System.nanoTime()));
         channel.pipeline()
-                .addLast(new RequestDeadline(LIMITS.requestTime()))
+                .addLast(new RequestDeadline(REQUEST_TIME))
                 .addLast(new LineBasedFrameDecoder(lineBytes, true, true))
                 .addLast(new StringDecoder(StandardCharsets.ISO_8859_1))
-                .addLast(protocol.handler(peers, peer));
+                .addLast(new OneLineHandler(queue, peer, protocol));
     }
 }

@@ -60,8 +60,26 @@ final class AuditFolder implements Audit.Ledgers {
     }
 
     static Path tenant(RuntimeDirectory in, String name, long pid, long bytes) {
+        Path file = tenant(in, name, pid, MemoryLimits.parse("64g"), bytes);
+        bookContext(file, MIB);
+        return file;
+    }
+
+    /// A tenant without a quota, whose library books no contexts.
+    Path unlimited(String name, long pid, long bytes) {
+        return tenant(directory, name, pid, MemoryLimits.none(), bytes);
+    }
+
+    /// As a part of what the first process holds.
+    static void bookContext(Path file, long bytes) {
+        try (Region region = Region.openReadWrite(file)) {
+            region.account(0, 0).contextBytes(bytes);
+        }
+    }
+
+    private static Path tenant(RuntimeDirectory in, String name, long pid, MemoryLimits quota, long bytes) {
         Identity process = Identity.of(pid).orElseThrow();
-        Path file = Region.create(in, new RegionDraft(name, "", process, OnError.FAIL, MemoryLimits.none()));
+        Path file = Region.create(in, new RegionDraft(name, "", process, OnError.FAIL, quota));
         try (Region region = Region.openReadWrite(file)) {
             GpuView gpu = region.gpu(0);
             gpu.uuid(new byte[16]);

@@ -82,6 +82,28 @@ class AuditTest {
     }
 
     @Test
+    void shouldTolerateContextsThatALibraryDoesNotBook() {
+        machine.on(program.pid(), 900 * MIB);
+        Path file = machine.unlimited("share", program.pid(), 200 * MIB);
+        assertThat(findingsAfter(5, REPORTING)).as("no quota").isEmpty();
+
+        AuditFolder.bookContext(file, 100 * MIB);
+        assertThat(findingsAfter(5, REPORTING)).as("no quota, a context and no code").isEmpty();
+
+        machine.onGpu.clear();
+        machine.on(program.pid(), 2000 * MIB);
+        assertThat(findingsAfter(3, REPORTING)).as("more than contexts and code").hasSize(1);
+    }
+
+    @Test
+    void shouldTolerateALedgerWithAQuotaThatHasNoContext() {
+        machine.on(program.pid(), 900 * MIB);
+        AuditFolder.bookContext(machine.tenant("train", program.pid(), 200 * MIB), 0);
+
+        assertThat(findingsAfter(5, REPORTING)).isEmpty();
+    }
+
+    @Test
     void shouldTolerateATwentiethOfALargeLedger() {
         machine.on(program.pid(), 10_400 * MIB);
         machine.tenant("train", program.pid(), 10_000 * MIB);

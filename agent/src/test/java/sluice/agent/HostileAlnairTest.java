@@ -61,7 +61,7 @@ class HostileAlnairTest extends HostileLines {
     void shouldSayWhenAWorkspaceCannotBeWritten() throws Exception {
         Path place = Files.createDirectories(folder().resolve("workspaces/ab1de/cgroup.procs/full"));
 
-        assertThat(send(honest())).isEqualTo("the agent cannot write cgroup.procs in the workspace");
+        assertThat(send(honest())).isEqualTo("the agent cannot write cgroup.procs in its folder");
         assertThat(files("workspaces/ab1de")).as("nothing is left there").containsExactly("cgroup.procs");
         Files.delete(place);
         Files.delete(place.getParent());

@@ -143,7 +143,7 @@ abstract class HostileLines {
         Files.setPosixFilePermissions(folder, PosixFilePermissions.fromString("rwxr-xr-x"));
         String script = "import socket,sys\ns=socket.socket(socket.AF_UNIX);s.connect(sys.argv[1]);s.settimeout(1);s.sendall(sys.argv[2].encode())\nprint(s.recv(99))\n";
         List<SocketChannel> held = new ArrayList<>();
-        for (int count = 0; count < 300; count++) {
+        for (int count = 0; count < 600; count++) {
             held.add(connect());
         }
         Process other = new ProcessBuilder("/usr/bin/setpriv", "--reuid=64001", "--clear-groups", "/usr/bin/python3", "-c", script,
@@ -154,13 +154,16 @@ abstract class HostileLines {
         }
     }
 
+    /// Who asks all the time is answered 100 times a second, after the first 500.
     @Test
     void shouldBoundAFlood() throws Exception {
+        long began = System.nanoTime();
         int refused = 0;
-        for (int count = 0; count < 2000; count++) {
+        for (int count = 0; count < 800; count++) {
             refused += isServed(send(honest())) ? 0 : 1;
         }
-        assertThat(refused).isPositive();
+        assertThat(refused).isZero();
+        assertThat(System.nanoTime() - began).isGreaterThan(2_000_000_000L);
     }
 
     @Test

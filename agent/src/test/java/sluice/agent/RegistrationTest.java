@@ -9,6 +9,7 @@ import java.nio.file.attribute.PosixFilePermissions;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -294,5 +295,21 @@ class RegistrationTest {
                 .isNotEqualTo(new RegisteringPeer(1, self, "/user.slice/docker/" + id, Optional.of(id)).containerName());
         assertThat(RegisteringPeer.cgroupOf("nonsense")).isEmpty();
         assertThat(RegisteringPeer.cgroupOf("3:cpu:/a\n2:memory:/b\n0::/c\n")).isEqualTo("/b");
+    }
+
+    /// Each job that has ended leaves a file for people to look at, but not any number of them.
+    @Test
+    void shouldNotKeepTheRegionsOfAllJobsThatEnded() throws Exception {
+        String script = "import os,socket,sys\nfor i in range(100):\n if os.fork()==0:\n  s=socket.socket(socket.AF_UNIX);s.connect(sys.argv[1])\n"
+                + "  s.sendall(('run %s - name=job-%d command=x\\n' % (sys.argv[2],i)).encode())\n  d=s.recv(999)\n  print(d[:3].decode(),flush=True)\n  os._exit(0)\n os.wait()\n";
+        Process flood = new ProcessBuilder("/usr/bin/python3", "-c", script, socket().toString(), Integer.toString(RegionLayout.LAYOUT)).start();
+        assertThat(flood.inputReader().lines().filter("ok "::equals).count()).isEqualTo(100);
+
+        long files = 100;
+        for (int look = 0; look < 100 && files > 40; look++) {
+            Thread.sleep(100);
+            files = Stream.of(folder.resolve("run").toFile().list()).filter(name -> name.endsWith(".region")).count();
+        }
+        assertThat(files).isBetween(1L, 40L);
     }
 }

@@ -123,6 +123,7 @@ final class Doctor {
                 : Finding.warn("shares", "GPU time is not measured for work from " + String.join(", ", unseen),
                         "do not rely on a cap for programs that use them"));
         findings.add(agents());
-        findings.add(Finding.ok("bypass", "a program that wants to can avoid a preloaded library; use Sluice among people who share"));
+        findings.add(Finding.ok("bypass", "a program that wants to can avoid a preloaded library; use Sluice among people who share."
+                + " Programs that are statically linked, setuid, setgid or have file capabilities cannot load it; 'sluice run' with a limit refuses them"));
     }
 }

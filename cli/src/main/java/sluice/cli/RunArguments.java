@@ -3,6 +3,8 @@ package sluice.cli;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
 import sluice.region.MemoryLimits;
 import sluice.region.OnError;
 import sluice.region.OnOom;
@@ -42,6 +44,9 @@ final class RunArguments {
     }
 
     private static final class Settings {
+        /// Other limits are read by [ComputeSettings].
+        private static final List<String> LIMITS = List.of("--memory", "--on-oom", "--on-error");
+
         private String memory;
         private String name;
         private String onError;
@@ -49,6 +54,8 @@ final class RunArguments {
         private String trace;
         private boolean simulated;
         private final ComputeSettings compute = new ComputeSettings();
+        private boolean agent = true;
+        private final Map<String, String> asked = new TreeMap<>();
         private final List<String> environment = new ArrayList<>();
 
         /// How many arguments an option takes with its value; 0 when it is not understood or was there before.
@@ -57,8 +64,13 @@ final class RunArguments {
                 simulated = true;
                 return 1;
             }
+            if (option.equals("--no-agent") && agent) {
+                agent = false;
+                return 1;
+            }
             if (option.equals("--exclusive") && compute.exclusive == null) {
                 compute.exclusive = true;
+                asked.put("exclusive", "true");
                 return 1;
             }
             if (value.startsWith("-")) {
@@ -77,8 +89,13 @@ final class RunArguments {
             } else if (option.equals("--env") && value.indexOf('=') > 0) {
                 environment.add(value);
             } else {
-                return compute.read(option, value) ? 2 : 0;
+                return compute.read(option, value) ? ask(option, value) : 0;
             }
+            return LIMITS.contains(option) ? ask(option, value) : 2;
+        }
+
+        private int ask(String option, String value) {
+            asked.put(option.substring(2), value);
             return 2;
         }
 
@@ -89,7 +106,7 @@ final class RunArguments {
             return new RunRequest(
                     memory == null ? MemoryLimits.none() : MemoryLimits.parse(memory), compute.limits(), name, simulated, environment,
                     onError == null ? OnError.FAIL : OnError.parse(onError),
-                    onOom == null ? OnOom.FAIL : OnOom.parse(onOom), trace, program);
+                    onOom == null ? OnOom.FAIL : OnOom.parse(onOom), trace, agent, asked, program);
         }
     }
 }

@@ -3,11 +3,14 @@ package sluice.cli;
 import java.util.ArrayList;
 import java.util.Iterator;
 import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
 import java.util.concurrent.Callable;
 import java.util.stream.Stream;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Model.OptionSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
@@ -39,6 +42,8 @@ import sluice.region.TurnLength;
             "127 it was not found, otherwise the program's own."
         })
 final class RunCommand implements Callable<Integer> {
+    private static final List<String> LIMITS = List.of("memory", "compute", "weight", "priority", "exclusive", "turn", "on-oom", "on-error");
+
     @Spec
     private CommandSpec spec;
 
@@ -88,6 +93,10 @@ final class RunCommand implements Callable<Integer> {
             description = "Records every CUDA call to a new folder, for 'sluice report' and 'sluice trace convert'.")
     private String trace;
 
+    @Option(names = "--no-agent",
+            description = "Does not ask the machine's agent: shares hold among your own jobs, and the machine's policy is not asked.")
+    private boolean withoutAgent;
+
     @Option(names = {"-h", "--help"}, usageHelp = true, description = "Shows this help.")
     private boolean help;
 
@@ -105,7 +114,18 @@ final class RunCommand implements Callable<Integer> {
                 throw new ParameterException(spec.commandLine(), "bad --env '" + setting + "'; write it like KEY=VALUE");
             }
         }
-        return new RunRequest(memory, compute(), name, simulated, environment, onError, onOom, trace, program);
+        return new RunRequest(memory, compute(), name, simulated, environment, onError, onOom, trace, !withoutAgent, asked(), program);
+    }
+
+    private Map<String, String> asked() {
+        Map<String, String> asked = new TreeMap<>();
+        for (String limit : LIMITS) {
+            OptionSpec option = spec.findOption("--" + limit);
+            if (!option.stringValues().isEmpty()) {
+                asked.put(limit, option.stringValues().getLast());
+            }
+        }
+        return asked;
     }
 
     private ComputeLimits compute() {

@@ -1,23 +1,14 @@
 package sluice.cli;
 
-import java.io.IOException;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Instant;
 import java.util.List;
-import sluice.region.Boards;
-import sluice.region.Identity;
 import sluice.region.Installation;
-import sluice.region.Region;
-import sluice.region.RegionDraft;
-import sluice.region.RuntimeDirectory;
+import sluice.region.OnError;
 import sluice.region.SluiceException;
-import sluice.region.Tenants;
 import sluice.region.ThisProcess;
-import sluice.region.TraceRequest;
 
-/// Makes the tenant's region and becomes its program.
+/// Makes the tenant and becomes its program.
 final class RunProgram {
     /// Names the library to which NVTX tells the ranges that a program marks.
     private static final String NVTX = "NVTX_INJECTION64_PATH";
@@ -32,24 +23,20 @@ final class RunProgram {
             throw new SluiceException("no CUDA driver (libcuda.so.1) was found; add --sim to run on the simulated GPU,"
                     + " install the NVIDIA driver, or set SLUICE_DRIVER to the driver's path");
         }
-        ThisProcess process = ThisProcess.current();
-        RuntimeDirectory directory = RuntimeDirectory.find(environment.value(RuntimeDirectory.VARIABLE), process.uid());
-        Tenants.sweepSometimes(directory, Instant.now());
-        Identity self = Identity.self();
+        SystemCalls system = new SystemCalls();
         List<byte[]> program = RawProcess.arguments(request.program());
-        String name = request.name() != null ? request.name() : RegionDraft.nameFor(RawProcess.text(program.getFirst()), self.pid());
-        TraceRequest trace = request.trace() == null ? TraceRequest.NONE : TraceRequest.spool(TraceTarget.make(Path.of(request.trace())));
-        Path region = Region.create(directory, new RegionDraft(name, commandLine(program), self, request.onError(), request.onOom(),
-                request.memory(), request.compute(), trace));
-        if (request.compute().takesPart()) {
-            Boards.takePlansBack(directory);
+        if (request.isLimited()) {
+            requirePreload(system, request.onError(), program.getFirst(), environment.value("PATH"));
         }
-        environment.set("SLUICE_REGION", region.toString());
-        environment.set("SLUICE_ON_ERROR", request.onError().word());
-        Exec exec = new Exec(environment.list());
-        exec.restore(process.blockedSignals());
+        RunTenant tenant = RunTenant.make(request, environment, program);
+        if (tenant.limited() && !request.isLimited()) {
+            requirePreload(system, tenant.onError(), program.getFirst(), environment.value("PATH"));
+        }
+        tenant.variables().forEach(environment::set);
+        Exec exec = new Exec(system, environment.list());
+        exec.restore(ThisProcess.current().blockedSignals());
         int error = execute(exec, program, environment.value("PATH"));
-        discard(region);
+        tenant.discard();
         return explain(error, RawProcess.text(program.getFirst()));
     }
 
@@ -74,34 +61,28 @@ final class RunProgram {
         return environment;
     }
 
-    private static String commandLine(List<byte[]> program) {
-        StringBuilder line = new StringBuilder();
-        for (byte[] word : program) {
-            line.append(line.isEmpty() ? "" : " ").append(RawProcess.text(word));
-        }
-        return line.toString();
-    }
-
-    /// Searches PATH as a shell does: a file that may not be executed counts only when nothing better follows.
+    /// A file that may not be executed counts only when nothing better follows.
     private static int execute(Exec exec, List<byte[]> program, String searchPath) {
-        String name = RawProcess.text(program.getFirst());
-        if (name.isEmpty() || name.indexOf('/') >= 0) {
-            return exec.execute(program.getFirst(), program);
-        }
-        String path = searchPath == null ? "/usr/local/bin:/usr/bin:/bin" : searchPath;
         int error = Exec.ENOENT;
-        int from = 0;
-        while (from <= path.length()) {
-            int colon = path.indexOf(':', from);
-            int end = colon < 0 ? path.length() : colon;
-            String folder = end == from ? "." : path.substring(from, end);
-            int failure = exec.execute((folder + "/" + name).getBytes(StandardCharsets.UTF_8), program);
+        for (byte[] path : ProgramFile.candidates(program.getFirst(), searchPath)) {
+            int failure = exec.execute(path, program);
             if (failure != Exec.ENOENT) {
                 error = failure;
             }
-            from = end + 1;
         }
         return error;
+    }
+
+    /// A limit on a program that cannot load the library would hold nothing.
+    private static void requirePreload(SystemCalls system, OnError onError, byte[] program, String searchPath) {
+        ProgramFile.find(system, program, searchPath).flatMap(new PreloadCheck(system, PreloadCheck.Starter.current())::obstacle).ifPresent(what -> {
+            String line = "program '" + RawProcess.text(program) + "' " + what + ", so the library cannot be loaded into it and no limit would hold";
+            if (onError == OnError.FAIL) {
+                throw new SluiceException(line + "; give 'sluice run' the program that uses the GPU, in a dynamically linked build without"
+                        + " extra rights, or add --on-error run if it only starts such a program");
+            }
+            System.err.println("sluice: " + line + "; it runs without limits, because on-error is run");
+        });
     }
 
     private static int explain(int error, String program) {
@@ -119,13 +100,5 @@ final class RunProgram {
                     default -> "error " + error + " of execve); see 'man execve'";
                 });
         return ExitStatus.NOT_EXECUTABLE;
-    }
-
-    private static void discard(Path region) {
-        try {
-            Files.deleteIfExists(region);
-        } catch (IOException e) {
-            // It is swept with the ended tenants.
-        }
     }
 }

@@ -1,6 +1,7 @@
 package sluice.cli;
 
 import java.util.List;
+import java.util.Map;
 import sluice.region.ComputeLimits;
 import sluice.region.MemoryLimits;
 import sluice.region.OnError;
@@ -10,6 +11,8 @@ import sluice.region.OnOom;
 ///
 /// @param name    the tenant's name, or null
 /// @param trace   folder that its calls are recorded to, or null
+/// @param agent   whether the machine's agent is asked
+/// @param asked   limits that were given, by the names of options, as they were written
 /// @param program the program and its arguments
 record RunRequest(
         MemoryLimits memory,
@@ -20,4 +23,11 @@ record RunRequest(
         OnError onError,
         OnOom onOom,
         String trace,
-        List<String> program) {}
+        boolean agent,
+        Map<String, String> asked,
+        List<String> program) {
+    /// Whether anything asks for the library to do more than to count.
+    boolean isLimited() {
+        return !memory.isEmpty() || compute.takesPart() || trace != null;
+    }
+}

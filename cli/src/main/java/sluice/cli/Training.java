@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.io.OutputStream;
 import java.io.PrintStream;
 import java.io.PrintWriter;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Instant;
@@ -48,6 +49,7 @@ final class Training {
         String setting = "SLUICE_RUNTIME_DIR=" + directory;
         Main.execute(new String[] {"run", "--sim", "--env", setting, "--memory", "4g", "--compute", "25%", "--weight", "3",
             "--priority", "high", "--turn", "5ms", "--", "/no/such/program"});
+        new PreloadCheck(new SystemCalls(), PreloadCheck.Starter.current()).obstacle(Exec.SHELL.getBytes(StandardCharsets.US_ASCII));
         Files.delete(directory);
     }
 

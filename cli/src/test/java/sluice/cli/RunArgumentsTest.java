@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -32,7 +33,8 @@ class RunArgumentsTest {
         "run --weight 1 true",
         "run --compute 100% true",
         "run --sim true -h",
-        "run --trace /tmp/t -- x"
+        "run --trace /tmp/t -- x",
+        "run --no-agent --weight 3 --on-oom wait:3s -- x --no-agent"
     })
     void shouldUnderstandTheSameAsPicocli(String line) {
         String[] args = line.split(" ");
@@ -82,7 +84,7 @@ class RunArgumentsTest {
     @Test
     void shouldLimitNothingByDefaultAndFailOnErrors() {
         assertThat(parse("run -- true"))
-                .isEqualTo(new RunRequest(MemoryLimits.none(), ComputeLimits.NONE, null, false, List.of(), OnError.FAIL, OnOom.FAIL, null, List.of("true")));
+                .isEqualTo(new RunRequest(MemoryLimits.none(), ComputeLimits.NONE, null, false, List.of(), OnError.FAIL, OnOom.FAIL, null, true, Map.of(), List.of("true")));
     }
 
     @Test

@@ -5,6 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -131,6 +133,29 @@ class AuditTest {
         assertThat(job.waitFor(3, TimeUnit.SECONDS)).isFalse();
         assertThat(machine.askAgent("/v1/audit")).contains("\"audited\":true", "\"findings\":[]");
         assertThat(machine.askAgent("/v1/machine")).doesNotContain("\"kind\":\"audit\"");
+    }
+
+    /// Without a quota a library may book no contexts; what they take is no reason to accuse a job.
+    @Test
+    void shouldNotAccuseJobsThatHaveAShareAndNoQuota() throws Exception {
+        machine.with("SLUICE_SIM_CONTEXT", "480m");
+        machine.startAgent("audit-stop = all", "audit-grace = 0s", "audit-kill-after = 0s", "audit-every = 100ms");
+        List<Process> jobs = new ArrayList<>();
+        for (String option : List.of("--weight 2", "--compute 50%", "--priority low", "--exclusive", "")) {
+            List<String> arguments = new ArrayList<>(List.of("run", "--sim"));
+            arguments.addAll(List.of(option.isEmpty() ? new String[0] : option.split(" ")));
+            arguments.addAll(List.of("--", Machine.program("hog"), "--step", "32m", "--count", "2", "--hold", "5000"));
+            jobs.add(machine.startSluice(arguments.toArray(String[]::new)));
+        }
+        Process escaped = escaped();
+
+        awaitEvent("pid " + escaped.pid() + " .* is in no ledger");
+        for (Process job : jobs) {
+            var outcome = Machine.await(job);
+            assertThat(outcome.status()).as(outcome.output() + outcome.errors()).isZero();
+            assertThat(outcome.output()).contains("got 2 ");
+        }
+        assertThat(machine.askAgent("/v1/machine")).doesNotContain("more than its ledger says");
     }
 
     @Test

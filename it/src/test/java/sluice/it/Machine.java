@@ -103,7 +103,11 @@ final class Machine {
 
     /// The program with this machine's settings and nothing else.
     Outcome plain(String... command) throws Exception {
-        return await(start(Map.of(), List.of(command)));
+        return await(startPlain(command));
+    }
+
+    Process startPlain(String... command) throws IOException {
+        return start(Map.of(), List.of(command));
     }
 
     /// The program with the simulated driver in its library path and nothing of Sluice.

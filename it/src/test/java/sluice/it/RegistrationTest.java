@@ -197,11 +197,21 @@ class RegistrationTest {
     void shouldFallBackWhenThereIsNoAgent() throws Exception {
         agent.destroyForcibly().waitFor();
         Files.deleteIfExists(socket());
+        Files.deleteIfExists(socket().resolveSibling("on-error"));
         var run = machine.preloaded(environment("job"), Machine.program("hog"), "--step", "1g", "--count", "2");
         assertThat(run.errors()).contains("no agent at SLUICE_AGENT=").contains("the program runs without limits");
         assertThat(run.output()).contains("got 2 ");
 
         var failing = machine.with("SLUICE_ON_ERROR", "fail").preloaded(environment("job"), Machine.program("hog"), "--count", "1");
         assertThat(failing.errors()).contains("CUDA calls fail");
+    }
+
+    @Test
+    void shouldFailWithoutAnAgentWhereTheMachineSaysSo() throws Exception {
+        agent.destroyForcibly().waitFor();
+        assertThat(socket().resolveSibling("on-error")).hasContent("fail");
+
+        var failing = machine.with("SLUICE_ON_ERROR", "run").with("SLUICE_MEMORY", "8g").preloaded(environment("job"), Machine.program("hog"), "--count", "1");
+        assertThat(failing.errors()).contains("no agent at SLUICE_AGENT=").contains("CUDA calls fail");
     }
 }

@@ -28,7 +28,12 @@ public final class Region implements AutoCloseable {
     /// Makes the region of a new tenant of a user in two files, so that the tenant can be given the right to write one of them
     /// and not the limits. Who calls this is the only one that makes such regions in the folder.
     public static Path createSplit(RuntimeDirectory directory, RegionDraft draft, long uid) {
-        return RegionFile.createSplit(directory, draft, (int) uid);
+        return createSplit(directory, draft, uid, draft.tenant());
+    }
+
+    /// The same in a file of another name than the tenant's: several users may have tenants of one name.
+    public static Path createSplit(RuntimeDirectory directory, RegionDraft draft, long uid, String file) {
+        return RegionFile.createSplit(directory, draft, (int) uid, file);
     }
 
     /// Whether a region is in two files: then its limits are not its tenant's to change.

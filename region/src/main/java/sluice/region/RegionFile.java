@@ -47,9 +47,9 @@ final class RegionFile {
     }
 
     /// In two files; the ledger first, because the limits under their name say that all is there.
-    static Path createSplit(RuntimeDirectory directory, RegionDraft draft, int uid) {
-        Path region = directory.region(draft.tenant());
-        Path temporary = directory.path().resolve("." + draft.tenant() + "." + draft.root().pid() + TEMPORARY_SUFFIX);
+    static Path createSplit(RuntimeDirectory directory, RegionDraft draft, int uid, String file) {
+        Path region = directory.region(file);
+        Path temporary = directory.path().resolve("." + file + "." + draft.root().pid() + TEMPORARY_SUFFIX);
         try {
             if (Files.exists(region) && Tenant.isRunning(region)) {
                 throw new TenantRunningException(draft.tenant());
