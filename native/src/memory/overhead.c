@@ -276,15 +276,13 @@ bool sl_overhead_begin(sl_overhead_call_t *call, int gpu, uint64_t bytes, bool w
  * stay. */
 static int64_t book(sl_overhead_call_t *call, const sl_overhead_part_t *part) {
     unsigned gpu = part->before.gpu;
-    change_t change = {.released = part->released};
     bool measured = !part->reserved && !part->ended && !part->released;
+    change_t change = {.before = measured ? &part->before : NULL, .released = part->released};
     if (part->reserved) {
         give(gpu, part, call->later);
         call->given_bytes = part->reserved;
     }
     take_back(gpu, part->ended);
-    if (measured)
-        change.before = &part->before;
     int64_t grown = reconcile(gpu, &change);
     withdraw(gpu, part->released);
     return measured ? grown : 0;
