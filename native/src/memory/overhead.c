@@ -171,7 +171,6 @@ static uint64_t agreed(unsigned gpu, uint64_t truth, const sl_overhead_look_t *b
 /* What happened, beside what a look tells. */
 typedef struct {
     const sl_overhead_look_t *before; /* of a call of which nobody knows what it takes */
-    uint64_t ended;                   /* what was taken once and is gone */
     uint64_t released;                /* what was promised once, taken or not, and is gone */
 } change_t;
 
@@ -190,7 +189,6 @@ static int64_t reconcile(unsigned gpu, const change_t *change) {
         sl_latch_lock(&latch);
         uint64_t version = books->version, booked = sl_ledger_own(gpu).overhead, truth = less(booked, books->awaited);
         sl_latch_unlock(&latch);
-        truth = less(truth, change->ended);
         uint64_t now = agreed(gpu, truth, change->before);
         sl_latch_lock(&latch);
         bool valid = version == books->version;
@@ -215,6 +213,18 @@ static void give(unsigned gpu, const sl_overhead_part_t *part, bool later) {
     books->promised += later ? part->reserved : 0;
     books->version++;
     sl_ledger_commit(gpu, SL_USE_OVERHEAD, part->reserved, part->used);
+    sl_latch_unlock(&latch);
+}
+
+/* They are gone again. */
+static void take_back(unsigned gpu, uint64_t bytes) {
+    books_t *books = &gpus[gpu].books;
+    sl_latch_lock(&latch);
+    uint64_t booked = sl_ledger_own(gpu).overhead, truth = less(booked, books->awaited);
+    if (bytes) {
+        sl_ledger_set_overhead(gpu, booked, booked - truth + less(truth, bytes));
+        books->version++;
+    }
     sl_latch_unlock(&latch);
 }
 
@@ -266,14 +276,13 @@ bool sl_overhead_begin(sl_overhead_call_t *call, int gpu, uint64_t bytes, bool w
  * stay. */
 static int64_t book(sl_overhead_call_t *call, const sl_overhead_part_t *part) {
     unsigned gpu = part->before.gpu;
-    change_t change = {.ended = part->ended, .released = part->released};
     bool measured = !part->reserved && !part->ended && !part->released;
+    change_t change = {.before = measured ? &part->before : NULL, .released = part->released};
     if (part->reserved) {
         give(gpu, part, call->later);
         call->given_bytes = part->reserved;
     }
-    if (measured)
-        change.before = &part->before;
+    take_back(gpu, part->ended);
     int64_t grown = reconcile(gpu, &change);
     withdraw(gpu, part->released);
     return measured ? grown : 0;
@@ -306,7 +315,8 @@ void sl_overhead_refuse(sl_overhead_call_t *call) {
 }
 
 void sl_overhead_release(unsigned gpu, uint64_t bytes, bool later) {
-    reconcile(gpu, &(change_t){.ended = later ? 0 : bytes, .released = later ? bytes : 0});
+    take_back(gpu, later ? 0 : bytes);
+    reconcile(gpu, &(change_t){.released = later ? bytes : 0});
     withdraw(gpu, later ? bytes : 0);
 }
 
