@@ -159,7 +159,7 @@ void sl_admit_submitted(sl_lane_t *lane, sl_cost_t *cost, bool alone, uint64_t s
 
 /* The board's word is another one for each turn. */
 static void see_turn(sl_lane_t *lane) {
-    lane->meter.turn = lane->gpu->takes_turns ? lane->gpu->board.turn->word : 0;
+    lane->meter.turn = lane->gpu->takes_turns ? sl_turn_word(&lane->gpu->board) : 0;
 }
 
 /* When the GPU will have done what is left: after what it has just done, or after it was given more. */
@@ -307,9 +307,7 @@ static void tell_turn(sl_lane_gpu_t *gpu, uint64_t nanos) {
 static void tell_lost_turn(sl_lane_gpu_t *gpu, uint64_t now) {
     if (!gpu->turn_ticks)
         return;
-    const sl_board_turn_t *turn = gpu->board.turn;
-    uint64_t since = turn->ready == turn->word ? turn->began_nanos : now;
-    sl_trace_turn(gpu->turn_ticks, sl_trace_ticks_at(since < now ? since : now), gpu->gpu);
+    sl_trace_turn(gpu->turn_ticks, sl_trace_ticks_at(sl_turn_began(&gpu->board, now)), gpu->gpu);
     gpu->turn_ticks = 0;
 }
 
@@ -337,9 +335,12 @@ static void wait_for_turn(sl_lane_t *lane) {
     uint64_t since = gpu->turn_wanted_nanos;
     pthread_mutex_unlock(&gpu->lock);
     sl_nvtx_push(sl_tenant.lock ? "lock" : "wait");
-    bool mine = sl_turn_wait(&board, since, LOOK_NANOS);
+    sl_turn_wait_t end = sl_turn_wait(&board, since, LOOK_NANOS);
+    bool mine = end == SL_TURN_MINE;
     sl_nvtx_pop();
     pthread_mutex_lock(&gpu->lock);
+    if (end == SL_TURN_LOST)
+        sl_lane_rejoin(gpu, &board);
     if (mine)
         sl_admit_close(lane);
     sl_admit_settle(lane);

@@ -144,7 +144,8 @@ static void note_launch(CUgraphExec exec, CUstream stream, const charge_t *charg
         if (!sl_gate_is_on())                                                     \
             return real.function(hGraph, hStream);                                \
         sl_gate_pass_t pass;                                                      \
-        sl_gate_enter_graph(&pass, hStream, default_stream, hGraph);              \
+        if (!sl_gate_enter_graph(&pass, hStream, default_stream, hGraph))         \
+            return CUDA_ERROR_NOT_PERMITTED;                                      \
         CUresult status = real.function(hGraph, hStream);                         \
         sl_gate_leave(&pass);                                                     \
         return status;                                                            \

@@ -32,6 +32,8 @@ final class AlwaysWaiting implements AutoCloseable {
         process.waitingNanos(1);
         process.waiting(1);
         process.owner(1);
+        board.turn().tenants(BoardLayout.TENANT_COUNT);
+        board.turn().processes(BoardLayout.PROCESS_COUNT);
         board.turn().word(board.turn().word() & ~0xffL | ENTRY + 1);
         thread = Thread.ofPlatform().daemon().start(this::seemBusy);
     }
