@@ -1,6 +1,7 @@
 /* Tenants on a board of their own get their turns in the right order and for the right time. */
 #include "check.h"
 
+#include <signal.h>
 #include <unistd.h>
 
 #include "os/os.h"
@@ -288,6 +289,67 @@ static void should_notice_that_its_entries_are_anothers(void) {
     CHECK(SL_TURN_LOST == sl_turn_wait(&boards[0], now, 5000 * MILLI));
 }
 
+/* A child that stands still, in the place of the holder's process. */
+static pid_t start_stopped(unsigned process) {
+    pid_t child = fork();
+    if (child == 0)
+        for (;;)
+            pause();
+    sl_os_process_t found = {0};
+    kill(child, SIGSTOP);
+    for (int i = 0; i < 1000 && found.state != 'T'; i++) {
+        sl_os_sleep_nanos(MILLI);
+        CHECK(sl_os_process(child, &found));
+    }
+    processes[process].owner = sl_os_identity(child, &found);
+    return child;
+}
+
+static void end_child(pid_t child) {
+    kill(child, SIGKILL);
+    waitpid(child, NULL, 0);
+}
+
+static void should_take_the_turn_of_a_stopped_holder(void) {
+    begin(2);
+    take(0);
+    pid_t child = start_stopped(0);
+    uint64_t start = sl_os_nanos();
+    processes[0].busy_nanos = start + 1000 * MILLI;
+    processes[0].blocked_nanos = start + 20 * MILLI;
+    CHECK(SL_TURN_MINE == sl_turn_wait(&boards[1], start, 5000 * MILLI));
+    uint64_t took = sl_os_nanos() - start;
+    CHECK(took < 500 * MILLI, "it took %llu ms", (unsigned long long)(took / MILLI));
+    end_child(child);
+}
+
+static void should_leave_exclusive_work_of_a_stopped_holder_alone(void) {
+    begin(2);
+    tenants[0].exclusive = 1;
+    take(0);
+    pid_t child = start_stopped(0);
+    processes[0].busy_nanos = sl_os_nanos() + 10000 * MILLI;
+    CHECK(SL_TURN_NOT_YET == sl_turn_wait(&boards[1], sl_os_nanos(), 100 * MILLI));
+    end_child(child);
+}
+
+static void should_give_one_turn_to_a_waiter_that_is_stopped(void) {
+    begin(2);
+    pid_t child = start_stopped(0);
+    want(0, now);
+    take(1);
+    for (unsigned i = 0; i < 5; i++) {
+        uint64_t start = sl_os_nanos();
+        processes[1].busy_nanos = start - 1;
+        processes[1].waiting = 0;
+        sl_turn_give(&boards[1], true, start);
+        CHECK(SL_TURN_MINE == sl_turn_wait(&boards[1], start, 1000 * MILLI));
+    }
+    CHECK(turn.seized <= 1, "it was given %llu turns", (unsigned long long)turn.seized);
+    CHECK(processes[0].owner, "it was taken for dead");
+    end_child(child);
+}
+
 static void should_find_a_dead_waiter_once(void) {
     begin(3);
     processes[2].owner = 4194303; /* started at 0: nobody */
@@ -327,6 +389,9 @@ int main(void) {
     RUN(should_not_wait_for_a_turn_that_begins_in_the_future);
     RUN(should_not_believe_in_work_without_an_end);
     RUN(should_end_a_turn_of_unknown_length);
+    RUN(should_take_the_turn_of_a_stopped_holder);
+    RUN(should_leave_exclusive_work_of_a_stopped_holder_alone);
+    RUN(should_give_one_turn_to_a_waiter_that_is_stopped);
     RUN(should_notice_that_its_entries_are_anothers);
     RUN(should_find_a_dead_waiter_once);
     return 0;

@@ -208,7 +208,7 @@ void sl_admit_publish(sl_lane_t *lane, uint64_t now) {
     if (!gpu->takes_turns)
         return;
     int64_t credit = unspent(lane);
-    uint64_t more = gpu->has_superior || gpu->shut || credit < 0 ? 0 : (uint64_t)credit;
+    uint64_t more = gpu->has_superior || gpu->shut || credit < 0 ? 0 : sl_meter_expect(&lane->meter, (uint64_t)credit);
     if (gpu->has_inferior && !gpu->shut)
         more += PAUSE_ABOVE_NANOS;
     sl_turn_say_busy(&gpu->board, now + sl_admit_in_flight(lane, now) + more);

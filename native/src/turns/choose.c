@@ -8,6 +8,7 @@
 #include <limits.h>
 
 #define NOBODY SL_SEEN_NOBODY
+#define LATELY_NANOS 5000000u /* a holder whose work ended this long ago may have been about to submit more */
 
 /* Those who wait with one priority. */
 typedef struct {
@@ -61,13 +62,20 @@ static uint64_t wanted_since(const sl_seen_t *seen) {
     return first ? first : seen->now;
 }
 
+/* The holder was at work until just now, and loses the turn to a higher priority: by its own hand, or because the other was faster. */
+static bool is_cut(const sl_seen_t *seen, bool seized, int priority) {
+    bool above = seen->tenants[seen->holder].priority < priority;
+    bool worked = seen->known && seen->busy >= seen->began && seen->busy + LATELY_NANOS > seen->now;
+    return seized ? above && worked : seen->cut;
+}
+
 /* What the turn was too long is taken off the tenant's next, what it was too short is added. But nobody pays for time that
  * no other wanted, and who had nothing to do has no claim. */
-static int64_t balance_after(const sl_seen_t *seen, bool seized) {
+static int64_t balance_after(const sl_seen_t *seen, bool seized, bool cut) {
     int64_t length = seen->tenants[seen->holder].length_nanos;
     uint64_t ends = seen->known ? seen->ends : seen->now, wanted = wanted_since(seen), over = wanted > ends ? wanted : ends;
     int64_t left = over > seen->now && wanted > ends ? 0 : (int64_t)(over - seen->now);
-    if (left > 0 && (seized || (!seen->cut && left > length / 4)))
+    if (left > 0 && !cut && (seized || left > length / 4))
         return 0;
     return left < -SL_SEEN_MOST_TURNS * length ? -SL_SEEN_MOST_TURNS * length : left;
 }
@@ -92,9 +100,10 @@ void sl_choose(sl_choice_t *choice, const sl_seen_t *seen, bool seized, const un
     unsigned holder = seen->holder < seen->count ? seen->holder : NOBODY;
     for (unsigned i = 0; i < seen->count; i++)
         balances[i] = seen->tenants[i].balance_nanos;
-    if (holder != NOBODY)
-        balances[holder] = balance_after(seen, seized);
     round_t round = first_round(seen);
+    bool cut = holder != NOBODY && is_cut(seen, seized, round.priority);
+    if (holder != NOBODY)
+        balances[holder] = balance_after(seen, seized, cut);
     bool exclusive = is_exclusive(round);
     unsigned next = exclusive ? longest_waiting(round) : next_round(round, last[round.priority + 1], balances);
     int64_t length = seen->tenants[next].length_nanos;
@@ -103,7 +112,7 @@ void sl_choose(sl_choice_t *choice, const sl_seen_t *seen, bool seized, const un
     balances[next] = 0;
     choice->next = next;
     choice->length_nanos = (uint64_t)length;
-    choice->goes_on = holder != NOBODY && seen->cut && balances[holder] > 0 && seen->tenants[holder].priority < round.priority;
+    choice->goes_on = cut && balances[holder] > 0 && seen->tenants[holder].priority < round.priority;
     if (choice->goes_on)
         balances[holder] -= seen->tenants[holder].length_nanos;
 }

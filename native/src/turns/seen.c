@@ -163,3 +163,32 @@ void sl_seen_bury(const sl_board_t *board, unsigned tenant) {
             atomic_compare_exchange_strong(&process->owner, &owner, 0);
     }
 }
+
+void sl_seen_hush(const sl_board_t *board, unsigned tenant) {
+    unsigned processes = sl_seen_processes(board);
+    for (unsigned i = 0; i < processes; i++)
+        if (READ(board->processes[i].tenant) == tenant)
+            board->processes[i].waiting_nanos = 0;
+}
+
+static bool is_stopped(const sl_board_t *board, const sl_board_process_t *process) {
+    uint64_t owner = READ(process->owner);
+    pid_t pid = sl_os_pid(owner);
+    sl_os_process_t found;
+    return READ(process->pid_namespace) == board->pid_namespace && sl_os_process(pid, &found) && sl_os_identity(pid, &found) == owner &&
+           (found.state == 'T' || found.state == 't');
+}
+
+bool sl_seen_stopped(const sl_board_t *board, unsigned tenant) {
+    unsigned processes = sl_seen_processes(board), working = 0;
+    uint64_t now = sl_os_nanos();
+    for (unsigned i = 0; i < processes; i++) {
+        const sl_board_process_t *process = &board->processes[i];
+        if (!READ(process->owner) || READ(process->tenant) != tenant || (READ(process->busy_nanos) <= now && READ(process->blocked_nanos) <= now))
+            continue;
+        if (!is_stopped(board, process))
+            return false;
+        working++;
+    }
+    return working > 0;
+}

@@ -54,5 +54,9 @@ bool sl_seen_alive(const sl_board_t *board, unsigned process);
 bool sl_seen_tenant_alive(const sl_board_t *board, unsigned tenant);
 /* Frees the entries of dead processes of a tenant, or of all with SL_SEEN_NOBODY, that say that they wait or work. */
 void sl_seen_bury(const sl_board_t *board, unsigned tenant);
+/* Takes back what the processes of a tenant said about waiting. One that lives says it again at its next look. */
+void sl_seen_hush(const sl_board_t *board, unsigned tenant);
+/* Whether all processes of the tenant that say that they work are stopped (SIGSTOP), as far as this one can judge. */
+bool sl_seen_stopped(const sl_board_t *board, unsigned tenant);
 
 #endif

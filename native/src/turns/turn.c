@@ -165,15 +165,17 @@ static bool is_idle(const sl_board_t *board, const sl_seen_t *seen) {
     return idle_from(board, seen) <= seen->now && (!is_blocked(seen) || is_above(board, seen));
 }
 
-/* One who was given the turn and does not take it may be dead: its wait must not cost a turn again. */
+/* One who was given the turn and does not take it may be dead or stopped: its wait must not cost a turn again. */
 static bool seize(const sl_board_t *board, sl_seen_t *seen) {
     if (seen->holder < seen->count)
         seen->tenants[seen->holder].since_nanos = 0;
     bool silent = seen->holder != SL_SEEN_NOBODY && never_began(seen);
     if (!sl_choose_any(seen) || !pass_on(board, seen, true))
         return false;
-    if (silent)
+    if (silent) {
         sl_seen_bury(board, seen->holder);
+        sl_seen_hush(board, seen->holder);
+    }
     return sl_turn_is_mine(board);
 }
 
@@ -228,6 +230,12 @@ static void rest(const sl_board_t *board, const sl_seen_t *seen, uint32_t wake) 
     sleep_until_woken(board, wake, until - now);
 }
 
+/* A stopped holder cannot say that its work is done. Exclusive work keeps the turn for as long as it is known to take. */
+static bool seize_from_stopped(const sl_board_t *board, sl_seen_t *seen) {
+    bool exclusive = seen->holder < seen->count && seen->tenants[seen->holder].exclusive && seen->busy > seen->now;
+    return seen->holder != SL_SEEN_NOBODY && !exclusive && sl_seen_stopped(board, seen->holder) && seize(board, seen);
+}
+
 sl_turn_wait_t sl_turn_wait(const sl_board_t *board, uint64_t since_nanos, uint64_t patience_nanos) {
     sl_board_process_t *self = &board->processes[board->process];
     uint64_t start = sl_os_nanos(), now = start, checked = start;
@@ -237,6 +245,8 @@ sl_turn_wait_t sl_turn_wait(const sl_board_t *board, uint64_t since_nanos, uint6
     for (;; now = sl_os_nanos()) {
         uint32_t wake = board->turn->wake;
         sl_seen_t seen;
+        if (!self->waiting_nanos)
+            self->waiting_nanos = since_nanos;
         if (!sl_seen_repair(board))
             end = SL_TURN_LOST;
         else if (look(board, &seen, now))
@@ -246,6 +256,10 @@ sl_turn_wait_t sl_turn_wait(const sl_board_t *board, uint64_t since_nanos, uint6
         if (now - checked > SUSPECT_NANOS) {
             sl_seen_bury(board, SL_SEEN_NOBODY);
             checked = now;
+            if (seize_from_stopped(board, &seen)) {
+                end = SL_TURN_MINE;
+                break;
+            }
         }
         rest(board, &seen, wake);
     }
