@@ -13,6 +13,7 @@
 #include "compute/hold.h"
 #include "trace/nvtx.h"
 #include "os/os.h"
+#include "os/timens.h"
 #include "compute/pocket.h"
 #include "real.h"
 #include "tenant/tenant.h"
@@ -370,6 +371,7 @@ void sl_gate_settle_context(CUcontext context, bool gone) {
 }
 
 void sl_gate_forget(void) {
+    sl_timens_forget();
     sl_pocket_forget();
     sl_lane_forget();
     sl_hold_forget();
