@@ -175,6 +175,21 @@ static void should_add_the_little_that_was_cut_to_the_next_turn(void) {
     CHECK(turn.ends_nanos - now > 10 * MILLI && turn.ends_nanos - now < 11 * MILLI, "%llu", (unsigned long long)(turn.ends_nanos - now));
 }
 
+/* The holder had just done all that it had submitted, and the other was faster than its next call. */
+static void should_go_on_with_a_turn_that_a_higher_priority_seized(void) {
+    begin(3);
+    tenants[0].weight = 100;
+    tenants[2].priority = 1;
+    take(0);
+    want(1, now);
+    processes[0].busy_nanos = sl_os_nanos();
+    CHECK(SL_TURN_MINE == sl_turn_wait(&boards[2], sl_os_nanos(), 1000 * MILLI));
+    CHECK_EQUAL(turn.seized, 1);
+    want(0, now);
+    CHECK_EQUAL(give(2, sl_os_nanos(), false), 0);
+    CHECK(turn.ends_nanos - now > 500 * MILLI && turn.ends_nanos - now < 1000 * MILLI + 2 * SWITCH, "%llu", (unsigned long long)(turn.ends_nanos - now));
+}
+
 static void should_serve_exclusive_ones_in_the_order_they_came(void) {
     begin(4);
     for (unsigned i = 0; i < 4; i++)
@@ -380,6 +395,7 @@ int main(void) {
     RUN(should_let_a_higher_priority_go_first);
     RUN(should_go_on_with_a_turn_that_was_cut);
     RUN(should_add_the_little_that_was_cut_to_the_next_turn);
+    RUN(should_go_on_with_a_turn_that_a_higher_priority_seized);
     RUN(should_serve_exclusive_ones_in_the_order_they_came);
     RUN(should_seize_the_turn_of_an_idle_holder);
     RUN(should_keep_the_turn_while_a_thread_waits_for_the_gpu);

@@ -41,6 +41,7 @@ final class AlwaysWaiting implements AutoCloseable {
     private void seemBusy() {
         BoardProcessView process = board.process(BoardLayout.PROCESS_COUNT - 1);
         while (!ended) {
+            process.waitingNanos(1);
             if (!holds(ENTRY)) {
                 process.busyNanos(System.nanoTime() + BUSY_NANOS);
             }
