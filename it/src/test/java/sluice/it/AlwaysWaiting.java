@@ -42,7 +42,7 @@ final class AlwaysWaiting implements AutoCloseable {
         BoardProcessView process = board.process(BoardLayout.PROCESS_COUNT - 1);
         while (!ended) {
             process.waitingNanos(1);
-            if (!holds(ENTRY)) {
+            if (!holds(ENTRY) || process.busyNanos() < board.turn().beganNanos()) {
                 process.busyNanos(System.nanoTime() + BUSY_NANOS);
             }
             LockSupport.parkNanos(BUSY_NANOS / 2);
