@@ -281,6 +281,19 @@ static double on_two_gpus(void) {
     return numbers[0] + numbers[1];
 }
 
+/* Calls into a stream of the second GPU while a context of the first one is current. */
+static double on_anothers_stream(void) {
+    void *other, *stream, *function;
+    check("create context", cuCtxCreate_v2(&other, 0, 1));
+    function = spin_here();
+    stream = stream_here();
+    check("current", cuCtxSetCurrent(context));
+    for (int i = 0; i < KERNELS; i++)
+        run(launch, function, LONG_NANOS, stream);
+    check("wait", wait_for(stream));
+    return KERNELS;
+}
+
 static const struct {
     const char *name;
     double (*go)(void);
@@ -297,6 +310,7 @@ static const struct {
     {"captures", beside_captures},
     {"forks", beside_forks},
     {"gpus", on_two_gpus},
+    {"another", on_anothers_stream},
 };
 
 int main(int argc, char **argv) {

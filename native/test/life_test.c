@@ -5,11 +5,18 @@
 #include <fcntl.h>
 #include <sched.h>
 #include <signal.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "os/life.h"
 #include "os/os.h"
+#include "os/timens.h"
+
+#ifndef CLONE_NEWTIME
+#define CLONE_NEWTIME 0x80
+#endif
 
 #define PLACE 128u
 
@@ -176,6 +183,38 @@ static void should_not_take_another_file_for_its_own(void) {
     end();
 }
 
+static uint64_t *told;
+
+static void tell_time_there(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    sl_timens_forget();
+    told[0] = sl_os_nanos();
+    told[1] = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+static void tell_time(void) {
+    int offsets = unshare(CLONE_NEWUSER | CLONE_NEWTIME) == 0 ? open("/proc/self/timens_offsets", O_WRONLY) : -1;
+    if (offsets < 0 || write(offsets, "monotonic 100000 0\n", 19) != 19)
+        _exit(SKIPPED);
+    close(offsets);
+    _exit(in_child(tell_time_there));
+}
+
+static void should_have_one_time_in_all_time_namespaces(void) {
+    told = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    uint64_t before = sl_os_nanos();
+    int status = in_child(tell_time);
+    uint64_t after = sl_os_nanos();
+    if (status == SKIPPED) {
+        printf("skipped: this machine gives no time namespaces to tests\n");
+        return;
+    }
+    CHECK(status == 0, "%d", status);
+    CHECK(told[1] > before + 90000000000000ull, "the namespace is not another");
+    CHECK(told[0] >= before && told[0] <= after, "off by %lld ns", (long long)(told[0] - before));
+}
+
 int main(void) {
     RUN(should_hold_a_place_until_the_process_is_killed);
     RUN(should_hold_a_place_without_a_descriptor);
@@ -184,5 +223,6 @@ int main(void) {
     RUN(should_be_seen_from_another_pid_namespace);
     RUN(should_say_when_it_does_not_know);
     RUN(should_not_take_another_file_for_its_own);
+    RUN(should_have_one_time_in_all_time_namespaces);
     return 0;
 }

@@ -1,6 +1,7 @@
 /* Tenants on a board of their own get their turns in the right order and for the right time. */
 #include "check.h"
 
+#include <signal.h>
 #include <unistd.h>
 
 #include "os/os.h"
@@ -28,7 +29,10 @@ static void join(unsigned tenant, unsigned weight, int priority, bool exclusive)
     processes[tenant].owner = sl_tenant.self.identity;
     processes[tenant].pid_namespace = sl_tenant.self.pid_namespace;
     processes[tenant].tenant = tenant;
-    boards[tenant] = (sl_board_t){.turn = &turn, .tenants = tenants, .processes = processes, .tenant = tenant, .process = tenant};
+    boards[tenant] = (sl_board_t){.turn = &turn, .tenants = tenants, .processes = processes, .tenant = tenant, .process = tenant,
+                                  .key = tenants[tenant].owner, .identity = processes[tenant].owner,
+                                  .pid_namespace = sl_tenant.self.pid_namespace, .file = {.fd = -1}};
+    turn.tenants = turn.processes = tenant + 1;
 }
 
 static void begin(unsigned count) {
@@ -54,7 +58,7 @@ static unsigned holder(void) {
 
 static void take(unsigned tenant) {
     processes[tenant].waiting = 0;
-    CHECK(sl_turn_wait(&boards[tenant], now, 1000 * MILLI));
+    CHECK(SL_TURN_MINE == sl_turn_wait(&boards[tenant], now, 1000 * MILLI));
     CHECK_EQUAL(holder(), tenant);
     now = turn.began_nanos;
 }
@@ -148,8 +152,8 @@ static void cut_after(uint64_t nanos) {
     tenants[2].priority = 1;
     take(0);
     want(1, now);
-    processes[0].busy_nanos = now + 3600000 * MILLI;
-    CHECK(!sl_turn_wait(&boards[2], now, 0));
+    processes[0].busy_nanos = now + 50000 * MILLI;
+    CHECK(SL_TURN_NOT_YET == sl_turn_wait(&boards[2], now, 0));
     CHECK_EQUAL(sl_turn_ends(&boards[0], now), now);
     want(2, now);
     CHECK_EQUAL(give(0, now + nanos, true), 2);
@@ -171,6 +175,21 @@ static void should_add_the_little_that_was_cut_to_the_next_turn(void) {
     CHECK(turn.ends_nanos - now > 10 * MILLI && turn.ends_nanos - now < 11 * MILLI, "%llu", (unsigned long long)(turn.ends_nanos - now));
 }
 
+/* The holder had just done all that it had submitted, and the other was faster than its next call. */
+static void should_go_on_with_a_turn_that_a_higher_priority_seized(void) {
+    begin(3);
+    tenants[0].weight = 100;
+    tenants[2].priority = 1;
+    take(0);
+    want(1, now);
+    processes[0].busy_nanos = sl_os_nanos();
+    CHECK(SL_TURN_MINE == sl_turn_wait(&boards[2], sl_os_nanos(), 1000 * MILLI));
+    CHECK_EQUAL(turn.seized, 1);
+    want(0, now);
+    CHECK_EQUAL(give(2, sl_os_nanos(), false), 0);
+    CHECK(turn.ends_nanos - now > 500 * MILLI && turn.ends_nanos - now < 1000 * MILLI + 2 * SWITCH, "%llu", (unsigned long long)(turn.ends_nanos - now));
+}
+
 static void should_serve_exclusive_ones_in_the_order_they_came(void) {
     begin(4);
     for (unsigned i = 0; i < 4; i++)
@@ -190,7 +209,7 @@ static void should_seize_the_turn_of_an_idle_holder(void) {
     take(0);
     uint64_t start = sl_os_nanos();
     processes[0].busy_nanos = start + 2 * MILLI;
-    CHECK(sl_turn_wait(&boards[1], start, 5000 * MILLI));
+    CHECK(SL_TURN_MINE == sl_turn_wait(&boards[1], start, 5000 * MILLI));
     CHECK(sl_os_nanos() - start >= 2 * MILLI);
     CHECK_EQUAL(turn.seized, 1);
 }
@@ -201,11 +220,10 @@ static void should_keep_the_turn_while_a_thread_waits_for_the_gpu(void) {
     take(0);
     uint64_t start = sl_os_nanos();
     processes[0].busy_nanos = start;
-    processes[0].blocked_nanos = start + 900 * MILLI;
-    CHECK(!sl_turn_wait(&boards[1], start, 10 * MILLI));
-    CHECK(sl_turn_wait(&boards[2], start, 5000 * MILLI));
-    CHECK(sl_os_nanos() - start < 900 * MILLI, "a higher priority waited");
-    CHECK(sl_turn_wait(&boards[1], start, 5000 * MILLI));
+    processes[0].blocked_nanos = start + 20 * MILLI;
+    CHECK(SL_TURN_NOT_YET == sl_turn_wait(&boards[1], start, 5 * MILLI) || sl_os_nanos() - start >= 20 * MILLI);
+    CHECK(SL_TURN_MINE == sl_turn_wait(&boards[2], start, 5000 * MILLI));
+    CHECK(SL_TURN_MINE == sl_turn_wait(&boards[1], start, 5000 * MILLI));
 }
 
 static void should_seize_the_turn_of_a_thread_that_waits_too_long(void) {
@@ -214,21 +232,21 @@ static void should_seize_the_turn_of_a_thread_that_waits_too_long(void) {
     uint64_t start = sl_os_nanos();
     processes[0].busy_nanos = start;
     processes[0].blocked_nanos = start + 5 * MILLI;
-    CHECK(sl_turn_wait(&boards[1], start, 5000 * MILLI));
+    CHECK(SL_TURN_MINE == sl_turn_wait(&boards[1], start, 5000 * MILLI));
     CHECK(sl_os_nanos() - start >= 5 * MILLI);
     processes[1].busy_nanos = sl_os_nanos();
     processes[1].blocked_nanos = UINT64_MAX;
-    CHECK(sl_turn_wait(&boards[0], sl_os_nanos(), 5000 * MILLI), "a time that makes no sense");
+    CHECK(SL_TURN_MINE == sl_turn_wait(&boards[0], sl_os_nanos(), 5000 * MILLI), "a time that makes no sense");
 }
 
 static void should_outlive_a_dead_holder(void) {
     begin(2);
     take(0);
-    processes[0].busy_nanos = sl_os_nanos() + 3600000 * MILLI;
+    processes[0].busy_nanos = sl_os_nanos() + 50000 * MILLI;
     processes[0].owner = 4194303; /* started at 0: nobody */
     tenants[0].root_identity = 4194303;
     uint64_t start = sl_os_nanos();
-    CHECK(sl_turn_wait(&boards[1], start, 5000 * MILLI));
+    CHECK(SL_TURN_MINE == sl_turn_wait(&boards[1], start, 5000 * MILLI));
     CHECK(sl_os_nanos() - start < 1000 * MILLI);
 }
 
@@ -237,11 +255,134 @@ static void should_bear_nonsense_on_the_board(void) {
     turn.word = 0xf7;
     take(0);
     turn.began_nanos = turn.ends_nanos = UINT64_MAX;
-    CHECK_EQUAL(sl_turn_ends(&boards[0], now), now);
+    CHECK(sl_turn_ends(&boards[0], now) <= now + 10 * MILLI, "a turn without an end");
     turn.word = 2;
     turn.ready = 0;
     processes[1].tenant = 77;
-    CHECK(sl_turn_wait(&boards[0], now, 5000 * MILLI));
+    CHECK(SL_TURN_MINE == sl_turn_wait(&boards[0], now, 5000 * MILLI));
+}
+
+/* As on a board from before a reboot, or beside a tenant whose clock is another. */
+static void should_not_wait_for_a_turn_that_begins_in_the_future(void) {
+    begin(2);
+    turn.word = 0x102;
+    turn.ready = 0x102;
+    turn.began_nanos = now + 3600000 * MILLI;
+    turn.ends_nanos = turn.began_nanos + 10 * MILLI;
+    CHECK(SL_TURN_MINE == sl_turn_wait(&boards[0], now, 3000 * MILLI), "a new tenant hangs");
+    CHECK(sl_os_nanos() - now < 1000 * MILLI);
+}
+
+static void should_not_believe_in_work_without_an_end(void) {
+    begin(2);
+    take(1);
+    processes[1].busy_nanos = now + 86400000 * MILLI;
+    processes[1].blocked_nanos = now + 86400000 * MILLI;
+    CHECK(SL_TURN_MINE == sl_turn_wait(&boards[0], now, 3000 * MILLI));
+}
+
+/* Who gave the turn was killed before he had said how long it is. */
+static void should_end_a_turn_of_unknown_length(void) {
+    begin(2);
+    turn.word = 0x101;
+    uint64_t ends = sl_turn_ends(&boards[0], now);
+    CHECK_EQUAL(ends, now + 10 * MILLI);
+    CHECK_EQUAL(sl_turn_ends(&boards[0], now + 5 * MILLI), ends);
+}
+
+static void should_notice_that_its_entries_are_anothers(void) {
+    begin(2);
+    take(1);
+    processes[0].owner = tenants[0].owner = 0;
+    processes[0].tenant = 1;
+    CHECK(SL_TURN_MINE == sl_turn_wait(&boards[0], now, 5000 * MILLI), "it was taken for dead, and hangs");
+    CHECK_EQUAL(processes[0].owner, boards[0].identity);
+    processes[0].owner = 4711;
+    CHECK(SL_TURN_LOST == sl_turn_wait(&boards[0], now, 5000 * MILLI));
+    begin(2);
+    tenants[0].owner = 4711;
+    CHECK(SL_TURN_LOST == sl_turn_wait(&boards[0], now, 5000 * MILLI));
+}
+
+/* A child that stands still, in the place of the holder's process. */
+static pid_t start_stopped(unsigned process) {
+    pid_t child = fork();
+    if (child == 0)
+        for (;;)
+            pause();
+    sl_os_process_t found = {0};
+    kill(child, SIGSTOP);
+    for (int i = 0; i < 1000 && found.state != 'T'; i++) {
+        sl_os_sleep_nanos(MILLI);
+        CHECK(sl_os_process(child, &found));
+    }
+    processes[process].owner = sl_os_identity(child, &found);
+    return child;
+}
+
+static void end_child(pid_t child) {
+    kill(child, SIGKILL);
+    waitpid(child, NULL, 0);
+}
+
+static void should_take_the_turn_of_a_stopped_holder(void) {
+    begin(2);
+    take(0);
+    pid_t child = start_stopped(0);
+    uint64_t start = sl_os_nanos();
+    processes[0].busy_nanos = start + 1000 * MILLI;
+    processes[0].blocked_nanos = start + 20 * MILLI;
+    CHECK(SL_TURN_MINE == sl_turn_wait(&boards[1], start, 5000 * MILLI));
+    uint64_t took = sl_os_nanos() - start;
+    CHECK(took < 500 * MILLI, "it took %llu ms", (unsigned long long)(took / MILLI));
+    end_child(child);
+}
+
+static void should_leave_exclusive_work_of_a_stopped_holder_alone(void) {
+    begin(2);
+    tenants[0].exclusive = 1;
+    take(0);
+    pid_t child = start_stopped(0);
+    processes[0].busy_nanos = sl_os_nanos() + 10000 * MILLI;
+    CHECK(SL_TURN_NOT_YET == sl_turn_wait(&boards[1], sl_os_nanos(), 100 * MILLI));
+    end_child(child);
+}
+
+static void should_give_one_turn_to_a_waiter_that_is_stopped(void) {
+    begin(2);
+    pid_t child = start_stopped(0);
+    want(0, now);
+    take(1);
+    for (unsigned i = 0; i < 5; i++) {
+        uint64_t start = sl_os_nanos();
+        processes[1].busy_nanos = start - 1;
+        processes[1].waiting = 0;
+        sl_turn_give(&boards[1], true, start);
+        CHECK(SL_TURN_MINE == sl_turn_wait(&boards[1], start, 1000 * MILLI));
+    }
+    CHECK(turn.seized <= 1, "it was given %llu turns", (unsigned long long)turn.seized);
+    CHECK(processes[0].owner, "it was taken for dead");
+    end_child(child);
+}
+
+static void should_find_a_dead_waiter_once(void) {
+    begin(3);
+    processes[2].owner = 4194303; /* started at 0: nobody */
+    tenants[2].root_identity = 4194303;
+    want(2, now);
+    take(0);
+    for (unsigned i = 0; i < 4; i++) {
+        unsigned from = i % 2, to = 1 - from;
+        uint64_t start = sl_os_nanos();
+        processes[from].busy_nanos = start - 1;
+        processes[from].waiting = 0;
+        want(to, start);
+        sl_turn_give(&boards[from], false, start);
+        processes[to].waiting = 0;
+        CHECK(SL_TURN_MINE == sl_turn_wait(&boards[to], start, 1000 * MILLI));
+    }
+    CHECK(!processes[2].owner, "it has an entry still");
+    CHECK(turn.seized <= 1, "it was given %llu turns", (unsigned long long)turn.seized);
 }
 
 int main(void) {
@@ -254,11 +395,20 @@ int main(void) {
     RUN(should_let_a_higher_priority_go_first);
     RUN(should_go_on_with_a_turn_that_was_cut);
     RUN(should_add_the_little_that_was_cut_to_the_next_turn);
+    RUN(should_go_on_with_a_turn_that_a_higher_priority_seized);
     RUN(should_serve_exclusive_ones_in_the_order_they_came);
     RUN(should_seize_the_turn_of_an_idle_holder);
     RUN(should_keep_the_turn_while_a_thread_waits_for_the_gpu);
     RUN(should_seize_the_turn_of_a_thread_that_waits_too_long);
     RUN(should_outlive_a_dead_holder);
     RUN(should_bear_nonsense_on_the_board);
+    RUN(should_not_wait_for_a_turn_that_begins_in_the_future);
+    RUN(should_not_believe_in_work_without_an_end);
+    RUN(should_end_a_turn_of_unknown_length);
+    RUN(should_take_the_turn_of_a_stopped_holder);
+    RUN(should_leave_exclusive_work_of_a_stopped_holder_alone);
+    RUN(should_give_one_turn_to_a_waiter_that_is_stopped);
+    RUN(should_notice_that_its_entries_are_anothers);
+    RUN(should_find_a_dead_waiter_once);
     return 0;
 }

@@ -1,6 +1,8 @@
 /* Streams and events: order, data effects, times. */
 #include "check.h"
 
+#include <sys/resource.h>
+
 static unsigned word(CUdeviceptr address) {
     unsigned value;
     OK(cuMemcpyDtoH_v2(&value, address, 4));
@@ -50,6 +52,22 @@ static void shouldKeepOrderWithTheLegacyStream(void) {
     OK(cuStreamDestroy_v2(blocking));
     OK(cuStreamDestroy_v2(free_running));
     OK(cuMemFree_v2(address));
+}
+
+/* As a driver that spins. If the engine's thread did it, each wait would change threads twice or more. */
+static void shouldWaitWithoutAnotherThread(void) {
+    enum { CALLS = 500 };
+    struct rusage before, after;
+    CUstream stream;
+    OK(cuStreamCreate(&stream, 1));
+    getrusage(RUSAGE_SELF, &before);
+    for (int i = 0; i < CALLS; i++) {
+        spin(stream, 5000);
+        OK(cuStreamSynchronize(stream));
+    }
+    getrusage(RUSAGE_SELF, &after);
+    CHECK(after.ru_nvcsw - before.ru_nvcsw < CALLS);
+    OK(cuStreamDestroy_v2(stream));
 }
 
 static void shouldMeasureWithEvents(void) {
@@ -225,6 +243,7 @@ int main(void) {
     shouldRunKnownKernels();
     shouldNotFindAKernelThatIsNotThere();
     shouldKeepOrderWithTheLegacyStream();
+    shouldWaitWithoutAnotherThread();
     shouldMeasureWithEvents();
     shouldTimeManyShortKernelsAsTheirSum();
     shouldStampWhenKernelsRan();

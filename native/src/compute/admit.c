@@ -159,7 +159,7 @@ void sl_admit_submitted(sl_lane_t *lane, sl_cost_t *cost, bool alone, uint64_t s
 
 /* The board's word is another one for each turn. */
 static void see_turn(sl_lane_t *lane) {
-    lane->meter.turn = lane->gpu->takes_turns ? lane->gpu->board.turn->word : 0;
+    lane->meter.turn = lane->gpu->takes_turns ? sl_turn_word(&lane->gpu->board) : 0;
 }
 
 /* When the GPU will have done what is left: after what it has just done, or after it was given more. */
@@ -201,22 +201,23 @@ static bool is_overdue(const sl_lane_t *lane, uint64_t now) {
     return lane->meter.open != lane->meter.oldest && lane->busy_nanos + OVERDUE_NANOS < now;
 }
 
-/* What may still be submitted counts too, but not against those who go first: they would wait for it in vain. */
+/* What may still be submitted counts too, but not against those who go first: they would wait for it in vain. Under a cap that is used
+ * up nothing more comes. */
 void sl_admit_publish(sl_lane_t *lane, uint64_t now) {
     sl_lane_gpu_t *gpu = lane->gpu;
     if (!gpu->takes_turns)
         return;
     int64_t credit = unspent(lane);
-    uint64_t more = gpu->has_superior || credit < 0 ? 0 : (uint64_t)credit;
-    if (gpu->has_inferior)
+    uint64_t more = gpu->has_superior || gpu->shut || credit < 0 ? 0 : sl_meter_expect(&lane->meter, (uint64_t)credit);
+    if (gpu->has_inferior && !gpu->shut)
         more += PAUSE_ABOVE_NANOS;
     sl_turn_say_busy(&gpu->board, now + sl_admit_in_flight(lane, now) + more);
 }
 
 static void unlocked_pause(sl_lane_t *lane, uint64_t until) {
-    pthread_mutex_unlock(&lane->gpu->lock);
+    sl_latch_unlock(&lane->gpu->lock);
     pause_until(until);
-    pthread_mutex_lock(&lane->gpu->lock);
+    sl_latch_lock(&lane->gpu->lock);
 }
 
 static unsigned calls_in_flight(const sl_lane_t *lane) {
@@ -264,6 +265,25 @@ static uint64_t opening(const sl_lane_gpu_t *gpu, uint64_t now) {
     return shut ? due + WINDOW_NANOS : 0;
 }
 
+/* Others have the turn, perhaps for a while already. */
+static void tell_lost_turn(sl_lane_gpu_t *gpu, uint64_t now) {
+    if (!gpu->turn_ticks)
+        return;
+    sl_trace_turn(gpu->turn_ticks, sl_trace_ticks_at(sl_turn_began(&gpu->board, now)), gpu->gpu);
+    gpu->turn_ticks = 0;
+}
+
+/* Nothing follows for a while: who waits should not have to find that out. */
+static void leave_early(sl_lane_t *lane, uint64_t now) {
+    sl_lane_gpu_t *gpu = lane->gpu;
+    if (!gpu->takes_turns || sl_admit_in_flight(lane, now) || !sl_turn_is_mine(&gpu->board) || !sl_turn_is_wanted(&gpu->board, now))
+        return;
+    sl_turn_say_busy(&gpu->board, now - 1);
+    sl_turn_give(&gpu->board, false, now);
+    if (!sl_turn_is_mine(&gpu->board))
+        tell_lost_turn(gpu, now);
+}
+
 /* True when it had to wait. */
 static bool wait_for_cap(sl_lane_t *lane, uint64_t now) {
     sl_lane_gpu_t *gpu = lane->gpu;
@@ -276,6 +296,7 @@ static bool wait_for_cap(sl_lane_t *lane, uint64_t now) {
     uint64_t begin = sl_trace_start();
     sl_admit_close(lane);
     sl_admit_publish(lane, now);
+    leave_early(lane, now);
     uint64_t left = sl_admit_in_flight(lane, now), most = gpu->sharers > 1 ? WINDOW_NANOS : LOOK_NANOS;
     uint64_t look = now + (left && left < most ? left + SPIN_NANOS : most);
     sl_nvtx_push("wait");
@@ -303,16 +324,6 @@ static void tell_turn(sl_lane_gpu_t *gpu, uint64_t nanos) {
     }
 }
 
-/* Others have the turn, perhaps for a while already. */
-static void tell_lost_turn(sl_lane_gpu_t *gpu, uint64_t now) {
-    if (!gpu->turn_ticks)
-        return;
-    const sl_board_turn_t *turn = gpu->board.turn;
-    uint64_t since = turn->ready == turn->word ? turn->began_nanos : now;
-    sl_trace_turn(gpu->turn_ticks, sl_trace_ticks_at(since < now ? since : now), gpu->gpu);
-    gpu->turn_ticks = 0;
-}
-
 /* A turn that the process ends with; without the lock, which a thread that is gone may have had. */
 static void tell_last_turn(sl_lane_t *lane, void *unused) {
     (void)unused;
@@ -335,11 +346,14 @@ static void wait_for_turn(sl_lane_t *lane) {
     if (!gpu->turn_wanted_nanos)
         gpu->turn_wanted_nanos = now;
     uint64_t since = gpu->turn_wanted_nanos;
-    pthread_mutex_unlock(&gpu->lock);
+    sl_latch_unlock(&gpu->lock);
     sl_nvtx_push(sl_tenant.lock ? "lock" : "wait");
-    bool mine = sl_turn_wait(&board, since, LOOK_NANOS);
+    sl_turn_wait_t end = sl_turn_wait(&board, since, LOOK_NANOS);
+    bool mine = end == SL_TURN_MINE;
     sl_nvtx_pop();
-    pthread_mutex_lock(&gpu->lock);
+    sl_latch_lock(&gpu->lock);
+    if (end == SL_TURN_LOST)
+        sl_lane_rejoin(gpu, &board);
     if (mine)
         sl_admit_close(lane);
     sl_admit_settle(lane);

@@ -13,6 +13,7 @@
 #include "compute/hold.h"
 #include "trace/nvtx.h"
 #include "os/os.h"
+#include "os/timens.h"
 #include "compute/pocket.h"
 #include "real.h"
 #include "tenant/tenant.h"
@@ -83,9 +84,9 @@ static void wait_until_known(sl_lane_t *lane, sl_cost_t *cost) {
         return;
     for (; !cost->nanos && cost->pending && now - start < UNKNOWN_PATIENCE_NANOS; now = sl_os_nanos()) {
         sl_admit_publish(lane, now + MILLI);
-        pthread_mutex_unlock(&lane->gpu->lock);
+        sl_latch_unlock(&lane->gpu->lock);
         sl_os_sleep_nanos(now - start < MILLI ? 5 * MICRO : 100 * MICRO);
-        pthread_mutex_lock(&lane->gpu->lock);
+        sl_latch_lock(&lane->gpu->lock);
         sl_admit_settle(lane);
     }
     if (!cost->nanos && cost->pending)
@@ -93,15 +94,16 @@ static void wait_until_known(sl_lane_t *lane, sl_cost_t *cost) {
     sl_trace_wait(SL_TRACE_REASON_FLIGHT, begin, lane->gpu->gpu);
 }
 
-static void enter_slowly(sl_gate_pass_t *pass, sl_lane_t *lane, sl_cost_t *cost) {
+static bool enter_slowly(sl_gate_pass_t *pass, sl_lane_t *lane, sl_cost_t *cost) {
     int saved = errno;
     sl_watch_held();
+    sl_lane_visit_t visit = sl_lane_visit(lane);
     CUstreamCaptureMode mode = relax();
     sl_lane_gpu_t *gpu = lane->gpu;
-    pthread_mutex_lock(&gpu->lock);
+    sl_latch_lock(&gpu->lock);
     if (gpu->epoch != sl_tenant.region.limits->epoch)
         sl_lane_refresh(gpu);
-    if (gpu->active) {
+    if (gpu->active && !gpu->refused && !lane->ended) {
         sl_meter_end_owed(&lane->meter);
         if (!cost->nanos)
             wait_until_known(lane, cost);
@@ -135,9 +137,12 @@ static void enter_slowly(sl_gate_pass_t *pass, sl_lane_t *lane, sl_cost_t *cost)
         pass->cost = cost;
         pass->batch = lane->batch;
     }
-    pthread_mutex_unlock(&gpu->lock);
+    bool refused = gpu->refused;
+    sl_latch_unlock(&gpu->lock);
     restore(mode);
+    sl_lane_return(visit);
     errno = saved;
+    return !refused;
 }
 
 /* Another thread may have closed the batch before the call was in it: then the open one is none of this call's business. */
@@ -154,84 +159,88 @@ static void submitted(sl_gate_pass_t *pass, uint64_t now) {
 void sl_gate_settle_slowly(sl_gate_pass_t *pass) {
     int saved = errno;
     uint64_t now = sl_os_nanos();
-    CUstreamCaptureMode mode = relax();
     sl_lane_t *lane = pass->lane ? pass->lane : pass->hold;
-    pthread_mutex_lock(&lane->gpu->lock);
-    if (pass->lane)
+    sl_lane_visit_t visit = sl_lane_visit(lane);
+    CUstreamCaptureMode mode = relax();
+    sl_latch_lock(&lane->gpu->lock);
+    if (pass->lane && !lane->ended)
         submitted(pass, now);
-    if (pass->hold)
+    if (pass->hold && !lane->ended)
         sl_hold_after(lane, pass->operation);
-    pthread_mutex_unlock(&lane->gpu->lock);
+    sl_latch_unlock(&lane->gpu->lock);
     restore(mode);
+    sl_lane_return(visit);
     errno = saved;
 }
 
 static void begin_hold(sl_gate_pass_t *pass, sl_lane_t *lane) {
     int saved = errno;
+    sl_lane_visit_t visit = sl_lane_visit(lane);
     CUstreamCaptureMode mode = relax();
-    pthread_mutex_lock(&lane->gpu->lock);
-    if (lane->gpu->takes_turns) {
+    sl_latch_lock(&lane->gpu->lock);
+    if (lane->gpu->takes_turns && !lane->ended) {
         sl_hold_before(lane, pass->operation);
         pass->hold = lane;
     }
-    pthread_mutex_unlock(&lane->gpu->lock);
+    sl_latch_unlock(&lane->gpu->lock);
     restore(mode);
+    sl_lane_return(visit);
     errno = saved;
 }
 
 /* With nothing in the pocket for it; known: what the call takes, or 0. */
-static __attribute__((noinline)) void enter_closely(sl_gate_pass_t *pass, CUstream handle, int default_stream, sl_cost_t *cost, int64_t known) {
+static __attribute__((noinline)) bool enter_closely(sl_gate_pass_t *pass, CUstream handle, int default_stream, sl_cost_t *cost, int64_t known) {
     bool keeps = sl_pocket_begin(handle, default_stream);
-    sl_lane_t *lane = sl_lane_current();
+    sl_lane_t *lane = sl_lane_of(handle, default_stream == SL_GATE_PER_THREAD);
     if (!lane)
-        return;
+        return true;
     sl_lane_gpu_t *gpu = lane->gpu;
     sl_pocket_note(gpu);
     const _Atomic uint32_t *epoch = atomic_load_explicit(&sl_gate_epoch, memory_order_relaxed);
     bool stale = gpu->epoch != atomic_load_explicit(epoch, memory_order_relaxed);
     if (!atomic_load_explicit(&gpu->active, memory_order_relaxed) && !stale)
-        return;
+        return true;
     pass->stream = sl_meter_stream(handle, default_stream == SL_GATE_PER_THREAD);
     if (SL_UNLIKELY(sl_meter_captures(&pass->stream)))
-        return;
+        return true;
     if (SL_UNLIKELY(gpu->has_windows))
         begin_hold(pass, lane);
     int place = sl_lane_find(lane, pass->stream.key);
-    if (!known || place < 0 || stale || !sl_admit_has_turn(gpu) || !sl_pocket_take(lane, keeps, known))
-        enter_slowly(pass, lane, cost);
-    else if (!sl_mine.pocket.lane)
+    if (!known || place < 0 || stale || gpu->refused || !sl_admit_has_turn(gpu) || !sl_pocket_take(lane, keeps, known))
+        return enter_slowly(pass, lane, cost);
+    if (!sl_mine.pocket.lane)
         sl_pace_note(&lane->pace, (unsigned)place, (uint64_t)known, sl_os_nanos());
+    return true;
 }
 
-static void enter(sl_gate_pass_t *pass, CUstream handle, int default_stream, uint64_t key) {
+static bool enter(sl_gate_pass_t *pass, CUstream handle, int default_stream, uint64_t key) {
     pass->lane = NULL;
     pass->alone = false;
     pass->hold = NULL;
     sl_cost_t *cost = sl_cost_find(key);
     int64_t known = sl_cost_known(cost);
-    if (!known || !sl_pocket_spend(handle, default_stream, known))
-        enter_closely(pass, handle, default_stream, cost, known);
+    return (known && sl_pocket_spend(handle, default_stream, known)) || enter_closely(pass, handle, default_stream, cost, known);
 }
 
-void sl_gate_enter_kernel(sl_gate_pass_t *pass, CUstream stream, int default_stream, uint64_t key) {
+bool sl_gate_enter_kernel(sl_gate_pass_t *pass, CUstream stream, int default_stream, uint64_t key) {
     pass->operation = SL_LOCK_SUBMITS;
     pass->blocks = false;
-    enter(pass, stream, default_stream, key);
+    return enter(pass, stream, default_stream, key);
 }
 
-void sl_gate_enter_graph(sl_gate_pass_t *pass, CUstream stream, int default_stream, CUgraphExec graph) {
+bool sl_gate_enter_graph(sl_gate_pass_t *pass, CUstream stream, int default_stream, CUgraphExec graph) {
     pass->operation = SL_LOCK_SUBMITS;
     pass->blocks = false;
-    enter(pass, stream, default_stream, sl_cost_mix((uintptr_t)graph, 0x67));
+    return enter(pass, stream, default_stream, sl_cost_mix((uintptr_t)graph, 0x67));
 }
 
 /* Copies of about the same size by the same call. */
-void sl_gate_enter_copy(sl_gate_pass_t *pass, CUstream stream, int default_stream, unsigned entry, uint64_t bytes) {
+bool sl_gate_enter_copy(sl_gate_pass_t *pass, CUstream stream, int default_stream, unsigned entry, uint64_t bytes) {
     unsigned log = bytes ? 63u - (unsigned)__builtin_clzll(bytes) : 0;
     pass->blocks = !strstr(sl_entry_cuda.names[entry], "Async");
     pass->operation = pass->blocks ? SL_LOCK_WAITS : SL_LOCK_SUBMITS;
     uint64_t eighth = log > 3 ? bytes >> (log - 3) : bytes;
-    enter(pass, stream, default_stream, sl_cost_mix(entry + 1, (uint64_t)log << 32 | eighth));
+    return enter(pass, stream, default_stream, sl_cost_mix(entry + 1, (uint64_t)log << 32 | eighth));
 }
 
 void sl_gate_pass_uncounted(void) {
@@ -242,13 +251,13 @@ void sl_gate_pass_uncounted(void) {
 
 /* A trace should know of what the GPU did before the program goes on, but not at any price. */
 static bool is_to_be_told(const sl_lane_t *lane) {
-    return lane && sl_trace_is_on() && lane->meter.open + lane->meter.is_open != lane->meter.oldest &&
+    return lane && !lane->ended && sl_trace_is_on() && lane->meter.open + lane->meter.is_open != lane->meter.oldest &&
            sl_os_nanos() - lane->meter.batches[lane->meter.oldest % SL_METER_BATCHES].opened_nanos > TOLD_NANOS;
 }
 
 /* Others want the GPU, or may have to wait for one of higher priority. */
 static bool is_contended(sl_lane_t *lane) {
-    return lane && lane->gpu->takes_turns && sl_turn_is_mine(&lane->gpu->board) &&
+    return lane && !lane->ended && lane->gpu->takes_turns && sl_turn_is_mine(&lane->gpu->board) &&
            (lane->gpu->has_inferior || sl_turn_is_wanted(&lane->gpu->board, sl_os_coarse_nanos()));
 }
 
@@ -270,7 +279,7 @@ bool sl_gate_before_wait(void) {
     if (!contended && !told && !crossed)
         return false;
     CUstreamCaptureMode mode = relax();
-    pthread_mutex_lock(&lane->gpu->lock);
+    sl_latch_lock(&lane->gpu->lock);
     uint64_t now = sl_os_nanos();
     if (crossed)
         end_own(lane);
@@ -280,17 +289,17 @@ bool sl_gate_before_wait(void) {
         sl_turn_say_busy(&lane->gpu->board, now + sl_admit_in_flight(lane, now));
         sl_turn_say_blocked(&lane->gpu->board, now + BLOCKED_NANOS);
     }
-    pthread_mutex_unlock(&lane->gpu->lock);
+    sl_latch_unlock(&lane->gpu->lock);
     restore(mode);
     return contended;
 }
 
 static void end_hold(sl_lane_t *lane) {
     CUstreamCaptureMode mode = relax();
-    pthread_mutex_lock(&lane->gpu->lock);
+    sl_latch_lock(&lane->gpu->lock);
     if (lane->gpu->takes_turns)
         sl_hold_synced(lane);
-    pthread_mutex_unlock(&lane->gpu->lock);
+    sl_latch_unlock(&lane->gpu->lock);
     restore(mode);
 }
 
@@ -303,14 +312,14 @@ void sl_gate_after_wait(bool blocked) {
     if (!tells && !is_to_be_told(lane))
         return;
     CUstreamCaptureMode mode = relax();
-    pthread_mutex_lock(&lane->gpu->lock);
+    sl_latch_lock(&lane->gpu->lock);
     sl_admit_settle(lane);
     sl_lane_gpu_t *gpu = lane->gpu;
     if (tells) {
         sl_turn_say_busy(&gpu->board, sl_os_nanos() + lane->meter.unsettled_nanos);
         sl_turn_say_blocked(&gpu->board, 0);
     }
-    pthread_mutex_unlock(&lane->gpu->lock);
+    sl_latch_unlock(&lane->gpu->lock);
     restore(mode);
 }
 
@@ -323,10 +332,14 @@ void sl_gate_end_capture(CUresult status) {
 }
 
 static void leave_stream(sl_lane_t *lane, void *stream) {
-    pthread_mutex_lock(&lane->gpu->lock);
+    sl_latch_lock(&lane->gpu->lock);
+    if (lane->ended) {
+        sl_latch_unlock(&lane->gpu->lock);
+        return;
+    }
     sl_meter_leave_stream(&lane->meter, stream);
     sl_lane_remove(lane, sl_meter_stream(stream, false).key);
-    pthread_mutex_unlock(&lane->gpu->lock);
+    sl_latch_unlock(&lane->gpu->lock);
 }
 
 void sl_gate_leave_stream(CUstream stream) {
@@ -338,12 +351,27 @@ void sl_gate_leave_stream(CUstream stream) {
     restore(mode);
 }
 
+static void close_lane(sl_lane_t *lane) {
+    sl_admit_close(lane);
+    sl_admit_settle(lane);
+}
+
 void sl_gate_leave_context(CUcontext context) {
+    if (!context || !sl_gate_is_on())
+        return;
     sl_pocket_empty_all();
-    sl_lane_end(context);
+    CUstreamCaptureMode mode = relax();
+    sl_lane_end(context, close_lane);
+    restore(mode);
+}
+
+void sl_gate_settle_context(CUcontext context, bool gone) {
+    sl_pocket_empty_all();
+    sl_lane_settle_end(context, gone);
 }
 
 void sl_gate_forget(void) {
+    sl_timens_forget();
     sl_pocket_forget();
     sl_lane_forget();
     sl_hold_forget();

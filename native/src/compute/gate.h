@@ -53,9 +53,10 @@ SL_INLINE bool sl_gate_spend(CUstream stream, int default_stream, uint64_t key) 
     return !SL_UNLIKELY(!known) && sl_pocket_spend(stream, default_stream, known);
 }
 
-void sl_gate_enter_kernel(sl_gate_pass_t *pass, CUstream stream, int default_stream, uint64_t key);
-void sl_gate_enter_graph(sl_gate_pass_t *pass, CUstream stream, int default_stream, CUgraphExec graph);
-void sl_gate_enter_copy(sl_gate_pass_t *pass, CUstream stream, int default_stream, unsigned entry, uint64_t bytes);
+/* False: the call must not go, because the limits cannot be enforced and the user chose to fail. Then there is nothing to leave. */
+bool sl_gate_enter_kernel(sl_gate_pass_t *pass, CUstream stream, int default_stream, uint64_t key);
+bool sl_gate_enter_graph(sl_gate_pass_t *pass, CUstream stream, int default_stream, CUgraphExec graph);
+bool sl_gate_enter_copy(sl_gate_pass_t *pass, CUstream stream, int default_stream, unsigned entry, uint64_t bytes);
 void sl_gate_settle_slowly(sl_gate_pass_t *pass);
 
 static inline void sl_gate_leave(sl_gate_pass_t *pass) {
@@ -74,7 +75,9 @@ void sl_gate_after_wait(bool blocked);
 /* The driver answered so to the end of a capture. */
 void sl_gate_end_capture(CUresult status);
 void sl_gate_leave_stream(CUstream stream);
+/* Before the driver is asked to destroy a context, and when it has answered. */
 void sl_gate_leave_context(CUcontext context);
+void sl_gate_settle_context(CUcontext context, bool gone);
 void sl_gate_forget(void);
 
 #endif

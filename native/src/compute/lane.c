@@ -16,15 +16,29 @@
 static sl_lane_gpu_t gpus[SL_REGION_GPU_COUNT];
 static sl_lane_t *_Atomic lanes[CONTEXTS];
 static _Atomic uint32_t generation = 1; /* changes when a context ends: its address may come back */
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static sl_latch_t lock = SL_LATCH_INITIALIZER;
+
+/* Without a board there are no turns, and a cap counts what others do on the GPU too. */
+static void refuse(sl_lane_gpu_t *gpu, const sl_reason_t *reason) {
+    gpu->takes_turns = false;
+    gpu->refused = sl_tenant.region.header->on_error != 0;
+    if (gpu->refused)
+        sl_report(SL_ERROR, "%s; CUDA calls on this GPU fail, because on-error is fail", reason->text);
+    else
+        sl_report(SL_WARN, "%s; the tenant takes no turns on this GPU", reason->text);
+}
 
 static void join_board(sl_lane_gpu_t *gpu) {
     sl_reason_t reason;
-    if (gpu->board.base || gpu->board_failed)
-        return;
-    gpu->board_failed = !sl_board_join(&gpu->board, sl_tenant.region.gpus[gpu->gpu].uuid, &reason);
-    if (gpu->board_failed)
-        sl_report(SL_WARN, "%s; the tenant takes no turns on this GPU", reason.text);
+    if (!gpu->board.base && !sl_board_join(&gpu->board, sl_tenant.region.gpus[gpu->gpu].uuid, &reason))
+        refuse(gpu, &reason);
+}
+
+void sl_lane_rejoin(sl_lane_gpu_t *gpu, const sl_board_t *lost) {
+    sl_reason_t reason;
+    bool done = gpu->board.process != lost->process || gpu->board.base != lost->base;
+    if (!done && !sl_board_rejoin(&gpu->board, sl_tenant.region.gpus[gpu->gpu].uuid, &reason))
+        refuse(gpu, &reason);
 }
 
 void sl_lane_refresh(sl_lane_gpu_t *gpu) {
@@ -34,6 +48,7 @@ void sl_lane_refresh(sl_lane_gpu_t *gpu) {
     uint32_t permille = (unsigned)index < 16 ? limits->compute_permille[index] : 0;
     gpu->permille = permille && permille < 1000 ? permille : 1000;
     bool wants_turns = limits->turns || gpu->permille < 1000;
+    gpu->refused = false;
     if (wants_turns)
         join_board(gpu);
     gpu->takes_turns = wants_turns && gpu->board.base;
@@ -42,7 +57,7 @@ void sl_lane_refresh(sl_lane_gpu_t *gpu) {
     gpu->shut = gpu->shut && gpu->permille < 1000;
     gpu->epoch = epoch;
     gpu->unbound = gpu->permille >= 1000 && !gpu->takes_turns;
-    gpu->active = !gpu->unbound || limits->metered || sl_trace_is_wanted();
+    gpu->active = !gpu->unbound || gpu->refused || limits->metered || sl_trace_is_wanted();
     if (!gpu->active)
         sl_gate_decide(); /* perhaps nobody has to pass any more */
 }
@@ -50,7 +65,7 @@ void sl_lane_refresh(sl_lane_gpu_t *gpu) {
 static sl_lane_gpu_t *open_gpu(int number) {
     sl_lane_gpu_t *gpu = &gpus[number];
     if (!gpu->share) {
-        pthread_mutex_init(&gpu->lock, NULL);
+        gpu->lock = (sl_latch_t)SL_LATCH_INITIALIZER;
         gpu->gpu = (unsigned)number;
         gpu->has_windows = sl_tenant.lock != NULL;
         gpu->share = &sl_tenant.region.shares[number];
@@ -60,10 +75,18 @@ static sl_lane_gpu_t *open_gpu(int number) {
 }
 
 /* With the lock held. */
-static sl_lane_t *find(CUcontext context) {
+static sl_lane_t *known(CUcontext context) {
     for (unsigned i = 0; i < CONTEXTS; i++)
         if (lanes[i] && lanes[i]->context == context)
             return lanes[i];
+    return NULL;
+}
+
+/* The same, for the current context. */
+static sl_lane_t *find(CUcontext context) {
+    sl_lane_t *found = known(context);
+    if (found)
+        return found;
     int number = sl_gpu_current();
     sl_lane_t *lane = number >= 0 ? calloc(1, sizeof *lane) : NULL;
     for (unsigned i = 0; i < CONTEXTS && lane; i++)
@@ -85,9 +108,9 @@ SL_HOT sl_lane_t *sl_lane_current(void) {
     sl_lane_mine_t *mine = &sl_mine.lane;
     if (mine->context == context && mine->generation == now)
         return mine->lane;
-    pthread_mutex_lock(&lock);
+    sl_latch_lock(&lock);
     *mine = (sl_lane_mine_t){context, find(context), now};
-    pthread_mutex_unlock(&lock);
+    sl_latch_unlock(&lock);
     sl_mine.gpu = mine->lane ? (int)mine->lane->gpu->gpu : -1;
     return mine->lane;
 }
@@ -123,22 +146,79 @@ void sl_lane_each(void (*visit)(sl_lane_t *lane, void *argument), void *argument
     }
 }
 
+/* A machine with one GPU need not ask: there a call is charged to the right one in any case. */
+sl_lane_t *sl_lane_of(CUstream stream, bool per_thread) {
+    sl_lane_t *lane = sl_lane_current();
+    CUcontext context = NULL;
+    bool is_default = (uintptr_t)stream <= 2;
+    if (is_default || sl_gpu_is_alone() || !real.cuStreamGetCtx || (lane && sl_lane_find(lane, sl_meter_stream(stream, per_thread).key) >= 0))
+        return lane;
+    if (real.cuStreamGetCtx(stream, &context) != CUDA_SUCCESS || !context || (lane && lane->context == context))
+        return lane;
+    sl_latch_lock(&lock);
+    sl_lane_t *other = known(context);
+    sl_latch_unlock(&lock);
+    if (other)
+        return other;
+    if (!real.cuCtxPushCurrent_v2 || !real.cuCtxPopCurrent_v2 || real.cuCtxPushCurrent_v2(context) != CUDA_SUCCESS)
+        return lane;
+    other = sl_lane_current();
+    real.cuCtxPopCurrent_v2(&context);
+    return other;
+}
+
+sl_lane_visit_t sl_lane_visit(const sl_lane_t *lane) {
+    CUcontext context = NULL;
+    bool away = !lane->ended && real.cuCtxPushCurrent_v2 && real.cuCtxPopCurrent_v2 && real.cuCtxGetCurrent(&context) == CUDA_SUCCESS &&
+                context != lane->context;
+    return (sl_lane_visit_t){.pushed = away && real.cuCtxPushCurrent_v2(lane->context) == CUDA_SUCCESS};
+}
+
+void sl_lane_return(sl_lane_visit_t visit) {
+    CUcontext context;
+    if (visit.pushed)
+        real.cuCtxPopCurrent_v2(&context);
+}
+
+void sl_lane_end(CUcontext context, void (*close)(sl_lane_t *lane)) {
+    sl_latch_lock(&lock);
+    sl_lane_t *lane = known(context);
+    sl_latch_unlock(&lock);
+    if (!lane)
+        return;
+    sl_lane_visit_t visit = sl_lane_visit(lane);
+    sl_latch_lock(&lane->gpu->lock);
+    if (!lane->ended)
+        close(lane);
+    lane->ended = true;
+    sl_latch_unlock(&lane->gpu->lock);
+    sl_lane_return(visit);
+}
+
 /* The memory stays: another thread may be about to use it, and contexts are few. */
-void sl_lane_end(CUcontext context) {
-    pthread_mutex_lock(&lock);
-    for (unsigned i = 0; i < CONTEXTS; i++)
-        if (lanes[i] && lanes[i]->context == context)
+void sl_lane_settle_end(CUcontext context, bool gone) {
+    sl_latch_lock(&lock);
+    for (unsigned i = 0; i < CONTEXTS; i++) {
+        sl_lane_t *lane = lanes[i];
+        if (!lane || lane->context != context)
+            continue;
+        if (gone)
             lanes[i] = NULL;
+        else
+            lane->ended = false;
+    }
     atomic_fetch_add(&generation, 1);
-    pthread_mutex_unlock(&lock);
+    sl_latch_unlock(&lock);
 }
 
 void sl_lane_forget(void) {
     static const sl_lane_gpu_t nothing;
-    lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
+    lock = (sl_latch_t)SL_LATCH_INITIALIZER;
     for (unsigned i = 0; i < CONTEXTS; i++)
         lanes[i] = NULL;
-    for (unsigned i = 0; i < SL_REGION_GPU_COUNT; i++)
+    for (unsigned i = 0; i < SL_REGION_GPU_COUNT; i++) {
+        sl_board_forget(&gpus[i].board);
         gpus[i] = nothing;
+    }
     generation++;
 }

@@ -2,12 +2,12 @@
 #ifndef SL_LANE_H
 #define SL_LANE_H
 
-#include <pthread.h>
 #include <stdatomic.h>
 
 #include "turns/board.h"
 #include "compute/meter.h"
 #include "compute/pace.h"
+#include "os/latch.h"
 #include "region_layout.h"
 
 #define SL_LANE_MEMBERS 16u
@@ -23,8 +23,8 @@ typedef struct {
     sl_region_share_t *share;
     unsigned gpu;         /* the region's entry */
     uint32_t permille;    /* 1000: no cap */
-    pthread_mutex_t lock; /* of everything but the atomics, and of the lanes */
-    bool board_failed;
+    sl_latch_t lock; /* of everything but the atomics, and of the lanes */
+    _Atomic bool refused; /* there is no board, and the user chose to fail: no call goes */
     bool unbound;         /* only measured: nothing waits */
     uint64_t turn_ticks;  /* since when this process has had the turn and not told the trace; 0 = it does not have it */
     uint64_t turn_wanted_nanos;   /* since when this process waits for the turn; 0 = it does not */
@@ -55,6 +55,7 @@ typedef struct sl_lane {
     uint64_t sampled_at_nanos;                 /* and when that was */
     uint64_t mean_nanos;                       /* of the calls of late, as they were known */
     uint64_t busy_nanos;                       /* when the GPU should have done all closed batches */
+    bool ended;                                /* the context is about to be destroyed, or is; nothing is measured any more */
     sl_meter_t meter;
 } sl_lane_t;
 
@@ -89,8 +90,21 @@ static inline void sl_lane_empty_pocket(sl_lane_t *lane) {
 /* The lane of the current context; NULL when its GPU cannot be accounted. */
 sl_lane_t *sl_lane_current(void);
 void sl_lane_each(void (*visit)(sl_lane_t *lane, void *argument), void *argument);
-/* The context is gone, and its events with it. */
-void sl_lane_end(CUcontext context);
+/* The lane on whose stream a call submits, which may be another context's than the current one. */
+sl_lane_t *sl_lane_of(CUstream stream, bool per_thread);
+/* The meter needs the lane's context to be current: makes it so, and undoes that. */
+typedef struct {
+    bool pushed;
+} sl_lane_visit_t;
+sl_lane_visit_t sl_lane_visit(const sl_lane_t *lane);
+void sl_lane_return(sl_lane_visit_t visit);
+/* Before the driver may destroy the context, and its events with it: the lane takes no part any more. Close is called with the lane's
+ * lock held and its context current. */
+void sl_lane_end(CUcontext context, void (*close)(sl_lane_t *lane));
+/* Afterwards: the context is gone, or it goes on. */
+void sl_lane_settle_end(CUcontext context, bool gone);
+/* The process's entries on this board are another's now: takes new ones. */
+void sl_lane_rejoin(sl_lane_gpu_t *gpu, const sl_board_t *lost);
 /* Reads the limits again. */
 void sl_lane_refresh(sl_lane_gpu_t *gpu);
 void sl_lane_forget(void);

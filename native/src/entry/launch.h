@@ -18,8 +18,8 @@
         sl_gate_pass_t pass;                                                                   \
         uint64_t key = sl_gate_kernel(f, x, y, z, threads);                                    \
         bool asks = SL_UNLIKELY(!sl_gate_spend(stream, default_stream, key));                  \
-        if (asks)                                                                              \
-            sl_gate_enter_kernel(&pass, stream, default_stream, key);                          \
+        if (asks && !sl_gate_enter_kernel(&pass, stream, default_stream, key))                 \
+            return CUDA_ERROR_NOT_PERMITTED;                                                   \
         CUresult status = real.function(__VA_ARGS__);                                          \
         if (asks)                                                                              \
             sl_gate_leave(&pass);                                                              \
@@ -51,8 +51,8 @@ SHAPE_HOOK(cuLaunchCooperativeKernel_ptsz, SL_GATE_PER_THREAD, (SHAPE), SHAPE_NA
         uint64_t key = sl_gate_kernel(f, config->gridDimX, config->gridDimY, config->gridDimZ,                        \
                                       config->blockDimX * config->blockDimY * config->blockDimZ);                     \
         bool asks = SL_UNLIKELY(!sl_gate_spend(config->hStream, default_stream, key));                                \
-        if (asks)                                                                                                     \
-            sl_gate_enter_kernel(&pass, config->hStream, default_stream, key);                                        \
+        if (asks && !sl_gate_enter_kernel(&pass, config->hStream, default_stream, key))                               \
+            return CUDA_ERROR_NOT_PERMITTED;                                                                          \
         CUresult status = real.function(config, f, kernelParams, extra);                                              \
         if (asks)                                                                                                     \
             sl_gate_leave(&pass);                                                                                     \

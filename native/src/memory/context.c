@@ -26,8 +26,9 @@ static bool attached(void) {
 }
 
 static CUresult settle_destroyed(CUresult status, CUcontext context, uint32_t teardown) {
+    if (context)
+        sl_gate_settle_context(context, status == CUDA_SUCCESS);
     if (status == CUDA_SUCCESS && context && attached()) {
-        sl_gate_leave_context(context);
         sl_allocations_drain(context, teardown, sl_linear_refund);
         sl_pool_refresh_all();
         sl_promise_end_context(context);
@@ -50,6 +51,7 @@ CUresult sl_context_settle_primary(CUresult status, CUdevice device, CUcontext c
         if (!SL_DRIVER_HAS(function))                                \
             return CUDA_ERROR_NOT_FOUND;                             \
         uint32_t teardown = sl_allocations_begin_teardown();         \
+        sl_gate_leave_context(ctx);                                  \
         return settle_destroyed(real.function(ctx), ctx, teardown);  \
     }
 DESTROY_HOOK(cuCtxDestroy_v2)
@@ -60,9 +62,12 @@ CUresult hook_cuCtxDetach(CUcontext ctx) {
     if (!SL_DRIVER_HAS(cuCtxDetach))
         return CUDA_ERROR_NOT_FOUND;
     uint32_t teardown = sl_allocations_begin_teardown();
+    sl_gate_leave_context(ctx);
     CUresult status = real.cuCtxDetach(ctx);
     unsigned int version;
     bool gone = !real.cuCtxGetApiVersion || real.cuCtxGetApiVersion(ctx, &version) != CUDA_SUCCESS;
+    if (!gone)
+        sl_gate_settle_context(ctx, false);
     return gone ? settle_destroyed(status, ctx, teardown) : status;
 }
 
@@ -90,8 +95,12 @@ static CUcontext primary_context(CUdevice device) {
             return CUDA_ERROR_NOT_FOUND;                                                               \
         CUcontext context = primary_context(dev);                                                      \
         uint32_t teardown = sl_allocations_begin_teardown();                                           \
+        sl_gate_leave_context(context);                                                                \
         CUresult status = real.function(dev);                                                          \
-        return context && (gone) ? sl_context_settle_primary(status, dev, context, teardown) : status; \
+        bool ended = gone;                                                                             \
+        if (context && !ended)                                                                         \
+            sl_gate_settle_context(context, false);                                                    \
+        return context && ended ? sl_context_settle_primary(status, dev, context, teardown) : status; \
     }
 PRIMARY_HOOK(cuDevicePrimaryCtxRelease, !sl_context_primary_active(dev))
 PRIMARY_HOOK(cuDevicePrimaryCtxRelease_v2, !sl_context_primary_active(dev))

@@ -114,8 +114,8 @@ static CUresult submit(CUresult (*forward)(CUgraphExec, CUstream), const graph_t
         if (!allocates && !gated)                                                             \
             return real.function##twin(hGraph, hStream);                                      \
         sl_gate_pass_t pass;                                                                  \
-        if (gated)                                                                            \
-            sl_gate_enter_graph(&pass, hStream, default_stream, hGraph);                      \
+        if (gated && !sl_gate_enter_graph(&pass, hStream, default_stream, hGraph))            \
+            return CUDA_ERROR_NOT_PERMITTED;                                                  \
         CUresult status = allocates ? submit(real.function##twin, &graph, hStream, STREAM_CALLS(twin)) \
                                     : real.function##twin(hGraph, hStream);                   \
         if (gated)                                                                            \

@@ -6,7 +6,6 @@
 #include "memory/pool_charge.h"
 
 #include <errno.h>
-#include <pthread.h>
 
 #include "driver/entry.h"
 #include "ledger/ledger.h"
@@ -21,27 +20,12 @@
 
 enum { POOL_RESERVED = 5, POOL_USED = 7, GRAPH_USED = 0, GRAPH_RESERVED = 2, CAPTURE_RELAXED = 2 };
 
-/* The driver may have cancellation points; a thread that is cancelled there would leave the lock held. */
-static int forbid_cancel(void) {
-    int before;
-    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before);
-    return before;
-}
-
 void sl_pool_charge_lock(sl_pool_t *pool) {
-    int before = forbid_cancel();
     sl_latch_lock(&pool->lock);
-    pool->cancel_state = before;
 }
 
 bool sl_pool_charge_lock_at_once(sl_pool_t *pool) {
-    int before = forbid_cancel();
-    if (sl_latch_try(&pool->lock)) {
-        pool->cancel_state = before;
-        return true;
-    }
-    pthread_setcancelstate(before, NULL);
-    return false;
+    return sl_latch_try(&pool->lock);
 }
 
 bool sl_pool_charge_lock_soon(sl_pool_t *pool) {
@@ -60,9 +44,7 @@ bool sl_pool_charge_lock_soon(sl_pool_t *pool) {
 }
 
 void sl_pool_charge_unlock(sl_pool_t *pool) {
-    int before = pool->cancel_state;
     sl_latch_unlock(&pool->lock);
-    pthread_setcancelstate(before, NULL);
 }
 
 void sl_pool_charge_open(sl_pool_t *pool, CUmemoryPool handle, CUdevice device, int gpu) {

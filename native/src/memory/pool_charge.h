@@ -12,7 +12,6 @@
 
 typedef struct {
     sl_latch_t lock;      /* for all below */
-    int cancel_state;     /* of the thread that holds the lock, as it was before */
     bool open;            /* false: destroyed */
     bool asleep;          /* its context is gone and perhaps the handle too: only the program itself may use it */
     bool overgrown;       /* a trial made it pass the quota and could not be undone at once */

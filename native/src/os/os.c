@@ -17,6 +17,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "os/timens.h"
+
 ssize_t sl_os_read(const char *path, char *buffer, size_t size) {
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
@@ -172,11 +174,11 @@ uint64_t sl_os_wall_nanos(void) {
 }
 
 uint64_t sl_os_nanos(void) {
-    return clock_nanos(CLOCK_MONOTONIC);
+    return clock_nanos(CLOCK_MONOTONIC) - (uint64_t)sl_timens_offset();
 }
 
 uint64_t sl_os_coarse_nanos(void) {
-    return clock_nanos(CLOCK_MONOTONIC_COARSE);
+    return clock_nanos(CLOCK_MONOTONIC_COARSE) - (uint64_t)sl_timens_offset();
 }
 
 unsigned sl_os_processors(void) {

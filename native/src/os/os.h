@@ -43,7 +43,7 @@ bool sl_os_lstat(const char *path, struct stat *status);
 void sl_os_print(int fd, const char *line, size_t length);
 
 uint64_t sl_os_wall_nanos(void);
-/* CLOCK_MONOTONIC; the coarse one is some milliseconds behind and costs less. */
+/* CLOCK_MONOTONIC of the machine, also in a time namespace; the coarse one is some milliseconds behind and costs less. */
 uint64_t sl_os_nanos(void);
 uint64_t sl_os_coarse_nanos(void);
 /* Processors that are there to run on. */

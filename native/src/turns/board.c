@@ -16,6 +16,7 @@
 #include "tenant/region.h"
 #include "tenant/registration.h"
 #include "tenant/tenant.h"
+#include "turns/seen.h"
 
 #define ATTEMPTS 4
 
@@ -68,6 +69,10 @@ static bool map_board(sl_board_t *board, int fd, const char *path, const uint8_t
         .turn = (sl_board_turn_t *)(base + SL_BOARD_TURN_OFFSET),
         .tenants = (sl_board_tenant_t *)(base + SL_BOARD_TENANT_OFFSET),
         .processes = (sl_board_process_t *)(base + SL_BOARD_PROCESS_OFFSET),
+        .key = sl_tenant.region.header->created_nanos,
+        .identity = sl_tenant.self.identity,
+        .pid_namespace = sl_tenant.self.pid_namespace,
+        .file = sl_life_open(fd),
     };
     return true;
 }
@@ -96,33 +101,6 @@ static bool open_board(sl_board_t *board, const uint8_t uuid[16], sl_reason_t *r
     return ok;
 }
 
-bool sl_board_alive(const sl_board_process_t *process) {
-    uint64_t owner = process->owner;
-    if (!owner)
-        return false;
-    return process->pid_namespace != sl_tenant.self.pid_namespace || sl_os_alive(owner, process->image);
-}
-
-static bool has_process(const sl_board_t *board, unsigned tenant) {
-    for (unsigned i = 0; i < SL_BOARD_PROCESS_COUNT; i++) {
-        sl_board_process_t *process = &board->processes[i];
-        if (process->owner && process->tenant == tenant && sl_board_alive(process))
-            return true;
-    }
-    return false;
-}
-
-bool sl_board_tenant_alive(const sl_board_t *board, unsigned tenant) {
-    sl_board_tenant_t *entry = &board->tenants[tenant];
-    uint64_t owner = entry->owner;
-    if (!owner)
-        return false;
-    if (sl_os_alive(entry->root_identity, 0) || has_process(board, tenant))
-        return true;
-    atomic_compare_exchange_strong(&entry->owner, &owner, 0);
-    return false;
-}
-
 void sl_board_describe(const sl_board_t *board) {
     const sl_region_limits_t *limits = sl_tenant.region.limits;
     sl_board_tenant_t *entry = &board->tenants[board->tenant];
@@ -146,37 +124,58 @@ static void drop_turn(const sl_board_t *board, unsigned tenant) {
         atomic_compare_exchange_strong(&board->turn->word, &word, ((word >> 8) + 1) << 8);
 }
 
-static bool claim_tenant(sl_board_t *board) {
+/* Writes who has it now. */
+static void enter_tenant(const sl_board_t *board, unsigned number) {
     const sl_region_header_t *header = sl_tenant.region.header;
+    sl_board_tenant_t *entry = &board->tenants[number];
+    entry->root_identity = header->root_identity;
+    entry->region_inode = sl_tenant.region.inode;
+    entry->held_nanos = entry->turns = 0;
+    entry->balance_nanos = 0;
+    take_plan_back(board);
+    drop_turn(board, number);
+    snprintf(entry->name, sizeof entry->name, "%.63s", header->tenant);
+}
+
+static bool claim_tenant(sl_board_t *board) {
+    uint64_t key = board->key;
     for (unsigned i = 0; i < SL_BOARD_TENANT_COUNT; i++)
-        if (board->tenants[i].owner == header->created_nanos)
+        if (board->tenants[i].owner == key)
             return board->tenant = i, true;
     for (unsigned i = 0; i < SL_BOARD_TENANT_COUNT; i++) {
-        sl_board_tenant_t *entry = &board->tenants[i];
         uint64_t free = 0;
-        sl_board_tenant_alive(board, i);
-        if (!atomic_compare_exchange_strong(&entry->owner, &free, header->created_nanos))
-            continue;
-        entry->root_identity = header->root_identity;
-        entry->region_inode = sl_tenant.region.inode;
-        entry->held_nanos = entry->turns = 0;
-        entry->balance_nanos = 0;
-        take_plan_back(board);
-        drop_turn(board, i);
-        snprintf(entry->name, sizeof entry->name, "%.63s", header->tenant);
-        return board->tenant = i, true;
+        sl_seen_tenant_alive(board, i);
+        if (atomic_compare_exchange_strong(&board->tenants[i].owner, &free, key)) {
+            enter_tenant(board, i);
+            return board->tenant = i, true;
+        }
     }
     return false;
 }
 
+/* The sign comes before the owner, as life.h says. Without a sign only processes of this pid namespace will see the end. */
+static bool take_entry(const sl_board_t *board, unsigned number) {
+    sl_board_process_t *entry = &board->processes[number];
+    uint64_t owner = entry->owner, self = board->identity;
+    bool free = !owner || (owner == self && entry->pid_namespace == board->pid_namespace) || !sl_seen_alive(board, number);
+    void *sign = free && board->file.fd >= 0 ? sl_life_begin(board->file.fd, sl_board_place(number)) : NULL;
+    if (!free || (!sign && sl_life_in(&board->file, sl_board_place(number)) == SL_LIFE_HELD))
+        return false;
+    if (sign)
+        entry->sign = self;
+    if (atomic_compare_exchange_strong(&entry->owner, &owner, self))
+        return true;
+    sl_life_end(sign);
+    return false;
+}
+
 static bool claim_process(sl_board_t *board) {
+    board->process = SL_BOARD_PROCESS_COUNT;
     for (unsigned i = 0; i < SL_BOARD_PROCESS_COUNT; i++) {
         sl_board_process_t *entry = &board->processes[i];
-        uint64_t owner = entry->owner;
-        if ((owner && owner != sl_tenant.self.identity && sl_board_alive(entry)) ||
-            !atomic_compare_exchange_strong(&entry->owner, &owner, sl_tenant.self.identity))
+        if (!take_entry(board, i))
             continue;
-        entry->pid_namespace = sl_tenant.self.pid_namespace;
+        entry->pid_namespace = board->pid_namespace;
         entry->image = sl_tenant.self.image;
         entry->tenant = board->tenant;
         entry->waiting = 0;
@@ -186,15 +185,47 @@ static bool claim_process(sl_board_t *board) {
     return false;
 }
 
+static void leave(sl_board_t *board) {
+    munmap(board->base, SL_BOARD_BYTES);
+    sl_life_close(&board->file);
+    board->base = NULL;
+}
+
+/* Until this process has an entry, others may take the tenant's for that of a dead one and free it. */
+static bool claim(sl_board_t *board) {
+    for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
+        if (!claim_tenant(board) || (!attempt && !claim_process(board)))
+            return false;
+        board->processes[board->process].tenant = board->tenant;
+        if (board->tenants[board->tenant].owner == board->key)
+            return true;
+    }
+    return false;
+}
+
 bool sl_board_join(sl_board_t *board, const uint8_t uuid[16], sl_reason_t *reason) {
     if (!open_board(board, uuid, reason))
         return false;
-    if (!claim_tenant(board) || !claim_process(board)) {
-        munmap(board->base, SL_BOARD_BYTES);
-        board->base = NULL;
+    if (!claim(board)) {
+        leave(board);
         return sl_report_fail(reason, "the GPU's board is full: %d tenants or %d processes take turns already",
                               SL_BOARD_TENANT_COUNT, SL_BOARD_PROCESS_COUNT);
     }
+    sl_seen_repair(board);
     sl_board_describe(board);
     return true;
+}
+
+bool sl_board_rejoin(sl_board_t *board, const uint8_t uuid[16], sl_reason_t *reason) {
+    sl_board_t again = {0};
+    if (!sl_board_join(&again, uuid, reason))
+        return false;
+    sl_life_close(&board->file);
+    *board = again;
+    return true;
+}
+
+void sl_board_forget(sl_board_t *board) {
+    if (board->base)
+        leave(board);
 }

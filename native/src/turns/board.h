@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include "board_layout.h"
+#include "os/life.h"
 #include "tenant/report.h"
 
 typedef struct {
@@ -15,15 +16,23 @@ typedef struct {
     sl_board_process_t *processes;
     unsigned tenant;  /* the entry of this process's tenant */
     unsigned process; /* the entry of this process */
+    uint64_t key;           /* owner of the tenant's entry */
+    uint64_t identity, pid_namespace; /* of this process */
+    sl_life_file_t file;    /* for judging the life of others; fd is -1: by /proc alone */
 } sl_board_t;
+
+/* The byte of an entry whose lock is its owner's sign of life. */
+static inline uint64_t sl_board_place(unsigned process) {
+    return SL_BOARD_PROCESS_OFFSET + (uint64_t)process * sizeof(sl_board_process_t);
+}
 
 /* Opens the board of a GPU, made first when there is none, and takes part in it. */
 bool sl_board_join(sl_board_t *board, const uint8_t uuid[16], sl_reason_t *reason);
 /* Writes the tenant's limits into its entry. */
 void sl_board_describe(const sl_board_t *board);
-/* Whether a process on the board is alive, as far as this process can judge. */
-bool sl_board_alive(const sl_board_process_t *process);
-/* Whether the tenant's first process or any of its processes lives. A dead tenant's entry is freed. */
-bool sl_board_tenant_alive(const sl_board_t *board, unsigned tenant);
+/* Takes part anew where others have taken the entries of this process for free; the old mapping stays, for threads that still look at it. */
+bool sl_board_rejoin(sl_board_t *board, const uint8_t uuid[16], sl_reason_t *reason);
+/* The child after a fork has the parent's mapping and descriptor, and joins anew. */
+void sl_board_forget(sl_board_t *board);
 
 #endif

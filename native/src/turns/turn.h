@@ -6,10 +6,16 @@
 
 #define SL_TURN_DEFAULT_MICROS 10000u
 #define SL_TURN_SWITCH_NANOS 150000u /* what the GPU needs to change from one process to another: 139 us on an H200 */
+#define SL_TURN_ROUND_BITS(priority) ((unsigned)((priority) + 1) * 8u) /* of a priority from -1 to 1, in last_entries */
+
+/* Another one for each turn. */
+static inline uint64_t sl_turn_word(const sl_board_t *board) {
+    return atomic_load_explicit(&board->turn->word, memory_order_acquire);
+}
 
 /* Whether the tenant of this process has the turn. */
 static inline bool sl_turn_is_mine(const sl_board_t *board) {
-    return (atomic_load_explicit(&board->turn->word, memory_order_acquire) & 0xff) == board->tenant + 1;
+    return (sl_turn_word(board) & 0xff) == board->tenant + 1;
 }
 
 /* Tells those who wait until when this process keeps the GPU busy, as far as it knows. */
@@ -26,11 +32,14 @@ static inline void sl_turn_say_blocked(const sl_board_t *board, uint64_t until_n
 bool sl_turn_is_wanted(const sl_board_t *board, uint64_t now);
 /* Until when the turn of this process's tenant lasts if others want the GPU. */
 uint64_t sl_turn_ends(const sl_board_t *board, uint64_t now);
+/* Since when the turn has been whose it is; now when that is not known. */
+uint64_t sl_turn_began(const sl_board_t *board, uint64_t now);
 /* This process has no work on the GPU now: gives the turn to the next who wants it, if there is one. That may be the same
  * tenant if it wants more and the others have had too much. */
 void sl_turn_give(const sl_board_t *board, bool wants_more, uint64_t now);
-/* Waits until it is this tenant's turn, at most for the given time; false: it is not yet. It waits since then. */
-bool sl_turn_wait(const sl_board_t *board, uint64_t since_nanos, uint64_t patience_nanos);
+/* Waits until it is this tenant's turn, at most for the given time. It waits since then. Lost: others have this process's entries. */
+typedef enum { SL_TURN_NOT_YET, SL_TURN_MINE, SL_TURN_LOST } sl_turn_wait_t;
+sl_turn_wait_t sl_turn_wait(const sl_board_t *board, uint64_t since_nanos, uint64_t patience_nanos);
 /* Whether a tenant of higher, or of lower, priority takes turns on this GPU, working or not. */
 bool sl_turn_has_superior(const sl_board_t *board);
 bool sl_turn_has_inferior(const sl_board_t *board);

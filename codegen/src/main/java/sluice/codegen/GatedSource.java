@@ -41,7 +41,8 @@ final class GatedSource {
                 if (!sl_gate_is_on())
                     return %1$s;
                 sl_gate_pass_t pass;
-                sl_gate_enter_copy(&pass, %2$s, %3$s, %4$d, %5$s);
+                if (!sl_gate_enter_copy(&pass, %2$s, %3$s, %4$d, %5$s))
+                    return CUDA_ERROR_NOT_PERMITTED;
                 CUresult status = %1$s;
                 sl_gate_leave(&pass);
                 return status;

@@ -32,6 +32,8 @@ final class AlwaysWaiting implements AutoCloseable {
         process.waitingNanos(1);
         process.waiting(1);
         process.owner(1);
+        board.turn().tenants(BoardLayout.TENANT_COUNT);
+        board.turn().processes(BoardLayout.PROCESS_COUNT);
         board.turn().word(board.turn().word() & ~0xffL | ENTRY + 1);
         thread = Thread.ofPlatform().daemon().start(this::seemBusy);
     }
@@ -39,7 +41,8 @@ final class AlwaysWaiting implements AutoCloseable {
     private void seemBusy() {
         BoardProcessView process = board.process(BoardLayout.PROCESS_COUNT - 1);
         while (!ended) {
-            if (!holds(ENTRY)) {
+            process.waitingNanos(1);
+            if (!holds(ENTRY) || process.busyNanos() < board.turn().beganNanos()) {
                 process.busyNanos(System.nanoTime() + BUSY_NANOS);
             }
             LockSupport.parkNanos(BUSY_NANOS / 2);

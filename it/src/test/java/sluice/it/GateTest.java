@@ -6,6 +6,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.stream.Collectors;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -13,6 +14,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import sluice.region.GpuTime;
 import sluice.region.Tenant;
+import sluice.region.TenantGpu;
 
 /// Ways to put work on the GPU that are hard for a gate, each held to its cap: 120 ms of work under a quarter of the GPU. A busy
 /// machine may make a program slower, but nothing makes it too fast.
@@ -114,6 +116,18 @@ class GateTest {
     }
 
     /// In a second and a half.
+    /// The current context is of the first GPU, the stream of the second.
+    @Test
+    void shouldChargeACallToTheGpuOfItsStream() throws Exception {
+        machine.with("SLUICE_SIM_GPUS", "2");
+        assertHeld(gated("another", Map.of("SLUICE_COMPUTE", "1=" + CAP)));
+
+        var used = Tenant.read(machine.runtimeDirectory().resolve("job.region")).gpus().stream()
+                .collect(Collectors.toMap(TenantGpu::index, gpu -> gpu.time().usedNanos()));
+        assertThat(used.get(1)).isBetween(100_000_000L, 140_000_000L);
+        assertThat(used.getOrDefault(0, 0L)).isZero();
+    }
+
     @Test
     void shouldHoldEachGpuToACapOfItsOwn() throws Exception {
         machine.with("SLUICE_SIM_GPUS", "2");
@@ -129,6 +143,16 @@ class GateTest {
                 + "set SLUICE_RUNTIME_DIR; the program runs without limits\n");
         assertThat(machine.preloaded(Map.of("SLUICE_COMPUTE", CAP, "SLUICE_RUNTIME_DIR", "/dev/null/none", "SLUICE_ON_ERROR", "fail"),
                 Machine.program("gated"), machine.kernels(), "plain").status()).isNotZero();
+    }
+
+    @Test
+    void shouldRefuseLaunchesWhereNoBoardCanBeAndTheUserChoseToFail() throws Exception {
+        Files.createDirectory(machine.runtimeDirectory().resolve("board-736c756963652d73696d2d6770750000"));
+        Machine.Outcome outcome = machine.preloaded(Map.of("SLUICE_COMPUTE", CAP, "SLUICE_TENANT", "job", "SLUICE_ON_ERROR", "fail"),
+                Machine.program("gated"), machine.kernels(), "plain");
+
+        assertThat(outcome.lines()).contains("launch 800");
+        assertThat(outcome.errors()).containsOnlyOnce("CUDA calls on this GPU fail, because on-error is fail");
     }
 
     @Test

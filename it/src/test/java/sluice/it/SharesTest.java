@@ -113,6 +113,19 @@ class SharesTest {
         assertThat(machine.sluice("inspect", "job").output()).contains("compute   none");
     }
 
+    /// One whose cap is used up leaves the GPU to others, also if it goes before them.
+    @Test
+    void shouldUseTheGpuBesideACapOfHighPriority() throws Exception {
+        job("capped", ENDLESS, 100, "--compute", "30%", "--priority", "high");
+        job("other", ENDLESS, 100, "--weight", "1");
+
+        assertBetween(92, 101, () -> {
+            GpuTime capped = time("capped");
+            double other = got("other");
+            return other + time("capped").gotPermilleSince(capped) / 10.0;
+        });
+    }
+
     @Test
     void shouldFollowAChangeOfTheCapWithinASecond() throws Exception {
         job("job", ENDLESS, 500, "--compute", "10%");

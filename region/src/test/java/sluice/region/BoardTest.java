@@ -3,8 +3,12 @@ package sluice.region;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.nio.channels.FileChannel;
+import java.nio.channels.FileLock;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.Random;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -66,6 +70,7 @@ class BoardTest {
 
     private void process(int entry, int tenant, Identity identity, int waiting) {
         BoardProcessView process = board.process(entry);
+        board.turn().processes(Math.max(board.turn().processes(), entry + 1));
         process.tenant(tenant);
         process.waiting(waiting);
         process.waitingNanos(System.nanoTime() - 3_000_000);
@@ -85,6 +90,22 @@ class BoardTest {
         assertThat(state.tenants()).extracting(BoardTenant::key).containsExactly(22L);
         assertThat(state.tenants().getFirst().processes()).isEqualTo(1);
         assertThat(state.tenants().getFirst().wants()).isFalse();
+    }
+
+    @Test
+    void shouldBelieveInTheLockOfAProcessOfAnotherNamespace() throws Exception {
+        TestBoard.tenant(board, 0, 11, TestRegion.DEAD);
+        process(3, 0, TestRegion.DEAD, 1);
+        board.process(3).pidNamespace(4711);
+        board.process(3).sign(TestRegion.DEAD.word());
+        long place = BoardLayout.PROCESS_OFFSET + 3L * BoardLayout.PROCESS_BYTES;
+
+        try (FileChannel channel = FileChannel.open(file, StandardOpenOption.WRITE); FileLock lock = channel.lock(place, 1, false)) {
+            assertThat(lock.isValid()).isTrue();
+            assertThat(board.read().tenants()).singleElement().extracting(BoardTenant::wants).isEqualTo(true);
+        }
+
+        assertThat(board.read().tenants()).isEmpty();
     }
 
     @Test
@@ -108,6 +129,33 @@ class BoardTest {
         board.tenant(0).priority(77);
 
         assertThat(board.read().tenants()).singleElement().extracting(BoardTenant::priority).isEqualTo(Priority.HIGH);
+    }
+
+    @Test
+    void shouldBearAnyWord() {
+        Random random = new Random(17);
+        for (int round = 0; round < 200; round++) {
+            for (int entry = 0; entry < 8; entry++) {
+                BoardTenantView tenant = board.tenant(entry);
+                tenant.owner(random.nextLong());
+                tenant.weight(random.nextInt() & 0xffffffffL);
+                tenant.turnMicros(random.nextInt() & 0xffffffffL);
+                tenant.planNanos(random.nextLong());
+                tenant.balanceNanos(random.nextLong());
+                process(entry, random.nextInt(300), new Identity(random.nextLong() & Long.MAX_VALUE), random.nextInt(3));
+                board.process(entry).pidNamespace(4711);
+                board.process(entry).busyNanos(random.nextLong());
+                board.process(entry).waitingNanos(random.nextLong());
+            }
+            board.turn().processes(random.nextInt() & 0xffffffffL);
+            board.turn().word(random.nextLong());
+            board.turn().beganNanos(random.nextLong());
+
+            assertThat(board.read().tenants()).allSatisfy(tenant -> {
+                assertThat(tenant.lengthNanos()).isBetween(0L, 1_000_000_000L * 1_000_000L);
+                assertThat(tenant.waitingNanos()).isNotNegative();
+            });
+        }
     }
 
     @Test

@@ -1,0 +1,118 @@
+/* choose: who has the next turn and for how long.
+ *
+ * Among those who wait the highest priority goes first, then round the table, each for the length of its turn less what its last one was
+ * too long; one that a higher priority cut short goes on with what was left. If one of them asked for exclusive turns, the tenant that
+ * waits longest goes first. */
+#include "turns/choose.h"
+
+#include <limits.h>
+
+#define NOBODY SL_SEEN_NOBODY
+#define LATELY_NANOS 5000000u /* a holder whose work ended this long ago may have been about to submit more */
+
+/* Those who wait with one priority. */
+typedef struct {
+    const sl_seen_t *seen;
+    int priority;
+} round_t;
+
+static bool waits(round_t round, unsigned tenant) {
+    const sl_seen_tenant_t *entry = &round.seen->tenants[tenant];
+    return entry->since_nanos && entry->priority == round.priority;
+}
+
+static round_t first_round(const sl_seen_t *seen) {
+    round_t round = {seen, INT_MIN};
+    for (unsigned i = 0; i < seen->count; i++)
+        if (seen->tenants[i].since_nanos && seen->tenants[i].priority > round.priority)
+            round.priority = seen->tenants[i].priority;
+    return round;
+}
+
+static unsigned longest_waiting(round_t round) {
+    unsigned first = NOBODY;
+    for (unsigned i = 0; i < round.seen->count; i++)
+        if (waits(round, i) && (first == NOBODY || round.seen->tenants[i].since_nanos < round.seen->tenants[first].since_nanos))
+            first = i;
+    return first;
+}
+
+static bool is_exclusive(round_t round) {
+    for (unsigned i = 0; i < round.seen->count; i++)
+        if (waits(round, i) && round.seen->tenants[i].exclusive)
+            return true;
+    return false;
+}
+
+bool sl_choose_any(const sl_seen_t *seen) {
+    return first_round(seen).priority != INT_MIN;
+}
+
+bool sl_choose_is_first(const sl_seen_t *seen, unsigned tenant) {
+    return longest_waiting(first_round(seen)) == tenant;
+}
+
+/* Since when any tenant but the holder has wanted the turn. */
+static uint64_t wanted_since(const sl_seen_t *seen) {
+    uint64_t first = 0;
+    for (unsigned i = 0; i < seen->count; i++) {
+        uint64_t since = seen->tenants[i].since_nanos;
+        first = since && (!first || since < first) ? since : first;
+    }
+    return first ? first : seen->now;
+}
+
+/* The holder was at work until just now, and loses the turn to a higher priority: by its own hand, or because the other was faster. */
+static bool is_cut(const sl_seen_t *seen, bool seized, int priority) {
+    bool above = seen->tenants[seen->holder].priority < priority;
+    bool worked = seen->known && seen->busy >= seen->began && seen->busy + LATELY_NANOS > seen->now;
+    return seized ? above && worked : seen->cut;
+}
+
+/* What the turn was too long is taken off the tenant's next, what it was too short is added. But nobody pays for time that
+ * no other wanted, and who had nothing to do has no claim. */
+static int64_t balance_after(const sl_seen_t *seen, bool seized, bool cut) {
+    int64_t length = seen->tenants[seen->holder].length_nanos;
+    uint64_t ends = seen->known ? seen->ends : seen->now, wanted = wanted_since(seen), over = wanted > ends ? wanted : ends;
+    int64_t left = over > seen->now && wanted > ends ? 0 : (int64_t)(over - seen->now);
+    if (left > 0 && !cut && (seized || left > length / 4))
+        return 0;
+    return left < -SL_SEEN_MOST_TURNS * length ? -SL_SEEN_MOST_TURNS * length : left;
+}
+
+/* Round the table from who last had a turn. One whose last turns were too long is passed over, and has paid for a turn. */
+static unsigned next_round(round_t round, unsigned last, int64_t balances[]) {
+    unsigned count = round.seen->count, any = longest_waiting(round);
+    for (unsigned i = 0; i < (2 * SL_SEEN_MOST_TURNS + 2) * count; i++) {
+        unsigned next = (last + i) % count;
+        int64_t length = round.seen->tenants[next].length_nanos;
+        if (!waits(round, next))
+            continue;
+        if (balances[next] + length > length / 8)
+            return next;
+        balances[next] += length;
+    }
+    return any;
+}
+
+void sl_choose(sl_choice_t *choice, const sl_seen_t *seen, bool seized, const unsigned last[3]) {
+    int64_t *balances = choice->balances;
+    unsigned holder = seen->holder < seen->count ? seen->holder : NOBODY;
+    for (unsigned i = 0; i < seen->count; i++)
+        balances[i] = seen->tenants[i].balance_nanos;
+    round_t round = first_round(seen);
+    bool cut = holder != NOBODY && is_cut(seen, seized, round.priority);
+    if (holder != NOBODY)
+        balances[holder] = balance_after(seen, seized, cut);
+    bool exclusive = is_exclusive(round);
+    unsigned next = exclusive ? longest_waiting(round) : next_round(round, last[round.priority + 1], balances);
+    int64_t length = seen->tenants[next].length_nanos;
+    if (!exclusive && length + balances[next] > 0)
+        length += balances[next];
+    balances[next] = 0;
+    choice->next = next;
+    choice->length_nanos = (uint64_t)length;
+    choice->goes_on = cut && balances[holder] > 0 && seen->tenants[holder].priority < round.priority;
+    if (choice->goes_on)
+        balances[holder] -= seen->tenants[holder].length_nanos;
+}

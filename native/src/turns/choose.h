@@ -1,0 +1,21 @@
+/* choose: who has the next turn and for how long, and what the last one owes or is owed. Decides on what was seen, and changes no board. */
+#ifndef SL_CHOOSE_H
+#define SL_CHOOSE_H
+
+#include "turns/seen.h"
+
+typedef struct {
+    unsigned next;         /* the entry that has the turn now */
+    uint64_t length_nanos;
+    bool goes_on;          /* the past holder's turn was cut, and is the first when its priority is served again */
+    int64_t balances[SL_BOARD_TENANT_COUNT]; /* what all have then */
+} sl_choice_t;
+
+/* Whether any tenant waits. */
+bool sl_choose_any(const sl_seen_t *seen);
+/* With at least one who waits. Seized: the turn is taken from an idle holder. Last: who last had a turn in each round, low first. */
+void sl_choose(sl_choice_t *choice, const sl_seen_t *seen, bool seized, const unsigned last[3]);
+/* Whether the tenant is among those with the highest priority, and waits longest of them. */
+bool sl_choose_is_first(const sl_seen_t *seen, unsigned tenant);
+
+#endif

@@ -1,0 +1,62 @@
+/* seen: what a board says at one moment.
+ *
+ * Every tenant can write every word of the board at any time. So each word of others is read here and nowhere else: once, and put within
+ * bounds before anybody uses it as an index, a length or a time. All decisions are made on what was seen. */
+#ifndef SL_SEEN_H
+#define SL_SEEN_H
+
+#include "turns/board.h"
+
+#define SL_SEEN_NOBODY 0xffu
+#define SL_SEEN_SHORTEST_NANOS 100000u     /* no turn is shorter */
+#define SL_SEEN_LONGEST_NANOS 1000000000u  /* or longer */
+#define SL_SEEN_MOST_TURNS 100             /* a tenant never owes more of its turns than this */
+#define SL_SEEN_BLOCKED_NANOS 20000000u    /* for no longer a wait for the GPU counts as work */
+
+typedef struct {
+    uint64_t since_nanos;   /* 0 = it does not wait */
+    int64_t balance_nanos;  /* from SL_SEEN_MOST_TURNS turns that it owes to one that was cut off */
+    uint32_t length_nanos;
+    int8_t priority;        /* -1, 0 or 1 */
+    bool exclusive;
+} sl_seen_tenant_t;
+
+typedef struct {
+    uint64_t now, word;
+    unsigned holder;         /* its entry, or SL_SEEN_NOBODY */
+    bool known;              /* began and ends are those of this turn */
+    bool cut;                /* a higher priority has asked for its end */
+    uint64_t began, ends;
+    uint64_t busy, blocked;  /* until when the holder's work keeps the GPU busy, and a thread of it counts as waiting for that */
+    unsigned count;          /* of tenants below */
+    sl_seen_tenant_t tenants[SL_BOARD_TENANT_COUNT];
+} sl_seen_t;
+
+/* Everything. */
+void sl_seen_read(sl_seen_t *seen, const sl_board_t *board, uint64_t now);
+/* Whose turn it is, and no tenant and no process. */
+void sl_seen_turn(sl_seen_t *seen, const sl_board_t *board, uint64_t now);
+/* One tenant without its processes. */
+sl_seen_tenant_t sl_seen_tenant(const sl_board_t *board, unsigned tenant);
+/* The entry that last had a turn in the round of a priority, from 0 to 255. */
+unsigned sl_seen_last(const sl_board_t *board, int priority);
+/* Whether somebody has said lately that he wants the turn. */
+bool sl_seen_wanted(const sl_board_t *board, uint64_t now);
+
+/* Writes again what makes the others see this process, if somebody has changed it. False: its entries are another's now. */
+bool sl_seen_repair(const sl_board_t *board);
+/* How many entries of tenants and of processes were ever taken. */
+unsigned sl_seen_tenants(const sl_board_t *board);
+unsigned sl_seen_processes(const sl_board_t *board);
+/* Whether a process on the board lives, as far as this one can judge. */
+bool sl_seen_alive(const sl_board_t *board, unsigned process);
+/* Whether the tenant's first process or any of its processes lives. A dead tenant's entry is freed. */
+bool sl_seen_tenant_alive(const sl_board_t *board, unsigned tenant);
+/* Frees the entries of dead processes of a tenant, or of all with SL_SEEN_NOBODY, that say that they wait or work. */
+void sl_seen_bury(const sl_board_t *board, unsigned tenant);
+/* Takes back what the processes of a tenant said about waiting. One that lives says it again at its next look. */
+void sl_seen_hush(const sl_board_t *board, unsigned tenant);
+/* Whether all processes of the tenant that say that they work are stopped (SIGSTOP), as far as this one can judge. */
+bool sl_seen_stopped(const sl_board_t *board, unsigned tenant);
+
+#endif

@@ -1,0 +1,126 @@
+/* Tenants and processes take part in a board and leave it, from any pid namespace, killed or not. */
+#include "check.h"
+
+#include <sched.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/mount.h>
+
+#include "os/os.h"
+#include "tenant/tenant.h"
+#include "turns/seen.h"
+#include "turns/turn.h"
+
+#define MILLI 1000000ull
+
+static const uint8_t uuid[16] = {'b', 'o', 'a', 'r', 'd'};
+static sl_region_header_t header;
+static sl_region_limits_t limits;
+static sl_reason_t reason;
+
+/* As a process of a tenant that was made then; the tenant's first process has ended. */
+static void become(uint64_t created) {
+    header.created_nanos = created;
+    header.root_identity = 4194303;
+    snprintf(header.tenant, sizeof header.tenant, "t%llu", (unsigned long long)created);
+    snprintf(sl_tenant.region.path, sizeof sl_tenant.region.path, "%s/t.region", test_folder);
+    sl_tenant.region.header = &header;
+    sl_tenant.region.limits = &limits;
+    CHECK(sl_slots_self(&sl_tenant.self, &reason), "%s", reason.text);
+}
+
+static uint64_t *shared; /* between a test and its children */
+
+static void join_and_be_killed(void) {
+    sl_board_t board = {0};
+    become(++*shared);
+    CHECK(sl_board_join(&board, uuid, &reason), "%s", reason.text);
+    board.processes[board.process].waiting = 1;
+    board.processes[board.process].waiting_nanos = sl_os_nanos();
+    board.processes[board.process].busy_nanos = sl_os_nanos() + 30000 * MILLI;
+    kill(getpid(), SIGKILL);
+    _exit(0);
+}
+
+static void with_own_proc(void) {
+    if (mount("proc", "/proc", "proc", 0, NULL) != 0)
+        _exit(SKIPPED);
+    _exit(in_child(join_and_be_killed) == 128 + SIGKILL ? 0 : 1);
+}
+
+static void in_a_namespace(void) {
+    if (unshare(CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNS) != 0)
+        _exit(SKIPPED);
+    _exit(in_child(with_own_proc));
+}
+
+/* More than there are entries. */
+static void should_have_room_after_many_containers(void) {
+    for (int i = 0; i < SL_BOARD_TENANT_COUNT + 20; i++) {
+        int status = in_child(in_a_namespace);
+        if (status == SKIPPED) {
+            printf("skipped: this machine gives no pid namespaces to tests\n");
+            return;
+        }
+        CHECK(status == 0, "container %d: %d", i, status);
+    }
+    sl_board_t board = {0};
+    become(1000);
+    CHECK(sl_board_join(&board, uuid, &reason), "%s", reason.text);
+    uint64_t start = sl_os_nanos();
+    CHECK(SL_TURN_MINE == sl_turn_wait(&board, start, 5000 * MILLI));
+    CHECK(sl_os_nanos() - start < 1000 * MILLI, "the dead cost %llu ms", (unsigned long long)((sl_os_nanos() - start) / MILLI));
+    sl_board_forget(&board);
+}
+
+static void stay(void) {
+    sl_board_t board = {0};
+    become(++*shared);
+    CHECK(sl_board_join(&board, uuid, &reason), "%s", reason.text);
+    shared[1] = board.process + 1;
+    for (;;)
+        pause();
+}
+
+/* A process with descriptors of its own only: it has closed ours, and judges by /proc. */
+static void should_see_who_lives_without_a_descriptor(void) {
+    shared[1] = 0;
+    pid_t child = fork();
+    if (child == 0)
+        stay();
+    while (!__atomic_load_n(&shared[1], __ATOMIC_ACQUIRE))
+        sl_os_sleep_nanos(MILLI);
+    sl_board_t board = {0};
+    become(2000);
+    CHECK(sl_board_join(&board, uuid, &reason), "%s", reason.text);
+    unsigned other = (unsigned)shared[1] - 1;
+    CHECK(sl_seen_alive(&board, other) && other != board.process);
+    close(board.file.fd);
+    CHECK(sl_seen_alive(&board, other));
+    kill(child, SIGKILL);
+    CHECK(waitpid(child, NULL, 0) == child);
+    CHECK(!sl_seen_alive(&board, other));
+    sl_board_forget(&board);
+}
+
+static void should_say_that_a_board_is_full(void) {
+    sl_board_t board = {0};
+    become(3000);
+    CHECK(sl_board_join(&board, uuid, &reason));
+    for (unsigned i = 0; i < SL_BOARD_TENANT_COUNT; i++) {
+        board.tenants[i].owner = 10000 + i;
+        board.tenants[i].root_identity = sl_tenant.self.identity;
+    }
+    sl_board_t full = {0};
+    CHECK(!sl_board_join(&full, uuid, &reason) && !full.base && strstr(reason.text, "full"), "%s", reason.text);
+    sl_board_forget(&board);
+}
+
+int main(void) {
+    use_test_folder();
+    shared = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    RUN(should_have_room_after_many_containers);
+    RUN(should_see_who_lives_without_a_descriptor);
+    RUN(should_say_that_a_board_is_full);
+    return 0;
+}
