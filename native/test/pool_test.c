@@ -30,7 +30,7 @@ enum { RESERVED = 5, USED = 7 };
 static _Atomic uint64_t reserved, used, most, pieces; /* pieces: of so much what is left lies in
                                                                            * pieces too small to use or give back */
 static atomic_bool crowded;
-static atomic_bool is_stuck, is_busy; /* streams do not come to what was freed; the query says so */
+static atomic_bool is_inside, is_stuck, is_busy; /* streams do not come to what was freed; the query says so */
 static atomic_int busy_queries; /* after so many the stream has come there */
 static atomic_int queries, twin_frees, twin_queries;
 static atomic_int capturing, frees, trims, admitted, refused, questions;
@@ -463,6 +463,36 @@ static void should_stay_exact_with_many_threads(void) {
     empty();
 }
 
+/* The driver may have a point of cancellation while the pool is locked. */
+static CUresult slow_allocate(CUdeviceptr *address, size_t bytes, CUstream stream) {
+    is_inside = true;
+    usleep(100000);
+    return fake_allocate(address, bytes, stream);
+}
+
+static void *allocate_slowly(void *unused) {
+    (void)unused;
+    allocate(20 * MIB);
+    pthread_testcancel();
+    return NULL;
+}
+
+static void should_not_leave_a_lock_with_a_cancelled_thread(void) {
+    pthread_t thread;
+    void *result;
+    real.cuMemAllocAsync = slow_allocate;
+    CHECK(pthread_create(&thread, NULL, allocate_slowly, NULL) == 0);
+    while (!is_inside)
+        usleep(1000);
+    CHECK(pthread_cancel(thread) == 0 && pthread_join(thread, &result) == 0 && result == PTHREAD_CANCELED);
+    real.cuMemAllocAsync = fake_allocate;
+    alarm(60);
+    CHECK(allocate(20 * MIB) == CUDA_SUCCESS);
+    alarm(0);
+    check_charge();
+    empty();
+}
+
 static CUdeviceptr other_pool;
 #define OTHER ((CUmemoryPool)&other_pool)
 
@@ -579,6 +609,7 @@ int main(void) {
     RUN(should_refund_when_the_context_is_gone);
     RUN(should_stay_exact_with_many_threads);
     RUN(should_work_after_a_fork_in_the_middle);
+    RUN(should_not_leave_a_lock_with_a_cancelled_thread);
     RUN(should_never_ask_a_pool_that_is_destroyed);
     return 0;
 }
