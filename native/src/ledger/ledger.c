@@ -181,6 +181,25 @@ SL_HOT void sl_ledger_refund(unsigned gpu, sl_ledger_use_t use, uint64_t bytes) 
         tell(SL_COMPAT_FREED, gpu, bytes);
 }
 
+/* In flight first, so that they are in both at a moment and never in neither: see sl_ledger_own. */
+SL_HOT void sl_ledger_leave(unsigned gpu, sl_ledger_use_t use, uint64_t bytes) {
+    sl_region_account_t *account = own_account(gpu);
+    account->in_flight_bytes += bytes;
+    atomic_fetch_sub_explicit(bytes_of(account, use), bytes, memory_order_release);
+}
+
+SL_HOT void sl_ledger_refund_left(unsigned gpu, uint64_t bytes) {
+    take_back(own_account(gpu), bytes);
+    if (sl_report_shows(SL_DEBUG))
+        tell(SL_COMPAT_FREED, gpu, bytes);
+}
+
+void sl_ledger_keep_left(unsigned gpu, sl_ledger_use_t use, uint64_t bytes) {
+    sl_region_account_t *account = own_account(gpu);
+    atomic_fetch_add_explicit(bytes_of(account, use), bytes, memory_order_release);
+    account->in_flight_bytes -= bytes;
+}
+
 SL_HOT void sl_ledger_count(unsigned gpu, int allocations) {
     sl_region_account_t *account = own_account(gpu);
     atomic_fetch_add_explicit(&account->allocations, (uint64_t)(int64_t)allocations, memory_order_relaxed);

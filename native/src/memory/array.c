@@ -219,20 +219,48 @@ CUresult hook_cuMipmappedArrayCreate(CUmipmappedArray *pHandle, const CUDA_ARRAY
     return undo(&request, real.cuMipmappedArrayDestroy(*pHandle));
 }
 
-/* Out of the table before the driver is asked: afterwards another thread may have an array of the same handle. */
+/* An array that is being destroyed. It leaves the table before the driver is asked: afterwards another thread may have an array
+ * of the same handle. It leaves its block afterwards: until then the driver may still have it. */
+typedef struct {
+    bool ours;
+    sl_allocation_t allocation;
+    uint64_t left;
+} release_t;
+
+static void take(const void *array, release_t *release) {
+    *release = (release_t){.ours = false};
+    release->ours = sl_tenant_attach() == SL_TENANT_ATTACHED && array && sl_allocations_take((uint64_t)array, &release->allocation);
+    if (!release->ours || release->allocation.kind != SL_ARRAY)
+        return;
+    release->left = release->allocation.bytes;
+    if (release->left)
+        sl_ledger_leave(release->allocation.gpu, SL_USE_ARRAY, release->left);
+}
+
+static CUresult settle_destroyed(const release_t *release, CUresult status) {
+    if (!release->ours)
+        return status;
+    const sl_allocation_t *allocation = &release->allocation;
+    if (status != CUDA_SUCCESS) {
+        if (release->left)
+            sl_ledger_keep_left(allocation->gpu, SL_USE_ARRAY, release->left);
+        sl_allocations_restore(allocation);
+    } else if (release->left) {
+        sl_ledger_refund_left(allocation->gpu, release->left);
+        sl_ledger_count(allocation->gpu, -1);
+    } else {
+        sl_array_refund(allocation);
+    }
+    return status;
+}
+
 #define DESTROY_HOOK(function, array_t, array)                                          \
     CUresult hook_##function(array_t array) {                                           \
         if (!SL_DRIVER_HAS(function))                                                   \
             return CUDA_ERROR_NOT_FOUND;                                                \
-        sl_allocation_t allocation;                                                     \
-        bool ours = sl_tenant_attach() == SL_TENANT_ATTACHED && array &&                \
-                    sl_allocations_take((uint64_t)array, &allocation);                  \
-        CUresult status = real.function(array);                                         \
-        if (ours && status == CUDA_SUCCESS)                                             \
-            sl_array_refund(&allocation);                                               \
-        else if (ours)                                                                  \
-            sl_allocations_restore(&allocation);                                        \
-        return status;                                                                  \
+        release_t release;                                                              \
+        take(array, &release);                                                          \
+        return settle_destroyed(&release, real.function(array));                        \
     }
 DESTROY_HOOK(cuArrayDestroy, CUarray, hArray)
 DESTROY_HOOK(cuMipmappedArrayDestroy, CUmipmappedArray, hMipmappedArray)

@@ -197,8 +197,11 @@ SL_HOT static void take(CUdeviceptr address, release_t *release) {
         return;
     sl_tenant_count_call(true);
     release->ours = sl_allocations_take(address, &release->allocation);
-    if (release->ours)
-        release->refund = leave(&release->allocation);
+    if (!release->ours)
+        return;
+    release->refund = leave(&release->allocation);
+    if (release->refund)
+        sl_ledger_leave(release->allocation.gpu, use_of(&release->allocation), release->refund);
 }
 
 /* The driver did not free it. Its block may be gone, or have come back with another occupant who paid for it. */
@@ -207,17 +210,23 @@ static void restore(const release_t *release) {
     sl_occupant_t occupant = occupant_of(allocation);
     sl_block_t block = allocation->kind == SL_SMALL ? sl_blocks_enter(&occupant, true) : SL_BLOCK_NONE;
     if (block == SL_BLOCK_SHARED && release->refund)
-        sl_ledger_refund(allocation->gpu, SL_USE_LINEAR, release->refund);
+        sl_ledger_refund_left(allocation->gpu, release->refund);
+    else if (release->refund)
+        sl_ledger_keep_left(allocation->gpu, use_of(allocation), release->refund);
     if (block == SL_BLOCK_NEW && !release->refund)
         sl_ledger_charge(allocation->gpu, SL_USE_LINEAR, SL_BLOCK_BYTES);
     sl_allocations_restore(allocation);
 }
 
 SL_HOT static CUresult settle_free(const release_t *release, CUresult status) {
-    if (status == CUDA_SUCCESS)
-        refund(&release->allocation, release->refund);
-    else
+    if (SL_UNLIKELY(status != CUDA_SUCCESS)) {
         restore(release);
+        return status;
+    }
+    if (release->refund)
+        sl_ledger_refund_left(release->allocation.gpu, release->refund);
+    if (release->allocation.kind != SL_CONTEXT)
+        sl_ledger_count(release->allocation.gpu, -1);
     return status;
 }
 

@@ -102,6 +102,8 @@ static bool put_back(const physical_t *copy) {
 
 static void restore_reference(uint64_t handle, release_t *release) {
     bool kept = true;
+    if (release->gone)
+        sl_ledger_keep_left(release->copy.gpu, SL_USE_PHYSICAL, release->copy.bytes);
     sl_latch_lock(&latch);
     if (release->gone) {
         release->copy.references = 1;
@@ -312,11 +314,15 @@ SL_HOT CUresult hook_cuMemRelease(CUmemGenericAllocationHandle handle) {
     if (SL_UNLIKELY(!SL_DRIVER_HAS(cuMemRelease)))
         return CUDA_ERROR_NOT_FOUND;
     release_t release = drop_reference(handle);
+    if (release.gone)
+        sl_ledger_leave(release.copy.gpu, SL_USE_PHYSICAL, release.copy.bytes);
     CUresult status = real.cuMemRelease(handle);
-    if (release.counted && status != CUDA_SUCCESS)
+    if (release.counted && status != CUDA_SUCCESS) {
         restore_reference(handle, &release);
-    else if (release.gone)
-        refund(&release.copy);
+    } else if (release.gone) {
+        sl_ledger_refund_left(release.copy.gpu, release.copy.bytes);
+        sl_ledger_count(release.copy.gpu, -1);
+    }
     return status;
 }
 
