@@ -1,14 +1,14 @@
 /* Generated from spec/cuda.api: the entry points.
  *
  * The table holds the address of this library's own wrapper, also when another library exports the same name. */
-#include "entry.h"
+#include "driver/entry.h"
 #include "hooks.h"
 #include "real.h"
 #include "cuda_entries.h"
-#include "driver.h"
-#include "launch.h"
-#include "trace_quick.h"
-#include "watch.h"
+#include "driver/driver.h"
+#include "entry/launch.h"
+#include "trace/trace_quick.h"
+#include "entry/watch.h"
 
 sl_real_t real;
 

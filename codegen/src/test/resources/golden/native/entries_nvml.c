@@ -1,7 +1,7 @@
 /* Generated from spec/nvml.api: the entry points.
  *
  * The table holds the address of this library's own wrapper, also when another library exports the same name. */
-#include "entry.h"
+#include "driver/entry.h"
 #include "hooks_nvml.h"
 #include "real_nvml.h"
 

@@ -1,9 +1,9 @@
 /* Generated from spec/cuda.api: the hooks that do nothing but pass the gate, and those that are only counted. */
-#include "driver.h"
-#include "gate.h"
+#include "driver/driver.h"
+#include "compute/gate.h"
 #include "hooks.h"
 #include "real.h"
-#include "watch.h"
+#include "entry/watch.h"
 
 CUresult hook_cuMemcpyDtoH_v2(void *dstHost, CUdeviceptr srcDevice, size_t ByteCount) {
     if (SL_UNLIKELY(!SL_DRIVER_HAS(cuMemcpyDtoH_v2)))
@@ -11,7 +11,8 @@ CUresult hook_cuMemcpyDtoH_v2(void *dstHost, CUdeviceptr srcDevice, size_t ByteC
     if (!sl_gate_is_on())
         return real.cuMemcpyDtoH_v2(dstHost, srcDevice, ByteCount);
     sl_gate_pass_t pass;
-    sl_gate_enter_copy(&pass, NULL, SL_GATE_LEGACY, 10, ByteCount);
+    if (!sl_gate_enter_copy(&pass, NULL, SL_GATE_LEGACY, 10, ByteCount))
+        return CUDA_ERROR_NOT_PERMITTED;
     CUresult status = real.cuMemcpyDtoH_v2(dstHost, srcDevice, ByteCount);
     sl_gate_leave(&pass);
     return status;
@@ -23,7 +24,8 @@ CUresult hook_cuMemcpyDtoH_v2_ptds(void *dstHost, CUdeviceptr srcDevice, size_t 
     if (!sl_gate_is_on())
         return real.cuMemcpyDtoH_v2_ptds(dstHost, srcDevice, ByteCount);
     sl_gate_pass_t pass;
-    sl_gate_enter_copy(&pass, NULL, SL_GATE_PER_THREAD, 11, ByteCount);
+    if (!sl_gate_enter_copy(&pass, NULL, SL_GATE_PER_THREAD, 11, ByteCount))
+        return CUDA_ERROR_NOT_PERMITTED;
     CUresult status = real.cuMemcpyDtoH_v2_ptds(dstHost, srcDevice, ByteCount);
     sl_gate_leave(&pass);
     return status;
@@ -35,7 +37,8 @@ CUresult hook_cuMemcpy2DAsync(const CUDA_MEMCPY2D *pCopy, CUstream hStream) {
     if (!sl_gate_is_on())
         return real.cuMemcpy2DAsync(pCopy, hStream);
     sl_gate_pass_t pass;
-    sl_gate_enter_copy(&pass, hStream, SL_GATE_LEGACY, 12, pCopy ? (uint64_t)pCopy->WidthInBytes * pCopy->Height : 0);
+    if (!sl_gate_enter_copy(&pass, hStream, SL_GATE_LEGACY, 12, pCopy ? (uint64_t)pCopy->WidthInBytes * pCopy->Height : 0))
+        return CUDA_ERROR_NOT_PERMITTED;
     CUresult status = real.cuMemcpy2DAsync(pCopy, hStream);
     sl_gate_leave(&pass);
     return status;
@@ -47,7 +50,8 @@ CUresult hook_cuMemcpy2DAsync_ptsz(const CUDA_MEMCPY2D *pCopy, CUstream hStream)
     if (!sl_gate_is_on())
         return real.cuMemcpy2DAsync_ptsz(pCopy, hStream);
     sl_gate_pass_t pass;
-    sl_gate_enter_copy(&pass, hStream, SL_GATE_PER_THREAD, 13, pCopy ? (uint64_t)pCopy->WidthInBytes * pCopy->Height : 0);
+    if (!sl_gate_enter_copy(&pass, hStream, SL_GATE_PER_THREAD, 13, pCopy ? (uint64_t)pCopy->WidthInBytes * pCopy->Height : 0))
+        return CUDA_ERROR_NOT_PERMITTED;
     CUresult status = real.cuMemcpy2DAsync_ptsz(pCopy, hStream);
     sl_gate_leave(&pass);
     return status;
@@ -59,7 +63,8 @@ CUresult hook_cuMemsetD2D16(CUdeviceptr dstDevice, size_t dstPitch, unsigned sho
     if (!sl_gate_is_on())
         return real.cuMemsetD2D16(dstDevice, dstPitch, us, Width, Height);
     sl_gate_pass_t pass;
-    sl_gate_enter_copy(&pass, NULL, SL_GATE_LEGACY, 14, (uint64_t)Width * Height * 2);
+    if (!sl_gate_enter_copy(&pass, NULL, SL_GATE_LEGACY, 14, (uint64_t)Width * Height * 2))
+        return CUDA_ERROR_NOT_PERMITTED;
     CUresult status = real.cuMemsetD2D16(dstDevice, dstPitch, us, Width, Height);
     sl_gate_leave(&pass);
     return status;
@@ -71,7 +76,8 @@ CUresult hook_cuMemPrefetchBatchAsync(CUdeviceptr *dptrs, size_t *sizes, size_t 
     if (!sl_gate_is_on())
         return real.cuMemPrefetchBatchAsync(dptrs, sizes, count, hStream);
     sl_gate_pass_t pass;
-    sl_gate_enter_copy(&pass, hStream, SL_GATE_LEGACY, 15, sl_watch_sum(sizes, count));
+    if (!sl_gate_enter_copy(&pass, hStream, SL_GATE_LEGACY, 15, sl_watch_sum(sizes, count)))
+        return CUDA_ERROR_NOT_PERMITTED;
     CUresult status = real.cuMemPrefetchBatchAsync(dptrs, sizes, count, hStream);
     sl_gate_leave(&pass);
     return status;
@@ -83,7 +89,8 @@ CUresult hook_cuMemBatchDecompressAsync(void *paramsArray, size_t count, CUstrea
     if (!sl_gate_is_on())
         return real.cuMemBatchDecompressAsync(paramsArray, count, stream);
     sl_gate_pass_t pass;
-    sl_gate_enter_copy(&pass, stream, SL_GATE_LEGACY, 16, 0);
+    if (!sl_gate_enter_copy(&pass, stream, SL_GATE_LEGACY, 16, 0))
+        return CUDA_ERROR_NOT_PERMITTED;
     CUresult status = real.cuMemBatchDecompressAsync(paramsArray, count, stream);
     sl_gate_leave(&pass);
     return status;
