@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # The promises of memory and shares on a real GPU, attacked: pools, graphs, code, users, the audit, a soak. nvidia-smi outside is the witness.
-# usage: bench/gpu/promises.sh DISTRIBUTION OUTPUT [pools|graphs|code|all|torch|users|namespace|audit|cost|soak ...]
+# usage: bench/gpu/promises.sh DISTRIBUTION OUTPUT [pools|graphs|code|ways|all|torch|users|namespace|audit|cost|soak ...]
 #        (root; python3 with PyTorch for torch; OLD=FOLDER with an older libsluice.so for cost; SOAK_SECONDS=480; MOST_SECONDS=590)
 set -u
 home=$1 out=$2
@@ -12,7 +12,12 @@ mkdir -p "$out"
 most_seconds=${MOST_SECONDS:-590}
 work=$(mktemp -d "${TMPDIR:-/tmp}/sluice-promises-XXXXXX")
 chmod 755 "$work"
+mkdir -m 700 "$work/runtime"
 trap 'rm -rf "$work"' EXIT
+# Where a limit cannot be enforced nothing is measured.
+export SLUICE_RUNTIME_DIR=$work/runtime SLUICE_ON_ERROR=fail
+simulated=()
+[[ -n ${SIMULATED:-} ]] && simulated=(SLUICE_SIM_STATE="$work/gpu" SLUICE_SIM_MEMORY=139g SLUICE_SIM_CONTEXT=520m LD_LIBRARY_PATH="$home/lib/sim")
 
 say() { printf '%s\n' "$*" | tee -a "$out/table.txt"; }
 
@@ -38,14 +43,14 @@ watched() { # watched NAME COMMAND…: the highest sum of all processes in nvidi
 storm() { # storm NAME SECONDS OPTION…
     local name=$1 seconds=$2
     shift 2
-    watched "$name" within $((seconds + 40)) env LD_PRELOAD="$home/lib/libsluice.so" SLUICE_RUNTIME_DIR="$work" "$home/lib/test/storm" --seconds "$seconds" "$@"
+    watched "$name" within $((seconds + 40)) env "${simulated[@]}" LD_PRELOAD="$home/lib/libsluice.so" "$home/lib/test/storm" --seconds "$seconds" "$@"
     say "$(printf '%-22s status %-3s smi most %6s MiB  %s' "$name" $status "$most" \
-        "$(grep -E '^(calls|refused|late|wrong|odd|over|worst-percent|unequal|worst-difference|left|crashes|hangs)=' "$out/$name.log" | tr '\n' ' ')")"
+        "$(tr ' ' '\n' <"$out/$name.log" | grep -E '^(calls|refused|wrong|odd|edges-wrong|over|worst-percent|unequal|worst-difference|left|crashes|hangs)=' | tr '\n' ' ')")"
 }
 
 pools() {
     storm pools-1-thread 8 --seed 1 --quota 4g --threads 1 --ways async,pool,launch
-    storm pools-16-threads 8 --seed 2 --quota 4g --threads 16 --streams 16 --ways async,pool,launch
+    storm pools-16-threads 8 --seed 2 --quota 4g --threads 16 --streams 4 --ways async,pool,launch
     storm pools-destroyed 6 --seed 3 --quota 4g --threads 4 --ways async,pool,orphan,plain,launch
 }
 graphs() {
@@ -54,9 +59,12 @@ graphs() {
 }
 code() {
     storm code 8 --seed 6 --quota 4g --threads 4 --ways module,stack,plain,context --slack 64m
-    storm absurd 5 --seed 7 --quota 4g --threads 8 --ways plain,absurd,vmm
+    storm absurd 5 --seed 7 --quota 4g --threads 8 --ways plain,absurd
 }
-all() { storm all 10 --seed 8 --quota 8g --threads 8 --ways -tiny --slack 64m; }
+ways() { # each way to take memory alone beside plain memory
+    for way in pitch async pool graph vmm array mipmap module stack orphan tiny; do storm "way-$way" 3 --seed 9 --quota 4g --threads 2 --ways "plain,$way" --slack 64m; done
+}
+all() { storm all 10 --seed 8 --quota 8g --threads 8 --ways -tiny,managed,absurd,context --slack 64m; }
 
 torch() {
     for round in 1 2; do
@@ -81,18 +89,18 @@ namespace() { as_users namespace --namespace; }
 
 audit() { # jobs with a share and no quota are not accused, and one without the library is
     local runtime=$work/audit
-    mkdir -p "$runtime"
+    mkdir -m 700 "$runtime"
     printf '%s\n' "state-directory = $runtime/state" 'audit-stop = all' 'audit-grace = 0s' 'audit-kill-after = 0s' >"$runtime/agent.conf"
-    SLUICE_RUNTIME_DIR=$runtime within 40 "$home/bin/sluice" agent --config "$runtime/agent.conf" >"$out/audit-agent.log" 2>&1 &
+    SLUICE_RUNTIME_DIR=$runtime within 40 env "${simulated[@]}" "$home/bin/sluice" agent --config "$runtime/agent.conf" >"$out/audit-agent.log" 2>&1 &
     sleep 2
     local jobs=()
     for option in '--weight 2' '--compute 50%' '--priority low' '--memory 4g'; do
         # shellcheck disable=SC2086
-        SLUICE_RUNTIME_DIR=$runtime within 30 "$home/bin/sluice" run $option -- "$home/lib/test/hog" --step 64m --count 4 --hold 10000 >>"$out/audit-jobs.log" 2>&1 &
+        SLUICE_RUNTIME_DIR=$runtime within 30 env "${simulated[@]}" "$home/bin/sluice" run ${SIMULATED:+--sim} $option -- "$home/lib/test/hog" --step 64m --count 4 --hold 10000 >>"$out/audit-jobs.log" 2>&1 &
         jobs+=($!)
     done
     sleep 4
-    within 30 "$home/lib/test/hog" --step 64m --count 4 --hold 20000 >"$out/audit-escaped.log" 2>&1 &
+    within 30 env "${simulated[@]}" "$home/lib/test/hog" --step 64m --count 4 --hold 20000 >"$out/audit-escaped.log" 2>&1 &
     local escaped=$! ended=0
     for job in "${jobs[@]}"; do wait "$job" && ended=$((ended + 1)); done
     wait $escaped
@@ -104,25 +112,31 @@ cost() { # allocation and launch, interleaved: no library, the older one, this o
     local library
     for round in 1 2 3 4 5; do
         for library in '' ${OLD:+"$OLD/libsluice.so"} "$home/lib/libsluice.so"; do
-            env ${library:+LD_PRELOAD="$library" SLUICE_MEMORY=64g} SLUICE_RUNTIME_DIR="$work" timeout 20 "$home/lib/test/cost" 2>/dev/null |
+            env "${simulated[@]}" ${library:+LD_PRELOAD="$library" SLUICE_MEMORY=64g} timeout 20 "$home/lib/test/cost" 2000 2>/dev/null |
                 sed "s|^|${library:-none} |" >>"$out/cost.txt"
         done
     done
     say "cost: medians of 5, ns"
-    awk '{ key = $2; for (i = 3; i < NF; i++) key = key " " $i; values[$1 SUBSEP key] = values[$1 SUBSEP key] " " $NF; keys[key]; who[$1] }
-        END { for (key in keys) { printf "%-40s", key; for (w in who) { n = split(values[w SUBSEP key], v, " "); asort(v); printf " %s=%s", w ~ /none/ ? "none" : w ~ /old|0\.1/ ? "0.1" : "new", v[int((n + 1) / 2)] } print "" } }' \
-        "$out/cost.txt" | tee -a "$out/table.txt"
+    python3 - "$out/cost.txt" <<'END' | tee -a "$out/table.txt"
+import collections, statistics, sys
+values = collections.defaultdict(list)
+for line in open(sys.argv[1]):
+    library, *what, nanos = line.split()
+    values[" ".join(what), "none" if library == "none" else "0.1" if "/old/" in library else "new"].append(float(nanos))
+for what in sorted({what for what, _ in values}):
+    print(f"{what:24}", "  ".join(f"{name} {statistics.median(values[what, name]):8.1f}" for name in ("none", "0.1", "new") if (what, name) in values))
+END
 }
 
 soak() {
-    within $((${SOAK_SECONDS:-480} + 60)) python3 "$here/../soak/soak.py" --seconds "${SOAK_SECONDS:-480}" --gpu --home "$home" --seed "${SEED:-2000}" >"$out/soak.log" 2>&1
+    within $((${SOAK_SECONDS:-480} + 60)) python3 "$here/../soak/soak.py" --seconds "${SOAK_SECONDS:-480}" --gpu --home "$home" --seed "${SEED:-2000}" ${SOAK:-} >"$out/soak.log" 2>&1
     say "soak: status $?"
     tail -n 14 "$out/soak.log" | tee -a "$out/table.txt"
 }
 
 for part in $parts; do
     case $part in
-    pools | graphs | code | all | torch | users | namespace | audit | cost | soak) began=$SECONDS && "$part"; say "== $part: $((SECONDS - began)) s" ;;
+    pools | graphs | code | ways | all | torch | users | namespace | audit | cost | soak) began=$SECONDS && "$part"; say "== $part: $((SECONDS - began)) s" ;;
     *) say "unknown part $part" ;;
     esac
 done

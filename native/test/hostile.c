@@ -129,6 +129,11 @@ static uint64_t value_for(const file_t *file, const place_t *place, uint64_t old
     }
 }
 
+/* A debt of GPU time that can be true is no nonsense: processes of the tenant repay it, for ten minutes at the most. */
+static bool is_believable_debt(const place_t *place, uint64_t value) {
+    return strcmp(place->name, "share") == 0 && value > now() && value - now() < 600000000000u;
+}
+
 static bool write_one(void) {
     const file_t *file = &files[draw() % (uint64_t)file_count];
     const place_t *place = &places[draw() % PLACES];
@@ -138,6 +143,8 @@ static bool write_one(void) {
     char *at = file->base + place->offset + record * place->record_bytes + draw() % (place->record_bytes / 8) * 8;
     _Atomic uint64_t *word = (void *)at;
     uint64_t value = value_for(file, place, *word);
+    if (is_believable_debt(place, value))
+        return false;
     if (draw() % 4 == 0)
         *(_Atomic uint32_t *)(void *)(at + (draw() & 4)) = (uint32_t)value;
     else

@@ -14,6 +14,7 @@
 
 static char *base;
 
+/* Anew each time: when all processes of a tenant are dead at a moment, the next one makes a new region. */
 bool ledger_open(void) {
     const char *directory = getenv("SLUICE_RUNTIME_DIR"), *tenant = getenv("SLUICE_TENANT");
     char path[512];
@@ -23,6 +24,8 @@ bool ledger_open(void) {
         return false;
     char *map = mmap(NULL, SL_REGION_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
     close(file);
+    if (base)
+        munmap(base, SL_REGION_BYTES);
     base = map == MAP_FAILED ? NULL : map;
     return base != NULL;
 }
@@ -36,6 +39,8 @@ static int entry_of(int gpu) {
 }
 
 uint64_t ledger_of(const pid_t *pids, int count, int gpu) {
+    if (!ledger_open())
+        return 0;
     const sl_region_slot_t *slots = (const void *)(base + SL_REGION_SLOT_OFFSET);
     const sl_region_account_t *accounts = (const void *)(base + SL_REGION_ACCOUNT_OFFSET);
     int entry = entry_of(gpu);
@@ -48,6 +53,8 @@ uint64_t ledger_of(const pid_t *pids, int count, int gpu) {
 }
 
 void ledger_set_limit(int gpus, uint64_t bytes) {
+    if (!ledger_open())
+        return;
     sl_region_limits_t *limits = (void *)(base + SL_REGION_LIMITS_OFFSET);
     for (int gpu = 0; gpu < gpus; gpu++)
         limits->memory_bytes[gpu] = bytes;

@@ -23,6 +23,7 @@
 #define WINDOW_NANOS (10 * MILLI)         /* of the cap */
 #define KEPT_NANOS (15 * MILLI)           /* of GPU time */
 #define LONGEST_KEPT_NANOS (100 * MILLI)  /* of time */
+#define MOST_DEBT_NANOS 600000000000u /* of debt beyond what this process made: what ended processes left to be repaid */
 #define CHUNK_NANOS (500 * MICRO)         /* of credit */
 #define UNBOUND_NANOS (2 * MILLI)         /* the same where GPU time is only measured */
 #define BATCH_NANOS (400 * MICRO)         /* a batch is closed when it is this long */
@@ -59,7 +60,18 @@ static uint64_t kept(const sl_lane_gpu_t *gpu) {
 
 static uint64_t later(const sl_lane_gpu_t *gpu, uint64_t due, int64_t wall, uint64_t now) {
     uint64_t least = now - kept(gpu);
-    return (uint64_t)((int64_t)(due > least ? due : least) + wall);
+    return (due > least ? due : least) + (uint64_t)wall;
+}
+
+/* The debt of the whole tenant. More than can be true is damage: another process of the tenant wrote it, and it is put right,
+ * so that it holds up no launch. */
+static uint64_t due_of_all(const sl_lane_gpu_t *gpu, uint64_t now) {
+    uint64_t due = gpu->share->due_nanos, known = gpu->own_due_nanos > now ? gpu->own_due_nanos : now;
+    if (SL_UNLIKELY(due > known && due - known > MOST_DEBT_NANOS)) {
+        atomic_compare_exchange_strong(&gpu->share->due_nanos, &due, known);
+        due = known;
+    }
+    return due;
 }
 
 /* Adds GPU time to what the cap must pay for, from the given time on; less than none takes it back. */
@@ -258,7 +270,7 @@ static void drain_to(sl_lane_t *lane, uint64_t nanos, unsigned calls, unsigned r
 /* When the gate opens again. A process alone, or one whose siblings leave much of the cap unused, goes by what all of them
  * used; else by its part, so that one cannot take all. */
 static uint64_t opening(const sl_lane_gpu_t *gpu, uint64_t now) {
-    uint64_t all = gpu->share->due_nanos, own = gpu->own_due_nanos;
+    uint64_t all = due_of_all(gpu, now), own = gpu->own_due_nanos;
     bool alone = gpu->sharers < 2 || all + 2 * WINDOW_NANOS < now;
     uint64_t due = alone ? all : own;
     bool shut = gpu->shut || due > now;
