@@ -1,5 +1,5 @@
 /* driver: what the driver itself does with pools, graphs, limits and code; the facts that the library's rules stand on.
- * Run it without Sluice. usage: driver pools|pending|pieces|random|graphs|limits|buffers|code|edge */
+ * Run it without Sluice. usage: driver pools|pending|pieces|random|graphs|shapes|limits|buffers|code|edge */
 #include <cuda.h>
 #include <pthread.h>
 #include <stdint.h>
@@ -412,6 +412,100 @@ static void graphs(void) {
     OK(cuCtxSynchronize());
 }
 
+/* Random graphs in one line: allocations and frees in some order. What they take, against chunks of whole steps of 32 MiB that are
+ * filled first-fit in that order, and against the sum of what lives at once, each in whole steps. */
+typedef struct { uint64_t base, bytes; int owner; } piece_t;
+
+static uint64_t first_fit(const int *order, int count, const uint64_t *bytes) {
+    static piece_t chunks[64][64];
+    int pieces[64] = {0}, used = 0;
+    uint64_t size[64], total = 0;
+    for (int i = 0; i < count; i++) {
+        int at = order[i];
+        if (at < 0) {
+            for (int c = 0; c < used; c++)
+                for (int k = 0; k < pieces[c]; k++)
+                    if (chunks[c][k].owner == -at - 1)
+                        chunks[c][k] = chunks[c][--pieces[c]], k--;
+            continue;
+        }
+        uint64_t need = (bytes[at] + 511) / 512 * 512, place = 0;
+        int chunk = -1;
+        for (int c = 0; c < used && chunk < 0; c++)
+            for (uint64_t from = 0; from + need <= size[c];) {
+                uint64_t next = from;
+                for (int k = 0; k < pieces[c]; k++)
+                    if (chunks[c][k].base < from + need && chunks[c][k].base + chunks[c][k].bytes > from)
+                        next = chunks[c][k].base + chunks[c][k].bytes > next ? chunks[c][k].base + chunks[c][k].bytes : next;
+                if (next == from) {
+                    chunk = c, place = from;
+                    break;
+                }
+                from = next;
+            }
+        if (chunk < 0) {
+            chunk = used++;
+            size[chunk] = (need + 32 * MIB - 1) / (32 * MIB) * (32 * MIB);
+            total += size[chunk];
+        }
+        chunks[chunk][pieces[chunk]++] = (piece_t){place, need, at};
+    }
+    return total;
+}
+
+static void shapes(void) {
+    unsigned seed = 7, equal = 0, less = 0, more = 0, beyond = 0;
+    uint64_t worst_more = 0;
+    CUstream a;
+    OK(cuStreamCreate(&a, CU_STREAM_NON_BLOCKING));
+    for (int round = 0; round < 400; round++) {
+        OK(cuDeviceGraphMemTrim(0));
+        CUgraph graph;
+        CUgraphExec exec;
+        CUgraphNode last = NULL, node;
+        OK(cuGraphCreate(&graph, 0));
+        int count = 0, order[32], live[16], lives = 0, allocations = 1 + rand_r(&seed) % 8;
+        uint64_t bytes[16], alive = 0, peak = 0;
+        CUdeviceptr p[16];
+        int small = rand_r(&seed) % 2;
+        for (int i = 0; i < allocations || lives;) {
+            if (i < allocations && (!lives || rand_r(&seed) % 3)) {
+                bytes[i] = small ? 1 + rand_r(&seed) % (8 * MIB) : 1 + (uint64_t)rand_r(&seed) % (100 * MIB);
+                last = add_alloc(graph, last ? &last : NULL, bytes[i], &p[i]);
+                alive += (bytes[i] + 32 * MIB - 1) / (32 * MIB) * (32 * MIB);
+                peak = alive > peak ? alive : peak;
+                live[lives++] = i;
+                order[count++] = i++;
+            } else {
+                int at = rand_r(&seed) % lives, which = live[at];
+                OK(cuGraphAddMemFreeNode(&node, graph, &last, 1, p[which]));
+                last = node;
+                alive -= (bytes[which] + 32 * MIB - 1) / (32 * MIB) * (32 * MIB);
+                live[at] = live[--lives];
+                order[count++] = -which - 1;
+            }
+        }
+        OK(cuGraphInstantiateWithFlags(&exec, graph, 0));
+        OK(cuGraphLaunch(exec, a));
+        cuuint64_t reserved;
+        OK(cuDeviceGetGraphMemAttribute(0, CU_GRAPH_MEM_ATTR_RESERVED_MEM_CURRENT, &reserved));
+        uint64_t predicted = first_fit(order, count, bytes);
+        equal += reserved == predicted, less += reserved < predicted, more += reserved > predicted, beyond += reserved > peak;
+        if (reserved > predicted && reserved - predicted > worst_more)
+            worst_more = reserved - predicted;
+        if (reserved != predicted && round < 60) {
+            printf(" %d allocations: took %llu, first-fit %llu, sum %llu:", allocations, (unsigned long long)(reserved / MIB), (unsigned long long)(predicted / MIB), (unsigned long long)(peak / MIB));
+            for (int i = 0; i < count; i++)
+                printf(order[i] >= 0 ? " +%.1f" : " -%.1f", bytes[order[i] >= 0 ? order[i] : -order[i] - 1] / (double)MIB);
+            printf("\n");
+        }
+        OK(cuCtxSynchronize());
+        OK(cuGraphExecDestroy(exec));
+        OK(cuGraphDestroy(graph));
+    }
+    printf("random graphs: as first-fit %u, less %u, more %u (by %llu MiB at most); more than the sum %u\n", equal, less, more, (unsigned long long)(worst_more / MIB), beyond);
+}
+
 static void limits(void) {
     static const size_t stacks[] = {1024, 1040, 2048, 4096, 8192, 16384, 65536, 1024};
     size_t value;
@@ -602,7 +696,7 @@ int main(int count, char **words) {
     for (int i = 1; i < count; i++) {
         printf("== %s\n", words[i]);
         void (*part)(void) = !strcmp(words[i], "pools") ? pools : !strcmp(words[i], "pending") ? pending : !strcmp(words[i], "pieces") ? pieces :
-                             !strcmp(words[i], "random") ? random_walk : !strcmp(words[i], "graphs") ? graphs : !strcmp(words[i], "limits") ? limits :
+                             !strcmp(words[i], "random") ? random_walk : !strcmp(words[i], "graphs") ? graphs : !strcmp(words[i], "shapes") ? shapes : !strcmp(words[i], "limits") ? limits :
                              !strcmp(words[i], "buffers") ? buffers : !strcmp(words[i], "code") ? code : !strcmp(words[i], "edge") ? edge : NULL;
         if (part)
             part();

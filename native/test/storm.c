@@ -9,6 +9,7 @@
  *                     launch,orphan (pools that are destroyed while memory of theirs lives),tiny (arrays and variables that
  *                     share blocks); "-graph,…": all but these
  *   --judge           asks the driver about every other refusal (one process, one thread)
+ *   --wrong PERMILLE  of the refusals that were judged wrong, at most (0); the driver can share what Sluice cannot see
  *   --kills MILLIS, --stops MILLIS   every so often a process gets SIGKILL, or SIGSTOP for a while
  *   --limits          changes the quota all the time, between the half of it and all of it
  *   --survive         judges only that nothing crashes or hangs: any error of CUDA's will do
@@ -83,7 +84,7 @@ static void parse(int count, char **words, int *child) {
                     : strcmp(option, "--longest") == 0 ? &options.longest : strcmp(option, "--patience") == 0 ? &options.patience
                     : strcmp(option, "--child") == 0 ? child : NULL;
         uint64_t *size = strcmp(option, "--quota") == 0 ? &options.quota : strcmp(option, "--size") == 0 ? &options.base
-                       : strcmp(option, "--slack") == 0 ? &options.slack : strcmp(option, "--seed") == 0 ? &options.seed : NULL;
+                       : strcmp(option, "--slack") == 0 ? &options.slack : strcmp(option, "--wrong") == 0 ? &options.wrong_permille : strcmp(option, "--seed") == 0 ? &options.seed : NULL;
         if (flag) {
             *flag = true;
             continue;
@@ -397,7 +398,7 @@ static int tell(void) {
             printf("wrong-%s=%llu\n", way_names[i], SUM(wrong_by_way[i]));
     bool in_time = !options.longest || longest <= (uint64_t)options.longest * 1000000u;
     bool survived = !verdict.crashes && !verdict.hangs && SUM(calls) > 0 && in_time;
-    bool right = !SUM(odd) && !sampling.over && !verdict.unequal && !verdict.left && !SUM(wrong) && !SUM(absurd) && !SUM(edges) && sampling.samples > 0 && sampling.worst[0] > 0;
+    bool right = !SUM(odd) && !sampling.over && !verdict.unequal && !verdict.left && SUM(wrong) * 1000 <= (unsigned long long)options.wrong_permille * SUM(refused) && !SUM(absurd) && !SUM(edges) && sampling.samples > 0 && sampling.worst[0] > 0;
     bool ok = survived && (options.survive || right);
     printf("verdict=%s\n", ok ? "held" : "broken");
     return ok ? 0 : 1;

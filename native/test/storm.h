@@ -38,6 +38,7 @@ typedef struct {
     unsigned ways; /* a bit for each */
     bool judge, unlimited, limits, survive, nvml;
     uint64_t slack; /* by which the ledger may be wrong */
+    uint64_t wrong_permille; /* of refusals */
 } options_t;
 
 extern options_t options;

@@ -28,6 +28,10 @@ SL_HOT bool sl_charge_try(sl_charge_t *charge, uint64_t bytes) {
     return charge->gpu < 0 || !bytes || reserved(charge, bytes, sl_ledger_try((unsigned)charge->gpu, bytes));
 }
 
+SL_HOT bool sl_charge_try_at_once(sl_charge_t *charge, uint64_t bytes) {
+    return charge->gpu < 0 || !bytes || reserved(charge, bytes, sl_ledger_try_at_once((unsigned)charge->gpu, bytes, 0));
+}
+
 SL_HOT bool sl_charge_reserve(sl_charge_t *charge, uint64_t bytes) {
     return charge->gpu < 0 || !bytes || reserved(charge, bytes, sl_ledger_reserve((unsigned)charge->gpu, bytes));
 }

@@ -36,6 +36,8 @@ int sl_charge_open(sl_charge_t *charge, int gpu, sl_ledger_use_t use);
 uint64_t sl_charge_round(const sl_charge_t *charge, uint64_t size);
 /* Reserves so many bytes. False: they exceed the quota. A charge that is not accounted always succeeds. */
 bool sl_charge_try(sl_charge_t *charge, uint64_t bytes);
+/* The same in one attempt that reclaims nothing. */
+bool sl_charge_try_at_once(sl_charge_t *charge, uint64_t bytes);
 /* The same; where the tenant chose so, it first waits for room. Hold no lock. */
 bool sl_charge_reserve(sl_charge_t *charge, uint64_t bytes);
 /* Counts a refusal of so many bytes, and logs it. Returns CUDA's out-of-memory error. */

@@ -14,6 +14,7 @@
 #include "real.h"
 
 #define PITCH_STEP 512u
+#define AGAIN (-1) /* no block that is paid for had room: with a block of its own, if the quota allows one */
 
 typedef struct {
     sl_charge_t charge;
@@ -25,11 +26,12 @@ static sl_occupant_t occupant_of(const sl_allocation_t *allocation) {
     return (sl_occupant_t){allocation->address, allocation->bytes, allocation->context, allocation->gpu};
 }
 
-/* A small request needs a new block at the worst. Where there is no quota for that, one that is paid for may do. */
-SL_HOT static CUresult reserve_small(request_t *request) {
-    if (sl_charge_try(&request->charge, SL_BLOCK_BYTES))
+/* A small request needs a new block at the worst. Where there is no quota for that at once, one that is paid for may do; what the
+ * reclaimers have comes after that. */
+SL_HOT static CUresult reserve_small(request_t *request, bool may_share) {
+    if (sl_charge_try_at_once(&request->charge, SL_BLOCK_BYTES))
         return CUDA_SUCCESS;
-    request->only_shared = sl_blocks_have_room((unsigned)request->charge.gpu, request->allocation.bytes);
+    request->only_shared = may_share && sl_blocks_have_room((unsigned)request->charge.gpu, request->allocation.bytes);
     if (request->only_shared || sl_charge_reserve(&request->charge, SL_BLOCK_BYTES))
         return CUDA_SUCCESS;
     return sl_charge_refuse(&request->charge, SL_BLOCK_BYTES);
@@ -51,7 +53,7 @@ SL_HOT static CUresult begin(request_t *request, uint64_t size, sl_allocation_ki
     request->allocation = (sl_allocation_t){.bytes = kind == SL_SMALL ? size : bytes, .context = context, .gpu = (uint8_t)gpu,
                                             .kind = (uint8_t)kind};
     if (kind == SL_SMALL)
-        return reserve_small(request);
+        return reserve_small(request, true);
     return sl_charge_reserve(&request->charge, bytes) ? CUDA_SUCCESS : sl_charge_refuse(&request->charge, bytes);
 }
 
@@ -117,7 +119,7 @@ SL_HOT static CUresult settle(request_t *request, CUresult status, CUdeviceptr a
     request->allocation.address = address;
     if (request->allocation.kind == SL_SMALL && !settle_small(request)) {
         real.cuMemFree_v2(address);
-        return sl_charge_refuse(charge, SL_BLOCK_BYTES);
+        return AGAIN;
     }
     sl_charge_commit(charge);
     sl_ledger_count((unsigned)charge->gpu, 1);
@@ -132,11 +134,15 @@ SL_HOT static CUresult settle(request_t *request, CUresult status, CUdeviceptr a
         if (SL_UNLIKELY(!SL_DRIVER_HAS(function)))                                      \
             return CUDA_ERROR_NOT_FOUND;                                                \
         request_t request;                                                              \
-        CUresult status = begin(&request, bytesize, kind);                               \
-        if (status != CUDA_SUCCESS)                                                     \
-            return status;                                                              \
-        status = real.function(__VA_ARGS__);                                            \
-        return settle(&request, status, status == CUDA_SUCCESS ? *dptr : 0);             \
+        CUresult status = begin(&request, bytesize, kind);                              \
+        while (status == CUDA_SUCCESS) {                                                \
+            status = real.function(__VA_ARGS__);                                        \
+            status = settle(&request, status, status == CUDA_SUCCESS ? *dptr : 0);      \
+            if (status != AGAIN)                                                        \
+                return status;                                                          \
+            status = reserve_small(&request, false);                                    \
+        }                                                                               \
+        return status;                                                                  \
     }
 CHARGE_HOOK(cuMemAlloc_v2, SL_WHOLE, (CUdeviceptr *dptr, size_t bytesize), dptr, bytesize)
 CHARGE_HOOK(cuMemAlloc, SL_WHOLE, (CUdeviceptr_v1 *dptr, unsigned int bytesize), dptr, bytesize)
@@ -174,12 +180,16 @@ static CUresult settle_pitch(request_t *request, CUresult status, CUdeviceptr ad
         if (!SL_DRIVER_HAS(function))                                                                      \
             return CUDA_ERROR_NOT_FOUND;                                                                   \
         request_t request;                                                                                 \
-        CUresult status = begin(&request, expected_bytes(WidthInBytes, Height), SL_WHOLE);                  \
-        if (status != CUDA_SUCCESS)                                                                        \
-            return status;                                                                                 \
-        status = real.function(dptr, pPitch, WidthInBytes, Height, ElementSizeBytes);                      \
-        bool done = status == CUDA_SUCCESS;                                                                \
-        return settle_pitch(&request, status, done ? *dptr : 0, done ? *pPitch : 0, Height);                \
+        CUresult status = begin(&request, expected_bytes(WidthInBytes, Height), SL_WHOLE);                 \
+        while (status == CUDA_SUCCESS) {                                                                   \
+            status = real.function(dptr, pPitch, WidthInBytes, Height, ElementSizeBytes);                  \
+            bool done = status == CUDA_SUCCESS;                                                            \
+            status = settle_pitch(&request, status, done ? *dptr : 0, done ? *pPitch : 0, Height);         \
+            if (status != AGAIN)                                                                           \
+                return status;                                                                             \
+            status = reserve_small(&request, false);                                                       \
+        }                                                                                                  \
+        return status;                                                                                     \
     }
 PITCH_HOOK(cuMemAllocPitch_v2, CUdeviceptr, size_t)
 PITCH_HOOK(cuMemAllocPitch, CUdeviceptr_v1, unsigned int)

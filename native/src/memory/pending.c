@@ -21,14 +21,18 @@
 #define GPUS 16
 #define HALVINGS 6
 
-static atomic_uint vain[GPUS]; /* waits in vain, since one was not */
+static atomic_uint vain[2][GPUS]; /* waits in vain, since one was not; of requests that are reserved, and of others */
 
 bool sl_pending_is_capturing(void) {
     return atomic_load_explicit(&sl_meter_open_captures, memory_order_acquire) > 0;
 }
 
-static unsigned halvings(unsigned gpu) {
-    unsigned count = atomic_load_explicit(&vain[gpu % GPUS], memory_order_relaxed);
+static atomic_uint *vain_of(const sl_pending_t *pending) {
+    return &vain[pending->is_reserved][pending->gpu % GPUS];
+}
+
+static unsigned halvings(const sl_pending_t *pending) {
+    unsigned count = atomic_load_explicit(vain_of(pending), memory_order_relaxed);
     return count < HALVINGS ? count : HALVINGS;
 }
 
@@ -37,7 +41,7 @@ static bool is_busy(const sl_pending_t *pending) {
 }
 
 static bool is_over(const sl_pending_t *pending, uint64_t now) {
-    unsigned less = halvings(pending->gpu);
+    unsigned less = halvings(pending);
     if (now - pending->start_nanos >= (uint64_t)LONGEST_NANOS >> less)
         return true;
     return now - pending->progress_nanos >= (uint64_t)PATIENCE_NANOS >> less && !is_busy(pending);
@@ -46,7 +50,7 @@ static bool is_over(const sl_pending_t *pending, uint64_t now) {
 /* What a trial of the same request left behind, above the quota, comes back without any gain. */
 static void begin(sl_pending_t *pending, const sl_pool_figures_t *figures, uint64_t now) {
     uint64_t limit = sl_ledger_limit(pending->gpu), used = sl_ledger_used(pending->gpu);
-    uint64_t beyond = limit && used > limit ? used - limit : 0;
+    uint64_t beyond = !pending->is_reserved && limit && used > limit ? used - limit : 0;
     pending->start_nanos = pending->progress_nanos = now;
     pending->span_nanos = FIRST_SPAN_NANOS;
     pending->lowest_bytes = figures->charged > beyond ? figures->charged - beyond : 0;
@@ -74,5 +78,16 @@ bool sl_pending_wait(sl_pending_t *pending) {
 
 void sl_pending_end(const sl_pending_t *pending, bool met) {
     if (pending->span_nanos > FIRST_SPAN_NANOS)
-        atomic_store_explicit(&vain[pending->gpu % GPUS], met ? 0 : halvings(pending->gpu) + 1, memory_order_relaxed);
+        atomic_store_explicit(vain_of(pending), met ? 0 : halvings(pending) + 1, memory_order_relaxed);
+}
+
+bool sl_pending_reclaim(unsigned gpu) {
+    sl_pending_t pending = {.gpu = gpu, .is_reserved = true};
+    uint64_t before = sl_ledger_used(gpu), used = before, limit = sl_ledger_limit(gpu);
+    while (used > limit && sl_pending_wait(&pending)) {
+        used = sl_ledger_used(gpu);
+        limit = sl_ledger_limit(gpu);
+    }
+    sl_pending_end(&pending, used <= limit);
+    return used < before;
 }

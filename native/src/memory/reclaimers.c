@@ -3,11 +3,13 @@
 
 #include "ledger/reclaim.h"
 #include "memory/overhead.h"
+#include "memory/pending.h"
 #include "memory/pool.h"
 
 const sl_reclaimer_t sl_reclaimers[] = {
     sl_pool_refresh,       /* pools tell what they gave back without being asked */
     sl_overhead_came_back, /* so does the driver */
     sl_pool_trim,          /* pools give back what they do not use */
+    sl_pending_reclaim,    /* and what they will not use as soon as a stream has come to a free */
     NULL,
 };
