@@ -177,8 +177,8 @@ static void open_made(CUmemoryPool handle, const CUmemPoolProps *properties) {
     if (!pool)
         return;
     sl_pool_charge_lock(pool);
-    pool->made = properties->location.type == LOCATION_DEVICE;
-    pool->device = properties->location.id;
+    pool->made = true;
+    pool->place = properties->location;
     pool->type = properties->allocType;
     sl_pool_charge_unlock(pool);
 }

@@ -28,25 +28,30 @@ static bool keeps_nothing(const sl_pool_t *pool) {
     return real.cuMemPoolSetAttribute && real.cuMemPoolSetAttribute(pool->handle, POOL_THRESHOLD, &none) == CUDA_SUCCESS;
 }
 
+/* Drivers before CUDA 13 have no other pools, and no calls for them. */
+static bool is_of_device(const sl_pool_t *pool) {
+    return pool->type == TYPE_PINNED && pool->place.type == LOCATION_DEVICE;
+}
+
 static CUresult get_current(const sl_pool_t *pool, CUmemoryPool *handle) {
-    CUmemLocation location = {LOCATION_DEVICE, pool->device};
-    if (pool->type == TYPE_PINNED && real.cuDeviceGetMemPool)
-        return real.cuDeviceGetMemPool(handle, pool->device);
-    return real.cuMemGetMemPool ? real.cuMemGetMemPool(handle, &location, pool->type) : CUDA_ERROR_NOT_FOUND;
+    CUmemLocation place = pool->place;
+    if (is_of_device(pool) && real.cuDeviceGetMemPool)
+        return real.cuDeviceGetMemPool(handle, place.id);
+    return real.cuMemGetMemPool ? real.cuMemGetMemPool(handle, &place, pool->type) : CUDA_ERROR_NOT_FOUND;
 }
 
 static CUresult get_default(const sl_pool_t *pool, CUmemoryPool *handle) {
-    CUmemLocation location = {LOCATION_DEVICE, pool->device};
-    if (pool->type == TYPE_PINNED && real.cuDeviceGetDefaultMemPool)
-        return real.cuDeviceGetDefaultMemPool(handle, pool->device);
-    return real.cuMemGetDefaultMemPool ? real.cuMemGetDefaultMemPool(handle, &location, pool->type) : CUDA_ERROR_NOT_FOUND;
+    CUmemLocation place = pool->place;
+    if (is_of_device(pool) && real.cuDeviceGetDefaultMemPool)
+        return real.cuDeviceGetDefaultMemPool(handle, place.id);
+    return real.cuMemGetDefaultMemPool ? real.cuMemGetDefaultMemPool(handle, &place, pool->type) : CUDA_ERROR_NOT_FOUND;
 }
 
 static CUresult set_current(const sl_pool_t *pool, CUmemoryPool handle) {
-    CUmemLocation location = {LOCATION_DEVICE, pool->device};
-    if (pool->type == TYPE_PINNED && real.cuDeviceSetMemPool)
-        return real.cuDeviceSetMemPool(pool->device, handle);
-    return real.cuMemSetMemPool ? real.cuMemSetMemPool(&location, pool->type, handle) : CUDA_ERROR_NOT_FOUND;
+    CUmemLocation place = pool->place;
+    if (is_of_device(pool) && real.cuDeviceSetMemPool)
+        return real.cuDeviceSetMemPool(place.id, handle);
+    return real.cuMemSetMemPool ? real.cuMemSetMemPool(&place, pool->type, handle) : CUDA_ERROR_NOT_FOUND;
 }
 
 /* The driver's destroy makes the default pool of the device current again. */

@@ -19,8 +19,9 @@ typedef struct {
     bool asleep;          /* its context is gone and perhaps the handle too: only the program itself may use it */
     bool overgrown;       /* a trial made it pass the quota and could not be undone at once */
     int gpu;              /* the entry of the region; negative: not accounted */
-    CUdevice device;      /* of graphs, or where the program made it */
-    CUmemAllocationType type; /* of one that the program made */
+    CUdevice device;      /* of graphs only */
+    CUmemLocation place;  /* of a pool that the program made, and its type */
+    CUmemAllocationType type;
     CUmemoryPool handle;  /* NULL: the memory of graphs on the device */
     uint64_t charged;     /* never less than the pool has */
     uint64_t step;        /* the pool grows by multiples of this */
