@@ -11,7 +11,7 @@
 #include "memory/graph.h"
 #include "hooks.h"
 #include "ledger/ledger.h"
-#include "memory/orphan.h"
+#include "memory/closing.h"
 #include "memory/pool.h"
 #include "real.h"
 #include "tenant/tenant.h"
@@ -25,7 +25,7 @@
 #define THREADS 8
 #define ROUNDS 40000
 
-enum { RESERVED = 5, USED = 7 };
+enum { THRESHOLD = 4, RESERVED = 5, USED = 7 };
 
 static _Atomic uint64_t reserved, used, most, pieces; /* pieces: of so much what is left lies in
                                                                            * pieces too small to use or give back */
@@ -155,14 +155,6 @@ static CUresult fake_destroy(CUmemoryPool pool) {
     return CUDA_SUCCESS;
 }
 
-static CUresult fake_pointer(void *data, CUpointer_attribute attribute, CUdeviceptr address) {
-    if (attribute == 17)
-        *(CUmemoryPool *)data = POOL;
-    else
-        *(size_t *)data = address;
-    return CUDA_SUCCESS;
-}
-
 static void begin(void) {
     real.cuDeviceGetCount = fake_count;
     real.cuDeviceGetUuid_v2 = fake_uuid;
@@ -179,7 +171,6 @@ static void begin(void) {
     real.cuMemFreeAsync_ptsz = twin_free;
     real.cuStreamQuery_ptsz = twin_query;
     real.cuMemPoolDestroy = fake_destroy;
-    real.cuPointerGetAttribute = fake_pointer;
     CHECK(sl_tenant_attach() == SL_TENANT_ATTACHED);
     CHECK(sl_gpu_find(0) == (int)GPU);
 }
@@ -378,7 +369,6 @@ static void should_ask_the_driver_only_what_may_have_changed(void) {
     CHECK(hook_cuDeviceSetMemPool(0, POOL) == CUDA_SUCCESS);
     CHECK(allocate(MIB) == CUDA_SUCCESS && allocate(MIB) == CUDA_SUCCESS && questions == 1);
     CHECK(hook_cuMemPoolDestroy(POOL) == CUDA_SUCCESS);
-    sl_orphan_end(GPU);
     empty();
     questions = 0;
     CHECK(allocate(MIB) == CUDA_SUCCESS && questions == 1);
@@ -397,17 +387,6 @@ static void should_pass_what_is_beyond_all_measure(void) {
     CHECK(allocate(UINT64_MAX) == CUDA_ERROR_OUT_OF_MEMORY);
     CHECK(most == 0);
     check_charge();
-}
-
-static void should_keep_charging_what_outlives_its_pool(void) {
-    CHECK(allocate(100 * MIB) == CUDA_SUCCESS);
-    CHECK(hook_cuMemPoolDestroy(POOL) == CUDA_SUCCESS);
-    CHECK(account()->charged_bytes == 128 * MIB);
-    hook_cuMemFreeAsync(100 * MIB, STREAM);
-    CHECK(account()->charged_bytes == 0);
-    CHECK(account()->pool_bytes == 0);
-    CHECK(sl_orphan_count == 0);
-    empty();
 }
 
 static void should_refund_when_the_context_is_gone(void) {
@@ -493,47 +472,237 @@ static void should_not_leave_a_lock_with_a_cancelled_thread(void) {
     empty();
 }
 
-static CUdeviceptr other_pool;
-#define OTHER ((CUmemoryPool)&other_pool)
+/* Pools that the program makes and destroys. To ask one that is gone would be fatal. */
+#define MADE 4
+#define USUAL ((CUmemoryPool)&usual_pool)
 
-static atomic_bool is_destroyed;
+typedef struct {
+    _Atomic uint64_t reserved, used;
+    atomic_bool is_destroyed, is_pending; /* pending: no stream has come to what was freed */
+    uint64_t threshold;
+    int destroys;
+} made_t;
+
+static made_t made[MADE];
+static made_t *next_made = made;
+static CUdeviceptr usual_pool;
+static CUmemoryPool current = USUAL;
 static atomic_int asked_after;
 
-/* A pool of its own that comes and goes; to ask it when it is gone would be fatal. */
-static CUresult other_attribute(CUmemoryPool pool, CUmemPool_attribute attribute, void *value) {
+static made_t *made_of(CUmemoryPool pool) {
+    made_t *one = (made_t *)pool;
+    asked_after += one->is_destroyed;
+    return one;
+}
+
+static CUresult made_attribute(CUmemoryPool pool, CUmemPool_attribute attribute, void *value) {
     if (pool == POOL)
         return fake_attribute(pool, attribute, value);
     sched_yield();
-    asked_after += is_destroyed;
-    *(uint64_t *)value = attribute == RESERVED ? 64 * MIB : 0;
+    *(uint64_t *)value = attribute == RESERVED ? made_of(pool)->reserved : made_of(pool)->used;
     return CUDA_SUCCESS;
 }
 
-static CUresult other_create(CUmemoryPool *pool, const CUmemPoolProps *properties) {
+static CUresult made_set_attribute(CUmemoryPool pool, CUmemPool_attribute attribute, void *value) {
+    CHECK(attribute == THRESHOLD);
+    made_of(pool)->threshold = *(uint64_t *)value;
+    return CUDA_SUCCESS;
+}
+
+static CUresult made_create(CUmemoryPool *pool, const CUmemPoolProps *properties) {
     (void)properties;
-    is_destroyed = false;
-    *pool = OTHER;
+    *next_made = (made_t){.threshold = 1, .destroys = next_made->destroys};
+    *pool = (CUmemoryPool)next_made;
     return CUDA_SUCCESS;
 }
 
-static CUresult other_destroy(CUmemoryPool pool) {
-    CHECK(pool == OTHER);
-    is_destroyed = true;
+static CUresult made_destroy(CUmemoryPool pool) {
+    if (pool == POOL || pool == USUAL)
+        return CUDA_ERROR_INVALID_VALUE;
+    made_t *one = made_of(pool);
+    one->destroys++;
+    one->is_destroyed = true;
     return CUDA_SUCCESS;
 }
 
-static CUresult other_trim(CUmemoryPool pool, size_t keep) {
-    return pool == POOL ? fake_trim(pool, keep) : CUDA_SUCCESS;
+static CUresult made_trim(CUmemoryPool pool, size_t keep) {
+    if (pool == POOL)
+        return fake_trim(pool, keep);
+    made_t *one = made_of(pool);
+    if (!one->is_pending)
+        one->reserved = (one->used + STEP - 1) / STEP * STEP;
+    return CUDA_SUCCESS;
+}
+
+static CUresult made_allocate(CUdeviceptr *address, size_t bytes, CUmemoryPool pool, CUstream stream) {
+    CHECK(stream == STREAM);
+    made_t *one = made_of(pool);
+    *address = bytes;
+    one->used += bytes;
+    if (one->reserved < one->used)
+        one->reserved = (one->used + STEP - 1) / STEP * STEP;
+    return CUDA_SUCCESS;
+}
+
+static CUresult made_current(CUmemoryPool *pool, CUdevice device) {
+    CHECK(device == 0);
+    *pool = current;
+    return CUDA_SUCCESS;
+}
+
+static CUresult made_default(CUmemoryPool *pool, CUdevice device) {
+    CHECK(device == 0);
+    *pool = USUAL;
+    return CUDA_SUCCESS;
+}
+
+static CUresult made_choose(CUdevice device, CUmemoryPool pool) {
+    CHECK(device == 0);
+    current = pool;
+    return CUDA_SUCCESS;
+}
+
+static void begin_made(void) {
+    real.cuMemPoolGetAttribute = made_attribute;
+    real.cuMemPoolSetAttribute = made_set_attribute;
+    real.cuMemPoolCreate = made_create;
+    real.cuMemPoolDestroy = made_destroy;
+    real.cuMemPoolTrimTo = made_trim;
+    real.cuMemAllocFromPoolAsync = made_allocate;
+    real.cuDeviceGetMemPool = made_current;
+    real.cuDeviceGetDefaultMemPool = made_default;
+    real.cuDeviceSetMemPool = made_choose;
+}
+
+static CUmemoryPool make_pool(int number) {
+    CUmemPoolProps properties = {.allocType = 1, .location = {1, 0}};
+    CUmemoryPool pool;
+    next_made = &made[number];
+    CHECK(hook_cuMemPoolCreate(&pool, &properties) == CUDA_SUCCESS);
+    return pool;
+}
+
+static CUresult take_from(CUmemoryPool pool, uint64_t bytes) {
+    CUdeviceptr address;
+    return hook_cuMemAllocFromPoolAsync(&address, bytes, pool, STREAM);
+}
+
+static uint64_t charged(void) {
+    CHECK(account()->charged_bytes == account()->pool_bytes && account()->in_flight_bytes == 0);
+    return account()->charged_bytes;
+}
+
+static void should_ask_a_destroyed_pool_until_it_is_empty(void) {
+    CUmemoryPool pool = make_pool(0);
+    CHECK(take_from(pool, 200 * MIB) == CUDA_SUCCESS && charged() == 224 * MIB);
+    made[0].used = 100 * MIB;
+    made[0].destroys = 0;
+    CHECK(hook_cuMemPoolDestroy(pool) == CUDA_SUCCESS);
+    CHECK(made[0].destroys == 0 && made[0].threshold == 0 && sl_closing_count == 1);
+    CHECK(made[0].reserved == 128 * MIB && charged() == 128 * MIB, "%llu", (unsigned long long)charged());
+    made[0].used = 40 * MIB;
+    sl_pool_trim(GPU);
+    CHECK(charged() == 64 * MIB && made[0].destroys == 0);
+    made[0].reserved = 40 * MIB; /* given back at a synchronisation */
+    sl_pool_refresh_all();
+    CHECK(charged() == 40 * MIB && made[0].destroys == 0);
+    made[0].used = 0;
+    made[0].is_pending = true;
+    sl_pool_refresh_all();
+    CHECK(charged() == 40 * MIB && made[0].destroys == 0);
+    made[0].is_pending = false;
+    sl_pool_refresh_all();
+    CHECK(charged() == 0 && made[0].destroys == 1 && sl_closing_count == 0 && asked_after == 0);
+}
+
+static void should_destroy_an_empty_pool_at_once(void) {
+    CUmemoryPool pool = make_pool(0);
+    CHECK(take_from(pool, 100 * MIB) == CUDA_SUCCESS);
+    made[0].used = 0;
+    made[0].destroys = 0;
+    CHECK(hook_cuMemPoolDestroy(pool) == CUDA_SUCCESS);
+    CHECK(made[0].destroys == 1 && sl_closing_count == 0 && charged() == 0 && asked_after == 0);
+}
+
+static void should_answer_as_if_a_closing_pool_were_gone(void) {
+    CUmemoryPool pool = make_pool(0);
+    uint64_t much = UINT64_MAX;
+    CHECK(take_from(pool, 100 * MIB) == CUDA_SUCCESS);
+    CHECK(hook_cuMemPoolDestroy(pool) == CUDA_SUCCESS);
+    CHECK(hook_cuMemPoolDestroy(pool) == CUDA_ERROR_INVALID_VALUE);
+    CHECK(take_from(pool, MIB) == CUDA_ERROR_INVALID_VALUE && made[0].used == 100 * MIB);
+    CHECK(hook_cuMemPoolSetAttribute(pool, THRESHOLD, &much) == CUDA_ERROR_INVALID_VALUE && made[0].threshold == 0);
+    CHECK(hook_cuMemPoolTrimTo(pool, 0) == CUDA_ERROR_INVALID_VALUE);
+    CHECK(hook_cuDeviceSetMemPool(0, pool) == CUDA_ERROR_INVALID_VALUE && current == USUAL);
+    made[0].used = 0;
+    sl_pool_refresh_all();
+    CHECK(charged() == 0 && made[0].is_destroyed && asked_after == 0);
+}
+
+static void should_make_the_default_pool_current_again(void) {
+    CUmemoryPool pool = make_pool(0), other = make_pool(1);
+    CHECK(take_from(pool, 100 * MIB) == CUDA_SUCCESS && take_from(other, 100 * MIB) == CUDA_SUCCESS);
+    CHECK(hook_cuDeviceSetMemPool(0, pool) == CUDA_SUCCESS && current == pool);
+    CHECK(hook_cuMemPoolDestroy(other) == CUDA_SUCCESS && current == pool);
+    CHECK(hook_cuMemPoolDestroy(pool) == CUDA_SUCCESS && current == USUAL && sl_pool_current(0) == NULL);
+    made[0].used = made[1].used = 0;
+    sl_pool_refresh_all();
+    CHECK(charged() == 0 && sl_closing_count == 0);
+}
+
+static void should_forget_a_closing_pool_with_its_context(void) {
+    CUmemoryPool pool = make_pool(0);
+    CHECK(take_from(pool, 100 * MIB) == CUDA_SUCCESS && hook_cuMemPoolDestroy(pool) == CUDA_SUCCESS);
+    made[0].is_destroyed = true;
+    sl_pool_end(GPU);
+    CHECK(charged() == 0 && sl_closing_count == 0);
+    sl_pool_refresh_all();
+    CHECK(asked_after == 0);
+}
+
+static void should_hold_what_a_closing_pool_has_against_the_quota(void) {
+    CUmemoryPool pool = make_pool(0), other = make_pool(1);
+    CHECK(take_from(pool, LIMIT / 2) == CUDA_SUCCESS && hook_cuMemPoolDestroy(pool) == CUDA_SUCCESS);
+    CHECK(take_from(other, LIMIT / 2 + STEP) == CUDA_ERROR_OUT_OF_MEMORY);
+    made[0].used = 0;
+    CHECK(take_from(other, LIMIT / 2 + STEP) == CUDA_SUCCESS && made[0].is_destroyed);
+    made[1].used = 0;
+    CHECK(hook_cuMemPoolDestroy(other) == CUDA_SUCCESS && charged() == 0);
+}
+
+/* More than the library keeps: the driver destroys the rest at once, and new pools still find a place. */
+static void should_not_run_out_of_places_for_pools(void) {
+    static made_t many[SL_CLOSING_MOST + 100];
+    CUmemPoolProps properties = {.allocType = 1, .location = {1, 0}};
+    int count = (int)(sizeof many / sizeof *many), destroyed = 0;
+    for (int i = 0; i < count; i++) {
+        CUmemoryPool pool;
+        next_made = &many[i];
+        CHECK(hook_cuMemPoolCreate(&pool, &properties) == CUDA_SUCCESS);
+        many[i].used = 1; /* of no size, so that the quota does not end it */
+        CHECK(sl_pool_find(pool) && hook_cuMemPoolDestroy(pool) == CUDA_SUCCESS);
+        many[i].reserved = 0;
+        destroyed += many[i].is_destroyed;
+    }
+    CHECK(sl_closing_count == SL_CLOSING_MOST && destroyed == 100, "%d, %d", sl_closing_count, destroyed);
+    for (int i = 0; i < count; i++)
+        many[i].used = 0;
+    sl_pool_refresh_all();
+    CHECK(sl_closing_count == 0 && charged() == 0 && asked_after == 0);
+    should_destroy_an_empty_pool_at_once();
 }
 
 static void *make_and_destroy(void *unused) {
-    CUmemPoolProps properties = {.allocType = 1, .location = {1, 0}};
     (void)unused;
     for (int i = 0; i < ROUNDS / 8; i++) {
-        CUmemoryPool pool;
-        CHECK(hook_cuMemPoolCreate(&pool, &properties) == CUDA_SUCCESS);
+        CUmemoryPool pool = make_pool(i % MADE);
+        made[i % MADE].used = i % 2;
+        made[i % MADE].reserved = STEP;
         sl_pool_refresh(GPU);
         CHECK(hook_cuMemPoolDestroy(pool) == CUDA_SUCCESS);
+        made[i % MADE].used = 0;
+        while (!made[i % MADE].is_destroyed)
+            sl_pool_refresh(GPU);
     }
     return NULL;
 }
@@ -541,10 +710,7 @@ static void *make_and_destroy(void *unused) {
 static void should_never_ask_a_pool_that_is_destroyed(void) {
     pthread_t threads[3];
     unsigned seeds[2] = {1, 2};
-    real.cuMemPoolGetAttribute = other_attribute;
-    real.cuMemPoolCreate = other_create;
-    real.cuMemPoolDestroy = other_destroy;
-    real.cuMemPoolTrimTo = other_trim;
+    current = POOL; /* what trade() takes from */
     CHECK(pthread_create(&threads[0], NULL, make_and_destroy, NULL) == 0);
     for (int i = 0; i < 2; i++)
         CHECK(pthread_create(&threads[i + 1], NULL, trade, &seeds[i]) == 0);
@@ -605,11 +771,18 @@ int main(void) {
     RUN(should_ask_the_driver_only_what_may_have_changed);
     RUN(should_leave_captures_alone);
     RUN(should_pass_what_is_beyond_all_measure);
-    RUN(should_keep_charging_what_outlives_its_pool);
     RUN(should_refund_when_the_context_is_gone);
     RUN(should_stay_exact_with_many_threads);
     RUN(should_work_after_a_fork_in_the_middle);
     RUN(should_not_leave_a_lock_with_a_cancelled_thread);
+    begin_made();
+    RUN(should_ask_a_destroyed_pool_until_it_is_empty);
+    RUN(should_destroy_an_empty_pool_at_once);
+    RUN(should_answer_as_if_a_closing_pool_were_gone);
+    RUN(should_make_the_default_pool_current_again);
+    RUN(should_forget_a_closing_pool_with_its_context);
+    RUN(should_hold_what_a_closing_pool_has_against_the_quota);
+    RUN(should_not_run_out_of_places_for_pools);
     RUN(should_never_ask_a_pool_that_is_destroyed);
     return 0;
 }

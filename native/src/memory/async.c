@@ -6,12 +6,12 @@
 #include "driver/driver.h"
 #include "compute/gate.h"
 #include "tenant/gpu.h"
+#include "memory/closing.h"
 #include "memory/graph.h"
 #include "memory/graph_charge.h"
 #include "hooks.h"
 #include "ledger/ledger.h"
 #include "compute/meter.h"
-#include "memory/orphan.h"
 #include "memory/pool.h"
 #include "memory/pool_take.h"
 #include "real.h"
@@ -104,6 +104,8 @@ static CUresult allocate(sl_pool_request_t *request, const stream_calls_t *calls
     sl_tenant_state_t state = sl_tenant_attach();
     if (state == SL_TENANT_REFUSE)
         return CUDA_ERROR_NOT_PERMITTED;
+    if (SL_UNLIKELY(sl_closing_has(request->handle)))
+        return CUDA_ERROR_INVALID_VALUE;
     if (state != SL_TENANT_ATTACHED || !request->bytes || !is_ordinary(request->stream, calls))
         return request->allocate(request);
     sl_pool_t *pool = pool_of(request->handle, request->stream, calls);
@@ -161,13 +163,24 @@ static sl_pool_t *lock_known(CUmemoryPool handle) {
 }
 
 /* A pool that went with its context may have had the same handle. */
-static void open_new(CUmemoryPool handle, int gpu) {
+static sl_pool_t *open_new(CUmemoryPool handle, int gpu) {
     sl_pool_t *old = lock_known(handle);
     if (old) {
-        sl_pool_close(old, 0);
+        sl_pool_close(old);
         sl_pool_charge_unlock(old);
     }
-    sl_pool_open(handle, gpu);
+    return sl_pool_open(handle, gpu);
+}
+
+static void open_made(CUmemoryPool handle, const CUmemPoolProps *properties) {
+    sl_pool_t *pool = open_new(handle, gpu_at(&properties->location, properties->allocType));
+    if (!pool)
+        return;
+    sl_pool_charge_lock(pool);
+    pool->made = true;
+    pool->place = properties->location;
+    pool->type = properties->allocType;
+    sl_pool_charge_unlock(pool);
 }
 
 CUresult hook_cuMemPoolCreate(CUmemoryPool *pool, const CUmemPoolProps *poolProps) {
@@ -175,7 +188,7 @@ CUresult hook_cuMemPoolCreate(CUmemoryPool *pool, const CUmemPoolProps *poolProp
         return CUDA_ERROR_NOT_FOUND;
     CUresult status = real.cuMemPoolCreate(pool, poolProps);
     if (status == CUDA_SUCCESS && attached())
-        open_new(*pool, gpu_at(&poolProps->location, poolProps->allocType));
+        open_made(*pool, poolProps);
     return status;
 }
 
@@ -205,17 +218,12 @@ PLACE_HOOK(cuMemGetMemPool)
 CUresult hook_cuMemPoolDestroy(CUmemoryPool pool) {
     if (!SL_DRIVER_HAS(cuMemPoolDestroy))
         return CUDA_ERROR_NOT_FOUND;
+    sl_closing_make_room();
     sl_pool_t *known = lock_known(pool);
     if (!known)
         return real.cuMemPoolDestroy(pool);
-    int gpu = known->gpu;
-    uint64_t used = gpu >= 0 && !known->asleep ? sl_pool_charge_used(known) : 0, left = 0;
-    CUresult status = real.cuMemPoolDestroy(pool);
-    if (status == CUDA_SUCCESS)
-        left = sl_pool_close(known, used);
+    CUresult status = sl_closing_begin(known);
     sl_pool_charge_unlock(known);
-    if (left)
-        sl_orphan_add(pool, (unsigned)gpu, left, used);
     return status;
 }
 
@@ -223,6 +231,8 @@ CUresult hook_cuMemPoolDestroy(CUmemoryPool pool) {
     CUresult hook_##function parameters {                       \
         if (!SL_DRIVER_HAS(function))                           \
             return CUDA_ERROR_NOT_FOUND;                        \
+        if (SL_UNLIKELY(sl_closing_has(pool)))                  \
+            return CUDA_ERROR_INVALID_VALUE;                    \
         CUresult status = real.function(__VA_ARGS__);           \
         sl_pool_ask_again();                                    \
         return status;                                          \
@@ -234,6 +244,8 @@ CHOOSE_HOOK(cuMemSetMemPool, (CUmemLocation *location, CUmemAllocationType type,
     CUresult hook_##function parameters {                                   \
         if (!SL_DRIVER_HAS(function))                                       \
             return CUDA_ERROR_NOT_FOUND;                                    \
+        if (SL_UNLIKELY(sl_closing_has(pool)))                              \
+            return CUDA_ERROR_INVALID_VALUE;                                \
         sl_pool_t *known = lock_known(pool);                                \
         CUresult status = real.function(pool, __VA_ARGS__);                 \
         if (known && known->gpu >= 0)                                       \

@@ -6,7 +6,6 @@
 #include "tenant/gpu.h"
 #include "hooks.h"
 #include "memory/linear.h"
-#include "memory/orphan.h"
 #include "memory/overhead.h"
 #include "memory/pool.h"
 #include "memory/promise.h"
@@ -39,10 +38,8 @@ static CUresult settle_destroyed(CUresult status, CUcontext context, uint32_t te
 
 CUresult sl_context_settle_primary(CUresult status, CUdevice device, CUcontext context, uint32_t teardown) {
     int gpu = status == CUDA_SUCCESS && attached() ? sl_gpu_find(device) : SL_GPU_UNCOUNTED;
-    if (gpu >= 0) {
+    if (gpu >= 0)
         sl_pool_end((unsigned)gpu);
-        sl_orphan_end((unsigned)gpu);
-    }
     return settle_destroyed(status, context, teardown);
 }
 

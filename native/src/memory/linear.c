@@ -9,7 +9,6 @@
 #include "ledger/blocks.h"
 #include "ledger/charge.h"
 #include "memory/array.h"
-#include "memory/orphan.h"
 #include "memory/overhead.h"
 #include "real.h"
 
@@ -230,21 +229,14 @@ SL_HOT static CUresult settle_free(const release_t *release, CUresult status) {
     return status;
 }
 
-static CUresult settle_other(const sl_orphan_t *orphan, CUresult status) {
-    if (SL_UNLIKELY(orphan->pool != NULL) && status == CUDA_SUCCESS)
-        sl_orphan_freed(orphan);
-    return status;
-}
-
 #define FREE_HOOK(function, parameters, ...)                                                              \
     SL_HOT CUresult hook_##function parameters {                                                          \
         if (SL_UNLIKELY(!SL_DRIVER_HAS(function)))                                                        \
             return CUDA_ERROR_NOT_FOUND;                                                                  \
         release_t release;                                                                                \
         take(dptr, &release);                                                                             \
-        sl_orphan_t orphan = release.ours ? (sl_orphan_t){NULL, 0} : sl_orphan_find(dptr);                \
         CUresult status = real.function(__VA_ARGS__);                                                     \
-        return release.ours ? settle_free(&release, status) : settle_other(&orphan, status);              \
+        return release.ours ? settle_free(&release, status) : status;                                     \
     }
 FREE_HOOK(cuMemFree_v2, (CUdeviceptr dptr), dptr)
 FREE_HOOK(cuMemFree, (CUdeviceptr_v1 dptr), dptr)

@@ -7,10 +7,11 @@
 #include <stdatomic.h>
 
 #include "ledger/ledger.h"
+#include "memory/closing.h"
 #include "tenant/gpu.h"
 #include "tenant/tenant.h"
 
-#define POOLS 1024
+#define POOLS (SL_CLOSING_MOST + 1024)
 #define ALL_GPUS (-1)
 
 static _Atomic uintptr_t keys[POOLS]; /* 0: free; a handle; of graphs an odd number */
@@ -110,7 +111,8 @@ static bool visit_all(int gpu, lock_t lock, visit_t what, void *detail) {
 
 static bool refresh(sl_pool_t *pool, void *unused) {
     (void)unused;
-    return sl_pool_charge_refresh(pool);
+    bool fell = sl_pool_charge_refresh(pool);
+    return SL_UNLIKELY(pool->closing) ? sl_closing_look(pool) || fell : fell;
 }
 
 /* A pool that another thread allocates from is settled by that thread. */
@@ -124,7 +126,8 @@ void sl_pool_refresh_all(void) {
 
 static bool trim(sl_pool_t *pool, void *unused) {
     (void)unused;
-    return sl_pool_charge_trim(pool);
+    bool fell = sl_pool_charge_trim(pool);
+    return SL_UNLIKELY(pool->closing) ? sl_closing_look(pool) || fell : fell;
 }
 
 bool sl_pool_trim(unsigned gpu) {
@@ -146,17 +149,13 @@ sl_pool_figures_t sl_pool_figures(unsigned gpu) {
     return figures;
 }
 
-uint64_t sl_pool_close(sl_pool_t *pool, uint64_t used) {
-    uint64_t left = 0;
-    if (pool->gpu >= 0) {
-        uint64_t needed = sl_pool_charge_need(pool, used);
-        left = needed < pool->charged ? needed : pool->charged;
-        sl_pool_charge_set(pool, left);
-    }
+void sl_pool_close(sl_pool_t *pool) {
+    if (pool->gpu >= 0)
+        sl_pool_charge_set(pool, 0);
+    sl_closing_end(pool);
     pool->open = false;
     keys[pool - pools] = 0;
     sl_pool_ask_again();
-    return left;
 }
 
 static bool end(sl_pool_t *pool, void *unused) {
@@ -164,6 +163,8 @@ static bool end(sl_pool_t *pool, void *unused) {
     pool->trims++;
     if (!pool->handle)
         return sl_pool_charge_follow(pool);
+    if (pool->closing)
+        return sl_pool_close(pool), true;
     pool->asleep = true;
     pool->overgrown = false;
     sl_pool_charge_set(pool, 0);
@@ -177,6 +178,7 @@ void sl_pool_end(unsigned gpu) {
 
 void sl_pool_forget(void) {
     sl_pool_ask_again();
+    sl_closing_forget();
     table_lock = (sl_latch_t)SL_LATCH_INITIALIZER;
     for (int i = 0; i < places; i++) {
         keys[i] = 0;

@@ -30,11 +30,10 @@ typedef struct {
 } sl_pool_figures_t;
 sl_pool_figures_t sl_pool_figures(unsigned gpu);
 
-/* With its lock held: the pool is destroyed. What was still used stays charged: so many bytes of its GPU are to be refunded
- * when that is freed. */
-uint64_t sl_pool_close(sl_pool_t *pool, uint64_t used);
+/* With its lock held: the driver has destroyed the pool. */
+void sl_pool_close(sl_pool_t *pool);
 /* The primary context of the GPU is gone and with it the memory. Its pools may be gone too: they are not asked before
- * the program itself uses them again. */
+ * the program itself uses them again; those that it destroyed are forgotten. */
 void sl_pool_end(unsigned gpu);
 
 /* After a fork. */

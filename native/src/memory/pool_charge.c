@@ -53,7 +53,7 @@ void sl_pool_charge_open(sl_pool_t *pool, CUmemoryPool handle, CUdevice device, 
     pool->handle = handle;
     pool->step = SL_POOL_STEP;
     pool->charged = 0;
-    pool->asleep = pool->overgrown = false;
+    pool->asleep = pool->overgrown = pool->made = pool->closing = false;
     pool->open = true;
 }
 
@@ -76,6 +76,11 @@ static uint64_t least(uint64_t a, uint64_t b) {
 uint64_t sl_pool_charge_need(const sl_pool_t *pool, uint64_t bytes) {
     uint64_t step = pool->step;
     return bytes > LARGEST ? LARGEST : (bytes + step - 1) / step * step;
+}
+
+bool sl_pool_charge_is_empty(const sl_pool_t *pool) {
+    uint64_t reserved, used;
+    return ask(pool, POOL_USED, GRAPH_USED, &used) && ask(pool, POOL_RESERVED, GRAPH_RESERVED, &reserved) && !used && !reserved;
 }
 
 uint64_t sl_pool_charge_used(const sl_pool_t *pool) {

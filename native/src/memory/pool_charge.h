@@ -2,6 +2,7 @@
 #ifndef SL_POOL_CHARGE_H
 #define SL_POOL_CHARGE_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -13,10 +14,14 @@
 typedef struct {
     sl_latch_t lock;      /* for all below */
     bool open;            /* false: destroyed */
+    bool made;            /* by the program, so it can be destroyed */
+    atomic_bool closing;  /* the program destroyed it, the driver not yet; read without the lock too */
     bool asleep;          /* its context is gone and perhaps the handle too: only the program itself may use it */
     bool overgrown;       /* a trial made it pass the quota and could not be undone at once */
     int gpu;              /* the entry of the region; negative: not accounted */
     CUdevice device;      /* of graphs only */
+    CUmemLocation place;  /* of a pool that the program made, and its type */
+    CUmemAllocationType type;
     CUmemoryPool handle;  /* NULL: the memory of graphs on the device */
     uint64_t charged;     /* never less than the pool has */
     uint64_t step;        /* the pool grows by multiples of this */
@@ -35,6 +40,8 @@ void sl_pool_charge_open(sl_pool_t *pool, CUmemoryPool handle, CUdevice device, 
 uint64_t sl_pool_charge_need(const sl_pool_t *pool, uint64_t bytes);
 /* What the pool has in use; all that is charged where it does not tell. */
 uint64_t sl_pool_charge_used(const sl_pool_t *pool);
+/* It has nothing and nothing of it is in use, by its own figures. */
+bool sl_pool_charge_is_empty(const sl_pool_t *pool);
 /* The charge becomes what the pool has. promised bytes were reserved in the ledger for its growth, sum is what the ledger said of
  * them; the rest of them goes back. Returns by how much it grew. */
 uint64_t sl_pool_charge_settle(sl_pool_t *pool, uint64_t promised, uint64_t sum);

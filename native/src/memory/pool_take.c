@@ -82,15 +82,21 @@ static bool try_with_lock(take_t *take) {
 static bool lock(take_t *take) {
     sl_pool_t *pool = take->pool;
     sl_pool_charge_lock(pool);
-    if (pool->open && pool->gpu >= 0 && pool->handle == take->known_as)
+    if (pool->open && !pool->closing && pool->gpu >= 0 && pool->handle == take->known_as)
         return true;
     sl_pool_charge_unlock(pool);
     return false;
 }
 
+/* A program that names a pool that it has destroyed gets the driver's answer to that. */
+static CUresult allocate_elsewhere(const take_t *take) {
+    const sl_pool_request_t *request = take->request;
+    return request->handle && take->pool->closing ? CUDA_ERROR_INVALID_VALUE : request->allocate(request);
+}
+
 static bool try_now(take_t *take) {
     if (!lock(take))
-        return take->status = take->request->allocate(take->request), true;
+        return take->status = allocate_elsewhere(take), true;
     take->gpu = (unsigned)take->pool->gpu;
     take->need = sl_pool_charge_need(take->pool, take->request->bytes);
     take->pool->asleep = false;
@@ -105,7 +111,7 @@ static bool try_covered(take_t *take, uint64_t sum) {
         return false;
     if (!lock(take)) {
         sl_ledger_cancel(take->gpu, take->need);
-        return take->status = take->request->allocate(take->request), true;
+        return take->status = allocate_elsewhere(take), true;
     }
     bool done = forward(take, sum, take->need);
     sl_pool_charge_unlock(take->pool);

@@ -20,7 +20,6 @@
 #include "os/os.h"
 #include "tenant/options.h"
 #include "tenant/origin.h"
-#include "memory/orphan.h"
 #include "memory/overhead.h"
 #include "memory/physical.h"
 #include "memory/pool.h"
@@ -47,7 +46,6 @@ static void forget_after_fork(void) {
     sl_allocations_forget();
     sl_blocks_forget();
     sl_pool_forget();
-    sl_orphan_forget();
     sl_graph_forget();
     sl_gpu_forget();
     sl_physical_forget();
