@@ -1,7 +1,9 @@
 /* driver: what the driver itself does with pools, graphs, limits and code; the facts that the library's rules stand on.
- * Run it without Sluice. usage: driver pools|pending|pieces|random|graphs|shapes|limits|buffers|code|edge */
+ * Run it without Sluice. usage: driver plain|threads|pools|pending|pieces|random|graphs|shapes|limits|buffers|code|edge */
 #include <cuda.h>
+#include <dlfcn.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -453,6 +455,142 @@ static uint64_t first_fit(const int *order, int count, const uint64_t *bytes) {
     return total;
 }
 
+/* What NVML says that this process has. */
+typedef struct { unsigned pid; unsigned long long bytes; unsigned instance, part; } process_t;
+
+static uint64_t listed(void) {
+    static int (*list)(void *, unsigned *, process_t *);
+    static void *device;
+    if (!list) {
+        void *library = dlopen("libnvidia-ml.so.1", RTLD_NOW);
+        int (*init)(void) = (int (*)(void))dlsym(library, "nvmlInit_v2");
+        int (*handle)(unsigned, void **) = (int (*)(unsigned, void **))dlsym(library, "nvmlDeviceGetHandleByIndex_v2");
+        list = (int (*)(void *, unsigned *, process_t *))dlsym(library, "nvmlDeviceGetComputeRunningProcesses_v3");
+        if (!init || init() || handle(0, &device))
+            return 0;
+    }
+    process_t processes[64];
+    unsigned count = 64;
+    uint64_t bytes = 0;
+    if (list(device, &count, processes))
+        return 0;
+    for (unsigned i = 0; i < count; i++)
+        if (processes[i].pid == (unsigned)getpid())
+            bytes += processes[i].bytes;
+    return bytes;
+}
+
+/* Plain memory of random sizes: what it should take in blocks of 2 MiB, what cuMemGetInfo says and what NVML says, at once and later. */
+static struct { uint64_t block; int count; } blocks[4096];
+static int64_t expected;
+
+static void note_block(CUdeviceptr p, int by) {
+    uint64_t block = p >> 21;
+    int i = 0;
+    while (blocks[i].count && blocks[i].block != block)
+        i++;
+    if (!blocks[i].count && by > 0)
+        blocks[i].block = block, expected += 2 * MIB;
+    blocks[i].count += by;
+    if (!blocks[i].count) {
+        expected -= 2 * MIB;
+        int last = i;
+        while (blocks[last + 1].count)
+            last++;
+        blocks[i] = blocks[last], blocks[last].count = 0;
+    }
+}
+
+static void plain(void) {
+    CUdeviceptr p[64] = {0}, first;
+    uint64_t size[64];
+    unsigned seed = 3;
+    OK(cuMemAlloc(&first, 3 * MIB));
+    OK(cuMemFree(first));
+    int64_t base = (int64_t)used(), base_listed = (int64_t)listed();
+    int64_t most_used = 0, least_used = 0, most_listed = 0, least_listed = 0;
+    unsigned worst_small = 0;
+    uint64_t alloc_nanos = 0, free_nanos = 0, list_nanos = 0;
+    unsigned allocs = 0, frees = 0;
+    for (int round = 0; round < 3000; round++) {
+        int i = rand_r(&seed) % 64;
+        uint64_t begin = now();
+        if (p[i]) {
+            OK(cuMemFree(p[i]));
+            free_nanos += now() - begin, frees++;
+            if (size[i] <= 2 * MIB)
+                note_block(p[i], -1);
+            else
+                expected -= (int64_t)((size[i] + 2 * MIB - 1) / (2 * MIB) * (2 * MIB));
+            p[i] = 0;
+        } else {
+            size[i] = 1 + (uint64_t)rand_r(&seed) % (1ull << (9 + rand_r(&seed) % 22));
+            OK(cuMemAlloc(&p[i], size[i]));
+            alloc_nanos += now() - begin, allocs++;
+            if (size[i] <= 2 * MIB)
+                note_block(p[i], 1);
+            else
+                expected += (int64_t)((size[i] + 2 * MIB - 1) / (2 * MIB) * (2 * MIB));
+        }
+        int64_t by_used = (int64_t)used() - base - expected;
+        begin = now();
+        int64_t by_list = (int64_t)listed() - base_listed - expected;
+        list_nanos += now() - begin;
+        if (by_used > most_used)
+            most_used = by_used, worst_small = (unsigned)round;
+        least_used = by_used < least_used ? by_used : least_used;
+        most_listed = by_list > most_listed ? by_list : most_listed;
+        least_listed = by_list < least_listed ? by_list : least_listed;
+        if (round % 500 == 499) {
+            usleep(50000);
+            printf("round %d: expected %.0f MiB, cuMemGetInfo %+.1f, NVML %+.1f; later %+.1f %+.1f\n", round + 1, expected / (double)MIB, by_used / (double)MIB, by_list / (double)MIB,
+                   ((int64_t)used() - base - expected) / (double)MIB, ((int64_t)listed() - base_listed - expected) / (double)MIB);
+        }
+    }
+    printf("off at most: cuMemGetInfo %+.1f (round %u) %+.1f, NVML %+.1f %+.1f MiB; allocate %.1f us, free %.1f us, NVML's list %.1f us\n", most_used / (double)MIB, worst_small,
+           least_used / (double)MIB, most_listed / (double)MIB, least_listed / (double)MIB, alloc_nanos / 1e3 / allocs, free_nanos / 1e3 / frees, list_nanos / 3e6);
+    for (int i = 0; i < 64; i++)
+        if (p[i])
+            OK(cuMemFree(p[i]));
+    printf("all freed: cuMemGetInfo %+.1f, NVML %+.1f\n", ((int64_t)used() - base) / (double)MIB, ((int64_t)listed() - base_listed) / (double)MIB);
+}
+
+static atomic_int ended;
+
+static void *churn(void *number) {
+    CUdeviceptr p[32] = {0};
+    unsigned seed = (unsigned)(uintptr_t)number + 5;
+    OK(cuCtxSetCurrent(context));
+    for (int round = 0; round < 2000; round++) {
+        int i = rand_r(&seed) % 32;
+        if (p[i]) {
+            OK(cuMemFree(p[i]));
+            p[i] = 0;
+        } else {
+            OK(cuMemAlloc(&p[i], 1 + (uint64_t)rand_r(&seed) % (1ull << (9 + rand_r(&seed) % 22))));
+        }
+    }
+    for (int i = 0; i < 32; i++)
+        if (p[i])
+            OK(cuMemFree(p[i]));
+    ended++;
+    return NULL;
+}
+
+/* Four threads; how long after the last free the figures are back. */
+static void threads(void) {
+    pthread_t thread[4];
+    int64_t base = (int64_t)used(), base_listed = (int64_t)listed();
+    for (uintptr_t i = 0; i < 4; i++)
+        pthread_create(&thread[i], NULL, churn, (void *)i);
+    for (int i = 0; i < 4; i++)
+        pthread_join(thread[i], NULL);
+    for (int wait = 0; wait < 6; wait++) {
+        printf("%3d ms after the last free: cuMemGetInfo %+.1f, NVML %+.1f MiB\n", wait ? 1 << (2 * wait) : 0, ((int64_t)used() - base) / (double)MIB, ((int64_t)listed() - base_listed) / (double)MIB);
+        usleep(1000u << (2 * wait));
+    }
+}
+
 static void shapes(void) {
     unsigned seed = 7, equal = 0, less = 0, more = 0, beyond = 0;
     uint64_t worst_more = 0;
@@ -696,7 +834,7 @@ int main(int count, char **words) {
     for (int i = 1; i < count; i++) {
         printf("== %s\n", words[i]);
         void (*part)(void) = !strcmp(words[i], "pools") ? pools : !strcmp(words[i], "pending") ? pending : !strcmp(words[i], "pieces") ? pieces :
-                             !strcmp(words[i], "random") ? random_walk : !strcmp(words[i], "graphs") ? graphs : !strcmp(words[i], "shapes") ? shapes : !strcmp(words[i], "limits") ? limits :
+                             !strcmp(words[i], "random") ? random_walk : !strcmp(words[i], "graphs") ? graphs : !strcmp(words[i], "shapes") ? shapes : !strcmp(words[i], "plain") ? plain : !strcmp(words[i], "threads") ? threads : !strcmp(words[i], "limits") ? limits :
                              !strcmp(words[i], "buffers") ? buffers : !strcmp(words[i], "code") ? code : !strcmp(words[i], "edge") ? edge : NULL;
         if (part)
             part();
