@@ -32,6 +32,8 @@ static struct {
     uint64_t loaded_bytes;
     uint64_t pool_bytes;
     bool pool_is_free; /* the next wait for a stream gives its memory back */
+    bool look_meanwhile;
+    uint64_t overhead_meanwhile;
     unsigned outer_pid; /* as NVML lists the process; 0 = as it knows itself */
 } fake;
 
@@ -108,6 +110,10 @@ static CUresult destroy(CUcontext context) {
     (void)context;
     fake.process_bytes -= CONTEXT;
     fake.contexts--;
+    if (fake.look_meanwhile) { /* another thread, before the end is booked */
+        sl_overhead_came_back(GPU);
+        fake.overhead_meanwhile = sl_ledger_own(GPU).overhead;
+    }
     return 0;
 }
 static CUresult create_green(CUgreenCtx *green, CUdevResourceDesc desc, CUdevice device, unsigned flags) {
@@ -344,6 +350,43 @@ static void should_not_take_managed_memory_for_overhead(void) {
     CHECK(in_child(manages) == 0);
 }
 
+static void passes(void) {
+    begin("2000m");
+    CHECK(hook_cuDevicePrimaryCtxRetain(&context, 0) == 0);
+    sl_ledger_commit(GPU, SL_USE_MANAGED, 400 * MIB, sl_ledger_reserve(GPU, 400 * MIB));
+    fake.process_bytes += 402 * MIB; /* and a block that somebody gives back at once */
+    sl_overhead_came_back(GPU);
+    BOOKS(CONTEXT, 2 * MIB);
+    fake.process_bytes -= 2 * MIB;
+    sl_overhead_came_back(GPU);
+    BOOKS(CONTEXT, 0);
+    fake.process_bytes += 20 * MIB; /* this stays, */
+    for (int i = 0; i < 6; i++, usleep(120000))
+        sl_overhead_came_back(GPU);
+    fake.process_bytes -= 400 * MIB; /* also when managed memory is evicted */
+    sl_overhead_came_back(GPU);
+    BOOKS(CONTEXT, 20 * MIB);
+}
+static void should_not_keep_what_was_seen_in_passing(void) {
+    CHECK(in_child(passes) == 0);
+}
+
+static void ends(void) {
+    CUmodule module;
+    begin("2000m");
+    CHECK(hook_cuDevicePrimaryCtxRetain(&context, 0) == 0 && hook_cuCtxCreate_v2(&other, 0, 0) == 0);
+    fake.code_bytes = 300 * MIB;
+    CHECK(hook_cuModuleLoadData(&module, "") == 0);
+    BOOKS(2 * CONTEXT, 300 * MIB);
+    fake.look_meanwhile = true;
+    CHECK(hook_cuCtxDestroy_v2(other) == 0 && fake.overhead_meanwhile == 300 * MIB, "%llu MiB while the context ended",
+          (unsigned long long)(fake.overhead_meanwhile / MIB));
+    BOOKS(CONTEXT, 300 * MIB);
+}
+static void should_keep_the_overhead_while_a_context_ends(void) {
+    CHECK(in_child(ends) == 0);
+}
+
 /* With managed memory a wrong figure would not mend itself. */
 static void pools(void) {
     CUmodule module;
@@ -495,6 +538,8 @@ int main(void) {
     RUN(should_book_code_and_stacks_and_undo_what_passes_the_quota);
     RUN(should_see_what_comes_back_before_it_refuses);
     RUN(should_not_take_managed_memory_for_overhead);
+    RUN(should_not_keep_what_was_seen_in_passing);
+    RUN(should_keep_the_overhead_while_a_context_ends);
     RUN(should_not_take_pools_for_overhead);
     RUN(should_refuse_nothing_on_a_guess_where_the_process_is_hidden);
     RUN(should_charge_the_primary_context_under_a_green_one);

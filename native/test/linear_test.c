@@ -117,6 +117,23 @@ static void should_restore_what_the_driver_did_not_free(void) {
     }
 }
 
+static CUresult fake_free_in_order(CUdeviceptr address, CUstream stream) {
+    (void)stream;
+    return fake_free(address);
+}
+
+/* The driver has it until the stream has come there. */
+static void should_charge_what_is_freed_in_the_order_of_a_stream(void) {
+    next_address = ADDRESS;
+    CUdeviceptr own = allocate(0, 64 * MIB);
+    real.cuMemFreeAsync = fake_free_in_order;
+    CHECK(hook_cuMemFreeAsync(own, NULL) == 0);
+    const sl_region_account_t *mine = account(gpus[0]);
+    CHECK(mine->charged_bytes == 64 * MIB && mine->linear_bytes == 0 && mine->overhead_bytes == 64 * MIB && mine->in_flight_bytes == 0);
+    CHECK(sl_ledger_set_overhead(gpus[0], 64 * MIB, 0)); /* NVML's figure has fallen */
+    check_charged(0, 0);
+}
+
 static void should_refuse_sizes_near_2_to_the_64(void) {
     CUdeviceptr address;
     size_t pitch;
@@ -157,6 +174,7 @@ int main(void) {
     RUN(should_charge_the_gpu_that_gets_a_freed_address);
     RUN(should_keep_the_block_of_who_came_meanwhile);
     RUN(should_restore_what_the_driver_did_not_free);
+    RUN(should_charge_what_is_freed_in_the_order_of_a_stream);
     RUN(should_refuse_sizes_near_2_to_the_64);
     RUN(should_admit_exactly_the_quota);
     return 0;

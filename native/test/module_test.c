@@ -84,10 +84,15 @@ static CUresult load(CUmodule *module, const void *image) {
     *module = (CUmodule)0x456000;
     return 0;
 }
+static void (*meanwhile)(void); /* what another thread does between the driver's end of a module and ours */
 static CUresult unload(CUmodule module) {
+    void (*others)(void) = meanwhile;
     (void)module;
     fake.process_bytes -= fake.loaded_bytes;
     fake.loaded_bytes = 0;
+    meanwhile = NULL;
+    if (others)
+        others();
     return 0;
 }
 static CUresult load_library(CUlibrary *library, const void *image, CUjit_option *options, void **values, unsigned count,
@@ -421,6 +426,40 @@ static void should_count_what_was_computed_where_nvml_does_not_know_the_process(
     CHECK(in_child(hides) == 0);
 }
 
+static void load_another(void) {
+    CUmodule another;
+    fake.image_bytes = 102 * MIB;
+    CHECK(hook_cuModuleLoadData(&another, ptx(100 * MIB + 1)) == 0 && another == module);
+}
+static void look(void) {
+    sl_overhead_came_back(GPU);
+}
+/* With managed memory that was not touched, a wrong figure would not mend itself. */
+static void unload_with(void (*others)(void), uint64_t overhead) {
+    begin();
+    sl_ledger_commit(GPU, SL_USE_MANAGED, 200 * MIB, sl_ledger_reserve(GPU, 200 * MIB));
+    fake.image_bytes = 52 * MIB;
+    CHECK(hook_cuCtxSetLimit(0, 1056) == 0 && hook_cuModuleLoadData(&module, ptx(50 * MIB + 1)) == 0);
+    CHECK(account()->overhead_bytes == 32 * THREADS + 52 * MIB);
+    meanwhile = others;
+    CHECK(hook_cuModuleUnload(module) == 0);
+    CHECK(account()->overhead_bytes == 32 * THREADS + overhead && !account()->in_flight_bytes, "overhead %.3f MiB",
+          (double)account()->overhead_bytes / MIB);
+}
+static void reuses(void) {
+    unload_with(load_another, 102 * MIB);
+    CHECK(hook_cuModuleUnload(module) == 0 && account()->overhead_bytes == 32 * THREADS);
+}
+static void looks(void) {
+    unload_with(look, 0);
+}
+static void should_end_a_module_before_its_handle_is_used_again(void) {
+    CHECK(in_child(reuses) == 0);
+}
+static void should_not_see_a_module_go_before_it_is_booked(void) {
+    CHECK(in_child(looks) == 0);
+}
+
 static void should_add_up_the_variables_of_a_text(void) {
     static const struct { const char *text; uint64_t bytes; } cases[] = {
         {".version 7.0 .global .align 8 .b8 a[100];", 100}, {".version 7.0\n.visible .global .f64 a[10][20];", 1600},
@@ -455,6 +494,8 @@ static void should_not_trust_an_image(void) {
 
 int main(void) {
     use_test_folder();
+    RUN(should_end_a_module_before_its_handle_is_used_again);
+    RUN(should_not_see_a_module_go_before_it_is_booked);
     RUN(should_add_up_the_variables_of_a_text);
     RUN(should_not_trust_an_image);
     RUN(should_not_ask_for_a_stack_that_does_not_fit);

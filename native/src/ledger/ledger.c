@@ -194,6 +194,12 @@ SL_HOT void sl_ledger_refund_left(unsigned gpu, uint64_t bytes) {
         tell(SL_COMPAT_FREED, gpu, bytes);
 }
 
+void sl_ledger_defer_left(unsigned gpu, uint64_t bytes) {
+    sl_region_account_t *account = own_account(gpu);
+    account->overhead_bytes += bytes;
+    account->in_flight_bytes -= bytes;
+}
+
 void sl_ledger_keep_left(unsigned gpu, sl_ledger_use_t use, uint64_t bytes) {
     sl_region_account_t *account = own_account(gpu);
     atomic_fetch_add_explicit(bytes_of(account, use), bytes, memory_order_release);

@@ -36,9 +36,10 @@ bool sl_ledger_fits(unsigned gpu);
 void sl_ledger_cancel(unsigned gpu, uint64_t bytes);
 void sl_ledger_refund(unsigned gpu, sl_ledger_use_t use, uint64_t bytes);
 /* Before the driver is asked to free them: they may or may not be on the GPU until it answers. Then refund_left when it did,
- * and keep_left when it did not. */
+ * keep_left when it did not, and defer_left when it will: they count as overhead until the driver's figure falls. */
 void sl_ledger_leave(unsigned gpu, sl_ledger_use_t use, uint64_t bytes);
 void sl_ledger_refund_left(unsigned gpu, uint64_t bytes);
+void sl_ledger_defer_left(unsigned gpu, uint64_t bytes);
 void sl_ledger_keep_left(unsigned gpu, sl_ledger_use_t use, uint64_t bytes);
 /* Counts live allocations up or down. */
 void sl_ledger_count(unsigned gpu, int allocations);

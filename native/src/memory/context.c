@@ -6,6 +6,7 @@
 #include "tenant/gpu.h"
 #include "hooks.h"
 #include "memory/linear.h"
+#include "memory/look.h"
 #include "memory/overhead.h"
 #include "memory/pool.h"
 #include "memory/promise.h"
@@ -31,8 +32,20 @@ static CUresult settle_destroyed(CUresult status, CUcontext context, uint32_t te
         sl_allocations_drain(context, teardown, sl_linear_refund);
         sl_pool_refresh_all();
         sl_promise_end_context(context);
-        sl_overhead_refresh();
     }
+    return status;
+}
+
+/* Until the end is booked, no look takes what is charged and gone for a fall of the overhead. */
+static uint32_t begin_end(void) {
+    sl_look_begin_end();
+    return sl_allocations_begin_teardown();
+}
+
+static CUresult finish(CUresult status) {
+    sl_look_end_end();
+    if (status == CUDA_SUCCESS && attached())
+        sl_overhead_refresh();
     return status;
 }
 
@@ -47,9 +60,9 @@ CUresult sl_context_settle_primary(CUresult status, CUdevice device, CUcontext c
     CUresult hook_##function(CUcontext ctx) {                        \
         if (!SL_DRIVER_HAS(function))                                \
             return CUDA_ERROR_NOT_FOUND;                             \
-        uint32_t teardown = sl_allocations_begin_teardown();         \
+        uint32_t teardown = begin_end();                             \
         sl_gate_leave_context(ctx);                                  \
-        return settle_destroyed(real.function(ctx), ctx, teardown);  \
+        return finish(settle_destroyed(real.function(ctx), ctx, teardown)); \
     }
 DESTROY_HOOK(cuCtxDestroy_v2)
 DESTROY_HOOK(cuCtxDestroy)
@@ -58,14 +71,14 @@ DESTROY_HOOK(cuCtxDestroy)
 CUresult hook_cuCtxDetach(CUcontext ctx) {
     if (!SL_DRIVER_HAS(cuCtxDetach))
         return CUDA_ERROR_NOT_FOUND;
-    uint32_t teardown = sl_allocations_begin_teardown();
+    uint32_t teardown = begin_end();
     sl_gate_leave_context(ctx);
     CUresult status = real.cuCtxDetach(ctx);
     unsigned int version;
     bool gone = !real.cuCtxGetApiVersion || real.cuCtxGetApiVersion(ctx, &version) != CUDA_SUCCESS;
     if (!gone)
         sl_gate_settle_context(ctx, false);
-    return gone ? settle_destroyed(status, ctx, teardown) : status;
+    return finish(gone ? settle_destroyed(status, ctx, teardown) : status);
 }
 
 bool sl_context_primary_active(CUdevice device) {
@@ -91,13 +104,13 @@ static CUcontext primary_context(CUdevice device) {
         if (!SL_DRIVER_HAS(function))                                                                  \
             return CUDA_ERROR_NOT_FOUND;                                                               \
         CUcontext context = primary_context(dev);                                                      \
-        uint32_t teardown = sl_allocations_begin_teardown();                                           \
+        uint32_t teardown = begin_end();                                                               \
         sl_gate_leave_context(context);                                                                \
         CUresult status = real.function(dev);                                                          \
         bool ended = gone;                                                                             \
         if (context && !ended)                                                                         \
             sl_gate_settle_context(context, false);                                                    \
-        return context && ended ? sl_context_settle_primary(status, dev, context, teardown) : status; \
+        return finish(context && ended ? sl_context_settle_primary(status, dev, context, teardown) : status); \
     }
 PRIMARY_HOOK(cuDevicePrimaryCtxRelease, !sl_context_primary_active(dev))
 PRIMARY_HOOK(cuDevicePrimaryCtxRelease_v2, !sl_context_primary_active(dev))

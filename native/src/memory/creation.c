@@ -11,6 +11,7 @@
 #include "hooks.h"
 #include "ledger/ledger.h"
 #include "memory/linear.h"
+#include "memory/look.h"
 #include "memory/overhead.h"
 #include "real.h"
 #include "tenant/tenant.h"
@@ -243,13 +244,15 @@ CUresult hook_cuGreenCtxCreate(CUgreenCtx *phCtx, CUdevResourceDesc desc, CUdevi
 CUresult hook_cuGreenCtxDestroy(CUgreenCtx hCtx) {
     if (!SL_DRIVER_HAS(cuGreenCtxDestroy))
         return CUDA_ERROR_NOT_FOUND;
-    uint32_t teardown = sl_allocations_begin_teardown();
     sl_overhead_call_t call;
     sl_overhead_begin(&call, sl_tenant_attach() == SL_TENANT_ATTACHED ? SL_OVERHEAD_ALL : SL_GPU_UNCOUNTED, 0, false);
+    sl_look_begin_end();
+    uint32_t teardown = sl_allocations_begin_teardown();
     CUresult status = real.cuGreenCtxDestroy(hCtx);
     for (CUdevice device = 0; sl_tenant_attach() == SL_TENANT_ATTACHED && status == CUDA_SUCCESS && device < SL_GPU_DEVICES; device++)
         if (primaries[device] && !sl_context_primary_active(device))
             sl_context_settle_primary(status, device, primaries[device], teardown);
+    sl_look_end_end();
     sl_overhead_end(&call, true);
     return status;
 }

@@ -64,10 +64,11 @@ CUresult hook_cuCtxSetLimit(CUlimit limit, size_t value) {
         return CUDA_ERROR_OUT_OF_MEMORY;
     }
     call.later = limit != STACK_SIZE;
+    call.is_known = computed;
+    sl_promise_t ends = then < now ? sl_promise_leave(key_of(context, limit), now - then, &call) : (sl_promise_t){0};
     CUresult status = real.cuCtxSetLimit(limit, value);
     bool done = status == CUDA_SUCCESS;
-    if (done && then < now)
-        sl_promise_end(key_of(context, limit), now - then, &call);
+    sl_promise_end(&ends, done);
     bool kept = sl_overhead_end(&call, done);
     if (done)
         sl_promise_keep(key_of(context, limit), context, &call);

@@ -181,11 +181,11 @@ LIBRARY_HOOK(cuLibraryLoadFromFile, begin_file(&call, gpus_of_library(), true, f
             return CUDA_ERROR_NOT_FOUND;                                                     \
         sl_overhead_call_t call;                                                             \
         sl_overhead_begin(&call, gpu, 0, false);                                             \
+        sl_promise_t promise = sl_promise_leave((uintptr_t)handle, UINT64_MAX, &call);       \
         CUresult status = real.function(handle);                                             \
         sl_trace_unloaded();                                                                 \
-        if (status == CUDA_SUCCESS)                                                          \
-            sl_promise_end((uintptr_t)handle, UINT64_MAX, &call);                            \
-        sl_overhead_end(&call, true);                                                        \
+        sl_promise_end(&promise, status == CUDA_SUCCESS);                                    \
+        sl_overhead_end(&call, status == CUDA_SUCCESS);                                      \
         return status;                                                                       \
     }
 UNLOAD_HOOK(cuModuleUnload, CUmodule, hmod, gpu_of_module())

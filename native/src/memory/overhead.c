@@ -8,6 +8,10 @@
  * may take and give back more than the ledger shows before and after. Four threads that take and give back all the
  * time left something booked that was gone in 12 of 100 runs with one look, in 1 of 300 with two.
  *
+ * What rose so nevertheless is doubted for a while, and goes with the first looks that do not need it: those where the driver's
+ * figure is explained by the names and by managed memory that is all on the GPU. If that memory was elsewhere in fact, the ledger
+ * still has no less than the driver, and the rise comes back with the memory.
+ *
  * Some memory the driver takes later, with a launch that cannot be refused: it is promised when that is known, and counts
  * as overhead from then on. What is awaited of it is booked beside the truth; when the truth grows, the growth is taken for
  * the awaited memory first, so nothing counts twice.
@@ -20,34 +24,30 @@
 #include <stdatomic.h>
 
 #include "ledger/ledger.h"
-#include "driver/nvml.h"
 #include "os/latch.h"
 #include "os/os.h"
-#include "memory/pool.h"
-#include "real.h"
-#include "tenant/report.h"
+#include "memory/look.h"
 #include "tenant/tenant.h"
 
 #define EVERY_NANOS 100000000u
 #define CHECK_TICKS 10000000u
 #define ATTEMPTS 4
 #define LOOKS 4
+#define CONFIRMATIONS 4
 #define FIRST_PAUSE_NANOS 25000u
-
-typedef enum { UNDECIDED, BY_PROCESS, HIDDEN } way_t;
 
 /* Guarded by the latch, as is the account's overhead: it is the truth as we know it and what is awaited. */
 typedef struct {
     uint64_t awaited;  /* promised and not seen on the GPU yet */
     uint64_t promised; /* of which some may be on the GPU */
+    uint64_t doubted;  /* of the truth: seen in passing, while others took and gave back */
+    unsigned confirmed; /* how often it was found there in a quiet moment, */
+    uint64_t confirmed_nanos; /* and when last */
     uint64_t version;  /* counts changes */
 } books_t;
 
 typedef struct {
-    _Atomic(nvmlDevice_t) device;
-    atomic_bool asked;
     atomic_bool watched;
-    _Atomic way_t way;
     _Atomic uint64_t due_nanos;
     _Atomic uint64_t checked_ticks; /* when the clock was last asked whether that is now */
     books_t books;
@@ -60,10 +60,9 @@ _Static_assert(SL_OVERHEAD_GPUS == SL_REGION_GPU_COUNT, "one for each entry of t
 
 void sl_overhead_forget(void) {
     latch.state = 0;
+    sl_look_forget();
     for (int i = 0; i < SL_OVERHEAD_GPUS; i++) {
-        gpus[i].device = NULL;
-        gpus[i].asked = gpus[i].watched = false;
-        gpus[i].way = UNDECIDED;
+        gpus[i].watched = false;
         gpus[i].due_nanos = gpus[i].checked_ticks = 0;
         gpus[i].books = (books_t){0};
     }
@@ -74,57 +73,6 @@ void sl_overhead_watch(unsigned gpu) {
         gpus[gpu].due_nanos = sl_os_coarse_nanos() + EVERY_NANOS;
 }
 
-static nvmlDevice_t device_of(unsigned gpu) {
-    if (!gpus[gpu].asked) {
-        gpus[gpu].device = sl_nvml_device(sl_tenant.region.gpus[gpu].uuid);
-        gpus[gpu].asked = gpus[gpu].device || !sl_nvml_is_open_question();
-    }
-    return gpus[gpu].device;
-}
-
-/* Pools give memory back whenever the driver waits for a stream, in many calls that have no hook; what they are charged must
- * not be older than the driver's figure, or the difference would be taken for overhead. */
-sl_overhead_look_t sl_overhead_look(unsigned gpu) {
-    sl_overhead_look_t look = {.gpu = gpu};
-    sl_pool_refresh(gpu);
-    nvmlDevice_t device = device_of(gpu);
-    sl_ledger_own_t before = sl_ledger_own(gpu);
-    if (gpus[gpu].way != HIDDEN)
-        look.process_known = sl_nvml_process_bytes(device, &look.process_bytes, &look.listed);
-    sl_ledger_own_t after = sl_ledger_own(gpu);
-    look.certain = before.certain < after.certain ? before.certain : after.certain;
-    look.most_certain = before.certain < after.certain ? after.certain : before.certain;
-    look.possible = before.possible > after.possible ? before.possible : after.possible;
-    return look;
-}
-
-/* Once something of ours is on the GPU, NVML must list the process; unless it could not be asked yet. */
-static void decide(const sl_overhead_look_t *look) {
-    gpu_t *gpu = &gpus[look->gpu];
-    if (gpu->way != UNDECIDED || (!look->listed && !look->certain) || !gpu->asked)
-        return;
-    gpu->way = look->process_known && look->listed ? BY_PROCESS : HIDDEN;
-    if (gpu->way == HIDDEN)
-        sl_report(SL_INFO, "NVML does not know this process, so what the driver takes for itself, contexts and code, is "
-                  "not counted; share the host's pid namespace, or use an agent (SLUICE_AGENT), to have it counted");
-}
-
-static int64_t difference(const sl_overhead_look_t *before, const sl_overhead_look_t *now) {
-    if (gpus[now->gpu].way != BY_PROCESS || !before->process_known || !now->process_known)
-        return 0;
-    return (int64_t)(now->process_bytes - before->process_bytes) - (int64_t)(now->certain - before->certain);
-}
-
-/* A number of ours that belongs to somebody else outside was listed before there was anything of ours. */
-uint64_t sl_overhead_growth(const sl_overhead_look_t *before) {
-    sl_overhead_look_t now = sl_overhead_look(before->gpu);
-    if (gpus[before->gpu].way == UNDECIDED && before->listed)
-        now.listed = false;
-    decide(&now);
-    int64_t growth = difference(before, &now);
-    return growth > 0 ? (uint64_t)growth : 0;
-}
-
 static uint64_t less(uint64_t from, uint64_t bytes) {
     return from > bytes ? from - bytes : 0;
 }
@@ -133,16 +81,28 @@ static uint64_t moved(uint64_t bytes, int64_t by) {
     return by < 0 ? less(bytes, (uint64_t)-by) : bytes + (uint64_t)by;
 }
 
-/* The overhead without what is awaited, after one more look; before NULL: nothing but the look itself tells what happened. */
-static uint64_t truth_now(unsigned gpu, uint64_t truth, const sl_overhead_look_t *before) {
+/* The overhead without what is awaited, as it is booked. */
+typedef struct {
+    uint64_t truth, doubted;
+    bool is_confirmed; /* by a look in a quiet moment */
+    bool is_measured;  /* between two such looks */
+} booked_t;
+
+/* The truth after one more look; before NULL: nothing but the look itself tells what happened. The doubted part stays only as
+ * far as the driver's figure needs it when all managed memory is on the GPU. */
+static uint64_t truth_now(unsigned gpu, booked_t *booked, const sl_overhead_look_t *before) {
     sl_overhead_look_t now = sl_overhead_look(gpu);
-    decide(&now);
-    if (!now.process_known || gpus[gpu].way == HIDDEN)
-        return truth;
-    uint64_t bytes = before ? moved(truth, difference(before, &now)) : truth;
+    if (!sl_look_tells(&now))
+        return booked->truth;
+    uint64_t bytes = before && !now.is_late ? moved(booked->truth, sl_look_difference(before, &now)) : booked->truth;
     uint64_t least = less(now.process_bytes, now.most_certain + now.possible);
-    uint64_t most = less(now.process_bytes, now.certain);
-    return bytes < least ? least : bytes > most ? most : bytes;
+    uint64_t most = less(now.process_bytes, now.certain), needed = less(most, now.managed);
+    booked->is_measured = before && before->is_exact && now.is_exact;
+    if (bytes < least || now.is_late)
+        return bytes < least ? least : bytes;
+    booked->is_confirmed = now.is_exact && needed >= booked->truth;
+    uint64_t firm = less(bytes, booked->doubted), kept = needed < firm ? firm : needed < bytes ? needed : bytes;
+    return kept > most ? most : kept;
 }
 
 /* Of two looks the one that is nearer to what is booked; what is booked when they are on both sides of it. */
@@ -154,15 +114,15 @@ static uint64_t nearer(uint64_t booked, uint64_t one, uint64_t other) {
 
 /* What all looks agree on, so that what is seen in passing is not booked. Before it falls, the threads that free get time for
  * their refunds: 2.1 ms at most. */
-static uint64_t agreed(unsigned gpu, uint64_t truth, const sl_overhead_look_t *before) {
-    uint64_t bytes = truth_now(gpu, truth, before);
+static uint64_t agreed(unsigned gpu, booked_t *booked, const sl_overhead_look_t *before) {
+    uint64_t truth = booked->truth, bytes = truth_now(gpu, booked, before);
     if (bytes > truth && before)
         return bytes;
     int saved = errno;
     for (int look = 1; look < LOOKS && bytes != truth; look++) {
         if (bytes < truth)
             sl_os_sleep_nanos(FIRST_PAUSE_NANOS << 2 * look);
-        bytes = nearer(truth, bytes, truth_now(gpu, truth, before));
+        bytes = nearer(truth, bytes, truth_now(gpu, booked, before));
     }
     errno = saved;
     return bytes;
@@ -182,17 +142,37 @@ static uint64_t awaited_after(const books_t *books, uint64_t truth, uint64_t *no
     return awaited < books->promised ? awaited : books->promised;
 }
 
+/* A rise that no call explains, or that was measured while others took and gave back, is doubted until it was found there in
+ * quiet moments, some time apart: a small allocation that must share a block, and got a new one, is in no book until it is
+ * given back, and its thread may stand still meanwhile. */
+static void doubt(books_t *books, const booked_t *booked, uint64_t now) {
+    uint64_t nanos = sl_os_coarse_nanos();
+    if (now > booked->truth)
+        books->doubted += booked->is_measured ? 0 : now - booked->truth;
+    else
+        books->doubted = less(books->doubted, booked->truth - now);
+    if (now != booked->truth || !books->doubted) {
+        books->confirmed = 0;
+    } else if (booked->is_confirmed && nanos - books->confirmed_nanos >= EVERY_NANOS) {
+        books->confirmed_nanos = nanos;
+        books->doubted = ++books->confirmed < CONFIRMATIONS ? books->doubted : 0;
+    }
+}
+
 /* How much more is booked than before; negative when it is less. */
 static int64_t reconcile(unsigned gpu, const change_t *change) {
     books_t *books = &gpus[gpu].books;
     for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
         sl_latch_lock(&latch);
-        uint64_t version = books->version, booked = sl_ledger_own(gpu).overhead, truth = less(booked, books->awaited);
+        uint64_t version = books->version, booked = sl_ledger_own(gpu).overhead;
+        booked_t known = {.truth = less(booked, books->awaited), .doubted = books->doubted};
         sl_latch_unlock(&latch);
-        uint64_t now = agreed(gpu, truth, change->before);
+        uint64_t now = agreed(gpu, &known, change->before);
         sl_latch_lock(&latch);
         bool valid = version == books->version;
-        uint64_t awaited = awaited_after(books, truth, &now, change);
+        if (valid)
+            doubt(books, &known, now);
+        uint64_t awaited = awaited_after(books, known.truth, &now, change);
         if (valid && (now + awaited != booked || awaited != books->awaited)) {
             books->awaited = awaited;
             books->version++;
@@ -228,6 +208,35 @@ static void take_back(unsigned gpu, uint64_t bytes) {
     sl_latch_unlock(&latch);
 }
 
+void sl_overhead_leave(sl_overhead_call_t *call, unsigned number, uint64_t bytes, bool later) {
+    sl_overhead_part_t *part = &call->parts[number];
+    call->is_known = true;
+    books_t *books = &gpus[part->before.gpu].books;
+    if (later) {
+        part->released = bytes;
+        return;
+    }
+    sl_latch_lock(&latch);
+    uint64_t truth = less(sl_ledger_own(part->before.gpu).overhead, books->awaited);
+    part->ended = bytes < truth ? bytes : truth;
+    books->doubted = books->doubted < truth - part->ended ? books->doubted : truth - part->ended;
+    books->version++;
+    sl_ledger_leave(part->before.gpu, SL_USE_OVERHEAD, part->ended);
+    sl_latch_unlock(&latch);
+}
+
+/* The driver was asked. */
+static void end_left(sl_overhead_part_t *part, bool done) {
+    sl_latch_lock(&latch);
+    gpus[part->before.gpu].books.version++;
+    if (done)
+        sl_ledger_refund_left(part->before.gpu, part->ended);
+    else
+        sl_ledger_keep_left(part->before.gpu, SL_USE_OVERHEAD, part->ended);
+    sl_latch_unlock(&latch);
+    part->released = done ? part->released : 0;
+}
+
 static void withdraw(unsigned gpu, uint64_t bytes) {
     sl_latch_lock(&latch);
     gpus[gpu].books.promised = less(gpus[gpu].books.promised, bytes);
@@ -252,6 +261,7 @@ static void cancel(sl_overhead_call_t *call) {
 bool sl_overhead_begin(sl_overhead_call_t *call, int gpu, uint64_t bytes, bool wait) {
     call->count = 0;
     call->later = false;
+    call->is_known = bytes != 0;
     call->given_bytes = call->grown_bytes = 0;
     for (int each = 0; each < SL_OVERHEAD_GPUS; each++) {
         if ((each != gpu && gpu != SL_OVERHEAD_ALL) || !sl_overhead_is_limited(each))
@@ -276,13 +286,12 @@ bool sl_overhead_begin(sl_overhead_call_t *call, int gpu, uint64_t bytes, bool w
  * stay. */
 static int64_t book(sl_overhead_call_t *call, const sl_overhead_part_t *part) {
     unsigned gpu = part->before.gpu;
-    bool measured = !part->reserved && !part->ended && !part->released;
+    bool measured = !call->is_known;
     change_t change = {.before = measured ? &part->before : NULL, .released = part->released};
     if (part->reserved) {
         give(gpu, part, call->later);
         call->given_bytes = part->reserved;
     }
-    take_back(gpu, part->ended);
     int64_t grown = reconcile(gpu, &change);
     withdraw(gpu, part->released);
     return measured ? grown : 0;
@@ -295,6 +304,8 @@ bool sl_overhead_end(sl_overhead_call_t *call, bool done) {
             sl_ledger_cancel(part->before.gpu, part->reserved);
             part->reserved = 0;
         }
+        if (part->ended || part->released)
+            end_left(part, done);
         int64_t grown = book(call, part);
         if (grown <= 0 || sl_ledger_fits(part->before.gpu))
             continue;
@@ -327,7 +338,7 @@ bool sl_overhead_came_back(unsigned gpu) {
 /* Where nobody has looked yet, nothing is booked that could have come back, and NVML need not be loaded. */
 void sl_overhead_refresh(void) {
     for (unsigned gpu = 0; gpu < SL_OVERHEAD_GPUS; gpu++)
-        if (gpus[gpu].asked)
+        if (sl_look_was_asked(gpu))
             sl_overhead_came_back(gpu);
 }
 

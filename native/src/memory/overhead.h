@@ -16,20 +16,23 @@ typedef struct {
     uint64_t process_bytes; /* what it has on the GPU */
     uint64_t certain;       /* what of ours is there by name, */
     uint64_t most_certain;  /* and the most while we looked */
-    uint64_t possible;
+    uint64_t possible, managed;
+    bool is_exact; /* nothing was under way: only managed memory may be elsewhere */
+    bool is_late;  /* a context was ending: something of what is certain may be gone */
 } sl_overhead_look_t;
 
 /* What a call takes on one GPU: reserved before the driver is asked, learned afterwards. */
 typedef struct {
     sl_overhead_look_t before;
     uint64_t reserved, used;
-    uint64_t ended;    /* of what ends with this call: what it took, */
+    uint64_t ended;    /* of what ends with this call: what it took, and is in flight now, */
     uint64_t released; /* and what it was promised and may have taken */
 } sl_overhead_part_t;
 
 /* A call that takes memory without a name. */
 typedef struct {
     unsigned count;
+    bool is_known;        /* what it takes or gives back: nothing is to be measured */
     bool later;           /* the driver takes what is reserved with another call, which cannot be refused: a promise */
     uint64_t given_bytes; /* on each GPU, to be taken back when what was made ends */
     uint64_t grown_bytes;    /* where the quota was passed */
@@ -51,6 +54,9 @@ bool sl_overhead_is_limited(int gpu);
 /* Reserves so many bytes on each of those GPUs, and looks at them. False: they exceed a quota, and nothing is reserved.
  * With wait the ledger may wait for room. */
 bool sl_overhead_begin(sl_overhead_call_t *call, int gpu, uint64_t bytes, bool wait);
+/* So many bytes end with the call, and the driver is not asked yet: until the end they count as in flight, so that nobody
+ * sees that they are gone before that is booked. */
+void sl_overhead_leave(sl_overhead_call_t *call, unsigned part, uint64_t bytes, bool later);
 /* Books what the call took: what was reserved, or, where nothing was, what a look tells; where it was not done, nothing
  * stays reserved. False: a look told so much that the quota was passed. */
 bool sl_overhead_end(sl_overhead_call_t *call, bool done);

@@ -1,0 +1,109 @@
+/* look: what NVML and the ledger say of this process at one moment, and how far that can be trusted.
+ *
+ * Other threads go on meanwhile. Memory that one takes and gives back while NVML is asked is in its figure and not in the
+ * ledger's; so is a block that is shared where no quota is left, until its taker gives it back. A context that ends is gone
+ * before its charges are. A look says so, and the books follow it only as far as it can be trusted. */
+#include "memory/look.h"
+
+#include <stdatomic.h>
+
+#include "driver/nvml.h"
+#include "ledger/ledger.h"
+#include "memory/pool.h"
+#include "tenant/report.h"
+#include "tenant/tenant.h"
+
+typedef enum { UNDECIDED, BY_PROCESS, HIDDEN } way_t;
+
+typedef struct {
+    _Atomic(nvmlDevice_t) device;
+    atomic_bool asked;
+    _Atomic way_t way;
+} gpu_t;
+
+static gpu_t gpus[SL_OVERHEAD_GPUS];
+static _Atomic uint64_t ends_begun, ends_done;
+
+void sl_look_forget(void) {
+    ends_begun = ends_done = 0;
+    for (int i = 0; i < SL_OVERHEAD_GPUS; i++) {
+        gpus[i].device = NULL;
+        gpus[i].asked = false;
+        gpus[i].way = UNDECIDED;
+    }
+}
+
+void sl_look_begin_end(void) {
+    ends_begun++;
+}
+
+void sl_look_end_end(void) {
+    ends_done++;
+}
+
+bool sl_look_was_asked(unsigned gpu) {
+    return gpus[gpu].asked;
+}
+
+static nvmlDevice_t device_of(unsigned gpu) {
+    if (!gpus[gpu].asked) {
+        gpus[gpu].device = sl_nvml_device(sl_tenant.region.gpus[gpu].uuid);
+        gpus[gpu].asked = gpus[gpu].device || !sl_nvml_is_open_question();
+    }
+    return gpus[gpu].device;
+}
+
+/* Pools give memory back whenever the driver waits for a stream, in many calls that have no hook; what they are charged must
+ * not be older than the driver's figure, or the difference would be taken for overhead. */
+sl_overhead_look_t sl_overhead_look(unsigned gpu) {
+    sl_overhead_look_t look = {.gpu = gpu};
+    sl_pool_refresh(gpu);
+    nvmlDevice_t device = device_of(gpu);
+    const sl_region_account_t *account = sl_region_account(&sl_tenant.region, sl_tenant.slot, gpu);
+    uint64_t done = ends_done, calls = account->allocations_total;
+    bool under_way = account->in_flight_bytes;
+    sl_ledger_own_t before = sl_ledger_own(gpu);
+    if (gpus[gpu].way != HIDDEN)
+        look.process_known = sl_nvml_process_bytes(device, &look.process_bytes, &look.listed);
+    sl_ledger_own_t after = sl_ledger_own(gpu);
+    look.certain = before.certain < after.certain ? before.certain : after.certain;
+    look.most_certain = before.certain < after.certain ? after.certain : before.certain;
+    look.possible = before.possible > after.possible ? before.possible : after.possible;
+    look.managed = account->managed_bytes;
+    look.is_exact = before.certain == after.certain && before.possible == after.possible && look.possible == look.managed &&
+                    !under_way && calls == account->allocations_total;
+    look.is_late = ends_begun != done;
+    return look;
+}
+
+/* Once something of ours is on the GPU, NVML must list the process; unless it could not be asked yet. */
+static void decide(const sl_overhead_look_t *look) {
+    gpu_t *gpu = &gpus[look->gpu];
+    if (gpu->way != UNDECIDED || (!look->listed && !look->certain) || !gpu->asked)
+        return;
+    gpu->way = look->process_known && look->listed ? BY_PROCESS : HIDDEN;
+    if (gpu->way == HIDDEN)
+        sl_report(SL_INFO, "NVML does not know this process, so what the driver takes for itself, contexts and code, is "
+                  "not counted; share the host's pid namespace, or use an agent (SLUICE_AGENT), to have it counted");
+}
+
+bool sl_look_tells(const sl_overhead_look_t *look) {
+    decide(look);
+    return look->process_known && gpus[look->gpu].way != HIDDEN;
+}
+
+int64_t sl_look_difference(const sl_overhead_look_t *before, const sl_overhead_look_t *now) {
+    if (gpus[now->gpu].way != BY_PROCESS || !before->process_known || !now->process_known)
+        return 0;
+    return (int64_t)(now->process_bytes - before->process_bytes) - (int64_t)(now->certain - before->certain);
+}
+
+/* A number of ours that belongs to somebody else outside was listed before there was anything of ours. */
+uint64_t sl_overhead_growth(const sl_overhead_look_t *before) {
+    sl_overhead_look_t now = sl_overhead_look(before->gpu);
+    if (gpus[before->gpu].way == UNDECIDED && before->listed)
+        now.listed = false;
+    decide(&now);
+    int64_t growth = sl_look_difference(before, &now);
+    return growth > 0 ? (uint64_t)growth : 0;
+}
