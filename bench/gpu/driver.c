@@ -1,5 +1,5 @@
 /* driver: what the driver itself does with pools, graphs, limits and code; the facts that the library's rules stand on.
- * Run it without Sluice. usage: driver plain|threads|pools|pending|pieces|random|graphs|shapes|limits|buffers|code|edge */
+ * Run it without Sluice. usage: driver plain|ordered|threads|pools|pending|pieces|random|graphs|shapes|limits|buffers|code|edge */
 #include <cuda.h>
 #include <dlfcn.h>
 #include <pthread.h>
@@ -555,6 +555,48 @@ static void plain(void) {
     printf("all freed: cuMemGetInfo %+.1f, NVML %+.1f\n", ((int64_t)used() - base) / (double)MIB, ((int64_t)listed() - base_listed) / (double)MIB);
 }
 
+/* Plain memory that is freed in the order of a stream. */
+static void ordered(void) {
+    CUstream a;
+    CUdeviceptr p, q, small;
+    OK(cuStreamCreate(&a, CU_STREAM_NON_BLOCKING));
+    int64_t base = (int64_t)used();
+    OK(cuMemAlloc(&small, 1000));
+#define SHOW(what) printf("%-50s cuMemGetInfo %+.1f MiB\n", what, ((int64_t)used() - base) / (double)MIB)
+    for (int behind = 0; behind < 2; behind++) {
+        OK(cuMemAlloc(&p, 256 * MIB));
+        SHOW(behind ? "-- 256 MiB, behind a kernel" : "-- 256 MiB, idle stream");
+        if (behind)
+            launch(a, 100);
+        uint64_t begin = now();
+        CUresult status = cuMemFreeAsync(p, a);
+        printf("cuMemFreeAsync: %d after %.0f us\n", status, (now() - begin) / 1e3);
+        SHOW("at once");
+        usleep(5000);
+        SHOW("5 ms later");
+        usleep(200000);
+        SHOW("205 ms later");
+        OK(cuStreamQuery(a));
+        SHOW("stream asked");
+        OK(cuMemAlloc(&q, 4 * MIB));
+        OK(cuMemFree(q));
+        SHOW("something else allocated and freed");
+        OK(cuStreamSynchronize(a));
+        SHOW("stream synchronized");
+        OK(cuCtxSynchronize());
+        SHOW("context synchronized");
+        OK(cuMemAlloc(&q, 256 * MIB));
+        SHOW("256 MiB again");
+        OK(cuMemFree(q));
+        SHOW("and freed by cuMemFree");
+    }
+    CUmemoryPool pool;
+    OK(cuDeviceGetDefaultMemPool(&pool, 0));
+    printf("default pool: reserved %.1f used %.1f\n", RESERVED(pool) / (double)MIB, USED(pool) / (double)MIB);
+    OK(cuMemPoolTrimTo(pool, 0));
+    SHOW("default pool trimmed");
+}
+
 static atomic_int ended;
 
 static void *churn(void *number) {
@@ -834,7 +876,7 @@ int main(int count, char **words) {
     for (int i = 1; i < count; i++) {
         printf("== %s\n", words[i]);
         void (*part)(void) = !strcmp(words[i], "pools") ? pools : !strcmp(words[i], "pending") ? pending : !strcmp(words[i], "pieces") ? pieces :
-                             !strcmp(words[i], "random") ? random_walk : !strcmp(words[i], "graphs") ? graphs : !strcmp(words[i], "shapes") ? shapes : !strcmp(words[i], "plain") ? plain : !strcmp(words[i], "threads") ? threads : !strcmp(words[i], "limits") ? limits :
+                             !strcmp(words[i], "random") ? random_walk : !strcmp(words[i], "graphs") ? graphs : !strcmp(words[i], "shapes") ? shapes : !strcmp(words[i], "plain") ? plain : !strcmp(words[i], "threads") ? threads : !strcmp(words[i], "ordered") ? ordered : !strcmp(words[i], "limits") ? limits :
                              !strcmp(words[i], "buffers") ? buffers : !strcmp(words[i], "code") ? code : !strcmp(words[i], "edge") ? edge : NULL;
         if (part)
             part();
