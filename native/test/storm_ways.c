@@ -260,7 +260,10 @@ CUresult ways_give(const sl_real_t *cu, worker_t *worker, held_t *held) {
     cu->cuCtxSetCurrent(contexts[held->request.gpu]);
     switch (held->request.way) {
     case WAY_PLAIN:
-        return held->request.choice & 1 ? cu->cuMemFreeAsync(held->address, worker->streams[held->request.gpu][0]) : cu->cuMemFree_v2(held->address);
+        /* The driver keeps it until the next wait. Beside managed memory the ledger cannot tell when it is gone. */
+        return held->request.choice % 8 == 1 && !(options.ways >> WAY_MANAGED & 1)
+                   ? cu->cuMemFreeAsync(held->address, worker->streams[held->request.gpu][0])
+                   : cu->cuMemFree_v2(held->address);
     case WAY_PITCH: case WAY_MANAGED: return cu->cuMemFree_v2(held->address);
     case WAY_ASYNC: case WAY_POOL: return give_async(cu, worker, held);
     case WAY_LAUNCH: return 0;

@@ -246,7 +246,9 @@ CUresult sim_cuCtxGetApiVersion(CUcontext context, unsigned int *version) {
 
 CUresult sim_cuCtxSynchronize_v2(CUcontext context) {
     SIM_TRY(current_or(context, &context));
-    return sim_context_drain(context);
+    SIM_TRY(sim_context_drain(context));
+    sim_memory_give_waited(NULL, context);
+    return CUDA_SUCCESS;
 }
 
 CUresult sim_cuCtxSynchronize(void) { return sim_cuCtxSynchronize_v2(NULL); }

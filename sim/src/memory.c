@@ -158,7 +158,53 @@ CUresult sim_memory_give(CUdeviceptr address) {
     return CUDA_SUCCESS;
 }
 
+/* As on an H200: memory that is not from a pool and is freed in the order of a stream is given back when the program next waits
+ * for the stream or for its context. */
+typedef struct later_t {
+    struct later_t *next;
+    CUdeviceptr address;
+    CUstream stream;
+    CUcontext context;
+} later_t;
+
+static later_t *later_list;
+
+CUresult sim_memory_give_later(CUstream stream, CUdeviceptr address) {
+    for (const later_t *each = later_list; each; each = each->next) SIM_REQUIRE(each->address != address, CUDA_ERROR_INVALID_VALUE);
+    later_t *later = malloc(sizeof *later);
+    SIM_REQUIRE(later, CUDA_ERROR_OUT_OF_MEMORY);
+    *later = (later_t){later_list, address, stream, sim_space_find(address)->context};
+    later_list = later;
+    return CUDA_SUCCESS;
+}
+
+void sim_memory_give_waited(CUstream stream, CUcontext context) {
+    for (later_t **place = &later_list; *place;) {
+        later_t *later = *place;
+        if (later->stream != stream && later->context != context) {
+            place = &later->next;
+            continue;
+        }
+        *place = later->next;
+        sim_memory_give(later->address);
+        free(later);
+    }
+}
+
+static void forget_later(CUcontext context) {
+    for (later_t **place = &later_list; *place;) {
+        later_t *later = *place;
+        if (later->context != context) {
+            place = &later->next;
+            continue;
+        }
+        *place = later->next;
+        free(later);
+    }
+}
+
 void sim_memory_drop(CUcontext context) {
+    forget_later(context);
     while (context->ranges) {
         if (context->ranges->kind == SIM_SMALL || context->ranges->kind == SIM_IMPORTED) free(context->ranges->detail);
         give_range(context->ranges);

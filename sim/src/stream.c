@@ -104,7 +104,9 @@ CUresult sim_cuStreamSynchronize(CUstream handle) {
     CUstream stream;
     SIM_TRY(sim_stream_resolve(handle, &stream));
     SIM_TRY(sim_capture_forbid(stream));
-    return stream->legacy ? sim_legacy_wait(stream) : sim_stream_wait(stream);
+    SIM_TRY(stream->legacy ? sim_legacy_wait(stream) : sim_stream_wait(stream));
+    sim_memory_give_waited(stream, NULL);
+    return CUDA_SUCCESS;
 }
 
 CUresult sim_cuStreamQuery(CUstream handle) {
