@@ -27,8 +27,14 @@ static CUresult fake_allocate(CUdeviceptr *address, size_t bytes) {
     return answer;
 }
 
+static void (*free_meanwhile)(void);
+
 static CUresult fake_free(CUdeviceptr address) {
     (void)address;
+    void (*other_thread)(void) = free_meanwhile;
+    free_meanwhile = NULL;
+    if (other_thread)
+        other_thread();
     let_others_go();
     return answer;
 }
@@ -164,6 +170,33 @@ static void should_admit_exactly_the_quota(void) {
     check_charged(0, 0);
 }
 
+static CUdeviceptr most_of_it;
+
+static void others_free_most(void) {
+    CHECK(hook_cuMemFree_v2(most_of_it) == 0);
+}
+
+/* No block had room after all; while the driver takes the memory back, there is quota for a new block again. */
+static void should_take_a_block_of_its_own_when_none_had_room(void) {
+    CUdeviceptr address;
+    next_address = ADDRESS;
+    most_of_it = allocate(0, 1022 * MIB);
+    next_address = 2 * ADDRESS;
+    CUdeviceptr small = allocate(0, 1);
+    next_address = 3 * ADDRESS;
+    asked = 0;
+    of_others = 0;
+    current_device = 0;
+    current_context = (CUcontext)0x1000;
+    real.cuMemFree_v2 = fake_free;
+    meanwhile = NULL;
+    free_meanwhile = others_free_most;
+    CHECK(hook_cuMemAlloc_v2(&address, 512) == 0 && asked == 2, "%u", asked);
+    check_charged(4 * MIB, 0);
+    CHECK(hook_cuMemFree_v2(address) == 0 && hook_cuMemFree_v2(small) == 0);
+    check_charged(0, 0);
+}
+
 int main(void) {
     use_fake_gpus("linear", "1g");
     real.cuMemAlloc_v2 = fake_allocate;
@@ -177,5 +210,6 @@ int main(void) {
     RUN(should_charge_what_is_freed_in_the_order_of_a_stream);
     RUN(should_refuse_sizes_near_2_to_the_64);
     RUN(should_admit_exactly_the_quota);
+    RUN(should_take_a_block_of_its_own_when_none_had_room);
     return 0;
 }

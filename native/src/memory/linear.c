@@ -28,6 +28,7 @@ static sl_occupant_t occupant_of(const sl_allocation_t *allocation) {
 /* A small request needs a new block at the worst. Where there is no quota for that at once, one that is paid for may do; what the
  * reclaimers have comes after that. */
 SL_HOT static CUresult reserve_small(request_t *request, bool may_share) {
+    request->only_shared = false;
     if (sl_charge_try_at_once(&request->charge, SL_BLOCK_BYTES))
         return CUDA_SUCCESS;
     request->only_shared = may_share && sl_blocks_have_room((unsigned)request->charge.gpu, request->allocation.bytes);

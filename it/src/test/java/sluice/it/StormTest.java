@@ -17,6 +17,7 @@ import sluice.it.Machine.Outcome;
 class StormTest {
     /// Per mille of refusals: graphs can share memory in ways that the driver does not tell, and frees can be a moment late.
     private static final String WRONG = "50";
+    private static final String WRONG_GRAPHS = "150";
 
     private Machine machine;
 
@@ -48,7 +49,7 @@ class StormTest {
 
     @Test
     void shouldRefuseNoGraphThatFits() throws Exception {
-        storm(Map.of(), "--seed", "3", "--seconds", "6", "--quota", "2g", "--judge", "--ways", "plain,async,graph", "--wrong", WRONG);
+        storm(Map.of(), "--seed", "3", "--seconds", "6", "--quota", "2g", "--judge", "--ways", "plain,async,graph", "--wrong", WRONG_GRAPHS);
     }
 
     /// Which block a small array or variable lies in only the driver knows.
