@@ -128,15 +128,23 @@ static CUresult fake_free_in_order(CUdeviceptr address, CUstream stream) {
     return fake_free(address);
 }
 
-/* The driver has it until the stream has come there. */
+static CUresult fake_wait(CUstream stream) { return (void)stream, 0; }
+
+/* The driver has it until the program waits. */
 static void should_charge_what_is_freed_in_the_order_of_a_stream(void) {
-    next_address = ADDRESS;
-    CUdeviceptr own = allocate(0, 64 * MIB);
+    CUstream one = (CUstream)0x100, other = (CUstream)0x200;
     real.cuMemFreeAsync = fake_free_in_order;
-    CHECK(hook_cuMemFreeAsync(own, NULL) == 0);
+    real.cuStreamSynchronize = fake_wait;
+    for (int i = 0; i < 2; i++) {
+        next_address = (1 + (CUdeviceptr)i) * ADDRESS;
+        CUdeviceptr own = allocate(0, 64 * MIB);
+        CHECK(hook_cuMemFreeAsync(own, i ? other : one) == 0);
+    }
     const sl_region_account_t *mine = account(gpus[0]);
-    CHECK(mine->charged_bytes == 64 * MIB && mine->linear_bytes == 0 && mine->overhead_bytes == 64 * MIB && mine->in_flight_bytes == 0);
-    CHECK(sl_ledger_set_overhead(gpus[0], 64 * MIB, 0)); /* NVML's figure has fallen */
+    CHECK(mine->charged_bytes == 128 * MIB && mine->linear_bytes == 0 && mine->in_flight_bytes == 128 * MIB);
+    CHECK(hook_cuStreamSynchronize(one) == 0);
+    CHECK(mine->charged_bytes == 64 * MIB);
+    CHECK(hook_cuStreamSynchronize(other) == 0 && hook_cuStreamSynchronize(one) == 0);
     check_charged(0, 0);
 }
 

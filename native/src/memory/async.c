@@ -7,6 +7,7 @@
 #include "compute/gate.h"
 #include "tenant/gpu.h"
 #include "memory/closing.h"
+#include "memory/deferred.h"
 #include "memory/graph.h"
 #include "memory/graph_charge.h"
 #include "hooks.h"
@@ -272,7 +273,7 @@ static CUcontext current_context(void) {
 }
 
 /* context: all work of that one has ended then; NULL: only some. */
-#define WAIT_HOOK(function, context, parameters, ...)        \
+#define WAIT_HOOK(function, context, deferred, parameters, ...) \
     CUresult hook_##function parameters {                    \
         if (SL_UNLIKELY(!SL_DRIVER_HAS(function)))           \
             return CUDA_ERROR_NOT_FOUND;                     \
@@ -281,10 +282,12 @@ static CUcontext current_context(void) {
         CUresult status = real.function(__VA_ARGS__);        \
         sl_gate_after_wait(blocked);                         \
         settle_wait(status, launches ? (context) : NULL, launches); \
+        if (status == CUDA_SUCCESS)                          \
+            deferred;                                        \
         return status;                                       \
     }
-WAIT_HOOK(cuCtxSynchronize, current_context(), (void), )
-WAIT_HOOK(cuCtxSynchronize_v2, ctx, (CUcontext ctx), ctx)
-WAIT_HOOK(cuStreamSynchronize, NULL, (CUstream hStream), hStream)
-WAIT_HOOK(cuStreamSynchronize_ptsz, NULL, (CUstream hStream), hStream)
-WAIT_HOOK(cuEventSynchronize, NULL, (CUevent hEvent), hEvent)
+WAIT_HOOK(cuCtxSynchronize, current_context(), sl_deferred_end(NULL, NULL), (void), )
+WAIT_HOOK(cuCtxSynchronize_v2, ctx, sl_deferred_end(ctx, NULL), (CUcontext ctx), ctx)
+WAIT_HOOK(cuStreamSynchronize, NULL, sl_deferred_end(NULL, hStream ? hStream : SL_DEFERRED_LEGACY), (CUstream hStream), hStream)
+WAIT_HOOK(cuStreamSynchronize_ptsz, NULL, sl_deferred_end(NULL, hStream ? hStream : SL_DEFERRED_PER_THREAD), (CUstream hStream), hStream)
+WAIT_HOOK(cuEventSynchronize, NULL, (void)0, (CUevent hEvent), hEvent)

@@ -5,6 +5,7 @@
 #include "compute/gate.h"
 #include "tenant/gpu.h"
 #include "hooks.h"
+#include "memory/deferred.h"
 #include "memory/linear.h"
 #include "memory/look.h"
 #include "memory/overhead.h"
@@ -30,6 +31,7 @@ static CUresult settle_destroyed(CUresult status, CUcontext context, uint32_t te
         sl_gate_settle_context(context, status == CUDA_SUCCESS);
     if (status == CUDA_SUCCESS && context && attached()) {
         sl_allocations_drain(context, teardown, sl_linear_refund);
+        sl_deferred_end(context, NULL);
         sl_pool_refresh_all();
         sl_promise_end_context(context);
     }

@@ -9,6 +9,7 @@
 #include "ledger/blocks.h"
 #include "ledger/charge.h"
 #include "memory/array.h"
+#include "memory/deferred.h"
 #include "memory/overhead.h"
 #include "real.h"
 
@@ -228,15 +229,14 @@ static void restore(const release_t *release) {
     sl_allocations_restore(allocation);
 }
 
-/* Freed in the order of a stream, the driver has the memory until the stream has come there, or longer (seen on an H200: 9.6 GB
- * under a quota of 4 GiB). NVML tells when it is gone. */
-SL_HOT static CUresult settle_free(const release_t *release, bool is_ordered, CUresult status) {
+/* stream NULL: the driver has freed it; else it will in the order of that stream. */
+SL_HOT static CUresult settle_free(const release_t *release, CUstream stream, CUresult status) {
     if (SL_UNLIKELY(status != CUDA_SUCCESS)) {
         restore(release);
         return status;
     }
-    if (release->refund && is_ordered)
-        sl_ledger_defer_left(release->allocation.gpu, release->refund);
+    if (release->refund && stream)
+        sl_deferred_add(release->allocation.gpu, release->allocation.context, stream, release->refund);
     else if (release->refund)
         sl_ledger_refund_left(release->allocation.gpu, release->refund);
     if (release->allocation.kind != SL_CONTEXT)
@@ -244,16 +244,16 @@ SL_HOT static CUresult settle_free(const release_t *release, bool is_ordered, CU
     return status;
 }
 
-#define FREE_HOOK(function, is_ordered, parameters, ...)                                                  \
+#define FREE_HOOK(function, stream, parameters, ...)                                                      \
     SL_HOT CUresult hook_##function parameters {                                                          \
         if (SL_UNLIKELY(!SL_DRIVER_HAS(function)))                                                        \
             return CUDA_ERROR_NOT_FOUND;                                                                  \
         release_t release;                                                                                \
         take(dptr, &release);                                                                             \
         CUresult status = real.function(__VA_ARGS__);                                                     \
-        return release.ours ? settle_free(&release, is_ordered, status) : status;                         \
+        return release.ours ? settle_free(&release, stream, status) : status;                             \
     }
-FREE_HOOK(cuMemFree_v2, false, (CUdeviceptr dptr), dptr)
-FREE_HOOK(cuMemFree, false, (CUdeviceptr_v1 dptr), dptr)
-FREE_HOOK(cuMemFreeAsync, true, (CUdeviceptr dptr, CUstream hStream), dptr, hStream)
-FREE_HOOK(cuMemFreeAsync_ptsz, true, (CUdeviceptr dptr, CUstream hStream), dptr, hStream)
+FREE_HOOK(cuMemFree_v2, NULL, (CUdeviceptr dptr), dptr)
+FREE_HOOK(cuMemFree, NULL, (CUdeviceptr_v1 dptr), dptr)
+FREE_HOOK(cuMemFreeAsync, hStream ? hStream : SL_DEFERRED_LEGACY, (CUdeviceptr dptr, CUstream hStream), dptr, hStream)
+FREE_HOOK(cuMemFreeAsync_ptsz, hStream ? hStream : SL_DEFERRED_PER_THREAD, (CUdeviceptr dptr, CUstream hStream), dptr, hStream)

@@ -11,8 +11,10 @@
 #include "compute/meter.h"
 #include "driver/entry.h"
 #include "ledger/ledger.h"
+#include "memory/deferred.h"
 #include "memory/pool.h"
 #include "os/os.h"
+#include "real.h"
 
 #define LONGEST_NANOS 1000000000u
 #define PATIENCE_NANOS 20000000u /* without memory that comes back, while the stream is idle */
@@ -47,6 +49,17 @@ static bool is_over(const sl_pending_t *pending, uint64_t now) {
     return now - pending->progress_nanos >= (uint64_t)PATIENCE_NANOS >> less && !is_busy(pending);
 }
 
+/* The driver notices that a free has completed when the program waits for its stream, and not before (seen on an H200). To wait
+ * for an idle stream does not last. */
+static void notice_frees(const sl_pending_t *pending) {
+    if (!pending->query || pending->query(pending->stream) != CUDA_SUCCESS)
+        return;
+    bool per_thread = pending->query == real.cuStreamQuery_ptsz;
+    CUresult (*wait)(CUstream) = per_thread ? real.cuStreamSynchronize_ptsz : real.cuStreamSynchronize;
+    if (wait && wait(pending->stream) == CUDA_SUCCESS)
+        sl_deferred_end(NULL, pending->stream ? pending->stream : per_thread ? SL_DEFERRED_PER_THREAD : SL_DEFERRED_LEGACY);
+}
+
 /* What a trial of the same request left behind, above the quota, comes back without any gain. */
 static void begin(sl_pending_t *pending, const sl_pool_figures_t *figures, uint64_t now) {
     uint64_t limit = sl_ledger_limit(pending->gpu), used = sl_ledger_used(pending->gpu);
@@ -72,6 +85,7 @@ bool sl_pending_wait(sl_pending_t *pending) {
     errno = saved;
     if (pending->span_nanos < LAST_SPAN_NANOS)
         pending->span_nanos *= 2;
+    notice_frees(pending);
     sl_pool_trim(pending->gpu);
     return true;
 }
@@ -82,7 +96,7 @@ void sl_pending_end(const sl_pending_t *pending, bool met) {
 }
 
 bool sl_pending_reclaim(unsigned gpu) {
-    sl_pending_t pending = {.gpu = gpu, .is_reserved = true};
+    sl_pending_t pending = {.gpu = gpu, .query = real.cuStreamQuery, .is_reserved = true};
     uint64_t before = sl_ledger_used(gpu), used = before, limit = sl_ledger_limit(gpu);
     while (used > limit && sl_pending_wait(&pending)) {
         used = sl_ledger_used(gpu);

@@ -13,6 +13,7 @@
 #include "ledger/blocks.h"
 #include "memory/array.h"
 #include "memory/creation.h"
+#include "memory/deferred.h"
 #include "compute/gate.h"
 #include "tenant/gpu.h"
 #include "memory/graph.h"
@@ -45,6 +46,7 @@ static void forget_after_fork(void) {
     lock = (sl_latch_t)SL_LATCH_INITIALIZER;
     sl_allocations_forget();
     sl_blocks_forget();
+    sl_deferred_forget();
     sl_pool_forget();
     sl_graph_forget();
     sl_gpu_forget();

@@ -77,7 +77,17 @@ final class ContextChecks {
     }
 
     private static String library(Stage stage) {
-        return loaded(stage, "load-library", "cuLibraryLoadData", "unload-library", "cuLibraryUnload", "libraries before they are used");
+        TestTenant tenant = stage.tenant(64 * GIB);
+        ProbeProcess probe = stage.in(tenant);
+        stage.needHook(probe, "cuLibraryLoadData", "cuLibraryUnload");
+        Balance balance = Balance.start(stage, tenant);
+        Facts loaded = probe.ask("context", "load-library", 64 * MIB);
+        Expect.success("cuLibraryLoadData", loaded.status());
+        long charged = balance.chargedBytes();
+        Expect.that(charged >= 64 * MIB, "a library of 64 MiB is charged " + Size.format(charged) + " when it is loaded");
+        Expect.success("cuLibraryUnload", probe.ask("context", "unload-library", loaded.number("handle")).status());
+        balance.check("after cuLibraryUnload");
+        return Size.format(charged) + " charged before it is used, " + Size.format(balance.chargedBytes()) + " after the unload";
     }
 
     private static String loaded(Stage stage, String load, String loadCall, String unload, String unloadCall, String what) {
