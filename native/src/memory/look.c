@@ -95,7 +95,7 @@ bool sl_look_tells(const sl_overhead_look_t *look) {
 int64_t sl_look_difference(const sl_overhead_look_t *before, const sl_overhead_look_t *now) {
     if (gpus[now->gpu].way != BY_PROCESS || !before->process_known || !now->process_known)
         return 0;
-    return (int64_t)(now->process_bytes - before->process_bytes) - (int64_t)(now->certain - before->certain);
+    return (int64_t)((now->process_bytes - before->process_bytes) - (now->certain - before->certain));
 }
 
 /* A number of ours that belongs to somebody else outside was listed before there was anything of ours. */

@@ -78,7 +78,7 @@ static uint64_t less(uint64_t from, uint64_t bytes) {
 }
 
 static uint64_t moved(uint64_t bytes, int64_t by) {
-    return by < 0 ? less(bytes, (uint64_t)-by) : bytes + (uint64_t)by;
+    return by < 0 ? less(bytes, 0 - (uint64_t)by) : bytes + (uint64_t)by;
 }
 
 /* The overhead without what is awaited, as it is booked. */
