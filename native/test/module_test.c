@@ -386,6 +386,30 @@ static void should_charge_a_library_before_its_launch(void) {
     CHECK(in_child(lazily) == 0);
 }
 
+/* The driver takes whole blocks, and beside managed memory the truth has two bounds: what the end of a library gave back
+ * must be measured, or the rest of its block would hide a part of the next library. */
+static void lazily_beside_managed(void) {
+    begin();
+    fake.lazy = true;
+    sl_ledger_commit(GPU, SL_USE_MANAGED, 200 * MIB, sl_ledger_reserve(GPU, 200 * MIB));
+    take(200 * MIB);
+    for (uint64_t bytes = 5 * MIB; bytes >= 4 * MIB; bytes -= MIB / 2) {
+        fake.image_bytes = blocks(bytes);
+        CHECK(hook_cuLibraryLoadData(&library, ptx(bytes), NULL, NULL, 0, NULL, NULL, 0) == 0);
+        CHECK(account()->overhead_bytes == bytes, "%.3f of %.3f MiB", (double)account()->overhead_bytes / MIB, (double)bytes / MIB);
+        launch();
+        for (int i = 0; i < 5; i++, usleep(110000)) /* until it is beyond doubt */
+            sl_overhead_came_back(GPU);
+        CHECK(account()->overhead_bytes == blocks(bytes), "%.3f of %.3f MiB", (double)account()->overhead_bytes / MIB,
+              (double)blocks(bytes) / MIB);
+        CHECK(hook_cuLibraryUnload(library) == 0 && account()->overhead_bytes == 0, "%.3f MiB are left after %.3f",
+              (double)account()->overhead_bytes / MIB, (double)bytes / MIB);
+    }
+}
+static void should_measure_what_the_end_of_a_library_gives_back(void) {
+    CHECK(in_child(lazily_beside_managed) == 0);
+}
+
 static void heaps(void) {
     begin();
     CHECK(hook_cuCtxSetLimit(HEAP, 4 * MIB) == 0);
@@ -504,6 +528,7 @@ int main(void) {
     RUN(should_undo_what_cannot_be_read);
     RUN(should_link_a_text_only_where_its_bound_does_not_fit);
     RUN(should_charge_a_library_before_its_launch);
+    RUN(should_measure_what_the_end_of_a_library_gives_back);
     RUN(should_charge_the_heap_when_it_is_set);
     RUN(should_count_what_was_computed_where_nvml_does_not_know_the_process);
     return 0;

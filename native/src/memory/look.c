@@ -72,6 +72,7 @@ sl_overhead_look_t sl_overhead_look(unsigned gpu) {
     look.managed = account->managed_bytes;
     look.is_exact = before.certain == after.certain && before.possible == after.possible && look.possible == look.managed &&
                     !under_way && calls == account->allocations_total;
+    look.calls = calls;
     look.is_late = ends_begun != done;
     return look;
 }
@@ -96,6 +97,11 @@ int64_t sl_look_difference(const sl_overhead_look_t *before, const sl_overhead_l
     if (gpus[now->gpu].way != BY_PROCESS || !before->process_known || !now->process_known)
         return 0;
     return (int64_t)((now->process_bytes - before->process_bytes) - (now->certain - before->certain));
+}
+
+bool sl_look_was_quiet(const sl_overhead_look_t *before, const sl_overhead_look_t *now) {
+    return before->is_exact && now->is_exact && before->certain == now->certain && before->managed == now->managed &&
+           before->calls == now->calls && !before->is_late && !now->is_late;
 }
 
 /* A number of ours that belongs to somebody else outside was listed before there was anything of ours. */

@@ -13,6 +13,8 @@ bool sl_look_was_asked(unsigned gpu);
 bool sl_look_tells(const sl_overhead_look_t *look);
 /* What came between two looks, beyond what was asked for by name. */
 int64_t sl_look_difference(const sl_overhead_look_t *before, const sl_overhead_look_t *now);
+/* Whether no thread took or gave back anything by name between two looks: then the difference is known to the byte. */
+bool sl_look_was_quiet(const sl_overhead_look_t *before, const sl_overhead_look_t *now);
 
 /* A context ends: until its end was booked, what is charged may be gone. */
 void sl_look_begin_end(void);

@@ -88,12 +88,21 @@ typedef struct {
     bool is_measured;  /* between two such looks */
 } booked_t;
 
-/* The truth after one more look; before NULL: nothing but the look itself tells what happened. The doubted part stays only as
+/* What happened, beside what a look tells. */
+typedef struct {
+    const sl_overhead_look_t *before; /* of a call of which nobody knows what it takes, or NULL: only the look tells */
+    bool only_if_quiet;               /* that look counts only if no other thread took or gave back anything since */
+    uint64_t released;                /* what was promised once, taken or not, and is gone */
+} change_t;
+
+/* The truth after one more look. The doubted part stays only as
  * far as the driver's figure needs it when all managed memory is on the GPU. */
-static uint64_t truth_now(unsigned gpu, booked_t *booked, const sl_overhead_look_t *before) {
+static uint64_t truth_now(unsigned gpu, booked_t *booked, const change_t *change) {
     sl_overhead_look_t now = sl_overhead_look(gpu);
     if (!sl_look_tells(&now))
         return booked->truth;
+    bool usable = change->before && (!change->only_if_quiet || sl_look_was_quiet(change->before, &now));
+    const sl_overhead_look_t *before = usable ? change->before : NULL;
     uint64_t bytes = before && !now.is_late ? moved(booked->truth, sl_look_difference(before, &now)) : booked->truth;
     uint64_t least = less(now.process_bytes, now.most_certain + now.possible);
     uint64_t most = less(now.process_bytes, now.certain), needed = less(most, now.managed);
@@ -114,25 +123,19 @@ static uint64_t nearer(uint64_t booked, uint64_t one, uint64_t other) {
 
 /* What all looks agree on, so that what is seen in passing is not booked. Before it falls, the threads that free get time for
  * their refunds: 2.1 ms at most. */
-static uint64_t agreed(unsigned gpu, booked_t *booked, const sl_overhead_look_t *before) {
-    uint64_t truth = booked->truth, bytes = truth_now(gpu, booked, before);
-    if (bytes > truth && before)
+static uint64_t agreed(unsigned gpu, booked_t *booked, const change_t *change) {
+    uint64_t truth = booked->truth, bytes = truth_now(gpu, booked, change);
+    if (bytes > truth && change->before && (!change->only_if_quiet || booked->is_measured))
         return bytes;
     int saved = errno;
     for (int look = 1; look < LOOKS && bytes != truth; look++) {
         if (bytes < truth)
             sl_os_sleep_nanos(FIRST_PAUSE_NANOS << 2 * look);
-        bytes = nearer(truth, bytes, truth_now(gpu, booked, before));
+        bytes = nearer(truth, bytes, truth_now(gpu, booked, change));
     }
     errno = saved;
     return bytes;
 }
-
-/* What happened, beside what a look tells. */
-typedef struct {
-    const sl_overhead_look_t *before; /* of a call of which nobody knows what it takes */
-    uint64_t released;                /* what was promised once, taken or not, and is gone */
-} change_t;
 
 /* Growth is taken for what is awaited. What was released and is not seen to be gone was awaited, or else in the truth. */
 static uint64_t awaited_after(const books_t *books, uint64_t truth, uint64_t *now, const change_t *change) {
@@ -167,7 +170,7 @@ static int64_t reconcile(unsigned gpu, const change_t *change) {
         uint64_t version = books->version, booked = sl_ledger_own(gpu).overhead;
         booked_t known = {.truth = less(booked, books->awaited), .doubted = books->doubted};
         sl_latch_unlock(&latch);
-        uint64_t now = agreed(gpu, &known, change->before);
+        uint64_t now = agreed(gpu, &known, change);
         sl_latch_lock(&latch);
         bool valid = version == books->version;
         if (valid)
@@ -267,7 +270,7 @@ bool sl_overhead_begin(sl_overhead_call_t *call, int gpu, uint64_t bytes, bool w
         if ((each != gpu && gpu != SL_OVERHEAD_ALL) || !sl_overhead_is_limited(each))
             continue;
         sl_overhead_part_t *part = &call->parts[call->count++];
-        *part = (sl_overhead_part_t){.before.gpu = (unsigned)each};
+        *part = (sl_overhead_part_t){.before = sl_overhead_look((unsigned)each)};
         if (bytes)
             part->used = wait ? sl_ledger_reserve((unsigned)each, bytes) : sl_ledger_try((unsigned)each, bytes);
         if (bytes && !part->used) {
@@ -277,17 +280,16 @@ bool sl_overhead_begin(sl_overhead_call_t *call, int gpu, uint64_t bytes, bool w
             return false;
         }
         part->reserved = bytes;
-        part->before = sl_overhead_look((unsigned)each);
     }
     return true;
 }
 
 /* What is known before is not measured: other threads take and give back meanwhile, and with managed memory such an error would
- * stay. */
+ * stay. A promise is measured where nobody did: whether the driver has taken it, and the rest of its last block, nobody knows. */
 static int64_t book(sl_overhead_call_t *call, const sl_overhead_part_t *part) {
     unsigned gpu = part->before.gpu;
-    bool measured = !call->is_known;
-    change_t change = {.before = measured ? &part->before : NULL, .released = part->released};
+    bool measured = !call->is_known, promise = (call->later && part->reserved) || part->released;
+    change_t change = {.before = measured || promise ? &part->before : NULL, .only_if_quiet = !measured, .released = part->released};
     if (part->reserved) {
         give(gpu, part, call->later);
         call->given_bytes = part->reserved;

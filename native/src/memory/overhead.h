@@ -17,6 +17,7 @@ typedef struct {
     uint64_t certain;       /* what of ours is there by name, */
     uint64_t most_certain;  /* and the most while we looked */
     uint64_t possible, managed;
+    uint64_t calls; /* that took something by name, so far */
     bool is_exact; /* nothing was under way: only managed memory may be elsewhere */
     bool is_late;  /* a context was ending: something of what is certain may be gone */
 } sl_overhead_look_t;
