@@ -5,6 +5,7 @@
 #include <time.h>
 
 #include "ledger/allocations.h"
+#include "ledger/places.h"
 
 #define LIVE 100000
 #define BLOCK_BYTES (2u << 20)
@@ -19,9 +20,29 @@ static sl_allocation_t small(uint64_t number) {
     return (sl_allocation_t){.address = (1ull << 40) + number * 512, .bytes = 100, .kind = SL_SMALL, .context = CONTEXT(3)};
 }
 
+static bool add_over(sl_allocation_t allocation, sl_allocation_t *stale) {
+    sl_place_lock(allocation.address);
+    bool added = sl_allocations_add(&allocation, stale);
+    sl_place_unlock(allocation.address);
+    return added;
+}
+
+static bool take(uint64_t address, sl_allocation_t *allocation) {
+    sl_place_lock(address);
+    bool found = sl_allocations_take(address, allocation);
+    sl_place_unlock(address);
+    return found;
+}
+
+static void restore(const sl_allocation_t *allocation) {
+    sl_place_lock(allocation->address);
+    sl_allocations_restore(allocation);
+    sl_place_unlock(allocation->address);
+}
+
 static bool add(sl_allocation_t allocation) {
     sl_allocation_t stale;
-    bool added = sl_allocations_add(allocation, &stale);
+    bool added = add_over(allocation, &stale);
     CHECK(stale.kind == SL_FREE_ENTRY, "%llx was there already", (unsigned long long)allocation.address);
     return added;
 }
@@ -30,9 +51,9 @@ static void should_take_out_what_was_freed_unseen(void) {
     sl_allocation_t first = small(7), found, stale;
     CHECK(add(first));
     first.bytes = 200;
-    CHECK(sl_allocations_add(first, &stale) && stale.kind == SL_SMALL && stale.bytes == 100);
-    CHECK(sl_allocations_take(first.address, &found) && found.bytes == 200);
-    CHECK(!sl_allocations_take(first.address, &found));
+    CHECK(add_over(first, &stale) && stale.kind == SL_SMALL && stale.bytes == 100);
+    CHECK(take(first.address, &found) && found.bytes == 200);
+    CHECK(!take(first.address, &found));
 }
 
 static void should_find_what_was_added(void) {
@@ -41,14 +62,14 @@ static void should_find_what_was_added(void) {
         CHECK(add(whole(i)));
     for (uint64_t i = 0; i < LIVE; i++) {
         uint64_t number = i * 7919 % LIVE;
-        CHECK(sl_allocations_take((number + 1) * BLOCK_BYTES, &found) && found.bytes == number && found.gpu == 1);
-        CHECK(!sl_allocations_take((number + 1) * BLOCK_BYTES, &found), "taken twice");
+        CHECK(take((number + 1) * BLOCK_BYTES, &found) && found.bytes == number && found.gpu == 1);
+        CHECK(!take((number + 1) * BLOCK_BYTES, &found), "taken twice");
         if (i % 3 == 0)
-            sl_allocations_restore(&found);
+            restore(&found);
     }
     for (uint64_t i = 0; i < LIVE; i++)
-        CHECK(sl_allocations_take((i * 7919 % LIVE + 1) * BLOCK_BYTES, &found) == (i % 3 == 0));
-    CHECK(!sl_allocations_take(0x1234, &found));
+        CHECK(take((i * 7919 % LIVE + 1) * BLOCK_BYTES, &found) == (i % 3 == 0));
+    CHECK(!take(0x1234, &found));
 }
 
 static int taken;
@@ -58,7 +79,7 @@ static void count_taken(const sl_allocation_t *allocation) {
     sl_allocation_t found;
     taken++;
     CHECK(allocation->context == CONTEXT(1) || allocation->context == CONTEXT(3));
-    CHECK(!sl_allocations_take(allocation->address, &found), "it is still in the table");
+    CHECK(!take(allocation->address, &found), "it is still in the table");
 }
 
 static void should_drain_a_context_but_not_its_successor(void) {
@@ -73,11 +94,11 @@ static void should_drain_a_context_but_not_its_successor(void) {
     add(later);
     sl_allocations_drain(CONTEXT(1), teardown, count_taken);
     CHECK(taken == LIVE / 2, "%d", taken);
-    CHECK(sl_allocations_take(later.address, &found), "the later context lost its memory");
+    CHECK(take(later.address, &found), "the later context lost its memory");
     sl_allocations_drain(CONTEXT(3), teardown, count_taken);
     CHECK(taken == LIVE / 2 + LIVE, "%d", taken);
     for (uint64_t i = 0; i < LIVE; i++)
-        CHECK(sl_allocations_take(whole(i).address, &found) == (i % 2 == 1));
+        CHECK(take(whole(i).address, &found) == (i % 2 == 1));
 }
 
 static double nanos_per_pair(void) {
@@ -89,7 +110,7 @@ static double nanos_per_pair(void) {
         for (uint64_t i = 0; i < 20000; i++) {
             sl_allocation_t one = whole((1u << 20) + i % 64);
             add(one);
-            sl_allocations_take(one.address, &found);
+            take(one.address, &found);
         }
         clock_gettime(CLOCK_MONOTONIC, &end);
         double each = ((double)(end.tv_sec - start.tv_sec) * 1e9 + (double)(end.tv_nsec - start.tv_nsec)) / 20000;
@@ -112,7 +133,7 @@ static void *churn(void *seed) {
     for (uint64_t i = 0; i < 50000; i++) {
         sl_allocation_t one = small((uint64_t)(uintptr_t)seed * 100000 + i % 5000);
         add(one);
-        CHECK(sl_allocations_take(one.address, &found));
+        CHECK(take(one.address, &found));
     }
     return NULL;
 }
@@ -128,7 +149,7 @@ static void should_stand_many_threads(void) {
 static void should_forget_everything(void) {
     sl_allocation_t found;
     sl_allocations_forget();
-    CHECK(!sl_allocations_take(whole(5).address, &found) && add(whole(5)));
+    CHECK(!take(whole(5).address, &found) && add(whole(5)));
 }
 
 int main(void) {

@@ -5,13 +5,14 @@
 
 #include "ledger/blocks.h"
 #include "ledger/ledger.h"
+#include "ledger/places.h"
 #include "tenant/tenant.h"
 
 #define CONTEXT(number) ((CUcontext)(uintptr_t)(0x1000 * (number)))
 #define BASE (1ull << 40)
 
-static sl_occupant_t occupant(unsigned gpu, uint64_t offset, uint64_t bytes) {
-    return (sl_occupant_t){BASE + offset, bytes, CONTEXT(gpu + 1), gpu};
+static sl_allocation_t occupant(unsigned gpu, uint64_t offset, uint64_t bytes) {
+    return (sl_allocation_t){.address = BASE + offset, .bytes = bytes, .context = CONTEXT(gpu + 1), .gpu = (uint8_t)gpu};
 }
 
 static void attach(void) {
@@ -23,34 +24,51 @@ static void attach(void) {
     }
 }
 
+static sl_block_t enter(const sl_allocation_t *occupant, bool may_make) {
+    int replaced;
+    sl_place_lock(occupant->address);
+    sl_block_t entered = sl_blocks_enter(occupant, may_make, &replaced);
+    sl_place_unlock(occupant->address);
+    if (replaced >= 0)
+        sl_ledger_refund((unsigned)replaced, SL_USE_LINEAR, SL_BLOCK_BYTES);
+    return entered;
+}
+
+static bool leave(const sl_allocation_t *occupant) {
+    sl_place_lock(occupant->address);
+    bool last = sl_blocks_leave(occupant);
+    sl_place_unlock(occupant->address);
+    return last;
+}
+
 static void should_say_when_a_block_comes_and_goes(void) {
-    sl_occupant_t first = occupant(0, 0, 100), second = occupant(0, 512, 100), next = occupant(0, SL_BLOCK_BYTES, 100);
-    CHECK(sl_blocks_enter(&first, false) == SL_BLOCK_NONE && !sl_blocks_have_room(0, 1));
-    CHECK(sl_blocks_enter(&first, true) == SL_BLOCK_NEW && sl_blocks_enter(&second, false) == SL_BLOCK_SHARED);
+    sl_allocation_t first = occupant(0, 0, 100), second = occupant(0, 512, 100), next = occupant(0, SL_BLOCK_BYTES, 100);
+    CHECK(enter(&first, false) == SL_BLOCK_NONE && !sl_blocks_have_room(0, 1));
+    CHECK(enter(&first, true) == SL_BLOCK_NEW && enter(&second, false) == SL_BLOCK_SHARED);
     CHECK(sl_blocks_have_room(0, SL_BLOCK_BYTES - 1024) && !sl_blocks_have_room(0, SL_BLOCK_BYTES - 1023));
-    CHECK(sl_blocks_enter(&next, true) == SL_BLOCK_NEW, "a new block");
-    CHECK(!sl_blocks_leave(&first) && sl_blocks_leave(&second) && sl_blocks_leave(&next));
+    CHECK(enter(&next, true) == SL_BLOCK_NEW, "a new block");
+    CHECK(!leave(&first) && leave(&second) && leave(&next));
     CHECK(!sl_blocks_have_room(0, 1), "a block is left");
 }
 
 /* A thread has left the block, and the driver has freed it and given its address to another GPU. */
 static void should_give_a_freed_block_to_another_gpu(void) {
-    sl_occupant_t here = occupant(0, 0, 100), there = occupant(1, 0, 100);
-    CHECK(sl_blocks_enter(&here, true) == SL_BLOCK_NEW);
-    CHECK(sl_blocks_leave(&here));
-    CHECK(sl_blocks_enter(&there, true) == SL_BLOCK_NEW, "its block is not charged on its own GPU");
-    CHECK(sl_blocks_leave(&there));
+    sl_allocation_t here = occupant(0, 0, 100), there = occupant(1, 0, 100);
+    CHECK(enter(&here, true) == SL_BLOCK_NEW);
+    CHECK(leave(&here));
+    CHECK(enter(&there, true) == SL_BLOCK_NEW, "its block is not charged on its own GPU");
+    CHECK(leave(&there));
 }
 
 /* A context was destroyed, and its allocations are still in the table when another one gets the address. */
 static void should_refund_a_block_that_went_with_its_context(void) {
-    sl_occupant_t old = occupant(0, 0, 100), old_too = occupant(0, 512, 100), new = occupant(1, 0, 100);
+    sl_allocation_t old = occupant(0, 0, 100), old_too = occupant(0, 512, 100), new = occupant(1, 0, 100);
     sl_ledger_charge(0, SL_USE_LINEAR, SL_BLOCK_BYTES);
-    CHECK(sl_blocks_enter(&old, true) == SL_BLOCK_NEW && sl_blocks_enter(&old_too, true) == SL_BLOCK_SHARED);
-    CHECK(sl_blocks_enter(&new, true) == SL_BLOCK_NEW);
+    CHECK(enter(&old, true) == SL_BLOCK_NEW && enter(&old_too, true) == SL_BLOCK_SHARED);
+    CHECK(enter(&new, true) == SL_BLOCK_NEW);
     CHECK(sl_ledger_used(0) == 0, "the block of the destroyed context is still charged");
-    CHECK(!sl_blocks_leave(&old) && !sl_blocks_leave(&old_too), "refunded twice");
-    CHECK(sl_blocks_leave(&new) && !sl_blocks_have_room(0, 1) && !sl_blocks_have_room(1, 1));
+    CHECK(!leave(&old) && !leave(&old_too), "refunded twice");
+    CHECK(leave(&new) && !sl_blocks_have_room(0, 1) && !sl_blocks_have_room(1, 1));
 }
 
 static _Atomic int64_t charged[2];
@@ -60,9 +78,9 @@ static void *churn(void *number) {
     unsigned seed = (unsigned)(uintptr_t)number + 1;
     for (int i = 0; i < 100000; i++) {
         unsigned gpu = (unsigned)rand_r(&seed) % 2;
-        sl_occupant_t one = occupant(gpu, (uint64_t)(uintptr_t)number * SL_BLOCK_BYTES, 1u << 20);
-        charged[gpu] += sl_blocks_enter(&one, true) == SL_BLOCK_NEW;
-        charged[gpu] -= sl_blocks_leave(&one);
+        sl_allocation_t one = occupant(gpu, (uint64_t)(uintptr_t)number * SL_BLOCK_BYTES, 1u << 20);
+        charged[gpu] += enter(&one, true) == SL_BLOCK_NEW;
+        charged[gpu] -= leave(&one);
     }
     return NULL;
 }

@@ -37,6 +37,41 @@ static void call_all(void) {
     sl_slots_reap(&sl_tenant.region, &sl_tenant.self);
 }
 
+static CUmemoryPool const only_pool = (CUmemoryPool)0x5000;
+static CUresult fake_device(CUstream stream, CUdevice *device) { return (void)stream, *device = 0, 0; }
+static CUresult fake_pool(CUmemoryPool *pool, CUdevice device) { return (void)device, *pool = only_pool, 0; }
+static CUresult fake_figure(CUmemoryPool pool, CUmemPool_attribute attribute, void *value) {
+    return (void)pool, (void)attribute, *(uint64_t *)value = 32 * MIB, 0;
+}
+/* The driver has cancellation points. */
+static CUresult fake_async(CUdeviceptr *address, size_t bytes, CUstream stream) {
+    (void)stream;
+    pthread_testcancel();
+    return fake_alloc(address, bytes);
+}
+
+static void *take_from_the_pool_when_cancelled(void *returned) {
+    CUdeviceptr address;
+    pthread_cancel(pthread_self());
+    CHECK(hook_cuMemAllocAsync(&address, 1000, NULL) == 0);
+    *(bool *)returned = true;
+    pthread_testcancel();
+    return NULL;
+}
+
+/* The pool is locked while the driver is asked. */
+static void be_cancelled_in_the_driver(void) {
+    pthread_t thread;
+    bool returned = false;
+    void *result;
+    CUdeviceptr address;
+    CHECK(pthread_create(&thread, NULL, take_from_the_pool_when_cancelled, &returned) == 0 && pthread_join(thread, &result) == 0);
+    CHECK(returned, "the thread was cancelled with the pool locked");
+    CHECK(result == PTHREAD_CANCELED, "the thread cannot be cancelled any more");
+    alarm(BOUND_SECONDS);
+    CHECK(hook_cuMemAllocAsync(&address, 1000, NULL) == 0);
+}
+
 static void *attach_when_cancelled(void *unused) {
     pthread_cancel(pthread_self());
     sl_tenant_attach();
@@ -97,9 +132,13 @@ static void should_leave_no_lock_held(void) {
     real.cuArray3DCreate_v2 = fake_array, real.cuArrayDestroy = fake_destroy;
     real.cuDeviceGetUuid_v2 = fake_uuid, real.cuCtxGetDevice = fake_current_device;
     real.cuCtxGetCurrent = fake_current_context, real.cuDeviceTotalMem_v2 = fake_total;
+    real.cuStreamGetDevice = fake_device, real.cuDeviceGetMemPool = fake_pool;
+    real.cuMemPoolGetAttribute = fake_figure, real.cuMemAllocAsync = fake_async;
     int points = in_child(be_cancelled_at_points), anywhere = in_child(be_cancelled_anywhere);
+    int driver = in_child(be_cancelled_in_the_driver);
     CHECK(points == 0, "deferred: %s %d", points == 128 + SIGALRM ? "a lock stayed held" : "status", points);
     CHECK(anywhere == 0, "asynchronous: %s %d", anywhere == 128 + SIGALRM ? "a lock stayed held" : "status", anywhere);
+    CHECK(driver == 0, "in the driver: %s %d", driver == 128 + SIGALRM ? "the pool stayed locked" : "status", driver);
 }
 
 int main(void) {

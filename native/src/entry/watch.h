@@ -90,6 +90,15 @@ static inline void sl_watch_add(_Atomic uint64_t *sum, uint64_t value) {
         sl_watch_add_alone(sum, value);
 }
 
+/* Before a call that is timed, and before one that is told. */
+static inline uint64_t sl_watch_begin(void) {
+    return sl_mine.began_ticks = sl_clock_counter();
+}
+
+static inline uint64_t sl_watch_begin_told(void) {
+    return sl_mine.began_ticks = sl_clock_ticks();
+}
+
 /* One of many calls, which took so long; chooses the next. */
 void sl_watch_sample(sl_region_call_t *call, uint64_t ticks);
 

@@ -1,6 +1,6 @@
 /* allocations: what this process has allocated: address → what was charged for it.
  *
- * Open addressing with linear probing in shards that double; an entry is found in one or two cache lines, however many
+ * Open addressing with linear probing in shards that double, one for each place; an entry is found in one or two cache lines, however many
  * there are. */
 #define _GNU_SOURCE
 #include "ledger/allocations.h"
@@ -10,26 +10,24 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "os/latch.h"
+#include "ledger/places.h"
 
-#define SHARDS 16
 #define FIRST_CAPACITY 128
-#define PLACE_BYTES (2u << 20) /* addresses this near share a shard */
 #define BATCH 64
 #define MIX 0x9e3779b97f4a7c15ull
 
 typedef struct {
-    sl_latch_t latch;
     sl_allocation_t *table;
     uint64_t capacity; /* a power of two; never more than half full */
-    uint64_t count;
+    _Atomic uint64_t count; /* changed with the place locked */
 } __attribute__((aligned(64))) shard_t;
 
-static shard_t shards[SHARDS];
+sl_place_t sl_places[SL_PLACES];
+static shard_t shards[SL_PLACES];
 static _Atomic uint32_t teardowns;
 
 static shard_t *shard_of(uint64_t address) {
-    return &shards[(address / PLACE_BYTES * MIX) >> 60];
+    return &shards[sl_place_of(address)];
 }
 
 static uint64_t home(const shard_t *shard, uint64_t address) {
@@ -49,8 +47,16 @@ static sl_allocation_t *find(const shard_t *shard, uint64_t address) {
     return entry && entry->kind != SL_FREE_ENTRY ? entry : NULL;
 }
 
+static uint64_t count_of(const shard_t *shard) {
+    return atomic_load_explicit(&shard->count, memory_order_relaxed);
+}
+
+static void change_count(shard_t *shard, int by) {
+    atomic_store_explicit(&shard->count, count_of(shard) + (uint64_t)by, memory_order_relaxed);
+}
+
 static bool make_room(shard_t *shard, uint64_t more) {
-    if (shard->table && (shard->count + more) * 2 <= shard->capacity)
+    if (shard->table && (count_of(shard) + more) * 2 <= shard->capacity)
         return true;
     int saved = errno;
     shard_t larger = {.capacity = shard->capacity ? shard->capacity * 2 : FIRST_CAPACITY};
@@ -69,9 +75,9 @@ static bool make_room(shard_t *shard, uint64_t more) {
     return true;
 }
 
-static void put(shard_t *shard, const sl_allocation_t *allocation) {
-    sl_allocation_t *entry = probe(shard, allocation->address);
-    shard->count += entry->kind == SL_FREE_ENTRY;
+static void put(shard_t *shard, sl_allocation_t *entry, const sl_allocation_t *allocation) {
+    if (entry->kind == SL_FREE_ENTRY)
+        change_count(shard, 1);
     *entry = *allocation;
 }
 
@@ -86,43 +92,42 @@ static void take_out(shard_t *shard, sl_allocation_t *entry) {
         }
     }
     shard->table[gap].kind = SL_FREE_ENTRY;
-    shard->count--;
+    change_count(shard, -1);
 }
 
-SL_HOT bool sl_allocations_add(sl_allocation_t allocation, sl_allocation_t *stale) {
-    shard_t *shard = shard_of(allocation.address);
-    allocation.epoch = teardowns;
+SL_HOT bool sl_allocations_add(const sl_allocation_t *allocation, sl_allocation_t *stale) {
+    shard_t *shard = shard_of(allocation->address);
     stale->kind = SL_FREE_ENTRY;
-    sl_latch_lock(&shard->latch);
-    bool added = make_room(shard, 1);
-    if (added) {
-        const sl_allocation_t *entry = find(shard, allocation.address);
-        if (SL_UNLIKELY(entry))
-            *stale = *entry;
-        put(shard, &allocation);
-    }
-    sl_latch_unlock(&shard->latch);
-    return added;
+    if (!make_room(shard, 1))
+        return false;
+    sl_allocation_t *entry = probe(shard, allocation->address);
+    if (SL_UNLIKELY(entry->kind != SL_FREE_ENTRY))
+        *stale = *entry;
+    put(shard, entry, allocation);
+    entry->epoch = teardowns;
+    return true;
+}
+
+/* A thread that frees an allocation knows its address from the thread that added it, so it sees that count or a later one, in which
+ * the allocation still is. */
+SL_HOT bool sl_allocations_may_have(uint64_t address) {
+    return count_of(shard_of(address));
 }
 
 SL_HOT bool sl_allocations_take(uint64_t address, sl_allocation_t *allocation) {
     shard_t *shard = shard_of(address);
-    sl_latch_lock(&shard->latch);
     sl_allocation_t *entry = find(shard, address);
     if (entry) {
         *allocation = *entry;
         take_out(shard, entry);
     }
-    sl_latch_unlock(&shard->latch);
     return entry;
 }
 
 void sl_allocations_restore(const sl_allocation_t *allocation) {
     shard_t *shard = shard_of(allocation->address);
-    sl_latch_lock(&shard->latch);
     if (make_room(shard, 1))
-        put(shard, allocation);
-    sl_latch_unlock(&shard->latch);
+        put(shard, probe(shard, allocation->address), allocation);
 }
 
 uint32_t sl_allocations_begin_teardown(void) {
@@ -137,7 +142,8 @@ static bool is_gone(const sl_allocation_t *entry, CUcontext context, uint32_t te
  * What moves to the front across the end of the table is found by the next call: the last one finds nothing. */
 static unsigned collect(shard_t *shard, CUcontext context, uint32_t teardown, sl_allocation_t batch[BATCH]) {
     unsigned count = 0;
-    sl_latch_lock(&shard->latch);
+    sl_latch_t *latch = &sl_places[shard - shards].latch;
+    sl_latch_lock_briefly(latch);
     for (uint64_t i = 0; i < shard->capacity && count < BATCH;) {
         if (!is_gone(&shard->table[i], context, teardown)) {
             i++;
@@ -146,13 +152,13 @@ static unsigned collect(shard_t *shard, CUcontext context, uint32_t teardown, sl
         batch[count++] = shard->table[i];
         take_out(shard, &shard->table[i]);
     }
-    sl_latch_unlock(&shard->latch);
+    sl_latch_unlock(latch);
     return count;
 }
 
 void sl_allocations_drain(CUcontext context, uint32_t teardown, void (*settle)(const sl_allocation_t *allocation)) {
     sl_allocation_t batch[BATCH];
-    for (shard_t *shard = shards; shard < shards + SHARDS; shard++)
+    for (shard_t *shard = shards; shard < shards + SL_PLACES; shard++)
         for (unsigned count; (count = collect(shard, context, teardown, batch)) > 0;)
             for (unsigned i = 0; i < count; i++)
                 settle(&batch[i]);
@@ -160,6 +166,8 @@ void sl_allocations_drain(CUcontext context, uint32_t teardown, void (*settle)(c
 
 /* Another thread of the parent may have been changing a table, so even to unmap it is not safe. */
 void sl_allocations_forget(void) {
-    for (shard_t *shard = shards; shard < shards + SHARDS; shard++)
+    for (shard_t *shard = shards; shard < shards + SL_PLACES; shard++)
         *shard = (shard_t){.capacity = 0};
+    for (sl_place_t *place = sl_places; place < sl_places + SL_PLACES; place++)
+        place->latch = (sl_latch_t)SL_LATCH_INITIALIZER;
 }

@@ -21,19 +21,26 @@ typedef struct {
     uint64_t address;  /* of an array or a context: its handle, an address of the host and so of nothing else */
     uint64_t bytes;    /* charged; of a small one: requested */
     CUcontext context;
-    uint32_t epoch;    /* how many contexts were destroyed before it was made */
+    uint32_t epoch;    /* how many contexts were destroyed before it was added */
     uint8_t gpu;
     uint8_t kind;
     uint16_t block;    /* of a small array: which of array's blocks it shares */
 } sl_allocation_t;
 
+/* Whether it may be in the table, without a lock. */
+bool sl_allocations_may_have(uint64_t address);
+
+/* With the place of the address locked (places.h). */
+
 /* False: there is no memory for the table. An entry that is still there at the address was freed in a way that Sluice does
  * not see: it is taken out and stands in *stale, to be settled by the caller; else that is a SL_FREE_ENTRY. */
-bool sl_allocations_add(sl_allocation_t allocation, sl_allocation_t *stale);
+bool sl_allocations_add(const sl_allocation_t *allocation, sl_allocation_t *stale);
 /* Takes the entry out. The driver is asked afterwards: then another thread may own the address. */
 bool sl_allocations_take(uint64_t address, sl_allocation_t *allocation);
 /* Puts back what was taken, because the driver did not free it. */
 void sl_allocations_restore(const sl_allocation_t *allocation);
+
+/* With no place locked. */
 
 /* A context is about to go: the number to give to sl_allocations_drain when it is gone. */
 uint32_t sl_allocations_begin_teardown(void);

@@ -8,17 +8,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "cuda_abi.h"
+#include "ledger/allocations.h"
 
 #define SL_BLOCK_BYTES (2u << 20)
-
-/* An occupant of a block. */
-typedef struct {
-    uint64_t address;
-    uint64_t bytes; /* requested */
-    CUcontext context;
-    unsigned gpu;
-} sl_occupant_t;
 
 typedef enum {
     SL_BLOCK_NEW,    /* the occupant is the first: its block must be charged */
@@ -26,10 +18,11 @@ typedef enum {
     SL_BLOCK_NONE,   /* there is no such block, and none was to be made, or there is no memory for the table */
 } sl_block_t;
 
-/* A block of another context or GPU at the same address is gone from the driver: its charge is refunded. */
-sl_block_t sl_blocks_enter(const sl_occupant_t *occupant, bool may_make);
-/* True: it was the last in its block, whose charge is to be refunded. */
-bool sl_blocks_leave(const sl_occupant_t *occupant);
+/* With the place of the occupant locked (places.h). A block of another context or GPU at the same address is gone from the driver:
+ * *replaced is the GPU on which its charge is to be refunded; else it is negative. */
+sl_block_t sl_blocks_enter(const sl_allocation_t *occupant, bool may_make, int *replaced);
+/* The same. True: it was the last in its block, whose charge is to be refunded. */
+bool sl_blocks_leave(const sl_allocation_t *occupant);
 /* Whether blocks of this GPU may have so many bytes left. */
 bool sl_blocks_have_room(unsigned gpu, uint64_t bytes);
 /* After a fork. */

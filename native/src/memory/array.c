@@ -13,6 +13,7 @@
 #include "hooks.h"
 #include "ledger/blocks.h"
 #include "ledger/charge.h"
+#include "ledger/places.h"
 #include "memory/linear.h"
 #include "memory/overhead.h"
 #include "memory/sparse.h"
@@ -49,7 +50,7 @@ static uint32_t units(uint64_t bytes) {
 static sl_block_t enter_block(sl_allocation_t *allocation, bool may_make) {
     uint32_t needed = units(allocation->bytes);
     block_t *place = NULL;
-    sl_latch_lock(&latch);
+    sl_latch_lock_briefly(&latch);
     for (block_t *block = blocks; block < blocks + blocks_seen; block++) {
         if (block->arrays && block->context == allocation->context && block->gpu == allocation->gpu && block->room >= needed) {
             place = block;
@@ -74,7 +75,7 @@ static sl_block_t enter_block(sl_allocation_t *allocation, bool may_make) {
 
 /* True: it was the last. */
 static bool leave_block(const sl_allocation_t *allocation) {
-    sl_latch_lock(&latch);
+    sl_latch_lock_briefly(&latch);
     block_t *block = &blocks[allocation->block];
     block->room += units(allocation->bytes);
     bool last = --block->arrays == 0;
@@ -229,7 +230,12 @@ typedef struct {
 
 static void take(const void *array, release_t *release) {
     *release = (release_t){.ours = false};
-    release->ours = sl_tenant_attach() == SL_TENANT_ATTACHED && array && sl_allocations_take((uint64_t)array, &release->allocation);
+    uint64_t address = (uint64_t)array;
+    if (sl_tenant_attach() != SL_TENANT_ATTACHED || !array || !sl_allocations_may_have(address))
+        return;
+    sl_place_lock(address);
+    release->ours = sl_allocations_take(address, &release->allocation);
+    sl_place_unlock(address);
     if (!release->ours || release->allocation.kind != SL_ARRAY)
         return;
     release->left = release->allocation.bytes;
@@ -244,7 +250,9 @@ static CUresult settle_destroyed(const release_t *release, CUresult status) {
     if (status != CUDA_SUCCESS) {
         if (release->left)
             sl_ledger_keep_left(allocation->gpu, SL_USE_ARRAY, release->left);
+        sl_place_lock(allocation->address);
         sl_allocations_restore(allocation);
+        sl_place_unlock(allocation->address);
     } else if (release->left) {
         sl_ledger_refund_left(allocation->gpu, release->left);
         sl_ledger_count(allocation->gpu, -1);

@@ -28,7 +28,7 @@ static bool is_same(const deferred_t *place, unsigned gpu, CUcontext context, CU
 /* Without a place it counts as overhead, until NVML's figure falls. */
 void sl_deferred_add(unsigned gpu, CUcontext context, CUstream stream, uint64_t bytes) {
     deferred_t *place = NULL;
-    sl_latch_lock(&latch);
+    sl_latch_lock_briefly(&latch);
     for (deferred_t *each = places; each < places + PLACES; each++) {
         if (is_same(each, gpu, context, stream)) {
             place = each;
@@ -52,7 +52,7 @@ void sl_deferred_end_slowly(CUcontext context, CUstream stream) {
     if (!context && (!real.cuCtxGetCurrent || real.cuCtxGetCurrent(&context) != CUDA_SUCCESS))
         return;
     for (deferred_t *each = places; each < places + PLACES; each++) {
-        sl_latch_lock(&latch);
+        sl_latch_lock_briefly(&latch);
         deferred_t ended = *each;
         bool ends = ended.bytes && ended.context == context && (!stream || ended.stream == stream);
         if (ends) {

@@ -55,7 +55,7 @@ static graph_t **place_of(CUgraphExec exec) {
 }
 
 static bool find(CUgraphExec exec, graph_t *copy) {
-    sl_latch_lock(&lock);
+    sl_latch_lock_briefly(&lock);
     const graph_t *graph = *place_of(exec);
     if (graph)
         *copy = *graph;
@@ -64,7 +64,7 @@ static bool find(CUgraphExec exec, graph_t *copy) {
 }
 
 static void put(graph_t *graph) {
-    sl_latch_lock(&lock);
+    sl_latch_lock_briefly(&lock);
     graph_t **place = place_of(graph->exec), *old = *place;
     graph->next = old ? old->next : NULL;
     *place = graph;
@@ -73,7 +73,7 @@ static void put(graph_t *graph) {
 }
 
 static graph_t *take_out(CUgraphExec exec) {
-    sl_latch_lock(&lock);
+    sl_latch_lock_briefly(&lock);
     graph_t **place = place_of(exec), *graph = *place;
     if (graph)
         *place = graph->next;

@@ -25,6 +25,8 @@ typedef struct {
     uint64_t stream;    /* of all launches since the memory was idle; 0: there were none; or SEVERAL */
     CUcontext context;  /* of these launches, or NULL: of several */
     bool keeps;         /* some graph did not free what it allocated */
+    uint64_t asked_key; /* of the stream whose context was asked for last, and that; 0: none */
+    CUcontext asked_context;
 } memory_t;
 
 static memory_t memories[DEVICES];
@@ -40,22 +42,34 @@ static void note_idle(memory_t *memory) {
     memory->context = NULL;
 }
 
-static uint64_t key_of(const sl_graph_charge_t *charge) {
-    unsigned long long id;
-    if (charge->calls->get_id && charge->calls->get_id(charge->stream, &id) == CUDA_SUCCESS && id + 1 < SEVERAL)
-        return id + 1;
-    return (uintptr_t)charge->stream > 2 ? (uintptr_t)charge->stream : SEVERAL;
+static void find_key(sl_graph_charge_t *charge) {
+    unsigned long long id = 0;
+    charge->has_id = charge->calls->get_id && charge->calls->get_id(charge->stream, &id) == CUDA_SUCCESS && id + 1 < SEVERAL;
+    if (charge->has_id)
+        charge->key = id + 1;
+    else
+        charge->key = (uintptr_t)charge->stream > 2 ? (uintptr_t)charge->stream : SEVERAL;
+}
+
+static CUcontext context_of(memory_t *memory, const sl_graph_charge_t *charge) {
+    CUcontext context = NULL;
+    if (charge->has_id && memory->asked_key == charge->key)
+        return memory->asked_context;
+    bool told = charge->calls->get_context && charge->calls->get_context(charge->stream, &context) == CUDA_SUCCESS;
+    memory->asked_key = told && charge->has_id ? charge->key : 0;
+    memory->asked_context = context;
+    return context;
 }
 
 /* By how much the launch can make the driver's memory for graphs grow at most. */
-static uint64_t growth(memory_t *memory, const sl_pool_t *pool, const sl_graph_charge_t *charge, uint64_t need, uint64_t key) {
+static uint64_t growth(memory_t *memory, const sl_pool_t *pool, const sl_graph_charge_t *charge, uint64_t need) {
     if (!pool->charged) {
         *memory = (memory_t){0};
         return need;
     }
     if (charge->exec && memory->last == charge->exec && memory->trims == pool->trims)
         return 0;
-    bool shared = !memory->stream || (memory->stream == key && key != SEVERAL);
+    bool shared = !memory->stream || (memory->stream == charge->key && charge->key != SEVERAL);
     if (memory->keeps || !shared)
         return need;
     return need > pool->charged ? need - pool->charged : 0;
@@ -63,12 +77,12 @@ static uint64_t growth(memory_t *memory, const sl_pool_t *pool, const sl_graph_c
 
 /* A thread that has waited a second for another one, which the driver keeps in a launch, goes on without the lock: what that one takes is
  * reserved, and that one charges it when it settles. */
-static bool reserve(sl_graph_charge_t *charge, CUdevice device, uint64_t key, shortage_t *shortage) {
+static bool reserve(sl_graph_charge_t *charge, CUdevice device, shortage_t *shortage) {
     sl_pool_t *pool = charge->pool[device];
     uint64_t bytes = charge->need->bytes[device];
     charge->locked[device] = sl_pool_charge_lock_soon(pool);
     if (charge->locked[device])
-        bytes = growth(&memories[device], pool, charge, bytes, key);
+        bytes = growth(&memories[device], pool, charge, bytes);
     charge->promised[device] = bytes;
     if (!bytes)
         return true;
@@ -97,9 +111,9 @@ static void unlock(sl_graph_charge_t *charge, CUdevice device) {
 }
 
 /* In the order of the devices, so that two threads never wait for each other. */
-static bool reserve_all(sl_graph_charge_t *charge, uint64_t key, shortage_t *shortage) {
+static bool reserve_all(sl_graph_charge_t *charge, shortage_t *shortage) {
     for (CUdevice device = 0; device < DEVICES; device++) {
-        if (!charge->pool[device] || reserve(charge, device, key, shortage))
+        if (!charge->pool[device] || reserve(charge, device, shortage))
             continue;
         for (CUdevice each = 0; each <= device; each++)
             if (charge->pool[each]) {
@@ -118,16 +132,16 @@ static bool made_room(uint64_t sum, const shortage_t *shortage) {
 }
 
 /* What the ledger found room for is asked again with the lock: after a trim the launch may take more. */
-static bool reserve_patiently(sl_graph_charge_t *charge, uint64_t key, shortage_t *shortage) {
+static bool reserve_patiently(sl_graph_charge_t *charge, shortage_t *shortage) {
     sl_pending_t pending = {.gpu = shortage->gpu, .stream = charge->stream, .query = charge->calls->query};
     bool done = false;
     for (int round = 0; !done && round < ROUNDS && made_room(sl_ledger_try(shortage->gpu, shortage->bytes), shortage); round++)
-        done = reserve_all(charge, key, shortage);
+        done = reserve_all(charge, shortage);
     while (!done && sl_pending_wait(&pending))
-        done = reserve_all(charge, key, shortage);
+        done = reserve_all(charge, shortage);
     bool may_wait = !sl_pending_is_capturing();
     for (int round = 0; !done && may_wait && round < ROUNDS && made_room(sl_ledger_reserve(shortage->gpu, shortage->bytes), shortage); round++)
-        done = reserve_all(charge, key, shortage);
+        done = reserve_all(charge, shortage);
     sl_pending_end(&pending, done);
     return done;
 }
@@ -140,8 +154,8 @@ CUresult sl_graph_charge_begin(sl_graph_charge_t *charge) {
         charge->locked[device] = false;
         charge->promised[device] = 0;
     }
-    uint64_t key = key_of(charge);
-    if (reserve_all(charge, key, &shortage) || reserve_patiently(charge, key, &shortage))
+    find_key(charge);
+    if (reserve_all(charge, &shortage) || reserve_patiently(charge, &shortage))
         return CUDA_SUCCESS;
     sl_ledger_refuse(shortage.gpu, shortage.bytes);
     return CUDA_ERROR_OUT_OF_MEMORY;
@@ -149,10 +163,8 @@ CUresult sl_graph_charge_begin(sl_graph_charge_t *charge) {
 
 /* Of a launch that failed it is not known what it took. */
 static void note_launch(memory_t *memory, const sl_pool_t *pool, const sl_graph_charge_t *charge, bool keeps, bool failed) {
-    CUcontext context = NULL;
-    uint64_t key = failed ? SEVERAL : key_of(charge);
-    if (charge->calls->get_context)
-        charge->calls->get_context(charge->stream, &context);
+    CUcontext context = context_of(memory, charge);
+    uint64_t key = failed ? SEVERAL : charge->key;
     memory->context = !memory->stream || memory->context == context ? context : NULL;
     memory->stream = !memory->stream || memory->stream == key ? key : SEVERAL;
     memory->last = failed ? NULL : charge->exec;

@@ -20,6 +20,8 @@ typedef struct {
     const sl_graph_need_t *need;
     CUstream stream;
     const sl_graph_stream_t *calls;
+    uint64_t key; /* of the stream */
+    bool has_id;  /* the key is the driver's number, which no other stream gets as long as the process lives */
 } sl_graph_charge_t;
 
 /* Before the driver is asked; exec, need, stream and calls are set. What it can take is reserved then and the graph memory locked,

@@ -8,6 +8,7 @@
 #include "hooks.h"
 #include "ledger/blocks.h"
 #include "ledger/charge.h"
+#include "ledger/places.h"
 #include "memory/array.h"
 #include "memory/deferred.h"
 #include "memory/overhead.h"
@@ -21,10 +22,6 @@ typedef struct {
     sl_allocation_t allocation;
     bool only_shared; /* the quota allows no new block, but one that is paid for may have room */
 } request_t;
-
-static sl_occupant_t occupant_of(const sl_allocation_t *allocation) {
-    return (sl_occupant_t){allocation->address, allocation->bytes, allocation->context, allocation->gpu};
-}
 
 /* A small request needs a new block at the worst. Where there is no quota for that at once, one that is paid for may do; what the
  * reclaimers have comes after that. */
@@ -72,39 +69,71 @@ SL_HOT static void refund(const sl_allocation_t *allocation, uint64_t bytes) {
         sl_ledger_count(allocation->gpu, -1);
 }
 
-/* What is to be refunded when the driver frees it. */
+/* With the place locked. What is to be refunded when the driver frees it. */
 SL_HOT static uint64_t leave(const sl_allocation_t *allocation) {
     if (allocation->kind != SL_SMALL)
         return allocation->bytes;
-    sl_occupant_t occupant = occupant_of(allocation);
-    return sl_blocks_leave(&occupant) ? SL_BLOCK_BYTES : 0;
+    return sl_blocks_leave(allocation) ? SL_BLOCK_BYTES : 0;
+}
+
+/* The driver had another block there, which is gone. */
+static void refund_replaced(int gpu) {
+    if (SL_UNLIKELY(gpu >= 0))
+        sl_ledger_refund((unsigned)gpu, SL_USE_LINEAR, SL_BLOCK_BYTES);
 }
 
 void sl_linear_refund(const sl_allocation_t *allocation) {
-    if (allocation->kind == SL_ARRAY || allocation->kind == SL_SMALL_ARRAY)
+    if (allocation->kind == SL_ARRAY || allocation->kind == SL_SMALL_ARRAY) {
         sl_array_refund(allocation);
-    else
-        refund(allocation, leave(allocation));
+        return;
+    }
+    sl_place_lock(allocation->address);
+    uint64_t bytes = leave(allocation);
+    sl_place_unlock(allocation->address);
+    refund(allocation, bytes);
 }
 
-SL_HOT bool sl_linear_keep(sl_allocation_t allocation) {
+bool sl_linear_keep(sl_allocation_t allocation) {
     sl_allocation_t stale;
-    bool kept = sl_allocations_add(allocation, &stale);
+    sl_place_lock(allocation.address);
+    bool kept = sl_allocations_add(&allocation, &stale);
+    sl_place_unlock(allocation.address);
     if (SL_UNLIKELY(stale.kind != SL_FREE_ENTRY))
         sl_linear_refund(&stale);
     return kept;
 }
 
-/* The block of a small allocation is charged by who comes first. */
-SL_HOT static bool settle_small(request_t *request) {
-    sl_occupant_t occupant = occupant_of(&request->allocation);
-    sl_block_t block = sl_blocks_enter(&occupant, !request->only_shared);
-    if (block == SL_BLOCK_SHARED)
-        sl_charge_cancel(&request->charge);
-    if (block != SL_BLOCK_NONE || request->only_shared)
-        return block != SL_BLOCK_NONE;
+/* With the place locked. False: it has no block, and none was to be made. */
+SL_HOT static bool enter_block(request_t *request, sl_block_t *block, int *replaced) {
+    *block = sl_blocks_enter(&request->allocation, !request->only_shared, replaced);
+    if (*block != SL_BLOCK_NONE || request->only_shared)
+        return *block != SL_BLOCK_NONE;
     request->allocation.kind = SL_WHOLE; /* the table of blocks has no room */
     request->allocation.bytes = SL_BLOCK_BYTES;
+    return true;
+}
+
+/* The block of a small allocation is charged by who comes first. */
+SL_HOT static bool keep(request_t *request) {
+    sl_allocation_t *allocation = &request->allocation, stale = {.kind = SL_FREE_ENTRY};
+    sl_block_t block = SL_BLOCK_NEW;
+    int replaced = -1;
+    sl_place_lock(allocation->address);
+    bool entered = allocation->kind != SL_SMALL || enter_block(request, &block, &replaced);
+    bool kept = entered && sl_allocations_add(allocation, &stale);
+    sl_place_unlock(allocation->address);
+    refund_replaced(replaced);
+    if (SL_UNLIKELY(!entered))
+        return false;
+    if (block == SL_BLOCK_SHARED)
+        sl_charge_cancel(&request->charge);
+    else
+        sl_charge_commit(&request->charge);
+    sl_ledger_count(allocation->gpu, 1);
+    if (SL_UNLIKELY(stale.kind != SL_FREE_ENTRY))
+        sl_linear_refund(&stale);
+    if (SL_UNLIKELY(!kept))
+        sl_linear_refund(allocation); /* nobody will find it when it is freed */
     return true;
 }
 
@@ -118,14 +147,10 @@ SL_HOT static CUresult settle(request_t *request, CUresult status, CUdeviceptr a
         return status;
     }
     request->allocation.address = address;
-    if (request->allocation.kind == SL_SMALL && !settle_small(request)) {
+    if (!keep(request)) {
         real.cuMemFree_v2(address);
         return AGAIN;
     }
-    sl_charge_commit(charge);
-    sl_ledger_count((unsigned)charge->gpu, 1);
-    if (SL_UNLIKELY(!sl_linear_keep(request->allocation)))
-        sl_linear_refund(&request->allocation); /* nobody will find it when it is freed */
     sl_overhead_now_and_then((unsigned)charge->gpu);
     return status;
 }
@@ -207,10 +232,12 @@ SL_HOT static void take(CUdeviceptr address, release_t *release) {
     if (!address || sl_tenant_attach() != SL_TENANT_ATTACHED)
         return;
     sl_tenant_count_call(true);
-    release->ours = sl_allocations_take(address, &release->allocation);
-    if (!release->ours)
+    if (!sl_allocations_may_have(address))
         return;
-    release->refund = leave(&release->allocation);
+    sl_place_lock(address);
+    release->ours = sl_allocations_take(address, &release->allocation);
+    release->refund = release->ours ? leave(&release->allocation) : 0;
+    sl_place_unlock(address);
     if (release->refund)
         sl_ledger_leave(release->allocation.gpu, use_of(&release->allocation), release->refund);
 }
@@ -218,15 +245,20 @@ SL_HOT static void take(CUdeviceptr address, release_t *release) {
 /* The driver did not free it. Its block may be gone, or have come back with another occupant who paid for it. */
 static void restore(const release_t *release) {
     const sl_allocation_t *allocation = &release->allocation;
-    sl_occupant_t occupant = occupant_of(allocation);
-    sl_block_t block = allocation->kind == SL_SMALL ? sl_blocks_enter(&occupant, true) : SL_BLOCK_NONE;
+    int replaced = -1;
+    sl_place_lock(allocation->address);
+    sl_block_t block = allocation->kind == SL_SMALL ? sl_blocks_enter(allocation, true, &replaced) : SL_BLOCK_NONE;
+    sl_place_unlock(allocation->address);
+    refund_replaced(replaced);
     if (block == SL_BLOCK_SHARED && release->refund)
         sl_ledger_refund_left(allocation->gpu, release->refund);
     else if (release->refund)
         sl_ledger_keep_left(allocation->gpu, use_of(allocation), release->refund);
     if (block == SL_BLOCK_NEW && !release->refund)
         sl_ledger_charge(allocation->gpu, SL_USE_LINEAR, SL_BLOCK_BYTES);
+    sl_place_lock(allocation->address);
     sl_allocations_restore(allocation);
+    sl_place_unlock(allocation->address);
 }
 
 /* stream NULL: the driver has freed it; else it will in the order of that stream. */

@@ -64,7 +64,7 @@ static bool take_if_unused(physical_t *physical, physical_t *copy) {
 }
 
 static void add_reference(uint64_t handle) {
-    sl_latch_lock(&latch);
+    sl_latch_lock_briefly(&latch);
     physical_t *physical = sl_index_find(&handles, handle);
     if (physical)
         physical->references++;
@@ -80,7 +80,7 @@ typedef struct {
 
 SL_HOT static release_t drop_reference(uint64_t handle) {
     release_t release = {.counted = false};
-    sl_latch_lock(&latch);
+    sl_latch_lock_briefly(&latch);
     physical_t *physical = sl_index_find(&handles, handle);
     if (physical && physical->references) {
         release.counted = true;
@@ -104,7 +104,7 @@ static void restore_reference(uint64_t handle, release_t *release) {
     bool kept = true;
     if (release->gone)
         sl_ledger_keep_left(release->copy.gpu, SL_USE_PHYSICAL, release->copy.bytes);
-    sl_latch_lock(&latch);
+    sl_latch_lock_briefly(&latch);
     if (release->gone) {
         release->copy.references = 1;
         kept = put_back(&release->copy);
@@ -135,7 +135,7 @@ static bool let_go(uint64_t handle, uint32_t serial, physical_t *copy) {
 }
 
 uint32_t sl_physical_hold(CUmemGenericAllocationHandle handle) {
-    sl_latch_lock(&latch);
+    sl_latch_lock_briefly(&latch);
     uint32_t serial = hold(handle);
     sl_latch_unlock(&latch);
     return serial;
@@ -143,7 +143,7 @@ uint32_t sl_physical_hold(CUmemGenericAllocationHandle handle) {
 
 void sl_physical_let_go(CUmemGenericAllocationHandle handle, uint32_t holding) {
     physical_t copy;
-    sl_latch_lock(&latch);
+    sl_latch_lock_briefly(&latch);
     bool gone = let_go(handle, holding, &copy);
     sl_latch_unlock(&latch);
     if (gone)
@@ -153,7 +153,7 @@ void sl_physical_let_go(CUmemGenericAllocationHandle handle, uint32_t holding) {
 /* The number of a handle that the driver gives out again while an old one is still here: the old one is gone. */
 SL_HOT static bool add(uint64_t handle, unsigned gpu, uint64_t bytes) {
     physical_t old = {.serial = 0};
-    sl_latch_lock(&latch);
+    sl_latch_lock_briefly(&latch);
     physical_t *physical = sl_index_put(&handles, handle);
     if (physical) {
         old = *physical;
@@ -241,7 +241,7 @@ SL_HOT static void end_unmapping(unmapping_t *unmapping, bool unmapped) {
             sl_physical_let_go(mapping->handle, mapping->serial);
             continue;
         }
-        sl_latch_lock(&latch);
+        sl_latch_lock_briefly(&latch);
         mapping_t *again = sl_index_put(&mappings, mapping->address);
         if (again)
             *again = *mapping;
@@ -254,7 +254,7 @@ SL_HOT static void end_unmapping(unmapping_t *unmapping, bool unmapped) {
 /* Only an address range that nothing is mapped in can be mapped, so an entry that is there is of a mapping that went unseen. */
 SL_HOT static void add_mapping(uint64_t address, uint64_t bytes, uint64_t handle) {
     mapping_t old = {.serial = 0};
-    sl_latch_lock(&latch);
+    sl_latch_lock_briefly(&latch);
     uint32_t serial = hold(handle);
     mapping_t *mapping = serial ? sl_index_put(&mappings, address) : sl_index_find(&mappings, address);
     if (mapping)

@@ -20,14 +20,6 @@
 
 enum { POOL_RESERVED = 5, POOL_USED = 7, GRAPH_USED = 0, GRAPH_RESERVED = 2, CAPTURE_RELAXED = 2 };
 
-void sl_pool_charge_lock(sl_pool_t *pool) {
-    sl_latch_lock(&pool->lock);
-}
-
-bool sl_pool_charge_lock_at_once(sl_pool_t *pool) {
-    return sl_latch_try(&pool->lock);
-}
-
 bool sl_pool_charge_lock_soon(sl_pool_t *pool) {
     if (sl_pool_charge_lock_at_once(pool))
         return true;
@@ -41,10 +33,6 @@ bool sl_pool_charge_lock_soon(sl_pool_t *pool) {
     }
     errno = saved;
     return held;
-}
-
-void sl_pool_charge_unlock(sl_pool_t *pool) {
-    sl_latch_unlock(&pool->lock);
 }
 
 void sl_pool_charge_open(sl_pool_t *pool, CUmemoryPool handle, CUdevice device, int gpu) {
@@ -75,7 +63,7 @@ static uint64_t least(uint64_t a, uint64_t b) {
 
 uint64_t sl_pool_charge_need(const sl_pool_t *pool, uint64_t bytes) {
     uint64_t step = pool->step;
-    return bytes > LARGEST ? LARGEST : (bytes + step - 1) / step * step;
+    return bytes > LARGEST ? LARGEST : (bytes + step - 1) & ~(step - 1);
 }
 
 bool sl_pool_charge_is_empty(const sl_pool_t *pool) {

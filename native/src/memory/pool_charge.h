@@ -24,15 +24,24 @@ typedef struct {
     CUmemAllocationType type;
     CUmemoryPool handle;  /* NULL: the memory of graphs on the device */
     uint64_t charged;     /* never less than the pool has */
-    uint64_t step;        /* the pool grows by multiples of this */
+    uint64_t step;        /* the pool grows by multiples of this power of two */
     unsigned trims;       /* how often memory may have left the pool */
 } __attribute__((aligned(64))) sl_pool_t;
 
-void sl_pool_charge_lock(sl_pool_t *pool);
-bool sl_pool_charge_lock_at_once(sl_pool_t *pool);
+static inline void sl_pool_charge_lock(sl_pool_t *pool) {
+    sl_latch_lock(&pool->lock);
+}
+
+static inline bool sl_pool_charge_lock_at_once(sl_pool_t *pool) {
+    return sl_latch_try(&pool->lock);
+}
+
+static inline void sl_pool_charge_unlock(sl_pool_t *pool) {
+    sl_latch_unlock(&pool->lock);
+}
+
 /* Gives up after a second: another thread may be in a call of the driver that lasts. */
 bool sl_pool_charge_lock_soon(sl_pool_t *pool);
-void sl_pool_charge_unlock(sl_pool_t *pool);
 
 /* All others with the lock held. */
 void sl_pool_charge_open(sl_pool_t *pool, CUmemoryPool handle, CUdevice device, int gpu);

@@ -53,6 +53,7 @@ typedef struct {
     sl_watch_place_t watch;
     int gpu; /* the entry of that of the lane; -1: there is none */
     sl_lane_mine_t lane;
+    uint64_t began_ticks; /* when the last timed call began: for who needs the time only roughly; 0 = there was none */
 } sl_mine_t;
 
 extern __thread sl_mine_t sl_mine __attribute__((tls_model("initial-exec")));

@@ -25,7 +25,7 @@ final class WatchedSource {
         return """
                 %1$s
                 __attribute__((noinline)) static %2$s {
-                    uint64_t begin = sl_clock_ticks();
+                    uint64_t begin = sl_watch_begin_told();
                     CUresult status = %3$s;
                     %5$s;
                     return status;
@@ -49,7 +49,7 @@ final class WatchedSource {
                 cuda.prototype(symbol, name),
                 goesTheLongWay(symbol, quick),
                 (symbol.entry().hooked() ? "hook_" : "real.") + name + "(" + arguments + ")",
-                quick ? "" : "uint64_t begin = sl_clock_counter();\n    ").stripLeading();
+                quick ? "" : "uint64_t begin = sl_watch_begin();\n    ").stripLeading();
     }
 
     /// A launch has many parameters, and they are moved as rarely as can be: there is one way for all.

@@ -40,7 +40,7 @@ static const char names[][SL_ENTRY_NAME_BYTES] = {
 };
 
 __attribute__((noinline)) static CUresult told_cuInit(unsigned int Flags) {
-    uint64_t begin = sl_clock_ticks();
+    uint64_t begin = sl_watch_begin_told();
     CUresult status = hook_cuInit(Flags);
     sl_watch_tell(begin, SL_ENTRY_cuInit, status, &(sl_watch_detail_t){.kind = SL_DETAIL_NONE});
     return status;
@@ -48,7 +48,7 @@ __attribute__((noinline)) static CUresult told_cuInit(unsigned int Flags) {
 static CUresult entry_cuInit(unsigned int Flags) {
     if (sl_watch_is_told())
         return told_cuInit(Flags);
-    uint64_t begin = sl_clock_counter();
+    uint64_t begin = sl_watch_begin();
     CUresult status = hook_cuInit(Flags);
     sl_watch_end(begin, SL_ENTRY_cuInit, status);
     return status;
@@ -56,7 +56,7 @@ static CUresult entry_cuInit(unsigned int Flags) {
 SL_EXPORT CUresult cuInit(unsigned int Flags) __attribute__((alias("entry_cuInit")));
 
 __attribute__((noinline)) static CUresult told_cuMemAlloc(CUdeviceptr_v1 *dptr, unsigned int bytesize) {
-    uint64_t begin = sl_clock_ticks();
+    uint64_t begin = sl_watch_begin_told();
     CUresult status = hook_cuMemAlloc(dptr, bytesize);
     sl_watch_tell(begin, SL_ENTRY_cuMemAlloc, status, &(sl_watch_detail_t){.kind = SL_DETAIL_MEMORY, .bytes = bytesize, .address = status == CUDA_SUCCESS && dptr ? *dptr : 0});
     return status;
@@ -64,7 +64,7 @@ __attribute__((noinline)) static CUresult told_cuMemAlloc(CUdeviceptr_v1 *dptr, 
 static CUresult entry_cuMemAlloc(CUdeviceptr_v1 *dptr, unsigned int bytesize) {
     if (sl_watch_is_told())
         return told_cuMemAlloc(dptr, bytesize);
-    uint64_t begin = sl_clock_counter();
+    uint64_t begin = sl_watch_begin();
     CUresult status = hook_cuMemAlloc(dptr, bytesize);
     sl_watch_end_bytes(begin, SL_ENTRY_cuMemAlloc, status, bytesize);
     return status;
@@ -72,7 +72,7 @@ static CUresult entry_cuMemAlloc(CUdeviceptr_v1 *dptr, unsigned int bytesize) {
 SL_EXPORT CUresult cuMemAlloc(CUdeviceptr_v1 *dptr, unsigned int bytesize) __attribute__((alias("entry_cuMemAlloc")));
 
 __attribute__((noinline)) static CUresult told_cuMemAlloc_v2(CUdeviceptr *dptr, size_t bytesize) {
-    uint64_t begin = sl_clock_ticks();
+    uint64_t begin = sl_watch_begin_told();
     CUresult status = hook_cuMemAlloc_v2(dptr, bytesize);
     sl_watch_tell(begin, SL_ENTRY_cuMemAlloc_v2, status, &(sl_watch_detail_t){.kind = SL_DETAIL_MEMORY, .bytes = bytesize, .address = status == CUDA_SUCCESS && dptr ? *dptr : 0});
     return status;
@@ -80,7 +80,7 @@ __attribute__((noinline)) static CUresult told_cuMemAlloc_v2(CUdeviceptr *dptr, 
 static CUresult entry_cuMemAlloc_v2(CUdeviceptr *dptr, size_t bytesize) {
     if (sl_watch_is_told())
         return told_cuMemAlloc_v2(dptr, bytesize);
-    uint64_t begin = sl_clock_counter();
+    uint64_t begin = sl_watch_begin();
     CUresult status = hook_cuMemAlloc_v2(dptr, bytesize);
     sl_watch_end_bytes(begin, SL_ENTRY_cuMemAlloc_v2, status, bytesize);
     return status;
@@ -88,7 +88,7 @@ static CUresult entry_cuMemAlloc_v2(CUdeviceptr *dptr, size_t bytesize) {
 SL_EXPORT CUresult cuMemAlloc_v2(CUdeviceptr *dptr, size_t bytesize) __attribute__((alias("entry_cuMemAlloc_v2")));
 
 __attribute__((noinline)) static CUresult told_cuMemFreeAsync(CUdeviceptr dptr, CUstream hStream) {
-    uint64_t begin = sl_clock_ticks();
+    uint64_t begin = sl_watch_begin_told();
     CUresult status = hook_cuMemFreeAsync(dptr, hStream);
     sl_watch_tell(begin, SL_ENTRY_cuMemFreeAsync, status, &(sl_watch_detail_t){.kind = SL_DETAIL_MEMORY, .stream = sl_watch_stream(hStream, false), .address = dptr});
     return status;
@@ -96,7 +96,7 @@ __attribute__((noinline)) static CUresult told_cuMemFreeAsync(CUdeviceptr dptr, 
 static CUresult entry_cuMemFreeAsync(CUdeviceptr dptr, CUstream hStream) {
     if (sl_watch_is_told())
         return told_cuMemFreeAsync(dptr, hStream);
-    uint64_t begin = sl_clock_counter();
+    uint64_t begin = sl_watch_begin();
     CUresult status = hook_cuMemFreeAsync(dptr, hStream);
     sl_watch_end(begin, SL_ENTRY_cuMemFreeAsync, status);
     return status;
@@ -104,7 +104,7 @@ static CUresult entry_cuMemFreeAsync(CUdeviceptr dptr, CUstream hStream) {
 SL_EXPORT CUresult cuMemFreeAsync(CUdeviceptr dptr, CUstream hStream) __attribute__((alias("entry_cuMemFreeAsync")));
 
 __attribute__((noinline)) static CUresult told_cuMemFreeAsync_ptsz(CUdeviceptr dptr, CUstream hStream) {
-    uint64_t begin = sl_clock_ticks();
+    uint64_t begin = sl_watch_begin_told();
     CUresult status = hook_cuMemFreeAsync_ptsz(dptr, hStream);
     sl_watch_tell(begin, SL_ENTRY_cuMemFreeAsync_ptsz, status, &(sl_watch_detail_t){.kind = SL_DETAIL_MEMORY, .stream = sl_watch_stream(hStream, true), .address = dptr});
     return status;
@@ -112,7 +112,7 @@ __attribute__((noinline)) static CUresult told_cuMemFreeAsync_ptsz(CUdeviceptr d
 static CUresult entry_cuMemFreeAsync_ptsz(CUdeviceptr dptr, CUstream hStream) {
     if (sl_watch_is_told())
         return told_cuMemFreeAsync_ptsz(dptr, hStream);
-    uint64_t begin = sl_clock_counter();
+    uint64_t begin = sl_watch_begin();
     CUresult status = hook_cuMemFreeAsync_ptsz(dptr, hStream);
     sl_watch_end(begin, SL_ENTRY_cuMemFreeAsync_ptsz, status);
     return status;
@@ -120,7 +120,7 @@ static CUresult entry_cuMemFreeAsync_ptsz(CUdeviceptr dptr, CUstream hStream) {
 SL_EXPORT CUresult cuMemFreeAsync_ptsz(CUdeviceptr dptr, CUstream hStream) __attribute__((alias("entry_cuMemFreeAsync_ptsz")));
 
 __attribute__((noinline)) static CUresult told_cuMemcpyDtoH_v2(void *dstHost, CUdeviceptr srcDevice, size_t ByteCount) {
-    uint64_t begin = sl_clock_ticks();
+    uint64_t begin = sl_watch_begin_told();
     CUresult status = hook_cuMemcpyDtoH_v2(dstHost, srcDevice, ByteCount);
     sl_watch_tell(begin, SL_ENTRY_cuMemcpyDtoH_v2, status, &(sl_watch_detail_t){.kind = SL_DETAIL_COPY, .bytes = ByteCount, .direction = SL_DIRECTION_FROM_GPU, .stream = sl_watch_stream(NULL, false)});
     return status;
@@ -128,7 +128,7 @@ __attribute__((noinline)) static CUresult told_cuMemcpyDtoH_v2(void *dstHost, CU
 static CUresult entry_cuMemcpyDtoH_v2(void *dstHost, CUdeviceptr srcDevice, size_t ByteCount) {
     if (sl_watch_is_told())
         return told_cuMemcpyDtoH_v2(dstHost, srcDevice, ByteCount);
-    uint64_t begin = sl_clock_counter();
+    uint64_t begin = sl_watch_begin();
     CUresult status = hook_cuMemcpyDtoH_v2(dstHost, srcDevice, ByteCount);
     sl_watch_end_copy(begin, SL_ENTRY_cuMemcpyDtoH_v2, status, ByteCount, SL_DIRECTION_FROM_GPU);
     return status;
@@ -136,7 +136,7 @@ static CUresult entry_cuMemcpyDtoH_v2(void *dstHost, CUdeviceptr srcDevice, size
 SL_EXPORT CUresult cuMemcpyDtoH_v2(void *dstHost, CUdeviceptr srcDevice, size_t ByteCount) __attribute__((alias("entry_cuMemcpyDtoH_v2")));
 
 __attribute__((noinline)) static CUresult told_cuMemcpyDtoH_v2_ptds(void *dstHost, CUdeviceptr srcDevice, size_t ByteCount) {
-    uint64_t begin = sl_clock_ticks();
+    uint64_t begin = sl_watch_begin_told();
     CUresult status = hook_cuMemcpyDtoH_v2_ptds(dstHost, srcDevice, ByteCount);
     sl_watch_tell(begin, SL_ENTRY_cuMemcpyDtoH_v2_ptds, status, &(sl_watch_detail_t){.kind = SL_DETAIL_COPY, .bytes = ByteCount, .direction = SL_DIRECTION_FROM_GPU, .stream = sl_watch_stream(NULL, true)});
     return status;
@@ -144,7 +144,7 @@ __attribute__((noinline)) static CUresult told_cuMemcpyDtoH_v2_ptds(void *dstHos
 static CUresult entry_cuMemcpyDtoH_v2_ptds(void *dstHost, CUdeviceptr srcDevice, size_t ByteCount) {
     if (sl_watch_is_told())
         return told_cuMemcpyDtoH_v2_ptds(dstHost, srcDevice, ByteCount);
-    uint64_t begin = sl_clock_counter();
+    uint64_t begin = sl_watch_begin();
     CUresult status = hook_cuMemcpyDtoH_v2_ptds(dstHost, srcDevice, ByteCount);
     sl_watch_end_copy(begin, SL_ENTRY_cuMemcpyDtoH_v2_ptds, status, ByteCount, SL_DIRECTION_FROM_GPU);
     return status;
@@ -152,7 +152,7 @@ static CUresult entry_cuMemcpyDtoH_v2_ptds(void *dstHost, CUdeviceptr srcDevice,
 SL_EXPORT CUresult cuMemcpyDtoH_v2_ptds(void *dstHost, CUdeviceptr srcDevice, size_t ByteCount) __attribute__((alias("entry_cuMemcpyDtoH_v2_ptds")));
 
 __attribute__((noinline)) static CUresult told_cuMemcpy2DAsync(const CUDA_MEMCPY2D *pCopy, CUstream hStream) {
-    uint64_t begin = sl_clock_ticks();
+    uint64_t begin = sl_watch_begin_told();
     CUresult status = hook_cuMemcpy2DAsync(pCopy, hStream);
     sl_watch_tell(begin, SL_ENTRY_cuMemcpy2DAsync, status, &(sl_watch_detail_t){.kind = SL_DETAIL_COPY, .bytes = pCopy ? (uint64_t)pCopy->WidthInBytes * pCopy->Height : 0, .direction = pCopy ? sl_watch_direction(pCopy->srcMemoryType, pCopy->dstMemoryType) : SL_DIRECTION_OTHER, .stream = sl_watch_stream(hStream, false)});
     return status;
@@ -160,7 +160,7 @@ __attribute__((noinline)) static CUresult told_cuMemcpy2DAsync(const CUDA_MEMCPY
 static CUresult entry_cuMemcpy2DAsync(const CUDA_MEMCPY2D *pCopy, CUstream hStream) {
     if (sl_watch_is_told())
         return told_cuMemcpy2DAsync(pCopy, hStream);
-    uint64_t begin = sl_clock_counter();
+    uint64_t begin = sl_watch_begin();
     CUresult status = hook_cuMemcpy2DAsync(pCopy, hStream);
     sl_watch_end_copy(begin, SL_ENTRY_cuMemcpy2DAsync, status, pCopy ? (uint64_t)pCopy->WidthInBytes * pCopy->Height : 0, pCopy ? sl_watch_direction(pCopy->srcMemoryType, pCopy->dstMemoryType) : SL_DIRECTION_OTHER);
     return status;
@@ -168,7 +168,7 @@ static CUresult entry_cuMemcpy2DAsync(const CUDA_MEMCPY2D *pCopy, CUstream hStre
 SL_EXPORT CUresult cuMemcpy2DAsync(const CUDA_MEMCPY2D *pCopy, CUstream hStream) __attribute__((alias("entry_cuMemcpy2DAsync")));
 
 __attribute__((noinline)) static CUresult told_cuMemcpy2DAsync_ptsz(const CUDA_MEMCPY2D *pCopy, CUstream hStream) {
-    uint64_t begin = sl_clock_ticks();
+    uint64_t begin = sl_watch_begin_told();
     CUresult status = hook_cuMemcpy2DAsync_ptsz(pCopy, hStream);
     sl_watch_tell(begin, SL_ENTRY_cuMemcpy2DAsync_ptsz, status, &(sl_watch_detail_t){.kind = SL_DETAIL_COPY, .bytes = pCopy ? (uint64_t)pCopy->WidthInBytes * pCopy->Height : 0, .direction = pCopy ? sl_watch_direction(pCopy->srcMemoryType, pCopy->dstMemoryType) : SL_DIRECTION_OTHER, .stream = sl_watch_stream(hStream, true)});
     return status;
@@ -176,7 +176,7 @@ __attribute__((noinline)) static CUresult told_cuMemcpy2DAsync_ptsz(const CUDA_M
 static CUresult entry_cuMemcpy2DAsync_ptsz(const CUDA_MEMCPY2D *pCopy, CUstream hStream) {
     if (sl_watch_is_told())
         return told_cuMemcpy2DAsync_ptsz(pCopy, hStream);
-    uint64_t begin = sl_clock_counter();
+    uint64_t begin = sl_watch_begin();
     CUresult status = hook_cuMemcpy2DAsync_ptsz(pCopy, hStream);
     sl_watch_end_copy(begin, SL_ENTRY_cuMemcpy2DAsync_ptsz, status, pCopy ? (uint64_t)pCopy->WidthInBytes * pCopy->Height : 0, pCopy ? sl_watch_direction(pCopy->srcMemoryType, pCopy->dstMemoryType) : SL_DIRECTION_OTHER);
     return status;
@@ -184,7 +184,7 @@ static CUresult entry_cuMemcpy2DAsync_ptsz(const CUDA_MEMCPY2D *pCopy, CUstream 
 SL_EXPORT CUresult cuMemcpy2DAsync_ptsz(const CUDA_MEMCPY2D *pCopy, CUstream hStream) __attribute__((alias("entry_cuMemcpy2DAsync_ptsz")));
 
 __attribute__((noinline)) static CUresult told_cuMemsetD2D16(CUdeviceptr dstDevice, size_t dstPitch, unsigned short us, size_t Width, size_t Height) {
-    uint64_t begin = sl_clock_ticks();
+    uint64_t begin = sl_watch_begin_told();
     CUresult status = hook_cuMemsetD2D16(dstDevice, dstPitch, us, Width, Height);
     sl_watch_tell(begin, SL_ENTRY_cuMemsetD2D16, status, &(sl_watch_detail_t){.kind = SL_DETAIL_SET, .bytes = (uint64_t)Width * Height * 2, .stream = sl_watch_stream(NULL, false)});
     return status;
@@ -192,7 +192,7 @@ __attribute__((noinline)) static CUresult told_cuMemsetD2D16(CUdeviceptr dstDevi
 static CUresult entry_cuMemsetD2D16(CUdeviceptr dstDevice, size_t dstPitch, unsigned short us, size_t Width, size_t Height) {
     if (sl_watch_is_told())
         return told_cuMemsetD2D16(dstDevice, dstPitch, us, Width, Height);
-    uint64_t begin = sl_clock_counter();
+    uint64_t begin = sl_watch_begin();
     CUresult status = hook_cuMemsetD2D16(dstDevice, dstPitch, us, Width, Height);
     sl_watch_end_bytes(begin, SL_ENTRY_cuMemsetD2D16, status, (uint64_t)Width * Height * 2);
     return status;
@@ -200,7 +200,7 @@ static CUresult entry_cuMemsetD2D16(CUdeviceptr dstDevice, size_t dstPitch, unsi
 SL_EXPORT CUresult cuMemsetD2D16(CUdeviceptr dstDevice, size_t dstPitch, unsigned short us, size_t Width, size_t Height) __attribute__((alias("entry_cuMemsetD2D16")));
 
 __attribute__((noinline)) static CUresult told_cuMemPrefetchBatchAsync(CUdeviceptr *dptrs, size_t *sizes, size_t count, CUstream hStream) {
-    uint64_t begin = sl_clock_ticks();
+    uint64_t begin = sl_watch_begin_told();
     CUresult status = hook_cuMemPrefetchBatchAsync(dptrs, sizes, count, hStream);
     sl_watch_tell(begin, SL_ENTRY_cuMemPrefetchBatchAsync, status, &(sl_watch_detail_t){.kind = SL_DETAIL_COPY, .bytes = sl_watch_sum(sizes, count), .direction = SL_DIRECTION_OTHER, .stream = sl_watch_stream(hStream, false)});
     return status;
@@ -208,7 +208,7 @@ __attribute__((noinline)) static CUresult told_cuMemPrefetchBatchAsync(CUdevicep
 static CUresult entry_cuMemPrefetchBatchAsync(CUdeviceptr *dptrs, size_t *sizes, size_t count, CUstream hStream) {
     if (sl_watch_is_told())
         return told_cuMemPrefetchBatchAsync(dptrs, sizes, count, hStream);
-    uint64_t begin = sl_clock_counter();
+    uint64_t begin = sl_watch_begin();
     CUresult status = hook_cuMemPrefetchBatchAsync(dptrs, sizes, count, hStream);
     sl_watch_end_copy(begin, SL_ENTRY_cuMemPrefetchBatchAsync, status, sl_watch_sum(sizes, count), SL_DIRECTION_OTHER);
     return status;
@@ -216,7 +216,7 @@ static CUresult entry_cuMemPrefetchBatchAsync(CUdeviceptr *dptrs, size_t *sizes,
 SL_EXPORT CUresult cuMemPrefetchBatchAsync(CUdeviceptr *dptrs, size_t *sizes, size_t count, CUstream hStream) __attribute__((alias("entry_cuMemPrefetchBatchAsync")));
 
 __attribute__((noinline)) static CUresult told_cuMemBatchDecompressAsync(void *paramsArray, size_t count, CUstream stream) {
-    uint64_t begin = sl_clock_ticks();
+    uint64_t begin = sl_watch_begin_told();
     CUresult status = hook_cuMemBatchDecompressAsync(paramsArray, count, stream);
     sl_watch_tell(begin, SL_ENTRY_cuMemBatchDecompressAsync, status, &(sl_watch_detail_t){.kind = SL_DETAIL_COPY, .direction = SL_DIRECTION_OTHER, .stream = sl_watch_stream(stream, false)});
     return status;
@@ -224,7 +224,7 @@ __attribute__((noinline)) static CUresult told_cuMemBatchDecompressAsync(void *p
 static CUresult entry_cuMemBatchDecompressAsync(void *paramsArray, size_t count, CUstream stream) {
     if (sl_watch_is_told())
         return told_cuMemBatchDecompressAsync(paramsArray, count, stream);
-    uint64_t begin = sl_clock_counter();
+    uint64_t begin = sl_watch_begin();
     CUresult status = hook_cuMemBatchDecompressAsync(paramsArray, count, stream);
     sl_watch_end_copy(begin, SL_ENTRY_cuMemBatchDecompressAsync, status, 0, SL_DIRECTION_OTHER);
     return status;
@@ -232,7 +232,7 @@ static CUresult entry_cuMemBatchDecompressAsync(void *paramsArray, size_t count,
 SL_EXPORT CUresult cuMemBatchDecompressAsync(void *paramsArray, size_t count, CUstream stream) __attribute__((alias("entry_cuMemBatchDecompressAsync")));
 
 __attribute__((noinline)) static CUresult told_cuLaunchEverywhere(unsigned int numDevices) {
-    uint64_t begin = sl_clock_ticks();
+    uint64_t begin = sl_watch_begin_told();
     CUresult status = hook_cuLaunchEverywhere(numDevices);
     sl_watch_tell(begin, SL_ENTRY_cuLaunchEverywhere, status, &(sl_watch_detail_t){.kind = SL_DETAIL_KERNEL, .quick = true, .stream = sl_watch_stream(NULL, false)});
     return status;
@@ -275,7 +275,7 @@ static inline CUresult forward_cuDeviceGetUuid(CUuuid *uuid, CUdevice dev) {
     return SL_UNLIKELY(!SL_DRIVER_HAS(cuDeviceGetUuid)) ? CUDA_ERROR_NOT_FOUND : real.cuDeviceGetUuid(uuid, dev);
 }
 __attribute__((noinline)) static CUresult told_cuDeviceGetUuid(CUuuid *uuid, CUdevice dev) {
-    uint64_t begin = sl_clock_ticks();
+    uint64_t begin = sl_watch_begin_told();
     CUresult status = forward_cuDeviceGetUuid(uuid, dev);
     sl_watch_tell_question(begin, SL_ENTRY_cuDeviceGetUuid, status, 0);
     return status;
@@ -294,7 +294,7 @@ static inline CUresult forward_cuDeviceGetProperties(CUdevprop *prop, CUdevice d
     return SL_UNLIKELY(!SL_DRIVER_HAS(cuDeviceGetProperties)) ? CUDA_ERROR_NOT_FOUND : real.cuDeviceGetProperties(prop, dev);
 }
 __attribute__((noinline)) static CUresult told_cuDeviceGetProperties(CUdevprop *prop, CUdevice dev) {
-    uint64_t begin = sl_clock_ticks();
+    uint64_t begin = sl_watch_begin_told();
     CUresult status = forward_cuDeviceGetProperties(prop, dev);
     sl_watch_tell_question(begin, SL_ENTRY_cuDeviceGetProperties, status, 0);
     return status;
@@ -313,7 +313,7 @@ static inline CUresult forward_cuCtxSynchronize(void) {
     return SL_UNLIKELY(!SL_DRIVER_HAS(cuCtxSynchronize)) ? CUDA_ERROR_NOT_FOUND : real.cuCtxSynchronize();
 }
 __attribute__((noinline)) static CUresult told_cuCtxSynchronize(void) {
-    uint64_t begin = sl_clock_ticks();
+    uint64_t begin = sl_watch_begin_told();
     CUresult status = forward_cuCtxSynchronize();
     sl_watch_tell(begin, SL_ENTRY_cuCtxSynchronize, status, &(sl_watch_detail_t){.kind = SL_DETAIL_SYNC});
     return status;
@@ -321,7 +321,7 @@ __attribute__((noinline)) static CUresult told_cuCtxSynchronize(void) {
 static CUresult entry_cuCtxSynchronize(void) {
     if (sl_watch_is_told() || SL_UNLIKELY(!real.cuCtxSynchronize))
         return told_cuCtxSynchronize();
-    uint64_t begin = sl_clock_counter();
+    uint64_t begin = sl_watch_begin();
     CUresult status = real.cuCtxSynchronize();
     sl_watch_end(begin, SL_ENTRY_cuCtxSynchronize, status);
     return status;
@@ -332,7 +332,7 @@ static inline CUresult forward_cuMemAllocAsync(CUdeviceptr *dptr, size_t bytesiz
     return SL_UNLIKELY(!SL_DRIVER_HAS(cuMemAllocAsync)) ? CUDA_ERROR_NOT_FOUND : real.cuMemAllocAsync(dptr, bytesize, hStream);
 }
 __attribute__((noinline)) static CUresult told_cuMemAllocAsync(CUdeviceptr *dptr, size_t bytesize, CUstream hStream) {
-    uint64_t begin = sl_clock_ticks();
+    uint64_t begin = sl_watch_begin_told();
     CUresult status = forward_cuMemAllocAsync(dptr, bytesize, hStream);
     sl_watch_tell(begin, SL_ENTRY_cuMemAllocAsync, status, &(sl_watch_detail_t){.kind = SL_DETAIL_MEMORY, .bytes = bytesize, .stream = sl_watch_stream(hStream, false), .address = status == CUDA_SUCCESS && dptr ? *dptr : 0});
     return status;
@@ -340,7 +340,7 @@ __attribute__((noinline)) static CUresult told_cuMemAllocAsync(CUdeviceptr *dptr
 static CUresult entry_cuMemAllocAsync(CUdeviceptr *dptr, size_t bytesize, CUstream hStream) {
     if (sl_watch_is_told() || SL_UNLIKELY(!real.cuMemAllocAsync))
         return told_cuMemAllocAsync(dptr, bytesize, hStream);
-    uint64_t begin = sl_clock_counter();
+    uint64_t begin = sl_watch_begin();
     CUresult status = real.cuMemAllocAsync(dptr, bytesize, hStream);
     sl_watch_end_bytes(begin, SL_ENTRY_cuMemAllocAsync, status, bytesize);
     return status;
@@ -351,7 +351,7 @@ static inline CUresult forward_cuMemAllocAsync_ptsz(CUdeviceptr *dptr, size_t by
     return SL_UNLIKELY(!SL_DRIVER_HAS(cuMemAllocAsync_ptsz)) ? CUDA_ERROR_NOT_FOUND : real.cuMemAllocAsync_ptsz(dptr, bytesize, hStream);
 }
 __attribute__((noinline)) static CUresult told_cuMemAllocAsync_ptsz(CUdeviceptr *dptr, size_t bytesize, CUstream hStream) {
-    uint64_t begin = sl_clock_ticks();
+    uint64_t begin = sl_watch_begin_told();
     CUresult status = forward_cuMemAllocAsync_ptsz(dptr, bytesize, hStream);
     sl_watch_tell(begin, SL_ENTRY_cuMemAllocAsync_ptsz, status, &(sl_watch_detail_t){.kind = SL_DETAIL_MEMORY, .bytes = bytesize, .stream = sl_watch_stream(hStream, true), .address = status == CUDA_SUCCESS && dptr ? *dptr : 0});
     return status;
@@ -359,7 +359,7 @@ __attribute__((noinline)) static CUresult told_cuMemAllocAsync_ptsz(CUdeviceptr 
 static CUresult entry_cuMemAllocAsync_ptsz(CUdeviceptr *dptr, size_t bytesize, CUstream hStream) {
     if (sl_watch_is_told() || SL_UNLIKELY(!real.cuMemAllocAsync_ptsz))
         return told_cuMemAllocAsync_ptsz(dptr, bytesize, hStream);
-    uint64_t begin = sl_clock_counter();
+    uint64_t begin = sl_watch_begin();
     CUresult status = real.cuMemAllocAsync_ptsz(dptr, bytesize, hStream);
     sl_watch_end_bytes(begin, SL_ENTRY_cuMemAllocAsync_ptsz, status, bytesize);
     return status;
@@ -370,7 +370,7 @@ static inline CUresult forward_cuLaunchHostFunc(CUstream hStream, CUhostFn fn, v
     return SL_UNLIKELY(!SL_DRIVER_HAS(cuLaunchHostFunc)) ? CUDA_ERROR_NOT_FOUND : real.cuLaunchHostFunc(hStream, fn, userData);
 }
 __attribute__((noinline)) static CUresult told_cuLaunchHostFunc(CUstream hStream, CUhostFn fn, void *userData) {
-    uint64_t begin = sl_clock_ticks();
+    uint64_t begin = sl_watch_begin_told();
     CUresult status = forward_cuLaunchHostFunc(hStream, fn, userData);
     sl_watch_tell(begin, SL_ENTRY_cuLaunchHostFunc, status, &(sl_watch_detail_t){.kind = SL_DETAIL_NONE, .stream = sl_watch_stream(hStream, false)});
     return status;
@@ -378,7 +378,7 @@ __attribute__((noinline)) static CUresult told_cuLaunchHostFunc(CUstream hStream
 static CUresult entry_cuLaunchHostFunc(CUstream hStream, CUhostFn fn, void *userData) {
     if (sl_watch_is_told() || SL_UNLIKELY(!real.cuLaunchHostFunc))
         return told_cuLaunchHostFunc(hStream, fn, userData);
-    uint64_t begin = sl_clock_counter();
+    uint64_t begin = sl_watch_begin();
     CUresult status = real.cuLaunchHostFunc(hStream, fn, userData);
     sl_watch_end(begin, SL_ENTRY_cuLaunchHostFunc, status);
     return status;
@@ -389,7 +389,7 @@ static inline CUresult forward_cuLaunchHostFunc_ptsz(CUstream hStream, CUhostFn 
     return SL_UNLIKELY(!SL_DRIVER_HAS(cuLaunchHostFunc_ptsz)) ? CUDA_ERROR_NOT_FOUND : real.cuLaunchHostFunc_ptsz(hStream, fn, userData);
 }
 __attribute__((noinline)) static CUresult told_cuLaunchHostFunc_ptsz(CUstream hStream, CUhostFn fn, void *userData) {
-    uint64_t begin = sl_clock_ticks();
+    uint64_t begin = sl_watch_begin_told();
     CUresult status = forward_cuLaunchHostFunc_ptsz(hStream, fn, userData);
     sl_watch_tell(begin, SL_ENTRY_cuLaunchHostFunc_ptsz, status, &(sl_watch_detail_t){.kind = SL_DETAIL_NONE, .stream = sl_watch_stream(hStream, true)});
     return status;
@@ -397,7 +397,7 @@ __attribute__((noinline)) static CUresult told_cuLaunchHostFunc_ptsz(CUstream hS
 static CUresult entry_cuLaunchHostFunc_ptsz(CUstream hStream, CUhostFn fn, void *userData) {
     if (sl_watch_is_told() || SL_UNLIKELY(!real.cuLaunchHostFunc_ptsz))
         return told_cuLaunchHostFunc_ptsz(hStream, fn, userData);
-    uint64_t begin = sl_clock_counter();
+    uint64_t begin = sl_watch_begin();
     CUresult status = real.cuLaunchHostFunc_ptsz(hStream, fn, userData);
     sl_watch_end(begin, SL_ENTRY_cuLaunchHostFunc_ptsz, status);
     return status;
@@ -408,7 +408,7 @@ static inline CUresult forward_cuMemGetInfo_v2(size_t *free, size_t *total) {
     return SL_UNLIKELY(!SL_DRIVER_HAS(cuMemGetInfo_v2)) ? CUDA_ERROR_NOT_FOUND : real.cuMemGetInfo_v2(free, total);
 }
 __attribute__((noinline)) static CUresult told_cuMemGetInfo_v2(size_t *free, size_t *total) {
-    uint64_t begin = sl_clock_ticks();
+    uint64_t begin = sl_watch_begin_told();
     CUresult status = forward_cuMemGetInfo_v2(free, total);
     sl_watch_tell(begin, SL_ENTRY_cuMemGetInfo_v2, status, &(sl_watch_detail_t){.kind = SL_DETAIL_NONE});
     return status;
@@ -416,7 +416,7 @@ __attribute__((noinline)) static CUresult told_cuMemGetInfo_v2(size_t *free, siz
 static CUresult entry_cuMemGetInfo_v2(size_t *free, size_t *total) {
     if (sl_watch_is_told() || SL_UNLIKELY(!real.cuMemGetInfo_v2))
         return told_cuMemGetInfo_v2(free, total);
-    uint64_t begin = sl_clock_counter();
+    uint64_t begin = sl_watch_begin();
     CUresult status = real.cuMemGetInfo_v2(free, total);
     sl_watch_end(begin, SL_ENTRY_cuMemGetInfo_v2, status);
     return status;
