@@ -1,0 +1,51 @@
+package sluice.linux;
+
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.nio.ByteBuffer;
+import java.nio.file.Path;
+
+/// An open file of this process, by its number. Closed once, by whoever opened it.
+public final class Descriptor implements AutoCloseable {
+    static final int CURRENT_FOLDER = -100;
+    private static final long EMPTY_PATH = 0x1000;
+
+    private final int number;
+    private boolean closed;
+
+    Descriptor(long number) {
+        this.number = (int) number;
+    }
+
+    public int number() {
+        return number;
+    }
+
+    /// By which Java opens the same file again, whatever has become of its name.
+    public Path path() {
+        return Path.of("/proc/self/fd", Integer.toString(number));
+    }
+
+    public FileStatus status() throws IOException {
+        try (Arena arena = Arena.ofConfined()) {
+            ByteBuffer status = SystemCalls.memory(FileStatus.STRUCT_BYTES, arena);
+            SystemCalls.checked("an open file", SystemCall.STATX, number, SystemCalls.text("", arena), EMPTY_PATH, FileStatus.BASIC,
+                    SystemCalls.address(status));
+            return FileStatus.of(status);
+        }
+    }
+
+    /// Hands the number to somebody else, who closes it.
+    public int release() {
+        closed = true;
+        return number;
+    }
+
+    @Override
+    public void close() {
+        if (!closed) {
+            closed = true;
+            SystemCalls.call(SystemCall.CLOSE, number);
+        }
+    }
+}
