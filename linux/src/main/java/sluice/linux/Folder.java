@@ -11,6 +11,7 @@ import java.nio.file.Files;
 import java.nio.file.OpenOption;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -26,9 +27,10 @@ public final class Folder implements AutoCloseable {
     private static final int READ_WRITE = 2;
     private static final int CREATE_NEW = 0x40 | 0x80;
     private static final int NO_WAIT = 0x800;
-    private static final int CLOSE_ON_EXEC = 0x80000;
     private static final int PATH_ONLY = 0x200000;
     private static final int LONGEST_NAME = 255;
+    private static final long KEEP_TIME = (1L << 30) - 2;
+    private static final long FOLLOW_NO_LINK = 0x100;
 
     private final Path path;
     private final Descriptor descriptor;
@@ -55,7 +57,7 @@ public final class Folder implements AutoCloseable {
     private static Descriptor openat(Path path, int parent, String name, int flags, int rights) throws IOException {
         try (Arena arena = Arena.ofConfined()) {
             return new Descriptor(SystemCalls.checked(path.toString(), SystemCall.OPENAT, parent, SystemCalls.text(name, arena),
-                    flags | CLOSE_ON_EXEC | NO_WAIT, rights));
+                    flags | Descriptor.CLOSE_ON_EXEC | NO_WAIT, rights));
         }
     }
 
@@ -145,6 +147,16 @@ public final class Folder implements AutoCloseable {
 
     public void makeFolder(String name, int rights) throws IOException {
         atName(SystemCall.MKDIRAT, name, rights);
+    }
+
+    /// Sets the time of the last change of a name; of a link itself, not of what it leads to.
+    public void setModified(String name, Instant time) throws IOException {
+        try (Arena arena = Arena.ofConfined()) {
+            ByteBuffer times = SystemCalls.memory(4 * Long.BYTES, arena).putLong(Long.BYTES, KEEP_TIME)
+                    .putLong(2 * Long.BYTES, time.getEpochSecond()).putLong(3 * Long.BYTES, time.getNano());
+            SystemCalls.checked(path.resolve(name).toString(), SystemCall.UTIMENSAT, descriptor.number(), SystemCalls.text(valid(name), arena),
+                    SystemCalls.address(times), FOLLOW_NO_LINK);
+        }
     }
 
     private void atName(SystemCall call, String name, long third) throws IOException {

@@ -57,7 +57,9 @@ public final class SharedMemory {
     /// Maps the beginning of an open file. The memory ends with the arena.
     public static MemorySegment map(Descriptor file, long bytes, boolean write, Arena arena) throws IOException {
         long address = SystemCalls.checked("a map", SystemCall.MMAP, 0, bytes, write ? READ | WRITE : READ, SHARED, file.number(), 0);
-        return MemorySegment.ofAddress(address).reinterpret(bytes, arena, mapped -> SystemCalls.call(SystemCall.MUNMAP, mapped.address(), bytes));
+        MemorySegment segment = MemorySegment.ofAddress(address)
+                .reinterpret(bytes, arena, mapped -> SystemCalls.call(SystemCall.MUNMAP, mapped.address(), bytes));
+        return write ? segment : segment.asReadOnly();
     }
 
     /// Puts the beginning of another file in the place of what is mapped there.

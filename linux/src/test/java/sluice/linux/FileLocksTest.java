@@ -11,7 +11,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 class FileLocksTest {
-    private static final FileRules ANY = new FileRules(FileRules.ANYBODY, 100, true);
+    private static final FileRules ANY = new FileRules(FileRules.ANYBODY, 100, 1);
 
     @TempDir
     Path path;

@@ -10,6 +10,7 @@ import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
+import java.time.Instant;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.AfterEach;
@@ -108,6 +109,19 @@ class FolderTest {
         assertThat(path).isEmptyDirectory();
         assertThat(place.resolve("moved/renamed")).isRegularFile();
         assertThatThrownBy(() -> folder.delete("made")).isInstanceOf(NoSuchFileException.class);
+    }
+
+    @Test
+    void shouldChangeTheTimeOfALinkAndNotOfWhatItLeadsTo() throws IOException {
+        Files.createSymbolicLink(path.resolve("link"), secret);
+        Instant then = Instant.ofEpochSecond(1_000_000, 5);
+
+        folder.setModified("link", then);
+        folder.setModified("plain", then);
+
+        assertThat(folder.status("link").modified()).isEqualTo(then);
+        assertThat(folder.status("plain").modified()).isEqualTo(then);
+        assertThat(Files.getLastModifiedTime(secret).toInstant()).isAfter(then);
     }
 
     @Test
