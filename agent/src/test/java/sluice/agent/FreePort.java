@@ -7,10 +7,10 @@ import java.util.concurrent.ThreadLocalRandom;
 
 /// A port for an agent that will bind it later. It is below those that a kernel gives away unless told otherwise, so that nobody else
 /// gets it in between.
-final class FreePort {
+public final class FreePort {
     private FreePort() {}
 
-    static int choose() throws IOException {
+    public static int choose() throws IOException {
         while (true) {
             int port = ThreadLocalRandom.current().nextInt(10_000, 30_000);
             try (ServerSocket free = new ServerSocket(port)) {

@@ -7,6 +7,10 @@ import java.nio.file.attribute.PosixFilePermissions;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import sluice.agent.client.AgentClient;
+import sluice.agent.http.Route;
+import sluice.agent.part.Part;
+import sluice.agent.settings.Settings;
 import sluice.region.GpuView;
 import sluice.region.Identity;
 import sluice.region.MemoryLimits;
@@ -16,17 +20,17 @@ import sluice.region.RegionDraft;
 import sluice.region.RuntimeDirectory;
 
 /// An agent in this process, in a folder of its own, and tenants that are this process.
-final class RunningAgent implements AutoCloseable {
+public final class RunningAgent implements AutoCloseable {
     private final Path folder;
     private final RuntimeDirectory directory;
     private final AgentService service;
 
     /// @param lines of the config file
-    RunningAgent(Path folder, String... lines) throws IOException {
+    public RunningAgent(Path folder, String... lines) throws IOException {
         this(folder, List.of(), lines);
     }
 
-    RunningAgent(Path folder, List<Part> parts, String... lines) throws IOException {
+    public RunningAgent(Path folder, List<Part> parts, String... lines) throws IOException {
         this.folder = folder;
         directory = new RuntimeDirectory(Files.createDirectories(folder.resolve("run"),
                 PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------"))));
@@ -39,15 +43,15 @@ final class RunningAgent implements AutoCloseable {
         service.start();
     }
 
-    RuntimeDirectory directory() {
+    public RuntimeDirectory directory() {
         return directory;
     }
 
-    Path socket() {
+    public Path socket() {
         return directory.path().resolve("agent.sock");
     }
 
-    AgentClient client() {
+    public AgentClient client() {
         return new AgentClient(socket());
     }
 
@@ -64,7 +68,7 @@ final class RunningAgent implements AutoCloseable {
     }
 
     /// A tenant that has used a GPU.
-    Path tenantOnGpu(String name) {
+    public Path tenantOnGpu(String name) {
         Path file = tenant(name);
         try (Region region = Region.openReadWrite(file)) {
             GpuView gpu = region.gpu(0);

@@ -8,8 +8,8 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
-import sluice.agent.AuditFinding;
-import sluice.agent.AuditReport;
+import sluice.agent.audit.AuditReport;
+import sluice.agent.machine.AuditFinding;
 import sluice.region.Size;
 
 /// What an audit found, for people.

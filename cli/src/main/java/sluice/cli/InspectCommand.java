@@ -8,9 +8,9 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
-import sluice.agent.EarlierLook;
-import sluice.agent.OnBoards;
-import sluice.agent.TenantJson;
+import sluice.agent.json.EarlierLook;
+import sluice.agent.json.OnBoards;
+import sluice.agent.json.TenantJson;
 import sluice.region.Tenant;
 
 @Command(

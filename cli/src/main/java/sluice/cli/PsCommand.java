@@ -8,8 +8,8 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
-import sluice.agent.EarlierLook;
-import sluice.agent.TenantJson;
+import sluice.agent.json.EarlierLook;
+import sluice.agent.json.TenantJson;
 import sluice.region.Tenant;
 
 @Command(

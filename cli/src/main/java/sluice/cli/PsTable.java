@@ -4,7 +4,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
-import sluice.agent.EarlierLook;
+import sluice.agent.json.EarlierLook;
 import sluice.region.GpuTime;
 import sluice.region.Size;
 import sluice.region.Tenant;

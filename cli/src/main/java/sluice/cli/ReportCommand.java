@@ -11,12 +11,12 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 import sluice.region.SluiceException;
-import sluice.trace.ReportBuilder;
-import sluice.trace.ReportData;
-import sluice.trace.ReportHtml;
-import sluice.trace.ReportJson;
-import sluice.trace.ReportText;
-import sluice.trace.TraceFolder;
+import sluice.trace.read.TraceFolder;
+import sluice.trace.report.ReportBuilder;
+import sluice.trace.report.ReportData;
+import sluice.trace.report.output.ReportHtml;
+import sluice.trace.report.output.ReportJson;
+import sluice.trace.report.output.ReportText;
 
 @Command(
         name = "report",

@@ -8,7 +8,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import sluice.agent.RunRegistration;
+import sluice.agent.client.RunRegistration;
 import sluice.region.Boards;
 import sluice.region.Identity;
 import sluice.region.OnError;

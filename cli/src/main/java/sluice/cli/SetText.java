@@ -3,7 +3,7 @@ package sluice.cli;
 import java.io.PrintWriter;
 import java.util.ArrayList;
 import java.util.List;
-import sluice.agent.TenantJson;
+import sluice.agent.json.TenantJson;
 import sluice.region.LimitsChange;
 import sluice.region.MemoryLimits;
 import sluice.region.Size;

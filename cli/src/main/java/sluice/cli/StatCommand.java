@@ -8,7 +8,7 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
-import sluice.agent.StatJson;
+import sluice.agent.json.StatJson;
 import sluice.region.Tenant;
 import sluice.region.TenantCalls;
 

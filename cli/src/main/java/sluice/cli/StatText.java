@@ -6,7 +6,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.function.Function;
 import java.util.stream.Collectors;
-import sluice.agent.EarlierLook;
+import sluice.agent.json.EarlierLook;
 import sluice.region.CallCount;
 import sluice.region.CallKind;
 import sluice.region.GpuTime;

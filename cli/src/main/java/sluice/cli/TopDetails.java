@@ -7,7 +7,7 @@ import java.util.Map;
 import org.jline.utils.AttributedString;
 import org.jline.utils.AttributedStringBuilder;
 import org.jline.utils.AttributedStyle;
-import sluice.agent.OnBoards;
+import sluice.agent.json.OnBoards;
 import sluice.region.BoardTenant;
 import sluice.region.GpuTime;
 import sluice.region.Size;

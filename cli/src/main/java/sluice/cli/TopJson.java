@@ -1,9 +1,9 @@
 package sluice.cli;
 
 import java.io.PrintWriter;
-import sluice.agent.EarlierLook;
-import sluice.agent.OnBoards;
-import sluice.agent.TenantJson;
+import sluice.agent.json.EarlierLook;
+import sluice.agent.json.OnBoards;
+import sluice.agent.json.TenantJson;
 import tools.jackson.core.JsonGenerator;
 
 /// A look for scripts, on one line. Tenants are those of `sluice ps --json`; `gotPermille` and the rates of GPUs are of the

@@ -14,10 +14,10 @@ import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 import sluice.region.SluiceException;
 import sluice.region.Tenant;
-import sluice.trace.TraceFolder;
-import sluice.trace.TraceFormat;
-import sluice.trace.TraceInfo;
-import sluice.trace.TraceSession;
+import sluice.trace.export.TraceFormat;
+import sluice.trace.read.TraceFolder;
+import sluice.trace.read.TraceInfo;
+import sluice.trace.record.TraceSession;
 
 @Command(
         name = "trace",

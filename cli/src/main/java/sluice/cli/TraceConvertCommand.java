@@ -7,8 +7,8 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
-import sluice.trace.TraceFolder;
-import sluice.trace.TraceFormat;
+import sluice.trace.export.TraceFormat;
+import sluice.trace.read.TraceFolder;
 
 @Command(
         name = "convert",

@@ -5,8 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.time.Instant;
 import java.util.List;
 import org.junit.jupiter.api.Test;
-import sluice.agent.AuditFinding;
-import sluice.agent.AuditReport;
+import sluice.agent.audit.AuditReport;
+import sluice.agent.machine.AuditFinding;
 
 class AuditTextTest {
     private static final Instant NOW = Instant.parse("2026-01-01T00:01:00Z");

@@ -3,7 +3,7 @@ package sluice.cli;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import org.junit.jupiter.api.Test;
-import sluice.agent.OnBoards;
+import sluice.agent.json.OnBoards;
 import sluice.region.RegionLayout;
 
 class InspectTextTest {

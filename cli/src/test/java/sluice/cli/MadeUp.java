@@ -5,7 +5,7 @@ import java.time.Instant;
 import java.time.ZoneId;
 import java.time.format.DateTimeFormatter;
 import java.util.List;
-import sluice.agent.OnBoards;
+import sluice.agent.json.OnBoards;
 import sluice.region.BoardState;
 import sluice.region.BoardTenant;
 import sluice.region.ComputeCaps;

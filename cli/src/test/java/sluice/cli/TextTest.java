@@ -6,7 +6,7 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
-import sluice.agent.PlannedBoard;
+import sluice.agent.planning.PlannedBoard;
 
 class TextTest {
     @ParameterizedTest

@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.util.List;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
-import sluice.agent.EarlierLook;
+import sluice.agent.json.EarlierLook;
 import sluice.region.ComputeCaps;
 import sluice.region.ComputeLimits;
 import sluice.region.GpuTime;

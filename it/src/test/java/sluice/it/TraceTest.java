@@ -16,11 +16,11 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import sluice.region.LimitsView;
 import sluice.region.Region;
-import sluice.trace.PerfettoFile;
-import sluice.trace.TraceEvent;
-import sluice.trace.TraceFolder;
-import sluice.trace.TraceInfo;
-import sluice.trace.TraceProgress;
+import sluice.trace.export.PerfettoFile;
+import sluice.trace.read.TraceEvent;
+import sluice.trace.read.TraceFolder;
+import sluice.trace.read.TraceInfo;
+import sluice.trace.read.TraceProgress;
 
 /// Traces of the real library on the simulated GPU: everything that a program did is there, or is counted as dropped.
 class TraceTest {

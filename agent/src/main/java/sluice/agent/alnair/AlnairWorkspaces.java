@@ -1,0 +1,118 @@
+package sluice.agent.alnair;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
+import java.nio.file.Path;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import sluice.agent.machine.EventLog;
+import sluice.agent.os.ContainerProcesses;
+import sluice.agent.os.PublishedFile;
+import sluice.agent.os.RegisteringPeer;
+import sluice.region.Identity;
+import sluice.region.SluiceException;
+import sluice.region.ThisProcess;
+
+/// The workspaces of Alnair's containers: a folder for each ALNAIR_ID, made by who starts the container, in which the node's server
+/// writes `cgroup.procs`, the pids of the container as the machine numbers them, and `containerID`.
+///
+/// Containers can write their workspaces, so nothing in them is read here and no link is followed. Whose an id is says the kernel:
+/// it belongs to the container that came first with it, as long as that has processes.
+final class AlnairWorkspaces {
+    private static final Pattern ID = Pattern.compile("[A-Za-z0-9][A-Za-z0-9._-]{0,62}");
+    private static final int WRITABLE_BY_OTHERS = 022;
+
+    private final Path root;
+    private final AlnairOwners owners;
+    private final EventLog events;
+    private final ContainerProcesses containers = new ContainerProcesses();
+    private final Map<String, Set<Identity>> registered = new HashMap<>();
+
+    AlnairWorkspaces(Path root, AlnairOwners owners, EventLog events) {
+        this.root = root;
+        this.owners = owners;
+        this.events = events;
+    }
+
+    /// Writes the files of an id for the process that asks.
+    ///
+    /// @param claimed what it says of its cgroup. One that names no container says nothing: in a namespace of its own a process
+    ///                sees `/`, and with cgroups of version 2 Alnair's library finds no line
+    synchronized void register(RegisteringPeer peer, String claimed, String id) {
+        if (!ID.matcher(id).matches()) {
+            throw new SluiceException("this is no ALNAIR_ID; write letters and digits");
+        }
+        Path folder = root.resolve(id);
+        checkFolder(peer, folder);
+        Optional<String> other = RegisteringPeer.container(claimed).filter(container -> !peer.container().equals(Optional.of(container)));
+        if (other.isPresent()) {
+            throw new SluiceException("the process is not in the container that it names");
+        }
+        claim(peer, id);
+        PublishedFile.write(folder, "cgroup.procs", pids(peer, id));
+        if (peer.container().isPresent()) {
+            PublishedFile.write(folder, "containerID", peer.container().get());
+        }
+    }
+
+    /// A folder of a user is for processes of that user; those of the machine are for containers, which do not see each other's.
+    private void checkFolder(RegisteringPeer peer, Path folder) {
+        if (!Files.isDirectory(folder, LinkOption.NOFOLLOW_LINKS)) {
+            throw new SluiceException("there is no workspace of this ALNAIR_ID; who starts the container makes it");
+        }
+        try {
+            Map<String, Object> place = Files.readAttributes(root, "unix:mode,uid");
+            long owner = uid(place);
+            if (((int) place.get("mode") & WRITABLE_BY_OTHERS) != 0 || owner != 0 && owner != ThisProcess.current().uid()) {
+                throw new SluiceException("the folder of the workspaces can be written by others; chmod it to 755");
+            }
+            if (peer.container().isEmpty() && peer.uid() != 0 && peer.uid() != uid(Files.readAttributes(folder, "unix:uid", LinkOption.NOFOLLOW_LINKS))) {
+                throw new SluiceException("the workspace of this ALNAIR_ID is not of user " + peer.uid());
+            }
+        } catch (IOException e) {
+            throw new SluiceException("the agent cannot look at the workspaces", e);
+        }
+    }
+
+    private static long uid(Map<String, Object> attributes) {
+        return Integer.toUnsignedLong((int) attributes.get("uid"));
+    }
+
+    private void claim(RegisteringPeer peer, String id) {
+        String owner = peer.containerName().orElse("user-" + peer.uid());
+        Optional<String> known = owners.of(id);
+        if (known.equals(Optional.of(owner))) {
+            return;
+        }
+        boolean inUse = known.isPresent() && (RegisteringPeer.isContainerName(known.get()) ? !containers.of(known.get()).isEmpty()
+                : !registrants(id).isEmpty());
+        if (inUse) {
+            throw new SluiceException("this ALNAIR_ID is another's");
+        }
+        owners.put(id, owner, each -> Files.isDirectory(root.resolve(each), LinkOption.NOFOLLOW_LINKS));
+        registered.remove(id);
+        registered.values().removeIf(processes -> processes.stream().noneMatch(Identity::isAlive));
+        events.add("alnair", id, peer.uid(), "pid " + peer.process().pid() + " registers this ALNAIR_ID for " + owner);
+    }
+
+    private Set<Identity> registrants(String id) {
+        return registered.getOrDefault(id, Set.of()).stream().filter(Identity::isAlive).collect(Collectors.toSet());
+    }
+
+    /// A look at all processes may be a moment old; so those who registered are kept in mind.
+    private String pids(RegisteringPeer peer, String id) {
+        Set<Identity> known = registered.computeIfAbsent(id, made -> new HashSet<>());
+        known.removeIf(process -> !process.isAlive());
+        known.add(peer.process());
+        Stream<Long> inContainer = peer.containerName().stream().flatMap(name -> containers.of(name).stream());
+        return Stream.concat(registrants(id).stream().map(Identity::pid), inContainer).distinct().sorted()
+                .map(pid -> pid + "\n").collect(Collectors.joining());
+    }
+}

@@ -1,0 +1,111 @@
+package sluice.agent.audit;
+
+import java.time.Instant;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.function.BiConsumer;
+import java.util.stream.Collectors;
+import sluice.agent.machine.AuditFinding;
+import sluice.agent.os.Pidfds;
+
+/// Stops what the audit found, where the administrator asked for it: SIGTERM when a finding has stood for the grace time, SIGKILL
+/// when it still stands a while after that. Before each signal the process is looked at again, with a descriptor of it in hand:
+/// the signal reaches the process that was judged, or nobody.
+final class AuditStop implements AutoCloseable {
+    private final AuditRules rules;
+    private final BiConsumer<AuditSuspect, String> tell;
+    private final AuditSignals signals = new AuditSignals();
+    private final Map<Long, Stopped> stopped = new HashMap<>();
+
+    /// @param descriptor of the process; less than 0 when it was not signalled
+    /// @param refusal    why not
+    private record Stopped(int descriptor, String action, Instant at, String refusal) {}
+
+    /// @param tell what was done about whom
+    AuditStop(AuditRules rules, BiConsumer<AuditSuspect, String> tell) {
+        this.rules = rules;
+        this.tell = tell;
+    }
+
+    /// @return the findings, with what was done about each
+    List<AuditFinding> step(List<Audit.Found> found, Instant now) {
+        forget(found);
+        for (Audit.Found each : found) {
+            if (rules.stops(each.suspect().finding(each.since(), AuditFinding.REPORTED))) {
+                stop(each, now);
+            }
+        }
+        return found.stream().map(this::finding).toList();
+    }
+
+    private AuditFinding finding(Audit.Found found) {
+        Stopped so = stopped.get(found.suspect().process().identity().word());
+        return found.suspect().finding(found.since(), so == null ? AuditFinding.REPORTED : so.action());
+    }
+
+    private void forget(List<Audit.Found> found) {
+        var standing = found.stream().map(each -> each.suspect().process().identity().word()).collect(Collectors.toSet());
+        stopped.entrySet().removeIf(entry -> {
+            boolean gone = !standing.contains(entry.getKey());
+            if (gone && entry.getValue().descriptor() >= 0) {
+                signals.close(entry.getValue().descriptor());
+            }
+            return gone;
+        });
+    }
+
+    private void stop(Audit.Found found, Instant now) {
+        AuditSuspect suspect = found.suspect();
+        long name = suspect.process().identity().word();
+        Stopped before = stopped.get(name);
+        if ((before == null || before.descriptor() < 0) && !found.since().plus(rules.grace()).isAfter(now)) {
+            stopped.put(name, terminate(suspect, before == null ? "" : before.refusal(), now));
+        } else if (before != null && before.action().equals(AuditFinding.TERMINATED) && !before.at().plus(rules.killAfter()).isAfter(now)
+                && refusal(suspect).isEmpty() && signals.send(before.descriptor(), AuditSignals.KILL)) {
+            stopped.put(name, new Stopped(before.descriptor(), AuditFinding.KILLED, now, ""));
+            tell.accept(suspect, "killed " + suspect.who() + ", which did not end by itself");
+        }
+    }
+
+    /// @param told why it was not stopped the last time
+    private Stopped terminate(AuditSuspect suspect, String told, Instant now) {
+        int descriptor = signals.open(suspect.on().pid());
+        String refusal = descriptor < 0 ? "the kernel gives no descriptor of it" : refusal(suspect).orElse("");
+        if (refusal.isEmpty() && signals.send(descriptor, AuditSignals.TERMINATE)) {
+            tell.accept(suspect, "stopped " + suspect.who() + ": " + (suspect.held().isPresent() ? "it held more than its ledger said" : "it was in no ledger"));
+            return new Stopped(descriptor, AuditFinding.TERMINATED, now, "");
+        }
+        if (descriptor >= 0) {
+            signals.close(descriptor);
+        }
+        String why = refusal.isEmpty() ? "the kernel does not allow it" : refusal;
+        if (!why.equals(told)) {
+            tell.accept(suspect, "did not stop " + suspect.who() + ": " + why);
+        }
+        return new Stopped(Pidfds.NONE, AuditFinding.REPORTED, now, why);
+    }
+
+    /// Why it must not be stopped, by a look at it now. A program that became another one has no driver mapped any more.
+    private Optional<String> refusal(AuditSuspect suspect) {
+        if (!suspect.spared().isEmpty()) {
+            return Optional.of(suspect.spared());
+        }
+        Optional<AuditedProcess> now = AuditedProcess.read(suspect.on().pid());
+        if (now.isEmpty() || !now.get().identity().equals(suspect.process().identity())) {
+            return Optional.of("it has ended");
+        }
+        if (!rules.mayStop(now.get())) {
+            return Optional.of("it is of user " + now.get().uid() + "; audit-stop-users says whose are stopped");
+        }
+        boolean same = now.get().mappings().filter(mappings -> mappings.driver()
+                && (suspect.held().isPresent() || mappings.regions().isEmpty())).isPresent();
+        return same ? Optional.empty() : Optional.of("it is not what it was");
+    }
+
+    @Override
+    public void close() {
+        forget(List.of());
+    }
+}

@@ -1,0 +1,120 @@
+package sluice.agent.audit;
+
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.InvalidPathException;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import sluice.agent.os.ContainerId;
+import sluice.region.Identity;
+import sluice.region.Processes;
+
+/// What the kernel says of a process that is on a GPU. Nothing of it is the program's own word, but for the command line.
+///
+/// @param uid        its real user
+/// @param uidNow     its effective user
+/// @param innerPid   its pid in its own pid namespace
+/// @param executable the file that it runs; empty when it is not shown to us
+/// @param ofRoot     whether that file is root's and only root can write it
+record AuditedProcess(Identity identity, long uid, long uidNow, long innerPid, String executable, boolean ofRoot, String commandLine,
+        String container) {
+    private static final int WRITABLE_BY_OTHERS = 0022;
+    /// More mappings than a kernel allows a process by far.
+    private static final int MOST_MAPPINGS = 1 << 20;
+    private static final int MOST_REGIONS = 4;
+    private static final String REGION = ".region";
+
+    /// Empty when there is none that is seen from here.
+    static Optional<AuditedProcess> read(long pid) {
+        Optional<Identity> before = Identity.of(pid);
+        if (before.isEmpty()) {
+            return before.map(none -> null);
+        }
+        try {
+            List<String> status = Files.readAllLines(folder(pid).resolve("status"), StandardCharsets.ISO_8859_1);
+            long[] uids = numbers(status, "Uid:");
+            long[] pids = numbers(status, "NSpid:");
+            AuditedProcess read = new AuditedProcess(before.get(), uids[0], uids[1], pids.length == 0 ? pid : pids[pids.length - 1],
+                    executable(pid), ofRoot(pid), Processes.BY_PROC.commandLine(before.get()), ContainerId.of(pid));
+            return Identity.of(pid).filter(read.identity()::equals).map(same -> read);
+        } catch (IOException e) {
+            return Optional.empty();
+        }
+    }
+
+    private static Path folder(long pid) {
+        return Path.of("/proc", Long.toString(pid));
+    }
+
+    private static long[] numbers(List<String> status, String name) throws IOException {
+        for (String line : status) {
+            if (line.startsWith(name)) {
+                return Arrays.stream(line.substring(name.length()).strip().split("\\s+")).mapToLong(Long::parseLong).toArray();
+            }
+        }
+        if (name.equals("Uid:")) {
+            throw new IOException("no user in status");
+        }
+        return new long[0];
+    }
+
+    private static String executable(long pid) {
+        try {
+            return Files.readSymbolicLink(folder(pid).resolve("exe")).toString();
+        } catch (IOException e) {
+            return "";
+        }
+    }
+
+    private static boolean ofRoot(long pid) {
+        try {
+            Path file = folder(pid).resolve("exe");
+            return (Integer) Files.getAttribute(file, "unix:uid") == 0 && ((Integer) Files.getAttribute(file, "unix:mode") & WRITABLE_BY_OTHERS) == 0;
+        } catch (IOException e) {
+            return false;
+        }
+    }
+
+    String program() {
+        return executable.substring(executable.lastIndexOf('/') + 1);
+    }
+
+    /// Whether it is in another pid namespace than this process.
+    boolean isForeign() {
+        return innerPid != identity.pid();
+    }
+
+    /// How regions may name it: by the pid that we see, or by the one that it has itself.
+    List<Identity> names() {
+        return isForeign() ? List.of(identity, Identity.of(innerPid, identity.startTicks())) : List.of(identity);
+    }
+
+    /// What it has mapped; empty when that is not shown to us.
+    Optional<Mappings> mappings() {
+        Set<Path> regions = new LinkedHashSet<>();
+        boolean driver = false;
+        try (BufferedReader lines = Files.newBufferedReader(folder(identity.pid()).resolve("maps"), StandardCharsets.ISO_8859_1)) {
+            String line = lines.readLine();
+            for (int count = 0; line != null && count < MOST_MAPPINGS; count++, line = lines.readLine()) {
+                int path = line.indexOf('/');
+                driver |= path >= 0 && (line.indexOf("/libcuda.so", path) >= 0 || line.startsWith("/dev/nvidia", path));
+                if (path >= 0 && line.endsWith(REGION) && regions.size() < MOST_REGIONS) {
+                    regions.add(Path.of(folder(identity.pid()) + "/root" + line.substring(path)));
+                }
+            }
+            return Optional.of(new Mappings(driver, List.copyOf(regions)));
+        } catch (IOException | InvalidPathException e) {
+            return Optional.empty();
+        }
+    }
+
+    /// @param driver  whether a CUDA driver or a device of NVIDIA's is among it
+    /// @param regions files that are named as regions, wherever its container has them
+    record Mappings(boolean driver, List<Path> regions) {}
+}

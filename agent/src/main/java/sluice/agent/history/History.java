@@ -1,0 +1,139 @@
+package sluice.agent.history;
+
+import java.io.IOException;
+import java.io.PrintStream;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.function.BiConsumer;
+import sluice.agent.history.SeriesTable.Series;
+import sluice.agent.http.Caller;
+import sluice.agent.machine.MachineLook;
+import sluice.agent.machine.MachineLook.GpuLook;
+import sluice.agent.machine.MachineLook.Rates;
+import sluice.agent.machine.MachineLook.TenantLook;
+import sluice.region.SluiceException;
+import sluice.region.TenantGpu;
+
+/// What was, in a file of fixed size: every look of the last while, and one sample for ten seconds of the hours before. How
+/// far back it goes depends on how many tenants there are: 16 MiB hold 12 hours of 64 tenants.
+public final class History implements AutoCloseable {
+    private static final long MAGIC = 0x73_6c_68_69_73_74_30_31L;
+    private static final long HEADER_BYTES = 4096;
+    private static final long LEAST_BYTES = 1 << 20;
+    private static final int FINE_PART = 4;
+    /// How long a sample of the hours before stands for.
+    static final int COARSE_SECONDS = 10;
+
+    private final FileChannel file;
+    private final SeriesTable table;
+    private final SampleRing fine;
+    private final SampleRing coarse;
+    private final PrintStream log;
+    private final Map<Integer, Sums> sums = new HashMap<>();
+    private long sumsBegan;
+    private boolean failed;
+
+    public History(Path folder, long bytes, PrintStream log) {
+        this.log = log;
+        Path path = folder.resolve("history");
+        long size = Math.max(LEAST_BYTES, bytes);
+        try {
+            file = FileChannel.open(path, Set.of(StandardOpenOption.CREATE, StandardOpenOption.READ, StandardOpenOption.WRITE),
+                    PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------")));
+            prepare(size);
+            long rings = HEADER_BYTES + SeriesTable.BYTES;
+            long fineBytes = (size - rings) / FINE_PART;
+            table = new SeriesTable(file, HEADER_BYTES);
+            fine = new SampleRing(file, rings, fineBytes);
+            coarse = new SampleRing(file, rings + fineBytes, size - rings - fineBytes);
+        } catch (IOException e) {
+            throw new SluiceException("cannot keep the history in " + path + " (" + SluiceException.reason(e) + "); set state-directory", e);
+        }
+    }
+
+    /// A file of another size or kind is begun anew.
+    private void prepare(long size) throws IOException {
+        ByteBuffer header = ByteBuffer.allocate(2 * Long.BYTES);
+        int read = file.read(header, 0);
+        if (read < 2 * Long.BYTES || header.getLong(0) != MAGIC || header.getLong(Long.BYTES) != size) {
+            file.truncate(0);
+            file.write(ByteBuffer.allocate(2 * Long.BYTES).putLong(MAGIC).putLong(size).flip(), 0);
+        }
+    }
+
+    /// Keeps what a look saw. A disk that is full costs history and nothing else.
+    public synchronized void see(MachineLook look) {
+        try {
+            List<Sample> samples = samples(look);
+            fine.append(samples);
+            thin(samples, look.at().getEpochSecond());
+            failed = false;
+        } catch (IOException e) {
+            if (!failed) {
+                log.println("sluice: the history cannot be written: " + e.getMessage());
+            }
+            failed = true;
+        }
+    }
+
+    private void thin(List<Sample> samples, long second) throws IOException {
+        if (sumsBegan == 0 || second < sumsBegan) {
+            sumsBegan = second;
+        }
+        if (second - sumsBegan >= COARSE_SECONDS) {
+            List<Sample> thinned = new ArrayList<>();
+            sums.forEach((series, sum) -> thinned.add(sum.sample(series, sumsBegan)));
+            coarse.append(thinned);
+            sums.clear();
+            sumsBegan = second;
+        }
+        samples.forEach(sample -> sums.computeIfAbsent(sample.series(), added -> new Sums()).add(sample));
+    }
+
+    private List<Sample> samples(MachineLook look) throws IOException {
+        List<Sample> samples = new ArrayList<>();
+        long second = look.at().getEpochSecond();
+        for (GpuLook gpu : look.gpus()) {
+            int series = table.number(new Series(Caller.UNKNOWN, gpu.uuid(), gpu.index(), 0, ""));
+            samples.add(new Sample(series, second, gpu.usedBytes(), gpu.totalBytes(), Math.max(-1, gpu.utilizationPercent() * 10), 0, 0));
+        }
+        for (TenantLook tenant : look.tenants()) {
+            for (int at = 0; tenant.tenant().running() && at < tenant.rates().size(); at++) {
+                TenantGpu gpu = tenant.tenant().gpus().get(at);
+                Rates rates = tenant.rates().get(at);
+                int series = table.number(new Series(tenant.tenant().uid(), gpu.uuid(), gpu.index(),
+                        tenant.tenant().createdNanos(), tenant.tenant().name()));
+                samples.add(new Sample(series, second, gpu.usedBytes(), gpu.limitBytes(), rates.gotPermille(),
+                        (int) rates.submittedPerSecond(), rates.capWaitedPermille() + rates.turnWaitedPermille()));
+            }
+        }
+        return samples;
+    }
+
+    /// All samples of a time that are still there, in no order.
+    synchronized void read(boolean thinned, long fromSecond, long toSecond, BiConsumer<Series, Sample> reader) throws IOException {
+        (thinned ? coarse : fine).read(sample -> {
+            Series series = table.series(sample.series());
+            if (series != null && sample.second() >= fromSecond && sample.second() <= toSecond) {
+                reader.accept(series, sample);
+            }
+        });
+    }
+
+    @Override
+    public synchronized void close() {
+        try {
+            file.close();
+        } catch (IOException e) {
+            // What was written is there.
+        }
+    }
+}

@@ -1,0 +1,113 @@
+package sluice.agent.http;
+
+import io.netty.bootstrap.ServerBootstrap;
+import io.netty.buffer.UnpooledByteBufAllocator;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelInitializer;
+import io.netty.channel.ChannelOption;
+import io.netty.channel.EventLoopGroup;
+import io.netty.channel.MultiThreadIoEventLoopGroup;
+import io.netty.channel.WriteBufferWaterMark;
+import io.netty.channel.epoll.EpollIoHandler;
+import io.netty.channel.epoll.EpollServerDomainSocketChannel;
+import io.netty.channel.epoll.EpollServerSocketChannel;
+import io.netty.channel.unix.DomainSocketAddress;
+import io.netty.util.concurrent.DefaultThreadFactory;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.SocketAddress;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import sluice.region.SluiceException;
+
+/// Answers HTTP on a Unix socket, and on a port of the loopback if one is given. One thread does all that can block on a
+/// client; what a route does, it does in a thread of its own.
+public final class ApiServer implements AutoCloseable {
+    private static final int BACKLOG = 1024;
+    private static final int LOW_WATER_BYTES = 16 * 1024;
+    private static final int HIGH_WATER_BYTES = 64 * 1024;
+
+    private final EventLoopGroup loop;
+    private final ChannelInitializer<Channel> handlers;
+    private final Runnable end;
+    private final List<Channel> listening = new ArrayList<>();
+    private Path socket;
+
+    public ApiServer(Routes routes, Access access, HttpLimits limits) {
+        this("api", new ApiChannel(routes, access, limits));
+    }
+
+    private ApiServer(String thread, ApiChannel handlers) {
+        this(thread, handlers, handlers::close);
+    }
+
+    /// For another protocol than HTTP.
+    public ApiServer(String thread, ChannelInitializer<Channel> handlers) {
+        this(thread, handlers, () -> {});
+    }
+
+    private ApiServer(String thread, ChannelInitializer<Channel> handlers, Runnable end) {
+        loop = new MultiThreadIoEventLoopGroup(1, new DefaultThreadFactory(thread, true), EpollIoHandler.newFactory());
+        this.handlers = handlers;
+        this.end = end;
+    }
+
+    /// Listens on a socket file. It appears under its name only when it is ready and has its mode; one that an agent left is
+    /// replaced.
+    public void listen(Path file, String mode) {
+        Path unfinished = file.resolveSibling("." + file.getFileName() + "." + ProcessHandle.current().pid());
+        try {
+            Files.deleteIfExists(unfinished);
+            bind(server().channel(EpollServerDomainSocketChannel.class), new DomainSocketAddress(unfinished.toFile()), file.toString());
+            Files.setPosixFilePermissions(unfinished, PosixFilePermissions.fromString(mode));
+            Files.move(unfinished, file, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
+            socket = file;
+        } catch (IOException e) {
+            throw new SluiceException("cannot listen on " + file + " (" + e.getMessage() + "); check who owns the directory", e);
+        }
+    }
+
+    /// Listens on a port of the loopback; 0 is any. @return the port
+    public int listen(int port) {
+        InetSocketAddress address = new InetSocketAddress(InetAddress.getLoopbackAddress(), port);
+        Channel channel = bind(server().channel(EpollServerSocketChannel.class), address, "port " + port);
+        return ((InetSocketAddress) channel.localAddress()).getPort();
+    }
+
+    private Channel bind(ServerBootstrap server, SocketAddress address, String place) {
+        var bound = server.bind(address).awaitUninterruptibly();
+        if (!bound.isSuccess()) {
+            throw new SluiceException("cannot listen on " + place + " (" + bound.cause().getMessage() + "); choose another, or see who has it");
+        }
+        listening.add(bound.channel());
+        return bound.channel();
+    }
+
+    private ServerBootstrap server() {
+        return new ServerBootstrap().group(loop)
+                .option(ChannelOption.SO_BACKLOG, BACKLOG)
+                .childOption(ChannelOption.ALLOCATOR, UnpooledByteBufAllocator.DEFAULT)
+                .childOption(ChannelOption.WRITE_BUFFER_WATER_MARK, new WriteBufferWaterMark(LOW_WATER_BYTES, HIGH_WATER_BYTES))
+                .childHandler(handlers);
+    }
+
+    @Override
+    public void close() {
+        listening.forEach(channel -> channel.close().awaitUninterruptibly());
+        if (socket != null) {
+            try {
+                Files.deleteIfExists(socket);
+            } catch (IOException e) {
+                // The next agent replaces it.
+            }
+        }
+        loop.shutdownGracefully(0, 1, TimeUnit.SECONDS).awaitUninterruptibly();
+        end.run();
+    }
+}

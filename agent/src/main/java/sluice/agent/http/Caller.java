@@ -1,0 +1,40 @@
+package sluice.agent.http;
+
+/// Who asks. On the Unix socket the kernel says it; on the port nobody does, so only a token tells who may change things.
+///
+/// @param uid user of the process at the other end; [#UNKNOWN] on the port
+/// @param pid of that process when it connected; 0 on the port
+public record Caller(long uid, long pid, Rights rights) {
+    /// Nobody has this number: the kernel uses it for "none".
+    public static final long UNKNOWN = 0xffff_ffffL;
+
+    /// What a caller may see and change.
+    public enum Rights {
+        /// Nothing but whether the agent lives.
+        NONE,
+        /// Sees everything, changes nothing.
+        READ,
+        /// Sees and changes the tenants of the same user.
+        OWN,
+        /// Sees and changes everything.
+        ALL
+    }
+
+    public boolean mayRead() {
+        return rights != Rights.NONE;
+    }
+
+    public boolean mayWrite() {
+        return rights == Rights.OWN || rights == Rights.ALL;
+    }
+
+    /// Whether something of a user is the caller's to see.
+    public boolean sees(long owner) {
+        return rights == Rights.READ || owns(owner);
+    }
+
+    /// Whether something of a user is the caller's to change.
+    public boolean owns(long owner) {
+        return rights == Rights.ALL || rights == Rights.OWN && owner == uid;
+    }
+}

@@ -1,0 +1,27 @@
+package sluice.agent.json;
+
+import sluice.region.CallCount;
+import sluice.region.CallKind;
+import sluice.region.TenantCalls;
+import sluice.region.Traffic;
+
+/// Reads what [StatJson] writes of a tenant's calls.
+public final class StatParser {
+    private StatParser() {}
+
+    public static TenantCalls calls(JsonTree json) {
+        return new TenantCalls(json.at("counted").isTrue(), System.nanoTime(),
+                json.at("functions").elements().stream().map(StatParser::function).toList(), traffic(json.at("copied")));
+    }
+
+    private static CallCount function(JsonTree json) {
+        return new CallCount(json.at("name").text(), CallKind.named(json.at("name").text()), json.at("calls").number(),
+                json.at("failed").number(), json.at("timedCalls").number(), json.at("nanos").number(), json.at("longestNanos").number(),
+                json.at("bytes").number());
+    }
+
+    private static Traffic traffic(JsonTree json) {
+        return new Traffic(json.at("toGpuBytes").number(), json.at("fromGpuBytes").number(), json.at("onGpuBytes").number(),
+                json.at("betweenGpusBytes").number(), json.at("hostBytes").number(), json.at("otherBytes").number());
+    }
+}

@@ -1,0 +1,65 @@
+package sluice.agent.machine;
+
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import sluice.region.Size;
+import sluice.region.Tenant;
+import sluice.region.TenantError;
+import sluice.region.TenantGpu;
+
+/// Tells what became different between two looks. What was there at the first is no news.
+final class Changes {
+    private final EventLog events;
+    private Map<String, Tenant> seen;
+
+    Changes(EventLog events) {
+        this.events = events;
+    }
+
+    void see(List<Tenant> tenants) {
+        Map<String, Tenant> now = new HashMap<>();
+        tenants.forEach(tenant -> now.put(tenant.file() + "@" + tenant.createdNanos(), tenant));
+        if (seen != null) {
+            Set<String> gone = new HashSet<>(seen.keySet());
+            gone.removeAll(now.keySet());
+            gone.stream().map(seen::get).filter(Tenant::running).forEach(tenant -> tell("ended", tenant, "ended"));
+            now.forEach((key, tenant) -> compare(seen.get(key), tenant));
+        }
+        seen = now;
+    }
+
+    private void compare(Tenant before, Tenant now) {
+        if (before == null) {
+            if (now.running()) {
+                tell("began", now, "began: " + now.command());
+            }
+            return;
+        }
+        if (before.running() && !now.running()) {
+            tell("ended", now, "ended");
+        }
+        if (before.limitsEpoch() != now.limitsEpoch()) {
+            tell("limits", now, "memory " + now.limits() + ", compute " + now.compute().caps() + ", weight " + now.compute().weight()
+                    + ", priority " + now.compute().priority().word());
+        }
+        for (TenantGpu gpu : now.gpus()) {
+            long refused = before.gpus().stream().filter(old -> old.entry() == gpu.entry()).mapToLong(TenantGpu::refusedCalls).sum();
+            if (gpu.refusedCalls() > refused) {
+                tell("refused", now, gpu.refusedCalls() - refused + " allocations refused on GPU " + gpu.index() + ", the last of "
+                        + Size.format(gpu.lastRefusedBytes()));
+            }
+        }
+        for (TenantError error : now.errors()) {
+            if (before.errors().stream().noneMatch(old -> old.text().equals(error.text()))) {
+                tell("error", now, error.text());
+            }
+        }
+    }
+
+    private void tell(String kind, Tenant tenant, String text) {
+        events.add(kind, tenant.name(), tenant.uid(), text);
+    }
+}

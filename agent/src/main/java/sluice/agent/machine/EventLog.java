@@ -1,0 +1,66 @@
+package sluice.agent.machine;
+
+import java.time.Instant;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.function.Consumer;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/// The last events, and who wants to hear of the next. Nobody who listens misses one or hears two in the wrong order.
+public final class EventLog {
+    private static final int KEPT = 500;
+    private static final Pattern MARK = Pattern.compile("(\\d{1,18})\\.(\\d{1,18})");
+
+    private final long begunMillis = System.currentTimeMillis();
+    private final Deque<Event> events = new ArrayDeque<>();
+    private final List<Consumer<Event>> listeners = new CopyOnWriteArrayList<>();
+    private long count;
+
+    public EventLog() {}
+
+    public synchronized void add(String kind, String tenant, long uid, String text) {
+        Event event = new Event(++count, Instant.now(), kind, tenant, uid, text);
+        events.addLast(event);
+        if (events.size() > KEPT) {
+            events.removeFirst();
+        }
+        listeners.forEach(listener -> listener.accept(event));
+    }
+
+    /// The last events, oldest first.
+    public synchronized List<Event> last(int most) {
+        return after(0, most);
+    }
+
+    private List<Event> after(long number, int most) {
+        List<Event> later = new ArrayList<>(events.stream().filter(event -> event.number() > number).toList());
+        return later.subList(Math.max(0, later.size() - most), later.size());
+    }
+
+    /// What somebody who listens says to hear the rest later. It holds for this log alone: a new agent counts from one again.
+    String mark(Event event) {
+        return begunMillis + "." + event.number();
+    }
+
+    /// @param mark perhaps of another log, of which nothing was seen here then
+    /// @return the number of the last event seen
+    long seen(String mark) {
+        Matcher parts = MARK.matcher(mark);
+        if (!parts.matches()) {
+            throw new IllegalArgumentException("bad mark of an event: " + mark);
+        }
+        return Long.parseLong(parts.group(1)) == begunMillis ? Long.parseLong(parts.group(2)) : 0;
+    }
+
+    /// Tells a listener the events after a number, the last ones if there are too many, and then each further one. It must not
+    /// wait for anything. @return takes the listener away again
+    public synchronized Runnable listen(long number, int most, Consumer<Event> listener) {
+        after(number, most).forEach(listener);
+        listeners.add(listener);
+        return () -> listeners.remove(listener);
+    }
+}

@@ -1,0 +1,130 @@
+package sluice.agent.machine;
+
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.Consumer;
+import java.util.function.Function;
+import java.util.function.Supplier;
+import sluice.agent.limits.JobLimits;
+import sluice.agent.machine.MachineLook.BoardLook;
+import sluice.agent.machine.MachineLook.TenantLook;
+import sluice.region.Boards;
+import sluice.region.Processes;
+import sluice.region.Region;
+import sluice.region.RuntimeDirectory;
+import sluice.region.Tenant;
+import sluice.region.Tenants;
+import sluice.region.ThisProcess;
+
+/// Looks at the machine: once a second for all who listen, and for who asks in between.
+public final class Machine {
+    private static final long APART_NANOS = 50_000_000;
+    private static final int EVENTS_SHOWN = 50;
+
+    private final Supplier<List<RuntimeDirectory>> directories;
+    private final Gpus gpus;
+    private final Processes processes;
+    private final EventLog events;
+    private final Earlier earlier = new Earlier();
+    private final Changes changes;
+    private final List<Consumer<MachineLook>> listeners = new CopyOnWriteArrayList<>();
+    private volatile Supplier<List<AuditFinding>> findings = List::of;
+    private volatile Function<String, List<String>> health = uuid -> List.of();
+    private volatile Function<Tenant, Optional<JobLimits>> bounds = tenant -> Optional.empty();
+    private final long self = Integer.toUnsignedLong(ThisProcess.current().uid());
+    private long begunNanos;
+    private volatile MachineLook last = MachineLook.NONE;
+
+    public Machine(Supplier<List<RuntimeDirectory>> directories, Gpus gpus, Processes processes, EventLog events) {
+        this.directories = directories;
+        this.gpus = gpus;
+        this.processes = processes;
+        this.events = events;
+        changes = new Changes(events);
+    }
+
+    /// The last look, whenever that was.
+    public MachineLook last() {
+        return last;
+    }
+
+    /// A look that began after this was called. All who ask at the same time get the same one, and looks are a while apart, so
+    /// that nobody keeps the agent busy by asking.
+    public MachineLook fresh() {
+        long asked = System.nanoTime();
+        synchronized (this) {
+            long early = begunNanos + APART_NANOS - System.nanoTime();
+            if (begunNanos - asked < 0 && early > 0 && last.number() > 0) {
+                LockSupport.parkNanos(early);
+            }
+            return begunNanos - asked > 0 ? last : look();
+        }
+    }
+
+    public EventLog events() {
+        return events;
+    }
+
+    /// Where the findings of the audit come from.
+    public void findings(Supplier<List<AuditFinding>> source) {
+        findings = source;
+    }
+
+    /// Where it comes from what is wrong with the GPU of a UUID.
+    public void health(Function<String, List<String>> source) {
+        health = source;
+    }
+
+    /// Where it comes from what the user of a registered tenant may set.
+    public void bounds(Function<Tenant, Optional<JobLimits>> source) {
+        bounds = source;
+    }
+
+    Optional<JobLimits> bounds(Tenant tenant) {
+        return bounds.apply(tenant);
+    }
+
+    /// Calls somebody after every look of the clock. @return takes the listener away again
+    public Runnable listen(Consumer<MachineLook> listener) {
+        listeners.add(listener);
+        return () -> listeners.remove(listener);
+    }
+
+    /// One tick of the clock: looks, and tells all who listen.
+    public void tick() {
+        MachineLook look = look();
+        listeners.forEach(listener -> listener.accept(look));
+    }
+
+    /// Looks now.
+    public synchronized MachineLook look() {
+        long began = System.nanoTime();
+        List<RuntimeDirectory> places = directories.get();
+        List<Tenant> tenants = new ArrayList<>();
+        for (RuntimeDirectory place : places) {
+            long owner = place.owner();
+            new Tenants(List.of(place)).list(processes).stream().filter(tenant -> tenant.uid() == owner || owner == self && Region.isSplit(tenant.file())).forEach(tenants::add);
+        }
+        tenants.sort(Comparator.comparingLong(Tenant::createdNanos).thenComparing(Tenant::name));
+        long now = System.nanoTime();
+        List<TenantLook> tenantLooks = tenants.stream().map(tenant -> earlier.rates(tenant, now)).toList();
+        List<BoardLook> boards = new ArrayList<>();
+        for (RuntimeDirectory place : places) {
+            Boards.read(place, processes).forEach(board -> boards.add(earlier.rates(board, place.owner(), now)));
+        }
+        changes.see(tenants);
+        // Before findings and health: what is told is there by then.
+        List<Event> told = events.last(EVENTS_SHOWN);
+        MachineLook look = new MachineLook(last.number() + 1, Instant.now(), now, gpus.look(tenants, health), tenantLooks, boards,
+                findings.get(), told);
+        earlier.keep(look);
+        begunNanos = began;
+        last = look;
+        return look;
+    }
+}

@@ -1,0 +1,145 @@
+package sluice.agent.machine;
+
+import java.time.Instant;
+import java.util.List;
+import sluice.agent.json.EarlierLook;
+import sluice.agent.json.OnBoards;
+import sluice.agent.json.ShareJson;
+import sluice.agent.json.TenantJson;
+import sluice.agent.machine.MachineLook.BoardLook;
+import sluice.agent.machine.MachineLook.GpuLook;
+import sluice.agent.machine.MachineLook.Rates;
+import sluice.agent.machine.MachineLook.TenantLook;
+import sluice.region.BoardTenant;
+import tools.jackson.core.JsonGenerator;
+
+/// The machine for programs. Tenants are as `sluice ps --json` writes them, with what they did of late.
+public final class MachineJson {
+    private MachineJson() {}
+
+    static void machine(JsonGenerator json, MachineLook look, boolean withEvents) {
+        json.writeStartObject();
+        json.writeNumberProperty("look", look.number());
+        json.writeNumberProperty("atNanos", nanos(look.at()));
+        json.writeArrayPropertyStart("gpus");
+        look.gpus().forEach(gpu -> gpu(json, gpu));
+        json.writeEndArray();
+        tenants(json, look.tenants(), look.onBoards());
+        json.writeArrayPropertyStart("boards");
+        look.boards().forEach(board -> board(json, board));
+        json.writeEndArray();
+        findings(json, look.findings());
+        if (withEvents) {
+            json.writeArrayPropertyStart("events");
+            look.events().forEach(event -> event(json, event));
+            json.writeEndArray();
+        }
+        json.writeEndObject();
+    }
+
+    static void tenants(JsonGenerator json, List<TenantLook> tenants, OnBoards boards) {
+        json.writeArrayPropertyStart("tenants");
+        tenants.forEach(tenant -> tenant(json, tenant, boards));
+        json.writeEndArray();
+    }
+
+    static void tenant(JsonGenerator json, TenantLook look, OnBoards boards) {
+        json.writeStartObject();
+        TenantJson.properties(json, look.tenant(), new ShareJson(json, EarlierLook.NONE, boards));
+        json.writeNumberProperty("callsPerSecond", look.callsPerSecond());
+        json.writeArrayPropertyStart("rates");
+        for (int at = 0; at < look.rates().size(); at++) {
+            rates(json, look.tenant().gpus().get(at).uuid(), look.rates().get(at));
+        }
+        json.writeEndArray();
+        json.writeEndObject();
+    }
+
+    private static void rates(JsonGenerator json, String uuid, Rates rates) {
+        json.writeStartObject();
+        json.writeStringProperty("uuid", uuid);
+        json.writeNumberProperty("overNanos", rates.overNanos());
+        json.writeNumberProperty("gotPermille", rates.gotPermille());
+        json.writeNumberProperty("submittedPerSecond", rates.submittedPerSecond());
+        json.writeNumberProperty("refusedPerSecond", rates.refusedPerSecond());
+        json.writeNumberProperty("capWaitedPermille", rates.capWaitedPermille());
+        json.writeNumberProperty("turnWaitedPermille", rates.turnWaitedPermille());
+        json.writeEndObject();
+    }
+
+    private static void gpu(JsonGenerator json, GpuLook gpu) {
+        json.writeStartObject();
+        json.writeNumberProperty("gpu", gpu.index());
+        json.writeStringProperty("uuid", gpu.uuid());
+        json.writeStringProperty("name", gpu.name());
+        json.writeNumberProperty("totalBytes", gpu.totalBytes());
+        json.writeNumberProperty("usedBytes", gpu.usedBytes());
+        json.writeNumberProperty("tenantsBytes", gpu.tenantsBytes());
+        json.writeNumberProperty("utilizationPercent", gpu.utilizationPercent());
+        json.writeNumberProperty("temperatureCelsius", gpu.temperatureCelsius());
+        json.writeArrayPropertyStart("health");
+        gpu.health().forEach(json::writeString);
+        json.writeEndArray();
+        json.writeEndObject();
+    }
+
+    private static void board(JsonGenerator json, BoardLook board) {
+        json.writeStartObject();
+        json.writeStringProperty("uuid", board.state().uuid());
+        json.writeNumberProperty("uid", board.uid());
+        json.writeStringProperty("holder", board.holder().orElse(""));
+        json.writeNumberProperty("handOvers", board.state().handOvers());
+        json.writeNumberProperty("seized", board.state().seized());
+        json.writeNumberProperty("handOversPerSecond", board.handOversPerSecond());
+        json.writeNumberProperty("seizedPerSecond", board.seizedPerSecond());
+        json.writeArrayPropertyStart("tenants");
+        for (BoardTenant tenant : board.state().tenants()) {
+            json.writeStartObject();
+            json.writeStringProperty("tenant", tenant.name());
+            json.writeBooleanProperty("holds", tenant.holds());
+            json.writeBooleanProperty("wants", tenant.wants());
+            json.writeNumberProperty("lengthNanos", tenant.lengthNanos());
+            json.writeNumberProperty("heldNanos", tenant.heldNanos());
+            json.writeNumberProperty("turns", tenant.turns());
+            json.writeNumberProperty("waitingNanos", tenant.waitingNanos());
+            json.writeEndObject();
+        }
+        json.writeEndArray();
+        json.writeEndObject();
+    }
+
+    public static void findings(JsonGenerator json, List<AuditFinding> findings) {
+        json.writeArrayPropertyStart("findings");
+        for (AuditFinding finding : findings) {
+            json.writeStartObject();
+            json.writeStringProperty("kind", finding.kind());
+            json.writeNumberProperty("pid", finding.pid());
+            json.writeNumberProperty("uid", finding.uid());
+            json.writeStringProperty("uuid", finding.gpuUuid());
+            json.writeStringProperty("command", finding.command());
+            json.writeStringProperty("tenant", finding.tenant());
+            json.writeStringProperty("container", finding.container());
+            json.writeNumberProperty("usedBytes", finding.usedBytes());
+            json.writeNumberProperty("ledgerBytes", finding.ledgerBytes());
+            json.writeNumberProperty("sinceNanos", nanos(finding.since()));
+            json.writeStringProperty("action", finding.action());
+            json.writeEndObject();
+        }
+        json.writeEndArray();
+    }
+
+    static void event(JsonGenerator json, Event event) {
+        json.writeStartObject();
+        json.writeNumberProperty("event", event.number());
+        json.writeNumberProperty("atNanos", nanos(event.at()));
+        json.writeStringProperty("kind", event.kind());
+        json.writeStringProperty("tenant", event.tenant());
+        json.writeNumberProperty("uid", event.uid());
+        json.writeStringProperty("text", event.text());
+        json.writeEndObject();
+    }
+
+    static long nanos(Instant at) {
+        return at.getEpochSecond() * 1_000_000_000L + at.getNano();
+    }
+}

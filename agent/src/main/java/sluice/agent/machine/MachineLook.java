@@ -1,0 +1,95 @@
+package sluice.agent.machine;
+
+import java.time.Instant;
+import java.util.List;
+import java.util.Optional;
+import sluice.agent.http.Caller;
+import sluice.agent.http.Refusal;
+import sluice.agent.json.OnBoards;
+import sluice.region.BoardState;
+import sluice.region.Tenant;
+
+/// What the machine looked like at one moment. Nothing in it changes.
+///
+/// @param number   counts looks from the start of the agent
+/// @param findings of the audit, as they stood
+/// @param events   the last ones, oldest first
+public record MachineLook(
+        long number,
+        Instant at,
+        long readNanos,
+        List<GpuLook> gpus,
+        List<TenantLook> tenants,
+        List<BoardLook> boards,
+        List<AuditFinding> findings,
+        List<Event> events) {
+
+    public static final MachineLook NONE =
+            new MachineLook(0, Instant.EPOCH, 0, List.of(), List.of(), List.of(), List.of(), List.of());
+
+    public MachineLook {
+        gpus = List.copyOf(gpus);
+        tenants = List.copyOf(tenants);
+        boards = List.copyOf(boards);
+        findings = List.copyOf(findings);
+        events = List.copyOf(events);
+    }
+
+    /// What a caller may see of it.
+    public MachineLook seenBy(Caller caller) {
+        if (caller.rights() != Caller.Rights.OWN) {
+            return this;
+        }
+        return new MachineLook(number, at, readNanos, gpus,
+                tenants.stream().filter(look -> caller.sees(look.tenant().uid())).toList(),
+                boards.stream().filter(board -> caller.sees(board.uid())).toList(),
+                findings.stream().filter(finding -> caller.sees(finding.uid())).toList(),
+                events.stream().filter(event -> caller.sees(event.uid())).toList());
+    }
+
+    /// The tenant of a name. Two users may have one each; then the one of the user.
+    public Optional<TenantLook> tenant(String name, Optional<Long> uid) {
+        List<TenantLook> named = tenants.stream().filter(look -> look.tenant().name().equals(name))
+                .filter(look -> uid.isEmpty() || look.tenant().uid() == uid.get()).toList();
+        if (named.size() > 1) {
+            throw new Refusal(409, "several users have a tenant '" + name + "'; add ?uid=, one of "
+                    + String.join(", ", named.stream().map(look -> Long.toString(look.tenant().uid())).toList()));
+        }
+        return named.stream().findFirst();
+    }
+
+    public OnBoards onBoards() {
+        return new OnBoards(boards.stream().map(BoardLook::state).toList());
+    }
+
+    /// A GPU. What nobody tells is less than 0.
+    ///
+    /// @param usedBytes    of all programs, by NVML; without NVML of all tenants
+    /// @param tenantsBytes what the ledgers of the tenants say
+    /// @param health       what is wrong with it, in words
+    public record GpuLook(int index, String uuid, String name, long totalBytes, long usedBytes, long tenantsBytes,
+            int utilizationPercent, int temperatureCelsius, List<String> health) {}
+
+    /// A tenant and what it did of late.
+    ///
+    /// @param rates in the order of the tenant's GPUs
+    public record TenantLook(Tenant tenant, double callsPerSecond, List<Rates> rates) {}
+
+    /// What a tenant did on one GPU in the last second or so.
+    ///
+    /// @param overNanos         how long that is; 0 when there was no look before
+    /// @param gotPermille       of the GPU's time; -1 when it cannot be said
+    /// @param capWaitedPermille how long calls waited, of the time that passed, all threads together
+    public record Rates(long overNanos, int gotPermille, double submittedPerSecond, double refusedPerSecond,
+            int capWaitedPermille, int turnWaitedPermille) {
+        public static final Rates NONE = new Rates(0, -1, 0, 0, 0, 0);
+    }
+
+    /// A board of one user's tenants, and how often turns changed hands in the last second or so.
+    public record BoardLook(BoardState state, long uid, double handOversPerSecond, double seizedPerSecond) {
+        /// The tenant whose turn it is.
+        public Optional<String> holder() {
+            return state.tenants().stream().filter(tenant -> tenant.holds()).map(tenant -> tenant.name()).findFirst();
+        }
+    }
+}

@@ -1,0 +1,117 @@
+package sluice.agent.machine;
+
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import sluice.agent.http.Answer;
+import sluice.agent.http.Caller;
+import sluice.agent.http.Refusal;
+import sluice.agent.http.Request;
+import sluice.agent.http.Route;
+import sluice.agent.json.StatJson;
+import sluice.agent.limits.JobLimits;
+import sluice.agent.limits.LimitsBody;
+import sluice.agent.limits.LimitsSetter;
+import sluice.agent.machine.MachineLook.TenantLook;
+import sluice.region.Region;
+import sluice.region.Tenant;
+import sluice.region.TenantCalls;
+
+/// What the agent tells of the machine and its tenants.
+public final class MachineRoutes {
+    private static final Route.Parameter UID = new Route.Parameter("uid", "the user, when several have a tenant of this name");
+
+    private final Machine machine;
+    private final Gpus gpus;
+    private final EventStream events;
+
+    public MachineRoutes(Machine machine, Gpus gpus) {
+        this.machine = machine;
+        this.gpus = gpus;
+        events = new EventStream(machine);
+    }
+
+    public List<Route> routes() {
+        return List.of(
+                Route.get("/healthz", "Whether the agent lives and looks.", this::health).forAll(),
+                Route.get("/v1/machine", "GPUs, tenants, boards, findings of the audit and the last events.", this::machine),
+                Route.get("/v1/tenants", "All tenants, as 'sluice ps --all --json' writes them, with what they did of late.", this::tenants)
+                        .with(new Route.Parameter("outside", "folders, with commas between them, whose tenants are left out")),
+                Route.get("/v1/tenants/{name}", "One tenant.", this::tenant).with(UID),
+                Route.get("/v1/tenants/{name}/stat", "Counters of one tenant by CUDA function, as 'sluice stat --json' writes them.", this::stat).with(UID),
+                Route.write("PATCH", "/v1/tenants/{name}/limits",
+                        "Changes limits while the tenant runs. The body has the options of 'sluice set' and their values, as in "
+                                + "{\"memory\": \"6g\", \"compute\": \"50%\"}; the answer is the tenant.", this::limits).with(UID),
+                Route.get("/v1/events", "Server-sent events: 'machine' once a second, 'event' at once.", events::open));
+    }
+
+    private Answer health(Request request) {
+        return Answer.text(machine.last().number() > 0 ? "ok\n" : "starting\n");
+    }
+
+    private Answer machine(Request request) {
+        MachineLook look = machine.fresh().seenBy(request.caller());
+        return Answer.json(json -> MachineJson.machine(json, look, true));
+    }
+
+    private Answer tenants(Request request) {
+        Set<String> outside = Set.of(request.query("outside").orElse("").split(","));
+        MachineLook look = machine.fresh().seenBy(request.caller());
+        List<TenantLook> tenants = look.tenants().stream()
+                .filter(tenant -> !outside.contains(String.valueOf(tenant.tenant().file().getParent()))).toList();
+        return Answer.json(json -> {
+            json.writeStartObject();
+            MachineJson.tenants(json, tenants, look.onBoards());
+            json.writeEndObject();
+        });
+    }
+
+    private Answer tenant(Request request) {
+        MachineLook look = machine.fresh().seenBy(request.caller());
+        TenantLook found = find(look, request);
+        return Answer.json(json -> MachineJson.tenant(json, found, look.onBoards()));
+    }
+
+    private Answer stat(Request request) {
+        Tenant seen = find(machine.fresh().seenBy(request.caller()), request).tenant();
+        TenantCalls calls = TenantCalls.read(seen.file());
+        return Answer.json(json -> StatJson.write(json, seen, calls));
+    }
+
+    private Answer limits(Request request) {
+        Tenant seen = find(machine.fresh().seenBy(request.caller()), request).tenant();
+        if (!request.caller().owns(seen.uid())) {
+            throw new Refusal(403, "tenant '" + seen.name() + "' is another user's");
+        }
+        if (request.caller().rights() != Caller.Rights.ALL && Region.isSplit(seen.file())) {
+            requireBounds(seen, request);
+        }
+        LimitsSetter.set(seen, LimitsBody.parse(request.body()), gpus.known());
+        return tenant(request);
+    }
+
+    /// Who started a job by `sluice run` may set what it may have asked for.
+    private void requireBounds(Tenant tenant, Request request) {
+        JobLimits bounds = machine.bounds(tenant).orElseThrow(
+                () -> new Refusal(403, "the limits of '" + tenant.name() + "' are from the agent's policy; an administrator can change them"));
+        LimitsBody.read(request.body()).forEach((name, value) -> {
+            if (!bounds.allows(name, value)) {
+                throw new Refusal(403, name + " " + value + " is more than the machine's policy gives '" + tenant.name() + "'; an administrator can set it");
+            }
+        });
+    }
+
+    static TenantLook find(MachineLook look, Request request) {
+        Optional<Long> uid = request.query("uid").map(MachineRoutes::uid);
+        return look.tenant(request.part("name"), uid)
+                .orElseThrow(() -> new Refusal(404, "there is no tenant '" + request.part("name") + "'; GET /v1/tenants lists them"));
+    }
+
+    private static long uid(String text) {
+        try {
+            return Long.parseLong(text);
+        } catch (NumberFormatException e) {
+            throw new Refusal(400, "bad uid '" + text + "'; write a number");
+        }
+    }
+}

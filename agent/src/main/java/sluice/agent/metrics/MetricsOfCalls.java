@@ -1,0 +1,76 @@
+package sluice.agent.metrics;
+
+import static sluice.agent.metrics.MetricsFamily.counter;
+import static sluice.agent.metrics.MetricsFamily.gauge;
+import static sluice.agent.metrics.MetricsOfTenants.plus;
+
+import io.prometheus.metrics.model.snapshots.Labels;
+import java.util.List;
+import java.util.Locale;
+import sluice.agent.metrics.MetricsScrape.ScrapedTenant;
+import sluice.region.CallCount;
+import sluice.region.CallKind;
+import sluice.region.Tenant;
+import sluice.region.TenantCalls;
+import sluice.region.TenantError;
+import sluice.region.Traffic;
+
+/// What a tenant called, on whichever GPU, and the tenant itself. Calls are counted by kind, not by function: there are hundreds.
+final class MetricsOfCalls implements MetricsSource {
+    private static final double NANOS = 1e9;
+    private static final List<String> TENANT = List.of("tenant", "uid", "namespace", "pod", "container");
+    private static final List<String> KIND = plus(TENANT, "kind");
+
+    private static final MetricsFamily INFO = gauge("sluice_tenant_info", plus(TENANT, "weight", "priority", "exclusive", "on_error", "on_oom"),
+            "Always 1; the labels say what the tenant was given.");
+    private static final MetricsFamily RUNNING = gauge("sluice_tenant_running", TENANT, "1 while it runs; for a while after its end 0.");
+    private static final MetricsFamily STARTED = gauge("sluice_tenant_start_time_seconds", TENANT, "When it began, since 1970.");
+    private static final MetricsFamily PROCESSES = gauge("sluice_tenant_processes", TENANT, "Its processes that live.");
+    private static final MetricsFamily CALLS = counter("sluice_tenant_calls_total", KIND, "CUDA calls that came back; kinds that it never called are not there.");
+    private static final MetricsFamily FAILED = counter("sluice_tenant_call_errors_total", TENANT, "CUDA calls that came back with an error.");
+    private static final MetricsFamily TIME = counter("sluice_tenant_call_seconds_total", KIND,
+            "How long CUDA calls took on the host, with what they waited, all threads together.");
+    private static final MetricsFamily COPIED = counter("sluice_tenant_copied_bytes_total", plus(TENANT, "direction"), "Bytes that calls copied.");
+    private static final MetricsFamily ERRORS = counter("sluice_tenant_library_errors_total", TENANT, "Entries in the library's error log.");
+
+    @Override
+    public List<MetricsFamily> families() {
+        return List.of(INFO, RUNNING, STARTED, PROCESSES, CALLS, FAILED, TIME, COPIED, ERRORS);
+    }
+
+    @Override
+    public void write(MetricsScrape scrape, MetricsPage page) {
+        for (ScrapedTenant scraped : scrape.tenants()) {
+            Tenant tenant = scraped.tenant();
+            Labels labels = MetricsPage.labels("tenant", tenant.name(), "uid", Long.toString(tenant.uid()),
+                    "namespace", scraped.place().namespace(), "pod", scraped.place().pod(), "container", scraped.place().container());
+            page.add(INFO, 1, labels.merge(Labels.of("weight", Integer.toString(tenant.compute().weight()),
+                    "priority", tenant.compute().priority().word(), "exclusive", Boolean.toString(tenant.compute().exclusive()),
+                    "on_error", tenant.onError().word(), "on_oom", tenant.onOom().waits() ? "wait" : "fail")));
+            page.add(RUNNING, tenant.running() ? 1 : 0, labels);
+            page.add(STARTED, tenant.createdNanos() / NANOS, labels);
+            page.add(PROCESSES, tenant.liveProcesses().size(), labels);
+            page.add(ERRORS, tenant.errors().stream().mapToDouble(TenantError::count).sum(), labels);
+            scraped.calls().ifPresent(calls -> calls(page, calls, labels));
+        }
+    }
+
+    private static void calls(MetricsPage page, TenantCalls calls, Labels labels) {
+        for (CallKind kind : CallKind.values()) {
+            List<CallCount> counts = calls.counts().stream().filter(count -> count.kind() == kind).toList();
+            if (!counts.isEmpty()) {
+                Labels ofKind = labels.add("kind", kind.name().toLowerCase(Locale.ROOT));
+                page.add(CALLS, counts.stream().mapToDouble(CallCount::calls).sum(), ofKind);
+                page.add(TIME, counts.stream().mapToDouble(CallCount::nanos).sum() / NANOS, ofKind);
+            }
+        }
+        page.add(FAILED, calls.counts().stream().mapToDouble(CallCount::failed).sum(), labels);
+        Traffic traffic = calls.traffic();
+        page.add(COPIED, traffic.toGpuBytes(), labels.add("direction", "to_gpu"));
+        page.add(COPIED, traffic.fromGpuBytes(), labels.add("direction", "from_gpu"));
+        page.add(COPIED, traffic.onGpuBytes(), labels.add("direction", "on_gpu"));
+        page.add(COPIED, traffic.betweenGpusBytes(), labels.add("direction", "between_gpus"));
+        page.add(COPIED, traffic.hostBytes(), labels.add("direction", "host"));
+        page.add(COPIED, traffic.otherBytes(), labels.add("direction", "other"));
+    }
+}

@@ -1,0 +1,41 @@
+package sluice.agent.metrics;
+
+import java.util.List;
+import java.util.Optional;
+import sluice.agent.machine.MachineLook;
+import sluice.agent.machine.MachineLook.TenantLook;
+import sluice.region.BoardState;
+import sluice.region.SluiceException;
+import sluice.region.Tenant;
+import sluice.region.TenantCalls;
+import sluice.region.TenantGpu;
+
+/// What a scrape is about: a look, as its caller may see it, and the tenants that are exported.
+///
+/// @param leftOut how many tenants are not exported because there are too many
+record MetricsScrape(MachineLook look, List<ScrapedTenant> tenants, int leftOut) {
+    /// @param calls empty when its counters cannot be read
+    record ScrapedTenant(TenantLook look, MetricsPlace place, Optional<TenantCalls> calls) {
+        static ScrapedTenant of(TenantLook look, MetricsPlace place) {
+            try {
+                return new ScrapedTenant(look, place, Optional.of(TenantCalls.read(look.tenant().file())).filter(TenantCalls::known));
+            } catch (SluiceException e) {
+                return new ScrapedTenant(look, place, Optional.empty());
+            }
+        }
+
+        Tenant tenant() {
+            return look.tenant();
+        }
+
+        /// Its pod. For who expects one: the tenant's name, of a namespace for each user.
+        MetricsPlace placeOrUser() {
+            return !place.pod().isEmpty() ? place : new MetricsPlace("user-" + tenant().uid(), tenant().name(), tenant().name());
+        }
+    }
+
+    Optional<BoardState> board(Tenant tenant, TenantGpu gpu) {
+        return look.boards().stream().map(MachineLook.BoardLook::state)
+                .filter(board -> board.uuid().equals(gpu.uuid()) && board.tenant(tenant.createdNanos()).isPresent()).findFirst();
+    }
+}

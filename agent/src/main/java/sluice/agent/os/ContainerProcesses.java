@@ -1,0 +1,31 @@
+package sluice.agent.os;
+
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.Map;
+import java.util.Set;
+
+/// Which processes are in which container. All processes of the machine are looked at, so not more often than a few times a second,
+/// however many ask.
+public final class ContainerProcesses {
+    private static final long APART_NANOS = 100_000_000;
+
+    private Map<String, Set<Long>> seen = Map.of();
+    private long lookedNanos = System.nanoTime() - APART_NANOS;
+
+    /// The pids of the container with this name, a tenth of a second ago at the most.
+    public Set<Long> of(String containerName) {
+        if (System.nanoTime() - lookedNanos >= APART_NANOS) {
+            look();
+        }
+        return seen.getOrDefault(containerName, Set.of());
+    }
+
+    private void look() {
+        Map<String, Set<Long>> found = new HashMap<>();
+        ProcessHandle.allProcesses().mapToLong(ProcessHandle::pid).forEach(pid -> RegisteringPeer.containerNameOf(pid)
+                .ifPresent(name -> found.computeIfAbsent(name, made -> new HashSet<>()).add(pid)));
+        seen = found;
+        lookedNanos = System.nanoTime();
+    }
+}

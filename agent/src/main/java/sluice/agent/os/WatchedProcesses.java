@@ -1,0 +1,105 @@
+package sluice.agent.os;
+
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import sluice.region.Identity;
+import sluice.region.Processes;
+
+/// Knows who lives without asking about each: a file descriptor of a process tells its end, and one call asks all of them.
+/// What it cannot tell, that a process became another program, is looked up once a second.
+public final class WatchedProcesses implements Processes, AutoCloseable {
+    private static final long IMAGE_NANOS = 1_000_000_000L;
+    private static final long FORGET_NANOS = 10_000_000_000L;
+    /// Beyond these the kernel is asked every time. The usual limit of open files is 1024.
+    private static final int MOST_WATCHED = 512;
+
+    private final Pidfds pidfds = new Pidfds();
+    private final Map<Key, Watched> watched = new HashMap<>();
+    private final Map<Long, String> commandLines = new HashMap<>();
+
+    private record Key(long identity, long image) {}
+
+    private static final class Watched {
+        private long identity;
+        private int descriptor;
+        private boolean alive;
+        private long checkedNanos;
+        private long askedNanos;
+    }
+
+    /// Asks for all ends since the last time. @return whether there was any
+    public synchronized boolean poll() {
+        List<Watched> living = watched.values().stream().filter(each -> each.alive && each.descriptor >= 0).toList();
+        List<Integer> ended = pidfds.ended(living.stream().map(each -> each.descriptor).toList());
+        ended.forEach(at -> end(living.get(at)));
+        forget(System.nanoTime());
+        return !ended.isEmpty();
+    }
+
+    private void forget(long now) {
+        watched.values().removeIf(each -> {
+            boolean unused = now - each.askedNanos > FORGET_NANOS;
+            if (unused) {
+                end(each);
+            }
+            return unused;
+        });
+    }
+
+    private void end(Watched each) {
+        each.alive = false;
+        commandLines.remove(each.identity);
+        if (each.descriptor >= 0) {
+            pidfds.close(each.descriptor);
+            each.descriptor = Pidfds.NONE;
+        }
+    }
+
+    @Override
+    public synchronized boolean isAlive(Identity process, long image) {
+        long now = System.nanoTime();
+        Key key = new Key(process.word(), image);
+        Watched known = watched.get(key);
+        if (known == null) {
+            known = watch(process, image, now);
+            watched.put(key, known);
+        }
+        known.askedNanos = now;
+        if (known.alive && (known.descriptor < 0 || image != 0 && now - known.checkedNanos > IMAGE_NANOS)) {
+            known.checkedNanos = now;
+            if (!BY_PROC.isAlive(process, image)) {
+                end(known);
+            }
+        }
+        return known.alive;
+    }
+
+    /// First the descriptor, then the look: what is seen then is what the descriptor is of.
+    private Watched watch(Identity process, long image, long now) {
+        Watched added = new Watched();
+        added.identity = process.word();
+        added.descriptor = watched.size() < MOST_WATCHED ? pidfds.open(process.pid()) : Pidfds.NONE;
+        added.alive = true;
+        added.checkedNanos = now;
+        if (!BY_PROC.isAlive(process, image)) {
+            end(added);
+        }
+        return added;
+    }
+
+    /// A program may change its command line while it runs; that is not followed. In the middle of execve it has none yet.
+    @Override
+    public synchronized String commandLine(Identity process) {
+        String line = commandLines.computeIfAbsent(process.word(), asked -> BY_PROC.commandLine(process));
+        commandLines.remove(process.word(), "");
+        return line;
+    }
+
+    @Override
+    public synchronized void close() {
+        watched.values().forEach(this::end);
+        watched.clear();
+        commandLines.clear();
+    }
+}

@@ -1,0 +1,92 @@
+package sluice.agent.planning;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.BasicFileAttributes;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.function.Consumer;
+import sluice.region.Board;
+import sluice.region.Processes;
+import sluice.region.RuntimeDirectory;
+import sluice.region.SluiceException;
+
+/// Plans for all GPUs of a user's tenants. It keeps nothing that is not on the boards, so it takes over what runs when it
+/// starts, and leaves the last plan when it ends.
+public final class Agent implements AutoCloseable {
+    private final RuntimeDirectory directory;
+    private final Processes processes;
+    private final Consumer<PlannedBoard> changes;
+    private final Map<Path, Watched> boards = new HashMap<>();
+    private final Regions regions = new Regions();
+
+    /// @param changes told of every plan that differs from the one that was told before
+    public Agent(RuntimeDirectory directory, Consumer<PlannedBoard> changes) {
+        this(directory, Processes.BY_PROC, changes);
+    }
+
+    Agent(RuntimeDirectory directory, Processes processes, Consumer<PlannedBoard> changes) {
+        this.directory = directory;
+        this.processes = processes;
+        this.changes = changes;
+    }
+
+    /// A board that is open, the file behind it, and what was last told of it.
+    private record Watched(BoardPlanner planner, Object file, PlannedBoard told) {}
+
+    /// Looks at every board once and plans.
+    public void look() {
+        List<Path> files = Board.files(directory);
+        Set<Path> gone = new HashSet<>(boards.keySet());
+        files.forEach(gone::remove);
+        gone.forEach(this::forget);
+        Set<Long> keys = new HashSet<>();
+        for (Path file : files) {
+            Watched watched = watch(file);
+            if (watched != null) {
+                PlannedBoard now = watched.planner().plan(regions);
+                now.turns().forEach(turn -> keys.add(turn.key()));
+                tell(file, watched, now);
+            }
+        }
+        regions.retain(keys);
+    }
+
+    private Watched watch(Path path) {
+        try {
+            Object file = Files.readAttributes(path, BasicFileAttributes.class).fileKey();
+            if (boards.containsKey(path) && !boards.get(path).file().equals(file)) {
+                forget(path);
+            }
+            return boards.computeIfAbsent(path, made -> new Watched(
+                    new BoardPlanner(directory, Board.openReadWrite(path), processes), file, new PlannedBoard("", List.of())));
+        } catch (SluiceException | IOException e) {
+            return null;
+        }
+    }
+
+    private void tell(Path file, Watched watched, PlannedBoard now) {
+        if (now.differsFrom(watched.told())) {
+            boards.put(file, new Watched(watched.planner(), watched.file(), now));
+            changes.accept(now);
+        }
+    }
+
+    private void forget(Path path) {
+        Watched watched = boards.remove(path);
+        if (watched != null) {
+            watched.planner().close();
+        }
+    }
+
+    @Override
+    public void close() {
+        new ArrayList<>(boards.keySet()).forEach(this::forget);
+        regions.close();
+    }
+}

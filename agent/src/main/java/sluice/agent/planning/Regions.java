@@ -1,0 +1,58 @@
+package sluice.agent.planning;
+
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import sluice.region.Region;
+import sluice.region.RuntimeDirectory;
+import sluice.region.SluiceException;
+
+/// The regions of the tenants that are on boards, open as long as they are there. The key is the creation time.
+final class Regions implements AutoCloseable {
+    private static final long SEARCH_PERIOD_NANOS = 500_000_000;
+
+    private final Map<Long, Region> open = new HashMap<>();
+    private final Set<Long> missing = new HashSet<>();
+    private long searchedNanos;
+
+    /// The region of a tenant. One that is not found is looked for again after a while: it may be of another user.
+    Optional<Region> find(RuntimeDirectory directory, long key, long nowNanos) {
+        boolean search = missing.add(key) || nowNanos - searchedNanos > SEARCH_PERIOD_NANOS;
+        if (!open.containsKey(key) && search) {
+            searchedNanos = nowNanos;
+            directory.files("", ".region").forEach(file -> {
+                try {
+                    keep(Region.openReadOnly(file));
+                } catch (SluiceException e) {
+                    // Gone since, or of another layout.
+                }
+            });
+        }
+        return Optional.ofNullable(open.get(key));
+    }
+
+    private void keep(Region region) {
+        if (open.putIfAbsent(region.header().createdNanos(), region) != null) {
+            region.close();
+        }
+    }
+
+    /// Closes the regions of all others.
+    void retain(Set<Long> keys) {
+        missing.retainAll(keys);
+        open.entrySet().removeIf(entry -> {
+            boolean gone = !keys.contains(entry.getKey());
+            if (gone) {
+                entry.getValue().close();
+            }
+            return gone;
+        });
+    }
+
+    @Override
+    public void close() {
+        retain(Set.of());
+    }
+}

@@ -1,0 +1,72 @@
+package sluice.agent.registration;
+
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.invoke.VarHandle;
+import java.nio.channels.FileChannel;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import sluice.agent.os.Descriptors;
+import sluice.region.RegionLayout;
+import sluice.region.SluiceException;
+
+/// Page 0 of a region as its tenant gets it: memory without a file that only this process can write. It is sealed after it was
+/// mapped here, so that no descriptor of it, whoever holds or opens it again, root included, can write it any more.
+///
+/// The agent's own page 0 is in the region's file; what tools write there is brought over by [#follow].
+final class HandedLimits implements AutoCloseable {
+    private static final VarHandle WORD = JAVA_LONG.varHandle();
+
+    private final int descriptor;
+    private final Arena arena = Arena.ofShared();
+    private final MemorySegment source;
+    private final MemorySegment handed;
+
+    HandedLimits(Path region) {
+        try (FileChannel file = FileChannel.open(region, StandardOpenOption.READ)) {
+            source = file.map(FileChannel.MapMode.READ_ONLY, 0, RegionLayout.PAGE_BYTES, arena);
+        } catch (IOException e) {
+            throw new SluiceException("cannot read " + region + " (" + e.getMessage() + ")", e);
+        }
+        descriptor = Descriptors.memory("sluice-limits", RegionLayout.PAGE_BYTES);
+        handed = Descriptors.map(descriptor, RegionLayout.PAGE_BYTES, arena);
+        Descriptors.sealAgainstWriters(descriptor);
+        follow();
+    }
+
+    /// For the tenant.
+    int descriptor() {
+        return descriptor;
+    }
+
+    /// What the tenant's processes know this memory by.
+    long inode() {
+        return Long.parseLong(Descriptors.number(descriptor));
+    }
+
+    /// Brings over what has changed: first all but the word that counts the changes of limits, then that.
+    synchronized void follow() {
+        for (long at = 0; at < RegionLayout.PAGE_BYTES; at += Long.BYTES) {
+            if (at != RegionLayout.LIMITS_OFFSET) {
+                copy(at);
+            }
+        }
+        copy(RegionLayout.LIMITS_OFFSET);
+    }
+
+    private void copy(long at) {
+        long word = (long) WORD.getVolatile(source, at);
+        if ((long) WORD.getVolatile(handed, at) != word) {
+            WORD.setVolatile(handed, at, word);
+        }
+    }
+
+    @Override
+    public synchronized void close() {
+        arena.close();
+        Descriptors.close(descriptor);
+    }
+}

@@ -1,0 +1,62 @@
+package sluice.agent.registration;
+
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import sluice.agent.limits.JobLimits;
+import sluice.agent.os.RegisteringPeer;
+import sluice.agent.settings.CoreSettings;
+import sluice.region.RegionDraft;
+import sluice.region.SluiceException;
+
+/// One line of the policy: `user=alice cgroup=/kubepods* label=small -> memory=4g compute=25%`.
+///
+/// @param user   none: any
+/// @param cgroup pattern with `*` for a cgroup's path
+/// @param label  pattern with `*` for what the job calls itself
+/// @param tenant name of the one tenant that all who fit are; none: a container or a tree of processes is one
+record PolicyRule(Optional<Long> user, Optional<Pattern> cgroup, Optional<Pattern> label, boolean refused, Optional<String> tenant, JobLimits limits) {
+    private static final List<String> CONDITIONS = List.of("user", "cgroup", "label");
+    private static final List<String> LIMITS = Stream.concat(JobLimits.NAMES.stream(), Stream.of("tenant")).toList();
+    private static final String REFUSE = "refuse";
+    /// Where there is no policy: everybody gets what they ask for.
+    static final PolicyRule AS_ASKED = new PolicyRule(Optional.empty(), Optional.empty(), Optional.empty(), false, Optional.empty(), JobLimits.parse(Map.of()));
+
+    static PolicyRule parse(String line) {
+        int arrow = line.indexOf("->");
+        if (arrow < 0) {
+            throw new SluiceException("'" + line + "' is no rule; write who -> limits, as in user=alice -> memory=4g");
+        }
+        String who = line.substring(0, arrow).strip();
+        String what = line.substring(arrow + 2).strip();
+        Map<String, String> conditions = who.equals("*") ? Map.of() : words(who, CONDITIONS, "conditions", ", or * for everybody");
+        boolean refused = what.equals(REFUSE);
+        Map<String, String> limits = refused ? Map.of() : words(what, LIMITS, "limits", ", or " + REFUSE);
+        Optional<String> tenant = Optional.ofNullable(limits.get("tenant"));
+        tenant.ifPresent(RegionDraft::checkName);
+        return new PolicyRule(JobLimits.value(conditions, "user", CoreSettings::user), JobLimits.value(conditions, "cgroup", PolicyRule::glob),
+                JobLimits.value(conditions, "label", PolicyRule::glob), refused, tenant, JobLimits.parse(limits));
+    }
+
+    private static Map<String, String> words(String text, List<String> known, String kind, String otherwise) {
+        Map<String, String> words = JobLimits.words(text, known, kind, otherwise);
+        if (words.isEmpty()) {
+            throw new SluiceException("there are no " + kind + "; write " + String.join("=, ", known) + "=" + otherwise);
+        }
+        return words;
+    }
+
+    private static Pattern glob(String text) {
+        return Pattern.compile(text.chars().mapToObj(c -> c == '*' ? ".*" : Pattern.quote(Character.toString(c))).collect(Collectors.joining()),
+                Pattern.DOTALL);
+    }
+
+    boolean fits(RegisteringPeer peer, String wanted) {
+        return (user.isEmpty() || user.get() == peer.uid())
+                && (cgroup.isEmpty() || cgroup.get().matcher(peer.cgroup()).matches())
+                && (label.isEmpty() || label.get().matcher(wanted).matches());
+    }
+}

@@ -1,0 +1,129 @@
+package sluice.agent.registration;
+
+import java.nio.file.Path;
+import java.util.HashSet;
+import java.util.Optional;
+import java.util.Set;
+import sluice.agent.os.RegisteringPeer;
+import sluice.region.Identity;
+import sluice.region.Region;
+import sluice.region.RegionLayout;
+import sluice.region.SlotView;
+import sluice.region.SluiceException;
+import sluice.region.Tenant;
+import sluice.region.TenantProcess;
+
+/// A tenant whose region this agent hands out.
+final class RegisteredTenant implements AutoCloseable {
+    private final Tenant made;
+    private final Set<Identity> processes = new HashSet<>();
+    private final HandedLimits limits;
+    private Optional<String> label = Optional.empty();
+
+    RegisteredTenant(Tenant tenant) {
+        made = tenant;
+        processes.add(tenant.root());
+        tenant.liveProcesses().stream().map(TenantProcess::identity).forEach(processes::add);
+        limits = new HandedLimits(tenant.file());
+    }
+
+    String name() {
+        return made.name();
+    }
+
+    long uid() {
+        return made.uid();
+    }
+
+    /// By which the policy found its limits; not known of a tenant of an agent before this one.
+    Optional<String> label() {
+        return label;
+    }
+
+    void label(String said) {
+        label = Optional.of(said);
+    }
+
+    long createdNanos() {
+        return made.createdNanos();
+    }
+
+    Set<Identity> processes() {
+        return processes;
+    }
+
+    Path file() {
+        return made.file();
+    }
+
+    Path ledger() {
+        return Region.ledger(made.file());
+    }
+
+    void add(Identity process) {
+        processes.removeIf(known -> !known.isAlive());
+        processes.add(process);
+    }
+
+    boolean has(Identity process) {
+        return processes.contains(process);
+    }
+
+    /// One whose ledger was cut counts as ended.
+    boolean isRunning() {
+        if (processes.stream().anyMatch(Identity::isAlive)) {
+            return true;
+        }
+        try {
+            Tenant now = Tenant.read(made.file());
+            boolean running = now.createdNanos() == made.createdNanos() && now.running();
+            if (running && RegisteringPeer.isContainerName(name()) && !RegisteringPeer.anyIn(name())) {
+                empty();
+                return false;
+            }
+            return running;
+        } catch (SluiceException e) {
+            return false;
+        }
+    }
+
+    /// Nobody here can judge who lives in the pid namespace of a container, so its slots would be taken for ever; but no process is in
+    /// its cgroup any more.
+    private void empty() {
+        try (Region region = Region.openReadWrite(made.file())) {
+            for (int slot = 0; slot < RegionLayout.SLOT_COUNT; slot++) {
+                region.slot(slot).owner(0);
+            }
+        }
+    }
+
+    /// The descriptor of the limits. It stays open.
+    int limits() {
+        return limits.descriptor();
+    }
+
+    void follow() {
+        limits.follow();
+    }
+
+    /// Tells its processes that this agent has limits for them. Those that another agent handed out nobody can change any more. A
+    /// process asks at its next CUDA call; one that has asked, or is new, finds what it has.
+    void recall() {
+        long page = limits.inode();
+        try (Region region = Region.openReadWrite(made.file())) {
+            for (int number = 0; number < RegionLayout.SLOT_COUNT; number++) {
+                SlotView slot = region.slot(number);
+                if (slot.owner() > 0 && slot.limitsPage() != page) {
+                    slot.limitsPage(page);
+                }
+            }
+        } catch (SluiceException | InternalError e) {
+            // It has ended, or cut its ledger.
+        }
+    }
+
+    @Override
+    public void close() {
+        limits.close();
+    }
+}

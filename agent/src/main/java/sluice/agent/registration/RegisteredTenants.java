@@ -1,0 +1,160 @@
+package sluice.agent.registration;
+
+import java.io.IOException;
+import java.nio.channels.FileChannel;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.stream.Collectors;
+import sluice.agent.machine.EventLog;
+import sluice.agent.os.RegisteringPeer;
+import sluice.region.Identity;
+import sluice.region.Region;
+import sluice.region.RegionDraft;
+import sluice.region.RegionLayout;
+import sluice.region.RuntimeDirectory;
+import sluice.region.SluiceException;
+import sluice.region.Tenant;
+import sluice.region.ThisProcess;
+
+/// The tenants whose regions this agent hands out, by the names of their files.
+///
+/// It keeps nothing that is not in the regions, so the next agent takes over the tenants of this one.
+final class RegisteredTenants implements AutoCloseable {
+    private static final int MOST = 1024;
+    private static final int MOST_OF_A_USER = 512;
+    private static final String SUFFIX = ".region";
+    /// No name of a tenant has it, so nobody can choose a name that is another user's, or a container's.
+    private static final String OF_USER = "~";
+
+    private final RuntimeDirectory directory;
+    private final EventLog events;
+    private final Map<String, RegisteredTenant> tenants = new HashMap<>();
+    private final List<RegisteredTenant> adopted = new ArrayList<>();
+    private final EndedTenants ended = new EndedTenants();
+
+    RegisteredTenants(RuntimeDirectory directory, EventLog events) {
+        this.directory = directory;
+        this.events = events;
+        directory.files("", SUFFIX).stream().filter(Region::isSplit).forEach(this::adopt);
+    }
+
+    private void adopt(Path file) {
+        String key = file.getFileName().toString().replace(SUFFIX, "");
+        try {
+            Tenant tenant = Tenant.read(file);
+            if (tenant.running()) {
+                RegisteredTenant taken = new RegisteredTenant(tenant);
+                tenants.put(key, taken);
+                adopted.add(taken);
+                events.add("adopted", tenant.name(), tenant.uid(), "an agent before this one registered it; its limits and processes are as they were");
+            }
+        } catch (SluiceException e) {
+            events.add("not-adopted", key, ThisProcess.current().uid(), "its limits stay as they are until it ends: " + e.getMessage());
+        }
+    }
+
+    /// The processes of tenants that an agent before this one registered.
+    Set<Identity> adoptedProcesses() {
+        return adopted.stream().flatMap(tenant -> tenant.processes().stream()).collect(Collectors.toSet());
+    }
+
+    /// Tells the processes of tenants from before that this agent has limits for them. They ask at once, so it must listen.
+    void recall() {
+        adopted.forEach(RegisteredTenant::recall);
+    }
+
+    /// The key of a tenant that a user named.
+    static String keyOf(String name, long uid) {
+        return name + OF_USER + uid;
+    }
+
+    static boolean isNamedByUser(Path file) {
+        return file.getFileName().toString().contains(OF_USER);
+    }
+
+    Optional<RegisteredTenant> get(String key) {
+        return Optional.ofNullable(tenants.get(key));
+    }
+
+    /// The tenant of the nearest of its ancestors that has one, or its own.
+    Optional<RegisteredTenant> inherited(RegisteringPeer peer) {
+        for (Identity ancestor : peer.lineage()) {
+            for (RegisteredTenant tenant : tenants.values()) {
+                if (tenant.uid() == peer.uid() && tenant.has(ancestor)) {
+                    return Optional.of(tenant);
+                }
+            }
+        }
+        return Optional.empty();
+    }
+
+    RegisteredTenant make(String key, RegionDraft draft, RegisteringPeer peer) {
+        if (isFull(peer.uid())) {
+            forgetEnded();
+        }
+        if (isFull(peer.uid())) {
+            throw new SluiceException("there are " + tenants.size() + " tenants already, " + tenantsOf(peer.uid()) + " of them user " + peer.uid() + "'s; end some");
+        }
+        ended.forget(directory.region(key));
+        RegisteredTenant made = new RegisteredTenant(Tenant.read(Region.createSplit(directory, draft, peer.uid(), key)));
+        RegisteredTenant before = tenants.put(key, made);
+        if (before != null) {
+            before.close();
+            adopted.remove(before);
+        }
+        events.add("registered", draft.tenant(), peer.uid(), "pid " + peer.process().pid()
+                + peer.container().map(id -> " of container " + id.substring(0, Math.min(12, id.length()))).orElse("") + " has a region by the policy");
+        return made;
+    }
+
+    private boolean isFull(long uid) {
+        return tenants.size() >= MOST || tenantsOf(uid) >= MOST_OF_A_USER;
+    }
+
+    private long tenantsOf(long uid) {
+        return tenants.values().stream().filter(tenant -> tenant.uid() == uid).count();
+    }
+
+    void forgetEnded() {
+        tenants.values().removeIf(tenant -> {
+            boolean running = tenant.isRunning();
+            if (!running) {
+                tenant.close();
+                ended.add(tenant);
+            }
+            return !running;
+        });
+        adopted.retainAll(tenants.values());
+    }
+
+    /// Brings changed limits to the tenants, and takes back what a tenant made its ledger longer: the file is in a folder that others
+    /// need space in.
+    void follow() {
+        tenants.values().forEach(tenant -> {
+            tenant.follow();
+            try {
+                if (Files.size(tenant.ledger()) > RegionLayout.REGION_BYTES) {
+                    try (FileChannel ledger = FileChannel.open(tenant.ledger(), StandardOpenOption.WRITE)) {
+                        ledger.truncate(RegionLayout.REGION_BYTES);
+                    }
+                    events.add("ledger", tenant.name(), tenant.uid(), "the tenant made its ledger longer; that was taken back");
+                }
+            } catch (IOException e) {
+                // Swept, since it has ended.
+            }
+        });
+    }
+
+    @Override
+    public void close() {
+        tenants.values().forEach(RegisteredTenant::close);
+        tenants.clear();
+    }
+}

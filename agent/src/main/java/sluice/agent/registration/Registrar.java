@@ -1,0 +1,148 @@
+package sluice.agent.registration;
+
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Optional;
+import sluice.agent.limits.JobLimits;
+import sluice.agent.machine.EventLog;
+import sluice.agent.os.RegisteringPeer;
+import sluice.region.Identity;
+import sluice.region.RegionDraft;
+import sluice.region.RuntimeDirectory;
+import sluice.region.SluiceException;
+import sluice.region.Tenant;
+import sluice.region.ThisProcess;
+
+/// Finds the tenant that a process belongs to, or makes it. A container is one tenant, so is a job of `sluice run`; elsewhere it is a
+/// process with all that it started; a rule of the policy may name one for all who fit.
+final class Registrar implements AutoCloseable {
+    private static final int FOLLOWS_BETWEEN_ENDS = 20;
+    private static final String NO_LABEL = "-";
+
+    private final RuntimeDirectory directory;
+    private final PolicyFile policy;
+    private final EventLog events;
+    private final boolean allUsers;
+    private final HandedBoards boards;
+    private final RegisteredTenants tenants;
+    private long follows;
+
+    Registrar(RuntimeDirectory directory, PolicyFile policy, EventLog events, boolean allUsers) {
+        this.directory = directory;
+        this.allUsers = allUsers;
+        this.policy = policy;
+        this.events = events;
+        tenants = new RegisteredTenants(directory, events);
+        boards = new HandedBoards(directory);
+        boards.adopt(tenants.adoptedProcesses(), problem -> events.add("board", "", ThisProcess.current().uid(), problem));
+    }
+
+    synchronized void recall() {
+        tenants.recall();
+    }
+
+    /// What a job gets, and the name of its tenant.
+    ///
+    /// @param less what of the words that it asked for does not hold, for people; empty when all does
+    record Granted(RegisteredTenant tenant, JobLimits limits, String less) {}
+
+    /// The tenant of a process. What the label says decides only between the rules that the administrator wrote for labels.
+    synchronized RegisteredTenant register(RegisteringPeer peer, String label) {
+        Optional<String> shared = shared(peer, rule(peer, label));
+        Optional<RegisteredTenant> known = shared.isPresent() ? shared.flatMap(tenants::get) : tenants.inherited(peer);
+        RegisteredTenant tenant = known.filter(RegisteredTenant::isRunning).orElseGet(() -> make(peer, label, shared));
+        tenant.add(peer.process());
+        return tenant;
+    }
+
+    private RegisteredTenant make(RegisteringPeer peer, String label, Optional<String> shared) {
+        if (policy.isAsAsked()) {
+            throw new SluiceException("the agent has no policy; start jobs by 'sluice run', or write one");
+        }
+        PolicyRule rule = rule(peer, label).orElseThrow(() -> none(peer, label));
+        Optional<ProcessHandle.Info> process = ProcessHandle.of(peer.process().pid()).map(ProcessHandle::info);
+        String name = shared.orElseGet(() -> RegionDraft.nameFor(process.flatMap(ProcessHandle.Info::command).orElse("process"), peer.process().pid()));
+        String command = process.flatMap(ProcessHandle.Info::commandLine).orElse("");
+        return tenants.make(name, draft(name, command, peer.origin(), rule.limits()), peer);
+    }
+
+    /// Makes the tenant of a `sluice run`, which becomes the job. It may ask for less than the policy gives.
+    synchronized Granted run(RegisteringPeer peer, String label, String name, String command, JobLimits asked) {
+        PolicyRule rule = rule(peer, label).orElseThrow(() -> none(peer, label));
+        if (shared(peer, Optional.of(rule)).isPresent()) {
+            RegisteredTenant tenant = register(peer, label);
+            return new Granted(tenant, rule.limits(), "the job is part of tenant '" + tenant.name() + "' by the machine's policy, and has its limits"
+                    + (asked.named().isEmpty() ? "" : " instead of those asked for"));
+        }
+        JobLimits granted = asked.within(rule.limits());
+        RegisteredTenant made = tenants.make(RegisteredTenants.keyOf(name, peer.uid()), draft(name, command, peer.process(), granted), peer);
+        made.label(label);
+        List<String> less = granted.lessThan(asked);
+        return new Granted(made, granted, less.isEmpty() ? "" : "the machine's policy gives less than was asked for: " + String.join(", ", less));
+    }
+
+    private static RegionDraft draft(String name, String command, Identity root, JobLimits limits) {
+        return new RegionDraft(name, command, root, limits.onError(), limits.onOom(), limits.memory(), limits.compute());
+    }
+
+    /// The name of the tenant that a process shares with others that it did not start.
+    private Optional<String> shared(RegisteringPeer peer, Optional<PolicyRule> rule) {
+        return policy.isAsAsked() ? Optional.empty() : rule.flatMap(PolicyRule::tenant).or(peer::containerName);
+    }
+
+    private Optional<PolicyRule> rule(RegisteringPeer peer, String label) {
+        return policy.now().find(peer, label).filter(found -> !found.refused());
+    }
+
+    private static SluiceException none(RegisteringPeer peer, String label) {
+        return new SluiceException("the policy has none for user " + peer.uid() + " in cgroup " + shown(peer.cgroup()) + " with label " + label);
+    }
+
+    /// The tenant of a process that has been registered, here or by an agent before this one. What the policy says now changes nothing.
+    synchronized RegisteredTenant find(RegisteringPeer peer, String label) {
+        return tenants.inherited(peer)
+                .or(() -> peer.containerName().flatMap(tenants::get))
+                .or(() -> policy.now().find(peer, label).flatMap(PolicyRule::tenant).flatMap(tenants::get))
+                .filter(RegisteredTenant::isRunning)
+                .orElseThrow(() -> new SluiceException("pid " + peer.process().pid() + " has no region; ask for that first"));
+    }
+
+    /// The board of a GPU, for a process of a tenant that takes turns. The folder's own is for its user's processes outside of containers
+    /// where the agent serves that user alone; the tenants of an agent for all users take turns across users.
+    synchronized HandedBoards.Handed board(RegisteringPeer peer, String uuid) {
+        find(peer, NO_LABEL);
+        boolean own = !allUsers && peer.container().isEmpty() && peer.uid() == directory.owner();
+        return own ? boards.inFolder(uuid) : boards.sealed(uuid);
+    }
+
+    /// The most that the user of a tenant may set; empty where only an administrator may.
+    synchronized Optional<JobLimits> bounds(Tenant tenant) {
+        Path file = tenant.file();
+        if (!file.toAbsolutePath().startsWith(directory.path().toAbsolutePath()) || !RegisteredTenants.isNamedByUser(file)) {
+            return Optional.empty();
+        }
+        Optional<RegisteredTenant> known = tenants.get(RegisteredTenants.keyOf(tenant.name(), tenant.uid()))
+                .filter(found -> found.createdNanos() == tenant.createdNanos());
+        Optional<String> label = known.flatMap(found -> policy.isAsAsked() ? Optional.of(NO_LABEL) : found.label());
+        return label.flatMap(said -> rule(RegisteringPeer.of(tenant.uid(), tenant.root().pid()), said)).map(PolicyRule::limits);
+    }
+
+    private static String shown(String cgroup) {
+        return cgroup.length() <= 60 ? cgroup : "..." + cgroup.substring(cgroup.length() - 57);
+    }
+
+    synchronized void follow() {
+        if (++follows % FOLLOWS_BETWEEN_ENDS == 0) {
+            tenants.forgetEnded();
+            tenants.recall();
+            policy.follow().ifPresent(said -> events.add("policy", "", ThisProcess.current().uid(), said));
+        }
+        tenants.follow();
+    }
+
+    @Override
+    public synchronized void close() {
+        tenants.close();
+        boards.close();
+    }
+}

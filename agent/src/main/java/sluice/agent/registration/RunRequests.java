@@ -1,0 +1,40 @@
+package sluice.agent.registration;
+
+import java.net.URLDecoder;
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Stream;
+import sluice.agent.limits.JobLimits;
+import sluice.agent.os.RegisteringPeer;
+import sluice.region.RegionDraft;
+import sluice.region.SluiceException;
+
+/// The agent's end of [sluice.agent.client.RunRegistration].
+final class RunRequests {
+    private static final List<String> NAMES = Stream.concat(JobLimits.NAMES.stream(), Stream.of("name", "command")).toList();
+
+    private RunRequests() {}
+
+    /// @param words after the label
+    static String answer(Registrar registrar, RegisteringPeer peer, String label, List<String> words) {
+        Map<String, String> asked = JobLimits.words(String.join(" ", words), NAMES, "limits", "");
+        String name = asked.remove("name");
+        String command = asked.remove("command");
+        if (name == null || command == null) {
+            throw new SluiceException("a job has a name and a command; is this sluice of the agent's version?");
+        }
+        RegionDraft.checkName(name);
+        Registrar.Granted granted = registrar.run(peer, label, name, decoded(command), JobLimits.parse(asked));
+        return "ok " + granted.tenant().name() + " limited=" + (granted.limits().isLimited() ? "yes" : "no") + " on-error="
+                + granted.limits().onError().word() + (granted.less().isEmpty() ? "" : " " + granted.less()) + "\n";
+    }
+
+    private static String decoded(String command) {
+        try {
+            return URLDecoder.decode(command, StandardCharsets.UTF_8);
+        } catch (IllegalArgumentException e) {
+            throw new SluiceException("the command is not encoded as it should be", e);
+        }
+    }
+}

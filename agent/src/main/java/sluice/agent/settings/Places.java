@@ -1,0 +1,62 @@
+package sluice.agent.settings;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.stream.Stream;
+import sluice.region.RuntimeDirectory;
+import sluice.region.SluiceException;
+
+/// Where the files of an agent are.
+public final class Places {
+    private static final String NAME = "agent.sock";
+    /// The socket of an agent that serves all users.
+    private static final Path OF_ALL = Path.of("/run/sluice").resolve(NAME);
+
+    /// Where jobs register, in the runtime directory.
+    public static final String REGISTER = "register/agent-register.sock";
+    public static final Path REGISTER_OF_ALL = OF_ALL.resolveSibling(REGISTER);
+
+    private Places() {}
+
+    /// The config file that is used when none is named: the user's, or the machine's; if there is one.
+    public static Optional<Path> config(Map<String, String> environment) {
+        String home = environment.getOrDefault("XDG_CONFIG_HOME", environment.getOrDefault("HOME", "/root") + "/.config");
+        return List.of(Path.of(home, "sluice/agent.conf"), Path.of("/etc/sluice/agent.conf")).stream().filter(Files::exists).findFirst();
+    }
+
+    public static Path socket(Settings settings, RuntimeDirectory directory) {
+        Path chosen = settings.get(CoreSettings.SOCKET);
+        return !chosen.toString().isEmpty() ? chosen : settings.get(CoreSettings.ALL_USERS) ? OF_ALL : directory.path().resolve(NAME);
+    }
+
+    /// Where an agent that serves this user may listen, the user's own first.
+    public static List<Path> sockets(List<RuntimeDirectory> directories) {
+        return Stream.concat(directories.stream().map(directory -> directory.path().resolve(NAME)),
+                Stream.of(OF_ALL)).toList();
+    }
+
+    /// The folder for what survives a restart. It is made, for its owner alone.
+    public static Path state(Settings settings, Map<String, String> environment) {
+        Path chosen = settings.get(CoreSettings.STATE);
+        String home = environment.getOrDefault("XDG_STATE_HOME", environment.getOrDefault("HOME", "/root") + "/.local/state");
+        Path state = !chosen.toString().isEmpty() ? chosen
+                : environment.containsKey("STATE_DIRECTORY") ? Path.of(environment.get("STATE_DIRECTORY")) : Path.of(home, "sluice");
+        return folder(state, "rwx------");
+    }
+
+    public static Path folder(Path folder, String mode) {
+        try {
+            if (Files.notExists(folder)) {
+                Files.createDirectories(folder, PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString(mode)));
+            }
+            return folder;
+        } catch (IOException e) {
+            throw new SluiceException("cannot make " + folder + " (" + SluiceException.reason(e) + "); choose another in the config file", e);
+        }
+    }
+}

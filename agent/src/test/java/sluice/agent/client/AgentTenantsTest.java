@@ -1,0 +1,101 @@
+package sluice.agent.client;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import sluice.agent.RunningAgent;
+import sluice.agent.json.EarlierLook;
+import sluice.agent.json.JsonBytes;
+import sluice.agent.json.OnBoards;
+import sluice.agent.json.TenantJson;
+import sluice.agent.metrics.MetricsTenants;
+import sluice.region.CallTable;
+import sluice.region.CallView;
+import sluice.region.RuntimeDirectory;
+import sluice.region.SluiceException;
+import sluice.region.Tenant;
+import sluice.region.TenantCalls;
+
+/// A client that knows of tenants only what the agent tells.
+@Timeout(60)
+class AgentTenantsTest {
+    @TempDir
+    private Path folder;
+
+    private RunningAgent agent;
+    private Tenant direct;
+
+    @BeforeEach
+    void start() throws Exception {
+        agent = new RunningAgent(folder);
+        direct = Tenant.read(agent.tenantOnGpu("train"));
+    }
+
+    @AfterEach
+    void stop() {
+        agent.close();
+    }
+
+    private AgentTenants tenants() {
+        return AgentTenants.at(agent.socket(), List.of());
+    }
+
+    private static String json(Tenant tenant) {
+        return new String(JsonBytes.of(json -> TenantJson.write(json, tenant, EarlierLook.NONE, OnBoards.NONE)));
+    }
+
+    @Test
+    void shouldSeeWhatTheRegionSays() {
+        Tenant told = tenants().look().getFirst();
+
+        assertThat(json(told)).isEqualTo(json(direct));
+        assertThat(told.root()).isEqualTo(direct.root());
+    }
+
+    @Test
+    void shouldLeaveOutWhatTheClientCanRead() {
+        assertThat(AgentTenants.at(agent.socket(), List.of(new RuntimeDirectory(direct.file().getParent()))).look()).isEmpty();
+    }
+
+    @Test
+    void shouldSetLimits() {
+        AgentTenants tenants = tenants();
+        Tenant after = tenants.set(tenants.look().getFirst(), Map.of("memory", "0=6g", "compute", "25%", "exclusive", "false"));
+
+        assertThat(after.limits().bytes(0)).isEqualTo(6L << 30);
+        assertThat(after.limits().bytes(1)).isEqualTo(4L << 30);
+        assertThat(Tenant.read(direct.file()).compute().caps().permille(3)).isEqualTo(250);
+    }
+
+    @Test
+    void shouldCountAsTheRegionDoes() throws Exception {
+        MetricsTenants.count(direct.file(), segment -> {
+            CallView call = CallView.at(segment, CallTable.NAMES.indexOf("cuMemAlloc_v2"));
+            call.calls(7);
+            call.failed(2);
+            call.bytes(4096);
+        });
+        AgentTenants tenants = tenants();
+        TenantCalls told = tenants.calls(tenants.look().getFirst());
+        TenantCalls here = TenantCalls.read(direct.file());
+
+        assertThat(told.counts()).isEqualTo(here.counts()).hasSize(1);
+        assertThat(told.traffic()).isEqualTo(here.traffic());
+        assertThat(told.known()).isTrue();
+    }
+
+    @Test
+    void shouldPassOnWhyNot() {
+        AgentTenants tenants = tenants();
+        assertThatThrownBy(() -> tenants.set(tenants.look().getFirst(), Map.of("memory", "lots")))
+                .isInstanceOf(SluiceException.class).hasMessageContaining("lots");
+    }
+}

@@ -1,0 +1,97 @@
+package sluice.trace.read;
+
+import static sluice.region.TraceLayout.*;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.util.Arrays;
+
+/// The first look at a ring: where its clock stood, and which of its events are late.
+///
+/// A thread writes events when they end, so a ring is in the order of ends, except for what is known only later: when a
+/// batch ended on the GPU. Such events are few. Their numbers are kept, so that the ring can be read in order.
+final class RingScan {
+    private static final int BLOCK_EVENTS = 4096;
+
+    private final RingFile ring;
+    private long events;
+    private long beginTicks = Long.MAX_VALUE;
+    private long endTicks = Long.MIN_VALUE;
+    private long latestTicks = Long.MIN_VALUE;
+    private long[] late = new long[0];
+    private long[] lateTicks = new long[0];
+    private int lateCount;
+
+    private RingScan(RingFile ring) {
+        this.ring = ring;
+    }
+
+    static RingScan of(RingFile ring, TickClock.Builder clock) throws IOException {
+        RingScan scan = new RingScan(ring);
+        ByteBuffer block = RingFile.buffer(BLOCK_EVENTS);
+        for (long number = ring.first(); number < ring.end(); ) {
+            int count = ring.read(number, block);
+            for (int event = 0; event < count; event++) {
+                scan.look(number + event, block, event * EVENT_BYTES, clock);
+            }
+            number += count;
+        }
+        return scan;
+    }
+
+    private void look(long number, ByteBuffer block, int at, TickClock.Builder clock) {
+        long begin = block.getLong(at);
+        if (RingEvent.kind(block.getLong(at + Long.BYTES * RingEvent.WHAT)) == KIND_CLOCK) {
+            clock.add(begin, block.getLong(at + Long.BYTES * RingEvent.A), block.getLong(at + Long.BYTES * RingEvent.B));
+            return;
+        }
+        long end = block.getLong(at + Long.BYTES * RingEvent.END);
+        events++;
+        beginTicks = Math.min(beginTicks, begin);
+        endTicks = Math.max(endTicks, end);
+        if (end < latestTicks) {
+            addLate(number, end);
+        } else {
+            latestTicks = end;
+        }
+    }
+
+    private void addLate(long number, long end) {
+        if (lateCount == late.length) {
+            late = Arrays.copyOf(late, Math.max(64, lateCount * 2));
+            lateTicks = Arrays.copyOf(lateTicks, late.length);
+        }
+        late[lateCount] = number;
+        lateTicks[lateCount++] = end;
+    }
+
+    RingFile ring() {
+        return ring;
+    }
+
+    /// Events, the clock's own not counted.
+    long events() {
+        return events;
+    }
+
+    long beginTicks() {
+        return beginTicks;
+    }
+
+    long endTicks() {
+        return endTicks;
+    }
+
+    /// Numbers of the late events, as they lie in the ring.
+    long[] late() {
+        return Arrays.copyOf(late, lateCount);
+    }
+
+    /// Numbers of the late events, in the order of their ends.
+    long[] lateByEnd() {
+        Integer[] order = new Integer[lateCount];
+        Arrays.setAll(order, at -> at);
+        Arrays.sort(order, (one, other) -> Long.compare(lateTicks[one], lateTicks[other]));
+        return Arrays.stream(order).mapToLong(at -> late[at]).toArray();
+    }
+}

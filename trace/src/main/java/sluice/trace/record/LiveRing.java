@@ -1,0 +1,164 @@
+package sluice.trace.record;
+
+import static sluice.region.TraceLayout.*;
+
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.channels.FileChannel;
+import java.nio.channels.FileChannel.MapMode;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import sluice.region.Identity;
+import sluice.region.TraceProcessView;
+import sluice.region.TraceReaderView;
+import sluice.region.TraceRingView;
+import sluice.region.TraceWriterView;
+
+/// A ring that a thread still writes to, and the file that its events go to: a ring of the same form that nobody has to empty.
+///
+/// Only the first page is mapped. Events are read as a file, after `head` was read with acquire; then `tail` is stored with
+/// release, and the thread may use their places again.
+final class LiveRing implements AutoCloseable {
+    private final Path file;
+    private final FileChannel source;
+    private final FileChannel target;
+    private final Arena arena = Arena.ofShared();
+    private final TraceRingView ring;
+    private final TraceWriterView writer;
+    private final TraceReaderView reader;
+    private final TraceProcessView process;
+    private final long capacity;
+    private final ByteBuffer word = ByteBuffer.allocateDirect(Long.BYTES).order(ByteOrder.LITTLE_ENDIAN);
+    private long taken;
+    private long lost;
+    private long roomInTarget;
+
+    /// @param targetFile is made; a name that is taken gets a number
+    LiveRing(Path file, Path targetFile) throws IOException {
+        this.file = file;
+        source = FileChannel.open(file, StandardOpenOption.READ, StandardOpenOption.WRITE);
+        MemorySegment page = source.map(MapMode.READ_WRITE, 0, PAGE_BYTES, arena);
+        ring = TraceRingView.of(page);
+        writer = TraceWriterView.of(page);
+        reader = TraceReaderView.of(page);
+        process = TraceProcessView.of(page);
+        capacity = ring.capacity();
+        target = FileChannel.open(free(targetFile), StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE);
+        target.write(page.asByteBuffer().order(ByteOrder.LITTLE_ENDIAN), 0);
+        put(READER_TAIL_OFFSET, 0);
+        put(WRITER_HEAD_OFFSET, 0);
+        makeRoom(1);
+    }
+
+    private static Path free(Path wanted) {
+        Path path = wanted;
+        for (int number = 2; Files.exists(path); number++) {
+            path = wanted.resolveSibling(wanted.getFileName() + "." + number);
+        }
+        return path;
+    }
+
+    /// Whether a file is a ring that is complete.
+    static boolean isReady(Path file) {
+        try (FileChannel channel = FileChannel.open(file, StandardOpenOption.READ)) {
+            ByteBuffer start = ByteBuffer.allocate(RING_LAYOUT_OFFSET + Integer.BYTES).order(ByteOrder.LITTLE_ENDIAN);
+            return channel.size() >= PAGE_BYTES && channel.read(start, 0) == start.capacity()
+                    && start.getLong(RING_MAGIC_OFFSET) == MAGIC && start.getInt(RING_LAYOUT_OFFSET) == LAYOUT;
+        } catch (IOException e) {
+            return false;
+        }
+    }
+
+    Path file() {
+        return file;
+    }
+
+    /// Takes away what is there. Returns how many events that were.
+    long take(ByteBuffer buffer) throws IOException {
+        long head = writer.head();
+        long tail = reader.tail();
+        if (head < tail || head - tail > capacity || Long.bitCount(capacity) != 1) {
+            return 0;
+        }
+        long count = head - tail;
+        while (tail < head) {
+            long at = tail & capacity - 1;
+            long events = Math.min(buffer.capacity() / EVENT_BYTES, Math.min(head - tail, capacity - at));
+            copy(buffer.clear().limit((int) events * EVENT_BYTES), PAGE_BYTES + at * EVENT_BYTES);
+            tail += events;
+            reader.tail(tail);
+        }
+        if (count > 0) {
+            makeRoom(taken);
+            put(WRITER_HEAD_OFFSET, taken);
+        }
+        keepDropped();
+        return count;
+    }
+
+    private void copy(ByteBuffer buffer, long from) throws IOException {
+        long at = from;
+        while (buffer.hasRemaining()) {
+            int read = source.read(buffer, at);
+            if (read < 0) {
+                throw new IOException("ring " + file + " was cut");
+            }
+            at += read;
+        }
+        buffer.flip();
+        long to = PAGE_BYTES + taken * EVENT_BYTES;
+        taken += buffer.remaining() / EVENT_BYTES;
+        while (buffer.hasRemaining()) {
+            to += target.write(buffer, to);
+        }
+    }
+
+    /// The target is as large as the next power of two; what is not written yet takes no space.
+    private void makeRoom(long events) throws IOException {
+        if (events > roomInTarget) {
+            roomInTarget = Math.max(capacity, Long.highestOneBit(events) << 1);
+            put(RING_CAPACITY_OFFSET, roomInTarget);
+        }
+    }
+
+    private void keepDropped() throws IOException {
+        long now = writer.dropped() + process.strays();
+        if (now != lost) {
+            lost = now;
+            put(WRITER_DROPPED_OFFSET, writer.dropped());
+            put(PROCESS_STRAYS_OFFSET, process.strays());
+        }
+    }
+
+    private void put(long offset, long value) throws IOException {
+        target.write(word.clear().putLong(0, value), offset);
+    }
+
+    /// Events that the library could not write here.
+    long dropped() {
+        return lost;
+    }
+
+    long taken() {
+        return taken;
+    }
+
+    /// Whether nothing can follow what was taken away. The first ring of a process counts for it as long as it lives. Of a ring
+    /// that was not closed nobody knows: its process may be in another pid namespace.
+    boolean isOver() {
+        long closed = writer.closed();
+        return closed != 0 && closed != CLOSED_SPACE && writer.head() == reader.tail()
+                && (process.rings() == 0 || !new Identity(ring.identity()).isAlive());
+    }
+
+    @Override
+    public void close() throws IOException {
+        arena.close();
+        source.close();
+        target.close();
+    }
+}

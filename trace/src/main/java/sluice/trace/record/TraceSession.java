@@ -1,0 +1,129 @@
+package sluice.trace.record;
+
+import java.io.IOException;
+import java.nio.file.DirectoryStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.time.Duration;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.BooleanSupplier;
+import sluice.region.Identity;
+import sluice.region.SluiceException;
+import sluice.region.Tenant;
+import sluice.region.TraceRequest;
+
+/// Records a tenant that runs, for a time: asks its libraries for rings, empties them, and tells them to stop.
+///
+/// @param region file of the tenant's region; the rings are made in the same folder, which is in memory
+/// @param target folder of the trace, which exists
+/// @param events events that a ring has room for; 0 = the default
+public record TraceSession(Path region, Path target, Duration duration, int events) {
+    private static final String PREFIX = "trace-";
+    private static final long GRACE_NANOS = 2_000_000_000L;
+    private static final long SHORT_PAUSE_NANOS = 500_000;
+    private static final long PAUSE_NANOS = 4_000_000;
+    private static final long LOOK_NANOS = 100_000_000;
+    private static final long LAST_CALLS_NANOS = 100_000_000;
+
+    /// Is told about ten times a second how it goes.
+    public interface Watcher {
+        void at(long elapsedNanos, long events, long dropped);
+    }
+
+    /// What came of it.
+    public record Outcome(long events, long dropped, long elapsedNanos, boolean ended) {}
+
+    /// Records until the time is over, the tenant has ended, or it is told to stop.
+    public Outcome run(BooleanSupplier stop, Watcher watcher) {
+        Path folder = region.toAbsolutePath().getParent();
+        sweep(folder);
+        Path rings = make(folder.resolve(PREFIX + Long.toUnsignedString(Identity.self().word())));
+        try {
+            return record(rings, stop, watcher);
+        } finally {
+            delete(rings);
+        }
+    }
+
+    private Outcome record(Path rings, BooleanSupplier stop, Watcher watcher) {
+        long begin = System.nanoTime();
+        long number = TraceRequest.ring(rings, events, begin + duration.toNanos() + GRACE_NANOS).begin(region);
+        TraceRecorder recorder = new TraceRecorder(rings, target);
+        boolean ended = false;
+        try {
+            ended = follow(recorder, begin, stop, watcher);
+        } finally {
+            TraceRequest.end(region, number);
+            long last = System.nanoTime() + LAST_CALLS_NANOS;
+            while (!ended && recorder.threads() > 0 && System.nanoTime() < last) {
+                recorder.poll();
+                LockSupport.parkNanos(PAUSE_NANOS);
+            }
+            recorder.close();
+        }
+        return new Outcome(recorder.events(), recorder.dropped(), System.nanoTime() - begin, ended);
+    }
+
+    /// Returns whether the tenant has ended.
+    private boolean follow(TraceRecorder recorder, long begin, BooleanSupplier stop, Watcher watcher) {
+        long nextLook = begin;
+        while (!stop.getAsBoolean()) {
+            long events = recorder.poll();
+            long now = System.nanoTime();
+            if (now - begin >= duration.toNanos()) {
+                return false;
+            }
+            if (now >= nextLook) {
+                nextLook = now + LOOK_NANOS;
+                watcher.at(now - begin, recorder.events(), recorder.dropped());
+                if (!isRunning()) {
+                    return true;
+                }
+            }
+            LockSupport.parkNanos(events == 0 ? PAUSE_NANOS : SHORT_PAUSE_NANOS);
+        }
+        return false;
+    }
+
+    private boolean isRunning() {
+        try {
+            return Tenant.read(region).running();
+        } catch (SluiceException e) {
+            return false;
+        }
+    }
+
+    private static Path make(Path folder) {
+        try {
+            return Files.createDirectory(folder, PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------")));
+        } catch (IOException e) {
+            throw new SluiceException("cannot make " + folder + " (" + SluiceException.reason(e) + ") for the rings of the trace", e);
+        }
+    }
+
+    /// Rings of a recorder that died.
+    private static void sweep(Path folder) {
+        try (DirectoryStream<Path> found = Files.newDirectoryStream(folder, PREFIX + "*")) {
+            for (Path rings : found) {
+                String word = rings.getFileName().toString().substring(PREFIX.length());
+                if (word.matches("\\d{1,19}") && !new Identity(Long.parseUnsignedLong(word)).isAlive()) {
+                    delete(rings);
+                }
+            }
+        } catch (IOException | NumberFormatException e) {
+            // Nothing depends on it.
+        }
+    }
+
+    private static void delete(Path folder) {
+        try (DirectoryStream<Path> files = Files.newDirectoryStream(folder)) {
+            for (Path file : files) {
+                Files.deleteIfExists(file);
+            }
+            Files.deleteIfExists(folder);
+        } catch (IOException e) {
+            // The next recorder sweeps it.
+        }
+    }
+}

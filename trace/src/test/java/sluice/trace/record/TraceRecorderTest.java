@@ -1,0 +1,129 @@
+package sluice.trace.record;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.LongStream;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import sluice.trace.read.TraceEvent;
+import sluice.trace.read.TraceFolder;
+import sluice.trace.read.TraceProgress;
+
+class TraceRecorderTest {
+    private static final int EVENTS = 400_000;
+
+    @TempDir
+    private Path folder;
+
+    private Path rings;
+    private Path target;
+
+    @BeforeEach
+    void makeFolders() throws IOException {
+        rings = Files.createDirectory(folder.resolve("rings"));
+        target = Files.createDirectory(folder.resolve("target"));
+    }
+
+    private List<Long> recorded(int tid) {
+        List<Long> numbers = new ArrayList<>();
+        try (TraceFolder trace = TraceFolder.open(target)) {
+            trace.forEach(event -> {
+                if (event.tid() == tid) {
+                    numbers.add(((TraceEvent.Call) event).bytes());
+                }
+            }, TraceProgress.NONE);
+        }
+        return numbers;
+    }
+
+    @Test
+    void shouldTakeEveryEventOnceWhileThreadsWrite() throws Exception {
+        try (LiveWriter first = new LiveWriter(rings, 1, 1, 4096); LiveWriter second = new LiveWriter(rings, 1, 2, 1024)) {
+            List<Thread> threads = new ArrayList<>();
+            for (LiveWriter writer : List.of(first, second)) {
+                threads.add(Thread.ofPlatform().start(() -> {
+                    for (long event = 0; event < EVENTS; event++) {
+                        while (!writer.call(event)) {
+                            Thread.onSpinWait();
+                        }
+                    }
+                    writer.end();
+                }));
+            }
+            TraceRecorder recorder = new TraceRecorder(rings, target);
+            while (recorder.events() < 2 * EVENTS) {
+                recorder.poll();
+            }
+            for (Thread thread : threads) {
+                thread.join();
+            }
+            recorder.close();
+            assertThat(recorder.events()).isEqualTo(2 * EVENTS);
+        }
+        List<Long> all = LongStream.range(0, EVENTS).boxed().toList();
+        assertThat(recorded(1)).isEqualTo(all);
+        assertThat(recorded(2)).isEqualTo(all);
+    }
+
+    @Test
+    void shouldCountExactlyWhatItWasTooSlowFor() throws Exception {
+        try (LiveWriter writer = new LiveWriter(rings, 1, 1, 64); TraceRecorder recorder = new TraceRecorder(rings, target)) {
+            LongStream.range(0, 100).forEach(writer::call);
+            assertThat(recorder.poll()).isEqualTo(64);
+            LongStream.range(100, 110).forEach(writer::call);
+            assertThat(recorder.poll()).isEqualTo(10);
+            LongStream.range(110, 200).forEach(writer::call);
+        }
+        try (TraceFolder trace = TraceFolder.open(target)) {
+            assertThat(trace.info().dropped()).isEqualTo(36 + 26);
+            assertThat(trace.info().events()).isEqualTo(200 - 36 - 26);
+        }
+        assertThat(recorded(1)).isEqualTo(LongStream.concat(LongStream.range(0, 64), LongStream.range(100, 174)).boxed().toList());
+    }
+
+    @Test
+    void shouldForgetThreadsThatHaveEndedAndTakeTheirNumberAgain() throws Exception {
+        Path ring = rings.resolve("ring-1-1");
+        try (TraceRecorder recorder = new TraceRecorder(rings, target)) {
+            for (long life = 0; life < 3; life++) {
+                try (LiveWriter writer = new LiveWriter(rings, 1, 1, 64)) {
+                    writer.call(life);
+                    recorder.poll();
+                    assertThat(ring).exists();
+                    writer.end();
+                    recorder.poll();
+                    assertThat(ring).doesNotExist();
+                    assertThat(recorder.threads()).isZero();
+                }
+            }
+            assertThat(recorder.events()).isEqualTo(3);
+        }
+        assertThat(recorded(1)).containsExactlyInAnyOrder(0L, 1L, 2L);
+    }
+
+    @Test
+    void shouldKeepNamesThatComeLater() throws Exception {
+        try (TraceRecorder recorder = new TraceRecorder(rings, target)) {
+            Files.writeString(rings.resolve("names-1"), "1\tone\n");
+            recorder.poll();
+            Files.writeString(rings.resolve("names-1"), "1\tone\n2\ttwo\n");
+        }
+        assertThat(target.resolve("names-1")).hasContent("1\tone\n2\ttwo\n");
+    }
+
+    @Test
+    void shouldLeaveAloneWhatIsNoRing() throws Exception {
+        Files.writeString(rings.resolve("ring-1-9"), "x".repeat(5000));
+        Files.createFile(rings.resolve("ring-1-8"));
+        try (TraceRecorder recorder = new TraceRecorder(rings, target)) {
+            assertThat(recorder.poll()).isZero();
+        }
+        assertThat(target).isEmptyDirectory();
+    }
+}
