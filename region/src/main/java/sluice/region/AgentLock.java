@@ -3,56 +3,82 @@ package sluice.region;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
-import java.nio.channels.FileLock;
-import java.nio.channels.OverlappingFileLockException;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
-import java.nio.file.LinkOption;
+import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.NoSuchFileException;
-import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
-import java.nio.file.attribute.PosixFilePermissions;
 import java.util.Optional;
-import java.util.Set;
+import sluice.linux.Descriptor;
+import sluice.linux.FileLocks;
+import sluice.linux.FileRules;
+import sluice.linux.Folder;
+import sluice.linux.UnusableFileException;
 
 /// The one agent of a folder. It holds a lock on a file there, which the kernel takes away when it ends, however it ends.
 /// The file has the agent's pid in it until somebody has taken back the plans that it left.
+///
+/// The lock belongs to the open file, not to the process: another part of the agent may open and close the file at any time.
 public final class AgentLock implements AutoCloseable {
     private static final String NAME = "agent.lock";
+    private static final int RIGHTS = 0600;
+    private static final int MOST_BYTES = 64;
+    private static final int ATTEMPTS = 3;
 
-    private final FileChannel channel;
+    private final Descriptor file;
 
-    private AgentLock(FileChannel channel) {
-        this.channel = channel;
+    private AgentLock(Descriptor file) {
+        this.file = file;
     }
 
     /// The lock for this process, or nothing when another one has it.
     public static Optional<AgentLock> take(RuntimeDirectory directory, long pid) {
-        Optional<AgentLock> lock = open(file(directory), true);
-        lock.ifPresent(taken -> {
-            taken.write(Long.toString(pid));
-            give(directory);
-        });
-        return lock;
-    }
-
-    /// The file belongs to the user of the folder, also when it is an agent of root that made it: the user's tools open it.
-    private static void give(RuntimeDirectory directory) {
-        try {
-            int owner = (int) directory.owner();
-            if (owner != ThisProcess.current().uid()) {
-                Files.setAttribute(file(directory), "unix:uid", owner, LinkOption.NOFOLLOW_LINKS);
-            }
+        try (Folder folder = Folder.open(directory.path())) {
+            Optional<AgentLock> lock = locked(openOrCreate(folder));
+            lock.ifPresent(taken -> taken.write(Long.toString(pid)));
+            return lock;
         } catch (IOException e) {
-            // The lock is what counts.
+            throw cannotOpen(directory, e);
         }
     }
 
-    /// The lock, for who takes the plans of an agent back that has ended; nothing when an agent runs, or left none.
+    /// The file belongs to the user of the folder, also when an agent of root made it: the user's tools open it. Whatever else has its name loses it.
+    private static Descriptor openOrCreate(Folder folder) throws IOException {
+        for (int attempt = 1; ; attempt++) {
+            try {
+                return folder.openDescriptor(NAME, rules(folder), true);
+            } catch (UnusableFileException e) {
+                folder.delete(NAME);
+            } catch (NoSuchFileException e) {
+                // To be made.
+            }
+            try {
+                Descriptor made = folder.create(NAME, RIGHTS);
+                made.give(folder.status().uid());
+                return made;
+            } catch (FileAlreadyExistsException e) {
+                if (attempt == ATTEMPTS) {
+                    throw e;
+                }
+            }
+        }
+    }
+
+    private static FileRules rules(Folder folder) throws IOException {
+        return FileRules.of(folder.status().uid(), MOST_BYTES);
+    }
+
+    private static Optional<AgentLock> locked(Descriptor file) throws IOException {
+        if (FileLocks.take(file, 0, 0)) {
+            return Optional.of(new AgentLock(file));
+        }
+        file.close();
+        return Optional.empty();
+    }
+
+    /// The lock for clearing the plans of a dead agent; nothing when an agent runs, or left none.
     static Optional<AgentLock> takeAfterAgent(RuntimeDirectory directory) {
-        Path file = file(directory);
-        try {
-            return Files.size(file) == 0 ? Optional.empty() : open(file, false);
+        try (Folder folder = Folder.open(directory.path())) {
+            return folder.status(NAME).bytes() == 0 ? Optional.empty() : locked(folder.openDescriptor(NAME, rules(folder), true));
         } catch (IOException e) {
             return Optional.empty();
         }
@@ -60,40 +86,18 @@ public final class AgentLock implements AutoCloseable {
 
     /// The pid of the agent that plans for the tenants of a folder.
     public static Optional<Long> holder(RuntimeDirectory directory) {
-        Optional<AgentLock> free = open(file(directory), false);
-        if (free.isPresent()) {
-            free.get().close();
+        try (Folder folder = Folder.open(directory.path()); Descriptor file = folder.openDescriptor(NAME, rules(folder), false)) {
+            boolean held = FileLocks.state(file, 0, 0) == FileLocks.State.HELD;
+            return held ? Optional.of(Long.parseLong(new String(folder.read(NAME, rules(folder)), StandardCharsets.UTF_8).strip())) : Optional.empty();
+        } catch (NoSuchFileException | UnusableFileException | NumberFormatException e) {
             return Optional.empty();
-        }
-        try {
-            return Optional.of(Long.parseLong(Files.readString(file(directory)).strip()));
-        } catch (IOException | NumberFormatException e) {
-            return Optional.empty();
-        }
-    }
-
-    private static Path file(RuntimeDirectory directory) {
-        return directory.path().resolve(NAME);
-    }
-
-    private static Optional<AgentLock> open(Path file, boolean create) {
-        FileChannel channel = null;
-        try {
-            channel = create
-                    ? FileChannel.open(file, Set.of(StandardOpenOption.CREATE, StandardOpenOption.READ, StandardOpenOption.WRITE, LinkOption.NOFOLLOW_LINKS),
-                            PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------")))
-                    : FileChannel.open(file, Set.of(StandardOpenOption.READ, StandardOpenOption.WRITE, LinkOption.NOFOLLOW_LINKS));
-            FileLock lock = channel.tryLock();
-            if (lock != null) {
-                return Optional.of(new AgentLock(channel));
-            }
-        } catch (NoSuchFileException | OverlappingFileLockException e) {
-            // Nobody's, or of another part of this process.
         } catch (IOException e) {
-            throw new SluiceException("cannot open " + file + " (" + SluiceException.reason(e) + "); check who owns it", e);
+            throw cannotOpen(directory, e);
         }
-        closeQuietly(channel);
-        return Optional.empty();
+    }
+
+    private static SluiceException cannotOpen(RuntimeDirectory directory, IOException e) {
+        return new SluiceException("cannot open " + directory.path().resolve(NAME) + " (" + SluiceException.reason(e) + "); check who owns it", e);
     }
 
     /// Says that nothing of an agent is left.
@@ -102,7 +106,7 @@ public final class AgentLock implements AutoCloseable {
     }
 
     private void write(String text) {
-        try {
+        try (FileChannel channel = FileChannel.open(file.path(), StandardOpenOption.WRITE)) {
             channel.truncate(0);
             channel.write(ByteBuffer.wrap(text.getBytes(StandardCharsets.UTF_8)), 0);
         } catch (IOException e) {
@@ -112,16 +116,6 @@ public final class AgentLock implements AutoCloseable {
 
     @Override
     public void close() {
-        closeQuietly(channel);
-    }
-
-    private static void closeQuietly(FileChannel channel) {
-        try {
-            if (channel != null) {
-                channel.close();
-            }
-        } catch (IOException e) {
-            // The lock is gone with the process at the latest.
-        }
+        file.close();
     }
 }

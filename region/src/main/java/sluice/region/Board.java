@@ -32,7 +32,7 @@ public final class Board implements AutoCloseable {
 
     /// All boards in a folder, whether they can be read or not.
     public static List<Path> files(RuntimeDirectory directory) {
-        return Stream.concat(directory.files(PREFIX + "*").stream().filter(file -> isBoardName(file.getFileName().toString())).sorted(),
+        return Stream.concat(directory.files(PREFIX, "").stream().filter(file -> isBoardName(file.getFileName().toString())).sorted(),
                 WITHOUT_NAME.getOrDefault(directory, List.of()).stream()).toList();
     }
 

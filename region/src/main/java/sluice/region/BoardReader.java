@@ -2,6 +2,7 @@ package sluice.region;
 
 import java.util.ArrayList;
 import java.util.List;
+import sluice.linux.FileLocks;
 
 /// Decodes a board. Fields change while they are read, and any tenant can write them: each is read once and put within bounds. A time
 /// that makes no sense counts as unknown.
@@ -76,16 +77,16 @@ final class BoardReader {
 
     /// The lock of a process that holds one decides. Of others only a process of the same pid namespace can judge.
     private boolean isAlive(BoardProcessView process, long owner, long place) {
-        Life.State state = process.sign() == owner ? life.of(place) : Life.State.UNKNOWN;
-        if (state != Life.State.UNKNOWN) {
-            return state == Life.State.HELD;
+        FileLocks.State state = process.sign() == owner ? life.of(place) : FileLocks.State.UNKNOWN;
+        if (state != FileLocks.State.UNKNOWN) {
+            return state == FileLocks.State.HELD;
         }
         boolean foreign = process.pidNamespace() != 0 && pidNamespace != 0 && process.pidNamespace() != pidNamespace;
         return foreign || known.isAlive(new Identity(owner), process.image());
     }
 
     private BoardTenant tenant(int entry, long key, BoardTenantView view, boolean holds, long underWayNanos) {
-        return new BoardTenant(entry, key, view.name(), (int) Math.clamp(view.weight(), 1, MOST_WEIGHT), Priority.of(view.priority()),
+        return new BoardTenant(entry, key, Printable.of(view.name()), (int) Math.clamp(view.weight(), 1, MOST_WEIGHT), Priority.of(view.priority()),
                 view.exclusive() != 0, Math.clamp(view.turnMicros(), 0, LONGEST_MICROS), Math.clamp(view.planNanos(), 0, LONGEST_MICROS * 1000), view.balanceNanos(), view.heldNanos() + underWayNanos,
                 view.turns(), holds, busy[entry], waitingNanos[entry], processes[entry]);
     }

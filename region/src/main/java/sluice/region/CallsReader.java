@@ -9,10 +9,10 @@ import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
-import java.nio.file.StandardOpenOption;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
+import sluice.linux.UnusableFileException;
 
 /// Reads the counters of one region after the other. They are copied, not mapped: to map and unmap a file and to touch its pages for a
 /// single look costs more than the bytes of the few stripes in which somebody counts.
@@ -30,10 +30,7 @@ final class CallsReader {
 
     /// The counters of the region in a file.
     synchronized TenantCalls read(Path file) {
-        if (Files.exists(file) && !Files.isRegularFile(file)) {
-            throw new RegionException.NotARegion(file);
-        }
-        try (FileChannel region = FileChannel.open(file, StandardOpenOption.READ, LinkOption.NOFOLLOW_LINKS)) {
+        try (FileChannel region = RuntimeFile.read(file)) {
             read(region, file, 0, RegionLayout.PAGE_BYTES);
             Path ledger = RegionFile.ledger(file);
             boolean split = region.size() == RegionLayout.PAGE_BYTES && Files.exists(ledger, LinkOption.NOFOLLOW_LINKS);
@@ -41,10 +38,12 @@ final class CallsReader {
                 Region.check(file, copy, region.size());
                 return counters(region, file);
             }
-            try (FileChannel rest = FileChannel.open(ledger, StandardOpenOption.READ, LinkOption.NOFOLLOW_LINKS)) {
+            try (FileChannel rest = RuntimeFile.read(ledger)) {
                 Region.check(file, copy, rest.size());
                 return counters(rest, ledger);
             }
+        } catch (UnusableFileException e) {
+            throw new RegionException.NotARegion(file);
         } catch (IOException e) {
             throw Region.cannotOpen(file, e);
         }

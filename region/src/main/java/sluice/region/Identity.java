@@ -61,11 +61,20 @@ public record Identity(long word) {
                 && ((int) image == 0 || process.image() == 0 || (int) image == process.image());
     }
 
+    /// Whether the process runs as a user now.
+    boolean isOf(long uid) {
+        try {
+            return Integer.toUnsignedLong((Integer) Files.getAttribute(Path.of("/proc", Long.toString(pid())), "unix:uid")) == uid;
+        } catch (IOException e) {
+            return false;
+        }
+    }
+
     /// The command line of the process, for people; empty when it has ended or is another user's.
     String commandLine() {
         try {
             byte[] line = Files.readAllBytes(Path.of("/proc", Long.toString(pid()), "cmdline"));
-            return new String(line, StandardCharsets.UTF_8).replace('\0', ' ').strip();
+            return Printable.of(new String(line, StandardCharsets.UTF_8).replace('\0', ' ').replace('\n', ' ').strip());
         } catch (IOException e) {
             return "";
         }

@@ -3,58 +3,68 @@ package sluice.region;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
-import java.nio.channels.FileChannel;
-import java.nio.channels.FileChannel.MapMode;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
-import java.nio.file.OpenOption;
 import java.nio.file.Path;
-import java.nio.file.StandardOpenOption;
-import java.util.HashSet;
-import java.util.Set;
+import sluice.linux.Descriptor;
+import sluice.linux.SharedMemory;
+import sluice.linux.UnusableFileException;
 
 /// A whole file in memory, shared with whoever else maps it.
-record MappedFile(Path file, Arena arena, MemorySegment segment) implements AutoCloseable {
+///
+/// @param owner whose it is; of a region in two files, whose the part is that the tenant writes
+record MappedFile(Path file, Arena arena, MemorySegment segment, long owner) implements AutoCloseable {
+
+    private record Mapped(MemorySegment segment, long owner) {}
 
     static MappedFile readOnly(Path file) throws IOException {
-        return map(file, Arena.ofShared(), MapMode.READ_ONLY, options(file, StandardOpenOption.READ));
+        return map(file, Arena.ofShared(), false);
     }
 
-    /// For the thread that calls, and no other. To unmap what others may use the JVM has to halt each of them once, which is
-    /// the most of what a short look costs.
+    /// For the thread that calls, and no other: closing a shared arena handshakes with every thread, which dominates a short look.
     static MappedFile readOnlyHere(Path file) throws IOException {
-        return map(file, Arena.ofConfined(), MapMode.READ_ONLY, options(file, StandardOpenOption.READ));
+        return map(file, Arena.ofConfined(), false);
     }
 
     static MappedFile readWrite(Path file) throws IOException {
-        return map(file, Arena.ofShared(), MapMode.READ_WRITE, options(file, StandardOpenOption.READ, StandardOpenOption.WRITE));
+        return map(file, Arena.ofShared(), true);
     }
 
-    /// What is no regular file is taken for an empty one, and not opened: a pipe would wait for its other end. A link is not
-    /// followed: who looks at the folder of another user must not be led elsewhere.
-    private static MappedFile map(Path file, Arena arena, MapMode mode, Set<OpenOption> options) throws IOException {
-        if (Files.exists(file) && !Files.isRegularFile(file)) {
-            return new MappedFile(file, arena, MemorySegment.NULL);
-        }
-        try (FileChannel channel = FileChannel.open(file, options)) {
-            long bytes = channel.size();
-            if (bytes == RegionLayout.PAGE_BYTES && Files.exists(RegionFile.ledger(file), LinkOption.NOFOLLOW_LINKS)) {
-                return new MappedFile(file, arena, SplitRegion.map(file, mode == MapMode.READ_WRITE, arena));
-            }
-            return new MappedFile(file, arena, bytes == 0 ? MemorySegment.NULL : channel.map(mode, 0, bytes, arena));
+    /// A file that breaks the rules is taken for an empty one.
+    private static MappedFile map(Path file, Arena arena, boolean write) throws IOException {
+        try {
+            Mapped mapped = map(file, write, arena);
+            return new MappedFile(file, arena, mapped.segment(), mapped.owner());
+        } catch (UnusableFileException e) {
+            return new MappedFile(file, arena, MemorySegment.NULL, -1);
         } catch (IOException | RuntimeException e) {
             arena.close();
             throw e;
         }
     }
 
-    /// An open file of this very process is a link too.
-    private static Set<OpenOption> options(Path file, OpenOption... options) {
-        Set<OpenOption> all = new HashSet<>(Set.of(options));
-        if (!file.startsWith("/proc")) {
-            all.add(LinkOption.NOFOLLOW_LINKS);
+    private static Mapped map(Path file, boolean write, Arena arena) throws IOException {
+        try (Descriptor first = RuntimeFile.open(file, write)) {
+            long bytes = first.status().bytes();
+            if (bytes == RegionLayout.PAGE_BYTES && Files.exists(RegionFile.ledger(file), LinkOption.NOFOLLOW_LINKS)) {
+                return split(file, first, write, arena);
+            }
+            return new Mapped(bytes == 0 ? MemorySegment.NULL : SharedMemory.map(first, bytes, write, arena), first.status().uid());
         }
-        return all;
+    }
+
+    /// A region in two files, for a tenant that must not write its limits: page 0 in `NAME.region`, which is the agent's alone, and
+    /// the rest in `NAME.ledger`, at the same places as in a whole region. In memory they are one again. Nothing to see when the
+    /// ledger is not whole.
+    private static Mapped split(Path file, Descriptor limits, boolean write, Arena arena) throws IOException {
+        try (Descriptor ledger = RuntimeFile.open(RegionFile.ledger(file), write)) {
+            if (ledger.status().bytes() < RegionLayout.REGION_BYTES) {
+                return new Mapped(MemorySegment.NULL, ledger.status().uid());
+            }
+            MemorySegment whole = SharedMemory.map(ledger, RegionLayout.REGION_BYTES, write, arena);
+            SharedMemory.mapOver(whole, limits, RegionLayout.PAGE_BYTES, write);
+            return new Mapped(whole, ledger.status().uid());
+        }
     }
 
     @Override

@@ -116,6 +116,12 @@ public final class Region implements AutoCloseable {
         return mapped.file();
     }
 
+    /// Whether a process that is named in the region may be shown to this user. A tenant can write any process into a slot; that of somebody else
+    /// is none of its reader's business.
+    boolean mayShow(Identity process) {
+        return mapped.owner() == RuntimeFile.OWN_UID || process.isOf(mapped.owner());
+    }
+
     public HeaderView header() {
         return HeaderView.of(segment);
     }

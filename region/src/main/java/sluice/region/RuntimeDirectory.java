@@ -1,8 +1,6 @@
 package sluice.region;
 
 import java.io.IOException;
-import java.nio.file.DirectoryIteratorException;
-import java.nio.file.DirectoryStream;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
@@ -14,6 +12,8 @@ import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Map;
+import java.util.OptionalInt;
+import sluice.linux.Folder;
 
 /// The folder that holds the regions of one user's tenants.
 ///
@@ -77,15 +77,24 @@ public record RuntimeDirectory(Path path) {
     public static List<RuntimeDirectory> ofAllUsers(List<Path> places) {
         List<RuntimeDirectory> found = new ArrayList<>();
         for (Path place : places) {
-            for (Path path : new RuntimeDirectory(place).files(PREFIX + "*")) {
-                String uid = path.getFileName().toString().substring(PREFIX.length());
-                boolean number = !uid.isEmpty() && uid.length() < 10 && uid.chars().allMatch(Character::isDigit);
-                if (number && check(path, Integer.parseInt(uid)) == null) {
+            for (Path path : new RuntimeDirectory(place).files(PREFIX, "")) {
+                OptionalInt uid = uid(path.getFileName().toString().substring(PREFIX.length()));
+                if (uid.isPresent() && check(path, uid.getAsInt()) == null) {
                     found.add(new RuntimeDirectory(path));
                 }
             }
         }
         return found;
+    }
+
+    /// A user's number, up to 2^32 - 2, as the kernel writes it: without zeros before it.
+    private static OptionalInt uid(String text) {
+        try {
+            int uid = Integer.parseUnsignedInt(text);
+            return uid != -1 && Integer.toUnsignedString(uid).equals(text) ? OptionalInt.of(uid) : OptionalInt.empty();
+        } catch (NumberFormatException e) {
+            return OptionalInt.empty();
+        }
     }
 
     /// The user whose tenants it holds; -1 when it is gone.
@@ -102,19 +111,18 @@ public record RuntimeDirectory(Path path) {
         return path.resolve(tenant + ".region");
     }
 
-    /// The files whose names match a pattern; none when the folder is gone or cannot be read.
-    public List<Path> files(String pattern) {
-        List<Path> files = new ArrayList<>();
-        try (DirectoryStream<Path> stream = Files.newDirectoryStream(path, pattern)) {
-            stream.forEach(files::add);
-        } catch (IOException | DirectoryIteratorException e) {
-            // Nothing to see.
+    /// The files whose names begin and end so; none when the folder is gone or cannot be read. A folder may hold more than can be looked at:
+    /// see [Folder#MOST_ENTRIES].
+    public List<Path> files(String prefix, String suffix) {
+        try (Folder folder = Folder.open(path)) {
+            return folder.names(name -> name.startsWith(prefix) && name.endsWith(suffix)).stream().map(path::resolve).toList();
+        } catch (IOException e) {
+            return List.of();
         }
-        return files;
     }
 
     private static List<Path> defaults(int uid) {
-        return List.of(Path.of("/dev/shm/" + PREFIX + uid), Path.of("/tmp/" + PREFIX + uid));
+        return List.of(Path.of("/dev/shm/" + PREFIX + Integer.toUnsignedString(uid)), Path.of("/tmp/" + PREFIX + Integer.toUnsignedString(uid)));
     }
 
     private static String prepare(Path path, int uid) {

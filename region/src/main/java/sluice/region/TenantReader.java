@@ -5,6 +5,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import sluice.linux.FileLocks;
 
 /// Decodes a region. Fields change while they are read: each is valid by itself, sums may be one call behind.
 final class TenantReader {
@@ -50,7 +51,7 @@ final class TenantReader {
         }
         Identity root = new Identity(header.rootIdentity());
         boolean running = processes.stream().anyMatch(TenantProcess::alive) || rootLives(root, processes);
-        return new Tenant(region.file(), header.tenant(), header.command(), running, root, header.createdNanos(),
+        return new Tenant(region.file(), Printable.of(header.tenant()), Printable.of(header.command()), running, root, header.createdNanos(),
                 header.uid(), OnError.of((int) header.onError()), region.limits().epoch(), limits,
                 OnOom.of(region.limits().onOom(), region.limits().oomWaitMillis()),
                 compute, List.copyOf(gpus), List.copyOf(processes), errors());
@@ -96,7 +97,7 @@ final class TenantReader {
             used += process.alive() ? process.chargedBytes(entry) : 0;
             uses = process.alive() ? uses.plus(process.uses(entry)) : uses;
         }
-        return new TenantGpu(entry, gpu.index(), TenantGpu.uuid(gpu.uuid()), gpu.name(), gpu.granularityBytes(),
+        return new TenantGpu(entry, gpu.index(), TenantGpu.uuid(gpu.uuid()), Printable.of(gpu.name()), gpu.granularityBytes(),
                 gpu.totalBytes(), used, uses, limits.bytes(gpu.index()), gpu.peakBytes(), gpu.refusedCalls(), gpu.refusedBytes(),
                 GpuTime.of(region.share(entry), caps.permille(gpu.index())));
     }
@@ -126,13 +127,13 @@ final class TenantReader {
         }
         boolean alive = hidden ? isHeld(slot, owner) : known.isAlive(process, view.image());
         return new TenantProcess(slot, process, alive, view.attachedNanos(), view.calls(),
-                view.passedCalls(), List.copyOf(charges), hidden ? "" : known.commandLine(process));
+                view.passedCalls(), List.copyOf(charges), hidden || !region.mayShow(process) ? "" : known.commandLine(process));
     }
 
     /// Of a process without a lock it is believed that it lives.
     private boolean isHeld(int slot, long owner) {
         return (owner & Identity.SIGNED) == 0
-                || life().of(RegionLayout.SLOT_OFFSET + (long) slot * RegionLayout.SLOT_BYTES) != Life.State.ENDED;
+                || life().of(RegionLayout.SLOT_OFFSET + (long) slot * RegionLayout.SLOT_BYTES) != FileLocks.State.FREE;
     }
 
     /// The locks are in the file with the slots.
@@ -149,7 +150,7 @@ final class TenantReader {
         for (int entry = 0; entry < RegionLayout.ERROR_COUNT; entry++) {
             ErrorView error = region.error(entry);
             if (error.state() == READY) {
-                errors.add(new TenantError(error.text(), error.count(), error.firstNanos(), error.lastNanos(), error.pid()));
+                errors.add(new TenantError(Printable.of(error.text()), error.count(), error.firstNanos(), error.lastNanos(), error.pid()));
             }
         }
         return List.copyOf(errors);

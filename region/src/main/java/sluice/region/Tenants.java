@@ -2,8 +2,8 @@ package sluice.region;
 
 import java.io.IOException;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
-import java.nio.file.attribute.FileTime;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
@@ -11,6 +11,7 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
+import sluice.linux.Folder;
 
 /// The tenants of one user, found by their regions.
 ///
@@ -23,6 +24,8 @@ public final class Tenants {
     private static final Duration KEEP_TEMPORARY = Duration.ofMinutes(1);
     private static final Duration SWEEP_PERIOD = Duration.ofMinutes(5);
     private static final int FILES_BEFORE_SWEEP = 32;
+    private static final String SWEPT = ".swept";
+    private static final String SUFFIX = ".region";
 
     private final List<RuntimeDirectory> directories;
 
@@ -38,7 +41,7 @@ public final class Tenants {
     /// The same, for who knows who lives.
     public List<Tenant> list(Processes known) {
         List<Tenant> tenants = new ArrayList<>();
-        for (Path file : files(".region")) {
+        for (Path file : files(SUFFIX)) {
             try {
                 tenants.add(Tenant.read(file, known));
             } catch (SluiceException e) {
@@ -52,7 +55,7 @@ public final class Tenants {
     /// Why some files cannot be shown.
     public List<String> unreadable() {
         List<String> reasons = new ArrayList<>();
-        for (Path file : files(".region")) {
+        for (Path file : files(SUFFIX)) {
             try (Region region = Region.openHere(file)) {
                 region.header();
             } catch (RegionException e) {
@@ -111,10 +114,9 @@ public final class Tenants {
         if (files == null || files.length <= FILES_BEFORE_SWEEP) {
             return;
         }
-        Path mark = directory.path().resolve(".swept");
-        try {
-            if (Files.notExists(mark) || Files.getLastModifiedTime(mark).toInstant().plus(SWEEP_PERIOD).isBefore(now)) {
-                Files.write(mark, new byte[0]);
+        try (Folder folder = Folder.open(directory.path())) {
+            if (isDue(folder, now)) {
+                folder.setModified(SWEPT, now);
                 new Tenants(List.of(directory)).sweep(now);
             }
         } catch (IOException e) {
@@ -122,21 +124,40 @@ public final class Tenants {
         }
     }
 
+    private static boolean isDue(Folder folder, Instant now) throws IOException {
+        try {
+            return folder.status(SWEPT).modified().plus(SWEEP_PERIOD).isBefore(now);
+        } catch (NoSuchFileException e) {
+            folder.create(SWEPT, 0600).close();
+            return true;
+        }
+    }
+
     /// Deletes what nobody needs any more: tenants that ended a while ago, and files of creators that died.
     public void sweep(Instant now) {
-        for (Path file : files(".region")) {
+        for (RuntimeDirectory directory : directories) {
+            try (Folder folder = Folder.open(directory.path())) {
+                sweep(directory, folder, now);
+            } catch (IOException e) {
+                // Gone already.
+            }
+        }
+    }
+
+    private static void sweep(RuntimeDirectory directory, Folder folder, Instant now) {
+        for (Path file : directory.files("", SUFFIX)) {
             try {
                 Tenant tenant = Tenant.read(file);
                 if (!tenant.running()) {
-                    sweepEnded(tenant, now);
+                    sweepEnded(tenant, folder, now);
                 }
             } catch (SluiceException | IOException e) {
                 // Not ours to judge, or gone already.
             }
         }
-        for (Path file : files(RegionFile.TEMPORARY_SUFFIX)) {
+        for (Path file : directory.files("", RegionFile.TEMPORARY_SUFFIX)) {
             try {
-                sweepOlder(file, KEEP_TEMPORARY, now);
+                sweepOlder(folder, name(file), KEEP_TEMPORARY, now);
             } catch (IOException e) {
                 // Gone already.
             }
@@ -144,28 +165,31 @@ public final class Tenants {
     }
 
     /// A tenant that never used a GPU leaves nothing worth looking at.
-    private static void sweepEnded(Tenant tenant, Instant now) throws IOException {
+    private static void sweepEnded(Tenant tenant, Folder folder, Instant now) throws IOException {
         boolean unused = tenant.gpus().isEmpty() && tenant.errors().isEmpty();
-        boolean marked = Files.getLastModifiedTime(tenant.file()).toInstant().getNano() == 0;
-        if (marked) {
-            sweepOlder(tenant.file(), unused ? KEEP_UNUSED : KEEP_ENDED, now);
-            if (Files.notExists(tenant.file())) {
-                Files.deleteIfExists(RegionFile.ledger(tenant.file()));
-            }
-        } else {
-            Files.setLastModifiedTime(tenant.file(), FileTime.from(now.truncatedTo(ChronoUnit.SECONDS)));
+        String name = name(tenant.file());
+        if (folder.status(name).modified().getNano() != 0) {
+            folder.setModified(name, now.truncatedTo(ChronoUnit.SECONDS));
+        } else if (sweepOlder(folder, name, unused ? KEEP_UNUSED : KEEP_ENDED, now)) {
+            folder.delete(name(RegionFile.ledger(tenant.file())));
         }
     }
 
-    private static void sweepOlder(Path file, Duration age, Instant now) throws IOException {
-        if (Files.getLastModifiedTime(file).toInstant().plus(age).isBefore(now)) {
-            Files.deleteIfExists(file);
+    private static boolean sweepOlder(Folder folder, String name, Duration age, Instant now) throws IOException {
+        boolean old = folder.status(name).modified().plus(age).isBefore(now);
+        if (old) {
+            folder.delete(name);
         }
+        return old;
+    }
+
+    private static String name(Path file) {
+        return file.getFileName().toString();
     }
 
     private List<Path> files(String suffix) {
         List<Path> files = new ArrayList<>();
-        directories.forEach(directory -> files.addAll(directory.files("*" + suffix)));
+        directories.forEach(directory -> files.addAll(directory.files("", suffix)));
         return files;
     }
 }

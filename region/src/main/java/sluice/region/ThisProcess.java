@@ -21,7 +21,7 @@ public record ThisProcess(int uid, long blockedSignals) {
 
     static ThisProcess parse(byte[] status) {
         String text = new String(status, StandardCharsets.ISO_8859_1);
-        return new ThisProcess(Integer.parseInt(word(text, "\nUid:\t", EFFECTIVE)), Long.parseUnsignedLong(word(text, "\nSigBlk:\t", 0), 16));
+        return new ThisProcess(Integer.parseUnsignedInt(word(text, "\nUid:\t", EFFECTIVE)), Long.parseUnsignedLong(word(text, "\nSigBlk:\t", 0), 16));
     }
 
     private static String word(String text, String key, int number) {

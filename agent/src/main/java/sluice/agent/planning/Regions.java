@@ -22,7 +22,7 @@ final class Regions implements AutoCloseable {
         boolean search = missing.add(key) || nowNanos - searchedNanos > SEARCH_PERIOD_NANOS;
         if (!open.containsKey(key) && search) {
             searchedNanos = nowNanos;
-            directory.files("*.region").forEach(file -> {
+            directory.files("", ".region").forEach(file -> {
                 try {
                     keep(Region.openReadOnly(file));
                 } catch (SluiceException e) {

@@ -42,7 +42,7 @@ final class RegisteredTenants implements AutoCloseable {
     RegisteredTenants(RuntimeDirectory directory, EventLog events) {
         this.directory = directory;
         this.events = events;
-        directory.files("*" + SUFFIX).stream().filter(Region::isSplit).forEach(this::adopt);
+        directory.files("", SUFFIX).stream().filter(Region::isSplit).forEach(this::adopt);
     }
 
     private void adopt(Path file) {

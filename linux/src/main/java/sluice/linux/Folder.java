@@ -1,0 +1,189 @@
+package sluice.linux;
+
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.file.DirectoryIteratorException;
+import java.nio.file.DirectoryStream;
+import java.nio.file.FileSystemException;
+import java.nio.file.Files;
+import java.nio.file.OpenOption;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Set;
+import java.util.function.Predicate;
+
+/// An open folder. Whatever its user does to names meanwhile, all that is done here happens in this very folder, follows no link and
+/// waits for nothing.
+public final class Folder implements AutoCloseable {
+    /// More entries than this are not looked at: a user could make millions.
+    public static final int MOST_ENTRIES = 16 * 1024;
+
+    private static final int READ_WRITE = 2;
+    private static final int CREATE_NEW = 0x40 | 0x80;
+    private static final int NO_WAIT = 0x800;
+    private static final int PATH_ONLY = 0x200000;
+    private static final int LONGEST_NAME = 255;
+    private static final long KEEP_TIME = (1L << 30) - 2;
+    private static final long FOLLOW_NO_LINK = 0x100;
+
+    private final Path path;
+    private final Descriptor descriptor;
+
+    private Folder(Path path, Descriptor descriptor) {
+        this.path = path;
+        this.descriptor = descriptor;
+    }
+
+    /// Opens a folder by a path whose parents only trusted users can change; the last name must not be a link.
+    public static Folder open(Path path) throws IOException {
+        return open(path, Descriptor.CURRENT_FOLDER, path.toString());
+    }
+
+    /// Opens a folder in this one.
+    public Folder folder(String name) throws IOException {
+        return open(path.resolve(name), descriptor.number(), valid(name));
+    }
+
+    private static Folder open(Path path, int parent, String name) throws IOException {
+        return new Folder(path, openat(path, parent, name, Processor.O_DIRECTORY | Processor.O_NOFOLLOW, 0));
+    }
+
+    private static Descriptor openat(Path path, int parent, String name, int flags, int rights) throws IOException {
+        try (Arena arena = Arena.ofConfined()) {
+            return new Descriptor(SystemCalls.checked(path.toString(), SystemCall.OPENAT, parent, SystemCalls.text(name, arena),
+                    flags | Descriptor.CLOSE_ON_EXEC | NO_WAIT, rights));
+        }
+    }
+
+    private String valid(String name) throws FileSystemException {
+        if (name.isEmpty() || name.equals(".") || name.equals("..") || name.length() > LONGEST_NAME || name.indexOf('/') >= 0 || name.indexOf('\0') >= 0) {
+            throw new FileSystemException(name, null, "is not a name of a file");
+        }
+        return name;
+    }
+
+    public Path path() {
+        return path;
+    }
+
+    public FileStatus status() throws IOException {
+        return descriptor.status();
+    }
+
+    /// What a name stands for; a link is itself.
+    public FileStatus status(String name) throws IOException {
+        try (Descriptor file = find(name)) {
+            return file.status();
+        }
+    }
+
+    /// The file without the right to read it: neither a pipe nor a device notices.
+    private Descriptor find(String name) throws IOException {
+        return openat(path.resolve(name), descriptor.number(), valid(name), PATH_ONLY | Processor.O_NOFOLLOW, 0);
+    }
+
+    /// Opens a file that keeps to the rules.
+    public FileChannel open(String name, FileRules rules, OpenOption... options) throws IOException {
+        try (Descriptor file = find(name)) {
+            rules.check(path.resolve(name).toString(), file.status());
+            return FileChannel.open(file.path(), Set.of(options));
+        }
+    }
+
+    /// The same, to map it, to lock it or to hand it on.
+    public Descriptor openDescriptor(String name, FileRules rules, boolean write) throws IOException {
+        try (Descriptor file = find(name)) {
+            rules.check(path.resolve(name).toString(), file.status());
+            return openat(path.resolve(name), Descriptor.CURRENT_FOLDER, file.path().toString(), write ? READ_WRITE : 0, 0);
+        }
+    }
+
+    /// The content of a file that keeps to the rules.
+    public byte[] read(String name, FileRules rules) throws IOException {
+        try (FileChannel file = open(name, rules, StandardOpenOption.READ)) {
+            ByteBuffer content = ByteBuffer.allocate((int) Math.min(file.size(), Math.min(rules.mostBytes(), Integer.MAX_VALUE - 8)));
+            while (content.hasRemaining() && file.read(content) > 0) {
+                continue;
+            }
+            return Arrays.copyOf(content.array(), content.position());
+        }
+    }
+
+    /// A new file; fails when the name is taken.
+    public Descriptor create(String name, int rights) throws IOException {
+        return openat(path.resolve(name), descriptor.number(), valid(name), READ_WRITE | CREATE_NEW | Processor.O_NOFOLLOW, rights);
+    }
+
+    /// The names that are wanted, of the first [#MOST_ENTRIES]; none when the folder cannot be read.
+    public List<String> names(Predicate<String> wanted) {
+        List<String> names = new ArrayList<>();
+        int seen = 0;
+        try (DirectoryStream<Path> entries = Files.newDirectoryStream(descriptor.path())) {
+            for (Path entry : entries) {
+                String name = entry.getFileName().toString();
+                if (wanted.test(name)) {
+                    names.add(name);
+                }
+                if (++seen == MOST_ENTRIES) {
+                    break;
+                }
+            }
+        } catch (IOException | DirectoryIteratorException e) {
+            // Nothing to see.
+        }
+        return names;
+    }
+
+    /// Removes a name; a link, not what it leads to.
+    public void delete(String name) throws IOException {
+        atName(SystemCall.UNLINKAT, name, 0);
+    }
+
+    public void makeFolder(String name, int rights) throws IOException {
+        atName(SystemCall.MKDIRAT, name, rights);
+    }
+
+    /// Sets the time of the last change of a name; of a link itself, not of what it leads to.
+    public void setModified(String name, Instant time) throws IOException {
+        try (Arena arena = Arena.ofConfined()) {
+            ByteBuffer times = SystemCalls.memory(4 * Long.BYTES, arena).putLong(Long.BYTES, KEEP_TIME)
+                    .putLong(2 * Long.BYTES, time.getEpochSecond()).putLong(3 * Long.BYTES, time.getNano());
+            SystemCalls.checked(path.resolve(name).toString(), SystemCall.UTIMENSAT, descriptor.number(), SystemCalls.text(valid(name), arena),
+                    SystemCalls.address(times), FOLLOW_NO_LINK);
+        }
+    }
+
+    private void atName(SystemCall call, String name, long third) throws IOException {
+        try (Arena arena = Arena.ofConfined()) {
+            SystemCalls.checked(path.resolve(name).toString(), call, descriptor.number(), SystemCalls.text(valid(name), arena), third);
+        }
+    }
+
+    /// Gives a file its other name, in place of whatever has it.
+    public void rename(String from, String to) throws IOException {
+        atNames(SystemCall.RENAMEAT2, from, to);
+    }
+
+    /// Gives a file one more name; fails when it is taken.
+    public void link(String from, String to) throws IOException {
+        atNames(SystemCall.LINKAT, from, to);
+    }
+
+    private void atNames(SystemCall call, String from, String to) throws IOException {
+        try (Arena arena = Arena.ofConfined()) {
+            SystemCalls.checked(path.resolve(to).toString(), call, descriptor.number(), SystemCalls.text(valid(from), arena), descriptor.number(),
+                    SystemCalls.text(valid(to), arena), 0);
+        }
+    }
+
+    @Override
+    public void close() {
+        descriptor.close();
+    }
+}

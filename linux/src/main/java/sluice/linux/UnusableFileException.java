@@ -1,0 +1,12 @@
+package sluice.linux;
+
+import java.nio.file.FileSystemException;
+
+/// There is a file of this name, and it breaks a rule.
+public final class UnusableFileException extends FileSystemException {
+    private static final long serialVersionUID = 1L;
+
+    UnusableFileException(String file, String reason) {
+        super(file, null, reason);
+    }
+}
