@@ -8,7 +8,10 @@ import java.nio.file.Path;
 /// An open file of this process, by its number. Closed once, by whoever opened it.
 public final class Descriptor implements AutoCloseable {
     static final int CURRENT_FOLDER = -100;
+    static final int READ_WRITE = 2;
+    static final int NO_WAIT = 0x800;
     static final int CLOSE_ON_EXEC = 0x80000;
+    static final int PATH_ONLY = 0x200000;
     private static final long EMPTY_PATH = 0x1000;
 
     private final int number;
@@ -18,11 +21,18 @@ public final class Descriptor implements AutoCloseable {
         this.number = (int) number;
     }
 
-    /// Opens an open file of this process again, by its [#path()].
-    public static Descriptor again(Path path, boolean write) throws IOException {
+    /// Opens what a name in `/proc` stands for, an open file or a mapping, if it keeps to the rules.
+    public static Descriptor again(Path path, FileRules rules, boolean write) throws IOException {
+        try (Descriptor found = open(path.toString(), PATH_ONLY)) {
+            rules.check(path.toString(), found.status());
+            return open(found.path().toString(), write ? READ_WRITE : 0);
+        }
+    }
+
+    private static Descriptor open(String path, int flags) throws IOException {
         try (Arena arena = Arena.ofConfined()) {
-            return new Descriptor(SystemCalls.checked(path.toString(), SystemCall.OPENAT, CURRENT_FOLDER, SystemCalls.text(path.toString(), arena),
-                    (write ? 2 : 0) | CLOSE_ON_EXEC, 0));
+            return new Descriptor(SystemCalls.checked(path, SystemCall.OPENAT, CURRENT_FOLDER, SystemCalls.text(path, arena),
+                    flags | CLOSE_ON_EXEC | NO_WAIT, 0));
         }
     }
 
@@ -49,10 +59,8 @@ public final class Descriptor implements AutoCloseable {
         SystemCalls.checked("an open file", SystemCall.FCHOWN, number, uid, -1);
     }
 
-    /// Hands the number to somebody else, who closes it.
-    public int release() {
-        closed = true;
-        return number;
+    public void setRights(int rights) throws IOException {
+        SystemCalls.checked("an open file", SystemCall.FCHMOD, number, rights);
     }
 
     @Override

@@ -24,12 +24,10 @@ public final class Folder implements AutoCloseable {
     /// More entries than this are not looked at: a user could make millions.
     public static final int MOST_ENTRIES = 16 * 1024;
 
-    private static final int READ_WRITE = 2;
     private static final int CREATE_NEW = 0x40 | 0x80;
-    private static final int NO_WAIT = 0x800;
-    private static final int PATH_ONLY = 0x200000;
     private static final int LONGEST_NAME = 255;
     private static final long KEEP_TIME = (1L << 30) - 2;
+    private static final long REMOVE_FOLDER = 0x200;
     private static final long FOLLOW_NO_LINK = 0x100;
 
     private final Path path;
@@ -57,7 +55,7 @@ public final class Folder implements AutoCloseable {
     private static Descriptor openat(Path path, int parent, String name, int flags, int rights) throws IOException {
         try (Arena arena = Arena.ofConfined()) {
             return new Descriptor(SystemCalls.checked(path.toString(), SystemCall.OPENAT, parent, SystemCalls.text(name, arena),
-                    flags | Descriptor.CLOSE_ON_EXEC | NO_WAIT, rights));
+                    flags | Descriptor.CLOSE_ON_EXEC | Descriptor.NO_WAIT, rights));
         }
     }
 
@@ -85,7 +83,7 @@ public final class Folder implements AutoCloseable {
 
     /// The file without the right to read it: neither a pipe nor a device notices.
     private Descriptor find(String name) throws IOException {
-        return openat(path.resolve(name), descriptor.number(), valid(name), PATH_ONLY | Processor.O_NOFOLLOW, 0);
+        return openat(path.resolve(name), descriptor.number(), valid(name), Descriptor.PATH_ONLY | Processor.O_NOFOLLOW, 0);
     }
 
     /// Opens a file that keeps to the rules.
@@ -100,7 +98,7 @@ public final class Folder implements AutoCloseable {
     public Descriptor openDescriptor(String name, FileRules rules, boolean write) throws IOException {
         try (Descriptor file = find(name)) {
             rules.check(path.resolve(name).toString(), file.status());
-            return openat(path.resolve(name), Descriptor.CURRENT_FOLDER, file.path().toString(), write ? READ_WRITE : 0, 0);
+            return openat(path.resolve(name), Descriptor.CURRENT_FOLDER, file.path().toString(), write ? Descriptor.READ_WRITE : 0, 0);
         }
     }
 
@@ -117,7 +115,7 @@ public final class Folder implements AutoCloseable {
 
     /// A new file; fails when the name is taken.
     public Descriptor create(String name, int rights) throws IOException {
-        return openat(path.resolve(name), descriptor.number(), valid(name), READ_WRITE | CREATE_NEW | Processor.O_NOFOLLOW, rights);
+        return openat(path.resolve(name), descriptor.number(), valid(name), Descriptor.READ_WRITE | CREATE_NEW | Processor.O_NOFOLLOW, rights);
     }
 
     /// The names that are wanted, of the first [#MOST_ENTRIES]; none when the folder cannot be read.
@@ -147,6 +145,16 @@ public final class Folder implements AutoCloseable {
 
     public void makeFolder(String name, int rights) throws IOException {
         atName(SystemCall.MKDIRAT, name, rights);
+    }
+
+    /// Removes an empty folder.
+    public void deleteFolder(String name) throws IOException {
+        atName(SystemCall.UNLINKAT, name, REMOVE_FOLDER);
+    }
+
+    /// Makes a user its owner.
+    public void give(long uid) throws IOException {
+        descriptor.give(uid);
     }
 
     /// Sets the time of the last change of a name; of a link itself, not of what it leads to.

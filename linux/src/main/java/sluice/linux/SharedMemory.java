@@ -3,7 +3,6 @@ package sluice.linux;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
-import java.nio.file.Path;
 
 /// Memory without a name in any folder, which can be handed to other processes and sealed; and maps of open files.
 @SuppressWarnings("restricted")
@@ -19,7 +18,6 @@ public final class SharedMemory {
     private static final int WRITE = 2;
     private static final int SHARED = 1;
     private static final int FIXED = 0x10;
-    private static final int OPEN_READ_WRITE = 2 | 0x80000;
 
     private SharedMemory() {}
 
@@ -29,14 +27,6 @@ public final class SharedMemory {
                     CLOSE_ON_EXEC | ALLOW_SEALING));
             SystemCalls.checked("new memory", SystemCall.FTRUNCATE, memory.number(), bytes);
             return memory;
-        }
-    }
-
-    /// Opens what a process has mapped.
-    public static Descriptor ofProcess(long pid, String address) throws IOException {
-        String path = Path.of("/proc", Long.toString(pid), "map_files", address).toString();
-        try (Arena arena = Arena.ofConfined()) {
-            return new Descriptor(SystemCalls.checked(path, SystemCall.OPENAT, Descriptor.CURRENT_FOLDER, SystemCalls.text(path, arena), OPEN_READ_WRITE));
         }
     }
 

@@ -13,6 +13,7 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.stream.Stream;
+import sluice.linux.Descriptor;
 
 /// The mapped file of one GPU, on which its tenants take turns. What its fields mean, and who may write them when, is said
 /// in `spec/board.abi`. The libraries make boards and carry plans out; a tool looks, and may write plans.
@@ -78,6 +79,15 @@ public final class Board implements AutoCloseable {
     public static Board openReadOnly(Path file) {
         try {
             return checked(MappedFile.readOnly(file));
+        } catch (IOException e) {
+            throw cannotOpen(file, e);
+        }
+    }
+
+    /// Opens the file of a board, to hand it to a process.
+    public static Descriptor open(Path file) {
+        try {
+            return RuntimeFile.open(file, true);
         } catch (IOException e) {
             throw cannotOpen(file, e);
         }

@@ -7,6 +7,7 @@ import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
+import sluice.linux.Descriptor;
 
 /// The mapped file of one tenant. What its fields mean, and who may write them when, is said in `spec/region.abi`.
 public final class Region implements AutoCloseable {
@@ -72,6 +73,15 @@ public final class Region implements AutoCloseable {
     public static Region openReadWrite(Path file) {
         try {
             return checked(MappedFile.readWrite(file));
+        } catch (IOException e) {
+            throw cannotOpen(file, e);
+        }
+    }
+
+    /// Opens the ledger of a region in two files, to hand it to a process of the tenant.
+    public static Descriptor openLedger(Path file) {
+        try {
+            return RuntimeFile.open(ledger(file), true);
         } catch (IOException e) {
             throw cannotOpen(file, e);
         }

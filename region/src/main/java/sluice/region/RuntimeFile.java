@@ -27,17 +27,19 @@ final class RuntimeFile {
 
     static FileChannel read(Path file) throws IOException {
         if (file.startsWith(OPEN_FILES)) {
-            return FileChannel.open(file, StandardOpenOption.READ);
+            try (Descriptor open = open(file, false)) {
+                return FileChannel.open(open.path(), StandardOpenOption.READ);
+            }
         }
         try (Folder folder = Folder.open(file.toAbsolutePath().getParent())) {
             return folder.open(file.getFileName().toString(), rules(folder), StandardOpenOption.READ);
         }
     }
 
-    /// A file that this process has open already is opened by its number: `/proc/self/fd/N`.
+    /// A file that a process has open or mapped has a name in `/proc`, which is followed: it stands for this very file.
     static Descriptor open(Path file, boolean write) throws IOException {
         if (file.startsWith(OPEN_FILES)) {
-            return Descriptor.again(file, write);
+            return Descriptor.again(file, new FileRules(FileRules.ANYBODY, MOST_BYTES, MOST_NAMES), write);
         }
         try (Folder folder = Folder.open(file.toAbsolutePath().getParent())) {
             return folder.openDescriptor(file.getFileName().toString(), rules(folder), write);

@@ -16,6 +16,8 @@ import sluice.agent.machine.EventLog;
 import sluice.agent.os.ContainerProcesses;
 import sluice.agent.os.PublishedFile;
 import sluice.agent.os.RegisteringPeer;
+import sluice.linux.FileStatus;
+import sluice.linux.Folder;
 import sluice.region.Identity;
 import sluice.region.SluiceException;
 import sluice.region.ThisProcess;
@@ -49,40 +51,41 @@ final class AlnairWorkspaces {
         if (!ID.matcher(id).matches()) {
             throw new SluiceException("this is no ALNAIR_ID; write letters and digits");
         }
-        Path folder = root.resolve(id);
-        checkFolder(peer, folder);
-        Optional<String> other = RegisteringPeer.container(claimed).filter(container -> !peer.container().equals(Optional.of(container)));
-        if (other.isPresent()) {
-            throw new SluiceException("the process is not in the container that it names");
-        }
-        claim(peer, id);
-        PublishedFile.write(folder, "cgroup.procs", pids(peer, id));
-        if (peer.container().isPresent()) {
-            PublishedFile.write(folder, "containerID", peer.container().get());
+        try (Folder place = openPlace(); Folder folder = place.folder(id)) {
+            checkFolder(peer, folder.status().uid());
+            Optional<String> other = RegisteringPeer.container(claimed).filter(container -> !peer.container().equals(Optional.of(container)));
+            if (other.isPresent()) {
+                throw new SluiceException("the process is not in the container that it names");
+            }
+            claim(peer, id);
+            PublishedFile.write(folder, "cgroup.procs", pids(peer, id));
+            if (peer.container().isPresent()) {
+                PublishedFile.write(folder, "containerID", peer.container().get());
+            }
+        } catch (IOException e) {
+            throw new SluiceException("there is no workspace of this ALNAIR_ID; who starts the container makes it", e);
         }
     }
 
-    /// A folder of a user is for processes of that user; those of the machine are for containers, which do not see each other's.
-    private void checkFolder(RegisteringPeer peer, Path folder) {
-        if (!Files.isDirectory(folder, LinkOption.NOFOLLOW_LINKS)) {
-            throw new SluiceException("there is no workspace of this ALNAIR_ID; who starts the container makes it");
-        }
+    private Folder openPlace() {
         try {
-            Map<String, Object> place = Files.readAttributes(root, "unix:mode,uid");
-            long owner = uid(place);
-            if (((int) place.get("mode") & WRITABLE_BY_OTHERS) != 0 || owner != 0 && owner != ThisProcess.current().uid()) {
-                throw new SluiceException("the folder of the workspaces can be written by others; chmod it to 755");
+            Folder place = Folder.open(root);
+            FileStatus status = place.status();
+            if ((status.rights() & WRITABLE_BY_OTHERS) == 0 && (status.uid() == 0 || status.uid() == ThisProcess.current().uid())) {
+                return place;
             }
-            if (peer.container().isEmpty() && peer.uid() != 0 && peer.uid() != uid(Files.readAttributes(folder, "unix:uid", LinkOption.NOFOLLOW_LINKS))) {
-                throw new SluiceException("the workspace of this ALNAIR_ID is not of user " + peer.uid());
-            }
+            place.close();
         } catch (IOException e) {
             throw new SluiceException("the agent cannot look at the workspaces", e);
         }
+        throw new SluiceException("the folder of the workspaces can be written by others; chmod it to 755");
     }
 
-    private static long uid(Map<String, Object> attributes) {
-        return Integer.toUnsignedLong((int) attributes.get("uid"));
+    /// A folder of a user is for processes of that user; those of the machine are for containers, which do not see each other's.
+    private static void checkFolder(RegisteringPeer peer, long owner) {
+        if (peer.container().isEmpty() && peer.uid() != 0 && peer.uid() != owner) {
+            throw new SluiceException("the workspace of this ALNAIR_ID is not of user " + peer.uid());
+        }
     }
 
     private void claim(RegisteringPeer peer, String id) {

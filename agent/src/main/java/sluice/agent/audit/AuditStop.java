@@ -8,7 +8,7 @@ import java.util.Optional;
 import java.util.function.BiConsumer;
 import java.util.stream.Collectors;
 import sluice.agent.machine.AuditFinding;
-import sluice.agent.os.Pidfds;
+import sluice.linux.Pidfd;
 
 /// Stops what the audit found, where the administrator asked for it: SIGTERM when a finding has stood for the grace time, SIGKILL
 /// when it still stands a while after that. Before each signal the process is looked at again, with a descriptor of it in hand:
@@ -16,12 +16,11 @@ import sluice.agent.os.Pidfds;
 final class AuditStop implements AutoCloseable {
     private final AuditRules rules;
     private final BiConsumer<AuditSuspect, String> tell;
-    private final AuditSignals signals = new AuditSignals();
     private final Map<Long, Stopped> stopped = new HashMap<>();
 
-    /// @param descriptor of the process; less than 0 when it was not signalled
+    /// @param descriptor of the process; none when it was not signalled
     /// @param refusal    why not
-    private record Stopped(int descriptor, String action, Instant at, String refusal) {}
+    private record Stopped(Optional<Pidfd> descriptor, String action, Instant at, String refusal) {}
 
     /// @param tell what was done about whom
     AuditStop(AuditRules rules, BiConsumer<AuditSuspect, String> tell) {
@@ -49,8 +48,8 @@ final class AuditStop implements AutoCloseable {
         var standing = found.stream().map(each -> each.suspect().process().identity().word()).collect(Collectors.toSet());
         stopped.entrySet().removeIf(entry -> {
             boolean gone = !standing.contains(entry.getKey());
-            if (gone && entry.getValue().descriptor() >= 0) {
-                signals.close(entry.getValue().descriptor());
+            if (gone) {
+                entry.getValue().descriptor().ifPresent(Pidfd::close);
             }
             return gone;
         });
@@ -60,10 +59,10 @@ final class AuditStop implements AutoCloseable {
         AuditSuspect suspect = found.suspect();
         long name = suspect.process().identity().word();
         Stopped before = stopped.get(name);
-        if ((before == null || before.descriptor() < 0) && !found.since().plus(rules.grace()).isAfter(now)) {
+        if ((before == null || before.descriptor().isEmpty()) && !found.since().plus(rules.grace()).isAfter(now)) {
             stopped.put(name, terminate(suspect, before == null ? "" : before.refusal(), now));
         } else if (before != null && before.action().equals(AuditFinding.TERMINATED) && !before.at().plus(rules.killAfter()).isAfter(now)
-                && refusal(suspect).isEmpty() && signals.send(before.descriptor(), AuditSignals.KILL)) {
+                && refusal(suspect).isEmpty() && before.descriptor().filter(process -> process.send(Pidfd.SIGKILL)).isPresent()) {
             stopped.put(name, new Stopped(before.descriptor(), AuditFinding.KILLED, now, ""));
             tell.accept(suspect, "killed " + suspect.who() + ", which did not end by itself");
         }
@@ -71,20 +70,18 @@ final class AuditStop implements AutoCloseable {
 
     /// @param told why it was not stopped the last time
     private Stopped terminate(AuditSuspect suspect, String told, Instant now) {
-        int descriptor = signals.open(suspect.on().pid());
-        String refusal = descriptor < 0 ? "the kernel gives no descriptor of it" : refusal(suspect).orElse("");
-        if (refusal.isEmpty() && signals.send(descriptor, AuditSignals.TERMINATE)) {
+        Optional<Pidfd> descriptor = Pidfd.open(suspect.on().pid());
+        String refusal = descriptor.isEmpty() ? "the kernel gives no descriptor of it" : refusal(suspect).orElse("");
+        if (refusal.isEmpty() && descriptor.orElseThrow().send(Pidfd.SIGTERM)) {
             tell.accept(suspect, "stopped " + suspect.who() + ": " + (suspect.held().isPresent() ? "it held more than its ledger said" : "it was in no ledger"));
             return new Stopped(descriptor, AuditFinding.TERMINATED, now, "");
         }
-        if (descriptor >= 0) {
-            signals.close(descriptor);
-        }
+        descriptor.ifPresent(Pidfd::close);
         String why = refusal.isEmpty() ? "the kernel does not allow it" : refusal;
         if (!why.equals(told)) {
             tell.accept(suspect, "did not stop " + suspect.who() + ": " + why);
         }
-        return new Stopped(Pidfds.NONE, AuditFinding.REPORTED, now, why);
+        return new Stopped(Optional.empty(), AuditFinding.REPORTED, now, why);
     }
 
     /// Why it must not be stopped, by a look at it now. A program that became another one has no driver mapped any more.

@@ -105,7 +105,7 @@ record AuditedProcess(Identity identity, long uid, long uidNow, long innerPid, S
                 int path = line.indexOf('/');
                 driver |= path >= 0 && (line.indexOf("/libcuda.so", path) >= 0 || line.startsWith("/dev/nvidia", path));
                 if (path >= 0 && line.endsWith(REGION) && regions.size() < MOST_REGIONS) {
-                    regions.add(Path.of(folder(identity.pid()) + "/root" + line.substring(path)));
+                    regions.add(folder(identity.pid()).resolve("map_files").resolve(line.substring(0, line.indexOf(' '))));
                 }
             }
             return Optional.of(new Mappings(driver, List.copyOf(regions)));
@@ -115,6 +115,6 @@ record AuditedProcess(Identity identity, long uid, long uidNow, long innerPid, S
     }
 
     /// @param driver  whether a CUDA driver or a device of NVIDIA's is among it
-    /// @param regions files that are named as regions, wherever its container has them
+    /// @param regions files that are named as regions, by the kernel's links to what is mapped: no name of the process's own is looked up
     record Mappings(boolean driver, List<Path> regions) {}
 }

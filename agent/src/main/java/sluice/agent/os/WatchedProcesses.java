@@ -3,6 +3,8 @@ package sluice.agent.os;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
+import sluice.linux.Pidfd;
 import sluice.region.Identity;
 import sluice.region.Processes;
 
@@ -14,7 +16,6 @@ public final class WatchedProcesses implements Processes, AutoCloseable {
     /// Beyond these the kernel is asked every time. The usual limit of open files is 1024.
     private static final int MOST_WATCHED = 512;
 
-    private final Pidfds pidfds = new Pidfds();
     private final Map<Key, Watched> watched = new HashMap<>();
     private final Map<Long, String> commandLines = new HashMap<>();
 
@@ -22,7 +23,7 @@ public final class WatchedProcesses implements Processes, AutoCloseable {
 
     private static final class Watched {
         private long identity;
-        private int descriptor;
+        private Optional<Pidfd> descriptor;
         private boolean alive;
         private long checkedNanos;
         private long askedNanos;
@@ -30,8 +31,8 @@ public final class WatchedProcesses implements Processes, AutoCloseable {
 
     /// Asks for all ends since the last time. @return whether there was any
     public synchronized boolean poll() {
-        List<Watched> living = watched.values().stream().filter(each -> each.alive && each.descriptor >= 0).toList();
-        List<Integer> ended = pidfds.ended(living.stream().map(each -> each.descriptor).toList());
+        List<Watched> living = watched.values().stream().filter(each -> each.alive && each.descriptor.isPresent()).toList();
+        List<Integer> ended = Pidfd.ended(living.stream().map(each -> each.descriptor.orElseThrow()).toList());
         ended.forEach(at -> end(living.get(at)));
         forget(System.nanoTime());
         return !ended.isEmpty();
@@ -50,10 +51,8 @@ public final class WatchedProcesses implements Processes, AutoCloseable {
     private void end(Watched each) {
         each.alive = false;
         commandLines.remove(each.identity);
-        if (each.descriptor >= 0) {
-            pidfds.close(each.descriptor);
-            each.descriptor = Pidfds.NONE;
-        }
+        each.descriptor.ifPresent(Pidfd::close);
+        each.descriptor = Optional.empty();
     }
 
     @Override
@@ -66,7 +65,7 @@ public final class WatchedProcesses implements Processes, AutoCloseable {
             watched.put(key, known);
         }
         known.askedNanos = now;
-        if (known.alive && (known.descriptor < 0 || image != 0 && now - known.checkedNanos > IMAGE_NANOS)) {
+        if (known.alive && (known.descriptor.isEmpty() || image != 0 && now - known.checkedNanos > IMAGE_NANOS)) {
             known.checkedNanos = now;
             if (!BY_PROC.isAlive(process, image)) {
                 end(known);
@@ -79,7 +78,7 @@ public final class WatchedProcesses implements Processes, AutoCloseable {
     private Watched watch(Identity process, long image, long now) {
         Watched added = new Watched();
         added.identity = process.word();
-        added.descriptor = watched.size() < MOST_WATCHED ? pidfds.open(process.pid()) : Pidfds.NONE;
+        added.descriptor = watched.size() < MOST_WATCHED ? Pidfd.open(process.pid()) : Optional.empty();
         added.alive = true;
         added.checkedNanos = now;
         if (!BY_PROC.isAlive(process, image)) {

@@ -14,7 +14,8 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.function.Consumer;
-import sluice.agent.os.Descriptors;
+import sluice.linux.Descriptor;
+import sluice.linux.SharedMemory;
 import sluice.region.Board;
 import sluice.region.Identity;
 import sluice.region.RuntimeDirectory;
@@ -37,9 +38,12 @@ final class BoardRecord {
     }
 
     /// @param boards descriptors by the UUIDs of GPUs
-    void write(Map<String, Integer> boards) {
-        List<String> lines = boards.entrySet().stream().map(board -> board.getKey() + " " + Descriptors.number(board.getValue())).sorted().toList();
+    void write(Map<String, Descriptor> boards) {
+        List<String> lines = new ArrayList<>();
         try {
+            for (Map.Entry<String, Descriptor> board : boards.entrySet()) {
+                lines.add(board.getKey() + " " + board.getValue().status().inode());
+            }
             Path unfinished = Files.write(file.resolveSibling(FILE + ".tmp"), lines);
             Files.move(unfinished, file, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
         } catch (IOException e) {
@@ -61,9 +65,9 @@ final class BoardRecord {
     }
 
     /// The recorded boards that some processes have, open, by the UUIDs of GPUs.
-    Map<String, Integer> find(Set<Identity> processes, Consumer<String> problems) {
+    Map<String, Descriptor> find(Set<Identity> processes, Consumer<String> problems) {
         Map<String, String> wanted = read();
-        Map<String, Integer> found = new HashMap<>();
+        Map<String, Descriptor> found = new HashMap<>();
         for (Identity process : processes) {
             if (found.size() == wanted.size()) {
                 break;
@@ -94,19 +98,18 @@ final class BoardRecord {
         return mappings;
     }
 
-    private static Optional<Integer> open(long pid, String address, String number, String uuid, Consumer<String> problems) {
+    private static Optional<Descriptor> open(long pid, String address, String number, String uuid, Consumer<String> problems) {
         try {
-            int descriptor = Descriptors.openMapped(pid, address);
-            Path opened = Descriptors.file(descriptor);
-            try (Board board = Board.openReadOnly(opened)) {
-                if (Descriptors.isSizeSealed(descriptor) && Descriptors.number(descriptor).equals(number)
+            Descriptor descriptor = Board.open(Path.of("/proc", Long.toString(pid), "map_files", address));
+            try (Board board = Board.openReadOnly(descriptor.path())) {
+                if (SharedMemory.isSizeSealed(descriptor) && Long.toString(descriptor.status().inode()).equals(number)
                         && HexFormat.of().formatHex(board.header().uuid()).equals(uuid)) {
                     return Optional.of(descriptor);
                 }
-            } catch (SluiceException e) {
-                // Of another layout.
+            } catch (SluiceException | IOException e) {
+                // Of another layout, or no memory of ours.
             }
-            Descriptors.close(descriptor);
+            descriptor.close();
         } catch (SluiceException e) {
             problems.accept("the board of GPU " + uuid + " cannot be taken over, so jobs that run and jobs that come do not take turns with each other;"
                     + " start the agent as root, or with CAP_CHECKPOINT_RESTORE and CAP_SYS_PTRACE");

@@ -1,14 +1,15 @@
 package sluice.agent.registration;
 
+import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
-import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.HexFormat;
 import java.util.Map;
 import java.util.Set;
 import java.util.function.Consumer;
-import sluice.agent.os.Descriptors;
+import sluice.linux.Descriptor;
+import sluice.linux.SharedMemory;
 import sluice.region.Board;
 import sluice.region.Identity;
 import sluice.region.RuntimeDirectory;
@@ -22,7 +23,7 @@ final class HandedBoards implements AutoCloseable {
 
     private final RuntimeDirectory directory;
     private final BoardRecord record;
-    private final Map<String, Integer> boards = new HashMap<>();
+    private final Map<String, Descriptor> boards = new HashMap<>();
 
     HandedBoards(RuntimeDirectory directory) {
         this.directory = directory;
@@ -32,16 +33,16 @@ final class HandedBoards implements AutoCloseable {
     /// A descriptor of a GPU's board.
     ///
     /// @param stays it is of this agent and for others too; if not, who has sent it closes it
-    record Handed(int descriptor, boolean stays) {}
+    record Handed(Descriptor descriptor, boolean stays) {}
 
     /// The board in the folder, on which tenants without an agent take turns. Who has it can cut it, as all processes of the folder's
     /// user can, and only they should.
     Handed inFolder(String uuid) {
-        return new Handed(Descriptors.open(Board.inFolder(directory, HexFormat.of().parseHex(uuid))), false);
+        return new Handed(Board.open(Board.inFolder(directory, HexFormat.of().parseHex(uuid))), false);
     }
 
     synchronized Handed sealed(String uuid) {
-        Integer known = boards.get(uuid);
+        Descriptor known = boards.get(uuid);
         return new Handed(known != null ? known : make(uuid), true);
     }
 
@@ -50,31 +51,33 @@ final class HandedBoards implements AutoCloseable {
         record.find(processes, problems).forEach(this::keep);
     }
 
-    private int make(String uuid) {
+    private Descriptor make(String uuid) {
         if (boards.size() >= MOST_BOARDS) {
             throw new SluiceException("there are boards for " + MOST_BOARDS + " GPUs already; is this the number of a GPU?");
         }
-        int made = Descriptors.memory(BoardRecord.MEMORY_NAME, Board.BYTES);
         try (Arena arena = Arena.ofConfined()) {
-            MemorySegment memory = Descriptors.map(made, Board.BYTES, arena);
-            Descriptors.sealSize(made);
+            Descriptor made = SharedMemory.create(BoardRecord.MEMORY_NAME, Board.BYTES);
+            MemorySegment memory = SharedMemory.map(made, Board.BYTES, true, arena);
+            SharedMemory.sealSize(made);
             Board.initialise(memory, HexFormat.of().parseHex(uuid));
+            keep(uuid, made);
+            record.write(boards);
+            return made;
+        } catch (IOException e) {
+            throw new SluiceException("cannot make a board for GPU " + uuid + " (" + SluiceException.reason(e) + ")", e);
         }
-        keep(uuid, made);
-        record.write(boards);
-        return made;
     }
 
-    private void keep(String uuid, int descriptor) {
+    private void keep(String uuid, Descriptor descriptor) {
         boards.put(uuid, descriptor);
-        Board.add(directory, Descriptors.file(descriptor));
+        Board.add(directory, descriptor.path());
     }
 
     @Override
     public synchronized void close() {
         boards.values().forEach(board -> {
-            Board.remove(directory, Descriptors.file(board));
-            Descriptors.close(board);
+            Board.remove(directory, board.path());
+            board.close();
         });
         boards.clear();
     }

@@ -9,7 +9,8 @@ import java.lang.invoke.VarHandle;
 import java.nio.channels.FileChannel;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
-import sluice.agent.os.Descriptors;
+import sluice.linux.Descriptor;
+import sluice.linux.SharedMemory;
 import sluice.region.RegionLayout;
 import sluice.region.SluiceException;
 
@@ -20,7 +21,7 @@ import sluice.region.SluiceException;
 final class HandedLimits implements AutoCloseable {
     private static final VarHandle WORD = JAVA_LONG.varHandle();
 
-    private final int descriptor;
+    private final Descriptor descriptor;
     private final Arena arena = Arena.ofShared();
     private final MemorySegment source;
     private final MemorySegment handed;
@@ -28,23 +29,27 @@ final class HandedLimits implements AutoCloseable {
     HandedLimits(Path region) {
         try (FileChannel file = FileChannel.open(region, StandardOpenOption.READ)) {
             source = file.map(FileChannel.MapMode.READ_ONLY, 0, RegionLayout.PAGE_BYTES, arena);
+            descriptor = SharedMemory.create("sluice-limits", RegionLayout.PAGE_BYTES);
+            handed = SharedMemory.map(descriptor, RegionLayout.PAGE_BYTES, true, arena);
+            SharedMemory.sealAgainstWriters(descriptor);
         } catch (IOException e) {
-            throw new SluiceException("cannot read " + region + " (" + e.getMessage() + ")", e);
+            throw new SluiceException("cannot hand out the limits of " + region + " (" + SluiceException.reason(e) + "); this needs Linux 5.1", e);
         }
-        descriptor = Descriptors.memory("sluice-limits", RegionLayout.PAGE_BYTES);
-        handed = Descriptors.map(descriptor, RegionLayout.PAGE_BYTES, arena);
-        Descriptors.sealAgainstWriters(descriptor);
         follow();
     }
 
     /// For the tenant.
     int descriptor() {
-        return descriptor;
+        return descriptor.number();
     }
 
     /// What the tenant's processes know this memory by.
     long inode() {
-        return Long.parseLong(Descriptors.number(descriptor));
+        try {
+            return descriptor.status().inode();
+        } catch (IOException e) {
+            throw new SluiceException("cannot look at handed limits (" + SluiceException.reason(e) + ")", e);
+        }
     }
 
     /// Brings over what has changed: first all but the word that counts the changes of limits, then that.
@@ -67,6 +72,6 @@ final class HandedLimits implements AutoCloseable {
     @Override
     public synchronized void close() {
         arena.close();
-        Descriptors.close(descriptor);
+        descriptor.close();
     }
 }

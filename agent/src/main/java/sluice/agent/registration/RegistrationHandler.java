@@ -5,8 +5,9 @@ import io.netty.channel.unix.FileDescriptor;
 import java.util.List;
 import java.util.regex.Pattern;
 import sluice.agent.client.RunRegistration;
-import sluice.agent.os.Descriptors;
 import sluice.agent.os.RegisteringPeer;
+import sluice.linux.Descriptor;
+import sluice.region.Region;
 import sluice.region.RegionLayout;
 import sluice.region.SluiceException;
 
@@ -28,9 +29,9 @@ final class RegistrationHandler implements OneLineProtocol {
         String[] words = line.split(" ", -1);
         if (words.length == 2 && words[0].equals("board") && UUID.matcher(words[1]).matches()) {
             HandedBoards.Handed board = registrar.board(peer, words[1]);
-            context.write(new FileDescriptor(board.descriptor())).addListener(written -> {
+            context.write(new FileDescriptor(board.descriptor().number())).addListener(written -> {
                 if (!board.stays()) {
-                    Descriptors.close(board.descriptor());
+                    board.descriptor().close();
                 }
             });
             return "ok " + words[1] + "\n";
@@ -50,8 +51,8 @@ final class RegistrationHandler implements OneLineProtocol {
         RegisteredTenant tenant = limitsOnly ? registrar.find(peer, words[2]) : registrar.register(peer, words[2]);
         context.write(new FileDescriptor(tenant.limits()));
         if (!limitsOnly) {
-            int ledger = Descriptors.open(tenant.ledger());
-            context.write(new FileDescriptor(ledger)).addListener(written -> Descriptors.close(ledger));
+            Descriptor ledger = Region.openLedger(tenant.file());
+            context.write(new FileDescriptor(ledger.number())).addListener(written -> ledger.close());
         }
         return "ok " + tenant.name() + " " + peer.process().word() + "\n";
     }

@@ -14,7 +14,6 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
-import sluice.agent.os.Descriptors;
 import sluice.region.Board;
 import sluice.region.Identity;
 import sluice.region.RuntimeDirectory;
@@ -55,6 +54,10 @@ class HandedBoardsTest {
         return said;
     }
 
+    private static String number(HandedBoards boards) throws Exception {
+        return Long.toString(boards.sealed(UUID).descriptor().status().inode());
+    }
+
     private HandedBoards next() {
         HandedBoards boards = new HandedBoards(directory);
         Set<Identity> processes = Set.copyOf(tenants.stream().map(process -> Identity.of(process.pid()).orElseThrow()).toList());
@@ -66,15 +69,15 @@ class HandedBoardsTest {
     void shouldHaveTheSameBoardAfterARestart() throws Exception {
         String number;
         try (HandedBoards first = new HandedBoards(directory)) {
-            number = Descriptors.number(first.sealed(UUID).descriptor());
-            tenant(first.sealed(UUID).descriptor(), "");
+            number = number(first);
+            tenant(first.sealed(UUID).descriptor().number(), "");
         }
         try (HandedBoards second = next()) {
-            assertThat(Descriptors.number(second.sealed(UUID).descriptor())).isEqualTo(number);
+            assertThat(number(second)).isEqualTo(number);
             assertThat(Board.files(directory)).hasSize(1);
         }
         try (HandedBoards third = next()) {
-            assertThat(Descriptors.number(third.sealed(UUID).descriptor())).as("and after another").isEqualTo(number);
+            assertThat(number(third)).as("and after another").isEqualTo(number);
         }
         assertThat(problems).isEmpty();
         assertThat(Board.files(directory)).isEmpty();
@@ -83,7 +86,7 @@ class HandedBoardsTest {
     @Test
     void shouldNotLetATenantCutOrUnsealIt() throws Exception {
         try (HandedBoards boards = new HandedBoards(directory)) {
-            String said = tenant(boards.sealed(UUID).descriptor(), """
+            String said = tenant(boards.sealed(UUID).descriptor().number(), """
                     def attempt(what):
                         try:
                             what()
@@ -104,8 +107,8 @@ class HandedBoardsTest {
         String number;
         String fake;
         try (HandedBoards first = new HandedBoards(directory)) {
-            number = Descriptors.number(first.sealed(UUID).descriptor());
-            fake = tenant(first.sealed(UUID).descriptor(), """
+            number = number(first);
+            fake = tenant(first.sealed(UUID).descriptor().number(), """
                     fake=os.memfd_create('sluice-board', os.MFD_ALLOW_SEALING)
                     os.ftruncate(fake, %d)
                     other=mmap.mmap(fake, %d)
@@ -114,11 +117,11 @@ class HandedBoardsTest {
                     print(os.fstat(fake).st_ino)""".formatted(Board.BYTES, Board.BYTES)).strip();
         }
         try (HandedBoards second = next()) {
-            assertThat(Descriptors.number(second.sealed(UUID).descriptor())).isNotIn(fake, number);
+            assertThat(number(second)).isNotIn(fake, number);
         }
         Files.writeString(directory.path().resolve("handed-boards"), UUID + " " + fake + "\n");
         try (HandedBoards third = next()) {
-            assertThat(Descriptors.number(third.sealed(UUID).descriptor())).as("not sealed").isNotEqualTo(fake);
+            assertThat(number(third)).as("not sealed").isNotEqualTo(fake);
         }
     }
 }

@@ -12,6 +12,9 @@ import java.nio.channels.FileChannel.MapMode;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import sluice.linux.FileRules;
+import sluice.linux.Folder;
+import sluice.linux.UnusableFileException;
 import sluice.region.Identity;
 import sluice.region.TraceProcessView;
 import sluice.region.TraceReaderView;
@@ -23,7 +26,7 @@ import sluice.region.TraceWriterView;
 /// Only the first page is mapped. Events are read as a file, after `head` was read with acquire; then `tail` is stored with
 /// release, and the thread may use their places again.
 final class LiveRing implements AutoCloseable {
-    private final Path file;
+    private final String name;
     private final FileChannel source;
     private final FileChannel target;
     private final Arena arena = Arena.ofShared();
@@ -38,9 +41,9 @@ final class LiveRing implements AutoCloseable {
     private long roomInTarget;
 
     /// @param targetFile is made; a name that is taken gets a number
-    LiveRing(Path file, Path targetFile) throws IOException {
-        this.file = file;
-        source = FileChannel.open(file, StandardOpenOption.READ, StandardOpenOption.WRITE);
+    LiveRing(Folder folder, String name, FileRules rules, Path targetFile) throws IOException {
+        this.name = name;
+        source = folder.open(name, rules, StandardOpenOption.READ, StandardOpenOption.WRITE);
         MemorySegment page = source.map(MapMode.READ_WRITE, 0, PAGE_BYTES, arena);
         ring = TraceRingView.of(page);
         writer = TraceWriterView.of(page);
@@ -63,18 +66,20 @@ final class LiveRing implements AutoCloseable {
     }
 
     /// Whether a file is a ring that is complete.
-    static boolean isReady(Path file) {
-        try (FileChannel channel = FileChannel.open(file, StandardOpenOption.READ)) {
+    static boolean isReady(Folder folder, String name, FileRules rules) throws UnusableFileException {
+        try (FileChannel channel = folder.open(name, rules, StandardOpenOption.READ)) {
             ByteBuffer start = ByteBuffer.allocate(RING_LAYOUT_OFFSET + Integer.BYTES).order(ByteOrder.LITTLE_ENDIAN);
             return channel.size() >= PAGE_BYTES && channel.read(start, 0) == start.capacity()
                     && start.getLong(RING_MAGIC_OFFSET) == MAGIC && start.getInt(RING_LAYOUT_OFFSET) == LAYOUT;
+        } catch (UnusableFileException e) {
+            throw e;
         } catch (IOException e) {
             return false;
         }
     }
 
-    Path file() {
-        return file;
+    String name() {
+        return name;
     }
 
     /// Takes away what is there. Returns how many events that were.
@@ -105,7 +110,7 @@ final class LiveRing implements AutoCloseable {
         while (buffer.hasRemaining()) {
             int read = source.read(buffer, at);
             if (read < 0) {
-                throw new IOException("ring " + file + " was cut");
+                throw new IOException("ring " + name + " was cut");
             }
             at += read;
         }

@@ -4,16 +4,17 @@ import static sluice.region.TraceLayout.EVENT_BYTES;
 
 import java.io.IOException;
 import java.nio.ByteBuffer;
-import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
-import java.nio.file.StandardCopyOption;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.Iterator;
 import java.util.Map;
 import java.util.Set;
+import sluice.linux.FileRules;
+import sluice.linux.Folder;
+import sluice.linux.UnusableFileException;
 import sluice.region.SluiceException;
 
 /// Empties the rings of a job that runs into a folder that can be read afterwards. It takes no part in the job: when it is too
@@ -22,19 +23,23 @@ import sluice.region.SluiceException;
 /// One thread calls [#poll] every few milliseconds, and [#close] when the trace has been switched off.
 public final class TraceRecorder implements AutoCloseable {
     private static final int BUFFER_EVENTS = 1 << 14;
+    private static final String RING = "ring-";
+    private static final long MOST_RING_BYTES = 1L << 31;
+    private static final long MOST_TEXT_BYTES = 64L << 20;
 
-    private final Path source;
+    private final Folder source;
     private final Path target;
-    private final Map<Path, LiveRing> rings = new HashMap<>();
-    private final Set<Path> refused = new HashSet<>();
-    private final Map<Path, Long> copied = new HashMap<>();
+    private final Map<String, LiveRing> rings = new HashMap<>();
+    private final Set<String> refused = new HashSet<>();
+    private final Map<String, Long> copied = new HashMap<>();
     private final ByteBuffer buffer = ByteBuffer.allocateDirect(BUFFER_EVENTS * EVENT_BYTES);
+    private FileRules rules;
     private long endedEvents;
     private long endedDropped;
 
     /// @param source the folder in which the library makes its rings
     /// @param target the folder of the trace; both exist
-    public TraceRecorder(Path source, Path target) {
+    public TraceRecorder(Folder source, Path target) {
         this.source = source;
         this.target = target;
     }
@@ -59,32 +64,41 @@ public final class TraceRecorder implements AutoCloseable {
     }
 
     private void find() throws IOException {
-        try (DirectoryStream<Path> files = Files.newDirectoryStream(source)) {
-            for (Path file : files) {
-                String name = file.getFileName().toString();
-                if (!name.startsWith("ring-")) {
-                    copy(file);
-                } else if (!rings.containsKey(file) && !refused.contains(file) && LiveRing.isReady(file)) {
-                    open(file);
+        rules = FileRules.of(source.status().uid(), MOST_RING_BYTES);
+        for (String name : source.names(each -> true)) {
+            try {
+                if (!name.startsWith(RING)) {
+                    copy(name);
+                } else if (!rings.containsKey(name) && !refused.contains(name) && LiveRing.isReady(source, name, rules)) {
+                    open(name);
                 }
+            } catch (UnusableFileException e) {
+                refused.add(name);
             }
         }
     }
 
-    private void open(Path file) throws IOException {
+    private void open(String name) throws IOException {
         try {
-            rings.put(file, new LiveRing(file, target.resolve(file.getFileName())));
+            rings.put(name, new LiveRing(source, name, rules, target.resolve(name)));
         } catch (NoSuchFileException e) {
-            refused.add(file);
+            refused.add(name);
         }
     }
 
     /// Names, processes and entry points: small files that only grow.
-    private void copy(Path file) throws IOException {
-        long bytes = Files.size(file);
-        Long before = copied.put(file, bytes);
-        if (before == null || before != bytes) {
-            Files.copy(file, target.resolve(file.getFileName()), StandardCopyOption.REPLACE_EXISTING);
+    private void copy(String name) throws IOException {
+        if (refused.contains(name)) {
+            return;
+        }
+        try {
+            long bytes = source.status(name).bytes();
+            Long before = copied.put(name, bytes);
+            if (before == null || before != bytes) {
+                Files.write(target.resolve(name), source.read(name, FileRules.of(rules.owner(), MOST_TEXT_BYTES)));
+            }
+        } catch (NoSuchFileException e) {
+            copied.remove(name);
         }
     }
 
@@ -92,7 +106,11 @@ public final class TraceRecorder implements AutoCloseable {
         endedEvents += ring.taken();
         endedDropped += ring.dropped();
         ring.close();
-        Files.deleteIfExists(ring.file());
+        try {
+            source.delete(ring.name());
+        } catch (NoSuchFileException e) {
+            // The library was faster.
+        }
     }
 
     /// Events recorded, the clock's own included.

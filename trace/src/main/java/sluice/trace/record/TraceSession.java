@@ -1,13 +1,11 @@
 package sluice.trace.record;
 
 import java.io.IOException;
-import java.nio.file.DirectoryStream;
-import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
+import sluice.linux.Folder;
 import sluice.region.Identity;
 import sluice.region.SluiceException;
 import sluice.region.Tenant;
@@ -36,19 +34,23 @@ public record TraceSession(Path region, Path target, Duration duration, int even
 
     /// Records until the time is over, the tenant has ended, or it is told to stop.
     public Outcome run(BooleanSupplier stop, Watcher watcher) {
-        Path folder = region.toAbsolutePath().getParent();
-        sweep(folder);
-        Path rings = make(folder.resolve(PREFIX + Long.toUnsignedString(Identity.self().word())));
-        try {
-            return record(rings, stop, watcher);
-        } finally {
-            delete(rings);
+        Path path = region.toAbsolutePath().getParent();
+        String name = PREFIX + Long.toUnsignedString(Identity.self().word());
+        try (Folder folder = Folder.open(path)) {
+            sweep(folder);
+            try (Folder rings = make(folder, name)) {
+                return record(rings, stop, watcher);
+            } finally {
+                delete(folder, name);
+            }
+        } catch (IOException e) {
+            throw new SluiceException("cannot make " + path.resolve(name) + " (" + SluiceException.reason(e) + ") for the rings of the trace", e);
         }
     }
 
-    private Outcome record(Path rings, BooleanSupplier stop, Watcher watcher) {
+    private Outcome record(Folder rings, BooleanSupplier stop, Watcher watcher) {
         long begin = System.nanoTime();
-        long number = TraceRequest.ring(rings, events, begin + duration.toNanos() + GRACE_NANOS).begin(region);
+        long number = TraceRequest.ring(rings.path(), events, begin + duration.toNanos() + GRACE_NANOS).begin(region);
         TraceRecorder recorder = new TraceRecorder(rings, target);
         boolean ended = false;
         try {
@@ -94,34 +96,32 @@ public record TraceSession(Path region, Path target, Duration duration, int even
         }
     }
 
-    private static Path make(Path folder) {
-        try {
-            return Files.createDirectory(folder, PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------")));
-        } catch (IOException e) {
-            throw new SluiceException("cannot make " + folder + " (" + SluiceException.reason(e) + ") for the rings of the trace", e);
-        }
+    /// The folder belongs to the user of the tenant, whose libraries make the rings, also when root records.
+    private static Folder make(Folder parent, String name) throws IOException {
+        parent.makeFolder(name, 0700);
+        Folder rings = parent.folder(name);
+        rings.give(parent.status().uid());
+        return rings;
     }
 
     /// Rings of a recorder that died.
-    private static void sweep(Path folder) {
-        try (DirectoryStream<Path> found = Files.newDirectoryStream(folder, PREFIX + "*")) {
-            for (Path rings : found) {
-                String word = rings.getFileName().toString().substring(PREFIX.length());
-                if (word.matches("\\d{1,19}") && !new Identity(Long.parseUnsignedLong(word)).isAlive()) {
-                    delete(rings);
-                }
+    private static void sweep(Folder folder) {
+        for (String name : folder.names(each -> each.startsWith(PREFIX))) {
+            String word = name.substring(PREFIX.length());
+            if (word.matches("\\d{1,19}") && !new Identity(Long.parseUnsignedLong(word)).isAlive()) {
+                delete(folder, name);
             }
-        } catch (IOException | NumberFormatException e) {
-            // Nothing depends on it.
         }
     }
 
-    private static void delete(Path folder) {
-        try (DirectoryStream<Path> files = Files.newDirectoryStream(folder)) {
-            for (Path file : files) {
-                Files.deleteIfExists(file);
+    private static void delete(Folder parent, String name) {
+        try {
+            try (Folder rings = parent.folder(name)) {
+                for (String file : rings.names(each -> true)) {
+                    rings.delete(file);
+                }
             }
-            Files.deleteIfExists(folder);
+            parent.deleteFolder(name);
         } catch (IOException e) {
             // The next recorder sweeps it.
         }

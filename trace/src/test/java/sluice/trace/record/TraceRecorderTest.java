@@ -8,9 +8,11 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.LongStream;
+import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import sluice.linux.Folder;
 import sluice.trace.read.TraceEvent;
 import sluice.trace.read.TraceFolder;
 import sluice.trace.read.TraceProgress;
@@ -22,12 +24,19 @@ class TraceRecorderTest {
     private Path folder;
 
     private Path rings;
+    private Folder source;
     private Path target;
 
     @BeforeEach
     void makeFolders() throws IOException {
         rings = Files.createDirectory(folder.resolve("rings"));
         target = Files.createDirectory(folder.resolve("target"));
+        source = Folder.open(rings);
+    }
+
+    @AfterEach
+    void closeFolder() {
+        source.close();
     }
 
     private List<Long> recorded(int tid) {
@@ -56,7 +65,7 @@ class TraceRecorderTest {
                     writer.end();
                 }));
             }
-            TraceRecorder recorder = new TraceRecorder(rings, target);
+            TraceRecorder recorder = new TraceRecorder(source, target);
             while (recorder.events() < 2 * EVENTS) {
                 recorder.poll();
             }
@@ -73,7 +82,7 @@ class TraceRecorderTest {
 
     @Test
     void shouldCountExactlyWhatItWasTooSlowFor() throws Exception {
-        try (LiveWriter writer = new LiveWriter(rings, 1, 1, 64); TraceRecorder recorder = new TraceRecorder(rings, target)) {
+        try (LiveWriter writer = new LiveWriter(rings, 1, 1, 64); TraceRecorder recorder = new TraceRecorder(source, target)) {
             LongStream.range(0, 100).forEach(writer::call);
             assertThat(recorder.poll()).isEqualTo(64);
             LongStream.range(100, 110).forEach(writer::call);
@@ -90,7 +99,7 @@ class TraceRecorderTest {
     @Test
     void shouldForgetThreadsThatHaveEndedAndTakeTheirNumberAgain() throws Exception {
         Path ring = rings.resolve("ring-1-1");
-        try (TraceRecorder recorder = new TraceRecorder(rings, target)) {
+        try (TraceRecorder recorder = new TraceRecorder(source, target)) {
             for (long life = 0; life < 3; life++) {
                 try (LiveWriter writer = new LiveWriter(rings, 1, 1, 64)) {
                     writer.call(life);
@@ -109,7 +118,7 @@ class TraceRecorderTest {
 
     @Test
     void shouldKeepNamesThatComeLater() throws Exception {
-        try (TraceRecorder recorder = new TraceRecorder(rings, target)) {
+        try (TraceRecorder recorder = new TraceRecorder(source, target)) {
             Files.writeString(rings.resolve("names-1"), "1\tone\n");
             recorder.poll();
             Files.writeString(rings.resolve("names-1"), "1\tone\n2\ttwo\n");
@@ -121,9 +130,31 @@ class TraceRecorderTest {
     void shouldLeaveAloneWhatIsNoRing() throws Exception {
         Files.writeString(rings.resolve("ring-1-9"), "x".repeat(5000));
         Files.createFile(rings.resolve("ring-1-8"));
-        try (TraceRecorder recorder = new TraceRecorder(rings, target)) {
+        try (TraceRecorder recorder = new TraceRecorder(source, target)) {
             assertThat(recorder.poll()).isZero();
         }
         assertThat(target).isEmptyDirectory();
+    }
+
+    /// Root records the jobs of others, who can put anything into the folder.
+    @Test
+    void shouldCopyNothingThatALinkLeadsTo() throws Exception {
+        Path secret = Files.writeString(folder.resolve("secret"), "secret");
+        Files.createSymbolicLink(rings.resolve("names-1"), secret);
+        Files.createSymbolicLink(rings.resolve("ring-1-1"), secret);
+        Files.createLink(rings.resolve("names-2"), secret);
+        assertThat(new ProcessBuilder("mkfifo", rings.resolve("names-3").toString(), rings.resolve("ring-2-2").toString()).start().waitFor()).isZero();
+        try (LiveWriter writer = new LiveWriter(rings, 1, 3, 64); TraceRecorder recorder = new TraceRecorder(source, target)) {
+            writer.call(5);
+            writer.end();
+
+            recorder.poll();
+
+            assertThat(recorder.events()).isPositive();
+        }
+        assertThat(recorded(3)).containsExactly(5L);
+        assertThat(Files.exists(target.resolve("names-1"))).isFalse();
+        assertThat(Files.exists(target.resolve("names-2"))).isFalse();
+        assertThat(secret).hasContent("secret");
     }
 }
