@@ -11,9 +11,9 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 import sluice.cli.output.Progress;
-import sluice.proof.Bench;
-import sluice.proof.BenchReport;
-import sluice.proof.Environment;
+import sluice.proof.bench.Bench;
+import sluice.proof.bench.BenchReport;
+import sluice.proof.stage.Environment;
 import sluice.region.Installation;
 import sluice.region.SluiceException;
 

@@ -14,9 +14,9 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
-import sluice.proof.ComputeBench;
-import sluice.proof.ComputeReport;
-import sluice.proof.Environment;
+import sluice.proof.bench.compute.ComputeBench;
+import sluice.proof.bench.compute.ComputeReport;
+import sluice.proof.stage.Environment;
 import sluice.region.Installation;
 import sluice.region.SluiceException;
 

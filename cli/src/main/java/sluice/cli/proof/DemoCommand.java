@@ -7,8 +7,8 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 import sluice.cli.output.ExitStatus;
 import sluice.cli.output.Screen;
-import sluice.proof.Demo;
-import sluice.proof.Environment;
+import sluice.proof.demo.Demo;
+import sluice.proof.stage.Environment;
 import sluice.region.Installation;
 
 @Command(

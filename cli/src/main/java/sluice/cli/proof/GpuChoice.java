@@ -4,7 +4,7 @@ import java.io.PrintWriter;
 import sluice.cli.process.DriverSearch;
 import sluice.cli.process.RawProcess;
 import sluice.cli.process.Variables;
-import sluice.proof.Environment;
+import sluice.proof.stage.Environment;
 import sluice.region.Installation;
 
 /// Which driver a proof runs on: the simulated one when it is asked for, or when the machine has none that works.

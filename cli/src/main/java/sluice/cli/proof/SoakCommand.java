@@ -9,8 +9,8 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 import sluice.cli.output.ExitStatus;
-import sluice.proof.Environment;
-import sluice.proof.Soak;
+import sluice.proof.soak.Soak;
+import sluice.proof.stage.Environment;
 import sluice.region.Installation;
 
 @Command(

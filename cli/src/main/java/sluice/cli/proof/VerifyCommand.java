@@ -14,12 +14,12 @@ import picocli.CommandLine.Spec;
 import sluice.cli.output.ExitStatus;
 import sluice.cli.output.Progress;
 import sluice.cli.output.Screen;
-import sluice.proof.Check;
-import sluice.proof.Environment;
-import sluice.proof.Group;
-import sluice.proof.Result;
-import sluice.proof.Standstill;
 import sluice.proof.Verify;
+import sluice.proof.bench.Standstill;
+import sluice.proof.checks.Check;
+import sluice.proof.checks.Group;
+import sluice.proof.checks.Result;
+import sluice.proof.stage.Environment;
 import sluice.region.Installation;
 import sluice.region.SluiceException;
 

@@ -8,10 +8,10 @@ import java.util.Optional;
 import sluice.cli.output.Json;
 import sluice.cli.output.Screen;
 import sluice.cli.output.Text;
-import sluice.proof.Check;
-import sluice.proof.Result;
-import sluice.proof.Result.Outcome;
-import sluice.proof.Standstill;
+import sluice.proof.bench.Standstill;
+import sluice.proof.checks.Check;
+import sluice.proof.checks.Result;
+import sluice.proof.checks.Result.Outcome;
 
 /// The table of checks, written line by line as the results come.
 final class VerifyText {

@@ -7,9 +7,9 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 import sluice.cli.output.JsonValues;
 import sluice.cli.tables.MadeUp;
-import sluice.proof.Result;
-import sluice.proof.Result.Outcome;
-import sluice.proof.Standstill;
+import sluice.proof.bench.Standstill;
+import sluice.proof.checks.Result;
+import sluice.proof.checks.Result.Outcome;
 
 class VerifyTextTest {
     private static Result result(String group, Outcome outcome) {
