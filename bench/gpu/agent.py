@@ -77,7 +77,7 @@ class Bench:
 
     def start_tenant(self, name, weight):
         command = [self.sluice, "run", "--name", name, "--weight", str(weight), *(["--sim"] if self.simulated else []), "--",
-                   self.java, "-XX:+UseSerialGC", "--enable-native-access=sluice.cuda,sluice.proof", "-m", "sluice.proof/sluice.proof.Probe", "DLSYM"]
+                   self.java, "-XX:+UseSerialGC", "--enable-native-access=sluice.cuda,sluice.proof", "-m", "sluice.proof/sluice.proof.probe.Probe", "DLSYM"]
         self.tenants[name] = subprocess.Popen(command, env=self.environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
                                               stderr=open(os.path.join(self.output, name + ".log"), "w"))
 

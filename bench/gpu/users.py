@@ -36,7 +36,7 @@ class Users(agent.Bench):
         user = str(USERS[name])
         command = [*apart, "setpriv", "--reuid", user, "--regid", user, "--clear-groups", self.sluice, "run", "--name", name, "--weight", str(weight),
                    *(["--sim"] if self.simulated else []), "--", self.java, "-XX:+UseSerialGC", "--enable-native-access=sluice.cuda,sluice.proof", "-m",
-                   "sluice.proof/sluice.proof.Probe", "DLSYM"]
+                   "sluice.proof/sluice.proof.probe.Probe", "DLSYM"]
         environment = {key: value for key, value in self.environment.items() if key != "SLUICE_RUNTIME_DIR"} | {"SLUICE_AGENT": self.register, "HOME": "/tmp"}
         self.tenants[name] = subprocess.Popen(command, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
                                               stderr=open(os.path.join(self.output, name + ".log"), "w"))

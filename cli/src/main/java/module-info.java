@@ -15,4 +15,11 @@ module sluice.cli {
     requires tools.jackson.core;
 
     opens sluice.cli to info.picocli;
+    opens sluice.cli.agent to info.picocli;
+    opens sluice.cli.doctor to info.picocli;
+    opens sluice.cli.proof to info.picocli;
+    opens sluice.cli.run to info.picocli;
+    opens sluice.cli.tenants to info.picocli;
+    opens sluice.cli.top to info.picocli;
+    opens sluice.cli.trace to info.picocli;
 }

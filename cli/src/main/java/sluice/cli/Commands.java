@@ -11,6 +11,24 @@ import picocli.CommandLine.Help.Ansi;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
+import sluice.cli.agent.AgentCommand;
+import sluice.cli.agent.AuditCommand;
+import sluice.cli.agent.MonitorCommand;
+import sluice.cli.doctor.DoctorCommand;
+import sluice.cli.output.ExitStatus;
+import sluice.cli.output.Screen;
+import sluice.cli.proof.BenchCommand;
+import sluice.cli.proof.DemoCommand;
+import sluice.cli.proof.SoakCommand;
+import sluice.cli.proof.VerifyCommand;
+import sluice.cli.run.RunCommand;
+import sluice.cli.tenants.InspectCommand;
+import sluice.cli.tenants.PsCommand;
+import sluice.cli.tenants.SetCommand;
+import sluice.cli.tenants.StatCommand;
+import sluice.cli.top.TopCommand;
+import sluice.cli.trace.ReportCommand;
+import sluice.cli.trace.TraceCommand;
 import sluice.region.SluiceException;
 
 /// All commands, and the one way in which each of them fails: one line on standard error, and a documented status.

@@ -1,6 +1,10 @@
 package sluice.cli;
 
 import java.nio.file.InvalidPathException;
+import sluice.cli.output.ExitStatus;
+import sluice.cli.run.RunArguments;
+import sluice.cli.run.RunProgram;
+import sluice.cli.run.RunRequest;
 import sluice.region.SluiceException;
 
 /// The entry point. `sluice run` is on the way of every job, so in the ordinary case it goes straight to its work;

@@ -14,12 +14,12 @@ import sluice.region.Priority;
 import sluice.region.SluiceException;
 
 /// How options of these types are read, whichever command they belong to.
-final class OptionTypes {
+public final class OptionTypes {
     private static final Pattern TIME = Pattern.compile("(\\d{1,6})(ms|[smh])");
 
     private OptionTypes() {}
 
-    static void teach(CommandLine line) {
+    public static void teach(CommandLine line) {
         line.registerConverter(MemoryLimits.class, MemoryLimits::parse)
                 .registerConverter(MemoryChange.class, MemoryChange::parse)
                 .registerConverter(ComputeCaps.class, ComputeCaps::parse)

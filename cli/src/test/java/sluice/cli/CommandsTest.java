@@ -7,6 +7,8 @@ import java.io.StringWriter;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import sluice.cli.output.ExitStatus;
+import sluice.cli.output.Screen;
 
 class CommandsTest {
     private final StringWriter out = new StringWriter();

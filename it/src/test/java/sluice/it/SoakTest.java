@@ -6,8 +6,8 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
-import sluice.proof.Environment;
-import sluice.proof.Soak;
+import sluice.proof.soak.Soak;
+import sluice.proof.stage.Environment;
 import sluice.region.Installation;
 
 /// A short soak; `sluice soak --sim --for 30m` is the long one.

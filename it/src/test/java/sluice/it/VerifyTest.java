@@ -8,9 +8,9 @@ import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.DynamicTest;
 import org.junit.jupiter.api.Order;
 import org.junit.jupiter.api.TestFactory;
-import sluice.proof.Check;
-import sluice.proof.Environment;
 import sluice.proof.Verify;
+import sluice.proof.checks.Check;
+import sluice.proof.stage.Environment;
 import sluice.region.Installation;
 
 /// The checks of `sluice verify`, each as a test, on the simulated driver. On a real one `sluice verify` runs them.

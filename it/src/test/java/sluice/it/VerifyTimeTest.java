@@ -11,11 +11,11 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.DynamicTest;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestFactory;
-import sluice.proof.Check;
-import sluice.proof.Environment;
-import sluice.proof.Group;
-import sluice.proof.Result;
 import sluice.proof.Verify;
+import sluice.proof.checks.Check;
+import sluice.proof.checks.Group;
+import sluice.proof.checks.Result;
+import sluice.proof.stage.Environment;
 
 /// The checks of `sluice verify` that measure time.
 @Timed

@@ -2,6 +2,11 @@ package sluice.proof;
 
 import java.util.List;
 import java.util.stream.Collectors;
+import sluice.proof.checks.Check;
+import sluice.proof.checks.Group;
+import sluice.proof.checks.Subject;
+import sluice.proof.checks.View;
+import sluice.proof.checks.Way;
 
 /// `docs/memory.md`: the ways to take memory and the views on it, each with the checks of `sluice verify` about it.
 final class MemoryPage {

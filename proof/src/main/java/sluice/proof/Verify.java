@@ -4,6 +4,27 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
+import sluice.proof.checks.AloneChecks;
+import sluice.proof.checks.ArrayChecks;
+import sluice.proof.checks.ChargeChecks;
+import sluice.proof.checks.Check;
+import sluice.proof.checks.ComputeChecks;
+import sluice.proof.checks.ContextChecks;
+import sluice.proof.checks.FaultChecks;
+import sluice.proof.checks.GpuChecks;
+import sluice.proof.checks.GraphChecks;
+import sluice.proof.checks.Group;
+import sluice.proof.checks.LimitChecks;
+import sluice.proof.checks.PhysicalChecks;
+import sluice.proof.checks.PoolChecks;
+import sluice.proof.checks.ProcessChecks;
+import sluice.proof.checks.QuotaChecks;
+import sluice.proof.checks.Result;
+import sluice.proof.checks.SameAsWithoutChecks;
+import sluice.proof.checks.SharingChecks;
+import sluice.proof.checks.StartChecks;
+import sluice.proof.checks.ViewChecks;
+import sluice.proof.stage.Environment;
 import sluice.region.SluiceException;
 
 /// The battery of checks that shows whether limits hold on this machine and driver.

@@ -6,6 +6,8 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
+import sluice.proof.checks.View;
+import sluice.proof.checks.Way;
 
 class MemoryPageTest {
     private static final Path PAGE = Path.of("..", "docs", "memory.md");

@@ -1,0 +1,126 @@
+package sluice.cli.agent;
+
+import java.io.PrintWriter;
+import java.nio.file.Path;
+import java.time.LocalTime;
+import java.time.temporal.ChronoUnit;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
+import sluice.agent.AgentService;
+import sluice.agent.part.Part;
+import sluice.agent.planning.PlannedBoard;
+import sluice.agent.settings.Places;
+import sluice.agent.settings.Setting;
+import sluice.agent.settings.Settings;
+import sluice.cli.output.ExitStatus;
+import sluice.cli.output.Text;
+import sluice.region.AgentLock;
+import sluice.region.Identity;
+import sluice.region.RuntimeDirectory;
+import sluice.region.SluiceException;
+
+@Command(
+        name = "agent",
+        header = "Plans turns and answers what runs on the GPUs of this machine, until it is stopped.",
+        description = {
+            "",
+            "Every 100 ms it looks at what each tenant had of its GPU and sets how long its turns are. Once a second it",
+            "looks at the whole machine, keeps a history, and answers HTTP on a Unix socket (docs/agent.md). It starts",
+            "with what runs and leaves its last plan when it is stopped. Nothing depends on it: without it turns have",
+            "the length that a tenant asks for times its weight, and caps hold as well.",
+            ""
+        },
+        footer = {"", "Exit status: 0 stopped by SIGINT or SIGTERM, 1 another one runs, a bad config file, or it cannot work."})
+public final class AgentCommand implements Runnable {
+    private static final long STOP_SECONDS = 5;
+
+    @Spec
+    private CommandSpec spec;
+
+    @Option(names = {"-v", "--verbose"}, description = "Writes a line for every plan that differs from the one before.")
+    private boolean verbose;
+
+    @Option(names = "--config", paramLabel = "FILE",
+            description = "Config file; if not given ~/.config/sluice/agent.conf or /etc/sluice/agent.conf, if there is one.")
+    private Path config;
+
+    @Option(names = "--check", description = "Reads the config file, shows all settings, and starts nothing.")
+    private boolean check;
+
+    @Option(names = {"-h", "--help"}, usageHelp = true, description = "Shows this help.")
+    private boolean help;
+
+    @Override
+    public void run() {
+        List<Part> parts = AgentService.standardParts();
+        List<Setting<?>> known = AgentService.settings(parts);
+        Optional<Path> file = Optional.ofNullable(config).or(() -> Places.config(System.getenv()));
+        PrintWriter out = spec.commandLine().getOut();
+        Settings settings = file.map(found -> read(found, known)).orElseGet(() -> Settings.standard(known));
+        if (check) {
+            out.println("# " + file.map(found -> found + " is fine. What holds:").orElse("There is no config file. What holds:"));
+            settings.describe().forEach(out::println);
+            return;
+        }
+        RuntimeDirectory directory = RuntimeDirectory.find(System.getenv());
+        AgentLock lock = AgentLock.take(directory, Identity.self().pid()).orElseThrow(() -> runsAlready(directory));
+        CountDownLatch stop = new CountDownLatch(1);
+        CountDownLatch stopped = new CountDownLatch(1);
+        Runtime.getRuntime().addShutdownHook(new Thread(() -> end(stop, stopped)));
+        try (lock; AgentService agent = new AgentService(settings, directory, System.getenv(), parts, change -> report(out, change), System.err)) {
+            out.println("Planning for the tenants in " + directory.path() + "; answers on " + agent.places() + ".");
+            out.flush();
+            agent.start();
+            stop.await();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+        stopped.countDown();
+    }
+
+    /// Each thing that is wrong has its own line; the last of them is the one that the command ends with.
+    private Settings read(Path file, List<Setting<?>> known) {
+        try {
+            return Settings.read(file, known);
+        } catch (SluiceException e) {
+            List<String> problems = e.getMessage().lines().toList();
+            problems.subList(0, problems.size() - 1).forEach(problem -> spec.commandLine().getErr().println("sluice: " + problem));
+            throw new SluiceException(problems.getLast(), e);
+        }
+    }
+
+    private static SluiceException runsAlready(RuntimeDirectory directory) {
+        return new SluiceException("an agent runs already for " + directory.path()
+                + AgentLock.holder(directory).map(pid -> " (pid " + pid + ")").orElse("") + "; one is enough for all GPUs");
+    }
+
+    /// In the JVM's last thread, after SIGINT or SIGTERM: to be stopped is how an agent ends, so it ends well.
+    private static void end(CountDownLatch stop, CountDownLatch stopped) {
+        stop.countDown();
+        try {
+            if (stopped.await(STOP_SECONDS, TimeUnit.SECONDS)) {
+                Runtime.getRuntime().halt(ExitStatus.OK);
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    private void report(PrintWriter out, PlannedBoard change) {
+        if (verbose) {
+            out.println(LocalTime.now().truncatedTo(ChronoUnit.SECONDS) + " " + line(change));
+            out.flush();
+        }
+    }
+
+    static String line(PlannedBoard change) {
+        List<String> turns = change.turns().stream().map(turn -> Text.visible(turn.tenant()) + " " + Text.duration(turn.lengthNanos())).toList();
+        return change.uuid() + ": " + (turns.isEmpty() ? "nobody takes turns" : String.join(", ", turns));
+    }
+}

@@ -1,0 +1,57 @@
+package sluice.cli.agent;
+
+import java.io.PrintWriter;
+import java.time.Instant;
+import java.util.List;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
+import sluice.agent.audit.AuditOnce;
+import sluice.agent.audit.AuditReport;
+import sluice.cli.output.ExitStatus;
+import sluice.cli.output.Json;
+import sluice.cli.output.Screen;
+import sluice.cli.tables.AuditText;
+import sluice.cuda.Nvml;
+import sluice.region.RuntimeDirectory;
+import sluice.region.SluiceException;
+
+@Command(
+        name = "audit",
+        header = "Lists processes that use a GPU past Sluice, and what is wrong with GPUs.",
+        description = {
+            "",
+            "Compares what NVML says of the processes on each GPU with the ledgers of all tenants: 'unknown' is a process",
+            "in no ledger, 'over' one that holds more than its ledger says. It shows what the agent has found, or looks for",
+            "itself for a second where no agent runs: root at the processes of all users, others at their own.",
+            ""
+        },
+        footer = {"", "Exit status: 0 nothing found, 1 there are findings, or no GPU can be asked."})
+public final class AuditCommand implements Callable<Integer> {
+    @Spec
+    private CommandSpec spec;
+
+    @Option(names = "--json", description = "Writes JSON.")
+    private boolean json;
+
+    @Option(names = {"-h", "--help"}, usageHelp = true, description = "Shows this help.")
+    private boolean help;
+
+    @Override
+    public Integer call() {
+        List<RuntimeDirectory> directories = RuntimeDirectory.existing(System.getenv());
+        AuditReport report = AuditReport.ofAgent(directories).filter(AuditReport::audited).orElseGet(() -> AuditOnce.make(directories));
+        if (!report.audited()) {
+            throw new SluiceException("no GPU can be asked: " + Nvml.LIBRARY + " is missing or finds no driver; 'sluice doctor' tells more");
+        }
+        PrintWriter out = spec.commandLine().getOut();
+        if (json) {
+            Json.write(out, report::write);
+        } else {
+            AuditText.lines(report, Instant.now(), Screen.standard()).forEach(out::println);
+        }
+        return report.findings().isEmpty() ? ExitStatus.OK : ExitStatus.CHECK_FAILED;
+    }
+}

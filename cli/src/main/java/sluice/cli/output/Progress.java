@@ -1,0 +1,47 @@
+package sluice.cli.output;
+
+import java.io.PrintStream;
+
+/// One line on standard error that says what is going on, replaced by the next and gone at the end. Where nobody looks
+/// at a terminal it says nothing.
+public final class Progress implements AutoCloseable {
+    private static final int BAR = 40;
+    private final PrintStream err;
+    private final boolean terminal;
+
+    Progress(PrintStream err, boolean terminal) {
+        this.err = err;
+        this.terminal = terminal;
+    }
+
+    public static Progress standard() {
+        return new Progress(System.err, Screen.errorIsTerminal());
+    }
+
+    public void step(String text) {
+        if (terminal) {
+            err.print("\r\033[K" + Text.cut(text, 100) + " ...");
+            err.flush();
+        }
+    }
+
+    /// How much of something is done.
+    public void bar(String what, long done, long all) {
+        int percent = all <= 0 ? 100 : (int) Math.min(100, 100 * done / all);
+        int full = percent * BAR / 100;
+        step(what + "  " + "█".repeat(full) + "░".repeat(BAR - full) + "  " + percent + " %");
+    }
+
+    /// Makes room for a line of output.
+    public void clear() {
+        if (terminal) {
+            err.print("\r\033[K");
+            err.flush();
+        }
+    }
+
+    @Override
+    public void close() {
+        clear();
+    }
+}

@@ -1,0 +1,90 @@
+package sluice.cli.proof;
+
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Optional;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
+import sluice.cli.output.Progress;
+import sluice.proof.bench.Bench;
+import sluice.proof.bench.BenchReport;
+import sluice.proof.stage.Environment;
+import sluice.region.Installation;
+import sluice.region.SluiceException;
+
+@Command(
+        name = "bench",
+        header = "Measures what Sluice costs on this machine, next to no library at all.",
+        description = {"", "Without a GPU that works, on the simulated one.", ""},
+        commandListHeading = "%nMore:%n",
+        subcommands = BenchComputeCommand.class)
+public final class BenchCommand implements Runnable {
+    @Spec
+    private CommandSpec spec;
+
+    @Option(names = "--sim", description = "Uses the simulated GPU.")
+    private boolean simulated;
+
+    @Option(names = "--repeats", paramLabel = "N", description = "How often everything is measured; default 5.")
+    private int repeats = 5;
+
+    @Option(names = "--out", paramLabel = "FOLDER", description = "Also writes bench.md, bench.json and bench.svg there.")
+    private Path folder;
+
+    @Option(names = "--json", description = "Writes JSON.")
+    private boolean json;
+
+    @Option(names = {"-h", "--help"}, usageHelp = true, description = "Shows this help.")
+    private boolean help;
+
+    @Override
+    public void run() {
+        if (repeats < 1 || repeats > 1000) {
+            throw new ParameterException(spec.commandLine(), "bad --repeats '" + repeats + "'; use 1 to 1000");
+        }
+        Installation installation = Installation.find();
+        PrintWriter out = spec.commandLine().getOut();
+        makeFolder();
+        Environment environment = GpuChoice.of(installation, simulated, spec.commandLine().getErr());
+        BenchReport report;
+        try (Progress progress = Progress.standard()) {
+            progress.step("measuring");
+            report = Bench.run(environment, new Bench.Options(repeats, Optional.of(installation.launcher())), progress::step);
+        }
+        out.print(json ? report.json() : report.markdown());
+        out.flush();
+        if (folder != null) {
+            save(report);
+        }
+    }
+
+    /// Before anything is measured, so that no time is lost for a folder that cannot be.
+    private void makeFolder() {
+        try {
+            if (folder != null) {
+                Files.createDirectories(folder);
+            }
+        } catch (IOException e) {
+            throw cannotWrite(e);
+        }
+    }
+
+    private void save(BenchReport report) {
+        try {
+            Files.writeString(folder.resolve("bench.md"), report.markdown());
+            Files.writeString(folder.resolve("bench.json"), report.json());
+            Files.writeString(folder.resolve("bench.svg"), report.svg());
+        } catch (IOException e) {
+            throw cannotWrite(e);
+        }
+    }
+
+    private SluiceException cannotWrite(IOException e) {
+        return new SluiceException("cannot write to " + folder + " (" + SluiceException.reason(e) + "); choose another --out", e);
+    }
+}

@@ -1,0 +1,134 @@
+package sluice.cli.proof;
+
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.io.Writer;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
+import sluice.proof.bench.compute.ComputeBench;
+import sluice.proof.bench.compute.ComputeReport;
+import sluice.proof.stage.Environment;
+import sluice.region.Installation;
+import sluice.region.SluiceException;
+
+@Command(
+        name = "compute",
+        header = "Measures how well shares of a GPU's time hold, and what they cost.",
+        description = {
+            "",
+            "Stamps of the kernels themselves are the witness. Everything takes hours: choose with --only and --seconds.",
+            "Without a GPU that works, on the simulated one.",
+            ""
+        },
+        footer = {
+            "",
+            "Tables: cap, weights, priority, lock, cost. Rows by parts of their names: --only cap/25/graph,lock/SIGKILL."
+        })
+final class BenchComputeCommand implements Runnable {
+    @Spec
+    private CommandSpec spec;
+
+    @Option(names = "--sim", description = "Uses the simulated GPU.")
+    private boolean simulated;
+
+    @Option(names = "--only", paramLabel = "TABLE[/ROW]", split = ",", description = "Which tables, or rows of them; all if not given.")
+    private List<String> only = new ArrayList<>();
+
+    @Option(names = "--seconds", paramLabel = "S", description = "How long each run lasts; default 12.")
+    private double seconds = 12;
+
+    @Option(names = "--repeats", paramLabel = "N", description = "How often everything is measured; default 5.")
+    private int repeats = 5;
+
+    @Option(names = "--out", paramLabel = "FOLDER",
+            description = "Also writes compute.md, compute.json, compute.csv with every single value, and pictures there.")
+    private Path folder;
+
+    @Option(names = "--limit", paramLabel = "S",
+            description = "Begins no run that would end later than so many seconds from now; what is missing is said.")
+    private double limit = Double.POSITIVE_INFINITY;
+
+    @Option(names = "--plan", description = "Only says what would be run and how long it takes.")
+    private boolean plan;
+
+    @Option(names = "--ahead", negatable = true,
+            description = "Starts the next run's processes in the first second of a run, which is not judged; by default for the table cap on a real GPU "
+                    + "with 8 processors or more. It disturbs tenants that compete: bursts and weights come out wrong.")
+    private Boolean ahead;
+
+    @Option(names = "--json", description = "Writes JSON.")
+    private boolean json;
+
+    @Option(names = {"-h", "--help"}, usageHelp = true, description = "Shows this help.")
+    private boolean help;
+
+    @Override
+    public void run() {
+        if (repeats < 1 || repeats > 1000) {
+            throw new ParameterException(spec.commandLine(), "bad --repeats '" + repeats + "'; use 1 to 1000");
+        }
+        if (!(seconds >= 1 && seconds <= 50)) {
+            throw new ParameterException(spec.commandLine(), "bad --seconds '" + seconds + "'; use 1 to 50");
+        }
+        ComputeBench.unknownTable(only).ifPresent(word -> {
+            throw new ParameterException(spec.commandLine(),
+                    "there is no table '" + word + "'; there are " + String.join(", ", ComputeBench.words()));
+        });
+        Installation installation = Installation.find();
+        PrintWriter err = spec.commandLine().getErr();
+        Environment environment = GpuChoice.of(installation, simulated, err);
+        PrintWriter out = spec.commandLine().getOut();
+        ComputeBench.Options options = new ComputeBench.Options(only, seconds, repeats, limit,
+                ahead == null ? ComputeBench.undisturbedByStarts(environment) : ahead ? Set.copyOf(ComputeBench.words()) : Set.of(),
+                installation.launcher());
+        if (plan) {
+            ComputeBench.plan(environment, options).forEach(out::println);
+            return;
+        }
+        ComputeReport report;
+        try (Writer raw = raw()) {
+            report = ComputeBench.run(environment, options, err::println, this::save, raw);
+        } catch (IOException e) {
+            throw cannotWrite(e);
+        }
+        out.print(json ? report.json() : report.markdown());
+        out.flush();
+    }
+
+    /// Values are written as they come, so that they are there when the benchmark is broken off.
+    private Writer raw() throws IOException {
+        if (folder == null) {
+            return Writer.nullWriter();
+        }
+        return Files.newBufferedWriter(Files.createDirectories(folder).resolve("compute.csv"));
+    }
+
+    /// Also after each run, so that a benchmark that is broken off leaves its tables.
+    private void save(ComputeReport report) {
+        if (folder == null) {
+            return;
+        }
+        try {
+            Files.writeString(folder.resolve("compute.md"), report.markdown());
+            Files.writeString(folder.resolve("compute.json"), report.json());
+            for (Map.Entry<String, String> plot : report.plots().entrySet()) {
+                Files.writeString(folder.resolve("compute-" + plot.getKey() + ".svg"), plot.getValue());
+            }
+        } catch (IOException e) {
+            throw cannotWrite(e);
+        }
+    }
+
+    private SluiceException cannotWrite(IOException e) {
+        return new SluiceException("cannot write to " + folder + " (" + SluiceException.reason(e) + "); choose another --out", e);
+    }
+}

@@ -1,0 +1,47 @@
+package sluice.cli.proof;
+
+import java.io.PrintWriter;
+import java.time.Duration;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ThreadLocalRandom;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
+import sluice.cli.output.ExitStatus;
+import sluice.proof.soak.Soak;
+import sluice.proof.stage.Environment;
+import sluice.region.Installation;
+
+@Command(
+        name = "soak",
+        hidden = true,
+        header = "For who works on Sluice: processes take and give memory at random for a long time.",
+        footer = {"", "Exit status: 0 the ledger was always what the simulated driver says, 1 it was not."})
+public final class SoakCommand implements Callable<Integer> {
+    @Spec
+    private CommandSpec spec;
+
+    @Option(names = "--sim", description = "Uses the simulated GPU; the only one that can be used.")
+    private boolean simulated;
+
+    @Option(names = "--for", paramLabel = "TIME", description = "How long, such as 90s or 30m; default 1m.")
+    private Duration duration = Duration.ofMinutes(1);
+
+    @Option(names = "--processes", paramLabel = "N", description = "How many at a time; default 16.")
+    private int processes = 16;
+
+    @Option(names = "--seed", paramLabel = "N", description = "Where randomness begins; another one each time if not given.")
+    private long seed = ThreadLocalRandom.current().nextInt(1, 1_000_000);
+
+    @Option(names = {"-h", "--help"}, usageHelp = true, description = "Shows this help.")
+    private boolean help;
+
+    @Override
+    public Integer call() {
+        PrintWriter out = spec.commandLine().getOut();
+        out.println("seed " + seed);
+        Soak.run(Environment.of(Installation.find(), simulated), new Soak.Options(duration, processes, seed), out::println);
+        return ExitStatus.OK;
+    }
+}

@@ -1,0 +1,110 @@
+package sluice.cli.run;
+
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import sluice.cli.output.ExitStatus;
+import sluice.cli.process.DriverSearch;
+import sluice.cli.process.Exec;
+import sluice.cli.process.RawProcess;
+import sluice.cli.process.SystemCalls;
+import sluice.cli.process.Variables;
+import sluice.region.Installation;
+import sluice.region.OnError;
+import sluice.region.SluiceException;
+import sluice.region.ThisProcess;
+
+/// Makes the tenant and becomes its program.
+public final class RunProgram {
+    /// Names the library to which NVTX tells the ranges that a program marks.
+    private static final String NVTX = "NVTX_INJECTION64_PATH";
+
+    private RunProgram() {}
+
+    /// Returns only when the program could not be started, with the exit status.
+    public static int become(RunRequest request) {
+        Installation installation = Installation.find();
+        Variables environment = environment(request, installation);
+        if (!request.simulated() && !DriverSearch.found(environment)) {
+            throw new SluiceException("no CUDA driver (libcuda.so.1) was found; add --sim to run on the simulated GPU,"
+                    + " install the NVIDIA driver, or set SLUICE_DRIVER to the driver's path");
+        }
+        SystemCalls system = new SystemCalls();
+        List<byte[]> program = RawProcess.arguments(request.program());
+        if (request.isLimited()) {
+            requirePreload(system, request.onError(), program.getFirst(), environment.value("PATH"));
+        }
+        RunTenant tenant = RunTenant.make(request, environment, program);
+        if (tenant.limited() && !request.isLimited()) {
+            requirePreload(system, tenant.onError(), program.getFirst(), environment.value("PATH"));
+        }
+        tenant.variables().forEach(environment::set);
+        Exec exec = new Exec(system, environment.list());
+        exec.restore(ThisProcess.current().blockedSignals());
+        int error = execute(exec, program, environment.value("PATH"));
+        tenant.discard();
+        return explain(error, RawProcess.text(program.getFirst()));
+    }
+
+    private static Variables environment(RunRequest request, Installation installation) {
+        Variables environment = new Variables(RawProcess.environment());
+        environment.restore("SLUICE_KEPT_");
+        for (byte[] setting : RawProcess.arguments(request.environment())) {
+            environment.set(setting);
+        }
+        String library = installation.presentLibrary().toString();
+        if (library.indexOf(' ') >= 0 || library.indexOf(':') >= 0) {
+            throw new SluiceException("the path " + library + " holds a space or a colon, which LD_PRELOAD cannot express;"
+                    + " move Sluice to another folder");
+        }
+        environment.prepend("LD_PRELOAD", library);
+        if (request.trace() != null && environment.value(NVTX) == null) {
+            environment.set(NVTX, library);
+        }
+        if (request.simulated()) {
+            environment.prepend("LD_LIBRARY_PATH", installation.presentSimulatedDriver().toString());
+        }
+        return environment;
+    }
+
+    /// A file that may not be executed counts only when nothing better follows.
+    private static int execute(Exec exec, List<byte[]> program, String searchPath) {
+        int error = Exec.ENOENT;
+        for (byte[] path : ProgramFile.candidates(program.getFirst(), searchPath)) {
+            int failure = exec.execute(path, program);
+            if (failure != Exec.ENOENT) {
+                error = failure;
+            }
+        }
+        return error;
+    }
+
+    /// A limit on a program that cannot load the library would hold nothing.
+    private static void requirePreload(SystemCalls system, OnError onError, byte[] program, String searchPath) {
+        ProgramFile.find(system, program, searchPath).flatMap(new PreloadCheck(system, PreloadCheck.Starter.current())::obstacle).ifPresent(what -> {
+            String line = "program '" + RawProcess.text(program) + "' " + what + ", so the library cannot be loaded into it and no limit would hold";
+            if (onError == OnError.FAIL) {
+                throw new SluiceException(line + "; give 'sluice run' the program that uses the GPU, in a dynamically linked build without"
+                        + " extra rights, or add --on-error run if it only starts such a program");
+            }
+            System.err.println("sluice: " + line + "; it runs without limits, because on-error is run");
+        });
+    }
+
+    private static int explain(int error, String program) {
+        if (error == Exec.ENOENT) {
+            System.err.println("sluice: program '" + program + "' was not found"
+                    + (program.indexOf('/') >= 0 ? "; check the path" : " in PATH; check the name or give its path"));
+            return ExitStatus.NOT_FOUND;
+        }
+        System.err.println("sluice: program '" + program + "' cannot be started ("
+                + switch (error) {
+                    case Exec.NO_INTERPRETER -> "its interpreter does not exist); check its first line";
+                    case Exec.EACCES -> Files.isDirectory(Path.of(program)) ? "it is a folder); give the path of a program"
+                            : "permission denied); make it executable with chmod +x, or name its interpreter";
+                    case Exec.E2BIG -> "its arguments and environment are too long); shorten them";
+                    default -> "error " + error + " of execve); see 'man execve'";
+                });
+        return ExitStatus.NOT_EXECUTABLE;
+    }
+}

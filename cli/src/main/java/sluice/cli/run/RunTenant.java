@@ -1,0 +1,108 @@
+package sluice.cli.run;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Instant;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import sluice.agent.client.RunRegistration;
+import sluice.cli.process.RawProcess;
+import sluice.cli.process.Variables;
+import sluice.region.Boards;
+import sluice.region.Identity;
+import sluice.region.OnError;
+import sluice.region.Region;
+import sluice.region.RegionDraft;
+import sluice.region.RuntimeDirectory;
+import sluice.region.SluiceException;
+import sluice.region.Tenants;
+import sluice.region.ThisProcess;
+import sluice.region.TraceRequest;
+
+/// The tenant that a program is to be: one that the machine's agent has, where there is one, so that it takes turns with those of
+/// other users and the machine's policy holds; else a region in the user's own folder.
+///
+/// @param variables by which the library finds it; an empty value takes a variable away
+/// @param limited   whether any limit holds
+/// @param region    file to delete when the program cannot be started, or null
+record RunTenant(Map<String, String> variables, boolean limited, OnError onError, Path region) {
+    private static final String AGENT = "SLUICE_AGENT";
+    private static final String REGION = "SLUICE_REGION";
+    private static final String ON_ERROR = "SLUICE_ON_ERROR";
+
+    static RunTenant make(RunRequest request, Variables environment, List<byte[]> program) {
+        String name = request.name() != null ? request.name() : RegionDraft.nameFor(RawProcess.text(program.getFirst()), Identity.self().pid());
+        Path trace = request.trace() == null ? null : TraceTarget.make(Path.of(request.trace()));
+        Optional<RunRegistration> agent = request.agent() ? agent(environment) : Optional.empty();
+        if (agent.isPresent()) {
+            try {
+                return registered(agent.get(), request, environment.value("SLUICE_LABEL"), name, commandLine(program), trace);
+            } catch (RunRegistration.Unanswered e) {
+                if (agent.get().mustFail()) {
+                    throw new SluiceException(e.getMessage() + "; this machine runs no job without it, ask who looks after the machine");
+                }
+                System.err.println("sluice: " + e.getMessage() + "; the job has the limits of this command, and shares hold among your own jobs");
+            }
+        } else if (request.compute().takesPart()) {
+            System.err.println("sluice: " + (request.agent() ? "no agent of the machine runs" : "the machine's agent is not asked")
+                    + ", so shares of GPU time hold among your own jobs only");
+        }
+        return ownRegion(request, environment, program, name, trace);
+    }
+
+    /// Who names a runtime directory has a world of its own, unless an agent is named too.
+    private static Optional<RunRegistration> agent(Variables environment) {
+        String named = environment.value(AGENT);
+        if (named != null) {
+            return named.isEmpty() ? Optional.empty() : Optional.of(RunRegistration.at(Path.of(named)));
+        }
+        String directory = environment.value(RuntimeDirectory.VARIABLE);
+        return directory == null || directory.isEmpty() ? RunRegistration.ofMachine() : Optional.empty();
+    }
+
+    private static RunTenant registered(RunRegistration agent, RunRequest request, String label, String name, String command, Path trace)
+            throws RunRegistration.Unanswered {
+        RunRegistration.Granted granted = agent.register(label, name, command, request.asked());
+        if (!granted.less().isEmpty()) {
+            System.err.println("sluice: " + granted.less());
+        }
+        Map<String, String> variables = new HashMap<>(Map.of(AGENT, agent.socket().toString(), REGION, "", ON_ERROR, granted.onError().word()));
+        if (trace != null) {
+            variables.put("SLUICE_TRACE", trace.toString());
+        }
+        return new RunTenant(variables, granted.limited(), granted.onError(), null);
+    }
+
+    private static RunTenant ownRegion(RunRequest request, Variables environment, List<byte[]> program, String name, Path trace) {
+        RuntimeDirectory directory = RuntimeDirectory.find(environment.value(RuntimeDirectory.VARIABLE), ThisProcess.current().uid());
+        Tenants.sweepSometimes(directory, Instant.now());
+        Path region = Region.create(directory, new RegionDraft(name, commandLine(program), Identity.self(), request.onError(), request.onOom(),
+                request.memory(), request.compute(), trace == null ? TraceRequest.NONE : TraceRequest.spool(trace)));
+        if (request.compute().takesPart()) {
+            Boards.takePlansBack(directory);
+        }
+        return new RunTenant(Map.of(REGION, region.toString(), ON_ERROR, request.onError().word()), request.isLimited(), request.onError(), region);
+    }
+
+    private static String commandLine(List<byte[]> program) {
+        StringBuilder line = new StringBuilder();
+        for (byte[] word : program) {
+            line.append(line.isEmpty() ? "" : " ").append(RawProcess.text(word));
+        }
+        return line.toString();
+    }
+
+    /// A tenant that the agent has made ends with this process.
+    void discard() {
+        try {
+            if (region != null) {
+                Files.deleteIfExists(region);
+            }
+        } catch (IOException e) {
+            // It is swept with the ended tenants.
+        }
+    }
+}

@@ -1,0 +1,113 @@
+package sluice.cli.tables;
+
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import sluice.agent.json.EarlierLook;
+import sluice.cli.output.Screen;
+import sluice.cli.output.Table;
+import sluice.cli.output.Text;
+import sluice.region.GpuTime;
+import sluice.region.Size;
+import sluice.region.Tenant;
+import sluice.region.TenantGpu;
+import sluice.region.TenantProcess;
+
+/// Tenants as a table, one line for each GPU of each, and below it what is not as it was asked for. Columns of GPU time are
+/// there when a tenant has something to say in them.
+public final class PsTable {
+    private static final int PIDS_SHOWN = 3;
+    private static final int COMMAND_WIDTH = 48;
+    private static final int WIDTH = 120;
+
+    private final Instant now;
+    private final Screen screen;
+    private final EarlierLook earlier;
+    private final Table table = new Table("TENANT", ">GPU", "PID(S)", ">USED", ">LIMIT", ">PEAK", ">REFUSED",
+            ">GPU TIME", ">GOT", "ASKED", ">WAITED", ">DEBT", ">AGE", "COMMAND");
+
+    private PsTable(Instant now, Screen screen, EarlierLook earlier) {
+        this.now = now;
+        this.screen = screen;
+        this.earlier = earlier;
+    }
+
+    public static List<String> lines(List<Tenant> tenants, Instant now, Screen screen) {
+        return lines(tenants, EarlierLook.NONE, now, screen);
+    }
+
+    public static List<String> lines(List<Tenant> tenants, EarlierLook earlier, Instant now, Screen screen) {
+        PsTable ps = new PsTable(now, screen, earlier);
+        tenants.forEach(ps::rows);
+        for (String column : List.of("GPU TIME", "GOT", "ASKED", "WAITED", "DEBT")) {
+            ps.table.omitIfEmpty(column);
+        }
+        List<String> lines = new ArrayList<>(ps.table.lines(screen, WIDTH));
+        for (Tenant tenant : tenants) {
+            ShareText.notes(tenant, now).forEach(note -> lines.add(tenant.name() + " on " + note));
+        }
+        return lines;
+    }
+
+    private void rows(Tenant tenant) {
+        String age = age(tenant.createdNanos(), now);
+        String command = Text.cut(Text.visible(tenant.command()), COMMAND_WIDTH);
+        if (tenant.gpus().isEmpty()) {
+            String limit = tenant.limits().isEmpty() ? "none" : tenant.limits().toString();
+            table.row(tenant.name(), "-", pids(tenant), "-", limit, "-", "-", "-", "-",
+                    ShareText.asked(tenant.compute(), tenant.compute().caps().permille(0)), "-", "-", age, command);
+        }
+        for (TenantGpu gpu : tenant.gpus()) {
+            GpuTime time = gpu.time();
+            table.row(tenant.name(), Integer.toString(gpu.index()), pids(tenant), used(gpu), limit(gpu),
+                    Size.format(gpu.peakBytes()), refused(gpu), ShareText.used(time), ShareText.got(earlier.gotPermille(tenant, gpu)),
+                    ShareText.asked(tenant.compute(), time.capPermille()), ShareText.waited(time), debt(tenant, time), age, command);
+        }
+    }
+
+    private String debt(Tenant tenant, GpuTime time) {
+        String debt = ShareText.debt(tenant, time);
+        return debt.equals(Table.NOTHING) ? debt : screen.yellow(debt);
+    }
+
+    private String used(TenantGpu gpu) {
+        String used = Size.format(gpu.usedBytes());
+        boolean nearlyFull = gpu.limitBytes() != 0 && gpu.usedBytes() > gpu.limitBytes() / 10 * 9;
+        return nearlyFull ? screen.yellow(used) : used;
+    }
+
+    private static String limit(TenantGpu gpu) {
+        return gpu.limitBytes() == 0 ? "none" : Size.format(gpu.limitBytes());
+    }
+
+    private String refused(TenantGpu gpu) {
+        String refused = Long.toString(gpu.refusedCalls());
+        return gpu.refusedCalls() == 0 ? refused : screen.red(refused);
+    }
+
+    private static String pids(Tenant tenant) {
+        if (!tenant.running()) {
+            return "ended";
+        }
+        List<TenantProcess> live = tenant.liveProcesses();
+        if (live.isEmpty()) {
+            return Long.toString(tenant.root().pid());
+        }
+        String pids = String.join(",", live.stream().limit(PIDS_SHOWN)
+                .map(process -> Long.toString(process.identity().pid())).toList());
+        return live.size() > PIDS_SHOWN ? pids + ",+" + (live.size() - PIDS_SHOWN) : pids;
+    }
+
+    /// The time since a moment, in its largest unit.
+    public static String age(long nanos, Instant now) {
+        long seconds = Math.max(0, Duration.between(Text.instant(nanos), now).toSeconds());
+        if (seconds < 60) {
+            return seconds + "s";
+        }
+        if (seconds < 3600) {
+            return seconds / 60 + "m";
+        }
+        return seconds < 86400 ? seconds / 3600 + "h" : seconds / 86400 + "d";
+    }
+}

@@ -1,0 +1,86 @@
+package sluice.cli.tables;
+
+import java.time.Instant;
+import java.time.ZoneId;
+import java.time.format.DateTimeFormatter;
+import java.util.ArrayList;
+import java.util.List;
+import sluice.cli.output.Table;
+import sluice.cli.output.Text;
+import sluice.region.ComputeLimits;
+import sluice.region.GpuTime;
+import sluice.region.Percent;
+import sluice.region.Priority;
+import sluice.region.Tenant;
+import sluice.region.TenantGpu;
+import sluice.region.TurnLength;
+
+/// What a tenant asked of a GPU's time, and what it got, for people.
+public final class ShareText {
+    /// While the cap lets work through in windows it is ahead by less than this all the time.
+    private static final long ORDINARY_NANOS = 20_000_000;
+    private static final long NOTEWORTHY_NANOS = 1_000_000_000;
+    private static final DateTimeFormatter CLOCK = DateTimeFormatter.ofPattern("HH:mm:ss");
+
+    private ShareText() {}
+
+    /// What it asked for on a GPU: `25%`, `w3`, `25% w3 high`, `w1 excl`.
+    public static String asked(ComputeLimits limits, int capPermille) {
+        List<String> words = new ArrayList<>();
+        if (capPermille != 0) {
+            words.add(Percent.format(capPermille));
+        }
+        if (limits.turns()) {
+            words.add("w" + limits.weight());
+        }
+        if (limits.priority() != Priority.NORMAL) {
+            words.add(limits.priority().word());
+        }
+        if (limits.exclusive()) {
+            words.add("excl");
+        }
+        return words.isEmpty() ? Table.NOTHING : String.join(" ", words);
+    }
+
+    /// How it takes turns, in full.
+    public static String turns(ComputeLimits limits) {
+        if (!limits.turns()) {
+            return limits.takesPart() ? "weight 1, because of its cap" : "none";
+        }
+        return "weight " + limits.weight() + ", priority " + limits.priority().word() + (limits.exclusive() ? ", exclusive" : "")
+                + ", each " + TurnLength.format(limits.turnMicros());
+    }
+
+    public static String got(int permille) {
+        return permille < 0 ? Table.NOTHING : permille / 10 + "." + permille % 10 + "%";
+    }
+
+    static String used(GpuTime time) {
+        return time.begun() || time.usedNanos() > 0 ? Text.duration(time.usedNanos()) : Table.NOTHING;
+    }
+
+    static String waited(GpuTime time) {
+        return time.waitedNanos() == 0 ? Table.NOTHING : Text.duration(time.waitedNanos());
+    }
+
+    public static String debt(Tenant tenant, GpuTime time) {
+        return tenant.running() && time.repayNanos() > ORDINARY_NANOS ? Text.duration(time.debtNanos()) : Table.NOTHING;
+    }
+
+    /// What is not as it was asked for, in sentences.
+    public static List<String> notes(Tenant tenant, Instant now) {
+        List<String> notes = new ArrayList<>();
+        for (TenantGpu gpu : tenant.gpus()) {
+            GpuTime time = gpu.time();
+            if (tenant.running() && time.repayNanos() > NOTEWORTHY_NANOS) {
+                notes.add("GPU " + gpu.index() + ": " + Text.duration(time.debtNanos()) + " of GPU time ahead of its cap, repaid by "
+                        + CLOCK.format(now.plusNanos(time.repayNanos()).atZone(ZoneId.systemDefault())));
+            }
+            if (time.unmeteredCalls() > 0) {
+                notes.add("GPU " + gpu.index() + ": the GPU time of " + time.unmeteredCalls()
+                        + " calls could not be measured; it is in no figure and under no cap");
+            }
+        }
+        return notes;
+    }
+}

@@ -1,0 +1,49 @@
+package sluice.cli.tenants;
+
+import java.io.PrintWriter;
+import java.time.Instant;
+import java.util.List;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Spec;
+import sluice.agent.json.EarlierLook;
+import sluice.agent.json.OnBoards;
+import sluice.agent.json.TenantJson;
+import sluice.cli.output.Json;
+import sluice.cli.output.Screen;
+import sluice.cli.tables.InspectText;
+import sluice.region.Tenant;
+
+@Command(
+        name = "inspect",
+        header = "Shows the whole region of a tenant, decoded, and where it stands on the boards of its GPUs.",
+        description = {"", "It only reads, and works on ended tenants too.", ""})
+public final class InspectCommand implements Runnable {
+    @Spec
+    private CommandSpec spec;
+
+    @Parameters(paramLabel = "TENANT", description = "Name, beginning of a name, pid, or path of a region file.")
+    private String tenant;
+
+    @Option(names = "--json", description = "Writes JSON.")
+    private boolean json;
+
+    @Option(names = {"-h", "--help"}, usageHelp = true, description = "Shows this help.")
+    private boolean help;
+
+    @Override
+    public void run() {
+        SeenTenants tenants = new SeenTenants(System.getenv());
+        Tenant found = tenants.find(tenant);
+        OnBoards boards = tenants.boards(found);
+        PrintWriter out = spec.commandLine().getOut();
+        if (json) {
+            Json.write(out, json -> TenantJson.write(json, found, EarlierLook.NONE, boards));
+        } else {
+            List<String> lines = InspectText.lines(found, boards, Instant.now(), Screen.standard());
+            lines.forEach(out::println);
+        }
+    }
+}

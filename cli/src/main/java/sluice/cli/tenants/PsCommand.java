@@ -1,0 +1,82 @@
+package sluice.cli.tenants;
+
+import java.io.PrintWriter;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
+import sluice.agent.json.EarlierLook;
+import sluice.agent.json.TenantJson;
+import sluice.cli.output.Json;
+import sluice.cli.output.Screen;
+import sluice.cli.tables.AuditText;
+import sluice.cli.tables.PsTable;
+import sluice.region.Tenant;
+
+@Command(
+        name = "ps",
+        header = "Lists the tenants: processes, GPUs, memory used and limit, GPU time got and asked for.",
+        description = {
+            "",
+            "GOT is the part of the time since a tenant first used the GPU in which its work kept the GPU busy; with",
+            "--over the part of the time from now on. ASKED is its cap, its weight (w3), its priority unless normal, and",
+            "excl. WAITED is for its cap and its turn, all threads together. DEBT is GPU time ahead of its cap.",
+            "Tenants that used a GPU and ended are kept for 15 minutes; --all shows them. Where an agent runs, a last line",
+            "tells of processes that use a GPU past Sluice.",
+            ""
+        })
+public final class PsCommand implements Runnable {
+    @Spec
+    private CommandSpec spec;
+
+    @Option(names = {"-a", "--all"}, description = "Shows ended tenants too.")
+    private boolean all;
+
+    @Option(names = "--over", paramLabel = "TIME",
+            description = "Looks twice, so far apart, and shows what was got in between, such as 500ms or 5s.")
+    private Duration over;
+
+    @Option(names = "--json", description = "Writes JSON.")
+    private boolean json;
+
+    @Option(names = {"-h", "--help"}, usageHelp = true, description = "Shows this help.")
+    private boolean help;
+
+    @Override
+    public void run() {
+        SeenTenants tenants = new SeenTenants(System.getenv());
+        tenants.sweep();
+        EarlierLook earlier = look(tenants);
+        Instant now = Instant.now();
+        List<Tenant> shown = tenants.list().stream().filter(tenant -> all || tenant.running()).toList();
+        PrintWriter out = spec.commandLine().getOut();
+        PrintWriter err = spec.commandLine().getErr();
+        if (json) {
+            Json.write(out, json -> TenantJson.write(json, shown, earlier, tenants.boards()));
+        } else if (shown.isEmpty()) {
+            err.println(all ? "No tenants." : "No tenants are running; 'sluice run --memory 4g -- PROGRAM' starts one.");
+        } else {
+            PsTable.lines(shown, earlier, now, Screen.standard()).forEach(out::println);
+        }
+        if (!json) {
+            tenants.audit().flatMap(AuditText::footer).ifPresent(out::println);
+        }
+        tenants.unreadable().forEach(reason -> err.println("sluice: " + reason));
+    }
+
+    private EarlierLook look(SeenTenants tenants) {
+        if (over == null) {
+            return EarlierLook.NONE;
+        }
+        EarlierLook look = EarlierLook.at(tenants.list());
+        try {
+            Thread.sleep(over);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+        return look;
+    }
+}

@@ -1,0 +1,101 @@
+package sluice.cli.tenants;
+
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import sluice.agent.audit.AuditReport;
+import sluice.agent.client.AgentTenants;
+import sluice.agent.json.OnBoards;
+import sluice.agent.limits.LimitsBody;
+import sluice.agent.limits.LimitsSetter;
+import sluice.cuda.Nvml;
+import sluice.region.BoardState;
+import sluice.region.LimitsChange;
+import sluice.region.RuntimeDirectory;
+import sluice.region.SluiceException;
+import sluice.region.Tenant;
+import sluice.region.TenantCalls;
+import sluice.region.Tenants;
+
+/// The tenants that this user may see: those whose regions can be read, and those that only an agent can show.
+public final class SeenTenants {
+    private final List<RuntimeDirectory> directories;
+    private final Tenants readable;
+    private final Optional<AgentTenants> agent;
+
+    public SeenTenants(Map<String, String> environment) {
+        directories = RuntimeDirectory.existing(environment);
+        readable = new Tenants(directories);
+        agent = AgentTenants.find(directories);
+    }
+
+    /// Deletes what nobody needs any more.
+    void sweep() {
+        readable.sweep(Instant.now());
+    }
+
+    /// What they are now, oldest first.
+    public List<Tenant> list() {
+        List<Tenant> tenants = new ArrayList<>(readable.list());
+        agent.ifPresent(more -> tenants.addAll(more.look()));
+        tenants.sort(Comparator.comparingLong(Tenant::createdNanos).thenComparing(Tenant::name));
+        return tenants;
+    }
+
+    List<String> unreadable() {
+        return readable.unreadable();
+    }
+
+    /// What the audit of the agent has found; empty when there is no agent.
+    Optional<AuditReport> audit() {
+        return agent.flatMap(there -> AuditReport.ofAgent(directories));
+    }
+
+    /// The tenant that a user means.
+    public Tenant find(String wanted) {
+        return wanted.contains("/") || agent.isEmpty() ? readable.find(wanted)
+                : Tenants.choose(list(), wanted).orElseGet(() -> readable.find(wanted));
+    }
+
+    /// A tenant as it is now.
+    Tenant now(Tenant tenant) {
+        return isReadable(tenant) ? Tenant.read(tenant.file())
+                : agent.orElseThrow().look().stream().filter(seen -> seen.file().equals(tenant.file())).findFirst()
+                        .orElseThrow(() -> new SluiceException("tenant '" + tenant.name() + "' is gone"));
+    }
+
+    TenantCalls calls(Tenant tenant) {
+        return isReadable(tenant) ? TenantCalls.read(tenant.file()) : agent.orElseThrow().calls(tenant);
+    }
+
+    public OnBoards boards() {
+        List<BoardState> boards = new ArrayList<>(OnBoards.in(directories).boards());
+        agent.ifPresent(more -> boards.addAll(more.boards()));
+        return new OnBoards(boards);
+    }
+
+    OnBoards boards(Tenant tenant) {
+        return isReadable(tenant) ? OnBoards.in(List.of(folder(tenant))) : boards();
+    }
+
+    /// @param values of the options, as they were written
+    public Tenant set(Tenant tenant, LimitsChange change, Map<String, String> values) {
+        if (!isReadable(tenant)) {
+            return agent.orElseThrow().set(tenant, values);
+        }
+        boolean forSome = !LimitsBody.named(change).isEmpty();
+        return LimitsSetter.set(tenant, change, forSome ? Nvml.open().map(Nvml::gpus).orElse(List.of()) : List.of());
+    }
+
+    /// Whether its region can be read here, and not only by an agent.
+    public boolean isReadable(Tenant tenant) {
+        return agent.isEmpty() || agent.get().list().stream().noneMatch(seen -> seen.file().equals(tenant.file()));
+    }
+
+    private static RuntimeDirectory folder(Tenant tenant) {
+        return new RuntimeDirectory(tenant.file().toAbsolutePath().getParent());
+    }
+}

@@ -1,0 +1,94 @@
+package sluice.cli.tenants;
+
+import java.io.PrintWriter;
+import java.time.Duration;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Spec;
+import sluice.agent.json.StatJson;
+import sluice.cli.output.Json;
+import sluice.cli.output.Screen;
+import sluice.cli.tables.StatText;
+import sluice.region.Tenant;
+import sluice.region.TenantCalls;
+
+@Command(
+        name = "stat",
+        header = "Shows what a tenant did to its GPUs: calls, errors and time by function, copies, kernels, waits, memory.",
+        description = {
+            "",
+            "Counted are all processes of the tenant, from its beginning on, the ended ones too; nothing has to be switched on.",
+            "TIME is that of the calls on the host, with what they waited at the gate. BUSY is measured for tenants that",
+            "share the GPU's time. It only reads, and works on ended tenants for as long as they are kept.",
+            ""
+        })
+public final class StatCommand implements Runnable {
+    private static final Duration BETWEEN_LOOKS = Duration.ofSeconds(1);
+    private static final String HOME_AND_CLEAR = "\033[H\033[J";
+
+    @Spec
+    private CommandSpec spec;
+
+    @Parameters(paramLabel = "TENANT", description = "Name, beginning of a name, pid, or path of a region file.")
+    private String tenant;
+
+    @Option(names = {"-w", "--watch"}, description = "Looks again every second until the tenant ends, and shows calls in a second.")
+    private boolean watch;
+
+    @Option(names = "--top", paramLabel = "N", defaultValue = "20",
+            description = "Shows the N functions that took the most time; 0 shows all. (default: 20)")
+    private int top;
+
+    @Option(names = "--json", description = "Writes JSON, with all functions; with --watch one object for each look.")
+    private boolean json;
+
+    @Option(names = {"-h", "--help"}, usageHelp = true, description = "Shows this help.")
+    private boolean help;
+
+    @Override
+    public void run() {
+        if (top < 0) {
+            throw new ParameterException(spec.commandLine(), "--top must be 0 or more, not " + top);
+        }
+        SeenTenants tenants = new SeenTenants(System.getenv());
+        Tenant now = tenants.find(tenant);
+        Screen screen = Screen.standard();
+        TenantCalls earlier = null;
+        boolean again = watch;
+        do {
+            now = tenants.now(now);
+            TenantCalls calls = tenants.calls(now);
+            show(now, calls, earlier, screen);
+            earlier = calls;
+            again &= now.running() && pause();
+        } while (again);
+    }
+
+    private void show(Tenant now, TenantCalls calls, TenantCalls earlier, Screen screen) {
+        PrintWriter out = spec.commandLine().getOut();
+        if (json) {
+            Json.write(out, json -> StatJson.write(json, now, calls));
+            return;
+        }
+        if (watch && screen.terminal()) {
+            out.print(HOME_AND_CLEAR);
+        } else if (earlier != null) {
+            out.println();
+        }
+        StatText.lines(now, calls, earlier, top, screen).forEach(out::println);
+        out.flush();
+    }
+
+    private static boolean pause() {
+        try {
+            Thread.sleep(BETWEEN_LOOKS);
+            return true;
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            return false;
+        }
+    }
+}

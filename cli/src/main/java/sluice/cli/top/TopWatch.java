@@ -1,0 +1,50 @@
+package sluice.cli.top;
+
+import java.time.Instant;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.stream.Stream;
+import sluice.cli.tenants.SeenTenants;
+import sluice.cuda.Nvml;
+import sluice.region.SluiceException;
+import sluice.region.Tenant;
+
+/// Looks at tenants, boards and the driver, again and again.
+final class TopWatch {
+    private final Map<String, String> environment;
+    private final Optional<Nvml> nvml = Nvml.open();
+    private TopLook last = TopLook.NONE;
+
+    TopWatch(Map<String, String> environment) {
+        this.environment = environment;
+    }
+
+    TopLook look() {
+        try {
+            SeenTenants seen = new SeenTenants(environment);
+            List<Tenant> running = seen.list().stream().filter(Tenant::running).toList();
+            last = TopLook.of(running, seen.boards().boards(), machine(), Instant.now(), System.nanoTime(), last);
+        } catch (SluiceException e) {
+            // An agent that ends while it is asked: the next look does without it.
+            if (last == TopLook.NONE) {
+                throw e;
+            }
+        }
+        return last;
+    }
+
+    /// A driver that stops answering takes nothing of what the regions say away. A GPU that is silent has that as its name.
+    private List<Nvml.Gpu> machine() {
+        try {
+            return nvml.map(Nvml::seen).map(TopWatch::all).orElse(List.of());
+        } catch (IllegalStateException e) {
+            return List.of();
+        }
+    }
+
+    private static List<Nvml.Gpu> all(Nvml.Seen seen) {
+        return Stream.concat(seen.gpus().stream(), seen.silent().stream()
+                .map(gpu -> new Nvml.Gpu(gpu.index(), gpu.uuid(), gpu.silence().why(), gpu.totalBytes(), 0, 0))).toList();
+    }
+}

@@ -1,0 +1,49 @@
+package sluice.cli.trace;
+
+import java.nio.file.Path;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Spec;
+import sluice.cli.output.Progress;
+import sluice.trace.export.TraceFormat;
+import sluice.trace.read.TraceFolder;
+
+@Command(
+        name = "convert",
+        header = "Makes a file for a trace viewer of a recorded trace.",
+        description = {"", "  sluice trace convert FOLDER -o train.pftrace", ""},
+        footer = {"", "Exit status: 0 written, 1 there is no trace in the folder, 2 usage."})
+final class TraceConvertCommand implements Runnable {
+    @Spec
+    private CommandSpec spec;
+
+    @Parameters(paramLabel = "FOLDER", description = "Folder that a trace was recorded to.")
+    private Path folder;
+
+    @Option(names = {"-o", "--out"}, paramLabel = "FILE", required = true,
+            description = "FILE.pftrace for Perfetto, FILE.json for Chrome's viewer; with .gz at the end it is compressed.")
+    private Path out;
+
+    @Option(names = {"-h", "--help"}, usageHelp = true, description = "Shows this help.")
+    private boolean help;
+
+    @Override
+    public void run() {
+        TraceFormat format = TraceFormat.of(out).orElseThrow(() -> new ParameterException(spec.commandLine(),
+                "bad name '" + out + "'; let it end in .pftrace or .json, or with .gz after that"));
+        try (TraceFolder trace = TraceFolder.open(folder)) {
+            convert(trace, format, out);
+            spec.commandLine().getOut().println(out + ": " + TraceCommand.summary(trace.info()));
+        }
+    }
+
+    static void convert(TraceFolder trace, TraceFormat format, Path file) {
+        try (Progress progress = Progress.standard()) {
+            format.write(trace, file, (done, all) -> progress.step(
+                    String.format("writing %s: %d %%", file.getFileName(), all == 0 ? 100 : 100 * done / all)));
+        }
+    }
+}

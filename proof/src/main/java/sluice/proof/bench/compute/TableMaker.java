@@ -1,0 +1,16 @@
+package sluice.proof.bench.compute;
+
+import java.util.List;
+import java.util.Map;
+
+/// Says what is to be run for one table, and judges what was found so far.
+interface TableMaker {
+    /// In their order; the repeats of different rows in turns.
+    List<Step> steps();
+
+    Table table();
+
+    default Map<String, String> plots() {
+        return Map.of();
+    }
+}

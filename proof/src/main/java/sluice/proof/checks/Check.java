@@ -1,0 +1,86 @@
+package sluice.proof.checks;
+
+import java.time.Duration;
+import java.util.List;
+import sluice.proof.checks.Result.Outcome;
+import sluice.proof.facts.CheckFailed;
+import sluice.proof.facts.CheckSkipped;
+import sluice.proof.stage.Environment;
+import sluice.proof.stage.Stage;
+
+/// One thing that must hold. Runs in processes of its own and never throws.
+public final class Check {
+
+    /// Says what it saw; throws CheckFailed or CheckSkipped.
+    interface Body {
+        String run(Stage stage) throws Exception;
+    }
+
+    private final Group group;
+    private final String name;
+    private final Body body;
+    private List<Subject> subjects = List.of();
+    private boolean timed;
+
+    Check(Group group, String name, Body body) {
+        this.group = group;
+        this.name = name;
+        this.body = body;
+    }
+
+    /// Says what the check is about, for the page that lists it.
+    Check about(Subject... subjects) {
+        this.subjects = List.of(subjects);
+        return this;
+    }
+
+    /// Says that whatever else the machine does can disturb the check: only what fails twice has failed.
+    Check timed() {
+        timed = true;
+        return this;
+    }
+
+    public boolean isTimed() {
+        return timed;
+    }
+
+    public List<Subject> subjects() {
+        return subjects;
+    }
+
+    public Group group() {
+        return group;
+    }
+
+    public String name() {
+        return name;
+    }
+
+    public Result run(Environment environment) {
+        Result first = attempt(environment);
+        return timed && first.outcome() != Outcome.PASSED ? attempt(environment).after(first) : first;
+    }
+
+    /// Once, and what fails has failed.
+    public Result attempt(Environment environment) {
+        long start = System.nanoTime();
+        try (Stage stage = new Stage(environment)) {
+            return result(Outcome.PASSED, body.run(stage), start);
+        } catch (CheckSkipped skipped) {
+            return result(Outcome.SKIPPED, skipped.getMessage(), start);
+        } catch (CheckFailed failed) {
+            return result(Outcome.FAILED, failed.getMessage(), start);
+        } catch (Exception unexpected) {
+            return result(Outcome.FAILED, "unexpected: " + unexpected, start);
+        }
+    }
+
+    private Result result(Outcome outcome, String detail, long start) {
+        return new Result(group.word(), name, outcome, detail, Duration.ofNanos(System.nanoTime() - start));
+    }
+
+    @Override
+    public String toString() {
+        return group + ": " + name;
+    }
+}

@@ -1,0 +1,87 @@
+package sluice.proof.stage;
+
+import java.nio.file.Path;
+import java.util.Arrays;
+import sluice.region.Identity;
+import sluice.region.LimitsChange;
+import sluice.region.MemoryChange;
+import sluice.region.MemoryLimits;
+import sluice.region.MemoryUses;
+import sluice.region.OnError;
+import sluice.region.OnOom;
+import sluice.region.Region;
+import sluice.region.RegionDraft;
+import sluice.region.RuntimeDirectory;
+import sluice.region.Tenant;
+import sluice.region.TenantGpu;
+import sluice.region.TenantProcess;
+
+/// A tenant made for a check. A context takes memory of its own, little on one GPU and much on another, so checks open
+/// their processes first and then say how much room there is beyond that.
+public record TestTenant(Path file) {
+
+    public static TestTenant create(RuntimeDirectory directory, String name, long quotaBytes) {
+        long[] limits = new long[MemoryLimits.GPUS];
+        Arrays.fill(limits, quotaBytes);
+        return create(directory, name, limits);
+    }
+
+    static TestTenant create(RuntimeDirectory directory, String name, long[] limits) {
+        RegionDraft draft = new RegionDraft(
+                name, "sluice verify", Identity.self(), OnError.FAIL, MemoryLimits.of(limits));
+        return new TestTenant(Region.create(directory, draft));
+    }
+
+    public Tenant read() {
+        return Tenant.read(file);
+    }
+
+    public boolean has(long pid) {
+        return read().liveProcesses().stream().anyMatch(process -> process.identity().pid() == pid);
+    }
+
+    /// What the ledger says the tenant's live processes hold.
+    public long chargedBytes() {
+        return read().gpus().stream().mapToLong(TenantGpu::usedBytes).sum();
+    }
+
+    public long refusedCalls() {
+        return read().gpus().stream().mapToLong(TenantGpu::refusedCalls).sum();
+    }
+
+    /// The quota on GPU 0.
+    public long quotaBytes() {
+        return read().limits().bytes(0);
+    }
+
+    /// What may still be taken.
+    public long roomBytes() {
+        return quotaBytes() - chargedBytes();
+    }
+
+    /// Sets the quota, on every GPU, to what is in use and this much more; 0 is refused by who reads it as no limit.
+    public void setRoom(long bytes) {
+        setQuota(chargedBytes() + bytes);
+    }
+
+    public void setQuota(long bytes) {
+        LimitsChange.ofMemory(MemoryChange.toAll(bytes)).apply(file);
+    }
+
+    public void setOnOom(OnOom onOom) {
+        LimitsChange.ofOnOom(onOom).apply(file);
+    }
+
+    public MemoryUses uses() {
+        return read().gpus().stream().map(TenantGpu::uses).reduce(MemoryUses.NONE, MemoryUses::plus);
+    }
+
+    /// What the ledger says that one process holds.
+    public long chargedBytes(long pid) {
+        return read().liveProcesses().stream()
+                .filter(process -> process.identity().pid() == pid)
+                .flatMap(process -> process.charges().stream())
+                .mapToLong(TenantProcess.Charge::chargedBytes)
+                .sum();
+    }
+}
