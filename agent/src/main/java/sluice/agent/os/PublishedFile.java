@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.UUID;
 import sluice.linux.Descriptor;
@@ -16,6 +17,14 @@ public final class PublishedFile {
     private static final int READABLE = 0644;
 
     private PublishedFile() {}
+
+    public static void write(Path folder, String name, String text) {
+        try (Folder open = Folder.open(folder)) {
+            write(open, name, text);
+        } catch (IOException e) {
+            throw new SluiceException("the agent cannot open " + folder + " (" + SluiceException.reason(e) + ")", e);
+        }
+    }
 
     public static void write(Folder folder, String name, String text) {
         String unfinished = "." + UUID.randomUUID();
