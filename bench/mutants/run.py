@@ -2,6 +2,7 @@
 """Applies mutants to a copy of the tree, one at a time, and tells which test of the ordinary suite kills each. See README.md."""
 import argparse
 import collections
+import fcntl
 import fnmatch
 import glob
 import json
@@ -87,8 +88,8 @@ class Tree:
     def extract(self, names):
         """Files get the time of now, so that the build sees them as changed."""
         archive = subprocess.Popen(["git", "-C", ROOT, "archive", "HEAD", "--", *names], stdout=subprocess.PIPE)
-        subprocess.check_call(["tar", "xm", "-C", self.path], stdin=archive.stdout)
-        if archive.wait() != 0:
+        unpacked = subprocess.call(["tar", "xm", "-C", self.path], stdin=archive.stdout)
+        if archive.wait() != 0 or unpacked != 0:
             sys.exit("run.py: git archive failed")
 
     def find(self, file):
@@ -244,6 +245,8 @@ def judge(tree, mutant, quick):
                 return "invalid", "it does not compile"
             if ended.status == "time":
                 return "killed", "%s: time limit%s" % (name, "".join(", after " + killer for killer in ended.killers[:1]))
+            if ended.status == "failed" and any("The forked VM terminated" in line for line in ended.lines):
+                return "killed", "%s: the tests crashed" % name
             if ended.status == "failed" and not ended.killers:
                 return "broken", "%s failed, and no test; see the log" % name
             if ended.status == "failed":
@@ -297,6 +300,11 @@ def main():
     os.makedirs(work, exist_ok=True)
     os.makedirs(os.path.dirname(os.path.abspath(arguments.results)), exist_ok=True)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
+    lock = open(os.path.join(work, "lock"), "w")
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        sys.exit("run.py: another run has the folder %s; give another --work" % work)
     with open(os.path.join(work, "log"), "w") as log:
         tree = Tree(work, arguments.times, log)
         try:
