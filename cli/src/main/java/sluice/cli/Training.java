@@ -16,10 +16,10 @@ import sluice.cli.output.ExitStatus;
 import sluice.cli.output.Json;
 import sluice.cli.output.Screen;
 import sluice.cli.process.Exec;
-import sluice.cli.process.SystemCalls;
 import sluice.cli.run.PreloadCheck;
 import sluice.cli.tables.InspectText;
 import sluice.cli.tables.PsTable;
+import sluice.linux.ProgramCalls;
 import sluice.region.Identity;
 import sluice.region.MemoryLimits;
 import sluice.region.OnError;
@@ -57,7 +57,7 @@ final class Training {
         String setting = "SLUICE_RUNTIME_DIR=" + directory;
         Main.execute(new String[] {"run", "--sim", "--env", setting, "--memory", "4g", "--compute", "25%", "--weight", "3",
             "--priority", "high", "--turn", "5ms", "--", "/no/such/program"});
-        new PreloadCheck(new SystemCalls(), PreloadCheck.Starter.current()).obstacle(Exec.SHELL.getBytes(StandardCharsets.US_ASCII));
+        new PreloadCheck(new ProgramCalls(), PreloadCheck.Starter.current()).obstacle(Exec.SHELL.getBytes(StandardCharsets.US_ASCII));
         Files.delete(directory);
     }
 

@@ -34,7 +34,7 @@ public record LimitsChange(Optional<MemoryChange> memory, Optional<OnOom> onOom,
     }
 
     private Tenant apply(Path file, Predicate<Tenant> expected) {
-        try (Region region = Region.openReadWrite(file)) {
+        try (ChangeLock _ = ChangeLock.of(file); Region region = Region.openReadWrite(file)) {
             Tenant before = new TenantReader(region).read();
             if (!expected.test(before)) {
                 throw new SluiceException("the region " + file + " is another tenant's now; look again");
@@ -51,7 +51,7 @@ public record LimitsChange(Optional<MemoryChange> memory, Optional<OnOom> onOom,
             if (!compute.isEmpty()) {
                 compute.appliedTo(before.compute()).write(limits);
             }
-            limits.epoch(limits.epoch() + 1);
+            limits.addEpoch(1);
             return new TenantReader(region).read();
         }
     }

@@ -34,7 +34,7 @@ public record TraceRequest(int mode, String directory, int events, long untilNan
 
     /// Begins the trace of a tenant that runs, and returns its number.
     public long begin(Path file) {
-        try (Region region = Region.openReadWrite(file)) {
+        try (ChangeLock _ = ChangeLock.of(file); Region region = Region.openReadWrite(file)) {
             Tenant tenant = new TenantReader(region).read();
             LimitsView limits = region.limits();
             long until = limits.traceUntilNanos();
@@ -51,14 +51,14 @@ public record TraceRequest(int mode, String directory, int events, long untilNan
             limits.traceUntilNanos(untilNanos);
             limits.traceGeneration(generation);
             limits.trace(mode);
-            limits.epoch(limits.epoch() + 1);
+            limits.addEpoch(1);
             return generation;
         }
     }
 
     /// Ends the trace with a number, unless another has begun since.
     public static void end(Path file, long generation) {
-        try (Region region = Region.openReadWrite(file)) {
+        try (ChangeLock _ = ChangeLock.of(file); Region region = Region.openReadWrite(file)) {
             if (region.limits().traceGeneration() == generation) {
                 end(region.limits());
             }
@@ -68,7 +68,7 @@ public record TraceRequest(int mode, String directory, int events, long untilNan
     private static void end(LimitsView limits) {
         if (limits.trace() != OFF) {
             limits.trace(OFF);
-            limits.epoch(limits.epoch() + 1);
+            limits.addEpoch(1);
         }
     }
 }

@@ -5,6 +5,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -35,6 +37,32 @@ class LimitsChangeTest {
         assertThat(after.limits().bytes(0)).isEqualTo(6L << 30);
         assertThat(after.limits().bytes(1)).isEqualTo(1L << 30);
         assertThat(after.limits().bytes(2)).isZero();
+    }
+
+    @Test
+    void shouldLoseNoChangeOfToolsAtTheSameTime() throws Exception {
+        Path file = TestRegion.create(folder, "job", Identity.self());
+        List<Thread> tools = new ArrayList<>();
+        for (int tool = 0; tool < 4; tool++) {
+            String gpu = tool + "=";
+            tools.add(Thread.ofPlatform().start(() -> {
+                for (int change = 1; change <= 100; change++) {
+                    LimitsChange.ofMemory(MemoryChange.parse(gpu + change + "m")).apply(file);
+                    if (Tenant.read(file).limits().bytes(Integer.parseInt(gpu.substring(0, 1))) != (long) change << 20) {
+                        return;
+                    }
+                }
+            }));
+        }
+        for (Thread tool : tools) {
+            tool.join();
+        }
+
+        for (int gpu = 0; gpu < 4; gpu++) {
+            assertThat(Tenant.read(file).limits().bytes(gpu)).as("GPU " + gpu).isEqualTo(100L << 20);
+        }
+        assertThat(Tenant.read(file).limits().bytes(4)).isEqualTo(1L << 30);
+        assertThat(Tenant.read(file).limitsEpoch()).isEqualTo(400);
     }
 
     @Test

@@ -11,7 +11,7 @@ import java.util.Map;
 import java.util.Optional;
 import sluice.cli.process.Exec;
 import sluice.cli.process.RawProcess;
-import sluice.cli.process.SystemCalls;
+import sluice.linux.ProgramCalls;
 
 /// Says before the start why a program would not load the library: without it no limit holds, and the program would never know.
 ///
@@ -32,7 +32,7 @@ public final class PreloadCheck {
     private static final int INTERPRETER = 3;
     private static final int MOST_PATH_BYTES = 4096;
 
-    private final SystemCalls system;
+    private final ProgramCalls system;
     private final Starter starter;
 
     /// Who starts the program. The kernel lets the dynamic linker load libraries of the environment if this gains no rights.
@@ -57,7 +57,7 @@ public final class PreloadCheck {
         }
     }
 
-    public PreloadCheck(SystemCalls system, Starter starter) {
+    public PreloadCheck(ProgramCalls system, Starter starter) {
         this.system = system;
         this.starter = starter;
     }

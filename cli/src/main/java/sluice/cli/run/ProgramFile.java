@@ -6,7 +6,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
 import sluice.cli.process.RawProcess;
-import sluice.cli.process.SystemCalls;
+import sluice.linux.ProgramCalls;
 
 /// Finds the file of a program as a shell does.
 final class ProgramFile {
@@ -32,7 +32,7 @@ final class ProgramFile {
         return candidates;
     }
 
-    static Optional<byte[]> find(SystemCalls system, byte[] program, String searchPath) {
+    static Optional<byte[]> find(ProgramCalls system, byte[] program, String searchPath) {
         return candidates(program, searchPath).stream().filter(system::mayExecute).findFirst();
     }
 }

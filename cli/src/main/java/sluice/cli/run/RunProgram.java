@@ -7,8 +7,9 @@ import sluice.cli.output.ExitStatus;
 import sluice.cli.process.DriverSearch;
 import sluice.cli.process.Exec;
 import sluice.cli.process.RawProcess;
-import sluice.cli.process.SystemCalls;
 import sluice.cli.process.Variables;
+import sluice.linux.Errno;
+import sluice.linux.ProgramCalls;
 import sluice.region.Installation;
 import sluice.region.OnError;
 import sluice.region.SluiceException;
@@ -29,7 +30,7 @@ public final class RunProgram {
             throw new SluiceException("no CUDA driver (libcuda.so.1) was found; add --sim to run on the simulated GPU,"
                     + " install the NVIDIA driver, or set SLUICE_DRIVER to the driver's path");
         }
-        SystemCalls system = new SystemCalls();
+        ProgramCalls system = new ProgramCalls();
         List<byte[]> program = RawProcess.arguments(request.program());
         if (request.isLimited()) {
             requirePreload(system, request.onError(), program.getFirst(), environment.value("PATH"));
@@ -69,10 +70,10 @@ public final class RunProgram {
 
     /// A file that may not be executed counts only when nothing better follows.
     private static int execute(Exec exec, List<byte[]> program, String searchPath) {
-        int error = Exec.ENOENT;
+        int error = Errno.ENOENT;
         for (byte[] path : ProgramFile.candidates(program.getFirst(), searchPath)) {
             int failure = exec.execute(path, program);
-            if (failure != Exec.ENOENT) {
+            if (failure != Errno.ENOENT) {
                 error = failure;
             }
         }
@@ -80,7 +81,7 @@ public final class RunProgram {
     }
 
     /// A limit on a program that cannot load the library would hold nothing.
-    private static void requirePreload(SystemCalls system, OnError onError, byte[] program, String searchPath) {
+    private static void requirePreload(ProgramCalls system, OnError onError, byte[] program, String searchPath) {
         ProgramFile.find(system, program, searchPath).flatMap(new PreloadCheck(system, PreloadCheck.Starter.current())::obstacle).ifPresent(what -> {
             String line = "program '" + RawProcess.text(program) + "' " + what + ", so the library cannot be loaded into it and no limit would hold";
             if (onError == OnError.FAIL) {
@@ -92,7 +93,7 @@ public final class RunProgram {
     }
 
     private static int explain(int error, String program) {
-        if (error == Exec.ENOENT) {
+        if (error == Errno.ENOENT) {
             System.err.println("sluice: program '" + program + "' was not found"
                     + (program.indexOf('/') >= 0 ? "; check the path" : " in PATH; check the name or give its path"));
             return ExitStatus.NOT_FOUND;
@@ -100,9 +101,9 @@ public final class RunProgram {
         System.err.println("sluice: program '" + program + "' cannot be started ("
                 + switch (error) {
                     case Exec.NO_INTERPRETER -> "its interpreter does not exist); check its first line";
-                    case Exec.EACCES -> Files.isDirectory(Path.of(program)) ? "it is a folder); give the path of a program"
+                    case Errno.EACCES -> Files.isDirectory(Path.of(program)) ? "it is a folder); give the path of a program"
                             : "permission denied); make it executable with chmod +x, or name its interpreter";
-                    case Exec.E2BIG -> "its arguments and environment are too long); shorten them";
+                    case Errno.E2BIG -> "its arguments and environment are too long); shorten them";
                     default -> "error " + error + " of execve); see 'man execve'";
                 });
         return ExitStatus.NOT_EXECUTABLE;

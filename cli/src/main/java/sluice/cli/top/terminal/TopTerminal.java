@@ -21,7 +21,7 @@ import org.jline.utils.AttributedString;
 import org.jline.utils.Curses;
 import org.jline.utils.Display;
 import org.jline.utils.InfoCmp.Capability;
-import sluice.cli.process.ProcessGroup;
+import sluice.linux.ProgramCalls;
 import sluice.region.SluiceException;
 
 /// The terminal while `sluice top` has it. However the program ends, the terminal is as it was before: a hook of the JVM
@@ -165,7 +165,7 @@ public final class TopTerminal implements AutoCloseable {
     public void suspend() throws InterruptedException {
         leave();
         terminal.handle(Signal.TSTP, Terminal.SignalHandler.SIG_DFL);
-        ProcessGroup.stop();
+        ProgramCalls.stopJob();
         // The kernel may stop another thread first; when this wait is over the program was stopped and goes on, or cannot be stopped.
         TimeUnit.MILLISECONDS.sleep(CONTINUED_MILLIS);
         terminal.handle(Signal.TSTP, signal -> events.add(new TopEvent.Suspended()));
