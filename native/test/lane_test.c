@@ -18,7 +18,9 @@ static struct {
     bool dead[2];
     CUcontext of_event[256];
     unsigned events, used_dead, open_at_destroy;
-    CUresult destroy_answer;
+    CUresult destroy_answer, record_answer;
+    unsigned recorded, recorded_own; /* events on streams by number, and on the default stream of the thread */
+    unsigned launched;
 } fake;
 
 static CUresult get_uuid(CUuuid *uuid, CUdevice device) {
@@ -68,6 +70,23 @@ static CUcontext context_of(CUevent event) {
 static CUresult record(CUevent event, CUstream stream) {
     (void)stream;
     use(context_of(event));
+    fake.recorded++;
+    return fake.record_answer;
+}
+static CUresult record_own(CUevent event, CUstream stream) {
+    (void)stream;
+    use(context_of(event));
+    fake.recorded_own++;
+    return fake.record_answer;
+}
+static CUresult launch_graph(CUgraphExec graph, CUstream stream) {
+    (void)graph, (void)stream;
+    fake.launched++;
+    return 0;
+}
+static CUresult launch_on_several(CUDA_LAUNCH_PARAMS *list, unsigned count, unsigned flags) {
+    (void)list, (void)flags;
+    fake.launched += count;
     return 0;
 }
 static CUresult query(CUevent event) {
@@ -104,12 +123,18 @@ static void begin(void) {
                        .cuDeviceTotalMem_v2 = total_mem, .cuCtxGetDevice = get_device, .cuCtxGetCurrent = get_current,
                        .cuCtxPushCurrent_v2 = push, .cuCtxPopCurrent_v2 = pop, .cuCtxDestroy_v2 = destroy,
                        .cuEventCreate = create_event, .cuEventRecord = record, .cuEventQuery = query,
-                       .cuEventElapsedTime = elapsed, .cuStreamQuery = query_stream};
+                       .cuEventElapsedTime = elapsed, .cuStreamQuery = query_stream,
+                       .cuEventRecord_ptsz = record_own, .cuStreamQuery_ptsz = query_stream, .cuGraphLaunch = launch_graph,
+                       .cuGraphLaunch_ptsz = launch_graph, .cuLaunchCooperativeKernelMultiDevice = launch_on_several};
     setenv("SLUICE_TENANT", "lane", 1);
     setenv("SLUICE_COMPUTE", "50%", 1);
     CHECK(sl_tenant_attach() == SL_TENANT_ATTACHED);
     CHECK(sl_gate_is_on());
     fake.current = contexts[0];
+}
+
+static uint64_t unmetered(void) {
+    return sl_lane_current()->gpu->share->unmetered_calls;
 }
 
 static void submit(unsigned count) {
@@ -143,11 +168,38 @@ static void refuses(void) {
     CHECK(sl_lane_current()->calls == calls + 5 && fake.events <= events + 4, "the lane did not go on");
 }
 
+/* A call that cannot be measured goes nevertheless, and the tenant is told that its figures lack it. */
+static void counts_unmeasured(void) {
+    begin();
+    submit(3);
+    CHECK(unmetered() == 0);
+    fake.record_answer = 700;
+    submit(4);
+    CHECK(unmetered() > 0 && unmetered() <= 4, "%llu", (unsigned long long)unmetered());
+    uint64_t before = unmetered();
+    fake.record_answer = 0;
+    CHECK(hook_cuLaunchCooperativeKernelMultiDevice(NULL, 2, 0) == 0 && hook_cuLaunchCooperativeKernelMultiDevice(NULL, 1, 0) == 0);
+    CHECK(unmetered() == before + 2 && fake.launched == 3);
+}
+
+static void measures_graphs(void) {
+    begin();
+    CHECK(hook_cuGraphLaunch_ptsz((CUgraphExec)0x900, NULL) == 0 && fake.recorded_own > 0 && !fake.recorded, "in the legacy stream");
+    unsigned own = fake.recorded_own;
+    fake.current = contexts[1];
+    CHECK(hook_cuGraphLaunch((CUgraphExec)0x910, NULL) == 0 && fake.recorded > 0 && fake.recorded_own == own, "in the stream of the thread");
+    CHECK(fake.launched == 2 && unmetered() == 0);
+}
+
 int main(void) {
     use_test_folder();
     printf("should_end_before_the_context_does\n");
     CHECK(in_child(destroys) == 0);
     printf("should_go_on_when_the_driver_keeps_the_context\n");
     CHECK(in_child(refuses) == 0);
+    printf("should_count_what_it_cannot_measure\n");
+    CHECK(in_child(counts_unmeasured) == 0);
+    printf("should_measure_a_graph_in_its_own_default_stream\n");
+    CHECK(in_child(measures_graphs) == 0);
     return 0;
 }

@@ -33,7 +33,7 @@ static atomic_bool crowded;
 static atomic_bool is_inside, is_stuck, is_busy; /* streams do not come to what was freed; the query says so */
 static atomic_int busy_queries; /* after so many the stream has come there */
 static atomic_int queries, twin_frees, twin_queries;
-static atomic_int capturing, frees, trims, admitted, refused, questions;
+static atomic_int capturing, own_captures, frees, trims, admitted, refused, questions;
 static pthread_mutex_t pool_lock = PTHREAD_MUTEX_INITIALIZER;
 
 static CUresult fake_count(int *count) {
@@ -121,6 +121,8 @@ static CUresult fake_query(CUstream stream) {
 /* The twins know the default stream of the thread by the number 0. */
 static CUresult twin_allocate(CUdeviceptr *address, size_t bytes, CUstream stream) {
     CHECK(stream == NULL);
+    if (own_captures)
+        return CUDA_SUCCESS;
     return fake_allocate(address, bytes, STREAM);
 }
 
@@ -128,6 +130,12 @@ static CUresult twin_free(CUdeviceptr address, CUstream stream) {
     CHECK(stream == NULL);
     twin_frees++;
     used -= address;
+    return CUDA_SUCCESS;
+}
+
+static CUresult twin_capturing(CUstream stream, CUstreamCaptureStatus *status) {
+    CHECK(stream == NULL);
+    *status = own_captures;
     return CUDA_SUCCESS;
 }
 
@@ -172,6 +180,7 @@ static void begin(void) {
     real.cuMemAllocAsync_ptsz = twin_allocate;
     real.cuMemFreeAsync_ptsz = twin_free;
     real.cuStreamQuery_ptsz = twin_query;
+    real.cuStreamIsCapturing_ptsz = twin_capturing;
     real.cuMemPoolDestroy = fake_destroy;
     CHECK(sl_tenant_attach() == SL_TENANT_ATTACHED);
     CHECK(sl_gpu_find(0) == (int)GPU);
@@ -383,6 +392,22 @@ static void should_leave_captures_alone(void) {
     capturing = 0;
     CHECK(reserved == 0);
     check_charge();
+}
+
+/* A thread captures in its own default stream; others allocate. */
+static void should_ask_the_same_default_stream_whether_it_captures(void) {
+    CUdeviceptr address;
+    atomic_fetch_add(&sl_meter_open_captures, 1);
+    own_captures = 1;
+    CHECK(hook_cuMemAllocAsync_ptsz(&address, 2 * LIMIT, NULL) == CUDA_SUCCESS, "it is only a node of a graph");
+    CHECK(allocate(2 * LIMIT) == CUDA_ERROR_OUT_OF_MEMORY && allocate(STEP) == CUDA_SUCCESS);
+    check_charge();
+    own_captures = 0;
+    CHECK(hook_cuMemAllocAsync_ptsz(&address, 2 * LIMIT, NULL) == CUDA_ERROR_OUT_OF_MEMORY);
+    CHECK(hook_cuMemAllocAsync_ptsz(&address, STEP, NULL) == CUDA_SUCCESS && reserved == 2 * STEP);
+    check_charge();
+    atomic_fetch_sub(&sl_meter_open_captures, 1);
+    empty();
 }
 
 static void should_pass_what_is_beyond_all_measure(void) {
@@ -772,6 +797,7 @@ int main(void) {
     RUN(should_let_the_pool_give_back_before_it_refuses);
     RUN(should_ask_the_driver_only_what_may_have_changed);
     RUN(should_leave_captures_alone);
+    RUN(should_ask_the_same_default_stream_whether_it_captures);
     RUN(should_pass_what_is_beyond_all_measure);
     RUN(should_refund_when_the_context_is_gone);
     RUN(should_stay_exact_with_many_threads);
