@@ -98,6 +98,8 @@ static CUresult reset(CUdevice device) {
     fake.primary_uses = 0;
     return 0;
 }
+static void (*meanwhile)(void); /* what another thread does while the driver makes a context */
+
 static CUresult create(CUcontext *context, unsigned flags, CUdevice device) {
     (void)flags;
     if (device != 0 || fake.answer)
@@ -105,6 +107,10 @@ static CUresult create(CUcontext *context, unsigned flags, CUdevice device) {
     fake.process_bytes += CONTEXT;
     fake.created++;
     *context = as_context(++fake.contexts);
+    void (*other_thread)(void) = meanwhile;
+    meanwhile = NULL;
+    if (other_thread)
+        other_thread();
     return 0;
 }
 static CUresult destroy(CUcontext context) {
@@ -591,6 +597,33 @@ static void should_book_contexts_without_a_quota(void) {
     CHECK(in_child(shares) == 0);
 }
 
+static void forks(void) {
+    pid_t pid = fork();
+    if (pid == 0) {
+        CUmodule module;
+        fake.process_bytes = fake.contexts = fake.primary_uses = 0;
+        CHECK(hook_cuDevicePrimaryCtxRetain(&context, 0) == 0);
+        BOOKS(CONTEXT, 0);
+        fake.code_bytes = 64 * MIB;
+        CHECK(hook_cuModuleLoadData(&module, "") == 0);
+        BOOKS(CONTEXT, 64 * MIB);
+        _exit(0);
+    }
+    int status;
+    CHECK(waitpid(pid, &status, 0) == pid && status == 0, "%d", status);
+}
+static void makes_a_context_meanwhile(void) {
+    begin("2000m");
+    CHECK(hook_cuDevicePrimaryCtxRetain(&context, 0) == 0 && hook_cuDevicePrimaryCtxRelease_v2(0) == 0);
+    sl_tenant.region.gpus[GPU].context_bytes = 0; /* to be learnt anew */
+    meanwhile = forks;
+    CHECK(hook_cuCtxCreate_v2(&other, 0, 0) == 0);
+    BOOKS(CONTEXT, 0);
+}
+static void should_count_a_context_of_a_child_that_began_while_another_was_made(void) {
+    CHECK(in_child(makes_a_context_meanwhile) == 0);
+}
+
 static int use_up_descriptors(void) {
     struct rlimit few = {40, 40};
     CHECK(setrlimit(RLIMIT_NOFILE, &few) == 0);
@@ -643,6 +676,7 @@ int main(void) {
     RUN(should_charge_the_primary_context_under_a_green_one);
     RUN(should_not_ask_nvml_for_a_context_whose_size_is_known);
     RUN(should_book_contexts_without_a_quota);
+    RUN(should_count_a_context_of_a_child_that_began_while_another_was_made);
     RUN(should_count_a_context_made_without_descriptors_or_refuse_it);
     return 0;
 }

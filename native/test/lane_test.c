@@ -191,12 +191,36 @@ static void measures_graphs(void) {
     CHECK(fake.launched == 2 && unmetered() == 0);
 }
 
+/* The child has contexts, events and an entry on the board of its own, whatever its parent had. */
+static void forks(void) {
+    begin();
+    submit(20);
+    const sl_lane_t *lane = sl_lane_current();
+    unsigned process = lane->gpu->board.process;
+    pid_t child = fork();
+    if (child == 0) {
+        fake.events = 0;
+        CHECK(sl_gate_is_on());
+        submit(3);
+        lane = sl_lane_current();
+        CHECK(lane->calls == 3 && lane->gpu->board.process != process, "%u calls, entry %u", lane->calls, lane->gpu->board.process);
+        CHECK(fake.events > 0 && lane->gpu->board.identity == sl_tenant.self.identity, "it goes on with the parent's events");
+        _exit(0);
+    }
+    int status;
+    CHECK(waitpid(child, &status, 0) == child && status == 0);
+    submit(3);
+    CHECK(lane->calls == 23 && lane->gpu->board.process == process);
+}
+
 int main(void) {
     use_test_folder();
     printf("should_end_before_the_context_does\n");
     CHECK(in_child(destroys) == 0);
     printf("should_go_on_when_the_driver_keeps_the_context\n");
     CHECK(in_child(refuses) == 0);
+    printf("should_begin_anew_in_a_child\n");
+    CHECK(in_child(forks) == 0);
     printf("should_count_what_it_cannot_measure\n");
     CHECK(in_child(counts_unmeasured) == 0);
     printf("should_measure_a_graph_in_its_own_default_stream\n");
