@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/mount.h>
+#include <sys/prctl.h>
 
 #include "os/os.h"
 #include "tenant/tenant.h"
@@ -148,6 +149,39 @@ static void should_keep_the_turn_of_others_when_one_joins(void) {
     sl_board_forget(&first);
 }
 
+/* Somebody wrote nonsense over the owner of an entry whose process lives. */
+static void should_leave_an_entry_to_the_process_that_holds_its_sign(void) {
+    shared[1] = 0;
+    pid_t child = fork();
+    if (child == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        stay();
+    }
+    while (!__atomic_load_n(&shared[1], __ATOMIC_ACQUIRE))
+        sl_os_sleep_nanos(MILLI);
+    sl_board_t board = {0}, again = {0};
+    unsigned other = (unsigned)shared[1] - 1;
+    become(8000);
+    CHECK(sl_board_join(&board, uuid, &reason), "%s", reason.text);
+    for (unsigned i = 0; i < SL_BOARD_PROCESS_COUNT; i++)
+        if (i != other && i != board.process) {
+            board.processes[i].pid_namespace = sl_tenant.self.pid_namespace + 1; /* nobody here can judge whether it lives */
+            board.processes[i].owner = 1;
+        }
+    board.processes[other].owner = 0;
+    become(9000);
+    board.processes[board.process].owner = 1; /* it would take its own again */
+    CHECK(!sl_board_join(&again, uuid, &reason) && board.processes[other].owner == 0, "it has the entry of a process that lives");
+    kill(child, SIGKILL);
+    CHECK(waitpid(child, NULL, 0) == child);
+    CHECK(sl_board_join(&again, uuid, &reason) && again.process == other, "%s", reason.text);
+    for (unsigned i = 0; i < SL_BOARD_PROCESS_COUNT; i++)
+        if (board.processes[i].owner == 1)
+            board.processes[i].owner = 0;
+    sl_board_forget(&again);
+    sl_board_forget(&board);
+}
+
 static void should_say_that_a_board_is_full(void) {
     sl_board_t board = {0};
     become(3000);
@@ -168,6 +202,7 @@ int main(void) {
     RUN(should_see_who_lives_without_a_descriptor);
     RUN(should_not_inherit_what_a_dead_tenant_had);
     RUN(should_keep_the_turn_of_others_when_one_joins);
+    RUN(should_leave_an_entry_to_the_process_that_holds_its_sign);
     RUN(should_say_that_a_board_is_full);
     return 0;
 }

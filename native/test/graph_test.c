@@ -37,6 +37,9 @@ static node_t nodes[8], child_node;
 static size_t count;
 static uint64_t reserved, needed, need_of_second;
 static int launches, questions, trims;
+static uint64_t kept;             /* what a trim leaves */
+static CUresult launch_answer;    /* of a launch that took its memory */
+static CUcontext current;
 static bool is_chain = true, is_running, is_busy, is_capturing, own_captures;
 static CUgraphExec last;
 static CUstream running_in; /* where the memory is in use; NULL: nowhere, or in several */
@@ -110,10 +113,12 @@ static CUresult fake_launch(CUgraphExec exec, CUstream stream) {
     running_in = is_running && running_in != stream ? NULL : stream;
     is_running = true;
     last = exec;
-    return CUDA_SUCCESS;
+    return launch_answer;
 }
 
 static CUresult fake_synchronize(void) {
+    if (current != CONTEXT)
+        return CUDA_SUCCESS;
     is_running = false;
     running_in = NULL;
     return CUDA_SUCCESS;
@@ -126,7 +131,8 @@ static CUresult fake_context(CUstream stream, CUcontext *context) {
 }
 
 static CUresult fake_current(CUcontext *context) {
-    return fake_context(NULL, context);
+    *context = current;
+    return CUDA_SUCCESS;
 }
 
 static CUresult fake_query(CUstream stream) {
@@ -173,7 +179,7 @@ static CUresult twin_instantiate_params(CUgraphExec *exec, CUgraph graph, CUDA_G
 }
 
 static CUresult fake_destroy(CUgraphExec exec) {
-    (void)exec;
+    last = last == exec ? NULL : last;
     return CUDA_SUCCESS;
 }
 
@@ -182,7 +188,7 @@ static CUresult fake_trim(CUdevice device) {
     trims++;
     if (is_running)
         return CUDA_SUCCESS;
-    reserved = 0;
+    reserved = kept;
     last = NULL;
     return CUDA_SUCCESS;
 }
@@ -221,6 +227,7 @@ static void begin(void) {
     real.cuStreamGetCtx_ptsz = fake_context;
     real.cuStreamQuery_ptsz = fake_query;
     real.cuStreamIsCapturing_ptsz = twin_capturing;
+    current = CONTEXT;
     CHECK(sl_tenant_attach() == SL_TENANT_ATTACHED);
     CHECK(sl_gpu_find(0) == (int)GPU);
 }
@@ -477,6 +484,64 @@ static void should_trim_idle_graphs_before_it_refuses_another(void) {
     end();
 }
 
+/* The launch needs more than so much, which is all that is left. */
+static void check_refused(CUgraphExec exec, CUstream stream, uint64_t left) {
+    const sl_region_account_t *account = sl_region_account(&sl_tenant.region, sl_tenant.slot, GPU);
+    uint64_t taken = LIMIT - account->charged_bytes - left;
+    int before = launches;
+    CHECK(sl_ledger_reserve(GPU, taken) == LIMIT - left);
+    CHECK(hook_cuGraphLaunch(exec, stream) == CUDA_ERROR_OUT_OF_MEMORY && launches == before, "%llu MiB", (unsigned long long)(reserved / MIB));
+    sl_ledger_cancel(GPU, taken);
+    check_charge();
+}
+
+/* Some memory stays, and the graph that was launched last has lost its part. */
+static void should_reserve_again_what_a_trim_took(void) {
+    make(LIMIT * 3 / 4);
+    CHECK(hook_cuGraphLaunch(EXEC, STREAM) == CUDA_SUCCESS);
+    fake_synchronize();
+    kept = STEP;
+    CHECK(hook_cuDeviceGraphMemTrim(0) == CUDA_SUCCESS && reserved == STEP);
+    check_charge();
+    check_refused(EXEC, STREAM, LIMIT / 2);
+    CHECK(hook_cuGraphLaunch(EXEC, STREAM) == CUDA_SUCCESS);
+    check_charge();
+    kept = 0;
+    end();
+}
+
+static void should_reserve_a_new_graph_with_the_handle_of_an_old_one(void) {
+    make(LIMIT / 4);
+    CHECK(hook_cuGraphLaunch(EXEC, STREAM) == CUDA_SUCCESS && hook_cuGraphExecDestroy(EXEC) == CUDA_SUCCESS);
+    make(LIMIT * 3 / 4);
+    check_refused(EXEC, STREAM, LIMIT / 4);
+    end();
+}
+
+/* Of a launch that failed nobody knows what it took, and in which stream. */
+static void should_not_share_with_a_launch_that_failed(void) {
+    make(LIMIT * 3 / 4);
+    make_graph(SECOND, LIMIT / 2, true);
+    launch_answer = 700;
+    CHECK(hook_cuGraphLaunch(EXEC, STREAM) == 700);
+    launch_answer = 0;
+    check_charge();
+    CHECK(hook_cuGraphLaunch(SECOND, STREAM) == CUDA_ERROR_OUT_OF_MEMORY && launches == 1);
+    CHECK(hook_cuGraphLaunch(EXEC, STREAM) == CUDA_ERROR_OUT_OF_MEMORY && launches == 1);
+    end();
+}
+
+static void should_not_take_a_wait_in_another_context_for_rest(void) {
+    make(LIMIT * 3 / 4);
+    make_graph(SECOND, LIMIT / 2, true);
+    CHECK(hook_cuGraphLaunch(EXEC, STREAM) == CUDA_SUCCESS);
+    current = (CUcontext)0x510;
+    CHECK(hook_cuCtxSynchronize() == CUDA_SUCCESS);
+    current = CONTEXT;
+    CHECK(hook_cuGraphLaunch(SECOND, OTHER) == CUDA_ERROR_OUT_OF_MEMORY && launches == 1);
+    end();
+}
+
 static void should_not_share_what_a_graph_keeps(void) {
     make_graph(EXEC, LIMIT / 2, false);
     make_graph(SECOND, LIMIT * 3 / 4, true);
@@ -535,6 +600,10 @@ int main(void) {
     RUN(should_tell_the_default_streams_apart);
     RUN(should_know_the_stream_of_an_upload_when_a_graph_is_made);
     RUN(should_trim_idle_graphs_before_it_refuses_another);
+    RUN(should_reserve_again_what_a_trim_took);
+    RUN(should_reserve_a_new_graph_with_the_handle_of_an_old_one);
+    RUN(should_not_share_with_a_launch_that_failed);
+    RUN(should_not_take_a_wait_in_another_context_for_rest);
     RUN(should_not_share_what_a_graph_keeps);
     RUN(should_leave_captures_alone);
     RUN(should_ask_the_same_default_stream_whether_it_captures);

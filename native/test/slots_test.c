@@ -317,6 +317,37 @@ static void should_know_an_image_without_aslr(void) {
     CHECK(taken_slots() == 0);
 }
 
+static void should_not_claim_a_slot_whose_sign_is_held(void) {
+    pid_t pid = fork();
+    if (pid == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        claim_as_child();
+        pause();
+    }
+    while (!taken_slots() || region.slots[0].owner >> 63)
+        usleep(100);
+    uint64_t owner = region.slots[0].owner;
+    CHECK(owner & SIGNED);
+    region.slots[0].owner = 0; /* somebody wrote nonsense */
+    int slot = sl_slots_claim(&region, &self, &reason);
+    CHECK(slot == 1 && sl_region_account(&region, 0, 0)->charged_bytes == 1000, "slot %d is that of a process that lives", slot);
+    sl_slots_leave(&self);
+    region.slots[1].owner = 0;
+    region.slots[0].owner = owner;
+    kill(pid, SIGKILL);
+    CHECK(waitpid(pid, NULL, 0) == pid && sl_slots_reap(&region, &self) == 1 && taken_slots() == 0);
+}
+
+static void should_take_the_place_of_the_dead_when_all_slots_are_taken(void) {
+    for (int i = 0; i < SL_REGION_SLOT_COUNT; i++)
+        region.slots[i].owner = 1ull << 40 | 4000000; /* nobody */
+    int slot = sl_slots_claim(&region, &self, &reason);
+    CHECK(slot >= 0, "%s", reason.text);
+    CHECK(taken_slots() == 1);
+    sl_slots_leave(&self);
+    region.slots[slot].owner = 0;
+}
+
 static void should_say_when_all_slots_are_taken(void) {
     for (int i = 0; i < SL_REGION_SLOT_COUNT; i++) {
         region.slots[i].pid_namespace = self.pid_namespace + 1;
@@ -347,6 +378,8 @@ int main(int argc, char **argv) {
     RUN(should_leave_a_slot_to_an_owner_that_came_back);
     RUN(should_know_an_image_without_aslr);
     RUN(should_not_take_the_dead_for_a_copy);
+    RUN(should_not_claim_a_slot_whose_sign_is_held);
+    RUN(should_take_the_place_of_the_dead_when_all_slots_are_taken);
     RUN(should_say_when_all_slots_are_taken);
     return 0;
 }

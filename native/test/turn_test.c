@@ -197,6 +197,27 @@ static void should_wait_as_long_as_the_first_of_the_siblings(void) {
     CHECK_EQUAL(give(0, now + MILLI, true), 2);
 }
 
+static void should_owe_no_more_than_a_hundred_turns(void) {
+    begin(2);
+    take(0);
+    want(1, now);
+    give(0, turn.ends_nanos + 60000 * MILLI, true);
+    CHECK_EQUAL(holder(), 1);
+    CHECK_EQUAL(tenants[0].balance_nanos, -100 * 10 * (int64_t)MILLI);
+}
+
+/* It had nothing to do, so it has no claim to the rest. */
+static void should_not_add_the_rest_of_a_turn_that_was_given_up(void) {
+    begin(2);
+    take(0);
+    want(1, now);
+    CHECK_EQUAL(give(0, now + 2 * MILLI, false), 1);
+    CHECK_EQUAL(tenants[0].balance_nanos, 0);
+    want(0, now);
+    CHECK_EQUAL(give(1, turn.ends_nanos, true), 0);
+    CHECK_EQUAL(turn.ends_nanos - now, 10 * MILLI + SWITCH);
+}
+
 static void should_let_a_higher_priority_go_first(void) {
     begin(3);
     tenants[2].priority = 1;
@@ -438,6 +459,29 @@ static void should_give_one_turn_to_a_waiter_that_is_stopped(void) {
     end_child(child);
 }
 
+static void should_not_heed_the_priority_of_the_dead(void) {
+    begin(3);
+    tenants[1].priority = 1;
+    tenants[2].priority = -1;
+    CHECK(sl_turn_has_superior(&boards[0]) && sl_turn_has_inferior(&boards[0]) && !sl_turn_has_superior(&boards[1]));
+    for (unsigned i = 1; i < 3; i++)
+        processes[i].owner = tenants[i].root_identity = 4194303; /* started at 0: nobody */
+    CHECK(!sl_turn_has_superior(&boards[0]) && !sl_turn_has_inferior(&boards[0]));
+}
+
+/* As on a board from before a reboot, or beside a tenant whose clock is another. */
+static void should_not_believe_in_a_wish_from_the_future(void) {
+    begin(1);
+    turn.wanted_nanos = now - 5 * MILLI;
+    CHECK(sl_turn_is_wanted(&boards[0], now));
+    turn.wanted_nanos = now + 5 * MILLI; /* a coarse clock is a little behind */
+    CHECK(sl_turn_is_wanted(&boards[0], now));
+    turn.wanted_nanos = now + 3600000 * MILLI;
+    CHECK(!sl_turn_is_wanted(&boards[0], now));
+    turn.wanted_nanos = now - 50 * MILLI;
+    CHECK(!sl_turn_is_wanted(&boards[0], now));
+}
+
 static void should_find_a_dead_waiter_once(void) {
     begin(3);
     processes[2].owner = 4194303; /* started at 0: nobody */
@@ -465,6 +509,8 @@ int main(void) {
     RUN(should_let_a_plan_go_before_weights);
     RUN(should_take_a_long_turn_off_the_next);
     RUN(should_not_charge_time_that_nobody_wanted);
+    RUN(should_owe_no_more_than_a_hundred_turns);
+    RUN(should_not_add_the_rest_of_a_turn_that_was_given_up);
     RUN(should_not_give_the_turn_while_a_sibling_works);
     RUN(should_not_seize_the_turn_while_a_sibling_works);
     RUN(should_wait_as_long_as_the_first_of_the_siblings);
@@ -486,6 +532,8 @@ int main(void) {
     RUN(should_leave_exclusive_work_of_a_stopped_holder_alone);
     RUN(should_give_one_turn_to_a_waiter_that_is_stopped);
     RUN(should_notice_that_its_entries_are_anothers);
+    RUN(should_not_heed_the_priority_of_the_dead);
+    RUN(should_not_believe_in_a_wish_from_the_future);
     RUN(should_find_a_dead_waiter_once);
     return 0;
 }
