@@ -687,6 +687,21 @@ static void should_forget_a_closing_pool_with_its_context(void) {
     CHECK(asked_after == 0);
 }
 
+/* A context went with its pool, and the driver gives the handle to a new one. */
+static void should_charge_a_new_pool_with_the_handle_of_an_old_one(void) {
+    CUmemoryPool pool = make_pool(0);
+    CHECK(take_from(pool, 100 * MIB) == CUDA_SUCCESS && charged() == 128 * MIB);
+    sl_pool_end(GPU);
+    CHECK(charged() == 0);
+    CHECK(make_pool(0) == pool);
+    made[0].used = 1;
+    made[0].reserved = STEP;
+    sl_pool_refresh(GPU);
+    CHECK(charged() == STEP, "%llu MiB", (unsigned long long)(charged() / MIB));
+    made[0].used = 0;
+    CHECK(hook_cuMemPoolDestroy(pool) == CUDA_SUCCESS && charged() == 0);
+}
+
 static void should_hold_what_a_closing_pool_has_against_the_quota(void) {
     CUmemoryPool pool = make_pool(0), other = make_pool(1);
     CHECK(take_from(pool, LIMIT / 2) == CUDA_SUCCESS && hook_cuMemPoolDestroy(pool) == CUDA_SUCCESS);
@@ -809,6 +824,7 @@ int main(void) {
     RUN(should_answer_as_if_a_closing_pool_were_gone);
     RUN(should_make_the_default_pool_current_again);
     RUN(should_forget_a_closing_pool_with_its_context);
+    RUN(should_charge_a_new_pool_with_the_handle_of_an_old_one);
     RUN(should_hold_what_a_closing_pool_has_against_the_quota);
     RUN(should_not_run_out_of_places_for_pools);
     RUN(should_never_ask_a_pool_that_is_destroyed);
