@@ -164,12 +164,12 @@ static void should_not_give_the_turn_while_a_sibling_works(void) {
 }
 
 static void should_not_seize_the_turn_while_a_sibling_works(void) {
-    begin(2);
-    take(0);
-    sl_board_process_t *first = add_sibling(0), *second = add_sibling(0);
-    processes[0].busy_nanos = now;
     for (int i = 0; i < 4; i++) {
-        uint64_t start = sl_os_nanos(), later = start + 60000 * MILLI;
+        begin(2);
+        take(0);
+        sl_board_process_t *first = add_sibling(0), *second = add_sibling(0);
+        uint64_t start = sl_os_nanos(), later = start + 50000 * MILLI;
+        processes[0].busy_nanos = start;
         first->busy_nanos = i == 0 ? later : start;
         second->busy_nanos = i == 1 ? later : start;
         first->blocked_nanos = i == 2 ? start + 20 * MILLI : 0;
