@@ -6,7 +6,7 @@
 #include "hooks.h"
 #include "memory/linear.h"
 
-enum { U8 = 0x01, U16 = 0x02, HALF = 0x10, FLOAT = 0x20, LAYERED = 0x01, SPARSE = 0x40, DEFERRED = 0x80 };
+enum { U8 = 0x01, U16 = 0x02, HALF = 0x10, FLOAT = 0x20, LAYERED = 0x01, CUBEMAP = 0x04, SPARSE = 0x40, DEFERRED = 0x80 };
 
 typedef CUmemGenericAllocationHandle handle_t;
 
@@ -75,6 +75,20 @@ static void should_know_sizes_of_other_kinds(void) {
     CUDA_ARRAY3D_DESCRIPTOR tall = {64, 0, 0, U8, 1, 0}, planes = {1024, 1024, 0, 0xb0, 3, 0}, absurd = {1ull << 60, 9, 9, U8, 1, 0};
     CHECK(sl_array_bytes(&layers, 1) == 12 * MIB && sl_array_bytes(&compressed, 1) == MIB / 2);
     CHECK(sl_array_bytes(&tall, 1) == 512 && sl_array_bytes(&planes, 1) == 3 * MIB / 2 && sl_array_bytes(&absurd, 1) == 0);
+}
+
+/* Each layer has all levels; only the slices of a 3-D array become fewer. */
+static void should_keep_all_layers_in_each_level(void) {
+    CUDA_ARRAY3D_DESCRIPTOR flat = {1024, 1024, 0, FLOAT, 1, 0}, layers = {1024, 1024, 4, FLOAT, 1, LAYERED};
+    CUDA_ARRAY3D_DESCRIPTOR cube = {1024, 1024, 6, FLOAT, 1, CUBEMAP}, cubes = {1024, 1024, 12, FLOAT, 1, CUBEMAP | LAYERED};
+    CUDA_ARRAY3D_DESCRIPTOR slices = {1024, 1024, 64, FLOAT, 1, 0}, row = {1024, 0, 4, FLOAT, 1, LAYERED};
+    for (unsigned levels = 1; levels <= 11; levels++) {
+        uint64_t bytes = sl_array_bytes(&flat, levels);
+        CHECK(sl_array_bytes(&layers, levels) == 4 * bytes, "%u levels", levels);
+        CHECK(sl_array_bytes(&cube, levels) == 6 * bytes && sl_array_bytes(&cubes, levels) == 12 * bytes, "%u levels", levels);
+    }
+    CHECK(sl_array_bytes(&layers, 30) == sl_array_bytes(&layers, 11) && sl_array_bytes(&row, 30) == sl_array_bytes(&row, 11));
+    CHECK(sl_array_bytes(&slices, 2) - sl_array_bytes(&slices, 1) == 32 * MIB, "half as many slices of a quarter");
 }
 
 static void should_let_small_arrays_share(void) {
@@ -204,6 +218,7 @@ int main(void) {
     gpu = (unsigned)sl_gpu_find(0);
     RUN(should_charge_what_an_h200_takes);
     RUN(should_know_sizes_of_other_kinds);
+    RUN(should_keep_all_layers_in_each_level);
     RUN(should_let_small_arrays_share);
     RUN(should_not_share_between_contexts);
     RUN(should_refuse_what_passes_the_quota);

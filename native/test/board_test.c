@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/mount.h>
+#include <sys/prctl.h>
 
 #include "os/os.h"
 #include "tenant/tenant.h"
@@ -103,6 +104,84 @@ static void should_see_who_lives_without_a_descriptor(void) {
     sl_board_forget(&board);
 }
 
+static const uint8_t other_uuid[16] = {'o', 't', 'h', 'e', 'r'};
+
+static void take_the_turn_and_be_killed(void) {
+    sl_board_t board = {0};
+    become(++*shared);
+    CHECK(sl_board_join(&board, other_uuid, &reason), "%s", reason.text);
+    CHECK(SL_TURN_MINE == sl_turn_wait(&board, sl_os_nanos(), 5000 * MILLI));
+    board.tenants[board.tenant].held_nanos = board.tenants[board.tenant].turns = 5;
+    board.tenants[board.tenant].balance_nanos = -5;
+    shared[1] = board.tenant + 1;
+    kill(getpid(), SIGKILL);
+}
+
+static void should_not_inherit_what_a_dead_tenant_had(void) {
+    sl_board_t stranger = {0}, board = {0};
+    become(4000);
+    CHECK(sl_board_join(&stranger, other_uuid, &reason), "%s", reason.text);
+    stranger.tenants[stranger.tenant].plan_nanos = 7 * MILLI;
+    shared[1] = 0;
+    CHECK(in_child(take_the_turn_and_be_killed) == 128 + SIGKILL);
+    unsigned dead = (unsigned)shared[1] - 1;
+    CHECK((sl_turn_word(&stranger) & 0xff) == dead + 1 && dead != stranger.tenant, "the dead one has the turn");
+    stranger.tenants[stranger.tenant].plan_nanos = 7 * MILLI;
+    become(5000);
+    CHECK(sl_board_join(&board, other_uuid, &reason), "%s", reason.text);
+    CHECK(board.tenant == dead, "the entry of the dead is taken again");
+    CHECK(!sl_turn_is_mine(&board), "the turn of the dead is taken, too");
+    const sl_board_tenant_t *entry = &board.tenants[dead];
+    CHECK(!entry->held_nanos && !entry->turns && !entry->balance_nanos && entry->owner == 5000);
+    CHECK(!board.tenants[stranger.tenant].plan_nanos, "a plan that does not know the newcomer");
+    sl_board_forget(&board);
+    sl_board_forget(&stranger);
+}
+
+static void should_keep_the_turn_of_others_when_one_joins(void) {
+    sl_board_t first = {0}, second = {0};
+    become(6000);
+    CHECK(sl_board_join(&first, other_uuid, &reason) && SL_TURN_MINE == sl_turn_wait(&first, sl_os_nanos(), 5000 * MILLI));
+    become(7000);
+    CHECK(sl_board_join(&second, other_uuid, &reason));
+    CHECK(sl_turn_is_mine(&first) && !sl_turn_is_mine(&second));
+    sl_board_forget(&second);
+    sl_board_forget(&first);
+}
+
+/* Somebody wrote nonsense over the owner of an entry whose process lives. */
+static void should_leave_an_entry_to_the_process_that_holds_its_sign(void) {
+    shared[1] = 0;
+    pid_t child = fork();
+    if (child == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        stay();
+    }
+    while (!__atomic_load_n(&shared[1], __ATOMIC_ACQUIRE))
+        sl_os_sleep_nanos(MILLI);
+    sl_board_t board = {0}, again = {0};
+    unsigned other = (unsigned)shared[1] - 1;
+    become(8000);
+    CHECK(sl_board_join(&board, uuid, &reason), "%s", reason.text);
+    for (unsigned i = 0; i < SL_BOARD_PROCESS_COUNT; i++)
+        if (i != other && i != board.process) {
+            board.processes[i].pid_namespace = sl_tenant.self.pid_namespace + 1; /* nobody here can judge whether it lives */
+            board.processes[i].owner = 1;
+        }
+    board.processes[other].owner = 0;
+    become(9000);
+    board.processes[board.process].owner = 1; /* it would take its own again */
+    CHECK(!sl_board_join(&again, uuid, &reason) && board.processes[other].owner == 0, "it has the entry of a process that lives");
+    kill(child, SIGKILL);
+    CHECK(waitpid(child, NULL, 0) == child);
+    CHECK(sl_board_join(&again, uuid, &reason) && again.process == other, "%s", reason.text);
+    for (unsigned i = 0; i < SL_BOARD_PROCESS_COUNT; i++)
+        if (board.processes[i].owner == 1)
+            board.processes[i].owner = 0;
+    sl_board_forget(&again);
+    sl_board_forget(&board);
+}
+
 static void should_say_that_a_board_is_full(void) {
     sl_board_t board = {0};
     become(3000);
@@ -121,6 +200,9 @@ int main(void) {
     shared = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     RUN(should_have_room_after_many_containers);
     RUN(should_see_who_lives_without_a_descriptor);
+    RUN(should_not_inherit_what_a_dead_tenant_had);
+    RUN(should_keep_the_turn_of_others_when_one_joins);
+    RUN(should_leave_an_entry_to_the_process_that_holds_its_sign);
     RUN(should_say_that_a_board_is_full);
     return 0;
 }

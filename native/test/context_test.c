@@ -34,6 +34,7 @@ static struct {
     bool pool_is_free; /* the next wait for a stream gives its memory back */
     bool look_meanwhile;
     uint64_t overhead_meanwhile;
+    CUresult answer;    /* of the calls that make a context, if it is an error */
     unsigned outer_pid; /* as NVML lists the process; 0 = as it knows itself */
 } fake;
 
@@ -75,8 +76,8 @@ static CUresult get_state(CUdevice device, unsigned *flags, int *active) {
     return 0;
 }
 static CUresult retain(CUcontext *context, CUdevice device) {
-    if (device != 0)
-        return 101;
+    if (device != 0 || fake.answer)
+        return fake.answer ? fake.answer : 101;
     if (fake.primary_uses++ + fake.greens == 0)
         fake.process_bytes += CONTEXT;
     fake.created++;
@@ -97,13 +98,19 @@ static CUresult reset(CUdevice device) {
     fake.primary_uses = 0;
     return 0;
 }
+static void (*meanwhile)(void); /* what another thread does while the driver makes a context */
+
 static CUresult create(CUcontext *context, unsigned flags, CUdevice device) {
     (void)flags;
-    if (device != 0)
-        return 101;
+    if (device != 0 || fake.answer)
+        return fake.answer ? fake.answer : 101;
     fake.process_bytes += CONTEXT;
     fake.created++;
     *context = as_context(++fake.contexts);
+    void (*other_thread)(void) = meanwhile;
+    meanwhile = NULL;
+    if (other_thread)
+        other_thread();
     return 0;
 }
 static CUresult destroy(CUcontext context) {
@@ -278,6 +285,28 @@ static void should_ask_the_driver_only_the_first_time_when_there_is_no_room(void
     CHECK(in_child(undoes) == 0);
 }
 
+/* The first is measured, the others reserve what one takes. */
+static void fails(void) {
+    begin("2000m");
+    for (int known = 0; known < 2; known++) {
+        fake.answer = 2;
+        for (int i = 0; i < 5; i++)
+            CHECK(hook_cuDevicePrimaryCtxRetain(&context, 0) == 2 && hook_cuCtxCreate_v2(&other, 0, 0) == 2);
+        BOOKS(0, 0);
+        CHECK(sl_tenant.region.gpus[GPU].context_bytes == (known ? CONTEXT : 0) && !sl_tenant.region.gpus[GPU].refused_calls);
+        fake.answer = 0;
+        CHECK(hook_cuCtxCreate_v2(&other, 0, 0) == 0 && sl_tenant.region.gpus[GPU].context_bytes == CONTEXT);
+        BOOKS(CONTEXT, 0);
+        CHECK(sl_ledger_reserve(GPU, LIMIT - CONTEXT) == LIMIT, "the quota shrank");
+        sl_ledger_cancel(GPU, LIMIT - CONTEXT);
+        CHECK(hook_cuCtxDestroy_v2(other) == 0);
+        BOOKS(0, 0);
+    }
+}
+static void should_charge_nothing_for_a_context_that_the_driver_refused(void) {
+    CHECK(in_child(fails) == 0);
+}
+
 static void loads(void) {
     CUmodule module;
     begin("2000m");
@@ -416,6 +445,79 @@ static void should_not_take_pools_for_overhead(void) {
     CHECK(in_child(pools) == 0);
 }
 
+static CUresult take(uint64_t bytes, CUdeviceptr *address) {
+    static CUdeviceptr next = 0x700000000000;
+    fake.process_bytes += bytes;
+    *address = next += 64 * MIB;
+    return 0;
+}
+static CUresult allocate(CUdeviceptr *address, size_t bytes) {
+    return take(bytes, address);
+}
+static CUresult create_array(CUarray *array, const CUDA_ARRAY_DESCRIPTOR *shape) {
+    return take(shape->Width * shape->Height * 4, (CUdeviceptr *)array);
+}
+static CUresult create_memory(CUmemGenericAllocationHandle *handle, size_t bytes, const CUmemAllocationProp *prop, unsigned long long flags) {
+    (void)prop, (void)flags;
+    return take(bytes, handle);
+}
+static CUresult get_pool(CUmemoryPool *pool, CUdevice device) {
+    (void)device;
+    *pool = (CUmemoryPool)0x5000;
+    return 0;
+}
+static CUresult allocate_async(CUdeviceptr *address, size_t bytes, CUstream stream) {
+    (void)bytes, (void)stream;
+    fake.pool_bytes += 32 * MIB;
+    return take(32 * MIB, address);
+}
+static CUresult get_context(CUcontext *current) {
+    *current = as_context(0);
+    return 0;
+}
+
+static void takes_plain_memory(void) {
+    CHECK(hook_cuMemAlloc_v2(&(CUdeviceptr){0}, 4 * MIB) == 0);
+}
+static void takes_an_array(void) {
+    CHECK(hook_cuArrayCreate_v2(&(CUarray){NULL}, &(CUDA_ARRAY_DESCRIPTOR){1024, 1024, 0x20, 1}) == 0);
+}
+static void takes_physical_memory(void) {
+    CUmemAllocationProp prop = {.type = 1, .location = {1, 0}};
+    CHECK(hook_cuMemCreate(&(CUmemGenericAllocationHandle){0}, 4 * MIB, &prop, 0) == 0);
+}
+static void takes_from_a_pool(void) {
+    CHECK(hook_cuMemAllocAsync(&(CUdeviceptr){0}, 32 * MIB, NULL) == 0);
+}
+static void asks_what_is_free(void) {
+    size_t unused, total;
+    CHECK(hook_cuMemGetInfo_v2(&unused, &total) == 0 && total == LIMIT);
+    CHECK(unused == LIMIT - fake.process_bytes, "%zu MiB", unused / (size_t)MIB);
+}
+
+/* A program may know one way to take memory only. Each way finds what the driver took meanwhile, and not once only. */
+static void looks(void) {
+    static void (*const ways[])(void) = {takes_plain_memory, takes_an_array, takes_physical_memory, takes_from_a_pool, asks_what_is_free};
+    begin("2000m");
+    real.cuMemAlloc_v2 = allocate;
+    real.cuArrayCreate_v2 = create_array;
+    real.cuMemCreate = create_memory;
+    real.cuDeviceGetMemPool = get_pool;
+    real.cuMemAllocAsync = allocate_async;
+    real.cuCtxGetCurrent = get_context;
+    CHECK(hook_cuDevicePrimaryCtxRetain(&context, 0) == 0);
+    for (unsigned i = 0; i < 10; i++) {
+        usleep(120000);
+        fake.process_bytes += 10 * MIB; /* lazily loaded */
+        ways[i % 5]();
+        CHECK(account()->overhead_bytes == (i + 1) * 10 * MIB, "way %u: %llu MiB", i, (unsigned long long)(account()->overhead_bytes / MIB));
+    }
+    CHECK(account()->charged_bytes == fake.process_bytes);
+}
+static void should_look_every_now_and_then_whatever_the_program_calls(void) {
+    CHECK(in_child(looks) == 0);
+}
+
 static void hides(void) {
     CUmodule module;
     begin("2000m");
@@ -495,6 +597,33 @@ static void should_book_contexts_without_a_quota(void) {
     CHECK(in_child(shares) == 0);
 }
 
+static void forks(void) {
+    pid_t pid = fork();
+    if (pid == 0) {
+        CUmodule module;
+        fake.process_bytes = fake.contexts = fake.primary_uses = 0;
+        CHECK(hook_cuDevicePrimaryCtxRetain(&context, 0) == 0);
+        BOOKS(CONTEXT, 0);
+        fake.code_bytes = 64 * MIB;
+        CHECK(hook_cuModuleLoadData(&module, "") == 0);
+        BOOKS(CONTEXT, 64 * MIB);
+        _exit(0);
+    }
+    int status;
+    CHECK(waitpid(pid, &status, 0) == pid && status == 0, "%d", status);
+}
+static void makes_a_context_meanwhile(void) {
+    begin("2000m");
+    CHECK(hook_cuDevicePrimaryCtxRetain(&context, 0) == 0 && hook_cuDevicePrimaryCtxRelease_v2(0) == 0);
+    sl_tenant.region.gpus[GPU].context_bytes = 0; /* to be learnt anew */
+    meanwhile = forks;
+    CHECK(hook_cuCtxCreate_v2(&other, 0, 0) == 0);
+    BOOKS(CONTEXT, 0);
+}
+static void should_count_a_context_of_a_child_that_began_while_another_was_made(void) {
+    CHECK(in_child(makes_a_context_meanwhile) == 0);
+}
+
 static int use_up_descriptors(void) {
     struct rlimit few = {40, 40};
     CHECK(setrlimit(RLIMIT_NOFILE, &few) == 0);
@@ -535,16 +664,19 @@ int main(void) {
     RUN(should_charge_a_context_while_anybody_uses_it);
     RUN(should_know_itself_by_the_number_that_the_agent_told);
     RUN(should_ask_the_driver_only_the_first_time_when_there_is_no_room);
+    RUN(should_charge_nothing_for_a_context_that_the_driver_refused);
     RUN(should_book_code_and_stacks_and_undo_what_passes_the_quota);
     RUN(should_see_what_comes_back_before_it_refuses);
     RUN(should_not_take_managed_memory_for_overhead);
     RUN(should_not_keep_what_was_seen_in_passing);
     RUN(should_keep_the_overhead_while_a_context_ends);
     RUN(should_not_take_pools_for_overhead);
+    RUN(should_look_every_now_and_then_whatever_the_program_calls);
     RUN(should_refuse_nothing_on_a_guess_where_the_process_is_hidden);
     RUN(should_charge_the_primary_context_under_a_green_one);
     RUN(should_not_ask_nvml_for_a_context_whose_size_is_known);
     RUN(should_book_contexts_without_a_quota);
+    RUN(should_count_a_context_of_a_child_that_began_while_another_was_made);
     RUN(should_count_a_context_made_without_descriptors_or_refuse_it);
     return 0;
 }

@@ -22,6 +22,8 @@
 #define SECOND ((CUgraphExec)0x310)
 #define STREAM ((CUstream)0x400)
 #define OTHER ((CUstream)0x410)
+#define LEGACY ((CUstream)0x420) /* the default streams, which both have the number 0 */
+#define OWN ((CUstream)0x430)
 #define CONTEXT ((CUcontext)0x500)
 
 enum { CHILD_NODE = 4, ALLOCATE_NODE = 10, FREE_NODE = 11 };
@@ -35,7 +37,10 @@ static node_t nodes[8], child_node;
 static size_t count;
 static uint64_t reserved, needed, need_of_second;
 static int launches, questions, trims;
-static bool is_chain = true, is_running, is_busy, is_capturing;
+static uint64_t kept;             /* what a trim leaves */
+static CUresult launch_answer;    /* of a launch that took its memory */
+static CUcontext current;
+static bool is_chain = true, is_running, is_busy, is_capturing, own_captures;
 static CUgraphExec last;
 static CUstream running_in; /* where the memory is in use; NULL: nowhere, or in several */
 
@@ -100,6 +105,7 @@ static CUresult fake_instantiate(CUgraphExec *exec, CUgraph graph, unsigned long
 static CUresult fake_launch(CUgraphExec exec, CUstream stream) {
     uint64_t bytes = exec == SECOND ? need_of_second : needed, whole = (bytes + STEP - 1) / STEP * STEP;
     launches++;
+    stream = stream ? stream : LEGACY;
     if (exec != last && is_running && running_in != stream)
         reserved += whole;
     else if (exec != last || !reserved)
@@ -107,10 +113,12 @@ static CUresult fake_launch(CUgraphExec exec, CUstream stream) {
     running_in = is_running && running_in != stream ? NULL : stream;
     is_running = true;
     last = exec;
-    return CUDA_SUCCESS;
+    return launch_answer;
 }
 
 static CUresult fake_synchronize(void) {
+    if (current != CONTEXT)
+        return CUDA_SUCCESS;
     is_running = false;
     running_in = NULL;
     return CUDA_SUCCESS;
@@ -123,7 +131,8 @@ static CUresult fake_context(CUstream stream, CUcontext *context) {
 }
 
 static CUresult fake_current(CUcontext *context) {
-    return fake_context(NULL, context);
+    *context = current;
+    return CUDA_SUCCESS;
 }
 
 static CUresult fake_query(CUstream stream) {
@@ -137,8 +146,40 @@ static CUresult fake_capturing(CUstream stream, CUstreamCaptureStatus *status) {
     return CUDA_SUCCESS;
 }
 
+/* The twins know the default stream of the thread by the number 0. */
+static CUresult twin_launch(CUgraphExec exec, CUstream stream) {
+    return fake_launch(exec, stream ? stream : OWN);
+}
+
+static CUresult twin_capturing(CUstream stream, CUstreamCaptureStatus *status) {
+    (void)stream;
+    *status = own_captures;
+    return CUDA_SUCCESS;
+}
+
+static CUresult fake_id(CUstream stream, unsigned long long *id) {
+    *id = (uintptr_t)(stream ? stream : LEGACY);
+    return CUDA_SUCCESS;
+}
+
+static CUresult twin_id(CUstream stream, unsigned long long *id) {
+    return fake_id(stream ? stream : OWN, id);
+}
+
+static CUresult fake_instantiate_params(CUgraphExec *exec, CUgraph graph, CUDA_GRAPH_INSTANTIATE_PARAMS *params) {
+    (void)graph;
+    *exec = next_exec;
+    return params->flags & 2 ? fake_launch(*exec, params->hUploadStream) : CUDA_SUCCESS;
+}
+
+static CUresult twin_instantiate_params(CUgraphExec *exec, CUgraph graph, CUDA_GRAPH_INSTANTIATE_PARAMS *params) {
+    (void)graph;
+    *exec = next_exec;
+    return params->flags & 2 ? twin_launch(*exec, params->hUploadStream) : CUDA_SUCCESS;
+}
+
 static CUresult fake_destroy(CUgraphExec exec) {
-    (void)exec;
+    last = last == exec ? NULL : last;
     return CUDA_SUCCESS;
 }
 
@@ -147,7 +188,7 @@ static CUresult fake_trim(CUdevice device) {
     trims++;
     if (is_running)
         return CUDA_SUCCESS;
-    reserved = 0;
+    reserved = kept;
     last = NULL;
     return CUDA_SUCCESS;
 }
@@ -178,6 +219,15 @@ static void begin(void) {
     real.cuGraphExecDestroy = fake_destroy;
     real.cuDeviceGraphMemTrim = fake_trim;
     real.cuDeviceGetGraphMemAttribute = fake_attribute;
+    real.cuGraphLaunch_ptsz = twin_launch;
+    real.cuGraphUpload = fake_launch;
+    real.cuGraphUpload_ptsz = twin_launch;
+    real.cuGraphInstantiateWithParams = fake_instantiate_params;
+    real.cuGraphInstantiateWithParams_ptsz = twin_instantiate_params;
+    real.cuStreamGetCtx_ptsz = fake_context;
+    real.cuStreamQuery_ptsz = fake_query;
+    real.cuStreamIsCapturing_ptsz = twin_capturing;
+    current = CONTEXT;
     CHECK(sl_tenant_attach() == SL_TENANT_ATTACHED);
     CHECK(sl_gpu_find(0) == (int)GPU);
 }
@@ -353,6 +403,76 @@ static void should_not_count_on_memory_that_another_stream_uses(void) {
     end();
 }
 
+/* Of three launches in two streams the first one's memory is in use, whichever stream came last. */
+static void should_reserve_a_graph_that_is_launched_again_in_another_stream(void) {
+    make(LIMIT * 3 / 4);
+    make_graph(SECOND, LIMIT / 2, true);
+    CHECK(hook_cuGraphLaunch(EXEC, STREAM) == CUDA_SUCCESS && hook_cuGraphLaunch(SECOND, STREAM) == CUDA_SUCCESS);
+    CHECK(hook_cuGraphLaunch(EXEC, OTHER) == CUDA_ERROR_OUT_OF_MEMORY && launches == 2, "%llu MiB", (unsigned long long)(reserved / MIB));
+    check_charge();
+    end();
+    make(LIMIT * 3 / 8);
+    make_graph(SECOND, LIMIT * 3 / 8, true);
+    CHECK(hook_cuGraphLaunch(EXEC, STREAM) == CUDA_SUCCESS && hook_cuGraphLaunch(SECOND, OTHER) == CUDA_SUCCESS);
+    CHECK(reserved == LIMIT * 3 / 4);
+    CHECK(hook_cuGraphLaunch(EXEC, OTHER) == CUDA_ERROR_OUT_OF_MEMORY && launches == 2, "%llu MiB", (unsigned long long)(reserved / MIB));
+    CHECK(hook_cuGraphLaunch(EXEC, STREAM) == CUDA_ERROR_OUT_OF_MEMORY && launches == 2, "%llu MiB", (unsigned long long)(reserved / MIB));
+    check_charge();
+    end();
+}
+
+typedef CUresult (*submit_t)(CUgraphExec exec, CUstream stream);
+
+/* One after the other in default streams: whether the second has to have memory of its own. */
+static void check_shares(submit_t first, submit_t second, bool shares) {
+    make(LIMIT * 3 / 4);
+    make_graph(SECOND, LIMIT / 2, true);
+    CHECK(first(EXEC, NULL) == CUDA_SUCCESS);
+    CHECK(second(SECOND, NULL) == (shares ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY), "%llu MiB", (unsigned long long)(reserved / MIB));
+    CHECK(reserved == LIMIT * 3 / 4);
+    check_charge();
+    end();
+}
+
+static void should_tell_the_default_streams_apart(void) {
+    submit_t legacy[] = {hook_cuGraphLaunch, hook_cuGraphUpload}, own[] = {hook_cuGraphLaunch_ptsz, hook_cuGraphUpload_ptsz};
+    real.cuStreamGetId = fake_id;
+    real.cuStreamGetId_ptsz = twin_id;
+    for (int i = 0; i < 2; i++)
+        for (int k = 0; k < 2; k++) {
+            check_shares(legacy[i], own[k], false);
+            check_shares(own[i], legacy[k], false);
+            check_shares(legacy[i], legacy[k], true);
+            check_shares(own[i], own[k], true);
+        }
+    real.cuStreamGetId = real.cuStreamGetId_ptsz = NULL;
+}
+
+static void make_with_upload(bool of_thread) {
+    CUgraphExec exec;
+    CUDA_GRAPH_INSTANTIATE_PARAMS params = {.flags = 2};
+    make(LIMIT * 3 / 4);
+    CHECK((of_thread ? hook_cuGraphInstantiateWithParams_ptsz : hook_cuGraphInstantiateWithParams)(&exec, GRAPH, &params) == CUDA_SUCCESS);
+    CHECK(reserved == LIMIT * 3 / 4);
+    check_charge();
+    make_graph(SECOND, LIMIT / 2, true);
+}
+
+static void should_know_the_stream_of_an_upload_when_a_graph_is_made(void) {
+    real.cuStreamGetId = fake_id;
+    real.cuStreamGetId_ptsz = twin_id;
+    for (int of_thread = 0; of_thread < 2; of_thread++)
+        for (int launched = 0; launched < 2; launched++) {
+            make_with_upload(of_thread);
+            CUresult expected = of_thread == launched ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
+            CHECK((launched ? hook_cuGraphLaunch_ptsz : hook_cuGraphLaunch)(SECOND, NULL) == expected, "%llu MiB after an upload of %s",
+                  (unsigned long long)(reserved / MIB), of_thread ? "the thread's stream" : "the legacy stream");
+            check_charge();
+            end();
+        }
+    real.cuStreamGetId = real.cuStreamGetId_ptsz = NULL;
+}
+
 static void should_trim_idle_graphs_before_it_refuses_another(void) {
     make(LIMIT * 3 / 4);
     make_graph(SECOND, LIMIT / 2, true);
@@ -361,6 +481,64 @@ static void should_trim_idle_graphs_before_it_refuses_another(void) {
     CHECK(hook_cuGraphLaunch(SECOND, OTHER) == CUDA_SUCCESS);
     CHECK(trims > 0 && reserved == LIMIT / 2);
     check_charge();
+    end();
+}
+
+/* The launch needs more than so much, which is all that is left. */
+static void check_refused(CUgraphExec exec, CUstream stream, uint64_t left) {
+    const sl_region_account_t *account = sl_region_account(&sl_tenant.region, sl_tenant.slot, GPU);
+    uint64_t taken = LIMIT - account->charged_bytes - left;
+    int before = launches;
+    CHECK(sl_ledger_reserve(GPU, taken) == LIMIT - left);
+    CHECK(hook_cuGraphLaunch(exec, stream) == CUDA_ERROR_OUT_OF_MEMORY && launches == before, "%llu MiB", (unsigned long long)(reserved / MIB));
+    sl_ledger_cancel(GPU, taken);
+    check_charge();
+}
+
+/* Some memory stays, and the graph that was launched last has lost its part. */
+static void should_reserve_again_what_a_trim_took(void) {
+    make(LIMIT * 3 / 4);
+    CHECK(hook_cuGraphLaunch(EXEC, STREAM) == CUDA_SUCCESS);
+    fake_synchronize();
+    kept = STEP;
+    CHECK(hook_cuDeviceGraphMemTrim(0) == CUDA_SUCCESS && reserved == STEP);
+    check_charge();
+    check_refused(EXEC, STREAM, LIMIT / 2);
+    CHECK(hook_cuGraphLaunch(EXEC, STREAM) == CUDA_SUCCESS);
+    check_charge();
+    kept = 0;
+    end();
+}
+
+static void should_reserve_a_new_graph_with_the_handle_of_an_old_one(void) {
+    make(LIMIT / 4);
+    CHECK(hook_cuGraphLaunch(EXEC, STREAM) == CUDA_SUCCESS && hook_cuGraphExecDestroy(EXEC) == CUDA_SUCCESS);
+    make(LIMIT * 3 / 4);
+    check_refused(EXEC, STREAM, LIMIT / 4);
+    end();
+}
+
+/* Of a launch that failed nobody knows what it took, and in which stream. */
+static void should_not_share_with_a_launch_that_failed(void) {
+    make(LIMIT * 3 / 4);
+    make_graph(SECOND, LIMIT / 2, true);
+    launch_answer = 700;
+    CHECK(hook_cuGraphLaunch(EXEC, STREAM) == 700);
+    launch_answer = 0;
+    check_charge();
+    CHECK(hook_cuGraphLaunch(SECOND, STREAM) == CUDA_ERROR_OUT_OF_MEMORY && launches == 1);
+    CHECK(hook_cuGraphLaunch(EXEC, STREAM) == CUDA_ERROR_OUT_OF_MEMORY && launches == 1);
+    end();
+}
+
+static void should_not_take_a_wait_in_another_context_for_rest(void) {
+    make(LIMIT * 3 / 4);
+    make_graph(SECOND, LIMIT / 2, true);
+    CHECK(hook_cuGraphLaunch(EXEC, STREAM) == CUDA_SUCCESS);
+    current = (CUcontext)0x510;
+    CHECK(hook_cuCtxSynchronize() == CUDA_SUCCESS);
+    current = CONTEXT;
+    CHECK(hook_cuGraphLaunch(SECOND, OTHER) == CUDA_ERROR_OUT_OF_MEMORY && launches == 1);
     end();
 }
 
@@ -384,6 +562,23 @@ static void should_leave_captures_alone(void) {
     end();
 }
 
+/* Of the two default streams one captures. */
+static void should_ask_the_same_default_stream_whether_it_captures(void) {
+    make(10 * LIMIT);
+    needed = 0;
+    atomic_fetch_add(&sl_meter_open_captures, 1);
+    own_captures = true;
+    CHECK(hook_cuGraphLaunch_ptsz(EXEC, NULL) == CUDA_SUCCESS && launches == 1);
+    CHECK(hook_cuGraphLaunch(EXEC, NULL) == CUDA_ERROR_OUT_OF_MEMORY && launches == 1);
+    own_captures = false;
+    is_capturing = true;
+    CHECK(hook_cuGraphLaunch(EXEC, NULL) == CUDA_SUCCESS && launches == 2);
+    CHECK(hook_cuGraphLaunch_ptsz(EXEC, NULL) == CUDA_ERROR_OUT_OF_MEMORY && launches == 2);
+    is_capturing = false;
+    atomic_fetch_sub(&sl_meter_open_captures, 1);
+    end();
+}
+
 int main(void) {
     use_test_folder();
     setenv("SLUICE_MEMORY", "1g", 1);
@@ -401,8 +596,16 @@ int main(void) {
     RUN(should_launch_in_any_stream_what_was_launched_last);
     RUN(should_share_with_the_graph_before_it_in_the_stream);
     RUN(should_not_count_on_memory_that_another_stream_uses);
+    RUN(should_reserve_a_graph_that_is_launched_again_in_another_stream);
+    RUN(should_tell_the_default_streams_apart);
+    RUN(should_know_the_stream_of_an_upload_when_a_graph_is_made);
     RUN(should_trim_idle_graphs_before_it_refuses_another);
+    RUN(should_reserve_again_what_a_trim_took);
+    RUN(should_reserve_a_new_graph_with_the_handle_of_an_old_one);
+    RUN(should_not_share_with_a_launch_that_failed);
+    RUN(should_not_take_a_wait_in_another_context_for_rest);
     RUN(should_not_share_what_a_graph_keeps);
     RUN(should_leave_captures_alone);
+    RUN(should_ask_the_same_default_stream_whether_it_captures);
     return 0;
 }

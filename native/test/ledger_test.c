@@ -221,6 +221,38 @@ static void should_not_be_moved_by_sizes_near_2_to_the_64(void) {
     CHECK(sl_ledger_used(GPU) == before);
 }
 
+/* What is written over a slot that nobody has counts for nothing. */
+static void should_count_the_slots_of_the_living_only(void) {
+    uint64_t before = sl_ledger_used(GPU);
+    unsigned slot = sl_tenant.slot + 3;
+    sl_region_slot_t *other = &sl_tenant.region.slots[slot];
+    sl_tenant.region.gpus[GPU].slots = slot + 1;
+    other->pid_namespace = sl_tenant.self.pid_namespace + 1; /* nobody here can judge whether it lives */
+    other->owner = 99;
+    sl_region_account(&sl_tenant.region, slot, GPU)->charged_bytes = LIMIT / 2;
+    CHECK(sl_ledger_used(GPU) == before + LIMIT / 2);
+    other->owner = 1ull << 63 | 99; /* it is being emptied */
+    CHECK(sl_ledger_used(GPU) == before);
+    other->owner = 0;
+    CHECK(sl_ledger_used(GPU) == before);
+    sl_region_account(&sl_tenant.region, slot, GPU)->charged_bytes = 0;
+}
+
+static void take_and_die(void) {
+    attach();
+    sl_ledger_commit(GPU, SL_USE_LINEAR, LIMIT / 2, sl_ledger_reserve(GPU, LIMIT / 2));
+    raise(SIGKILL);
+}
+
+/* Who only asks what is used need not be refused first to hear that somebody died. */
+static void should_tell_soon_that_the_dead_hold_nothing(void) {
+    uint64_t before = sl_ledger_used(GPU);
+    CHECK(in_child(take_and_die) == 128 + SIGKILL);
+    for (int i = 0; i < 500 && sl_ledger_used(GPU) != before; i++)
+        usleep(2000);
+    CHECK(sl_ledger_used(GPU) == before);
+}
+
 int main(void) {
     use_test_folder();
     setenv("SLUICE_TENANT", "ledger", 1);
@@ -232,6 +264,8 @@ int main(void) {
     RUN(should_wait_for_those_who_may_give_up);
     RUN(should_admit_without_a_system_call);
     RUN(should_not_be_moved_by_sizes_near_2_to_the_64);
+    RUN(should_count_the_slots_of_the_living_only);
+    RUN(should_tell_soon_that_the_dead_hold_nothing);
     RUN(should_follow_a_changed_limit);
     return 0;
 }

@@ -1,6 +1,8 @@
 /* Plain memory leaves the table before the driver frees it, so a thread that gets the same address finds it free. */
 #include "fake_gpus.h"
 
+#include <pthread.h>
+
 #include "hooks.h"
 #include "tenant/gpu.h"
 
@@ -148,6 +150,61 @@ static void should_charge_what_is_freed_in_the_order_of_a_stream(void) {
     check_charged(0, 0);
 }
 
+/* Both default streams have the number 0. */
+static void should_refund_what_was_freed_in_the_same_default_stream(void) {
+    const sl_region_account_t *mine = account(gpus[0]);
+    real.cuMemFreeAsync_ptsz = fake_free_in_order;
+    real.cuStreamSynchronize_ptsz = fake_wait;
+    for (int first = 0; first < 2; first++) {
+        next_address = ADDRESS;
+        CUdeviceptr of_legacy = allocate(0, 64 * MIB);
+        next_address = 2 * ADDRESS;
+        CUdeviceptr of_thread = allocate(0, 32 * MIB);
+        CHECK(hook_cuMemFreeAsync(of_legacy, NULL) == 0 && hook_cuMemFreeAsync_ptsz(of_thread, NULL) == 0);
+        CHECK(mine->charged_bytes == 96 * MIB && mine->in_flight_bytes == 96 * MIB);
+        CHECK((first ? hook_cuStreamSynchronize_ptsz : hook_cuStreamSynchronize)(NULL) == 0);
+        CHECK(mine->charged_bytes == (first ? 64 : 32) * MIB, "%llu MiB", (unsigned long long)(mine->charged_bytes / MIB));
+        CHECK((first ? hook_cuStreamSynchronize : hook_cuStreamSynchronize_ptsz)(NULL) == 0);
+        check_charged(0, 0);
+    }
+}
+
+static void *wait_in_another_thread(void *unused) {
+    (void)unused;
+    CHECK(hook_cuStreamSynchronize_ptsz(NULL) == 0 && hook_cuStreamSynchronize((CUstream)2) == 0);
+    return NULL;
+}
+
+static void should_not_refund_what_another_thread_freed_in_its_own_default_stream(void) {
+    const sl_region_account_t *mine = account(gpus[0]);
+    for (int by_number = 0; by_number < 2; by_number++) {
+        pthread_t thread;
+        next_address = ADDRESS;
+        CUdeviceptr own = allocate(0, 64 * MIB);
+        CHECK((by_number ? hook_cuMemFreeAsync(own, (CUstream)2) : hook_cuMemFreeAsync_ptsz(own, NULL)) == 0);
+        CHECK(pthread_create(&thread, NULL, wait_in_another_thread, NULL) == 0 && pthread_join(thread, NULL) == 0);
+        CHECK(mine->charged_bytes == 64 * MIB, "%llu MiB", (unsigned long long)(mine->charged_bytes / MIB));
+        CHECK(hook_cuStreamSynchronize_ptsz(NULL) == 0);
+        check_charged(0, 0);
+    }
+}
+
+/* A wait in one context says nothing about another. */
+static void should_refund_what_was_freed_in_the_context_that_was_waited_for(void) {
+    const sl_region_account_t *one = account(gpus[0]), *other = account(gpus[1]);
+    next_address = ADDRESS;
+    CUdeviceptr first = allocate(0, 64 * MIB);
+    next_address = 2 * ADDRESS;
+    CUdeviceptr second = allocate(1, 32 * MIB);
+    CHECK(hook_cuMemFreeAsync(first, NULL) == 0 && hook_cuMemFreeAsync(second, NULL) == 0);
+    current_context = (CUcontext)0x2000;
+    CHECK(hook_cuStreamSynchronize(NULL) == 0);
+    CHECK(one->charged_bytes == 64 * MIB && other->charged_bytes == 0);
+    current_context = (CUcontext)0x1000;
+    CHECK(hook_cuStreamSynchronize(NULL) == 0);
+    check_charged(0, 0);
+}
+
 static void should_refuse_sizes_near_2_to_the_64(void) {
     CUdeviceptr address;
     size_t pitch;
@@ -216,6 +273,9 @@ int main(void) {
     RUN(should_keep_the_block_of_who_came_meanwhile);
     RUN(should_restore_what_the_driver_did_not_free);
     RUN(should_charge_what_is_freed_in_the_order_of_a_stream);
+    RUN(should_refund_what_was_freed_in_the_same_default_stream);
+    RUN(should_not_refund_what_another_thread_freed_in_its_own_default_stream);
+    RUN(should_refund_what_was_freed_in_the_context_that_was_waited_for);
     RUN(should_refuse_sizes_near_2_to_the_64);
     RUN(should_admit_exactly_the_quota);
     RUN(should_take_a_block_of_its_own_when_none_had_room);

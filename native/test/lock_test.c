@@ -176,6 +176,18 @@ static void should_set_nothing_back_when_it_skips(void) {
     EXPECT("Ao" "o" "oo" "Do");
 }
 
+static void should_count_a_skip_without_the_lock_too(void) {
+    begin((sl_lock_settings_t){.mode = SL_LOCK_COUNT, .operations = 10, .skips = 1});
+    launch(1);
+    synchronize();
+    synchronize();
+    EXPECT("Ao" "R");
+    synchronize(); /* the lock is let go: this one is skipped, and the next lets go again */
+    launch(1);
+    synchronize();
+    EXPECT("Ao" "R" "Ao" "R");
+}
+
 static void should_take_a_lost_lock_again(void) {
     begin((sl_lock_settings_t){.mode = SL_LOCK_COUNT, .operations = 2});
     launch(2);
@@ -197,6 +209,7 @@ int main(void) {
     RUN(should_hold_for_one_operation_when_always);
     RUN(should_let_go_with_every_second_sync_at_1_skip);
     RUN(should_set_nothing_back_when_it_skips);
+    RUN(should_count_a_skip_without_the_lock_too);
     RUN(should_take_a_lost_lock_again);
     return 0;
 }

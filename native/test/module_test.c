@@ -27,6 +27,7 @@ static struct {
     uint64_t loaded_bytes, limits[3];
     unsigned loads, links;
     bool hidden;
+    CUresult answer; /* of all that loads, unloads or sets a limit, if it is an error */
 } fake;
 
 static void take(uint64_t bytes) {
@@ -79,6 +80,8 @@ static CUresult loading_mode(CUmoduleLoadingMode *mode) {
 static CUresult load(CUmodule *module, const void *image) {
     (void)image;
     fake.loads++;
+    if (fake.answer)
+        return fake.answer;
     fake.loaded_bytes = fake.image_bytes;
     take(fake.loaded_bytes);
     *module = (CUmodule)0x456000;
@@ -88,6 +91,8 @@ static void (*meanwhile)(void); /* what another thread does between the driver's
 static CUresult unload(CUmodule module) {
     void (*others)(void) = meanwhile;
     (void)module;
+    if (fake.answer)
+        return fake.answer;
     fake.process_bytes -= fake.loaded_bytes;
     fake.loaded_bytes = 0;
     meanwhile = NULL;
@@ -115,7 +120,7 @@ static void launch(void) {
     fake.waiting_bytes = 0;
 }
 static CUresult set_limit(CUlimit limit, size_t value) {
-    if (limit == 0 && value >= 512 << 10)
+    if ((limit == 0 && value >= 512 << 10) || fake.answer)
         return 1;
     if (limit == 0 && value > fake.limits[0])
         take((value - fake.limits[0]) * THREADS);
@@ -450,6 +455,38 @@ static void should_count_what_was_computed_where_nvml_does_not_know_the_process(
     CHECK(in_child(hides) == 0);
 }
 
+/* What the driver refuses changes nothing. Where NVML does not know the process, no look mends what was booked wrongly. */
+static void refuses(void) {
+    begin();
+    if (fake.hidden)
+        sl_ledger_commit(GPU, SL_USE_CONTEXT, 2 * MIB, sl_ledger_reserve(GPU, 2 * MIB));
+    fake.answer = 1;
+    CHECK(hook_cuModuleLoadData(&module, ptx(200 * MIB)) == 1 && hook_cuCtxSetLimit(0, 2048) == 1 && hook_cuCtxSetLimit(HEAP, 200 * MIB) == 1);
+    OVERHEAD(0);
+    fake.answer = 0;
+    fake.image_bytes = 50 * MIB;
+    CHECK(hook_cuModuleLoadData(&module, ptx(50 * MIB)) == 0 && hook_cuCtxSetLimit(0, 1056) == 0 && hook_cuCtxSetLimit(HEAP, 64 * MIB) == 0);
+    OVERHEAD(50 * MIB + 32 * THREADS + 66 * MIB);
+    fake.answer = 1;
+    CHECK(hook_cuModuleUnload(module) == 1 && hook_cuCtxSetLimit(0, 1024) == 1 && hook_cuCtxSetLimit(HEAP, 8 * MIB) == 1);
+    OVERHEAD(50 * MIB + 32 * THREADS + 66 * MIB);
+    fake.answer = 0;
+    CHECK(hook_cuModuleUnload(module) == 0 && hook_cuCtxSetLimit(0, 1024) == 0);
+    OVERHEAD(66 * MIB);
+    if (!fake.hidden)
+        CHECK(hook_cuCtxDestroy_v2(context) == 0);
+    if (!fake.hidden)
+        OVERHEAD(0);
+}
+static void refuses_a_hidden_one(void) {
+    fake.hidden = true;
+    refuses();
+}
+static void should_charge_and_refund_only_what_the_driver_did(void) {
+    CHECK(in_child(refuses) == 0);
+    CHECK(in_child(refuses_a_hidden_one) == 0);
+}
+
 static void load_another(void) {
     CUmodule another;
     fake.image_bytes = 102 * MIB;
@@ -531,5 +568,6 @@ int main(void) {
     RUN(should_measure_what_the_end_of_a_library_gives_back);
     RUN(should_charge_the_heap_when_it_is_set);
     RUN(should_count_what_was_computed_where_nvml_does_not_know_the_process);
+    RUN(should_charge_and_refund_only_what_the_driver_did);
     return 0;
 }

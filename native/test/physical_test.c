@@ -142,6 +142,16 @@ static void should_keep_the_charge_when_the_driver_refuses(void) {
     check_charged(0, 0);
 }
 
+static void should_keep_the_charge_of_what_the_driver_did_not_release(void) {
+    handle_t handle = create(2 * MIB);
+    answer = 1;
+    CHECK(hook_cuMemRelease(handle) == 1 && hook_cuMemRelease(handle) == 1);
+    check_charged(2 * MIB, 1);
+    answer = 0;
+    CHECK(hook_cuMemRelease(handle) == 0);
+    check_charged(0, 0);
+}
+
 static void should_refuse_what_passes_the_quota(void) {
     handle_t first = create(1000 * MIB), second = 0;
     uint64_t refused = sl_tenant.region.gpus[gpu].refused_calls;
@@ -288,6 +298,7 @@ int main(void) {
     RUN(should_unmap_several_and_across_gaps);
     RUN(should_unmap_ranges_of_any_size);
     RUN(should_keep_the_charge_when_the_driver_refuses);
+    RUN(should_keep_the_charge_of_what_the_driver_did_not_release);
     RUN(should_refuse_what_passes_the_quota);
     RUN(should_charge_the_gpu_of_the_memory);
     RUN(should_not_charge_or_refund_imports);

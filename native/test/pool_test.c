@@ -33,7 +33,7 @@ static atomic_bool crowded;
 static atomic_bool is_inside, is_stuck, is_busy; /* streams do not come to what was freed; the query says so */
 static atomic_int busy_queries; /* after so many the stream has come there */
 static atomic_int queries, twin_frees, twin_queries;
-static atomic_int capturing, frees, trims, admitted, refused, questions;
+static atomic_int capturing, own_captures, frees, trims, admitted, refused, questions;
 static pthread_mutex_t pool_lock = PTHREAD_MUTEX_INITIALIZER;
 
 static CUresult fake_count(int *count) {
@@ -121,6 +121,8 @@ static CUresult fake_query(CUstream stream) {
 /* The twins know the default stream of the thread by the number 0. */
 static CUresult twin_allocate(CUdeviceptr *address, size_t bytes, CUstream stream) {
     CHECK(stream == NULL);
+    if (own_captures)
+        return CUDA_SUCCESS;
     return fake_allocate(address, bytes, STREAM);
 }
 
@@ -128,6 +130,12 @@ static CUresult twin_free(CUdeviceptr address, CUstream stream) {
     CHECK(stream == NULL);
     twin_frees++;
     used -= address;
+    return CUDA_SUCCESS;
+}
+
+static CUresult twin_capturing(CUstream stream, CUstreamCaptureStatus *status) {
+    CHECK(stream == NULL);
+    *status = own_captures;
     return CUDA_SUCCESS;
 }
 
@@ -172,6 +180,7 @@ static void begin(void) {
     real.cuMemAllocAsync_ptsz = twin_allocate;
     real.cuMemFreeAsync_ptsz = twin_free;
     real.cuStreamQuery_ptsz = twin_query;
+    real.cuStreamIsCapturing_ptsz = twin_capturing;
     real.cuMemPoolDestroy = fake_destroy;
     CHECK(sl_tenant_attach() == SL_TENANT_ATTACHED);
     CHECK(sl_gpu_find(0) == (int)GPU);
@@ -383,6 +392,22 @@ static void should_leave_captures_alone(void) {
     capturing = 0;
     CHECK(reserved == 0);
     check_charge();
+}
+
+/* A thread captures in its own default stream; others allocate. */
+static void should_ask_the_same_default_stream_whether_it_captures(void) {
+    CUdeviceptr address;
+    atomic_fetch_add(&sl_meter_open_captures, 1);
+    own_captures = 1;
+    CHECK(hook_cuMemAllocAsync_ptsz(&address, 2 * LIMIT, NULL) == CUDA_SUCCESS, "it is only a node of a graph");
+    CHECK(allocate(2 * LIMIT) == CUDA_ERROR_OUT_OF_MEMORY && allocate(STEP) == CUDA_SUCCESS);
+    check_charge();
+    own_captures = 0;
+    CHECK(hook_cuMemAllocAsync_ptsz(&address, 2 * LIMIT, NULL) == CUDA_ERROR_OUT_OF_MEMORY);
+    CHECK(hook_cuMemAllocAsync_ptsz(&address, STEP, NULL) == CUDA_SUCCESS && reserved == 2 * STEP);
+    check_charge();
+    atomic_fetch_sub(&sl_meter_open_captures, 1);
+    empty();
 }
 
 static void should_pass_what_is_beyond_all_measure(void) {
@@ -662,6 +687,21 @@ static void should_forget_a_closing_pool_with_its_context(void) {
     CHECK(asked_after == 0);
 }
 
+/* A context went with its pool, and the driver gives the handle to a new one. */
+static void should_charge_a_new_pool_with_the_handle_of_an_old_one(void) {
+    CUmemoryPool pool = make_pool(0);
+    CHECK(take_from(pool, 100 * MIB) == CUDA_SUCCESS && charged() == 128 * MIB);
+    sl_pool_end(GPU);
+    CHECK(charged() == 0);
+    CHECK(make_pool(0) == pool);
+    made[0].used = 1;
+    made[0].reserved = STEP;
+    sl_pool_refresh(GPU);
+    CHECK(charged() == STEP, "%llu MiB", (unsigned long long)(charged() / MIB));
+    made[0].used = 0;
+    CHECK(hook_cuMemPoolDestroy(pool) == CUDA_SUCCESS && charged() == 0);
+}
+
 static void should_hold_what_a_closing_pool_has_against_the_quota(void) {
     CUmemoryPool pool = make_pool(0), other = make_pool(1);
     CHECK(take_from(pool, LIMIT / 2) == CUDA_SUCCESS && hook_cuMemPoolDestroy(pool) == CUDA_SUCCESS);
@@ -772,6 +812,7 @@ int main(void) {
     RUN(should_let_the_pool_give_back_before_it_refuses);
     RUN(should_ask_the_driver_only_what_may_have_changed);
     RUN(should_leave_captures_alone);
+    RUN(should_ask_the_same_default_stream_whether_it_captures);
     RUN(should_pass_what_is_beyond_all_measure);
     RUN(should_refund_when_the_context_is_gone);
     RUN(should_stay_exact_with_many_threads);
@@ -783,6 +824,7 @@ int main(void) {
     RUN(should_answer_as_if_a_closing_pool_were_gone);
     RUN(should_make_the_default_pool_current_again);
     RUN(should_forget_a_closing_pool_with_its_context);
+    RUN(should_charge_a_new_pool_with_the_handle_of_an_old_one);
     RUN(should_hold_what_a_closing_pool_has_against_the_quota);
     RUN(should_not_run_out_of_places_for_pools);
     RUN(should_never_ask_a_pool_that_is_destroyed);

@@ -32,6 +32,15 @@ static void shouldChargeOnceForWhatOverlaps(void) {
     CHECK(charge(4, 5000, 6000, 1000) == 1000);
 }
 
+/* Two contexts of one process, or two batches of one: the meter has taken off what they share. */
+static void shouldNotTakeOwnWorkForASiblings(void) {
+    begin();
+    CHECK(charge(3, 1000, 2000, 1000) == 1000);
+    CHECK(charge(3, 1500, 2500, 1000) == 1000);
+    CHECK(charge(3, 1000, 2500, 1500) == 1500);
+    CHECK(charge(4, 1000, 2000, 1000) == 0, "it was charged already");
+}
+
 static void shouldChargeThreeForAllThatTheyCover(void) {
     begin();
     CHECK(charge(1, 0, 3000, 3000) + charge(2, 0, 3000, 3000) + charge(3, 0, 3000, 3000) == 3000);
@@ -76,6 +85,7 @@ static void shouldForgetWhatWasLongAgo(void) {
 
 int main(void) {
     RUN(shouldChargeOnceForWhatOverlaps);
+    RUN(shouldNotTakeOwnWorkForASiblings);
     RUN(shouldChargeThreeForAllThatTheyCover);
     RUN(shouldChargeForCallsThatWereNotMeasuredByTheClock);
     RUN(shouldChargeForAllOfAProcessAlone);

@@ -197,6 +197,16 @@ static void should_not_take_the_dead_for_a_copy(void) {
 
 static char executable[256], folder[256];
 
+/* The first look at a process that came back: its new image is not there yet. */
+static int looks_too_early;
+bool __real_sl_os_alive(uint64_t identity, uint64_t image);
+bool __wrap_sl_os_alive(uint64_t identity, uint64_t image) {
+    if (!looks_too_early)
+        return __real_sl_os_alive(identity, image);
+    looks_too_early--;
+    return false;
+}
+
 static void claim_and_exec(void) {
     claim_as_child();
     execl(executable, executable, "--after-exec", folder, NULL);
@@ -206,6 +216,67 @@ static void should_empty_what_exec_left(void) {
     CHECK(in_child(claim_and_exec) == 0);
     sl_slots_reap(&region, &self);
     CHECK(taken_slots() == 0);
+}
+
+static void claim_and_stay_another(void) {
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    claim_as_child();
+    execl(executable, executable, "--stay", NULL);
+}
+
+#define SIGNED (1ull << 62)
+
+/* Where the file of the region cannot be opened, nobody has a sign. */
+static void use_signs(bool are_there) {
+    snprintf(region.path, sizeof region.path, "%s", are_there ? folder : "");
+}
+
+static void reap_an_image(bool has_sign) {
+    char link[64], name[256] = "";
+    use_signs(has_sign);
+    pid_t pid = fork();
+    if (pid == 0)
+        claim_and_stay_another();
+    while (!taken_slots() || region.slots[0].owner >> 63)
+        usleep(100);
+    CHECK(!(region.slots[0].owner & SIGNED) == !has_sign);
+    snprintf(link, sizeof link, "/proc/%d/cmdline", (int)pid);
+    for (bool changed = false; !changed; usleep(1000)) { /* until execve is done */
+        ssize_t length = sl_os_read(link, name, sizeof name);
+        changed = length > 7 && memmem(name, (size_t)length, "--stay", 6);
+    }
+    CHECK(kill(pid, 0) == 0 && sl_slots_reap(&region, &self) == 1, "its charge stays as long as the process lives");
+    CHECK(taken_slots() == 0 && sl_region_account(&region, 0, 0)->charged_bytes == 0);
+    kill(pid, SIGKILL);
+    CHECK(waitpid(pid, NULL, 0) == pid);
+    use_signs(true);
+}
+
+static void should_empty_what_a_process_left_that_became_another(void) {
+    reap_an_image(true);
+    reap_an_image(false);
+}
+
+/* It was dead by its old image when we looked, and has the slot anew when we come to empty it. */
+static void should_leave_a_slot_to_an_owner_that_came_back(void) {
+    use_signs(false);
+    pid_t pid = fork();
+    if (pid == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        claim_as_child();
+        pause();
+    }
+    while (!taken_slots() || region.slots[0].owner >> 63)
+        usleep(100);
+    uint64_t owner = region.slots[0].owner;
+    CHECK(!(owner & SIGNED));
+    looks_too_early = 1;
+    unsigned emptied = sl_slots_reap(&region, &self);
+    CHECK(!looks_too_early, "nobody asked");
+    CHECK(emptied == 0 && region.slots[0].owner == owner && sl_region_account(&region, 0, 0)->charged_bytes == 1000);
+    kill(pid, SIGKILL);
+    CHECK(waitpid(pid, NULL, 0) == pid && sl_slots_reap(&region, &self) == 1 && taken_slots() == 0);
+    use_signs(true);
 }
 
 /* Another process sees that the image changed; then the process itself attaches anew. */
@@ -246,6 +317,37 @@ static void should_know_an_image_without_aslr(void) {
     CHECK(taken_slots() == 0);
 }
 
+static void should_not_claim_a_slot_whose_sign_is_held(void) {
+    pid_t pid = fork();
+    if (pid == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        claim_as_child();
+        pause();
+    }
+    while (!taken_slots() || region.slots[0].owner >> 63)
+        usleep(100);
+    uint64_t owner = region.slots[0].owner;
+    CHECK(owner & SIGNED);
+    region.slots[0].owner = 0; /* somebody wrote nonsense */
+    int slot = sl_slots_claim(&region, &self, &reason);
+    CHECK(slot == 1 && sl_region_account(&region, 0, 0)->charged_bytes == 1000, "slot %d is that of a process that lives", slot);
+    sl_slots_leave(&self);
+    region.slots[1].owner = 0;
+    region.slots[0].owner = owner;
+    kill(pid, SIGKILL);
+    CHECK(waitpid(pid, NULL, 0) == pid && sl_slots_reap(&region, &self) == 1 && taken_slots() == 0);
+}
+
+static void should_take_the_place_of_the_dead_when_all_slots_are_taken(void) {
+    for (int i = 0; i < SL_REGION_SLOT_COUNT; i++)
+        region.slots[i].owner = 1ull << 40 | 4000000; /* nobody */
+    int slot = sl_slots_claim(&region, &self, &reason);
+    CHECK(slot >= 0, "%s", reason.text);
+    CHECK(taken_slots() == 1);
+    sl_slots_leave(&self);
+    region.slots[slot].owner = 0;
+}
+
 static void should_say_when_all_slots_are_taken(void) {
     for (int i = 0; i < SL_REGION_SLOT_COUNT; i++) {
         region.slots[i].pid_namespace = self.pid_namespace + 1;
@@ -255,6 +357,8 @@ static void should_say_when_all_slots_are_taken(void) {
 }
 
 int main(int argc, char **argv) {
+    if (argc == 2)
+        return pause();
     if (argc == 3)
         return after_exec(argv[2]);
     if (argc == 4)
@@ -270,8 +374,12 @@ int main(int argc, char **argv) {
     RUN(should_leave_other_namespaces_alone);
     RUN(should_empty_what_was_killed_in_another_namespace);
     RUN(should_empty_what_exec_left);
+    RUN(should_empty_what_a_process_left_that_became_another);
+    RUN(should_leave_a_slot_to_an_owner_that_came_back);
     RUN(should_know_an_image_without_aslr);
     RUN(should_not_take_the_dead_for_a_copy);
+    RUN(should_not_claim_a_slot_whose_sign_is_held);
+    RUN(should_take_the_place_of_the_dead_when_all_slots_are_taken);
     RUN(should_say_when_all_slots_are_taken);
     return 0;
 }

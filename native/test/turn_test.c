@@ -138,6 +138,86 @@ static void should_not_charge_time_that_nobody_wanted(void) {
     CHECK(tenants[0].balance_nanos >= -2 * (int64_t)MILLI, "%lld", (long long)tenants[0].balance_nanos);
 }
 
+/* A second process of a tenant, in an entry behind those of the others. */
+static sl_board_process_t *add_sibling(unsigned tenant) {
+    sl_board_process_t *sibling = &processes[turn.processes++];
+    sibling->owner = sl_tenant.self.identity;
+    sibling->pid_namespace = sl_tenant.self.pid_namespace;
+    sibling->tenant = tenant;
+    return sibling;
+}
+
+static void should_not_give_the_turn_while_a_sibling_works(void) {
+    begin(2);
+    take(0);
+    sl_board_process_t *first = add_sibling(0), *second = add_sibling(0);
+    want(1, now);
+    uint64_t at = turn.ends_nanos;
+    first->busy_nanos = at + 50 * MILLI;
+    second->busy_nanos = at - 1;
+    CHECK_EQUAL(give(0, at, true), 0);
+    first->busy_nanos = at - 1;
+    second->busy_nanos = at + 50 * MILLI;
+    CHECK_EQUAL(give(0, at, true), 0);
+    second->busy_nanos = at;
+    CHECK_EQUAL(give(0, at, true), 1);
+}
+
+static void should_not_seize_the_turn_while_a_sibling_works(void) {
+    for (int i = 0; i < 4; i++) {
+        begin(2);
+        take(0);
+        sl_board_process_t *first = add_sibling(0), *second = add_sibling(0);
+        uint64_t start = sl_os_nanos(), later = start + 50000 * MILLI;
+        processes[0].busy_nanos = start;
+        first->busy_nanos = i == 0 ? later : start;
+        second->busy_nanos = i == 1 ? later : start;
+        first->blocked_nanos = i == 2 ? start + 20 * MILLI : 0;
+        second->blocked_nanos = i == 3 ? start + 20 * MILLI : 0;
+        CHECK(SL_TURN_NOT_YET == sl_turn_wait(&boards[1], start, 3 * MILLI) || (i > 1 && sl_os_nanos() - start >= 20 * MILLI), "%d", i);
+    }
+    begin(2);
+    take(0);
+    add_sibling(0)->busy_nanos = processes[0].busy_nanos = now;
+    CHECK(SL_TURN_MINE == sl_turn_wait(&boards[1], now, 5000 * MILLI));
+}
+
+/* The first of a tenant's processes to wait decides when the tenant's turn comes. */
+static void should_wait_as_long_as_the_first_of_the_siblings(void) {
+    begin(3);
+    for (unsigned i = 0; i < 3; i++)
+        tenants[i].exclusive = 1;
+    take(0);
+    sl_board_process_t *early = add_sibling(2), *late = add_sibling(2);
+    early->waiting = late->waiting = 1;
+    early->waiting_nanos = now - 50;
+    late->waiting_nanos = now - 10;
+    want(1, now - 30);
+    want(2, now - 20);
+    CHECK_EQUAL(give(0, now + MILLI, true), 2);
+}
+
+static void should_owe_no_more_than_a_hundred_turns(void) {
+    begin(2);
+    take(0);
+    want(1, now);
+    give(0, turn.ends_nanos + 60000 * MILLI, true);
+    CHECK_EQUAL(holder(), 1);
+    CHECK_EQUAL(tenants[0].balance_nanos, -100 * 10 * (int64_t)MILLI);
+}
+
+/* It had nothing to do, so it has no claim to the rest. */
+static void should_not_add_the_rest_of_a_turn_that_was_given_up(void) {
+    begin(2);
+    take(0);
+    want(1, now);
+    CHECK_EQUAL(give(0, now + 2 * MILLI, false), 1);
+    CHECK_EQUAL(tenants[0].balance_nanos, 0);
+    want(0, now);
+    CHECK_EQUAL(give(1, turn.ends_nanos, true), 0);
+    CHECK_EQUAL(turn.ends_nanos - now, 10 * MILLI + SWITCH);
+}
+
 static void should_let_a_higher_priority_go_first(void) {
     begin(3);
     tenants[2].priority = 1;
@@ -338,6 +418,20 @@ static void should_take_the_turn_of_a_stopped_holder(void) {
     end_child(child);
 }
 
+/* Stopped are all that work, or the tenant is at work. */
+static void should_leave_the_turn_to_a_sibling_of_a_stopped_process(void) {
+    begin(2);
+    take(0);
+    pid_t child = start_stopped(0);
+    sl_board_process_t *sibling = add_sibling(0), *idle = add_sibling(0);
+    uint64_t start = sl_os_nanos();
+    processes[0].busy_nanos = sibling->busy_nanos = start + 60000 * MILLI;
+    CHECK(SL_TURN_NOT_YET == sl_turn_wait(&boards[1], start, 100 * MILLI), "the sibling works");
+    sibling->busy_nanos = idle->busy_nanos = start;
+    CHECK(SL_TURN_MINE == sl_turn_wait(&boards[1], start, 5000 * MILLI));
+    end_child(child);
+}
+
 static void should_leave_exclusive_work_of_a_stopped_holder_alone(void) {
     begin(2);
     tenants[0].exclusive = 1;
@@ -363,6 +457,29 @@ static void should_give_one_turn_to_a_waiter_that_is_stopped(void) {
     CHECK(turn.seized <= 1, "it was given %llu turns", (unsigned long long)turn.seized);
     CHECK(processes[0].owner, "it was taken for dead");
     end_child(child);
+}
+
+static void should_not_heed_the_priority_of_the_dead(void) {
+    begin(3);
+    tenants[1].priority = 1;
+    tenants[2].priority = -1;
+    CHECK(sl_turn_has_superior(&boards[0]) && sl_turn_has_inferior(&boards[0]) && !sl_turn_has_superior(&boards[1]));
+    for (unsigned i = 1; i < 3; i++)
+        processes[i].owner = tenants[i].root_identity = 4194303; /* started at 0: nobody */
+    CHECK(!sl_turn_has_superior(&boards[0]) && !sl_turn_has_inferior(&boards[0]));
+}
+
+/* As on a board from before a reboot, or beside a tenant whose clock is another. */
+static void should_not_believe_in_a_wish_from_the_future(void) {
+    begin(1);
+    turn.wanted_nanos = now - 5 * MILLI;
+    CHECK(sl_turn_is_wanted(&boards[0], now));
+    turn.wanted_nanos = now + 5 * MILLI; /* a coarse clock is a little behind */
+    CHECK(sl_turn_is_wanted(&boards[0], now));
+    turn.wanted_nanos = now + 3600000 * MILLI;
+    CHECK(!sl_turn_is_wanted(&boards[0], now));
+    turn.wanted_nanos = now - 50 * MILLI;
+    CHECK(!sl_turn_is_wanted(&boards[0], now));
 }
 
 static void should_find_a_dead_waiter_once(void) {
@@ -392,6 +509,11 @@ int main(void) {
     RUN(should_let_a_plan_go_before_weights);
     RUN(should_take_a_long_turn_off_the_next);
     RUN(should_not_charge_time_that_nobody_wanted);
+    RUN(should_owe_no_more_than_a_hundred_turns);
+    RUN(should_not_add_the_rest_of_a_turn_that_was_given_up);
+    RUN(should_not_give_the_turn_while_a_sibling_works);
+    RUN(should_not_seize_the_turn_while_a_sibling_works);
+    RUN(should_wait_as_long_as_the_first_of_the_siblings);
     RUN(should_let_a_higher_priority_go_first);
     RUN(should_go_on_with_a_turn_that_was_cut);
     RUN(should_add_the_little_that_was_cut_to_the_next_turn);
@@ -406,9 +528,12 @@ int main(void) {
     RUN(should_not_believe_in_work_without_an_end);
     RUN(should_end_a_turn_of_unknown_length);
     RUN(should_take_the_turn_of_a_stopped_holder);
+    RUN(should_leave_the_turn_to_a_sibling_of_a_stopped_process);
     RUN(should_leave_exclusive_work_of_a_stopped_holder_alone);
     RUN(should_give_one_turn_to_a_waiter_that_is_stopped);
     RUN(should_notice_that_its_entries_are_anothers);
+    RUN(should_not_heed_the_priority_of_the_dead);
+    RUN(should_not_believe_in_a_wish_from_the_future);
     RUN(should_find_a_dead_waiter_once);
     return 0;
 }

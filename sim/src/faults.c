@@ -1,5 +1,5 @@
-/* Faults on demand: SLUICE_SIM_FAULTS=symbol[@nth]=code|kill-before|kill-after|missing|sleep:50ms, comma separated. Without
- * @nth a fault happens at every call. */
+/* Faults on demand: SLUICE_SIM_FAULTS=symbol[@nth|%each]=code|kill-before|kill-after|missing|sleep:50ms, comma separated. It happens
+ * at the nth call only, at each so many calls, or at every call. */
 #define _GNU_SOURCE
 #include "sim.h"
 
@@ -14,7 +14,8 @@ typedef enum { RETURN, KILL_BEFORE, KILL_AFTER, MISSING, SLEEP } action_t;
 
 typedef struct {
     unsigned index;
-    unsigned nth; /* 0: always */
+    unsigned nth;  /* 0: always */
+    bool repeats;  /* with every nth call */
     action_t action;
     CUresult code;
     uint64_t sleep_ns;
@@ -38,18 +39,19 @@ static bool parse_action(const char *text, fault_t *fault) {
 }
 
 static const char *parse(char *item, fault_t *fault) {
-    char *action = strchr(item, '='), *nth = strchr(item, '@'), *end = "";
+    char *action = strchr(item, '='), *nth = strpbrk(item, "@%"), *end = "";
     if (!action) return "'=' is missing";
     *action++ = 0;
     if (nth) {
+        fault->repeats = *nth == '%';
         *nth++ = 0;
         fault->nth = (unsigned)strtoul(nth, &end, 10);
-        if (!isdigit((unsigned char)*nth) || *end || fault->nth == 0) return "the call after '@' must be 1, 2, ...";
+        if (!isdigit((unsigned char)*nth) || *end || fault->nth == 0) return "the call after '@' or '%' must be 1, 2, ...";
     }
     for (fault->index = 0; fault->index < SIM_ENTRY_COUNT; fault->index++)
         if (strcmp(sim_entries[fault->index].symbol, item) == 0) break;
     if (fault->index == SIM_ENTRY_COUNT) return "no such symbol";
-    return parse_action(action, fault) ? NULL : "not one of code, kill-before, kill-after, missing (without @), sleep:50ms";
+    return parse_action(action, fault) ? NULL : "not one of code, kill-before, kill-after, missing (at every call), sleep:50ms";
 }
 
 bool sim_fault_load(const char *text, char *problem, size_t room) {
@@ -79,7 +81,7 @@ bool sim_fault_before(unsigned index, CUresult *result) {
     for (fault_t *fault = faults; fault < faults + count; fault++) {
         if (fault->index != index) continue;
         unsigned call = atomic_fetch_add(&fault->calls, 1) + 1;
-        if (fault->nth && fault->nth != call) continue;
+        if (fault->nth && (fault->repeats ? call % fault->nth : call != fault->nth)) continue;
         if (fault->action == KILL_BEFORE) kill(getpid(), SIGKILL);
         if (fault->action == KILL_AFTER) kill_after = true;
         if (fault->action == SLEEP) {

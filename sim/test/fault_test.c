@@ -36,6 +36,15 @@ static void shouldFailTheNthCall(void) {
     OK(cuMemAlloc_v2(&address, 10));
 }
 
+static void shouldFailEachSecondCall(void) {
+    CUdeviceptr address;
+    use_gpu();
+    for (int i = 0; i < 3; i++) {
+        OK(cuMemAlloc_v2(&address, 10));
+        EQUAL(cuMemAlloc_v2(&address, 10), 2);
+    }
+}
+
 static void shouldAllocateOnce(void) {
     CUdeviceptr address;
     use_gpu();
@@ -81,6 +90,7 @@ static void shouldRefuseNonsense(void) {
         {"SLUICE_SIM_MEMORY", "4gg"}, {"SLUICE_SIM_MEMORY", "-4g"}, {"SLUICE_SIM_LINK", "fast"}, {"SLUICE_SIM_LAUNCH", "3"}, {"SLUICE_SIM_SMS", "1.5"},
         {"SLUICE_SIM_DRIVER", "new"}, {"SLUICE_SIM_FAULTS", "cuMemAlloc_v2"}, {"SLUICE_SIM_FAULTS", "cuNoSuch=2"},
         {"SLUICE_SIM_FAULTS", "cuMemAlloc_v2@0=2"}, {"SLUICE_SIM_FAULTS", "cuMemAlloc_v2@1=explode"}, {"SLUICE_SIM_FAULTS", "cuInit@1=missing"},
+        {"SLUICE_SIM_FAULTS", "cuMemAlloc_v2%0=2"}, {"SLUICE_SIM_FAULTS", "cuInit%2=missing"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         EQUAL(run("refuses", cases[i][0], cases[i][1]), 1);
@@ -92,6 +102,7 @@ static void shouldRefuseNonsense(void) {
 static int run_case(const char *name) {
     if (strcmp(name, "refuses") == 0) return refuses();
     if (strcmp(name, "nth") == 0) shouldFailTheNthCall();
+    if (strcmp(name, "each") == 0) shouldFailEachSecondCall();
     if (strcmp(name, "once") == 0) shouldAllocateOnce();
     if (strcmp(name, "missing") == 0) shouldMissASymbol();
     if (strcmp(name, "old") == 0) shouldBeAnOldDriver();
@@ -102,6 +113,7 @@ static int run_case(const char *name) {
 int main(int count, char **arguments) {
     if (count > 1) return run_case(arguments[1]);
     EQUAL(run("nth", "SLUICE_SIM_FAULTS", "cuMemAlloc_v2@3=2"), 0);
+    EQUAL(run("each", "SLUICE_SIM_FAULTS", "cuMemAlloc_v2%2=2"), 0);
     EQUAL(run("once", "SLUICE_SIM_FAULTS", "cuMemAlloc_v2=kill-before"), 128 + SIGKILL);
     EQUAL(run("once", "SLUICE_SIM_FAULTS", "cuMemAlloc_v2@1=kill-after,cuMemFree_v2=2"), 128 + SIGKILL);
     EQUAL(strlen(output), 0);

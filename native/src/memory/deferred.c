@@ -4,6 +4,7 @@
  * stream has been idle; refunded at once, 9.6 GB were held under a quota of 4 GiB. Until then it counts as in flight. */
 #include "memory/deferred.h"
 
+#include "compute/meter.h"
 #include "ledger/ledger.h"
 #include "os/latch.h"
 #include "real.h"
@@ -21,6 +22,11 @@ atomic_int sl_deferred_count;
 static sl_latch_t latch;
 static deferred_t places[PLACES];
 
+/* Each thread has a default stream of its own. */
+static CUstream name_of(CUstream stream) {
+    return stream == SL_DEFERRED_PER_THREAD ? (CUstream)(uintptr_t)sl_meter_own_key() : stream;
+}
+
 static bool is_same(const deferred_t *place, unsigned gpu, CUcontext context, CUstream stream) {
     return place->bytes && place->gpu == gpu && place->context == context && place->stream == stream;
 }
@@ -28,6 +34,7 @@ static bool is_same(const deferred_t *place, unsigned gpu, CUcontext context, CU
 /* Without a place it counts as overhead, until NVML's figure falls. */
 void sl_deferred_add(unsigned gpu, CUcontext context, CUstream stream, uint64_t bytes) {
     deferred_t *place = NULL;
+    stream = name_of(stream);
     sl_latch_lock_briefly(&latch);
     for (deferred_t *each = places; each < places + PLACES; each++) {
         if (is_same(each, gpu, context, stream)) {
@@ -51,6 +58,7 @@ void sl_deferred_add(unsigned gpu, CUcontext context, CUstream stream, uint64_t 
 void sl_deferred_end_slowly(CUcontext context, CUstream stream) {
     if (!context && (!real.cuCtxGetCurrent || real.cuCtxGetCurrent(&context) != CUDA_SUCCESS))
         return;
+    stream = name_of(stream);
     for (deferred_t *each = places; each < places + PLACES; each++) {
         sl_latch_lock_briefly(&latch);
         deferred_t ended = *each;

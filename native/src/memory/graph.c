@@ -168,27 +168,27 @@ static CUresult settle_instantiated(graph_t *graph, CUresult status, const CUgra
     return status;
 }
 
-static CUresult begin_upload(sl_graph_charge_t *charge, graph_t *graph, CUstream stream) {
-    *charge = (sl_graph_charge_t){.need = &graph->need, .stream = stream, .calls = STREAM_CALLS()};
+static CUresult begin_upload(sl_graph_charge_t *charge, graph_t *graph, CUstream stream, const sl_graph_stream_t *calls) {
+    *charge = (sl_graph_charge_t){.need = &graph->need, .stream = stream, .calls = calls};
     CUresult status = sl_graph_charge_begin(charge);
     if (status != CUDA_SUCCESS)
         free(graph);
     return status;
 }
 
-#define INSTANTIATE_HOOK(function, uploads, upload_stream, parameters, ...)                \
-    CUresult hook_##function parameters {                                                  \
-        if (!SL_DRIVER_HAS(function))                                                      \
+#define INSTANTIATE_HOOK(function, twin, uploads, upload_stream, parameters, ...)          \
+    CUresult hook_##function##twin parameters {                                            \
+        if (!SL_DRIVER_HAS(function##twin))                                                \
             return CUDA_ERROR_NOT_FOUND;                                                   \
         graph_t *graph = accounted() ? describe(hGraph) : NULL;                            \
         if (!graph)                                                                        \
-            return real.function(__VA_ARGS__);                                             \
+            return real.function##twin(__VA_ARGS__);                                       \
         sl_graph_charge_t charge;                                                          \
         bool charged = (uploads);                                                          \
-        CUresult status = charged ? begin_upload(&charge, graph, upload_stream) : CUDA_SUCCESS; \
+        CUresult status = charged ? begin_upload(&charge, graph, upload_stream, STREAM_CALLS(twin)) : CUDA_SUCCESS; \
         if (status != CUDA_SUCCESS)                                                        \
             return status;                                                                 \
-        status = real.function(__VA_ARGS__);                                               \
+        status = real.function##twin(__VA_ARGS__);                                         \
         if (charged)                                                                       \
             sl_graph_charge_end(&charge, status);                                          \
         return settle_instantiated(graph, status, phGraphExec);                            \
@@ -197,12 +197,12 @@ static CUresult begin_upload(sl_graph_charge_t *charge, graph_t *graph, CUstream
     (CUgraphExec *phGraphExec, CUgraph hGraph, CUgraphNode *phErrorNode, char *logBuffer, size_t bufferSize)
 #define WITH_PARAMS (CUgraphExec *phGraphExec, CUgraph hGraph, CUDA_GRAPH_INSTANTIATE_PARAMS *instantiateParams)
 #define PARAMS_UPLOAD instantiateParams && (instantiateParams->flags & FLAG_UPLOAD)
-INSTANTIATE_HOOK(cuGraphInstantiate, false, NULL, WITH_LOG, phGraphExec, hGraph, phErrorNode, logBuffer, bufferSize)
-INSTANTIATE_HOOK(cuGraphInstantiate_v2, false, NULL, WITH_LOG, phGraphExec, hGraph, phErrorNode, logBuffer, bufferSize)
-INSTANTIATE_HOOK(cuGraphInstantiateWithFlags, flags & FLAG_UPLOAD, NULL,
+INSTANTIATE_HOOK(cuGraphInstantiate, , false, NULL, WITH_LOG, phGraphExec, hGraph, phErrorNode, logBuffer, bufferSize)
+INSTANTIATE_HOOK(cuGraphInstantiate_v2, , false, NULL, WITH_LOG, phGraphExec, hGraph, phErrorNode, logBuffer, bufferSize)
+INSTANTIATE_HOOK(cuGraphInstantiateWithFlags, , flags & FLAG_UPLOAD, NULL,
                  (CUgraphExec *phGraphExec, CUgraph hGraph, unsigned long long flags), phGraphExec, hGraph, flags)
-INSTANTIATE_HOOK(cuGraphInstantiateWithParams, PARAMS_UPLOAD, instantiateParams->hUploadStream, WITH_PARAMS, phGraphExec, hGraph, instantiateParams)
-INSTANTIATE_HOOK(cuGraphInstantiateWithParams_ptsz, PARAMS_UPLOAD, instantiateParams->hUploadStream, WITH_PARAMS, phGraphExec, hGraph, instantiateParams)
+INSTANTIATE_HOOK(cuGraphInstantiateWithParams, , PARAMS_UPLOAD, instantiateParams->hUploadStream, WITH_PARAMS, phGraphExec, hGraph, instantiateParams)
+INSTANTIATE_HOOK(cuGraphInstantiateWithParams, _ptsz, PARAMS_UPLOAD, instantiateParams->hUploadStream, WITH_PARAMS, phGraphExec, hGraph, instantiateParams)
 
 /* Taken out first: afterwards another thread may get the same handle. */
 CUresult hook_cuGraphExecDestroy(CUgraphExec hGraphExec) {

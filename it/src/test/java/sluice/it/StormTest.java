@@ -6,6 +6,8 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -83,6 +85,16 @@ class StormTest {
     void shouldHoldTheQuotaWhenProcessesAreKilledAndStoppedAndLimitsChange() throws Exception {
         storm(Map.of(), "--seed", "9", "--seconds", "12", "--quota", "2g", "--gpus", "2", "--threads", "2", "--processes", "6", "--kills", "300",
                 "--stops", "300", "--limits", "--ways", "-tiny");
+    }
+
+    /// Whatever the driver refuses leaves no charge. Plain memory is left out, because the judge itself takes some.
+    @Test
+    void shouldChargeNothingForWhatTheDriverRefuses() throws Exception {
+        String faults = Stream.of("cuMemAllocPitch_v2", "cuMemAllocManaged", "cuMemAllocAsync", "cuMemAllocAsync_ptsz", "cuMemAllocFromPoolAsync",
+                "cuMemAllocFromPoolAsync_ptsz", "cuMemPoolCreate", "cuGraphInstantiateWithFlags", "cuGraphLaunch", "cuMemCreate", "cuMemMap",
+                "cuArray3DCreate_v2", "cuMipmappedArrayCreate", "cuModuleLoadData", "cuCtxCreate_v2").map(call -> call + "%5=2").collect(Collectors.joining(","));
+
+        storm(Map.of("SLUICE_SIM_FAULTS", faults), "--seed", "21", "--seconds", "6", "--quota", "2g", "--gpus", "2", "--threads", "4", "--ways", "-tiny");
     }
 
     private void storm(Map<String, String> settings, String... options) throws Exception {

@@ -1,0 +1,101 @@
+/* Whether a program may run that cannot take part in its tenant is what its region says, whatever its own switches say. */
+#include "check.h"
+
+#include "hooks.h"
+#include "real.h"
+#include "tenant/tenant.h"
+
+static unsigned asked;
+
+/* A region of which no slot is free: all belong to processes of another namespace, of which nobody here can judge. */
+static void make_full_region(const char *name, bool fails) {
+    static const uint64_t memory_bytes[16] = {1 << 30};
+    sl_slots_owner_t self;
+    sl_region_t region;
+    sl_reason_t reason;
+    CHECK(sl_slots_self(&self, &reason), "%s", reason.text);
+    sl_region_draft_t draft = {.tenant = name, .root_identity = self.identity, .memory_bytes = memory_bytes, .fail_on_error = fails,
+                               .wait_on_oom = fails, .oom_wait_millis = 70};
+    CHECK(sl_region_open_or_create(&region, &draft, &reason), "%s", reason.text);
+    CHECK(region.header->on_error == fails && region.limits->on_oom == fails && region.limits->oom_wait_millis == 70);
+    for (int i = 0; i < SL_REGION_SLOT_COUNT; i++) {
+        region.slots[i].pid_namespace = self.pid_namespace + 1;
+        region.slots[i].owner = 99;
+    }
+    setenv("SLUICE_REGION", region.path, 1);
+}
+
+static CUresult fake_init(unsigned flags) {
+    (void)flags;
+    asked++;
+    return CUDA_SUCCESS;
+}
+
+static void fails(void) {
+    CHECK(sl_tenant_attach() == SL_TENANT_REFUSE);
+    CHECK(hook_cuInit(0) == CUDA_ERROR_NOT_PERMITTED && !asked);
+}
+
+static void runs(void) {
+    CHECK(sl_tenant_attach() == SL_TENANT_PASS);
+    CHECK(hook_cuInit(0) == CUDA_SUCCESS && asked == 1);
+}
+
+static void should_fail_where_the_region_says_so(void) {
+    make_full_region("strict", true);
+    setenv("SLUICE_ON_ERROR", "run", 1);
+    CHECK(in_child(fails) == 0);
+    unsetenv("SLUICE_ON_ERROR");
+    CHECK(in_child(fails) == 0);
+}
+
+static void should_run_where_the_region_says_so(void) {
+    make_full_region("mild", false);
+    setenv("SLUICE_ON_ERROR", "fail", 1);
+    CHECK(in_child(runs) == 0);
+}
+
+/* Where there is no region the program's own switch counts. */
+static void should_follow_the_switch_without_a_region(void) {
+    setenv("SLUICE_REGION", "/nonexistent/no.region", 1);
+    setenv("SLUICE_ON_ERROR", "fail", 1);
+    CHECK(in_child(fails) == 0);
+    setenv("SLUICE_ON_ERROR", "run", 1);
+    CHECK(in_child(runs) == 0);
+}
+
+static void forks(void) {
+    CHECK(sl_tenant_attach() == SL_TENANT_ATTACHED);
+    unsigned slot = sl_tenant.slot;
+    sl_region_account(&sl_tenant.region, slot, 0)->charged_bytes = 1000;
+    pid_t pid = fork();
+    if (pid == 0) {
+        CHECK(sl_tenant.state == SL_TENANT_UNKNOWN && sl_tenant_attach() == SL_TENANT_ATTACHED);
+        CHECK(sl_tenant.slot != slot, "the parent's slot");
+        CHECK(sl_region_account(&sl_tenant.region, slot, 0)->charged_bytes == 1000);
+        sl_region_account(&sl_tenant.region, sl_tenant.slot, 0)->charged_bytes = 5;
+        _exit(0);
+    }
+    int status;
+    CHECK(waitpid(pid, &status, 0) == pid && status == 0);
+    CHECK(sl_slots_reap(&sl_tenant.region, &sl_tenant.self) == 1, "the child's slot");
+    CHECK(sl_region_account(&sl_tenant.region, slot, 0)->charged_bytes == 1000);
+}
+
+static void should_give_a_child_a_slot_of_its_own(void) {
+    unsetenv("SLUICE_REGION");
+    setenv("SLUICE_TENANT", "forks", 1);
+    setenv("SLUICE_MEMORY", "1g", 1);
+    CHECK(in_child(forks) == 0);
+}
+
+int main(void) {
+    use_test_folder();
+    setenv("SLUICE_LOG", "error", 1);
+    real.cuInit = fake_init;
+    RUN(should_fail_where_the_region_says_so);
+    RUN(should_run_where_the_region_says_so);
+    RUN(should_follow_the_switch_without_a_region);
+    RUN(should_give_a_child_a_slot_of_its_own);
+    return 0;
+}
