@@ -120,6 +120,12 @@ public final class Folder implements AutoCloseable {
 
     /// The names that are wanted, of the first [#MOST_ENTRIES]; none when the folder cannot be read.
     public List<String> names(Predicate<String> wanted) {
+        return names(wanted, MOST_ENTRIES, MOST_ENTRIES);
+    }
+
+    /// @param mostNames   that are wanted
+    /// @param mostEntries that are looked at
+    public List<String> names(Predicate<String> wanted, int mostNames, int mostEntries) {
         List<String> names = new ArrayList<>();
         int seen = 0;
         try (DirectoryStream<Path> entries = Files.newDirectoryStream(descriptor.path())) {
@@ -128,7 +134,7 @@ public final class Folder implements AutoCloseable {
                 if (wanted.test(name)) {
                     names.add(name);
                 }
-                if (++seen == MOST_ENTRIES) {
+                if (++seen == mostEntries || names.size() == mostNames) {
                     break;
                 }
             }

@@ -9,4 +9,10 @@ public final class UnusableFileException extends FileSystemException {
     UnusableFileException(String file, String reason) {
         super(file, null, reason);
     }
+
+    /// A user can cause thousands of these a second; to walk the stack for each would take most of the time.
+    @Override
+    public synchronized Throwable fillInStackTrace() {
+        return this;
+    }
 }

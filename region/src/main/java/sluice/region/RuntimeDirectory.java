@@ -24,6 +24,9 @@ public record RuntimeDirectory(Path path) {
     public static final String VARIABLE = "SLUICE_RUNTIME_DIR";
 
     private static final String PREFIX = "sluice-";
+    private static final int MOST_FILES = 2048;
+    /// In a place that all users can write, such as /tmp, there are many names that are none of ours.
+    private static final int MOST_IN_A_PLACE = 1 << 18;
 
     /// The folder for new tenants; it is made when it is not there.
     public static RuntimeDirectory find(String chosen, int uid) {
@@ -77,7 +80,7 @@ public record RuntimeDirectory(Path path) {
     public static List<RuntimeDirectory> ofAllUsers(List<Path> places) {
         List<RuntimeDirectory> found = new ArrayList<>();
         for (Path place : places) {
-            for (Path path : new RuntimeDirectory(place).files(PREFIX, "")) {
+            for (Path path : inPlace(place)) {
                 OptionalInt uid = uid(path.getFileName().toString().substring(PREFIX.length()));
                 if (uid.isPresent() && check(path, uid.getAsInt()) == null) {
                     found.add(new RuntimeDirectory(path));
@@ -85,6 +88,14 @@ public record RuntimeDirectory(Path path) {
             }
         }
         return found;
+    }
+
+    private static List<Path> inPlace(Path place) {
+        try (Folder folder = Folder.open(place)) {
+            return folder.names(name -> name.startsWith(PREFIX), MOST_IN_A_PLACE, MOST_IN_A_PLACE).stream().map(place::resolve).toList();
+        } catch (IOException e) {
+            return List.of();
+        }
     }
 
     /// A user's number, up to 2^32 - 2, as the kernel writes it: without zeros before it.
@@ -111,11 +122,11 @@ public record RuntimeDirectory(Path path) {
         return path.resolve(tenant + ".region");
     }
 
-    /// The files whose names begin and end so; none when the folder is gone or cannot be read. A folder may hold more than can be looked at:
-    /// see [Folder#MOST_ENTRIES].
+    /// The files whose names begin and end so, up to 2,048; none when the folder is gone or cannot be read. More would be a user's way to keep
+    /// root's agent busy.
     public List<Path> files(String prefix, String suffix) {
         try (Folder folder = Folder.open(path)) {
-            return folder.names(name -> name.startsWith(prefix) && name.endsWith(suffix)).stream().map(path::resolve).toList();
+            return folder.names(name -> name.startsWith(prefix) && name.endsWith(suffix), MOST_FILES, Folder.MOST_ENTRIES).stream().map(path::resolve).toList();
         } catch (IOException e) {
             return List.of();
         }
