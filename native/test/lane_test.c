@@ -143,11 +143,21 @@ static void refuses(void) {
     CHECK(sl_lane_current()->calls == calls + 5 && fake.events <= events + 4, "the lane did not go on");
 }
 
+static void has_many(void) {
+    begin();
+    for (unsigned i = 0; i < 300; i++) {
+        fake.current = (CUcontext)(uintptr_t)(0x10000 + i * 0x100);
+        CHECK(sl_lane_current(), "context %u has no lane, and its work no limit", i + 1);
+    }
+}
+
 int main(void) {
     use_test_folder();
     printf("should_end_before_the_context_does\n");
     CHECK(in_child(destroys) == 0);
     printf("should_go_on_when_the_driver_keeps_the_context\n");
     CHECK(in_child(refuses) == 0);
+    printf("should_have_a_lane_for_each_of_many_contexts\n");
+    CHECK(in_child(has_many) == 0);
     return 0;
 }
