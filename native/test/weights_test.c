@@ -226,8 +226,27 @@ static void should_share_by_weight_beside_bursts_on_a_busy_machine(void) {
     check_ratios("restless hosts", (stalls_t){100 * MILLI, 4 * MILLI});
 }
 
+static double part(unsigned id) {
+    return (double)jobs[id].used / (10000.0 * MILLI);
+}
+
+/* Priorities are strict: a low one has all that others leave, and nothing else. */
+static void should_leave_to_a_low_priority_what_others_leave(void) {
+    for (uint64_t pause = 0; pause <= 2; pause += 2) {
+        begin(1);
+        join(THREE, 1, 0, MILLI, pause * MILLI);
+        join(ONE, 1, -1, 100 * MICRO, 0);
+        join(OTHER, 1, 1, MILLI, 2 * MILLI);
+        run(10000 * MILLI, (stalls_t){100 * MILLI, 4 * MILLI});
+        printf("  a pause of %u ms: normal %.3f, low %.3f, high %.3f\n", (unsigned)pause, part(THREE), part(ONE), part(OTHER));
+        CHECK(pause || part(ONE) < 0.02, "low got %.3f beside endless work", part(ONE));
+        CHECK(!pause || part(ONE) > 0.15, "low got %.3f of what is left", part(ONE));
+    }
+}
+
 int main(void) {
     RUN(should_share_by_weight_beside_bursts);
     RUN(should_share_by_weight_beside_bursts_on_a_busy_machine);
+    RUN(should_leave_to_a_low_priority_what_others_leave);
     return 0;
 }
