@@ -4,7 +4,19 @@ package sluice.proof;
 final class CheckFailed extends RuntimeException {
     private static final long serialVersionUID = 1;
 
+    private final boolean ofSafety;
+
     CheckFailed(String detail) {
+        this(detail, false);
+    }
+
+    CheckFailed(String detail, boolean ofSafety) {
         super(detail);
+        this.ofSafety = ofSafety;
+    }
+
+    /// A bound was passed that no busy machine excuses: the check is not tried again.
+    boolean isOfSafety() {
+        return ofSafety;
     }
 }
