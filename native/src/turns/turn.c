@@ -170,7 +170,7 @@ static bool is_idle(const sl_board_t *board, const sl_seen_t *seen) {
 static bool seize(const sl_board_t *board, sl_seen_t *seen) {
     if (seen->holder < seen->count)
         seen->tenants[seen->holder].since_nanos = 0;
-    bool silent = seen->holder != SL_SEEN_NOBODY && never_began(seen);
+    bool silent = seen->holder != SL_SEEN_NOBODY && seen->known && never_began(seen);
     if (!sl_choose_any(seen) || !pass_on(board, seen, true))
         return false;
     if (silent) {

@@ -62,9 +62,10 @@ class LockerTest {
         }
     }
 
-    /// A busy machine makes windows of fewer kernels, and so more holds, but never windows of more kernels.
+    /// A busy machine makes windows of fewer kernels, and so more holds. Where the other's thread gets no processor nobody waits for the GPU, and
+    /// there are fewer. `lock_test.c` has no clock and no other.
     private static void assertHolds(long expected, Again.Look<Long> look) throws Exception {
-        Again.atLeast(expected, expected, () -> (double) look.take());
+        Again.between(expected, expected, () -> (double) look.take());
     }
 
     /// Of 24 kernels the first hold has N, all others N + 1; with 0 each has one. In time mode the window counts from the last
@@ -104,14 +105,13 @@ class LockerTest {
     }
 
     /// The turn comes back after 0.2 ms or more, so the fourth kernel of 0.46 ms is asked for before and the fifth after 2 ms. A
-    /// machine that is busy makes windows of fewer kernels, which may take attempts, but never of more.
+    /// machine that is busy makes windows of fewer kernels, or of more where the other's thread stands still, which may take attempts.
     @ParameterizedTest
     @CsvSource({"2, 7", "20, 1"})
     void shouldHoldTheGpuForTheTimeOfAWindow(String millis, long expected) throws Exception {
         var seen = new ArrayList<Long>();
         while (seen.size() < ATTEMPTS && !seen.contains(expected)) {
             seen.add(holds("MAX_SYNC_MS=" + millis, "25", "460", "--poll"));
-            assertThat(seen.getLast()).isGreaterThanOrEqualTo(expected);
         }
         assertThat(seen).contains(expected);
     }
