@@ -317,6 +317,14 @@ static void counts_sharers(void) {
     CHECK(sharers_after_a_while() == 2);
 }
 
+static void has_many(void) {
+    begin();
+    for (unsigned i = 0; i < 300; i++) {
+        fake.current = (CUcontext)(uintptr_t)(0x10000 + i * 0x100);
+        CHECK(sl_lane_current(), "context %u has no lane, and its work no limit", i + 1);
+    }
+}
+
 int main(void) {
     use_test_folder();
     printf("should_end_before_the_context_does\n");
@@ -341,5 +349,7 @@ int main(void) {
     CHECK(in_child(counts_unmeasured) == 0);
     printf("should_measure_a_graph_in_its_own_default_stream\n");
     CHECK(in_child(measures_graphs) == 0);
+    printf("should_have_a_lane_for_each_of_many_contexts\n");
+    CHECK(in_child(has_many) == 0);
     return 0;
 }

@@ -83,6 +83,17 @@ static void shouldForgetWhatWasLongAgo(void) {
         CHECK(!works[i].slot || i / 128 == 1);
 }
 
+/* A process of the tenant can write anything to the region. */
+static void shouldNotBelieveThatAPieceWasChargedWithMoreThanItsLength(void) {
+    begin();
+    CHECK(charge(1, 1000, 2000, 1000) == 1000);
+    works[128].charged_nanos = UINT64_MAX;
+    CHECK(charge(2, 1500, 2500, 1000) == 500);
+    works[128].began_nanos = 0;
+    works[128].ended_nanos = UINT64_MAX;
+    CHECK(charge(3, 5000, 6000, 1000) == 0, "all of it was charged, says the piece");
+}
+
 int main(void) {
     RUN(shouldChargeOnceForWhatOverlaps);
     RUN(shouldNotTakeOwnWorkForASiblings);
@@ -91,5 +102,6 @@ int main(void) {
     RUN(shouldChargeForAllOfAProcessAlone);
     RUN(shouldNotTrustAnUncertainTime);
     RUN(shouldForgetWhatWasLongAgo);
+    RUN(shouldNotBelieveThatAPieceWasChargedWithMoreThanItsLength);
     return 0;
 }

@@ -270,6 +270,39 @@ static void should_go_on_with_a_turn_that_a_higher_priority_seized(void) {
     CHECK(turn.ends_nanos - now > 500 * MILLI && turn.ends_nanos - now < 1000 * MILLI + 2 * SWITCH, "%llu", (unsigned long long)(turn.ends_nanos - now));
 }
 
+/* Two tenants; the first lost almost all of its turn of a second, and wants the GPU again so long after its work. */
+static void lose_a_turn(uint64_t pause) {
+    begin(2);
+    tenants[0].weight = 100;
+    take(0);
+    processes[0].busy_nanos = now;
+    uint64_t worked = now;
+    CHECK(SL_TURN_MINE == sl_turn_wait(&boards[1], now, 1000 * MILLI));
+    CHECK_EQUAL(turn.seized, 1);
+    want(0, worked + pause);
+    CHECK_EQUAL(give(1, turn.ends_nanos + 50 * MILLI, true), 0);
+}
+
+static void should_add_what_an_idle_holder_lost_to_its_next_turn(void) {
+    lose_a_turn(10 * MILLI);
+    CHECK(turn.ends_nanos - now > 1500 * MILLI, "%llu", (unsigned long long)(turn.ends_nanos - now));
+}
+
+static void should_forget_what_an_idle_holder_lost_when_it_does_not_come_back(void) {
+    lose_a_turn(30 * MILLI);
+    CHECK_EQUAL(turn.ends_nanos - now, 1000 * MILLI + SWITCH);
+}
+
+/* The one that was cut is not there when the higher one is done, so that another has a turn before it. */
+static void should_owe_the_rest_of_a_cut_turn_to_one_that_was_passed_over(void) {
+    cut_after(2 * MILLI);
+    processes[0].waiting = 0;
+    CHECK_EQUAL(give(2, now + MILLI, false), 1);
+    want(0, now);
+    CHECK_EQUAL(give(1, turn.ends_nanos, true), 0);
+    CHECK(turn.ends_nanos - now > 17 * MILLI && turn.ends_nanos - now < 19 * MILLI, "%llu", (unsigned long long)(turn.ends_nanos - now));
+}
+
 static void should_serve_exclusive_ones_in_the_order_they_came(void) {
     begin(4);
     for (unsigned i = 0; i < 4; i++)
@@ -359,6 +392,19 @@ static void should_not_believe_in_work_without_an_end(void) {
     processes[1].busy_nanos = now + 86400000 * MILLI;
     processes[1].blocked_nanos = now + 86400000 * MILLI;
     CHECK(SL_TURN_MINE == sl_turn_wait(&boards[0], now, 3000 * MILLI));
+}
+
+/* The word names the new holder, and the rest of the turn is not written yet. */
+static void should_not_take_a_turn_that_is_being_given(void) {
+    begin(3);
+    tenants[2].priority = 1;
+    take(0);
+    processes[0].busy_nanos = now;
+    want(1, now);
+    turn.word = 0x202;
+    CHECK(SL_TURN_NOT_YET == sl_turn_wait(&boards[0], now, MILLI / 2) || sl_os_nanos() - now >= 2 * MILLI);
+    CHECK(SL_TURN_NOT_YET == sl_turn_wait(&boards[2], now, MILLI / 2) || sl_os_nanos() - now >= 2 * MILLI, "a higher priority");
+    CHECK(SL_TURN_MINE == sl_turn_wait(&boards[0], now, 1000 * MILLI), "the giver is dead");
 }
 
 /* Who gave the turn was killed before he had said how long it is. */
@@ -518,6 +564,9 @@ int main(void) {
     RUN(should_go_on_with_a_turn_that_was_cut);
     RUN(should_add_the_little_that_was_cut_to_the_next_turn);
     RUN(should_go_on_with_a_turn_that_a_higher_priority_seized);
+    RUN(should_add_what_an_idle_holder_lost_to_its_next_turn);
+    RUN(should_forget_what_an_idle_holder_lost_when_it_does_not_come_back);
+    RUN(should_owe_the_rest_of_a_cut_turn_to_one_that_was_passed_over);
     RUN(should_serve_exclusive_ones_in_the_order_they_came);
     RUN(should_seize_the_turn_of_an_idle_holder);
     RUN(should_keep_the_turn_while_a_thread_waits_for_the_gpu);
@@ -526,6 +575,7 @@ int main(void) {
     RUN(should_bear_nonsense_on_the_board);
     RUN(should_not_wait_for_a_turn_that_begins_in_the_future);
     RUN(should_not_believe_in_work_without_an_end);
+    RUN(should_not_take_a_turn_that_is_being_given);
     RUN(should_end_a_turn_of_unknown_length);
     RUN(should_take_the_turn_of_a_stopped_holder);
     RUN(should_leave_the_turn_to_a_sibling_of_a_stopped_process);

@@ -7,6 +7,7 @@
 #include <stddef.h>
 
 #include "ledger/ledger.h"
+#include "ledger/wait.h"
 #include "os/os.h"
 #include "real.h"
 #include "tenant/tenant.h"
@@ -187,6 +188,13 @@ static void should_block_growth_below_what_is_used(void) {
     set_limit(LIMIT);
 }
 
+static void should_wait_for_an_hour_at_the_most(void) {
+    set_patience(30000);
+    CHECK(sl_wait_patience() == 30000000000ull);
+    set_patience(UINT32_MAX);
+    CHECK(sl_wait_patience() == 3600000000000ull, "%llu", (unsigned long long)sl_wait_patience());
+}
+
 int main(void) {
     use_test_folder();
     setenv("SLUICE_TENANT", "wait", 1);
@@ -202,5 +210,6 @@ int main(void) {
     RUN(should_follow_limits_while_it_waits);
     RUN(should_never_wait_while_a_stream_captures);
     RUN(should_block_growth_below_what_is_used);
+    RUN(should_wait_for_an_hour_at_the_most);
     return 0;
 }

@@ -1,7 +1,7 @@
 /* windows: submits kernels that spin, as a program that has the GPU in windows does.
- * Usage: windows PTX KERNELS MICROSECONDS [--copy | --poll | --fork | --longer]  prints "done KERNELS MILLISECONDS"
+ * Usage: windows PTX KERNELS MICROSECONDS [--copy | --poll | --fork | --longer | --pause MICROSECONDS]  prints "done KERNELS MILLISECONDS"
  * --copy: a copy that waits after each; --poll: asks after each until it is done, and does not wait; --fork: so does a child;
- * --longer: waits after each, and as many that take 50 us come before */
+ * --longer: waits after each, and as many that take 50 us come before; --pause: waits after each, then does nothing for so long */
 #include "driver_calls.h"
 
 #include <string.h>
@@ -28,9 +28,10 @@ static void check(const char *what, int status) {
 
 int main(int argc, char **argv) {
     if (argc < 4)
-        return fprintf(stderr, "usage: windows PTX KERNELS MICROSECONDS [--copy | --poll | --fork | --longer]\n"), 2;
+        return fprintf(stderr, "usage: windows PTX KERNELS MICROSECONDS [--copy | --poll | --fork | --longer | --pause MICROSECONDS]\n"), 2;
     const char *way = argc > 4 ? argv[4] : "";
     int kernels = atoi(argv[2]), copies = strcmp(way, "--copy") == 0, polls = strcmp(way, "--poll") == 0, longer = strcmp(way, "--longer") == 0;
+    useconds_t pause = argc > 5 && strcmp(way, "--pause") == 0 ? (useconds_t)atoi(argv[5]) : 0;
     uint64_t nanos = strtoull(argv[3], NULL, 10) * 1000, address;
     uint64_t short_nanos = 50000;
     void *module, *function, *stream, *parameters[] = {&nanos}, *short_parameters[] = {&short_nanos};
@@ -59,8 +60,10 @@ int main(int argc, char **argv) {
     double start = now_millis();
     for (int i = 0; i < kernels; i++) {
         check("launch", launch(function, 1, 1, 1, 1, 1, 1, 0, stream, parameters, NULL));
-        if (longer)
+        if (longer || pause)
             check("wait", wait(stream));
+        if (pause)
+            usleep(pause);
         if (copies)
             check("copy", copy(host, address, sizeof host));
         while (polls && query(stream) == NOT_READY)

@@ -11,12 +11,13 @@
 #include "tenant/tenant.h"
 #include "trace/trace.h"
 
-#define CONTEXTS 64u
+#define CONTEXTS 1024u /* more than fit on a GPU; calls in further ones pass the gate unmeasured */
 
 static sl_lane_gpu_t gpus[SL_REGION_GPU_COUNT];
 static sl_lane_t *_Atomic lanes[CONTEXTS];
 static _Atomic uint32_t generation = 1; /* changes when a context ends: its address may come back */
 static sl_latch_t lock = SL_LATCH_INITIALIZER;
+static _Atomic bool overfull;
 
 /* Without a board there are no turns, and a cap counts what others do on the GPU too. */
 static void refuse(sl_lane_gpu_t *gpu, const sl_reason_t *reason) {
@@ -96,6 +97,8 @@ static sl_lane_t *find(CUcontext context) {
             lanes[i] = lane;
             return lane;
         }
+    if (lane && !atomic_exchange(&overfull, true))
+        sl_report(SL_WARN, "the process has more than %u contexts: GPU time in further ones is neither measured nor limited", CONTEXTS);
     free(lane);
     return NULL;
 }

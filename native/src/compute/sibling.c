@@ -17,12 +17,14 @@ static uint64_t overlap(const sl_meter_reading_t *reading, uint64_t began, uint6
     return to > from ? to - from : 0;
 }
 
-/* A part of what was charged for the piece: as much as overlaps. */
+/* A part of what was charged for the piece: as much as overlaps. No piece was charged with more than its length, so that the result is
+ * at most the overlap. */
 static uint64_t charged_meanwhile(const sl_meter_reading_t *reading, sl_region_work_t *work) {
     uint64_t slot = atomic_load_explicit(&work->slot, memory_order_acquire);
     uint64_t began = work->began_nanos, ended = work->ended_nanos, charged = work->charged_nanos;
     bool whole = slot && slot != sl_tenant.slot + 1u && work->slot == slot && ended > began;
-    return whole ? (uint64_t)((double)charged * (double)overlap(reading, began, ended) / (double)(ended - began)) : 0;
+    uint64_t shared = whole ? overlap(reading, began, ended) : 0;
+    return shared && charged < ended - began ? (uint64_t)((double)shared * ((double)charged / (double)(ended - began))) : shared;
 }
 
 static void note(sl_region_share_t *share, sl_region_work_t *works, const sl_meter_reading_t *reading, uint64_t charged) {

@@ -9,6 +9,7 @@
 #include "ledger/ledger.h"
 #include "os/os.h"
 #include "real.h"
+#include "tenant/options.h"
 #include "tenant/registration.h"
 #include "tenant/tenant.h"
 #include "trace/trace.h"
@@ -36,11 +37,17 @@ static bool may_fit(unsigned gpu, uint64_t bytes) {
     return !limit || bytes <= limit;
 }
 
+/* Read anew at each look; an hour at the most, whatever the region says. */
+uint64_t sl_wait_patience(void) {
+    uint32_t millis = sl_tenant.region.limits->oom_wait_millis;
+    return (uint64_t)(millis < SL_OPTIONS_LONGEST_WAIT_MILLIS ? millis : SL_OPTIONS_LONGEST_WAIT_MILLIS) * MILLI;
+}
+
 static uint64_t look_until_room(unsigned gpu, uint64_t bytes) {
     const sl_region_limits_t *limits = sl_tenant.region.limits;
     uint64_t start = sl_os_coarse_nanos(), span = SHORTEST_NANOS, used = 0;
     while (!used && limits->on_oom && may_fit(gpu, bytes)) {
-        uint64_t patience = (uint64_t)limits->oom_wait_millis * MILLI, waited = sl_os_coarse_nanos() - start;
+        uint64_t patience = sl_wait_patience(), waited = sl_os_coarse_nanos() - start;
         if (waited >= patience)
             break;
         uint64_t left = patience - waited;

@@ -6,5 +6,7 @@
 
 /* As sl_ledger_try, again and again, until there is room or the tenant's patience ends; then 0. */
 uint64_t sl_wait_for_room(unsigned gpu, uint64_t bytes);
+/* The tenant's patience in nanoseconds. */
+uint64_t sl_wait_patience(void);
 
 #endif

@@ -14,7 +14,6 @@
 #include "os/size.h"
 
 #define OOM_WAIT_MILLIS 60000u
-#define LONGEST_WAIT_MILLIS 3600000u
 
 const char *sl_options_file_name;
 
@@ -149,7 +148,7 @@ static bool read_on_oom(const char *text, sl_options_t *options, sl_reason_t *re
     char *unit = NULL;
     unsigned long number = counted ? strtoul(text + 5, &unit, 10) : 0;
     for (size_t i = 0; counted && i < sizeof units / sizeof *units; i++)
-        if (strcmp(unit, units[i].unit) == 0 && number && number <= LONGEST_WAIT_MILLIS / units[i].millis) {
+        if (strcmp(unit, units[i].unit) == 0 && number && number <= SL_OPTIONS_LONGEST_WAIT_MILLIS / units[i].millis) {
             options->oom_wait_millis = (uint32_t)number * units[i].millis;
             return true;
         }

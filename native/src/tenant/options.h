@@ -11,6 +11,8 @@
 
 #define SL_OPTIONS_GPUS SL_SHARES_GPUS
 
+#define SL_OPTIONS_LONGEST_WAIT_MILLIS 3600000u /* of an allocation over the quota */
+
 typedef struct {
     bool wanted;         /* false: nothing asks for a limit, the library only passes calls on */
     bool disabled;       /* an older tool's switch asks for no control at all */

@@ -1,7 +1,8 @@
 /* choose: who has the next turn and for how long.
  *
  * Among those who wait the highest priority goes first, then round the table, each for the length of its turn less what its last one was
- * too long; one that a higher priority cut short goes on with what was left. If one of them asked for exclusive turns, the tenant that
+ * too long; one that a higher priority cut short goes on with what was left. A host may stand still for a moment: a tenant that lost its turn
+ * as an idle holder has the rest of it added to its next one, if it is back soon. If one of them asked for exclusive turns, the tenant that
  * waits longest goes first. */
 #include "turns/choose.h"
 
@@ -9,6 +10,8 @@
 
 #define NOBODY SL_SEEN_NOBODY
 #define LATELY_NANOS 5000000u /* a holder whose work ended this long ago may have been about to submit more */
+#define MOST_CLAIMED 4        /* a tenant is never owed more of its turns than this */
+#define BACK_NANOS 20000000u  /* a tenant that wants the GPU again this soon after its work never stopped wanting it */
 
 /* Those who wait with one priority. */
 typedef struct {
@@ -69,22 +72,39 @@ static bool is_cut(const sl_seen_t *seen, bool seized, int priority) {
     return seized ? above && worked : seen->cut;
 }
 
+static int64_t within(int64_t balance, int64_t length) {
+    int64_t least = -SL_SEEN_MOST_TURNS * length, most = MOST_CLAIMED * length;
+    return balance < least ? least : balance > most ? most : balance;
+}
+
 /* What the turn was too long is taken off the tenant's next, what it was too short is added. But nobody pays for time that
- * no other wanted, and who had nothing to do has no claim. */
+ * no other wanted, and a tenant that gives much of its turn away has no claim to it. */
 static int64_t balance_after(const sl_seen_t *seen, bool seized, bool cut) {
     int64_t length = seen->tenants[seen->holder].length_nanos;
     uint64_t ends = seen->known ? seen->ends : seen->now, wanted = wanted_since(seen), over = wanted > ends ? wanted : ends;
     int64_t left = over > seen->now && wanted > ends ? 0 : (int64_t)(over - seen->now);
-    if (left > 0 && !cut && (seized || left > length / 4))
-        return 0;
-    return left < -SL_SEEN_MOST_TURNS * length ? -SL_SEEN_MOST_TURNS * length : left;
+    bool given_away = left > length / 4 && !cut && !seized;
+    return given_away ? 0 : within(left, length);
+}
+
+/* A tenant that had nothing to do for a while has no claim. */
+static int64_t balance_of(const sl_seen_tenant_t *tenant) {
+    bool was_idle = tenant->since_nanos > tenant->busy_nanos + BACK_NANOS;
+    return tenant->balance_nanos > 0 && was_idle ? 0 : within(tenant->balance_nanos, tenant->length_nanos);
+}
+
+/* One that was to go on with its turn, and is not back yet, is passed over: it has what was left of the turn besides its next one. */
+static void pass_over_absent(round_t round, sl_seen_round_t place, int64_t balances[]) {
+    if (place.goes_on && place.first < round.seen->count && !waits(round, place.first))
+        balances[place.first] += round.seen->tenants[place.first].length_nanos;
 }
 
 /* Round the table from who last had a turn. One whose last turns were too long is passed over, and has paid for a turn. */
-static unsigned next_round(round_t round, unsigned last, int64_t balances[]) {
+static unsigned next_round(round_t round, sl_seen_round_t place, int64_t balances[]) {
     unsigned count = round.seen->count, any = longest_waiting(round);
+    pass_over_absent(round, place, balances);
     for (unsigned i = 0; i < (2 * SL_SEEN_MOST_TURNS + 2) * count; i++) {
-        unsigned next = (last + i) % count;
+        unsigned next = (place.first + i) % count;
         int64_t length = round.seen->tenants[next].length_nanos;
         if (!waits(round, next))
             continue;
@@ -95,17 +115,17 @@ static unsigned next_round(round_t round, unsigned last, int64_t balances[]) {
     return any;
 }
 
-void sl_choose(sl_choice_t *choice, const sl_seen_t *seen, bool seized, const unsigned last[3]) {
+void sl_choose(sl_choice_t *choice, const sl_seen_t *seen, bool seized, const sl_seen_round_t rounds[3]) {
     int64_t *balances = choice->balances;
     unsigned holder = seen->holder < seen->count ? seen->holder : NOBODY;
     for (unsigned i = 0; i < seen->count; i++)
-        balances[i] = seen->tenants[i].balance_nanos;
+        balances[i] = balance_of(&seen->tenants[i]);
     round_t round = first_round(seen);
     bool cut = holder != NOBODY && is_cut(seen, seized, round.priority);
     if (holder != NOBODY)
         balances[holder] = balance_after(seen, seized, cut);
     bool exclusive = is_exclusive(round);
-    unsigned next = exclusive ? longest_waiting(round) : next_round(round, last[round.priority + 1], balances);
+    unsigned next = exclusive ? longest_waiting(round) : next_round(round, rounds[round.priority + 1], balances);
     int64_t length = seen->tenants[next].length_nanos;
     if (!exclusive && length + balances[next] > 0)
         length += balances[next];

@@ -13,8 +13,8 @@ typedef struct {
 
 /* Whether any tenant waits. */
 bool sl_choose_any(const sl_seen_t *seen);
-/* With at least one who waits. Seized: the turn is taken from an idle holder. Last: who last had a turn in each round, low first. */
-void sl_choose(sl_choice_t *choice, const sl_seen_t *seen, bool seized, const unsigned last[3]);
+/* With at least one who waits. Seized: the turn is taken from an idle holder. */
+void sl_choose(sl_choice_t *choice, const sl_seen_t *seen, bool seized, const sl_seen_round_t rounds[3]);
 /* Whether the tenant is among those with the highest priority, and waits longest of them. */
 bool sl_choose_is_first(const sl_seen_t *seen, unsigned tenant);
 

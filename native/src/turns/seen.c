@@ -50,8 +50,10 @@ sl_seen_tenant_t sl_seen_tenant(const sl_board_t *board, unsigned tenant) {
     };
 }
 
-unsigned sl_seen_last(const sl_board_t *board, int priority) {
-    return READ(board->turn->last_entries) >> SL_TURN_ROUND_BITS(priority) & 0xff;
+void sl_seen_rounds(const sl_board_t *board, sl_seen_round_t rounds[3]) {
+    uint32_t last = READ(board->turn->last_entries);
+    for (int priority = -1; priority <= 1; priority++)
+        rounds[priority + 1] = (sl_seen_round_t){(uint8_t)(last >> SL_TURN_ROUND_BITS(priority)), (last & SL_TURN_GOES_ON_BIT(priority)) != 0};
 }
 
 static void raise_to(_Atomic uint32_t *word, unsigned count) {
@@ -100,8 +102,10 @@ static void see_process(sl_seen_t *seen, const sl_board_process_t *process) {
     unsigned tenant = READ(process->tenant);
     if (!owner || tenant >= SL_BOARD_TENANT_COUNT)
         return;
+    uint64_t busy = time_of(READ(process->busy_nanos), seen->now, BUSY_NANOS);
+    if (tenant < seen->count && busy > seen->tenants[tenant].busy_nanos)
+        seen->tenants[tenant].busy_nanos = busy;
     if (tenant == seen->holder) {
-        uint64_t busy = time_of(READ(process->busy_nanos), seen->now, BUSY_NANOS);
         uint64_t blocked = time_of(READ(process->blocked_nanos), seen->now, SL_SEEN_BLOCKED_NANOS + COARSE_NANOS);
         seen->busy = busy > seen->busy ? busy : seen->busy;
         seen->blocked = blocked > seen->blocked ? blocked : seen->blocked;

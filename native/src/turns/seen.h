@@ -15,6 +15,7 @@
 
 typedef struct {
     uint64_t since_nanos;   /* 0 = it does not wait */
+    uint64_t busy_nanos;    /* until when its work keeps the GPU busy, or when it ended */
     int64_t balance_nanos;  /* from SL_SEEN_MOST_TURNS turns that it owes to one that was cut off */
     uint32_t length_nanos;
     int8_t priority;        /* -1, 0 or 1 */
@@ -38,8 +39,13 @@ void sl_seen_read(sl_seen_t *seen, const sl_board_t *board, uint64_t now);
 void sl_seen_turn(sl_seen_t *seen, const sl_board_t *board, uint64_t now);
 /* One tenant without its processes. */
 sl_seen_tenant_t sl_seen_tenant(const sl_board_t *board, unsigned tenant);
-/* The entry that last had a turn in the round of a priority, from 0 to 255. */
-unsigned sl_seen_last(const sl_board_t *board, int priority);
+/* Where the round of a priority is. */
+typedef struct {
+    uint8_t first; /* the entry that is next */
+    bool goes_on;  /* with a turn that was cut */
+} sl_seen_round_t;
+/* Of all priorities, low first. */
+void sl_seen_rounds(const sl_board_t *board, sl_seen_round_t rounds[3]);
 /* Whether somebody has said lately that he wants the turn. */
 bool sl_seen_wanted(const sl_board_t *board, uint64_t now);
 

@@ -33,10 +33,10 @@ static void wake_all(const sl_board_t *board) {
 }
 
 /* The next round of a priority begins with the entry. */
-static void begin_round(const sl_board_t *board, int priority, unsigned entry) {
+static void begin_round(const sl_board_t *board, int priority, unsigned entry, bool goes_on) {
     unsigned at = SL_TURN_ROUND_BITS(priority);
-    uint32_t last = board->turn->last_entries;
-    board->turn->last_entries = (last & ~(0xffu << at)) | entry << at;
+    uint32_t last = board->turn->last_entries & ~(0xffu << at) & ~SL_TURN_GOES_ON_BIT(priority);
+    board->turn->last_entries = last | entry << at | (goes_on ? SL_TURN_GOES_ON_BIT(priority) : 0);
 }
 
 static void book_past_turn(const sl_board_t *board, const sl_seen_t *seen) {
@@ -48,21 +48,22 @@ static void book_past_turn(const sl_board_t *board, const sl_seen_t *seen) {
 /* Gives the turn from who has it to the next who waits; true when the word changed. */
 static bool pass_on(const sl_board_t *board, const sl_seen_t *seen, bool seized) {
     sl_board_turn_t *turn = board->turn;
-    unsigned last[3] = {sl_seen_last(board, -1), sl_seen_last(board, 0), sl_seen_last(board, 1)};
+    sl_seen_round_t rounds[3];
     sl_choice_t choice;
-    sl_choose(&choice, seen, seized, last);
+    sl_seen_rounds(board, rounds);
+    sl_choose(&choice, seen, seized, rounds);
     unsigned next = choice.next, holder = seen->holder < seen->count ? seen->holder : SL_SEEN_NOBODY;
     uint64_t word = seen->word, given = ((word >> 8) + 1) << 8 | (next + 1);
     if (!atomic_compare_exchange_strong(&turn->word, &word, given))
         return false;
     if (choice.goes_on)
-        begin_round(board, seen->tenants[holder].priority, holder);
+        begin_round(board, seen->tenants[holder].priority, holder, true);
     for (unsigned i = 0; i < seen->count; i++)
-        if (seen->tenants[i].since_nanos || i == holder)
+        if (choice.balances[i] != seen->tenants[i].balance_nanos)
             board->tenants[i].balance_nanos = choice.balances[i];
     if (holder != SL_SEEN_NOBODY)
         book_past_turn(board, seen);
-    begin_round(board, seen->tenants[next].priority, next + 1);
+    begin_round(board, seen->tenants[next].priority, next + 1, false);
     turn->began_nanos = seen->now;
     turn->ends_nanos = seen->now + choice.length_nanos + (next == holder ? 0 : SL_TURN_SWITCH_NANOS);
     atomic_store_explicit(&turn->ready, given, memory_order_release);
@@ -145,7 +146,7 @@ static bool is_above(const sl_board_t *board, const sl_seen_t *seen) {
 
 /* The holder has had the turn for a while and done nothing with it. */
 static bool never_began(const sl_seen_t *seen) {
-    return seen->known && seen->busy < seen->began;
+    return seen->busy < seen->began;
 }
 
 /* When the holder counts as idle if none of its threads waits for the GPU: some time after its work, or if it has not begun, after its
@@ -169,7 +170,7 @@ static bool is_idle(const sl_board_t *board, const sl_seen_t *seen) {
 static bool seize(const sl_board_t *board, sl_seen_t *seen) {
     if (seen->holder < seen->count)
         seen->tenants[seen->holder].since_nanos = 0;
-    bool silent = seen->holder != SL_SEEN_NOBODY && never_began(seen);
+    bool silent = seen->holder != SL_SEEN_NOBODY && seen->known && never_began(seen);
     if (!sl_choose_any(seen) || !pass_on(board, seen, true))
         return false;
     if (silent) {
@@ -179,10 +180,20 @@ static bool seize(const sl_board_t *board, sl_seen_t *seen) {
     return sl_turn_is_mine(board);
 }
 
-/* One look; true when the turn is ours now. */
-static bool look(const sl_board_t *board, sl_seen_t *seen, uint64_t now) {
+/* Since when one who waits has seen the same word. */
+typedef struct {
+    uint64_t word, since;
+} sight_t;
+
+/* One look; true when the turn is ours now. Between the word and the rest of a turn that is being given nothing is known of it: then it
+ * counts as given when it was first seen, else the next one who looks would take it from a holder that has not heard of it yet. */
+static bool look(const sl_board_t *board, sl_seen_t *seen, sight_t *sight, uint64_t now) {
     sl_board_turn_t *turn = board->turn;
     sl_seen_read(seen, board, now);
+    if (seen->word != sight->word)
+        *sight = (sight_t){seen->word, now};
+    if (!seen->known)
+        seen->began = sight->since;
     if (seen->holder == board->tenant)
         return true;
     if (now - turn->wanted_nanos > MILLI)
@@ -242,6 +253,7 @@ sl_turn_wait_t sl_turn_wait(const sl_board_t *board, uint64_t since_nanos, uint6
     if (atomic_fetch_add(&self->waiting, 1) == 0)
         self->waiting_nanos = since_nanos;
     sl_turn_wait_t end = SL_TURN_NOT_YET;
+    sight_t sight = {0, start};
     for (;; now = sl_os_nanos()) {
         uint32_t wake = board->turn->wake;
         sl_seen_t seen;
@@ -249,7 +261,7 @@ sl_turn_wait_t sl_turn_wait(const sl_board_t *board, uint64_t since_nanos, uint6
             self->waiting_nanos = since_nanos;
         if (!sl_seen_repair(board))
             end = SL_TURN_LOST;
-        else if (look(board, &seen, now))
+        else if (look(board, &seen, &sight, now))
             end = SL_TURN_MINE;
         if (end != SL_TURN_NOT_YET || now - start > patience_nanos)
             break;

@@ -7,6 +7,7 @@
 #define SL_TURN_DEFAULT_MICROS 10000u
 #define SL_TURN_SWITCH_NANOS 150000u /* what the GPU needs to change from one process to another: 139 us on an H200 */
 #define SL_TURN_ROUND_BITS(priority) ((unsigned)((priority) + 1) * 8u) /* of a priority from -1 to 1, in last_entries */
+#define SL_TURN_GOES_ON_BIT(priority) (1u << (24 + (priority) + 1))
 
 /* Another one for each turn. */
 static inline uint64_t sl_turn_word(const sl_board_t *board) {

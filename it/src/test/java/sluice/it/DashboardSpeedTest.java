@@ -15,9 +15,7 @@ class DashboardSpeedTest extends DashboardPage {
     private static final int PROCESSES = 4;
     private static final int UPDATES = 10;
     private static final long MOST_MILLIS = 50;
-    private static final int LOOKS = 3;
 
-    /// The machine that tests run on is busy, so what does not hold at once is looked at again.
     @Test
     void shouldUpdateFastWithManyTenants() throws Exception {
         for (int i = 0; i < TENANTS; i++) {
@@ -25,11 +23,7 @@ class DashboardSpeedTest extends DashboardPage {
                     Machine.program("hog"), "--children", Integer.toString(PROCESSES), "--step", "2m", "--count", "1", "--hold", "600000");
         }
         open(TENANTS);
-        long slowest = Long.MAX_VALUE;
-        for (int look = 0; look < LOOKS && slowest >= MOST_MILLIS; look++) {
-            slowest = slowestUpdate();
-        }
-        assertThat(slowest).as("milliseconds of the slowest of " + UPDATES + " updates").isLessThan(MOST_MILLIS);
+        assertThat(Again.until(slowest -> slowest < MOST_MILLIS, this::slowestUpdate)).as("milliseconds of the slowest of " + UPDATES + " updates").isLessThan(MOST_MILLIS);
     }
 
     private long slowestUpdate() throws Exception {

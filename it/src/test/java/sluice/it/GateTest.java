@@ -10,6 +10,7 @@ import java.util.stream.Collectors;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.parallel.Isolated;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import sluice.region.GpuTime;
@@ -18,19 +19,19 @@ import sluice.region.TenantGpu;
 
 /// Ways to put work on the GPU that are hard for a gate, each held to its cap: 120 ms of work under a quarter of the GPU. A busy
 /// machine may make a program slower, but nothing makes it too fast.
-@Timed
+@Isolated
 class GateTest {
     private static final String CAP = "25%";
     private static final int PART = 4;
     /// What a tenant that was idle may use at once, 15 ms, less the time in which it is used.
     private static final int AHEAD_MILLIS = 60;
     private static final double LEAST = 0.85;
-    private static final double MOST = 3;
 
     @TempDir
     private Path directory;
 
     private Machine machine;
+    private int jobs;
 
     @BeforeEach
     void start() throws Exception {
@@ -38,7 +39,7 @@ class GateTest {
     }
 
     private Machine.Outcome gated(String way, Map<String, String> settings) throws Exception {
-        var all = new LinkedHashMap<>(Map.of("SLUICE_COMPUTE", CAP, "SLUICE_TENANT", "job"));
+        var all = new LinkedHashMap<>(Map.of("SLUICE_COMPUTE", CAP, "SLUICE_TENANT", "job" + ++jobs));
         all.putAll(settings);
         Machine.Outcome outcome = machine.preloaded(all, Machine.program("gated"), machine.kernels(), way);
         assertThat(outcome.status()).as(outcome.output() + outcome.errors()).isZero();
@@ -57,83 +58,108 @@ class GateTest {
         return number(outcome, "gpu") * PART - AHEAD_MILLIS;
     }
 
-    private static void assertHeld(Machine.Outcome outcome) {
-        assertThat(number(outcome, "took")).isBetween(expected(outcome) * LEAST, expected(outcome) * MOST + 500);
+    /// Too fast is never right. Gives the last run.
+    private static Machine.Outcome assertHeld(double most, double moreMillis, Again.Look<Machine.Outcome> run) throws Exception {
+        Machine.Outcome last = Again.until(outcome -> number(outcome, "took") <= expected(outcome) * most + moreMillis, () -> {
+            Machine.Outcome outcome = run.take();
+            assertThat(number(outcome, "took")).isGreaterThanOrEqualTo(expected(outcome) * LEAST);
+            return outcome;
+        });
+        assertThat(number(last, "took")).isLessThanOrEqualTo(expected(last) * most + moreMillis);
+        return last;
+    }
+
+    private static Machine.Outcome assertHeld(Again.Look<Machine.Outcome> run) throws Exception {
+        return assertHeld(3, 500, run);
+    }
+
+    private Tenant tenant() {
+        return Tenant.read(machine.runtimeDirectory().resolve("job" + jobs + ".region"));
     }
 
     private GpuTime time() {
-        return Tenant.read(machine.runtimeDirectory().resolve("job.region")).gpus().getFirst().time();
+        return tenant().gpus().getFirst().time();
     }
 
+    @Timed
     @ParameterizedTest
     @ValueSource(strings = {"plain", "cooperative", "graph", "threads", "contexts"})
     void shouldMeasureEachWayToSubmitWork(String way) throws Exception {
-        assertHeld(gated(way, Map.of()));
+        assertHeld(() -> gated(way, Map.of()));
         assertThat(time().unmeteredCalls()).isZero();
         assertThat(time().submittedCalls()).isPositive();
     }
 
+    @Timed
     @ParameterizedTest
     @ValueSource(strings = {"ended-streams", "ended-contexts"})
     void shouldHoldWhatEndsWithABatchThatIsOpen(String way) throws Exception {
-        assertHeld(gated(way, Map.of()));
+        assertHeld(() -> gated(way, Map.of()));
     }
 
     /// Nobody can put an event on the default stream of another thread, so each has to say when it is done. Without that they would be
     /// charged for each other's work too.
+    @Timed
     @Test
     void shouldNotHoldThreadsWithDefaultStreamsToLessThanTheirCap() throws Exception {
-        Machine.Outcome outcome = gated("waiting-threads", Map.of());
-        assertThat(number(outcome, "took")).isBetween(LEAST * expected(outcome), 1.4 * expected(outcome));
+        assertHeld(1.4, 0, () -> gated("waiting-threads", Map.of()));
     }
 
     /// Of 2400 calls those may be missing that the process ended with.
+    @Timed
     @Test
     void shouldCountTheCallsOfThreadsThatEnd() throws Exception {
-        assertHeld(gated("ended-threads", Map.of()));
+        assertHeld(() -> gated("ended-threads", Map.of()));
         assertThat(time().submittedCalls()).isBetween(2200L, 2400L);
     }
 
+    @Timed
     @ParameterizedTest
     @ValueSource(strings = {"plain", "graph", "threads"})
     void shouldHoldLaunchesThatWaitForTheirKernel(String way) throws Exception {
-        assertHeld(gated(way, Map.of("CUDA_LAUNCH_BLOCKING", "1")));
+        assertHeld(() -> gated(way, Map.of("CUDA_LAUNCH_BLOCKING", "1")));
     }
 
+    @Timed
     @Test
     void shouldNotDisturbCapturesOfAnotherThread() throws Exception {
-        Machine.Outcome outcome = gated("captures", Map.of());
+        Machine.Outcome outcome = assertHeld(() -> gated("captures", Map.of()));
         assertThat(outcome.lines()).contains("mode 0: status 0, 200 of 200 nodes", "mode 1: status 0, 200 of 200 nodes",
                 "mode 2: status 0, 200 of 200 nodes");
-        assertHeld(outcome);
     }
 
+    @Timed
     @Test
     void shouldForkWhileAnotherThreadIsAtTheGate() throws Exception {
-        Machine.Outcome outcome = gated("forks", Map.of());
-        assertThat(outcome.lines()).contains("children 30 of 30");
-        assertHeld(outcome);
+        assertThat(assertHeld(() -> gated("forks", Map.of())).lines()).contains("children 30 of 30");
     }
 
-    /// In a second and a half.
     /// The current context is of the first GPU, the stream of the second.
+    @Timed
     @Test
     void shouldChargeACallToTheGpuOfItsStream() throws Exception {
         machine.with("SLUICE_SIM_GPUS", "2");
-        assertHeld(gated("another", Map.of("SLUICE_COMPUTE", "1=" + CAP)));
+        assertHeld(() -> gated("another", Map.of("SLUICE_COMPUTE", "1=" + CAP)));
 
-        var used = Tenant.read(machine.runtimeDirectory().resolve("job.region")).gpus().stream()
+        var used = tenant().gpus().stream()
                 .collect(Collectors.toMap(TenantGpu::index, gpu -> gpu.time().usedNanos()));
         assertThat(used.get(1)).isBetween(100_000_000L, 140_000_000L);
         assertThat(used.getOrDefault(0, 0L)).isZero();
     }
 
+    /// Kernels of a millisecond in a second and a half.
+    @Timed
     @Test
     void shouldHoldEachGpuToACapOfItsOwn() throws Exception {
         machine.with("SLUICE_SIM_GPUS", "2");
-        Machine.Outcome outcome = gated("gpus", Map.of("SLUICE_COMPUTE", "0=25%,1=50%"));
-        assertThat(number(outcome, "first")).isBetween(150.0, 430.0);
-        assertThat(number(outcome, "second")).isBetween(600.0, 820.0);
+        Machine.Outcome last = Again.until(outcome -> number(outcome, "first") >= 150 && number(outcome, "second") >= 600, () -> {
+            Machine.Outcome outcome = gated("gpus", Map.of("SLUICE_COMPUTE", "0=25%,1=50%"));
+            assertThat(number(outcome, "first")).isLessThanOrEqualTo(430);
+            assertThat(number(outcome, "second")).isLessThanOrEqualTo(820);
+            return outcome;
+        });
+        assertThat(number(last, "first")).isGreaterThanOrEqualTo(150);
+        assertThat(number(last, "second")).isGreaterThanOrEqualTo(600);
     }
 
     @Test
@@ -155,11 +181,11 @@ class GateTest {
         assertThat(outcome.errors()).containsOnlyOnce("CUDA calls on this GPU fail, because on-error is fail");
     }
 
+    @Timed
     @Test
     void shouldHoldACapWhereNoBoardCanBe() throws Exception {
         Path board = Files.createDirectory(machine.runtimeDirectory().resolve("board-736c756963652d73696d2d6770750000"));
-        Machine.Outcome outcome = gated("plain", Map.of("SLUICE_WEIGHT", "2"));
+        Machine.Outcome outcome = assertHeld(() -> gated("plain", Map.of("SLUICE_WEIGHT", "2")));
         assertThat(outcome.errors()).isEqualTo("sluice: cannot open board " + board + ": Is a directory; the tenant takes no turns on this GPU\n");
-        assertHeld(outcome);
     }
 }

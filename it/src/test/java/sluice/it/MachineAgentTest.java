@@ -15,10 +15,11 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.parallel.Isolated;
 
 /// `sluice run` of several users on a machine whose agent serves all of them.
 @Timeout(120)
-@Timed
+@Isolated
 class MachineAgentTest {
     private static final int ALICE = 64201;
     private static final int BOB = 64202;
@@ -100,16 +101,18 @@ class MachineAgentTest {
     }
 
     @Test
+    @Timed
     void shouldShareByWeightAmongJobsOfDifferentUsers() throws Exception {
         startAgent();
         endless(ALICE, "job", "--weight", "3");
         endless(BOB, "other", "--weight", "1");
 
-        assertThat(ratio("job", "other")).isBetween(2.2, 4.2);
+        Again.between(2.2, 4.2, () -> ratio("job", "other"));
         assertThat(boards().split("\"uuid\"", -1)).as("one board: " + boards()).hasSize(2);
     }
 
     @Test
+    @Timed
     void shouldShareWithJobsThatBeganBeforeTheAgentWasKilled() throws Exception {
         startAgent("label=container -> weight=1", "* -> weight=3");
         machine.startPreloaded(Map.of("SLUICE_AGENT", socket().toString(), "SLUICE_LABEL", "container", "SLUICE_RUNTIME_DIR", directory.resolve("nowhere").toString()),
@@ -123,7 +126,7 @@ class MachineAgentTest {
 
         var before = Pattern.compile("\"tenant\" ?: ?\"(windows-[0-9]+)\"").matcher(machine.askAgent("/v1/tenants"));
         assertThat(before.find()).isTrue();
-        assertThat(ratio("after", before.group(1))).isBetween(2.2, 4.2);
+        Again.between(2.2, 4.2, () -> ratio("after", before.group(1)));
         assertThat(boards().split("\"uuid\"", -1)).as("one board: " + boards()).hasSize(2);
         assertThat(machine.askAgent("/v1/machine")).doesNotContain("cannot be taken over");
     }
@@ -191,14 +194,17 @@ class MachineAgentTest {
     }
 
     @Test
+    @Timed
     void shouldRunNoJobWithoutAnAnswerWhereTheMachineSaysSo() throws Exception {
         startAgent("* -> memory=1g");
         agent.destroyForcibly().waitFor();
 
-        long began = System.nanoTime();
-        var refused = outcome(ALICE, "run", "--sim", "--memory", "1g", "--", Machine.program("hog"));
-        assertThat(System.nanoTime() - began).as("it may be restarted").isBetween(5_000_000_000L, 12_000_000_000L);
-        assertThat(refused.status()).isEqualTo(125);
-        assertThat(refused.errors()).contains("does not answer").contains("this machine runs no job without it");
+        Again.atLeast(5, 12, () -> {
+            long began = System.nanoTime();
+            var refused = outcome(ALICE, "run", "--sim", "--memory", "1g", "--", Machine.program("hog"));
+            assertThat(refused.status()).isEqualTo(125);
+            assertThat(refused.errors()).contains("does not answer").contains("this machine runs no job without it");
+            return (System.nanoTime() - began) / 1e9;
+        });
     }
 }

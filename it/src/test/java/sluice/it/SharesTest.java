@@ -12,18 +12,18 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.parallel.Isolated;
 import sluice.region.BoardTenant;
 import sluice.region.Boards;
 import sluice.region.GpuTime;
 import sluice.region.RuntimeDirectory;
 import sluice.region.Tenant;
 
-/// Shares of GPU time by the command line: asked for, changed while a job runs, and shown. Bounds are wide and what does not
-/// hold at once is looked at again: the machine that tests run on is busy. `sluice verify compute` looks closely.
-@Timed
+/// Shares of GPU time by the command line: asked for, changed while a job runs, and shown. Bounds are wide, because the machine that tests
+/// run on is busy. `sluice verify compute` looks closely, and `weights_test` has a clock of its own.
+@Isolated
 class SharesTest {
     private static final int ENDLESS = 10_000_000;
-    private static final int LOOKS = 3;
 
     @TempDir
     private Path directory;
@@ -89,50 +89,45 @@ class SharesTest {
         return (double) (time(one).usedNanos() - first.usedNanos()) / (time(other).usedNanos() - second.usedNanos());
     }
 
-    private interface Measurement {
-        double look() throws Exception;
-    }
-
-    private static void assertBetween(double least, double most, Measurement measurement) throws Exception {
-        double seen = measurement.look();
-        for (int i = 1; i < LOOKS && (seen < least || seen > most); i++) {
-            seen = measurement.look();
-        }
-        assertThat(seen).isBetween(least, most);
-    }
-
+    @Timed
     @Test
     void shouldHoldAJobToItsCapAndChangeItWhileItRuns() throws Exception {
         job("job", ENDLESS, 500, "--compute", "25%");
-        assertBetween(18, 27, () -> got("job"));
+        Again.atMost(27, 18, () -> got("job"));
 
         assertThat(machine.sluice("set", "job", "--compute", "60%").output()).isEqualTo("job: compute 60% (was 25%)\n");
-        assertBetween(45, 63, () -> got("job"));
+        Again.atMost(63, 45, () -> got("job"));
 
         assertThat(machine.sluice("set", "job", "--compute", "none").output()).isEqualTo("job: compute none (was 60%)\n");
         assertThat(machine.sluice("inspect", "job").output()).contains("compute   none");
     }
 
     /// One whose cap is used up leaves the GPU to others, also if it goes before them.
+    @Timed
     @Test
     void shouldUseTheGpuBesideACapOfHighPriority() throws Exception {
         job("capped", ENDLESS, 100, "--compute", "30%", "--priority", "high");
         job("other", ENDLESS, 100, "--weight", "1");
 
-        assertBetween(92, 101, () -> {
-            GpuTime capped = time("capped");
+        Again.atMost(102, 92, () -> {
+            GpuTime before = time("capped");
             double other = got("other");
-            return other + time("capped").gotPermilleSince(capped) / 10.0;
+            double capped = time("capped").gotPermilleSince(before) / 10.0;
+            assertThat(capped).isLessThanOrEqualTo(32);
+            return other + capped;
         });
     }
 
+    @Timed
     @Test
     void shouldFollowAChangeOfTheCapWithinASecond() throws Exception {
         job("job", ENDLESS, 500, "--compute", "10%");
-        machine.sluice("set", "job", "--compute", "80%");
-        assertThat(millisUntilGot("job", 60, 100)).isLessThan(1000);
-        machine.sluice("set", "job", "--compute", "10%");
-        assertThat(millisUntilGot("job", 0, 20)).isLessThan(1000);
+        assertThat(Again.until(slowest -> slowest < 1000, () -> {
+            machine.sluice("set", "job", "--compute", "80%");
+            long up = millisUntilGot("job", 60, 100);
+            machine.sluice("set", "job", "--compute", "10%");
+            return Math.max(up, millisUntilGot("job", 0, 20));
+        })).isLessThan(1000);
     }
 
     /// How long it takes until the job gets such a part of the GPU for a quarter of a second.
@@ -152,6 +147,7 @@ class SharesTest {
 
     /// A hundred kernels of 5 ms under a quarter of the GPU take 2 s, although each was known for 50 µs and is waited for while another
     /// job wants the GPU: who waits has not lost its turn, so what they take is seen.
+    @Timed
     @Test
     void shouldNoticeBesideOthersThatKernelsTakeLonger() throws Exception {
         job("busy", ENDLESS, 1000, "--weight", "1");
@@ -162,42 +158,73 @@ class SharesTest {
 
     /// Two kernels of 200 ms under a quarter of the GPU are paid for in 1.6 s, less the 60 ms that an idle job is ahead: the time in
     /// which they run counts, although nobody knew of the first how long it would take.
+    @Timed
     @Test
     void shouldMakeAJobWaitForWhatALongKernelTook() throws Exception {
-        assertBetween(1450, 1680, () -> {
+        Again.atLeast(1450, 1680, () -> {
             var outcome = machine.sluice("run", "--sim", "--compute", "25%", "--", Machine.program("windows"),
                     machine.kernels(), "2", "200000", "--copy");
             return Double.parseDouble(outcome.output().strip().split(" ")[2]);
         });
     }
 
+    @Timed
     @Test
     void shouldShareWithWhoJoinsAndHaveAllAgainWhenItLeaves() throws Exception {
         job("stays", ENDLESS, 500, "--weight", "1");
-        assertBetween(80, 101, () -> got("stays"));
+        Again.atMost(102, 80, () -> got("stays"));
         Process comes = job("comes", ENDLESS, 500, "--weight", "3");
-        assertBetween(18, 32, () -> got("stays"));
+        Again.between(18, 32, () -> got("stays"));
         comes.destroyForcibly().waitFor();
-        assertBetween(80, 101, () -> got("stays"));
+        Again.atMost(102, 80, () -> got("stays"));
     }
 
+    @Timed
     @Test
     void shouldShareByWeightAndFollowAChange() throws Exception {
         job("three", ENDLESS, 500, "--weight", "3");
         job("one", ENDLESS, 500, "--weight", "1");
-        assertBetween(2.4, 3.6, () -> ratio("three", "one"));
+        Again.between(2.4, 3.6, () -> ratio("three", "one"));
 
         assertThat(machine.sluice("set", "one", "--weight", "6").output()).startsWith("one: turns: weight 6").contains("(was weight 1,");
-        assertBetween(1.6, 2.4, () -> ratio("one", "three"));
+        Again.between(1.6, 2.4, () -> ratio("one", "three"));
+    }
+
+    /// Bursts of a millisecond in three cut every turn ten times. The medians over looks of a loaded machine were 2.3 to 2.7 when a turn was lost
+    /// with each race and each host that stood still.
+    @Timed
+    @Test
+    void shouldShareByWeightBesideShortBursts() throws Exception {
+        job("three", ENDLESS, 500, "--weight", "3");
+        job("one", ENDLESS, 500, "--weight", "1");
+        machine.startSluice("run", "--sim", "--name", "high", "--priority", "high", "--", Machine.program("windows"), machine.kernels(),
+                Integer.toString(ENDLESS), "1000", "--pause", "2000");
+        awaitBegun("high");
+        Again.between(2.55, 3.45, () -> ratio("three", "one"));
+    }
+
+    /// Priorities are strict, and `ps` says so where that leaves nothing.
+    @Test
+    void shouldSayThatHigherPrioritiesLeaveNothing() throws Exception {
+        job("normal", ENDLESS, 500, "--weight", "1");
+        machine.startSluice("run", "--sim", "--name", "low", "--priority", "low", "--", Machine.program("windows"), machine.kernels(),
+                Integer.toString(ENDLESS), "500");
+        String seen = "";
+        for (int look = 0; look < 60 && !seen.contains("low gets only"); look++) {
+            Thread.sleep(250);
+            seen = machine.sluice("ps").output();
+        }
+        assertThat(seen).contains("low on GPU 0: waited ").contains("low gets only what higher priorities leave");
     }
 
     /// The higher one works for about ten milliseconds and pauses for as long, so that turns of twenty are always cut.
+    @Timed
     @Test
     void shouldShareByWeightWhatAHigherPriorityLeaves() throws Exception {
         job("two", ENDLESS, 500, "--weight", "2");
         job("one", ENDLESS, 500, "--weight", "1");
         job("high", ENDLESS, 500, "--priority", "high", "--compute", "50%");
-        assertBetween(1.6, 2.4, () -> ratio("two", "one"));
+        Again.between(1.6, 2.4, () -> ratio("two", "one"));
     }
 
     @Test
@@ -208,7 +235,7 @@ class SharesTest {
         List<String> lines = machine.sluice("ps", "--over", "1s").lines();
 
         assertThat(lines.getFirst()).contains("GPU TIME").contains("GOT").contains("ASKED").contains("WAITED");
-        assertThat(lines.get(1)).contains("40% w2 low").containsPattern(" [23]\\d\\.\\d%| 4[0-2]\\.\\d%");
+        assertThat(lines.get(1)).contains("40% w2 low").containsPattern(" [1-3]?\\d\\.\\d%| 4[0-2]\\.\\d%");
         assertThat(lines).allMatch(line -> line.length() <= 120);
         assertThat(machine.sluice("ps", "--json").output()).contains("\"capPermille\" : 400").contains("\"planNanos\" : 0");
         assertThat(machine.sluice("inspect", "train").output()).contains("weight 2, priority low, each default (10 ms)")
@@ -250,6 +277,7 @@ class SharesTest {
         assertThat(onBoard("lock").exclusive()).isFalse();
     }
 
+    @Timed
     @Test
     void shouldShareOnWhenTheAgentIsKilled() throws Exception {
         Process agent = machine.startAgent();
@@ -261,12 +289,13 @@ class SharesTest {
         agent.destroyForcibly().waitFor();
         long plan = onBoard("three").planNanos();
         assertThat(plan).isPositive();
-        assertBetween(2.4, 3.6, () -> ratio("three", "one"));
+        Again.between(2.4, 3.6, () -> ratio("three", "one"));
         assertThat(onBoard("three").planNanos()).isEqualTo(plan);
 
         machine.startAgent();
     }
 
+    @Timed
     @Test
     void shouldTakeAPlanBackThatDoesNotKnowWhoJoins() throws Exception {
         Process agent = machine.startAgent();
@@ -280,16 +309,17 @@ class SharesTest {
                 machine.kernels(), Integer.toString(ENDLESS), "500");
         awaitBegun("one");
         assertThat(onBoard("three").planNanos()).isZero();
-        assertBetween(2.4, 3.6, () -> ratio("three", "one"));
+        Again.between(2.4, 3.6, () -> ratio("three", "one"));
     }
 
+    @Timed
     @Test
     void shouldPlanWithAnAgentAndDoWithoutAfterwards() throws Exception {
         job("three", ENDLESS, 500, "--weight", "3");
         Process agent = machine.startSluice("agent", "--verbose");
         assertThat(agent.inputReader().readLine()).startsWith("Planning for the tenants in ");
         job("one", ENDLESS, 500, "--weight", "1");
-        assertBetween(2.4, 3.6, () -> ratio("three", "one"));
+        Again.between(2.4, 3.6, () -> ratio("three", "one"));
         assertThat(onBoard("three").planNanos()).isBetween(10_000_000L, 20_000_000L);
         RunTest.assertMistake(1, "runs already", machine.sluice("agent"));
 
@@ -300,6 +330,6 @@ class SharesTest {
         assertThat(onBoard("three").planNanos()).isPositive();
         machine.sluice("set", "one", "--priority", "normal");
         assertThat(onBoard("three").planNanos()).isZero();
-        assertBetween(2.4, 3.6, () -> ratio("three", "one"));
+        Again.between(2.4, 3.6, () -> ratio("three", "one"));
     }
 }

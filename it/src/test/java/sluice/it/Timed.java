@@ -7,9 +7,10 @@ import java.lang.annotation.Target;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.parallel.Isolated;
 
-/// The tests measure time, which a busy machine spoils. They run alone, after the others, and what fails runs again: see `pom.xml`.
+/// The test measures time, which a busy machine spoils. It runs after those that do not, and a class of such tests runs alone; a class that has
+/// other tests too is `@Isolated`. No test runs again: lower bounds are looked at again one by one, by [Again].
 @Tag("timed")
 @Isolated
 @Retention(RetentionPolicy.RUNTIME)
-@Target(ElementType.TYPE)
+@Target({ElementType.TYPE, ElementType.METHOD})
 @interface Timed {}

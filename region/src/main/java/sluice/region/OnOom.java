@@ -41,7 +41,7 @@ public record OnOom(int waitMillis) {
     }
 
     static OnOom of(long waits, long waitMillis) {
-        return waits == 0 ? FAIL : new OnOom((int) Math.min(waitMillis, Integer.MAX_VALUE));
+        return waits == 0 ? FAIL : new OnOom((int) Math.min(waitMillis, LONGEST_MILLIS));
     }
 
     public boolean waits() {

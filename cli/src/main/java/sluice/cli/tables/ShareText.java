@@ -20,6 +20,7 @@ public final class ShareText {
     /// While the cap lets work through in windows it is ahead by less than this all the time.
     private static final long ORDINARY_NANOS = 20_000_000;
     private static final long NOTEWORTHY_NANOS = 1_000_000_000;
+    private static final int STARVED_PERMILLE = 10;
     private static final DateTimeFormatter CLOCK = DateTimeFormatter.ofPattern("HH:mm:ss");
 
     private ShareText() {}
@@ -76,11 +77,20 @@ public final class ShareText {
                 notes.add("GPU " + gpu.index() + ": " + Text.duration(time.debtNanos()) + " of GPU time ahead of its cap, repaid by "
                         + CLOCK.format(now.plusNanos(time.repayNanos()).atZone(ZoneId.systemDefault())));
             }
+            if (isStarved(tenant, time)) {
+                notes.add("GPU " + gpu.index() + ": waited " + Text.duration(time.turnWaitedNanos())
+                        + " for turns: low gets only what higher priorities leave, here less than 1%; a weight gives it a part");
+            }
             if (time.unmeteredCalls() > 0) {
                 notes.add("GPU " + gpu.index() + ": the GPU time of " + time.unmeteredCalls()
                         + " calls could not be measured; it is in no figure and under no cap");
             }
         }
         return notes;
+    }
+
+    private static boolean isStarved(Tenant tenant, GpuTime time) {
+        return tenant.running() && tenant.compute().priority() == Priority.LOW && time.gotPermille() < STARVED_PERMILLE
+                && time.turnWaitedNanos() > NOTEWORTHY_NANOS;
     }
 }

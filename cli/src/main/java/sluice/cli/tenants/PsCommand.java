@@ -24,6 +24,7 @@ import sluice.region.Tenant;
             "GOT is the part of the time since a tenant first used the GPU in which its work kept the GPU busy; with",
             "--over the part of the time from now on. ASKED is its cap, its weight (w3), its priority unless normal, and",
             "excl. WAITED is for its cap and its turn, all threads together. DEBT is GPU time ahead of its cap.",
+            "Priorities are strict: low gets only what higher ones leave, which may be nothing; a last line says so.",
             "Tenants that used a GPU and ended are kept for 15 minutes; --all shows them. Where an agent runs, a last line",
             "tells of processes that use a GPU past Sluice.",
             ""

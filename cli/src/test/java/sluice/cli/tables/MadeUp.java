@@ -75,6 +75,14 @@ public final class MadeUp {
         return sharing(new GpuTime(90 * SECOND, 0, 20 * SECOND, 0, 30 * SECOND, 17_000, 0, 0, 0, 250, 3 * SECOND, 0, 0, 0, 0));
     }
 
+    /// Others of higher priority leave it 0.2 %.
+    static Tenant starved() {
+        Tenant other = sharing();
+        return new Tenant(other.file(), "batch", other.command(), true, other.root(), other.createdNanos(), 1000, OnError.FAIL, 0, MemoryLimits.none(),
+                OnOom.FAIL, new ComputeLimits(ComputeCaps.none(), true, 1, Priority.LOW, false, 0), List.of(gpu(0, 0, 0, 512 * MIB, 0,
+                new GpuTime(100 * SECOND, 0, 20 * SECOND, 0, SECOND / 6, 20, 0, 0, 0, 1500, 79 * SECOND, 0, 0, 0, 0))), List.of(), List.of());
+    }
+
     private static Tenant sharing(GpuTime time) {
         return new Tenant(Path.of("/dev/shm/sluice-1000/infer.region"), "infer", "./serve --model big.bin", true,
                 new Identity(850L << 22 | 4800), nanos(-90), 1000, OnError.FAIL, 0, MemoryLimits.none(), OnOom.FAIL,

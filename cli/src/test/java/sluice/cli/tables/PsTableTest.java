@@ -44,6 +44,14 @@ class PsTableTest {
     }
 
     @Test
+    void shouldSayThatHigherPrioritiesLeaveNothing() {
+        List<String> lines = PsTable.lines(List.of(MadeUp.starved()), MadeUp.NOW, MadeUp.PLAIN);
+
+        assertThat(lines.getLast()).isEqualTo("batch on GPU 0: waited 79.0 s for turns: low gets only what higher priorities leave, "
+                + "here less than 1%; a weight gives it a part");
+    }
+
+    @Test
     void shouldColourOnlyWhatAPersonShouldSee() {
         Screen screen = new Screen(true, true);
         List<String> lines = PsTable.lines(List.of(MadeUp.training()), MadeUp.NOW, screen);

@@ -75,7 +75,7 @@ public final class ComputeChecks {
         double points = Bounds.of(stage.environment()).windowPoints();
         String seen = who + " got " + Percent.format(share) + " of the GPU's time";
         String otherwise = seen + String.format(Locale.ROOT, ", the cap is %d %% ± %.0f", percent, points);
-        Expect.that(share * 100 <= percent + points, otherwise);
+        Expect.safe(share * 100 <= percent + points, otherwise);
         return unlessStarved(stage, witnesses, () -> {
             Expect.that(share * 100 >= percent - points, otherwise);
             return seen;
@@ -119,7 +119,7 @@ public final class ComputeChecks {
         Expect.that(millis < 200, "the capture of " + CAPTURED + " launches took " + millis + " ms: something waited");
         long least = WorkCommands.BUSY_NANOS / 1_000_000 * 100 / CAPTURE_CAP * 2 / 3;
         long all = facts.number("all-micros") / 1000;
-        Expect.that(all >= least, "all was done in " + all + " ms, less than " + least + ": the cap was not used up");
+        Expect.safe(all >= least, "all was done in " + all + " ms, less than " + least + ": the cap was not used up");
         return CAPTURED + " launches captured in " + facts.number("micros") + " µs while the cap was used up";
     }
 
@@ -172,7 +172,7 @@ public final class ComputeChecks {
         List<Witness> both = together(stage, List.of(part, part));
         HandOvers passed = HandOvers.of(both.stream().map(Witness::stamps).toList());
         long expected = Math.round(SECONDS * 1000 / 5);
-        Expect.that(passed.gap(0) >= 0, "two tenants were on the GPU together for " + Nanos.format(-passed.gap(0)));
+        Expect.safe(passed.gap(0) >= 0, "two tenants were on the GPU together for " + Nanos.format(-passed.gap(0)));
         long most = Bounds.of(stage.environment()).handOverNanos();
         return unlessStarved(stage, both, () -> {
             Expect.that(passed.count() > expected / 4 && passed.count() < expected * 3 / 2,

@@ -16,6 +16,13 @@ public final class Expect {
         }
     }
 
+    /// A bound of safety: a cap overshot, two holders at once. What does not hold is never tried again.
+    public static void safe(boolean holds, String otherwise) {
+        if (!holds) {
+            throw new CheckFailed(otherwise, true);
+        }
+    }
+
     public static void status(String call, int expected, int seen) {
         that(seen == expected, call + " answered " + named(seen) + ", expected " + named(expected));
     }
