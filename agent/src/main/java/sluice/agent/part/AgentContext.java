@@ -12,5 +12,12 @@ import sluice.region.RuntimeDirectory;
 /// @param machine   looks; `listen` is told of each
 /// @param directory where sockets of the agent are
 /// @param state     where it may keep files that survive a restart
+/// @param health    when each part last finished
 /// @param log       lines for who runs the agent
-public record AgentContext(Settings settings, Machine machine, RuntimeDirectory directory, Path state, PrintStream log) {}
+public record AgentContext(Settings settings, Machine machine, RuntimeDirectory directory, Path state, Health health,
+        PrintStream log) {
+    /// Repeats the work of a part in a thread of its own.
+    public Clock clock(String name, long periodMillis, Runnable action) {
+        return new Clock(name, periodMillis, action, health, log);
+    }
+}
