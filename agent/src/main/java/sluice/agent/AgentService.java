@@ -90,7 +90,7 @@ public final class AgentService implements AutoCloseable {
         planners = new Planners(directory, directories, processes, plans, new PlanningFaults(machine.events(), health, log));
         history = new History(state, settings.get(CoreSettings.HISTORY_SIZE), log);
         machine.listen(history::see);
-        context = new AgentContext(settings, machine, directory, state, health, log);
+        context = new AgentContext(settings, machine, directory, state, history, health, log);
         parts.forEach(part -> part.start(context));
         routes = new Routes(routes(machine, gpus), log);
         token = settings.get(CoreSettings.PORT) == 0 ? Optional.empty() : Optional.of(Token.in(state));

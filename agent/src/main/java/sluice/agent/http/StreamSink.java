@@ -12,7 +12,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 /// The way of a stream to its client. One that takes nothing for a while, or lets too much pile up, is cut off.
 final class StreamSink implements Answer.Sink {
     private static final int PIECE_BYTES = 16 * 1024;
-    private static final int MOST_WAITING = 256;
+    private static final int MOST_WAITING = 1024;
 
     private final ChannelHandlerContext context;
     private final HttpLimits limits;

@@ -41,7 +41,7 @@ public final class MachineRoutes {
                 Route.write("PATCH", "/v1/tenants/{name}/limits",
                         "Changes limits while the tenant runs. The body has the options of 'sluice set' and their values, as in "
                                 + "{\"memory\": \"6g\", \"compute\": \"50%\"}; the answer is the tenant.", this::limits).with(UID),
-                Route.get("/v1/events", "Server-sent events: 'machine' once a second, 'event' at once.", events::open));
+                Route.get("/v1/events", "Server-sent events: 'machine' first, 'changes' with each further look, 'event' at once.", events::open));
     }
 
     private Answer machine(Request request) {

@@ -14,7 +14,7 @@ public final class CoreSettings {
             "how often turns are planned");
     public static final Setting<Duration> LOOK_EVERY = Setting.time("look-every", "1s", Duration.ofMillis(100), Duration.ofMinutes(1),
             "how often the machine is looked at");
-    public static final Setting<Long> HISTORY_SIZE = Setting.size("history-size", "16m", "the most that the history takes on disk");
+    public static final Setting<Long> HISTORY_SIZE = Setting.size("history-size", "16m", 1L << 30, "the most that the history takes on disk");
     static final Setting<Path> STATE = Setting.path("state-directory", "",
             "where history and token are kept; if empty $STATE_DIRECTORY, else $XDG_STATE_HOME/sluice or ~/.local/state/sluice");
     static final Setting<Path> SOCKET = Setting.path("socket", "", "the Unix socket; if empty agent.sock in the runtime directory");

@@ -30,6 +30,8 @@ import sluice.region.ShareView;
 class EventStreamTest {
     private static final int MANY = 1000;
 
+    private boolean reads = true;
+
     private final Machine machine = new Machine(List::of, new Gpus(Optional.empty()), Processes.BY_PROC, new EventLog());
     private final EventStream stream = new EventStream(machine);
 
@@ -40,13 +42,15 @@ class EventStreamTest {
         return lines;
     }
 
-    private static void listen(EventStream stream, Consumer<byte[]> told) {
+    private void listen(EventStream stream, Consumer<byte[]> told) {
         Request request = new Request("GET", "/v1/events", Map.of(), Map.of(), Map.of(), new byte[0], new Caller(0, 0, Caller.Rights.ALL));
         ((Answer.Stream) stream.open(request)).start().accept(new Answer.Sink() {
             @Override
             public boolean offer(byte[] bytes) {
-                send(bytes);
-                return true;
+                if (reads) {
+                    send(bytes);
+                }
+                return reads;
             }
 
             @Override
@@ -68,6 +72,15 @@ class EventStreamTest {
 
         assertThat(early).contains("event: machine");
         assertThat(listen()).as("who comes later").isEqualTo(early);
+    }
+
+    private static RuntimeDirectory directory(Path folder) throws Exception {
+        Files.setPosixFilePermissions(folder, PosixFilePermissions.fromString("rwx------"));
+        return new RuntimeDirectory(folder);
+    }
+
+    private static Path tenant(RuntimeDirectory directory, String name) {
+        return Region.create(directory, new RegionDraft(name, "python train.py", Identity.self(), OnError.FAIL, MemoryLimits.parse("4g")));
     }
 
     /// A tenant whose process is this one, with memory and time on a GPU.
@@ -95,11 +108,10 @@ class EventStreamTest {
 
     @Test
     void shouldSayLittleOfManyTenants(@TempDir Path folder) throws Exception {
-        Files.setPosixFilePermissions(folder, PosixFilePermissions.fromString("rwx------"));
-        RuntimeDirectory directory = new RuntimeDirectory(folder);
+        RuntimeDirectory directory = directory(folder);
         List<Path> files = new ArrayList<>();
         for (int tenant = 0; tenant < MANY; tenant++) {
-            files.add(Region.create(directory, new RegionDraft("tenant" + tenant, "python train.py", Identity.self(), OnError.FAIL, MemoryLimits.parse("4g"))));
+            files.add(tenant(directory, "tenant" + tenant));
         }
         Machine many = new Machine(() -> List.of(directory), new Gpus(Optional.empty()), Processes.BY_PROC, new EventLog());
         EventStream streams = new EventStream(many);
@@ -119,10 +131,50 @@ class EventStreamTest {
         }
         int whole = sizes.getFirst();
         int busy = sizes.getLast();
-        many.tick();
-        many.tick();
-        System.err.println("whole " + whole + " bytes, all changed " + busy + ", none changed " + sizes.getLast());
         assertThat(whole).isGreaterThan(200 * MANY);
         assertThat(busy).as("all changed").isLessThanOrEqualTo(200 * MANY);
+        for (int tick = 0; tick < 2; tick++) {
+            Thread.sleep(1000);
+            many.tick();
+        }
+        assertThat(sizes.getLast()).as("nothing changed").isLessThan(1000);
+    }
+
+    @Test
+    void shouldTellOnlyWhatChanged(@TempDir Path folder) throws Exception {
+        RuntimeDirectory directory = directory(folder);
+        Path first = tenant(directory, "first");
+        Path second = tenant(directory, "second");
+        Machine few = new Machine(() -> List.of(directory), new Gpus(Optional.empty()), Processes.BY_PROC, new EventLog());
+        EventStream streams = new EventStream(few);
+        busy(first, 1);
+        busy(second, 1);
+        few.tick();
+        List<String> told = new ArrayList<>();
+        reads = true;
+        listen(streams, bytes -> told.add(new String(bytes, StandardCharsets.UTF_8)));
+        assertThat(told.getLast()).startsWith("event: machine\n").contains("{\"id\":1,\"tenant\":\"first\"", "{\"id\":2,\"tenant\":\"second\"");
+
+        Thread.sleep(1000);
+        few.tick();
+        Thread.sleep(1000);
+        busy(first, 2);
+        few.tick();
+        assertThat(changes(told)).contains("\"after\":2,", "\"numbers\":[{\"id\":1,", "\"gpus\":[[0,246913578,").doesNotContain("\"id\":2", "\"tenants\":[{", "\"gone\"");
+
+        Files.delete(second);
+        tenant(directory, "third");
+        few.tick();
+        assertThat(changes(told)).contains("\"tenants\":[{\"id\":3,\"tenant\":\"third\"", "\"gone\":[2]");
+
+        reads = false;
+        few.tick();
+        reads = true;
+        few.tick();
+        assertThat(told.getLast()).as("to a client that missed a look").startsWith("event: machine\n").contains("{\"id\":3,\"tenant\":\"third\"");
+    }
+
+    private static String changes(List<String> told) {
+        return told.reversed().stream().filter(message -> message.startsWith("event: changes\n")).findFirst().orElseThrow();
     }
 }
