@@ -20,7 +20,7 @@ import sluice.region.Region;
 import sluice.region.RegionDraft;
 import sluice.region.RuntimeDirectory;
 
-@Timeout(60)
+@Timeout(300)
 class MachineTest {
     private final EventLog events = new EventLog();
     private boolean fails;
@@ -66,7 +66,7 @@ class MachineTest {
     void shouldLookAtNoMoreTenantsOfOneUserThanItCan(@TempDir Path folder) throws Exception {
         Files.setPosixFilePermissions(folder, PosixFilePermissions.fromString("rwx------"));
         var directory = new RuntimeDirectory(folder);
-        for (int tenant = 0; tenant < 3000; tenant++) {
+        for (int tenant = 0; tenant < 2100; tenant++) {
             Region.create(directory, new RegionDraft("t" + tenant, "", Identity.self(), OnError.FAIL, MemoryLimits.none()));
         }
         var bounded = new Machine(() -> List.of(directory), new Gpus(Optional.empty()), Processes.BY_PROC, events);
