@@ -32,6 +32,7 @@ import sluice.agent.metrics.Metrics;
 import sluice.agent.os.WatchedProcesses;
 import sluice.agent.part.AgentContext;
 import sluice.agent.part.Clock;
+import sluice.agent.part.Health;
 import sluice.agent.part.Part;
 import sluice.agent.planning.PlannedBoard;
 import sluice.agent.planning.Planners;
@@ -63,6 +64,8 @@ public final class AgentService implements AutoCloseable {
     private final int port;
     private final WatchedProcesses processes = new WatchedProcesses();
     private final List<Clock> clocks = new ArrayList<>();
+    private final Map<String, String> environment;
+    private Optional<Watchdog> watchdog = Optional.empty();
 
     /// Listens, and plans nothing before it is started.
     ///
@@ -71,6 +74,7 @@ public final class AgentService implements AutoCloseable {
     public AgentService(Settings settings, RuntimeDirectory directory, Map<String, String> environment, List<Part> parts,
             Consumer<PlannedBoard> plans, PrintStream log) {
         this.parts = List.copyOf(parts);
+        this.environment = Map.copyOf(environment);
         // What it would spare is not worth a warning at every start.
         System.setProperty("io.netty.noUnsafe", "true");
         boolean allUsers = settings.get(CoreSettings.ALL_USERS);
@@ -82,17 +86,19 @@ public final class AgentService implements AutoCloseable {
         Supplier<List<RuntimeDirectory>> directories = allUsers ? () -> all(directory, settings.get(CoreSettings.LOOK_IN)) : () -> List.of(directory);
         Gpus gpus = new Gpus(Nvml.open());
         Machine machine = new Machine(directories, gpus, processes, new EventLog());
-        planners = new Planners(directory, directories, processes, plans);
+        Health health = new Health(settings.get(CoreSettings.LATE_AFTER));
+        planners = new Planners(directory, directories, processes, plans, new PlanningFaults(machine.events(), health, log));
         history = new History(state, settings.get(CoreSettings.HISTORY_SIZE), log);
         machine.listen(history::see);
-        context = new AgentContext(settings, machine, directory, state, log);
+        context = new AgentContext(settings, machine, directory, state, history, health, log);
         parts.forEach(part -> part.start(context));
         routes = new Routes(routes(machine, gpus), log);
         token = settings.get(CoreSettings.PORT) == 0 ? Optional.empty() : Optional.of(Token.in(state));
         server = new ApiServer(routes, access(settings, uid), CoreSettings.limits(settings));
         socket = Places.socket(settings, directory);
         port = settings.get(CoreSettings.PORT);
-        clocks.add(new Clock("heap", HEAP_MILLIS, AgentService::giveHeapBack, log));
+        server.pulses(health::everySecond);
+        clock("heap", HEAP_MILLIS, AgentService::giveHeapBack);
         listen(allUsers);
     }
 
@@ -109,10 +115,11 @@ public final class AgentService implements AutoCloseable {
         Clock looks = clock("look", context.settings().get(CoreSettings.LOOK_EVERY).toMillis(), context.machine()::tick);
         clock("planning", context.settings().get(CoreSettings.PLAN_EVERY).toMillis(), () -> plan(looks));
         clock("sweep", SWEEP_MILLIS, () -> new Tenants(List.of(context.directory())).sweep(Instant.now()));
+        watchdog = Watchdog.start(environment, context);
     }
 
     private Clock clock(String name, long periodMillis, Runnable action) {
-        Clock clock = new Clock(name, periodMillis, action, context.log());
+        Clock clock = context.clock(name, periodMillis, action);
         clocks.add(clock);
         return clock;
     }
@@ -152,6 +159,8 @@ public final class AgentService implements AutoCloseable {
 
     private List<Route> routes(Machine machine, Gpus gpus) {
         List<Route> all = new ArrayList<>(new MachineRoutes(machine, gpus).routes());
+        all.addFirst(Route.get("/healthz", "Whether every part of the agent has worked lately; if not, 503 and which did not.",
+                request -> context.health().answer(machine.last().number() > 0)).forAll());
         all.addAll(new HistoryRoutes(history).routes());
         parts.forEach(part -> all.addAll(part.routes()));
         all.add(Route.get("/v1/openapi.json", "This document.", request -> Answer.json(json -> OpenApi.write(json, all))));
@@ -181,6 +190,7 @@ public final class AgentService implements AutoCloseable {
 
     @Override
     public void close() {
+        watchdog.ifPresent(Watchdog::close);
         clocks.forEach(Clock::close);
         server.close();
         parts.forEach(Part::close);

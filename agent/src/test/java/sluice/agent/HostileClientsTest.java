@@ -150,21 +150,21 @@ class HostileClientsTest {
     }
 
     @Test
-    void shouldTakeNoMoreConnectionsOfOneUserThanItMay() throws Exception {
+    void shouldKeepNoMoreConnectionsOfOneUserThanItMay() throws Exception {
         List<Socket> sockets = new ArrayList<>();
         for (int client = 0; client < 4 * CONNECTIONS_PER_USER; client++) {
             sockets.add(connect());
         }
         assertThat(agent.client().get("/healthz").status()).isEqualTo(200);
         int closed = 0;
-        for (Socket socket : sockets.subList(CONNECTIONS_PER_USER, sockets.size())) {
+        for (Socket socket : sockets.subList(0, 3 * CONNECTIONS_PER_USER)) {
             try {
                 closed += socket.getInputStream().read() < 0 ? 1 : 0;
             } catch (IOException e) {
                 closed++;
             }
         }
-        assertThat(closed).isEqualTo(3 * CONNECTIONS_PER_USER);
+        assertThat(closed).as("the oldest ones, which said nothing").isEqualTo(3 * CONNECTIONS_PER_USER);
         for (Socket socket : sockets) {
             socket.close();
         }

@@ -31,6 +31,10 @@ public final class RunningAgent implements AutoCloseable {
     }
 
     public RunningAgent(Path folder, List<Part> parts, String... lines) throws IOException {
+        this(folder, Map.of(), parts, lines);
+    }
+
+    RunningAgent(Path folder, Map<String, String> environment, List<Part> parts, String... lines) throws IOException {
         this.folder = folder;
         directory = new RuntimeDirectory(Files.createDirectories(folder.resolve("run"),
                 PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------"))));
@@ -39,7 +43,7 @@ public final class RunningAgent implements AutoCloseable {
         config.add("history-size = 2m");
         Files.write(folder.resolve("agent.conf"), config);
         Settings settings = Settings.read(folder.resolve("agent.conf"), AgentService.settings(parts));
-        service = new AgentService(settings, directory, Map.of(), parts, plan -> {}, System.err);
+        service = new AgentService(settings, directory, environment, parts, plan -> {}, System.err);
         service.start();
     }
 

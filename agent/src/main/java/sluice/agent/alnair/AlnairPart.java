@@ -32,6 +32,7 @@ public final class AlnairPart implements Part {
         AlnairWorkspaces workspaces = new AlnairWorkspaces(context.settings().get(WORKSPACES), AlnairOwners.in(context.state()),
                 context.machine().events());
         server = new ApiServer("alnair", new RegistrationChannel(AlnairHandler.LINE_BYTES, new AlnairHandler(workspaces)));
+        server.pulses(context.health()::everySecond);
         Places.folder(socket.getParent(), "rwxr-xr-x");
         server.listen(socket, "rw-rw-rw-");
     }

@@ -66,7 +66,7 @@ public final class AuditPart implements Part {
         }
         started.machine().findings(watch::findings);
         started.machine().health(watch::health);
-        clock = new Clock("audit", started.settings().get(AuditSettings.EVERY).toMillis(), () -> watch.look(Instant.now()), started.log());
+        clock = started.clock("audit", started.settings().get(AuditSettings.EVERY).toMillis(), () -> watch.look(Instant.now()));
     }
 
     /// Ledgers as the machine's looks have them.

@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.io.PrintStream;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.PosixFilePermissions;
@@ -19,16 +20,20 @@ import sluice.agent.machine.MachineLook;
 import sluice.agent.machine.MachineLook.GpuLook;
 import sluice.agent.machine.MachineLook.Rates;
 import sluice.agent.machine.MachineLook.TenantLook;
+import sluice.region.Size;
 import sluice.region.SluiceException;
 import sluice.region.TenantGpu;
 
 /// What was, in a file of fixed size: every look of the last while, and one sample for ten seconds of the hours before. How
-/// far back it goes depends on how many tenants there are: 16 MiB hold 12 hours of 64 tenants.
+/// far back it goes depends on how many tenants there are: 16 MiB hold 12 hours of 64 tenants. There are places for 1,024 series, less one; samples of
+/// others are counted and left out.
 public final class History implements AutoCloseable {
     private static final long MAGIC = 0x73_6c_68_69_73_74_30_31L;
     private static final long HEADER_BYTES = 4096;
     private static final long LEAST_BYTES = 1 << 20;
     private static final int FINE_PART = 4;
+    /// At most this part of what the disk has left.
+    private static final int MOST_PART = 2;
     /// How long a sample of the hours before stands for.
     static final int COARSE_SECONDS = 10;
 
@@ -39,6 +44,8 @@ public final class History implements AutoCloseable {
     private final PrintStream log;
     private final Map<Integer, Sums> sums = new HashMap<>();
     private long sumsBegan;
+    private final SeriesChoice choice = new SeriesChoice(SeriesTable.PLACES - 1);
+    private volatile long dropped;
     private boolean failed;
 
     public History(Path folder, long bytes, PrintStream log) {
@@ -46,6 +53,7 @@ public final class History implements AutoCloseable {
         Path path = folder.resolve("history");
         long size = Math.max(LEAST_BYTES, bytes);
         try {
+            requireRoom(path, size);
             file = FileChannel.open(path, Set.of(StandardOpenOption.CREATE, StandardOpenOption.READ, StandardOpenOption.WRITE),
                     PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------")));
             prepare(size);
@@ -56,6 +64,16 @@ public final class History implements AutoCloseable {
             coarse = new SampleRing(file, rings + fineBytes, size - rings - fineBytes);
         } catch (IOException e) {
             throw new SluiceException("cannot keep the history in " + path + " (" + SluiceException.reason(e) + "); set state-directory", e);
+        }
+    }
+
+    /// What the file has already is not needed once more. A part of the disk stays for others.
+    private static void requireRoom(Path path, long size) throws IOException {
+        long there = Files.exists(path) ? Files.size(path) : 0;
+        long room = there + Files.getFileStore(path.getParent()).getUsableSpace() / MOST_PART;
+        if (size > room) {
+            throw new SluiceException("history-size " + Size.format(size) + " is more than " + path.getParent() + " has room for; write at most "
+                    + "history-size = " + Math.max(LEAST_BYTES, room) / (1 << 20) + "m, or set state-directory");
         }
     }
 
@@ -99,33 +117,65 @@ public final class History implements AutoCloseable {
     }
 
     private List<Sample> samples(MachineLook look) throws IOException {
+        List<Seen> seen = seen(look);
+        Set<Series> chosen = choice.choose(seen.stream().map(Seen::candidate).toList(), table.known());
         List<Sample> samples = new ArrayList<>();
-        long second = look.at().getEpochSecond();
+        for (Seen each : seen) {
+            if (chosen.contains(each.series())) {
+                samples.add(each.sample(table.number(each.series(), chosen), look.at().getEpochSecond()));
+            }
+        }
+        dropped += seen.size() - samples.size();
+        return samples;
+    }
+
+    /// A sample that has no number yet.
+    private record Seen(Series series, long usedBytes, long limitBytes, int gotPermille, int submittedPerSecond, int waitedPermille) {
+        Sample sample(int number, long second) {
+            return new Sample(number, second, usedBytes, limitBytes, gotPermille, submittedPerSecond, waitedPermille);
+        }
+
+        SeriesChoice.Candidate candidate() {
+            return new SeriesChoice.Candidate(series, gotPermille, usedBytes);
+        }
+    }
+
+    private static List<Seen> seen(MachineLook look) {
+        List<Seen> seen = new ArrayList<>();
         for (GpuLook gpu : look.gpus()) {
-            int series = table.number(new Series(Caller.UNKNOWN, gpu.uuid(), gpu.index(), 0, ""));
-            samples.add(new Sample(series, second, gpu.usedBytes(), gpu.totalBytes(), Math.max(-1, gpu.utilizationPercent() * 10), 0, 0));
+            seen.add(new Seen(new Series(Caller.UNKNOWN, gpu.uuid(), gpu.index(), 0, ""), gpu.usedBytes(), gpu.totalBytes(),
+                    Math.max(-1, gpu.utilizationPercent() * 10), 0, 0));
         }
         for (TenantLook tenant : look.tenants()) {
             for (int at = 0; tenant.tenant().running() && at < tenant.rates().size(); at++) {
                 TenantGpu gpu = tenant.tenant().gpus().get(at);
                 Rates rates = tenant.rates().get(at);
-                int series = table.number(new Series(tenant.tenant().uid(), gpu.uuid(), gpu.index(),
-                        tenant.tenant().createdNanos(), tenant.tenant().name()));
-                samples.add(new Sample(series, second, gpu.usedBytes(), gpu.limitBytes(), rates.gotPermille(),
-                        (int) rates.submittedPerSecond(), rates.capWaitedPermille() + rates.turnWaitedPermille()));
+                seen.add(new Seen(new Series(tenant.tenant().uid(), gpu.uuid(), gpu.index(), tenant.tenant().createdNanos(), tenant.tenant().name()),
+                        gpu.usedBytes(), gpu.limitBytes(), rates.gotPermille(), (int) rates.submittedPerSecond(),
+                        rates.capWaitedPermille() + rates.turnWaitedPermille()));
             }
         }
-        return samples;
+        return seen;
     }
 
-    /// All samples of a time that are still there, in no order.
-    synchronized void read(boolean thinned, long fromSecond, long toSecond, BiConsumer<Series, Sample> reader) throws IOException {
+    /// Samples of series for which there was no place, since the agent began.
+    public long droppedSamples() {
+        return dropped;
+    }
+
+    /// All samples of a time that are still there, in no order. Nobody waits meanwhile; a sample that is just being written is left out.
+    void read(boolean thinned, long fromSecond, long toSecond, BiConsumer<Series, Sample> reader) throws IOException {
+        Map<Integer, Series> known = known();
         (thinned ? coarse : fine).read(sample -> {
-            Series series = table.series(sample.series());
+            Series series = known.get(sample.series());
             if (series != null && sample.second() >= fromSecond && sample.second() <= toSecond) {
                 reader.accept(series, sample);
             }
         });
+    }
+
+    private synchronized Map<Integer, Series> known() {
+        return table.copy();
     }
 
     @Override

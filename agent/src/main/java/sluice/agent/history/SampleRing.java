@@ -52,6 +52,9 @@ final class SampleRing {
         for (long at = 0; at < capacity; at += CHUNK_SAMPLES) {
             bytes.clear().limit((int) Math.min(CHUNK_SAMPLES, capacity - at) * Sample.BYTES);
             int read = file.read(bytes, from + at * Sample.BYTES);
+            if (read <= 0) {
+                return;
+            }
             for (int sample = 0; sample + Sample.BYTES <= read; sample += Sample.BYTES) {
                 Sample whole = Sample.read(bytes, sample);
                 if (whole != null) {

@@ -7,8 +7,9 @@ import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.Set;
 
-/// Which series of the history is whose. When all places are taken, the oldest is given to the next; a series has a new number
+/// Which series of the history is whose. A new one gets the place of the oldest that is not in use; a series has a new number
 /// each time, so samples of the old one belong to nobody then.
 final class SeriesTable {
     /// @param tenant empty for the GPU itself
@@ -23,6 +24,7 @@ final class SeriesTable {
     private final long from;
     private final Map<Integer, Series> byNumber = new HashMap<>();
     private final Map<Series, Integer> numbers = new HashMap<>();
+    private final Series[] byPlace = new Series[PLACES];
     private int next = 1;
 
     SeriesTable(FileChannel file, long from) throws IOException {
@@ -52,22 +54,31 @@ final class SeriesTable {
 
     private void put(int number, Series series) {
         byNumber.put(number, series);
+        byPlace[number % PLACES] = series;
         numbers.put(series, number);
     }
 
-    /// The series with a number, or null.
-    Series series(int number) {
-        return byNumber.get(number);
+    /// Those that have a place.
+    Set<Series> known() {
+        return numbers.keySet();
     }
 
-    int number(Series series) throws IOException {
+    Map<Integer, Series> copy() {
+        return Map.copyOf(byNumber);
+    }
+
+    /// @param inUse fewer than there are places, this one among them
+    int number(Series series, Set<Series> inUse) throws IOException {
         Integer known = numbers.get(series);
         if (known != null) {
             return known;
         }
-        Series old = byNumber.remove(next - PLACES);
+        while (inUse.contains(byPlace[next % PLACES])) {
+            next++;
+        }
+        Series old = byPlace[next % PLACES];
         if (old != null) {
-            numbers.remove(old);
+            byNumber.remove(numbers.remove(old));
         }
         byte[] text = String.join(BETWEEN, Long.toString(series.uid()), series.uuid(), Integer.toString(series.gpu()),
                 Long.toString(series.createdNanos()), series.tenant()).getBytes(StandardCharsets.UTF_8);

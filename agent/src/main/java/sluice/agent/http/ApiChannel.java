@@ -10,10 +10,10 @@ import io.netty.handler.codec.http.HttpServerCodec;
 import io.netty.handler.flow.FlowControlHandler;
 import io.netty.handler.stream.ChunkedWriteHandler;
 import java.io.IOException;
+import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
-import java.util.concurrent.atomic.AtomicLong;
 
 /// What every connection goes through: who is it, is there room, one request after the other, each in time and of bounded
 /// size.
@@ -22,7 +22,6 @@ final class ApiChannel extends ChannelInitializer<Channel> implements AutoClosea
     private final Access access;
     private final HttpLimits limits;
     private final Peers peers;
-    private final AtomicLong pendingBytes = new AtomicLong();
     private final ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor();
 
     ApiChannel(Routes routes, Access access, HttpLimits limits) {
@@ -35,12 +34,12 @@ final class ApiChannel extends ChannelInitializer<Channel> implements AutoClosea
     @Override
     protected void initChannel(Channel channel) throws IOException {
         Optional<Access.Peer> peer = peer(channel);
-        long uid = peer.map(Access.Peer::uid).orElse(Caller.UNKNOWN);
-        if (!peers.connect(uid, System.nanoTime())) {
+        Optional<Peers.Connection> taken = peers.connect(way(peer), peer.map(Access.Peer::uid).orElse(Caller.UNKNOWN), channel::close, System.nanoTime());
+        if (taken.isEmpty()) {
             channel.close();
             return;
         }
-        channel.closeFuture().addListener(closed -> peers.disconnect(uid, System.nanoTime()));
+        channel.closeFuture().addListener(closed -> taken.get().disconnect(System.nanoTime()));
         channel.pipeline()
                 .addLast(new RequestDeadline(limits.requestTime()))
                 .addLast(new HttpServerCodec(new HttpDecoderConfig().setMaxInitialLineLength(HttpLimits.LINE_BYTES)
@@ -48,7 +47,16 @@ final class ApiChannel extends ChannelInitializer<Channel> implements AutoClosea
                 .addLast(new HttpObjectAggregator(HttpLimits.BODY_BYTES, true))
                 .addLast(new FlowControlHandler())
                 .addLast(new ChunkedWriteHandler())
-                .addLast(new ApiHandler(routes, access, peer, peers, limits, pendingBytes, threads));
+                .addLast(new ApiHandler(routes, access, peer, taken.get(), limits, threads));
+    }
+
+    /// A user that the agent does not serve is told so, and takes nothing from who it serves.
+    private Way way(Optional<Access.Peer> peer) {
+        try {
+            return peer.isEmpty() ? Way.PORT : Way.of(access.caller(peer, Map.of()));
+        } catch (Refusal e) {
+            return Way.USERS;
+        }
     }
 
     private static Optional<Access.Peer> peer(Channel channel) throws IOException {

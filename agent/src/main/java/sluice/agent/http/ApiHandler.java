@@ -12,26 +12,25 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.RejectedExecutionException;
-import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
 
 /// Answers the requests of one connection, one after the other: while one is under way nothing more is read.
 final class ApiHandler extends SimpleChannelInboundHandler<FullHttpRequest> {
     private final Routes routes;
     private final Access access;
     private final Optional<Access.Peer> peer;
-    private final Peers peers;
+    private final Peers.Connection connection;
     private final HttpLimits limits;
-    private final AtomicLong pendingBytes;
     private final ExecutorService threads;
 
-    ApiHandler(Routes routes, Access access, Optional<Access.Peer> peer, Peers peers, HttpLimits limits, AtomicLong pendingBytes,
+    ApiHandler(Routes routes, Access access, Optional<Access.Peer> peer, Peers.Connection connection, HttpLimits limits,
             ExecutorService threads) {
         this.routes = routes;
         this.access = access;
         this.peer = peer;
-        this.peers = peers;
+        this.connection = connection;
         this.limits = limits;
-        this.pendingBytes = pendingBytes;
         this.threads = threads;
     }
 
@@ -43,30 +42,48 @@ final class ApiHandler extends SimpleChannelInboundHandler<FullHttpRequest> {
         phase(context, RequestDeadline.Phase.WORKING);
         context.channel().config().setAutoRead(false);
         boolean head = http.method().name().equals("HEAD");
-        Reply reply = new Reply(context, head, HttpUtil.isKeepAlive(http), limits, pendingBytes);
+        Reply reply = new Reply(context, head, HttpUtil.isKeepAlive(http), limits, connection);
         if (http.decoderResult().isFailure()) {
             reply.last().send(Answer.error(400, "this is no HTTP request that the agent understands"));
             return;
         }
-        if (!peers.ask(peer.map(Access.Peer::uid).orElse(Caller.UNKNOWN), System.nanoTime())) {
+        Map<String, String> headers = headers(http);
+        Caller caller;
+        try {
+            caller = access.caller(peer, headers);
+        } catch (Refusal e) {
+            reply.last().send(connection.ask(peer.isEmpty() ? Way.PORT : Way.USERS, System.nanoTime()) ? Answer.error(e.status(), e.getMessage()) : tooMany());
+            return;
+        }
+        if (!connection.ask(Way.of(caller), System.nanoTime())) {
             reply.send(tooMany());
             return;
         }
-        Map<String, String> headers = headers(http);
         byte[] body = ByteBufUtil.getBytes(http.content());
         String method = http.method().name();
         String uri = http.uri();
         try {
-            threads.execute(() -> answer(reply, method, uri, headers, body));
+            threads.execute(() -> work(reply, () -> answer(method, uri, headers, body, caller)));
+            var late = context.executor().schedule(() -> reply.late(), limits.requestTime().toMillis(), TimeUnit.MILLISECONDS);
+            reply.whenBegun(() -> late.cancel(false));
         } catch (RejectedExecutionException e) {
             context.close();
         }
     }
 
-    private void answer(Reply reply, String method, String uri, Map<String, String> headers, byte[] body) {
+    /// A few requests of a caller are worked on at a time. One that takes too long was answered for by then; it goes on to count until it ends.
+    private void work(Reply reply, Supplier<Answer> route) {
         try {
-            reply.send(answer(method, uri, headers, body));
-        } catch (RejectedExecutionException e) {
+            Optional<Runnable> end = connection.begin();
+            if (end.isEmpty()) {
+                return;
+            }
+            try {
+                reply.send(route.get());
+            } finally {
+                end.get().run();
+            }
+        } catch (InterruptedException | RejectedExecutionException e) {
             // The agent ends.
         }
     }
@@ -76,9 +93,8 @@ final class ApiHandler extends SimpleChannelInboundHandler<FullHttpRequest> {
         return new Answer.Whole(error.status(), error.type(), error.body(), Map.of("retry-after", "1"));
     }
 
-    private Answer answer(String method, String uri, Map<String, String> headers, byte[] body) {
+    private Answer answer(String method, String uri, Map<String, String> headers, byte[] body, Caller caller) {
         try {
-            Caller caller = access.caller(peer, headers);
             QueryStringDecoder decoder = new QueryStringDecoder(uri);
             Map<String, String> query = new HashMap<>();
             decoder.parameters().forEach((name, values) -> query.put(name, values.getFirst()));

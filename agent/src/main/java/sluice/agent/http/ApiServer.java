@@ -24,6 +24,7 @@ import java.nio.file.attribute.PosixFilePermissions;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Function;
 import sluice.region.SluiceException;
 
 /// Answers HTTP on a Unix socket, and on a port of the loopback if one is given. One thread does all that can block on a
@@ -32,11 +33,15 @@ public final class ApiServer implements AutoCloseable {
     private static final int BACKLOG = 1024;
     private static final int LOW_WATER_BYTES = 16 * 1024;
     private static final int HIGH_WATER_BYTES = 64 * 1024;
+    /// What the kernel keeps for a client that does not read; it would grow to some MiB.
+    private static final int SEND_BYTES = 256 * 1024;
 
-    private final EventLoopGroup loop;
+    private final String thread;
+    private final List<EventLoopGroup> loops = new ArrayList<>();
     private final ChannelInitializer<Channel> handlers;
     private final Runnable end;
     private final List<Channel> listening = new ArrayList<>();
+    private Function<String, Runnable> pulses = name -> () -> {};
     private Path socket;
 
     public ApiServer(Routes routes, Access access, HttpLimits limits) {
@@ -53,9 +58,16 @@ public final class ApiServer implements AutoCloseable {
     }
 
     private ApiServer(String thread, ChannelInitializer<Channel> handlers, Runnable end) {
-        loop = new MultiThreadIoEventLoopGroup(1, new DefaultThreadFactory(thread, true), EpollIoHandler.newFactory());
+        this.thread = thread;
         this.handlers = handlers;
         this.end = end;
+    }
+
+    /// Each thread that listens from now on says once a second that it lives.
+    ///
+    /// @param pulses by the name of the thread
+    public void pulses(Function<String, Runnable> pulses) {
+        this.pulses = pulses;
     }
 
     /// Listens on a socket file. It appears under its name only when it is ready and has its mode; one that an agent left is
@@ -64,7 +76,7 @@ public final class ApiServer implements AutoCloseable {
         Path unfinished = file.resolveSibling("." + file.getFileName() + "." + ProcessHandle.current().pid());
         try {
             Files.deleteIfExists(unfinished);
-            bind(server().channel(EpollServerDomainSocketChannel.class), new DomainSocketAddress(unfinished.toFile()), file.toString());
+            bind(server(thread).channel(EpollServerDomainSocketChannel.class), new DomainSocketAddress(unfinished.toFile()), file.toString());
             Files.setPosixFilePermissions(unfinished, PosixFilePermissions.fromString(mode));
             Files.move(unfinished, file, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
             socket = file;
@@ -76,7 +88,7 @@ public final class ApiServer implements AutoCloseable {
     /// Listens on a port of the loopback; 0 is any. @return the port
     public int listen(int port) {
         InetSocketAddress address = new InetSocketAddress(InetAddress.getLoopbackAddress(), port);
-        Channel channel = bind(server().channel(EpollServerSocketChannel.class), address, "port " + port);
+        Channel channel = bind(server(thread + "-port").channel(EpollServerSocketChannel.class), address, "port " + port);
         return ((InetSocketAddress) channel.localAddress()).getPort();
     }
 
@@ -89,10 +101,15 @@ public final class ApiServer implements AutoCloseable {
         return bound.channel();
     }
 
-    private ServerBootstrap server() {
+    /// The port has its own thread: what its clients do cannot keep the socket's waiting.
+    private ServerBootstrap server(String name) {
+        EventLoopGroup loop = new MultiThreadIoEventLoopGroup(1, new DefaultThreadFactory(name, true), EpollIoHandler.newFactory());
+        loops.add(loop);
+        loop.next().scheduleAtFixedRate(pulses.apply(name), 0, 1, TimeUnit.SECONDS);
         return new ServerBootstrap().group(loop)
                 .option(ChannelOption.SO_BACKLOG, BACKLOG)
                 .childOption(ChannelOption.ALLOCATOR, UnpooledByteBufAllocator.DEFAULT)
+                .childOption(ChannelOption.SO_SNDBUF, SEND_BYTES)
                 .childOption(ChannelOption.WRITE_BUFFER_WATER_MARK, new WriteBufferWaterMark(LOW_WATER_BYTES, HIGH_WATER_BYTES))
                 .childHandler(handlers);
     }
@@ -107,7 +124,7 @@ public final class ApiServer implements AutoCloseable {
                 // The next agent replaces it.
             }
         }
-        loop.shutdownGracefully(0, 1, TimeUnit.SECONDS).awaitUninterruptibly();
+        loops.forEach(loop -> loop.shutdownGracefully(0, 1, TimeUnit.SECONDS).awaitUninterruptibly());
         end.run();
     }
 }

@@ -1,61 +1,212 @@
 package sluice.agent.http;
 
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.EnumMap;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
 
-/// Who is connected, and how much each user asks for. A user that asks for too much takes nothing from others.
+/// Who is connected by which way, and how much each caller asks for. A caller that asks for too much takes nothing from others.
+///
+/// A connection at the port is without the token until a request shows it. When there are too many of these, the one that has been quiet for
+/// longest makes room for the next: so who holds connections open keeps nobody out.
 final class Peers {
     private static final int BURST_SECONDS = 2;
 
     private final HttpLimits limits;
-    private final Map<Long, Peer> peers = new HashMap<>();
-    private int connections;
+    private final Map<Way, Shared> ways = new EnumMap<>(Way.class);
+    private final Map<Key, Peer> peers = new HashMap<>();
+    private final Deque<Connection> quiet = new ArrayDeque<>();
 
     Peers(HttpLimits limits) {
         this.limits = limits;
+        for (Way way : Way.values()) {
+            ways.put(way, new Shared(way));
+        }
     }
 
-    private static final class Peer {
+    private record Key(Way way, long uid) {}
+
+    /// What all callers of one way have.
+    private static final class Shared {
+        private final Semaphore working;
         private int connections;
+        private long pendingBytes;
+
+        private Shared(Way way) {
+            working = new Semaphore(way.working(), true);
+        }
+    }
+
+    /// What one caller has.
+    private static final class Peer {
+        private final Semaphore working;
+        private int connections;
+        private long pendingBytes;
         private double tokens;
         private long filledNanos;
-    }
 
-    /// Whether one more connection of a user is taken.
-    synchronized boolean connect(long uid, long nowNanos) {
-        Peer peer = peers.computeIfAbsent(uid, added -> full(nowNanos));
-        if (connections >= limits.connections() || peer.connections >= limits.connectionsPerPeer()) {
-            return false;
+        private Peer(Way way, double tokens, long nowNanos) {
+            working = new Semaphore(way.workingPerPeer(), true);
+            this.tokens = tokens;
+            filledNanos = nowNanos;
         }
-        connections++;
-        peer.connections++;
-        return true;
     }
 
-    /// What a user has asked for is forgotten with the last connection only when it may ask again at once.
-    synchronized void disconnect(long uid, long nowNanos) {
-        connections--;
-        peers.get(uid).connections--;
-        peers.values().removeIf(peer -> peer.connections == 0 && nowNanos - peer.filledNanos > BURST_SECONDS * 1_000_000_000L);
-    }
-
-    /// Whether one more request of a user is answered now.
-    synchronized boolean ask(long uid, long nowNanos) {
-        Peer peer = peers.computeIfAbsent(uid, added -> full(nowNanos));
-        double most = (double) limits.requestsPerSecond() * BURST_SECONDS;
-        peer.tokens = Math.min(most, peer.tokens + (nowNanos - peer.filledNanos) / 1e9 * limits.requestsPerSecond());
-        peer.filledNanos = nowNanos;
-        if (peer.tokens < 1) {
-            return false;
+    /// One connection of a caller, if it is taken.
+    ///
+    /// @param close cuts it off
+    synchronized Optional<Connection> connect(Way way, long uid, Runnable close, long nowNanos) {
+        Connection connection = new Connection(way, uid, close, nowNanos);
+        if (way == Way.PORT && !connection.fits()) {
+            quiet.pollFirst().cutOff(nowNanos);
         }
-        peer.tokens--;
-        return true;
+        if (!connection.fits()) {
+            return Optional.empty();
+        }
+        connection.enter();
+        return Optional.of(connection);
     }
 
-    private Peer full(long nowNanos) {
-        Peer peer = new Peer();
-        peer.tokens = (double) limits.requestsPerSecond() * BURST_SECONDS;
-        peer.filledNanos = nowNanos;
-        return peer;
+    private Peer peer(Key key, long nowNanos) {
+        return peers.computeIfAbsent(key, added -> new Peer(key.way(), (double) limits.requestsPerSecond() * BURST_SECONDS, nowNanos));
+    }
+
+    /// One connection, and what its caller may take.
+    final class Connection {
+        private final Runnable close;
+        private Key key;
+        private Peer peer;
+        private boolean open = true;
+
+        private Connection(Way way, long uid, Runnable close, long nowNanos) {
+            this.close = close;
+            key = new Key(way, uid);
+            peer = peer(key, nowNanos);
+        }
+
+        private Shared shared() {
+            return ways.get(key.way());
+        }
+
+        private boolean fits() {
+            return shared().connections < key.way().connections(limits) && peer.connections < limits.connectionsPerPeer();
+        }
+
+        private void enter() {
+            shared().connections++;
+            peer.connections++;
+            if (key.way() == Way.PORT) {
+                quiet.addLast(this);
+            }
+        }
+
+        private void leave(long nowNanos) {
+            shared().connections--;
+            peer.connections--;
+            quiet.remove(this);
+            // What a caller has asked for is forgotten with the last connection only when it may ask again at once.
+            peers.values().removeIf(each -> each.connections == 0 && each.pendingBytes == 0
+                    && nowNanos - each.filledNanos > BURST_SECONDS * 1_000_000_000L);
+        }
+
+        private void cutOff(long nowNanos) {
+            disconnect(nowNanos);
+            close.run();
+        }
+
+        void disconnect(long nowNanos) {
+            synchronized (Peers.this) {
+                if (open) {
+                    open = false;
+                    leave(nowNanos);
+                }
+            }
+        }
+
+        /// Whether one more request is answered now.
+        ///
+        /// @param way by which the caller came, as the request has shown
+        boolean ask(Way way, long nowNanos) {
+            synchronized (Peers.this) {
+                return open && move(way, nowNanos) && take(nowNanos);
+            }
+        }
+
+        private boolean move(Way way, long nowNanos) {
+            if (key.way() == way) {
+                if (way == Way.PORT) {
+                    quiet.remove(this);
+                    quiet.addLast(this);
+                }
+                return true;
+            }
+            Connection moved = new Connection(way, key.uid(), close, nowNanos);
+            if (!moved.fits()) {
+                return false;
+            }
+            leave(nowNanos);
+            key = moved.key;
+            peer = moved.peer;
+            enter();
+            return true;
+        }
+
+        private boolean take(long nowNanos) {
+            double most = (double) limits.requestsPerSecond() * BURST_SECONDS;
+            peer.tokens = Math.min(most, peer.tokens + (nowNanos - peer.filledNanos) / 1e9 * limits.requestsPerSecond());
+            peer.filledNanos = nowNanos;
+            if (peer.tokens < 1) {
+                return false;
+            }
+            peer.tokens--;
+            return true;
+        }
+
+        /// Waits until a request may be worked on. @return what to do afterwards; empty when it took too long
+        Optional<Runnable> begin() throws InterruptedException {
+            Semaphore own;
+            Semaphore all;
+            synchronized (Peers.this) {
+                own = peer.working;
+                all = shared().working;
+            }
+            long millis = limits.requestTime().toMillis();
+            if (!own.tryAcquire(millis, TimeUnit.MILLISECONDS)) {
+                return Optional.empty();
+            }
+            if (!all.tryAcquire(millis, TimeUnit.MILLISECONDS)) {
+                own.release();
+                return Optional.empty();
+            }
+            return Optional.of(() -> {
+                all.release();
+                own.release();
+            });
+        }
+
+        /// Whether there is room for bytes that the client has not read yet. One answer always fits. @return takes them off again
+        Optional<Runnable> reserve(long bytes) {
+            synchronized (Peers.this) {
+                Shared shared = shared();
+                Peer owner = peer;
+                boolean fits = shared.pendingBytes == 0 || shared.pendingBytes + bytes <= limits.pendingBytes()
+                        && (key.way() != Way.USERS || owner.pendingBytes == 0 || owner.pendingBytes + bytes <= limits.pendingBytes() / 2);
+                if (!fits) {
+                    return Optional.empty();
+                }
+                shared.pendingBytes += bytes;
+                owner.pendingBytes += bytes;
+                return Optional.of(() -> {
+                    synchronized (Peers.this) {
+                        shared.pendingBytes -= bytes;
+                        owner.pendingBytes -= bytes;
+                    }
+                });
+            }
+        }
     }
 }

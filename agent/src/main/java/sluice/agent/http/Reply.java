@@ -14,8 +14,9 @@ import io.netty.handler.codec.http.LastHttpContent;
 import io.netty.handler.stream.ChunkedStream;
 import io.netty.util.AttributeKey;
 import java.io.ByteArrayInputStream;
+import java.util.Optional;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicBoolean;
 
 /// The way of one answer to its client. Bodies are copied to the socket piece by piece as the client reads, so that a slow
 /// one holds no more than the array that it shares with others.
@@ -27,15 +28,17 @@ final class Reply {
     private final ChannelHandlerContext context;
     private final boolean head;
     private final HttpLimits limits;
-    private final AtomicLong pendingBytes;
+    private final Peers.Connection connection;
+    private final AtomicBoolean begun = new AtomicBoolean();
+    private volatile Runnable whenBegun = () -> {};
     private boolean keepAlive;
 
-    Reply(ChannelHandlerContext context, boolean head, boolean keepAlive, HttpLimits limits, AtomicLong pendingBytes) {
+    Reply(ChannelHandlerContext context, boolean head, boolean keepAlive, HttpLimits limits, Peers.Connection connection) {
         this.context = context;
         this.head = head;
         this.keepAlive = keepAlive;
         this.limits = limits;
-        this.pendingBytes = pendingBytes;
+        this.connection = connection;
     }
 
     /// No request of this connection is read after this one.
@@ -44,7 +47,25 @@ final class Reply {
         return this;
     }
 
+    /// The action follows the beginning of the answer, at once if it has begun.
+    void whenBegun(Runnable action) {
+        whenBegun = action;
+        if (begun.get()) {
+            action.run();
+        }
+    }
+
+    /// No answer has come in time, so there will be none.
+    void late() {
+        last().send(Answer.error(HttpResponseStatus.SERVICE_UNAVAILABLE.code(), "the agent took too long; try again, and see /healthz"));
+    }
+
+    /// Only the first answer goes out.
     void send(Answer answer) {
+        if (!begun.compareAndSet(false, true)) {
+            return;
+        }
+        whenBegun.run();
         switch (answer) {
             case Answer.Whole whole -> context.executor().execute(() -> whole(whole));
             case Answer.Stream stream -> stream(stream);
@@ -52,8 +73,8 @@ final class Reply {
     }
 
     private void whole(Answer.Whole answer) {
-        if (pendingBytes.addAndGet(answer.body().length) > limits.pendingBytes()) {
-            pendingBytes.addAndGet(-answer.body().length);
+        Optional<Runnable> room = connection.reserve(answer.body().length);
+        if (room.isEmpty()) {
             context.writeAndFlush(new DefaultFullHttpResponse(HttpVersion.HTTP_1_1, HttpResponseStatus.SERVICE_UNAVAILABLE))
                     .addListener(ChannelFutureListener.CLOSE);
             return;
@@ -71,7 +92,7 @@ final class Reply {
                 : context.writeAndFlush(new HttpChunkedInput(new ChunkedStream(new ByteArrayInputStream(answer.body()), PIECE_BYTES))))
                 .addListener(sent -> {
                     late.cancel(false);
-                    pendingBytes.addAndGet(-answer.body().length);
+                    room.get().run();
                     next(sent.isSuccess());
                 });
     }
@@ -93,7 +114,7 @@ final class Reply {
             return;
         }
         try {
-            answer.start().accept(new StreamSink(context, limits, pendingBytes));
+            answer.start().accept(new StreamSink(context, limits, connection));
         } catch (RuntimeException e) {
             context.close();
             throw e;

@@ -3,27 +3,27 @@ package sluice.agent.http;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.handler.stream.ChunkedStream;
 import java.io.ByteArrayInputStream;
+import java.util.Optional;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.concurrent.atomic.AtomicLong;
 
 /// The way of a stream to its client. One that takes nothing for a while, or lets too much pile up, is cut off.
 final class StreamSink implements Answer.Sink {
     private static final int PIECE_BYTES = 16 * 1024;
-    private static final int MOST_WAITING = 256;
+    private static final int MOST_WAITING = 1024;
 
     private final ChannelHandlerContext context;
     private final HttpLimits limits;
-    private final AtomicLong pendingBytes;
+    private final Peers.Connection connection;
     private final AtomicBoolean offered = new AtomicBoolean();
     private final AtomicInteger waiting = new AtomicInteger();
 
-    StreamSink(ChannelHandlerContext context, HttpLimits limits, AtomicLong pendingBytes) {
+    StreamSink(ChannelHandlerContext context, HttpLimits limits, Peers.Connection connection) {
         this.context = context;
         this.limits = limits;
-        this.pendingBytes = pendingBytes;
+        this.connection = connection;
     }
 
     @Override
@@ -45,19 +45,20 @@ final class StreamSink implements Answer.Sink {
     }
 
     private void write(byte[] bytes, Runnable done) {
-        if (pendingBytes.addAndGet(bytes.length) > limits.pendingBytes()) {
-            pendingBytes.addAndGet(-bytes.length);
+        Optional<Runnable> room = connection.reserve(bytes.length);
+        if (room.isEmpty()) {
             context.close();
             return;
         }
         if (context.executor().isShuttingDown()) {
+            room.get().run();
             return;
         }
         context.executor().execute(() -> {
             Future<?> late = context.executor().schedule(() -> context.close(), limits.writeTime().toMillis(), TimeUnit.MILLISECONDS);
             context.writeAndFlush(new ChunkedStream(new ByteArrayInputStream(bytes), PIECE_BYTES)).addListener(sent -> {
                 late.cancel(false);
-                pendingBytes.addAndGet(-bytes.length);
+                room.get().run();
                 done.run();
             });
         });

@@ -12,7 +12,10 @@ import sluice.region.TenantGpu;
 
 /// Tells what became different between two looks. What was there at the first is no news.
 final class Changes {
+    private static final int MOST_TOLD = 100;
+
     private final EventLog events;
+    private final Map<Long, Integer> told = new HashMap<>();
     private Map<String, Tenant> seen;
 
     Changes(EventLog events) {
@@ -28,6 +31,12 @@ final class Changes {
             gone.stream().map(seen::get).filter(Tenant::running).forEach(tenant -> tell("ended", tenant, "ended"));
             now.forEach((key, tenant) -> compare(seen.get(key), tenant));
         }
+        told.forEach((uid, number) -> {
+            if (number > MOST_TOLD) {
+                events.add("bound", "", uid, number - MOST_TOLD + " further events of this moment are left out");
+            }
+        });
+        told.clear();
         seen = now;
     }
 
@@ -59,7 +68,10 @@ final class Changes {
         }
     }
 
+    /// A look tells so much of one user and no more, so that nobody can drown who listens.
     private void tell(String kind, Tenant tenant, String text) {
-        events.add(kind, tenant.name(), tenant.uid(), text);
+        if (told.merge(tenant.uid(), 1, Integer::sum) <= MOST_TOLD) {
+            events.add(kind, tenant.name(), tenant.uid(), text);
+        }
     }
 }

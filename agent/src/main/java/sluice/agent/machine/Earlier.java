@@ -1,8 +1,11 @@
 package sluice.agent.machine;
 
+import java.nio.file.Path;
 import java.util.ArrayDeque;
 import java.util.Deque;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.stream.IntStream;
 import sluice.agent.machine.MachineLook.BoardLook;
@@ -20,6 +23,8 @@ final class Earlier {
     private static final long LONGEST_NANOS = 5_000_000_000L;
 
     private final Deque<MachineLook> looks = new ArrayDeque<>();
+    private final Map<Path, Tenant> index = new HashMap<>();
+    private MachineLook indexed;
 
     void keep(MachineLook look) {
         looks.addLast(look);
@@ -43,13 +48,21 @@ final class Earlier {
 
     TenantLook rates(Tenant tenant, long nowNanos) {
         Optional<MachineLook> look = before(nowNanos);
-        Optional<Tenant> then = look.flatMap(earlier -> earlier.tenants().stream().map(TenantLook::tenant)
-                .filter(seen -> seen.createdNanos() == tenant.createdNanos() && seen.file().equals(tenant.file())).findFirst());
+        Optional<Tenant> then = look.map(this::byFile).map(known -> known.get(tenant.file())).filter(seen -> seen.createdNanos() == tenant.createdNanos());
         List<Rates> rates = IntStream.range(0, tenant.gpus().size()).mapToObj(at -> then
                 .filter(seen -> at < seen.gpus().size())
                 .map(seen -> rates(tenant.gpus().get(at), seen.gpus().get(at))).orElse(Rates.NONE)).toList();
         double calls = then.map(seen -> perSecond(calls(tenant) - calls(seen), nowNanos - look.get().readNanos())).orElse(0.0);
         return new TenantLook(tenant, calls, rates);
+    }
+
+    private Map<Path, Tenant> byFile(MachineLook look) {
+        if (look != indexed) {
+            index.clear();
+            look.tenants().forEach(each -> index.put(each.tenant().file(), each.tenant()));
+            indexed = look;
+        }
+        return index;
     }
 
     private static long calls(Tenant tenant) {

@@ -3,8 +3,12 @@ package sluice.agent.machine;
 import java.time.Instant;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.Deque;
+import java.util.HashMap;
+import java.util.Iterator;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Consumer;
 import java.util.regex.Matcher;
@@ -13,22 +17,36 @@ import java.util.regex.Pattern;
 /// The last events, and who wants to hear of the next. Nobody who listens misses one or hears two in the wrong order.
 public final class EventLog {
     private static final int KEPT = 500;
+    private static final int MOST_TEXT = 500;
     private static final Pattern MARK = Pattern.compile("(\\d{1,18})\\.(\\d{1,18})");
 
     private final long begunMillis = System.currentTimeMillis();
     private final Deque<Event> events = new ArrayDeque<>();
     private final List<Consumer<Event>> listeners = new CopyOnWriteArrayList<>();
+    private final Map<Long, Integer> kept = new HashMap<>();
     private long count;
 
     public EventLog() {}
 
     public synchronized void add(String kind, String tenant, long uid, String text) {
-        Event event = new Event(++count, Instant.now(), kind, tenant, uid, text);
+        Event event = new Event(++count, Instant.now(), kind, tenant, uid, text.substring(0, Math.min(text.length(), MOST_TEXT)));
         events.addLast(event);
+        kept.merge(uid, 1, Integer::sum);
         if (events.size() > KEPT) {
-            events.removeFirst();
+            forgetOne();
         }
         listeners.forEach(listener -> listener.accept(event));
+    }
+
+    /// The oldest of the user that has the most, so that nobody can push the events of others out.
+    private void forgetOne() {
+        long busiest = Collections.max(kept.entrySet(), Map.Entry.comparingByValue()).getKey();
+        Iterator<Event> oldest = events.iterator();
+        while (oldest.next().uid() != busiest) {
+            // Of another user.
+        }
+        oldest.remove();
+        kept.computeIfPresent(busiest, (uid, number) -> number == 1 ? null : number - 1);
     }
 
     /// The last events, oldest first.

@@ -1,23 +1,32 @@
 package sluice.agent.machine;
 
 import java.nio.charset.StandardCharsets;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.OptionalInt;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import sluice.agent.http.Answer;
 import sluice.agent.http.Caller;
 import sluice.agent.http.Refusal;
 import sluice.agent.http.Request;
 import sluice.agent.json.JsonBytes;
 
-/// Server-sent events: `machine` with every look, `event` at once. A client that comes back says which event it has seen.
+/// Server-sent events: `machine` with the first look, `changes` with the next ones, `event` at once. A client that comes back says which event it has seen.
 final class EventStream {
     private static final int MOST_MISSED = 100;
     private static final String TYPE = "text/event-stream; charset=utf-8";
 
     private final Machine machine;
-    private MachineLook written;
-    private byte[] message;
+    private final Set<Client> clients = ConcurrentHashMap.newKeySet();
+    private final TenantIds ids = new TenantIds();
+    /// The last look whole, by who may see it.
+    private final Map<Long, byte[]> wholes = new HashMap<>();
+    private MachineLook last = MachineLook.NONE;
 
     EventStream(Machine machine) {
         this.machine = machine;
+        machine.listen(this::see);
     }
 
     Answer open(Request request) {
@@ -39,31 +48,59 @@ final class EventStream {
                 sink.send(message(event));
             }
         });
-        MachineLook last = machine.last();
-        if (last.number() > 0) {
-            sink.offer(message(last, caller));
-        }
-        Runnable noLooks = machine.listen(look -> sink.offer(message(look, caller)));
+        Client client = new Client(sink, caller);
+        begin(client);
         sink.whenClosed(() -> {
-            noLooks.run();
+            clients.remove(client);
             noEvents.run();
         });
     }
 
-    /// The same bytes for all who see everything.
-    private synchronized byte[] message(MachineLook look, Caller caller) {
-        if (caller.rights() == Caller.Rights.OWN) {
-            return machineMessage(look.seenBy(caller));
+    private synchronized void begin(Client client) {
+        clients.add(client);
+        if (last.number() > 0) {
+            tell(client, last, Map.of());
         }
-        if (look != written) {
-            message = machineMessage(look);
-            written = look;
-        }
-        return message;
     }
 
-    private static byte[] machineMessage(MachineLook look) {
-        return message("event: machine\n", JsonBytes.of(json -> MachineJson.machine(json, look, false)));
+    /// A client has changes if it was told of the look before. One that was still reading then has the next look whole.
+    private synchronized void see(MachineLook look) {
+        MachineLook before = last;
+        last = look;
+        wholes.clear();
+        if (!clients.isEmpty()) {
+            Map<Long, byte[]> changes = new HashMap<>();
+            clients.forEach(client -> tell(client, before, changes));
+        }
+        ids.retain(look.tenants());
+    }
+
+    private static final class Client {
+        private final Answer.Sink sink;
+        private final Caller caller;
+        /// The number of the look that it was told of.
+        private long told;
+
+        private Client(Answer.Sink sink, Caller caller) {
+            this.sink = sink;
+            this.caller = caller;
+        }
+
+        /// All who see everything are told the same.
+        private long view() {
+            return caller.rights() == Caller.Rights.OWN ? caller.uid() : Caller.UNKNOWN;
+        }
+    }
+
+    private void tell(Client client, MachineLook before, Map<Long, byte[]> changes) {
+        boolean next = client.told > 0 && client.told == before.number();
+        LookChanges between = new LookChanges(before.seenBy(client.caller), last.seenBy(client.caller), ids);
+        byte[] bytes = next && between.fit() ? changes.computeIfAbsent(client.view(), view -> message("event: changes\n", JsonBytes.of(between::write)))
+                : wholes.computeIfAbsent(client.view(), view -> message("event: machine\n",
+                        JsonBytes.of(json -> MachineJson.machine(json, between.now(), false, tenant -> OptionalInt.of(ids.of(tenant))))));
+        if (client.sink.offer(bytes)) {
+            client.told = last.number();
+        }
     }
 
     private byte[] message(Event event) {

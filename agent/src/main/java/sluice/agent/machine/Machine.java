@@ -15,11 +15,8 @@ import sluice.agent.machine.MachineLook.BoardLook;
 import sluice.agent.machine.MachineLook.TenantLook;
 import sluice.region.Boards;
 import sluice.region.Processes;
-import sluice.region.Region;
 import sluice.region.RuntimeDirectory;
 import sluice.region.Tenant;
-import sluice.region.Tenants;
-import sluice.region.ThisProcess;
 
 /// Looks at the machine: once a second for all who listen, and for who asks in between.
 public final class Machine {
@@ -32,11 +29,11 @@ public final class Machine {
     private final EventLog events;
     private final Earlier earlier = new Earlier();
     private final Changes changes;
+    private final TenantsOfAll reader;
     private final List<Consumer<MachineLook>> listeners = new CopyOnWriteArrayList<>();
     private volatile Supplier<List<AuditFinding>> findings = List::of;
     private volatile Function<String, List<String>> health = uuid -> List.of();
     private volatile Function<Tenant, Optional<JobLimits>> bounds = tenant -> Optional.empty();
-    private final long self = Integer.toUnsignedLong(ThisProcess.current().uid());
     private long begunNanos;
     private volatile MachineLook last = MachineLook.NONE;
 
@@ -46,6 +43,7 @@ public final class Machine {
         this.processes = processes;
         this.events = events;
         changes = new Changes(events);
+        reader = new TenantsOfAll(processes, events);
     }
 
     /// The last look, whenever that was.
@@ -64,6 +62,11 @@ public final class Machine {
             }
             return begunNanos - asked > 0 ? last : look();
         }
+    }
+
+    /// How many files of tenants the last look left out, because their users have too many.
+    public int leftOut() {
+        return reader.leftOut();
     }
 
     public EventLog events() {
@@ -106,10 +109,7 @@ public final class Machine {
         long began = System.nanoTime();
         List<RuntimeDirectory> places = directories.get();
         List<Tenant> tenants = new ArrayList<>();
-        for (RuntimeDirectory place : places) {
-            long owner = place.owner();
-            new Tenants(List.of(place)).list(processes).stream().filter(tenant -> tenant.uid() == owner || owner == self && Region.isSplit(tenant.file())).forEach(tenants::add);
-        }
+        reader.read(places, tenants);
         tenants.sort(Comparator.comparingLong(Tenant::createdNanos).thenComparing(Tenant::name));
         long now = System.nanoTime();
         List<TenantLook> tenantLooks = tenants.stream().map(tenant -> earlier.rates(tenant, now)).toList();

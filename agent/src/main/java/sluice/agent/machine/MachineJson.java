@@ -2,6 +2,8 @@ package sluice.agent.machine;
 
 import java.time.Instant;
 import java.util.List;
+import java.util.OptionalInt;
+import java.util.function.Function;
 import sluice.agent.json.EarlierLook;
 import sluice.agent.json.OnBoards;
 import sluice.agent.json.ShareJson;
@@ -11,6 +13,7 @@ import sluice.agent.machine.MachineLook.GpuLook;
 import sluice.agent.machine.MachineLook.Rates;
 import sluice.agent.machine.MachineLook.TenantLook;
 import sluice.region.BoardTenant;
+import sluice.region.Tenant;
 import tools.jackson.core.JsonGenerator;
 
 /// The machine for programs. Tenants are as `sluice ps --json` writes them, with what they did of late.
@@ -18,13 +21,18 @@ public final class MachineJson {
     private MachineJson() {}
 
     static void machine(JsonGenerator json, MachineLook look, boolean withEvents) {
+        machine(json, look, withEvents, tenant -> OptionalInt.empty());
+    }
+
+    /// @param ids by which a stream tells of changes
+    static void machine(JsonGenerator json, MachineLook look, boolean withEvents, Function<Tenant, OptionalInt> ids) {
         json.writeStartObject();
         json.writeNumberProperty("look", look.number());
         json.writeNumberProperty("atNanos", nanos(look.at()));
         json.writeArrayPropertyStart("gpus");
         look.gpus().forEach(gpu -> gpu(json, gpu));
         json.writeEndArray();
-        tenants(json, look.tenants(), look.onBoards());
+        tenants(json, look.tenants(), look.onBoards(), ids);
         json.writeArrayPropertyStart("boards");
         look.boards().forEach(board -> board(json, board));
         json.writeEndArray();
@@ -38,13 +46,22 @@ public final class MachineJson {
     }
 
     static void tenants(JsonGenerator json, List<TenantLook> tenants, OnBoards boards) {
+        tenants(json, tenants, boards, tenant -> OptionalInt.empty());
+    }
+
+    private static void tenants(JsonGenerator json, List<TenantLook> tenants, OnBoards boards, Function<Tenant, OptionalInt> ids) {
         json.writeArrayPropertyStart("tenants");
-        tenants.forEach(tenant -> tenant(json, tenant, boards));
+        tenants.forEach(look -> tenant(json, look, boards, ids.apply(look.tenant())));
         json.writeEndArray();
     }
 
     static void tenant(JsonGenerator json, TenantLook look, OnBoards boards) {
+        tenant(json, look, boards, OptionalInt.empty());
+    }
+
+    static void tenant(JsonGenerator json, TenantLook look, OnBoards boards, OptionalInt id) {
         json.writeStartObject();
+        id.ifPresent(number -> json.writeNumberProperty("id", number));
         TenantJson.properties(json, look.tenant(), new ShareJson(json, EarlierLook.NONE, boards));
         json.writeNumberProperty("callsPerSecond", look.callsPerSecond());
         json.writeArrayPropertyStart("rates");
@@ -67,7 +84,7 @@ public final class MachineJson {
         json.writeEndObject();
     }
 
-    private static void gpu(JsonGenerator json, GpuLook gpu) {
+    static void gpu(JsonGenerator json, GpuLook gpu) {
         json.writeStartObject();
         json.writeNumberProperty("gpu", gpu.index());
         json.writeStringProperty("uuid", gpu.uuid());
@@ -83,7 +100,7 @@ public final class MachineJson {
         json.writeEndObject();
     }
 
-    private static void board(JsonGenerator json, BoardLook board) {
+    static void board(JsonGenerator json, BoardLook board) {
         json.writeStartObject();
         json.writeStringProperty("uuid", board.state().uuid());
         json.writeNumberProperty("uid", board.uid());

@@ -33,7 +33,6 @@ public final class MachineRoutes {
 
     public List<Route> routes() {
         return List.of(
-                Route.get("/healthz", "Whether the agent lives and looks.", this::health).forAll(),
                 Route.get("/v1/machine", "GPUs, tenants, boards, findings of the audit and the last events.", this::machine),
                 Route.get("/v1/tenants", "All tenants, as 'sluice ps --all --json' writes them, with what they did of late.", this::tenants)
                         .with(new Route.Parameter("outside", "folders, with commas between them, whose tenants are left out")),
@@ -42,11 +41,7 @@ public final class MachineRoutes {
                 Route.write("PATCH", "/v1/tenants/{name}/limits",
                         "Changes limits while the tenant runs. The body has the options of 'sluice set' and their values, as in "
                                 + "{\"memory\": \"6g\", \"compute\": \"50%\"}; the answer is the tenant.", this::limits).with(UID),
-                Route.get("/v1/events", "Server-sent events: 'machine' once a second, 'event' at once.", events::open));
-    }
-
-    private Answer health(Request request) {
-        return Answer.text(machine.last().number() > 0 ? "ok\n" : "starting\n");
+                Route.get("/v1/events", "Server-sent events: 'machine' first, 'changes' with each further look, 'event' at once.", events::open));
     }
 
     private Answer machine(Request request) {

@@ -72,6 +72,7 @@ public final class Metrics implements Part {
         machine = context.machine();
         machine.listen(choice::see);
         machine.listen(agent::see);
+        agent.leftOut(machine::leftOut, context.history()::droppedSamples);
         sources.addAll(own(agent));
         settings.get(ALSO).stream().distinct().forEach(other -> sources.add(other(other, node)));
     }

@@ -11,6 +11,8 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.concurrent.atomic.LongAdder;
+import java.util.function.IntSupplier;
+import java.util.function.LongSupplier;
 import java.util.stream.Stream;
 import sluice.agent.machine.MachineLook;
 
@@ -23,6 +25,9 @@ final class MetricsOfAgent implements MetricsSource {
     private static final MetricsFamily LAST = gauge("sluice_agent_last_look_timestamp_seconds", List.of(), "When its clock last made it look, since 1970.");
     private static final MetricsFamily TENANTS = gauge("sluice_agent_tenants", List.of(), "Tenants that are exported.");
     private static final MetricsFamily LEFT_OUT = gauge("sluice_agent_tenants_left_out", List.of(), "Tenants beyond metrics-tenants, which are not.");
+    private static final MetricsFamily NOT_SEEN = gauge("sluice_agent_tenants_not_seen", List.of(), "Files of tenants that a look leaves out, because their user has too many.");
+    private static final MetricsFamily NOT_KEPT = counter("sluice_agent_history_samples_dropped_total", List.of(),
+            "Samples that the history did not keep, because there are more series than places; the busiest are kept.");
     private static final MetricsFamily SCRAPES = counter("sluice_agent_scrapes_total", List.of(), "Scrapes answered before this one.");
     private static final MetricsFamily SCRAPE_TIME = counter("sluice_agent_scrape_seconds_total", List.of(), "How long they took.");
     private static final MetricsFamily CPU = counter("process_cpu_seconds_total", List.of(), "CPU time of the agent.");
@@ -32,11 +37,19 @@ final class MetricsOfAgent implements MetricsSource {
 
     private final LongAdder scrapes = new LongAdder();
     private final LongAdder scrapeNanos = new LongAdder();
+    private volatile IntSupplier notSeen = () -> 0;
+    private volatile LongSupplier notKept = () -> 0;
     private volatile Instant lastLook = Instant.EPOCH;
 
     /// Told of every look of the clock.
     void see(MachineLook look) {
         lastLook = look.at();
+    }
+
+    /// Where the numbers of what is bounded come from.
+    void leftOut(IntSupplier tenantsNotSeen, LongSupplier samplesNotKept) {
+        notSeen = tenantsNotSeen;
+        notKept = samplesNotKept;
     }
 
     void scraped(long nanos) {
@@ -46,7 +59,7 @@ final class MetricsOfAgent implements MetricsSource {
 
     @Override
     public List<MetricsFamily> families() {
-        return List.of(LOOKS, LAST, TENANTS, LEFT_OUT, SCRAPES, SCRAPE_TIME, CPU, RESIDENT, FILES, STARTED);
+        return List.of(LOOKS, LAST, TENANTS, LEFT_OUT, NOT_SEEN, NOT_KEPT, SCRAPES, SCRAPE_TIME, CPU, RESIDENT, FILES, STARTED);
     }
 
     @Override
@@ -55,6 +68,8 @@ final class MetricsOfAgent implements MetricsSource {
         page.add(LAST, lastLook.toEpochMilli() / 1e3, Labels.EMPTY);
         page.add(TENANTS, scrape.tenants().size(), Labels.EMPTY);
         page.add(LEFT_OUT, scrape.leftOut(), Labels.EMPTY);
+        page.add(NOT_SEEN, notSeen.getAsInt(), Labels.EMPTY);
+        page.add(NOT_KEPT, notKept.getAsLong(), Labels.EMPTY);
         page.add(SCRAPES, scrapes.sum(), Labels.EMPTY);
         page.add(SCRAPE_TIME, scrapeNanos.sum() / NANOS, Labels.EMPTY);
         ProcessHandle.Info self = ProcessHandle.current().info();

@@ -2,6 +2,7 @@ package sluice.agent.part;
 
 import java.io.PrintStream;
 import java.nio.file.Path;
+import sluice.agent.history.History;
 import sluice.agent.machine.Machine;
 import sluice.agent.settings.Settings;
 import sluice.region.RuntimeDirectory;
@@ -12,5 +13,13 @@ import sluice.region.RuntimeDirectory;
 /// @param machine   looks; `listen` is told of each
 /// @param directory where sockets of the agent are
 /// @param state     where it may keep files that survive a restart
+/// @param history   what was
+/// @param health    when each part last finished
 /// @param log       lines for who runs the agent
-public record AgentContext(Settings settings, Machine machine, RuntimeDirectory directory, Path state, PrintStream log) {}
+public record AgentContext(Settings settings, Machine machine, RuntimeDirectory directory, Path state, History history, Health health,
+        PrintStream log) {
+    /// Repeats the work of a part in a thread of its own.
+    public Clock clock(String name, long periodMillis, Runnable action) {
+        return new Clock(name, periodMillis, action, health, log);
+    }
+}

@@ -5,29 +5,43 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 
-/// Does something again and again in a thread of its own. What it throws is told once and does not end it.
+/// Does something again and again in a thread of its own. Whatever it throws is told once and does not end it; while it fails, it is tried
+/// again after a growing pause.
 public final class Clock implements AutoCloseable {
     private static final long CLOSE_MILLIS = 2000;
+    private static final long FIRST_PAUSE_MILLIS = 100;
+    private static final long LONGEST_PAUSE_MILLIS = 30_000;
 
     /// Two actions are at least so far apart, however often one is wanted soon.
     private static final long APART_MILLIS = 250;
 
     private final Semaphore wakes = new Semaphore(0);
     private final CountDownLatch stop = new CountDownLatch(1);
+    private final String name;
+    private final long periodMillis;
+    private final Runnable action;
+    private final Health.Pulse pulse;
+    private final PrintStream log;
     private final Thread thread;
     private String told = "";
 
-    public Clock(String name, long periodMillis, Runnable action, PrintStream log) {
-        thread = Thread.ofPlatform().name(name).daemon().start(() -> run(name, periodMillis, action, log));
+    public Clock(String name, long periodMillis, Runnable action, Health health, PrintStream log) {
+        this.name = name;
+        this.periodMillis = periodMillis;
+        this.action = action;
+        this.log = log;
+        pulse = health.begin(name, periodMillis);
+        thread = Thread.ofPlatform().name(name).daemon().start(this::run);
     }
 
-    private void run(String name, long periodMillis, Runnable action, PrintStream log) {
-        long first = Math.min(periodMillis, APART_MILLIS);
+    private void run() {
+        long pauseMillis = 0;
         try {
             while (stop.getCount() > 0) {
-                once(name, action, log);
+                pauseMillis = once() ? 0 : Math.clamp(2 * pauseMillis, FIRST_PAUSE_MILLIS, LONGEST_PAUSE_MILLIS);
+                long first = Math.max(pauseMillis, Math.min(periodMillis, APART_MILLIS));
                 if (!stop.await(first, TimeUnit.MILLISECONDS)) {
-                    wakes.tryAcquire(periodMillis - first, TimeUnit.MILLISECONDS);
+                    wakes.tryAcquire(Math.max(0, periodMillis - first), TimeUnit.MILLISECONDS);
                     wakes.drainPermits();
                 }
             }
@@ -36,15 +50,28 @@ public final class Clock implements AutoCloseable {
         }
     }
 
-    /// An InternalError is the JVM's word for a mapped page that is not there: somebody cut a file that was being read.
-    private void once(String name, Runnable action, PrintStream log) {
+    /// An InternalError is the JVM's word for a mapped page that is not there: somebody cut a file that was being read. Of an
+    /// OutOfMemoryError the JVM ends by itself, as the launcher says; here it is as any other.
+    private boolean once() {
         try {
             action.run();
-        } catch (RuntimeException | InternalError e) {
-            if (!e.toString().equals(told)) {
-                told = e.toString();
-                log.println("sluice: the agent's " + name + " failed: " + e + " at " + e.getStackTrace()[0]);
+            pulse.finished();
+            return true;
+        } catch (Throwable e) {
+            tell(e);
+            return false;
+        }
+    }
+
+    private void tell(Throwable thrown) {
+        try {
+            if (!thrown.toString().equals(told)) {
+                told = thrown.toString();
+                StackTraceElement[] trace = thrown.getStackTrace();
+                log.println("sluice: the agent's " + name + " failed: " + thrown + (trace.length == 0 ? "" : " at " + trace[0]));
             }
+        } catch (Throwable e) {
+            // What cannot be told must not end the thread either.
         }
     }
 
@@ -57,6 +84,7 @@ public final class Clock implements AutoCloseable {
     public void close() {
         stop.countDown();
         wakes.release();
+        pulse.close();
         try {
             thread.join(CLOSE_MILLIS);
         } catch (InterruptedException e) {

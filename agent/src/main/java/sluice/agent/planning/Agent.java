@@ -2,6 +2,7 @@ package sluice.agent.planning;
 
 import java.io.IOException;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.attribute.BasicFileAttributes;
 import java.util.ArrayList;
@@ -9,6 +10,7 @@ import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.function.Consumer;
 import sluice.region.Board;
@@ -24,6 +26,7 @@ public final class Agent implements AutoCloseable {
     private final Consumer<PlannedBoard> changes;
     private final Map<Path, Watched> boards = new HashMap<>();
     private final Regions regions = new Regions();
+    private Optional<String> fault = Optional.empty();
 
     /// @param changes told of every plan that differs from the one that was told before
     public Agent(RuntimeDirectory directory, Consumer<PlannedBoard> changes) {
@@ -39,8 +42,9 @@ public final class Agent implements AutoCloseable {
     /// A board that is open, the file behind it, and what was last told of it.
     private record Watched(BoardPlanner planner, Object file, PlannedBoard told) {}
 
-    /// Looks at every board once and plans.
-    public void look() {
+    /// Looks at every board once and plans. @return why a board is not planned for, if there is one
+    public Optional<String> look() {
+        fault = Optional.empty();
         List<Path> files = Board.files(directory);
         Set<Path> gone = new HashSet<>(boards.keySet());
         files.forEach(gone::remove);
@@ -55,6 +59,7 @@ public final class Agent implements AutoCloseable {
             }
         }
         regions.retain(keys);
+        return fault;
     }
 
     private Watched watch(Path path) {
@@ -65,7 +70,10 @@ public final class Agent implements AutoCloseable {
             }
             return boards.computeIfAbsent(path, made -> new Watched(
                     new BoardPlanner(directory, Board.openReadWrite(path), processes), file, new PlannedBoard("", List.of())));
+        } catch (NoSuchFileException e) {
+            return null;
         } catch (SluiceException | IOException e) {
+            fault = Optional.of(e.getMessage());
             return null;
         }
     }

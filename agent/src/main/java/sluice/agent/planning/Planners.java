@@ -20,18 +20,27 @@ public final class Planners implements AutoCloseable {
 
     private record Planned(RuntimeDirectory directory, Agent agent, Optional<AgentLock> lock) {}
 
+    /// Told after each planning for a folder.
+    public interface Faults {
+        /// @param fault what went wrong, for people; empty when nothing did
+        void planned(RuntimeDirectory directory, Optional<String> fault);
+    }
+
     private final RuntimeDirectory own;
     private final Supplier<List<RuntimeDirectory>> directories;
     private final Processes processes;
     private final Consumer<PlannedBoard> plans;
+    private final Faults faults;
     private final Map<Path, Planned> planned = new HashMap<>();
     private long searchedNanos;
 
-    public Planners(RuntimeDirectory own, Supplier<List<RuntimeDirectory>> directories, Processes processes, Consumer<PlannedBoard> plans) {
+    public Planners(RuntimeDirectory own, Supplier<List<RuntimeDirectory>> directories, Processes processes, Consumer<PlannedBoard> plans,
+            Faults faults) {
         this.own = own;
         this.directories = directories;
         this.processes = processes;
         this.plans = plans;
+        this.faults = faults;
         planned.put(own.path(), planned(own, Optional.empty()));
     }
 
@@ -51,9 +60,10 @@ public final class Planners implements AutoCloseable {
     /// Who cuts a file that is mapped here spoils the planning of one user, and only until it is begun anew.
     private Planned look(Planned each) {
         try {
-            each.agent().look();
+            faults.planned(each.directory(), each.agent().look());
             return each;
-        } catch (RuntimeException | InternalError e) {
+        } catch (RuntimeException | InternalError | StackOverflowError e) {
+            faults.planned(each.directory(), Optional.of(e.toString()));
             each.agent().close();
             return planned(each.directory(), each.lock());
         }

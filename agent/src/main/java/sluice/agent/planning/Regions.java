@@ -12,17 +12,26 @@ import sluice.region.SluiceException;
 /// The regions of the tenants that are on boards, open as long as they are there. The key is the creation time.
 final class Regions implements AutoCloseable {
     private static final long SEARCH_PERIOD_NANOS = 500_000_000;
+    /// How many searches for new tenants there may be in a row without such a pause.
+    private static final int MOST_SEARCHES = 8;
+    private static final int MOST_FILES = 2048;
 
     private final Map<Long, Region> open = new HashMap<>();
     private final Set<Long> missing = new HashSet<>();
     private long searchedNanos;
+    private int searches;
 
-    /// The region of a tenant. One that is not found is looked for again after a while: it may be of another user.
+    /// The region of a tenant. One that is not found is looked for again after a while: it may be of another user. A board may name new tenants
+    /// at every look, so one search must do for all that are missing in a look.
     Optional<Region> find(RuntimeDirectory directory, long key, long nowNanos) {
-        boolean search = missing.add(key) || nowNanos - searchedNanos > SEARCH_PERIOD_NANOS;
-        if (!open.containsKey(key) && search) {
+        if (open.containsKey(key)) {
+            return Optional.of(open.get(key));
+        }
+        boolean added = missing.add(key) && nowNanos != searchedNanos && searches++ < MOST_SEARCHES;
+        if (added || nowNanos - searchedNanos > SEARCH_PERIOD_NANOS) {
+            searches = added ? searches : 0;
             searchedNanos = nowNanos;
-            directory.files("", ".region").forEach(file -> {
+            directory.files("", ".region").stream().limit(MOST_FILES).forEach(file -> {
                 try {
                     keep(Region.openReadOnly(file));
                 } catch (SluiceException e) {

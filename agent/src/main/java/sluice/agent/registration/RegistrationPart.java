@@ -51,7 +51,8 @@ public final class RegistrationPart implements Part {
         registrar = new Registrar(context.directory(), policy.orElseGet(PolicyFile::asAsked), context.machine().events(), allUsers);
         context.machine().bounds(registrar::bounds);
         server = new ApiServer("register", new RegistrationChannel(RegistrationHandler.LINE_BYTES, new RegistrationHandler(registrar)));
-        clock = new Clock("registration", FOLLOW_MILLIS, registrar::follow, context.log());
+        server.pulses(context.health()::everySecond);
+        clock = context.clock("registration", FOLLOW_MILLIS, registrar::follow);
         Path chosen = context.settings().get(SOCKET);
         Path socket = !chosen.toString().isEmpty() ? chosen
                 : allUsers ? Places.REGISTER_OF_ALL : context.directory().path().resolve(Places.REGISTER);

@@ -14,7 +14,7 @@ public final class CoreSettings {
             "how often turns are planned");
     public static final Setting<Duration> LOOK_EVERY = Setting.time("look-every", "1s", Duration.ofMillis(100), Duration.ofMinutes(1),
             "how often the machine is looked at");
-    public static final Setting<Long> HISTORY_SIZE = Setting.size("history-size", "16m", "the most that the history takes on disk");
+    public static final Setting<Long> HISTORY_SIZE = Setting.size("history-size", "16m", 1L << 30, "the most that the history takes on disk");
     static final Setting<Path> STATE = Setting.path("state-directory", "",
             "where history and token are kept; if empty $STATE_DIRECTORY, else $XDG_STATE_HOME/sluice or ~/.local/state/sluice");
     static final Setting<Path> SOCKET = Setting.path("socket", "", "the Unix socket; if empty agent.sock in the runtime directory");
@@ -28,14 +28,18 @@ public final class CoreSettings {
             "where runtime directories of users are, for all-users");
     public static final Setting<List<Long>> ADMINISTRATORS = Setting.list("administrators", "", CoreSettings::user,
             "users, by name or number, who may see and change everything");
-    static final Setting<Integer> CONNECTIONS = Setting.number("connections", "256", 8, 4096, "all together");
-    static final Setting<Integer> CONNECTIONS_PER_USER = Setting.number("connections-per-user", "64", 1, 4096, "the port counts as one user");
+    static final Setting<Integer> CONNECTIONS = Setting.number("connections", "256", 8, 4096,
+            "all together: a quarter for the agent's user and administrators, half for other users, an eighth for the port with the token and without");
+    static final Setting<Integer> CONNECTIONS_PER_USER = Setting.number("connections-per-user", "64", 1, 4096,
+            "at the port all with the token count as one user, and all without it as another");
     static final Setting<Integer> REQUESTS = Setting.number("requests-per-second", "100", 1, 100_000, "of one user");
     static final Setting<Duration> REQUEST_TIME = Setting.time("request-time", "10s", Duration.ofMillis(100), Duration.ofMinutes(5),
-            "in which a client must send its request, and take the answer");
+            "in which a client must send its request, the agent must answer, and the client must take the answer");
+    public static final Setting<Duration> LATE_AFTER = Setting.time("late-after", "30s", Duration.ofSeconds(1), Duration.ofMinutes(10),
+            "how long after its time a part of the agent may be before /healthz says so and systemd restarts the agent");
 
     public static final List<Setting<?>> ALL = List.of(PLAN_EVERY, LOOK_EVERY, HISTORY_SIZE, STATE, SOCKET, PORT, PORT_READS, PORT_HOSTS,
-            ALL_USERS, LOOK_IN, ADMINISTRATORS, CONNECTIONS, CONNECTIONS_PER_USER, REQUESTS, REQUEST_TIME);
+            ALL_USERS, LOOK_IN, ADMINISTRATORS, CONNECTIONS, CONNECTIONS_PER_USER, REQUESTS, REQUEST_TIME, LATE_AFTER);
 
     private CoreSettings() {}
 

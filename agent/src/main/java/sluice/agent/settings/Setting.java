@@ -74,6 +74,17 @@ public record Setting<T>(String name, String standard, String help, Function<Str
         return new Setting<>(name, standard, help, Size::parse);
     }
 
+    /// The same, up to a bound.
+    public static Setting<Long> size(String name, String standard, long most, String help) {
+        return new Setting<>(name, standard, help, text -> {
+            long size = Size.parse(text);
+            if (size > most) {
+                throw new SluiceException("'" + text + "' is too much; write at most " + (most >> 20) + "m");
+            }
+            return size;
+        });
+    }
+
     public static Setting<Boolean> yesNo(String name, String standard, String help) {
         return new Setting<>(name, standard, help, text -> switch (text) {
             case "yes", "true", "on" -> true;

@@ -7,6 +7,7 @@ import * as gpus from './gpus.js';
 import * as tenants from './tenants.js';
 import {Stream, answer, hasToken, isToken, setToken} from './agent.js';
 import {toast, undoLast} from './edit.js';
+import {apply} from './changes.js';
 
 const MOST_EVENTS = 200, MOST_MEASURES = 300;
 const series = new Series();
@@ -111,9 +112,11 @@ function event(told) {
   show(at('no-events'), false);
 }
 
-function see(next) {
-  const began = performance.now();
-  look = JSON.parse(next);
+// read: gives the next look, or null when the changes are not those of the look that is here
+function see(read) {
+  const began = performance.now(), next = read();
+  if (!next) { stream.again(); return; }
+  look = next;
   const sizes = new Map();
   for (const tenant of look.tenants) if (tenant.running) sizes.set(keyOf(tenant.uid, tenant.tenant), tenant.gpus.reduce((sum, gpu) => sum + gpu.usedBytes, 0));
   series.add(look);
@@ -168,7 +171,11 @@ const stream = new Stream({
     historyFor = 0;
     audited();
   },
-  message(kind, text) { if (kind === 'machine') see(text); else if (kind === 'event') event(JSON.parse(text)); },
+  message(kind, text) {
+    if (kind === 'machine') see(() => JSON.parse(text));
+    else if (kind === 'changes') see(() => apply(look, JSON.parse(text)) ? look : null);
+    else if (kind === 'event') event(JSON.parse(text));
+  },
   refused(status, text) {
     refused = true;
     if (status === 401 && hasToken()) { setToken(''); tokenState(); }
@@ -243,7 +250,7 @@ document.addEventListener('keydown', pressed => {
 });
 tenants.start(soon, after => {
   const index = look.tenants.findIndex(tenant => tenant.tenant === after.tenant && tenant.uid === after.uid);
-  if (index >= 0) look.tenants[index] = after;
+  if (index >= 0) look.tenants[index] = {...after, id: look.tenants[index].id};
   soon();
 });
 tokenState();

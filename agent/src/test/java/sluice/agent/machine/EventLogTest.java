@@ -92,4 +92,14 @@ class EventLogTest {
             assertThatIllegalArgumentException().isThrownBy(() -> log.seen(mark));
         }
     }
+
+    @Test
+    void shouldKeepTheEventsOfOthersWhenOneUserHasMany() {
+        log.add("began", "quiet", 1001, "began");
+        for (int event = 0; event < 10_000; event++) {
+            add();
+        }
+
+        assertThat(log.last(Integer.MAX_VALUE)).anyMatch(event -> event.uid() == 1001).hasSizeLessThanOrEqualTo(500);
+    }
 }

@@ -3,15 +3,24 @@ package sluice.agent.machine;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.FutureTask;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import sluice.region.Identity;
+import sluice.region.MemoryLimits;
+import sluice.region.OnError;
 import sluice.region.Processes;
+import sluice.region.Region;
+import sluice.region.RegionDraft;
 import sluice.region.RuntimeDirectory;
 
-@Timeout(60)
+@Timeout(300)
 class MachineTest {
     private final EventLog events = new EventLog();
     private boolean fails;
@@ -51,5 +60,19 @@ class MachineTest {
         }
 
         assertThat(asked.get().number()).isEqualTo(1);
+    }
+
+    @Test
+    void shouldLookAtNoMoreTenantsOfOneUserThanItCan(@TempDir Path folder) throws Exception {
+        Files.setPosixFilePermissions(folder, PosixFilePermissions.fromString("rwx------"));
+        var directory = new RuntimeDirectory(folder);
+        for (int tenant = 0; tenant < 2100; tenant++) {
+            Region.create(directory, new RegionDraft("t" + tenant, "", Identity.self(), OnError.FAIL, MemoryLimits.none()));
+        }
+        var bounded = new Machine(() -> List.of(directory), new Gpus(Optional.empty()), Processes.BY_PROC, events);
+
+        assertThat(bounded.look().tenants()).hasSize(2048);
+        bounded.look();
+        assertThat(events.last(10)).filteredOn(event -> event.kind().equals("bound")).hasSize(1);
     }
 }

@@ -111,7 +111,7 @@ public final class MetricsTenants {
     }
 
     /// Puts tenants on the board of their GPU, in the order of their files.
-    static void onBoard(RuntimeDirectory directory, Path... files) throws IOException {
+    public static void onBoard(RuntimeDirectory directory, Path... files) throws IOException {
         Path file = directory.path().resolve("board-" + "0".repeat(32));
         try (Arena arena = Arena.ofConfined();
                 FileChannel channel = FileChannel.open(file, StandardOpenOption.CREATE_NEW, StandardOpenOption.READ, StandardOpenOption.WRITE)) {

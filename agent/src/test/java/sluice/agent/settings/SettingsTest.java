@@ -45,6 +45,11 @@ class SettingsTest {
     }
 
     @Test
+    void shouldSayWhatAHistoryMayTake() {
+        assertThatThrownBy(() -> read("history-size = 99999999g")).hasMessageContaining("history-size: '99999999g' is too much; write at most 1024m");
+    }
+
+    @Test
     void shouldSayThatAFileIsNotThere() {
         assertThatThrownBy(() -> Settings.read(folder.resolve("none"), CoreSettings.ALL)).hasMessageContaining("cannot read the config file");
     }
