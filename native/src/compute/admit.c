@@ -172,6 +172,7 @@ void sl_admit_submitted(sl_lane_t *lane, sl_cost_t *cost, bool alone, uint64_t s
 /* The board's word is another one for each turn. */
 static void see_turn(sl_lane_t *lane) {
     lane->meter.turn = lane->gpu->takes_turns ? sl_turn_word(&lane->gpu->board) : 0;
+    lane->meter.crowded = lane->gpu->sharers > 1;
 }
 
 /* When the GPU will have done what is left: after what it has just done, or after it was given more. */
