@@ -194,7 +194,6 @@ void sl_admit_settle(sl_lane_t *lane) {
         uint64_t nanos = sl_sibling_charge(gpu, &reading);
         charge(gpu, (int64_t)nanos - (int64_t)reading.charged_nanos, reading.opened_nanos);
         atomic_fetch_add_explicit(&gpu->share->used_nanos, nanos, memory_order_relaxed);
-        atomic_fetch_add_explicit(&gpu->share->submitted_calls, reading.calls, memory_order_relaxed);
         sl_trace_batch(gpu->gpu, reading.began_nanos, reading.ended_nanos, reading.calls, reading.nanos, reading.doubt_nanos);
         if (reading.calls > 1 && !reading.divided)
             gpu->dry = reading.dry;
