@@ -15,6 +15,7 @@
 #include "fake_gpus.h"
 
 #include "compute/cost.h"
+#include "compute/sample.h"
 #include "cuda_entries.h"
 #include "os/os.h"
 #include "trace/trace.h"
@@ -237,6 +238,13 @@ static void shouldSayWhatAKernelIsCalled(void) {
     CHECK(strstr(own_file("names"), line), "%s", own_file("names"));
 }
 
+/* Measured so often that what was before counts no more; the gate's number tells the short way that there is news. */
+static void measure(sl_cost_t *cost, double nanos) {
+    for (int i = 0; i < 8; i++)
+        sl_sample_note(cost, SL_SAMPLE_ALONE, (sl_sample_t){50000, nanos, nanos + 1000});
+    cost->nanos = (uint64_t)nanos;
+}
+
 /* Each launch is counted in one such event, and what is learnt later is told later. */
 static void shouldTellWhatKernelsAreKnownToTake(void) {
     sl_cost_t *cost = sl_cost_find(sl_cost_mix(sl_cost_mix(FUNCTION, 6000), 256));
@@ -247,19 +255,38 @@ static void shouldTellWhatKernelsAreKnownToTake(void) {
     launch(FUNCTION, 0);
     file_t file = own_ring();
     CHECK(count(&file, SL_TRACE_KIND_COST) == 0);
-    cost->nanos = 50000;
+    measure(cost, 50000);
     sl_trace_call(SL_ENTRY_cuCtxSynchronize, 1, 2, 0, &waits);
     const sl_trace_event_t *told = nth_but_clocks(&file, 3);
     CHECK(told->kind == SL_TRACE_KIND_COST && told->a == nth_but_clocks(&file, 1)->a && told->b == 50000 && told->c == 2 && told->stream == 6000);
+    CHECK(told->entry == SL_TRACE_SAMPLE_ALONE && told->status == 20 << 16, "%x", (unsigned)told->status);
     for (int i = 0; i < 5; i++)
         launch(FUNCTION, 0);
-    cost->nanos = 52000;
+    measure(cost, 52000);
     launch(FUNCTION, 0);
     CHECK(count(&file, SL_TRACE_KIND_COST) == 1);
-    cost->nanos = 80000;
+    measure(cost, 80000);
     launch(FUNCTION, 0);
     told = event(&file, file.writer->head - 1);
     CHECK(told->kind == SL_TRACE_KIND_COST && told->b == 80000 && told->c == 7, "%lu launches", (unsigned long)told->c);
+    CHECK(told->status == (375 | 13 << 16), "%x", (unsigned)told->status);
+}
+
+/* The gate predicts by whatever it saw; a trace is told that this is no more than a bound. */
+static void shouldTellThatATimeIsOnlyABound(void) {
+    sl_cost_forget();
+    sl_cost_t *cost = sl_cost_find(sl_cost_mix(sl_cost_mix(FUNCTION, 6000), 256));
+    switch_on(SL_TRACE_MODE_SPOOL, 0);
+    sl_sample_note(cost, SL_SAMPLE_BOUND, (sl_sample_t){0, 90000, 90000});
+    cost->nanos = 90000;
+    launch(FUNCTION, 0);
+    file_t file = own_ring();
+    const sl_trace_event_t *told = event(&file, file.writer->head - 1);
+    CHECK(told->kind == SL_TRACE_KIND_COST && told->b == 90000 && told->entry == SL_TRACE_SAMPLE_BOUND && told->status == 1000);
+    measure(cost, 89000);
+    launch(FUNCTION, 0);
+    told = event(&file, file.writer->head - 1);
+    CHECK(told->kind == SL_TRACE_KIND_COST && told->b == 89000 && told->entry == SL_TRACE_SAMPLE_ALONE);
 }
 
 static void shouldSayHowMuchMemoryIsUsed(void) {
@@ -572,6 +599,7 @@ int main(void) {
     RUN(shouldSayHowMuchMemoryIsUsed);
     RUN(shouldSayWhatAKernelIsCalled);
     RUN(shouldTellWhatKernelsAreKnownToTake);
+    RUN(shouldTellThatATimeIsOnlyABound);
     RUN(shouldDropAndCountWhenNobodyReads);
     RUN(shouldLoseNothingWhileSomebodyReads);
     RUN(shouldKeepEveryEventOfALongSpool);

@@ -172,6 +172,7 @@ void sl_admit_submitted(sl_lane_t *lane, sl_cost_t *cost, bool alone, uint64_t s
 /* The board's word is another one for each turn. */
 static void see_turn(sl_lane_t *lane) {
     lane->meter.turn = lane->gpu->takes_turns ? sl_turn_word(&lane->gpu->board) : 0;
+    lane->meter.crowded = lane->gpu->sharers > 1;
 }
 
 /* When the GPU will have done what is left: after what it has just done, or after it was given more. */
@@ -193,7 +194,6 @@ void sl_admit_settle(sl_lane_t *lane) {
         uint64_t nanos = sl_sibling_charge(gpu, &reading);
         charge(gpu, (int64_t)nanos - (int64_t)reading.charged_nanos, reading.opened_nanos);
         atomic_fetch_add_explicit(&gpu->share->used_nanos, nanos, memory_order_relaxed);
-        atomic_fetch_add_explicit(&gpu->share->submitted_calls, reading.calls, memory_order_relaxed);
         sl_trace_batch(gpu->gpu, reading.began_nanos, reading.ended_nanos, reading.calls, reading.nanos, reading.doubt_nanos);
         if (reading.calls > 1 && !reading.divided)
             gpu->dry = reading.dry;

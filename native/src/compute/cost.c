@@ -5,6 +5,8 @@
  * really used is charged afterwards. */
 #include "compute/cost.h"
 
+#include "compute/sample.h"
+
 #define PROBES 32u
 #define MOST_SAMPLES (SL_COST_SAMPLES + 3 * SL_COST_STEP)
 #define LEAST_NANOS 1000u /* nothing keeps a GPU busy for less */
@@ -43,6 +45,7 @@ void sl_cost_learn(sl_cost_t *cost, uint64_t nanos) {
 }
 
 void sl_cost_forget(void) {
+    sl_sample_forget();
     for (unsigned i = 0; i < SL_COST_ENTRIES; i++)
         sl_cost_entries[i].key = sl_cost_entries[i].nanos = sl_cost_entries[i].queued_nanos = sl_cost_entries[i].samples = sl_cost_entries[i].pending = 0;
 }

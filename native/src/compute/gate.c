@@ -133,6 +133,8 @@ static bool enter_slowly(sl_gate_pass_t *pass, sl_lane_t *lane, sl_cost_t *cost)
         }
         atomic_fetch_sub(&lane->credit_nanos, (int64_t)nanos);
         atomic_fetch_add_explicit(&lane->calls, 1, memory_order_relaxed);
+        sl_pocket_count(1);
+        pass->counted = true;
         pass->lane = lane;
         pass->cost = cost;
         pass->batch = lane->batch;
@@ -208,6 +210,8 @@ static __attribute__((noinline)) bool enter_closely(sl_gate_pass_t *pass, CUstre
     int place = sl_lane_find(lane, pass->stream.key);
     if (!known || place < 0 || stale || gpu->refused || !sl_admit_has_turn(gpu) || !sl_pocket_take(lane, keeps, known))
         return enter_slowly(pass, lane, cost);
+    sl_pocket_count(1);
+    pass->counted = true;
     if (!sl_mine.pocket.lane)
         sl_pace_note(&lane->pace, (unsigned)place, (uint64_t)known, sl_os_nanos());
     return true;
@@ -219,7 +223,8 @@ static bool enter(sl_gate_pass_t *pass, CUstream handle, int default_stream, uin
     pass->hold = NULL;
     sl_cost_t *cost = sl_cost_find(key);
     int64_t known = sl_cost_known(cost);
-    return (known && sl_pocket_spend(handle, default_stream, known)) || enter_closely(pass, handle, default_stream, cost, known);
+    pass->counted = known && sl_pocket_spend(handle, default_stream, known);
+    return pass->counted || enter_closely(pass, handle, default_stream, cost, known);
 }
 
 bool sl_gate_enter_kernel(sl_gate_pass_t *pass, CUstream stream, int default_stream, uint64_t key) {
@@ -245,8 +250,10 @@ bool sl_gate_enter_copy(sl_gate_pass_t *pass, CUstream stream, int default_strea
 
 void sl_gate_pass_uncounted(void) {
     sl_lane_t *lane = sl_lane_current();
-    if (lane)
-        atomic_fetch_add_explicit(&lane->gpu->share->unmetered_calls, 1, memory_order_relaxed);
+    if (!lane)
+        return;
+    atomic_fetch_add_explicit(&lane->gpu->share->unmetered_calls, 1, memory_order_relaxed);
+    atomic_fetch_add_explicit(&lane->gpu->share->submitted_calls, 1, memory_order_relaxed);
 }
 
 /* A trace should know of what the GPU did before the program goes on, but not at any price. */

@@ -22,6 +22,7 @@ typedef struct {
     sl_cost_t *cost;
     unsigned batch; /* that the call is a part of */
     bool alone;  /* the call is measured by itself */
+    bool counted; /* as submitted */
     bool blocks; /* it returns when its work is done */
     sl_lane_t *hold;  /* the windows of culocker follow the call; NULL: there are none */
     sl_lock_operation_t operation;
@@ -53,13 +54,22 @@ SL_INLINE bool sl_gate_spend(CUstream stream, int default_stream, uint64_t key) 
     return !SL_UNLIKELY(!known) && sl_pocket_spend(stream, default_stream, known);
 }
 
+/* After a launch that had credit. */
+SL_INLINE void sl_gate_spent(CUresult status) {
+    if (SL_UNLIKELY(status != CUDA_SUCCESS))
+        sl_pocket_count(-1);
+}
+
 /* False: the call must not go, because the limits cannot be enforced and the user chose to fail. Then there is nothing to leave. */
 bool sl_gate_enter_kernel(sl_gate_pass_t *pass, CUstream stream, int default_stream, uint64_t key);
 bool sl_gate_enter_graph(sl_gate_pass_t *pass, CUstream stream, int default_stream, CUgraphExec graph);
 bool sl_gate_enter_copy(sl_gate_pass_t *pass, CUstream stream, int default_stream, unsigned entry, uint64_t bytes);
 void sl_gate_settle_slowly(sl_gate_pass_t *pass);
 
-static inline void sl_gate_leave(sl_gate_pass_t *pass) {
+/* What the driver refused was not submitted. */
+static inline void sl_gate_leave(sl_gate_pass_t *pass, CUresult status) {
+    if (SL_UNLIKELY(status != CUDA_SUCCESS) && pass->counted)
+        sl_pocket_count(-1);
     if (SL_UNLIKELY(pass->lane != NULL || pass->hold != NULL))
         sl_gate_settle_slowly(pass);
 }

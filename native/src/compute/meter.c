@@ -18,6 +18,7 @@
 #include "os/mine.h"
 #include "os/os.h"
 #include "compute/pace.h"
+#include "compute/sample.h"
 #include "real.h"
 
 #define FRESH_NANOS 2100u   /* what two events around a kernel add to it on an idle stream */
@@ -529,6 +530,38 @@ static bool is_bound(const sl_cost_t *cost, double alone) {
     return alone > 0 && (cost->samples < SL_COST_SAMPLES || alone < (double)cost->nanos);
 }
 
+/* What the one call of the batch took, with bounds. The span is the most that it can be: it also holds the events, and on an idle stream the time
+ * until the GPU had got the call. An end that the GPU passed at once may have been recorded when the call was over already. */
+static sl_sample_t sample_of(const sl_meter_t *meter, const sl_meter_batch_t *batch, double alone) {
+    const sl_meter_span_t *span = &batch->spans[0];
+    bool behind = lies_behind(meter, span);
+    bool ends_behind = span->end_at + meter->earliest_nanos > (double)span->end->recorded_nanos + BEHIND_NANOS;
+    double likely = behind ? later(alone - ALONE_NANOS, 0) : alone, gap = behind || span->fresh ? 0 : (double)span->gap_nanos;
+    double late = ends_behind ? 0 : (double)(batch->late_nanos + span->end->recorded_nanos - span->end->asked_nanos);
+    return (sl_sample_t){later(likely - gap - late, 0), likely, span->end_at - span->start_at};
+}
+
+/* Whether more was submitted to other streams since. */
+static bool is_followed_beside(sl_meter_t *meter, uint64_t key) {
+    for (uint64_t number = meter->oldest + 1; number < meter->open + meter->is_open; number++) {
+        const sl_meter_batch_t *batch = batch_at(meter, number);
+        for (unsigned i = 0; i < batch->count; i++)
+            if (batch->spans[i].stream.key != key)
+                return true;
+    }
+    return false;
+}
+
+/* A call that came to an idle GPU began at once. One behind others on its stream was overtaken, perhaps, by other streams' calls. Before: how
+ * far the time line was covered by the batches before. What another process may have delayed is a bound only, too. */
+static void note_sample(sl_meter_t *meter, const sl_meter_batch_t *batch, double alone, double before, bool divided) {
+    const sl_meter_span_t *span = &batch->spans[0];
+    double begin = span->end_at - alone;
+    bool undisturbed = !divided && !meter->crowded && batch->turn == meter->settled_turn && meter->oldest >= meter->murky;
+    bool at_once = before <= begin + (double)RECORD_NANOS && (span->fresh || !is_followed_beside(meter, span->stream.key));
+    sl_sample_note(batch->only, undisturbed && at_once ? SL_SAMPLE_ALONE : SL_SAMPLE_BOUND, sample_of(meter, batch, alone));
+}
+
 bool sl_meter_settle(sl_meter_t *meter, sl_meter_reading_t *reading) {
     sl_meter_batch_t *batch = batch_at(meter, meter->oldest);
     if (meter->oldest == meter->open || !batch_is_done(meter, batch))
@@ -546,6 +579,11 @@ bool sl_meter_settle(sl_meter_t *meter, sl_meter_reading_t *reading) {
     bool divided = batch->turn != meter->turn;
     bool certain = alone > 0 && (batch->spans[0].fresh || (!batch->amid && lies_behind(meter, &batch->spans[0])));
     known = known && !divided && (certain || !batch->only || is_news(batch->only, alone));
+    if (alone > 0)
+        note_sample(meter, batch, alone, meter->covered_nanos, divided);
+    if (batch->blurred || batch->vague)
+        meter->murky = meter->open + meter->is_open;
+    meter->settled_turn = batch->turn;
     double covered = without_waiting(meter, batch, cover(meter, batch));
     move_origin(meter, batch);
     uint64_t likely = batch->charged_nanos;

@@ -70,6 +70,9 @@ typedef struct {
     uint64_t oldest, open; /* numbers of batches; the open one, if any, is the last */
     bool is_open;
     uint64_t turn;         /* changes whenever another process may have had the GPU */
+    uint64_t settled_turn; /* that of the last batch that was settled */
+    bool crowded;          /* other processes of the tenant use the GPU too, at any time */
+    uint64_t murky;        /* batches before this one may have run beside work that lies between no events */
     unsigned owed;         /* spans of closed batches whose end their own thread must record */
     _Atomic bool crossed;  /* threads end each other's batches */
     sl_meter_event_t events[SL_METER_EVENTS];

@@ -4,6 +4,8 @@
  * hold from then on. */
 #include "compute/pocket.h"
 
+#include "tenant/tenant.h"
+
 SL_HOT_DATA _Atomic unsigned sl_pocket_version;
 static const _Atomic uint64_t no_turn;
 
@@ -31,6 +33,10 @@ void sl_pocket_note(const sl_lane_gpu_t *gpu) {
     sl_mine.pocket.version = atomic_load(&sl_pocket_version);
     sl_mine.pocket.turn = gpu->takes_turns ? &gpu->board.turn->word : &no_turn;
     sl_mine.pocket.turn_seen = atomic_load(sl_mine.pocket.turn);
+    sl_region_traffic_t *stripe = sl_mine.watch.traffic;
+    sl_mine.pocket.together = !stripe || sl_mine.watch.shared;
+    sl_mine.pocket.submitted = sl_mine.pocket.together ? &gpu->share->submitted_calls
+                                                       : &sl_tenant.region.submissions[stripe - sl_tenant.region.traffic].calls[gpu->gpu];
 }
 
 static void fill(sl_lane_t *lane, int64_t nanos) {

@@ -15,7 +15,7 @@ void sl_pocket_empty_all(void);
 void sl_pocket_empty(void);
 /* The same. It looks closely at a call on the stream now; true: so was the last one. */
 bool sl_pocket_begin(CUstream stream, int default_stream);
-/* What the pocket depends on, to be noted before it is looked at. */
+/* What the pocket depends on, to be noted before it is looked at, and where calls are counted. */
 void sl_pocket_note(const sl_lane_gpu_t *gpu);
 /* Takes what the call needs, or if the thread keeps to one stream and the pocket is to be had, a part of what is left. False: that
  * is not there. */
@@ -31,6 +31,15 @@ SL_INLINE bool sl_pocket_is_for(CUstream stream, int default_stream) {
            (!SL_UNLIKELY((uintptr_t)stream <= 2) || sl_lane_current() == sl_mine.pocket.lane);
 }
 
+/* A call was submitted to the GPU that was noted last; less than none takes that back. */
+SL_INLINE void sl_pocket_count(int64_t calls) {
+    _Atomic uint64_t *submitted = sl_mine.pocket.submitted;
+    if (SL_UNLIKELY(sl_mine.pocket.together))
+        atomic_fetch_add_explicit(submitted, (uint64_t)calls, memory_order_relaxed);
+    else
+        atomic_store_explicit(submitted, SL_LOAD(*submitted) + (uint64_t)calls, memory_order_relaxed);
+}
+
 /* Only the holder changes these, so they need no atomic subtraction; a batch that ends in between is wrong by one call. */
 SL_INLINE bool sl_pocket_spend(CUstream stream, int default_stream, int64_t nanos) {
     if (SL_UNLIKELY(!sl_pocket_is_for(stream, default_stream)))
@@ -42,6 +51,7 @@ SL_INLINE bool sl_pocket_spend(CUstream stream, int default_stream, int64_t nano
         return false;
     atomic_store_explicit(&lane->pocket_nanos, left - nanos, memory_order_relaxed);
     atomic_store_explicit(&lane->pocket_calls, calls + 1, memory_order_relaxed);
+    sl_pocket_count(1);
     return true;
 }
 

@@ -22,7 +22,9 @@
             return CUDA_ERROR_NOT_PERMITTED;                                                   \
         CUresult status = real.function(__VA_ARGS__);                                          \
         if (asks)                                                                              \
-            sl_gate_leave(&pass);                                                              \
+            sl_gate_leave(&pass, status);                                                      \
+        else                                                                                   \
+            sl_gate_spent(status);                                                             \
         return status;                                                                         \
     }
 
@@ -55,7 +57,9 @@ SHAPE_HOOK(cuLaunchCooperativeKernel_ptsz, SL_GATE_PER_THREAD, (SHAPE), SHAPE_NA
             return CUDA_ERROR_NOT_PERMITTED;                                                                          \
         CUresult status = real.function(config, f, kernelParams, extra);                                              \
         if (asks)                                                                                                     \
-            sl_gate_leave(&pass);                                                                                     \
+            sl_gate_leave(&pass, status);                                                                             \
+        else                                                                                                          \
+            sl_gate_spent(status);                                                                                    \
         return status;                                                                                                \
     }
 CONFIG_HOOK(cuLaunchKernelEx, SL_GATE_LEGACY)

@@ -119,7 +119,7 @@ static CUresult submit(CUresult (*forward)(CUgraphExec, CUstream), const graph_t
         CUresult status = allocates ? submit(real.function##twin, &graph, hStream, STREAM_CALLS(twin)) \
                                     : real.function##twin(hGraph, hStream);                   \
         if (gated)                                                                            \
-            sl_gate_leave(&pass);                                                             \
+            sl_gate_leave(&pass, status);                                                     \
         return status;                                                                        \
     }
 LAUNCH_HOOK(cuGraphLaunch, , SL_GATE_LEGACY)

@@ -22,6 +22,8 @@ typedef struct {
     unsigned version;
     int default_stream;
     uint64_t key;         /* of the last launch that asked for credit */
+    _Atomic uint64_t *submitted; /* where calls to the GPU of the last such stream are counted */
+    bool together;        /* other threads count there too */
 } sl_pocket_t;
 
 /* Where the thread's calls are recorded; see trace.h. */

@@ -27,6 +27,7 @@ typedef struct {
     sl_region_share_t *shares;
     sl_region_call_t *calls;
     sl_region_traffic_t *traffic;
+    sl_region_submission_t *submissions;
     sl_region_work_t *works;
 } sl_region_t;
 

@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "compute/cost.h"
+#include "compute/sample.h"
 #include "tenant/gpu.h"
 #include "compute/lane.h"
 #include "ledger/ledger.h"
@@ -149,15 +150,24 @@ static void tell_time(sl_trace_thread_t *thread) {
         sl_trace_decide();
 }
 
+static uint32_t thousandths(double of, double whole) {
+    double part = whole > 0 ? 1000 * of / whole : 0;
+    return part < 0 ? 0 : part > 32767 ? 32767 : (uint32_t)(part + 0.5);
+}
+
 static void tell_cost(sl_trace_thread_t *thread, sl_trace_cost_t *cost) {
-    uint64_t nanos = atomic_load_explicit(&cost->cost->nanos, memory_order_relaxed);
-    if (!nanos || !sl_ring_has_room(&thread->ring))
+    sl_sample_t sample;
+    sl_sample_kind_t kind = sl_sample_read(cost->cost, &sample);
+    if (kind == SL_SAMPLE_NONE || !sl_ring_has_room(&thread->ring))
         return;
-    uint64_t ticks = sl_clock_ticks();
+    uint64_t ticks = sl_clock_ticks(), nanos = (uint64_t)sample.likely;
     write_event(thread, (sl_trace_event_t){
         .begin_ticks = ticks, .end_ticks = ticks, .kind = SL_TRACE_KIND_COST, .stream = cost->blocks, .a = cost->name, .b = nanos,
+        .entry = kind == SL_SAMPLE_ALONE ? SL_TRACE_SAMPLE_ALONE : SL_TRACE_SAMPLE_BOUND,
+        .status = (int32_t)(thousandths(sample.likely - sample.least, sample.likely) | thousandths(sample.most - sample.likely, sample.likely) << 16),
         .c = cost->launches, .d = cost->threads | (uint64_t)thread->gpu << 56});
     cost->told_nanos = nanos;
+    cost->told_bound = kind == SL_SAMPLE_BOUND;
     cost->launches = 0;
 }
 
@@ -288,7 +298,7 @@ static void begin_cost(sl_trace_thread_t *thread, sl_trace_cost_t *cost, uint64_
     if (cost->launches)
         tell_cost(thread, cost);
     *cost = (sl_trace_cost_t){.key = launched ? key : 0, .name = name, .cost = sl_cost_find(key),
-                              .blocks = (uint64_t)detail->grid[0] * detail->grid[1] * detail->grid[2], .threads = threads_of(detail)};
+                              .blocks = (uint64_t)detail->grid[0] * detail->grid[1] * detail->grid[2], .threads = (uint16_t)threads_of(detail)};
 }
 
 /* After code was unloaded its handles may be others'. */
@@ -312,12 +322,14 @@ static sl_trace_cost_t *find_cost(sl_trace_thread_t *thread, const sl_watch_deta
 
 /* How much one launch is known to take is told when it has changed by an eighth. */
 static void count_launch(sl_trace_thread_t *thread, sl_trace_cost_t *cost) {
-    uint64_t nanos = atomic_load_explicit(&cost->cost->nanos, memory_order_relaxed), told = cost->told_nanos;
+    sl_sample_t sample;
+    sl_sample_kind_t kind = sl_sample_read(cost->cost, &sample);
+    uint64_t nanos = (uint64_t)sample.likely, told = cost->told_nanos;
     cost->launches++;
-    cost->seen_nanos = nanos;
-    if (nanos - told + told / 8 > told / 4)
+    cost->seen_nanos = atomic_load_explicit(&cost->cost->nanos, memory_order_relaxed);
+    if (nanos - told + told / 8 > told / 4 || cost->told_bound != (kind == SL_SAMPLE_BOUND))
         tell_cost(thread, cost);
-    thread->owes_costs |= !nanos;
+    thread->owes_costs |= kind == SL_SAMPLE_NONE;
 }
 
 /* Until when calls may take the short way; never where more than a trace is told of them, or others count where this thread does. */

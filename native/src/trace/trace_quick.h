@@ -22,8 +22,10 @@ typedef struct {
     uint64_t name;
     uint64_t blocks;
     const sl_cost_t *cost;
-    uint64_t told_nanos, seen_nanos; /* for a launch: what was told, and what the last look found */
-    uint32_t threads, launches;
+    uint64_t told_nanos, seen_nanos; /* for a launch: what was told, and what the gate's number was at the last look */
+    uint32_t launches;
+    uint16_t threads; /* at most 1024 */
+    bool told_bound;  /* what was told is the most that it can be */
 } sl_trace_cost_t;
 
 /* A launch needs the first line, that of its cost, and the ring's. */

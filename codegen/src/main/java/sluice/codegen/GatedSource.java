@@ -44,7 +44,7 @@ final class GatedSource {
                 if (!sl_gate_enter_copy(&pass, %2$s, %3$s, %4$d, %5$s))
                     return CUDA_ERROR_NOT_PERMITTED;
                 CUresult status = %1$s;
-                sl_gate_leave(&pass);
+                sl_gate_leave(&pass, status);
                 return status;
                 """.formatted(
                 call,

@@ -14,7 +14,7 @@ CUresult hook_cuMemcpyDtoH_v2(void *dstHost, CUdeviceptr srcDevice, size_t ByteC
     if (!sl_gate_enter_copy(&pass, NULL, SL_GATE_LEGACY, 10, ByteCount))
         return CUDA_ERROR_NOT_PERMITTED;
     CUresult status = real.cuMemcpyDtoH_v2(dstHost, srcDevice, ByteCount);
-    sl_gate_leave(&pass);
+    sl_gate_leave(&pass, status);
     return status;
 }
 
@@ -27,7 +27,7 @@ CUresult hook_cuMemcpyDtoH_v2_ptds(void *dstHost, CUdeviceptr srcDevice, size_t 
     if (!sl_gate_enter_copy(&pass, NULL, SL_GATE_PER_THREAD, 11, ByteCount))
         return CUDA_ERROR_NOT_PERMITTED;
     CUresult status = real.cuMemcpyDtoH_v2_ptds(dstHost, srcDevice, ByteCount);
-    sl_gate_leave(&pass);
+    sl_gate_leave(&pass, status);
     return status;
 }
 
@@ -40,7 +40,7 @@ CUresult hook_cuMemcpy2DAsync(const CUDA_MEMCPY2D *pCopy, CUstream hStream) {
     if (!sl_gate_enter_copy(&pass, hStream, SL_GATE_LEGACY, 12, pCopy ? (uint64_t)pCopy->WidthInBytes * pCopy->Height : 0))
         return CUDA_ERROR_NOT_PERMITTED;
     CUresult status = real.cuMemcpy2DAsync(pCopy, hStream);
-    sl_gate_leave(&pass);
+    sl_gate_leave(&pass, status);
     return status;
 }
 
@@ -53,7 +53,7 @@ CUresult hook_cuMemcpy2DAsync_ptsz(const CUDA_MEMCPY2D *pCopy, CUstream hStream)
     if (!sl_gate_enter_copy(&pass, hStream, SL_GATE_PER_THREAD, 13, pCopy ? (uint64_t)pCopy->WidthInBytes * pCopy->Height : 0))
         return CUDA_ERROR_NOT_PERMITTED;
     CUresult status = real.cuMemcpy2DAsync_ptsz(pCopy, hStream);
-    sl_gate_leave(&pass);
+    sl_gate_leave(&pass, status);
     return status;
 }
 
@@ -66,7 +66,7 @@ CUresult hook_cuMemsetD2D16(CUdeviceptr dstDevice, size_t dstPitch, unsigned sho
     if (!sl_gate_enter_copy(&pass, NULL, SL_GATE_LEGACY, 14, (uint64_t)Width * Height * 2))
         return CUDA_ERROR_NOT_PERMITTED;
     CUresult status = real.cuMemsetD2D16(dstDevice, dstPitch, us, Width, Height);
-    sl_gate_leave(&pass);
+    sl_gate_leave(&pass, status);
     return status;
 }
 
@@ -79,7 +79,7 @@ CUresult hook_cuMemPrefetchBatchAsync(CUdeviceptr *dptrs, size_t *sizes, size_t 
     if (!sl_gate_enter_copy(&pass, hStream, SL_GATE_LEGACY, 15, sl_watch_sum(sizes, count)))
         return CUDA_ERROR_NOT_PERMITTED;
     CUresult status = real.cuMemPrefetchBatchAsync(dptrs, sizes, count, hStream);
-    sl_gate_leave(&pass);
+    sl_gate_leave(&pass, status);
     return status;
 }
 
@@ -92,7 +92,7 @@ CUresult hook_cuMemBatchDecompressAsync(void *paramsArray, size_t count, CUstrea
     if (!sl_gate_enter_copy(&pass, stream, SL_GATE_LEGACY, 16, 0))
         return CUDA_ERROR_NOT_PERMITTED;
     CUresult status = real.cuMemBatchDecompressAsync(paramsArray, count, stream);
-    sl_gate_leave(&pass);
+    sl_gate_leave(&pass, status);
     return status;
 }
 

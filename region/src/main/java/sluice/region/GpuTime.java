@@ -29,9 +29,10 @@ public record GpuTime(
         long memoryWaits,
         long memoryWaitedNanos) {
 
-    static GpuTime of(ShareView share, int capPermille) {
+    /// @param striped calls that were counted in stripes
+    static GpuTime of(ShareView share, long striped, int capPermille) {
         return new GpuTime(System.nanoTime(), capPermille, share.beganNanos(), share.dueNanos(), share.usedNanos(),
-                share.submittedCalls(), share.unmeteredCalls(), share.capWaits(), share.capWaitedNanos(), share.turnWaits(),
+                share.submittedCalls() + striped, share.unmeteredCalls(), share.capWaits(), share.capWaitedNanos(), share.turnWaits(),
                 share.turnWaitedNanos(), share.roomWaits(), share.roomWaitedNanos(), share.memoryWaits(), share.memoryWaitedNanos());
     }
 

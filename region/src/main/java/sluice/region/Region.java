@@ -167,6 +167,15 @@ public final class Region implements AutoCloseable {
         return CallView.at(segment, entry);
     }
 
+    /// Calls that threads with a stripe of their own submitted to the GPU of an entry.
+    long submittedCalls(int gpuEntry) {
+        long calls = 0;
+        for (int stripe = 0; stripe < RegionLayout.SUBMISSION_COUNT; stripe++) {
+            calls += SubmissionView.at(segment, stripe).calls(gpuEntry);
+        }
+        return calls;
+    }
+
     TrafficView traffic(int stripe) {
         return TrafficView.at(segment, stripe);
     }

@@ -99,7 +99,7 @@ final class TenantReader {
         }
         return new TenantGpu(entry, gpu.index(), TenantGpu.uuid(gpu.uuid()), Printable.of(gpu.name()), gpu.granularityBytes(),
                 gpu.totalBytes(), used, uses, limits.bytes(gpu.index()), gpu.peakBytes(), gpu.refusedCalls(), gpu.refusedBytes(),
-                GpuTime.of(region.share(entry), caps.permille(gpu.index())));
+                GpuTime.of(region.share(entry), region.submittedCalls(entry), caps.permille(gpu.index())));
     }
 
     private List<TenantProcess> processes(List<Integer> gpuEntries) {

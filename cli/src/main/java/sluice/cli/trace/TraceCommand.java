@@ -88,6 +88,8 @@ public final class TraceCommand implements Callable<Integer> {
             try (TraceFolder trace = TraceFolder.openEmptyToo(folder)) {
                 format.ifPresent(chosen -> TraceConvertCommand.convert(trace, chosen, file));
                 say(file, trace.info(), outcome);
+                outcome.damage().forEach(damage -> spec.commandLine().getErr().println("sluice: " + damage + "; it was recorded up to there"));
+                TraceConvertCommand.sayDamage(trace, spec.commandLine().getErr());
             }
         } finally {
             if (format.isPresent()) {

@@ -1,5 +1,6 @@
 package sluice.cli.trace;
 
+import java.io.PrintWriter;
 import java.nio.file.Path;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
@@ -37,7 +38,14 @@ final class TraceConvertCommand implements Runnable {
         try (TraceFolder trace = TraceFolder.open(folder)) {
             convert(trace, format, out);
             spec.commandLine().getOut().println(out + ": " + TraceCommand.summary(trace.info()));
+            sayDamage(trace, spec.commandLine().getErr());
         }
+    }
+
+    /// The trace is written as far as it goes.
+    static void sayDamage(TraceFolder trace, PrintWriter errors) {
+        trace.damage().forEach(damage -> errors.println("sluice: damaged: " + damage.text().replaceAll("\\p{Cntrl}", "?")));
+        errors.flush();
     }
 
     static void convert(TraceFolder trace, TraceFormat format, Path file) {

@@ -10,6 +10,8 @@ import java.nio.charset.StandardCharsets;
 /// is a thread with a number that no thread can have, and what belongs to no process is in a process 0.
 final class ChromeWriter implements TimelineWriter {
     private static final int NO_THREAD = 1 << 24;
+    /// One of the viewer's own names for colours; it gives all others by the name of the slice.
+    private static final String WAIT_COLOUR = "thread_state_iowait";
 
     private final Writer out;
     private final StringBuilder line = new StringBuilder();
@@ -66,6 +68,9 @@ final class ChromeWriter implements TimelineWriter {
         text(name);
         if (phase.equals("i")) {
             line.append(",\"s\":\"t\"");
+        }
+        if (category.equals(WAIT)) {
+            line.append(",\"cname\":\"").append(WAIT_COLOUR).append('"');
         }
         if (details.size() > 0) {
             line.append(",\"args\":{");

@@ -44,7 +44,10 @@ final class Timeline {
             switch (event) {
                 case TraceEvent.Call call -> call(call);
                 case TraceEvent.Kernel kernel -> kernel(kernel);
-                case TraceEvent.Wait wait -> onThread(wait);
+                case TraceEvent.Wait wait -> {
+                    onThread(wait);
+                    thread(wait.pid(), wait.tid()).waitedUntil = wait.endNanos();
+                }
                 case TraceEvent.Turn turn -> turn(turn);
                 case TraceEvent.Batch batch -> batch(batch);
                 case TraceEvent.Range range -> range(range);
@@ -74,7 +77,7 @@ final class Timeline {
     private void call(TraceEvent.Call call) throws IOException {
         onThread(call);
         if (call.bytes() > 0 && call.direction() != TraceEvent.Direction.NONE && call.stream() != 0) {
-            slice(lane(process(call.pid()), stream(call.stream()), call), call, "copy", "copy " + call.direction().text(),
+            submitted(call, "copy", "copy " + call.direction().text(),
                     details.clear().number("bytes", call.bytes()));
         }
         if (call.usedBytes() >= 0) {
@@ -85,10 +88,17 @@ final class Timeline {
     private void kernel(TraceEvent.Kernel kernel) throws IOException {
         onThread(kernel);
         if (!kernel.failed()) {
-            slice(lane(process(kernel.pid()), stream(kernel.stream()), kernel), kernel, "kernel", kernel.name(), details.clear()
+            submitted(kernel, "kernel", kernel.name(), details.clear()
                     .text("grid", kernel.grid().toString()).text("block", kernel.block().toString())
                     .number("shared_bytes", kernel.sharedBytes()));
         }
+    }
+
+    /// On the stream, from when Sluice let the call go: a wait is no work.
+    private void submitted(TraceEvent.HostCall call, String category, String name, Details about) throws IOException {
+        long waited = thread(call.pid(), call.tid()).waitedUntil;
+        long begin = waited <= call.endNanos() ? Math.max(call.beginNanos(), waited) : call.beginNanos();
+        slice(lane(process(call.pid()), stream(call.stream()), begin, call.endNanos()), begin, call.endNanos(), category, name, about);
     }
 
     private void batch(TraceEvent.Batch batch) throws IOException {
@@ -127,8 +137,7 @@ final class Timeline {
 
     private void write(Track track, ThreadNesting.Slice slice) throws IOException {
         TraceEvent event = slice.event();
-        boolean waits = event instanceof TraceEvent.Wait;
-        out.begin(track, event.beginNanos(), waits ? "wait" : "call", nameOnThread(event), detailsOnThread(event));
+        out.begin(track, event.beginNanos(), event instanceof TraceEvent.Wait ? TimelineWriter.WAIT : "call", nameOnThread(event), detailsOnThread(event));
         for (ThreadNesting.Slice inner : slice.within()) {
             write(track, inner);
         }
@@ -159,8 +168,12 @@ final class Timeline {
     }
 
     private void slice(Lane lane, TraceEvent event, String category, String name, Details about) throws IOException {
-        out.begin(lane.track, event.beginNanos(), category, name, about);
-        out.end(lane.track, Math.max(event.beginNanos(), event.endNanos()));
+        slice(lane, event.beginNanos(), Math.max(event.beginNanos(), event.endNanos()), category, name, about);
+    }
+
+    private void slice(Lane lane, long begin, long end, String category, String name, Details about) throws IOException {
+        out.begin(lane.track, begin, category, name, about);
+        out.end(lane.track, end);
     }
 
     private static String stream(long stream) {
@@ -175,15 +188,19 @@ final class Timeline {
 
     /// A track on which the event overlaps with no other: a second one where the first is taken.
     private Lane lane(Track parent, String name, TraceEvent event) throws IOException {
+        return lane(parent, name, event.beginNanos(), event.endNanos());
+    }
+
+    private Lane lane(Track parent, String name, long begin, long end) throws IOException {
         List<Lane> all = lanes(parent, name);
         for (Lane lane : all) {
-            if (lane.endNanos <= event.beginNanos()) {
-                lane.endNanos = event.endNanos();
+            if (lane.endNanos <= begin) {
+                lane.endNanos = end;
                 return lane;
             }
         }
         Lane lane = new Lane(track(parent, Track.Kind.SLICES, parent.pid(), 0, name + " (" + (all.size() + 1) + ")"));
-        lane.endNanos = event.endNanos();
+        lane.endNanos = end;
         all.add(lane);
         return lane;
     }
@@ -215,7 +232,7 @@ final class Timeline {
         if (thread == null) {
             String name = info.threads().stream().filter(ring -> ring.pid() == pid && ring.tid() == tid)
                     .map(TraceInfo.ThreadRing::name).findFirst().orElse("thread");
-            thread = new ThreadTrack(track(process(pid), Track.Kind.THREAD, pid, tid, name), new ThreadNesting());
+            thread = new ThreadTrack(track(process(pid), Track.Kind.THREAD, pid, tid, name));
             threads.put(key, thread);
         }
         return thread;
@@ -247,7 +264,15 @@ final class Timeline {
 
     private record ThreadKey(int pid, int tid) {}
 
-    private record ThreadTrack(Track track, ThreadNesting nesting) {}
+    private static final class ThreadTrack {
+        private final Track track;
+        private final ThreadNesting nesting = new ThreadNesting();
+        private long waitedUntil = Long.MIN_VALUE;
+
+        ThreadTrack(Track track) {
+            this.track = track;
+        }
+    }
 
     private record LaneKey(int parent, String name) {}
 

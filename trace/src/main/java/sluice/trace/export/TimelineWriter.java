@@ -5,6 +5,9 @@ import java.io.IOException;
 
 /// Writes a timeline in some format. On one track slices nest: what begins within another ends within it.
 interface TimelineWriter extends Closeable {
+    /// Category of what Sluice made wait. Viewers draw it in colours of its own.
+    String WAIT = "wait";
+
     /// Comes before anything on the track.
     void declare(Track track) throws IOException;
 

@@ -1,8 +1,6 @@
 package sluice.trace.read;
 
 import java.io.IOException;
-import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.HashMap;
@@ -14,14 +12,14 @@ import java.util.TreeMap;
 final class ProcessFiles {
     private final Map<String, Map<String, String>> processes = new TreeMap<>();
 
-    void read(String process, Path file) throws IOException {
+    void read(String process, Path file, List<TraceDamage> damage) throws IOException {
         Map<String, String> values = processes.computeIfAbsent(process, key -> new HashMap<>());
-        for (String line : new String(Files.readAllBytes(file), StandardCharsets.UTF_8).split("\n")) {
+        TraceText.lines(file, line -> {
             int equals = line.indexOf('=');
             if (equals > 0) {
                 values.put(line.substring(0, equals), line.substring(equals + 1));
             }
-        }
+        }, damage);
     }
 
     /// A process of which there are events, described or not.
@@ -62,7 +60,7 @@ final class ProcessFiles {
     }
 
     private static int[] share(String value) {
-        return value.matches("\\d{1,4} \\d{1,4}")
+        return value.matches("(1000|\\d{1,3}) \\d{1,4}")
                 ? Arrays.stream(value.split(" ")).mapToInt(Integer::parseInt).toArray() : new int[2];
     }
 
@@ -86,7 +84,7 @@ final class ProcessFiles {
 
     private static long number(Map<String, String> values, String key) {
         try {
-            return Long.parseLong(values.getOrDefault(key, "0"));
+            return Math.max(0, Long.parseLong(values.getOrDefault(key, "0")));
         } catch (NumberFormatException e) {
             return 0;
         }

@@ -4,6 +4,8 @@ import static sluice.region.TraceLayout.*;
 
 /// The words of an event in a ring. Kind, entry and status share one.
 public final class RingEvent {
+    /// What a place has that nothing was written to.
+    static final int NO_KIND = 0;
     static final int WORDS = EVENT_BYTES / Long.BYTES;
     public static final int BEGIN = word(EVENT_BEGIN_TICKS_OFFSET);
     public static final int END = word(EVENT_END_TICKS_OFFSET);

@@ -10,13 +10,20 @@ import java.nio.channels.FileChannel;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Optional;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import sluice.region.SluiceException;
 
 /// The file of one thread's events, read as it was when it was opened. Its events have the numbers from `first()` up to
 /// `end()`. It is read, not mapped: what a stranger's process cuts off is an error here, not a signal.
 final class RingFile implements Closeable {
     private static final int NAME_BYTES = RING_PROCESS_OFFSET - RING_THREAD_OFFSET;
+    private static final Pattern NAME = Pattern.compile("ring-(\\d{1,9})-(\\d{1,9})([.-].*)?");
+    private static final long MOST_EVENTS = 1L << 30;
+    private static final long MOST_DROPPED = 1L << 48;
 
     private final Path path;
     private final FileChannel channel;
@@ -24,6 +31,10 @@ final class RingFile implements Closeable {
     private final long capacity;
     private final long first;
     private final long end;
+    private final int pid;
+    private final int tid;
+    private final long dropped;
+    private final List<TraceDamage> damage = new ArrayList<>();
 
     private RingFile(Path path, FileChannel channel) throws IOException {
         this.path = path;
@@ -36,16 +47,48 @@ final class RingFile implements Closeable {
             throw new SluiceException("ring " + path + " has layout " + layout + ", this sluice reads layout " + LAYOUT
                     + "; use the sluice that recorded it");
         }
-        capacity = header.getLong(RING_CAPACITY_OFFSET);
+        long places = header.getLong(RING_CAPACITY_OFFSET);
         long head = header.getLong(WRITER_HEAD_OFFSET);
         long tail = header.getLong(READER_TAIL_OFFSET);
-        long present = Math.min(capacity, (channel.size() - PAGE_BYTES) / EVENT_BYTES);
-        if (Long.bitCount(capacity) != 1 || tail < 0 || head < tail || head - tail > capacity || head < capacity && head > present) {
-            throw new SluiceException("ring " + path + " is damaged (events " + tail + " to " + head + " of " + capacity
-                    + ", " + present + " in the file); delete it to read the others");
+        long present = Math.min(MOST_EVENTS, (channel.size() - PAGE_BYTES) / EVENT_BYTES);
+        boolean sane = places > 0 && Long.bitCount(places) == 1 && tail >= 0 && head >= tail && head - tail <= places;
+        if (sane && (head <= present || places <= present)) {
+            capacity = places;
+            first = tail;
+            end = head;
+        } else {
+            // Whatever lies in the file: events tell by themselves when they were.
+            capacity = Math.max(1, Long.highestOneBit(present) << 1);
+            first = sane && head < places ? Math.min(tail, present) : 0;
+            end = present;
+            damage(sane ? "is cut" : "is damaged (events " + tail + " to " + head + " of " + places + ", " + present + " in the file)",
+                    sane ? Math.max(0, head - tail - (end - first)) : TraceDamage.UNKNOWN);
         }
-        first = tail;
-        end = head;
+        Matcher named = NAME.matcher(path.getFileName().toString());
+        boolean known = named.matches();
+        pid = known ? Integer.parseInt(named.group(1)) : header.getInt(RING_PID_OFFSET);
+        tid = known ? Integer.parseInt(named.group(2)) : header.getInt(RING_TID_OFFSET);
+        if (pid != header.getInt(RING_PID_OFFSET) || tid != header.getInt(RING_TID_OFFSET)) {
+            damage("says that it is the ring of another thread", 0);
+        }
+        dropped = counted(WRITER_DROPPED_OFFSET) + counted(PROCESS_STRAYS_OFFSET);
+    }
+
+    private long counted(int offset) {
+        long count = header.getLong(offset);
+        if (count >= 0 && count < MOST_DROPPED) {
+            return count;
+        }
+        damage("does not tell how many events were dropped", 0);
+        return 0;
+    }
+
+    private void damage(String what, long lost) {
+        damage.add(new TraceDamage(path.getFileName().toString(), what, lost));
+    }
+
+    List<TraceDamage> damage() {
+        return damage;
     }
 
     /// The ring; empty when it was never finished.
@@ -69,11 +112,17 @@ final class RingFile implements Closeable {
     }
 
     int pid() {
-        return header.getInt(RING_PID_OFFSET);
+        return pid;
     }
 
     int tid() {
-        return header.getInt(RING_TID_OFFSET);
+        return tid;
+    }
+
+    /// When it was made: ticks, CLOCK_MONOTONIC and the wall clock.
+    long[] created() {
+        return new long[] {header.getLong(RING_CREATED_TICKS_OFFSET), header.getLong(RING_CREATED_MONOTONIC_NANOS_OFFSET),
+            header.getLong(RING_CREATED_NANOS_OFFSET)};
     }
 
     String threadName() {
@@ -82,7 +131,8 @@ final class RingFile implements Closeable {
 
     /// Ends the names of the files about its process.
     String process() {
-        return text(RING_PROCESS_OFFSET);
+        String process = text(RING_PROCESS_OFFSET);
+        return process.matches("\\d{1,9}(-\\d{1,9})?") ? process : Integer.toString(pid);
     }
 
     private String text(int at) {
@@ -97,7 +147,7 @@ final class RingFile implements Closeable {
 
     /// Events that found no room; of a process's first ring also those of threads that could get no ring.
     long dropped() {
-        return header.getLong(WRITER_DROPPED_OFFSET) + header.getLong(PROCESS_STRAYS_OFFSET);
+        return dropped;
     }
 
     /// Number of the first event.

@@ -11,6 +11,7 @@ final class RingReader {
     private static final long NONE = Long.MAX_VALUE;
 
     private final RingFile ring;
+    private final TickRange range;
     private final long[] late;
     private final long[] lateByEnd;
     private final ByteBuffer block = RingFile.buffer(BLOCK_EVENTS);
@@ -25,6 +26,7 @@ final class RingReader {
 
     RingReader(RingScan scan) throws IOException {
         ring = scan.ring();
+        range = scan.range();
         late = scan.late();
         lateByEnd = scan.lateByEnd();
         number = ring.first() - 1;
@@ -66,12 +68,18 @@ final class RingReader {
             int at = (int) (number - blockFirst) * EVENT_BYTES;
             if (lateAt < late.length && late[lateAt] == number) {
                 lateAt++;
-            } else if (RingEvent.kind(block.getLong(at + Long.BYTES * RingEvent.WHAT)) != KIND_CLOCK) {
+            } else if (isEvent(at)) {
                 endTicks = block.getLong(at + Long.BYTES * RingEvent.END);
                 return;
             }
         }
         endTicks = NONE;
+    }
+
+    private boolean isEvent(int at) {
+        int kind = RingEvent.kind(block.getLong(at + Long.BYTES * RingEvent.WHAT));
+        return kind != KIND_CLOCK && kind != RingEvent.NO_KIND
+                && range.holds(block.getLong(at + Long.BYTES * RingEvent.BEGIN), block.getLong(at + Long.BYTES * RingEvent.END));
     }
 
     private void stepLate() throws IOException {

@@ -12,6 +12,8 @@ import java.util.Arrays;
 /// batch ended on the GPU. Such events are few. Their numbers are kept, so that the ring can be read in order.
 final class RingScan {
     private static final int BLOCK_EVENTS = 4096;
+    /// More than the library writes late: one wrong time makes all that follow late.
+    private static final int MOST_LATE = 1 << 20;
 
     private final RingFile ring;
     private long events;
@@ -21,13 +23,25 @@ final class RingScan {
     private long[] late = new long[0];
     private long[] lateTicks = new long[0];
     private int lateCount;
+    private final TickRange range;
+    private long outside;
+    private boolean disordered;
 
-    private RingScan(RingFile ring) {
+    private RingScan(RingFile ring, TickRange range) {
         this.ring = ring;
+        this.range = range;
     }
 
     static RingScan of(RingFile ring, TickClock.Builder clock) throws IOException {
-        RingScan scan = new RingScan(ring);
+        long[] created = ring.created();
+        if (created[0] > 0 && created[1] > 0) {
+            clock.vote(created[0], created[1], created[2]);
+        }
+        return of(ring, clock, TickRange.ALL);
+    }
+
+    private static RingScan of(RingFile ring, TickClock.Builder clock, TickRange range) throws IOException {
+        RingScan scan = new RingScan(ring, range);
         ByteBuffer block = RingFile.buffer(BLOCK_EVENTS);
         for (long number = ring.first(); number < ring.end(); ) {
             int count = ring.read(number, block);
@@ -39,18 +53,35 @@ final class RingScan {
         return scan;
     }
 
+    /// The same, without events at times at which there can have been none.
+    RingScan within(TickRange possible) throws IOException {
+        boolean fits = !disordered && outside == 0 && (events == 0 || possible.holds(beginTicks, endTicks));
+        return fits ? this : of(ring, null, possible);
+    }
+
     private void look(long number, ByteBuffer block, int at, TickClock.Builder clock) {
         long begin = block.getLong(at);
-        if (RingEvent.kind(block.getLong(at + Long.BYTES * RingEvent.WHAT)) == KIND_CLOCK) {
-            clock.add(begin, block.getLong(at + Long.BYTES * RingEvent.A), block.getLong(at + Long.BYTES * RingEvent.B));
+        int kind = RingEvent.kind(block.getLong(at + Long.BYTES * RingEvent.WHAT));
+        if (kind == KIND_CLOCK) {
+            if (clock != null) {
+                clock.add(begin, block.getLong(at + Long.BYTES * RingEvent.A), block.getLong(at + Long.BYTES * RingEvent.B));
+            }
             return;
         }
         long end = block.getLong(at + Long.BYTES * RingEvent.END);
+        if (kind == RingEvent.NO_KIND || !range.holds(begin, end)) {
+            outside += (begin | end) == 0 ? 0 : 1; // else nothing was ever written there
+            return;
+        }
         events++;
         beginTicks = Math.min(beginTicks, begin);
         endTicks = Math.max(endTicks, end);
         if (end < latestTicks) {
-            addLate(number, end);
+            if (clock != null && lateCount > MOST_LATE) {
+                disordered = true;
+            } else {
+                addLate(number, end);
+            }
         } else {
             latestTicks = end;
         }
@@ -67,6 +98,15 @@ final class RingScan {
 
     RingFile ring() {
         return ring;
+    }
+
+    TickRange range() {
+        return range;
+    }
+
+    /// Events at times at which there can have been none.
+    long outside() {
+        return outside;
     }
 
     /// Events, the clock's own not counted.

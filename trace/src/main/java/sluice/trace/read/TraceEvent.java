@@ -72,7 +72,24 @@ public sealed interface TraceEvent {
     /// @param nanosPerLaunch GPU time of one launch, as learnt by now
     /// @param launches       launches by this thread since it was last said
     record Cost(long beginNanos, long endNanos, int pid, int tid, int gpu, String name, long blocks, long threads, long nanosPerLaunch,
-            long launches) implements TraceEvent {}
+            long launches, Measured measured) implements TraceEvent {
+        public long leastNanos() {
+            return nanosPerLaunch - nanosPerLaunch / 1000 * measured.lessPermille();
+        }
+
+        public long mostNanos() {
+            return nanosPerLaunch + nanosPerLaunch / 1000 * measured.morePermille();
+        }
+    }
+
+    /// How far a time may be off.
+    ///
+    /// @param alone        the GPU had nothing else to do when the launches that were measured began; else it is the most that one takes
+    /// @param lessPermille so many thousandths may it be less
+    /// @param morePermille so many may it be more
+    record Measured(boolean alone, int lessPermille, int morePermille) {
+        static final Measured AT_MOST = new Measured(false, 1000, 0);
+    }
 
     /// A range that the program named itself, with NVTX.
     ///

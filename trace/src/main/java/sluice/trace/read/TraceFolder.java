@@ -16,7 +16,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.PriorityQueue;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
+import java.util.stream.Collectors;
 import sluice.region.SluiceException;
 
 /// A recorded trace: a folder with a ring for each thread, and for each process its names and a description.
@@ -30,38 +32,61 @@ public final class TraceFolder implements AutoCloseable {
     private final TraceNames names = new TraceNames("unnamed ");
     private final Map<String, TraceNames> entries = new HashMap<>();
     private final ProcessFiles processes = new ProcessFiles();
+    private final List<TraceDamage> damage = new ArrayList<>();
+    private final List<SluiceException> unreadable = new ArrayList<>();
     private final TickClock clock;
+    private final TickRange range;
     private final TraceInfo info;
+    private final Map<RingFile, Long> impossible = new HashMap<>();
 
     private TraceFolder(Path path) throws IOException {
         this.path = path;
         TickClock.Builder moments = new TickClock.Builder();
         try {
             for (Path file : files(path, "ring-*")) {
-                Optional<RingFile> ring = RingFile.open(file);
-                if (ring.isPresent()) {
-                    rings.add(RingScan.of(ring.get(), moments));
-                }
+                scan(file, moments);
             }
             for (Path file : files(path, "names-*")) {
-                names.read(file);
+                names.read(file, damage);
             }
             for (Path file : files(path, "process-*")) {
-                processes.read(ending(file), file);
+                processes.read(ending(file), file, damage);
             }
             for (Path file : files(path, "entries-*")) {
-                entries.computeIfAbsent(ending(file), digest -> new TraceNames("entry ")).read(file);
+                entries.computeIfAbsent(ending(file), digest -> new TraceNames("entry ")).read(file, damage);
+            }
+            clock = moments.build();
+            range = clock.range();
+            for (int at = 0; at < rings.size(); at++) {
+                rings.set(at, rings.get(at).within(range));
             }
         } catch (IOException | RuntimeException e) {
             close();
             throw e;
         }
-        clock = moments.build();
         info = makeInfo();
+    }
+
+    /// A ring that cannot be read at all is left out, unless there is no other.
+    private void scan(Path file, TickClock.Builder moments) throws IOException {
+        try {
+            Optional<RingFile> ring = RingFile.open(file);
+            if (ring.isPresent()) {
+                damage.addAll(ring.get().damage());
+                rings.add(RingScan.of(ring.get(), moments));
+                moments.modified(Files.getLastModifiedTime(file).to(TimeUnit.NANOSECONDS));
+            }
+        } catch (SluiceException e) {
+            unreadable.add(e);
+            damage.add(new TraceDamage(file.getFileName().toString(), "cannot be read as a ring", TraceDamage.UNKNOWN));
+        }
     }
 
     public static TraceFolder open(Path path) {
         TraceFolder folder = openEmptyToo(path);
+        if (folder.rings.isEmpty() && !folder.unreadable.isEmpty()) {
+            throw folder.unreadable.getFirst();
+        }
         if (folder.rings.isEmpty() && folder.processes.isEmpty()) {
             throw new SluiceException("there is no trace in " + path + "; record one with 'sluice run --trace DIR' or 'sluice trace'");
         }
@@ -82,7 +107,11 @@ public final class TraceFolder implements AutoCloseable {
     private static List<Path> files(Path folder, String pattern) throws IOException {
         List<Path> files = new ArrayList<>();
         try (DirectoryStream<Path> found = Files.newDirectoryStream(folder, pattern)) {
-            found.forEach(files::add);
+            for (Path file : found) {
+                if (Files.isRegularFile(file)) {
+                    files.add(file);
+                }
+            }
         }
         files.sort(Comparator.naturalOrder());
         return files;
@@ -101,7 +130,7 @@ public final class TraceFolder implements AutoCloseable {
             RingFile ring = scan.ring();
             threads.add(new TraceInfo.ThreadRing(ring.pid(), ring.tid(), ring.threadName(), scan.events(), ring.dropped()));
             if (scan.events() > 0) {
-                begin = Math.min(begin, scan.beginTicks());
+                begin = Math.min(begin, range.shown(scan.beginTicks()));
                 end = Math.max(end, scan.endTicks());
             }
             processes.know(ring.process());
@@ -125,10 +154,23 @@ public final class TraceFolder implements AutoCloseable {
         return info;
     }
 
+    /// What is wrong with the files, as far as it was seen: events are looked at one by one when they are read.
+    public List<TraceDamage> damage() {
+        List<TraceDamage> all = new ArrayList<>(damage);
+        for (RingScan scan : rings) {
+            long wrong = scan.outside() + impossible.getOrDefault(scan.ring(), 0L);
+            if (wrong > 0) {
+                all.add(new TraceDamage(scan.ring().path().getFileName().toString(), "has events that cannot be true", wrong));
+            }
+        }
+        return all;
+    }
+
     /// Goes through all events of all threads, in the order of their ends.
     public void forEach(Consumer<TraceEvent> consumer, TraceProgress progress) {
         try {
-            EventDecoder decoder = new EventDecoder(clock, names);
+            impossible.clear();
+            EventDecoder decoder = new EventDecoder(clock, range, names, info.gpus().stream().map(TraceInfo.Gpu::index).collect(Collectors.toSet()));
             PriorityQueue<Source> sources = new PriorityQueue<>(
                     Comparator.comparingLong((Source source) -> source.reader.nextTicks()).thenComparingInt(source -> source.number));
             for (RingScan scan : rings) {
@@ -156,6 +198,8 @@ public final class TraceFolder implements AutoCloseable {
                 TraceEvent event = decoder.decode(source.ring.pid(), source.ring.tid(), words, source.functions);
                 if (event != null) {
                     consumer.accept(event);
+                } else {
+                    impossible.merge(source.ring, 1L, Long::sum);
                 }
                 if (++done % PROGRESS_EVENTS == 0) {
                     progress.at(done, info.events());

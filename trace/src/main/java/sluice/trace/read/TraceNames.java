@@ -1,10 +1,9 @@
 package sluice.trace.read;
 
 import java.io.IOException;
-import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 
 /// Names by number, from lines `NUMBER<TAB>NAME`. A number means the same in all files of a trace.
@@ -17,8 +16,8 @@ final class TraceNames {
         this.unknown = unknown;
     }
 
-    void read(Path file) throws IOException {
-        for (String line : new String(Files.readAllBytes(file), StandardCharsets.UTF_8).split("\n")) {
+    void read(Path file, List<TraceDamage> damage) throws IOException {
+        TraceText.lines(file, line -> {
             int tab = line.indexOf('\t');
             if (tab > 0) {
                 try {
@@ -27,10 +26,11 @@ final class TraceNames {
                     // A line that was not written to its end.
                 }
             }
-        }
+        }, damage);
     }
 
     String of(long number) {
-        return names.computeIfAbsent(number, missing -> unknown + missing);
+        String name = names.get(number);
+        return name != null ? name : unknown + number;
     }
 }

@@ -26,6 +26,9 @@ import sluice.region.TraceWriterView;
 /// Only the first page is mapped. Events are read as a file, after `head` was read with acquire; then `tail` is stored with
 /// release, and the thread may use their places again.
 final class LiveRing implements AutoCloseable {
+    private static final long MOST_EVENTS = 1L << 30;
+    private static final long MOST_DROPPED = 1L << 48;
+
     private final String name;
     private final FileChannel source;
     private final FileChannel target;
@@ -36,6 +39,7 @@ final class LiveRing implements AutoCloseable {
     private final TraceProcessView process;
     private final long capacity;
     private final ByteBuffer word = ByteBuffer.allocateDirect(Long.BYTES).order(ByteOrder.LITTLE_ENDIAN);
+    private long tail;
     private long taken;
     private long lost;
     private long roomInTarget;
@@ -50,9 +54,17 @@ final class LiveRing implements AutoCloseable {
         reader = TraceReaderView.of(page);
         process = TraceProcessView.of(page);
         capacity = ring.capacity();
+        tail = reader.tail();
+        if (capacity <= 0 || Long.bitCount(capacity) != 1 || capacity > MOST_EVENTS) {
+            arena.close();
+            source.close();
+            throw new DamagedRingException("ring " + name + " says that it has room for " + capacity + " events");
+        }
         target = FileChannel.open(free(targetFile), StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE);
         target.write(page.asByteBuffer().order(ByteOrder.LITTLE_ENDIAN), 0);
         put(READER_TAIL_OFFSET, 0);
+        put(WRITER_DROPPED_OFFSET, 0);
+        put(PROCESS_STRAYS_OFFSET, 0);
         put(WRITER_HEAD_OFFSET, 0);
         makeRoom(1);
     }
@@ -83,13 +95,14 @@ final class LiveRing implements AutoCloseable {
     }
 
     /// Takes away what is there. Returns how many events that were.
+    ///
+    /// The thread can write all of the page. So `tail` is this recorder's own number, and `head` is read once and checked.
     long take(ByteBuffer buffer) throws IOException {
         long head = writer.head();
-        long tail = reader.tail();
-        if (head < tail || head - tail > capacity || Long.bitCount(capacity) != 1) {
-            return 0;
-        }
         long count = head - tail;
+        if (count < 0 || count > capacity) {
+            throw new DamagedRingException("ring " + name + " says that it has events " + tail + " to " + head + " of " + capacity);
+        }
         while (tail < head) {
             long at = tail & capacity - 1;
             long events = Math.min(buffer.capacity() / EVENT_BYTES, Math.min(head - tail, capacity - at));
@@ -110,7 +123,7 @@ final class LiveRing implements AutoCloseable {
         while (buffer.hasRemaining()) {
             int read = source.read(buffer, at);
             if (read < 0) {
-                throw new IOException("ring " + name + " was cut");
+                throw new DamagedRingException("ring " + name + " was cut");
             }
             at += read;
         }
@@ -131,11 +144,13 @@ final class LiveRing implements AutoCloseable {
     }
 
     private void keepDropped() throws IOException {
-        long now = writer.dropped() + process.strays();
-        if (now != lost) {
+        long dropped = writer.dropped();
+        long strays = process.strays();
+        long now = dropped + strays;
+        if (dropped >= 0 && strays >= 0 && now > lost && now < MOST_DROPPED) {
             lost = now;
-            put(WRITER_DROPPED_OFFSET, writer.dropped());
-            put(PROCESS_STRAYS_OFFSET, process.strays());
+            put(WRITER_DROPPED_OFFSET, dropped);
+            put(PROCESS_STRAYS_OFFSET, strays);
         }
     }
 
@@ -156,7 +171,7 @@ final class LiveRing implements AutoCloseable {
     /// that was not closed nobody knows: its process may be in another pid namespace.
     boolean isOver() {
         long closed = writer.closed();
-        return closed != 0 && closed != CLOSED_SPACE && writer.head() == reader.tail()
+        return closed != 0 && closed != CLOSED_SPACE && writer.head() == tail
                 && (process.rings() == 0 || !new Identity(ring.identity()).isAlive());
     }
 

@@ -7,9 +7,11 @@ import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.Iterator;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import sluice.linux.FileRules;
@@ -24,6 +26,7 @@ import sluice.region.SluiceException;
 public final class TraceRecorder implements AutoCloseable {
     private static final int BUFFER_EVENTS = 1 << 14;
     private static final String RING = "ring-";
+    private static final int MOST_DAMAGE = 100;
     private static final long MOST_RING_BYTES = 1L << 31;
     private static final long MOST_TEXT_BYTES = 64L << 20;
 
@@ -31,6 +34,7 @@ public final class TraceRecorder implements AutoCloseable {
     private final Path target;
     private final Map<String, LiveRing> rings = new HashMap<>();
     private final Set<String> refused = new HashSet<>();
+    private final List<String> damage = new ArrayList<>();
     private final Map<String, Long> copied = new HashMap<>();
     private final ByteBuffer buffer = ByteBuffer.allocateDirect(BUFFER_EVENTS * EVENT_BYTES);
     private FileRules rules;
@@ -48,19 +52,47 @@ public final class TraceRecorder implements AutoCloseable {
     public long poll() {
         try {
             find();
-            long events = 0;
+            long before = events();
             for (Iterator<LiveRing> all = rings.values().iterator(); all.hasNext(); ) {
                 LiveRing ring = all.next();
-                events += ring.take(buffer);
-                if (ring.isOver()) {
-                    forget(ring);
+                if (!take(ring)) {
                     all.remove();
                 }
             }
-            return events;
+            return events() - before;
         } catch (IOException e) {
             throw new SluiceException("cannot record to " + target + " (" + SluiceException.reason(e) + ")", e);
         }
+    }
+
+    /// False: nothing follows, or the ring cannot be read any further. A file that was cut makes the mapped page fail.
+    private boolean take(LiveRing ring) throws IOException {
+        try {
+            ring.take(buffer);
+            if (!ring.isOver()) {
+                return true;
+            }
+            forget(ring);
+            return false;
+        } catch (DamagedRingException | InternalError e) {
+            refuse(ring.name(), e instanceof InternalError ? "ring " + ring.name() + " was cut" : e.getMessage());
+            endedEvents += ring.taken();
+            endedDropped += ring.dropped();
+            ring.close();
+            return false;
+        }
+    }
+
+    private void refuse(String name, String why) {
+        refused.add(name);
+        if (damage.size() < MOST_DAMAGE) {
+            damage.add(why);
+        }
+    }
+
+    /// What was wrong with rings that were not read to their end.
+    public List<String> damage() {
+        return List.copyOf(damage);
     }
 
     private void find() throws IOException {
@@ -81,6 +113,10 @@ public final class TraceRecorder implements AutoCloseable {
     private void open(String name) throws IOException {
         try {
             rings.put(name, new LiveRing(source, name, rules, target.resolve(name)));
+        } catch (DamagedRingException e) {
+            refuse(name, e.getMessage());
+        } catch (InternalError e) {
+            refuse(name, "ring " + name + " was cut");
         } catch (NoSuchFileException e) {
             refused.add(name);
         }

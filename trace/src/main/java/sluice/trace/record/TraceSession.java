@@ -3,6 +3,7 @@ package sluice.trace.record;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 import sluice.linux.Folder;
@@ -30,7 +31,7 @@ public record TraceSession(Path region, Path target, Duration duration, int even
     }
 
     /// What came of it.
-    public record Outcome(long events, long dropped, long elapsedNanos, boolean ended) {}
+    public record Outcome(long events, long dropped, long elapsedNanos, boolean ended, List<String> damage) {}
 
     /// Records until the time is over, the tenant has ended, or it is told to stop.
     public Outcome run(BooleanSupplier stop, Watcher watcher) {
@@ -64,7 +65,7 @@ public record TraceSession(Path region, Path target, Duration duration, int even
             }
             recorder.close();
         }
-        return new Outcome(recorder.events(), recorder.dropped(), System.nanoTime() - begin, ended);
+        return new Outcome(recorder.events(), recorder.dropped(), System.nanoTime() - begin, ended, recorder.damage());
     }
 
     /// Returns whether the tenant has ended.

@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.function.Consumer;
+import sluice.trace.read.TraceDamage;
 import sluice.trace.read.TraceEvent;
 import sluice.trace.read.TraceFolder;
 import sluice.trace.read.TraceInfo;
@@ -27,6 +28,8 @@ public final class ReportBuilder implements Consumer<TraceEvent> {
     private final Map<Integer, ReportGpu> gpus = new TreeMap<>();
     private final Map<Long, ReportThread> threads = new HashMap<>();
     private final ReportSums sums = new ReportSums();
+    private final ReportKernels kernels = new ReportKernels();
+    private List<TraceDamage> damage = List.of();
     private final List<ReportData.Mark> marks = new ArrayList<>();
     private ReportThread others;
     private long events;
@@ -50,6 +53,7 @@ public final class ReportBuilder implements Consumer<TraceEvent> {
     public static ReportData of(TraceFolder folder, TraceProgress progress) {
         ReportBuilder builder = new ReportBuilder(folder.info());
         folder.forEach(builder, progress);
+        builder.damage = folder.damage();
         return builder.finish();
     }
 
@@ -70,7 +74,7 @@ public final class ReportBuilder implements Consumer<TraceEvent> {
             }
             case TraceEvent.Kernel kernel -> {
                 call(kernel);
-                sums.kernel(kernel);
+                kernels.launch(kernel);
                 if (kernel.gpu() >= 0) {
                     used(kernel.gpu());
                 }
@@ -78,7 +82,7 @@ public final class ReportBuilder implements Consumer<TraceEvent> {
             case TraceEvent.Wait wait -> wait(wait);
             case TraceEvent.Turn turn -> used(turn.gpu()).turn(turn);
             case TraceEvent.Batch batch -> used(batch.gpu()).batch(batch);
-            case TraceEvent.Cost cost -> sums.cost(cost);
+            case TraceEvent.Cost cost -> kernels.cost(cost);
             case TraceEvent.Range range -> {
                 sums.range(range);
                 thread(range).range(range);
@@ -158,7 +162,7 @@ public final class ReportBuilder implements Consumer<TraceEvent> {
         settle(end);
         List<ReportData.Gpu> reports = gpus.entrySet().stream()
                 .filter(gpu -> gpu.getValue().touched())
-                .map(gpu -> gpu.getValue().finish(end, known(gpu.getKey())))
+                .map(gpu -> gpu.getValue().finish(end, known(gpu.getKey()), kernels.fit(gpu.getKey(), gpu.getValue().busyNanos())))
                 .toList();
         List<ReportData.ThreadLine> lines = threads.values().stream()
                 .distinct()
@@ -166,8 +170,8 @@ public final class ReportBuilder implements Consumer<TraceEvent> {
                 .limit(SHOWN_THREADS)
                 .map(ReportThread::line)
                 .toList();
-        return new ReportData(info.tenant(), info.processes(), info.anchor().wall(begin), end - begin, events, info.dropped(), reports,
-                sums.calls(), sums.kernels(), sums.waits(), sums.copies(), sums.failures(), sums.ranges(), lines, List.copyOf(marks));
+        return new ReportData(info.tenant(), info.processes(), info.anchor().wall(begin), end - begin, events, info.dropped(), damage, reports,
+                sums.calls(), kernels.rows(), sums.waits(), sums.copies(), sums.failures(), sums.ranges(), lines, List.copyOf(marks));
     }
 
     private TraceInfo.Gpu known(int index) {

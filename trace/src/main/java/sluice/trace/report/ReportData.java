@@ -2,6 +2,7 @@ package sluice.trace.report;
 
 import java.time.Instant;
 import java.util.List;
+import sluice.trace.read.TraceDamage;
 import sluice.trace.read.TraceEvent;
 import sluice.trace.read.TraceInfo;
 
@@ -12,6 +13,7 @@ import sluice.trace.read.TraceInfo;
 /// @param nanos     from the first event to the last
 /// @param events    events that were read
 /// @param dropped   events that the library could not record
+/// @param damage    what is wrong with the files of the trace
 /// @param calls     driver calls by function; its sums are those of the trace
 /// @param kernels   kernels by name
 /// @param waits     waits at the gate by reason
@@ -27,6 +29,7 @@ public record ReportData(
         long nanos,
         long events,
         long dropped,
+        List<TraceDamage> damage,
         List<Gpu> gpus,
         List<Call> calls,
         List<Kernel> kernels,
@@ -50,9 +53,20 @@ public record ReportData(
     /// @param launches     launches that were traced
     /// @param gpuNanos     what they took on the GPU, as learnt; 0 = not known
     /// @param perLaunch    what one took; 0 = not known
+    /// @param leastNanos   what one took at least
+    /// @param mostNanos    what one took at most
     /// @param hostNanos    how long the calls that launched it took
     /// @param shape        grid and block of the last launch
-    public record Kernel(String name, long launches, long gpuNanos, long perLaunch, long hostNanos, String shape) {}
+    public record Kernel(String name, long launches, long gpuNanos, long perLaunch, long leastNanos, long mostNanos, long hostNanos, String shape) {
+        private static final double EXACT = 0.05;
+        private static final long EXACT_NANOS = 1000;
+
+        /// Whether the bounds are too wide for the time to be more than an estimate.
+        public boolean estimated() {
+            long off = Math.max(perLaunch - leastNanos, mostNanos - perLaunch);
+            return perLaunch > 0 && off > EXACT * perLaunch && off > EXACT_NANOS;
+        }
+    }
 
     public record Wait(ReportCause cause, Times times) {}
 
@@ -67,6 +81,7 @@ public record ReportData(
 
     /// @param measured    whether there were batches, so that busy and idle are known
     /// @param busyNanos   GPU time that was charged
+    /// @param kernelNanos what its kernels took together; more than busyNanos when it did some side by side
     /// @param idle        the rest of the time, by cause; empty when nothing was measured
     /// @param gaps        stretches without work
     /// @param longestGaps the longest of them
@@ -82,6 +97,7 @@ public record ReportData(
             String name,
             boolean measured,
             long busyNanos,
+            long kernelNanos,
             long batches,
             List<Idle> idle,
             long gaps,
@@ -95,6 +111,11 @@ public record ReportData(
             long lastBytes,
             long[] memory,
             Timeline timeline) {
+
+        /// Whether kernels ran at the same time, by what they took.
+        public boolean besideEachOther() {
+            return measured && kernelNanos > busyNanos;
+        }
 
         public long idleNanos() {
             return idle.stream().mapToLong(Idle::nanos).sum();

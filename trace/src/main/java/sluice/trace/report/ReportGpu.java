@@ -58,7 +58,11 @@ final class ReportGpu {
         memory.at(call.endNanos(), call.usedBytes());
     }
 
-    ReportData.Gpu finish(long end, TraceInfo.Gpu known) {
+    long busyNanos() {
+        return worked.sum();
+    }
+
+    ReportData.Gpu finish(long end, TraceInfo.Gpu known, long kernelNanos) {
         idle.finish(end, worked);
         boolean measured = batches > 0;
         long[][] bins = new long[CAUSES.length][];
@@ -71,7 +75,7 @@ final class ReportGpu {
         }
         causes.sort((a, b) -> Long.compare(b.nanos(), a.nanos()));
         List<ReportData.GapLength> lengths = measured ? idle.lengths().rows() : List.of();
-        return new ReportData.Gpu(index, known.name(), measured, worked.sum(), batches, causes,
+        return new ReportData.Gpu(index, known.name(), measured, worked.sum(), kernelNanos, batches, causes,
                 lengths.stream().mapToLong(ReportData.GapLength::gaps).sum(),
                 measured ? idle.longest().stream().map(this::gap).toList() : List.of(), lengths, turns.times(), known.capPermille(), known.weight(), memory.peak(),
                 memory.peak() < 0 ? 0 : memory.peakAt() - begin, memory.now(), memory.bins(),

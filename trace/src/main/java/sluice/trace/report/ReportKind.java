@@ -12,7 +12,9 @@ public enum ReportKind {
     OTHER("call", "in other driver calls"),
     CAP("cap", "waiting for the cap"),
     TURN("turn", "waiting for the turn"),
-    WAIT("lock", "waiting at the gate");
+    LOCK("lock", "waiting for the lock"),
+    FLIGHT("flight", "waiting for work in flight"),
+    ROOM("memory", "waiting for memory");
 
     private final String word;
     private final String text;
@@ -36,7 +38,9 @@ public enum ReportKind {
         return switch (reason) {
             case CAP -> CAP;
             case TURN -> TURN;
-            default -> WAIT;
+            case LOCK -> LOCK;
+            case MEMORY -> ROOM;
+            case FLIGHT, UNKNOWN -> FLIGHT;
         };
     }
 

@@ -7,13 +7,12 @@ import java.util.List;
 import java.util.Map;
 import sluice.trace.read.TraceEvent;
 
-/// Adds up calls, kernels, waits, copies and ranges by name. Names beyond a bound are added up together.
+/// Adds up calls, waits, copies and ranges by name. Names beyond a bound are added up together.
 final class ReportSums {
     static final String OTHERS = "all others";
     private static final int NAMES = 5000;
 
     private final Map<String, CallSum> calls = new HashMap<>();
-    private final Map<String, KernelSum> kernels = new HashMap<>();
     private final Map<String, ReportTimes> ranges = new HashMap<>();
     private final Map<ReportCause, ReportTimes> waits = new EnumMap<>(ReportCause.class);
     private final Map<TraceEvent.Direction, long[]> copies = new EnumMap<>(TraceEvent.Direction.class);
@@ -29,14 +28,6 @@ final class ReportSums {
         CallSum(ReportKind kind) {
             this.kind = kind;
         }
-    }
-
-    private static final class KernelSum {
-        long launches;
-        long hostNanos;
-        long learntLaunches;
-        long gpuNanos;
-        TraceEvent.Kernel last;
     }
 
     ReportKind kind(String function) {
@@ -65,24 +56,6 @@ final class ReportSums {
         }
     }
 
-    void kernel(TraceEvent.Kernel kernel) {
-        KernelSum sum = bounded(kernels, kernel.name()) ;
-        sum.launches++;
-        sum.hostNanos += kernel.nanos();
-        sum.last = kernel;
-    }
-
-    void cost(TraceEvent.Cost cost) {
-        KernelSum sum = bounded(kernels, cost.name());
-        sum.learntLaunches += cost.launches();
-        sum.gpuNanos += cost.launches() * cost.nanosPerLaunch();
-    }
-
-    private static KernelSum bounded(Map<String, KernelSum> sums, String name) {
-        KernelSum sum = sums.get(name);
-        return sum != null ? sum : sums.computeIfAbsent(sums.size() < NAMES ? name : OTHERS, key -> new KernelSum());
-    }
-
     void range(TraceEvent.Range range) {
         ReportTimes times = ranges.get(range.name());
         if (times == null) {
@@ -102,20 +75,6 @@ final class ReportSums {
                 .sorted(Comparator.comparingLong((ReportData.Call call) -> call.times().nanos()).reversed()
                         .thenComparing(ReportData.Call::function))
                 .toList();
-    }
-
-    List<ReportData.Kernel> kernels() {
-        return kernels.entrySet().stream()
-                .map(entry -> kernel(entry.getKey(), entry.getValue()))
-                .sorted(Comparator.comparingLong(ReportData.Kernel::gpuNanos).thenComparingLong(ReportData.Kernel::launches).reversed()
-                        .thenComparing(ReportData.Kernel::name))
-                .toList();
-    }
-
-    private static ReportData.Kernel kernel(String name, KernelSum sum) {
-        String shape = sum.last == null ? "" : sum.last.grid() + " × " + sum.last.block();
-        return new ReportData.Kernel(name, sum.launches, sum.gpuNanos, sum.learntLaunches == 0 ? 0 : sum.gpuNanos / sum.learntLaunches,
-                sum.hostNanos, shape);
     }
 
     List<ReportData.Wait> waits() {

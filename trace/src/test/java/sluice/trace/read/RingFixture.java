@@ -83,6 +83,10 @@ public final class RingFixture {
         return event(KIND_BATCH, 0, 0, begin, end, 0, calls, chargedNanos, 100, 0);
     }
 
+    public RingFixture cost(long at, long name, long nanos, long launches) {
+        return event(KIND_COST, SAMPLE_ALONE, 10 | 10 << 16, at, at, 128, name, nanos, launches, 256);
+    }
+
     public RingFixture range(long begin, long end, long name, int depth) {
         return event(KIND_RANGE, 0, 0, begin, end, 0, name, depth, 0, 0);
     }
@@ -123,6 +127,8 @@ public final class RingFixture {
                 .putLong(RING_CAPACITY_OFFSET, capacity).putInt(RING_PID_OFFSET, pid).putInt(RING_TID_OFFSET, tid)
                 .put(RING_THREAD_OFFSET, ("worker " + tid).getBytes(StandardCharsets.UTF_8))
                 .put(RING_PROCESS_OFFSET, Integer.toString(pid).getBytes(StandardCharsets.UTF_8))
+                .putLong(RING_CREATED_TICKS_OFFSET, 2).putLong(RING_CREATED_MONOTONIC_NANOS_OFFSET, nanos(2))
+                .putLong(RING_CREATED_NANOS_OFFSET, nanos(2) + WALL_AHEAD_NANOS)
                 .putLong(WRITER_HEAD_OFFSET, head).putLong(READER_TAIL_OFFSET, tail).putLong(WRITER_DROPPED_OFFSET, dropped);
         byte[] written = events.toByteArray();
         int places = (int) Math.min(capacity, head) * EVENT_BYTES;

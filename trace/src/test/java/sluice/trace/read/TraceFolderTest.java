@@ -49,7 +49,7 @@ class TraceFolderTest {
                 .call(3, 1, 50, 60, 1, 512, Direction.TO_GPU)
                 .turn(30, 70)
                 .batch(42, 72, 3, 15)
-                .event(KIND_COST, 0, 0, 74, 74, 128, 11, 1500, 2, 256)
+                .event(KIND_COST, SAMPLE_ALONE, 20 | 30 << 16, 74, 74, 128, 11, 1500, 2, 256)
                 .range(10, 80, 12, 0)
                 .mark(82, 12)
                 .clock(200_000_000)
@@ -62,7 +62,7 @@ class TraceFolderTest {
                 new TraceEvent.Call(at(50), at(60), 7, 8, 0, "cuMemcpyHtoD_v2", 1, 1, 512, Direction.TO_GPU, -1),
                 new TraceEvent.Turn(at(30), at(70), 7, 8, 0),
                 new TraceEvent.Batch(at(42), at(72), 7, 8, 0, 3, 15, 100),
-                new TraceEvent.Cost(at(74), at(74), 7, 8, 0, "gemm", 128, 256, 1500, 2),
+                new TraceEvent.Cost(at(74), at(74), 7, 8, 0, "gemm", 128, 256, 1500, 2, new TraceEvent.Measured(true, 20, 30)),
                 new TraceEvent.Range(at(10), at(80), 7, 8, "step", "", 0, true),
                 new TraceEvent.Mark(at(82), at(82), 7, 8, "step", ""));
         assertThat(info().tenant()).isEqualTo("job");
@@ -131,7 +131,39 @@ class TraceFolderTest {
         assertThatThrownBy(() -> TraceFolder.open(folder)).hasMessageContaining("has layout 9, this sluice reads layout 1");
         Files.writeString(ring, "something else that is long enough");
         assertThatThrownBy(() -> TraceFolder.open(folder)).hasMessageContaining("is no ring of a trace");
-        new RingFixture(folder, 1, 1).clock(0).wrapped(3, 0).write();
-        assertThatThrownBy(() -> TraceFolder.open(folder)).hasMessageContaining("is damaged");
+    }
+
+    @Test
+    void shouldReadWhatIsLeftOfADamagedTrace() throws IOException {
+        new RingFixture(folder, 1, 1).clock(0).call(1, 0, 10, 20, 0, 1, Direction.NONE).clock(200_000_000).write();
+        Path cut = new RingFixture(folder, 1, 2).clock(0).call(1, 0, 10, 30, 0, 2, Direction.NONE).call(1, 0, 30, 40, 0, 3, Direction.NONE).write();
+        Files.write(cut, java.util.Arrays.copyOf(Files.readAllBytes(cut), PAGE_BYTES + 2 * EVENT_BYTES + 5));
+        new RingFixture(folder, 1, 3).clock(0).call(1, 0, 10, 50, 0, 4, Direction.NONE).wrapped(3, 0).write();
+        Files.writeString(folder.resolve("ring-1-4"), "something else that is long enough");
+        new RingFixture(folder, 1, 5).clock(0).call(1, 0, 1L << 60, 1L << 61, 0, 5, Direction.NONE).batch(10, 60, 1, -5).event(77, 0, 0, 1, 2, 0, 0, 0, 0, 0).write();
+        try (TraceFolder trace = TraceFolder.open(folder)) {
+            List<Long> bytes = new ArrayList<>();
+            trace.forEach(event -> bytes.add(((TraceEvent.Call) event).bytes()), TraceProgress.NONE);
+            assertThat(bytes).containsExactly(1L, 2L, 4L);
+            assertThat(trace.info().endNanos()).isLessThan(at(100));
+            assertThat(trace.damage()).containsExactlyInAnyOrder(new TraceDamage("ring-1-2", "is cut", 1),
+                    new TraceDamage("ring-1-3", "is damaged (events 0 to 2 of 3, 2 in the file)", TraceDamage.UNKNOWN),
+                    new TraceDamage("ring-1-4", "cannot be read as a ring", TraceDamage.UNKNOWN),
+                    new TraceDamage("ring-1-5", "has events that cannot be true", 3));
+        }
+    }
+
+    /// One wrong word in a clock's event must not move the whole trace.
+    @Test
+    void shouldNotBelieveASingleClock() throws IOException {
+        RingFixture ring = new RingFixture(folder, 1, 1);
+        for (long ticks = 0; ticks < 2_000_000_000L; ticks += 200_000_000) {
+            ring.clock(ticks).call(1, 0, ticks + 10, ticks + 20, 0, 1, Direction.NONE);
+        }
+        ring.event(KIND_CLOCK, 0, 0, 2_000_000_000L, 2_000_000_000L, 0, 1L << 50, 7, 0, 0);
+        ring.event(KIND_CLOCK, 0, 0, 1L << 55, 1L << 55, 0, at(2_000_000_000L), -5, 0, 0).write();
+        assertThat(events().stream().map(TraceEvent::endNanos)).containsExactlyElementsOf(
+                java.util.stream.LongStream.range(0, 10).map(i -> at(i * 200_000_000 + 20)).boxed().toList());
+        assertThat(info().anchor().wall(at(10))).isEqualTo(java.time.Instant.ofEpochSecond(0, at(10) + RingFixture.WALL_AHEAD_NANOS));
     }
 }

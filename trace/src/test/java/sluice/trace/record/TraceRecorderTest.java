@@ -1,6 +1,7 @@
 package sluice.trace.record;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static sluice.region.TraceLayout.*;
 
 import java.io.IOException;
 import java.nio.file.Files;
@@ -156,5 +157,38 @@ class TraceRecorderTest {
         assertThat(Files.exists(target.resolve("names-1"))).isFalse();
         assertThat(Files.exists(target.resolve("names-2"))).isFalse();
         assertThat(secret).hasContent("secret");
+    }
+
+    /// What a thread of the tenant writes into its own ring must not keep the others from being recorded.
+    @Test
+    void shouldRecordTheOthersWhateverARingSays() throws Exception {
+        java.util.Random random = new java.util.Random(18);
+        long[] odd = {-1, 0, 3, 63, 65, 1L << 40, 1L << 62, Long.MIN_VALUE, Long.MAX_VALUE};
+        long written = 0;
+        try (LiveWriter honest = new LiveWriter(rings, 1, 1, 64); TraceRecorder recorder = new TraceRecorder(source, target)) {
+            for (int tid = 2; tid < 60; tid++) {
+                LiveWriter hostile = new LiveWriter(rings, 1, tid, 64);
+                hostile.call(1);
+                if (tid % 2 == 0) {
+                    recorder.poll();
+                }
+                Path ring = rings.resolve("ring-1-" + tid);
+                try (var file = java.nio.channels.FileChannel.open(ring, java.nio.file.StandardOpenOption.WRITE)) {
+                    int offset = new int[] {RING_CAPACITY_OFFSET, WRITER_HEAD_OFFSET, READER_TAIL_OFFSET, WRITER_DROPPED_OFFSET, PROCESS_STRAYS_OFFSET}[random.nextInt(5)];
+                    var word = java.nio.ByteBuffer.allocate(8).order(java.nio.ByteOrder.LITTLE_ENDIAN).putLong(0, odd[random.nextInt(odd.length)]);
+                    file.write(word, offset);
+                    if (random.nextInt(4) == 0) {
+                        file.truncate(random.nextInt(PAGE_BYTES + 64));
+                    }
+                }
+                honest.call(written++);
+                recorder.poll();
+                recorder.poll();
+            }
+            assertThat(recorder.damage()).isNotEmpty();
+            assertThat(recorder.dropped()).isBetween(0L, 1L << 49);
+            assertThat(recorder.events()).isBetween(written, written + 58 * 64);
+        }
+        assertThat(recorded(1)).isEqualTo(LongStream.range(0, written).boxed().toList());
     }
 }

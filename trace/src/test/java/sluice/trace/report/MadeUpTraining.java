@@ -143,7 +143,7 @@ public final class MadeUpTraining {
 
     private void costs() {
         for (int i = 0; i < KERNELS.length; i++) {
-            add(new TraceEvent.Cost(now, now, PID, MAIN, 0, KERNELS[i], 132, 256, COSTS[i] * 97 / 100, launches[i]));
+            add(new TraceEvent.Cost(now, now, PID, MAIN, 0, KERNELS[i], 132, 256, COSTS[i] * 97 / 100, launches[i], new TraceEvent.Measured(true, 5, 10)));
             launches[i] = 0;
         }
     }

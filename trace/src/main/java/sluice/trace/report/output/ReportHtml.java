@@ -75,6 +75,7 @@ public final class ReportHtml {
                 .append(escaped(ReportUnits.cut(process.command(), 200))).append("</code>"));
         html.append("</p>\n");
         ReportWords.drops(data).ifPresent(drops -> html.append("<p class=\"warn\"><b>Dropped:</b> ").append(escaped(drops)).append("</p>\n"));
+        data.damage().forEach(damage -> html.append("<p class=\"warn\"><b>Damaged:</b> ").append(escaped(ReportUnits.visible(damage.text()))).append(".</p>\n"));
         if (data.events() > 0) {
             tiles();
         }
@@ -110,7 +111,7 @@ public final class ReportHtml {
                 .append("Drag over a span, or pinch, to look closer.</p>\n<div class=\"legend\">");
         List<String[]> keys = new ArrayList<>();
         if (data.gpus().stream().anyMatch(ReportData.Gpu::measured)) {
-            keys.add(new String[] {"busy", "GPU busy, or launches"});
+            keys.add(new String[] {"busy", "GPU busy"});
             for (ReportCause cause : ReportCause.values()) {
                 if (data.gpus().stream().anyMatch(gpu -> gpu.idle().stream().anyMatch(idle -> idle.cause() == cause))) {
                     keys.add(new String[] {cause.word(), cause.text()});
@@ -119,9 +120,12 @@ public final class ReportHtml {
         }
         for (ReportKind kind : ReportKind.values()) {
             boolean there = data.threads().stream().anyMatch(thread -> Arrays.stream(thread.kinds()[kind.ordinal()]).anyMatch(nanos -> nanos > 0));
-            if (there && keys.stream().noneMatch(key -> key[0].equals(kind.word())) && !(kind == ReportKind.LAUNCH && !keys.isEmpty())) {
+            if (there && keys.stream().noneMatch(key -> key[0].equals(kind.word()))) {
                 keys.add(new String[] {kind.word(), kind.text()});
             }
+        }
+        if (data.gpus().stream().anyMatch(gpu -> gpu.turns().count() > 0)) {
+            keys.add(new String[] {"held", "turn held"});
         }
         keys.forEach(key -> html.append("<span><i class=\"key\" style=\"background:var(--").append(key[0]).append(")\"></i>").append(escaped(key[1])).append("</span>"));
         html.append("</div>\n<div class=\"timeline\" id=\"timeline\"><div class=\"bar\">");
@@ -135,7 +139,7 @@ public final class ReportHtml {
     private void footer() {
         html.append("<footer><p>Times of calls are those on the host, from call to return. When a GPU was busy comes from batches that Sluice measured on the GPU; ")
                 .append("“idle” means that it did nothing for this job, whatever it did for others. Causes of idle time are likely ones: where several things went on at once, ")
-                .append("waits at Sluice’s gate are named first, then copies, then other calls. Kernel times are what Sluice learnt from batches, not a measurement of each launch. ")
+                .append("waits at Sluice’s gate are named first, then copies, then other calls. Kernel times are what Sluice learnt from single launches, not a measurement of each. ")
                 .append("For every single event, make a Perfetto trace of the same folder with <code>sluice trace convert</code>.</p>");
         data.processes().stream().filter(process -> !process.library().isEmpty() || !process.driver().isEmpty()).findFirst().ifPresent(process ->
                 html.append("<p>Library ").append(escaped(process.library())).append(", driver ").append(escaped(process.driver())).append(".</p>"));

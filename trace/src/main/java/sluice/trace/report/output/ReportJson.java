@@ -4,6 +4,7 @@ import static sluice.trace.report.output.ReportTree.object;
 
 import java.util.Arrays;
 import java.util.Map;
+import sluice.trace.read.TraceDamage;
 import sluice.trace.report.ReportData;
 
 /// The report for programs. Times are nanoseconds; moments are counted from the begin of the trace.
@@ -24,6 +25,10 @@ public final class ReportJson {
                 "nanos", data.nanos(),
                 "events", data.events(),
                 "dropped", data.dropped(),
+                "damage", data.damage().stream()
+                        .map(damage -> object("file", damage.file(), "what", damage.what(), "lost_events",
+                                damage.lost() == TraceDamage.UNKNOWN ? null : damage.lost()))
+                        .toList(),
                 "calls", data.callCount(),
                 "call_nanos", data.callNanos(),
                 "failed_calls", data.failedCalls(),
@@ -54,6 +59,8 @@ public final class ReportJson {
                 "name", gpu.name(),
                 "measured", gpu.measured(),
                 "busy_nanos", gpu.busyNanos(),
+                "kernel_nanos", gpu.kernelNanos(),
+                "kernels_side_by_side", gpu.besideEachOther(),
                 "idle_nanos", gpu.idleNanos(),
                 "batches", gpu.batches(),
                 "asked_permille", gpu.askedPermille(),
@@ -88,7 +95,8 @@ public final class ReportJson {
 
     private static Map<String, Object> kernel(ReportData.Kernel kernel) {
         return object("name", kernel.name(), "launches", kernel.launches(), "gpu_nanos", kernel.gpuNanos(),
-                "nanos_per_launch", kernel.perLaunch(), "host_nanos", kernel.hostNanos(), "last_shape", kernel.shape());
+                "nanos_per_launch", kernel.perLaunch(), "least_nanos_per_launch", kernel.leastNanos(), "most_nanos_per_launch", kernel.mostNanos(),
+                "estimate", kernel.estimated(), "host_nanos", kernel.hostNanos(), "last_shape", kernel.shape());
     }
 
     private static Map<String, Object> times(String name, ReportData.Times times) {

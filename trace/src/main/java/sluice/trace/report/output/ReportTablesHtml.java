@@ -44,21 +44,21 @@ final class ReportTablesHtml {
         long learnt = data.kernels().stream().mapToLong(ReportData.Kernel::gpuNanos).sum();
         long whole = Math.max(busy, learnt);
         long most = data.kernels().stream().mapToLong(kernel -> learnt > 0 ? kernel.gpuNanos() : kernel.launches()).max().orElse(1);
-        head("Kernels", learnt > 0 ? "What the GPU was busy with: launches of each kernel, and the GPU time that they took, as learnt. The bars compare their times."
+        head("Kernels", learnt > 0 ? "What the GPU was busy with: launches of each kernel, and the GPU time that they took, as learnt. The bars compare their times." + ReportWords.estimates(data).map(says -> " " + says).orElse("")
                 : "How often each kernel was launched; how long they took was not learnt. The bars compare their launches.");
-        ReportTable table = new ReportTable().column("Kernel", "left").column("Launches").column("GPU time").column("Of GPU time", "small").column("Each", "small")
+        ReportTable table = new ReportTable().column("Kernel", "left").column("Launches").column("GPU time").column("Of GPU time", "small").column("Each", "small").column("Between", "small")
                 .column("Last grid × block", "small");
         for (ReportData.Kernel kernel : data.kernels()) {
             String readable = ReportNames.readable(kernel.name());
             table.name(ReportUnits.cut(readable, 140), readable.equals(kernel.name()) ? "" : ReportUnits.cut(kernel.name(), 110),
                             (double) (learnt > 0 ? kernel.gpuNanos() : kernel.launches()) / Math.max(1, most), "busy")
                     .cell(count(kernel.launches()), kernel.launches())
-                    .cell(kernel.gpuNanos() == 0 ? ReportUnits.UNKNOWN : time(kernel.gpuNanos()), kernel.gpuNanos())
+                    .cell(ReportWords.gpuTime(kernel), kernel.gpuNanos())
                     .cell(kernel.gpuNanos() == 0 ? ReportUnits.UNKNOWN : part(kernel.gpuNanos(), whole), kernel.gpuNanos())
-                    .cell(kernel.perLaunch() == 0 ? ReportUnits.UNKNOWN : time(kernel.perLaunch()), kernel.perLaunch())
+                    .cell(ReportWords.each(kernel), kernel.perLaunch()).text(ReportWords.bounds(kernel))
                     .text(kernel.shape()).end();
         }
-        table.text("All kernels").cell(count(data.launches()), data.launches()).cell(time(learnt), learnt).text(part(learnt, whole)).text("").text("").foot();
+        table.text("All kernels").cell(count(data.launches()), data.launches()).cell(time(learnt), learnt).text(part(learnt, whole)).text("").text("").text("").foot();
         html.append(table.html()).append("</section>\n");
     }
 

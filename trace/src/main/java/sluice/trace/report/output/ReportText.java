@@ -34,6 +34,7 @@ public final class ReportText {
     public static List<String> summary(ReportData data) {
         List<String> lines = new ArrayList<>(ReportWords.headline(data));
         ReportWords.drops(data).ifPresent(drops -> lines.add("DROPPED: " + drops));
+        data.damage().forEach(damage -> lines.add("DAMAGED: " + ReportUnits.visible(damage.text()) + "."));
         return lines;
     }
 
@@ -113,17 +114,18 @@ public final class ReportText {
             return;
         }
         head("Kernels");
-        ReportColumns table = new ReportColumns(">launches", ">GPU time", ">each", "last grid × block", "name");
+        ReportColumns table = new ReportColumns(">launches", ">GPU time", ">each", "between", "last grid × block", "name");
         data.kernels().stream().limit(ROWS).forEach(kernel -> table.row(count(kernel.launches()),
-                kernel.gpuNanos() == 0 ? ReportUnits.UNKNOWN : time(kernel.gpuNanos()), kernel.perLaunch() == 0 ? ReportUnits.UNKNOWN : time(kernel.perLaunch()),
+                ReportWords.gpuTime(kernel), ReportWords.each(kernel), ReportWords.bounds(kernel),
                 kernel.shape(), ReportUnits.cut(ReportNames.readable(kernel.name()), 60)));
         List<ReportData.Kernel> rest = data.kernels().stream().skip(ROWS).toList();
         if (!rest.isEmpty()) {
             table.row(count(rest.stream().mapToLong(ReportData.Kernel::launches).sum()),
-                    time(rest.stream().mapToLong(ReportData.Kernel::gpuNanos).sum()), "", "", ReportUnits.some(rest.size(), "other"));
+                    time(rest.stream().mapToLong(ReportData.Kernel::gpuNanos).sum()), "", "", "", ReportUnits.some(rest.size(), "other"));
         }
-        table.row(count(data.launches()), time(data.kernels().stream().mapToLong(ReportData.Kernel::gpuNanos).sum()), "", "", "all");
+        table.row(count(data.launches()), time(data.kernels().stream().mapToLong(ReportData.Kernel::gpuNanos).sum()), "", "", "", "all");
         table(table);
+        ReportWords.estimates(data).ifPresent(says -> line("  " + says));
     }
 
     private void waits() {

@@ -39,6 +39,7 @@ final class ReportWords {
         for (ReportData.Gpu gpu : data.gpus()) {
             sentences.add(busy(gpu, data));
             idle(gpu).ifPresent(sentences::add);
+            beside(gpu).ifPresent(sentences::add);
         }
         if (data.waitedNanos() > 0) {
             sentences.add("Calls waited " + time(data.waitedNanos()) + " at Sluice's gate, all threads together.");
@@ -75,6 +76,36 @@ final class ReportWords {
             case PROGRAM -> "the program's, which made no calls";
             case DRY -> "lost between launches that were too far apart";
         };
+    }
+
+    private static Optional<String> beside(ReportData.Gpu gpu) {
+        return gpu.besideEachOther()
+                ? Optional.of("It did kernels side by side: their times add up to " + time(gpu.kernelNanos()) + ", " + String.format(Locale.ROOT, "%.2f",
+                        (double) gpu.kernelNanos() / gpu.busyNanos()) + " times what it was busy.")
+                : Optional.empty();
+    }
+
+    static String gpuTime(ReportData.Kernel kernel) {
+        return kernel.gpuNanos() == 0 ? ReportUnits.UNKNOWN : about(kernel) + time(kernel.gpuNanos());
+    }
+
+    static String each(ReportData.Kernel kernel) {
+        return kernel.perLaunch() == 0 ? ReportUnits.UNKNOWN : about(kernel) + time(kernel.perLaunch());
+    }
+
+    private static String about(ReportData.Kernel kernel) {
+        return kernel.estimated() ? "≈ " : "";
+    }
+
+    /// Between which times one launch took, where that matters.
+    static String bounds(ReportData.Kernel kernel) {
+        return kernel.estimated() ? time(kernel.leastNanos()) + " – " + time(kernel.mostNanos()) : "";
+    }
+
+    static Optional<String> estimates(ReportData data) {
+        return data.kernels().stream().anyMatch(ReportData.Kernel::estimated)
+                ? Optional.of("≈ is an estimate: no launch was measured closely enough while the GPU had nothing else to do. The time of one lies between the two that are given.")
+                : Optional.empty();
     }
 
     /// What was lost, if anything was.

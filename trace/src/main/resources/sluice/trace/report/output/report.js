@@ -58,7 +58,7 @@
     for (const gpu of data.gpus) {
       const layers = gpu.layers.map(layer => ({...layer, mean: series(layer.bins)}));
       if (layers.length) tracks.push({kind: 'stack', label: gpu.label, height: 76, layers, gaps: gpu.gaps});
-      if (gpu.turn) tracks.push({kind: 'stack', label: 'turn held', height: 12, thin: true, layers: [{word: 'turn', text: 'turn held', mean: series(gpu.turn)}]});
+      if (gpu.turn) tracks.push({kind: 'stack', label: 'turn held', height: 12, thin: true, layers: [{word: 'held', text: 'turn held', mean: series(gpu.turn)}]});
     }
     for (const thread of data.threads) {
       tracks.push({kind: 'stack', label: thread.label, height: 32, layers: thread.layers.map(layer => ({...layer, mean: series(layer.bins)}))});
