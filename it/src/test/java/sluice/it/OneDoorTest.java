@@ -36,7 +36,7 @@ class OneDoorTest {
                     "agent/Metrics", "agent/MetricsAlnair", "cli/AuditText"),
             "the target of a trace, a report or a bench, and a trace to read, which the user names", List.of("cli/BenchCommand", "cli/BenchComputeCommand",
                     "cli/ReportCommand", "cli/TraceTarget", "trace/LiveRing", "trace/ProcessFiles", "trace/RingFile", "trace/TraceFolder", "trace/TraceFormat",
-                    "trace/TraceNames", "trace/TraceRecorder"));
+                    "trace/TraceNames", "trace/TraceRecorder", "trace/TraceText"));
 
     private static Stream<Path> sources(String room) throws IOException {
         return Files.walk(ROOT.resolve(room).resolve("src/main/java")).filter(file -> file.toString().endsWith(".java"));
