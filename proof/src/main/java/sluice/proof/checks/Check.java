@@ -6,9 +6,10 @@ import sluice.proof.checks.Result.Outcome;
 import sluice.proof.facts.CheckFailed;
 import sluice.proof.facts.CheckSkipped;
 import sluice.proof.stage.Environment;
+import sluice.proof.stage.Interruption;
 import sluice.proof.stage.Stage;
 
-/// One thing that must hold. Runs in processes of its own and never throws.
+/// One thing that must hold. Runs in processes of its own and throws nothing but that it was broken off.
 public final class Check {
 
     /// Says what it saw; throws CheckFailed or CheckSkipped.
@@ -61,8 +62,16 @@ public final class Check {
         return timed && first.outcome() != Outcome.PASSED ? attempt(environment).after(first) : first;
     }
 
-    /// Once, and what fails has failed.
+    /// Once, and what fails has failed. Throws [sluice.proof.stage.Interrupted] when it was broken off.
     public Result attempt(Environment environment) {
+        Result result = once(environment);
+        if (result.failed()) {
+            Interruption.rethrow();
+        }
+        return result;
+    }
+
+    private Result once(Environment environment) {
         long start = System.nanoTime();
         try (Stage stage = new Stage(environment)) {
             return result(Outcome.PASSED, body.run(stage), start);
