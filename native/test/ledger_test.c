@@ -224,7 +224,7 @@ static void should_not_be_moved_by_sizes_near_2_to_the_64(void) {
 int main(void) {
     use_test_folder();
     setenv("SLUICE_TENANT", "ledger", 1);
-    setenv("SLUICE_MEMORY", "1000000", 1);
+    setenv("SLUICE_MEMORY", "1000000b", 1);
     shared = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     attach();
     RUN(should_never_pass_the_quota_together);
