@@ -100,7 +100,7 @@ class Bench:
             [self.sluice, "ps", "--all", "--json"], env=self.environment, capture_output=True, text=True, timeout=20).stdout
         document = json.loads(text)
         tenants = document if isinstance(document, list) else document["tenants"]
-        return {tenant["tenant"]: sum(gpu["time"]["usedNanos"] for gpu in tenant["gpus"]) for tenant in tenants if tenant["tenant"] in WEIGHTS}
+        return {tenant["tenant"]: sum(gpu["time"].get("usedNanos", 0) for gpu in tenant["gpus"]) for tenant in tenants if tenant["tenant"] in WEIGHTS}
 
     def note(self, when, source):
         try:

@@ -256,7 +256,7 @@ static void should_tell_soon_that_the_dead_hold_nothing(void) {
 int main(void) {
     use_test_folder();
     setenv("SLUICE_TENANT", "ledger", 1);
-    setenv("SLUICE_MEMORY", "1000000", 1);
+    setenv("SLUICE_MEMORY", "1000000b", 1);
     shared = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     attach();
     RUN(should_never_pass_the_quota_together);

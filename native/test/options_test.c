@@ -49,8 +49,8 @@ static void should_read_shares_of_gpu_time(void) {
     CHECK(read_with("SLUICE_COMPUTE", "25%") && options.memory_bytes[0] == 1ull << 30 && shares->compute_permille[0] == 250);
     unsetenv("SLUICE_MEMORY");
     static const struct { const char *name, *value; } bad[] = {
-        {"SLUICE_COMPUTE", "0"}, {"SLUICE_COMPUTE", "0=25%,0=5%"}, {"SLUICE_WEIGHT", "1.5"}, {"SLUICE_PRIORITY", "urgent"},
-        {"SLUICE_EXCLUSIVE", "maybe"}, {"SLUICE_TURN", "5"}};
+        {"SLUICE_COMPUTE", "0"}, {"SLUICE_COMPUTE", "25"}, {"SLUICE_COMPUTE", "0.25"}, {"SLUICE_COMPUTE", "0=25%,1=50"},
+        {"SLUICE_COMPUTE", "0=25%,0=5%"}, {"SLUICE_WEIGHT", "1.5"}, {"SLUICE_PRIORITY", "urgent"}, {"SLUICE_EXCLUSIVE", "maybe"}, {"SLUICE_TURN", "5"}};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
         CHECK(!read_with(bad[i].name, bad[i].value) && options.wanted && strstr(reason.text, bad[i].name) &&
               strstr(reason.text, bad[i].value), "%s: %s", bad[i].name, reason.text);
@@ -81,11 +81,12 @@ static void should_read_the_log_level(void) {
 }
 
 static void should_refuse_nonsense(void) {
-    static const char *const bad[] = {"abc", "0", "-1", "4gg", "0=4g,", "0=4g,0=5g", "16=1g", "=4g", "0=", "x=4g", "0=4g;1=4g"};
+    static const char *const bad[] = {"abc", "0", "4", "4294967296", "0=4", "0=4g,1=4", "-1", "4gg", "0=4g,", "0=4g,0=5g", "16=1g", "=4g", "0=", "x=4g", "0=4g;1=4g"};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         CHECK(!read_with("SLUICE_MEMORY", bad[i]), "SLUICE_MEMORY=%s was accepted", bad[i]);
         CHECK(options.wanted && strstr(reason.text, "SLUICE_MEMORY") && strstr(reason.text, bad[i]), "%s", reason.text);
     }
+    CHECK(!read_with("SLUICE_MEMORY", "4") && strstr(reason.text, "needs a unit") && strstr(reason.text, "4GB"), "%s", reason.text);
     CHECK(!read_with("SLUICE_TENANT", "../x") && !read_with("SLUICE_TENANT", ".hidden"));
     setenv("SLUICE_MEMORY", "1g", 1);
     CHECK(!read_with("SLUICE_ON_ERROR", "explode") && !options.fail_on_error && strstr(reason.text, "explode"));

@@ -33,6 +33,7 @@ static void read_as(const char *kind, const char *text, char meaning[256]) {
         snprintf(meaning, 256, "%d", exclusive);
     } else {
         ok = strcmp(kind, "percent") == 0  ? sl_shares_read_percent(text, strlen(text), &number)
+             : strcmp(kind, "older") == 0  ? sl_shares_read_older_percent(text, strlen(text), &number)
              : strcmp(kind, "weight") == 0 ? sl_shares_read_weight(text, &number)
              : strcmp(kind, "turn") == 0   ? sl_shares_read_turn(text, &number)
                                            : (fprintf(stderr, "unknown kind %s\n", kind), exit(1), false);

@@ -415,7 +415,7 @@ int main(int count, char **words) {
     char text[32];
     snprintf(text, sizeof text, "storm-%d", (int)getpid());
     setenv("SLUICE_TENANT", text, 0);
-    snprintf(text, sizeof text, "%llu", (unsigned long long)options.quota);
+    snprintf(text, sizeof text, "%llub", (unsigned long long)options.quota);
     if (options.quota)
         setenv("SLUICE_MEMORY", text, 0);
     if (!map_shared(true))

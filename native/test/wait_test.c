@@ -198,7 +198,7 @@ static void should_wait_for_an_hour_at_the_most(void) {
 int main(void) {
     use_test_folder();
     setenv("SLUICE_TENANT", "wait", 1);
-    setenv("SLUICE_MEMORY", "1000000", 1);
+    setenv("SLUICE_MEMORY", "1000000b", 1);
     setenv("SLUICE_ON_OOM", "wait:7s", 1);
     attach();
     CHECK(sl_tenant.region.limits->on_oom == 1 && sl_tenant.region.limits->oom_wait_millis == 7000);

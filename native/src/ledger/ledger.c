@@ -11,6 +11,7 @@
 #include "ledger/wait.h"
 #include "os/os.h"
 #include "tenant/compat.h"
+#include "tenant/refusal.h"
 #include "tenant/tenant.h"
 
 #define BACK_OFF_NANOS 50000u
@@ -218,9 +219,7 @@ void sl_ledger_refuse(unsigned gpu, uint64_t bytes) {
     entry->refused_calls++;
     entry->refused_bytes = bytes;
     uint64_t used = sum(gpu).charged, limit = sl_ledger_limit(gpu);
-    sl_report(SL_INFO, "memory quota of GPU %d: an allocation of %llu bytes was refused, %llu of %llu are used; raise "
-              "the limit or free memory", entry->index, (unsigned long long)bytes, (unsigned long long)used,
-              (unsigned long long)limit);
+    sl_refusal_report(gpu, bytes, used, limit);
     sl_compat_wrapper_note(SL_COMPAT_REFUSED, bytes, used, limit);
 }
 

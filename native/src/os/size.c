@@ -1,6 +1,8 @@
 /* size: "10g" and the like as bytes, always powers of 1024. spec/sizes.txt is the table that C and Java both pass. */
 #include "os/size.h"
 
+#include <stdio.h>
+
 static bool is_digit(char c) {
     return c >= '0' && c <= '9';
 }
@@ -36,7 +38,7 @@ static bool read_unit(const char *text, const char *end, uint64_t *unit) {
     return text == end;
 }
 
-bool sl_size_parse(const char *text, size_t length, uint64_t *bytes) {
+static bool parse(const char *text, size_t length, bool bare, uint64_t *bytes) {
     const char *end = text + length;
     while (text < end && is_space(*text))
         text++;
@@ -62,11 +64,39 @@ bool sl_size_parse(const char *text, size_t length, uint64_t *bytes) {
     while (text < end && is_space(*text))
         text++;
     uint64_t unit;
-    if (!read_unit(text, end, &unit))
+    if (!read_unit(text, end, &unit) || (text == end && !bare))
         return false;
     unsigned __int128 product = number * unit / scale;
     if (!product || product > INT64_MAX)
         return false;
     *bytes = (uint64_t)product;
     return true;
+}
+
+bool sl_size_parse(const char *text, size_t length, uint64_t *bytes) {
+    return parse(text, length, false, bytes);
+}
+
+bool sl_size_parse_older(const char *text, size_t length, uint64_t *bytes) {
+    return parse(text, length, true, bytes);
+}
+
+const char *sl_size_format(uint64_t bytes, char text[SL_SIZE_TEXT_BYTES]) {
+    unsigned power = 0;
+    uint64_t unit = 1, tenths = bytes;
+    while (power < 6 && bytes / unit >= 1024) {
+        unit <<= 10;
+        power++;
+    }
+    if (power)
+        tenths = bytes / unit * 10 + (bytes % unit * 10 + unit / 2) / unit;
+    if (power && tenths >= 10240 && power < 6) {
+        power++;
+        tenths = 10;
+    }
+    if (!power)
+        snprintf(text, SL_SIZE_TEXT_BYTES, "%llu B", (unsigned long long)bytes);
+    else
+        snprintf(text, SL_SIZE_TEXT_BYTES, "%llu.%llu %ciB", (unsigned long long)(tenths / 10), (unsigned long long)(tenths % 10), " KMGTPE"[power]);
+    return text;
 }

@@ -8,7 +8,15 @@
 
 #define SL_SIZE_HINT "write it like 512m, 1.5g, 2Gi or 4GB"
 
-/* Reads length characters of text. Nonsense, nothing, 0 and more than fits in 63 bits are refused. */
+#define SL_SIZE_TEXT_BYTES 48
+
+/* Reads length characters of text. A number without a unit, nonsense, nothing, 0 and more than fits in 63 bits are refused. */
 bool sl_size_parse(const char *text, size_t length, uint64_t *bytes);
+
+/* The same as older tools write it: a number alone is bytes. */
+bool sl_size_parse_older(const char *text, size_t length, uint64_t *bytes);
+
+/* For people: "512 B", "4.0 GiB". Returns text. */
+const char *sl_size_format(uint64_t bytes, char text[SL_SIZE_TEXT_BYTES]);
 
 #endif

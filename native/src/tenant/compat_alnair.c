@@ -26,7 +26,7 @@ static bool read_limits(const char *path, const char *text, sl_options_t *option
         if (strncmp(line, KEY, strlen(KEY)) != 0)
             continue;
         const char *value = line + strlen(KEY);
-        if (!sl_size_parse(value, (size_t)(end - value), &bytes))
+        if (!sl_size_parse_older(value, (size_t)(end - value), &bytes))
             return sl_report_fail(reason, "%.100s says %.*s: bad size; write " KEY " and the bytes", path,
                                   end - line > 60 ? 60 : (int)(end - line), line);
         sl_options_limit_every_gpu(options, bytes);

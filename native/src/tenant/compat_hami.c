@@ -61,13 +61,13 @@ static const char *name_of(const char *limit, int gpu, char buffer[40]) {
 
 /* Zero, with or without a unit, means no limit. 0x is base 16, as it was there. */
 static bool read_size(const char *text, uint64_t *bytes) {
-    if (sl_size_parse(text, strlen(text), bytes))
+    if (sl_size_parse_older(text, strlen(text), bytes))
         return true;
     char *unit, one[16];
     bool hexadecimal = strncasecmp(text, "0x", 2) == 0;
     unsigned long long number = *text >= '0' && *text <= '9' ? strtoull(text, &unit, hexadecimal ? 16 : 10) : 1;
     if ((number && !hexadecimal) || snprintf(one, sizeof one, "1%s", unit) >= (int)sizeof one ||
-        !sl_size_parse(one, strlen(one), bytes))
+        !sl_size_parse_older(one, strlen(one), bytes))
         return false;
     return !__builtin_mul_overflow(*bytes, number, bytes) && *bytes <= INT64_MAX;
 }
@@ -97,7 +97,7 @@ static bool read_percent(const char *text, uint32_t *permille) {
         *permille = 0;
         return true;
     }
-    return sl_shares_read_percent(text, strlen(text), permille);
+    return sl_shares_read_older_percent(text, strlen(text), permille);
 }
 
 /* Whoever is alone could use all of the GPU there, unless the policy was "force". Here a cap always holds. */

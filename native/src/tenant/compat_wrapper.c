@@ -95,7 +95,7 @@ bool sl_compat_wrapper(sl_options_t *options, sl_reason_t *reason) {
         return true;
     options->source = text ? "cuda-wrapper's switches" : "cuda-wrapper's default";
     uint64_t quota = DEFAULT_BYTES, reserve = is_runtime ? RESERVE_BYTES : 0;
-    if (text && !sl_size_parse(text, strlen(text), &quota))
+    if (text && !sl_size_parse_older(text, strlen(text), &quota))
         return sl_report_fail(reason, "WRAPPER_MAX_MEMORY=%.80s: bad size; write bytes, or " SL_SIZE_HINT, text);
     if (quota <= reserve)
         sl_report(SL_WARN, "WRAPPER_MAX_MEMORY=%.80s: libcuda3.so keeps back 500000000 bytes, so every allocation is "

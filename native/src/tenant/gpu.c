@@ -16,7 +16,9 @@
 #include "driver/nvml.h"
 #include "driver/nvml_device.h"
 #include "os/os.h"
+#include "os/size.h"
 #include "real.h"
+#include "tenant/options.h"
 #include "tenant/tenant.h"
 
 #define FILLING (1ull << 63)
@@ -129,6 +131,33 @@ static bool describe(CUdevice device, sl_region_gpu_t *gpu, sl_reason_t *reason)
     return true;
 }
 
+static bool is_limited_by_a_policy_or_an_older_tool(void) {
+    bool own = sl_options_variable("SLUICE_REGION") || sl_options_variable("SLUICE_MEMORY") || sl_options_variable("SLUICE_COMPUTE");
+    return !own || sl_tenant.region.agent[0];
+}
+
+/* Told once for each GPU of the tenant, by the process that enters it, and only of limits that somebody wrote for this job. */
+static void check_limits(const sl_region_gpu_t *gpu) {
+    const sl_region_limits_t *limits = sl_tenant.region.limits;
+    uint64_t limit = limits->memory_bytes[gpu->index];
+    char own[SL_SIZE_TEXT_BYTES], there[SL_SIZE_TEXT_BYTES];
+    int visible = 0, named = 15, ignored;
+    if (is_limited_by_a_policy_or_an_older_tool())
+        return;
+    if (gpu->total_bytes && limit > gpu->total_bytes)
+        sl_report(SL_WARN, "the memory quota of GPU %d, %s, limits nothing: the GPU has %s", gpu->index, sl_size_format(limit, own),
+                  sl_size_format(gpu->total_bytes, there));
+    while (named && !limits->memory_bytes[named] && !limits->compute_permille[named])
+        named--;
+    if (!limits_differ() || getenv("CUDA_VISIBLE_DEVICES") || !real.cuDeviceGetCount || real.cuDeviceGetCount(&visible) != CUDA_SUCCESS)
+        return;
+    int listed = read_folder("", &ignored);
+    int count = listed > visible ? listed : visible;
+    if (named >= count)
+        sl_report(SL_WARN, "a limit is for GPU %d, and this machine has %d GPU%s; GPU %d has %s", named, count, count == 1 ? "" : "s",
+                  gpu->index, limit ? "a memory quota of its own" : "no memory quota");
+}
+
 static void publish(sl_region_gpu_t *entry, const sl_region_gpu_t *gpu) {
     memcpy(entry->uuid, gpu->uuid, sizeof entry->uuid);
     entry->index = gpu->index;
@@ -136,7 +165,8 @@ static void publish(sl_region_gpu_t *entry, const sl_region_gpu_t *gpu) {
     entry->total_bytes = gpu->total_bytes;
     memcpy(entry->name, gpu->name, sizeof entry->name);
     uint64_t filling = FILLING | sl_tenant.self.identity;
-    atomic_compare_exchange_strong(&entry->owner, &filling, READY);
+    if (atomic_compare_exchange_strong(&entry->owner, &filling, READY))
+        check_limits(gpu);
 }
 
 int sl_gpu_known(const uint8_t uuid[16]) {

@@ -12,6 +12,7 @@
 #include "tenant/compat.h"
 #include "driver/elf.h"
 #include "os/size.h"
+#include "tenant/refusal.h"
 
 #define OOM_WAIT_MILLIS 60000u
 
@@ -67,7 +68,8 @@ static bool read_memory(const char *text, sl_options_t *options, sl_reason_t *re
     options->source = "SLUICE_MEMORY";
     if (!strchr(text, '=')) {
         if (!sl_size_parse(text, strlen(text), &all))
-            return sl_report_fail(reason, "SLUICE_MEMORY=%.80s: bad size; " SL_SIZE_HINT, text);
+            return sl_report_fail(reason, "SLUICE_MEMORY=%.80s: %s; " SL_SIZE_HINT, text,
+                                  sl_size_parse_older(text, strlen(text), &all) ? "a size needs a unit" : "bad size");
         sl_options_limit_every_gpu(options, all);
         return true;
     }
@@ -81,7 +83,7 @@ static bool read_memory(const char *text, sl_options_t *options, sl_reason_t *re
         const char *equals = part + digits + strspn(part + digits, " \t");
         if (!digits || gpu >= SL_OPTIONS_GPUS || *equals != '=' || bytes[gpu] ||
             !sl_size_parse(equals + 1, end > equals ? (size_t)(end - equals - 1) : 0, &bytes[gpu]))
-            return sl_report_fail(reason, "SLUICE_MEMORY=%.80s: bad limit; write 4g for every GPU, or 0=4g,1=8g", text);
+            return sl_report_fail(reason, "SLUICE_MEMORY=%.80s: bad limit; write 4g for every GPU, or 0=4g,1=8g; each size needs a unit", text);
     }
     return true;
 }
@@ -115,7 +117,7 @@ static bool read_shares(sl_shares_t *shares, const char **source, sl_reason_t *r
         bool (*read)(const char *text, sl_shares_t *shares);
         const char *hint;
     } variables[] = {
-        {"SLUICE_COMPUTE", read_compute, "write 25% for every GPU, or 0=25%,1=50%; more than 0 and at most 100%"},
+        {"SLUICE_COMPUTE", read_compute, "write 25% for every GPU, or 0=25%,1=50%; more than 0 and at most 100%, with the sign"},
         {"SLUICE_WEIGHT", read_weight, "write a whole number from 1 to 1000"},
         {"SLUICE_PRIORITY", read_priority, "expected high, normal or low"},
         {"SLUICE_EXCLUSIVE", read_exclusive, "expected 1, true, yes or on, or 0, false, no or off"},
@@ -174,6 +176,12 @@ static bool read_log(const char *text) {
     return !text;
 }
 
+/* False when it means nothing. */
+static bool read_refusals(const char *text) {
+    sl_refusal_is_told = text && strcmp(text, "tell") == 0;
+    return !text || sl_refusal_is_told || strcmp(text, "quiet") == 0;
+}
+
 static bool read_limits(sl_options_t *options, sl_reason_t *reason) {
     static bool (*const tools[])(sl_options_t *, sl_reason_t *) = {sl_compat_hami, sl_compat_wrapper, sl_compat_alnair};
     const char *memory = sl_options_variable("SLUICE_MEMORY"), *tenant = sl_options_variable("SLUICE_TENANT");
@@ -208,8 +216,8 @@ bool sl_options_read(sl_options_t *options, sl_reason_t *reason) {
     if (!options->region && (options->agent = sl_options_variable("SLUICE_AGENT")))
         options->label = sl_options_variable("SLUICE_LABEL");
     options->wanted = options->region != NULL;
-    const char *log = sl_options_variable("SLUICE_LOG");
-    bool log_known = read_log(log);
+    const char *log = sl_options_variable("SLUICE_LOG"), *refusals = sl_options_variable("SLUICE_REFUSALS");
+    bool log_known = read_log(log), refusals_known = read_refusals(refusals);
     sl_reason_t other;
     bool ok = read_on_error(sl_options_variable("SLUICE_ON_ERROR"), options, reason);
     bool ok_limits = options->region || read_limits(options, ok ? reason : &other);
@@ -221,6 +229,8 @@ bool sl_options_read(sl_options_t *options, sl_reason_t *reason) {
         return true;
     if (!log_known)
         sl_report(SL_WARN, "SLUICE_LOG=%.40s: expected error, warn, info or debug; warn is used", log);
+    if (!refusals_known)
+        sl_report(SL_WARN, "SLUICE_REFUSALS=%.40s: expected tell or quiet; quiet is used", refusals);
     if (!ok || !ok_limits)
         return false;
     tell_source(options);

@@ -61,16 +61,23 @@ static bool read_parts(text_t *text, uint64_t parts, uint64_t most, uint64_t *nu
     return text->at[-1] != '.' && product <= most * scale;
 }
 
-bool sl_shares_read_percent(const char *text, size_t length, uint32_t *permille) {
+static bool read_percent(const char *text, size_t length, bool bare, uint32_t *permille) {
     text_t rest = trimmed(text, length);
     uint64_t number;
     if (!read_parts(&rest, SL_SHARES_WHOLE / 100, SL_SHARES_WHOLE, &number) || !number)
         return false;
     rest = trimmed(rest.at, (size_t)(rest.end - rest.at));
-    if (rest.at < rest.end && *rest.at == '%')
-        rest.at++;
+    bool is_signed = rest.at < rest.end && *rest.at == '%';
     *permille = (uint32_t)number;
-    return rest.at == rest.end;
+    return (is_signed || bare) && rest.at + is_signed == rest.end;
+}
+
+bool sl_shares_read_percent(const char *text, size_t length, uint32_t *permille) {
+    return read_percent(text, length, false, permille);
+}
+
+bool sl_shares_read_older_percent(const char *text, size_t length, uint32_t *permille) {
+    return read_percent(text, length, true, permille);
 }
 
 static bool read_cap(const char *text, size_t length, uint32_t *permille) {

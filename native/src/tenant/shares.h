@@ -21,6 +21,8 @@ typedef struct {
 
 /* Each reads a whole text and refuses what spec/shares.txt calls an error. */
 bool sl_shares_read_percent(const char *text, size_t length, uint32_t *permille);
+/* As older tools write it: the sign may be left out. */
+bool sl_shares_read_older_percent(const char *text, size_t length, uint32_t *permille);
 /* One cap for every GPU, or one for some; 100 % becomes 0, which is no cap. */
 bool sl_shares_read_compute(const char *text, uint32_t permille[SL_SHARES_GPUS]);
 bool sl_shares_read_weight(const char *text, uint32_t *weight);

@@ -103,6 +103,7 @@ class ApiTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"", "7", "{}", "{\"memory\"", "{\"memory\": {}}", "{\"memory\": null}", "{\"memory\": \"much\"}", "{\"speed\": 1}",
+        "{\"memory\": 6}", "{\"memory\": \"6\"}", "{\"compute\": 25}", "{\"compute\": \"0.25\"}",
         "{\"weight\": 1, \"weight\": 2}", "{\"memory\": [[[[[[[[[[", "{\"weight\": 1e999999999}"})
     void shouldRefuseLimitsThatMakeNoSense(String body) {
         agent.tenant("train");

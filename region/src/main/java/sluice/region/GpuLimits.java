@@ -28,6 +28,12 @@ public abstract sealed class GpuLimits permits MemoryLimits, ComputeCaps {
         return true;
     }
 
+    /// The GPUs that limits for some are for, in order; empty when all have the same.
+    public final List<Integer> named() {
+        boolean same = Arrays.stream(values).allMatch(value -> value == values[0]);
+        return same ? List.of() : IntStream.range(0, values.length).filter(gpu -> values[gpu] != 0).boxed().toList();
+    }
+
     @Override
     public final boolean equals(Object other) {
         return other instanceof GpuLimits limits && unit == limits.unit && Arrays.equals(values, limits.values);

@@ -40,6 +40,11 @@ public record GpuTime(
         return beganNanos > 0 && beganNanos < readNanos;
     }
 
+    /// Whether anybody measures it, or did: without a share of GPU time and without a trace nobody does.
+    public boolean measured() {
+        return begun() || usedNanos > 0;
+    }
+
     /// The part of the time since it began that it had the GPU, in thousandths; -1 before it began.
     public int gotPermille() {
         return begun() ? permille(usedNanos, readNanos - beganNanos) : -1;

@@ -1,6 +1,6 @@
 package sluice.region;
 
-/// Sizes of memory as people write them: `512m`, `1.5g`, `2Gi`, `4GB`. A unit is always a power of 1024.
+/// Sizes of memory as people write them: `512m`, `1.5g`, `2Gi`, `4GB`, `4096b`. A unit is always there, and a power of 1024.
 /// The native library reads the same syntax; `spec/sizes.txt` is the table both are held to.
 public final class Size {
     private static final String EXAMPLES = "; write it like 512m, 1.5g, 2Gi or 4GB";
@@ -19,7 +19,8 @@ public final class Size {
                 throw bad(text);
             }
         }
-        int unit = unit(size.substring(end).strip());
+        String suffix = size.substring(end).strip();
+        int unit = unit(suffix);
         if (point == 0 || unit < 0) {
             throw bad(text);
         }
@@ -29,6 +30,9 @@ public final class Size {
         }
         if (bytes == 0) {
             throw new SluiceException("size '" + text + "' is less than a byte" + EXAMPLES);
+        }
+        if (suffix.isEmpty()) {
+            throw new SluiceException("size '" + size + "' has no unit; write " + size + "g, " + size + "m or, for bytes, " + size + "b");
         }
         return bytes;
     }

@@ -21,7 +21,7 @@ class ComputeLimitsTest {
 
     static Stream<String[]> table() throws IOException {
         return Files.readAllLines(Path.of(System.getProperty("sluice.root"), "spec/shares.txt")).stream()
-                .filter(line -> !line.startsWith("#") && !line.isBlank())
+                .filter(line -> !line.startsWith("#") && !line.startsWith("older") && !line.isBlank())
                 .map(line -> line.split("\t", -1));
     }
 
@@ -48,6 +48,17 @@ class ComputeLimitsTest {
         };
     }
 
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', value = {
+        "25   | part of GPU time '25' has no unit; write 25%",
+        "12.5 | part of GPU time '12.5' has no unit; write 12.5%",
+        "0.25 | part of GPU time '0.25' has no unit; write 25% or 0.25%",
+        "1    | part of GPU time '1' has no unit; write 100% or 1%",
+    })
+    void shouldSayWhatToWriteInsteadOfANumberAlone(String text, String message) {
+        assertThatThrownBy(() -> Percent.parse(text)).hasMessage(message);
+    }
+
     /// One number when all GPUs have the same, else those that have a cap.
     private static String caps(ComputeCaps caps) {
         List<String> some = new ArrayList<>();
@@ -62,7 +73,7 @@ class ComputeLimitsTest {
     }
 
     @ParameterizedTest
-    @CsvSource(delimiter = '|', value = {"25%|25%", "12.5|12.5%", "0=25%,1=50%|0=25%, 1=50%", "100%|none", "0=100%|none"})
+    @CsvSource(delimiter = '|', value = {"25%|25%", "12.5%|12.5%", "0=25%,1=50%|0=25%, 1=50%", "100%|none", "0=100%|none"})
     void shouldWriteCapsForPeople(String text, String written) {
         assertThat(ComputeCaps.parse(text)).hasToString(written);
     }

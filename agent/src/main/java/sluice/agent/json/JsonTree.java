@@ -69,6 +69,11 @@ public record JsonTree(Object value) {
         return value instanceof Number number ? number.longValue() : this.<Long>missing("a number");
     }
 
+    /// 0 for a number that is left out.
+    public long numberOrZero(String name) {
+        return has(name) ? at(name).number() : 0;
+    }
+
     public boolean isTrue() {
         return Boolean.TRUE.equals(value);
     }

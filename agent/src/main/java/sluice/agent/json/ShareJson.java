@@ -7,7 +7,7 @@ import sluice.region.TenantGpu;
 import tools.jackson.core.JsonGenerator;
 
 /// What a tenant got of a GPU's time, for scripts. Spans are nanoseconds; `gotPermille` is of `gotOverNanos`, and -1 when it
-/// cannot be said; a tenant that is not on the GPU's board has no `turns`.
+/// cannot be said; where time is not measured, what was used and submitted is left out; a tenant that is not on the GPU's board has no `turns`.
 public record ShareJson(JsonGenerator json, EarlierLook earlier, OnBoards boards) {
     void write(Tenant tenant, TenantGpu gpu) {
         GpuTime time = gpu.time();
@@ -15,10 +15,12 @@ public record ShareJson(JsonGenerator json, EarlierLook earlier, OnBoards boards
         json.writeNumberProperty("capPermille", time.capPermille());
         json.writeNumberProperty("gotPermille", earlier.gotPermille(tenant, gpu));
         json.writeNumberProperty("gotOverNanos", earlier.overNanos(tenant, gpu));
-        json.writeNumberProperty("usedNanos", time.usedNanos());
-        json.writeNumberProperty("sinceNanos", time.begun() ? time.readNanos() - time.beganNanos() : 0);
-        json.writeNumberProperty("submittedCalls", time.submittedCalls());
-        json.writeNumberProperty("unmeteredCalls", time.unmeteredCalls());
+        if (time.measured()) {
+            json.writeNumberProperty("usedNanos", time.usedNanos());
+            json.writeNumberProperty("sinceNanos", time.begun() ? time.readNanos() - time.beganNanos() : 0);
+            json.writeNumberProperty("submittedCalls", time.submittedCalls());
+            json.writeNumberProperty("unmeteredCalls", time.unmeteredCalls());
+        }
         json.writeNumberProperty("capWaits", time.capWaits());
         json.writeNumberProperty("capWaitedNanos", time.capWaitedNanos());
         json.writeNumberProperty("turnWaits", time.turnWaits());

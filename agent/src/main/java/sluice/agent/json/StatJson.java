@@ -8,7 +8,8 @@ import sluice.region.TenantGpu;
 import sluice.region.Traffic;
 import tools.jackson.core.JsonGenerator;
 
-/// A tenant's counters for scripts: bytes and nanoseconds; `counted` is false where nobody counted calls.
+/// A tenant's counters for scripts: bytes and nanoseconds; `counted` is false where nobody counted calls, and then sums are left out; so is
+/// the time of a function of which no call was timed.
 public final class StatJson {
     private StatJson() {}
 
@@ -18,6 +19,19 @@ public final class StatJson {
         json.writeBooleanProperty("running", tenant.running());
         json.writeStringProperty("command", tenant.command());
         json.writeBooleanProperty("counted", calls.known());
+        if (calls.known()) {
+            sums(json, calls);
+        }
+        json.writeArrayPropertyStart("gpus");
+        tenant.gpus().forEach(gpu -> gpu(json, tenant, gpu));
+        json.writeEndArray();
+        json.writeArrayPropertyStart("functions");
+        calls.counts().forEach(count -> function(json, count));
+        json.writeEndArray();
+        json.writeEndObject();
+    }
+
+    private static void sums(JsonGenerator json, TenantCalls calls) {
         json.writeNumberProperty("calls", calls.calls());
         json.writeNumberProperty("failed", calls.failed());
         json.writeNumberProperty("nanos", calls.nanos());
@@ -26,13 +40,6 @@ public final class StatJson {
         json.writeNumberProperty("allocations", calls.done(CallKind.ALLOCATION));
         json.writeNumberProperty("allocatedBytes", calls.bytes(CallKind.ALLOCATION));
         traffic(json, calls.traffic());
-        json.writeArrayPropertyStart("gpus");
-        tenant.gpus().forEach(gpu -> gpu(json, tenant, gpu));
-        json.writeEndArray();
-        json.writeArrayPropertyStart("functions");
-        calls.counts().forEach(count -> function(json, count));
-        json.writeEndArray();
-        json.writeEndObject();
     }
 
     private static void traffic(JsonGenerator json, Traffic traffic) {
@@ -64,8 +71,10 @@ public final class StatJson {
         json.writeNumberProperty("calls", count.calls());
         json.writeNumberProperty("failed", count.failed());
         json.writeNumberProperty("timedCalls", count.timedCalls());
-        json.writeNumberProperty("nanos", count.nanos());
-        json.writeNumberProperty("longestNanos", count.longestNanos());
+        if (count.timedCalls() > 0) {
+            json.writeNumberProperty("nanos", count.nanos());
+            json.writeNumberProperty("longestNanos", count.longestNanos());
+        }
         json.writeNumberProperty("bytes", count.bytes());
         json.writeEndObject();
     }

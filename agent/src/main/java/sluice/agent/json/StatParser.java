@@ -11,12 +11,12 @@ public final class StatParser {
 
     public static TenantCalls calls(JsonTree json) {
         return new TenantCalls(json.at("counted").isTrue(), System.nanoTime(),
-                json.at("functions").elements().stream().map(StatParser::function).toList(), traffic(json.at("copied")));
+                json.at("functions").elements().stream().map(StatParser::function).toList(), json.has("copied") ? traffic(json.at("copied")) : new Traffic(0, 0, 0, 0, 0, 0));
     }
 
     private static CallCount function(JsonTree json) {
         return new CallCount(json.at("name").text(), CallKind.named(json.at("name").text()), json.at("calls").number(),
-                json.at("failed").number(), json.at("timedCalls").number(), json.at("nanos").number(), json.at("longestNanos").number(),
+                json.at("failed").number(), json.at("timedCalls").number(), json.numberOrZero("nanos"), json.numberOrZero("longestNanos"),
                 json.at("bytes").number());
     }
 

@@ -57,9 +57,9 @@ public final class TenantParser {
     /// Spans are turned back into moments: the clock is that of the machine, and so the agent's too.
     private static GpuTime time(JsonTree json) {
         long now = System.nanoTime();
-        long since = json.at("sinceNanos").number();
+        long since = json.numberOrZero("sinceNanos");
         return new GpuTime(now, (int) json.at("capPermille").number(), since == 0 ? 0 : now - since, now + json.at("repayNanos").number(),
-                json.at("usedNanos").number(), json.at("submittedCalls").number(), json.at("unmeteredCalls").number(),
+                json.numberOrZero("usedNanos"), json.numberOrZero("submittedCalls"), json.numberOrZero("unmeteredCalls"),
                 json.at("capWaits").number(), json.at("capWaitedNanos").number(), json.at("turnWaits").number(),
                 json.at("turnWaitedNanos").number(), json.at("roomWaits").number(), json.at("roomWaitedNanos").number(),
                 json.at("memoryWaits").number(), json.at("memoryWaitedNanos").number());

@@ -1,6 +1,6 @@
 // Changes a limit: an input in its cell, a question, the change, and a way back.
 import {at, element, show} from './text.js';
-import {LIMITS, putBack, written} from './limits.js';
+import {LIMITS, mistake, putBack, surplus, written} from './limits.js';
 import {answer, hasToken} from './agent.js';
 
 let undo = null;
@@ -51,7 +51,7 @@ async function change(tenant, gpu, limit, text, told) {
   try {
     const after = await send(tenant, limit, written(limit, text, tenant, gpu));
     told(after);
-    toast(tenant.tenant + ': ' + LIMITS[limit].label + ' is ' + LIMITS[limit].shown(after, gpu) + ', was ' + before, async () => {
+    toast(tenant.tenant + ': ' + LIMITS[limit].label + ' is ' + LIMITS[limit].shown(after, gpu) + surplus(limit, after, gpu) + ', was ' + before, async () => {
       try {
         told(await send(tenant, limit, back));
         toast(tenant.tenant + ': ' + LIMITS[limit].label + ' is ' + before + ' again');
@@ -96,6 +96,8 @@ export function edit(cell, tenant, gpu, limit, told) {
     const text = input.value.trim();
     if (asking) return;
     if (text === '' || text === LIMITS[limit].text(tenant, gpu)) { end(); return; }
+    const wrong = mistake(limit, text);
+    if (wrong) { toast('Not changed: ' + wrong); return; }
     asking = true;
     const sure = await confirm('Set ' + label + ' of ' + tenant.tenant + ' from ' + LIMITS[limit].shown(tenant, gpu) + ' to ' + text + '?', note(limit));
     end();

@@ -51,6 +51,13 @@ function fill(stack, parts, whole, text) {
   stack.setAttribute('aria-label', parts.slice(0, 10).map(([key, value]) => (key === 'outside' ? 'not by tenants' : nameOf(key)) + ' ' + text(value)).join(', ') || 'nothing');
 }
 
+// Whether tenants use the GPU, and nobody measures the time of any of them.
+function isUnmeasured(look, uuid) {
+  const got = look.tenants.filter(tenant => tenant.running).flatMap(tenant =>
+    tenant.gpus.flatMap((gpu, i) => gpu.uuid === uuid ? [tenant.rates[i]?.gotPermille ?? -1] : []));
+  return got.length > 0 && got.every(permille => permille < 0);
+}
+
 function parts(look, uuid, field) {
   const found = [];
   for (const tenant of look.tenants) {
@@ -88,7 +95,7 @@ function update(card, gpu, look) {
   say(card.memory.text, size(used) + ' of ' + size(gpu.totalBytes));
   const got = time.reduce((sum, part) => sum + part[1], 0);
   fill(card.time.stack, time, Math.max(1000, got), percent);
-  say(card.time.text, percent(got) + ' by tenants');
+  say(card.time.text, isUnmeasured(look, gpu.uuid) ? 'not measured' : percent(got) + ' by tenants');
   show(card.turnsRow, boards.length > 0);
   if (boards.length) {
     say(card.turnsText, Math.round(boards.reduce((sum, board) => sum + board.handOversPerSecond, 0)) + ' hand-overs/s');

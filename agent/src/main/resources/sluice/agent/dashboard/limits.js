@@ -3,7 +3,7 @@ import {percent, size} from './text.js';
 
 const plainSize = bytes => {
   for (const [unit, power] of [['g', 2 ** 30], ['m', 2 ** 20], ['k', 1024]]) if (bytes >= power && Number.isInteger(bytes / power * 2)) return bytes / power + unit;
-  return String(bytes);
+  return bytes + 'b';
 };
 const plainPercent = permille => permille === 0 ? 'none' : permille / 10 + '%';
 
@@ -13,14 +13,14 @@ const ofGpu = (values, gpu) => values[gpu?.gpu ?? 0] ?? 0;
 
 export const LIMITS = {
   memory: {
-    label: 'memory', byGpu: true, hint: 'a size such as 6g or 512m, or none',
+    label: 'memory', byGpu: true, hint: 'a size such as 6g or 512m, or none', unit: 'g',
     value: (tenant, gpu) => ofGpu(tenant.memoryLimitBytes, gpu),
     shown: (tenant, gpu) => ofGpu(tenant.memoryLimitBytes, gpu) ? size(ofGpu(tenant.memoryLimitBytes, gpu)) : 'none',
     text: (tenant, gpu) => ofGpu(tenant.memoryLimitBytes, gpu) ? plainSize(ofGpu(tenant.memoryLimitBytes, gpu)) : 'none',
     all: tenant => forGpus(tenant.memoryLimitBytes, bytes => bytes ? plainSize(bytes) : 'none'),
   },
   compute: {
-    label: 'GPU time', byGpu: true, hint: 'a percentage such as 50%, or none',
+    label: 'GPU time', byGpu: true, hint: 'a percentage such as 50%, or none', unit: '%',
     value: (tenant, gpu) => ofGpu(tenant.compute.capPermille, gpu),
     shown: (tenant, gpu) => ofGpu(tenant.compute.capPermille, gpu) ? percent(ofGpu(tenant.compute.capPermille, gpu)) : 'none',
     text: (tenant, gpu) => plainPercent(ofGpu(tenant.compute.capPermille, gpu)),
@@ -42,4 +42,14 @@ export const LIMITS = {
 // What is sent for a value that somebody wrote in the row of a GPU.
 export const written = (limit, text, tenant, gpu) =>
   LIMITS[limit].byGpu && tenant.gpus.length > 1 && gpu && !text.includes('=') ? gpu.gpu + '=' + text : text;
+// What is wrong with a value before the agent is asked: a number without its unit.
+export const mistake = (limit, text) => {
+  const bare = LIMITS[limit].unit && text.split(',').map(part => part.slice(part.indexOf('=') + 1).trim()).find(value => /^[\d.]+$/.test(value) && Number(value) !== 0);
+  return bare ? bare + ' has no unit; write ' + bare + LIMITS[limit].unit : '';
+};
+// A quota that is more than the GPU's memory limits nothing.
+export const surplus = (limit, tenant, gpu) => {
+  const total = gpu && tenant.gpus.find(other => other.gpu === gpu.gpu)?.totalBytes;
+  return limit === 'memory' && total && LIMITS.memory.value(tenant, gpu) > total ? ', more than the GPU has (' + size(total) + ')' : '';
+};
 export const putBack = (limit, tenant) => (LIMITS[limit].all ?? LIMITS[limit].text)(tenant);

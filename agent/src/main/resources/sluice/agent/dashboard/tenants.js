@@ -20,9 +20,9 @@ const COLUMNS = [
   {name: 'Cap', limit: 'compute'},
   {name: 'Weight', limit: 'weight'},
   {name: 'Priority', limit: 'priority'},
-  {name: 'Waits', sort: row => waited(row.tenant, row.at), text: row => percent(waited(row.tenant, row.at))},
-  {name: 'Work/s', sort: row => submitted(row), text: row => count(submitted(row))},
-  {name: 'Refused', sort: row => row.gpu?.refusedCalls ?? 0, text: row => count(row.gpu?.refusedCalls ?? 0), alarm: true},
+  {name: 'Waits', sort: row => waited(row.tenant, row.at), text: row => row.got < 0 ? '–' : percent(waited(row.tenant, row.at))},
+  {name: 'Work/s', sort: row => submitted(row), text: row => row.got < 0 ? '–' : count(submitted(row))},
+  {name: 'Refused', sort: row => row.gpu?.refusedCalls ?? 0, text: row => row.gpu ? count(row.gpu.refusedCalls) : '–', alarm: true},
   {name: 'Errors', sort: row => errors(row.tenant), text: row => count(errors(row.tenant)), alarm: true},
 ];
 

@@ -5,15 +5,20 @@ import java.io.PrintWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Optional;
+import java.util.concurrent.Callable;
+import java.util.concurrent.atomic.AtomicInteger;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
+import sluice.cli.output.ExitStatus;
 import sluice.cli.output.Progress;
+import sluice.cli.process.Interrupt;
 import sluice.proof.bench.Bench;
 import sluice.proof.bench.BenchReport;
 import sluice.proof.stage.Environment;
+import sluice.proof.stage.Interrupted;
 import sluice.region.Installation;
 import sluice.region.SluiceException;
 
@@ -23,7 +28,7 @@ import sluice.region.SluiceException;
         description = {"", "Without a GPU that works, on the simulated one.", ""},
         commandListHeading = "%nMore:%n",
         subcommands = BenchComputeCommand.class)
-public final class BenchCommand implements Runnable {
+public final class BenchCommand implements Callable<Integer> {
     @Spec
     private CommandSpec spec;
 
@@ -43,24 +48,44 @@ public final class BenchCommand implements Runnable {
     private boolean help;
 
     @Override
-    public void run() {
+    public Integer call() {
         if (repeats < 1 || repeats > 1000) {
             throw new ParameterException(spec.commandLine(), "bad --repeats '" + repeats + "'; use 1 to 1000");
         }
         Installation installation = Installation.find();
         PrintWriter out = spec.commandLine().getOut();
         makeFolder();
-        Environment environment = GpuChoice.of(installation, simulated, spec.commandLine().getErr());
-        BenchReport report;
+        AtomicInteger steps = new AtomicInteger();
+        try (Interrupt _ = new Interrupt()) {
+            try {
+                measure(installation, steps, out);
+                return ExitStatus.OK;
+            } catch (Interrupted e) {
+                spec.commandLine().getErr().println(interrupted(steps.get() - 1));
+                return ExitStatus.INTERRUPTED;
+            }
+        }
+    }
+
+    private void measure(Installation installation, AtomicInteger steps, PrintWriter out) {
         try (Progress progress = Progress.standard()) {
             progress.step("measuring");
-            report = Bench.run(environment, new Bench.Options(repeats, Optional.of(installation.launcher())), progress::step);
+            Environment environment = GpuChoice.of(installation, simulated, spec.commandLine().getErr());
+            BenchReport report = Bench.run(environment, new Bench.Options(repeats, Optional.of(installation.launcher())), step -> {
+                steps.incrementAndGet();
+                progress.step(step);
+            });
+            out.print(json ? report.json() : report.markdown());
+            out.flush();
+            if (folder != null) {
+                save(report);
+            }
         }
-        out.print(json ? report.json() : report.markdown());
-        out.flush();
-        if (folder != null) {
-            save(report);
-        }
+    }
+
+    /// @param done how many came to their end
+    static String interrupted(int done) {
+        return "interrupted after " + Math.max(0, done) + (done == 1 ? " step" : " steps");
     }
 
     /// Before anything is measured, so that no time is lost for a folder that cannot be.

@@ -9,14 +9,19 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.Callable;
+import java.util.concurrent.atomic.AtomicInteger;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
+import sluice.cli.output.ExitStatus;
+import sluice.cli.process.Interrupt;
 import sluice.proof.bench.compute.ComputeBench;
 import sluice.proof.bench.compute.ComputeReport;
 import sluice.proof.stage.Environment;
+import sluice.proof.stage.Interrupted;
 import sluice.region.Installation;
 import sluice.region.SluiceException;
 
@@ -33,7 +38,7 @@ import sluice.region.SluiceException;
             "",
             "Tables: cap, weights, priority, lock, cost. Rows by parts of their names: --only cap/25/graph,lock/SIGKILL."
         })
-final class BenchComputeCommand implements Runnable {
+final class BenchComputeCommand implements Callable<Integer> {
     @Spec
     private CommandSpec spec;
 
@@ -72,7 +77,7 @@ final class BenchComputeCommand implements Runnable {
     private boolean help;
 
     @Override
-    public void run() {
+    public Integer call() {
         if (repeats < 1 || repeats > 1000) {
             throw new ParameterException(spec.commandLine(), "bad --repeats '" + repeats + "'; use 1 to 1000");
         }
@@ -92,16 +97,32 @@ final class BenchComputeCommand implements Runnable {
                 installation.launcher());
         if (plan) {
             ComputeBench.plan(environment, options).forEach(out::println);
-            return;
+            return ExitStatus.OK;
         }
-        ComputeReport report;
+        AtomicInteger steps = new AtomicInteger();
+        try (Interrupt _ = new Interrupt()) {
+            try {
+                measure(environment, options, steps);
+                return ExitStatus.OK;
+            } catch (Interrupted e) {
+                err.println(BenchCommand.interrupted(steps.get()));
+                return ExitStatus.INTERRUPTED;
+            }
+        }
+    }
+
+    private void measure(Environment environment, ComputeBench.Options options, AtomicInteger steps) {
+        PrintWriter out = spec.commandLine().getOut();
         try (Writer raw = raw()) {
-            report = ComputeBench.run(environment, options, err::println, this::save, raw);
+            ComputeReport report = ComputeBench.run(environment, options, spec.commandLine().getErr()::println, so -> {
+                steps.incrementAndGet();
+                save(so);
+            }, raw);
+            out.print(json ? report.json() : report.markdown());
+            out.flush();
         } catch (IOException e) {
             throw cannotWrite(e);
         }
-        out.print(json ? report.json() : report.markdown());
-        out.flush();
     }
 
     /// Values are written as they come, so that they are there when the benchmark is broken off.

@@ -4,6 +4,7 @@ import java.io.PrintWriter;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
@@ -14,12 +15,14 @@ import picocli.CommandLine.Spec;
 import sluice.cli.output.ExitStatus;
 import sluice.cli.output.Progress;
 import sluice.cli.output.Screen;
+import sluice.cli.process.Interrupt;
 import sluice.proof.Verify;
 import sluice.proof.bench.Standstill;
 import sluice.proof.checks.Check;
 import sluice.proof.checks.Group;
 import sluice.proof.checks.Result;
 import sluice.proof.stage.Environment;
+import sluice.proof.stage.Interrupted;
 import sluice.region.Installation;
 import sluice.region.SluiceException;
 
@@ -57,19 +60,30 @@ public final class VerifyCommand implements Callable<Integer> {
             return ExitStatus.OK;
         }
         List<Check> checks = chosen();
+        AtomicInteger done = new AtomicInteger();
+        try (Interrupt _ = new Interrupt()) {
+            try {
+                return verify(checks, done, out, err);
+            } catch (Interrupted e) {
+                (json ? err : out).println(VerifyText.interrupted(done.get(), checks.size()));
+                return ExitStatus.INTERRUPTED;
+            }
+        }
+    }
+
+    private int verify(List<Check> checks, AtomicInteger done, PrintWriter out, PrintWriter err) {
         Environment environment = GpuChoice.of(Installation.find(), simulated, err);
         VerifyText text = new VerifyText(checks, Screen.standard());
         List<Result> results;
         try (Progress progress = Progress.standard()) {
             progress.step(checks.getFirst().name());
-            int[] done = {0};
             results = Verify.run(environment, checks, result -> {
                 progress.clear();
                 if (!json) {
                     text.lines(result).forEach(out::println);
                 }
-                if (++done[0] < checks.size()) {
-                    progress.step(checks.get(done[0]).name());
+                if (done.incrementAndGet() < checks.size()) {
+                    progress.step(checks.get(done.get()).name());
                 }
             });
         }
@@ -98,7 +112,7 @@ public final class VerifyCommand implements Callable<Integer> {
         for (Group group : Group.values()) {
             lines.add(String.format("  %-9s  %s", group.word(), group.about()));
         }
-        lines.addAll(List.of("", "Exit status: 0 all checks hold, 1 one does not, 2 usage."));
+        lines.addAll(List.of("", "Exit status: 0 all checks hold, 1 one does not, 2 usage, 130 interrupted."));
         verify.usageMessage().footer(lines.toArray(String[]::new));
     }
 }

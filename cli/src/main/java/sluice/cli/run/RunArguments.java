@@ -40,7 +40,8 @@ public final class RunArguments {
             at += read;
         }
         at += at < args.length && args[at].equals("--") ? 1 : 0;
-        return at < args.length ? settings.request(Arrays.asList(args).subList(at, args.length)) : null;
+        RunRequest request = at < args.length ? settings.request(Arrays.asList(args).subList(at, args.length)) : null;
+        return request == null || request.mistake().isPresent() ? null : request;
     }
 
     private static final class Settings {
@@ -53,6 +54,7 @@ public final class RunArguments {
         private String onOom;
         private String trace;
         private boolean simulated;
+        private boolean verbose;
         private final ComputeSettings compute = new ComputeSettings();
         private boolean agent = true;
         private final Map<String, String> asked = new TreeMap<>();
@@ -62,6 +64,10 @@ public final class RunArguments {
         int read(String option, String value) {
             if (option.equals("--sim") && !simulated) {
                 simulated = true;
+                return 1;
+            }
+            if ((option.equals("--verbose") || option.equals("-v")) && !verbose) {
+                verbose = true;
                 return 1;
             }
             if (option.equals("--no-agent") && agent) {
@@ -106,7 +112,7 @@ public final class RunArguments {
             return new RunRequest(
                     memory == null ? MemoryLimits.none() : MemoryLimits.parse(memory), compute.limits(), name, simulated, environment,
                     onError == null ? OnError.FAIL : OnError.parse(onError),
-                    onOom == null ? OnOom.FAIL : OnOom.parse(onOom), trace, agent, asked, program);
+                    onOom == null ? OnOom.FAIL : OnOom.parse(onOom), trace, verbose, agent, asked, program);
         }
     }
 }

@@ -37,7 +37,8 @@ import sluice.region.TurnLength;
         },
         footer = {
             "",
-            "Sizes: 512m, 1.5g, 2Gi, 4GB; units are powers of 1024. Times: 500us, 5ms, 0.25s.",
+            "Sizes: 512m, 1.5g, 2Gi, 4GB; units are powers of 1024. Parts of time: 25%%, 12.5%%. Times: 500us, 5ms, 0.25s.",
+            "A number needs its unit. An allocation over the quota is told on standard error, once in 10 s; SLUICE_REFUSALS=quiet: not.",
             "Exit status: 2 usage, 125 Sluice failed before the program started, 126 the program cannot be started,",
             "127 it was not found, otherwise the program's own."
         })
@@ -93,6 +94,9 @@ public final class RunCommand implements Callable<Integer> {
             description = "Records every CUDA call to a new folder, for 'sluice report' and 'sluice trace convert'.")
     private String trace;
 
+    @Option(names = {"-v", "--verbose"}, description = "Says on standard error which limits were understood.")
+    private boolean verbose;
+
     @Option(names = "--no-agent",
             description = "Does not ask the machine's agent: shares hold among your own jobs, and the machine's policy is not asked.")
     private boolean withoutAgent;
@@ -114,7 +118,12 @@ public final class RunCommand implements Callable<Integer> {
                 throw new ParameterException(spec.commandLine(), "bad --env '" + setting + "'; write it like KEY=VALUE");
             }
         }
-        return new RunRequest(memory, compute(), name, simulated, environment, onError, onOom, trace, !withoutAgent, asked(), program);
+        RunRequest request = new RunRequest(memory, compute(), name, simulated, environment, onError, onOom, trace, verbose, !withoutAgent,
+                asked(), program);
+        request.mistake().ifPresent(mistake -> {
+            throw new ParameterException(spec.commandLine(), mistake);
+        });
+        return request;
     }
 
     private Map<String, String> asked() {

@@ -20,6 +20,9 @@ public final class RunProgram {
     /// Names the library to which NVTX tells the ranges that a program marks.
     private static final String NVTX = "NVTX_INJECTION64_PATH";
 
+    /// Lets the library tell of allocations over the quota: who starts a job by this command looks at what it says.
+    private static final String REFUSALS = "SLUICE_REFUSALS";
+
     private RunProgram() {}
 
     /// Returns only when the program could not be started, with the exit status.
@@ -64,6 +67,9 @@ public final class RunProgram {
         }
         if (request.simulated()) {
             environment.prepend("LD_LIBRARY_PATH", installation.presentSimulatedDriver().toString());
+        }
+        if (environment.value(REFUSALS) == null) {
+            environment.set(REFUSALS, "tell");
         }
         return environment;
     }

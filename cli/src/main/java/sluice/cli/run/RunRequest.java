@@ -2,15 +2,18 @@ package sluice.cli.run;
 
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import sluice.region.ComputeLimits;
 import sluice.region.MemoryLimits;
 import sluice.region.OnError;
 import sluice.region.OnOom;
+import sluice.region.TurnLength;
 
 /// What `sluice run` was asked for.
 ///
 /// @param name    the tenant's name, or null
 /// @param trace   folder that its calls are recorded to, or null
+/// @param verbose whether it says what was understood
 /// @param agent   whether the machine's agent is asked
 /// @param asked   limits that were given, by the names of options, as they were written
 /// @param program the program and its arguments
@@ -23,9 +26,23 @@ public record RunRequest(
         OnError onError,
         OnOom onOom,
         String trace,
+        boolean verbose,
         boolean agent,
         Map<String, String> asked,
         List<String> program) {
+    /// What is wrong with it on this machine.
+    Optional<String> mistake() {
+        return memory.named().isEmpty() && compute.caps().named().isEmpty()
+                ? Optional.empty() : GpusThere.look(simulated, environment).mistake(memory, compute.caps());
+    }
+
+    /// For people, in one line.
+    String understood() {
+        String turns = compute.turns() ? "weight " + compute.weight() + ", priority " + compute.priority().word()
+                + (compute.exclusive() ? ", exclusive" : "") + ", " + TurnLength.format(compute.turnMicros()) + " each" : "none";
+        return "memory " + memory + ", over the quota " + onOom + "; compute " + compute.caps() + "; turns: " + turns + "; on error " + onError.word();
+    }
+
     /// Whether anything asks for the library to do more than to count.
     boolean isLimited() {
         return !memory.isEmpty() || compute.takesPart() || trace != null;

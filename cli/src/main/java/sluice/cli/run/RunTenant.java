@@ -35,6 +35,9 @@ record RunTenant(Map<String, String> variables, boolean limited, OnError onError
 
     static RunTenant make(RunRequest request, Variables environment, List<byte[]> program) {
         String name = request.name() != null ? request.name() : RegionDraft.nameFor(RawProcess.text(program.getFirst()), Identity.self().pid());
+        if (request.verbose()) {
+            System.err.println("sluice: " + name + ": " + request.understood());
+        }
         Path trace = request.trace() == null ? null : TraceTarget.make(Path.of(request.trace()));
         Optional<RunRegistration> agent = request.agent() ? agent(environment) : Optional.empty();
         if (agent.isPresent()) {

@@ -71,7 +71,7 @@ public final class InspectText {
         section("GPUs", tenant.gpus().isEmpty());
         Table table = new Table(">GPU", "UUID", "NAME", ">TOTAL", ">BLOCK", ">USED", ">LIMIT", ">PEAK", ">REFUSED", ">LAST REFUSED");
         for (TenantGpu gpu : tenant.gpus()) {
-            table.row(Integer.toString(gpu.index()), gpu.uuid(), Text.visible(gpu.name()), Size.format(gpu.totalBytes()),
+            table.row(Integer.toString(gpu.index()), gpu.uuid(), Text.visible(gpu.name()), gpu.totalBytes() == 0 ? Table.NOTHING : Size.format(gpu.totalBytes()),
                     Size.format(gpu.granularityBytes()), Size.format(gpu.usedBytes()),
                     gpu.limitBytes() == 0 ? "none" : Size.format(gpu.limitBytes()), Size.format(gpu.peakBytes()),
                     Long.toString(gpu.refusedCalls()), gpu.refusedCalls() == 0 ? "-" : Size.format(gpu.lastRefusedBytes()));

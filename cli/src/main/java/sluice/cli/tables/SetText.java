@@ -29,6 +29,12 @@ public final class SetText {
         if (change.compute().isOfTurns()) {
             lines.add(after.name() + ": turns: " + ShareText.turns(after.compute()) + " (was " + ShareText.turns(before.compute()) + ")");
         }
+        for (TenantGpu gpu : after.gpus()) {
+            if (change.memory().isPresent() && gpu.totalBytes() != 0 && gpu.limitBytes() > gpu.totalBytes()) {
+                lines.add(after.name() + ": " + Size.format(gpu.limitBytes()) + " is more than GPU " + gpu.index() + " has ("
+                        + Size.format(gpu.totalBytes()) + "): it limits nothing there");
+            }
+        }
         for (TenantGpu gpu : over(after)) {
             lines.add(after.name() + " uses " + Size.format(gpu.usedBytes()) + " on GPU " + gpu.index()
                     + " now: nothing new is granted until it is below " + Size.format(gpu.limitBytes()));

@@ -57,7 +57,7 @@ public final class ShareText {
     }
 
     static String used(GpuTime time) {
-        return time.begun() || time.usedNanos() > 0 ? Text.duration(time.usedNanos()) : Table.NOTHING;
+        return time.measured() ? Text.duration(time.usedNanos()) : Table.NOTHING;
     }
 
     static String waited(GpuTime time) {

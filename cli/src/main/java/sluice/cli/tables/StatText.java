@@ -118,7 +118,7 @@ public final class StatText {
                 1e9 * (count.calls() - before.getOrDefault(count.name(), 0L)) / (calls.readNanos() - earlier.readNanos())));
         counts.stream().limit(top == 0 ? counts.size() : top).forEach(count -> table.row(count.name(), Long.toString(count.calls()),
                 rate.apply(count), count.failed() == 0 ? Table.NOTHING : Long.toString(count.failed()),
-                time(count, count.nanos()), time(count, count.meanNanos()), Text.callTime(count.longestNanos()),
+                time(count, count.nanos()), time(count, count.meanNanos()), longest(count),
                 count.bytes() == 0 ? Table.NOTHING : Size.format(count.bytes())));
         table.omitIfEmpty("IN A SECOND");
         append(table);
@@ -129,7 +129,11 @@ public final class StatText {
 
     /// Of quick calls only some are timed.
     private static String time(CallCount count, long nanos) {
-        return (count.estimated() ? "~" : "") + Text.callTime(nanos);
+        return count.timedCalls() == 0 ? Table.NOTHING : (count.estimated() ? "~" : "") + Text.callTime(nanos);
+    }
+
+    private static String longest(CallCount count) {
+        return count.timedCalls() == 0 ? Table.NOTHING : Text.callTime(count.longestNanos());
     }
 
     private void append(Table table) {

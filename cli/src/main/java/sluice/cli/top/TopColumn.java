@@ -65,7 +65,7 @@ enum TopColumn {
             case TENANT -> text(row.name());
             case GPU -> row.gpu().map(gpu -> text(Integer.toString(gpu.index()))).orElse(nothing(style));
             case PROCS -> text(Integer.toString(Math.max(1, row.tenant().liveProcesses().size())));
-            case USED -> new AttributedString(Size.format(row.usedBytes()), used(row, style));
+            case USED -> row.gpu().isEmpty() ? nothing(style) : new AttributedString(Size.format(row.usedBytes()), used(row, style));
             case FILL -> fill(row, style);
             case LIMIT -> row.limitBytes() == 0 ? nothing(style) : text(Size.format(row.limitBytes()));
             case PEAK -> row.gpu().map(gpu -> text(Size.format(gpu.peakBytes()))).orElse(nothing(style));

@@ -8,6 +8,7 @@ import org.jline.utils.AttributedString;
 import org.jline.utils.AttributedStringBuilder;
 import org.jline.utils.AttributedStyle;
 import sluice.agent.json.OnBoards;
+import sluice.cli.output.Table;
 import sluice.cli.output.Text;
 import sluice.cli.tables.PsTable;
 import sluice.cli.tables.ShareText;
@@ -53,7 +54,7 @@ final class TopDetails {
         row.gpu().ifPresent(this::gpu);
         String label = "processes";
         for (TenantProcess process : tenant.liveProcesses()) {
-            String bytes = row.gpu().map(gpu -> Size.format(process.chargedBytes(gpu.entry()))).orElse("0 B");
+            String bytes = row.gpu().map(gpu -> Size.format(process.chargedBytes(gpu.entry()))).orElse(Table.NOTHING);
             line(label, String.format("%-8d %9s  %s", process.identity().pid(), bytes, process.commandLine()), TopStyle.PLAIN);
             label = "";
         }

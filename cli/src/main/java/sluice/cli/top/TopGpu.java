@@ -12,7 +12,7 @@ import sluice.region.TenantGpu;
 /// A GPU.
 ///
 /// @param tenantBytes    what its tenants use
-/// @param otherBytes     what is used besides, as the driver says; 0 when it cannot be asked
+/// @param otherBytes     what is used besides, as the driver says; -1 when it cannot be asked
 /// @param turns          turns that were taken on its board so far
 /// @param turnsPerSecond -1 when nobody takes turns
 record TopGpu(
@@ -24,6 +24,7 @@ record TopGpu(
         long otherBytes,
         long turns,
         long turnsPerSecond) {
+    static final long UNKNOWN = -1;
     private static final double NANOS = 1e9;
 
     /// The GPUs that the driver knows and those that tenants use, in the order of their numbers.
@@ -38,12 +39,12 @@ record TopGpu(
     }
 
     private static TopGpu of(TenantGpu gpu) {
-        return new TopGpu(gpu.index(), gpu.uuid(), gpu.name(), gpu.totalBytes(), gpu.usedBytes(), 0, 0, -1);
+        return new TopGpu(gpu.index(), gpu.uuid(), gpu.name(), gpu.totalBytes(), gpu.usedBytes(), UNKNOWN, 0, -1);
     }
 
     private TopGpu with(TopGpu tenant) {
         return new TopGpu(index, uuid, name, totalBytes, tenantBytes + tenant.tenantBytes,
-                Math.max(0, otherBytes - tenant.tenantBytes), 0, -1);
+                otherBytes == UNKNOWN ? UNKNOWN : Math.max(0, otherBytes - tenant.tenantBytes), 0, -1);
     }
 
     private static Optional<BoardState> board(List<BoardState> boards, String uuid) {
@@ -61,6 +62,6 @@ record TopGpu(
     }
 
     long usedBytes() {
-        return tenantBytes + otherBytes;
+        return tenantBytes + Math.max(0, otherBytes);
     }
 }

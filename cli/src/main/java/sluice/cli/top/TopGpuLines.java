@@ -70,7 +70,9 @@ record TopGpuLines(TopLook look, TopStyle style, int width) {
     private List<TopBar.Part> memory(TopGpu gpu) {
         List<TopBar.Part> parts = new ArrayList<>();
         look.rowsOn(gpu.uuid()).forEach(row -> parts.add(new TopBar.Part(row.name() + " " + Size.format(row.usedBytes()), row.usedBytes(), row.colour())));
-        parts.add(new TopBar.Part("other " + Size.format(gpu.otherBytes()), gpu.otherBytes(), TopStyle.OTHER));
+        if (gpu.otherBytes() != TopGpu.UNKNOWN) {
+            parts.add(new TopBar.Part("other " + Size.format(gpu.otherBytes()), gpu.otherBytes(), TopStyle.OTHER));
+        }
         return parts;
     }
 
@@ -94,7 +96,7 @@ record TopGpuLines(TopLook look, TopStyle style, int width) {
     }
 
     private AttributedString memoryFigures(TopGpu gpu) {
-        String of = Size.format(gpu.usedBytes()) + style.pick(" / ", " / ") + Size.format(gpu.totalBytes());
+        String of = Size.format(gpu.usedBytes()) + " / " + (gpu.totalBytes() == 0 ? Table.NOTHING : Size.format(gpu.totalBytes()));
         return figures(of, percent(gpu.usedBytes(), gpu.totalBytes()));
     }
 
@@ -108,7 +110,7 @@ record TopGpuLines(TopLook look, TopStyle style, int width) {
     }
 
     private AttributedString percent(long part, long whole) {
-        return style.fit(new AttributedString((whole == 0 ? 0 : Math.round(100.0 * part / whole)) + "%"), PERCENT, true);
+        return whole == 0 ? none() : style.fit(new AttributedString(Math.round(100.0 * part / whole) + "%"), PERCENT, true);
     }
 
     private AttributedString none() {

@@ -8,7 +8,7 @@ import sluice.cli.output.Json;
 import tools.jackson.core.JsonGenerator;
 
 /// A look for scripts, on one line. Tenants are those of `sluice ps --json`; `gotPermille` and the rates of GPUs are of the
-/// time since the look before, which is `overNanos` long.
+/// time since the look before, which is `overNanos` long. `otherBytes` is left out where the driver cannot be asked.
 final class TopJson {
     private TopJson() {}
 
@@ -34,7 +34,9 @@ final class TopJson {
         json.writeStringProperty("name", gpu.name());
         json.writeNumberProperty("totalBytes", gpu.totalBytes());
         json.writeNumberProperty("tenantBytes", gpu.tenantBytes());
-        json.writeNumberProperty("otherBytes", gpu.otherBytes());
+        if (gpu.otherBytes() != TopGpu.UNKNOWN) {
+            json.writeNumberProperty("otherBytes", gpu.otherBytes());
+        }
         json.writeNumberProperty("turnsPerSecond", gpu.turnsPerSecond());
         json.writeArrayPropertyStart("tenants");
         for (TopRow row : look.rowsOn(gpu.uuid())) {

@@ -25,11 +25,11 @@ class RunArgumentsTest {
         "run true",
         "run -- true",
         "run --memory 4g -- python train.py --epochs 3",
-        "run --memory 0=4g,1=8g --name a.b_c-d python -- x",
+        "run --sim --env SLUICE_SIM_GPUS=2 --memory 0=4g,1=8g --name a.b_c-d python -- x",
         "run --sim --env A=b --env C= --env D=e=f -- env",
         "run --on-error run -- x --memory 5g --sim",
         "run --compute 25% -- x",
-        "run --compute 0=25%,1=50% --weight 3 --priority high --turn 5ms --exclusive -- x --exclusive",
+        "run -v --sim --env SLUICE_SIM_GPUS=2 --compute 0=25%,1=50% --weight 3 --priority high --turn 5ms --exclusive -- x --exclusive",
         "run --exclusive x",
         "run --weight 1 true",
         "run --compute 100% true",
@@ -55,6 +55,12 @@ class RunArgumentsTest {
         "run --memory",
         "run --memory 4g",
         "run --memory 4x -- true",
+        "run --memory 4 -- true",
+        "run --compute 0.25 -- true",
+        "run --compute 25 -- true",
+        "run --sim --memory 5=4g -- true",
+        "run --sim --env SLUICE_SIM_GPUS=2 --compute 2=5% -- true",
+        "run -v -v -- true",
         "run --memory 1g --memory 2g -- true",
         "run --name a --name b -- true",
         "run --sim --sim -- true",
@@ -85,7 +91,7 @@ class RunArgumentsTest {
     @Test
     void shouldLimitNothingByDefaultAndFailOnErrors() {
         assertThat(parse("run -- true"))
-                .isEqualTo(new RunRequest(MemoryLimits.none(), ComputeLimits.NONE, null, false, List.of(), OnError.FAIL, OnOom.FAIL, null, true, Map.of(), List.of("true")));
+                .isEqualTo(new RunRequest(MemoryLimits.none(), ComputeLimits.NONE, null, false, List.of(), OnError.FAIL, OnOom.FAIL, null, false, true, Map.of(), List.of("true")));
     }
 
     @Test

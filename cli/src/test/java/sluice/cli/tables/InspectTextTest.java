@@ -73,4 +73,10 @@ class InspectTextTest {
                         "Memory, by what it is used for: none", "Error log: none")
                 .noneMatch(line -> line.contains("\033"));
     }
+
+    @Test
+    void shouldNotCallAnUnknownSizeNothing() {
+        assertThat(InspectText.lines(MadeUp.onAGpuOfUnknownSize(), OnBoards.NONE, MadeUp.NOW, MadeUp.PLAIN))
+                .anyMatch(line -> line.contains("NVIDIA H200      -")).noneMatch(line -> line.contains(" 0 B "));
+    }
 }

@@ -30,6 +30,12 @@ class JsonTest {
     }
 
     @Test
+    void shouldLeaveOutGpuTimeThatNobodyMeasures() {
+        assertThat(values(MadeUp.training(), OnBoards.NONE)).contains("/gpus/0/time/usedNanos=17000000000", "/gpus/0/time/submittedCalls=12345")
+                .noneMatch(value -> value.matches("/gpus/1/time/(usedNanos|sinceNanos|submittedCalls|unmeteredCalls)=.*"));
+    }
+
+    @Test
     void shouldWriteAListOfTenants() {
         assertThat(values(List.of(MadeUp.training(), MadeUp.idle())))
                 .contains("/tenants/0/tenant=train", "/tenants/1/tenant=shell")

@@ -65,6 +65,14 @@ public final class MadeUp {
                 List.of(gpu(0, 0, GIB, 0, 0, UNUSED)), List.of(), List.of());
     }
 
+    /// Its driver did not tell how much memory the GPU has.
+    static Tenant onAGpuOfUnknownSize() {
+        TenantGpu gpu = training().gpus().getLast();
+        return new Tenant(ended().file(), "old", "./a.out", false, ended().root(), nanos(-60), 1000, OnError.FAIL, 0, MemoryLimits.none(), OnOom.FAIL,
+                ComputeLimits.NONE, List.of(new TenantGpu(0, 0, gpu.uuid(), gpu.name(), gpu.granularityBytes(), 0, gpu.usedBytes(), gpu.uses(), 0,
+                        gpu.peakBytes(), 0, 0, UNUSED)), List.of(), List.of());
+    }
+
     /// Takes turns with others, and is in nobody's debt.
     static Tenant sharing() {
         return sharing(new GpuTime(100 * SECOND, 0, 20 * SECOND, 0, 36 * SECOND, 20_000, 0, 0, 0, 300, 4 * SECOND, 0, 0, 0, 0));

@@ -4,6 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.List;
 import org.junit.jupiter.api.Test;
+import sluice.agent.json.StatJson;
+import sluice.cli.output.Json;
+import sluice.cli.output.JsonValues;
 import sluice.region.CallCount;
 import sluice.region.CallKind;
 import sluice.region.TenantCalls;
@@ -54,6 +57,23 @@ class StatTextTest {
                 "FUNCTION         CALLS  IN A SECOND  FAILED     TIME      MEAN  LONGEST  BYTES",
                 "cuLaunchKernel  100000         5000       2  ~410 ms  ~4100 ns   1.3 ms      -",
                 "and 3 more; --top 0 shows all");
+    }
+
+    @Test
+    void shouldShowNoTimeOfCallsThatNobodyTimed() {
+        TenantCalls calls = new TenantCalls(true, SECOND, List.of(new CallCount("cuCtxGetDevice", CallKind.OTHER, 3, 0, 0, 0, 0, 0)), calls(0, 0).traffic());
+
+        assertThat(StatText.lines(MadeUp.ended(), calls, null, 0, MadeUp.PLAIN)).contains("cuCtxGetDevice      3       -     -     -        -      -");
+        assertThat(JsonValues.of(out -> Json.write(out, json -> StatJson.write(json, MadeUp.ended(), calls)))).contains("/functions/0/calls=3")
+                .noneMatch(value -> value.startsWith("/functions/0/nanos") || value.startsWith("/functions/0/longestNanos"));
+    }
+
+    @Test
+    void shouldWriteNoSumsOfCallsThatNobodyCounted() {
+        TenantCalls calls = new TenantCalls(false, SECOND, List.of(), calls(0, 0).traffic());
+
+        assertThat(JsonValues.of(out -> Json.write(out, json -> StatJson.write(json, MadeUp.ended(), calls)))).contains("/counted=false")
+                .noneMatch(value -> value.startsWith("/calls") || value.startsWith("/kernels") || value.startsWith("/copied"));
     }
 
     @Test

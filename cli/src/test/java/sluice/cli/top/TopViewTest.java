@@ -2,7 +2,10 @@ package sluice.cli.top;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.io.PrintWriter;
+import java.io.StringWriter;
 import java.util.List;
+import java.util.Optional;
 import org.jline.utils.AttributedString;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -83,6 +86,17 @@ class TopViewTest {
         assertThat(gpu.tenantBytes()).isEqualTo(55 * TopMachine.GIB);
         assertThat(gpu.otherBytes()).isZero();
         assertThat(TopMachine.several(2).gpus().getLast().otherBytes()).isEqualTo(30 * TopMachine.GIB);
+    }
+
+    @Test
+    void shouldNotSayWhatNobodyMeasured() {
+        TopLook look = TopMachine.one();
+        assertThat(look.gpus().getFirst().otherBytes()).isEqualTo(TopGpu.UNKNOWN);
+        StringWriter json = new StringWriter();
+        TopJson.write(new PrintWriter(json, true), look, TopLook.NONE);
+        assertThat(json.toString()).contains("\"tenantBytes\":").doesNotContain("otherBytes");
+        TopRow idle = TopRow.of(look.tenants().getFirst(), Optional.empty(), 0, Optional.empty());
+        assertThat(TopColumn.USED.cell(idle, ASCII, look.at()).toString()).isEqualTo("-");
     }
 
     @Test

@@ -9,6 +9,7 @@ import java.util.function.Consumer;
 import sluice.proof.facts.CheckFailed;
 import sluice.proof.stage.Environment;
 import sluice.proof.stage.Environment.GpuDescription;
+import sluice.proof.stage.Interruption;
 import sluice.region.SluiceException;
 
 /// What Sluice costs on this machine, next to no library at all, in one run.
@@ -31,6 +32,7 @@ public final class Bench {
                     all.add(StartBench.launcher(environment, launcher, options.repeats(), progress)));
             return new BenchReport(gpu.name(), gpu.simulated(), machine(), options.repeats(), all);
         } catch (CheckFailed failed) {
+            Interruption.rethrow();
             throw new SluiceException("the benchmark broke off: " + failed.getMessage(), failed);
         }
     }

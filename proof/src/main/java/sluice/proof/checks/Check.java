@@ -6,9 +6,10 @@ import sluice.proof.checks.Result.Outcome;
 import sluice.proof.facts.CheckFailed;
 import sluice.proof.facts.CheckSkipped;
 import sluice.proof.stage.Environment;
+import sluice.proof.stage.Interruption;
 import sluice.proof.stage.Stage;
 
-/// One thing that must hold. Runs in processes of its own and never throws.
+/// One thing that must hold. Runs in processes of its own and throws nothing but that it was broken off.
 public final class Check {
 
     /// Says what it saw; throws CheckFailed or CheckSkipped.
@@ -57,13 +58,13 @@ public final class Check {
     }
 
     public Result run(Environment environment) {
-        Attempt first = once(environment);
+        Attempt first = unlessInterrupted(environment);
         return timed && first.isInDoubt() ? attempt(environment).after(first.result) : first.result;
     }
 
-    /// Once, and what fails has failed.
+    /// Once, and what fails has failed. Throws [sluice.proof.stage.Interrupted] when it was broken off.
     public Result attempt(Environment environment) {
-        return once(environment).result;
+        return unlessInterrupted(environment).result;
     }
 
     private record Attempt(Result result, boolean passedBoundOfSafety) {
@@ -71,6 +72,14 @@ public final class Check {
         boolean isInDoubt() {
             return result.outcome() != Outcome.PASSED && !passedBoundOfSafety;
         }
+    }
+
+    private Attempt unlessInterrupted(Environment environment) {
+        Attempt attempt = once(environment);
+        if (attempt.result.failed()) {
+            Interruption.rethrow();
+        }
+        return attempt;
     }
 
     private Attempt once(Environment environment) {

@@ -9,6 +9,7 @@ import sluice.cuda.Status;
 import sluice.proof.facts.CheckFailed;
 import sluice.proof.stage.Environment;
 import sluice.proof.stage.Environment.GpuDescription;
+import sluice.proof.stage.Interruption;
 import sluice.proof.stage.ProbeProcess;
 import sluice.proof.stage.Stage;
 import sluice.region.Size;
@@ -34,6 +35,7 @@ public final class Demo {
         try (Stage stage = new Stage(environment)) {
             return play(stage, screen);
         } catch (CheckFailed failed) {
+            Interruption.rethrow();
             throw new SluiceException("the demo broke off: " + failed.getMessage(), failed);
         }
     }

@@ -12,6 +12,7 @@ import sluice.proof.facts.CheckFailed;
 import sluice.proof.facts.Expect;
 import sluice.proof.facts.Facts;
 import sluice.proof.stage.Environment;
+import sluice.proof.stage.Interruption;
 import sluice.proof.stage.ProbeProcess;
 import sluice.proof.stage.Stage;
 import sluice.proof.stage.TestTenant;
@@ -56,6 +57,7 @@ public final class Soak {
         try (Stage stage = new Stage(environment)) {
             new Soak(stage, options).run(progress);
         } catch (CheckFailed failed) {
+            Interruption.rethrow();
             throw new SluiceException("seed " + options.seed() + ": " + failed.getMessage(), failed);
         }
     }

@@ -2,6 +2,7 @@ package sluice.proof.stage;
 
 import java.nio.file.Path;
 import java.util.Optional;
+import sluice.proof.facts.CheckFailed;
 import sluice.proof.facts.Facts;
 import sluice.region.Installation;
 
@@ -30,6 +31,9 @@ public record Environment(Path library, Optional<Path> simulatedDriver) {
             Facts facts = probe.ask("device");
             return Optional.of(new GpuDescription(facts.text("name"), facts.text("uuid"), facts.number("total"),
                     facts.number("granularity"), (int) facts.number("version"), simulated()));
+        } catch (CheckFailed failed) {
+            Interruption.rethrow();
+            throw failed;
         }
     }
 

@@ -42,7 +42,12 @@ public final class ProbeProcess implements AutoCloseable {
         builder.environment().putAll(environment);
         try {
             ProbeProcess probe = new ProbeProcess(builder.start(), errors);
-            probe.answer("start");
+            try {
+                probe.answer("start");
+            } catch (CheckFailed failed) {
+                probe.kill();
+                throw failed;
+            }
             return probe;
         } catch (IOException failed) {
             throw new CheckFailed("cannot start a probe: " + failed.getMessage());

@@ -25,13 +25,14 @@ public final class Stage implements AutoCloseable {
     public static final long MIB = 1L << 20;
     public static final long GIB = 1L << 30;
     private static final Path SHARED_MEMORY = Path.of("/dev/shm");
+    private static final int DELETIONS = 50;
     private static final List<String> JAVA_OPTION_VARIABLES =
             List.of("JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS", "_JAVA_OPTIONS");
 
     private final Environment environment;
     private final Path folder;
     private final List<ProbeProcess> probes = new CopyOnWriteArrayList<>();
-    private final Thread atShutdown = new Thread(this::end);
+    private final Thread owner = Thread.currentThread();
     private final AtomicInteger tenants = new AtomicInteger();
     private final AtomicInteger launched = new AtomicInteger();
     private final AtomicInteger files = new AtomicInteger();
@@ -45,7 +46,12 @@ public final class Stage implements AutoCloseable {
         } catch (IOException failed) {
             throw new UncheckedIOException("cannot make a folder for the proof", failed);
         }
-        Runtime.getRuntime().addShutdownHook(atShutdown);
+        try {
+            Interruption.enter(this);
+        } catch (Interrupted e) {
+            end();
+            throw e;
+        }
     }
 
     public Environment environment() {
@@ -223,19 +229,36 @@ public final class Stage implements AutoCloseable {
     @Override
     public void close() {
         try {
-            Runtime.getRuntime().removeShutdownHook(atShutdown);
-        } catch (IllegalStateException shuttingDown) {
-            return;
+            end();
+        } finally {
+            Interruption.leave(this);
         }
-        end();
     }
 
-    private void end() {
+    /// Ends a wait of the thread that opened it.
+    void wake() {
+        owner.interrupt();
+    }
+
+    /// What a probe has started may still write for a moment.
+    void end() {
         probes.forEach(ProbeProcess::close);
+        for (int attempt = 0; Files.exists(folder) && attempt < DELETIONS; attempt++) {
+            if (attempt > 0) {
+                Interruption.pause();
+            }
+            delete();
+        }
+        if (Files.exists(folder)) {
+            System.err.println("sluice: cannot delete " + folder + "; delete it yourself");
+        }
+    }
+
+    private void delete() {
         try (Stream<Path> files = Files.walk(folder)) {
             files.sorted(Comparator.reverseOrder()).forEach(file -> file.toFile().delete());
-        } catch (IOException left) {
-            throw new UncheckedIOException("cannot delete " + folder, left);
+        } catch (IOException | UncheckedIOException changing) {
+            // The next attempt sees what is left.
         }
     }
 }

@@ -12,6 +12,7 @@ import sluice.proof.bench.Spread;
 import sluice.proof.facts.CheckFailed;
 import sluice.proof.facts.Load;
 import sluice.proof.stage.Environment;
+import sluice.proof.stage.Interruption;
 import sluice.proof.stage.Terms;
 
 /// One run of the benchmark of shares: what was asked for, and what its tables have in common.
@@ -98,6 +99,7 @@ public record ComputeRun(
         try {
             body.run();
         } catch (RuntimeException failed) {
+            Interruption.rethrow();
             String why = failed instanceof CheckFailed ? failed.getMessage() : failed.toString();
             say(table + " " + row + ", repeat " + repeat + " failed: " + why);
             failures.putIfAbsent(table + "/" + row, why);

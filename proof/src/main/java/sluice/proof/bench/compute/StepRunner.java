@@ -6,6 +6,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import sluice.proof.facts.CheckFailed;
+import sluice.proof.stage.Interruption;
 
 /// Takes steps one after the other. Processes take about as long to start as a short run lasts, so in tables that are not disturbed
 /// by it those of the next step get their contexts in the first second of a run, which is not judged, and those of
@@ -23,12 +24,9 @@ final class StepRunner {
     private double measured;
     private int taken;
     private int skipped;
-    /// This process is told to end, and with it everything that it started: what fails now says nothing.
-    private volatile boolean ending;
 
     StepRunner(ComputeRun run) {
         this.run = run;
-        Runtime.getRuntime().addShutdownHook(new Thread(() -> ending = true));
     }
 
     /// How long steps will take, as far as can be said before.
@@ -62,9 +60,6 @@ final class StepRunner {
                 taken++;
                 int at = i;
                 run.attempt(table, step.row(), step.repeat(), () -> take(table, step, steps.subList(at + 1, steps.size())));
-                if (ending) {
-                    return;
-                }
                 run.say(String.format(Locale.ROOT, "  %.0f s, about %.0f s left", elapsed(), Math.max(0, left)));
                 afterEach.run();
             }
@@ -114,6 +109,7 @@ final class StepRunner {
                 cast(next.getLast()).start();
             }
         } catch (CheckFailed later) {
+            Interruption.rethrow();
             run.say("  ahead: " + later.getMessage());
         }
         return contexts;

@@ -1,0 +1,55 @@
+package sluice.cli.run;
+
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Optional;
+import java.util.OptionalInt;
+import sluice.region.ComputeCaps;
+import sluice.region.GpuLimits;
+import sluice.region.MemoryLimits;
+
+/// Which GPUs a program will find, as far as that can be told without a driver: NVML takes too long for the start of every job.
+///
+/// @param count empty where nobody tells; then the library says at its first use of a GPU that a limit is for none
+record GpusThere(OptionalInt count, boolean simulated) {
+    private static final Path FOLDER = Path.of("/proc/driver/nvidia/gpus");
+    private static final String SIMULATED = "SLUICE_SIM_GPUS";
+
+    /// @param settings `KEY=VALUE` that the program will have
+    static GpusThere look(boolean simulated, List<String> settings) {
+        return new GpusThere(simulated ? simulatedGpus(settings) : listed(FOLDER), simulated);
+    }
+
+    /// A folder for each GPU, with the name of its place on the bus.
+    static OptionalInt listed(Path folder) {
+        String[] names = folder.toFile().list((in, name) -> name.indexOf(':') >= 0);
+        return names == null || names.length == 0 ? OptionalInt.empty() : OptionalInt.of(names.length);
+    }
+
+    private static OptionalInt simulatedGpus(List<String> settings) {
+        String value = System.getenv(SIMULATED);
+        for (String setting : settings) {
+            value = setting.startsWith(SIMULATED + "=") ? setting.substring(SIMULATED.length() + 1) : value;
+        }
+        try {
+            return OptionalInt.of(value == null ? 1 : Integer.parseInt(value));
+        } catch (NumberFormatException e) {
+            return OptionalInt.empty();
+        }
+    }
+
+    /// What is wrong with limits for GPUs that are not there: they would limit nothing.
+    Optional<String> mistake(MemoryLimits memory, ComputeCaps caps) {
+        return mistake("--memory", memory).or(() -> mistake("--compute", caps));
+    }
+
+    private Optional<String> mistake(String option, GpuLimits limits) {
+        List<Integer> named = limits.named();
+        if (named.isEmpty() || count.isEmpty() || named.getLast() < count.getAsInt()) {
+            return Optional.empty();
+        }
+        String those = count.getAsInt() == 1 ? "GPU 0" : "GPUs 0 to " + (count.getAsInt() - 1);
+        return Optional.of(option + ": there is no GPU " + named.getLast() + "; this " + (simulated ? "simulated " : "") + "machine has " + those
+                + (simulated ? " (" + SIMULATED + ")" : ""));
+    }
+}
