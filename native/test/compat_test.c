@@ -92,10 +92,11 @@ static void should_read_hami_shares(void) {
     setenv("CUDA_DEVICE_SM_LIMIT", "30", 1);
     CHECK(read_with("CUDA_DEVICE_SM_LIMIT_1", "50") && permille[0] == 300 && permille[1] == 500 && permille[2] == 300);
     CHECK(read_with("CUDA_DEVICE_SM_LIMIT_1", "0") && permille[0] == 300 && permille[1] == 0);
-    CHECK(read_with("GPU_CORE_UTILIZATION_POLICY", "default") && permille[0] == 300);
-    CHECK(read_with("GPU_CORE_UTILIZATION_POLICY", "FORCE") && permille[0] == 300);
-    CHECK(read_with("GPU_CORE_UTILIZATION_POLICY", "disable") && options.wanted && permille[0] == 0);
-    CHECK(read_with("SLUICE_COMPUTE", "10%") && permille[0] == 100, "Sluice's own goes before");
+    CHECK(read_now() && options.shares.cap_when_shared, "HAMi's default");
+    CHECK(read_with("GPU_CORE_UTILIZATION_POLICY", "default") && permille[0] == 300 && options.shares.cap_when_shared);
+    CHECK(read_with("GPU_CORE_UTILIZATION_POLICY", "FORCE") && permille[0] == 300 && !options.shares.cap_when_shared);
+    CHECK(read_with("GPU_CORE_UTILIZATION_POLICY", "disable") && options.wanted && permille[0] == 0 && !options.shares.cap_when_shared);
+    CHECK(read_with("SLUICE_COMPUTE", "10%") && permille[0] == 100 && !options.shares.cap_when_shared, "Sluice's own goes before");
     setenv("CUDA_DEVICE_MEMORY_LIMIT", "1g", 1);
     CHECK(read_with("SLUICE_WEIGHT", "2") && permille[0] == 0 && options.shares.weight == 2);
     CHECK(options.memory_bytes[0] == GIB, "the older tool still limits memory");

@@ -198,6 +198,7 @@ static void fill_shares(sl_region_limits_t *limits, const sl_shares_t *shares) {
     limits->priority = shares->priority;
     limits->exclusive = shares->exclusive;
     limits->turn_micros = shares->turn_micros;
+    limits->cap_when_shared = shares->cap_when_shared;
 }
 
 static bool write_draft(int fd, const sl_region_draft_t *draft) {

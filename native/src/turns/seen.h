@@ -40,6 +40,9 @@ void sl_seen_turn(sl_seen_t *seen, const sl_board_t *board, uint64_t now);
 sl_seen_tenant_t sl_seen_tenant(const sl_board_t *board, unsigned tenant);
 /* The entry that last had a turn in the round of a priority, from 0 to 255. */
 unsigned sl_seen_last(const sl_board_t *board, int priority);
+/* Whether a process of another tenant, of this one's priority or a higher one, waits for the GPU or has worked on it for the last so many
+ * nanoseconds. */
+bool sl_seen_rival(const sl_board_t *board, uint64_t now, uint64_t nanos);
 /* Whether somebody has said lately that he wants the turn. */
 bool sl_seen_wanted(const sl_board_t *board, uint64_t now);
 
