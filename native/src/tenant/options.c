@@ -12,6 +12,7 @@
 #include "tenant/compat.h"
 #include "driver/elf.h"
 #include "os/size.h"
+#include "tenant/origin.h"
 
 #define OOM_WAIT_MILLIS 60000u
 #define LONGEST_WAIT_MILLIS 3600000u
@@ -20,7 +21,7 @@ const char *sl_options_file_name;
 
 const char *sl_options_variable(const char *name) {
     const char *value = secure_getenv(name);
-    return value && *value ? value : NULL;
+    return value && *value ? value : sl_origin_variable(name);
 }
 
 /* ".10.1" or ".v2.9.0-rc1", and not ".old". */
@@ -218,6 +219,7 @@ static void tell_source(const sl_options_t *options) {
 }
 
 bool sl_options_read(sl_options_t *options, sl_reason_t *reason) {
+    sl_origin_recover();
     *options = (sl_options_t){.region = sl_options_variable("SLUICE_REGION"), .trace = sl_options_variable("SLUICE_TRACE")};
     if (!options->region && (options->agent = sl_options_variable("SLUICE_AGENT")))
         options->label = sl_options_variable("SLUICE_LABEL");

@@ -38,7 +38,7 @@ const char *sl_options_limit_variable(unsigned position, char buffer[40]);
 
 /* For the readers of older tools' switches. */
 
-/* NULL when it is not set, or empty. */
+/* NULL when it is not set, or empty. Of a process that has lost its environment, that of its ancestor. */
 const char *sl_options_variable(const char *name);
 /* The name of the file that this library was loaded from. Tests say another. */
 extern const char *sl_options_file_name;

@@ -16,6 +16,7 @@
 
 #include "cuda_entries.h"
 #include "os/os.h"
+#include "tenant/options.h"
 #include "tenant/slots.h"
 
 #define ATTEMPTS 8
@@ -165,8 +166,8 @@ static bool usable_directory(const char *path, sl_reason_t *reason) {
 }
 
 static bool find_directory(char path[PATH_BYTES], sl_reason_t *reason) {
-    const char *chosen = secure_getenv("SLUICE_RUNTIME_DIR");
-    if (chosen && *chosen) {
+    const char *chosen = sl_options_variable("SLUICE_RUNTIME_DIR");
+    if (chosen) {
         if (strlen(chosen) >= PATH_BYTES)
             return sl_report_fail(reason, "SLUICE_RUNTIME_DIR is too long: %.60s...", chosen);
         strcpy(path, chosen);
