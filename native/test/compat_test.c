@@ -92,10 +92,11 @@ static void should_read_hami_shares(void) {
     setenv("CUDA_DEVICE_SM_LIMIT", "30", 1);
     CHECK(read_with("CUDA_DEVICE_SM_LIMIT_1", "50") && permille[0] == 300 && permille[1] == 500 && permille[2] == 300);
     CHECK(read_with("CUDA_DEVICE_SM_LIMIT_1", "0") && permille[0] == 300 && permille[1] == 0);
-    CHECK(read_with("GPU_CORE_UTILIZATION_POLICY", "default") && permille[0] == 300);
-    CHECK(read_with("GPU_CORE_UTILIZATION_POLICY", "FORCE") && permille[0] == 300);
-    CHECK(read_with("GPU_CORE_UTILIZATION_POLICY", "disable") && options.wanted && permille[0] == 0);
-    CHECK(read_with("SLUICE_COMPUTE", "10%") && permille[0] == 100, "Sluice's own goes before");
+    CHECK(read_now() && options.shares.cap_when_shared, "HAMi's default");
+    CHECK(read_with("GPU_CORE_UTILIZATION_POLICY", "default") && permille[0] == 300 && options.shares.cap_when_shared);
+    CHECK(read_with("GPU_CORE_UTILIZATION_POLICY", "FORCE") && permille[0] == 300 && !options.shares.cap_when_shared);
+    CHECK(read_with("GPU_CORE_UTILIZATION_POLICY", "disable") && options.wanted && permille[0] == 0 && !options.shares.cap_when_shared);
+    CHECK(read_with("SLUICE_COMPUTE", "10%") && permille[0] == 100 && !options.shares.cap_when_shared, "Sluice's own goes before");
     setenv("CUDA_DEVICE_MEMORY_LIMIT", "1g", 1);
     CHECK(read_with("SLUICE_WEIGHT", "2") && permille[0] == 0 && options.shares.weight == 2);
     CHECK(options.memory_bytes[0] == GIB, "the older tool still limits memory");
@@ -277,6 +278,29 @@ static void should_read_locker_windows(void) {
     unsetenv("CUDA_OVERRIDE_MAX_SYNC_MS");
 }
 
+static void should_know_the_tools_by_names_with_versions(void) {
+    static const char *const wrappers[] = {"/opt/libcuda2.so.10.1", "libcuda2.so.1", "./libcuda2.so.10.1-rc1", "libcuda2.so.v1.0.0-alpha.4"};
+    for (size_t i = 0; i < sizeof wrappers / sizeof *wrappers; i++) {
+        load_as(wrappers[i]);
+        CHECK(read_now() && options.wanted && options.memory_bytes[0] == 4217928960u, "%s", wrappers[i]);
+    }
+    load_as("libcuda3.so.10.0");
+    CHECK(read_now() && options.memory_bytes[0] == 4217928960u - 500000000u);
+    load_as("/usr/local/vgpu/libvgpu.so.v2.9.0");
+    CHECK(read_now() && options.source && strcmp(options.source, "HAMi's switches") == 0);
+    load_as("cuda_override.so.1");
+    CHECK(read_now() && options.lock);
+    load_as("libpfinterpose.so.2");
+    CHECK(sl_compat_alnair_profiles());
+    static const char *const others[] = {"libcuda.so.1", "libcuda2.so.", "libcuda2.so.old", "libcuda2.so.10.1/x", "libcuda2.so.v", "libcuda2.so10",
+                                         "libcuda2.so.1 (deleted)", "xlibcuda2.so", "libcuda20.so.1", "libsluice.so.2"};
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        load_as(others[i]);
+        CHECK(read_now() && !options.wanted, "%s", others[i]);
+    }
+    load_as("");
+}
+
 static void read_quietly(void) {
     CHECK(read_now());
 }
@@ -320,6 +344,7 @@ int main(void) {
     RUN(should_read_alnair_workspaces);
     RUN(should_read_alnair_shares);
     RUN(should_read_locker_windows);
+    RUN(should_know_the_tools_by_names_with_versions);
     RUN(should_let_the_first_tool_win_and_say_so);
     return 0;
 }

@@ -12,6 +12,7 @@
 #include "trace/nvtx.h"
 #include "os/os.h"
 #include "compute/pocket.h"
+#include "compute/lone.h"
 #include "real.h"
 #include "compute/sibling.h"
 #include "tenant/tenant.h"
@@ -299,6 +300,8 @@ static void leave_early(sl_lane_t *lane, uint64_t now) {
 /* True when it had to wait. */
 static bool wait_for_cap(sl_lane_t *lane, uint64_t now) {
     sl_lane_gpu_t *gpu = lane->gpu;
+    if (SL_UNLIKELY(gpu->cap_when_shared))
+        sl_lone_look(gpu, now);
     uint64_t opens = gpu->permille < 1000 ? opening(gpu, now) : 0;
     if (opens <= now)
         return gpu->shut = false;

@@ -47,12 +47,14 @@ void sl_lane_refresh(sl_lane_gpu_t *gpu) {
     uint32_t epoch = atomic_load_explicit(&limits->epoch, memory_order_acquire);
     int index = sl_tenant.region.gpus[gpu->gpu].index;
     uint32_t permille = (unsigned)index < 16 ? limits->compute_permille[index] : 0;
-    gpu->permille = permille && permille < 1000 ? permille : 1000;
+    gpu->permille = gpu->cap_permille = permille && permille < 1000 ? permille : 1000;
     bool wants_turns = limits->turns || gpu->permille < 1000;
     gpu->refused = false;
     if (wants_turns)
         join_board(gpu);
     gpu->takes_turns = wants_turns && gpu->board.base;
+    gpu->cap_when_shared = limits->cap_when_shared && gpu->takes_turns && gpu->permille < 1000;
+    gpu->lone_nanos = 0;
     if (gpu->board.base)
         sl_board_describe(&gpu->board);
     gpu->shut = gpu->shut && gpu->permille < 1000;

@@ -22,7 +22,7 @@ typedef struct {
     sl_board_t board;     /* base is NULL: not joined */
     sl_region_share_t *share;
     unsigned gpu;         /* the region's entry */
-    uint32_t permille;    /* 1000: no cap */
+    uint32_t permille;    /* 1000: no cap, or it is lifted */
     sl_latch_t lock; /* of everything but the atomics, and of the lanes */
     _Atomic bool refused; /* there is no board, and the user chose to fail: no call goes */
     bool unbound;         /* only measured: nothing waits */
@@ -34,6 +34,9 @@ typedef struct {
     unsigned sharers;             /* processes of the tenant that want this GPU now, this one included */
     _Atomic bool has_superior, has_inferior;
     uint64_t checked_nanos;       /* when these were found out */
+    uint32_t cap_permille;        /* as permille, and never lifted */
+    bool cap_when_shared;         /* the cap is lifted while no other tenant uses the GPU */
+    uint64_t lone_nanos;          /* when that was found out */
 } sl_lane_gpu_t;
 
 typedef struct sl_lane {

@@ -17,6 +17,9 @@ bool sl_compat_alnair(sl_options_t *options, sl_reason_t *reason);
 /* Alnair's profiler, libpfinterpose.so, and the file that its interposer wrote for the exporter. Both limit nothing and go
  * with everybody's limits. Whether anything is to be written, and what. */
 bool sl_compat_alnair_profile(sl_profile_settings_t *settings);
+/* Tells Alnair's server which container this process is of, where its switches ask for that. It limits nothing, goes with everybody's
+ * limits and takes a bounded time. */
+void sl_compat_alnair_register(void);
 /* Whether the profiler's switches are there. */
 bool sl_compat_alnair_profiles(void);
 /* culocker, cuda_override.so. It speaks of GPU time only, so it comes on top of a limit on memory, where nobody else speaks
@@ -28,8 +31,10 @@ void sl_compat_locker(sl_options_t *options);
 typedef enum { SL_COMPAT_REFUSED, SL_COMPAT_TAKEN, SL_COMPAT_FREED } sl_compat_event_t;
 void sl_compat_wrapper_note(sl_compat_event_t event, uint64_t bytes, uint64_t used, uint64_t limit);
 
-/* Paths that tests change. */
+/* What tests change. */
 extern const char *sl_compat_hami_override;
 extern const char *sl_compat_wrapper_log;
+extern const char *sl_compat_alnair_cgroup;
+extern uint64_t sl_compat_alnair_wait_nanos;
 
 #endif

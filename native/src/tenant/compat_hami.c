@@ -100,7 +100,7 @@ static bool read_percent(const char *text, uint32_t *permille) {
     return sl_shares_read_older_percent(text, strlen(text), permille);
 }
 
-/* Whoever is alone could use all of the GPU there, unless the policy was "force". Here a cap always holds. */
+/* By default a tenant that is alone on the GPU may use all of it. */
 static bool read_caps(const override_t *override, sl_shares_t *shares, sl_reason_t *reason) {
     const char *policy = value_of(override, "GPU_CORE_UTILIZATION_POLICY");
     for (int gpu = -1; gpu < SL_OPTIONS_GPUS; gpu++) {
@@ -118,6 +118,7 @@ static bool read_caps(const override_t *override, sl_shares_t *shares, sl_reason
     }
     if (policy && strcasecmp(policy, "disable") == 0)
         sl_shares_cap_every_gpu(shares, 0);
+    shares->cap_when_shared = sl_shares_any(shares) && !(policy && strcasecmp(policy, "force") == 0);
     return true;
 }
 

@@ -12,6 +12,7 @@
 #include "tenant/compat.h"
 #include "driver/elf.h"
 #include "os/size.h"
+#include "tenant/origin.h"
 #include "tenant/refusal.h"
 
 #define OOM_WAIT_MILLIS 60000u
@@ -20,14 +21,23 @@ const char *sl_options_file_name;
 
 const char *sl_options_variable(const char *name) {
     const char *value = secure_getenv(name);
-    return value && *value ? value : NULL;
+    return value && *value ? value : sl_origin_variable(name);
+}
+
+/* ".10.1" or ".v2.9.0-rc1", and not ".old". */
+static bool is_version(const char *text) {
+    static const char allowed[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._+-";
+    const char *number = *text == '.' ? text + 1 + (text[1] == 'v') : text;
+    return number > text && *number >= '0' && *number <= '9' && !number[strspn(number, allowed)];
 }
 
 bool sl_options_loaded_as(const char *file_name) {
     if (!sl_options_file_name) /* asked once: in a forked child the loader may be locked for ever */
         sl_options_file_name = sl_elf_own_object().name;
     const char *slash = strrchr(sl_options_file_name, '/');
-    return strcmp(slash ? slash + 1 : sl_options_file_name, file_name) == 0;
+    const char *own = slash ? slash + 1 : sl_options_file_name;
+    size_t length = strlen(file_name);
+    return strncmp(own, file_name, length) == 0 && (!own[length] || is_version(own + length));
 }
 
 const char *sl_options_limit_variable(unsigned position, char buffer[40]) {
@@ -47,13 +57,17 @@ const char *sl_options_limit_variable(unsigned position, char buffer[40]) {
     return buffer;
 }
 
-bool sl_options_name_tenant(sl_options_t *options, const char *variable, const char *name, sl_reason_t *reason) {
+bool sl_options_is_name(const char *name) {
     static const char allowed[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-";
     size_t length = strlen(name);
-    if (length >= sizeof options->tenant || strspn(name, allowed) != length || name[0] == '.' || name[0] == '-')
+    return length && length < sizeof ((sl_options_t *)NULL)->tenant && strspn(name, allowed) == length && name[0] != '.' && name[0] != '-';
+}
+
+bool sl_options_name_tenant(sl_options_t *options, const char *variable, const char *name, sl_reason_t *reason) {
+    if (!sl_options_is_name(name))
         return sl_report_fail(reason, "%s=%.70s: a name is 1 to 63 of A-Z a-z 0-9 . _ - and begins with no dot and no "
                               "dash", variable, name);
-    memcpy(options->tenant, name, length + 1);
+    strcpy(options->tenant, name);
     return true;
 }
 
@@ -212,6 +226,7 @@ static void tell_source(const sl_options_t *options) {
 }
 
 bool sl_options_read(sl_options_t *options, sl_reason_t *reason) {
+    sl_origin_recover();
     *options = (sl_options_t){.region = sl_options_variable("SLUICE_REGION"), .trace = sl_options_variable("SLUICE_TRACE")};
     if (!options->region && (options->agent = sl_options_variable("SLUICE_AGENT")))
         options->label = sl_options_variable("SLUICE_LABEL");
@@ -221,6 +236,8 @@ bool sl_options_read(sl_options_t *options, sl_reason_t *reason) {
     sl_reason_t other;
     bool ok = read_on_error(sl_options_variable("SLUICE_ON_ERROR"), options, reason);
     bool ok_limits = options->region || read_limits(options, ok ? reason : &other);
+    if (!options->disabled)
+        sl_compat_alnair_register();
     options->wanted |= options->agent != NULL;
     if (options->trace && !options->wanted)
         *options = (sl_options_t){.wanted = true, .trace = options->trace, .fail_on_error = options->fail_on_error};

@@ -40,12 +40,15 @@ const char *sl_options_limit_variable(unsigned position, char buffer[40]);
 
 /* For the readers of older tools' switches. */
 
-/* NULL when it is not set, or empty. */
+/* NULL when it is not set, or empty. Of a process that has lost its environment, that of its ancestor. */
 const char *sl_options_variable(const char *name);
 /* The name of the file that this library was loaded from. Tests say another. */
 extern const char *sl_options_file_name;
+/* Whether it is this, or this with a version: libcuda2.so.10.1, libvgpu.so.v2.9.0. */
 bool sl_options_loaded_as(const char *file_name);
-/* Refuses a name that could not be that of a file. */
+/* Whether it can be a tenant's name, which is that of a file. */
+bool sl_options_is_name(const char *name);
+/* Refuses a name that cannot. */
 bool sl_options_name_tenant(sl_options_t *options, const char *variable, const char *name, sl_reason_t *reason);
 void sl_options_limit_every_gpu(sl_options_t *options, uint64_t bytes);
 

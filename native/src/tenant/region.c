@@ -16,6 +16,7 @@
 
 #include "cuda_entries.h"
 #include "os/os.h"
+#include "tenant/options.h"
 #include "tenant/slots.h"
 
 #define ATTEMPTS 8
@@ -166,8 +167,8 @@ static bool usable_directory(const char *path, sl_reason_t *reason) {
 }
 
 static bool find_directory(char path[PATH_BYTES], sl_reason_t *reason) {
-    const char *chosen = secure_getenv("SLUICE_RUNTIME_DIR");
-    if (chosen && *chosen) {
+    const char *chosen = sl_options_variable("SLUICE_RUNTIME_DIR");
+    if (chosen) {
         if (strlen(chosen) >= PATH_BYTES)
             return sl_report_fail(reason, "SLUICE_RUNTIME_DIR is too long: %.60s...", chosen);
         strcpy(path, chosen);
@@ -199,6 +200,7 @@ static void fill_shares(sl_region_limits_t *limits, const sl_shares_t *shares) {
     limits->priority = shares->priority;
     limits->exclusive = shares->exclusive;
     limits->turn_micros = shares->turn_micros;
+    limits->cap_when_shared = shares->cap_when_shared;
 }
 
 static bool write_draft(int fd, const sl_region_draft_t *draft) {

@@ -17,6 +17,7 @@ typedef struct {
     int32_t priority;
     bool exclusive;
     uint32_t turn_micros;
+    bool cap_when_shared; /* caps hold only while others use the GPU */
 } sl_shares_t;
 
 /* Each reads a whole text and refuses what spec/shares.txt calls an error. */

@@ -138,6 +138,20 @@ bool sl_seen_alive(const sl_board_t *board, unsigned number) {
     return READ(process->pid_namespace) != board->pid_namespace || sl_os_alive(owner, READ(process->image));
 }
 
+bool sl_seen_rival(const sl_board_t *board, uint64_t now, uint64_t nanos) {
+    int mine = sl_seen_tenant(board, board->tenant).priority;
+    unsigned processes = sl_seen_processes(board);
+    for (unsigned i = 0; i < processes; i++) {
+        const sl_board_process_t *process = &board->processes[i];
+        unsigned tenant = READ(process->tenant);
+        uint64_t busy = time_of(READ(process->busy_nanos), now, BUSY_NANOS);
+        bool works = READ(process->owner) && (READ(process->waiting) || busy + nanos > now);
+        if (works && tenant != board->tenant && tenant < SL_BOARD_TENANT_COUNT && sl_seen_tenant(board, tenant).priority >= mine && sl_seen_alive(board, i))
+            return true;
+    }
+    return false;
+}
+
 static bool has_process(const sl_board_t *board, unsigned tenant) {
     unsigned processes = sl_seen_processes(board);
     for (unsigned i = 0; i < processes; i++)

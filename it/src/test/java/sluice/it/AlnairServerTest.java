@@ -55,4 +55,22 @@ class AlnairServerTest {
             agent.destroyForcibly().waitFor();
         }
     }
+
+    /// As above, but the library registers, as Alnair's did.
+    @Test
+    void shouldRegisterItsContainerUnderAlnairsName() throws Exception {
+        Path socket = directory.resolve("alnair/alnair.sock");
+        Process agent = machine.startAgent("alnair-socket = " + socket, "alnair-workspaces = " + directory.resolve("workspaces"));
+        try {
+            var job = machine.preloaded(Map.of("ALNAIR_ID", "x7Kq2", "ALNAIR_SOCKET", socket.toString(), "ALNAIR_WORKSPACE_PATH", workspace.toString(),
+                    "LD_PRELOAD", Machine.link("libcuinterpose.so")), Machine.program("hog"), "--step", "64m", "--hold", "300");
+
+            assertThat(job.errors()).isEmpty();
+            assertThat(job.output()).startsWith("total ").contains("got 16 " + GIB + " 2");
+            String pid = Files.readAllLines(workspace.resolve("metrics.log")).getFirst().replace("pid:", "");
+            assertThat(workspace.resolve("cgroup.procs")).hasContent(pid);
+        } finally {
+            agent.destroyForcibly().waitFor();
+        }
+    }
 }

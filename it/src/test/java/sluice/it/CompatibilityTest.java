@@ -181,7 +181,24 @@ class CompatibilityTest {
         Files.delete(machine.runtimeDirectory().resolve("ab1de.region"));
         var unlimited = hog("libcuinterpose.so", settings, "--count", "32");
         assertThat(unlimited.output()).contains("got 32 " + 2 * GIB + " 0");
-        assertThat(unlimited.errors().lines()).singleElement().asString().contains("limits").contains("memory has no limit");
+        assertThat(unlimited.errors().lines()).hasSize(2).first().asString().contains("limits").contains("memory has no limit");
+    }
+
+    @Test
+    void shouldGoOnWithoutTheAlnairServer() throws Exception {
+        Files.writeString(directory.resolve("limits"), "vmem:" + GIB);
+        var settings = Map.of("ALNAIR_ID", "ab1de", "ALNAIR_WORKSPACE_PATH", directory.toString(), "ALNAIR_SOCKET", directory.resolve("none").toString());
+        var outcome = hog("libcuinterpose.so", settings);
+        assertThat(outcome.errors()).isEqualTo("server is down.\n");
+        assertThat(outcome.output()).startsWith("total ").contains("got 16 " + GIB + " 2");
+    }
+
+    @ParameterizedTest
+    @CsvSource({"libcuda2.so, libcuda2.so.10.1, 4217928960", "libcuda3.so, libcuda3.so.10.1, 3717928960"})
+    void shouldKnowTheWrapperByANameWithAVersion(String library, String name, long quota) throws Exception {
+        Path versioned = Files.createSymbolicLink(directory.resolve(name), Path.of(Machine.link(library)).toRealPath());
+        var outcome = machine.preloaded(Map.of("LD_PRELOAD", versioned.toString()), Machine.program("hog"));
+        assertThat(outcome.output()).contains("total " + quota).contains("got " + quota / STEP + " ");
     }
 
     @Test

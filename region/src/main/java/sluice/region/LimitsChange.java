@@ -51,6 +51,9 @@ public record LimitsChange(Optional<MemoryChange> memory, Optional<OnOom> onOom,
             if (!compute.isEmpty()) {
                 compute.appliedTo(before.compute()).write(limits);
             }
+            if (compute.caps().isPresent()) {
+                limits.capWhenShared(0);
+            }
             limits.addEpoch(1);
             return new TenantReader(region).read();
         }

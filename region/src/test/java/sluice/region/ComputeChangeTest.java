@@ -45,6 +45,18 @@ class ComputeChangeTest {
         assertThat(after.limits()).isEqualTo(MemoryLimits.parse("1g"));
     }
 
+    /// One of HAMi's default policy does not, until somebody sets it.
+    @Test
+    void shouldHoldACapThatIsSetAlways() throws Exception {
+        try (Region region = Region.openReadWrite(file)) {
+            region.limits().capWhenShared(1);
+            apply(turns(3, null, null, null));
+            assertThat(region.limits().capWhenShared()).isOne();
+            apply(caps("25%"));
+            assertThat(region.limits().capWhenShared()).isZero();
+        }
+    }
+
     @Test
     void shouldLeaveGpusThatAreNotNamedAlone() {
         apply(caps("25%"));

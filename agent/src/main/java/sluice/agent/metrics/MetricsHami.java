@@ -3,7 +3,10 @@ package sluice.agent.metrics;
 import static sluice.agent.metrics.MetricsFamily.gauge;
 
 import io.prometheus.metrics.model.snapshots.Labels;
+import java.time.Duration;
+import java.time.InstantSource;
 import java.util.List;
+import java.util.Optional;
 import sluice.agent.machine.MachineLook.GpuLook;
 import sluice.agent.metrics.MetricsScrape.ScrapedTenant;
 import sluice.region.MemoryUses;
@@ -33,6 +36,12 @@ final class MetricsHami implements MetricsSource {
     private static final MetricsFamily OLD_MEMORY = gauge("Device_memory_desc_of_container", OLD_DEVICE, "As hami_container_device_memory_bytes.");
     private static final MetricsFamily OLD_BUSY = gauge("Device_utilization_desc_of_container", OLD_DEVICE, "As hami_container_device_utilization_ratio.");
 
+    private static final MetricsFamily LAST_KERNEL = gauge("hami_container_last_kernel_elapsed_seconds", DEVICE,
+            "Since the last scrape that saw more kernels or graphs launched than the one before; of the tenant, on all GPUs.");
+    private static final MetricsFamily OLD_LAST_KERNEL = gauge("Device_last_kernel_of_container", OLD_DEVICE, "As hami_container_last_kernel_elapsed_seconds.");
+    private static final double MILLIS = 1e3;
+
+    private final LastKernels lastKernels = new LastKernels(InstantSource.system());
     private final String node;
 
     MetricsHami(String node) {
@@ -41,8 +50,8 @@ final class MetricsHami implements MetricsSource {
 
     @Override
     public List<MetricsFamily> families() {
-        return List.of(HOST_USED, HOST_BUSY, USED, LIMIT, MEMORY, CONTEXT, BUFFER, BUSY,
-                OLD_HOST_USED, OLD_HOST_BUSY, OLD_USED, OLD_LIMIT, OLD_MEMORY, OLD_BUSY);
+        return List.of(HOST_USED, HOST_BUSY, USED, LIMIT, MEMORY, CONTEXT, BUFFER, BUSY, LAST_KERNEL,
+                OLD_HOST_USED, OLD_HOST_BUSY, OLD_USED, OLD_LIMIT, OLD_MEMORY, OLD_BUSY, OLD_LAST_KERNEL);
     }
 
     @Override
@@ -58,8 +67,9 @@ final class MetricsHami implements MetricsSource {
             }
         }
         for (ScrapedTenant scraped : scrape.tenants()) {
+            Optional<Duration> elapsed = scraped.calls().flatMap(calls -> lastKernels.elapsed(scraped.tenant(), calls));
             for (int at = 0; at < scraped.tenant().gpus().size() && scraped.tenant().running(); at++) {
-                device(page, scraped, at);
+                device(page, scraped, at, elapsed);
             }
         }
     }
@@ -68,7 +78,7 @@ final class MetricsHami implements MetricsSource {
         return Labels.of(names, List.of(values));
     }
 
-    private static void device(MetricsPage page, ScrapedTenant scraped, int at) {
+    private static void device(MetricsPage page, ScrapedTenant scraped, int at, Optional<Duration> elapsed) {
         TenantGpu gpu = scraped.tenant().gpus().get(at);
         MetricsPlace place = scraped.placeOrUser();
         Labels labels = labels(DEVICE, place.namespace(), place.pod(), place.container(), Integer.toString(at), gpu.uuid());
@@ -86,5 +96,9 @@ final class MetricsHami implements MetricsSource {
         int got = at < scraped.look().rates().size() ? scraped.look().rates().get(at).gotPermille() : -1;
         page.add(BUSY, Math.max(0, got) / PERMILLE_OF_PERCENT, labels);
         page.add(OLD_BUSY, Math.max(0, got) / PERMILLE_OF_PERCENT, old);
+        elapsed.ifPresent(time -> {
+            page.add(LAST_KERNEL, time.toMillis() / MILLIS, labels);
+            page.add(OLD_LAST_KERNEL, time.toMillis() / MILLIS, old);
+        });
     }
 }

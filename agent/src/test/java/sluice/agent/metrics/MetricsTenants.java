@@ -101,7 +101,7 @@ public final class MetricsTenants {
         share.memoryWaitedNanos(250_000_000L);
     }
 
-    private static void call(MemorySegment segment, String function, long calls, long failed) {
+    static void call(MemorySegment segment, String function, long calls, long failed) {
         int ownStripe = RegionLayout.CALL_COUNT / RegionLayout.TRAFFIC_COUNT;
         CallView call = CallView.at(segment, ownStripe + CallTable.NAMES.indexOf(function));
         call.calls(calls);

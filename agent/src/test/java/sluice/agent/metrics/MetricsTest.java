@@ -187,6 +187,21 @@ class MetricsTest {
     }
 
     @Test
+    void shouldTellHowLongAgoTheLastKernelWas() throws Exception {
+        start("metrics-also = hami");
+        Path file = MetricsTenants.busy(agent.directory(), "train", 1);
+
+        assertThat(scrape().all("hami_container_last_kernel_elapsed_seconds")).as("nobody saw it launch").isEmpty();
+        assertThat(scrape().all("hami_container_last_kernel_elapsed_seconds")).as("nothing was launched").isEmpty();
+        MetricsTenants.count(file, segment -> MetricsTenants.call(segment, "cuLaunchKernel", 1001, 1));
+        assertThat(scrape().value("hami_container_last_kernel_elapsed_seconds", "pod", "train", "device_uuid", UUID)).isZero();
+        Thread.sleep(50);
+        MetricsText later = scrape();
+        assertThat(later.value("hami_container_last_kernel_elapsed_seconds", "pod", "train")).isBetween(0.05, 100.0);
+        assertThat(later.value("Device_last_kernel_of_container", "podname", "train")).isBetween(0.05, 100.0);
+    }
+
+    @Test
     void shouldBoundHowManyTenantsItTellsOf() throws Exception {
         start("metrics-tenants = 3");
         for (int number = 0; number < 5; number++) {
