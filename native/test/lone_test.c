@@ -80,7 +80,7 @@ static void submit(unsigned count) {
     for (unsigned i = 0; i < count; i++) {
         sl_gate_pass_t pass;
         CHECK(sl_gate_enter_kernel(&pass, STREAM, SL_GATE_LEGACY, 4711));
-        sl_gate_leave(&pass);
+        sl_gate_leave(&pass, CUDA_SUCCESS);
         sl_lane_t *lane = sl_lane_current();
         sl_latch_lock(&lane->gpu->lock);
         sl_admit_close(lane);
