@@ -24,7 +24,7 @@ public record RuntimeDirectory(Path path) {
     public static final String VARIABLE = "SLUICE_RUNTIME_DIR";
 
     private static final String PREFIX = "sluice-";
-    private static final int MOST_FILES = 2048;
+    private static final int MOST_FILES = 4096;
     /// In a place that all users can write, such as /tmp, there are many names that are none of ours.
     private static final int MOST_IN_A_PLACE = 1 << 18;
 
@@ -122,7 +122,7 @@ public record RuntimeDirectory(Path path) {
         return path.resolve(tenant + ".region");
     }
 
-    /// The files whose names begin and end so, up to 2,048; none when the folder is gone or cannot be read. More would be a user's way to keep
+    /// The files whose names begin and end so, up to 4,096; none when the folder is gone or cannot be read. More would be a user's way to keep
     /// root's agent busy.
     public List<Path> files(String prefix, String suffix) {
         try (Folder folder = Folder.open(path)) {

@@ -3,9 +3,13 @@ package sluice.agent.machine;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.FutureTask;
@@ -66,8 +70,13 @@ class MachineTest {
     void shouldLookAtNoMoreTenantsOfOneUserThanItCan(@TempDir Path folder) throws Exception {
         Files.setPosixFilePermissions(folder, PosixFilePermissions.fromString("rwx------"));
         var directory = new RuntimeDirectory(folder);
+        Path first = Region.create(directory, new RegionDraft("t", "", Identity.self(), OnError.FAIL, MemoryLimits.none()));
+        ByteBuffer page = ByteBuffer.wrap(Arrays.copyOf(Files.readAllBytes(first), 4096));
         for (int tenant = 0; tenant < 2100; tenant++) {
-            Region.create(directory, new RegionDraft("t" + tenant, "", Identity.self(), OnError.FAIL, MemoryLimits.none()));
+            try (FileChannel sparse = FileChannel.open(folder.resolve("t" + tenant + ".region"), StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE)) {
+                sparse.write(page.rewind(), 0);
+                sparse.write(ByteBuffer.allocate(1), Files.size(first) - 1);
+            }
         }
         var bounded = new Machine(() -> List.of(directory), new Gpus(Optional.empty()), Processes.BY_PROC, events);
 
