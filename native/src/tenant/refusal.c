@@ -44,17 +44,18 @@ static bool limits_differ(void) {
 }
 
 /* The command that makes room, or why there is none. */
-static void advise(char advice[160], const char *name, int index, uint64_t needed, uint64_t total) {
+static void advise(char advice[192], const char *name, int index, uint64_t needed, uint64_t total) {
     uint64_t unit = needed >= GIB ? GIB : MIB;
     char there[SL_SIZE_TEXT_BYTES], gpu[16] = "";
     if (total && needed > total) {
-        snprintf(advice, 160, "the GPU itself has %s", sl_size_format(total, there));
+        snprintf(advice, 192, "the GPU itself has %s", sl_size_format(total, there));
         return;
     }
     if (limits_differ())
         snprintf(gpu, sizeof gpu, "%d=", index);
-    snprintf(advice, 160, "'sluice set %s --memory %s%llu%c' raises the limit", name, gpu,
-             (unsigned long long)((needed + unit - 1) / unit), unit == GIB ? 'g' : 'm');
+    snprintf(advice, 192, "'sluice set %s --memory %s%llu%c' raises the limit%s", name, gpu,
+             (unsigned long long)((needed + unit - 1) / unit), unit == GIB ? 'g' : 'm',
+             sl_tenant.region.agent[0] ? ", if the machine's policy allows it" : "");
 }
 
 static void tell(unsigned gpu, uint64_t asked, uint64_t used, uint64_t limit) {
@@ -62,7 +63,7 @@ static void tell(unsigned gpu, uint64_t asked, uint64_t used, uint64_t limit) {
     long untold = due();
     if (untold < 0)
         return;
-    char name[64], advice[160], more[48] = "", asked_text[SL_SIZE_TEXT_BYTES], used_text[SL_SIZE_TEXT_BYTES], limit_text[SL_SIZE_TEXT_BYTES];
+    char name[64], advice[192], more[48] = "", asked_text[SL_SIZE_TEXT_BYTES], used_text[SL_SIZE_TEXT_BYTES], limit_text[SL_SIZE_TEXT_BYTES];
     copy_name(name);
     uint64_t needed = used + asked > limit ? used + asked : limit + asked;
     advise(advice, name, entry->index, needed, entry->total_bytes);
