@@ -27,7 +27,7 @@ import sluice.region.SluiceException;
         header = "Measures what Sluice costs on this machine, next to no library at all.",
         description = {"", "Without a GPU that works, on the simulated one.", ""},
         commandListHeading = "%nMore:%n",
-        subcommands = BenchComputeCommand.class)
+        subcommands = {BenchComputeCommand.class, BenchLockCommand.class})
 public final class BenchCommand implements Callable<Integer> {
     @Spec
     private CommandSpec spec;

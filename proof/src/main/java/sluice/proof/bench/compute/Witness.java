@@ -44,7 +44,7 @@ public record Witness(Stamps stamps, Busy busy, long began, long ended, long clo
         return ended > began ? (double) starvedNanos / (ended - began) : 0;
     }
 
-    long settled() {
+    public long settled() {
         return Math.min(began + SECOND, began + (ended - began) / 2);
     }
 }
