@@ -77,6 +77,8 @@ class PortTest {
         assertThat(ask(PATCH, here(), token + "Origin: http://evil.example\r\n", BODY)).startsWith("HTTP/1.1 403 ");
         assertThat(ask(PATCH, here(), token + "Origin: null\r\n", BODY)).startsWith("HTTP/1.1 403 ");
         assertThat(ask("GET /v1/machine", here(), "Sec-Fetch-Site: cross-site\r\n", "")).startsWith("HTTP/1.1 403 ");
+        assertThat(ask("GET /v1/machine", here(), "Sec-Fetch-Site: same-site\r\n", "")).as("another port of this machine").startsWith("HTTP/1.1 403 ");
+        assertThat(ask("GET /v1/machine", here(), "Sec-Fetch-Site: none\r\n", "")).as("typed by the user").startsWith("HTTP/1.1 200 ");
         assertThat(ask(PATCH, here(), token + "Origin: http://" + here() + "\r\nSec-Fetch-Site: same-origin\r\n", BODY)).startsWith("HTTP/1.1 200 ");
     }
 }

@@ -155,6 +155,45 @@ class PlanTest {
         assertThat(plan.lengthNanos(1)).isEqualTo(10_000_000);
     }
 
+    /// Two tenants that always want more, after so many intervals of 100 ms: the first had 40 ms of the first interval, then each its half.
+    private static Plan afterTooLittle(int intervals) {
+        Plan plan = Plan.NONE.next(1, List.of(wanting(1, 1, 0), wanting(2, 1, 0)));
+        for (int at = 1; at <= intervals; at++) {
+            plan = plan.next(1 + at * SECOND / 10, List.of(
+                    new TenantState(1, 1, 0, false, 0, 0, true, at * 50_000_000L - 10_000_000, 0, at * 50_000_000L + 10_000_000),
+                    new TenantState(2, 1, 0, false, 0, 0, true, at * 50_000_000L + 10_000_000, 0, at * 50_000_000L - 10_000_000)));
+        }
+        return plan;
+    }
+
+    @Test
+    void shouldForgetTheClaimOfEarlierWhenATenantGoesIdle() {
+        Plan before = afterTooLittle(1);
+        assertThat(before.turns().get(1L).lagNanos()).isCloseTo(10_000_000, within(1000.0));
+
+        Plan plan = before.next(2 * SECOND / 10 + 1, List.of(new TenantState(1, 1, 0, false, 0, 0, false, 40_000_000, 0, 60_000_000),
+                new TenantState(2, 1, 0, false, 0, 0, true, 160_000_000, 0, 40_000_000)));
+
+        assertThat(plan.turns().get(1L).lagNanos()).isZero();
+        assertThat(plan.lengthNanos(1)).isEqualTo(10_000_000);
+    }
+
+    @Test
+    void shouldLetClaimsFadeInAMinute() {
+        assertThat(afterTooLittle(600).turns().get(1L).lagNanos()).isCloseTo(10_000_000 / Math.E, within(100_000.0));
+        assertThat(afterTooLittle(6000).turns().get(1L).lagNanos()).isLessThan(1000);
+    }
+
+    /// After a pause of the agent nobody knows what was measured when.
+    @Test
+    void shouldMakeNoClaimsOfAnIntervalThatWasTooLong() {
+        Plan plan = Plan.NONE.next(1, List.of(wanting(1, 1, 0), wanting(2, 1, 0))).next(10 * SECOND + 1, List.of(
+                new TenantState(1, 1, 0, false, 0, 0, true, 4 * SECOND, 0, 6 * SECOND), new TenantState(2, 1, 0, false, 0, 0, true, 6 * SECOND, 0, 4 * SECOND)));
+
+        assertThat(plan.turns().get(1L).lagNanos()).isZero();
+        assertThat(plan.lengthNanos(1)).isEqualTo(10_000_000);
+    }
+
     @Test
     void shouldShareWithinBounds() {
         Random random = new Random(4);

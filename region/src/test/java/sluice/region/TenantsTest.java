@@ -185,6 +185,51 @@ class TenantsTest {
     }
 
     @Test
+    void shouldSweepTheLedgerWithItsTenantAndNoOther() throws Exception {
+        Path ended = Region.createSplit(TestRegion.directory(folder), TestRegion.draft("ended", TestRegion.DEAD), ThisProcess.current().uid());
+        Path running = Region.createSplit(TestRegion.directory(folder), TestRegion.draft("running", Identity.self()), ThisProcess.current().uid());
+        assertThat(List.of(Region.ledger(ended), Region.ledger(running))).allMatch(Files::exists);
+
+        tenants().sweep(Instant.now());
+        tenants().sweep(Instant.now().plus(Duration.ofMinutes(2)));
+
+        assertThat(List.of(ended, Region.ledger(ended))).noneMatch(Files::exists);
+        assertThat(List.of(running, Region.ledger(running))).allMatch(Files::exists);
+    }
+
+    private void leave(int temporaryFiles) throws Exception {
+        for (int at = 0; at < temporaryFiles; at++) {
+            Files.setLastModifiedTime(Files.createFile(folder.resolve(".job." + at + ".tmp")), FileTime.from(Instant.now().minus(Duration.ofHours(1))));
+        }
+    }
+
+    private long temporaryFiles() throws Exception {
+        try (var files = Files.list(folder)) {
+            return files.filter(file -> file.toString().endsWith(".tmp")).count();
+        }
+    }
+
+    /// A look at every file costs each start of a job time.
+    @Test
+    void shouldSweepAFolderOnlyWhenFilesGatherAndNotAgainAtOnce() throws Exception {
+        Instant now = Instant.now();
+        leave(20);
+        Tenants.sweepSometimes(TestRegion.directory(folder), now);
+        assertThat(temporaryFiles()).as("few files").isEqualTo(20);
+
+        tenants().sweep(now);
+        leave(40);
+        Tenants.sweepSometimes(TestRegion.directory(folder), now);
+        assertThat(temporaryFiles()).isZero();
+
+        leave(40);
+        Tenants.sweepSometimes(TestRegion.directory(folder), now.plus(Duration.ofMinutes(4)));
+        assertThat(temporaryFiles()).as("four minutes after the last sweep").isEqualTo(40);
+        Tenants.sweepSometimes(TestRegion.directory(folder), now.plus(Duration.ofMinutes(6)));
+        assertThat(temporaryFiles()).as("six minutes after").isZero();
+    }
+
+    @Test
     void shouldSayWhichFilesCannotBeRead() throws Exception {
         Files.writeString(folder.resolve("x.region"), "nonsense");
 

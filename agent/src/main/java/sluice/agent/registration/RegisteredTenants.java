@@ -27,21 +27,26 @@ import sluice.region.ThisProcess;
 ///
 /// It keeps nothing that is not in the regions, so the next agent takes over the tenants of this one.
 final class RegisteredTenants implements AutoCloseable {
-    private static final int MOST = 1024;
-    private static final int MOST_OF_A_USER = 512;
     private static final String SUFFIX = ".region";
     /// No name of a tenant has it, so nobody can choose a name that is another user's, or a container's.
     private static final String OF_USER = "~";
 
     private final RuntimeDirectory directory;
     private final EventLog events;
+    private final Bounds bounds;
     private final Map<String, RegisteredTenant> tenants = new HashMap<>();
     private final List<RegisteredTenant> adopted = new ArrayList<>();
     private final EndedTenants ended = new EndedTenants();
 
-    RegisteredTenants(RuntimeDirectory directory, EventLog events) {
+    /// How many there may be.
+    record Bounds(int all, int ofUser) {
+        static final Bounds STANDARD = new Bounds(1024, 512);
+    }
+
+    RegisteredTenants(RuntimeDirectory directory, EventLog events, Bounds bounds) {
         this.directory = directory;
         this.events = events;
+        this.bounds = bounds;
         directory.files("", SUFFIX).stream().filter(Region::isSplit).forEach(this::adopt);
     }
 
@@ -115,7 +120,7 @@ final class RegisteredTenants implements AutoCloseable {
     }
 
     private boolean isFull(long uid) {
-        return tenants.size() >= MOST || tenantsOf(uid) >= MOST_OF_A_USER;
+        return tenants.size() >= bounds.all() || tenantsOf(uid) >= bounds.ofUser();
     }
 
     private long tenantsOf(long uid) {

@@ -32,7 +32,7 @@ final class Registrar implements AutoCloseable {
         this.allUsers = allUsers;
         this.policy = policy;
         this.events = events;
-        tenants = new RegisteredTenants(directory, events);
+        tenants = new RegisteredTenants(directory, events, RegisteredTenants.Bounds.STANDARD);
         boards = new HandedBoards(directory);
         boards.adopt(tenants.adoptedProcesses(), problem -> events.add("board", "", ThisProcess.current().uid(), problem));
     }

@@ -13,6 +13,7 @@ import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.List;
 import java.util.Optional;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -144,5 +145,58 @@ class AlnairTest {
         } finally {
             next.destroyForcibly();
         }
+    }
+
+    private static RegisteringPeer of(long uid, Process process) {
+        return new RegisteringPeer(uid, Identity.of(process.pid()).orElseThrow(), "/", Optional.empty());
+    }
+
+    @Test
+    void shouldLetNoUserRegisterInTheWorkspaceOfAnother() throws Exception {
+        Path workspace = workspace("x7Kq2");
+        long owner = ((Integer) Files.getAttribute(workspace, "unix:uid")).longValue();
+        AlnairWorkspaces workspaces = workspaces();
+        Process process = new ProcessBuilder("sleep", "60").start();
+        try {
+            assertThatThrownBy(() -> workspaces.register(of(owner + 1, process), "/", "x7Kq2"))
+                    .hasMessage("the workspace of this ALNAIR_ID is not of user " + (owner + 1));
+            assertThat(workspace).isEmptyDirectory();
+            workspaces.register(of(owner, process), "/", "x7Kq2");
+            assertThat(workspace.resolve("cgroup.procs")).hasContent(process.pid() + "");
+        } finally {
+            process.destroyForcibly();
+        }
+    }
+
+    @Test
+    void shouldNotWriteWhereOthersCan() throws Exception {
+        Path workspace = workspace("x7Kq2");
+        AlnairWorkspaces workspaces = workspaces();
+        Process process = new ProcessBuilder("sleep", "60").start();
+        try {
+            for (String rights : List.of("rwxrwxr-x", "rwxr-xrwx")) {
+                Files.setPosixFilePermissions(folder.resolve("workspaces"), PosixFilePermissions.fromString(rights));
+                assertThatThrownBy(() -> workspaces.register(of(0, process), "/", "x7Kq2")).as(rights)
+                        .hasMessage("the folder of the workspaces can be written by others; chmod it to 755");
+            }
+            assertThat(workspace).isEmptyDirectory();
+        } finally {
+            process.destroyForcibly();
+        }
+    }
+
+    @Test
+    void shouldBoundTheOwnersButForgetThoseWithoutAWorkspace() throws Exception {
+        Path state = Files.createDirectories(folder.resolve("state"));
+        Files.write(state.resolve("alnair-owners"), IntStream.range(0, 4096).mapToObj(id -> "id" + id + " user-1").toList());
+
+        AlnairOwners owners = AlnairOwners.in(state);
+        assertThatThrownBy(() -> owners.put("x7Kq2", "user-2", id -> true)).hasMessageContaining("there are 4096 workspaces already");
+        assertThat(owners.of("x7Kq2")).isEmpty();
+        owners.put("x7Kq2", "user-2", id -> !id.equals("id17"));
+
+        assertThat(AlnairOwners.in(state).of("x7Kq2")).contains("user-2");
+        assertThat(AlnairOwners.in(state).of("id17")).isEmpty();
+        assertThat(AlnairOwners.in(state).of("id18")).contains("user-1");
     }
 }

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 import static sluice.agent.audit.AuditFolder.MIB;
 import static sluice.agent.audit.AuditFolder.START;
 
+import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
@@ -209,6 +210,59 @@ class AuditStopTest {
 
         assertStillRuns(program);
         assertThat(told).singleElement().asString().endsWith("it is not what it was");
+    }
+
+    /// Two that do not end by SIGTERM: one goes on as it was, the other becomes a program that has nothing to do with a GPU.
+    @Test
+    void shouldLookAgainBeforeItKills() throws Exception {
+        Process same = program(GpuProgram.start(folder, "sh", "-c", "trap '' TERM; echo ready; while :; do sleep 0.1; done"));
+        Process other = program(GpuProgram.start(folder, "sh", "-c", "trap 'exec env -u LD_PRELOAD sleep 100' TERM; echo ready; while :; do sleep 0.1; done"));
+        same.inputReader().readLine();
+        other.inputReader().readLine();
+        List<Audit.Found> found = List.of(found(same), found(other));
+
+        try (AuditStop stop = new AuditStop(rules(Stop.ALL, Set.of(), 0), (who, text) -> told.add(text))) {
+            assertThat(stop.step(found, START.plusSeconds(9))).extracting(AuditFinding::action).containsExactly("terminated", "terminated");
+            while (AuditedProcess.read(other.pid()).filter(now -> now.commandLine().equals("sleep 100") && !now.mappings().orElseThrow().driver()).isEmpty()) {
+                Thread.sleep(5);
+            }
+            assertThat(stop.step(found, START.plusSeconds(99))).extracting(AuditFinding::action).containsExactly("killed", "terminated");
+        }
+
+        assertThat(same.waitFor()).isEqualTo(KILLED);
+        assertStillRuns(other);
+    }
+
+    private Audit.Found found(Process program) {
+        return new Audit.Found(new AuditSuspect(machine.on(program.pid(), 300 * MIB), AuditedProcess.read(program.pid()).orElseThrow(), Optional.empty(), ""), START);
+    }
+
+    @Test
+    void shouldKeepNoDescriptorOfWhoIsGone() throws Exception {
+        List<Audit.Found> found = new ArrayList<>();
+        for (int at = 0; at < 5; at++) {
+            found.add(found(program(GpuProgram.sleep(folder))));
+        }
+        long before = descriptorsOfProcesses();
+        try (AuditStop stop = new AuditStop(rules(Stop.ALL, Set.of(), 0), (who, text) -> told.add(text))) {
+            stop.step(found, START.plusSeconds(9));
+            assertThat(descriptorsOfProcesses()).isEqualTo(before + 5);
+            stop.step(found.subList(0, 2), START.plusSeconds(10));
+            assertThat(descriptorsOfProcesses()).isEqualTo(before + 2);
+        }
+        assertThat(descriptorsOfProcesses()).isEqualTo(before);
+    }
+
+    private static long descriptorsOfProcesses() throws Exception {
+        try (var files = Files.list(Path.of("/proc/self/fd"))) {
+            return files.filter(file -> {
+                try {
+                    return Files.readSymbolicLink(file).toString().contains("pidfd");
+                } catch (IOException e) {
+                    return false;
+                }
+            }).count();
+        }
     }
 
     private static void assertStillRuns(Process program) throws Exception {

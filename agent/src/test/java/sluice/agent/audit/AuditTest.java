@@ -25,6 +25,7 @@ import sluice.region.ThisProcess;
 @Timeout(60)
 class AuditTest {
     private static final long SELF = Integer.toUnsignedLong(ThisProcess.current().uid());
+    private static final String OTHER_GPU = GPU.replace('0', '1');
     private static final AuditRules REPORTING = AuditRules.reporting(SELF, false);
 
     @TempDir
@@ -123,6 +124,32 @@ class AuditTest {
         for (int look = 0; look < 12; look++) {
             assertThat(machine.look(audit)).isEmpty();
         }
+    }
+
+    private Audit auditOfTwoGpus() {
+        return new Audit(() -> List.copyOf(machine.onGpu), Set.of(GPU, OTHER_GPU), REPORTING, machine);
+    }
+
+    @Test
+    void shouldCountTheLooksOnEachGpuByThemselves() {
+        machine.on(program.pid(), 300 * MIB);
+        machine.onGpu.add(new OnGpu(1, OTHER_GPU, program.pid(), 300 * MIB, false));
+        Audit audit = auditOfTwoGpus();
+
+        assertThat(machine.look(audit)).as("one look at two GPUs").isEmpty();
+        assertThat(machine.look(audit)).extracting(found -> found.suspect().on().uuid()).containsExactly(GPU, OTHER_GPU);
+    }
+
+    @Test
+    void shouldNotExcuseWhatIsOnOneGpuByTheLedgerOfAnother() {
+        machine.on(program.pid(), 2000 * MIB);
+        machine.onGpu.add(new OnGpu(1, OTHER_GPU, program.pid(), 2000 * MIB, false));
+        machine.tenant("train", program.pid(), 2000 * MIB);
+        Audit audit = auditOfTwoGpus();
+        machine.look(audit);
+        machine.look(audit);
+
+        assertThat(machine.look(audit)).extracting(found -> found.suspect().on().uuid()).containsExactly(OTHER_GPU);
     }
 
     @Test

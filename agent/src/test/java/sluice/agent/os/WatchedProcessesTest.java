@@ -66,6 +66,24 @@ class WatchedProcessesTest {
         }
     }
 
+    /// The kernel is asked instead, and nothing is missed.
+    @Test
+    void shouldOpenNoMoreThanABoundOfProcesses() throws Exception {
+        try (WatchedProcesses processes = new WatchedProcesses()) {
+            for (int image = 1; image <= 512; image++) {
+                assertThat(processes.isAlive(Identity.self(), image)).as("another program").isFalse();
+            }
+            Process child = new ProcessBuilder("sleep", "100").start();
+            Identity identity = Identity.of(child.pid()).orElseThrow();
+            long before = openFiles();
+            assertThat(processes.isAlive(identity, ANY_PROGRAM)).isTrue();
+            assertThat(openFiles()).isEqualTo(before);
+            child.destroyForcibly().waitFor();
+
+            assertThat(processes.isAlive(identity, ANY_PROGRAM)).isFalse();
+        }
+    }
+
     @Test
     void shouldKeepNoFileOpen() throws Exception {
         long before = openFiles();

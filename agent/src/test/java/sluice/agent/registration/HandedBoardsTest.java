@@ -1,6 +1,7 @@
 package sluice.agent.registration;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.io.IOException;
@@ -98,6 +99,18 @@ class HandedBoardsTest {
                     attempt(lambda: fcntl.fcntl(fd, 1033, 16))
                     attempt(lambda: os.ftruncate(os.open('/proc/self/fd/%d' % fd, os.O_RDWR), 0))""");
             assertThat(said).as("EPERM each time").isEqualTo("1\n".repeat(4));
+        }
+    }
+
+    @Test
+    void shouldMakeNoMoreBoardsThanAMachineHasGpus() {
+        try (HandedBoards boards = new HandedBoards(directory)) {
+            for (int gpu = 0; gpu < 64; gpu++) {
+                boards.sealed("%032x".formatted(gpu));
+            }
+            assertThatThrownBy(() -> boards.sealed("f".repeat(32))).hasMessageContaining("boards for 64 GPUs already");
+            assertThat(boards.sealed("%032x".formatted(63)).stays()).as("one that is there").isTrue();
+            assertThat(Board.files(directory)).hasSize(64);
         }
     }
 

@@ -64,6 +64,27 @@ class RequestQueueTest {
         assertThat(System.nanoTime() - began).isGreaterThan(TimeUnit.MILLISECONDS.toNanos(150));
     }
 
+    /// Otherwise it would hang up after its burst and have the next at once.
+    @Test
+    void shouldRememberWhatAPeerAskedForAfterItHungUp() throws Exception {
+        RequestQueue queue = queue(100, 100, 4, 1, 20);
+        Runnable burst = () -> {
+            queue.connect(1, System.nanoTime());
+            for (int request = 0; request < 20; request++) {
+                queue.add(1, () -> answered.add("one"), executor);
+            }
+        };
+        long began = System.nanoTime();
+        executor.submit(burst).get();
+        assertThat(answers(20)).hasSize(20);
+        executor.submit(() -> queue.disconnect(1, System.nanoTime())).get();
+        executor.submit(burst).get();
+        Thread.sleep(200);
+
+        int soon = executor.submit(answered::size).get();
+        assertThat(soon).as("one a second after the burst").isLessThanOrEqualTo(21 + (int) TimeUnit.NANOSECONDS.toSeconds(System.nanoTime() - began));
+    }
+
     @Test
     void shouldPutOffConnectionsBeyondTheBoundButLetInWhoHasFew() {
         RequestQueue queue = queue(4, 3, 1, 10, 10);

@@ -9,6 +9,7 @@ import java.util.List;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 import sluice.trace.read.TraceEvent;
+import sluice.trace.read.TraceInfo;
 
 public class ReportBuilderTest {
     private static final long MS = 1_000_000;
@@ -137,5 +138,59 @@ public class ReportBuilderTest {
         ReportData.Gpu gpu = report(events, 0).gpus().getFirst();
         assertThat(gpu.measured()).isFalse();
         assertThat(gpu.idle()).isEmpty();
+    }
+
+    private void copy(long bytes, int status, TraceEvent.Direction direction) {
+        events.add(new TraceEvent.Call(ms(0), ms(1), 1, 1, 0, "cuMemcpyHtoD_v2", status, 0, bytes, direction, -1));
+    }
+
+    @Test
+    void shouldSumTheCopiesThatWereMadeByDirection() {
+        copy(100, 0, TraceEvent.Direction.TO_GPU);
+        copy(20, 0, TraceEvent.Direction.TO_GPU);
+        copy(3, 1, TraceEvent.Direction.TO_GPU);
+        copy(7, 0, TraceEvent.Direction.FROM_GPU);
+        copy(5, 1, TraceEvent.Direction.FROM_GPU);
+
+        ReportData data = report(events, 0);
+
+        assertThat(data.copies()).containsExactly(new ReportData.Copy(TraceEvent.Direction.TO_GPU, 2, 120, 2 * MS), new ReportData.Copy(TraceEvent.Direction.FROM_GPU, 1, 7, MS));
+        assertThat(data.failures()).containsExactly(new ReportData.Failure("cuMemcpyHtoD_v2", 1, 2));
+    }
+
+    @Test
+    void shouldAddUpThreadsBeyondABound() {
+        for (int thread = 1; thread <= 70; thread++) {
+            events.add(new TraceEvent.Call(ms(0), ms(1), 1, thread, 0, "cuCtxGetCurrent", 0, 0, 0, TraceEvent.Direction.NONE, -1));
+        }
+        ReportData.ThreadLine most = report(events, 0).threads().getFirst();
+        assertThat(most.name()).isEqualTo("all other threads");
+        assertThat(most.calls()).isEqualTo(6);
+    }
+
+    @Test
+    void shouldAddUpNamesBeyondABound() {
+        ReportSums sums = new ReportSums();
+        for (int name = 0; name < 5007; name++) {
+            sums.range(new TraceEvent.Range(0, 1, 1, 1, "range " + name, "", 0, true));
+            sums.cost(new TraceEvent.Cost(0, 1, 1, 1, 0, "kernel " + name, 1, 1, 1, 1));
+        }
+        assertThat(sums.ranges()).hasSize(5001).filteredOn(range -> range.name().equals("all others")).singleElement()
+                .satisfies(others -> assertThat(others.times().count()).isEqualTo(7));
+        assertThat(sums.kernels()).hasSize(5001).filteredOn(kernel -> kernel.name().equals("all others")).singleElement()
+                .satisfies(others -> assertThat(others.gpuNanos()).isEqualTo(7));
+    }
+
+    /// A thread has a second ring when its program forked, or when the first was full.
+    @Test
+    void shouldAddUpWhatTheRingsOfAThreadLost() {
+        call(0, 1, "cuCtxGetCurrent");
+        TraceInfo made = MadeUpTraining.info(events, 0);
+        TraceInfo info = new TraceInfo(made.tenant(), made.processes(), List.of(new TraceInfo.ThreadRing(1, 1, "python", 1, 3),
+                new TraceInfo.ThreadRing(1, 2, "other", 0, 100), new TraceInfo.ThreadRing(1, 1, "python", 0, 4)), made.gpus(), 1, 107,
+                made.beginNanos(), made.endNanos(), made.anchor());
+        ReportBuilder builder = new ReportBuilder(info);
+        events.forEach(builder);
+        assertThat(builder.finish().threads()).singleElement().satisfies(line -> assertThat(line.dropped()).isEqualTo(7));
     }
 }
