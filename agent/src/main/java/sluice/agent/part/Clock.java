@@ -7,10 +7,15 @@ import java.util.concurrent.TimeUnit;
 
 /// Does something again and again in a thread of its own. Whatever it throws is told once and does not end it; while it fails, it is tried
 /// again after a growing pause.
+///
+/// It takes at most a fortieth of a core: what costs more than usual, such as a look at a thousand tenants, is done less often than its period says.
+/// So no user can keep the agent busy by having much to look at.
 public final class Clock implements AutoCloseable {
     private static final long CLOSE_MILLIS = 2000;
     private static final long FIRST_PAUSE_MILLIS = 100;
     private static final long LONGEST_PAUSE_MILLIS = 30_000;
+    private static final long LONGEST_REST_MILLIS = 10_000;
+    private static final int REST_TIMES = 39;
 
     /// Two actions are at least so far apart, however often one is wanted soon.
     private static final long APART_MILLIS = 250;
@@ -23,6 +28,7 @@ public final class Clock implements AutoCloseable {
     private final Health.Pulse pulse;
     private final PrintStream log;
     private final Thread thread;
+    private final CpuCost cost = new CpuCost();
     private String told = "";
 
     public Clock(String name, long periodMillis, Runnable action, Health health, PrintStream log) {
@@ -39,7 +45,8 @@ public final class Clock implements AutoCloseable {
         try {
             while (stop.getCount() > 0) {
                 pauseMillis = once() ? 0 : Math.clamp(2 * pauseMillis, FIRST_PAUSE_MILLIS, LONGEST_PAUSE_MILLIS);
-                long first = Math.max(pauseMillis, Math.min(periodMillis, APART_MILLIS));
+                long restMillis = Math.min(LONGEST_REST_MILLIS, REST_TIMES * cost.leastNanos() / 1_000_000);
+                long first = Math.max(Math.max(pauseMillis, restMillis), Math.min(periodMillis, APART_MILLIS));
                 if (!stop.await(first, TimeUnit.MILLISECONDS)) {
                     wakes.tryAcquire(Math.max(0, periodMillis - first), TimeUnit.MILLISECONDS);
                     wakes.drainPermits();
@@ -54,7 +61,9 @@ public final class Clock implements AutoCloseable {
     /// OutOfMemoryError the JVM ends by itself, as the launcher says; here it is as any other.
     private boolean once() {
         try {
+            cost.begin();
             action.run();
+            cost.end();
             pulse.finished();
             return true;
         } catch (Throwable e) {

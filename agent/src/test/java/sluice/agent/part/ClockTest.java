@@ -3,9 +3,15 @@ package sluice.agent.part;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.ByteArrayOutputStream;
+import java.io.IOException;
 import java.io.PrintStream;
+import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -48,6 +54,33 @@ class ClockTest {
             Thread.sleep(1500);
         }
         assertThat(ticks.get()).isBetween(2, 12);
+    }
+
+    /// By CPU time, so that a loaded machine makes no difference.
+    @Test
+    void shouldTakeNoMoreThanAPartOfACore() throws Exception {
+        List<Long> ends = new CopyOnWriteArrayList<>();
+        try (var clock = new Clock("test", 1, () -> {
+            long until = cpuNanos() + 20_000_000;
+            while (cpuNanos() < until) {
+                Thread.onSpinWait();
+            }
+            ends.add(System.nanoTime());
+        }, new Health(Duration.ofMinutes(1)), new PrintStream(log))) {
+            for (int wait = 0; wait < 3000 && ends.size() < 8; wait++) {
+                Thread.sleep(10);
+            }
+        }
+        assertThat(ends).hasSizeGreaterThanOrEqualTo(8);
+        assertThat(ends.get(7) - ends.get(6)).as("after 20 ms of work").isGreaterThan(600_000_000L);
+    }
+
+    private static long cpuNanos() {
+        try {
+            return Long.parseLong(Files.readString(Path.of("/proc/thread-self/schedstat")).split(" ")[0]);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
     }
 
     @SuppressWarnings("unchecked")
