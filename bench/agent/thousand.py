@@ -1,7 +1,7 @@
 """What the agent and the tools cost beside many tenants: copies of the region of one that runs, each with a live process of its own.
    CPU time, because the machine may be loaded.
    python3 thousand.py [TENANTS] [SECONDS]      needs a built distribution (./sluice version builds it)"""
-import os, shutil, socket, struct, subprocess, sys, tempfile, time
+import os, shutil, signal, socket, struct, subprocess, sys, tempfile, time
 
 CREATED, NAME, NAME_BYTES, SLOT, IMAGE = 24, 48, 64, 24576, 40  # docs/region.md
 SHARE, USED, PAGE = 1105920, 8, 4096
@@ -14,6 +14,7 @@ os.mkdir(run, 0o700)
 os.environ.update(SLUICE_RUNTIME_DIR=run, SLUICE_SIM_STATE=work + "/gpu", SLUICE_SIM_CONTEXT="0", XDG_STATE_HOME=work + "/state", XDG_CONFIG_HOME=work + "/config")
 hog = root + "/dist/target/sluice/lib/test/hog"
 started = []
+signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
 
 
 def identity(pid):
