@@ -7,17 +7,21 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
+import sluice.cli.output.ExitStatus;
 import sluice.cli.output.Progress;
+import sluice.cli.process.Interrupt;
 import sluice.proof.bench.lock.LockExperiment;
 import sluice.proof.bench.lock.LockReport;
 import sluice.proof.bench.lock.LockRun;
 import sluice.proof.bench.lock.LockWindow;
 import sluice.proof.stage.Environment;
+import sluice.proof.stage.Interrupted;
 import sluice.region.Installation;
 import sluice.region.SluiceException;
 
@@ -34,7 +38,7 @@ import sluice.region.SluiceException;
             "",
             "Windows: 2 the short task alone, 3 both without the library, 4 a hold for each operation of the long task; else milliseconds."
         })
-final class BenchLockCommand implements Runnable {
+final class BenchLockCommand implements Callable<Integer> {
     @Spec
     private CommandSpec spec;
 
@@ -57,7 +61,7 @@ final class BenchLockCommand implements Runnable {
     private boolean help;
 
     @Override
-    public void run() {
+    public Integer call() {
         if (rounds < 1 || rounds > 1000) {
             throw new ParameterException(spec.commandLine(), "bad --rounds '" + rounds + "'; use 1 to 1000");
         }
@@ -68,6 +72,19 @@ final class BenchLockCommand implements Runnable {
         save(Map.of());
         Environment environment = GpuChoice.of(Installation.find(), simulated, spec.commandLine().getErr());
         List<LockRun> runs = new ArrayList<>();
+        try (Interrupt _ = new Interrupt()) {
+            measure(environment, chosen, runs);
+        } catch (Interrupted e) {
+            spec.commandLine().getErr().println(BenchCommand.interrupted(runs.size()));
+            return ExitStatus.INTERRUPTED;
+        }
+        PrintWriter out = spec.commandLine().getOut();
+        out.print(new LockReport(runs).markdown());
+        out.flush();
+        return ExitStatus.OK;
+    }
+
+    private void measure(Environment environment, List<LockWindow> chosen, List<LockRun> runs) {
         try (Progress progress = Progress.standard()) {
             progress.step("measuring");
             LockExperiment.run(environment, new LockExperiment.Options(chosen, rounds, seconds), run -> {
@@ -76,9 +93,6 @@ final class BenchLockCommand implements Runnable {
                 progress.step("round " + run.round() + " of " + rounds + ": window " + run.window().text());
             });
         }
-        PrintWriter out = spec.commandLine().getOut();
-        out.print(new LockReport(runs).markdown());
-        out.flush();
     }
 
     private List<LockWindow> chosen() {

@@ -173,12 +173,9 @@ public class ReportBuilderTest {
         ReportSums sums = new ReportSums();
         for (int name = 0; name < 5007; name++) {
             sums.range(new TraceEvent.Range(0, 1, 1, 1, "range " + name, "", 0, true));
-            sums.cost(new TraceEvent.Cost(0, 1, 1, 1, 0, "kernel " + name, 1, 1, 1, 1));
         }
         assertThat(sums.ranges()).hasSize(5001).filteredOn(range -> range.name().equals("all others")).singleElement()
                 .satisfies(others -> assertThat(others.times().count()).isEqualTo(7));
-        assertThat(sums.kernels()).hasSize(5001).filteredOn(kernel -> kernel.name().equals("all others")).singleElement()
-                .satisfies(others -> assertThat(others.gpuNanos()).isEqualTo(7));
     }
 
     /// A thread has a second ring when its program forked, or when the first was full.
