@@ -116,7 +116,7 @@ cost() { # allocation and launch, interleaved: no library, the older one, this o
                 sed "s|^|${library:-none} |" >>"$out/cost.txt"
         done
     done
-    say "cost: medians of 5, ns"
+    say "cost: median and least of 5, ns"
     python3 - "$out/cost.txt" <<'END' | tee -a "$out/table.txt"
 import collections, statistics, sys
 values = collections.defaultdict(list)
@@ -124,7 +124,7 @@ for line in open(sys.argv[1]):
     library, *what, nanos = line.split()
     values[" ".join(what), "none" if library == "none" else "0.1" if "/old/" in library else "new"].append(float(nanos))
 for what in sorted({what for what, _ in values}):
-    print(f"{what:24}", "  ".join(f"{name} {statistics.median(values[what, name]):8.1f}" for name in ("none", "0.1", "new") if (what, name) in values))
+    print(f"{what:24}", "  ".join(f"{name} {statistics.median(values[what, name]):8.1f} {min(values[what, name]):8.1f}" for name in ("none", "0.1", "new") if (what, name) in values))
 END
 }
 
