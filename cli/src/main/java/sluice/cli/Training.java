@@ -7,18 +7,10 @@ import java.io.PrintWriter;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Instant;
-import java.util.List;
-import sluice.agent.json.EarlierLook;
-import sluice.agent.json.OnBoards;
-import sluice.agent.json.TenantJson;
 import sluice.cli.output.ExitStatus;
-import sluice.cli.output.Json;
 import sluice.cli.output.Screen;
 import sluice.cli.process.Exec;
 import sluice.cli.run.PreloadCheck;
-import sluice.cli.tables.InspectText;
-import sluice.cli.tables.PsTable;
 import sluice.linux.ProgramCalls;
 import sluice.region.Identity;
 import sluice.region.MemoryLimits;
@@ -26,13 +18,12 @@ import sluice.region.OnError;
 import sluice.region.Region;
 import sluice.region.RegionDraft;
 import sluice.region.RuntimeDirectory;
-import sluice.region.Tenants;
 
 /// Goes the ways of the usual commands once, so that the build can keep their classes loaded and linked in an AOT cache:
 /// one for `sluice run`, one for all the rest. A program is not really started, because the cache is written when this
-/// process ends.
+/// process ends. `dist/assemble` gives it a runtime directory of its own.
 final class Training {
-    private static final String[] COMMANDS = {"help", "ps", "ps --json", "version", "doctor", "run --memory nonsense"};
+    private static final String[] COMMANDS = {"help", "ps", "ps --json", "inspect training", "top --once --interval 100ms", "version", "doctor", "run --memory nonsense"};
 
     private Training() {}
 
@@ -61,21 +52,22 @@ final class Training {
         Files.delete(directory);
     }
 
+    /// Beside a tenant on a GPU, and an agent that answers.
     private static void runCommands() throws IOException {
-        PrintWriter out = new PrintWriter(OutputStream.nullOutputStream());
-        for (String command : COMMANDS) {
-            String[] words = command.split(" ");
-            Commands.line(out, out, Screen.standard(), words).execute(words);
-        }
-        Path directory = Files.createTempDirectory("sluice-training");
+        RuntimeDirectory directory = RuntimeDirectory.find(System.getenv());
         RegionDraft draft = new RegionDraft("training", "", Identity.self(), OnError.FAIL, MemoryLimits.parse("4g"));
-        Path region = Region.create(new RuntimeDirectory(directory), draft);
-        Tenants tenants = new Tenants(List.of(new RuntimeDirectory(directory)));
-        tenants.sweep(Instant.now());
-        PsTable.lines(tenants.list(), Instant.now(), Screen.standard()).forEach(out::println);
-        InspectText.lines(tenants.find("training"), OnBoards.NONE, Instant.now(), Screen.standard()).forEach(out::println);
-        Json.write(out, json -> TenantJson.write(json, tenants.list(), EarlierLook.NONE, OnBoards.NONE));
-        Files.delete(region);
-        Files.delete(directory);
+        Path file = Region.create(directory, draft);
+        try (Region region = Region.openReadWrite(file); TrainingAgent agent = TrainingAgent.in(directory.path())) {
+            agent.start();
+            region.gpu(0).owner(1);
+            region.slot(0).owner(Identity.self().word());
+            PrintWriter out = new PrintWriter(OutputStream.nullOutputStream());
+            for (String command : COMMANDS) {
+                String[] words = command.split(" ");
+                Commands.line(out, out, Screen.standard(), words).execute(words);
+            }
+        } finally {
+            Files.delete(file);
+        }
     }
 }

@@ -13,27 +13,44 @@ public final class Descriptor implements AutoCloseable {
     static final int CLOSE_ON_EXEC = 0x80000;
     static final int PATH_ONLY = 0x200000;
     private static final long EMPTY_PATH = 0x1000;
+    private static final String OPEN_FILES = "/proc/self/fd/";
 
     private final int number;
+    private final FileStatus checked;
     private boolean closed;
 
     Descriptor(long number) {
+        this(number, null);
+    }
+
+    /// @param checked what this file was when it kept to the rules
+    Descriptor(long number, FileStatus checked) {
         this.number = (int) number;
+        this.checked = checked;
     }
 
     /// Opens what a name in `/proc` stands for, an open file or a mapping, if it keeps to the rules.
     public static Descriptor again(Path path, FileRules rules, boolean write) throws IOException {
         try (Descriptor found = open(path.toString(), PATH_ONLY)) {
-            rules.check(path.toString(), found.status());
-            return open(found.path().toString(), write ? READ_WRITE : 0);
+            return found.reopen(path.toString(), rules, write);
         }
     }
 
     private static Descriptor open(String path, int flags) throws IOException {
+        return new Descriptor(number(path, path, flags));
+    }
+
+    private static long number(String what, String path, int flags) throws IOException {
         try (Arena arena = Arena.ofConfined()) {
-            return new Descriptor(SystemCalls.checked(path, SystemCall.OPENAT, CURRENT_FOLDER, SystemCalls.text(path, arena),
-                    flags | CLOSE_ON_EXEC | NO_WAIT, 0));
+            return SystemCalls.checked(what, SystemCall.OPENAT, CURRENT_FOLDER, SystemCalls.text(path, arena), flags | CLOSE_ON_EXEC | NO_WAIT, 0);
         }
+    }
+
+    /// Opens the same file for use, if it keeps to the rules. @param what its name, for people
+    Descriptor reopen(String what, FileRules rules, boolean write) throws IOException {
+        FileStatus status = status();
+        rules.check(what, status);
+        return new Descriptor(number(what, OPEN_FILES + number, write ? READ_WRITE : 0), status);
     }
 
     public int number() {
@@ -42,7 +59,12 @@ public final class Descriptor implements AutoCloseable {
 
     /// By which Java opens the same file again, whatever has become of its name.
     public Path path() {
-        return Path.of("/proc/self/fd", Integer.toString(number));
+        return Path.of(OPEN_FILES + number);
+    }
+
+    /// What the file was when its rules were checked, just before it was opened. Owner and type are still the same; its user may have cut it since.
+    public FileStatus checked() {
+        return checked;
     }
 
     public FileStatus status() throws IOException {

@@ -97,8 +97,7 @@ public final class Folder implements AutoCloseable {
     /// The same, to map it, to lock it or to hand it on.
     public Descriptor openDescriptor(String name, FileRules rules, boolean write) throws IOException {
         try (Descriptor file = find(name)) {
-            rules.check(path.resolve(name).toString(), file.status());
-            return openat(path.resolve(name), Descriptor.CURRENT_FOLDER, file.path().toString(), write ? Descriptor.READ_WRITE : 0, 0);
+            return file.reopen(path.resolve(name).toString(), rules, write);
         }
     }
 

@@ -2,6 +2,7 @@ package sluice.linux;
 
 /// System calls by their numbers on x86-64 and on 64-bit ARM.
 public enum SystemCall {
+    READ(0, 63),
     CLOSE(3, 57),
     MMAP(9, 222),
     MUNMAP(11, 215),

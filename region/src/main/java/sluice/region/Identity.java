@@ -5,6 +5,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Optional;
+import sluice.linux.ProcFile;
 
 /// A process of a pid namespace, named for ever: its start time in clock ticks << 22 | its pid. A pid alone names a process only until
 /// the number is given out again. `execve` changes neither half.
@@ -56,9 +57,16 @@ public record Identity(long word) {
 
     /// Whether this very process still runs the program that the lower half of a slot's image stands for; 0 stands for any.
     boolean isAlive(long image) {
-        ProcessStat process = ProcessStat.read(Long.toString(pid()));
-        return process != null && new Identity(process).word == word
-                && ((int) image == 0 || process.image() == 0 || (int) image == process.image());
+        return runs(ProcessStat.read(Long.toString(pid())), image);
+    }
+
+    /// @param seen what the kernel says about the pid; null when it has none
+    boolean runs(ProcessStat seen, long image) {
+        return seen != null && isThe(seen) && ((int) image == 0 || seen.image() == 0 || (int) image == seen.image());
+    }
+
+    boolean isThe(ProcessStat seen) {
+        return of(seen.pid(), seen.startTicks()).word == word;
     }
 
     /// Whether the process runs as a user now.
@@ -73,7 +81,7 @@ public record Identity(long word) {
     /// The command line of the process, for people; empty when it has ended or is another user's.
     String commandLine() {
         try {
-            byte[] line = Files.readAllBytes(Path.of("/proc", Long.toString(pid()), "cmdline"));
+            byte[] line = ProcFile.read(Long.toString(pid()), "cmdline");
             return Printable.of(new String(line, StandardCharsets.UTF_8).replace('\0', ' ').replace('\n', ' ').strip());
         } catch (IOException e) {
             return "";

@@ -17,23 +17,28 @@ record MappedFile(Path file, Arena arena, MemorySegment segment, long owner) imp
 
     private record Mapped(MemorySegment segment, long owner) {}
 
+    /// How a file is opened: [RuntimeFile] and [RegionFolder] do it by the same rules.
+    interface Opener {
+        Descriptor open(Path file, boolean write) throws IOException;
+    }
+
     static MappedFile readOnly(Path file) throws IOException {
-        return map(file, Arena.ofShared(), false);
+        return map(file, Arena.ofShared(), false, RuntimeFile::open);
     }
 
     /// For the thread that calls, and no other: closing a shared arena handshakes with every thread, which dominates a short look.
-    static MappedFile readOnlyHere(Path file) throws IOException {
-        return map(file, Arena.ofConfined(), false);
+    static MappedFile readOnlyHere(Path file, Opener opener) throws IOException {
+        return map(file, Arena.ofConfined(), false, opener);
     }
 
     static MappedFile readWrite(Path file) throws IOException {
-        return map(file, Arena.ofShared(), true);
+        return map(file, Arena.ofShared(), true, RuntimeFile::open);
     }
 
     /// A file that breaks the rules is taken for an empty one.
-    private static MappedFile map(Path file, Arena arena, boolean write) throws IOException {
+    private static MappedFile map(Path file, Arena arena, boolean write, Opener opener) throws IOException {
         try {
-            Mapped mapped = map(file, write, arena);
+            Mapped mapped = map(file, write, arena, opener);
             return new MappedFile(file, arena, mapped.segment(), mapped.owner());
         } catch (UnusableFileException e) {
             return new MappedFile(file, arena, MemorySegment.NULL, -1);
@@ -43,27 +48,27 @@ record MappedFile(Path file, Arena arena, MemorySegment segment, long owner) imp
         }
     }
 
-    private static Mapped map(Path file, boolean write, Arena arena) throws IOException {
-        try (Descriptor first = RuntimeFile.open(file, write)) {
-            long bytes = first.status().bytes();
+    private static Mapped map(Path file, boolean write, Arena arena, Opener opener) throws IOException {
+        try (Descriptor first = opener.open(file, write)) {
+            long bytes = first.checked().bytes();
             if (bytes == RegionLayout.PAGE_BYTES && Files.exists(RegionFile.ledger(file), LinkOption.NOFOLLOW_LINKS)) {
-                return split(file, first, write, arena);
+                return split(file, first, write, arena, opener);
             }
-            return new Mapped(bytes == 0 ? MemorySegment.NULL : SharedMemory.map(first, bytes, write, arena), first.status().uid());
+            return new Mapped(bytes == 0 ? MemorySegment.NULL : SharedMemory.map(first, bytes, write, arena), first.checked().uid());
         }
     }
 
     /// A region in two files, for a tenant that must not write its limits: page 0 in `NAME.region`, which is the agent's alone, and
     /// the rest in `NAME.ledger`, at the same places as in a whole region. In memory they are one again. Nothing to see when the
     /// ledger is not whole.
-    private static Mapped split(Path file, Descriptor limits, boolean write, Arena arena) throws IOException {
-        try (Descriptor ledger = RuntimeFile.open(RegionFile.ledger(file), write)) {
-            if (ledger.status().bytes() < RegionLayout.REGION_BYTES) {
-                return new Mapped(MemorySegment.NULL, ledger.status().uid());
+    private static Mapped split(Path file, Descriptor limits, boolean write, Arena arena, Opener opener) throws IOException {
+        try (Descriptor ledger = opener.open(RegionFile.ledger(file), write)) {
+            if (ledger.checked().bytes() < RegionLayout.REGION_BYTES) {
+                return new Mapped(MemorySegment.NULL, ledger.checked().uid());
             }
             MemorySegment whole = SharedMemory.map(ledger, RegionLayout.REGION_BYTES, write, arena);
             SharedMemory.mapOver(whole, limits, RegionLayout.PAGE_BYTES, write);
-            return new Mapped(whole, ledger.status().uid());
+            return new Mapped(whole, ledger.checked().uid());
         }
     }
 

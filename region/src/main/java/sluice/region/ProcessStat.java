@@ -1,8 +1,7 @@
 package sluice.region;
 
 import java.io.IOException;
-import java.nio.file.Files;
-import java.nio.file.Path;
+import sluice.linux.ProcFile;
 
 /// What `/proc/PID/stat` says about a process that runs.
 ///
@@ -18,7 +17,7 @@ record ProcessStat(long pid, long startTicks, int image) {
     /// The process, or null when it has ended. `process` is a pid or `self`.
     static ProcessStat read(String process) {
         try {
-            return parse(Files.readAllBytes(Path.of("/proc", process, "stat")));
+            return parse(ProcFile.read(process, "stat"));
         } catch (IOException e) {
             return null;
         }

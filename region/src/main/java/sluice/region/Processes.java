@@ -15,6 +15,11 @@ public interface Processes {
         }
     };
 
+    /// For one look at many tenants: asks once about each process that lives.
+    static Processes once() {
+        return new ProcessesOnce();
+    }
+
     /// Whether this very process still runs the program that an image stands for; 0 stands for any.
     boolean isAlive(Identity process, long image);
 

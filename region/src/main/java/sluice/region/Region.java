@@ -61,9 +61,9 @@ public final class Region implements AutoCloseable {
     }
 
     /// The same for a short look: only the thread that calls may use and close it.
-    static Region openHere(Path file) {
+    static Region openHere(Path file, MappedFile.Opener opener) {
         try {
-            return checked(MappedFile.readOnlyHere(file));
+            return checked(MappedFile.readOnlyHere(file, opener));
         } catch (IOException e) {
             throw cannotOpen(file, e);
         }
@@ -150,6 +150,11 @@ public final class Region implements AutoCloseable {
 
     public SlotView slot(int slot) {
         return SlotView.at(segment, slot);
+    }
+
+    /// Copies slots, to see which of them are free: one after the other takes far longer.
+    void copySlots(int first, long[] words) {
+        MemorySegment.copy(segment, ValueLayout.JAVA_LONG, RegionLayout.SLOT_OFFSET + (long) first * RegionLayout.SLOT_BYTES, words, 0, words.length);
     }
 
     /// What the owner of a slot holds on the GPU of an entry.

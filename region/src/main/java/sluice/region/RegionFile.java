@@ -18,7 +18,7 @@ import java.util.EnumSet;
 /// Every page is written, not only reserved: on a full tmpfs a mapped hole kills the process that touches it.
 final class RegionFile {
     static final String TEMPORARY_SUFFIX = ".tmp";
-    private static final String SUFFIX = ".region";
+    static final String SUFFIX = ".region";
     private static final int CHUNK_BYTES = 64 * 1024;
     private static final int LINK_ATTEMPTS = 3;
 

@@ -126,10 +126,14 @@ public record RuntimeDirectory(Path path) {
     /// root's agent busy.
     public List<Path> files(String prefix, String suffix) {
         try (Folder folder = Folder.open(path)) {
-            return folder.names(name -> name.startsWith(prefix) && name.endsWith(suffix), MOST_FILES, Folder.MOST_ENTRIES).stream().map(path::resolve).toList();
+            return files(folder, prefix, suffix);
         } catch (IOException e) {
             return List.of();
         }
+    }
+
+    List<Path> files(Folder folder, String prefix, String suffix) {
+        return folder.names(name -> name.startsWith(prefix) && name.endsWith(suffix), MOST_FILES, Folder.MOST_ENTRIES).stream().map(path::resolve).toList();
     }
 
     private static List<Path> defaults(int uid) {

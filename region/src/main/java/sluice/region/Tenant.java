@@ -30,7 +30,11 @@ public record Tenant(
 
     /// The same, for who knows who lives.
     public static Tenant read(Path file, Processes known) {
-        try (Region region = Region.openHere(file)) {
+        return read(file, known, RuntimeFile::open);
+    }
+
+    static Tenant read(Path file, Processes known, MappedFile.Opener opener) {
+        try (Region region = Region.openHere(file, opener)) {
             return new TenantReader(region, known).read();
         } catch (InternalError e) {
             // The JVM's word for a mapped page that is not there: somebody cut the file while we read it.

@@ -12,10 +12,14 @@ final class TenantReader {
     private static final long READY = 1;
     /// A tenant's first process takes part within this time.
     private static final long ATTACH_NANOS = 600_000_000_000L;
+    private static final int SLOT_WORDS = RegionLayout.SLOT_BYTES / Long.BYTES;
+    /// So many slots are looked at together.
+    private static final int OWNERS = 64;
 
     private final Region region;
     private final Processes known;
     private final long pidNamespace = pidNamespace();
+    private final long[] words = new long[OWNERS * SLOT_WORDS];
     /// Made when it is first needed: its method handles take milliseconds.
     private Life life;
 
@@ -104,10 +108,13 @@ final class TenantReader {
 
     private List<TenantProcess> processes(List<Integer> gpuEntries) {
         List<TenantProcess> processes = new ArrayList<>();
-        for (int slot = 0; slot < RegionLayout.SLOT_COUNT; slot++) {
-            long owner = region.slot(slot).owner();
-            if (owner > 0) {
-                processes.add(process(slot, owner, gpuEntries));
+        for (int first = 0; first < RegionLayout.SLOT_COUNT; first += OWNERS) {
+            region.copySlots(first, words);
+            for (int at = 0; at < OWNERS; at++) {
+                long owner = words[at * SLOT_WORDS] == 0 ? 0 : region.slot(first + at).owner();
+                if (owner > 0) {
+                    processes.add(process(first + at, owner, gpuEntries));
+                }
             }
         }
         return processes;
@@ -156,12 +163,20 @@ final class TenantReader {
         return List.copyOf(errors);
     }
 
-    /// The inode that stands for this process's pid namespace; 0 when it cannot be known.
+    /// The inode that stands for this process's pid namespace; 0 when it cannot be known. A process never leaves its own.
     static long pidNamespace() {
-        try {
-            return (Long) Files.getAttribute(Path.of("/proc/self/ns/pid"), "unix:ino");
-        } catch (IOException e) {
-            return 0;
+        return OwnNamespace.INODE;
+    }
+
+    private static final class OwnNamespace {
+        private static final long INODE = inode();
+
+        private static long inode() {
+            try {
+                return (Long) Files.getAttribute(Path.of("/proc/self/ns/pid"), "unix:ino");
+            } catch (IOException e) {
+                return 0;
+            }
         }
     }
 }

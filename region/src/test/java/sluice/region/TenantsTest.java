@@ -12,6 +12,8 @@ import java.time.Instant;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class TenantsTest {
     @TempDir
@@ -233,15 +235,63 @@ class TenantsTest {
     void shouldSayWhichFilesCannotBeRead() throws Exception {
         Files.writeString(folder.resolve("x.region"), "nonsense");
 
-        assertThat(tenants().list()).isEmpty();
-        assertThat(tenants().unreadable()).singleElement().asString().contains("x.region is not a region");
+        Tenants.Look look = tenants().look(Processes.BY_PROC);
+
+        assertThat(look.tenants()).isEmpty();
+        assertThat(look.unreadable()).singleElement().asString().contains("x.region is not a region");
+    }
+
+    /// So that `sluice ps` reads each region once.
+    @Test
+    void shouldTellWhatASweepHasLeft() throws Exception {
+        TestRegion.create(folder, "ended", TestRegion.DEAD);
+        TestRegion.create(folder, "running", Identity.self());
+        Files.writeString(folder.resolve("x.region"), "nonsense");
+
+        assertThat(tenants().sweep(Instant.now()).tenants()).extracting(Tenant::name).containsExactly("ended", "running");
+        Tenants.Look left = tenants().sweep(Instant.now().plus(Duration.ofMinutes(2)));
+
+        assertThat(left.tenants()).extracting(Tenant::name).containsExactly("running");
+        assertThat(left.unreadable()).singleElement().asString().contains("x.region is not a region");
+        assertThat(folder.resolve("ended.region")).doesNotExist();
     }
 
     @Test
-    void shouldSurviveAFileThatShrinksWhileItIsRead() throws Exception {
+    void shouldFindProcessesInAllSlots() throws Exception {
+        Path file = TestRegion.create(folder, "job", Identity.self());
+        int[] slots = {0, 63, 64, 200, RegionLayout.SLOT_COUNT - 1};
+        try (Region region = Region.openReadWrite(file)) {
+            for (int slot : slots) {
+                region.slot(slot).owner(Identity.self().word());
+            }
+        }
+
+        assertThat(tenants().list().getFirst().processes()).extracting(TenantProcess::slot).containsExactly(0, 63, 64, 200, RegionLayout.SLOT_COUNT - 1);
+    }
+
+    /// A pid may be given out again during a look.
+    @Test
+    void shouldAskAboutEachProcessThatLivesOnce() throws Exception {
+        Processes once = Processes.once();
+        Process child = new ProcessBuilder("sleep", "100").start();
+        Identity living = Identity.of(child.pid()).orElseThrow();
+        Identity before = Identity.of(child.pid(), living.startTicks() - 1);
+
+        assertThat(once.isAlive(before, 0)).as("the process that had the pid before").isFalse();
+        assertThat(once.isAlive(living, 0)).isTrue();
+        assertThat(once.isAlive(living, 1)).as("another program").isFalse();
+        child.destroyForcibly().waitFor();
+        assertThat(once.isAlive(living, 0)).as("in the same look").isTrue();
+        assertThat(once.isAlive(before, 0)).isFalse();
+        assertThat(Processes.once().isAlive(living, 0)).isFalse();
+    }
+
+    @ParameterizedTest
+    @ValueSource(longs = {RegionLayout.PAGE_BYTES, RegionLayout.SLOT_OFFSET, RegionLayout.SLOT_OFFSET + RegionLayout.PAGE_BYTES})
+    void shouldSurviveAFileThatShrinksWhileItIsRead(long bytes) throws Exception {
         Path file = TestRegion.create(folder, "job", Identity.self());
         try (Region region = Region.openReadOnly(file); var cut = Files.newByteChannel(file, StandardOpenOption.WRITE)) {
-            cut.truncate(RegionLayout.PAGE_BYTES);
+            cut.truncate(bytes);
 
             assertThatThrownBy(() -> new TenantReader(region).read()).isInstanceOf(InternalError.class);
         }

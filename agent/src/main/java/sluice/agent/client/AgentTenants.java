@@ -26,6 +26,7 @@ public final class AgentTenants {
     private final AgentClient client;
     private final String path;
     private List<JsonTree> tenants = List.of();
+    private boolean fresh;
 
     private AgentTenants(AgentClient client, List<RuntimeDirectory> directories) {
         this.client = client;
@@ -38,7 +39,8 @@ public final class AgentTenants {
             if (Files.exists(socket)) {
                 try {
                     AgentTenants found = at(socket, directories);
-                    found.look();
+                    found.ask();
+                    found.fresh = true;
                     return Optional.of(found);
                 } catch (SluiceException e) {
                     // Left by an agent that was killed, or of another version: what the regions say is enough.
@@ -52,10 +54,17 @@ public final class AgentTenants {
         return new AgentTenants(new AgentClient(socket), leftOut);
     }
 
-    /// Asks again.
+    /// What they are now. The first look is that by which the agent was found.
     public List<Tenant> look() {
-        tenants = answer(client.get(path)).at("tenants").elements();
+        if (!fresh) {
+            ask();
+        }
+        fresh = false;
         return list();
+    }
+
+    private void ask() {
+        tenants = answer(client.get(path)).at("tenants").elements();
     }
 
     public List<Tenant> list() {

@@ -5,6 +5,7 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
@@ -62,6 +63,11 @@ public final class Machine {
             }
             return begunNanos - asked > 0 ? last : look();
         }
+    }
+
+    /// Whether all tenants that it can see are in these folders.
+    boolean looksOnlyIn(Set<String> folders) {
+        return directories.get().stream().allMatch(directory -> folders.contains(directory.path().toString()));
     }
 
     /// How many files of tenants the last look left out, because their users have too many.

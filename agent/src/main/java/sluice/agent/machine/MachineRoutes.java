@@ -51,7 +51,7 @@ public final class MachineRoutes {
 
     private Answer tenants(Request request) {
         Set<String> outside = Set.of(request.query("outside").orElse("").split(","));
-        MachineLook look = machine.fresh().seenBy(request.caller());
+        MachineLook look = machine.looksOnlyIn(outside) ? MachineLook.NONE : machine.fresh().seenBy(request.caller());
         List<TenantLook> tenants = look.tenants().stream()
                 .filter(tenant -> !outside.contains(String.valueOf(tenant.tenant().file().getParent()))).toList();
         return Answer.json(json -> {

@@ -1,11 +1,13 @@
 package sluice.agent.machine;
 
+import java.io.IOException;
 import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import sluice.region.Processes;
 import sluice.region.Region;
+import sluice.region.RegionFolder;
 import sluice.region.RuntimeDirectory;
 import sluice.region.SluiceException;
 import sluice.region.Tenant;
@@ -54,22 +56,33 @@ final class TenantsOfAll {
         long owner = folder.owner();
         int records = 0;
         int read = 0;
-        for (Path file : files) {
-            if (read == MOST_FILES || records >= mostRecords) {
-                return read;
-            }
-            read++;
-            try {
-                Tenant tenant = Tenant.read(file, processes);
-                records += records(tenant);
-                if (tenant.uid() == owner || owner == self && Region.isSplit(file)) {
-                    tenants.add(tenant);
+        try (RegionFolder open = RegionFolder.open(folder)) {
+            for (Path file : files) {
+                if (read == MOST_FILES || records >= mostRecords) {
+                    return read;
                 }
-            } catch (SluiceException e) {
-                // Gone since, or of another layout.
+                read++;
+                records += read(open, file, owner, tenants);
             }
+            return read;
+        } catch (IOException e) {
+            // Gone since.
+            return files.size();
         }
-        return read;
+    }
+
+    /// @return how many records it has
+    private int read(RegionFolder folder, Path file, long owner, List<Tenant> tenants) {
+        try {
+            Tenant tenant = folder.read(file, processes);
+            if (tenant.uid() == owner || owner == self && Region.isSplit(file)) {
+                tenants.add(tenant);
+            }
+            return records(tenant);
+        } catch (SluiceException e) {
+            // Gone since, or of another layout.
+            return 0;
+        }
     }
 
     private static int records(Tenant tenant) {

@@ -65,6 +65,16 @@ class AgentTenantsTest {
         assertThat(AgentTenants.at(agent.socket(), List.of(new RuntimeDirectory(direct.file().getParent()))).look()).isEmpty();
     }
 
+    /// To find the agent is a look: `sluice ps` needs no other.
+    @Test
+    void shouldAskTheAgentThatWasFoundOnlyForFurtherLooks() {
+        AgentTenants found = AgentTenants.find(List.of(new RuntimeDirectory(agent.socket().getParent()))).orElseThrow();
+        agent.close();
+
+        assertThat(found.look()).isEmpty();
+        assertThatThrownBy(found::look).isInstanceOf(SluiceException.class).hasMessageContaining("does not answer");
+    }
+
     @Test
     void shouldSetLimits() {
         AgentTenants tenants = tenants();

@@ -12,6 +12,7 @@ import java.nio.file.attribute.PosixFilePermissions;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.FutureTask;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -35,6 +36,16 @@ class MachineTest {
             throw new IllegalStateException("cannot look");
         }
         return List.of();
+    }
+
+    /// Who reads all these folders needs no look of the agent.
+    @Test
+    void shouldKnowWhetherItSeesMoreThanSomeFolders() {
+        var two = new Machine(() -> List.of(new RuntimeDirectory(Path.of("/one")), new RuntimeDirectory(Path.of("/two"))),
+                new Gpus(Optional.empty()), Processes.BY_PROC, events);
+
+        assertThat(two.looksOnlyIn(Set.of("/one", "/two", "/three"))).isTrue();
+        assertThat(two.looksOnlyIn(Set.of("/one"))).isFalse();
     }
 
     /// The audit first has a finding and then tells of it.

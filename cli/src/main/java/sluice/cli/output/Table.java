@@ -8,6 +8,7 @@ public final class Table {
     public static final String NOTHING = "-";
     private static final String GAP = "  ";
     private static final int SHORTEST_CUT = 12;
+    private static final char ESCAPE = '\033';
 
     private final List<String> header;
     private final boolean[] right;
@@ -92,10 +93,13 @@ public final class Table {
 
     /// Colours take no room.
     private static int width(String cell) {
+        if (cell.indexOf(ESCAPE) < 0) {
+            return cell.length();
+        }
         int width = 0;
         boolean escape = false;
         for (int at = 0; at < cell.length(); at++) {
-            escape |= cell.charAt(at) == '\033';
+            escape |= cell.charAt(at) == ESCAPE;
             width += escape ? 0 : 1;
             escape &= cell.charAt(at) != 'm';
         }

@@ -11,9 +11,14 @@ public final class Text {
 
     /// Control characters, which could take a terminal over, become `?`.
     public static String visible(String text) {
-        StringBuilder visible = new StringBuilder();
-        text.codePoints().forEach(c -> visible.appendCodePoint(Character.isISOControl(c) ? '?' : c));
-        return visible.toString();
+        StringBuilder visible = null;
+        for (int at = 0; at < text.length(); at++) {
+            if (Character.isISOControl(text.charAt(at))) {
+                visible = visible == null ? new StringBuilder(text) : visible;
+                visible.setCharAt(at, '?');
+            }
+        }
+        return visible == null ? text : visible.toString();
     }
 
     public static String cut(String text, int width) {

@@ -49,10 +49,9 @@ public final class PsCommand implements Runnable {
     @Override
     public void run() {
         SeenTenants tenants = new SeenTenants(System.getenv());
-        tenants.sweep();
         EarlierLook earlier = look(tenants);
         Instant now = Instant.now();
-        List<Tenant> shown = tenants.list().stream().filter(tenant -> all || tenant.running()).toList();
+        List<Tenant> shown = tenants.sweep().stream().filter(tenant -> all || tenant.running()).toList();
         PrintWriter out = spec.commandLine().getOut();
         PrintWriter err = spec.commandLine().getErr();
         if (json) {
@@ -60,7 +59,7 @@ public final class PsCommand implements Runnable {
         } else if (shown.isEmpty()) {
             err.println(all ? "No tenants." : "No tenants are running; 'sluice run --memory 4g -- PROGRAM' starts one.");
         } else {
-            PsTable.lines(shown, earlier, now, Screen.standard()).forEach(out::println);
+            out.println(String.join(System.lineSeparator(), PsTable.lines(shown, earlier, now, Screen.standard())));
         }
         if (!json) {
             tenants.audit().flatMap(AuditText::footer).ifPresent(out::println);

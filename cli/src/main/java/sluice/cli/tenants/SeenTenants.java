@@ -14,6 +14,7 @@ import sluice.agent.limits.LimitsSetter;
 import sluice.cuda.Nvml;
 import sluice.region.BoardState;
 import sluice.region.LimitsChange;
+import sluice.region.Processes;
 import sluice.region.RuntimeDirectory;
 import sluice.region.SluiceException;
 import sluice.region.Tenant;
@@ -25,6 +26,7 @@ public final class SeenTenants {
     private final List<RuntimeDirectory> directories;
     private final Tenants readable;
     private final Optional<AgentTenants> agent;
+    private List<String> unreadable = List.of();
 
     public SeenTenants(Map<String, String> environment) {
         directories = RuntimeDirectory.existing(environment);
@@ -32,21 +34,27 @@ public final class SeenTenants {
         agent = AgentTenants.find(directories);
     }
 
-    /// Deletes what nobody needs any more.
-    void sweep() {
-        readable.sweep(Instant.now());
+    /// Deletes what nobody needs any more. @return what is left, oldest first
+    List<Tenant> sweep() {
+        return all(readable.sweep(Instant.now()));
     }
 
     /// What they are now, oldest first.
     public List<Tenant> list() {
-        List<Tenant> tenants = new ArrayList<>(readable.list());
+        return all(readable.look(Processes.once()));
+    }
+
+    private List<Tenant> all(Tenants.Look look) {
+        unreadable = look.unreadable();
+        List<Tenant> tenants = new ArrayList<>(look.tenants());
         agent.ifPresent(more -> tenants.addAll(more.look()));
         tenants.sort(Comparator.comparingLong(Tenant::createdNanos).thenComparing(Tenant::name));
         return tenants;
     }
 
+    /// Why the last look left files out.
     List<String> unreadable() {
-        return readable.unreadable();
+        return unreadable;
     }
 
     /// What the audit of the agent has found; empty when there is no agent.

@@ -27,14 +27,15 @@ import sluice.region.SluiceException;
         footer = {"", "Exit status: 0 ended by a key or by --once, 1 standard input or output is no terminal, 2 usage."})
 public final class TopCommand implements Runnable {
     private static final Duration SHORTEST = Duration.ofMillis(100);
+    private static final Duration ONCE = Duration.ofMillis(250);
     private static final Duration LONGEST = Duration.ofHours(1);
 
     @Spec
     private CommandSpec spec;
 
     @Option(names = "--interval", paramLabel = "TIME",
-            description = "How often it looks, 100ms to 1h; default 1s.")
-    private Duration interval = Duration.ofSeconds(1);
+            description = "How often it looks, 100ms to 1h; default 1s, with --once 250ms.")
+    private Duration interval;
 
     @Option(names = "--once", description = "Looks twice, an interval apart, writes one page, and ends.")
     private boolean once;
@@ -47,6 +48,9 @@ public final class TopCommand implements Runnable {
 
     @Override
     public void run() {
+        if (interval == null) {
+            interval = once ? ONCE : Duration.ofSeconds(1);
+        }
         if (interval.compareTo(SHORTEST) < 0 || interval.compareTo(LONGEST) > 0) {
             throw new ParameterException(spec.commandLine(), "--interval: give a time from 100ms to 1h");
         }

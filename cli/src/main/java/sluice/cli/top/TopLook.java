@@ -48,9 +48,9 @@ record TopLook(Instant at, long takenNanos, long overNanos, List<TopGpu> gpus, L
         earlier.rows.forEach(row -> kept.put(row.tenant().createdNanos(), row.colour()));
         Set<Integer> taken = new HashSet<>();
         tenants.forEach(tenant -> Optional.ofNullable(kept.get(tenant.createdNanos())).ifPresent(taken::add));
+        int colour = 0;
         for (Tenant tenant : tenants) {
             if (!kept.containsKey(tenant.createdNanos())) {
-                int colour = 0;
                 while (!taken.add(colour)) {
                     colour++;
                 }

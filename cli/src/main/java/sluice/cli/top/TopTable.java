@@ -49,7 +49,7 @@ final class TopTable {
 
     private int content(TopColumn column) {
         return column == TopColumn.TENANT || column == TopColumn.ASKED
-                ? rows.stream().mapToInt(row -> column.cell(row, style, now).columnLength()).max().orElse(0) : 0;
+                ? rows.stream().mapToInt(row -> TopStyle.columns(column.cell(row, style, now))).max().orElse(0) : 0;
     }
 
     private boolean worth(TopColumn column, TopLook look) {

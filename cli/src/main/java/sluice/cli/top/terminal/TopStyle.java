@@ -75,7 +75,7 @@ public record TopStyle(boolean coloured, boolean unicode) {
 
     /// The text in so many columns, cut where it is longer.
     public AttributedString cut(AttributedString text, int width) {
-        if (text.columnLength() <= width) {
+        if (columns(text) <= width) {
             return text;
         }
         AttributedStringBuilder cut = new AttributedStringBuilder();
@@ -92,8 +92,18 @@ public record TopStyle(boolean coloured, boolean unicode) {
     /// The text in exactly so many columns.
     public AttributedString fit(AttributedString text, int width, boolean right) {
         AttributedString cut = cut(text, width);
-        AttributedString padding = new AttributedString(" ".repeat(Math.max(0, width - cut.columnLength())));
+        AttributedString padding = new AttributedString(" ".repeat(Math.max(0, width - columns(cut))));
         return AttributedStringBuilder.append(right ? padding : cut, right ? cut : padding);
+    }
+
+    /// The width of a text. JLine looks for grapheme clusters, which takes most of the time of a page; most cells have none.
+    public static int columns(AttributedString text) {
+        for (int at = 0; at < text.length(); at++) {
+            if (text.charAt(at) < ' ' || text.charAt(at) > '~') {
+                return text.columnLength();
+            }
+        }
+        return text.length();
     }
 
     /// A line with text at both ends. What is on the right gives way.

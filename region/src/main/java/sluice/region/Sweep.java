@@ -1,0 +1,116 @@
+package sluice.region;
+
+import java.io.IOException;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+import java.util.ArrayList;
+import java.util.List;
+import sluice.linux.Folder;
+
+/// Deletes files that nobody needs any more.
+///
+/// No process can say of itself that it has ended. So the first tool that sees an ended tenant marks its file by
+/// setting the time of its last change to a whole second, and the file is deleted 15 minutes after that.
+/// A process that takes part in the region changes the time again, and so takes the mark away.
+final class Sweep {
+    private static final Duration KEEP_ENDED = Duration.ofMinutes(15);
+    private static final Duration KEEP_UNUSED = Duration.ofMinutes(1);
+    private static final Duration KEEP_TEMPORARY = Duration.ofMinutes(1);
+    private static final Duration SWEEP_PERIOD = Duration.ofMinutes(5);
+    private static final int FILES_BEFORE_SWEEP = 32;
+    private static final String SWEPT = ".swept";
+
+    private Sweep() {}
+
+    /// Whether files have gathered in a folder, and it was not swept of late. From now on it was.
+    static boolean isDue(RuntimeDirectory directory, Instant now) {
+        String[] files = directory.path().toFile().list();
+        if (files == null || files.length <= FILES_BEFORE_SWEEP) {
+            return false;
+        }
+        try (Folder folder = Folder.open(directory.path())) {
+            boolean due = isDue(folder, now);
+            if (due) {
+                folder.setModified(SWEPT, now);
+            }
+            return due;
+        } catch (IOException e) {
+            // A folder that cannot be written is reported by who needs to write there.
+            return false;
+        }
+    }
+
+    private static boolean isDue(Folder folder, Instant now) throws IOException {
+        try {
+            return folder.status(SWEPT).modified().plus(SWEEP_PERIOD).isBefore(now);
+        } catch (NoSuchFileException e) {
+            folder.create(SWEPT, 0600).close();
+            return true;
+        }
+    }
+
+    /// @param tenants what a look at the folder has just found, and maybe others
+    /// @return those that were deleted
+    static List<Tenant> in(RuntimeDirectory directory, List<Tenant> tenants, Instant now) {
+        List<Tenant> deleted = new ArrayList<>();
+        try (Folder folder = Folder.open(directory.path())) {
+            for (Tenant tenant : tenants) {
+                if (!tenant.running() && directory.path().equals(tenant.file().getParent()) && ended(tenant, folder, now)) {
+                    deleted.add(tenant);
+                }
+            }
+            for (Path file : directory.files("", RegionFile.TEMPORARY_SUFFIX)) {
+                older(folder, name(file), KEEP_TEMPORARY, now);
+            }
+        } catch (IOException e) {
+            // Gone already.
+        }
+        return deleted;
+    }
+
+    /// A tenant that never used a GPU leaves nothing worth looking at.
+    private static boolean ended(Tenant tenant, Folder folder, Instant now) {
+        boolean unused = tenant.gpus().isEmpty() && tenant.errors().isEmpty();
+        String name = name(tenant.file());
+        try {
+            if (folder.status(name).modified().getNano() != 0) {
+                folder.setModified(name, now.truncatedTo(ChronoUnit.SECONDS));
+                return false;
+            }
+        } catch (IOException e) {
+            // Not ours to judge, or gone already.
+            return false;
+        }
+        boolean old = older(folder, name, unused ? KEEP_UNUSED : KEEP_ENDED, now);
+        if (old) {
+            delete(folder, name(RegionFile.ledger(tenant.file())));
+        }
+        return old;
+    }
+
+    private static boolean older(Folder folder, String name, Duration age, Instant now) {
+        try {
+            return folder.status(name).modified().plus(age).isBefore(now) && delete(folder, name);
+        } catch (IOException e) {
+            // Gone already.
+            return false;
+        }
+    }
+
+    private static boolean delete(Folder folder, String name) {
+        try {
+            folder.delete(name);
+            return true;
+        } catch (IOException e) {
+            // Gone already, or of a region in one file.
+            return false;
+        }
+    }
+
+    private static String name(Path file) {
+        return file.getFileName().toString();
+    }
+}
