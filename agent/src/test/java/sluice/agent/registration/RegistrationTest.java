@@ -150,7 +150,7 @@ class RegistrationTest {
     void shouldSeeTheEndOfAContainerWithPidsOfItsOwn() throws Exception {
         agent.close();
         Path region = Region.createSplit(new RuntimeDirectory(folder.resolve("run")), new RegionDraft("c-0123456789ab-cdefcdefcdef", "", new Identity(1L << 40),
-                OnError.FAIL, MemoryLimits.parse("1g")), 0);
+                OnError.FAIL, MemoryLimits.parse("1g")), ThisProcess.current().uid());
         try (Region open = Region.openReadWrite(region)) {
             open.slot(0).pidNamespace(1);
             open.slot(0).owner(7);
