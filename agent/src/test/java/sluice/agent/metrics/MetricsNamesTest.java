@@ -41,8 +41,11 @@ class MetricsNamesTest {
     void shouldHaveAllNamesAndLabelsOfTheTables() throws Exception {
         MetricsPlace place = new MetricsPlace("ml", "train-0", "main");
         try (RunningAgent agent = new RunningAgent(folder, List.of(new Metrics(tenant -> place), new OneFinding()), "metrics-also = hami, alnair")) {
-            MetricsTenants.onBoard(agent.directory(), MetricsTenants.busy(agent.directory(), "train", 1));
+            Path region = MetricsTenants.busy(agent.directory(), "train", 1);
+            MetricsTenants.onBoard(agent.directory(), region);
             agent.client().get("/v1/machine");
+            agent.client().get("/metrics");
+            MetricsTenants.count(region, segment -> MetricsTenants.call(segment, "cuLaunchKernel", 1001, 1));
             Thread.sleep(1200);
             agent.client().get("/v1/machine");
 
