@@ -19,7 +19,7 @@ import sluice.it.Machine.Outcome;
 /// Honest tenants beside one that writes random values to every word that it may write, with a library that checks itself for
 /// wrong addresses and undefined behaviour. `bench/soak/hostile.py` does it for longer.
 class HostileTest {
-    private static final Path BUILD = Machine.HOME.resolve("../../../native/target/cmake").normalize();
+    private static final Path BUILD = Machine.BUILT.resolve("../../../native/target/cmake").normalize();
     private static final int SECONDS = 8;
 
     private Machine machine;
