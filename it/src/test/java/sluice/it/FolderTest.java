@@ -21,7 +21,7 @@ class FolderTest {
 
     @BeforeEach
     void reachTheDistributionThroughSuchAFolder() throws Exception {
-        machine = new Machine(directory);
+        machine = new Machine(directory).with("SLUICE_SIM_CONTEXT", "32m");
         Path home = directory.resolve(LONG);
         Files.createDirectories(home.getParent());
         launcher = Files.createSymbolicLink(home, Machine.HOME).resolve("bin/sluice").toString();
@@ -36,7 +36,7 @@ class FolderTest {
     void shouldHoldALimit() throws Exception {
         var outcome = machine.plain(launcher, "run", "--sim", "--memory", "512m", "--", Machine.program("hog"), "--step", "64m");
 
-        assertThat(outcome.output()).as(outcome.errors()).contains("got 8 ");
+        assertThat(outcome.output()).as(outcome.errors()).contains("got 7 ");
     }
 
     @Test
@@ -61,13 +61,13 @@ class FolderTest {
 
     @Test
     void shouldFindNothingWrong() throws Exception {
-        assertThat(machine.plain(launcher, "doctor").output()).contains("libsluice.so can be loaded");
+        assertThat(machine.plain(launcher, "doctor").output()).containsPattern("libsluice.so\\s+can be loaded");
     }
 
     @Test
     void shouldFindItsHomeThroughALinkToTheLauncher() throws Exception {
         Path link = Files.createSymbolicLink(directory.resolve("a link"), Path.of(launcher));
 
-        assertThat(machine.plain(link.toString(), "doctor").output()).contains("libsluice.so can be loaded");
+        assertThat(machine.plain(link.toString(), "doctor").output()).containsPattern("libsluice.so\\s+can be loaded");
     }
 }
