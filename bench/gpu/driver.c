@@ -1,5 +1,5 @@
 /* driver: what the driver itself does with pools, graphs, limits and code; the facts that the library's rules stand on.
- * Run it without Sluice. usage: driver plain|ordered|threads|pools|pending|pieces|random|graphs|shapes|limits|buffers|code|edge */
+ * Run it without Sluice. usage: driver plain|ordered|threads|pools|pending|pieces|random|graphs|shapes|again|limits|buffers|code|edge */
 #include <cuda.h>
 #include <dlfcn.h>
 #include <pthread.h>
@@ -414,47 +414,6 @@ static void graphs(void) {
     OK(cuCtxSynchronize());
 }
 
-/* Random graphs in one line: allocations and frees in some order. What they take, against chunks of whole steps of 32 MiB that are
- * filled first-fit in that order, and against the sum of what lives at once, each in whole steps. */
-typedef struct { uint64_t base, bytes; int owner; } piece_t;
-
-static uint64_t first_fit(const int *order, int count, const uint64_t *bytes) {
-    static piece_t chunks[64][64];
-    int pieces[64] = {0}, used = 0;
-    uint64_t size[64], total = 0;
-    for (int i = 0; i < count; i++) {
-        int at = order[i];
-        if (at < 0) {
-            for (int c = 0; c < used; c++)
-                for (int k = 0; k < pieces[c]; k++)
-                    if (chunks[c][k].owner == -at - 1)
-                        chunks[c][k] = chunks[c][--pieces[c]], k--;
-            continue;
-        }
-        uint64_t need = (bytes[at] + 511) / 512 * 512, place = 0;
-        int chunk = -1;
-        for (int c = 0; c < used && chunk < 0; c++)
-            for (uint64_t from = 0; from + need <= size[c];) {
-                uint64_t next = from;
-                for (int k = 0; k < pieces[c]; k++)
-                    if (chunks[c][k].base < from + need && chunks[c][k].base + chunks[c][k].bytes > from)
-                        next = chunks[c][k].base + chunks[c][k].bytes > next ? chunks[c][k].base + chunks[c][k].bytes : next;
-                if (next == from) {
-                    chunk = c, place = from;
-                    break;
-                }
-                from = next;
-            }
-        if (chunk < 0) {
-            chunk = used++;
-            size[chunk] = (need + 32 * MIB - 1) / (32 * MIB) * (32 * MIB);
-            total += size[chunk];
-        }
-        chunks[chunk][pieces[chunk]++] = (piece_t){place, need, at};
-    }
-    return total;
-}
-
 /* What NVML says that this process has. */
 typedef struct { unsigned pid; unsigned long long bytes; unsigned instance, part; } process_t;
 
@@ -633,57 +592,146 @@ static void threads(void) {
     }
 }
 
+/* Random graphs, as nodes in line, as branches, captured. What they take, against the chunks of 32 MiB of the address space in which their
+ * allocations lie. */
+typedef struct { CUdeviceptr address; uint64_t bytes; } place_t;
+
+static uint64_t in_chunks(const place_t *places, int count, uint64_t chunk) {
+    static uint64_t seen[4096];
+    int distinct = 0;
+    for (int i = 0; i < count; i++)
+        for (uint64_t at = places[i].address / chunk; at <= (places[i].address + places[i].bytes - 1) / chunk; at++) {
+            int k = 0;
+            while (k < distinct && seen[k] != at)
+                k++;
+            if (k == distinct && distinct < 4096)
+                seen[distinct++] = at;
+        }
+    return (uint64_t)distinct * chunk;
+}
+
+static uint64_t any_size(unsigned *seed) {
+    uint64_t most = rand_r(seed) % 3 == 0 ? 8 * MIB : rand_r(seed) % 2 ? 100 * MIB : 600 * MIB;
+    return rand_r(seed) % 6 == 0 ? (most / MIB / 2 + 1) * MIB : 1 + (uint64_t)rand_r(seed) % most;
+}
+
+static int in_line(CUgraph graph, unsigned *seed, place_t *places) {
+    CUgraphNode last = NULL, node;
+    int live[16], lives = 0, allocations = 1 + rand_r(seed) % 8;
+    for (int i = 0; i < allocations || lives;) {
+        if (i < allocations && (!lives || rand_r(seed) % 3)) {
+            places[i].bytes = any_size(seed);
+            last = add_alloc(graph, last ? &last : NULL, places[i].bytes, &places[i].address);
+            live[lives++] = i++;
+        } else {
+            int at = rand_r(seed) % lives;
+            OK(cuGraphAddMemFreeNode(&node, graph, &last, 1, places[live[at]].address));
+            last = node;
+            live[at] = live[--lives];
+        }
+    }
+    return allocations;
+}
+
+static int in_branches(CUgraph graph, unsigned *seed, place_t *places) {
+    int count = 1 + rand_r(seed) % 4;
+    CUgraphNode release;
+    for (int i = 0; i < count; i++) {
+        places[i].bytes = any_size(seed);
+        CUgraphNode node = add_spin(graph, add_alloc(graph, NULL, places[i].bytes, &places[i].address), 1000);
+        OK(cuGraphAddMemFreeNode(&release, graph, &node, 1, places[i].address));
+    }
+    return count;
+}
+
+static int captured(CUstream stream, CUgraph *graph, unsigned *seed, place_t *places) {
+    int count = 1 + rand_r(seed) % 4;
+    OK(cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_RELAXED));
+    for (int i = 0; i < count; i++) {
+        places[i].bytes = any_size(seed);
+        OK(cuMemAllocAsync(&places[i].address, places[i].bytes, stream));
+        if (i && rand_r(seed) % 3 == 0) {
+            OK(cuMemFreeAsync(places[i - 1].address, stream));
+            places[i - 1].bytes |= 1ull << 63;
+        }
+    }
+    for (int i = 0; i < count; i++) {
+        if (!(places[i].bytes >> 63))
+            OK(cuMemFreeAsync(places[i].address, stream));
+        places[i].bytes &= ~(1ull << 63);
+    }
+    OK(cuStreamEndCapture(stream, graph));
+    return count;
+}
+
 static void shapes(void) {
-    unsigned seed = 7, equal = 0, less = 0, more = 0, beyond = 0;
-    uint64_t worst_more = 0;
+    unsigned seed = getenv("SEED") ? (unsigned)atoi(getenv("SEED")) : 7, equal = 0, less = 0, more = 0;
     CUstream a;
     OK(cuStreamCreate(&a, CU_STREAM_NON_BLOCKING));
-    for (int round = 0; round < 400; round++) {
+    for (int round = 0; round < 900; round++) {
         OK(cuDeviceGraphMemTrim(0));
         CUgraph graph;
         CUgraphExec exec;
-        CUgraphNode last = NULL, node;
-        OK(cuGraphCreate(&graph, 0));
-        int count = 0, order[32], live[16], lives = 0, allocations = 1 + rand_r(&seed) % 8;
-        uint64_t bytes[16], alive = 0, peak = 0;
-        CUdeviceptr p[16];
-        int small = rand_r(&seed) % 2;
-        for (int i = 0; i < allocations || lives;) {
-            if (i < allocations && (!lives || rand_r(&seed) % 3)) {
-                bytes[i] = small ? 1 + rand_r(&seed) % (8 * MIB) : 1 + (uint64_t)rand_r(&seed) % (100 * MIB);
-                last = add_alloc(graph, last ? &last : NULL, bytes[i], &p[i]);
-                alive += (bytes[i] + 32 * MIB - 1) / (32 * MIB) * (32 * MIB);
-                peak = alive > peak ? alive : peak;
-                live[lives++] = i;
-                order[count++] = i++;
-            } else {
-                int at = rand_r(&seed) % lives, which = live[at];
-                OK(cuGraphAddMemFreeNode(&node, graph, &last, 1, p[which]));
-                last = node;
-                alive -= (bytes[which] + 32 * MIB - 1) / (32 * MIB) * (32 * MIB);
-                live[at] = live[--lives];
-                order[count++] = -which - 1;
-            }
-        }
+        place_t places[16];
+        int kind = round % 3;
+        if (kind < 2)
+            OK(cuGraphCreate(&graph, 0));
+        int count = kind == 0 ? in_line(graph, &seed, places) : kind == 1 ? in_branches(graph, &seed, places) : captured(a, &graph, &seed, places);
         OK(cuGraphInstantiateWithFlags(&exec, graph, 0));
         OK(cuGraphLaunch(exec, a));
         cuuint64_t reserved;
         OK(cuDeviceGetGraphMemAttribute(0, CU_GRAPH_MEM_ATTR_RESERVED_MEM_CURRENT, &reserved));
-        uint64_t predicted = first_fit(order, count, bytes);
-        equal += reserved == predicted, less += reserved < predicted, more += reserved > predicted, beyond += reserved > peak;
-        if (reserved > predicted && reserved - predicted > worst_more)
-            worst_more = reserved - predicted;
-        if (reserved != predicted && round < 60) {
-            printf(" %d allocations: took %llu, first-fit %llu, sum %llu:", allocations, (unsigned long long)(reserved / MIB), (unsigned long long)(predicted / MIB), (unsigned long long)(peak / MIB));
-            for (int i = 0; i < count; i++)
-                printf(order[i] >= 0 ? " +%.1f" : " -%.1f", bytes[order[i] >= 0 ? order[i] : -order[i] - 1] / (double)MIB);
-            printf("\n");
-        }
+        uint64_t chunks = in_chunks(places, count, 32 * MIB);
+        equal += reserved == chunks, less += reserved < chunks, more += reserved > chunks;
+        printf("%s%s took %llu chunks %llu:", reserved == chunks ? "" : "! ", kind == 0 ? "line" : kind == 1 ? "branches" : "captured", (unsigned long long)(reserved / MIB), (unsigned long long)(chunks / MIB));
+        for (int i = 0; i < count; i++)
+            printf(" %llx+%.2f", (unsigned long long)places[i].address, (double)places[i].bytes / MIB);
+        printf("\n");
         OK(cuCtxSynchronize());
         OK(cuGraphExecDestroy(exec));
         OK(cuGraphDestroy(graph));
     }
-    printf("random graphs: as first-fit %u, less %u, more %u (by %llu MiB at most); more than the sum %u\n", equal, less, more, (unsigned long long)(worst_more / MIB), beyond);
+    printf("random graphs: took as many chunks as they lie in %u, less %u, more %u\n", equal, less, more);
+}
+
+/* Two graphs that share memory in one stream, and the second one again elsewhere. */
+static void again(void) {
+    CUstream a, b, c;
+    OK(cuStreamCreate(&a, CU_STREAM_NON_BLOCKING));
+    OK(cuStreamCreate(&b, CU_STREAM_NON_BLOCKING));
+    OK(cuStreamCreate(&c, CU_STREAM_NON_BLOCKING));
+    CUgraphExec first = graph_of((unsigned[]){200}, 1, 0, 1), second = graph_of((unsigned[]){100}, 1, 0, 1), third = graph_of((unsigned[]){300}, 1, 0, 1);
+    OK(cuGraphLaunch(first, a));
+    show_graphs("200 in A");
+    OK(cuGraphLaunch(second, a));
+    show_graphs("100 behind it in A");
+    OK(cuGraphLaunch(second, b));
+    show_graphs("the 100 again, in B");
+    OK(cuGraphLaunch(second, b));
+    show_graphs("the 100 again, in B");
+    OK(cuGraphLaunch(second, a));
+    show_graphs("the 100 again, in A");
+    OK(cuGraphLaunch(third, c));
+    show_graphs("300 in C");
+    OK(cuGraphLaunch(third, b));
+    show_graphs("300 in B");
+    OK(cuGraphLaunch(first, a));
+    show_graphs("200 in A");
+    OK(cuGraphLaunch(first, b));
+    show_graphs("200 in B");
+    OK(cuGraphLaunch(first, c));
+    show_graphs("200 in C");
+    OK(cuCtxSynchronize());
+    OK(cuDeviceGraphMemTrim(0));
+    OK(cuGraphLaunch(first, a));
+    OK(cuGraphLaunch(third, b));
+    show_graphs("trimmed; 200 in A, 300 in B");
+    OK(cuStreamSynchronize(a));
+    OK(cuGraphLaunch(second, c));
+    show_graphs("A waited for; 100 in C");
+    OK(cuGraphLaunch(second, b));
+    show_graphs("the 100 again, in B");
+    OK(cuCtxSynchronize());
 }
 
 static void limits(void) {
@@ -876,7 +924,7 @@ int main(int count, char **words) {
     for (int i = 1; i < count; i++) {
         printf("== %s\n", words[i]);
         void (*part)(void) = !strcmp(words[i], "pools") ? pools : !strcmp(words[i], "pending") ? pending : !strcmp(words[i], "pieces") ? pieces :
-                             !strcmp(words[i], "random") ? random_walk : !strcmp(words[i], "graphs") ? graphs : !strcmp(words[i], "shapes") ? shapes : !strcmp(words[i], "plain") ? plain : !strcmp(words[i], "threads") ? threads : !strcmp(words[i], "ordered") ? ordered : !strcmp(words[i], "limits") ? limits :
+                             !strcmp(words[i], "random") ? random_walk : !strcmp(words[i], "graphs") ? graphs : !strcmp(words[i], "shapes") ? shapes : !strcmp(words[i], "again") ? again : !strcmp(words[i], "plain") ? plain : !strcmp(words[i], "threads") ? threads : !strcmp(words[i], "ordered") ? ordered : !strcmp(words[i], "limits") ? limits :
                              !strcmp(words[i], "buffers") ? buffers : !strcmp(words[i], "code") ? code : !strcmp(words[i], "edge") ? edge : NULL;
         if (part)
             part();

@@ -49,22 +49,25 @@ storm() { # storm NAME SECONDS OPTION…
 }
 
 pools() {
-    storm pools-1-thread 8 --seed 1 --quota 4g --threads 1 --ways async,pool,launch
-    storm pools-16-threads 8 --seed 2 --quota 4g --threads 16 --streams 4 --ways async,pool,launch
-    storm pools-destroyed 6 --seed 3 --quota 4g --threads 4 --ways async,pool,orphan,plain,launch
+    storm pools-1-thread 8 --seed 1 --quota 4g --threads 1 --ways async,pool,launch --slack 8m
+    storm pools-16-threads 8 --seed 2 --quota 4g --threads 16 --streams 4 --ways async,pool,launch --slack 8m
+    storm pools-destroyed 6 --seed 3 --quota 4g --threads 4 --ways async,pool,orphan,plain,launch --slack 8m
 }
 graphs() {
-    storm graphs-judged 8 --seed 4 --quota 4g --judge --ways graph,plain,launch
-    storm graphs-8-threads 8 --seed 5 --quota 4g --threads 8 --streams 4 --ways graph,plain,launch
+    storm graphs-judged 8 --seed 4 --quota 4g --judge --ways graph,plain,launch --slack 8m
+    storm graphs-8-threads 8 --seed 5 --quota 4g --threads 8 --streams 4 --ways graph,plain,launch --slack 8m
 }
 code() {
     storm code 8 --seed 6 --quota 4g --threads 4 --ways module,stack,plain,context --slack 64m
-    storm absurd 5 --seed 7 --quota 4g --threads 8 --ways plain,absurd
+    storm absurd 5 --seed 7 --quota 4g --threads 8 --ways plain,absurd --slack 8m
 }
 ways() { # each way to take memory alone beside plain memory
     for way in pitch async pool graph vmm array mipmap module stack orphan tiny; do storm "way-$way" 3 --seed 9 --quota 4g --threads 2 --ways "plain,$way" --slack 64m; done
 }
-all() { storm all 10 --seed 8 --quota 8g --threads 8 --ways -tiny,managed,absurd,context --slack 64m; }
+all() { # without Sluice too the driver answers 719 where one thread sets the stack's limit and others launch graphs
+    storm all-but-stack 8 --seed 8 --quota 8g --threads 8 --ways -tiny,managed,absurd,context,stack --slack 64m
+    storm all-but-graph 8 --seed 8 --quota 8g --threads 8 --ways -tiny,managed,absurd,context,graph --slack 64m
+}
 
 torch() {
     for round in 1 2; do

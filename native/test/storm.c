@@ -35,6 +35,7 @@
 #define GRACE_NANOS 1000000000u
 #define SHARED_FD 200
 #define PERCENT_OVER 2u
+#define TOLD_MOST 20
 
 options_t options = {.patience = 30, .seed = 1, .seconds = 10, .threads = 1, .streams = 2, .gpus = 1, .processes = 1, .ways = (1u << WAY_COUNT) - 1};
 shared_t *shared;
@@ -46,7 +47,7 @@ static pid_t pids[PROCESSES_MOST];
 static uint64_t stopped_until[PROCESSES_MOST];
 static unsigned generation[PROCESSES_MOST];
 static uint64_t kills, stops, limit_changes, random_state;
-static uint64_t limit, bound[GPUS_MOST], grace_until;
+static uint64_t limit, bound[GPUS_MOST], grace_until, began;
 static sampling_t sampling;
 static verdict_t verdict;
 static char **arguments;
@@ -165,12 +166,30 @@ static void find_crashed(void) {
     }
 }
 
+static void say_doing(int number) {
+    for (int i = 0; i < options.threads; i++) {
+        int doing = shared->child[number].doing[i];
+        fprintf(stderr, " %s%s", doing >= 100 ? "the end of " : "", doing < 0 ? "nothing" : way_names[doing % 100 % WAY_COUNT]);
+    }
+}
+
 static int live_pids(pid_t *live) {
     int count = 0;
     for (int i = 0; i < options.processes; i++)
         if (pids[i])
             live[count++] = pids[i];
     return count;
+}
+
+/* The first few that are over tell what the ledger held then, and what each thread did. */
+static void say_over(const pid_t *live, int count, int gpu, uint64_t bytes) {
+    if (sampling.over > TOLD_MOST)
+        return;
+    fprintf(stderr, "storm seed=%llu: over at %.3f s, GPU %d: driver %.1f MiB, ledger %.1f MiB; threads do", (unsigned long long)options.seed,
+            (double)(storm_now() - began) / 1e9, gpu, (double)bytes / (double)MIB, has_ledger ? (double)ledger_of(live, count, gpu) / (double)MIB : 0.0);
+    for (int i = 0; i < options.processes; i++)
+        say_doing(i);
+    fprintf(stderr, "\n");
 }
 
 /* After the quota was lowered, a tenant above it may keep what it has, but not grow. */
@@ -194,7 +213,10 @@ static void sample(void) {
         double percent = (double)bytes[gpu] * 100 / (double)allowed;
         if (percent > sampling.worst_percent)
             sampling.worst_percent = percent;
-        sampling.over += bytes[gpu] > allowed + allowed / 100 * PERCENT_OVER;
+        if (bytes[gpu] > allowed + allowed / 100 * PERCENT_OVER) {
+            sampling.over++;
+            say_over(live, count, gpu, bytes[gpu]);
+        }
         if (!in_grace && bytes[gpu] < bound[gpu])
             bound[gpu] = bytes[gpu];
     }
@@ -273,10 +295,7 @@ static void say_hang(int number, command_t command) {
     verdict.hangs++;
     fprintf(stderr, "storm seed=%llu: process %d (pid %d) did not answer command %d in %d s; its threads do", (unsigned long long)options.seed, number,
             (int)pids[number], command, options.patience);
-    for (int i = 0; i < options.threads; i++) {
-        int doing = shared->child[number].doing[i];
-        fprintf(stderr, " %s%s", doing >= 100 ? "the end of " : "", doing < 0 ? "nothing" : way_names[doing % 100 % WAY_COUNT]);
-    }
+    say_doing(number);
     fprintf(stderr, "\n");
 }
 
@@ -338,7 +357,8 @@ static bool rest(bool drain) {
 }
 
 static void run(void) {
-    uint64_t end = storm_now() + (uint64_t)(options.seconds * 1e9);
+    began = storm_now();
+    uint64_t end = began + (uint64_t)(options.seconds * 1e9);
     bool answers = true;
     for (int round = 1; storm_now() < end && answers; round++) {
         uint64_t now = storm_now(), pause = now + (end - now < REST_NANOS ? end - now : REST_NANOS);

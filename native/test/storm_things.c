@@ -53,9 +53,12 @@ static CUresult capture(const sl_real_t *cu, const worker_t *worker, const reque
     return status ? status : ended;
 }
 
-static CUresult capture_graph(const sl_real_t *cu, const worker_t *worker, const request_t *request, CUgraph *graph) {
+/* One thread at a time: the driver (580) itself crashes when two add allocation nodes at once, to whichever graphs, in captures or not. */
+static CUresult make_graph(const sl_real_t *cu, const worker_t *worker, const request_t *request, CUgraph *graph) {
     ways_begin_capture();
-    CUresult status = capture(cu, worker, request, graph);
+    CUresult status = request->choice & 2 ? capture(cu, worker, request, graph) : cu->cuGraphCreate(graph, 0);
+    if (!status && !(request->choice & 2))
+        status = build_graph(cu, request, *graph);
     ways_end_capture();
     return status;
 }
@@ -76,13 +79,7 @@ static CUresult launch_graph(const sl_real_t *cu, const worker_t *worker, const 
 static CUresult take_graph(const sl_real_t *cu, const worker_t *worker, const request_t *request, held_t *held) {
     if (request->again)
         return launch_graph(cu, worker, request, request->again);
-    CUresult status;
-    if (request->choice & 2)
-        status = capture_graph(cu, worker, request, &held->graph);
-    else {
-        status = cu->cuGraphCreate(&held->graph, 0);
-        status = status ? status : build_graph(cu, request, held->graph);
-    }
+    CUresult status = make_graph(cu, worker, request, &held->graph);
     CUgraphExec executable = NULL;
     status = status ? status : cu->cuGraphInstantiateWithFlags(&executable, held->graph, 0);
     held->thing = executable;

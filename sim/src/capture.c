@@ -206,8 +206,9 @@ CUresult sim_cuThreadExchangeStreamCaptureMode(CUstreamCaptureMode *mode) {
 
 CUresult sim_graph_alloc_node(CUstream stream, size_t bytes, CUdeviceptr *address) {
     SIM_REQUIRE(!stream->tips.capture->invalid, CUDA_ERROR_STREAM_CAPTURE_INVALIDATED);
-    SIM_TRY(sim_graph_memory_make(stream->context->device, bytes, address));
-    return sim_capture_add(stream, &(sim_work_t){.kind = SIM_WORK_ALLOC, .memory = {.address = *address}});
+    const sim_tips_t *tips = &stream->tips;
+    SIM_TRY(sim_graph_memory_make(&(sim_graph_place_t){tips->capture->graph, tips->nodes, tips->count, stream->context->device}, bytes, address));
+    return sim_capture_add(stream, &(sim_work_t){.kind = SIM_WORK_ALLOC, .memory = {.address = *address, .bytes = bytes}});
 }
 
 CUresult sim_graph_free_node(CUstream stream, CUdeviceptr address) {

@@ -3,7 +3,7 @@
 #include "graph.h"
 
 static CUresult append(CUgraphExec executable, const sim_work_t *work) {
-    SIM_REQUIRE(sim_graph_memory_bind(work, true), CUDA_ERROR_NOT_SUPPORTED);
+    SIM_REQUIRE(sim_graph_memory_bind(work, executable), CUDA_ERROR_NOT_SUPPORTED);
     sim_work_t *grown = realloc(executable->steps, (executable->count + 1) * sizeof *grown);
     SIM_REQUIRE(grown, CUDA_ERROR_OUT_OF_MEMORY);
     executable->steps = grown;
@@ -37,7 +37,7 @@ static CUresult unfold(CUgraphExec executable, CUgraph graph) {
 static void drop(CUgraphExec executable) {
     sim_graph_memory_leave(executable);
     for (size_t i = 0; i < executable->count; i++) {
-        sim_graph_memory_bind(&executable->steps[i], false);
+        sim_graph_memory_bind(&executable->steps[i], NULL);
         sim_graph_memory_drop(&executable->steps[i]);
     }
     free(executable->steps);

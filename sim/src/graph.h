@@ -39,12 +39,20 @@ bool sim_graph_reaches(CUgraphNode from, CUgraphNode to);
 bool sim_node_depends_on(CUgraphNode node, CUgraphNode other);
 CUresult sim_node_link(CUgraphNode node, CUgraphNode dependency);
 
+/* Where an allocation node is made. */
+typedef struct {
+    CUgraph graph;
+    const CUgraphNode *after;
+    size_t count;
+    int device;
+} sim_graph_place_t;
+
 /* Memory of allocation nodes: an address for as long as any graph or executable graph names it or it is allocated. */
-CUresult sim_graph_memory_make(int device, size_t bytes, CUdeviceptr *address);
+CUresult sim_graph_memory_make(const sim_graph_place_t *place, size_t bytes, CUdeviceptr *address);
 void sim_graph_memory_share(const sim_work_t *work);
 void sim_graph_memory_drop(const sim_work_t *work);
-/* False: another executable graph has it; a GPU's driver (580) answers 801 then. */
-bool sim_graph_memory_bind(const sim_work_t *work, bool executable);
+/* To this one, or NULL: to none. False: another executable graph has it; a GPU's driver (580) answers 801 then. */
+bool sim_graph_memory_bind(const sim_work_t *work, CUgraphExec executable);
 /* Around a launch: takes the memory that it needs at once; the engine finishes with the number of the owner. */
 CUresult sim_graph_memory_begin(CUgraphExec executable, CUstream stream);
 CUresult sim_graph_memory_end(CUgraphExec executable, CUstream stream);

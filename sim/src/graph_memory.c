@@ -1,6 +1,9 @@
-/* The memory of allocation nodes. Addresses come from a pool of their own for each GPU. Memory is another matter: graphs of a GPU share
- * it in chunks, as on an H200 (driver 580). A launch takes what the same graph had, then what is idle or was used before
- * in the same stream, then more. It stays until cuDeviceGraphMemTrim finds it idle. */
+/* The memory of allocation nodes. Addresses come from a pool of their own for each GPU, when the nodes are made; an allocation gets those of
+ * an earlier one that was freed before it on every way. Memory is another matter: graphs of a GPU share it in chunks, as on an H200
+ * (driver 580). Where an allocation of a graph ends beyond the memory behind its addresses, the graph needs that allocation's size more, in
+ * whole chunks. A launch takes what the same graph had, then what is idle or was used before in the same stream, then more. Launched in
+ * another stream while it runs, the graph gets other memory for what it took from graphs before it. It stays until cuDeviceGraphMemTrim finds
+ * it idle. */
 #include "graph.h"
 
 typedef struct owner {
@@ -10,9 +13,11 @@ typedef struct owner {
     int device;
     unsigned chunks;        /* that it had in its last launch and that no other took since */
     unsigned kept;          /* of these, for allocations that it did not free */
+    unsigned borrowed;      /* of these, from graphs that still ran before it in its stream */
     unsigned alive;         /* such allocations */
     unsigned running;       /* launches that the engine has not finished */
     CUstream stream;        /* of these launches; NULL: of several */
+    uint64_t behind;        /* the owner whose launches still use it, or 0 */
 } owner_t;
 
 typedef struct memory {
@@ -22,7 +27,7 @@ typedef struct memory {
     size_t bytes;
     unsigned owners;
     bool allocated;
-    bool executable; /* only one executable graph at a time may have it */
+    CUgraphExec executable; /* only one at a time may have it */
     uint64_t kept_by; /* the owner that left it allocated, or 0 */
 } memory_t;
 
@@ -42,10 +47,32 @@ static memory_t *find(CUdeviceptr address) {
 
 bool sim_graph_memory_is_known(CUdeviceptr address) { return find(address); }
 
-CUresult sim_graph_memory_make(int device, size_t bytes, CUdeviceptr *address) {
-    memory_t *memory = calloc(1, sizeof *memory);
+/* The last node that names the address is a free that comes before all of the new node. */
+static bool is_free_behind(CUgraph graph, CUdeviceptr address, const CUgraphNode *after, size_t count) {
+    CUgraphNode last = NULL;
+    for (CUgraphNode node = graph->first; node; node = node->next)
+        if ((node->work.kind == SIM_WORK_ALLOC || node->work.kind == SIM_WORK_FREE) && node->work.memory.address == address) last = node;
+    if (!last || last->work.kind != SIM_WORK_FREE) return false;
+    for (size_t i = 0; i < count; i++)
+        if (sim_graph_reaches(last, after[i])) return true;
+    return false;
+}
+
+static memory_t *find_reusable(const sim_graph_place_t *place, size_t bytes) {
+    for (CUgraphNode node = place->graph->first; node; node = node->next) {
+        memory_t *memory = node->work.kind == SIM_WORK_ALLOC ? find(node->work.memory.address) : NULL;
+        if (memory && memory->pool->device == place->device && memory->bytes >= bytes &&
+            is_free_behind(place->graph, memory->address, place->after, place->count)) return memory;
+    }
+    return NULL;
+}
+
+CUresult sim_graph_memory_make(const sim_graph_place_t *place, size_t bytes, CUdeviceptr *address) {
+    memory_t *memory = find_reusable(place, bytes);
+    if (memory) return *address = memory->address, CUDA_SUCCESS;
+    memory = calloc(1, sizeof *memory);
     SIM_REQUIRE(memory, CUDA_ERROR_OUT_OF_MEMORY);
-    CUresult made = sim_pool_of_graphs(device, &memory->pool);
+    CUresult made = sim_pool_of_graphs(place->device, &memory->pool);
     if (!made) made = sim_pool_place(memory->pool, bytes, NULL, &memory->address);
     if (made) return free(memory), made;
     memory->bytes = bytes;
@@ -71,75 +98,46 @@ void sim_graph_memory_drop(const sim_work_t *work) {
     free(memory);
 }
 
-bool sim_graph_memory_bind(const sim_work_t *work, bool executable) {
+bool sim_graph_memory_bind(const sim_work_t *work, CUgraphExec executable) {
     memory_t *memory = work->kind == SIM_WORK_ALLOC ? find(work->memory.address) : NULL;
-    if (memory && executable && memory->executable) return false;
+    if (memory && executable && memory->executable && memory->executable != executable) return false;
     if (memory) memory->executable = executable;
     return true;
 }
 
-/* How the allocations of a graph lie in chunks: large ones in chunks of their own, small ones where there is room. */
+/* What a launch needs, in chunks. */
 typedef struct {
-    uint64_t *used; /* bytes of each chunk */
-    unsigned count, alive, kept;
-    struct { CUdeviceptr address; unsigned first, chunks; uint64_t rest; } *places;
-    size_t place_count;
+    unsigned count, kept, alive; /* in all; of that for allocations that stay, and how many these are */
     int device;
 } plan_t;
 
-static unsigned find_chunks(plan_t *plan, unsigned wanted, uint64_t rest) {
-    for (unsigned first = 0;; first++) {
-        while (first + wanted > plan->count) {
-            uint64_t *grown = realloc(plan->used, (plan->count + 1) * sizeof *grown);
-            if (!grown) return UINT32_MAX;
-            plan->used = grown;
-            plan->used[plan->count++] = 0;
-        }
-        unsigned fits = 0;
-        while (fits < wanted && (wanted == 1 ? plan->used[first] + rest <= SIM_POOL_CHUNK : !plan->used[first + fits])) fits++;
-        if (fits == wanted) return first;
+static unsigned chunks_of(size_t bytes) { return (unsigned)((bytes + SIM_POOL_CHUNK - 1) / SIM_POOL_CHUNK); }
+
+/* How often the address is allocated from this step on, less how often it is freed. */
+static int balance(CUgraphExec executable, CUdeviceptr address, size_t from) {
+    int allocated = 0;
+    for (size_t i = from; i < executable->count; i++)
+        if (executable->steps[i].memory.address == address)
+            allocated += executable->steps[i].kind == SIM_WORK_ALLOC ? 1 : executable->steps[i].kind == SIM_WORK_FREE ? -1 : 0;
+    return allocated;
+}
+
+static plan_t make_plan(CUgraphExec executable) {
+    plan_t plan = {.device = -1};
+    CUdeviceptr base = UINT64_MAX;
+    for (size_t i = 0; i < executable->count; i++)
+        if (executable->steps[i].kind == SIM_WORK_ALLOC && executable->steps[i].memory.address < base) base = executable->steps[i].memory.address;
+    for (size_t i = 0; i < executable->count; i++) {
+        const sim_work_t *step = &executable->steps[i];
+        if (step->kind != SIM_WORK_ALLOC) continue;
+        plan.device = find(step->memory.address)->pool->device;
+        if (step->memory.address - base + step->memory.bytes > plan.count * SIM_POOL_CHUNK) plan.count += chunks_of(step->memory.bytes);
+        if (balance(executable, step->memory.address, i) <= 0) continue;
+        plan.alive++;
+        plan.kept += chunks_of(step->memory.bytes);
     }
-}
-
-static void fill(plan_t *plan, unsigned first, unsigned chunks, uint64_t rest, int sign) {
-    for (unsigned i = 0; i < chunks; i++) plan->used[first + i] += (uint64_t)sign * (i + 1 < chunks ? SIM_POOL_CHUNK : rest);
-}
-
-static bool plan_step(plan_t *plan, const sim_work_t *step) {
-    if (step->kind == SIM_WORK_FREE)
-        for (size_t i = 0; i < plan->place_count; i++)
-            if (plan->places[i].address == step->memory.address) {
-                fill(plan, plan->places[i].first, plan->places[i].chunks, plan->places[i].rest, -1);
-                plan->places[i] = plan->places[--plan->place_count];
-                break;
-            }
-    if (step->kind != SIM_WORK_ALLOC) return true;
-    const memory_t *memory = find(step->memory.address);
-    void *grown = realloc(plan->places, (plan->place_count + 1) * sizeof *plan->places);
-    if (!grown) return false;
-    plan->places = grown;
-    unsigned chunks = (unsigned)((memory->bytes + SIM_POOL_CHUNK - 1) / SIM_POOL_CHUNK);
-    uint64_t rest = memory->bytes - (chunks - 1) * SIM_POOL_CHUNK;
-    unsigned first = find_chunks(plan, chunks, rest);
-    if (first == UINT32_MAX) return false;
-    fill(plan, first, chunks, rest, 1);
-    plan->places[plan->place_count].address = memory->address;
-    plan->places[plan->place_count].first = first;
-    plan->places[plan->place_count].chunks = chunks;
-    plan->places[plan->place_count++].rest = rest;
-    plan->device = memory->pool->device;
-    return true;
-}
-
-static bool make_plan(plan_t *plan, CUgraphExec executable) {
-    *plan = (plan_t){.device = -1};
-    bool made = true;
-    for (size_t i = 0; made && i < executable->count; i++) made = plan_step(plan, &executable->steps[i]);
-    for (unsigned i = 0; i < plan->count; i++) plan->kept += plan->used[i] != 0;
-    plan->alive = (unsigned)plan->place_count;
-    free(plan->used);
-    free(plan->places);
-    return made;
+    plan.kept = plan.kept < plan.count ? plan.kept : plan.count;
+    return plan;
 }
 
 static owner_t *owner_of(CUgraphExec executable, int device) {
@@ -163,25 +161,39 @@ static void forget_empty(void) {
     }
 }
 
-static unsigned take_from_others(const owner_t *owner, CUstream stream, unsigned wanted) {
+static unsigned take_from_others(owner_t *owner, CUstream stream, unsigned wanted) {
     unsigned taken = 0;
     for (owner_t *other = owners; other && taken < wanted; other = other->next) {
         if (other == owner || other->device != owner->device || (other->running && other->stream != stream)) continue;
         unsigned share = other->chunks - other->kept;
         if (share > wanted - taken) share = wanted - taken;
         other->chunks -= share;
+        other->borrowed = other->borrowed < other->chunks ? other->borrowed : other->chunks;
+        owner->borrowed += other->running ? share : 0;
         taken += share;
     }
     return taken;
 }
 
+/* What it borrowed stays in its stream, for whoever comes there. */
+static bool leave_borrowed(owner_t *owner) {
+    owner_t *left = calloc(1, sizeof *left);
+    if (!left) return false;
+    *left = (owner_t){.next = owners, .id = sim_space_next_id(), .device = owner->device, .chunks = owner->borrowed,
+                      .running = 1, .stream = owner->stream, .behind = owner->id};
+    owners = left;
+    owner->chunks -= owner->borrowed;
+    owner->borrowed = 0;
+    return true;
+}
+
 CUresult sim_graph_memory_begin(CUgraphExec executable, CUstream stream) {
-    plan_t plan;
-    SIM_REQUIRE(make_plan(&plan, executable), CUDA_ERROR_OUT_OF_MEMORY);
+    plan_t plan = make_plan(executable);
     if (!plan.count) return CUDA_SUCCESS;
     sim_work_catch_up();
     owner_t *owner = owner_of(executable, plan.device);
     SIM_REQUIRE(owner, CUDA_ERROR_OUT_OF_MEMORY);
+    if (owner->running && owner->stream != stream && owner->borrowed) SIM_REQUIRE(leave_borrowed(owner), CUDA_ERROR_OUT_OF_MEMORY);
     if (owner->chunks < plan.count) owner->chunks += take_from_others(owner, stream, plan.count - owner->chunks);
     uint64_t missing = plan.count > owner->chunks ? (plan.count - owner->chunks) * SIM_POOL_CHUNK : 0;
     SIM_REQUIRE(!missing || sim_state_take(sim_device_gpu(plan.device), missing), CUDA_ERROR_OUT_OF_MEMORY);
@@ -212,8 +224,14 @@ CUresult sim_graph_memory_end(CUgraphExec executable, CUstream stream) {
 }
 
 void sim_graph_memory_finish(uint64_t id) {
+    bool idle = false;
     for (owner_t *owner = owners; owner; owner = owner->next)
-        if (owner->id == id && owner->running) owner->running--;
+        if (owner->id == id && owner->running && !--owner->running) {
+            owner->borrowed = 0;
+            idle = true;
+        }
+    for (owner_t *owner = owners; owner && idle; owner = owner->next)
+        if (owner->behind == id) owner->behind = owner->running = 0;
     forget_empty();
 }
 
@@ -248,7 +266,7 @@ CUresult sim_cuGraphMemAllocNodeGetParams(CUgraphNode node, CUDA_MEM_ALLOC_NODE_
     SIM_REQUIRE(node && parameters && node->work.kind == SIM_WORK_ALLOC, CUDA_ERROR_INVALID_VALUE);
     const memory_t *memory = find(node->work.memory.address);
     SIM_REQUIRE(memory, CUDA_ERROR_INVALID_VALUE);
-    *parameters = (CUDA_MEM_ALLOC_NODE_PARAMS){.poolProps = {.allocType = 1, .location = {1, memory->pool->device}}, .bytesize = memory->bytes,
+    *parameters = (CUDA_MEM_ALLOC_NODE_PARAMS){.poolProps = {.allocType = 1, .location = {1, memory->pool->device}}, .bytesize = node->work.memory.bytes,
                                                .dptr = memory->address};
     return CUDA_SUCCESS;
 }

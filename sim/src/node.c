@@ -99,8 +99,10 @@ CUresult sim_cuGraphAddMemAllocNode(CUgraphNode *node, CUgraph graph, const CUgr
     SIM_REQUIRE(parameters && parameters->bytesize && parameters->poolProps.location.type == 1, CUDA_ERROR_INVALID_VALUE);
     int device = parameters->poolProps.location.id;
     SIM_REQUIRE(sim_device_is_known(device), CUDA_ERROR_INVALID_DEVICE);
-    SIM_TRY(sim_graph_memory_make(device, parameters->bytesize, &parameters->dptr));
-    return sim_graph_add(graph, after, count, &(sim_work_t){.kind = SIM_WORK_ALLOC, .memory = {.address = parameters->dptr}}, node);
+    SIM_REQUIRE(graph && (after || !count), CUDA_ERROR_INVALID_VALUE);
+    SIM_TRY(sim_graph_memory_make(&(sim_graph_place_t){graph, after, count, device}, parameters->bytesize, &parameters->dptr));
+    sim_work_t work = {.kind = SIM_WORK_ALLOC, .memory = {.address = parameters->dptr, .bytes = parameters->bytesize}};
+    return sim_graph_add(graph, after, count, &work, node);
 }
 
 CUresult sim_cuGraphAddMemFreeNode(CUgraphNode *node, CUgraph graph, const CUgraphNode *after, size_t count, CUdeviceptr address) {

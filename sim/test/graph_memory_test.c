@@ -98,8 +98,26 @@ static void shouldShareBehindAGraphInTheSameStreamOnly(void) {
     EQUAL(reserved(), 0);
 }
 
+/* As on an H200: 100 MiB that share with the 200 before them get memory of their own in another stream. */
+static void shouldNotShareWithAnotherStreamWhenItIsLaunchedThere(void) {
+    made_t first = one(200), second = one(100);
+    OK(cuGraphLaunch(first.executable, a));
+    OK(cuGraphLaunch(second.executable, a));
+    EQUAL(reserved(), 224);
+    OK(cuGraphLaunch(second.executable, b));
+    EQUAL(reserved(), 352);
+    OK(cuGraphLaunch(second.executable, b));
+    OK(cuGraphLaunch(second.executable, a));
+    EQUAL(reserved(), 352);
+    wait_and_trim();
+    EQUAL(reserved(), 0);
+    drop(&first);
+    drop(&second);
+}
+
 static void shouldPackSmallAllocations(void) {
-    static const struct { unsigned mib[MOST], chunks; } cases[] = {{{10, 10}, 1}, {{33, 33}, 4}, {{40, 1, 70}, 5}, {{31}, 1}, {{63}, 2}};
+    static const struct { unsigned mib[MOST], chunks; } cases[] = {{{10, 10}, 1}, {{33, 33}, 4}, {{40, 1, 70}, 5}, {{31}, 1}, {{63}, 2}, {{5, 202, 4}, 8},
+                                                                        {{6, 83}, 4}, {{523, 51}, 19}, {{98, 27, 6}, 5}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         made_t made = make(cases[i].mib, true, true);
         OK(cuGraphLaunch(made.executable, a));
@@ -134,6 +152,7 @@ int main(void) {
     shouldShareBetweenAllocationsThatLiveOneAfterTheOther();
     shouldGiveIdleMemoryToAnotherGraph();
     shouldShareBehindAGraphInTheSameStreamOnly();
+    shouldNotShareWithAnotherStreamWhenItIsLaunchedThere();
     shouldPackSmallAllocations();
     shouldKeepWhatAGraphDoesNotFree();
     return 0;

@@ -88,6 +88,19 @@ static bool is_captured(CUstream stream, CUresult (*is_capturing)(CUstream, CUst
            (is_capturing(stream, &status) != CUDA_SUCCESS || status != 0);
 }
 
+/* A driver that takes more than was foreseen can do so again. */
+static void learn(const graph_t *graph, const uint64_t *grown) {
+    for (CUdevice device = 0; device < DEVICES; device++) {
+        if (grown[device] <= graph->need.bytes[device])
+            continue;
+        sl_latch_lock_briefly(&lock);
+        graph_t *known = *place_of(graph->exec);
+        if (known && known->need.bytes[device] < grown[device])
+            known->need.bytes[device] = grown[device];
+        sl_latch_unlock(&lock);
+    }
+}
+
 #define STREAM_CALLS(twin) \
     (&(sl_graph_stream_t){real.cuStreamGetId##twin, real.cuStreamGetCtx##twin, real.cuStreamQuery##twin})
 
@@ -100,6 +113,7 @@ static CUresult submit(CUresult (*forward)(CUgraphExec, CUstream), const graph_t
         return status;
     status = forward(graph->exec, stream);
     sl_graph_charge_end(&charge, status);
+    learn(graph, charge.grown);
     return status;
 }
 

@@ -2,7 +2,8 @@
  *
  * Graphs of a device share memory: a launch takes what is idle, or what an earlier graph in the same stream used, before the
  * driver takes more (measured on an H200 with driver 580, bench/gpu/driver.c graphs). The graph that was launched last still
- * has its memory. A launch cannot be undone, so all that it can take is reserved before. */
+ * has its memory; in another stream only what it did not take over from a graph before it (driver.c again). A launch cannot be
+ * undone, so all that it can take is reserved before. */
 #include "memory/graph_charge.h"
 
 #include <stdatomic.h>
@@ -21,6 +22,8 @@
 /* The memory of graphs on a device; under the lock of its pool. */
 typedef struct {
     CUgraphExec last;   /* that was launched last; NULL: not known */
+    uint64_t last_key;  /* of the stream in which it was */
+    bool last_alone;    /* it took over nothing that is in use: all was idle when it was launched, or all that it has is new */
     unsigned trims;     /* of the pool, at that time */
     uint64_t stream;    /* of all launches since the memory was idle; 0: there were none; or SEVERAL */
     CUcontext context;  /* of these launches, or NULL: of several */
@@ -67,7 +70,8 @@ static uint64_t growth(memory_t *memory, const sl_pool_t *pool, const sl_graph_c
         *memory = (memory_t){0};
         return need;
     }
-    if (charge->exec && memory->last == charge->exec && memory->trims == pool->trims)
+    bool has_its_memory = charge->exec && memory->last == charge->exec && memory->trims == pool->trims;
+    if (has_its_memory && (memory->last_alone || (memory->last_key == charge->key && charge->key != SEVERAL)))
         return 0;
     bool shared = !memory->stream || (memory->stream == charge->key && charge->key != SEVERAL);
     if (memory->keeps || !shared)
@@ -98,7 +102,7 @@ static void settle(sl_graph_charge_t *charge, CUdevice device) {
     if (!charge->locked[device])
         charge->locked[device] = sl_pool_charge_lock_at_once(pool);
     if (charge->locked[device])
-        sl_pool_charge_settle(pool, charge->promised[device], charge->sum[device]);
+        charge->grown[device] = sl_pool_charge_settle(pool, charge->promised[device], charge->sum[device]);
     else if (charge->promised[device])
         sl_ledger_cancel((unsigned)pool->gpu, charge->promised[device]);
 }
@@ -152,7 +156,7 @@ CUresult sl_graph_charge_begin(sl_graph_charge_t *charge) {
         int gpu = charge->need->bytes[device] ? sl_gpu_find(device) : SL_GPU_UNCOUNTED;
         charge->pool[device] = gpu >= 0 ? sl_pool_of_graphs(device, gpu) : NULL;
         charge->locked[device] = false;
-        charge->promised[device] = 0;
+        charge->promised[device] = charge->grown[device] = 0;
     }
     find_key(charge);
     if (reserve_all(charge, &shortage) || reserve_patiently(charge, &shortage))
@@ -162,14 +166,17 @@ CUresult sl_graph_charge_begin(sl_graph_charge_t *charge) {
 }
 
 /* Of a launch that failed it is not known what it took. */
-static void note_launch(memory_t *memory, const sl_pool_t *pool, const sl_graph_charge_t *charge, bool keeps, bool failed) {
+static void note_launch(memory_t *memory, const sl_graph_charge_t *charge, CUdevice device, bool failed) {
     CUcontext context = context_of(memory, charge);
     uint64_t key = failed ? SEVERAL : charge->key;
+    bool took_all = charge->grown[device] >= charge->need->bytes[device];
+    memory->last_alone = !failed && (took_all || !memory->stream || (memory->last_alone && memory->last == charge->exec));
+    memory->last_key = key;
     memory->context = !memory->stream || memory->context == context ? context : NULL;
     memory->stream = !memory->stream || memory->stream == key ? key : SEVERAL;
     memory->last = failed ? NULL : charge->exec;
-    memory->trims = pool->trims;
-    memory->keeps |= keeps;
+    memory->trims = charge->pool[device]->trims;
+    memory->keeps |= charge->need->keeps[device];
 }
 
 void sl_graph_charge_end(sl_graph_charge_t *charge, CUresult status) {
@@ -179,7 +186,7 @@ void sl_graph_charge_end(sl_graph_charge_t *charge, CUresult status) {
             continue;
         settle(charge, device);
         if (charge->locked[device])
-            note_launch(&memories[device], charge->pool[device], charge, charge->need->keeps[device], status != CUDA_SUCCESS);
+            note_launch(&memories[device], charge, device, status != CUDA_SUCCESS);
         unlock(charge, device);
     }
 }

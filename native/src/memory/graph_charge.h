@@ -16,6 +16,7 @@ typedef struct {
     sl_pool_t *pool[SL_GRAPH_NEED_DEVICES]; /* NULL: the graph needs nothing here */
     bool locked[SL_GRAPH_NEED_DEVICES];
     uint64_t promised[SL_GRAPH_NEED_DEVICES], sum[SL_GRAPH_NEED_DEVICES];
+    uint64_t grown[SL_GRAPH_NEED_DEVICES]; /* what the driver took, after the end */
     CUgraphExec exec; /* NULL: it is being made */
     const sl_graph_need_t *need;
     CUstream stream;

@@ -1,4 +1,4 @@
-/* graph_need: how much memory the allocation nodes of a graph need at once. */
+/* graph_need: how much memory the driver takes for one launch of a graph. */
 #ifndef SL_GRAPH_NEED_H
 #define SL_GRAPH_NEED_H
 

@@ -26,7 +26,7 @@ class DemoTest {
     @Test
     void shouldExplainTheMachine() throws Exception {
         var outcome = new Machine(directory).sluice("doctor");
-        assertThat(outcome.output()).contains("simulated GPU").contains("library").contains("not enforced yet");
+        assertThat(outcome.output()).contains("simulated GPU").contains("library").contains("enforced: memory of");
         assertThat(outcome.status()).isZero();
     }
 

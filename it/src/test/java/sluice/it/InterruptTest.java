@@ -30,7 +30,8 @@ class InterruptTest {
         machine = new Machine(directory);
     }
 
-    /// The terminal sends the signal to all processes of the job; `kill` sends it to one.
+    /// The terminal sends the signal to all processes of the job; `kill` sends it to one. A suite that a shell runs in the background has
+    /// the signal ignored, and hands that on.
     @ParameterizedTest
     @CsvSource({
         "verify --sim quota, true, interrupted after \\d+ checks? of 11",
@@ -38,12 +39,13 @@ class InterruptTest {
         "verify --sim processes, true, interrupted after \\d+ checks? of \\d+",
         "bench --sim, true, interrupted after \\d+ steps?",
         "bench --sim, false, interrupted after \\d+ steps?",
+        "bench lock --sim --seconds 2 --out FOLDER, true, interrupted after \\d+ steps?",
         "bench compute --sim --only lock --seconds 2, true, interrupted after \\d+ steps?",
         "bench compute --sim --only lock --seconds 2, false, interrupted after \\d+ steps?"
     })
     void shouldSayThatItWasBrokenOffAndLeaveNothing(String command, boolean group, String last) throws Exception {
-        var line = new ArrayList<>(List.of("setsid", Machine.HOME.resolve("bin/sluice").toString()));
-        line.addAll(List.of(command.split(" ")));
+        var line = new ArrayList<>(List.of("setsid", "env", "--default-signal=INT", Machine.HOME.resolve("bin/sluice").toString()));
+        line.addAll(List.of(command.replace("FOLDER", directory.resolve("out").toString()).split(" ")));
         Process process = machine.startPlain(line.toArray(String[]::new));
         ProcessHandle proof = process.toHandle();
         awaitProbe(proof);

@@ -27,7 +27,7 @@ class OneDoorTest {
             "an open file, by its descriptor", List.of("region/AgentLock", "region/RuntimeFile", "agent/PublishedFile", "cli/PreloadCheck", "cli/TopInput",
                     "cli/TopTerminal"),
             "files of the kernel's", List.of("region/Identity", "region/ProcessStat", "region/ThisProcess", "agent/AuditedProcess", "agent/BoardRecord",
-                    "agent/ContainerId", "agent/MetricsOfAgent", "agent/RegisteringPeer", "cli/Exec", "cli/RawProcess"),
+                    "agent/ContainerId", "agent/CpuCost", "agent/MetricsOfAgent", "agent/RegisteringPeer", "cli/Exec", "cli/GpusThere", "cli/RawProcess"),
             "asks for times and owners, opens nothing", List.of("agent/Agent", "cli/Doctor", "cli/GpuDoctor"),
             "the folder or the state of this very user, or of root", List.of("region/BoardFile", "region/RegionFile", "region/RuntimeDirectory", "region/Tenants",
                     "agent/AlnairOwners", "agent/ApiServer", "agent/EndedTenants", "agent/HandedLimits", "agent/History", "agent/Places", "agent/RegisteredTenants",
@@ -35,6 +35,7 @@ class OneDoorTest {
             "settings that the administrator writes, and the users of the machine", List.of("agent/CoreSettings", "agent/Policy", "agent/PolicyFile", "agent/Settings",
                     "agent/Metrics", "agent/MetricsAlnair", "cli/AuditText"),
             "the target of a trace, a report or a bench, and a trace to read, which the user names", List.of("cli/BenchCommand", "cli/BenchComputeCommand",
+                    "cli/BenchLockCommand",
                     "cli/ReportCommand", "cli/TraceTarget", "trace/LiveRing", "trace/ProcessFiles", "trace/RingFile", "trace/TraceFolder", "trace/TraceFormat",
                     "trace/TraceNames", "trace/TraceRecorder", "trace/TraceText"));
 
