@@ -28,8 +28,8 @@ class HostileTest {
 
     @BeforeEach
     void prepare(@TempDir Path directory) throws Exception {
-        Assumptions.assumeTrue(Files.exists(BUILD.resolve("checked/libcuda.so.1")), "the checked library was not built here");
         machine = new Machine(directory).with("SLUICE_SIM_GPUS", "2").with("SLUICE_SIM_CONTEXT", "32m");
+        Assumptions.assumeTrue(Files.exists(BUILD.resolve("checked/libcuda.so.1")), "the checked library was not built here");
     }
 
     @AfterEach

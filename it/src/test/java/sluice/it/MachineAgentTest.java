@@ -33,8 +33,8 @@ class MachineAgentTest {
 
     @BeforeEach
     void start() throws Exception {
-        assumeTrue("root".equals(System.getProperty("user.name")) && Files.isExecutable(Path.of("/usr/bin/setpriv")), "root and setpriv are needed");
         machine = new Machine(directory);
+        assumeTrue("root".equals(System.getProperty("user.name")) && Files.isExecutable(Path.of("/usr/bin/setpriv")), "root and setpriv are needed");
         Files.setPosixFilePermissions(directory, PosixFilePermissions.fromString("rwxr-xr-x"));
         Path state = Files.createFile(directory.resolve("gpu"));
         Files.setPosixFilePermissions(state, PosixFilePermissions.fromString("rw-rw-rw-"));
