@@ -70,7 +70,9 @@ def run(options, storm, library, sim, kind, seed, seconds):
     name, words, more = kind
     directory = tempfile.mkdtemp(prefix="soak-", dir="/dev/shm")
     environment = {key: value for key, value in os.environ.items() if not key.startswith(("SLUICE_", "CUDA_"))}
-    environment |= more | {"SLUICE_RUNTIME_DIR": directory, "LD_PRELOAD": library}
+    preload = os.path.join(directory, "libsluice.so")  # LD_PRELOAD cannot name a folder with a space
+    os.symlink(library, preload)
+    environment |= more | {"SLUICE_RUNTIME_DIR": directory, "LD_PRELOAD": preload}
     if not options.gpu:
         environment |= {"SLUICE_SIM_STATE": directory + "/gpu", "SLUICE_SIM_GPUS": str(options.gpus), "SLUICE_SIM_MEMORY": "64g", "LD_LIBRARY_PATH": sim}
     command = [storm, "--seed", str(seed), "--seconds", str(round(seconds)), *words]

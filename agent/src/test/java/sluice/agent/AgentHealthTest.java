@@ -17,6 +17,7 @@ import sluice.agent.http.Route;
 import sluice.agent.metrics.MetricsTenants;
 import sluice.agent.part.AgentContext;
 import sluice.agent.part.Part;
+import sluice.fault.Fault;
 
 /// What `/healthz` says when a part hangs or fails, and what becomes of requests then.
 @Timeout(120)
@@ -73,6 +74,7 @@ class AgentHealthTest {
     }
 
     @Test
+    @Fault(kind = Fault.Kind.STOP, of = "a part of the agent")
     void shouldNameThePartThatHangs() throws Exception {
         var hanging = new Hanging();
         try (RunningAgent agent = new RunningAgent(folder, List.of(hanging), OFTEN, SOON)) {
@@ -89,6 +91,7 @@ class AgentHealthTest {
     }
 
     @Test
+    @Fault(kind = Fault.Kind.STOP, of = "a part of the agent")
     void shouldAnswerInTimeWhenARouteHangs() throws Exception {
         try (RunningAgent agent = new RunningAgent(folder, List.of(new Hanging()), "request-time = 500ms")) {
             assertThat(agent.client().get("/hang").status()).isEqualTo(503);

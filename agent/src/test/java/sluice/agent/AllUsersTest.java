@@ -14,6 +14,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import sluice.fault.Fault;
 import sluice.region.Identity;
 import sluice.region.MemoryLimits;
 import sluice.region.OnError;
@@ -25,6 +26,7 @@ import sluice.region.ThisProcess;
 
 /// An agent of root for all users, asked by processes of several of them.
 @Timeout(60)
+@Fault(kind = Fault.Kind.HOSTILE_USERS, of = "the agent of all users")
 class AllUsersTest {
     private static final int ALICE = 64001;
     private static final int BOB = 64002;

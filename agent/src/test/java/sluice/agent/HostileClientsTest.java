@@ -21,9 +21,11 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import sluice.fault.Fault;
 
 /// Clients that mean harm come by the port; an honest one is served on the Unix socket meanwhile.
 @Timeout(120)
+@Fault(kind = Fault.Kind.HOSTILE_USERS, of = "the agent's HTTP interface")
 class HostileClientsTest {
     private static final int CONNECTIONS_PER_USER = 16;
     private static final int REQUESTS_PER_SECOND = 50;
@@ -150,6 +152,7 @@ class HostileClientsTest {
     }
 
     @Test
+    @Fault(kind = Fault.Kind.EXHAUST, of = "the agent's HTTP interface")
     void shouldKeepNoMoreConnectionsOfOneUserThanItMay() throws Exception {
         List<Socket> sockets = new ArrayList<>();
         for (int client = 0; client < 4 * CONNECTIONS_PER_USER; client++) {
@@ -181,6 +184,7 @@ class HostileClientsTest {
     }
 
     @Test
+    @Fault(kind = Fault.Kind.EXHAUST, of = "the agent's HTTP interface")
     void shouldAnswerNoMoreOftenThanItMust() throws Exception {
         int requests = 20 * REQUESTS_PER_SECOND;
         String answers = send(("GET /healthz" + head() + "\r\n").repeat(requests).getBytes(StandardCharsets.UTF_8));
@@ -190,6 +194,7 @@ class HostileClientsTest {
     }
 
     @Test
+    @Fault(kind = Fault.Kind.EXHAUST, of = "the agent's HTTP interface")
     void shouldKeepItsMemory() throws Exception {
         shouldSurviveNoise();
         long before = used();

@@ -10,6 +10,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import sluice.fault.Fault;
 
 /// The agent may die at any time: jobs do not notice, and the next one goes on where it was.
 @Timeout(120)
@@ -60,6 +61,7 @@ class AgentTest {
     }
 
     @Test
+    @Fault(kind = Fault.Kind.KILL, of = "the agent while jobs run")
     void shouldDisturbNobodyWhenItIsKilledAndGoOnAfterwards() throws Exception {
         Process agent = machine.startAgent();
         Process three = job("three", "3");

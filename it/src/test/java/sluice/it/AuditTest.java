@@ -15,6 +15,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import sluice.fault.Fault;
 
 /// The audit with real processes on the simulated GPU: who escapes the library is found, who is in order never.
 @Timeout(180)
@@ -66,6 +67,7 @@ class AuditTest {
     }
 
     @Test
+    @Fault(kind = Fault.Kind.HOSTILE_USERS, of = "the audit, by a program that escapes")
     void shouldFindAndStopWhoEscapesAndNobodyElse() throws Exception {
         machine.startAgent("audit-stop = unregistered", "audit-grace = 3s");
         Process good = inOrder("good");

@@ -13,6 +13,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.api.parallel.Isolated;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import sluice.fault.Fault;
 import sluice.region.GpuTime;
 import sluice.region.Tenant;
 import sluice.region.TenantGpu;
@@ -171,6 +172,7 @@ class GateTest {
     }
 
     @Test
+    @Fault(kind = Fault.Kind.SWAP, of = "the board of a GPU, which is a folder")
     void shouldRefuseLaunchesWhereNoBoardCanBeAndTheUserChoseToFail() throws Exception {
         Files.createDirectory(machine.runtimeDirectory().resolve("board-736c756963652d73696d2d6770750000"));
         Machine.Outcome outcome = machine.preloaded(Map.of("SLUICE_COMPUTE", CAP, "SLUICE_TENANT", "job", "SLUICE_ON_ERROR", "fail"),

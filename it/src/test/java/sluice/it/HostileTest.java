@@ -14,20 +14,22 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import sluice.fault.Fault;
 import sluice.it.Machine.Outcome;
 
 /// Honest tenants beside one that writes random values to every word that it may write, with a library that checks itself for
 /// wrong addresses and undefined behaviour. `bench/soak/hostile.py` does it for longer.
+@Fault(kind = Fault.Kind.DAMAGE, of = "region and boards, by a tenant that writes nonsense")
 class HostileTest {
-    private static final Path BUILD = Machine.HOME.resolve("../../../native/target/cmake").normalize();
+    private static final Path BUILD = Machine.BUILT.resolve("../../../native/target/cmake").normalize();
     private static final int SECONDS = 8;
 
     private Machine machine;
 
     @BeforeEach
     void prepare(@TempDir Path directory) throws Exception {
-        Assumptions.assumeTrue(Files.exists(BUILD.resolve("checked/libcuda.so.1")), "the checked library was not built here");
         machine = new Machine(directory).with("SLUICE_SIM_GPUS", "2").with("SLUICE_SIM_CONTEXT", "32m");
+        Assumptions.assumeTrue(Files.exists(BUILD.resolve("checked/libcuda.so.1")), "the checked library was not built here");
     }
 
     @AfterEach

@@ -1,6 +1,7 @@
 package sluice.it;
 
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.net.StandardProtocolFamily;
 import java.net.UnixDomainSocketAddress;
 import java.nio.ByteBuffer;
@@ -21,7 +22,10 @@ import sluice.cuda.Driver;
 /// A machine with a simulated GPU of its own: its own state file, its own runtime directory, so that tests do not meet.
 /// Contexts take no memory on it unless a test says so, so that quotas come out even.
 final class Machine {
-    static final Path HOME = Path.of(System.getProperty("sluice.home"));
+    /// The distribution, where the build put it.
+    static final Path BUILT = Path.of(System.getProperty("sluice.home"));
+    /// The same by a short path without spaces, in whichever folder the checkout lies: LD_PRELOAD and scripts cannot name every other.
+    static final Path HOME = shortly();
     static final Path LIBRARY = HOME.resolve("lib/libsluice.so");
     static final Path SIM = HOME.resolve("lib/sim");
     private static final Duration PATIENCE = Duration.ofSeconds(60);
@@ -38,6 +42,21 @@ final class Machine {
         environment.put("SLUICE_RUNTIME_DIR", runtimeDirectory().toString());
         environment.put("SLUICE_SIM_STATE", directory.resolve("gpu").toString());
         environment.put("SLUICE_SIM_CONTEXT", "0");
+    }
+
+    private static Path shortly() {
+        try {
+            Path folder = Files.createTempDirectory(Path.of("/tmp"), "sluice-it-");
+            Files.setPosixFilePermissions(folder, PosixFilePermissions.fromString("rwxr-xr-x"));
+            Path link = Files.createSymbolicLink(folder.resolve("sluice"), BUILT);
+            Runtime.getRuntime().addShutdownHook(new Thread(() -> {
+                link.toFile().delete();
+                folder.toFile().delete();
+            }));
+            return link;
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
     }
 
     Machine with(String key, String value) {

@@ -16,6 +16,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.api.parallel.Isolated;
+import sluice.fault.Fault;
 
 /// `sluice run` of several users on a machine whose agent serves all of them.
 @Timeout(120)
@@ -32,8 +33,8 @@ class MachineAgentTest {
 
     @BeforeEach
     void start() throws Exception {
-        assumeTrue("root".equals(System.getProperty("user.name")) && Files.isExecutable(Path.of("/usr/bin/setpriv")), "root and setpriv are needed");
         machine = new Machine(directory);
+        assumeTrue("root".equals(System.getProperty("user.name")) && Files.isExecutable(Path.of("/usr/bin/setpriv")), "root and setpriv are needed");
         Files.setPosixFilePermissions(directory, PosixFilePermissions.fromString("rwxr-xr-x"));
         Path state = Files.createFile(directory.resolve("gpu"));
         Files.setPosixFilePermissions(state, PosixFilePermissions.fromString("rw-rw-rw-"));
@@ -113,6 +114,7 @@ class MachineAgentTest {
 
     @Test
     @Timed
+    @Fault(kind = Fault.Kind.KILL, of = "the agent while jobs run")
     void shouldShareWithJobsThatBeganBeforeTheAgentWasKilled() throws Exception {
         startAgent("label=container -> weight=1", "* -> weight=3");
         machine.startPreloaded(Map.of("SLUICE_AGENT", socket().toString(), "SLUICE_LABEL", "container", "SLUICE_RUNTIME_DIR", directory.resolve("nowhere").toString()),

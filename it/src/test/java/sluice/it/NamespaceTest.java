@@ -10,8 +10,10 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import sluice.fault.Fault;
 
 /// Processes of one tenant in several pid namespaces: whoever is killed gives its bytes and its tenant's name back.
+@Fault(kind = Fault.Kind.NAMESPACES, of = "a tenant in several pid namespaces")
 class NamespaceTest {
     private static final String[] UNSHARE = {"unshare", "--user", "--map-root-user", "--pid", "--fork", "--mount-proc", "--kill-child"};
     private static final long MIB = 1 << 20;

@@ -18,6 +18,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
+import sluice.fault.Fault;
 import sluice.it.AlnairFiles.Event;
 import sluice.it.AlnairFiles.Function;
 import sluice.it.AlnairFiles.Generation;
@@ -108,6 +109,7 @@ class ProfileTest {
     }
 
     @Test
+    @Fault(kind = Fault.Kind.KILL, of = "a job that is profiled")
     void shouldKeepTheSumsOfAKilledProcess() throws Exception {
         String hold = "%s %s 20 --end kill; %s %s 5".formatted(program(), machine.kernels(), program(), machine.kernels());
         var outcome = machine.preloaded(settings(Generation.V1), "sh", "-c", hold);
@@ -187,6 +189,7 @@ class ProfileTest {
     }
 
     @Test
+    @Fault(kind = Fault.Kind.EXHAUST, of = "the limit on open files of a program")
     void shouldStopBelowTheLimitOnFilesOfTheProgram() throws Exception {
         var outcome = machine.preloaded(
                 settings(Generation.V2), program(), machine.kernels(), "200", "--pause", "500", "--limit", "8192");

@@ -8,6 +8,7 @@ import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import sluice.fault.Fault;
 import sluice.region.Identity;
 import sluice.region.Ledger;
 import sluice.region.MemoryLimits;
@@ -26,6 +27,7 @@ class RegionRaceTest {
     private Path directory;
 
     @Test
+    @Fault(kind = Fault.Kind.EXHAUST, of = "a quota, by many processes at once")
     void shouldNeverPassTheQuotaTogether() throws Exception {
         var machine = new Machine(directory);
         Path file = Region.create(new RuntimeDirectory(machine.runtimeDirectory()),

@@ -16,6 +16,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.api.parallel.Isolated;
+import sluice.fault.Fault;
 
 /// Jobs that have nothing but the agent's socket are held to its policy.
 @Timeout(120)
@@ -65,6 +66,7 @@ class RegistrationTest {
 
     /// As in a container: the job does not know its own number on the machine, and cannot say another.
     @Test
+    @Fault(kind = Fault.Kind.NAMESPACES, of = "a job that registers from a container")
     void shouldKnowAJobOfAnotherPidNamespaceByItsNumberHere() throws Exception {
         String[] unshare = {"unshare", "--user", "--map-root-user", "--pid", "--fork", "--mount-proc", "--kill-child"};
         assumeTrue(machine.bare(join(unshare, "true")).status() == 0, "this machine gives no namespaces to users");
@@ -106,6 +108,7 @@ class RegistrationTest {
     }
 
     @Test
+    @Fault(kind = Fault.Kind.KILL, of = "the agent that gave a job its region")
     void shouldGoOnWithoutTheAgentAndBeTakenOverByTheNext() throws Exception {
         Process job = machine.startPreloaded(environment("job"), Machine.program("hog"), "--step", "64m", "--count", "4", "--hold", "4000", "--exec", "1");
         Machine.awaitLine(job, "got ");
@@ -143,6 +146,7 @@ class RegistrationTest {
     /// Its processes had their limits from an agent that was killed, in memory that nobody can write any more.
     @Test
     @Timed
+    @Fault(kind = Fault.Kind.KILL, of = "the agent that gave a job its region")
     void shouldChangeTheShareOfAJobOfAKilledAgent() throws Exception {
         Process job = endless("timed");
         try {
@@ -163,6 +167,7 @@ class RegistrationTest {
     }
 
     @Test
+    @Fault(kind = Fault.Kind.KILL, of = "the agent that gave a job its region")
     void shouldRaiseTheQuotaOfAJobOfAKilledAgentThatWaits() throws Exception {
         Process job = machine.startPreloaded(environment("waits"), Machine.program("hog"), "--step", "64m", "--count", "24");
         for (int look = 0; look < 200 && !machine.askAgent("/v1/tenants").contains("\"usedBytes\":" + GIB); look++) {

@@ -11,6 +11,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import sluice.fault.Fault;
 import sluice.region.RegionLayout;
 
 /// `sluice run` and what it does about mistakes and faults.
@@ -124,6 +125,7 @@ class RunTest {
     }
 
     @Test
+    @Fault(kind = Fault.Kind.DAMAGE, of = "the region of a job at its start")
     void shouldFailCudaCallsWhenTheRegionIsOfAnotherLayout() throws Exception {
         Process process = machine.startSluice("run", "--sim", "--name", "t", "--memory", "1g", "--", "sh", "-c",
                 "printf '\\143' | dd of=$SLUICE_REGION bs=1 seek=8 conv=notrunc 2>/dev/null; exec " + Machine.program("hog"));

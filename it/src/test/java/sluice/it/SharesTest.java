@@ -13,6 +13,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.api.parallel.Isolated;
+import sluice.fault.Fault;
 import sluice.region.BoardTenant;
 import sluice.region.Boards;
 import sluice.region.GpuTime;
@@ -279,6 +280,7 @@ class SharesTest {
 
     @Timed
     @Test
+    @Fault(kind = Fault.Kind.KILL, of = "the agent while jobs run")
     void shouldShareOnWhenTheAgentIsKilled() throws Exception {
         Process agent = machine.startAgent();
         job("three", ENDLESS, 500, "--weight", "3");
@@ -297,6 +299,7 @@ class SharesTest {
 
     @Timed
     @Test
+    @Fault(kind = Fault.Kind.KILL, of = "the agent while jobs run")
     void shouldTakeAPlanBackThatDoesNotKnowWhoJoins() throws Exception {
         Process agent = machine.startAgent();
         job("three", ENDLESS, 500, "--weight", "3");

@@ -16,6 +16,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import sluice.fault.Fault;
 
 /// Many jobs register in one moment: every one of them is limited, and none waits for ever.
 @Timeout(180)
@@ -69,6 +70,7 @@ class StartsAtOnceTest {
     }
 
     @Test
+    @Fault(kind = Fault.Kind.EXHAUST, of = "the agent, by many starts at once")
     void shouldLimitEachOfManyStartsAtOnce() throws Exception {
         startAgent();
 
@@ -87,6 +89,7 @@ class StartsAtOnceTest {
     }
 
     @Test
+    @Fault(kind = Fault.Kind.EXHAUST, of = "the agent, by many starts at once")
     void shouldLimitOneJobOfEachOfManyUsers() throws Exception {
         assumeTrue("root".equals(System.getProperty("user.name")), "root is needed");
         Path state = Files.createFile(directory.resolve("gpu"));
@@ -98,6 +101,7 @@ class StartsAtOnceTest {
 
     /// SIGSTOP: the agent's socket takes connections, and nobody answers.
     @Test
+    @Fault(kind = Fault.Kind.STOP, of = "the agent while jobs start")
     void shouldFailAfterTheBoundWhenTheAgentIsStopped() throws Exception {
         Process agent = startAgent("on-error = fail");
         machine.plain("kill", "-STOP", Long.toString(agent.pid()));
@@ -121,6 +125,7 @@ class StartsAtOnceTest {
 
     /// A job that comes while the agent is away waits for the next one.
     @Test
+    @Fault(kind = Fault.Kind.KILL, of = "the agent while jobs start")
     void shouldWaitForAnAgentThatIsRestarted() throws Exception {
         Process first = startAgent();
         first.destroyForcibly().waitFor();

@@ -12,6 +12,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import sluice.fault.Fault;
 import sluice.it.Machine.Outcome;
 
 /// A random program against the driver's truth, for some seconds each; `bench/soak/soak.py` runs it for hours. What it judges, and
@@ -82,6 +83,7 @@ class StormTest {
     }
 
     @Test
+    @Fault(kind = Fault.Kind.KILL, of = "processes of a tenant that allocates at random")
     void shouldHoldTheQuotaWhenProcessesAreKilledAndStoppedAndLimitsChange() throws Exception {
         storm(Map.of(), "--seed", "9", "--seconds", "12", "--quota", "2g", "--gpus", "2", "--threads", "2", "--processes", "6", "--kills", "300",
                 "--stops", "300", "--limits", "--ways", "-tiny");
@@ -89,6 +91,7 @@ class StormTest {
 
     /// Whatever the driver refuses leaves no charge. Plain memory is left out, because the judge itself takes some.
     @Test
+    @Fault(kind = Fault.Kind.EXHAUST, of = "the driver, which refuses at random")
     void shouldChargeNothingForWhatTheDriverRefuses() throws Exception {
         String faults = Stream.of("cuMemAllocPitch_v2", "cuMemAllocManaged", "cuMemAllocAsync", "cuMemAllocAsync_ptsz", "cuMemAllocFromPoolAsync",
                 "cuMemAllocFromPoolAsync_ptsz", "cuMemPoolCreate", "cuGraphInstantiateWithFlags", "cuGraphLaunch", "cuMemCreate", "cuMemMap",

@@ -8,6 +8,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import sluice.fault.Fault;
 import sluice.region.RegionLayout;
 
 /// Processes of one tenant share a quota, and people can see who holds what.
@@ -46,6 +47,7 @@ class TenantsTest {
     }
 
     @Test
+    @Fault(kind = Fault.Kind.EXHAUST, of = "a quota, by many processes at once")
     void shouldShareOneQuotaAmongSixteenProcesses() throws Exception {
         Process job = machine.startSluice("run", "--sim", "--memory", "1g", "--",
                 Machine.program("hog"), "--children", "16", "--step", "16m", "--hold", "600000");

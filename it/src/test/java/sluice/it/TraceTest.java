@@ -14,6 +14,7 @@ import java.util.function.ToLongFunction;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import sluice.fault.Fault;
 import sluice.region.LimitsView;
 import sluice.region.Region;
 import sluice.trace.export.PerfettoFile;
@@ -202,6 +203,7 @@ class TraceTest {
 
     /// Events that a ring has no room for, from the moment at which nobody takes them away.
     @Test
+    @Fault(kind = Fault.Kind.STOP, of = "the recorder of a trace")
     void shouldCountWhatARecorderThatWasStoppedMissed() throws Exception {
         Process job = begin(job(MANY / THREADS, 0));
         Process recorder = record("--for", "5m", "-o", folder.toString());
@@ -217,6 +219,7 @@ class TraceTest {
     }
 
     @Test
+    @Fault(kind = Fault.Kind.KILL, of = "a job that is traced")
     void shouldKeepWhatWasRecordedOfAJobThatWasKilled() throws Exception {
         Process job = begin(job(100_000_000, KERNELS));
         Process recorder = record("--for", "5m", "-o", directory.resolve("job.json").toString());

@@ -18,6 +18,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import sluice.fault.Fault;
 
 @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class FolderTest {
@@ -59,6 +60,7 @@ class FolderTest {
     }
 
     @Test
+    @Fault(kind = Fault.Kind.HOSTILE_USERS, of = "the one door to other users' files")
     void shouldFollowNoLink() throws IOException {
         Files.createSymbolicLink(path.resolve("link"), secret);
         Files.createSymbolicLink(place.resolve("other"), path);
@@ -70,6 +72,7 @@ class FolderTest {
     }
 
     @Test
+    @Fault(kind = Fault.Kind.HOSTILE_USERS, of = "the one door to other users' files")
     void shouldNotWaitForAPipe() throws Exception {
         pipe("pipe");
 
@@ -77,6 +80,7 @@ class FolderTest {
     }
 
     @Test
+    @Fault(kind = Fault.Kind.HOSTILE_USERS, of = "the one door to other users' files")
     void shouldLeaveTheFilesOfOthersAlone() throws IOException {
         FileRules foreign = FileRules.of(rules.owner() + 1, 100);
         Files.createLink(path.resolve("second"), secret);
@@ -95,6 +99,7 @@ class FolderTest {
     }
 
     @Test
+    @Fault(kind = Fault.Kind.SWAP, of = "names in a folder, between two looks")
     void shouldStayInTheFolderThatWasOpened() throws IOException {
         Files.move(path, place.resolve("moved"));
         Files.createDirectory(path);
@@ -145,6 +150,7 @@ class FolderTest {
 
     /// Each open meets a plain file, a pipe, a link to a secret of another user, another name of it, or nothing.
     @Test
+    @Fault(kind = Fault.Kind.SWAP, of = "names in a folder, between two looks")
     void shouldReadNothingElseWhileNamesAreSwapped() throws Exception {
         if (rules.owner() == 0) {
             Files.setAttribute(secret, "unix:uid", 4321);

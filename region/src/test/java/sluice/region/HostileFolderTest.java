@@ -19,9 +19,11 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import sluice.fault.Fault;
 
 /// Root's tools look into a folder that another user changes meanwhile.
 @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+@Fault(kind = Fault.Kind.HOSTILE_USERS, of = "root, by what lies in a user's folder")
 class HostileFolderTest {
     private static final int USER = 1_234_567_890;
     private static final int LOOKS = 500;
@@ -77,6 +79,7 @@ class HostileFolderTest {
     }
 
     @Test
+    @Fault(kind = Fault.Kind.SWAP, of = "files in a user's folder, under root's looks")
     void shouldLookAtAFileThatIsSwappedForAPipe() throws Exception {
         Path pipe = folder.resolve("pipe");
         Path plain = Files.copy(folder.resolve("job.region"), folder.resolve("plain"));
@@ -102,6 +105,7 @@ class HostileFolderTest {
     }
 
     @Test
+    @Fault(kind = Fault.Kind.SWAP, of = "files in a user's folder, under root's looks")
     void shouldNotBeLedElsewhereByAFolderThatBecameALink() throws IOException {
         Files.createFile(elsewhere.resolve("old.tmp"));
         Files.move(folder, place.resolve("moved"));

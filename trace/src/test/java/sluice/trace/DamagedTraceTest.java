@@ -16,6 +16,7 @@ import java.util.regex.Pattern;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import sluice.fault.Fault;
 import sluice.trace.export.TraceFormat;
 import sluice.trace.read.RingFixture;
 import sluice.trace.read.TraceEvent;
@@ -28,6 +29,7 @@ import sluice.trace.report.output.ReportJson;
 import sluice.trace.report.output.ReportText;
 
 /// Files of a trace with flipped bits, cut off, or in each other's place: what is left is read, and nothing that cannot be true is said.
+@Fault(kind = Fault.Kind.DAMAGE, of = "the files of a trace")
 class DamagedTraceTest {
     private static final int CASES = Integer.getInteger("sluice.trace.damages", 500);
     private static final int STEPS = 12;

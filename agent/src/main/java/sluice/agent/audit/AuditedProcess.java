@@ -14,6 +14,7 @@ import java.util.Set;
 import sluice.agent.os.ContainerId;
 import sluice.region.Identity;
 import sluice.region.Processes;
+import sluice.region.ThisProcess;
 
 /// What the kernel says of a process that is on a GPU. Nothing of it is the program's own word, but for the command line.
 ///
@@ -105,7 +106,7 @@ record AuditedProcess(Identity identity, long uid, long uidNow, long innerPid, S
                 int path = line.indexOf('/');
                 driver |= path >= 0 && (line.indexOf("/libcuda.so", path) >= 0 || line.startsWith("/dev/nvidia", path));
                 if (path >= 0 && line.endsWith(REGION) && regions.size() < MOST_REGIONS) {
-                    regions.add(folder(identity.pid()).resolve("map_files").resolve(line.substring(0, line.indexOf(' '))));
+                    regions.add(mapped(line, path));
                 }
             }
             return Optional.of(new Mappings(driver, List.copyOf(regions)));
@@ -114,7 +115,14 @@ record AuditedProcess(Identity identity, long uid, long uidNow, long innerPid, S
         }
     }
 
+    /// Only root may follow the kernel's links. The agent of another user looks up the names that processes of the same user have mapped.
+    private Path mapped(String line, int path) {
+        long self = Integer.toUnsignedLong(ThisProcess.current().uid());
+        return self != 0 && uid == self && uidNow == self ? Path.of(line.substring(path))
+                : folder(identity.pid()).resolve("map_files").resolve(line.substring(0, line.indexOf(' ')));
+    }
+
     /// @param driver  whether a CUDA driver or a device of NVIDIA's is among it
-    /// @param regions files that are named as regions, by the kernel's links to what is mapped: no name of the process's own is looked up
+    /// @param regions files that are named as regions, by the kernel's links to what is mapped: root looks up no name of a process
     record Mappings(boolean driver, List<Path> regions) {}
 }

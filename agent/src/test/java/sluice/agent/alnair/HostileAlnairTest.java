@@ -10,8 +10,10 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import sluice.agent.part.Part;
 import sluice.agent.registration.HostileLines;
+import sluice.fault.Fault;
 
 /// The socket for clients of Alnair. Requests that ended the server there are among them.
+@Fault(kind = Fault.Kind.HOSTILE_USERS, of = "the agent's service for Alnair")
 class HostileAlnairTest extends HostileLines {
     @Override
     protected Part part() {

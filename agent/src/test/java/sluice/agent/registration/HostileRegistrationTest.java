@@ -8,10 +8,12 @@ import java.nio.file.Path;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import sluice.agent.part.Part;
+import sluice.fault.Fault;
 import sluice.region.RegionLayout;
 import sluice.region.ThisProcess;
 
 /// The socket that gives out regions.
+@Fault(kind = Fault.Kind.HOSTILE_USERS, of = "the agent's registration")
 class HostileRegistrationTest extends HostileLines {
     @Override
     protected Part part() {

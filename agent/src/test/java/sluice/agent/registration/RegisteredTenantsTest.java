@@ -19,6 +19,7 @@ import org.junit.jupiter.api.io.TempDir;
 import sluice.agent.limits.JobLimits;
 import sluice.agent.machine.EventLog;
 import sluice.agent.os.RegisteringPeer;
+import sluice.fault.Fault;
 import sluice.region.Identity;
 import sluice.region.MemoryLimits;
 import sluice.region.OnError;
@@ -80,6 +81,7 @@ class RegisteredTenantsTest {
     }
 
     @Test
+    @Fault(kind = Fault.Kind.EXHAUST, of = "the agent's registration")
     void shouldBoundTheTenantsOfAUser() throws Exception {
         Process first = job();
         make("a", SELF, first);
@@ -91,6 +93,7 @@ class RegisteredTenantsTest {
     }
 
     @Test
+    @Fault(kind = Fault.Kind.EXHAUST, of = "the agent's registration")
     void shouldBoundAllTenantsTogether() throws Exception {
         assumeRoot();
         make("a", ALICE, job());

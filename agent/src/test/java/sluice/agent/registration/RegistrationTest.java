@@ -19,6 +19,7 @@ import sluice.agent.AgentService;
 import sluice.agent.RunningAgent;
 import sluice.agent.os.RegisteringPeer;
 import sluice.agent.settings.Settings;
+import sluice.fault.Fault;
 import sluice.region.Identity;
 import sluice.region.LimitsChange;
 import sluice.region.MemoryChange;
@@ -147,10 +148,11 @@ class RegistrationTest {
     }
 
     @Test
+    @Fault(kind = Fault.Kind.NAMESPACES, of = "a job that registers from a container")
     void shouldSeeTheEndOfAContainerWithPidsOfItsOwn() throws Exception {
         agent.close();
         Path region = Region.createSplit(new RuntimeDirectory(folder.resolve("run")), new RegionDraft("c-0123456789ab-cdefcdefcdef", "", new Identity(1L << 40),
-                OnError.FAIL, MemoryLimits.parse("1g")), 0);
+                OnError.FAIL, MemoryLimits.parse("1g")), ThisProcess.current().uid());
         try (Region open = Region.openReadWrite(region)) {
             open.slot(0).pidNamespace(1);
             open.slot(0).owner(7);

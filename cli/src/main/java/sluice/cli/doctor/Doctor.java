@@ -51,22 +51,22 @@ final class Doctor {
             findings.add(Finding.fail("library", library + " is missing", "build or install Sluice again"));
             return;
         }
-        String complaint = preload(library);
+        String complaint = preload(installation);
         findings.add(complaint.isEmpty()
                 ? Finding.ok("library", library + " can be loaded")
                 : Finding.fail("library", library + " cannot be loaded: " + complaint, "build it on this machine, or install one that fits it"));
     }
 
     /// What the dynamic linker says when the library goes into a program.
-    private static String preload(Path library) {
+    private static String preload(Installation installation) {
         ProcessBuilder program = new ProcessBuilder("/bin/true").redirectErrorStream(true);
-        program.environment().put("LD_PRELOAD", library.toString());
         try {
+            program.environment().put("LD_PRELOAD", installation.loadable().library().toString());
             Process process = program.start();
             String output = new String(process.getInputStream().readAllBytes()).strip();
             boolean ended = process.waitFor(10, TimeUnit.SECONDS);
             return ended && process.exitValue() != 0 ? "status " + process.exitValue() + " " + output : output;
-        } catch (IOException e) {
+        } catch (IOException | SluiceException e) {
             return e.getMessage();
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();

@@ -27,7 +27,7 @@ public final class RunProgram {
 
     /// Returns only when the program could not be started, with the exit status.
     public static int become(RunRequest request) {
-        Installation installation = Installation.find();
+        Installation installation = Installation.find().loadable();
         Variables environment = environment(request, installation);
         if (!request.simulated() && !DriverSearch.found(environment)) {
             throw new SluiceException("no CUDA driver (libcuda.so.1) was found; add --sim to run on the simulated GPU,"
@@ -57,10 +57,6 @@ public final class RunProgram {
             environment.set(setting);
         }
         String library = installation.presentLibrary().toString();
-        if (library.indexOf(' ') >= 0 || library.indexOf(':') >= 0) {
-            throw new SluiceException("the path " + library + " holds a space or a colon, which LD_PRELOAD cannot express;"
-                    + " move Sluice to another folder");
-        }
         environment.prepend("LD_PRELOAD", library);
         if (request.trace() != null && environment.value(NVTX) == null) {
             environment.set(NVTX, library);

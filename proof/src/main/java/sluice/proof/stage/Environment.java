@@ -13,8 +13,9 @@ import sluice.region.Installation;
 public record Environment(Path library, Optional<Path> simulatedDriver) {
 
     public static Environment of(Installation installation, boolean simulated) {
-        return new Environment(installation.presentLibrary(),
-                simulated ? Optional.of(installation.presentSimulatedDriver()) : Optional.empty());
+        Installation loadable = installation.loadable();
+        return new Environment(loadable.presentLibrary(),
+                simulated ? Optional.of(loadable.presentSimulatedDriver()) : Optional.empty());
     }
 
     public boolean simulated() {

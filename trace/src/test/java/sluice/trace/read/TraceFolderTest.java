@@ -13,6 +13,7 @@ import java.util.List;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import sluice.fault.Fault;
 import sluice.region.SluiceException;
 import sluice.trace.read.TraceEvent.Direction;
 import sluice.trace.read.TraceEvent.Reason;
@@ -134,6 +135,7 @@ class TraceFolderTest {
     }
 
     @Test
+    @Fault(kind = Fault.Kind.DAMAGE, of = "the files of a trace")
     void shouldReadWhatIsLeftOfADamagedTrace() throws IOException {
         new RingFixture(folder, 1, 1).clock(0).call(1, 0, 10, 20, 0, 1, Direction.NONE).clock(200_000_000).write();
         Path cut = new RingFixture(folder, 1, 2).clock(0).call(1, 0, 10, 30, 0, 2, Direction.NONE).call(1, 0, 30, 40, 0, 3, Direction.NONE).write();
