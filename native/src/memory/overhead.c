@@ -14,7 +14,12 @@
  *
  * Some memory the driver takes later, with a launch that cannot be refused: it is promised when that is known, and counts
  * as overhead from then on. What is awaited of it is booked beside the truth; when the truth grows, the growth is taken for
- * the awaited memory first, so nothing counts twice.
+ * the awaited memory first, so nothing counts twice. The truth may be booked too high when the memory comes: then it grows by
+ * less than came. Two rules keep that error out of what is awaited:
+ * - What a call took in a quiet moment is measured and taken for awaited memory in full, whatever else the same look corrects.
+ * - The books keep how much of the truth may be absent: the rest of a block that may have gone with the end of a promise, and a
+ *   block for each rise that is doubted. Where an exact look proves the truth, and no more than that is still awaited, nothing is.
+ * So at rest the ledger has the driver's figure and the promises that a launch may still take.
  *
  * Where NVML does not know this process (its number is hidden by a container), only promises are booked: the whole GPU's
  * memory also moves with what others do, and a program must not be refused for that. */
@@ -36,12 +41,14 @@
 #define LOOKS 4
 #define CONFIRMATIONS 4
 #define FIRST_PAUSE_NANOS 25000u
+#define BLOCK_BYTES (2ull << 20)
 
 /* Guarded by the latch, as is the account's overhead: it is the truth as we know it and what is awaited. */
 typedef struct {
     uint64_t awaited;  /* promised and not seen on the GPU yet */
     uint64_t promised; /* of which some may be on the GPU */
     uint64_t doubted;  /* of the truth: seen in passing, while others took and gave back */
+    uint64_t unsure;   /* of the truth: may be absent, as far as exact looks leave that open */
     unsigned confirmed; /* how often it was found there in a quiet moment, */
     uint64_t confirmed_nanos; /* and when last */
     uint64_t version;  /* counts changes */
@@ -87,6 +94,8 @@ typedef struct {
     uint64_t truth, doubted;
     bool is_confirmed; /* by a look in a quiet moment */
     bool is_measured;  /* between two such looks */
+    uint64_t taken;    /* by the call, as two quiet looks tell */
+    uint64_t proven;   /* the least that the last look leaves possible, if it is exact */
 } booked_t;
 
 /* What happened, beside what a look tells. */
@@ -104,10 +113,12 @@ static uint64_t truth_now(unsigned gpu, booked_t *booked, const change_t *change
         return booked->truth;
     bool usable = change->before && (!change->only_if_quiet || sl_look_was_quiet(change->before, &now));
     const sl_overhead_look_t *before = usable ? change->before : NULL;
-    uint64_t bytes = before && !now.is_late ? moved(booked->truth, sl_look_difference(before, &now)) : booked->truth;
-    uint64_t least = less(now.process_bytes, now.most_certain + now.possible);
+    int64_t by = before && !now.is_late ? sl_look_difference(before, &now) : 0;
+    uint64_t bytes = moved(booked->truth, by), least = sl_look_least(&now);
     uint64_t most = less(now.process_bytes, now.certain), needed = less(most, now.managed);
     booked->is_measured = before && before->is_exact && now.is_exact;
+    booked->taken = by > 0 && sl_look_was_quiet(before, &now) ? (uint64_t)by : 0;
+    booked->proven = now.is_exact && !now.is_late ? least : 0;
     if (bytes < least || now.is_late)
         return bytes < least ? least : bytes;
     booked->is_confirmed = now.is_exact && needed >= booked->truth;
@@ -139,11 +150,23 @@ static uint64_t agreed(unsigned gpu, booked_t *booked, const change_t *change) {
 }
 
 /* Growth is taken for what is awaited. What was released and is not seen to be gone was awaited, or else in the truth. */
-static uint64_t awaited_after(const books_t *books, uint64_t truth, uint64_t *now, const change_t *change) {
-    uint64_t awaited = less(books->awaited, less(*now, truth)), gone = less(change->released, less(truth, *now));
+static uint64_t awaited_after(const books_t *books, const booked_t *known, uint64_t *now, const change_t *change) {
+    uint64_t grown = less(*now, known->truth), gone = less(change->released, less(known->truth, *now));
+    uint64_t awaited = less(books->awaited, grown > known->taken ? grown : known->taken);
+    if (*now <= known->proven && awaited <= books->unsure)
+        awaited = 0;
     *now = less(*now, less(gone, awaited));
     awaited = less(awaited, gone);
     return awaited < books->promised ? awaited : books->promised;
+}
+
+/* What of the truth may be absent after a look that made it so much. A rise that was taken for awaited memory is not doubted
+ * again. */
+static uint64_t unsure_after(const books_t *books, const booked_t *known, uint64_t now, const change_t *change) {
+    uint64_t rise = known->is_measured ? 0 : less(less(now, known->truth), books->awaited);
+    uint64_t rest = change->released && !known->is_measured ? BLOCK_BYTES : 0;
+    uint64_t unsure = less(books->unsure, less(known->truth, now)) + rest, open = less(now, known->proven);
+    return (unsure < open ? unsure : open) + (rise < BLOCK_BYTES ? rise : BLOCK_BYTES);
 }
 
 /* A rise that no call explains, or that was measured while others took and gave back, is doubted until it was found there in
@@ -176,7 +199,9 @@ static int64_t reconcile(unsigned gpu, const change_t *change) {
         bool valid = version == books->version;
         if (valid)
             doubt(books, &known, now);
-        uint64_t awaited = awaited_after(books, known.truth, &now, change);
+        uint64_t awaited = awaited_after(books, &known, &now, change);
+        if (valid)
+            books->unsure = unsure_after(books, &known, now, change);
         if (valid && (now + awaited != booked || awaited != books->awaited)) {
             books->awaited = awaited;
             books->version++;
@@ -193,6 +218,10 @@ static int64_t reconcile(unsigned gpu, const change_t *change) {
 static void give(unsigned gpu, const sl_overhead_part_t *part, bool later) {
     books_t *books = &gpus[gpu].books;
     sl_latch_lock(&latch);
+    if (later && part->before.is_exact && !part->before.is_late) {
+        uint64_t open = less(less(sl_ledger_own(gpu).overhead, books->awaited), sl_look_least(&part->before));
+        books->unsure = books->unsure < open ? books->unsure : open;
+    }
     books->awaited += later ? part->reserved : 0;
     books->promised += later ? part->reserved : 0;
     books->version++;
