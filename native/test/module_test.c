@@ -454,7 +454,15 @@ static void look_in_passing(void) {
     sl_overhead_came_back(GPU);
     fake.process_bytes -= 2 * MIB;
 }
+/* It may be there in exact looks, too, and goes without a call. */
+static void look_again_in_passing(void) {
+    take(2 * MIB);
+    sl_overhead_came_back(GPU);
+    sl_overhead_came_back(GPU);
+    fake.process_bytes -= 2 * MIB;
+}
 
+static void (*const ways[])(void) = {end_library_unseen, look_in_passing, look_again_in_passing};
 static void (*too_much)(void);
 static bool is_busy;
 static void promises_beside_too_much(void) {
@@ -478,8 +486,7 @@ static void promises_beside_too_much(void) {
     OVERHEAD(0);
 }
 static void should_have_the_drivers_figure_at_rest(void) {
-    static void (*const ways[])(void) = {end_library_unseen, look_in_passing};
-    for (int i = 0; i < 4; i++) {
+    for (int i = 0; i < 6; i++) {
         too_much = ways[i / 2];
         is_busy = i % 2;
         CHECK(in_child(promises_beside_too_much) == 0, "way %d, %s", i / 2, is_busy ? "busy" : "quiet");
@@ -508,8 +515,7 @@ static void waits_beside_too_much(void) {
     OVERHEAD(6 * MIB);
 }
 static void should_keep_a_promise_that_is_not_taken(void) {
-    static void (*const ways[])(void) = {end_library_unseen, look_in_passing};
-    for (int i = 0; i < 4; i++) {
+    for (int i = 0; i < 6; i++) {
         too_much = ways[i / 2];
         is_busy = i % 2;
         CHECK(in_child(waits_beside_too_much) == 0, "way %d, %s", i / 2, is_busy ? "busy" : "quiet");
