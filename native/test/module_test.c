@@ -22,7 +22,8 @@
 static struct {
     uint64_t process_bytes, peak_bytes;
     uint64_t image_bytes;   /* what the next image takes */
-    bool lazy;              /* libraries wait for launch() */
+    bool lazy;              /* libraries wait for launch(), */
+    bool at_once;           /* or, although the driver says so, do not */
     uint64_t waiting_bytes; /* for it */
     uint64_t loaded_bytes, limits[3];
     unsigned loads, links;
@@ -100,6 +101,11 @@ static CUresult unload(CUmodule module) {
         others();
     return 0;
 }
+static void launch(void) {
+    fake.loaded_bytes += fake.waiting_bytes;
+    take(fake.waiting_bytes);
+    fake.waiting_bytes = 0;
+}
 static CUresult load_library(CUlibrary *library, const void *image, CUjit_option *options, void **values, unsigned count,
                              CUlibraryOption *more, void **more_values, unsigned more_count) {
     (void)options, (void)values, (void)count, (void)more, (void)more_values, (void)more_count;
@@ -108,16 +114,13 @@ static CUresult load_library(CUlibrary *library, const void *image, CUjit_option
     fake.loads++;
     fake.waiting_bytes = fake.image_bytes;
     *library = (CUlibrary)0x456000;
+    if (fake.at_once)
+        launch();
     return 0;
 }
 static CUresult unload_library(CUlibrary library) {
     fake.waiting_bytes = 0;
     return unload((CUmodule)library);
-}
-static void launch(void) {
-    fake.loaded_bytes += fake.waiting_bytes;
-    take(fake.waiting_bytes);
-    fake.waiting_bytes = 0;
 }
 static CUresult set_limit(CUlimit limit, size_t value) {
     if ((limit == 0 && value >= 512 << 10) || fake.answer)
@@ -415,6 +418,110 @@ static void should_measure_what_the_end_of_a_library_gives_back(void) {
     CHECK(in_child(lazily_beside_managed) == 0);
 }
 
+static void load_bytes(uint64_t bytes) {
+    fake.image_bytes = blocks(bytes);
+    CHECK(hook_cuLibraryLoadData(&library, ptx(bytes), NULL, NULL, 0, NULL, NULL, 0) == 0);
+}
+static void touch_managed(uint64_t bytes) {
+    sl_ledger_commit(GPU, SL_USE_MANAGED, bytes, sl_ledger_reserve(GPU, bytes));
+    take(bytes);
+}
+static void free_managed(void) {
+    uint64_t bytes = account()->managed_bytes;
+    sl_ledger_refund(GPU, SL_USE_MANAGED, bytes);
+    fake.process_bytes -= bytes;
+}
+/* Memory that was freed in a stream is in flight until the program waits: meanwhile no call is measured. */
+static void begin_free(void) {
+    CHECK(sl_ledger_reserve(GPU, 12 * MIB));
+}
+static void end_free(void) {
+    sl_ledger_cancel(GPU, 12 * MIB);
+}
+
+/* After this more is booked than is there: the rest of a block, */
+static void end_library_unseen(void) {
+    touch_managed(4 * MIB);
+    load_bytes(3 * MIB + 7);
+    begin_free();
+    CHECK(hook_cuLibraryUnload(library) == 0);
+    end_free();
+}
+/* or a block that a look saw in passing. */
+static void look_in_passing(void) {
+    touch_managed(4 * MIB);
+    take(2 * MIB);
+    sl_overhead_came_back(GPU);
+    fake.process_bytes -= 2 * MIB;
+}
+/* It may be there in exact looks, too, and goes without a call. */
+static void look_again_in_passing(void) {
+    take(2 * MIB);
+    sl_overhead_came_back(GPU);
+    sl_overhead_came_back(GPU);
+    fake.process_bytes -= 2 * MIB;
+}
+
+static void (*const ways[])(void) = {end_library_unseen, look_in_passing, look_again_in_passing};
+static void (*too_much)(void);
+static bool is_busy;
+static void promises_beside_too_much(void) {
+    begin();
+    fake.lazy = fake.at_once = true;
+    too_much();
+    CHECK(account()->overhead_bytes > 0, "nothing is booked too high");
+    if (is_busy)
+        begin_free();
+    else
+        free_managed();
+    load_bytes(5 * MIB + MIB / 2);
+    if (is_busy) {
+        end_free();
+        free_managed();
+    }
+    sl_overhead_came_back(GPU);
+    OVERHEAD(6 * MIB);
+    CHECK(hook_cuLibraryUnload(library) == 0);
+    sl_overhead_came_back(GPU);
+    OVERHEAD(0);
+}
+static void should_have_the_drivers_figure_at_rest(void) {
+    for (int i = 0; i < 6; i++) {
+        too_much = ways[i / 2];
+        is_busy = i % 2;
+        CHECK(in_child(promises_beside_too_much) == 0, "way %d, %s", i / 2, is_busy ? "busy" : "quiet");
+    }
+}
+
+static void waits_beside_too_much(void) {
+    begin();
+    fake.lazy = fake.at_once = true;
+    too_much();
+    fake.at_once = false;
+    if (is_busy)
+        begin_free();
+    else
+        free_managed();
+    load_bytes(5 * MIB + MIB / 2);
+    if (is_busy) {
+        end_free();
+        free_managed();
+    }
+    for (int i = 0; i < 3; i++)
+        sl_overhead_came_back(GPU);
+    OVERHEAD(5 * MIB + MIB / 2);
+    launch();
+    sl_overhead_came_back(GPU);
+    OVERHEAD(6 * MIB);
+}
+static void should_keep_a_promise_that_is_not_taken(void) {
+    for (int i = 0; i < 6; i++) {
+        too_much = ways[i / 2];
+        is_busy = i % 2;
+        CHECK(in_child(waits_beside_too_much) == 0, "way %d, %s", i / 2, is_busy ? "busy" : "quiet");
+    }
+}
+
 static void heaps(void) {
     begin();
     CHECK(hook_cuCtxSetLimit(HEAP, 4 * MIB) == 0);
@@ -566,6 +673,8 @@ int main(void) {
     RUN(should_link_a_text_only_where_its_bound_does_not_fit);
     RUN(should_charge_a_library_before_its_launch);
     RUN(should_measure_what_the_end_of_a_library_gives_back);
+    RUN(should_have_the_drivers_figure_at_rest);
+    RUN(should_keep_a_promise_that_is_not_taken);
     RUN(should_charge_the_heap_when_it_is_set);
     RUN(should_count_what_was_computed_where_nvml_does_not_know_the_process);
     RUN(should_charge_and_refund_only_what_the_driver_did);

@@ -99,6 +99,11 @@ int64_t sl_look_difference(const sl_overhead_look_t *before, const sl_overhead_l
     return (int64_t)((now->process_bytes - before->process_bytes) - (now->certain - before->certain));
 }
 
+uint64_t sl_look_least(const sl_overhead_look_t *look) {
+    uint64_t others = look->most_certain + look->possible;
+    return look->process_bytes > others ? look->process_bytes - others : 0;
+}
+
 bool sl_look_was_quiet(const sl_overhead_look_t *before, const sl_overhead_look_t *now) {
     return before->is_exact && now->is_exact && before->certain == now->certain && before->managed == now->managed &&
            before->calls == now->calls && !before->is_late && !now->is_late;

@@ -11,6 +11,8 @@
 bool sl_look_was_asked(unsigned gpu);
 /* Whether the look tells what this process has; with the first that does, it is decided whether NVML knows the process. */
 bool sl_look_tells(const sl_overhead_look_t *look);
+/* The least overhead that the look leaves possible: all managed memory is on the GPU, and what is under way, too. */
+uint64_t sl_look_least(const sl_overhead_look_t *look);
 /* What came between two looks, beyond what was asked for by name. */
 int64_t sl_look_difference(const sl_overhead_look_t *before, const sl_overhead_look_t *now);
 /* Whether no thread took or gave back anything by name between two looks: then the difference is known to the byte. */

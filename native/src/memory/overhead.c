@@ -14,7 +14,14 @@
  *
  * Some memory the driver takes later, with a launch that cannot be refused: it is promised when that is known, and counts
  * as overhead from then on. What is awaited of it is booked beside the truth; when the truth grows, the growth is taken for
- * the awaited memory first, so nothing counts twice.
+ * the awaited memory first, so nothing counts twice. The truth may be booked too high when the memory comes: then it grows by
+ * less than came. Two rules keep that error out of what is awaited:
+ * - What a call took in a quiet moment is measured and taken for awaited memory in full, whatever else the same look corrects.
+ * - The books keep how much they may have too much: what the last exact look left open beside managed memory, a block for each
+ *   end of a promise since then that was not measured, and a block for what is doubted. Where an exact look finds no more than
+ *   that above the driver's figure, nothing is awaited.
+ * So at rest the ledger has the driver's figure and the promises that a launch may still take. An exact look carries no more than
+ * four blocks of such an error on, so no larger promise is given up for what was wrong before it.
  *
  * Where NVML does not know this process (its number is hidden by a container), only promises are booked: the whole GPU's
  * memory also moves with what others do, and a program must not be refused for that. */
@@ -36,12 +43,16 @@
 #define LOOKS 4
 #define CONFIRMATIONS 4
 #define FIRST_PAUSE_NANOS 25000u
+#define BLOCK_BYTES (2ull << 20)
+#define CARRIED_BYTES (4 * BLOCK_BYTES)
 
 /* Guarded by the latch, as is the account's overhead: it is the truth as we know it and what is awaited. */
 typedef struct {
     uint64_t awaited;  /* promised and not seen on the GPU yet */
     uint64_t promised; /* of which some may be on the GPU */
     uint64_t doubted;  /* of the truth: seen in passing, while others took and gave back */
+    uint64_t passing;  /* of what is doubted: a block at most, not taken for awaited memory */
+    uint64_t unsure;   /* of the truth and what is awaited: may be too much, as far as exact looks leave that open */
     unsigned confirmed; /* how often it was found there in a quiet moment, */
     uint64_t confirmed_nanos; /* and when last */
     uint64_t version;  /* counts changes */
@@ -87,6 +98,9 @@ typedef struct {
     uint64_t truth, doubted;
     bool is_confirmed; /* by a look in a quiet moment */
     bool is_measured;  /* between two such looks */
+    uint64_t taken;    /* by the call, as two quiet looks tell */
+    bool is_exact;     /* the last look, */
+    uint64_t least;    /* which leaves no less possible */
 } booked_t;
 
 /* What happened, beside what a look tells. */
@@ -104,10 +118,13 @@ static uint64_t truth_now(unsigned gpu, booked_t *booked, const change_t *change
         return booked->truth;
     bool usable = change->before && (!change->only_if_quiet || sl_look_was_quiet(change->before, &now));
     const sl_overhead_look_t *before = usable ? change->before : NULL;
-    uint64_t bytes = before && !now.is_late ? moved(booked->truth, sl_look_difference(before, &now)) : booked->truth;
-    uint64_t least = less(now.process_bytes, now.most_certain + now.possible);
+    int64_t by = before && !now.is_late ? sl_look_difference(before, &now) : 0;
+    uint64_t bytes = moved(booked->truth, by), least = sl_look_least(&now);
     uint64_t most = less(now.process_bytes, now.certain), needed = less(most, now.managed);
     booked->is_measured = before && before->is_exact && now.is_exact;
+    booked->taken = by > 0 && sl_look_was_quiet(before, &now) ? (uint64_t)by : 0;
+    booked->is_exact = now.is_exact && !now.is_late;
+    booked->least = least;
     if (bytes < least || now.is_late)
         return bytes < least ? least : bytes;
     booked->is_confirmed = now.is_exact && needed >= booked->truth;
@@ -139,11 +156,32 @@ static uint64_t agreed(unsigned gpu, booked_t *booked, const change_t *change) {
 }
 
 /* Growth is taken for what is awaited. What was released and is not seen to be gone was awaited, or else in the truth. */
-static uint64_t awaited_after(const books_t *books, uint64_t truth, uint64_t *now, const change_t *change) {
-    uint64_t awaited = less(books->awaited, less(*now, truth)), gone = less(change->released, less(truth, *now));
+static uint64_t awaited_after(const books_t *books, const booked_t *known, uint64_t *now, const change_t *change) {
+    uint64_t grown = less(*now, known->truth), gone = less(change->released, less(known->truth, *now));
+    uint64_t awaited = less(books->awaited, grown > known->taken ? grown : known->taken);
+    if (known->is_exact && less(*now, known->least) + awaited <= books->unsure + books->passing)
+        awaited = 0;
     *now = less(*now, less(gone, awaited));
     awaited = less(awaited, gone);
     return awaited < books->promised ? awaited : books->promised;
+}
+
+/* What may be booked too much after an exact look: in the truth, beside managed memory, or in what is awaited. */
+static uint64_t unsure_at(uint64_t unsure, uint64_t truth, uint64_t least, uint64_t awaited) {
+    uint64_t over = less(truth, least), open = over + (awaited < CARRIED_BYTES ? awaited : CARRIED_BYTES);
+    uint64_t seen = over < CARRIED_BYTES ? over : CARRIED_BYTES, most = unsure < open ? unsure : open;
+    return most > seen ? most : seen;
+}
+
+static uint64_t unsure_after(const books_t *books, const booked_t *known, uint64_t now, uint64_t awaited, const change_t *change) {
+    uint64_t unsure = books->unsure + (change->released && !known->is_measured ? BLOCK_BYTES : 0);
+    return known->is_exact ? unsure_at(unsure, now, known->least, awaited) : unsure;
+}
+
+static uint64_t passing_after(const books_t *books, const booked_t *known, uint64_t now) {
+    uint64_t rise = known->is_measured ? 0 : less(less(now, known->truth), books->awaited), passing = books->passing + rise;
+    uint64_t most = books->doubted < BLOCK_BYTES ? books->doubted : BLOCK_BYTES;
+    return passing < most ? passing : most;
 }
 
 /* A rise that no call explains, or that was measured while others took and gave back, is doubted until it was found there in
@@ -176,7 +214,11 @@ static int64_t reconcile(unsigned gpu, const change_t *change) {
         bool valid = version == books->version;
         if (valid)
             doubt(books, &known, now);
-        uint64_t awaited = awaited_after(books, known.truth, &now, change);
+        uint64_t awaited = awaited_after(books, &known, &now, change);
+        if (valid) {
+            books->unsure = unsure_after(books, &known, now, awaited, change);
+            books->passing = passing_after(books, &known, now);
+        }
         if (valid && (now + awaited != booked || awaited != books->awaited)) {
             books->awaited = awaited;
             books->version++;
@@ -193,6 +235,10 @@ static int64_t reconcile(unsigned gpu, const change_t *change) {
 static void give(unsigned gpu, const sl_overhead_part_t *part, bool later) {
     books_t *books = &gpus[gpu].books;
     sl_latch_lock(&latch);
+    if (later && part->before.is_exact && !part->before.is_late) {
+        uint64_t truth = less(sl_ledger_own(gpu).overhead, books->awaited);
+        books->unsure = unsure_at(books->unsure, truth, sl_look_least(&part->before), books->awaited);
+    }
     books->awaited += later ? part->reserved : 0;
     books->promised += later ? part->reserved : 0;
     books->version++;
