@@ -29,7 +29,7 @@ import sluice.fault.Fault;
 class HostileClientsTest {
     private static final int CONNECTIONS_PER_USER = 16;
     private static final int REQUESTS_PER_SECOND = 50;
-    private static final Duration REQUEST_TIME = Duration.ofMillis(500);
+    private static final Duration REQUEST_TIME = Duration.ofSeconds(2);
 
     @TempDir
     private Path folder;
