@@ -522,6 +522,24 @@ static void should_keep_a_promise_that_is_not_taken(void) {
     }
 }
 
+/* The look that measures the end also sees what came before and was hidden by memory in flight. */
+static void end_beside_hidden_growth(void) {
+    begin();
+    fake.lazy = fake.at_once = true;
+    load_bytes(5 * MIB + MIB / 2);
+    CHECK(hook_cuCtxSetLimit(HEAP, 64 * MIB) == 0);
+    OVERHEAD(6 * MIB + 66 * MIB);
+    take(66 * MIB); /* the launch */
+    begin_free();
+    sl_overhead_came_back(GPU);
+    end_free();
+    CHECK(hook_cuLibraryUnload(library) == 0);
+    OVERHEAD(66 * MIB);
+}
+static void should_tell_an_end_from_growth_in_one_look(void) {
+    CHECK(in_child(end_beside_hidden_growth) == 0);
+}
+
 static void heaps(void) {
     begin();
     CHECK(hook_cuCtxSetLimit(HEAP, 4 * MIB) == 0);
@@ -675,6 +693,7 @@ int main(void) {
     RUN(should_measure_what_the_end_of_a_library_gives_back);
     RUN(should_have_the_drivers_figure_at_rest);
     RUN(should_keep_a_promise_that_is_not_taken);
+    RUN(should_tell_an_end_from_growth_in_one_look);
     RUN(should_charge_the_heap_when_it_is_set);
     RUN(should_count_what_was_computed_where_nvml_does_not_know_the_process);
     RUN(should_charge_and_refund_only_what_the_driver_did);

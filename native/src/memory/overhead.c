@@ -16,7 +16,7 @@
  * as overhead from then on. What is awaited of it is booked beside the truth; when the truth grows, the growth is taken for
  * the awaited memory first, so nothing counts twice. The truth may be booked too high when the memory comes: then it grows by
  * less than came. Two rules keep that error out of what is awaited:
- * - What a call took in a quiet moment is measured and taken for awaited memory in full, whatever else the same look corrects.
+ * - What a call took or gave back in a quiet moment is measured, and told from what else the same look corrects.
  * - The books keep how much they may have too much: what the last exact look left open beside managed memory, a block for each
  *   end of a promise since then that was not measured, and a block for what is doubted. Where an exact look finds no more than
  *   that above the driver's figure, nothing is awaited.
@@ -98,7 +98,7 @@ typedef struct {
     uint64_t truth, doubted;
     bool is_confirmed; /* by a look in a quiet moment */
     bool is_measured;  /* between two such looks */
-    uint64_t taken;    /* by the call, as two quiet looks tell */
+    int64_t moved;     /* by the call, as two quiet looks tell */
     bool is_exact;     /* the last look, */
     uint64_t least;    /* which leaves no less possible */
 } booked_t;
@@ -122,7 +122,7 @@ static uint64_t truth_now(unsigned gpu, booked_t *booked, const change_t *change
     uint64_t bytes = moved(booked->truth, by), least = sl_look_least(&now);
     uint64_t most = less(now.process_bytes, now.certain), needed = less(most, now.managed);
     booked->is_measured = before && before->is_exact && now.is_exact;
-    booked->taken = by > 0 && sl_look_was_quiet(before, &now) ? (uint64_t)by : 0;
+    booked->moved = by && sl_look_was_quiet(before, &now) ? by : 0;
     booked->is_exact = now.is_exact && !now.is_late;
     booked->least = least;
     if (bytes < least || now.is_late)
@@ -157,8 +157,9 @@ static uint64_t agreed(unsigned gpu, booked_t *booked, const change_t *change) {
 
 /* Growth is taken for what is awaited. What was released and is not seen to be gone was awaited, or else in the truth. */
 static uint64_t awaited_after(const books_t *books, const booked_t *known, uint64_t *now, const change_t *change) {
-    uint64_t grown = less(*now, known->truth), gone = less(change->released, less(known->truth, *now));
-    uint64_t awaited = less(books->awaited, grown > known->taken ? grown : known->taken);
+    uint64_t moved_truth = moved(known->truth, known->moved), seen = known->moved ? moved_truth : *now;
+    uint64_t awaited = less(books->awaited, less(*now, moved_truth) + less(moved_truth, known->truth));
+    uint64_t gone = less(change->released, less(known->truth, seen));
     if (known->is_exact && less(*now, known->least) + awaited <= books->unsure + books->passing)
         awaited = 0;
     *now = less(*now, less(gone, awaited));
