@@ -33,8 +33,15 @@ public final class Board implements AutoCloseable {
 
     /// All boards in a folder, whether they can be read or not.
     public static List<Path> files(RuntimeDirectory directory) {
-        return Stream.concat(directory.files(PREFIX, "").stream().filter(file -> isBoardName(file.getFileName().toString())).sorted(),
-                WITHOUT_NAME.getOrDefault(directory, List.of()).stream()).toList();
+        return Stream.concat(named(directory).stream(), withoutName(directory).stream()).toList();
+    }
+
+    static List<Path> named(RuntimeDirectory directory) {
+        return directory.files(PREFIX, "").stream().filter(file -> isBoardName(file.getFileName().toString())).sorted().toList();
+    }
+
+    static List<Path> withoutName(RuntimeDirectory directory) {
+        return WITHOUT_NAME.getOrDefault(directory, List.of());
     }
 
     /// Counts an open file of this process among the boards of a folder.

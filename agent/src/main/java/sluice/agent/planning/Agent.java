@@ -14,6 +14,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.function.Consumer;
 import sluice.region.Board;
+import sluice.region.BoardFiles;
 import sluice.region.Processes;
 import sluice.region.RuntimeDirectory;
 import sluice.region.SluiceException;
@@ -25,6 +26,7 @@ public final class Agent implements AutoCloseable {
     private final Processes processes;
     private final Consumer<PlannedBoard> changes;
     private final Map<Path, Watched> boards = new HashMap<>();
+    private final BoardFiles named;
     private final Regions regions = new Regions();
     private Optional<String> fault = Optional.empty();
 
@@ -35,6 +37,7 @@ public final class Agent implements AutoCloseable {
 
     Agent(RuntimeDirectory directory, Processes processes, Consumer<PlannedBoard> changes) {
         this.directory = directory;
+        named = new BoardFiles(directory);
         this.processes = processes;
         this.changes = changes;
     }
@@ -45,7 +48,7 @@ public final class Agent implements AutoCloseable {
     /// Looks at every board once and plans. @return why a board is not planned for, if there is one
     public Optional<String> look() {
         fault = Optional.empty();
-        List<Path> files = Board.files(directory);
+        List<Path> files = named.now();
         Set<Path> gone = new HashSet<>(boards.keySet());
         files.forEach(gone::remove);
         gone.forEach(this::forget);
