@@ -20,7 +20,7 @@ public final class ShareText {
     /// While the cap lets work through in windows it is ahead by less than this all the time.
     private static final long ORDINARY_NANOS = 20_000_000;
     private static final long NOTEWORTHY_NANOS = 1_000_000_000;
-    private static final int STARVED_PERMILLE = 10;
+    private static final int STARVED_PERMILLE = 50;
     private static final DateTimeFormatter CLOCK = DateTimeFormatter.ofPattern("HH:mm:ss");
 
     private ShareText() {}
@@ -79,7 +79,7 @@ public final class ShareText {
             }
             if (isStarved(tenant, time)) {
                 notes.add("GPU " + gpu.index() + ": waited " + Text.duration(time.turnWaitedNanos())
-                        + " for turns: low gets only what higher priorities leave, here less than 1%; a weight gives it a part");
+                        + " for turns: low gets only what higher priorities leave, here less than 5%; a weight gives it a part");
             }
             if (time.unmeteredCalls() > 0) {
                 notes.add("GPU " + gpu.index() + ": the GPU time of " + time.unmeteredCalls()

@@ -48,7 +48,7 @@ class PsTableTest {
         List<String> lines = PsTable.lines(List.of(MadeUp.starved()), MadeUp.NOW, MadeUp.PLAIN);
 
         assertThat(lines.getLast()).isEqualTo("batch on GPU 0: waited 79.0 s for turns: low gets only what higher priorities leave, "
-                + "here less than 1%; a weight gives it a part");
+                + "here less than 5%; a weight gives it a part");
     }
 
     @Test
