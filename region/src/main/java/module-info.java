@@ -1,8 +1,14 @@
-/// The region of a tenant, seen from Java.
+/// The region of a tenant and the board of a GPU, seen from Java.
 ///
-/// Owns: the region file (create, open, validate), the runtime directory it lies in, who is alive, sizes and limits as
-/// people write them, and snapshots of tenants. Must not know: CUDA, the command line, or how any of it is shown.
+/// Owns: the files (create, open, validate), the runtime directory in which they lie, which processes are alive, limits as
+/// people write them, and snapshots of tenants and boards. Must not know: CUDA, the command line, or how any of it is shown.
 module sluice.region {
     requires transitive sluice.linux;
+
     exports sluice.region;
+    exports sluice.region.boards;
+    exports sluice.region.calls;
+    exports sluice.region.layout;
+    exports sluice.region.limits;
+    exports sluice.region.place;
 }

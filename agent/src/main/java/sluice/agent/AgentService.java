@@ -42,10 +42,10 @@ import sluice.agent.settings.Places;
 import sluice.agent.settings.Setting;
 import sluice.agent.settings.Settings;
 import sluice.cuda.Nvml;
-import sluice.region.RuntimeDirectory;
-import sluice.region.SluiceException;
 import sluice.region.Tenants;
-import sluice.region.ThisProcess;
+import sluice.region.place.RuntimeDirectory;
+import sluice.region.place.SluiceException;
+import sluice.region.place.ThisProcess;
 
 /// The agent as a whole: it plans, looks, remembers and answers, until it is closed.
 public final class AgentService implements AutoCloseable {

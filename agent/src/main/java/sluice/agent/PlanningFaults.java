@@ -8,7 +8,7 @@ import java.util.Optional;
 import sluice.agent.machine.EventLog;
 import sluice.agent.part.Health;
 import sluice.agent.planning.Planners;
-import sluice.region.RuntimeDirectory;
+import sluice.region.place.RuntimeDirectory;
 
 /// Tells of faults of the planner: each once, as an event of the folder's user and in the log, and as long as it lasts by `/healthz`. A user can
 /// damage the boards in its own folder, and a restart would not mend them, so the agent stays healthy.

@@ -13,7 +13,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
-import sluice.region.AgentLock;
+import sluice.region.place.AgentLock;
 
 /// Closing any descriptor of a file drops a process's POSIX locks on it; the agent's lock must be of the other kind.
 @Timeout(120)

@@ -11,13 +11,13 @@ import sluice.agent.client.AgentClient;
 import sluice.agent.http.Route;
 import sluice.agent.part.Part;
 import sluice.agent.settings.Settings;
-import sluice.region.GpuView;
-import sluice.region.Identity;
-import sluice.region.MemoryLimits;
-import sluice.region.OnError;
 import sluice.region.Region;
 import sluice.region.RegionDraft;
-import sluice.region.RuntimeDirectory;
+import sluice.region.layout.GpuView;
+import sluice.region.limits.MemoryLimits;
+import sluice.region.limits.OnError;
+import sluice.region.place.Identity;
+import sluice.region.place.RuntimeDirectory;
 
 /// An agent in this process, in a folder of its own, and tenants that are this process.
 public final class RunningAgent implements AutoCloseable {

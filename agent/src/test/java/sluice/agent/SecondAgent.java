@@ -1,8 +1,8 @@
 package sluice.agent;
 
 import java.nio.file.Path;
-import sluice.region.AgentLock;
-import sluice.region.RuntimeDirectory;
+import sluice.region.place.AgentLock;
+import sluice.region.place.RuntimeDirectory;
 
 /// Another process that takes the lock of a folder, as an agent does when it starts: status 0 when it got it, 1 when it did not.
 final class SecondAgent {

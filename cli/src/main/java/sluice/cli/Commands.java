@@ -29,7 +29,7 @@ import sluice.cli.tenants.StatCommand;
 import sluice.cli.top.TopCommand;
 import sluice.cli.trace.ReportCommand;
 import sluice.cli.trace.TraceCommand;
-import sluice.region.SluiceException;
+import sluice.region.place.SluiceException;
 
 /// All commands, and the one way in which each of them fails: one line on standard error, and a documented status.
 @Command(

@@ -9,7 +9,7 @@ import picocli.CommandLine.Model.ArgSpec;
 import picocli.CommandLine.Model.OptionSpec;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.UnmatchedArgumentException;
-import sluice.region.SluiceException;
+import sluice.region.place.SluiceException;
 
 /// Says in one line what is wrong, and what was probably meant.
 final class ErrorLine {

@@ -5,7 +5,7 @@ import sluice.cli.output.ExitStatus;
 import sluice.cli.run.RunArguments;
 import sluice.cli.run.RunProgram;
 import sluice.cli.run.RunRequest;
-import sluice.region.SluiceException;
+import sluice.region.place.SluiceException;
 
 /// The entry point. `sluice run` is on the way of every job, so in the ordinary case it goes straight to its work;
 /// everything else, and every mistake, goes through picocli.

@@ -4,14 +4,14 @@ import java.time.Duration;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import picocli.CommandLine;
-import sluice.region.CapsChange;
-import sluice.region.ComputeCaps;
-import sluice.region.MemoryChange;
-import sluice.region.MemoryLimits;
-import sluice.region.OnError;
-import sluice.region.OnOom;
-import sluice.region.Priority;
-import sluice.region.SluiceException;
+import sluice.region.limits.CapsChange;
+import sluice.region.limits.ComputeCaps;
+import sluice.region.limits.MemoryChange;
+import sluice.region.limits.MemoryLimits;
+import sluice.region.limits.OnError;
+import sluice.region.limits.OnOom;
+import sluice.region.limits.Priority;
+import sluice.region.place.SluiceException;
 
 /// How options of these types are read, whichever command they belong to.
 public final class OptionTypes {

@@ -12,12 +12,12 @@ import sluice.cli.output.Screen;
 import sluice.cli.process.Exec;
 import sluice.cli.run.PreloadCheck;
 import sluice.linux.ProgramCalls;
-import sluice.region.Identity;
-import sluice.region.MemoryLimits;
-import sluice.region.OnError;
 import sluice.region.Region;
 import sluice.region.RegionDraft;
-import sluice.region.RuntimeDirectory;
+import sluice.region.limits.MemoryLimits;
+import sluice.region.limits.OnError;
+import sluice.region.place.Identity;
+import sluice.region.place.RuntimeDirectory;
 
 /// Goes the ways of the usual commands once, so that the build can keep their classes loaded and linked in an AOT cache:
 /// one for `sluice run`, one for all the rest. A program is not really started, because the cache is written when this

@@ -9,7 +9,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
-import sluice.region.RegionLayout;
+import sluice.region.layout.RegionLayout;
 
 @Command(name = "version", header = "Shows the version.")
 final class VersionCommand implements Runnable {

@@ -12,7 +12,7 @@ final class CallTableSource {
 
     static String emit(ApiSpec cuda) {
         return """
-                package sluice.region;
+                package sluice.region.layout;
 
                 import java.util.List;
 
@@ -25,7 +25,7 @@ final class CallTableSource {
                 %s            \""".lines().toList();
 
                     /// What each does, a letter each: the words of `CallKind`.
-                    static final String KINDS = "%s";
+                    public static final String KINDS = "%s";
 
                     private CallTable() {}
                 }

@@ -44,7 +44,7 @@ final class Generator {
     }
 
     private static Output java(String className, String content) {
-        return new Output("java/sluice/region/" + className + ".java", content);
+        return new Output("java/sluice/region/layout/" + className + ".java", content);
     }
 
     private static Output page(LayoutSpec spec) {

@@ -8,7 +8,7 @@ final class LayoutSource {
 
     static String emit(LayoutSpec spec) {
         return """
-                package sluice.region;
+                package sluice.region.layout;
 
                 /// Generated from spec/%1$s.abi: the layout of the %1$s's file. docs/%9$s explains every field.
                 public final class %2$s {

@@ -6,7 +6,7 @@ final class TextSource {
 
     static String emit() {
         return """
-                package sluice.region;
+                package sluice.region.layout;
 
                 import java.lang.foreign.MemorySegment;
                 import java.lang.foreign.ValueLayout;

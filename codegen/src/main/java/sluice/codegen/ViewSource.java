@@ -13,7 +13,7 @@ final class ViewSource {
         var indexed = place.count() > 1 || place.isOpen()
                 || record.fields().stream().anyMatch(field -> field.type() instanceof FieldType.Array);
         return """
-                package sluice.region;
+                package sluice.region.layout;
 
                 import java.lang.foreign.MemorySegment;
                 import java.lang.foreign.ValueLayout;

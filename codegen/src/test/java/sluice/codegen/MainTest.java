@@ -33,8 +33,8 @@ class MainTest {
         assertThat(run("generate", "--spec", Checkout.spec(), "--out", folder)).isZero();
         assertThat(err.toString(StandardCharsets.UTF_8)).isEmpty();
         assertThat(folder.resolve("native/trampolines.S")).isNotEmptyFile();
-        assertThat(folder.resolve("java/sluice/region/SlotView.java")).isNotEmptyFile();
-        assertThat(folder.resolve("java/sluice/region/BoardTurnView.java")).isNotEmptyFile();
+        assertThat(folder.resolve("java/sluice/region/layout/SlotView.java")).isNotEmptyFile();
+        assertThat(folder.resolve("java/sluice/region/layout/BoardTurnView.java")).isNotEmptyFile();
     }
 
     @Test

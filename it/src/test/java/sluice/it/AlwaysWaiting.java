@@ -3,10 +3,10 @@ package sluice.it;
 import java.nio.file.Path;
 import java.util.concurrent.locks.LockSupport;
 import java.util.stream.IntStream;
-import sluice.region.Board;
-import sluice.region.BoardLayout;
-import sluice.region.BoardProcessView;
-import sluice.region.BoardTenantView;
+import sluice.region.boards.Board;
+import sluice.region.layout.BoardLayout;
+import sluice.region.layout.BoardProcessView;
+import sluice.region.layout.BoardTenantView;
 
 /// One who has the GPU, always waits for it and never uses it. Whoever gives its turn away gives it to this one, who takes it from
 /// nobody and whose work always seems to have just ended, so that it loses the turn to the next who wants it 300 µs later.

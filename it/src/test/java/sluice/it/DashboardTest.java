@@ -14,7 +14,7 @@ import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import sluice.agent.json.JsonTree;
-import sluice.region.Size;
+import sluice.region.limits.Size;
 
 /// The agent's page in a real browser.
 @Timeout(300)

@@ -12,8 +12,8 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
-import sluice.region.Board;
-import sluice.region.RuntimeDirectory;
+import sluice.region.boards.Board;
+import sluice.region.place.RuntimeDirectory;
 
 /// Programs that were set up for culocker hold the GPU in its windows, on the board of the GPU. `lock_test.c` looks at each step.
 @Timed

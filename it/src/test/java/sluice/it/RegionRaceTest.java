@@ -9,13 +9,13 @@ import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import sluice.fault.Fault;
-import sluice.region.Identity;
 import sluice.region.Ledger;
-import sluice.region.MemoryLimits;
-import sluice.region.OnError;
 import sluice.region.Region;
 import sluice.region.RegionDraft;
-import sluice.region.RuntimeDirectory;
+import sluice.region.limits.MemoryLimits;
+import sluice.region.limits.OnError;
+import sluice.region.place.Identity;
+import sluice.region.place.RuntimeDirectory;
 
 /// C and Java processes in one region: both count in the same accounts and neither passes the quota.
 class RegionRaceTest {

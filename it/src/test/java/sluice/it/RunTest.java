@@ -12,7 +12,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import sluice.fault.Fault;
-import sluice.region.RegionLayout;
+import sluice.region.layout.RegionLayout;
 
 /// `sluice run` and what it does about mistakes and faults.
 class RunTest {

@@ -14,11 +14,11 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.api.parallel.Isolated;
 import sluice.fault.Fault;
-import sluice.region.BoardTenant;
-import sluice.region.Boards;
 import sluice.region.GpuTime;
-import sluice.region.RuntimeDirectory;
 import sluice.region.Tenant;
+import sluice.region.boards.BoardTenant;
+import sluice.region.boards.Boards;
+import sluice.region.place.RuntimeDirectory;
 
 /// Shares of GPU time by the command line: asked for, changed while a job runs, and shown. Bounds are wide, because the machine that tests
 /// run on is busy. `sluice verify compute` looks closely, and `weights_test` has a clock of its own.

@@ -8,7 +8,7 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 import sluice.proof.soak.Soak;
 import sluice.proof.stage.Environment;
-import sluice.region.Installation;
+import sluice.region.place.Installation;
 
 /// A short soak; `sluice soak --sim --for 30m` is the long one.
 class SoakTest {

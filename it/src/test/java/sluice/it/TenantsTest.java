@@ -9,7 +9,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import sluice.fault.Fault;
-import sluice.region.RegionLayout;
+import sluice.region.layout.RegionLayout;
 
 /// Processes of one tenant share a quota, and people can see who holds what.
 class TenantsTest {

@@ -11,7 +11,7 @@ import org.junit.jupiter.api.TestFactory;
 import sluice.proof.Verify;
 import sluice.proof.checks.Check;
 import sluice.proof.stage.Environment;
-import sluice.region.Installation;
+import sluice.region.place.Installation;
 
 /// The checks of `sluice verify`, each as a test, on the simulated driver. On a real one `sluice verify` runs them.
 @Order(1)

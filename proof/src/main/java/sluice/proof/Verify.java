@@ -25,7 +25,7 @@ import sluice.proof.checks.SharingChecks;
 import sluice.proof.checks.StartChecks;
 import sluice.proof.checks.ViewChecks;
 import sluice.proof.stage.Environment;
-import sluice.region.SluiceException;
+import sluice.region.place.SluiceException;
 
 /// The battery of checks that shows whether limits hold on this machine and driver.
 public final class Verify {

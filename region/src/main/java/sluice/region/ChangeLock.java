@@ -5,6 +5,7 @@ import java.nio.file.Path;
 import java.util.concurrent.locks.LockSupport;
 import sluice.linux.Descriptor;
 import sluice.linux.FileLocks;
+import sluice.region.place.RuntimeFile;
 
 /// One tool at a time changes the limits of a tenant: a change reads what is there, and writes all of it.
 ///

@@ -1,11 +1,14 @@
 package sluice.region;
 
-import static sluice.region.RegionLayout.*;
+import static sluice.region.layout.RegionLayout.*;
 
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 import java.time.Instant;
+import sluice.region.layout.CallTable;
+import sluice.region.limits.ComputeLimits;
+import sluice.region.limits.MemoryLimits;
 
 /// Page 0 of a new region: header and limits.
 ///

@@ -1,5 +1,7 @@
 package sluice.region;
 
+import sluice.region.layout.ShareView;
+
 /// A tenant's time on one GPU, all its processes together.
 ///
 /// @param readNanos       when this was read, by the clock of the moments below; it is that of `System.nanoTime()`

@@ -1,5 +1,12 @@
 package sluice.region;
 
+import sluice.region.layout.AccountView;
+import sluice.region.layout.GpuView;
+import sluice.region.layout.RegionLayout;
+import sluice.region.layout.SlotView;
+import sluice.region.place.Identity;
+import sluice.region.place.SluiceException;
+
 /// The part of the ledger that a Java process needs to take part in a region: a slot of its own, and charges in it.
 /// The library does the same in C; together they must never pass a quota.
 public final class Ledger implements AutoCloseable {

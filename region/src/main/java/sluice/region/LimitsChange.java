@@ -3,6 +3,12 @@ package sluice.region;
 import java.nio.file.Path;
 import java.util.Optional;
 import java.util.function.Predicate;
+import sluice.region.layout.LimitsView;
+import sluice.region.limits.ComputeChange;
+import sluice.region.limits.MemoryChange;
+import sluice.region.limits.MemoryLimits;
+import sluice.region.limits.OnOom;
+import sluice.region.place.SluiceException;
 
 /// A change of the limits of a tenant that runs. It holds from the next allocation and the next call that submits work on.
 public record LimitsChange(Optional<MemoryChange> memory, Optional<OnOom> onOom, ComputeChange compute) {

@@ -9,11 +9,13 @@ import java.nio.file.Path;
 import sluice.linux.Descriptor;
 import sluice.linux.SharedMemory;
 import sluice.linux.UnusableFileException;
+import sluice.region.layout.RegionLayout;
+import sluice.region.place.RuntimeFile;
 
 /// A whole file in memory, shared with whoever else maps it.
 ///
 /// @param owner whose it is; of a region in two files, whose the part is that the tenant writes
-record MappedFile(Path file, Arena arena, MemorySegment segment, long owner) implements AutoCloseable {
+public record MappedFile(Path file, Arena arena, MemorySegment segment, long owner) implements AutoCloseable {
 
     private record Mapped(MemorySegment segment, long owner) {}
 
@@ -22,7 +24,7 @@ record MappedFile(Path file, Arena arena, MemorySegment segment, long owner) imp
         Descriptor open(Path file, boolean write) throws IOException;
     }
 
-    static MappedFile readOnly(Path file) throws IOException {
+    public static MappedFile readOnly(Path file) throws IOException {
         return map(file, Arena.ofShared(), false, RuntimeFile::open);
     }
 
@@ -31,7 +33,7 @@ record MappedFile(Path file, Arena arena, MemorySegment segment, long owner) imp
         return map(file, Arena.ofConfined(), false, opener);
     }
 
-    static MappedFile readWrite(Path file) throws IOException {
+    public static MappedFile readWrite(Path file) throws IOException {
         return map(file, Arena.ofShared(), true, RuntimeFile::open);
     }
 

@@ -2,6 +2,7 @@ package sluice.region;
 
 import java.util.LinkedHashMap;
 import java.util.Map;
+import sluice.region.layout.AccountView;
 
 /// What memory is used for, in bytes. Together they are what is charged, but for what is in flight.
 ///

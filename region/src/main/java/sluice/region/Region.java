@@ -8,6 +8,21 @@ import java.nio.file.LinkOption;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import sluice.linux.Descriptor;
+import sluice.region.layout.AccountView;
+import sluice.region.layout.CallView;
+import sluice.region.layout.ErrorView;
+import sluice.region.layout.GpuView;
+import sluice.region.layout.HeaderView;
+import sluice.region.layout.LimitsView;
+import sluice.region.layout.RegionLayout;
+import sluice.region.layout.ShareView;
+import sluice.region.layout.SlotView;
+import sluice.region.layout.SubmissionView;
+import sluice.region.layout.TrafficView;
+import sluice.region.place.Identity;
+import sluice.region.place.RuntimeDirectory;
+import sluice.region.place.RuntimeFile;
+import sluice.region.place.SluiceException;
 
 /// The mapped file of one tenant. What its fields mean, and who may write them when, is said in `spec/region.abi`.
 public final class Region implements AutoCloseable {
@@ -97,7 +112,7 @@ public final class Region implements AutoCloseable {
         }
     }
 
-    static SluiceException cannotOpen(Path file, IOException e) {
+    public static SluiceException cannotOpen(Path file, IOException e) {
         return e instanceof NoSuchFileException
                 ? new SluiceException("there is no region " + file + "; 'sluice ps --all' lists the tenants", e)
                 : new SluiceException("cannot open region " + file + " (" + SluiceException.reason(e)
@@ -106,7 +121,7 @@ public final class Region implements AutoCloseable {
 
     /// @param segment the first page, or more
     /// @param bytes   how long the file is
-    static void check(Path file, MemorySegment segment, long bytes) {
+    public static void check(Path file, MemorySegment segment, long bytes) {
         if (bytes < Long.BYTES || segment.get(ValueLayout.JAVA_LONG, 0) != RegionLayout.MAGIC) {
             throw new RegionException.NotARegion(file);
         }
@@ -168,7 +183,7 @@ public final class Region implements AutoCloseable {
     }
 
     /// The counters of one entry point in one stripe.
-    CallView call(int entry) {
+    public CallView call(int entry) {
         return CallView.at(segment, entry);
     }
 
@@ -181,7 +196,7 @@ public final class Region implements AutoCloseable {
         return calls;
     }
 
-    TrafficView traffic(int stripe) {
+    public TrafficView traffic(int stripe) {
         return TrafficView.at(segment, stripe);
     }
 

@@ -1,5 +1,12 @@
 package sluice.region;
 
+import sluice.region.limits.ComputeLimits;
+import sluice.region.limits.MemoryLimits;
+import sluice.region.limits.OnError;
+import sluice.region.limits.OnOom;
+import sluice.region.place.Identity;
+import sluice.region.place.SluiceException;
+
 /// What a new region says about its tenant.
 public record RegionDraft(
         String tenant, String command, Identity root, OnError onError, OnOom onOom, MemoryLimits memory, ComputeLimits compute,

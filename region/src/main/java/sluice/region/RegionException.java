@@ -1,6 +1,8 @@
 package sluice.region;
 
 import java.nio.file.Path;
+import sluice.region.layout.RegionLayout;
+import sluice.region.place.SluiceException;
 
 /// Why a file cannot be read as a region.
 public sealed abstract class RegionException extends SluiceException {
@@ -14,7 +16,7 @@ public sealed abstract class RegionException extends SluiceException {
     public static final class NotARegion extends RegionException {
         private static final long serialVersionUID = 1L;
 
-        NotARegion(Path file) {
+        public NotARegion(Path file) {
             super(file + " is not a region; regions are made by 'sluice run' and end in .region");
         }
     }
@@ -24,7 +26,7 @@ public sealed abstract class RegionException extends SluiceException {
         private static final long serialVersionUID = 1L;
         private final int found;
 
-        LayoutMismatch(Path file, int found) {
+        public LayoutMismatch(Path file, int found) {
             super("region " + file + " has layout " + found + ", this sluice reads layout " + RegionLayout.LAYOUT
                     + "; use the sluice that made it, or delete the file when its tenant has ended");
             this.found = found;
@@ -39,7 +41,7 @@ public sealed abstract class RegionException extends SluiceException {
     public static final class Truncated extends RegionException {
         private static final long serialVersionUID = 1L;
 
-        Truncated(Path file, long bytes, long expected) {
+        public Truncated(Path file, long bytes, long expected) {
             super("region " + file + " has " + bytes + " bytes, " + expected
                     + " are needed; it is damaged, delete it when its tenant has ended");
         }

@@ -12,12 +12,16 @@ import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.PosixFilePermission;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.EnumSet;
+import sluice.region.layout.RegionLayout;
+import sluice.region.place.RuntimeDirectory;
+import sluice.region.place.SluiceException;
+import sluice.region.place.ThisProcess;
 
 /// Makes the file of a new region: complete under a temporary name, then linked to its real one.
 ///
 /// Every page is written, not only reserved: on a full tmpfs a mapped hole kills the process that touches it.
-final class RegionFile {
-    static final String TEMPORARY_SUFFIX = ".tmp";
+public final class RegionFile {
+    public static final String TEMPORARY_SUFFIX = ".tmp";
     static final String SUFFIX = ".region";
     private static final int CHUNK_BYTES = 64 * 1024;
     private static final int LINK_ATTEMPTS = 3;
@@ -25,7 +29,7 @@ final class RegionFile {
     private RegionFile() {}
 
     /// Where the rest of a region in two files lies.
-    static Path ledger(Path region) {
+    public static Path ledger(Path region) {
         String name = region.getFileName().toString();
         String base = name.endsWith(SUFFIX) ? name.substring(0, name.length() - SUFFIX.length()) : name;
         return region.resolveSibling(base + ".ledger");
@@ -130,7 +134,7 @@ final class RegionFile {
         return ended;
     }
 
-    static void deleteQuietly(Path file) {
+    public static void deleteQuietly(Path file) {
         try {
             Files.deleteIfExists(file);
         } catch (IOException e) {

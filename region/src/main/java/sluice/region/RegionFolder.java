@@ -5,6 +5,9 @@ import java.nio.file.Path;
 import java.util.List;
 import sluice.linux.FileRules;
 import sluice.linux.Folder;
+import sluice.region.place.Processes;
+import sluice.region.place.RuntimeDirectory;
+import sluice.region.place.RuntimeFile;
 
 /// A runtime directory that is opened once, to read many of its regions. Each file is opened relative to it.
 public final class RegionFolder implements AutoCloseable {

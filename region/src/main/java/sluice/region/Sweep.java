@@ -9,6 +9,7 @@ import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.List;
 import sluice.linux.Folder;
+import sluice.region.place.RuntimeDirectory;
 
 /// Deletes files that nobody needs any more.
 ///

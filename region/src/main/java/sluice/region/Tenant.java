@@ -2,6 +2,15 @@ package sluice.region;
 
 import java.nio.file.Path;
 import java.util.List;
+import sluice.region.layout.RegionLayout;
+import sluice.region.limits.ComputeLimits;
+import sluice.region.limits.MemoryLimits;
+import sluice.region.limits.OnError;
+import sluice.region.limits.OnOom;
+import sluice.region.place.Identity;
+import sluice.region.place.Processes;
+import sluice.region.place.RuntimeFile;
+import sluice.region.place.SluiceException;
 
 /// What a region said about its tenant at one moment.
 ///

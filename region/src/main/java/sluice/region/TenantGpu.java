@@ -22,7 +22,7 @@ public record TenantGpu(
         long lastRefusedBytes,
         GpuTime time) {
 
-    static String uuid(byte[] bytes) {
+    public static String uuid(byte[] bytes) {
         StringBuilder text = new StringBuilder("GPU-");
         for (int i = 0; i < bytes.length; i++) {
             text.append(i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "");

@@ -1,6 +1,7 @@
 package sluice.region;
 
 import java.util.List;
+import sluice.region.place.Identity;
 
 /// A process that has a slot in the region.
 ///

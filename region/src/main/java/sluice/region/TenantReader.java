@@ -6,9 +6,24 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import sluice.linux.FileLocks;
+import sluice.region.layout.AccountView;
+import sluice.region.layout.ErrorView;
+import sluice.region.layout.GpuView;
+import sluice.region.layout.HeaderView;
+import sluice.region.layout.RegionLayout;
+import sluice.region.layout.SlotView;
+import sluice.region.limits.ComputeCaps;
+import sluice.region.limits.ComputeLimits;
+import sluice.region.limits.MemoryLimits;
+import sluice.region.limits.OnError;
+import sluice.region.limits.OnOom;
+import sluice.region.place.Identity;
+import sluice.region.place.Life;
+import sluice.region.place.Printable;
+import sluice.region.place.Processes;
 
 /// Decodes a region. Fields change while they are read: each is valid by itself, sums may be one call behind.
-final class TenantReader {
+public final class TenantReader {
     private static final long READY = 1;
     /// A tenant's first process takes part within this time.
     private static final long ATTACH_NANOS = 600_000_000_000L;
@@ -164,7 +179,7 @@ final class TenantReader {
     }
 
     /// The inode that stands for this process's pid namespace; 0 when it cannot be known. A process never leaves its own.
-    static long pidNamespace() {
+    public static long pidNamespace() {
         return OwnNamespace.INODE;
     }
 

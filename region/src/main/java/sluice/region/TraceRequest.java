@@ -2,6 +2,8 @@ package sluice.region;
 
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
+import sluice.region.layout.LimitsView;
+import sluice.region.place.SluiceException;
 
 /// That a tenant's calls are to be recorded, and where to.
 ///

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import sluice.region.place.Identity;
 
 class GpuTimeTest {
     private static final long SECOND = 1_000_000_000;

@@ -20,6 +20,11 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import sluice.fault.Fault;
+import sluice.region.place.AgentLock;
+import sluice.region.place.Identity;
+import sluice.region.place.RuntimeDirectory;
+import sluice.region.place.SluiceException;
+import sluice.region.place.ThisProcess;
 
 /// Root's tools look into a folder that another user changes meanwhile.
 @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)

@@ -12,6 +12,13 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import sluice.region.limits.ComputeLimits;
+import sluice.region.limits.MemoryChange;
+import sluice.region.limits.MemoryLimits;
+import sluice.region.limits.OnError;
+import sluice.region.limits.OnOom;
+import sluice.region.place.Identity;
+import sluice.region.place.SluiceException;
 
 class LimitsChangeTest {
     @TempDir

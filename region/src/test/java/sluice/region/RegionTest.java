@@ -10,6 +10,12 @@ import java.nio.file.attribute.PosixFilePermissions;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import sluice.region.layout.RegionLayout;
+import sluice.region.limits.MemoryLimits;
+import sluice.region.limits.OnError;
+import sluice.region.place.Identity;
+import sluice.region.place.SluiceException;
+import sluice.region.place.ThisProcess;
 
 class RegionTest {
     @TempDir

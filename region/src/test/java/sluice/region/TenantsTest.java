@@ -14,6 +14,12 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import sluice.region.layout.RegionLayout;
+import sluice.region.layout.SlotView;
+import sluice.region.place.HeldLock;
+import sluice.region.place.Identity;
+import sluice.region.place.Processes;
+import sluice.region.place.ThisProcess;
 
 class TenantsTest {
     @TempDir

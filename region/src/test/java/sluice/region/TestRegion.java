@@ -4,14 +4,20 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
+import sluice.region.layout.GpuView;
+import sluice.region.limits.MemoryLimits;
+import sluice.region.limits.OnError;
+import sluice.region.place.Identity;
+import sluice.region.place.RuntimeDirectory;
+import sluice.region.place.ThisProcess;
 
 /// Regions for tests, in a folder of their own.
-final class TestRegion {
-    static final Identity DEAD = new Identity(1L << 22 | 4_000_000);
+public final class TestRegion {
+    public static final Identity DEAD = new Identity(1L << 22 | 4_000_000);
 
     private TestRegion() {}
 
-    static RuntimeDirectory directory(Path folder) throws IOException {
+    public static RuntimeDirectory directory(Path folder) throws IOException {
         Files.setPosixFilePermissions(folder, PosixFilePermissions.fromString("rwx------"));
         return RuntimeDirectory.find(folder.toString(), ThisProcess.current().uid());
     }
@@ -20,7 +26,7 @@ final class TestRegion {
         return new RegionDraft(tenant, "python train.py", root, OnError.FAIL, MemoryLimits.parse("1g"));
     }
 
-    static Path create(Path folder, String tenant, Identity root) throws IOException {
+    public static Path create(Path folder, String tenant, Identity root) throws IOException {
         return Region.create(directory(folder), draft(tenant, root));
     }
 

@@ -3,7 +3,7 @@ package sluice.agent.alnair;
 import io.netty.channel.ChannelHandlerContext;
 import sluice.agent.os.RegisteringPeer;
 import sluice.agent.registration.OneLineProtocol;
-import sluice.region.SluiceException;
+import sluice.region.place.SluiceException;
 
 /// Answers `CGROUP ALNAIR_ID` with the two bytes `ok`, or with the text of an error.
 final class AlnairHandler implements OneLineProtocol {

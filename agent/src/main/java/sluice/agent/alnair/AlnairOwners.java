@@ -9,7 +9,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.function.Predicate;
-import sluice.region.SluiceException;
+import sluice.region.place.SluiceException;
 
 /// Which container or user each ALNAIR_ID belongs to. It is kept in the agent's own folder, because containers can write their
 /// workspaces.

@@ -18,9 +18,9 @@ import sluice.agent.os.PublishedFile;
 import sluice.agent.os.RegisteringPeer;
 import sluice.linux.FileStatus;
 import sluice.linux.Folder;
-import sluice.region.Identity;
-import sluice.region.SluiceException;
-import sluice.region.ThisProcess;
+import sluice.region.place.Identity;
+import sluice.region.place.SluiceException;
+import sluice.region.place.ThisProcess;
 
 /// The workspaces of Alnair's containers: a folder for each ALNAIR_ID, made by who starts the container, in which the node's server
 /// writes `cgroup.procs`, the pids of the container as the machine numbers them, and `containerID`.

@@ -11,8 +11,8 @@ import java.util.function.Supplier;
 import java.util.stream.Collectors;
 import sluice.agent.audit.AuditSuspect.OnGpu;
 import sluice.agent.os.Namespaces;
-import sluice.region.Identity;
 import sluice.region.Tenant;
+import sluice.region.place.Identity;
 
 /// Compares who is on the GPUs with who is in a ledger. One look proves nothing: a list is old when it is read, and what a
 /// driver takes for itself is learnt. So a process must be the same at several looks to become a finding.

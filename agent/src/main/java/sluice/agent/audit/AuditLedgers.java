@@ -7,13 +7,13 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
-import sluice.region.Identity;
 import sluice.region.MemoryUses;
 import sluice.region.RegionException;
-import sluice.region.SluiceException;
 import sluice.region.Tenant;
 import sluice.region.TenantGpu;
 import sluice.region.TenantProcess;
+import sluice.region.place.Identity;
+import sluice.region.place.SluiceException;
 
 /// The ledgers by the processes that are in them. Several may name one process: anybody can write a region that names any. So
 /// the one that says the most counts, and nobody can accuse another's process.

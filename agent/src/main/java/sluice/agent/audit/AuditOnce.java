@@ -9,10 +9,10 @@ import java.util.Set;
 import sluice.agent.machine.AuditFinding;
 import sluice.cuda.Nvml;
 import sluice.cuda.NvmlHealth;
-import sluice.region.RuntimeDirectory;
 import sluice.region.Tenant;
 import sluice.region.Tenants;
-import sluice.region.ThisProcess;
+import sluice.region.place.RuntimeDirectory;
+import sluice.region.place.ThisProcess;
 
 /// One audit without an agent: a few looks, half a second apart. Root's is of all users, anybody else's of their own processes.
 public final class AuditOnce implements Audit.Ledgers {

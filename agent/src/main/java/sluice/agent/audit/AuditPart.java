@@ -20,7 +20,7 @@ import sluice.agent.settings.Setting;
 import sluice.cuda.Nvml;
 import sluice.cuda.NvmlHealth;
 import sluice.region.Tenant;
-import sluice.region.ThisProcess;
+import sluice.region.place.ThisProcess;
 
 /// The audit as a part of the agent, with a clock of its own. Without NVML it does nothing.
 public final class AuditPart implements Part {

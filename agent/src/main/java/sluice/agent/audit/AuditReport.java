@@ -11,8 +11,8 @@ import sluice.agent.json.JsonTree;
 import sluice.agent.machine.AuditFinding;
 import sluice.agent.machine.MachineJson;
 import sluice.agent.settings.Places;
-import sluice.region.RuntimeDirectory;
-import sluice.region.SluiceException;
+import sluice.region.place.RuntimeDirectory;
+import sluice.region.place.SluiceException;
 import tools.jackson.core.JsonGenerator;
 
 /// What an audit found.

@@ -12,9 +12,9 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import sluice.agent.os.ContainerId;
-import sluice.region.Identity;
-import sluice.region.Processes;
-import sluice.region.ThisProcess;
+import sluice.region.place.Identity;
+import sluice.region.place.Processes;
+import sluice.region.place.ThisProcess;
 
 /// What the kernel says of a process that is on a GPU. Nothing of it is the program's own word, but for the command line.
 ///

@@ -11,7 +11,7 @@ import java.nio.channels.SocketChannel;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
-import sluice.region.SluiceException;
+import sluice.region.place.SluiceException;
 
 /// Asks an agent on its Unix socket. One connection for each request; no more of HTTP than the agent speaks.
 public final class AgentClient {

@@ -13,13 +13,13 @@ import sluice.agent.json.StatParser;
 import sluice.agent.json.TenantParser;
 import sluice.agent.limits.LimitsBody;
 import sluice.agent.settings.Places;
-import sluice.region.BoardState;
-import sluice.region.BoardTenant;
-import sluice.region.RuntimeDirectory;
-import sluice.region.SluiceException;
 import sluice.region.Tenant;
-import sluice.region.TenantCalls;
 import sluice.region.TenantGpu;
+import sluice.region.boards.BoardState;
+import sluice.region.boards.BoardTenant;
+import sluice.region.calls.TenantCalls;
+import sluice.region.place.RuntimeDirectory;
+import sluice.region.place.SluiceException;
 
 /// The tenants that an agent knows, seen through its socket: for who cannot read their regions.
 public final class AgentTenants {

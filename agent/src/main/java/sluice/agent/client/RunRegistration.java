@@ -14,9 +14,9 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.regex.Pattern;
 import sluice.agent.settings.Places;
-import sluice.region.OnError;
-import sluice.region.RegionLayout;
-import sluice.region.SluiceException;
+import sluice.region.layout.RegionLayout;
+import sluice.region.limits.OnError;
+import sluice.region.place.SluiceException;
 
 /// How `sluice run` registers at the machine's agent: `run LAYOUT LABEL name=NAME command=TEXT memory=4g weight=3 ...` is
 /// answered by `ok NAME limited=yes on-error=fail` and, where the policy gives less than was asked for, what that is.

@@ -20,9 +20,9 @@ import sluice.agent.machine.MachineLook;
 import sluice.agent.machine.MachineLook.GpuLook;
 import sluice.agent.machine.MachineLook.Rates;
 import sluice.agent.machine.MachineLook.TenantLook;
-import sluice.region.Size;
-import sluice.region.SluiceException;
 import sluice.region.TenantGpu;
+import sluice.region.limits.Size;
+import sluice.region.place.SluiceException;
 
 /// What was, in a file of fixed size: every look of the last while, and one sample for ten seconds of the hours before. How
 /// far back it goes depends on how many tenants there are: 16 MiB hold 12 hours of 64 tenants. There are places for 1,024 series, less one; samples of

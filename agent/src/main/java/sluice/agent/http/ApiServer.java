@@ -25,7 +25,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
-import sluice.region.SluiceException;
+import sluice.region.place.SluiceException;
 
 /// Answers HTTP on a Unix socket, and on a port of the loopback if one is given. One thread does all that can block on a
 /// client; what a route does, it does in a thread of its own.

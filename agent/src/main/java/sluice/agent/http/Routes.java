@@ -5,7 +5,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import sluice.region.SluiceException;
+import sluice.region.place.SluiceException;
 
 /// The table of routes, and the one way in which each of them fails.
 public final class Routes {

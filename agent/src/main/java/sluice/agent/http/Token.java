@@ -13,7 +13,7 @@ import java.security.SecureRandom;
 import java.util.EnumSet;
 import java.util.HexFormat;
 import java.util.Set;
-import sluice.region.SluiceException;
+import sluice.region.place.SluiceException;
 
 /// The secret that lets a client of the port change things. It is in a file that only the agent's user can read, and stays the
 /// same until somebody deletes the file.

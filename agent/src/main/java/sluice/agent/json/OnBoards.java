@@ -3,12 +3,12 @@ package sluice.agent.json;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
-import sluice.region.BoardState;
-import sluice.region.BoardTenant;
-import sluice.region.Boards;
-import sluice.region.RuntimeDirectory;
 import sluice.region.Tenant;
 import sluice.region.TenantGpu;
+import sluice.region.boards.BoardState;
+import sluice.region.boards.BoardTenant;
+import sluice.region.boards.Boards;
+import sluice.region.place.RuntimeDirectory;
 
 /// Where tenants stand on the boards of their GPUs.
 public record OnBoards(List<BoardState> boards) {

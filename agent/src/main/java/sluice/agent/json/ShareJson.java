@@ -1,9 +1,9 @@
 package sluice.agent.json;
 
-import sluice.region.BoardTenant;
 import sluice.region.GpuTime;
 import sluice.region.Tenant;
 import sluice.region.TenantGpu;
+import sluice.region.boards.BoardTenant;
 import tools.jackson.core.JsonGenerator;
 
 /// What a tenant got of a GPU's time, for scripts. Spans are nanoseconds; `gotPermille` is of `gotOverNanos`, and -1 when it

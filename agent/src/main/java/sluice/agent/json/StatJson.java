@@ -1,11 +1,11 @@
 package sluice.agent.json;
 
-import sluice.region.CallCount;
-import sluice.region.CallKind;
 import sluice.region.Tenant;
-import sluice.region.TenantCalls;
 import sluice.region.TenantGpu;
-import sluice.region.Traffic;
+import sluice.region.calls.CallCount;
+import sluice.region.calls.CallKind;
+import sluice.region.calls.TenantCalls;
+import sluice.region.calls.Traffic;
 import tools.jackson.core.JsonGenerator;
 
 /// A tenant's counters for scripts: bytes and nanoseconds; `counted` is false where nobody counted calls, and then sums are left out; so is

@@ -1,9 +1,9 @@
 package sluice.agent.json;
 
-import sluice.region.CallCount;
-import sluice.region.CallKind;
-import sluice.region.TenantCalls;
-import sluice.region.Traffic;
+import sluice.region.calls.CallCount;
+import sluice.region.calls.CallKind;
+import sluice.region.calls.TenantCalls;
+import sluice.region.calls.Traffic;
 
 /// Reads what [StatJson] writes of a tenant's calls.
 public final class StatParser {

@@ -1,14 +1,14 @@
 package sluice.agent.json;
 
 import java.util.List;
-import sluice.region.ComputeLimits;
-import sluice.region.MemoryLimits;
 import sluice.region.MemoryUses;
-import sluice.region.RegionLayout;
 import sluice.region.Tenant;
 import sluice.region.TenantError;
 import sluice.region.TenantGpu;
 import sluice.region.TenantProcess;
+import sluice.region.layout.RegionLayout;
+import sluice.region.limits.ComputeLimits;
+import sluice.region.limits.MemoryLimits;
 import tools.jackson.core.JsonGenerator;
 
 /// Tenants for scripts. Bytes are numbers, moments are nanoseconds since 1970, a limit of 0 is no limit.

@@ -3,19 +3,19 @@ package sluice.agent.json;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
-import sluice.region.ComputeCaps;
-import sluice.region.ComputeLimits;
 import sluice.region.GpuTime;
-import sluice.region.Identity;
-import sluice.region.MemoryLimits;
 import sluice.region.MemoryUses;
-import sluice.region.OnError;
-import sluice.region.OnOom;
-import sluice.region.Priority;
 import sluice.region.Tenant;
 import sluice.region.TenantError;
 import sluice.region.TenantGpu;
 import sluice.region.TenantProcess;
+import sluice.region.limits.ComputeCaps;
+import sluice.region.limits.ComputeLimits;
+import sluice.region.limits.MemoryLimits;
+import sluice.region.limits.OnError;
+import sluice.region.limits.OnOom;
+import sluice.region.limits.Priority;
+import sluice.region.place.Identity;
 
 /// Reads what [TenantJson] writes.
 public final class TenantParser {

@@ -7,14 +7,14 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.function.Function;
-import sluice.region.ComputeCaps;
-import sluice.region.ComputeLimits;
-import sluice.region.MemoryLimits;
-import sluice.region.OnError;
-import sluice.region.OnOom;
-import sluice.region.Priority;
-import sluice.region.SluiceException;
-import sluice.region.TurnLength;
+import sluice.region.limits.ComputeCaps;
+import sluice.region.limits.ComputeLimits;
+import sluice.region.limits.MemoryLimits;
+import sluice.region.limits.OnError;
+import sluice.region.limits.OnOom;
+import sluice.region.limits.Priority;
+import sluice.region.limits.TurnLength;
+import sluice.region.place.SluiceException;
 
 /// Limits of a job in words, as a policy gives them and as `sluice run` asks for them: `memory=4g compute=25% weight=3`.
 ///

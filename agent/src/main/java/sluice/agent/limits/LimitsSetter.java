@@ -5,12 +5,12 @@ import java.util.Set;
 import java.util.SortedSet;
 import java.util.stream.Collectors;
 import sluice.cuda.Nvml;
-import sluice.region.Boards;
 import sluice.region.LimitsChange;
-import sluice.region.RuntimeDirectory;
-import sluice.region.SluiceException;
 import sluice.region.Tenant;
 import sluice.region.TenantGpu;
+import sluice.region.boards.Boards;
+import sluice.region.place.RuntimeDirectory;
+import sluice.region.place.SluiceException;
 
 /// Changes the limits of a tenant that runs, in its region and on the boards that it is on.
 public final class LimitsSetter {

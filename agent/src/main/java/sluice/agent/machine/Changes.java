@@ -5,10 +5,10 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import sluice.region.Size;
 import sluice.region.Tenant;
 import sluice.region.TenantError;
 import sluice.region.TenantGpu;
+import sluice.region.limits.Size;
 
 /// Tells what became different between two looks. What was there at the first is no news.
 final class Changes {

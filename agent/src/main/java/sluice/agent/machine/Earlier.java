@@ -11,11 +11,11 @@ import java.util.stream.IntStream;
 import sluice.agent.machine.MachineLook.BoardLook;
 import sluice.agent.machine.MachineLook.Rates;
 import sluice.agent.machine.MachineLook.TenantLook;
-import sluice.region.BoardState;
 import sluice.region.GpuTime;
 import sluice.region.Tenant;
 import sluice.region.TenantGpu;
 import sluice.region.TenantProcess;
+import sluice.region.boards.BoardState;
 
 /// The looks of the last second or so. Rates are against the youngest that is old enough to say something.
 final class Earlier {

@@ -10,9 +10,9 @@ import sluice.agent.machine.MachineLook.BoardLook;
 import sluice.agent.machine.MachineLook.GpuLook;
 import sluice.agent.machine.MachineLook.Rates;
 import sluice.agent.machine.MachineLook.TenantLook;
-import sluice.region.BoardTenant;
 import sluice.region.Tenant;
 import sluice.region.TenantGpu;
+import sluice.region.boards.BoardTenant;
 import tools.jackson.core.JsonGenerator;
 
 /// What is different between two looks, for a stream (docs/agent.md). Numbers that change all the time are rows; a tenant or a board of which

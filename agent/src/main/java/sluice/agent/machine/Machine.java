@@ -14,10 +14,10 @@ import java.util.function.Supplier;
 import sluice.agent.limits.JobLimits;
 import sluice.agent.machine.MachineLook.BoardLook;
 import sluice.agent.machine.MachineLook.TenantLook;
-import sluice.region.Boards;
-import sluice.region.Processes;
-import sluice.region.RuntimeDirectory;
 import sluice.region.Tenant;
+import sluice.region.boards.Boards;
+import sluice.region.place.Processes;
+import sluice.region.place.RuntimeDirectory;
 
 /// Looks at the machine: once a second for all who listen, and for who asks in between.
 public final class Machine {

@@ -12,8 +12,8 @@ import sluice.agent.machine.MachineLook.BoardLook;
 import sluice.agent.machine.MachineLook.GpuLook;
 import sluice.agent.machine.MachineLook.Rates;
 import sluice.agent.machine.MachineLook.TenantLook;
-import sluice.region.BoardTenant;
 import sluice.region.Tenant;
+import sluice.region.boards.BoardTenant;
 import tools.jackson.core.JsonGenerator;
 
 /// The machine for programs. Tenants are as `sluice ps --json` writes them, with what they did of late.

@@ -6,8 +6,8 @@ import java.util.Optional;
 import sluice.agent.http.Caller;
 import sluice.agent.http.Refusal;
 import sluice.agent.json.OnBoards;
-import sluice.region.BoardState;
 import sluice.region.Tenant;
+import sluice.region.boards.BoardState;
 
 /// What the machine looked like at one moment. Nothing in it changes.
 ///

@@ -15,7 +15,7 @@ import sluice.agent.limits.LimitsSetter;
 import sluice.agent.machine.MachineLook.TenantLook;
 import sluice.region.Region;
 import sluice.region.Tenant;
-import sluice.region.TenantCalls;
+import sluice.region.calls.TenantCalls;
 
 /// What the agent tells of the machine and its tenants.
 public final class MachineRoutes {

@@ -5,13 +5,13 @@ import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import sluice.region.Processes;
 import sluice.region.Region;
 import sluice.region.RegionFolder;
-import sluice.region.RuntimeDirectory;
-import sluice.region.SluiceException;
 import sluice.region.Tenant;
-import sluice.region.ThisProcess;
+import sluice.region.place.Processes;
+import sluice.region.place.RuntimeDirectory;
+import sluice.region.place.SluiceException;
+import sluice.region.place.ThisProcess;
 
 /// Reads the tenants of some folders. A user can make any number of regions and fill each with forged processes, so what is read of one folder is
 /// bounded: the number of files, and by records all that is in them. All folders together hold no more than [#MOST_RECORDS].

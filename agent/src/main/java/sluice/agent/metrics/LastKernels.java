@@ -6,9 +6,9 @@ import java.time.InstantSource;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Optional;
-import sluice.region.CallKind;
 import sluice.region.Tenant;
-import sluice.region.TenantCalls;
+import sluice.region.calls.CallKind;
+import sluice.region.calls.TenantCalls;
 
 /// When each tenant last launched a kernel: between the last two scrapes of which the second saw more launches. A launch itself keeps no
 /// time, because to read a clock would cost as much as all the rest of it.

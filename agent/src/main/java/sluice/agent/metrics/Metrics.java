@@ -22,8 +22,8 @@ import sluice.agent.part.AgentContext;
 import sluice.agent.part.Part;
 import sluice.agent.settings.Setting;
 import sluice.agent.settings.Settings;
-import sluice.region.SluiceException;
 import sluice.region.Tenant;
+import sluice.region.place.SluiceException;
 
 /// `GET /metrics`, for Prometheus. It keeps nothing: counters are those of the regions, so they go on when the agent begins anew.
 public final class Metrics implements Part {

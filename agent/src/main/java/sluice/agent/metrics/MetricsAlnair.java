@@ -11,10 +11,10 @@ import java.nio.file.Path;
 import java.util.List;
 import sluice.agent.machine.MachineLook.Rates;
 import sluice.agent.metrics.MetricsScrape.ScrapedTenant;
-import sluice.region.CallKind;
 import sluice.region.GpuTime;
 import sluice.region.Tenant;
 import sluice.region.TenantGpu;
+import sluice.region.calls.CallKind;
 
 /// The names of alnair-exporter. Its process is the one that a tenant began with; its tokens are as in `metrics.log`.
 final class MetricsAlnair implements MetricsSource {

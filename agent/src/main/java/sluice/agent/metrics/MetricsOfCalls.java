@@ -8,12 +8,12 @@ import io.prometheus.metrics.model.snapshots.Labels;
 import java.util.List;
 import java.util.Locale;
 import sluice.agent.metrics.MetricsScrape.ScrapedTenant;
-import sluice.region.CallCount;
-import sluice.region.CallKind;
 import sluice.region.Tenant;
-import sluice.region.TenantCalls;
 import sluice.region.TenantError;
-import sluice.region.Traffic;
+import sluice.region.calls.CallCount;
+import sluice.region.calls.CallKind;
+import sluice.region.calls.TenantCalls;
+import sluice.region.calls.Traffic;
 
 /// What a tenant called, on whichever GPU, and the tenant itself. Calls are counted by kind, not by function: there are hundreds.
 final class MetricsOfCalls implements MetricsSource {

@@ -11,11 +11,11 @@ import java.util.Optional;
 import java.util.stream.Stream;
 import sluice.agent.machine.MachineLook.Rates;
 import sluice.agent.metrics.MetricsScrape.ScrapedTenant;
-import sluice.region.BoardState;
-import sluice.region.BoardTenant;
 import sluice.region.GpuTime;
 import sluice.region.Tenant;
 import sluice.region.TenantGpu;
+import sluice.region.boards.BoardState;
+import sluice.region.boards.BoardTenant;
 
 /// What a tenant has and does on each of its GPUs.
 final class MetricsOfTenants implements MetricsSource {

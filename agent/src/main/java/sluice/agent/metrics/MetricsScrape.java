@@ -4,11 +4,11 @@ import java.util.List;
 import java.util.Optional;
 import sluice.agent.machine.MachineLook;
 import sluice.agent.machine.MachineLook.TenantLook;
-import sluice.region.BoardState;
-import sluice.region.SluiceException;
 import sluice.region.Tenant;
-import sluice.region.TenantCalls;
 import sluice.region.TenantGpu;
+import sluice.region.boards.BoardState;
+import sluice.region.calls.TenantCalls;
+import sluice.region.place.SluiceException;
 
 /// What a scrape is about: a look, as its caller may see it, and the tenants that are exported.
 ///

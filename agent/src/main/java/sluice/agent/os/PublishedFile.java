@@ -9,7 +9,7 @@ import java.nio.file.StandardOpenOption;
 import java.util.UUID;
 import sluice.linux.Descriptor;
 import sluice.linux.Folder;
-import sluice.region.SluiceException;
+import sluice.region.place.SluiceException;
 
 /// Writes a file that all may read into a folder that a stranger may be able to write too: under a name that nobody can guess, and then in
 /// the place of whatever has the name. So no link is followed, and readers see all of it or the one before.

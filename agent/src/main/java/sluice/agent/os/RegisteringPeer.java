@@ -10,8 +10,8 @@ import java.util.ArrayList;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Optional;
-import sluice.region.Identity;
-import sluice.region.SluiceException;
+import sluice.region.place.Identity;
+import sluice.region.place.SluiceException;
 
 /// A process that wants a region, as the kernel shows it: nothing of this is what the process says.
 ///

@@ -5,8 +5,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import sluice.linux.Pidfd;
-import sluice.region.Identity;
-import sluice.region.Processes;
+import sluice.region.place.Identity;
+import sluice.region.place.Processes;
 
 /// Knows who lives without asking about each: a file descriptor of a process tells its end, and one call asks all of them.
 /// What it cannot tell, that a process became another program, is looked up once a second.

@@ -5,7 +5,7 @@ import java.nio.file.Path;
 import sluice.agent.history.History;
 import sluice.agent.machine.Machine;
 import sluice.agent.settings.Settings;
-import sluice.region.RuntimeDirectory;
+import sluice.region.place.RuntimeDirectory;
 
 /// What a part of the agent may use.
 ///

@@ -13,11 +13,11 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.function.Consumer;
-import sluice.region.Board;
-import sluice.region.BoardFiles;
-import sluice.region.Processes;
-import sluice.region.RuntimeDirectory;
-import sluice.region.SluiceException;
+import sluice.region.boards.Board;
+import sluice.region.boards.BoardFiles;
+import sluice.region.place.Processes;
+import sluice.region.place.RuntimeDirectory;
+import sluice.region.place.SluiceException;
 
 /// Plans for all GPUs of a user's tenants. It keeps nothing that is not on the boards, so it takes over what runs when it
 /// starts, and leaves the last plan when it ends.

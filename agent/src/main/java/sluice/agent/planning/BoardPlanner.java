@@ -6,17 +6,17 @@ import java.util.List;
 import java.util.Optional;
 import sluice.planner.Plan;
 import sluice.planner.TenantState;
-import sluice.region.Board;
-import sluice.region.BoardState;
-import sluice.region.BoardTenant;
-import sluice.region.BoardTenantView;
-import sluice.region.Boards;
-import sluice.region.ComputeLimits;
-import sluice.region.GpuView;
-import sluice.region.Processes;
 import sluice.region.Region;
-import sluice.region.RegionLayout;
-import sluice.region.RuntimeDirectory;
+import sluice.region.boards.Board;
+import sluice.region.boards.BoardState;
+import sluice.region.boards.BoardTenant;
+import sluice.region.boards.Boards;
+import sluice.region.layout.BoardTenantView;
+import sluice.region.layout.GpuView;
+import sluice.region.layout.RegionLayout;
+import sluice.region.limits.ComputeLimits;
+import sluice.region.place.Processes;
+import sluice.region.place.RuntimeDirectory;
 
 /// Plans for one GPU: tells the planner what the board and the regions say, and writes what it answers to the board.
 final class BoardPlanner implements AutoCloseable {

@@ -9,10 +9,10 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
-import sluice.region.AgentLock;
-import sluice.region.Processes;
-import sluice.region.RuntimeDirectory;
-import sluice.region.SluiceException;
+import sluice.region.place.AgentLock;
+import sluice.region.place.Processes;
+import sluice.region.place.RuntimeDirectory;
+import sluice.region.place.SluiceException;
 
 /// Plans for every folder that no other agent plans for. Who starts this has the lock of its own folder already.
 public final class Planners implements AutoCloseable {

@@ -6,8 +6,8 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import sluice.region.Region;
-import sluice.region.RuntimeDirectory;
-import sluice.region.SluiceException;
+import sluice.region.place.RuntimeDirectory;
+import sluice.region.place.SluiceException;
 
 /// The regions of the tenants that are on boards, open as long as they are there. The key is the creation time.
 final class Regions implements AutoCloseable {

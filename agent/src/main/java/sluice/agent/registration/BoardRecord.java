@@ -16,10 +16,10 @@ import java.util.Set;
 import java.util.function.Consumer;
 import sluice.linux.Descriptor;
 import sluice.linux.SharedMemory;
-import sluice.region.Board;
-import sluice.region.Identity;
-import sluice.region.RuntimeDirectory;
-import sluice.region.SluiceException;
+import sluice.region.boards.Board;
+import sluice.region.place.Identity;
+import sluice.region.place.RuntimeDirectory;
+import sluice.region.place.SluiceException;
 
 /// Which memory is the board of which GPU, for the next agent. Memory without a name cannot be opened by one; but tenants have it
 /// mapped, and the kernel lets root, or who has CAP_CHECKPOINT_RESTORE, open what a process has mapped.

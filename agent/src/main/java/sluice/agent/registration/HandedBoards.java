@@ -10,10 +10,10 @@ import java.util.Set;
 import java.util.function.Consumer;
 import sluice.linux.Descriptor;
 import sluice.linux.SharedMemory;
-import sluice.region.Board;
-import sluice.region.Identity;
-import sluice.region.RuntimeDirectory;
-import sluice.region.SluiceException;
+import sluice.region.boards.Board;
+import sluice.region.place.Identity;
+import sluice.region.place.RuntimeDirectory;
+import sluice.region.place.SluiceException;
 
 /// The boards on which registered tenants take turns: that in the folder of the agent's user for processes of this user, which meet
 /// all others there, and another for strangers. All who have a board can write it, so this one is memory whose size is sealed: cut, it

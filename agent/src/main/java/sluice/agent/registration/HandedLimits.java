@@ -11,8 +11,8 @@ import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import sluice.linux.Descriptor;
 import sluice.linux.SharedMemory;
-import sluice.region.RegionLayout;
-import sluice.region.SluiceException;
+import sluice.region.layout.RegionLayout;
+import sluice.region.place.SluiceException;
 
 /// Page 0 of a region as its tenant gets it: memory without a file that only this process can write. It is sealed after it was
 /// mapped here, so that no descriptor of it, whoever holds or opens it again, root included, can write it any more.

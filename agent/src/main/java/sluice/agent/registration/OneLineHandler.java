@@ -9,7 +9,7 @@ import io.netty.channel.SimpleChannelInboundHandler;
 import java.nio.charset.StandardCharsets;
 import sluice.agent.http.RequestDeadline;
 import sluice.agent.os.RegisteringPeer;
-import sluice.region.SluiceException;
+import sluice.region.place.SluiceException;
 
 /// Answers one line of a process that registers, when it is its turn, and hangs up.
 final class OneLineHandler extends SimpleChannelInboundHandler<String> {

@@ -8,7 +8,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import sluice.agent.os.RegisteringPeer;
-import sluice.region.SluiceException;
+import sluice.region.place.SluiceException;
 
 /// Who gets which limits: the lines of the policy file, of which the first that fits a job holds.
 ///

@@ -6,7 +6,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import sluice.region.SluiceException;
+import sluice.region.place.SluiceException;
 
 /// The policy file, read again when it was changed. One with a mistake changes nothing.
 final class PolicyFile {

@@ -10,7 +10,7 @@ import sluice.agent.limits.JobLimits;
 import sluice.agent.os.RegisteringPeer;
 import sluice.agent.settings.CoreSettings;
 import sluice.region.RegionDraft;
-import sluice.region.SluiceException;
+import sluice.region.place.SluiceException;
 
 /// One line of the policy: `user=alice cgroup=/kubepods* label=small -> memory=4g compute=25%`.
 ///

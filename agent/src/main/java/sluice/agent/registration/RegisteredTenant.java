@@ -5,13 +5,13 @@ import java.util.HashSet;
 import java.util.Optional;
 import java.util.Set;
 import sluice.agent.os.RegisteringPeer;
-import sluice.region.Identity;
 import sluice.region.Region;
-import sluice.region.RegionLayout;
-import sluice.region.SlotView;
-import sluice.region.SluiceException;
 import sluice.region.Tenant;
 import sluice.region.TenantProcess;
+import sluice.region.layout.RegionLayout;
+import sluice.region.layout.SlotView;
+import sluice.region.place.Identity;
+import sluice.region.place.SluiceException;
 
 /// A tenant whose region this agent hands out.
 final class RegisteredTenant implements AutoCloseable {

@@ -14,14 +14,14 @@ import java.util.Set;
 import java.util.stream.Collectors;
 import sluice.agent.machine.EventLog;
 import sluice.agent.os.RegisteringPeer;
-import sluice.region.Identity;
 import sluice.region.Region;
 import sluice.region.RegionDraft;
-import sluice.region.RegionLayout;
-import sluice.region.RuntimeDirectory;
-import sluice.region.SluiceException;
 import sluice.region.Tenant;
-import sluice.region.ThisProcess;
+import sluice.region.layout.RegionLayout;
+import sluice.region.place.Identity;
+import sluice.region.place.RuntimeDirectory;
+import sluice.region.place.SluiceException;
+import sluice.region.place.ThisProcess;
 
 /// The tenants whose regions this agent hands out, by the names of their files.
 ///

@@ -6,12 +6,12 @@ import java.util.Optional;
 import sluice.agent.limits.JobLimits;
 import sluice.agent.machine.EventLog;
 import sluice.agent.os.RegisteringPeer;
-import sluice.region.Identity;
 import sluice.region.RegionDraft;
-import sluice.region.RuntimeDirectory;
-import sluice.region.SluiceException;
 import sluice.region.Tenant;
-import sluice.region.ThisProcess;
+import sluice.region.place.Identity;
+import sluice.region.place.RuntimeDirectory;
+import sluice.region.place.SluiceException;
+import sluice.region.place.ThisProcess;
 
 /// Finds the tenant that a process belongs to, or makes it. A container is one tenant, so is a job of `sluice run`; elsewhere it is a
 /// process with all that it started; a rule of the policy may name one for all who fit.

@@ -11,7 +11,7 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import sluice.agent.http.RequestDeadline;
 import sluice.agent.os.RegisteringPeer;
-import sluice.region.SluiceException;
+import sluice.region.place.SluiceException;
 
 /// What a connection of a process that registers goes through, by one line. The kernel says which process it is; descriptors that
 /// it sends are not taken.

@@ -8,8 +8,8 @@ import sluice.agent.client.RunRegistration;
 import sluice.agent.os.RegisteringPeer;
 import sluice.linux.Descriptor;
 import sluice.region.Region;
-import sluice.region.RegionLayout;
-import sluice.region.SluiceException;
+import sluice.region.layout.RegionLayout;
+import sluice.region.place.SluiceException;
 
 /// Answers one line of a process: `region LAYOUT LABEL` with `ok TENANT IDENTITY` and the descriptors of its limits and its ledger,
 /// `limits LAYOUT LABEL` with the same and the limits alone, `board UUID` with `ok UUID` and the descriptor of that GPU's board, `run` as

@@ -14,7 +14,7 @@ import sluice.agent.part.Part;
 import sluice.agent.settings.CoreSettings;
 import sluice.agent.settings.Places;
 import sluice.agent.settings.Setting;
-import sluice.region.OnError;
+import sluice.region.limits.OnError;
 
 /// The part of the agent that gives regions to processes which have no folder in common with it: containers above all.
 public final class RegistrationPart implements Part {

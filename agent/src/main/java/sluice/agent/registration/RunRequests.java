@@ -8,7 +8,7 @@ import java.util.stream.Stream;
 import sluice.agent.limits.JobLimits;
 import sluice.agent.os.RegisteringPeer;
 import sluice.region.RegionDraft;
-import sluice.region.SluiceException;
+import sluice.region.place.SluiceException;
 
 /// The agent's end of [sluice.agent.client.RunRegistration].
 final class RunRequests {

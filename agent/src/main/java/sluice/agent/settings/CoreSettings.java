@@ -6,7 +6,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import sluice.agent.http.HttpLimits;
-import sluice.region.SluiceException;
+import sluice.region.place.SluiceException;
 
 /// The settings of the core. Parts have their own.
 public final class CoreSettings {

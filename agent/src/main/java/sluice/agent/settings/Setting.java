@@ -5,8 +5,8 @@ import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
 import java.util.function.Function;
-import sluice.region.Size;
-import sluice.region.SluiceException;
+import sluice.region.limits.Size;
+import sluice.region.place.SluiceException;
 
 /// A setting of the config file.
 ///

@@ -9,7 +9,7 @@ import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import sluice.region.SluiceException;
+import sluice.region.place.SluiceException;
 
 /// What the config file says. It has a line `name = value` for each setting; `#` begins a comment.
 public final class Settings {

@@ -20,8 +20,8 @@ import org.junit.jupiter.api.io.TempDir;
 import sluice.agent.RunningAgent;
 import sluice.agent.machine.EventLog;
 import sluice.agent.os.RegisteringPeer;
-import sluice.region.Identity;
-import sluice.region.SluiceException;
+import sluice.region.place.Identity;
+import sluice.region.place.SluiceException;
 
 /// What Alnair's library sends and reads, byte for byte, and what others find in the workspace.
 @Timeout(60)

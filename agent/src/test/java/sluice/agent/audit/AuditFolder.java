@@ -9,16 +9,16 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import sluice.agent.audit.AuditSuspect.OnGpu;
-import sluice.region.GpuView;
-import sluice.region.Identity;
 import sluice.region.Ledger;
-import sluice.region.MemoryLimits;
-import sluice.region.OnError;
 import sluice.region.Region;
 import sluice.region.RegionDraft;
-import sluice.region.RuntimeDirectory;
 import sluice.region.Tenant;
 import sluice.region.Tenants;
+import sluice.region.layout.GpuView;
+import sluice.region.limits.MemoryLimits;
+import sluice.region.limits.OnError;
+import sluice.region.place.Identity;
+import sluice.region.place.RuntimeDirectory;
 
 /// Regions in a folder, a GPU, and an audit of both.
 final class AuditFolder implements Audit.Ledgers {

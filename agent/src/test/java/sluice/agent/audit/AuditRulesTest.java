@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.time.Duration;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
-import sluice.region.Identity;
+import sluice.region.place.Identity;
 
 /// Whom the audit judges and stops, among processes of several users and containers.
 class AuditRulesTest {

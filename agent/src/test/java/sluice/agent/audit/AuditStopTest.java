@@ -24,9 +24,9 @@ import org.junit.jupiter.api.io.TempDir;
 import sluice.agent.audit.AuditRules.Stop;
 import sluice.agent.audit.AuditSuspect.OnGpu;
 import sluice.agent.machine.AuditFinding;
-import sluice.region.Identity;
-import sluice.region.RuntimeDirectory;
-import sluice.region.ThisProcess;
+import sluice.region.place.Identity;
+import sluice.region.place.RuntimeDirectory;
+import sluice.region.place.ThisProcess;
 
 /// Stops real processes, and above all does not stop others.
 @Timeout(60)

@@ -18,8 +18,8 @@ import org.junit.jupiter.api.io.TempDir;
 import sluice.agent.audit.AuditSuspect.OnGpu;
 import sluice.agent.machine.AuditFinding;
 import sluice.agent.os.ContainerId;
-import sluice.region.RuntimeDirectory;
-import sluice.region.ThisProcess;
+import sluice.region.place.RuntimeDirectory;
+import sluice.region.place.ThisProcess;
 
 /// Real processes and real regions; only the list of who is on the GPU is made up.
 @Timeout(60)

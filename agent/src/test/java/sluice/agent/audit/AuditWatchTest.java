@@ -23,7 +23,7 @@ import sluice.agent.machine.AuditFinding;
 import sluice.agent.machine.Event;
 import sluice.agent.machine.EventLog;
 import sluice.cuda.NvmlHealth;
-import sluice.region.ThisProcess;
+import sluice.region.place.ThisProcess;
 
 /// Who hears of something asks in the same moment.
 @Timeout(60)

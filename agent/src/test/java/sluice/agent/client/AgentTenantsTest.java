@@ -17,12 +17,12 @@ import sluice.agent.json.JsonBytes;
 import sluice.agent.json.OnBoards;
 import sluice.agent.json.TenantJson;
 import sluice.agent.metrics.MetricsTenants;
-import sluice.region.CallTable;
-import sluice.region.CallView;
-import sluice.region.RuntimeDirectory;
-import sluice.region.SluiceException;
 import sluice.region.Tenant;
-import sluice.region.TenantCalls;
+import sluice.region.calls.TenantCalls;
+import sluice.region.layout.CallTable;
+import sluice.region.layout.CallView;
+import sluice.region.place.RuntimeDirectory;
+import sluice.region.place.SluiceException;
 
 /// A client that knows of tenants only what the agent tells.
 @Timeout(60)

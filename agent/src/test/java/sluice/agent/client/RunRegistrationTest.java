@@ -18,9 +18,9 @@ import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
-import sluice.region.OnError;
-import sluice.region.SluiceException;
-import sluice.region.ThisProcess;
+import sluice.region.limits.OnError;
+import sluice.region.place.SluiceException;
+import sluice.region.place.ThisProcess;
 
 /// How `sluice run` finds the machine's agent, and what it makes of its answers.
 @Timeout(60)

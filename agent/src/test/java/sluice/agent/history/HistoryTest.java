@@ -19,17 +19,17 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import sluice.agent.machine.MachineLook;
 import sluice.agent.machine.MachineLook.GpuLook;
-import sluice.region.ComputeLimits;
 import sluice.region.GpuTime;
-import sluice.region.Identity;
-import sluice.region.MemoryLimits;
 import sluice.region.MemoryUses;
-import sluice.region.OnError;
-import sluice.region.OnOom;
-import sluice.region.Size;
-import sluice.region.SluiceException;
 import sluice.region.Tenant;
 import sluice.region.TenantGpu;
+import sluice.region.limits.ComputeLimits;
+import sluice.region.limits.MemoryLimits;
+import sluice.region.limits.OnError;
+import sluice.region.limits.OnOom;
+import sluice.region.limits.Size;
+import sluice.region.place.Identity;
+import sluice.region.place.SluiceException;
 
 class HistoryTest {
     private static final long BYTES = 1 << 20;

@@ -16,16 +16,16 @@ import org.junit.jupiter.api.io.TempDir;
 import sluice.agent.http.Answer;
 import sluice.agent.http.Caller;
 import sluice.agent.http.Request;
-import sluice.region.AccountView;
-import sluice.region.GpuView;
-import sluice.region.Identity;
-import sluice.region.MemoryLimits;
-import sluice.region.OnError;
-import sluice.region.Processes;
 import sluice.region.Region;
 import sluice.region.RegionDraft;
-import sluice.region.RuntimeDirectory;
-import sluice.region.ShareView;
+import sluice.region.layout.AccountView;
+import sluice.region.layout.GpuView;
+import sluice.region.layout.ShareView;
+import sluice.region.limits.MemoryLimits;
+import sluice.region.limits.OnError;
+import sluice.region.place.Identity;
+import sluice.region.place.Processes;
+import sluice.region.place.RuntimeDirectory;
 
 class EventStreamTest {
     private static final int MANY = 1000;

@@ -20,14 +20,14 @@ import org.junit.jupiter.api.io.TempDir;
 import sluice.agent.FreePort;
 import sluice.agent.RunningAgent;
 import sluice.agent.client.AgentClient;
-import sluice.region.CallView;
-import sluice.region.GpuView;
-import sluice.region.Identity;
-import sluice.region.MemoryLimits;
-import sluice.region.OnError;
 import sluice.region.Region;
 import sluice.region.RegionDraft;
-import sluice.region.TrafficView;
+import sluice.region.layout.CallView;
+import sluice.region.layout.GpuView;
+import sluice.region.layout.TrafficView;
+import sluice.region.limits.MemoryLimits;
+import sluice.region.limits.OnError;
+import sluice.region.place.Identity;
 
 /// Scrapes of an agent by its sockets, as Prometheus makes them.
 @Timeout(60)

@@ -6,7 +6,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import sluice.region.Identity;
+import sluice.region.place.Identity;
 
 @Timeout(60)
 class WatchedProcessesTest {

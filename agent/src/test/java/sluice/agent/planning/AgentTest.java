@@ -15,21 +15,21 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
-import sluice.region.Board;
-import sluice.region.BoardHeaderView;
-import sluice.region.BoardLayout;
-import sluice.region.BoardTenantView;
-import sluice.region.ComputeCaps;
-import sluice.region.ComputeLimits;
-import sluice.region.GpuView;
-import sluice.region.Identity;
-import sluice.region.MemoryLimits;
-import sluice.region.OnError;
-import sluice.region.OnOom;
-import sluice.region.Priority;
 import sluice.region.Region;
 import sluice.region.RegionDraft;
-import sluice.region.RuntimeDirectory;
+import sluice.region.boards.Board;
+import sluice.region.layout.BoardHeaderView;
+import sluice.region.layout.BoardLayout;
+import sluice.region.layout.BoardTenantView;
+import sluice.region.layout.GpuView;
+import sluice.region.limits.ComputeCaps;
+import sluice.region.limits.ComputeLimits;
+import sluice.region.limits.MemoryLimits;
+import sluice.region.limits.OnError;
+import sluice.region.limits.OnOom;
+import sluice.region.limits.Priority;
+import sluice.region.place.Identity;
+import sluice.region.place.RuntimeDirectory;
 
 /// An agent beside boards and regions that are written as libraries would.
 class AgentTest {

@@ -16,10 +16,10 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import sluice.fault.Fault;
-import sluice.region.Board;
-import sluice.region.Identity;
-import sluice.region.RuntimeDirectory;
-import sluice.region.ThisProcess;
+import sluice.region.boards.Board;
+import sluice.region.place.Identity;
+import sluice.region.place.RuntimeDirectory;
+import sluice.region.place.ThisProcess;
 
 /// Boards that tenants of several users share: no tenant can cut one, and the next agent has the same.
 @Fault(kind = Fault.Kind.HOSTILE_USERS, of = "boards that the agent hands out")

@@ -24,7 +24,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import sluice.agent.RunningAgent;
 import sluice.agent.part.Part;
-import sluice.region.ThisProcess;
+import sluice.region.place.ThisProcess;
 
 /// Clients that mean harm come to a socket that answers lines; an honest one is served in the end.
 @Timeout(120)

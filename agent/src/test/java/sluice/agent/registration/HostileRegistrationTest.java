@@ -9,8 +9,8 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 import sluice.agent.part.Part;
 import sluice.fault.Fault;
-import sluice.region.RegionLayout;
-import sluice.region.ThisProcess;
+import sluice.region.layout.RegionLayout;
+import sluice.region.place.ThisProcess;
 
 /// The socket that gives out regions.
 @Fault(kind = Fault.Kind.HOSTILE_USERS, of = "the agent's registration")

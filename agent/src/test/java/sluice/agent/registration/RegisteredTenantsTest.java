@@ -20,14 +20,14 @@ import sluice.agent.limits.JobLimits;
 import sluice.agent.machine.EventLog;
 import sluice.agent.os.RegisteringPeer;
 import sluice.fault.Fault;
-import sluice.region.Identity;
-import sluice.region.MemoryLimits;
-import sluice.region.OnError;
 import sluice.region.Region;
 import sluice.region.RegionDraft;
-import sluice.region.RuntimeDirectory;
 import sluice.region.Tenant;
-import sluice.region.ThisProcess;
+import sluice.region.limits.MemoryLimits;
+import sluice.region.limits.OnError;
+import sluice.region.place.Identity;
+import sluice.region.place.RuntimeDirectory;
+import sluice.region.place.ThisProcess;
 
 /// Tenants of several users and jobs: none takes the place, the limits or the files of another.
 @Timeout(60)

@@ -20,18 +20,18 @@ import sluice.agent.RunningAgent;
 import sluice.agent.os.RegisteringPeer;
 import sluice.agent.settings.Settings;
 import sluice.fault.Fault;
-import sluice.region.Identity;
 import sluice.region.LimitsChange;
-import sluice.region.MemoryChange;
-import sluice.region.MemoryLimits;
-import sluice.region.OnError;
 import sluice.region.Region;
 import sluice.region.RegionDraft;
-import sluice.region.RegionLayout;
-import sluice.region.RuntimeDirectory;
-import sluice.region.SluiceException;
 import sluice.region.Tenant;
-import sluice.region.ThisProcess;
+import sluice.region.layout.RegionLayout;
+import sluice.region.limits.MemoryChange;
+import sluice.region.limits.MemoryLimits;
+import sluice.region.limits.OnError;
+import sluice.region.place.Identity;
+import sluice.region.place.RuntimeDirectory;
+import sluice.region.place.SluiceException;
+import sluice.region.place.ThisProcess;
 
 /// Processes get regions from the agent, by the policy, and cannot change their limits, root included.
 @Timeout(60)

@@ -9,7 +9,7 @@ import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
-import sluice.region.SluiceException;
+import sluice.region.place.SluiceException;
 
 class SettingsTest {
     @TempDir

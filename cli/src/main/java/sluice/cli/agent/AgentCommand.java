@@ -20,10 +20,10 @@ import sluice.agent.settings.Setting;
 import sluice.agent.settings.Settings;
 import sluice.cli.output.ExitStatus;
 import sluice.cli.output.Text;
-import sluice.region.AgentLock;
-import sluice.region.Identity;
-import sluice.region.RuntimeDirectory;
-import sluice.region.SluiceException;
+import sluice.region.place.AgentLock;
+import sluice.region.place.Identity;
+import sluice.region.place.RuntimeDirectory;
+import sluice.region.place.SluiceException;
 
 @Command(
         name = "agent",

@@ -15,8 +15,8 @@ import sluice.cli.output.Json;
 import sluice.cli.output.Screen;
 import sluice.cli.tables.AuditText;
 import sluice.cuda.Nvml;
-import sluice.region.RuntimeDirectory;
-import sluice.region.SluiceException;
+import sluice.region.place.RuntimeDirectory;
+import sluice.region.place.SluiceException;
 
 @Command(
         name = "audit",

@@ -14,7 +14,7 @@ import picocli.CommandLine.Spec;
 import sluice.cuda.Nvml;
 import sluice.cuda.NvmlException;
 import sluice.cuda.Silence;
-import sluice.region.SluiceException;
+import sluice.region.place.SluiceException;
 
 @Command(
         name = "monitor",

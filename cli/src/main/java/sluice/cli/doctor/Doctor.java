@@ -10,12 +10,12 @@ import java.util.SortedSet;
 import java.util.concurrent.TimeUnit;
 import sluice.cli.process.RawProcess;
 import sluice.cli.process.Variables;
-import sluice.region.AgentLock;
-import sluice.region.Installation;
-import sluice.region.RegionLayout;
-import sluice.region.RuntimeDirectory;
-import sluice.region.Size;
-import sluice.region.SluiceException;
+import sluice.region.layout.RegionLayout;
+import sluice.region.limits.Size;
+import sluice.region.place.AgentLock;
+import sluice.region.place.Installation;
+import sluice.region.place.RuntimeDirectory;
+import sluice.region.place.SluiceException;
 
 /// Looks at everything that Sluice needs on this machine. Each look stands alone, so one failure hides no other.
 final class Doctor {

@@ -13,7 +13,7 @@ import sluice.cli.output.Json;
 import sluice.cli.output.Progress;
 import sluice.cli.output.Screen;
 import sluice.cli.output.Text;
-import sluice.region.Installation;
+import sluice.region.place.Installation;
 
 @Command(
         name = "doctor",

@@ -9,9 +9,9 @@ import sluice.cli.process.Variables;
 import sluice.cuda.Nvml;
 import sluice.proof.stage.Environment;
 import sluice.proof.stage.Environment.GpuDescription;
-import sluice.region.Installation;
-import sluice.region.Size;
-import sluice.region.SluiceException;
+import sluice.region.limits.Size;
+import sluice.region.place.Installation;
+import sluice.region.place.SluiceException;
 
 /// Looks at the drivers: the machine's own and the simulated one.
 final class GpuDoctor {

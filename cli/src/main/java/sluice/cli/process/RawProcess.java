@@ -8,7 +8,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
-import sluice.region.SluiceException;
+import sluice.region.place.SluiceException;
 
 /// The arguments and the environment of this process byte by byte. Java's own strings of them have gone through the
 /// locale's encoding, and what that could not express is lost.

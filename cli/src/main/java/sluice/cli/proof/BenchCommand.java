@@ -19,8 +19,8 @@ import sluice.proof.bench.Bench;
 import sluice.proof.bench.BenchReport;
 import sluice.proof.stage.Environment;
 import sluice.proof.stage.Interrupted;
-import sluice.region.Installation;
-import sluice.region.SluiceException;
+import sluice.region.place.Installation;
+import sluice.region.place.SluiceException;
 
 @Command(
         name = "bench",

@@ -22,8 +22,8 @@ import sluice.proof.bench.compute.ComputeBench;
 import sluice.proof.bench.compute.ComputeReport;
 import sluice.proof.stage.Environment;
 import sluice.proof.stage.Interrupted;
-import sluice.region.Installation;
-import sluice.region.SluiceException;
+import sluice.region.place.Installation;
+import sluice.region.place.SluiceException;
 
 @Command(
         name = "compute",

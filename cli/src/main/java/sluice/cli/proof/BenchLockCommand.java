@@ -22,8 +22,8 @@ import sluice.proof.bench.lock.LockRun;
 import sluice.proof.bench.lock.LockWindow;
 import sluice.proof.stage.Environment;
 import sluice.proof.stage.Interrupted;
-import sluice.region.Installation;
-import sluice.region.SluiceException;
+import sluice.region.place.Installation;
+import sluice.region.place.SluiceException;
 
 @Command(
         name = "lock",

@@ -9,7 +9,7 @@ import sluice.cli.output.ExitStatus;
 import sluice.cli.output.Screen;
 import sluice.proof.demo.Demo;
 import sluice.proof.stage.Environment;
-import sluice.region.Installation;
+import sluice.region.place.Installation;
 
 @Command(
         name = "demo",

@@ -5,7 +5,7 @@ import sluice.cli.process.DriverSearch;
 import sluice.cli.process.RawProcess;
 import sluice.cli.process.Variables;
 import sluice.proof.stage.Environment;
-import sluice.region.Installation;
+import sluice.region.place.Installation;
 
 /// Which driver a proof runs on: the simulated one when it is asked for, or when the machine has none that works.
 final class GpuChoice {

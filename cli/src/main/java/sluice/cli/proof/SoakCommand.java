@@ -11,7 +11,7 @@ import picocli.CommandLine.Spec;
 import sluice.cli.output.ExitStatus;
 import sluice.proof.soak.Soak;
 import sluice.proof.stage.Environment;
-import sluice.region.Installation;
+import sluice.region.place.Installation;
 
 @Command(
         name = "soak",

@@ -23,8 +23,8 @@ import sluice.proof.checks.Group;
 import sluice.proof.checks.Result;
 import sluice.proof.stage.Environment;
 import sluice.proof.stage.Interrupted;
-import sluice.region.Installation;
-import sluice.region.SluiceException;
+import sluice.region.place.Installation;
+import sluice.region.place.SluiceException;
 
 @Command(
         name = "verify",

@@ -1,9 +1,9 @@
 package sluice.cli.run;
 
-import sluice.region.ComputeCaps;
-import sluice.region.ComputeLimits;
-import sluice.region.Priority;
-import sluice.region.TurnLength;
+import sluice.region.limits.ComputeCaps;
+import sluice.region.limits.ComputeLimits;
+import sluice.region.limits.Priority;
+import sluice.region.limits.TurnLength;
 
 /// What the command line of `sluice run` says of GPU time; null is nothing. Who says anything of turns takes them.
 final class ComputeSettings {

@@ -4,9 +4,9 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalInt;
-import sluice.region.ComputeCaps;
-import sluice.region.GpuLimits;
-import sluice.region.MemoryLimits;
+import sluice.region.limits.ComputeCaps;
+import sluice.region.limits.GpuLimits;
+import sluice.region.limits.MemoryLimits;
 
 /// Which GPUs a program will find, as far as that can be told without a driver: NVML takes too long for the start of every job.
 ///

@@ -5,11 +5,11 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
-import sluice.region.MemoryLimits;
-import sluice.region.OnError;
-import sluice.region.OnOom;
 import sluice.region.RegionDraft;
-import sluice.region.SluiceException;
+import sluice.region.limits.MemoryLimits;
+import sluice.region.limits.OnError;
+import sluice.region.limits.OnOom;
+import sluice.region.place.SluiceException;
 
 /// Reads the ordinary form of `sluice run` without building picocli's model, which would take longer than the rest of
 /// the start. It knows no error messages: whatever it does not understand it leaves to [RunCommand].

@@ -15,14 +15,14 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
-import sluice.region.ComputeCaps;
-import sluice.region.ComputeLimits;
-import sluice.region.MemoryLimits;
-import sluice.region.OnError;
-import sluice.region.OnOom;
-import sluice.region.Priority;
 import sluice.region.RegionDraft;
-import sluice.region.TurnLength;
+import sluice.region.limits.ComputeCaps;
+import sluice.region.limits.ComputeLimits;
+import sluice.region.limits.MemoryLimits;
+import sluice.region.limits.OnError;
+import sluice.region.limits.OnOom;
+import sluice.region.limits.Priority;
+import sluice.region.limits.TurnLength;
 
 @Command(
         name = "run",

@@ -10,10 +10,10 @@ import sluice.cli.process.RawProcess;
 import sluice.cli.process.Variables;
 import sluice.linux.Errno;
 import sluice.linux.ProgramCalls;
-import sluice.region.Installation;
-import sluice.region.OnError;
-import sluice.region.SluiceException;
-import sluice.region.ThisProcess;
+import sluice.region.limits.OnError;
+import sluice.region.place.Installation;
+import sluice.region.place.SluiceException;
+import sluice.region.place.ThisProcess;
 
 /// Makes the tenant and becomes its program.
 public final class RunProgram {

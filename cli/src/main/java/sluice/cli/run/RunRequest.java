@@ -3,11 +3,11 @@ package sluice.cli.run;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import sluice.region.ComputeLimits;
-import sluice.region.MemoryLimits;
-import sluice.region.OnError;
-import sluice.region.OnOom;
-import sluice.region.TurnLength;
+import sluice.region.limits.ComputeLimits;
+import sluice.region.limits.MemoryLimits;
+import sluice.region.limits.OnError;
+import sluice.region.limits.OnOom;
+import sluice.region.limits.TurnLength;
 
 /// What `sluice run` was asked for.
 ///

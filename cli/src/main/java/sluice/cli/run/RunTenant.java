@@ -11,16 +11,16 @@ import java.util.Optional;
 import sluice.agent.client.RunRegistration;
 import sluice.cli.process.RawProcess;
 import sluice.cli.process.Variables;
-import sluice.region.Boards;
-import sluice.region.Identity;
-import sluice.region.OnError;
 import sluice.region.Region;
 import sluice.region.RegionDraft;
-import sluice.region.RuntimeDirectory;
-import sluice.region.SluiceException;
 import sluice.region.Tenants;
-import sluice.region.ThisProcess;
 import sluice.region.TraceRequest;
+import sluice.region.boards.Boards;
+import sluice.region.limits.OnError;
+import sluice.region.place.Identity;
+import sluice.region.place.RuntimeDirectory;
+import sluice.region.place.SluiceException;
+import sluice.region.place.ThisProcess;
 
 /// The tenant that a program is to be: one that the machine's agent has, where there is one, so that it takes turns with those of
 /// other users and the machine's policy holds; else a region in the user's own folder.

@@ -7,7 +7,7 @@ import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermission;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.EnumSet;
-import sluice.region.SluiceException;
+import sluice.region.place.SluiceException;
 
 /// Folders that traces are recorded to.
 public final class TraceTarget {

@@ -13,7 +13,7 @@ import sluice.agent.machine.AuditFinding;
 import sluice.cli.output.Screen;
 import sluice.cli.output.Table;
 import sluice.cli.output.Text;
-import sluice.region.Size;
+import sluice.region.limits.Size;
 
 /// What an audit found, for people.
 public final class AuditText {

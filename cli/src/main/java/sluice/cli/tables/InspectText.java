@@ -13,13 +13,13 @@ import sluice.cli.output.Table;
 import sluice.cli.output.Text;
 import sluice.region.GpuTime;
 import sluice.region.MemoryUses;
-import sluice.region.Percent;
-import sluice.region.RegionLayout;
-import sluice.region.Size;
 import sluice.region.Tenant;
 import sluice.region.TenantError;
 import sluice.region.TenantGpu;
 import sluice.region.TenantProcess;
+import sluice.region.layout.RegionLayout;
+import sluice.region.limits.Percent;
+import sluice.region.limits.Size;
 
 /// A region as text: header, limits, GPUs, slots with their accounts, error log.
 public final class InspectText {

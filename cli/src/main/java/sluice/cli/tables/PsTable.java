@@ -9,10 +9,10 @@ import sluice.cli.output.Screen;
 import sluice.cli.output.Table;
 import sluice.cli.output.Text;
 import sluice.region.GpuTime;
-import sluice.region.Size;
 import sluice.region.Tenant;
 import sluice.region.TenantGpu;
 import sluice.region.TenantProcess;
+import sluice.region.limits.Size;
 
 /// Tenants as a table, one line for each GPU of each, and below it what is not as it was asked for. Columns of GPU time are
 /// there when a tenant has something to say in them.

@@ -6,10 +6,10 @@ import java.util.List;
 import sluice.agent.json.TenantJson;
 import sluice.cli.output.Json;
 import sluice.region.LimitsChange;
-import sluice.region.MemoryLimits;
-import sluice.region.Size;
 import sluice.region.Tenant;
 import sluice.region.TenantGpu;
+import sluice.region.limits.MemoryLimits;
+import sluice.region.limits.Size;
 
 /// What `sluice set` did.
 public final class SetText {

@@ -7,13 +7,13 @@ import java.util.ArrayList;
 import java.util.List;
 import sluice.cli.output.Table;
 import sluice.cli.output.Text;
-import sluice.region.ComputeLimits;
 import sluice.region.GpuTime;
-import sluice.region.Percent;
-import sluice.region.Priority;
 import sluice.region.Tenant;
 import sluice.region.TenantGpu;
-import sluice.region.TurnLength;
+import sluice.region.limits.ComputeLimits;
+import sluice.region.limits.Percent;
+import sluice.region.limits.Priority;
+import sluice.region.limits.TurnLength;
 
 /// What a tenant asked of a GPU's time, and what it got, for people.
 public final class ShareText {

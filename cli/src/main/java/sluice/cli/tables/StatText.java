@@ -10,14 +10,14 @@ import sluice.agent.json.EarlierLook;
 import sluice.cli.output.Screen;
 import sluice.cli.output.Table;
 import sluice.cli.output.Text;
-import sluice.region.CallCount;
-import sluice.region.CallKind;
 import sluice.region.GpuTime;
-import sluice.region.Size;
 import sluice.region.Tenant;
-import sluice.region.TenantCalls;
 import sluice.region.TenantGpu;
-import sluice.region.Traffic;
+import sluice.region.calls.CallCount;
+import sluice.region.calls.CallKind;
+import sluice.region.calls.TenantCalls;
+import sluice.region.calls.Traffic;
+import sluice.region.limits.Size;
 
 /// A tenant's counters for people.
 public final class StatText {

@@ -12,14 +12,14 @@ import sluice.agent.json.OnBoards;
 import sluice.agent.limits.LimitsBody;
 import sluice.agent.limits.LimitsSetter;
 import sluice.cuda.Nvml;
-import sluice.region.BoardState;
 import sluice.region.LimitsChange;
-import sluice.region.Processes;
-import sluice.region.RuntimeDirectory;
-import sluice.region.SluiceException;
 import sluice.region.Tenant;
-import sluice.region.TenantCalls;
 import sluice.region.Tenants;
+import sluice.region.boards.BoardState;
+import sluice.region.calls.TenantCalls;
+import sluice.region.place.Processes;
+import sluice.region.place.RuntimeDirectory;
+import sluice.region.place.SluiceException;
 
 /// The tenants that this user may see: those whose regions can be read, and those that only an agent can show.
 public final class SeenTenants {

@@ -13,7 +13,7 @@ import sluice.cli.output.Json;
 import sluice.cli.output.Screen;
 import sluice.cli.tables.StatText;
 import sluice.region.Tenant;
-import sluice.region.TenantCalls;
+import sluice.region.calls.TenantCalls;
 
 @Command(
         name = "stat",

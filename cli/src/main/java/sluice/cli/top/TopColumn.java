@@ -9,9 +9,9 @@ import sluice.cli.output.Text;
 import sluice.cli.tables.PsTable;
 import sluice.cli.tables.ShareText;
 import sluice.cli.top.terminal.TopStyle;
-import sluice.region.Percent;
-import sluice.region.Size;
 import sluice.region.TenantGpu;
+import sluice.region.limits.Percent;
+import sluice.region.limits.Size;
 
 /// A column of the table. Widths are fixed, so that figures that change do not move what is beside them.
 ///

@@ -11,7 +11,7 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 import sluice.cli.output.Screen;
 import sluice.cli.top.terminal.TopStyle;
-import sluice.region.SluiceException;
+import sluice.region.place.SluiceException;
 
 /// Every start of the command line looks at this class, so nothing of JLine is in its signatures.
 @Command(

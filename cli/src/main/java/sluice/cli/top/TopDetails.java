@@ -13,13 +13,13 @@ import sluice.cli.output.Text;
 import sluice.cli.tables.PsTable;
 import sluice.cli.tables.ShareText;
 import sluice.cli.top.terminal.TopStyle;
-import sluice.region.BoardTenant;
 import sluice.region.GpuTime;
-import sluice.region.Size;
 import sluice.region.Tenant;
 import sluice.region.TenantError;
 import sluice.region.TenantGpu;
 import sluice.region.TenantProcess;
+import sluice.region.boards.BoardTenant;
+import sluice.region.limits.Size;
 
 /// All that is known of one tenant on one GPU, the most important first.
 final class TopDetails {

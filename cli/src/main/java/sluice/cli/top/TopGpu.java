@@ -6,8 +6,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import sluice.cuda.Nvml;
-import sluice.region.BoardState;
 import sluice.region.TenantGpu;
+import sluice.region.boards.BoardState;
 
 /// A GPU.
 ///

@@ -8,7 +8,7 @@ import sluice.cli.output.Table;
 import sluice.cli.output.Text;
 import sluice.cli.tables.ShareText;
 import sluice.cli.top.terminal.TopStyle;
-import sluice.region.Size;
+import sluice.region.limits.Size;
 
 /// GPUs: who has how much of the memory, and who had how much of the time.
 record TopGpuLines(TopLook look, TopStyle style, int width) {

@@ -2,15 +2,15 @@ package sluice.cli.top;
 
 import java.util.Arrays;
 import java.util.Optional;
-import sluice.region.CapsChange;
-import sluice.region.ComputeChange;
-import sluice.region.ComputeLimits;
 import sluice.region.LimitsChange;
-import sluice.region.MemoryChange;
-import sluice.region.OnOom;
-import sluice.region.Priority;
 import sluice.region.Tenant;
-import sluice.region.TurnLength;
+import sluice.region.limits.CapsChange;
+import sluice.region.limits.ComputeChange;
+import sluice.region.limits.ComputeLimits;
+import sluice.region.limits.MemoryChange;
+import sluice.region.limits.OnOom;
+import sluice.region.limits.Priority;
+import sluice.region.limits.TurnLength;
 
 /// The limits that can be set, with the words and values of `sluice set`.
 enum TopLimit {

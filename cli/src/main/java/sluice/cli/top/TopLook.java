@@ -11,9 +11,9 @@ import java.util.Set;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 import sluice.cuda.Nvml;
-import sluice.region.BoardState;
 import sluice.region.Tenant;
 import sluice.region.TenantGpu;
+import sluice.region.boards.BoardState;
 
 /// The machine at one moment, and what happened since the look before.
 ///

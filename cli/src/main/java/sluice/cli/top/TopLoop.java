@@ -10,8 +10,8 @@ import sluice.cli.top.terminal.TopEvent;
 import sluice.cli.top.terminal.TopKey;
 import sluice.cli.top.terminal.TopStyle;
 import sluice.cli.top.terminal.TopTerminal;
-import sluice.region.SluiceException;
 import sluice.region.Tenant;
+import sluice.region.place.SluiceException;
 
 /// Looks, draws, and does what the keys say, until it is told to stop.
 final class TopLoop {

@@ -5,8 +5,8 @@ import java.util.Map;
 import java.util.Optional;
 import sluice.cli.top.terminal.TopKey;
 import sluice.region.LimitsChange;
-import sluice.region.SluiceException;
 import sluice.region.Tenant;
+import sluice.region.place.SluiceException;
 
 /// What a key leads to: another state, and perhaps something to be done.
 record TopStep(TopState state, Action action) {

@@ -7,8 +7,8 @@ import java.util.Optional;
 import java.util.stream.Stream;
 import sluice.cli.tenants.SeenTenants;
 import sluice.cuda.Nvml;
-import sluice.region.SluiceException;
 import sluice.region.Tenant;
+import sluice.region.place.SluiceException;
 
 /// Looks at tenants, boards and the driver, again and again.
 final class TopWatch {

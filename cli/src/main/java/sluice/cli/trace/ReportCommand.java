@@ -11,7 +11,7 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 import sluice.cli.output.Progress;
-import sluice.region.SluiceException;
+import sluice.region.place.SluiceException;
 import sluice.trace.read.TraceFolder;
 import sluice.trace.report.ReportBuilder;
 import sluice.trace.report.ReportData;

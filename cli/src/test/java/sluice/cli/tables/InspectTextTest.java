@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import org.junit.jupiter.api.Test;
 import sluice.agent.json.OnBoards;
-import sluice.region.RegionLayout;
+import sluice.region.layout.RegionLayout;
 
 class InspectTextTest {
     @Test

@@ -7,21 +7,21 @@ import java.time.format.DateTimeFormatter;
 import java.util.List;
 import sluice.agent.json.OnBoards;
 import sluice.cli.output.Screen;
-import sluice.region.BoardState;
-import sluice.region.BoardTenant;
-import sluice.region.ComputeCaps;
-import sluice.region.ComputeLimits;
 import sluice.region.GpuTime;
-import sluice.region.Identity;
-import sluice.region.MemoryLimits;
 import sluice.region.MemoryUses;
-import sluice.region.OnError;
-import sluice.region.OnOom;
-import sluice.region.Priority;
 import sluice.region.Tenant;
 import sluice.region.TenantError;
 import sluice.region.TenantGpu;
 import sluice.region.TenantProcess;
+import sluice.region.boards.BoardState;
+import sluice.region.boards.BoardTenant;
+import sluice.region.limits.ComputeCaps;
+import sluice.region.limits.ComputeLimits;
+import sluice.region.limits.MemoryLimits;
+import sluice.region.limits.OnError;
+import sluice.region.limits.OnOom;
+import sluice.region.limits.Priority;
+import sluice.region.place.Identity;
 
 /// Tenants that never were.
 public final class MadeUp {

@@ -6,11 +6,11 @@ import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
-import sluice.region.CapsChange;
-import sluice.region.ComputeChange;
 import sluice.region.LimitsChange;
-import sluice.region.MemoryChange;
-import sluice.region.OnOom;
+import sluice.region.limits.CapsChange;
+import sluice.region.limits.ComputeChange;
+import sluice.region.limits.MemoryChange;
+import sluice.region.limits.OnOom;
 
 class SetTextTest {
     private static final Optional<MemoryChange> MEMORY = Optional.of(MemoryChange.parse("1g"));

@@ -7,10 +7,10 @@ import org.junit.jupiter.api.Test;
 import sluice.agent.json.StatJson;
 import sluice.cli.output.Json;
 import sluice.cli.output.JsonValues;
-import sluice.region.CallCount;
-import sluice.region.CallKind;
-import sluice.region.TenantCalls;
-import sluice.region.Traffic;
+import sluice.region.calls.CallCount;
+import sluice.region.calls.CallKind;
+import sluice.region.calls.TenantCalls;
+import sluice.region.calls.Traffic;
 
 class StatTextTest {
     private static final long SECOND = 1_000_000_000;

@@ -6,11 +6,11 @@ import java.util.List;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
 import sluice.agent.json.EarlierLook;
-import sluice.region.ComputeCaps;
-import sluice.region.ComputeLimits;
 import sluice.region.GpuTime;
-import sluice.region.Priority;
 import sluice.region.Tenant;
+import sluice.region.limits.ComputeCaps;
+import sluice.region.limits.ComputeLimits;
+import sluice.region.limits.Priority;
 
 class TopRowTest {
     private static final ComputeLimits CAPPED = new ComputeLimits(ComputeCaps.of(500), false, 1, Priority.NORMAL, false, 0);

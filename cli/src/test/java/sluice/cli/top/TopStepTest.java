@@ -9,7 +9,7 @@ import org.junit.jupiter.api.Test;
 import sluice.cli.top.terminal.TopInput;
 import sluice.cli.top.terminal.TopKey;
 import sluice.cli.top.terminal.TopStyle;
-import sluice.region.MemoryLimits;
+import sluice.region.limits.MemoryLimits;
 
 class TopStepTest {
     private static final TopLook LOOK = TopMachine.one();

@@ -13,10 +13,10 @@ import org.junit.jupiter.params.provider.CsvSource;
 import sluice.cli.tables.MadeUp;
 import sluice.cli.top.terminal.TopKey;
 import sluice.cli.top.terminal.TopStyle;
-import sluice.region.ComputeLimits;
 import sluice.region.LimitsChange;
-import sluice.region.MemoryChange;
 import sluice.region.Tenant;
+import sluice.region.limits.ComputeLimits;
+import sluice.region.limits.MemoryChange;
 
 class TopViewTest {
     private static final TopStyle COLOURS = new TopStyle(true, true);

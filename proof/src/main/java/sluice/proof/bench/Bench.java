@@ -10,7 +10,7 @@ import sluice.proof.facts.CheckFailed;
 import sluice.proof.stage.Environment;
 import sluice.proof.stage.Environment.GpuDescription;
 import sluice.proof.stage.Interruption;
-import sluice.region.SluiceException;
+import sluice.region.place.SluiceException;
 
 /// What Sluice costs on this machine, next to no library at all, in one run.
 public final class Bench {

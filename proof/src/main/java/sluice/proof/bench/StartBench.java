@@ -20,7 +20,7 @@ import sluice.proof.stage.ProbeCommand;
 import sluice.proof.stage.ProbeProcess;
 import sluice.proof.stage.Stage;
 import sluice.proof.stage.TestTenant;
-import sluice.region.RuntimeDirectory;
+import sluice.region.place.RuntimeDirectory;
 
 /// What starting costs: the library in a program that never uses CUDA, and `sluice run` itself.
 final class StartBench {

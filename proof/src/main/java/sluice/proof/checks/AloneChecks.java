@@ -16,7 +16,7 @@ import sluice.proof.facts.Facts;
 import sluice.proof.stage.ProbeProcess;
 import sluice.proof.stage.Stage;
 import sluice.proof.stage.TestTenant;
-import sluice.region.Size;
+import sluice.region.limits.Size;
 
 /// The library with environment variables alone: no command line tool, no daemon.
 public final class AloneChecks {

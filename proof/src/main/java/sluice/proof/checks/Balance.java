@@ -5,7 +5,7 @@ import sluice.proof.facts.Expect;
 import sluice.proof.stage.ProbeProcess;
 import sluice.proof.stage.Stage;
 import sluice.proof.stage.TestTenant;
-import sluice.region.Size;
+import sluice.region.limits.Size;
 
 /// The ledger beside an independent witness: what both say was taken since a moment.
 ///

@@ -9,7 +9,7 @@ import sluice.proof.facts.Expect;
 import sluice.proof.stage.ProbeProcess;
 import sluice.proof.stage.Stage;
 import sluice.proof.stage.TestTenant;
-import sluice.region.Size;
+import sluice.region.limits.Size;
 
 /// The ledger against an independent witness: what it charges is what the driver takes, and all of it comes back.
 public final class ChargeChecks {

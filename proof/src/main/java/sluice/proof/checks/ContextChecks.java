@@ -13,7 +13,7 @@ import sluice.proof.facts.GpuProcesses;
 import sluice.proof.stage.ProbeProcess;
 import sluice.proof.stage.Stage;
 import sluice.proof.stage.TestTenant;
-import sluice.region.Size;
+import sluice.region.limits.Size;
 
 /// What contexts take by themselves, what is loaded into them, and what the driver takes without being asked.
 public final class ContextChecks {

@@ -10,7 +10,7 @@ import sluice.proof.facts.Expect;
 import sluice.proof.stage.ProbeProcess;
 import sluice.proof.stage.Stage;
 import sluice.proof.stage.TestTenant;
-import sluice.region.Size;
+import sluice.region.limits.Size;
 
 /// The driver refuses, or the process dies inside it. Faults at an exact place need the simulated driver.
 public final class FaultChecks {

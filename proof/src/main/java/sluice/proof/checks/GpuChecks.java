@@ -12,7 +12,7 @@ import sluice.proof.facts.Expect;
 import sluice.proof.stage.ProbeProcess;
 import sluice.proof.stage.Stage;
 import sluice.proof.stage.TestTenant;
-import sluice.region.Size;
+import sluice.region.limits.Size;
 
 /// Several GPUs: each has a quota of its own, by the number that nvidia-smi gives it.
 public final class GpuChecks {

@@ -9,8 +9,8 @@ import sluice.proof.facts.Expect;
 import sluice.proof.stage.ProbeProcess;
 import sluice.proof.stage.Stage;
 import sluice.proof.stage.TestTenant;
-import sluice.region.OnOom;
-import sluice.region.Size;
+import sluice.region.limits.OnOom;
+import sluice.region.limits.Size;
 
 /// Limits that are changed while the tenant runs, and allocations that wait for memory.
 public final class LimitChecks {

@@ -10,7 +10,7 @@ import sluice.proof.facts.Expect;
 import sluice.proof.stage.ProbeProcess;
 import sluice.proof.stage.Stage;
 import sluice.proof.stage.TestTenant;
-import sluice.region.Size;
+import sluice.region.limits.Size;
 
 /// Several processes: one quota for a tenant, none for its neighbours, and nothing lost when a process dies.
 public final class ProcessChecks {

@@ -11,7 +11,7 @@ import sluice.proof.facts.Facts;
 import sluice.proof.stage.ProbeProcess;
 import sluice.proof.stage.Stage;
 import sluice.proof.stage.TestTenant;
-import sluice.region.Size;
+import sluice.region.limits.Size;
 
 /// One process: what fits is allowed, what does not is refused, and the program sees its quota.
 public final class QuotaChecks {

@@ -18,10 +18,10 @@ import sluice.proof.facts.GpuProcesses;
 import sluice.proof.stage.ProbeProcess;
 import sluice.proof.stage.Stage;
 import sluice.proof.stage.TestTenant;
-import sluice.region.Identity;
 import sluice.region.Ledger;
 import sluice.region.Region;
-import sluice.region.RegionLayout;
+import sluice.region.layout.RegionLayout;
+import sluice.region.place.Identity;
 
 /// Many processes: all starting CUDA at once, and more than a region can hold.
 public final class StartChecks {

@@ -12,7 +12,7 @@ import sluice.proof.facts.GpuProcesses;
 import sluice.proof.stage.ProbeProcess;
 import sluice.proof.stage.Stage;
 import sluice.proof.stage.TestTenant;
-import sluice.region.Size;
+import sluice.region.limits.Size;
 
 /// What a tenant sees of the GPU: its own world, and nothing that contradicts it.
 public final class ViewChecks {

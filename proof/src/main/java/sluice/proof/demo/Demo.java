@@ -12,8 +12,8 @@ import sluice.proof.stage.Environment.GpuDescription;
 import sluice.proof.stage.Interruption;
 import sluice.proof.stage.ProbeProcess;
 import sluice.proof.stage.Stage;
-import sluice.region.Size;
-import sluice.region.SluiceException;
+import sluice.region.limits.Size;
+import sluice.region.place.SluiceException;
 
 /// Two jobs with different quotas on one GPU: how their memory grows, and where each is stopped.
 public final class Demo {

@@ -3,7 +3,7 @@ package sluice.proof.demo;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
-import sluice.region.Size;
+import sluice.region.limits.Size;
 
 /// Shows the jobs: bars that are redrawn in place on a terminal, otherwise a line for each change. A line must not be
 /// wider than 80 columns, or redrawing would leave parts of it behind.

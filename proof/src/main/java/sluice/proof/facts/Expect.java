@@ -1,7 +1,7 @@
 package sluice.proof.facts;
 
 import sluice.cuda.Status;
-import sluice.region.Size;
+import sluice.region.limits.Size;
 
 /// What checks judge by. Each method throws CheckFailed with what was expected and what was seen.
 public final class Expect {

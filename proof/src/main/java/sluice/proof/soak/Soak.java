@@ -16,8 +16,8 @@ import sluice.proof.stage.Interruption;
 import sluice.proof.stage.ProbeProcess;
 import sluice.proof.stage.Stage;
 import sluice.proof.stage.TestTenant;
-import sluice.region.Size;
-import sluice.region.SluiceException;
+import sluice.region.limits.Size;
+import sluice.region.place.SluiceException;
 
 /// Many processes of one tenant take and give memory at random for a long time, are killed, and have their quota changed.
 /// Now and then all are told to be quiet, and then the ledger must be what the simulated driver says, process by process.

@@ -4,7 +4,7 @@ import java.nio.file.Path;
 import java.util.Optional;
 import sluice.proof.facts.CheckFailed;
 import sluice.proof.facts.Facts;
-import sluice.region.Installation;
+import sluice.region.place.Installation;
 
 /// What is put to the proof: a library, on the machine's own driver or on the simulated one.
 ///

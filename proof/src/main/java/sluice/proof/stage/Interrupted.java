@@ -1,6 +1,6 @@
 package sluice.proof.stage;
 
-import sluice.region.SluiceException;
+import sluice.region.place.SluiceException;
 
 /// A proof was broken off by Ctrl-C. It takes the place of whatever failed because of that.
 public final class Interrupted extends SluiceException {

@@ -9,7 +9,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import sluice.proof.facts.CheckFailed;
 import sluice.proof.facts.Expect;
-import sluice.region.RuntimeDirectory;
+import sluice.region.place.RuntimeDirectory;
 
 /// `sluice trace` beside a probe: the library writes to rings in memory, and another process empties them.
 public final class Recording implements AutoCloseable {

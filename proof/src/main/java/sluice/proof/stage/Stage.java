@@ -17,7 +17,7 @@ import sluice.proof.facts.CheckFailed;
 import sluice.proof.facts.CheckSkipped;
 import sluice.proof.facts.Expect;
 import sluice.proof.facts.Facts;
-import sluice.region.RuntimeDirectory;
+import sluice.region.place.RuntimeDirectory;
 
 /// Where a check happens: an empty folder for regions and, when simulated, a fresh GPU; closing it ends every probe.
 @SuppressWarnings("exports")

@@ -2,19 +2,19 @@ package sluice.proof.stage;
 
 import java.nio.file.Path;
 import java.util.Arrays;
-import sluice.region.Identity;
 import sluice.region.LimitsChange;
-import sluice.region.MemoryChange;
-import sluice.region.MemoryLimits;
 import sluice.region.MemoryUses;
-import sluice.region.OnError;
-import sluice.region.OnOom;
 import sluice.region.Region;
 import sluice.region.RegionDraft;
-import sluice.region.RuntimeDirectory;
 import sluice.region.Tenant;
 import sluice.region.TenantGpu;
 import sluice.region.TenantProcess;
+import sluice.region.limits.MemoryChange;
+import sluice.region.limits.MemoryLimits;
+import sluice.region.limits.OnError;
+import sluice.region.limits.OnOom;
+import sluice.region.place.Identity;
+import sluice.region.place.RuntimeDirectory;
 
 /// A tenant made for a check. A context takes memory of its own, little on one GPU and much on another, so checks open
 /// their processes first and then say how much room there is beyond that.

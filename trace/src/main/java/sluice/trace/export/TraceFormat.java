@@ -9,7 +9,7 @@ import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.util.Optional;
 import java.util.zip.GZIPOutputStream;
-import sluice.region.SluiceException;
+import sluice.region.place.SluiceException;
 import sluice.trace.read.TraceFolder;
 import sluice.trace.read.TraceInfo;
 import sluice.trace.read.TraceProgress;

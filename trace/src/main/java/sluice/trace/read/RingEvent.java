@@ -1,6 +1,6 @@
 package sluice.trace.read;
 
-import static sluice.region.TraceLayout.*;
+import static sluice.region.layout.TraceLayout.*;
 
 /// The words of an event in a ring. Kind, entry and status share one.
 public final class RingEvent {

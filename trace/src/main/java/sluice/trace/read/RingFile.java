@@ -1,6 +1,6 @@
 package sluice.trace.read;
 
-import static sluice.region.TraceLayout.*;
+import static sluice.region.layout.TraceLayout.*;
 
 import java.io.Closeable;
 import java.io.IOException;
@@ -15,7 +15,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
-import sluice.region.SluiceException;
+import sluice.region.place.SluiceException;
 
 /// The file of one thread's events, read as it was when it was opened. Its events have the numbers from `first()` up to
 /// `end()`. It is read, not mapped: what a stranger's process cuts off is an error here, not a signal.

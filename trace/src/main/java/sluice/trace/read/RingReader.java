@@ -1,6 +1,6 @@
 package sluice.trace.read;
 
-import static sluice.region.TraceLayout.*;
+import static sluice.region.layout.TraceLayout.*;
 
 import java.io.IOException;
 import java.nio.ByteBuffer;

@@ -1,6 +1,6 @@
 package sluice.trace.read;
 
-import static sluice.region.TraceLayout.*;
+import static sluice.region.layout.TraceLayout.*;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -19,7 +19,7 @@ import java.util.PriorityQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.stream.Collectors;
-import sluice.region.SluiceException;
+import sluice.region.place.SluiceException;
 
 /// A recorded trace: a folder with a ring for each thread, and for each process its names and a description.
 ///

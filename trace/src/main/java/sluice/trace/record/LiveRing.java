@@ -1,6 +1,6 @@
 package sluice.trace.record;
 
-import static sluice.region.TraceLayout.*;
+import static sluice.region.layout.TraceLayout.*;
 
 import java.io.IOException;
 import java.lang.foreign.Arena;
@@ -15,11 +15,11 @@ import java.nio.file.StandardOpenOption;
 import sluice.linux.FileRules;
 import sluice.linux.Folder;
 import sluice.linux.UnusableFileException;
-import sluice.region.Identity;
-import sluice.region.TraceProcessView;
-import sluice.region.TraceReaderView;
-import sluice.region.TraceRingView;
-import sluice.region.TraceWriterView;
+import sluice.region.layout.TraceProcessView;
+import sluice.region.layout.TraceReaderView;
+import sluice.region.layout.TraceRingView;
+import sluice.region.layout.TraceWriterView;
+import sluice.region.place.Identity;
 
 /// A ring that a thread still writes to, and the file that its events go to: a ring of the same form that nobody has to empty.
 ///

@@ -1,6 +1,6 @@
 package sluice.trace.record;
 
-import static sluice.region.TraceLayout.EVENT_BYTES;
+import static sluice.region.layout.TraceLayout.EVENT_BYTES;
 
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -17,7 +17,7 @@ import java.util.Set;
 import sluice.linux.FileRules;
 import sluice.linux.Folder;
 import sluice.linux.UnusableFileException;
-import sluice.region.SluiceException;
+import sluice.region.place.SluiceException;
 
 /// Empties the rings of a job that runs into a folder that can be read afterwards. It takes no part in the job: when it is too
 /// slow or dies the library drops events and counts them.

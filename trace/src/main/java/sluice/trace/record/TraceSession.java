@@ -7,10 +7,10 @@ import java.util.List;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 import sluice.linux.Folder;
-import sluice.region.Identity;
-import sluice.region.SluiceException;
 import sluice.region.Tenant;
 import sluice.region.TraceRequest;
+import sluice.region.place.Identity;
+import sluice.region.place.SluiceException;
 
 /// Records a tenant that runs, for a time: asks its libraries for rings, empties them, and tells them to stop.
 ///

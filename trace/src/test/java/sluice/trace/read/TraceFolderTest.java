@@ -2,7 +2,7 @@ package sluice.trace.read;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
-import static sluice.region.TraceLayout.*;
+import static sluice.region.layout.TraceLayout.*;
 
 import java.io.IOException;
 import java.nio.file.Files;
@@ -14,7 +14,7 @@ import java.util.Random;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import sluice.fault.Fault;
-import sluice.region.SluiceException;
+import sluice.region.place.SluiceException;
 import sluice.trace.read.TraceEvent.Direction;
 import sluice.trace.read.TraceEvent.Reason;
 

@@ -1,6 +1,6 @@
 package sluice.trace.record;
 
-import static sluice.region.TraceLayout.*;
+import static sluice.region.layout.TraceLayout.*;
 
 import java.io.IOException;
 import java.lang.foreign.Arena;
@@ -10,9 +10,9 @@ import java.nio.channels.FileChannel;
 import java.nio.channels.FileChannel.MapMode;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
-import sluice.region.TraceReaderView;
-import sluice.region.TraceRingView;
-import sluice.region.TraceWriterView;
+import sluice.region.layout.TraceReaderView;
+import sluice.region.layout.TraceRingView;
+import sluice.region.layout.TraceWriterView;
 import sluice.trace.read.RingEvent;
 
 /// A thread of a job, as the library records it: never waits, drops what does not fit.

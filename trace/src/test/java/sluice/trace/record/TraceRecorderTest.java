@@ -1,7 +1,7 @@
 package sluice.trace.record;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static sluice.region.TraceLayout.*;
+import static sluice.region.layout.TraceLayout.*;
 
 import java.io.IOException;
 import java.nio.file.Files;

@@ -22,7 +22,7 @@ import org.jline.utils.Curses;
 import org.jline.utils.Display;
 import org.jline.utils.InfoCmp.Capability;
 import sluice.linux.ProgramCalls;
-import sluice.region.SluiceException;
+import sluice.region.place.SluiceException;
 
 /// The terminal while `sluice top` has it. However the program ends, the terminal is as it was before: a hook of the JVM
 /// sees to that after SIGTERM, SIGHUP and exceptions. Every drawing is one synchronized update of what differs.

@@ -17,7 +17,7 @@ import sluice.proof.bench.Bench;
 import sluice.proof.bench.Standstill;
 import sluice.proof.stage.Environment;
 import sluice.proof.stage.Environment.GpuDescription;
-import sluice.region.SluiceException;
+import sluice.region.place.SluiceException;
 
 /// How well shares of a GPU's time hold and what they cost on this machine, by the stamps of the kernels themselves.
 public final class ComputeBench {

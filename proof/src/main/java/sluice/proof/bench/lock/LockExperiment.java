@@ -14,7 +14,7 @@ import sluice.proof.stage.Environment;
 import sluice.proof.stage.ProbeProcess;
 import sluice.proof.stage.Stage;
 import sluice.proof.stage.Terms;
-import sluice.region.SluiceException;
+import sluice.region.place.SluiceException;
 
 /// culocker's experiment: a short task, 2 ms of work every 20 ms, beside a long one that always has more. Both are under its switches, which
 /// let the short one finish and end the long one's holds after a window.

@@ -4,7 +4,7 @@ import java.math.BigDecimal;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Stream;
-import sluice.region.SluiceException;
+import sluice.region.place.SluiceException;
 
 /// A setting of the experiment, named by culocker's number for it: 2 is the short task alone, 3 both tasks without the library, 4 a hold for
 /// each operation of the long task; any other is the long task's window in milliseconds.

@@ -12,7 +12,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import sluice.proof.bench.compute.Witness;
 import sluice.proof.facts.Stamps;
-import sluice.region.SluiceException;
+import sluice.region.place.SluiceException;
 
 class LockReportTest {
     private static final long MILLI = 1_000_000;

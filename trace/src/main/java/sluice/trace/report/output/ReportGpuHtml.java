@@ -5,7 +5,7 @@ import static sluice.trace.report.output.ReportUnits.part;
 import static sluice.trace.report.output.ReportUnits.time;
 
 import java.util.Arrays;
-import sluice.region.Size;
+import sluice.region.limits.Size;
 import sluice.trace.report.ReportData;
 
 /// The parts of the page that are about one GPU.

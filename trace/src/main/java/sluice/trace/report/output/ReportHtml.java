@@ -18,7 +18,7 @@ import java.util.Base64;
 import java.util.List;
 import java.util.Locale;
 import java.util.stream.Collectors;
-import sluice.region.Size;
+import sluice.region.limits.Size;
 import sluice.trace.report.ReportCause;
 import sluice.trace.report.ReportData;
 import sluice.trace.report.ReportKind;

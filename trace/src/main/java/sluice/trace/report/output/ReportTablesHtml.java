@@ -4,7 +4,7 @@ import static sluice.trace.report.output.ReportUnits.count;
 import static sluice.trace.report.output.ReportUnits.part;
 import static sluice.trace.report.output.ReportUnits.time;
 
-import sluice.region.Size;
+import sluice.region.limits.Size;
 import sluice.trace.report.ReportData;
 import sluice.trace.report.ReportKind;
 

@@ -9,7 +9,7 @@ import java.time.format.DateTimeFormatter;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.List;
-import sluice.region.Size;
+import sluice.region.limits.Size;
 import sluice.trace.report.ReportData;
 
 /// The report for a terminal.

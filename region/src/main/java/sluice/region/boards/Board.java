@@ -1,0 +1,182 @@
+package sluice.region.boards;
+
+import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
+import java.nio.file.Path;
+import java.time.Instant;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.stream.Stream;
+import sluice.linux.Descriptor;
+import sluice.region.MappedFile;
+import sluice.region.layout.BoardHeaderView;
+import sluice.region.layout.BoardLayout;
+import sluice.region.layout.BoardProcessView;
+import sluice.region.layout.BoardTenantView;
+import sluice.region.layout.BoardTurnView;
+import sluice.region.place.Processes;
+import sluice.region.place.RuntimeDirectory;
+import sluice.region.place.RuntimeFile;
+import sluice.region.place.SluiceException;
+
+/// The mapped file of one GPU, on which its tenants take turns. What its fields mean, and who may write them when, is said
+/// in `spec/board.abi`. The libraries make boards and carry plans out; a tool looks, and may write plans.
+public final class Board implements AutoCloseable {
+    private static final String PREFIX = "board-";
+    private static final int UUID_DIGITS = 32;
+
+    /// How long a board is.
+    public static final long BYTES = BoardLayout.BOARD_BYTES;
+    private static final Map<RuntimeDirectory, List<Path>> WITHOUT_NAME = new ConcurrentHashMap<>();
+
+    private final MappedFile mapped;
+
+    private Board(MappedFile mapped) {
+        this.mapped = mapped;
+    }
+
+    /// All boards in a folder, whether they can be read or not.
+    public static List<Path> files(RuntimeDirectory directory) {
+        return Stream.concat(named(directory).stream(), withoutName(directory).stream()).toList();
+    }
+
+    static List<Path> named(RuntimeDirectory directory) {
+        return directory.files(PREFIX, "").stream().filter(file -> isBoardName(file.getFileName().toString())).sorted().toList();
+    }
+
+    static List<Path> withoutName(RuntimeDirectory directory) {
+        return WITHOUT_NAME.getOrDefault(directory, List.of());
+    }
+
+    /// Counts an open file of this process among the boards of a folder.
+    public static void add(RuntimeDirectory directory, Path file) {
+        WITHOUT_NAME.computeIfAbsent(directory, added -> new CopyOnWriteArrayList<>()).add(file);
+    }
+
+    public static void remove(RuntimeDirectory directory, Path file) {
+        WITHOUT_NAME.getOrDefault(directory, List.of()).remove(file);
+    }
+
+    /// Makes a board of memory that is zero and nobody else's yet.
+    public static void initialise(MemorySegment memory, byte[] uuid) {
+        BoardHeaderView header = BoardHeaderView.of(memory);
+        Instant now = Instant.now();
+        header.magic(BoardLayout.MAGIC);
+        header.pageBytes(BoardLayout.PAGE_BYTES);
+        header.boardBytes(BoardLayout.BOARD_BYTES);
+        header.createdNanos(now.getEpochSecond() * 1_000_000_000 + now.getNano());
+        header.uuid(uuid);
+        header.layout(BoardLayout.LAYOUT);
+    }
+
+    /// The board of a GPU in a folder; made when it is not there, as the libraries do it.
+    public static Path inFolder(RuntimeDirectory directory, byte[] uuid) {
+        Path file = directory.path().resolve(PREFIX + HexFormat.of().formatHex(uuid));
+        if (!Files.exists(file, LinkOption.NOFOLLOW_LINKS)) {
+            BoardFile.create(file, uuid);
+        }
+        return file;
+    }
+
+    private static boolean isBoardName(String name) {
+        boolean good = name.length() == PREFIX.length() + UUID_DIGITS;
+        for (int at = PREFIX.length(); at < name.length(); at++) {
+            good &= Character.digit(name.charAt(at), 16) >= 0;
+        }
+        return good;
+    }
+
+    /// Opens a board for a tool that looks.
+    public static Board openReadOnly(Path file) {
+        try {
+            return checked(MappedFile.readOnly(file));
+        } catch (IOException e) {
+            throw cannotOpen(file, e);
+        }
+    }
+
+    /// Opens the file of a board, to hand it to a process.
+    public static Descriptor open(Path file) {
+        try {
+            return RuntimeFile.open(file, true);
+        } catch (IOException e) {
+            throw cannotOpen(file, e);
+        }
+    }
+
+    /// Opens a board for a tool that plans.
+    public static Board openReadWrite(Path file) {
+        try {
+            return checked(MappedFile.readWrite(file));
+        } catch (IOException e) {
+            throw cannotOpen(file, e);
+        }
+    }
+
+    private static SluiceException cannotOpen(Path file, IOException e) {
+        return new SluiceException("cannot open board " + file + " (" + SluiceException.reason(e)
+                + "); only the user whose tenants share the GPU can", e);
+    }
+
+    private static Board checked(MappedFile mapped) {
+        String problem = problem(mapped);
+        if (problem != null) {
+            mapped.close();
+            throw new SluiceException("board " + mapped.file() + " " + problem + "; delete it when no tenant uses the GPU");
+        }
+        return new Board(mapped);
+    }
+
+    private static String problem(MappedFile mapped) {
+        long bytes = mapped.segment().byteSize();
+        if (bytes < BoardLayout.HEADER_BYTES || mapped.segment().get(ValueLayout.JAVA_LONG, 0) != BoardLayout.MAGIC) {
+            return "is no board";
+        }
+        long layout = BoardHeaderView.of(mapped.segment()).layout();
+        if (layout != BoardLayout.LAYOUT) {
+            return "has layout " + layout + ", this sluice reads layout " + BoardLayout.LAYOUT;
+        }
+        return bytes < BoardLayout.BOARD_BYTES ? "has " + bytes + " bytes, " + BoardLayout.BOARD_BYTES + " are needed" : null;
+    }
+
+    public Path file() {
+        return mapped.file();
+    }
+
+    public BoardHeaderView header() {
+        return BoardHeaderView.of(mapped.segment());
+    }
+
+    public BoardTurnView turn() {
+        return BoardTurnView.of(mapped.segment());
+    }
+
+    public BoardTenantView tenant(int entry) {
+        return BoardTenantView.at(mapped.segment(), entry);
+    }
+
+    public BoardProcessView process(int entry) {
+        return BoardProcessView.at(mapped.segment(), entry);
+    }
+
+    /// What the board says now.
+    public BoardState read() {
+        return read(Processes.BY_PROC);
+    }
+
+    /// The same, for who knows who lives.
+    public BoardState read(Processes known) {
+        return new BoardReader(this, known).read();
+    }
+
+    @Override
+    public void close() {
+        mapped.close();
+    }
+}

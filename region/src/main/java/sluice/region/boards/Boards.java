@@ -1,0 +1,87 @@
+package sluice.region.boards;
+
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Consumer;
+import sluice.region.Tenant;
+import sluice.region.layout.BoardLayout;
+import sluice.region.layout.BoardTenantView;
+import sluice.region.limits.ComputeLimits;
+import sluice.region.place.AgentLock;
+import sluice.region.place.Processes;
+import sluice.region.place.RuntimeDirectory;
+import sluice.region.place.SluiceException;
+
+/// All boards of a folder.
+///
+/// Without an agent there are no plans: turns have the length that a tenant asks for times its weight, so that shares are
+/// right whoever joins. A plan that an agent left would not fit who joins after it, so the next tool takes it back.
+public final class Boards {
+    private Boards() {}
+
+    /// What the boards say. Those that cannot be read are left out.
+    public static List<BoardState> read(RuntimeDirectory directory) {
+        return read(directory, Processes.BY_PROC);
+    }
+
+    /// The same, for who knows who lives.
+    public static List<BoardState> read(RuntimeDirectory directory, Processes known) {
+        List<BoardState> states = new ArrayList<>();
+        for (Path file : Board.files(directory)) {
+            try (Board board = Board.openReadOnly(file)) {
+                states.add(board.read(known));
+            } catch (SluiceException | InternalError e) {
+                // Gone since, or of another layout: its libraries refuse it as well. The error is the JVM's word for a mapped page
+                // that is not there: somebody cut the file while we read it.
+            }
+        }
+        return states;
+    }
+
+    /// Takes back what an agent left that has ended.
+    public static void takePlansBack(RuntimeDirectory directory) {
+        AgentLock.takeAfterAgent(directory).ifPresent(lock -> {
+            try (lock) {
+                change(directory, board -> tenants(board, tenant -> tenant.planNanos(0)));
+                lock.clear();
+            }
+        });
+    }
+
+    /// Writes what a tenant asks for to the boards that it is on.
+    public static void enter(RuntimeDirectory directory, Tenant tenant) {
+        change(directory, board -> tenants(board, entry -> {
+            if (entry.owner() == tenant.createdNanos()) {
+                enter(entry, tenant.compute());
+            }
+        }));
+    }
+
+    /// Writes what a tenant asks for to its entry.
+    public static void enter(BoardTenantView entry, ComputeLimits limits) {
+        entry.weight(limits.weight());
+        entry.priority(limits.priority().value());
+        entry.exclusive(limits.exclusive() ? 1 : 0);
+        entry.turnMicros(limits.turnMicros());
+    }
+
+    private static void tenants(Board board, Consumer<BoardTenantView> action) {
+        for (int entry = 0; entry < BoardLayout.TENANT_COUNT; entry++) {
+            BoardTenantView tenant = board.tenant(entry);
+            if (tenant.owner() != 0) {
+                action.accept(tenant);
+            }
+        }
+    }
+
+    private static void change(RuntimeDirectory directory, Consumer<Board> action) {
+        for (Path file : Board.files(directory)) {
+            try (Board board = Board.openReadWrite(file)) {
+                action.accept(board);
+            } catch (SluiceException | InternalError e) {
+                // As in read.
+            }
+        }
+    }
+}

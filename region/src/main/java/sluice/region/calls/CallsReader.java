@@ -1,0 +1,100 @@
+package sluice.region.calls;
+
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Objects;
+import sluice.linux.UnusableFileException;
+import sluice.region.Region;
+import sluice.region.RegionException;
+import sluice.region.RegionFile;
+import sluice.region.layout.CallTable;
+import sluice.region.layout.CallView;
+import sluice.region.layout.HeaderView;
+import sluice.region.layout.RegionLayout;
+import sluice.region.layout.TrafficView;
+import sluice.region.place.RuntimeFile;
+
+/// Reads the counters of one region after the other. They are copied, not mapped: to map and unmap a file and to touch its pages for a
+/// single look costs more than the bytes of the few stripes in which somebody counts.
+final class CallsReader {
+    /// Of threads that have none of their own. In the others nobody counts before it is their writer, for ever.
+    private static final int SHARED_STRIPE = 0;
+    private static final int STRIPES = RegionLayout.TRAFFIC_COUNT;
+    private static final int STRIPE_CALLS = RegionLayout.CALL_COUNT / STRIPES;
+    private static final int CALL_WORDS = RegionLayout.CALL_BYTES / Long.BYTES;
+
+    /// As the file, where something was read.
+    private final MemorySegment copy = Arena.ofAuto().allocate(RegionLayout.REGION_BYTES, Long.BYTES);
+    private final ByteBuffer bytes = copy.asByteBuffer();
+    private final long[] words = new long[CallTable.NAMES.size() * CALL_WORDS];
+
+    /// The counters of the region in a file.
+    synchronized TenantCalls read(Path file) {
+        try (FileChannel region = RuntimeFile.read(file)) {
+            read(region, file, 0, RegionLayout.PAGE_BYTES);
+            Path ledger = RegionFile.ledger(file);
+            boolean split = region.size() == RegionLayout.PAGE_BYTES && Files.exists(ledger, LinkOption.NOFOLLOW_LINKS);
+            if (!split) {
+                Region.check(file, copy, region.size());
+                return counters(region, file);
+            }
+            try (FileChannel rest = RuntimeFile.read(ledger)) {
+                Region.check(file, copy, rest.size());
+                return counters(rest, ledger);
+            }
+        } catch (UnusableFileException e) {
+            throw new RegionException.NotARegion(file);
+        } catch (IOException e) {
+            throw Region.cannotOpen(file, e);
+        }
+    }
+
+    private void read(FileChannel channel, Path file, long from, long length) throws IOException {
+        bytes.limit((int) (from + length)).position((int) from);
+        while (bytes.hasRemaining()) {
+            if (channel.read(bytes, bytes.position()) < 0) {
+                throw new RegionException.Truncated(file, channel.size(), RegionLayout.REGION_BYTES);
+            }
+        }
+    }
+
+    private TenantCalls counters(FileChannel channel, Path file) throws IOException {
+        if (HeaderView.of(copy).entriesDigest() != CallTable.DIGEST) {
+            return new TenantCalls(false, System.nanoTime(), List.of(), Traffic.NONE);
+        }
+        read(channel, file, RegionLayout.TRAFFIC_OFFSET, (long) STRIPES * RegionLayout.TRAFFIC_BYTES);
+        CallCount[] counts = new CallCount[CallTable.NAMES.size()];
+        Traffic traffic = Traffic.NONE;
+        for (int stripe = 0; stripe < STRIPES; stripe++) {
+            TrafficView view = TrafficView.at(copy, stripe);
+            traffic = traffic.plus(view);
+            if (stripe == SHARED_STRIPE || view.writer() != 0) {
+                long from = RegionLayout.CALL_OFFSET + (long) stripe * STRIPE_CALLS * RegionLayout.CALL_BYTES;
+                read(channel, file, from, (long) words.length * Long.BYTES);
+                MemorySegment.copy(copy, ValueLayout.JAVA_LONG, from, words, 0, words.length);
+                add(stripe, counts);
+            }
+        }
+        return new TenantCalls(true, System.nanoTime(), Arrays.stream(counts).filter(Objects::nonNull).toList(), traffic);
+    }
+
+    /// Most functions are never called.
+    private void add(int stripe, CallCount[] counts) {
+        for (int entry = 0; entry < counts.length; entry++) {
+            if (words[entry * CALL_WORDS] > 0) {
+                CallCount before = counts[entry] != null ? counts[entry]
+                        : new CallCount(CallTable.NAMES.get(entry), CallKind.of(entry), 0, 0, 0, 0, 0, 0);
+                counts[entry] = before.plus(CallView.at(copy, stripe * STRIPE_CALLS + entry));
+            }
+        }
+    }
+}

@@ -1,0 +1,28 @@
+package sluice.region.place;
+
+/// Who lives. To look is to ask the kernel about each process; who looks often may know it already.
+public interface Processes {
+    /// Asks every time.
+    Processes BY_PROC = new Processes() {
+        @Override
+        public boolean isAlive(Identity process, long image) {
+            return process.isAlive(image);
+        }
+
+        @Override
+        public String commandLine(Identity process) {
+            return process.commandLine();
+        }
+    };
+
+    /// For one look at many tenants: asks once about each process that lives.
+    static Processes once() {
+        return new ProcessesOnce();
+    }
+
+    /// Whether this very process still runs the program that an image stands for; 0 stands for any.
+    boolean isAlive(Identity process, long image);
+
+    /// Its command line, for people; empty when it has ended or is another user's.
+    String commandLine(Identity process);
+}
