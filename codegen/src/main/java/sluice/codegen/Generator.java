@@ -2,6 +2,25 @@ package sluice.codegen;
 
 import java.util.ArrayList;
 import java.util.List;
+import sluice.codegen.entries.AbiHeader;
+import sluice.codegen.entries.CallTableSource;
+import sluice.codegen.entries.EntriesHeader;
+import sluice.codegen.entries.EntriesSource;
+import sluice.codegen.entries.ExportsMap;
+import sluice.codegen.entries.GatedSource;
+import sluice.codegen.entries.HooksHeader;
+import sluice.codegen.entries.HooksPage;
+import sluice.codegen.entries.RealHeader;
+import sluice.codegen.entries.SimBodiesHeader;
+import sluice.codegen.entries.SimEntriesSource;
+import sluice.codegen.entries.TrampolinesSource;
+import sluice.codegen.layout.LayoutHeader;
+import sluice.codegen.layout.LayoutPage;
+import sluice.codegen.layout.LayoutSource;
+import sluice.codegen.layout.LayoutSpec;
+import sluice.codegen.layout.TextSource;
+import sluice.codegen.layout.ViewSource;
+import sluice.codegen.text.Output;
 
 /// Which files are made from the specs.
 final class Generator {

@@ -7,6 +7,9 @@ import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import sluice.codegen.api.ToolkitComparison;
+import sluice.codegen.api.ToolkitHeaders;
+import sluice.codegen.text.Problems;
 
 /// The generator's command line. Exit statuses: 0 done, 1 something is wrong or differs, 2 usage.
 public final class Main {

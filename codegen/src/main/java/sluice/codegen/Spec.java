@@ -5,6 +5,13 @@ import java.nio.charset.CharacterCodingException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import sluice.codegen.api.ApiFile;
+import sluice.codegen.api.ApiParser;
+import sluice.codegen.api.ApiSpec;
+import sluice.codegen.layout.LayoutFile;
+import sluice.codegen.layout.LayoutParser;
+import sluice.codegen.layout.LayoutSpec;
+import sluice.codegen.text.Problems;
 
 /// All specs together.
 record Spec(ApiSpec cuda, ApiSpec nvml, LayoutSpec region, LayoutSpec board, LayoutSpec trace) {

@@ -1,20 +1,21 @@
 package sluice.codegen;
 
 import java.nio.file.Path;
+import sluice.codegen.text.Problems;
 
 /// Where the tests find the project's own files.
-final class Checkout {
+public final class Checkout {
     private Checkout() {}
 
     static Path root() {
         return Path.of(System.getProperty("sluice.root", "..")).toAbsolutePath().normalize();
     }
 
-    static Path spec() {
+    public static Path spec() {
         return root().resolve("spec");
     }
 
-    static Path tinySpec() {
+    public static Path tinySpec() {
         return root().resolve("codegen/src/test/resources/tiny");
     }
 
@@ -22,7 +23,7 @@ final class Checkout {
         return root().resolve("codegen/src/test/resources/golden");
     }
 
-    static Spec read(Path folder) throws Exception {
+    public static Spec read(Path folder) throws Exception {
         var problems = new Problems();
         var spec = Spec.read(folder, problems);
         if (problems.any()) {

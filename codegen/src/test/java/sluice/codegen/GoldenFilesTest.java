@@ -9,6 +9,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.DynamicTest;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestFactory;
+import sluice.codegen.text.Output;
 
 /// The whole output for a tiny spec, file by file. Run with -Dgolden=write to accept what the generator makes now.
 class GoldenFilesTest {

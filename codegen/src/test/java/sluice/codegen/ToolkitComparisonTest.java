@@ -11,6 +11,8 @@ import java.util.Optional;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import sluice.codegen.api.ToolkitComparison;
+import sluice.codegen.api.ToolkitHeaders;
 
 class ToolkitComparisonTest {
     private static final String SAME = """

@@ -1,0 +1,2 @@
+/// What is generated from `spec/*.api`: wrappers, tables and pages of entry points.
+package sluice.codegen.entries;

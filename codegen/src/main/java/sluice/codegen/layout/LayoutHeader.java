@@ -1,0 +1,87 @@
+package sluice.codegen.layout;
+
+import java.util.Locale;
+import java.util.stream.Collectors;
+
+/// `region_layout.h` and its like: the records of a file as C structs, with an assertion for each offset and size.
+public final class LayoutHeader {
+    private LayoutHeader() {}
+
+    public static String emit(LayoutSpec spec) {
+        var word = spec.file().word();
+        return """
+                /* Generated from spec/%1$s.abi: the layout of the %1$s. docs/%9$s explains every field. */
+                #ifndef SL_%2$s_LAYOUT_H
+                #define SL_%2$s_LAYOUT_H
+
+                #include <stdatomic.h>
+                #include <stddef.h>
+                #include <stdint.h>
+
+                #define SL_%2$s_LAYOUT %3$d
+                #define SL_%2$s_MAGIC 0x%4$xull
+                #define SL_%2$s_BYTES %5$d
+                #define SL_%2$s_PAGE_BYTES %6$d
+
+                %7$s
+
+                %10$s%8$s
+
+                #endif
+                """.formatted(
+                        word,
+                        word.toUpperCase(Locale.ROOT),
+                        spec.layout(),
+                        spec.magicNumber(),
+                        spec.fileBytes(),
+                        spec.pageBytes(),
+                        spec.places().stream().map(place -> place(word, place)).collect(Collectors.joining("\n")),
+                        spec.records().stream().map(record -> struct(word, record)).collect(Collectors.joining("\n\n")),
+                        spec.file().page(),
+                        values(spec));
+    }
+
+    private static String values(LayoutSpec spec) {
+        if (spec.values().isEmpty()) {
+            return "";
+        }
+        return spec.values().stream()
+                .map(value -> "    SL_%s_%s = %d,\n".formatted(
+                        spec.file().word().toUpperCase(Locale.ROOT), value.name().toUpperCase(Locale.ROOT), value.number()))
+                .collect(Collectors.joining("", "enum {\n", "};\n\n"));
+    }
+
+    private static String place(String word, LayoutSpec.Place place) {
+        var name = (word + "_" + place.record().name()).toUpperCase(Locale.ROOT);
+        var count = place.isOpen() ? "" : "\n#define SL_%s_COUNT %d".formatted(name, place.count());
+        return "#define SL_%s_OFFSET %d%s".formatted(name, place.offset(), count);
+    }
+
+    private static String struct(String word, LayoutSpec.Record record) {
+        var type = "sl_" + word + "_" + record.name() + "_t";
+        var rest = record.bytes() - record.usedBytes();
+        var fields = record.fields().stream()
+                .map(field -> "    " + declaration(field) + ";\n")
+                .collect(Collectors.joining());
+        var offsets = record.fields().stream()
+                .map(field -> "_Static_assert(offsetof(%s, %s) == %d, \"offset of %s.%s\");\n"
+                        .formatted(type, field.name(), field.offset(), record.name(), field.name()))
+                .collect(Collectors.joining());
+        return """
+                typedef struct {
+                %s} %s;
+                %s_Static_assert(sizeof(%s) == %d, "size of %s");""".formatted(
+                rest == 0 ? fields : fields + "    uint8_t unused_bytes[" + rest + "];\n",
+                type, offsets, type, record.bytes(), record.name());
+    }
+
+    private static String declaration(LayoutSpec.Field field) {
+        var atomic = field.concurrent() ? "_Atomic " : "";
+        return atomic + switch (field.type()) {
+            case FieldType.Scalar(var number) -> number.cType() + " " + field.name();
+            case FieldType.Array(var number, var length) -> number.cType() + " " + field.name() + "[" + length + "]";
+            case FieldType.Text(var bytes) -> "char " + field.name() + "[" + bytes + "]";
+            case FieldType.Bytes(var bytes) -> "uint8_t " + field.name() + "[" + bytes + "]";
+        };
+    }
+}
