@@ -18,7 +18,7 @@
 #define ATTEMPTS 200
 #define LISTED_MOST 512
 
-/* As in sim/src/state.h. */
+/* As in sim/src/gpu/state.h. */
 typedef struct { _Atomic uint64_t owner, taken[SIM_GPUS]; } sim_slot_t;
 typedef struct {
     _Atomic uint32_t layout, slots_used;

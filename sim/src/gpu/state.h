@@ -1,0 +1,74 @@
+/* The state file: what all processes on the simulated GPUs share, memory taken and time used.
+ *
+ * Its constitution: a file of zeros is a valid empty state. A slot's owner is the identity of a process (start time in
+ * ticks << 22 | pid), 0 when free, with bit 63 while its owner clears it. Only the owner writes the rest of its slot, so
+ * whatever a killed process leaves is ignored from the moment anybody finds it dead. Nobody ever waits for a peer, but to
+ * take memory, and then not for one that is dead or stands still. */
+#ifndef SIM_STATE_H
+#define SIM_STATE_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "gpu/units.h"
+
+#define SIM_STATE_LAYOUT 0x736c7332u
+#define SIM_STATE_SLOTS 512
+#define SIM_STATE_SHARES 256
+#define SIM_STATE_HOLDERS 8
+
+typedef struct {
+    _Atomic uint64_t busy_until_ns; /* monotonic clock; only grows, by compare-and-swap */
+    _Atomic uint64_t busy_total_ns; /* all time ever reserved; the part after now is still to come */
+    _Atomic uint64_t last_work_ns;  /* when time was last reserved */
+    _Atomic uint64_t sample[2];     /* older and newer (time, used time) in 10 us steps, 32 bits each */
+} sim_state_gpu_t;
+
+typedef struct {
+    _Atomic uint64_t owner;
+    _Atomic uint64_t taken_bytes[SIM_GPUS_MAX];
+} sim_state_slot_t;
+
+/* Memory that was exported. It counts in its creator's slot while the creator lives and holds it; from then on here, until
+ * no holder is left. Rows change hands only while their writer is the taker of memory. */
+typedef struct {
+    _Atomic uint64_t key; /* 0: never used; a new one each time the row is used again */
+    _Atomic uint64_t bytes;
+    _Atomic uint64_t holder[SIM_STATE_HOLDERS]; /* identities; the first is the creator's */
+    _Atomic uint32_t gpu;
+    uint32_t reserved;
+} sim_state_share_t;
+
+typedef struct {
+    _Atomic uint32_t layout; /* SIM_STATE_LAYOUT, set by whoever comes first */
+    _Atomic uint32_t slots_used; /* no slot from here on was ever claimed */
+    _Atomic uint64_t taker; /* identity of who takes memory now, or 0 */
+    _Atomic uint32_t shares_used; /* no row from here on was ever used */
+    uint32_t reserved[11];
+    sim_state_gpu_t gpu[SIM_GPUS_MAX];
+    sim_state_slot_t slot[SIM_STATE_SLOTS];
+    sim_state_share_t share[SIM_STATE_SHARES];
+} sim_state_t;
+
+uint64_t sim_state_now(void);
+uint64_t sim_state_self(void);
+bool sim_state_is_alive(uint64_t identity);
+pid_t sim_state_pid(uint64_t identity);
+
+/* A row for memory that this process has taken, joining one and leaving it; the creator gives the bytes back by leaving. */
+bool sim_state_share(int gpu, uint64_t bytes, unsigned *row, uint64_t *key);
+bool sim_state_join(unsigned row, uint64_t key);
+void sim_state_leave(unsigned row, uint64_t key);
+bool sim_state_open(void);
+bool sim_state_attach(void);
+void sim_state_detach(void);
+bool sim_state_take(int gpu, uint64_t bytes);
+void sim_state_give(int gpu, uint64_t bytes);
+uint64_t sim_state_taken(int gpu);
+bool sim_state_process(int gpu, unsigned slot, pid_t *pid, uint64_t *bytes);
+uint64_t sim_state_reserve(int gpu, uint64_t ready_ns, uint64_t duration_ns);
+unsigned sim_state_busy_percent(int gpu);
+
+#endif

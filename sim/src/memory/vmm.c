@@ -1,0 +1,236 @@
+/* Virtual memory management: addresses and memory apart. The memory of all handles is one sparse anonymous file, each handle
+ * its own stretch of it that is never used twice, mapped wherever the program asks; so its contents survive unmapping and
+ * show at every place it is mapped. It counts until the last handle and the last mapping are gone. A handle that may be
+ * exported has a file of its own. */
+#define _GNU_SOURCE
+#include "memory/vmm.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+enum { TYPE_PINNED = 1, LOCATION_DEVICE = 1, LOCATION_HOST = 2, LOCATION_HOST_NUMA = 3, ACCESS_READ = 1, ACCESS_READ_WRITE = 3 };
+
+typedef struct mapping {
+    struct mapping *next;
+    CUdeviceptr base;
+    size_t bytes;
+    sim_handle_t *handle;
+    unsigned char access[SIM_GPUS_MAX]; /* of each device */
+} mapping_t;
+
+static int memory = -1;
+static off_t memory_end;
+
+static bool is_on_host(const CUmemLocation *location) {
+    return location->type == LOCATION_HOST || location->type == LOCATION_HOST_NUMA;
+}
+
+/* What it takes of a GPU's memory. */
+static uint64_t device_bytes(const CUmemLocation *location, size_t bytes) { return is_on_host(location) ? 0 : bytes; }
+static CUdevice device_of(const CUmemLocation *location) { return is_on_host(location) ? 0 : location->id; }
+
+static bool is_whole(uint64_t value) { return value % SIM_BLOCK == 0; }
+
+static mapping_t *mapping_at(sim_range_t *range, CUdeviceptr address) {
+    for (mapping_t *each = range->detail; each; each = each->next)
+        if (address - each->base < each->bytes) return each;
+    return NULL;
+}
+
+bool sim_vmm_find(sim_range_t *range, CUdeviceptr address, sim_allocation_t *allocation) {
+    mapping_t *mapping = mapping_at(range, address);
+    if (!mapping) return false;
+    *allocation = (sim_allocation_t){mapping->base, mapping->bytes, range};
+    return true;
+}
+
+int sim_vmm_handle_types(sim_range_t *range, CUdeviceptr address) {
+    mapping_t *mapping = mapping_at(range, address);
+    return mapping ? mapping->handle->properties.requestedHandleTypes : 0;
+}
+
+bool sim_vmm_span_is_usable(sim_range_t *range, CUdeviceptr address, size_t bytes) {
+    for (CUdeviceptr end = address + bytes; address < end;) {
+        mapping_t *mapping = mapping_at(range, address);
+        if (!mapping || !memchr(mapping->access, ACCESS_READ_WRITE, sizeof mapping->access)) return false;
+        address = mapping->base + mapping->bytes;
+    }
+    return true;
+}
+
+CUresult sim_cuMemGetAllocationGranularity(size_t *granularity, const CUmemAllocationProp *properties,
+                                           CUmemAllocationGranularity_flags option) {
+    SIM_REQUIRE(granularity && properties && properties->type == TYPE_PINNED && option >= 0 && option <= 1, CUDA_ERROR_INVALID_VALUE);
+    SIM_REQUIRE(properties->location.type == LOCATION_DEVICE || is_on_host(&properties->location), CUDA_ERROR_NOT_SUPPORTED);
+    SIM_REQUIRE(sim_device_is_known(device_of(&properties->location)), CUDA_ERROR_INVALID_DEVICE);
+    *granularity = SIM_BLOCK;
+    return CUDA_SUCCESS;
+}
+
+CUresult sim_cuMemAddressReserve(CUdeviceptr *address, size_t bytes, size_t alignment, CUdeviceptr wish, unsigned long long flags) {
+    (void)wish;
+    SIM_REQUIRE(address && bytes && is_whole(bytes) && flags == 0 && (alignment & (alignment - 1)) == 0, CUDA_ERROR_INVALID_VALUE);
+    sim_range_t *range = sim_space_take(bytes, alignment, false);
+    SIM_REQUIRE(range, CUDA_ERROR_OUT_OF_MEMORY);
+    range->kind = SIM_RESERVED;
+    range->asked = bytes;
+    range->detail = NULL;
+    *address = range->base;
+    return CUDA_SUCCESS;
+}
+
+static sim_range_t *reservation(CUdeviceptr address, size_t bytes) {
+    sim_range_t *range = sim_space_find(address);
+    bool fits = range && range->kind == SIM_RESERVED && bytes && bytes <= range->bytes - (address - range->base);
+    return fits ? range : NULL;
+}
+
+CUresult sim_cuMemAddressFree(CUdeviceptr address, size_t bytes) {
+    sim_range_t *range = reservation(address, bytes);
+    SIM_REQUIRE(range && range->base == address && range->bytes == bytes && !range->detail, CUDA_ERROR_INVALID_VALUE);
+    sim_space_give(range);
+    return CUDA_SUCCESS;
+}
+
+/* Where its contents will be. */
+static CUresult place(sim_handle_t *handle) {
+    if (handle->properties.requestedHandleTypes) {
+        handle->file = sim_vmm_make_file(handle->bytes, &handle->properties);
+        return handle->file ? CUDA_SUCCESS : CUDA_ERROR_OPERATING_SYSTEM;
+    }
+    if (memory < 0) memory = memfd_create("sluice-sim", MFD_CLOEXEC);
+    SIM_REQUIRE(memory >= 0 && ftruncate(memory, memory_end + (off_t)handle->bytes) == 0, CUDA_ERROR_OPERATING_SYSTEM);
+    handle->offset = memory_end;
+    memory_end += (off_t)handle->bytes;
+    return CUDA_SUCCESS;
+}
+
+CUresult sim_cuMemCreate(CUmemGenericAllocationHandle *result, size_t bytes, const CUmemAllocationProp *properties,
+                         unsigned long long flags) {
+    SIM_REQUIRE(result && properties && bytes && is_whole(bytes) && flags == 0, CUDA_ERROR_INVALID_VALUE);
+    SIM_REQUIRE(properties->type == TYPE_PINNED, CUDA_ERROR_INVALID_VALUE);
+    const CUmemLocation *location = &properties->location;
+    SIM_REQUIRE(location->type == LOCATION_DEVICE || is_on_host(location), CUDA_ERROR_NOT_SUPPORTED);
+    SIM_REQUIRE((properties->requestedHandleTypes & ~SIM_HANDLE_FILE_DESCRIPTOR) == 0, CUDA_ERROR_NOT_SUPPORTED);
+    SIM_REQUIRE(sim_device_is_known(device_of(location)), CUDA_ERROR_INVALID_DEVICE);
+    int gpu = sim_device_gpu(device_of(location));
+    uint64_t taken = device_bytes(location, bytes);
+    SIM_REQUIRE(sim_state_take(gpu, taken), CUDA_ERROR_OUT_OF_MEMORY);
+    sim_handle_t *handle = malloc(sizeof *handle);
+    if (!handle) return sim_state_give(gpu, taken), CUDA_ERROR_OUT_OF_MEMORY;
+    *handle = (sim_handle_t){.references = 1, .bytes = bytes, .properties = *properties};
+    CUresult placed = place(handle);
+    if (placed) return sim_state_give(gpu, taken), free(handle), placed;
+    *result = (CUmemGenericAllocationHandle)handle;
+    return CUDA_SUCCESS;
+}
+
+static void drop(sim_handle_t *handle) {
+    if (--handle->references) return;
+    const CUmemLocation *location = &handle->properties.location;
+    if (handle->file) close(handle->file);
+    else fallocate(memory, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, handle->offset, (off_t)handle->bytes);
+    if (handle->shared) sim_vmm_leave(handle);
+    else sim_state_give(sim_device_gpu(device_of(location)), device_bytes(location, handle->bytes));
+    free(handle);
+}
+
+void sim_vmm_hold(CUmemGenericAllocationHandle handle) { ((sim_handle_t *)handle)->references++; }
+void sim_vmm_let_go(CUmemGenericAllocationHandle handle) { drop((sim_handle_t *)handle); }
+
+CUresult sim_cuMemRelease(CUmemGenericAllocationHandle handle) {
+    SIM_REQUIRE(handle, CUDA_ERROR_INVALID_VALUE);
+    drop((sim_handle_t *)handle);
+    return CUDA_SUCCESS;
+}
+
+CUresult sim_cuMemMap(CUdeviceptr address, size_t bytes, size_t offset, CUmemGenericAllocationHandle given, unsigned long long flags) {
+    sim_handle_t *handle = (sim_handle_t *)given;
+    sim_range_t *range = reservation(address, bytes);
+    SIM_REQUIRE(handle && range && flags == 0 && is_whole(address) && is_whole(bytes), CUDA_ERROR_INVALID_VALUE);
+    SIM_REQUIRE(offset == 0, CUDA_ERROR_NOT_SUPPORTED);
+    SIM_REQUIRE(bytes == handle->bytes, CUDA_ERROR_INVALID_VALUE);
+    for (mapping_t *each = range->detail; each; each = each->next)
+        SIM_REQUIRE(address + bytes <= each->base || address >= each->base + each->bytes, CUDA_ERROR_INVALID_VALUE);
+    mapping_t *mapping = malloc(sizeof *mapping);
+    SIM_REQUIRE(mapping, CUDA_ERROR_OUT_OF_MEMORY);
+    if (mmap((void *)address, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, handle->file ? handle->file : memory, handle->offset) == MAP_FAILED)
+        return free(mapping), CUDA_ERROR_OUT_OF_MEMORY;
+    madvise((void *)address, bytes, MADV_DONTFORK);
+    *mapping = (mapping_t){range->detail, address, bytes, handle, {0}};
+    range->detail = mapping;
+    range->device = device_of(&handle->properties.location);
+    handle->references++;
+    return CUDA_SUCCESS;
+}
+
+/* Ends on mapping borders or not at all; stretches without a mapping are no error. */
+CUresult sim_cuMemUnmap(CUdeviceptr address, size_t bytes) {
+    sim_range_t *range = reservation(address, bytes);
+    SIM_REQUIRE(range && is_whole(address) && is_whole(bytes), CUDA_ERROR_INVALID_VALUE);
+    for (mapping_t *each = range->detail; each; each = each->next) {
+        bool outside = each->base + each->bytes <= address || each->base >= address + bytes;
+        bool inside = each->base >= address && each->base + each->bytes <= address + bytes;
+        SIM_REQUIRE(outside || inside, CUDA_ERROR_INVALID_VALUE);
+    }
+    for (mapping_t **each = (mapping_t **)&range->detail; *each;) {
+        mapping_t *mapping = *each;
+        if (mapping->base < address || mapping->base >= address + bytes) {
+            each = &mapping->next;
+            continue;
+        }
+        int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED;
+        mmap((void *)mapping->base, mapping->bytes, PROT_READ | PROT_WRITE, flags, -1, 0);
+        madvise((void *)mapping->base, mapping->bytes, MADV_DONTFORK);
+        *each = mapping->next;
+        drop(mapping->handle);
+        free(mapping);
+    }
+    return CUDA_SUCCESS;
+}
+
+static CUresult check_access(const CUmemAccessDesc *access, int owner) {
+    SIM_REQUIRE(access->flags == 0 || access->flags == ACCESS_READ || access->flags == ACCESS_READ_WRITE, CUDA_ERROR_INVALID_VALUE);
+    if (is_on_host(&access->location)) return CUDA_SUCCESS;
+    int device = access->location.id;
+    SIM_REQUIRE(access->location.type == LOCATION_DEVICE && sim_device_is_known(device), CUDA_ERROR_INVALID_DEVICE);
+    return device == owner || sim_device_is_peer(device, owner) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_DEVICE;
+}
+
+CUresult sim_cuMemSetAccess(CUdeviceptr address, size_t bytes, const CUmemAccessDesc *access, size_t count) {
+    sim_range_t *range = reservation(address, bytes);
+    SIM_REQUIRE(range && access && count, CUDA_ERROR_INVALID_VALUE);
+    for (size_t i = 0; i < count; i++) SIM_TRY(check_access(&access[i], range->device));
+    CUdeviceptr end = address + bytes;
+    for (CUdeviceptr at = address; at < end; at = mapping_at(range, at)->base + mapping_at(range, at)->bytes)
+        SIM_REQUIRE(mapping_at(range, at), CUDA_ERROR_INVALID_VALUE);
+    for (mapping_t *each = range->detail; each; each = each->next)
+        for (size_t i = 0; i < count; i++)
+            if (each->base >= address && each->base < end && access[i].location.type == LOCATION_DEVICE)
+                each->access[access[i].location.id] = (unsigned char)access[i].flags;
+    return CUDA_SUCCESS;
+}
+
+CUresult sim_cuMemGetAccess(unsigned long long *flags, const CUmemLocation *location, CUdeviceptr address) {
+    sim_range_t *range = sim_space_find(address);
+    mapping_t *mapping = range && range->kind == SIM_RESERVED ? mapping_at(range, address) : NULL;
+    SIM_REQUIRE(flags && location && mapping, CUDA_ERROR_INVALID_VALUE);
+    *flags = location->type == LOCATION_DEVICE && sim_device_is_known(location->id) ? mapping->access[location->id] : 0;
+    return CUDA_SUCCESS;
+}
+
+CUresult sim_cuMemRetainAllocationHandle(CUmemGenericAllocationHandle *handle, void *address) {
+    sim_range_t *range = sim_space_find((CUdeviceptr)address);
+    mapping_t *mapping = range && range->kind == SIM_RESERVED ? mapping_at(range, (CUdeviceptr)address) : NULL;
+    SIM_REQUIRE(handle && mapping, CUDA_ERROR_INVALID_VALUE);
+    mapping->handle->references++;
+    *handle = (CUmemGenericAllocationHandle)mapping->handle;
+    return CUDA_SUCCESS;
+}
+
+CUresult sim_cuMemGetAllocationPropertiesFromHandle(CUmemAllocationProp *properties, CUmemGenericAllocationHandle handle) {
+    SIM_REQUIRE(properties && handle, CUDA_ERROR_INVALID_VALUE);
+    *properties = ((sim_handle_t *)handle)->properties;
+    return CUDA_SUCCESS;
+}

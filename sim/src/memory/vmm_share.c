@@ -1,0 +1,102 @@
+/* Exportable handles: a file descriptor stands for the memory, in this process and in any other that gets it. The memory is
+ * charged to its creator while the creator holds it, then to the first importer that still does. */
+#define _GNU_SOURCE
+#include "memory/vmm.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define PAGE 4096u
+#define MAGIC 0x6d6d762d6d6973ull
+
+typedef struct {
+    uint64_t magic, key;
+    size_t bytes;
+    unsigned row;
+    int gpu;
+    CUmemAllocationProp properties;
+} label_t;
+
+static sim_handle_t *shared;
+
+static int gpu_of(const CUmemAllocationProp *properties) {
+    return properties->location.type == 1 ? sim_device_gpu(properties->location.id) : -1;
+}
+
+static bool write_label(int file, const label_t *label) { return pwrite(file, label, sizeof *label, (off_t)label->bytes) == sizeof *label; }
+
+static bool read_label(int file, label_t *label) {
+    struct stat stat;
+    if (fstat(file, &stat) || stat.st_size < (off_t)PAGE) return false;
+    return pread(file, label, sizeof *label, stat.st_size - (off_t)PAGE) == sizeof *label && label->magic == MAGIC
+        && (off_t)label->bytes == stat.st_size - (off_t)PAGE && label->row < SIM_STATE_SHARES;
+}
+
+int sim_vmm_make_file(size_t bytes, const CUmemAllocationProp *properties) {
+    int file = sim_share_file(bytes + PAGE);
+    if (file && write_label(file, &(label_t){MAGIC, 0, bytes, 0, gpu_of(properties), *properties})) return file;
+    if (file) close(file);
+    return 0;
+}
+
+static CUresult enter(sim_handle_t *handle) {
+    if (handle->shared) return CUDA_SUCCESS;
+    int gpu = gpu_of(&handle->properties);
+    SIM_REQUIRE(sim_state_share(gpu < 0 ? 0 : gpu, gpu < 0 ? 0 : handle->bytes, &handle->row, &handle->key), CUDA_ERROR_OUT_OF_MEMORY);
+    handle->shared = true;
+    handle->next = shared;
+    shared = handle;
+    label_t label = {MAGIC, handle->key, handle->bytes, handle->row, gpu, handle->properties};
+    return write_label(handle->file, &label) ? CUDA_SUCCESS : CUDA_ERROR_OPERATING_SYSTEM;
+}
+
+void sim_vmm_leave(sim_handle_t *handle) {
+    sim_state_leave(handle->row, handle->key);
+    sim_handle_t **each = &shared;
+    while (*each != handle) each = &(*each)->next;
+    *each = handle->next;
+}
+
+CUresult sim_cuMemExportToShareableHandle(void *result, CUmemGenericAllocationHandle given, CUmemAllocationHandleType type, unsigned long long flags) {
+    sim_handle_t *handle = (sim_handle_t *)given;
+    SIM_REQUIRE(result && handle && flags == 0 && handle->file, CUDA_ERROR_INVALID_VALUE);
+    SIM_REQUIRE(type == SIM_HANDLE_FILE_DESCRIPTOR, CUDA_ERROR_INVALID_VALUE);
+    SIM_TRY(enter(handle));
+    int file = fcntl(handle->file, F_DUPFD_CLOEXEC, 0);
+    SIM_REQUIRE(file >= 0, CUDA_ERROR_OPERATING_SYSTEM);
+    *(int *)result = file;
+    return CUDA_SUCCESS;
+}
+
+static sim_handle_t *known(const label_t *label) {
+    sim_handle_t *handle = shared;
+    while (handle && (handle->row != label->row || handle->key != label->key)) handle = handle->next;
+    return handle;
+}
+
+static CUresult import(const label_t *label, int given, sim_handle_t **result) {
+    CUmemAllocationProp properties = label->properties;
+    if (label->gpu >= 0) properties.location.id = sim_device_of_gpu(label->gpu);
+    SIM_REQUIRE(properties.location.id >= 0, CUDA_ERROR_INVALID_DEVICE);
+    int file = fcntl(given, F_DUPFD_CLOEXEC, 3);
+    SIM_REQUIRE(file >= 0, CUDA_ERROR_OPERATING_SYSTEM);
+    sim_handle_t *handle = malloc(sizeof *handle);
+    if (!handle || !sim_state_join(label->row, label->key)) return free(handle), close(file), CUDA_ERROR_INVALID_VALUE;
+    *handle = (sim_handle_t){1, label->bytes, 0, file, true, true, label->row, label->key, properties, shared};
+    *result = shared = handle;
+    return CUDA_SUCCESS;
+}
+
+/* The descriptor stays the caller's. */
+CUresult sim_cuMemImportFromShareableHandle(CUmemGenericAllocationHandle *result, void *given, CUmemAllocationHandleType type) {
+    label_t label;
+    SIM_REQUIRE(result, CUDA_ERROR_INVALID_VALUE);
+    SIM_REQUIRE(type == SIM_HANDLE_FILE_DESCRIPTOR, CUDA_ERROR_NOT_SUPPORTED);
+    SIM_REQUIRE(read_label((int)(intptr_t)given, &label) && label.key, CUDA_ERROR_INVALID_VALUE);
+    sim_handle_t *handle = known(&label);
+    if (handle) handle->references++;
+    else SIM_TRY(import(&label, (int)(intptr_t)given, &handle));
+    *result = (CUmemGenericAllocationHandle)handle;
+    return CUDA_SUCCESS;
+}
