@@ -9,7 +9,7 @@
  *                     launch,orphan (pools that are destroyed while memory of theirs lives),tiny (arrays and variables that
  *                     share blocks); "-graph,…": all but these
  *   --judge           asks the driver about every other refusal (one process, one thread)
- *   --wrong PERMILLE  of the refusals that were judged wrong, at most (0); the driver can share what Sluice cannot see
+ *   --wrong PERMILLE  of the refusals that were judged wrong, at most (0)
  *   --kills MILLIS, --stops MILLIS   every so often a process gets SIGKILL, or SIGSTOP for a while
  *   --limits          changes the quota all the time, between the half of it and all of it
  *   --survive         judges only that nothing crashes or hangs: any error of CUDA's will do
