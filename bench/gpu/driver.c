@@ -1,5 +1,5 @@
 /* driver: what the driver itself does with pools, graphs, limits and code; the facts that the library's rules stand on.
- * Run it without Sluice. usage: driver plain|ordered|threads|pools|pending|pieces|random|graphs|shapes|again|limits|buffers|code|edge */
+ * Run it without Sluice. usage: driver plain|ordered|threads|pools|pending|pieces|random|graphs|shapes|again|sequence|limits|buffers|code|edge */
 #include <cuda.h>
 #include <dlfcn.h>
 #include <pthread.h>
@@ -734,6 +734,68 @@ static void again(void) {
     OK(cuCtxSynchronize());
 }
 
+/* Random launches of several graphs in several streams, with waits, trims and ends in between. Prints each step and what the driver has
+ * reserved after it, for a model to be compared with. */
+enum { SEQUENCE_GRAPHS = 6, SEQUENCE_STREAMS = 4 };
+
+static CUgraphExec sequence_graph(int number, unsigned *seed, CUgraph *graph) {
+    place_t places[16];
+    CUgraphExec exec;
+    OK(cuGraphCreate(graph, 0));
+    int count = 1 + rand_r(seed) % 3, in_turn = rand_r(seed) % 2;
+    CUgraphNode last = NULL;
+    printf("make %d", number);
+    for (int i = 0; i < count; i++) {
+        places[i].bytes = 1 + (uint64_t)rand_r(seed) % ((rand_r(seed) % 2 ? 300 : 40) * MIB);
+        CUgraphNode node = add_spin(*graph, add_alloc(*graph, in_turn && last ? &last : NULL, places[i].bytes, &places[i].address), rand_r(seed) % 600000);
+        OK(cuGraphAddMemFreeNode(&last, *graph, &node, 1, places[i].address));
+        printf(" %llx+%llu", (unsigned long long)places[i].address, (unsigned long long)places[i].bytes);
+    }
+    printf("\n");
+    OK(cuGraphInstantiateWithFlags(&exec, *graph, 0));
+    return exec;
+}
+
+static void sequence(void) {
+    unsigned seed = getenv("SEED") ? (unsigned)atoi(getenv("SEED")) : 7;
+    CUgraph graphs[SEQUENCE_GRAPHS];
+    CUgraphExec execs[SEQUENCE_GRAPHS];
+    CUstream streams[SEQUENCE_STREAMS];
+    for (int i = 0; i < SEQUENCE_STREAMS; i++)
+        OK(cuStreamCreate(&streams[i], CU_STREAM_NON_BLOCKING));
+    for (int i = 0; i < SEQUENCE_GRAPHS; i++)
+        execs[i] = sequence_graph(i, &seed, &graphs[i]);
+    for (int step = 0; step < 6000; step++) {
+        int graph = rand_r(&seed) % SEQUENCE_GRAPHS, stream = rand_r(&seed) % SEQUENCE_STREAMS, dice = rand_r(&seed) % 100;
+        cuuint64_t reserved, used_bytes;
+        if (dice < 65) {
+            OK(cuGraphLaunch(execs[graph], streams[stream]));
+            printf("launch %d in %d", graph, stream);
+        } else if (dice < 78) {
+            OK(cuGraphExecDestroy(execs[graph]));
+            OK(cuGraphDestroy(graphs[graph]));
+            execs[graph] = sequence_graph(graph, &seed, &graphs[graph]);
+            printf("made");
+        } else if (dice < 85) {
+            OK(cuCtxSynchronize());
+            printf("wait");
+        } else if (dice < 90) {
+            OK(cuStreamSynchronize(streams[stream]));
+            printf("wait for %d", stream);
+        } else if (dice < 93) {
+            OK(cuDeviceGraphMemTrim(0));
+            printf("trim");
+        } else {
+            launch(streams[stream], 1 + (uint64_t)rand_r(&seed) % 2);
+            printf("spin in %d", stream);
+        }
+        OK(cuDeviceGetGraphMemAttribute(0, CU_GRAPH_MEM_ATTR_RESERVED_MEM_CURRENT, &reserved));
+        OK(cuDeviceGetGraphMemAttribute(0, CU_GRAPH_MEM_ATTR_USED_MEM_CURRENT, &used_bytes));
+        printf(": reserved %llu used %llu\n", (unsigned long long)(reserved / MIB), (unsigned long long)(used_bytes / MIB));
+    }
+    OK(cuCtxSynchronize());
+}
+
 static void limits(void) {
     static const size_t stacks[] = {1024, 1040, 2048, 4096, 8192, 16384, 65536, 1024};
     size_t value;
@@ -924,7 +986,7 @@ int main(int count, char **words) {
     for (int i = 1; i < count; i++) {
         printf("== %s\n", words[i]);
         void (*part)(void) = !strcmp(words[i], "pools") ? pools : !strcmp(words[i], "pending") ? pending : !strcmp(words[i], "pieces") ? pieces :
-                             !strcmp(words[i], "random") ? random_walk : !strcmp(words[i], "graphs") ? graphs : !strcmp(words[i], "shapes") ? shapes : !strcmp(words[i], "again") ? again : !strcmp(words[i], "plain") ? plain : !strcmp(words[i], "threads") ? threads : !strcmp(words[i], "ordered") ? ordered : !strcmp(words[i], "limits") ? limits :
+                             !strcmp(words[i], "random") ? random_walk : !strcmp(words[i], "graphs") ? graphs : !strcmp(words[i], "shapes") ? shapes : !strcmp(words[i], "again") ? again : !strcmp(words[i], "sequence") ? sequence : !strcmp(words[i], "plain") ? plain : !strcmp(words[i], "threads") ? threads : !strcmp(words[i], "ordered") ? ordered : !strcmp(words[i], "limits") ? limits :
                              !strcmp(words[i], "buffers") ? buffers : !strcmp(words[i], "code") ? code : !strcmp(words[i], "edge") ? edge : NULL;
         if (part)
             part();

@@ -38,7 +38,7 @@ static size_t count;
 static uint64_t reserved, needed, need_of_second;
 static int launches, questions, trims;
 static uint64_t kept;             /* what a trim leaves */
-static uint64_t borrowed;         /* what the last graph has of graphs that run before it in its stream */
+static uint64_t borrowed;         /* what the last graph took over from graphs before it */
 static uint64_t surprise;         /* what a launch takes beyond what is foreseen */
 static CUresult launch_answer;    /* of a launch that took its memory */
 static CUcontext current;
@@ -106,7 +106,7 @@ static CUresult fake_launch(CUgraphExec exec, CUstream stream) {
     else if (exec != last || !reserved)
         reserved = reserved > whole ? reserved : whole;
     if (exec != last || elsewhere)
-        borrowed = is_running && !elsewhere ? whole - (reserved - before) : 0;
+        borrowed = elsewhere ? 0 : whole - (reserved - before);
     running_in = is_running && running_in != stream ? NULL : stream;
     is_running = true;
     last = exec;
@@ -311,6 +311,22 @@ static void should_need_what_the_addresses_tell(void) {
     CHECK(need() == 288 + 1024 && keeps());
 }
 
+/* Seen on an H200: graphs whose addresses lie in several runs, and what they took in MiB. */
+static void should_count_each_run_of_addresses(void) {
+    static const struct { node_t nodes[3]; uint64_t took; } seen[] = {
+        {{{ALLOCATE_NODE, 0x30e000000, 9435904}, {ALLOCATE_NODE, 0x30e8ffc00, 13644032}, {ALLOCATE_NODE, 0x302000000, 35844608}}, 96},
+        {{{ALLOCATE_NODE, 0x302000000, 259729920}, {ALLOCATE_NODE, 0x32e000000, 29894656}, {ALLOCATE_NODE, 0x3117b2a00, 34784256}}, 352},
+        {{{ALLOCATE_NODE, 0x394000000, 33611264}, {ALLOCATE_NODE, 0x33c000000, 189040128}, {ALLOCATE_NODE, 0x39600e000, 26150144}}, 256},
+        {{{ALLOCATE_NODE, 0x346000000, 154261504}, {ALLOCATE_NODE, 0x366000000, 295292928}, {ALLOCATE_NODE, 0x34f31da00, 105656320}}, 576},
+        {{{ALLOCATE_NODE, 0x364000000, 69106688}, {ALLOCATE_NODE, 0x364000000, 30614528}, {ALLOCATE_NODE, 0x340000000, 262445056}}, 352},
+    };
+    for (size_t i = 0; i < sizeof seen / sizeof *seen; i++) {
+        memcpy(nodes, seen[i].nodes, sizeof seen[i].nodes);
+        count = 3;
+        CHECK(need() == seen[i].took, "%zu: %llu MiB", i, (unsigned long long)need());
+    }
+}
+
 /* Seen on an H200: allocations that live at once, in MiB, and what they took. */
 static void should_round_as_the_driver_does(void) {
     static const struct { uint64_t mib[4], took; } seen[] = {{{10, 10}, 32}, {{33, 33}, 128}, {{40, 1, 70}, 160}, {{5, 202, 4}, 256},
@@ -390,6 +406,29 @@ static void should_reserve_what_the_last_graph_shares_in_another_stream(void) {
     CHECK(sl_ledger_reserve(GPU, LIMIT / 4) == LIMIT);
     CHECK(hook_cuGraphLaunch(SECOND, STREAM) == CUDA_SUCCESS && reserved == LIMIT * 3 / 4);
     sl_ledger_cancel(GPU, LIMIT / 4);
+    end();
+}
+
+/* The same where that graph had ended: 448 MiB taken over after a wait, and 448 MiB more in another stream (H200). */
+static void should_reserve_what_an_idle_graph_left_in_another_stream(void) {
+    make(LIMIT / 2);
+    make_graph(SECOND, LIMIT / 4, true);
+    CHECK(hook_cuGraphLaunch(EXEC, STREAM) == CUDA_SUCCESS && hook_cuCtxSynchronize() == CUDA_SUCCESS);
+    CHECK(hook_cuGraphLaunch(SECOND, STREAM) == CUDA_SUCCESS && reserved == LIMIT / 2);
+    check_refused(SECOND, OTHER, LIMIT / 8);
+    CHECK(hook_cuGraphLaunch(SECOND, OTHER) == CUDA_SUCCESS && reserved == LIMIT * 3 / 4);
+    check_charge();
+    end();
+}
+
+/* When all is idle, a graph finds its memory in any stream. */
+static void should_launch_in_any_stream_after_a_wait(void) {
+    make(LIMIT / 2);
+    make_graph(SECOND, LIMIT / 2, true);
+    CHECK(hook_cuGraphLaunch(EXEC, STREAM) == CUDA_SUCCESS && hook_cuGraphLaunch(SECOND, STREAM) == CUDA_SUCCESS);
+    CHECK(hook_cuCtxSynchronize() == CUDA_SUCCESS && sl_ledger_reserve(GPU, LIMIT / 2) == LIMIT);
+    CHECK(hook_cuGraphLaunch(SECOND, OTHER) == CUDA_SUCCESS && reserved == LIMIT / 2);
+    sl_ledger_cancel(GPU, LIMIT / 2);
     end();
 }
 
@@ -603,6 +642,7 @@ int main(void) {
     begin();
     RUN(should_not_look_at_graphs_before_one_allocates);
     RUN(should_need_what_the_addresses_tell);
+    RUN(should_count_each_run_of_addresses);
     RUN(should_round_as_the_driver_does);
     RUN(should_charge_what_the_driver_keeps);
     RUN(should_refuse_before_the_driver_takes);
@@ -610,6 +650,8 @@ int main(void) {
     RUN(should_refuse_again_when_the_memory_went_elsewhere);
     RUN(should_launch_in_any_stream_what_was_launched_last);
     RUN(should_reserve_what_the_last_graph_shares_in_another_stream);
+    RUN(should_reserve_what_an_idle_graph_left_in_another_stream);
+    RUN(should_launch_in_any_stream_after_a_wait);
     RUN(should_learn_what_a_launch_takes);
     RUN(should_share_with_the_graph_before_it_in_the_stream);
     RUN(should_not_count_on_memory_that_another_stream_uses);

@@ -2,8 +2,8 @@
  *
  * Graphs of a device share memory: a launch takes what is idle, or what an earlier graph in the same stream used, before the
  * driver takes more (measured on an H200 with driver 580, bench/gpu/driver.c graphs). The graph that was launched last still
- * has its memory; in another stream only what it did not take over from a graph before it (driver.c again). A launch cannot be
- * undone, so all that it can take is reserved before. */
+ * has its memory; in another stream only what it did not take over from a graph before it, whether that graph still ran or not
+ * (driver.c again, sequence). A launch cannot be undone, so all that it can take is reserved before. */
 #include "memory/graph_charge.h"
 
 #include <stdatomic.h>
@@ -23,7 +23,7 @@
 typedef struct {
     CUgraphExec last;   /* that was launched last; NULL: not known */
     uint64_t last_key;  /* of the stream in which it was */
-    bool last_alone;    /* it took over nothing that is in use: all was idle when it was launched, or all that it has is new */
+    uint64_t last_own;  /* what the driver took for it; the rest of its memory it took over from others */
     unsigned trims;     /* of the pool, at that time */
     uint64_t stream;    /* of all launches since the memory was idle; 0: there were none; or SEVERAL */
     CUcontext context;  /* of these launches, or NULL: of several */
@@ -71,12 +71,14 @@ static uint64_t growth(memory_t *memory, const sl_pool_t *pool, const sl_graph_c
         return need;
     }
     bool has_its_memory = charge->exec && memory->last == charge->exec && memory->trims == pool->trims;
-    if (has_its_memory && (memory->last_alone || (memory->last_key == charge->key && charge->key != SEVERAL)))
+    if (has_its_memory && memory->last_key == charge->key && charge->key != SEVERAL)
         return 0;
-    bool shared = !memory->stream || (memory->stream == charge->key && charge->key != SEVERAL);
-    if (memory->keeps || !shared)
+    if (memory->keeps)
         return need;
-    return need > pool->charged ? need - pool->charged : 0;
+    uint64_t own = has_its_memory ? memory->last_own : 0;
+    bool shared = !memory->stream || (memory->stream == charge->key && charge->key != SEVERAL);
+    uint64_t there = shared && pool->charged > own ? pool->charged : own;
+    return need > there ? need - there : 0;
 }
 
 /* A thread that has waited a second for another one, which the driver keeps in a launch, goes on without the lock: what that one takes is
@@ -169,8 +171,8 @@ CUresult sl_graph_charge_begin(sl_graph_charge_t *charge) {
 static void note_launch(memory_t *memory, const sl_graph_charge_t *charge, CUdevice device, bool failed) {
     CUcontext context = context_of(memory, charge);
     uint64_t key = failed ? SEVERAL : charge->key;
-    bool took_all = charge->grown[device] >= charge->need->bytes[device];
-    memory->last_alone = !failed && (took_all || !memory->stream || (memory->last_alone && memory->last == charge->exec));
+    bool again = charge->exec && memory->last == charge->exec && memory->trims == charge->pool[device]->trims;
+    memory->last_own = failed ? 0 : (again ? memory->last_own : 0) + charge->grown[device];
     memory->last_key = key;
     memory->context = !memory->stream || memory->context == context ? context : NULL;
     memory->stream = !memory->stream || memory->stream == key ? key : SEVERAL;

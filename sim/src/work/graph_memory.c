@@ -1,8 +1,8 @@
 /* The memory of allocation nodes. Addresses come from a pool of their own for each GPU, when the nodes are made; an allocation gets those of
  * an earlier one that was freed before it on every way. Memory is another matter: graphs of a GPU share it in chunks, as on an H200
- * (driver 580). Where an allocation of a graph ends beyond the memory behind its addresses, the graph needs that allocation's size more, in
+ * (driver 580). The addresses of a graph lie in runs. An allocation that ends beyond its run extends it by the allocation's size, in
  * whole chunks. A launch takes what the same graph had, then what is idle or was used before in the same stream, then more. Launched in
- * another stream while it runs, the graph gets other memory for what it took from graphs before it. It stays until cuDeviceGraphMemTrim finds
+ * another stream while it runs, the graph gets other memory for what it took over from other graphs. It stays until cuDeviceGraphMemTrim finds
  * it idle. */
 #include "work/graph.h"
 
@@ -13,7 +13,7 @@ typedef struct owner {
     int device;
     unsigned chunks;        /* that it had in its last launch and that no other took since */
     unsigned kept;          /* of these, for allocations that it did not free */
-    unsigned borrowed;      /* of these, from graphs that still ran before it in its stream */
+    unsigned borrowed;      /* of these, from other graphs; it has them in the stream of its launches only */
     unsigned alive;         /* such allocations */
     unsigned running;       /* launches that the engine has not finished */
     CUstream stream;        /* of these launches; NULL: of several */
@@ -122,20 +122,40 @@ static int balance(CUgraphExec executable, CUdeviceptr address, size_t from) {
     return allocated;
 }
 
+/* A run of addresses of a graph that has memory behind it. */
+typedef struct {
+    CUdeviceptr from;
+    unsigned chunks;
+} run_t;
+
+/* An allocation that begins in a run and ends beyond it extends the run by its own size. */
+static unsigned grow_runs(run_t *runs, size_t *count, const sim_work_t *step) {
+    unsigned chunks = chunks_of(step->memory.bytes);
+    for (size_t i = 0; i < *count; i++) {
+        uint64_t offset = step->memory.address - runs[i].from, bytes = runs[i].chunks * SIM_POOL_CHUNK;
+        if (step->memory.address < runs[i].from || offset > bytes) continue;
+        if (offset + step->memory.bytes <= bytes) return 0;
+        runs[i].chunks += chunks;
+        return chunks;
+    }
+    runs[(*count)++] = (run_t){step->memory.address, chunks};
+    return chunks;
+}
+
 static plan_t make_plan(CUgraphExec executable) {
     plan_t plan = {.device = -1};
-    CUdeviceptr base = UINT64_MAX;
-    for (size_t i = 0; i < executable->count; i++)
-        if (executable->steps[i].kind == SIM_WORK_ALLOC && executable->steps[i].memory.address < base) base = executable->steps[i].memory.address;
-    for (size_t i = 0; i < executable->count; i++) {
+    run_t *runs = calloc(executable->count + 1, sizeof *runs);
+    size_t count = 0;
+    for (size_t i = 0; runs && i < executable->count; i++) {
         const sim_work_t *step = &executable->steps[i];
         if (step->kind != SIM_WORK_ALLOC) continue;
         plan.device = find(step->memory.address)->pool->device;
-        if (step->memory.address - base + step->memory.bytes > plan.count * SIM_POOL_CHUNK) plan.count += chunks_of(step->memory.bytes);
+        plan.count += grow_runs(runs, &count, step);
         if (balance(executable, step->memory.address, i) <= 0) continue;
         plan.alive++;
         plan.kept += chunks_of(step->memory.bytes);
     }
+    free(runs);
     plan.kept = plan.kept < plan.count ? plan.kept : plan.count;
     return plan;
 }
@@ -169,7 +189,7 @@ static unsigned take_from_others(owner_t *owner, CUstream stream, unsigned wante
         if (share > wanted - taken) share = wanted - taken;
         other->chunks -= share;
         other->borrowed = other->borrowed < other->chunks ? other->borrowed : other->chunks;
-        owner->borrowed += other->running ? share : 0;
+        owner->borrowed += share;
         taken += share;
     }
     return taken;
