@@ -185,7 +185,7 @@ static void shouldRecordAQuestionTheShortWay(void) {
     const sl_region_call_t *counted = &calls[SL_ENTRY_cuCtxGetCurrent];
     switch_on(SL_TRACE_MODE_SPOOL, 0);
     sl_watch_switch(SL_SINK_NO_COUNTER, false);
-    sl_mine.watch = (sl_watch_place_t){.calls = calls};
+    sl_thread.watch = (sl_thread_watch_t){.calls = calls};
     uint64_t begin = sl_clock_ticks();
     CHECK(!sl_trace_question(SL_ENTRY_cuCtxGetCurrent, begin, begin + 1, 9));
     for (unsigned i = 0; i < QUESTIONS; i++)
@@ -198,7 +198,7 @@ static void shouldRecordAQuestionTheShortWay(void) {
     const sl_trace_event_t *last = event(&file, file.writer->head - 1);
     CHECK(last->kind == SL_TRACE_KIND_CALL && last->entry == SL_ENTRY_cuStreamGetFlags && last->stream == 7 && last->status == CUDA_SUCCESS);
     CHECK(last->begin_ticks == begin && last->end_ticks == begin + 5 && !last->a && !last->b && !last->c);
-    sl_mine.watch = (sl_watch_place_t){.calls = NULL};
+    sl_thread.watch = (sl_thread_watch_t){.calls = NULL};
     sl_watch_switch(SL_SINK_NO_COUNTER, true);
 }
 

@@ -171,7 +171,7 @@ enum { ROUND = 50 };
 static CUresult fake_held_query(CUstream stream) {
     static int calls;
     if (++calls % ROUND == 0)
-        sl_watch_held();
+        sl_watch_note_gate();
     sleep_micros = calls % ROUND == 0 ? 2000 : 50;
     return fake_query(stream);
 }

@@ -11,7 +11,7 @@
 
 #include "trace/nvtx.h"
 #include "os/os.h"
-#include "compute/pocket.h"
+#include "compute/credit.h"
 #include "compute/lone.h"
 #include "real.h"
 #include "compute/sibling.h"
@@ -87,7 +87,7 @@ static void charge(sl_lane_gpu_t *gpu, int64_t nanos, uint64_t now) {
 }
 
 static int64_t unspent(const sl_lane_t *lane) {
-    return lane->credit_nanos + (lane->holder ? lane->pocket_nanos : 0);
+    return lane->credit_nanos + (lane->credit_thread ? lane->thread_credit_nanos : 0);
 }
 
 static uint64_t spent(const sl_lane_t *lane) {
@@ -106,13 +106,13 @@ static uint64_t busy_since(const sl_lane_t *lane, uint64_t opened) {
     return oldest + BELIEVED_NANOS > opened ? oldest : opened;
 }
 
-/* Pairs with a thread that fills its pocket, which looks at these in the opposite order: either it sees that the batch has ended, or
+/* Pairs with a thread that takes credit in advance, which reads these in the opposite order: either it sees that the batch has ended, or
  * it is seen. */
 static void take_back(sl_lane_t *lane) {
     lane->batch = (unsigned)lane->meter.open + 1;
-    sl_pocket_empty_all();
-    if (atomic_exchange(&lane->holder, NULL))
-        sl_lane_empty_pocket(lane);
+    sl_credit_revoke_all();
+    if (atomic_exchange(&lane->credit_thread, NULL))
+        sl_lane_take_credit_back(lane);
 }
 
 static void close_batch(sl_lane_t *lane, sl_cost_t *only, bool prompt, uint64_t submitted_nanos) {
@@ -120,7 +120,7 @@ static void close_batch(sl_lane_t *lane, sl_cost_t *only, bool prompt, uint64_t 
     uint64_t predicted = spent_now(lane);
     unsigned calls = lane->calls;
     sl_meter_end_t end = {.predicted_nanos = predicted,
-                          .waited_nanos = sl_pace_waited(&lane->pace),
+                          .idle_nanos = sl_idle_nanos(&lane->idle),
                           .submitted_nanos = submitted_nanos,
                           .calls = calls - lane->opened_calls,
                           .prompt = prompt,
@@ -325,7 +325,7 @@ static bool wait_for_cap(sl_lane_t *lane, uint64_t now) {
 
 /* Under culocker's windows to wait for the turn is to wait for the lock. */
 static unsigned turn_reason(void) {
-    return sl_tenant.lock ? SL_TRACE_REASON_LOCK : SL_TRACE_REASON_TURN;
+    return sl_tenant.windows ? SL_TRACE_REASON_LOCK : SL_TRACE_REASON_TURN;
 }
 
 /* A long turn is told in parts, so that a trace that ends knows of it. */
@@ -362,7 +362,7 @@ static void wait_for_turn(sl_lane_t *lane) {
         gpu->turn_wanted_nanos = now;
     uint64_t since = gpu->turn_wanted_nanos;
     sl_latch_unlock(&gpu->lock);
-    sl_nvtx_push(sl_tenant.lock ? "lock" : "wait");
+    sl_nvtx_push(sl_tenant.windows ? "lock" : "wait");
     sl_turn_wait_t end = sl_turn_wait(&board, since, LOOK_NANOS);
     bool mine = end == SL_TURN_MINE;
     sl_nvtx_pop();

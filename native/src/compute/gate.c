@@ -10,11 +10,11 @@
 #include <string.h>
 
 #include "compute/admit.h"
-#include "compute/hold.h"
+#include "compute/locker.h"
 #include "trace/nvtx.h"
 #include "os/os.h"
 #include "os/timens.h"
-#include "compute/pocket.h"
+#include "compute/credit.h"
 #include "real.h"
 #include "tenant/tenant.h"
 #include "trace/trace.h"
@@ -96,7 +96,7 @@ static void wait_until_known(sl_lane_t *lane, sl_cost_t *cost) {
 
 static bool enter_slowly(sl_gate_pass_t *pass, sl_lane_t *lane, sl_cost_t *cost) {
     int saved = errno;
-    sl_watch_held();
+    sl_watch_note_gate();
     sl_lane_visit_t visit = sl_lane_visit(lane);
     CUstreamCaptureMode mode = relax();
     sl_lane_gpu_t *gpu = lane->gpu;
@@ -122,9 +122,9 @@ static bool enter_slowly(sl_gate_pass_t *pass, sl_lane_t *lane, sl_cost_t *cost)
             atomic_fetch_add(&cost->pending, 1);
         }
         if (!lane->meter.is_open)
-            sl_pace_begin(&lane->pace);
+            sl_idle_begin(&lane->idle);
         if (sl_meter_open(&lane->meter, &pass->stream, gpu->dry)) {
-            sl_pace_note(&lane->pace, sl_lane_add(lane, pass->stream.key), nanos, sl_os_nanos());
+            sl_idle_note(&lane->idle, sl_lane_add(lane, pass->stream.key), nanos, sl_os_nanos());
         } else {
             atomic_fetch_add_explicit(&gpu->share->unmetered_calls, 1, memory_order_relaxed);
             if (pass->alone)
@@ -133,7 +133,7 @@ static bool enter_slowly(sl_gate_pass_t *pass, sl_lane_t *lane, sl_cost_t *cost)
         }
         atomic_fetch_sub(&lane->credit_nanos, (int64_t)nanos);
         atomic_fetch_add_explicit(&lane->calls, 1, memory_order_relaxed);
-        sl_pocket_count(1);
+        sl_credit_count_calls(1);
         pass->counted = true;
         pass->lane = lane;
         pass->cost = cost;
@@ -161,28 +161,28 @@ static void submitted(sl_gate_pass_t *pass, uint64_t now) {
 void sl_gate_settle_slowly(sl_gate_pass_t *pass) {
     int saved = errno;
     uint64_t now = sl_os_nanos();
-    sl_lane_t *lane = pass->lane ? pass->lane : pass->hold;
+    sl_lane_t *lane = pass->lane ? pass->lane : pass->windows;
     sl_lane_visit_t visit = sl_lane_visit(lane);
     CUstreamCaptureMode mode = relax();
     sl_latch_lock(&lane->gpu->lock);
     if (pass->lane && !lane->ended)
         submitted(pass, now);
-    if (pass->hold && !lane->ended)
-        sl_hold_after(lane, pass->operation);
+    if (pass->windows && !lane->ended)
+        sl_locker_after_unlocking(lane, pass->operation);
     sl_latch_unlock(&lane->gpu->lock);
     restore(mode);
     sl_lane_return(visit);
     errno = saved;
 }
 
-static void begin_hold(sl_gate_pass_t *pass, sl_lane_t *lane) {
+static void begin_window(sl_gate_pass_t *pass, sl_lane_t *lane) {
     int saved = errno;
     sl_lane_visit_t visit = sl_lane_visit(lane);
     CUstreamCaptureMode mode = relax();
     sl_latch_lock(&lane->gpu->lock);
     if (lane->gpu->takes_turns && !lane->ended) {
-        sl_hold_before(lane, pass->operation);
-        pass->hold = lane;
+        sl_locker_before_unlocking(lane, pass->operation);
+        pass->windows = lane;
     }
     sl_latch_unlock(&lane->gpu->lock);
     restore(mode);
@@ -190,14 +190,14 @@ static void begin_hold(sl_gate_pass_t *pass, sl_lane_t *lane) {
     errno = saved;
 }
 
-/* With nothing in the pocket for it; known: what the call takes, or 0. */
+/* The thread has no credit for the call; known: the cost of the call, or 0. */
 static __attribute__((noinline)) bool enter_closely(sl_gate_pass_t *pass, CUstream handle, int default_stream, sl_cost_t *cost, int64_t known) {
-    bool keeps = sl_pocket_begin(handle, default_stream);
+    bool keeps = sl_credit_begin(handle, default_stream);
     sl_lane_t *lane = sl_lane_of(handle, default_stream == SL_GATE_PER_THREAD);
     if (!lane)
         return true;
     sl_lane_gpu_t *gpu = lane->gpu;
-    sl_pocket_note(gpu);
+    sl_credit_note(gpu);
     const _Atomic uint32_t *epoch = atomic_load_explicit(&sl_gate_epoch, memory_order_relaxed);
     bool stale = gpu->epoch != atomic_load_explicit(epoch, memory_order_relaxed);
     if (!atomic_load_explicit(&gpu->active, memory_order_relaxed) && !stale)
@@ -206,35 +206,35 @@ static __attribute__((noinline)) bool enter_closely(sl_gate_pass_t *pass, CUstre
     if (SL_UNLIKELY(sl_meter_captures(&pass->stream)))
         return true;
     if (SL_UNLIKELY(gpu->has_windows))
-        begin_hold(pass, lane);
+        begin_window(pass, lane);
     int place = sl_lane_find(lane, pass->stream.key);
-    if (!known || place < 0 || stale || gpu->refused || !sl_admit_has_turn(gpu) || !sl_pocket_take(lane, keeps, known))
+    if (!known || place < 0 || stale || gpu->refused || !sl_admit_has_turn(gpu) || !sl_credit_take(lane, keeps, known))
         return enter_slowly(pass, lane, cost);
-    sl_pocket_count(1);
+    sl_credit_count_calls(1);
     pass->counted = true;
-    if (!sl_mine.pocket.lane)
-        sl_pace_note(&lane->pace, (unsigned)place, (uint64_t)known, sl_os_nanos());
+    if (!sl_thread.credit.lane)
+        sl_idle_note(&lane->idle, (unsigned)place, (uint64_t)known, sl_os_nanos());
     return true;
 }
 
 static bool enter(sl_gate_pass_t *pass, CUstream handle, int default_stream, uint64_t key) {
     pass->lane = NULL;
     pass->alone = false;
-    pass->hold = NULL;
+    pass->windows = NULL;
     sl_cost_t *cost = sl_cost_find(key);
     int64_t known = sl_cost_known(cost);
-    pass->counted = known && sl_pocket_spend(handle, default_stream, known);
+    pass->counted = known && sl_credit_spend(handle, default_stream, known);
     return pass->counted || enter_closely(pass, handle, default_stream, cost, known);
 }
 
 bool sl_gate_enter_kernel(sl_gate_pass_t *pass, CUstream stream, int default_stream, uint64_t key) {
-    pass->operation = SL_LOCK_SUBMITS;
+    pass->operation = SL_WINDOW_SUBMITS;
     pass->blocks = false;
     return enter(pass, stream, default_stream, key);
 }
 
 bool sl_gate_enter_graph(sl_gate_pass_t *pass, CUstream stream, int default_stream, CUgraphExec graph) {
-    pass->operation = SL_LOCK_SUBMITS;
+    pass->operation = SL_WINDOW_SUBMITS;
     pass->blocks = false;
     return enter(pass, stream, default_stream, sl_cost_mix((uintptr_t)graph, 0x67));
 }
@@ -243,7 +243,7 @@ bool sl_gate_enter_graph(sl_gate_pass_t *pass, CUstream stream, int default_stre
 bool sl_gate_enter_copy(sl_gate_pass_t *pass, CUstream stream, int default_stream, unsigned entry, uint64_t bytes) {
     unsigned log = bytes ? 63u - (unsigned)__builtin_clzll(bytes) : 0;
     pass->blocks = !strstr(sl_entry_cuda.names[entry], "Async");
-    pass->operation = pass->blocks ? SL_LOCK_WAITS : SL_LOCK_SUBMITS;
+    pass->operation = pass->blocks ? SL_WINDOW_WAITS : SL_WINDOW_SUBMITS;
     uint64_t eighth = log > 3 ? bytes >> (log - 3) : bytes;
     return enter(pass, stream, default_stream, sl_cost_mix(entry + 1, (uint64_t)log << 32 | eighth));
 }
@@ -273,7 +273,7 @@ static void end_own(sl_lane_t *lane) {
     sl_meter_end_owed(&lane->meter);
     if (!sl_meter_end_early(&lane->meter))
         return;
-    sl_pocket_empty();
+    sl_credit_return();
     sl_lane_remove(lane, sl_meter_own_key());
 }
 
@@ -301,11 +301,11 @@ bool sl_gate_before_wait(void) {
     return contended;
 }
 
-static void end_hold(sl_lane_t *lane) {
+static void end_window(sl_lane_t *lane) {
     CUstreamCaptureMode mode = relax();
     sl_latch_lock(&lane->gpu->lock);
     if (lane->gpu->takes_turns)
-        sl_hold_synced(lane);
+        sl_locker_synced_unlocking(lane);
     sl_latch_unlock(&lane->gpu->lock);
     restore(mode);
 }
@@ -313,8 +313,8 @@ static void end_hold(sl_lane_t *lane) {
 /* The credit is not given back; but it does not count as work under way any more. */
 void sl_gate_after_wait(bool blocked) {
     sl_lane_t *lane = sl_gate_is_on() ? sl_lane_current() : NULL;
-    if (SL_UNLIKELY(sl_tenant.lock != NULL) && lane)
-        end_hold(lane);
+    if (SL_UNLIKELY(sl_tenant.windows != NULL) && lane)
+        end_window(lane);
     bool tells = lane && lane->gpu->takes_turns && (blocked || is_contended(lane));
     if (!tells && !is_to_be_told(lane))
         return;
@@ -352,7 +352,7 @@ static void leave_stream(sl_lane_t *lane, void *stream) {
 void sl_gate_leave_stream(CUstream stream) {
     if (!sl_gate_is_on())
         return;
-    sl_pocket_empty_all();
+    sl_credit_revoke_all();
     CUstreamCaptureMode mode = relax();
     sl_lane_each(leave_stream, stream);
     restore(mode);
@@ -366,22 +366,22 @@ static void close_lane(sl_lane_t *lane) {
 void sl_gate_leave_context(CUcontext context) {
     if (!context || !sl_gate_is_on())
         return;
-    sl_pocket_empty_all();
+    sl_credit_revoke_all();
     CUstreamCaptureMode mode = relax();
     sl_lane_end(context, close_lane);
     restore(mode);
 }
 
 void sl_gate_settle_context(CUcontext context, bool gone) {
-    sl_pocket_empty_all();
+    sl_credit_revoke_all();
     sl_lane_settle_end(context, gone);
 }
 
 void sl_gate_forget(void) {
     sl_timens_forget();
-    sl_pocket_forget();
+    sl_credit_forget();
     sl_lane_forget();
-    sl_hold_forget();
+    sl_locker_forget();
     sl_cost_forget();
     atomic_store(&sl_gate_on, false);
     atomic_store(&sl_gate_off_epoch, 0);

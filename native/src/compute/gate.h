@@ -10,9 +10,9 @@
 #include "cuda_abi.h"
 #include "driver/entry.h"
 #include "compute/lane.h"
-#include "turns/lock.h"
+#include "turns/window.h"
 #include "compute/meter.h"
-#include "compute/pocket.h"
+#include "compute/credit.h"
 
 enum { SL_GATE_LEGACY, SL_GATE_PER_THREAD };
 
@@ -24,8 +24,8 @@ typedef struct {
     bool alone;  /* the call is measured by itself */
     bool counted; /* as submitted */
     bool blocks; /* it returns when its work is done */
-    sl_lane_t *hold;  /* the windows of culocker follow the call; NULL: there are none */
-    sl_lock_operation_t operation;
+    sl_lane_t *windows; /* the lane whose windows of culocker follow the call; NULL: none */
+    sl_window_operation_t operation;
 } sl_gate_pass_t;
 
 /* Limits on GPU time were seen. Without them no call has to pass while the limits have the same epoch. */
@@ -49,15 +49,15 @@ static inline uint64_t sl_gate_kernel(CUfunction function, unsigned grid_x, unsi
 
 /* True: the thread has credit for it, and nothing else is to be done before the launch or after it. */
 SL_INLINE bool sl_gate_spend(CUstream stream, int default_stream, uint64_t key) {
-    sl_mine.pocket.key = key;
+    sl_thread.credit.key = key;
     int64_t known = sl_cost_known(sl_cost_find(key));
-    return !SL_UNLIKELY(!known) && sl_pocket_spend(stream, default_stream, known);
+    return !SL_UNLIKELY(!known) && sl_credit_spend(stream, default_stream, known);
 }
 
 /* After a launch that had credit. */
 SL_INLINE void sl_gate_spent(CUresult status) {
     if (SL_UNLIKELY(status != CUDA_SUCCESS))
-        sl_pocket_count(-1);
+        sl_credit_count_calls(-1);
 }
 
 /* False: the call must not go, because the limits cannot be enforced and the user chose to fail. Then there is nothing to leave. */
@@ -69,8 +69,8 @@ void sl_gate_settle_slowly(sl_gate_pass_t *pass);
 /* What the driver refused was not submitted. */
 static inline void sl_gate_leave(sl_gate_pass_t *pass, CUresult status) {
     if (SL_UNLIKELY(status != CUDA_SUCCESS) && pass->counted)
-        sl_pocket_count(-1);
-    if (SL_UNLIKELY(pass->lane != NULL || pass->hold != NULL))
+        sl_credit_count_calls(-1);
+    if (SL_UNLIKELY(pass->lane != NULL || pass->windows != NULL))
         sl_gate_settle_slowly(pass);
 }
 

@@ -6,7 +6,7 @@
 
 #include "compute/gate.h"
 #include "tenant/gpu.h"
-#include "os/mine.h"
+#include "os/thread.h"
 #include "real.h"
 #include "tenant/tenant.h"
 #include "trace/trace.h"
@@ -70,7 +70,7 @@ static sl_lane_gpu_t *open_gpu(int number) {
     if (!gpu->share) {
         gpu->lock = (sl_latch_t)SL_LATCH_INITIALIZER;
         gpu->gpu = (unsigned)number;
-        gpu->has_windows = sl_tenant.lock != NULL;
+        gpu->has_windows = sl_tenant.windows != NULL;
         gpu->share = &sl_tenant.region.shares[number];
         sl_lane_refresh(gpu);
     }
@@ -110,13 +110,13 @@ SL_HOT sl_lane_t *sl_lane_current(void) {
     if (!real.cuCtxGetCurrent || real.cuCtxGetCurrent(&context) != CUDA_SUCCESS || !context)
         return NULL;
     uint32_t now = atomic_load_explicit(&generation, memory_order_acquire);
-    sl_lane_mine_t *mine = &sl_mine.lane;
+    sl_thread_lane_t *mine = &sl_thread.lane;
     if (mine->context == context && mine->generation == now)
         return mine->lane;
     sl_latch_lock(&lock);
-    *mine = (sl_lane_mine_t){context, find(context), now};
+    *mine = (sl_thread_lane_t){context, find(context), now};
     sl_latch_unlock(&lock);
-    sl_mine.gpu = mine->lane ? (int)mine->lane->gpu->gpu : -1;
+    sl_thread.gpu = mine->lane ? (int)mine->lane->gpu->gpu : -1;
     return mine->lane;
 }
 

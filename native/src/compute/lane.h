@@ -6,7 +6,7 @@
 
 #include "turns/board.h"
 #include "compute/meter.h"
-#include "compute/pace.h"
+#include "compute/idle.h"
 #include "os/latch.h"
 #include "region_layout.h"
 
@@ -45,12 +45,12 @@ typedef struct sl_lane {
     _Atomic int64_t credit_nanos;              /* predicted GPU time that may be submitted without a look */
     _Atomic unsigned calls;
     _Atomic unsigned batch;                    /* the open one's number, or the next one's */
-    const void *_Atomic holder;                /* the thread that has credit in its pocket; NULL: none has. Ends with the batch */
-    _Atomic int64_t pocket_nanos;              /* what is left of it, no part of credit_nanos; only the holder spends it */
-    _Atomic unsigned pocket_calls;             /* the holder's, not yet in calls */
+    const void *_Atomic credit_thread;         /* the thread that took credit in advance; NULL: none. Ends with the batch */
+    _Atomic int64_t thread_credit_nanos;              /* what is left of that credit, no part of credit_nanos; only this thread spends it */
+    _Atomic unsigned thread_credit_calls;             /* of this thread, not yet in calls */
     _Atomic uint64_t members[SL_LANE_MEMBERS]; /* streams of the open batch, mixed with its number */
     unsigned member_batches[SL_LANE_MEMBERS];  /* in which they became so */
-    sl_pace_t pace;
+    sl_idle_t idle;
     uint64_t granted_nanos;                    /* all credit ever given */
     uint64_t opened_nanos;                     /* granted_nanos less credit when the open batch began */
     unsigned opened_calls;
@@ -62,7 +62,7 @@ typedef struct sl_lane {
     sl_meter_t meter;
 } sl_lane_t;
 
-_Static_assert(SL_LANE_MEMBERS <= SL_PACE_STREAMS, "a place of each");
+_Static_assert(SL_LANE_MEMBERS <= SL_IDLE_STREAMS, "a place of each");
 
 /* The highest bits tell the first of a stream's places. */
 static inline uint64_t sl_lane_mix(uint64_t stream_key) {
@@ -84,10 +84,10 @@ static inline int sl_lane_find(const sl_lane_t *lane, uint64_t stream_key) {
 unsigned sl_lane_add(sl_lane_t *lane, uint64_t stream_key);
 void sl_lane_remove(sl_lane_t *lane, uint64_t stream_key);
 
-/* What was in the pocket is anybody's again. */
-static inline void sl_lane_empty_pocket(sl_lane_t *lane) {
-    atomic_fetch_add(&lane->credit_nanos, atomic_exchange(&lane->pocket_nanos, 0));
-    atomic_fetch_add(&lane->calls, atomic_exchange(&lane->pocket_calls, 0));
+/* Returns the credit that a thread took in advance to the lane. */
+static inline void sl_lane_take_credit_back(sl_lane_t *lane) {
+    atomic_fetch_add(&lane->credit_nanos, atomic_exchange(&lane->thread_credit_nanos, 0));
+    atomic_fetch_add(&lane->calls, atomic_exchange(&lane->thread_credit_calls, 0));
 }
 
 /* The lane of the current context; NULL when its GPU cannot be accounted. */

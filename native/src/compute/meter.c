@@ -15,9 +15,9 @@
 #include <stdlib.h>
 
 #include "driver/entry.h"
-#include "os/mine.h"
+#include "os/thread.h"
 #include "os/os.h"
-#include "compute/pace.h"
+#include "compute/idle.h"
 #include "compute/sample.h"
 #include "real.h"
 
@@ -40,7 +40,7 @@
 enum { NOT_CAPTURING = 0 };
 
 uint64_t sl_meter_own_key(void) {
-    return (uintptr_t)&sl_mine | 1;
+    return (uintptr_t)&sl_thread | 1;
 }
 
 sl_meter_stream_t sl_meter_stream(CUstream handle, bool per_thread) {
@@ -232,7 +232,7 @@ uint64_t sl_meter_close(sl_meter_t *meter, const sl_meter_end_t *end) {
     batch->prompt = end->prompt;
     batch->calls = end->calls;
     batch->predicted_nanos = end->predicted_nanos;
-    batch->waited_nanos = end->waited_nanos;
+    batch->idle_nanos = end->idle_nanos;
     compare(meter, batch);
     bool single = batch->calls == 1 && !batch->beside;
     batch->charged_nanos = single ? batch->predicted_nanos : sl_meter_expect(meter, batch->predicted_nanos);
@@ -391,12 +391,12 @@ static double without_waiting(const sl_meter_t *meter, const sl_meter_batch_t *b
     if (batch->count < 2 || batch->blurred || batch->vague || covered <= 0 || is_longer(meter, batch))
         return covered;
     double beside = (double)batch->predicted_nanos / covered - 1;
-    return later(covered - later(beside < 1 ? beside : 1, 0) * (double)batch->waited_nanos, 0);
+    return later(covered - later(beside < 1 ? beside : 1, 0) * (double)batch->idle_nanos, 0);
 }
 
 /* The queue ran dry for moments only, if at all: the kernels followed each other as queued ones do. */
 static bool is_nearly_full(const sl_meter_batch_t *batch, double covered) {
-    return batch->count == 1 && batch->calls > 1 && covered - (double)batch->predicted_nanos <= (double)batch->calls * SL_PACE_GAP_NANOS;
+    return batch->count == 1 && batch->calls > 1 && covered - (double)batch->predicted_nanos <= (double)batch->calls * SL_IDLE_GAP_NANOS;
 }
 
 /* Known: the host was not interrupted for so long that the events do not tell about a single call. */

@@ -48,7 +48,7 @@ typedef struct {
     unsigned count;
     unsigned calls;
     uint64_t predicted_nanos; /* sum of what its calls were known to take */
-    uint64_t waited_nanos;    /* so long the GPU likely waited for the host in between */
+    uint64_t idle_nanos;      /* how long the GPU was likely idle in between */
     uint64_t charged_nanos;   /* what was charged for it when it was closed */
     uint64_t opened_nanos;    /* when, on the host */
     uint64_t closed_nanos;    /* when all of it was submitted, on the host */
@@ -109,7 +109,7 @@ typedef struct {
 /* What is known about a batch when it ends. */
 typedef struct {
     uint64_t predicted_nanos; /* what its calls are known to take together */
-    uint64_t waited_nanos;    /* as the pace tells */
+    uint64_t idle_nanos;      /* see idle.h */
     uint64_t submitted_nanos; /* when all of them were, on the host */
     unsigned calls;
     bool prompt;              /* just now */

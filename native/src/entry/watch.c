@@ -28,7 +28,7 @@ static const _Atomic uint32_t no_epoch = 1;
 SL_HOT_DATA sl_watch_epoch_t sl_watch_epoch = {&no_epoch, 1};
 
 static void take_place(const sl_region_t *region, unsigned stripe) {
-    sl_mine.watch = (sl_watch_place_t){
+    sl_thread.watch = (sl_thread_watch_t){
         .calls = &region->calls[stripe * STRIPE_CALLS], .traffic = &region->traffic[stripe], .random = stripe, .shared = stripe == 0};
 }
 
@@ -44,7 +44,7 @@ void sl_watch_start(void) {
 }
 
 void sl_watch_forget(void) {
-    if (sl_mine.watch.calls)
+    if (sl_thread.watch.calls)
         take_place(&sl_tenant.region, 0); /* the other one is the parent's */
     sl_clock_forget();
     sl_trace_forget();
@@ -126,8 +126,8 @@ static inline void add_time(sl_region_call_t *call, uint64_t ticks, bool sampled
 }
 
 void sl_watch_count_rare(sl_region_call_t *call, int status) {
-    uint64_t held = sl_mine.watch.held_ticks, now = sl_clock_ticks();
-    sl_mine.watch.held_ticks = 0;
+    uint64_t held = sl_thread.watch.gated_ticks, now = sl_clock_ticks();
+    sl_thread.watch.gated_ticks = 0;
     if (held)
         add_time(call, now > held ? now - held : 0, false);
     if (has_failed(status))
@@ -137,14 +137,14 @@ void sl_watch_count_rare(sl_region_call_t *call, int status) {
 static inline void count_bytes(unsigned entry, int status, uint64_t bytes, unsigned direction) {
     if (!bytes || status != CUDA_SUCCESS)
         return;
-    sl_watch_add(&sl_mine.watch.calls[entry].bytes, bytes);
+    sl_watch_add(&sl_thread.watch.calls[entry].bytes, bytes);
     if (direction != SL_DIRECTION_NONE)
-        sl_watch_add(&sl_mine.watch.traffic->to_gpu_bytes + (direction - SL_DIRECTION_TO_GPU), bytes);
+        sl_watch_add(&sl_thread.watch.traffic->to_gpu_bytes + (direction - SL_DIRECTION_TO_GPU), bytes);
 }
 
 static inline void count(uint64_t begin, uint64_t end, unsigned entry, int status, bool sampled) {
-    sl_region_call_t *call = &sl_mine.watch.calls[entry];
-    sl_mine.watch.held_ticks = 0;
+    sl_region_call_t *call = &sl_thread.watch.calls[entry];
+    sl_thread.watch.gated_ticks = 0;
     sl_watch_add(&call->calls, 1);
     add_time(call, end > begin ? end - begin : 0, sampled);
     if (SL_UNLIKELY(has_failed(status)))
@@ -153,15 +153,15 @@ static inline void count(uint64_t begin, uint64_t end, unsigned entry, int statu
 
 /* Not every call of its kind is timed. */
 static inline bool is_sample(const sl_watch_detail_t *detail) {
-    return detail->quick && !sl_mine.watch.held_ticks;
+    return detail->quick && !sl_thread.watch.gated_ticks;
 }
 
 /* The distance is a matter of chance, so that it never goes together with what the program does. */
 static void choose_next(void) {
-    if (sl_mine.watch.untimed)
+    if (sl_thread.watch.untimed)
         return;
-    sl_mine.watch.random = sl_mine.watch.random * 1664525u + 1013904223u;
-    sl_mine.watch.untimed = 8 + (sl_mine.watch.random >> 28);
+    sl_thread.watch.random = sl_thread.watch.random * 1664525u + 1013904223u;
+    sl_thread.watch.untimed = 8 + (sl_thread.watch.random >> 28);
 }
 
 void sl_watch_sample(sl_region_call_t *call, uint64_t ticks) {
@@ -170,7 +170,7 @@ void sl_watch_sample(sl_region_call_t *call, uint64_t ticks) {
 }
 
 static inline bool is_ready(uint64_t end) {
-    return sl_mine.watch.calls && end < atomic_load_explicit(&sl_clock_next_look, memory_order_relaxed);
+    return sl_thread.watch.calls && end < atomic_load_explicit(&sl_clock_next_look, memory_order_relaxed);
 }
 
 static bool make_ready(uint64_t end) {
@@ -182,9 +182,9 @@ static bool make_ready(uint64_t end) {
         sl_registration_follow();
     if (sl_watch_limits_changed())
         decide();
-    if (!sl_mine.watch.calls && atomic_load(&sl_watch_sinks) & SL_SINK_PROFILE)
+    if (!sl_thread.watch.calls && atomic_load(&sl_watch_sinks) & SL_SINK_PROFILE)
         sl_tenant_attach(); /* its sums are those of the tenant, look-ups before cuInit included */
-    return sl_mine.watch.calls || find_place();
+    return sl_thread.watch.calls || find_place();
 }
 
 /* The first call of a thread as a part of its tenant. Where that is the call that attached the process, the trace could not

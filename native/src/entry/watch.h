@@ -12,7 +12,7 @@
 
 #include "os/clock.h"
 #include "driver/entry.h"
-#include "os/mine.h"
+#include "os/thread.h"
 #include "region_layout.h"
 
 /* What a call does. */
@@ -84,7 +84,7 @@ static inline void sl_watch_add_alone(_Atomic uint64_t *sum, uint64_t value) {
 }
 
 static inline void sl_watch_add(_Atomic uint64_t *sum, uint64_t value) {
-    if (SL_UNLIKELY(sl_mine.watch.shared))
+    if (SL_UNLIKELY(sl_thread.watch.shared))
         atomic_fetch_add_explicit(sum, value, memory_order_relaxed);
     else
         sl_watch_add_alone(sum, value);
@@ -92,11 +92,11 @@ static inline void sl_watch_add(_Atomic uint64_t *sum, uint64_t value) {
 
 /* Before a call that is timed, and before one that is told. */
 static inline uint64_t sl_watch_begin(void) {
-    return sl_mine.began_ticks = sl_clock_counter();
+    return sl_thread.began_ticks = sl_clock_counter();
 }
 
 static inline uint64_t sl_watch_begin_told(void) {
-    return sl_mine.began_ticks = sl_clock_ticks();
+    return sl_thread.began_ticks = sl_clock_ticks();
 }
 
 /* One of many calls, which took so long; chooses the next. */
@@ -105,26 +105,26 @@ void sl_watch_sample(sl_region_call_t *call, uint64_t ticks);
 /* For a call that is quick but for what the gate holds it: to read the clock twice would cost more than all else, so only now
  * and then one is timed. Gives where to count the call; NULL: it is the first, or one to be timed or told of. */
 static inline sl_region_call_t *sl_watch_untimed(unsigned entry) {
-    if (SL_UNLIKELY(sl_mine.watch.untimed == 0) || sl_watch_is_told() || SL_UNLIKELY(sl_watch_limits_changed()))
+    if (SL_UNLIKELY(sl_thread.watch.untimed == 0) || sl_watch_is_told() || SL_UNLIKELY(sl_watch_limits_changed()))
         return NULL;
-    sl_region_call_t *call = &sl_mine.watch.calls[entry];
+    sl_region_call_t *call = &sl_thread.watch.calls[entry];
     if (SL_UNLIKELY(SL_LOAD(call->sampled_calls) == 0))
         return NULL;
-    sl_mine.watch.untimed--;
+    sl_thread.watch.untimed--;
     return call;
 }
 
 void sl_watch_count_rare(sl_region_call_t *call, int status);
 static inline void sl_watch_count(sl_region_call_t *call, int status) {
     sl_watch_add(&call->calls, 1);
-    if (SL_UNLIKELY(status != CUDA_SUCCESS || sl_mine.watch.held_ticks))
+    if (SL_UNLIKELY(status != CUDA_SUCCESS || sl_thread.watch.gated_ticks))
         sl_watch_count_rare(call, status);
 }
 
 /* The gate looks closely at the call under way, so it may take any time. */
-static inline void sl_watch_held(void) {
-    if (!sl_mine.watch.held_ticks)
-        sl_mine.watch.held_ticks = sl_clock_ticks() | 1;
+static inline void sl_watch_note_gate(void) {
+    if (!sl_thread.watch.gated_ticks)
+        sl_thread.watch.gated_ticks = sl_clock_ticks() | 1;
 }
 
 /* For the generated details. */

@@ -32,7 +32,7 @@
 
 #include "ledger/ledger.h"
 #include "os/latch.h"
-#include "os/mine.h"
+#include "os/thread.h"
 #include "os/os.h"
 #include "memory/look.h"
 #include "tenant/tenant.h"
@@ -403,7 +403,7 @@ static __attribute__((noinline)) void look_if_due(unsigned gpu) {
 SL_HOT void sl_overhead_now_and_then(unsigned gpu) {
     if (!atomic_load_explicit(&gpus[gpu].watched, memory_order_relaxed))
         return;
-    uint64_t ticks = sl_mine.began_ticks ? sl_mine.began_ticks : sl_os_ticks();
+    uint64_t ticks = sl_thread.began_ticks ? sl_thread.began_ticks : sl_os_ticks();
     uint64_t checked = atomic_load_explicit(&gpus[gpu].checked_ticks, memory_order_relaxed);
     if (ticks - checked < CHECK_TICKS || checked - ticks < CHECK_TICKS)
         return;

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "driver/entry.h"
+#include "os/compiler.h"
 
 SL_OWN extern _Atomic bool sl_clock_counts;        /* the processor has a counter that never changes its speed, and it is known */
 SL_OWN extern _Atomic uint64_t sl_clock_scale;     /* nanoseconds in a tick, << 32 */

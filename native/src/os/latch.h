@@ -14,7 +14,7 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
-#include "driver/entry.h"
+#include "os/compiler.h"
 
 enum { SL_LATCH_ASYNCHRONOUS = 1, SL_LATCH_ENABLED = 2 };
 

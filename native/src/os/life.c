@@ -57,7 +57,7 @@ sl_life_t sl_life_of(int fd, uint64_t place) {
     struct flock lock = byte_at(place);
     int failed = fd < 0 || fcntl(fd, OFD_GETLK, &lock) != 0;
     errno = saved;
-    return failed ? SL_LIFE_UNKNOWN : lock.l_type == F_UNLCK ? SL_LIFE_ENDED : SL_LIFE_HELD;
+    return failed ? SL_LIFE_UNKNOWN : lock.l_type == F_UNLCK ? SL_LIFE_ENDED : SL_LIFE_ALIVE;
 }
 
 static bool is_same(const sl_life_file_t *file) {

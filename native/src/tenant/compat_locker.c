@@ -18,7 +18,7 @@
 #define LONGEST_MILLIS 1e9
 #define TURN_MICROS 1000000u /* the longest there is: windows end the hold, not the clock */
 
-static sl_lock_settings_t settings;
+static sl_options_windows_t settings;
 
 /* The host may have a locale whose numbers have a comma. */
 static double read_millis(const char *text) {
@@ -38,8 +38,8 @@ static void read_settings(void) {
     const char *count = secure_getenv(COUNT), *millis = secure_getenv(MILLIS), *always = secure_getenv(ALWAYS);
     bool counted = count && (strtol(count, NULL, 10) != 0 || strcmp(count, "0") == 0);
     double window = millis ? read_millis(millis) : 0;
-    settings = (sl_lock_settings_t){
-        .mode = always && strcmp(always, "0") != 0 ? SL_LOCK_ALWAYS : window > 0 ? SL_LOCK_TIME : SL_LOCK_COUNT,
+    settings = (sl_options_windows_t){
+        .mode = always && strcmp(always, "0") != 0 ? SL_WINDOWS_ALWAYS : window > 0 ? SL_WINDOWS_TIME : SL_WINDOWS_COUNT,
         .operations = counted ? at_least_0(count) : DEFAULT_COUNT,
         .window_nanos = window > 0 ? (uint64_t)(window * 1e6) : 0,
         .skips = at_least_0(secure_getenv(SKIPS)),
@@ -53,7 +53,7 @@ void sl_compat_locker(sl_options_t *options) {
     read_settings();
     options->shares_source = "culocker's switches";
     options->each_process = true;
-    options->lock = &settings;
+    options->windows = &settings;
     options->shares.turns = true;
     options->shares.exclusive = true;
     options->shares.turn_micros = TURN_MICROS;

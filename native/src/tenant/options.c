@@ -12,7 +12,7 @@
 #include "tenant/compat.h"
 #include "driver/elf.h"
 #include "os/size.h"
-#include "tenant/origin.h"
+#include "tenant/ancestor.h"
 #include "tenant/refusal.h"
 
 #define OOM_WAIT_MILLIS 60000u
@@ -21,7 +21,7 @@ const char *sl_options_file_name;
 
 const char *sl_options_variable(const char *name) {
     const char *value = secure_getenv(name);
-    return value && *value ? value : sl_origin_variable(name);
+    return value && *value ? value : sl_ancestor_variable(name);
 }
 
 /* ".10.1" or ".v2.9.0-rc1", and not ".old". */
@@ -226,7 +226,7 @@ static void tell_source(const sl_options_t *options) {
 }
 
 bool sl_options_read(sl_options_t *options, sl_reason_t *reason) {
-    sl_origin_recover();
+    sl_ancestor_recover();
     *options = (sl_options_t){.region = sl_options_variable("SLUICE_REGION"), .trace = sl_options_variable("SLUICE_TRACE")};
     if (!options->region && (options->agent = sl_options_variable("SLUICE_AGENT")))
         options->label = sl_options_variable("SLUICE_LABEL");

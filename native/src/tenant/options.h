@@ -5,13 +5,26 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "turns/lock.h"
 #include "tenant/report.h"
 #include "tenant/shares.h"
 
 #define SL_OPTIONS_GPUS SL_SHARES_GPUS
 
 #define SL_OPTIONS_LONGEST_WAIT_MILLIS 3600000u /* of an allocation over the quota */
+
+/* Windows of culocker: when it takes the GPU's lock and releases it. */
+typedef enum {
+    SL_WINDOWS_COUNT,  /* a window is a number of operations */
+    SL_WINDOWS_TIME,   /* a window is a span of time */
+    SL_WINDOWS_ALWAYS, /* every operation has a window of its own */
+} sl_options_window_mode_t;
+
+typedef struct {
+    sl_options_window_mode_t mode;
+    uint64_t operations;   /* of a window; 0: each begins one */
+    uint64_t window_nanos;
+    uint64_t skips;        /* number of syncs in a row that do not release the lock */
+} sl_options_windows_t;
 
 typedef struct {
     bool wanted;         /* false: nothing asks for a limit, the library only passes calls on */
@@ -29,7 +42,7 @@ typedef struct {
     char tenant[64];     /* name; "": from the process the tenant began with */
     uint64_t memory_bytes[SL_OPTIONS_GPUS]; /* 0 = no limit */
     sl_shares_t shares;
-    const sl_lock_settings_t *lock; /* windows of culocker; NULL: its switches are not in use */
+    const sl_options_windows_t *windows; /* of culocker; NULL: its switches are not in use */
 } sl_options_t;
 
 /* False for values that make no sense; wanted and fail_on_error are set in any case. */

@@ -20,7 +20,7 @@
 #include "driver/nvml.h"
 #include "os/os.h"
 #include "tenant/options.h"
-#include "tenant/origin.h"
+#include "tenant/ancestor.h"
 #include "memory/overhead.h"
 #include "memory/physical.h"
 #include "memory/pool.h"
@@ -68,9 +68,9 @@ static void forget_after_fork(void) {
 }
 
 /* Two namespaces may have a process of one number that began in the same clock tick. */
-static void name_after(char name[64], uint64_t origin) {
+static void name_after(char name[64], uint64_t first) {
     uint64_t namespace = sl_tenant.self.pid_namespace;
-    int length = snprintf(name, 64, "auto-%u-%llu", (unsigned)sl_os_pid(origin), (unsigned long long)(origin >> 22));
+    int length = snprintf(name, 64, "auto-%u-%llu", (unsigned)sl_os_pid(first), (unsigned long long)(first >> 22));
     if (namespace && namespace != FIRST_NAMESPACE)
         snprintf(name + length, 64 - (size_t)length, "-%llu", (unsigned long long)namespace);
 }
@@ -87,12 +87,12 @@ static bool open_region(const sl_options_t *options, sl_reason_t *reason) {
             return false;
         sl_report(SL_WARN, "%s; the limits of %s hold instead", reason->text, options->source ? options->source : options->shares_source);
     }
-    uint64_t own = sl_tenant.self.identity, origin = options->each_process ? own : sl_origin_find(own);
+    uint64_t own = sl_tenant.self.identity, first = options->each_process ? own : sl_ancestor_find(own);
     char name[64];
-    name_after(name, origin);
+    name_after(name, first);
     sl_region_draft_t draft = {
         .tenant = options->tenant[0] ? options->tenant : name,
-        .root_identity = origin,
+        .root_identity = first,
         .memory_bytes = options->memory_bytes,
         .shares = &options->shares,
         .fail_on_error = options->fail_on_error,
@@ -160,7 +160,7 @@ sl_tenant_state_t sl_tenant_attach_slowly(void) {
         sl_reason_t reason;
         bool ok = sl_options_read(&options, &reason);
         fail_on_error = options.fail_on_error;
-        sl_tenant.lock = options.lock;
+        sl_tenant.windows = options.windows;
         if (options.trace)
             sl_trace_want(options.trace);
         if (!options.wanted)

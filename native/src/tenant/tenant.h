@@ -5,7 +5,7 @@
 #include <stdatomic.h>
 
 #include "driver/entry.h"
-#include "turns/lock.h"
+#include "tenant/options.h"
 #include "tenant/region.h"
 #include "tenant/slots.h"
 
@@ -21,7 +21,7 @@ typedef struct {
     sl_region_t region;
     sl_slots_owner_t self;
     unsigned slot;
-    const sl_lock_settings_t *lock; /* windows of culocker; NULL: its switches are not in use */
+    const sl_options_windows_t *windows; /* of culocker; NULL: its switches are not in use */
 } sl_tenant_t;
 
 extern sl_tenant_t sl_tenant;

@@ -199,8 +199,8 @@ static void end_thread(sl_trace_thread_t *thread, uint32_t why) {
 
 static void on_exit_of_thread(void *thread) {
     int saved = errno;
-    if (sl_mine.trace.thread == thread)
-        sl_mine.trace.thread = NULL;
+    if (sl_thread.trace.thread == thread)
+        sl_thread.trace.thread = NULL;
     tell_costs(thread);
     tell_time(thread);
     end_thread(thread, SL_TRACE_CLOSED_THREAD);
@@ -235,15 +235,15 @@ static __attribute__((noinline, cold)) sl_trace_thread_t *begin_thread(void) {
     int saved = errno;
     if (atomic_load(&undecided))
         sl_trace_decide();
-    sl_trace_thread_t *old = sl_mine.trace.thread, *thread = NULL;
-    sl_mine.trace.thread = NULL;
+    sl_trace_thread_t *old = sl_thread.trace.thread, *thread = NULL;
+    sl_thread.trace.thread = NULL;
     if (old)
         end_thread(old, SL_TRACE_CLOSED_TRACE);
     sl_latch_lock(&lock);
-    sl_recorded_t *trace = sl_mine.trace.trace = atomic_load(&sl_trace_recorded);
+    sl_recorded_t *trace = sl_thread.trace.trace = atomic_load(&sl_trace_recorded);
     has_key = has_key || (pthread_key_create && pthread_setspecific && pthread_key_create(&key, on_exit_of_thread) == 0);
     if (trace)
-        thread = sl_mine.trace.thread = make_thread(trace);
+        thread = sl_thread.trace.thread = make_thread(trace);
     sl_latch_unlock(&lock);
     if (has_key)
         pthread_setspecific(key, thread);
@@ -255,10 +255,10 @@ static __attribute__((noinline, cold)) sl_trace_thread_t *begin_thread(void) {
 
 static inline sl_trace_thread_t *current(void) {
     sl_recorded_t *trace = atomic_load_explicit(&sl_trace_recorded, memory_order_acquire);
-    sl_trace_thread_t *thread = SL_UNLIKELY(sl_mine.trace.trace != trace || !trace) ? begin_thread() : sl_mine.trace.thread;
+    sl_trace_thread_t *thread = SL_UNLIKELY(sl_thread.trace.trace != trace || !trace) ? begin_thread() : sl_thread.trace.thread;
     if (SL_UNLIKELY(!thread)) {
-        if (sl_mine.trace.trace)
-            atomic_fetch_add_explicit(atomic_load(&sl_mine.trace.trace->strays), 1, memory_order_relaxed);
+        if (sl_thread.trace.trace)
+            atomic_fetch_add_explicit(atomic_load(&sl_thread.trace.trace->strays), 1, memory_order_relaxed);
         return NULL;
     }
     return thread;
@@ -284,7 +284,7 @@ static inline void keep_time(sl_trace_thread_t *thread, uint64_t ticks) {
     if (SL_UNLIKELY(ticks > thread->clock_ticks || thread->ring.head >= thread->clock_head)) {
         if (thread->owes_costs)
             tell_costs(thread);
-        see_gpu(thread, sl_mine.gpu);
+        see_gpu(thread, sl_thread.gpu);
         tell_time(thread);
     }
 }
@@ -335,7 +335,7 @@ static void count_launch(sl_trace_thread_t *thread, sl_trace_cost_t *cost) {
 /* Until when calls may take the short way; never where more than a trace is told of them, or others count where this thread does. */
 static void expect_more(sl_trace_thread_t *thread) {
     uint64_t look = atomic_load_explicit(&sl_clock_next_look, memory_order_relaxed), head = thread->clock_head, limit = thread->ring.limit;
-    bool usual = sl_mine.watch.calls && !sl_mine.watch.shared && atomic_load_explicit(&sl_watch_sinks, memory_order_relaxed) == SL_SINK_TRACE;
+    bool usual = sl_thread.watch.calls && !sl_thread.watch.shared && atomic_load_explicit(&sl_watch_sinks, memory_order_relaxed) == SL_SINK_TRACE;
     thread->next_ticks = thread->clock_ticks < look ? thread->clock_ticks : look;
     thread->next_head = !usual ? 0 : head < limit ? head : limit;
 }
@@ -378,7 +378,7 @@ SL_HOT void sl_trace_call(unsigned entry, uint64_t begin_ticks, uint64_t end_tic
     if (!thread)
         return;
     keep_time(thread, end_ticks);
-    int gpu = detail->kind == SL_DETAIL_MEMORY ? sl_gpu_current() : detail->kind != SL_DETAIL_NONE ? sl_mine.gpu : -1;
+    int gpu = detail->kind == SL_DETAIL_MEMORY ? sl_gpu_current() : detail->kind != SL_DETAIL_NONE ? sl_thread.gpu : -1;
     see_gpu(thread, gpu);
     if (detail->kind == SL_DETAIL_KERNEL)
         write_kernel(thread, entry, begin_ticks, end_ticks, status, detail);
@@ -474,15 +474,15 @@ void sl_trace_forget(void) {
     }
     if (has_key)
         pthread_setspecific(key, NULL);
-    sl_mine.trace.thread = NULL;
-    sl_mine.trace.trace = NULL;
+    sl_thread.trace.thread = NULL;
+    sl_thread.trace.trace = NULL;
     atomic_store(&undecided, atomic_exchange(&sl_trace_recorded, NULL) != NULL);
 }
 
 /* What the thread that ends the process has not told yet. */
 static __attribute__((destructor)) void end_process(void) {
-    if (sl_mine.trace.thread && sl_trace_is_on()) {
-        tell_costs(sl_mine.trace.thread);
-        tell_time(sl_mine.trace.thread);
+    if (sl_thread.trace.thread && sl_trace_is_on()) {
+        tell_costs(sl_thread.trace.thread);
+        tell_time(sl_thread.trace.thread);
     }
 }

@@ -8,7 +8,7 @@
 #include "compute/cost.h"
 #include "compute/gate.h"
 #include "compute/lane.h"
-#include "os/mine.h"
+#include "os/thread.h"
 #include "trace/recorded.h"
 #include "trace/ring.h"
 #include "entry/watch.h"
@@ -89,8 +89,8 @@ static inline void sl_trace_fill_kernel(sl_trace_event_t *event, const sl_trace_
 
 /* Where the thread records, while there is nothing to tell but the call; else NULL. */
 SL_INLINE sl_trace_thread_t *sl_trace_usual(uint64_t end_ticks) {
-    sl_trace_thread_t *thread = sl_mine.trace.thread;
-    if (SL_UNLIKELY(!thread) || SL_UNLIKELY(sl_mine.trace.trace != SL_LOAD(sl_trace_recorded)))
+    sl_trace_thread_t *thread = sl_thread.trace.thread;
+    if (SL_UNLIKELY(!thread) || SL_UNLIKELY(sl_thread.trace.trace != SL_LOAD(sl_trace_recorded)))
         return NULL;
     bool usual = end_ticks < thread->next_ticks && thread->ring.head < thread->next_head;
     return usual ? thread : NULL;
@@ -102,9 +102,9 @@ SL_INLINE bool sl_trace_kernel(unsigned entry, uint64_t begin_ticks, uint64_t en
     if (SL_UNLIKELY(!thread))
         return false;
     uint64_t head = thread->ring.head;
-    if (SL_UNLIKELY(thread->unloads != sl_names_unloads()) || SL_UNLIKELY(thread->entry != sl_mine.gpu))
+    if (SL_UNLIKELY(thread->unloads != sl_names_unloads()) || SL_UNLIKELY(thread->entry != sl_thread.gpu))
         return false;
-    uint64_t key = sl_mine.pocket.key;
+    uint64_t key = sl_thread.credit.key;
     sl_trace_cost_t *cost = sl_trace_place(thread, key);
     if (SL_UNLIKELY(!key) || SL_UNLIKELY(cost->key != key) || SL_UNLIKELY(SL_LOAD(cost->cost->nanos) != cost->seen_nanos))
         return false;
@@ -137,23 +137,23 @@ void sl_trace_kernel_slowly(unsigned entry, uint64_t begin_ticks, int status, ui
 
 /* Before a launch of which a trace may be told: when it begins. Whether it passes the gate is not known yet. */
 SL_INLINE uint64_t sl_watch_begin_kernel(void) {
-    sl_mine.pocket.key = 0;
+    sl_thread.credit.key = 0;
     return sl_clock_ticks();
 }
 
 /* Counts a call that was recorded. */
 SL_INLINE void sl_watch_count_told(unsigned entry, uint64_t ticks) {
-    sl_region_call_t *call = &sl_mine.watch.calls[entry];
+    sl_region_call_t *call = &sl_thread.watch.calls[entry];
     sl_watch_add_alone(&call->calls, 1);
-    if (SL_UNLIKELY(sl_mine.watch.untimed == 0))
+    if (SL_UNLIKELY(sl_thread.watch.untimed == 0))
         sl_watch_sample(call, ticks);
-    sl_mine.watch.untimed--;
+    sl_thread.watch.untimed--;
 }
 
 /* Right after it. */
 SL_INLINE void sl_watch_tell_kernel(uint64_t begin, unsigned entry, int status, uint64_t stream, uint64_t function, SL_TRACE_SHAPE) {
     uint64_t end = sl_clock_counter();
-    if (SL_UNLIKELY(status != CUDA_SUCCESS) || SL_UNLIKELY(sl_mine.watch.held_ticks) ||
+    if (SL_UNLIKELY(status != CUDA_SUCCESS) || SL_UNLIKELY(sl_thread.watch.gated_ticks) ||
         SL_UNLIKELY(!sl_trace_kernel(entry, begin, end, stream, SL_TRACE_SHAPE_NAMES)))
         return sl_trace_kernel_slowly(entry, begin, status, stream, function, SL_TRACE_SHAPE_NAMES);
     sl_watch_count_told(entry, end - begin);

@@ -159,7 +159,7 @@ static bool take_entry(const sl_board_t *board, unsigned number) {
     uint64_t owner = entry->owner, self = board->identity;
     bool free = !owner || (owner == self && entry->pid_namespace == board->pid_namespace) || !sl_seen_alive(board, number);
     void *sign = free && board->file.fd >= 0 ? sl_life_begin(board->file.fd, sl_board_place(number)) : NULL;
-    if (!free || (!sign && sl_life_in(&board->file, sl_board_place(number)) == SL_LIFE_HELD))
+    if (!free || (!sign && sl_life_in(&board->file, sl_board_place(number)) == SL_LIFE_ALIVE))
         return false;
     if (sign)
         entry->sign = self;

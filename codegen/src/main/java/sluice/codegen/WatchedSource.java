@@ -62,7 +62,7 @@ final class WatchedSource {
                     if (told)
                         sl_watch_tell_kernel(begin, SL_ENTRY_%2$s, status, %4$s);
                     else
-                        sl_watch_count(&sl_mine.watch.calls[SL_ENTRY_%2$s], status);
+                        sl_watch_count(&sl_thread.watch.calls[SL_ENTRY_%2$s], status);
                     return status;
                 }
                 SL_EXPORT SL_HOT %5$s __attribute__((alias("entry_%2$s")));""".formatted(

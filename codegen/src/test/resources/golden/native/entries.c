@@ -254,7 +254,7 @@ SL_HOT static CUresult entry_cuLaunchKernel(CUfunction f, unsigned int gridDimX,
     if (told)
         sl_watch_tell_kernel(begin, SL_ENTRY_cuLaunchKernel, status, sl_watch_stream(hStream, false), (uintptr_t)f, gridDimX, gridDimY, gridDimZ, blockDimX, blockDimY, blockDimZ, sharedMemBytes);
     else
-        sl_watch_count(&sl_mine.watch.calls[SL_ENTRY_cuLaunchKernel], status);
+        sl_watch_count(&sl_thread.watch.calls[SL_ENTRY_cuLaunchKernel], status);
     return status;
 }
 SL_EXPORT SL_HOT CUresult cuLaunchKernel(CUfunction f, unsigned int gridDimX, unsigned int gridDimY, unsigned int gridDimZ, unsigned int blockDimX, unsigned int blockDimY, unsigned int blockDimZ, unsigned int sharedMemBytes, CUstream hStream) __attribute__((alias("entry_cuLaunchKernel")));
@@ -266,7 +266,7 @@ SL_HOT static CUresult entry_cuLaunchKernel_ptsz(CUfunction f, unsigned int grid
     if (told)
         sl_watch_tell_kernel(begin, SL_ENTRY_cuLaunchKernel_ptsz, status, sl_watch_stream(hStream, true), (uintptr_t)f, gridDimX, gridDimY, gridDimZ, blockDimX, blockDimY, blockDimZ, sharedMemBytes);
     else
-        sl_watch_count(&sl_mine.watch.calls[SL_ENTRY_cuLaunchKernel_ptsz], status);
+        sl_watch_count(&sl_thread.watch.calls[SL_ENTRY_cuLaunchKernel_ptsz], status);
     return status;
 }
 SL_EXPORT SL_HOT CUresult cuLaunchKernel_ptsz(CUfunction f, unsigned int gridDimX, unsigned int gridDimY, unsigned int gridDimZ, unsigned int blockDimX, unsigned int blockDimY, unsigned int blockDimZ, unsigned int sharedMemBytes, CUstream hStream) __attribute__((alias("entry_cuLaunchKernel_ptsz")));

@@ -1,4 +1,4 @@
-/* origin: the process that a tenant began with when only environment variables name it.
+/* ancestor: the process that a tenant began with, where only environment variables describe the tenant.
  *
  * It is the topmost ancestor that was started with the same limits, reached without a gap. So the children of one shell
  * command share a quota, and two commands that happen to have equal limits do not. Where no variable says the limits (an
@@ -8,7 +8,7 @@
  * limits, may have lost its environment (env -i, cron, a login). It then has that of the nearest ancestor of the same user with such
  * a variable, as the kernel keeps it from the start of that program, and belongs to its tenant. */
 #define _GNU_SOURCE
-#include "tenant/origin.h"
+#include "tenant/ancestor.h"
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -92,7 +92,7 @@ static ssize_t read_own(pid_t pid, char *environment) {
     return sl_os_read(path, environment, ENVIRONMENT_BYTES);
 }
 
-void sl_origin_recover(void) {
+void sl_ancestor_recover(void) {
     sl_os_process_t process;
     bool lost = has_lost_environment();
     found.counts = lost && found.environment;
@@ -117,23 +117,23 @@ void sl_origin_recover(void) {
     munmap(environment, ENVIRONMENT_BYTES);
 }
 
-const char *sl_origin_variable(const char *name) {
+const char *sl_ancestor_variable(const char *name) {
     const char *value = found.counts ? find_value(found.environment, found.length, name) : "";
     return *value ? value : NULL;
 }
 
-uint64_t sl_origin_find(uint64_t own_identity) {
+uint64_t sl_ancestor_find(uint64_t own_identity) {
     char *environment = mmap(NULL, ENVIRONMENT_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    uint64_t origin = found.counts ? found.identity : own_identity;
+    uint64_t first = found.counts ? found.identity : own_identity;
     sl_os_process_t process;
-    if (environment == MAP_FAILED || !sl_os_process(found.counts ? sl_os_pid(origin) : 0, &process))
-        return origin;
+    if (environment == MAP_FAILED || !sl_os_process(found.counts ? sl_os_pid(first) : 0, &process))
+        return first;
     for (int generation = 0; generation < GENERATIONS; generation++) {
         pid_t parent = process.parent;
         if (parent <= 0 || !has_same_limits(parent, environment) || !sl_os_process(parent, &process))
             break;
-        origin = sl_os_identity(parent, &process);
+        first = sl_os_identity(parent, &process);
     }
     munmap(environment, ENVIRONMENT_BYTES);
-    return origin;
+    return first;
 }

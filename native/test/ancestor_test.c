@@ -6,10 +6,10 @@
 
 #include "os/os.h"
 #include "tenant/options.h"
-#include "tenant/origin.h"
+#include "tenant/ancestor.h"
 #include "tenant/region.h"
 
-enum { FOUND = 10, OTHER_ORIGIN, NOTHING, REGION, AGENT, CAPPED };
+enum { FOUND = 10, OTHER_ANCESTOR, NOTHING, REGION, AGENT, CAPPED };
 
 static char *own_path;
 
@@ -27,7 +27,7 @@ static int run(char *const arguments[], char *const environment[], uid_t user) {
     return WEXITSTATUS(status);
 }
 
-static int judge(const char *origin) {
+static int judge(const char *first) {
     sl_options_t options;
     sl_reason_t reason;
     sl_os_process_t self;
@@ -43,7 +43,7 @@ static int judge(const char *origin) {
         return CAPPED;
     if (options.memory_bytes[0] != 1u << 30 || !sl_os_process(0, &self))
         return 5;
-    return sl_os_pid(sl_origin_find(sl_os_identity(getpid(), &self))) == atoi(origin) ? FOUND : OTHER_ORIGIN;
+    return sl_os_pid(sl_ancestor_find(sl_os_identity(getpid(), &self))) == atoi(first) ? FOUND : OTHER_ANCESTOR;
 }
 
 /* What a child finds: its parent has one environment, and it another. */
