@@ -6,6 +6,7 @@
 #include "ledger/blocks.h"
 #include "ledger/ledger.h"
 #include "ledger/places.h"
+#include "tenant/gpu.h"
 #include "tenant/tenant.h"
 
 #define CONTEXT(number) ((CUcontext)(uintptr_t)(0x1000 * (number)))
@@ -20,7 +21,7 @@ static void attach(void) {
     for (unsigned gpu = 0; gpu < 2; gpu++) {
         sl_tenant.region.gpus[gpu].granularity_bytes = SL_BLOCK_BYTES;
         sl_tenant.region.gpus[gpu].owner = 1;
-        sl_ledger_open(gpu);
+        sl_gpu_open(gpu);
     }
 }
 

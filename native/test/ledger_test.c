@@ -11,6 +11,7 @@
 #include <time.h>
 
 #include "ledger/ledger.h"
+#include "tenant/gpu.h"
 #include "tenant/tenant.h"
 
 #define PROCESSES 6
@@ -28,7 +29,7 @@ static void attach(void) {
     sl_region_gpu_t *gpu = &sl_tenant.region.gpus[GPU];
     gpu->granularity_bytes = 2 << 20;
     gpu->owner = 1;
-    sl_ledger_open(GPU);
+    sl_gpu_open(GPU);
 }
 
 /* What one gives up while the others are read another may take and be read with; so what changed meanwhile does not count. */

@@ -60,11 +60,11 @@ static CUresult fake_elapsed(float *millis, CUevent from, CUevent to) {
     return CUDA_SUCCESS;
 }
 
-static sl_meter_stream_t stream(void) {
-    return sl_meter_stream((CUstream)(uintptr_t)0x1000, false);
+static sl_stream_t stream(void) {
+    return sl_stream_of((CUstream)(uintptr_t)0x1000, false);
 }
 
-static void launch_on(sl_meter_stream_t on, uint64_t nanos) {
+static void launch_on(sl_stream_t on, uint64_t nanos) {
     CHECK(sl_meter_open(&meter, &on, false));
     free_nanos = later(free_nanos, sl_os_nanos()) + nanos;
     sl_meter_submitted(&meter, &on, false, sl_os_nanos());
@@ -126,7 +126,7 @@ static void shouldNotChargeForWaiting(void) {
 
 /* Two calls on the first stream, with a rest between them, and many on the second at the same time as the last one. */
 static double read_streams(uint64_t predicted_nanos) {
-    sl_meter_stream_t other = sl_meter_stream((CUstream)(uintptr_t)0x2000, false);
+    sl_stream_t other = sl_stream_of((CUstream)(uintptr_t)0x2000, false);
     begin();
     launch(5 * MILLI);
     uint64_t idle = free_nanos;
@@ -341,7 +341,7 @@ static void spin(uint64_t nanos) {
 
 /* A launch that comes back some time after the GPU has got it; the reading of it alone. */
 static uint64_t read_late(sl_cost_t *cost, uint64_t nanos, uint64_t after_nanos) {
-    sl_meter_stream_t on = stream();
+    sl_stream_t on = stream();
     sl_meter_reading_t read = {.last = false};
     CHECK(sl_meter_open(&meter, &on, false));
     free_nanos = later(free_nanos, sl_os_nanos()) + nanos;
@@ -398,7 +398,7 @@ static void shouldNotLearnFromOneDisturbedCall(void) {
 static void shouldNotLearnFromACallBehindThoseOfSeveralStreams(void) {
     enum { KERNEL = 300000 };
     sl_cost_t cost = {.key = 1, .nanos = KERNEL, .samples = SL_COST_SAMPLES};
-    sl_meter_stream_t other = sl_meter_stream((CUstream)(uintptr_t)0x2000, false);
+    sl_stream_t other = sl_stream_of((CUstream)(uintptr_t)0x2000, false);
     begin();
     for (int i = 0; i < 20; i++) {
         launch(KERNEL);
@@ -416,7 +416,7 @@ static void shouldNotLearnFromACallBehindThoseOfSeveralStreams(void) {
 static void shouldNotTakeTheHostsTimeForTheKernels(void) {
     enum { KERNEL = 10000, LAUNCH = 5000 };
     sl_cost_t cost = {.key = 1, .nanos = KERNEL, .samples = SL_COST_SAMPLES};
-    sl_meter_stream_t on = stream();
+    sl_stream_t on = stream();
     unsigned right = 0;
     begin();
     read_late(&cost, KERNEL, 0);
@@ -450,7 +450,7 @@ typedef struct {
 
 static void *launch_on_own(void *argument) {
     other_t *other = argument;
-    launch_on(sl_meter_stream(NULL, true), 30 * MILLI);
+    launch_on(sl_stream_of(NULL, true), 30 * MILLI);
     if (other->waits)
         CHECK(sl_meter_end_early(&meter) && !sl_meter_end_early(&meter));
     sem_post(&other->launched);

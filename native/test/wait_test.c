@@ -10,6 +10,7 @@
 #include "ledger/wait.h"
 #include "os/os.h"
 #include "real.h"
+#include "tenant/gpu.h"
 #include "tenant/tenant.h"
 
 #define LIMIT 1000000u
@@ -36,7 +37,7 @@ static void attach(void) {
     sl_region_gpu_t *gpu = &sl_tenant.region.gpus[GPU];
     gpu->granularity_bytes = 2 << 20;
     gpu->owner = 1;
-    sl_ledger_open(GPU);
+    sl_gpu_open(GPU);
 }
 
 static void take(uint64_t bytes) {

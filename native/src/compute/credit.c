@@ -1,6 +1,7 @@
 /* credit: GPU time that a thread takes from its lane in advance. Limits that change meanwhile apply from then on. */
 #include "compute/credit.h"
 
+#include "os/fork.h"
 #include "tenant/tenant.h"
 
 SL_HOT_DATA _Atomic unsigned sl_credit_version;
@@ -19,15 +20,15 @@ void sl_credit_return(void) {
 }
 
 bool sl_credit_begin(CUstream stream, int default_stream) {
-    bool keeps = stream == sl_thread.credit.stream && default_stream == sl_thread.credit.default_stream;
+    bool keeps = stream == sl_thread.credit.stream && default_stream == (int)(sl_thread.credit.version >> 32);
     sl_credit_return();
     sl_thread.credit.stream = stream;
-    sl_thread.credit.default_stream = default_stream;
+    sl_thread.credit.version = (uint64_t)default_stream << 32;
     return keeps;
 }
 
 void sl_credit_note(const sl_lane_gpu_t *gpu) {
-    sl_thread.credit.version = atomic_load(&sl_credit_version);
+    sl_thread.credit.version = (sl_thread.credit.version >> 32 << 32) | atomic_load(&sl_credit_version);
     sl_thread.credit.turn = gpu->takes_turns ? &gpu->board.turn->word : &no_turn;
     sl_thread.credit.turn_seen = atomic_load(sl_thread.credit.turn);
     sl_region_traffic_t *stripe = sl_thread.watch.traffic;
@@ -41,7 +42,7 @@ static void fill(sl_lane_t *lane, int64_t nanos) {
     sl_idle_lose_track(&lane->idle);
     lane->thread_credit_calls = 0;
     lane->thread_credit_nanos = nanos;
-    if (sl_credit_version != sl_thread.credit.version) {
+    if (sl_credit_version != (unsigned)sl_thread.credit.version) {
         atomic_compare_exchange_strong(&lane->credit_thread, &self, NULL);
         sl_lane_take_credit_back(lane);
         return;
@@ -53,7 +54,7 @@ static void fill(sl_lane_t *lane, int64_t nanos) {
  * takes the slow path there. */
 static bool may_fill(sl_lane_t *lane) {
     const void *nobody = NULL;
-    return !lane->gpu->has_windows && atomic_load(&sl_meter_open_captures) <= 0 &&
+    return !lane->gpu->has_windows && atomic_load(&sl_stream_open_captures) <= 0 &&
            atomic_compare_exchange_strong(&lane->credit_thread, &nobody, &sl_thread.credit);
 }
 
@@ -71,6 +72,7 @@ bool sl_credit_take(sl_lane_t *lane, bool keeps, int64_t nanos) {
     return enough;
 }
 
-void sl_credit_forget(void) {
+static void forget(void) {
     sl_thread.credit.lane = NULL;
 }
+SL_FORK_FORGETS(forget);

@@ -21,14 +21,24 @@ void sl_credit_note(const sl_lane_gpu_t *gpu);
 /* Takes the cost of the call. If the thread keeps to one stream and no other thread has credit, it takes half of the lane's credit.
  * False: the lane has not enough. */
 bool sl_credit_take(sl_lane_t *lane, bool keeps, int64_t nanos);
-void sl_credit_forget(void);
 
-/* Whether the thread has credit for the stream. A default stream is another stream in each context. */
+/* Both in one word, so that one comparison is enough. */
+SL_INLINE uint64_t sl_credit_version_of(int default_stream) {
+    return (uint64_t)default_stream << 32 | SL_LOAD(sl_credit_version);
+}
+
+/* Whether the credit of this thread is for the stream, and still valid. */
+SL_INLINE bool sl_credit_is_valid(CUstream stream, int default_stream) {
+    const sl_thread_credit_t *credit = &sl_thread.credit;
+    return !SL_UNLIKELY(!credit->lane) && !SL_UNLIKELY(stream != credit->stream) &&
+           !SL_UNLIKELY(sl_credit_version_of(default_stream) != credit->version) && !SL_UNLIKELY(SL_LOAD(*credit->turn) != credit->turn_seen);
+}
+
+/* The same. A default stream is another stream in each context. */
 SL_INLINE bool sl_credit_is_for(CUstream stream, int default_stream) {
-    return !SL_UNLIKELY(!sl_thread.credit.lane) && !SL_UNLIKELY(stream != sl_thread.credit.stream) && !SL_UNLIKELY(default_stream != sl_thread.credit.default_stream) &&
-           !SL_UNLIKELY(SL_LOAD(sl_credit_version) != sl_thread.credit.version) &&
-           !SL_UNLIKELY(SL_LOAD(*sl_thread.credit.turn) != sl_thread.credit.turn_seen) &&
-           (!SL_UNLIKELY((uintptr_t)stream <= 2) || sl_lane_current() == sl_thread.credit.lane);
+    if (SL_UNLIKELY((uintptr_t)stream <= 2))
+        return sl_credit_is_valid(stream, default_stream) && sl_lane_current() == sl_thread.credit.lane;
+    return sl_credit_is_valid(stream, default_stream);
 }
 
 /* Counts calls submitted to the GPU that was noted last; -1: the driver refused the call. */

@@ -11,15 +11,14 @@
 
 #include "compute/admit.h"
 #include "compute/locker.h"
+#include "os/fork.h"
 #include "trace/nvtx.h"
 #include "os/os.h"
-#include "os/timens.h"
 #include "compute/credit.h"
 #include "real.h"
 #include "tenant/tenant.h"
 #include "trace/trace.h"
 #include "turns/turn.h"
-#include "entry/watch.h"
 
 #define MICRO 1000u
 #define MILLI 1000000u
@@ -33,10 +32,9 @@
 
 enum { CAPTURE_RELAXED = 2 };
 
-static const _Atomic uint32_t undecided = 1;
-SL_HOT_DATA _Atomic bool sl_gate_on;
-SL_HOT_DATA _Atomic uint32_t sl_gate_off_epoch;
-SL_HOT_DATA const _Atomic uint32_t *_Atomic sl_gate_epoch = &undecided;
+static const _Atomic uint32_t no_epoch = 1; /* while the process is not attached */
+SL_HOT_DATA _Atomic uint32_t sl_gate_off_epoch; /* at first not that of no_epoch, so that the first call decides */
+SL_HOT_DATA const _Atomic uint32_t *_Atomic sl_gate_epoch = &no_epoch;
 
 static bool asks_for_compute(const sl_region_limits_t *limits) {
     bool asks = limits->turns != 0 || limits->metered || sl_trace_is_wanted();
@@ -45,22 +43,21 @@ static bool asks_for_compute(const sl_region_limits_t *limits) {
     return asks;
 }
 
-/* With limits on GPU time every call passes the gate; without them none does until the limits change, also when there were
- * some before. */
+/* With limits on GPU time every call passes the gate. Without them no call does until the limits change. */
 bool sl_gate_decide(void) {
     if (sl_tenant_attach() != SL_TENANT_ATTACHED) {
-        atomic_store(&sl_gate_off_epoch, 1);
-        atomic_store(&sl_gate_epoch, &undecided);
+        atomic_store(&sl_gate_epoch, &no_epoch);
+        atomic_store(&sl_gate_off_epoch, no_epoch);
         return false;
     }
     const sl_region_limits_t *limits = sl_tenant.region.limits;
     uint32_t epoch = atomic_load_explicit(&limits->epoch, memory_order_acquire);
-    if (asks_for_compute(limits))
+    bool on = asks_for_compute(limits);
+    if (on)
         sl_nvtx_look();
-    atomic_store(&sl_gate_on, asks_for_compute(limits));
-    atomic_store(&sl_gate_off_epoch, epoch);
     atomic_store(&sl_gate_epoch, &limits->epoch);
-    return sl_gate_on;
+    atomic_store(&sl_gate_off_epoch, on ? SL_GATE_ON : epoch);
+    return on;
 }
 
 /* What is forbidden while another stream captures in a strict mode is allowed to our own calls. */
@@ -96,7 +93,7 @@ static void wait_until_known(sl_lane_t *lane, sl_cost_t *cost) {
 
 static bool enter_slowly(sl_gate_pass_t *pass, sl_lane_t *lane, sl_cost_t *cost) {
     int saved = errno;
-    sl_watch_note_gate();
+    sl_thread_note_gate();
     sl_lane_visit_t visit = sl_lane_visit(lane);
     CUstreamCaptureMode mode = relax();
     sl_lane_gpu_t *gpu = lane->gpu;
@@ -202,8 +199,8 @@ static __attribute__((noinline)) bool enter_closely(sl_gate_pass_t *pass, CUstre
     bool stale = gpu->epoch != atomic_load_explicit(epoch, memory_order_relaxed);
     if (!atomic_load_explicit(&gpu->active, memory_order_relaxed) && !stale)
         return true;
-    pass->stream = sl_meter_stream(handle, default_stream == SL_GATE_PER_THREAD);
-    if (SL_UNLIKELY(sl_meter_captures(&pass->stream)))
+    pass->stream = sl_stream_of(handle, default_stream == SL_GATE_PER_THREAD);
+    if (SL_UNLIKELY(sl_stream_captures(&pass->stream)))
         return true;
     if (SL_UNLIKELY(gpu->has_windows))
         begin_window(pass, lane);
@@ -274,7 +271,7 @@ static void end_own(sl_lane_t *lane) {
     if (!sl_meter_end_early(&lane->meter))
         return;
     sl_credit_return();
-    sl_lane_remove(lane, sl_meter_own_key());
+    sl_lane_remove(lane, sl_stream_own_key());
 }
 
 /* While a thread waits for the GPU its work is not done, however long it was known to take; but a wait may also be for something
@@ -335,7 +332,7 @@ void sl_gate_end_capture(CUresult status) {
     enum { UNMATCHED = 903, WRONG_THREAD = 908, ILLEGAL_STATE = 401 };
     bool ended = status == CUDA_SUCCESS || (status >= 900 && status <= 908 && status != UNMATCHED && status != WRONG_THREAD);
     if (ended && status != ILLEGAL_STATE)
-        atomic_fetch_sub(&sl_meter_open_captures, 1);
+        atomic_fetch_sub(&sl_stream_open_captures, 1);
 }
 
 static void leave_stream(sl_lane_t *lane, void *stream) {
@@ -345,7 +342,7 @@ static void leave_stream(sl_lane_t *lane, void *stream) {
         return;
     }
     sl_meter_leave_stream(&lane->meter, stream);
-    sl_lane_remove(lane, sl_meter_stream(stream, false).key);
+    sl_lane_remove(lane, sl_stream_of(stream, false).key);
     sl_latch_unlock(&lane->gpu->lock);
 }
 
@@ -377,13 +374,8 @@ void sl_gate_settle_context(CUcontext context, bool gone) {
     sl_lane_settle_end(context, gone);
 }
 
-void sl_gate_forget(void) {
-    sl_timens_forget();
-    sl_credit_forget();
-    sl_lane_forget();
-    sl_locker_forget();
-    sl_cost_forget();
-    atomic_store(&sl_gate_on, false);
+static void forget(void) {
     atomic_store(&sl_gate_off_epoch, 0);
-    atomic_store(&sl_gate_epoch, &undecided);
+    atomic_store(&sl_gate_epoch, &no_epoch);
 }
+SL_FORK_FORGETS(forget);

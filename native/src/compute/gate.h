@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "compute/cost.h"
+#include "costs/cost.h"
 #include "cuda_abi.h"
 #include "driver/entry.h"
 #include "compute/lane.h"
@@ -18,7 +18,7 @@ enum { SL_GATE_LEGACY, SL_GATE_PER_THREAD };
 
 typedef struct {
     sl_lane_t *lane; /* NULL: nothing is left to do after the call */
-    sl_meter_stream_t stream;
+    sl_stream_t stream;
     sl_cost_t *cost;
     unsigned batch; /* that the call is a part of */
     bool alone;  /* the call is measured by itself */
@@ -28,36 +28,18 @@ typedef struct {
     sl_window_operation_t operation;
 } sl_gate_pass_t;
 
-/* Limits on GPU time were seen. Without them no call has to pass while the limits have the same epoch. */
-SL_OWN extern _Atomic bool sl_gate_on;
+/* SL_GATE_ON: every call that submits work passes the gate. Otherwise no call does while the limits have this epoch. */
+#define SL_GATE_ON UINT32_MAX
 SL_OWN extern _Atomic uint32_t sl_gate_off_epoch;
-SL_OWN extern const _Atomic uint32_t *_Atomic sl_gate_epoch;
+SL_OWN extern const _Atomic uint32_t *_Atomic sl_gate_epoch; /* of the limits now */
 bool sl_gate_decide(void);
 
 static inline bool sl_gate_is_on(void) {
-    if (SL_LOAD(sl_gate_on))
+    uint32_t off_epoch = SL_LOAD(sl_gate_off_epoch);
+    if (off_epoch == SL_GATE_ON)
         return true;
     const _Atomic uint32_t *now = SL_LOAD(sl_gate_epoch);
-    uint32_t epoch = SL_LOAD(*now);
-    return SL_UNLIKELY(epoch != SL_LOAD(sl_gate_off_epoch)) && sl_gate_decide();
-}
-
-/* By which a kernel's cost is known. */
-static inline uint64_t sl_gate_kernel(CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned threads) {
-    return sl_cost_mix(sl_cost_mix((uintptr_t)function, (uint64_t)grid_x * grid_y * grid_z), threads);
-}
-
-/* True: the thread has credit for it, and nothing else is to be done before the launch or after it. */
-SL_INLINE bool sl_gate_spend(CUstream stream, int default_stream, uint64_t key) {
-    sl_thread.credit.key = key;
-    int64_t known = sl_cost_known(sl_cost_find(key));
-    return !SL_UNLIKELY(!known) && sl_credit_spend(stream, default_stream, known);
-}
-
-/* After a launch that had credit. */
-SL_INLINE void sl_gate_spent(CUresult status) {
-    if (SL_UNLIKELY(status != CUDA_SUCCESS))
-        sl_credit_count_calls(-1);
+    return SL_UNLIKELY(SL_LOAD(*now) != off_epoch) && sl_gate_decide();
 }
 
 /* False: the call must not go, because the limits cannot be enforced and the user chose to fail. Then there is nothing to leave. */
@@ -88,6 +70,5 @@ void sl_gate_leave_stream(CUstream stream);
 /* Before the driver is asked to destroy a context, and when it has answered. */
 void sl_gate_leave_context(CUcontext context);
 void sl_gate_settle_context(CUcontext context, bool gone);
-void sl_gate_forget(void);
 
 #endif

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "compute/gate.h"
+#include "os/fork.h"
 #include "tenant/gpu.h"
 #include "os/thread.h"
 #include "real.h"
@@ -156,7 +157,7 @@ sl_lane_t *sl_lane_of(CUstream stream, bool per_thread) {
     sl_lane_t *lane = sl_lane_current();
     CUcontext context = NULL;
     bool is_default = (uintptr_t)stream <= 2;
-    if (is_default || sl_gpu_is_alone() || !real.cuStreamGetCtx || (lane && sl_lane_find(lane, sl_meter_stream(stream, per_thread).key) >= 0))
+    if (is_default || sl_gpu_is_alone() || !real.cuStreamGetCtx || (lane && sl_lane_find(lane, sl_stream_of(stream, per_thread).key) >= 0))
         return lane;
     if (real.cuStreamGetCtx(stream, &context) != CUDA_SUCCESS || !context || (lane && lane->context == context))
         return lane;
@@ -216,7 +217,7 @@ void sl_lane_settle_end(CUcontext context, bool gone) {
     sl_latch_unlock(&lock);
 }
 
-void sl_lane_forget(void) {
+static void forget(void) {
     static const sl_lane_gpu_t nothing;
     lock = (sl_latch_t)SL_LATCH_INITIALIZER;
     for (unsigned i = 0; i < CONTEXTS; i++)
@@ -227,3 +228,4 @@ void sl_lane_forget(void) {
     }
     generation++;
 }
+SL_FORK_FORGETS(forget);

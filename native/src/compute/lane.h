@@ -110,6 +110,5 @@ void sl_lane_settle_end(CUcontext context, bool gone);
 void sl_lane_rejoin(sl_lane_gpu_t *gpu, const sl_board_t *lost);
 /* Reads the limits again. */
 void sl_lane_refresh(sl_lane_gpu_t *gpu);
-void sl_lane_forget(void);
 
 #endif

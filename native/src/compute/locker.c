@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "compute/admit.h"
+#include "os/fork.h"
 #include "os/os.h"
 #include "tenant/tenant.h"
 #include "turns/turn.h"
@@ -49,6 +50,7 @@ void sl_locker_synced_unlocking(sl_lane_t *lane) {
     carry_out_unlocking(lane, sl_window_synced(window_of(lane->gpu)));
 }
 
-void sl_locker_forget(void) {
+static void forget(void) {
     memset(windows, 0, sizeof windows);
 }
+SL_FORK_FORGETS(forget);

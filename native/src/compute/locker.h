@@ -13,6 +13,5 @@ void sl_locker_before_unlocking(sl_lane_t *lane, sl_window_operation_t operation
 void sl_locker_after_unlocking(sl_lane_t *lane, sl_window_operation_t operation);
 /* After the program itself waited for the GPU. */
 void sl_locker_synced_unlocking(sl_lane_t *lane);
-void sl_locker_forget(void);
 
 #endif

@@ -6,22 +6,14 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "compute/cost.h"
+#include "costs/cost.h"
 #include "cuda_abi.h"
-#include "driver/entry.h"
+#include "driver/stream.h"
 
 #define SL_METER_STREAMS 16
 #define SL_METER_BATCHES 64
 #define SL_METER_CERTAIN_NANOS 50000u /* when the GPU did a batch is known well enough */
 #define SL_METER_EVENTS (SL_METER_STREAMS * (SL_METER_BATCHES + 2))
-
-/* How a call names a stream: the numbers of the default streams mean another stream in each variant of a call. */
-typedef struct {
-    CUstream handle;
-    bool per_thread; /* which variant of the call named it */
-    bool own;        /* the default stream of one thread: only that thread can name it */
-    uint64_t key;    /* the same for the same stream */
-} sl_meter_stream_t;
 
 /* An event ends one span and may begin the next. */
 typedef struct sl_meter_event {
@@ -33,7 +25,7 @@ typedef struct sl_meter_event {
 } sl_meter_event_t;
 
 typedef struct {
-    sl_meter_stream_t stream;
+    sl_stream_t stream;
     sl_meter_event_t *start, *end; /* NULL: could not be recorded */
     bool owed;                     /* only its own thread can record the end, and has not yet */
     bool fresh;                    /* the GPU passed start before there was more to do; else the work follows without a gap */
@@ -118,18 +110,12 @@ typedef struct {
 
 /* All with the gate's lock held and the context current. */
 
-sl_meter_stream_t sl_meter_stream(CUstream handle, bool per_thread);
-/* Of the default stream of this thread. */
-uint64_t sl_meter_own_key(void);
-/* Captures that were begun and not ended: while there is none, no stream need be asked. */
-SL_OWN extern _Atomic int sl_meter_open_captures;
-bool sl_meter_captures(const sl_meter_stream_t *stream);
 /* Makes the stream a part of the open batch, which is begun when there is none. Idle: the GPU has likely nothing to do, and
  * an earlier end that it has not passed was recorded just now. False: it cannot be measured. */
-bool sl_meter_open(sl_meter_t *meter, const sl_meter_stream_t *stream, bool idle);
+bool sl_meter_open(sl_meter_t *meter, const sl_stream_t *stream, bool idle);
 /* Right after a submission: notes the host's gap after a fresh start. A call that blocks has done its work: then the time
  * that it took was no gap. */
-void sl_meter_submitted(sl_meter_t *meter, const sl_meter_stream_t *stream, bool blocks, uint64_t now);
+void sl_meter_submitted(sl_meter_t *meter, const sl_stream_t *stream, bool blocks, uint64_t now);
 /* Ends the open batch. Gives the GPU time to charge for it now. */
 uint64_t sl_meter_close(sl_meter_t *meter, const sl_meter_end_t *end);
 /* GPU time that calls of this sum are likely to take. */

@@ -3,9 +3,9 @@
  * A table without deletion and without a lock: a key is claimed by compare-and-swap and stays. Kernels of one name and one
  * grid may take different times each time, so an entry follows what it sees quickly; it only predicts, and what was
  * really used is charged afterwards. */
-#include "compute/cost.h"
+#include "costs/cost.h"
 
-#include "compute/sample.h"
+#include "os/fork.h"
 
 #define PROBES 32u
 #define MOST_SAMPLES (SL_COST_SAMPLES + 3 * SL_COST_STEP)
@@ -45,7 +45,7 @@ void sl_cost_learn(sl_cost_t *cost, uint64_t nanos) {
 }
 
 void sl_cost_forget(void) {
-    sl_sample_forget();
     for (unsigned i = 0; i < SL_COST_ENTRIES; i++)
         sl_cost_entries[i].key = sl_cost_entries[i].nanos = sl_cost_entries[i].queued_nanos = sl_cost_entries[i].samples = sl_cost_entries[i].pending = 0;
 }
+SL_FORK_FORGETS(sl_cost_forget);

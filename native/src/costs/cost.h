@@ -6,7 +6,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "driver/entry.h"
+#include "cuda_abi.h"
+#include "os/compiler.h"
 
 #define SL_COST_SAMPLES 3u /* so many measurements make a cost known */
 #define SL_COST_STEP 4u    /* so many equal ones make it steadier */
@@ -48,6 +49,10 @@ static inline unsigned sl_cost_steadiness(const sl_cost_t *cost) {
 
 static inline uint64_t sl_cost_mix(uint64_t key, uint64_t more) {
     return (key ^ more) * 0x9e3779b97f4a7c15ull ^ (key >> 29);
+}
+
+static inline uint64_t sl_cost_kernel_key(CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned threads) {
+    return sl_cost_mix(sl_cost_mix((uintptr_t)function, (uint64_t)grid_x * grid_y * grid_z), threads);
 }
 
 #endif

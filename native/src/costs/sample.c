@@ -3,7 +3,9 @@
  * The gate's own number (cost.h) follows whatever it sees, because it must predict. This one keeps apart what was measured while the GPU had
  * nothing else to do from what may hold a wait for other work. A GPU begins kernels in the order in which it gets them, so
  * later work does not delay a launch that began on an idle GPU. Readers take no lock; a triple that changes meanwhile is put in order. */
-#include "compute/sample.h"
+#include "costs/sample.h"
+
+#include "os/fork.h"
 
 #include <stdatomic.h>
 #include <string.h>
@@ -122,3 +124,4 @@ void sl_sample_forget(void) {
         if (all[i].count || all[i].bound > 0)
             memset(&all[i], 0, sizeof all[i]);
 }
+SL_FORK_FORGETS(sl_sample_forget);

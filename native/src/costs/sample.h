@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "compute/cost.h"
+#include "costs/cost.h"
 
 /* In nanoseconds: it took likely so long, at least this and at most that. */
 typedef struct {

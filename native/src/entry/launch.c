@@ -20,11 +20,11 @@ STREAM_HOOK(cuStreamDestroy_v2)
     CUresult hook_##function parameters {                                        \
         if (SL_UNLIKELY(!SL_DRIVER_HAS(function)))                               \
             return CUDA_ERROR_NOT_FOUND;                                         \
-        atomic_fetch_add(&sl_meter_open_captures, 1);                            \
+        atomic_fetch_add(&sl_stream_open_captures, 1);                            \
         sl_credit_revoke_all();                                                   \
         CUresult status = real.function(__VA_ARGS__);                            \
         if (status != CUDA_SUCCESS)                                              \
-            atomic_fetch_sub(&sl_meter_open_captures, 1);                        \
+            atomic_fetch_sub(&sl_stream_open_captures, 1);                        \
         return status;                                                           \
     }
 #define INTO_GRAPH                                                                                           \

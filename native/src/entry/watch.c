@@ -13,7 +13,9 @@
 #include <unistd.h>
 
 #include "cuda_entries.h"
+#include "driver/driver.h"
 #include "trace/profile.h"
+#include "os/fork.h"
 #include "os/os.h"
 #include "tenant/registration.h"
 #include "tenant/tenant.h"
@@ -23,7 +25,6 @@
 #define STRIPE_CALLS (SL_REGION_CALL_COUNT / STRIPES)
 _Static_assert(SL_ENTRY_COUNT <= STRIPE_CALLS, "one record for each entry point in each stripe");
 
-SL_HOT_DATA _Atomic unsigned sl_watch_sinks = SL_SINK_NO_COUNTER;
 static const _Atomic uint32_t no_epoch = 1;
 SL_HOT_DATA sl_watch_epoch_t sl_watch_epoch = {&no_epoch, 1};
 
@@ -32,24 +33,15 @@ static void take_place(const sl_region_t *region, unsigned stripe) {
         .calls = &region->calls[stripe * STRIPE_CALLS], .traffic = &region->traffic[stripe], .random = stripe, .shared = stripe == 0};
 }
 
-void sl_watch_switch(unsigned sink, bool on) {
-    if (on)
-        atomic_fetch_or(&sl_watch_sinks, sink);
-    else
-        atomic_fetch_and(&sl_watch_sinks, ~sink);
-}
-
-void sl_watch_start(void) {
+void sl_driver_found(void) {
     sl_profile_start();
 }
 
-void sl_watch_forget(void) {
+static void forget(void) {
     if (sl_thread.watch.calls)
         take_place(&sl_tenant.region, 0); /* the other one is the parent's */
-    sl_clock_forget();
-    sl_trace_forget();
-    sl_profile_forget();
 }
+SL_FORK_FORGETS(forget);
 
 static void decide(void) {
     int saved = errno;
@@ -152,7 +144,7 @@ static inline void count(uint64_t begin, uint64_t end, unsigned entry, int statu
 }
 
 /* Not every call of its kind is timed. */
-static inline bool is_sample(const sl_watch_detail_t *detail) {
+static inline bool is_sample(const sl_detail_t *detail) {
     return detail->quick && !sl_thread.watch.gated_ticks;
 }
 
@@ -182,7 +174,7 @@ static bool make_ready(uint64_t end) {
         sl_registration_follow();
     if (sl_watch_limits_changed())
         decide();
-    if (!sl_thread.watch.calls && atomic_load(&sl_watch_sinks) & SL_SINK_PROFILE)
+    if (!sl_thread.watch.calls && atomic_load(&sl_sink_on) & SL_SINK_PROFILE)
         sl_tenant_attach(); /* its sums are those of the tenant, look-ups before cuInit included */
     return sl_thread.watch.calls || find_place();
 }
@@ -191,13 +183,13 @@ static bool make_ready(uint64_t end) {
  * ask for it before; where it is the one that found the driver, nor could the profile. */
 static __attribute__((noinline, cold)) void end_slowly(uint64_t begin, uint64_t end, unsigned entry, int status, uint64_t bytes,
                                                        unsigned direction) {
-    unsigned before = atomic_load(&sl_watch_sinks);
-    sl_watch_detail_t detail = {.bytes = bytes, .direction = (uint8_t)direction};
+    unsigned before = atomic_load(&sl_sink_on);
+    sl_detail_t detail = {.bytes = bytes, .direction = (uint8_t)direction};
     if (make_ready(end)) {
         count(begin, end, entry, status, false);
         count_bytes(entry, status, bytes, direction);
     }
-    unsigned sinks = atomic_load(&sl_watch_sinks);
+    unsigned sinks = atomic_load(&sl_sink_on);
     if (sinks & ~before & SL_SINK_TRACE)
         sl_trace_call(entry, begin, end, status, &detail);
     if (sinks & SL_SINK_PROFILE)
@@ -223,25 +215,25 @@ SL_HOT void sl_watch_end_copy(uint64_t begin, unsigned entry, int status, uint64
     count(begin, end, entry, status, false);
 }
 
-static __attribute__((noinline)) void tell_slowly(uint64_t begin, uint64_t end, unsigned entry, int status, const sl_watch_detail_t *detail) {
+static __attribute__((noinline)) void tell_slowly(uint64_t begin, uint64_t end, unsigned entry, int status, const sl_detail_t *detail) {
     if (make_ready(end)) {
         count(begin, end, entry, status, is_sample(detail));
         count_bytes(entry, status, detail->bytes, detail->direction);
         choose_next();
     }
-    unsigned sinks = atomic_load_explicit(&sl_watch_sinks, memory_order_relaxed);
+    unsigned sinks = atomic_load_explicit(&sl_sink_on, memory_order_relaxed);
     if (sinks & SL_SINK_TRACE)
         sl_trace_call(entry, begin, end, status, detail);
     if (sinks & SL_SINK_PROFILE)
         sl_profile_call(entry, begin, end, status, detail);
     if (sinks & SL_SINK_NO_COUNTER && atomic_load(&sl_clock_counts))
-        sl_watch_switch(SL_SINK_NO_COUNTER, false);
+        sl_sink_switch(SL_SINK_NO_COUNTER, false);
 }
 
 /* The short way is for a trace. */
-SL_HOT void sl_watch_tell(uint64_t begin, unsigned entry, int status, const sl_watch_detail_t *detail) {
+SL_HOT void sl_watch_tell(uint64_t begin, unsigned entry, int status, const sl_detail_t *detail) {
     uint64_t end = sl_clock_ticks();
-    bool traced = atomic_load_explicit(&sl_watch_sinks, memory_order_relaxed) == SL_SINK_TRACE;
+    bool traced = atomic_load_explicit(&sl_sink_on, memory_order_relaxed) == SL_SINK_TRACE;
     if (SL_UNLIKELY(!traced || !is_ready(end) || sl_watch_limits_changed()))
         return tell_slowly(begin, end, entry, status, detail);
     count(begin, end, entry, status, is_sample(detail));
@@ -250,8 +242,12 @@ SL_HOT void sl_watch_tell(uint64_t begin, unsigned entry, int status, const sl_w
     sl_trace_call(entry, begin, end, status, detail);
 }
 
-uint64_t sl_watch_nanos(const sl_region_call_t *call) {
-    uint64_t timed = call->timed_calls, sampled = call->sampled_calls, calls = call->calls;
-    double mean = sampled ? (double)call->sampled_nanos / (double)sampled : 0;
-    return call->timed_nanos + (uint64_t)(mean * (double)(calls > timed ? calls - timed : 0));
+void sl_watch_tell_question_slowly(uint64_t begin_ticks, unsigned entry, int status, uint64_t stream) {
+    sl_watch_tell(begin_ticks, entry, status, &(sl_detail_t){.kind = SL_DETAIL_NONE, .quick = true, .stream = stream});
+}
+
+void sl_watch_tell_kernel_slowly(unsigned entry, uint64_t begin_ticks, int status, uint64_t stream, uint64_t function, SL_TRACE_SHAPE) {
+    sl_watch_tell(begin_ticks, entry, status,
+                  &(sl_detail_t){.kind = SL_DETAIL_KERNEL, .quick = true, .stream = stream, .function = function, .grid = {x, y, z},
+                                       .block = {block_x, block_y, block_z}, .shared_bytes = shared_bytes});
 }

@@ -11,6 +11,7 @@
 #include <sys/mman.h>
 
 #include "ledger/places.h"
+#include "os/fork.h"
 
 #define FIRST_CAPACITY 128
 #define BATCH 64
@@ -171,3 +172,4 @@ void sl_allocations_forget(void) {
     for (sl_place_t *place = sl_places; place < sl_places + SL_PLACES; place++)
         place->latch = (sl_latch_t)SL_LATCH_INITIALIZER;
 }
+SL_FORK_FORGETS(sl_allocations_forget);

@@ -49,10 +49,6 @@ static void raise_to(_Atomic uint64_t *word, uint64_t value) {
         ;
 }
 
-void sl_ledger_open(unsigned gpu) {
-    raise_to(&sl_tenant.region.gpus[gpu].slots, sl_tenant.slot + 1);
-}
-
 SL_HOT uint64_t sl_ledger_limit_of_index(int index) {
     if (index < 0 || index >= 16)
         return 0;

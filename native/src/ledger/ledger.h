@@ -18,8 +18,6 @@ typedef enum {
     SL_USE_OVERHEAD,
 } sl_ledger_use_t;
 
-/* Must come before the first charge of this process on the GPU. */
-void sl_ledger_open(unsigned gpu);
 /* What all live processes hold with these bytes; 0: they would pass the quota. Where the tenant chose so, it waits for
  * room before it says 0: hold no lock. */
 uint64_t sl_ledger_reserve(unsigned gpu, uint64_t bytes);

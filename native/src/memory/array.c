@@ -17,6 +17,7 @@
 #include "memory/linear.h"
 #include "memory/overhead.h"
 #include "memory/sparse.h"
+#include "os/fork.h"
 #include "os/latch.h"
 #include "real.h"
 
@@ -83,12 +84,13 @@ static bool leave_block(const sl_allocation_t *allocation) {
     return last;
 }
 
-void sl_array_forget(void) {
+static void forget(void) {
     latch = (sl_latch_t)SL_LATCH_INITIALIZER;
     for (block_t *block = blocks; block < blocks + blocks_seen; block++)
         block->arrays = 0;
     blocks_seen = 0;
 }
+SL_FORK_FORGETS(forget);
 
 void sl_array_refund(const sl_allocation_t *allocation) {
     uint64_t bytes = allocation->bytes;

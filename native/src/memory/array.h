@@ -10,7 +10,4 @@ void sl_array_refund(const sl_allocation_t *allocation);
 /* What an array takes before the driver packs or rounds it; 0: nothing, or not known. */
 uint64_t sl_array_bytes(const CUDA_ARRAY3D_DESCRIPTOR *shape, unsigned levels);
 
-/* After a fork. */
-void sl_array_forget(void);
-
 #endif

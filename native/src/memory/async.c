@@ -12,7 +12,7 @@
 #include "memory/graph_charge.h"
 #include "hooks.h"
 #include "ledger/ledger.h"
-#include "compute/meter.h"
+#include "driver/stream.h"
 #include "memory/pool.h"
 #include "memory/pool_take.h"
 #include "real.h"
@@ -92,7 +92,7 @@ static sl_pool_t *pool_of(CUmemoryPool handle, CUstream stream, const stream_cal
 /* The driver's answer says what is wrong with a stream that it does not tell about. */
 static bool is_ordinary(CUstream stream, const stream_calls_t *calls) {
     CUstreamCaptureStatus status = NOT_CAPTURING;
-    if (atomic_load_explicit(&sl_meter_open_captures, memory_order_acquire) <= 0)
+    if (atomic_load_explicit(&sl_stream_open_captures, memory_order_acquire) <= 0)
         return true;
     if (calls->is_capturing && calls->is_capturing(stream, &status) != CUDA_SUCCESS)
         return false;

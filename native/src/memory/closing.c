@@ -6,6 +6,7 @@
 
 #include "driver/entry.h"
 #include "memory/pool.h"
+#include "os/fork.h"
 #include "real.h"
 #include "tenant/tenant.h"
 
@@ -118,6 +119,7 @@ void sl_closing_end(sl_pool_t *pool) {
         sl_closing_count--;
 }
 
-void sl_closing_forget(void) {
+static void forget(void) {
     sl_closing_count = 0;
 }
+SL_FORK_FORGETS(forget);

@@ -7,6 +7,7 @@
 #include "memory/context.h"
 #include "driver/driver.h"
 #include "driver/nvml.h"
+#include "os/fork.h"
 #include "tenant/gpu.h"
 #include "hooks.h"
 #include "ledger/ledger.h"
@@ -268,8 +269,9 @@ CUresult hook_cuCtxFromGreenCtx(CUcontext *pContext, CUgreenCtx hCtx) {
 }
 
 /* The child of a fork has no contexts. */
-void sl_creation_forget(void) {
+static void forget(void) {
     creations = under_way = 0;
     for (CUdevice device = 0; device < SL_GPU_DEVICES; device++)
         primaries[device] = NULL;
 }
+SL_FORK_FORGETS(forget);

@@ -4,8 +4,9 @@
  * stream has been idle; refunded at once, 9.6 GB were held under a quota of 4 GiB. Until then it counts as in flight. */
 #include "memory/deferred.h"
 
-#include "compute/meter.h"
+#include "driver/stream.h"
 #include "ledger/ledger.h"
+#include "os/fork.h"
 #include "os/latch.h"
 #include "real.h"
 
@@ -24,7 +25,7 @@ static deferred_t places[PLACES];
 
 /* Each thread has a default stream of its own. */
 static CUstream name_of(CUstream stream) {
-    return stream == SL_DEFERRED_PER_THREAD ? (CUstream)(uintptr_t)sl_meter_own_key() : stream;
+    return stream == SL_DEFERRED_PER_THREAD ? (CUstream)(uintptr_t)sl_stream_own_key() : stream;
 }
 
 static bool is_same(const deferred_t *place, unsigned gpu, CUcontext context, CUstream stream) {
@@ -73,9 +74,10 @@ void sl_deferred_end_slowly(CUcontext context, CUstream stream) {
     }
 }
 
-void sl_deferred_forget(void) {
+static void forget(void) {
     latch = (sl_latch_t)SL_LATCH_INITIALIZER;
     for (deferred_t *each = places; each < places + PLACES; each++)
         each->bytes = 0;
     sl_deferred_count = 0;
 }
+SL_FORK_FORGETS(forget);

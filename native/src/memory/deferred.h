@@ -21,7 +21,5 @@ static inline void sl_deferred_end(CUcontext context, CUstream stream) {
     if (SL_UNLIKELY(atomic_load_explicit(&sl_deferred_count, memory_order_acquire) > 0))
         sl_deferred_end_slowly(context, stream);
 }
-/* After a fork. */
-void sl_deferred_forget(void);
 
 #endif

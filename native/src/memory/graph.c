@@ -13,7 +13,8 @@
 #include "compute/gate.h"
 #include "memory/graph_charge.h"
 #include "hooks.h"
-#include "compute/meter.h"
+#include "driver/stream.h"
+#include "os/fork.h"
 #include "real.h"
 #include "tenant/tenant.h"
 
@@ -84,7 +85,7 @@ static graph_t *take_out(CUgraphExec exec) {
 /* A graph that is launched into a stream that captures becomes a part of another graph. */
 static bool is_captured(CUstream stream, CUresult (*is_capturing)(CUstream, CUstreamCaptureStatus *)) {
     CUstreamCaptureStatus status = 0;
-    return atomic_load_explicit(&sl_meter_open_captures, memory_order_acquire) > 0 && is_capturing &&
+    return atomic_load_explicit(&sl_stream_open_captures, memory_order_acquire) > 0 && is_capturing &&
            (is_capturing(stream, &status) != CUDA_SUCCESS || status != 0);
 }
 
@@ -273,8 +274,9 @@ CUresult hook_cuGraphAddNode_v2(CUgraphNode *phGraphNode, CUgraph hGraph, const 
     return note_node(status, nodeParams && nodeParams->type == NODE_ALLOCATE);
 }
 
-void sl_graph_forget(void) {
+static void forget(void) {
     lock = (sl_latch_t)SL_LATCH_INITIALIZER;
     memset(graphs, 0, sizeof graphs);
     allocations_seen = false;
 }
+SL_FORK_FORGETS(forget);

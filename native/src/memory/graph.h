@@ -4,7 +4,5 @@
 
 /* Some graph of this process has, or will have, a node that allocates. */
 void sl_graph_note_allocation(void);
-/* After a fork. */
-void sl_graph_forget(void);
 
 #endif

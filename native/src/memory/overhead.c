@@ -31,6 +31,7 @@
 #include <stdatomic.h>
 
 #include "ledger/ledger.h"
+#include "os/fork.h"
 #include "os/latch.h"
 #include "os/thread.h"
 #include "os/os.h"
@@ -70,15 +71,15 @@ static sl_latch_t latch;
 
 _Static_assert(SL_OVERHEAD_GPUS == SL_REGION_GPU_COUNT, "one for each entry of the region");
 
-void sl_overhead_forget(void) {
+static void forget(void) {
     latch.state = 0;
-    sl_look_forget();
     for (int i = 0; i < SL_OVERHEAD_GPUS; i++) {
         gpus[i].watched = false;
         gpus[i].due_nanos = gpus[i].checked_ticks = 0;
         gpus[i].books = (books_t){0};
     }
 }
+SL_FORK_FORGETS(forget);
 
 void sl_overhead_watch(unsigned gpu) {
     if (!atomic_exchange(&gpus[gpu].watched, true))

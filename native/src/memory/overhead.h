@@ -72,7 +72,5 @@ bool sl_overhead_came_back(unsigned gpu);
 void sl_overhead_refresh(void);
 /* The same, but only every 100 ms. */
 void sl_overhead_now_and_then(unsigned gpu);
-/* After a fork. */
-void sl_overhead_forget(void);
 
 #endif

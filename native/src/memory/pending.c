@@ -8,7 +8,7 @@
 #include <errno.h>
 #include <stdatomic.h>
 
-#include "compute/meter.h"
+#include "driver/stream.h"
 #include "driver/entry.h"
 #include "ledger/ledger.h"
 #include "memory/deferred.h"
@@ -26,7 +26,7 @@
 static atomic_uint vain[2][GPUS]; /* waits in vain, since one was not; of requests that are reserved, and of others */
 
 bool sl_pending_is_capturing(void) {
-    return atomic_load_explicit(&sl_meter_open_captures, memory_order_acquire) > 0;
+    return atomic_load_explicit(&sl_stream_open_captures, memory_order_acquire) > 0;
 }
 
 static atomic_uint *vain_of(const sl_pending_t *pending) {

@@ -16,6 +16,7 @@
 #include "hooks.h"
 #include "ledger/charge.h"
 #include "memory/overhead.h"
+#include "os/fork.h"
 #include "os/index.h"
 #include "os/latch.h"
 #include "real.h"
@@ -273,11 +274,12 @@ SL_HOT static void add_mapping(uint64_t address, uint64_t bytes, uint64_t handle
 }
 
 /* Another thread of the parent may have been changing a table, so even to unmap it is not safe. */
-void sl_physical_forget(void) {
+static void forget(void) {
     latch = (sl_latch_t)SL_LATCH_INITIALIZER;
     handles = (sl_index_t){.record_bytes = sizeof(physical_t)};
     mappings = (sl_index_t){.record_bytes = sizeof(mapping_t)};
 }
+SL_FORK_FORGETS(forget);
 
 /* The GPU is the one where the memory shall be, whatever context is current. */
 SL_HOT static CUresult begin(sl_charge_t *charge, const CUmemAllocationProp *prop, uint64_t size) {

@@ -10,7 +10,4 @@
 uint32_t sl_physical_hold(CUmemGenericAllocationHandle handle);
 void sl_physical_let_go(CUmemGenericAllocationHandle handle, uint32_t holding);
 
-/* After a fork. */
-void sl_physical_forget(void);
-
 #endif

@@ -8,6 +8,7 @@
 
 #include "ledger/ledger.h"
 #include "memory/closing.h"
+#include "os/fork.h"
 #include "tenant/gpu.h"
 #include "tenant/tenant.h"
 
@@ -178,7 +179,6 @@ void sl_pool_end(unsigned gpu) {
 
 void sl_pool_forget(void) {
     sl_pool_ask_again();
-    sl_closing_forget();
     table_lock = (sl_latch_t)SL_LATCH_INITIALIZER;
     for (int i = 0; i < places; i++) {
         keys[i] = 0;
@@ -187,3 +187,4 @@ void sl_pool_forget(void) {
     }
     places = 0;
 }
+SL_FORK_FORGETS(sl_pool_forget);

@@ -1,6 +1,7 @@
 /* promise: what modules, libraries and limits took or were promised, so that it is given back when they end. */
 #include "memory/promise.h"
 
+#include "os/fork.h"
 #include "os/index.h"
 #include "os/latch.h"
 
@@ -85,7 +86,8 @@ void sl_promise_end_context(CUcontext context) {
         release(&ended, ended.gpus);
 }
 
-void sl_promise_forget(void) {
+static void forget(void) {
     latch.state = 0;
     promises = (sl_index_t){.record_bytes = sizeof(sl_promise_t)};
 }
+SL_FORK_FORGETS(forget);

@@ -10,6 +10,7 @@
 #include "driver/driver.h"
 #include "driver/entry.h"
 #include "hooks.h"
+#include "os/fork.h"
 #include "os/index.h"
 #include "memory/physical.h"
 #include "real.h"
@@ -131,10 +132,11 @@ void sl_sparse_array_gone(uint64_t array) {
     sl_latch_unlock(&lock);
 }
 
-void sl_sparse_forget(void) {
+static void forget(void) {
     lock = (sl_latch_t)SL_LATCH_INITIALIZER;
     mappings = (sl_index_t){.record_bytes = sizeof(mapping_t)};
 }
+SL_FORK_FORGETS(forget);
 
 /* While a stream captures, nothing is mapped yet. */
 #define MAP_HOOK(function, is_capturing)                                                                   \

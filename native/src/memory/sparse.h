@@ -7,7 +7,4 @@
 /* The array is gone, and so is everything that was mapped into it. */
 void sl_sparse_array_gone(uint64_t array);
 
-/* After a fork. */
-void sl_sparse_forget(void);
-
 #endif

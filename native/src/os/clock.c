@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "os/fork.h"
 #include "os/os.h"
 #ifdef __x86_64__
 #include <cpuid.h>
@@ -97,7 +98,8 @@ void sl_clock_look(void) {
 }
 
 /* Another thread of the parent may have been reading the pair. */
-void sl_clock_forget(void) {
+static void forget(void) {
     if (!atomic_load(&sl_clock_counts) && atomic_load(&state) == READING)
         atomic_store(&state, UNKNOWN);
 }
+SL_FORK_FORGETS(forget);

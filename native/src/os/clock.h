@@ -14,8 +14,6 @@ SL_OWN extern _Atomic uint64_t sl_clock_next_look; /* ticks at which to measure 
 
 uint64_t sl_clock_ticks_slowly(void);
 void sl_clock_look(void);
-/* The child after a fork. */
-void sl_clock_forget(void);
 
 /* The processor's counter, which means nothing where sl_clock_counts is false. */
 static inline uint64_t sl_clock_counter(void) {

@@ -13,7 +13,6 @@
 /* The few words that every call reads. They lie together, too. */
 #define SL_HOT_DATA __attribute__((section("sl_hot")))
 #define SL_INLINE static inline __attribute__((always_inline))
-/* Relaxed load that the compiler may fold into an instruction. */
-#define SL_LOAD(word) (*(const __typeof__((void)0, (word)) *)&(word))
+#define SL_LOAD(word) atomic_load_explicit(&(word), memory_order_relaxed)
 
 #endif

@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "cuda_abi.h"
+#include "os/clock.h"
 #include "region_layout.h"
 
 struct sl_lane;
@@ -19,8 +20,7 @@ typedef struct {
     CUstream stream;      /* of the last call that took the slow path */
     const _Atomic uint64_t *turn; /* the board's word, or one that never changes */
     uint64_t turn_seen;
-    unsigned version;     /* of sl_credit_version */
-    int default_stream;
+    uint64_t version;     /* of sl_credit_version; in the upper half, which default stream the calls mean */
     uint64_t key;         /* of the last launch that asked for credit */
     _Atomic uint64_t *submitted; /* counter of the calls submitted to the GPU of that stream */
     bool together;        /* other threads write this counter too */
@@ -59,5 +59,11 @@ typedef struct {
 } sl_thread_t;
 
 extern __thread sl_thread_t sl_thread __attribute__((tls_model("initial-exec")));
+
+/* The current call enters the slow path of the gate, so it may take any time. */
+static inline void sl_thread_note_gate(void) {
+    if (!sl_thread.watch.gated_ticks)
+        sl_thread.watch.gated_ticks = sl_clock_ticks() | 1;
+}
 
 #endif

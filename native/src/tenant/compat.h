@@ -6,7 +6,17 @@
 #define SL_COMPAT_H
 
 #include "tenant/options.h"
-#include "trace/profile.h"
+
+/* The profiler changed its formats twice without saying so. */
+typedef enum { SL_COMPAT_PROFILE_V1, SL_COMPAT_PROFILE_V1_5, SL_COMPAT_PROFILE_V2 } sl_compat_profile_format_t;
+
+#define SL_COMPAT_PATH_BYTES 3840
+
+typedef struct {
+    sl_compat_profile_format_t format;
+    char folder[SL_COMPAT_PATH_BYTES];    /* of metrics.log and timeline.log; "": not wanted */
+    char workspace[SL_COMPAT_PATH_BYTES]; /* of the interposer's metrics.log; "": not wanted */
+} sl_compat_profile_t;
 
 /* HAMi-core, libvgpu.so */
 bool sl_compat_hami(sl_options_t *options, sl_reason_t *reason);
@@ -16,7 +26,7 @@ bool sl_compat_wrapper(sl_options_t *options, sl_reason_t *reason);
 bool sl_compat_alnair(sl_options_t *options, sl_reason_t *reason);
 /* Alnair's profiler, libpfinterpose.so, and the file that its interposer wrote for the exporter. Both limit nothing and go
  * with everybody's limits. Whether anything is to be written, and what. */
-bool sl_compat_alnair_profile(sl_profile_settings_t *settings);
+bool sl_compat_alnair_profile(sl_compat_profile_t *settings);
 /* Tells Alnair's server which container this process is of, where its switches ask for that. It limits nothing, goes with everybody's
  * limits and takes a bounded time. */
 void sl_compat_alnair_register(void);

@@ -74,18 +74,18 @@ bool sl_compat_alnair_profiles(void) {
 }
 
 /* The program may go to another folder later. */
-static bool make_absolute(const char *path, char folder[SL_PROFILE_PATH_BYTES]) {
-    char here[SL_PROFILE_PATH_BYTES] = "";
+static bool make_absolute(const char *path, char folder[SL_COMPAT_PATH_BYTES]) {
+    char here[SL_COMPAT_PATH_BYTES] = "";
     bool relative = *path != '/';
     if (relative && !getcwd(here, sizeof here))
         return false;
-    int length = snprintf(folder, SL_PROFILE_PATH_BYTES, "%s%s%s", here, relative ? "/" : "", path);
-    return length < SL_PROFILE_PATH_BYTES || (errno = ENAMETOOLONG, false);
+    int length = snprintf(folder, SL_COMPAT_PATH_BYTES, "%s%s%s", here, relative ? "/" : "", path);
+    return length < SL_COMPAT_PATH_BYTES || (errno = ENAMETOOLONG, false);
 }
 
 /* The profiler made no folder, and wrote nothing where there was none. A folder that somebody named is made; its default
  * is not, because every program in any place would leave one. */
-static bool find_folder(char folder[SL_PROFILE_PATH_BYTES]) {
+static bool find_folder(char folder[SL_COMPAT_PATH_BYTES]) {
     const char *path = sl_options_variable("PFLOG");
     struct stat status;
     bool ok = make_absolute(path ? path : PROFILE_FOLDER, folder);
@@ -101,13 +101,23 @@ static bool find_folder(char folder[SL_PROFILE_PATH_BYTES]) {
     return ok;
 }
 
-bool sl_compat_alnair_profile(sl_profile_settings_t *settings) {
+static bool read_format(const char *text, sl_compat_profile_format_t *format) {
+    static const char *const formats[] = {[SL_COMPAT_PROFILE_V1] = "v1", [SL_COMPAT_PROFILE_V1_5] = "v1.5", [SL_COMPAT_PROFILE_V2] = "v2"};
+    for (unsigned i = 0; i < sizeof formats / sizeof *formats; i++)
+        if (strcmp(text, formats[i]) == 0) {
+            *format = (sl_compat_profile_format_t)i;
+            return true;
+        }
+    return false;
+}
+
+bool sl_compat_alnair_profile(sl_compat_profile_t *settings) {
     const char *format = sl_options_variable("SLUICE_PROFILE_FORMAT"), *id = sl_options_variable("ALNAIR_ID");
     const char *workspace = sl_options_variable("ALNAIR_WORKSPACE_PATH");
-    settings->format = SL_PROFILE_V1;
+    settings->format = SL_COMPAT_PROFILE_V1;
     settings->folder[0] = settings->workspace[0] = 0;
     if (sl_compat_alnair_profiles() && find_folder(settings->folder) && format &&
-        !sl_profile_text_format(format, &settings->format))
+        !read_format(format, &settings->format))
         sl_report(SL_WARN, "SLUICE_PROFILE_FORMAT=%.40s: expected v1, v1.5 or v2; v1 is used", format);
     if (id && (!make_absolute(workspace ? workspace : WORKSPACE, settings->workspace) || access(settings->workspace, W_OK) != 0))
         settings->workspace[0] = 0;

@@ -320,3 +320,9 @@ bool sl_region_open_or_create(sl_region_t *region, const sl_region_draft_t *draf
     }
     return sl_report_fail(reason, "region %.120s is made and removed by others all the time", path);
 }
+
+uint64_t sl_region_call_nanos(const sl_region_call_t *call) {
+    uint64_t timed = call->timed_calls, sampled = call->sampled_calls, calls = call->calls;
+    double mean = sampled ? (double)call->sampled_nanos / (double)sampled : 0;
+    return call->timed_nanos + (uint64_t)(mean * (double)(calls > timed ? calls - timed : 0));
+}

@@ -52,6 +52,8 @@ void sl_region_return(const sl_region_t *region, int fd);
 bool sl_region_is_current(const sl_region_t *region);
 /* Opens the region of the tenant in the runtime directory; makes it first when there is none or its tenant has ended. */
 bool sl_region_open_or_create(sl_region_t *region, const sl_region_draft_t *draft, sl_reason_t *reason);
+/* How long all calls of a function took; the timed ones stand for the others. */
+uint64_t sl_region_call_nanos(const sl_region_call_t *call);
 sl_region_account_t *sl_region_account(const sl_region_t *region, unsigned slot, unsigned gpu);
 
 #endif

@@ -16,6 +16,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "os/fork.h"
 #include "os/os.h"
 #include "tenant/tenant.h"
 #include "tenant/unanswered.h"
@@ -284,10 +285,11 @@ static void take_limits(sl_region_t *region) {
         drop(&answer);
 }
 
-void sl_registration_forget(void) {
+static void forget(void) {
     handed.identity = 0;
     atomic_flag_clear(&handed.busy);
 }
+SL_FORK_FORGETS(forget);
 
 void sl_registration_follow(void) {
     sl_region_t *region = &sl_tenant.region;

@@ -10,6 +10,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "os/clock.h"
+#include "os/fork.h"
 #include "tenant/compat.h"
 #include "os/index.h"
 #include "os/latch.h"
@@ -17,6 +19,7 @@
 #include "trace/profile_file.h"
 #include "trace/profile_sums.h"
 #include "trace/profile_workspace.h"
+#include "trace/sink.h"
 #include "tenant/tenant.h"
 
 #define BUFFER_BYTES 65536
@@ -37,7 +40,7 @@ typedef struct {
 } allocation_t;
 
 static atomic_int state;
-static sl_profile_settings_t settings;
+static sl_compat_profile_t settings;
 static atomic_bool writing, ended;
 static _Atomic uint64_t next_ticks;
 
@@ -61,10 +64,10 @@ void sl_profile_start(void) {
         sl_profile_sums_prepare();
     atomic_store(&state, wanted ? ON : OFF);
     if (wanted)
-        sl_watch_switch(SL_SINK_PROFILE, true);
+        sl_sink_switch(SL_SINK_PROFILE, true);
 }
 
-void sl_profile_forget(void) {
+static void forget(void) {
     int busy = BUSY;
     atomic_compare_exchange_strong(&state, &busy, UNKNOWN);
     latch = (sl_latch_t){0};
@@ -73,8 +76,8 @@ void sl_profile_forget(void) {
     lost_lines = 0;
     next_ticks = 0;
     allocations = (sl_index_t){.record_bytes = sizeof(allocation_t)};
-    sl_profile_sums_forget();
 }
+SL_FORK_FORGETS(forget);
 
 static void failed(const char *folder, const char *name) {
     sl_report(SL_WARN, "cannot write %.120s/%.40s: %s; the program runs on, its profile is not complete", folder, name,
@@ -211,7 +214,7 @@ __attribute__((destructor)) static void end(void) {
 }
 
 /* What was allocated at the address is what a free of it gives back. */
-static uint64_t bytes_of(unsigned name, int status, const sl_watch_detail_t *detail) {
+static uint64_t bytes_of(unsigned name, int status, const sl_detail_t *detail) {
     if (name != SL_PROFILE_FREE && (name != SL_PROFILE_ALLOC || status != CUDA_SUCCESS))
         return detail->bytes;
     allocation_t *allocation;
@@ -241,7 +244,7 @@ static bool keep(const char *line, size_t length) {
 }
 
 static void show(const sl_profile_rule_t *rule, uint64_t begin_ticks, uint64_t nanos, int status,
-                 const sl_watch_detail_t *detail) {
+                 const sl_detail_t *detail) {
     char line[SL_PROFILE_LINE_BYTES];
     uint64_t now = sl_clock_ticks();
     sl_profile_event_t event = {
@@ -262,7 +265,7 @@ static void show(const sl_profile_rule_t *rule, uint64_t begin_ticks, uint64_t n
     }
 }
 
-void sl_profile_call(unsigned entry, uint64_t begin_ticks, uint64_t end_ticks, int status, const sl_watch_detail_t *detail) {
+void sl_profile_call(unsigned entry, uint64_t begin_ticks, uint64_t end_ticks, int status, const sl_detail_t *detail) {
     if (state != ON)
         return;
     const sl_profile_rule_t *rule = sl_profile_sums_rule(entry);

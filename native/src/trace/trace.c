@@ -16,12 +16,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "compute/cost.h"
-#include "compute/sample.h"
+#include "costs/cost.h"
+#include "costs/sample.h"
 #include "tenant/gpu.h"
-#include "compute/lane.h"
 #include "ledger/ledger.h"
 #include "trace/names.h"
+#include "os/fork.h"
 #include "os/os.h"
 #include "trace/recorded.h"
 #include "trace/ring.h"
@@ -50,24 +50,12 @@ static sl_latch_t lock = SL_LATCH_INITIALIZER; /* of what follows, but for loads
 SL_HOT_DATA sl_recorded_t *_Atomic sl_trace_recorded;
 static sl_recorded_settings_t settings;
 static sl_trace_thread_t *threads[MOST_RINGS];
-static char own_directory[SL_RECORDED_DIRECTORY_BYTES];
 static _Atomic bool undecided; /* after a fork */
 static pthread_key_t key;
 static bool has_key;
 
-void sl_trace_want(const char *directory) {
-    char here[SL_RECORDED_DIRECTORY_BYTES] = "";
-    bool relative = directory[0] != '/';
-    bool ok = !relative || getcwd(here, sizeof here);
-    int length = snprintf(own_directory, sizeof own_directory, "%s%s%s", here, relative ? "/" : "", directory);
-    if (!ok || length >= (int)sizeof own_directory) {
-        own_directory[0] = 0;
-        sl_report(SL_WARN, "SLUICE_TRACE=%.80s: the path is too long; nothing is recorded", directory);
-    }
-}
-
 bool sl_trace_is_wanted(void) {
-    return own_directory[0] || (sl_tenant.region.base && sl_tenant.region.limits->trace);
+    return sl_tenant.trace_directory[0] || (sl_tenant.region.base && sl_tenant.region.limits->trace);
 }
 
 static sl_recorded_settings_t read_settings(void) {
@@ -78,9 +66,9 @@ static sl_recorded_settings_t read_settings(void) {
         next = (sl_recorded_settings_t){limits->trace, limits->trace_events, limits->trace_generation, ""};
         memcpy(next.directory, limits->trace_directory, sizeof limits->trace_directory);
         next.directory[sizeof next.directory - 1] = 0;
-    } else if (own_directory[0]) {
+    } else if (sl_tenant.trace_directory[0]) {
         next.mode = SL_TRACE_MODE_SPOOL;
-        strcpy(next.directory, own_directory);
+        strcpy(next.directory, sl_tenant.trace_directory);
     }
     if (next.mode != SL_TRACE_MODE_RING)
         next.mode = next.mode ? SL_TRACE_MODE_SPOOL : 0;
@@ -108,13 +96,13 @@ void sl_trace_decide(void) {
     if (!same || atomic_exchange(&undecided, false)) {
         end_trace();
         settings = next;
-        if (own_directory[0] && strcmp(next.directory, own_directory) == 0 && mkdir(own_directory, 0700) == 0)
-            chmod(own_directory, 0700); /* whatever the umask is */
+        if (sl_tenant.trace_directory[0] && strcmp(next.directory, sl_tenant.trace_directory) == 0 && mkdir(sl_tenant.trace_directory, 0700) == 0)
+            chmod(sl_tenant.trace_directory, 0700); /* whatever the umask is */
         sl_recorded_t *begun = next.mode ? sl_recorded_begin(&next, &reason) : NULL;
         if (next.mode && !begun)
             sl_report(SL_WARN, "%s; nothing is recorded", reason.text);
         atomic_store(&sl_trace_recorded, begun);
-        sl_watch_switch(SL_SINK_TRACE, begun != NULL);
+        sl_sink_switch(SL_SINK_TRACE, begun != NULL);
     }
     sl_latch_unlock(&lock);
     errno = saved;
@@ -289,11 +277,11 @@ static inline void keep_time(sl_trace_thread_t *thread, uint64_t ticks) {
     }
 }
 
-static unsigned threads_of(const sl_watch_detail_t *detail) {
+static unsigned threads_of(const sl_detail_t *detail) {
     return detail->block[0] * detail->block[1] * detail->block[2];
 }
 
-static void begin_cost(sl_trace_thread_t *thread, sl_trace_cost_t *cost, uint64_t key, const sl_watch_detail_t *detail, bool launched) {
+static void begin_cost(sl_trace_thread_t *thread, sl_trace_cost_t *cost, uint64_t key, const sl_detail_t *detail, bool launched) {
     uint64_t name = sl_names_kernel(&thread->trace->names, detail->function, launched);
     if (cost->launches)
         tell_cost(thread, cost);
@@ -311,9 +299,9 @@ static inline void look_for_unloads(sl_trace_thread_t *thread) {
 }
 
 /* The place of what is launched, with its name. May write to the ring. */
-static sl_trace_cost_t *find_cost(sl_trace_thread_t *thread, const sl_watch_detail_t *detail, bool launched) {
+static sl_trace_cost_t *find_cost(sl_trace_thread_t *thread, const sl_detail_t *detail, bool launched) {
     look_for_unloads(thread);
-    uint64_t key = sl_gate_kernel((CUfunction)(uintptr_t)detail->function, detail->grid[0], detail->grid[1], detail->grid[2], threads_of(detail));
+    uint64_t key = sl_cost_kernel_key((CUfunction)(uintptr_t)detail->function, detail->grid[0], detail->grid[1], detail->grid[2], threads_of(detail));
     sl_trace_cost_t *cost = sl_trace_place(thread, key);
     if (cost->key != key)
         begin_cost(thread, cost, key, detail, launched);
@@ -335,13 +323,13 @@ static void count_launch(sl_trace_thread_t *thread, sl_trace_cost_t *cost) {
 /* Until when calls may take the short way; never where more than a trace is told of them, or others count where this thread does. */
 static void expect_more(sl_trace_thread_t *thread) {
     uint64_t look = atomic_load_explicit(&sl_clock_next_look, memory_order_relaxed), head = thread->clock_head, limit = thread->ring.limit;
-    bool usual = sl_thread.watch.calls && !sl_thread.watch.shared && atomic_load_explicit(&sl_watch_sinks, memory_order_relaxed) == SL_SINK_TRACE;
+    bool usual = sl_thread.watch.calls && !sl_thread.watch.shared && atomic_load_explicit(&sl_sink_on, memory_order_relaxed) == SL_SINK_TRACE;
     thread->next_ticks = thread->clock_ticks < look ? thread->clock_ticks : look;
     thread->next_head = !usual ? 0 : head < limit ? head : limit;
 }
 
 static void write_kernel(sl_trace_thread_t *thread, unsigned entry, uint64_t begin_ticks, uint64_t end_ticks, int status,
-                         const sl_watch_detail_t *detail) {
+                         const sl_detail_t *detail) {
     sl_trace_cost_t *cost = find_cost(thread, detail, status == CUDA_SUCCESS);
     sl_trace_event_t *event = sl_ring_take(&thread->ring);
     if (!event)
@@ -355,7 +343,7 @@ static void write_kernel(sl_trace_thread_t *thread, unsigned entry, uint64_t beg
 }
 
 static void write_call(sl_trace_thread_t *thread, int gpu, unsigned entry, uint64_t begin_ticks, uint64_t end_ticks, int status,
-                       const sl_watch_detail_t *detail) {
+                       const sl_detail_t *detail) {
     if (thread->owes_costs && detail->kind == SL_DETAIL_SYNC)
         tell_costs(thread);
     sl_trace_event_t *event = sl_ring_take(&thread->ring);
@@ -373,7 +361,7 @@ static void write_call(sl_trace_thread_t *thread, int gpu, unsigned entry, uint6
     sl_ring_put(&thread->ring, event, thread->ring.head);
 }
 
-SL_HOT void sl_trace_call(unsigned entry, uint64_t begin_ticks, uint64_t end_ticks, int status, const sl_watch_detail_t *detail) {
+SL_HOT void sl_trace_call(unsigned entry, uint64_t begin_ticks, uint64_t end_ticks, int status, const sl_detail_t *detail) {
     sl_trace_thread_t *thread = current();
     if (!thread)
         return;
@@ -385,16 +373,6 @@ SL_HOT void sl_trace_call(unsigned entry, uint64_t begin_ticks, uint64_t end_tic
     else
         write_call(thread, gpu, entry, begin_ticks, end_ticks, status, detail);
     expect_more(thread);
-}
-
-void sl_trace_question_slowly(uint64_t begin_ticks, unsigned entry, int status, uint64_t stream) {
-    sl_watch_tell(begin_ticks, entry, status, &(sl_watch_detail_t){.kind = SL_DETAIL_NONE, .quick = true, .stream = stream});
-}
-
-void sl_trace_kernel_slowly(unsigned entry, uint64_t begin_ticks, int status, uint64_t stream, uint64_t function, SL_TRACE_SHAPE) {
-    sl_watch_tell(begin_ticks, entry, status,
-                  &(sl_watch_detail_t){.kind = SL_DETAIL_KERNEL, .quick = true, .stream = stream, .function = function, .grid = {x, y, z},
-                                       .block = {block_x, block_y, block_z}, .shared_bytes = shared_bytes});
 }
 
 void sl_trace_wait(unsigned reason, uint64_t begin, unsigned gpu) {
@@ -465,7 +443,7 @@ void sl_trace_unloaded(void) {
 }
 
 /* The rings are the parent's. What another thread of it had half done is forgotten. */
-void sl_trace_forget(void) {
+static void forget(void) {
     lock = (sl_latch_t)SL_LATCH_INITIALIZER;
     for (unsigned i = 0; i < MOST_RINGS; i++) {
         if (threads[i] && threads[i]->ring.base)
@@ -478,6 +456,7 @@ void sl_trace_forget(void) {
     sl_thread.trace.trace = NULL;
     atomic_store(&undecided, atomic_exchange(&sl_trace_recorded, NULL) != NULL);
 }
+SL_FORK_FORGETS(forget);
 
 /* What the thread that ends the process has not told yet. */
 static __attribute__((destructor)) void end_process(void) {

@@ -1,17 +1,14 @@
 /* trace_quick: how a launch, and a question that the driver answers at once, is recorded, as a part of the wrapper that the program calls.
  *
  * This is the short way, for a thread that has launched the same before; whatever is not as usual goes the long way, by
- * sl_watch_tell. Seen on an H200's host: what counts is how many instructions there are, not where an event is written to. */
+ * sl_trace_call. Seen on an H200's host: what counts is how many instructions there are, not where an event is written to. */
 #ifndef SL_TRACE_QUICK_H
 #define SL_TRACE_QUICK_H
 
-#include "compute/cost.h"
-#include "compute/gate.h"
-#include "compute/lane.h"
+#include "costs/cost.h"
 #include "os/thread.h"
 #include "trace/recorded.h"
 #include "trace/ring.h"
-#include "entry/watch.h"
 
 #define SL_TRACE_COSTS 256u
 #define SL_TRACE_LINE_BYTES 64
@@ -128,43 +125,6 @@ SL_INLINE bool sl_trace_question(unsigned entry, uint64_t begin_ticks, uint64_t 
     event->d = thread->gpu;
     sl_ring_put(&thread->ring, event, head);
     return true;
-}
-
-/* The long way. */
-void sl_trace_question_slowly(uint64_t begin_ticks, unsigned entry, int status, uint64_t stream) __attribute__((noinline, cold));
-void sl_trace_kernel_slowly(unsigned entry, uint64_t begin_ticks, int status, uint64_t stream, uint64_t function, SL_TRACE_SHAPE)
-    __attribute__((noinline, cold));
-
-/* Before a launch of which a trace may be told: when it begins. Whether it passes the gate is not known yet. */
-SL_INLINE uint64_t sl_watch_begin_kernel(void) {
-    sl_thread.credit.key = 0;
-    return sl_clock_ticks();
-}
-
-/* Counts a call that was recorded. */
-SL_INLINE void sl_watch_count_told(unsigned entry, uint64_t ticks) {
-    sl_region_call_t *call = &sl_thread.watch.calls[entry];
-    sl_watch_add_alone(&call->calls, 1);
-    if (SL_UNLIKELY(sl_thread.watch.untimed == 0))
-        sl_watch_sample(call, ticks);
-    sl_thread.watch.untimed--;
-}
-
-/* Right after it. */
-SL_INLINE void sl_watch_tell_kernel(uint64_t begin, unsigned entry, int status, uint64_t stream, uint64_t function, SL_TRACE_SHAPE) {
-    uint64_t end = sl_clock_counter();
-    if (SL_UNLIKELY(status != CUDA_SUCCESS) || SL_UNLIKELY(sl_thread.watch.gated_ticks) ||
-        SL_UNLIKELY(!sl_trace_kernel(entry, begin, end, stream, SL_TRACE_SHAPE_NAMES)))
-        return sl_trace_kernel_slowly(entry, begin, status, stream, function, SL_TRACE_SHAPE_NAMES);
-    sl_watch_count_told(entry, end - begin);
-}
-
-/* Right after a question that began then. */
-SL_INLINE void sl_watch_tell_question(uint64_t begin, unsigned entry, int status, uint64_t stream) {
-    uint64_t end = sl_clock_counter();
-    if (SL_UNLIKELY(status != CUDA_SUCCESS) || SL_UNLIKELY(!sl_trace_question(entry, begin, end, stream)))
-        return sl_trace_question_slowly(begin, entry, status, stream);
-    sl_watch_count_told(entry, end - begin);
 }
 
 #endif

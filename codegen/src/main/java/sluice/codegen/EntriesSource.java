@@ -8,7 +8,6 @@ final class EntriesSource {
             #include "cuda_entries.h"
             #include "driver/driver.h"
             #include "entry/launch.h"
-            #include "trace/trace_quick.h"
             #include "entry/watch.h"
             """;
 
