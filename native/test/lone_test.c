@@ -5,6 +5,7 @@
 #include <signal.h>
 
 #include "compute/admit.h"
+#include "compute/batch.h"
 #include "compute/gate.h"
 #include "compute/lane.h"
 #include "os/os.h"
@@ -83,8 +84,8 @@ static void submit(unsigned count) {
         sl_gate_leave(&pass, CUDA_SUCCESS);
         sl_lane_t *lane = sl_lane_current();
         sl_latch_lock(&lane->gpu->lock);
-        sl_admit_close(lane);
-        sl_admit_settle(lane);
+        sl_batch_close(lane);
+        sl_batch_settle(lane);
         sl_latch_unlock(&lane->gpu->lock);
     }
 }

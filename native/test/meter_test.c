@@ -250,7 +250,7 @@ static void shouldChargeForADividedBatchThatIsBlurred(void) {
     sl_meter_reading_t read;
     begin();
     launch(MILLI);
-    meter.batches[meter.open % SL_METER_BATCHES].blurred = true;
+    meter.batches[meter.open % SL_METER_BATCHES].evidence |= SL_METER_BLURRED;
     close_batch(5 * MILLI, 2, NULL, false, sl_os_nanos());
     meter.turn++;
     all_done = true;

@@ -1,8 +1,8 @@
-/* gate: the place where a call that puts work on the GPU waits until it may go.
+/* gate: the place where a call that submits work waits until it may go.
  *
- * The fast path of a call whose cost is known, on a stream that the open batch has already, with credit left, is a few loads
- * and, now and then, an atomic subtraction. Everything else is slow and takes the lock of the GPU. The first calls of each kind, and one
- * of each chunk of credit while the GPU waits for the host, are measured by themselves; now and then also one while it does not. */
+ * On the fast path the cost of the call is known, the open batch has the stream already, and credit is left: a few loads and, now and then,
+ * an atomic subtraction. Every other call takes the slow path, with the GPU's lock. Some calls are measured by themselves: the first
+ * ones of each kind, one of each chunk of credit while the GPU waits for the host, and now and then one while it does not. */
 #define _GNU_SOURCE
 #include "compute/gate.h"
 
@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "compute/admit.h"
+#include "compute/batch.h"
 #include "compute/locker.h"
 #include "os/fork.h"
 #include "trace/nvtx.h"
@@ -22,13 +23,13 @@
 
 #define MICRO 1000u
 #define MILLI 1000000u
-#define UNKNOWN_NANOS (50 * MICRO)      /* what a call is taken for until it was measured */
-#define SAMPLE_NANOS (1 * MILLI)         /* while the GPU waits for the host, one call in this much work is measured, or in more if it
-                                          * is always the same */
-#define SAMPLE_EVERY_NANOS (20 * MILLI)  /* and one at least so often, also while it does not */
+/* Chosen, and kept since they met the caps of bench/results/2026-11-15-compute-h200.md. */
+#define UNKNOWN_NANOS (50 * MICRO)      /* cost of a call that was never measured */
+#define SAMPLE_NANOS (1 * MILLI)        /* while the GPU waits for the host, one call in this much work is measured; fewer if they are equal */
+#define SAMPLE_EVERY_NANOS (20 * MILLI) /* one at least this often, also while the GPU does not wait */
 #define UNKNOWN_PATIENCE_NANOS (50 * MILLI)
-#define BLOCKED_NANOS (20 * MILLI)       /* who waits for the GPU has work on it, for so long at the most */
-#define TOLD_NANOS (200 * MICRO)         /* a trace need not know sooner of what the GPU has done */
+#define BLOCKED_NANOS (20 * MILLI)      /* a thread that waits for the GPU has work on it, for at most this long */
+#define TOLD_NANOS (200 * MICRO)        /* a trace need not know sooner what the GPU has done */
 
 enum { CAPTURE_RELAXED = 2 };
 
@@ -60,7 +61,7 @@ bool sl_gate_decide(void) {
     return on;
 }
 
-/* What is forbidden while another stream captures in a strict mode is allowed to our own calls. */
+/* Allows our own driver calls while another stream captures in a strict mode. */
 static CUstreamCaptureMode relax(void) {
     CUstreamCaptureMode mode = CAPTURE_RELAXED;
     if (real.cuThreadExchangeStreamCaptureMode)
@@ -73,118 +74,143 @@ static void restore(CUstreamCaptureMode mode) {
         real.cuThreadExchangeStreamCaptureMode(&mode);
 }
 
+/* The slow path: our own driver calls are allowed, the lane's context is current, the GPU's lock is held, and errno is kept. */
+typedef struct {
+    int saved;
+    sl_lane_visit_t visit;
+    CUstreamCaptureMode mode;
+} slow_t;
+
+static slow_t begin_slow(sl_lane_t *lane) {
+    slow_t slow = {.saved = errno};
+    slow.visit = sl_lane_visit(lane);
+    slow.mode = relax();
+    sl_latch_lock(&lane->gpu->lock);
+    return slow;
+}
+
+static void end_slow(sl_lane_t *lane, const slow_t *slow) {
+    sl_latch_unlock(&lane->gpu->lock);
+    restore(slow->mode);
+    sl_lane_return(slow->visit);
+    errno = slow->saved;
+}
+
 /* A second call of a kind that was never measured waits for the first, so that no unknown pile of work builds up. */
-static void wait_until_known(sl_lane_t *lane, sl_cost_t *cost) {
+static void wait_until_known_unlocking(sl_lane_t *lane, sl_cost_t *cost) {
     uint64_t start = sl_os_nanos(), now = start, begin = sl_trace_start();
-    sl_admit_settle(lane);
+    sl_batch_settle(lane);
     if (cost->nanos || !cost->pending || lane->gpu->unbound)
         return;
     for (; !cost->nanos && cost->pending && now - start < UNKNOWN_PATIENCE_NANOS; now = sl_os_nanos()) {
-        sl_admit_publish(lane, now + MILLI);
+        sl_batch_publish(lane, now + MILLI);
         sl_latch_unlock(&lane->gpu->lock);
         sl_os_sleep_nanos(now - start < MILLI ? 5 * MICRO : 100 * MICRO);
         sl_latch_lock(&lane->gpu->lock);
-        sl_admit_settle(lane);
+        sl_batch_settle(lane);
     }
     if (!cost->nanos && cost->pending)
         cost->nanos = now - start;
     sl_trace_wait(SL_TRACE_REASON_FLIGHT, begin, lane->gpu->gpu);
 }
 
+/* A steady cost is measured less often. */
+static bool is_time_to_sample(const sl_lane_t *lane, const sl_cost_t *cost, uint64_t nanos) {
+    uint64_t every = (uint64_t)SAMPLE_NANOS << sl_cost_steadiness(cost);
+    bool out_of_credit = lane->credit_nanos < (int64_t)nanos;
+    return out_of_credit && ((lane->gpu->dry && lane->granted_nanos - lane->sampled_nanos > every) ||
+                             sl_os_nanos() - lane->sampled_at_nanos > SAMPLE_EVERY_NANOS);
+}
+
+/* The call gets a batch of its own. */
+static void measure_alone(sl_gate_pass_t *pass, sl_lane_t *lane, sl_cost_t *cost) {
+    sl_batch_close(lane);
+    pass->alone = true;
+    lane->sampled_nanos = lane->granted_nanos;
+    lane->sampled_at_nanos = sl_os_nanos();
+    atomic_fetch_add(&cost->pending, 1);
+}
+
+static void join_batch(sl_gate_pass_t *pass, sl_lane_t *lane, sl_cost_t *cost, uint64_t nanos) {
+    if (!lane->meter.is_open)
+        sl_idle_begin(&lane->idle);
+    if (sl_meter_open(&lane->meter, &pass->stream, lane->gpu->dry)) {
+        sl_idle_note(&lane->idle, sl_lane_add(lane, pass->stream.key), nanos, sl_os_nanos());
+        return;
+    }
+    atomic_fetch_add_explicit(&lane->gpu->share->unmetered_calls, 1, memory_order_relaxed);
+    if (pass->alone)
+        atomic_fetch_sub(&cost->pending, 1);
+    pass->alone = false;
+}
+
+static void pay(sl_gate_pass_t *pass, sl_lane_t *lane, sl_cost_t *cost, uint64_t nanos) {
+    atomic_fetch_sub(&lane->credit_nanos, (int64_t)nanos);
+    atomic_fetch_add_explicit(&lane->calls, 1, memory_order_relaxed);
+    sl_credit_count_calls(1);
+    pass->counted = true;
+    pass->lane = lane;
+    pass->cost = cost;
+    pass->batch = lane->batch;
+}
+
+/* After a wait the GPU may be slow to start, and the call is no good sample. */
+static void submit_unlocking(sl_gate_pass_t *pass, sl_lane_t *lane, sl_cost_t *cost) {
+    sl_meter_end_owed(&lane->meter);
+    if (!cost->nanos)
+        wait_until_known_unlocking(lane, cost);
+    uint64_t nanos = cost->nanos ? cost->nanos : UNKNOWN_NANOS;
+    bool sample = is_time_to_sample(lane, cost, nanos);
+    bool idled = sl_admit_unlocking(lane, nanos);
+    bool learn = (cost->samples < SL_COST_SAMPLES || (sample && !idled)) && sl_batch_can_close(lane);
+    if (learn && !cost->pending)
+        measure_alone(pass, lane, cost);
+    join_batch(pass, lane, cost, nanos);
+    pay(pass, lane, cost, nanos);
+}
+
 static bool enter_slowly(sl_gate_pass_t *pass, sl_lane_t *lane, sl_cost_t *cost) {
-    int saved = errno;
     sl_thread_note_gate();
-    sl_lane_visit_t visit = sl_lane_visit(lane);
-    CUstreamCaptureMode mode = relax();
+    slow_t slow = begin_slow(lane);
     sl_lane_gpu_t *gpu = lane->gpu;
-    sl_latch_lock(&gpu->lock);
     if (gpu->epoch != sl_tenant.region.limits->epoch)
         sl_lane_refresh(gpu);
-    if (gpu->active && !gpu->refused && !lane->ended) {
-        sl_meter_end_owed(&lane->meter);
-        if (!cost->nanos)
-            wait_until_known(lane, cost);
-        uint64_t nanos = cost->nanos ? cost->nanos : UNKNOWN_NANOS;
-        bool out_of_credit = lane->credit_nanos < (int64_t)nanos;
-        uint64_t every = (uint64_t)SAMPLE_NANOS << sl_cost_steadiness(cost);
-        bool sample = out_of_credit && ((gpu->dry && lane->granted_nanos - lane->sampled_nanos > every) ||
-                                        sl_os_nanos() - lane->sampled_at_nanos > SAMPLE_EVERY_NANOS);
-        bool idled = sl_admit(lane, nanos); /* then the GPU may be slow to start, and the call is no good sample */
-        bool learn = (cost->samples < SL_COST_SAMPLES || (sample && !idled)) && sl_admit_can_close(lane);
-        if (learn && !cost->pending) {
-            sl_admit_close(lane);
-            pass->alone = true;
-            lane->sampled_nanos = lane->granted_nanos;
-            lane->sampled_at_nanos = sl_os_nanos();
-            atomic_fetch_add(&cost->pending, 1);
-        }
-        if (!lane->meter.is_open)
-            sl_idle_begin(&lane->idle);
-        if (sl_meter_open(&lane->meter, &pass->stream, gpu->dry)) {
-            sl_idle_note(&lane->idle, sl_lane_add(lane, pass->stream.key), nanos, sl_os_nanos());
-        } else {
-            atomic_fetch_add_explicit(&gpu->share->unmetered_calls, 1, memory_order_relaxed);
-            if (pass->alone)
-                atomic_fetch_sub(&cost->pending, 1);
-            pass->alone = false;
-        }
-        atomic_fetch_sub(&lane->credit_nanos, (int64_t)nanos);
-        atomic_fetch_add_explicit(&lane->calls, 1, memory_order_relaxed);
-        sl_credit_count_calls(1);
-        pass->counted = true;
-        pass->lane = lane;
-        pass->cost = cost;
-        pass->batch = lane->batch;
-    }
+    if (gpu->active && !gpu->refused && !lane->ended)
+        submit_unlocking(pass, lane, cost);
     bool refused = gpu->refused;
-    sl_latch_unlock(&gpu->lock);
-    restore(mode);
-    sl_lane_return(visit);
-    errno = saved;
+    end_slow(lane, &slow);
     return !refused;
 }
 
-/* Another thread may have closed the batch before the call was in it: then the open one is none of this call's business. */
+/* Another thread may have closed the batch before the call was in it. Then the open batch does not contain this call. */
 static void submitted(sl_gate_pass_t *pass, uint64_t now) {
     sl_lane_t *lane = pass->lane;
     if (lane->batch == pass->batch) {
         sl_meter_submitted(&lane->meter, &pass->stream, pass->blocks, now);
-        sl_admit_submitted(lane, pass->cost, pass->alone, now);
+        sl_batch_submitted(lane, pass->cost, pass->alone, now);
     } else if (pass->alone) {
         atomic_fetch_sub(&pass->cost->pending, 1);
     }
 }
 
 void sl_gate_settle_slowly(sl_gate_pass_t *pass) {
-    int saved = errno;
     uint64_t now = sl_os_nanos();
     sl_lane_t *lane = pass->lane ? pass->lane : pass->windows;
-    sl_lane_visit_t visit = sl_lane_visit(lane);
-    CUstreamCaptureMode mode = relax();
-    sl_latch_lock(&lane->gpu->lock);
+    slow_t slow = begin_slow(lane);
     if (pass->lane && !lane->ended)
         submitted(pass, now);
     if (pass->windows && !lane->ended)
         sl_locker_after_unlocking(lane, pass->operation);
-    sl_latch_unlock(&lane->gpu->lock);
-    restore(mode);
-    sl_lane_return(visit);
-    errno = saved;
+    end_slow(lane, &slow);
 }
 
 static void begin_window(sl_gate_pass_t *pass, sl_lane_t *lane) {
-    int saved = errno;
-    sl_lane_visit_t visit = sl_lane_visit(lane);
-    CUstreamCaptureMode mode = relax();
-    sl_latch_lock(&lane->gpu->lock);
+    slow_t slow = begin_slow(lane);
     if (lane->gpu->takes_turns && !lane->ended) {
         sl_locker_before_unlocking(lane, pass->operation);
         pass->windows = lane;
     }
-    sl_latch_unlock(&lane->gpu->lock);
-    restore(mode);
-    sl_lane_return(visit);
-    errno = saved;
+    end_slow(lane, &slow);
 }
 
 /* The thread has no credit for the call; known: the cost of the call, or 0. */
@@ -253,7 +279,7 @@ void sl_gate_pass_uncounted(void) {
     atomic_fetch_add_explicit(&lane->gpu->share->submitted_calls, 1, memory_order_relaxed);
 }
 
-/* A trace should know of what the GPU did before the program goes on, but not at any price. */
+/* A trace should contain what the GPU did before the program goes on; but not for every short wait. */
 static bool is_to_be_told(const sl_lane_t *lane) {
     return lane && !lane->ended && sl_trace_is_on() && lane->meter.open + lane->meter.is_open != lane->meter.oldest &&
            sl_os_nanos() - lane->meter.batches[lane->meter.oldest % SL_METER_BATCHES].opened_nanos > TOLD_NANOS;
@@ -274,8 +300,7 @@ static void end_own(sl_lane_t *lane) {
     sl_lane_remove(lane, sl_stream_own_key());
 }
 
-/* While a thread waits for the GPU its work is not done, however long it was known to take; but a wait may also be for something
- * else. */
+/* While a thread waits for the GPU its work is not done, whatever its cost. But a thread may also wait for something else. */
 bool sl_gate_before_wait(void) {
     sl_lane_t *lane = sl_gate_is_on() ? sl_lane_current() : NULL;
     bool contended = is_contended(lane), told = is_to_be_told(lane) && sl_admit_has_turn(lane->gpu);
@@ -287,10 +312,10 @@ bool sl_gate_before_wait(void) {
     uint64_t now = sl_os_nanos();
     if (crossed)
         end_own(lane);
-    if (told || (contended && sl_admit_is_worth_closing(lane, now)))
-        sl_admit_close(lane);
+    if (told || (contended && sl_batch_is_worth_closing(lane, now)))
+        sl_batch_close(lane);
     if (contended) {
-        sl_turn_say_busy(&lane->gpu->board, now + sl_admit_in_flight(lane, now));
+        sl_turn_say_busy(&lane->gpu->board, now + sl_batch_in_flight(lane, now));
         sl_turn_say_blocked(&lane->gpu->board, now + BLOCKED_NANOS);
     }
     sl_latch_unlock(&lane->gpu->lock);
@@ -307,7 +332,7 @@ static void end_window(sl_lane_t *lane) {
     restore(mode);
 }
 
-/* The credit is not given back; but it does not count as work under way any more. */
+/* The credit is kept, but it no longer counts as work in flight. */
 void sl_gate_after_wait(bool blocked) {
     sl_lane_t *lane = sl_gate_is_on() ? sl_lane_current() : NULL;
     if (SL_UNLIKELY(sl_tenant.windows != NULL) && lane)
@@ -317,7 +342,7 @@ void sl_gate_after_wait(bool blocked) {
         return;
     CUstreamCaptureMode mode = relax();
     sl_latch_lock(&lane->gpu->lock);
-    sl_admit_settle(lane);
+    sl_batch_settle(lane);
     sl_lane_gpu_t *gpu = lane->gpu;
     if (tells) {
         sl_turn_say_busy(&gpu->board, sl_os_nanos() + lane->meter.unsettled_nanos);
@@ -356,8 +381,8 @@ void sl_gate_leave_stream(CUstream stream) {
 }
 
 static void close_lane(sl_lane_t *lane) {
-    sl_admit_close(lane);
-    sl_admit_settle(lane);
+    sl_batch_close(lane);
+    sl_batch_settle(lane);
 }
 
 void sl_gate_leave_context(CUcontext context) {

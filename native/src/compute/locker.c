@@ -29,16 +29,16 @@ static sl_window_t *window_of(const sl_lane_gpu_t *gpu) {
 
 static void carry_out_unlocking(sl_lane_t *lane, unsigned action) {
     if (action & SL_WINDOW_RELEASE)
-        sl_admit_hand_over(lane, false);
+        sl_admit_hand_over_unlocking(lane, false);
     else if (action & SL_WINDOW_DRAIN)
-        sl_admit_drain(lane);
+        sl_admit_drain_unlocking(lane);
 }
 
 void sl_locker_before_unlocking(sl_lane_t *lane, sl_window_operation_t operation) {
     sl_window_t *window = window_of(lane->gpu);
     if (!(sl_window_before(window, operation, sl_os_nanos()) & SL_WINDOW_DRAIN))
         return;
-    sl_admit_drain(lane);
+    sl_admit_drain_unlocking(lane);
     carry_out_unlocking(lane, sl_window_drained(window, sl_os_nanos()));
 }
 

@@ -31,9 +31,20 @@ typedef struct {
     bool fresh;                    /* the GPU passed start before there was more to do; else the work follows without a gap */
     uint64_t opened_nanos;         /* when, on the host; 0 = the first submission after it was seen */
     uint64_t gap_nanos;            /* how long the GPU waited for that submission */
-    uint64_t idle_nanos;           /* since when, on the host */
+    uint64_t idle_since_nanos;     /* since when it waited, on the host */
     double start_at, end_at;       /* when the GPU passed them, on the context's time line; only while the batch is settled */
 } sl_meter_span_t;
+
+/* What is known about how a batch was measured; bits, because several may hold. */
+typedef enum {
+    SL_METER_PROMPT = 1,   /* it was closed right after its last call, not some time later */
+    SL_METER_FULL = 2,     /* the GPU had work from before it until its end */
+    SL_METER_BESIDE = 4,   /* it is on another stream than the batch before it, which the GPU has not done */
+    SL_METER_AMID = 8,     /* the batch before it, which the GPU has not done, is on several streams */
+    SL_METER_BLURRED = 16, /* not all of its work lies between events */
+    SL_METER_CROSSED = 32, /* a thread closed it that cannot end all of its spans */
+    SL_METER_VAGUE = 64,   /* when its last call ended is not known, but the call's cost is */
+} sl_meter_evidence_t;
 
 typedef struct {
     sl_meter_span_t spans[SL_METER_STREAMS];
@@ -47,13 +58,7 @@ typedef struct {
     uint64_t late_nanos;      /* how long after that its ends were recorded */
     uint64_t turn;            /* the meter's when it was begun */
     sl_cost_t *only; /* the batch is this one call: teaches what it costs */
-    bool prompt;     /* it was closed right after its last call, not some time later */
-    bool full;       /* the GPU had work from before it until its end */
-    bool beside;     /* it is on another stream than the one before it, which the GPU has not done */
-    bool amid;       /* the one before it, which the GPU has not done, is on several */
-    bool blurred;    /* not all of its work lies between events */
-    bool crossed;    /* a thread ended it that cannot end all of its spans */
-    bool vague;      /* when its last call ended is not known, but what it is known to take */
+    unsigned evidence; /* SL_METER_PROMPT and others */
 } sl_meter_batch_t;
 
 typedef struct {
@@ -70,8 +75,8 @@ typedef struct {
     sl_meter_event_t events[SL_METER_EVENTS];
     sl_meter_event_t *unused; /* linked by next */
     unsigned made;
-    sl_meter_event_t *origin;  /* an event whose place on the context's own time line is known */
-    double origin_nanos;
+    sl_meter_event_t *anchor;  /* an event whose place on the context's own time line is known */
+    double anchor_nanos;
     double covered_nanos;      /* up to here GPU time was charged */
     double host_nanos;         /* the host's time at 0 of the time line, as the last start on an idle stream told; 0 = none did */
     uint64_t aligned_nanos;    /* when it told so, on the host */
