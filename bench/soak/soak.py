@@ -60,7 +60,7 @@ def kinds(options):
     pools = ("pools", many + ["--ways", POOLS], {})
     everything = ("all", many + ["--ways", "-tiny"], {})
     small = ("small", shape[:2] + ["--slack", "8m", "--quota", "1g", "--judge", "--ways", "plain,array,mipmap,module,tiny"], {})
-    judged = ("judged", shape + ["--quota", "2g", "--judge", "--ways", "-tiny"], {})
+    judged = ("judged", shape + ["--quota", "4g", "--judge", "--ways", "-tiny"], {})
     unlimited = ("unlimited", ["--gpus", str(options.gpus), "--size", "256m", "--threads", "4", "--processes", "2"],
                  dict([options.unlimited_by.split("=", 1)]))
     return [kind for kind in (pools, everything, pools, judged, pools, unlimited, small) if not options.only or kind[0] == options.only]
@@ -88,7 +88,7 @@ def run(options, storm, library, sim, kind, seed, seconds):
 
 
 def table(rows):
-    columns = ["kind", "seed", "calls", "refused", "wrong", "odd", "samples", "over", "worst-percent", "rests", "unequal", "worst-difference", "edges-wrong",
+    columns = ["kind", "seed", "calls", "refused", "judged", "still", "late", "wrong", "odd", "samples", "over", "worst-percent", "rests", "unequal", "worst-difference", "edges-wrong",
                "left", "kills", "stops", "limit-changes", "crashes", "hangs", "verdict"]
     print("\n| " + " | ".join(columns) + " |\n|" + "---|" * len(columns))
     for row in rows:

@@ -11,6 +11,7 @@
 #include "hooks.h"
 #include "ledger/ledger.h"
 #include "driver/nvml.h"
+#include "memory/graph.h"
 #include "memory/overhead.h"
 #include "memory/pool.h"
 #include "real.h"
@@ -30,7 +31,7 @@ static struct {
     unsigned nvml_calls, nvml_inits;
     uint64_t code_bytes; /* what the next module takes */
     uint64_t loaded_bytes;
-    uint64_t pool_bytes;
+    uint64_t pool_bytes, graph_bytes;
     bool pool_is_free; /* the next wait for a stream gives its memory back */
     bool look_meanwhile;
     uint64_t overhead_meanwhile;
@@ -416,6 +417,50 @@ static void should_keep_the_overhead_while_a_context_ends(void) {
     CHECK(in_child(ends) == 0);
 }
 
+static CUresult graph_attribute(CUdevice device, CUgraphMem_attribute attribute, void *value) {
+    (void)device, (void)attribute;
+    *(uint64_t *)value = fake.graph_bytes;
+    return 0;
+}
+/* NVML's figure falls while the driver works, the graphs' own one at the end. */
+static CUresult trim_graphs(CUdevice device) {
+    (void)device;
+    fake.process_bytes -= fake.graph_bytes;
+    sl_overhead_came_back(GPU); /* another thread */
+    fake.overhead_meanwhile = sl_ledger_own(GPU).overhead;
+    fake.graph_bytes = 0;
+    return 0;
+}
+static void launch_graph(uint64_t bytes) {
+    sl_pool_t *pool = sl_pool_of_graphs(0, GPU);
+    sl_pool_charge_lock(pool);
+    uint64_t sum = sl_ledger_try_at_once(GPU, bytes, 0);
+    fake.graph_bytes = bytes;
+    fake.process_bytes += bytes;
+    CHECK(sum && sl_pool_charge_settle(pool, bytes, sum) == bytes);
+    sl_pool_charge_unlock(pool);
+}
+static void trims(void) {
+    CUmodule module;
+    begin("2000m");
+    real.cuDeviceGetGraphMemAttribute = graph_attribute;
+    real.cuDeviceGraphMemTrim = trim_graphs;
+    CHECK(hook_cuDevicePrimaryCtxRetain(&context, 0) == 0);
+    fake.code_bytes = 300 * MIB;
+    CHECK(hook_cuModuleLoadData(&module, "") == 0);
+    sl_graph_note_allocation();
+    for (int by_hand = 0; by_hand < 2; by_hand++) {
+        launch_graph(600 * MIB);
+        CHECK(by_hand ? hook_cuDeviceGraphMemTrim(0) == 0 : sl_pool_trim(GPU));
+        CHECK(fake.overhead_meanwhile == 300 * MIB && account()->graph_bytes == 0, "%llu MiB while graphs were trimmed",
+              (unsigned long long)(fake.overhead_meanwhile / MIB));
+        BOOKS(CONTEXT, 300 * MIB);
+    }
+}
+static void should_keep_the_overhead_while_graphs_are_trimmed(void) {
+    CHECK(in_child(trims) == 0);
+}
+
 /* With managed memory a wrong figure would not mend itself. */
 static void pools(void) {
     CUmodule module;
@@ -670,6 +715,7 @@ int main(void) {
     RUN(should_not_take_managed_memory_for_overhead);
     RUN(should_not_keep_what_was_seen_in_passing);
     RUN(should_keep_the_overhead_while_a_context_ends);
+    RUN(should_keep_the_overhead_while_graphs_are_trimmed);
     RUN(should_not_take_pools_for_overhead);
     RUN(should_look_every_now_and_then_whatever_the_program_calls);
     RUN(should_refuse_nothing_on_a_guess_where_the_process_is_hidden);

@@ -150,6 +150,44 @@ static void should_charge_what_is_freed_in_the_order_of_a_stream(void) {
     check_charged(0, 0);
 }
 
+static CUdeviceptr freed_meanwhile;
+
+static CUresult wait_while_another_frees(CUstream stream) {
+    CHECK(hook_cuMemFreeAsync(freed_meanwhile, stream) == 0);
+    return 0;
+}
+
+/* What another thread frees after the wait began is still on the GPU when the wait ends. */
+static void should_charge_what_is_freed_while_the_program_waits(void) {
+    CUstream stream = (CUstream)0x100;
+    const sl_region_account_t *mine = account(gpus[0]);
+    for (int deferred = 0; deferred < 2; deferred++) {
+        next_address = ADDRESS;
+        CUdeviceptr before = allocate(0, 64 * MIB);
+        next_address = 2 * ADDRESS;
+        freed_meanwhile = allocate(0, 32 * MIB);
+        CHECK((deferred ? hook_cuMemFreeAsync(before, stream) : hook_cuMemFree_v2(before)) == 0);
+        real.cuStreamSynchronize = wait_while_another_frees;
+        CHECK(hook_cuStreamSynchronize(stream) == 0);
+        CHECK(mine->charged_bytes == 32 * MIB && mine->in_flight_bytes == 32 * MIB, "%llu MiB", (unsigned long long)(mine->charged_bytes / MIB));
+        real.cuStreamSynchronize = fake_wait;
+        CHECK(hook_cuStreamSynchronize(stream) == 0);
+        check_charged(0, 0);
+    }
+}
+
+/* A thread frees all the time and others wait: there are no places for every wait, and nothing is lost. */
+static void should_refund_all_that_was_freed_between_many_waits(void) {
+    CUstream stream = (CUstream)0x100, other = (CUstream)0x200;
+    for (int i = 0; i < 400; i++) {
+        next_address = ADDRESS;
+        CHECK(hook_cuMemFreeAsync(allocate(0, 2 * MIB), stream) == 0 && hook_cuStreamSynchronize(other) == 0);
+    }
+    CHECK(account(gpus[0])->charged_bytes == 800 * MIB && account(gpus[0])->overhead_bytes == 0);
+    CHECK(hook_cuStreamSynchronize(stream) == 0);
+    check_charged(0, 0);
+}
+
 /* Both default streams have the number 0. */
 static void should_refund_what_was_freed_in_the_same_default_stream(void) {
     const sl_region_account_t *mine = account(gpus[0]);
@@ -273,6 +311,8 @@ int main(void) {
     RUN(should_keep_the_block_of_who_came_meanwhile);
     RUN(should_restore_what_the_driver_did_not_free);
     RUN(should_charge_what_is_freed_in_the_order_of_a_stream);
+    RUN(should_charge_what_is_freed_while_the_program_waits);
+    RUN(should_refund_all_that_was_freed_between_many_waits);
     RUN(should_refund_what_was_freed_in_the_same_default_stream);
     RUN(should_not_refund_what_another_thread_freed_in_its_own_default_stream);
     RUN(should_refund_what_was_freed_in_the_context_that_was_waited_for);

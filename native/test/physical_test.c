@@ -86,6 +86,24 @@ static void should_charge_until_the_last_mapping(void) {
     check_charged(0, 0);
 }
 
+static void check_in_flight(void) {
+    CHECK(account(gpu)->charged_bytes == 4 * MIB && account(gpu)->in_flight_bytes == 4 * MIB && account(gpu)->physical_bytes == 0);
+}
+
+/* Another thread that looks at NVML's figure must not take it for something else that has gone. */
+static void should_count_as_in_flight_while_the_last_mapping_goes(void) {
+    handle_t handle = create(4 * MIB);
+    CHECK(hook_cuMemMap(ADDRESS, 4 * MIB, 0, handle, 0) == 0 && hook_cuMemRelease(handle) == 0);
+    answer = CUDA_ERROR_INVALID_VALUE;
+    meanwhile = check_in_flight;
+    CHECK(hook_cuMemUnmap(ADDRESS, 4 * MIB) == CUDA_ERROR_INVALID_VALUE && !meanwhile);
+    check_charged(4 * MIB, 1);
+    answer = CUDA_SUCCESS;
+    meanwhile = check_in_flight;
+    CHECK(hook_cuMemUnmap(ADDRESS, 4 * MIB) == 0 && !meanwhile);
+    check_charged(0, 0);
+}
+
 static void should_charge_until_the_last_reference(void) {
     handle_t handle = create(4 * MIB), again = 0;
     CHECK(hook_cuMemMap(ADDRESS, 4 * MIB, 0, handle, 0) == 0);
@@ -294,6 +312,7 @@ int main(void) {
     gpu = (unsigned)sl_gpu_find(0);
     RUN(should_charge_until_the_release);
     RUN(should_charge_until_the_last_mapping);
+    RUN(should_count_as_in_flight_while_the_last_mapping_goes);
     RUN(should_charge_until_the_last_reference);
     RUN(should_unmap_several_and_across_gaps);
     RUN(should_unmap_ranges_of_any_size);

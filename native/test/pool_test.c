@@ -2,6 +2,7 @@
  * one pool, put where the real ones go. */
 #include "check.h"
 
+#include <fcntl.h>
 #include <pthread.h>
 #include <sched.h>
 #include <time.h>
@@ -33,6 +34,7 @@ static atomic_bool crowded;
 static atomic_bool is_inside, is_stuck, is_busy; /* streams do not come to what was freed; the query says so */
 static atomic_int busy_queries; /* after so many the stream has come there */
 static atomic_int queries, twin_frees, twin_queries;
+static atomic_int trims_until_refund; /* with the last of them 16 MiB of other memory come back */
 static atomic_int capturing, own_captures, frees, trims, admitted, refused, questions;
 static pthread_mutex_t pool_lock = PTHREAD_MUTEX_INITIALIZER;
 
@@ -148,6 +150,8 @@ static CUresult twin_query(CUstream stream) {
 static CUresult fake_trim(CUmemoryPool pool, size_t keep) {
     CHECK(pool == POOL);
     trims++;
+    if (trims_until_refund && --trims_until_refund == 0)
+        sl_ledger_refund(GPU, SL_USE_LINEAR, 16 * MIB);
     if (is_stuck)
         return CUDA_SUCCESS;
     pthread_mutex_lock(&pool_lock);
@@ -210,6 +214,12 @@ static void empty(void) {
     frees = trims = 0;
 }
 
+static void set_limit(uint64_t bytes) {
+    int file = open(sl_tenant.region.path, O_RDWR);
+    CHECK(pwrite(file, &bytes, sizeof bytes, SL_REGION_LIMITS_OFFSET + (off_t)offsetof(sl_region_limits_t, memory_bytes)) == sizeof bytes);
+    close(file);
+}
+
 static void should_charge_what_the_pool_reserved(void) {
     CHECK(allocate(1000) == CUDA_SUCCESS);
     CHECK(reserved == STEP);
@@ -262,6 +272,41 @@ static void should_give_back_what_grew_unasked(void) {
     CHECK(used == LIMIT / 2);
     CHECK(reserved <= LIMIT);
     check_charge();
+    empty();
+}
+
+/* The pool must grow by a step. There is room for that only after the reclaimers, and never for the whole request beside the pool. */
+static void should_try_again_after_the_reclaimers(void) {
+    CHECK(allocate(100 * MIB) == CUDA_SUCCESS && reserved == 128 * MIB);
+    sl_ledger_charge(GPU, SL_USE_LINEAR, LIMIT - 128 * MIB - 24 * MIB);
+    trims_until_refund = 2; /* the first is the request's own */
+    CHECK(allocate(50 * MIB) == CUDA_SUCCESS);
+    CHECK(reserved == 160 * MIB && account()->charged_bytes == LIMIT - 8 * MIB, "%llu", (unsigned long long)account()->charged_bytes);
+    sl_ledger_refund(GPU, SL_USE_LINEAR, LIMIT - 128 * MIB - 40 * MIB);
+    empty();
+}
+
+/* A hole between two steps that are in use in part is as large as a request that would need two steps elsewhere. */
+static void should_use_a_hole_across_two_steps(void) {
+    set_limit(4 * LIMIT);
+    CHECK(allocate(4 * LIMIT) == CUDA_SUCCESS);
+    hook_cuMemFreeAsync(40 * MIB, STREAM);
+    CHECK(allocate(40 * MIB) == CUDA_SUCCESS && reserved == 4 * LIMIT);
+    check_charge();
+    set_limit(LIMIT);
+    empty();
+}
+
+/* A quota of 16 GiB may be passed by 1 % for a moment. */
+static void should_not_let_trials_pass_a_large_quota_by_more_than_a_part(void) {
+    set_limit(16 * LIMIT);
+    CHECK(allocate(16 * LIMIT) == CUDA_SUCCESS);
+    hook_cuMemFreeAsync(LIMIT / 2, STREAM);
+    pieces = 16 * LIMIT;
+    frees = 0;
+    CHECK(allocate(192 * MIB) == CUDA_ERROR_OUT_OF_MEMORY && frees == 0 && most == 16 * LIMIT);
+    CHECK(allocate(160 * MIB) == CUDA_ERROR_OUT_OF_MEMORY && frees > 0 && most == 16 * LIMIT + 160 * MIB);
+    set_limit(LIMIT);
     empty();
 }
 
@@ -804,6 +849,9 @@ int main(void) {
     RUN(should_use_the_last_step_of_the_quota);
     RUN(should_serve_from_what_the_pool_has_at_the_quota);
     RUN(should_give_back_what_grew_unasked);
+    RUN(should_try_again_after_the_reclaimers);
+    RUN(should_use_a_hole_across_two_steps);
+    RUN(should_not_let_trials_pass_a_large_quota_by_more_than_a_part);
     RUN(should_not_try_what_could_pass_the_slack);
     RUN(should_give_back_a_trial_when_its_stream_has_come_there);
     RUN(should_not_wait_while_a_stream_captures);

@@ -9,7 +9,7 @@
  *                     launch,orphan (pools that are destroyed while memory of theirs lives),tiny (arrays and variables that
  *                     share blocks); "-graph,…": all but these
  *   --judge           asks the driver about every other refusal (one process, one thread)
- *   --wrong PERMILLE  of the refusals that were judged wrong, at most (0); the driver can share what Sluice cannot see
+ *   --wrong PERMILLE  of the refusals that were judged wrong, at most (0)
  *   --kills MILLIS, --stops MILLIS   every so often a process gets SIGKILL, or SIGSTOP for a while
  *   --limits          changes the quota all the time, between the half of it and all of it
  *   --survive         judges only that nothing crashes or hangs: any error of CUDA's will do
@@ -405,8 +405,8 @@ static int tell(void) {
     printf("seed=%llu processes=%d threads=%d gpus=%d quota=%llu seconds=%.0f kills=%llu stops=%llu limit-changes=%llu\n",
            (unsigned long long)options.seed, options.processes, options.threads, options.gpus, (unsigned long long)options.quota, options.seconds,
            (unsigned long long)kills, (unsigned long long)stops, (unsigned long long)limit_changes);
-    printf("calls=%llu refused=%llu late=%llu wrong=%llu odd=%llu absurd-granted=%llu edges-wrong=%llu longest-ms=%.1f longest-way=%s\n", SUM(calls), SUM(refused),
-           SUM(late), SUM(wrong), SUM(odd), SUM(absurd), SUM(edges), (double)longest / 1e6, way);
+    printf("calls=%llu refused=%llu judged=%llu still=%llu late=%llu wrong=%llu odd=%llu absurd-granted=%llu edges-wrong=%llu longest-ms=%.1f longest-way=%s\n", SUM(calls), SUM(refused),
+           SUM(judged), SUM(still), SUM(late), SUM(wrong), SUM(odd), SUM(absurd), SUM(edges), (double)longest / 1e6, way);
     printf("samples=%llu missed=%llu over=%llu worst-percent=%.2f most-bytes=%llu,%llu\n", (unsigned long long)sampling.samples,
            (unsigned long long)sampling.missed, (unsigned long long)sampling.over, sampling.worst_percent, (unsigned long long)sampling.worst[0],
            (unsigned long long)sampling.worst[1]);

@@ -48,7 +48,7 @@ typedef enum { RUN, PARK, PROBE, DRAIN, END, LEAVE } command_t;
 
 typedef struct {
     _Atomic uint32_t answered; /* the last order that was carried out */
-    _Atomic uint64_t calls, refused, late, wrong, odd, absurd, edges;
+    _Atomic uint64_t calls, refused, judged, still, late, wrong, odd, absurd, edges;
     _Atomic uint64_t wrong_by_way[WAY_COUNT];
     _Atomic uint64_t judgements; /* odd: the judge holds memory past Sluice just now */
     _Atomic uint64_t longest_nanos;
@@ -109,6 +109,7 @@ typedef struct {
     CUstream streams[GPUS_MOST][STREAMS_MOST];
     CUmemoryPool pools[GPUS_MOST][POOLS_EACH];
     int shrink;
+    bool was_still; /* no stream had anything to do before the last request */
     _Atomic uint32_t answered;
     pthread_t thread;
 } worker_t;
@@ -126,6 +127,7 @@ request_t ways_choose(worker_t *worker);
 CUresult ways_take(const sl_real_t *cu, worker_t *worker, const request_t *request, held_t *held);
 CUresult ways_give(const sl_real_t *cu, worker_t *worker, held_t *held);
 CUresult ways_absurd(worker_t *worker, uint64_t choice);
+bool ways_are_idle(const worker_t *worker); /* no stream has anything to do */
 /* Gives back all that pools and graphs keep, on request after all work was waited for. */
 CUresult ways_settle(const sl_real_t *cu, worker_t *workers, int count, bool wait);
 void ways_begin_capture(void);
@@ -134,6 +136,7 @@ void ways_end_capture(void);
 /* storm_things.c */
 CUresult things_take(const sl_real_t *cu, const worker_t *worker, const request_t *request, held_t *held);
 CUresult things_give(const sl_real_t *cu, held_t *held);
+int things_launches(const request_t *request); /* of a graph */
 
 /* storm_judge.c */
 void judge_open(child_t *self);

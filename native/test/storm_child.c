@@ -61,12 +61,15 @@ static void give(worker_t *worker, int which) {
         self->loose[held.request.gpu] -= held.request.bytes;
 }
 
-static void refused(worker_t *worker, const request_t *request) {
+static void refused(worker_t *worker, const request_t *request, bool judged) {
     char why[240] = "there is no quota";
     self->refused++;
     judgement_t judgement = options.unlimited ? WRONG : RIGHT;
-    if (options.judge && (options.unlimited || below(&worker->random, 2)))
+    if (judged) {
+        self->judged++;
+        self->still += worker->was_still;
         judgement = judge_refusal(worker, request, why, sizeof why);
+    }
     self->late += judgement == LATE;
     if (judgement == WRONG) {
         self->wrong++;
@@ -91,10 +94,12 @@ static void take(worker_t *worker) {
             }
         return;
     }
+    bool judged = options.judge && (options.unlimited || below(&worker->random, 2));
+    worker->was_still = judged && ways_are_idle(worker);
     CUresult status = ways_take(&given, worker, &request, &held);
     note_time(request.way, storm_now() - began);
     if (status == OUT_OF_MEMORY)
-        refused(worker, &request);
+        refused(worker, &request, judged);
     else
         expect(&request, status, "failed");
     if (status == 0 && keeps(&held)) {

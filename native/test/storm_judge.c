@@ -35,6 +35,14 @@ static uint64_t hold_past_sluice(worker_t *worker, const request_t *request) {
     return bytes;
 }
 
+/* Where some stream still had work to do, time alone gives memory back: a graph ends, a stream comes to a free. Nobody can ask for
+ * the room at the moment of the refusal, because that is over. So only what is refused while all streams are idle can be
+ * judged wrong by a second attempt. The same goes for a graph that the request launches twice: the second launch finds the first
+ * under way. */
+static bool time_may_help(const worker_t *worker, const request_t *request) {
+    return !worker->was_still || (request->way == WAY_GRAPH && things_launches(request) > 1);
+}
+
 /* Late: work had to end before there was room, for which no call need wait. */
 judgement_t judge_refusal(worker_t *worker, const request_t *request, char *why, size_t room) {
     held_t held;
@@ -51,7 +59,7 @@ judgement_t judge_refusal(worker_t *worker, const request_t *request, char *why,
         if (near)
             return RIGHT;
         snprintf(why, room, "granted once pools and graphs were trimmed by hand");
-        return waits ? LATE : WRONG;
+        return waits || time_may_help(worker, request) ? LATE : WRONG;
     }
     pid_t self = getpid();
     uint64_t before = truth_of(self, request->gpu), after = hold_past_sluice(worker, request);

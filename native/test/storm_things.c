@@ -69,9 +69,13 @@ static CUresult drop_graph(const sl_real_t *cu, held_t *held) {
     return first ? first : second;
 }
 
+int things_launches(const request_t *request) {
+    return 1 + (int)(request->choice >> 4 & 1);
+}
+
 static CUresult launch_graph(const sl_real_t *cu, const worker_t *worker, const request_t *request, CUgraphExec executable) {
     CUresult status = 0;
-    for (int i = 0; i < 1 + (int)(request->choice >> 4 & 1) && !status; i++)
+    for (int i = 0; i < things_launches(request) && !status; i++)
         status = cu->cuGraphLaunch(executable, worker->streams[request->gpu][(request->stream + i) % options.streams]);
     return status;
 }

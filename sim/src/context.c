@@ -246,8 +246,9 @@ CUresult sim_cuCtxGetApiVersion(CUcontext context, unsigned int *version) {
 
 CUresult sim_cuCtxSynchronize_v2(CUcontext context) {
     SIM_TRY(current_or(context, &context));
+    uint64_t before = sim_space_next_id();
     SIM_TRY(sim_context_drain(context));
-    sim_memory_give_waited(NULL, context);
+    sim_memory_give_waited(NULL, context, before);
     return CUDA_SUCCESS;
 }
 

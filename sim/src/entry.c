@@ -46,8 +46,17 @@ bool sim_enter(unsigned index, int per_thread, CUresult *result) {
     return false;
 }
 
+/* On an H200 the caller waits for milliseconds after the memory of a large free has gone. */
+static void wait_for_given(void) {
+    uint64_t wait_ns = sim_state_forget_given() / (1u << 20) * sim_settings()->free_ns / 1024;
+    if (!wait_ns) return;
+    struct timespec pause = {(time_t)(wait_ns / 1000000000u), (long)(wait_ns % 1000000000u)};
+    nanosleep(&pause, NULL);
+}
+
 CUresult sim_leave(unsigned index, CUresult result) {
     sim_unlock();
+    wait_for_given();
     sim_fault_after(index);
     return result;
 }

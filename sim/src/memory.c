@@ -159,12 +159,13 @@ CUresult sim_memory_give(CUdeviceptr address) {
 }
 
 /* As on an H200: memory that is not from a pool and is freed in the order of a stream is given back when the program next waits
- * for the stream or for its context. */
+ * for the stream or for its context. A wait that began before the free does not count. */
 typedef struct later_t {
     struct later_t *next;
     CUdeviceptr address;
     CUstream stream;
     CUcontext context;
+    uint64_t id;
 } later_t;
 
 static later_t *later_list;
@@ -173,15 +174,15 @@ CUresult sim_memory_give_later(CUstream stream, CUdeviceptr address) {
     for (const later_t *each = later_list; each; each = each->next) SIM_REQUIRE(each->address != address, CUDA_ERROR_INVALID_VALUE);
     later_t *later = malloc(sizeof *later);
     SIM_REQUIRE(later, CUDA_ERROR_OUT_OF_MEMORY);
-    *later = (later_t){later_list, address, stream, sim_space_find(address)->context};
+    *later = (later_t){later_list, address, stream, sim_space_find(address)->context, sim_space_next_id()};
     later_list = later;
     return CUDA_SUCCESS;
 }
 
-void sim_memory_give_waited(CUstream stream, CUcontext context) {
+void sim_memory_give_waited(CUstream stream, CUcontext context, uint64_t before) {
     for (later_t **place = &later_list; *place;) {
         later_t *later = *place;
-        if (later->stream != stream && later->context != context) {
+        if ((later->stream != stream && later->context != context) || later->id >= before) {
             place = &later->next;
             continue;
         }

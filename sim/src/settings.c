@@ -126,6 +126,8 @@ static void load(void) {
     settings.xid = (unsigned)whole("SLUICE_SIM_XID", 0, 0, 1000, "an Xid, such as 79");
     const char *launch = getenv("SLUICE_SIM_LAUNCH");
     if (launch && !sim_settings_duration(launch, &settings.launch_ns)) refuse("SLUICE_SIM_LAUNCH", launch, "a duration such as 3us");
+    const char *frees = getenv("SLUICE_SIM_FREE");
+    if (frees && !sim_settings_duration(frees, &settings.free_ns)) refuse("SLUICE_SIM_FREE", frees, "a duration such as 3ms");
     const char *blocks = getenv("CUDA_LAUNCH_BLOCKING");
     settings.launch_blocks = blocks && strcmp(blocks, "1") == 0;
     snprintf(settings.state_path, sizeof settings.state_path, "/dev/shm/sluice-sim-%u", (unsigned)geteuid());

@@ -16,6 +16,7 @@ typedef struct {
     uint64_t context_bytes;
     uint64_t link_bytes_per_s;
     uint64_t launch_ns;
+    uint64_t free_ns;            /* for each GiB */
     int launch_blocks;           /* CUDA_LAUNCH_BLOCKING: a launch returns when the kernel has ended */
     int sms;
     int driver;

@@ -143,7 +143,8 @@ CUresult sim_memory_take_managed(CUcontext context, size_t bytes, CUdeviceptr *a
 CUresult sim_memory_take_import(CUcontext context, int device, size_t bytes, sim_range_t **range);
 void sim_memory_give_import(sim_range_t *range);
 CUresult sim_memory_give_later(CUstream stream, CUdeviceptr address);
-void sim_memory_give_waited(CUstream stream, CUcontext context); /* after a wait for the one or the other */
+/* After a wait for the one or the other; before: an id from the beginning of the wait. */
+void sim_memory_give_waited(CUstream stream, CUcontext context, uint64_t before);
 void sim_memory_drop(CUcontext context);
 bool sim_memory_find(CUdeviceptr address, sim_allocation_t *allocation);
 void sim_memory_touch(CUdeviceptr address);

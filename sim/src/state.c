@@ -193,7 +193,18 @@ bool sim_state_take(int gpu, uint64_t bytes) {
     return fits;
 }
 
-void sim_state_give(int gpu, uint64_t bytes) { atomic_fetch_sub(&own->taken_bytes[gpu], bytes); }
+static _Thread_local uint64_t given_bytes;
+
+void sim_state_give(int gpu, uint64_t bytes) {
+    atomic_fetch_sub(&own->taken_bytes[gpu], bytes);
+    given_bytes += bytes;
+}
+
+uint64_t sim_state_forget_given(void) {
+    uint64_t bytes = given_bytes;
+    given_bytes = 0;
+    return bytes;
+}
 
 static bool is_held(sim_state_share_t *row) {
     for (int i = 0; i < SIM_STATE_HOLDERS; i++) {

@@ -66,6 +66,8 @@ bool sim_state_attach(void);
 void sim_state_detach(void);
 bool sim_state_take(int gpu, uint64_t bytes);
 void sim_state_give(int gpu, uint64_t bytes);
+/* What this thread gave back since the last question. */
+uint64_t sim_state_forget_given(void);
 uint64_t sim_state_taken(int gpu);
 bool sim_state_process(int gpu, unsigned slot, pid_t *pid, uint64_t *bytes);
 uint64_t sim_state_reserve(int gpu, uint64_t ready_ns, uint64_t duration_ns);

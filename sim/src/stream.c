@@ -104,8 +104,9 @@ CUresult sim_cuStreamSynchronize(CUstream handle) {
     CUstream stream;
     SIM_TRY(sim_stream_resolve(handle, &stream));
     SIM_TRY(sim_capture_forbid(stream));
+    uint64_t before = sim_space_next_id();
     SIM_TRY(stream->legacy ? sim_legacy_wait(stream) : sim_stream_wait(stream));
-    sim_memory_give_waited(stream, NULL);
+    sim_memory_give_waited(stream, NULL, before);
     return CUDA_SUCCESS;
 }
 

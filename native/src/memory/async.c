@@ -273,21 +273,22 @@ static CUcontext current_context(void) {
 }
 
 /* context: all work of that one has ended then; NULL: only some. */
-#define WAIT_HOOK(function, context, deferred, parameters, ...) \
+#define WAIT_HOOK(function, context, end_deferred, parameters, ...) \
     CUresult hook_##function parameters {                    \
         if (SL_UNLIKELY(!SL_DRIVER_HAS(function)))           \
             return CUDA_ERROR_NOT_FOUND;                     \
         unsigned launches = sl_graph_charge_launches();      \
+        uint64_t deferred = sl_deferred_begin();             \
         bool blocked = sl_gate_before_wait();                \
         CUresult status = real.function(__VA_ARGS__);        \
         sl_gate_after_wait(blocked);                         \
         settle_wait(status, launches ? (context) : NULL, launches); \
         if (status == CUDA_SUCCESS)                          \
-            deferred;                                        \
+            end_deferred;                                    \
         return status;                                       \
     }
-WAIT_HOOK(cuCtxSynchronize, current_context(), sl_deferred_end(NULL, NULL), (void), )
-WAIT_HOOK(cuCtxSynchronize_v2, ctx, sl_deferred_end(ctx, NULL), (CUcontext ctx), ctx)
-WAIT_HOOK(cuStreamSynchronize, NULL, sl_deferred_end(NULL, hStream ? hStream : SL_DEFERRED_LEGACY), (CUstream hStream), hStream)
-WAIT_HOOK(cuStreamSynchronize_ptsz, NULL, sl_deferred_end(NULL, hStream ? hStream : SL_DEFERRED_PER_THREAD), (CUstream hStream), hStream)
-WAIT_HOOK(cuEventSynchronize, NULL, (void)0, (CUevent hEvent), hEvent)
+WAIT_HOOK(cuCtxSynchronize, current_context(), sl_deferred_end(deferred, NULL, NULL), (void), )
+WAIT_HOOK(cuCtxSynchronize_v2, ctx, sl_deferred_end(deferred, ctx, NULL), (CUcontext ctx), ctx)
+WAIT_HOOK(cuStreamSynchronize, NULL, sl_deferred_end(deferred, NULL, hStream ? hStream : SL_DEFERRED_LEGACY), (CUstream hStream), hStream)
+WAIT_HOOK(cuStreamSynchronize_ptsz, NULL, sl_deferred_end(deferred, NULL, hStream ? hStream : SL_DEFERRED_PER_THREAD), (CUstream hStream), hStream)
+WAIT_HOOK(cuEventSynchronize, NULL, (void)deferred, (CUevent hEvent), hEvent)

@@ -31,7 +31,7 @@ static CUresult settle_destroyed(CUresult status, CUcontext context, uint32_t te
         sl_gate_settle_context(context, status == CUDA_SUCCESS);
     if (status == CUDA_SUCCESS && context && attached()) {
         sl_allocations_drain(context, teardown, sl_linear_refund);
-        sl_deferred_end(context, NULL);
+        sl_deferred_end(SL_DEFERRED_ANY, context, NULL);
         sl_pool_refresh_all();
         sl_promise_end_context(context);
     }

@@ -1,7 +1,10 @@
 /* deferred: plain memory that was freed in the order of a stream.
  *
  * Seen on an H200 with driver 580: the memory stays on the GPU until cuStreamSynchronize or cuCtxSynchronize, however long the
- * stream has been idle; refunded at once, 9.6 GB were held under a quota of 4 GiB. Until then it counts as in flight. */
+ * stream has been idle; refunded at once, 9.6 GB were held under a quota of 4 GiB. Until then it counts as in flight.
+ *
+ * Other threads free while one waits, and a wait does not cover that. So waits are numbered when they begin, and what is freed has the number
+ * of the next wait: the end of a wait refunds what has its number or a lower one. */
 #include "memory/deferred.h"
 
 #include "driver/stream.h"
@@ -17,9 +20,11 @@ typedef struct {
     CUstream stream;
     unsigned gpu;
     uint64_t bytes; /* 0: free place */
+    uint64_t wait;  /* the first that covers all of it */
 } deferred_t;
 
 atomic_int sl_deferred_count;
+_Atomic uint64_t sl_deferred_waits = 1;
 static sl_latch_t latch;
 static deferred_t places[PLACES];
 
@@ -32,38 +37,46 @@ static bool is_same(const deferred_t *place, unsigned gpu, CUcontext context, CU
     return place->bytes && place->gpu == gpu && place->context == context && place->stream == stream;
 }
 
+/* With the latch held. Where there is no free place, one of the same stream waits longer. */
+static deferred_t *place_for(unsigned gpu, CUcontext context, CUstream stream, uint64_t wait) {
+    deferred_t *empty = NULL, *earlier = NULL;
+    for (deferred_t *each = places; each < places + PLACES; each++) {
+        bool same = is_same(each, gpu, context, stream);
+        if (same && each->wait == wait)
+            return each;
+        earlier = same ? each : earlier;
+        empty = !each->bytes && !empty ? each : empty;
+    }
+    return empty ? empty : earlier;
+}
+
 /* Without a place it counts as overhead, until NVML's figure falls. */
 void sl_deferred_add(unsigned gpu, CUcontext context, CUstream stream, uint64_t bytes) {
-    deferred_t *place = NULL;
     stream = name_of(stream);
     sl_latch_lock_briefly(&latch);
-    for (deferred_t *each = places; each < places + PLACES; each++) {
-        if (is_same(each, gpu, context, stream)) {
-            place = each;
-            break;
-        }
-        if (!each->bytes && !place)
-            place = each;
-    }
+    uint64_t wait = sl_deferred_waits;
+    deferred_t *place = place_for(gpu, context, stream, wait);
     if (place && !place->bytes) {
-        *place = (deferred_t){context, stream, gpu, 0};
+        *place = (deferred_t){context, stream, gpu, 0, wait};
         sl_deferred_count++;
     }
-    if (place)
+    if (place) {
         place->bytes += bytes;
+        place->wait = wait;
+    }
     sl_latch_unlock(&latch);
     if (!place)
         sl_ledger_defer_left(gpu, bytes);
 }
 
-void sl_deferred_end_slowly(CUcontext context, CUstream stream) {
+void sl_deferred_end_slowly(uint64_t wait, CUcontext context, CUstream stream) {
     if (!context && (!real.cuCtxGetCurrent || real.cuCtxGetCurrent(&context) != CUDA_SUCCESS))
         return;
     stream = name_of(stream);
     for (deferred_t *each = places; each < places + PLACES; each++) {
         sl_latch_lock_briefly(&latch);
         deferred_t ended = *each;
-        bool ends = ended.bytes && ended.context == context && (!stream || ended.stream == stream);
+        bool ends = ended.bytes && ended.wait <= wait && ended.context == context && (!stream || ended.stream == stream);
         if (ends) {
             each->bytes = 0;
             sl_deferred_count--;
@@ -79,5 +92,6 @@ static void forget(void) {
     for (deferred_t *each = places; each < places + PLACES; each++)
         each->bytes = 0;
     sl_deferred_count = 0;
+    sl_deferred_waits = 1;
 }
 SL_FORK_FORGETS(forget);

@@ -11,15 +11,23 @@
 #define SL_DEFERRED_LEGACY ((CUstream)1)
 #define SL_DEFERRED_PER_THREAD ((CUstream)2)
 
+#define SL_DEFERRED_ANY UINT64_MAX
+
 extern atomic_int sl_deferred_count;
-void sl_deferred_end_slowly(CUcontext context, CUstream stream);
+extern _Atomic uint64_t sl_deferred_waits;
+void sl_deferred_end_slowly(uint64_t wait, CUcontext context, CUstream stream);
 
 /* So many bytes, which left their use already, are freed when the stream has come there and the program has waited. */
 void sl_deferred_add(unsigned gpu, CUcontext context, CUstream stream, uint64_t bytes);
-/* The program has waited for a stream of the current context (context NULL), or for a context (stream NULL): refunds. */
-static inline void sl_deferred_end(CUcontext context, CUstream stream) {
-    if (SL_UNLIKELY(atomic_load_explicit(&sl_deferred_count, memory_order_acquire) > 0))
-        sl_deferred_end_slowly(context, stream);
+/* The program is about to wait: a number for the end of the wait, 0 where nothing is deferred. */
+static inline uint64_t sl_deferred_begin(void) {
+    return SL_UNLIKELY(atomic_load_explicit(&sl_deferred_count, memory_order_acquire) > 0) ? atomic_fetch_add(&sl_deferred_waits, 1) : 0;
+}
+/* The program has waited for a stream of the current context (context NULL), or for a context (stream NULL): refunds what was freed
+ * before the wait began. SL_DEFERRED_ANY: whenever it was freed, because the context is gone. */
+static inline void sl_deferred_end(uint64_t wait, CUcontext context, CUstream stream) {
+    if (SL_UNLIKELY(wait && atomic_load_explicit(&sl_deferred_count, memory_order_acquire) > 0))
+        sl_deferred_end_slowly(wait, context, stream);
 }
 
 #endif

@@ -238,10 +238,7 @@ CUresult hook_cuGraphExecDestroy(CUgraphExec hGraphExec) {
 CUresult hook_cuDeviceGraphMemTrim(CUdevice device) {
     if (!SL_DRIVER_HAS(cuDeviceGraphMemTrim))
         return CUDA_ERROR_NOT_FOUND;
-    CUresult status = real.cuDeviceGraphMemTrim(device);
-    if (status == CUDA_SUCCESS && accounted())
-        sl_graph_charge_follow(device);
-    return status;
+    return accounted() ? sl_graph_charge_trim(device) : real.cuDeviceGraphMemTrim(device);
 }
 
 static CUresult note_node(CUresult status, bool allocates) {

@@ -206,13 +206,16 @@ void sl_graph_charge_forget_exec(CUdevice device, CUgraphExec exec) {
     sl_pool_charge_unlock(pool);
 }
 
-void sl_graph_charge_follow(CUdevice device) {
+/* With the lock held, so that nobody takes what the driver has freed already for something else that went. */
+CUresult sl_graph_charge_trim(CUdevice device) {
     sl_pool_t *pool = device >= 0 && device < DEVICES ? lock_known(device) : NULL;
+    CUresult status = real.cuDeviceGraphMemTrim(device);
     if (!pool)
-        return;
+        return status;
     pool->trims++;
     sl_pool_charge_follow(pool);
     sl_pool_charge_unlock(pool);
+    return status;
 }
 
 unsigned sl_graph_charge_launches(void) {

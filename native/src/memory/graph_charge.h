@@ -32,8 +32,8 @@ void sl_graph_charge_end(sl_graph_charge_t *charge, CUresult status);
 
 /* The executable graph is about to go: another may get its handle. */
 void sl_graph_charge_forget_exec(CUdevice device, CUgraphExec exec);
-/* The program trimmed. */
-void sl_graph_charge_follow(CUdevice device);
+/* The program trims. */
+CUresult sl_graph_charge_trim(CUdevice device);
 
 /* How many launches there were; and after a wait for all work of a context: there were so many when it began. */
 unsigned sl_graph_charge_launches(void);

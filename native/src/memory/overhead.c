@@ -121,7 +121,7 @@ static uint64_t truth_now(unsigned gpu, booked_t *booked, const change_t *change
     const sl_overhead_look_t *before = usable ? change->before : NULL;
     int64_t by = before && !now.is_late ? sl_look_difference(before, &now) : 0;
     uint64_t bytes = moved(booked->truth, by), least = sl_look_least(&now);
-    uint64_t most = less(now.process_bytes, now.certain), needed = less(most, now.managed);
+    uint64_t most = less(now.process_bytes, less(now.certain, now.loose)), needed = less(most, now.managed);
     booked->is_measured = before && before->is_exact && now.is_exact;
     booked->moved = by && sl_look_was_quiet(before, &now) ? by : 0;
     booked->is_exact = now.is_exact && !now.is_late;

@@ -16,6 +16,7 @@ typedef struct {
     uint64_t process_bytes; /* what it has on the GPU */
     uint64_t certain;       /* what of ours is there by name, */
     uint64_t most_certain;  /* and the most while we looked */
+    uint64_t loose; /* part of what is certain that may be gone: of pools that other threads trim or take from just now */
     uint64_t possible, managed;
     uint64_t calls; /* that took something by name, so far */
     bool is_exact; /* nothing was under way: only managed memory may be elsewhere */

@@ -56,8 +56,9 @@ static void notice_frees(const sl_pending_t *pending) {
         return;
     bool per_thread = pending->query == real.cuStreamQuery_ptsz;
     CUresult (*wait)(CUstream) = per_thread ? real.cuStreamSynchronize_ptsz : real.cuStreamSynchronize;
+    uint64_t deferred = sl_deferred_begin();
     if (wait && wait(pending->stream) == CUDA_SUCCESS)
-        sl_deferred_end(NULL, pending->stream ? pending->stream : per_thread ? SL_DEFERRED_PER_THREAD : SL_DEFERRED_LEGACY);
+        sl_deferred_end(deferred, NULL, pending->stream ? pending->stream : per_thread ? SL_DEFERRED_PER_THREAD : SL_DEFERRED_LEGACY);
 }
 
 /* What a trial of the same request left behind, above the quota, comes back without any gain. */

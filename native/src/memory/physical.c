@@ -167,18 +167,24 @@ SL_HOT static bool add(uint64_t handle, unsigned gpu, uint64_t bytes) {
     return physical;
 }
 
-/* Mappings that were taken out of the table, until the driver has unmapped them. */
+/* A mapping that was taken out of the table, until the driver has unmapped it. */
 typedef struct {
-    mapping_t *list;
+    mapping_t mapping;
+    bool gone;       /* nothing else held the memory: the driver frees it, and meanwhile it counts as in flight */
+    physical_t copy; /* in that case */
+} taken_t;
+
+typedef struct {
+    taken_t *list;
     size_t count, room;
-    mapping_t near[4];
+    taken_t near[4];
 } unmapping_t;
 
 static bool note(unmapping_t *unmapping, const mapping_t *mapping) {
     if (unmapping->count == unmapping->room) {
         size_t room = unmapping->room * 4;
         bool near = unmapping->list == unmapping->near;
-        mapping_t *list = near ? malloc(room * sizeof *list) : realloc(unmapping->list, room * sizeof *list);
+        taken_t *list = near ? malloc(room * sizeof *list) : realloc(unmapping->list, room * sizeof *list);
         if (!list)
             return false;
         for (size_t i = 0; near && i < unmapping->count; i++)
@@ -186,7 +192,12 @@ static bool note(unmapping_t *unmapping, const mapping_t *mapping) {
         unmapping->list = list;
         unmapping->room = room;
     }
-    unmapping->list[unmapping->count++] = *mapping;
+    taken_t *taken = &unmapping->list[unmapping->count++];
+    taken->mapping = *mapping;
+    const physical_t *physical = find(mapping->handle, mapping->serial);
+    taken->gone = physical && !physical->references && physical->mappings == 1 && let_go(mapping->handle, mapping->serial, &taken->copy);
+    if (taken->gone)
+        sl_ledger_leave(taken->copy.gpu, SL_USE_PHYSICAL, taken->copy.bytes);
     return true;
 }
 
@@ -235,18 +246,36 @@ SL_HOT static void begin_unmapping(unmapping_t *unmapping, uint64_t from, uint64
     errno = saved;
 }
 
+/* The driver did not unmap it. */
+static void restore_mapping(taken_t *taken) {
+    const mapping_t *mapping = &taken->mapping;
+    bool kept = true;
+    if (taken->gone)
+        sl_ledger_keep_left(taken->copy.gpu, SL_USE_PHYSICAL, taken->copy.bytes);
+    sl_latch_lock_briefly(&latch);
+    if (taken->gone) {
+        taken->copy.mappings = 1;
+        kept = put_back(&taken->copy);
+    }
+    mapping_t *again = sl_index_put(&mappings, mapping->address);
+    if (again)
+        *again = *mapping;
+    sl_latch_unlock(&latch);
+    if (!kept)
+        refund(&taken->copy);
+}
+
 SL_HOT static void end_unmapping(unmapping_t *unmapping, bool unmapped) {
     for (size_t i = 0; i < unmapping->count; i++) {
-        const mapping_t *mapping = &unmapping->list[i];
-        if (unmapped) {
-            sl_physical_let_go(mapping->handle, mapping->serial);
-            continue;
+        taken_t *taken = &unmapping->list[i];
+        if (!unmapped) {
+            restore_mapping(taken);
+        } else if (taken->gone) {
+            sl_ledger_refund_left(taken->copy.gpu, taken->copy.bytes);
+            sl_ledger_count(taken->copy.gpu, -1);
+        } else {
+            sl_physical_let_go(taken->mapping.handle, taken->mapping.serial);
         }
-        sl_latch_lock_briefly(&latch);
-        mapping_t *again = sl_index_put(&mappings, mapping->address);
-        if (again)
-            *again = *mapping;
-        sl_latch_unlock(&latch);
     }
     if (unmapping->list != unmapping->near)
         free(unmapping->list);

@@ -135,6 +135,14 @@ bool sl_pool_trim(unsigned gpu) {
     return visit_all((int)gpu, sl_pool_charge_lock_soon, trim, NULL);
 }
 
+uint64_t sl_pool_held(unsigned gpu) {
+    uint64_t bytes = 0;
+    for (int i = 0, end = atomic_load_explicit(&places, memory_order_acquire); i < end; i++)
+        if (keys[i] && pools[i].lock.state && pools[i].gpu == (int)gpu)
+            bytes += atomic_load_explicit(&pools[i].charged, memory_order_relaxed);
+    return bytes;
+}
+
 /* Idle graph memory counts as in use, so a device whose graphs have any may give some back. */
 static bool add_figures(sl_pool_t *pool, void *sum) {
     sl_pool_figures_t *figures = sum;

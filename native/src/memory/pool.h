@@ -24,6 +24,9 @@ void sl_pool_refresh_all(void);
 /* Lets pools of a GPU give back what they do not use. True: charges fell. */
 bool sl_pool_trim(unsigned gpu);
 
+/* What is charged for pools of a GPU that other threads hold at this moment: they may have less, because the driver is asked to free. */
+uint64_t sl_pool_held(unsigned gpu);
+
 typedef struct {
     uint64_t charged; /* all pools of a GPU together */
     bool has_unused;  /* one of them has a step or more that is not in use, by its own figures */

@@ -91,7 +91,7 @@ uint64_t sl_pool_charge_settle(sl_pool_t *pool, uint64_t promised, uint64_t sum)
     if (!ask(pool, POOL_RESERVED, GRAPH_RESERVED, &reserved))
         reserved = charged;
     uint64_t grown = reserved > charged ? reserved - charged : 0, foreseen = least(grown, promised);
-    pool->charged = reserved;
+    atomic_store_explicit(&pool->charged, reserved, memory_order_relaxed);
     if (foreseen)
         sl_ledger_commit(gpu, use_of(pool), foreseen, sum - (promised - foreseen));
     if (grown > foreseen)

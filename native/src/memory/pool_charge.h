@@ -23,7 +23,7 @@ typedef struct {
     CUmemLocation place;  /* of a pool that the program made, and its type */
     CUmemAllocationType type;
     CUmemoryPool handle;  /* NULL: the memory of graphs on the device */
-    uint64_t charged;     /* never less than the pool has */
+    _Atomic uint64_t charged; /* never less than the pool has; read without the lock too */
     uint64_t step;        /* the pool grows by multiples of this power of two */
     unsigned trims;       /* how often memory may have left the pool */
 } __attribute__((aligned(64))) sl_pool_t;

@@ -11,8 +11,9 @@
 #include "memory/overhead.h"
 #include "memory/pending.h"
 
-#define SLACK_PART 50 /* of the quota, but a step at least */
-#define TRIALS 2
+#define PART 100     /* of the quota */
+#define HOLE_PART 50
+#define HOLE (2 * SL_POOL_STEP)
 
 typedef struct {
     sl_pool_t *pool;
@@ -20,7 +21,7 @@ typedef struct {
     const sl_pool_request_t *request;
     unsigned gpu;
     uint64_t need;
-    int trials;
+    uint64_t hope; /* room and what the pool had left, at the last trial */
     CUresult status;
 } take_t;
 
@@ -29,9 +30,16 @@ static bool is_over_quota(unsigned gpu) {
     return limit && sl_ledger_used(gpu) > limit;
 }
 
+static uint64_t most_of(uint64_t one, uint64_t other) {
+    return one > other ? one : other;
+}
+
+/* By how much trials may pass the quota. In a trimmed pool a hole lies between two steps that are in use in part, so a request that fills it
+ * saves less than two steps of growth. That much is always tried where it is 2 % of the quota or less. 1 % is for larger
+ * requests, which reuse what their stream freed; the rest of the 2 % is for what the driver takes unasked. */
 static uint64_t slack(unsigned gpu) {
-    uint64_t part = sl_ledger_limit(gpu) / SLACK_PART;
-    return part > SL_POOL_STEP ? part : SL_POOL_STEP;
+    uint64_t limit = sl_ledger_limit(gpu), hole = limit / HOLE_PART < HOLE ? limit / HOLE_PART : HOLE;
+    return most_of(most_of(limit / PART, hole), SL_POOL_STEP);
 }
 
 /* What the stream has not come to yet stays charged until a later trim. */
@@ -57,13 +65,15 @@ static uint64_t less(uint64_t from, uint64_t bytes) {
     return from > bytes ? from - bytes : 0;
 }
 
-/* A request may begin in what is left at the pool's end, so that the pool grows by less than its size. */
-static bool may_try(const take_t *take) {
-    if (take->trials >= TRIALS)
-        return false;
+/* A request may begin in what is left at the pool's end, so that the pool grows by less than its size. A trial that was undone is
+ * repeated only when there is more room or more is left. */
+static bool may_try(take_t *take) {
     uint64_t left = less(take->pool->charged, sl_pool_charge_used(take->pool));
     uint64_t room = less(sl_ledger_limit(take->gpu), sl_ledger_used(take->gpu));
-    return left && sl_pool_charge_need(take->pool, less(take->request->bytes, left)) <= room;
+    if (!left || left + room <= take->hope || sl_pool_charge_need(take->pool, less(take->request->bytes, left)) > room)
+        return false;
+    take->hope = left + room;
+    return true;
 }
 
 static bool try_with_lock(take_t *take) {
@@ -74,7 +84,6 @@ static bool try_with_lock(take_t *take) {
         return forward(take, sum, take->need);
     if (!may_try(take) || !(sum = sl_ledger_try_at_once(take->gpu, take->need, slack(take->gpu))))
         return false;
-    take->trials++;
     return forward(take, sum, 0);
 }
 
@@ -122,10 +131,11 @@ static uint64_t reserve_at_last(const take_t *take) {
     return (sl_pending_is_capturing() ? sl_ledger_try : sl_ledger_reserve)(take->gpu, take->need);
 }
 
-/* Where the tenant chose to wait for room, reserve does, after what is pending had its chance. */
+/* What the reclaimers gave back may be too little for whole steps and enough for a trial, also where nothing is pending. Where the
+ * tenant chose to wait for room, reserve does, after what is pending had its chance. */
 static bool try_harder(take_t *take) {
     sl_pending_t pending = {.gpu = take->gpu, .stream = take->request->stream, .query = take->request->query};
-    bool done = try_covered(take, sl_ledger_try(take->gpu, take->need));
+    bool done = try_covered(take, sl_ledger_try(take->gpu, take->need)) || try_now(take);
     while (!done && sl_pending_wait(&pending))
         done = try_now(take);
     done = done || try_covered(take, reserve_at_last(take));
