@@ -5,8 +5,8 @@
 #include "check.h"
 
 #include "os/os.h"
-#include "tenant/options.h"
-#include "tenant/ancestor.h"
+#include "tenant/switches/options.h"
+#include "tenant/switches/ancestor.h"
 #include "tenant/region.h"
 
 enum { FOUND = 10, OTHER_ANCESTOR, NOTHING, REGION, AGENT, CAPPED };

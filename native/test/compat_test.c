@@ -3,8 +3,8 @@
 
 #include <fcntl.h>
 
-#include "tenant/compat.h"
-#include "tenant/options.h"
+#include "tenant/switches/compat.h"
+#include "tenant/switches/options.h"
 
 #define GIB (1ull << 30)
 

@@ -11,7 +11,7 @@
 #include "hooks.h"
 #include "ledger/ledger.h"
 #include "driver/nvml.h"
-#include "memory/graph.h"
+#include "memory/stream/graph.h"
 #include "memory/overhead.h"
 #include "memory/pool.h"
 #include "real.h"

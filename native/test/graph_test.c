@@ -4,8 +4,8 @@
 
 #include "compute/meter.h"
 #include "tenant/gpu.h"
-#include "memory/graph.h"
-#include "memory/graph_need.h"
+#include "memory/stream/graph.h"
+#include "memory/stream/graph_need.h"
 #include "hooks.h"
 #include "ledger/ledger.h"
 #include "memory/pool.h"

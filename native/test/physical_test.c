@@ -3,7 +3,7 @@
 
 #include "tenant/gpu.h"
 #include "hooks.h"
-#include "memory/physical.h"
+#include "memory/plain/physical.h"
 
 #define ADDRESS 0x700000000000ull
 #define LIVE 5000

@@ -7,6 +7,7 @@
 
 #include "driver/entry.h"
 #include "ledger/ledger.h"
+#include "tenant/accounts.h"
 #include "memory/overhead.h"
 #include "memory/pending.h"
 #include "memory/pool_take.h"
@@ -207,13 +208,13 @@ void sl_ledger_refund(unsigned gpu, sl_ledger_use_t use, uint64_t bytes) {
     world.charged[me()->process] -= bytes;
 }
 
-uint64_t sl_ledger_used(unsigned gpu) {
+uint64_t sl_accounts_used(unsigned gpu) {
     (void)gpu;
     stop();
     return sum();
 }
 
-uint64_t sl_ledger_limit(unsigned gpu) {
+uint64_t sl_accounts_limit(unsigned gpu) {
     (void)gpu;
     return world.limit;
 }

@@ -9,7 +9,7 @@
 
 #include "compute/meter.h"
 #include "tenant/gpu.h"
-#include "memory/graph.h"
+#include "memory/stream/graph.h"
 #include "hooks.h"
 #include "ledger/ledger.h"
 #include "memory/closing.h"

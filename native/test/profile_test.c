@@ -6,7 +6,7 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 
-#include "tenant/compat.h"
+#include "tenant/switches/compat.h"
 #include "cuda_entries.h"
 #include "driver/entry.h"
 #include "os/clock.h"

@@ -21,6 +21,7 @@
 #include "os/os.h"
 #include "trace/trace.h"
 #include "trace/trace_quick.h"
+#include "tenant/accounts.h"
 
 #define FUNCTION 0x7000
 
@@ -296,7 +297,7 @@ static void shouldSayHowMuchMemoryIsUsed(void) {
     sl_trace_call(SL_ENTRY_cuMemAlloc_v2, 1, 2, 0, &allocates);
     file_t file = own_ring();
     const sl_trace_event_t *made = event(&file, 1);
-    CHECK(made->a == 4096 && made->c == 1 << 8 && made->b == sl_ledger_used(0) && made->d == 0, "%lx", (unsigned long)made->c);
+    CHECK(made->a == 4096 && made->c == 1 << 8 && made->b == sl_accounts_used(0) && made->d == 0, "%lx", (unsigned long)made->c);
     CHECK(strstr(own_file("process"), "gpu.0=GPU-01000000-0000-0000-0000-000000000000 "), "%s", own_file("process"));
     CHECK(strstr(own_file("process"), "share.0=0 1\n"), "%s", own_file("process"));
 }

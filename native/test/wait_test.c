@@ -11,6 +11,7 @@
 #include "os/os.h"
 #include "real.h"
 #include "tenant/gpu.h"
+#include "tenant/accounts.h"
 #include "tenant/tenant.h"
 
 #define LIMIT 1000000u
@@ -179,7 +180,7 @@ static void should_block_growth_below_what_is_used(void) {
     set_patience(0);
     take(LIMIT / 2);
     set_limit(LIMIT / 4);
-    CHECK(!sl_ledger_reserve(GPU, 1) && sl_ledger_used(GPU) == LIMIT / 2);
+    CHECK(!sl_ledger_reserve(GPU, 1) && sl_accounts_used(GPU) == LIMIT / 2);
     give(LIMIT / 2);
     CHECK(sl_ledger_reserve(GPU, LIMIT / 4));
     sl_ledger_cancel(GPU, LIMIT / 4);

@@ -43,8 +43,6 @@ void sl_ledger_keep_left(unsigned gpu, sl_ledger_use_t use, uint64_t bytes);
 void sl_ledger_count(unsigned gpu, int allocations);
 /* Counts a refusal and logs it. */
 void sl_ledger_refuse(unsigned gpu, uint64_t bytes);
-/* What all live processes hold. */
-uint64_t sl_ledger_used(unsigned gpu);
 
 /* What this process holds on a GPU. */
 typedef struct {
@@ -56,10 +54,5 @@ typedef struct {
 sl_ledger_own_t sl_ledger_own(unsigned gpu);
 /* Books another overhead, unless somebody did in the meantime. */
 bool sl_ledger_set_overhead(unsigned gpu, uint64_t before, uint64_t bytes);
-
-/* 0 = no limit. */
-uint64_t sl_ledger_limit(unsigned gpu);
-/* The same by the GPU's number, which also a GPU has that the tenant has not used. */
-uint64_t sl_ledger_limit_of_index(int index);
 
 #endif

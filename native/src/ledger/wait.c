@@ -9,8 +9,9 @@
 #include "ledger/ledger.h"
 #include "os/os.h"
 #include "real.h"
-#include "tenant/options.h"
+#include "tenant/switches/options.h"
 #include "tenant/registration.h"
+#include "tenant/accounts.h"
 #include "tenant/tenant.h"
 #include "trace/trace.h"
 
@@ -33,7 +34,7 @@ static bool captures(void) {
 }
 
 static bool may_fit(unsigned gpu, uint64_t bytes) {
-    uint64_t limit = sl_ledger_limit(gpu);
+    uint64_t limit = sl_accounts_limit(gpu);
     return !limit || bytes <= limit;
 }
 

@@ -12,7 +12,7 @@
 #include "ledger/ledger.h"
 #include "memory/pool.h"
 #include "os/fork.h"
-#include "tenant/report.h"
+#include "os/report.h"
 #include "tenant/tenant.h"
 
 typedef enum { UNDECIDED, BY_PROCESS, HIDDEN } way_t;

@@ -36,6 +36,7 @@
 #include "os/thread.h"
 #include "os/os.h"
 #include "memory/look.h"
+#include "tenant/accounts.h"
 #include "tenant/tenant.h"
 
 #define EVERY_NANOS 100000000u
@@ -297,7 +298,7 @@ static void withdraw(unsigned gpu, uint64_t bytes) {
 
 bool sl_overhead_is_limited(int gpu) {
     for (int each = 0; each < SL_OVERHEAD_GPUS; each++)
-        if ((each == gpu || gpu == SL_OVERHEAD_ALL) && gpus[each].watched && sl_ledger_limit((unsigned)each))
+        if ((each == gpu || gpu == SL_OVERHEAD_ALL) && gpus[each].watched && sl_accounts_limit((unsigned)each))
             return true;
     return false;
 }

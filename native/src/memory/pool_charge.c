@@ -9,6 +9,7 @@
 
 #include "driver/entry.h"
 #include "ledger/ledger.h"
+#include "tenant/accounts.h"
 #include "os/os.h"
 #include "real.h"
 
@@ -131,8 +132,8 @@ bool sl_pool_charge_refresh(sl_pool_t *pool) {
     bool fell = sl_pool_charge_follow(pool);
     if (SL_UNLIKELY(pool->overgrown)) {
         fell |= sl_pool_charge_trim(pool);
-        uint64_t limit = sl_ledger_limit((unsigned)pool->gpu);
-        pool->overgrown = limit && sl_ledger_used((unsigned)pool->gpu) > limit;
+        uint64_t limit = sl_accounts_limit((unsigned)pool->gpu);
+        pool->overgrown = limit && sl_accounts_used((unsigned)pool->gpu) > limit;
     }
     return fell;
 }

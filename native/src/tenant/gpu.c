@@ -18,7 +18,7 @@
 #include "os/os.h"
 #include "os/size.h"
 #include "real.h"
-#include "tenant/options.h"
+#include "tenant/switches/options.h"
 #include "tenant/tenant.h"
 
 #define FILLING (1ull << 63)

@@ -16,7 +16,7 @@
 
 #include "cuda_entries.h"
 #include "os/os.h"
-#include "tenant/options.h"
+#include "tenant/switches/options.h"
 #include "tenant/slots.h"
 
 #define ATTEMPTS 8

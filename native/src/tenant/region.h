@@ -6,8 +6,8 @@
 #include <stdint.h>
 
 #include "region_layout.h"
-#include "tenant/report.h"
-#include "tenant/shares.h"
+#include "os/report.h"
+#include "tenant/switches/shares.h"
 
 #define SL_REGION_PATH_BYTES 640
 #define SL_REGION_SOCKET_BYTES 108 /* of an address of a Unix socket */

@@ -5,7 +5,7 @@
 #include <stdatomic.h>
 
 #include "driver/entry.h"
-#include "tenant/options.h"
+#include "tenant/switches/options.h"
 #include "tenant/region.h"
 #include "tenant/slots.h"
 

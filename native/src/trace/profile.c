@@ -12,7 +12,7 @@
 
 #include "os/clock.h"
 #include "os/fork.h"
-#include "tenant/compat.h"
+#include "tenant/switches/compat.h"
 #include "os/index.h"
 #include "os/latch.h"
 #include "os/os.h"

@@ -9,8 +9,8 @@
 
 #include "cuda_entries.h"
 #include "driver/entry.h"
-#include "ledger/ledger.h"
 #include "os/fork.h"
+#include "tenant/accounts.h"
 #include "tenant/tenant.h"
 
 #define STRIPES SL_REGION_TRAFFIC_COUNT
@@ -132,6 +132,6 @@ uint64_t sl_profile_sums_tenant_bytes(void) {
     uint64_t bytes = 0;
     for (unsigned gpu = 0; is_attached() && gpu < SL_REGION_GPU_COUNT; gpu++)
         if (sl_tenant.region.gpus[gpu].owner == READY)
-            bytes += sl_ledger_used(gpu);
+            bytes += sl_accounts_used(gpu);
     return bytes;
 }

@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "tenant/compat.h"
+#include "tenant/switches/compat.h"
 
 /* What it counted, in the order of metrics.log. The last three came after the first format. */
 typedef enum {

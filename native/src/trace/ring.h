@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 #include "driver/entry.h"
-#include "tenant/report.h"
+#include "os/report.h"
 #include "trace_layout.h"
 
 #define SL_RING_PATH_BYTES 512

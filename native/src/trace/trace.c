@@ -19,12 +19,12 @@
 #include "costs/cost.h"
 #include "costs/sample.h"
 #include "tenant/gpu.h"
-#include "ledger/ledger.h"
 #include "trace/names.h"
 #include "os/fork.h"
 #include "os/os.h"
 #include "trace/recorded.h"
 #include "trace/ring.h"
+#include "tenant/accounts.h"
 #include "tenant/tenant.h"
 #include "trace/trace_quick.h"
 #include "os/latch.h"
@@ -355,7 +355,7 @@ static void write_call(sl_trace_thread_t *thread, int gpu, unsigned entry, uint6
     event->c = detail->direction;
     event->d = thread->gpu;
     if (detail->kind == SL_DETAIL_MEMORY && gpu >= 0 && status == CUDA_SUCCESS) {
-        event->b = sl_ledger_used((unsigned)gpu);
+        event->b = sl_accounts_used((unsigned)gpu);
         event->c |= MEMORY_CHANGED;
     }
     sl_ring_put(&thread->ring, event, thread->ring.head);

@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "tenant/options.h"
+#include "tenant/switches/options.h"
 
 typedef struct {
     sl_options_windows_t settings;

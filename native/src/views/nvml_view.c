@@ -13,6 +13,7 @@
 #include "driver/nvml.h"
 #include "driver/nvml_device.h"
 #include "real_nvml.h"
+#include "tenant/accounts.h"
 #include "tenant/tenant.h"
 
 #define ATTEMPTS 4
@@ -46,11 +47,11 @@ static bool tell_memory(nvmlDevice_t handle, unsigned long long *total, unsigned
     int gpu;
     if (!own_world(handle, &device, &gpu))
         return false;
-    uint64_t limit = gpu >= 0 ? sl_ledger_limit((unsigned)gpu) : sl_ledger_limit_of_index(device.index);
+    uint64_t limit = gpu >= 0 ? sl_accounts_limit((unsigned)gpu) : sl_accounts_limit_of_index(device.index);
     if (!limit)
         return false;
     *total = least(limit, *total);
-    *used = least(gpu >= 0 ? sl_ledger_used((unsigned)gpu) : 0, *total);
+    *used = least(gpu >= 0 ? sl_accounts_used((unsigned)gpu) : 0, *total);
     *free = least(*total - *used, *free);
     return true;
 }
