@@ -54,6 +54,7 @@ static void begin(void) {
     made = 0;
     gpu_free = stream_free[0] = stream_free[1] = 0;
     sl_cost_forget();
+    sl_sample_forget();
 }
 
 static sl_cost_t *launch(unsigned which, uint64_t nanos) {

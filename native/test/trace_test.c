@@ -277,6 +277,7 @@ static void shouldTellWhatKernelsAreKnownToTake(void) {
 /* The gate predicts by whatever it saw; a trace is told that this is no more than a bound. */
 static void shouldTellThatATimeIsOnlyABound(void) {
     sl_cost_forget();
+    sl_sample_forget();
     sl_cost_t *cost = sl_cost_find(sl_cost_mix(sl_cost_mix(FUNCTION, 6000), 256));
     switch_on(SL_TRACE_MODE_SPOOL, 0);
     sl_sample_note(cost, SL_SAMPLE_BOUND, (sl_sample_t){0, 90000, 90000});
