@@ -50,9 +50,9 @@ static bool is_overdue(const sl_lane_t *lane, uint64_t now) {
 }
 
 static void pause_unlocking(sl_lane_t *lane, uint64_t until) {
-    sl_latch_unlock(&lane->gpu->lock);
+    sl_mutex_unlock(&lane->gpu->lock);
     pause_until(until);
-    sl_latch_lock(&lane->gpu->lock);
+    sl_mutex_lock(&lane->gpu->lock);
 }
 
 static unsigned calls_in_flight(const sl_lane_t *lane) {
@@ -69,7 +69,7 @@ static bool is_too_much(const sl_lane_t *lane, uint64_t nanos, unsigned calls, u
 }
 
 /* Waits until the work under way takes no longer than this and is no more than so many calls. Another thread may begin a batch
- * meanwhile, and nobody else closes it if that thread has no more to do. */
+ * meanwhile, and no other thread closes it if that thread submits nothing more. */
 static void drain_to_unlocking(sl_lane_t *lane, uint64_t nanos, unsigned calls, unsigned reason) {
     uint64_t start = sl_os_nanos(), now = start, begin = sl_trace_start();
     sl_batch_close(lane);
@@ -98,7 +98,7 @@ static void tell_lost_turn(sl_lane_gpu_t *gpu, uint64_t now) {
     gpu->turn_ticks = 0;
 }
 
-/* Nothing follows for a while: who waits should not have to find that out. */
+/* No work follows for a while, so the turn goes to a waiting tenant at once. */
 static void leave_early(sl_lane_t *lane, uint64_t now) {
     sl_lane_gpu_t *gpu = lane->gpu;
     if (!gpu->takes_turns || sl_batch_in_flight(lane, now) || !sl_turn_is_mine(&gpu->board) || !sl_turn_is_wanted(&gpu->board, now))
@@ -173,12 +173,12 @@ static void wait_for_turn_unlocking(sl_lane_t *lane) {
     if (!gpu->turn_wanted_nanos)
         gpu->turn_wanted_nanos = now;
     uint64_t since = gpu->turn_wanted_nanos;
-    sl_latch_unlock(&gpu->lock);
+    sl_mutex_unlock(&gpu->lock);
     sl_nvtx_push(sl_tenant.windows ? "lock" : "wait");
     sl_turn_wait_t end = sl_turn_wait(&board, since, LOOK_NANOS);
     bool mine = end == SL_TURN_MINE;
     sl_nvtx_pop();
-    sl_latch_lock(&gpu->lock);
+    sl_mutex_lock(&gpu->lock);
     if (end == SL_TURN_LOST)
         sl_lane_rejoin(gpu, &board);
     if (mine)
@@ -232,7 +232,7 @@ static unsigned count_sharers(const sl_lane_gpu_t *gpu, uint64_t now) {
     return count;
 }
 
-/* Who else wants the GPU: found out every now and then. */
+/* Counts the others that want the GPU, now and then. */
 static void look_around(sl_lane_gpu_t *gpu, uint64_t now) {
     sl_region_account(&sl_tenant.region, sl_tenant.slot, gpu->gpu)->submitting_nanos = now;
     if (now - gpu->checked_nanos < CHECK_NANOS)
@@ -262,7 +262,7 @@ static uint64_t chunk_of(const sl_lane_t *lane, uint64_t now) {
 static void grant(sl_lane_t *lane, uint64_t nanos, uint64_t now) {
     sl_lane_gpu_t *gpu = lane->gpu;
     uint64_t chunk = chunk_of(lane, now), none = 0;
-    bool overdue = is_overdue(lane, now); /* nobody knows for how long: one call at a time */
+    bool overdue = is_overdue(lane, now); /* for how long is not known: one call at a time */
     int64_t credit = lane->credit_nanos, more = (int64_t)(nanos > chunk || overdue ? nanos : chunk) - (credit < 0 ? credit : 0);
     if (lane->meter.scale > 0 && !overdue)
         more = (int64_t)((double)more / lane->meter.scale);

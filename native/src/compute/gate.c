@@ -85,12 +85,12 @@ static slow_t begin_slow(sl_lane_t *lane) {
     slow_t slow = {.saved = errno};
     slow.visit = sl_lane_visit(lane);
     slow.mode = relax();
-    sl_latch_lock(&lane->gpu->lock);
+    sl_mutex_lock(&lane->gpu->lock);
     return slow;
 }
 
 static void end_slow(sl_lane_t *lane, const slow_t *slow) {
-    sl_latch_unlock(&lane->gpu->lock);
+    sl_mutex_unlock(&lane->gpu->lock);
     restore(slow->mode);
     sl_lane_return(slow->visit);
     errno = slow->saved;
@@ -104,9 +104,9 @@ static void wait_until_known_unlocking(sl_lane_t *lane, sl_cost_t *cost) {
         return;
     for (; !cost->nanos && cost->pending && now - start < UNKNOWN_PATIENCE_NANOS; now = sl_os_nanos()) {
         sl_batch_publish(lane, now + MILLI);
-        sl_latch_unlock(&lane->gpu->lock);
+        sl_mutex_unlock(&lane->gpu->lock);
         sl_os_sleep_nanos(now - start < MILLI ? 5 * MICRO : 100 * MICRO);
-        sl_latch_lock(&lane->gpu->lock);
+        sl_mutex_lock(&lane->gpu->lock);
         sl_batch_settle(lane);
     }
     if (!cost->nanos && cost->pending)
@@ -308,7 +308,7 @@ bool sl_gate_before_wait(void) {
     if (!contended && !told && !crossed)
         return false;
     CUstreamCaptureMode mode = relax();
-    sl_latch_lock(&lane->gpu->lock);
+    sl_mutex_lock(&lane->gpu->lock);
     uint64_t now = sl_os_nanos();
     if (crossed)
         end_own(lane);
@@ -318,17 +318,17 @@ bool sl_gate_before_wait(void) {
         sl_turn_say_busy(&lane->gpu->board, now + sl_batch_in_flight(lane, now));
         sl_turn_say_blocked(&lane->gpu->board, now + BLOCKED_NANOS);
     }
-    sl_latch_unlock(&lane->gpu->lock);
+    sl_mutex_unlock(&lane->gpu->lock);
     restore(mode);
     return contended;
 }
 
 static void end_window(sl_lane_t *lane) {
     CUstreamCaptureMode mode = relax();
-    sl_latch_lock(&lane->gpu->lock);
+    sl_mutex_lock(&lane->gpu->lock);
     if (lane->gpu->takes_turns)
         sl_locker_synced_unlocking(lane);
-    sl_latch_unlock(&lane->gpu->lock);
+    sl_mutex_unlock(&lane->gpu->lock);
     restore(mode);
 }
 
@@ -341,14 +341,14 @@ void sl_gate_after_wait(bool blocked) {
     if (!tells && !is_to_be_told(lane))
         return;
     CUstreamCaptureMode mode = relax();
-    sl_latch_lock(&lane->gpu->lock);
+    sl_mutex_lock(&lane->gpu->lock);
     sl_batch_settle(lane);
     sl_lane_gpu_t *gpu = lane->gpu;
     if (tells) {
         sl_turn_say_busy(&gpu->board, sl_os_nanos() + lane->meter.unsettled_nanos);
         sl_turn_say_blocked(&gpu->board, 0);
     }
-    sl_latch_unlock(&lane->gpu->lock);
+    sl_mutex_unlock(&lane->gpu->lock);
     restore(mode);
 }
 
@@ -361,14 +361,14 @@ void sl_gate_end_capture(CUresult status) {
 }
 
 static void leave_stream(sl_lane_t *lane, void *stream) {
-    sl_latch_lock(&lane->gpu->lock);
+    sl_mutex_lock(&lane->gpu->lock);
     if (lane->ended) {
-        sl_latch_unlock(&lane->gpu->lock);
+        sl_mutex_unlock(&lane->gpu->lock);
         return;
     }
     sl_meter_leave_stream(&lane->meter, stream);
     sl_lane_remove(lane, sl_stream_of(stream, false).key);
-    sl_latch_unlock(&lane->gpu->lock);
+    sl_mutex_unlock(&lane->gpu->lock);
 }
 
 void sl_gate_leave_stream(CUstream stream) {

@@ -1,4 +1,4 @@
-/* gate: the place where a call that puts work on the GPU waits until it may go. */
+/* gate: the place where a call that submits work waits until it may go. */
 #ifndef SL_GATE_H
 #define SL_GATE_H
 
@@ -42,13 +42,13 @@ static inline bool sl_gate_is_on(void) {
     return SL_UNLIKELY(SL_LOAD(*now) != off_epoch) && sl_gate_decide();
 }
 
-/* False: the call must not go, because the limits cannot be enforced and the user chose to fail. Then there is nothing to leave. */
+/* False: the call is refused, because the limits cannot be enforced and on-error is fail. Then the caller must not leave the gate. */
 bool sl_gate_enter_kernel(sl_gate_pass_t *pass, CUstream stream, int default_stream, uint64_t key);
 bool sl_gate_enter_graph(sl_gate_pass_t *pass, CUstream stream, int default_stream, CUgraphExec graph);
 bool sl_gate_enter_copy(sl_gate_pass_t *pass, CUstream stream, int default_stream, unsigned entry, uint64_t bytes);
 void sl_gate_settle_slowly(sl_gate_pass_t *pass);
 
-/* What the driver refused was not submitted. */
+/* A call that the driver refused was not submitted. */
 static inline void sl_gate_leave(sl_gate_pass_t *pass, CUresult status) {
     if (SL_UNLIKELY(status != CUDA_SUCCESS) && pass->counted)
         sl_credit_count_calls(-1);
@@ -59,12 +59,12 @@ static inline void sl_gate_leave(sl_gate_pass_t *pass, CUresult status) {
 /* Work that cannot be gated. */
 void sl_gate_pass_uncounted(void);
 
-/* Around a call that waits for the GPU: who has nothing left to do should not keep the turn, and who has should not lose it. What the
- * first one gives is for the second. */
+/* Around a call that waits for the GPU: a process without work should not keep the turn, and one with work should not lose it. The result
+ * of the first function is the argument of the second. */
 bool sl_gate_before_wait(void);
 void sl_gate_after_wait(bool blocked);
 
-/* The driver answered so to the end of a capture. */
+/* After the driver has answered to the end of a capture. */
 void sl_gate_end_capture(CUresult status);
 void sl_gate_leave_stream(CUstream stream);
 /* Before the driver is asked to destroy a context, and when it has answered. */

@@ -21,7 +21,7 @@ typedef struct sl_meter_event {
     CUevent handle;
     unsigned uses;
     uint64_t asked_nanos, recorded_nanos; /* when the driver was asked to record it, and when it had, on the host */
-    bool interrupted;        /* the host was, meanwhile: nobody knows when exactly */
+    bool interrupted;        /* the host was interrupted meanwhile: the exact time is not known */
 } sl_meter_event_t;
 
 typedef struct {
@@ -29,7 +29,7 @@ typedef struct {
     sl_meter_event_t *start, *end; /* NULL: could not be recorded */
     bool owed;                     /* only its own thread can record the end, and has not yet */
     bool fresh;                    /* the GPU passed start before there was more to do; else the work follows without a gap */
-    uint64_t opened_nanos;         /* when, on the host; 0 = the first submission after it was seen */
+    uint64_t opened_nanos;         /* when, on the host; 0: the first submission after it was noted */
     uint64_t gap_nanos;            /* how long the GPU waited for that submission */
     uint64_t idle_since_nanos;     /* since when it waited, on the host */
     double start_at, end_at;       /* when the GPU passed them, on the context's time line; only while the batch is settled */
@@ -57,7 +57,7 @@ typedef struct {
     uint64_t closed_nanos;    /* when all of it was submitted, on the host */
     uint64_t late_nanos;      /* how long after that its ends were recorded */
     uint64_t turn;            /* the meter's when it was begun */
-    sl_cost_t *only; /* the batch is this one call: teaches what it costs */
+    sl_cost_t *only; /* the cost of its only call, to be learnt; NULL: several calls */
     unsigned evidence; /* SL_METER_PROMPT and others */
 } sl_meter_batch_t;
 
@@ -66,8 +66,8 @@ typedef struct {
     sl_meter_batch_t batches[SL_METER_BATCHES];
     uint64_t oldest, open; /* numbers of batches; the open one, if any, is the last */
     bool is_open;
-    uint64_t turn;         /* changes whenever another process may have had the GPU */
-    uint64_t settled_turn; /* that of the last batch that was settled */
+    uint64_t turn;         /* changes when another process may have had the GPU */
+    uint64_t settled_turn; /* the turn of the batch that was settled last */
     bool crowded;          /* other processes of the tenant use the GPU too, at any time */
     uint64_t murky;        /* batches before this one may have run beside work that lies between no events */
     unsigned owed;         /* spans of closed batches whose end their own thread must record */
@@ -77,18 +77,18 @@ typedef struct {
     unsigned made;
     sl_meter_event_t *anchor;  /* an event whose place on the context's own time line is known */
     double anchor_nanos;
-    double covered_nanos;      /* up to here GPU time was charged */
-    double host_nanos;         /* the host's time at 0 of the time line, as the last start on an idle stream told; 0 = none did */
-    uint64_t aligned_nanos;    /* when it told so, on the host */
-    double earliest_nanos, latest_nanos; /* as host_nanos, and certain: only tells when batches were done */
+    double covered_nanos;      /* the time line is charged up to here */
+    double host_nanos;         /* the host's time at 0 of the time line, from the last start on an idle stream; 0: not known */
+    uint64_t aligned_nanos;    /* when that was, on the host */
+    double earliest_nanos, latest_nanos; /* certain bounds of host_nanos; only for the times of batches */
     uint64_t bounded_nanos;    /* when that was last known */
     uint64_t unsettled_nanos;  /* charged for all closed batches that the GPU has not finished */
     unsigned unsettled_calls;
     uint64_t rescaled;         /* batches before this one do not tell about the scale */
     double skew_nanos;         /* so much of the host's time for a launch passes after the GPU has got it, as calls show that
                                 * are measured on an idle stream and behind others */
-    double queued_lately;      /* how many of the calls that told so stood behind others */
-    double scale;              /* GPU time over the sum of what calls were known to take: less than 1 when streams overlap */
+    double queued_lately;      /* how many of these calls stood behind others */
+    double scale;              /* GPU time divided by the sum of the costs of calls: less than 1 when streams overlap */
 } sl_meter_t;
 
 typedef struct {
@@ -127,7 +127,7 @@ uint64_t sl_meter_close(sl_meter_t *meter, const sl_meter_end_t *end);
 uint64_t sl_meter_expect(const sl_meter_t *meter, uint64_t predicted_nanos);
 /* The oldest batch's reading, when the GPU is done with it. */
 bool sl_meter_settle(sl_meter_t *meter, sl_meter_reading_t *reading);
-/* Nobody can record an event on another thread's default stream. So each thread ends what it has on its own, in batches that others
+/* A thread cannot record an event on another thread's default stream. So each thread ends its own spans, in batches that others
  * have ended... */
 void sl_meter_end_owed(sl_meter_t *meter);
 /* ...and in the open one before it waits for the GPU. True: if it submits more it must open the stream again. */

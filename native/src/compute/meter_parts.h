@@ -40,7 +40,7 @@ typedef struct {
 } sl_meter_seen_t;
 
 /* A start that the GPU had not reached when the call returned lay behind other work, or was only just recorded. In the second case
- * nobody knows how much of the host's time the span contains. */
+ * it is not known how much of the host's time the span contains. */
 static inline bool sl_meter_lies_behind(const sl_meter_t *meter, const sl_meter_span_t *span) {
     double passed = span->start_at + meter->earliest_nanos;
     return !span->fresh && passed > (double)span->start->recorded_nanos + SL_METER_BEHIND_NANOS;

@@ -157,7 +157,7 @@ static void align(sl_meter_t *meter, const sl_meter_batch_t *batch) {
 }
 
 /* What an event tells about the host's time at 0 of the time line: it is not passed before it is recorded, and not after it
- * was seen passed. Who contradicts what was known before is right: it is newer. */
+ * was seen passed. A newer event that contradicts the bounds replaces them. */
 static void bound(sl_meter_t *meter, const sl_meter_event_t *event, double at, uint64_t now) {
     double least = (double)event->asked_nanos - at, most = (double)now - at;
     if (least > meter->latest_nanos || most < meter->earliest_nanos || meter->earliest_nanos <= 0) {

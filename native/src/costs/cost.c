@@ -1,7 +1,7 @@
-/* cost: what a kernel, a graph or a copy takes on the GPU, as it was seen before.
+/* cost: the GPU time of a kernel, a graph or a copy, as measured before.
  *
- * A table without deletion and without a lock: a key is claimed by compare-and-swap and stays. Kernels of one name and one
- * grid may take different times each time, so an entry follows what it sees quickly; it only predicts, and what was
+ * A table without deletion and without a lock: a thread claims a key by compare-and-swap, and the key stays. Kernels of one name and
+ * one grid may take another time at each launch, so an entry follows new measurements quickly. It only predicts: the GPU time that was
  * really used is charged afterwards. */
 #include "costs/cost.h"
 
@@ -28,7 +28,7 @@ sl_cost_t *sl_cost_find_slowly(uint64_t key) {
     return &shared;
 }
 
-/* Of the first ones the shortest counts: what disturbs a measurement makes it longer. */
+/* Of the first measurements the shortest counts, because a disturbance makes a measurement longer. */
 void sl_cost_learn(sl_cost_t *cost, uint64_t nanos) {
     uint64_t old = cost->nanos, samples = cost->samples, next = nanos;
     bool usual = nanos > old - old / 4 && nanos < old + old / 4;

@@ -1,4 +1,4 @@
-/* cost: what a kernel, a graph or a copy takes on the GPU, as it was seen before. */
+/* cost: the GPU time of a kernel, a graph or a copy, as measured before. */
 #ifndef SL_COST_H
 #define SL_COST_H
 
@@ -9,14 +9,14 @@
 #include "cuda_abi.h"
 #include "os/compiler.h"
 
-#define SL_COST_SAMPLES 3u /* so many measurements make a cost known */
-#define SL_COST_STEP 4u    /* so many equal ones make it steadier */
+#define SL_COST_SAMPLES 3u /* measurements until a cost is known */
+#define SL_COST_STEP 4u    /* equal measurements until it is one step steadier */
 
 typedef struct {
     _Atomic uint64_t key;     /* 0 = free */
     _Atomic uint64_t nanos;   /* 0 = not seen yet */
-    _Atomic uint64_t queued_nanos; /* the same from calls that followed others without a gap; 0 = not seen so */
-    _Atomic uint32_t samples; /* how often it was measured; from SL_COST_SAMPLES on, how often in a row it was the same */
+    _Atomic uint64_t queued_nanos; /* the same from calls right behind others; 0: not measured so */
+    _Atomic uint32_t samples; /* measurements; from SL_COST_SAMPLES on, equal ones in a row */
     _Atomic uint32_t pending; /* measurements under way */
 } sl_cost_t;
 
@@ -24,14 +24,14 @@ typedef struct {
 SL_OWN extern sl_cost_t sl_cost_entries[SL_COST_ENTRIES];
 sl_cost_t *sl_cost_find_slowly(uint64_t key);
 
-/* The entry of a key, made when there is none; never NULL: when all are taken, strangers share one. */
+/* The entry of a key, made when there is none. Never NULL: when the table is full, the remaining keys share one entry. */
 static inline sl_cost_t *sl_cost_find(uint64_t key) {
     sl_cost_t *first = &sl_cost_entries[(key >> 40) % SL_COST_ENTRIES];
     bool other = SL_LOAD(first->key) != (key | 1);
     return SL_UNLIKELY(other) ? sl_cost_find_slowly(key) : first;
 }
 
-/* What it takes; 0: that is not known well enough. */
+/* The cost; 0: it is not known well enough. */
 static inline int64_t sl_cost_known(const sl_cost_t *cost) {
     bool unknown = SL_LOAD(cost->samples) < SL_COST_SAMPLES;
     return SL_UNLIKELY(unknown) ? 0 : (int64_t)SL_LOAD(cost->nanos);
@@ -41,7 +41,7 @@ static inline int64_t sl_cost_known(const sl_cost_t *cost) {
 void sl_cost_learn(sl_cost_t *cost, uint64_t nanos);
 void sl_cost_forget(void);
 
-/* From 0 to 3: so many times may what is measured next be put off to twice as far. */
+/* From 0 to 3: each step doubles the distance to the next measurement. */
 static inline unsigned sl_cost_steadiness(const sl_cost_t *cost) {
     uint32_t samples = SL_LOAD(cost->samples);
     return samples > SL_COST_SAMPLES ? (samples - SL_COST_SAMPLES) / SL_COST_STEP : 0;

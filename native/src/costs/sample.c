@@ -1,8 +1,8 @@
-/* sample: what single launches of a kernel took on the GPU, with bounds.
+/* sample: the GPU time of single launches of a kernel, with bounds.
  *
- * The gate's own number (cost.h) follows whatever it sees, because it must predict. This one keeps apart what was measured while the GPU had
- * nothing else to do from what may hold a wait for other work. A GPU begins kernels in the order in which it gets them, so
- * later work does not delay a launch that began on an idle GPU. Readers take no lock; a triple that changes meanwhile is put in order. */
+ * The gate's cost (cost.h) follows every measurement, because it must predict. This file separates measurements on an idle GPU from those
+ * that may contain a wait for other work. A GPU begins kernels in the order in which it gets them, so later work does not delay a launch
+ * that began on an idle GPU. Readers take no lock; if a triple changes meanwhile, the reader sorts it. */
 #include "costs/sample.h"
 
 #include "os/fork.h"
@@ -25,7 +25,7 @@ typedef struct {
     _Atomic float bound;    /* the least of those that may have waited; 0 = none */
 } samples_t;
 
-/* One more for the cost that strangers share, which is in no entry. */
+/* The last one is for the cost that keys share when the table is full. */
 static samples_t all[SL_COST_ENTRIES + 1];
 
 static samples_t *samples_of(const sl_cost_t *cost) {
@@ -68,7 +68,7 @@ static sl_sample_t at(const kept_t *kept) {
     return (sl_sample_t){lesser((double)kept->least, likely), likely, greater((double)kept->most, likely)};
 }
 
-/* The mean of the middle half: what disturbs single measurements does not move it. */
+/* The mean of the middle half: disturbed single measurements do not move it. */
 static double middle(double times[], unsigned count) {
     for (unsigned i = 1; i < count; i++)
         for (unsigned k = i; k > 0 && times[k - 1] > times[k]; k--) {

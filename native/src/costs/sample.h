@@ -1,4 +1,4 @@
-/* sample: what single launches of a kernel took on the GPU, with bounds: for who wants to know a time, not only to predict it. */
+/* sample: the GPU time of single launches of a kernel, with bounds. Traces show it; the gate only needs a prediction (cost.h). */
 #ifndef SL_SAMPLE_H
 #define SL_SAMPLE_H
 
@@ -7,7 +7,7 @@
 
 #include "costs/cost.h"
 
-/* In nanoseconds: it took likely so long, at least this and at most that. */
+/* In nanoseconds: the likely time and its bounds. */
 typedef struct {
     double least, likely, most;
 } sl_sample_t;

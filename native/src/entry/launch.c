@@ -1,10 +1,10 @@
-/* launch: what comes with launches: streams that end, and captures. */
+/* launch: calls that change where launches may go: the end of a stream, and captures. */
 #include "driver/driver.h"
 #include "compute/gate.h"
 #include "hooks.h"
 #include "real.h"
 
-/* A batch that uses the stream must be closed while it can be. */
+/* A batch that uses the stream must be closed while the stream exists. */
 #define STREAM_HOOK(function)                                \
     CUresult hook_##function(CUstream hStream) {             \
         if (SL_UNLIKELY(!SL_DRIVER_HAS(function)))           \
@@ -15,7 +15,7 @@
 STREAM_HOOK(cuStreamDestroy)
 STREAM_HOOK(cuStreamDestroy_v2)
 
-/* Captures are counted, so that a launch asks its stream only while there are some. */
+/* Captures are counted, so that a launch asks its stream only while there are captures. */
 #define BEGIN_HOOK(function, parameters, ...)                                    \
     CUresult hook_##function parameters {                                        \
         if (SL_UNLIKELY(!SL_DRIVER_HAS(function)))                               \

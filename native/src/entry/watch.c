@@ -1,10 +1,10 @@
-/* watch: every call of the program is counted in the region, and told to who asked for more.
+/* watch: every call of the program is counted in the region, and passed to the sinks that are on.
  *
- * A thread counts in a stripe of the region that it takes on its first call as a part of a tenant, and keeps. Nobody else writes
- * there, so a sum is a load and a store. Threads that find no free stripe share the first one.
+ * A thread takes a stripe of the region on its first call as a part of a tenant, and keeps it. No other thread writes there, so adding is
+ * a load and a store. Threads that find no free stripe share the first one.
  *
- * Seen on an H200's host: to read the processor's counter before and after a launch costs 60 ns, to count it without less than 10. So
- * of the quick calls only some are timed. */
+ * Measured on an H200's host: reading the processor's counter before and after a launch costs 60 ns, counting alone less than 10. So
+ * only some of the quick calls are timed. */
 #define _GNU_SOURCE
 #include "entry/watch.h"
 
@@ -66,7 +66,7 @@ static bool is_free(uint64_t writer, uint64_t own, bool judged) {
     return !writer || writer == own || (judged && !sl_os_alive(writer, 0));
 }
 
-/* A thread is a process to /proc. Where it cannot be read there is no stripe for it alone. */
+/* /proc shows a thread like a process. If it cannot be read, the thread gets no stripe of its own. */
 static unsigned take_stripe(sl_region_traffic_t *stripes) {
     sl_os_process_t thread;
     pid_t number = (pid_t)syscall(SYS_gettid);
@@ -148,7 +148,7 @@ static inline bool is_sample(const sl_detail_t *detail) {
     return detail->quick && !sl_thread.watch.gated_ticks;
 }
 
-/* The distance is a matter of chance, so that it never goes together with what the program does. */
+/* The distance is random, so that it never follows a pattern of the program. */
 static void choose_next(void) {
     if (sl_thread.watch.untimed)
         return;
@@ -230,7 +230,7 @@ static __attribute__((noinline)) void tell_slowly(uint64_t begin, uint64_t end, 
         sl_sink_switch(SL_SINK_NO_COUNTER, false);
 }
 
-/* The short way is for a trace. */
+/* The short path is for a trace alone. */
 SL_HOT void sl_watch_tell(uint64_t begin, unsigned entry, int status, const sl_detail_t *detail) {
     uint64_t end = sl_clock_ticks();
     bool traced = atomic_load_explicit(&sl_sink_on, memory_order_relaxed) == SL_SINK_TRACE;

@@ -1,7 +1,6 @@
-/* watch: every call of the program is counted in the region, and told to who asked for more.
+/* watch: every call of the program is counted in the region, and passed to the sinks that are on (trace/sink.h).
  *
- * The generated entries.c watches each call: while nobody asks, it counts it and nothing else; while somebody does, it also
- * gathers the detail. */
+ * The generated entries.c watches each call. While no sink is on it only counts the call; otherwise it also gathers the detail. */
 #ifndef SL_WATCH_H
 #define SL_WATCH_H
 
@@ -21,7 +20,7 @@ static inline bool sl_watch_is_told(void) {
     return SL_UNLIKELY(SL_LOAD(sl_sink_on) != 0);
 }
 
-/* The limits of the tenant that were looked at last; a trace may have been asked for since. */
+/* The limits of the tenant that were read last. If they have changed, they may ask for a trace. */
 typedef struct {
     const _Atomic uint32_t *_Atomic now;
     _Atomic uint32_t seen;
@@ -33,7 +32,7 @@ static inline bool sl_watch_limits_changed(void) {
     return SL_LOAD(*now) != SL_LOAD(sl_watch_epoch.seen);
 }
 
-/* Where nobody else counts. */
+/* For a record that only this thread writes. */
 static inline void sl_watch_add_alone(_Atomic uint64_t *sum, uint64_t value) {
     atomic_store_explicit(sum, SL_LOAD(*sum) + value, memory_order_relaxed);
 }
@@ -45,7 +44,7 @@ static inline void sl_watch_add(_Atomic uint64_t *sum, uint64_t value) {
         sl_watch_add_alone(sum, value);
 }
 
-/* Before a call that is timed, and before one that is told. */
+/* Before a call that is timed, and before one that a sink wants. */
 static inline uint64_t sl_watch_begin(void) {
     return sl_thread.began_ticks = sl_clock_counter();
 }
@@ -54,11 +53,11 @@ static inline uint64_t sl_watch_begin_told(void) {
     return sl_thread.began_ticks = sl_clock_ticks();
 }
 
-/* One of many calls, which took so long; chooses the next. */
+/* Notes the time of a sampled call, and chooses the next one. */
 void sl_watch_sample(sl_region_call_t *call, uint64_t ticks);
 
-/* For a call that is quick but for what the gate holds it: to read the clock twice would cost more than all else, so only now
- * and then one is timed. Gives where to count the call; NULL: it is the first, or one to be timed or told of. */
+/* For a quick call: reading the clock twice would cost more than everything else, so only some calls are timed. Returns where to count
+ * the call; NULL: it is the first of its kind, or one to be timed, or a sink wants it. */
 static inline sl_region_call_t *sl_watch_untimed(unsigned entry) {
     if (sl_watch_is_told() || SL_UNLIKELY(sl_watch_limits_changed()) || SL_UNLIKELY(sl_thread.watch.untimed == 0))
         return NULL; /* without a tenant the thread has no records, and untimed is 0 */
@@ -91,7 +90,7 @@ static inline uint64_t sl_watch_stream(const void *stream, bool per_thread) {
     return stream ? (uintptr_t)stream : per_thread ? SL_STREAM_PER_THREAD : SL_STREAM_LEGACY;
 }
 
-/* By the memory types of a copy's descriptor. */
+/* From the memory types in a copy's descriptor. */
 static inline unsigned sl_watch_direction(int from, int to) {
     enum { HOST = 1, DEVICE, ARRAY };
     bool known = from >= HOST && from <= ARRAY && to >= HOST && to <= ARRAY;
@@ -102,11 +101,11 @@ static inline unsigned sl_watch_direction(int from, int to) {
     return to == HOST ? SL_DIRECTION_FROM_GPU : SL_DIRECTION_ON_GPU;
 }
 
-/* After a call that began at this reading of the counter: counts it. */
+/* Counts a call that began at this reading of the counter. */
 void sl_watch_end(uint64_t begin_ticks, unsigned entry, int status);
 void sl_watch_end_bytes(uint64_t begin_ticks, unsigned entry, int status, uint64_t bytes);
 void sl_watch_end_copy(uint64_t begin_ticks, unsigned entry, int status, uint64_t bytes, unsigned direction);
-/* Counts it and tells all who asked. */
+/* Counts it and passes it to all sinks that are on. */
 void sl_watch_tell(uint64_t begin_ticks, unsigned entry, int status, const sl_detail_t *detail);
 
 /* Counts a call that was recorded. */

@@ -86,8 +86,8 @@ static bool is_gone(const sl_allocation_t *entry, CUcontext context, uint32_t te
  * What moves to the front across the end of the table is found by the next call: the last one finds nothing. */
 static unsigned collect(shard_t *shard, CUcontext context, uint32_t teardown, sl_allocation_t batch[BATCH]) {
     unsigned count = 0;
-    sl_latch_t *latch = &sl_places[shard - shards].latch;
-    sl_latch_lock_briefly(latch);
+    sl_mutex_t *lock = &sl_places[shard - shards].lock;
+    sl_mutex_lock_briefly(lock);
     for (uint64_t i = 0; i < shard->table.capacity && count < BATCH;) {
         sl_allocation_t *entry = sl_index_at(&shard->table, i);
         if (!is_gone(entry, context, teardown)) {
@@ -97,7 +97,7 @@ static unsigned collect(shard_t *shard, CUcontext context, uint32_t teardown, sl
         batch[count++] = *entry;
         take_out(shard, entry);
     }
-    sl_latch_unlock(latch);
+    sl_mutex_unlock(lock);
     return count;
 }
 
@@ -114,6 +114,6 @@ void sl_allocations_forget(void) {
     for (shard_t *shard = shards; shard < shards + SL_PLACES; shard++)
         *shard = (shard_t)EMPTY;
     for (sl_place_t *place = sl_places; place < sl_places + SL_PLACES; place++)
-        place->latch = (sl_latch_t)SL_LATCH_INITIALIZER;
+        place->lock = (sl_mutex_t)SL_MUTEX_INITIALIZER;
 }
 SL_FORK_FORGETS(sl_allocations_forget);

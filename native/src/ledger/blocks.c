@@ -20,7 +20,7 @@ typedef struct {
     CUcontext context;
     uint32_t gpu;
     uint32_t occupants;
-    uint64_t left; /* bytes that nobody occupies */
+    uint64_t left; /* free bytes */
 } block_t;
 
 typedef struct {

@@ -16,7 +16,7 @@
 #include "tenant/tenant.h"
 
 #define BACK_OFF_NANOS 50000u
-#define BACK_OFFS 12 /* 0.2 s in all, so that they outlast one who stands still for a while */
+#define BACK_OFFS 12 /* 0.2 s in all, so that they outlast a process that is stopped for a moment */
 #define LARGE_BYTES (64u << 20)
 
 static void raise_to(_Atomic uint64_t *word, uint64_t value) {

@@ -21,9 +21,9 @@ typedef enum {
 /* What all live processes hold with these bytes; 0: they would pass the quota. Where the tenant chose so, it waits for
  * room before it says 0: hold no lock. */
 uint64_t sl_ledger_reserve(unsigned gpu, uint64_t bytes);
-/* The same without waiting, for those who must not: while a stream captures, or where a refusal is no error. */
+/* The same without waiting, for callers that must not wait: while a stream captures, or where a refusal is no error. */
 uint64_t sl_ledger_try(unsigned gpu, uint64_t bytes);
-/* One attempt: nothing is reclaimed, nobody waits. The sum may pass the quota by beyond. */
+/* One attempt: it reclaims nothing and does not wait. The sum may pass the quota by beyond. */
 uint64_t sl_ledger_try_at_once(unsigned gpu, uint64_t bytes, uint64_t beyond);
 /* The driver gave them; used is what reserve said. */
 void sl_ledger_commit(unsigned gpu, sl_ledger_use_t use, uint64_t bytes, uint64_t used);
@@ -52,7 +52,7 @@ typedef struct {
     uint64_t overhead;
 } sl_ledger_own_t;
 sl_ledger_own_t sl_ledger_own(unsigned gpu);
-/* Books another overhead, unless somebody did in the meantime. */
+/* Books another overhead, unless another thread did in the meantime. */
 bool sl_ledger_set_overhead(unsigned gpu, uint64_t before, uint64_t bytes);
 
 #endif

@@ -1,6 +1,6 @@
 /* wait: an allocation over the quota waits for room, where the tenant chose that instead of an error.
  *
- * Whoever frees tells nobody, so that a free costs nothing; the one who waits looks at the ledger, more and more rarely.
+ * A free wakes no waiter, so that a free costs nothing. The waiting thread polls the ledger, less and less often.
  * Each look reads the limits anew: a raised quota, a shorter patience or the end of waiting count at once. */
 #include "ledger/wait.h"
 

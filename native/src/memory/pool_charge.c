@@ -1,6 +1,6 @@
 /* pool_charge: what one of the driver's pools has reserved on the GPU, and its charge.
  *
- * The rule: whoever may make the pool grow holds the lock from the reservation in the ledger until the charge is settled.
+ * The rule: a thread that may make the pool grow holds the lock from the reservation in the ledger until the charge is settled.
  * Only one call at a time can make it grow then, so what the pool says afterwards is the charge. Everything else can only
  * make it shrink, and is refunded after the driver gave the memory back. A charge is never less than what is on the GPU. */
 #include "memory/pool_charge.h"

@@ -19,7 +19,7 @@ static struct flock byte_at(uint64_t place) {
     return (struct flock){.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = (off_t)place, .l_len = 1};
 }
 
-/* A description that nobody else has: a lock belongs to all who share one. */
+/* An open file description of its own: all descriptors that share a description share its locks. */
 static int open_again(int fd) {
     char path[32];
     snprintf(path, sizeof path, "/proc/self/fd/%d", fd);

@@ -23,7 +23,7 @@ typedef enum {
     SL_LIFE_ALIVE,
 } sl_life_t;
 
-/* Takes a place in the file of the descriptor; gives the sign, or NULL: somebody has it, or it cannot be taken here (no /proc, or the
+/* Takes a place in the file of the descriptor; gives the sign, or NULL: another process has it, or it cannot be taken here (no /proc, or the
  * file may not be opened again for writing). Keeps errno. */
 void *sl_life_begin(int fd, uint64_t place);
 /* Gives the place back. NULL does nothing. */

@@ -30,7 +30,7 @@ static inline bool sl_report_shows(sl_report_level_t level) {
     return __builtin_expect((int)level <= atomic_load_explicit(&sl_report_level, memory_order_relaxed), 0);
 }
 
-/* Costs one load where nobody wants to know. */
+/* Costs one load while the level is not wanted. */
 #define SL_TELL(level, ...)            \
     do {                               \
         if (sl_report_shows(level))    \

@@ -1,6 +1,6 @@
 /* refusal: the line that tells a person of an allocation over the quota: who, which GPU, how much, and the command that helps.
  *
- * stderr is the program's, so nothing is written there unless somebody asked for it: `sluice run` does, by a variable. */
+ * stderr is the program's, so nothing is written there unless SLUICE_REFUSALS=tell asks for it, as `sluice run` does. */
 #include "tenant/refusal.h"
 
 #include <stdatomic.h>

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* An entry in the error log, and a line on stderr if somebody wants it: at most one in ten seconds from this process. */
+/* An entry in the error log, and a line on stderr if the user wants it: at most one in ten seconds from this process. */
 void sl_refusal_report(unsigned gpu, uint64_t asked, uint64_t used, uint64_t limit);
 
 #endif

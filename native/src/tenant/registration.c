@@ -248,7 +248,7 @@ uint64_t sl_registration_identity(const sl_region_t *region, uint64_t pid_namesp
     return handed.identity;
 }
 
-/* In the place of those that are mapped: who reads them meanwhile sees the ones or the others. */
+/* Maps them over the old ones: a concurrent reader sees the old or the new ones. */
 static bool replace_limits(sl_region_t *region, int fd, sl_reason_t *reason) {
     struct stat status;
     if (!sl_os_stat(fd, &status) || status.st_size < SL_REGION_PAGE_BYTES)

@@ -137,7 +137,7 @@ pid_t sl_slots_pid(const sl_region_t *region, unsigned number, const sl_slots_ow
     return sl_os_pid(owner & IDENTITY);
 }
 
-/* Of a process of another namespace nobody here can know whether it lives. Such a tenant lives by its slots alone, once it has had one. */
+/* Whether a process of another namespace lives cannot be known here. Such a tenant lives by its slots alone, once it has had one. */
 static bool root_lives(const sl_region_t *region, const sl_slots_owner_t *self) {
     uint64_t namespace = region->header->pid_namespace, created = region->header->created_nanos, now = sl_os_wall_nanos();
     if (!namespace || namespace == self->pid_namespace)

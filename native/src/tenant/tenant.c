@@ -15,19 +15,19 @@
 #include "tenant/switches/ancestor.h"
 #include "tenant/registration.h"
 #include "tenant/unanswered.h"
-#include "os/latch.h"
+#include "os/mutex.h"
 
 #define ATTEMPTS 8
 #define FIRST_NAMESPACE 0xeffffffcu /* inode of the pid namespace that the kernel begins with, the same on all */
 
 sl_tenant_t sl_tenant;
 
-static sl_latch_t lock = SL_LATCH_INITIALIZER;
+static sl_mutex_t lock = SL_MUTEX_INITIALIZER;
 static bool fail_on_error;
 
 /* The child has no GPU memory and no slot. It keeps the mapping and takes a slot of its own on its first call. */
 static void forget(void) {
-    lock = (sl_latch_t)SL_LATCH_INITIALIZER;
+    lock = (sl_mutex_t)SL_MUTEX_INITIALIZER;
     sl_tenant.self.sign = NULL; /* the parent's, which was not copied */
     if (sl_tenant.state == SL_TENANT_UNKNOWN)
         sl_tenant.region.base = NULL;
@@ -133,7 +133,7 @@ void sl_tenant_trace_to(const char *directory) {
 sl_tenant_state_t sl_tenant_attach_slowly(void) {
     int saved = errno;
     sl_fork_begin();
-    sl_latch_lock(&lock);
+    sl_mutex_lock(&lock);
     if (sl_tenant.state == SL_TENANT_UNKNOWN) {
         sl_options_t options;
         sl_reason_t reason;
@@ -147,7 +147,7 @@ sl_tenant_state_t sl_tenant_attach_slowly(void) {
         else
             sl_tenant.state = ok ? take_part(&options, &reason) : on_error(&reason);
     }
-    sl_latch_unlock(&lock);
+    sl_mutex_unlock(&lock);
     errno = saved;
     return sl_tenant.state;
 }

@@ -27,7 +27,7 @@
 #include "tenant/accounts.h"
 #include "tenant/tenant.h"
 #include "trace/trace_quick.h"
-#include "os/latch.h"
+#include "os/mutex.h"
 
 /* Before glibc 2.34 these are in libpthread, which a program without threads need not have: then no thread ends. */
 #pragma weak pthread_key_create
@@ -46,7 +46,7 @@ __asm__(".symver pthread_setspecific, pthread_setspecific@GLIBC_2.2.5");
 #define UNKNOWN_GPU 255u
 #define MEMORY_CHANGED (1u << 8)
 
-static sl_latch_t lock = SL_LATCH_INITIALIZER; /* of what follows, but for loads of the trace */
+static sl_mutex_t lock = SL_MUTEX_INITIALIZER; /* of what follows, but for loads of the trace */
 SL_HOT_DATA sl_recorded_t *_Atomic sl_trace_recorded;
 static sl_recorded_settings_t settings;
 static sl_trace_thread_t *threads[MOST_RINGS];
@@ -90,7 +90,7 @@ void sl_trace_decide(void) {
     int saved = errno;
     sl_reason_t reason;
     sl_recorded_settings_t next = read_settings();
-    sl_latch_lock(&lock);
+    sl_mutex_lock(&lock);
     bool same = next.mode == settings.mode && next.events == settings.events && next.generation == settings.generation &&
                 strcmp(next.directory, settings.directory) == 0;
     if (!same || atomic_exchange(&undecided, false)) {
@@ -104,7 +104,7 @@ void sl_trace_decide(void) {
         atomic_store(&sl_trace_recorded, begun);
         sl_sink_switch(SL_SINK_TRACE, begun != NULL);
     }
-    sl_latch_unlock(&lock);
+    sl_mutex_unlock(&lock);
     errno = saved;
 }
 
@@ -116,7 +116,7 @@ static void write_event(sl_trace_thread_t *thread, sl_trace_event_t what) {
     sl_ring_put(&thread->ring, event, thread->ring.head);
 }
 
-/* Both clocks at the same time, as far as nobody comes in between. */
+/* Both clocks at the same time, unless the thread is interrupted in between. */
 static void tell_time(sl_trace_thread_t *thread) {
     uint64_t best = UINT64_MAX, ticks = 0, nanos = 0, wall = 0;
     for (int i = 0; i < 3 && best > 2000; i++) {
@@ -174,9 +174,9 @@ static void forget_thread(sl_trace_thread_t *thread) {
 
 /* The first ring of a process stays mapped: others count there what they cannot write. */
 static void end_thread(sl_trace_thread_t *thread, uint32_t why) {
-    sl_latch_lock(&lock);
+    sl_mutex_lock(&lock);
     forget_thread(thread);
-    sl_latch_unlock(&lock);
+    sl_mutex_unlock(&lock);
     sl_ring_close(&thread->ring, why);
     sl_ring_shorten(&thread->ring);
     if (atomic_load(&thread->trace->strays) == &sl_ring_process(&thread->ring)->strays)
@@ -227,12 +227,12 @@ static __attribute__((noinline, cold)) sl_trace_thread_t *begin_thread(void) {
     sl_thread.trace.thread = NULL;
     if (old)
         end_thread(old, SL_TRACE_CLOSED_TRACE);
-    sl_latch_lock(&lock);
+    sl_mutex_lock(&lock);
     sl_recorded_t *trace = sl_thread.trace.trace = atomic_load(&sl_trace_recorded);
     has_key = has_key || (pthread_key_create && pthread_setspecific && pthread_key_create(&key, on_exit_of_thread) == 0);
     if (trace)
         thread = sl_thread.trace.thread = make_thread(trace);
-    sl_latch_unlock(&lock);
+    sl_mutex_unlock(&lock);
     if (has_key)
         pthread_setspecific(key, thread);
     if (thread)
@@ -444,7 +444,7 @@ void sl_trace_unloaded(void) {
 
 /* The rings are the parent's. What another thread of it had half done is forgotten. */
 static void forget(void) {
-    lock = (sl_latch_t)SL_LATCH_INITIALIZER;
+    lock = (sl_mutex_t)SL_MUTEX_INITIALIZER;
     for (unsigned i = 0; i < MOST_RINGS; i++) {
         if (threads[i] && threads[i]->ring.base)
             munmap(threads[i]->ring.base, threads[i]->ring.mapped_bytes);

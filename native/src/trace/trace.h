@@ -18,7 +18,7 @@ static inline bool sl_trace_is_on(void) {
     return SL_UNLIKELY(atomic_load_explicit(&sl_sink_on, memory_order_relaxed) & SL_SINK_TRACE);
 }
 
-/* When a wait or a turn begins; 0: nobody will ask. */
+/* When a wait or a turn begins; 0: it is not recorded. */
 static inline uint64_t sl_trace_start(void) {
     return sl_trace_is_on() ? sl_clock_ticks() : 0;
 }

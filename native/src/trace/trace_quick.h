@@ -1,7 +1,7 @@
 /* trace_quick: how a launch, and a question that the driver answers at once, is recorded, as a part of the wrapper that the program calls.
  *
- * This is the short way, for a thread that has launched the same before; whatever is not as usual goes the long way, by
- * sl_trace_call. Seen on an H200's host: what counts is how many instructions there are, not where an event is written to. */
+ * This is the short path, for a thread that has launched the same kernel before. Every other call takes the long path, sl_trace_call.
+ * Measured on an H200's host: the number of instructions counts, not the place where an event is written to. */
 #ifndef SL_TRACE_QUICK_H
 #define SL_TRACE_QUICK_H
 
@@ -84,7 +84,7 @@ static inline void sl_trace_fill_kernel(sl_trace_event_t *event, const sl_trace_
     launch->gpu = (uint32_t)thread->gpu << 24;
 }
 
-/* Where the thread records, while there is nothing to tell but the call; else NULL. */
+/* Where the thread records, if the call is all there is to record; else NULL. */
 SL_INLINE sl_trace_thread_t *sl_trace_usual(uint64_t end_ticks) {
     sl_trace_thread_t *thread = sl_thread.trace.thread;
     if (SL_UNLIKELY(!thread) || SL_UNLIKELY(sl_thread.trace.trace != SL_LOAD(sl_trace_recorded)))
@@ -93,7 +93,7 @@ SL_INLINE sl_trace_thread_t *sl_trace_usual(uint64_t end_ticks) {
     return usual ? thread : NULL;
 }
 
-/* Of what has just passed the gate. False: nothing was recorded, and somebody has to look closely. */
+/* Records a launch that has just passed the gate. False: nothing was recorded, and the call must take the long path. */
 SL_INLINE bool sl_trace_kernel(unsigned entry, uint64_t begin_ticks, uint64_t end_ticks, uint64_t stream, SL_TRACE_SHAPE) {
     sl_trace_thread_t *thread = sl_trace_usual(end_ticks);
     if (SL_UNLIKELY(!thread))

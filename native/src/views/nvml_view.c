@@ -33,7 +33,7 @@ static uint64_t least(uint64_t a, uint64_t b) {
     return a < b ? a : b;
 }
 
-/* The GPU's entry, or SL_GPU_UNCOUNTED when nobody of the tenant has used it yet. False: the tenant sees what is. */
+/* The GPU's entry, or SL_GPU_UNCOUNTED when no process of the tenant has used it yet. False: the tenant sees the real GPU. */
 static bool own_world(nvmlDevice_t handle, sl_nvml_device_t *device, int *gpu) {
     if (sl_tenant_attach() != SL_TENANT_ATTACHED || !sl_nvml_device_find(handle, device))
         return false;
@@ -151,7 +151,7 @@ static nvmlReturn_t ask_all(const question_t *question, unsigned needed, answer_
     return status;
 }
 
-/* Who draws, and who computes through MPS, only the driver knows: its list, without strangers. */
+/* Only the driver knows which processes draw, or compute through MPS: its list, without processes of other tenants. */
 static unsigned keep_listed(const answer_t *answer, process_t *processes, unsigned count) {
     unsigned kept = 0;
     for (unsigned i = 0; i < answer->count; i++) {

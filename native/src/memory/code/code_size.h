@@ -17,7 +17,7 @@ typedef struct {
 } sl_code_size_t;
 
 /* Reads what the driver takes from the image on a GPU of this compute capability (90 for 9.0). The length is SIZE_MAX where
- * only the image itself tells it. Not known: compressed, or of a kind that nobody knows. */
+ * only the image itself tells it. Not known: compressed, or of an unknown kind. */
 sl_code_size_t sl_code_size(const void *image, size_t length, unsigned capability);
 
 #endif

@@ -104,7 +104,7 @@ static bool begin(sl_overhead_call_t *call, int gpu, bool is_library, const void
     return fits;
 }
 
-/* A copy of the file, because to look into a mapped file that somebody truncates would end the program. */
+/* A copy of the file, because reading a mapped file that another process truncates raises SIGBUS. */
 static char *read_file(const char *path, size_t *length) {
     int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     off_t end = file >= 0 ? lseek(file, 0, SEEK_END) : -1;

@@ -18,7 +18,7 @@
 #include "memory/overhead.h"
 #include "memory/plain/sparse.h"
 #include "os/fork.h"
-#include "os/latch.h"
+#include "os/mutex.h"
 #include "real.h"
 #include "tenant/accounts.h"
 
@@ -40,7 +40,7 @@ typedef struct {
     sl_overhead_call_t look;
 } request_t;
 
-static sl_latch_t latch; /* never held around a call of the driver */
+static sl_mutex_t lock; /* never held around a call of the driver */
 static block_t blocks[BLOCKS];
 static unsigned blocks_seen; /* entries that were ever in use */
 static atomic_uint unsure;
@@ -52,7 +52,7 @@ static uint32_t units(uint64_t bytes) {
 static sl_block_t enter_block(sl_allocation_t *allocation, bool may_make) {
     uint32_t needed = units(allocation->bytes);
     block_t *place = NULL;
-    sl_latch_lock_briefly(&latch);
+    sl_mutex_lock_briefly(&lock);
     for (block_t *block = blocks; block < blocks + blocks_seen; block++) {
         if (block->arrays && block->context == allocation->context && block->gpu == allocation->gpu && block->room >= needed) {
             place = block;
@@ -71,22 +71,22 @@ static sl_block_t enter_block(sl_allocation_t *allocation, bool may_make) {
         place->room -= needed;
         allocation->block = (uint16_t)(place - blocks);
     }
-    sl_latch_unlock(&latch);
+    sl_mutex_unlock(&lock);
     return entered;
 }
 
 /* True: it was the last. */
 static bool leave_block(const sl_allocation_t *allocation) {
-    sl_latch_lock_briefly(&latch);
+    sl_mutex_lock_briefly(&lock);
     block_t *block = &blocks[allocation->block];
     block->room += units(allocation->bytes);
     bool last = --block->arrays == 0;
-    sl_latch_unlock(&latch);
+    sl_mutex_unlock(&lock);
     return last;
 }
 
 static void forget(void) {
-    latch = (sl_latch_t)SL_LATCH_INITIALIZER;
+    lock = (sl_mutex_t)SL_MUTEX_INITIALIZER;
     for (block_t *block = blocks; block < blocks + blocks_seen; block++)
         block->arrays = 0;
     blocks_seen = 0;

@@ -1,9 +1,9 @@
-/* creation: the calls that make a context.
+/* context_charge: the calls that make a context.
  *
- * A context takes memory by itself, half a GiB on an H200. How much is learned from the first one of the tenant on a GPU, with
- * a quota or without; from then on it is reserved before the driver is asked. The charge lies in the table of allocations under the address of
- * the context, so that whatever ends the context refunds it. The driver counts the uses of a primary context; we only
- * look whether it is active. */
+ * A context takes memory by itself, half a GiB on an H200. The first context of the tenant on a GPU shows how much, with a quota or
+ * without. From then on that much is reserved before the driver is asked. The charge lies in the table of allocations under the address
+ * of the context, so every call that ends the context refunds it. The driver counts the uses of a primary context; this file only asks
+ * whether it is active. */
 #include "memory/plain/context.h"
 #include "driver/driver.h"
 #include "driver/nvml.h"
@@ -21,14 +21,14 @@
 typedef struct {
     int gpu; /* negative: not accounted */
     bool measured;
-    bool alone;      /* no other was under way when it began */
+    bool alone;      /* no other context was being made when it began */
     unsigned number; /* among those of this process */
     uint64_t reserved;
     uint64_t used;
     sl_overhead_look_t before;
-} creation_t;
+} making_t;
 
-static atomic_uint creations, under_way;             /* of contexts; only those that are measured */
+static atomic_uint begun, under_way;             /* contexts that this process began to make; those that are being measured */
 static _Atomic(CUcontext) primaries[SL_GPU_DEVICES]; /* those that were ever retained */
 
 /* Before cuInit, or with a wrong number, the driver has its own answer; and nothing must be concluded about the GPU. */
@@ -59,15 +59,15 @@ static uint64_t learned_bytes(const sl_region_gpu_t *gpu) {
 
 /* Many processes may start at once, and NVML takes milliseconds to load: so only one looks before, and the others find
  * the result when they have their contexts. Who finds none goes by its own figure, which was nothing before. */
-static void begin_measuring(creation_t *creation, unsigned gpu) {
+static void begin_measuring(making_t *making, unsigned gpu) {
     uint64_t unknown = 0;
-    creation->measured = true;
-    creation->alone = under_way++ == 0;
+    making->measured = true;
+    making->alone = under_way++ == 0;
     bool first = atomic_compare_exchange_strong(&sl_tenant.region.gpus[gpu].context_bytes, &unknown, BEING_MEASURED);
-    if (first || creation->number > 1)
-        creation->before = sl_overhead_look(gpu);
+    if (first || making->number > 1)
+        making->before = sl_overhead_look(gpu);
     else
-        creation->before = (sl_overhead_look_t){.gpu = gpu, .process_known = true};
+        making->before = (sl_overhead_look_t){.gpu = gpu, .process_known = true};
 }
 
 /* Without NVML the context would not be counted. Where the user chose to run, it is booked as overhead by the first look
@@ -84,39 +84,39 @@ static CUresult check_that_nvml_opens(void) {
     return CUDA_ERROR_NOT_PERMITTED;
 }
 
-static CUresult admit(creation_t *creation, CUdevice device) {
-    *creation = (creation_t){.gpu = SL_GPU_UNCOUNTED};
+static CUresult admit(making_t *making, CUdevice device) {
+    *making = (making_t){.gpu = SL_GPU_UNCOUNTED};
     sl_tenant_state_t state = sl_tenant_attach();
     if (state != SL_TENANT_ATTACHED)
         return state == SL_TENANT_REFUSE ? CUDA_ERROR_NOT_PERMITTED : CUDA_SUCCESS;
-    creation->gpu = is_device(device) ? sl_gpu_find(device) : SL_GPU_UNCOUNTED;
-    sl_tenant_count_call(creation->gpu >= 0);
-    if (creation->gpu < 0)
-        return creation->gpu == SL_GPU_REFUSED ? CUDA_ERROR_NOT_PERMITTED : CUDA_SUCCESS;
-    unsigned gpu = (unsigned)creation->gpu;
-    creation->number = ++creations;
+    making->gpu = is_device(device) ? sl_gpu_find(device) : SL_GPU_UNCOUNTED;
+    sl_tenant_count_call(making->gpu >= 0);
+    if (making->gpu < 0)
+        return making->gpu == SL_GPU_REFUSED ? CUDA_ERROR_NOT_PERMITTED : CUDA_SUCCESS;
+    unsigned gpu = (unsigned)making->gpu;
+    making->number = ++begun;
     uint64_t bytes = learned_bytes(&sl_tenant.region.gpus[gpu]);
     if (bytes) {
-        creation->used = sl_ledger_reserve(gpu, bytes);
-        creation->reserved = creation->used ? bytes : 0;
-        if (!creation->used)
+        making->used = sl_ledger_reserve(gpu, bytes);
+        making->reserved = making->used ? bytes : 0;
+        if (!making->used)
             sl_ledger_refuse(gpu, bytes);
-        return creation->used ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
+        return making->used ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
     }
     CUresult status = sl_accounts_limit(gpu) ? check_that_nvml_opens() : CUDA_SUCCESS;
     if (status == CUDA_SUCCESS)
-        begin_measuring(creation, gpu);
+        begin_measuring(making, gpu);
     return status;
 }
 
 /* The first context of the tenant on this GPU shows what one takes. False: the quota does not allow it. */
-static bool measure(creation_t *creation) {
-    unsigned gpu = (unsigned)creation->gpu;
+static bool measure(making_t *making) {
+    unsigned gpu = (unsigned)making->gpu;
     sl_region_gpu_t *entry = &sl_tenant.region.gpus[gpu];
     uint64_t bytes = learned_bytes(entry);
     if (!bytes) {
-        bytes = sl_overhead_growth(&creation->before);
-        if (!creation->alone || creations != creation->number)
+        bytes = sl_overhead_growth(&making->before);
+        if (!making->alone || begun != making->number)
             bytes = 0; /* what it took is booked as overhead */
         if (bytes)
             learn(entry, bytes);
@@ -126,43 +126,43 @@ static bool measure(creation_t *creation) {
     under_way--;
     if (!bytes)
         return true;
-    creation->used = sl_ledger_reserve(gpu, bytes);
-    creation->reserved = creation->used ? bytes : 0;
-    if (!creation->used)
+    making->used = sl_ledger_reserve(gpu, bytes);
+    making->reserved = making->used ? bytes : 0;
+    if (!making->used)
         sl_ledger_refuse(gpu, bytes);
-    return creation->used != 0;
+    return making->used != 0;
 }
 
-static void book(const creation_t *creation, CUcontext context) {
-    unsigned gpu = (unsigned)creation->gpu;
-    sl_allocation_t charge = {.address = (uintptr_t)context, .bytes = creation->reserved, .context = context,
+static void book(const making_t *making, CUcontext context) {
+    unsigned gpu = (unsigned)making->gpu;
+    sl_allocation_t charge = {.address = (uintptr_t)context, .bytes = making->reserved, .context = context,
                               .gpu = (uint8_t)gpu, .kind = SL_CONTEXT};
     if (sl_linear_keep(charge))
-        sl_ledger_commit(gpu, SL_USE_CONTEXT, creation->reserved, creation->used);
+        sl_ledger_commit(gpu, SL_USE_CONTEXT, making->reserved, making->used);
     else
-        sl_ledger_cancel(gpu, creation->reserved);
+        sl_ledger_cancel(gpu, making->reserved);
 }
 
 /* False: it must be undone. */
-static bool settle(creation_t *creation, CUresult status, CUcontext context) {
-    if (creation->gpu < 0)
+static bool settle(making_t *making, CUresult status, CUcontext context) {
+    if (making->gpu < 0)
         return true;
-    unsigned gpu = (unsigned)creation->gpu;
+    unsigned gpu = (unsigned)making->gpu;
     if (status != CUDA_SUCCESS) {
-        if (creation->reserved)
-            sl_ledger_cancel(gpu, creation->reserved);
-        if (creation->measured) {
+        if (making->reserved)
+            sl_ledger_cancel(gpu, making->reserved);
+        if (making->measured) {
             give_up_learning(&sl_tenant.region.gpus[gpu]);
             under_way--;
         }
         return true;
     }
-    if (creation->measured && !measure(creation))
+    if (making->measured && !measure(making))
         return false;
-    if (creation->reserved)
-        book(creation, context);
+    if (making->reserved)
+        book(making, context);
     sl_overhead_watch(gpu);
-    if (creation->measured && !creation->reserved)
+    if (making->measured && !making->reserved)
         sl_overhead_came_back(gpu);
     return true;
 }
@@ -178,12 +178,12 @@ static CUresult undo(CUresult (*end)(CUcontext), CUcontext *context) {
     CUresult hook_##function parameters {                                                       \
         if (!SL_DRIVER_HAS(function))                                                           \
             return CUDA_ERROR_NOT_FOUND;                                                        \
-        creation_t creation;                                                                    \
-        CUresult status = admit(&creation, device);                                             \
+        making_t making;                                                                    \
+        CUresult status = admit(&making, device);                                             \
         if (status != CUDA_SUCCESS)                                                             \
             return status;                                                                      \
         status = real.function(__VA_ARGS__);                                                    \
-        bool done = settle(&creation, status, status == CUDA_SUCCESS ? *result : NULL);         \
+        bool done = settle(&making, status, status == CUDA_SUCCESS ? *result : NULL);         \
         return done ? status : undo(real.cuCtxDestroy_v2, result);                              \
     }
 CREATE_HOOK(cuCtxCreate, pctx, dev, (CUcontext *pctx, unsigned int flags, CUdevice dev), pctx, flags, dev)
@@ -205,14 +205,14 @@ CREATE_HOOK(cuVDPAUCtxCreate_v2, pCtx, device, VDPAU_PARAMETERS, pCtx, flags, de
 CUresult hook_cuDevicePrimaryCtxRetain(CUcontext *pctx, CUdevice dev) {
     if (!SL_DRIVER_HAS(cuDevicePrimaryCtxRetain))
         return CUDA_ERROR_NOT_FOUND;
-    creation_t creation = {.gpu = SL_GPU_UNCOUNTED};
-    CUresult status = sl_tenant_attach() == SL_TENANT_ATTACHED && sl_context_primary_active(dev) ? CUDA_SUCCESS : admit(&creation, dev);
+    making_t making = {.gpu = SL_GPU_UNCOUNTED};
+    CUresult status = sl_tenant_attach() == SL_TENANT_ATTACHED && sl_context_primary_active(dev) ? CUDA_SUCCESS : admit(&making, dev);
     if (status != CUDA_SUCCESS)
         return status;
     status = real.cuDevicePrimaryCtxRetain(pctx, dev);
     if (status == CUDA_SUCCESS && dev >= 0 && dev < SL_GPU_DEVICES)
         primaries[dev] = *pctx;
-    if (settle(&creation, status, status == CUDA_SUCCESS ? *pctx : NULL))
+    if (settle(&making, status, status == CUDA_SUCCESS ? *pctx : NULL))
         return status;
     if (real.cuDevicePrimaryCtxRelease_v2)
         real.cuDevicePrimaryCtxRelease_v2(dev);
@@ -271,7 +271,7 @@ CUresult hook_cuCtxFromGreenCtx(CUcontext *pContext, CUgreenCtx hCtx) {
 
 /* The child of a fork has no contexts. */
 static void forget(void) {
-    creations = under_way = 0;
+    begun = under_way = 0;
     for (CUdevice device = 0; device < SL_GPU_DEVICES; device++)
         primaries[device] = NULL;
 }

@@ -113,7 +113,7 @@ SL_HOT static bool enter_block(request_t *request, sl_block_t *block, int *repla
     return true;
 }
 
-/* The block of a small allocation is charged by who comes first. */
+/* The first occupant of a block is charged for it. */
 SL_HOT static bool keep(request_t *request) {
     sl_allocation_t *allocation = &request->allocation, stale = {.kind = SL_FREE_ENTRY};
     sl_block_t block = SL_BLOCK_NEW;
@@ -133,7 +133,7 @@ SL_HOT static bool keep(request_t *request) {
     if (SL_UNLIKELY(stale.kind != SL_FREE_ENTRY))
         sl_linear_refund(&stale);
     if (SL_UNLIKELY(!kept))
-        sl_linear_refund(allocation); /* nobody will find it when it is freed */
+        sl_linear_refund(allocation); /* a later free would not find it */
     return true;
 }
 
@@ -242,7 +242,7 @@ SL_HOT static void take(CUdeviceptr address, release_t *release) {
         sl_ledger_leave(release->allocation.gpu, use_of(&release->allocation), release->refund);
 }
 
-/* The driver did not free it. Its block may be gone, or have come back with another occupant who paid for it. */
+/* The driver did not free it. Its block may be gone, or another occupant may have paid for it again. */
 static void restore(const release_t *release) {
     const sl_allocation_t *allocation = &release->allocation;
     int replaced = -1;

@@ -18,7 +18,7 @@
 #include "memory/overhead.h"
 #include "os/fork.h"
 #include "os/index.h"
-#include "os/latch.h"
+#include "os/mutex.h"
 #include "real.h"
 
 #define LOCATION_DEVICE 1
@@ -39,7 +39,7 @@ typedef struct {
     uint32_t serial;
 } mapping_t;
 
-static sl_latch_t latch; /* never held around a call of the driver */
+static sl_mutex_t lock; /* never held around a call of the driver */
 static sl_index_t handles = {.record_bytes = sizeof(physical_t)};
 static sl_index_t mappings = {.record_bytes = sizeof(mapping_t)};
 static uint32_t last_serial;
@@ -55,7 +55,7 @@ static physical_t *find(uint64_t handle, uint32_t serial) {
     return physical && physical->serial == serial ? physical : NULL;
 }
 
-/* With the latch held. True: nothing holds it any more, and the caller refunds the copy, without the latch. */
+/* With the lock held. True: nothing holds it any more, and the caller refunds the copy, without the lock. */
 static bool take_if_unused(physical_t *physical, physical_t *copy) {
     if (physical->references || physical->mappings)
         return false;
@@ -65,11 +65,11 @@ static bool take_if_unused(physical_t *physical, physical_t *copy) {
 }
 
 static void add_reference(uint64_t handle) {
-    sl_latch_lock_briefly(&latch);
+    sl_mutex_lock_briefly(&lock);
     physical_t *physical = sl_index_find(&handles, handle);
     if (physical)
         physical->references++;
-    sl_latch_unlock(&latch);
+    sl_mutex_unlock(&lock);
 }
 
 /* A handle that is being released. */
@@ -81,18 +81,18 @@ typedef struct {
 
 SL_HOT static release_t drop_reference(uint64_t handle) {
     release_t release = {.counted = false};
-    sl_latch_lock_briefly(&latch);
+    sl_mutex_lock_briefly(&lock);
     physical_t *physical = sl_index_find(&handles, handle);
     if (physical && physical->references) {
         release.counted = true;
         physical->references--;
         release.gone = take_if_unused(physical, &release.copy);
     }
-    sl_latch_unlock(&latch);
+    sl_mutex_unlock(&lock);
     return release;
 }
 
-/* With the latch held: a handle that was taken out is back, unless its number was given to new memory: then it is refunded
+/* With the lock held: a handle that was taken out is back, unless its number was given to new memory: then it is refunded
  * by the caller. */
 static bool put_back(const physical_t *copy) {
     physical_t *physical = sl_index_find(&handles, copy->handle) ? NULL : sl_index_put(&handles, copy->handle);
@@ -105,7 +105,7 @@ static void restore_reference(uint64_t handle, release_t *release) {
     bool kept = true;
     if (release->gone)
         sl_ledger_keep_left(release->copy.gpu, SL_USE_PHYSICAL, release->copy.bytes);
-    sl_latch_lock_briefly(&latch);
+    sl_mutex_lock_briefly(&lock);
     if (release->gone) {
         release->copy.references = 1;
         kept = put_back(&release->copy);
@@ -114,7 +114,7 @@ static void restore_reference(uint64_t handle, release_t *release) {
         if (physical)
             physical->references++;
     }
-    sl_latch_unlock(&latch);
+    sl_mutex_unlock(&lock);
     if (!kept)
         refund(&release->copy);
 }
@@ -135,18 +135,18 @@ static bool let_go(uint64_t handle, uint32_t serial, physical_t *copy) {
     return take_if_unused(physical, copy);
 }
 
-uint32_t sl_physical_hold(CUmemGenericAllocationHandle handle) {
-    sl_latch_lock_briefly(&latch);
+uint32_t sl_physical_pin(CUmemGenericAllocationHandle handle) {
+    sl_mutex_lock_briefly(&lock);
     uint32_t serial = hold(handle);
-    sl_latch_unlock(&latch);
+    sl_mutex_unlock(&lock);
     return serial;
 }
 
-void sl_physical_let_go(CUmemGenericAllocationHandle handle, uint32_t holding) {
+void sl_physical_unpin(CUmemGenericAllocationHandle handle, uint32_t pin) {
     physical_t copy;
-    sl_latch_lock_briefly(&latch);
-    bool gone = let_go(handle, holding, &copy);
-    sl_latch_unlock(&latch);
+    sl_mutex_lock_briefly(&lock);
+    bool gone = let_go(handle, pin, &copy);
+    sl_mutex_unlock(&lock);
     if (gone)
         refund(&copy);
 }
@@ -154,14 +154,14 @@ void sl_physical_let_go(CUmemGenericAllocationHandle handle, uint32_t holding) {
 /* The number of a handle that the driver gives out again while an old one is still here: the old one is gone. */
 SL_HOT static bool add(uint64_t handle, unsigned gpu, uint64_t bytes) {
     physical_t old = {.serial = 0};
-    sl_latch_lock_briefly(&latch);
+    sl_mutex_lock_briefly(&lock);
     physical_t *physical = sl_index_put(&handles, handle);
     if (physical) {
         old = *physical;
         last_serial += last_serial == UINT32_MAX ? 2 : 1;
         *physical = (physical_t){handle, bytes, last_serial, 1, 0, gpu};
     }
-    sl_latch_unlock(&latch);
+    sl_mutex_unlock(&lock);
     if (SL_UNLIKELY(old.serial))
         refund(&old);
     return physical;
@@ -201,7 +201,7 @@ static bool note(unmapping_t *unmapping, const mapping_t *mapping) {
     return true;
 }
 
-/* With the latch held. Without memory for the note the mapping stays in the table: too much is charged, never too little. */
+/* With the lock held. Without memory for the note the mapping stays in the table: too much is charged, never too little. */
 static bool take_out(unmapping_t *unmapping, mapping_t *mapping) {
     if (!note(unmapping, mapping))
         return false;
@@ -226,7 +226,7 @@ SL_HOT static void begin_unmapping(unmapping_t *unmapping, uint64_t from, uint64
     unmapping->list = unmapping->near;
     unmapping->count = 0;
     unmapping->room = sizeof unmapping->near / sizeof *unmapping->near;
-    sl_latch_lock(&latch);
+    sl_mutex_lock(&lock);
     if ((end - from) / mapping_step > mappings.capacity) {
         while (sweep(unmapping, from, end))
             ; /* again, because to remove one moves others */
@@ -242,7 +242,7 @@ SL_HOT static void begin_unmapping(unmapping_t *unmapping, uint64_t from, uint64
             at = next;
         }
     }
-    sl_latch_unlock(&latch);
+    sl_mutex_unlock(&lock);
     errno = saved;
 }
 
@@ -252,7 +252,7 @@ static void restore_mapping(taken_t *taken) {
     bool kept = true;
     if (taken->gone)
         sl_ledger_keep_left(taken->copy.gpu, SL_USE_PHYSICAL, taken->copy.bytes);
-    sl_latch_lock_briefly(&latch);
+    sl_mutex_lock_briefly(&lock);
     if (taken->gone) {
         taken->copy.mappings = 1;
         kept = put_back(&taken->copy);
@@ -260,7 +260,7 @@ static void restore_mapping(taken_t *taken) {
     mapping_t *again = sl_index_put(&mappings, mapping->address);
     if (again)
         *again = *mapping;
-    sl_latch_unlock(&latch);
+    sl_mutex_unlock(&lock);
     if (!kept)
         refund(&taken->copy);
 }
@@ -274,7 +274,7 @@ SL_HOT static void end_unmapping(unmapping_t *unmapping, bool unmapped) {
             sl_ledger_refund_left(taken->copy.gpu, taken->copy.bytes);
             sl_ledger_count(taken->copy.gpu, -1);
         } else {
-            sl_physical_let_go(taken->mapping.handle, taken->mapping.serial);
+            sl_physical_unpin(taken->mapping.handle, taken->mapping.serial);
         }
     }
     if (unmapping->list != unmapping->near)
@@ -284,7 +284,7 @@ SL_HOT static void end_unmapping(unmapping_t *unmapping, bool unmapped) {
 /* Only an address range that nothing is mapped in can be mapped, so an entry that is there is of a mapping that went unseen. */
 SL_HOT static void add_mapping(uint64_t address, uint64_t bytes, uint64_t handle) {
     mapping_t old = {.serial = 0};
-    sl_latch_lock_briefly(&latch);
+    sl_mutex_lock_briefly(&lock);
     uint32_t serial = hold(handle);
     mapping_t *mapping = serial ? sl_index_put(&mappings, address) : sl_index_find(&mappings, address);
     if (mapping)
@@ -295,16 +295,16 @@ SL_HOT static void add_mapping(uint64_t address, uint64_t bytes, uint64_t handle
         sl_index_remove(&mappings, mapping);
     while (serial && address & (mapping_step - 1))
         mapping_step /= 2;
-    sl_latch_unlock(&latch);
+    sl_mutex_unlock(&lock);
     if (SL_UNLIKELY(old.serial))
-        sl_physical_let_go(old.handle, old.serial);
+        sl_physical_unpin(old.handle, old.serial);
     if (SL_UNLIKELY(serial && !mapping))
-        sl_physical_let_go(handle, serial);
+        sl_physical_unpin(handle, serial);
 }
 
 /* Another thread of the parent may have been changing a table, so even to unmap it is not safe. */
 static void forget(void) {
-    latch = (sl_latch_t)SL_LATCH_INITIALIZER;
+    lock = (sl_mutex_t)SL_MUTEX_INITIALIZER;
     handles = (sl_index_t){.record_bytes = sizeof(physical_t)};
     mappings = (sl_index_t){.record_bytes = sizeof(mapping_t)};
 }

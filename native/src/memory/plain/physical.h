@@ -6,8 +6,8 @@
 
 #include "cuda_abi.h"
 
-/* Something else than an address range maps the handle: a number that names this holding; 0: the handle is not accounted. */
-uint32_t sl_physical_hold(CUmemGenericAllocationHandle handle);
-void sl_physical_let_go(CUmemGenericAllocationHandle handle, uint32_t holding);
+/* Something else than an address range maps the handle: a number that names this pin; 0: the handle is not accounted. */
+uint32_t sl_physical_pin(CUmemGenericAllocationHandle handle);
+void sl_physical_unpin(CUmemGenericAllocationHandle handle, uint32_t pin);
 
 #endif

@@ -14,7 +14,7 @@
 #include "os/index.h"
 #include "memory/plain/physical.h"
 #include "real.h"
-#include "os/latch.h"
+#include "os/mutex.h"
 
 enum { MAP = 1, UNMAP = 2, SPARSE_LEVEL = 0 };
 
@@ -30,10 +30,10 @@ typedef struct {
     place_t place;
     uint64_t left; /* of its volume */
     uint64_t handle;
-    uint32_t holding;
+    uint32_t pin;
 } mapping_t;
 
-static sl_latch_t lock = SL_LATCH_INITIALIZER; /* never held around a call of the driver */
+static sl_mutex_t lock = SL_MUTEX_INITIALIZER; /* never held around a call of the driver */
 static sl_index_t mappings = {.record_bytes = sizeof(mapping_t)};
 static uint64_t last_number;
 
@@ -68,7 +68,7 @@ static uint64_t common(const place_t *a, const place_t *b) {
 }
 
 static void drop(mapping_t *mapping) {
-    sl_physical_let_go(mapping->handle, mapping->holding);
+    sl_physical_unpin(mapping->handle, mapping->pin);
     sl_index_remove(&mappings, mapping);
 }
 
@@ -97,16 +97,16 @@ static void clear(const place_t *place) {
 }
 
 static void map(const place_t *place, uint64_t handle) {
-    uint32_t holding = sl_physical_hold(handle);
-    mapping_t *mapping = holding ? sl_index_put(&mappings, ++last_number) : NULL;
+    uint32_t pin = sl_physical_pin(handle);
+    mapping_t *mapping = pin ? sl_index_put(&mappings, ++last_number) : NULL;
     if (mapping)
-        *mapping = (mapping_t){last_number, *place, common(place, place), handle, holding};
-    else if (holding)
-        sl_physical_let_go(handle, holding);
+        *mapping = (mapping_t){last_number, *place, common(place, place), handle, pin};
+    else if (pin)
+        sl_physical_unpin(handle, pin);
 }
 
 static void settle(const CUarrayMapInfo *list, unsigned count) {
-    sl_latch_lock(&lock);
+    sl_mutex_lock(&lock);
     for (const CUarrayMapInfo *info = list; info < list + count; info++) {
         place_t place = place_of(info);
         if (info->memOperationType == MAP || info->memOperationType == UNMAP)
@@ -114,11 +114,11 @@ static void settle(const CUarrayMapInfo *list, unsigned count) {
         if (info->memOperationType == MAP)
             map(&place, info->memHandle);
     }
-    sl_latch_unlock(&lock);
+    sl_mutex_unlock(&lock);
 }
 
 void sl_sparse_array_gone(uint64_t array) {
-    sl_latch_lock(&lock);
+    sl_mutex_lock(&lock);
     for (bool any = mappings.count; any;) {
         any = false;
         for (uint64_t at = 0; at < mappings.capacity; at++) {
@@ -129,11 +129,11 @@ void sl_sparse_array_gone(uint64_t array) {
             }
         }
     }
-    sl_latch_unlock(&lock);
+    sl_mutex_unlock(&lock);
 }
 
 static void forget(void) {
-    lock = (sl_latch_t)SL_LATCH_INITIALIZER;
+    lock = (sl_mutex_t)SL_MUTEX_INITIALIZER;
     mappings = (sl_index_t){.record_bytes = sizeof(mapping_t)};
 }
 SL_FORK_FORGETS(forget);

@@ -14,7 +14,7 @@
 #include "driver/stream.h"
 #include "os/fork.h"
 #include "os/index.h"
-#include "os/latch.h"
+#include "os/mutex.h"
 #include "real.h"
 #include "tenant/tenant.h"
 
@@ -30,7 +30,7 @@ typedef struct {
 
 static atomic_bool allocations_seen;
 static sl_index_t graphs = {.record_bytes = sizeof(known_t)};
-static sl_latch_t lock = SL_LATCH_INITIALIZER;
+static sl_mutex_t lock = SL_MUTEX_INITIALIZER;
 
 void sl_graph_note_allocation(void) {
     atomic_store_explicit(&allocations_seen, true, memory_order_relaxed);
@@ -42,31 +42,31 @@ static bool accounted(void) {
 }
 
 static bool find(CUgraphExec exec, sl_graph_t *copy) {
-    sl_latch_lock_briefly(&lock);
+    sl_mutex_lock_briefly(&lock);
     const known_t *known = sl_index_find(&graphs, (uintptr_t)exec);
     if (known)
         *copy = *known->graph;
-    sl_latch_unlock(&lock);
+    sl_mutex_unlock(&lock);
     return known;
 }
 
 static void put(sl_graph_t *graph) {
-    sl_latch_lock_briefly(&lock);
+    sl_mutex_lock_briefly(&lock);
     known_t *known = sl_index_put(&graphs, (uintptr_t)graph->exec);
     sl_graph_t *old = known ? known->graph : graph;
     if (known)
         known->graph = graph;
-    sl_latch_unlock(&lock);
+    sl_mutex_unlock(&lock);
     free(old);
 }
 
 static sl_graph_t *take_out(CUgraphExec exec) {
-    sl_latch_lock_briefly(&lock);
+    sl_mutex_lock_briefly(&lock);
     known_t *known = sl_index_find(&graphs, (uintptr_t)exec);
     sl_graph_t *graph = known ? known->graph : NULL;
     if (known)
         sl_index_remove(&graphs, known);
-    sl_latch_unlock(&lock);
+    sl_mutex_unlock(&lock);
     return graph;
 }
 
@@ -86,11 +86,11 @@ static void learn(const sl_graph_t *graph, const uint64_t *grown) {
     for (CUdevice device = 0; device < DEVICES; device++) {
         if (grown[device] <= graph->need.bytes[device])
             continue;
-        sl_latch_lock_briefly(&lock);
+        sl_mutex_lock_briefly(&lock);
         known_t *known = sl_index_find(&graphs, (uintptr_t)graph->exec);
         if (known && known->graph->need.bytes[device] < grown[device])
             known->graph->need.bytes[device] = grown[device];
-        sl_latch_unlock(&lock);
+        sl_mutex_unlock(&lock);
     }
 }
 
@@ -239,7 +239,7 @@ CUresult hook_cuGraphAddNode_v2(CUgraphNode *phGraphNode, CUgraph hGraph, const 
 }
 
 static void forget(void) {
-    lock = (sl_latch_t)SL_LATCH_INITIALIZER;
+    lock = (sl_mutex_t)SL_MUTEX_INITIALIZER;
     graphs = (sl_index_t){.record_bytes = sizeof(known_t)};
     allocations_seen = false;
 }

@@ -206,7 +206,7 @@ void sl_graph_charge_forget_exec(CUdevice device, CUgraphExec exec) {
     sl_pool_charge_unlock(pool);
 }
 
-/* With the lock held, so that nobody takes what the driver has freed already for something else that went. */
+/* With the lock held, so that no look takes memory that the driver has freed already for overhead that went. */
 CUresult sl_graph_charge_trim(CUdevice device) {
     sl_pool_t *pool = device >= 0 && device < DEVICES ? lock_known(device) : NULL;
     CUresult status = real.cuDeviceGraphMemTrim(device);

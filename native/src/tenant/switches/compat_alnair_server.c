@@ -55,7 +55,7 @@ static void find_cgroup(char path[PATH_BYTES]) {
     }
 }
 
-/* The kernel puts nobody off who connects, unless the queue is full (EAGAIN). */
+/* A connect returns at once, unless the queue of the socket is full (EAGAIN). */
 static bool connect_to(int fd, const char *path, uint64_t deadline) {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
     if (strlen(path) >= sizeof address.sun_path)

@@ -38,7 +38,7 @@ typedef struct {
     const char *region;  /* path of a region that exists; NULL: make one */
     const char *agent;   /* socket of an agent that has a region for us; NULL: none */
     const char *label;   /* what the job calls itself for the agent's policy; NULL: nothing */
-    const char *source;  /* whose switches say the limits, for people; NULL: nobody's */
+    const char *source;  /* the tool whose switches say the limits, for messages; NULL: none */
     const char *shares_source; /* the same for shares of GPU time, where it is another */
     char tenant[64];     /* name; "": from the process the tenant began with */
     uint64_t memory_bytes[SL_OPTIONS_GPUS]; /* 0 = no limit */
