@@ -9,8 +9,8 @@
 #include <sys/un.h>
 
 #include "os/os.h"
-#include "tenant/compat.h"
-#include "tenant/options.h"
+#include "tenant/switches/compat.h"
+#include "tenant/switches/options.h"
 
 #define WAIT_NANOS 300000000u
 #define HEARD_BYTES 8192

@@ -1,10 +1,10 @@
 /* Arrays are charged what an H200 takes for them, small ones share blocks, and a context takes its arrays with it. */
 #include "fake_gpus.h"
 
-#include "memory/array.h"
+#include "memory/plain/array.h"
 #include "tenant/gpu.h"
 #include "hooks.h"
-#include "memory/linear.h"
+#include "memory/plain/linear.h"
 
 enum { U8 = 0x01, U16 = 0x02, HALF = 0x10, FLOAT = 0x20, LAYERED = 0x01, CUBEMAP = 0x04, SPARSE = 0x40, DEFERRED = 0x80 };
 

@@ -6,6 +6,8 @@
 #include "ledger/blocks.h"
 #include "ledger/ledger.h"
 #include "ledger/places.h"
+#include "tenant/gpu.h"
+#include "tenant/accounts.h"
 #include "tenant/tenant.h"
 
 #define CONTEXT(number) ((CUcontext)(uintptr_t)(0x1000 * (number)))
@@ -20,7 +22,7 @@ static void attach(void) {
     for (unsigned gpu = 0; gpu < 2; gpu++) {
         sl_tenant.region.gpus[gpu].granularity_bytes = SL_BLOCK_BYTES;
         sl_tenant.region.gpus[gpu].owner = 1;
-        sl_ledger_open(gpu);
+        sl_gpu_open(gpu);
     }
 }
 
@@ -66,7 +68,7 @@ static void should_refund_a_block_that_went_with_its_context(void) {
     sl_ledger_charge(0, SL_USE_LINEAR, SL_BLOCK_BYTES);
     CHECK(enter(&old, true) == SL_BLOCK_NEW && enter(&old_too, true) == SL_BLOCK_SHARED);
     CHECK(enter(&new, true) == SL_BLOCK_NEW);
-    CHECK(sl_ledger_used(0) == 0, "the block of the destroyed context is still charged");
+    CHECK(sl_accounts_used(0) == 0, "the block of the destroyed context is still charged");
     CHECK(!leave(&old) && !leave(&old_too), "refunded twice");
     CHECK(leave(&new) && !sl_blocks_have_room(0, 1) && !sl_blocks_have_room(1, 1));
 }

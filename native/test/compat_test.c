@@ -3,8 +3,8 @@
 
 #include <fcntl.h>
 
-#include "tenant/compat.h"
-#include "tenant/options.h"
+#include "tenant/switches/compat.h"
+#include "tenant/switches/options.h"
 
 #define GIB (1ull << 30)
 
@@ -250,31 +250,31 @@ static void should_read_alnair_shares(void) {
 }
 
 static void should_read_locker_windows(void) {
-    CHECK(read_now() && !options.lock);
+    CHECK(read_now() && !options.windows);
     load_as("/opt/cuda_override.so");
-    CHECK(read_now() && options.wanted && options.lock && options.each_process && options.shares.exclusive);
-    CHECK(options.lock->mode == SL_LOCK_COUNT && options.lock->operations == 10 && options.lock->skips == 0);
+    CHECK(read_now() && options.wanted && options.windows && options.each_process && options.shares.exclusive);
+    CHECK(options.windows->mode == SL_WINDOWS_COUNT && options.windows->operations == 10 && options.windows->skips == 0);
     load_as("");
     static const struct { const char *text; uint64_t operations; } counts[] = {
         {"3", 3}, {"0", 0}, {"abc", 10}, {"00", 10}, {"", 10}, {"7up", 7}, {"-1", 0}};
     for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
-        CHECK(read_with("CUDA_OVERRIDE_KERNEL_N_SYNC", counts[i].text) && options.lock->mode == SL_LOCK_COUNT &&
-              options.lock->operations == counts[i].operations, "%s", counts[i].text);
+        CHECK(read_with("CUDA_OVERRIDE_KERNEL_N_SYNC", counts[i].text) && options.windows->mode == SL_WINDOWS_COUNT &&
+              options.windows->operations == counts[i].operations, "%s", counts[i].text);
     static const struct { const char *text; uint64_t nanos; } times[] = {
         {"2", 2000000}, {"0.001", 1000}, {"1e-3", 1000}, {"0.0125 ms", 12500}, {"0", 0}, {"-1", 0}, {"nan", 0}, {"x", 0}};
     for (size_t i = 0; i < sizeof times / sizeof *times; i++)
-        CHECK(read_with("CUDA_OVERRIDE_MAX_SYNC_MS", times[i].text) && options.lock->window_nanos == times[i].nanos &&
-              options.lock->mode == (times[i].nanos ? SL_LOCK_TIME : SL_LOCK_COUNT), "%s", times[i].text);
+        CHECK(read_with("CUDA_OVERRIDE_MAX_SYNC_MS", times[i].text) && options.windows->window_nanos == times[i].nanos &&
+              options.windows->mode == (times[i].nanos ? SL_WINDOWS_TIME : SL_WINDOWS_COUNT), "%s", times[i].text);
     setenv("CUDA_OVERRIDE_MAX_SYNC_MS", "2", 1);
-    CHECK(read_with("CUDA_OVERRIDE_ALWAYS_LOCK", "") && options.lock->mode == SL_LOCK_ALWAYS);
-    CHECK(read_with("CUDA_OVERRIDE_ALWAYS_LOCK", "false") && options.lock->mode == SL_LOCK_ALWAYS);
-    CHECK(read_with("CUDA_OVERRIDE_ALWAYS_LOCK", "0") && options.lock->mode == SL_LOCK_TIME);
-    CHECK(read_with("CUDA_OVERRIDE_SYNC_LOCK_SKIPS", "1") && options.lock->skips == 1);
-    CHECK(read_with("SLUICE_MEMORY", "1g") && options.lock && options.memory_bytes[0] == GIB);
-    CHECK(read_with("CUDA_DEVICE_MEMORY_LIMIT", "1g") && options.lock && options.memory_bytes[0] == GIB);
-    CHECK(read_with("CUDA_DEVICE_SM_LIMIT", "30") && !options.lock, "the first that speaks of GPU time says all of it");
-    CHECK(read_with("SLUICE_COMPUTE", "30%") && !options.lock && !options.shares.exclusive);
-    CHECK(read_with("CUDA_DISABLE_CONTROL", "true") && !options.wanted && !options.lock);
+    CHECK(read_with("CUDA_OVERRIDE_ALWAYS_LOCK", "") && options.windows->mode == SL_WINDOWS_ALWAYS);
+    CHECK(read_with("CUDA_OVERRIDE_ALWAYS_LOCK", "false") && options.windows->mode == SL_WINDOWS_ALWAYS);
+    CHECK(read_with("CUDA_OVERRIDE_ALWAYS_LOCK", "0") && options.windows->mode == SL_WINDOWS_TIME);
+    CHECK(read_with("CUDA_OVERRIDE_SYNC_LOCK_SKIPS", "1") && options.windows->skips == 1);
+    CHECK(read_with("SLUICE_MEMORY", "1g") && options.windows && options.memory_bytes[0] == GIB);
+    CHECK(read_with("CUDA_DEVICE_MEMORY_LIMIT", "1g") && options.windows && options.memory_bytes[0] == GIB);
+    CHECK(read_with("CUDA_DEVICE_SM_LIMIT", "30") && !options.windows, "the first that speaks of GPU time says all of it");
+    CHECK(read_with("SLUICE_COMPUTE", "30%") && !options.windows && !options.shares.exclusive);
+    CHECK(read_with("CUDA_DISABLE_CONTROL", "true") && !options.wanted && !options.windows);
     unsetenv("CUDA_OVERRIDE_MAX_SYNC_MS");
 }
 
@@ -289,7 +289,7 @@ static void should_know_the_tools_by_names_with_versions(void) {
     load_as("/usr/local/vgpu/libvgpu.so.v2.9.0");
     CHECK(read_now() && options.source && strcmp(options.source, "HAMi's switches") == 0);
     load_as("cuda_override.so.1");
-    CHECK(read_now() && options.lock);
+    CHECK(read_now() && options.windows);
     load_as("libpfinterpose.so.2");
     CHECK(sl_compat_alnair_profiles());
     static const char *const others[] = {"libcuda.so.1", "libcuda2.so.", "libcuda2.so.old", "libcuda2.so.10.1/x", "libcuda2.so.v", "libcuda2.so10",

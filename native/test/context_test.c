@@ -11,7 +11,7 @@
 #include "hooks.h"
 #include "ledger/ledger.h"
 #include "driver/nvml.h"
-#include "memory/graph.h"
+#include "memory/stream/graph.h"
 #include "memory/overhead.h"
 #include "memory/pool.h"
 #include "real.h"
@@ -265,7 +265,7 @@ static void should_charge_a_context_while_anybody_uses_it(void) {
 static void learns_by_outer_pid(void) {
     fake.outer_pid = 4000001;
     begin("2000m");
-    sl_tenant.self.seen_identity = 77ull << 22 | fake.outer_pid;
+    sl_nvml_set_outer_pid(fake.outer_pid);
     sl_nvml_forget();
     CHECK(hook_cuDevicePrimaryCtxRetain(&context, 0) == 0);
     BOOKS(CONTEXT, 0);

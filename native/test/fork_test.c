@@ -4,6 +4,7 @@
 
 #include "hooks.h"
 #include "tenant/gpu.h"
+#include "tenant/accounts.h"
 
 #define ADDRESS 0x700000000000ull
 #define SMALL 4096u
@@ -136,8 +137,8 @@ static void should_count_beside_its_parent(void) {
     CHECK(read(told[0], &c, 1) == 1);
     next_address = ADDRESS;
     CUdeviceptr own = allocate(424 * MIB);
-    CHECK(hook_cuMemAlloc_v2(&none, 4 * MIB) == CUDA_ERROR_OUT_OF_MEMORY, "both have %llu MiB", (unsigned long long)(sl_ledger_used(gpu()) / MIB));
-    CHECK(sl_ledger_used(gpu()) == 1024 * MIB);
+    CHECK(hook_cuMemAlloc_v2(&none, 4 * MIB) == CUDA_ERROR_OUT_OF_MEMORY, "both have %llu MiB", (unsigned long long)(sl_accounts_used(gpu()) / MIB));
+    CHECK(sl_accounts_used(gpu()) == 1024 * MIB);
     int status;
     CHECK(write(asked[1], &c, 1) == 1 && waitpid(pid, &status, 0) == pid && status == 0);
     CHECK(hook_cuMemAlloc_v2(&none, 4 * MIB) == 0 && hook_cuMemFree_v2(none) == 0 && hook_cuMemFree_v2(own) == 0);

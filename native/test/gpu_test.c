@@ -8,6 +8,7 @@
 #include "real.h"
 #include "real_nvml.h"
 #include "tenant/gpu.h"
+#include "tenant/accounts.h"
 #include "tenant/tenant.h"
 
 #define MIB (1ull << 20)
@@ -82,7 +83,7 @@ static void begin(const char *memory, const char *on_error) {
 static void expect(CUdevice device, uint64_t mebibytes, int line) {
     int found = sl_gpu_find(device);
     CHECK(found >= 0, "line %d: device %d is %d", line, device, found);
-    uint64_t limit = sl_ledger_limit((unsigned)found);
+    uint64_t limit = sl_accounts_limit((unsigned)found);
     CHECK(limit == mebibytes * MIB, "line %d: device %d has %llu MiB", line, device, (unsigned long long)(limit / MIB));
 }
 #define EXPECT(device, mebibytes) expect(device, mebibytes, __LINE__)

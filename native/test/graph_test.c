@@ -4,8 +4,8 @@
 
 #include "compute/meter.h"
 #include "tenant/gpu.h"
-#include "memory/graph.h"
-#include "memory/graph_need.h"
+#include "memory/stream/graph.h"
+#include "memory/stream/graph_need.h"
 #include "hooks.h"
 #include "ledger/ledger.h"
 #include "memory/pool.h"
@@ -610,9 +610,9 @@ static void should_leave_captures_alone(void) {
     make(10 * LIMIT);
     needed = 0;
     is_capturing = true;
-    atomic_fetch_add(&sl_meter_open_captures, 1);
+    atomic_fetch_add(&sl_stream_open_captures, 1);
     CHECK(hook_cuGraphLaunch(EXEC, STREAM) == CUDA_SUCCESS && launches == 1);
-    atomic_fetch_sub(&sl_meter_open_captures, 1);
+    atomic_fetch_sub(&sl_stream_open_captures, 1);
     is_capturing = false;
     end();
 }
@@ -621,7 +621,7 @@ static void should_leave_captures_alone(void) {
 static void should_ask_the_same_default_stream_whether_it_captures(void) {
     make(10 * LIMIT);
     needed = 0;
-    atomic_fetch_add(&sl_meter_open_captures, 1);
+    atomic_fetch_add(&sl_stream_open_captures, 1);
     own_captures = true;
     CHECK(hook_cuGraphLaunch_ptsz(EXEC, NULL) == CUDA_SUCCESS && launches == 1);
     CHECK(hook_cuGraphLaunch(EXEC, NULL) == CUDA_ERROR_OUT_OF_MEMORY && launches == 1);
@@ -630,7 +630,7 @@ static void should_ask_the_same_default_stream_whether_it_captures(void) {
     CHECK(hook_cuGraphLaunch(EXEC, NULL) == CUDA_SUCCESS && launches == 2);
     CHECK(hook_cuGraphLaunch_ptsz(EXEC, NULL) == CUDA_ERROR_OUT_OF_MEMORY && launches == 2);
     is_capturing = false;
-    atomic_fetch_sub(&sl_meter_open_captures, 1);
+    atomic_fetch_sub(&sl_stream_open_captures, 1);
     end();
 }
 

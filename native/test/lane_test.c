@@ -257,7 +257,7 @@ static void captures_a_stream(void) {
     submit(20);
     unsigned recorded = fake.recorded, calls = sl_lane_current()->calls;
     real.cuStreamIsCapturing = captures;
-    atomic_fetch_add(&sl_meter_open_captures, 1);
+    atomic_fetch_add(&sl_stream_open_captures, 1);
     submit(5);
     CHECK(fake.recorded == recorded && sl_lane_current()->calls == calls && unmetered() == 0, "%u calls, %llu unmetered",
           sl_lane_current()->calls - calls, (unsigned long long)unmetered());

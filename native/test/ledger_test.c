@@ -11,6 +11,8 @@
 #include <time.h>
 
 #include "ledger/ledger.h"
+#include "tenant/gpu.h"
+#include "tenant/accounts.h"
 #include "tenant/tenant.h"
 
 #define PROCESSES 6
@@ -28,7 +30,7 @@ static void attach(void) {
     sl_region_gpu_t *gpu = &sl_tenant.region.gpus[GPU];
     gpu->granularity_bytes = 2 << 20;
     gpu->owner = 1;
-    sl_ledger_open(GPU);
+    sl_gpu_open(GPU);
 }
 
 /* What one gives up while the others are read another may take and be read with; so what changed meanwhile does not count. */
@@ -94,7 +96,7 @@ static void should_never_pass_the_quota_together(void) {
         CHECK(waitpid(pids[i], &status, WUNTRACED) == pids[i] && WIFSTOPPED(status));
     CHECK(shared->over == 0, "the quota was passed %llu times", (unsigned long long)shared->over);
     CHECK(shared->admitted > 1000 && shared->refused > 100 && shared->checked > 1000, "the test did not press");
-    CHECK(sl_ledger_used(GPU) == held_by_all(), "the ledger differs from what is held");
+    CHECK(sl_accounts_used(GPU) == held_by_all(), "the ledger differs from what is held");
     CHECK(sl_tenant.region.gpus[GPU].peak_bytes <= LIMIT && sl_tenant.region.gpus[GPU].peak_bytes > LIMIT / 2);
     for (int i = 0; i < PROCESSES; i++) {
         kill(pids[i], SIGKILL);
@@ -102,7 +104,7 @@ static void should_never_pass_the_quota_together(void) {
         shared->held[i] = 0;
     }
     sl_slots_reap(&sl_tenant.region, &sl_tenant.self);
-    CHECK(sl_ledger_used(GPU) == 0);
+    CHECK(sl_accounts_used(GPU) == 0);
 }
 
 /* Killed at any instruction: what the ledger holds afterwards is exactly what the survivors hold. */
@@ -120,9 +122,9 @@ static void should_forget_the_killed_at_once(void) {
             shared->held[i] = 0;
         }
         CHECK(sl_ledger_reserve(GPU, LIMIT), "round %d: the dead still hold %llu", round,
-              (unsigned long long)sl_ledger_used(GPU));
+              (unsigned long long)sl_accounts_used(GPU));
         sl_ledger_cancel(GPU, LIMIT);
-        CHECK(sl_ledger_used(GPU) == 0);
+        CHECK(sl_accounts_used(GPU) == 0);
     }
     for (int i = 1; i < SL_REGION_SLOT_COUNT; i++)
         CHECK(!sl_tenant.region.slots[i].owner, "slot %d is still taken", i);
@@ -156,7 +158,7 @@ static void should_follow_a_changed_limit(void) {
     fseek(file, SL_REGION_LIMITS_OFFSET + (long)offsetof(sl_region_limits_t, memory_bytes), SEEK_SET);
     fwrite(&limit, sizeof limit, 1, file);
     fclose(file);
-    CHECK(sl_ledger_limit(GPU) == limit && sl_ledger_reserve(GPU, limit) && !sl_ledger_reserve(GPU, 1));
+    CHECK(sl_accounts_limit(GPU) == limit && sl_ledger_reserve(GPU, limit) && !sl_ledger_reserve(GPU, 1));
     sl_ledger_refuse(GPU, 1);
     CHECK(sl_tenant.region.gpus[GPU].refused_calls == 1);
     const sl_region_error_t *error = sl_tenant.region.errors;
@@ -199,7 +201,7 @@ static void *ask_for_nearly_all(void *nothing) {
 /* A request whose size wraps the sum must not hide what others hold while it is under way. */
 static void should_not_be_moved_by_sizes_near_2_to_the_64(void) {
     pthread_t thread;
-    uint64_t held = 0, most = 0, before = sl_ledger_used(GPU);
+    uint64_t held = 0, most = 0, before = sl_accounts_used(GPU);
     wrapping = true;
     pthread_create(&thread, NULL, ask_for_nearly_all, NULL);
     for (int i = 0; i < 200000; i++) {
@@ -218,23 +220,23 @@ static void should_not_be_moved_by_sizes_near_2_to_the_64(void) {
     wrapping = false;
     pthread_join(thread, NULL);
     CHECK(most <= LIMIT && most > LIMIT / 2, "%llu of %u", (unsigned long long)most, LIMIT);
-    CHECK(sl_ledger_used(GPU) == before);
+    CHECK(sl_accounts_used(GPU) == before);
 }
 
 /* What is written over a slot that nobody has counts for nothing. */
 static void should_count_the_slots_of_the_living_only(void) {
-    uint64_t before = sl_ledger_used(GPU);
+    uint64_t before = sl_accounts_used(GPU);
     unsigned slot = sl_tenant.slot + 3;
     sl_region_slot_t *other = &sl_tenant.region.slots[slot];
     sl_tenant.region.gpus[GPU].slots = slot + 1;
     other->pid_namespace = sl_tenant.self.pid_namespace + 1; /* nobody here can judge whether it lives */
     other->owner = 99;
     sl_region_account(&sl_tenant.region, slot, GPU)->charged_bytes = LIMIT / 2;
-    CHECK(sl_ledger_used(GPU) == before + LIMIT / 2);
+    CHECK(sl_accounts_used(GPU) == before + LIMIT / 2);
     other->owner = 1ull << 63 | 99; /* it is being emptied */
-    CHECK(sl_ledger_used(GPU) == before);
+    CHECK(sl_accounts_used(GPU) == before);
     other->owner = 0;
-    CHECK(sl_ledger_used(GPU) == before);
+    CHECK(sl_accounts_used(GPU) == before);
     sl_region_account(&sl_tenant.region, slot, GPU)->charged_bytes = 0;
 }
 
@@ -246,11 +248,11 @@ static void take_and_die(void) {
 
 /* Who only asks what is used need not be refused first to hear that somebody died. */
 static void should_tell_soon_that_the_dead_hold_nothing(void) {
-    uint64_t before = sl_ledger_used(GPU);
+    uint64_t before = sl_accounts_used(GPU);
     CHECK(in_child(take_and_die) == 128 + SIGKILL);
-    for (int i = 0; i < 500 && sl_ledger_used(GPU) != before; i++)
+    for (int i = 0; i < 500 && sl_accounts_used(GPU) != before; i++)
         usleep(2000);
-    CHECK(sl_ledger_used(GPU) == before);
+    CHECK(sl_accounts_used(GPU) == before);
 }
 
 int main(void) {

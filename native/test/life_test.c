@@ -66,7 +66,7 @@ static void should_hold_a_place_until_the_process_is_killed(void) {
     begin();
     CHECK(sl_life_of(file, PLACE) == SL_LIFE_ENDED);
     pid_t child = start(take);
-    wait_for(SL_LIFE_HELD);
+    wait_for(SL_LIFE_ALIVE);
     CHECK(sl_life_of(file, PLACE + 1) == SL_LIFE_ENDED);
     CHECK(!sl_life_begin(file, PLACE), "two have one place");
     kill_and_wait(child);
@@ -84,9 +84,9 @@ static void take_and_close_everything(void) {
 static void should_hold_a_place_without_a_descriptor(void) {
     begin();
     pid_t child = start(take_and_close_everything);
-    wait_for(SL_LIFE_HELD);
+    wait_for(SL_LIFE_ALIVE);
     sl_os_sleep_nanos(20000000);
-    CHECK(sl_life_of(file, PLACE) == SL_LIFE_HELD);
+    CHECK(sl_life_of(file, PLACE) == SL_LIFE_ALIVE);
     kill_and_wait(child);
     end();
 }
@@ -100,7 +100,7 @@ static void take_and_execute(void) {
 static void should_end_with_execve(void) {
     begin();
     pid_t child = start(take_and_execute);
-    wait_for(SL_LIFE_HELD);
+    wait_for(SL_LIFE_ALIVE);
     wait_for(SL_LIFE_ENDED);
     CHECK(waitpid(child, NULL, WNOHANG) == 0, "sleep does not run");
     kill_and_wait(child);
@@ -116,7 +116,7 @@ static void should_not_live_on_in_a_child(void) {
     CHECK(pipe(looked) == 0 && pipe(ended) == 0);
     pid_t child = fork();
     if (child == 0) {
-        CHECK(sl_life_of(file, PLACE) == SL_LIFE_HELD, "a child cannot see its parent");
+        CHECK(sl_life_of(file, PLACE) == SL_LIFE_ALIVE, "a child cannot see its parent");
         _exit(write(looked[1], &byte, 1) == 1 && read(ended[0], &byte, 1) == 1 ? 0 : 1);
     }
     CHECK(read(looked[0], &byte, 1) == 1);
@@ -141,14 +141,14 @@ static void should_be_seen_from_another_pid_namespace(void) {
     begin();
     pid_t child = start(take_as_first_process);
     int status = 0;
-    for (int i = 0; i < 2000 && sl_life_of(file, PLACE) != SL_LIFE_HELD && waitpid(child, &status, WNOHANG) == 0; i++)
+    for (int i = 0; i < 2000 && sl_life_of(file, PLACE) != SL_LIFE_ALIVE && waitpid(child, &status, WNOHANG) == 0; i++)
         sl_os_sleep_nanos(1000000);
     if (WIFEXITED(status) && WEXITSTATUS(status) == 77) {
         printf("skipped: this machine gives no pid namespaces to tests\n");
         end();
         return;
     }
-    CHECK(sl_life_of(file, PLACE) == SL_LIFE_HELD);
+    CHECK(sl_life_of(file, PLACE) == SL_LIFE_ALIVE);
     char text[32], children[64];
     snprintf(children, sizeof children, "/proc/%d/task/%d/children", (int)child, (int)child);
     CHECK(sl_os_read(children, text, sizeof text) > 0, "%s", children);
@@ -172,7 +172,7 @@ static void should_not_take_another_file_for_its_own(void) {
     begin();
     void *sign = sl_life_begin(file, PLACE);
     sl_life_file_t judged = sl_life_open(file);
-    CHECK(sign && judged.fd > file && sl_life_in(&judged, PLACE) == SL_LIFE_HELD);
+    CHECK(sign && judged.fd > file && sl_life_in(&judged, PLACE) == SL_LIFE_ALIVE);
     int other = open("/dev/null", O_RDWR);
     CHECK(dup2(other, judged.fd) == judged.fd);
     CHECK(sl_life_in(&judged, PLACE) == SL_LIFE_UNKNOWN);

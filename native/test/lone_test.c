@@ -5,6 +5,7 @@
 #include <signal.h>
 
 #include "compute/admit.h"
+#include "compute/batch.h"
 #include "compute/gate.h"
 #include "compute/lane.h"
 #include "os/os.h"
@@ -82,10 +83,10 @@ static void submit(unsigned count) {
         CHECK(sl_gate_enter_kernel(&pass, STREAM, SL_GATE_LEGACY, 4711));
         sl_gate_leave(&pass, CUDA_SUCCESS);
         sl_lane_t *lane = sl_lane_current();
-        sl_latch_lock(&lane->gpu->lock);
-        sl_admit_close(lane);
-        sl_admit_settle(lane);
-        sl_latch_unlock(&lane->gpu->lock);
+        sl_mutex_lock(&lane->gpu->lock);
+        sl_batch_close(lane);
+        sl_batch_settle(lane);
+        sl_mutex_unlock(&lane->gpu->lock);
     }
 }
 

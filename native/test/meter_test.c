@@ -8,7 +8,7 @@
 #include "compute/lane.h"
 #include "compute/meter.h"
 #include "os/os.h"
-#include "compute/pace.h"
+#include "compute/idle.h"
 #include "real.h"
 
 #define MILLI 1000000u
@@ -20,7 +20,7 @@ static unsigned interrupt_micros; /* the host is interrupted this long after it 
 static bool all_done;
 static double speed = 1;          /* of the GPU's clock */
 static uint64_t unseen_nanos;     /* so long the host does not see that an event was passed */
-static uint64_t waited_nanos;     /* as the pace tells */
+static uint64_t idle_nanos;       /* see idle.h */
 static sl_meter_t meter;
 
 static uint64_t later(uint64_t one, uint64_t other) {
@@ -60,11 +60,11 @@ static CUresult fake_elapsed(float *millis, CUevent from, CUevent to) {
     return CUDA_SUCCESS;
 }
 
-static sl_meter_stream_t stream(void) {
-    return sl_meter_stream((CUstream)(uintptr_t)0x1000, false);
+static sl_stream_t stream(void) {
+    return sl_stream_of((CUstream)(uintptr_t)0x1000, false);
 }
 
-static void launch_on(sl_meter_stream_t on, uint64_t nanos) {
+static void launch_on(sl_stream_t on, uint64_t nanos) {
     CHECK(sl_meter_open(&meter, &on, false));
     free_nanos = later(free_nanos, sl_os_nanos()) + nanos;
     sl_meter_submitted(&meter, &on, false, sl_os_nanos());
@@ -76,7 +76,7 @@ static void launch(uint64_t nanos) {
 
 static void close_batch(uint64_t predicted_nanos, unsigned calls, sl_cost_t *only, bool prompt, uint64_t submitted_nanos) {
     sl_meter_end_t end = {.predicted_nanos = predicted_nanos,
-                          .waited_nanos = waited_nanos,
+                          .idle_nanos = idle_nanos,
                           .submitted_nanos = submitted_nanos,
                           .calls = calls,
                           .prompt = prompt,
@@ -126,27 +126,27 @@ static void shouldNotChargeForWaiting(void) {
 
 /* Two calls on the first stream, with a rest between them, and many on the second at the same time as the last one. */
 static double read_streams(uint64_t predicted_nanos) {
-    sl_meter_stream_t other = sl_meter_stream((CUstream)(uintptr_t)0x2000, false);
+    sl_stream_t other = sl_stream_of((CUstream)(uintptr_t)0x2000, false);
     begin();
     launch(5 * MILLI);
     uint64_t idle = free_nanos;
     usleep(40000);
-    waited_nanos = sl_os_nanos() - idle;
+    idle_nanos = sl_os_nanos() - idle;
     launch(5 * MILLI);
     CHECK(sl_meter_open(&meter, &other, false));
     sl_meter_submitted(&meter, &other, false, sl_os_nanos());
     double read = reading(predicted_nanos, 16);
-    waited_nanos = 0;
+    idle_nanos = 0;
     return read;
 }
 
-/* With several streams what calls take together tells nothing if they were done side by side; but the pace does. */
+/* With several streams what calls take together tells nothing if they were done side by side; but idle.h does. */
 static void shouldNotChargeForWaitingBetweenCallsOnSeveralStreams(void) {
     double read = read_streams(160 * MILLI);
     CHECK(about(10, read), "read %.2f ms", read);
 }
 
-/* They took no less time than one after the other: perhaps they slow each other down, and the pace is wrong. */
+/* They took no less time than one after the other: perhaps they slow each other down, and idle.h is wrong. */
 static void shouldNotTrustThePaceWhenCallsWereNotSeenSideBySide(void) {
     double read = read_streams(30 * MILLI);
     CHECK(about(30, read), "read %.2f ms", read);
@@ -172,25 +172,25 @@ static void shouldFindAllStreamsOfABatch(void) {
 
 static void shouldTellHowLongTheGpuWaited(void) {
     enum { ONE, OTHER, COST = 10000 };
-    static const sl_pace_t nothing;
-    sl_pace_t pace = nothing;
-    sl_pace_note(&pace, ONE, COST, 1000000);
-    sl_pace_note(&pace, OTHER, COST, 1004000);
-    sl_pace_note(&pace, ONE, COST, 1016000);   /* a gap that is of no use */
-    sl_pace_note(&pace, ONE, COST, 1018000);   /* behind the last one: until 1036000 */
-    sl_pace_note(&pace, OTHER, COST, 1050000);
-    CHECK(sl_pace_waited(&pace) == 14000);
-    sl_pace_begin(&pace);
-    sl_pace_note(&pace, ONE, COST, 2000000);   /* between two batches nobody asks */
-    sl_pace_note(&pace, OTHER, COST, 2030000);
-    CHECK(sl_pace_waited(&pace) == 20000);
-    sl_pace_lose(&pace);
-    CHECK(sl_pace_waited(&pace) == 0, "somebody may have submitted more");
-    sl_pace_begin(&pace);
-    CHECK(sl_pace_waited(&pace) == 0);
-    sl_pace_note(&pace, ONE, COST, 3000000);
-    sl_pace_note(&pace, ONE, COST, 3020000);
-    CHECK(sl_pace_waited(&pace) == 10000);
+    static const sl_idle_t nothing;
+    sl_idle_t idle = nothing;
+    sl_idle_note(&idle, ONE, COST, 1000000);
+    sl_idle_note(&idle, OTHER, COST, 1004000);
+    sl_idle_note(&idle, ONE, COST, 1016000);   /* a gap that is of no use */
+    sl_idle_note(&idle, ONE, COST, 1018000);   /* behind the last one: until 1036000 */
+    sl_idle_note(&idle, OTHER, COST, 1050000);
+    CHECK(sl_idle_nanos(&idle) == 14000);
+    sl_idle_begin(&idle);
+    sl_idle_note(&idle, ONE, COST, 2000000);   /* between two batches nobody asks */
+    sl_idle_note(&idle, OTHER, COST, 2030000);
+    CHECK(sl_idle_nanos(&idle) == 20000);
+    sl_idle_lose_track(&idle);
+    CHECK(sl_idle_nanos(&idle) == 0, "somebody may have submitted more");
+    sl_idle_begin(&idle);
+    CHECK(sl_idle_nanos(&idle) == 0);
+    sl_idle_note(&idle, ONE, COST, 3000000);
+    sl_idle_note(&idle, ONE, COST, 3020000);
+    CHECK(sl_idle_nanos(&idle) == 10000);
 }
 
 /* The host paces itself and the batch is not full; but what is known of its calls is no longer true. */
@@ -250,7 +250,7 @@ static void shouldChargeForADividedBatchThatIsBlurred(void) {
     sl_meter_reading_t read;
     begin();
     launch(MILLI);
-    meter.batches[meter.open % SL_METER_BATCHES].blurred = true;
+    meter.batches[meter.open % SL_METER_BATCHES].evidence |= SL_METER_BLURRED;
     close_batch(5 * MILLI, 2, NULL, false, sl_os_nanos());
     meter.turn++;
     all_done = true;
@@ -341,7 +341,7 @@ static void spin(uint64_t nanos) {
 
 /* A launch that comes back some time after the GPU has got it; the reading of it alone. */
 static uint64_t read_late(sl_cost_t *cost, uint64_t nanos, uint64_t after_nanos) {
-    sl_meter_stream_t on = stream();
+    sl_stream_t on = stream();
     sl_meter_reading_t read = {.last = false};
     CHECK(sl_meter_open(&meter, &on, false));
     free_nanos = later(free_nanos, sl_os_nanos()) + nanos;
@@ -398,7 +398,7 @@ static void shouldNotLearnFromOneDisturbedCall(void) {
 static void shouldNotLearnFromACallBehindThoseOfSeveralStreams(void) {
     enum { KERNEL = 300000 };
     sl_cost_t cost = {.key = 1, .nanos = KERNEL, .samples = SL_COST_SAMPLES};
-    sl_meter_stream_t other = sl_meter_stream((CUstream)(uintptr_t)0x2000, false);
+    sl_stream_t other = sl_stream_of((CUstream)(uintptr_t)0x2000, false);
     begin();
     for (int i = 0; i < 20; i++) {
         launch(KERNEL);
@@ -416,7 +416,7 @@ static void shouldNotLearnFromACallBehindThoseOfSeveralStreams(void) {
 static void shouldNotTakeTheHostsTimeForTheKernels(void) {
     enum { KERNEL = 10000, LAUNCH = 5000 };
     sl_cost_t cost = {.key = 1, .nanos = KERNEL, .samples = SL_COST_SAMPLES};
-    sl_meter_stream_t on = stream();
+    sl_stream_t on = stream();
     unsigned right = 0;
     begin();
     read_late(&cost, KERNEL, 0);
@@ -450,7 +450,7 @@ typedef struct {
 
 static void *launch_on_own(void *argument) {
     other_t *other = argument;
-    launch_on(sl_meter_stream(NULL, true), 30 * MILLI);
+    launch_on(sl_stream_of(NULL, true), 30 * MILLI);
     if (other->waits)
         CHECK(sl_meter_end_early(&meter) && !sl_meter_end_early(&meter));
     sem_post(&other->launched);

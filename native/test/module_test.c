@@ -6,7 +6,7 @@
 
 #include "hooks.h"
 #include "ledger/ledger.h"
-#include "memory/code_size.h"
+#include "memory/code/code_size.h"
 #include "memory/overhead.h"
 #include "real.h"
 #include "real_nvml.h"

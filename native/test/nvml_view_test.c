@@ -9,6 +9,7 @@
 #include "hooks_nvml.h"
 #include "ledger/ledger.h"
 #include "real_nvml.h"
+#include "tenant/gpu.h"
 #include "tenant/tenant.h"
 
 #define GIB (1ull << 30)
@@ -126,7 +127,7 @@ static void charge(uint64_t bytes) {
     static const uint8_t uuid[16] = {10, 11, 12, 13, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 0};
     memcpy(gpu->uuid, uuid, sizeof uuid);
     gpu->owner = 1;
-    sl_ledger_open(0);
+    sl_gpu_open(0);
     uint64_t used = sl_ledger_reserve(0, bytes);
     CHECK(used);
     sl_ledger_commit(0, SL_USE_LINEAR, bytes, used);

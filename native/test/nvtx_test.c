@@ -47,7 +47,7 @@ static int pop(void) { return CALL(pop_t, core, SL_NVTX_POP)(); }
 static void trace(void) {
     static int number;
     snprintf(folder, sizeof folder, "%s/trace%d", test_folder, number++);
-    sl_trace_want(folder);
+    sl_tenant_trace_to(folder);
     sl_trace_decide();
     CHECK(sl_trace_is_on());
 }

@@ -1,6 +1,6 @@
 /* What the environment says becomes one record, and nonsense is refused with its name. */
 #include "check.h"
-#include "tenant/options.h"
+#include "tenant/switches/options.h"
 
 static sl_options_t options;
 static sl_reason_t reason;

@@ -3,7 +3,7 @@
 
 #include "tenant/gpu.h"
 #include "hooks.h"
-#include "memory/physical.h"
+#include "memory/plain/physical.h"
 
 #define ADDRESS 0x700000000000ull
 #define LIVE 5000
@@ -225,12 +225,12 @@ static void should_tell_a_handle_from_its_successor(void) {
 
 static void should_count_other_holdings(void) {
     handle_t handle = create(2 * MIB);
-    uint32_t holding = sl_physical_hold(handle);
-    CHECK(holding && !sl_physical_hold(0x1234) && hook_cuMemRelease(handle) == 0);
+    uint32_t pin = sl_physical_pin(handle);
+    CHECK(pin && !sl_physical_pin(0x1234) && hook_cuMemRelease(handle) == 0);
     check_charged(2 * MIB, 1);
-    sl_physical_let_go(handle, holding + 1);
+    sl_physical_unpin(handle, pin + 1);
     check_charged(2 * MIB, 1);
-    sl_physical_let_go(handle, holding);
+    sl_physical_unpin(handle, pin);
     check_charged(0, 0);
 }
 

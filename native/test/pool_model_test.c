@@ -7,6 +7,7 @@
 
 #include "driver/entry.h"
 #include "ledger/ledger.h"
+#include "tenant/accounts.h"
 #include "memory/overhead.h"
 #include "memory/pending.h"
 #include "memory/pool_take.h"
@@ -29,7 +30,7 @@ typedef struct {
     bool refused;
     bool fitted;            /* whenever the call was looked at, its need fitted beside all that others had or asked for */
     bool in_call;
-    const sl_latch_t *lock; /* it waits for this one */
+    const sl_mutex_t *lock; /* it waits for this one */
     bool waits_for_others;  /* until the others have other requests under way than these */
     uint64_t others;
     uint64_t need;
@@ -93,16 +94,16 @@ static int choose(int count) {
     return self->chosen;
 }
 
-void sl_latch_lock_slowly(sl_latch_t *latch) {
-    while (latch->state) {
-        me()->lock = latch;
+void sl_mutex_lock_slowly(sl_mutex_t *lock) {
+    while (lock->state) {
+        me()->lock = lock;
         stop();
     }
-    latch->state = 1;
+    lock->state = 1;
 }
 
-void sl_latch_wake(sl_latch_t *latch) {
-    (void)latch;
+void sl_mutex_wake(sl_mutex_t *lock) {
+    (void)lock;
 }
 
 /* The ledger: a process adds to its own account, then sums all. */
@@ -207,13 +208,13 @@ void sl_ledger_refund(unsigned gpu, sl_ledger_use_t use, uint64_t bytes) {
     world.charged[me()->process] -= bytes;
 }
 
-uint64_t sl_ledger_used(unsigned gpu) {
+uint64_t sl_accounts_used(unsigned gpu) {
     (void)gpu;
     stop();
     return sum();
 }
 
-uint64_t sl_ledger_limit(unsigned gpu) {
+uint64_t sl_accounts_limit(unsigned gpu) {
     (void)gpu;
     return world.limit;
 }

@@ -9,7 +9,7 @@
 
 #include "compute/meter.h"
 #include "tenant/gpu.h"
-#include "memory/graph.h"
+#include "memory/stream/graph.h"
 #include "hooks.h"
 #include "ledger/ledger.h"
 #include "memory/closing.h"
@@ -381,10 +381,10 @@ static void should_not_wait_while_a_stream_captures(void) {
     CHECK(allocate(LIMIT) == CUDA_SUCCESS);
     hook_cuMemFreeAsync(LIMIT, STREAM);
     is_stuck = is_busy = pieces = 1;
-    atomic_fetch_add(&sl_meter_open_captures, 1);
+    atomic_fetch_add(&sl_stream_open_captures, 1);
     queries = 0;
     CHECK(allocate(LIMIT / 2) == CUDA_ERROR_OUT_OF_MEMORY && queries == 0);
-    atomic_fetch_sub(&sl_meter_open_captures, 1);
+    atomic_fetch_sub(&sl_stream_open_captures, 1);
     is_stuck = is_busy = false;
     empty();
 }
@@ -442,7 +442,7 @@ static void should_leave_captures_alone(void) {
 /* A thread captures in its own default stream; others allocate. */
 static void should_ask_the_same_default_stream_whether_it_captures(void) {
     CUdeviceptr address;
-    atomic_fetch_add(&sl_meter_open_captures, 1);
+    atomic_fetch_add(&sl_stream_open_captures, 1);
     own_captures = 1;
     CHECK(hook_cuMemAllocAsync_ptsz(&address, 2 * LIMIT, NULL) == CUDA_SUCCESS, "it is only a node of a graph");
     CHECK(allocate(2 * LIMIT) == CUDA_ERROR_OUT_OF_MEMORY && allocate(STEP) == CUDA_SUCCESS);
@@ -451,7 +451,7 @@ static void should_ask_the_same_default_stream_whether_it_captures(void) {
     CHECK(hook_cuMemAllocAsync_ptsz(&address, 2 * LIMIT, NULL) == CUDA_ERROR_OUT_OF_MEMORY);
     CHECK(hook_cuMemAllocAsync_ptsz(&address, STEP, NULL) == CUDA_SUCCESS && reserved == 2 * STEP);
     check_charge();
-    atomic_fetch_sub(&sl_meter_open_captures, 1);
+    atomic_fetch_sub(&sl_stream_open_captures, 1);
     empty();
 }
 

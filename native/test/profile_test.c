@@ -6,8 +6,11 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 
-#include "tenant/compat.h"
+#include "tenant/switches/compat.h"
 #include "cuda_entries.h"
+#include "driver/entry.h"
+#include "os/clock.h"
+#include "entry/watch.h"
 #include "trace/profile.h"
 #include "trace/profile_file.h"
 #include "trace/profile_sums.h"
@@ -46,13 +49,13 @@ static void should_write_sums_of_64_bits(void) {
     sl_profile_sum_t sums[SL_PROFILE_NAMES] = {{0, 0}};
     sums[SL_PROFILE_INIT] = (sl_profile_sum_t){1, 1999};
     sums[SL_PROFILE_LAUNCH] = (sl_profile_sum_t){5 * TERA, 7 * TERA * 1000};
-    CHECK(sl_profile_text_metrics(text, SL_PROFILE_V1, sums, 3) == strlen(text));
+    CHECK(sl_profile_text_metrics(text, SL_COMPAT_PROFILE_V1, sums, 3) == strlen(text));
     CHECK(strcmp(text, "name:cuInit\ncount:1\nburst:1\nname:cuMemAlloc\ncount:0\nburst:0\nname:cuMemFree\ncount:0\nburst:0\n"
                  "name:cuLaunchKernel\ncount:5000000000000\nburst:7000000000000\nname:cuMemcpyH2D\ncount:0\nburst:0\n"
                  "name:cuMemcpyD2H\ncount:0\nburst:0\nname:cuGetProcAddress\ncount:0\nburst:0\n") == 0, "%s", text);
     char other[SL_PROFILE_TEXT_BYTES];
-    sl_profile_text_metrics(text, SL_PROFILE_V1_5, sums, 9 * TERA);
-    sl_profile_text_metrics(other, SL_PROFILE_V2, sums, 9 * TERA);
+    sl_profile_text_metrics(text, SL_COMPAT_PROFILE_V1_5, sums, 9 * TERA);
+    sl_profile_text_metrics(other, SL_COMPAT_PROFILE_V2, sums, 9 * TERA);
     CHECK(strcmp(text, other) == 0);
     CHECK(strcmp(text, "name:mem_used,count:9000000000000\nname:cuInit,count:1,burst:1\nname:cuMemAlloc,count:0,burst:0\n"
                  "name:cuMemFree,count:0,burst:0\nname:cuLaunchKernel,count:5000000000000,burst:7000000000000\n"
@@ -60,32 +63,32 @@ static void should_write_sums_of_64_bits(void) {
                  "name:cuMemcpyH2D_ASYNC,count:0,burst:0\nname:cudaMemcpy,count:0,burst:0\n"
                  "name:cudaMemcpyAsync,count:0,burst:0\n") == 0, "%s", text);
     memset(sums, 0xff, sizeof sums);
-    CHECK(sl_profile_text_metrics(text, SL_PROFILE_V2, sums, UINT64_MAX) < sizeof text - 1);
+    CHECK(sl_profile_text_metrics(text, SL_COMPAT_PROFILE_V2, sums, UINT64_MAX) < sizeof text - 1);
     CHECK(strstr(text, "name:cudaMemcpyAsync,count:18446744073709551615,burst:18446744073709551\n"));
 }
 
 static void should_write_the_timeline_of_each_generation(void) {
     char line[SL_PROFILE_LINE_BYTES];
     sl_profile_event_t event = {SL_PROFILE_TO_GPU, 1662500000123456789u, 41999, 4096, -1};
-    CHECK(sl_profile_text_event(line, SL_PROFILE_V1, &event) == strlen(line));
+    CHECK(sl_profile_text_event(line, SL_COMPAT_PROFILE_V1, &event) == strlen(line));
     CHECK(strcmp(line, "name:cuMemcpyH2D start:1662500000123456789 burst:41\n") == 0, "%s", line);
-    sl_profile_text_event(line, SL_PROFILE_V1_5, &event);
+    sl_profile_text_event(line, SL_COMPAT_PROFILE_V1_5, &event);
     CHECK(strcmp(line, "name:cuMemcpyH2D, start:1662500000123456789, burst:41, bytes:4096\n") == 0, "%s", line);
-    sl_profile_text_event(line, SL_PROFILE_V2, &event);
+    sl_profile_text_event(line, SL_COMPAT_PROFILE_V2, &event);
     CHECK(strcmp(line, "name:cuMemcpyH2D, start:1662500000123456789, burst:41, bytes:4096, kind:-1\n") == 0, "%s", line);
     event = (sl_profile_event_t){SL_PROFILE_COPY_ASYNC, 1, 2000, 3, 1};
-    sl_profile_text_event(line, SL_PROFILE_V2, &event);
+    sl_profile_text_event(line, SL_COMPAT_PROFILE_V2, &event);
     CHECK(strcmp(line, "name:cudaMemcpyAsync, start:1, burst:2, bytes:3, kind:1\n") == 0, "%s", line);
-    CHECK(sl_profile_text_event(line, SL_PROFILE_V1, &event) == 0);
+    CHECK(sl_profile_text_event(line, SL_COMPAT_PROFILE_V1, &event) == 0);
     event = (sl_profile_event_t){SL_PROFILE_COPY_ASYNC, UINT64_MAX, UINT64_MAX, UINT64_MAX, -1};
-    CHECK(sl_profile_text_event(line, SL_PROFILE_V2, &event) < sizeof line - 1);
+    CHECK(sl_profile_text_event(line, SL_COMPAT_PROFILE_V2, &event) < sizeof line - 1);
     for (unsigned name = 0; name <= SL_PROFILE_NAMES; name++) {
         event.name = name;
         bool old = name == SL_PROFILE_INIT || name == SL_PROFILE_TO_GPU || name == SL_PROFILE_FROM_GPU;
         bool never = name == SL_PROFILE_LAUNCH || name == SL_PROFILE_LOOK_UP || name == SL_PROFILE_NAMES;
-        CHECK((sl_profile_text_event(line, SL_PROFILE_V1, &event) > 0) == old, "%u", name);
-        CHECK((sl_profile_text_event(line, SL_PROFILE_V1_5, &event) > 0) == !never, "%u", name);
-        CHECK((sl_profile_text_event(line, SL_PROFILE_V2, &event) > 0) == !never, "%u", name);
+        CHECK((sl_profile_text_event(line, SL_COMPAT_PROFILE_V1, &event) > 0) == old, "%u", name);
+        CHECK((sl_profile_text_event(line, SL_COMPAT_PROFILE_V1_5, &event) > 0) == !never, "%u", name);
+        CHECK((sl_profile_text_event(line, SL_COMPAT_PROFILE_V2, &event) > 0) == !never, "%u", name);
     }
 }
 
@@ -183,18 +186,18 @@ static void should_leave_tokens_as_the_cap_does(void) {
 }
 
 static void should_find_its_folder(void) {
-    static sl_profile_settings_t settings;
+    static sl_compat_profile_t settings;
     char path[96];
     struct stat status;
     CHECK(!sl_compat_alnair_profiles() && !sl_compat_alnair_profile(&settings));
     snprintf(path, sizeof path, "%s/made", test_folder);
     setenv("PFLOG", path, 1);
-    CHECK(sl_compat_alnair_profile(&settings) && strcmp(settings.folder, path) == 0 && settings.format == SL_PROFILE_V1);
+    CHECK(sl_compat_alnair_profile(&settings) && strcmp(settings.folder, path) == 0 && settings.format == SL_COMPAT_PROFILE_V1);
     CHECK(stat(path, &status) == 0 && S_ISDIR(status.st_mode), "a folder that was named is made");
     setenv("SLUICE_PROFILE_FORMAT", "v1.5", 1);
-    CHECK(sl_compat_alnair_profile(&settings) && settings.format == SL_PROFILE_V1_5);
+    CHECK(sl_compat_alnair_profile(&settings) && settings.format == SL_COMPAT_PROFILE_V1_5);
     setenv("SLUICE_PROFILE_FORMAT", "v3", 1);
-    CHECK(sl_compat_alnair_profile(&settings) && settings.format == SL_PROFILE_V1);
+    CHECK(sl_compat_alnair_profile(&settings) && settings.format == SL_COMPAT_PROFILE_V1);
     unsetenv("SLUICE_PROFILE_FORMAT");
     setenv("PFLOG", "/proc/none/such", 1);
     CHECK(!sl_compat_alnair_profile(&settings) && sl_compat_alnair_profiles());
@@ -209,7 +212,7 @@ static void should_find_its_folder(void) {
 }
 
 static void should_find_the_workspace(void) {
-    static sl_profile_settings_t settings;
+    static sl_compat_profile_t settings;
     setenv("ALNAIR_WORKSPACE_PATH", test_folder, 1);
     CHECK(!sl_compat_alnair_profile(&settings), "nobody said which container this is");
     setenv("ALNAIR_ID", "ab1de", 1);
@@ -230,7 +233,7 @@ static unsigned entry_of(const char *symbol) {
 
 static void *copy_often(void *count) {
     unsigned entry = entry_of("cuMemcpyHtoD_v2");
-    sl_watch_detail_t detail = {.bytes = 4096};
+    sl_detail_t detail = {.bytes = 4096};
     for (int i = 0; i < *(int *)count; i++) {
         uint64_t begin = sl_clock_ticks();
         sl_profile_call(entry, begin, sl_clock_ticks(), 0, &detail);
@@ -250,7 +253,7 @@ static void profile_in_threads(void) {
     pthread_t threads[THREADS];
     int each = EACH / ROUNDS; /* lines of one round fit without being written, so none is lost */
     char expected[80], name[40];
-    sl_watch_detail_t memory = {.bytes = 1000, .address = 0x7000};
+    sl_detail_t memory = {.bytes = 1000, .address = 0x7000};
     setenv("PFLOG", folder, 1);
     setenv("SLUICE_PROFILE_FORMAT", "v1.5", 1);
     sl_profile_start();

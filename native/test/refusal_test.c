@@ -5,7 +5,8 @@
 
 #include "ledger/ledger.h"
 #include "tenant/refusal.h"
-#include "tenant/report.h"
+#include "tenant/switches/options.h"
+#include "os/report.h"
 #include "tenant/tenant.h"
 
 #define GPU 0

@@ -8,7 +8,7 @@
 #include <sys/socket.h>
 
 #include "os/os.h"
-#include "tenant/report.h"
+#include "os/report.h"
 
 #define BOUND_NANOS 5000000000ull
 

@@ -1,9 +1,10 @@
 /* What a kernel is said to take, on a GPU that does one kernel at a time for several streams: this test keeps its clock. */
 #include "check.h"
 
-#include "compute/cost.h"
+#include "costs/cost.h"
 #include "compute/meter.h"
-#include "compute/sample.h"
+#include "costs/sample.h"
+#include "driver/entry.h"
 #include "os/os.h"
 #include "real.h"
 
@@ -23,8 +24,8 @@ static unsigned number(CUevent event) {
     return (unsigned)(uintptr_t)event - 1;
 }
 
-static sl_meter_stream_t stream(unsigned which) {
-    return sl_meter_stream((CUstream)(uintptr_t)(0x1000 + which), false);
+static sl_stream_t stream(unsigned which) {
+    return sl_stream_of((CUstream)(uintptr_t)(0x1000 + which), false);
 }
 
 static CUresult fake_create(CUevent *event, unsigned flags) {
@@ -53,11 +54,12 @@ static void begin(void) {
     made = 0;
     gpu_free = stream_free[0] = stream_free[1] = 0;
     sl_cost_forget();
+    sl_sample_forget();
 }
 
 static sl_cost_t *launch(unsigned which, uint64_t nanos) {
     sl_cost_t *cost = sl_cost_find((uint64_t)(which + 1) << 40);
-    sl_meter_stream_t on = stream(which);
+    sl_stream_t on = stream(which);
     CHECK(sl_meter_open(&meter, &on, false));
     stream_free[which] = gpu_free = later(later(gpu_free, stream_free[which]), sl_os_nanos()) + nanos;
     uint64_t now = sl_os_nanos();
@@ -144,7 +146,7 @@ static void shouldTellHowFarALateEndMayBeOff(void) {
     sl_sample_t sample;
     begin();
     sl_cost_t *cost = sl_cost_find(3ull << 40);
-    sl_meter_stream_t on = stream(0);
+    sl_stream_t on = stream(0);
     CHECK(sl_meter_open(&meter, &on, false));
     stream_free[0] = gpu_free = sl_os_nanos() + 5 * MILLI;
     uint64_t now = sl_os_nanos();

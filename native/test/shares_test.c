@@ -1,6 +1,6 @@
 /* Shares mean in C what spec/shares.txt says; Java is held to the same table. Usage: shares_test TABLE */
 #include "check.h"
-#include "tenant/shares.h"
+#include "tenant/switches/shares.h"
 
 /* As the table writes it: one number for all GPUs, or those that have a cap. */
 static void write_caps(const uint32_t permille[SL_SHARES_GPUS], char text[256]) {

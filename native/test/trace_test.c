@@ -14,12 +14,14 @@
 
 #include "fake_gpus.h"
 
-#include "compute/cost.h"
-#include "compute/sample.h"
+#include "costs/cost.h"
+#include "costs/sample.h"
 #include "cuda_entries.h"
+#include "entry/watch.h"
 #include "os/os.h"
 #include "trace/trace.h"
 #include "trace/trace_quick.h"
+#include "tenant/accounts.h"
 
 #define FUNCTION 0x7000
 
@@ -67,13 +69,13 @@ static void switch_on(uint32_t mode, uint32_t events) {
 }
 
 static void call(void) {
-    static const sl_watch_detail_t nothing;
+    static const sl_detail_t nothing;
     uint64_t ticks = sl_clock_ticks();
     sl_trace_call(SL_ENTRY_cuCtxGetDevice, ticks, ticks + 7, 3, &nothing);
 }
 
 static void launch(uint64_t function, int status) {
-    sl_watch_detail_t detail = {.kind = SL_DETAIL_KERNEL, .stream = 1, .function = function, .grid = {1000, 2, 3}, .block = {32, 4, 2}, .shared_bytes = 512};
+    sl_detail_t detail = {.kind = SL_DETAIL_KERNEL, .stream = 1, .function = function, .grid = {1000, 2, 3}, .block = {32, 4, 2}, .shared_bytes = 512};
     uint64_t ticks = sl_clock_ticks();
     sl_trace_call(SL_ENTRY_cuLaunchKernel, ticks, ticks + 1, status, &detail);
 }
@@ -184,8 +186,8 @@ static void shouldRecordAQuestionTheShortWay(void) {
     static sl_region_call_t calls[SL_ENTRY_COUNT];
     const sl_region_call_t *counted = &calls[SL_ENTRY_cuCtxGetCurrent];
     switch_on(SL_TRACE_MODE_SPOOL, 0);
-    sl_watch_switch(SL_SINK_NO_COUNTER, false);
-    sl_mine.watch = (sl_watch_place_t){.calls = calls};
+    sl_sink_switch(SL_SINK_NO_COUNTER, false);
+    sl_thread.watch = (sl_thread_watch_t){.calls = calls};
     uint64_t begin = sl_clock_ticks();
     CHECK(!sl_trace_question(SL_ENTRY_cuCtxGetCurrent, begin, begin + 1, 9));
     for (unsigned i = 0; i < QUESTIONS; i++)
@@ -198,8 +200,8 @@ static void shouldRecordAQuestionTheShortWay(void) {
     const sl_trace_event_t *last = event(&file, file.writer->head - 1);
     CHECK(last->kind == SL_TRACE_KIND_CALL && last->entry == SL_ENTRY_cuStreamGetFlags && last->stream == 7 && last->status == CUDA_SUCCESS);
     CHECK(last->begin_ticks == begin && last->end_ticks == begin + 5 && !last->a && !last->b && !last->c);
-    sl_mine.watch = (sl_watch_place_t){.calls = NULL};
-    sl_watch_switch(SL_SINK_NO_COUNTER, true);
+    sl_thread.watch = (sl_thread_watch_t){.calls = NULL};
+    sl_sink_switch(SL_SINK_NO_COUNTER, true);
 }
 
 static void shouldTellTheTimeAgainAndAgain(void) {
@@ -248,7 +250,7 @@ static void measure(sl_cost_t *cost, double nanos) {
 /* Each launch is counted in one such event, and what is learnt later is told later. */
 static void shouldTellWhatKernelsAreKnownToTake(void) {
     sl_cost_t *cost = sl_cost_find(sl_cost_mix(sl_cost_mix(FUNCTION, 6000), 256));
-    sl_watch_detail_t waits = {.kind = SL_DETAIL_SYNC};
+    sl_detail_t waits = {.kind = SL_DETAIL_SYNC};
     switch_on(SL_TRACE_MODE_SPOOL, 0);
     cost->nanos = 0;
     launch(FUNCTION, 0);
@@ -275,6 +277,7 @@ static void shouldTellWhatKernelsAreKnownToTake(void) {
 /* The gate predicts by whatever it saw; a trace is told that this is no more than a bound. */
 static void shouldTellThatATimeIsOnlyABound(void) {
     sl_cost_forget();
+    sl_sample_forget();
     sl_cost_t *cost = sl_cost_find(sl_cost_mix(sl_cost_mix(FUNCTION, 6000), 256));
     switch_on(SL_TRACE_MODE_SPOOL, 0);
     sl_sample_note(cost, SL_SAMPLE_BOUND, (sl_sample_t){0, 90000, 90000});
@@ -291,11 +294,11 @@ static void shouldTellThatATimeIsOnlyABound(void) {
 
 static void shouldSayHowMuchMemoryIsUsed(void) {
     switch_on(SL_TRACE_MODE_SPOOL, 0);
-    sl_watch_detail_t allocates = {.kind = SL_DETAIL_MEMORY, .bytes = 4096};
+    sl_detail_t allocates = {.kind = SL_DETAIL_MEMORY, .bytes = 4096};
     sl_trace_call(SL_ENTRY_cuMemAlloc_v2, 1, 2, 0, &allocates);
     file_t file = own_ring();
     const sl_trace_event_t *made = event(&file, 1);
-    CHECK(made->a == 4096 && made->c == 1 << 8 && made->b == sl_ledger_used(0) && made->d == 0, "%lx", (unsigned long)made->c);
+    CHECK(made->a == 4096 && made->c == 1 << 8 && made->b == sl_accounts_used(0) && made->d == 0, "%lx", (unsigned long)made->c);
     CHECK(strstr(own_file("process"), "gpu.0=GPU-01000000-0000-0000-0000-000000000000 "), "%s", own_file("process"));
     CHECK(strstr(own_file("process"), "share.0=0 1\n"), "%s", own_file("process"));
 }
@@ -340,7 +343,7 @@ static void *read_on(void *argument) {
 
 /* With a reader that keeps up nothing is lost, and nothing is read before it is whole. */
 static void shouldLoseNothingWhileSomebodyReads(void) {
-    static const sl_watch_detail_t nothing;
+    static const sl_detail_t nothing;
     enum { CALLS = 2000000 };
     switch_on(SL_TRACE_MODE_RING, 0);
     sl_trace_call(0, 1, 1, 0, &nothing);
@@ -362,7 +365,7 @@ static void shouldLoseNothingWhileSomebodyReads(void) {
 
 /* The file grows, and its pages are asked for, many times meanwhile. */
 static void shouldKeepEveryEventOfALongSpool(void) {
-    static const sl_watch_detail_t nothing;
+    static const sl_detail_t nothing;
     enum { CALLS = 100000 };
     switch_on(SL_TRACE_MODE_SPOOL, 0);
     for (uint64_t i = 1; i <= CALLS; i++)
@@ -580,7 +583,7 @@ static void shouldCostLittle(void) {
 
 static void shouldTraceWhereTheEnvironmentSays(void) {
     snprintf(folder, sizeof folder, "%s/own", test_folder);
-    sl_trace_want(folder);
+    sl_tenant_trace_to(folder);
     sl_trace_decide();
     call();
     file_t file = own_ring();

@@ -10,6 +10,8 @@
 #include "ledger/wait.h"
 #include "os/os.h"
 #include "real.h"
+#include "tenant/gpu.h"
+#include "tenant/accounts.h"
 #include "tenant/tenant.h"
 
 #define LIMIT 1000000u
@@ -36,7 +38,7 @@ static void attach(void) {
     sl_region_gpu_t *gpu = &sl_tenant.region.gpus[GPU];
     gpu->granularity_bytes = 2 << 20;
     gpu->owner = 1;
-    sl_ledger_open(GPU);
+    sl_gpu_open(GPU);
 }
 
 static void take(uint64_t bytes) {
@@ -178,7 +180,7 @@ static void should_block_growth_below_what_is_used(void) {
     set_patience(0);
     take(LIMIT / 2);
     set_limit(LIMIT / 4);
-    CHECK(!sl_ledger_reserve(GPU, 1) && sl_ledger_used(GPU) == LIMIT / 2);
+    CHECK(!sl_ledger_reserve(GPU, 1) && sl_accounts_used(GPU) == LIMIT / 2);
     give(LIMIT / 2);
     CHECK(sl_ledger_reserve(GPU, LIMIT / 4));
     sl_ledger_cancel(GPU, LIMIT / 4);

@@ -171,7 +171,7 @@ enum { ROUND = 50 };
 static CUresult fake_held_query(CUstream stream) {
     static int calls;
     if (++calls % ROUND == 0)
-        sl_watch_held();
+        sl_thread_note_gate();
     sleep_micros = calls % ROUND == 0 ? 2000 : 50;
     return fake_query(stream);
 }
@@ -266,9 +266,9 @@ static void should_lose_no_call_of_many_threads_and_processes(void) {
 static unsigned told_entry;
 static int told_status;
 static uint64_t told_ticks;
-static sl_watch_detail_t told;
-void __wrap_sl_profile_call(unsigned entry, uint64_t begin, uint64_t end, int status, const sl_watch_detail_t *detail);
-void __wrap_sl_profile_call(unsigned entry, uint64_t begin, uint64_t end, int status, const sl_watch_detail_t *detail) {
+static sl_detail_t told;
+void __wrap_sl_profile_call(unsigned entry, uint64_t begin, uint64_t end, int status, const sl_detail_t *detail);
+void __wrap_sl_profile_call(unsigned entry, uint64_t begin, uint64_t end, int status, const sl_detail_t *detail) {
     told_entry = entry;
     told_ticks = end - begin;
     told_status = status;
@@ -277,7 +277,7 @@ void __wrap_sl_profile_call(unsigned entry, uint64_t begin, uint64_t end, int st
 
 static void should_tell_the_detail_to_who_asked(void) {
     sum_t before = sum_of(SL_ENTRY_cuLaunchKernel_ptsz);
-    sl_watch_switch(SL_SINK_PROFILE, true);
+    sl_sink_switch(SL_SINK_PROFILE, true);
     CHECK(cuLaunchKernel_ptsz((CUfunction)0x99, 1, 2, 3, 4, 5, 6, 7, NULL, NULL, (void **)8) == CUDA_SUCCESS);
     CHECK(told_entry == SL_ENTRY_cuLaunchKernel_ptsz && told_status == 0 && told_ticks > 0 && told_ticks < 1ull << 40);
     CHECK(told.kind == SL_DETAIL_KERNEL && told.function == 0x99 && told.stream == SL_STREAM_PER_THREAD && told.shared_bytes == 7);
@@ -288,7 +288,7 @@ static void should_tell_the_detail_to_who_asked(void) {
     CHECK(told.kind == SL_DETAIL_COPY && told.bytes == 55 && told.direction == SL_DIRECTION_FROM_GPU && told.stream == 0x77);
     CHECK(told_status == 1 && traffic(SL_DIRECTION_FROM_GPU) == 333);
     CHECK(sum_of(SL_ENTRY_cuLaunchKernel_ptsz).calls == before.calls + 1, "what is told is counted, too");
-    sl_watch_switch(SL_SINK_PROFILE, false);
+    sl_sink_switch(SL_SINK_PROFILE, false);
     told_entry = 0;
     cuStreamQuery(NULL);
     CHECK(told_entry == 0);

@@ -1,8 +1,8 @@
-/* gate: the place where a call that puts work on the GPU waits until it may go.
+/* gate: the place where a call that submits work waits until it may go.
  *
- * The fast path of a call whose cost is known, on a stream that the open batch has already, with credit left, is a few loads
- * and, now and then, an atomic subtraction. Everything else is slow and takes the lock of the GPU. The first calls of each kind, and one
- * of each chunk of credit while the GPU waits for the host, are measured by themselves; now and then also one while it does not. */
+ * On the fast path the cost of the call is known, the open batch has the stream already, and credit is left: a few loads and, now and then,
+ * an atomic subtraction. Every other call takes the slow path, with the GPU's lock. Some calls are measured by themselves: the first
+ * ones of each kind, one of each chunk of credit while the GPU waits for the host, and now and then one while it does not. */
 #define _GNU_SOURCE
 #include "compute/gate.h"
 
@@ -10,33 +10,32 @@
 #include <string.h>
 
 #include "compute/admit.h"
-#include "compute/hold.h"
+#include "compute/batch.h"
+#include "compute/locker.h"
+#include "os/fork.h"
 #include "trace/nvtx.h"
 #include "os/os.h"
-#include "os/timens.h"
-#include "compute/pocket.h"
+#include "compute/credit.h"
 #include "real.h"
 #include "tenant/tenant.h"
 #include "trace/trace.h"
 #include "turns/turn.h"
-#include "entry/watch.h"
 
 #define MICRO 1000u
 #define MILLI 1000000u
-#define UNKNOWN_NANOS (50 * MICRO)      /* what a call is taken for until it was measured */
-#define SAMPLE_NANOS (1 * MILLI)         /* while the GPU waits for the host, one call in this much work is measured, or in more if it
-                                          * is always the same */
-#define SAMPLE_EVERY_NANOS (20 * MILLI)  /* and one at least so often, also while it does not */
+/* Chosen, and kept since they met the caps of bench/results/2026-11-15-compute-h200.md. */
+#define UNKNOWN_NANOS (50 * MICRO)      /* cost of a call that was never measured */
+#define SAMPLE_NANOS (1 * MILLI)        /* while the GPU waits for the host, one call in this much work is measured; fewer if they are equal */
+#define SAMPLE_EVERY_NANOS (20 * MILLI) /* one at least this often, also while the GPU does not wait */
 #define UNKNOWN_PATIENCE_NANOS (50 * MILLI)
-#define BLOCKED_NANOS (20 * MILLI)       /* who waits for the GPU has work on it, for so long at the most */
-#define TOLD_NANOS (200 * MICRO)         /* a trace need not know sooner of what the GPU has done */
+#define BLOCKED_NANOS (20 * MILLI)      /* a thread that waits for the GPU has work on it, for at most this long */
+#define TOLD_NANOS (200 * MICRO)        /* a trace need not know sooner what the GPU has done */
 
 enum { CAPTURE_RELAXED = 2 };
 
-static const _Atomic uint32_t undecided = 1;
-SL_HOT_DATA _Atomic bool sl_gate_on;
-SL_HOT_DATA _Atomic uint32_t sl_gate_off_epoch;
-SL_HOT_DATA const _Atomic uint32_t *_Atomic sl_gate_epoch = &undecided;
+static const _Atomic uint32_t no_epoch = 1; /* while the process is not attached */
+SL_HOT_DATA _Atomic uint32_t sl_gate_off_epoch; /* at first not that of no_epoch, so that the first call decides */
+SL_HOT_DATA const _Atomic uint32_t *_Atomic sl_gate_epoch = &no_epoch;
 
 static bool asks_for_compute(const sl_region_limits_t *limits) {
     bool asks = limits->turns != 0 || limits->metered || sl_trace_is_wanted();
@@ -45,25 +44,24 @@ static bool asks_for_compute(const sl_region_limits_t *limits) {
     return asks;
 }
 
-/* With limits on GPU time every call passes the gate; without them none does until the limits change, also when there were
- * some before. */
+/* With limits on GPU time every call passes the gate. Without them no call does until the limits change. */
 bool sl_gate_decide(void) {
     if (sl_tenant_attach() != SL_TENANT_ATTACHED) {
-        atomic_store(&sl_gate_off_epoch, 1);
-        atomic_store(&sl_gate_epoch, &undecided);
+        atomic_store(&sl_gate_epoch, &no_epoch);
+        atomic_store(&sl_gate_off_epoch, no_epoch);
         return false;
     }
     const sl_region_limits_t *limits = sl_tenant.region.limits;
     uint32_t epoch = atomic_load_explicit(&limits->epoch, memory_order_acquire);
-    if (asks_for_compute(limits))
+    bool on = asks_for_compute(limits);
+    if (on)
         sl_nvtx_look();
-    atomic_store(&sl_gate_on, asks_for_compute(limits));
-    atomic_store(&sl_gate_off_epoch, epoch);
     atomic_store(&sl_gate_epoch, &limits->epoch);
-    return sl_gate_on;
+    atomic_store(&sl_gate_off_epoch, on ? SL_GATE_ON : epoch);
+    return on;
 }
 
-/* What is forbidden while another stream captures in a strict mode is allowed to our own calls. */
+/* Allows our own driver calls while another stream captures in a strict mode. */
 static CUstreamCaptureMode relax(void) {
     CUstreamCaptureMode mode = CAPTURE_RELAXED;
     if (real.cuThreadExchangeStreamCaptureMode)
@@ -76,165 +74,190 @@ static void restore(CUstreamCaptureMode mode) {
         real.cuThreadExchangeStreamCaptureMode(&mode);
 }
 
+/* The slow path: our own driver calls are allowed, the lane's context is current, the GPU's lock is held, and errno is kept. */
+typedef struct {
+    int saved;
+    sl_lane_visit_t visit;
+    CUstreamCaptureMode mode;
+} slow_t;
+
+static slow_t begin_slow(sl_lane_t *lane) {
+    slow_t slow = {.saved = errno};
+    slow.visit = sl_lane_visit(lane);
+    slow.mode = relax();
+    sl_mutex_lock(&lane->gpu->lock);
+    return slow;
+}
+
+static void end_slow(sl_lane_t *lane, const slow_t *slow) {
+    sl_mutex_unlock(&lane->gpu->lock);
+    restore(slow->mode);
+    sl_lane_return(slow->visit);
+    errno = slow->saved;
+}
+
 /* A second call of a kind that was never measured waits for the first, so that no unknown pile of work builds up. */
-static void wait_until_known(sl_lane_t *lane, sl_cost_t *cost) {
+static void wait_until_known_unlocking(sl_lane_t *lane, sl_cost_t *cost) {
     uint64_t start = sl_os_nanos(), now = start, begin = sl_trace_start();
-    sl_admit_settle(lane);
+    sl_batch_settle(lane);
     if (cost->nanos || !cost->pending || lane->gpu->unbound)
         return;
     for (; !cost->nanos && cost->pending && now - start < UNKNOWN_PATIENCE_NANOS; now = sl_os_nanos()) {
-        sl_admit_publish(lane, now + MILLI);
-        sl_latch_unlock(&lane->gpu->lock);
+        sl_batch_publish(lane, now + MILLI);
+        sl_mutex_unlock(&lane->gpu->lock);
         sl_os_sleep_nanos(now - start < MILLI ? 5 * MICRO : 100 * MICRO);
-        sl_latch_lock(&lane->gpu->lock);
-        sl_admit_settle(lane);
+        sl_mutex_lock(&lane->gpu->lock);
+        sl_batch_settle(lane);
     }
     if (!cost->nanos && cost->pending)
         cost->nanos = now - start;
     sl_trace_wait(SL_TRACE_REASON_FLIGHT, begin, lane->gpu->gpu);
 }
 
+/* A steady cost is measured less often. */
+static bool is_time_to_sample(const sl_lane_t *lane, const sl_cost_t *cost, uint64_t nanos) {
+    uint64_t every = (uint64_t)SAMPLE_NANOS << sl_cost_steadiness(cost);
+    bool out_of_credit = lane->credit_nanos < (int64_t)nanos;
+    return out_of_credit && ((lane->gpu->dry && lane->granted_nanos - lane->sampled_nanos > every) ||
+                             sl_os_nanos() - lane->sampled_at_nanos > SAMPLE_EVERY_NANOS);
+}
+
+/* The call gets a batch of its own. */
+static void measure_alone(sl_gate_pass_t *pass, sl_lane_t *lane, sl_cost_t *cost) {
+    sl_batch_close(lane);
+    pass->alone = true;
+    lane->sampled_nanos = lane->granted_nanos;
+    lane->sampled_at_nanos = sl_os_nanos();
+    atomic_fetch_add(&cost->pending, 1);
+}
+
+static void join_batch(sl_gate_pass_t *pass, sl_lane_t *lane, sl_cost_t *cost, uint64_t nanos) {
+    if (!lane->meter.is_open)
+        sl_idle_begin(&lane->idle);
+    if (sl_meter_open(&lane->meter, &pass->stream, lane->gpu->dry)) {
+        sl_idle_note(&lane->idle, sl_lane_add(lane, pass->stream.key), nanos, sl_os_nanos());
+        return;
+    }
+    atomic_fetch_add_explicit(&lane->gpu->share->unmetered_calls, 1, memory_order_relaxed);
+    if (pass->alone)
+        atomic_fetch_sub(&cost->pending, 1);
+    pass->alone = false;
+}
+
+static void pay(sl_gate_pass_t *pass, sl_lane_t *lane, sl_cost_t *cost, uint64_t nanos) {
+    atomic_fetch_sub(&lane->credit_nanos, (int64_t)nanos);
+    atomic_fetch_add_explicit(&lane->calls, 1, memory_order_relaxed);
+    sl_credit_count_calls(1);
+    pass->counted = true;
+    pass->lane = lane;
+    pass->cost = cost;
+    pass->batch = lane->batch;
+}
+
+/* After a wait the GPU may be slow to start, and the call is no good sample. */
+static void submit_unlocking(sl_gate_pass_t *pass, sl_lane_t *lane, sl_cost_t *cost) {
+    sl_meter_end_owed(&lane->meter);
+    if (!cost->nanos)
+        wait_until_known_unlocking(lane, cost);
+    uint64_t nanos = cost->nanos ? cost->nanos : UNKNOWN_NANOS;
+    bool sample = is_time_to_sample(lane, cost, nanos);
+    bool idled = sl_admit_unlocking(lane, nanos);
+    bool learn = (cost->samples < SL_COST_SAMPLES || (sample && !idled)) && sl_batch_can_close(lane);
+    if (learn && !cost->pending)
+        measure_alone(pass, lane, cost);
+    join_batch(pass, lane, cost, nanos);
+    pay(pass, lane, cost, nanos);
+}
+
 static bool enter_slowly(sl_gate_pass_t *pass, sl_lane_t *lane, sl_cost_t *cost) {
-    int saved = errno;
-    sl_watch_held();
-    sl_lane_visit_t visit = sl_lane_visit(lane);
-    CUstreamCaptureMode mode = relax();
+    sl_thread_note_gate();
+    slow_t slow = begin_slow(lane);
     sl_lane_gpu_t *gpu = lane->gpu;
-    sl_latch_lock(&gpu->lock);
     if (gpu->epoch != sl_tenant.region.limits->epoch)
         sl_lane_refresh(gpu);
-    if (gpu->active && !gpu->refused && !lane->ended) {
-        sl_meter_end_owed(&lane->meter);
-        if (!cost->nanos)
-            wait_until_known(lane, cost);
-        uint64_t nanos = cost->nanos ? cost->nanos : UNKNOWN_NANOS;
-        bool out_of_credit = lane->credit_nanos < (int64_t)nanos;
-        uint64_t every = (uint64_t)SAMPLE_NANOS << sl_cost_steadiness(cost);
-        bool sample = out_of_credit && ((gpu->dry && lane->granted_nanos - lane->sampled_nanos > every) ||
-                                        sl_os_nanos() - lane->sampled_at_nanos > SAMPLE_EVERY_NANOS);
-        bool idled = sl_admit(lane, nanos); /* then the GPU may be slow to start, and the call is no good sample */
-        bool learn = (cost->samples < SL_COST_SAMPLES || (sample && !idled)) && sl_admit_can_close(lane);
-        if (learn && !cost->pending) {
-            sl_admit_close(lane);
-            pass->alone = true;
-            lane->sampled_nanos = lane->granted_nanos;
-            lane->sampled_at_nanos = sl_os_nanos();
-            atomic_fetch_add(&cost->pending, 1);
-        }
-        if (!lane->meter.is_open)
-            sl_pace_begin(&lane->pace);
-        if (sl_meter_open(&lane->meter, &pass->stream, gpu->dry)) {
-            sl_pace_note(&lane->pace, sl_lane_add(lane, pass->stream.key), nanos, sl_os_nanos());
-        } else {
-            atomic_fetch_add_explicit(&gpu->share->unmetered_calls, 1, memory_order_relaxed);
-            if (pass->alone)
-                atomic_fetch_sub(&cost->pending, 1);
-            pass->alone = false;
-        }
-        atomic_fetch_sub(&lane->credit_nanos, (int64_t)nanos);
-        atomic_fetch_add_explicit(&lane->calls, 1, memory_order_relaxed);
-        sl_pocket_count(1);
-        pass->counted = true;
-        pass->lane = lane;
-        pass->cost = cost;
-        pass->batch = lane->batch;
-    }
+    if (gpu->active && !gpu->refused && !lane->ended)
+        submit_unlocking(pass, lane, cost);
     bool refused = gpu->refused;
-    sl_latch_unlock(&gpu->lock);
-    restore(mode);
-    sl_lane_return(visit);
-    errno = saved;
+    end_slow(lane, &slow);
     return !refused;
 }
 
-/* Another thread may have closed the batch before the call was in it: then the open one is none of this call's business. */
+/* Another thread may have closed the batch before the call was in it. Then the open batch does not contain this call. */
 static void submitted(sl_gate_pass_t *pass, uint64_t now) {
     sl_lane_t *lane = pass->lane;
     if (lane->batch == pass->batch) {
         sl_meter_submitted(&lane->meter, &pass->stream, pass->blocks, now);
-        sl_admit_submitted(lane, pass->cost, pass->alone, now);
+        sl_batch_submitted(lane, pass->cost, pass->alone, now);
     } else if (pass->alone) {
         atomic_fetch_sub(&pass->cost->pending, 1);
     }
 }
 
 void sl_gate_settle_slowly(sl_gate_pass_t *pass) {
-    int saved = errno;
     uint64_t now = sl_os_nanos();
-    sl_lane_t *lane = pass->lane ? pass->lane : pass->hold;
-    sl_lane_visit_t visit = sl_lane_visit(lane);
-    CUstreamCaptureMode mode = relax();
-    sl_latch_lock(&lane->gpu->lock);
+    sl_lane_t *lane = pass->lane ? pass->lane : pass->windows;
+    slow_t slow = begin_slow(lane);
     if (pass->lane && !lane->ended)
         submitted(pass, now);
-    if (pass->hold && !lane->ended)
-        sl_hold_after(lane, pass->operation);
-    sl_latch_unlock(&lane->gpu->lock);
-    restore(mode);
-    sl_lane_return(visit);
-    errno = saved;
+    if (pass->windows && !lane->ended)
+        sl_locker_after_unlocking(lane, pass->operation);
+    end_slow(lane, &slow);
 }
 
-static void begin_hold(sl_gate_pass_t *pass, sl_lane_t *lane) {
-    int saved = errno;
-    sl_lane_visit_t visit = sl_lane_visit(lane);
-    CUstreamCaptureMode mode = relax();
-    sl_latch_lock(&lane->gpu->lock);
+static void begin_window(sl_gate_pass_t *pass, sl_lane_t *lane) {
+    slow_t slow = begin_slow(lane);
     if (lane->gpu->takes_turns && !lane->ended) {
-        sl_hold_before(lane, pass->operation);
-        pass->hold = lane;
+        sl_locker_before_unlocking(lane, pass->operation);
+        pass->windows = lane;
     }
-    sl_latch_unlock(&lane->gpu->lock);
-    restore(mode);
-    sl_lane_return(visit);
-    errno = saved;
+    end_slow(lane, &slow);
 }
 
-/* With nothing in the pocket for it; known: what the call takes, or 0. */
+/* The thread has no credit for the call; known: the cost of the call, or 0. */
 static __attribute__((noinline)) bool enter_closely(sl_gate_pass_t *pass, CUstream handle, int default_stream, sl_cost_t *cost, int64_t known) {
-    bool keeps = sl_pocket_begin(handle, default_stream);
+    bool keeps = sl_credit_begin(handle, default_stream);
     sl_lane_t *lane = sl_lane_of(handle, default_stream == SL_GATE_PER_THREAD);
     if (!lane)
         return true;
     sl_lane_gpu_t *gpu = lane->gpu;
-    sl_pocket_note(gpu);
+    sl_credit_note(gpu);
     const _Atomic uint32_t *epoch = atomic_load_explicit(&sl_gate_epoch, memory_order_relaxed);
     bool stale = gpu->epoch != atomic_load_explicit(epoch, memory_order_relaxed);
     if (!atomic_load_explicit(&gpu->active, memory_order_relaxed) && !stale)
         return true;
-    pass->stream = sl_meter_stream(handle, default_stream == SL_GATE_PER_THREAD);
-    if (SL_UNLIKELY(sl_meter_captures(&pass->stream)))
+    pass->stream = sl_stream_of(handle, default_stream == SL_GATE_PER_THREAD);
+    if (SL_UNLIKELY(sl_stream_captures(&pass->stream)))
         return true;
     if (SL_UNLIKELY(gpu->has_windows))
-        begin_hold(pass, lane);
+        begin_window(pass, lane);
     int place = sl_lane_find(lane, pass->stream.key);
-    if (!known || place < 0 || stale || gpu->refused || !sl_admit_has_turn(gpu) || !sl_pocket_take(lane, keeps, known))
+    if (!known || place < 0 || stale || gpu->refused || !sl_admit_has_turn(gpu) || !sl_credit_take(lane, keeps, known))
         return enter_slowly(pass, lane, cost);
-    sl_pocket_count(1);
+    sl_credit_count_calls(1);
     pass->counted = true;
-    if (!sl_mine.pocket.lane)
-        sl_pace_note(&lane->pace, (unsigned)place, (uint64_t)known, sl_os_nanos());
+    if (!sl_thread.credit.lane)
+        sl_idle_note(&lane->idle, (unsigned)place, (uint64_t)known, sl_os_nanos());
     return true;
 }
 
 static bool enter(sl_gate_pass_t *pass, CUstream handle, int default_stream, uint64_t key) {
     pass->lane = NULL;
     pass->alone = false;
-    pass->hold = NULL;
+    pass->windows = NULL;
     sl_cost_t *cost = sl_cost_find(key);
     int64_t known = sl_cost_known(cost);
-    pass->counted = known && sl_pocket_spend(handle, default_stream, known);
+    pass->counted = known && sl_credit_spend(handle, default_stream, known);
     return pass->counted || enter_closely(pass, handle, default_stream, cost, known);
 }
 
 bool sl_gate_enter_kernel(sl_gate_pass_t *pass, CUstream stream, int default_stream, uint64_t key) {
-    pass->operation = SL_LOCK_SUBMITS;
+    pass->operation = SL_WINDOW_SUBMITS;
     pass->blocks = false;
     return enter(pass, stream, default_stream, key);
 }
 
 bool sl_gate_enter_graph(sl_gate_pass_t *pass, CUstream stream, int default_stream, CUgraphExec graph) {
-    pass->operation = SL_LOCK_SUBMITS;
+    pass->operation = SL_WINDOW_SUBMITS;
     pass->blocks = false;
     return enter(pass, stream, default_stream, sl_cost_mix((uintptr_t)graph, 0x67));
 }
@@ -243,7 +266,7 @@ bool sl_gate_enter_graph(sl_gate_pass_t *pass, CUstream stream, int default_stre
 bool sl_gate_enter_copy(sl_gate_pass_t *pass, CUstream stream, int default_stream, unsigned entry, uint64_t bytes) {
     unsigned log = bytes ? 63u - (unsigned)__builtin_clzll(bytes) : 0;
     pass->blocks = !strstr(sl_entry_cuda.names[entry], "Async");
-    pass->operation = pass->blocks ? SL_LOCK_WAITS : SL_LOCK_SUBMITS;
+    pass->operation = pass->blocks ? SL_WINDOW_WAITS : SL_WINDOW_SUBMITS;
     uint64_t eighth = log > 3 ? bytes >> (log - 3) : bytes;
     return enter(pass, stream, default_stream, sl_cost_mix(entry + 1, (uint64_t)log << 32 | eighth));
 }
@@ -256,7 +279,7 @@ void sl_gate_pass_uncounted(void) {
     atomic_fetch_add_explicit(&lane->gpu->share->submitted_calls, 1, memory_order_relaxed);
 }
 
-/* A trace should know of what the GPU did before the program goes on, but not at any price. */
+/* A trace should contain what the GPU did before the program goes on; but not for every short wait. */
 static bool is_to_be_told(const sl_lane_t *lane) {
     return lane && !lane->ended && sl_trace_is_on() && lane->meter.open + lane->meter.is_open != lane->meter.oldest &&
            sl_os_nanos() - lane->meter.batches[lane->meter.oldest % SL_METER_BATCHES].opened_nanos > TOLD_NANOS;
@@ -273,12 +296,11 @@ static void end_own(sl_lane_t *lane) {
     sl_meter_end_owed(&lane->meter);
     if (!sl_meter_end_early(&lane->meter))
         return;
-    sl_pocket_empty();
-    sl_lane_remove(lane, sl_meter_own_key());
+    sl_credit_return();
+    sl_lane_remove(lane, sl_stream_own_key());
 }
 
-/* While a thread waits for the GPU its work is not done, however long it was known to take; but a wait may also be for something
- * else. */
+/* While a thread waits for the GPU its work is not done, whatever its cost. But a thread may also wait for something else. */
 bool sl_gate_before_wait(void) {
     sl_lane_t *lane = sl_gate_is_on() ? sl_lane_current() : NULL;
     bool contended = is_contended(lane), told = is_to_be_told(lane) && sl_admit_has_turn(lane->gpu);
@@ -286,47 +308,47 @@ bool sl_gate_before_wait(void) {
     if (!contended && !told && !crossed)
         return false;
     CUstreamCaptureMode mode = relax();
-    sl_latch_lock(&lane->gpu->lock);
+    sl_mutex_lock(&lane->gpu->lock);
     uint64_t now = sl_os_nanos();
     if (crossed)
         end_own(lane);
-    if (told || (contended && sl_admit_is_worth_closing(lane, now)))
-        sl_admit_close(lane);
+    if (told || (contended && sl_batch_is_worth_closing(lane, now)))
+        sl_batch_close(lane);
     if (contended) {
-        sl_turn_say_busy(&lane->gpu->board, now + sl_admit_in_flight(lane, now));
+        sl_turn_say_busy(&lane->gpu->board, now + sl_batch_in_flight(lane, now));
         sl_turn_say_blocked(&lane->gpu->board, now + BLOCKED_NANOS);
     }
-    sl_latch_unlock(&lane->gpu->lock);
+    sl_mutex_unlock(&lane->gpu->lock);
     restore(mode);
     return contended;
 }
 
-static void end_hold(sl_lane_t *lane) {
+static void end_window(sl_lane_t *lane) {
     CUstreamCaptureMode mode = relax();
-    sl_latch_lock(&lane->gpu->lock);
+    sl_mutex_lock(&lane->gpu->lock);
     if (lane->gpu->takes_turns)
-        sl_hold_synced(lane);
-    sl_latch_unlock(&lane->gpu->lock);
+        sl_locker_synced_unlocking(lane);
+    sl_mutex_unlock(&lane->gpu->lock);
     restore(mode);
 }
 
-/* The credit is not given back; but it does not count as work under way any more. */
+/* The credit is kept, but it no longer counts as work in flight. */
 void sl_gate_after_wait(bool blocked) {
     sl_lane_t *lane = sl_gate_is_on() ? sl_lane_current() : NULL;
-    if (SL_UNLIKELY(sl_tenant.lock != NULL) && lane)
-        end_hold(lane);
+    if (SL_UNLIKELY(sl_tenant.windows != NULL) && lane)
+        end_window(lane);
     bool tells = lane && lane->gpu->takes_turns && (blocked || is_contended(lane));
     if (!tells && !is_to_be_told(lane))
         return;
     CUstreamCaptureMode mode = relax();
-    sl_latch_lock(&lane->gpu->lock);
-    sl_admit_settle(lane);
+    sl_mutex_lock(&lane->gpu->lock);
+    sl_batch_settle(lane);
     sl_lane_gpu_t *gpu = lane->gpu;
     if (tells) {
         sl_turn_say_busy(&gpu->board, sl_os_nanos() + lane->meter.unsettled_nanos);
         sl_turn_say_blocked(&gpu->board, 0);
     }
-    sl_latch_unlock(&lane->gpu->lock);
+    sl_mutex_unlock(&lane->gpu->lock);
     restore(mode);
 }
 
@@ -335,55 +357,50 @@ void sl_gate_end_capture(CUresult status) {
     enum { UNMATCHED = 903, WRONG_THREAD = 908, ILLEGAL_STATE = 401 };
     bool ended = status == CUDA_SUCCESS || (status >= 900 && status <= 908 && status != UNMATCHED && status != WRONG_THREAD);
     if (ended && status != ILLEGAL_STATE)
-        atomic_fetch_sub(&sl_meter_open_captures, 1);
+        atomic_fetch_sub(&sl_stream_open_captures, 1);
 }
 
 static void leave_stream(sl_lane_t *lane, void *stream) {
-    sl_latch_lock(&lane->gpu->lock);
+    sl_mutex_lock(&lane->gpu->lock);
     if (lane->ended) {
-        sl_latch_unlock(&lane->gpu->lock);
+        sl_mutex_unlock(&lane->gpu->lock);
         return;
     }
     sl_meter_leave_stream(&lane->meter, stream);
-    sl_lane_remove(lane, sl_meter_stream(stream, false).key);
-    sl_latch_unlock(&lane->gpu->lock);
+    sl_lane_remove(lane, sl_stream_of(stream, false).key);
+    sl_mutex_unlock(&lane->gpu->lock);
 }
 
 void sl_gate_leave_stream(CUstream stream) {
     if (!sl_gate_is_on())
         return;
-    sl_pocket_empty_all();
+    sl_credit_revoke_all();
     CUstreamCaptureMode mode = relax();
     sl_lane_each(leave_stream, stream);
     restore(mode);
 }
 
 static void close_lane(sl_lane_t *lane) {
-    sl_admit_close(lane);
-    sl_admit_settle(lane);
+    sl_batch_close(lane);
+    sl_batch_settle(lane);
 }
 
 void sl_gate_leave_context(CUcontext context) {
     if (!context || !sl_gate_is_on())
         return;
-    sl_pocket_empty_all();
+    sl_credit_revoke_all();
     CUstreamCaptureMode mode = relax();
     sl_lane_end(context, close_lane);
     restore(mode);
 }
 
 void sl_gate_settle_context(CUcontext context, bool gone) {
-    sl_pocket_empty_all();
+    sl_credit_revoke_all();
     sl_lane_settle_end(context, gone);
 }
 
-void sl_gate_forget(void) {
-    sl_timens_forget();
-    sl_pocket_forget();
-    sl_lane_forget();
-    sl_hold_forget();
-    sl_cost_forget();
-    atomic_store(&sl_gate_on, false);
+static void forget(void) {
     atomic_store(&sl_gate_off_epoch, 0);
-    atomic_store(&sl_gate_epoch, &undecided);
+    atomic_store(&sl_gate_epoch, &no_epoch);
 }
+SL_FORK_FORGETS(forget);

@@ -1,4 +1,4 @@
-/* gate: the place where a call that puts work on the GPU waits until it may go. */
+/* gate: the place where a call that submits work waits until it may go. */
 #ifndef SL_GATE_H
 #define SL_GATE_H
 
@@ -6,88 +6,69 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "compute/cost.h"
+#include "costs/cost.h"
 #include "cuda_abi.h"
 #include "driver/entry.h"
 #include "compute/lane.h"
-#include "turns/lock.h"
+#include "turns/window.h"
 #include "compute/meter.h"
-#include "compute/pocket.h"
+#include "compute/credit.h"
 
 enum { SL_GATE_LEGACY, SL_GATE_PER_THREAD };
 
 typedef struct {
     sl_lane_t *lane; /* NULL: nothing is left to do after the call */
-    sl_meter_stream_t stream;
+    sl_stream_t stream;
     sl_cost_t *cost;
     unsigned batch; /* that the call is a part of */
     bool alone;  /* the call is measured by itself */
     bool counted; /* as submitted */
     bool blocks; /* it returns when its work is done */
-    sl_lane_t *hold;  /* the windows of culocker follow the call; NULL: there are none */
-    sl_lock_operation_t operation;
+    sl_lane_t *windows; /* the lane whose windows of culocker follow the call; NULL: none */
+    sl_window_operation_t operation;
 } sl_gate_pass_t;
 
-/* Limits on GPU time were seen. Without them no call has to pass while the limits have the same epoch. */
-SL_OWN extern _Atomic bool sl_gate_on;
+/* SL_GATE_ON: every call that submits work passes the gate. Otherwise no call does while the limits have this epoch. */
+#define SL_GATE_ON UINT32_MAX
 SL_OWN extern _Atomic uint32_t sl_gate_off_epoch;
-SL_OWN extern const _Atomic uint32_t *_Atomic sl_gate_epoch;
+SL_OWN extern const _Atomic uint32_t *_Atomic sl_gate_epoch; /* of the limits now */
 bool sl_gate_decide(void);
 
 static inline bool sl_gate_is_on(void) {
-    if (SL_LOAD(sl_gate_on))
+    uint32_t off_epoch = SL_LOAD(sl_gate_off_epoch);
+    if (off_epoch == SL_GATE_ON)
         return true;
     const _Atomic uint32_t *now = SL_LOAD(sl_gate_epoch);
-    uint32_t epoch = SL_LOAD(*now);
-    return SL_UNLIKELY(epoch != SL_LOAD(sl_gate_off_epoch)) && sl_gate_decide();
+    return SL_UNLIKELY(SL_LOAD(*now) != off_epoch) && sl_gate_decide();
 }
 
-/* By which a kernel's cost is known. */
-static inline uint64_t sl_gate_kernel(CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned threads) {
-    return sl_cost_mix(sl_cost_mix((uintptr_t)function, (uint64_t)grid_x * grid_y * grid_z), threads);
-}
-
-/* True: the thread has credit for it, and nothing else is to be done before the launch or after it. */
-SL_INLINE bool sl_gate_spend(CUstream stream, int default_stream, uint64_t key) {
-    sl_mine.pocket.key = key;
-    int64_t known = sl_cost_known(sl_cost_find(key));
-    return !SL_UNLIKELY(!known) && sl_pocket_spend(stream, default_stream, known);
-}
-
-/* After a launch that had credit. */
-SL_INLINE void sl_gate_spent(CUresult status) {
-    if (SL_UNLIKELY(status != CUDA_SUCCESS))
-        sl_pocket_count(-1);
-}
-
-/* False: the call must not go, because the limits cannot be enforced and the user chose to fail. Then there is nothing to leave. */
+/* False: the call is refused, because the limits cannot be enforced and on-error is fail. Then the caller must not leave the gate. */
 bool sl_gate_enter_kernel(sl_gate_pass_t *pass, CUstream stream, int default_stream, uint64_t key);
 bool sl_gate_enter_graph(sl_gate_pass_t *pass, CUstream stream, int default_stream, CUgraphExec graph);
 bool sl_gate_enter_copy(sl_gate_pass_t *pass, CUstream stream, int default_stream, unsigned entry, uint64_t bytes);
 void sl_gate_settle_slowly(sl_gate_pass_t *pass);
 
-/* What the driver refused was not submitted. */
+/* A call that the driver refused was not submitted. */
 static inline void sl_gate_leave(sl_gate_pass_t *pass, CUresult status) {
     if (SL_UNLIKELY(status != CUDA_SUCCESS) && pass->counted)
-        sl_pocket_count(-1);
-    if (SL_UNLIKELY(pass->lane != NULL || pass->hold != NULL))
+        sl_credit_count_calls(-1);
+    if (SL_UNLIKELY(pass->lane != NULL || pass->windows != NULL))
         sl_gate_settle_slowly(pass);
 }
 
 /* Work that cannot be gated. */
 void sl_gate_pass_uncounted(void);
 
-/* Around a call that waits for the GPU: who has nothing left to do should not keep the turn, and who has should not lose it. What the
- * first one gives is for the second. */
+/* Around a call that waits for the GPU: a process without work should not keep the turn, and one with work should not lose it. The result
+ * of the first function is the argument of the second. */
 bool sl_gate_before_wait(void);
 void sl_gate_after_wait(bool blocked);
 
-/* The driver answered so to the end of a capture. */
+/* After the driver has answered to the end of a capture. */
 void sl_gate_end_capture(CUresult status);
 void sl_gate_leave_stream(CUstream stream);
 /* Before the driver is asked to destroy a context, and when it has answered. */
 void sl_gate_leave_context(CUcontext context);
 void sl_gate_settle_context(CUcontext context, bool gone);
-void sl_gate_forget(void);
 
 #endif

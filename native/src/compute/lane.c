@@ -5,8 +5,9 @@
 #include <stdlib.h>
 
 #include "compute/gate.h"
+#include "os/fork.h"
 #include "tenant/gpu.h"
-#include "os/mine.h"
+#include "os/thread.h"
 #include "real.h"
 #include "tenant/tenant.h"
 #include "trace/trace.h"
@@ -16,7 +17,7 @@
 static sl_lane_gpu_t gpus[SL_REGION_GPU_COUNT];
 static sl_lane_t *_Atomic lanes[CONTEXTS];
 static _Atomic uint32_t generation = 1; /* changes when a context ends: its address may come back */
-static sl_latch_t lock = SL_LATCH_INITIALIZER;
+static sl_mutex_t lock = SL_MUTEX_INITIALIZER;
 static _Atomic bool overfull;
 
 /* Without a board there are no turns, and a cap counts what others do on the GPU too. */
@@ -62,15 +63,15 @@ void sl_lane_refresh(sl_lane_gpu_t *gpu) {
     gpu->unbound = gpu->permille >= 1000 && !gpu->takes_turns;
     gpu->active = !gpu->unbound || gpu->refused || limits->metered || sl_trace_is_wanted();
     if (!gpu->active)
-        sl_gate_decide(); /* perhaps nobody has to pass any more */
+        sl_gate_decide(); /* perhaps no call has to pass the gate any more */
 }
 
 static sl_lane_gpu_t *open_gpu(int number) {
     sl_lane_gpu_t *gpu = &gpus[number];
     if (!gpu->share) {
-        gpu->lock = (sl_latch_t)SL_LATCH_INITIALIZER;
+        gpu->lock = (sl_mutex_t)SL_MUTEX_INITIALIZER;
         gpu->gpu = (unsigned)number;
-        gpu->has_windows = sl_tenant.lock != NULL;
+        gpu->has_windows = sl_tenant.windows != NULL;
         gpu->share = &sl_tenant.region.shares[number];
         sl_lane_refresh(gpu);
     }
@@ -110,13 +111,13 @@ SL_HOT sl_lane_t *sl_lane_current(void) {
     if (!real.cuCtxGetCurrent || real.cuCtxGetCurrent(&context) != CUDA_SUCCESS || !context)
         return NULL;
     uint32_t now = atomic_load_explicit(&generation, memory_order_acquire);
-    sl_lane_mine_t *mine = &sl_mine.lane;
+    sl_thread_lane_t *mine = &sl_thread.lane;
     if (mine->context == context && mine->generation == now)
         return mine->lane;
-    sl_latch_lock(&lock);
-    *mine = (sl_lane_mine_t){context, find(context), now};
-    sl_latch_unlock(&lock);
-    sl_mine.gpu = mine->lane ? (int)mine->lane->gpu->gpu : -1;
+    sl_mutex_lock(&lock);
+    *mine = (sl_thread_lane_t){context, find(context), now};
+    sl_mutex_unlock(&lock);
+    sl_thread.gpu = mine->lane ? (int)mine->lane->gpu->gpu : -1;
     return mine->lane;
 }
 
@@ -156,13 +157,13 @@ sl_lane_t *sl_lane_of(CUstream stream, bool per_thread) {
     sl_lane_t *lane = sl_lane_current();
     CUcontext context = NULL;
     bool is_default = (uintptr_t)stream <= 2;
-    if (is_default || sl_gpu_is_alone() || !real.cuStreamGetCtx || (lane && sl_lane_find(lane, sl_meter_stream(stream, per_thread).key) >= 0))
+    if (is_default || sl_gpu_is_alone() || !real.cuStreamGetCtx || (lane && sl_lane_find(lane, sl_stream_of(stream, per_thread).key) >= 0))
         return lane;
     if (real.cuStreamGetCtx(stream, &context) != CUDA_SUCCESS || !context || (lane && lane->context == context))
         return lane;
-    sl_latch_lock(&lock);
+    sl_mutex_lock(&lock);
     sl_lane_t *other = known(context);
-    sl_latch_unlock(&lock);
+    sl_mutex_unlock(&lock);
     if (other)
         return other;
     if (!real.cuCtxPushCurrent_v2 || !real.cuCtxPopCurrent_v2 || real.cuCtxPushCurrent_v2(context) != CUDA_SUCCESS)
@@ -186,23 +187,23 @@ void sl_lane_return(sl_lane_visit_t visit) {
 }
 
 void sl_lane_end(CUcontext context, void (*close)(sl_lane_t *lane)) {
-    sl_latch_lock(&lock);
+    sl_mutex_lock(&lock);
     sl_lane_t *lane = known(context);
-    sl_latch_unlock(&lock);
+    sl_mutex_unlock(&lock);
     if (!lane)
         return;
     sl_lane_visit_t visit = sl_lane_visit(lane);
-    sl_latch_lock(&lane->gpu->lock);
+    sl_mutex_lock(&lane->gpu->lock);
     if (!lane->ended)
         close(lane);
     lane->ended = true;
-    sl_latch_unlock(&lane->gpu->lock);
+    sl_mutex_unlock(&lane->gpu->lock);
     sl_lane_return(visit);
 }
 
 /* The memory stays: another thread may be about to use it, and contexts are few. */
 void sl_lane_settle_end(CUcontext context, bool gone) {
-    sl_latch_lock(&lock);
+    sl_mutex_lock(&lock);
     for (unsigned i = 0; i < CONTEXTS; i++) {
         sl_lane_t *lane = lanes[i];
         if (!lane || lane->context != context)
@@ -213,12 +214,12 @@ void sl_lane_settle_end(CUcontext context, bool gone) {
             lane->ended = false;
     }
     atomic_fetch_add(&generation, 1);
-    sl_latch_unlock(&lock);
+    sl_mutex_unlock(&lock);
 }
 
-void sl_lane_forget(void) {
+static void forget(void) {
     static const sl_lane_gpu_t nothing;
-    lock = (sl_latch_t)SL_LATCH_INITIALIZER;
+    lock = (sl_mutex_t)SL_MUTEX_INITIALIZER;
     for (unsigned i = 0; i < CONTEXTS; i++)
         lanes[i] = NULL;
     for (unsigned i = 0; i < SL_REGION_GPU_COUNT; i++) {
@@ -227,3 +228,4 @@ void sl_lane_forget(void) {
     }
     generation++;
 }
+SL_FORK_FORGETS(forget);

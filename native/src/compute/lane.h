@@ -6,14 +6,14 @@
 
 #include "turns/board.h"
 #include "compute/meter.h"
-#include "compute/pace.h"
-#include "os/latch.h"
+#include "compute/idle.h"
+#include "os/mutex.h"
 #include "region_layout.h"
 
 #define SL_LANE_MEMBERS 16u
 #define SL_LANE_PROBES 4u /* a stream is in one of so many places */
 
-/* What the fast path of a launch looks at comes first, here and in a lane. */
+/* Fields that the fast path of a launch reads come first, here and in a lane. */
 typedef struct {
     _Atomic bool active;  /* the limits ask for a cap, for turns, or to measure */
     bool takes_turns;
@@ -23,48 +23,48 @@ typedef struct {
     sl_region_share_t *share;
     unsigned gpu;         /* the region's entry */
     uint32_t permille;    /* 1000: no cap, or it is lifted */
-    sl_latch_t lock; /* of everything but the atomics, and of the lanes */
-    _Atomic bool refused; /* there is no board, and the user chose to fail: no call goes */
+    sl_mutex_t lock; /* protects everything here and in the lanes, except the atomics */
+    _Atomic bool refused; /* there is no board, and on-error is fail: calls are refused */
     bool unbound;         /* only measured: nothing waits */
-    uint64_t turn_ticks;  /* since when this process has had the turn and not told the trace; 0 = it does not have it */
-    uint64_t turn_wanted_nanos;   /* since when this process waits for the turn; 0 = it does not */
+    uint64_t turn_ticks;  /* since when this process has the turn and the trace does not know; 0: it has no turn */
+    uint64_t turn_wanted_nanos;   /* since when this process waits for the turn; 0: it does not wait */
     bool shut;                    /* the cap was used up and is not yet paid for */
     bool dry;                     /* the GPU waits for the host between submissions */
-    uint64_t own_due_nanos;       /* as the share's, for this process alone and its part of the cap */
+    uint64_t own_due_nanos;       /* as due_nanos of the share, but for this process alone and its part of the cap */
     unsigned sharers;             /* processes of the tenant that want this GPU now, this one included */
     _Atomic bool has_superior, has_inferior;
-    uint64_t checked_nanos;       /* when these were found out */
+    uint64_t checked_nanos;       /* when the last three were read */
     uint32_t cap_permille;        /* as permille, and never lifted */
     bool cap_when_shared;         /* the cap is lifted while no other tenant uses the GPU */
-    uint64_t lone_nanos;          /* when that was found out */
+    uint64_t lone_nanos;          /* when that was read */
 } sl_lane_gpu_t;
 
 typedef struct sl_lane {
     CUcontext context;
     sl_lane_gpu_t *gpu;
-    _Atomic int64_t credit_nanos;              /* predicted GPU time that may be submitted without a look */
+    _Atomic int64_t credit_nanos;              /* predicted GPU time that may be submitted without asking */
     _Atomic unsigned calls;
     _Atomic unsigned batch;                    /* the open one's number, or the next one's */
-    const void *_Atomic holder;                /* the thread that has credit in its pocket; NULL: none has. Ends with the batch */
-    _Atomic int64_t pocket_nanos;              /* what is left of it, no part of credit_nanos; only the holder spends it */
-    _Atomic unsigned pocket_calls;             /* the holder's, not yet in calls */
+    const void *_Atomic credit_thread;         /* the thread that took credit in advance; NULL: none. Ends with the batch */
+    _Atomic int64_t thread_credit_nanos;              /* what is left of that credit, no part of credit_nanos; only this thread spends it */
+    _Atomic unsigned thread_credit_calls;             /* of this thread, not yet in calls */
     _Atomic uint64_t members[SL_LANE_MEMBERS]; /* streams of the open batch, mixed with its number */
-    unsigned member_batches[SL_LANE_MEMBERS];  /* in which they became so */
-    sl_pace_t pace;
+    unsigned member_batches[SL_LANE_MEMBERS];  /* in which they became members */
+    sl_idle_t idle;
     uint64_t granted_nanos;                    /* all credit ever given */
     uint64_t opened_nanos;                     /* granted_nanos less credit when the open batch began */
     unsigned opened_calls;
-    uint64_t sampled_nanos;                    /* granted_nanos when a call was last measured because the GPU waits */
-    uint64_t sampled_at_nanos;                 /* and when that was */
-    uint64_t mean_nanos;                       /* of the calls of late, as they were known */
-    uint64_t busy_nanos;                       /* when the GPU should have done all closed batches */
-    bool ended;                                /* the context is about to be destroyed, or is; nothing is measured any more */
+    uint64_t sampled_nanos;                    /* granted_nanos when a call was last measured by itself */
+    uint64_t sampled_at_nanos;                 /* and the time of that */
+    uint64_t mean_nanos;                       /* mean cost of recent calls */
+    uint64_t busy_nanos;                       /* when the GPU should be done with all closed batches */
+    bool ended;                                /* the context is being destroyed or gone: nothing is measured any more */
     sl_meter_t meter;
 } sl_lane_t;
 
-_Static_assert(SL_LANE_MEMBERS <= SL_PACE_STREAMS, "a place of each");
+_Static_assert(SL_LANE_MEMBERS <= SL_IDLE_STREAMS, "a place of each");
 
-/* The highest bits tell the first of a stream's places. */
+/* The highest bits are the first of a stream's places. */
 static inline uint64_t sl_lane_mix(uint64_t stream_key) {
     return stream_key * 0x9e3779b97f4a7c15ull;
 }
@@ -80,20 +80,20 @@ static inline int sl_lane_find(const sl_lane_t *lane, uint64_t stream_key) {
     return -1;
 }
 
-/* Makes the stream one of them, if it is not, and gives its place. */
+/* Adds the stream to them if it is missing, and returns its place. */
 unsigned sl_lane_add(sl_lane_t *lane, uint64_t stream_key);
 void sl_lane_remove(sl_lane_t *lane, uint64_t stream_key);
 
-/* What was in the pocket is anybody's again. */
-static inline void sl_lane_empty_pocket(sl_lane_t *lane) {
-    atomic_fetch_add(&lane->credit_nanos, atomic_exchange(&lane->pocket_nanos, 0));
-    atomic_fetch_add(&lane->calls, atomic_exchange(&lane->pocket_calls, 0));
+/* Returns the credit that a thread took in advance to the lane. */
+static inline void sl_lane_take_credit_back(sl_lane_t *lane) {
+    atomic_fetch_add(&lane->credit_nanos, atomic_exchange(&lane->thread_credit_nanos, 0));
+    atomic_fetch_add(&lane->calls, atomic_exchange(&lane->thread_credit_calls, 0));
 }
 
 /* The lane of the current context; NULL when its GPU cannot be accounted. */
 sl_lane_t *sl_lane_current(void);
 void sl_lane_each(void (*visit)(sl_lane_t *lane, void *argument), void *argument);
-/* The lane on whose stream a call submits, which may be another context's than the current one. */
+/* The lane of the stream that a call submits to. Its context need not be the current one. */
 sl_lane_t *sl_lane_of(CUstream stream, bool per_thread);
 /* The meter needs the lane's context to be current: makes it so, and undoes that. */
 typedef struct {
@@ -106,10 +106,9 @@ void sl_lane_return(sl_lane_visit_t visit);
 void sl_lane_end(CUcontext context, void (*close)(sl_lane_t *lane));
 /* Afterwards: the context is gone, or it goes on. */
 void sl_lane_settle_end(CUcontext context, bool gone);
-/* The process's entries on this board are another's now: takes new ones. */
+/* Another process took this process's entries on the board: takes new ones. */
 void sl_lane_rejoin(sl_lane_gpu_t *gpu, const sl_board_t *lost);
 /* Reads the limits again. */
 void sl_lane_refresh(sl_lane_gpu_t *gpu);
-void sl_lane_forget(void);
 
 #endif

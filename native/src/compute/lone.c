@@ -1,7 +1,7 @@
 /* lone: a cap that holds only while others use the GPU.
  *
- * Others are tenants on the GPU's board, so those with a cap or with turns. One that has stopped counts for a while longer, so that
- * bursts with pauses in between do not switch the cap off and on. What was used while the cap was lifted is not owed afterwards. */
+ * Others are the tenants on the GPU's board, that is those with a cap or with turns. A tenant that has stopped counts for a while, so
+ * that bursts do not switch the cap off and on. GPU time that was used while the cap was lifted is not owed afterwards. */
 #define _GNU_SOURCE
 #include "compute/lone.h"
 
@@ -9,7 +9,7 @@
 
 #define MILLI 1000000u
 #define CHECK_NANOS (20 * MILLI)
-#define COUNTS_NANOS (1000 * MILLI) /* after its work one counts for so long */
+#define COUNTS_NANOS (1000 * MILLI) /* chosen: how long a tenant counts after its last work */
 
 void sl_lone_look(sl_lane_gpu_t *gpu, uint64_t now) {
     if (now - gpu->lone_nanos < CHECK_NANOS)

@@ -1,7 +1,7 @@
 /* sibling: GPU time that processes of one tenant used at the same time.
  *
- * Each notes in the region when the GPU did its work, by the clock that all have in common. Of two pieces of work that overlap the one
- * that is noted later leaves out what is charged already. */
+ * Each process notes in the region when the GPU did its work, by the machine's clock. If two pieces of work overlap, the one that is
+ * noted later leaves out what is charged already. */
 #include "compute/sibling.h"
 
 #include "tenant/tenant.h"
@@ -36,7 +36,7 @@ static void note(sl_region_share_t *share, sl_region_work_t *works, const sl_met
     atomic_store_explicit(&work->slot, sl_tenant.slot + 1u, memory_order_release);
 }
 
-/* Where the GPU waited for the host the calls were charged with what they are known to take: that is nobody else's time. */
+/* If the GPU waited for the host, the calls were charged with their known cost. No sibling was charged for that time. */
 static bool is_by_the_clock(const sl_meter_reading_t *reading) {
     uint64_t length = reading->ended_nanos - reading->began_nanos;
     return reading->nanos > length - length / 8;

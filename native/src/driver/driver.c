@@ -14,7 +14,6 @@
 
 #include "cuda_entries.h"
 #include "os/os.h"
-#include "entry/watch.h"
 
 #define PLACES 2048 /* a power of two, twice as many as there can be wrappers at least */
 _Static_assert(SL_ENTRY_COUNT * 2 <= PLACES, "half of the places stay empty");
@@ -128,7 +127,7 @@ bool sl_driver_load(sl_driver_library_t *library, bool may_open) {
         __atomic_store_n(&entries->real[i], lookup(map, entries->names[i]), __ATOMIC_RELAXED);
     place_wrappers(library);
     if (library == &sl_driver_cuda)
-        sl_watch_start();
+        sl_driver_found();
     atomic_store_explicit(&library->map, map, memory_order_release);
     return true;
 }

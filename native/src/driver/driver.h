@@ -24,6 +24,9 @@ const sl_elf_libc_t *sl_driver_libc(void);
 /* Fills the table of real functions. Without may_open only a library that the program has loaded already counts. */
 bool sl_driver_load(sl_driver_library_t *library, bool may_open);
 
+/* Called when libcuda was found: any number of times, from any thread. The room entry defines it. */
+void sl_driver_found(void);
+
 /* Whether `real` or `real_nvml` has the function, after loading the library if need be. */
 #define SL_DRIVER_HAS(function) (real.function || (sl_driver_load(&sl_driver_cuda, true) && real.function))
 #define SL_DRIVER_NVML_HAS(function) (real_nvml.function || (sl_driver_load(&sl_driver_nvml, true) && real_nvml.function))

@@ -1,20 +1,8 @@
-/* entry: what the generated sources need from the hand-written ones, and the few status
- * codes that Sluice gives. */
+/* entry: the tables of the driver's entry points, which the generated sources fill, and the few status codes that Sluice returns. */
 #ifndef SL_ENTRY_H
 #define SL_ENTRY_H
 
-#define SL_EXPORT __attribute__((visibility("default")))
-/* A variable of the library that a call looks at: not by way of the table of what other libraries may define. */
-#define SL_OWN __attribute__((visibility("hidden")))
-#define SL_UNLIKELY(condition) __builtin_expect(!!(condition), 0)
-/* The way of an ordinary call lies together, so that little of it has to be fetched after the driver was in the kernel. */
-#define SL_HOT __attribute__((hot))
-/* So do the few words that every call looks at. */
-#define SL_HOT_DATA __attribute__((section("sl_hot")))
-#define SL_INLINE static inline __attribute__((always_inline))
-/* A word that others change, for who looks at it once between two calls of the driver: as a relaxed load, but that the compiler may
- * take it for an operand. */
-#define SL_LOAD(word) (*(const __typeof__((void)0, (word)) *)&(word))
+#include "os/compiler.h"
 
 enum {
     CUDA_SUCCESS = 0,

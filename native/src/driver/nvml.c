@@ -16,9 +16,9 @@
 
 #include "driver/driver.h"
 #include "driver/nvml_device.h"
+#include "os/fork.h"
 #include "os/os.h"
 #include "real_nvml.h"
-#include "tenant/tenant.h"
 
 #define NOT_AVAILABLE UINT64_MAX
 #define MOST (1u << 20)
@@ -31,11 +31,13 @@
 static atomic_int state; /* 0 = not asked, 1 = ready, -1 = absent */
 static uint32_t own_pids[PIDS];
 static atomic_int own_pid_count;
+static _Atomic uint32_t outer_pid; /* 0: not known */
 
 void sl_nvml_forget(void) {
     state = 0;
     own_pid_count = 0;
 }
+SL_FORK_FORGETS(sl_nvml_forget);
 
 static bool has_descriptors(void) {
     int held[DESCRIPTORS], count = 0;
@@ -132,6 +134,10 @@ nvmlDevice_t sl_nvml_device_on_bus(const char *bus) {
            real_nvml.nvmlDeviceGetHandleByPciBusId_v2(bus, &device) == NVML_SUCCESS ? device : NULL;
 }
 
+void sl_nvml_set_outer_pid(uint32_t pid) {
+    outer_pid = pid;
+}
+
 /* In a pid namespace NVML may know this process by its number outside: the kernel tells those that we can see, the agent the one
  * that it sees. */
 static int pids(void) {
@@ -144,8 +150,8 @@ static int pids(void) {
     const char *line = read ? strstr(text, "\nNSpid:") : NULL;
     for (char *at = line ? (char *)line + 7 : NULL; at && count < PIDS && (*at == '\t' || *at == ' ');)
         own_pids[count++] = (uint32_t)strtoul(at, &at, 10);
-    if (sl_tenant.self.seen_identity && count < PIDS)
-        own_pids[count++] = (uint32_t)sl_os_pid(sl_tenant.self.seen_identity);
+    if (outer_pid && count < PIDS)
+        own_pids[count++] = outer_pid;
     if (read)
         atomic_store_explicit(&own_pid_count, count, memory_order_release);
     return count;

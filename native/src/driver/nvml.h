@@ -19,6 +19,8 @@ bool sl_nvml_is_there(void);
 bool sl_nvml_is_open_question(void);
 /* NVML is not open yet, and too few file descriptors are left to open it. */
 bool sl_nvml_lacks_descriptors(void);
+/* The number by which the agent sees this process, perhaps from another pid namespace; 0: not known. */
+void sl_nvml_set_outer_pid(uint32_t pid);
 /* What this process has on the GPU. False: NVML cannot say. Not listed: it has nothing, or goes by a number that it
  * cannot know. */
 bool sl_nvml_process_bytes(nvmlDevice_t device, uint64_t *bytes, bool *listed);

@@ -1,10 +1,10 @@
-/* launch: what comes with launches: streams that end, and captures. */
+/* launch: calls that change where launches may go: the end of a stream, and captures. */
 #include "driver/driver.h"
 #include "compute/gate.h"
 #include "hooks.h"
 #include "real.h"
 
-/* A batch that uses the stream must be closed while it can be. */
+/* A batch that uses the stream must be closed while the stream exists. */
 #define STREAM_HOOK(function)                                \
     CUresult hook_##function(CUstream hStream) {             \
         if (SL_UNLIKELY(!SL_DRIVER_HAS(function)))           \
@@ -15,16 +15,16 @@
 STREAM_HOOK(cuStreamDestroy)
 STREAM_HOOK(cuStreamDestroy_v2)
 
-/* Captures are counted, so that a launch asks its stream only while there are some. */
+/* Captures are counted, so that a launch asks its stream only while there are captures. */
 #define BEGIN_HOOK(function, parameters, ...)                                    \
     CUresult hook_##function parameters {                                        \
         if (SL_UNLIKELY(!SL_DRIVER_HAS(function)))                               \
             return CUDA_ERROR_NOT_FOUND;                                         \
-        atomic_fetch_add(&sl_meter_open_captures, 1);                            \
-        sl_pocket_empty_all();                                                   \
+        atomic_fetch_add(&sl_stream_open_captures, 1);                            \
+        sl_credit_revoke_all();                                                   \
         CUresult status = real.function(__VA_ARGS__);                            \
         if (status != CUDA_SUCCESS)                                              \
-            atomic_fetch_sub(&sl_meter_open_captures, 1);                        \
+            atomic_fetch_sub(&sl_stream_open_captures, 1);                        \
         return status;                                                           \
     }
 #define INTO_GRAPH                                                                                           \

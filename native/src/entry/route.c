@@ -30,7 +30,7 @@ static bool is_upper(char letter) {
     return letter >= 'A' && letter <= 'Z';
 }
 
-/* Calls nobody: a sanitizer may ask for the function that we would call; see elf.c. */
+/* Calls no function: a sanitizer may ask for the function that we would call; see elf.c. */
 static bool begins_with(const char *name, const char *start) {
     while (*start && *name == *start)
         name++, start++;
@@ -50,7 +50,7 @@ static void *ask(const sl_elf_libc_t *libc, void *handle, const char *name, cons
     return version ? libc->dlvsym(handle, name, version) : libc->dlsym(handle, name);
 }
 
-/* Libraries that a program loaded privately see a driver that they are linked with, and nobody else does. */
+/* Libraries that a program loaded privately see a driver that they are linked with; the rest of the program does not. */
 static void *ask_for_library(const sl_elf_libc_t *libc, const char *library, const char *name, const char *version) {
     void *handle = *library ? libc->dlopen(library, RTLD_LAZY | RTLD_NOLOAD) : NULL;
     void *found = handle ? ask(libc, handle, name, version) : NULL;

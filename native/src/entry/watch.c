@@ -1,10 +1,10 @@
-/* watch: every call of the program is counted in the region, and told to who asked for more.
+/* watch: every call of the program is counted in the region, and passed to the sinks that are on.
  *
- * A thread counts in a stripe of the region that it takes on its first call as a part of a tenant, and keeps. Nobody else writes
- * there, so a sum is a load and a store. Threads that find no free stripe share the first one.
+ * A thread takes a stripe of the region on its first call as a part of a tenant, and keeps it. No other thread writes there, so adding is
+ * a load and a store. Threads that find no free stripe share the first one.
  *
- * Seen on an H200's host: to read the processor's counter before and after a launch costs 60 ns, to count it without less than 10. So
- * of the quick calls only some are timed. */
+ * Measured on an H200's host: reading the processor's counter before and after a launch costs 60 ns, counting alone less than 10. So
+ * only some of the quick calls are timed. */
 #define _GNU_SOURCE
 #include "entry/watch.h"
 
@@ -13,7 +13,9 @@
 #include <unistd.h>
 
 #include "cuda_entries.h"
+#include "driver/driver.h"
 #include "trace/profile.h"
+#include "os/fork.h"
 #include "os/os.h"
 #include "tenant/registration.h"
 #include "tenant/tenant.h"
@@ -23,33 +25,23 @@
 #define STRIPE_CALLS (SL_REGION_CALL_COUNT / STRIPES)
 _Static_assert(SL_ENTRY_COUNT <= STRIPE_CALLS, "one record for each entry point in each stripe");
 
-SL_HOT_DATA _Atomic unsigned sl_watch_sinks = SL_SINK_NO_COUNTER;
 static const _Atomic uint32_t no_epoch = 1;
 SL_HOT_DATA sl_watch_epoch_t sl_watch_epoch = {&no_epoch, 1};
 
 static void take_place(const sl_region_t *region, unsigned stripe) {
-    sl_mine.watch = (sl_watch_place_t){
+    sl_thread.watch = (sl_thread_watch_t){
         .calls = &region->calls[stripe * STRIPE_CALLS], .traffic = &region->traffic[stripe], .random = stripe, .shared = stripe == 0};
 }
 
-void sl_watch_switch(unsigned sink, bool on) {
-    if (on)
-        atomic_fetch_or(&sl_watch_sinks, sink);
-    else
-        atomic_fetch_and(&sl_watch_sinks, ~sink);
-}
-
-void sl_watch_start(void) {
+void sl_driver_found(void) {
     sl_profile_start();
 }
 
-void sl_watch_forget(void) {
-    if (sl_mine.watch.calls)
+static void forget(void) {
+    if (sl_thread.watch.calls)
         take_place(&sl_tenant.region, 0); /* the other one is the parent's */
-    sl_clock_forget();
-    sl_trace_forget();
-    sl_profile_forget();
 }
+SL_FORK_FORGETS(forget);
 
 static void decide(void) {
     int saved = errno;
@@ -74,7 +66,7 @@ static bool is_free(uint64_t writer, uint64_t own, bool judged) {
     return !writer || writer == own || (judged && !sl_os_alive(writer, 0));
 }
 
-/* A thread is a process to /proc. Where it cannot be read there is no stripe for it alone. */
+/* /proc shows a thread like a process. If it cannot be read, the thread gets no stripe of its own. */
 static unsigned take_stripe(sl_region_traffic_t *stripes) {
     sl_os_process_t thread;
     pid_t number = (pid_t)syscall(SYS_gettid);
@@ -126,8 +118,8 @@ static inline void add_time(sl_region_call_t *call, uint64_t ticks, bool sampled
 }
 
 void sl_watch_count_rare(sl_region_call_t *call, int status) {
-    uint64_t held = sl_mine.watch.held_ticks, now = sl_clock_ticks();
-    sl_mine.watch.held_ticks = 0;
+    uint64_t held = sl_thread.watch.gated_ticks, now = sl_clock_ticks();
+    sl_thread.watch.gated_ticks = 0;
     if (held)
         add_time(call, now > held ? now - held : 0, false);
     if (has_failed(status))
@@ -137,14 +129,14 @@ void sl_watch_count_rare(sl_region_call_t *call, int status) {
 static inline void count_bytes(unsigned entry, int status, uint64_t bytes, unsigned direction) {
     if (!bytes || status != CUDA_SUCCESS)
         return;
-    sl_watch_add(&sl_mine.watch.calls[entry].bytes, bytes);
+    sl_watch_add(&sl_thread.watch.calls[entry].bytes, bytes);
     if (direction != SL_DIRECTION_NONE)
-        sl_watch_add(&sl_mine.watch.traffic->to_gpu_bytes + (direction - SL_DIRECTION_TO_GPU), bytes);
+        sl_watch_add(&sl_thread.watch.traffic->to_gpu_bytes + (direction - SL_DIRECTION_TO_GPU), bytes);
 }
 
 static inline void count(uint64_t begin, uint64_t end, unsigned entry, int status, bool sampled) {
-    sl_region_call_t *call = &sl_mine.watch.calls[entry];
-    sl_mine.watch.held_ticks = 0;
+    sl_region_call_t *call = &sl_thread.watch.calls[entry];
+    sl_thread.watch.gated_ticks = 0;
     sl_watch_add(&call->calls, 1);
     add_time(call, end > begin ? end - begin : 0, sampled);
     if (SL_UNLIKELY(has_failed(status)))
@@ -152,16 +144,16 @@ static inline void count(uint64_t begin, uint64_t end, unsigned entry, int statu
 }
 
 /* Not every call of its kind is timed. */
-static inline bool is_sample(const sl_watch_detail_t *detail) {
-    return detail->quick && !sl_mine.watch.held_ticks;
+static inline bool is_sample(const sl_detail_t *detail) {
+    return detail->quick && !sl_thread.watch.gated_ticks;
 }
 
-/* The distance is a matter of chance, so that it never goes together with what the program does. */
+/* The distance is random, so that it never follows a pattern of the program. */
 static void choose_next(void) {
-    if (sl_mine.watch.untimed)
+    if (sl_thread.watch.untimed)
         return;
-    sl_mine.watch.random = sl_mine.watch.random * 1664525u + 1013904223u;
-    sl_mine.watch.untimed = 8 + (sl_mine.watch.random >> 28);
+    sl_thread.watch.random = sl_thread.watch.random * 1664525u + 1013904223u;
+    sl_thread.watch.untimed = 8 + (sl_thread.watch.random >> 28);
 }
 
 void sl_watch_sample(sl_region_call_t *call, uint64_t ticks) {
@@ -170,7 +162,7 @@ void sl_watch_sample(sl_region_call_t *call, uint64_t ticks) {
 }
 
 static inline bool is_ready(uint64_t end) {
-    return sl_mine.watch.calls && end < atomic_load_explicit(&sl_clock_next_look, memory_order_relaxed);
+    return sl_thread.watch.calls && end < atomic_load_explicit(&sl_clock_next_look, memory_order_relaxed);
 }
 
 static bool make_ready(uint64_t end) {
@@ -182,22 +174,22 @@ static bool make_ready(uint64_t end) {
         sl_registration_follow();
     if (sl_watch_limits_changed())
         decide();
-    if (!sl_mine.watch.calls && atomic_load(&sl_watch_sinks) & SL_SINK_PROFILE)
+    if (!sl_thread.watch.calls && atomic_load(&sl_sink_on) & SL_SINK_PROFILE)
         sl_tenant_attach(); /* its sums are those of the tenant, look-ups before cuInit included */
-    return sl_mine.watch.calls || find_place();
+    return sl_thread.watch.calls || find_place();
 }
 
 /* The first call of a thread as a part of its tenant. Where that is the call that attached the process, the trace could not
  * ask for it before; where it is the one that found the driver, nor could the profile. */
 static __attribute__((noinline, cold)) void end_slowly(uint64_t begin, uint64_t end, unsigned entry, int status, uint64_t bytes,
                                                        unsigned direction) {
-    unsigned before = atomic_load(&sl_watch_sinks);
-    sl_watch_detail_t detail = {.bytes = bytes, .direction = (uint8_t)direction};
+    unsigned before = atomic_load(&sl_sink_on);
+    sl_detail_t detail = {.bytes = bytes, .direction = (uint8_t)direction};
     if (make_ready(end)) {
         count(begin, end, entry, status, false);
         count_bytes(entry, status, bytes, direction);
     }
-    unsigned sinks = atomic_load(&sl_watch_sinks);
+    unsigned sinks = atomic_load(&sl_sink_on);
     if (sinks & ~before & SL_SINK_TRACE)
         sl_trace_call(entry, begin, end, status, &detail);
     if (sinks & SL_SINK_PROFILE)
@@ -223,25 +215,25 @@ SL_HOT void sl_watch_end_copy(uint64_t begin, unsigned entry, int status, uint64
     count(begin, end, entry, status, false);
 }
 
-static __attribute__((noinline)) void tell_slowly(uint64_t begin, uint64_t end, unsigned entry, int status, const sl_watch_detail_t *detail) {
+static __attribute__((noinline)) void tell_slowly(uint64_t begin, uint64_t end, unsigned entry, int status, const sl_detail_t *detail) {
     if (make_ready(end)) {
         count(begin, end, entry, status, is_sample(detail));
         count_bytes(entry, status, detail->bytes, detail->direction);
         choose_next();
     }
-    unsigned sinks = atomic_load_explicit(&sl_watch_sinks, memory_order_relaxed);
+    unsigned sinks = atomic_load_explicit(&sl_sink_on, memory_order_relaxed);
     if (sinks & SL_SINK_TRACE)
         sl_trace_call(entry, begin, end, status, detail);
     if (sinks & SL_SINK_PROFILE)
         sl_profile_call(entry, begin, end, status, detail);
     if (sinks & SL_SINK_NO_COUNTER && atomic_load(&sl_clock_counts))
-        sl_watch_switch(SL_SINK_NO_COUNTER, false);
+        sl_sink_switch(SL_SINK_NO_COUNTER, false);
 }
 
-/* The short way is for a trace. */
-SL_HOT void sl_watch_tell(uint64_t begin, unsigned entry, int status, const sl_watch_detail_t *detail) {
+/* The short path is for a trace alone. */
+SL_HOT void sl_watch_tell(uint64_t begin, unsigned entry, int status, const sl_detail_t *detail) {
     uint64_t end = sl_clock_ticks();
-    bool traced = atomic_load_explicit(&sl_watch_sinks, memory_order_relaxed) == SL_SINK_TRACE;
+    bool traced = atomic_load_explicit(&sl_sink_on, memory_order_relaxed) == SL_SINK_TRACE;
     if (SL_UNLIKELY(!traced || !is_ready(end) || sl_watch_limits_changed()))
         return tell_slowly(begin, end, entry, status, detail);
     count(begin, end, entry, status, is_sample(detail));
@@ -250,8 +242,12 @@ SL_HOT void sl_watch_tell(uint64_t begin, unsigned entry, int status, const sl_w
     sl_trace_call(entry, begin, end, status, detail);
 }
 
-uint64_t sl_watch_nanos(const sl_region_call_t *call) {
-    uint64_t timed = call->timed_calls, sampled = call->sampled_calls, calls = call->calls;
-    double mean = sampled ? (double)call->sampled_nanos / (double)sampled : 0;
-    return call->timed_nanos + (uint64_t)(mean * (double)(calls > timed ? calls - timed : 0));
+void sl_watch_tell_question_slowly(uint64_t begin_ticks, unsigned entry, int status, uint64_t stream) {
+    sl_watch_tell(begin_ticks, entry, status, &(sl_detail_t){.kind = SL_DETAIL_NONE, .quick = true, .stream = stream});
+}
+
+void sl_watch_tell_kernel_slowly(unsigned entry, uint64_t begin_ticks, int status, uint64_t stream, uint64_t function, SL_TRACE_SHAPE) {
+    sl_watch_tell(begin_ticks, entry, status,
+                  &(sl_detail_t){.kind = SL_DETAIL_KERNEL, .quick = true, .stream = stream, .function = function, .grid = {x, y, z},
+                                       .block = {block_x, block_y, block_z}, .shared_bytes = shared_bytes});
 }

@@ -1,7 +1,6 @@
-/* watch: every call of the program is counted in the region, and told to who asked for more.
+/* watch: every call of the program is counted in the region, and passed to the sinks that are on (trace/sink.h).
  *
- * The generated entries.c watches each call: while nobody asks, it counts it and nothing else; while somebody does, it also
- * gathers the detail. */
+ * The generated entries.c watches each call. While no sink is on it only counts the call; otherwise it also gathers the detail. */
 #ifndef SL_WATCH_H
 #define SL_WATCH_H
 
@@ -11,62 +10,17 @@
 #include <stdint.h>
 
 #include "os/clock.h"
-#include "driver/entry.h"
-#include "os/mine.h"
+#include "os/thread.h"
 #include "region_layout.h"
-
-/* What a call does. */
-enum {
-    SL_DETAIL_NONE,
-    SL_DETAIL_KERNEL,
-    SL_DETAIL_COPY,
-    SL_DETAIL_SET,
-    SL_DETAIL_MEMORY, /* takes or gives back memory */
-    SL_DETAIL_GRAPH,  /* launches one */
-    SL_DETAIL_SYNC,
-};
-
-/* From where to where a copy goes; in the order of the region's record traffic. */
-enum {
-    SL_DIRECTION_NONE,
-    SL_DIRECTION_TO_GPU,
-    SL_DIRECTION_FROM_GPU,
-    SL_DIRECTION_ON_GPU,
-    SL_DIRECTION_BETWEEN_GPUS,
-    SL_DIRECTION_HOST,
-    SL_DIRECTION_OTHER, /* the call does not say */
-};
-
-/* CUDA's own handles of the default streams. */
-enum { SL_STREAM_LEGACY = 1, SL_STREAM_PER_THREAD = 2 };
-
-typedef struct {
-    uint64_t stream;   /* the handle; 0 = the call has none */
-    uint64_t bytes;    /* asked to copy, set or allocate; 0 = the parameters do not tell */
-    uint64_t function; /* CUfunction or CUkernel of a kernel, CUgraphExec of a graph; else 0 */
-    unsigned grid[3], block[3], shared_bytes; /* 0 where the call does not say */
-    uint64_t address;  /* of memory that was taken or given back; else 0 */
-    uint8_t kind;
-    uint8_t direction;
-    bool quick; /* see sl_watch_untimed */
-} sl_watch_detail_t;
-
-/* Who is told of each call, besides the counters. With none of them the generated wrappers take the short way, which needs
- * the processor's counter; so that it is not known, or not there, stands here too. */
-enum { SL_SINK_TRACE = 1, SL_SINK_PROFILE = 2, SL_SINK_NO_COUNTER = 4 };
-SL_OWN extern _Atomic unsigned sl_watch_sinks;
-void sl_watch_switch(unsigned sink, bool on);
-
-/* The driver was found: from now on there may be calls. */
-void sl_watch_start(void);
-/* The child after a fork. */
-void sl_watch_forget(void);
+#include "trace/detail.h"
+#include "trace/sink.h"
+#include "trace/trace_quick.h"
 
 static inline bool sl_watch_is_told(void) {
-    return SL_UNLIKELY(SL_LOAD(sl_watch_sinks) != 0);
+    return SL_UNLIKELY(SL_LOAD(sl_sink_on) != 0);
 }
 
-/* The limits of the tenant that were looked at last; a trace may have been asked for since. */
+/* The limits of the tenant that were read last. If they have changed, they may ask for a trace. */
 typedef struct {
     const _Atomic uint32_t *_Atomic now;
     _Atomic uint32_t seen;
@@ -78,53 +32,47 @@ static inline bool sl_watch_limits_changed(void) {
     return SL_LOAD(*now) != SL_LOAD(sl_watch_epoch.seen);
 }
 
-/* Where nobody else counts. */
+/* For a record that only this thread writes. */
 static inline void sl_watch_add_alone(_Atomic uint64_t *sum, uint64_t value) {
     atomic_store_explicit(sum, SL_LOAD(*sum) + value, memory_order_relaxed);
 }
 
 static inline void sl_watch_add(_Atomic uint64_t *sum, uint64_t value) {
-    if (SL_UNLIKELY(sl_mine.watch.shared))
+    if (SL_UNLIKELY(sl_thread.watch.shared))
         atomic_fetch_add_explicit(sum, value, memory_order_relaxed);
     else
         sl_watch_add_alone(sum, value);
 }
 
-/* Before a call that is timed, and before one that is told. */
+/* Before a call that is timed, and before one that a sink wants. */
 static inline uint64_t sl_watch_begin(void) {
-    return sl_mine.began_ticks = sl_clock_counter();
+    return sl_thread.began_ticks = sl_clock_counter();
 }
 
 static inline uint64_t sl_watch_begin_told(void) {
-    return sl_mine.began_ticks = sl_clock_ticks();
+    return sl_thread.began_ticks = sl_clock_ticks();
 }
 
-/* One of many calls, which took so long; chooses the next. */
+/* Notes the time of a sampled call, and chooses the next one. */
 void sl_watch_sample(sl_region_call_t *call, uint64_t ticks);
 
-/* For a call that is quick but for what the gate holds it: to read the clock twice would cost more than all else, so only now
- * and then one is timed. Gives where to count the call; NULL: it is the first, or one to be timed or told of. */
+/* For a quick call: reading the clock twice would cost more than everything else, so only some calls are timed. Returns where to count
+ * the call; NULL: it is the first of its kind, or one to be timed, or a sink wants it. */
 static inline sl_region_call_t *sl_watch_untimed(unsigned entry) {
-    if (SL_UNLIKELY(sl_mine.watch.untimed == 0) || sl_watch_is_told() || SL_UNLIKELY(sl_watch_limits_changed()))
-        return NULL;
-    sl_region_call_t *call = &sl_mine.watch.calls[entry];
+    if (sl_watch_is_told() || SL_UNLIKELY(sl_watch_limits_changed()) || SL_UNLIKELY(sl_thread.watch.untimed == 0))
+        return NULL; /* without a tenant the thread has no records, and untimed is 0 */
+    sl_region_call_t *call = &sl_thread.watch.calls[entry];
     if (SL_UNLIKELY(SL_LOAD(call->sampled_calls) == 0))
         return NULL;
-    sl_mine.watch.untimed--;
+    sl_thread.watch.untimed--;
     return call;
 }
 
 void sl_watch_count_rare(sl_region_call_t *call, int status);
 static inline void sl_watch_count(sl_region_call_t *call, int status) {
     sl_watch_add(&call->calls, 1);
-    if (SL_UNLIKELY(status != CUDA_SUCCESS || sl_mine.watch.held_ticks))
+    if (SL_UNLIKELY(status != CUDA_SUCCESS || sl_thread.watch.gated_ticks))
         sl_watch_count_rare(call, status);
-}
-
-/* The gate looks closely at the call under way, so it may take any time. */
-static inline void sl_watch_held(void) {
-    if (!sl_mine.watch.held_ticks)
-        sl_mine.watch.held_ticks = sl_clock_ticks() | 1;
 }
 
 /* For the generated details. */
@@ -142,7 +90,7 @@ static inline uint64_t sl_watch_stream(const void *stream, bool per_thread) {
     return stream ? (uintptr_t)stream : per_thread ? SL_STREAM_PER_THREAD : SL_STREAM_LEGACY;
 }
 
-/* By the memory types of a copy's descriptor. */
+/* From the memory types in a copy's descriptor. */
 static inline unsigned sl_watch_direction(int from, int to) {
     enum { HOST = 1, DEVICE, ARRAY };
     bool known = from >= HOST && from <= ARRAY && to >= HOST && to <= ARRAY;
@@ -153,14 +101,32 @@ static inline unsigned sl_watch_direction(int from, int to) {
     return to == HOST ? SL_DIRECTION_FROM_GPU : SL_DIRECTION_ON_GPU;
 }
 
-/* How long all the calls took, with what the timed ones tell about the others. */
-uint64_t sl_watch_nanos(const sl_region_call_t *call);
-
-/* After a call that began at this reading of the counter: counts it. */
+/* Counts a call that began at this reading of the counter. */
 void sl_watch_end(uint64_t begin_ticks, unsigned entry, int status);
 void sl_watch_end_bytes(uint64_t begin_ticks, unsigned entry, int status, uint64_t bytes);
 void sl_watch_end_copy(uint64_t begin_ticks, unsigned entry, int status, uint64_t bytes, unsigned direction);
-/* Counts it and tells all who asked. */
-void sl_watch_tell(uint64_t begin_ticks, unsigned entry, int status, const sl_watch_detail_t *detail);
+/* Counts it and passes it to all sinks that are on. */
+void sl_watch_tell(uint64_t begin_ticks, unsigned entry, int status, const sl_detail_t *detail);
+
+/* Counts a call that was recorded. */
+SL_INLINE void sl_watch_count_told(unsigned entry, uint64_t ticks) {
+    sl_region_call_t *call = &sl_thread.watch.calls[entry];
+    sl_watch_add_alone(&call->calls, 1);
+    if (SL_UNLIKELY(sl_thread.watch.untimed == 0))
+        sl_watch_sample(call, ticks);
+    sl_thread.watch.untimed--;
+}
+
+/* After a launch that is timed or recorded, where something is not as usual. */
+void sl_watch_tell_kernel_slowly(unsigned entry, uint64_t begin_ticks, int status, uint64_t stream, uint64_t function, SL_TRACE_SHAPE)
+    __attribute__((noinline, cold));
+/* After a quick call that a trace records with nothing but its stream. */
+void sl_watch_tell_question_slowly(uint64_t begin_ticks, unsigned entry, int status, uint64_t stream) __attribute__((noinline, cold));
+SL_INLINE void sl_watch_tell_question(uint64_t begin, unsigned entry, int status, uint64_t stream) {
+    uint64_t end = sl_clock_counter();
+    if (SL_UNLIKELY(status != CUDA_SUCCESS) || SL_UNLIKELY(!sl_trace_question(entry, begin, end, stream)))
+        return sl_watch_tell_question_slowly(begin, entry, status, stream);
+    sl_watch_count_told(entry, end - begin);
+}
 
 #endif

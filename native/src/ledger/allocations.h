@@ -44,7 +44,7 @@ void sl_allocations_restore(const sl_allocation_t *allocation);
 
 /* A context is about to go: the number to give to sl_allocations_drain when it is gone. */
 uint32_t sl_allocations_begin_teardown(void);
-/* Takes out all allocations of a context that is gone, and settles each, with no latch held. Later ones may have its address
+/* Takes out all allocations of a context that is gone, and settles each, with no lock held. Later ones may have its address
  * again, so the number tells. */
 void sl_allocations_drain(CUcontext context, uint32_t teardown, void (*settle)(const sl_allocation_t *allocation));
 

@@ -8,6 +8,7 @@
 #include <stdatomic.h>
 
 #include "driver/entry.h"
+#include "os/fork.h"
 #include "os/index.h"
 #include "ledger/places.h"
 
@@ -19,7 +20,7 @@ typedef struct {
     CUcontext context;
     uint32_t gpu;
     uint32_t occupants;
-    uint64_t left; /* bytes that nobody occupies */
+    uint64_t left; /* free bytes */
 } block_t;
 
 typedef struct {
@@ -118,7 +119,8 @@ bool sl_blocks_have_room(unsigned gpu, uint64_t bytes) {
 }
 
 /* Another thread of the parent may have been changing a table, so even to unmap it is not safe. */
-void sl_blocks_forget(void) {
+static void forget(void) {
     for (shard_t *shard = shards; shard < shards + SL_PLACES; shard++)
         *shard = (shard_t){.blocks = {.record_bytes = sizeof(block_t)}};
 }
+SL_FORK_FORGETS(forget);

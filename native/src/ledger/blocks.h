@@ -25,7 +25,5 @@ sl_block_t sl_blocks_enter(const sl_allocation_t *occupant, bool may_make, int *
 bool sl_blocks_leave(const sl_allocation_t *occupant);
 /* Whether blocks of this GPU may have so many bytes left. */
 bool sl_blocks_have_room(unsigned gpu, uint64_t bytes);
-/* After a fork. */
-void sl_blocks_forget(void);
 
 #endif

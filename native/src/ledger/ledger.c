@@ -10,57 +10,19 @@
 #include "ledger/reclaim.h"
 #include "ledger/wait.h"
 #include "os/os.h"
-#include "tenant/compat.h"
+#include "tenant/switches/compat.h"
 #include "tenant/refusal.h"
+#include "tenant/accounts.h"
 #include "tenant/tenant.h"
 
 #define BACK_OFF_NANOS 50000u
-#define BACK_OFFS 12 /* 0.2 s in all, so that they outlast one who stands still for a while */
-#define REAP_NANOS 10000000u
+#define BACK_OFFS 12 /* 0.2 s in all, so that they outlast a process that is stopped for a moment */
 #define LARGE_BYTES (64u << 20)
-
-typedef struct {
-    uint64_t charged;
-    uint64_t in_flight;
-} sum_t;
-
-static sl_region_account_t *own_account(unsigned gpu) {
-    return sl_region_account(&sl_tenant.region, sl_tenant.slot, gpu);
-}
-
-SL_HOT static sum_t sum(unsigned gpu) {
-    const sl_region_t *region = &sl_tenant.region;
-    sum_t result = {0, 0};
-    uint64_t slots = region->gpus[gpu].slots;
-    for (unsigned number = 0; number < slots && number < SL_REGION_SLOT_COUNT; number++) {
-        uint64_t owner = region->slots[number].owner;
-        if (!owner || owner >> 63)
-            continue;
-        const sl_region_account_t *account = sl_region_account(region, number, gpu);
-        result.charged += account->charged_bytes;
-        result.in_flight += atomic_load_explicit(&account->in_flight_bytes, memory_order_relaxed);
-    }
-    return result;
-}
 
 static void raise_to(_Atomic uint64_t *word, uint64_t value) {
     uint64_t seen = *word;
     while (seen < value && !atomic_compare_exchange_weak(word, &seen, value))
         ;
-}
-
-void sl_ledger_open(unsigned gpu) {
-    raise_to(&sl_tenant.region.gpus[gpu].slots, sl_tenant.slot + 1);
-}
-
-SL_HOT uint64_t sl_ledger_limit_of_index(int index) {
-    if (index < 0 || index >= 16)
-        return 0;
-    return atomic_load_explicit(&sl_tenant.region.limits->memory_bytes[index], memory_order_relaxed);
-}
-
-SL_HOT uint64_t sl_ledger_limit(unsigned gpu) {
-    return sl_ledger_limit_of_index(sl_tenant.region.gpus[gpu].index);
 }
 
 /* in_flight is the larger of the two at any moment, so that others rather wait in vain than refuse in vain. */
@@ -75,34 +37,34 @@ static void take_back(sl_region_account_t *account, uint64_t bytes) {
 }
 
 /* Before the ledger says that the limit is passed: the dead no longer count, and each reclaimer gives back what it can. */
-SL_HOT static sum_t sum_for(unsigned gpu, uint64_t limit) {
-    sum_t now = sum(gpu);
+SL_HOT static sl_accounts_sum_t sum_for(unsigned gpu, uint64_t limit) {
+    sl_accounts_sum_t now = sl_accounts_sum(gpu);
     if (now.charged > limit && sl_slots_reap(&sl_tenant.region, &sl_tenant.self))
-        now = sum(gpu);
+        now = sl_accounts_sum(gpu);
     for (const sl_reclaimer_t *reclaim = sl_reclaimers; now.charged > limit && *reclaim; reclaim++)
         if ((*reclaim)(gpu))
-            now = sum(gpu);
+            now = sl_accounts_sum(gpu);
     return now;
 }
 
 bool sl_ledger_fits(unsigned gpu) {
-    uint64_t limit = sl_ledger_limit(gpu);
+    uint64_t limit = sl_accounts_limit(gpu);
     return !limit || sum_for(gpu, limit).charged <= limit;
 }
 
 static uint64_t limit_or_most(unsigned gpu) {
-    uint64_t limit = sl_ledger_limit(gpu);
+    uint64_t limit = sl_accounts_limit(gpu);
     return limit ? limit : UINT64_MAX;
 }
 
 SL_HOT uint64_t sl_ledger_try_at_once(unsigned gpu, uint64_t bytes, uint64_t beyond) {
-    sl_region_account_t *account = own_account(gpu);
+    sl_region_account_t *account = sl_accounts_own(gpu);
     uint64_t limit = limit_or_most(gpu);
     limit = limit > UINT64_MAX - beyond ? UINT64_MAX : limit + beyond;
     if (bytes > limit)
         return 0;
     add(account, bytes);
-    uint64_t charged = sum(gpu).charged;
+    uint64_t charged = sl_accounts_sum(gpu).charged;
     if (charged <= limit)
         return charged;
     take_back(account, bytes);
@@ -110,14 +72,14 @@ SL_HOT uint64_t sl_ledger_try_at_once(unsigned gpu, uint64_t bytes, uint64_t bey
 }
 
 SL_HOT uint64_t sl_ledger_try(unsigned gpu, uint64_t bytes) {
-    sl_region_account_t *account = own_account(gpu);
+    sl_region_account_t *account = sl_accounts_own(gpu);
     uint64_t span = BACK_OFF_NANOS;
     for (int attempt = 0;; attempt++, span *= 2) {
         uint64_t limit = limit_or_most(gpu);
         if (bytes > limit)
             return 0;
         add(account, bytes);
-        sum_t now = sum_for(gpu, limit);
+        sl_accounts_sum_t now = sum_for(gpu, limit);
         if (now.charged <= limit)
             return now.charged;
         take_back(account, bytes);
@@ -146,7 +108,7 @@ static _Atomic uint64_t *bytes_of(sl_region_account_t *account, sl_ledger_use_t 
 
 /* Only with SLUICE_LOG=debug. */
 static __attribute__((cold, noinline)) void tell(sl_compat_event_t event, unsigned gpu, uint64_t bytes) {
-    uint64_t used = sum(gpu).charged, limit = sl_ledger_limit(gpu);
+    uint64_t used = sl_accounts_sum(gpu).charged, limit = sl_accounts_limit(gpu);
     if (bytes >= LARGE_BYTES)
         sl_report_tell("GPU %d: %llu bytes %s, %llu of %llu are used", sl_tenant.region.gpus[gpu].index,
                        (unsigned long long)bytes, event == SL_COMPAT_TAKEN ? "taken" : "given back",
@@ -156,7 +118,7 @@ static __attribute__((cold, noinline)) void tell(sl_compat_event_t event, unsign
 
 SL_HOT void sl_ledger_commit(unsigned gpu, sl_ledger_use_t use, uint64_t bytes, uint64_t used) {
     raise_to(&sl_tenant.region.gpus[gpu].peak_bytes, used);
-    sl_region_account_t *account = own_account(gpu);
+    sl_region_account_t *account = sl_accounts_own(gpu);
     atomic_fetch_add_explicit(bytes_of(account, use), bytes, memory_order_relaxed);
     account->in_flight_bytes -= bytes;
     if (sl_report_shows(SL_DEBUG))
@@ -164,18 +126,18 @@ SL_HOT void sl_ledger_commit(unsigned gpu, sl_ledger_use_t use, uint64_t bytes, 
 }
 
 void sl_ledger_charge(unsigned gpu, sl_ledger_use_t use, uint64_t bytes) {
-    sl_region_account_t *account = own_account(gpu);
+    sl_region_account_t *account = sl_accounts_own(gpu);
     atomic_fetch_add_explicit(bytes_of(account, use), bytes, memory_order_relaxed);
     account->charged_bytes += bytes;
-    raise_to(&sl_tenant.region.gpus[gpu].peak_bytes, sum(gpu).charged);
+    raise_to(&sl_tenant.region.gpus[gpu].peak_bytes, sl_accounts_sum(gpu).charged);
 }
 
 void sl_ledger_cancel(unsigned gpu, uint64_t bytes) {
-    take_back(own_account(gpu), bytes);
+    take_back(sl_accounts_own(gpu), bytes);
 }
 
 SL_HOT void sl_ledger_refund(unsigned gpu, sl_ledger_use_t use, uint64_t bytes) {
-    sl_region_account_t *account = own_account(gpu);
+    sl_region_account_t *account = sl_accounts_own(gpu);
     atomic_fetch_sub_explicit(bytes_of(account, use), bytes, memory_order_relaxed);
     account->charged_bytes -= bytes;
     if (sl_report_shows(SL_DEBUG))
@@ -184,31 +146,31 @@ SL_HOT void sl_ledger_refund(unsigned gpu, sl_ledger_use_t use, uint64_t bytes) 
 
 /* In flight first, so that they are in both at a moment and never in neither: see sl_ledger_own. */
 SL_HOT void sl_ledger_leave(unsigned gpu, sl_ledger_use_t use, uint64_t bytes) {
-    sl_region_account_t *account = own_account(gpu);
+    sl_region_account_t *account = sl_accounts_own(gpu);
     account->in_flight_bytes += bytes;
     atomic_fetch_sub_explicit(bytes_of(account, use), bytes, memory_order_release);
 }
 
 SL_HOT void sl_ledger_refund_left(unsigned gpu, uint64_t bytes) {
-    take_back(own_account(gpu), bytes);
+    take_back(sl_accounts_own(gpu), bytes);
     if (sl_report_shows(SL_DEBUG))
         tell(SL_COMPAT_FREED, gpu, bytes);
 }
 
 void sl_ledger_defer_left(unsigned gpu, uint64_t bytes) {
-    sl_region_account_t *account = own_account(gpu);
+    sl_region_account_t *account = sl_accounts_own(gpu);
     account->overhead_bytes += bytes;
     account->in_flight_bytes -= bytes;
 }
 
 void sl_ledger_keep_left(unsigned gpu, sl_ledger_use_t use, uint64_t bytes) {
-    sl_region_account_t *account = own_account(gpu);
+    sl_region_account_t *account = sl_accounts_own(gpu);
     atomic_fetch_add_explicit(bytes_of(account, use), bytes, memory_order_release);
     account->in_flight_bytes -= bytes;
 }
 
 SL_HOT void sl_ledger_count(unsigned gpu, int allocations) {
-    sl_region_account_t *account = own_account(gpu);
+    sl_region_account_t *account = sl_accounts_own(gpu);
     atomic_fetch_add_explicit(&account->allocations, (uint64_t)(int64_t)allocations, memory_order_relaxed);
     if (allocations > 0)
         atomic_fetch_add_explicit(&account->allocations_total, (uint64_t)allocations, memory_order_relaxed);
@@ -218,26 +180,14 @@ void sl_ledger_refuse(unsigned gpu, uint64_t bytes) {
     sl_region_gpu_t *entry = &sl_tenant.region.gpus[gpu];
     entry->refused_calls++;
     entry->refused_bytes = bytes;
-    uint64_t used = sum(gpu).charged, limit = sl_ledger_limit(gpu);
+    uint64_t used = sl_accounts_sum(gpu).charged, limit = sl_accounts_limit(gpu);
     sl_refusal_report(gpu, bytes, used, limit);
     sl_compat_wrapper_note(SL_COMPAT_REFUSED, bytes, used, limit);
 }
 
-/* Others that hold something may be dead; to look is a system call for each, so not at every question. */
-uint64_t sl_ledger_used(unsigned gpu) {
-    static _Atomic uint64_t next_reap;
-    uint64_t used = sum(gpu).charged;
-    if (used == own_account(gpu)->charged_bytes)
-        return used;
-    uint64_t now = sl_os_coarse_nanos(), due = next_reap;
-    if (now < due || !atomic_compare_exchange_strong(&next_reap, &due, now + REAP_NANOS))
-        return used;
-    return sl_slots_reap(&sl_tenant.region, &sl_tenant.self) ? sum(gpu).charged : used;
-}
-
 /* In flight is read first: what is committed meanwhile is then in both, and never in neither. */
 sl_ledger_own_t sl_ledger_own(unsigned gpu) {
-    sl_region_account_t *account = own_account(gpu);
+    sl_region_account_t *account = sl_accounts_own(gpu);
     sl_ledger_own_t own = {.possible = account->in_flight_bytes};
     own.possible += account->managed_bytes;
     own.context = account->context_bytes;
@@ -248,11 +198,11 @@ sl_ledger_own_t sl_ledger_own(unsigned gpu) {
 }
 
 bool sl_ledger_set_overhead(unsigned gpu, uint64_t before, uint64_t bytes) {
-    sl_region_account_t *account = own_account(gpu);
+    sl_region_account_t *account = sl_accounts_own(gpu);
     if (!atomic_compare_exchange_strong(&account->overhead_bytes, &before, bytes))
         return false;
     account->charged_bytes += bytes - before;
     if (bytes > before)
-        raise_to(&sl_tenant.region.gpus[gpu].peak_bytes, sum(gpu).charged);
+        raise_to(&sl_tenant.region.gpus[gpu].peak_bytes, sl_accounts_sum(gpu).charged);
     return true;
 }

@@ -18,14 +18,12 @@ typedef enum {
     SL_USE_OVERHEAD,
 } sl_ledger_use_t;
 
-/* Must come before the first charge of this process on the GPU. */
-void sl_ledger_open(unsigned gpu);
 /* What all live processes hold with these bytes; 0: they would pass the quota. Where the tenant chose so, it waits for
  * room before it says 0: hold no lock. */
 uint64_t sl_ledger_reserve(unsigned gpu, uint64_t bytes);
-/* The same without waiting, for those who must not: while a stream captures, or where a refusal is no error. */
+/* The same without waiting, for callers that must not wait: while a stream captures, or where a refusal is no error. */
 uint64_t sl_ledger_try(unsigned gpu, uint64_t bytes);
-/* One attempt: nothing is reclaimed, nobody waits. The sum may pass the quota by beyond. */
+/* One attempt: it reclaims nothing and does not wait. The sum may pass the quota by beyond. */
 uint64_t sl_ledger_try_at_once(unsigned gpu, uint64_t bytes, uint64_t beyond);
 /* The driver gave them; used is what reserve said. */
 void sl_ledger_commit(unsigned gpu, sl_ledger_use_t use, uint64_t bytes, uint64_t used);
@@ -45,8 +43,6 @@ void sl_ledger_keep_left(unsigned gpu, sl_ledger_use_t use, uint64_t bytes);
 void sl_ledger_count(unsigned gpu, int allocations);
 /* Counts a refusal and logs it. */
 void sl_ledger_refuse(unsigned gpu, uint64_t bytes);
-/* What all live processes hold. */
-uint64_t sl_ledger_used(unsigned gpu);
 
 /* What this process holds on a GPU. */
 typedef struct {
@@ -56,12 +52,7 @@ typedef struct {
     uint64_t overhead;
 } sl_ledger_own_t;
 sl_ledger_own_t sl_ledger_own(unsigned gpu);
-/* Books another overhead, unless somebody did in the meantime. */
+/* Books another overhead, unless another thread did in the meantime. */
 bool sl_ledger_set_overhead(unsigned gpu, uint64_t before, uint64_t bytes);
-
-/* 0 = no limit. */
-uint64_t sl_ledger_limit(unsigned gpu);
-/* The same by the GPU's number, which also a GPU has that the tenant has not used. */
-uint64_t sl_ledger_limit_of_index(int index);
 
 #endif

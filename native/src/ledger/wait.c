@@ -1,6 +1,6 @@
 /* wait: an allocation over the quota waits for room, where the tenant chose that instead of an error.
  *
- * Whoever frees tells nobody, so that a free costs nothing; the one who waits looks at the ledger, more and more rarely.
+ * A free wakes no waiter, so that a free costs nothing. The waiting thread polls the ledger, less and less often.
  * Each look reads the limits anew: a raised quota, a shorter patience or the end of waiting count at once. */
 #include "ledger/wait.h"
 
@@ -9,8 +9,9 @@
 #include "ledger/ledger.h"
 #include "os/os.h"
 #include "real.h"
-#include "tenant/options.h"
+#include "tenant/switches/options.h"
 #include "tenant/registration.h"
+#include "tenant/accounts.h"
 #include "tenant/tenant.h"
 #include "trace/trace.h"
 
@@ -33,7 +34,7 @@ static bool captures(void) {
 }
 
 static bool may_fit(unsigned gpu, uint64_t bytes) {
-    uint64_t limit = sl_ledger_limit(gpu);
+    uint64_t limit = sl_accounts_limit(gpu);
     return !limit || bytes <= limit;
 }
 

@@ -1,11 +1,12 @@
 /* closing: pools that the program destroyed while memory of theirs lives.
  *
- * The driver keeps such a pool until its last memory is freed, but nobody may ask a destroyed pool for its figures. So the
+ * The driver keeps such a pool until its last memory is freed, but a destroyed pool must not be asked for its figures. So the
  * library lets the driver destroy it only when it is empty. Until then it is asked and trimmed like every other pool. */
 #include "memory/closing.h"
 
 #include "driver/entry.h"
 #include "memory/pool.h"
+#include "os/fork.h"
 #include "real.h"
 #include "tenant/tenant.h"
 
@@ -118,6 +119,7 @@ void sl_closing_end(sl_pool_t *pool) {
         sl_closing_count--;
 }
 
-void sl_closing_forget(void) {
+static void forget(void) {
     sl_closing_count = 0;
 }
+SL_FORK_FORGETS(forget);

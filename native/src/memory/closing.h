@@ -24,7 +24,4 @@ bool sl_closing_look(sl_pool_t *pool);
 /* The pool is gone. */
 void sl_closing_end(sl_pool_t *pool);
 
-/* After a fork. */
-void sl_closing_forget(void);
-
 #endif

@@ -7,9 +7,10 @@
  * of the next wait: the end of a wait refunds what has its number or a lower one. */
 #include "memory/deferred.h"
 
-#include "compute/meter.h"
+#include "driver/stream.h"
 #include "ledger/ledger.h"
-#include "os/latch.h"
+#include "os/fork.h"
+#include "os/mutex.h"
 #include "real.h"
 
 #define PLACES 256
@@ -24,19 +25,19 @@ typedef struct {
 
 atomic_int sl_deferred_count;
 _Atomic uint64_t sl_deferred_waits = 1;
-static sl_latch_t latch;
+static sl_mutex_t lock;
 static deferred_t places[PLACES];
 
 /* Each thread has a default stream of its own. */
 static CUstream name_of(CUstream stream) {
-    return stream == SL_DEFERRED_PER_THREAD ? (CUstream)(uintptr_t)sl_meter_own_key() : stream;
+    return stream == SL_DEFERRED_PER_THREAD ? (CUstream)(uintptr_t)sl_stream_own_key() : stream;
 }
 
 static bool is_same(const deferred_t *place, unsigned gpu, CUcontext context, CUstream stream) {
     return place->bytes && place->gpu == gpu && place->context == context && place->stream == stream;
 }
 
-/* With the latch held. Where there is no free place, one of the same stream waits longer. */
+/* With the lock held. Where there is no free place, one of the same stream waits longer. */
 static deferred_t *place_for(unsigned gpu, CUcontext context, CUstream stream, uint64_t wait) {
     deferred_t *empty = NULL, *earlier = NULL;
     for (deferred_t *each = places; each < places + PLACES; each++) {
@@ -52,7 +53,7 @@ static deferred_t *place_for(unsigned gpu, CUcontext context, CUstream stream, u
 /* Without a place it counts as overhead, until NVML's figure falls. */
 void sl_deferred_add(unsigned gpu, CUcontext context, CUstream stream, uint64_t bytes) {
     stream = name_of(stream);
-    sl_latch_lock_briefly(&latch);
+    sl_mutex_lock_briefly(&lock);
     uint64_t wait = sl_deferred_waits;
     deferred_t *place = place_for(gpu, context, stream, wait);
     if (place && !place->bytes) {
@@ -63,7 +64,7 @@ void sl_deferred_add(unsigned gpu, CUcontext context, CUstream stream, uint64_t 
         place->bytes += bytes;
         place->wait = wait;
     }
-    sl_latch_unlock(&latch);
+    sl_mutex_unlock(&lock);
     if (!place)
         sl_ledger_defer_left(gpu, bytes);
 }
@@ -73,23 +74,24 @@ void sl_deferred_end_slowly(uint64_t wait, CUcontext context, CUstream stream) {
         return;
     stream = name_of(stream);
     for (deferred_t *each = places; each < places + PLACES; each++) {
-        sl_latch_lock_briefly(&latch);
+        sl_mutex_lock_briefly(&lock);
         deferred_t ended = *each;
         bool ends = ended.bytes && ended.wait <= wait && ended.context == context && (!stream || ended.stream == stream);
         if (ends) {
             each->bytes = 0;
             sl_deferred_count--;
         }
-        sl_latch_unlock(&latch);
+        sl_mutex_unlock(&lock);
         if (ends)
             sl_ledger_refund_left(ended.gpu, ended.bytes);
     }
 }
 
-void sl_deferred_forget(void) {
-    latch = (sl_latch_t)SL_LATCH_INITIALIZER;
+static void forget(void) {
+    lock = (sl_mutex_t)SL_MUTEX_INITIALIZER;
     for (deferred_t *each = places; each < places + PLACES; each++)
         each->bytes = 0;
     sl_deferred_count = 0;
     sl_deferred_waits = 1;
 }
+SL_FORK_FORGETS(forget);

@@ -29,7 +29,5 @@ static inline void sl_deferred_end(uint64_t wait, CUcontext context, CUstream st
     if (SL_UNLIKELY(wait && atomic_load_explicit(&sl_deferred_count, memory_order_acquire) > 0))
         sl_deferred_end_slowly(wait, context, stream);
 }
-/* After a fork. */
-void sl_deferred_forget(void);
 
 #endif

@@ -11,7 +11,8 @@
 #include "driver/nvml.h"
 #include "ledger/ledger.h"
 #include "memory/pool.h"
-#include "tenant/report.h"
+#include "os/fork.h"
+#include "os/report.h"
 #include "tenant/tenant.h"
 
 typedef enum { UNDECIDED, BY_PROCESS, HIDDEN } way_t;
@@ -25,7 +26,7 @@ typedef struct {
 static gpu_t gpus[SL_OVERHEAD_GPUS];
 static _Atomic uint64_t ends_begun, ends_done;
 
-void sl_look_forget(void) {
+static void forget(void) {
     ends_begun = ends_done = 0;
     for (int i = 0; i < SL_OVERHEAD_GPUS; i++) {
         gpus[i].device = NULL;
@@ -33,6 +34,7 @@ void sl_look_forget(void) {
         gpus[i].way = UNDECIDED;
     }
 }
+SL_FORK_FORGETS(forget);
 
 void sl_look_begin_end(void) {
     ends_begun++;

@@ -21,7 +21,5 @@ bool sl_look_was_quiet(const sl_overhead_look_t *before, const sl_overhead_look_
 /* A context ends: until its end was booked, what is charged may be gone. */
 void sl_look_begin_end(void);
 void sl_look_end_end(void);
-/* After a fork. */
-void sl_look_forget(void);
 
 #endif

@@ -1,4 +1,4 @@
-/* overhead: what the driver took that nobody asked for by name.
+/* overhead: memory that the driver took and no call asked for by name.
  *
  * The driver's figure for this process, less what is on the GPU by name, is overhead. Managed memory is on the GPU only as
  * far as it was touched there, and a call that is under way may or may not have got its memory, so with those the truth
@@ -31,10 +31,12 @@
 #include <stdatomic.h>
 
 #include "ledger/ledger.h"
-#include "os/latch.h"
-#include "os/mine.h"
+#include "os/fork.h"
+#include "os/mutex.h"
+#include "os/thread.h"
 #include "os/os.h"
 #include "memory/look.h"
+#include "tenant/accounts.h"
 #include "tenant/tenant.h"
 
 #define EVERY_NANOS 100000000u
@@ -46,7 +48,7 @@
 #define BLOCK_BYTES (2ull << 20)
 #define CARRIED_BYTES (4 * BLOCK_BYTES)
 
-/* Guarded by the latch, as is the account's overhead: it is the truth as we know it and what is awaited. */
+/* Guarded by the lock, as is the account's overhead: it is the truth as we know it and what is awaited. */
 typedef struct {
     uint64_t awaited;  /* promised and not seen on the GPU yet */
     uint64_t promised; /* of which some may be on the GPU */
@@ -66,19 +68,19 @@ typedef struct {
 } gpu_t;
 
 static gpu_t gpus[SL_OVERHEAD_GPUS];
-static sl_latch_t latch;
+static sl_mutex_t lock;
 
 _Static_assert(SL_OVERHEAD_GPUS == SL_REGION_GPU_COUNT, "one for each entry of the region");
 
-void sl_overhead_forget(void) {
-    latch.state = 0;
-    sl_look_forget();
+static void forget(void) {
+    lock.state = 0;
     for (int i = 0; i < SL_OVERHEAD_GPUS; i++) {
         gpus[i].watched = false;
         gpus[i].due_nanos = gpus[i].checked_ticks = 0;
         gpus[i].books = (books_t){0};
     }
 }
+SL_FORK_FORGETS(forget);
 
 void sl_overhead_watch(unsigned gpu) {
     if (!atomic_exchange(&gpus[gpu].watched, true))
@@ -206,12 +208,12 @@ static void doubt(books_t *books, const booked_t *booked, uint64_t now) {
 static int64_t reconcile(unsigned gpu, const change_t *change) {
     books_t *books = &gpus[gpu].books;
     for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
-        sl_latch_lock(&latch);
+        sl_mutex_lock(&lock);
         uint64_t version = books->version, booked = sl_ledger_own(gpu).overhead;
         booked_t known = {.truth = less(booked, books->awaited), .doubted = books->doubted};
-        sl_latch_unlock(&latch);
+        sl_mutex_unlock(&lock);
         uint64_t now = agreed(gpu, &known, change);
-        sl_latch_lock(&latch);
+        sl_mutex_lock(&lock);
         bool valid = version == books->version;
         if (valid)
             doubt(books, &known, now);
@@ -225,7 +227,7 @@ static int64_t reconcile(unsigned gpu, const change_t *change) {
             books->version++;
             sl_ledger_set_overhead(gpu, booked, now + awaited);
         }
-        sl_latch_unlock(&latch);
+        sl_mutex_unlock(&lock);
         if (valid)
             return (int64_t)(now + awaited - booked);
     }
@@ -235,7 +237,7 @@ static int64_t reconcile(unsigned gpu, const change_t *change) {
 /* The reserved bytes become overhead. */
 static void give(unsigned gpu, const sl_overhead_part_t *part, bool later) {
     books_t *books = &gpus[gpu].books;
-    sl_latch_lock(&latch);
+    sl_mutex_lock(&lock);
     if (later && part->before.is_exact && !part->before.is_late) {
         uint64_t truth = less(sl_ledger_own(gpu).overhead, books->awaited);
         books->unsure = unsure_at(books->unsure, truth, sl_look_least(&part->before), books->awaited);
@@ -244,19 +246,19 @@ static void give(unsigned gpu, const sl_overhead_part_t *part, bool later) {
     books->promised += later ? part->reserved : 0;
     books->version++;
     sl_ledger_commit(gpu, SL_USE_OVERHEAD, part->reserved, part->used);
-    sl_latch_unlock(&latch);
+    sl_mutex_unlock(&lock);
 }
 
 /* They are gone again. */
 static void take_back(unsigned gpu, uint64_t bytes) {
     books_t *books = &gpus[gpu].books;
-    sl_latch_lock(&latch);
+    sl_mutex_lock(&lock);
     uint64_t booked = sl_ledger_own(gpu).overhead, truth = less(booked, books->awaited);
     if (bytes) {
         sl_ledger_set_overhead(gpu, booked, booked - truth + less(truth, bytes));
         books->version++;
     }
-    sl_latch_unlock(&latch);
+    sl_mutex_unlock(&lock);
 }
 
 void sl_overhead_leave(sl_overhead_call_t *call, unsigned number, uint64_t bytes, bool later) {
@@ -267,36 +269,36 @@ void sl_overhead_leave(sl_overhead_call_t *call, unsigned number, uint64_t bytes
         part->released = bytes;
         return;
     }
-    sl_latch_lock(&latch);
+    sl_mutex_lock(&lock);
     uint64_t truth = less(sl_ledger_own(part->before.gpu).overhead, books->awaited);
     part->ended = bytes < truth ? bytes : truth;
     books->doubted = books->doubted < truth - part->ended ? books->doubted : truth - part->ended;
     books->version++;
     sl_ledger_leave(part->before.gpu, SL_USE_OVERHEAD, part->ended);
-    sl_latch_unlock(&latch);
+    sl_mutex_unlock(&lock);
 }
 
 /* The driver was asked. */
 static void end_left(sl_overhead_part_t *part, bool done) {
-    sl_latch_lock(&latch);
+    sl_mutex_lock(&lock);
     gpus[part->before.gpu].books.version++;
     if (done)
         sl_ledger_refund_left(part->before.gpu, part->ended);
     else
         sl_ledger_keep_left(part->before.gpu, SL_USE_OVERHEAD, part->ended);
-    sl_latch_unlock(&latch);
+    sl_mutex_unlock(&lock);
     part->released = done ? part->released : 0;
 }
 
 static void withdraw(unsigned gpu, uint64_t bytes) {
-    sl_latch_lock(&latch);
+    sl_mutex_lock(&lock);
     gpus[gpu].books.promised = less(gpus[gpu].books.promised, bytes);
-    sl_latch_unlock(&latch);
+    sl_mutex_unlock(&lock);
 }
 
 bool sl_overhead_is_limited(int gpu) {
     for (int each = 0; each < SL_OVERHEAD_GPUS; each++)
-        if ((each == gpu || gpu == SL_OVERHEAD_ALL) && gpus[each].watched && sl_ledger_limit((unsigned)each))
+        if ((each == gpu || gpu == SL_OVERHEAD_ALL) && gpus[each].watched && sl_accounts_limit((unsigned)each))
             return true;
     return false;
 }
@@ -308,7 +310,7 @@ static void cancel(sl_overhead_call_t *call) {
     call->count = 0;
 }
 
-/* Without a quota nobody is refused, and a look now and then is enough. */
+/* Without a quota no call is refused, and a look now and then is enough. */
 bool sl_overhead_begin(sl_overhead_call_t *call, int gpu, uint64_t bytes, bool wait) {
     call->count = 0;
     call->later = false;
@@ -385,7 +387,7 @@ bool sl_overhead_came_back(unsigned gpu) {
     return gpus[gpu].watched && reconcile(gpu, &(change_t){0}) < 0;
 }
 
-/* Where nobody has looked yet, nothing is booked that could have come back, and NVML need not be loaded. */
+/* Before the first look, nothing is booked that could have come back, and NVML need not be loaded. */
 void sl_overhead_refresh(void) {
     for (unsigned gpu = 0; gpu < SL_OVERHEAD_GPUS; gpu++)
         if (sl_look_was_asked(gpu))
@@ -403,7 +405,7 @@ static __attribute__((noinline)) void look_if_due(unsigned gpu) {
 SL_HOT void sl_overhead_now_and_then(unsigned gpu) {
     if (!atomic_load_explicit(&gpus[gpu].watched, memory_order_relaxed))
         return;
-    uint64_t ticks = sl_mine.began_ticks ? sl_mine.began_ticks : sl_os_ticks();
+    uint64_t ticks = sl_thread.began_ticks ? sl_thread.began_ticks : sl_os_ticks();
     uint64_t checked = atomic_load_explicit(&gpus[gpu].checked_ticks, memory_order_relaxed);
     if (ticks - checked < CHECK_TICKS || checked - ticks < CHECK_TICKS)
         return;

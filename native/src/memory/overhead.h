@@ -1,4 +1,4 @@
-/* overhead: what the driver took that nobody asked for by name: code, stacks, page tables. gpu is the number of an entry
+/* overhead: memory that the driver took and no call asked for by name: code, stacks, page tables. gpu is the number of an entry
  * in the region's table of GPUs. */
 #ifndef SL_OVERHEAD_H
 #define SL_OVERHEAD_H
@@ -73,7 +73,5 @@ bool sl_overhead_came_back(unsigned gpu);
 void sl_overhead_refresh(void);
 /* The same, but only every 100 ms. */
 void sl_overhead_now_and_then(unsigned gpu);
-/* After a fork. */
-void sl_overhead_forget(void);
 
 #endif

@@ -8,9 +8,10 @@
 #include <errno.h>
 #include <stdatomic.h>
 
-#include "compute/meter.h"
+#include "driver/stream.h"
 #include "driver/entry.h"
 #include "ledger/ledger.h"
+#include "tenant/accounts.h"
 #include "memory/deferred.h"
 #include "memory/pool.h"
 #include "os/os.h"
@@ -26,7 +27,7 @@
 static atomic_uint vain[2][GPUS]; /* waits in vain, since one was not; of requests that are reserved, and of others */
 
 bool sl_pending_is_capturing(void) {
-    return atomic_load_explicit(&sl_meter_open_captures, memory_order_acquire) > 0;
+    return atomic_load_explicit(&sl_stream_open_captures, memory_order_acquire) > 0;
 }
 
 static atomic_uint *vain_of(const sl_pending_t *pending) {
@@ -63,7 +64,7 @@ static void notice_frees(const sl_pending_t *pending) {
 
 /* What a trial of the same request left behind, above the quota, comes back without any gain. */
 static void begin(sl_pending_t *pending, const sl_pool_figures_t *figures, uint64_t now) {
-    uint64_t limit = sl_ledger_limit(pending->gpu), used = sl_ledger_used(pending->gpu);
+    uint64_t limit = sl_accounts_limit(pending->gpu), used = sl_accounts_used(pending->gpu);
     uint64_t beyond = !pending->is_reserved && limit && used > limit ? used - limit : 0;
     pending->start_nanos = pending->progress_nanos = now;
     pending->span_nanos = FIRST_SPAN_NANOS;
@@ -98,10 +99,10 @@ void sl_pending_end(const sl_pending_t *pending, bool met) {
 
 bool sl_pending_reclaim(unsigned gpu) {
     sl_pending_t pending = {.gpu = gpu, .query = real.cuStreamQuery, .is_reserved = true};
-    uint64_t before = sl_ledger_used(gpu), used = before, limit = sl_ledger_limit(gpu);
+    uint64_t before = sl_accounts_used(gpu), used = before, limit = sl_accounts_limit(gpu);
     while (used > limit && sl_pending_wait(&pending)) {
-        used = sl_ledger_used(gpu);
-        limit = sl_ledger_limit(gpu);
+        used = sl_accounts_used(gpu);
+        limit = sl_accounts_limit(gpu);
     }
     sl_pending_end(&pending, used <= limit);
     return used < before;

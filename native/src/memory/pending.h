@@ -26,7 +26,7 @@ void sl_pending_end(const sl_pending_t *pending, bool met);
 /* The last reclaimer, for a request that is in the ledger and passes the quota: waits until it fits, for 20 ms without progress
  * at most. True: charges fell. */
 bool sl_pending_reclaim(unsigned gpu);
-/* Whether any stream of the process captures: then nobody waits. */
+/* Whether any stream of the process captures: then no thread waits. */
 bool sl_pending_is_capturing(void);
 
 #endif

@@ -1,13 +1,14 @@
 /* pool: all pools of this process: memory pools, and on each device the memory of graphs.
  *
  * A program has a few pools, so they are searched one after the other. A place keeps its lock for ever; a pool that is
- * asked for its figures, or destroyed, is locked, so that nobody asks a pool that is gone. */
+ * asked for its figures, or destroyed, is locked, so that no thread asks a pool that is gone. */
 #include "memory/pool.h"
 
 #include <stdatomic.h>
 
 #include "ledger/ledger.h"
 #include "memory/closing.h"
+#include "os/fork.h"
 #include "tenant/gpu.h"
 #include "tenant/tenant.h"
 
@@ -17,7 +18,7 @@
 static _Atomic uintptr_t keys[POOLS]; /* 0: free; a handle; of graphs an odd number */
 static sl_pool_t pools[POOLS];
 static atomic_int places; /* no key lies at or beyond */
-static sl_latch_t table_lock = SL_LATCH_INITIALIZER;
+static sl_mutex_t table_lock = SL_MUTEX_INITIALIZER;
 
 static _Atomic(sl_pool_t *) currents[SL_GPU_DEVICES];
 static atomic_uint changes;
@@ -38,9 +39,9 @@ sl_pool_t *sl_pool_find(CUmemoryPool handle) {
     return handle ? find((uintptr_t)handle) : NULL;
 }
 
-/* The table's lock comes before that of a pool. A free place is locked by nobody for long. */
+/* The table's lock comes before that of a pool. No thread holds the lock of a free place for long. */
 static sl_pool_t *find_or_open(uintptr_t key, CUmemoryPool handle, CUdevice device, int gpu) {
-    sl_latch_lock(&table_lock);
+    sl_mutex_lock(&table_lock);
     sl_pool_t *pool = find(key);
     int place = 0;
     while (!pool && place < POOLS && keys[place])
@@ -54,7 +55,7 @@ static sl_pool_t *find_or_open(uintptr_t key, CUmemoryPool handle, CUdevice devi
         if (place >= places)
             places = place + 1;
     }
-    sl_latch_unlock(&table_lock);
+    sl_mutex_unlock(&table_lock);
     if (!pool)
         sl_report(SL_WARN, "there are more than %d memory pools: further ones are not limited", POOLS);
     return pool;
@@ -186,12 +187,12 @@ void sl_pool_end(unsigned gpu) {
 
 void sl_pool_forget(void) {
     sl_pool_ask_again();
-    sl_closing_forget();
-    table_lock = (sl_latch_t)SL_LATCH_INITIALIZER;
+    table_lock = (sl_mutex_t)SL_MUTEX_INITIALIZER;
     for (int i = 0; i < places; i++) {
         keys[i] = 0;
-        pools[i].lock = (sl_latch_t)SL_LATCH_INITIALIZER;
+        pools[i].lock = (sl_mutex_t)SL_MUTEX_INITIALIZER;
         pools[i].open = false;
     }
     places = 0;
 }
+SL_FORK_FORGETS(sl_pool_forget);

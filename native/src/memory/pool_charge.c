@@ -1,6 +1,6 @@
 /* pool_charge: what one of the driver's pools has reserved on the GPU, and its charge.
  *
- * The rule: whoever may make the pool grow holds the lock from the reservation in the ledger until the charge is settled.
+ * The rule: a thread that may make the pool grow holds the lock from the reservation in the ledger until the charge is settled.
  * Only one call at a time can make it grow then, so what the pool says afterwards is the charge. Everything else can only
  * make it shrink, and is refunded after the driver gave the memory back. A charge is never less than what is on the GPU. */
 #include "memory/pool_charge.h"
@@ -9,6 +9,7 @@
 
 #include "driver/entry.h"
 #include "ledger/ledger.h"
+#include "tenant/accounts.h"
 #include "os/os.h"
 #include "real.h"
 
@@ -131,8 +132,8 @@ bool sl_pool_charge_refresh(sl_pool_t *pool) {
     bool fell = sl_pool_charge_follow(pool);
     if (SL_UNLIKELY(pool->overgrown)) {
         fell |= sl_pool_charge_trim(pool);
-        uint64_t limit = sl_ledger_limit((unsigned)pool->gpu);
-        pool->overgrown = limit && sl_ledger_used((unsigned)pool->gpu) > limit;
+        uint64_t limit = sl_accounts_limit((unsigned)pool->gpu);
+        pool->overgrown = limit && sl_accounts_used((unsigned)pool->gpu) > limit;
     }
     return fell;
 }

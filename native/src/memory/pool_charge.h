@@ -7,12 +7,12 @@
 #include <stdint.h>
 
 #include "cuda_abi.h"
-#include "os/latch.h"
+#include "os/mutex.h"
 
 #define SL_POOL_STEP (32ull << 20) /* by which pools and graph memory grow, seen on an H200 with driver 580 */
 
 typedef struct {
-    sl_latch_t lock;      /* for all below */
+    sl_mutex_t lock;      /* for all below */
     bool open;            /* false: destroyed */
     bool made;            /* by the program, so it can be destroyed */
     atomic_bool closing;  /* the program destroyed it, the driver not yet; read without the lock too */
@@ -29,15 +29,15 @@ typedef struct {
 } __attribute__((aligned(64))) sl_pool_t;
 
 static inline void sl_pool_charge_lock(sl_pool_t *pool) {
-    sl_latch_lock(&pool->lock);
+    sl_mutex_lock(&pool->lock);
 }
 
 static inline bool sl_pool_charge_lock_at_once(sl_pool_t *pool) {
-    return sl_latch_try(&pool->lock);
+    return sl_mutex_try(&pool->lock);
 }
 
 static inline void sl_pool_charge_unlock(sl_pool_t *pool) {
-    sl_latch_unlock(&pool->lock);
+    sl_mutex_unlock(&pool->lock);
 }
 
 /* Gives up after a second: another thread may be in a call of the driver that lasts. */

@@ -8,6 +8,7 @@
 
 #include "driver/entry.h"
 #include "ledger/ledger.h"
+#include "tenant/accounts.h"
 #include "memory/overhead.h"
 #include "memory/pending.h"
 
@@ -26,8 +27,8 @@ typedef struct {
 } take_t;
 
 static bool is_over_quota(unsigned gpu) {
-    uint64_t limit = sl_ledger_limit(gpu);
-    return limit && sl_ledger_used(gpu) > limit;
+    uint64_t limit = sl_accounts_limit(gpu);
+    return limit && sl_accounts_used(gpu) > limit;
 }
 
 static uint64_t most_of(uint64_t one, uint64_t other) {
@@ -38,7 +39,7 @@ static uint64_t most_of(uint64_t one, uint64_t other) {
  * saves less than two steps of growth. That much is always tried where it is 2 % of the quota or less. 1 % is for larger
  * requests, which reuse what their stream freed; the rest of the 2 % is for what the driver takes unasked. */
 static uint64_t slack(unsigned gpu) {
-    uint64_t limit = sl_ledger_limit(gpu), hole = limit / HOLE_PART < HOLE ? limit / HOLE_PART : HOLE;
+    uint64_t limit = sl_accounts_limit(gpu), hole = limit / HOLE_PART < HOLE ? limit / HOLE_PART : HOLE;
     return most_of(most_of(limit / PART, hole), SL_POOL_STEP);
 }
 
@@ -69,7 +70,7 @@ static uint64_t less(uint64_t from, uint64_t bytes) {
  * repeated only when there is more room or more is left. */
 static bool may_try(take_t *take) {
     uint64_t left = less(take->pool->charged, sl_pool_charge_used(take->pool));
-    uint64_t room = less(sl_ledger_limit(take->gpu), sl_ledger_used(take->gpu));
+    uint64_t room = less(sl_accounts_limit(take->gpu), sl_accounts_used(take->gpu));
     if (!left || left + room <= take->hope || sl_pool_charge_need(take->pool, less(take->request->bytes, left)) > room)
         return false;
     take->hope = left + room;

@@ -1,14 +1,15 @@
 /* promise: what modules, libraries and limits took or were promised, so that it is given back when they end. */
 #include "memory/promise.h"
 
+#include "os/fork.h"
 #include "os/index.h"
-#include "os/latch.h"
+#include "os/mutex.h"
 
 static sl_index_t promises = {.record_bytes = sizeof(sl_promise_t)};
-static sl_latch_t latch;
+static sl_mutex_t lock;
 
 static void put(sl_promise_t more) {
-    sl_latch_lock(&latch);
+    sl_mutex_lock(&lock);
     sl_promise_t *promise = sl_index_put(&promises, more.key);
     if (promise) {
         promise->context = more.context;
@@ -16,7 +17,7 @@ static void put(sl_promise_t more) {
         promise->gpus |= more.gpus;
         promise->bytes += more.bytes;
     }
-    sl_latch_unlock(&latch);
+    sl_mutex_unlock(&lock);
 }
 
 void sl_promise_keep(uint64_t key, CUcontext context, const sl_overhead_call_t *call) {
@@ -36,7 +37,7 @@ static void release(const sl_promise_t *promise, uint32_t gpus) {
 
 sl_promise_t sl_promise_leave(uint64_t key, uint64_t bytes, sl_overhead_call_t *call) {
     sl_promise_t ended = {0};
-    sl_latch_lock(&latch);
+    sl_mutex_lock(&lock);
     sl_promise_t *promise = sl_index_find(&promises, key);
     if (promise) {
         ended = *promise;
@@ -45,7 +46,7 @@ sl_promise_t sl_promise_leave(uint64_t key, uint64_t bytes, sl_overhead_call_t *
         if (!promise->bytes)
             sl_index_remove(&promises, promise);
     }
-    sl_latch_unlock(&latch);
+    sl_mutex_unlock(&lock);
     ended.elsewhere = ended.gpus;
     for (unsigned i = 0; ended.bytes && i < call->count; i++) {
         uint32_t gpu = 1u << call->parts[i].before.gpu;
@@ -67,7 +68,7 @@ void sl_promise_end(const sl_promise_t *promise, bool done) {
 
 static bool take_one(CUcontext context, sl_promise_t *taken) {
     bool found = false;
-    sl_latch_lock(&latch);
+    sl_mutex_lock(&lock);
     for (uint64_t place = 0; promises.count && !found && place < promises.capacity; place++) {
         sl_promise_t *promise = sl_index_at(&promises, place);
         if (!promise || promise->context != context)
@@ -76,7 +77,7 @@ static bool take_one(CUcontext context, sl_promise_t *taken) {
         sl_index_remove(&promises, promise);
         found = true;
     }
-    sl_latch_unlock(&latch);
+    sl_mutex_unlock(&lock);
     return found;
 }
 
@@ -85,7 +86,8 @@ void sl_promise_end_context(CUcontext context) {
         release(&ended, ended.gpus);
 }
 
-void sl_promise_forget(void) {
-    latch.state = 0;
+static void forget(void) {
+    lock.state = 0;
     promises = (sl_index_t){.record_bytes = sizeof(sl_promise_t)};
 }
+SL_FORK_FORGETS(forget);

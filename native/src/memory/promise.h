@@ -26,7 +26,5 @@ sl_promise_t sl_promise_leave(uint64_t key, uint64_t bytes, sl_overhead_call_t *
 void sl_promise_end(const sl_promise_t *promise, bool done);
 /* The context has ended, and with it all that lived there. */
 void sl_promise_end_context(CUcontext context);
-/* After a fork. */
-void sl_promise_forget(void);
 
 #endif

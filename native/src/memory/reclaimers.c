@@ -1,4 +1,4 @@
-/* reclaimers: who gives memory back before a request is refused. A new way to give memory back is one more line here. */
+/* reclaimers: the functions that give memory back before a request is refused. A new way to give memory back is one more line here. */
 #include <stddef.h>
 
 #include "ledger/reclaim.h"

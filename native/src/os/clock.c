@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "os/fork.h"
 #include "os/os.h"
 #ifdef __x86_64__
 #include <cpuid.h>
@@ -53,7 +54,7 @@ static bool has_counter(void) {
 }
 #endif
 
-/* Both clocks at the same time, as far as nobody comes in between. */
+/* Both clocks at the same time, unless the thread is interrupted in between. */
 static pair_t read_both(void) {
     pair_t pair = {0};
     uint64_t best = NEVER;
@@ -67,7 +68,7 @@ static pair_t read_both(void) {
     return pair;
 }
 
-/* Who is first keeps the pair; who comes at the same time finds the same answer by itself. */
+/* The first thread keeps the pair. Threads that race with it find the same answer. */
 uint64_t sl_clock_ticks_slowly(void) {
     int saved = errno;
     bool counts = atomic_load(&state) != NO_COUNTER && has_counter();
@@ -97,7 +98,8 @@ void sl_clock_look(void) {
 }
 
 /* Another thread of the parent may have been reading the pair. */
-void sl_clock_forget(void) {
+static void forget(void) {
     if (!atomic_load(&sl_clock_counts) && atomic_load(&state) == READING)
         atomic_store(&state, UNKNOWN);
 }
+SL_FORK_FORGETS(forget);

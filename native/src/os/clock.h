@@ -1,4 +1,4 @@
-/* clock: how long calls take, without a system call: the processor's own counter, and what one tick of it is. */
+/* clock: how long calls take, without a system call, by the processor's time stamp counter. */
 #ifndef SL_CLOCK_H
 #define SL_CLOCK_H
 
@@ -6,16 +6,14 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "driver/entry.h"
+#include "os/compiler.h"
 
-SL_OWN extern _Atomic bool sl_clock_counts;        /* the processor has a counter that never changes its speed, and it is known */
+SL_OWN extern _Atomic bool sl_clock_counts;        /* the processor has a counter of constant speed, and the speed is known */
 SL_OWN extern _Atomic uint64_t sl_clock_scale;     /* nanoseconds in a tick, << 32 */
-SL_OWN extern _Atomic uint64_t sl_clock_next_look; /* ticks at which to measure the scale again */
+SL_OWN extern _Atomic uint64_t sl_clock_next_look; /* when to measure the scale again, in ticks */
 
 uint64_t sl_clock_ticks_slowly(void);
 void sl_clock_look(void);
-/* The child after a fork. */
-void sl_clock_forget(void);
 
 /* The processor's counter, which means nothing where sl_clock_counts is false. */
 static inline uint64_t sl_clock_counter(void) {

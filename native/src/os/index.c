@@ -7,7 +7,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "driver/entry.h"
+#include "os/compiler.h"
 
 #define FIRST_CAPACITY 64
 #define MIX 0x9e3779b97f4a7c15ull

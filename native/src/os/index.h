@@ -11,12 +11,12 @@ typedef struct {
     char *table;
 } sl_index_t;
 
-/* The record of a key or NULL; it stays where it is until the next put or remove. */
+/* The record of a key, or NULL. The pointer is valid until the next put or remove. */
 void *sl_index_find(const sl_index_t *index, uint64_t key);
-/* The record of the key, a new one being zero but for its key; NULL: no memory. */
+/* The record of the key; a new one is zero except for its key. NULL: no memory. */
 void *sl_index_put(sl_index_t *index, uint64_t key);
 void sl_index_remove(sl_index_t *index, void *record);
-/* The record at a place from 0 to capacity - 1; NULL: none there. After a remove others may stand at places already seen. */
+/* The record at a place from 0 to capacity - 1; NULL: none. A remove may move records to places that were visited before. */
 void *sl_index_at(const sl_index_t *index, uint64_t place);
 
 #endif

@@ -19,7 +19,7 @@ static struct flock byte_at(uint64_t place) {
     return (struct flock){.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = (off_t)place, .l_len = 1};
 }
 
-/* A description that nobody else has: a lock belongs to all who share one. */
+/* An open file description of its own: all descriptors that share a description share its locks. */
 static int open_again(int fd) {
     char path[32];
     snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
@@ -57,7 +57,7 @@ sl_life_t sl_life_of(int fd, uint64_t place) {
     struct flock lock = byte_at(place);
     int failed = fd < 0 || fcntl(fd, OFD_GETLK, &lock) != 0;
     errno = saved;
-    return failed ? SL_LIFE_UNKNOWN : lock.l_type == F_UNLCK ? SL_LIFE_ENDED : SL_LIFE_HELD;
+    return failed ? SL_LIFE_UNKNOWN : lock.l_type == F_UNLCK ? SL_LIFE_ENDED : SL_LIFE_ALIVE;
 }
 
 static bool is_same(const sl_life_file_t *file) {

@@ -8,7 +8,7 @@
  *
  * The rule for a record with an owner word: take the place first, then write who has it (`sign` = the owner's word), then claim the
  * owner word by compare-and-swap; end the sign if that fails. Then for every judge, also after a crash at any step:
- *   sign == owner   the lock alone decides: SL_LIFE_HELD lives, SL_LIFE_ENDED is dead.
+ *   sign == owner   the lock alone decides: SL_LIFE_ALIVE lives, SL_LIFE_ENDED is dead.
  *   sign != owner, or SL_LIFE_UNKNOWN: the owner could take no place. Only a process of the same pid namespace can judge it, by /proc.
  * A process never asks about a place that it has taken itself: it knows. */
 #ifndef SL_LIFE_H
@@ -20,10 +20,10 @@
 typedef enum {
     SL_LIFE_UNKNOWN, /* the kernel or the file system does not say, or the descriptor is closed */
     SL_LIFE_ENDED,
-    SL_LIFE_HELD,
+    SL_LIFE_ALIVE,
 } sl_life_t;
 
-/* Takes a place in the file of the descriptor; gives the sign, or NULL: somebody has it, or it cannot be taken here (no /proc, or the
+/* Takes a place in the file of the descriptor; gives the sign, or NULL: another process has it, or it cannot be taken here (no /proc, or the
  * file may not be opened again for writing). Keeps errno. */
 void *sl_life_begin(int fd, uint64_t place);
 /* Gives the place back. NULL does nothing. */

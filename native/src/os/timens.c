@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "os/fork.h"
 #include "os/os.h"
 
 #define MOST_SECONDS 4000000000ll
@@ -36,3 +37,4 @@ int64_t sl_timens_find(void) {
 void sl_timens_forget(void) {
     atomic_store_explicit(&sl_timens_known, SL_TIMENS_UNKNOWN, memory_order_relaxed);
 }
+SL_FORK_FORGETS(sl_timens_forget);

@@ -3,7 +3,7 @@
  * A thread of the program that is cancelled in our code would leave a lock held, a slot half emptied, a descriptor open, or bytes charged
  * that nobody has. So these functions take the place of the C library's for this library alone: the linker finds them first, and nobody
  * outside sees them. `syscall` is no place at which a thread can be cancelled. The test `symbols` fails when a file calls another such
- * function: add it here. A thread that can be cancelled anywhere (PTHREAD_CANCEL_ASYNCHRONOUS) is not while it holds a latch. */
+ * function: add it here. A thread that can be cancelled anywhere (PTHREAD_CANCEL_ASYNCHRONOUS) is not while it holds a lock. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>

@@ -12,13 +12,13 @@
 #include <string.h>
 #include <strings.h>
 
-#include "ledger/ledger.h"
 #include "driver/nvml.h"
 #include "driver/nvml_device.h"
+#include "os/fork.h"
 #include "os/os.h"
 #include "os/size.h"
 #include "real.h"
-#include "tenant/options.h"
+#include "tenant/switches/options.h"
 #include "tenant/tenant.h"
 
 #define FILLING (1ull << 63)
@@ -34,6 +34,7 @@ void sl_gpu_forget(void) {
     for (int i = 0; i < SL_GPU_DEVICES; i++)
         entries[i] = 0;
 }
+SL_FORK_FORGETS(sl_gpu_forget);
 
 SL_HOT static bool is_granularity(uint64_t bytes) {
     return bytes >= 4096 && bytes <= 1u << 30 && (bytes & (bytes - 1)) == 0;
@@ -203,6 +204,13 @@ static int find_or_fill(const sl_region_gpu_t *gpu, sl_reason_t *reason) {
     return -1;
 }
 
+void sl_gpu_open(unsigned gpu) {
+    _Atomic uint64_t *slots = &sl_tenant.region.gpus[gpu].slots;
+    uint64_t seen = *slots;
+    while (seen < sl_tenant.slot + 1 && !atomic_compare_exchange_weak(slots, &seen, sl_tenant.slot + 1))
+        ;
+}
+
 static int look_up(CUdevice device) {
     static const sl_region_gpu_t nothing;
     sl_region_gpu_t gpu = nothing;
@@ -215,9 +223,9 @@ static int look_up(CUdevice device) {
     }
     if (number < 0)
         return sl_tenant_must_refuse(&reason) ? SL_GPU_REFUSED : SL_GPU_UNCOUNTED;
-    sl_ledger_open((unsigned)number);
+    sl_gpu_open((unsigned)number);
     SL_TELL(SL_DEBUG, "CUDA device %d is GPU %d, %.96s, entry %d, limit %llu", device, entry->index, entry->name, number,
-            (unsigned long long)sl_ledger_limit((unsigned)number));
+            (unsigned long long)sl_tenant.region.limits->memory_bytes[entry->index]);
     return number;
 }
 

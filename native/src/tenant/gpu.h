@@ -13,6 +13,8 @@ enum { SL_GPU_UNCOUNTED = -1, SL_GPU_REFUSED = -2 };
 
 /* The number of the entry, or one of the above when the device cannot be accounted. */
 int sl_gpu_find(CUdevice device);
+/* Counts the slot of this process on the GPU of an entry; before its first charge there. */
+void sl_gpu_open(unsigned entry);
 /* In which blocks the driver takes memory of the GPU of an entry: always a power of two, whatever the region says. */
 uint32_t sl_gpu_granularity(unsigned entry);
 /* The same for the device of the current context. */

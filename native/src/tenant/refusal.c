@@ -1,20 +1,20 @@
 /* refusal: the line that tells a person of an allocation over the quota: who, which GPU, how much, and the command that helps.
  *
- * stderr is the program's, so nothing is written there unless somebody asked for it: `sluice run` does, by a variable. */
+ * stderr is the program's, so nothing is written there unless SLUICE_REFUSALS=tell asks for it, as `sluice run` does. */
 #include "tenant/refusal.h"
 
+#include <stdatomic.h>
 #include <stdio.h>
 
 #include "os/os.h"
 #include "os/size.h"
-#include "tenant/report.h"
+#include "os/report.h"
+#include "tenant/switches/options.h"
 #include "tenant/tenant.h"
 
 #define APART_NANOS 10000000000ull
 #define MIB (1ull << 20)
 #define GIB (1ull << 30)
-
-atomic_bool sl_refusal_is_told;
 
 /* How many were not told since the last line; -1: it is too early for another. */
 static long due(void) {
@@ -77,6 +77,6 @@ void sl_refusal_report(unsigned gpu, uint64_t asked, uint64_t used, uint64_t lim
     sl_report(SL_INFO, "memory quota of GPU %d: an allocation of %llu bytes was refused, %llu of %llu are used; raise "
               "the limit or free memory", sl_tenant.region.gpus[gpu].index, (unsigned long long)asked, (unsigned long long)used,
               (unsigned long long)limit);
-    if (sl_refusal_is_told && sl_report_shows(SL_WARN) && !sl_report_shows(SL_INFO) && limit)
+    if (sl_options_tells_refusals && sl_report_shows(SL_WARN) && !sl_report_shows(SL_INFO) && limit)
         tell(gpu, asked, used, limit);
 }

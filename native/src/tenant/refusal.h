@@ -2,14 +2,10 @@
 #ifndef SL_REFUSAL_H
 #define SL_REFUSAL_H
 
-#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
-/* SLUICE_REFUSALS=tell, which `sluice run` sets. */
-extern atomic_bool sl_refusal_is_told;
-
-/* An entry in the error log, and a line on stderr if somebody wants it: at most one in ten seconds from this process. */
+/* An entry in the error log, and a line on stderr if the user wants it: at most one in ten seconds from this process. */
 void sl_refusal_report(unsigned gpu, uint64_t asked, uint64_t used, uint64_t limit);
 
 #endif

@@ -16,7 +16,7 @@
 
 #include "cuda_entries.h"
 #include "os/os.h"
-#include "tenant/options.h"
+#include "tenant/switches/options.h"
 #include "tenant/slots.h"
 
 #define ATTEMPTS 8
@@ -235,7 +235,7 @@ static bool write_draft(int fd, const sl_region_draft_t *draft) {
            pwrite(fd, &layout, sizeof layout, offsetof(sl_region_header_t, layout)) == sizeof layout;
 }
 
-/* 1 made, 0 somebody else was faster, -1 failed. A link never replaces a file, so of two makers one wins. */
+/* 1 made, 0 another process was faster, -1 failed. A link never replaces a file, so of two makers one wins. */
 static int create(const char *temporary, const char *path, const sl_region_draft_t *draft, sl_reason_t *reason) {
     unlink(temporary);
     int fd = open(temporary, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
@@ -265,7 +265,7 @@ static bool has_ended(const char *path) {
     return ended;
 }
 
-/* Somebody may have put a new region in the place of the ended one just now: look again after it has moved aside. */
+/* Another process may have put a new region in the place of the ended one just now: look again after it has moved aside. */
 static void remove_ended(const char *path, const char *temporary) {
     if (rename(path, temporary) != 0)
         return;
@@ -319,4 +319,10 @@ bool sl_region_open_or_create(sl_region_t *region, const sl_region_draft_t *draf
         remove_ended(path, temporary);
     }
     return sl_report_fail(reason, "region %.120s is made and removed by others all the time", path);
+}
+
+uint64_t sl_region_call_nanos(const sl_region_call_t *call) {
+    uint64_t timed = call->timed_calls, sampled = call->sampled_calls, calls = call->calls;
+    double mean = sampled ? (double)call->sampled_nanos / (double)sampled : 0;
+    return call->timed_nanos + (uint64_t)(mean * (double)(calls > timed ? calls - timed : 0));
 }

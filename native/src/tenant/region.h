@@ -6,8 +6,8 @@
 #include <stdint.h>
 
 #include "region_layout.h"
-#include "tenant/report.h"
-#include "tenant/shares.h"
+#include "os/report.h"
+#include "tenant/switches/shares.h"
 
 #define SL_REGION_PATH_BYTES 640
 #define SL_REGION_SOCKET_BYTES 108 /* of an address of a Unix socket */
@@ -15,7 +15,7 @@
 typedef struct {
     char *base;
     uint64_t inode;
-    int fd;                            /* of one from an agent, to ask who lives; a file of ours is opened when it is needed; -1: none */
+    int fd;                            /* of one from an agent, to ask which processes live; a file of ours is opened when it is needed; -1: none */
     char path[SL_REGION_PATH_BYTES];   /* for people only, when it is from an agent */
     char agent[SL_REGION_SOCKET_BYTES]; /* socket of the agent that it is from; "": a file of ours */
     const sl_region_header_t *header;
@@ -42,7 +42,7 @@ typedef struct {
 } sl_region_draft_t;
 
 bool sl_region_open(sl_region_t *region, const char *path, sl_reason_t *reason);
-/* One that the agent handed over: page 0, which nobody can write through this descriptor, and all the rest. */
+/* One that the agent handed over: page 0, which cannot be written through this descriptor, and all the rest. */
 bool sl_region_open_handed(sl_region_t *region, int limits, int ledger, const char *tenant, sl_reason_t *reason);
 void sl_region_close(sl_region_t *region);
 /* A descriptor of the region's file until it is returned; -1: there is none. */
@@ -52,6 +52,8 @@ void sl_region_return(const sl_region_t *region, int fd);
 bool sl_region_is_current(const sl_region_t *region);
 /* Opens the region of the tenant in the runtime directory; makes it first when there is none or its tenant has ended. */
 bool sl_region_open_or_create(sl_region_t *region, const sl_region_draft_t *draft, sl_reason_t *reason);
+/* How long all calls of a function took; the timed ones stand for the others. */
+uint64_t sl_region_call_nanos(const sl_region_call_t *call);
 sl_region_account_t *sl_region_account(const sl_region_t *region, unsigned slot, unsigned gpu);
 
 #endif

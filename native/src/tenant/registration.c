@@ -16,6 +16,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "os/fork.h"
 #include "os/os.h"
 #include "tenant/tenant.h"
 #include "tenant/unanswered.h"
@@ -247,7 +248,7 @@ uint64_t sl_registration_identity(const sl_region_t *region, uint64_t pid_namesp
     return handed.identity;
 }
 
-/* In the place of those that are mapped: who reads them meanwhile sees the ones or the others. */
+/* Maps them over the old ones: a concurrent reader sees the old or the new ones. */
 static bool replace_limits(sl_region_t *region, int fd, sl_reason_t *reason) {
     struct stat status;
     if (!sl_os_stat(fd, &status) || status.st_size < SL_REGION_PAGE_BYTES)
@@ -284,10 +285,11 @@ static void take_limits(sl_region_t *region) {
         drop(&answer);
 }
 
-void sl_registration_forget(void) {
+static void forget(void) {
     handed.identity = 0;
     atomic_flag_clear(&handed.busy);
 }
+SL_FORK_FORGETS(forget);
 
 void sl_registration_follow(void) {
     sl_region_t *region = &sl_tenant.region;

@@ -17,8 +17,6 @@ uint64_t sl_registration_identity(const sl_region_t *region, uint64_t pid_namesp
 /* An agent that took over from another has limits that it can change and the other's it cannot. Where it says that it has some for
  * us, takes them; else the ones that we have stay. */
 void sl_registration_follow(void);
-/* The child after a fork. */
-void sl_registration_forget(void);
 /* Asks for the board of a GPU; -1 when there is none for us. */
 int sl_registration_board(const char *socket, const uint8_t uuid[16], sl_reason_t *reason);
 

@@ -62,7 +62,7 @@ static bool is_self(const sl_region_slot_t *slot, uint64_t owner, const sl_slots
 static bool lives(const look_t *look, unsigned number, uint64_t owner) {
     const sl_region_slot_t *slot = &look->region->slots[number];
     sl_life_t life = owner & SIGNED ? sl_life_of(look->fd, sign_place(number)) : SL_LIFE_UNKNOWN;
-    if (life == SL_LIFE_HELD)
+    if (life == SL_LIFE_ALIVE)
         return true;
     bool visible = same_namespace(slot, look->self);
     if (life == SL_LIFE_ENDED)
@@ -90,7 +90,7 @@ static void clear(const sl_region_t *region, unsigned number) {
  * stands there now; 0: somebody else is at it. */
 static uint64_t seize(const look_t *look, unsigned number, uint64_t seen, void **sign) {
     *sign = sl_life_begin(look->fd, sign_place(number));
-    if (!*sign && sl_life_of(look->fd, sign_place(number)) == SL_LIFE_HELD)
+    if (!*sign && sl_life_of(look->fd, sign_place(number)) == SL_LIFE_ALIVE)
         return 0;
     uint64_t busy = BUSY | (*sign ? SIGNED : 0) | look->self->identity;
     if (atomic_compare_exchange_strong(&look->region->slots[number].owner, &seen, busy))
@@ -137,7 +137,7 @@ pid_t sl_slots_pid(const sl_region_t *region, unsigned number, const sl_slots_ow
     return sl_os_pid(owner & IDENTITY);
 }
 
-/* Of a process of another namespace nobody here can know whether it lives. Such a tenant lives by its slots alone, once it has had one. */
+/* Whether a process of another namespace lives cannot be known here. Such a tenant lives by its slots alone, once it has had one. */
 static bool root_lives(const sl_region_t *region, const sl_slots_owner_t *self) {
     uint64_t namespace = region->header->pid_namespace, created = region->header->created_nanos, now = sl_os_wall_nanos();
     if (!namespace || namespace == self->pid_namespace)

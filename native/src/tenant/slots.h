@@ -17,7 +17,7 @@ typedef struct {
 /* The process in an owner word. */
 #define SL_SLOTS_IDENTITY ((1ull << 62) - 1)
 
-/* Who this process is; false when /proc does not say. */
+/* The identity of this process; false when /proc does not show it. */
 bool sl_slots_self(sl_slots_owner_t *self, sl_reason_t *reason);
 /* The number of the slot, or one of these with a reason. */
 enum { SL_SLOTS_FULL = -1, SL_SLOTS_TAKEN_BY_A_COPY = -2 };

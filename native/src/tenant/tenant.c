@@ -5,72 +5,41 @@
 #include "tenant/tenant.h"
 
 #include <errno.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <unistd.h>
 
-#include "ledger/allocations.h"
-#include "ledger/blocks.h"
-#include "memory/array.h"
-#include "memory/creation.h"
-#include "memory/deferred.h"
-#include "compute/gate.h"
-#include "tenant/gpu.h"
-#include "memory/graph.h"
 #include "driver/nvml.h"
+#include "os/fork.h"
 #include "os/os.h"
-#include "tenant/options.h"
-#include "tenant/origin.h"
-#include "memory/overhead.h"
-#include "memory/physical.h"
-#include "memory/pool.h"
-#include "memory/promise.h"
+#include "tenant/switches/options.h"
+#include "tenant/switches/ancestor.h"
 #include "tenant/registration.h"
 #include "tenant/unanswered.h"
-#include "memory/sparse.h"
-#include "trace/trace.h"
-#include "entry/watch.h"
-#include "os/latch.h"
+#include "os/mutex.h"
 
 #define ATTEMPTS 8
 #define FIRST_NAMESPACE 0xeffffffcu /* inode of the pid namespace that the kernel begins with, the same on all */
 
 sl_tenant_t sl_tenant;
 
-static sl_latch_t lock = SL_LATCH_INITIALIZER;
+static sl_mutex_t lock = SL_MUTEX_INITIALIZER;
 static bool fail_on_error;
 
-/* The child has no GPU memory and no slot. It keeps the mapping and takes a slot of its own on its first call. Another
- * thread of the parent may have been at work: its lock is free here, and what it had half done is forgotten. */
-static void forget_after_fork(void) {
-    lock = (sl_latch_t)SL_LATCH_INITIALIZER;
-    sl_allocations_forget();
-    sl_blocks_forget();
-    sl_deferred_forget();
-    sl_pool_forget();
-    sl_graph_forget();
-    sl_gpu_forget();
-    sl_physical_forget();
-    sl_array_forget();
-    sl_sparse_forget();
-    sl_creation_forget();
-    sl_overhead_forget();
-    sl_promise_forget();
-    sl_nvml_forget();
-    sl_gate_forget();
-    sl_watch_forget();
-    sl_registration_forget();
+/* The child has no GPU memory and no slot. It keeps the mapping and takes a slot of its own on its first call. */
+static void forget(void) {
+    lock = (sl_mutex_t)SL_MUTEX_INITIALIZER;
     sl_tenant.self.sign = NULL; /* the parent's, which was not copied */
     if (sl_tenant.state == SL_TENANT_UNKNOWN)
         sl_tenant.region.base = NULL;
     if (sl_tenant.state == SL_TENANT_ATTACHED)
         sl_tenant.state = SL_TENANT_UNKNOWN;
 }
+SL_FORK_FORGETS(forget);
 
 /* Two namespaces may have a process of one number that began in the same clock tick. */
-static void name_after(char name[64], uint64_t origin) {
+static void name_after(char name[64], uint64_t first) {
     uint64_t namespace = sl_tenant.self.pid_namespace;
-    int length = snprintf(name, 64, "auto-%u-%llu", (unsigned)sl_os_pid(origin), (unsigned long long)(origin >> 22));
+    int length = snprintf(name, 64, "auto-%u-%llu", (unsigned)sl_os_pid(first), (unsigned long long)(first >> 22));
     if (namespace && namespace != FIRST_NAMESPACE)
         snprintf(name + length, 64 - (size_t)length, "-%llu", (unsigned long long)namespace);
 }
@@ -87,12 +56,12 @@ static bool open_region(const sl_options_t *options, sl_reason_t *reason) {
             return false;
         sl_report(SL_WARN, "%s; the limits of %s hold instead", reason->text, options->source ? options->source : options->shares_source);
     }
-    uint64_t own = sl_tenant.self.identity, origin = options->each_process ? own : sl_origin_find(own);
+    uint64_t own = sl_tenant.self.identity, first = options->each_process ? own : sl_ancestor_find(own);
     char name[64];
-    name_after(name, origin);
+    name_after(name, first);
     sl_region_draft_t draft = {
         .tenant = options->tenant[0] ? options->tenant : name,
-        .root_identity = origin,
+        .root_identity = first,
         .memory_bytes = options->memory_bytes,
         .shares = &options->shares,
         .fail_on_error = options->fail_on_error,
@@ -114,6 +83,7 @@ static bool claim_slot(const sl_options_t *options, int *slot, sl_reason_t *reas
         if (!sl_tenant.region.base && !open_region(options, reason))
             return false;
         sl_tenant.self.seen_identity = sl_registration_identity(&sl_tenant.region, sl_tenant.self.pid_namespace);
+        sl_nvml_set_outer_pid(sl_tenant.self.seen_identity ? (uint32_t)sl_os_pid(sl_tenant.self.seen_identity) : 0);
         *slot = sl_slots_claim(&sl_tenant.region, &sl_tenant.self, reason);
         if (inherited || options->region || sl_tenant.region.agent[0] || sl_region_is_current(&sl_tenant.region))
             return true;
@@ -149,26 +119,35 @@ bool sl_tenant_must_refuse(const sl_reason_t *reason) {
     return fail_on_error;
 }
 
+void sl_tenant_trace_to(const char *directory) {
+    char here[sizeof sl_tenant.trace_directory] = "";
+    bool relative = directory[0] != '/';
+    bool ok = !relative || getcwd(here, sizeof here);
+    int length = snprintf(sl_tenant.trace_directory, sizeof sl_tenant.trace_directory, "%s%s%s", here, relative ? "/" : "", directory);
+    if (!ok || length >= (int)sizeof sl_tenant.trace_directory) {
+        sl_tenant.trace_directory[0] = 0;
+        sl_report(SL_WARN, "SLUICE_TRACE=%.80s: the path is too long; nothing is recorded", directory);
+    }
+}
+
 sl_tenant_state_t sl_tenant_attach_slowly(void) {
-    static atomic_flag forks_seen = ATOMIC_FLAG_INIT;
     int saved = errno;
-    if (!atomic_flag_test_and_set(&forks_seen))
-        pthread_atfork(NULL, NULL, forget_after_fork);
-    sl_latch_lock(&lock);
+    sl_fork_begin();
+    sl_mutex_lock(&lock);
     if (sl_tenant.state == SL_TENANT_UNKNOWN) {
         sl_options_t options;
         sl_reason_t reason;
         bool ok = sl_options_read(&options, &reason);
         fail_on_error = options.fail_on_error;
-        sl_tenant.lock = options.lock;
+        sl_tenant.windows = options.windows;
         if (options.trace)
-            sl_trace_want(options.trace);
+            sl_tenant_trace_to(options.trace);
         if (!options.wanted)
             sl_tenant.state = SL_TENANT_PASS;
         else
             sl_tenant.state = ok ? take_part(&options, &reason) : on_error(&reason);
     }
-    sl_latch_unlock(&lock);
+    sl_mutex_unlock(&lock);
     errno = saved;
     return sl_tenant.state;
 }

@@ -5,7 +5,7 @@
 #include <stdatomic.h>
 
 #include "driver/entry.h"
-#include "turns/lock.h"
+#include "tenant/switches/options.h"
 #include "tenant/region.h"
 #include "tenant/slots.h"
 
@@ -21,7 +21,8 @@ typedef struct {
     sl_region_t region;
     sl_slots_owner_t self;
     unsigned slot;
-    const sl_lock_settings_t *lock; /* windows of culocker; NULL: its switches are not in use */
+    char trace_directory[400]; /* where the environment asks to record this process; "": nowhere */
+    const sl_options_windows_t *windows; /* of culocker; NULL: its switches are not in use */
 } sl_tenant_t;
 
 extern sl_tenant_t sl_tenant;
@@ -42,6 +43,8 @@ static inline void sl_tenant_count_call(bool accounted) {
         atomic_fetch_add_explicit(&slot->passed_calls, 1, memory_order_relaxed);
 }
 
+/* The environment asks to record this process to a directory; before the process attaches. */
+void sl_tenant_trace_to(const char *directory);
 /* Something cannot be enforced although the process is attached: reports it, and says whether calls must fail. */
 bool sl_tenant_must_refuse(const sl_reason_t *reason);
 

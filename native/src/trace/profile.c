@@ -10,13 +10,16 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "tenant/compat.h"
+#include "os/clock.h"
+#include "os/fork.h"
+#include "tenant/switches/compat.h"
 #include "os/index.h"
-#include "os/latch.h"
+#include "os/mutex.h"
 #include "os/os.h"
 #include "trace/profile_file.h"
 #include "trace/profile_sums.h"
 #include "trace/profile_workspace.h"
+#include "trace/sink.h"
 #include "tenant/tenant.h"
 
 #define BUFFER_BYTES 65536
@@ -26,7 +29,7 @@
 #define COST_FACTOR 100              /* writing takes at most this part of the time */
 #define LAST_ATTEMPTS 1000
 #define LAST_NANOS 100000u
-#define PATIENCE_NANOS 2000000u      /* with others who write the same files */
+#define PATIENCE_NANOS 2000000u      /* with other processes that write the same files */
 #define LAST_PATIENCE_NANOS 300000000u
 
 enum { UNKNOWN, BUSY, OFF, ON };
@@ -37,17 +40,17 @@ typedef struct {
 } allocation_t;
 
 static atomic_int state;
-static sl_profile_settings_t settings;
+static sl_compat_profile_t settings;
 static atomic_bool writing, ended;
 static _Atomic uint64_t next_ticks;
 
-static sl_latch_t latch; /* of all below */
+static sl_mutex_t lock; /* of all below */
 static char lines[BUFFER_BYTES];
 static size_t lines_bytes;
 static uint64_t lost_lines;
 static sl_index_t allocations = {.record_bytes = sizeof(allocation_t)};
 
-static char taken[BUFFER_BYTES]; /* of who is writing */
+static char taken[BUFFER_BYTES]; /* lines of the thread that writes now */
 static bool own_timeline_begun;
 
 void sl_profile_start(void) {
@@ -61,20 +64,20 @@ void sl_profile_start(void) {
         sl_profile_sums_prepare();
     atomic_store(&state, wanted ? ON : OFF);
     if (wanted)
-        sl_watch_switch(SL_SINK_PROFILE, true);
+        sl_sink_switch(SL_SINK_PROFILE, true);
 }
 
-void sl_profile_forget(void) {
+static void forget(void) {
     int busy = BUSY;
     atomic_compare_exchange_strong(&state, &busy, UNKNOWN);
-    latch = (sl_latch_t){0};
+    lock = (sl_mutex_t){0};
     writing = ended = own_timeline_begun = false;
     lines_bytes = 0;
     lost_lines = 0;
     next_ticks = 0;
     allocations = (sl_index_t){.record_bytes = sizeof(allocation_t)};
-    sl_profile_sums_forget();
 }
+SL_FORK_FORGETS(forget);
 
 static void failed(const char *folder, const char *name) {
     sl_report(SL_WARN, "cannot write %.120s/%.40s: %s; the program runs on, its profile is not complete", folder, name,
@@ -103,7 +106,7 @@ static bool write_shared(size_t length, int lock) {
     sl_profile_sum_t sums[SL_PROFILE_NAMES];
     bool ok = put_timeline("timeline.log", length, false, lock >= 0);
     if (lock == SL_PROFILE_FILE_BUSY)
-        sl_report(SL_WARN, "another process keeps %.120s locked; metrics.log lacks the newest calls until somebody writes it again", settings.folder);
+        sl_report(SL_WARN, "another process keeps %.120s locked; metrics.log lacks the newest calls until a process writes it again", settings.folder);
     else if (sl_tenant.state != SL_TENANT_UNKNOWN) {
         sl_profile_sums_of_tenant(sums);
         ok &= put_metrics("metrics.log", sums, sl_profile_sums_tenant_bytes());
@@ -141,13 +144,13 @@ static void write_workspace(bool can_wait) {
 }
 
 static size_t take_lines(void) {
-    sl_latch_lock(&latch);
+    sl_mutex_lock(&lock);
     size_t length = lines_bytes;
     memcpy(taken, lines, length);
     lines_bytes = 0;
     uint64_t lost = lost_lines;
     lost_lines = 0;
-    sl_latch_unlock(&latch);
+    sl_mutex_unlock(&lock);
     if (lost)
         sl_report(SL_WARN, "%llu lines of the timeline are lost: calls came faster than they could be written",
                   (unsigned long long)lost);
@@ -211,12 +214,12 @@ __attribute__((destructor)) static void end(void) {
 }
 
 /* What was allocated at the address is what a free of it gives back. */
-static uint64_t bytes_of(unsigned name, int status, const sl_watch_detail_t *detail) {
+static uint64_t bytes_of(unsigned name, int status, const sl_detail_t *detail) {
     if (name != SL_PROFILE_FREE && (name != SL_PROFILE_ALLOC || status != CUDA_SUCCESS))
         return detail->bytes;
     allocation_t *allocation;
     uint64_t bytes = detail->bytes;
-    sl_latch_lock(&latch);
+    sl_mutex_lock(&lock);
     if (name == SL_PROFILE_ALLOC) {
         allocation = sl_index_put(&allocations, detail->address);
         if (allocation)
@@ -225,23 +228,23 @@ static uint64_t bytes_of(unsigned name, int status, const sl_watch_detail_t *det
         bytes = allocation->bytes;
         sl_index_remove(&allocations, allocation);
     }
-    sl_latch_unlock(&latch);
+    sl_mutex_unlock(&lock);
     return bytes;
 }
 
 static bool keep(const char *line, size_t length) {
-    sl_latch_lock(&latch);
+    sl_mutex_lock(&lock);
     bool fits = lines_bytes + length <= BUFFER_BYTES;
     if (fits) {
         memcpy(lines + lines_bytes, line, length);
         lines_bytes += length;
     }
-    sl_latch_unlock(&latch);
+    sl_mutex_unlock(&lock);
     return fits;
 }
 
 static void show(const sl_profile_rule_t *rule, uint64_t begin_ticks, uint64_t nanos, int status,
-                 const sl_watch_detail_t *detail) {
+                 const sl_detail_t *detail) {
     char line[SL_PROFILE_LINE_BYTES];
     uint64_t now = sl_clock_ticks();
     sl_profile_event_t event = {
@@ -256,13 +259,13 @@ static void show(const sl_profile_rule_t *rule, uint64_t begin_ticks, uint64_t n
         return;
     write_unless_busy(false);
     if (!keep(line, length)) {
-        sl_latch_lock(&latch);
+        sl_mutex_lock(&lock);
         lost_lines++;
-        sl_latch_unlock(&latch);
+        sl_mutex_unlock(&lock);
     }
 }
 
-void sl_profile_call(unsigned entry, uint64_t begin_ticks, uint64_t end_ticks, int status, const sl_watch_detail_t *detail) {
+void sl_profile_call(unsigned entry, uint64_t begin_ticks, uint64_t end_ticks, int status, const sl_detail_t *detail) {
     if (state != ON)
         return;
     const sl_profile_rule_t *rule = sl_profile_sums_rule(entry);

@@ -88,7 +88,7 @@ bool sl_profile_file_replace(const char *folder, const char *name, const char *t
         return false;
     }
     int fd = open_regular(temporary, O_WRONLY | O_CREAT | O_EXCL, &status);
-    if (fd < 0 && errno == EEXIST && unlink(temporary) == 0) /* of one with this number who was killed */
+    if (fd < 0 && errno == EEXIST && unlink(temporary) == 0) /* of a killed process with this number */
         fd = open_regular(temporary, O_WRONLY | O_CREAT | O_EXCL, &status);
     if (fd < 0)
         return false;
@@ -109,7 +109,7 @@ static off_t end_of_lines(int fd, off_t size) {
     for (size_t i = wanted; i > 0; i--)
         if (tail[i - 1] == '\n')
             return size - (off_t)(wanted - i);
-    return wanted < TAIL_BYTES ? 0 : size; /* so long a line is nobody's */
+    return wanted < TAIL_BYTES ? 0 : size; /* no tool writes so long a line */
 }
 
 bool sl_profile_file_append(const char *folder, const char *name, const char *lines, size_t length, bool afresh, bool alone) {

@@ -9,9 +9,9 @@
 
 #include "cuda_entries.h"
 #include "driver/entry.h"
-#include "ledger/ledger.h"
+#include "os/fork.h"
+#include "tenant/accounts.h"
 #include "tenant/tenant.h"
-#include "entry/watch.h"
 
 #define STRIPES SL_REGION_TRAFFIC_COUNT
 #define STRIPE_CALLS (SL_REGION_CALL_COUNT / STRIPES)
@@ -82,9 +82,10 @@ void sl_profile_sums_add(const sl_profile_rule_t *rule, uint64_t nanos) {
     add_to(rule->as_well, nanos);
 }
 
-void sl_profile_sums_forget(void) {
+static void forget(void) {
     memset(own, 0, sizeof own);
 }
+SL_FORK_FORGETS(forget);
 
 void sl_profile_sums_of_process(sl_profile_sum_t sums[SL_PROFILE_NAMES]) {
     for (unsigned i = 0; i < SL_PROFILE_NAMES; i++)
@@ -100,7 +101,7 @@ static void add_entry(sl_profile_sum_t sums[SL_PROFILE_NAMES], unsigned entry) {
     for (unsigned stripe = 0; rule->name != NONE && stripe < STRIPES; stripe++) {
         const sl_region_call_t *call = &sl_tenant.region.calls[stripe * STRIPE_CALLS + entry];
         uint64_t calls = atomic_load_explicit(&call->calls, memory_order_relaxed);
-        uint64_t nanos = sl_watch_nanos(call);
+        uint64_t nanos = sl_region_call_nanos(call);
         sums[rule->name].calls += calls;
         sums[rule->name].nanos += nanos;
         if (rule->as_well != NONE) {
@@ -131,6 +132,6 @@ uint64_t sl_profile_sums_tenant_bytes(void) {
     uint64_t bytes = 0;
     for (unsigned gpu = 0; is_attached() && gpu < SL_REGION_GPU_COUNT; gpu++)
         if (sl_tenant.region.gpus[gpu].owner == READY)
-            bytes += sl_ledger_used(gpu);
+            bytes += sl_accounts_used(gpu);
     return bytes;
 }

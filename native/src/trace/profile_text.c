@@ -24,18 +24,8 @@ static const char *const names[SL_PROFILE_NAMES] = {
     [SL_PROFILE_COPY_ASYNC] = "cudaMemcpyAsync",
 };
 
-bool sl_profile_text_format(const char *text, sl_profile_format_t *format) {
-    static const char *const formats[] = {[SL_PROFILE_V1] = "v1", [SL_PROFILE_V1_5] = "v1.5", [SL_PROFILE_V2] = "v2"};
-    for (unsigned i = 0; i < sizeof formats / sizeof *formats; i++)
-        if (strcmp(text, formats[i]) == 0) {
-            *format = (sl_profile_format_t)i;
-            return true;
-        }
-    return false;
-}
-
-uint64_t sl_profile_text_period_nanos(sl_profile_format_t format) {
-    return format == SL_PROFILE_V2 ? 10 * MILLI : 100 * MILLI;
+uint64_t sl_profile_text_period_nanos(sl_compat_profile_format_t format) {
+    return format == SL_COMPAT_PROFILE_V2 ? 10 * MILLI : 100 * MILLI;
 }
 
 __attribute__((format(printf, 4, 5))) static size_t add(char *text, size_t length, size_t room, const char *format, ...) {
@@ -46,10 +36,10 @@ __attribute__((format(printf, 4, 5))) static size_t add(char *text, size_t lengt
     return added > 0 && (size_t)added < room - length ? length + (size_t)added : length;
 }
 
-size_t sl_profile_text_metrics(char text[SL_PROFILE_TEXT_BYTES], sl_profile_format_t format,
+size_t sl_profile_text_metrics(char text[SL_PROFILE_TEXT_BYTES], sl_compat_profile_format_t format,
                                const sl_profile_sum_t sums[SL_PROFILE_NAMES], uint64_t used_bytes) {
     size_t length = 0;
-    bool is_first = format == SL_PROFILE_V1;
+    bool is_first = format == SL_COMPAT_PROFILE_V1;
     char separator = is_first ? '\n' : ',';
     if (!is_first)
         length = add(text, length, SL_PROFILE_TEXT_BYTES, "name:mem_used,count:%llu\n", (unsigned long long)used_bytes);
@@ -59,20 +49,20 @@ size_t sl_profile_text_metrics(char text[SL_PROFILE_TEXT_BYTES], sl_profile_form
     return length;
 }
 
-static bool has_line(sl_profile_format_t format, sl_profile_name_t name) {
-    if (format == SL_PROFILE_V1)
+static bool has_line(sl_compat_profile_format_t format, sl_profile_name_t name) {
+    if (format == SL_COMPAT_PROFILE_V1)
         return name == SL_PROFILE_INIT || name == SL_PROFILE_TO_GPU || name == SL_PROFILE_FROM_GPU;
     return name < SL_PROFILE_NAMES && name != SL_PROFILE_LAUNCH && name != SL_PROFILE_LOOK_UP;
 }
 
-size_t sl_profile_text_event(char text[SL_PROFILE_LINE_BYTES], sl_profile_format_t format, const sl_profile_event_t *event) {
+size_t sl_profile_text_event(char text[SL_PROFILE_LINE_BYTES], sl_compat_profile_format_t format, const sl_profile_event_t *event) {
     if (!has_line(format, event->name))
         return 0;
     const char *name = names[event->name];
     unsigned long long start = event->start_nanos, micros = event->nanos / MICRO, bytes = event->bytes;
-    if (format == SL_PROFILE_V1)
+    if (format == SL_COMPAT_PROFILE_V1)
         return add(text, 0, SL_PROFILE_LINE_BYTES, "name:%s start:%llu burst:%llu\n", name, start, micros);
-    if (format == SL_PROFILE_V1_5)
+    if (format == SL_COMPAT_PROFILE_V1_5)
         return add(text, 0, SL_PROFILE_LINE_BYTES, "name:%s, start:%llu, burst:%llu, bytes:%llu\n", name, start, micros, bytes);
     return add(text, 0, SL_PROFILE_LINE_BYTES, "name:%s, start:%llu, burst:%llu, bytes:%llu, kind:%d\n", name, start, micros,
                bytes, event->kind);

@@ -6,8 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The profiler changed its formats twice without saying so. */
-typedef enum { SL_PROFILE_V1, SL_PROFILE_V1_5, SL_PROFILE_V2 } sl_profile_format_t;
+#include "tenant/switches/compat.h"
 
 /* What it counted, in the order of metrics.log. The last three came after the first format. */
 typedef enum {
@@ -48,16 +47,14 @@ typedef struct {
 #define SL_PROFILE_TEXT_BYTES 1024 /* the longest metrics.log */
 #define SL_PROFILE_LINE_BYTES 160  /* the longest line of timeline.log */
 
-/* v1, v1.5 or v2. */
-bool sl_profile_text_format(const char *text, sl_profile_format_t *format);
 /* How often the files of this format were written. */
-uint64_t sl_profile_text_period_nanos(sl_profile_format_t format);
+uint64_t sl_profile_text_period_nanos(sl_compat_profile_format_t format);
 
 /* Each gives the length of the text. */
-size_t sl_profile_text_metrics(char text[SL_PROFILE_TEXT_BYTES], sl_profile_format_t format,
+size_t sl_profile_text_metrics(char text[SL_PROFILE_TEXT_BYTES], sl_compat_profile_format_t format,
                                const sl_profile_sum_t sums[SL_PROFILE_NAMES], uint64_t used_bytes);
 /* 0: the format has no such line. */
-size_t sl_profile_text_event(char text[SL_PROFILE_LINE_BYTES], sl_profile_format_t format, const sl_profile_event_t *event);
+size_t sl_profile_text_event(char text[SL_PROFILE_LINE_BYTES], sl_compat_profile_format_t format, const sl_profile_event_t *event);
 size_t sl_profile_text_workspace(char text[SL_PROFILE_TEXT_BYTES], const sl_profile_workspace_t *workspace);
 
 #endif

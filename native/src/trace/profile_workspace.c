@@ -16,7 +16,7 @@
 #define READY 1
 #define WHOLE 1000u
 #define NO_CAP_TOKENS 2147483647u /* the most that its bucket could hold */
-#define KEPT_NANOS 15000000u      /* as in admit.c */
+#define KEPT_NANOS 15000000u      /* as in cap.c */
 
 uint64_t sl_profile_workspace_left(uint64_t due_nanos, uint32_t permille, uint64_t now_nanos) {
     if (due_nanos >= now_nanos)

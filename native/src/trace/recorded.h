@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 #include "trace/names.h"
-#include "tenant/report.h"
+#include "os/report.h"
 #include "trace/ring.h"
 
 #define SL_RECORDED_DIRECTORY_BYTES 400

@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 #include "driver/entry.h"
-#include "tenant/report.h"
+#include "os/report.h"
 #include "trace_layout.h"
 
 #define SL_RING_PATH_BYTES 512
@@ -16,7 +16,7 @@ typedef struct {
     char *base; /* NULL: there is none */
     uint64_t capacity;
     uint64_t head;
-    uint64_t limit;      /* when head comes here, somebody has to look for room */
+    uint64_t limit;      /* when head comes here, the writer must look for room */
     size_t mapped_bytes; /* what an event does not need follows */
     uint64_t room;       /* events that the file has space for; at most capacity */
     uint64_t warm;       /* events whose pages were asked for at once, which costs less than one by one; at most room */

@@ -16,18 +16,18 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "compute/cost.h"
-#include "compute/sample.h"
+#include "costs/cost.h"
+#include "costs/sample.h"
 #include "tenant/gpu.h"
-#include "compute/lane.h"
-#include "ledger/ledger.h"
 #include "trace/names.h"
+#include "os/fork.h"
 #include "os/os.h"
 #include "trace/recorded.h"
 #include "trace/ring.h"
+#include "tenant/accounts.h"
 #include "tenant/tenant.h"
 #include "trace/trace_quick.h"
-#include "os/latch.h"
+#include "os/mutex.h"
 
 /* Before glibc 2.34 these are in libpthread, which a program without threads need not have: then no thread ends. */
 #pragma weak pthread_key_create
@@ -46,28 +46,16 @@ __asm__(".symver pthread_setspecific, pthread_setspecific@GLIBC_2.2.5");
 #define UNKNOWN_GPU 255u
 #define MEMORY_CHANGED (1u << 8)
 
-static sl_latch_t lock = SL_LATCH_INITIALIZER; /* of what follows, but for loads of the trace */
+static sl_mutex_t lock = SL_MUTEX_INITIALIZER; /* of what follows, but for loads of the trace */
 SL_HOT_DATA sl_recorded_t *_Atomic sl_trace_recorded;
 static sl_recorded_settings_t settings;
 static sl_trace_thread_t *threads[MOST_RINGS];
-static char own_directory[SL_RECORDED_DIRECTORY_BYTES];
 static _Atomic bool undecided; /* after a fork */
 static pthread_key_t key;
 static bool has_key;
 
-void sl_trace_want(const char *directory) {
-    char here[SL_RECORDED_DIRECTORY_BYTES] = "";
-    bool relative = directory[0] != '/';
-    bool ok = !relative || getcwd(here, sizeof here);
-    int length = snprintf(own_directory, sizeof own_directory, "%s%s%s", here, relative ? "/" : "", directory);
-    if (!ok || length >= (int)sizeof own_directory) {
-        own_directory[0] = 0;
-        sl_report(SL_WARN, "SLUICE_TRACE=%.80s: the path is too long; nothing is recorded", directory);
-    }
-}
-
 bool sl_trace_is_wanted(void) {
-    return own_directory[0] || (sl_tenant.region.base && sl_tenant.region.limits->trace);
+    return sl_tenant.trace_directory[0] || (sl_tenant.region.base && sl_tenant.region.limits->trace);
 }
 
 static sl_recorded_settings_t read_settings(void) {
@@ -78,9 +66,9 @@ static sl_recorded_settings_t read_settings(void) {
         next = (sl_recorded_settings_t){limits->trace, limits->trace_events, limits->trace_generation, ""};
         memcpy(next.directory, limits->trace_directory, sizeof limits->trace_directory);
         next.directory[sizeof next.directory - 1] = 0;
-    } else if (own_directory[0]) {
+    } else if (sl_tenant.trace_directory[0]) {
         next.mode = SL_TRACE_MODE_SPOOL;
-        strcpy(next.directory, own_directory);
+        strcpy(next.directory, sl_tenant.trace_directory);
     }
     if (next.mode != SL_TRACE_MODE_RING)
         next.mode = next.mode ? SL_TRACE_MODE_SPOOL : 0;
@@ -102,21 +90,21 @@ void sl_trace_decide(void) {
     int saved = errno;
     sl_reason_t reason;
     sl_recorded_settings_t next = read_settings();
-    sl_latch_lock(&lock);
+    sl_mutex_lock(&lock);
     bool same = next.mode == settings.mode && next.events == settings.events && next.generation == settings.generation &&
                 strcmp(next.directory, settings.directory) == 0;
     if (!same || atomic_exchange(&undecided, false)) {
         end_trace();
         settings = next;
-        if (own_directory[0] && strcmp(next.directory, own_directory) == 0 && mkdir(own_directory, 0700) == 0)
-            chmod(own_directory, 0700); /* whatever the umask is */
+        if (sl_tenant.trace_directory[0] && strcmp(next.directory, sl_tenant.trace_directory) == 0 && mkdir(sl_tenant.trace_directory, 0700) == 0)
+            chmod(sl_tenant.trace_directory, 0700); /* whatever the umask is */
         sl_recorded_t *begun = next.mode ? sl_recorded_begin(&next, &reason) : NULL;
         if (next.mode && !begun)
             sl_report(SL_WARN, "%s; nothing is recorded", reason.text);
         atomic_store(&sl_trace_recorded, begun);
-        sl_watch_switch(SL_SINK_TRACE, begun != NULL);
+        sl_sink_switch(SL_SINK_TRACE, begun != NULL);
     }
-    sl_latch_unlock(&lock);
+    sl_mutex_unlock(&lock);
     errno = saved;
 }
 
@@ -128,7 +116,7 @@ static void write_event(sl_trace_thread_t *thread, sl_trace_event_t what) {
     sl_ring_put(&thread->ring, event, thread->ring.head);
 }
 
-/* Both clocks at the same time, as far as nobody comes in between. */
+/* Both clocks at the same time, unless the thread is interrupted in between. */
 static void tell_time(sl_trace_thread_t *thread) {
     uint64_t best = UINT64_MAX, ticks = 0, nanos = 0, wall = 0;
     for (int i = 0; i < 3 && best > 2000; i++) {
@@ -186,9 +174,9 @@ static void forget_thread(sl_trace_thread_t *thread) {
 
 /* The first ring of a process stays mapped: others count there what they cannot write. */
 static void end_thread(sl_trace_thread_t *thread, uint32_t why) {
-    sl_latch_lock(&lock);
+    sl_mutex_lock(&lock);
     forget_thread(thread);
-    sl_latch_unlock(&lock);
+    sl_mutex_unlock(&lock);
     sl_ring_close(&thread->ring, why);
     sl_ring_shorten(&thread->ring);
     if (atomic_load(&thread->trace->strays) == &sl_ring_process(&thread->ring)->strays)
@@ -199,8 +187,8 @@ static void end_thread(sl_trace_thread_t *thread, uint32_t why) {
 
 static void on_exit_of_thread(void *thread) {
     int saved = errno;
-    if (sl_mine.trace.thread == thread)
-        sl_mine.trace.thread = NULL;
+    if (sl_thread.trace.thread == thread)
+        sl_thread.trace.thread = NULL;
     tell_costs(thread);
     tell_time(thread);
     end_thread(thread, SL_TRACE_CLOSED_THREAD);
@@ -235,16 +223,16 @@ static __attribute__((noinline, cold)) sl_trace_thread_t *begin_thread(void) {
     int saved = errno;
     if (atomic_load(&undecided))
         sl_trace_decide();
-    sl_trace_thread_t *old = sl_mine.trace.thread, *thread = NULL;
-    sl_mine.trace.thread = NULL;
+    sl_trace_thread_t *old = sl_thread.trace.thread, *thread = NULL;
+    sl_thread.trace.thread = NULL;
     if (old)
         end_thread(old, SL_TRACE_CLOSED_TRACE);
-    sl_latch_lock(&lock);
-    sl_recorded_t *trace = sl_mine.trace.trace = atomic_load(&sl_trace_recorded);
+    sl_mutex_lock(&lock);
+    sl_recorded_t *trace = sl_thread.trace.trace = atomic_load(&sl_trace_recorded);
     has_key = has_key || (pthread_key_create && pthread_setspecific && pthread_key_create(&key, on_exit_of_thread) == 0);
     if (trace)
-        thread = sl_mine.trace.thread = make_thread(trace);
-    sl_latch_unlock(&lock);
+        thread = sl_thread.trace.thread = make_thread(trace);
+    sl_mutex_unlock(&lock);
     if (has_key)
         pthread_setspecific(key, thread);
     if (thread)
@@ -255,10 +243,10 @@ static __attribute__((noinline, cold)) sl_trace_thread_t *begin_thread(void) {
 
 static inline sl_trace_thread_t *current(void) {
     sl_recorded_t *trace = atomic_load_explicit(&sl_trace_recorded, memory_order_acquire);
-    sl_trace_thread_t *thread = SL_UNLIKELY(sl_mine.trace.trace != trace || !trace) ? begin_thread() : sl_mine.trace.thread;
+    sl_trace_thread_t *thread = SL_UNLIKELY(sl_thread.trace.trace != trace || !trace) ? begin_thread() : sl_thread.trace.thread;
     if (SL_UNLIKELY(!thread)) {
-        if (sl_mine.trace.trace)
-            atomic_fetch_add_explicit(atomic_load(&sl_mine.trace.trace->strays), 1, memory_order_relaxed);
+        if (sl_thread.trace.trace)
+            atomic_fetch_add_explicit(atomic_load(&sl_thread.trace.trace->strays), 1, memory_order_relaxed);
         return NULL;
     }
     return thread;
@@ -284,16 +272,16 @@ static inline void keep_time(sl_trace_thread_t *thread, uint64_t ticks) {
     if (SL_UNLIKELY(ticks > thread->clock_ticks || thread->ring.head >= thread->clock_head)) {
         if (thread->owes_costs)
             tell_costs(thread);
-        see_gpu(thread, sl_mine.gpu);
+        see_gpu(thread, sl_thread.gpu);
         tell_time(thread);
     }
 }
 
-static unsigned threads_of(const sl_watch_detail_t *detail) {
+static unsigned threads_of(const sl_detail_t *detail) {
     return detail->block[0] * detail->block[1] * detail->block[2];
 }
 
-static void begin_cost(sl_trace_thread_t *thread, sl_trace_cost_t *cost, uint64_t key, const sl_watch_detail_t *detail, bool launched) {
+static void begin_cost(sl_trace_thread_t *thread, sl_trace_cost_t *cost, uint64_t key, const sl_detail_t *detail, bool launched) {
     uint64_t name = sl_names_kernel(&thread->trace->names, detail->function, launched);
     if (cost->launches)
         tell_cost(thread, cost);
@@ -311,9 +299,9 @@ static inline void look_for_unloads(sl_trace_thread_t *thread) {
 }
 
 /* The place of what is launched, with its name. May write to the ring. */
-static sl_trace_cost_t *find_cost(sl_trace_thread_t *thread, const sl_watch_detail_t *detail, bool launched) {
+static sl_trace_cost_t *find_cost(sl_trace_thread_t *thread, const sl_detail_t *detail, bool launched) {
     look_for_unloads(thread);
-    uint64_t key = sl_gate_kernel((CUfunction)(uintptr_t)detail->function, detail->grid[0], detail->grid[1], detail->grid[2], threads_of(detail));
+    uint64_t key = sl_cost_kernel_key((CUfunction)(uintptr_t)detail->function, detail->grid[0], detail->grid[1], detail->grid[2], threads_of(detail));
     sl_trace_cost_t *cost = sl_trace_place(thread, key);
     if (cost->key != key)
         begin_cost(thread, cost, key, detail, launched);
@@ -335,13 +323,13 @@ static void count_launch(sl_trace_thread_t *thread, sl_trace_cost_t *cost) {
 /* Until when calls may take the short way; never where more than a trace is told of them, or others count where this thread does. */
 static void expect_more(sl_trace_thread_t *thread) {
     uint64_t look = atomic_load_explicit(&sl_clock_next_look, memory_order_relaxed), head = thread->clock_head, limit = thread->ring.limit;
-    bool usual = sl_mine.watch.calls && !sl_mine.watch.shared && atomic_load_explicit(&sl_watch_sinks, memory_order_relaxed) == SL_SINK_TRACE;
+    bool usual = sl_thread.watch.calls && !sl_thread.watch.shared && atomic_load_explicit(&sl_sink_on, memory_order_relaxed) == SL_SINK_TRACE;
     thread->next_ticks = thread->clock_ticks < look ? thread->clock_ticks : look;
     thread->next_head = !usual ? 0 : head < limit ? head : limit;
 }
 
 static void write_kernel(sl_trace_thread_t *thread, unsigned entry, uint64_t begin_ticks, uint64_t end_ticks, int status,
-                         const sl_watch_detail_t *detail) {
+                         const sl_detail_t *detail) {
     sl_trace_cost_t *cost = find_cost(thread, detail, status == CUDA_SUCCESS);
     sl_trace_event_t *event = sl_ring_take(&thread->ring);
     if (!event)
@@ -355,7 +343,7 @@ static void write_kernel(sl_trace_thread_t *thread, unsigned entry, uint64_t beg
 }
 
 static void write_call(sl_trace_thread_t *thread, int gpu, unsigned entry, uint64_t begin_ticks, uint64_t end_ticks, int status,
-                       const sl_watch_detail_t *detail) {
+                       const sl_detail_t *detail) {
     if (thread->owes_costs && detail->kind == SL_DETAIL_SYNC)
         tell_costs(thread);
     sl_trace_event_t *event = sl_ring_take(&thread->ring);
@@ -367,34 +355,24 @@ static void write_call(sl_trace_thread_t *thread, int gpu, unsigned entry, uint6
     event->c = detail->direction;
     event->d = thread->gpu;
     if (detail->kind == SL_DETAIL_MEMORY && gpu >= 0 && status == CUDA_SUCCESS) {
-        event->b = sl_ledger_used((unsigned)gpu);
+        event->b = sl_accounts_used((unsigned)gpu);
         event->c |= MEMORY_CHANGED;
     }
     sl_ring_put(&thread->ring, event, thread->ring.head);
 }
 
-SL_HOT void sl_trace_call(unsigned entry, uint64_t begin_ticks, uint64_t end_ticks, int status, const sl_watch_detail_t *detail) {
+SL_HOT void sl_trace_call(unsigned entry, uint64_t begin_ticks, uint64_t end_ticks, int status, const sl_detail_t *detail) {
     sl_trace_thread_t *thread = current();
     if (!thread)
         return;
     keep_time(thread, end_ticks);
-    int gpu = detail->kind == SL_DETAIL_MEMORY ? sl_gpu_current() : detail->kind != SL_DETAIL_NONE ? sl_mine.gpu : -1;
+    int gpu = detail->kind == SL_DETAIL_MEMORY ? sl_gpu_current() : detail->kind != SL_DETAIL_NONE ? sl_thread.gpu : -1;
     see_gpu(thread, gpu);
     if (detail->kind == SL_DETAIL_KERNEL)
         write_kernel(thread, entry, begin_ticks, end_ticks, status, detail);
     else
         write_call(thread, gpu, entry, begin_ticks, end_ticks, status, detail);
     expect_more(thread);
-}
-
-void sl_trace_question_slowly(uint64_t begin_ticks, unsigned entry, int status, uint64_t stream) {
-    sl_watch_tell(begin_ticks, entry, status, &(sl_watch_detail_t){.kind = SL_DETAIL_NONE, .quick = true, .stream = stream});
-}
-
-void sl_trace_kernel_slowly(unsigned entry, uint64_t begin_ticks, int status, uint64_t stream, uint64_t function, SL_TRACE_SHAPE) {
-    sl_watch_tell(begin_ticks, entry, status,
-                  &(sl_watch_detail_t){.kind = SL_DETAIL_KERNEL, .quick = true, .stream = stream, .function = function, .grid = {x, y, z},
-                                       .block = {block_x, block_y, block_z}, .shared_bytes = shared_bytes});
 }
 
 void sl_trace_wait(unsigned reason, uint64_t begin, unsigned gpu) {
@@ -465,8 +443,8 @@ void sl_trace_unloaded(void) {
 }
 
 /* The rings are the parent's. What another thread of it had half done is forgotten. */
-void sl_trace_forget(void) {
-    lock = (sl_latch_t)SL_LATCH_INITIALIZER;
+static void forget(void) {
+    lock = (sl_mutex_t)SL_MUTEX_INITIALIZER;
     for (unsigned i = 0; i < MOST_RINGS; i++) {
         if (threads[i] && threads[i]->ring.base)
             munmap(threads[i]->ring.base, threads[i]->ring.mapped_bytes);
@@ -474,15 +452,16 @@ void sl_trace_forget(void) {
     }
     if (has_key)
         pthread_setspecific(key, NULL);
-    sl_mine.trace.thread = NULL;
-    sl_mine.trace.trace = NULL;
+    sl_thread.trace.thread = NULL;
+    sl_thread.trace.trace = NULL;
     atomic_store(&undecided, atomic_exchange(&sl_trace_recorded, NULL) != NULL);
 }
+SL_FORK_FORGETS(forget);
 
 /* What the thread that ends the process has not told yet. */
 static __attribute__((destructor)) void end_process(void) {
-    if (sl_mine.trace.thread && sl_trace_is_on()) {
-        tell_costs(sl_mine.trace.thread);
-        tell_time(sl_mine.trace.thread);
+    if (sl_thread.trace.thread && sl_trace_is_on()) {
+        tell_costs(sl_thread.trace.thread);
+        tell_time(sl_thread.trace.thread);
     }
 }

@@ -3,24 +3,22 @@
 #define SL_TRACE_H
 
 #include "trace_layout.h"
-#include "entry/watch.h"
+#include "os/clock.h"
+#include "trace/detail.h"
+#include "trace/sink.h"
 
-/* The environment asks for a trace in this directory, of this process; before the process attaches. */
-void sl_trace_want(const char *directory);
 /* Whether the limits or the environment ask for a trace now. */
 bool sl_trace_is_wanted(void);
 /* The process has attached, or the limits have changed: the trace may have to begin or end. */
 void sl_trace_decide(void);
-void sl_trace_call(unsigned entry, uint64_t begin_ticks, uint64_t end_ticks, int status, const sl_watch_detail_t *detail);
-/* The child after a fork. */
-void sl_trace_forget(void);
+void sl_trace_call(unsigned entry, uint64_t begin_ticks, uint64_t end_ticks, int status, const sl_detail_t *detail);
 
 /* Whether calls are recorded. */
 static inline bool sl_trace_is_on(void) {
-    return SL_UNLIKELY(atomic_load_explicit(&sl_watch_sinks, memory_order_relaxed) & SL_SINK_TRACE);
+    return SL_UNLIKELY(atomic_load_explicit(&sl_sink_on, memory_order_relaxed) & SL_SINK_TRACE);
 }
 
-/* When a wait or a turn begins; 0: nobody will ask. */
+/* When a wait or a turn begins; 0: it is not recorded. */
 static inline uint64_t sl_trace_start(void) {
     return sl_trace_is_on() ? sl_clock_ticks() : 0;
 }

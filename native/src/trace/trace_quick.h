@@ -1,17 +1,14 @@
 /* trace_quick: how a launch, and a question that the driver answers at once, is recorded, as a part of the wrapper that the program calls.
  *
- * This is the short way, for a thread that has launched the same before; whatever is not as usual goes the long way, by
- * sl_watch_tell. Seen on an H200's host: what counts is how many instructions there are, not where an event is written to. */
+ * This is the short path, for a thread that has launched the same kernel before. Every other call takes the long path, sl_trace_call.
+ * Measured on an H200's host: the number of instructions counts, not the place where an event is written to. */
 #ifndef SL_TRACE_QUICK_H
 #define SL_TRACE_QUICK_H
 
-#include "compute/cost.h"
-#include "compute/gate.h"
-#include "compute/lane.h"
-#include "os/mine.h"
+#include "costs/cost.h"
+#include "os/thread.h"
 #include "trace/recorded.h"
 #include "trace/ring.h"
-#include "entry/watch.h"
 
 #define SL_TRACE_COSTS 256u
 #define SL_TRACE_LINE_BYTES 64
@@ -87,24 +84,24 @@ static inline void sl_trace_fill_kernel(sl_trace_event_t *event, const sl_trace_
     launch->gpu = (uint32_t)thread->gpu << 24;
 }
 
-/* Where the thread records, while there is nothing to tell but the call; else NULL. */
+/* Where the thread records, if the call is all there is to record; else NULL. */
 SL_INLINE sl_trace_thread_t *sl_trace_usual(uint64_t end_ticks) {
-    sl_trace_thread_t *thread = sl_mine.trace.thread;
-    if (SL_UNLIKELY(!thread) || SL_UNLIKELY(sl_mine.trace.trace != SL_LOAD(sl_trace_recorded)))
+    sl_trace_thread_t *thread = sl_thread.trace.thread;
+    if (SL_UNLIKELY(!thread) || SL_UNLIKELY(sl_thread.trace.trace != SL_LOAD(sl_trace_recorded)))
         return NULL;
     bool usual = end_ticks < thread->next_ticks && thread->ring.head < thread->next_head;
     return usual ? thread : NULL;
 }
 
-/* Of what has just passed the gate. False: nothing was recorded, and somebody has to look closely. */
+/* Records a launch that has just passed the gate. False: nothing was recorded, and the call must take the long path. */
 SL_INLINE bool sl_trace_kernel(unsigned entry, uint64_t begin_ticks, uint64_t end_ticks, uint64_t stream, SL_TRACE_SHAPE) {
     sl_trace_thread_t *thread = sl_trace_usual(end_ticks);
     if (SL_UNLIKELY(!thread))
         return false;
     uint64_t head = thread->ring.head;
-    if (SL_UNLIKELY(thread->unloads != sl_names_unloads()) || SL_UNLIKELY(thread->entry != sl_mine.gpu))
+    if (SL_UNLIKELY(thread->unloads != sl_names_unloads()) || SL_UNLIKELY(thread->entry != sl_thread.gpu))
         return false;
-    uint64_t key = sl_mine.pocket.key;
+    uint64_t key = sl_thread.credit.key;
     sl_trace_cost_t *cost = sl_trace_place(thread, key);
     if (SL_UNLIKELY(!key) || SL_UNLIKELY(cost->key != key) || SL_UNLIKELY(SL_LOAD(cost->cost->nanos) != cost->seen_nanos))
         return false;
@@ -128,43 +125,6 @@ SL_INLINE bool sl_trace_question(unsigned entry, uint64_t begin_ticks, uint64_t 
     event->d = thread->gpu;
     sl_ring_put(&thread->ring, event, head);
     return true;
-}
-
-/* The long way. */
-void sl_trace_question_slowly(uint64_t begin_ticks, unsigned entry, int status, uint64_t stream) __attribute__((noinline, cold));
-void sl_trace_kernel_slowly(unsigned entry, uint64_t begin_ticks, int status, uint64_t stream, uint64_t function, SL_TRACE_SHAPE)
-    __attribute__((noinline, cold));
-
-/* Before a launch of which a trace may be told: when it begins. Whether it passes the gate is not known yet. */
-SL_INLINE uint64_t sl_watch_begin_kernel(void) {
-    sl_mine.pocket.key = 0;
-    return sl_clock_ticks();
-}
-
-/* Counts a call that was recorded. */
-SL_INLINE void sl_watch_count_told(unsigned entry, uint64_t ticks) {
-    sl_region_call_t *call = &sl_mine.watch.calls[entry];
-    sl_watch_add_alone(&call->calls, 1);
-    if (SL_UNLIKELY(sl_mine.watch.untimed == 0))
-        sl_watch_sample(call, ticks);
-    sl_mine.watch.untimed--;
-}
-
-/* Right after it. */
-SL_INLINE void sl_watch_tell_kernel(uint64_t begin, unsigned entry, int status, uint64_t stream, uint64_t function, SL_TRACE_SHAPE) {
-    uint64_t end = sl_clock_counter();
-    if (SL_UNLIKELY(status != CUDA_SUCCESS) || SL_UNLIKELY(sl_mine.watch.held_ticks) ||
-        SL_UNLIKELY(!sl_trace_kernel(entry, begin, end, stream, SL_TRACE_SHAPE_NAMES)))
-        return sl_trace_kernel_slowly(entry, begin, status, stream, function, SL_TRACE_SHAPE_NAMES);
-    sl_watch_count_told(entry, end - begin);
-}
-
-/* Right after a question that began then. */
-SL_INLINE void sl_watch_tell_question(uint64_t begin, unsigned entry, int status, uint64_t stream) {
-    uint64_t end = sl_clock_counter();
-    if (SL_UNLIKELY(status != CUDA_SUCCESS) || SL_UNLIKELY(!sl_trace_question(entry, begin, end, stream)))
-        return sl_trace_question_slowly(begin, entry, status, stream);
-    sl_watch_count_told(entry, end - begin);
 }
 
 #endif

@@ -35,7 +35,7 @@ static bool fill(int fd, const uint8_t uuid[16]) {
            pwrite(fd, &layout, sizeof layout, offsetof(sl_board_header_t, layout)) == sizeof layout;
 }
 
-/* Whether the file is there afterwards, made by us or by somebody else. */
+/* Whether the file is there afterwards, made by this process or another one. */
 static bool make(const char *path, const uint8_t uuid[16], sl_reason_t *reason) {
     char temporary[SL_REGION_PATH_BYTES + 96];
     snprintf(temporary, sizeof temporary, "%s.%u.tmp", path, (unsigned)getpid());
@@ -124,7 +124,7 @@ static void drop_turn(const sl_board_t *board, unsigned tenant) {
         atomic_compare_exchange_strong(&board->turn->word, &word, ((word >> 8) + 1) << 8);
 }
 
-/* Writes who has it now. */
+/* Writes its owner. */
 static void enter_tenant(const sl_board_t *board, unsigned number) {
     const sl_region_header_t *header = sl_tenant.region.header;
     sl_board_tenant_t *entry = &board->tenants[number];
@@ -159,7 +159,7 @@ static bool take_entry(const sl_board_t *board, unsigned number) {
     uint64_t owner = entry->owner, self = board->identity;
     bool free = !owner || (owner == self && entry->pid_namespace == board->pid_namespace) || !sl_seen_alive(board, number);
     void *sign = free && board->file.fd >= 0 ? sl_life_begin(board->file.fd, sl_board_place(number)) : NULL;
-    if (!free || (!sign && sl_life_in(&board->file, sl_board_place(number)) == SL_LIFE_HELD))
+    if (!free || (!sign && sl_life_in(&board->file, sl_board_place(number)) == SL_LIFE_ALIVE))
         return false;
     if (sign)
         entry->sign = self;

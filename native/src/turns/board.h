@@ -7,7 +7,7 @@
 
 #include "board_layout.h"
 #include "os/life.h"
-#include "tenant/report.h"
+#include "os/report.h"
 
 typedef struct {
     char *base;

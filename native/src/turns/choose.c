@@ -1,4 +1,4 @@
-/* choose: who has the next turn and for how long.
+/* choose: which tenant has the next turn, and for how long.
  *
  * Among those who wait the highest priority goes first, then round the table, each for the length of its turn less what its last one was
  * too long; one that a higher priority cut short goes on with what was left. A host may stand still for a moment: a tenant that lost its turn
@@ -13,7 +13,7 @@
 #define MOST_CLAIMED 4        /* a tenant is never owed more of its turns than this */
 #define BACK_NANOS 20000000u  /* a tenant that wants the GPU again this soon after its work never stopped wanting it */
 
-/* Those who wait with one priority. */
+/* The waiting tenants of one priority. */
 typedef struct {
     const sl_seen_t *seen;
     int priority;
@@ -99,7 +99,7 @@ static void pass_over_absent(round_t round, sl_seen_round_t place, int64_t balan
         balances[place.first] += round.seen->tenants[place.first].length_nanos;
 }
 
-/* Round the table from who last had a turn. One whose last turns were too long is passed over, and has paid for a turn. */
+/* Round the table from the tenant that had the last turn. A tenant whose last turns were too long is passed over, which repays a turn. */
 static unsigned next_round(round_t round, sl_seen_round_t place, int64_t balances[]) {
     unsigned count = round.seen->count, any = longest_waiting(round);
     pass_over_absent(round, place, balances);

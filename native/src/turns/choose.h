@@ -1,4 +1,4 @@
-/* choose: who has the next turn and for how long, and what the last one owes or is owed. Decides on what was seen, and changes no board. */
+/* choose: which tenant has the next turn, for how long, and what the last one owes or is owed. It decides on what was read, and writes no board. */
 #ifndef SL_CHOOSE_H
 #define SL_CHOOSE_H
 
@@ -13,7 +13,7 @@ typedef struct {
 
 /* Whether any tenant waits. */
 bool sl_choose_any(const sl_seen_t *seen);
-/* With at least one who waits. Seized: the turn is taken from an idle holder. */
+/* At least one tenant waits. Seized: the turn is taken from an idle holder. */
 void sl_choose(sl_choice_t *choice, const sl_seen_t *seen, bool seized, const sl_seen_round_t rounds[3]);
 /* Whether the tenant is among those with the highest priority, and waits longest of them. */
 bool sl_choose_is_first(const sl_seen_t *seen, unsigned tenant);

@@ -134,7 +134,7 @@ bool sl_seen_alive(const sl_board_t *board, unsigned number) {
         return owner != 0;
     sl_life_t life = sign == owner ? sl_life_in(&board->file, sl_board_place(number)) : SL_LIFE_UNKNOWN;
     if (life != SL_LIFE_UNKNOWN)
-        return life == SL_LIFE_HELD;
+        return life == SL_LIFE_ALIVE;
     return READ(process->pid_namespace) != board->pid_namespace || sl_os_alive(owner, READ(process->image));
 }
 

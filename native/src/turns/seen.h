@@ -49,7 +49,7 @@ void sl_seen_rounds(const sl_board_t *board, sl_seen_round_t rounds[3]);
 /* Whether a process of another tenant, of this one's priority or a higher one, waits for the GPU or has worked on it for the last so many
  * nanoseconds. */
 bool sl_seen_rival(const sl_board_t *board, uint64_t now, uint64_t nanos);
-/* Whether somebody has said lately that he wants the turn. */
+/* Whether a tenant has said lately that it wants the turn. */
 bool sl_seen_wanted(const sl_board_t *board, uint64_t now);
 
 /* Writes again what makes the others see this process, if somebody has changed it. False: its entries are another's now. */

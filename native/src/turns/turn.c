@@ -20,10 +20,10 @@
 #define MICRO 1000u
 #define MILLI 1000000u
 #define GRACE_NANOS (200 * MICRO)     /* an idle holder may come back: to hand over costs the GPU time too */
-#define ACCEPT_NANOS (2 * MILLI)      /* how long one who got the turn may take to wake up */
-#define LOOK_NANOS (2 * MILLI)        /* how often one who waits looks without being woken */
-#define NAP_NANOS (100 * MICRO)       /* the same for who is next, while the holder waits for the GPU */
-#define SPIN_NANOS (400 * MICRO)      /* who is next stays awake when the turn will end this soon */
+#define ACCEPT_NANOS (2 * MILLI)      /* how long a tenant that got the turn may take to wake up */
+#define LOOK_NANOS (2 * MILLI)        /* how often a waiting process looks without being woken */
+#define NAP_NANOS (100 * MICRO)       /* the same for the next tenant, while the holder waits for the GPU */
+#define SPIN_NANOS (400 * MICRO)      /* the next tenant stays awake when the turn ends this soon */
 #define SPIN_PROCESSORS 4             /* with fewer the holder may need the processor */
 #define SUSPECT_NANOS (20 * MILLI)    /* after this a silent holder's life is checked */
 
@@ -45,7 +45,7 @@ static void book_past_turn(const sl_board_t *board, const sl_seen_t *seen) {
     atomic_fetch_add(&entry->turns, 1);
 }
 
-/* Gives the turn from who has it to the next who waits; true when the word changed. */
+/* Gives the turn from its holder to the next waiting tenant; true when the word changed. */
 static bool pass_on(const sl_board_t *board, const sl_seen_t *seen, bool seized) {
     sl_board_turn_t *turn = board->turn;
     sl_seen_round_t rounds[3];
@@ -166,7 +166,7 @@ static bool is_idle(const sl_board_t *board, const sl_seen_t *seen) {
     return idle_from(board, seen) <= seen->now && (!is_blocked(seen) || is_above(board, seen));
 }
 
-/* One who was given the turn and does not take it may be dead or stopped: its wait must not cost a turn again. */
+/* A tenant that got the turn and does not take it may be dead or stopped: its wait must not cost a turn again. */
 static bool seize(const sl_board_t *board, sl_seen_t *seen) {
     if (seen->holder < seen->count)
         seen->tenants[seen->holder].since_nanos = 0;
@@ -180,7 +180,7 @@ static bool seize(const sl_board_t *board, sl_seen_t *seen) {
     return sl_turn_is_mine(board);
 }
 
-/* Since when one who waits has seen the same word. */
+/* Since when a waiting process has seen the same word. */
 typedef struct {
     uint64_t word, since;
 } sight_t;
@@ -216,7 +216,7 @@ static uint64_t over_from(const sl_seen_t *seen) {
     return seen->busy > ends ? seen->busy : ends;
 }
 
-/* When to look again if nobody wakes us. While a thread of the holder waits for the GPU its work ends about when it is known to, and
+/* When to look again if no process wakes us. While a thread of the holder waits for the GPU its work ends about when it is known to, and
  * who is next sees that soon. */
 static uint64_t next_look(const sl_seen_t *seen, uint64_t idle, bool next) {
     uint64_t now = seen->now, until = idle > now ? idle : now + LOOK_NANOS;
@@ -225,7 +225,7 @@ static uint64_t next_look(const sl_seen_t *seen, uint64_t idle, bool next) {
     return until < now + LOOK_NANOS ? until : now + LOOK_NANOS;
 }
 
-/* To wake up takes longer than the rest of a turn that is all but over, so who is next stays awake then. */
+/* To wake up takes longer than the rest of a turn that is all but over, so the next tenant stays awake then. */
 static void rest(const sl_board_t *board, const sl_seen_t *seen, uint32_t wake) {
     uint64_t now = seen->now, over = over_from(seen), idle = idle_from(board, seen);
     bool next = sl_choose_is_first(seen, board->tenant), spins = next && sl_os_processors() >= SPIN_PROCESSORS;

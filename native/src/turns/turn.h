@@ -19,7 +19,7 @@ static inline bool sl_turn_is_mine(const sl_board_t *board) {
     return (sl_turn_word(board) & 0xff) == board->tenant + 1;
 }
 
-/* Tells those who wait until when this process keeps the GPU busy, as far as it knows. */
+/* Tells waiting tenants until when this process keeps the GPU busy, as far as it knows. */
 static inline void sl_turn_say_busy(const sl_board_t *board, uint64_t until_nanos) {
     board->processes[board->process].busy_nanos = until_nanos;
 }

@@ -13,6 +13,7 @@
 #include "driver/nvml.h"
 #include "driver/nvml_device.h"
 #include "real_nvml.h"
+#include "tenant/accounts.h"
 #include "tenant/tenant.h"
 
 #define ATTEMPTS 4
@@ -32,7 +33,7 @@ static uint64_t least(uint64_t a, uint64_t b) {
     return a < b ? a : b;
 }
 
-/* The GPU's entry, or SL_GPU_UNCOUNTED when nobody of the tenant has used it yet. False: the tenant sees what is. */
+/* The GPU's entry, or SL_GPU_UNCOUNTED when no process of the tenant has used it yet. False: the tenant sees the real GPU. */
 static bool own_world(nvmlDevice_t handle, sl_nvml_device_t *device, int *gpu) {
     if (sl_tenant_attach() != SL_TENANT_ATTACHED || !sl_nvml_device_find(handle, device))
         return false;
@@ -46,11 +47,11 @@ static bool tell_memory(nvmlDevice_t handle, unsigned long long *total, unsigned
     int gpu;
     if (!own_world(handle, &device, &gpu))
         return false;
-    uint64_t limit = gpu >= 0 ? sl_ledger_limit((unsigned)gpu) : sl_ledger_limit_of_index(device.index);
+    uint64_t limit = gpu >= 0 ? sl_accounts_limit((unsigned)gpu) : sl_accounts_limit_of_index(device.index);
     if (!limit)
         return false;
     *total = least(limit, *total);
-    *used = least(gpu >= 0 ? sl_ledger_used((unsigned)gpu) : 0, *total);
+    *used = least(gpu >= 0 ? sl_accounts_used((unsigned)gpu) : 0, *total);
     *free = least(*total - *used, *free);
     return true;
 }
@@ -150,7 +151,7 @@ static nvmlReturn_t ask_all(const question_t *question, unsigned needed, answer_
     return status;
 }
 
-/* Who draws, and who computes through MPS, only the driver knows: its list, without strangers. */
+/* Only the driver knows which processes draw, or compute through MPS: its list, without processes of other tenants. */
 static unsigned keep_listed(const answer_t *answer, process_t *processes, unsigned count) {
     unsigned kept = 0;
     for (unsigned i = 0; i < answer->count; i++) {

@@ -8,6 +8,7 @@
 #include "memory/overhead.h"
 #include "memory/pool.h"
 #include "real.h"
+#include "tenant/accounts.h"
 #include "tenant/tenant.h"
 
 static uint64_t least(uint64_t a, uint64_t b) {
@@ -18,7 +19,7 @@ static uint64_t least(uint64_t a, uint64_t b) {
 static uint64_t limit_of(CUdevice device, unsigned *gpu) {
     int found = sl_tenant_attach() == SL_TENANT_ATTACHED ? sl_gpu_find(device) : SL_GPU_UNCOUNTED;
     *gpu = (unsigned)found;
-    return found < 0 ? 0 : sl_ledger_limit((unsigned)found);
+    return found < 0 ? 0 : sl_accounts_limit((unsigned)found);
 }
 
 static void tell_tenant(size_t *free, size_t *total) {
@@ -29,7 +30,7 @@ static void tell_tenant(size_t *free, size_t *total) {
         return;
     sl_pool_refresh(gpu);
     sl_overhead_now_and_then(gpu);
-    uint64_t used = sl_ledger_used(gpu);
+    uint64_t used = sl_accounts_used(gpu);
     *free = least(used < limit ? limit - used : 0, *free);
     *total = least(limit, *total);
 }

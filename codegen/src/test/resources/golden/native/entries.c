@@ -7,7 +7,6 @@
 #include "cuda_entries.h"
 #include "driver/driver.h"
 #include "entry/launch.h"
-#include "trace/trace_quick.h"
 #include "entry/watch.h"
 
 sl_real_t real;
@@ -42,7 +41,7 @@ static const char names[][SL_ENTRY_NAME_BYTES] = {
 __attribute__((noinline)) static CUresult told_cuInit(unsigned int Flags) {
     uint64_t begin = sl_watch_begin_told();
     CUresult status = hook_cuInit(Flags);
-    sl_watch_tell(begin, SL_ENTRY_cuInit, status, &(sl_watch_detail_t){.kind = SL_DETAIL_NONE});
+    sl_watch_tell(begin, SL_ENTRY_cuInit, status, &(sl_detail_t){.kind = SL_DETAIL_NONE});
     return status;
 }
 static CUresult entry_cuInit(unsigned int Flags) {
@@ -58,7 +57,7 @@ SL_EXPORT CUresult cuInit(unsigned int Flags) __attribute__((alias("entry_cuInit
 __attribute__((noinline)) static CUresult told_cuMemAlloc(CUdeviceptr_v1 *dptr, unsigned int bytesize) {
     uint64_t begin = sl_watch_begin_told();
     CUresult status = hook_cuMemAlloc(dptr, bytesize);
-    sl_watch_tell(begin, SL_ENTRY_cuMemAlloc, status, &(sl_watch_detail_t){.kind = SL_DETAIL_MEMORY, .bytes = bytesize, .address = status == CUDA_SUCCESS && dptr ? *dptr : 0});
+    sl_watch_tell(begin, SL_ENTRY_cuMemAlloc, status, &(sl_detail_t){.kind = SL_DETAIL_MEMORY, .bytes = bytesize, .address = status == CUDA_SUCCESS && dptr ? *dptr : 0});
     return status;
 }
 static CUresult entry_cuMemAlloc(CUdeviceptr_v1 *dptr, unsigned int bytesize) {
@@ -74,7 +73,7 @@ SL_EXPORT CUresult cuMemAlloc(CUdeviceptr_v1 *dptr, unsigned int bytesize) __att
 __attribute__((noinline)) static CUresult told_cuMemAlloc_v2(CUdeviceptr *dptr, size_t bytesize) {
     uint64_t begin = sl_watch_begin_told();
     CUresult status = hook_cuMemAlloc_v2(dptr, bytesize);
-    sl_watch_tell(begin, SL_ENTRY_cuMemAlloc_v2, status, &(sl_watch_detail_t){.kind = SL_DETAIL_MEMORY, .bytes = bytesize, .address = status == CUDA_SUCCESS && dptr ? *dptr : 0});
+    sl_watch_tell(begin, SL_ENTRY_cuMemAlloc_v2, status, &(sl_detail_t){.kind = SL_DETAIL_MEMORY, .bytes = bytesize, .address = status == CUDA_SUCCESS && dptr ? *dptr : 0});
     return status;
 }
 static CUresult entry_cuMemAlloc_v2(CUdeviceptr *dptr, size_t bytesize) {
@@ -90,7 +89,7 @@ SL_EXPORT CUresult cuMemAlloc_v2(CUdeviceptr *dptr, size_t bytesize) __attribute
 __attribute__((noinline)) static CUresult told_cuMemFreeAsync(CUdeviceptr dptr, CUstream hStream) {
     uint64_t begin = sl_watch_begin_told();
     CUresult status = hook_cuMemFreeAsync(dptr, hStream);
-    sl_watch_tell(begin, SL_ENTRY_cuMemFreeAsync, status, &(sl_watch_detail_t){.kind = SL_DETAIL_MEMORY, .stream = sl_watch_stream(hStream, false), .address = dptr});
+    sl_watch_tell(begin, SL_ENTRY_cuMemFreeAsync, status, &(sl_detail_t){.kind = SL_DETAIL_MEMORY, .stream = sl_watch_stream(hStream, false), .address = dptr});
     return status;
 }
 static CUresult entry_cuMemFreeAsync(CUdeviceptr dptr, CUstream hStream) {
@@ -106,7 +105,7 @@ SL_EXPORT CUresult cuMemFreeAsync(CUdeviceptr dptr, CUstream hStream) __attribut
 __attribute__((noinline)) static CUresult told_cuMemFreeAsync_ptsz(CUdeviceptr dptr, CUstream hStream) {
     uint64_t begin = sl_watch_begin_told();
     CUresult status = hook_cuMemFreeAsync_ptsz(dptr, hStream);
-    sl_watch_tell(begin, SL_ENTRY_cuMemFreeAsync_ptsz, status, &(sl_watch_detail_t){.kind = SL_DETAIL_MEMORY, .stream = sl_watch_stream(hStream, true), .address = dptr});
+    sl_watch_tell(begin, SL_ENTRY_cuMemFreeAsync_ptsz, status, &(sl_detail_t){.kind = SL_DETAIL_MEMORY, .stream = sl_watch_stream(hStream, true), .address = dptr});
     return status;
 }
 static CUresult entry_cuMemFreeAsync_ptsz(CUdeviceptr dptr, CUstream hStream) {
@@ -122,7 +121,7 @@ SL_EXPORT CUresult cuMemFreeAsync_ptsz(CUdeviceptr dptr, CUstream hStream) __att
 __attribute__((noinline)) static CUresult told_cuMemcpyDtoH_v2(void *dstHost, CUdeviceptr srcDevice, size_t ByteCount) {
     uint64_t begin = sl_watch_begin_told();
     CUresult status = hook_cuMemcpyDtoH_v2(dstHost, srcDevice, ByteCount);
-    sl_watch_tell(begin, SL_ENTRY_cuMemcpyDtoH_v2, status, &(sl_watch_detail_t){.kind = SL_DETAIL_COPY, .bytes = ByteCount, .direction = SL_DIRECTION_FROM_GPU, .stream = sl_watch_stream(NULL, false)});
+    sl_watch_tell(begin, SL_ENTRY_cuMemcpyDtoH_v2, status, &(sl_detail_t){.kind = SL_DETAIL_COPY, .bytes = ByteCount, .direction = SL_DIRECTION_FROM_GPU, .stream = sl_watch_stream(NULL, false)});
     return status;
 }
 static CUresult entry_cuMemcpyDtoH_v2(void *dstHost, CUdeviceptr srcDevice, size_t ByteCount) {
@@ -138,7 +137,7 @@ SL_EXPORT CUresult cuMemcpyDtoH_v2(void *dstHost, CUdeviceptr srcDevice, size_t 
 __attribute__((noinline)) static CUresult told_cuMemcpyDtoH_v2_ptds(void *dstHost, CUdeviceptr srcDevice, size_t ByteCount) {
     uint64_t begin = sl_watch_begin_told();
     CUresult status = hook_cuMemcpyDtoH_v2_ptds(dstHost, srcDevice, ByteCount);
-    sl_watch_tell(begin, SL_ENTRY_cuMemcpyDtoH_v2_ptds, status, &(sl_watch_detail_t){.kind = SL_DETAIL_COPY, .bytes = ByteCount, .direction = SL_DIRECTION_FROM_GPU, .stream = sl_watch_stream(NULL, true)});
+    sl_watch_tell(begin, SL_ENTRY_cuMemcpyDtoH_v2_ptds, status, &(sl_detail_t){.kind = SL_DETAIL_COPY, .bytes = ByteCount, .direction = SL_DIRECTION_FROM_GPU, .stream = sl_watch_stream(NULL, true)});
     return status;
 }
 static CUresult entry_cuMemcpyDtoH_v2_ptds(void *dstHost, CUdeviceptr srcDevice, size_t ByteCount) {
@@ -154,7 +153,7 @@ SL_EXPORT CUresult cuMemcpyDtoH_v2_ptds(void *dstHost, CUdeviceptr srcDevice, si
 __attribute__((noinline)) static CUresult told_cuMemcpy2DAsync(const CUDA_MEMCPY2D *pCopy, CUstream hStream) {
     uint64_t begin = sl_watch_begin_told();
     CUresult status = hook_cuMemcpy2DAsync(pCopy, hStream);
-    sl_watch_tell(begin, SL_ENTRY_cuMemcpy2DAsync, status, &(sl_watch_detail_t){.kind = SL_DETAIL_COPY, .bytes = pCopy ? (uint64_t)pCopy->WidthInBytes * pCopy->Height : 0, .direction = pCopy ? sl_watch_direction(pCopy->srcMemoryType, pCopy->dstMemoryType) : SL_DIRECTION_OTHER, .stream = sl_watch_stream(hStream, false)});
+    sl_watch_tell(begin, SL_ENTRY_cuMemcpy2DAsync, status, &(sl_detail_t){.kind = SL_DETAIL_COPY, .bytes = pCopy ? (uint64_t)pCopy->WidthInBytes * pCopy->Height : 0, .direction = pCopy ? sl_watch_direction(pCopy->srcMemoryType, pCopy->dstMemoryType) : SL_DIRECTION_OTHER, .stream = sl_watch_stream(hStream, false)});
     return status;
 }
 static CUresult entry_cuMemcpy2DAsync(const CUDA_MEMCPY2D *pCopy, CUstream hStream) {
@@ -170,7 +169,7 @@ SL_EXPORT CUresult cuMemcpy2DAsync(const CUDA_MEMCPY2D *pCopy, CUstream hStream)
 __attribute__((noinline)) static CUresult told_cuMemcpy2DAsync_ptsz(const CUDA_MEMCPY2D *pCopy, CUstream hStream) {
     uint64_t begin = sl_watch_begin_told();
     CUresult status = hook_cuMemcpy2DAsync_ptsz(pCopy, hStream);
-    sl_watch_tell(begin, SL_ENTRY_cuMemcpy2DAsync_ptsz, status, &(sl_watch_detail_t){.kind = SL_DETAIL_COPY, .bytes = pCopy ? (uint64_t)pCopy->WidthInBytes * pCopy->Height : 0, .direction = pCopy ? sl_watch_direction(pCopy->srcMemoryType, pCopy->dstMemoryType) : SL_DIRECTION_OTHER, .stream = sl_watch_stream(hStream, true)});
+    sl_watch_tell(begin, SL_ENTRY_cuMemcpy2DAsync_ptsz, status, &(sl_detail_t){.kind = SL_DETAIL_COPY, .bytes = pCopy ? (uint64_t)pCopy->WidthInBytes * pCopy->Height : 0, .direction = pCopy ? sl_watch_direction(pCopy->srcMemoryType, pCopy->dstMemoryType) : SL_DIRECTION_OTHER, .stream = sl_watch_stream(hStream, true)});
     return status;
 }
 static CUresult entry_cuMemcpy2DAsync_ptsz(const CUDA_MEMCPY2D *pCopy, CUstream hStream) {
@@ -186,7 +185,7 @@ SL_EXPORT CUresult cuMemcpy2DAsync_ptsz(const CUDA_MEMCPY2D *pCopy, CUstream hSt
 __attribute__((noinline)) static CUresult told_cuMemsetD2D16(CUdeviceptr dstDevice, size_t dstPitch, unsigned short us, size_t Width, size_t Height) {
     uint64_t begin = sl_watch_begin_told();
     CUresult status = hook_cuMemsetD2D16(dstDevice, dstPitch, us, Width, Height);
-    sl_watch_tell(begin, SL_ENTRY_cuMemsetD2D16, status, &(sl_watch_detail_t){.kind = SL_DETAIL_SET, .bytes = (uint64_t)Width * Height * 2, .stream = sl_watch_stream(NULL, false)});
+    sl_watch_tell(begin, SL_ENTRY_cuMemsetD2D16, status, &(sl_detail_t){.kind = SL_DETAIL_SET, .bytes = (uint64_t)Width * Height * 2, .stream = sl_watch_stream(NULL, false)});
     return status;
 }
 static CUresult entry_cuMemsetD2D16(CUdeviceptr dstDevice, size_t dstPitch, unsigned short us, size_t Width, size_t Height) {
@@ -202,7 +201,7 @@ SL_EXPORT CUresult cuMemsetD2D16(CUdeviceptr dstDevice, size_t dstPitch, unsigne
 __attribute__((noinline)) static CUresult told_cuMemPrefetchBatchAsync(CUdeviceptr *dptrs, size_t *sizes, size_t count, CUstream hStream) {
     uint64_t begin = sl_watch_begin_told();
     CUresult status = hook_cuMemPrefetchBatchAsync(dptrs, sizes, count, hStream);
-    sl_watch_tell(begin, SL_ENTRY_cuMemPrefetchBatchAsync, status, &(sl_watch_detail_t){.kind = SL_DETAIL_COPY, .bytes = sl_watch_sum(sizes, count), .direction = SL_DIRECTION_OTHER, .stream = sl_watch_stream(hStream, false)});
+    sl_watch_tell(begin, SL_ENTRY_cuMemPrefetchBatchAsync, status, &(sl_detail_t){.kind = SL_DETAIL_COPY, .bytes = sl_watch_sum(sizes, count), .direction = SL_DIRECTION_OTHER, .stream = sl_watch_stream(hStream, false)});
     return status;
 }
 static CUresult entry_cuMemPrefetchBatchAsync(CUdeviceptr *dptrs, size_t *sizes, size_t count, CUstream hStream) {
@@ -218,7 +217,7 @@ SL_EXPORT CUresult cuMemPrefetchBatchAsync(CUdeviceptr *dptrs, size_t *sizes, si
 __attribute__((noinline)) static CUresult told_cuMemBatchDecompressAsync(void *paramsArray, size_t count, CUstream stream) {
     uint64_t begin = sl_watch_begin_told();
     CUresult status = hook_cuMemBatchDecompressAsync(paramsArray, count, stream);
-    sl_watch_tell(begin, SL_ENTRY_cuMemBatchDecompressAsync, status, &(sl_watch_detail_t){.kind = SL_DETAIL_COPY, .direction = SL_DIRECTION_OTHER, .stream = sl_watch_stream(stream, false)});
+    sl_watch_tell(begin, SL_ENTRY_cuMemBatchDecompressAsync, status, &(sl_detail_t){.kind = SL_DETAIL_COPY, .direction = SL_DIRECTION_OTHER, .stream = sl_watch_stream(stream, false)});
     return status;
 }
 static CUresult entry_cuMemBatchDecompressAsync(void *paramsArray, size_t count, CUstream stream) {
@@ -234,7 +233,7 @@ SL_EXPORT CUresult cuMemBatchDecompressAsync(void *paramsArray, size_t count, CU
 __attribute__((noinline)) static CUresult told_cuLaunchEverywhere(unsigned int numDevices) {
     uint64_t begin = sl_watch_begin_told();
     CUresult status = hook_cuLaunchEverywhere(numDevices);
-    sl_watch_tell(begin, SL_ENTRY_cuLaunchEverywhere, status, &(sl_watch_detail_t){.kind = SL_DETAIL_KERNEL, .quick = true, .stream = sl_watch_stream(NULL, false)});
+    sl_watch_tell(begin, SL_ENTRY_cuLaunchEverywhere, status, &(sl_detail_t){.kind = SL_DETAIL_KERNEL, .quick = true, .stream = sl_watch_stream(NULL, false)});
     return status;
 }
 static CUresult entry_cuLaunchEverywhere(unsigned int numDevices) {
@@ -248,25 +247,23 @@ static CUresult entry_cuLaunchEverywhere(unsigned int numDevices) {
 SL_EXPORT CUresult cuLaunchEverywhere(unsigned int numDevices) __attribute__((alias("entry_cuLaunchEverywhere")));
 
 SL_HOT static CUresult entry_cuLaunchKernel(CUfunction f, unsigned int gridDimX, unsigned int gridDimY, unsigned int gridDimZ, unsigned int blockDimX, unsigned int blockDimY, unsigned int blockDimZ, unsigned int sharedMemBytes, CUstream hStream) {
-    bool told = SL_UNLIKELY(!sl_watch_untimed(SL_ENTRY_cuLaunchKernel));
-    uint64_t begin = told ? sl_watch_begin_kernel() : 0;
+    uint64_t begin = sl_launch_begin(SL_ENTRY_cuLaunchKernel);
     CUresult status = hook_cuLaunchKernel(f, gridDimX, gridDimY, gridDimZ, blockDimX, blockDimY, blockDimZ, sharedMemBytes, hStream);
-    if (told)
-        sl_watch_tell_kernel(begin, SL_ENTRY_cuLaunchKernel, status, sl_watch_stream(hStream, false), (uintptr_t)f, gridDimX, gridDimY, gridDimZ, blockDimX, blockDimY, blockDimZ, sharedMemBytes);
+    if (SL_UNLIKELY(begin != 0))
+        sl_launch_tell(begin, SL_ENTRY_cuLaunchKernel, status, sl_watch_stream(hStream, false), (uintptr_t)f, gridDimX, gridDimY, gridDimZ, blockDimX, blockDimY, blockDimZ, sharedMemBytes);
     else
-        sl_watch_count(&sl_mine.watch.calls[SL_ENTRY_cuLaunchKernel], status);
+        sl_watch_count(&sl_thread.watch.calls[SL_ENTRY_cuLaunchKernel], status);
     return status;
 }
 SL_EXPORT SL_HOT CUresult cuLaunchKernel(CUfunction f, unsigned int gridDimX, unsigned int gridDimY, unsigned int gridDimZ, unsigned int blockDimX, unsigned int blockDimY, unsigned int blockDimZ, unsigned int sharedMemBytes, CUstream hStream) __attribute__((alias("entry_cuLaunchKernel")));
 
 SL_HOT static CUresult entry_cuLaunchKernel_ptsz(CUfunction f, unsigned int gridDimX, unsigned int gridDimY, unsigned int gridDimZ, unsigned int blockDimX, unsigned int blockDimY, unsigned int blockDimZ, unsigned int sharedMemBytes, CUstream hStream) {
-    bool told = SL_UNLIKELY(!sl_watch_untimed(SL_ENTRY_cuLaunchKernel_ptsz));
-    uint64_t begin = told ? sl_watch_begin_kernel() : 0;
+    uint64_t begin = sl_launch_begin(SL_ENTRY_cuLaunchKernel_ptsz);
     CUresult status = hook_cuLaunchKernel_ptsz(f, gridDimX, gridDimY, gridDimZ, blockDimX, blockDimY, blockDimZ, sharedMemBytes, hStream);
-    if (told)
-        sl_watch_tell_kernel(begin, SL_ENTRY_cuLaunchKernel_ptsz, status, sl_watch_stream(hStream, true), (uintptr_t)f, gridDimX, gridDimY, gridDimZ, blockDimX, blockDimY, blockDimZ, sharedMemBytes);
+    if (SL_UNLIKELY(begin != 0))
+        sl_launch_tell(begin, SL_ENTRY_cuLaunchKernel_ptsz, status, sl_watch_stream(hStream, true), (uintptr_t)f, gridDimX, gridDimY, gridDimZ, blockDimX, blockDimY, blockDimZ, sharedMemBytes);
     else
-        sl_watch_count(&sl_mine.watch.calls[SL_ENTRY_cuLaunchKernel_ptsz], status);
+        sl_watch_count(&sl_thread.watch.calls[SL_ENTRY_cuLaunchKernel_ptsz], status);
     return status;
 }
 SL_EXPORT SL_HOT CUresult cuLaunchKernel_ptsz(CUfunction f, unsigned int gridDimX, unsigned int gridDimY, unsigned int gridDimZ, unsigned int blockDimX, unsigned int blockDimY, unsigned int blockDimZ, unsigned int sharedMemBytes, CUstream hStream) __attribute__((alias("entry_cuLaunchKernel_ptsz")));
@@ -315,7 +312,7 @@ static inline CUresult forward_cuCtxSynchronize(void) {
 __attribute__((noinline)) static CUresult told_cuCtxSynchronize(void) {
     uint64_t begin = sl_watch_begin_told();
     CUresult status = forward_cuCtxSynchronize();
-    sl_watch_tell(begin, SL_ENTRY_cuCtxSynchronize, status, &(sl_watch_detail_t){.kind = SL_DETAIL_SYNC});
+    sl_watch_tell(begin, SL_ENTRY_cuCtxSynchronize, status, &(sl_detail_t){.kind = SL_DETAIL_SYNC});
     return status;
 }
 static CUresult entry_cuCtxSynchronize(void) {
@@ -334,7 +331,7 @@ static inline CUresult forward_cuMemAllocAsync(CUdeviceptr *dptr, size_t bytesiz
 __attribute__((noinline)) static CUresult told_cuMemAllocAsync(CUdeviceptr *dptr, size_t bytesize, CUstream hStream) {
     uint64_t begin = sl_watch_begin_told();
     CUresult status = forward_cuMemAllocAsync(dptr, bytesize, hStream);
-    sl_watch_tell(begin, SL_ENTRY_cuMemAllocAsync, status, &(sl_watch_detail_t){.kind = SL_DETAIL_MEMORY, .bytes = bytesize, .stream = sl_watch_stream(hStream, false), .address = status == CUDA_SUCCESS && dptr ? *dptr : 0});
+    sl_watch_tell(begin, SL_ENTRY_cuMemAllocAsync, status, &(sl_detail_t){.kind = SL_DETAIL_MEMORY, .bytes = bytesize, .stream = sl_watch_stream(hStream, false), .address = status == CUDA_SUCCESS && dptr ? *dptr : 0});
     return status;
 }
 static CUresult entry_cuMemAllocAsync(CUdeviceptr *dptr, size_t bytesize, CUstream hStream) {
@@ -353,7 +350,7 @@ static inline CUresult forward_cuMemAllocAsync_ptsz(CUdeviceptr *dptr, size_t by
 __attribute__((noinline)) static CUresult told_cuMemAllocAsync_ptsz(CUdeviceptr *dptr, size_t bytesize, CUstream hStream) {
     uint64_t begin = sl_watch_begin_told();
     CUresult status = forward_cuMemAllocAsync_ptsz(dptr, bytesize, hStream);
-    sl_watch_tell(begin, SL_ENTRY_cuMemAllocAsync_ptsz, status, &(sl_watch_detail_t){.kind = SL_DETAIL_MEMORY, .bytes = bytesize, .stream = sl_watch_stream(hStream, true), .address = status == CUDA_SUCCESS && dptr ? *dptr : 0});
+    sl_watch_tell(begin, SL_ENTRY_cuMemAllocAsync_ptsz, status, &(sl_detail_t){.kind = SL_DETAIL_MEMORY, .bytes = bytesize, .stream = sl_watch_stream(hStream, true), .address = status == CUDA_SUCCESS && dptr ? *dptr : 0});
     return status;
 }
 static CUresult entry_cuMemAllocAsync_ptsz(CUdeviceptr *dptr, size_t bytesize, CUstream hStream) {
@@ -372,7 +369,7 @@ static inline CUresult forward_cuLaunchHostFunc(CUstream hStream, CUhostFn fn, v
 __attribute__((noinline)) static CUresult told_cuLaunchHostFunc(CUstream hStream, CUhostFn fn, void *userData) {
     uint64_t begin = sl_watch_begin_told();
     CUresult status = forward_cuLaunchHostFunc(hStream, fn, userData);
-    sl_watch_tell(begin, SL_ENTRY_cuLaunchHostFunc, status, &(sl_watch_detail_t){.kind = SL_DETAIL_NONE, .stream = sl_watch_stream(hStream, false)});
+    sl_watch_tell(begin, SL_ENTRY_cuLaunchHostFunc, status, &(sl_detail_t){.kind = SL_DETAIL_NONE, .stream = sl_watch_stream(hStream, false)});
     return status;
 }
 static CUresult entry_cuLaunchHostFunc(CUstream hStream, CUhostFn fn, void *userData) {
@@ -391,7 +388,7 @@ static inline CUresult forward_cuLaunchHostFunc_ptsz(CUstream hStream, CUhostFn 
 __attribute__((noinline)) static CUresult told_cuLaunchHostFunc_ptsz(CUstream hStream, CUhostFn fn, void *userData) {
     uint64_t begin = sl_watch_begin_told();
     CUresult status = forward_cuLaunchHostFunc_ptsz(hStream, fn, userData);
-    sl_watch_tell(begin, SL_ENTRY_cuLaunchHostFunc_ptsz, status, &(sl_watch_detail_t){.kind = SL_DETAIL_NONE, .stream = sl_watch_stream(hStream, true)});
+    sl_watch_tell(begin, SL_ENTRY_cuLaunchHostFunc_ptsz, status, &(sl_detail_t){.kind = SL_DETAIL_NONE, .stream = sl_watch_stream(hStream, true)});
     return status;
 }
 static CUresult entry_cuLaunchHostFunc_ptsz(CUstream hStream, CUhostFn fn, void *userData) {
@@ -410,7 +407,7 @@ static inline CUresult forward_cuMemGetInfo_v2(size_t *free, size_t *total) {
 __attribute__((noinline)) static CUresult told_cuMemGetInfo_v2(size_t *free, size_t *total) {
     uint64_t begin = sl_watch_begin_told();
     CUresult status = forward_cuMemGetInfo_v2(free, total);
-    sl_watch_tell(begin, SL_ENTRY_cuMemGetInfo_v2, status, &(sl_watch_detail_t){.kind = SL_DETAIL_NONE});
+    sl_watch_tell(begin, SL_ENTRY_cuMemGetInfo_v2, status, &(sl_detail_t){.kind = SL_DETAIL_NONE});
     return status;
 }
 static CUresult entry_cuMemGetInfo_v2(size_t *free, size_t *total) {

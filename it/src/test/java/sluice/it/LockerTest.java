@@ -15,7 +15,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import sluice.region.boards.Board;
 import sluice.region.place.RuntimeDirectory;
 
-/// Programs that were set up for culocker hold the GPU in its windows, on the board of the GPU. `lock_test.c` looks at each step.
+/// Programs that were set up for culocker hold the GPU in its windows, on the board of the GPU. `window_test.c` looks at each step.
 @Timed
 class LockerTest {
     private static final int ATTEMPTS = 30;
@@ -63,7 +63,7 @@ class LockerTest {
     }
 
     /// A busy machine makes windows of fewer kernels, and so more holds. Where the other's thread gets no processor nobody waits for the GPU, and
-    /// there are fewer. `lock_test.c` has no clock and no other.
+    /// there are fewer. `window_test.c` has no clock and no other.
     private static void assertHolds(long expected, Again.Look<Long> look) throws Exception {
         Again.between(expected, expected, () -> (double) look.take());
     }

@@ -79,7 +79,7 @@ final class VirtualTenant {
         return Math.min(planNanos == 0 ? turnNanos * weight : planNanos, LONGEST_TURN_NANOS);
     }
 
-    /// Runs one kernel. The cap's rule is that of `native/src/compute/admit.c`: closed from when more is charged than it has paid for,
+    /// Runs one kernel. The cap's rule is that of `native/src/compute/cap.c`: closed from when more is charged than it has paid for,
     /// until it is a window behind again; unused time is kept for 15 ms of GPU time, and no longer than 100 ms.
     void run(long fromNanos) {
         longestWaitNanos = Math.max(longestWaitNanos, fromNanos - wantsFromNanos());

@@ -12,7 +12,6 @@ public final class EntriesSource {
             #include "cuda_entries.h"
             #include "driver/driver.h"
             #include "entry/launch.h"
-            #include "trace/trace_quick.h"
             #include "entry/watch.h"
             """;
 

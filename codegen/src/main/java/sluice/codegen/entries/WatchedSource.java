@@ -62,13 +62,12 @@ final class WatchedSource {
     private static String kernel(ApiSpec cuda, Symbol symbol, CallDetail detail) {
         return """
                 SL_HOT static %1$s {
-                    bool told = SL_UNLIKELY(!sl_watch_untimed(SL_ENTRY_%2$s));
-                    uint64_t begin = told ? sl_watch_begin_kernel() : 0;
+                    uint64_t begin = sl_launch_begin(SL_ENTRY_%2$s);
                     CUresult status = hook_%2$s(%3$s);
-                    if (told)
-                        sl_watch_tell_kernel(begin, SL_ENTRY_%2$s, status, %4$s);
+                    if (SL_UNLIKELY(begin != 0))
+                        sl_launch_tell(begin, SL_ENTRY_%2$s, status, %4$s);
                     else
-                        sl_watch_count(&sl_mine.watch.calls[SL_ENTRY_%2$s], status);
+                        sl_watch_count(&sl_thread.watch.calls[SL_ENTRY_%2$s], status);
                     return status;
                 }
                 SL_EXPORT SL_HOT %5$s __attribute__((alias("entry_%2$s")));""".formatted(
@@ -118,7 +117,7 @@ final class WatchedSource {
         if (quick && detail.isQuestion()) {
             return "sl_watch_tell_question(begin, SL_ENTRY_" + name + ", status, " + detail.others().getOrDefault("stream", "0") + ")";
         }
-        return "sl_watch_tell(begin, SL_ENTRY_" + name + ", status, &(sl_watch_detail_t){" + fields(detail, quick) + "})";
+        return "sl_watch_tell(begin, SL_ENTRY_" + name + ", status, &(sl_detail_t){" + fields(detail, quick) + "})";
     }
 
     private static String fields(CallDetail detail, boolean quick) {

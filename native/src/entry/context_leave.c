@@ -1,0 +1,11 @@
+/* context_leave: tells the gate that a context ends. */
+#include "compute/gate.h"
+#include "memory/plain/context.h"
+
+void sl_context_leave(CUcontext context) {
+    sl_gate_leave_context(context);
+}
+
+void sl_context_left(CUcontext context, bool gone) {
+    sl_gate_settle_context(context, gone);
+}

@@ -1,0 +1,291 @@
+/* linear: plain, pitched and managed memory.
+ *
+ * Whatever Sluice cannot judge (no context, an address it does not know) goes to the driver, which gives its own
+ * answer. A free has one order: leave the table and the block, ask the driver, refund. */
+#include "memory/plain/linear.h"
+
+#include "driver/driver.h"
+#include "hooks.h"
+#include "ledger/blocks.h"
+#include "ledger/charge.h"
+#include "ledger/places.h"
+#include "memory/plain/array.h"
+#include "memory/deferred.h"
+#include "memory/overhead.h"
+#include "real.h"
+
+#define PITCH_STEP 512u
+#define AGAIN (-1) /* no block that is paid for had room: with a block of its own, if the quota allows one */
+
+typedef struct {
+    sl_charge_t charge;
+    sl_allocation_t allocation;
+    bool only_shared; /* the quota allows no new block, but one that is paid for may have room */
+} request_t;
+
+/* A small request needs a new block at the worst. Where there is no quota for that at once, one that is paid for may do; what the
+ * reclaimers have comes after that. */
+SL_HOT static CUresult reserve_small(request_t *request, bool may_share) {
+    request->only_shared = false;
+    if (sl_charge_try_at_once(&request->charge, SL_BLOCK_BYTES))
+        return CUDA_SUCCESS;
+    request->only_shared = may_share && sl_blocks_have_room((unsigned)request->charge.gpu, request->allocation.bytes);
+    if (request->only_shared || sl_charge_reserve(&request->charge, SL_BLOCK_BYTES))
+        return CUDA_SUCCESS;
+    return sl_charge_refuse(&request->charge, SL_BLOCK_BYTES);
+}
+
+SL_HOT static CUresult begin(request_t *request, uint64_t size, sl_allocation_kind_t kind) {
+    *request = (request_t){.charge = SL_CHARGE_NONE};
+    CUresult status;
+    if (!sl_charge_accounts(&status))
+        return status;
+    CUcontext context = NULL;
+    int gpu = size ? sl_gpu_of_context(&context) : SL_GPU_UNCOUNTED;
+    status = sl_charge_open(&request->charge, gpu, kind == SL_MANAGED ? SL_USE_MANAGED : SL_USE_LINEAR);
+    if (gpu < 0)
+        return status;
+    if (kind == SL_WHOLE && size <= SL_BLOCK_BYTES && sl_gpu_granularity((unsigned)gpu) == SL_BLOCK_BYTES)
+        kind = SL_SMALL;
+    uint64_t bytes = sl_charge_round(&request->charge, size);
+    request->allocation = (sl_allocation_t){.bytes = kind == SL_SMALL ? size : bytes, .context = context, .gpu = (uint8_t)gpu,
+                                            .kind = (uint8_t)kind};
+    if (kind == SL_SMALL)
+        return reserve_small(request, true);
+    return sl_charge_reserve(&request->charge, bytes) ? CUDA_SUCCESS : sl_charge_refuse(&request->charge, bytes);
+}
+
+static sl_ledger_use_t use_of(const sl_allocation_t *allocation) {
+    if (allocation->kind == SL_CONTEXT)
+        return SL_USE_CONTEXT;
+    return allocation->kind == SL_MANAGED ? SL_USE_MANAGED : SL_USE_LINEAR;
+}
+
+/* It is out of its block already. */
+SL_HOT static void refund(const sl_allocation_t *allocation, uint64_t bytes) {
+    if (bytes)
+        sl_ledger_refund(allocation->gpu, use_of(allocation), bytes);
+    if (allocation->kind != SL_CONTEXT)
+        sl_ledger_count(allocation->gpu, -1);
+}
+
+/* With the place locked. What is to be refunded when the driver frees it. */
+SL_HOT static uint64_t leave(const sl_allocation_t *allocation) {
+    if (allocation->kind != SL_SMALL)
+        return allocation->bytes;
+    return sl_blocks_leave(allocation) ? SL_BLOCK_BYTES : 0;
+}
+
+/* The driver had another block there, which is gone. */
+static void refund_replaced(int gpu) {
+    if (SL_UNLIKELY(gpu >= 0))
+        sl_ledger_refund((unsigned)gpu, SL_USE_LINEAR, SL_BLOCK_BYTES);
+}
+
+void sl_linear_refund(const sl_allocation_t *allocation) {
+    if (allocation->kind == SL_ARRAY || allocation->kind == SL_SMALL_ARRAY) {
+        sl_array_refund(allocation);
+        return;
+    }
+    sl_place_lock(allocation->address);
+    uint64_t bytes = leave(allocation);
+    sl_place_unlock(allocation->address);
+    refund(allocation, bytes);
+}
+
+bool sl_linear_keep(sl_allocation_t allocation) {
+    sl_allocation_t stale;
+    sl_place_lock(allocation.address);
+    bool kept = sl_allocations_add(&allocation, &stale);
+    sl_place_unlock(allocation.address);
+    if (SL_UNLIKELY(stale.kind != SL_FREE_ENTRY))
+        sl_linear_refund(&stale);
+    return kept;
+}
+
+/* With the place locked. False: it has no block, and none was to be made. */
+SL_HOT static bool enter_block(request_t *request, sl_block_t *block, int *replaced) {
+    *block = sl_blocks_enter(&request->allocation, !request->only_shared, replaced);
+    if (*block != SL_BLOCK_NONE || request->only_shared)
+        return *block != SL_BLOCK_NONE;
+    request->allocation.kind = SL_WHOLE; /* the table of blocks has no room */
+    request->allocation.bytes = SL_BLOCK_BYTES;
+    return true;
+}
+
+/* The first occupant of a block is charged for it. */
+SL_HOT static bool keep(request_t *request) {
+    sl_allocation_t *allocation = &request->allocation, stale = {.kind = SL_FREE_ENTRY};
+    sl_block_t block = SL_BLOCK_NEW;
+    int replaced = -1;
+    sl_place_lock(allocation->address);
+    bool entered = allocation->kind != SL_SMALL || enter_block(request, &block, &replaced);
+    bool kept = entered && sl_allocations_add(allocation, &stale);
+    sl_place_unlock(allocation->address);
+    refund_replaced(replaced);
+    if (SL_UNLIKELY(!entered))
+        return false;
+    if (block == SL_BLOCK_SHARED)
+        sl_charge_cancel(&request->charge);
+    else
+        sl_charge_commit(&request->charge);
+    sl_ledger_count(allocation->gpu, 1);
+    if (SL_UNLIKELY(stale.kind != SL_FREE_ENTRY))
+        sl_linear_refund(&stale);
+    if (SL_UNLIKELY(!kept))
+        sl_linear_refund(allocation); /* a later free would not find it */
+    return true;
+}
+
+/* What the driver answered decides: keep the charge, or give it back. */
+SL_HOT static CUresult settle(request_t *request, CUresult status, CUdeviceptr address) {
+    sl_charge_t *charge = &request->charge;
+    if (charge->gpu < 0)
+        return status;
+    if (status != CUDA_SUCCESS) {
+        sl_charge_cancel(charge);
+        return status;
+    }
+    request->allocation.address = address;
+    if (!keep(request)) {
+        real.cuMemFree_v2(address);
+        return AGAIN;
+    }
+    sl_overhead_now_and_then((unsigned)charge->gpu);
+    return status;
+}
+
+#define CHARGE_HOOK(function, kind, parameters, ...)                                    \
+    SL_HOT CUresult hook_##function parameters {                                        \
+        if (SL_UNLIKELY(!SL_DRIVER_HAS(function)))                                      \
+            return CUDA_ERROR_NOT_FOUND;                                                \
+        request_t request;                                                              \
+        CUresult status = begin(&request, bytesize, kind);                              \
+        while (status == CUDA_SUCCESS) {                                                \
+            status = real.function(__VA_ARGS__);                                        \
+            status = settle(&request, status, status == CUDA_SUCCESS ? *dptr : 0);      \
+            if (status != AGAIN)                                                        \
+                return status;                                                          \
+            status = reserve_small(&request, false);                                    \
+        }                                                                               \
+        return status;                                                                  \
+    }
+CHARGE_HOOK(cuMemAlloc_v2, SL_WHOLE, (CUdeviceptr *dptr, size_t bytesize), dptr, bytesize)
+CHARGE_HOOK(cuMemAlloc, SL_WHOLE, (CUdeviceptr_v1 *dptr, unsigned int bytesize), dptr, bytesize)
+CHARGE_HOOK(cuMemAllocManaged, SL_MANAGED, (CUdeviceptr *dptr, size_t bytesize, unsigned int flags), dptr, bytesize, flags)
+
+/* The driver chooses the pitch. Multiples of 512 were seen on every GPU; settle_pitch corrects where that is wrong. */
+static uint64_t expected_bytes(uint64_t width, uint64_t height) {
+    uint64_t pitch = (width + PITCH_STEP - 1) / PITCH_STEP * PITCH_STEP, bytes;
+    return pitch < width || __builtin_mul_overflow(pitch, height, &bytes) ? UINT64_MAX : bytes;
+}
+
+/* The driver's pitch says what it took; the reservation follows. */
+static CUresult settle_pitch(request_t *request, CUresult status, CUdeviceptr address, uint64_t pitch, uint64_t height) {
+    sl_charge_t *charge = &request->charge;
+    if (charge->gpu < 0 || status != CUDA_SUCCESS)
+        return settle(request, status, address);
+    uint64_t bytes = pitch * height, taken = sl_charge_round(charge, bytes);
+    if (request->allocation.kind == SL_SMALL && bytes <= SL_BLOCK_BYTES) {
+        request->allocation.bytes = bytes;
+        return settle(request, status, address);
+    }
+    if (!sl_charge_resize(charge, taken)) {
+        real.cuMemFree_v2(address);
+        sl_charge_cancel(charge);
+        return sl_charge_refuse(charge, taken);
+    }
+    request->allocation.bytes = taken;
+    request->allocation.kind = SL_WHOLE;
+    return settle(request, status, address);
+}
+
+#define PITCH_HOOK(function, address_t, size)                                                              \
+    CUresult hook_##function(address_t *dptr, size *pPitch, size WidthInBytes, size Height,                \
+                             unsigned int ElementSizeBytes) {                                              \
+        if (!SL_DRIVER_HAS(function))                                                                      \
+            return CUDA_ERROR_NOT_FOUND;                                                                   \
+        request_t request;                                                                                 \
+        CUresult status = begin(&request, expected_bytes(WidthInBytes, Height), SL_WHOLE);                 \
+        while (status == CUDA_SUCCESS) {                                                                   \
+            status = real.function(dptr, pPitch, WidthInBytes, Height, ElementSizeBytes);                  \
+            bool done = status == CUDA_SUCCESS;                                                            \
+            status = settle_pitch(&request, status, done ? *dptr : 0, done ? *pPitch : 0, Height);         \
+            if (status != AGAIN)                                                                           \
+                return status;                                                                             \
+            status = reserve_small(&request, false);                                                       \
+        }                                                                                                  \
+        return status;                                                                                     \
+    }
+PITCH_HOOK(cuMemAllocPitch_v2, CUdeviceptr, size_t)
+PITCH_HOOK(cuMemAllocPitch, CUdeviceptr_v1, unsigned int)
+
+/* An allocation that is being freed. */
+typedef struct {
+    bool ours; /* it was in the table, and is not until settle_free */
+    sl_allocation_t allocation;
+    uint64_t refund;
+} release_t;
+
+SL_HOT static void take(CUdeviceptr address, release_t *release) {
+    release->ours = false;
+    if (!address || sl_tenant_attach() != SL_TENANT_ATTACHED)
+        return;
+    sl_tenant_count_call(true);
+    if (!sl_allocations_may_have(address))
+        return;
+    sl_place_lock(address);
+    release->ours = sl_allocations_take(address, &release->allocation);
+    release->refund = release->ours ? leave(&release->allocation) : 0;
+    sl_place_unlock(address);
+    if (release->refund)
+        sl_ledger_leave(release->allocation.gpu, use_of(&release->allocation), release->refund);
+}
+
+/* The driver did not free it. Its block may be gone, or another occupant may have paid for it again. */
+static void restore(const release_t *release) {
+    const sl_allocation_t *allocation = &release->allocation;
+    int replaced = -1;
+    sl_place_lock(allocation->address);
+    sl_block_t block = allocation->kind == SL_SMALL ? sl_blocks_enter(allocation, true, &replaced) : SL_BLOCK_NONE;
+    sl_place_unlock(allocation->address);
+    refund_replaced(replaced);
+    if (block == SL_BLOCK_SHARED && release->refund)
+        sl_ledger_refund_left(allocation->gpu, release->refund);
+    else if (release->refund)
+        sl_ledger_keep_left(allocation->gpu, use_of(allocation), release->refund);
+    if (block == SL_BLOCK_NEW && !release->refund)
+        sl_ledger_charge(allocation->gpu, SL_USE_LINEAR, SL_BLOCK_BYTES);
+    sl_place_lock(allocation->address);
+    sl_allocations_restore(allocation);
+    sl_place_unlock(allocation->address);
+}
+
+/* stream NULL: the driver has freed it; else it will in the order of that stream. */
+SL_HOT static CUresult settle_free(const release_t *release, CUstream stream, CUresult status) {
+    if (SL_UNLIKELY(status != CUDA_SUCCESS)) {
+        restore(release);
+        return status;
+    }
+    if (release->refund && stream)
+        sl_deferred_add(release->allocation.gpu, release->allocation.context, stream, release->refund);
+    else if (release->refund)
+        sl_ledger_refund_left(release->allocation.gpu, release->refund);
+    if (release->allocation.kind != SL_CONTEXT)
+        sl_ledger_count(release->allocation.gpu, -1);
+    return status;
+}
+
+#define FREE_HOOK(function, stream, parameters, ...)                                                      \
+    SL_HOT CUresult hook_##function parameters {                                                          \
+        if (SL_UNLIKELY(!SL_DRIVER_HAS(function)))                                                        \
+            return CUDA_ERROR_NOT_FOUND;                                                                  \
+        release_t release;                                                                                \
+        take(dptr, &release);                                                                             \
+        CUresult status = real.function(__VA_ARGS__);                                                     \
+        return release.ours ? settle_free(&release, stream, status) : status;                             \
+    }
+FREE_HOOK(cuMemFree_v2, NULL, (CUdeviceptr dptr), dptr)
+FREE_HOOK(cuMemFree, NULL, (CUdeviceptr_v1 dptr), dptr)
+FREE_HOOK(cuMemFreeAsync, hStream ? hStream : SL_DEFERRED_LEGACY, (CUdeviceptr dptr, CUstream hStream), dptr, hStream)
+FREE_HOOK(cuMemFreeAsync_ptsz, hStream ? hStream : SL_DEFERRED_PER_THREAD, (CUdeviceptr dptr, CUstream hStream), dptr, hStream)

@@ -1,0 +1,401 @@
+/* physical: memory apart from addresses (cuMemCreate): charged until the last handle and the last mapping are gone.
+ *
+ * Only memory that this process made on a GPU is in the table. Imports, multicast objects (address space onto memory that
+ * is charged where it was made) and memory of the host are not, so nothing is refunded when they go. Who exports memory is
+ * charged as long as it has a handle or a mapping of its own; what importers do with it afterwards nobody sees here.
+ *
+ * A release or an unmap first leaves the tables, then asks the driver, then refunds; what the driver refuses is put back. A
+ * serial number tells a handle from an earlier one with the same number, for who holds it elsewhere (sparse.c). */
+#include "memory/plain/physical.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+
+#include "driver/driver.h"
+#include "hooks.h"
+#include "ledger/charge.h"
+#include "memory/overhead.h"
+#include "os/fork.h"
+#include "os/index.h"
+#include "os/mutex.h"
+#include "real.h"
+
+#define LOCATION_DEVICE 1
+
+typedef struct {
+    uint64_t handle;
+    uint64_t bytes;
+    uint32_t serial;
+    uint32_t references; /* handles given out */
+    uint32_t mappings;
+    uint32_t gpu;
+} physical_t;
+
+typedef struct {
+    uint64_t address;
+    uint64_t bytes;
+    uint64_t handle;
+    uint32_t serial;
+} mapping_t;
+
+static sl_mutex_t lock; /* never held around a call of the driver */
+static sl_index_t handles = {.record_bytes = sizeof(physical_t)};
+static sl_index_t mappings = {.record_bytes = sizeof(mapping_t)};
+static uint32_t last_serial;
+static uint64_t mapping_step = 1ull << 30; /* all mappings began at multiples of this power of two */
+
+static void refund(const physical_t *physical) {
+    sl_ledger_refund(physical->gpu, SL_USE_PHYSICAL, physical->bytes);
+    sl_ledger_count(physical->gpu, -1);
+}
+
+static physical_t *find(uint64_t handle, uint32_t serial) {
+    physical_t *physical = sl_index_find(&handles, handle);
+    return physical && physical->serial == serial ? physical : NULL;
+}
+
+/* With the lock held. True: nothing holds it any more, and the caller refunds the copy, without the lock. */
+static bool take_if_unused(physical_t *physical, physical_t *copy) {
+    if (physical->references || physical->mappings)
+        return false;
+    *copy = *physical;
+    sl_index_remove(&handles, physical);
+    return true;
+}
+
+static void add_reference(uint64_t handle) {
+    sl_mutex_lock_briefly(&lock);
+    physical_t *physical = sl_index_find(&handles, handle);
+    if (physical)
+        physical->references++;
+    sl_mutex_unlock(&lock);
+}
+
+/* A handle that is being released. */
+typedef struct {
+    bool counted;     /* it was in the table with a reference to give up */
+    bool gone;        /* that was the last */
+    physical_t copy;
+} release_t;
+
+SL_HOT static release_t drop_reference(uint64_t handle) {
+    release_t release = {.counted = false};
+    sl_mutex_lock_briefly(&lock);
+    physical_t *physical = sl_index_find(&handles, handle);
+    if (physical && physical->references) {
+        release.counted = true;
+        physical->references--;
+        release.gone = take_if_unused(physical, &release.copy);
+    }
+    sl_mutex_unlock(&lock);
+    return release;
+}
+
+/* With the lock held: a handle that was taken out is back, unless its number was given to new memory: then it is refunded
+ * by the caller. */
+static bool put_back(const physical_t *copy) {
+    physical_t *physical = sl_index_find(&handles, copy->handle) ? NULL : sl_index_put(&handles, copy->handle);
+    if (physical)
+        *physical = *copy;
+    return physical;
+}
+
+static void restore_reference(uint64_t handle, release_t *release) {
+    bool kept = true;
+    if (release->gone)
+        sl_ledger_keep_left(release->copy.gpu, SL_USE_PHYSICAL, release->copy.bytes);
+    sl_mutex_lock_briefly(&lock);
+    if (release->gone) {
+        release->copy.references = 1;
+        kept = put_back(&release->copy);
+    } else {
+        physical_t *physical = sl_index_find(&handles, handle);
+        if (physical)
+            physical->references++;
+    }
+    sl_mutex_unlock(&lock);
+    if (!kept)
+        refund(&release->copy);
+}
+
+static uint32_t hold(uint64_t handle) {
+    physical_t *physical = sl_index_find(&handles, handle);
+    if (!physical)
+        return 0;
+    physical->mappings++;
+    return physical->serial;
+}
+
+static bool let_go(uint64_t handle, uint32_t serial, physical_t *copy) {
+    physical_t *physical = find(handle, serial);
+    if (!physical || !physical->mappings)
+        return false;
+    physical->mappings--;
+    return take_if_unused(physical, copy);
+}
+
+uint32_t sl_physical_pin(CUmemGenericAllocationHandle handle) {
+    sl_mutex_lock_briefly(&lock);
+    uint32_t serial = hold(handle);
+    sl_mutex_unlock(&lock);
+    return serial;
+}
+
+void sl_physical_unpin(CUmemGenericAllocationHandle handle, uint32_t pin) {
+    physical_t copy;
+    sl_mutex_lock_briefly(&lock);
+    bool gone = let_go(handle, pin, &copy);
+    sl_mutex_unlock(&lock);
+    if (gone)
+        refund(&copy);
+}
+
+/* The number of a handle that the driver gives out again while an old one is still here: the old one is gone. */
+SL_HOT static bool add(uint64_t handle, unsigned gpu, uint64_t bytes) {
+    physical_t old = {.serial = 0};
+    sl_mutex_lock_briefly(&lock);
+    physical_t *physical = sl_index_put(&handles, handle);
+    if (physical) {
+        old = *physical;
+        last_serial += last_serial == UINT32_MAX ? 2 : 1;
+        *physical = (physical_t){handle, bytes, last_serial, 1, 0, gpu};
+    }
+    sl_mutex_unlock(&lock);
+    if (SL_UNLIKELY(old.serial))
+        refund(&old);
+    return physical;
+}
+
+/* A mapping that was taken out of the table, until the driver has unmapped it. */
+typedef struct {
+    mapping_t mapping;
+    bool gone;       /* nothing else held the memory: the driver frees it, and meanwhile it counts as in flight */
+    physical_t copy; /* in that case */
+} taken_t;
+
+typedef struct {
+    taken_t *list;
+    size_t count, room;
+    taken_t near[4];
+} unmapping_t;
+
+static bool note(unmapping_t *unmapping, const mapping_t *mapping) {
+    if (unmapping->count == unmapping->room) {
+        size_t room = unmapping->room * 4;
+        bool near = unmapping->list == unmapping->near;
+        taken_t *list = near ? malloc(room * sizeof *list) : realloc(unmapping->list, room * sizeof *list);
+        if (!list)
+            return false;
+        for (size_t i = 0; near && i < unmapping->count; i++)
+            list[i] = unmapping->near[i];
+        unmapping->list = list;
+        unmapping->room = room;
+    }
+    taken_t *taken = &unmapping->list[unmapping->count++];
+    taken->mapping = *mapping;
+    const physical_t *physical = find(mapping->handle, mapping->serial);
+    taken->gone = physical && !physical->references && physical->mappings == 1 && let_go(mapping->handle, mapping->serial, &taken->copy);
+    if (taken->gone)
+        sl_ledger_leave(taken->copy.gpu, SL_USE_PHYSICAL, taken->copy.bytes);
+    return true;
+}
+
+/* With the lock held. Without memory for the note the mapping stays in the table: too much is charged, never too little. */
+static bool take_out(unmapping_t *unmapping, mapping_t *mapping) {
+    if (!note(unmapping, mapping))
+        return false;
+    sl_index_remove(&mappings, mapping);
+    return true;
+}
+
+static bool sweep(unmapping_t *unmapping, uint64_t from, uint64_t end) {
+    bool any = false;
+    for (uint64_t place = 0; place < mappings.capacity; place++) {
+        mapping_t *mapping = sl_index_at(&mappings, place);
+        if (mapping && mapping->address >= from && mapping->address < end)
+            any |= take_out(unmapping, mapping);
+    }
+    return any;
+}
+
+/* Looks at every address where a mapping can begin, or through the whole table where that is less. */
+SL_HOT static void begin_unmapping(unmapping_t *unmapping, uint64_t from, uint64_t bytes) {
+    uint64_t end = from + bytes < from ? UINT64_MAX : from + bytes;
+    int saved = errno;
+    unmapping->list = unmapping->near;
+    unmapping->count = 0;
+    unmapping->room = sizeof unmapping->near / sizeof *unmapping->near;
+    sl_mutex_lock(&lock);
+    if ((end - from) / mapping_step > mappings.capacity) {
+        while (sweep(unmapping, from, end))
+            ; /* again, because to remove one moves others */
+    } else {
+        for (uint64_t at = from; mappings.count && at < end;) {
+            at = (at + mapping_step - 1) & ~(mapping_step - 1);
+            mapping_t *mapping = at < end && at >= from ? sl_index_find(&mappings, at) : NULL;
+            uint64_t next = at + (mapping ? mapping->bytes : mapping_step);
+            if (mapping)
+                take_out(unmapping, mapping);
+            if (next <= at)
+                break;
+            at = next;
+        }
+    }
+    sl_mutex_unlock(&lock);
+    errno = saved;
+}
+
+/* The driver did not unmap it. */
+static void restore_mapping(taken_t *taken) {
+    const mapping_t *mapping = &taken->mapping;
+    bool kept = true;
+    if (taken->gone)
+        sl_ledger_keep_left(taken->copy.gpu, SL_USE_PHYSICAL, taken->copy.bytes);
+    sl_mutex_lock_briefly(&lock);
+    if (taken->gone) {
+        taken->copy.mappings = 1;
+        kept = put_back(&taken->copy);
+    }
+    mapping_t *again = sl_index_put(&mappings, mapping->address);
+    if (again)
+        *again = *mapping;
+    sl_mutex_unlock(&lock);
+    if (!kept)
+        refund(&taken->copy);
+}
+
+SL_HOT static void end_unmapping(unmapping_t *unmapping, bool unmapped) {
+    for (size_t i = 0; i < unmapping->count; i++) {
+        taken_t *taken = &unmapping->list[i];
+        if (!unmapped) {
+            restore_mapping(taken);
+        } else if (taken->gone) {
+            sl_ledger_refund_left(taken->copy.gpu, taken->copy.bytes);
+            sl_ledger_count(taken->copy.gpu, -1);
+        } else {
+            sl_physical_unpin(taken->mapping.handle, taken->mapping.serial);
+        }
+    }
+    if (unmapping->list != unmapping->near)
+        free(unmapping->list);
+}
+
+/* Only an address range that nothing is mapped in can be mapped, so an entry that is there is of a mapping that went unseen. */
+SL_HOT static void add_mapping(uint64_t address, uint64_t bytes, uint64_t handle) {
+    mapping_t old = {.serial = 0};
+    sl_mutex_lock_briefly(&lock);
+    uint32_t serial = hold(handle);
+    mapping_t *mapping = serial ? sl_index_put(&mappings, address) : sl_index_find(&mappings, address);
+    if (mapping)
+        old = *mapping;
+    if (mapping && serial)
+        *mapping = (mapping_t){address, bytes, handle, serial};
+    else if (mapping)
+        sl_index_remove(&mappings, mapping);
+    while (serial && address & (mapping_step - 1))
+        mapping_step /= 2;
+    sl_mutex_unlock(&lock);
+    if (SL_UNLIKELY(old.serial))
+        sl_physical_unpin(old.handle, old.serial);
+    if (SL_UNLIKELY(serial && !mapping))
+        sl_physical_unpin(handle, serial);
+}
+
+/* Another thread of the parent may have been changing a table, so even to unmap it is not safe. */
+static void forget(void) {
+    lock = (sl_mutex_t)SL_MUTEX_INITIALIZER;
+    handles = (sl_index_t){.record_bytes = sizeof(physical_t)};
+    mappings = (sl_index_t){.record_bytes = sizeof(mapping_t)};
+}
+SL_FORK_FORGETS(forget);
+
+/* The GPU is the one where the memory shall be, whatever context is current. */
+SL_HOT static CUresult begin(sl_charge_t *charge, const CUmemAllocationProp *prop, uint64_t size) {
+    *charge = SL_CHARGE_NONE;
+    CUresult status;
+    if (!sl_charge_accounts(&status) || !prop || !size || prop->location.type != LOCATION_DEVICE)
+        return status;
+    return sl_charge_begin(charge, sl_gpu_find(prop->location.id), SL_USE_PHYSICAL, size);
+}
+
+SL_HOT CUresult hook_cuMemCreate(CUmemGenericAllocationHandle *handle, size_t size, const CUmemAllocationProp *prop,
+                                 unsigned long long flags) {
+    if (SL_UNLIKELY(!SL_DRIVER_HAS(cuMemCreate)))
+        return CUDA_ERROR_NOT_FOUND;
+    sl_charge_t charge;
+    CUresult status = begin(&charge, prop, size);
+    if (status != CUDA_SUCCESS)
+        return status;
+    status = real.cuMemCreate(handle, size, prop, flags);
+    if (charge.gpu < 0)
+        return status;
+    unsigned gpu = (unsigned)charge.gpu;
+    if (status == CUDA_SUCCESS && add(*handle, gpu, charge.bytes)) {
+        sl_charge_commit(&charge);
+        sl_ledger_count(gpu, 1);
+        sl_overhead_now_and_then(gpu);
+    } else {
+        sl_charge_cancel(&charge);
+    }
+    return status;
+}
+
+SL_HOT CUresult hook_cuMemRelease(CUmemGenericAllocationHandle handle) {
+    if (SL_UNLIKELY(!SL_DRIVER_HAS(cuMemRelease)))
+        return CUDA_ERROR_NOT_FOUND;
+    release_t release = drop_reference(handle);
+    if (release.gone)
+        sl_ledger_leave(release.copy.gpu, SL_USE_PHYSICAL, release.copy.bytes);
+    CUresult status = real.cuMemRelease(handle);
+    if (release.counted && status != CUDA_SUCCESS) {
+        restore_reference(handle, &release);
+    } else if (release.gone) {
+        sl_ledger_refund_left(release.copy.gpu, release.copy.bytes);
+        sl_ledger_count(release.copy.gpu, -1);
+    }
+    return status;
+}
+
+SL_HOT CUresult hook_cuMemMap(CUdeviceptr ptr, size_t size, size_t offset, CUmemGenericAllocationHandle handle,
+                              unsigned long long flags) {
+    if (SL_UNLIKELY(!SL_DRIVER_HAS(cuMemMap)))
+        return CUDA_ERROR_NOT_FOUND;
+    CUresult status = real.cuMemMap(ptr, size, offset, handle, flags);
+    if (status == CUDA_SUCCESS)
+        add_mapping(ptr, size, handle);
+    return status;
+}
+
+/* The driver also says that it did it when nothing was mapped there (seen on an H200, driver 580). */
+SL_HOT CUresult hook_cuMemUnmap(CUdeviceptr ptr, size_t size) {
+    if (SL_UNLIKELY(!SL_DRIVER_HAS(cuMemUnmap)))
+        return CUDA_ERROR_NOT_FOUND;
+    unmapping_t unmapping;
+    begin_unmapping(&unmapping, ptr, size);
+    CUresult status = real.cuMemUnmap(ptr, size);
+    end_unmapping(&unmapping, status == CUDA_SUCCESS);
+    return status;
+}
+
+/* The driver gives the same number as cuMemCreate did, and one more release is due. */
+CUresult hook_cuMemRetainAllocationHandle(CUmemGenericAllocationHandle *handle, void *addr) {
+    if (SL_UNLIKELY(!SL_DRIVER_HAS(cuMemRetainAllocationHandle)))
+        return CUDA_ERROR_NOT_FOUND;
+    CUresult status = real.cuMemRetainAllocationHandle(handle, addr);
+    if (status == CUDA_SUCCESS)
+        add_reference(*handle);
+    return status;
+}
+
+/* Not charged: the exporter is. Should a process import what it has itself exported, and get the number it has already,
+ * that is one more reference. */
+CUresult hook_cuMemImportFromShareableHandle(CUmemGenericAllocationHandle *handle, void *osHandle,
+                                             CUmemAllocationHandleType shHandleType) {
+    if (!SL_DRIVER_HAS(cuMemImportFromShareableHandle))
+        return CUDA_ERROR_NOT_FOUND;
+    CUresult status = real.cuMemImportFromShareableHandle(handle, osHandle, shHandleType);
+    if (status == CUDA_SUCCESS)
+        add_reference(*handle);
+    return status;
+}

@@ -1,0 +1,10 @@
+/* sparse: memory mapped into arrays that have none of their own (cuMemMapArrayAsync). */
+#ifndef SL_SPARSE_H
+#define SL_SPARSE_H
+
+#include <stdint.h>
+
+/* The array is gone, and so is everything that was mapped into it. */
+void sl_sparse_array_gone(uint64_t array);
+
+#endif

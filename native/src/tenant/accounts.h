@@ -1,0 +1,40 @@
+/* accounts: what the processes of the tenant are charged with, as the region tells. The ledger writes it. */
+#ifndef SL_ACCOUNTS_H
+#define SL_ACCOUNTS_H
+
+#include "os/compiler.h"
+#include "tenant/tenant.h"
+
+typedef struct {
+    uint64_t charged;
+    uint64_t in_flight;
+} sl_accounts_sum_t;
+
+static inline sl_region_account_t *sl_accounts_own(unsigned gpu) {
+    return sl_region_account(&sl_tenant.region, sl_tenant.slot, gpu);
+}
+
+/* Of all live processes. */
+SL_HOT static inline sl_accounts_sum_t sl_accounts_sum(unsigned gpu) {
+    const sl_region_t *region = &sl_tenant.region;
+    sl_accounts_sum_t result = {0, 0};
+    uint64_t slots = region->gpus[gpu].slots;
+    for (unsigned number = 0; number < slots && number < SL_REGION_SLOT_COUNT; number++) {
+        uint64_t owner = region->slots[number].owner;
+        if (!owner || owner >> 63)
+            continue;
+        const sl_region_account_t *account = sl_region_account(region, number, gpu);
+        result.charged += account->charged_bytes;
+        result.in_flight += atomic_load_explicit(&account->in_flight_bytes, memory_order_relaxed);
+    }
+    return result;
+}
+
+/* What all live processes are charged with. Now and then it looks whether they live. */
+uint64_t sl_accounts_used(unsigned gpu);
+/* 0 = no limit. */
+uint64_t sl_accounts_limit(unsigned gpu);
+/* The same by the GPU's number, which also a GPU has that the tenant has not used. */
+uint64_t sl_accounts_limit_of_index(int index);
+
+#endif
