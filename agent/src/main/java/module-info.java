@@ -6,8 +6,7 @@
 /// plan that is there.
 @SuppressWarnings("module") // sluice.cli is compiled later
 module sluice.agent {
-    requires transitive sluice.region;
-    requires transitive tools.jackson.core;
+    requires transitive sluice.api;
     requires transitive sluice.cuda;
     requires sluice.planner;
     requires sluice.prometheus;
@@ -23,11 +22,6 @@ module sluice.agent {
 
     exports sluice.agent to sluice.cli;
     exports sluice.agent.audit to sluice.cli;
-    exports sluice.agent.client to sluice.cli;
-    exports sluice.agent.json to sluice.cli;
-    exports sluice.agent.limits to sluice.cli;
-    exports sluice.agent.machine to sluice.cli;
     exports sluice.agent.part to sluice.cli;
-    exports sluice.agent.planning to sluice.cli;
     exports sluice.agent.settings to sluice.cli;
 }

@@ -8,6 +8,7 @@ module sluice.cli {
     requires org.jline.terminal;
     requires org.jline.terminal.ffm;
     requires sluice.agent;
+    requires sluice.api;
     requires sluice.cuda;
     requires sluice.proof;
     requires sluice.region;

@@ -10,6 +10,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.SortedMap;
+import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.LongFunction;
 
@@ -101,6 +103,13 @@ public final class Nvml {
     /// Those that answer.
     public List<Gpu> gpus() {
         return seen().gpus();
+    }
+
+    /// The UUIDs of GPUs, by their numbers.
+    public static SortedMap<Integer, String> uuids(List<Gpu> gpus) {
+        SortedMap<Integer, String> uuids = new TreeMap<>();
+        gpus.forEach(gpu -> uuids.put(gpu.index(), gpu.uuid()));
+        return uuids;
     }
 
     /// One that is silent does not hide the others. Those that this process may not use are left out, as is one that is asked for what it cannot tell.

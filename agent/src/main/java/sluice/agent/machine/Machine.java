@@ -14,6 +14,7 @@ import java.util.function.Supplier;
 import sluice.agent.limits.JobLimits;
 import sluice.agent.machine.MachineLook.BoardLook;
 import sluice.agent.machine.MachineLook.TenantLook;
+import sluice.api.model.AuditFinding;
 import sluice.region.Tenant;
 import sluice.region.boards.Boards;
 import sluice.region.place.Processes;

@@ -15,9 +15,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import sluice.agent.RunningAgent;
-import sluice.agent.machine.AuditFinding;
 import sluice.agent.part.AgentContext;
 import sluice.agent.part.Part;
+import sluice.api.model.AuditFinding;
 
 /// What a scrape has is what the tables say, name by name and label by label.
 @Timeout(60)

@@ -1,4 +1,4 @@
-package sluice.agent.client;
+package sluice.api.client;
 
 import java.net.URLEncoder;
 import java.nio.charset.StandardCharsets;
@@ -8,11 +8,10 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import sluice.agent.json.JsonTree;
-import sluice.agent.json.StatParser;
-import sluice.agent.json.TenantParser;
-import sluice.agent.limits.LimitsBody;
-import sluice.agent.settings.Places;
+import sluice.api.json.JsonTree;
+import sluice.api.json.StatParser;
+import sluice.api.json.TenantParser;
+import sluice.api.limits.LimitsBody;
 import sluice.region.Tenant;
 import sluice.region.TenantGpu;
 import sluice.region.boards.BoardState;
@@ -35,7 +34,7 @@ public final class AgentTenants {
 
     /// The agent that serves this user, if there is one that answers. The tenants in some folders are left out.
     public static Optional<AgentTenants> find(List<RuntimeDirectory> directories) {
-        for (Path socket : Places.sockets(directories)) {
+        for (Path socket : AgentSockets.of(directories)) {
             if (Files.exists(socket)) {
                 try {
                     AgentTenants found = at(socket, directories);
@@ -50,7 +49,8 @@ public final class AgentTenants {
         return Optional.empty();
     }
 
-    static AgentTenants at(Path socket, List<RuntimeDirectory> leftOut) {
+    /// The agent at a socket, whether it answers or not.
+    public static AgentTenants at(Path socket, List<RuntimeDirectory> leftOut) {
         return new AgentTenants(new AgentClient(socket), leftOut);
     }
 

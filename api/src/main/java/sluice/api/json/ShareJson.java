@@ -1,5 +1,7 @@
-package sluice.agent.json;
+package sluice.api.json;
 
+import sluice.api.model.EarlierLook;
+import sluice.api.model.OnBoards;
 import sluice.region.GpuTime;
 import sluice.region.Tenant;
 import sluice.region.TenantGpu;

@@ -1,4 +1,4 @@
-package sluice.agent.json;
+package sluice.api.json;
 
 import java.util.ArrayList;
 import java.util.LinkedHashMap;

@@ -1,10 +1,7 @@
-package sluice.agent.limits;
+package sluice.api.limits;
 
-import java.util.List;
-import java.util.Set;
+import java.util.SortedMap;
 import java.util.SortedSet;
-import java.util.stream.Collectors;
-import sluice.cuda.Nvml;
 import sluice.region.LimitsChange;
 import sluice.region.Tenant;
 import sluice.region.TenantGpu;
@@ -16,9 +13,9 @@ import sluice.region.place.SluiceException;
 public final class LimitsSetter {
     private LimitsSetter() {}
 
-    /// @param gpus that NVML knows
+    /// @param gpus that NVML knows: UUIDs by number
     /// @return what the region says afterwards
-    public static Tenant set(Tenant tenant, LimitsChange change, List<Nvml.Gpu> gpus) {
+    public static Tenant set(Tenant tenant, LimitsChange change, SortedMap<Integer, String> gpus) {
         requireGpus(tenant, LimitsBody.named(change), gpus);
         Tenant after = change.apply(tenant);
         if (!change.compute().isEmpty()) {
@@ -32,16 +29,14 @@ public final class LimitsSetter {
     /// A limit for a GPU that is not there would do nothing, so it is a mistake. The tenant may not have used all of its GPUs
     /// yet, so NVML tells which there are. Where there is no NVML, or one that does not know the tenant's GPUs because they
     /// are simulated ones, any number is taken.
-    private static void requireGpus(Tenant tenant, SortedSet<Integer> named, List<Nvml.Gpu> gpus) {
-        Set<String> uuids = gpus.stream().map(Nvml.Gpu::uuid).collect(Collectors.toSet());
-        if (gpus.isEmpty() || !tenant.gpus().stream().map(TenantGpu::uuid).allMatch(uuids::contains)) {
+    private static void requireGpus(Tenant tenant, SortedSet<Integer> named, SortedMap<Integer, String> gpus) {
+        if (gpus.isEmpty() || !tenant.gpus().stream().map(TenantGpu::uuid).allMatch(gpus::containsValue)) {
             return;
         }
-        List<Integer> known = gpus.stream().map(Nvml.Gpu::index).toList();
         for (int gpu : named) {
-            if (!known.contains(gpu)) {
+            if (!gpus.containsKey(gpu)) {
                 throw new SluiceException("there is no GPU " + gpu + " for tenant '" + tenant.name() + "'; it has GPU "
-                        + String.join(", ", known.stream().map(String::valueOf).toList()));
+                        + String.join(", ", gpus.keySet().stream().map(String::valueOf).toList()));
             }
         }
     }

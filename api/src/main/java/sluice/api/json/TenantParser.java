@@ -1,4 +1,4 @@
-package sluice.agent.json;
+package sluice.api.json;
 
 import java.nio.file.Path;
 import java.util.ArrayList;

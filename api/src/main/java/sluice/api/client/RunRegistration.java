@@ -1,4 +1,4 @@
-package sluice.agent.client;
+package sluice.api.client;
 
 import java.io.IOException;
 import java.net.ConnectException;
@@ -13,7 +13,6 @@ import java.nio.file.Path;
 import java.util.Map;
 import java.util.Optional;
 import java.util.regex.Pattern;
-import sluice.agent.settings.Places;
 import sluice.region.layout.RegionLayout;
 import sluice.region.limits.OnError;
 import sluice.region.place.SluiceException;
@@ -65,10 +64,10 @@ public final class RunRegistration {
 
     /// The machine's agent, where one listens or has said what jobs do without it. Its folder is root's.
     public static Optional<RunRegistration> ofMachine() {
-        return ofMachine(Places.REGISTER_OF_ALL);
+        return ofMachine(AgentSockets.REGISTER_OF_ALL);
     }
 
-    static Optional<RunRegistration> ofMachine(Path socket) {
+    public static Optional<RunRegistration> ofMachine(Path socket) {
         RunRegistration agent = new RunRegistration(socket);
         return isOfRoot(socket) || agent.word().isPresent() ? Optional.of(agent) : Optional.empty();
     }

@@ -1,4 +1,4 @@
-package sluice.agent.client;
+package sluice.api.client;
 
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;

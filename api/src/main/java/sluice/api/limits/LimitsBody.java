@@ -1,4 +1,4 @@
-package sluice.agent.limits;
+package sluice.api.limits;
 
 import java.util.HashMap;
 import java.util.List;
@@ -7,7 +7,7 @@ import java.util.Optional;
 import java.util.SortedSet;
 import java.util.TreeSet;
 import java.util.function.Function;
-import sluice.agent.json.JsonBytes;
+import sluice.api.json.JsonBytes;
 import sluice.region.LimitsChange;
 import sluice.region.limits.CapsChange;
 import sluice.region.limits.ComputeChange;

@@ -1,4 +1,4 @@
-package sluice.agent.json;
+package sluice.api.model;
 
 import java.util.HashMap;
 import java.util.List;

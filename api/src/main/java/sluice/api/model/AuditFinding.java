@@ -1,4 +1,4 @@
-package sluice.agent.machine;
+package sluice.api.model;
 
 import java.time.Instant;
 
@@ -19,8 +19,4 @@ public record AuditFinding(String kind, long pid, long uid, String gpuUuid, Stri
     public static final String REPORTED = "reported";
     public static final String TERMINATED = "terminated";
     public static final String KILLED = "killed";
-
-    AuditFinding with(String done) {
-        return new AuditFinding(kind, pid, uid, gpuUuid, command, tenant, container, usedBytes, ledgerBytes, since, done);
-    }
 }

@@ -1,4 +1,4 @@
-package sluice.agent.json;
+package sluice.api.json;
 
 import sluice.region.calls.CallCount;
 import sluice.region.calls.CallKind;

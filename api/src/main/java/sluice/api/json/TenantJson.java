@@ -1,6 +1,8 @@
-package sluice.agent.json;
+package sluice.api.json;
 
 import java.util.List;
+import sluice.api.model.EarlierLook;
+import sluice.api.model.OnBoards;
 import sluice.region.MemoryUses;
 import sluice.region.Tenant;
 import sluice.region.TenantError;

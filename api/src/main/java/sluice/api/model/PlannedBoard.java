@@ -1,4 +1,4 @@
-package sluice.agent.planning;
+package sluice.api.model;
 
 import java.util.List;
 
