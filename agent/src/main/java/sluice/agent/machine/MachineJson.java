@@ -9,7 +9,6 @@ import sluice.agent.machine.MachineLook.GpuLook;
 import sluice.agent.machine.MachineLook.Rates;
 import sluice.agent.machine.MachineLook.TenantLook;
 import sluice.api.json.AuditJson;
-import sluice.api.json.ShareJson;
 import sluice.api.json.TenantJson;
 import sluice.api.model.EarlierLook;
 import sluice.api.model.OnBoards;
@@ -63,7 +62,7 @@ final class MachineJson {
     static void tenant(JsonGenerator json, TenantLook look, OnBoards boards, OptionalInt id) {
         json.writeStartObject();
         id.ifPresent(number -> json.writeNumberProperty("id", number));
-        TenantJson.properties(json, look.tenant(), new ShareJson(json, EarlierLook.NONE, boards));
+        TenantJson.properties(json, look.tenant(), EarlierLook.NONE, boards);
         json.writeNumberProperty("callsPerSecond", look.callsPerSecond());
         json.writeArrayPropertyStart("rates");
         for (int at = 0; at < look.rates().size(); at++) {

@@ -4,18 +4,15 @@ import java.net.URLEncoder;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import sluice.api.json.JsonTree;
-import sluice.api.json.StatParser;
-import sluice.api.json.TenantParser;
+import sluice.api.json.StatJson;
+import sluice.api.json.TenantJson;
 import sluice.api.limits.LimitsBody;
 import sluice.region.Tenant;
-import sluice.region.TenantGpu;
 import sluice.region.boards.BoardState;
-import sluice.region.boards.BoardTenant;
 import sluice.region.calls.TenantCalls;
 import sluice.region.place.RuntimeDirectory;
 import sluice.region.place.SluiceException;
@@ -68,40 +65,22 @@ public final class AgentTenants {
     }
 
     public List<Tenant> list() {
-        return tenants.stream().map(TenantParser::tenant).toList();
+        return tenants.stream().map(TenantJson::read).toList();
     }
 
     /// Where they stand on boards.
     public List<BoardState> boards() {
-        List<BoardState> boards = new ArrayList<>();
-        for (JsonTree json : tenants) {
-            Tenant tenant = TenantParser.tenant(json);
-            for (int at = 0; at < tenant.gpus().size(); at++) {
-                JsonTree gpu = json.at("gpus").elements().get(at);
-                if (gpu.has("turns")) {
-                    boards.add(board(tenant, tenant.gpus().get(at), gpu.at("turns")));
-                }
-            }
-        }
-        return boards;
-    }
-
-    private static BoardState board(Tenant tenant, TenantGpu gpu, JsonTree json) {
-        BoardTenant entry = new BoardTenant(0, tenant.createdNanos(), tenant.name(), tenant.compute().weight(), tenant.compute().priority(),
-                tenant.compute().exclusive(), tenant.compute().turnMicros(), json.at("planNanos").number(), json.at("balanceNanos").number(),
-                json.at("heldNanos").number(), json.at("turns").number(), json.at("holds").isTrue(), false, json.at("waitingNanos").number(),
-                (int) json.at("processes").number());
-        return new BoardState(tenant.file(), gpu.uuid(), System.nanoTime(), 0, 0, 0, 0, List.of(entry));
+        return tenants.stream().flatMap(tenant -> TenantJson.readBoards(tenant).stream()).toList();
     }
 
     /// Changes limits by the options of `sluice set` and their values.
     public Tenant set(Tenant tenant, Map<String, String> values) {
-        return TenantParser.tenant(answer(client.ask("PATCH", "/v1/tenants/" + encoded(tenant.name()) + "/limits?uid=" + tenant.uid(), LimitsBody.write(values))));
+        return TenantJson.read(answer(client.ask("PATCH", "/v1/tenants/" + encoded(tenant.name()) + "/limits?uid=" + tenant.uid(), LimitsBody.write(values))));
     }
 
     /// Its counters.
     public TenantCalls calls(Tenant tenant) {
-        return StatParser.calls(answer(client.get("/v1/tenants/" + encoded(tenant.name()) + "/stat?uid=" + tenant.uid())));
+        return StatJson.read(answer(client.get("/v1/tenants/" + encoded(tenant.name()) + "/stat?uid=" + tenant.uid())));
     }
 
     private static String encoded(String text) {

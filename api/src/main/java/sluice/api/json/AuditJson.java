@@ -1,65 +1,48 @@
 package sluice.api.json;
 
 import java.time.Instant;
-import java.util.ArrayList;
 import java.util.List;
 import sluice.api.model.AuditFinding;
 import sluice.api.model.AuditReport;
 import tools.jackson.core.JsonGenerator;
 
-/// What an audit found, for scripts.
+/// What an audit found, for scripts and for clients of the agent.
 public final class AuditJson {
     private AuditJson() {}
 
     public static void write(JsonGenerator json, AuditReport report) {
-        json.writeStartObject();
-        json.writeBooleanProperty("audited", report.audited());
-        findings(json, report.findings());
-        json.writeArrayPropertyStart("gpus");
-        for (AuditReport.Gpu gpu : report.gpus()) {
-            json.writeStartObject();
-            json.writeNumberProperty("gpu", gpu.index());
-            json.writeStringProperty("uuid", gpu.uuid());
-            json.writeNumberProperty("temperatureCelsius", gpu.temperatureCelsius());
-            json.writeArrayPropertyStart("health");
-            gpu.health().forEach(json::writeString);
-            json.writeEndArray();
-            json.writeEndObject();
-        }
-        json.writeEndArray();
-        json.writeEndObject();
+        JsonProperties.writeObject(json, report, AuditJson::describe);
     }
 
+    /// The findings alone, as a property of the object that is open.
     public static void findings(JsonGenerator json, List<AuditFinding> findings) {
-        json.writeArrayPropertyStart("findings");
-        for (AuditFinding finding : findings) {
-            json.writeStartObject();
-            json.writeStringProperty("kind", finding.kind());
-            json.writeNumberProperty("pid", finding.pid());
-            json.writeNumberProperty("uid", finding.uid());
-            json.writeStringProperty("uuid", finding.gpuUuid());
-            json.writeStringProperty("command", finding.command());
-            json.writeStringProperty("tenant", finding.tenant());
-            json.writeStringProperty("container", finding.container());
-            json.writeNumberProperty("usedBytes", finding.usedBytes());
-            json.writeNumberProperty("ledgerBytes", finding.ledgerBytes());
-            json.writeNumberProperty("sinceNanos", finding.since().getEpochSecond() * 1_000_000_000L + finding.since().getNano());
-            json.writeStringProperty("action", finding.action());
-            json.writeEndObject();
-        }
-        json.writeEndArray();
+        JsonProperties.writeObjects(json, "findings", findings, AuditJson::finding);
     }
 
     public static AuditReport read(JsonTree json) {
-        List<AuditReport.Gpu> gpus = new ArrayList<>();
-        json.at("gpus").elements().forEach(gpu -> gpus.add(new AuditReport.Gpu((int) gpu.at("gpu").number(), gpu.at("uuid").text(),
-                (int) gpu.at("temperatureCelsius").number(), gpu.at("health").elements().stream().map(JsonTree::text).toList())));
-        return new AuditReport(json.at("audited").isTrue(), gpus, json.at("findings").elements().stream().map(AuditJson::finding).toList());
+        return JsonProperties.read(json, AuditJson::describe);
     }
 
-    private static AuditFinding finding(JsonTree json) {
-        return new AuditFinding(json.at("kind").text(), json.at("pid").number(), json.at("uid").number(), json.at("uuid").text(),
-                json.at("command").text(), json.at("tenant").text(), json.at("container").text(), json.at("usedBytes").number(),
-                json.at("ledgerBytes").number(), Instant.ofEpochSecond(0, json.at("sinceNanos").number()), json.at("action").text());
+    private static AuditReport describe(JsonProperties<AuditReport> at) {
+        boolean audited = at.flag("audited", AuditReport::audited);
+        List<AuditFinding> findings = at.objects("findings", AuditReport::findings, AuditJson::finding);
+        return new AuditReport(audited, at.objects("gpus", AuditReport::gpus, AuditJson::gpu), findings);
+    }
+
+    private static AuditReport.Gpu gpu(JsonProperties<AuditReport.Gpu> at) {
+        return new AuditReport.Gpu(at.count("gpu", AuditReport.Gpu::index), at.text("uuid", AuditReport.Gpu::uuid),
+                at.count("temperatureCelsius", AuditReport.Gpu::temperatureCelsius), at.texts("health", AuditReport.Gpu::health));
+    }
+
+    private static AuditFinding finding(JsonProperties<AuditFinding> at) {
+        return new AuditFinding(at.text("kind", AuditFinding::kind), at.number("pid", AuditFinding::pid), at.number("uid", AuditFinding::uid),
+                at.text("uuid", AuditFinding::gpuUuid), at.text("command", AuditFinding::command), at.text("tenant", AuditFinding::tenant),
+                at.text("container", AuditFinding::container), at.number("usedBytes", AuditFinding::usedBytes),
+                at.number("ledgerBytes", AuditFinding::ledgerBytes),
+                Instant.ofEpochSecond(0, at.number("sinceNanos", finding -> nanos(finding.since()))), at.text("action", AuditFinding::action));
+    }
+
+    private static long nanos(Instant at) {
+        return at.getEpochSecond() * 1_000_000_000L + at.getNano();
     }
 }

@@ -1,52 +1,58 @@
 package sluice.api.json;
 
-import sluice.api.model.EarlierLook;
-import sluice.api.model.OnBoards;
 import sluice.region.GpuTime;
 import sluice.region.Tenant;
-import sluice.region.TenantGpu;
 import sluice.region.boards.BoardTenant;
-import tools.jackson.core.JsonGenerator;
 
 /// What a tenant got of a GPU's time, for scripts. Spans are nanoseconds; `gotPermille` is of `gotOverNanos`, and -1 when it
 /// cannot be said; where time is not measured, what was used and submitted is left out; a tenant that is not on the GPU's board has no `turns`.
-public record ShareJson(JsonGenerator json, EarlierLook earlier, OnBoards boards) {
-    void write(Tenant tenant, TenantGpu gpu) {
-        GpuTime time = gpu.time();
-        json.writeObjectPropertyStart("time");
-        json.writeNumberProperty("capPermille", time.capPermille());
-        json.writeNumberProperty("gotPermille", earlier.gotPermille(tenant, gpu));
-        json.writeNumberProperty("gotOverNanos", earlier.overNanos(tenant, gpu));
-        if (time.measured()) {
-            json.writeNumberProperty("usedNanos", time.usedNanos());
-            json.writeNumberProperty("sinceNanos", time.begun() ? time.readNanos() - time.beganNanos() : 0);
-            json.writeNumberProperty("submittedCalls", time.submittedCalls());
-            json.writeNumberProperty("unmeteredCalls", time.unmeteredCalls());
-        }
-        json.writeNumberProperty("capWaits", time.capWaits());
-        json.writeNumberProperty("capWaitedNanos", time.capWaitedNanos());
-        json.writeNumberProperty("turnWaits", time.turnWaits());
-        json.writeNumberProperty("turnWaitedNanos", time.turnWaitedNanos());
-        json.writeNumberProperty("roomWaits", time.roomWaits());
-        json.writeNumberProperty("roomWaitedNanos", time.roomWaitedNanos());
-        json.writeNumberProperty("memoryWaits", time.memoryWaits());
-        json.writeNumberProperty("memoryWaitedNanos", time.memoryWaitedNanos());
-        json.writeNumberProperty("debtNanos", time.debtNanos());
-        json.writeNumberProperty("repayNanos", time.repayNanos());
-        json.writeEndObject();
-        boards.of(tenant, gpu).ifPresent(this::turns);
+final class ShareJson {
+    private ShareJson() {}
+
+    /// Spans are turned back into moments: client and agent read the same clock.
+    static GpuTime time(JsonProperties<SeenGpu> at) {
+        int capPermille = at.count("capPermille", seen -> seen.time().capPermille());
+        at.also((json, seen) -> {
+            json.writeNumberProperty("gotPermille", seen.earlier().gotPermille(seen.tenant(), seen.gpu()));
+            json.writeNumberProperty("gotOverNanos", seen.earlier().overNanos(seen.tenant(), seen.gpu()));
+        });
+        long used = at.numberIf(SeenGpu::measured, "usedNanos", seen -> seen.time().usedNanos());
+        long since = at.numberIf(SeenGpu::measured, "sinceNanos", seen -> sinceNanos(seen.time()));
+        long submitted = at.numberIf(SeenGpu::measured, "submittedCalls", seen -> seen.time().submittedCalls());
+        long unmetered = at.numberIf(SeenGpu::measured, "unmeteredCalls", seen -> seen.time().unmeteredCalls());
+        long capWaits = at.number("capWaits", seen -> seen.time().capWaits());
+        long capWaited = at.number("capWaitedNanos", seen -> seen.time().capWaitedNanos());
+        long turnWaits = at.number("turnWaits", seen -> seen.time().turnWaits());
+        long turnWaited = at.number("turnWaitedNanos", seen -> seen.time().turnWaitedNanos());
+        long roomWaits = at.number("roomWaits", seen -> seen.time().roomWaits());
+        long roomWaited = at.number("roomWaitedNanos", seen -> seen.time().roomWaitedNanos());
+        long memoryWaits = at.number("memoryWaits", seen -> seen.time().memoryWaits());
+        long memoryWaited = at.number("memoryWaitedNanos", seen -> seen.time().memoryWaitedNanos());
+        at.also((json, seen) -> json.writeNumberProperty("debtNanos", seen.time().debtNanos()));
+        long repay = at.number("repayNanos", seen -> seen.time().repayNanos());
+        long now = System.nanoTime();
+        return new GpuTime(now, capPermille, since == 0 ? 0 : now - since, now + repay, used, submitted, unmetered, capWaits, capWaited,
+                turnWaits, turnWaited, roomWaits, roomWaited, memoryWaits, memoryWaited);
     }
 
-    private void turns(BoardTenant entry) {
-        json.writeObjectPropertyStart("turns");
-        json.writeNumberProperty("lengthNanos", entry.lengthNanos());
-        json.writeNumberProperty("planNanos", entry.planNanos());
-        json.writeNumberProperty("turns", entry.turns());
-        json.writeNumberProperty("heldNanos", entry.heldNanos());
-        json.writeNumberProperty("balanceNanos", entry.balanceNanos());
-        json.writeNumberProperty("waitingNanos", entry.waitingNanos());
-        json.writeBooleanProperty("holds", entry.holds());
-        json.writeNumberProperty("processes", entry.processes());
-        json.writeEndObject();
+    private static long sinceNanos(GpuTime time) {
+        return time.begun() ? time.readNanos() - time.beganNanos() : 0;
+    }
+
+    /// What is told of a tenant's place on a board.
+    record Turns(long planNanos, long turns, long heldNanos, long balanceNanos, long waitingNanos, boolean holds, int processes) {
+        BoardTenant of(Tenant tenant) {
+            return new BoardTenant(0, tenant.createdNanos(), tenant.name(), tenant.compute().weight(), tenant.compute().priority(),
+                    tenant.compute().exclusive(), tenant.compute().turnMicros(), planNanos, balanceNanos, heldNanos, turns, holds, false,
+                    waitingNanos, processes);
+        }
+    }
+
+    static Turns turns(JsonProperties<BoardTenant> at) {
+        at.also((json, entry) -> json.writeNumberProperty("lengthNanos", entry.lengthNanos()));
+        return new Turns(at.number("planNanos", BoardTenant::planNanos), at.number("turns", BoardTenant::turns),
+                at.number("heldNanos", BoardTenant::heldNanos), at.number("balanceNanos", BoardTenant::balanceNanos),
+                at.number("waitingNanos", BoardTenant::waitingNanos), at.flag("holds", BoardTenant::holds),
+                at.count("processes", BoardTenant::processes));
     }
 }

@@ -1,9 +1,10 @@
 package sluice.api.json;
 
+import java.util.List;
+import java.util.Optional;
 import sluice.api.model.EarlierLook;
 import sluice.api.model.OnBoards;
 import sluice.region.Tenant;
-import sluice.region.TenantGpu;
 import sluice.region.calls.CallCount;
 import sluice.region.calls.CallKind;
 import sluice.region.calls.TenantCalls;
@@ -15,22 +16,40 @@ import tools.jackson.core.JsonGenerator;
 public final class StatJson {
     private StatJson() {}
 
-    public static void write(JsonGenerator json, Tenant tenant, TenantCalls calls) {
-        json.writeStartObject();
-        json.writeStringProperty("tenant", tenant.name());
-        json.writeBooleanProperty("running", tenant.running());
-        json.writeStringProperty("command", tenant.command());
-        json.writeBooleanProperty("counted", calls.known());
-        if (calls.known()) {
-            sums(json, calls);
+    private record Stat(Tenant tenant, TenantCalls calls) {
+        List<SeenGpu> gpus() {
+            return tenant.gpus().stream().map(gpu -> new SeenGpu(tenant, gpu, EarlierLook.NONE, OnBoards.NONE)).toList();
         }
-        json.writeArrayPropertyStart("gpus");
-        tenant.gpus().forEach(gpu -> gpu(json, tenant, gpu));
-        json.writeEndArray();
-        json.writeArrayPropertyStart("functions");
-        calls.counts().forEach(count -> function(json, count));
-        json.writeEndArray();
-        json.writeEndObject();
+
+        Optional<Traffic> traffic() {
+            return calls.known() ? Optional.of(calls.traffic()) : Optional.empty();
+        }
+    }
+
+    public static void write(JsonGenerator json, Tenant tenant, TenantCalls calls) {
+        JsonProperties.writeObject(json, new Stat(tenant, calls), StatJson::describe);
+    }
+
+    /// The counters; the rest of the document is for people and scripts.
+    public static TenantCalls read(JsonTree json) {
+        return JsonProperties.read(json, StatJson::describe);
+    }
+
+    private static TenantCalls describe(JsonProperties<Stat> at) {
+        at.also((json, stat) -> {
+            json.writeStringProperty("tenant", stat.tenant().name());
+            json.writeBooleanProperty("running", stat.tenant().running());
+            json.writeStringProperty("command", stat.tenant().command());
+        });
+        boolean counted = at.flag("counted", stat -> stat.calls().known());
+        at.also((json, stat) -> {
+            if (stat.calls().known()) {
+                sums(json, stat.calls());
+            }
+        });
+        Traffic traffic = at.objectIf("copied", Stat::traffic, StatJson::traffic).orElse(new Traffic(0, 0, 0, 0, 0, 0));
+        at.also((json, stat) -> JsonProperties.writeObjects(json, "gpus", stat.gpus(), StatJson::gpu));
+        return new TenantCalls(counted, System.nanoTime(), at.objects("functions", stat -> stat.calls().counts(), StatJson::function), traffic);
     }
 
     private static void sums(JsonGenerator json, TenantCalls calls) {
@@ -41,43 +60,34 @@ public final class StatJson {
         json.writeNumberProperty("graphs", calls.done(CallKind.GRAPH));
         json.writeNumberProperty("allocations", calls.done(CallKind.ALLOCATION));
         json.writeNumberProperty("allocatedBytes", calls.bytes(CallKind.ALLOCATION));
-        traffic(json, calls.traffic());
     }
 
-    private static void traffic(JsonGenerator json, Traffic traffic) {
-        json.writeObjectPropertyStart("copied");
-        json.writeNumberProperty("toGpuBytes", traffic.toGpuBytes());
-        json.writeNumberProperty("fromGpuBytes", traffic.fromGpuBytes());
-        json.writeNumberProperty("onGpuBytes", traffic.onGpuBytes());
-        json.writeNumberProperty("betweenGpusBytes", traffic.betweenGpusBytes());
-        json.writeNumberProperty("hostBytes", traffic.hostBytes());
-        json.writeNumberProperty("otherBytes", traffic.otherBytes());
-        json.writeEndObject();
+    private static Traffic traffic(JsonProperties<Traffic> at) {
+        return new Traffic(at.number("toGpuBytes", Traffic::toGpuBytes), at.number("fromGpuBytes", Traffic::fromGpuBytes),
+                at.number("onGpuBytes", Traffic::onGpuBytes), at.number("betweenGpusBytes", Traffic::betweenGpusBytes),
+                at.number("hostBytes", Traffic::hostBytes), at.number("otherBytes", Traffic::otherBytes));
     }
 
-    private static void gpu(JsonGenerator json, Tenant tenant, TenantGpu gpu) {
-        json.writeStartObject();
-        json.writeNumberProperty("gpu", gpu.index());
-        json.writeStringProperty("uuid", gpu.uuid());
-        json.writeNumberProperty("usedBytes", gpu.usedBytes());
-        json.writeNumberProperty("limitBytes", gpu.limitBytes());
-        json.writeNumberProperty("peakBytes", gpu.peakBytes());
-        json.writeNumberProperty("refusedCalls", gpu.refusedCalls());
-        new ShareJson(json, EarlierLook.NONE, OnBoards.NONE).write(tenant, gpu);
-        json.writeEndObject();
+    private static Object gpu(JsonProperties<SeenGpu> at) {
+        at.also((json, seen) -> {
+            json.writeNumberProperty("gpu", seen.gpu().index());
+            json.writeStringProperty("uuid", seen.gpu().uuid());
+            json.writeNumberProperty("usedBytes", seen.gpu().usedBytes());
+            json.writeNumberProperty("limitBytes", seen.gpu().limitBytes());
+            json.writeNumberProperty("peakBytes", seen.gpu().peakBytes());
+            json.writeNumberProperty("refusedCalls", seen.gpu().refusedCalls());
+        });
+        return at.object("time", seen -> seen, ShareJson::time);
     }
 
-    private static void function(JsonGenerator json, CallCount count) {
-        json.writeStartObject();
-        json.writeStringProperty("name", count.name());
-        json.writeNumberProperty("calls", count.calls());
-        json.writeNumberProperty("failed", count.failed());
-        json.writeNumberProperty("timedCalls", count.timedCalls());
-        if (count.timedCalls() > 0) {
-            json.writeNumberProperty("nanos", count.nanos());
-            json.writeNumberProperty("longestNanos", count.longestNanos());
-        }
-        json.writeNumberProperty("bytes", count.bytes());
-        json.writeEndObject();
+    private static CallCount function(JsonProperties<CallCount> at) {
+        String name = at.text("name", CallCount::name);
+        return new CallCount(name, CallKind.named(name), at.number("calls", CallCount::calls), at.number("failed", CallCount::failed),
+                at.number("timedCalls", CallCount::timedCalls), at.numberIf(StatJson::timed, "nanos", CallCount::nanos),
+                at.numberIf(StatJson::timed, "longestNanos", CallCount::longestNanos), at.number("bytes", CallCount::bytes));
+    }
+
+    private static boolean timed(CallCount count) {
+        return count.timedCalls() > 0;
     }
 }
