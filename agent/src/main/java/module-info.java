@@ -4,10 +4,9 @@
 /// the HTTP API in front of it. Must not know: what is fair (the planner does), how a turn is handed over (the libraries
 /// do), or how a terminal shows any of it. Nobody waits for it: without it, or when it hangs, the libraries go on with the
 /// plan that is there.
-@SuppressWarnings("module") // sluice.cli is compiled later
 module sluice.agent {
-    requires transitive sluice.api;
-    requires transitive sluice.cuda;
+    requires sluice.api;
+    requires sluice.cuda;
     requires sluice.planner;
     requires sluice.prometheus;
     requires io.netty.buffer;
@@ -20,8 +19,5 @@ module sluice.agent {
     requires io.netty.transport.epoll.linux.x86_64;
     requires io.netty.transport.unix.common;
 
-    exports sluice.agent to sluice.cli;
-    exports sluice.agent.audit to sluice.cli;
-    exports sluice.agent.part to sluice.cli;
-    exports sluice.agent.settings to sluice.cli;
+    provides sluice.api.program.AgentProgram with sluice.agent.ProvidedAgent;
 }

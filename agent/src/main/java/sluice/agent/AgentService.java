@@ -41,6 +41,7 @@ import sluice.agent.settings.Places;
 import sluice.agent.settings.Setting;
 import sluice.agent.settings.Settings;
 import sluice.api.model.PlannedBoard;
+import sluice.api.program.AgentProgram;
 import sluice.cuda.Nvml;
 import sluice.region.Tenants;
 import sluice.region.place.RuntimeDirectory;
@@ -48,7 +49,7 @@ import sluice.region.place.SluiceException;
 import sluice.region.place.ThisProcess;
 
 /// The agent as a whole: it plans, looks, remembers and answers, until it is closed.
-public final class AgentService implements AutoCloseable {
+public final class AgentService implements AgentProgram.Running {
     private static final long SWEEP_MILLIS = 60_000;
     private static final long HEAP_MILLIS = 30_000;
     private static final long USUAL_HEAP_BYTES = 20 << 20;
@@ -110,7 +111,7 @@ public final class AgentService implements AutoCloseable {
         }
     }
 
-    /// Begins to look and to plan.
+    @Override
     public void start() {
         Clock looks = clock("look", context.settings().get(CoreSettings.LOOK_EVERY).toMillis(), context.machine()::tick);
         clock("planning", context.settings().get(CoreSettings.PLAN_EVERY).toMillis(), () -> plan(looks));
@@ -179,7 +180,7 @@ public final class AgentService implements AutoCloseable {
         return all;
     }
 
-    /// Where it answers, for people.
+    @Override
     public String places() {
         return socket + token.map(secret -> " and http://127.0.0.1:" + port + " (token in " + secret.file() + ")").orElse("");
     }
