@@ -19,5 +19,15 @@ module sluice.agent {
     requires io.netty.transport.epoll.linux.x86_64;
     requires io.netty.transport.unix.common;
 
+    uses sluice.agent.part.Part;
+
     provides sluice.api.program.AgentProgram with sluice.agent.ProvidedAgent;
+    provides sluice.agent.part.Part with
+            sluice.agent.planning.PlanningPart,
+            sluice.agent.history.HistoryPart,
+            sluice.agent.audit.AuditPart,
+            sluice.agent.metrics.Metrics,
+            sluice.agent.dashboard.Dashboard,
+            sluice.agent.registration.RegistrationPart,
+            sluice.agent.alnair.AlnairPart;
 }

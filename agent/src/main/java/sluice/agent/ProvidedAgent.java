@@ -25,7 +25,7 @@ public final class ProvidedAgent implements AgentProgram {
 
     @Override
     public Configured configure(Optional<Path> config) {
-        List<Part> parts = AgentService.standardParts();
+        List<Part> parts = AgentService.parts();
         List<Setting<?>> known = AgentService.settings(parts);
         Settings settings = config.map(file -> Settings.read(file, known)).orElseGet(() -> Settings.standard(known));
         return new ConfiguredAgent(settings, parts);

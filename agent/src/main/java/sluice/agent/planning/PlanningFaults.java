@@ -1,4 +1,4 @@
-package sluice.agent;
+package sluice.agent.planning;
 
 import java.io.PrintStream;
 import java.nio.file.Path;
@@ -7,7 +7,6 @@ import java.util.Map;
 import java.util.Optional;
 import sluice.agent.machine.EventLog;
 import sluice.agent.part.Health;
-import sluice.agent.planning.Planners;
 import sluice.region.place.RuntimeDirectory;
 
 /// Tells of faults of the planner: each once, as an event of the folder's user and in the log, and as long as it lasts by `/healthz`. A user can
