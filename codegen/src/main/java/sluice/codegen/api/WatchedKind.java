@@ -1,7 +1,7 @@
 package sluice.codegen.api;
 
 /// What a call does, for who watches it; in the order of `SL_DETAIL_…` in `watch.h`.
-public enum CallKind {
+public enum WatchedKind {
     NONE,
     KERNEL,
     COPY,
@@ -10,7 +10,7 @@ public enum CallKind {
     GRAPH,
     SYNC;
 
-    public static CallKind of(EntryPoint entry) {
+    public static WatchedKind of(EntryPoint entry) {
         var name = entry.apiName();
         return switch (entry.role()) {
             case LAUNCH -> name.startsWith("cuGraph") ? GRAPH : KERNEL;

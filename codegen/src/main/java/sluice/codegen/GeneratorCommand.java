@@ -12,7 +12,7 @@ import sluice.codegen.api.ToolkitHeaders;
 import sluice.codegen.text.Problems;
 
 /// The generator's command line. Exit statuses: 0 done, 1 something is wrong or differs, 2 usage.
-public final class Main {
+public final class GeneratorCommand {
     private static final String USAGE = """
             usage: generate --spec DIR --out DIR      write the sources that the build needs
                    docs     --spec DIR --out DIR      write the reference pages
@@ -22,7 +22,7 @@ public final class Main {
         private static final long serialVersionUID = 1;
     }
 
-    private Main() {}
+    private GeneratorCommand() {}
 
     public static void main(String[] arguments) {
         System.exit(run(System.out, System.err, arguments));

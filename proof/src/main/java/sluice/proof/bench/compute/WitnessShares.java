@@ -8,11 +8,11 @@ import sluice.proof.bench.Chart;
 /// @param whole   share of everything after the first second
 /// @param seconds shares of each second after the first
 /// @param tenths  shares of each tenth of a second from the begin on
-record Shares(double whole, List<Double> seconds, List<Double> tenths) {
+record WitnessShares(double whole, List<Double> seconds, List<Double> tenths) {
     private static final long TENTH = Witness.SECOND / 10;
 
-    static Shares of(Witness witness) {
-        return new Shares(witness.share(), witness.seconds(), witness.busy().windows(witness.began(), witness.ended(), TENTH));
+    static WitnessShares of(Witness witness) {
+        return new WitnessShares(witness.share(), witness.seconds(), witness.busy().windows(witness.began(), witness.ended(), TENTH));
     }
 
     /// As a line of a chart: seconds and percents.

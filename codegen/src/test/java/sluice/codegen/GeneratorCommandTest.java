@@ -12,7 +12,7 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-class MainTest {
+class GeneratorCommandTest {
     private final ByteArrayOutputStream out = new ByteArrayOutputStream();
     private final ByteArrayOutputStream err = new ByteArrayOutputStream();
 
@@ -24,7 +24,7 @@ class MainTest {
         for (int i = 0; i < words.length; i++) {
             words[i] = arguments[i].toString();
         }
-        return Main.run(
+        return GeneratorCommand.run(
                 new PrintStream(out, true, StandardCharsets.UTF_8), new PrintStream(err, true, StandardCharsets.UTF_8), words);
     }
 

@@ -1,7 +1,7 @@
 package sluice.proof.checks;
 
 /// The ways in which CUDA hands out memory, and what Sluice makes of each. `docs/memory.md` is written from this list.
-public enum Way implements Subject {
+public enum MemoryWay implements Subject {
     LINEAR("`cuMemAlloc`",
             "the driver is asked; small ones share blocks of 2 MiB, and a block is charged with its first occupant",
             "`cuMemFree`, `cuMemFreeAsync`; a block with its last occupant"),
@@ -37,7 +37,7 @@ public enum Way implements Subject {
     private final String charged;
     private final String refunded;
 
-    Way(String calls, String charged, String refunded) {
+    MemoryWay(String calls, String charged, String refunded) {
         this.calls = calls;
         this.charged = charged;
         this.refunded = refunded;

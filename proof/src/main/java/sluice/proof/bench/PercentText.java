@@ -4,8 +4,8 @@ import java.util.List;
 import java.util.Locale;
 
 /// Shares for people.
-public final class Percent {
-    private Percent() {}
+public final class PercentText {
+    private PercentText() {}
 
     public static String format(double share) {
         return String.format(Locale.ROOT, "%.1f %%", share * 100);

@@ -4,7 +4,7 @@ package sluice.agent.http;
 /// those of another need: above all, who has no token at the port takes nothing from the token's holder or from the socket.
 ///
 /// @see Peers
-enum Way {
+enum WayIn {
     /// Root, the agent's user and administrators, on the socket.
     OWNER(4, 4, 4),
     /// Other users, on the socket.
@@ -18,13 +18,13 @@ enum Way {
     private final int workingPerPeer;
     private final int working;
 
-    Way(int connectionsPart, int workingPerPeer, int working) {
+    WayIn(int connectionsPart, int workingPerPeer, int working) {
         this.connectionsPart = connectionsPart;
         this.workingPerPeer = workingPerPeer;
         this.working = working;
     }
 
-    static Way of(Caller caller) {
+    static WayIn of(Caller caller) {
         boolean all = caller.rights() == Caller.Rights.ALL;
         return caller.uid() == Caller.UNKNOWN ? all ? TOKEN : PORT : all ? OWNER : USERS;
     }

@@ -7,7 +7,7 @@ import java.util.List;
 /// @param word    by which the table is chosen
 /// @param about   how it was measured
 /// @param columns names of the rows' cells
-public record Table(String word, String about, List<String> columns, List<Row> rows) {
+public record ResultTable(String word, String about, List<String> columns, List<Row> rows) {
 
     String markdown() {
         StringBuilder text = new StringBuilder("## ").append(word).append("\n").append(about).append("\n\n| |");

@@ -1,7 +1,7 @@
 package sluice.cuda;
 
 /// What a call that gives one value answered. The value means something only when the status is success.
-public record Answer(int status, long value) {
+public record CallResult(int status, long value) {
 
     public boolean ok() {
         return status == Status.SUCCESS;
