@@ -4,11 +4,9 @@
 /// the HTTP API in front of it. Must not know: what is fair (the planner does), how a turn is handed over (the libraries
 /// do), or how a terminal shows any of it. Nobody waits for it: without it, or when it hangs, the libraries go on with the
 /// plan that is there.
-@SuppressWarnings("module") // sluice.cli is compiled later
 module sluice.agent {
-    requires transitive sluice.region;
-    requires transitive tools.jackson.core;
-    requires transitive sluice.cuda;
+    requires sluice.api;
+    requires sluice.cuda;
     requires sluice.planner;
     requires sluice.prometheus;
     requires io.netty.buffer;
@@ -21,13 +19,15 @@ module sluice.agent {
     requires io.netty.transport.epoll.linux.x86_64;
     requires io.netty.transport.unix.common;
 
-    exports sluice.agent to sluice.cli;
-    exports sluice.agent.audit to sluice.cli;
-    exports sluice.agent.client to sluice.cli;
-    exports sluice.agent.json to sluice.cli;
-    exports sluice.agent.limits to sluice.cli;
-    exports sluice.agent.machine to sluice.cli;
-    exports sluice.agent.part to sluice.cli;
-    exports sluice.agent.planning to sluice.cli;
-    exports sluice.agent.settings to sluice.cli;
+    uses sluice.agent.part.Part;
+
+    provides sluice.api.program.AgentProgram with sluice.agent.ProvidedAgent;
+    provides sluice.agent.part.Part with
+            sluice.agent.planning.PlanningPart,
+            sluice.agent.history.HistoryPart,
+            sluice.agent.audit.AuditPart,
+            sluice.agent.metrics.Metrics,
+            sluice.agent.dashboard.Dashboard,
+            sluice.agent.registration.RegistrationPart,
+            sluice.agent.alnair.AlnairPart;
 }

@@ -1,13 +1,14 @@
 /// The `sluice` command.
 ///
 /// Owns: options, what people and scripts read (tables, JSON, error lines), exit statuses, and becoming the program
-/// that is to run. Must not know: how a quota is enforced or checked; it shows what the other modules say.
+/// that is to run. Must not know: how a quota is enforced or checked; it shows what the other modules say. The agent's own module is none
+/// of them: `sluice agent` and `sluice audit` find it as a service, so no other command loads a class of it, of Netty or of Prometheus.
 module sluice.cli {
     requires info.picocli;
     requires jdk.unsupported; // JLine asks for signals there
     requires org.jline.terminal;
     requires org.jline.terminal.ffm;
-    requires sluice.agent;
+    requires sluice.api;
     requires sluice.cuda;
     requires sluice.proof;
     requires sluice.region;

@@ -8,14 +8,10 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.ServiceLoader;
 import java.util.Set;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
-import sluice.agent.alnair.AlnairPart;
-import sluice.agent.audit.AuditPart;
-import sluice.agent.dashboard.Dashboard;
-import sluice.agent.history.History;
-import sluice.agent.history.HistoryRoutes;
 import sluice.agent.http.Access;
 import sluice.agent.http.AgentAccess;
 import sluice.agent.http.Answer;
@@ -28,19 +24,17 @@ import sluice.agent.machine.EventLog;
 import sluice.agent.machine.Gpus;
 import sluice.agent.machine.Machine;
 import sluice.agent.machine.MachineRoutes;
-import sluice.agent.metrics.Metrics;
 import sluice.agent.os.WatchedProcesses;
 import sluice.agent.part.AgentContext;
 import sluice.agent.part.Clock;
 import sluice.agent.part.Health;
 import sluice.agent.part.Part;
-import sluice.agent.planning.PlannedBoard;
-import sluice.agent.planning.Planners;
-import sluice.agent.registration.RegistrationPart;
 import sluice.agent.settings.CoreSettings;
 import sluice.agent.settings.Places;
 import sluice.agent.settings.Setting;
 import sluice.agent.settings.Settings;
+import sluice.api.model.PlannedBoard;
+import sluice.api.program.AgentProgram;
 import sluice.cuda.Nvml;
 import sluice.region.Tenants;
 import sluice.region.place.RuntimeDirectory;
@@ -48,15 +42,13 @@ import sluice.region.place.SluiceException;
 import sluice.region.place.ThisProcess;
 
 /// The agent as a whole: it plans, looks, remembers and answers, until it is closed.
-public final class AgentService implements AutoCloseable {
+public final class AgentService implements AgentProgram.Running {
     private static final long SWEEP_MILLIS = 60_000;
     private static final long HEAP_MILLIS = 30_000;
     private static final long USUAL_HEAP_BYTES = 20 << 20;
 
     private final List<Part> parts;
     private final AgentContext context;
-    private final Planners planners;
-    private final History history;
     private final Routes routes;
     private final ApiServer server;
     private final Path socket;
@@ -87,10 +79,8 @@ public final class AgentService implements AutoCloseable {
         Gpus gpus = new Gpus(Nvml.open());
         Machine machine = new Machine(directories, gpus, processes, new EventLog());
         Health health = new Health(settings.get(CoreSettings.LATE_AFTER));
-        planners = new Planners(directory, directories, processes, plans, new PlanningFaults(machine.events(), health, log));
-        history = new History(state, settings.get(CoreSettings.HISTORY_SIZE), log);
-        machine.listen(history::see);
-        context = new AgentContext(settings, machine, directory, state, history, health, log);
+        context = new AgentContext(settings, machine, processes, directory, state, health,
+                parts.stream().flatMap(part -> part.metrics().stream()).toList(), plans, log);
         parts.forEach(part -> part.start(context));
         routes = new Routes(routes(machine, gpus), log);
         token = settings.get(CoreSettings.PORT) == 0 ? Optional.empty() : Optional.of(Token.in(state));
@@ -110,10 +100,11 @@ public final class AgentService implements AutoCloseable {
         }
     }
 
-    /// Begins to look and to plan.
+    @Override
     public void start() {
         Clock looks = clock("look", context.settings().get(CoreSettings.LOOK_EVERY).toMillis(), context.machine()::tick);
-        clock("planning", context.settings().get(CoreSettings.PLAN_EVERY).toMillis(), () -> plan(looks));
+        context.machine().clock(looks::soon);
+        parts.forEach(Part::begin);
         clock("sweep", SWEEP_MILLIS, () -> new Tenants(List.of(context.directory())).sweep(Instant.now()));
         watchdog = Watchdog.start(environment, context);
     }
@@ -132,14 +123,6 @@ public final class AgentService implements AutoCloseable {
         if (port != 0) {
             server.listen(port);
         }
-    }
-
-    /// Who has ended is seen at the next look, so that one is made soon.
-    private void plan(Clock looks) {
-        if (processes.poll()) {
-            looks.soon();
-        }
-        planners.plan();
     }
 
     private static List<RuntimeDirectory> all(RuntimeDirectory own, List<Path> places) {
@@ -161,15 +144,14 @@ public final class AgentService implements AutoCloseable {
         List<Route> all = new ArrayList<>(new MachineRoutes(machine, gpus).routes());
         all.addFirst(Route.get("/healthz", "Whether every part of the agent has worked lately; if not, 503 and which did not.",
                 request -> context.health().answer(machine.last().number() > 0)).forAll());
-        all.addAll(new HistoryRoutes(history).routes());
         parts.forEach(part -> all.addAll(part.routes()));
         all.add(Route.get("/v1/openapi.json", "This document.", request -> Answer.json(json -> OpenApi.write(json, all))));
         return all;
     }
 
-    /// The parts that every agent has. Who builds one adds it here.
-    public static List<Part> standardParts() {
-        return List.of(new AuditPart(), new Metrics(), new Dashboard(), new RegistrationPart(), new AlnairPart());
+    /// The parts that the modules of this program provide, each made anew.
+    public static List<Part> parts() {
+        return ServiceLoader.load(Part.class).stream().map(ServiceLoader.Provider::get).toList();
     }
 
     /// All that a config file may say.
@@ -179,7 +161,7 @@ public final class AgentService implements AutoCloseable {
         return all;
     }
 
-    /// Where it answers, for people.
+    @Override
     public String places() {
         return socket + token.map(secret -> " and http://127.0.0.1:" + port + " (token in " + secret.file() + ")").orElse("");
     }
@@ -194,8 +176,6 @@ public final class AgentService implements AutoCloseable {
         clocks.forEach(Clock::close);
         server.close();
         parts.forEach(Part::close);
-        history.close();
-        planners.close();
         processes.close();
     }
 }

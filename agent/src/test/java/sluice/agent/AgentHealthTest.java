@@ -11,12 +11,12 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
-import sluice.agent.client.AgentClient;
 import sluice.agent.http.Answer;
 import sluice.agent.http.Route;
 import sluice.agent.metrics.MetricsTenants;
 import sluice.agent.part.AgentContext;
 import sluice.agent.part.Part;
+import sluice.api.client.AgentClient;
 import sluice.fault.Fault;
 
 /// What `/healthz` says when a part hangs or fails, and what becomes of requests then.

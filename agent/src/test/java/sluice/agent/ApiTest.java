@@ -20,8 +20,8 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
-import sluice.agent.client.AgentClient;
 import sluice.agent.http.Route;
+import sluice.api.client.AgentClient;
 
 /// An agent on a real socket, beside regions of this very process.
 @Timeout(60)

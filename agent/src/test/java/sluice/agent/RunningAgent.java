@@ -7,10 +7,12 @@ import java.nio.file.attribute.PosixFilePermissions;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import sluice.agent.client.AgentClient;
+import sluice.agent.history.HistoryPart;
 import sluice.agent.http.Route;
 import sluice.agent.part.Part;
+import sluice.agent.planning.PlanningPart;
 import sluice.agent.settings.Settings;
+import sluice.api.client.AgentClient;
 import sluice.region.Region;
 import sluice.region.RegionDraft;
 import sluice.region.layout.GpuView;
@@ -30,6 +32,7 @@ public final class RunningAgent implements AutoCloseable {
         this(folder, List.of(), lines);
     }
 
+    /// @param parts beside planning and history
     public RunningAgent(Path folder, List<Part> parts, String... lines) throws IOException {
         this(folder, Map.of(), parts, lines);
     }
@@ -42,8 +45,10 @@ public final class RunningAgent implements AutoCloseable {
         config.add("state-directory = " + folder.resolve("state"));
         config.add("history-size = 2m");
         Files.write(folder.resolve("agent.conf"), config);
-        Settings settings = Settings.read(folder.resolve("agent.conf"), AgentService.settings(parts));
-        service = new AgentService(settings, directory, environment, parts, plan -> {}, System.err);
+        List<Part> all = new ArrayList<>(List.of(new PlanningPart(), new HistoryPart()));
+        all.addAll(parts);
+        Settings settings = Settings.read(folder.resolve("agent.conf"), AgentService.settings(all));
+        service = new AgentService(settings, directory, environment, all, plan -> {}, System.err);
         service.start();
     }
 

@@ -14,6 +14,7 @@ import sluice.cli.run.PreloadCheck;
 import sluice.linux.ProgramCalls;
 import sluice.region.Region;
 import sluice.region.RegionDraft;
+import sluice.region.Tenant;
 import sluice.region.limits.MemoryLimits;
 import sluice.region.limits.OnError;
 import sluice.region.place.Identity;
@@ -57,17 +58,23 @@ final class Training {
         RuntimeDirectory directory = RuntimeDirectory.find(System.getenv());
         RegionDraft draft = new RegionDraft("training", "", Identity.self(), OnError.FAIL, MemoryLimits.parse("4g"));
         Path file = Region.create(directory, draft);
-        try (Region region = Region.openReadWrite(file); TrainingAgent agent = TrainingAgent.in(directory.path())) {
-            agent.start();
+        try (Region region = Region.openReadWrite(file)) {
             region.gpu(0).owner(1);
             region.slot(0).owner(Identity.self().word());
+            runBeside(directory, Tenant.read(file));
+        } finally {
+            Files.delete(file);
+        }
+    }
+
+    private static void runBeside(RuntimeDirectory directory, Tenant tenant) throws IOException {
+        try (TrainingAgent agent = TrainingAgent.in(directory.path(), tenant)) {
+            agent.start();
             PrintWriter out = new PrintWriter(OutputStream.nullOutputStream());
             for (String command : COMMANDS) {
                 String[] words = command.split(" ");
                 Commands.line(out, out, Screen.standard(), words).execute(words);
             }
-        } finally {
-            Files.delete(file);
         }
     }
 }

@@ -29,7 +29,7 @@ public record Arrays(
     private static final int UNMAP = 2;
 
     /// By cuArrayCreate, which knows no depth.
-    public Answer create(Shape shape) {
+    public CallResult create(Shape shape) {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment wanted = arena.allocate(DESCRIPTOR_BYTES, JAVA_LONG.byteAlignment());
             wanted.set(JAVA_LONG, 0, shape.width());
@@ -40,7 +40,7 @@ public record Arrays(
         }
     }
 
-    public Answer create3D(Shape shape) {
+    public CallResult create3D(Shape shape) {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment wanted = descriptor(arena, shape);
             return Calls.longFrom(out -> (int) cuArray3DCreate_v2.invokeExact(out, wanted));
@@ -48,7 +48,7 @@ public record Arrays(
     }
 
     /// An array without memory of its own.
-    public Answer createSparse(Shape shape) {
+    public CallResult createSparse(Shape shape) {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment wanted = descriptor(arena, shape);
             wanted.set(JAVA_INT, 32, SPARSE);
@@ -85,7 +85,7 @@ public record Arrays(
         }
     }
 
-    public Answer createMipmapped(Shape shape, int levels) {
+    public CallResult createMipmapped(Shape shape, int levels) {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment wanted = descriptor(arena, shape);
             return Calls.longFrom(out -> (int) cuMipmappedArrayCreate.invokeExact(out, wanted, levels));

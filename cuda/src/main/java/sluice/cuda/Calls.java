@@ -29,20 +29,20 @@ final class Calls {
     }
 
     /// A call whose first result is a 64-bit value behind a pointer.
-    static Answer longFrom(Into call) {
+    static CallResult longFrom(Into call) {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment out = arena.allocate(JAVA_LONG);
-            return new Answer(call.call(out), out.get(JAVA_LONG, 0));
+            return new CallResult(call.call(out), out.get(JAVA_LONG, 0));
         } catch (Throwable thrown) {
             throw unexpected(thrown);
         }
     }
 
     /// A call whose first result is an unsigned 32-bit value behind a pointer.
-    static Answer intFrom(Into call) {
+    static CallResult intFrom(Into call) {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment out = arena.allocate(JAVA_INT);
-            return new Answer(call.call(out), Integer.toUnsignedLong(out.get(JAVA_INT, 0)));
+            return new CallResult(call.call(out), Integer.toUnsignedLong(out.get(JAVA_INT, 0)));
         } catch (Throwable thrown) {
             throw unexpected(thrown);
         }

@@ -21,7 +21,7 @@ public record Contexts(
     private static final long RESOURCE_BYTES = 256;
 
     /// Makes a context and makes it current.
-    public Answer create(int device) {
+    public CallResult create(int device) {
         return Calls.longFrom(out -> (int) cuCtxCreate_v2.invokeExact(out, 0, device));
     }
 
@@ -35,14 +35,14 @@ public record Contexts(
     }
 
     /// A green context with all multiprocessors of a device.
-    public Answer createGreen(int device) {
+    public CallResult createGreen(int device) {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment resource = arena.allocate(RESOURCE_BYTES, Long.BYTES);
             int status = Calls.status(() -> (int) cuDeviceGetDevResource.invokeExact(device, resource, MULTIPROCESSORS));
             if (status != Status.SUCCESS) {
-                return new Answer(status, 0);
+                return new CallResult(status, 0);
             }
-            Answer described = Calls.longFrom(out -> (int) cuDevResourceGenerateDesc.invokeExact(out, resource, 1));
+            CallResult described = Calls.longFrom(out -> (int) cuDevResourceGenerateDesc.invokeExact(out, resource, 1));
             return !described.ok() ? described : Calls.longFrom(
                     out -> (int) cuGreenCtxCreate.invokeExact(out, described.value(), device, DEFAULT_STREAM));
         }

@@ -28,29 +28,29 @@ public record Devices(
         return Calls.status(() -> (int) cuInit.invokeExact(0));
     }
 
-    public Answer version() {
+    public CallResult version() {
         return Calls.intFrom(out -> (int) cuDriverGetVersion.invokeExact(out));
     }
 
-    public Answer count() {
+    public CallResult count() {
         return Calls.intFrom(out -> (int) cuDeviceGetCount.invokeExact(out));
     }
 
     /// The device handle of the GPU with this ordinal.
-    public Answer device(int ordinal) {
+    public CallResult device(int ordinal) {
         return Calls.intFrom(out -> (int) cuDeviceGet.invokeExact(out, ordinal));
     }
 
-    public Answer attribute(int attribute, int device) {
+    public CallResult attribute(int attribute, int device) {
         return Calls.intFrom(out -> (int) cuDeviceGetAttribute.invokeExact(out, attribute, device));
     }
 
-    public Answer totalBytes(int device) {
+    public CallResult totalBytes(int device) {
         return Calls.longFrom(out -> (int) cuDeviceTotalMem_v2.invokeExact(out, device));
     }
 
     /// Of the 32-bit API: the value is cut by the driver to what fits.
-    public Answer totalBytesV1(int device) {
+    public CallResult totalBytesV1(int device) {
         return Calls.intFrom(out -> (int) cuDeviceTotalMem.invokeExact(out, device));
     }
 
@@ -76,7 +76,7 @@ public record Devices(
         }
     }
 
-    public Answer retainPrimaryContext(int device) {
+    public CallResult retainPrimaryContext(int device) {
         return Calls.longFrom(out -> (int) cuDevicePrimaryCtxRetain.invokeExact(out, device));
     }
 

@@ -23,12 +23,12 @@ public record Graphs(
     private static final long NODE_BYTES = 56;
     private static final int RELAXED = 2;
 
-    public Answer create() {
+    public CallResult create() {
         return Calls.longFrom(out -> (int) cuGraphCreate.invokeExact(out, 0));
     }
 
     /// Adds a kernel node after the node `after`; 0 for a node that waits for none.
-    public Answer addKernel(long graph, long after, long function, int blocks, int threads, Parameters parameters) {
+    public CallResult addKernel(long graph, long after, long function, int blocks, int threads, Parameters parameters) {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment node = node(arena, function, blocks, threads, parameters);
             MemorySegment dependencies = after == 0 ? MemorySegment.NULL : arena.allocateFrom(JAVA_LONG, after);
@@ -38,7 +38,7 @@ public record Graphs(
         }
     }
 
-    public Answer instantiate(long graph) {
+    public CallResult instantiate(long graph) {
         return Calls.longFrom(out -> (int) cuGraphInstantiateWithFlags.invokeExact(out, graph, 0L));
     }
 
@@ -52,7 +52,7 @@ public record Graphs(
     }
 
     /// The graph of what was put into the stream.
-    public Answer endCapture(long stream) {
+    public CallResult endCapture(long stream) {
         return Calls.longFrom(out -> (int) cuStreamEndCapture.invokeExact(stream, out));
     }
 

@@ -32,11 +32,11 @@ public record Memory(
 
     public record Pitched(int status, long pointer, long pitchBytes) {}
 
-    public Answer allocate(long bytes) {
+    public CallResult allocate(long bytes) {
         return Calls.longFrom(out -> (int) cuMemAlloc_v2.invokeExact(out, bytes));
     }
 
-    public Answer allocateManaged(long bytes) {
+    public CallResult allocateManaged(long bytes) {
         return Calls.longFrom(out -> (int) cuMemAllocManaged.invokeExact(out, bytes, ATTACH_GLOBAL));
     }
 
@@ -50,7 +50,7 @@ public record Memory(
         }
     }
 
-    public Answer allocateAsync(long bytes, long stream) {
+    public CallResult allocateAsync(long bytes, long stream) {
         return Calls.longFrom(out -> (int) cuMemAllocAsync.invokeExact(out, bytes, stream));
     }
 
@@ -117,12 +117,12 @@ public record Memory(
     }
 
     /// Its value is 1 for managed memory.
-    public Answer isManaged(long pointer) {
+    public CallResult isManaged(long pointer) {
         return Calls.intFrom(out -> (int) cuPointerGetAttribute.invokeExact(out, IS_MANAGED, pointer));
     }
 
     /// The same by the call that answers several questions at once.
-    public Answer isManagedAmongOthers(long pointer) {
+    public CallResult isManagedAmongOthers(long pointer) {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment questions = arena.allocateFrom(JAVA_INT, MEMORY_TYPE, IS_MANAGED);
             MemorySegment answers = arena.allocate(ADDRESS, 2);

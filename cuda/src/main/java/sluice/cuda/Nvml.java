@@ -10,6 +10,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.SortedMap;
+import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.LongFunction;
 
@@ -93,7 +95,7 @@ public final class Nvml {
     }
 
     public int count() {
-        Answer count = Calls.intFrom(out -> (int) entries.nvmlDeviceGetCount_v2.invokeExact(out));
+        CallResult count = Calls.intFrom(out -> (int) entries.nvmlDeviceGetCount_v2.invokeExact(out));
         check("nvmlDeviceGetCount_v2", count.status());
         return (int) count.value();
     }
@@ -101,6 +103,13 @@ public final class Nvml {
     /// Those that answer.
     public List<Gpu> gpus() {
         return seen().gpus();
+    }
+
+    /// The UUIDs of GPUs, by their numbers.
+    public static SortedMap<Integer, String> uuids(List<Gpu> gpus) {
+        SortedMap<Integer, String> uuids = new TreeMap<>();
+        gpus.forEach(gpu -> uuids.put(gpu.index(), gpu.uuid()));
+        return uuids;
     }
 
     /// One that is silent does not hide the others. Those that this process may not use are left out, as is one that is asked for what it cannot tell.
@@ -217,19 +226,19 @@ public final class Nvml {
         return told(index, device -> Calls.intFrom(out -> (int) entries.nvmlDeviceGetTemperature.invokeExact(device, GPU_SENSOR, out)));
     }
 
-    private int told(int index, LongFunction<Answer> call) {
-        Answer device = handle(index);
-        Answer answer = device.ok() ? call.apply(device.value()) : device;
+    private int told(int index, LongFunction<CallResult> call) {
+        CallResult device = handle(index);
+        CallResult answer = device.ok() ? call.apply(device.value()) : device;
         return answer.ok() ? (int) answer.value() : -1;
     }
 
     long device(int index) {
-        Answer device = handle(index);
+        CallResult device = handle(index);
         check("nvmlDeviceGetHandleByIndex_v2 for GPU " + index, device.status());
         return device.value();
     }
 
-    Answer handle(int index) {
+    CallResult handle(int index) {
         return Calls.longFrom(out -> (int) entries.nvmlDeviceGetHandleByIndex_v2.invokeExact(index, out));
     }
 

@@ -71,14 +71,14 @@ public final class NvmlHealth implements AutoCloseable {
     public NvmlHealth(Nvml nvml, List<Integer> gpus) {
         this.nvml = nvml;
         entries = nvml.symbols().bind(Entries.class);
-        Answer created = Calls.longFrom(out -> (int) entries.nvmlEventSetCreate.invokeExact(out));
+        CallResult created = Calls.longFrom(out -> (int) entries.nvmlEventSetCreate.invokeExact(out));
         events = created.status() == SUCCESS ? created.value() : 0;
         gpus.forEach(this::register);
     }
 
     /// A GPU that has no such events, or is silent, is asked for none.
     private void register(int gpu) {
-        Answer handle = nvml.handle(gpu);
+        CallResult handle = nvml.handle(gpu);
         long device = handle.value();
         if (handle.ok() && events != 0
                 && Calls.status(() -> (int) entries.nvmlDeviceRegisterEvents.invokeExact(device, XID, events)) == SUCCESS) {
@@ -87,15 +87,15 @@ public final class NvmlHealth implements AutoCloseable {
     }
 
     public Health of(int gpu) {
-        Answer handle = nvml.handle(gpu);
+        CallResult handle = nvml.handle(gpu);
         if (!handle.ok()) {
             return Health.silent(handle.status());
         }
         long device = handle.value();
-        Answer corrected = ecc(device, CORRECTED);
-        Answer uncorrected = ecc(device, UNCORRECTED);
-        Answer slowdown = Calls.intFrom(out -> (int) entries.nvmlDeviceGetTemperatureThreshold.invokeExact(device, SLOWDOWN_THRESHOLD, out));
-        Answer reasons = Calls.longFrom(out -> (int) entries.nvmlDeviceGetCurrentClocksThrottleReasons.invokeExact(device, out));
+        CallResult corrected = ecc(device, CORRECTED);
+        CallResult uncorrected = ecc(device, UNCORRECTED);
+        CallResult slowdown = Calls.intFrom(out -> (int) entries.nvmlDeviceGetTemperatureThreshold.invokeExact(device, SLOWDOWN_THRESHOLD, out));
+        CallResult reasons = Calls.longFrom(out -> (int) entries.nvmlDeviceGetCurrentClocksThrottleReasons.invokeExact(device, out));
         long slowed = reasons.status() == SUCCESS ? reasons.value() : 0;
         Optional<Silence> silence = IntStream.of(uncorrected.status(), reasons.status())
                 .filter(Silence::isCertain).mapToObj(Silence::of).findFirst();
@@ -104,11 +104,11 @@ public final class NvmlHealth implements AutoCloseable {
                 (int) valueOr(slowdown), (slowed & SLOWED_BY_HEAT) != 0, (slowed & SLOWED_BY_POWER) != 0);
     }
 
-    private Answer ecc(long device, int kind) {
+    private CallResult ecc(long device, int kind) {
         return Calls.longFrom(out -> (int) entries.nvmlDeviceGetTotalEccErrors.invokeExact(device, kind, SINCE_DRIVER_LOAD, out));
     }
 
-    private static long valueOr(Answer answer) {
+    private static long valueOr(CallResult answer) {
         return answer.status() == SUCCESS ? answer.value() : UNKNOWN;
     }
 

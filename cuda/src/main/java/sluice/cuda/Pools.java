@@ -23,12 +23,12 @@ public record Pools(
     private static final int RELEASE_THRESHOLD = 4;
     private static final int RESERVED = 5;
 
-    public Answer ofDevice(int device) {
+    public CallResult ofDevice(int device) {
         return Calls.longFrom(out -> (int) cuDeviceGetDefaultMemPool.invokeExact(out, device));
     }
 
     /// CUmemPoolProps: allocation type, handle types, location type, location id, then what may stay zero.
-    public Answer create(int device) {
+    public CallResult create(int device) {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment properties = arena.allocate(PROPERTIES_BYTES, JAVA_LONG.byteAlignment());
             properties.setAtIndex(JAVA_INT, 0, PINNED);
@@ -54,11 +54,11 @@ public record Pools(
         }
     }
 
-    public Answer reservedBytes(long pool) {
+    public CallResult reservedBytes(long pool) {
         return Calls.longFrom(out -> (int) cuMemPoolGetAttribute.invokeExact(pool, RESERVED, out));
     }
 
-    public Answer allocate(long bytes, long pool, long stream) {
+    public CallResult allocate(long bytes, long pool, long stream) {
         return Calls.longFrom(out -> (int) cuMemAllocFromPoolAsync.invokeExact(out, bytes, pool, stream));
     }
 }

@@ -40,7 +40,7 @@ public record Sharing(
         }
     }
 
-    public Answer open(String handle) {
+    public CallResult open(String handle) {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment bytes = arena.allocate(Symbols.IPC_HANDLE);
             bytes.copyFrom(MemorySegment.ofArray(HexFormat.of().parseHex(handle)));
@@ -53,16 +53,16 @@ public record Sharing(
     }
 
     /// A file descriptor of physical memory that was created to be exported.
-    public Answer exportPhysical(long handle) {
+    public CallResult exportPhysical(long handle) {
         return Calls.intFrom(out -> (int) cuMemExportToShareableHandle.invokeExact(out, handle, FILE_DESCRIPTOR, 0L));
     }
 
-    public Answer importPhysical(int descriptor) {
+    public CallResult importPhysical(int descriptor) {
         return Calls.longFrom(out -> (int) cuMemImportFromShareableHandle.invokeExact(out, (long) descriptor, FILE_DESCRIPTOR));
     }
 
     /// As memory of a graphics API would be imported.
-    public Answer importExternal(int descriptor, long bytes) {
+    public CallResult importExternal(int descriptor, long bytes) {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment description = arena.allocate(EXTERNAL_DESCRIPTION_BYTES, JAVA_LONG.byteAlignment());
             description.set(JAVA_INT, 0, FILE_DESCRIPTOR);
@@ -77,7 +77,7 @@ public record Sharing(
     }
 
     /// An object that stands for memory of this many GPUs.
-    public Answer createMulticast(int gpus, long bytes) {
+    public CallResult createMulticast(int gpus, long bytes) {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment properties = arena.allocate(MULTICAST_PROPERTIES_BYTES, JAVA_LONG.byteAlignment());
             properties.set(JAVA_INT, 0, gpus);

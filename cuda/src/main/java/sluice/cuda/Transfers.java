@@ -11,7 +11,7 @@ public record Transfers(
 
     private static final int MAPPED = 2;
 
-    public Answer allocatePinned(long bytes) {
+    public CallResult allocatePinned(long bytes) {
         return Calls.longFrom(out -> (int) cuMemHostAlloc.invokeExact(out, bytes, MAPPED));
     }
 

@@ -30,14 +30,14 @@ public record VirtualMemory(
     private static final short TILE_POOL = 1;
     private static final long PROPERTIES_BYTES = 32;
 
-    public Answer granularity(int device) {
+    public CallResult granularity(int device) {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment properties = properties(arena, ON_DEVICE, device);
             return Calls.longFrom(out -> (int) cuMemGetAllocationGranularity.invokeExact(out, properties, MINIMUM));
         }
     }
 
-    public Answer reserve(long bytes) {
+    public CallResult reserve(long bytes) {
         return Calls.longFrom(out -> (int) cuMemAddressReserve.invokeExact(out, bytes, 0L, 0L, 0L));
     }
 
@@ -45,16 +45,16 @@ public record VirtualMemory(
         return Calls.status(() -> (int) cuMemAddressFree.invokeExact(pointer, bytes));
     }
 
-    public Answer create(long bytes, int device) {
+    public CallResult create(long bytes, int device) {
         return create(bytes, ON_DEVICE, device);
     }
 
-    public Answer createOnHost(long bytes) {
+    public CallResult createOnHost(long bytes) {
         return create(bytes, ON_HOST, 0);
     }
 
     /// Memory that can be exported as a file descriptor.
-    public Answer createToExport(long bytes, int device) {
+    public CallResult createToExport(long bytes, int device) {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment properties = properties(arena, ON_DEVICE, device);
             properties.setAtIndex(JAVA_INT, 1, FILE_DESCRIPTOR);
@@ -63,7 +63,7 @@ public record VirtualMemory(
     }
 
     /// Memory that can be mapped into sparse arrays.
-    public Answer createTiles(long bytes, int device) {
+    public CallResult createTiles(long bytes, int device) {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment properties = properties(arena, ON_DEVICE, device);
             properties.set(JAVA_SHORT, USAGE_OFFSET, TILE_POOL);
@@ -71,7 +71,7 @@ public record VirtualMemory(
         }
     }
 
-    private Answer create(long bytes, int locationType, int location) {
+    private CallResult create(long bytes, int locationType, int location) {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment properties = properties(arena, locationType, location);
             return Calls.longFrom(out -> (int) cuMemCreate.invokeExact(out, bytes, properties, 0L));
@@ -83,7 +83,7 @@ public record VirtualMemory(
     }
 
     /// One more handle of what is mapped at an address.
-    public Answer retain(long pointer) {
+    public CallResult retain(long pointer) {
         return Calls.longFrom(out -> (int) cuMemRetainAllocationHandle.invokeExact(out, pointer));
     }
 

@@ -38,7 +38,7 @@ public record Work(
         }
     }
 
-    public Answer load(String ptx) {
+    public CallResult load(String ptx) {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment image = arena.allocateFrom(ptx);
             return Calls.longFrom(out -> (int) cuModuleLoadData.invokeExact(out, image));
@@ -50,7 +50,7 @@ public record Work(
     }
 
     /// Code for all contexts, as the CUDA runtime loads it.
-    public Answer loadLibrary(String ptx) {
+    public CallResult loadLibrary(String ptx) {
         MemorySegment none = MemorySegment.NULL;
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment image = arena.allocateFrom(ptx);
@@ -62,7 +62,7 @@ public record Work(
         return Calls.status(() -> (int) cuLibraryUnload.invokeExact(library));
     }
 
-    public Answer function(long module, String name) {
+    public CallResult function(long module, String name) {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment text = arena.allocateFrom(name);
             return Calls.longFrom(out -> (int) cuModuleGetFunction.invokeExact(out, module, text));
@@ -82,7 +82,7 @@ public record Work(
         }
     }
 
-    public Answer createStream() {
+    public CallResult createStream() {
         return Calls.longFrom(out -> (int) cuStreamCreate.invokeExact(out, 0));
     }
 
@@ -94,7 +94,7 @@ public record Work(
         return Calls.status(() -> (int) cuStreamSynchronize.invokeExact(stream));
     }
 
-    public Answer createEvent() {
+    public CallResult createEvent() {
         return Calls.longFrom(out -> (int) cuEventCreate.invokeExact(out, 0));
     }
 

@@ -15,7 +15,7 @@ import java.util.Base64;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ThreadLocalRandom;
-import sluice.agent.json.JsonTree;
+import sluice.api.json.JsonTree;
 
 /// A real Chromium without a screen, driven by WebDriver: it is opened, clicked and typed into as people do.
 final class Browser implements AutoCloseable {

@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import sluice.agent.json.JsonTree;
+import sluice.api.json.JsonTree;
 
 /// How long the agent's page takes to update.
 @Timed

@@ -13,7 +13,7 @@ import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import sluice.agent.json.JsonTree;
+import sluice.api.json.JsonTree;
 import sluice.region.limits.Size;
 
 /// The agent's page in a real browser.

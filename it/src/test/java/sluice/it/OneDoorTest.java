@@ -20,7 +20,7 @@ class OneDoorTest {
                     + "|FileChannel\\.open\\(|new File(Input|Output|Reader|Writer)|RandomAccessFile|new PrintStream\\(\"|\\.toFile\\(\\)");
     private static final Pattern BINDS = Pattern.compile("Linker\\.nativeLinker\\(\\)|SymbolLookup");
     private static final Path ROOT = Path.of("..");
-    private static final List<String> ROOMS = List.of("region", "agent", "trace", "cli", "planner", "prometheus");
+    private static final List<String> ROOMS = List.of("region", "api", "agent", "trace", "cli", "planner", "prometheus");
 
     /// Why, and which classes.
     private static final Map<String, List<String>> ALLOWED = Map.of(
@@ -32,7 +32,7 @@ class OneDoorTest {
             "the folder or the state of this very user, or of root", List.of("region/BoardFile", "region/Installation", "region/RegionFile",
                     "region/RuntimeDirectory", "region/Sweep", "region/Tenants",
                     "agent/AlnairOwners", "agent/ApiServer", "agent/EndedTenants", "agent/HandedLimits", "agent/History", "agent/Places", "agent/RegisteredTenants",
-                    "agent/RegistrationPart", "agent/RunRegistration", "agent/Token", "cli/DriverSearch", "cli/RunTenant", "cli/Training", "cli/TrainingAgent"),
+                    "agent/RegistrationPart", "api/RunRegistration", "agent/Token", "cli/DriverSearch", "cli/RunTenant", "cli/Training", "cli/TrainingAgent"),
             "settings that the administrator writes, and the users of the machine", List.of("agent/CoreSettings", "agent/Policy", "agent/PolicyFile", "agent/Settings",
                     "agent/Metrics", "agent/MetricsAlnair", "cli/AuditText"),
             "the target of a trace, a report or a bench, and a trace to read, which the user names", List.of("cli/BenchCommand", "cli/BenchComputeCommand",

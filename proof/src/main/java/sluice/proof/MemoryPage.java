@@ -4,9 +4,9 @@ import java.util.List;
 import java.util.stream.Collectors;
 import sluice.proof.checks.Check;
 import sluice.proof.checks.Group;
+import sluice.proof.checks.MemoryWay;
 import sluice.proof.checks.Subject;
 import sluice.proof.checks.View;
-import sluice.proof.checks.Way;
 
 /// `docs/memory.md`: the ways to take memory and the views on it, each with the checks of `sluice verify` about it.
 final class MemoryPage {
@@ -24,7 +24,7 @@ final class MemoryPage {
                 | way to take memory | charged when | refunded when | checked by |
                 |---|---|---|---|
                 """);
-        for (Way way : Way.values()) {
+        for (MemoryWay way : MemoryWay.values()) {
             row(page, List.of(way.calls(), way.charged(), way.refunded(), checks(way)));
         }
         page.append("""

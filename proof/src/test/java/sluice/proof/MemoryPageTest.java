@@ -6,8 +6,8 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
+import sluice.proof.checks.MemoryWay;
 import sluice.proof.checks.View;
-import sluice.proof.checks.Way;
 
 class MemoryPageTest {
     private static final Path PAGE = Path.of("..", "docs", "memory.md");
@@ -21,7 +21,7 @@ class MemoryPageTest {
 
     @Test
     void shouldHaveACheckForEveryWayAndView() {
-        assertThat(Stream.concat(Stream.of(Way.values()), Stream.of(View.values())))
+        assertThat(Stream.concat(Stream.of(MemoryWay.values()), Stream.of(View.values())))
                 .allSatisfy(subject -> assertThat(Verify.checks()).anyMatch(check -> check.subjects().contains(subject)));
     }
 }

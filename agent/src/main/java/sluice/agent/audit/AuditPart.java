@@ -17,6 +17,8 @@ import sluice.agent.part.AgentContext;
 import sluice.agent.part.Clock;
 import sluice.agent.part.Part;
 import sluice.agent.settings.Setting;
+import sluice.api.json.AuditJson;
+import sluice.api.model.AuditReport;
 import sluice.cuda.Nvml;
 import sluice.cuda.NvmlHealth;
 import sluice.region.Tenant;
@@ -45,7 +47,7 @@ public final class AuditPart implements Part {
         Set<String> known = new HashSet<>(nvml.map(found -> found.uuids().values()).orElse(List.of()));
         List<AuditReport.Gpu> gpus = look.gpus().stream().filter(gpu -> known.contains(gpu.uuid()))
                 .map(gpu -> new AuditReport.Gpu(gpu.index(), gpu.uuid(), gpu.temperatureCelsius(), gpu.health())).toList();
-        return Answer.json(new AuditReport(nvml.isPresent(), gpus, look.findings())::write);
+        return Answer.json(json -> AuditJson.write(json, new AuditReport(nvml.isPresent(), gpus, look.findings())));
     }
 
     @Override

@@ -3,7 +3,7 @@ package sluice.agent.audit;
 import java.time.Duration;
 import java.util.List;
 import java.util.Set;
-import sluice.agent.machine.AuditFinding;
+import sluice.api.model.AuditFinding;
 
 /// Whom the audit looks at, what it takes for a finding, and what it does about it.
 ///

@@ -7,7 +7,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.function.BiConsumer;
 import java.util.stream.Collectors;
-import sluice.agent.machine.AuditFinding;
+import sluice.api.model.AuditFinding;
 import sluice.linux.Pidfd;
 
 /// Stops what the audit found, where the administrator asked for it: SIGTERM when a finding has stood for the grace time, SIGKILL

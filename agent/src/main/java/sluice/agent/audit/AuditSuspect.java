@@ -2,7 +2,7 @@ package sluice.agent.audit;
 
 import java.time.Instant;
 import java.util.Optional;
-import sluice.agent.machine.AuditFinding;
+import sluice.api.model.AuditFinding;
 import sluice.region.limits.Size;
 
 /// A process that was not in order at one look.

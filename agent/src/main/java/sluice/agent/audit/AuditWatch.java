@@ -9,8 +9,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.function.IntFunction;
 import java.util.function.Supplier;
-import sluice.agent.machine.AuditFinding;
 import sluice.agent.machine.EventLog;
+import sluice.api.model.AuditFinding;
 import sluice.cuda.NvmlHealth;
 
 /// What the audit does at every tick of its clock: looks, stops what it is asked to stop, and tells what is new. It tells last: who

@@ -3,7 +3,7 @@ package sluice.agent.http;
 import java.nio.charset.StandardCharsets;
 import java.util.Map;
 import java.util.function.Consumer;
-import sluice.agent.json.JsonBytes;
+import sluice.api.json.JsonBytes;
 import tools.jackson.core.JsonGenerator;
 
 /// What a route answers: a whole body, or a stream that goes on until one side ends it.

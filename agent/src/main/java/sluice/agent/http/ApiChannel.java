@@ -51,11 +51,11 @@ final class ApiChannel extends ChannelInitializer<Channel> implements AutoClosea
     }
 
     /// A user that the agent does not serve is told so, and takes nothing from who it serves.
-    private Way way(Optional<Access.Peer> peer) {
+    private WayIn way(Optional<Access.Peer> peer) {
         try {
-            return peer.isEmpty() ? Way.PORT : Way.of(access.caller(peer, Map.of()));
+            return peer.isEmpty() ? WayIn.PORT : WayIn.of(access.caller(peer, Map.of()));
         } catch (Refusal e) {
-            return Way.USERS;
+            return WayIn.USERS;
         }
     }
 

@@ -52,10 +52,10 @@ final class ApiHandler extends SimpleChannelInboundHandler<FullHttpRequest> {
         try {
             caller = access.caller(peer, headers);
         } catch (Refusal e) {
-            reply.last().send(connection.ask(peer.isEmpty() ? Way.PORT : Way.USERS, System.nanoTime()) ? Answer.error(e.status(), e.getMessage()) : tooMany());
+            reply.last().send(connection.ask(peer.isEmpty() ? WayIn.PORT : WayIn.USERS, System.nanoTime()) ? Answer.error(e.status(), e.getMessage()) : tooMany());
             return;
         }
-        if (!connection.ask(Way.of(caller), System.nanoTime())) {
+        if (!connection.ask(WayIn.of(caller), System.nanoTime())) {
             reply.send(tooMany());
             return;
         }

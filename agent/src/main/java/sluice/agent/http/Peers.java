@@ -17,18 +17,18 @@ final class Peers {
     private static final int BURST_SECONDS = 2;
 
     private final HttpLimits limits;
-    private final Map<Way, Shared> ways = new EnumMap<>(Way.class);
+    private final Map<WayIn, Shared> ways = new EnumMap<>(WayIn.class);
     private final Map<Key, Peer> peers = new HashMap<>();
     private final Deque<Connection> quiet = new ArrayDeque<>();
 
     Peers(HttpLimits limits) {
         this.limits = limits;
-        for (Way way : Way.values()) {
+        for (WayIn way : WayIn.values()) {
             ways.put(way, new Shared(way));
         }
     }
 
-    private record Key(Way way, long uid) {}
+    private record Key(WayIn way, long uid) {}
 
     /// What all callers of one way have.
     private static final class Shared {
@@ -36,7 +36,7 @@ final class Peers {
         private int connections;
         private long pendingBytes;
 
-        private Shared(Way way) {
+        private Shared(WayIn way) {
             working = new Semaphore(way.working(), true);
         }
     }
@@ -49,7 +49,7 @@ final class Peers {
         private double tokens;
         private long filledNanos;
 
-        private Peer(Way way, double tokens, long nowNanos) {
+        private Peer(WayIn way, double tokens, long nowNanos) {
             working = new Semaphore(way.workingPerPeer(), true);
             this.tokens = tokens;
             filledNanos = nowNanos;
@@ -59,9 +59,9 @@ final class Peers {
     /// One connection of a caller, if it is taken.
     ///
     /// @param close cuts it off
-    synchronized Optional<Connection> connect(Way way, long uid, Runnable close, long nowNanos) {
+    synchronized Optional<Connection> connect(WayIn way, long uid, Runnable close, long nowNanos) {
         Connection connection = new Connection(way, uid, close, nowNanos);
-        if (way == Way.PORT && !connection.fits()) {
+        if (way == WayIn.PORT && !connection.fits()) {
             quiet.pollFirst().cutOff(nowNanos);
         }
         if (!connection.fits()) {
@@ -82,7 +82,7 @@ final class Peers {
         private Peer peer;
         private boolean open = true;
 
-        private Connection(Way way, long uid, Runnable close, long nowNanos) {
+        private Connection(WayIn way, long uid, Runnable close, long nowNanos) {
             this.close = close;
             key = new Key(way, uid);
             peer = peer(key, nowNanos);
@@ -99,7 +99,7 @@ final class Peers {
         private void enter() {
             shared().connections++;
             peer.connections++;
-            if (key.way() == Way.PORT) {
+            if (key.way() == WayIn.PORT) {
                 quiet.addLast(this);
             }
         }
@@ -130,15 +130,15 @@ final class Peers {
         /// Whether one more request is answered now.
         ///
         /// @param way by which the caller came, as the request has shown
-        boolean ask(Way way, long nowNanos) {
+        boolean ask(WayIn way, long nowNanos) {
             synchronized (Peers.this) {
                 return open && move(way, nowNanos) && take(nowNanos);
             }
         }
 
-        private boolean move(Way way, long nowNanos) {
+        private boolean move(WayIn way, long nowNanos) {
             if (key.way() == way) {
-                if (way == Way.PORT) {
+                if (way == WayIn.PORT) {
                     quiet.remove(this);
                     quiet.addLast(this);
                 }
@@ -194,7 +194,7 @@ final class Peers {
                 Shared shared = shared();
                 Peer owner = peer;
                 boolean fits = shared.pendingBytes == 0 || shared.pendingBytes + bytes <= limits.pendingBytes()
-                        && (key.way() != Way.USERS || owner.pendingBytes == 0 || owner.pendingBytes + bytes <= limits.pendingBytes() / 2);
+                        && (key.way() != WayIn.USERS || owner.pendingBytes == 0 || owner.pendingBytes + bytes <= limits.pendingBytes() / 2);
                 if (!fits) {
                     return Optional.empty();
                 }

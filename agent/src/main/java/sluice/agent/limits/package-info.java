@@ -1,4 +1,4 @@
-/// Limits of a tenant in words and as JSON, and the change of limits while the tenant runs.
+/// Limits of a job in words: what a policy gives, what `sluice run` asks for, and what holds of both.
 ///
-/// Must not know: who may change them, or by which way the request came.
+/// Must not know: who asked, or by which way the request came.
 package sluice.agent.limits;

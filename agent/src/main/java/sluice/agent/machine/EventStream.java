@@ -10,7 +10,7 @@ import sluice.agent.http.Answer;
 import sluice.agent.http.Caller;
 import sluice.agent.http.Refusal;
 import sluice.agent.http.Request;
-import sluice.agent.json.JsonBytes;
+import sluice.api.json.JsonBytes;
 
 /// Server-sent events: `machine` with the first look, `changes` with the next ones, `event` at once. A client that comes back says which event it has seen.
 final class EventStream {

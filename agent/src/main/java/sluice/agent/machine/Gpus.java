@@ -6,6 +6,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.SortedMap;
 import java.util.function.Function;
 import java.util.stream.Stream;
 import sluice.agent.machine.MachineLook.GpuLook;
@@ -51,8 +52,8 @@ public final class Gpus {
                 gpu.tenantsBytes() + bytes, gpu.utilizationPercent(), gpu.temperatureCelsius(), gpu.health());
     }
 
-    List<Nvml.Gpu> known() {
-        return seen().gpus();
+    SortedMap<Integer, String> known() {
+        return Nvml.uuids(seen().gpus());
     }
 
     /// A driver that answers nothing at all has no GPU.

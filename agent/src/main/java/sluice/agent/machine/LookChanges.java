@@ -5,11 +5,12 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.OptionalInt;
-import sluice.agent.json.OnBoards;
 import sluice.agent.machine.MachineLook.BoardLook;
 import sluice.agent.machine.MachineLook.GpuLook;
 import sluice.agent.machine.MachineLook.Rates;
 import sluice.agent.machine.MachineLook.TenantLook;
+import sluice.api.json.AuditJson;
+import sluice.api.model.OnBoards;
 import sluice.region.Tenant;
 import sluice.region.TenantGpu;
 import sluice.region.boards.BoardTenant;
@@ -56,7 +57,7 @@ record LookChanges(MachineLook before, MachineLook now, TenantIds ids) {
         }
         boards(json);
         if (!now.findings().equals(before.findings())) {
-            MachineJson.findings(json, now.findings());
+            AuditJson.findings(json, now.findings());
         }
         json.writeEndObject();
     }

@@ -14,6 +14,7 @@ import java.util.function.Supplier;
 import sluice.agent.limits.JobLimits;
 import sluice.agent.machine.MachineLook.BoardLook;
 import sluice.agent.machine.MachineLook.TenantLook;
+import sluice.api.model.AuditFinding;
 import sluice.region.Tenant;
 import sluice.region.boards.Boards;
 import sluice.region.place.Processes;
@@ -35,6 +36,7 @@ public final class Machine {
     private volatile Supplier<List<AuditFinding>> findings = List::of;
     private volatile Function<String, List<String>> health = uuid -> List.of();
     private volatile Function<Tenant, Optional<JobLimits>> bounds = tenant -> Optional.empty();
+    private volatile Runnable soon = () -> {};
     private long begunNanos;
     private volatile MachineLook last = MachineLook.NONE;
 
@@ -96,6 +98,21 @@ public final class Machine {
 
     Optional<JobLimits> bounds(Tenant tenant) {
         return bounds.apply(tenant);
+    }
+
+    /// The folders that it looks at, as they are now.
+    public List<RuntimeDirectory> directories() {
+        return directories.get();
+    }
+
+    /// What makes the clock look before its time.
+    public void clock(Runnable wake) {
+        soon = wake;
+    }
+
+    /// Has the clock look before its time.
+    public void soon() {
+        soon.run();
     }
 
     /// Calls somebody after every look of the clock. @return takes the listener away again

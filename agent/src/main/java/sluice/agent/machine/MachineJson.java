@@ -4,20 +4,20 @@ import java.time.Instant;
 import java.util.List;
 import java.util.OptionalInt;
 import java.util.function.Function;
-import sluice.agent.json.EarlierLook;
-import sluice.agent.json.OnBoards;
-import sluice.agent.json.ShareJson;
-import sluice.agent.json.TenantJson;
 import sluice.agent.machine.MachineLook.BoardLook;
 import sluice.agent.machine.MachineLook.GpuLook;
 import sluice.agent.machine.MachineLook.Rates;
 import sluice.agent.machine.MachineLook.TenantLook;
+import sluice.api.json.AuditJson;
+import sluice.api.json.TenantJson;
+import sluice.api.model.EarlierLook;
+import sluice.api.model.OnBoards;
 import sluice.region.Tenant;
 import sluice.region.boards.BoardTenant;
 import tools.jackson.core.JsonGenerator;
 
 /// The machine for programs. Tenants are as `sluice ps --json` writes them, with what they did of late.
-public final class MachineJson {
+final class MachineJson {
     private MachineJson() {}
 
     static void machine(JsonGenerator json, MachineLook look, boolean withEvents) {
@@ -36,7 +36,7 @@ public final class MachineJson {
         json.writeArrayPropertyStart("boards");
         look.boards().forEach(board -> board(json, board));
         json.writeEndArray();
-        findings(json, look.findings());
+        AuditJson.findings(json, look.findings());
         if (withEvents) {
             json.writeArrayPropertyStart("events");
             look.events().forEach(event -> event(json, event));
@@ -62,7 +62,7 @@ public final class MachineJson {
     static void tenant(JsonGenerator json, TenantLook look, OnBoards boards, OptionalInt id) {
         json.writeStartObject();
         id.ifPresent(number -> json.writeNumberProperty("id", number));
-        TenantJson.properties(json, look.tenant(), new ShareJson(json, EarlierLook.NONE, boards));
+        TenantJson.properties(json, look.tenant(), EarlierLook.NONE, boards);
         json.writeNumberProperty("callsPerSecond", look.callsPerSecond());
         json.writeArrayPropertyStart("rates");
         for (int at = 0; at < look.rates().size(); at++) {
@@ -123,26 +123,6 @@ public final class MachineJson {
         }
         json.writeEndArray();
         json.writeEndObject();
-    }
-
-    public static void findings(JsonGenerator json, List<AuditFinding> findings) {
-        json.writeArrayPropertyStart("findings");
-        for (AuditFinding finding : findings) {
-            json.writeStartObject();
-            json.writeStringProperty("kind", finding.kind());
-            json.writeNumberProperty("pid", finding.pid());
-            json.writeNumberProperty("uid", finding.uid());
-            json.writeStringProperty("uuid", finding.gpuUuid());
-            json.writeStringProperty("command", finding.command());
-            json.writeStringProperty("tenant", finding.tenant());
-            json.writeStringProperty("container", finding.container());
-            json.writeNumberProperty("usedBytes", finding.usedBytes());
-            json.writeNumberProperty("ledgerBytes", finding.ledgerBytes());
-            json.writeNumberProperty("sinceNanos", nanos(finding.since()));
-            json.writeStringProperty("action", finding.action());
-            json.writeEndObject();
-        }
-        json.writeEndArray();
     }
 
     static void event(JsonGenerator json, Event event) {

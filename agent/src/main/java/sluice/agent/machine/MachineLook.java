@@ -5,7 +5,8 @@ import java.util.List;
 import java.util.Optional;
 import sluice.agent.http.Caller;
 import sluice.agent.http.Refusal;
-import sluice.agent.json.OnBoards;
+import sluice.api.model.AuditFinding;
+import sluice.api.model.OnBoards;
 import sluice.region.Tenant;
 import sluice.region.boards.BoardState;
 

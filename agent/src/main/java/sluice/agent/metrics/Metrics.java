@@ -72,8 +72,9 @@ public final class Metrics implements Part {
         machine = context.machine();
         machine.listen(choice::see);
         machine.listen(agent::see);
-        agent.leftOut(machine::leftOut, context.history()::droppedSamples);
+        agent.leftOut(machine::leftOut);
         sources.addAll(own(agent));
+        sources.add(new MetricsOfParts(context.metrics()));
         settings.get(ALSO).stream().distinct().forEach(other -> sources.add(other(other, node)));
     }
 

@@ -12,7 +12,6 @@ import java.time.Instant;
 import java.util.List;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.IntSupplier;
-import java.util.function.LongSupplier;
 import java.util.stream.Stream;
 import sluice.agent.machine.MachineLook;
 
@@ -26,8 +25,6 @@ final class MetricsOfAgent implements MetricsSource {
     private static final MetricsFamily TENANTS = gauge("sluice_agent_tenants", List.of(), "Tenants that are exported.");
     private static final MetricsFamily LEFT_OUT = gauge("sluice_agent_tenants_left_out", List.of(), "Tenants beyond metrics-tenants, which are not.");
     private static final MetricsFamily NOT_SEEN = gauge("sluice_agent_tenants_not_seen", List.of(), "Files of tenants that a look leaves out, because their user has too many.");
-    private static final MetricsFamily NOT_KEPT = counter("sluice_agent_history_samples_dropped_total", List.of(),
-            "Samples that the history did not keep, because there are more series than places; the busiest are kept.");
     private static final MetricsFamily SCRAPES = counter("sluice_agent_scrapes_total", List.of(), "Scrapes answered before this one.");
     private static final MetricsFamily SCRAPE_TIME = counter("sluice_agent_scrape_seconds_total", List.of(), "How long they took.");
     private static final MetricsFamily CPU = counter("process_cpu_seconds_total", List.of(), "CPU time of the agent.");
@@ -38,7 +35,6 @@ final class MetricsOfAgent implements MetricsSource {
     private final LongAdder scrapes = new LongAdder();
     private final LongAdder scrapeNanos = new LongAdder();
     private volatile IntSupplier notSeen = () -> 0;
-    private volatile LongSupplier notKept = () -> 0;
     private volatile Instant lastLook = Instant.EPOCH;
 
     /// Told of every look of the clock.
@@ -46,10 +42,9 @@ final class MetricsOfAgent implements MetricsSource {
         lastLook = look.at();
     }
 
-    /// Where the numbers of what is bounded come from.
-    void leftOut(IntSupplier tenantsNotSeen, LongSupplier samplesNotKept) {
+    /// Where the number of tenants that a look leaves out comes from.
+    void leftOut(IntSupplier tenantsNotSeen) {
         notSeen = tenantsNotSeen;
-        notKept = samplesNotKept;
     }
 
     void scraped(long nanos) {
@@ -59,7 +54,7 @@ final class MetricsOfAgent implements MetricsSource {
 
     @Override
     public List<MetricsFamily> families() {
-        return List.of(LOOKS, LAST, TENANTS, LEFT_OUT, NOT_SEEN, NOT_KEPT, SCRAPES, SCRAPE_TIME, CPU, RESIDENT, FILES, STARTED);
+        return List.of(LOOKS, LAST, TENANTS, LEFT_OUT, NOT_SEEN, SCRAPES, SCRAPE_TIME, CPU, RESIDENT, FILES, STARTED);
     }
 
     @Override
@@ -69,7 +64,6 @@ final class MetricsOfAgent implements MetricsSource {
         page.add(TENANTS, scrape.tenants().size(), Labels.EMPTY);
         page.add(LEFT_OUT, scrape.leftOut(), Labels.EMPTY);
         page.add(NOT_SEEN, notSeen.getAsInt(), Labels.EMPTY);
-        page.add(NOT_KEPT, notKept.getAsLong(), Labels.EMPTY);
         page.add(SCRAPES, scrapes.sum(), Labels.EMPTY);
         page.add(SCRAPE_TIME, scrapeNanos.sum() / NANOS, Labels.EMPTY);
         ProcessHandle.Info self = ProcessHandle.current().info();

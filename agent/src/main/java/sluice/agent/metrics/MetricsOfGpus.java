@@ -8,10 +8,10 @@ import io.prometheus.metrics.model.snapshots.Labels;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import sluice.agent.machine.AuditFinding;
 import sluice.agent.machine.MachineLook;
 import sluice.agent.machine.MachineLook.BoardLook;
 import sluice.agent.machine.MachineLook.GpuLook;
+import sluice.api.model.AuditFinding;
 
 /// The GPUs, who takes turns on them, and what the audit found.
 final class MetricsOfGpus implements MetricsSource {

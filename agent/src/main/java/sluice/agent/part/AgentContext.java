@@ -2,22 +2,31 @@ package sluice.agent.part;
 
 import java.io.PrintStream;
 import java.nio.file.Path;
-import sluice.agent.history.History;
+import java.util.List;
+import java.util.function.Consumer;
 import sluice.agent.machine.Machine;
+import sluice.agent.os.WatchedProcesses;
 import sluice.agent.settings.Settings;
+import sluice.api.model.PlannedBoard;
 import sluice.region.place.RuntimeDirectory;
 
 /// What a part of the agent may use.
 ///
 /// @param settings  what the config file says
 /// @param machine   looks; `listen` is told of each
+/// @param processes that looks and plans ask for
 /// @param directory where sockets of the agent are
 /// @param state     where it may keep files that survive a restart
-/// @param history   what was
 /// @param health    when each part last finished
+/// @param metrics   of all parts
+/// @param plans     told of every plan that differs from the one that was told before
 /// @param log       lines for who runs the agent
-public record AgentContext(Settings settings, Machine machine, RuntimeDirectory directory, Path state, History history, Health health,
-        PrintStream log) {
+public record AgentContext(Settings settings, Machine machine, WatchedProcesses processes, RuntimeDirectory directory, Path state, Health health,
+        List<PartMetric> metrics, Consumer<PlannedBoard> plans, PrintStream log) {
+    public AgentContext {
+        metrics = List.copyOf(metrics);
+    }
+
     /// Repeats the work of a part in a thread of its own.
     public Clock clock(String name, long periodMillis, Runnable action) {
         return new Clock(name, periodMillis, action, health, log);

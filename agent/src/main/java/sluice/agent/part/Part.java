@@ -4,20 +4,31 @@ import java.util.List;
 import sluice.agent.http.Route;
 import sluice.agent.settings.Setting;
 
-/// A part of the agent that stands on its own beside the core: it says which settings it knows and which routes it answers, and
-/// is told when to start. A part that fails to start stops the agent; one that fails later must keep it to itself.
+/// A part of the agent that stands on its own beside the core: it says which settings it knows, which routes it answers and which metrics
+/// it adds, and is told when to start. A part that fails to start stops the agent; one that fails later must keep it to itself.
+///
+/// The agent finds its parts as services: whoever writes one names it in `provides` of a module descriptor, and nowhere else.
 public interface Part extends AutoCloseable {
     /// What the config file may say about this part.
     default List<Setting<?>> settings() {
         return List.of();
     }
 
+    /// Asked for once the part has started.
     default List<Route> routes() {
+        return List.of();
+    }
+
+    /// Read at every scrape, once the part has started.
+    default List<PartMetric> metrics() {
         return List.of();
     }
 
     /// Called once, before the first look and before the sockets are there.
     default void start(AgentContext context) {}
+
+    /// Called once, when the sockets are there and the agent begins to look.
+    default void begin() {}
 
     @Override
     default void close() {}

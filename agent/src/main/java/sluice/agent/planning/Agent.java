@@ -13,6 +13,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.function.Consumer;
+import sluice.api.model.PlannedBoard;
 import sluice.region.boards.Board;
 import sluice.region.boards.BoardFiles;
 import sluice.region.place.Processes;

@@ -4,6 +4,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
+import sluice.api.model.PlannedBoard;
 import sluice.planner.Plan;
 import sluice.planner.TenantState;
 import sluice.region.Region;

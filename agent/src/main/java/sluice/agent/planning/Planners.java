@@ -9,6 +9,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
+import sluice.api.model.PlannedBoard;
 import sluice.region.place.AgentLock;
 import sluice.region.place.Processes;
 import sluice.region.place.RuntimeDirectory;

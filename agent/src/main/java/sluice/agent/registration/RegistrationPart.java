@@ -5,7 +5,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
-import sluice.agent.client.RunRegistration;
 import sluice.agent.http.ApiServer;
 import sluice.agent.os.PublishedFile;
 import sluice.agent.part.AgentContext;
@@ -14,6 +13,8 @@ import sluice.agent.part.Part;
 import sluice.agent.settings.CoreSettings;
 import sluice.agent.settings.Places;
 import sluice.agent.settings.Setting;
+import sluice.api.client.AgentSockets;
+import sluice.api.client.RunRegistration;
 import sluice.region.limits.OnError;
 
 /// The part of the agent that gives regions to processes which have no folder in common with it: containers above all.
@@ -55,7 +56,7 @@ public final class RegistrationPart implements Part {
         clock = context.clock("registration", FOLLOW_MILLIS, registrar::follow);
         Path chosen = context.settings().get(SOCKET);
         Path socket = !chosen.toString().isEmpty() ? chosen
-                : allUsers ? Places.REGISTER_OF_ALL : context.directory().path().resolve(Places.REGISTER);
+                : allUsers ? AgentSockets.REGISTER_OF_ALL : context.directory().path().resolve(AgentSockets.REGISTER);
         Places.folder(socket.getParent(), "rwxr-xr-x");
         onErrorFile = socket.resolveSibling(RunRegistration.ON_ERROR_FILE);
         onError = context.settings().get(ON_ERROR).orElse(policy.isPresent() ? OnError.FAIL : OnError.RUN);

@@ -10,7 +10,7 @@ import sluice.agent.os.RegisteringPeer;
 import sluice.region.RegionDraft;
 import sluice.region.place.SluiceException;
 
-/// The agent's end of [sluice.agent.client.RunRegistration].
+/// The agent's end of [sluice.api.client.RunRegistration].
 final class RunRequests {
     private static final List<String> NAMES = Stream.concat(JobLimits.NAMES.stream(), Stream.of("name", "command")).toList();
 

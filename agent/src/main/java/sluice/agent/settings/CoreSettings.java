@@ -10,11 +10,8 @@ import sluice.region.place.SluiceException;
 
 /// The settings of the core. Parts have their own.
 public final class CoreSettings {
-    public static final Setting<Duration> PLAN_EVERY = Setting.time("plan-every", "100ms", Duration.ofMillis(10), Duration.ofSeconds(10),
-            "how often turns are planned");
     public static final Setting<Duration> LOOK_EVERY = Setting.time("look-every", "1s", Duration.ofMillis(100), Duration.ofMinutes(1),
             "how often the machine is looked at");
-    public static final Setting<Long> HISTORY_SIZE = Setting.size("history-size", "16m", 1L << 30, "the most that the history takes on disk");
     static final Setting<Path> STATE = Setting.path("state-directory", "",
             "where history and token are kept; if empty $STATE_DIRECTORY, else $XDG_STATE_HOME/sluice or ~/.local/state/sluice");
     static final Setting<Path> SOCKET = Setting.path("socket", "", "the Unix socket; if empty agent.sock in the runtime directory");
@@ -38,7 +35,7 @@ public final class CoreSettings {
     public static final Setting<Duration> LATE_AFTER = Setting.time("late-after", "30s", Duration.ofSeconds(1), Duration.ofMinutes(10),
             "how long after its time a part of the agent may be before /healthz says so and systemd restarts the agent");
 
-    public static final List<Setting<?>> ALL = List.of(PLAN_EVERY, LOOK_EVERY, HISTORY_SIZE, STATE, SOCKET, PORT, PORT_READS, PORT_HOSTS,
+    public static final List<Setting<?>> ALL = List.of(LOOK_EVERY, STATE, SOCKET, PORT, PORT_READS, PORT_HOSTS,
             ALL_USERS, LOOK_IN, ADMINISTRATORS, CONNECTIONS, CONNECTIONS_PER_USER, REQUESTS, REQUEST_TIME, LATE_AFTER);
 
     private CoreSettings() {}

@@ -7,20 +7,12 @@ import java.nio.file.attribute.PosixFilePermissions;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.stream.Stream;
+import sluice.api.client.AgentSockets;
 import sluice.region.place.RuntimeDirectory;
 import sluice.region.place.SluiceException;
 
 /// Where the files of an agent are.
 public final class Places {
-    private static final String NAME = "agent.sock";
-    /// The socket of an agent that serves all users.
-    private static final Path OF_ALL = Path.of("/run/sluice").resolve(NAME);
-
-    /// Where jobs register, in the runtime directory.
-    public static final String REGISTER = "register/agent-register.sock";
-    public static final Path REGISTER_OF_ALL = OF_ALL.resolveSibling(REGISTER);
-
     private Places() {}
 
     /// The config file that is used when none is named: the user's, or the machine's; if there is one.
@@ -31,13 +23,7 @@ public final class Places {
 
     public static Path socket(Settings settings, RuntimeDirectory directory) {
         Path chosen = settings.get(CoreSettings.SOCKET);
-        return !chosen.toString().isEmpty() ? chosen : settings.get(CoreSettings.ALL_USERS) ? OF_ALL : directory.path().resolve(NAME);
-    }
-
-    /// Where an agent that serves this user may listen, the user's own first.
-    public static List<Path> sockets(List<RuntimeDirectory> directories) {
-        return Stream.concat(directories.stream().map(directory -> directory.path().resolve(NAME)),
-                Stream.of(OF_ALL)).toList();
+        return !chosen.toString().isEmpty() ? chosen : settings.get(CoreSettings.ALL_USERS) ? AgentSockets.OF_ALL : directory.path().resolve(AgentSockets.NAME);
     }
 
     /// The folder for what survives a restart. It is made, for its owner alone.

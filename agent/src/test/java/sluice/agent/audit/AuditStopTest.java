@@ -23,7 +23,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import sluice.agent.audit.AuditRules.Stop;
 import sluice.agent.audit.AuditSuspect.OnGpu;
-import sluice.agent.machine.AuditFinding;
+import sluice.api.model.AuditFinding;
 import sluice.region.place.Identity;
 import sluice.region.place.RuntimeDirectory;
 import sluice.region.place.ThisProcess;

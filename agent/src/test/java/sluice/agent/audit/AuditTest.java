@@ -16,8 +16,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import sluice.agent.audit.AuditSuspect.OnGpu;
-import sluice.agent.machine.AuditFinding;
 import sluice.agent.os.ContainerId;
+import sluice.api.model.AuditFinding;
 import sluice.region.place.RuntimeDirectory;
 import sluice.region.place.ThisProcess;
 

@@ -19,9 +19,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import sluice.agent.audit.AuditRules.Stop;
-import sluice.agent.machine.AuditFinding;
 import sluice.agent.machine.Event;
 import sluice.agent.machine.EventLog;
+import sluice.api.model.AuditFinding;
 import sluice.cuda.NvmlHealth;
 import sluice.region.place.ThisProcess;
 

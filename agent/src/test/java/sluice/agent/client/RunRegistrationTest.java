@@ -18,6 +18,7 @@ import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import sluice.api.client.RunRegistration;
 import sluice.region.limits.OnError;
 import sluice.region.place.SluiceException;
 import sluice.region.place.ThisProcess;

@@ -15,9 +15,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import sluice.agent.RunningAgent;
-import sluice.agent.machine.AuditFinding;
+import sluice.agent.history.HistoryPart;
 import sluice.agent.part.AgentContext;
 import sluice.agent.part.Part;
+import sluice.api.model.AuditFinding;
 
 /// What a scrape has is what the tables say, name by name and label by label.
 @Timeout(60)
@@ -66,7 +67,7 @@ class MetricsNamesTest {
     }
 
     private static Map<String, MetricsFamily> families() {
-        return Stream.of(Metrics.own(new MetricsOfAgent()), List.of(Metrics.other("hami", ""), Metrics.other("alnair", "")))
+        return Stream.of(Metrics.own(new MetricsOfAgent()), List.of(new MetricsOfParts(new HistoryPart().metrics()), Metrics.other("hami", ""), Metrics.other("alnair", "")))
                 .flatMap(List::stream).flatMap(source -> source.families().stream())
                 .collect(Collectors.toMap(MetricsFamily::name, Function.identity()));
     }

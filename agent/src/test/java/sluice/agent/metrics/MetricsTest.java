@@ -19,7 +19,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import sluice.agent.FreePort;
 import sluice.agent.RunningAgent;
-import sluice.agent.client.AgentClient;
+import sluice.api.client.AgentClient;
 import sluice.region.Region;
 import sluice.region.RegionDraft;
 import sluice.region.layout.CallView;

@@ -15,6 +15,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import sluice.api.model.PlannedBoard;
 import sluice.region.Region;
 import sluice.region.RegionDraft;
 import sluice.region.boards.Board;

@@ -9,6 +9,7 @@ import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import sluice.agent.AgentService;
 import sluice.region.place.SluiceException;
 
 class SettingsTest {
@@ -18,7 +19,7 @@ class SettingsTest {
     private Settings read(String... lines) throws Exception {
         Path file = folder.resolve("agent.conf");
         Files.write(file, List.of(lines));
-        return Settings.read(file, CoreSettings.ALL);
+        return Settings.read(file, AgentService.settings(AgentService.parts()));
     }
 
     @Test
@@ -26,11 +27,11 @@ class SettingsTest {
         Settings settings = read("# the office machine", "", "look-every=2s", " history-size = 64m ", "port = 7001", "administrators = root, 1000");
 
         assertThat(settings.get(CoreSettings.LOOK_EVERY)).isEqualTo(Duration.ofSeconds(2));
-        assertThat(settings.get(CoreSettings.HISTORY_SIZE)).isEqualTo(64L << 20);
         assertThat(settings.get(CoreSettings.PORT)).isEqualTo(7001);
         assertThat(settings.get(CoreSettings.ADMINISTRATORS)).containsExactly(0L, 1000L);
-        assertThat(settings.get(CoreSettings.PLAN_EVERY)).isEqualTo(Duration.ofMillis(100));
-        assertThat(settings.describe()).anyMatch(line -> line.startsWith("port = 7001 ") && line.contains("agent.conf:5"));
+        assertThat(settings.describe()).anyMatch(line -> line.startsWith("port = 7001 ") && line.contains("agent.conf:5"))
+                .anyMatch(line -> line.startsWith("history-size = 64m ") && line.contains("agent.conf:4"))
+                .anyMatch(line -> line.startsWith("plan-every = 100ms ") && line.contains("# default; "));
     }
 
     @Test

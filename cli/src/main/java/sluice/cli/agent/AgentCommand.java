@@ -12,12 +12,8 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
-import sluice.agent.AgentService;
-import sluice.agent.part.Part;
-import sluice.agent.planning.PlannedBoard;
-import sluice.agent.settings.Places;
-import sluice.agent.settings.Setting;
-import sluice.agent.settings.Settings;
+import sluice.api.model.PlannedBoard;
+import sluice.api.program.AgentProgram;
 import sluice.cli.output.ExitStatus;
 import sluice.cli.output.Text;
 import sluice.region.place.AgentLock;
@@ -58,14 +54,13 @@ public final class AgentCommand implements Runnable {
 
     @Override
     public void run() {
-        List<Part> parts = AgentService.standardParts();
-        List<Setting<?>> known = AgentService.settings(parts);
-        Optional<Path> file = Optional.ofNullable(config).or(() -> Places.config(System.getenv()));
+        AgentProgram program = AgentProgram.find();
+        Optional<Path> file = Optional.ofNullable(config).or(() -> program.usualConfig(System.getenv()));
         PrintWriter out = spec.commandLine().getOut();
-        Settings settings = file.map(found -> read(found, known)).orElseGet(() -> Settings.standard(known));
+        AgentProgram.Configured configured = configure(program, file);
         if (check) {
             out.println("# " + file.map(found -> found + " is fine. What holds:").orElse("There is no config file. What holds:"));
-            settings.describe().forEach(out::println);
+            configured.settings().forEach(out::println);
             return;
         }
         RuntimeDirectory directory = RuntimeDirectory.find(System.getenv());
@@ -73,7 +68,7 @@ public final class AgentCommand implements Runnable {
         CountDownLatch stop = new CountDownLatch(1);
         CountDownLatch stopped = new CountDownLatch(1);
         Runtime.getRuntime().addShutdownHook(new Thread(() -> end(stop, stopped)));
-        try (lock; AgentService agent = new AgentService(settings, directory, System.getenv(), parts, change -> report(out, change), System.err)) {
+        try (lock; AgentProgram.Running agent = configured.open(directory, System.getenv(), change -> report(out, change), System.err)) {
             out.println("Planning for the tenants in " + directory.path() + "; answers on " + agent.places() + ".");
             out.flush();
             agent.start();
@@ -85,9 +80,9 @@ public final class AgentCommand implements Runnable {
     }
 
     /// Each thing that is wrong has its own line; the last of them is the one that the command ends with.
-    private Settings read(Path file, List<Setting<?>> known) {
+    private AgentProgram.Configured configure(AgentProgram program, Optional<Path> file) {
         try {
-            return Settings.read(file, known);
+            return program.configure(file);
         } catch (SluiceException e) {
             List<String> problems = e.getMessage().lines().toList();
             problems.subList(0, problems.size() - 1).forEach(problem -> spec.commandLine().getErr().println("sluice: " + problem));

@@ -8,8 +8,10 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
-import sluice.agent.audit.AuditOnce;
-import sluice.agent.audit.AuditReport;
+import sluice.api.client.AgentAudit;
+import sluice.api.json.AuditJson;
+import sluice.api.model.AuditReport;
+import sluice.api.program.AgentProgram;
 import sluice.cli.output.ExitStatus;
 import sluice.cli.output.Json;
 import sluice.cli.output.Screen;
@@ -42,13 +44,13 @@ public final class AuditCommand implements Callable<Integer> {
     @Override
     public Integer call() {
         List<RuntimeDirectory> directories = RuntimeDirectory.existing(System.getenv());
-        AuditReport report = AuditReport.ofAgent(directories).filter(AuditReport::audited).orElseGet(() -> AuditOnce.make(directories));
+        AuditReport report = AgentAudit.find(directories).filter(AuditReport::audited).orElseGet(() -> AgentProgram.find().audit(directories));
         if (!report.audited()) {
             throw new SluiceException("no GPU can be asked: " + Nvml.LIBRARY + " is missing or finds no driver; 'sluice doctor' tells more");
         }
         PrintWriter out = spec.commandLine().getOut();
         if (json) {
-            Json.write(out, report::write);
+            Json.write(out, json -> AuditJson.write(json, report));
         } else {
             AuditText.lines(report, Instant.now(), Screen.standard()).forEach(out::println);
         }

@@ -8,7 +8,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import sluice.agent.client.RunRegistration;
+import sluice.api.client.RunRegistration;
 import sluice.cli.process.RawProcess;
 import sluice.cli.process.Variables;
 import sluice.region.Region;

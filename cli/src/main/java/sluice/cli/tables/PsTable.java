@@ -4,7 +4,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
-import sluice.agent.json.EarlierLook;
+import sluice.api.model.EarlierLook;
 import sluice.cli.output.Screen;
 import sluice.cli.output.Table;
 import sluice.cli.output.Text;

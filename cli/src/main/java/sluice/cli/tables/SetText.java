@@ -3,7 +3,7 @@ package sluice.cli.tables;
 import java.io.PrintWriter;
 import java.util.ArrayList;
 import java.util.List;
-import sluice.agent.json.TenantJson;
+import sluice.api.json.TenantJson;
 import sluice.cli.output.Json;
 import sluice.region.LimitsChange;
 import sluice.region.Tenant;

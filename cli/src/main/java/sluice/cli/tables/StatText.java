@@ -6,7 +6,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.function.Function;
 import java.util.stream.Collectors;
-import sluice.agent.json.EarlierLook;
+import sluice.api.model.EarlierLook;
 import sluice.cli.output.Screen;
 import sluice.cli.output.Table;
 import sluice.cli.output.Text;

@@ -6,11 +6,12 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import sluice.agent.audit.AuditReport;
-import sluice.agent.client.AgentTenants;
-import sluice.agent.json.OnBoards;
-import sluice.agent.limits.LimitsBody;
-import sluice.agent.limits.LimitsSetter;
+import sluice.api.client.AgentAudit;
+import sluice.api.client.AgentTenants;
+import sluice.api.limits.LimitsBody;
+import sluice.api.limits.LimitsSetter;
+import sluice.api.model.AuditReport;
+import sluice.api.model.OnBoards;
 import sluice.cuda.Nvml;
 import sluice.region.LimitsChange;
 import sluice.region.Tenant;
@@ -59,7 +60,7 @@ public final class SeenTenants {
 
     /// What the audit of the agent has found; empty when there is no agent.
     Optional<AuditReport> audit() {
-        return agent.flatMap(there -> AuditReport.ofAgent(directories));
+        return agent.flatMap(there -> AgentAudit.find(directories));
     }
 
     /// The tenant that a user means.
@@ -95,7 +96,7 @@ public final class SeenTenants {
             return agent.orElseThrow().set(tenant, values);
         }
         boolean forSome = !LimitsBody.named(change).isEmpty();
-        return LimitsSetter.set(tenant, change, forSome ? Nvml.open().map(Nvml::gpus).orElse(List.of()) : List.of());
+        return LimitsSetter.set(tenant, change, Nvml.uuids(forSome ? Nvml.open().map(Nvml::gpus).orElse(List.of()) : List.of()));
     }
 
     /// Whether its region can be read here, and not only by an agent.

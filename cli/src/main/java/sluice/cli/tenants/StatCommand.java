@@ -8,7 +8,7 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
-import sluice.agent.json.StatJson;
+import sluice.api.json.StatJson;
 import sluice.cli.output.Json;
 import sluice.cli.output.Screen;
 import sluice.cli.tables.StatText;

@@ -7,7 +7,7 @@ import java.util.Map;
 import org.jline.utils.AttributedString;
 import org.jline.utils.AttributedStringBuilder;
 import org.jline.utils.AttributedStyle;
-import sluice.agent.json.OnBoards;
+import sluice.api.model.OnBoards;
 import sluice.cli.output.Table;
 import sluice.cli.output.Text;
 import sluice.cli.tables.PsTable;

@@ -1,9 +1,9 @@
 package sluice.cli.top;
 
 import java.io.PrintWriter;
-import sluice.agent.json.EarlierLook;
-import sluice.agent.json.OnBoards;
-import sluice.agent.json.TenantJson;
+import sluice.api.json.TenantJson;
+import sluice.api.model.EarlierLook;
+import sluice.api.model.OnBoards;
 import sluice.cli.output.Json;
 import tools.jackson.core.JsonGenerator;
 

@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.List;
 import org.junit.jupiter.api.Test;
-import sluice.agent.planning.PlannedBoard;
+import sluice.api.model.PlannedBoard;
 
 class AgentCommandTest {
     @Test

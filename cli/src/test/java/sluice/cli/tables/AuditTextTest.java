@@ -5,8 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.time.Instant;
 import java.util.List;
 import org.junit.jupiter.api.Test;
-import sluice.agent.audit.AuditReport;
-import sluice.agent.machine.AuditFinding;
+import sluice.api.model.AuditFinding;
+import sluice.api.model.AuditReport;
 import sluice.cli.output.Screen;
 
 class AuditTextTest {

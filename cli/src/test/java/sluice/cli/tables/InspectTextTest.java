@@ -3,7 +3,7 @@ package sluice.cli.tables;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import org.junit.jupiter.api.Test;
-import sluice.agent.json.OnBoards;
+import sluice.api.model.OnBoards;
 import sluice.region.layout.RegionLayout;
 
 class InspectTextTest {

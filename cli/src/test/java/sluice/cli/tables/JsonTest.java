@@ -4,9 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.List;
 import org.junit.jupiter.api.Test;
-import sluice.agent.json.EarlierLook;
-import sluice.agent.json.OnBoards;
-import sluice.agent.json.TenantJson;
+import sluice.api.json.TenantJson;
+import sluice.api.model.EarlierLook;
+import sluice.api.model.OnBoards;
 import sluice.cli.output.Json;
 import sluice.cli.output.JsonValues;
 import sluice.region.Tenant;

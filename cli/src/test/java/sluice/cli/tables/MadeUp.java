@@ -5,7 +5,7 @@ import java.time.Instant;
 import java.time.ZoneId;
 import java.time.format.DateTimeFormatter;
 import java.util.List;
-import sluice.agent.json.OnBoards;
+import sluice.api.model.OnBoards;
 import sluice.cli.output.Screen;
 import sluice.region.GpuTime;
 import sluice.region.MemoryUses;

@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.List;
 import org.junit.jupiter.api.Test;
-import sluice.agent.json.EarlierLook;
+import sluice.api.model.EarlierLook;
 import sluice.cli.output.Screen;
 
 class PsTableTest {

@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.List;
 import org.junit.jupiter.api.Test;
-import sluice.agent.json.StatJson;
+import sluice.api.json.StatJson;
 import sluice.cli.output.Json;
 import sluice.cli.output.JsonValues;
 import sluice.region.calls.CallCount;

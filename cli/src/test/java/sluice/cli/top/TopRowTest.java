@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.util.List;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
-import sluice.agent.json.EarlierLook;
+import sluice.api.model.EarlierLook;
 import sluice.region.GpuTime;
 import sluice.region.Tenant;
 import sluice.region.limits.ComputeCaps;

@@ -9,23 +9,23 @@ import java.util.stream.Collectors;
 /// What the parameters of a call tell about it, as C expressions of them.
 ///
 /// A direction is one of `SL_DIRECTION_…`; the pointers of a copy with a descriptor are looked at only where it is given.
-public record CallDetail(CallKind kind, Optional<String> bytes, Optional<String> direction, Map<String, String> others) {
+public record CallDetail(WatchedKind kind, Optional<String> bytes, Optional<String> direction, Map<String, String> others) {
     private static final String SIZED = "cuMemsetD(2D)?(8|16|32)(Async)?";
     private static final String COPIED = "cuMemcpy([HDA])to([HDA])(Async)?";
 
     public static CallDetail of(ApiSpec cuda, Symbol symbol) {
-        var kind = CallKind.of(symbol.entry());
+        var kind = WatchedKind.of(symbol.entry());
         return new CallDetail(kind, bytes(cuda, symbol), direction(cuda, symbol, kind), others(symbol, kind));
     }
 
     /// Whether it launches one kernel that its parameters name.
     public boolean isKernel() {
-        return kind == CallKind.KERNEL && others.containsKey("function");
+        return kind == WatchedKind.KERNEL && others.containsKey("function");
     }
 
     /// Whether there is nothing to tell of it but, perhaps, its stream.
     public boolean isQuestion() {
-        return kind == CallKind.NONE && bytes.isEmpty() && direction.isEmpty();
+        return kind == WatchedKind.NONE && bytes.isEmpty() && direction.isEmpty();
     }
 
     /// How much the call moves, sets or takes; empty where its parameters do not tell.
@@ -52,8 +52,8 @@ public record CallDetail(CallKind kind, Optional<String> bytes, Optional<String>
         };
     }
 
-    private static Optional<String> direction(ApiSpec cuda, Symbol symbol, CallKind kind) {
-        if (kind != CallKind.COPY) {
+    private static Optional<String> direction(ApiSpec cuda, Symbol symbol, WatchedKind kind) {
+        if (kind != WatchedKind.COPY) {
             return Optional.empty();
         }
         var name = symbol.entry().apiName();
@@ -88,17 +88,17 @@ public record CallDetail(CallKind kind, Optional<String> bytes, Optional<String>
                 .collect(Collectors.joining(" * ", name + " ? (uint64_t)", " : 0"));
     }
 
-    private static Map<String, String> others(Symbol symbol, CallKind kind) {
+    private static Map<String, String> others(Symbol symbol, WatchedKind kind) {
         var others = new LinkedHashMap<String, String>();
         stream(symbol, kind).ifPresent(stream -> others.put("stream", stream));
-        if (kind == CallKind.MEMORY) {
+        if (kind == WatchedKind.MEMORY) {
             parameter(symbol, it -> it.name().equals("dptr")).ifPresent(it -> others.put("address",
                     it.type().endsWith("*") ? "status == CUDA_SUCCESS && dptr ? *dptr : 0" : "dptr"));
         }
-        if (kind == CallKind.GRAPH) {
+        if (kind == WatchedKind.GRAPH) {
             others.put("function", "(uintptr_t)hGraph");
         }
-        if (kind == CallKind.KERNEL && has(symbol, "f")) {
+        if (kind == WatchedKind.KERNEL && has(symbol, "f")) {
             others.put("function", "(uintptr_t)f");
         }
         if (has(symbol, "gridDimX")) {
@@ -109,7 +109,7 @@ public record CallDetail(CallKind kind, Optional<String> bytes, Optional<String>
         if (has(symbol, "grid_width")) {
             others.put("grid", "{(unsigned)grid_width, (unsigned)grid_height, 1}");
         }
-        if (kind == CallKind.KERNEL && has(symbol, "config")) {
+        if (kind == WatchedKind.KERNEL && has(symbol, "config")) {
             others.put("grid", "{SL_OF(config, gridDimX), SL_OF(config, gridDimY), SL_OF(config, gridDimZ)}");
             others.put("block", "{SL_OF(config, blockDimX), SL_OF(config, blockDimY), SL_OF(config, blockDimZ)}");
             others.put("shared_bytes", "SL_OF(config, sharedMemBytes)");
@@ -118,9 +118,9 @@ public record CallDetail(CallKind kind, Optional<String> bytes, Optional<String>
     }
 
     /// Work without a stream of its own goes to the default stream.
-    private static Optional<String> stream(Symbol symbol, CallKind kind) {
+    private static Optional<String> stream(Symbol symbol, WatchedKind kind) {
         var named = parameter(symbol, it -> it.type().equals("CUstream")).map(Parameter::name);
-        if (kind == CallKind.KERNEL && has(symbol, "config")) {
+        if (kind == WatchedKind.KERNEL && has(symbol, "config")) {
             named = Optional.of("SL_OF(config, hStream)");
         }
         return named.or(() -> kind.submits() ? Optional.of("NULL") : Optional.empty())

@@ -3,9 +3,9 @@ package sluice.codegen.entries;
 import java.nio.charset.StandardCharsets;
 import java.util.stream.Collectors;
 import sluice.codegen.api.ApiSpec;
-import sluice.codegen.api.CallKind;
 import sluice.codegen.api.Role;
 import sluice.codegen.api.Symbol;
+import sluice.codegen.api.WatchedKind;
 
 /// `CallTable.java`: the names of the entry points that the region counts the calls of, and what they do.
 public final class CallTableSource {
@@ -41,7 +41,7 @@ public final class CallTableSource {
     }
 
     private static String letter(Symbol symbol) {
-        return switch (CallKind.of(symbol.entry())) {
+        return switch (WatchedKind.of(symbol.entry())) {
             case NONE -> "-";
             case KERNEL -> "K";
             case COPY -> "C";

@@ -5,10 +5,10 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import sluice.codegen.api.ApiSpec;
 import sluice.codegen.api.CallDetail;
-import sluice.codegen.api.CallKind;
 import sluice.codegen.api.EntryPoint;
 import sluice.codegen.api.Parameter;
 import sluice.codegen.api.Symbol;
+import sluice.codegen.api.WatchedKind;
 
 /// The exported wrappers of libcuda's entry points: each call is forwarded, to its hook where it has one, and watched.
 ///
@@ -102,7 +102,7 @@ final class WatchedSource {
 
     /// Launches, and what frameworks ask of the driver thousands of times in a second: not to be timed each time.
     private static boolean isQuick(EntryPoint entry) {
-        return CallKind.of(entry) == CallKind.KERNEL || entry.apiName().matches(QUICK);
+        return WatchedKind.of(entry) == WatchedKind.KERNEL || entry.apiName().matches(QUICK);
     }
 
     private static String end(CallDetail detail, String name) {

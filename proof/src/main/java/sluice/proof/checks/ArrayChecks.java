@@ -32,15 +32,15 @@ public final class ArrayChecks {
         return List.of(
                 new Check(Group.ARRAYS, "arrays of one and two dimensions are charged as the driver takes them",
                         stage -> charged(stage, FLAT, List.of(shape(1024, 1024, 0, FLOATS, 4), shape(1000, 1000, 0, BYTES, 1),
-                                shape(16, 16, 0, FLOATS, 1), shape(4096, 4096, 0, WORDS, 4), shape(65536, 0, 0, FLOATS, 1)))).about(Way.ARRAY),
+                                shape(16, 16, 0, FLOATS, 1), shape(4096, 4096, 0, WORDS, 4), shape(65536, 0, 0, FLOATS, 1)))).about(MemoryWay.ARRAY),
                 new Check(Group.ARRAYS, "arrays of three dimensions, likewise",
-                        stage -> charged(stage, DEEP, List.of(shape(100, 100, 100, FLOATS, 1), shape(513, 257, 33, WORDS, 2)))).about(Way.ARRAY),
+                        stage -> charged(stage, DEEP, List.of(shape(100, 100, 100, FLOATS, 1), shape(513, 257, 33, WORDS, 2)))).about(MemoryWay.ARRAY),
                 new Check(Group.ARRAYS, "mipmapped arrays, likewise",
-                        stage -> charged(stage, MIPMAPPED, List.of(mipmapped(2048, 2048, 12), mipmapped(333, 777, 3)))).about(Way.MIPMAPPED_ARRAY),
-                new Check(Group.ARRAYS, "twenty small arrays, likewise", ArrayChecks::small).about(Way.ARRAY),
+                        stage -> charged(stage, MIPMAPPED, List.of(mipmapped(2048, 2048, 12), mipmapped(333, 777, 3)))).about(MemoryWay.MIPMAPPED_ARRAY),
+                new Check(Group.ARRAYS, "twenty small arrays, likewise", ArrayChecks::small).about(MemoryWay.ARRAY),
                 new Check(Group.ARRAYS, "memory mapped into a sparse array is charged until nothing holds it", ArrayChecks::sparse)
-                        .about(Way.SPARSE_ARRAY),
-                new Check(Group.ARRAYS, "arrays are held to the quota", ArrayChecks::held).about(Way.ARRAY, Way.MIPMAPPED_ARRAY));
+                        .about(MemoryWay.SPARSE_ARRAY),
+                new Check(Group.ARRAYS, "arrays are held to the quota", ArrayChecks::held).about(MemoryWay.ARRAY, MemoryWay.MIPMAPPED_ARRAY));
     }
 
     private static Object[] shape(long width, long height, long depth, int format, int channels) {

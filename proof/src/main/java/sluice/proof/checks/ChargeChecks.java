@@ -20,26 +20,26 @@ public final class ChargeChecks {
     public static List<Check> checks() {
         return List.of(
                 new Check(Group.CHARGE, "allocations of 1 byte are charged as the driver takes them", stage -> many(stage, 1, 20_000))
-                        .about(Way.LINEAR),
-                new Check(Group.CHARGE, "allocations of 513 bytes, likewise", stage -> many(stage, 513, 20_000)).about(Way.LINEAR),
+                        .about(MemoryWay.LINEAR),
+                new Check(Group.CHARGE, "allocations of 513 bytes, likewise", stage -> many(stage, 513, 20_000)).about(MemoryWay.LINEAR),
                 new Check(Group.CHARGE, "a hundred thousand allocations of 700 bytes, likewise", stage -> many(stage, 700, 100_000))
-                        .about(Way.LINEAR),
-                new Check(Group.CHARGE, "allocations of 1 MiB, likewise", stage -> many(stage, MIB, 200)).about(Way.LINEAR),
+                        .about(MemoryWay.LINEAR),
+                new Check(Group.CHARGE, "allocations of 1 MiB, likewise", stage -> many(stage, MIB, 200)).about(MemoryWay.LINEAR),
                 new Check(Group.CHARGE, "allocations of 1 MiB + 1 byte, likewise", stage -> many(stage, MIB + 1, 200))
-                        .about(Way.LINEAR),
+                        .about(MemoryWay.LINEAR),
                 new Check(Group.CHARGE, "allocations of 2 MiB + 1 byte, likewise", stage -> many(stage, 2 * MIB + 1, 200))
-                        .about(Way.LINEAR),
-                new Check(Group.CHARGE, "a mix of sizes, likewise", ChargeChecks::mix).about(Way.LINEAR),
-                new Check(Group.CHARGE, "pitched memory is charged with its real pitch", ChargeChecks::pitch).about(Way.PITCHED),
-                new Check(Group.CHARGE, "managed memory is charged in full", ChargeChecks::managed).about(Way.MANAGED),
+                        .about(MemoryWay.LINEAR),
+                new Check(Group.CHARGE, "a mix of sizes, likewise", ChargeChecks::mix).about(MemoryWay.LINEAR),
+                new Check(Group.CHARGE, "pitched memory is charged with its real pitch", ChargeChecks::pitch).about(MemoryWay.PITCHED),
+                new Check(Group.CHARGE, "managed memory is charged in full", ChargeChecks::managed).about(MemoryWay.MANAGED),
                 new Check(Group.CHARGE, "what is freed in order comes back", stage -> comesBack(stage, "all")),
                 new Check(Group.CHARGE, "what is freed in reverse comes back", stage -> comesBack(stage, "reverse")),
                 new Check(Group.CHARGE, "what is freed in any order comes back", stage -> comesBack(stage, "shuffled")),
                 new Check(Group.CHARGE, "half of it freed is charged as the driver keeps it", ChargeChecks::halfFreed),
                 new Check(Group.CHARGE, "eight threads at once lose nothing", ChargeChecks::threads),
-                new Check(Group.CHARGE, "a device reset gives all back", stage -> contextGone(stage, "reset")).about(Way.CONTEXT),
+                new Check(Group.CHARGE, "a device reset gives all back", stage -> contextGone(stage, "reset")).about(MemoryWay.CONTEXT),
                 new Check(Group.CHARGE, "a released context gives all back", stage -> contextGone(stage, "release"))
-                        .about(Way.CONTEXT),
+                        .about(MemoryWay.CONTEXT),
                 new Check(Group.CHARGE, "the management library sees what the ledger says", ChargeChecks::nvml));
     }
 

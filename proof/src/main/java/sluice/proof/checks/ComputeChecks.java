@@ -6,7 +6,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.function.Supplier;
 import sluice.proof.bench.Nanos;
-import sluice.proof.bench.Percent;
+import sluice.proof.bench.PercentText;
 import sluice.proof.bench.compute.Bounds;
 import sluice.proof.bench.compute.ComputeRun.Part;
 import sluice.proof.bench.compute.HandOvers;
@@ -73,7 +73,7 @@ public final class ComputeChecks {
     /// Who gets too much is never excused.
     private static String held(String who, List<Witness> witnesses, double share, int percent, Stage stage) {
         double points = Bounds.of(stage.environment()).windowPoints();
-        String seen = who + " got " + Percent.format(share) + " of the GPU's time";
+        String seen = who + " got " + PercentText.format(share) + " of the GPU's time";
         String otherwise = seen + String.format(Locale.ROOT, ", the cap is %d %% ± %.0f", percent, points);
         Expect.safe(share * 100 <= percent + points, otherwise);
         return unlessStarved(stage, witnesses, () -> {
@@ -89,7 +89,7 @@ public final class ComputeChecks {
         } catch (CheckFailed failed) {
             double starved = witnesses.stream().mapToDouble(Witness::starved).max().orElse(0);
             if (stage.environment().simulated() && starved > STARVED) {
-                throw new CheckSkipped("the machine is too busy, programs waited for a processor for " + Percent.format(starved)
+                throw new CheckSkipped("the machine is too busy, programs waited for a processor for " + PercentText.format(starved)
                         + " of the time: " + failed.getMessage());
             }
             throw failed;
@@ -130,11 +130,11 @@ public final class ComputeChecks {
         long most = Math.round(3 * 2 * SECONDS * 1000 / ((first + second) * turnMillis(stage)));
         int handOvers = HandOvers.of(both.stream().map(Witness::stamps).toList()).count();
         double error = split.ratioError(List.of(first, second));
-        String seen = split.text() + ", together " + Percent.format(split.busy());
+        String seen = split.text() + ", together " + PercentText.format(split.busy());
         return unlessStarved(stage, both, () -> {
             Expect.that(error <= bounds.ratioError(),
                     seen + String.format(Locale.ROOT, ": the ratio is off by %.1f %%, more than %.0f %%", error * 100, bounds.ratioError() * 100));
-            Expect.that(split.busy() >= bounds.leastSum(), seen + ", expected at least " + Percent.format(bounds.leastSum()));
+            Expect.that(split.busy() >= bounds.leastSum(), seen + ", expected at least " + PercentText.format(bounds.leastSum()));
             Expect.that(handOvers <= most, handOvers + " hand-overs, expected at most " + most + ": they took no turns");
             return seen;
         });
@@ -156,13 +156,13 @@ public final class ComputeChecks {
                 new Part(Terms.priority("high"), PriorityBench.BURSTS), new Part(Terms.priority("low"), LAUNCHES)));
         Outcome outcome = Outcome.of(both.get(0), both.get(1));
         String seen = "bursts of 2 ms done in " + Nanos.format(outcome.tailNanos()) + " (p99; alone " + Nanos.format(alone)
-                + "), low got " + Percent.format(outcome.left()) + " of the rest";
+                + "), low got " + PercentText.format(outcome.left()) + " of the rest";
         return unlessStarved(stage, both, () -> {
             Expect.that(outcome.tailNanos() <= bounds.responseFactor() * alone + bounds.responseNanos(),
                     seen + String.format(Locale.ROOT, "; expected at most %.2f × alone + %s", bounds.responseFactor(), Nanos.format(bounds.responseNanos())));
-            Expect.that(outcome.left() >= bounds.leastLeft(), seen + ", expected at least " + Percent.format(bounds.leastLeft()));
+            Expect.that(outcome.left() >= bounds.leastLeft(), seen + ", expected at least " + PercentText.format(bounds.leastLeft()));
             Expect.that(outcome.divided() <= MOST_DIVIDED,
-                    seen + "; in the middle of " + Percent.format(outcome.divided()) + " of the bursts low ran: they did not go first");
+                    seen + "; in the middle of " + PercentText.format(outcome.divided()) + " of the bursts low ran: they did not go first");
             return seen;
         });
     }

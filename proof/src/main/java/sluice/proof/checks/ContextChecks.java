@@ -21,14 +21,14 @@ public final class ContextChecks {
 
     public static List<Check> checks() {
         return List.of(
-                new Check(Group.CONTEXTS, "a primary context is charged with what it takes", ContextChecks::primary).about(Way.CONTEXT),
-                new Check(Group.CONTEXTS, "retained twice, it is charged once, until the last release", ContextChecks::retained).about(Way.CONTEXT),
-                new Check(Group.CONTEXTS, "a second context is charged and given back", ContextChecks::second).about(Way.CREATED_CONTEXT),
-                new Check(Group.CONTEXTS, "a module with 64 MiB of data is charged and given back", ContextChecks::module).about(Way.MODULE),
-                new Check(Group.CONTEXTS, "a library with 64 MiB of data is charged and given back", ContextChecks::library).about(Way.MODULE),
-                new Check(Group.CONTEXTS, "a green context is charged and given back", ContextChecks::green).about(Way.GREEN_CONTEXT),
-                new Check(Group.CONTEXTS, "a larger stack is charged and given back", ContextChecks::stack).about(Way.STACK),
-                new Check(Group.CONTEXTS, "all together, the ledger says what NVML says of the process", ContextChecks::reconciled).about(Way.OVERHEAD));
+                new Check(Group.CONTEXTS, "a primary context is charged with what it takes", ContextChecks::primary).about(MemoryWay.CONTEXT),
+                new Check(Group.CONTEXTS, "retained twice, it is charged once, until the last release", ContextChecks::retained).about(MemoryWay.CONTEXT),
+                new Check(Group.CONTEXTS, "a second context is charged and given back", ContextChecks::second).about(MemoryWay.CREATED_CONTEXT),
+                new Check(Group.CONTEXTS, "a module with 64 MiB of data is charged and given back", ContextChecks::module).about(MemoryWay.MODULE),
+                new Check(Group.CONTEXTS, "a library with 64 MiB of data is charged and given back", ContextChecks::library).about(MemoryWay.MODULE),
+                new Check(Group.CONTEXTS, "a green context is charged and given back", ContextChecks::green).about(MemoryWay.GREEN_CONTEXT),
+                new Check(Group.CONTEXTS, "a larger stack is charged and given back", ContextChecks::stack).about(MemoryWay.STACK),
+                new Check(Group.CONTEXTS, "all together, the ledger says what NVML says of the process", ContextChecks::reconciled).about(MemoryWay.OVERHEAD));
     }
 
     private static String primary(Stage stage) {

@@ -18,8 +18,8 @@ public final class GraphChecks {
     public static List<Check> checks() {
         return List.of(
                 new Check(Group.GRAPHS, "what a graph allocates is charged while the driver holds it", GraphChecks::charged)
-                        .about(Way.GRAPH),
-                new Check(Group.GRAPHS, "a graph above the quota is refused", GraphChecks::refused).about(Way.GRAPH));
+                        .about(MemoryWay.GRAPH),
+                new Check(Group.GRAPHS, "a graph above the quota is refused", GraphChecks::refused).about(MemoryWay.GRAPH));
     }
 
     private static ProbeProcess probe(Stage stage, TestTenant tenant) {

@@ -4,7 +4,7 @@ import static sluice.proof.stage.Stage.GIB;
 import static sluice.proof.stage.Stage.MIB;
 
 import java.util.List;
-import sluice.cuda.Answer;
+import sluice.cuda.CallResult;
 import sluice.proof.facts.Expect;
 import sluice.proof.stage.ProbeProcess;
 import sluice.proof.stage.Stage;
@@ -56,7 +56,7 @@ public final class LimitChecks {
     private static String belowUse(Stage stage) {
         TestTenant tenant = stage.tenant(8 * GIB);
         ProbeProcess probe = stage.in(tenant);
-        Answer held = probe.alloc(600 * MIB);
+        CallResult held = probe.alloc(600 * MIB);
         long used = tenant.chargedBytes();
         tenant.setQuota(used - 200 * MIB);
         Expect.refused("4 MiB", probe.alloc(4 * MIB).status());
@@ -88,7 +88,7 @@ public final class LimitChecks {
         ProbeProcess waiter = stage.in(tenant);
         tenant.setRoom(GIB);
         tenant.setOnOom(OnOom.parse("wait:20s"));
-        Answer held = sibling.alloc(800 * MIB);
+        CallResult held = sibling.alloc(800 * MIB);
         Expect.success("800 MiB in the sibling", held.status());
         long start = System.nanoTime();
         waiter.tell("alloc", 800 * MIB);

@@ -20,11 +20,11 @@ public final class PhysicalChecks {
 
     public static List<Check> checks() {
         return List.of(
-                new Check(Group.PHYSICAL, "it is charged until the last mapping is gone", PhysicalChecks::lastMapping).about(Way.PHYSICAL),
-                new Check(Group.PHYSICAL, "a retained handle keeps it charged", PhysicalChecks::retained).about(Way.PHYSICAL),
-                new Check(Group.PHYSICAL, "mapped twice, it is charged once", PhysicalChecks::mappedTwice).about(Way.PHYSICAL),
-                new Check(Group.PHYSICAL, "create, map, release in a loop stops at the quota", PhysicalChecks::loop).about(Way.PHYSICAL),
-                new Check(Group.PHYSICAL, "memory on the host is not charged", PhysicalChecks::host).about(Way.PHYSICAL));
+                new Check(Group.PHYSICAL, "it is charged until the last mapping is gone", PhysicalChecks::lastMapping).about(MemoryWay.PHYSICAL),
+                new Check(Group.PHYSICAL, "a retained handle keeps it charged", PhysicalChecks::retained).about(MemoryWay.PHYSICAL),
+                new Check(Group.PHYSICAL, "mapped twice, it is charged once", PhysicalChecks::mappedTwice).about(MemoryWay.PHYSICAL),
+                new Check(Group.PHYSICAL, "create, map, release in a loop stops at the quota", PhysicalChecks::loop).about(MemoryWay.PHYSICAL),
+                new Check(Group.PHYSICAL, "memory on the host is not charged", PhysicalChecks::host).about(MemoryWay.PHYSICAL));
     }
 
     private static ProbeProcess probe(Stage stage, TestTenant tenant) {

@@ -16,15 +16,15 @@ public final class PoolChecks {
 
     public static List<Check> checks() {
         return List.of(
-                new Check(Group.POOLS, "the default pool is charged as it grows", PoolChecks::grows).about(Way.DEFAULT_POOL),
-                new Check(Group.POOLS, "the default pool is held to the quota", PoolChecks::held).about(Way.DEFAULT_POOL),
-                new Check(Group.POOLS, "freed in the stream and synchronised, it comes back", PoolChecks::comesBack).about(Way.DEFAULT_POOL),
-                new Check(Group.POOLS, "what a pool keeps stays charged until it is trimmed", PoolChecks::kept).about(Way.DEFAULT_POOL),
-                new Check(Group.POOLS, "a pool of the program's own is charged and held", PoolChecks::own).about(Way.OWN_POOL),
+                new Check(Group.POOLS, "the default pool is charged as it grows", PoolChecks::grows).about(MemoryWay.DEFAULT_POOL),
+                new Check(Group.POOLS, "the default pool is held to the quota", PoolChecks::held).about(MemoryWay.DEFAULT_POOL),
+                new Check(Group.POOLS, "freed in the stream and synchronised, it comes back", PoolChecks::comesBack).about(MemoryWay.DEFAULT_POOL),
+                new Check(Group.POOLS, "what a pool keeps stays charged until it is trimmed", PoolChecks::kept).about(MemoryWay.DEFAULT_POOL),
+                new Check(Group.POOLS, "a pool of the program's own is charged and held", PoolChecks::own).about(MemoryWay.OWN_POOL),
                 new Check(Group.POOLS, "memory of an own pool goes back by cuMemFree and by cuMemFreeAsync", PoolChecks::ownFreed)
-                        .about(Way.OWN_POOL),
-                new Check(Group.POOLS, "cuMemFree of stream-ordered memory gives it back", PoolChecks::plainFree).about(Way.DEFAULT_POOL),
-                new Check(Group.POOLS, "cuMemFreeAsync of plain memory gives it back", PoolChecks::asyncFree).about(Way.LINEAR));
+                        .about(MemoryWay.OWN_POOL),
+                new Check(Group.POOLS, "cuMemFree of stream-ordered memory gives it back", PoolChecks::plainFree).about(MemoryWay.DEFAULT_POOL),
+                new Check(Group.POOLS, "cuMemFreeAsync of plain memory gives it back", PoolChecks::asyncFree).about(MemoryWay.LINEAR));
     }
 
     private static ProbeProcess probe(Stage stage, TestTenant tenant) {

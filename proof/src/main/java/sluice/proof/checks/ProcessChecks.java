@@ -5,7 +5,7 @@ import static sluice.proof.stage.Stage.MIB;
 
 import java.util.List;
 import java.util.stream.Stream;
-import sluice.cuda.Answer;
+import sluice.cuda.CallResult;
 import sluice.proof.facts.Expect;
 import sluice.proof.stage.ProbeProcess;
 import sluice.proof.stage.Stage;
@@ -26,15 +26,15 @@ public final class ProcessChecks {
                 new Check(Group.PROCESSES, "two that ask at the same moment never both pass", ProcessChecks::race),
                 new Check(Group.PROCESSES, "four that grab what they can take exactly the quota", ProcessChecks::grab),
                 new Check(Group.PROCESSES, "a killed process's memory comes back at once", ProcessChecks::killed)
-                        .about(Way.PROCESS),
+                        .about(MemoryWay.PROCESS),
                 new Check(Group.PROCESSES, "processes killed in the middle of a call leave nothing", ProcessChecks::killedInCalls)
-                        .about(Way.PROCESS),
+                        .about(MemoryWay.PROCESS),
                 new Check(Group.PROCESSES, "when one of three dies, the others stay counted to the byte", ProcessChecks::oneOfThree)
-                        .about(Way.PROCESS),
+                        .about(MemoryWay.PROCESS),
                 new Check(Group.PROCESSES, "a process counts whatever its name looks like", ProcessChecks::oddNames),
                 new Check(Group.PROCESSES, "a child process shares the quota", ProcessChecks::child),
                 new Check(Group.PROCESSES, "a program that becomes another starts with nothing charged", ProcessChecks::exec)
-                        .about(Way.PROCESS),
+                        .about(MemoryWay.PROCESS),
                 new Check(Group.PROCESSES, "another tenant is not concerned", ProcessChecks::neighbour));
     }
 
@@ -43,7 +43,7 @@ public final class ProcessChecks {
         ProbeProcess first = stage.in(tenant);
         ProbeProcess second = stage.in(tenant);
         tenant.setRoom(GIB);
-        Answer held = first.alloc(600 * MIB);
+        CallResult held = first.alloc(600 * MIB);
         Expect.success("600 MiB in the first process", held.status());
         Expect.refused("600 MiB in the second", second.alloc(600 * MIB).status());
         Expect.success("400 MiB in the second", second.alloc(400 * MIB).status());

@@ -21,11 +21,11 @@ public final class QuotaChecks {
     public static List<Check> checks() {
         return List.of(
                 new Check(Group.QUOTA, "the quota can be used to the last byte, and not a byte more", QuotaChecks::lastByte)
-                        .about(Way.LINEAR),
+                        .about(MemoryWay.LINEAR),
                 new Check(Group.QUOTA, "one allocation above the quota is refused at once", QuotaChecks::singleAbove),
                 new Check(Group.QUOTA, "a refused allocation leaves nothing charged", QuotaChecks::refusedLeavesNothing),
-                new Check(Group.QUOTA, "pitched memory is held to the quota", QuotaChecks::pitched).about(Way.PITCHED),
-                new Check(Group.QUOTA, "managed memory is held to the quota", QuotaChecks::managed).about(Way.MANAGED),
+                new Check(Group.QUOTA, "pitched memory is held to the quota", QuotaChecks::pitched).about(MemoryWay.PITCHED),
+                new Check(Group.QUOTA, "managed memory is held to the quota", QuotaChecks::managed).about(MemoryWay.MANAGED),
                 new Check(Group.QUOTA, "the program sees its quota as the GPU's memory", QuotaChecks::programSeesQuota)
                         .about(View.CUDA_INFO, View.CUDA_TOTAL),
                 new Check(Group.QUOTA, "the 32-bit calls show no more than the quota", QuotaChecks::oldCallsSeeQuota),

@@ -22,12 +22,12 @@ public final class SharingChecks {
 
     public static List<Check> checks() {
         return List.of(
-                new Check(Group.SHARED, "memory opened by cuIpcOpenMemHandle is charged once", SharingChecks::ipc).about(Way.IPC),
+                new Check(Group.SHARED, "memory opened by cuIpcOpenMemHandle is charged once", SharingChecks::ipc).about(MemoryWay.IPC),
                 new Check(Group.SHARED, "physical memory imported from another process is charged once", SharingChecks::imported)
-                        .about(Way.IMPORT),
-                new Check(Group.SHARED, "memory imported as external is charged once", SharingChecks::external).about(Way.EXTERNAL),
+                        .about(MemoryWay.IMPORT),
+                new Check(Group.SHARED, "memory imported as external is charged once", SharingChecks::external).about(MemoryWay.EXTERNAL),
                 new Check(Group.SHARED, "a multicast object is not charged, the memory bound to it is", SharingChecks::multicast)
-                        .about(Way.MULTICAST));
+                        .about(MemoryWay.MULTICAST));
     }
 
     /// What a driver without the ability answers.

@@ -1,6 +1,6 @@
 package sluice.proof.probe;
 
-import sluice.cuda.Answer;
+import sluice.cuda.CallResult;
 import sluice.cuda.Memory;
 import sluice.proof.facts.Facts;
 import sluice.proof.probe.memory.Session;
@@ -18,7 +18,7 @@ final class PointerCommands {
                 "plain", text(memory.isManaged(plain)), "plain-among-others", text(memory.isManagedAmongOthers(plain)));
     }
 
-    private static String text(Answer answer) {
+    private static String text(CallResult answer) {
         return answer.ok() ? Long.toString(answer.value()) : "status " + answer.status();
     }
 }

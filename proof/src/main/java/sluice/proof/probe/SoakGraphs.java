@@ -2,7 +2,7 @@ package sluice.proof.probe;
 
 import java.util.HashMap;
 import java.util.Map;
-import sluice.cuda.Answer;
+import sluice.cuda.CallResult;
 import sluice.cuda.Graphs;
 import sluice.cuda.Status;
 import sluice.proof.facts.Facts;
@@ -21,11 +21,11 @@ final class SoakGraphs {
     }
 
     /// Its value is the executable graph. One that was refused is destroyed again.
-    Answer take(long bytes) {
+    CallResult take(long bytes) {
         Facts captured = GraphCommands.run(session, "capture", new long[] {bytes});
         long graph = captured.number("handle");
         Status.check("cuStreamEndCapture", captured.status());
-        Answer executable = graphs.instantiate(graph);
+        CallResult executable = graphs.instantiate(graph);
         if (!executable.ok()) {
             Status.check("cuGraphDestroy", graphs.destroy(graph));
             return executable;
@@ -35,7 +35,7 @@ final class SoakGraphs {
         if (status != Status.SUCCESS) {
             Status.check("cuGraphExecDestroy", give(executable.value()));
         }
-        return new Answer(status, executable.value());
+        return new CallResult(status, executable.value());
     }
 
     int give(long executable) {

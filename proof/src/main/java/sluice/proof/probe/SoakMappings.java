@@ -3,7 +3,7 @@ package sluice.proof.probe;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Random;
-import sluice.cuda.Answer;
+import sluice.cuda.CallResult;
 import sluice.cuda.Status;
 import sluice.cuda.VirtualMemory;
 import sluice.proof.probe.memory.Session;
@@ -27,9 +27,9 @@ final class SoakMappings {
     }
 
     /// Its value names what was made.
-    Answer take() {
+    CallResult take() {
         long bytes = STEP_BYTES * (1 + random.nextInt(12));
-        Answer created = memory.create(bytes, device);
+        CallResult created = memory.create(bytes, device);
         if (!created.ok()) {
             return created;
         }
@@ -48,7 +48,7 @@ final class SoakMappings {
             Status.check("cuMemRelease", memory.release(created.value()));
         }
         all.put(++last, new Mapped(created.value(), release, bytes, pointers));
-        return new Answer(Status.SUCCESS, last);
+        return new CallResult(Status.SUCCESS, last);
     }
 
     int give(long name) {

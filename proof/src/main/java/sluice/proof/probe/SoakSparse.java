@@ -3,8 +3,8 @@ package sluice.proof.probe;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Random;
-import sluice.cuda.Answer;
 import sluice.cuda.Arrays;
+import sluice.cuda.CallResult;
 import sluice.cuda.Status;
 import sluice.cuda.VirtualMemory;
 import sluice.proof.probe.memory.Session;
@@ -32,13 +32,13 @@ final class SoakSparse {
     }
 
     /// Its value is the array. One for which there was no memory is destroyed again.
-    Answer take() {
+    CallResult take() {
         int count = 1 + random.nextInt(4);
         long array = arrays.createSparse(new Arrays.Shape(SIDE, (long) SIDE * count, 0, FLOATS, 1)).orThrow("cuArray3DCreate");
         Sparse sparse = new Sparse(array, new Arrays.Place[count], new long[count]);
         all.put(array, sparse);
         for (int i = 0; i < count; i++) {
-            Answer created = memory.createTiles(BYTES, session.device());
+            CallResult created = memory.createTiles(BYTES, session.device());
             if (!created.ok()) {
                 Status.check("the end of a sparse array", give(array));
                 return created;
@@ -51,7 +51,7 @@ final class SoakSparse {
                 sparse.handles()[i] = 0;
             }
         }
-        return new Answer(Status.SUCCESS, array);
+        return new CallResult(Status.SUCCESS, array);
     }
 
     /// Some rectangles are unmapped; the array's end does that for the others.

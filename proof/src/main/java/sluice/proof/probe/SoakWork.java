@@ -5,8 +5,8 @@ import java.util.List;
 import java.util.Random;
 import java.util.function.IntSupplier;
 import java.util.function.Supplier;
-import sluice.cuda.Answer;
 import sluice.cuda.Arrays;
+import sluice.cuda.CallResult;
 import sluice.cuda.Driver;
 import sluice.cuda.Memory;
 import sluice.cuda.Status;
@@ -23,7 +23,7 @@ final class SoakWork {
 
     private record Held(String what, IntSupplier free) {}
 
-    private record Take(String what, Supplier<Answer> take) {}
+    private record Take(String what, Supplier<CallResult> take) {}
 
     private final Session session;
     private final Driver driver;
@@ -106,47 +106,47 @@ final class SoakWork {
         return 1 + (random.nextLong() >>> 1) % (1L << 1 + random.nextInt(LARGEST_POWER));
     }
 
-    private Answer hold(Answer answer, IntSupplier free) {
+    private CallResult hold(CallResult answer, IntSupplier free) {
         if (answer.ok()) {
             held.add(new Held(last, free));
         }
         return answer;
     }
 
-    private Answer linear() {
-        Answer answer = memory.allocate(size());
+    private CallResult linear() {
+        CallResult answer = memory.allocate(size());
         boolean inStream = random.nextInt(4) == 0;
         return hold(answer, () -> inStream ? memory.freeAsync(answer.value(), session.stream()) : memory.free(answer.value()));
     }
 
-    private Answer pitched() {
+    private CallResult pitched() {
         Memory.Pitched pitched = memory.allocatePitched(1 + random.nextInt(4000), 1 + random.nextInt(4000), 4);
-        return hold(new Answer(pitched.status(), pitched.pointer()), () -> memory.free(pitched.pointer()));
+        return hold(new CallResult(pitched.status(), pitched.pointer()), () -> memory.free(pitched.pointer()));
     }
 
     /// Touched at once, because the driver takes it only then.
-    private Answer managed() {
+    private CallResult managed() {
         long bytes = size();
-        Answer answer = hold(memory.allocateManaged(bytes), () -> Status.SUCCESS);
+        CallResult answer = hold(memory.allocateManaged(bytes), () -> Status.SUCCESS);
         if (!answer.ok()) {
             return answer;
         }
         held.set(held.size() - 1, new Held(last, () -> memory.free(answer.value())));
         Status.check("cuMemsetD8", memory.setBytes(answer.value(), 1, bytes));
-        return new Answer(driver.devices().synchronize(), 0);
+        return new CallResult(driver.devices().synchronize(), 0);
     }
 
-    private Answer async() {
-        Answer answer = memory.allocateAsync(size(), session.stream());
+    private CallResult async() {
+        CallResult answer = memory.allocateAsync(size(), session.stream());
         boolean plain = random.nextInt(4) == 0;
         return hold(answer, () -> plain ? memory.free(answer.value()) : memory.freeAsync(answer.value(), session.stream()));
     }
 
-    private Answer fromOwnPool() {
+    private CallResult fromOwnPool() {
         if (ownPool == 0) {
             ownPool = driver.pools().create(session.device()).orThrow("cuMemPoolCreate");
         }
-        Answer answer = driver.pools().allocate(size(), ownPool, session.stream());
+        CallResult answer = driver.pools().allocate(size(), ownPool, session.stream());
         return hold(answer, () -> memory.freeAsync(answer.value(), session.stream()));
     }
 
@@ -155,65 +155,65 @@ final class SoakWork {
         return least + random.nextInt(least);
     }
 
-    private Answer array() {
-        Answer answer = driver.arrays().create(new Arrays.Shape(side(800), side(800), 0, FLOATS, 1));
+    private CallResult array() {
+        CallResult answer = driver.arrays().create(new Arrays.Shape(side(800), side(800), 0, FLOATS, 1));
         return hold(answer, () -> driver.arrays().destroy(answer.value()));
     }
 
-    private Answer array3D() {
-        Answer answer = driver.arrays().create3D(new Arrays.Shape(side(80), side(80), side(80), FLOATS, 2));
+    private CallResult array3D() {
+        CallResult answer = driver.arrays().create3D(new Arrays.Shape(side(80), side(80), side(80), FLOATS, 2));
         return hold(answer, () -> driver.arrays().destroy(answer.value()));
     }
 
-    private Answer mipmapped() {
-        Answer answer = driver.arrays().createMipmapped(new Arrays.Shape(side(800), side(800), 0, FLOATS, 1), side(3));
+    private CallResult mipmapped() {
+        CallResult answer = driver.arrays().createMipmapped(new Arrays.Shape(side(800), side(800), 0, FLOATS, 1), side(3));
         return hold(answer, () -> driver.arrays().destroyMipmapped(answer.value()));
     }
 
-    private Answer physical() {
-        Answer answer = mappings.take();
+    private CallResult physical() {
+        CallResult answer = mappings.take();
         return hold(answer, () -> mappings.give(answer.value()));
     }
 
-    private Answer graph() {
-        Answer answer = graphs.take(size());
+    private CallResult graph() {
+        CallResult answer = graphs.take(size());
         return hold(answer, () -> graphs.give(answer.value()));
     }
 
-    private Answer module() {
-        Answer answer = driver.work().load(ContextCommands.module(3L * BLOCK_BYTES / 2 + random.nextInt(4 * BLOCK_BYTES)));
+    private CallResult module() {
+        CallResult answer = driver.work().load(ContextCommands.module(3L * BLOCK_BYTES / 2 + random.nextInt(4 * BLOCK_BYTES)));
         return hold(answer, () -> driver.work().unload(answer.value()));
     }
 
-    private Answer library() {
-        Answer answer = driver.work().loadLibrary(ContextCommands.module(3L * BLOCK_BYTES / 2 + random.nextInt(4 * BLOCK_BYTES)));
+    private CallResult library() {
+        CallResult answer = driver.work().loadLibrary(ContextCommands.module(3L * BLOCK_BYTES / 2 + random.nextInt(4 * BLOCK_BYTES)));
         return hold(answer, () -> driver.work().unloadLibrary(answer.value()));
     }
 
     /// Up to 100 MiB more for the stacks of all threads; the context has one size of them, so one at a time.
-    private Answer stack() {
+    private CallResult stack() {
         if (stackIsLarger) {
             return linear();
         }
         int status = driver.contexts().setStack(STACK_BYTES + 16L * (1 + random.nextInt(24)));
         stackIsLarger = status == Status.SUCCESS;
-        return hold(new Answer(status, 0), () -> {
+        return hold(new CallResult(status, 0), () -> {
             stackIsLarger = false;
             return driver.contexts().setStack(STACK_BYTES);
         });
     }
 
-    private Answer sparseArray() {
-        Answer answer = sparse.take();
+    private CallResult sparseArray() {
+        CallResult answer = sparse.take();
         return hold(answer, () -> sparse.give(answer.value()));
     }
 
     /// Seldom, because it takes as much as many others together.
-    private Answer context() {
+    private CallResult context() {
         if (!contexts || random.nextInt(4) != 0) {
             return linear();
         }
-        Answer answer = driver.contexts().create(session.device());
+        CallResult answer = driver.contexts().create(session.device());
         if (answer.ok()) {
             Status.check("cuCtxPopCurrent", driver.contexts().pop());
         }

@@ -4,7 +4,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.atomic.AtomicInteger;
-import sluice.cuda.Answer;
+import sluice.cuda.CallResult;
 import sluice.cuda.Memory;
 import sluice.proof.facts.Facts;
 import sluice.proof.probe.memory.Session;
@@ -42,7 +42,7 @@ final class StressCommands {
         List<Long> held = new ArrayList<>();
         for (long round = 0; round < rounds; round++) {
             if (held.size() < 16 && random.nextBoolean()) {
-                Answer allocated = memory.allocate(1 + random.nextLong(MAXIMUM_BYTES));
+                CallResult allocated = memory.allocate(1 + random.nextLong(MAXIMUM_BYTES));
                 failures += allocated.ok() && held.add(allocated.value()) ? 0 : 1;
             } else if (!held.isEmpty()) {
                 failures += memory.free(held.remove(random.nextInt(held.size()))) == 0 ? 0 : 1;

@@ -13,7 +13,7 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
-import sluice.cuda.Answer;
+import sluice.cuda.CallResult;
 import sluice.proof.facts.CheckFailed;
 import sluice.proof.facts.Expect;
 import sluice.proof.facts.Facts;
@@ -96,9 +96,9 @@ public final class ProbeProcess implements AutoCloseable {
         return !answers.isEmpty();
     }
 
-    public Answer alloc(long bytes) {
+    public CallResult alloc(long bytes) {
         Facts facts = ask("alloc", bytes);
-        return new Answer(facts.status(), facts.number("pointer"));
+        return new CallResult(facts.status(), facts.number("pointer"));
     }
 
     public int free(long pointer) {

@@ -7,14 +7,13 @@ import java.nio.file.StandardOpenOption;
 import sluice.linux.Descriptor;
 import sluice.linux.FileRules;
 import sluice.linux.Folder;
-import sluice.region.RegionFile;
 
 /// Opens a file of a runtime directory, which may be another user's: it must be a regular file of the user whose folder it is. In a folder
 /// of our own it may be anybody's, because nobody else can put it there.
 public final class RuntimeFile {
     /// Far above what any layout needs. A sparse file could claim more than can be mapped.
     private static final long MOST_BYTES = 64L << 20;
-    /// A new region has two for a moment: see [RegionFile].
+    /// A new region has two for a moment: see `RegionFile`.
     private static final int MOST_NAMES = 2;
     private static final Path OPEN_FILES = Path.of("/proc");
     public static final long OWN_UID = Integer.toUnsignedLong(ThisProcess.current().uid());

@@ -6,7 +6,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import sluice.proof.bench.Chart;
-import sluice.proof.bench.Percent;
+import sluice.proof.bench.PercentText;
 import sluice.proof.bench.Spread;
 import sluice.proof.bench.compute.ComputeRun.Part;
 import sluice.proof.facts.Load;
@@ -33,7 +33,7 @@ final class CapBench implements TableMaker {
     }
 
     private final ComputeRun run;
-    private final Map<Case, List<Shares>> found = new LinkedHashMap<>();
+    private final Map<Case, List<WitnessShares>> found = new LinkedHashMap<>();
 
     CapBench(ComputeRun run) {
         this.run = run;
@@ -55,13 +55,13 @@ final class CapBench implements TableMaker {
     }
 
     @Override
-    public Table table() {
+    public ResultTable table() {
         List<Row> rows = found.entrySet().stream()
                 .map(entry -> run.judged(WORD, entry.getKey().name(), COLUMNS.size(), entry.getValue().size(),
                         () -> row(entry.getKey(), entry.getValue())))
                 .toList();
         Bounds bounds = run.bounds();
-        return new Table(WORD, String.format(Locale.ROOT, "Share of the time in which the GPU was busy, after the first second; allowed is the "
+        return new ResultTable(WORD, String.format(Locale.ROOT, "Share of the time in which the GPU was busy, after the first second; allowed is the "
                         + "cap, or what the load gets alone if that is less. Target, in every repeat: each second within ±%.0f points of the cap and the "
                         + "whole run within ±%.0f, only not more where the load alone does not reach it; and at least %.0f %% of the allowed.", bounds.windowPoints(), bounds.runPoints(), bounds.leastPart() * 100),
                 COLUMNS, rows);
@@ -69,7 +69,7 @@ final class CapBench implements TableMaker {
 
     @Override
     public Map<String, String> plots() {
-        Map<Case, List<Shares>> some = new LinkedHashMap<>(found);
+        Map<Case, List<WitnessShares>> some = new LinkedHashMap<>(found);
         some.values().removeIf(List::isEmpty);
         if (some.isEmpty()) {
             return Map.of();
@@ -86,11 +86,11 @@ final class CapBench implements TableMaker {
         return plots;
     }
 
-    private Shares shares(Case one, int repeat, Witness seen) {
-        Shares shares = Shares.of(seen);
+    private WitnessShares shares(Case one, int repeat, Witness seen) {
+        WitnessShares shares = WitnessShares.of(seen);
         run.raw().add(WORD, one.name(), repeat, 0, "share", 0, shares.whole());
         run.raw().addAll(WORD, one.name(), repeat, 0, "second", shares.seconds());
-        run.say("cap " + one.name() + ", repeat " + repeat + ": " + Percent.format(shares.whole()));
+        run.say("cap " + one.name() + ", repeat " + repeat + ": " + PercentText.format(shares.whole()));
         return shares;
     }
 
@@ -112,20 +112,20 @@ final class CapBench implements TableMaker {
                 .toList();
     }
 
-    private Row row(Case one, List<Shares> repeats) {
+    private Row row(Case one, List<WitnessShares> repeats) {
         double alone = run.alone(one.load());
         double allowed = Math.min(one.cap(), alone);
-        List<Double> shares = repeats.stream().map(Shares::whole).toList();
+        List<Double> shares = repeats.stream().map(WitnessShares::whole).toList();
         List<Double> seconds = repeats.stream().flatMap(each -> each.seconds().stream()).toList();
         Spread share = Spread.of(shares);
         Spread second = seconds.isEmpty() ? share : Spread.of(seconds);
         Bounds bounds = run.bounds();
         return new Row(one.name(), List.of(
-                Percent.spread(run.alone().get(one.load())),
-                Percent.spread(shares),
-                Percent.points(share.minimum() - allowed) + " … " + Percent.points(share.maximum() - allowed),
-                Percent.points(second.minimum() - allowed) + " … " + Percent.points(second.maximum() - allowed),
-                Percent.format(share.minimum() / allowed)),
+                PercentText.spread(run.alone().get(one.load())),
+                PercentText.spread(shares),
+                PercentText.points(share.minimum() - allowed) + " … " + PercentText.points(share.maximum() - allowed),
+                PercentText.points(second.minimum() - allowed) + " … " + PercentText.points(second.maximum() - allowed),
+                PercentText.format(share.minimum() / allowed)),
                 String.format(Locale.ROOT, "±%.0f, ±%.0f, ≥ %.0f %%", bounds.runPoints(), bounds.windowPoints(), bounds.leastPart() * 100),
                 holds(one.cap(), alone, share, second, bounds));
     }
@@ -139,11 +139,11 @@ final class CapBench implements TableMaker {
     }
 
     /// Got less cap against the length of kernels, a line for each cap and kind.
-    private static String errors(Map<Case, List<Shares>> found) {
+    private static String errors(Map<Case, List<WitnessShares>> found) {
         Map<String, Chart.Series> lines = new LinkedHashMap<>();
         found.forEach((one, repeats) -> {
             if (one.load().kind() != Kind.LENGTHENED && one.load().kernelNanos() > 0) {
-                Spread share = Spread.of(repeats.stream().map(Shares::whole).toList());
+                Spread share = Spread.of(repeats.stream().map(WitnessShares::whole).toList());
                 lines.computeIfAbsent(one.percent() + " %, " + one.load().kind().text(), Chart.Series::new)
                         .add(one.load().kernelNanos() / 1e3, (share.median() - one.cap()) * 100);
             }
@@ -152,7 +152,7 @@ final class CapBench implements TableMaker {
     }
 
     /// Shares over time under one cap, in the first repeat.
-    private static List<Chart.Series> lines(Map<Case, List<Shares>> found, int percent) {
+    private static List<Chart.Series> lines(Map<Case, List<WitnessShares>> found, int percent) {
         return found.entrySet().stream()
                 .filter(entry -> entry.getKey().percent() == percent)
                 .map(entry -> entry.getValue().getFirst().line(entry.getKey().load().text(), 0))

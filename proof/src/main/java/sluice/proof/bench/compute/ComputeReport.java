@@ -11,14 +11,14 @@ import sluice.proof.bench.JsonText;
 /// @param seconds length of each run
 /// @param plots   SVG pictures by their names
 public record ComputeReport(
-        String gpu, boolean simulated, String machine, double seconds, int repeats, List<Table> tables, Map<String, String> plots) {
+        String gpu, boolean simulated, String machine, double seconds, int repeats, List<ResultTable> tables, Map<String, String> plots) {
 
     public boolean noneMissed() {
         return tables.stream().flatMap(table -> table.rows().stream()).allMatch(Row::met);
     }
 
     public String markdown() {
-        return tables.stream().map(Table::markdown).collect(Collectors.joining("\n",
+        return tables.stream().map(ResultTable::markdown).collect(Collectors.joining("\n",
                 String.format(Locale.ROOT, "GPU: %s%s; %s; runs of %.0f s, %d interleaved repeats; median (least … greatest) of the repeats. "
                                 + "Busy time is told by stamps of the kernels themselves, with gaps under 3 µs.%s%n%n",
                         gpu, simulated ? " (simulated)" : "", machine, seconds, repeats,
@@ -33,13 +33,13 @@ public record ComputeReport(
                 "\n  ]\n}\n"));
     }
 
-    private static String object(Table table) {
+    private static String object(ResultTable table) {
         return table.rows().stream().map(row -> object(table, row)).collect(Collectors.joining(",\n      ",
                 "{\"table\": " + JsonText.quoted(table.word()) + ", \"columns\": " + JsonText.texts(table.columns()) + ", \"rows\": [\n      ",
                 "\n    ]}"));
     }
 
-    private static String object(Table table, Row row) {
+    private static String object(ResultTable table, Row row) {
         return "{\"name\": " + JsonText.quoted(row.name()) + ", \"cells\": " + JsonText.texts(row.cells())
                 + ", \"target\": " + JsonText.quoted(row.target()) + ", \"met\": " + row.met() + "}";
     }

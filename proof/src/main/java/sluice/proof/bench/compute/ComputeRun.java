@@ -7,7 +7,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
-import sluice.proof.bench.Percent;
+import sluice.proof.bench.PercentText;
 import sluice.proof.bench.Spread;
 import sluice.proof.facts.CheckFailed;
 import sluice.proof.facts.Load;
@@ -81,7 +81,7 @@ public record ComputeRun(
             double share = one.getFirst().share();
             alone.computeIfAbsent(load, asked -> new ArrayList<>()).add(share);
             raw.add(table, row, repeat, 0, "share", 0, share);
-            say(row + ": " + Percent.format(share));
+            say(row + ": " + PercentText.format(share));
         }).onlyIf(() -> alone.containsKey(load)
                 ? alone.get(load).size() < repeat && alone(load) < NEARLY_ALL
                 : repeat == 1 || failures.containsKey(table + "/" + row));

@@ -102,8 +102,8 @@ final class CostBench implements TableMaker {
     }
 
     @Override
-    public Table table() {
-        return new Table(WORD, "Time of a call through the library and by the driver's own function, in turns of some calls within one process, pinned "
+    public ResultTable table() {
+        return new ResultTable(WORD, "Time of a call through the library and by the driver's own function, in turns of some calls within one process, pinned "
                 + "to one processor; added is the median of the differences of neighbouring turns, of each repeat.", COLUMNS, found.values().stream()
                 .map(one -> run.judged(WORD, one.repeats().name(), COLUMNS.size(), one.repeats().with().size(), () -> row(one))).toList());
     }

@@ -116,7 +116,7 @@ final class JoinBench {
     private static String picture(List<Witness> both) {
         double later = (both.get(1).began() - both.get(0).began()) / 1e9;
         return new Chart("One joins, one leaves: share of the GPU's time", "seconds", "%")
-                .lines(List.of(Shares.of(both.get(0)).line("stays", 0), Shares.of(both.get(1)).line("comes and goes", later)))
+                .lines(List.of(WitnessShares.of(both.get(0)).line("stays", 0), WitnessShares.of(both.get(1)).line("comes and goes", later)))
                 .svg();
     }
 }

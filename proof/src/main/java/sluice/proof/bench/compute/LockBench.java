@@ -74,13 +74,13 @@ final class LockBench implements TableMaker {
     }
 
     @Override
-    public Table table() {
+    public ResultTable table() {
         List<Row> rows = new ArrayList<>();
         found.forEach((one, all) -> rows.add(run.judged(WORD, one.name(), COLUMNS.size(), all.size(), () -> row(one, all))));
         if (kills()) {
             rows.add(run.judged(WORD, KILLED, COLUMNS.size(), recoveries.size(), this::killedRow));
         }
-        return new Table(WORD, "From the end of one tenant's last kernel to the begin of the next one's first, changing contexts included "
+        return new ResultTable(WORD, "From the end of one tenant's last kernel to the begin of the next one's first, changing contexts included "
                 + "(139 µs on an H200), after the first second; all repeats together. None lost: all tenants got the GPU equally often, within 20 %, "
                 + "none had to wait longer than " + Nanos.format(run.bounds().lostNanos()) + " for it, and never two were on it.",
                 COLUMNS, rows);

@@ -6,7 +6,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import sluice.proof.bench.Nanos;
-import sluice.proof.bench.Percent;
+import sluice.proof.bench.PercentText;
 import sluice.proof.bench.Spread;
 import sluice.proof.bench.compute.ComputeRun.Part;
 import sluice.proof.facts.Load;
@@ -80,12 +80,12 @@ public final class PriorityBench implements TableMaker {
     }
 
     @Override
-    public Table table() {
+    public ResultTable table() {
         List<Row> rows = found.entrySet().stream()
                 .map(entry -> run.judged(WORD, name(entry.getKey()), COLUMNS.size(), Math.min(entry.getValue().size(), alone.size()),
                         () -> row(entry.getKey(), Spread.of(alone).median(), entry.getValue())))
                 .toList();
-        return new Table(WORD, "High: 2 ms of work every 20 ms, time until it is done, after the first second; alone without the library. Judged by the "
+        return new ResultTable(WORD, "High: 2 ms of work every 20 ms, time until it is done, after the first second; alone without the library. Judged by the "
                 + "median of the repeats.", COLUMNS, rows);
     }
 
@@ -95,7 +95,7 @@ public final class PriorityBench implements TableMaker {
         run.raw().add(WORD, name(low), repeat, 1, "of-left", 0, outcome.left());
         run.raw().add(WORD, name(low), repeat, 1, "bursts-divided", 0, outcome.divided());
         run.say("priority " + name(low) + ", repeat " + repeat + ": p99 " + Nanos.format(outcome.tailNanos())
-                + ", low gets " + Percent.format(outcome.left()) + " of the rest");
+                + ", low gets " + PercentText.format(outcome.left()) + " of the rest");
         return outcome;
     }
 
@@ -110,7 +110,7 @@ public final class PriorityBench implements TableMaker {
         double most = bounds.responseFactor() * alone + bounds.responseNanos();
         return new Row(name(low), List.of(Nanos.format(alone),
                 Nanos.format(tails.median()) + " (" + Nanos.format(tails.minimum()) + " … " + Nanos.format(tails.maximum()) + ")",
-                Percent.spread(left)),
+                PercentText.spread(left)),
                 String.format(Locale.ROOT, "≤ %.2f × alone + %s, ≥ %.0f %%", bounds.responseFactor(), Nanos.format(bounds.responseNanos()), bounds.leastLeft() * 100),
                 tails.median() <= most && Spread.of(left).median() >= bounds.leastLeft());
     }

@@ -1,6 +1,6 @@
 package sluice.proof.bench.compute;
 
-import sluice.proof.bench.Percent;
+import sluice.proof.bench.PercentText;
 import sluice.proof.bench.compute.ComputeRun.Part;
 import sluice.proof.facts.CheckFailed;
 import sluice.proof.facts.Expect;
@@ -35,7 +35,7 @@ public final class Recovery {
         Witness witness = survivor.witness();
         long moment = killed + witness.clockOffset();
         double before = witness.busy().share(witness.began(), moment);
-        Expect.that(before <= MOST_BEFORE, "the other had " + Percent.format(before) + " of the GPU before: nobody held it");
+        Expect.that(before <= MOST_BEFORE, "the other had " + PercentText.format(before) + " of the GPU before: nobody held it");
         return firstAfter(witness, moment);
     }
 

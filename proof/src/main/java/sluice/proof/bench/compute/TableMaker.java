@@ -8,7 +8,7 @@ interface TableMaker {
     /// In their order; the repeats of different rows in turns.
     List<Step> steps();
 
-    Table table();
+    ResultTable table();
 
     default Map<String, String> plots() {
         return Map.of();

@@ -8,7 +8,7 @@ import java.util.Map;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
-import sluice.proof.bench.Percent;
+import sluice.proof.bench.PercentText;
 import sluice.proof.bench.Spread;
 import sluice.proof.bench.compute.ComputeRun.Part;
 import sluice.proof.facts.Load;
@@ -59,7 +59,7 @@ public final class WeightBench implements TableMaker {
         }
 
         public String text() {
-            return shares.stream().map(Percent::format).collect(Collectors.joining(" : "));
+            return shares.stream().map(PercentText::format).collect(Collectors.joining(" : "));
         }
     }
 
@@ -88,11 +88,11 @@ public final class WeightBench implements TableMaker {
     }
 
     @Override
-    public Table table() {
+    public ResultTable table() {
         List<Row> rows = new ArrayList<>();
         found.forEach((one, splits) -> rows.add(run.judged(WORD, one.name(), COLUMNS.size(), splits.size(), () -> row(one, splits))));
         rows.addAll(join.rows());
-        return new Table(WORD, "Share of each tenant while all want the GPU; together against one alone without the library. The ratio is that of "
+        return new ResultTable(WORD, "Share of each tenant while all want the GPU; together against one alone without the library. The ratio is that of "
                 + "shares against that of weights, in every repeat. A share is new when two rounds of turns have it within 10 %.",
                 COLUMNS, rows);
     }
@@ -115,7 +115,7 @@ public final class WeightBench implements TableMaker {
             run.raw().addAll(WORD, one.name(), repeat, i, "second", tenants.get(i).seconds());
         }
         run.raw().add(WORD, one.name(), repeat, -1, "busy", 0, split.busy());
-        run.say("weights " + one.name() + ", repeat " + repeat + ": " + split.text() + ", together " + Percent.format(split.busy()));
+        run.say("weights " + one.name() + ", repeat " + repeat + ": " + split.text() + ", together " + PercentText.format(split.busy()));
         return split;
     }
 
@@ -124,7 +124,7 @@ public final class WeightBench implements TableMaker {
         double error = splits.stream().mapToDouble(split -> split.ratioError(one.weights())).max().orElseThrow();
         List<Double> sums = splits.stream().map(split -> split.busy() / alone).toList();
         double bound = one.equal() ? run.bounds().ratioError() : run.bounds().unequalError();
-        return new Row(one.name(), List.of(medians(splits), Percent.format(error), Percent.spread(sums), "-"),
+        return new Row(one.name(), List.of(medians(splits), PercentText.format(error), PercentText.spread(sums), "-"),
                 String.format(Locale.ROOT, "≤ %.0f %%, ≥ %.0f %%", bound * 100, run.bounds().leastSum() * 100),
                 error <= bound && Spread.of(sums).minimum() >= run.bounds().leastSum());
     }

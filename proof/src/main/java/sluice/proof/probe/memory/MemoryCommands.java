@@ -10,7 +10,7 @@ import java.util.List;
 import java.util.Random;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
-import sluice.cuda.Answer;
+import sluice.cuda.CallResult;
 import sluice.cuda.Memory;
 import sluice.cuda.Status;
 import sluice.proof.facts.Facts;
@@ -37,7 +37,7 @@ public final class MemoryCommands {
 
     public static Facts pitch(Session session, long widthBytes, long height) {
         Memory.Pitched pitched = session.driver().memory().allocatePitched(widthBytes, height, 4);
-        hold(session, new Answer(pitched.status(), pitched.pointer()));
+        hold(session, new CallResult(pitched.status(), pitched.pointer()));
         return Facts.of("status", pitched.status(), "pointer", pitched.pointer(), "pitch", pitched.pitchBytes());
     }
 
@@ -48,9 +48,9 @@ public final class MemoryCommands {
 
     public static Facts info(Session session) {
         Memory.Info info = session.driver().memory().info();
-        Answer total = session.driver().devices().totalBytes(session.device());
+        CallResult total = session.driver().devices().totalBytes(session.device());
         Memory.Info v1 = session.driver().memory().infoV1();
-        Answer totalV1 = session.driver().devices().totalBytesV1(session.device());
+        CallResult totalV1 = session.driver().devices().totalBytesV1(session.device());
         return Facts.of("status", info.status(), "free", info.freeBytes(), "total", info.totalBytes(),
                 "device-status", total.status(), "device-total", total.value(),
                 "v1-status", v1.status(), "v1-free", v1.freeBytes(), "v1-total", v1.totalBytes(),
@@ -120,7 +120,7 @@ public final class MemoryCommands {
         return Facts.of("status", last.status(), "count", count);
     }
 
-    private static Facts hold(Session session, Answer allocated) {
+    private static Facts hold(Session session, CallResult allocated) {
         if (allocated.ok()) {
             session.held.add(allocated.value());
         }

@@ -1,6 +1,6 @@
 package sluice.proof.probe.memory;
 
-import sluice.cuda.Answer;
+import sluice.cuda.CallResult;
 import sluice.cuda.Status;
 import sluice.cuda.VirtualMemory;
 import sluice.proof.facts.Facts;
@@ -44,7 +44,7 @@ public final class PhysicalCommands {
     private static Facts fillUp(Session session, long bytes) {
         VirtualMemory memory = session.driver().virtualMemory();
         int count = 0;
-        Answer created = memory.create(bytes, session.device());
+        CallResult created = memory.create(bytes, session.device());
         while (created.ok()) {
             Status.check("cuMemMap", map(session, created.value(), bytes).status());
             Status.check("cuMemRelease", memory.release(created.value()));

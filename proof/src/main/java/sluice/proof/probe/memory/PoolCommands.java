@@ -1,6 +1,6 @@
 package sluice.proof.probe.memory;
 
-import sluice.cuda.Answer;
+import sluice.cuda.CallResult;
 import sluice.cuda.Memory;
 import sluice.cuda.Pools;
 import sluice.proof.facts.Facts;
@@ -27,7 +27,7 @@ public final class PoolCommands {
         };
     }
 
-    static Facts handle(Answer answer) {
+    static Facts handle(CallResult answer) {
         return Facts.of("status", answer.status(), "handle", answer.ok() ? answer.value() : 0);
     }
 

@@ -2,7 +2,7 @@ package sluice.proof.probe.memory;
 
 import java.util.ArrayList;
 import java.util.List;
-import sluice.cuda.Answer;
+import sluice.cuda.CallResult;
 import sluice.cuda.Driver;
 import sluice.cuda.Status;
 import sluice.proof.facts.Facts;
@@ -52,7 +52,7 @@ public final class Session {
         if (status != Status.SUCCESS) {
             return Facts.of("status", status, "step", "cuInit");
         }
-        Answer found = driver().devices().device(gpu);
+        CallResult found = driver().devices().device(gpu);
         if (!found.ok()) {
             return Facts.of("status", found.status(), "step", "cuDeviceGet");
         }
@@ -61,7 +61,7 @@ public final class Session {
     }
 
     private Facts retain() {
-        Answer retained = driver().devices().retainPrimaryContext(device);
+        CallResult retained = driver().devices().retainPrimaryContext(device);
         if (!retained.ok()) {
             return Facts.of("status", retained.status(), "step", "cuDevicePrimaryCtxRetain");
         }
@@ -86,7 +86,7 @@ public final class Session {
     }
 
     public Facts describe() {
-        Answer granularity = driver().virtualMemory().granularity(device);
+        CallResult granularity = driver().virtualMemory().granularity(device);
         return Facts.of(
                 "name", driver().devices().name(device),
                 "uuid", driver().devices().uuid(device),

@@ -24,7 +24,7 @@ class ComputeReportTest {
     private final Environment nowhere = new Environment(Path.of("/no/library.so"), Optional.empty());
     private final List<String> said = new ArrayList<>();
     private final ComputeReport report = new ComputeReport("H200", false, "16 threads", 12, 5,
-            List.of(new Table("cap", "About caps.", List.of("alone", "got"), List.of(
+            List.of(new ResultTable("cap", "About caps.", List.of("alone", "got"), List.of(
                     new Row("25 %, launch loop 10 µs", List.of("99.9 %", "24.9 %"), "±1", true),
                     new Row("50 %, a \"graph\"", List.of("99.9 %", "80.0 %"), "±1", false)))), Map.of());
 

@@ -1,0 +1,97 @@
+package sluice.api.client;
+
+import java.net.URLEncoder;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import sluice.api.json.JsonTree;
+import sluice.api.json.StatJson;
+import sluice.api.json.TenantJson;
+import sluice.api.limits.LimitsBody;
+import sluice.region.Tenant;
+import sluice.region.boards.BoardState;
+import sluice.region.calls.TenantCalls;
+import sluice.region.place.RuntimeDirectory;
+import sluice.region.place.SluiceException;
+
+/// The tenants that an agent knows, seen through its socket: for who cannot read their regions.
+public final class AgentTenants {
+    private final AgentClient client;
+    private final String path;
+    private List<JsonTree> tenants = List.of();
+    private boolean fresh;
+
+    private AgentTenants(AgentClient client, List<RuntimeDirectory> directories) {
+        this.client = client;
+        path = "/v1/tenants?outside=" + encoded(String.join(",", directories.stream().map(known -> known.path().toString()).toList()));
+    }
+
+    /// The agent that serves this user, if there is one that answers. The tenants in some folders are left out.
+    public static Optional<AgentTenants> find(List<RuntimeDirectory> directories) {
+        for (Path socket : AgentSockets.of(directories)) {
+            if (Files.exists(socket)) {
+                try {
+                    AgentTenants found = at(socket, directories);
+                    found.ask();
+                    found.fresh = true;
+                    return Optional.of(found);
+                } catch (SluiceException e) {
+                    // Left by an agent that was killed, or of another version: what the regions say is enough.
+                }
+            }
+        }
+        return Optional.empty();
+    }
+
+    /// The agent at a socket, whether it answers or not.
+    public static AgentTenants at(Path socket, List<RuntimeDirectory> leftOut) {
+        return new AgentTenants(new AgentClient(socket), leftOut);
+    }
+
+    /// What they are now. The first look is that by which the agent was found.
+    public List<Tenant> look() {
+        if (!fresh) {
+            ask();
+        }
+        fresh = false;
+        return list();
+    }
+
+    private void ask() {
+        tenants = answer(client.get(path)).at("tenants").elements();
+    }
+
+    public List<Tenant> list() {
+        return tenants.stream().map(TenantJson::read).toList();
+    }
+
+    /// Where they stand on boards.
+    public List<BoardState> boards() {
+        return tenants.stream().flatMap(tenant -> TenantJson.readBoards(tenant).stream()).toList();
+    }
+
+    /// Changes limits by the options of `sluice set` and their values.
+    public Tenant set(Tenant tenant, Map<String, String> values) {
+        return TenantJson.read(answer(client.ask("PATCH", "/v1/tenants/" + encoded(tenant.name()) + "/limits?uid=" + tenant.uid(), LimitsBody.write(values))));
+    }
+
+    /// Its counters.
+    public TenantCalls calls(Tenant tenant) {
+        return StatJson.read(answer(client.get("/v1/tenants/" + encoded(tenant.name()) + "/stat?uid=" + tenant.uid())));
+    }
+
+    private static String encoded(String text) {
+        return URLEncoder.encode(text, StandardCharsets.UTF_8).replace("+", "%20");
+    }
+
+    private static JsonTree answer(AgentClient.Response response) {
+        JsonTree json = JsonTree.parse(response.body());
+        if (response.status() != 200) {
+            throw new SluiceException(json.has("error") ? json.at("error").text() : "the agent answered " + response.status());
+        }
+        return json;
+    }
+}

@@ -1,0 +1,48 @@
+package sluice.api.model;
+
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import sluice.region.GpuTime;
+import sluice.region.Tenant;
+import sluice.region.TenantGpu;
+
+/// What tenants had used a while ago, so that it can be said what they got since. Without it they got what they got since
+/// they began.
+public final class EarlierLook {
+    public static final EarlierLook NONE = new EarlierLook(List.of(), false);
+
+    private record Key(long createdNanos, int gpuEntry) {}
+
+    private final Map<Key, GpuTime> times = new HashMap<>();
+    private final boolean taken;
+
+    private EarlierLook(List<Tenant> tenants, boolean taken) {
+        this.taken = taken;
+        tenants.forEach(tenant -> tenant.gpus().forEach(gpu -> times.put(key(tenant, gpu), gpu.time())));
+    }
+
+    public static EarlierLook at(List<Tenant> tenants) {
+        return new EarlierLook(tenants, true);
+    }
+
+    /// The part of the time that a tenant got of a GPU, in thousandths; -1 when that cannot be said: it has ended, was not
+    /// there then, or is not measured any more.
+    public int gotPermille(Tenant tenant, TenantGpu gpu) {
+        GpuTime then = times.get(key(tenant, gpu));
+        if (!tenant.running() || then != null && !tenant.isMeasured(gpu.time(), then)) {
+            return -1;
+        }
+        return !taken ? gpu.time().gotPermille() : then == null ? -1 : gpu.time().gotPermilleSince(then);
+    }
+
+    /// How long the time is that this is a part of.
+    public long overNanos(Tenant tenant, TenantGpu gpu) {
+        GpuTime then = times.get(key(tenant, gpu));
+        return gotPermille(tenant, gpu) < 0 ? 0 : gpu.time().readNanos() - (taken ? then.readNanos() : gpu.time().beganNanos());
+    }
+
+    private static Key key(Tenant tenant, TenantGpu gpu) {
+        return new Key(tenant.createdNanos(), gpu.entry());
+    }
+}
