@@ -1,4 +1,4 @@
-/* A libnvidia-ml of a few functions, enough to see who gets to which of them. */
+/* A libnvidia-ml of a few functions, enough to see which caller reaches which of them. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 

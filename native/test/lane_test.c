@@ -1,5 +1,5 @@
 /* A lane takes no part any more when the driver destroys its context; when the context lives on, so does the lane. The driver is a fake
- * that has two contexts and sees who uses an event of a dead one. */
+ * that has two contexts and sees uses of an event of a dead one. */
 #include "check.h"
 
 #include "compute/gate.h"

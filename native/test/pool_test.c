@@ -1,4 +1,4 @@
-/* The charge of a pool is what the pool has reserved, whoever lets it grow or shrink. The driver is a few functions on
+/* The charge of a pool is what the pool has reserved, whichever call lets it grow or shrink. The driver is a few functions on
  * one pool, put where the real ones go. */
 #include "check.h"
 

@@ -1,4 +1,4 @@
-/* The files of Alnair's profiler: what is in them, and that writing them harms nobody. */
+/* The files of Alnair's profiler: what is in them, and that writing them does no harm. */
 #include "check.h"
 
 #include <fcntl.h>

@@ -1,4 +1,4 @@
-/* profiled: makes a known number of calls, for who counts them.
+/* profiled: makes a known number of calls, so that a test can count them.
  * Usage: profiled PTX ROUNDS [OPTION...]   ROUNDS 0: until standard input ends
  *   --bytes N      of an allocation and each copy (1048576)
  *   --pause MICROS after each round

@@ -1,4 +1,4 @@
-/* A refused allocation is told in one line to who asked for it, not to a program that did not, and not at each refusal. */
+/* A refused allocation is reported in one line to a user who asked for it, not to other programs, and not at each refusal. */
 #include "check.h"
 
 #include <fcntl.h>

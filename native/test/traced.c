@@ -1,4 +1,4 @@
-/* traced: makes calls whose number is known, for whoever counts them in a trace.
+/* traced: makes a known number of calls, so that a test can count them in a trace.
  * Usage: traced PTX THREADS CALLS KERNELS PER_MILLI  Each thread makes CALLS quick calls, at most PER_MILLI in a millisecond, and
  * launches KERNELS kernels in between; without any it puts nothing on the GPU. It prints "ready", waits for a line, works, and
  * prints "took MILLIS". */

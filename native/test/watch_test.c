@@ -1,4 +1,4 @@
-/* Every call is counted once, exactly, in the region, and told with its detail to who asked; the program sees nothing of it. */
+/* Every call is counted once, exactly, in the region, and passed with its detail to the sinks that are on; the program sees nothing of it. */
 #include "check.h"
 
 #include <errno.h>

@@ -29,13 +29,13 @@ static void publish_count(shard_t *shard) {
 }
 
 static void take_out(shard_t *shard, sl_allocation_t *entry) {
-    sl_index_remove(&shard->table, entry);
+    sl_index_remove_sized(&shard->table, sizeof *entry, entry);
     publish_count(shard);
 }
 
 /* The entry of the address, a free one where there is none; NULL: no memory. */
 static sl_allocation_t *entry_of(shard_t *shard, uint64_t address) {
-    sl_allocation_t *entry = sl_index_put(&shard->table, address);
+    sl_allocation_t *entry = sl_index_put_sized(&shard->table, sizeof *entry, address);
     publish_count(shard);
     return entry;
 }
@@ -60,7 +60,7 @@ SL_HOT bool sl_allocations_may_have(uint64_t address) {
 
 SL_HOT bool sl_allocations_take(uint64_t address, sl_allocation_t *allocation) {
     shard_t *shard = shard_of(address);
-    sl_allocation_t *entry = sl_index_find(&shard->table, address);
+    sl_allocation_t *entry = sl_index_find_sized(&shard->table, sizeof *entry, address);
     if (entry) {
         *allocation = *entry;
         take_out(shard, entry);

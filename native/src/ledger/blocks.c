@@ -66,12 +66,12 @@ static void occupy(shard_t *shard, block_t *block, const sl_allocation_t *occupa
 static unsigned drop(shard_t *shard, block_t *block) {
     unsigned gpu = block->gpu;
     add_room(shard, gpu, 0 - block->left);
-    sl_index_remove(&shard->blocks, block);
+    sl_index_remove_sized(&shard->blocks, sizeof(block_t), block);
     return gpu;
 }
 
 static block_t *make(shard_t *shard, const sl_allocation_t *occupant) {
-    block_t *block = sl_index_put(&shard->blocks, number_of(occupant));
+    block_t *block = sl_index_put_sized(&shard->blocks, sizeof(block_t), number_of(occupant));
     if (block) {
         *block = (block_t){number_of(occupant), occupant->context, occupant->gpu, 0, SL_BLOCK_BYTES};
         add_room(shard, occupant->gpu, SL_BLOCK_BYTES);
@@ -82,7 +82,7 @@ static block_t *make(shard_t *shard, const sl_allocation_t *occupant) {
 SL_HOT sl_block_t sl_blocks_enter(const sl_allocation_t *occupant, bool may_make, int *replaced) {
     shard_t *shard = shard_of(occupant);
     *replaced = -1;
-    block_t *block = sl_index_find(&shard->blocks, number_of(occupant));
+    block_t *block = sl_index_find_sized(&shard->blocks, sizeof(block_t), number_of(occupant));
     if (SL_UNLIKELY(block && !is_of(block, occupant))) {
         *replaced = (int)drop(shard, block);
         block = NULL;
@@ -100,7 +100,7 @@ SL_HOT sl_block_t sl_blocks_enter(const sl_allocation_t *occupant, bool may_make
 SL_HOT bool sl_blocks_leave(const sl_allocation_t *occupant) {
     shard_t *shard = shard_of(occupant);
     bool last = false;
-    block_t *block = sl_index_find(&shard->blocks, number_of(occupant));
+    block_t *block = sl_index_find_sized(&shard->blocks, sizeof(block_t), number_of(occupant));
     if (block && is_of(block, occupant)) {
         block->left += padded(occupant);
         add_room(shard, block->gpu, padded(occupant));
