@@ -8,6 +8,9 @@ pipes, links and huge files; swaps the folder for a link; makes thousands of nam
 sockets. Files that are none of the agent's business must stay as they are. The table at the end says what held; the exit status is 0
 if all did.
 
+The agent and each hostile user have a session of their own, as a service and logins have: where the kernel shares the processor among sessions
+(autogroups), no user gets more of it than the agent.
+
 A second server that only accepts and answers is asked as often as the agent. Its times are what the machine itself takes beside the attacks.
 """
 import argparse
@@ -117,6 +120,7 @@ ATTACKS = (swap_files, swap_folder, many_names, write_noise, plant, flood)
 
 
 def attack(what, uid, own, seed, nice):
+    os.setsid()
     os.nice(nice)
     os.setgroups([])
     os.setgid(uid)
@@ -163,6 +167,7 @@ def answer_at_once(path):
         pid = os.fork()
         if pid:
             return pid
+        os.setsid()
         while True:
             client, _ = server.accept()
             with client:
@@ -187,6 +192,12 @@ def digest(folder):
 def status_of(pid, key):
     with open(f"/proc/{pid}/status") as lines:
         return next(int(line.split()[1]) for line in lines if line.startswith(key + ":"))
+
+
+def cpu_seconds(pid):
+    with open(f"/proc/{pid}/stat") as file:
+        fields = file.read().rsplit(")", 1)[1].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def threads(pid):
@@ -243,7 +254,8 @@ def main():
     before = digest(canary)
     environment = {"PATH": os.environ["PATH"], "SLUICE_RUNTIME_DIR": place + "/own/run"}
     with open(place + "/own/agent.log", "w") as log:
-        agent = subprocess.Popen([home + "/bin/sluice", "agent", "--config", config], env=environment, stdout=log, stderr=log)
+        agent = subprocess.Popen([home + "/bin/sluice", "agent", "--config", config], env=environment, stdout=log, stderr=log,
+                                 start_new_session=True)
     pids = []
     try:
         end = time.monotonic() + 30
@@ -261,7 +273,7 @@ def main():
                 attack(what, uid, own, options.seed * 100 + number, options.nice)
             pids.append(pid)
         times, machine, failed, unhealthy, memory, minute = [], [], 0, 0, [], 0
-        end, shown = time.monotonic() + options.seconds, time.monotonic()
+        end, shown, spent = time.monotonic() + options.seconds, time.monotonic(), cpu_seconds(agent.pid)
         while time.monotonic() < end and agent.poll() is None:
             status, seconds = ask(path, "/v1/machine")
             times.append(seconds)
@@ -279,6 +291,7 @@ def main():
                 memory.append(status_of(agent.pid, "VmRSS") >> 10)
             time.sleep(0.03)
         alive = agent.poll() is None
+        spent = cpu_seconds(agent.pid) - spent if alive else 0
         lost = at_first - threads(agent.pid) if alive else at_first
         for pid in pids:
             os.kill(pid, signal.SIGKILL)
@@ -290,7 +303,9 @@ def main():
         growth = (max(memory[half:]) - max(memory[:half])) if half else 0
         rows = [("answers to honest clients", f"{len(times)}, {failed} failed", failed == 0), ("p99 of /v1/machine", f"{p99:.0f} ms", p99 < 250),
                 ("median, 90 %, slowest", ", ".join(f"{at(times, part):.0f}" for part in (0.5, 0.9, 1)) + " ms", True),
-                ("plain server: p99, median, slowest", ", ".join(f"{at(machine, part):.0f}" for part in (0.99, 0.5, 1)) + " ms", True), ("looks at /healthz that were not ok", str(unhealthy), unhealthy == 0),
+                ("plain server: p99, median, slowest", ", ".join(f"{at(machine, part):.0f}" for part in (0.99, 0.5, 1)) + " ms", True),
+                ("agent's CPU time", f"{100 * spent / options.seconds:.1f} % of a core, {1000 * spent / max(1, len(times)):.0f} ms an answer", True),
+                ("looks at /healthz that were not ok", str(unhealthy), unhealthy == 0),
                 ("agent alive", str(alive), alive), ("threads that ended", ", ".join(sorted(lost)) or "none", not lost),
                 ("memory, first half and second", f"{max(memory[:half], default=0)} and {max(memory[half:], default=0)} MiB", growth <= 32),
                 ("files outside", "untouched" if untouched else "CHANGED", untouched)]
