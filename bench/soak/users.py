@@ -120,6 +120,7 @@ ATTACKS = (swap_files, swap_folder, many_names, write_noise, plant, flood)
 
 
 def attack(what, uid, own, seed, nice):
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
     os.setsid()
     os.nice(nice)
     os.setgroups([])
@@ -230,6 +231,7 @@ def main():
     parser.add_argument("--only", default="", help="one attack alone: " + ", ".join(attack.__name__ for attack in ATTACKS))
     parser.add_argument("--home", default=os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "dist", "target", "sluice"))
     options = parser.parse_args()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     if os.getuid() != 0:
         sys.exit("only root can act for several users")
     home, place = os.path.abspath(options.home), tempfile.mkdtemp(prefix="users-", dir="/dev/shm")
