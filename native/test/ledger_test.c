@@ -56,7 +56,7 @@ static void trade(int number, uint64_t rounds) {
             continue;
         }
         uint64_t bytes = 1 + (unsigned)rand_r(&seed) % (LIMIT / 8);
-        uint64_t used = sl_ledger_reserve(GPU, bytes);
+        uint64_t used = round % 2 ? sl_ledger_reserve(GPU, bytes) : sl_ledger_try_at_once(GPU, bytes, 0);
         if (!used) {
             shared->refused++;
             continue;
@@ -238,6 +238,31 @@ static void should_count_the_slots_of_the_living_only(void) {
     sl_region_account(&sl_tenant.region, slot, GPU)->charged_bytes = 0;
 }
 
+static void take_and_stay(void) {
+    attach();
+    sl_ledger_commit(GPU, SL_USE_LINEAR, LIMIT / 2, sl_ledger_reserve(GPU, LIMIT / 2));
+    raise(SIGSTOP);
+}
+
+static void should_note_the_peak_of_all_processes_together(void) {
+    uint64_t before = sl_ledger_used(GPU), own = LIMIT / 4;
+    sl_tenant.region.gpus[GPU].peak_bytes = 0;
+    pid_t pid = fork();
+    if (pid == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        take_and_stay();
+    }
+    int status;
+    CHECK(waitpid(pid, &status, WUNTRACED) == pid && WIFSTOPPED(status));
+    sl_ledger_commit(GPU, SL_USE_LINEAR, own, sl_ledger_reserve(GPU, own));
+    CHECK(sl_tenant.region.gpus[GPU].peak_bytes == before + LIMIT / 2 + own, "%llu",
+          (unsigned long long)sl_tenant.region.gpus[GPU].peak_bytes);
+    sl_ledger_refund(GPU, SL_USE_LINEAR, own);
+    kill(pid, SIGKILL);
+    waitpid(pid, NULL, 0);
+    sl_slots_reap(&sl_tenant.region, &sl_tenant.self);
+}
+
 static void take_and_die(void) {
     attach();
     sl_ledger_commit(GPU, SL_USE_LINEAR, LIMIT / 2, sl_ledger_reserve(GPU, LIMIT / 2));
@@ -265,6 +290,7 @@ int main(void) {
     RUN(should_admit_without_a_system_call);
     RUN(should_not_be_moved_by_sizes_near_2_to_the_64);
     RUN(should_count_the_slots_of_the_living_only);
+    RUN(should_note_the_peak_of_all_processes_together);
     RUN(should_tell_soon_that_the_dead_hold_nothing);
     RUN(should_follow_a_changed_limit);
     return 0;
