@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <linux/seccomp.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -56,7 +57,7 @@ static void trade(int number, uint64_t rounds) {
             continue;
         }
         uint64_t bytes = 1 + (unsigned)rand_r(&seed) % (LIMIT / 8);
-        uint64_t used = round % 2 ? sl_ledger_reserve(GPU, bytes) : sl_ledger_try_at_once(GPU, bytes, 0);
+        uint64_t used = sl_ledger_reserve(GPU, bytes);
         if (!used) {
             shared->refused++;
             continue;
@@ -238,6 +239,48 @@ static void should_count_the_slots_of_the_living_only(void) {
     sl_region_account(&sl_tenant.region, slot, GPU)->charged_bytes = 0;
 }
 
+/* Both come here at the same moment, as far as a machine lets them. */
+static void meet(_Atomic unsigned *arrived, unsigned round) {
+    atomic_fetch_add(arrived, 1);
+    for (unsigned spins = 1; atomic_load(arrived) < 2 * round; spins++)
+        if (spins % 10000 == 0) /* the other one has no processor */
+            sched_yield();
+}
+
+/* Two processes each ask for more than half. However close they come, at most one of them gets it. */
+static void should_admit_one_of_two_that_ask_at_the_same_moment(void) {
+    enum { ROUNDS = 3000 };
+    struct {
+        _Atomic unsigned arrived;
+        _Atomic bool got;
+    } *both = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    uint64_t bytes = LIMIT / 2 + 1;
+    pid_t pid = fork();
+    if (pid == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        attach();
+    }
+    unsigned together = 0, meetings = 0;
+    for (int round = 0; round < ROUNDS; round++) {
+        meet(&both->arrived, ++meetings);
+        bool got = sl_ledger_try_at_once(GPU, bytes, 0) != 0;
+        if (pid == 0)
+            both->got = got;
+        meet(&both->arrived, ++meetings);
+        together += got && both->got;
+        meet(&both->arrived, ++meetings);
+        if (got)
+            sl_ledger_cancel(GPU, bytes);
+    }
+    if (pid == 0)
+        _exit(0);
+    int status;
+    CHECK(waitpid(pid, &status, 0) == pid && status == 0);
+    CHECK(together == 0, "both got more than half, %u times", together);
+    munmap(both, 4096);
+    sl_slots_reap(&sl_tenant.region, &sl_tenant.self);
+}
+
 static void take_and_stay(void) {
     attach();
     sl_ledger_commit(GPU, SL_USE_LINEAR, LIMIT / 2, sl_ledger_reserve(GPU, LIMIT / 2));
@@ -290,6 +333,7 @@ int main(void) {
     RUN(should_admit_without_a_system_call);
     RUN(should_not_be_moved_by_sizes_near_2_to_the_64);
     RUN(should_count_the_slots_of_the_living_only);
+    RUN(should_admit_one_of_two_that_ask_at_the_same_moment);
     RUN(should_note_the_peak_of_all_processes_together);
     RUN(should_tell_soon_that_the_dead_hold_nothing);
     RUN(should_follow_a_changed_limit);
