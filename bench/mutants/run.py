@@ -217,11 +217,13 @@ def sweep(path):
             pass
 
 
-def steps(tree, mutant, path, quick):
-    """The cheapest first. Each is a name and what runs it."""
+def steps(tree, mutant, path, parts):
+    """The cheapest first. Each is a name and what runs it. parts: quick, it, or both."""
     module = tree.module(path)
     only = "-Dsurefire.failIfNoSpecifiedTests=false"
-    if module == "native":
+    if "quick" not in parts:
+        pass
+    elif module == "native":
         cmake = "native/target/cmake"
         yield "build", lambda: tree.run("build", ["cmake", "--build", ".", "-j", str(os.cpu_count())], cmake)
         yield "ctest", lambda: tree.run("ctest", ["ctest", "--stop-on-failure", "--output-on-failure", "--timeout", "120"], cmake)
@@ -230,16 +232,16 @@ def steps(tree, mutant, path, quick):
             if modules:
                 yield "+".join(modules), lambda modules=modules: tree.maven(
                     "tests", ",".join(modules), "package", "-am", only, "-Dtest=" + tree.tests(modules))
-    if not quick:
+    if "it" in parts:
         yield "it", lambda: tree.maven("it", "it", "verify", "-am", only, "-Dtest=" + tree.tests(["it"]))
 
 
-def judge(tree, mutant, quick):
+def judge(tree, mutant, parts):
     """What became of a mutant, by which test."""
     path, text = tree.check(mutant)
     try:
         tree.write(path, text.replace(mutant.before, mutant.after), True)
-        for name, step in steps(tree, mutant, path, quick):
+        for name, step in steps(tree, mutant, path, parts):
             ended = step()
             if ended.status == "compile" or name == "build" and ended.status != "ok":
                 return "invalid", "it does not compile"
@@ -277,11 +279,14 @@ def table(results):
         counts["killed"], valid, 100 * counts["killed"] / max(1, valid), counts["SURVIVED"], len(results) - valid))
 
 
-def earlier(path, commit, quick):
+def earlier(path, commit, arguments):
+    """Results that stand. A mutant that the quick part killed is killed by the ordinary suite, too."""
     if not os.path.exists(path):
         return {}
     lines = [json.loads(line) for line in open(path) if line.strip()]
-    return {each["mutant"]: each for each in lines if each["commit"] == commit and each["quick"] == quick and each["result"] != "broken"}
+    return {each["mutant"]: each for each in lines
+            if each["result"] != "broken" and (each["commit"] == commit or arguments.keep_killed and each["result"] == "killed")
+            and (each["quick"] == arguments.quick or arguments.it_after_quick and each["result"] == "killed")}
 
 
 def main():
@@ -291,6 +296,9 @@ def main():
     parser.add_argument("--work", help="folder for the copy of the tree, kept for the next run; else a temporary one")
     parser.add_argument("--results", default=os.path.join(ROOT, "target", "mutants.jsonl"), help="a line of JSON for each mutant is added to it")
     parser.add_argument("--resume", action="store_true", help="leaves out what the results have of this commit")
+    parser.add_argument("--it-after-quick", action="store_true",
+                        help="with --resume: runs only the tests of it/, for the mutants that an earlier --quick did not kill")
+    parser.add_argument("--keep-killed", action="store_true", help="with --resume: counts what was killed at another commit as killed")
     parser.add_argument("--times", type=float, default=1, help="makes time limits so many times as long, on a busy machine")
     arguments = parser.parse_args()
     mutants = chosen(arguments.globs)
@@ -325,7 +333,7 @@ def run(arguments, tree, mutants):
             wrong.append("run.py: %s does not apply: %s" % (mutant.name, e))
     if wrong:
         sys.exit("\n".join(wrong))
-    known = earlier(arguments.results, tree.commit, arguments.quick) if arguments.resume else {}
+    known = earlier(arguments.results, tree.commit, arguments) if arguments.resume else {}
     if any(mutant.name not in known for mutant in mutants):
         build(tree, arguments.quick)
     results = []
@@ -333,7 +341,7 @@ def run(arguments, tree, mutants):
         if mutant.name not in known:
             began = time.time()
             tree.log.write("\n=== %s\n" % mutant.name)
-            result, by = judge(tree, mutant, arguments.quick)
+            result, by = judge(tree, mutant, {"quick"} if arguments.quick else {"it"} if arguments.it_after_quick else {"quick", "it"})
             known[mutant.name] = {"mutant": mutant.name, "promise": mutant.promise, "result": result, "by": by, "seconds": round(time.time() - began, 1),
                                   "commit": tree.commit, "quick": arguments.quick}
             with open(arguments.results, "a") as file:

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <linux/seccomp.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -11,6 +12,7 @@
 #include <time.h>
 
 #include "ledger/ledger.h"
+#include "os/os.h"
 #include "tenant/gpu.h"
 #include "tenant/accounts.h"
 #include "tenant/tenant.h"
@@ -240,6 +242,86 @@ static void should_count_the_slots_of_the_living_only(void) {
     sl_region_account(&sl_tenant.region, slot, GPU)->charged_bytes = 0;
 }
 
+/* Both come here at the same moment, as far as a machine lets them. */
+static void meet(_Atomic unsigned *arrived, unsigned round) {
+    atomic_fetch_add(arrived, 1);
+    for (unsigned spins = 1; atomic_load(arrived) < 2 * round; spins++)
+        if (spins % 10000 == 0) /* the other one has no processor */
+            sched_yield();
+}
+
+/* Two processes each ask for more than half. However close they come, at most one of them gets it. It counts when they asked at the same time: on a
+ * busy machine that takes many rounds. */
+static void should_admit_one_of_two_that_ask_at_the_same_moment(void) {
+    enum { OVERLAPS = 1000, ROUNDS = 300000 };
+    struct {
+        _Atomic unsigned arrived;
+        _Atomic bool got, done;
+        _Atomic uint64_t begin, end;
+    } *both = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    uint64_t bytes = LIMIT / 2 + 1, until = sl_os_nanos() + 20000000000u;
+    pid_t pid = fork();
+    if (pid == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        attach();
+    }
+    unsigned together = 0, overlaps = 0, meetings = 0;
+    for (int round = 0; !both->done; round++) {
+        meet(&both->arrived, ++meetings);
+        for (volatile int pause = pid ? 30 : round % 60; pause > 0; pause--) /* now the one is first, now the other */
+            ;
+        uint64_t begin = sl_os_nanos();
+        bool got = sl_ledger_try_at_once(GPU, bytes, 0) != 0;
+        uint64_t end = sl_os_nanos();
+        if (pid == 0) {
+            both->got = got;
+            both->begin = begin;
+            both->end = end;
+        }
+        meet(&both->arrived, ++meetings);
+        together += got && both->got;
+        overlaps += begin < both->end && both->begin < end;
+        if (pid)
+            both->done = overlaps == OVERLAPS || round == ROUNDS || end > until;
+        meet(&both->arrived, ++meetings);
+        if (got)
+            sl_ledger_cancel(GPU, bytes);
+    }
+    if (pid == 0)
+        _exit(0);
+    int status;
+    CHECK(waitpid(pid, &status, 0) == pid && status == 0);
+    CHECK(together == 0, "both got more than half, %u times", together);
+    printf("asked at the same time: %u times\n", overlaps);
+    munmap(both, 4096);
+    sl_slots_reap(&sl_tenant.region, &sl_tenant.self);
+}
+
+static void take_and_stay(void) {
+    attach();
+    sl_ledger_commit(GPU, SL_USE_LINEAR, LIMIT / 2, sl_ledger_reserve(GPU, LIMIT / 2));
+    raise(SIGSTOP);
+}
+
+static void should_note_the_peak_of_all_processes_together(void) {
+    uint64_t before = sl_ledger_used(GPU), own = LIMIT / 4;
+    sl_tenant.region.gpus[GPU].peak_bytes = 0;
+    pid_t pid = fork();
+    if (pid == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        take_and_stay();
+    }
+    int status;
+    CHECK(waitpid(pid, &status, WUNTRACED) == pid && WIFSTOPPED(status));
+    sl_ledger_commit(GPU, SL_USE_LINEAR, own, sl_ledger_reserve(GPU, own));
+    CHECK(sl_tenant.region.gpus[GPU].peak_bytes == before + LIMIT / 2 + own, "%llu",
+          (unsigned long long)sl_tenant.region.gpus[GPU].peak_bytes);
+    sl_ledger_refund(GPU, SL_USE_LINEAR, own);
+    kill(pid, SIGKILL);
+    waitpid(pid, NULL, 0);
+    sl_slots_reap(&sl_tenant.region, &sl_tenant.self);
+}
+
 static void take_and_die(void) {
     attach();
     sl_ledger_commit(GPU, SL_USE_LINEAR, LIMIT / 2, sl_ledger_reserve(GPU, LIMIT / 2));
@@ -267,6 +349,8 @@ int main(void) {
     RUN(should_admit_without_a_system_call);
     RUN(should_not_be_moved_by_sizes_near_2_to_the_64);
     RUN(should_count_the_slots_of_the_living_only);
+    RUN(should_admit_one_of_two_that_ask_at_the_same_moment);
+    RUN(should_note_the_peak_of_all_processes_together);
     RUN(should_tell_soon_that_the_dead_hold_nothing);
     RUN(should_follow_a_changed_limit);
     return 0;

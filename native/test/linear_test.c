@@ -1,7 +1,10 @@
 /* Plain memory leaves the table before the driver frees it, so a thread that gets the same address finds it free. */
 #include "fake_gpus.h"
 
+#include <fcntl.h>
+#include <limits.h>
 #include <pthread.h>
+#include <stddef.h>
 
 #include "hooks.h"
 #include "tenant/gpu.h"
@@ -188,6 +191,17 @@ static void should_refund_all_that_was_freed_between_many_waits(void) {
     check_charged(0, 0);
 }
 
+static void should_charge_the_block_of_small_memory_until_a_wait(void) {
+    CUstream stream = (CUstream)0x100;
+    next_address = ADDRESS;
+    CUdeviceptr small = allocate(0, 100);
+    CHECK(hook_cuMemFreeAsync(small, stream) == 0);
+    const sl_region_account_t *mine = account(gpus[0]);
+    CHECK(mine->charged_bytes == 2 * MIB, "the GPU has not come to the free yet: %lld", (long long)mine->charged_bytes);
+    CHECK(hook_cuStreamSynchronize(stream) == 0);
+    check_charged(0, 0);
+}
+
 /* Both default streams have the number 0. */
 static void should_refund_what_was_freed_in_the_same_default_stream(void) {
     const sl_region_account_t *mine = account(gpus[0]);
@@ -300,6 +314,36 @@ static void should_take_a_block_of_its_own_when_none_had_room(void) {
     check_charged(0, 0);
 }
 
+static CUresult large_total(size_t *bytes, CUdevice device) {
+    (void)device;
+    *bytes = 8192 * MIB;
+    return 0;
+}
+
+static CUresult old_total(unsigned *bytes, CUdevice device) {
+    (void)device;
+    *bytes = 1;
+    return 0;
+}
+
+static void set_limit(uint64_t bytes) {
+    int fd = open(sl_tenant.region.path, O_RDWR);
+    off_t at = SL_REGION_LIMITS_OFFSET + offsetof(sl_region_limits_t, memory_bytes);
+    CHECK(fd >= 0 && pwrite(fd, &bytes, sizeof bytes, at) == sizeof bytes && close(fd) == 0);
+}
+
+/* A program from the time of 32 bits is told as much as it can be told, not what is left of a larger quota. */
+static void should_show_a_large_quota_in_32_bits(void) {
+    unsigned bytes;
+    real.cuDeviceTotalMem_v2 = large_total;
+    real.cuDeviceTotalMem = old_total;
+    CHECK(hook_cuDeviceTotalMem(&bytes, 0) == 0 && bytes == 1024 * MIB, "%u", bytes);
+    set_limit(4097 * MIB);
+    CHECK(hook_cuDeviceTotalMem(&bytes, 0) == 0 && bytes == UINT_MAX, "%u", bytes);
+    set_limit(1024 * MIB);
+    real.cuDeviceTotalMem_v2 = fake_total;
+}
+
 int main(void) {
     use_fake_gpus("linear", "1g");
     real.cuMemAlloc_v2 = fake_allocate;
@@ -313,11 +357,13 @@ int main(void) {
     RUN(should_charge_what_is_freed_in_the_order_of_a_stream);
     RUN(should_charge_what_is_freed_while_the_program_waits);
     RUN(should_refund_all_that_was_freed_between_many_waits);
+    RUN(should_charge_the_block_of_small_memory_until_a_wait);
     RUN(should_refund_what_was_freed_in_the_same_default_stream);
     RUN(should_not_refund_what_another_thread_freed_in_its_own_default_stream);
     RUN(should_refund_what_was_freed_in_the_context_that_was_waited_for);
     RUN(should_refuse_sizes_near_2_to_the_64);
     RUN(should_admit_exactly_the_quota);
     RUN(should_take_a_block_of_its_own_when_none_had_room);
+    RUN(should_show_a_large_quota_in_32_bits);
     return 0;
 }

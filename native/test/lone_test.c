@@ -2,6 +2,8 @@
  * piece of work and no time at all, so that a cap is used up at once. Whether one held is seen by the waits for it. */
 #include "check.h"
 
+#include <fcntl.h>
+#include <pthread.h>
 #include <signal.h>
 
 #include "compute/admit.h"
@@ -17,6 +19,8 @@
 #define CONTEXT (CUcontext)(uintptr_t)0x7000
 #define CALLS 600 /* at 0.1 ms each more than a cap of 10 % lets through at once */
 #define COUNTS_NANOS 1000000000u
+
+static float took_millis = 0.1f;
 
 static CUresult get_uuid(CUuuid *uuid, CUdevice device) {
     memset(uuid, 7, sizeof *uuid);
@@ -59,7 +63,7 @@ static CUresult query(CUevent event) {
 }
 static CUresult elapsed(float *millis, CUevent from, CUevent to) {
     (void)from, (void)to;
-    *millis = 0.1f;
+    *millis = took_millis;
     return 0;
 }
 static CUresult query_stream(CUstream stream) {
@@ -113,6 +117,33 @@ static void own(void) {
     attach("own");
     submit(CALLS);
     CHECK(waits_for_the_cap() > 0);
+}
+
+static void *lift_the_cap(void *unused) {
+    (void)unused;
+    usleep(300000);
+    sl_region_limits_t limits = *sl_tenant.region.limits;
+    memset(limits.compute_permille, 0, sizeof limits.compute_permille);
+    limits.epoch++;
+    int fd = open(sl_tenant.region.path, O_RDWR);
+    CHECK(fd >= 0 && pwrite(fd, &limits, sizeof limits, SL_REGION_LIMITS_OFFSET) == sizeof limits && close(fd) == 0);
+    return NULL;
+}
+
+/* As sluice set does it. At 0.1 % the second call waits for a minute. */
+static void lifted(void) {
+    unsetenv("CUDA_DEVICE_SM_LIMIT");
+    setenv("SLUICE_COMPUTE", "0.1%", 1);
+    attach("lifted");
+    pthread_t other;
+    took_millis = 60;
+    uint64_t begin = sl_os_nanos();
+    CHECK(pthread_create(&other, NULL, lift_the_cap, NULL) == 0);
+    submit(3);
+    uint64_t millis = (sl_os_nanos() - begin) / 1000000;
+    CHECK(pthread_join(other, NULL) == 0);
+    CHECK(waits_for_the_cap() > 0, "it did not wait");
+    CHECK(millis < 15000, "it waited for %llu ms", (unsigned long long)millis);
 }
 
 /* Another tenant, of this priority for HAMi. When it is told to it works every now and then, until it is killed. A child of a process that
@@ -187,6 +218,7 @@ int main(void) {
         {"should_lift_the_cap_of_one_who_is_alone", alone},
         {"should_hold_the_cap_by_force", forced},
         {"should_hold_a_cap_of_sluice", own},
+        {"should_see_while_it_waits_that_the_cap_is_lifted", lifted},
         {"should_hold_the_cap_while_another_uses_the_gpu", shared},
         {"should_not_count_a_lower_priority", above},
     };

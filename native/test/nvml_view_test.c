@@ -108,6 +108,15 @@ static nvmlReturn_t fake_samples(nvmlDevice_t device, nvmlProcessUtilizationSamp
     return 0;
 }
 
+static nvmlReturn_t fake_info(nvmlDevice_t device, nvmlProcessesUtilizationInfo_t *info) {
+    if (!is_device(device) || info->processSamplesCount < drawing_count)
+        return 7;
+    for (unsigned i = 0; i < drawing_count; i++)
+        info->procUtilArray[i] = (nvmlProcessUtilizationInfo_v1_t){.pid = drawing[i], .smUtil = 50};
+    info->processSamplesCount = drawing_count;
+    return 0;
+}
+
 static void use_fakes(void) {
     real_nvml.nvmlDeviceGetUUID = fake_uuid;
     real_nvml.nvmlDeviceGetIndex = fake_index;
@@ -118,6 +127,7 @@ static void use_fakes(void) {
     real_nvml.nvmlDeviceGetGraphicsRunningProcesses_v3 = fake_list;
     real_nvml.nvmlDeviceGetRunningProcessDetailList = fake_details;
     real_nvml.nvmlDeviceGetProcessUtilization = fake_samples;
+    real_nvml.nvmlDeviceGetProcessesUtilizationInfo = fake_info;
 }
 
 /* The tenant uses GPU 0, which CUDA would have found. */
@@ -317,6 +327,16 @@ static void should_keep_own_samples_only(void) {
     CHECK(hook_nvmlDeviceGetProcessUtilization(DEVICE(0), samples, &count, 0) == 6 && count == 0);
 }
 
+static void should_keep_own_samples_only_in_the_newer_call(void) {
+    nvmlProcessUtilizationInfo_v1_t samples[3];
+    nvmlProcessesUtilizationInfo_t info = {.processSamplesCount = 3, .procUtilArray = samples};
+    drawing[0] = STRANGER, drawing[1] = (unsigned)getpid(), drawing[2] = STRANGER, drawing_count = 3;
+    CHECK(hook_nvmlDeviceGetProcessesUtilizationInfo(DEVICE(0), &info) == 0 && info.processSamplesCount == 1);
+    CHECK(samples[0].pid == (unsigned)getpid() && samples[0].smUtil == 50 && !samples[1].pid && !samples[2].pid);
+    drawing[1] = STRANGER, info.processSamplesCount = 3;
+    CHECK(hook_nvmlDeviceGetProcessesUtilizationInfo(DEVICE(0), &info) == 6 && info.processSamplesCount == 0);
+}
+
 int main(void) {
     use_test_folder();
     use_fakes();
@@ -334,6 +354,7 @@ int main(void) {
     RUN(should_write_entries_as_long_as_the_drivers);
     RUN(should_list_details);
     RUN(should_keep_own_samples_only);
+    RUN(should_keep_own_samples_only_in_the_newer_call);
     CHECK(!sl_driver_cuda.map, "NVML alone loaded CUDA");
     return 0;
 }

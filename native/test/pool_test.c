@@ -439,6 +439,19 @@ static void should_leave_captures_alone(void) {
     check_charge();
 }
 
+static CUresult refuse_capture(CUstream stream) {
+    (void)stream;
+    return 901;
+}
+
+/* Else nobody would ever wait for room again: while a stream captures, that is forbidden. */
+static void should_know_that_a_capture_did_not_begin(void) {
+    real.cuStreamBeginCapture = refuse_capture;
+    CHECK(hook_cuStreamBeginCapture(STREAM) == 901);
+    CHECK(atomic_load(&sl_meter_open_captures) == 0, "nothing captures");
+    real.cuStreamBeginCapture = fake_capture;
+}
+
 /* A thread captures in its own default stream; others allocate. */
 static void should_ask_the_same_default_stream_whether_it_captures(void) {
     CUdeviceptr address;
@@ -859,6 +872,7 @@ int main(void) {
     RUN(should_see_what_the_pool_gave_back_before_it_refuses);
     RUN(should_let_the_pool_give_back_before_it_refuses);
     RUN(should_ask_the_driver_only_what_may_have_changed);
+    RUN(should_know_that_a_capture_did_not_begin);
     RUN(should_leave_captures_alone);
     RUN(should_ask_the_same_default_stream_whether_it_captures);
     RUN(should_pass_what_is_beyond_all_measure);

@@ -69,6 +69,20 @@ static void should_give_each_process_its_own_slot(void) {
         ;
 }
 
+static void claim_on_the_last_gpu_and_die(void) {
+    int slot = claim_as_child();
+    sl_region_account(&region, (unsigned)slot, SL_REGION_GPU_COUNT - 1)->charged_bytes = 1000;
+    raise(SIGKILL);
+}
+
+static void should_empty_all_gpus_of_the_dead(void) {
+    CHECK(in_child(claim_on_the_last_gpu_and_die) == 128 + SIGKILL);
+    CHECK(sl_region_account(&region, 0, SL_REGION_GPU_COUNT - 1)->charged_bytes == 1000);
+    CHECK(sl_slots_reap(&region, &self) == 1 && taken_slots() == 0);
+    for (unsigned gpu = 0; gpu < SL_REGION_GPU_COUNT; gpu++)
+        CHECK(sl_region_account(&region, 0, gpu)->charged_bytes == 0, "GPU %u: the next process would be charged for it", gpu);
+}
+
 static void should_finish_what_a_dead_claimer_began(void) {
     CHECK(in_child(claim_and_die) == 128 + SIGKILL);
     uint64_t dead = region.slots[0].owner;
@@ -368,6 +382,7 @@ int main(int argc, char **argv) {
     CHECK(readlink("/proc/self/exe", executable, sizeof executable - 1) > 0);
     snprintf(folder, sizeof folder, "%s/slots.region", test_folder);
     RUN(should_give_each_process_its_own_slot);
+    RUN(should_empty_all_gpus_of_the_dead);
     RUN(should_finish_what_a_dead_claimer_began);
     RUN(should_know_the_living_by_more_than_their_name_and_state);
     RUN(should_know_a_reused_pid);

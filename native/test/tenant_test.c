@@ -1,6 +1,8 @@
 /* Whether a program may run that cannot take part in its tenant is what its region says, whatever its own switches say. */
 #include "check.h"
 
+#include <fcntl.h>
+
 #include "hooks.h"
 #include "real.h"
 #include "tenant/tenant.h"
@@ -64,6 +66,25 @@ static void should_follow_the_switch_without_a_region(void) {
     CHECK(in_child(runs) == 0);
 }
 
+/* The administrator's word beside the agent's socket counts more than limits of the job's own. */
+static void should_fail_without_an_agent_where_the_machine_says_so(void) {
+    char agent[256], word[256];
+    snprintf(agent, sizeof agent, "%s/agent.sock", test_folder);
+    snprintf(word, sizeof word, "%s/on-error", test_folder);
+    int fd = open(word, O_CREAT | O_WRONLY | O_EXCL, 0644);
+    CHECK(fd >= 0 && write(fd, "fail\n", 5) == 5 && close(fd) == 0);
+    unsetenv("SLUICE_REGION");
+    setenv("SLUICE_AGENT", agent, 1);
+    setenv("SLUICE_ON_ERROR", "run", 1);
+    setenv("SLUICE_MEMORY", "1g", 1);
+    CHECK(in_child(fails) == 0, "it runs with the limits of its own");
+    unsetenv("SLUICE_MEMORY");
+    CHECK(in_child(fails) == 0);
+    CHECK(unlink(word) == 0);
+    unsetenv("SLUICE_AGENT");
+    unsetenv("SLUICE_ON_ERROR");
+}
+
 static void forks(void) {
     CHECK(sl_tenant_attach() == SL_TENANT_ATTACHED);
     unsigned slot = sl_tenant.slot;
@@ -96,6 +117,7 @@ int main(void) {
     RUN(should_fail_where_the_region_says_so);
     RUN(should_run_where_the_region_says_so);
     RUN(should_follow_the_switch_without_a_region);
+    RUN(should_fail_without_an_agent_where_the_machine_says_so);
     RUN(should_give_a_child_a_slot_of_its_own);
     return 0;
 }

@@ -85,6 +85,17 @@ class RunTest {
         assertMistake(126, "chmod +x", machine.sluice("run", "--sim", "--", "/etc/passwd"));
     }
 
+    /// The search goes on after it, as a shell's does, and then says what was wrong with the one that is there.
+    @Test
+    void shouldSayThatAProgramInThePathMayNotBeExecuted() throws Exception {
+        Path first = Files.createDirectory(directory.resolve("first"));
+        Path second = Files.createDirectory(directory.resolve("second"));
+        Files.writeString(first.resolve("a-tool"), "#!/bin/sh\n");
+        machine.with("PATH", first + ":" + second + ":" + System.getenv("PATH"));
+
+        assertMistake(126, "a-tool", machine.sluice("run", "--sim", "--", "a-tool"));
+    }
+
     @Test
     void shouldSayWhenThereIsNoDriver() throws Exception {
         Assumptions.assumeFalse(Files.exists(Path.of("/proc/driver/nvidia/version")), "this machine has a driver");

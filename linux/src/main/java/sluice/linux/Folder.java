@@ -4,15 +4,11 @@ import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
-import java.nio.file.DirectoryIteratorException;
-import java.nio.file.DirectoryStream;
 import java.nio.file.FileSystemException;
-import java.nio.file.Files;
 import java.nio.file.OpenOption;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.time.Instant;
-import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Set;
@@ -125,22 +121,12 @@ public final class Folder implements AutoCloseable {
     /// @param mostNames   that are wanted
     /// @param mostEntries that are looked at
     public List<String> names(Predicate<String> wanted, int mostNames, int mostEntries) {
-        List<String> names = new ArrayList<>();
-        int seen = 0;
-        try (DirectoryStream<Path> entries = Files.newDirectoryStream(descriptor.path())) {
-            for (Path entry : entries) {
-                String name = entry.getFileName().toString();
-                if (wanted.test(name)) {
-                    names.add(name);
-                }
-                if (++seen == mostEntries || names.size() == mostNames) {
-                    break;
-                }
-            }
-        } catch (IOException | DirectoryIteratorException e) {
+        try (Descriptor again = openat(path, descriptor.number(), ".", Processor.O_DIRECTORY, 0)) {
+            return new FolderNames(again).list(wanted, mostNames, mostEntries);
+        } catch (IOException e) {
             // Nothing to see.
+            return List.of();
         }
-        return names;
     }
 
     /// Removes a name; a link, not what it leads to.

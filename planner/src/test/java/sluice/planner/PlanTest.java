@@ -184,6 +184,19 @@ class PlanTest {
         assertThat(afterTooLittle(6000).turns().get(1L).lagNanos()).isLessThan(1000);
     }
 
+    /// However much a tenant is owed, its turns are twice as long at the most, and those of the others half as long.
+    @Test
+    void shouldDoubleOrHalveTurnsAtTheMost() {
+        Plan plan = Plan.NONE.next(1, List.of(wanting(1, 1, 0), wanting(2, 9, 0)));
+        for (long step = 1; step <= 60; step++) {
+            long passed = step * SECOND / 10;
+            plan = plan.next(passed + 1, List.of(new TenantState(1, 1, 0, false, 0, 0, true, 0, 0, passed), new TenantState(2, 9, 0, false, 0, 0, true, passed, 0, 0)));
+        }
+
+        assertThat(plan.turns().get(1L).lagNanos()).as("it is owed much more").isGreaterThan(SECOND / 3.0);
+        assertThat((double) plan.lengthNanos(1) / plan.lengthNanos(2)).isCloseTo(4 / 9.0, within(0.01));
+    }
+
     /// After a pause of the agent nobody knows what was measured when.
     @Test
     void shouldMakeNoClaimsOfAnIntervalThatWasTooLong() {

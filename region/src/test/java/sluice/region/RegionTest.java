@@ -69,6 +69,17 @@ class RegionTest {
         assertThat(folder.toFile().list()).hasSize(1);
     }
 
+    /// Those that an agent registers come in two files.
+    @Test
+    void shouldRefuseTheNameOfARunningTenantToAnAgentToo() throws Exception {
+        Path running = Region.createSplit(TestRegion.directory(folder), TestRegion.draft("job", Identity.self()), ThisProcess.current().uid());
+        long created = Tenant.read(running).createdNanos();
+
+        assertThatThrownBy(() -> Region.createSplit(TestRegion.directory(folder), TestRegion.draft("job", Identity.self()), ThisProcess.current().uid()))
+                .isInstanceOf(TenantRunningException.class);
+        assertThat(Tenant.read(running).createdNanos()).isEqualTo(created);
+    }
+
     @Test
     void shouldTakeTheNameOfAnEndedTenant() throws Exception {
         TestRegion.create(folder, "job", TestRegion.DEAD);

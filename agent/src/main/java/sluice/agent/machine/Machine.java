@@ -27,7 +27,6 @@ public final class Machine {
 
     private final Supplier<List<RuntimeDirectory>> directories;
     private final Gpus gpus;
-    private final Processes processes;
     private final EventLog events;
     private final Earlier earlier = new Earlier();
     private final Changes changes;
@@ -43,7 +42,6 @@ public final class Machine {
     public Machine(Supplier<List<RuntimeDirectory>> directories, Gpus gpus, Processes processes, EventLog events) {
         this.directories = directories;
         this.gpus = gpus;
-        this.processes = processes;
         this.events = events;
         changes = new Changes(events);
         reader = new TenantsOfAll(processes, events);
@@ -123,6 +121,7 @@ public final class Machine {
 
     /// One tick of the clock: looks, and tells all who listen.
     public void tick() {
+        reader.readCrowds(directories.get());
         MachineLook look = look();
         listeners.forEach(listener -> listener.accept(look));
     }
@@ -138,7 +137,7 @@ public final class Machine {
         List<TenantLook> tenantLooks = tenants.stream().map(tenant -> earlier.rates(tenant, now)).toList();
         List<BoardLook> boards = new ArrayList<>();
         for (RuntimeDirectory place : places) {
-            Boards.read(place, processes).forEach(board -> boards.add(earlier.rates(board, place.owner(), now)));
+            reader.boards(place).forEach(board -> boards.add(earlier.rates(board, place.owner(), now)));
         }
         changes.see(tenants);
         // Before findings and health: what is told is there by then.

@@ -43,7 +43,11 @@ class EventStreamTest {
     }
 
     private void listen(EventStream stream, Consumer<byte[]> told) {
-        Request request = new Request("GET", "/v1/events", Map.of(), Map.of(), Map.of(), new byte[0], new Caller(0, 0, Caller.Rights.ALL));
+        listen(stream, new Caller(0, 0, Caller.Rights.ALL), told);
+    }
+
+    private void listen(EventStream stream, Caller caller, Consumer<byte[]> told) {
+        Request request = new Request("GET", "/v1/events", Map.of(), Map.of(), Map.of(), new byte[0], caller);
         ((Answer.Stream) stream.open(request)).start().accept(new Answer.Sink() {
             @Override
             public boolean offer(byte[] bytes) {
@@ -61,6 +65,19 @@ class EventStreamTest {
             @Override
             public void whenClosed(Runnable action) {}
         });
+    }
+
+    @Test
+    void shouldTellAUserOnlyTheirOwnEvents() {
+        List<String> lines = new ArrayList<>();
+        machine.events().add("refused", "early", 1001, "of another user, before");
+        machine.events().add("refused", "early", 1000, "my own, before");
+        listen(stream, new Caller(1000, 1, Caller.Rights.OWN), bytes -> lines.addAll(new String(bytes, StandardCharsets.UTF_8).lines().toList()));
+        machine.events().add("refused", "late", 1001, "of another user, later");
+        machine.events().add("refused", "late", 1000, "my own, later");
+
+        assertThat(lines).anyMatch(line -> line.contains("my own, before")).anyMatch(line -> line.contains("my own, later"))
+                .noneMatch(line -> line.contains("of another user"));
     }
 
     @Test

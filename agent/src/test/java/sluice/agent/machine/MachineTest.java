@@ -95,4 +95,39 @@ class MachineTest {
         bounded.look();
         assertThat(events.last(10)).filteredOn(event -> event.kind().equals("bound")).hasSize(1);
     }
+
+    /// A user can fill a folder with files that are no regions. Each costs a look as much as a tenant.
+    @Test
+    void shouldLookAtFewFilesThatAreNoRegions(@TempDir Path folder) throws Exception {
+        Files.setPosixFilePermissions(folder, PosixFilePermissions.fromString("rwx------"));
+        for (int file = 0; file < 1500; file++) {
+            Files.write(folder.resolve("noise" + file + ".region"), new byte[64]);
+        }
+        var bounded = new Machine(() -> List.of(new RuntimeDirectory(folder)), new Gpus(Optional.empty()), Processes.BY_PROC, events);
+
+        bounded.look();
+
+        assertThat(bounded.leftOut()).isEqualTo(500);
+    }
+
+    /// Clients share the looks that they ask for, so a folder that takes long would make all of them wait.
+    @Test
+    void shouldReadAFolderWithTooMuchInItByTheClockAlone(@TempDir Path folder) throws Exception {
+        Files.setPosixFilePermissions(folder, PosixFilePermissions.fromString("rwx------"));
+        for (int file = 0; file < 1500; file++) {
+            Files.write(folder.resolve("noise" + file + ".region"), new byte[64]);
+        }
+        var directory = new RuntimeDirectory(folder);
+        var bounded = new Machine(() -> List.of(directory), new Gpus(Optional.empty()), Processes.BY_PROC, events);
+        bounded.look();
+
+        for (int file = 0; file < 1500; file++) {
+            Files.delete(folder.resolve("noise" + file + ".region"));
+        }
+        Region.create(directory, new RegionDraft("t", "", Identity.self(), OnError.FAIL, MemoryLimits.none()));
+        assertThat(bounded.fresh().tenants()).isEmpty();
+        bounded.tick();
+        assertThat(bounded.fresh().tenants()).hasSize(1);
+        assertThat(bounded.leftOut()).isZero();
+    }
 }

@@ -54,6 +54,10 @@ public final class AuditCommand implements Callable<Integer> {
         } else {
             AuditText.lines(report, Instant.now(), Screen.standard()).forEach(out::println);
         }
+        return status(report);
+    }
+
+    static int status(AuditReport report) {
         return report.findings().isEmpty() ? ExitStatus.OK : ExitStatus.CHECK_FAILED;
     }
 }

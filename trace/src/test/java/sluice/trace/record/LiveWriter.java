@@ -10,6 +10,7 @@ import java.nio.channels.FileChannel;
 import java.nio.channels.FileChannel.MapMode;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import sluice.region.layout.TraceProcessView;
 import sluice.region.layout.TraceReaderView;
 import sluice.region.layout.TraceRingView;
 import sluice.region.layout.TraceWriterView;
@@ -57,6 +58,11 @@ final class LiveWriter implements AutoCloseable {
         event.setAtIndex(ValueLayout.JAVA_LONG, RingEvent.A, bytes);
         writer.head(head + 1);
         return true;
+    }
+
+    /// Calls of threads of this process that have no ring.
+    void strays(long calls) {
+        TraceProcessView.of(file).addStrays(calls);
     }
 
     void end() {

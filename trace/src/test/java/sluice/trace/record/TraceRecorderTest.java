@@ -191,4 +191,19 @@ class TraceRecorderTest {
         }
         assertThat(recorded(1)).isEqualTo(LongStream.range(0, written).boxed().toList());
     }
+
+    @Test
+    void shouldTellCallsOfThreadsWithoutARing() throws Exception {
+        try (LiveWriter writer = new LiveWriter(rings, 1, 1, 64); TraceRecorder recorder = new TraceRecorder(source, target)) {
+            writer.call(1);
+            recorder.poll();
+            assertThat(recorder.dropped()).isZero();
+            writer.strays(7);
+            recorder.poll();
+            assertThat(recorder.dropped()).isEqualTo(7);
+        }
+        try (TraceFolder trace = TraceFolder.open(target)) {
+            assertThat(trace.info().dropped()).isEqualTo(7);
+        }
+    }
 }
