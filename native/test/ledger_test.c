@@ -304,7 +304,7 @@ static void take_and_stay(void) {
 }
 
 static void should_note_the_peak_of_all_processes_together(void) {
-    uint64_t before = sl_ledger_used(GPU), own = LIMIT / 4;
+    uint64_t before = sl_accounts_used(GPU), own = LIMIT / 4;
     sl_tenant.region.gpus[GPU].peak_bytes = 0;
     pid_t pid = fork();
     if (pid == 0) {

@@ -448,7 +448,7 @@ static CUresult refuse_capture(CUstream stream) {
 static void should_know_that_a_capture_did_not_begin(void) {
     real.cuStreamBeginCapture = refuse_capture;
     CHECK(hook_cuStreamBeginCapture(STREAM) == 901);
-    CHECK(atomic_load(&sl_meter_open_captures) == 0, "nothing captures");
+    CHECK(atomic_load(&sl_stream_open_captures) == 0, "nothing captures");
     real.cuStreamBeginCapture = fake_capture;
 }
 

@@ -6,8 +6,8 @@ import java.time.Instant;
 import java.util.List;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
-import sluice.agent.audit.AuditReport;
-import sluice.agent.machine.AuditFinding;
+import sluice.api.model.AuditFinding;
+import sluice.api.model.AuditReport;
 
 class AuditCommandTest {
     /// Scripts go by the status.
