@@ -60,6 +60,11 @@ final class RegisteredTenant implements AutoCloseable {
         return Region.ledger(made.file());
     }
 
+    /// How long its ledger is meant to be.
+    long bytes() {
+        return limits.regionBytes();
+    }
+
     void add(Identity process) {
         processes.removeIf(known -> !known.isAlive());
         processes.add(process);

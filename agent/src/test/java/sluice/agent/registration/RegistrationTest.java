@@ -172,7 +172,9 @@ class RegistrationTest {
         String team = "region " + RegionLayout.LAYOUT + " team";
         assertThat(lines(job(team), 8)).contains("ok team", "memory " + (2L << 30));
         assertThat(lines(job(team), 1)).containsExactly("ok team");
-        assertThat(lines(job("region 3 -"), 1).getFirst()).contains("no the library has layout 3 and the agent " + RegionLayout.LAYOUT);
+        assertThat(lines(job("region 3 -"), 1).getFirst()).contains("no the library has layout 3 (Sluice ?) and the agent " + RegionLayout.LAYOUT);
+        assertThat(lines(job("region 3 - version=0.0.1"), 1).getFirst()).contains("layout 3 (Sluice 0.0.1) and the agent " + RegionLayout.LAYOUT + " (Sluice ");
+        assertThat(lines(job(REQUEST + " features=ff colour=blue"), 8)).as("words from later").contains("memory " + (1L << 30));
     }
 
     @Test
