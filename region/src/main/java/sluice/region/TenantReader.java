@@ -71,8 +71,10 @@ public final class TenantReader {
             gpus.add(gpu(entry, limits, compute.caps(), processes));
         }
         Identity root = new Identity(header.rootIdentity());
-        boolean running = processes.stream().anyMatch(TenantProcess::alive) || rootLives(root, processes);
-        return new Tenant(region.file(), Printable.of(header.tenant()), Printable.of(header.command()), running, root, header.createdNanos(),
+        List<Long> answers = processes.stream().filter(TenantProcess::alive).map(process -> region.slot(process.slot()).answer()).toList();
+        boolean lives = !answers.isEmpty() || rootLives(root, processes);
+        TenantState state = lives ? TenantState.of(!gpus.isEmpty(), region.limits().command(), answers) : TenantState.ENDED;
+        return new Tenant(region.file(), Printable.of(header.tenant()), Printable.of(header.command()), state, root, header.createdNanos(),
                 header.uid(), OnError.of((int) header.onError()), region.limits().epoch(), limits,
                 OnOom.of(region.limits().onOom(), region.limits().oomWaitMillis()),
                 compute, List.copyOf(gpus), List.copyOf(processes), errors());

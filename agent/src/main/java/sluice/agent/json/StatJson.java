@@ -16,7 +16,8 @@ public final class StatJson {
     public static void write(JsonGenerator json, Tenant tenant, TenantCalls calls) {
         json.writeStartObject();
         json.writeStringProperty("tenant", tenant.name());
-        json.writeBooleanProperty("running", tenant.running());
+        json.writeBooleanProperty("running", tenant.state().lives());
+        json.writeStringProperty("state", tenant.state().word());
         json.writeStringProperty("command", tenant.command());
         json.writeBooleanProperty("counted", calls.known());
         if (calls.known()) {

@@ -32,7 +32,8 @@ public final class TenantJson {
 
     public static void properties(JsonGenerator json, Tenant tenant, ShareJson shares) {
         json.writeStringProperty("tenant", tenant.name());
-        json.writeBooleanProperty("running", tenant.running());
+        json.writeBooleanProperty("running", tenant.state().lives());
+        json.writeStringProperty("state", tenant.state().word());
         json.writeStringProperty("command", tenant.command());
         json.writeStringProperty("region", tenant.file().toString());
         json.writeNumberProperty("layout", RegionLayout.LAYOUT);

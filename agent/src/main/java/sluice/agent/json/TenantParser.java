@@ -9,6 +9,7 @@ import sluice.region.Tenant;
 import sluice.region.TenantError;
 import sluice.region.TenantGpu;
 import sluice.region.TenantProcess;
+import sluice.region.TenantState;
 import sluice.region.limits.ComputeCaps;
 import sluice.region.limits.ComputeLimits;
 import sluice.region.limits.MemoryLimits;
@@ -26,11 +27,17 @@ public final class TenantParser {
         List<TenantGpu> gpus = new ArrayList<>();
         json.at("gpus").elements().forEach(gpu -> gpus.add(gpu(gpu, gpus.size())));
         return new Tenant(Path.of(json.at("region").text()), json.at("tenant").text(), json.at("command").text(),
-                json.at("running").isTrue(), identity(json.at("rootPid"), json.at("rootStartTicks")), json.at("createdNanos").number(),
+                state(json), identity(json.at("rootPid"), json.at("rootStartTicks")), json.at("createdNanos").number(),
                 json.at("uid").number(), OnError.parse(json.at("onError").text()), json.at("limitsEpoch").number(),
                 MemoryLimits.of(longs(json.at("memoryLimitBytes"))), new OnOom((int) json.at("oomWaitMillis").number()), compute,
                 List.copyOf(gpus), json.at("processes").elements().stream().map(TenantParser::process).toList(),
                 json.at("errors").elements().stream().map(TenantParser::error).toList());
+    }
+
+    /// An agent of another version may say only whether it runs, or a word of later.
+    private static TenantState state(JsonTree json) {
+        TenantState plain = json.at("running").isTrue() ? TenantState.RUNNING : TenantState.ENDED;
+        return json.has("state") ? TenantState.find(json.at("state").text()).orElse(plain) : plain;
     }
 
     private static Identity identity(JsonTree pid, JsonTree startTicks) {

@@ -53,7 +53,7 @@ final class RegisteredTenants implements AutoCloseable {
         String key = file.getFileName().toString().replace(SUFFIX, "");
         try {
             Tenant tenant = Tenant.read(file);
-            if (tenant.running()) {
+            if (tenant.state().lives()) {
                 RegisteredTenant taken = new RegisteredTenant(tenant);
                 tenants.put(key, taken);
                 adopted.add(taken);
@@ -128,12 +128,12 @@ final class RegisteredTenants implements AutoCloseable {
 
     void forgetEnded() {
         tenants.values().removeIf(tenant -> {
-            boolean running = tenant.isRunning();
-            if (!running) {
+            boolean lives = tenant.lives();
+            if (!lives) {
                 tenant.close();
                 ended.add(tenant);
             }
-            return !running;
+            return !lives;
         });
         adopted.retainAll(tenants.values());
     }
