@@ -3,7 +3,7 @@
    python3 busy.py DIRECTORY"""
 import glob, mmap, os, random, struct, sys, time
 
-SHARE, USED, TURN_WAITS, BEGAN = 1105920, 8, 48, 96
+SHARE, USED, TURN_WAITS, BEGAN = 1138688, 8, 48, 96
 regions = []
 for path in glob.glob(sys.argv[1] + "/*.region"):
     with open(path, "r+b") as file:

@@ -4,7 +4,7 @@
 import os, shutil, signal, socket, struct, subprocess, sys, tempfile, time
 
 CREATED, NAME, NAME_BYTES, SLOT, IMAGE = 24, 48, 64, 24576, 40  # docs/region.md
-SHARE, USED, PAGE = 1105920, 8, 4096
+SHARE, USED, PAGE = 1138688, 8, 4096
 root = os.path.realpath(os.path.join(os.path.dirname(__file__), "../.."))
 sluice = root + "/dist/target/sluice/bin/sluice"
 tenants, seconds = int(sys.argv[1]) if len(sys.argv) > 1 else 1000, int(sys.argv[2]) if len(sys.argv) > 2 else 20

@@ -114,6 +114,49 @@ static void should_refuse_other_layouts_and_files(void) {
     CHECK(!sl_region_open(&region, "/nowhere/x.region", &reason) && strstr(reason.text, "No such file"));
 }
 
+static void patch_format(const sl_region_format_t *format, const char *tenant) {
+    char path[256];
+    path_of(tenant, path);
+    int fd = open(path, O_RDWR);
+    CHECK(fd >= 0 && pwrite(fd, format, sizeof *format, SL_REGION_FORMAT_OFFSET) == sizeof *format);
+    close(fd);
+}
+
+/* A file of the next revision: a field and a record more, and a feature that nobody has to know. */
+static void should_open_a_region_of_the_next_revision(void) {
+    sl_region_t region;
+    sl_region_draft_t draft = draft_of("next");
+    char path[256];
+    path_of("next", path);
+    CHECK(sl_region_open_or_create(&region, &draft, &reason), "%s", reason.text);
+    sl_region_format_t format = *(const sl_region_format_t *)(region.base + SL_REGION_FORMAT_OFFSET), next = format;
+    CHECK(format.features_offered == SL_REGION_FEATURES && strchr(format.version, '.') && strcmp(format.feature_names, "places") == 0);
+    sl_region_close(&region);
+    next.revision++;
+    next.place_offset[next.places] = SL_REGION_BYTES - 4096;
+    next.place_bytes[next.places] = next.place_count[next.places] = 64;
+    next.places++;
+    next.features_offered |= 2;
+    snprintf(next.version, sizeof next.version, "9.9.9");
+    snprintf(next.feature_names, sizeof next.feature_names, "places tides");
+    patch_format(&next, "next");
+    CHECK(sl_region_open(&region, path, &reason), "%s", reason.text);
+    sl_region_close(&region);
+    next.features_required = 2;
+    patch_format(&next, "next");
+    CHECK(!sl_region_open(&region, path, &reason) && strstr(reason.text, "'tides' (bit 1)") && strstr(reason.text, "Sluice 9.9.9"), "%s", reason.text);
+    next.features_required = 1ull << 63;
+    patch_format(&next, "next");
+    CHECK(!sl_region_open(&region, path, &reason) && strstr(reason.text, "'' (bit 63)"), "%s", reason.text);
+    next.features_required = 1;
+    next.place_bytes[5] *= 2;
+    patch_format(&next, "next");
+    CHECK(!sl_region_open(&region, path, &reason) && strstr(reason.text, "its slot records at other places"), "%s", reason.text);
+    memset(&next, 0, sizeof next);
+    patch_format(&next, "next");
+    CHECK(!sl_region_open(&region, path, &reason) && strstr(reason.text, "no table"), "%s", reason.text);
+}
+
 static void make_and_end(void) {
     sl_region_t region;
     sl_region_draft_t draft = draft_of("again");
@@ -272,6 +315,7 @@ int main(void) {
     RUN(should_hold_what_the_draft_says);
     RUN(should_protect_page_0);
     RUN(should_refuse_other_layouts_and_files);
+    RUN(should_open_a_region_of_the_next_revision);
     RUN(should_replace_an_ended_tenant);
     RUN(should_keep_a_tenant_that_has_a_live_process);
     RUN(should_free_the_name_of_a_tenant_killed_in_another_namespace);

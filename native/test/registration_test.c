@@ -95,15 +95,18 @@ static int open_descriptors(void) {
     return count;
 }
 
+static const sl_region_format_t format = SL_REGION_FORMAT;
+
 static void should_map_what_the_agent_hands_over(void) {
     sl_region_header_t header = {.magic = SL_REGION_MAGIC, .layout = SL_REGION_LAYOUT, .page_bytes = SL_REGION_PAGE_BYTES,
                                  .region_bytes = SL_REGION_BYTES};
     CHECK(pwrite(limits, &header, sizeof header, 0) == sizeof header);
+    CHECK(pwrite(limits, &format, sizeof format, SL_REGION_FORMAT_OFFSET) == sizeof format);
     int before = open_descriptors();
-    CHECK(ask("ok job 4711\n", 2), "%s", reason.text);
+    CHECK(ask("ok job 4711 features=3 colour=blue\n", 2), "%s", reason.text);
     CHECK(sl_registration_identity(&region, 1) == 4711 && sl_registration_identity(&region, 0) == 0, "the same namespace needs no other number");
     CHECK(strstr(region.path, "job from"), "%s", region.path);
-    CHECK(strncmp(heard, "region ", 7) == 0 && strstr(heard, " small\n"), "%s", heard);
+    CHECK(strncmp(heard, "region ", 7) == 0 && strstr(heard, " small features=1 version="), "%s", heard);
     CHECK(open_descriptors() == before, "descriptors stay open");
     CHECK(region.header->magic == SL_REGION_MAGIC && strcmp(region.agent, path) == 0);
     region.slots[511].calls = 7;
@@ -210,6 +213,7 @@ static int page(uint64_t created_nanos, uint64_t memory_bytes) {
     sl_region_limits_t of_tenant = {.memory_bytes = {memory_bytes}};
     int fd = memory(SL_REGION_PAGE_BYTES);
     CHECK(pwrite(fd, &header, sizeof header, 0) == sizeof header);
+    CHECK(pwrite(fd, &format, sizeof format, SL_REGION_FORMAT_OFFSET) == sizeof format);
     CHECK(pwrite(fd, &of_tenant, sizeof of_tenant, SL_REGION_LIMITS_OFFSET) == sizeof of_tenant);
     return fd;
 }
@@ -251,7 +255,7 @@ static void should_take_the_limits_of_the_next_agent(void) {
     sl_registration_follow();
     CHECK(region.limits->memory_bytes[0] == 1000, "nobody has others");
     CHECK(!follow(first), "they are mapped");
-    CHECK(follow(second) && strncmp(heard, "limits ", 7) == 0 && strstr(heard, " small\n"), "%s", heard);
+    CHECK(follow(second) && strncmp(heard, "limits ", 7) == 0 && strstr(heard, " small features="), "%s", heard);
     CHECK(region.limits->memory_bytes[0] == 2000);
     CHECK(pwrite(second, &(uint64_t){2500}, 8, (const char *)region.limits->memory_bytes - region.base) == 8);
     CHECK(region.limits->memory_bytes[0] == 2500, "it is the agent's memory");

@@ -16,6 +16,7 @@
 
 #include "cuda_entries.h"
 #include "os/os.h"
+#include "tenant/format.h"
 #include "tenant/switches/options.h"
 #include "tenant/slots.h"
 
@@ -24,20 +25,24 @@
 #define KEEP_TEMPORARY_SECONDS 60
 #define HIGH_DESCRIPTOR 512 /* programs count on the low numbers */
 
+static const char *const records[] = SL_REGION_PLACE_NAMES;
+static const sl_format_t format = {"region", SL_REGION_FORMAT, records, SL_REGION_FIRST_PLACES};
+
 sl_region_account_t *sl_region_account(const sl_region_t *region, unsigned slot, unsigned gpu) {
     return &region->accounts[slot * SL_REGION_GPU_COUNT + gpu];
 }
 
-static bool check_header(const sl_region_header_t *header, const char *path, sl_reason_t *reason) {
+static bool check_header(const char *base, const char *path, sl_reason_t *reason) {
+    const sl_region_header_t *header = (const sl_region_header_t *)(base + SL_REGION_HEADER_OFFSET);
     uint32_t layout = atomic_load_explicit(&header->layout, memory_order_acquire);
     if (header->magic != SL_REGION_MAGIC)
         return sl_report_fail(reason, "%.120s is not a region", path);
     if (layout != SL_REGION_LAYOUT)
         return sl_report_fail(reason, "region %.80s has layout %u and this library reads layout %d; use the sluice that "
                               "belongs to the library", path, layout, SL_REGION_LAYOUT);
-    if (header->page_bytes != SL_REGION_PAGE_BYTES || header->region_bytes != SL_REGION_BYTES)
+    if (header->page_bytes != SL_REGION_PAGE_BYTES || header->region_bytes < SL_REGION_BYTES)
         return sl_report_fail(reason, "region %.120s is damaged: its header names other sizes", path);
-    return true;
+    return sl_format_check(&format, (const sl_region_format_t *)(base + SL_REGION_FORMAT_OFFSET), path, reason);
 }
 
 static void place(sl_region_t *region, char *base, uint64_t inode, int fd, const char *path) {
@@ -64,7 +69,7 @@ static bool map_region(sl_region_t *region, int fd, uint64_t inode, const char *
     char *base = mmap(NULL, SL_REGION_BYTES, PROT_READ, MAP_SHARED, fd, 0);
     if (base == MAP_FAILED)
         return sl_report_fail(reason, "cannot map region %.120s: %s", path, strerror(errno));
-    if (!check_header((const sl_region_header_t *)base, path, reason) ||
+    if (!check_header(base, path, reason) ||
         (mprotect(base + SL_REGION_PAGE_BYTES, SL_REGION_BYTES - SL_REGION_PAGE_BYTES, PROT_READ | PROT_WRITE) != 0 &&
          !sl_report_fail(reason, "cannot map region %.120s for writing: %s", path, strerror(errno)))) {
         munmap(base, SL_REGION_BYTES);
@@ -87,7 +92,7 @@ bool sl_region_open_handed(sl_region_t *region, int limits, int ledger, const ch
     bool mapped = mmap(base, SL_REGION_PAGE_BYTES, PROT_READ, MAP_SHARED | MAP_FIXED, limits, 0) == base;
     if (!mapped)
         sl_report_fail(reason, "cannot map the limits of region %.120s: %s", path, strerror(errno));
-    if (!mapped || !check_header((const sl_region_header_t *)base, path, reason)) {
+    if (!mapped || !check_header(base, path, reason)) {
         munmap(base, SL_REGION_BYTES);
         return false;
     }
@@ -225,6 +230,7 @@ static bool write_draft(int fd, const sl_region_draft_t *draft) {
         limits.memory_bytes[gpu] = draft->memory_bytes[gpu];
     if (draft->shares)
         fill_shares(&limits, draft->shares);
+    sl_region_format_t of_file = sl_format_of_new_file(&format);
     uint32_t layout = SL_REGION_LAYOUT;
     struct rlimit files; /* to pass this limit would be a signal for the host */
     bool too_large = getrlimit(RLIMIT_FSIZE, &files) == 0 && files.rlim_cur < SL_REGION_BYTES;
@@ -232,6 +238,7 @@ static bool write_draft(int fd, const sl_region_draft_t *draft) {
     errno = error ? error : errno;
     return !error && pwrite(fd, &header, sizeof header, SL_REGION_HEADER_OFFSET) == sizeof header &&
            pwrite(fd, &limits, sizeof limits, SL_REGION_LIMITS_OFFSET) == sizeof limits &&
+           pwrite(fd, &of_file, sizeof of_file, SL_REGION_FORMAT_OFFSET) == sizeof of_file &&
            pwrite(fd, &layout, sizeof layout, offsetof(sl_region_header_t, layout)) == sizeof layout;
 }
 

@@ -216,12 +216,18 @@ static bool note_label(const char *label, sl_reason_t *reason) {
     return true;
 }
 
+/* Words that an agent does not know it ignores, and so do we in its answer. */
+static void write_request(char request[LINE_BYTES], const char *what) {
+    snprintf(request, LINE_BYTES, "%s %d %s features=%llx version=%s\n", what, SL_REGION_LAYOUT, handed.label, (unsigned long long)SL_REGION_FEATURES,
+             SL_VERSION);
+}
+
 bool sl_registration_open(sl_region_t *region, const char *socket, const char *label, sl_reason_t *reason) {
     char request[LINE_BYTES];
     answer_t answer;
     if (!note_label(label ? label : "-", reason))
         return false;
-    snprintf(request, sizeof request, "region %d %s\n", SL_REGION_LAYOUT, handed.label);
+    write_request(request, "region");
     if (!ask(socket, request, sl_unanswered_is_said(socket) ? RESTART_NANOS : NOBODY_NANOS, sl_registration_answer_nanos, 2, &answer, reason))
         return false;
     note_identity(&answer);
@@ -240,7 +246,7 @@ uint64_t sl_registration_identity(const sl_region_t *region, uint64_t pid_namesp
     answer_t answer;
     if (!region->agent[0] || region->header->pid_namespace == pid_namespace)
         return 0;
-    snprintf(request, sizeof request, "limits %d %s\n", SL_REGION_LAYOUT, handed.label);
+    write_request(request, "limits");
     if (!handed.identity && ask(region->agent, request, 0, LIMITS_NANOS, 1, &answer, &reason)) {
         note_identity(&answer);
         drop(&answer);
@@ -272,7 +278,7 @@ static void take_limits(sl_region_t *region) {
     sl_reason_t reason;
     answer_t answer;
     uint64_t began = sl_os_nanos();
-    snprintf(request, sizeof request, "limits %d %s\n", SL_REGION_LAYOUT, handed.label);
+    write_request(request, "limits");
     bool asked = ask(region->agent, request, 0, LIMITS_NANOS, 1, &answer, &reason), ok = asked && replace_limits(region, answer.fds[0], &reason);
     if (ok)
         handed.page = inode_of(answer.fds[0]);

@@ -10,6 +10,7 @@
 #include "tenant/slots.h"
 
 #include <errno.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "os/life.h"
@@ -84,6 +85,9 @@ static void clear(const sl_region_t *region, unsigned number) {
     slot->passed_calls = 0;
     slot->limits_page = 0;
     slot->seen_identity = 0;
+    slot->answer = 0;
+    slot->features = 0;
+    memset(slot->unused_bytes, 0, sizeof slot->unused_bytes); /* fields of later versions */
 }
 
 /* From the owner seen to BUSY by us, with the sign where there are signs; the slot counts for nothing from here on. Gives the word that
@@ -194,6 +198,7 @@ static int claim_free(const look_t *look, sl_slots_owner_t *self) {
         slot->attached_nanos = sl_os_wall_nanos();
         slot->image = self->image;
         slot->seen_identity = self->seen_identity;
+        slot->features = SL_REGION_FEATURES;
         if (atomic_compare_exchange_strong(&slot->owner, &busy, busy & ~BUSY)) {
             self->sign = sign;
             return (int)number;

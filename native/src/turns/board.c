@@ -13,12 +13,18 @@
 #include <unistd.h>
 
 #include "os/os.h"
+#include "tenant/format.h"
 #include "tenant/region.h"
 #include "tenant/registration.h"
 #include "tenant/tenant.h"
 #include "turns/seen.h"
 
 #define ATTEMPTS 4
+
+static const char *const records[] = SL_BOARD_PLACE_NAMES;
+static const sl_format_t format = {"board", SL_BOARD_FORMAT, records, SL_BOARD_FIRST_PLACES};
+_Static_assert(sizeof(sl_board_format_t) == sizeof(sl_region_format_t) &&
+               offsetof(sl_board_format_t, place_count) == offsetof(sl_region_format_t, place_count), "one format record for both files");
 
 static bool fill(int fd, const uint8_t uuid[16]) {
     static const sl_board_header_t nothing;
@@ -28,10 +34,12 @@ static bool fill(int fd, const uint8_t uuid[16]) {
     header.board_bytes = SL_BOARD_BYTES;
     header.created_nanos = sl_os_wall_nanos();
     memcpy(header.uuid, uuid, sizeof header.uuid);
+    sl_region_format_t of_file = sl_format_of_new_file(&format);
     uint32_t layout = SL_BOARD_LAYOUT;
     int error = posix_fallocate(fd, 0, SL_BOARD_BYTES);
     errno = error ? error : errno;
     return !error && pwrite(fd, &header, sizeof header, SL_BOARD_HEADER_OFFSET) == sizeof header &&
+           pwrite(fd, &of_file, sizeof of_file, SL_BOARD_FORMAT_OFFSET) == sizeof of_file &&
            pwrite(fd, &layout, sizeof layout, offsetof(sl_board_header_t, layout)) == sizeof layout;
 }
 
@@ -59,10 +67,12 @@ static bool map_board(sl_board_t *board, int fd, const char *path, const uint8_t
     if (base == MAP_FAILED)
         return sl_report_fail(reason, "cannot map board %.120s: %s", path, strerror(errno));
     const sl_board_header_t *header = (const sl_board_header_t *)(base + SL_BOARD_HEADER_OFFSET);
-    if (header->magic != SL_BOARD_MAGIC || header->layout != SL_BOARD_LAYOUT ||
-        memcmp(header->uuid, uuid, sizeof header->uuid) != 0) {
+    bool ours = header->magic == SL_BOARD_MAGIC && header->layout == SL_BOARD_LAYOUT && memcmp(header->uuid, uuid, sizeof header->uuid) == 0;
+    if (!ours)
+        sl_report_fail(reason, "%.120s is not a board of layout %d; remove it when no tenant runs", path, SL_BOARD_LAYOUT);
+    if (!ours || !sl_format_check(&format, (const sl_region_format_t *)(base + SL_BOARD_FORMAT_OFFSET), path, reason)) {
         munmap(base, SL_BOARD_BYTES);
-        return sl_report_fail(reason, "%.120s is not a board of layout %d; remove it when no tenant runs", path, SL_BOARD_LAYOUT);
+        return false;
     }
     *board = (sl_board_t){
         .base = base,
@@ -132,6 +142,7 @@ static void enter_tenant(const sl_board_t *board, unsigned number) {
     entry->region_inode = sl_tenant.region.inode;
     entry->held_nanos = entry->turns = 0;
     entry->balance_nanos = 0;
+    memset(entry->unused_bytes, 0, sizeof entry->unused_bytes); /* fields of later versions */
     take_plan_back(board);
     drop_turn(board, number);
     snprintf(entry->name, sizeof entry->name, "%.63s", header->tenant);
@@ -180,6 +191,7 @@ static bool claim_process(sl_board_t *board) {
         entry->tenant = board->tenant;
         entry->waiting = 0;
         entry->waiting_nanos = entry->busy_nanos = entry->blocked_nanos = 0;
+        memset(entry->unused_bytes, 0, sizeof entry->unused_bytes);
         return board->process = i, true;
     }
     return false;

@@ -18,6 +18,7 @@ import sluice.codegen.layout.LayoutHeader;
 import sluice.codegen.layout.LayoutPage;
 import sluice.codegen.layout.LayoutSource;
 import sluice.codegen.layout.LayoutSpec;
+import sluice.codegen.layout.PlacesSource;
 import sluice.codegen.layout.TextSource;
 import sluice.codegen.layout.ViewSource;
 import sluice.codegen.text.Output;
@@ -45,7 +46,9 @@ final class Generator {
                 new Output("sim/sim_entries.c", SimEntriesSource.emit(cuda)),
                 new Output("sim/exports.map", ExportsMap.simulatedDriver(cuda)),
                 java("CallTable", CallTableSource.emit(cuda)),
-                java("RegionText", TextSource.emit())));
+                java("RegionText", TextSource.emit()),
+                java("LayoutPlaces", PlacesSource.emit()),
+                java("SluiceVersion", PlacesSource.version(System.getProperty("sluice.version", "unknown")))));
         outputs.addAll(layout(spec.region()));
         outputs.addAll(layout(spec.board()));
         outputs.addAll(layout(spec.trace()));

@@ -38,6 +38,7 @@ final class FirstPage {
             page.putLong(LIMITS_MEMORY_BYTES_OFFSET + gpu * Long.BYTES, draft.memory().bytes(gpu));
             page.putInt(LIMITS_COMPUTE_PERMILLE_OFFSET + gpu * Integer.BYTES, draft.compute().caps().permille(gpu));
         }
+        FileFormat.write(page, PLACES, REVISION, FEATURES, FEATURES_REQUIRED, FEATURE_NAMES);
         turns(draft.compute());
         trace(draft.trace());
     }

@@ -45,7 +45,7 @@ public record LimitsChange(Optional<MemoryChange> memory, Optional<OnOom> onOom,
             if (!expected.test(before)) {
                 throw new SluiceException("the region " + file + " is another tenant's now; look again");
             }
-            if (!before.running()) {
+            if (!before.state().lives()) {
                 throw new SluiceException("tenant '" + before.name() + "' has ended; only the limits of a running one can be set");
             }
             LimitsView limits = region.limits();

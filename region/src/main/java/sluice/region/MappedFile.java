@@ -9,6 +9,7 @@ import java.nio.file.Path;
 import sluice.linux.Descriptor;
 import sluice.linux.SharedMemory;
 import sluice.linux.UnusableFileException;
+import sluice.region.layout.HeaderView;
 import sluice.region.layout.RegionLayout;
 import sluice.region.place.RuntimeFile;
 
@@ -68,7 +69,9 @@ public record MappedFile(Path file, Arena arena, MemorySegment segment, long own
             if (ledger.checked().bytes() < RegionLayout.REGION_BYTES) {
                 return new Mapped(MemorySegment.NULL, ledger.checked().uid());
             }
-            MemorySegment whole = SharedMemory.map(ledger, RegionLayout.REGION_BYTES, write, arena);
+            MemorySegment page = SharedMemory.map(limits, RegionLayout.PAGE_BYTES, false, arena);
+            long bytes = Math.clamp(HeaderView.of(page).regionBytes(), RegionLayout.REGION_BYTES, ledger.checked().bytes());
+            MemorySegment whole = SharedMemory.map(ledger, bytes, write, arena);
             SharedMemory.mapOver(whole, limits, RegionLayout.PAGE_BYTES, write);
             return new Mapped(whole, ledger.checked().uid());
         }

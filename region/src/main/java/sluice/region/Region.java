@@ -11,8 +11,10 @@ import sluice.linux.Descriptor;
 import sluice.region.layout.AccountView;
 import sluice.region.layout.CallView;
 import sluice.region.layout.ErrorView;
+import sluice.region.layout.FormatView;
 import sluice.region.layout.GpuView;
 import sluice.region.layout.HeaderView;
+import sluice.region.layout.LayoutPlaces;
 import sluice.region.layout.LimitsView;
 import sluice.region.layout.RegionLayout;
 import sluice.region.layout.ShareView;
@@ -30,9 +32,11 @@ public final class Region implements AutoCloseable {
 
     private final MappedFile mapped;
     private final MemorySegment segment;
+    private final LayoutPlaces places;
 
-    private Region(MappedFile mapped) {
+    private Region(MappedFile mapped, LayoutPlaces places) {
         this.mapped = mapped;
+        this.places = places;
         segment = mapped.segment();
     }
 
@@ -104,8 +108,7 @@ public final class Region implements AutoCloseable {
 
     private static Region checked(MappedFile mapped) {
         try {
-            check(mapped.file(), mapped.segment(), mapped.segment().byteSize());
-            return new Region(mapped);
+            return new Region(mapped, check(mapped.file(), mapped.segment(), mapped.segment().byteSize()));
         } catch (SluiceException e) {
             mapped.close();
             throw e;
@@ -121,7 +124,8 @@ public final class Region implements AutoCloseable {
 
     /// @param segment the first page, or more
     /// @param bytes   how long the file is
-    public static void check(Path file, MemorySegment segment, long bytes) {
+    /// @return where its records lie
+    public static LayoutPlaces check(Path file, MemorySegment segment, long bytes) {
         if (bytes < Long.BYTES || segment.get(ValueLayout.JAVA_LONG, 0) != RegionLayout.MAGIC) {
             throw new RegionException.NotARegion(file);
         }
@@ -135,6 +139,10 @@ public final class Region implements AutoCloseable {
         if (bytes < RegionLayout.REGION_BYTES || HeaderView.of(segment).regionBytes() > bytes) {
             throw new RegionException.Truncated(file, bytes, Math.max(RegionLayout.REGION_BYTES, HeaderView.of(segment).regionBytes()));
         }
+        FileFormat.REGION.problem(segment).ifPresent(problem -> {
+            throw new RegionException.UnknownFeature(file, problem);
+        });
+        return FileFormat.REGION.places(segment, bytes).orElseThrow(() -> new RegionException.Damaged(file));
     }
 
     public Path file() {
@@ -148,56 +156,74 @@ public final class Region implements AutoCloseable {
     }
 
     public HeaderView header() {
-        return HeaderView.of(segment);
+        return HeaderView.of(segment, places);
     }
 
     public LimitsView limits() {
-        return LimitsView.of(segment);
+        return LimitsView.of(segment, places);
     }
 
     public GpuView gpu(int entry) {
-        return GpuView.at(segment, entry);
+        return GpuView.at(segment, places, entry);
     }
 
     public ErrorView error(int entry) {
-        return ErrorView.at(segment, entry);
+        return ErrorView.at(segment, places, entry);
     }
 
     public SlotView slot(int slot) {
-        return SlotView.at(segment, slot);
+        return SlotView.at(segment, places, slot);
     }
 
     /// Copies slots, to see which of them are free: one after the other takes far longer.
     void copySlots(int first, long[] words) {
-        MemorySegment.copy(segment, ValueLayout.JAVA_LONG, RegionLayout.SLOT_OFFSET + (long) first * RegionLayout.SLOT_BYTES, words, 0, words.length);
+        MemorySegment.copy(segment, ValueLayout.JAVA_LONG, slotPlace(first), words, 0, words.length);
+    }
+
+    int slotWords() {
+        return places.bytes(RegionLayout.SLOT_PLACE) / Long.BYTES;
+    }
+
+    /// Where a slot lies in the file.
+    long slotPlace(int slot) {
+        return places.offset(RegionLayout.SLOT_PLACE, slot);
+    }
+
+    /// Version of Sluice that made the file, and compatible changes of the layout that it knew.
+    public String version() {
+        return FileFormat.version(segment);
+    }
+
+    public long revision() {
+        return FormatView.of(segment).revision();
     }
 
     /// What the owner of a slot holds on the GPU of an entry.
     public AccountView account(int slot, int gpuEntry) {
-        return AccountView.at(segment, slot * RegionLayout.GPU_COUNT + gpuEntry);
+        return AccountView.at(segment, places, slot * RegionLayout.GPU_COUNT + gpuEntry);
     }
 
     /// The tenant's time on the GPU of an entry.
     public ShareView share(int gpuEntry) {
-        return ShareView.at(segment, gpuEntry);
+        return ShareView.at(segment, places, gpuEntry);
     }
 
     /// The counters of one entry point in one stripe.
     public CallView call(int entry) {
-        return CallView.at(segment, entry);
+        return CallView.at(segment, places, entry);
     }
 
     /// Calls that threads with a stripe of their own submitted to the GPU of an entry.
     long submittedCalls(int gpuEntry) {
         long calls = 0;
         for (int stripe = 0; stripe < RegionLayout.SUBMISSION_COUNT; stripe++) {
-            calls += SubmissionView.at(segment, stripe).calls(gpuEntry);
+            calls += SubmissionView.at(segment, places, stripe).calls(gpuEntry);
         }
         return calls;
     }
 
     public TrafficView traffic(int stripe) {
-        return TrafficView.at(segment, stripe);
+        return TrafficView.at(segment, places, stripe);
     }
 
     @Override

@@ -21,6 +21,24 @@ public sealed abstract class RegionException extends SluiceException {
         }
     }
 
+    /// The region needs what this sluice does not know.
+    public static final class UnknownFeature extends RegionException {
+        private static final long serialVersionUID = 1L;
+
+        UnknownFeature(Path file, String problem) {
+            super("region " + file + " " + problem);
+        }
+    }
+
+    /// The region says of itself what cannot be.
+    public static final class Damaged extends RegionException {
+        private static final long serialVersionUID = 1L;
+
+        Damaged(Path file) {
+            super("region " + file + " is damaged: its table of places makes no sense; delete it when its tenant has ended");
+        }
+    }
+
     /// The region was written by a Sluice with another layout.
     public static final class LayoutMismatch extends RegionException {
         private static final long serialVersionUID = 1L;

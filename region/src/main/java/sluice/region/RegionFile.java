@@ -55,7 +55,7 @@ public final class RegionFile {
         Path region = directory.region(file);
         Path temporary = directory.path().resolve("." + file + "." + draft.root().pid() + TEMPORARY_SUFFIX);
         try {
-            if (Files.exists(region) && Tenant.isRunning(region)) {
+            if (Files.exists(region) && Tenant.lives(region)) {
                 throw new TenantRunningException(draft.tenant());
             }
             Files.deleteIfExists(region);
@@ -110,7 +110,7 @@ public final class RegionFile {
                 Files.createLink(region, temporary);
                 return;
             } catch (FileAlreadyExistsException e) {
-                if (attempt == LINK_ATTEMPTS || Tenant.isRunning(region) || !removeEnded(region, temporary)) {
+                if (attempt == LINK_ATTEMPTS || Tenant.lives(region) || !removeEnded(region, temporary)) {
                     throw new TenantRunningException(tenant);
                 }
             }
@@ -126,7 +126,7 @@ public final class RegionFile {
         } catch (NoSuchFileException e) {
             return true;
         }
-        boolean ended = !Tenant.isRunning(aside);
+        boolean ended = !Tenant.lives(aside);
         if (!ended) {
             Files.createLink(region, aside);
         }

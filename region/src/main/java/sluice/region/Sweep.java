@@ -59,7 +59,7 @@ final class Sweep {
         List<Tenant> deleted = new ArrayList<>();
         try (Folder folder = Folder.open(directory.path())) {
             for (Tenant tenant : tenants) {
-                if (!tenant.running() && directory.path().equals(tenant.file().getParent()) && ended(tenant, folder, now)) {
+                if (!tenant.state().lives() && directory.path().equals(tenant.file().getParent()) && ended(tenant, folder, now)) {
                     deleted.add(tenant);
                 }
             }

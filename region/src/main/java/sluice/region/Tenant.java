@@ -14,12 +14,12 @@ import sluice.region.place.SluiceException;
 
 /// What a region said about its tenant at one moment.
 ///
-/// @param running whether the process it began with, or any that has a slot, still lives
+/// @param state it lives while the process it began with, or any that has a slot, does
 public record Tenant(
         Path file,
         String name,
         String command,
-        boolean running,
+        TenantState state,
         Identity root,
         long createdNanos,
         long uid,
@@ -51,12 +51,12 @@ public record Tenant(
         }
     }
 
-    /// Whether the file is the region of a tenant that runs. A file that cannot be read as a region of this layout may
-    /// be one of another layout in use, so only what is surely no region, or ended, is said not to run.
-    static boolean isRunning(Path file) {
+    /// Whether the file is the region of a tenant that lives. A file that cannot be read as a region of this layout may
+    /// be one of another layout in use, so only what is surely no region, or ended, is said not to live.
+    static boolean lives(Path file) {
         try {
-            return read(file).running();
-        } catch (RegionException.LayoutMismatch e) {
+            return read(file).state().lives();
+        } catch (RegionException.LayoutMismatch | RegionException.UnknownFeature e) {
             throw e;
         } catch (SluiceException e) {
             return false;

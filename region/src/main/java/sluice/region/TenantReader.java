@@ -27,14 +27,14 @@ public final class TenantReader {
     private static final long READY = 1;
     /// A tenant's first process takes part within this time.
     private static final long ATTACH_NANOS = 600_000_000_000L;
-    private static final int SLOT_WORDS = RegionLayout.SLOT_BYTES / Long.BYTES;
     /// So many slots are looked at together.
     private static final int OWNERS = 64;
 
     private final Region region;
     private final Processes known;
     private final long pidNamespace = pidNamespace();
-    private final long[] words = new long[OWNERS * SLOT_WORDS];
+    private final int slotWords;
+    private final long[] words;
     /// Made when it is first needed: its method handles take milliseconds.
     private Life life;
 
@@ -45,6 +45,8 @@ public final class TenantReader {
     TenantReader(Region region, Processes known) {
         this.region = region;
         this.known = known;
+        slotWords = region.slotWords();
+        words = new long[OWNERS * slotWords];
     }
 
     Tenant read() {
@@ -69,8 +71,10 @@ public final class TenantReader {
             gpus.add(gpu(entry, limits, compute.caps(), processes));
         }
         Identity root = new Identity(header.rootIdentity());
-        boolean running = processes.stream().anyMatch(TenantProcess::alive) || rootLives(root, processes);
-        return new Tenant(region.file(), Printable.of(header.tenant()), Printable.of(header.command()), running, root, header.createdNanos(),
+        List<Long> answers = processes.stream().filter(TenantProcess::alive).map(process -> region.slot(process.slot()).answer()).toList();
+        boolean lives = !answers.isEmpty() || rootLives(root, processes);
+        TenantState state = lives ? TenantState.of(!gpus.isEmpty(), region.limits().command(), answers) : TenantState.ENDED;
+        return new Tenant(region.file(), Printable.of(header.tenant()), Printable.of(header.command()), state, root, header.createdNanos(),
                 header.uid(), OnError.of((int) header.onError()), region.limits().epoch(), limits,
                 OnOom.of(region.limits().onOom(), region.limits().oomWaitMillis()),
                 compute, List.copyOf(gpus), List.copyOf(processes), errors());
@@ -126,7 +130,7 @@ public final class TenantReader {
         for (int first = 0; first < RegionLayout.SLOT_COUNT; first += OWNERS) {
             region.copySlots(first, words);
             for (int at = 0; at < OWNERS; at++) {
-                long owner = words[at * SLOT_WORDS] == 0 ? 0 : region.slot(first + at).owner();
+                long owner = words[at * slotWords] == 0 ? 0 : region.slot(first + at).owner();
                 if (owner > 0) {
                     processes.add(process(first + at, owner, gpuEntries));
                 }
@@ -155,7 +159,7 @@ public final class TenantReader {
     /// Of a process without a lock it is believed that it lives.
     private boolean isHeld(int slot, long owner) {
         return (owner & Identity.SIGNED) == 0
-                || life().of(RegionLayout.SLOT_OFFSET + (long) slot * RegionLayout.SLOT_BYTES) != FileLocks.State.FREE;
+                || life().of(region.slotPlace(slot)) != FileLocks.State.FREE;
     }
 
     /// The locks are in the file with the slots.

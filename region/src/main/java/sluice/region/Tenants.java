@@ -69,7 +69,7 @@ public final class Tenants {
         List<Tenant> named = tenants.stream().filter(tenant -> tenant.name().equals(wanted)).toList();
         List<Tenant> owning = tenants.stream().filter(tenant -> hasProcess(tenant, wanted)).toList();
         List<Tenant> begun = tenants.stream().filter(tenant -> !wanted.isEmpty() && tenant.name().startsWith(wanted)).toList();
-        List<Tenant> running = begun.stream().filter(Tenant::running).toList();
+        List<Tenant> running = begun.stream().filter(tenant -> tenant.state().lives()).toList();
         for (List<Tenant> matches : List.of(named, owning, running, begun)) {
             if (matches.size() == 1) {
                 return Optional.of(matches.getFirst());

@@ -40,7 +40,7 @@ public record TraceRequest(int mode, String directory, int events, long untilNan
             Tenant tenant = new TenantReader(region).read();
             LimitsView limits = region.limits();
             long until = limits.traceUntilNanos();
-            if (!tenant.running()) {
+            if (!tenant.state().lives()) {
                 throw new SluiceException("tenant '" + tenant.name() + "' has ended; only a running one can be traced");
             }
             if (limits.trace() != OFF && (until == 0 || until > System.nanoTime())) {

@@ -86,7 +86,7 @@ class RegionTest {
 
         Path file = TestRegion.create(folder, "job", Identity.self());
 
-        assertThat(Tenant.read(file).running()).isTrue();
+        assertThat(Tenant.read(file).state().lives()).isTrue();
         assertThat(folder.toFile().list()).hasSize(1);
     }
 

@@ -68,19 +68,19 @@ class TenantsTest {
             elsewhere.reserve(0, 100, 0);
             SlotView slot = region.slot(elsewhere.slot());
             slot.pidNamespace(TenantReader.pidNamespace() + 1);
-            assertThat(Tenant.read(file).running()).describedAs("without a lock nobody can know").isTrue();
+            assertThat(Tenant.read(file).state().lives()).describedAs("without a lock nobody can know").isTrue();
 
             slot.owner(slot.owner() | Identity.SIGNED);
             try (HeldLock lock = HeldLock.of(file, elsewhere.slot())) {
                 assertThat(lock.file()).isPositive();
                 Tenant held = Tenant.read(file);
-                assertThat(held.running()).isTrue();
+                assertThat(held.state().lives()).isTrue();
                 assertThat(held.gpus().getFirst().usedBytes()).isEqualTo(100);
                 assertThat(held.processes().getFirst().identity()).isEqualTo(Identity.of(7, 4711));
             }
 
             Tenant ended = Tenant.read(file);
-            assertThat(ended.running()).isFalse();
+            assertThat(ended.state().lives()).isFalse();
             assertThat(ended.gpus().getFirst().usedBytes()).isZero();
         }
     }
@@ -90,21 +90,21 @@ class TenantsTest {
         Path file = TestRegion.create(folder, "job", TestRegion.DEAD);
         try (Region region = Region.openReadWrite(file)) {
             region.header().pidNamespace(TenantReader.pidNamespace() + 1);
-            assertThat(Tenant.read(file).running()).isTrue();
+            assertThat(Tenant.read(file).state().lives()).isTrue();
 
             region.header().createdNanos(region.header().createdNanos() - 700_000_000_000L);
-            assertThat(Tenant.read(file).running()).isFalse();
+            assertThat(Tenant.read(file).state().lives()).isFalse();
         }
     }
 
     @Test
     void shouldRunWhileAnySlotIsOwnedByALiveProcess() throws Exception {
         Path file = TestRegion.create(folder, "job", TestRegion.DEAD);
-        assertThat(Tenant.read(file).running()).isFalse();
+        assertThat(Tenant.read(file).state().lives()).isFalse();
 
         try (Region region = Region.openReadWrite(file); Ledger ledger = Ledger.claim(region, Identity.self())) {
             assertThat(ledger.slot()).isZero();
-            assertThat(Tenant.read(file).running()).isTrue();
+            assertThat(Tenant.read(file).state().lives()).isTrue();
         }
     }
 

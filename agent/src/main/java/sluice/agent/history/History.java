@@ -147,7 +147,7 @@ public final class History implements AutoCloseable {
                     Math.max(-1, gpu.utilizationPercent() * 10), 0, 0));
         }
         for (TenantLook tenant : look.tenants()) {
-            for (int at = 0; tenant.tenant().running() && at < tenant.rates().size(); at++) {
+            for (int at = 0; tenant.tenant().state().lives() && at < tenant.rates().size(); at++) {
                 TenantGpu gpu = tenant.tenant().gpus().get(at);
                 Rates rates = tenant.rates().get(at);
                 seen.add(new Seen(new Series(tenant.tenant().uid(), gpu.uuid(), gpu.index(), tenant.tenant().createdNanos(), tenant.tenant().name()),

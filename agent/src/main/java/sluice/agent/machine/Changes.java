@@ -28,7 +28,7 @@ final class Changes {
         if (seen != null) {
             Set<String> gone = new HashSet<>(seen.keySet());
             gone.removeAll(now.keySet());
-            gone.stream().map(seen::get).filter(Tenant::running).forEach(tenant -> tell("ended", tenant, "ended"));
+            gone.stream().map(seen::get).filter(tenant -> tenant.state().lives()).forEach(tenant -> tell("ended", tenant, "ended"));
             now.forEach((key, tenant) -> compare(seen.get(key), tenant));
         }
         told.forEach((uid, number) -> {
@@ -42,12 +42,12 @@ final class Changes {
 
     private void compare(Tenant before, Tenant now) {
         if (before == null) {
-            if (now.running()) {
+            if (now.state().lives()) {
                 tell("began", now, "began: " + now.command());
             }
             return;
         }
-        if (before.running() && !now.running()) {
+        if (before.state().lives() && !now.state().lives()) {
             tell("ended", now, "ended");
         }
         if (before.limitsEpoch() != now.limitsEpoch()) {

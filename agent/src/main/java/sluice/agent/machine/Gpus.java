@@ -41,7 +41,7 @@ public final class Gpus {
             for (TenantGpu gpu : tenant.gpus()) {
                 GpuLook before = gpus.getOrDefault(gpu.uuid(), new GpuLook(gpu.index(), gpu.uuid(), gpu.name(), gpu.totalBytes(), 0, 0,
                         UNKNOWN, UNKNOWN, List.of()));
-                gpus.put(gpu.uuid(), plus(before, tenant.running() ? gpu.usedBytes() : 0, byNvml.contains(gpu.uuid())));
+                gpus.put(gpu.uuid(), plus(before, tenant.state().lives() ? gpu.usedBytes() : 0, byNvml.contains(gpu.uuid())));
             }
         }
         return gpus.values().stream().sorted(Comparator.comparingInt(GpuLook::index)).toList();

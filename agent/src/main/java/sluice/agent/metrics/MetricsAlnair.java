@@ -47,7 +47,7 @@ final class MetricsAlnair implements MetricsSource {
 
     @Override
     public void write(MetricsScrape scrape, MetricsPage page) {
-        scrape.tenants().stream().filter(scraped -> scraped.tenant().running()).forEach(scraped -> tenant(page, scraped));
+        scrape.tenants().stream().filter(scraped -> scraped.tenant().state().lives()).forEach(scraped -> tenant(page, scraped));
         try {
             Files.readAllLines(Path.of("/proc/stat")).stream().filter(line -> line.matches("cpu[0-9]+ .*")).forEach(line -> cpu(page, line.split(" ")));
         } catch (IOException e) {

@@ -19,7 +19,7 @@ import sluice.region.Tenant;
 final class MetricsChoice {
     static final Duration KEPT = Duration.ofMinutes(5);
 
-    private static final Comparator<TenantLook> ORDER = Comparator.<TenantLook, Boolean>comparing(look -> !look.tenant().running())
+    private static final Comparator<TenantLook> ORDER = Comparator.<TenantLook, Boolean>comparing(look -> !look.tenant().state().lives())
             .thenComparingLong(look -> look.tenant().createdNanos()).thenComparing(look -> look.tenant().file());
 
     private final int most;
@@ -34,7 +34,7 @@ final class MetricsChoice {
     synchronized void see(MachineLook look) {
         Map<String, Instant> now = new HashMap<>();
         for (TenantLook tenant : look.tenants()) {
-            if (!tenant.tenant().running()) {
+            if (!tenant.tenant().state().lives()) {
                 now.put(key(tenant.tenant()), ended.getOrDefault(key(tenant.tenant()), looked ? look.at() : Instant.EPOCH));
             }
         }
@@ -65,7 +65,7 @@ final class MetricsChoice {
 
     private boolean fits(Tenant tenant, Instant now) {
         Instant end = ended.get(key(tenant));
-        return tenant.running() || end == null || end.plus(KEPT).isAfter(now);
+        return tenant.state().lives() || end == null || end.plus(KEPT).isAfter(now);
     }
 
     private static String key(Tenant tenant) {

@@ -68,7 +68,7 @@ final class MetricsHami implements MetricsSource {
         }
         for (ScrapedTenant scraped : scrape.tenants()) {
             Optional<Duration> elapsed = scraped.calls().flatMap(calls -> lastKernels.elapsed(scraped.tenant(), calls));
-            for (int at = 0; at < scraped.tenant().gpus().size() && scraped.tenant().running(); at++) {
+            for (int at = 0; at < scraped.tenant().gpus().size() && scraped.tenant().state().lives(); at++) {
                 device(page, scraped, at, elapsed);
             }
         }

@@ -47,7 +47,7 @@ final class MetricsOfCalls implements MetricsSource {
             page.add(INFO, 1, labels.merge(Labels.of("weight", Integer.toString(tenant.compute().weight()),
                     "priority", tenant.compute().priority().word(), "exclusive", Boolean.toString(tenant.compute().exclusive()),
                     "on_error", tenant.onError().word(), "on_oom", tenant.onOom().waits() ? "wait" : "fail")));
-            page.add(RUNNING, tenant.running() ? 1 : 0, labels);
+            page.add(RUNNING, tenant.state().lives() ? 1 : 0, labels);
             page.add(STARTED, tenant.createdNanos() / NANOS, labels);
             page.add(PROCESSES, tenant.liveProcesses().size(), labels);
             page.add(ERRORS, tenant.errors().stream().mapToDouble(TenantError::count).sum(), labels);

@@ -60,7 +60,7 @@ final class MetricsOfTenants implements MetricsSource {
                 memory(page, scraped.tenant(), gpu, labels);
                 time(page, gpu.time(), labels);
                 int got = rates.getOrDefault(gpu, Rates.NONE).gotPermille();
-                if (got >= 0 && scraped.tenant().running()) {
+                if (got >= 0 && scraped.tenant().state().lives()) {
                     page.add(GOT, got / PERMILLE, labels);
                 }
                 turns(page, scraped.tenant(), gpu.time(), scrape.board(scraped.tenant(), gpu), labels);
@@ -69,7 +69,7 @@ final class MetricsOfTenants implements MetricsSource {
     }
 
     private static void memory(MetricsPage page, Tenant tenant, TenantGpu gpu, Labels labels) {
-        page.add(USED, tenant.running() ? gpu.usedBytes() : 0, labels);
+        page.add(USED, tenant.state().lives() ? gpu.usedBytes() : 0, labels);
         if (gpu.limitBytes() != 0) {
             page.add(LIMIT, gpu.limitBytes(), labels);
         }

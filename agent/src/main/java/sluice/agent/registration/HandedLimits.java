@@ -43,6 +43,11 @@ final class HandedLimits implements AutoCloseable {
         return descriptor.number();
     }
 
+    /// Size of the whole region.
+    long regionBytes() {
+        return source.get(JAVA_LONG, RegionLayout.HEADER_REGION_BYTES_OFFSET);
+    }
+
     /// What the tenant's processes know this memory by.
     long inode() {
         try {

@@ -60,6 +60,11 @@ final class RegisteredTenant implements AutoCloseable {
         return Region.ledger(made.file());
     }
 
+    /// How long its ledger is meant to be.
+    long bytes() {
+        return limits.regionBytes();
+    }
+
     void add(Identity process) {
         processes.removeIf(known -> !known.isAlive());
         processes.add(process);
@@ -70,18 +75,18 @@ final class RegisteredTenant implements AutoCloseable {
     }
 
     /// One whose ledger was cut counts as ended.
-    boolean isRunning() {
+    boolean lives() {
         if (processes.stream().anyMatch(Identity::isAlive)) {
             return true;
         }
         try {
             Tenant now = Tenant.read(made.file());
-            boolean running = now.createdNanos() == made.createdNanos() && now.running();
-            if (running && RegisteringPeer.isContainerName(name()) && !RegisteringPeer.anyIn(name())) {
+            boolean lives = now.createdNanos() == made.createdNanos() && now.state().lives();
+            if (lives && RegisteringPeer.isContainerName(name()) && !RegisteringPeer.anyIn(name())) {
                 empty();
                 return false;
             }
-            return running;
+            return lives;
         } catch (SluiceException e) {
             return false;
         }

@@ -17,7 +17,6 @@ import sluice.agent.os.RegisteringPeer;
 import sluice.region.Region;
 import sluice.region.RegionDraft;
 import sluice.region.Tenant;
-import sluice.region.layout.RegionLayout;
 import sluice.region.place.Identity;
 import sluice.region.place.RuntimeDirectory;
 import sluice.region.place.SluiceException;
@@ -54,7 +53,7 @@ final class RegisteredTenants implements AutoCloseable {
         String key = file.getFileName().toString().replace(SUFFIX, "");
         try {
             Tenant tenant = Tenant.read(file);
-            if (tenant.running()) {
+            if (tenant.state().lives()) {
                 RegisteredTenant taken = new RegisteredTenant(tenant);
                 tenants.put(key, taken);
                 adopted.add(taken);
@@ -129,12 +128,12 @@ final class RegisteredTenants implements AutoCloseable {
 
     void forgetEnded() {
         tenants.values().removeIf(tenant -> {
-            boolean running = tenant.isRunning();
-            if (!running) {
+            boolean lives = tenant.lives();
+            if (!lives) {
                 tenant.close();
                 ended.add(tenant);
             }
-            return !running;
+            return !lives;
         });
         adopted.retainAll(tenants.values());
     }
@@ -145,9 +144,9 @@ final class RegisteredTenants implements AutoCloseable {
         tenants.values().forEach(tenant -> {
             tenant.follow();
             try {
-                if (Files.size(tenant.ledger()) > RegionLayout.REGION_BYTES) {
+                if (Files.size(tenant.ledger()) > tenant.bytes()) {
                     try (FileChannel ledger = FileChannel.open(tenant.ledger(), StandardOpenOption.WRITE)) {
-                        ledger.truncate(RegionLayout.REGION_BYTES);
+                        ledger.truncate(tenant.bytes());
                     }
                     events.add("ledger", tenant.name(), tenant.uid(), "the tenant made its ledger longer; that was taken back");
                 }

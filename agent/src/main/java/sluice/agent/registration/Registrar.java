@@ -50,7 +50,7 @@ final class Registrar implements AutoCloseable {
     synchronized RegisteredTenant register(RegisteringPeer peer, String label) {
         Optional<String> shared = shared(peer, rule(peer, label));
         Optional<RegisteredTenant> known = shared.isPresent() ? shared.flatMap(tenants::get) : tenants.inherited(peer);
-        RegisteredTenant tenant = known.filter(RegisteredTenant::isRunning).orElseGet(() -> make(peer, label, shared));
+        RegisteredTenant tenant = known.filter(RegisteredTenant::lives).orElseGet(() -> make(peer, label, shared));
         tenant.add(peer.process());
         return tenant;
     }
@@ -103,7 +103,7 @@ final class Registrar implements AutoCloseable {
         return tenants.inherited(peer)
                 .or(() -> peer.containerName().flatMap(tenants::get))
                 .or(() -> policy.now().find(peer, label).flatMap(PolicyRule::tenant).flatMap(tenants::get))
-                .filter(RegisteredTenant::isRunning)
+                .filter(RegisteredTenant::lives)
                 .orElseThrow(() -> new SluiceException("pid " + peer.process().pid() + " has no region; ask for that first"));
     }
 

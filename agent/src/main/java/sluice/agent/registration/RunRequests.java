@@ -10,9 +10,9 @@ import sluice.agent.os.RegisteringPeer;
 import sluice.region.RegionDraft;
 import sluice.region.place.SluiceException;
 
-/// The agent's end of [sluice.api.client.RunRegistration].
+/// The agent's end of [sluice.api.client.RunRegistration]. A limit that the agent does not know is refused: the job would run without it.
 final class RunRequests {
-    private static final List<String> NAMES = Stream.concat(JobLimits.NAMES.stream(), Stream.of("name", "command")).toList();
+    private static final List<String> NAMES = Stream.concat(JobLimits.NAMES.stream(), Stream.of("name", "command", "features", "version")).toList();
 
     private RunRequests() {}
 
@@ -21,6 +21,7 @@ final class RunRequests {
         Map<String, String> asked = JobLimits.words(String.join(" ", words), NAMES, "limits", "");
         String name = asked.remove("name");
         String command = asked.remove("command");
+        asked.keySet().removeAll(List.of("features", "version"));
         if (name == null || command == null) {
             throw new SluiceException("a job has a name and a command; is this sluice of the agent's version?");
         }

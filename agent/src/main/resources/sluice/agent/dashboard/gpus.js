@@ -53,7 +53,7 @@ function fill(stack, parts, whole, text) {
 
 // Whether tenants use the GPU, and nobody measures the time of any of them.
 function isUnmeasured(look, uuid) {
-  const got = look.tenants.filter(tenant => tenant.running).flatMap(tenant =>
+  const got = look.tenants.filter(tenant => tenant.state !== 'ended').flatMap(tenant =>
     tenant.gpus.flatMap((gpu, i) => gpu.uuid === uuid ? [tenant.rates[i]?.gotPermille ?? -1] : []));
   return got.length > 0 && got.every(permille => permille < 0);
 }
@@ -61,7 +61,7 @@ function isUnmeasured(look, uuid) {
 function parts(look, uuid, field) {
   const found = [];
   for (const tenant of look.tenants) {
-    if (!tenant.running) continue;
+    if (tenant.state === 'ended') continue;
     tenant.gpus.forEach((gpu, i) => {
       const value = gpu.uuid !== uuid ? 0 : field === 'memory' ? gpu.usedBytes : Math.max(0, tenant.rates[i]?.gotPermille ?? 0);
       if (value > 0) found.push([keyOf(tenant.uid, tenant.tenant), value]);

@@ -53,7 +53,7 @@ export class Series {
     const at = Math.floor(second / this.step);
     for (const gpu of look.gpus) this.mean(this.column(gpu.uuid, at), 'gpu', gpu.usedBytes, 0);
     for (const tenant of look.tenants) {
-      if (!tenant.running) continue;
+      if (tenant.state === 'ended') continue;
       const key = keyOf(tenant.uid, tenant.tenant);
       tenant.gpus.forEach((gpu, i) => this.mean(this.column(gpu.uuid, at), key, gpu.usedBytes, Math.max(0, tenant.rates[i]?.gotPermille ?? 0)));
     }

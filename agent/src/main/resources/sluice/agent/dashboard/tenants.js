@@ -16,7 +16,7 @@ const COLUMNS = [
     part: row => row.gpu ? row.gpu.usedBytes / (LIMITS.memory.value(row.tenant, row.gpu) || row.gpu.totalBytes || 1) : 0},
   {name: 'Limit', limit: 'memory'},
   {name: 'Peak', sort: row => row.gpu?.peakBytes ?? 0, text: row => row.gpu ? size(row.gpu.peakBytes) : '–'},
-  {name: 'Share', sort: row => row.got, text: row => row.tenant.running ? percent(row.got) : '–', part: row => Math.max(0, row.got) / (LIMITS.compute.value(row.tenant, row.gpu) || 1000)},
+  {name: 'Share', sort: row => row.got, text: row => row.tenant.state !== 'ended' ? percent(row.got) : '–', part: row => Math.max(0, row.got) / (LIMITS.compute.value(row.tenant, row.gpu) || 1000)},
   {name: 'Cap', limit: 'compute'},
   {name: 'Weight', limit: 'weight'},
   {name: 'Priority', limit: 'priority'},
@@ -76,7 +76,7 @@ function made(key) {
 function update(row, data, writable) {
   row.data = data;
   const {tenant, gpu} = data;
-  const name = (tenant.running ? '' : 'ended ') + (colours.isLit(data.key) ? 'lit' : '');
+  const name = (tenant.state !== 'ended' ? '' : 'ended ') + (colours.isLit(data.key) ? 'lit' : '');
   if (row.line.className !== name) row.line.className = name;
   COLUMNS.forEach((column, i) => {
     const parts = row.cells[i];
@@ -84,12 +84,12 @@ function update(row, data, writable) {
       say(parts.text, tenant.tenant);
       const few = tenant.gpus.length > 1 && gpu ? 'GPU ' + gpu.gpu + ' · ' : '';
       const lives = tenant.processes.filter(process => process.alive).length;
-      say(parts.small, few + (tenant.running ? some(lives, 'process', 'processes') : 'ended') + ' · ' + tenant.command);
+      say(parts.small, few + (tenant.state === 'running' ? '' : tenant.state + ' · ') + (tenant.state !== 'ended' ? some(lives, 'process', 'processes') + ' · ' : '') + tenant.command);
       if (parts.small.title !== tenant.command) parts.small.title = tenant.command;
       if (parts.key.style.background !== colours.css(data.key)) parts.key.style.background = colours.css(data.key);
     } else if (column.limit) {
       say(parts.text, LIMITS[column.limit].shown(tenant, gpu));
-      const can = writable && tenant.running;
+      const can = writable && tenant.state !== 'ended';
       if (parts.text.disabled === can) parts.text.disabled = !can;
       parts.text.style.cursor = can ? '' : 'default';
       parts.text.style.borderBottomStyle = can ? '' : 'none';
@@ -112,7 +112,7 @@ function wanted(look) {
   const filter = at('filter').value.trim().toLowerCase(), ended = at('ended').checked;
   const list = [];
   for (const tenant of look.tenants) {
-    if (!tenant.running && !ended || filter && !(tenant.tenant + ' ' + tenant.command).toLowerCase().includes(filter)) continue;
+    if (tenant.state === 'ended' && !ended || filter && !(tenant.tenant + ' ' + tenant.command).toLowerCase().includes(filter)) continue;
     const key = keyOf(tenant.uid, tenant.tenant);
     if (tenant.gpus.length === 0) list.push({tenant, gpu: null, at: 0, got: -1, key});
     tenant.gpus.forEach((gpu, i) => list.push({tenant, gpu, at: i, got: tenant.rates[i]?.gotPermille ?? -1, key}));

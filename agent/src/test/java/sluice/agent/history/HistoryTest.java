@@ -22,6 +22,7 @@ import sluice.agent.machine.MachineLook.GpuLook;
 import sluice.region.GpuTime;
 import sluice.region.MemoryUses;
 import sluice.region.Tenant;
+import sluice.region.TenantState;
 import sluice.region.TenantGpu;
 import sluice.region.limits.ComputeLimits;
 import sluice.region.limits.MemoryLimits;
@@ -120,7 +121,7 @@ class HistoryTest {
         List<MachineLook.TenantLook> looks = new ArrayList<>();
         for (int at = 0; at < tenants; at++) {
             var gpu = new TenantGpu(0, 0, "GPU-0", "a GPU", 1, 1 << 30, at, MemoryUses.NONE, 0, 0, 0, 0, new GpuTime(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0));
-            var tenant = new Tenant(Path.of("/run/t" + at + ".region"), "t" + at, "", true, Identity.self(), at + 1, 0, OnError.FAIL, 0,
+            var tenant = new Tenant(Path.of("/run/t" + at + ".region"), "t" + at, "", TenantState.RUNNING, Identity.self(), at + 1, 0, OnError.FAIL, 0,
                     MemoryLimits.none(), OnOom.FAIL, ComputeLimits.NONE, List.of(gpu), List.of(), List.of());
             looks.add(new MachineLook.TenantLook(tenant, 0, List.of(new MachineLook.Rates(1, at % 1000, 0, 0, 0, 0))));
         }

@@ -14,7 +14,6 @@ import sluice.region.Region;
 import sluice.region.RegionDraft;
 import sluice.region.boards.Board;
 import sluice.region.layout.AccountView;
-import sluice.region.layout.BoardHeaderView;
 import sluice.region.layout.BoardLayout;
 import sluice.region.layout.BoardTenantView;
 import sluice.region.layout.CallTable;
@@ -116,8 +115,7 @@ public final class MetricsTenants {
         try (Arena arena = Arena.ofConfined();
                 FileChannel channel = FileChannel.open(file, StandardOpenOption.CREATE_NEW, StandardOpenOption.READ, StandardOpenOption.WRITE)) {
             MemorySegment segment = channel.map(FileChannel.MapMode.READ_WRITE, 0, BoardLayout.BOARD_BYTES, arena);
-            BoardHeaderView.of(segment).magic(BoardLayout.MAGIC);
-            BoardHeaderView.of(segment).layout(BoardLayout.LAYOUT);
+            Board.initialise(segment, new byte[16]);
         }
         try (Board board = Board.openReadWrite(file)) {
             for (int entry = 0; entry < files.length; entry++) {

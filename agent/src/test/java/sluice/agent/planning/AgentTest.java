@@ -19,7 +19,6 @@ import sluice.api.model.PlannedBoard;
 import sluice.region.Region;
 import sluice.region.RegionDraft;
 import sluice.region.boards.Board;
-import sluice.region.layout.BoardHeaderView;
 import sluice.region.layout.BoardLayout;
 import sluice.region.layout.BoardTenantView;
 import sluice.region.layout.GpuView;
@@ -58,9 +57,7 @@ class AgentTest {
         try (Arena arena = Arena.ofConfined();
                 FileChannel channel = FileChannel.open(file, StandardOpenOption.CREATE_NEW, StandardOpenOption.READ, StandardOpenOption.WRITE)) {
             MemorySegment segment = channel.map(FileChannel.MapMode.READ_WRITE, 0, BoardLayout.BOARD_BYTES, arena);
-            BoardHeaderView header = BoardHeaderView.of(segment);
-            header.magic(BoardLayout.MAGIC);
-            header.layout(BoardLayout.LAYOUT);
+            Board.initialise(segment, new byte[16]);
         }
         return Board.openReadWrite(file);
     }

@@ -107,7 +107,7 @@ class RegistrationTest {
         assertThat(lines).contains("map-limits failed", "write-limits failed", "cut-limits failed", "open-limits-again failed",
                 "unseal-limits failed", "memory " + (1L << 30), "write-ledger worked");
         Tenant tenant = Tenant.read(region(lines.getFirst()));
-        assertThat(tenant.running()).isTrue();
+        assertThat(tenant.state().lives()).isTrue();
         assertThat(tenant.limits().bytes(0)).isEqualTo(1L << 30);
         assertThat(agent.client().get("/v1/tenants/" + tenant.name()).status()).isEqualTo(200);
     }
@@ -157,13 +157,13 @@ class RegistrationTest {
             open.slot(0).pidNamespace(1);
             open.slot(0).owner(7);
         }
-        assertThat(Tenant.read(region).running()).isTrue();
+        assertThat(Tenant.read(region).state().lives()).isTrue();
         agent = agent();
 
-        for (int attempt = 0; attempt < 200 && Tenant.read(region).running(); attempt++) {
+        for (int attempt = 0; attempt < 200 && Tenant.read(region).state().lives(); attempt++) {
             Thread.sleep(50);
         }
-        assertThat(Tenant.read(region).running()).isFalse();
+        assertThat(Tenant.read(region).state().lives()).isFalse();
     }
 
     @Test
@@ -172,7 +172,9 @@ class RegistrationTest {
         String team = "region " + RegionLayout.LAYOUT + " team";
         assertThat(lines(job(team), 8)).contains("ok team", "memory " + (2L << 30));
         assertThat(lines(job(team), 1)).containsExactly("ok team");
-        assertThat(lines(job("region 3 -"), 1).getFirst()).contains("no the library has layout 3 and the agent " + RegionLayout.LAYOUT);
+        assertThat(lines(job("region 3 -"), 1).getFirst()).contains("no the library has layout 3 (Sluice ?) and the agent " + RegionLayout.LAYOUT);
+        assertThat(lines(job("region 3 - version=0.0.1"), 1).getFirst()).contains("layout 3 (Sluice 0.0.1) and the agent " + RegionLayout.LAYOUT + " (Sluice ");
+        assertThat(lines(job(REQUEST + " features=ff colour=blue"), 8)).as("words from later").contains("memory " + (1L << 30));
     }
 
     @Test

@@ -14,6 +14,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.regex.Pattern;
 import sluice.region.layout.RegionLayout;
+import sluice.region.layout.SluiceVersion;
 import sluice.region.limits.OnError;
 import sluice.region.place.SluiceException;
 
@@ -112,7 +113,8 @@ public final class RunRegistration {
             throw new SluiceException("SLUICE_LABEL=" + said + ": a label is 1 to 63 of A-Z a-z 0-9 . _ : / = @ + -");
         }
         StringBuilder line = new StringBuilder("run ").append(RegionLayout.LAYOUT).append(' ').append(said)
-                .append(" name=").append(name).append(" command=").append(encoded(command));
+                .append(" name=").append(name).append(" command=").append(encoded(command))
+                .append(" features=").append(Long.toHexString(RegionLayout.FEATURES)).append(" version=").append(SluiceVersion.TEXT);
         asked.forEach((key, value) -> line.append(' ').append(key).append('=').append(value.replaceAll("\\s", "")));
         String[] words = answer(line.append('\n').toString()).split(" ", 5);
         if (words.length < 4 || !words[0].equals("ok")) {

@@ -19,6 +19,9 @@ import tools.jackson.core.JsonGenerator;
 sealed interface JsonProperties<S> permits WrittenProperties, ReadProperties {
     String text(String name, Function<S, String> value);
 
+    /// A text that documents of other versions may not have; it is then read as empty.
+    String textIf(String name, Function<S, String> value);
+
     long number(String name, ToLongFunction<S> value);
 
     int count(String name, ToIntFunction<S> value);

@@ -28,6 +28,11 @@ record ReadProperties<S>(JsonTree json, int place) implements JsonProperties<S> 
     }
 
     @Override
+    public String textIf(String name, Function<S, String> value) {
+        return json.has(name) ? json.at(name).text() : "";
+    }
+
+    @Override
     public long numberIf(Predicate<S> told, String name, ToLongFunction<S> value) {
         return json.numberOrZero(name);
     }

@@ -38,7 +38,8 @@ public final class StatJson {
     private static TenantCalls describe(JsonProperties<Stat> at) {
         at.also((json, stat) -> {
             json.writeStringProperty("tenant", stat.tenant().name());
-            json.writeBooleanProperty("running", stat.tenant().running());
+            json.writeBooleanProperty("running", stat.tenant().state().lives());
+            json.writeStringProperty("state", stat.tenant().state().word());
             json.writeStringProperty("command", stat.tenant().command());
         });
         boolean counted = at.flag("counted", stat -> stat.calls().known());

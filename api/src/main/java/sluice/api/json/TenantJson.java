@@ -13,6 +13,7 @@ import sluice.region.Tenant;
 import sluice.region.TenantError;
 import sluice.region.TenantGpu;
 import sluice.region.TenantProcess;
+import sluice.region.TenantState;
 import sluice.region.boards.BoardState;
 import sluice.region.layout.RegionLayout;
 import sluice.region.limits.ComputeCaps;
@@ -93,7 +94,8 @@ public final class TenantJson {
 
     private static ReadTenant describe(JsonProperties<Seen> at) {
         String name = at.text("tenant", seen -> seen.tenant().name());
-        boolean running = at.flag("running", seen -> seen.tenant().running());
+        boolean running = at.flag("running", seen -> seen.tenant().state().lives());
+        String state = at.textIf("state", seen -> seen.tenant().state().word());
         String command = at.text("command", seen -> seen.tenant().command());
         String region = at.text("region", seen -> seen.tenant().file().toString());
         at.also((json, seen) -> json.writeNumberProperty("layout", RegionLayout.LAYOUT));
@@ -110,9 +112,14 @@ public final class TenantJson {
         List<ReadGpu> gpus = at.objects("gpus", Seen::gpus, TenantJson::gpu);
         List<TenantProcess> processes = at.objects("processes", Seen::processes, TenantJson::process);
         List<TenantError> errors = at.objects("errors", seen -> seen.tenant().errors(), TenantJson::error);
-        return new ReadTenant(new Tenant(Path.of(region), name, command, running, Identity.of(rootPid, rootStart), created, uid,
+        return new ReadTenant(new Tenant(Path.of(region), name, command, stateOf(state, running), Identity.of(rootPid, rootStart), created, uid,
                 OnError.parse(onError), epoch, MemoryLimits.of(bytes), new OnOom(oomWait), compute,
                 gpus.stream().map(ReadGpu::gpu).toList(), processes, errors), gpus);
+    }
+
+    /// An agent of another version may tell no state, or one that is not known here.
+    private static TenantState stateOf(String word, boolean running) {
+        return TenantState.find(word).orElse(running ? TenantState.RUNNING : TenantState.ENDED);
     }
 
     private static long[] byGpu(IntToLongFunction limit) {

@@ -34,6 +34,11 @@ record WrittenProperties<S>(JsonGenerator json, S subject, int place) implements
     }
 
     @Override
+    public String textIf(String name, Function<S, String> value) {
+        return text(name, value);
+    }
+
+    @Override
     public long numberIf(Predicate<S> told, String name, ToLongFunction<S> value) {
         return told.test(subject) ? number(name, value) : 0;
     }

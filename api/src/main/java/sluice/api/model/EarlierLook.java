@@ -30,7 +30,7 @@ public final class EarlierLook {
     /// there then, or is not measured any more.
     public int gotPermille(Tenant tenant, TenantGpu gpu) {
         GpuTime then = times.get(key(tenant, gpu));
-        if (!tenant.running() || then != null && !tenant.isMeasured(gpu.time(), then)) {
+        if (!tenant.state().lives() || then != null && !tenant.isMeasured(gpu.time(), then)) {
             return -1;
         }
         return !taken ? gpu.time().gotPermille() : then == null ? -1 : gpu.time().gotPermilleSince(then);

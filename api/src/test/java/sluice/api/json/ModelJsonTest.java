@@ -18,6 +18,7 @@ import sluice.region.Tenant;
 import sluice.region.TenantError;
 import sluice.region.TenantGpu;
 import sluice.region.TenantProcess;
+import sluice.region.TenantState;
 import sluice.region.boards.BoardState;
 import sluice.region.boards.BoardTenant;
 import sluice.region.calls.CallCount;
@@ -38,7 +39,7 @@ import tools.jackson.core.JsonGenerator;
 class ModelJsonTest {
     private static final GpuTime TIME = new GpuTime(1000, 250, 400, 1300, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31);
     private static final MemoryUses USES = new MemoryUses(41, 42, 43, 44, 45, 46, 47, 48);
-    private static final Tenant TENANT = new Tenant(Path.of("/run/train.region"), "train", "python train.py", true, Identity.of(4711, 99), 51, 1000,
+    private static final Tenant TENANT = new Tenant(Path.of("/run/train.region"), "train", "python train.py", TenantState.RUNNING, Identity.of(4711, 99), 51, 1000,
             OnError.RUN, 52, MemoryLimits.parse("0=4g,1=8g"), new OnOom(53), new ComputeLimits(ComputeCaps.parse("1=25%"), true, 3, Priority.HIGH, false, 54),
             List.of(new TenantGpu(0, 5, "GPU-5", "five", 61, 62, 63, USES, 64, 65, 66, 67, TIME),
                     new TenantGpu(1, 6, "GPU-6", "six", 68, 69, 70, MemoryUses.NONE, 71, 72, 73, 74, new GpuTime(1000, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0))),

@@ -17,6 +17,7 @@ import sluice.region.Tenant;
 import sluice.region.TenantError;
 import sluice.region.TenantGpu;
 import sluice.region.TenantProcess;
+import sluice.region.TenantState;
 import sluice.region.layout.RegionLayout;
 import sluice.region.limits.Percent;
 import sluice.region.limits.Size;
@@ -48,9 +49,13 @@ public final class InspectText {
         return text.lines;
     }
 
+    static String state(TenantState state, Screen screen) {
+        return state == TenantState.RUNNING ? screen.green(state.word()) : state.word();
+    }
+
     private void header() {
         fact("tenant", tenant.name());
-        fact("state", tenant.running() ? screen.green("running") : "ended");
+        fact("state", state(tenant.state(), screen));
         fact("command", Text.visible(tenant.command()));
         fact("region", tenant.file() + " (layout " + RegionLayout.LAYOUT + ", " + RegionLayout.REGION_BYTES + " bytes)");
         fact("created", Text.instant(tenant.createdNanos()).truncatedTo(ChronoUnit.SECONDS) + " (" + PsTable.age(tenant.createdNanos(), now) + " ago)");

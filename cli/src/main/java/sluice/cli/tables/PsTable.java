@@ -86,10 +86,16 @@ public final class PsTable {
         return gpu.refusedCalls() == 0 ? refused : screen.red(refused);
     }
 
+    /// With the state, where that is not the usual one.
     private static String pids(Tenant tenant) {
-        if (!tenant.running()) {
-            return "ended";
-        }
+        return switch (tenant.state()) {
+            case RUNNING -> numbers(tenant);
+            case ENDED -> tenant.state().word();
+            default -> numbers(tenant) + " " + tenant.state().word();
+        };
+    }
+
+    private static String numbers(Tenant tenant) {
         List<TenantProcess> live = tenant.liveProcesses();
         if (live.isEmpty()) {
             return Long.toString(tenant.root().pid());

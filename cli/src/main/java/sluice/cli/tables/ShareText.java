@@ -65,7 +65,7 @@ public final class ShareText {
     }
 
     public static String debt(Tenant tenant, GpuTime time) {
-        return tenant.running() && time.repayNanos() > ORDINARY_NANOS ? Text.duration(time.debtNanos()) : Table.NOTHING;
+        return tenant.state().lives() && time.repayNanos() > ORDINARY_NANOS ? Text.duration(time.debtNanos()) : Table.NOTHING;
     }
 
     /// What is not as it was asked for, in sentences.
@@ -73,7 +73,7 @@ public final class ShareText {
         List<String> notes = new ArrayList<>();
         for (TenantGpu gpu : tenant.gpus()) {
             GpuTime time = gpu.time();
-            if (tenant.running() && time.repayNanos() > NOTEWORTHY_NANOS) {
+            if (tenant.state().lives() && time.repayNanos() > NOTEWORTHY_NANOS) {
                 notes.add("GPU " + gpu.index() + ": " + Text.duration(time.debtNanos()) + " of GPU time ahead of its cap, repaid by "
                         + CLOCK.format(now.plusNanos(time.repayNanos()).atZone(ZoneId.systemDefault())));
             }
@@ -90,7 +90,7 @@ public final class ShareText {
     }
 
     private static boolean isStarved(Tenant tenant, GpuTime time) {
-        return tenant.running() && tenant.compute().priority() == Priority.LOW && time.gotPermille() < STARVED_PERMILLE
+        return tenant.state().lives() && tenant.compute().priority() == Priority.LOW && time.gotPermille() < STARVED_PERMILLE
                 && time.turnWaitedNanos() > NOTEWORTHY_NANOS;
     }
 }

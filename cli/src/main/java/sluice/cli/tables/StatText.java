@@ -44,7 +44,7 @@ public final class StatText {
     }
 
     private void facts() {
-        fact("tenant", tenant.name() + ", " + (tenant.running() ? screen.green("running") : "ended"));
+        fact("tenant", tenant.name() + ", " + InspectText.state(tenant.state(), screen));
         fact("command", Text.visible(tenant.command()));
         if (!calls.known()) {
             fact("calls", screen.yellow("not counted: the region was made by a sluice that knows other CUDA functions"));

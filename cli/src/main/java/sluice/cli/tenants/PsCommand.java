@@ -51,7 +51,7 @@ public final class PsCommand implements Runnable {
         SeenTenants tenants = new SeenTenants(System.getenv());
         EarlierLook earlier = look(tenants);
         Instant now = Instant.now();
-        List<Tenant> shown = tenants.sweep().stream().filter(tenant -> all || tenant.running()).toList();
+        List<Tenant> shown = tenants.sweep().stream().filter(tenant -> all || tenant.state().lives()).toList();
         PrintWriter out = spec.commandLine().getOut();
         PrintWriter err = spec.commandLine().getErr();
         if (json) {

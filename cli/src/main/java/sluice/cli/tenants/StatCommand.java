@@ -63,7 +63,7 @@ public final class StatCommand implements Runnable {
             TenantCalls calls = tenants.calls(now);
             show(now, calls, earlier, screen);
             earlier = calls;
-            again &= now.running() && pause();
+            again &= now.state().lives() && pause();
         } while (again);
     }
 

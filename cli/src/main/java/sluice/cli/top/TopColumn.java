@@ -10,6 +10,7 @@ import sluice.cli.tables.PsTable;
 import sluice.cli.tables.ShareText;
 import sluice.cli.top.terminal.TopStyle;
 import sluice.region.TenantGpu;
+import sluice.region.TenantState;
 import sluice.region.limits.Percent;
 import sluice.region.limits.Size;
 
@@ -62,7 +63,7 @@ enum TopColumn {
 
     AttributedString cell(TopRow row, TopStyle style, Instant now) {
         return switch (this) {
-            case TENANT -> text(row.name());
+            case TENANT -> text(row.name() + (row.tenant().state() == TenantState.RUNNING ? "" : " (" + row.tenant().state().word() + ")"));
             case GPU -> row.gpu().map(gpu -> text(Integer.toString(gpu.index()))).orElse(nothing(style));
             case PROCS -> text(Integer.toString(Math.max(1, row.tenant().liveProcesses().size())));
             case USED -> row.gpu().isEmpty() ? nothing(style) : new AttributedString(Size.format(row.usedBytes()), used(row, style));

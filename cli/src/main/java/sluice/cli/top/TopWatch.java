@@ -23,7 +23,7 @@ final class TopWatch {
     TopLook look() {
         try {
             SeenTenants seen = new SeenTenants(environment);
-            List<Tenant> running = seen.list().stream().filter(Tenant::running).toList();
+            List<Tenant> running = seen.list().stream().filter(tenant -> tenant.state().lives()).toList();
             last = TopLook.of(running, seen.boards().boards(), machine(), Instant.now(), System.nanoTime(), last);
         } catch (SluiceException e) {
             // An agent that ends while it is asked: the next look does without it.

@@ -77,7 +77,7 @@ public final class TraceCommand implements Callable<Integer> {
             throw new SluiceException("the region of '" + found.name() + "' is the agent's, and a trace needs it; let the agent's user run this "
                     + "command, or start the job with SLUICE_TRACE=FOLDER");
         }
-        if (!found.running()) {
+        if (!found.state().lives()) {
             throw new SluiceException("tenant '" + found.name() + "' has ended; only a running one can be traced");
         }
         Path file = out != null ? out : Path.of(found.name() + ".pftrace");

@@ -10,6 +10,7 @@ import sluice.cli.output.Screen;
 import sluice.region.GpuTime;
 import sluice.region.MemoryUses;
 import sluice.region.Tenant;
+import sluice.region.TenantState;
 import sluice.region.TenantError;
 import sluice.region.TenantGpu;
 import sluice.region.TenantProcess;
@@ -38,7 +39,7 @@ public final class MadeUp {
     private MadeUp() {}
 
     static Tenant training() {
-        return new Tenant(Path.of("/dev/shm/sluice-1000/train.region"), "train", "python train.py --epochs 3", true,
+        return new Tenant(Path.of("/dev/shm/sluice-1000/train.region"), "train", "python train.py --epochs 3", TenantState.RUNNING,
                 new Identity(700L << 22 | 4711), nanos(-7500), 1000, OnError.FAIL, 2, MemoryLimits.parse("0=4g,1=8g"), OnOom.FAIL,
                 new ComputeLimits(ComputeCaps.parse("0=25%"), false, 1, Priority.NORMAL, false, 0),
                 List.of(gpu(0, 0, 4 * GIB, 3900 * MIB, 12, CAPPED), gpu(1, 1, 8 * GIB, 512 * MIB, 0, UNUSED)),
@@ -49,18 +50,24 @@ public final class MadeUp {
     /// Training after its quota was lowered below what it uses.
     static Tenant above() {
         Tenant old = training();
-        return new Tenant(old.file(), old.name(), old.command(), true, old.root(), old.createdNanos(), 1000, OnError.FAIL, 3,
+        return new Tenant(old.file(), old.name(), old.command(), TenantState.RUNNING, old.root(), old.createdNanos(), 1000, OnError.FAIL, 3,
                 MemoryLimits.parse("3g"), OnOom.FAIL, ComputeLimits.NONE, List.of(gpu(0, 0, 3 * GIB, 3900 * MIB, 12, UNUSED)), old.processes(), List.of());
     }
 
+    static Tenant starting() {
+        Tenant idle = idle();
+        return new Tenant(idle.file(), idle.name(), idle.command(), TenantState.STARTING, idle.root(), idle.createdNanos(), 1000, OnError.RUN, 0,
+                MemoryLimits.none(), OnOom.FAIL, ComputeLimits.NONE, List.of(), List.of(), List.of());
+    }
+
     static Tenant idle() {
-        return new Tenant(Path.of("/dev/shm/sluice-1000/shell.region"), "shell", "bash\033[31m -c " + "x".repeat(80), true,
+        return new Tenant(Path.of("/dev/shm/sluice-1000/shell.region"), "shell", "bash\033[31m -c " + "x".repeat(80), TenantState.RUNNING,
                 new Identity(800L << 22 | 99), nanos(-30), 1000, OnError.RUN, 0, MemoryLimits.none(), OnOom.FAIL, ComputeLimits.NONE,
                 List.of(), List.of(), List.of());
     }
 
     static Tenant ended() {
-        return new Tenant(Path.of("/dev/shm/sluice-1000/old.region"), "old", "./a.out", false,
+        return new Tenant(Path.of("/dev/shm/sluice-1000/old.region"), "old", "./a.out", TenantState.ENDED,
                 new Identity(600L << 22 | 98), nanos(-2 * 86400), 1000, OnError.FAIL, 0, MemoryLimits.parse("1g"), new OnOom(30_000), ComputeLimits.NONE,
                 List.of(gpu(0, 0, GIB, 0, 0, UNUSED)), List.of(), List.of());
     }
@@ -68,7 +75,7 @@ public final class MadeUp {
     /// Its driver did not tell how much memory the GPU has.
     static Tenant onAGpuOfUnknownSize() {
         TenantGpu gpu = training().gpus().getLast();
-        return new Tenant(ended().file(), "old", "./a.out", false, ended().root(), nanos(-60), 1000, OnError.FAIL, 0, MemoryLimits.none(), OnOom.FAIL,
+        return new Tenant(ended().file(), "old", "./a.out", TenantState.ENDED, ended().root(), nanos(-60), 1000, OnError.FAIL, 0, MemoryLimits.none(), OnOom.FAIL,
                 ComputeLimits.NONE, List.of(new TenantGpu(0, 0, gpu.uuid(), gpu.name(), gpu.granularityBytes(), 0, gpu.usedBytes(), gpu.uses(), 0,
                         gpu.peakBytes(), 0, 0, UNUSED)), List.of(), List.of());
     }
@@ -86,13 +93,13 @@ public final class MadeUp {
     /// Others of higher priority leave it 0.2 %.
     static Tenant starved() {
         Tenant other = sharing();
-        return new Tenant(other.file(), "batch", other.command(), true, other.root(), other.createdNanos(), 1000, OnError.FAIL, 0, MemoryLimits.none(),
+        return new Tenant(other.file(), "batch", other.command(), TenantState.RUNNING, other.root(), other.createdNanos(), 1000, OnError.FAIL, 0, MemoryLimits.none(),
                 OnOom.FAIL, new ComputeLimits(ComputeCaps.none(), true, 1, Priority.LOW, false, 0), List.of(gpu(0, 0, 0, 512 * MIB, 0,
                 new GpuTime(100 * SECOND, 0, 20 * SECOND, 0, SECOND / 6, 20, 0, 0, 0, 1500, 79 * SECOND, 0, 0, 0, 0))), List.of(), List.of());
     }
 
     private static Tenant sharing(GpuTime time) {
-        return new Tenant(Path.of("/dev/shm/sluice-1000/infer.region"), "infer", "./serve --model big.bin", true,
+        return new Tenant(Path.of("/dev/shm/sluice-1000/infer.region"), "infer", "./serve --model big.bin", TenantState.RUNNING,
                 new Identity(850L << 22 | 4800), nanos(-90), 1000, OnError.FAIL, 0, MemoryLimits.none(), OnOom.FAIL,
                 new ComputeLimits(ComputeCaps.none(), true, 3, Priority.HIGH, false, 5000),
                 List.of(gpu(0, 0, 0, 512 * MIB, 0, time)),

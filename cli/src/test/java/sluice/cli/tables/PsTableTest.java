@@ -37,6 +37,12 @@ class PsTableTest {
     }
 
     @Test
+    void shouldShowTheStateOfATenantThatDoesNotRun() {
+        assertThat(PsTable.lines(List.of(MadeUp.starting()), MadeUp.NOW, MadeUp.PLAIN).get(1)).contains("  99 starting  ");
+        assertThat(PsTable.lines(List.of(MadeUp.training()), MadeUp.NOW, MadeUp.PLAIN).get(1)).doesNotContain("running");
+    }
+
+    @Test
     void shouldShowWhatWasGotSinceAnEarlierLook() {
         List<String> lines = PsTable.lines(List.of(MadeUp.sharing()), EarlierLook.at(List.of(MadeUp.sharingEarlier())), MadeUp.NOW, MadeUp.PLAIN);
 

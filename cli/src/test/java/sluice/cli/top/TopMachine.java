@@ -9,6 +9,7 @@ import sluice.cuda.Nvml;
 import sluice.region.GpuTime;
 import sluice.region.MemoryUses;
 import sluice.region.Tenant;
+import sluice.region.TenantState;
 import sluice.region.TenantError;
 import sluice.region.TenantGpu;
 import sluice.region.TenantProcess;
@@ -75,7 +76,7 @@ final class TopMachine {
         TenantGpu gpu = new TenantGpu(0, 0, uuid(0), "NVIDIA H200", 2 << 20, 100 * GIB, used, uses, limit, used, errors.isEmpty() ? 0 : 7, 0, capped);
         TenantProcess process = new TenantProcess(0, new Identity(900L << 22 | 1000 + number), true, nanos(0), 0, 0,
                 List.of(new TenantProcess.Charge(0, used, 0, uses, 1, 1)), "python " + name + ".py");
-        return new Tenant(Path.of("/dev/shm/sluice-1000/" + name + ".region"), name, "python " + name + ".py --long", true,
+        return new Tenant(Path.of("/dev/shm/sluice-1000/" + name + ".region"), name, "python " + name + ".py --long", TenantState.RUNNING,
                 new Identity(900L << 22 | 1000 + number), nanos(number), 1000, OnError.FAIL, 0, MemoryLimits.of(limit), OnOom.FAIL, compute,
                 List.of(gpu), List.of(process), errors);
     }

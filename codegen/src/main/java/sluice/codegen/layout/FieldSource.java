@@ -13,12 +13,30 @@ final class FieldSource {
             case FieldType.Text _ -> TEXT;
             case FieldType.Bytes _ -> BYTES;
         };
-        return body
+        return later(body, field)
                 .replace("@meaning@", sentence(field.meaning()))
                 .replace("@name@", JavaNames.camel(field.name()))
                 .replace("@Name@", JavaNames.pascal(field.name()))
                 .replace("@offset@", Integer.toString(field.offset()))
                 .replace("@bytes@", Integer.toString(field.type().bytes()));
+    }
+
+    /// A field that files of earlier revisions may not have is 0 there, and not written.
+    private static String later(String body, LayoutSpec.Field field) {
+        if (field.since() == 0) {
+            return body;
+        }
+        var nothing = switch (field.type()) {
+            case FieldType.Text _ -> " \"\"";
+            case FieldType.Bytes(var bytes) -> " new byte[" + bytes + "]";
+            case FieldType.Scalar _, FieldType.Array _ -> " 0";
+        };
+        var lacks = "    if (segment.byteSize() < " + field.end() + "L) {\n        return%s;\n    }\n";
+        return body
+                .replaceAll("(?m)^(public boolean .*\\{)$", "$1\n" + lacks.formatted(" false").stripTrailing())
+                .replaceAll("(?m)^(public void .*\\{)$", "$1\n" + lacks.formatted("").stripTrailing())
+                .replaceAll("(?m)^(public (?!boolean|void).*\\{)$", "$1\n" + lacks.formatted(nothing).stripTrailing())
+                .replace("@meaning@", "@meaning@ Since revision " + field.since() + ".");
     }
 
     private static String sentence(String text) {

@@ -1,6 +1,7 @@
 package sluice.codegen.layout;
 
 import java.util.Locale;
+import java.util.function.Function;
 import java.util.stream.Collectors;
 
 /// `region_layout.h` and its like: the records of a file as C structs, with an assertion for each offset and size.
@@ -26,7 +27,7 @@ public final class LayoutHeader {
                 %7$s
 
                 %10$s%8$s
-
+                %11$s
                 #endif
                 """.formatted(
                         word,
@@ -38,7 +39,42 @@ public final class LayoutHeader {
                         spec.places().stream().map(place -> place(word, place)).collect(Collectors.joining("\n")),
                         spec.records().stream().map(record -> struct(word, record)).collect(Collectors.joining("\n\n")),
                         spec.file().page(),
-                        values(spec));
+                        values(spec),
+                        spec.hasFormat() ? format(spec) : "");
+    }
+
+    /// What the file says of itself; its creator writes that, and who maps it compares.
+    private static String format(LayoutSpec spec) {
+        var word = spec.file().word().toUpperCase(Locale.ROOT);
+        return """
+
+                /* Bits of the features that are known here. */
+                #define SL_%1$s_FEATURES 0x%2$xull
+
+                /* The format record of a new file, but for the version of its creator. */
+                #define SL_%1$s_FORMAT \\
+                    { \\
+                        .revision = %3$d, .places = %4$d, \\
+                        .features_offered = 0x%2$xull, \\
+                        .features_required = 0x%5$xull, \\
+                        .feature_names = "%6$s", \\
+                        .place_offset = {%7$s}, \\
+                        .place_bytes = {%8$s}, \\
+                        .place_count = {%9$s}, \\
+                    }
+
+                /* Names of the records, in the order of their places. */
+                #define SL_%1$s_PLACE_NAMES {%10$s}
+
+                /* Places that every revision of the layout has. */
+                #define SL_%1$s_FIRST_PLACES %11$d
+                """.formatted(word, spec.knownFeatures(), spec.revision(), spec.places().size(), spec.requiredFeatures(), spec.featureNames(),
+                list(spec, LayoutSpec.Place::offset), list(spec, place -> place.record().bytes()), list(spec, LayoutSpec.Place::count),
+                list(spec, place -> '"' + place.record().name() + '"'), spec.places().stream().filter(place -> place.since() == 0).count());
+    }
+
+    private static String list(LayoutSpec spec, Function<LayoutSpec.Place, Object> part) {
+        return spec.places().stream().map(place -> part.apply(place).toString()).collect(Collectors.joining(", "));
     }
 
     private static String values(LayoutSpec spec) {

@@ -15,7 +15,7 @@ public final class LayoutPage {
                 The memory-mapped file %s.
                 Generated from `spec/%s`; to change it, change that and run `mvn -q -pl codegen compile exec:exec@docs`.
 
-                Layout %d, %s, little-endian. A reader that finds another layout refuses and names both versions.
+                Layout %d, %s, little-endian. %s
 
                 ## Rules
                 %s
@@ -36,6 +36,8 @@ public final class LayoutPage {
                         spec.layout(),
                         spec.places().stream().anyMatch(LayoutSpec.Place::isOpen)
                                 ? spec.fileBytes() + " bytes and the events" : spec.fileBytes() + " bytes",
+                        spec.hasFormat() ? VERSIONS.formatted(spec.revision()) + features(spec)
+                                : "A reader that finds another layout refuses and names both versions.",
                         IntStream.range(0, spec.rules().size())
                                 .mapToObj(i -> i + 1 + ". " + spec.rules().get(i))
                                 .collect(Collectors.joining("\n")),
@@ -45,6 +47,30 @@ public final class LayoutPage {
                         LayoutDiagram.emit(spec),
                         values(spec),
                         spec.places().stream().map(LayoutPage::record).collect(Collectors.joining()));
+    }
+
+    private static final String VERSIONS = """
+            Revision %d.
+
+            ## Versions
+            The library and the tools of different versions of Sluice use one file together.
+            - **Layout** changes only when something moves or changes its meaning. Two programs of different layouts refuse each other and name both.
+            - **Revision** counts changes that fit: a new field in unused bytes at the end of a record, or a new record in unused bytes of the file.
+              Nothing moves. Unused bytes are 0, so a field that the other side does not know is 0.
+            - **`format`** says where the records of this file lie and how large each is. Tools find records by it. The library has the
+              places compiled in; it compares them once, when it maps the file.
+            - **Features** are bits. The creator of a file says which it offers. A reader that does not know a *required* bit refuses and names it; other
+              bits that it does not know mean nothing to it.
+            """;
+
+    private static String features(LayoutSpec spec) {
+        return """
+
+                | bit | feature | required | meaning |
+                |---|---|---|---|
+                %s""".formatted(spec.features().stream()
+                        .map(feature -> "| %d | `%s` | %s | %s |".formatted(feature.bit(), feature.name(), feature.required() ? "yes" : "no", feature.meaning()))
+                        .collect(Collectors.joining("\n")));
     }
 
     private static String values(LayoutSpec spec) {
@@ -66,7 +92,7 @@ public final class LayoutPage {
         return """
 
                 ## %s
-                %s of %d bytes at offset %d.
+                %s of %d bytes at offset %d.%s
 
                 | offset | field | type | written by | order | meaning | after a crash |
                 |---|---|---|---|---|---|---|
@@ -76,13 +102,14 @@ public final class LayoutPage {
                 place.count() == 1 ? "One record" : (place.isOpen() ? "n" : place.count()) + " records",
                 place.record().bytes(),
                 place.offset(),
+                place.since() == 0 ? "" : " Since revision " + place.since() + ".",
                 place.record().fields().stream().map(LayoutPage::field).collect(Collectors.joining("\n")));
     }
 
     private static String field(LayoutSpec.Field field) {
         return "| %d | `%s` | %s | %s | %s | %s | %s |".formatted(
                 field.offset(), field.name(), field.type().word(), dash(String.join(", ", field.writers())), field.order().word(),
-                field.meaning(), dash(field.afterCrash()));
+                field.meaning() + (field.since() == 0 ? "" : "; since revision " + field.since()), dash(field.afterCrash()));
     }
 
     private static String dash(String text) {

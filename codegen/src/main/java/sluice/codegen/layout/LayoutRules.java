@@ -27,7 +27,11 @@ final class LayoutRules {
         }
         rules.records();
         rules.values();
+        rules.features();
         rules.places();
+        if (spec.givenBytes() != 0 && (spec.givenBytes() < spec.usedBytes() || spec.givenBytes() % spec.pageBytes() != 0)) {
+            problems.report(path, lastLine, "bytes %d: whole pages are needed, and %d at least".formatted(spec.givenBytes(), spec.usedBytes()));
+        }
     }
 
     private void records() {
@@ -50,8 +54,27 @@ final class LayoutRules {
         }
     }
 
+    /// What came later stands behind what was there: so nothing moves.
+    private void since(String kind, String name, int since, int latest, int line) {
+        if (since < latest || since > spec.revision()) {
+            problems.report(path, line, "%s '%s' since %d: later ones follow earlier ones, and the revision is %d"
+                    .formatted(kind, name, since, spec.revision()));
+        }
+    }
+
+    private void features() {
+        for (int bit = 0; bit < spec.features().size(); bit++) {
+            var feature = spec.features().get(bit);
+            if (feature.bit() != bit || bit >= Long.SIZE) {
+                problems.report(path, feature.line(), "feature '%s' has bit %d instead of %d; bits follow each other and are never used again"
+                        .formatted(feature.name(), feature.bit(), bit));
+            }
+        }
+    }
+
     private void fields(LayoutSpec.Record record) {
         var names = new HashSet<String>();
+        int latest = 0;
         for (var field : record.fields()) {
             if (!names.add(field.name())) {
                 problems.report(path, field.line(), "duplicate field '" + field.name() + "' in record '" + record.name() + "'");
@@ -60,10 +83,12 @@ final class LayoutRules {
                 problems.report(path, field.line(), "misaligned field '%s': offset %d is not a multiple of %d"
                         .formatted(field.name(), field.offset(), field.type().alignment()));
             }
-            if (field.offset() + field.type().bytes() > record.bytes()) {
+            if (field.end() > record.bytes()) {
                 problems.report(path, field.line(), "field '%s' ends at byte %d of record '%s', which has %d"
-                        .formatted(field.name(), field.offset() + field.type().bytes(), record.name(), record.bytes()));
+                        .formatted(field.name(), field.end(), record.name(), record.bytes()));
             }
+            since("field", field.name(), field.since(), latest, field.line());
+            latest = Math.max(latest, field.since());
             if (field.concurrent() && (field.type() instanceof FieldType.Text || field.type() instanceof FieldType.Bytes)) {
                 problems.report(path, field.line(), "field '%s' of type %s cannot be %s; only numbers can"
                         .formatted(field.name(), field.type().word(), field.order().word()));
@@ -81,6 +106,11 @@ final class LayoutRules {
     }
 
     private void places() {
+        int latest = 0;
+        for (var place : spec.places()) {
+            since("place", place.record().name(), place.since(), latest, place.line());
+            latest = Math.max(latest, place.since());
+        }
         var placed = new HashSet<LayoutSpec.Record>();
         var previous = (LayoutSpec.Place) null;
         for (var place : spec.places().stream().sorted(Comparator.comparingLong(LayoutSpec.Place::offset)).toList()) {

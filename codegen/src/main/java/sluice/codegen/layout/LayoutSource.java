@@ -24,7 +24,7 @@ public final class LayoutSource {
 
                     /// Size of page 0%11$s.
                     public static final int PAGE_BYTES = %7$d;
-                %12$s%8$s
+                %13$s%12$s%8$s
                     private %2$s() {}
                 }
                 """.formatted(
@@ -35,11 +35,33 @@ public final class LayoutSource {
                         JavaNames.constant(spec.file().word()),
                         spec.fileBytes(),
                         spec.pageBytes(),
-                        spec.places().stream().map(LayoutSource::place).collect(Collectors.joining()),
+                        spec.places().stream().map(place -> place(spec, place)).collect(Collectors.joining()),
                         spec.file().page(),
                         spec.places().stream().anyMatch(LayoutSpec.Place::isOpen) ? " without the records that it counts itself" : "",
                         spec.file().firstPageIsReadOnly() ? ", which the library maps read-only" : "",
-                        spec.values().stream().map(LayoutSource::value).collect(Collectors.joining()));
+                        spec.values().stream().map(LayoutSource::value).collect(Collectors.joining()),
+                        spec.hasFormat() ? format(spec) : "");
+    }
+
+    private static String format(LayoutSpec spec) {
+        return """
+
+                    /// Compatible changes of the layout so far.
+                    public static final int REVISION = %d;
+
+                    /// Bits of the features that are known here, those that a new file requires, and their names from bit 0 on.
+                    public static final long FEATURES = 0x%xL;
+                    public static final long FEATURES_REQUIRED = 0x%xL;
+                    public static final String FEATURE_NAMES = "%s";
+
+                    /// Where the records of a new file lie.
+                    public static final LayoutPlaces PLACES = new LayoutPlaces(
+                %s);
+                """.formatted(spec.revision(), spec.knownFeatures(), spec.requiredFeatures(), spec.featureNames(), spec.places().stream()
+                        .map(place -> "            \"%s\", %dL, %d, %d, %d, %b".formatted(place.record().name(), place.offset(), place.record().bytes(),
+                                place.count(), place.record().leastBytes(), place.since() > 0))
+                        .map(place -> "            new LayoutPlaces.Place(" + place.strip() + ")")
+                        .collect(Collectors.joining(",\n")));
     }
 
     private static String value(LayoutSpec.Value value) {
@@ -51,20 +73,22 @@ public final class LayoutSource {
                 """.formatted(meaning, JavaNames.constant(value.name()), value.number());
     }
 
-    private static String place(LayoutSpec.Place place) {
+    private static String place(LayoutSpec spec, LayoutSpec.Place place) {
         return """
 
                     /// Where the %2$s records lie%6$s.
                     public static final long %1$s_OFFSET = %3$dL;
                     public static final int %1$s_BYTES = %4$d;
-                %5$s""".formatted(
+                %5$s%7$s""".formatted(
                 JavaNames.constant(place.record().name()),
                 place.record().name(),
                 place.offset(),
                 place.record().bytes(),
                 place.isOpen() ? "" : "    public static final int %s_COUNT = %d;\n"
                         .formatted(JavaNames.constant(place.record().name()), place.count()),
-                place.isOpen() ? " and how large one is" : ", how large one is and how many there are") + (place.count() <= 1 ? fields(place) : "");
+                place.isOpen() ? " and how large one is" : ", how large one is and how many there are",
+                spec.hasFormat() ? "    public static final int %s_PLACE = %d;\n"
+                        .formatted(JavaNames.constant(place.record().name()), spec.places().indexOf(place)) : "") + (place.count() <= 1 ? fields(place) : "");
     }
 
     /// For who writes a record that exists once, or reads many, without a view; of many it is the first one's.

@@ -39,7 +39,7 @@ public final class ViewSource {
                         type,
                         handles(record),
                         type,
-                        factory(spec.file(), place),
+                        factory(spec.file(), place) + (spec.hasFormat() ? placed(spec.file(), place) : ""),
                         record.fields().stream()
                                 .map(FieldSource::emit)
                                 .collect(Collectors.joining("\n"))
@@ -52,6 +52,26 @@ public final class ViewSource {
                 .filter(handle -> record.fields().stream().anyMatch(field -> FieldSource.handle(field.type()).equals(handle)))
                 .map(handle -> "    private static final VarHandle %1$s = ValueLayout.JAVA_%1$s.varHandle();\n".formatted(handle))
                 .collect(Collectors.joining());
+    }
+
+    private static String placed(LayoutFile file, LayoutSpec.Place place) {
+        var name = JavaNames.constant(place.record().name());
+        return (place.count() == 1
+                ? """
+
+                /// The same in a %3$s that says itself where its records lie.
+                public static %2$s of(MemorySegment %3$s, LayoutPlaces places) {
+                    return new %2$s(places.record(%3$s, %4$s.%1$s_PLACE, 0, %4$s.%1$s_BYTES));
+                }
+                """
+                : """
+
+                /// The same in a %3$s that says itself where its records lie.
+                public static %2$s at(MemorySegment %3$s, LayoutPlaces places, int index) {
+                    Objects.checkIndex(index, %4$s.%1$s_COUNT);
+                    return new %2$s(places.record(%3$s, %4$s.%1$s_PLACE, index, %4$s.%1$s_BYTES));
+                }
+                """).formatted(name, file.viewClass(place.record()), file.word(), file.layoutClass()).indent(4).replace("    \n", "\n");
     }
 
     private static String factory(LayoutFile file, LayoutSpec.Place place) {

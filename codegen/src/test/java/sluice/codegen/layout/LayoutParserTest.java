@@ -136,8 +136,8 @@ class LayoutParserTest {
                 .containsExactly(
                         "region.abi:10: write: layout N",
                         "region.abi:11: write: record NAME SIZE",
-                        "region.abi:12: write: place RECORD OFFSET COUNT",
-                        "region.abi:13: unknown directive 'palce'; one of layout, magic, page, value, record, place");
+                        "region.abi:12: write: place RECORD OFFSET COUNT, or that and since REVISION",
+                        "region.abi:13: unknown directive 'palce'; one of layout, revision, magic, page, bytes, feature, value, record, place");
     }
 
     @Test
@@ -158,5 +158,45 @@ class LayoutParserTest {
         parse("magic SLUICE\npage 4096\n");
 
         assertThat(problems.lines()).containsExactly("region.abi:2: layout, magic and page must each be given once");
+    }
+
+    @Test
+    void shouldPlaceLaterFieldsBehindEarlierOnes() {
+        var region = parse("""
+                layout 2
+                revision 3
+                magic SLUICE
+                page 4096
+                bytes 16384
+                feature places 0 offered the file says where | its records lie
+                feature turns 1 required takes turns
+                record slot 64
+                  owner         | u64 | library | atomic | who  | -
+                  answer since 1| u64 | library | atomic | what | -
+                place slot 4096 3
+                """);
+
+        assertThat(problems.lines()).isEmpty();
+        assertThat(region.records().getFirst().fields()).extracting(LayoutSpec.Field::since).containsExactly(0, 1);
+        assertThat(region.records().getFirst().leastBytes()).isEqualTo(8);
+        assertThat(region.fileBytes()).isEqualTo(16384);
+        assertThat(region.knownFeatures()).isEqualTo(3);
+        assertThat(region.requiredFeatures()).isEqualTo(2);
+        assertThat(region.featureNames()).isEqualTo("places turns");
+    }
+
+    @Test
+    void shouldReportLaterFieldsOutOfOrder() {
+        assertThat(problemsOfFields("a since 2 | u32 | library | owner | x | -\nb | u32 | library | owner | x | -")).containsExactly(
+                "region.abi:5: field 'a' since 2: later ones follow earlier ones, and the revision is 0",
+                "region.abi:6: field 'b' since 0: later ones follow earlier ones, and the revision is 0");
+    }
+
+    @Test
+    void shouldReportBadFeaturesAndBytes() {
+        assertThat(problemsOfPlaces("place limits 0 1\nplace slot 4096 1\nfeature a 1 offered x\nfeature b 2 maybe x\nbytes 5000")).containsExactly(
+                "region.abi:10: feature 'a' has bit 1 instead of 0; bits follow each other and are never used again",
+                "region.abi:11: write: feature NAME BIT offered MEANING, or required in the place of offered",
+                "region.abi:12: bytes 5000: whole pages are needed, and 8192 at least");
     }
 }

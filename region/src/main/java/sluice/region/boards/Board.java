@@ -10,16 +10,19 @@ import java.time.Instant;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.stream.Stream;
 import sluice.linux.Descriptor;
+import sluice.region.FileFormat;
 import sluice.region.MappedFile;
 import sluice.region.layout.BoardHeaderView;
 import sluice.region.layout.BoardLayout;
 import sluice.region.layout.BoardProcessView;
 import sluice.region.layout.BoardTenantView;
 import sluice.region.layout.BoardTurnView;
+import sluice.region.layout.LayoutPlaces;
 import sluice.region.place.Processes;
 import sluice.region.place.RuntimeDirectory;
 import sluice.region.place.RuntimeFile;
@@ -35,10 +38,14 @@ public final class Board implements AutoCloseable {
     public static final long BYTES = BoardLayout.BOARD_BYTES;
     private static final Map<RuntimeDirectory, List<Path>> WITHOUT_NAME = new ConcurrentHashMap<>();
 
-    private final MappedFile mapped;
+    private static final FileFormat FORMAT = new FileFormat(BoardLayout.PLACES, BoardLayout.FEATURES);
 
-    private Board(MappedFile mapped) {
+    private final MappedFile mapped;
+    private final LayoutPlaces places;
+
+    private Board(MappedFile mapped, LayoutPlaces places) {
         this.mapped = mapped;
+        this.places = places;
     }
 
     /// All boards in a folder, whether they can be read or not.
@@ -72,6 +79,7 @@ public final class Board implements AutoCloseable {
         header.boardBytes(BoardLayout.BOARD_BYTES);
         header.createdNanos(now.getEpochSecond() * 1_000_000_000 + now.getNano());
         header.uuid(uuid);
+        FileFormat.write(memory.asByteBuffer(), BoardLayout.PLACES, BoardLayout.REVISION, BoardLayout.FEATURES, BoardLayout.FEATURES_REQUIRED, BoardLayout.FEATURE_NAMES);
         header.layout(BoardLayout.LAYOUT);
     }
 
@@ -126,11 +134,13 @@ public final class Board implements AutoCloseable {
 
     private static Board checked(MappedFile mapped) {
         String problem = problem(mapped);
-        if (problem != null) {
+        Optional<LayoutPlaces> places = problem == null ? FORMAT.places(mapped.segment(), mapped.segment().byteSize()) : Optional.empty();
+        if (places.isEmpty()) {
             mapped.close();
-            throw new SluiceException("board " + mapped.file() + " " + problem + "; delete it when no tenant uses the GPU");
+            throw new SluiceException("board " + mapped.file() + " " + (problem == null ? "has a table of places that makes no sense" : problem)
+                    + "; delete it when no tenant uses the GPU");
         }
-        return new Board(mapped);
+        return new Board(mapped, places.get());
     }
 
     private static String problem(MappedFile mapped) {
@@ -142,7 +152,10 @@ public final class Board implements AutoCloseable {
         if (layout != BoardLayout.LAYOUT) {
             return "has layout " + layout + ", this sluice reads layout " + BoardLayout.LAYOUT;
         }
-        return bytes < BoardLayout.BOARD_BYTES ? "has " + bytes + " bytes, " + BoardLayout.BOARD_BYTES + " are needed" : null;
+        if (bytes < BoardLayout.BOARD_BYTES) {
+            return "has " + bytes + " bytes, " + BoardLayout.BOARD_BYTES + " are needed";
+        }
+        return FORMAT.problem(mapped.segment()).orElse(null);
     }
 
     public Path file() {
@@ -150,19 +163,24 @@ public final class Board implements AutoCloseable {
     }
 
     public BoardHeaderView header() {
-        return BoardHeaderView.of(mapped.segment());
+        return BoardHeaderView.of(mapped.segment(), places);
     }
 
     public BoardTurnView turn() {
-        return BoardTurnView.of(mapped.segment());
+        return BoardTurnView.of(mapped.segment(), places);
     }
 
     public BoardTenantView tenant(int entry) {
-        return BoardTenantView.at(mapped.segment(), entry);
+        return BoardTenantView.at(mapped.segment(), places, entry);
     }
 
     public BoardProcessView process(int entry) {
-        return BoardProcessView.at(mapped.segment(), entry);
+        return BoardProcessView.at(mapped.segment(), places, entry);
+    }
+
+    /// Where a process's entry lies in the file.
+    long processPlace(int entry) {
+        return places.offset(BoardLayout.PROCESS_PLACE, entry);
     }
 
     /// What the board says now.

@@ -51,7 +51,7 @@ final class BoardReader {
         long began = turn.ready() == word ? past(turn.beganNanos()) : nowNanos;
         int taken = (int) Math.min(turn.processes(), BoardLayout.PROCESS_COUNT);
         for (int entry = 0; entry < taken; entry++) {
-            process(board.process(entry), BoardLayout.PROCESS_OFFSET + (long) entry * BoardLayout.PROCESS_BYTES);
+            process(board.process(entry), board.processPlace(entry));
         }
         List<BoardTenant> tenants = new ArrayList<>();
         for (int entry = 0; entry < BoardLayout.TENANT_COUNT; entry++) {

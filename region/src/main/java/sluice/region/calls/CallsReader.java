@@ -19,6 +19,7 @@ import sluice.region.RegionFile;
 import sluice.region.layout.CallTable;
 import sluice.region.layout.CallView;
 import sluice.region.layout.HeaderView;
+import sluice.region.layout.LayoutPlaces;
 import sluice.region.layout.RegionLayout;
 import sluice.region.layout.TrafficView;
 import sluice.region.place.RuntimeFile;
@@ -30,12 +31,12 @@ final class CallsReader {
     private static final int SHARED_STRIPE = 0;
     private static final int STRIPES = RegionLayout.TRAFFIC_COUNT;
     private static final int STRIPE_CALLS = RegionLayout.CALL_COUNT / STRIPES;
-    private static final int CALL_WORDS = RegionLayout.CALL_BYTES / Long.BYTES;
 
     /// As the file, where something was read.
-    private final MemorySegment copy = Arena.ofAuto().allocate(RegionLayout.REGION_BYTES, Long.BYTES);
-    private final ByteBuffer bytes = copy.asByteBuffer();
-    private final long[] words = new long[CallTable.NAMES.size() * CALL_WORDS];
+    private MemorySegment copy = Arena.ofAuto().allocate(RegionLayout.REGION_BYTES, Long.BYTES);
+    private ByteBuffer bytes = copy.asByteBuffer();
+    private LayoutPlaces places = RegionLayout.PLACES;
+    private long[] words = {};
 
     /// The counters of the region in a file.
     synchronized TenantCalls read(Path file) {
@@ -44,17 +45,29 @@ final class CallsReader {
             Path ledger = RegionFile.ledger(file);
             boolean split = region.size() == RegionLayout.PAGE_BYTES && Files.exists(ledger, LinkOption.NOFOLLOW_LINKS);
             if (!split) {
-                Region.check(file, copy, region.size());
+                check(file, region.size());
                 return counters(region, file);
             }
             try (FileChannel rest = RuntimeFile.read(ledger)) {
-                Region.check(file, copy, rest.size());
+                check(file, rest.size());
                 return counters(rest, ledger);
             }
         } catch (UnusableFileException e) {
             throw new RegionException.NotARegion(file);
         } catch (IOException e) {
             throw Region.cannotOpen(file, e);
+        }
+    }
+
+    /// The records of a file of another revision may lie beyond where ours end.
+    private void check(Path file, long size) {
+        places = Region.check(file, copy, size);
+        long end = Math.max(places.offset(RegionLayout.TRAFFIC_PLACE, STRIPES), places.offset(RegionLayout.CALL_PLACE, RegionLayout.CALL_COUNT));
+        if (end > copy.byteSize()) {
+            MemorySegment larger = Arena.ofAuto().allocate(end, Long.BYTES);
+            MemorySegment.copy(copy, 0, larger, 0, RegionLayout.PAGE_BYTES);
+            copy = larger;
+            bytes = copy.asByteBuffer();
         }
     }
 
@@ -71,14 +84,16 @@ final class CallsReader {
         if (HeaderView.of(copy).entriesDigest() != CallTable.DIGEST) {
             return new TenantCalls(false, System.nanoTime(), List.of(), Traffic.NONE);
         }
-        read(channel, file, RegionLayout.TRAFFIC_OFFSET, (long) STRIPES * RegionLayout.TRAFFIC_BYTES);
+        read(channel, file, places.offset(RegionLayout.TRAFFIC_PLACE, 0), (long) STRIPES * places.bytes(RegionLayout.TRAFFIC_PLACE));
         CallCount[] counts = new CallCount[CallTable.NAMES.size()];
         Traffic traffic = Traffic.NONE;
         for (int stripe = 0; stripe < STRIPES; stripe++) {
-            TrafficView view = TrafficView.at(copy, stripe);
+            TrafficView view = TrafficView.at(copy, places, stripe);
             traffic = traffic.plus(view);
             if (stripe == SHARED_STRIPE || view.writer() != 0) {
-                long from = RegionLayout.CALL_OFFSET + (long) stripe * STRIPE_CALLS * RegionLayout.CALL_BYTES;
+                long from = places.offset(RegionLayout.CALL_PLACE, (long) stripe * STRIPE_CALLS);
+                int length = counts.length * places.bytes(RegionLayout.CALL_PLACE) / Long.BYTES;
+                words = words.length == length ? words : new long[length];
                 read(channel, file, from, (long) words.length * Long.BYTES);
                 MemorySegment.copy(copy, ValueLayout.JAVA_LONG, from, words, 0, words.length);
                 add(stripe, counts);
@@ -89,11 +104,12 @@ final class CallsReader {
 
     /// Most functions are never called.
     private void add(int stripe, CallCount[] counts) {
+        int callWords = words.length / counts.length;
         for (int entry = 0; entry < counts.length; entry++) {
-            if (words[entry * CALL_WORDS] > 0) {
+            if (words[entry * callWords] > 0) {
                 CallCount before = counts[entry] != null ? counts[entry]
                         : new CallCount(CallTable.NAMES.get(entry), CallKind.of(entry), 0, 0, 0, 0, 0, 0);
-                counts[entry] = before.plus(CallView.at(copy, stripe * STRIPE_CALLS + entry));
+                counts[entry] = before.plus(CallView.at(copy, places, stripe * STRIPE_CALLS + entry));
             }
         }
     }

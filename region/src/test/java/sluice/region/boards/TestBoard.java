@@ -7,7 +7,6 @@ import java.nio.channels.FileChannel;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.HexFormat;
-import sluice.region.layout.BoardHeaderView;
 import sluice.region.layout.BoardLayout;
 import sluice.region.layout.BoardTenantView;
 import sluice.region.place.Identity;
@@ -24,11 +23,7 @@ final class TestBoard {
         try (Arena arena = Arena.ofConfined();
                 FileChannel channel = FileChannel.open(file, StandardOpenOption.CREATE_NEW, StandardOpenOption.READ, StandardOpenOption.WRITE)) {
             MemorySegment segment = channel.map(FileChannel.MapMode.READ_WRITE, 0, BoardLayout.BOARD_BYTES, arena);
-            BoardHeaderView header = BoardHeaderView.of(segment);
-            header.magic(BoardLayout.MAGIC);
-            header.boardBytes(BoardLayout.BOARD_BYTES);
-            header.uuid(HexFormat.of().parseHex(UUID));
-            header.layout(BoardLayout.LAYOUT);
+            Board.initialise(segment, HexFormat.of().parseHex(UUID));
         }
         return file;
     }

@@ -80,7 +80,7 @@ public record TraceSession(Path region, Path target, Duration duration, int even
             if (now >= nextLook) {
                 nextLook = now + LOOK_NANOS;
                 watcher.at(now - begin, recorder.events(), recorder.dropped());
-                if (!isRunning()) {
+                if (!lives()) {
                     return true;
                 }
             }
@@ -89,9 +89,9 @@ public record TraceSession(Path region, Path target, Duration duration, int even
         return false;
     }
 
-    private boolean isRunning() {
+    private boolean lives() {
         try {
-            return Tenant.read(region).running();
+            return Tenant.read(region).state().lives();
         } catch (SluiceException e) {
             return false;
         }

@@ -21,6 +21,11 @@ public final class HeaderView {
         return new HeaderView(region.asSlice(RegionLayout.HEADER_OFFSET, RegionLayout.HEADER_BYTES));
     }
 
+    /// The same in a region that says itself where its records lie.
+    public static HeaderView of(MemorySegment region, LayoutPlaces places) {
+        return new HeaderView(places.record(region, RegionLayout.HEADER_PLACE, 0, RegionLayout.HEADER_BYTES));
+    }
+
     /// The bytes "TINY".
     public long magic() {
         return (long) LONG.get(segment, 0L);

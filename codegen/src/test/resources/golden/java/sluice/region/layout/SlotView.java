@@ -22,6 +22,12 @@ public final class SlotView {
                 RegionLayout.SLOT_OFFSET + (long) index * RegionLayout.SLOT_BYTES, RegionLayout.SLOT_BYTES));
     }
 
+    /// The same in a region that says itself where its records lie.
+    public static SlotView at(MemorySegment region, LayoutPlaces places, int index) {
+        Objects.checkIndex(index, RegionLayout.SLOT_COUNT);
+        return new SlotView(places.record(region, RegionLayout.SLOT_PLACE, index, RegionLayout.SLOT_BYTES));
+    }
+
     /// Who has it; 0 = free.
     public long owner() {
         return (long) LONG.getAcquire(segment, 0L);
@@ -65,5 +71,35 @@ public final class SlotView {
     /// Adds and returns what was there before.
     public long addChargedBytes(long delta) {
         return (long) LONG.getAndAdd(segment, 24L, delta);
+    }
+
+    /// What it has done. Since revision 1.
+    public long answer() {
+        if (segment.byteSize() < 40L) {
+            return 0;
+        }
+        return (long) LONG.getAcquire(segment, 32L);
+    }
+
+    public void answer(long value) {
+        if (segment.byteSize() < 40L) {
+            return;
+        }
+        LONG.setRelease(segment, 32L, value);
+    }
+
+    public boolean compareAndSetAnswer(long expected, long value) {
+        if (segment.byteSize() < 40L) {
+            return false;
+        }
+        return LONG.compareAndSet(segment, 32L, expected, value);
+    }
+
+    /// Adds and returns what was there before.
+    public long addAnswer(long delta) {
+        if (segment.byteSize() < 40L) {
+            return 0;
+        }
+        return (long) LONG.getAndAdd(segment, 32L, delta);
     }
 }
