@@ -155,6 +155,11 @@ public final class Region implements AutoCloseable {
         return LimitsView.of(segment);
     }
 
+    /// Page 0, for who changes limits.
+    MappedPage firstPage() {
+        return new MappedPage(segment);
+    }
+
     public GpuView gpu(int entry) {
         return GpuView.at(segment, entry);
     }

@@ -6,13 +6,13 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import sluice.agent.json.JsonTree;
 import sluice.agent.json.StatParser;
 import sluice.agent.json.TenantParser;
 import sluice.agent.limits.LimitsBody;
 import sluice.agent.settings.Places;
+import sluice.region.LimitsChange;
 import sluice.region.Tenant;
 import sluice.region.TenantGpu;
 import sluice.region.boards.BoardState;
@@ -94,9 +94,8 @@ public final class AgentTenants {
         return new BoardState(tenant.file(), gpu.uuid(), System.nanoTime(), 0, 0, 0, 0, List.of(entry));
     }
 
-    /// Changes limits by the options of `sluice set` and their values.
-    public Tenant set(Tenant tenant, Map<String, String> values) {
-        return TenantParser.tenant(answer(client.ask("PATCH", "/v1/tenants/" + encoded(tenant.name()) + "/limits?uid=" + tenant.uid(), LimitsBody.write(values))));
+    public Tenant set(Tenant tenant, LimitsChange change) {
+        return TenantParser.tenant(answer(client.ask("PATCH", "/v1/tenants/" + encoded(tenant.name()) + "/limits?uid=" + tenant.uid(), LimitsBody.write(change))));
     }
 
     /// Its counters.

@@ -7,8 +7,6 @@ import sluice.region.TenantError;
 import sluice.region.TenantGpu;
 import sluice.region.TenantProcess;
 import sluice.region.layout.RegionLayout;
-import sluice.region.limits.ComputeLimits;
-import sluice.region.limits.MemoryLimits;
 import tools.jackson.core.JsonGenerator;
 
 /// Tenants for scripts. Bytes are numbers, moments are nanoseconds since 1970, a limit of 0 is no limit.
@@ -40,16 +38,9 @@ public final class TenantJson {
         json.writeNumberProperty("rootPid", tenant.root().pid());
         json.writeNumberProperty("rootStartTicks", tenant.root().startTicks());
         json.writeNumberProperty("uid", tenant.uid());
-        json.writeStringProperty("onError", tenant.onError().word());
-        json.writeStringProperty("onOom", tenant.onOom().waits() ? "wait" : "fail");
-        json.writeNumberProperty("oomWaitMillis", tenant.onOom().waitMillis());
+        json.writeStringProperty("onError", tenant.limits().onError().word());
         json.writeNumberProperty("limitsEpoch", tenant.limitsEpoch());
-        json.writeArrayPropertyStart("memoryLimitBytes");
-        for (int gpu = 0; gpu < MemoryLimits.GPUS; gpu++) {
-            json.writeNumber(tenant.limits().bytes(gpu));
-        }
-        json.writeEndArray();
-        compute(json, tenant.compute());
+        LimitsJson.write(json, tenant.limits());
         json.writeArrayPropertyStart("gpus");
         tenant.gpus().forEach(gpu -> gpu(json, tenant, gpu, shares));
         json.writeEndArray();
@@ -59,22 +50,6 @@ public final class TenantJson {
         json.writeArrayPropertyStart("errors");
         tenant.errors().forEach(error -> error(json, error));
         json.writeEndArray();
-    }
-
-    /// As in the region: thousandths by GPU, microseconds.
-    public static void compute(JsonGenerator json, ComputeLimits limits) {
-        json.writeObjectPropertyStart("compute");
-        json.writeArrayPropertyStart("capPermille");
-        for (int gpu = 0; gpu < MemoryLimits.GPUS; gpu++) {
-            json.writeNumber(limits.caps().permille(gpu));
-        }
-        json.writeEndArray();
-        json.writeBooleanProperty("turns", limits.turns());
-        json.writeNumberProperty("weight", limits.weight());
-        json.writeStringProperty("priority", limits.priority().word());
-        json.writeBooleanProperty("exclusive", limits.exclusive());
-        json.writeNumberProperty("turnMicros", limits.turnMicros());
-        json.writeEndObject();
     }
 
     private static void gpu(JsonGenerator json, Tenant tenant, TenantGpu gpu, ShareJson shares) {

@@ -9,12 +9,6 @@ import sluice.region.Tenant;
 import sluice.region.TenantError;
 import sluice.region.TenantGpu;
 import sluice.region.TenantProcess;
-import sluice.region.limits.ComputeCaps;
-import sluice.region.limits.ComputeLimits;
-import sluice.region.limits.MemoryLimits;
-import sluice.region.limits.OnError;
-import sluice.region.limits.OnOom;
-import sluice.region.limits.Priority;
 import sluice.region.place.Identity;
 
 /// Reads what [TenantJson] writes.
@@ -22,29 +16,17 @@ public final class TenantParser {
     private TenantParser() {}
 
     public static Tenant tenant(JsonTree json) {
-        ComputeLimits compute = compute(json.at("compute"));
         List<TenantGpu> gpus = new ArrayList<>();
         json.at("gpus").elements().forEach(gpu -> gpus.add(gpu(gpu, gpus.size())));
         return new Tenant(Path.of(json.at("region").text()), json.at("tenant").text(), json.at("command").text(),
                 json.at("running").isTrue(), identity(json.at("rootPid"), json.at("rootStartTicks")), json.at("createdNanos").number(),
-                json.at("uid").number(), OnError.parse(json.at("onError").text()), json.at("limitsEpoch").number(),
-                MemoryLimits.of(longs(json.at("memoryLimitBytes"))), new OnOom((int) json.at("oomWaitMillis").number()), compute,
+                json.at("uid").number(), json.at("limitsEpoch").number(), LimitsJson.parse(json),
                 List.copyOf(gpus), json.at("processes").elements().stream().map(TenantParser::process).toList(),
                 json.at("errors").elements().stream().map(TenantParser::error).toList());
     }
 
     private static Identity identity(JsonTree pid, JsonTree startTicks) {
         return Identity.of(pid.number(), startTicks.number());
-    }
-
-    private static long[] longs(JsonTree json) {
-        return json.elements().stream().mapToLong(JsonTree::number).toArray();
-    }
-
-    private static ComputeLimits compute(JsonTree json) {
-        int[] caps = json.at("capPermille").elements().stream().mapToInt(cap -> (int) cap.number()).toArray();
-        return new ComputeLimits(ComputeCaps.of(caps), json.at("turns").isTrue(), (int) json.at("weight").number(),
-                Priority.parse(json.at("priority").text()), json.at("exclusive").isTrue(), (int) json.at("turnMicros").number());
     }
 
     private static TenantGpu gpu(JsonTree json, int entry) {

@@ -9,7 +9,6 @@ import java.util.Optional;
 import sluice.agent.audit.AuditReport;
 import sluice.agent.client.AgentTenants;
 import sluice.agent.json.OnBoards;
-import sluice.agent.limits.LimitsBody;
 import sluice.agent.limits.LimitsSetter;
 import sluice.cuda.Nvml;
 import sluice.region.LimitsChange;
@@ -89,12 +88,11 @@ public final class SeenTenants {
         return isReadable(tenant) ? OnBoards.in(List.of(folder(tenant))) : boards();
     }
 
-    /// @param values of the options, as they were written
-    public Tenant set(Tenant tenant, LimitsChange change, Map<String, String> values) {
+    public Tenant set(Tenant tenant, LimitsChange change) {
         if (!isReadable(tenant)) {
-            return agent.orElseThrow().set(tenant, values);
+            return agent.orElseThrow().set(tenant, change);
         }
-        boolean forSome = !LimitsBody.named(change).isEmpty();
+        boolean forSome = !change.gpus().isEmpty();
         return LimitsSetter.set(tenant, change, forSome ? Nvml.open().map(Nvml::gpus).orElse(List.of()) : List.of());
     }
 
