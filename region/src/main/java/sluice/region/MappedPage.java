@@ -5,9 +5,9 @@ import java.lang.foreign.ValueLayout;
 import java.lang.invoke.VarHandle;
 import sluice.region.limits.LimitFields;
 
-/// Page 0 of a mapped region, as who changes limits writes it.
+/// Page 0 of a mapped region, for a change of limits.
 ///
-/// It is no part of [Region], because the handles take milliseconds to set up, and the start of every job would wait for that.
+/// It is not a part of [Region]: the handles take milliseconds to set up, and the start of every job would wait for them.
 record MappedPage(MemorySegment segment) implements LimitFields.Page {
     private static final VarHandle INT = ValueLayout.JAVA_INT.varHandle();
     private static final VarHandle LONG = ValueLayout.JAVA_LONG.varHandle();

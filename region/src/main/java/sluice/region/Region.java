@@ -155,7 +155,7 @@ public final class Region implements AutoCloseable {
         return LimitsView.of(segment);
     }
 
-    /// Page 0, for who changes limits.
+    /// Page 0, for a change of limits.
     MappedPage firstPage() {
         return new MappedPage(segment);
     }

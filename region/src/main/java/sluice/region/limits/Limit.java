@@ -171,7 +171,7 @@ public enum Limit {
             return limits.onError().word();
         }
 
-        /// Whoever gives any limit wants it to hold.
+        /// A policy that gives any limit wants it to be enforced.
         @Override
         boolean isBoundBy(GivenLimits policy) {
             return !policy.words().isEmpty();
@@ -298,12 +298,12 @@ public enum Limit {
         return examples;
     }
 
-    /// What it does, for who starts a job.
+    /// What it does, for the help of `run`.
     public String runHelp() {
         return runHelp;
     }
 
-    /// What it does, for who changes it.
+    /// What it does, for the help of `set`; empty when it cannot be changed.
     public String setHelp() {
         return setHelp;
     }

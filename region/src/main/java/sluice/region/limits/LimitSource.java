@@ -1,8 +1,8 @@
 package sluice.region.limits;
 
-/// Where limits come from. Limits of a source hold within those of a later one, and only the source may raise them.
+/// Where limits come from. A later source bounds the limits of an earlier one.
 public enum LimitSource {
-    /// Whoever starts the job: options of `sluice run`, or variables of the library.
+    /// The user who starts the job: options of `sluice run`, or variables of the library.
     COMMAND_LINE("the command line"),
     /// The administrator: the policy of the machine's agent.
     POLICY("the machine's policy");

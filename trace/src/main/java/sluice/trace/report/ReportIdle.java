@@ -88,7 +88,7 @@ final class ReportIdle {
         }
     }
 
-    /// Who gets time that was another's.
+    /// Receives the time that weaker causes lose.
     private interface Taker {
         void take(int bin, long nanos);
     }
