@@ -39,23 +39,6 @@ bool sl_options_loaded_as(const char *file_name) {
     return strncmp(own, file_name, length) == 0 && (!own[length] || is_version(own + length));
 }
 
-const char *sl_options_limit_variable(unsigned position, char buffer[40]) {
-    static const char *const names[] = {
-        "SLUICE_TENANT", "SLUICE_MEMORY", "SLUICE_COMPUTE", "SLUICE_WEIGHT", "SLUICE_PRIORITY", "SLUICE_EXCLUSIVE",
-        "SLUICE_TURN", "CUDA_DEVICE_MEMORY_LIMIT", "CUDA_DEVICE_MEMORY_SHARED_CACHE", "CUDA_DEVICE_SM_LIMIT",
-        "GPU_CORE_UTILIZATION_POLICY", "CUDA_TASK_PRIORITY", "WRAPPER_MAX_MEMORY", "ALNAIR_ID", "ALNAIR_WORKSPACE_PATH",
-        "ALNAIR_VGPU_COMPUTE_PERCENTILE"};
-    static const char *const numbered[] = {"CUDA_DEVICE_MEMORY_LIMIT", "CUDA_DEVICE_SM_LIMIT"};
-    const unsigned count = sizeof names / sizeof *names;
-    if (position < count)
-        return names[position];
-    position -= count;
-    if (position >= 2 * SL_OPTIONS_GPUS)
-        return NULL;
-    snprintf(buffer, 40, "%s_%u", numbered[position / SL_OPTIONS_GPUS], position % SL_OPTIONS_GPUS);
-    return buffer;
-}
-
 bool sl_options_is_name(const char *name) {
     static const char allowed[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-";
     size_t length = strlen(name);
@@ -123,28 +106,50 @@ static bool read_turn(const char *text, sl_shares_t *shares) {
     return shares->turns = true, sl_shares_read_turn(text, &shares->turn_micros);
 }
 
-/* Sluice's own variables for shares of GPU time. The first that is set is named in source; NULL: none is. */
+/* Sluice's own variables for shares of GPU time, as in the table of limits (sluice.region.limits.Limit). */
+static const struct {
+    const char *name;
+    bool (*read)(const char *text, sl_shares_t *shares);
+    const char *hint;
+} share_variables[] = {
+    {"SLUICE_COMPUTE", read_compute, "write 25% for every GPU, or 0=25%,1=50%; more than 0 and at most 100%, with the sign"},
+    {"SLUICE_WEIGHT", read_weight, "write a whole number from 1 to 1000"},
+    {"SLUICE_PRIORITY", read_priority, "expected high, normal or low"},
+    {"SLUICE_EXCLUSIVE", read_exclusive, "expected 1, true, yes or on, or 0, false, no or off"},
+    {"SLUICE_TURN", read_turn, "write it like 5ms or 500us, from 100us to 1s"},
+};
+#define SHARE_VARIABLES ((unsigned)(sizeof share_variables / sizeof *share_variables))
+
+/* The first that is set is named in source; NULL: none is. */
 static bool read_shares(sl_shares_t *shares, const char **source, sl_reason_t *reason) {
-    static const struct {
-        const char *name;
-        bool (*read)(const char *text, sl_shares_t *shares);
-        const char *hint;
-    } variables[] = {
-        {"SLUICE_COMPUTE", read_compute, "write 25% for every GPU, or 0=25%,1=50%; more than 0 and at most 100%, with the sign"},
-        {"SLUICE_WEIGHT", read_weight, "write a whole number from 1 to 1000"},
-        {"SLUICE_PRIORITY", read_priority, "expected high, normal or low"},
-        {"SLUICE_EXCLUSIVE", read_exclusive, "expected 1, true, yes or on, or 0, false, no or off"},
-        {"SLUICE_TURN", read_turn, "write it like 5ms or 500us, from 100us to 1s"},
-    };
     bool ok = true;
-    for (size_t i = 0; i < sizeof variables / sizeof *variables; i++) {
-        const char *name = variables[i].name, *text = sl_options_variable(name);
+    for (unsigned i = 0; i < SHARE_VARIABLES; i++) {
+        const char *name = share_variables[i].name, *text = sl_options_variable(name);
         if (text && !*source)
             *source = name;
-        if (text && ok && !variables[i].read(text, shares))
-            ok = sl_report_fail(reason, "%s=%.80s: %s", name, text, variables[i].hint);
+        if (text && ok && !share_variables[i].read(text, shares))
+            ok = sl_report_fail(reason, "%s=%.80s: %s", name, text, share_variables[i].hint);
     }
     return ok;
+}
+
+const char *sl_options_limit_variable(unsigned position, char buffer[40]) {
+    static const char *const names[] = {
+        "SLUICE_TENANT", "SLUICE_MEMORY", "CUDA_DEVICE_MEMORY_LIMIT", "CUDA_DEVICE_MEMORY_SHARED_CACHE", "CUDA_DEVICE_SM_LIMIT",
+        "GPU_CORE_UTILIZATION_POLICY", "CUDA_TASK_PRIORITY", "WRAPPER_MAX_MEMORY", "ALNAIR_ID", "ALNAIR_WORKSPACE_PATH",
+        "ALNAIR_VGPU_COMPUTE_PERCENTILE"};
+    static const char *const numbered[] = {"CUDA_DEVICE_MEMORY_LIMIT", "CUDA_DEVICE_SM_LIMIT"};
+    const unsigned count = sizeof names / sizeof *names;
+    if (position < SHARE_VARIABLES)
+        return share_variables[position].name;
+    position -= SHARE_VARIABLES;
+    if (position < count)
+        return names[position];
+    position -= count;
+    if (position >= 2 * SL_OPTIONS_GPUS)
+        return NULL;
+    snprintf(buffer, 40, "%s_%u", numbered[position / SL_OPTIONS_GPUS], position % SL_OPTIONS_GPUS);
+    return buffer;
 }
 
 /* fail, wait, or wait:30s; units are ms, s and m. */

@@ -13,6 +13,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -22,6 +23,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import sluice.agent.http.Route;
 import sluice.api.client.AgentClient;
+import sluice.api.json.JsonTree;
+import sluice.region.limits.Limit;
 
 /// An agent on a real socket, beside regions of this very process.
 @Timeout(60)
@@ -60,6 +63,24 @@ class ApiTest {
         agent.tenant("train");
 
         assertThat(client.get("/v1/tenants/train/stat").text()).startsWith("{\"tenant\":\"train\",\"running\":true").contains("\"functions\":[]");
+    }
+
+    @Test
+    void shouldTellOfEveryLimitAndWhereATenantHasIt() {
+        agent.tenant("train");
+        JsonTree tenant = JsonTree.parse(client.get("/v1/tenants/train").body());
+
+        List<JsonTree> limits = JsonTree.parse(client.get("/v1/limits").body()).at("limits").elements();
+
+        assertThat(limits).extracting(limit -> limit.at("name").text()).containsExactlyElementsOf(Limit.words(List.of(Limit.values())));
+        for (JsonTree limit : limits) {
+            JsonTree value = tenant;
+            for (String name : limit.at("field").text().split("\\.")) {
+                value = value.at(name);
+            }
+            assertThat(value.value() instanceof List<?>).as(limit.at("name").text()).isEqualTo(limit.at("byGpu").isTrue());
+            assertThat(value.value()).as(limit.at("name").text()).isNotNull();
+        }
     }
 
     @Test

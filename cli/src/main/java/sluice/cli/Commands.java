@@ -21,6 +21,7 @@ import sluice.cli.proof.BenchCommand;
 import sluice.cli.proof.DemoCommand;
 import sluice.cli.proof.SoakCommand;
 import sluice.cli.proof.VerifyCommand;
+import sluice.cli.run.LimitOptions;
 import sluice.cli.run.RunCommand;
 import sluice.cli.tenants.InspectCommand;
 import sluice.cli.tenants.PsCommand;
@@ -96,6 +97,10 @@ final class Commands implements Runnable {
         Map<String, CommandLine> commands = line.getSubcommands();
         if (commands.containsKey("run")) {
             commands.get("run").setStopAtPositional(true);
+            LimitOptions.addForRun(commands.get("run").getCommandSpec());
+        }
+        if (commands.containsKey("set")) {
+            LimitOptions.addForSet(commands.get("set").getCommandSpec());
         }
         if (commands.containsKey("verify")) {
             VerifyCommand.listGroups(commands.get("verify").getCommandSpec());

@@ -4,13 +4,6 @@ import java.time.Duration;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import picocli.CommandLine;
-import sluice.region.limits.CapsChange;
-import sluice.region.limits.ComputeCaps;
-import sluice.region.limits.MemoryChange;
-import sluice.region.limits.MemoryLimits;
-import sluice.region.limits.OnError;
-import sluice.region.limits.OnOom;
-import sluice.region.limits.Priority;
 import sluice.region.place.SluiceException;
 
 /// How options of these types are read, whichever command they belong to.
@@ -20,14 +13,7 @@ public final class OptionTypes {
     private OptionTypes() {}
 
     public static void teach(CommandLine line) {
-        line.registerConverter(MemoryLimits.class, MemoryLimits::parse)
-                .registerConverter(MemoryChange.class, MemoryChange::parse)
-                .registerConverter(ComputeCaps.class, ComputeCaps::parse)
-                .registerConverter(CapsChange.class, CapsChange::parse)
-                .registerConverter(Priority.class, Priority::parse)
-                .registerConverter(OnError.class, OnError::parse)
-                .registerConverter(OnOom.class, OnOom::parse)
-                .registerConverter(Duration.class, OptionTypes::time);
+        line.registerConverter(Duration.class, OptionTypes::time);
     }
 
     private static Duration time(String text) {

@@ -7,14 +7,13 @@ import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 import java.time.Instant;
 import sluice.region.layout.CallTable;
-import sluice.region.limits.ComputeLimits;
-import sluice.region.limits.MemoryLimits;
+import sluice.region.limits.LimitFields;
 
 /// Page 0 of a new region: header and limits.
 ///
 /// It is filled in as a plain buffer, not through the views: the method handles behind those take several milliseconds
 /// to set up, and the start of every job waits for this.
-final class FirstPage {
+final class FirstPage implements LimitFields.Page {
     private static final int COMMAND_BYTES = 512;
 
     private final ByteBuffer page = ByteBuffer.allocateDirect(PAGE_BYTES).order(ByteOrder.LITTLE_ENDIAN);
@@ -28,27 +27,22 @@ final class FirstPage {
         page.putLong(HEADER_ROOT_IDENTITY_OFFSET, draft.root().word());
         page.putLong(HEADER_PID_NAMESPACE_OFFSET, pidNamespace);
         page.putInt(HEADER_UID_OFFSET, uid);
-        page.putInt(HEADER_ON_ERROR_OFFSET, draft.onError().ordinal());
         text(HEADER_TENANT_OFFSET, HEADER_COMMAND_OFFSET, draft.tenant());
         text(HEADER_COMMAND_OFFSET, HEADER_COMMAND_OFFSET + COMMAND_BYTES, draft.command());
         page.putLong(HEADER_ENTRIES_DIGEST_OFFSET, CallTable.DIGEST);
-        page.putInt(LIMITS_ON_OOM_OFFSET, draft.onOom().waits() ? 1 : 0);
-        page.putInt(LIMITS_OOM_WAIT_MILLIS_OFFSET, draft.onOom().waitMillis());
-        for (int gpu = 0; gpu < MemoryLimits.GPUS; gpu++) {
-            page.putLong(LIMITS_MEMORY_BYTES_OFFSET + gpu * Long.BYTES, draft.memory().bytes(gpu));
-            page.putInt(LIMITS_COMPUTE_PERMILLE_OFFSET + gpu * Integer.BYTES, draft.compute().caps().permille(gpu));
-        }
         FileFormat.write(page, PLACES, REVISION, FEATURES, FEATURES_REQUIRED, FEATURE_NAMES);
-        turns(draft.compute());
+        LimitFields.write(draft.limits(), this);
         trace(draft.trace());
     }
 
-    private void turns(ComputeLimits compute) {
-        page.putInt(LIMITS_TURNS_OFFSET, compute.turns() ? 1 : 0);
-        page.putInt(LIMITS_WEIGHT_OFFSET, compute.weight());
-        page.putInt(LIMITS_PRIORITY_OFFSET, compute.priority().value());
-        page.putInt(LIMITS_EXCLUSIVE_OFFSET, compute.exclusive() ? 1 : 0);
-        page.putInt(LIMITS_TURN_MICROS_OFFSET, compute.turnMicros());
+    @Override
+    public void put(int offset, int value) {
+        page.putInt(offset, value);
+    }
+
+    @Override
+    public void put(int offset, long value) {
+        page.putLong(offset, value);
     }
 
     private void trace(TraceRequest trace) {

@@ -1,32 +1,54 @@
 package sluice.region;
 
 import java.nio.file.Path;
-import java.util.Optional;
+import java.util.Collections;
+import java.util.EnumMap;
+import java.util.Map;
+import java.util.SortedSet;
+import java.util.TreeSet;
 import java.util.function.Predicate;
-import sluice.region.layout.LimitsView;
-import sluice.region.limits.ComputeChange;
-import sluice.region.limits.MemoryChange;
-import sluice.region.limits.MemoryLimits;
-import sluice.region.limits.OnOom;
+import sluice.region.limits.Limit;
+import sluice.region.limits.LimitFields;
 import sluice.region.place.SluiceException;
 
 /// A change of the limits of a tenant that runs. It holds from the next allocation and the next call that submits work on.
-public record LimitsChange(Optional<MemoryChange> memory, Optional<OnOom> onOom, ComputeChange compute) {
-
-    public static LimitsChange ofMemory(MemoryChange memory) {
-        return new LimitsChange(Optional.of(memory), Optional.empty(), ComputeChange.NONE);
+///
+/// @param words new values as people write them; limits that are not named stay as they are
+public record LimitsChange(Map<Limit, String> words) {
+    /// Refuses a value that is none.
+    public LimitsChange {
+        Map<Limit, String> named = new EnumMap<>(Limit.class);
+        named.putAll(words);
+        named.forEach((limit, text) -> limit.check(text, true));
+        words = Collections.unmodifiableMap(named);
     }
 
-    public static LimitsChange ofOnOom(OnOom onOom) {
-        return new LimitsChange(Optional.empty(), Optional.of(onOom), ComputeChange.NONE);
-    }
-
-    public static LimitsChange ofCompute(ComputeChange compute) {
-        return new LimitsChange(Optional.empty(), Optional.empty(), compute);
+    public static LimitsChange of(Limit limit, String text) {
+        return new LimitsChange(Map.of(limit, text));
     }
 
     public boolean isEmpty() {
-        return memory.isEmpty() && onOom.isEmpty() && compute.isEmpty();
+        return words.isEmpty();
+    }
+
+    public boolean names(Limit limit) {
+        return words.containsKey(limit);
+    }
+
+    /// Whether it says anything of turns.
+    public boolean isOfTurns() {
+        return words.keySet().stream().anyMatch(Limit::isOfTurns);
+    }
+
+    public boolean isOfGpuTime() {
+        return words.keySet().stream().anyMatch(Limit::isOfGpuTime);
+    }
+
+    /// The GPUs that it is for; empty when it is for all.
+    public SortedSet<Integer> gpus() {
+        SortedSet<Integer> gpus = new TreeSet<>();
+        words.forEach((limit, text) -> gpus.addAll(limit.gpus(text)));
+        return gpus;
     }
 
     /// As [#apply(Path)], for a tenant that was seen. Its file may have become another's since.
@@ -48,26 +70,12 @@ public record LimitsChange(Optional<MemoryChange> memory, Optional<OnOom> onOom,
             if (!before.state().lives()) {
                 throw new SluiceException("tenant '" + before.name() + "' has ended; only the limits of a running one can be set");
             }
-            LimitsView limits = region.limits();
-            memory.ifPresent(change -> write(limits, change.appliedTo(before.limits())));
-            onOom.ifPresent(choice -> {
-                limits.oomWaitMillis(choice.waitMillis());
-                limits.onOom(choice.waits() ? 1 : 0);
-            });
-            if (!compute.isEmpty()) {
-                compute.appliedTo(before.compute()).write(limits);
+            LimitFields.write(before.limits().changed(words), region.firstPage());
+            if (names(Limit.COMPUTE)) {
+                region.limits().capWhenShared(0);
             }
-            if (compute.caps().isPresent()) {
-                limits.capWhenShared(0);
-            }
-            limits.addEpoch(1);
+            region.limits().addEpoch(1);
             return new TenantReader(region).read();
-        }
-    }
-
-    private static void write(LimitsView limits, MemoryLimits memory) {
-        for (int gpu = 0; gpu < MemoryLimits.GPUS; gpu++) {
-            limits.memoryBytes(gpu, memory.bytes(gpu));
         }
     }
 }

@@ -163,6 +163,11 @@ public final class Region implements AutoCloseable {
         return LimitsView.of(segment, places);
     }
 
+    /// Page 0, for a change of limits.
+    MappedPage firstPage() {
+        return new MappedPage(segment);
+    }
+
     public GpuView gpu(int entry) {
         return GpuView.at(segment, places, entry);
     }

@@ -1,6 +1,7 @@
 package sluice.region;
 
 import sluice.region.limits.ComputeLimits;
+import sluice.region.limits.Limits;
 import sluice.region.limits.MemoryLimits;
 import sluice.region.limits.OnError;
 import sluice.region.limits.OnOom;
@@ -8,20 +9,17 @@ import sluice.region.place.Identity;
 import sluice.region.place.SluiceException;
 
 /// What a new region says about its tenant.
-public record RegionDraft(
-        String tenant, String command, Identity root, OnError onError, OnOom onOom, MemoryLimits memory, ComputeLimits compute,
-        TraceRequest trace) {
+public record RegionDraft(String tenant, String command, Identity root, Limits limits, TraceRequest trace) {
     private static final int NAME_LENGTH = 63;
 
     /// Of a tenant whose calls are not recorded.
-    public RegionDraft(
-            String tenant, String command, Identity root, OnError onError, OnOom onOom, MemoryLimits memory, ComputeLimits compute) {
-        this(tenant, command, root, onError, onOom, memory, compute, TraceRequest.NONE);
+    public RegionDraft(String tenant, String command, Identity root, Limits limits) {
+        this(tenant, command, root, limits, TraceRequest.NONE);
     }
 
     /// Of a tenant whose allocations over the quota are refused at once, and whose GPU time is not limited.
     public RegionDraft(String tenant, String command, Identity root, OnError onError, MemoryLimits memory) {
-        this(tenant, command, root, onError, OnOom.FAIL, memory, ComputeLimits.NONE);
+        this(tenant, command, root, new Limits(memory, ComputeLimits.NONE, OnOom.FAIL, onError));
     }
 
     public RegionDraft {

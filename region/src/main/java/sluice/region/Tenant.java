@@ -4,9 +4,8 @@ import java.nio.file.Path;
 import java.util.List;
 import sluice.region.layout.RegionLayout;
 import sluice.region.limits.ComputeLimits;
+import sluice.region.limits.Limits;
 import sluice.region.limits.MemoryLimits;
-import sluice.region.limits.OnError;
-import sluice.region.limits.OnOom;
 import sluice.region.place.Identity;
 import sluice.region.place.Processes;
 import sluice.region.place.RuntimeFile;
@@ -23,11 +22,8 @@ public record Tenant(
         Identity root,
         long createdNanos,
         long uid,
-        OnError onError,
         long limitsEpoch,
-        MemoryLimits limits,
-        OnOom onOom,
-        ComputeLimits compute,
+        Limits limits,
         List<TenantGpu> gpus,
         List<TenantProcess> processes,
         List<TenantError> errors) {
@@ -65,7 +61,15 @@ public record Tenant(
 
     /// Whether its GPU time was measured between two looks: one who lost its share uses the GPU, and nobody knows how much.
     public boolean isMeasured(GpuTime now, GpuTime earlier) {
-        return compute.takesPart() || now.usedNanos() != earlier.usedNanos();
+        return compute().takesPart() || now.usedNanos() != earlier.usedNanos();
+    }
+
+    public MemoryLimits memory() {
+        return limits.memory();
+    }
+
+    public ComputeLimits compute() {
+        return limits.compute();
     }
 
     /// Processes that live.

@@ -13,10 +13,9 @@ import sluice.region.layout.HeaderView;
 import sluice.region.layout.RegionLayout;
 import sluice.region.layout.SlotView;
 import sluice.region.limits.ComputeCaps;
-import sluice.region.limits.ComputeLimits;
+import sluice.region.limits.LimitFields;
+import sluice.region.limits.Limits;
 import sluice.region.limits.MemoryLimits;
-import sluice.region.limits.OnError;
-import sluice.region.limits.OnOom;
 import sluice.region.place.Identity;
 import sluice.region.place.Life;
 import sluice.region.place.Printable;
@@ -62,22 +61,19 @@ public final class TenantReader {
 
     private Tenant tenant() {
         HeaderView header = region.header();
-        MemoryLimits limits = limits();
-        ComputeLimits compute = ComputeLimits.of(region.limits());
+        Limits limits = LimitFields.read(header, region.limits());
         List<Integer> entries = gpuEntries();
         List<TenantProcess> processes = processes(entries);
         List<TenantGpu> gpus = new ArrayList<>();
         for (int entry : entries) {
-            gpus.add(gpu(entry, limits, compute.caps(), processes));
+            gpus.add(gpu(entry, limits.memory(), limits.compute().caps(), processes));
         }
         Identity root = new Identity(header.rootIdentity());
         List<Long> answers = processes.stream().filter(TenantProcess::alive).map(process -> region.slot(process.slot()).answer()).toList();
         boolean lives = !answers.isEmpty() || rootLives(root, processes);
         TenantState state = lives ? TenantState.of(!gpus.isEmpty(), region.limits().command(), answers) : TenantState.ENDED;
         return new Tenant(region.file(), Printable.of(header.tenant()), Printable.of(header.command()), state, root, header.createdNanos(),
-                header.uid(), OnError.of((int) header.onError()), region.limits().epoch(), limits,
-                OnOom.of(region.limits().onOom(), region.limits().oomWaitMillis()),
-                compute, List.copyOf(gpus), List.copyOf(processes), errors());
+                header.uid(), region.limits().epoch(), limits, List.copyOf(gpus), List.copyOf(processes), errors());
     }
 
     /// Of a process of another namespace nobody here can know whether it lives. Such a tenant lives by its slots alone, once it has had one.
@@ -92,14 +88,6 @@ public final class TenantReader {
 
     private boolean isElsewhere(long namespace) {
         return namespace != 0 && pidNamespace != 0 && namespace != pidNamespace;
-    }
-
-    private MemoryLimits limits() {
-        long[] bytes = new long[MemoryLimits.GPUS];
-        for (int gpu = 0; gpu < bytes.length; gpu++) {
-            bytes[gpu] = region.limits().memoryBytes(gpu);
-        }
-        return MemoryLimits.of(bytes);
     }
 
     private List<Integer> gpuEntries() {

@@ -7,13 +7,13 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Optional;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import sluice.region.limits.ComputeLimits;
-import sluice.region.limits.MemoryChange;
+import sluice.region.limits.Limit;
+import sluice.region.limits.Limits;
 import sluice.region.limits.MemoryLimits;
 import sluice.region.limits.OnError;
 import sluice.region.limits.OnOom;
@@ -28,22 +28,22 @@ class LimitsChangeTest {
     void shouldSetTheQuotaOfEveryGpuAndCountTheChange() throws Exception {
         Path file = TestRegion.create(folder, "job", Identity.self());
 
-        Tenant after = LimitsChange.ofMemory(MemoryChange.parse("6g")).apply(file);
+        Tenant after = LimitsChange.of(Limit.MEMORY, "6g").apply(file);
 
-        assertThat(after.limits()).isEqualTo(MemoryLimits.parse("6g"));
+        assertThat(after.memory()).isEqualTo(MemoryLimits.parse("6g"));
         assertThat(after.limitsEpoch()).isEqualTo(1);
-        assertThat(Tenant.read(file).limits()).isEqualTo(MemoryLimits.parse("6g"));
+        assertThat(Tenant.read(file).memory()).isEqualTo(MemoryLimits.parse("6g"));
     }
 
     @Test
     void shouldLeaveGpusThatAreNotNamedAlone() throws Exception {
         Path file = TestRegion.create(folder, "job", Identity.self());
 
-        Tenant after = LimitsChange.ofMemory(MemoryChange.parse("0=6g,2=none")).apply(file);
+        Tenant after = LimitsChange.of(Limit.MEMORY, "0=6g,2=none").apply(file);
 
-        assertThat(after.limits().bytes(0)).isEqualTo(6L << 30);
-        assertThat(after.limits().bytes(1)).isEqualTo(1L << 30);
-        assertThat(after.limits().bytes(2)).isZero();
+        assertThat(after.memory().bytes(0)).isEqualTo(6L << 30);
+        assertThat(after.memory().bytes(1)).isEqualTo(1L << 30);
+        assertThat(after.memory().bytes(2)).isZero();
     }
 
     @Test
@@ -54,8 +54,8 @@ class LimitsChangeTest {
             String gpu = tool + "=";
             tools.add(Thread.ofPlatform().start(() -> {
                 for (int change = 1; change <= 100; change++) {
-                    LimitsChange.ofMemory(MemoryChange.parse(gpu + change + "m")).apply(file);
-                    if (Tenant.read(file).limits().bytes(Integer.parseInt(gpu.substring(0, 1))) != (long) change << 20) {
+                    LimitsChange.of(Limit.MEMORY, gpu + change + "m").apply(file);
+                    if (Tenant.read(file).memory().bytes(Integer.parseInt(gpu.substring(0, 1))) != (long) change << 20) {
                         return;
                     }
                 }
@@ -66,9 +66,9 @@ class LimitsChangeTest {
         }
 
         for (int gpu = 0; gpu < 4; gpu++) {
-            assertThat(Tenant.read(file).limits().bytes(gpu)).as("GPU " + gpu).isEqualTo(100L << 20);
+            assertThat(Tenant.read(file).memory().bytes(gpu)).as("GPU " + gpu).isEqualTo(100L << 20);
         }
-        assertThat(Tenant.read(file).limits().bytes(4)).isEqualTo(1L << 30);
+        assertThat(Tenant.read(file).memory().bytes(4)).isEqualTo(1L << 30);
         assertThat(Tenant.read(file).limitsEpoch()).isEqualTo(400);
     }
 
@@ -76,19 +76,19 @@ class LimitsChangeTest {
     void shouldTakeTheQuotaAway() throws Exception {
         Path file = TestRegion.create(folder, "job", Identity.self());
 
-        assertThat(LimitsChange.ofMemory(MemoryChange.parse("none")).apply(file).limits().isEmpty()).isTrue();
+        assertThat(LimitsChange.of(Limit.MEMORY, "none").apply(file).memory().isEmpty()).isTrue();
     }
 
     @Test
     void shouldSetWhatAnAllocationOverTheQuotaDoes() throws Exception {
         Path file = TestRegion.create(folder, "job", Identity.self());
-        assertThat(Tenant.read(file).onOom()).isEqualTo(OnOom.FAIL);
+        assertThat(Tenant.read(file).limits().onOom()).isEqualTo(OnOom.FAIL);
 
-        LimitsChange change = LimitsChange.ofOnOom(OnOom.parse("wait:1500ms"));
+        LimitsChange change = LimitsChange.of(Limit.ON_OOM, "wait:1500ms");
 
-        assertThat(change.apply(file).onOom()).isEqualTo(new OnOom(1500));
-        assertThat(Tenant.read(file).limits()).isEqualTo(MemoryLimits.parse("1g"));
-        assertThat(LimitsChange.ofOnOom(OnOom.FAIL).apply(file).onOom()).isEqualTo(OnOom.FAIL);
+        assertThat(change.apply(file).limits().onOom()).isEqualTo(new OnOom(1500));
+        assertThat(Tenant.read(file).memory()).isEqualTo(MemoryLimits.parse("1g"));
+        assertThat(LimitsChange.of(Limit.ON_OOM, "fail").apply(file).limits().onOom()).isEqualTo(OnOom.FAIL);
     }
 
     @Test
@@ -97,7 +97,7 @@ class LimitsChangeTest {
         Files.delete(seen.file());
         TestRegion.create(folder, "job", Identity.self());
 
-        assertThatThrownBy(() -> LimitsChange.ofMemory(MemoryChange.parse("6g")).apply(seen)).hasMessageContaining("another tenant's");
+        assertThatThrownBy(() -> LimitsChange.of(Limit.MEMORY, "6g").apply(seen)).hasMessageContaining("another tenant's");
         assertThat(Tenant.read(seen.file()).limitsEpoch()).isZero();
     }
 
@@ -105,20 +105,20 @@ class LimitsChangeTest {
     void shouldRefuseAnEndedTenant() throws Exception {
         Path file = TestRegion.create(folder, "job", TestRegion.DEAD);
 
-        assertThatThrownBy(() -> LimitsChange.ofMemory(MemoryChange.parse("6g")).apply(file)).hasMessageContaining("has ended");
-        assertThat(Tenant.read(file).limits()).isEqualTo(MemoryLimits.parse("1g"));
+        assertThatThrownBy(() -> LimitsChange.of(Limit.MEMORY, "6g").apply(file)).hasMessageContaining("has ended");
+        assertThat(Tenant.read(file).memory()).isEqualTo(MemoryLimits.parse("1g"));
     }
 
     @ParameterizedTest
     @ValueSource(strings = {"", "0", "x", "0=", "0=1g,0=2g", "16=1g", "0=1g,2g", "-1", "None"})
     void shouldRefuseNonsense(String text) {
-        assertThatThrownBy(() -> MemoryChange.parse(text)).isInstanceOf(SluiceException.class);
+        assertThatThrownBy(() -> LimitsChange.of(Limit.MEMORY, text)).isInstanceOf(SluiceException.class);
     }
 
     @Test
     void shouldSayWhichGpusAreNamed() {
-        assertThat(MemoryChange.parse("3=1g,1=none").named()).containsExactly(1, 3);
-        assertThat(MemoryChange.parse("1g").named()).isEmpty();
+        assertThat(LimitsChange.of(Limit.MEMORY, "3=1g,1=none").gpus()).containsExactly(1, 3);
+        assertThat(LimitsChange.of(Limit.MEMORY, "1g").gpus()).isEmpty();
     }
 
     @Test
@@ -137,9 +137,8 @@ class LimitsChangeTest {
 
     @Test
     void shouldKeepWhatTheDraftSaysOfWaiting() throws Exception {
-        RegionDraft draft = new RegionDraft("job", "x", Identity.self(), OnError.FAIL, OnOom.WAIT, MemoryLimits.none(),
-                ComputeLimits.NONE);
+        RegionDraft draft = new RegionDraft("job", "x", Identity.self(), new Limits(MemoryLimits.none(), ComputeLimits.NONE, OnOom.WAIT, OnError.FAIL));
 
-        assertThat(Tenant.read(Region.create(TestRegion.directory(folder), draft)).onOom()).isEqualTo(OnOom.WAIT);
+        assertThat(Tenant.read(Region.create(TestRegion.directory(folder), draft)).limits().onOom()).isEqualTo(OnOom.WAIT);
     }
 }

@@ -22,7 +22,7 @@ import sluice.region.layout.HeaderView;
 import sluice.region.layout.LayoutPlaces;
 import sluice.region.layout.RegionLayout;
 import sluice.region.layout.SluiceVersion;
-import sluice.region.limits.MemoryChange;
+import sluice.region.limits.Limit;
 import sluice.region.place.Identity;
 
 /// A region that a later version of Sluice made: each of its records is 64 bytes larger, there is one more of them, and a bit that nobody knows yet.
@@ -103,9 +103,9 @@ class NextRevisionTest {
 
     @Test
     void shouldChangeItsLimits() {
-        LimitsChange.ofMemory(MemoryChange.parse("2g")).apply(file);
+        LimitsChange.of(Limit.MEMORY, "2g").apply(file);
 
-        assertThat(Tenant.read(file).limits().bytes(0)).isEqualTo(2L << 30);
+        assertThat(Tenant.read(file).memory().bytes(0)).isEqualTo(2L << 30);
     }
 
     @Test

@@ -7,10 +7,7 @@ import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import sluice.region.layout.LimitsView;
-import sluice.region.limits.ComputeLimits;
-import sluice.region.limits.MemoryLimits;
-import sluice.region.limits.OnError;
-import sluice.region.limits.OnOom;
+import sluice.region.limits.Limits;
 import sluice.region.place.Identity;
 
 class TraceRequestTest {
@@ -46,7 +43,7 @@ class TraceRequestTest {
 
     @Test
     void shouldTraceFromTheStart() throws Exception {
-        RegionDraft draft = new RegionDraft("job", "x", Identity.self(), OnError.FAIL, OnOom.FAIL, MemoryLimits.none(), ComputeLimits.NONE,
+        RegionDraft draft = new RegionDraft("job", "x", Identity.self(), Limits.NONE,
                 TraceRequest.spool(Path.of("/tmp/t")));
 
         try (Region region = Region.openReadOnly(Region.create(TestRegion.directory(folder), draft))) {

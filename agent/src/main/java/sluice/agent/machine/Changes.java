@@ -51,7 +51,7 @@ final class Changes {
             tell("ended", now, "ended");
         }
         if (before.limitsEpoch() != now.limitsEpoch()) {
-            tell("limits", now, "memory " + now.limits() + ", compute " + now.compute().caps() + ", weight " + now.compute().weight()
+            tell("limits", now, "memory " + now.memory() + ", compute " + now.compute().caps() + ", weight " + now.compute().weight()
                     + ", priority " + now.compute().priority().word());
         }
         for (TenantGpu gpu : now.gpus()) {

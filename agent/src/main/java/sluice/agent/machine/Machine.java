@@ -11,12 +11,11 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.Supplier;
-import sluice.agent.limits.JobLimits;
 import sluice.agent.machine.MachineLook.BoardLook;
 import sluice.agent.machine.MachineLook.TenantLook;
 import sluice.api.model.AuditFinding;
 import sluice.region.Tenant;
-import sluice.region.boards.Boards;
+import sluice.region.limits.GivenLimits;
 import sluice.region.place.Processes;
 import sluice.region.place.RuntimeDirectory;
 
@@ -34,7 +33,7 @@ public final class Machine {
     private final List<Consumer<MachineLook>> listeners = new CopyOnWriteArrayList<>();
     private volatile Supplier<List<AuditFinding>> findings = List::of;
     private volatile Function<String, List<String>> health = uuid -> List.of();
-    private volatile Function<Tenant, Optional<JobLimits>> bounds = tenant -> Optional.empty();
+    private volatile Function<Tenant, Optional<GivenLimits>> bounds = tenant -> Optional.empty();
     private volatile Runnable soon = () -> {};
     private long begunNanos;
     private volatile MachineLook last = MachineLook.NONE;
@@ -90,11 +89,11 @@ public final class Machine {
     }
 
     /// Where it comes from what the user of a registered tenant may set.
-    public void bounds(Function<Tenant, Optional<JobLimits>> source) {
+    public void bounds(Function<Tenant, Optional<GivenLimits>> source) {
         bounds = source;
     }
 
-    Optional<JobLimits> bounds(Tenant tenant) {
+    Optional<GivenLimits> bounds(Tenant tenant) {
         return bounds.apply(tenant);
     }
 

@@ -1,6 +1,7 @@
 package sluice.agent.machine;
 
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import sluice.agent.http.Answer;
@@ -8,14 +9,16 @@ import sluice.agent.http.Caller;
 import sluice.agent.http.Refusal;
 import sluice.agent.http.Request;
 import sluice.agent.http.Route;
-import sluice.agent.limits.JobLimits;
 import sluice.agent.machine.MachineLook.TenantLook;
+import sluice.api.json.LimitsJson;
 import sluice.api.json.StatJson;
 import sluice.api.limits.LimitsBody;
 import sluice.api.limits.LimitsSetter;
 import sluice.region.Region;
 import sluice.region.Tenant;
 import sluice.region.calls.TenantCalls;
+import sluice.region.limits.GivenLimits;
+import sluice.region.limits.Limit;
 
 /// What the agent tells of the machine and its tenants.
 public final class MachineRoutes {
@@ -41,6 +44,8 @@ public final class MachineRoutes {
                 Route.write("PATCH", "/v1/tenants/{name}/limits",
                         "Changes limits while the tenant runs. The body has the options of 'sluice set' and their values, as in "
                                 + "{\"memory\": \"6g\", \"compute\": \"50%\"}; the answer is the tenant.", this::limits).with(UID),
+                Route.get("/v1/limits", "The limits that there are: how each is written, and where a tenant has it.",
+                        request -> Answer.json(LimitsJson::table)).forAll(),
                 Route.get("/v1/events", "Server-sent events: 'machine' first, 'changes' with each further look, 'event' at once.", events::open));
     }
 
@@ -79,19 +84,19 @@ public final class MachineRoutes {
             throw new Refusal(403, "tenant '" + seen.name() + "' is another user's");
         }
         if (request.caller().rights() != Caller.Rights.ALL && Region.isSplit(seen.file())) {
-            requireBounds(seen, request);
+            requireBounds(seen, LimitsBody.read(request.body()));
         }
         LimitsSetter.set(seen, LimitsBody.parse(request.body()), gpus.known());
         return tenant(request);
     }
 
     /// Who started a job by `sluice run` may set what it may have asked for.
-    private void requireBounds(Tenant tenant, Request request) {
-        JobLimits bounds = machine.bounds(tenant).orElseThrow(
+    private void requireBounds(Tenant tenant, Map<Limit, String> words) {
+        GivenLimits bounds = machine.bounds(tenant).orElseThrow(
                 () -> new Refusal(403, "the limits of '" + tenant.name() + "' are from the agent's policy; an administrator can change them"));
-        LimitsBody.read(request.body()).forEach((name, value) -> {
-            if (!bounds.allows(name, value)) {
-                throw new Refusal(403, name + " " + value + " is more than the machine's policy gives '" + tenant.name() + "'; an administrator can set it");
+        words.forEach((limit, value) -> {
+            if (!bounds.allow(limit, value)) {
+                throw new Refusal(403, limit.word() + " " + value + " is more than " + bounds.source().words() + " gives '" + tenant.name() + "'; an administrator can set it");
             }
         });
     }

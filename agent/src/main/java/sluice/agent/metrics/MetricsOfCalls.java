@@ -46,7 +46,7 @@ final class MetricsOfCalls implements MetricsSource {
                     "namespace", scraped.place().namespace(), "pod", scraped.place().pod(), "container", scraped.place().container());
             page.add(INFO, 1, labels.merge(Labels.of("weight", Integer.toString(tenant.compute().weight()),
                     "priority", tenant.compute().priority().word(), "exclusive", Boolean.toString(tenant.compute().exclusive()),
-                    "on_error", tenant.onError().word(), "on_oom", tenant.onOom().waits() ? "wait" : "fail")));
+                    "on_error", tenant.limits().onError().word(), "on_oom", tenant.limits().onOom().waits() ? "wait" : "fail")));
             page.add(RUNNING, tenant.state().lives() ? 1 : 0, labels);
             page.add(STARTED, tenant.createdNanos() / NANOS, labels);
             page.add(PROCESSES, tenant.liveProcesses().size(), labels);

@@ -16,6 +16,7 @@ import sluice.region.layout.BoardTenantView;
 import sluice.region.layout.GpuView;
 import sluice.region.layout.RegionLayout;
 import sluice.region.limits.ComputeLimits;
+import sluice.region.limits.LimitFields;
 import sluice.region.place.Processes;
 import sluice.region.place.RuntimeDirectory;
 
@@ -42,7 +43,7 @@ final class BoardPlanner implements AutoCloseable {
         List<TenantState> states = new ArrayList<>();
         for (BoardTenant tenant : state.tenants()) {
             Optional<Region> region = regions.find(directory, tenant.key(), state.readNanos());
-            region.ifPresent(found -> follow(board.tenant(tenant.entry()), tenant, ComputeLimits.of(found.limits())));
+            region.ifPresent(found -> follow(board.tenant(tenant.entry()), tenant, LimitFields.compute(found.limits())));
             states.add(state(tenant, region));
         }
         plan = plan.next(state.readNanos(), states);
@@ -69,7 +70,7 @@ final class BoardPlanner implements AutoCloseable {
 
     /// Without its region a tenant is known by its entry alone.
     private TenantState state(BoardTenant tenant, Optional<Region> region) {
-        ComputeLimits limits = region.map(found -> ComputeLimits.of(found.limits())).orElse(new ComputeLimits(
+        ComputeLimits limits = region.map(found -> LimitFields.compute(found.limits())).orElse(new ComputeLimits(
                 ComputeLimits.NONE.caps(), true, tenant.weight(), tenant.priority(), tenant.exclusive(), (int) tenant.turnMicros()));
         int entry = region.map(this::gpuEntry).orElse(NO_ENTRY);
         int cap = entry == NO_ENTRY ? 0 : limits.caps().permille(region.get().gpu(entry).index());

@@ -6,10 +6,12 @@ import java.util.Optional;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
-import sluice.agent.limits.JobLimits;
+import sluice.agent.limits.NamedWords;
 import sluice.agent.os.RegisteringPeer;
 import sluice.agent.settings.CoreSettings;
 import sluice.region.RegionDraft;
+import sluice.region.limits.GivenLimits;
+import sluice.region.limits.LimitSource;
 import sluice.region.place.SluiceException;
 
 /// One line of the policy: `user=alice cgroup=/kubepods* label=small -> memory=4g compute=25%`.
@@ -18,12 +20,12 @@ import sluice.region.place.SluiceException;
 /// @param cgroup pattern with `*` for a cgroup's path
 /// @param label  pattern with `*` for what the job calls itself
 /// @param tenant name of the one tenant that all who fit are; none: a container or a tree of processes is one
-record PolicyRule(Optional<Long> user, Optional<Pattern> cgroup, Optional<Pattern> label, boolean refused, Optional<String> tenant, JobLimits limits) {
+record PolicyRule(Optional<Long> user, Optional<Pattern> cgroup, Optional<Pattern> label, boolean refused, Optional<String> tenant, GivenLimits limits) {
     private static final List<String> CONDITIONS = List.of("user", "cgroup", "label");
-    private static final List<String> LIMITS = Stream.concat(JobLimits.NAMES.stream(), Stream.of("tenant")).toList();
+    private static final List<String> LIMITS = Stream.concat(NamedWords.LIMITS.stream(), Stream.of("tenant")).toList();
     private static final String REFUSE = "refuse";
     /// Where there is no policy: everybody gets what they ask for.
-    static final PolicyRule AS_ASKED = new PolicyRule(Optional.empty(), Optional.empty(), Optional.empty(), false, Optional.empty(), JobLimits.parse(Map.of()));
+    static final PolicyRule AS_ASKED = new PolicyRule(Optional.empty(), Optional.empty(), Optional.empty(), false, Optional.empty(), GivenLimits.none(LimitSource.POLICY));
 
     static PolicyRule parse(String line) {
         int arrow = line.indexOf("->");
@@ -37,12 +39,12 @@ record PolicyRule(Optional<Long> user, Optional<Pattern> cgroup, Optional<Patter
         Map<String, String> limits = refused ? Map.of() : words(what, LIMITS, "limits", ", or " + REFUSE);
         Optional<String> tenant = Optional.ofNullable(limits.get("tenant"));
         tenant.ifPresent(RegionDraft::checkName);
-        return new PolicyRule(JobLimits.value(conditions, "user", CoreSettings::user), JobLimits.value(conditions, "cgroup", PolicyRule::glob),
-                JobLimits.value(conditions, "label", PolicyRule::glob), refused, tenant, JobLimits.parse(limits));
+        return new PolicyRule(NamedWords.value(conditions, "user", CoreSettings::user), NamedWords.value(conditions, "cgroup", PolicyRule::glob),
+                NamedWords.value(conditions, "label", PolicyRule::glob), refused, tenant, GivenLimits.of(LimitSource.POLICY, NamedWords.limits(limits)));
     }
 
     private static Map<String, String> words(String text, List<String> known, String kind, String otherwise) {
-        Map<String, String> words = JobLimits.words(text, known, kind, otherwise);
+        Map<String, String> words = NamedWords.parse(text, known, kind, otherwise);
         if (words.isEmpty()) {
             throw new SluiceException("there are no " + kind + "; write " + String.join("=, ", known) + "=" + otherwise);
         }

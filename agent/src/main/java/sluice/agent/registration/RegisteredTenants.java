@@ -17,6 +17,7 @@ import sluice.agent.os.RegisteringPeer;
 import sluice.region.Region;
 import sluice.region.RegionDraft;
 import sluice.region.Tenant;
+import sluice.region.limits.LimitSource;
 import sluice.region.place.Identity;
 import sluice.region.place.RuntimeDirectory;
 import sluice.region.place.SluiceException;
@@ -79,8 +80,9 @@ final class RegisteredTenants implements AutoCloseable {
         return name + OF_USER + uid;
     }
 
-    static boolean isNamedByUser(Path file) {
-        return file.getFileName().toString().contains(OF_USER);
+    /// Where the limits of a tenant come from: a user names the tenants of `sluice run`, and the policy all others.
+    static LimitSource source(Path file) {
+        return file.getFileName().toString().contains(OF_USER) ? LimitSource.COMMAND_LINE : LimitSource.POLICY;
     }
 
     Optional<RegisteredTenant> get(String key) {

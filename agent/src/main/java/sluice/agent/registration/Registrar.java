@@ -3,12 +3,13 @@ package sluice.agent.registration;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
-import sluice.agent.limits.JobLimits;
 import sluice.agent.machine.EventLog;
 import sluice.agent.os.RegisteringPeer;
 import sluice.region.RegionDraft;
 import sluice.region.Tenant;
-import sluice.region.place.Identity;
+import sluice.region.limits.GivenLimits;
+import sluice.region.limits.LimitSource;
+import sluice.region.limits.Limits;
 import sluice.region.place.RuntimeDirectory;
 import sluice.region.place.SluiceException;
 import sluice.region.place.ThisProcess;
@@ -44,7 +45,7 @@ final class Registrar implements AutoCloseable {
     /// What a job gets, and the name of its tenant.
     ///
     /// @param less what of the words that it asked for does not hold, for people; empty when all does
-    record Granted(RegisteredTenant tenant, JobLimits limits, String less) {}
+    record Granted(RegisteredTenant tenant, Limits limits, String less) {}
 
     /// The tenant of a process. What the label says decides only between the rules that the administrator wrote for labels.
     synchronized RegisteredTenant register(RegisteringPeer peer, String label) {
@@ -63,26 +64,22 @@ final class Registrar implements AutoCloseable {
         Optional<ProcessHandle.Info> process = ProcessHandle.of(peer.process().pid()).map(ProcessHandle::info);
         String name = shared.orElseGet(() -> RegionDraft.nameFor(process.flatMap(ProcessHandle.Info::command).orElse("process"), peer.process().pid()));
         String command = process.flatMap(ProcessHandle.Info::commandLine).orElse("");
-        return tenants.make(name, draft(name, command, peer.origin(), rule.limits()), peer);
+        return tenants.make(name, new RegionDraft(name, command, peer.origin(), rule.limits().limits()), peer);
     }
 
     /// Makes the tenant of a `sluice run`, which becomes the job. It may ask for less than the policy gives.
-    synchronized Granted run(RegisteringPeer peer, String label, String name, String command, JobLimits asked) {
+    synchronized Granted run(RegisteringPeer peer, String label, String name, String command, GivenLimits asked) {
         PolicyRule rule = rule(peer, label).orElseThrow(() -> none(peer, label));
         if (shared(peer, Optional.of(rule)).isPresent()) {
             RegisteredTenant tenant = register(peer, label);
-            return new Granted(tenant, rule.limits(), "the job is part of tenant '" + tenant.name() + "' by the machine's policy, and has its limits"
-                    + (asked.named().isEmpty() ? "" : " instead of those asked for"));
+            return new Granted(tenant, rule.limits().limits(), "the job is part of tenant '" + tenant.name() + "' by " + rule.limits().source().words() + ", and has its limits"
+                    + (asked.words().isEmpty() ? "" : " instead of those asked for"));
         }
-        JobLimits granted = asked.within(rule.limits());
-        RegisteredTenant made = tenants.make(RegisteredTenants.keyOf(name, peer.uid()), draft(name, command, peer.process(), granted), peer);
+        Limits granted = asked.within(rule.limits());
+        RegisteredTenant made = tenants.make(RegisteredTenants.keyOf(name, peer.uid()), new RegionDraft(name, command, peer.process(), granted), peer);
         made.label(label);
-        List<String> less = granted.lessThan(asked);
-        return new Granted(made, granted, less.isEmpty() ? "" : "the machine's policy gives less than was asked for: " + String.join(", ", less));
-    }
-
-    private static RegionDraft draft(String name, String command, Identity root, JobLimits limits) {
-        return new RegionDraft(name, command, root, limits.onError(), limits.onOom(), limits.memory(), limits.compute());
+        List<String> less = asked.missing(granted);
+        return new Granted(made, granted, less.isEmpty() ? "" : rule.limits().source().words() + " gives less than was asked for: " + String.join(", ", less));
     }
 
     /// The name of the tenant that a process shares with others that it did not start.
@@ -116,9 +113,9 @@ final class Registrar implements AutoCloseable {
     }
 
     /// The most that the user of a tenant may set; empty where only an administrator may.
-    synchronized Optional<JobLimits> bounds(Tenant tenant) {
+    synchronized Optional<GivenLimits> bounds(Tenant tenant) {
         Path file = tenant.file();
-        if (!file.toAbsolutePath().startsWith(directory.path().toAbsolutePath()) || !RegisteredTenants.isNamedByUser(file)) {
+        if (!file.toAbsolutePath().startsWith(directory.path().toAbsolutePath()) || RegisteredTenants.source(file) != LimitSource.COMMAND_LINE) {
             return Optional.empty();
         }
         Optional<RegisteredTenant> known = tenants.get(RegisteredTenants.keyOf(tenant.name(), tenant.uid()))

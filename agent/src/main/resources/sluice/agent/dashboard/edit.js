@@ -1,6 +1,6 @@
 // Changes a limit: an input in its cell, a question, the change, and a way back.
 import {at, element, show} from './text.js';
-import {LIMITS, mistake, putBack, surplus, written} from './limits.js';
+import {LIMITS, mistake, surplus, written} from './limits.js';
 import {answer, hasToken} from './agent.js';
 
 let undo = null;
@@ -47,14 +47,14 @@ const send = (tenant, limit, value) => answer('/v1/tenants/' + encodeURIComponen
   {method: 'PATCH', body: {[limit]: value}});
 
 async function change(tenant, gpu, limit, text, told) {
-  const before = LIMITS[limit].shown(tenant, gpu), back = putBack(limit, tenant);
+  const before = LIMITS[limit].shown(tenant, gpu), back = LIMITS[limit].all(tenant);
   try {
     const after = await send(tenant, limit, written(limit, text, tenant, gpu));
     told(after);
-    toast(tenant.tenant + ': ' + LIMITS[limit].label + ' is ' + LIMITS[limit].shown(after, gpu) + surplus(limit, after, gpu) + ', was ' + before, async () => {
+    toast(tenant.tenant + ': ' + LIMITS[limit].title + ' is ' + LIMITS[limit].shown(after, gpu) + surplus(limit, after, gpu) + ', was ' + before, async () => {
       try {
         told(await send(tenant, limit, back));
-        toast(tenant.tenant + ': ' + LIMITS[limit].label + ' is ' + before + ' again');
+        toast(tenant.tenant + ': ' + LIMITS[limit].title + ' is ' + before + ' again');
       } catch (problem) {
         toast('Not undone: ' + problem.message);
       }
@@ -64,21 +64,18 @@ async function change(tenant, gpu, limit, text, told) {
   }
 }
 
-function note(limit) {
-  if (limit === 'memory') return 'It holds for the running job at once. What it has stays; nothing new is granted above it.';
-  return limit === 'weight' ? 'Weights say how turns are shared among the tenants that take them.' : 'It holds for the running job at once.';
-}
+const note = limit => 'It holds for the running job at once.' + (LIMITS[limit].kind === 'size' ? ' What it has stays; nothing new is granted above it.' : '');
 
 // told: is given the tenant as the agent has it afterwards
 export function edit(cell, tenant, gpu, limit, told) {
   if (!hasToken() || cell.dataset.editing) return;
-  const {words, hint, label} = LIMITS[limit];
+  const {choices, examples, title} = LIMITS[limit], chosen = choices.length > 0;
   const button = cell.querySelector('button');
-  const input = element(words ? 'select' : 'input');
-  if (words) words.forEach(word => { element('option', '', word, input).value = word; });
+  const input = element(chosen ? 'select' : 'input');
+  choices.forEach(word => { element('option', '', word, input).value = word; });
   input.value = LIMITS[limit].text(tenant, gpu);
-  input.setAttribute('aria-label', label + ' of ' + tenant.tenant + (hint ? ': ' + hint : ''));
-  input.title = hint ?? '';
+  input.setAttribute('aria-label', title + ' of ' + tenant.tenant + ': ' + examples);
+  input.title = examples;
   input.autocomplete = 'off';
   cell.dataset.editing = 'yes';
   button.replaceWith(input);
@@ -99,7 +96,7 @@ export function edit(cell, tenant, gpu, limit, told) {
     const wrong = mistake(limit, text);
     if (wrong) { toast('Not changed: ' + wrong); return; }
     asking = true;
-    const sure = await confirm('Set ' + label + ' of ' + tenant.tenant + ' from ' + LIMITS[limit].shown(tenant, gpu) + ' to ' + text + '?', note(limit));
+    const sure = await confirm('Set ' + title + ' of ' + tenant.tenant + ' from ' + LIMITS[limit].shown(tenant, gpu) + ' to ' + text + '?', note(limit));
     end();
     button.focus();
     if (sure) await change(tenant, gpu, limit, text, told);
@@ -108,6 +105,6 @@ export function edit(cell, tenant, gpu, limit, told) {
     if (event.key === 'Enter') { event.preventDefault(); take(); }
     if (event.key === 'Escape') end();
   });
-  if (words) input.addEventListener('change', take);
+  if (chosen) input.addEventListener('change', take);
   input.addEventListener('blur', () => { if (!asking) end(); });
 }

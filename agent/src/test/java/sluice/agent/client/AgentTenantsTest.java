@@ -3,6 +3,7 @@ package sluice.agent.client;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
@@ -18,10 +19,12 @@ import sluice.api.json.JsonBytes;
 import sluice.api.json.TenantJson;
 import sluice.api.model.EarlierLook;
 import sluice.api.model.OnBoards;
+import sluice.region.LimitsChange;
 import sluice.region.Tenant;
 import sluice.region.calls.TenantCalls;
 import sluice.region.layout.CallTable;
 import sluice.region.layout.CallView;
+import sluice.region.limits.Limit;
 import sluice.region.place.RuntimeDirectory;
 import sluice.region.place.SluiceException;
 
@@ -79,10 +82,10 @@ class AgentTenantsTest {
     @Test
     void shouldSetLimits() {
         AgentTenants tenants = tenants();
-        Tenant after = tenants.set(tenants.look().getFirst(), Map.of("memory", "0=6g", "compute", "25%", "exclusive", "false"));
+        Tenant after = tenants.set(tenants.look().getFirst(), new LimitsChange(Map.of(Limit.MEMORY, "0=6g", Limit.COMPUTE, "25%", Limit.EXCLUSIVE, "false")));
 
-        assertThat(after.limits().bytes(0)).isEqualTo(6L << 30);
-        assertThat(after.limits().bytes(1)).isEqualTo(4L << 30);
+        assertThat(after.memory().bytes(0)).isEqualTo(6L << 30);
+        assertThat(after.memory().bytes(1)).isEqualTo(4L << 30);
         assertThat(Tenant.read(direct.file()).compute().caps().permille(3)).isEqualTo(250);
     }
 
@@ -104,9 +107,11 @@ class AgentTenantsTest {
     }
 
     @Test
-    void shouldPassOnWhyNot() {
+    void shouldPassOnWhyNot() throws Exception {
         AgentTenants tenants = tenants();
-        assertThatThrownBy(() -> tenants.set(tenants.look().getFirst(), Map.of("memory", "lots")))
-                .isInstanceOf(SluiceException.class).hasMessageContaining("lots");
+        Tenant gone = tenants.look().getFirst();
+        Files.delete(direct.file());
+        assertThatThrownBy(() -> tenants.set(gone, LimitsChange.of(Limit.MEMORY, "6g")))
+                .isInstanceOf(SluiceException.class).hasMessageContaining("there is no tenant '" + gone.name() + "'");
     }
 }

@@ -19,6 +19,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import sluice.api.client.RunRegistration;
+import sluice.region.limits.GivenLimits;
+import sluice.region.limits.Limit;
+import sluice.region.limits.LimitSource;
 import sluice.region.limits.OnError;
 import sluice.region.place.SluiceException;
 import sluice.region.place.ThisProcess;
@@ -46,7 +49,7 @@ class RunRegistrationTest {
                     }
                 }
             });
-            return RunRegistration.at(socket()).register(null, "train", "python train.py", Map.of("memory", "4g"));
+            return RunRegistration.at(socket()).register(null, "train", "python train.py", GivenLimits.of(LimitSource.COMMAND_LINE, Map.of(Limit.MEMORY, "4g")));
         }
     }
 
@@ -64,7 +67,7 @@ class RunRegistrationTest {
     @Test
     void shouldGiveUpWhereNobodyListens() {
         long began = System.nanoTime();
-        assertThatThrownBy(() -> RunRegistration.at(socket()).register(null, "a", "x", Map.of())).isInstanceOf(RunRegistration.Unanswered.class);
+        assertThatThrownBy(() -> RunRegistration.at(socket()).register(null, "a", "x", GivenLimits.none(LimitSource.COMMAND_LINE))).isInstanceOf(RunRegistration.Unanswered.class);
         assertThat(System.nanoTime() - began).isLessThan(5_000_000_000L);
     }
 

@@ -24,10 +24,7 @@ import sluice.region.MemoryUses;
 import sluice.region.Tenant;
 import sluice.region.TenantState;
 import sluice.region.TenantGpu;
-import sluice.region.limits.ComputeLimits;
-import sluice.region.limits.MemoryLimits;
-import sluice.region.limits.OnError;
-import sluice.region.limits.OnOom;
+import sluice.region.limits.Limits;
 import sluice.region.limits.Size;
 import sluice.region.place.Identity;
 import sluice.region.place.SluiceException;
@@ -121,8 +118,8 @@ class HistoryTest {
         List<MachineLook.TenantLook> looks = new ArrayList<>();
         for (int at = 0; at < tenants; at++) {
             var gpu = new TenantGpu(0, 0, "GPU-0", "a GPU", 1, 1 << 30, at, MemoryUses.NONE, 0, 0, 0, 0, new GpuTime(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0));
-            var tenant = new Tenant(Path.of("/run/t" + at + ".region"), "t" + at, "", TenantState.RUNNING, Identity.self(), at + 1, 0, OnError.FAIL, 0,
-                    MemoryLimits.none(), OnOom.FAIL, ComputeLimits.NONE, List.of(gpu), List.of(), List.of());
+            var tenant = new Tenant(Path.of("/run/t" + at + ".region"), "t" + at, "", TenantState.RUNNING, Identity.self(), at + 1, 0, 0, Limits.NONE,
+                    List.of(gpu), List.of(), List.of());
             looks.add(new MachineLook.TenantLook(tenant, 0, List.of(new MachineLook.Rates(1, at % 1000, 0, 0, 0, 0))));
         }
         return new MachineLook(1, Instant.ofEpochSecond(second), 0, List.of(new GpuLook(0, "GPU-0", "a GPU", 1000, 1, 0, 50, -1, List.of())),

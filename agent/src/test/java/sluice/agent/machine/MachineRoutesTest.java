@@ -55,9 +55,9 @@ class MachineRoutesTest {
     @Test
     void shouldLetOnlyAnAdministratorChangeWhatThePolicyGave() throws Exception {
         assertThatThrownBy(() -> setMemory("6g", Caller.Rights.OWN)).isInstanceOf(Refusal.class).hasMessageContaining("administrator");
-        assertThat(Tenant.read(region).limits().bytes(0)).isEqualTo(1L << 30);
+        assertThat(Tenant.read(region).memory().bytes(0)).isEqualTo(1L << 30);
 
         setMemory("6g", Caller.Rights.ALL);
-        assertThat(Tenant.read(region).limits().bytes(0)).isEqualTo(6L << 30);
+        assertThat(Tenant.read(region).memory().bytes(0)).isEqualTo(6L << 30);
     }
 }

@@ -25,6 +25,7 @@ import sluice.region.layout.ShareView;
 import sluice.region.layout.TrafficView;
 import sluice.region.limits.ComputeCaps;
 import sluice.region.limits.ComputeLimits;
+import sluice.region.limits.Limits;
 import sluice.region.limits.MemoryLimits;
 import sluice.region.limits.OnError;
 import sluice.region.limits.OnOom;
@@ -42,8 +43,8 @@ public final class MetricsTenants {
     /// A tenant with a quota of 4 GiB, a cap of 50 % and this weight, that used the GPU. Its process is this one.
     static Path busy(RuntimeDirectory directory, String name, int weight) {
         ComputeLimits compute = new ComputeLimits(ComputeCaps.parse("50%"), true, weight, Priority.HIGH, false, 0);
-        Path file = Region.create(directory, new RegionDraft(name, "python " + name, Identity.self(), OnError.FAIL, OnOom.FAIL,
-                MemoryLimits.parse("4g"), compute));
+        Path file = Region.create(directory, new RegionDraft(name, "python " + name, Identity.self(),
+                new Limits(MemoryLimits.parse("4g"), compute, OnOom.FAIL, OnError.FAIL)));
         try (Region region = Region.openReadWrite(file)) {
             GpuView gpu = region.gpu(0);
             gpu.uuid(new byte[16]);

@@ -24,6 +24,7 @@ import sluice.region.layout.BoardTenantView;
 import sluice.region.layout.GpuView;
 import sluice.region.limits.ComputeCaps;
 import sluice.region.limits.ComputeLimits;
+import sluice.region.limits.Limits;
 import sluice.region.limits.MemoryLimits;
 import sluice.region.limits.OnError;
 import sluice.region.limits.OnOom;
@@ -69,7 +70,7 @@ class AgentTest {
     }
 
     private Path join(int entry, String name, ComputeLimits limits, Identity root) {
-        Path file = Region.create(directory, new RegionDraft(name, "", root, OnError.FAIL, OnOom.FAIL, MemoryLimits.none(), limits));
+        Path file = Region.create(directory, new RegionDraft(name, "", root, new Limits(MemoryLimits.none(), limits, OnOom.FAIL, OnError.FAIL)));
         try (Region region = Region.openReadWrite(file)) {
             GpuView gpu = region.gpu(0);
             gpu.uuid(UUID);

@@ -9,20 +9,20 @@ import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
-import sluice.agent.limits.JobLimits;
 import sluice.agent.machine.EventLog;
 import sluice.agent.os.RegisteringPeer;
 import sluice.fault.Fault;
 import sluice.region.Region;
 import sluice.region.RegionDraft;
 import sluice.region.Tenant;
+import sluice.region.limits.GivenLimits;
+import sluice.region.limits.LimitSource;
 import sluice.region.limits.MemoryLimits;
 import sluice.region.limits.OnError;
 import sluice.region.place.Identity;
@@ -184,13 +184,13 @@ class RegisteredTenantsTest {
         PolicyFile policy = new PolicyFile(Files.writeString(folder.resolve("policy"), "label=big -> memory=8g\n* -> memory=1g\n"));
         try (Registrar registrar = new Registrar(directory, policy, new EventLog(), false)) {
             Process job = job();
-            Path file = registrar.run(peer(SELF, job), "-", "train", "", JobLimits.parse(Map.of())).tenant().file();
+            Path file = registrar.run(peer(SELF, job), "-", "train", "", GivenLimits.none(LimitSource.COMMAND_LINE)).tenant().file();
             Tenant before = Tenant.read(file);
-            assertThat(registrar.bounds(before).orElseThrow().memory().bytes(0)).isEqualTo(1L << 30);
+            assertThat(registrar.bounds(before).orElseThrow().limits().memory().bytes(0)).isEqualTo(1L << 30);
             end(job);
-            registrar.run(peer(SELF, job()), "big", "train", "", JobLimits.parse(Map.of()));
+            registrar.run(peer(SELF, job()), "big", "train", "", GivenLimits.none(LimitSource.COMMAND_LINE));
 
-            assertThat(registrar.bounds(Tenant.read(file)).orElseThrow().memory().bytes(0)).isEqualTo(8L << 30);
+            assertThat(registrar.bounds(Tenant.read(file)).orElseThrow().limits().memory().bytes(0)).isEqualTo(8L << 30);
             assertThat(registrar.bounds(before)).as("it has ended").isEmpty();
         }
     }

@@ -25,7 +25,7 @@ import sluice.region.Region;
 import sluice.region.RegionDraft;
 import sluice.region.Tenant;
 import sluice.region.layout.RegionLayout;
-import sluice.region.limits.MemoryChange;
+import sluice.region.limits.Limit;
 import sluice.region.limits.MemoryLimits;
 import sluice.region.limits.OnError;
 import sluice.region.place.Identity;
@@ -108,7 +108,7 @@ class RegistrationTest {
                 "unseal-limits failed", "memory " + (1L << 30), "write-ledger worked");
         Tenant tenant = Tenant.read(region(lines.getFirst()));
         assertThat(tenant.state().lives()).isTrue();
-        assertThat(tenant.limits().bytes(0)).isEqualTo(1L << 30);
+        assertThat(tenant.memory().bytes(0)).isEqualTo(1L << 30);
         assertThat(agent.client().get("/v1/tenants/" + tenant.name()).status()).isEqualTo(200);
     }
 
@@ -117,7 +117,7 @@ class RegistrationTest {
         Process job = job(REQUEST);
         Path region = region(lines(job, 8).getFirst());
 
-        LimitsChange.ofMemory(MemoryChange.parse("3g")).apply(region);
+        LimitsChange.of(Limit.MEMORY, "3g").apply(region);
 
         String seen = order(job, "memory");
         for (int attempt = 0; attempt < 100 && !seen.equals("memory " + (3L << 30)); attempt++) {
@@ -216,7 +216,7 @@ class RegistrationTest {
         }
         assertThat(order(job, "limits")).isEqualTo("map-limits failed");
         assertThat(job.inputReader().readLine()).isEqualTo(answer);
-        LimitsChange.ofMemory(MemoryChange.parse("3g")).apply(region);
+        LimitsChange.of(Limit.MEMORY, "3g").apply(region);
         for (int attempt = 0; attempt < 100 && !order(job, "memory").equals("memory " + (3L << 30)); attempt++) {
             Thread.sleep(50);
         }

@@ -5,12 +5,12 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import sluice.api.json.JsonTree;
 import sluice.api.json.StatJson;
 import sluice.api.json.TenantJson;
 import sluice.api.limits.LimitsBody;
+import sluice.region.LimitsChange;
 import sluice.region.Tenant;
 import sluice.region.boards.BoardState;
 import sluice.region.calls.TenantCalls;
@@ -73,9 +73,9 @@ public final class AgentTenants {
         return tenants.stream().flatMap(tenant -> TenantJson.readBoards(tenant).stream()).toList();
     }
 
-    /// Changes limits by the options of `sluice set` and their values.
-    public Tenant set(Tenant tenant, Map<String, String> values) {
-        return TenantJson.read(answer(client.ask("PATCH", "/v1/tenants/" + encoded(tenant.name()) + "/limits?uid=" + tenant.uid(), LimitsBody.write(values))));
+    /// Changes limits as `sluice set` does.
+    public Tenant set(Tenant tenant, LimitsChange change) {
+        return TenantJson.read(answer(client.ask("PATCH", "/v1/tenants/" + encoded(tenant.name()) + "/limits?uid=" + tenant.uid(), LimitsBody.write(change))));
     }
 
     /// Its counters.

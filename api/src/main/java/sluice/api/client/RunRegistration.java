@@ -15,6 +15,7 @@ import java.util.Optional;
 import java.util.regex.Pattern;
 import sluice.region.layout.RegionLayout;
 import sluice.region.layout.SluiceVersion;
+import sluice.region.limits.GivenLimits;
 import sluice.region.limits.OnError;
 import sluice.region.place.SluiceException;
 
@@ -105,9 +106,7 @@ public final class RunRegistration {
     }
 
     /// Makes this process a tenant. It waits 20 s at the most. An agent that refuses is a [SluiceException].
-    ///
-    /// @param asked limits by the names of options, as they were written
-    public Granted register(String label, String name, String command, Map<String, String> asked) throws Unanswered {
+    public Granted register(String label, String name, String command, GivenLimits asked) throws Unanswered {
         String said = label == null || label.isEmpty() ? NO_LABEL : label;
         if (!LABEL.matcher(said).matches()) {
             throw new SluiceException("SLUICE_LABEL=" + said + ": a label is 1 to 63 of A-Z a-z 0-9 . _ : / = @ + -");
@@ -115,7 +114,7 @@ public final class RunRegistration {
         StringBuilder line = new StringBuilder("run ").append(RegionLayout.LAYOUT).append(' ').append(said)
                 .append(" name=").append(name).append(" command=").append(encoded(command))
                 .append(" features=").append(Long.toHexString(RegionLayout.FEATURES)).append(" version=").append(SluiceVersion.TEXT);
-        asked.forEach((key, value) -> line.append(' ').append(key).append('=').append(value.replaceAll("\\s", "")));
+        asked.words().forEach((limit, value) -> line.append(' ').append(limit.word()).append('=').append(value.replaceAll("\\s", "")));
         String[] words = answer(line.append('\n').toString()).split(" ", 5);
         if (words.length < 4 || !words[0].equals("ok")) {
             throw new Unanswered("the agent at " + socket + " does not answer as expected; is it of this version?");

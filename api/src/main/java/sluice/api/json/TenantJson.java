@@ -4,7 +4,6 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
-import java.util.function.IntToLongFunction;
 import java.util.stream.IntStream;
 import sluice.api.model.EarlierLook;
 import sluice.api.model.OnBoards;
@@ -16,12 +15,9 @@ import sluice.region.TenantProcess;
 import sluice.region.TenantState;
 import sluice.region.boards.BoardState;
 import sluice.region.layout.RegionLayout;
-import sluice.region.limits.ComputeCaps;
-import sluice.region.limits.ComputeLimits;
-import sluice.region.limits.MemoryLimits;
+import sluice.region.limits.Limits;
 import sluice.region.limits.OnError;
 import sluice.region.limits.OnOom;
-import sluice.region.limits.Priority;
 import sluice.region.place.Identity;
 import tools.jackson.core.JsonGenerator;
 
@@ -31,6 +27,10 @@ public final class TenantJson {
 
     /// A tenant, and what an earlier look and the boards add to it.
     private record Seen(Tenant tenant, EarlierLook earlier, OnBoards boards) {
+        Limits limits() {
+            return tenant.limits();
+        }
+
         List<SeenGpu> gpus() {
             return tenant.gpus().stream().map(gpu -> new SeenGpu(tenant, gpu, earlier, boards)).toList();
         }
@@ -72,13 +72,6 @@ public final class TenantJson {
         JsonProperties.write(json, new Seen(tenant, earlier, boards), TenantJson::describe);
     }
 
-    /// The limits of GPU time alone, as a property of the object that is open.
-    public static void compute(JsonGenerator json, ComputeLimits limits) {
-        json.writeObjectPropertyStart("compute");
-        JsonProperties.write(json, limits, TenantJson::compute);
-        json.writeEndObject();
-    }
-
     public static Tenant read(JsonTree json) {
         return JsonProperties.read(json, TenantJson::describe).tenant();
     }
@@ -103,36 +96,20 @@ public final class TenantJson {
         long rootPid = at.number("rootPid", seen -> seen.tenant().root().pid());
         long rootStart = at.number("rootStartTicks", seen -> seen.tenant().root().startTicks());
         long uid = at.number("uid", seen -> seen.tenant().uid());
-        String onError = at.text("onError", seen -> seen.tenant().onError().word());
-        at.also((json, seen) -> json.writeStringProperty("onOom", seen.tenant().onOom().waits() ? "wait" : "fail"));
-        int oomWait = at.count("oomWaitMillis", seen -> seen.tenant().onOom().waitMillis());
+        String onError = at.text("onError", seen -> seen.tenant().limits().onError().word());
+        OnOom onOom = LimitsJson.onOom(at, Seen::limits);
         long epoch = at.number("limitsEpoch", seen -> seen.tenant().limitsEpoch());
-        long[] bytes = at.numbers("memoryLimitBytes", seen -> byGpu(seen.tenant().limits()::bytes));
-        ComputeLimits compute = at.object("compute", seen -> seen.tenant().compute(), TenantJson::compute);
+        Limits limits = new Limits(LimitsJson.memory(at, Seen::limits), LimitsJson.compute(at, Seen::limits), onOom, OnError.parse(onError));
         List<ReadGpu> gpus = at.objects("gpus", Seen::gpus, TenantJson::gpu);
         List<TenantProcess> processes = at.objects("processes", Seen::processes, TenantJson::process);
         List<TenantError> errors = at.objects("errors", seen -> seen.tenant().errors(), TenantJson::error);
         return new ReadTenant(new Tenant(Path.of(region), name, command, stateOf(state, running), Identity.of(rootPid, rootStart), created, uid,
-                OnError.parse(onError), epoch, MemoryLimits.of(bytes), new OnOom(oomWait), compute,
-                gpus.stream().map(ReadGpu::gpu).toList(), processes, errors), gpus);
+                epoch, limits, gpus.stream().map(ReadGpu::gpu).toList(), processes, errors), gpus);
     }
 
     /// An agent of another version may tell no state, or one that is not known here.
     private static TenantState stateOf(String word, boolean running) {
         return TenantState.find(word).orElse(running ? TenantState.RUNNING : TenantState.ENDED);
-    }
-
-    private static long[] byGpu(IntToLongFunction limit) {
-        return IntStream.range(0, MemoryLimits.GPUS).mapToLong(limit).toArray();
-    }
-
-    /// As in the region: thousandths by GPU, microseconds.
-    private static ComputeLimits compute(JsonProperties<ComputeLimits> at) {
-        long[] caps = at.numbers("capPermille", limits -> byGpu(limits.caps()::permille));
-        return new ComputeLimits(ComputeCaps.of(IntStream.range(0, caps.length).map(gpu -> (int) caps[gpu]).toArray()),
-                at.flag("turns", ComputeLimits::turns), at.count("weight", ComputeLimits::weight),
-                Priority.parse(at.text("priority", limits -> limits.priority().word())), at.flag("exclusive", ComputeLimits::exclusive),
-                at.count("turnMicros", ComputeLimits::turnMicros));
     }
 
     private static ReadGpu gpu(JsonProperties<SeenGpu> at) {

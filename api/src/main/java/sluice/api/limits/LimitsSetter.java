@@ -16,9 +16,9 @@ public final class LimitsSetter {
     /// @param gpus that NVML knows: UUIDs by number
     /// @return what the region says afterwards
     public static Tenant set(Tenant tenant, LimitsChange change, SortedMap<Integer, String> gpus) {
-        requireGpus(tenant, LimitsBody.named(change), gpus);
+        requireGpus(tenant, change.gpus(), gpus);
         Tenant after = change.apply(tenant);
-        if (!change.compute().isEmpty()) {
+        if (change.isOfGpuTime()) {
             RuntimeDirectory directory = new RuntimeDirectory(tenant.file().toAbsolutePath().getParent());
             Boards.enter(directory, after);
             Boards.takePlansBack(directory);

@@ -27,6 +27,7 @@ import sluice.region.calls.TenantCalls;
 import sluice.region.calls.Traffic;
 import sluice.region.limits.ComputeCaps;
 import sluice.region.limits.ComputeLimits;
+import sluice.region.limits.Limits;
 import sluice.region.limits.MemoryLimits;
 import sluice.region.limits.OnError;
 import sluice.region.limits.OnOom;
@@ -40,7 +41,7 @@ class ModelJsonTest {
     private static final GpuTime TIME = new GpuTime(1000, 250, 400, 1300, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31);
     private static final MemoryUses USES = new MemoryUses(41, 42, 43, 44, 45, 46, 47, 48);
     private static final Tenant TENANT = new Tenant(Path.of("/run/train.region"), "train", "python train.py", TenantState.RUNNING, Identity.of(4711, 99), 51, 1000,
-            OnError.RUN, 52, MemoryLimits.parse("0=4g,1=8g"), new OnOom(53), new ComputeLimits(ComputeCaps.parse("1=25%"), true, 3, Priority.HIGH, false, 54),
+            52, new Limits(MemoryLimits.parse("0=4g,1=8g"), new ComputeLimits(ComputeCaps.parse("1=25%"), true, 3, Priority.HIGH, false, 54), new OnOom(53), OnError.RUN),
             List.of(new TenantGpu(0, 5, "GPU-5", "five", 61, 62, 63, USES, 64, 65, 66, 67, TIME),
                     new TenantGpu(1, 6, "GPU-6", "six", 68, 69, 70, MemoryUses.NONE, 71, 72, 73, 74, new GpuTime(1000, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0))),
             List.of(new TenantProcess(7, Identity.of(4712, 98), true, 81, 82, 83, List.of(new TenantProcess.Charge(0, 84, 85, USES, 86, 87)), "python")),
@@ -62,7 +63,7 @@ class ModelJsonTest {
 
     @Test
     void shouldWriteATenantAsScriptsKnowIt() {
-        assertThat(text(TENANT, BOARDS)).startsWith("{\"tenant\":\"train\",\"running\":true,\"command\":\"python train.py\",\"region\":\"/run/train.region\",\"layout\":")
+        assertThat(text(TENANT, BOARDS)).startsWith("{\"tenant\":\"train\",\"running\":true,\"state\":\"running\",\"command\":\"python train.py\",\"region\":\"/run/train.region\",\"layout\":")
                 .contains("\"rootPid\":4711,\"rootStartTicks\":99,\"uid\":1000,\"onError\":\"run\",\"onOom\":\"wait\",\"oomWaitMillis\":53,\"limitsEpoch\":52,"
                         + "\"memoryLimitBytes\":[4294967296,8589934592,0,")
                 .contains("\"turns\":true,\"weight\":3,\"priority\":\"high\",\"exclusive\":false,\"turnMicros\":54},\"gpus\":[{\"gpu\":5,\"uuid\":\"GPU-5\",\"name\":\"five\","

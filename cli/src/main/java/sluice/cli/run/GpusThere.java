@@ -4,9 +4,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalInt;
-import sluice.region.limits.ComputeCaps;
-import sluice.region.limits.GpuLimits;
-import sluice.region.limits.MemoryLimits;
+import sluice.region.limits.Limit;
 
 /// Which GPUs a program will find, as far as that can be told without a driver: NVML takes too long for the start of every job.
 ///
@@ -38,18 +36,15 @@ record GpusThere(OptionalInt count, boolean simulated) {
         }
     }
 
-    /// What is wrong with limits for GPUs that are not there: they would limit nothing.
-    Optional<String> mistake(MemoryLimits memory, ComputeCaps caps) {
-        return mistake("--memory", memory).or(() -> mistake("--compute", caps));
-    }
-
-    private Optional<String> mistake(String option, GpuLimits limits) {
-        List<Integer> named = limits.named();
-        if (named.isEmpty() || count.isEmpty() || named.getLast() < count.getAsInt()) {
+    /// What is wrong with a limit for GPUs that are not there: it would limit nothing.
+    ///
+    /// @param named the GPUs that it names, in order
+    Optional<String> mistake(Limit limit, List<Integer> named) {
+        if (count.isEmpty() || named.getLast() < count.getAsInt()) {
             return Optional.empty();
         }
         String those = count.getAsInt() == 1 ? "GPU 0" : "GPUs 0 to " + (count.getAsInt() - 1);
-        return Optional.of(option + ": there is no GPU " + named.getLast() + "; this " + (simulated ? "simulated " : "") + "machine has " + those
+        return Optional.of(limit.option() + ": there is no GPU " + named.getLast() + "; this " + (simulated ? "simulated " : "") + "machine has " + those
                 + (simulated ? " (" + SIMULATED + ")" : ""));
     }
 }

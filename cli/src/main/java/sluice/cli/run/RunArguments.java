@@ -2,13 +2,13 @@ package sluice.cli.run;
 
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
-import java.util.TreeMap;
 import sluice.region.RegionDraft;
-import sluice.region.limits.MemoryLimits;
-import sluice.region.limits.OnError;
-import sluice.region.limits.OnOom;
+import sluice.region.limits.GivenLimits;
+import sluice.region.limits.Limit;
+import sluice.region.limits.LimitSource;
 import sluice.region.place.SluiceException;
 
 /// Reads the ordinary form of `sluice run` without building picocli's model, which would take longer than the rest of
@@ -45,19 +45,12 @@ public final class RunArguments {
     }
 
     private static final class Settings {
-        /// Other limits are read by [ComputeSettings].
-        private static final List<String> LIMITS = List.of("--memory", "--on-oom", "--on-error");
-
-        private String memory;
+        private final Map<Limit, String> limits = new EnumMap<>(Limit.class);
         private String name;
-        private String onError;
-        private String onOom;
         private String trace;
         private boolean simulated;
         private boolean verbose;
-        private final ComputeSettings compute = new ComputeSettings();
         private boolean agent = true;
-        private final Map<String, String> asked = new TreeMap<>();
         private final List<String> environment = new ArrayList<>();
 
         /// How many arguments an option takes with its value; 0 when it is not understood or was there before.
@@ -74,45 +67,42 @@ public final class RunArguments {
                 agent = false;
                 return 1;
             }
-            if (option.equals("--exclusive") && compute.exclusive == null) {
-                compute.exclusive = true;
-                asked.put("exclusive", "true");
-                return 1;
+            Limit limit = limit(option);
+            if (limit != null && limit.kind() == Limit.Kind.SWITCH) {
+                return limits.put(limit, "true") == null ? 1 : 0;
             }
             if (value.startsWith("-")) {
                 return 0;
             }
-            if (option.equals("--memory") && memory == null) {
-                memory = value;
-            } else if (option.equals("--name") && name == null) {
+            if (limit != null) {
+                return limits.put(limit, value) == null ? 2 : 0;
+            }
+            if (option.equals("--name") && name == null) {
                 name = value;
-            } else if (option.equals("--on-error") && onError == null) {
-                onError = value;
-            } else if (option.equals("--on-oom") && onOom == null) {
-                onOom = value;
             } else if (option.equals("--trace") && trace == null) {
                 trace = value;
             } else if (option.equals("--env") && value.indexOf('=') > 0) {
                 environment.add(value);
             } else {
-                return compute.read(option, value) ? ask(option, value) : 0;
+                return 0;
             }
-            return LIMITS.contains(option) ? ask(option, value) : 2;
+            return 2;
         }
 
-        private int ask(String option, String value) {
-            asked.put(option.substring(2), value);
-            return 2;
+        private static Limit limit(String option) {
+            for (Limit limit : Limit.values()) {
+                if (limit.option().equals(option)) {
+                    return limit;
+                }
+            }
+            return null;
         }
 
         RunRequest request(List<String> program) {
             if (name != null) {
                 RegionDraft.checkName(name);
             }
-            return new RunRequest(
-                    memory == null ? MemoryLimits.none() : MemoryLimits.parse(memory), compute.limits(), name, simulated, environment,
-                    onError == null ? OnError.FAIL : OnError.parse(onError),
-                    onOom == null ? OnOom.FAIL : OnOom.parse(onOom), trace, verbose, agent, asked, program);
+            return new RunRequest(GivenLimits.of(LimitSource.COMMAND_LINE, limits), name, simulated, environment, trace, verbose, agent, program);
         }
     }
 }

@@ -1,28 +1,18 @@
 package sluice.cli.run;
 
 import java.util.ArrayList;
-import java.util.Iterator;
 import java.util.List;
-import java.util.Map;
-import java.util.TreeMap;
 import java.util.concurrent.Callable;
-import java.util.stream.Stream;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.Model.CommandSpec;
-import picocli.CommandLine.Model.OptionSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 import sluice.region.RegionDraft;
-import sluice.region.limits.ComputeCaps;
-import sluice.region.limits.ComputeLimits;
-import sluice.region.limits.MemoryLimits;
-import sluice.region.limits.OnError;
-import sluice.region.limits.OnOom;
-import sluice.region.limits.Priority;
-import sluice.region.limits.TurnLength;
+import sluice.region.limits.GivenLimits;
+import sluice.region.limits.LimitSource;
 
 @Command(
         name = "run",
@@ -43,34 +33,8 @@ import sluice.region.limits.TurnLength;
             "127 it was not found, otherwise the program's own."
         })
 public final class RunCommand implements Callable<Integer> {
-    private static final List<String> LIMITS = List.of("memory", "compute", "weight", "priority", "exclusive", "turn", "on-oom", "on-error");
-
     @Spec
     private CommandSpec spec;
-
-    @Option(names = "--memory", paramLabel = "SIZE",
-            description = "Memory quota on every GPU, or on some: 0=4g,1=8g.")
-    private MemoryLimits memory = MemoryLimits.none();
-
-    @Option(names = "--compute", paramLabel = "PERCENT",
-            description = "Cap on GPU time on every GPU, or on some: 0=25%%,1=50%%. A kernel that takes longer is repaid.")
-    private ComputeCaps caps;
-
-    @Option(names = "--weight", paramLabel = "1..1000", converter = WeightConverter.class,
-            description = "Part of the GPU's time against the weights of others who want it now; default 1.")
-    private Integer weight;
-
-    @Option(names = "--priority", paramLabel = "high|normal|low",
-            completionCandidates = PriorityWords.class,
-            description = "A higher one goes first, a lower one gets what is left; default normal.")
-    private Priority priority;
-
-    @Option(names = "--exclusive", description = "Turns in the order in which tenants ask for them: the lock of older tools.")
-    private boolean exclusive;
-
-    @Option(names = "--turn", paramLabel = "TIME", converter = TurnConverter.class,
-            description = "Length of its turns at weight 1, 100us to 1s; default 10ms.")
-    private Integer turnMicros;
 
     @Option(names = "--name", paramLabel = "NAME", converter = NameConverter.class,
             description = "Name of the tenant; the program's name and pid if not given.")
@@ -81,14 +45,6 @@ public final class RunCommand implements Callable<Integer> {
 
     @Option(names = "--env", paramLabel = "KEY=VALUE", description = "Sets a variable for the program. May be repeated.")
     private List<String> environment = new ArrayList<>();
-
-    @Option(names = "--on-error", paramLabel = "run|fail",
-            description = "When the quota cannot be enforced: let the program run unlimited, or fail its CUDA calls (default).")
-    private OnError onError = OnError.FAIL;
-
-    @Option(names = "--on-oom", paramLabel = "fail|wait[:30s]",
-            description = "Over the quota: refuse the allocation (default), or let it wait until memory is freed, 60 s at the most.")
-    private OnOom onOom = OnOom.FAIL;
 
     @Option(names = "--trace", paramLabel = "FOLDER",
             description = "Records every CUDA call to a new folder, for 'sluice report' and 'sluice trace convert'.")
@@ -118,54 +74,12 @@ public final class RunCommand implements Callable<Integer> {
                 throw new ParameterException(spec.commandLine(), "bad --env '" + setting + "'; write it like KEY=VALUE");
             }
         }
-        RunRequest request = new RunRequest(memory, compute(), name, simulated, environment, onError, onOom, trace, verbose, !withoutAgent,
-                asked(), program);
+        RunRequest request = new RunRequest(GivenLimits.of(LimitSource.COMMAND_LINE, LimitOptions.given(spec)), name, simulated, environment, trace,
+                verbose, !withoutAgent, program);
         request.mistake().ifPresent(mistake -> {
             throw new ParameterException(spec.commandLine(), mistake);
         });
         return request;
-    }
-
-    private Map<String, String> asked() {
-        Map<String, String> asked = new TreeMap<>();
-        for (String limit : LIMITS) {
-            OptionSpec option = spec.findOption("--" + limit);
-            if (!option.stringValues().isEmpty()) {
-                asked.put(limit, option.stringValues().getLast());
-            }
-        }
-        return asked;
-    }
-
-    private ComputeLimits compute() {
-        ComputeSettings settings = new ComputeSettings();
-        settings.caps = caps;
-        settings.weight = weight;
-        settings.priority = priority;
-        settings.exclusive = exclusive ? true : null;
-        settings.turnMicros = turnMicros;
-        return settings.limits();
-    }
-
-    static final class WeightConverter implements ITypeConverter<Integer> {
-        @Override
-        public Integer convert(String text) {
-            return ComputeLimits.parseWeight(text);
-        }
-    }
-
-    public static final class PriorityWords implements Iterable<String> {
-        @Override
-        public Iterator<String> iterator() {
-            return Stream.of(Priority.values()).map(Priority::word).iterator();
-        }
-    }
-
-    static final class TurnConverter implements ITypeConverter<Integer> {
-        @Override
-        public Integer convert(String text) {
-            return TurnLength.parse(text);
-        }
     }
 
     static final class NameConverter implements ITypeConverter<String> {

@@ -36,7 +36,7 @@ public final class RunProgram {
         ProgramCalls system = new ProgramCalls();
         List<byte[]> program = RawProcess.arguments(request.program());
         if (request.isLimited()) {
-            requirePreload(system, request.onError(), program.getFirst(), environment.value("PATH"));
+            requirePreload(system, request.limits().onError(), program.getFirst(), environment.value("PATH"));
         }
         RunTenant tenant = RunTenant.make(request, environment, program);
         if (tenant.limited() && !request.isLimited()) {

@@ -4,47 +4,55 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import sluice.region.limits.ComputeLimits;
-import sluice.region.limits.MemoryLimits;
-import sluice.region.limits.OnError;
-import sluice.region.limits.OnOom;
+import sluice.region.limits.GivenLimits;
+import sluice.region.limits.Limit;
+import sluice.region.limits.Limits;
 import sluice.region.limits.TurnLength;
 
 /// What `sluice run` was asked for.
 ///
+/// @param given   the limits
 /// @param name    the tenant's name, or null
 /// @param trace   folder that its calls are recorded to, or null
 /// @param verbose whether it says what was understood
 /// @param agent   whether the machine's agent is asked
-/// @param asked   limits that were given, by the names of options, as they were written
 /// @param program the program and its arguments
 public record RunRequest(
-        MemoryLimits memory,
-        ComputeLimits compute,
+        GivenLimits given,
         String name,
         boolean simulated,
         List<String> environment,
-        OnError onError,
-        OnOom onOom,
         String trace,
         boolean verbose,
         boolean agent,
-        Map<String, String> asked,
         List<String> program) {
+    Limits limits() {
+        return given.limits();
+    }
+
     /// What is wrong with it on this machine.
     Optional<String> mistake() {
-        return memory.named().isEmpty() && compute.caps().named().isEmpty()
-                ? Optional.empty() : GpusThere.look(simulated, environment).mistake(memory, compute.caps());
+        for (Map.Entry<Limit, String> word : given.words().entrySet()) {
+            List<Integer> gpus = word.getKey().gpus(word.getValue());
+            Optional<String> mistake = gpus.isEmpty() ? Optional.empty() : GpusThere.look(simulated, environment).mistake(word.getKey(), gpus);
+            if (mistake.isPresent()) {
+                return mistake;
+            }
+        }
+        return Optional.empty();
     }
 
     /// For people, in one line.
     String understood() {
+        ComputeLimits compute = limits().compute();
         String turns = compute.turns() ? "weight " + compute.weight() + ", priority " + compute.priority().word()
                 + (compute.exclusive() ? ", exclusive" : "") + ", " + TurnLength.format(compute.turnMicros()) + " each" : "none";
-        return "memory " + memory + ", over the quota " + onOom + "; compute " + compute.caps() + "; turns: " + turns + "; on error " + onError.word();
+        return "memory " + limits().memory() + ", over the quota " + limits().onOom() + "; compute " + compute.caps() + "; turns: " + turns
+                + "; on error " + limits().onError().word();
     }
 
     /// Whether anything asks for the library to do more than to count.
     boolean isLimited() {
-        return !memory.isEmpty() || compute.takesPart() || trace != null;
+        return limits().isLimited() || trace != null;
     }
 }

@@ -16,6 +16,7 @@ import sluice.region.RegionDraft;
 import sluice.region.Tenants;
 import sluice.region.TraceRequest;
 import sluice.region.boards.Boards;
+import sluice.region.limits.Limit;
 import sluice.region.limits.OnError;
 import sluice.region.place.Identity;
 import sluice.region.place.RuntimeDirectory;
@@ -31,7 +32,6 @@ import sluice.region.place.ThisProcess;
 record RunTenant(Map<String, String> variables, boolean limited, OnError onError, Path region) {
     private static final String AGENT = "SLUICE_AGENT";
     private static final String REGION = "SLUICE_REGION";
-    private static final String ON_ERROR = "SLUICE_ON_ERROR";
 
     static RunTenant make(RunRequest request, Variables environment, List<byte[]> program) {
         String name = request.name() != null ? request.name() : RegionDraft.nameFor(RawProcess.text(program.getFirst()), Identity.self().pid());
@@ -49,7 +49,7 @@ record RunTenant(Map<String, String> variables, boolean limited, OnError onError
                 }
                 System.err.println("sluice: " + e.getMessage() + "; the job has the limits of this command, and shares hold among your own jobs");
             }
-        } else if (request.compute().takesPart()) {
+        } else if (request.limits().compute().takesPart()) {
             System.err.println("sluice: " + (request.agent() ? "no agent of the machine runs" : "the machine's agent is not asked")
                     + ", so shares of GPU time hold among your own jobs only");
         }
@@ -68,11 +68,11 @@ record RunTenant(Map<String, String> variables, boolean limited, OnError onError
 
     private static RunTenant registered(RunRegistration agent, RunRequest request, String label, String name, String command, Path trace)
             throws RunRegistration.Unanswered {
-        RunRegistration.Granted granted = agent.register(label, name, command, request.asked());
+        RunRegistration.Granted granted = agent.register(label, name, command, request.given());
         if (!granted.less().isEmpty()) {
             System.err.println("sluice: " + granted.less());
         }
-        Map<String, String> variables = new HashMap<>(Map.of(AGENT, agent.socket().toString(), REGION, "", ON_ERROR, granted.onError().word()));
+        Map<String, String> variables = new HashMap<>(Map.of(AGENT, agent.socket().toString(), REGION, "", Limit.ON_ERROR.variable(), granted.onError().word()));
         if (trace != null) {
             variables.put("SLUICE_TRACE", trace.toString());
         }
@@ -82,12 +82,12 @@ record RunTenant(Map<String, String> variables, boolean limited, OnError onError
     private static RunTenant ownRegion(RunRequest request, Variables environment, List<byte[]> program, String name, Path trace) {
         RuntimeDirectory directory = RuntimeDirectory.find(environment.value(RuntimeDirectory.VARIABLE), ThisProcess.current().uid());
         Tenants.sweepSometimes(directory, Instant.now());
-        Path region = Region.create(directory, new RegionDraft(name, commandLine(program), Identity.self(), request.onError(), request.onOom(),
-                request.memory(), request.compute(), trace == null ? TraceRequest.NONE : TraceRequest.spool(trace)));
-        if (request.compute().takesPart()) {
+        Path region = Region.create(directory, new RegionDraft(name, commandLine(program), Identity.self(), request.limits(),
+                trace == null ? TraceRequest.NONE : TraceRequest.spool(trace)));
+        if (request.limits().compute().takesPart()) {
             Boards.takePlansBack(directory);
         }
-        return new RunTenant(Map.of(REGION, region.toString(), ON_ERROR, request.onError().word()), request.isLimited(), request.onError(), region);
+        return new RunTenant(Map.of(REGION, region.toString(), Limit.ON_ERROR.variable(), request.limits().onError().word()), request.isLimited(), request.limits().onError(), region);
     }
 
     private static String commandLine(List<byte[]> program) {

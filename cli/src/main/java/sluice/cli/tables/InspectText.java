@@ -61,9 +61,9 @@ public final class InspectText {
         fact("created", Text.instant(tenant.createdNanos()).truncatedTo(ChronoUnit.SECONDS) + " (" + PsTable.age(tenant.createdNanos(), now) + " ago)");
         fact("root", "pid " + tenant.root().pid() + ", started at tick " + tenant.root().startTicks());
         fact("user", Long.toString(tenant.uid()));
-        fact("on error", tenant.onError().word());
-        fact("memory", tenant.limits() + " (change " + tenant.limitsEpoch() + ")");
-        fact("on oom", tenant.onOom().toString());
+        fact("on error", tenant.limits().onError().word());
+        fact("memory", tenant.memory() + " (change " + tenant.limitsEpoch() + ")");
+        fact("on oom", tenant.limits().onOom().toString());
         fact("compute", tenant.compute().caps().toString());
         fact("turns", ShareText.turns(tenant.compute()));
     }

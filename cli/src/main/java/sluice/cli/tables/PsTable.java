@@ -54,8 +54,7 @@ public final class PsTable {
         String age = age(tenant.createdNanos(), now);
         String command = Text.cut(Text.visible(tenant.command()), COMMAND_WIDTH);
         if (tenant.gpus().isEmpty()) {
-            String limit = tenant.limits().isEmpty() ? "none" : tenant.limits().toString();
-            table.row(tenant.name(), "-", pids(tenant), "-", limit, "-", "-", "-", "-",
+            table.row(tenant.name(), "-", pids(tenant), "-", tenant.memory().toString(), "-", "-", "-", "-",
                     ShareText.asked(tenant.compute(), tenant.compute().caps().permille(0)), "-", "-", age, command);
         }
         for (TenantGpu gpu : tenant.gpus()) {

@@ -8,7 +8,6 @@ import java.util.Map;
 import java.util.Optional;
 import sluice.api.client.AgentAudit;
 import sluice.api.client.AgentTenants;
-import sluice.api.limits.LimitsBody;
 import sluice.api.limits.LimitsSetter;
 import sluice.api.model.AuditReport;
 import sluice.api.model.OnBoards;
@@ -90,12 +89,11 @@ public final class SeenTenants {
         return isReadable(tenant) ? OnBoards.in(List.of(folder(tenant))) : boards();
     }
 
-    /// @param values of the options, as they were written
-    public Tenant set(Tenant tenant, LimitsChange change, Map<String, String> values) {
+    public Tenant set(Tenant tenant, LimitsChange change) {
         if (!isReadable(tenant)) {
-            return agent.orElseThrow().set(tenant, values);
+            return agent.orElseThrow().set(tenant, change);
         }
-        boolean forSome = !LimitsBody.named(change).isEmpty();
+        boolean forSome = !change.gpus().isEmpty();
         return LimitsSetter.set(tenant, change, Nvml.uuids(forSome ? Nvml.open().map(Nvml::gpus).orElse(List.of()) : List.of()));
     }
 

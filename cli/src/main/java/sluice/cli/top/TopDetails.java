@@ -49,7 +49,7 @@ final class TopDetails {
         lines.add(heading());
         errors(tenant, look.at());
         row.gpu().ifPresent(gpu -> notes(tenant));
-        line("limits", "memory " + tenant.limits() + ", over it " + tenant.onOom() + "; compute " + tenant.compute().caps()
+        line("limits", "memory " + tenant.memory() + ", over it " + tenant.limits().onOom() + "; compute " + tenant.compute().caps()
                 + "; turns " + ShareText.turns(tenant.compute()), TopStyle.PLAIN);
         row.gpu().ifPresent(this::gpu);
         String label = "processes";

@@ -8,6 +8,7 @@ import org.jline.utils.AttributedStringBuilder;
 import sluice.cli.output.Text;
 import sluice.cli.top.terminal.TopStyle;
 import sluice.region.Tenant;
+import sluice.region.limits.Limit;
 
 /// The lowest lines: what the keys do, or what is being asked.
 record TopFoot(TopState state, TopStyle style, int width) {
@@ -36,16 +37,16 @@ record TopFoot(TopState state, TopStyle style, int width) {
     private List<AttributedString> choosing(Tenant tenant) {
         List<AttributedString> lines = new ArrayList<>();
         lines.add(heading("Limits of " + Text.visible(tenant.name())));
-        for (TopLimit limit : TopLimit.values()) {
+        for (Limit limit : Limit.changeable()) {
             lines.add(AttributedStringBuilder.append(new AttributedString("   " + limit.key() + "  ", TopStyle.BOLD),
-                    style.fit(new AttributedString(limit.word()), 11, false), new AttributedString(limit.of(tenant), style.dim())));
+                    style.fit(new AttributedString(limit.word()), 11, false), new AttributedString(limit.format(tenant.limits()), style.dim())));
         }
         lines.add(keys("letter", "changes that limit", "Esc", "back"));
         return lines;
     }
 
     private List<AttributedString> editing(TopMode.Editing mode) {
-        String now = "now " + mode.limit().of(mode.tenant()) + "; write " + mode.limit().examples();
+        String now = "now " + mode.limit().format(mode.tenant().limits()) + "; write " + mode.limit().examples();
         AttributedString hint = mode.mistake().isEmpty() ? new AttributedString(" " + now, style.dim())
                 : new AttributedString(" " + Text.visible(mode.mistake()), style.red());
         return List.of(heading(mode.limit().word() + " of " + Text.visible(mode.tenant().name())), hint,
@@ -54,7 +55,7 @@ record TopFoot(TopState state, TopStyle style, int width) {
 
     private List<AttributedString> confirming(TopMode.Confirming mode) {
         AttributedString question = AttributedStringBuilder.append(" Set ", new AttributedString(mode.limit().word(), TopStyle.BOLD), " of ",
-                new AttributedString(Text.visible(mode.tenant().name()), TopStyle.BOLD), " from " + mode.limit().of(mode.tenant()) + " to ",
+                new AttributedString(Text.visible(mode.tenant().name()), TopStyle.BOLD), " from " + mode.limit().format(mode.tenant().limits()) + " to ",
                 new AttributedString(mode.text().strip(), TopStyle.BOLD), "?");
         return List.of(heading("Change a running job"), question, keys("y", "yes", "any other key", "no"));
     }

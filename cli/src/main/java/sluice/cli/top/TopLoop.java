@@ -92,7 +92,7 @@ final class TopLoop {
 
     private void set(TopStep.SetTo set) {
         try {
-            Tenant after = new SeenTenants(System.getenv()).set(set.tenant(), set.change(), set.values());
+            Tenant after = new SeenTenants(System.getenv()).set(set.tenant(), set.change());
             List<String> lines = SetText.lines(set.tenant(), after, set.change());
             state = state.saying(String.join("; ", lines));
         } catch (SluiceException e) {

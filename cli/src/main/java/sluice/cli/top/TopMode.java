@@ -2,6 +2,7 @@ package sluice.cli.top;
 
 import sluice.region.LimitsChange;
 import sluice.region.Tenant;
+import sluice.region.limits.Limit;
 
 /// What keys mean at the moment.
 sealed interface TopMode {
@@ -22,8 +23,8 @@ sealed interface TopMode {
     /// Keys are letters of the limit's new value.
     ///
     /// @param mistake what was wrong with the value, or nothing
-    record Editing(Tenant tenant, TopLimit limit, String text, String mistake) implements TopMode {}
+    record Editing(Tenant tenant, Limit limit, String text, String mistake) implements TopMode {}
 
     /// The next key says whether the limit is set.
-    record Confirming(Tenant tenant, TopLimit limit, String text, LimitsChange change) implements TopMode {}
+    record Confirming(Tenant tenant, Limit limit, String text, LimitsChange change) implements TopMode {}
 }

@@ -69,7 +69,7 @@ record TopRow(
 
     /// The quota; 0 for none.
     long limitBytes() {
-        return gpu.map(TenantGpu::limitBytes).orElseGet(() -> tenant.limits().bytes(0));
+        return gpu.map(TenantGpu::limitBytes).orElseGet(() -> tenant.memory().bytes(0));
     }
 
     long refusedCalls() {

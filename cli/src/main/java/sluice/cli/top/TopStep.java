@@ -1,11 +1,11 @@
 package sluice.cli.top;
 
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import sluice.cli.top.terminal.TopKey;
 import sluice.region.LimitsChange;
 import sluice.region.Tenant;
+import sluice.region.limits.Limit;
 import sluice.region.place.SluiceException;
 
 /// What a key leads to: another state, and perhaps something to be done.
@@ -19,8 +19,7 @@ record TopStep(TopState state, Action action) {
         REDRAW
     }
 
-    /// @param values of the options of `sluice set`, as they were written
-    record SetTo(Tenant tenant, LimitsChange change, Map<String, String> values) implements Action {}
+    record SetTo(Tenant tenant, LimitsChange change) implements Action {}
 
     private static final int PAGE = 10;
 
@@ -112,7 +111,7 @@ record TopStep(TopState state, Action action) {
     }
 
     private static TopState choosing(TopKey key, TopState state, Tenant tenant) {
-        return TopLimit.of(key.letter())
+        return Limit.changeable().stream().filter(limit -> limit.key() == key.letter()).findFirst()
                 .map(limit -> state.in(new TopMode.Editing(tenant, limit, "", "")))
                 .orElse(state.in(new TopMode.Watching()));
     }
@@ -125,7 +124,7 @@ record TopStep(TopState state, Action action) {
             return state.in(new TopMode.Editing(mode.tenant(), mode.limit(), typed(mode.text(), key), ""));
         }
         try {
-            return state.in(new TopMode.Confirming(mode.tenant(), mode.limit(), mode.text(), mode.limit().parse(mode.text())));
+            return state.in(new TopMode.Confirming(mode.tenant(), mode.limit(), mode.text(), LimitsChange.of(mode.limit(), mode.text().strip())));
         } catch (SluiceException e) {
             return state.in(new TopMode.Editing(mode.tenant(), mode.limit(), mode.text(), e.getMessage()));
         }
@@ -134,7 +133,7 @@ record TopStep(TopState state, Action action) {
     private static TopStep confirming(TopKey key, TopState state, TopMode.Confirming mode) {
         TopState watching = state.in(new TopMode.Watching());
         return key.letter() == 'y' || key.letter() == 'Y'
-                ? new TopStep(watching, new SetTo(mode.tenant(), mode.change(), Map.of(mode.limit().word(), mode.text().strip())))
+                ? new TopStep(watching, new SetTo(mode.tenant(), mode.change()))
                 : to(watching.saying("nothing was changed"));
     }
 

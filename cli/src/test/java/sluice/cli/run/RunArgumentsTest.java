@@ -4,16 +4,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.Arrays;
 import java.util.List;
-import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import picocli.CommandLine;
-import sluice.cli.OptionTypes;
-import sluice.region.limits.ComputeLimits;
-import sluice.region.limits.MemoryLimits;
-import sluice.region.limits.OnError;
-import sluice.region.limits.OnOom;
+import sluice.region.limits.GivenLimits;
+import sluice.region.limits.LimitSource;
 
 class RunArgumentsTest {
     private static RunRequest parse(String line) {
@@ -40,7 +36,7 @@ class RunArgumentsTest {
     void shouldUnderstandTheSameAsPicocli(String line) {
         String[] args = line.split(" ");
         CommandLine run = new CommandLine(new RunCommand()).setStopAtPositional(true);
-        OptionTypes.teach(run);
+        LimitOptions.addForRun(run.getCommandSpec());
         run.parseArgs(Arrays.copyOfRange(args, 1, args.length));
         RunCommand command = run.getCommand();
 
@@ -91,15 +87,15 @@ class RunArgumentsTest {
     @Test
     void shouldLimitNothingByDefaultAndFailOnErrors() {
         assertThat(parse("run -- true"))
-                .isEqualTo(new RunRequest(MemoryLimits.none(), ComputeLimits.NONE, null, false, List.of(), OnError.FAIL, OnOom.FAIL, null, false, true, Map.of(), List.of("true")));
+                .isEqualTo(new RunRequest(GivenLimits.none(LimitSource.COMMAND_LINE), null, false, List.of(), null, false, true, List.of("true")));
     }
 
     @Test
     void shouldTakeTurnsWhenAnythingIsSaidOfThem() {
-        assertThat(parse("run --compute 25% x").compute().turns()).isFalse();
-        assertThat(parse("run --weight 1 x").compute().turns()).isTrue();
-        assertThat(parse("run --priority normal x").compute().turns()).isTrue();
-        assertThat(parse("run --exclusive x").compute().turns()).isTrue();
-        assertThat(parse("run --turn 10ms x").compute().turns()).isTrue();
+        assertThat(parse("run --compute 25% x").limits().compute().turns()).isFalse();
+        assertThat(parse("run --weight 1 x").limits().compute().turns()).isTrue();
+        assertThat(parse("run --priority normal x").limits().compute().turns()).isTrue();
+        assertThat(parse("run --exclusive x").limits().compute().turns()).isTrue();
+        assertThat(parse("run --turn 10ms x").limits().compute().turns()).isTrue();
     }
 }

@@ -4,36 +4,30 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.PrintWriter;
 import java.io.StringWriter;
-import java.util.Optional;
+import java.util.Map;
 import org.junit.jupiter.api.Test;
 import sluice.region.LimitsChange;
-import sluice.region.limits.CapsChange;
-import sluice.region.limits.ComputeChange;
-import sluice.region.limits.MemoryChange;
-import sluice.region.limits.OnOom;
+import sluice.region.limits.Limit;
 
 class SetTextTest {
-    private static final Optional<MemoryChange> MEMORY = Optional.of(MemoryChange.parse("1g"));
-
     @Test
     void shouldSayWhatWasSet() {
-        assertThat(SetText.lines(MadeUp.idle(), MadeUp.ended(), new LimitsChange(MEMORY, Optional.of(OnOom.FAIL), ComputeChange.NONE)))
+        assertThat(SetText.lines(MadeUp.idle(), MadeUp.ended(), new LimitsChange(Map.of(Limit.MEMORY, "1g", Limit.ON_OOM, "fail"))))
                 .containsExactly("old: memory 1.0 GiB (was none)", "old: over the quota wait up to 30 s (was fail)");
     }
 
     @Test
     void shouldSayThatAQuotaBelowTheUseGrantsNothingNew() {
-        assertThat(SetText.lines(MadeUp.training(), MadeUp.above(), new LimitsChange(MEMORY, Optional.empty(), ComputeChange.NONE))).containsExactly(
+        assertThat(SetText.lines(MadeUp.training(), MadeUp.above(), LimitsChange.of(Limit.MEMORY, "1g"))).containsExactly(
                 "train: memory 3.0 GiB (was 0=4.0 GiB, 1=8.0 GiB)",
                 "train uses 3.8 GiB on GPU 0 now: nothing new is granted until it is below 3.0 GiB");
     }
 
     @Test
     void shouldSayWhatChangedOfGpuTime() {
-        ComputeChange change = new ComputeChange(Optional.of(CapsChange.parse("none")), Optional.of(3), Optional.empty(),
-                Optional.empty(), Optional.empty());
+        LimitsChange change = new LimitsChange(Map.of(Limit.COMPUTE, "none", Limit.WEIGHT, "3"));
 
-        assertThat(SetText.lines(MadeUp.training(), MadeUp.sharing(), LimitsChange.ofCompute(change))).containsExactly(
+        assertThat(SetText.lines(MadeUp.training(), MadeUp.sharing(), change)).containsExactly(
                 "infer: compute none (was 0=25%)", "infer: turns: weight 3, priority high, each 5 ms (was weight 1, because of its cap)");
     }
 

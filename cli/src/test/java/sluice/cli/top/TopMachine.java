@@ -17,6 +17,7 @@ import sluice.region.boards.BoardState;
 import sluice.region.boards.BoardTenant;
 import sluice.region.limits.ComputeCaps;
 import sluice.region.limits.ComputeLimits;
+import sluice.region.limits.Limits;
 import sluice.region.limits.MemoryLimits;
 import sluice.region.limits.OnError;
 import sluice.region.limits.OnOom;
@@ -77,7 +78,7 @@ final class TopMachine {
         TenantProcess process = new TenantProcess(0, new Identity(900L << 22 | 1000 + number), true, nanos(0), 0, 0,
                 List.of(new TenantProcess.Charge(0, used, 0, uses, 1, 1)), "python " + name + ".py");
         return new Tenant(Path.of("/dev/shm/sluice-1000/" + name + ".region"), name, "python " + name + ".py --long", TenantState.RUNNING,
-                new Identity(900L << 22 | 1000 + number), nanos(number), 1000, OnError.FAIL, 0, MemoryLimits.of(limit), OnOom.FAIL, compute,
+                new Identity(900L << 22 | 1000 + number), nanos(number), 1000, 0, new Limits(MemoryLimits.of(limit), compute, OnOom.FAIL, OnError.FAIL),
                 List.of(gpu), List.of(process), errors);
     }
 

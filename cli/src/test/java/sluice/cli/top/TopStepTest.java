@@ -9,7 +9,8 @@ import org.junit.jupiter.api.Test;
 import sluice.cli.top.terminal.TopInput;
 import sluice.cli.top.terminal.TopKey;
 import sluice.cli.top.terminal.TopStyle;
-import sluice.region.limits.MemoryLimits;
+import sluice.region.LimitsChange;
+import sluice.region.limits.Limit;
 
 class TopStepTest {
     private static final TopLook LOOK = TopMachine.one();
@@ -62,7 +63,7 @@ class TopStepTest {
         TopStep yes = type("y", asked.state());
         assertThat(yes.action()).isInstanceOfSatisfying(TopStep.SetTo.class, set -> {
             assertThat(set.tenant().name()).isEqualTo("infer");
-            assertThat(set.change().memory()).isPresent();
+            assertThat(set.change()).isEqualTo(LimitsChange.of(Limit.MEMORY, "8g"));
         });
         TopStep no = type("n", asked.state());
         assertThat(no.action()).isEqualTo(TopStep.Simple.NOTHING);
@@ -82,7 +83,7 @@ class TopStepTest {
         for (String typed : List.of("mnone", "c25%", "w3", "phigh", "etrue", "t5ms", "owait:30s", "wnone")) {
             assertThat(type("l" + typed + "\ny", TopState.FIRST).action()).as(typed).isInstanceOf(TopStep.SetTo.class);
         }
-        assertThat(TopLimit.MEMORY.of(LOOK.rows().getLast().tenant())).isEqualTo(MemoryLimits.none().toString());
+        assertThat(Limit.MEMORY.format(LOOK.rows().getLast().tenant().limits())).isEqualTo(Limit.NONE);
     }
 
     @Test

@@ -16,7 +16,7 @@ import sluice.cli.top.terminal.TopStyle;
 import sluice.region.LimitsChange;
 import sluice.region.Tenant;
 import sluice.region.limits.ComputeLimits;
-import sluice.region.limits.MemoryChange;
+import sluice.region.limits.Limit;
 
 class TopViewTest {
     private static final TopStyle COLOURS = new TopStyle(true, true);
@@ -57,8 +57,8 @@ class TopViewTest {
     void shouldNeverBeLargerThanTheTerminal(int width, int height) {
         Tenant tenant = TopMachine.one().rows().getFirst().tenant();
         List<TopMode> modes = List.of(new TopMode.Watching(), new TopMode.Helping(), new TopMode.Filtering(""), new TopMode.Choosing(tenant),
-                new TopMode.Editing(tenant, TopLimit.MEMORY, "1".repeat(90), ""),
-                new TopMode.Confirming(tenant, TopLimit.MEMORY, "6g", LimitsChange.ofMemory(MemoryChange.parse("6g"))));
+                new TopMode.Editing(tenant, Limit.MEMORY, "1".repeat(90), ""),
+                new TopMode.Confirming(tenant, Limit.MEMORY, "6g", LimitsChange.of(Limit.MEMORY, "6g")));
         for (TopLook look : List.of(TopLook.NONE, TopMachine.one(), TopMachine.several(16), TopMachine.crowded(64))) {
             for (TopMode mode : modes) {
                 for (TopStyle style : List.of(COLOURS, LETTERS, ASCII)) {

@@ -26,6 +26,7 @@ import sluice.proof.probe.WorkCommands;
 import sluice.proof.stage.ProbeProcess;
 import sluice.proof.stage.Stage;
 import sluice.proof.stage.Terms;
+import sluice.region.limits.Limit;
 
 /// Shares of the GPU's time, witnessed by stamps of the kernels themselves: each check looks at a second and a half after
 /// the first one. `sluice bench compute` measures the same at length.
@@ -146,7 +147,7 @@ public final class ComputeChecks {
     }
 
     private static Terms weight(Stage stage, int weight) {
-        return Terms.weight(weight).with("turn", turnMillis(stage) + "ms");
+        return Terms.weight(weight).with(Limit.TURN, turnMillis(stage) + "ms");
     }
 
     private static String priority(Stage stage) {

@@ -9,7 +9,6 @@ import sluice.proof.facts.Expect;
 import sluice.proof.stage.ProbeProcess;
 import sluice.proof.stage.Stage;
 import sluice.proof.stage.TestTenant;
-import sluice.region.limits.OnOom;
 import sluice.region.limits.Size;
 
 /// Limits that are changed while the tenant runs, and allocations that wait for memory.
@@ -87,7 +86,7 @@ public final class LimitChecks {
         ProbeProcess sibling = stage.in(tenant);
         ProbeProcess waiter = stage.in(tenant);
         tenant.setRoom(GIB);
-        tenant.setOnOom(OnOom.parse("wait:20s"));
+        tenant.setOnOom("wait:20s");
         CallResult held = sibling.alloc(800 * MIB);
         Expect.success("800 MiB in the sibling", held.status());
         long start = System.nanoTime();
@@ -120,14 +119,14 @@ public final class LimitChecks {
         ProbeProcess probe = stage.in(tenant);
         Expect.success("600 MiB", probe.alloc(600 * MIB).status());
         tenant.setRoom(100 * MIB);
-        tenant.setOnOom(new OnOom((int) BOUND_MILLIS));
+        tenant.setOnOom("wait:" + BOUND_MILLIS + "ms");
         long start = System.nanoTime();
         Expect.refused("200 MiB", probe.alloc(200 * MIB).status());
         long millis = (System.nanoTime() - start) / 1_000_000;
         Expect.that(millis >= BOUND_MILLIS * 9 / 10 && millis < BOUND_MILLIS + 5000, "it took " + millis + " ms");
-        tenant.setOnOom(OnOom.parse("wait:50s"));
+        tenant.setOnOom("wait:50s");
         Expect.refused("what can never fit", probe.alloc(tenant.quotaBytes() + MIB).status());
-        tenant.setOnOom(OnOom.FAIL);
+        tenant.setOnOom("fail");
         Expect.refused("200 MiB without waiting", probe.alloc(200 * MIB).status());
         return "refused after " + millis + " ms of " + BOUND_MILLIS;
     }

@@ -3,41 +3,41 @@ package sluice.proof.stage;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
+import sluice.region.limits.Limit;
 
-/// What a tenant is given of the GPU's time, in the words of `sluice run`, which are those of the library's variables too.
-public record Terms(Map<String, String> words) {
+/// What a tenant is given of the GPU's time.
+public record Terms(Map<Limit, String> words) {
     public static final Terms NONE = new Terms(Map.of());
 
     public static Terms compute(int percent) {
-        return NONE.with("compute", percent + "%");
+        return NONE.with(Limit.COMPUTE, percent + "%");
     }
 
     public static Terms weight(int weight) {
-        return NONE.with("weight", String.valueOf(weight));
+        return NONE.with(Limit.WEIGHT, String.valueOf(weight));
     }
 
     public static Terms priority(String priority) {
-        return NONE.with("priority", priority);
+        return NONE.with(Limit.PRIORITY, priority);
     }
 
     public static Terms exclusive(String turn) {
-        return NONE.with("exclusive", "").with("turn", turn);
+        return NONE.with(Limit.EXCLUSIVE, "1").with(Limit.TURN, turn);
     }
 
-    public Terms with(String word, String value) {
-        Map<String, String> more = new LinkedHashMap<>(words);
-        more.put(word, value);
+    public Terms with(Limit limit, String value) {
+        Map<Limit, String> more = new LinkedHashMap<>(words);
+        more.put(limit, value);
         return new Terms(more);
     }
 
-    /// For `sluice run`; a word without a value stands alone.
+    /// For `sluice run`; a switch has no value.
     public List<String> options() {
         List<String> options = new ArrayList<>();
-        words.forEach((word, value) -> {
-            options.add("--" + word);
-            if (!value.isEmpty()) {
+        words.forEach((limit, value) -> {
+            options.add(limit.option());
+            if (limit.kind() != Limit.Kind.SWITCH) {
                 options.add(value);
             }
         });
@@ -47,7 +47,7 @@ public record Terms(Map<String, String> words) {
     /// For the library without a command line.
     public Map<String, String> variables() {
         Map<String, String> variables = new LinkedHashMap<>();
-        words.forEach((word, value) -> variables.put("SLUICE_" + word.toUpperCase(Locale.ROOT), value.isEmpty() ? "1" : value));
+        words.forEach((limit, value) -> variables.put(limit.variable(), value));
         return variables;
     }
 

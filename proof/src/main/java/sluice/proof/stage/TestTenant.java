@@ -9,10 +9,9 @@ import sluice.region.RegionDraft;
 import sluice.region.Tenant;
 import sluice.region.TenantGpu;
 import sluice.region.TenantProcess;
-import sluice.region.limits.MemoryChange;
+import sluice.region.limits.Limit;
 import sluice.region.limits.MemoryLimits;
 import sluice.region.limits.OnError;
-import sluice.region.limits.OnOom;
 import sluice.region.place.Identity;
 import sluice.region.place.RuntimeDirectory;
 
@@ -51,7 +50,7 @@ public record TestTenant(Path file) {
 
     /// The quota on GPU 0.
     public long quotaBytes() {
-        return read().limits().bytes(0);
+        return read().memory().bytes(0);
     }
 
     /// What may still be taken.
@@ -65,11 +64,11 @@ public record TestTenant(Path file) {
     }
 
     public void setQuota(long bytes) {
-        LimitsChange.ofMemory(MemoryChange.toAll(bytes)).apply(file);
+        LimitsChange.of(Limit.MEMORY, bytes == 0 ? Limit.NONE : bytes + "b").apply(file);
     }
 
-    public void setOnOom(OnOom onOom) {
-        LimitsChange.ofOnOom(onOom).apply(file);
+    public void setOnOom(String text) {
+        LimitsChange.of(Limit.ON_OOM, text).apply(file);
     }
 
     public MemoryUses uses() {

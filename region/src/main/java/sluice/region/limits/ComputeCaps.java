@@ -23,6 +23,14 @@ public final class ComputeCaps extends GpuLimits {
         return new ComputeCaps(GpuUnit.COMPUTE.limits(text));
     }
 
+    ComputeCaps changed(String text) {
+        return new ComputeCaps(valuesAfter(text));
+    }
+
+    ComputeCaps within(ComputeCaps bound) {
+        return new ComputeCaps(least(bound));
+    }
+
     public int permille(int gpu) {
         return (int) of(gpu);
     }

@@ -1,7 +1,6 @@
 package sluice.region.limits;
 
 import java.util.Locale;
-import sluice.region.layout.LimitsView;
 import sluice.region.place.SluiceException;
 
 /// What a tenant may have of the time of GPUs.
@@ -13,6 +12,8 @@ import sluice.region.place.SluiceException;
 public record ComputeLimits(ComputeCaps caps, boolean turns, int weight, Priority priority, boolean exclusive, int turnMicros) {
     public static final ComputeLimits NONE = new ComputeLimits(ComputeCaps.none(), false, 1, Priority.NORMAL, false, 0);
     private static final int LARGEST_WEIGHT = 1000;
+    /// Until [#settled]: the weight was taken back.
+    private static final int WITHDRAWN = 0;
 
     /// Reads a weight from 1 to 1000.
     public static int parseWeight(String text) {
@@ -33,24 +34,40 @@ public record ComputeLimits(ComputeCaps caps, boolean turns, int weight, Priorit
         };
     }
 
-    public static ComputeLimits of(LimitsView limits) {
-        int[] caps = new int[MemoryLimits.GPUS];
-        for (int gpu = 0; gpu < caps.length; gpu++) {
-            caps[gpu] = (int) limits.computePermille(gpu);
-        }
-        return new ComputeLimits(ComputeCaps.of(caps), limits.turns() != 0, (int) Math.max(1, limits.weight()),
-                Priority.of(limits.priority()), limits.exclusive() != 0, (int) limits.turnMicros());
+    ComputeLimits with(ComputeCaps other) {
+        return new ComputeLimits(other, turns, weight, priority, exclusive, turnMicros);
     }
 
-    public void write(LimitsView limits) {
-        for (int gpu = 0; gpu < MemoryLimits.GPUS; gpu++) {
-            limits.computePermille(gpu, caps.permille(gpu));
+    ComputeLimits withWeight(int given) {
+        return new ComputeLimits(caps, true, given, priority, exclusive, turnMicros);
+    }
+
+    /// The tenant takes no turns any more if it has nothing else of them; [#settled] decides that.
+    ComputeLimits withoutWeight() {
+        return withWeight(WITHDRAWN);
+    }
+
+    ComputeLimits with(Priority given) {
+        return new ComputeLimits(caps, true, weight, given, exclusive, turnMicros);
+    }
+
+    /// A tenant that is no longer exclusive still takes turns, but gets none by that.
+    ComputeLimits withExclusive(boolean given) {
+        return new ComputeLimits(caps, turns || given, weight, priority, given, turnMicros);
+    }
+
+    /// The default length gives no turns to a tenant that takes none.
+    ComputeLimits withTurnMicros(int given) {
+        return new ComputeLimits(caps, turns || given > 0, weight, priority, exclusive, given);
+    }
+
+    /// After all parts of a change: a tenant whose weight was taken back, and that has nothing else of turns, takes none.
+    ComputeLimits settled() {
+        if (weight != WITHDRAWN) {
+            return this;
         }
-        limits.weight(weight);
-        limits.priority(priority.value());
-        limits.exclusive(exclusive ? 1 : 0);
-        limits.turnMicros(turnMicros);
-        limits.turns(turns ? 1 : 0);
+        boolean usual = priority == Priority.NORMAL && !exclusive && turnMicros == 0;
+        return new ComputeLimits(caps, turns && !usual, 1, priority, exclusive, turnMicros);
     }
 
     /// Whether it is on boards at all.

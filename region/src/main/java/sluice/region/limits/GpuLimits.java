@@ -19,6 +19,26 @@ public abstract sealed class GpuLimits permits MemoryLimits, ComputeCaps {
         return gpu >= 0 && gpu < values.length ? values[gpu] : 0;
     }
 
+    /// After a change such as `6g` or `none`, for every GPU, or `0=6g,1=none`, which leaves the others as they are.
+    final long[] valuesAfter(String change) {
+        long[] changed = unit.changes(change);
+        for (int gpu = 0; gpu < changed.length; gpu++) {
+            changed[gpu] = changed[gpu] == GpuUnit.NOT_NAMED ? values[gpu] : changed[gpu];
+        }
+        return changed;
+    }
+
+    /// The smaller limit of each GPU.
+    final long[] least(GpuLimits other) {
+        long[] least = new long[values.length];
+        for (int gpu = 0; gpu < least.length; gpu++) {
+            long here = values[gpu];
+            long there = other.values[gpu];
+            least[gpu] = here == 0 ? there : there == 0 ? here : Math.min(here, there);
+        }
+        return least;
+    }
+
     public final boolean isEmpty() {
         for (long value : values) {
             if (value != 0) {
@@ -26,12 +46,6 @@ public abstract sealed class GpuLimits permits MemoryLimits, ComputeCaps {
             }
         }
         return true;
-    }
-
-    /// The GPUs that limits for some are for, in order; empty when all have the same.
-    public final List<Integer> named() {
-        boolean same = Arrays.stream(values).allMatch(value -> value == values[0]);
-        return same ? List.of() : IntStream.range(0, values.length).filter(gpu -> values[gpu] != 0).boxed().toList();
     }
 
     @Override

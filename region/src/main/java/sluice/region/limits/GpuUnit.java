@@ -1,6 +1,8 @@
 package sluice.region.limits;
 
 import java.util.Arrays;
+import java.util.List;
+import java.util.stream.IntStream;
 import sluice.region.place.SluiceException;
 
 /// What can be limited by GPU, and how people write it: one value for every GPU, or `0=4g,1=8g` for the GPUs named.
@@ -64,6 +66,16 @@ enum GpuUnit {
     /// What shall change, where `none` takes a limit away; NOT_NAMED where it stays.
     long[] changes(String text) {
         return read(text, true);
+    }
+
+    /// The GPUs that a text names; empty when it is for all.
+    List<Integer> named(String text) {
+        if (text.indexOf('=') < 0) {
+            return List.of();
+        }
+        long[] values = read(text, true);
+        List<Integer> named = IntStream.range(0, values.length).filter(gpu -> values[gpu] != NOT_NAMED).boxed().toList();
+        return named.size() == GPUS ? List.of() : named;
     }
 
     private long[] read(String text, boolean change) {

@@ -22,6 +22,14 @@ public final class MemoryLimits extends GpuLimits {
         return new MemoryLimits(GpuUnit.MEMORY.limits(text));
     }
 
+    MemoryLimits changed(String text) {
+        return new MemoryLimits(valuesAfter(text));
+    }
+
+    MemoryLimits within(MemoryLimits bound) {
+        return new MemoryLimits(least(bound));
+    }
+
     public long bytes(int gpu) {
         return of(gpu);
     }

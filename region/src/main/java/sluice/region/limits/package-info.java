@@ -1,4 +1,5 @@
-/// Limits as people write them: sizes, parts of GPU time, weights, priorities, lengths of turns, and changes of them.
+/// Limits: the table of all that there are ([Limit]), what a tenant has ([Limits]), what a source gives it ([GivenLimits]), and how
+/// sizes, parts of time and lengths of turns are written.
 ///
 /// Must not know: files, processes, or which tenant has a limit.
 package sluice.region.limits;

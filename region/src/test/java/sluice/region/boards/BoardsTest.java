@@ -4,14 +4,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.Optional;
+import java.util.Map;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import sluice.region.LimitsChange;
 import sluice.region.Tenant;
 import sluice.region.TestRegion;
-import sluice.region.limits.ComputeChange;
+import sluice.region.limits.Limit;
 import sluice.region.limits.Priority;
 import sluice.region.place.AgentLock;
 import sluice.region.place.Identity;
@@ -73,8 +73,7 @@ class BoardsTest {
     @Test
     void shouldWriteWhatATenantAsksForToItsEntry() throws Exception {
         Path region = TestRegion.create(folder, "job", Identity.self());
-        Tenant tenant = LimitsChange.ofCompute(new ComputeChange(Optional.empty(), Optional.of(3), Optional.of(Priority.HIGH),
-                Optional.of(true), Optional.of(2000))).apply(region);
+        Tenant tenant = new LimitsChange(Map.of(Limit.WEIGHT, "3", Limit.PRIORITY, "high", Limit.EXCLUSIVE, "true", Limit.TURN, "2ms")).apply(region);
         try (Board board = Board.openReadWrite(Board.files(directory).getFirst())) {
             TestBoard.tenant(board, 6, tenant.createdNanos(), Identity.self());
         }

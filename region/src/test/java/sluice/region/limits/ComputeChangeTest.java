@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.nio.file.Path;
-import java.util.Optional;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -28,17 +27,17 @@ class ComputeChangeTest {
         file = TestRegion.create(folder, "job", Identity.self());
     }
 
-    private Tenant apply(ComputeChange change) {
-        return LimitsChange.ofCompute(change).apply(file);
+    private Tenant apply(LimitsChange change) {
+        return change.apply(file);
     }
 
-    private static ComputeChange caps(String text) {
-        return new ComputeChange(Optional.of(CapsChange.parse(text)), Optional.empty(), Optional.empty(), Optional.empty(), Optional.empty());
+    private static LimitsChange caps(String text) {
+        return LimitsChange.of(Limit.COMPUTE, text);
     }
 
-    private static ComputeChange turns(Integer weight, Priority priority, Boolean exclusive, Integer turnMicros) {
-        return new ComputeChange(Optional.empty(), Optional.ofNullable(weight), Optional.ofNullable(priority),
-                Optional.ofNullable(exclusive), Optional.ofNullable(turnMicros));
+    /// @param words such as `weight=3 turn=5ms`
+    private static LimitsChange turns(String words) {
+        return new LimitsChange(GivenLimitsTest.words(words));
     }
 
     @Test
@@ -48,7 +47,7 @@ class ComputeChangeTest {
         assertThat(after.compute().caps()).isEqualTo(ComputeCaps.parse("25%"));
         assertThat(after.compute().turns()).isFalse();
         assertThat(after.limitsEpoch()).isEqualTo(1);
-        assertThat(after.limits()).isEqualTo(MemoryLimits.parse("1g"));
+        assertThat(after.memory()).isEqualTo(MemoryLimits.parse("1g"));
     }
 
     /// One of HAMi's default policy does not, until somebody sets it.
@@ -56,7 +55,7 @@ class ComputeChangeTest {
     void shouldHoldACapThatIsSetAlways() throws Exception {
         try (Region region = Region.openReadWrite(file)) {
             region.limits().capWhenShared(1);
-            apply(turns(3, null, null, null));
+            apply(turns("weight=3"));
             assertThat(region.limits().capWhenShared()).isOne();
             apply(caps("25%"));
             assertThat(region.limits().capWhenShared()).isZero();
@@ -81,37 +80,44 @@ class ComputeChangeTest {
 
     @Test
     void shouldTakeTurnsFromTheFirstWordAboutThemOn() {
-        assertThat(apply(turns(null, Priority.HIGH, null, null)).compute())
+        assertThat(apply(turns("priority=high")).compute())
                 .isEqualTo(new ComputeLimits(ComputeCaps.none(), true, 1, Priority.HIGH, false, 0));
-        assertThat(apply(turns(3, null, true, 5000)).compute())
+        assertThat(apply(turns("weight=3 exclusive=true turn=5ms")).compute())
                 .isEqualTo(new ComputeLimits(ComputeCaps.none(), true, 3, Priority.HIGH, true, 5000));
-        assertThat(apply(turns(null, Priority.NORMAL, false, 0)).compute())
+        assertThat(apply(turns("priority=normal exclusive=false turn=none")).compute())
                 .isEqualTo(new ComputeLimits(ComputeCaps.none(), true, 3, Priority.NORMAL, false, 0));
     }
 
     @Test
     void shouldTakeNoTurnsForWhatIsTakenBack() {
-        assertThat(apply(turns(null, null, null, 0)).compute().turns()).isFalse();
-        assertThat(apply(turns(null, null, false, null)).compute().turns()).isFalse();
+        assertThat(apply(turns("turn=none")).compute().turns()).isFalse();
+        assertThat(apply(turns("exclusive=false")).compute().turns()).isFalse();
     }
 
     @Test
     void shouldTakeNoTurnsAnyMoreWithoutAWeight() {
-        apply(turns(3, null, true, null));
+        apply(turns("weight=3 exclusive=true"));
 
-        assertThat(apply(turns(0, null, null, null)).compute().turns()).isTrue();
-        assertThat(apply(turns(0, null, false, null)).compute()).isEqualTo(ComputeLimits.NONE);
+        assertThat(apply(turns("weight=none")).compute().turns()).isTrue();
+        assertThat(apply(turns("weight=none exclusive=false")).compute()).isEqualTo(ComputeLimits.NONE);
+    }
+
+    @Test
+    void shouldTakeNoTurnsAnyMoreWhenAllOfThemIsTakenBackAtOnce() {
+        apply(turns("weight=3 priority=low turn=5ms exclusive=true"));
+
+        assertThat(apply(turns("weight=none priority=normal turn=none exclusive=false")).compute()).isEqualTo(ComputeLimits.NONE);
     }
 
     @ParameterizedTest
     @ValueSource(strings = {"", "0", "x", "0=", "0=1%,0=2%", "16=1%", "0=1%,2%", "-1", "None", "101%"})
     void shouldRefuseNonsense(String text) {
-        assertThatThrownBy(() -> CapsChange.parse(text)).isInstanceOf(SluiceException.class);
+        assertThatThrownBy(() -> caps(text)).isInstanceOf(SluiceException.class);
     }
 
     @Test
     void shouldSayWhichGpusAreNamed() {
-        assertThat(CapsChange.parse("3=1%,1=none").named()).containsExactly(1, 3);
-        assertThat(CapsChange.parse("1%").named()).isEmpty();
+        assertThat(caps("3=1%,1=none").gpus()).containsExactly(1, 3);
+        assertThat(caps("1%").gpus()).isEmpty();
     }
 }

@@ -93,7 +93,7 @@ class ComputeLimitsTest {
     @Test
     void shouldKeepWhatTheDraftSays() throws Exception {
         ComputeLimits limits = new ComputeLimits(ComputeCaps.parse("0=25%,3=50%"), true, 3, Priority.LOW, true, 5000);
-        RegionDraft draft = new RegionDraft("job", "x", Identity.self(), OnError.FAIL, OnOom.FAIL, MemoryLimits.none(), limits);
+        RegionDraft draft = new RegionDraft("job", "x", Identity.self(), new Limits(MemoryLimits.none(), limits, OnOom.FAIL, OnError.FAIL));
 
         Tenant tenant = Tenant.read(Region.create(TestRegion.directory(folder), draft));
 

@@ -2,6 +2,7 @@ package sluice.trace.report;
 
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.EnumMap;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -24,7 +25,7 @@ public final class ReportBuilder implements Consumer<TraceEvent> {
     private final TraceInfo info;
     private final long begin;
     private final long end;
-    private final ReportSpans[] callSpans = new ReportSpans[ReportCause.values().length];
+    private final Map<ReportCause, ReportSpans> callSpans = new EnumMap<>(ReportCause.class);
     private final Map<Integer, ReportGpu> gpus = new TreeMap<>();
     private final Map<Long, ReportThread> threads = new HashMap<>();
     private final ReportSums sums = new ReportSums();
@@ -42,7 +43,7 @@ public final class ReportBuilder implements Consumer<TraceEvent> {
         end = Math.max(info.endNanos(), begin);
         settled = begin;
         for (ReportCause cause : List.of(ReportCause.COPY, ReportCause.SYNC, ReportCause.CALL)) {
-            callSpans[cause.ordinal()] = new ReportSpans();
+            callSpans.put(cause, new ReportSpans());
         }
         info.gpus().forEach(gpu -> gpu(gpu.index()).touch());
         if (gpus.isEmpty()) {
@@ -95,7 +96,7 @@ public final class ReportBuilder implements Consumer<TraceEvent> {
         ReportKind kind = sums.kind(call.function());
         sums.call(call, thread(call).call(call, kind));
         ReportCause cause = ReportCause.of(kind);
-        callSpans[cause.ordinal()].add(Math.max(call.beginNanos(), settled), call.endNanos());
+        callSpans.get(cause).add(Math.max(call.beginNanos(), settled), call.endNanos());
         if (call.beginNanos() < settled) {
             gpus.values().forEach(gpu -> gpu.idle().late(cause, call.beginNanos(), call.endNanos()));
         }

@@ -13,7 +13,7 @@ final class ReportGapLengths {
     private final long[] gaps = new long[TEXTS.length];
     private final long[] nanos = new long[TEXTS.length];
 
-    void add(ReportIdle.Gap gap) {
+    void add(ReportGap gap) {
         int length = 0;
         for (long bound = SHORTEST; gap.nanos() >= bound && length < TEXTS.length - 1; bound *= 10) {
             length++;

@@ -2,6 +2,7 @@ package sluice.trace.report;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import sluice.trace.read.TraceEvent;
 import sluice.trace.read.TraceInfo;
 
@@ -21,7 +22,7 @@ final class ReportGpu {
     private long batches;
     private boolean touched;
 
-    ReportGpu(int index, long beginNanos, long endNanos, ReportSpans[] calls) {
+    ReportGpu(int index, long beginNanos, long endNanos, Map<ReportCause, ReportSpans> calls) {
         this.index = index;
         begin = beginNanos;
         idle = new ReportIdle(beginNanos, endNanos, BINS, calls);
@@ -82,11 +83,7 @@ final class ReportGpu {
                 new ReportData.Timeline(worked.folded(BINS), bins, turn.folded(BINS)));
     }
 
-    private ReportData.Gap gap(ReportIdle.Gap gap) {
-        int most = 0;
-        for (int i = 1; i < gap.causes.length; i++) {
-            most = gap.causes[i] > gap.causes[most] ? i : most;
-        }
-        return new ReportData.Gap(gap.begin - begin, gap.nanos(), CAUSES[most], gap.causes[most]);
+    private ReportData.Gap gap(ReportGap gap) {
+        return new ReportData.Gap(gap.begin() - begin, gap.nanos(), gap.mainCause(), gap.nanos(gap.mainCause()));
     }
 }

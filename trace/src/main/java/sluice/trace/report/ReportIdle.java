@@ -1,10 +1,10 @@
 package sluice.trace.report;
 
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.Comparator;
 import java.util.EnumSet;
 import java.util.List;
+import java.util.Map;
 import java.util.PriorityQueue;
 import java.util.Set;
 
@@ -14,76 +14,105 @@ import java.util.Set;
 /// behind the newest event; a span that reaches back further takes time over from weaker causes, bin by bin.
 /// Within a batch it is known how long the GPU worked, but not when: what went on meanwhile hints at why it did not.
 final class ReportIdle {
-    private static final ReportCause[] CAUSES = ReportCause.values();
-    /// Causes up to this one come from spans; the others from their absence.
-    private static final int SPANS = ReportCause.HOST.ordinal();
     private static final Set<ReportCause> WITH_WORK = EnumSet.of(ReportCause.FLIGHT, ReportCause.SYNC, ReportCause.CALL);
     private static final int KEPT_GAPS = 200;
-    private static final Comparator<Gap> LENGTH = Comparator.comparingLong(Gap::nanos);
+    private static final Comparator<ReportGap> LENGTH = Comparator.comparingLong(ReportGap::nanos);
 
-    /// A time in which the GPU did nothing.
-    static final class Gap {
-        final long begin;
-        long end;
-        final long[] causes = new long[CAUSES.length];
+    /// One cause: the time in which it kept work from the GPU, and the idle time that it explains.
+    private static final class Suspect {
+        final ReportCause cause;
+        final ReportSpans spans;
+        final ReportBins booked;
+        final ReportBins hinted;
+        /// Up to where its spans are settled.
+        int position;
 
-        Gap(long begin) {
-            this.begin = begin;
-            end = begin;
-        }
-
-        long nanos() {
-            return end - begin;
+        Suspect(ReportCause cause, ReportSpans spans, ReportBins booked, ReportBins hinted) {
+            this.cause = cause;
+            this.spans = spans;
+            this.booked = booked;
+            this.hinted = hinted;
         }
     }
 
     private final ReportSpans busy = new ReportSpans();
-    private final ReportSpans[] spans = new ReportSpans[SPANS];
-    private final int[] at = new int[SPANS];
-    private final ReportBins[] bins = new ReportBins[CAUSES.length];
-    private final ReportBins[] hints = new ReportBins[CAUSES.length];
-    private final PriorityQueue<Gap> longest = new PriorityQueue<>(LENGTH);
+    /// In the order of their strength, which is that of [ReportCause].
+    private final List<Suspect> suspects = new ArrayList<>();
+    /// Those that come from spans; the others come from their absence.
+    private final List<Suspect> seen;
+    private final PriorityQueue<ReportGap> longest = new PriorityQueue<>(LENGTH);
     private final ReportGapLengths lengths = new ReportGapLengths();
     private long settled;
-    private Gap gap;
+    private ReportGap gap;
     private long quietSince = -1;
 
     /// @param calls what threads did in calls, by cause; the same for all GPUs
-    ReportIdle(long beginNanos, long endNanos, int binCount, ReportSpans[] calls) {
+    ReportIdle(long beginNanos, long endNanos, int binCount, Map<ReportCause, ReportSpans> calls) {
         settled = beginNanos;
-        for (int i = 0; i < SPANS; i++) {
-            spans[i] = calls[i] != null ? calls[i] : new ReportSpans();
+        for (ReportCause cause : ReportCause.values()) {
+            suspects.add(new Suspect(cause, calls.getOrDefault(cause, new ReportSpans()), new ReportBins(beginNanos, endNanos, binCount),
+                    new ReportBins(beginNanos, endNanos, binCount)));
         }
-        Arrays.setAll(bins, i -> new ReportBins(beginNanos, endNanos, binCount));
-        Arrays.setAll(hints, i -> new ReportBins(beginNanos, endNanos, binCount));
+        seen = suspects.subList(0, ReportCause.HOST.ordinal());
+    }
+
+    private Suspect suspect(ReportCause cause) {
+        return suspects.get(cause.ordinal());
+    }
+
+    /// Those that have nothing to say where this one has.
+    private List<Suspect> weakerThan(ReportCause cause) {
+        return suspects.subList(cause.ordinal() + 1, suspects.size());
     }
 
     /// The GPU worked.
     void busy(long begin, long end) {
         busy.add(Math.max(begin, settled), end);
         if (begin < settled) {
-            takeOver(-1, begin, Math.min(end, settled));
+            takeFrom(suspects, begin, Math.min(end, settled), (bin, nanos) -> { });
         }
     }
 
     /// Something kept work from the GPU.
     void cause(ReportCause cause, long begin, long end) {
-        spans[cause.ordinal()].add(Math.max(begin, settled), end);
+        suspect(cause).spans.add(Math.max(begin, settled), end);
         late(cause, begin, end);
     }
 
     /// The part of a call that lies before what is settled.
     void late(ReportCause cause, long begin, long end) {
         if (begin < settled) {
-            takeOver(cause.ordinal(), begin, Math.min(end, settled));
+            long until = Math.min(end, settled);
+            takeFrom(weakerThan(cause), begin, until, suspect(cause).booked::change);
+            longest.forEach(old -> old.takeOver(cause, begin, until));
+        }
+    }
+
+    /// Receives the time that weaker causes lose.
+    private interface Taker {
+        void take(int bin, long nanos);
+    }
+
+    /// Takes idle time that is settled already from causes that did not explain it.
+    private void takeFrom(List<Suspect> weaker, long begin, long end, Taker taker) {
+        ReportBins bins = suspects.getFirst().booked;
+        for (int bin = bins.bin(begin); bin < bins.size() && bins.edge(bin) < end; bin++) {
+            long low = bins.edge(bin);
+            long high = bins.edge(bin + 1);
+            double part = (double) (Math.min(high, end) - Math.max(low, begin)) / (high - low);
+            for (Suspect loser : weaker) {
+                long moved = (long) (loser.booked.at(bin) * part);
+                loser.booked.change(bin, -moved);
+                taker.take(bin, moved);
+            }
         }
     }
 
     /// Names the causes of all idle time up to a moment.
     void settle(long until) {
         int working = busy.first();
-        for (int i = 0; i < SPANS; i++) {
-            at[i] = spans[i].first();
+        for (Suspect suspect : seen) {
+            suspect.position = suspect.spans.first();
         }
         long now = settled;
         while (now < until) {
@@ -94,7 +123,7 @@ final class ReportIdle {
             } else {
                 if (gap == null) {
                     endQuiet(now);
-                    gap = new Gap(now);
+                    gap = new ReportGap(now);
                 }
                 now = named(now, Math.min(busy.begin(working), until));
             }
@@ -105,41 +134,35 @@ final class ReportIdle {
     /// Names the cause at one moment, and returns how long it lasted.
     private long named(long now, long limit) {
         long until = limit;
-        int cause = -1;
-        for (int i = 0; i < SPANS && cause < 0; i++) {
-            at[i] = spans[i].seek(at[i], now);
-            long begin = spans[i].begin(at[i]);
+        for (Suspect suspect : seen) {
+            suspect.position = suspect.spans.seek(suspect.position, now);
+            long begin = suspect.spans.begin(suspect.position);
             if (begin <= now) {
-                cause = i;
-                until = Math.min(until, spans[i].end(at[i]));
-            } else {
-                until = Math.min(until, begin);
+                until = Math.min(until, suspect.spans.end(suspect.position));
+                endQuiet(now);
+                book(suspect, now, until);
+                return until;
             }
+            until = Math.min(until, begin);
         }
-        if (cause < 0) {
-            quietSince = quietSince < 0 ? now : quietSince;
-        } else {
-            endQuiet(now);
-            book(cause, now, until);
-        }
+        quietSince = quietSince < 0 ? now : quietSince;
         return until;
     }
 
     private void endQuiet(long now) {
         if (quietSince >= 0) {
-            ReportCause cause = now - quietSince >= ReportCause.IDLE_NANOS ? ReportCause.PROGRAM : ReportCause.HOST;
-            book(cause.ordinal(), quietSince, now);
+            book(suspect(now - quietSince >= ReportCause.IDLE_NANOS ? ReportCause.PROGRAM : ReportCause.HOST), quietSince, now);
             quietSince = -1;
         }
     }
 
     /// Outside of a gap it is a hint, if the call does not show that the GPU had work.
-    private void book(int cause, long begin, long end) {
+    private void book(Suspect suspect, long begin, long end) {
         if (gap != null) {
-            gap.causes[cause] += end - begin;
-            bins[cause].add(begin, end);
-        } else if (!WITH_WORK.contains(CAUSES[cause])) {
-            hints[cause].add(begin, end);
+            gap.add(suspect.cause, end - begin);
+            suspect.booked.add(begin, end);
+        } else if (!WITH_WORK.contains(suspect.cause)) {
+            suspect.hinted.add(begin, end);
         }
     }
 
@@ -148,7 +171,7 @@ final class ReportIdle {
             return;
         }
         endQuiet(now);
-        gap.end = now;
+        gap.close(now);
         lengths.add(gap);
         longest.add(gap);
         if (longest.size() > KEPT_GAPS) {
@@ -160,36 +183,8 @@ final class ReportIdle {
     /// Gives up what lies before all that is settled. The spans of calls belong to other GPUs too: settle those first.
     void forget() {
         busy.forget(settled);
-        for (int i = 0; i < SPANS; i++) {
-            spans[i].forget(settled);
-        }
-    }
-
-    /// Gives idle time that is settled already to a stronger cause, or to none (-1).
-    private void takeOver(int cause, long begin, long end) {
-        for (int bin = bins[0].bin(begin); bin < bins[0].size() && bins[0].edge(bin) < end; bin++) {
-            long low = bins[0].edge(bin);
-            long high = bins[0].edge(bin + 1);
-            double part = (double) (Math.min(high, end) - Math.max(low, begin)) / (high - low);
-            for (int weaker = cause + 1; weaker < CAUSES.length; weaker++) {
-                long moved = (long) (bins[weaker].at(bin) * part);
-                bins[weaker].change(bin, -moved);
-                if (cause >= 0) {
-                    bins[cause].change(bin, moved);
-                }
-            }
-        }
-        if (cause >= 0) {
-            longest.forEach(old -> takeOver(old, cause, begin, end));
-        }
-    }
-
-    private static void takeOver(Gap gap, int cause, long begin, long end) {
-        double part = (double) (Math.min(gap.end, end) - Math.max(gap.begin, begin)) / Math.max(1, gap.nanos());
-        for (int weaker = cause + 1; weaker < CAUSES.length && part > 0; weaker++) {
-            long moved = (long) (gap.causes[weaker] * part);
-            gap.causes[weaker] -= moved;
-            gap.causes[cause] += moved;
+        for (Suspect suspect : seen) {
+            suspect.spans.forget(settled);
         }
     }
 
@@ -199,7 +194,10 @@ final class ReportIdle {
         close(end);
         endQuiet(end);
         for (int bin = 0; bin < worked.size(); bin++) {
-            long rest = worked.edge(bin + 1) - worked.edge(bin) - worked.at(bin) - sum(bins, bin);
+            long rest = worked.edge(bin + 1) - worked.edge(bin) - worked.at(bin);
+            for (Suspect suspect : suspects) {
+                rest -= suspect.booked.at(bin);
+            }
             if (rest > 0) {
                 ranDry(bin, rest);
             }
@@ -209,33 +207,29 @@ final class ReportIdle {
     /// Splits the time in which the GPU was measured not to work within batches: by the hints, and what they leave.
     private void ranDry(int bin, long rest) {
         long left = rest;
-        double part = Math.min(1, (double) rest / Math.max(1, sum(hints, bin)));
-        for (int cause = 0; cause < CAUSES.length; cause++) {
-            long hinted = (long) (hints[cause].at(bin) * part);
-            bins[cause].change(bin, hinted);
+        long hints = 0;
+        for (Suspect suspect : suspects) {
+            hints += suspect.hinted.at(bin);
+        }
+        double part = Math.min(1, (double) rest / Math.max(1, hints));
+        for (Suspect suspect : suspects) {
+            long hinted = (long) (suspect.hinted.at(bin) * part);
+            suspect.booked.change(bin, hinted);
             left -= hinted;
         }
-        bins[ReportCause.DRY.ordinal()].change(bin, left);
-    }
-
-    private static long sum(ReportBins[] causes, int bin) {
-        long sum = 0;
-        for (ReportBins cause : causes) {
-            sum += cause.at(bin);
-        }
-        return sum;
+        suspect(ReportCause.DRY).booked.change(bin, left);
     }
 
     ReportBins bins(ReportCause cause) {
-        return bins[cause.ordinal()];
+        return suspect(cause).booked;
     }
 
     ReportGapLengths lengths() {
         return lengths;
     }
 
-    List<Gap> longest() {
-        List<Gap> gaps = new ArrayList<>(longest);
+    List<ReportGap> longest() {
+        List<ReportGap> gaps = new ArrayList<>(longest);
         gaps.sort(LENGTH.reversed());
         return gaps;
     }

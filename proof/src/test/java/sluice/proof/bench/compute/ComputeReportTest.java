@@ -19,6 +19,7 @@ import sluice.proof.facts.CheckFailed;
 import sluice.proof.facts.Load;
 import sluice.proof.stage.Environment;
 import sluice.proof.stage.Terms;
+import sluice.region.limits.Limit;
 
 class ComputeReportTest {
     private final Environment nowhere = new Environment(Path.of("/no/library.so"), Optional.empty());
@@ -159,7 +160,7 @@ class ComputeReportTest {
 
     @Test
     void shouldSpeakToTheCommandLineAndToTheLibrary() {
-        Terms terms = Terms.exclusive("5ms").with("compute", "25%");
+        Terms terms = Terms.exclusive("5ms").with(Limit.COMPUTE, "25%");
         assertThat(terms.options()).containsExactly("--exclusive", "--turn", "5ms", "--compute", "25%");
         assertThat(terms.variables())
                 .isEqualTo(Map.of("SLUICE_EXCLUSIVE", "1", "SLUICE_TURN", "5ms", "SLUICE_COMPUTE", "25%"));

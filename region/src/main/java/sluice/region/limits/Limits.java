@@ -1,0 +1,41 @@
+package sluice.region.limits;
+
+import java.util.Map;
+
+/// All limits of one tenant, as its region holds them. The table [Limit] says how people write each of them.
+public record Limits(MemoryLimits memory, ComputeLimits compute, OnOom onOom, OnError onError) {
+    /// Those of a tenant that nobody limits.
+    public static final Limits NONE = new Limits(MemoryLimits.none(), ComputeLimits.NONE, OnOom.FAIL, OnError.FAIL);
+
+    /// Whether memory or GPU time is limited.
+    public boolean isLimited() {
+        return !memory.isEmpty() || compute.takesPart();
+    }
+
+    /// The limits of a tenant that runs after a change.
+    ///
+    /// @param words new values, as people write them
+    public Limits changed(Map<Limit, String> words) {
+        Limits changed = this;
+        for (Map.Entry<Limit, String> word : words.entrySet()) {
+            changed = word.getKey().put(changed, word.getValue(), true);
+        }
+        return changed.with(changed.compute.settled());
+    }
+
+    Limits with(MemoryLimits other) {
+        return new Limits(other, compute, onOom, onError);
+    }
+
+    Limits with(ComputeLimits other) {
+        return new Limits(memory, other, onOom, onError);
+    }
+
+    Limits with(OnOom other) {
+        return new Limits(memory, compute, other, onError);
+    }
+
+    Limits with(OnError other) {
+        return new Limits(memory, compute, onOom, other);
+    }
+}
