@@ -25,8 +25,8 @@ final class Claims {
         this.horizonNanos = horizonNanos;
     }
 
-    static Claims since(Plan last, long nowNanos, List<TenantState> tenants) {
-        double round = tenants.stream().mapToDouble(TenantState::turnNanos).sum();
+    static Claims since(Plan last, long nowNanos, List<TenantDemand> tenants) {
+        double round = tenants.stream().mapToDouble(TenantDemand::turnNanos).sum();
         double horizon = Math.max(SHORTEST_HORIZON_NANOS, ROUNDS_TO_REPAY * round);
         Interval interval = Interval.since(last, nowNanos, horizon, tenants);
         double[] lag = lag(last, interval, tenants);
@@ -34,7 +34,7 @@ final class Claims {
         return new Claims(interval, fair(interval, tenants), lag, horizon);
     }
 
-    private static double[] lag(Plan last, Interval interval, List<TenantState> tenants) {
+    private static double[] lag(Plan last, Interval interval, List<TenantDemand> tenants) {
         double[] due = due(interval, tenants);
         double[] lag = new double[due.length];
         double kept = Math.exp(-interval.elapsedNanos() / MEMORY_NANOS);
@@ -64,7 +64,7 @@ final class Claims {
 
     /// What each should have had of the time that was taken. Who did not always want more had what it wanted, if that was
     /// no more than its share.
-    private static double[] due(Interval interval, List<TenantState> tenants) {
+    private static double[] due(Interval interval, List<TenantDemand> tenants) {
         double[] bounds = new double[tenants.size()];
         for (int at = 0; at < bounds.length; at++) {
             double cap = tenants.get(at).cap() * interval.elapsedNanos();
@@ -75,7 +75,7 @@ final class Claims {
 
     /// The part of the priority's time that each should have from now on, if all who want the GPU want all of it. Who does
     /// not want it is given what it would have, next to these, if it came back.
-    private static double[] fair(Interval interval, List<TenantState> tenants) {
+    private static double[] fair(Interval interval, List<TenantDemand> tenants) {
         double[] weights = weights(tenants);
         double[] bounds = new double[weights.length];
         for (int at = 0; at < weights.length; at++) {
@@ -93,8 +93,8 @@ final class Claims {
         return fair;
     }
 
-    private static double[] weights(List<TenantState> tenants) {
-        return tenants.stream().mapToDouble(TenantState::weight).toArray();
+    private static double[] weights(List<TenantDemand> tenants) {
+        return tenants.stream().mapToDouble(TenantDemand::weight).toArray();
     }
 
     double lagNanos(int at) {

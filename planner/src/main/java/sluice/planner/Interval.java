@@ -13,14 +13,14 @@ import java.util.List;
 record Interval(double elapsedNanos, double[] takenNanos, boolean[] eager, boolean[] wants, double part) {
     private static final double NEARLY_ALL = 0.8;
 
-    static Interval since(Plan last, long nowNanos, double longestNanos, List<TenantState> tenants) {
+    static Interval since(Plan last, long nowNanos, double longestNanos, List<TenantDemand> tenants) {
         double elapsed = nowNanos - last.madeNanos();
         boolean known = !last.turns().isEmpty() && elapsed > 0 && elapsed <= longestNanos;
         double[] taken = new double[tenants.size()];
         boolean[] eager = new boolean[tenants.size()];
         boolean[] wants = new boolean[tenants.size()];
         for (int at = 0; at < taken.length; at++) {
-            TenantState tenant = tenants.get(at);
+            TenantDemand tenant = tenants.get(at);
             Turn before = last.turns().get(tenant.id());
             if (known && before != null) {
                 taken[at] = Math.min(elapsed, tenant.takenSince(before.seen()));
@@ -28,7 +28,7 @@ record Interval(double elapsedNanos, double[] takenNanos, boolean[] eager, boole
             }
             wants[at] = tenant.wants() || taken[at] > 0;
         }
-        if (tenants.stream().noneMatch(TenantState::wants) && Shares.sum(taken) == 0) {
+        if (tenants.stream().noneMatch(TenantDemand::wants) && Shares.sum(taken) == 0) {
             Arrays.fill(wants, true);
         }
         double part = known ? Math.min(1, Shares.sum(taken) / elapsed) : 0;

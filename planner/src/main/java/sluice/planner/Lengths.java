@@ -16,7 +16,7 @@ final class Lengths {
     private final double[] lengths;
     private final double longest;
 
-    Lengths(List<TenantState> tenants, Claims claims) {
+    Lengths(List<TenantDemand> tenants, Claims claims) {
         int wanting = 0;
         double asked = 0;
         double shares = 0;

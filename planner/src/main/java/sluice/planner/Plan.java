@@ -23,15 +23,15 @@ public record Plan(long madeNanos, Map<Long, Turn> turns) {
     }
 
     /// The plan that follows this one. Ids must differ.
-    public Plan next(long nowNanos, List<TenantState> tenants) {
-        Map<Integer, List<TenantState>> priorities = tenants.stream()
-                .collect(Collectors.groupingBy(TenantState::priority, TreeMap::new, Collectors.toList()));
+    public Plan next(long nowNanos, List<TenantDemand> tenants) {
+        Map<Integer, List<TenantDemand>> priorities = tenants.stream()
+                .collect(Collectors.groupingBy(TenantDemand::priority, TreeMap::new, Collectors.toList()));
         Map<Long, Turn> next = new LinkedHashMap<>();
-        for (List<TenantState> equals : priorities.values()) {
+        for (List<TenantDemand> equals : priorities.values()) {
             Claims claims = Claims.since(this, nowNanos, equals);
             Lengths lengths = new Lengths(equals, claims);
             for (int at = 0; at < equals.size(); at++) {
-                TenantState tenant = equals.get(at);
+                TenantDemand tenant = equals.get(at);
                 next.put(tenant.id(), new Turn(lengths.nanos(at), claims.lagNanos(at), tenant));
             }
         }

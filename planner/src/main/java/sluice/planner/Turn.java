@@ -5,4 +5,4 @@ package sluice.planner;
 /// @param lengthNanos how long its turns are
 /// @param lagNanos    GPU time that it should have had and did not have; less than 0: had and should not have
 /// @param seen        what the plan was made from
-public record Turn(long lengthNanos, double lagNanos, TenantState seen) {}
+public record Turn(long lengthNanos, double lagNanos, TenantDemand seen) {}

@@ -14,18 +14,18 @@ class PlanTest {
     private static final int TRIES = 3000;
     private static final long SECOND = 1_000_000_000;
 
-    private static TenantState wanting(long id, int weight, int capPermille) {
-        return new TenantState(id, weight, 0, false, capPermille, 0, true, 0, 0, 0);
+    private static TenantDemand wanting(long id, int weight, int capPermille) {
+        return new TenantDemand(id, weight, 0, false, capPermille, 0, true, 0, 0, 0);
     }
 
-    private static TenantState random(long id, Random random) {
-        return new TenantState(id, random.nextInt(1100) - 50, random.nextInt(3) - 1, random.nextInt(8) == 0, random.nextBoolean() ? 0 : random.nextInt(1200),
+    private static TenantDemand random(long id, Random random) {
+        return new TenantDemand(id, random.nextInt(1100) - 50, random.nextInt(3) - 1, random.nextInt(8) == 0, random.nextBoolean() ? 0 : random.nextInt(1200),
                 random.nextBoolean() ? 0 : random.nextLong(2 * SECOND), random.nextBoolean(), random.nextLong(SECOND),
                 random.nextInt(1000), random.nextLong(SECOND));
     }
 
-    private static List<TenantState> randomStates(Random random) {
-        List<TenantState> states = new ArrayList<>();
+    private static List<TenantDemand> randomStates(Random random) {
+        List<TenantDemand> states = new ArrayList<>();
         for (int tenant = random.nextInt(64); tenant >= 0; tenant--) {
             states.add(random(tenant, random));
         }
@@ -39,7 +39,7 @@ class PlanTest {
         long now = 0;
         for (int attempt = 0; attempt < TRIES; attempt++) {
             now += random.nextLong(SECOND) - SECOND / 100;
-            List<TenantState> states = randomStates(random);
+            List<TenantDemand> states = randomStates(random);
             plan = plan.next(now, states);
             assertThat(plan.turns()).hasSize(states.size());
             assertThat(plan.turns().values()).allMatch(turn -> turn.lengthNanos() >= 100_000 && turn.lengthNanos() <= SECOND)
@@ -51,19 +51,19 @@ class PlanTest {
     void shouldMakeLengthsProportionalToWeights() {
         Random random = new Random(2);
         for (int attempt = 0; attempt < TRIES; attempt++) {
-            List<TenantState> states = new ArrayList<>();
+            List<TenantDemand> states = new ArrayList<>();
             for (int tenant = random.nextInt(64); tenant >= 0; tenant--) {
                 states.add(wanting(tenant, 1 + random.nextInt(1000), 0));
             }
             Plan plan = Plan.NONE.next(1, states);
             double unit = (double) plan.lengthNanos(0) / weight(states, 0);
-            for (TenantState state : states) {
+            for (TenantDemand state : states) {
                 assertThat(plan.lengthNanos(state.id()) / unit).isCloseTo(state.weight(), within(0.01 * state.weight()));
             }
         }
     }
 
-    private static int weight(List<TenantState> states, long id) {
+    private static int weight(List<TenantDemand> states, long id) {
         return states.stream().filter(state -> state.id() == id).findFirst().orElseThrow().weight();
     }
 
@@ -93,8 +93,8 @@ class PlanTest {
 
     @Test
     void shouldGiveTheTurnsThatWereAskedFor() {
-        Plan plan = Plan.NONE.next(1, List.of(new TenantState(1, 1, 0, true, 0, 500_000, true, 0, 0, 0),
-                new TenantState(2, 1, 1, false, 0, SECOND, true, 0, 0, 0)));
+        Plan plan = Plan.NONE.next(1, List.of(new TenantDemand(1, 1, 0, true, 0, 500_000, true, 0, 0, 0),
+                new TenantDemand(2, 1, 1, false, 0, SECOND, true, 0, 0, 0)));
 
         assertThat(plan.lengthNanos(1)).isEqualTo(500_000);
         assertThat(plan.lengthNanos(2)).isEqualTo(SECOND);
@@ -111,7 +111,7 @@ class PlanTest {
 
     @Test
     void shouldPlanForWhoComesBackAsForTheOthers() {
-        TenantState idle = new TenantState(3, 1, 0, false, 0, 0, false, 0, 0, 0);
+        TenantDemand idle = new TenantDemand(3, 1, 0, false, 0, 0, false, 0, 0, 0);
         Plan plan = Plan.NONE.next(1, List.of(wanting(1, 1, 0), wanting(2, 1, 0), idle));
 
         assertThat(plan.lengthNanos(1)).isEqualTo(10_000_000);
@@ -122,8 +122,8 @@ class PlanTest {
     void shouldNotDependOnTheOrderOfTenants() {
         Random random = new Random(3);
         for (int attempt = 0; attempt < TRIES / 10; attempt++) {
-            List<TenantState> states = randomStates(random);
-            List<TenantState> later = new ArrayList<>(states);
+            List<TenantDemand> states = randomStates(random);
+            List<TenantDemand> later = new ArrayList<>(states);
             Plan plan = Plan.NONE.next(1, states).next(SECOND / 10, later);
             Collections.shuffle(states, random);
             Collections.shuffle(later, random);
@@ -134,9 +134,9 @@ class PlanTest {
 
     @Test
     void shouldGiveMoreToWhoHadTooLittleThoughItWanted() {
-        List<TenantState> before = List.of(wanting(1, 1, 0), wanting(2, 1, 0));
-        TenantState less = new TenantState(1, 1, 0, false, 0, 0, true, 40_000_000, 0, 60_000_000);
-        TenantState more = new TenantState(2, 1, 0, false, 0, 0, true, 60_000_000, 0, 40_000_000);
+        List<TenantDemand> before = List.of(wanting(1, 1, 0), wanting(2, 1, 0));
+        TenantDemand less = new TenantDemand(1, 1, 0, false, 0, 0, true, 40_000_000, 0, 60_000_000);
+        TenantDemand more = new TenantDemand(2, 1, 0, false, 0, 0, true, 60_000_000, 0, 40_000_000);
         Plan plan = Plan.NONE.next(1, before).next(100_000_001, List.of(less, more));
 
         assertThat(plan.lengthNanos(1)).isGreaterThan(10_000_000);
@@ -146,9 +146,9 @@ class PlanTest {
 
     @Test
     void shouldForgetClaimsOfWhoIsIdle() {
-        List<TenantState> before = List.of(wanting(1, 1, 0), wanting(2, 1, 0));
-        TenantState less = new TenantState(1, 1, 0, false, 0, 0, true, 40_000_000, 0, 10_000_000);
-        TenantState more = new TenantState(2, 1, 0, false, 0, 0, true, 60_000_000, 0, 40_000_000);
+        List<TenantDemand> before = List.of(wanting(1, 1, 0), wanting(2, 1, 0));
+        TenantDemand less = new TenantDemand(1, 1, 0, false, 0, 0, true, 40_000_000, 0, 10_000_000);
+        TenantDemand more = new TenantDemand(2, 1, 0, false, 0, 0, true, 60_000_000, 0, 40_000_000);
         Plan plan = Plan.NONE.next(1, before).next(100_000_001, List.of(less, more));
 
         assertThat(plan.turns().get(1L).lagNanos()).isZero();
@@ -160,8 +160,8 @@ class PlanTest {
         Plan plan = Plan.NONE.next(1, List.of(wanting(1, 1, 0), wanting(2, 1, 0)));
         for (int at = 1; at <= intervals; at++) {
             plan = plan.next(1 + at * SECOND / 10, List.of(
-                    new TenantState(1, 1, 0, false, 0, 0, true, at * 50_000_000L - 10_000_000, 0, at * 50_000_000L + 10_000_000),
-                    new TenantState(2, 1, 0, false, 0, 0, true, at * 50_000_000L + 10_000_000, 0, at * 50_000_000L - 10_000_000)));
+                    new TenantDemand(1, 1, 0, false, 0, 0, true, at * 50_000_000L - 10_000_000, 0, at * 50_000_000L + 10_000_000),
+                    new TenantDemand(2, 1, 0, false, 0, 0, true, at * 50_000_000L + 10_000_000, 0, at * 50_000_000L - 10_000_000)));
         }
         return plan;
     }
@@ -171,8 +171,8 @@ class PlanTest {
         Plan before = afterTooLittle(1);
         assertThat(before.turns().get(1L).lagNanos()).isCloseTo(10_000_000, within(1000.0));
 
-        Plan plan = before.next(2 * SECOND / 10 + 1, List.of(new TenantState(1, 1, 0, false, 0, 0, false, 40_000_000, 0, 60_000_000),
-                new TenantState(2, 1, 0, false, 0, 0, true, 160_000_000, 0, 40_000_000)));
+        Plan plan = before.next(2 * SECOND / 10 + 1, List.of(new TenantDemand(1, 1, 0, false, 0, 0, false, 40_000_000, 0, 60_000_000),
+                new TenantDemand(2, 1, 0, false, 0, 0, true, 160_000_000, 0, 40_000_000)));
 
         assertThat(plan.turns().get(1L).lagNanos()).isZero();
         assertThat(plan.lengthNanos(1)).isEqualTo(10_000_000);
@@ -190,7 +190,7 @@ class PlanTest {
         Plan plan = Plan.NONE.next(1, List.of(wanting(1, 1, 0), wanting(2, 9, 0)));
         for (long step = 1; step <= 60; step++) {
             long passed = step * SECOND / 10;
-            plan = plan.next(passed + 1, List.of(new TenantState(1, 1, 0, false, 0, 0, true, 0, 0, passed), new TenantState(2, 9, 0, false, 0, 0, true, passed, 0, 0)));
+            plan = plan.next(passed + 1, List.of(new TenantDemand(1, 1, 0, false, 0, 0, true, 0, 0, passed), new TenantDemand(2, 9, 0, false, 0, 0, true, passed, 0, 0)));
         }
 
         assertThat(plan.turns().get(1L).lagNanos()).as("it is owed much more").isGreaterThan(SECOND / 3.0);
@@ -201,7 +201,7 @@ class PlanTest {
     @Test
     void shouldMakeNoClaimsOfAnIntervalThatWasTooLong() {
         Plan plan = Plan.NONE.next(1, List.of(wanting(1, 1, 0), wanting(2, 1, 0))).next(10 * SECOND + 1, List.of(
-                new TenantState(1, 1, 0, false, 0, 0, true, 4 * SECOND, 0, 6 * SECOND), new TenantState(2, 1, 0, false, 0, 0, true, 6 * SECOND, 0, 4 * SECOND)));
+                new TenantDemand(1, 1, 0, false, 0, 0, true, 4 * SECOND, 0, 6 * SECOND), new TenantDemand(2, 1, 0, false, 0, 0, true, 6 * SECOND, 0, 4 * SECOND)));
 
         assertThat(plan.turns().get(1L).lagNanos()).isZero();
         assertThat(plan.lengthNanos(1)).isEqualTo(10_000_000);

@@ -12,7 +12,7 @@ final class VirtualTenant {
     int priority;
     boolean exclusive;
     int capPermille;
-    long turnNanos = TenantState.DEFAULT_TURN_NANOS;
+    long turnNanos = TenantDemand.DEFAULT_TURN_NANOS;
     long kernelNanos = 1_000_000;
     Work work = Work.always();
 
@@ -94,9 +94,9 @@ final class VirtualTenant {
         readyNanos = work.nextNanos(ended, done);
     }
 
-    TenantState state(boolean holds, long turnBeganNanos, long nowNanos) {
+    TenantDemand state(boolean holds, long turnBeganNanos, long nowNanos) {
         boolean waits = !holds && wantsFromNanos() <= nowNanos;
-        return new TenantState(id, weight, priority, exclusive, capPermille, turnNanos, wantsFromNanos() <= nowNanos,
+        return new TenantDemand(id, weight, priority, exclusive, capPermille, turnNanos, wantsFromNanos() <= nowNanos,
                 heldNanos + (holds ? nowNanos - turnBeganNanos : 0), turns, waitedNanos + (waits ? nowNanos - wantsFromNanos() : 0));
     }
 }

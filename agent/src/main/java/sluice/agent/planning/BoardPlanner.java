@@ -6,7 +6,7 @@ import java.util.List;
 import java.util.Optional;
 import sluice.api.model.PlannedBoard;
 import sluice.planner.Plan;
-import sluice.planner.TenantState;
+import sluice.planner.TenantDemand;
 import sluice.region.Region;
 import sluice.region.boards.Board;
 import sluice.region.boards.BoardState;
@@ -40,7 +40,7 @@ final class BoardPlanner implements AutoCloseable {
     /// Looks once and plans. The lengths of turns are those that the tenants have from now on.
     PlannedBoard plan(Regions regions) {
         BoardState state = board.read(processes);
-        List<TenantState> states = new ArrayList<>();
+        List<TenantDemand> states = new ArrayList<>();
         for (BoardTenant tenant : state.tenants()) {
             Optional<Region> region = regions.find(directory, tenant.key(), state.readNanos());
             region.ifPresent(found -> follow(board.tenant(tenant.entry()), tenant, LimitFields.compute(found.limits())));
@@ -69,13 +69,13 @@ final class BoardPlanner implements AutoCloseable {
     }
 
     /// Without its region a tenant is known by its entry alone.
-    private TenantState state(BoardTenant tenant, Optional<Region> region) {
+    private TenantDemand state(BoardTenant tenant, Optional<Region> region) {
         ComputeLimits limits = region.map(found -> LimitFields.compute(found.limits())).orElse(new ComputeLimits(
                 ComputeLimits.NONE.caps(), true, tenant.weight(), tenant.priority(), tenant.exclusive(), (int) tenant.turnMicros()));
         int entry = region.map(this::gpuEntry).orElse(NO_ENTRY);
         int cap = entry == NO_ENTRY ? 0 : limits.caps().permille(region.get().gpu(entry).index());
         long waited = entry == NO_ENTRY ? 0 : region.get().share(entry).turnWaitedNanos();
-        return new TenantState(tenant.key(), limits.weight(), limits.priority().value(), limits.exclusive(), cap,
+        return new TenantDemand(tenant.key(), limits.weight(), limits.priority().value(), limits.exclusive(), cap,
                 limits.turnMicros() * 1000L, tenant.wants(), tenant.heldNanos(), tenant.turns(), waited + tenant.waitingNanos());
     }
 

@@ -13,7 +13,7 @@ package sluice.planner;
 /// @param heldNanos   time in which the turn was its own, the turn under way included
 /// @param turns       turns that it was given
 /// @param waitedNanos time in which it waited for its turn, a wait under way included
-public record TenantState(
+public record TenantDemand(
         long id,
         int weight,
         int priority,
@@ -34,7 +34,7 @@ public record TenantState(
     private static final long SHORTEST_TURN_NANOS = 100_000;
     private static final long LONGEST_TURN_NANOS = 1_000_000_000;
 
-    public TenantState {
+    public TenantDemand {
         weight = Math.clamp(weight, 1, LARGEST_WEIGHT);
         capPermille = Math.clamp(capPermille, 0, 1000);
         turnNanos = turnNanos == 0 ? DEFAULT_TURN_NANOS : Math.clamp(turnNanos, SHORTEST_TURN_NANOS, LONGEST_TURN_NANOS);
@@ -46,11 +46,11 @@ public record TenantState(
     }
 
     /// Time since an earlier state that it kept from others. Held, not used: who leaves the GPU idle in its turn has had it.
-    long takenSince(TenantState earlier) {
+    long takenSince(TenantDemand earlier) {
         return Math.max(0, heldNanos - earlier.heldNanos - (turns - earlier.turns) * HAND_OVER_NANOS);
     }
 
-    long waitedSince(TenantState earlier) {
+    long waitedSince(TenantDemand earlier) {
         return Math.max(0, waitedNanos - earlier.waitedNanos);
     }
 }
