@@ -57,7 +57,7 @@ class FullTest {
     /// There is room for the region, and none for the board.
     @Test
     void shouldHoldTheQuotaWithoutABoard() throws Exception {
-        Outcome outcome = within("2300k", preloaded("SLUICE_MEMORY=1g SLUICE_WEIGHT=1"));
+        Outcome outcome = within("2460k", preloaded("SLUICE_MEMORY=1g SLUICE_WEIGHT=1"));
 
         assertThat(outcome.output()).as(outcome.errors()).contains("got 16 ");
     }
