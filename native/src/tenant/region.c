@@ -61,6 +61,7 @@ static void place(sl_region_t *region, char *base, uint64_t inode, int fd, const
         .traffic = (sl_region_traffic_t *)(base + SL_REGION_TRAFFIC_OFFSET),
         .submissions = (sl_region_submission_t *)(base + SL_REGION_SUBMISSION_OFFSET),
         .works = (sl_region_work_t *)(base + SL_REGION_WORK_OFFSET),
+        .pauses = (sl_region_pause_t *)(base + SL_REGION_PAUSE_OFFSET),
     };
     snprintf(region->path, sizeof region->path, "%s", path);
 }

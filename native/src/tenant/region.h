@@ -29,6 +29,7 @@ typedef struct {
     sl_region_traffic_t *traffic;
     sl_region_submission_t *submissions;
     sl_region_work_t *works;
+    sl_region_pause_t *pauses;
 } sl_region_t;
 
 typedef struct {
