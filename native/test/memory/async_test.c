@@ -1,6 +1,6 @@
 /* An allocation in the order of a stream counts on the GPU of that stream, which is not always the current one. The driver has two GPUs
  * with a pool each. The default stream of a context is on the first, that of the thread on the second; both have the number 0. */
-#include "fake_gpus.h"
+#include "fakes/fake_gpus.h"
 
 #include "hooks.h"
 #include "memory/pool.h"

@@ -1,5 +1,5 @@
 /* Arrays are charged what an H200 takes for them, small ones share blocks, and a context takes its arrays with it. */
-#include "fake_gpus.h"
+#include "fakes/fake_gpus.h"
 
 #include "memory/plain/array.h"
 #include "tenant/gpu.h"

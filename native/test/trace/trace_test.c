@@ -12,7 +12,7 @@
 #include <sys/syscall.h>
 #include <time.h>
 
-#include "fake_gpus.h"
+#include "fakes/fake_gpus.h"
 
 #include "costs/cost.h"
 #include "costs/sample.h"

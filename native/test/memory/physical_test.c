@@ -1,5 +1,5 @@
 /* Memory made by handle is charged until the last reference and the last mapping are gone, and imports never. */
-#include "fake_gpus.h"
+#include "fakes/fake_gpus.h"
 
 #include "tenant/gpu.h"
 #include "hooks.h"

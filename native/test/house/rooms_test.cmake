@@ -1,4 +1,5 @@
-# Checks the includes of a folder of sources against its table of rooms. Usage: cmake -DSOURCES=… -DROOMS=… -P rooms_test.cmake
+# Checks the includes of a folder of sources against its table of rooms, and the size of each room and of each folder of tests.
+# Usage: cmake -DSOURCES=… -DTESTS=… -DROOMS=… -P rooms_test.cmake
 # It fails with one line for each wrong include: the file, what it includes, and the rule.
 cmake_minimum_required(VERSION 3.16)
 set(MOST_FILES 25)
@@ -39,6 +40,20 @@ endforeach()
 foreach(room ${rooms})
   if(0${count_${room}} GREATER ${MOST_FILES})
     message(SEND_ERROR "${room} has ${count_${room}} files, ${MOST_FILES} are allowed: make a room of some of them")
+  endif()
+endforeach()
+
+file(GLOB_RECURSE tests RELATIVE ${TESTS} ${TESTS}/*)
+set(folders)
+foreach(test ${tests})
+  get_filename_component(folder test/${test} DIRECTORY)
+  list(APPEND folders ${folder})
+  math(EXPR tests_${folder} "0${tests_${folder}} + 1")
+endforeach()
+list(REMOVE_DUPLICATES folders)
+foreach(folder ${folders})
+  if(0${tests_${folder}} GREATER ${MOST_FILES})
+    message(SEND_ERROR "${folder} has ${tests_${folder}} files, ${MOST_FILES} are allowed: make a folder of some of them")
   endif()
 endforeach()
 

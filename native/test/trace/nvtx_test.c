@@ -8,7 +8,7 @@
 #include <sys/syscall.h>
 #include <wchar.h>
 
-#include "fake_gpus.h"
+#include "fakes/fake_gpus.h"
 
 #include "trace/nvtx.h"
 #include "os/os.h"

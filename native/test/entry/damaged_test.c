@@ -1,6 +1,6 @@
 /* Whatever stands in the words of a region that a tenant may write, its own or a neighbour's damage: a call ends, and with a result.
  * Usage: damaged_test [SEED [SECONDS]] */
-#include "fake_gpus.h"
+#include "fakes/fake_gpus.h"
 
 #include <fcntl.h>
 #include <pthread.h>

@@ -1,5 +1,5 @@
 /* A thread that is cancelled in one of our calls, in either way, leaves no lock held: others can still call. */
-#include "fake_gpus.h"
+#include "fakes/fake_gpus.h"
 
 #include <pthread.h>
 #include <signal.h>

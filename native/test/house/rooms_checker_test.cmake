@@ -1,7 +1,7 @@
-# The check of rooms must find a wrong include, a cycle of files, and a room without a line. Usage: cmake -DFOLDER=… -P rooms_checker_test.cmake
+# The check of rooms must find a wrong include, a cycle of files, a room without a line, and a folder that is too large. Usage: cmake -DFOLDER=… -P rooms_checker_test.cmake
 cmake_minimum_required(VERSION 3.16)
 function(check what expected)
-  execute_process(COMMAND ${CMAKE_COMMAND} -DSOURCES=${FOLDER}/src -DROOMS=${FOLDER}/rooms.txt -P ${CMAKE_CURRENT_LIST_DIR}/rooms_test.cmake
+  execute_process(COMMAND ${CMAKE_COMMAND} -DSOURCES=${FOLDER}/src -DTESTS=${FOLDER}/test -DROOMS=${FOLDER}/rooms.txt -P ${CMAKE_CURRENT_LIST_DIR}/rooms_test.cmake
     RESULT_VARIABLE status ERROR_VARIABLE text)
   string(REGEX REPLACE "[ \n]+" " " text "${text}")
   if(expected STREQUAL "")
@@ -31,3 +31,16 @@ check("a room without a line" "new has no line")
 file(REMOVE_RECURSE ${FOLDER}/src/new)
 file(WRITE ${FOLDER}/rooms.txt "low | high | below\nhigh | low | above\n")
 check("a table with a cycle" "rooms must not form a cycle")
+file(WRITE ${FOLDER}/rooms.txt "low | | below\nhigh | low | above\n")
+foreach(number RANGE 1 25)
+  file(WRITE ${FOLDER}/test/low/a${number}.c "")
+  file(WRITE ${FOLDER}/src/low/b${number}.c "")
+endforeach()
+file(REMOVE ${FOLDER}/src/low/one.c ${FOLDER}/src/low/one.h)
+file(WRITE ${FOLDER}/src/high/two.c "")
+check("as many files as fit" "")
+file(WRITE ${FOLDER}/test/low/a26.c "")
+check("a folder of tests that is too large" "low has 26 files, 25 are allowed")
+file(REMOVE ${FOLDER}/test/low/a26.c)
+file(WRITE ${FOLDER}/src/low/b26.c "")
+check("a room that is too large" "low has 26 files, 25 are allowed")

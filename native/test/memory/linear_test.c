@@ -1,5 +1,5 @@
 /* Plain memory leaves the table before the driver frees it, so a thread that gets the same address finds it free. */
-#include "fake_gpus.h"
+#include "fakes/fake_gpus.h"
 
 #include <fcntl.h>
 #include <limits.h>

@@ -1,6 +1,6 @@
 /* The child of a fork has nothing of what its parent has on the GPU: it pays for all that it takes, gives back nothing of the parent's,
  * and counts beside it. The driver gives each process addresses of its own, which are the same in both. */
-#include "fake_gpus.h"
+#include "fakes/fake_gpus.h"
 
 #include "hooks.h"
 #include "tenant/gpu.h"
