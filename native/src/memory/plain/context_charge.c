@@ -89,6 +89,7 @@ static CUresult admit(making_t *making, CUdevice device) {
     sl_tenant_state_t state = sl_tenant_attach();
     if (state != SL_TENANT_ATTACHED)
         return state == SL_TENANT_REFUSE ? CUDA_ERROR_NOT_PERMITTED : CUDA_SUCCESS;
+    sl_context_making();
     making->gpu = is_device(device) ? sl_gpu_find(device) : SL_GPU_UNCOUNTED;
     sl_tenant_count_call(making->gpu >= 0);
     if (making->gpu < 0)
@@ -145,6 +146,8 @@ static void book(const making_t *making, CUcontext context) {
 
 /* False: it must be undone. */
 static bool settle(making_t *making, CUresult status, CUcontext context) {
+    if (status == CUDA_SUCCESS)
+        sl_context_made(context);
     if (making->gpu < 0)
         return true;
     unsigned gpu = (unsigned)making->gpu;
