@@ -39,7 +39,6 @@
 #define LONGEST_POLL_NANOS (2 * MILLI)
 #define ROOM_NANOS (100 * MILLI)    /* how often it looks for room on the way back */
 #define BEGIN_NANOS (2000 * (uint64_t)MILLI) /* a first context waits this long for the attendant's first look */
-#define STACK_BYTES (256u << 10)
 
 enum { WHAT = 0xff };
 enum { RUNNING, HELD, RELEASED, VACATED }; /* the rungs, in the order of SL_REGION_COMMAND_… */
@@ -262,7 +261,6 @@ static bool start(void) {
     sigfillset(&all);
     pthread_sigmask(SIG_BLOCK, &all, &before);
     pthread_attr_init(&attributes);
-    pthread_attr_setstacksize(&attributes, STACK_BYTES);
     pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
     bool ok = pthread_create(&thread, &attributes, attend, NULL) == 0;
     pthread_attr_destroy(&attributes);

@@ -130,7 +130,7 @@ static void should_open_a_region_of_the_next_revision(void) {
     path_of("next", path);
     CHECK(sl_region_open_or_create(&region, &draft, &reason), "%s", reason.text);
     sl_region_format_t format = *(const sl_region_format_t *)(region.base + SL_REGION_FORMAT_OFFSET), next = format;
-    CHECK(format.features_offered == SL_REGION_FEATURES && strchr(format.version, '.') && strcmp(format.feature_names, "places") == 0);
+    CHECK(format.features_offered == SL_REGION_FEATURES && strchr(format.version, '.') && strcmp(format.feature_names, "places pause") == 0);
     sl_region_close(&region);
     next.revision++;
     next.place_offset[next.places] = SL_REGION_BYTES - 4096;
