@@ -255,16 +255,15 @@ static void *attend(void *unused) {
 static bool start(void) {
     pthread_attr_t attributes;
     pthread_t thread;
-    sigset_t all, before;
+    uint64_t all = UINT64_MAX, before = 0; /* the kernel's sets of signals */
     if (!pthread_create)
         return false;
-    sigfillset(&all);
-    pthread_sigmask(SIG_BLOCK, &all, &before);
+    syscall(SYS_rt_sigprocmask, SIG_BLOCK, &all, &before, sizeof all);
     pthread_attr_init(&attributes);
     pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
     bool ok = pthread_create(&thread, &attributes, attend, NULL) == 0;
     pthread_attr_destroy(&attributes);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    syscall(SYS_rt_sigprocmask, SIG_SETMASK, &before, NULL, sizeof before);
     return ok;
 }
 
