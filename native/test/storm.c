@@ -281,7 +281,8 @@ static void compare(const char *when, bool empty) {
     pid_t live[PROCESSES_MOST];
     int count = live_pids(live);
     uint64_t truth[GPUS_MOST] = {0};
-    truth_sum(live, count, options.gpus, truth);
+    for (int i = 0; i < 100 && !truth_sum(live, count, options.gpus, truth); i++)
+        usleep(1000);
     verdict.points++;
     for (int gpu = 0; gpu < options.gpus && has_ledger; gpu++) {
         uint64_t ledger = ledger_of(live, count, gpu), loose = options.slack;
@@ -365,12 +366,12 @@ static int tell(void) {
            (unsigned long long)kills, (unsigned long long)stops, (unsigned long long)limit_changes);
     printf("calls=%llu refused=%llu judged=%llu still=%llu late=%llu wrong=%llu odd=%llu alike=%llu absurd-granted=%llu edges-wrong=%llu longest-ms=%.1f longest-way=%s\n", SUM(calls), SUM(refused),
            SUM(judged), SUM(still), SUM(late), SUM(wrong), SUM(odd), SUM(alike), SUM(absurd), SUM(edges), (double)longest / 1e6, way);
-    printf("samples=%llu missed=%llu in-grace=%llu over=%llu worst-percent=%.2f worst-over-mib=%.1f most-bytes=%llu,%llu\n",
-           (unsigned long long)sampling.samples, (unsigned long long)sampling.missed, (unsigned long long)sampling.in_grace,
+    printf("samples=%llu missed=%llu torn=%llu in-grace=%llu over=%llu worst-percent=%.2f worst-over-mib=%.1f most-bytes=%llu,%llu\n",
+           (unsigned long long)sampling.samples, (unsigned long long)sampling.missed, (unsigned long long)sampling.torn, (unsigned long long)sampling.in_grace,
            (unsigned long long)sampling.over, sampling.worst_percent, sampling.worst_over_mib, (unsigned long long)sampling.worst[0],
            (unsigned long long)sampling.worst[1]);
-    printf("residue-most=%llu residue-ms-most=%.1f unforeseen=%llu unforeseen-most=%llu\n", SUM(residue_most), (double)SUM(residue_nanos_most) / 1e6,
-           SUM(unforeseen), SUM(unforeseen_most));
+    printf("residue-most=%llu residue-ms-most=%.1f unforeseen=%llu unforeseen-most=%llu truth=%s\n", SUM(residue_most), (double)SUM(residue_nanos_most) / 1e6,
+           SUM(unforeseen), SUM(unforeseen_most), truth_source());
     sample_tell();
     printf("rests=%llu unequal=%llu worst-difference=%lld left=%llu crashes=%llu hangs=%llu\n", (unsigned long long)verdict.points,
            (unsigned long long)verdict.unequal, (long long)verdict.worst_difference, (unsigned long long)verdict.left,

@@ -171,7 +171,7 @@ bool judge_probe(int gpu, char *why, size_t room);
 int child_main(int number, uint64_t seed);
 
 /* storm_sample.c */
-typedef struct { uint64_t samples, missed, in_grace, over, worst[GPUS_MOST]; double worst_percent, worst_over_mib; } sampling_t;
+typedef struct { uint64_t samples, missed, torn, in_grace, over, worst[GPUS_MOST]; double worst_percent, worst_over_mib; } sampling_t;
 extern sampling_t sampling;
 void sample_open(uint64_t limit);
 void sample_now(const pid_t *live, int count);
@@ -189,9 +189,12 @@ void record_tell_doing(int number);
 bool truth_prepare(void); /* before any process of ours uses the GPU */
 bool truth_open(void);
 bool truth_is_exact(void); /* to the byte, and for single processes at any time */
+const char *truth_source(void);
 uint64_t truth_of(pid_t pid, int gpu);
 /* At one moment; false: it changes too fast to say. */
 bool truth_sum(const pid_t *pids, int count, int gpus, uint64_t *bytes);
+/* Right after a sum that is too high: what of it can be one moment's. */
+bool truth_again(const pid_t *pids, int count, int gpus, uint64_t *bytes);
 void *truth_symbol(const char *stem, const char *name); /* of a loaded library, past Sluice */
 
 /* storm_ledger.c */

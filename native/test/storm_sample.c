@@ -4,11 +4,13 @@
  *   in which the change found it, the former bound holds: the time of grace. Afterwards the bound falls with the driver's figure.
  * - Memory that storm itself holds past Sluice, to judge: no sample counts until the driver's figure shows that gone. What it shows
  *   for longer than the judge waits may stay, but not grow.
- * - NVML is not exact to the millisecond, so with NVML the bound falls only as far as a few samples in a row agree. */
+ * - NVML is not exact to the millisecond, and reads one process after the other. So with NVML the bound falls only as far as a few samples
+ *   in a row agree, and a sum of several processes that is over is read again. */
 #define _GNU_SOURCE
 #include "storm.h"
 
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 #define PERCENT_OVER 2u
@@ -25,7 +27,7 @@
 typedef struct {
     uint64_t nanos, took_nanos, driver, limit, allowed;
     ledger_t ledger;
-    bool in_grace, counts;
+    bool in_grace, counts, has_ledger;
     int gpu, command;
 } point_t;
 
@@ -97,13 +99,19 @@ static void allow_residue(int gpu, uint64_t bytes) {
             bound[gpu] = bytes;
 }
 
+static double mib(uint64_t bytes) {
+    return (double)bytes / (double)MIB;
+}
+
 static void tell_point(const char *what, const point_t *point) {
     static const char *const commands[] = {"runs", "parks", "probes", "drains", "ends", "leaves"};
-    fprintf(stderr, "storm seed=%llu: %s at %.4f s (asked for %.1f ms), GPU %d: driver %.1f MiB, ledger %.1f MiB (in flight %.1f, overhead %.1f), limit %.1f, "
-            "allowed %.1f; storm %s%s%s\n", (unsigned long long)options.seed, what, (double)(point->nanos - began) / 1e9, (double)point->took_nanos / 1e6, point->gpu,
-            (double)point->driver / (double)MIB, (double)point->ledger.charged / (double)MIB, (double)point->ledger.in_flight / (double)MIB,
-            (double)point->ledger.overhead / (double)MIB, (double)point->limit / (double)MIB, (double)point->allowed / (double)MIB,
-            commands[point->command % 6], point->in_grace ? ", limit just changed" : "", point->counts ? "" : ", holds memory past Sluice");
+    char ledger[100] = "not read";
+    if (point->has_ledger)
+        snprintf(ledger, sizeof ledger, "%.1f (in flight %.1f, overhead %.1f)", mib(point->ledger.charged), mib(point->ledger.in_flight), mib(point->ledger.overhead));
+    fprintf(stderr, "storm seed=%llu: %s at %.4f s (asked for %.1f ms), GPU %d: MiB: driver %.1f, ledger %s, limit %.1f, allowed %.1f; storm %s%s%s\n",
+            (unsigned long long)options.seed, what, (double)(point->nanos - began) / 1e9, (double)point->took_nanos / 1e6, point->gpu, mib(point->driver), ledger,
+            mib(point->limit), mib(point->allowed), commands[point->command % 6], point->in_grace ? ", limit just changed" : "",
+            point->counts ? "" : ", not counted: memory is held past Sluice");
 }
 
 /* The first of an episode tells what led to it: the samples before, and what each thread did. */
@@ -138,6 +146,27 @@ static void follow(int gpu, uint64_t bytes) {
         bound[gpu] = most;
 }
 
+static uint64_t allowed_on(int gpu) {
+    return bound[gpu] > limit ? bound[gpu] : limit;
+}
+
+/* Reads again where the sum is over; false: that failed, or storm held memory past Sluice meanwhile. */
+static bool read_figures(const pid_t *live, int count, uint64_t *bytes, uint64_t *past) {
+    uint64_t past_after, again[GPUS_MOST];
+    bool over = false, right = nothing_is_past(past) && truth_sum(live, count, options.gpus, bytes);
+    for (int gpu = 0; gpu < options.gpus && right && options.quota; gpu++)
+        over = over || bytes[gpu] > allowed_on(gpu);
+    if (over && count > 1 && !truth_is_exact()) {
+        memcpy(again, bytes, sizeof again);
+        right = truth_again(live, count, options.gpus, again);
+        for (int gpu = 0; gpu < options.gpus && right; gpu++) {
+            sampling.torn += bytes[gpu] > allowed_on(gpu) && again[gpu] <= allowed_on(gpu);
+            bytes[gpu] = again[gpu] < bytes[gpu] ? again[gpu] : bytes[gpu];
+        }
+    }
+    return right && nothing_is_past(&past_after) && *past == past_after;
+}
+
 static void judge(const point_t *point) {
     uint64_t allowed = point->allowed, percents = allowed / 100 * PERCENT_OVER;
     double percent = (double)point->driver * 100 / (double)allowed;
@@ -155,10 +184,9 @@ static void judge(const point_t *point) {
 }
 
 void sample_now(const pid_t *live, int count) {
-    uint64_t bytes[GPUS_MOST], past, past_after, asked = storm_now();
-    bool counts = nothing_is_past(&past);
+    uint64_t bytes[GPUS_MOST] = {0}, past, asked = storm_now();
     sample_is_settled();
-    counts = truth_sum(live, count, options.gpus, bytes) && nothing_is_past(&past_after) && past == past_after && counts;
+    bool counts = read_figures(live, count, bytes, &past);
     uint64_t now = storm_now();
     sampling.missed += !counts;
     sampling.samples += counts;
@@ -170,10 +198,10 @@ void sample_now(const pid_t *live, int count) {
             continue;
         if (counts && past != past_seen)
             allow_residue(gpu, bytes[gpu]);
-        point_t point = {.nanos = now, .took_nanos = now - asked, .driver = bytes[gpu], .limit = limit, .allowed = bound[gpu] > limit ? bound[gpu] : limit,
+        point_t point = {.nanos = now, .took_nanos = now - asked, .driver = bytes[gpu], .limit = limit, .allowed = allowed_on(gpu),
                          .in_grace = is_in_grace, .counts = counts, .gpu = gpu, .command = (int)command_of(shared->order)};
         if (!truth_is_exact() || (counts && point.driver > point.allowed)) /* to read it costs more than the simulated driver's figure */
-            point.ledger = ledger_read(live, count, gpu);
+            point.ledger = ledger_read(live, count, gpu), point.has_ledger = true;
         kept[kept_count++ % KEPT] = point;
         if (counts) {
             judge(&point);
