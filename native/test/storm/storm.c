@@ -17,6 +17,10 @@
  *   --patience S      one that does not come to rest in so long hangs (30)
  *   --longest MILLIS  no call may take longer than that (not judged)
  *   --slack SIZE      by which the ledger may be wrong at rest, and when it refuses (0)
+ *   --over SIZE       by which the driver's figure may pass the limit where 2 % are less (0)
+ *   --explain         one thread: tells of calls for which the driver took more than the library had foreseen
+ * A call that the driver refuses as invalid past Sluice, too, is counted as alike; another error than out of memory is odd.
+ * Samples over the limit are told with the samples before and with what all threads did.
  * Prints key=value lines; exits with 0 when all held, 1 when not. Sizes take k, m and g. */
 #define _GNU_SOURCE
 #include "storm.h"
@@ -32,23 +36,18 @@
 
 #define SAMPLE_NANOS 1000000u
 #define REST_NANOS 1500000000u
-#define GRACE_NANOS 1000000000u
+#define LIMIT_NANOS 1000000000u
 #define SHARED_FD 200
-#define PERCENT_OVER 2u
-#define TOLD_MOST 20
 
 options_t options = {.patience = 30, .seed = 1, .seconds = 10, .threads = 1, .streams = 2, .gpus = 1, .processes = 1, .ways = (1u << WAY_COUNT) - 1};
 shared_t *shared;
 
-typedef struct { uint64_t samples, missed, over, worst[GPUS_MOST]; double worst_percent; } sampling_t;
 typedef struct { uint64_t points, unequal, hangs, crashes, left, edges; int64_t worst_difference; } verdict_t;
 
 static pid_t pids[PROCESSES_MOST];
 static uint64_t stopped_until[PROCESSES_MOST];
 static unsigned generation[PROCESSES_MOST];
 static uint64_t kills, stops, limit_changes, random_state;
-static uint64_t limit, bound[GPUS_MOST], grace_until, began;
-static sampling_t sampling;
 static verdict_t verdict;
 static char **arguments;
 static bool has_ledger;
@@ -78,14 +77,16 @@ static void parse(int count, char **words, int *child) {
     for (int i = 1; i < count; i++) {
         const char *option = words[i], *value = i + 1 < count ? words[i + 1] : "";
         bool *flag = strcmp(option, "--judge") == 0 ? &options.judge : strcmp(option, "--limits") == 0 ? &options.limits
-                   : strcmp(option, "--survive") == 0 ? &options.survive : strcmp(option, "--nvml") == 0 ? &options.nvml : NULL;
+                   : strcmp(option, "--survive") == 0 ? &options.survive : strcmp(option, "--nvml") == 0 ? &options.nvml
+                   : strcmp(option, "--explain") == 0 ? &options.explain : NULL;
         int *number = strcmp(option, "--processes") == 0 ? &options.processes : strcmp(option, "--threads") == 0 ? &options.threads
                     : strcmp(option, "--streams") == 0 ? &options.streams : strcmp(option, "--gpus") == 0 ? &options.gpus
                     : strcmp(option, "--kills") == 0 ? &options.kills : strcmp(option, "--stops") == 0 ? &options.stops
                     : strcmp(option, "--longest") == 0 ? &options.longest : strcmp(option, "--patience") == 0 ? &options.patience
                     : strcmp(option, "--child") == 0 ? child : NULL;
         uint64_t *size = strcmp(option, "--quota") == 0 ? &options.quota : strcmp(option, "--size") == 0 ? &options.base
-                       : strcmp(option, "--slack") == 0 ? &options.slack : strcmp(option, "--wrong") == 0 ? &options.wrong_permille : strcmp(option, "--seed") == 0 ? &options.seed : NULL;
+                       : strcmp(option, "--slack") == 0 ? &options.slack : strcmp(option, "--over") == 0 ? &options.over
+                       : strcmp(option, "--wrong") == 0 ? &options.wrong_permille : strcmp(option, "--seed") == 0 ? &options.seed : NULL;
         if (flag) {
             *flag = true;
             continue;
@@ -106,8 +107,8 @@ static void parse(int count, char **words, int *child) {
     options.unlimited = !options.quota;
     if (options.processes > PROCESSES_MOST || options.threads > THREADS_MOST || options.gpus > GPUS_MOST || options.streams > STREAMS_MOST ||
         options.processes < 1 || options.threads < 1 || options.gpus < 1 || options.streams < 1 ||
-        (options.judge && options.processes * options.threads > 1))
-        fprintf(stderr, "storm: at most %d processes, %d threads, %d streams, %d GPUs; --judge: one thread\n", PROCESSES_MOST, THREADS_MOST,
+        ((options.judge || options.explain) && options.processes * options.threads > 1))
+        fprintf(stderr, "storm: at most %d processes, %d threads, %d streams, %d GPUs; --judge, --explain: one thread\n", PROCESSES_MOST, THREADS_MOST,
                 STREAMS_MOST, GPUS_MOST), exit(2);
 }
 
@@ -134,7 +135,12 @@ static void start(int number) {
     words[count++] = "--child";
     words[count++] = text;
     words[count] = NULL;
-    shared->child[number].answered = 0;
+    child_t *child = &shared->child[number];
+    child->answered = 0;
+    child->past += child->past % 2;
+    for (int i = 0; i <= THREADS_MOST; i++)
+        child->turns[i] = 0;
+    child->life++;
     pids[number] = fork();
     if (pids[number] == 0) {
         execv("/proc/self/exe", words);
@@ -166,13 +172,6 @@ static void find_crashed(void) {
     }
 }
 
-static void say_doing(int number) {
-    for (int i = 0; i < options.threads; i++) {
-        int doing = shared->child[number].doing[i];
-        fprintf(stderr, " %s%s", doing >= 100 ? "the end of " : "", doing < 0 ? "nothing" : way_names[doing % 100 % WAY_COUNT]);
-    }
-}
-
 static int live_pids(pid_t *live) {
     int count = 0;
     for (int i = 0; i < options.processes; i++)
@@ -181,45 +180,9 @@ static int live_pids(pid_t *live) {
     return count;
 }
 
-/* The first few that are over tell what the ledger held then, and what each thread did. */
-static void say_over(const pid_t *live, int count, int gpu, uint64_t bytes) {
-    if (sampling.over > TOLD_MOST)
-        return;
-    fprintf(stderr, "storm seed=%llu: over at %.3f s, GPU %d: driver %.1f MiB, ledger %.1f MiB; threads do", (unsigned long long)options.seed,
-            (double)(storm_now() - began) / 1e9, gpu, (double)bytes / (double)MIB, has_ledger ? (double)ledger_of(live, count, gpu) / (double)MIB : 0.0);
-    for (int i = 0; i < options.processes; i++)
-        say_doing(i);
-    fprintf(stderr, "\n");
-}
-
-/* After the quota was lowered, a tenant above it may keep what it has, but not grow. */
 static void sample(void) {
-    uint64_t bytes[GPUS_MOST];
     pid_t live[PROCESSES_MOST];
-    int count = live_pids(live);
-    uint64_t judgements = shared->child[0].judgements;
-    if (!truth_sum(live, count, options.gpus, bytes) || judgements % 2 || shared->child[0].judgements != judgements) {
-        sampling.missed++;
-        return;
-    }
-    sampling.samples++;
-    bool in_grace = storm_now() < grace_until;
-    for (int gpu = 0; gpu < options.gpus; gpu++) {
-        if (bytes[gpu] > sampling.worst[gpu])
-            sampling.worst[gpu] = bytes[gpu];
-        if (!options.quota)
-            continue;
-        uint64_t allowed = bound[gpu] > limit ? bound[gpu] : limit;
-        double percent = (double)bytes[gpu] * 100 / (double)allowed;
-        if (percent > sampling.worst_percent)
-            sampling.worst_percent = percent;
-        if (bytes[gpu] > allowed + allowed / 100 * PERCENT_OVER) {
-            sampling.over++;
-            say_over(live, count, gpu, bytes[gpu]);
-        }
-        if (!in_grace && bytes[gpu] < bound[gpu])
-            bound[gpu] = bytes[gpu];
-    }
+    sample_now(live, live_pids(live));
 }
 
 static void wait_and_sample(uint64_t nanos) {
@@ -248,25 +211,21 @@ static void kill_one(void) {
 
 static void stop_one(uint64_t now) {
     int victim = (int)below(&random_state, (uint64_t)options.processes);
-    if (stopped_until[victim] || now < grace_until)
+    if (stopped_until[victim] || !sample_is_settled())
         return;
     kill(pids[victim], SIGSTOP);
     stopped_until[victim] = now + 5000000u + below(&random_state, 300000000u);
     stops++;
 }
 
-/* None stays stopped: it may have reserved under the old quota, and would take the memory after the time of grace. */
-static void change_limit(uint64_t now) {
+/* None stays stopped: it may have reserved under the old quota, and the time of grace lasts until it has the memory. */
+static void change_limit(void) {
     for (int i = 0; i < options.processes; i++)
         go_on(i);
     uint64_t next = options.quota / 2 + below(&random_state, options.quota / 2 + 1);
     next = below(&random_state, 3) ? next / BLOCK * BLOCK : options.quota;
-    for (int gpu = 0; gpu < options.gpus; gpu++)
-        bound[gpu] = bound[gpu] > limit ? bound[gpu] : limit;
-    grace_until = now + GRACE_NANOS;
-    limit = next;
     limit_changes++;
-    ledger_set_limit(options.gpus, next);
+    sample_change_limit(next);
 }
 
 static void disturb(void) {
@@ -285,9 +244,9 @@ static void disturb(void) {
         stop_one(now);
         next_stop = now + below(&random_state, 2000000ull * (uint64_t)options.stops);
     }
-    if (options.limits && has_ledger && now > next_limit && now > grace_until) {
-        change_limit(now);
-        next_limit = now + GRACE_NANOS + below(&random_state, 2000000000u);
+    if (options.limits && has_ledger && now > next_limit && sample_is_settled()) {
+        change_limit();
+        next_limit = now + LIMIT_NANOS + below(&random_state, 2000000000u);
     }
 }
 
@@ -295,7 +254,7 @@ static void say_hang(int number, command_t command) {
     verdict.hangs++;
     fprintf(stderr, "storm seed=%llu: process %d (pid %d) did not answer command %d in %d s; its threads do", (unsigned long long)options.seed, number,
             (int)pids[number], command, options.patience);
-    say_doing(number);
+    record_tell_doing(number);
     fprintf(stderr, "\n");
 }
 
@@ -322,7 +281,8 @@ static void compare(const char *when, bool empty) {
     pid_t live[PROCESSES_MOST];
     int count = live_pids(live);
     uint64_t truth[GPUS_MOST] = {0};
-    truth_sum(live, count, options.gpus, truth);
+    for (int i = 0; i < 100 && !truth_sum(live, count, options.gpus, truth); i++)
+        usleep(1000);
     verdict.points++;
     for (int gpu = 0; gpu < options.gpus && has_ledger; gpu++) {
         uint64_t ledger = ledger_of(live, count, gpu), loose = options.slack;
@@ -357,8 +317,7 @@ static bool rest(bool drain) {
 }
 
 static void run(void) {
-    began = storm_now();
-    uint64_t end = began + (uint64_t)(options.seconds * 1e9);
+    uint64_t end = storm_now() + (uint64_t)(options.seconds * 1e9);
     bool answers = true;
     for (int round = 1; storm_now() < end && answers; round++) {
         uint64_t now = storm_now(), pause = now + (end - now < REST_NANOS ? end - now : REST_NANOS);
@@ -405,11 +364,15 @@ static int tell(void) {
     printf("seed=%llu processes=%d threads=%d gpus=%d quota=%llu seconds=%.0f kills=%llu stops=%llu limit-changes=%llu\n",
            (unsigned long long)options.seed, options.processes, options.threads, options.gpus, (unsigned long long)options.quota, options.seconds,
            (unsigned long long)kills, (unsigned long long)stops, (unsigned long long)limit_changes);
-    printf("calls=%llu refused=%llu judged=%llu still=%llu late=%llu wrong=%llu odd=%llu absurd-granted=%llu edges-wrong=%llu longest-ms=%.1f longest-way=%s\n", SUM(calls), SUM(refused),
-           SUM(judged), SUM(still), SUM(late), SUM(wrong), SUM(odd), SUM(absurd), SUM(edges), (double)longest / 1e6, way);
-    printf("samples=%llu missed=%llu over=%llu worst-percent=%.2f most-bytes=%llu,%llu\n", (unsigned long long)sampling.samples,
-           (unsigned long long)sampling.missed, (unsigned long long)sampling.over, sampling.worst_percent, (unsigned long long)sampling.worst[0],
+    printf("calls=%llu refused=%llu judged=%llu still=%llu late=%llu wrong=%llu odd=%llu alike=%llu absurd-granted=%llu edges-wrong=%llu longest-ms=%.1f longest-way=%s\n", SUM(calls), SUM(refused),
+           SUM(judged), SUM(still), SUM(late), SUM(wrong), SUM(odd), SUM(alike), SUM(absurd), SUM(edges), (double)longest / 1e6, way);
+    printf("samples=%llu missed=%llu torn=%llu in-grace=%llu over=%llu worst-percent=%.2f worst-over-mib=%.1f most-bytes=%llu,%llu\n",
+           (unsigned long long)sampling.samples, (unsigned long long)sampling.missed, (unsigned long long)sampling.torn, (unsigned long long)sampling.in_grace,
+           (unsigned long long)sampling.over, sampling.worst_percent, sampling.worst_over_mib, (unsigned long long)sampling.worst[0],
            (unsigned long long)sampling.worst[1]);
+    printf("residue-most=%llu residue-ms-most=%.1f unforeseen=%llu unforeseen-most=%llu truth=%s\n", SUM(residue_most), (double)SUM(residue_nanos_most) / 1e6,
+           SUM(unforeseen), SUM(unforeseen_most), truth_source());
+    sample_tell();
     printf("rests=%llu unequal=%llu worst-difference=%lld left=%llu crashes=%llu hangs=%llu\n", (unsigned long long)verdict.points,
            (unsigned long long)verdict.unequal, (long long)verdict.worst_difference, (unsigned long long)verdict.left,
            (unsigned long long)verdict.crashes, (unsigned long long)verdict.hangs);
@@ -442,9 +405,7 @@ int main(int count, char **words) {
         return fprintf(stderr, "storm: %s\n", strerror(errno)), 3;
     arguments = words;
     random_state = options.seed ^ 0x5707;
-    limit = options.quota;
-    for (int gpu = 0; gpu < GPUS_MOST; gpu++)
-        bound[gpu] = limit;
+    sample_open(options.quota);
     if (!truth_prepare())
         return fprintf(stderr, "storm: there is no driver to ask\n"), 3;
     for (int i = 0; i < options.processes; i++)

@@ -1,6 +1,7 @@
 /* storm: what its files share. storm.c starts processes, disturbs them and judges; storm_child.c is one process;
- * storm_ways.c and storm_things.c take and give memory in every way; storm_judge.c tells whether a refusal was right; storm_truth.c asks the
- * driver, and is the only file that knows of the simulated one; storm_ledger.c reads the region and changes its limits. */
+ * storm_ways.c and storm_things.c take and give memory in every way; storm_judge.c tells whether a refusal was right; storm_sample.c compares
+ * the driver's figure with the limit; storm_record.c keeps what happened last; storm_truth.c asks the driver, and is the only file that
+ * knows of the simulated one; storm_ledger.c reads the region and changes its limits. */
 #ifndef STORM_H
 #define STORM_H
 
@@ -22,6 +23,7 @@
 #define STREAMS_MOST 4
 #define POOLS_EACH 2
 #define HELD_MOST 64
+#define EVENTS_KEPT 256
 #define TRY(call) do { CUresult tried = (call); if (tried) return tried; } while (0)
 
 typedef enum {
@@ -36,8 +38,9 @@ typedef struct {
     double seconds;
     int threads, streams, gpus, processes, kills, stops, longest, patience;
     unsigned ways; /* a bit for each */
-    bool judge, unlimited, limits, survive, nvml;
+    bool judge, unlimited, limits, survive, nvml, explain;
     uint64_t slack; /* by which the ledger may be wrong */
+    uint64_t over;  /* by which the driver's figure may pass the limit, where 2 % are less */
     uint64_t wrong_permille; /* of refusals */
 } options_t;
 
@@ -46,11 +49,26 @@ extern options_t options;
 /* What the parent asks of all children: a number << 8 | command, so that the same command can be given again. */
 typedef enum { RUN, PARK, PROBE, DRAIN, END, LEAVE } command_t;
 
+/* What a thread did; a call that is still under way has its beginning only. */
+typedef enum { TAKES, TOOK, GIVES, GAVE, HOLDS_PAST_SLUICE, HELD_PAST_SLUICE, SAW_IT_GONE } deed_t;
+typedef struct {
+    uint64_t nanos, bytes;
+    int32_t status;
+    uint8_t thread, deed, way;
+} event_t;
+
 typedef struct {
     _Atomic uint32_t answered; /* the last order that was carried out */
-    _Atomic uint64_t calls, refused, judged, still, late, wrong, odd, absurd, edges;
+    _Atomic uint32_t life;     /* counts the processes that had this number */
+    _Atomic uint64_t calls, refused, judged, still, late, wrong, odd, alike, absurd, edges;
     _Atomic uint64_t wrong_by_way[WAY_COUNT];
-    _Atomic uint64_t judgements; /* odd: the judge holds memory past Sluice just now */
+    _Atomic uint64_t past; /* odd: a thread holds memory past Sluice just now, or NVML still shows it */
+    _Atomic uint64_t residue_most, residue_nanos_most; /* of memory past Sluice that was given back: what NVML showed at the end, and for how long */
+    _Atomic uint64_t residue[GPUS_MOST];
+    _Atomic uint64_t unforeseen, unforeseen_most; /* calls for which the driver took more than the library had foreseen */
+    _Atomic uint64_t turns[THREADS_MOST + 1]; /* odd: the thread is in calls that may take memory; the last: the first thread of the process */
+    _Atomic uint32_t events;
+    event_t event[EVENTS_KEPT];
     _Atomic uint64_t longest_nanos;
     _Atomic uint32_t longest_way;
     _Atomic uint64_t info_used[GPUS_MOST]; /* total - free by cuMemGetInfo */
@@ -138,7 +156,12 @@ CUresult things_take(const sl_real_t *cu, const worker_t *worker, const request_
 CUresult things_give(const sl_real_t *cu, held_t *held);
 int things_launches(const request_t *request); /* of a graph */
 
+void things_describe(const request_t *request, char *text, size_t room);
+
 /* storm_judge.c */
+/* Holds off samples while memory is held past Sluice. */
+void judge_begin_past(child_t *self);
+void judge_end_past(child_t *self);
 void judge_open(child_t *self);
 typedef enum { RIGHT, LATE, WRONG } judgement_t;
 judgement_t judge_refusal(worker_t *worker, const request_t *request, char *why, size_t room);
@@ -147,17 +170,37 @@ bool judge_probe(int gpu, char *why, size_t room);
 /* storm_child.c */
 int child_main(int number, uint64_t seed);
 
+/* storm_sample.c */
+typedef struct { uint64_t samples, missed, torn, in_grace, over, worst[GPUS_MOST]; double worst_percent, worst_over_mib; } sampling_t;
+extern sampling_t sampling;
+void sample_open(uint64_t limit);
+void sample_now(const pid_t *live, int count);
+/* The limit changed. Until no call is under way that began before, the tenant may come to have what the former limits allowed. */
+void sample_change_limit(uint64_t limit);
+bool sample_is_settled(void);
+void sample_tell(void); /* the worst one */
+
+/* storm_record.c */
+void record(child_t *child, int thread, deed_t deed, const request_t *request, int status);
+void record_tell(uint64_t began, uint64_t since); /* what all threads did since then */
+void record_tell_doing(int number);
+
 /* storm_truth.c */
 bool truth_prepare(void); /* before any process of ours uses the GPU */
 bool truth_open(void);
 bool truth_is_exact(void); /* to the byte, and for single processes at any time */
+const char *truth_source(void);
 uint64_t truth_of(pid_t pid, int gpu);
 /* At one moment; false: it changes too fast to say. */
 bool truth_sum(const pid_t *pids, int count, int gpus, uint64_t *bytes);
+/* Right after a sum that is too high: what of it can be one moment's. */
+bool truth_again(const pid_t *pids, int count, int gpus, uint64_t *bytes);
 void *truth_symbol(const char *stem, const char *name); /* of a loaded library, past Sluice */
 
 /* storm_ledger.c */
 bool ledger_open(void); /* false: there is no region */
+typedef struct { uint64_t charged, in_flight, overhead; } ledger_t;
+ledger_t ledger_read(const pid_t *pids, int count, int gpu);
 uint64_t ledger_of(const pid_t *pids, int count, int gpu);
 void ledger_set_limit(int gpus, uint64_t bytes);
 

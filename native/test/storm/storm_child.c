@@ -8,7 +8,11 @@
 #include <unistd.h>
 
 #define NOTES_MOST 6
+#define EXPLAINED_MOST 60
 #define STATUS_MOST 999 /* of CUDA's errors */
+#define INVALID_VALUE 1
+#define NOT_SUPPORTED 801
+#define UNFORESEEN_BYTES (2 * BLOCK)
 #define IDLE_MICROS 300
 #define ABSURD_TIMES 32 /* now and then, so that others meet one under way */
 #define LOOK_MICROS 120000u /* the library looks at the driver's figure every 100 ms */
@@ -25,7 +29,7 @@ uint64_t storm_now(void) {
 }
 
 static void note(const char *what, const request_t *request, const char *why) {
-    if (notes++ < NOTES_MOST)
+    if (notes++ < (options.explain ? EXPLAINED_MOST : NOTES_MOST))
         fprintf(stderr, "storm seed=%llu process %d: %s: %s of %llu bytes on GPU %d%s: %s\n", (unsigned long long)options.seed, own_number, what,
                 way_names[request->way], (unsigned long long)request->bytes, request->gpu, request->again ? " (relaunch)" : "", why);
 }
@@ -35,6 +39,19 @@ static void note_time(way_t way, uint64_t nanos) {
         self->longest_nanos = nanos;
         self->longest_way = way;
     }
+}
+
+/* The driver itself refuses it as invalid: storm asked wrongly. Sticky errors do not count, because Sluice may have caused them. */
+static bool is_alike(worker_t *worker, const request_t *request, CUresult status) {
+    held_t held;
+    if (status != INVALID_VALUE && status != NOT_SUPPORTED)
+        return false;
+    judge_begin_past(self);
+    CUresult direct_status = ways_take(&direct, worker, request, &held);
+    if (!direct_status)
+        ways_give(&direct, worker, &held);
+    judge_end_past(self);
+    return direct_status == status;
 }
 
 static void expect(const request_t *request, CUresult status, const char *what) {
@@ -55,7 +72,10 @@ static void give(worker_t *worker, int which) {
     worker->held[which] = worker->held[--worker->held_count];
     self->doing[worker->number] = held.request.way + 100;
     uint64_t began = storm_now();
-    expect(&held.request, ways_give(&given, worker, &held), "cannot give back");
+    record(self, worker->number, GIVES, &held.request, 0);
+    CUresult status = ways_give(&given, worker, &held);
+    record(self, worker->number, GAVE, &held.request, status);
+    expect(&held.request, status, "cannot give back");
     note_time(held.request.way, storm_now() - began);
     if (held.request.way == WAY_MANAGED)
         self->loose[held.request.gpu] -= held.request.bytes;
@@ -79,6 +99,31 @@ static void refused(worker_t *worker, const request_t *request, bool judged) {
     worker->shrink = 1 + (int)below(&worker->random, 12);
 }
 
+/* What the driver and the ledger have; for a single thread. */
+typedef struct { uint64_t driver; ledger_t ledger; } figures_t;
+
+static figures_t figures_of(int gpu) {
+    pid_t pid = getpid();
+    return (figures_t){truth_of(pid, gpu), ledger_read(&pid, 1, gpu)};
+}
+
+/* The library's look in the same call may have booked it as overhead already. Code is always booked so. */
+static void explain(const request_t *request, CUresult status, const figures_t *before) {
+    figures_t now = figures_of(request->gpu);
+    char why[240], shape[120];
+    int64_t driver = (int64_t)(now.driver - before->driver), ledger = (int64_t)(now.ledger.charged - before->ledger.charged);
+    int64_t overhead = (int64_t)(now.ledger.overhead - before->ledger.overhead), foreseen = request->way == WAY_MODULE ? ledger : ledger - overhead;
+    if (driver - foreseen < (int64_t)UNFORESEEN_BYTES)
+        return;
+    self->unforeseen++;
+    if ((uint64_t)(driver - foreseen) > self->unforeseen_most)
+        self->unforeseen_most = (uint64_t)(driver - foreseen);
+    things_describe(request, shape, sizeof shape);
+    snprintf(why, sizeof why, "status %d, driver %+.1f MiB to %.1f, ledger %+.1f MiB, of which overhead %+.1f%s", status, (double)driver / (double)MIB,
+             (double)now.driver / (double)MIB, (double)ledger / (double)MIB, (double)overhead / (double)MIB, shape);
+    note("unforeseen", request, why);
+}
+
 static void take(worker_t *worker) {
     request_t request = ways_choose(worker);
     held_t held;
@@ -96,10 +141,17 @@ static void take(worker_t *worker) {
     }
     bool judged = options.judge && (options.unlimited || below(&worker->random, 2));
     worker->was_still = judged && ways_are_idle(worker);
+    figures_t before = options.explain ? figures_of(request.gpu) : (figures_t){0};
+    record(self, worker->number, TAKES, &request, 0);
     CUresult status = ways_take(&given, worker, &request, &held);
+    record(self, worker->number, TOOK, &request, status);
     note_time(request.way, storm_now() - began);
+    if (options.explain)
+        explain(&request, status, &before);
     if (status == OUT_OF_MEMORY)
         refused(worker, &request, judged);
+    else if (is_alike(worker, &request, status))
+        self->alike++;
     else
         expect(&request, status, "failed");
     if (status == 0 && keeps(&held)) {
@@ -129,7 +181,9 @@ static void *work(void *argument) {
         uint32_t order = shared->order;
         command_t command = command_of(order);
         if (command == RUN) {
+            self->turns[worker->number]++;
             step(worker);
+            self->turns[worker->number]++;
             continue;
         }
         if (order != worker->answered) {
@@ -206,12 +260,14 @@ int child_main(int number, uint64_t seed) {
     if (!ways_load())
         return 3;
     for (uint32_t order = shared->order; command_of(order) != LEAVE; order = shared->order) {
+        self->turns[THREADS_MOST]++;
         if (command_of(order) == RUN)
             begun = begun || begin(seed);
         else if (order != self->answered && begun)
             answer(order);
         else
             self->answered = order;
+        self->turns[THREADS_MOST]++;
         usleep(IDLE_MICROS);
     }
     for (int i = 0; i < options.threads && begun; i++)

@@ -8,6 +8,9 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#define GONE_NANOS 500000000u
+#define GONE_MICROS 500
+
 static child_t *judge_self;
 static bool has_region;
 
@@ -21,17 +24,44 @@ static void undo(const sl_real_t *cu, worker_t *worker, held_t *held) {
     ways_settle(cu, worker, 1, true);
 }
 
+void judge_begin_past(child_t *self) {
+    self->past++;
+}
+
+void judge_end_past(child_t *self) {
+    self->past++;
+}
+
+/* NVML may show memory for some milliseconds longer than the driver has it. */
+static void wait_until_gone(const worker_t *worker, const request_t *request, uint64_t before) {
+    uint64_t began = storm_now(), waited = 0, now;
+    while ((now = truth_of(getpid(), request->gpu)) > before && waited < GONE_NANOS) {
+        usleep(GONE_MICROS);
+        waited = storm_now() - began;
+    }
+    uint64_t residue = now > before ? now - before : 0;
+    judge_self->residue[request->gpu] = residue;
+    if (residue > judge_self->residue_most)
+        judge_self->residue_most = residue;
+    if (waited > judge_self->residue_nanos_most)
+        judge_self->residue_nanos_most = waited;
+    record(judge_self, worker->number, SAW_IT_GONE, request, 0);
+}
+
 /* What the driver holds with the request granted; 0: the driver refuses it, too. No sample counts meanwhile. */
 static uint64_t hold_past_sluice(worker_t *worker, const request_t *request) {
     held_t held;
-    uint64_t bytes = 0;
-    judge_self->judgements++;
+    uint64_t bytes = 0, before = truth_of(getpid(), request->gpu);
+    judge_begin_past(judge_self);
+    record(judge_self, worker->number, HOLDS_PAST_SLUICE, request, 0);
     if (ways_take(&direct, worker, request, &held) == 0) {
         direct.cuCtxSynchronize();
         bytes = truth_of(getpid(), request->gpu);
         undo(&direct, worker, &held);
     }
-    judge_self->judgements++;
+    record(judge_self, worker->number, HELD_PAST_SLUICE, request, 0);
+    wait_until_gone(worker, request, before);
+    judge_end_past(judge_self);
     return bytes;
 }
 

@@ -38,18 +38,26 @@ static int entry_of(int gpu) {
     return -1;
 }
 
-uint64_t ledger_of(const pid_t *pids, int count, int gpu) {
+ledger_t ledger_read(const pid_t *pids, int count, int gpu) {
+    ledger_t sum = {0};
     if (!ledger_open())
-        return 0;
+        return sum;
     const sl_region_slot_t *slots = (const void *)(base + SL_REGION_SLOT_OFFSET);
     const sl_region_account_t *accounts = (const void *)(base + SL_REGION_ACCOUNT_OFFSET);
     int entry = entry_of(gpu);
-    uint64_t bytes = 0;
     for (int i = 0; i < SL_REGION_SLOT_COUNT && entry >= 0; i++)
         for (int k = 0; k < count; k++)
-            if (pids[k] > 0 && (pid_t)(slots[i].owner & PID_MASK) == pids[k])
-                bytes += accounts[i * SL_REGION_GPU_COUNT + entry].charged_bytes;
-    return bytes;
+            if (pids[k] > 0 && (pid_t)(slots[i].owner & PID_MASK) == pids[k]) {
+                const sl_region_account_t *account = &accounts[i * SL_REGION_GPU_COUNT + entry];
+                sum.charged += account->charged_bytes;
+                sum.in_flight += account->in_flight_bytes;
+                sum.overhead += account->overhead_bytes;
+            }
+    return sum;
+}
+
+uint64_t ledger_of(const pid_t *pids, int count, int gpu) {
+    return ledger_read(pids, count, gpu).charged;
 }
 
 void ledger_set_limit(int gpus, uint64_t bytes) {

@@ -8,6 +8,8 @@
 #define STACK_STEP 16u
 #define MODULE_MOST (256 * MIB)
 #define CONTEXTS_MOST 2
+#define LINE_MOST 100000
+#define MIPMAP_LINE_MOST 16384 /* of one dimension: every driver makes them; an H200 up to 32768 */
 
 enum { CAPTURE_RELAXED = 2, LIMIT_STACK = 0, LAYERED = 1, CUBEMAP = 4 };
 
@@ -156,7 +158,8 @@ static CUDA_ARRAY3D_DESCRIPTOR shape_of(const request_t *request) {
     shape.Height = shape.Height < 1 ? 1 : shape.Height > 16000 ? 16000 : shape.Height;
     shape.Depth = kind >= 2 ? depth : 0;
     if (kind == 0 && !large) {
-        shape.Width = texels > 100000 ? 100000 : texels;
+        uint64_t most = request->way == WAY_MIPMAP ? MIPMAP_LINE_MOST : LINE_MOST;
+        shape.Width = texels > most ? most : texels;
         shape.Height = 0;
     }
     if (kind >= 3)
@@ -169,6 +172,23 @@ static CUDA_ARRAY3D_DESCRIPTOR shape_of(const request_t *request) {
     return shape;
 }
 
+static unsigned levels_of(const request_t *request, const CUDA_ARRAY3D_DESCRIPTOR *shape) {
+    uint64_t side = shape->Width > shape->Height ? shape->Width : shape->Height;
+    unsigned levels = 1;
+    while (side >> levels && levels < 1 + (request->choice >> 40) % 14)
+        levels++;
+    return levels;
+}
+
+void things_describe(const request_t *request, char *text, size_t room) {
+    *text = 0;
+    if (request->way != WAY_ARRAY && request->way != WAY_MIPMAP)
+        return;
+    CUDA_ARRAY3D_DESCRIPTOR shape = shape_of(request);
+    snprintf(text, room, "; %zu x %zu x %zu, %u channels of format 0x%x, flags %u, %u levels", shape.Width, shape.Height, shape.Depth, shape.NumChannels,
+             (unsigned)shape.Format, shape.Flags, request->way == WAY_MIPMAP ? levels_of(request, &shape) : 1);
+}
+
 static CUresult take_array(const sl_real_t *cu, const request_t *request, held_t *held) {
     CUDA_ARRAY3D_DESCRIPTOR shape = shape_of(request);
     if (request->way == WAY_ARRAY) {
@@ -178,10 +198,7 @@ static CUresult take_array(const sl_real_t *cu, const request_t *request, held_t
         return 0;
     }
     CUmipmappedArray mipmap;
-    uint64_t side = shape.Width > shape.Height ? shape.Width : shape.Height, levels = 1;
-    while (side >> levels && levels < 1 + (request->choice >> 40) % 14)
-        levels++;
-    TRY(cu->cuMipmappedArrayCreate(&mipmap, &shape, (unsigned)levels));
+    TRY(cu->cuMipmappedArrayCreate(&mipmap, &shape, levels_of(request, &shape)));
     held->thing = mipmap;
     return 0;
 }

@@ -35,6 +35,8 @@ static void *devices[GPUS_MOST];
 static int (*list_processes)(void *, unsigned *, listed_t *);
 static int (*whole_memory)(void *, unsigned long long *);
 static uint64_t baseline[GPUS_MOST];
+static uint64_t last_each[PROCESSES_MOST][GPUS_MOST]; /* of the last sum */
+static bool is_listed; /* NVML knows processes of ours */
 
 typedef struct { const char *stem, *name; void *found; } search_t;
 
@@ -124,6 +126,10 @@ bool truth_is_exact(void) {
     return sim != NULL;
 }
 
+const char *truth_source(void) {
+    return sim ? "simulated" : is_listed ? "nvml-processes" : "nvml-whole-gpu";
+}
+
 static bool is_one_of(pid_t pid, const pid_t *pids, int count) {
     for (int i = 0; i < count; i++)
         if (pids[i] == pid)
@@ -131,24 +137,31 @@ static bool is_one_of(pid_t pid, const pid_t *pids, int count) {
     return false;
 }
 
-/* Where NVML does not know the numbers of our processes, the whole GPU's memory less what was used before tells it. */
-static void collect_nvml(const pid_t *pids, int count, int gpus, uint64_t *bytes) {
+/* Where NVML does not know the numbers of our processes, the whole GPU's memory less what was used before tells it. That has processes
+ * in it that were killed and are not gone yet, so it is not asked once NVML has listed one of ours. */
+static bool collect_nvml(const pid_t *pids, int count, int gpus, uint64_t each[PROCESSES_MOST][GPUS_MOST], uint64_t *bytes) {
     static listed_t listed[LISTED_MOST];
+    memset(each, 0, sizeof each[0] * PROCESSES_MOST);
     for (int gpu = 0; gpu < gpus; gpu++) {
         unsigned entries = LISTED_MOST;
-        bool known = false;
         bytes[gpu] = 0;
-        if (list_processes(devices[gpu], &entries, listed) != 0)
+        if (list_processes(devices[gpu], &entries, listed) != 0) {
+            if (is_listed)
+                return false;
             entries = 0;
+        }
         for (unsigned i = 0; i < entries; i++)
-            if (is_one_of((pid_t)listed[i].pid, pids, count) && listed[i].used != ~0ull) {
-                bytes[gpu] += listed[i].used;
-                known = true;
-            }
-        uint64_t whole = known ? 0 : used_on(gpu);
+            for (int k = 0; k < count; k++)
+                if ((pid_t)listed[i].pid == pids[k] && listed[i].used != ~0ull) {
+                    bytes[gpu] += listed[i].used;
+                    each[k][gpu] = listed[i].used;
+                    is_listed = true;
+                }
+        uint64_t whole = is_listed ? 0 : used_on(gpu);
         if (whole > baseline[gpu])
             bytes[gpu] = whole - baseline[gpu];
     }
+    return true;
 }
 
 static void collect_sim(const pid_t *pids, int count, int gpus, uint64_t words[SLOTS][GPUS_MOST], uint64_t *bytes) {
@@ -167,10 +180,8 @@ static void collect_sim(const pid_t *pids, int count, int gpus, uint64_t words[S
 /* Words of several processes are read one after the other. The sum counts if a second reading finds all of them unchanged. */
 bool truth_sum(const pid_t *pids, int count, int gpus, uint64_t *bytes) {
     static uint64_t first[SLOTS][GPUS_MOST], second[SLOTS][GPUS_MOST];
-    if (!sim) {
-        collect_nvml(pids, count, gpus, bytes);
-        return true;
-    }
+    if (!sim)
+        return collect_nvml(pids, count, gpus, last_each, bytes);
     for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
         memset(first, 0, sizeof first);
         memset(second, 0, sizeof second);
@@ -180,6 +191,22 @@ bool truth_sum(const pid_t *pids, int count, int gpus, uint64_t *bytes) {
             return true;
     }
     return false;
+}
+
+/* NVML reads one process after the other, so memory that one gives and another takes meanwhile can be in the sum twice. In the sum of
+ * what each process has at the least in two readings it is not. */
+bool truth_again(const pid_t *pids, int count, int gpus, uint64_t *bytes) {
+    static uint64_t again[PROCESSES_MOST][GPUS_MOST];
+    if (sim || !is_listed || count < 2)
+        return true;
+    if (!collect_nvml(pids, count, gpus, again, bytes))
+        return false;
+    for (int gpu = 0; gpu < gpus; gpu++) {
+        bytes[gpu] = 0;
+        for (int k = 0; k < count; k++)
+            bytes[gpu] += again[k][gpu] < last_each[k][gpu] ? again[k][gpu] : last_each[k][gpu];
+    }
+    return true;
 }
 
 uint64_t truth_of(pid_t pid, int gpu) {
