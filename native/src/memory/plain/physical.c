@@ -15,6 +15,7 @@
 #include "driver/driver.h"
 #include "hooks.h"
 #include "ledger/charge.h"
+#include "memory/mapped/mapped.h"
 #include "memory/overhead.h"
 #include "os/fork.h"
 #include "os/index.h"
@@ -382,6 +383,8 @@ SL_HOT CUresult hook_cuMemUnmap(CUdeviceptr ptr, size_t size) {
 CUresult hook_cuMemRetainAllocationHandle(CUmemGenericAllocationHandle *handle, void *addr) {
     if (SL_UNLIKELY(!SL_DRIVER_HAS(cuMemRetainAllocationHandle)))
         return CUDA_ERROR_NOT_FOUND;
+    if (sl_mapped_has((uint64_t)addr))
+        return CUDA_ERROR_INVALID_VALUE; /* the driver's answer for memory of cuMemAlloc */
     CUresult status = real.cuMemRetainAllocationHandle(handle, addr);
     if (status == CUDA_SUCCESS)
         add_reference(*handle);
