@@ -107,6 +107,10 @@ int main(int argc, char **argv) {
     }
     plain_bytes = 4 << 20;
     measure("large+free", live, allocate_and_free);
+    plain_bytes = 2 << 20;
+    measure("2m+free", live, allocate_and_free);
+    plain_bytes = 64 << 20;
+    measure("64m+free", live, allocate_and_free);
     if ((graph = make_graph()))
         measure("graph-memory", live, launch_graph);
     return 0;

@@ -11,6 +11,7 @@
 #include "tenant/gpu.h"
 #include "hooks.h"
 #include "ledger/ledger.h"
+#include "memory/mapped/mapped.h"
 #include "memory/plain/linear.h"
 #include "memory/look.h"
 #include "memory/overhead.h"
@@ -253,7 +254,12 @@ CUresult hook_cuGreenCtxDestroy(CUgreenCtx hCtx) {
     sl_overhead_begin(&call, sl_tenant_attach() == SL_TENANT_ATTACHED ? SL_OVERHEAD_ALL : SL_GPU_UNCOUNTED, 0, false);
     sl_look_begin_end();
     uint32_t teardown = sl_allocations_begin_teardown();
+    CUcontext context = NULL;
+    if (sl_mapped_is_on() && (!real.cuCtxFromGreenCtx || real.cuCtxFromGreenCtx(&context, hCtx) != CUDA_SUCCESS))
+        context = NULL;
     CUresult status = real.cuGreenCtxDestroy(hCtx);
+    if (status == CUDA_SUCCESS)
+        sl_mapped_orphan(context);
     for (CUdevice device = 0; sl_tenant_attach() == SL_TENANT_ATTACHED && status == CUDA_SUCCESS && device < SL_GPU_DEVICES; device++)
         if (primaries[device] && !sl_context_primary_active(device))
             sl_context_settle_primary(status, device, primaries[device], teardown);

@@ -16,6 +16,7 @@
 #include "driver/driver.h"
 #include "hooks.h"
 #include "ledger/charge.h"
+#include "memory/mapped/mapped.h"
 #include "memory/overhead.h"
 #include "memory/plain/handle.h"
 #include "os/fork.h"
@@ -417,6 +418,8 @@ SL_HOT CUresult hook_cuMemUnmap(CUdeviceptr ptr, size_t size) {
 CUresult hook_cuMemRetainAllocationHandle(CUmemGenericAllocationHandle *handle, void *addr) {
     if (SL_UNLIKELY(!SL_DRIVER_HAS(cuMemRetainAllocationHandle)))
         return CUDA_ERROR_NOT_FOUND;
+    if (sl_mapped_has((uint64_t)addr))
+        return CUDA_ERROR_INVALID_VALUE; /* the driver's answer for memory of cuMemAlloc */
     CUresult status = real.cuMemRetainAllocationHandle(handle, addr);
     if (status == CUDA_SUCCESS) {
         *handle = sl_handle_name(*handle);
