@@ -46,7 +46,7 @@ public final class OperationText {
         String name = operation.tenant();
         return switch (operation.state()) {
             case DONE -> name + done(operation) + " (" + Text.duration(operation.endedNanos() - operation.beganNanos()) + ")";
-            case FAILED -> name + " could not " + operation.kind().word() + ": " + why(operation) + (operation.kind().isPause() ? "; the pause is withdrawn" : "");
+            case FAILED -> name + " could not " + operation.kind().word() + ": " + why(operation);
             case WITHDRAWN -> name + ": the pause is withdrawn (" + why(operation) + "); it does what it did before";
             case RUNNING -> name + ": not done yet, it goes on in the background; 'sluice ps' shows how far it is";
         };
