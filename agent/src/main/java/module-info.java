@@ -27,6 +27,7 @@ module sluice.agent {
             sluice.agent.history.HistoryPart,
             sluice.agent.audit.AuditPart,
             sluice.agent.metrics.Metrics,
+            sluice.agent.pause.PausePart,
             sluice.agent.dashboard.Dashboard,
             sluice.agent.registration.RegistrationPart,
             sluice.agent.alnair.AlnairPart;

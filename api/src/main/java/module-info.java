@@ -1,6 +1,6 @@
 /// What the agent and its clients have in common: the model, its JSON in both directions, and the client.
 ///
-/// Owns: the format of every JSON document that both sides know, the paths of the agent's sockets, the change of limits, and how the agent's own code is found.
+/// Owns: the format of every JSON document that both sides know, the paths of the agent's sockets, the change of limits, pauses, and how the agent's own code is found.
 /// Must not know: HTTP servers, metrics, plans, the command line, or CUDA.
 module sluice.api {
     requires transitive sluice.region;
@@ -10,6 +10,7 @@ module sluice.api {
     exports sluice.api.json;
     exports sluice.api.limits;
     exports sluice.api.model;
+    exports sluice.api.pause;
     exports sluice.api.program;
 
     uses sluice.api.program.AgentProgram;

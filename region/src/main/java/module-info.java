@@ -10,5 +10,6 @@ module sluice.region {
     exports sluice.region.calls;
     exports sluice.region.layout;
     exports sluice.region.limits;
+    exports sluice.region.pause;
     exports sluice.region.place;
 }

@@ -24,7 +24,9 @@ import sluice.cli.proof.VerifyCommand;
 import sluice.cli.run.LimitOptions;
 import sluice.cli.run.RunCommand;
 import sluice.cli.tenants.InspectCommand;
+import sluice.cli.tenants.PauseCommand;
 import sluice.cli.tenants.PsCommand;
+import sluice.cli.tenants.ResumeCommand;
 import sluice.cli.tenants.SetCommand;
 import sluice.cli.tenants.StatCommand;
 import sluice.cli.top.TopCommand;
@@ -55,6 +57,8 @@ final class Commands implements Runnable {
             InspectCommand.class,
             StatCommand.class,
             SetCommand.class,
+            PauseCommand.class,
+            ResumeCommand.class,
             MonitorCommand.class,
             TraceCommand.class,
             ReportCommand.class,

@@ -15,6 +15,7 @@ public enum SystemCall {
     FCHOWN(93, 55),
     STATFS(137, 43),
     GETXATTR(191, 8),
+    FUTEX(202, 98),
     GETDENTS64(217, 61),
     OPENAT(257, 56),
     MKDIRAT(258, 34),

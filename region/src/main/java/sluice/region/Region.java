@@ -8,6 +8,7 @@ import java.nio.file.LinkOption;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import sluice.linux.Descriptor;
+import sluice.linux.Futex;
 import sluice.region.layout.AccountView;
 import sluice.region.layout.CallView;
 import sluice.region.layout.ErrorView;
@@ -16,6 +17,7 @@ import sluice.region.layout.GpuView;
 import sluice.region.layout.HeaderView;
 import sluice.region.layout.LayoutPlaces;
 import sluice.region.layout.LimitsView;
+import sluice.region.layout.PauseView;
 import sluice.region.layout.RegionLayout;
 import sluice.region.layout.ShareView;
 import sluice.region.layout.SlotView;
@@ -178,6 +180,16 @@ public final class Region implements AutoCloseable {
 
     public SlotView slot(int slot) {
         return SlotView.at(segment, places, slot);
+    }
+
+    /// What the owner of a slot does to carry out a command.
+    public PauseView pause(int slot) {
+        return PauseView.at(segment, places, slot);
+    }
+
+    /// Wakes the processes of the tenant that wait for another command than the last.
+    void wakeForCommand() {
+        Futex.wakeAll(segment.asSlice(RegionLayout.LIMITS_COMMAND_OFFSET, Integer.BYTES));
     }
 
     /// Copies slots, to see which of them are free: one after the other takes far longer.

@@ -6,6 +6,8 @@ import sluice.region.layout.RegionLayout;
 import sluice.region.limits.ComputeLimits;
 import sluice.region.limits.Limits;
 import sluice.region.limits.MemoryLimits;
+import sluice.region.pause.Command;
+import sluice.region.pause.TenantPause;
 import sluice.region.place.Identity;
 import sluice.region.place.Processes;
 import sluice.region.place.RuntimeFile;
@@ -14,11 +16,13 @@ import sluice.region.place.SluiceException;
 /// What a region said about its tenant at one moment.
 ///
 /// @param state it lives while the process it began with, or any that has a slot, does
+/// @param asked what it was asked to do last
 public record Tenant(
         Path file,
         String name,
         String command,
         TenantState state,
+        Command asked,
         Identity root,
         long createdNanos,
         long uid,
@@ -70,6 +74,11 @@ public record Tenant(
 
     public ComputeLimits compute() {
         return limits.compute();
+    }
+
+    /// What is under way to pause or resume it, and where its memory is.
+    public TenantPause pause() {
+        return TenantPause.of(asked, liveProcesses().stream().map(TenantProcess::pause).toList());
     }
 
     /// Processes that live.

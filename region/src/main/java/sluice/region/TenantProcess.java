@@ -1,11 +1,13 @@
 package sluice.region;
 
 import java.util.List;
+import sluice.region.pause.ProcessPause;
 import sluice.region.place.Identity;
 
 /// A process that has a slot in the region.
 ///
 /// @param alive whether the process runs, and still the same program; otherwise its slot counts for nothing
+/// @param pause how far it is with a pause of the tenant
 public record TenantProcess(
         int slot,
         Identity identity,
@@ -14,6 +16,7 @@ public record TenantProcess(
         long calls,
         long passedCalls,
         List<Charge> charges,
+        ProcessPause pause,
         String commandLine) {
 
     /// What the process holds on one GPU.

@@ -16,6 +16,8 @@ import sluice.region.limits.ComputeCaps;
 import sluice.region.limits.LimitFields;
 import sluice.region.limits.Limits;
 import sluice.region.limits.MemoryLimits;
+import sluice.region.pause.Command;
+import sluice.region.pause.ProcessPause;
 import sluice.region.place.Identity;
 import sluice.region.place.Life;
 import sluice.region.place.Printable;
@@ -69,10 +71,11 @@ public final class TenantReader {
             gpus.add(gpu(entry, limits.memory(), limits.compute().caps(), processes));
         }
         Identity root = new Identity(header.rootIdentity());
-        List<Long> answers = processes.stream().filter(TenantProcess::alive).map(process -> region.slot(process.slot()).answer()).toList();
-        boolean lives = !answers.isEmpty() || rootLives(root, processes);
-        TenantState state = lives ? TenantState.of(!gpus.isEmpty(), region.limits().command(), answers) : TenantState.ENDED;
-        return new Tenant(region.file(), Printable.of(header.tenant()), Printable.of(header.command()), state, root, header.createdNanos(),
+        List<ProcessPause> live = processes.stream().filter(TenantProcess::alive).map(TenantProcess::pause).toList();
+        boolean lives = !live.isEmpty() || rootLives(root, processes);
+        Command asked = new Command(region.limits().command(), region.limits().commandNanos());
+        TenantState state = lives ? TenantState.of(!gpus.isEmpty(), asked, live) : TenantState.ENDED;
+        return new Tenant(region.file(), Printable.of(header.tenant()), Printable.of(header.command()), state, asked, root, header.createdNanos(),
                 header.uid(), region.limits().epoch(), limits, List.copyOf(gpus), List.copyOf(processes), errors());
     }
 
@@ -141,7 +144,7 @@ public final class TenantReader {
         }
         boolean alive = hidden ? isHeld(slot, owner) : known.isAlive(process, view.image());
         return new TenantProcess(slot, process, alive, view.attachedNanos(), view.calls(),
-                view.passedCalls(), List.copyOf(charges), hidden || !region.mayShow(process) ? "" : known.commandLine(process));
+                view.passedCalls(), List.copyOf(charges), ProcessPause.of(view, region.pause(slot)), hidden || !region.mayShow(process) ? "" : known.commandLine(process));
     }
 
     /// Of a process without a lock it is believed that it lives.

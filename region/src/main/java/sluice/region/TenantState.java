@@ -4,7 +4,8 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
-import sluice.region.layout.RegionLayout;
+import sluice.region.pause.Command;
+import sluice.region.pause.ProcessPause;
 
 /// What a tenant is doing. Everybody who shows a tenant or decides about it reads this; nobody derives it from something else.
 public enum TenantState {
@@ -15,33 +16,34 @@ public enum TenantState {
     PAUSING,
     /// None of its processes submits work; its memory is on the GPU.
     PAUSED,
-    /// None of its processes submits work; its memory is not on the GPU.
+    /// None of its processes submits work; its memory is in host memory: released, or vacated.
     EVICTED,
     /// Asked to run again; not all of its processes do.
     RESUMING,
     /// The process that it began with and all that took part are gone.
     ENDED;
 
-    private static final long WHAT = 0xff;
-
     /// The state of a tenant that has not ended: it follows from what the region asks and what each process has answered.
     ///
-    /// @param begun   whether a process of it ever used a GPU
-    /// @param command `limits.command` of the region
-    /// @param answers `slot.answer` of each live process
-    static TenantState of(boolean begun, long command, List<Long> answers) {
-        boolean done = answers.stream().allMatch(answer -> answer == command);
-        return switch ((int) (command & WHAT)) {
-            case RegionLayout.COMMAND_PAUSE -> done ? PAUSED : PAUSING;
-            case RegionLayout.COMMAND_EVICT -> done ? EVICTED : PAUSING;
-            default -> answers.stream().anyMatch(answer -> (answer & WHAT) != RegionLayout.COMMAND_RUN) ? RESUMING
-                    : begun || !answers.isEmpty() ? RUNNING : STARTING;
-        };
+    /// @param begun     whether a process of it ever used a GPU
+    /// @param asked     what the region asks
+    /// @param processes all that live
+    static TenantState of(boolean begun, Command asked, List<ProcessPause> processes) {
+        if (!asked.depth().isPause()) {
+            return processes.stream().anyMatch(process -> process.isHeldUnder(asked)) ? RESUMING : begun || !processes.isEmpty() ? RUNNING : STARTING;
+        }
+        boolean done = processes.stream().allMatch(process -> process.hasDone(asked));
+        return !done ? PAUSING : asked.depth().isAway() ? EVICTED : PAUSED;
     }
 
     /// Whether it has any process, and so may still use GPUs.
     public boolean lives() {
         return this != ENDED;
+    }
+
+    /// Whether it is to submit no work.
+    public boolean isPause() {
+        return this == PAUSING || this == PAUSED || this == EVICTED;
     }
 
     public String word() {

@@ -6,28 +6,65 @@ import java.nio.file.Path;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
-import sluice.region.layout.RegionLayout;
+import sluice.region.pause.Command;
+import sluice.region.pause.Depth;
+import sluice.region.pause.ProcessPause;
+import sluice.region.pause.ProcessPause.Host;
+import sluice.region.pause.ProcessPause.Moved;
+import sluice.region.pause.ProcessPause.Moving;
 import sluice.region.place.Identity;
 
 class TenantStateTest {
-    private static final long PAUSE = 1L << 8 | RegionLayout.COMMAND_PAUSE;
-    private static final long EVICT = 2L << 8 | RegionLayout.COMMAND_EVICT;
-    private static final long RUN = 3L << 8 | RegionLayout.COMMAND_RUN;
+    private static final Command PAUSE = Command.of(1, Depth.HOLD, 0);
+    private static final Command EVICT = Command.of(2, Depth.RELEASE, 0);
+    private static final Command VACATE = Command.of(3, Depth.VACATE, 0);
+    private static final Command RUN = Command.of(4, Depth.RUN, 0);
 
     @TempDir
     private Path folder;
 
+    private static ProcessPause answering(Command answer) {
+        return process(true, true, answer, 0);
+    }
+
+    private static ProcessPause process(boolean able, boolean attended, Command answer, long sinceNanos) {
+        return new ProcessPause(able, attended, answer.word(), 0, Moving.NONE, Host.NONE, Moved.NONE, sinceNanos, "");
+    }
+
+    private static TenantState state(Command asked, ProcessPause... processes) {
+        return TenantState.of(true, asked, List.of(processes));
+    }
+
     @Test
     void shouldFollowFromTheCommandAndAllAnswers() {
-        assertThat(TenantState.of(false, 0, List.of())).isEqualTo(TenantState.STARTING);
-        assertThat(TenantState.of(false, 0, List.of(0L))).isEqualTo(TenantState.RUNNING);
-        assertThat(TenantState.of(true, 0, List.of())).as("between two processes").isEqualTo(TenantState.RUNNING);
-        assertThat(TenantState.of(true, PAUSE, List.of(PAUSE, 0L))).isEqualTo(TenantState.PAUSING);
-        assertThat(TenantState.of(true, PAUSE, List.of(PAUSE, PAUSE))).isEqualTo(TenantState.PAUSED);
-        assertThat(TenantState.of(true, EVICT, List.of(EVICT, PAUSE))).isEqualTo(TenantState.PAUSING);
-        assertThat(TenantState.of(true, EVICT, List.of(EVICT))).isEqualTo(TenantState.EVICTED);
-        assertThat(TenantState.of(true, RUN, List.of(RUN, EVICT))).isEqualTo(TenantState.RESUMING);
-        assertThat(TenantState.of(true, RUN, List.of(RUN, 0L))).as("a new process was never paused").isEqualTo(TenantState.RUNNING);
+        assertThat(TenantState.of(false, Command.NONE, List.of())).isEqualTo(TenantState.STARTING);
+        assertThat(TenantState.of(false, Command.NONE, List.of(ProcessPause.NONE))).isEqualTo(TenantState.RUNNING);
+        assertThat(state(Command.NONE)).as("between two processes").isEqualTo(TenantState.RUNNING);
+        assertThat(state(PAUSE, answering(PAUSE), answering(Command.NONE))).isEqualTo(TenantState.PAUSING);
+        assertThat(state(PAUSE, answering(PAUSE), answering(PAUSE))).isEqualTo(TenantState.PAUSED);
+        assertThat(state(EVICT, answering(EVICT), answering(PAUSE))).isEqualTo(TenantState.PAUSING);
+        assertThat(state(EVICT, answering(EVICT))).isEqualTo(TenantState.EVICTED);
+        assertThat(state(VACATE, answering(VACATE))).isEqualTo(TenantState.EVICTED);
+        assertThat(state(RUN, answering(RUN), answering(EVICT))).isEqualTo(TenantState.RESUMING);
+        assertThat(state(RUN, answering(RUN), answering(Command.NONE))).as("a new process was never paused").isEqualTo(TenantState.RUNNING);
+    }
+
+    @Test
+    void shouldTakeAProcessWithoutAContextForDone() {
+        assertThat(state(EVICT, answering(EVICT), process(true, false, Command.NONE, 0))).isEqualTo(TenantState.EVICTED);
+        assertThat(state(RUN, process(true, false, EVICT, 0))).isEqualTo(TenantState.RUNNING);
+    }
+
+    @Test
+    void shouldNotTakeALibraryThatCannotPauseForPaused() {
+        assertThat(state(PAUSE, ProcessPause.NONE)).isEqualTo(TenantState.PAUSING);
+        assertThat(state(RUN, ProcessPause.NONE)).isEqualTo(TenantState.RUNNING);
+    }
+
+    @Test
+    void shouldResumeUntilAProcessOfAWithdrawnPauseIsHeldNoMore() {
+        assertThat(state(RUN, process(true, true, Command.NONE, 99))).isEqualTo(TenantState.RESUMING);
+        assertThat(state(RUN, process(true, true, RUN, 0))).isEqualTo(TenantState.RUNNING);
     }
 
     @Test
@@ -35,10 +72,11 @@ class TenantStateTest {
         Path file = TestRegion.create(folder, "job", Identity.self());
         assertThat(Tenant.read(file).state()).isEqualTo(TenantState.STARTING);
         try (Region region = Region.openReadWrite(file); Ledger ledger = Ledger.claim(region, Identity.self())) {
+            FakeAttendant.attend(region, ledger.slot());
             assertThat(Tenant.read(file).state()).isEqualTo(TenantState.RUNNING);
-            region.limits().command(PAUSE);
+            region.limits().command(PAUSE.word());
             assertThat(Tenant.read(file).state()).isEqualTo(TenantState.PAUSING);
-            region.slot(ledger.slot()).answer(PAUSE);
+            region.slot(ledger.slot()).answer(PAUSE.word());
             assertThat(Tenant.read(file).state()).isEqualTo(TenantState.PAUSED);
         }
         assertThat(Tenant.read(TestRegion.create(folder, "gone", TestRegion.DEAD)).state()).isEqualTo(TenantState.ENDED);

@@ -8,6 +8,8 @@ import java.util.Set;
 import sluice.region.Tenant;
 import sluice.region.TenantError;
 import sluice.region.TenantGpu;
+import sluice.region.TenantProcess;
+import sluice.region.TenantState;
 import sluice.region.limits.Size;
 
 /// Tells what became different between two looks. What was there at the first is no news.
@@ -50,6 +52,7 @@ final class Changes {
         if (before.state().lives() && !now.state().lives()) {
             tell("ended", now, "ended");
         }
+        pause(before, now);
         if (before.limitsEpoch() != now.limitsEpoch()) {
             tell("limits", now, "memory " + now.memory() + ", compute " + now.compute().caps() + ", weight " + now.compute().weight()
                     + ", priority " + now.compute().priority().word());
@@ -64,6 +67,28 @@ final class Changes {
         for (TenantError error : now.errors()) {
             if (before.errors().stream().noneMatch(old -> old.text().equals(error.text()))) {
                 tell("error", now, error.text());
+            }
+        }
+    }
+
+    private void pause(Tenant before, Tenant now) {
+        if (before.state() != now.state()) {
+            switch (now.state()) {
+                case PAUSED -> tell("paused", now, "paused; its memory stays on the GPU");
+                case EVICTED -> tell("released", now, now.asked().depth().done() + ": " + Size.format(now.pause().host().awayBytes()) + " are in host memory, "
+                        + Size.format(now.pause().host().stayingBytes()) + " stay on the GPU");
+                case RUNNING -> {
+                    if (before.asked().depth().isPause() || before.state() == TenantState.RESUMING) {
+                        tell("resumed", now, "runs again");
+                    }
+                }
+                default -> { }
+            }
+        }
+        for (TenantProcess process : now.liveProcesses()) {
+            long refused = before.processes().stream().filter(old -> old.identity().equals(process.identity())).mapToLong(old -> old.pause().refused()).findFirst().orElse(0);
+            if (process.pause().refused() != 0 && process.pause().refused() != refused) {
+                tell("refused", now, "process " + process.identity().pid() + " could not pause: " + process.pause().reason());
             }
         }
     }

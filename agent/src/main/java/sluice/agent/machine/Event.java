@@ -5,7 +5,7 @@ import java.time.Instant;
 /// Something that happened once.
 ///
 /// @param number counts events from the start of the agent
-/// @param kind   one word, such as `began`, `ended`, `limits`, `refused`, `error`
+/// @param kind   one word, such as `began`, `ended`, `limits`, `refused`, `error`, `paused`, `released`, `resumed`
 /// @param tenant empty when it is about no tenant
 /// @param uid    whose business it is
 /// @param text   one line for people

@@ -82,7 +82,8 @@ record LookChanges(MachineLook before, MachineLook now, TenantIds ids) {
 
     /// Whether all is the same but numbers.
     private static boolean alike(Tenant before, Tenant now) {
-        boolean same = before.state() == now.state() && before.limitsEpoch() == now.limitsEpoch() && before.limits().equals(now.limits())
+        boolean same = before.state() == now.state() && before.asked().equals(now.asked())
+                && (now.asked().word() == 0 || before.pause().equals(now.pause())) && before.limitsEpoch() == now.limitsEpoch() && before.limits().equals(now.limits())
                 && before.name().equals(now.name()) && before.gpus().size() == now.gpus().size() && before.errors().size() == now.errors().size()
                 && before.processes().size() == now.processes().size();
         for (int at = 0; same && at < now.gpus().size(); at++) {

@@ -22,7 +22,7 @@ import sluice.region.limits.Limit;
 
 /// What the agent tells of the machine and its tenants.
 public final class MachineRoutes {
-    private static final Route.Parameter UID = new Route.Parameter("uid", "the user, when several have a tenant of this name");
+    public static final Route.Parameter UID = new Route.Parameter("uid", "the user, when several have a tenant of this name");
 
     private final Machine machine;
     private final Gpus gpus;
@@ -101,7 +101,8 @@ public final class MachineRoutes {
         });
     }
 
-    static TenantLook find(MachineLook look, Request request) {
+    /// The tenant that a request names, if its caller may see it.
+    public static TenantLook find(MachineLook look, Request request) {
         Optional<Long> uid = request.query("uid").map(MachineRoutes::uid);
         return look.tenant(request.part("name"), uid)
                 .orElseThrow(() -> new Refusal(404, "there is no tenant '" + request.part("name") + "'; GET /v1/tenants lists them"));

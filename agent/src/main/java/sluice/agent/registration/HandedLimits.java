@@ -10,6 +10,7 @@ import java.nio.channels.FileChannel;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import sluice.linux.Descriptor;
+import sluice.linux.Futex;
 import sluice.linux.SharedMemory;
 import sluice.region.layout.RegionLayout;
 import sluice.region.place.SluiceException;
@@ -20,6 +21,7 @@ import sluice.region.place.SluiceException;
 /// The agent's own page 0 is in the region's file; what tools write there is brought over by [#follow].
 final class HandedLimits implements AutoCloseable {
     private static final VarHandle WORD = JAVA_LONG.varHandle();
+    private static final long COMMAND = RegionLayout.LIMITS_COMMAND_OFFSET;
 
     private final Descriptor descriptor;
     private final Arena arena = Arena.ofShared();
@@ -57,14 +59,19 @@ final class HandedLimits implements AutoCloseable {
         }
     }
 
-    /// Brings over what has changed: first all but the word that counts the changes of limits, then that.
+    /// Brings over what has changed: first all but the word that counts the changes of limits, then that. Processes wait for commands in
+    /// this memory, so they are woken here.
     synchronized void follow() {
+        boolean command = (long) WORD.getVolatile(source, COMMAND) != (long) WORD.getVolatile(handed, COMMAND);
         for (long at = 0; at < RegionLayout.PAGE_BYTES; at += Long.BYTES) {
             if (at != RegionLayout.LIMITS_OFFSET) {
                 copy(at);
             }
         }
         copy(RegionLayout.LIMITS_OFFSET);
+        if (command) {
+            Futex.wakeAll(handed.asSlice(COMMAND, Integer.BYTES));
+        }
     }
 
     private void copy(long at) {

@@ -26,6 +26,7 @@ import sluice.region.TenantState;
 import sluice.region.TenantGpu;
 import sluice.region.limits.Limits;
 import sluice.region.limits.Size;
+import sluice.region.pause.Command;
 import sluice.region.place.Identity;
 import sluice.region.place.SluiceException;
 
@@ -118,7 +119,7 @@ class HistoryTest {
         List<MachineLook.TenantLook> looks = new ArrayList<>();
         for (int at = 0; at < tenants; at++) {
             var gpu = new TenantGpu(0, 0, "GPU-0", "a GPU", 1, 1 << 30, at, MemoryUses.NONE, 0, 0, 0, 0, new GpuTime(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0));
-            var tenant = new Tenant(Path.of("/run/t" + at + ".region"), "t" + at, "", TenantState.RUNNING, Identity.self(), at + 1, 0, 0, Limits.NONE,
+            var tenant = new Tenant(Path.of("/run/t" + at + ".region"), "t" + at, "", TenantState.RUNNING, Command.NONE, Identity.self(), at + 1, 0, 0, Limits.NONE,
                     List.of(gpu), List.of(), List.of());
             looks.add(new MachineLook.TenantLook(tenant, 0, List.of(new MachineLook.Rates(1, at % 1000, 0, 0, 0, 0))));
         }

@@ -7,9 +7,12 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
 import sluice.api.json.JsonTree;
+import sluice.api.json.OperationJson;
 import sluice.api.json.StatJson;
 import sluice.api.json.TenantJson;
 import sluice.api.limits.LimitsBody;
+import sluice.api.pause.FollowedOperation;
+import sluice.api.pause.PauseBody;
 import sluice.region.LimitsChange;
 import sluice.region.Tenant;
 import sluice.region.boards.BoardState;
@@ -83,13 +86,20 @@ public final class AgentTenants {
         return StatJson.read(answer(client.get("/v1/tenants/" + encoded(tenant.name()) + "/stat?uid=" + tenant.uid())));
     }
 
-    private static String encoded(String text) {
+    /// Begins a pause or a resume as `sluice pause` does.
+    public FollowedOperation operate(Tenant tenant, PauseBody wanted) {
+        String what = wanted.kind().isPause() ? "/pause?uid=" : "/resume?uid=";
+        return new AgentOperation(client, OperationJson.read(answer(
+                client.ask("POST", "/v1/tenants/" + encoded(tenant.name()) + what + tenant.uid(), wanted.write()))));
+    }
+
+    static String encoded(String text) {
         return URLEncoder.encode(text, StandardCharsets.UTF_8).replace("+", "%20");
     }
 
-    private static JsonTree answer(AgentClient.Response response) {
+    static JsonTree answer(AgentClient.Response response) {
         JsonTree json = JsonTree.parse(response.body());
-        if (response.status() != 200) {
+        if (response.status() != 200 && response.status() != 202) {
             throw new SluiceException(json.has("error") ? json.at("error").text() : "the agent answered " + response.status());
         }
         return json;

@@ -18,6 +18,8 @@ import sluice.region.layout.RegionLayout;
 import sluice.region.limits.Limits;
 import sluice.region.limits.OnError;
 import sluice.region.limits.OnOom;
+import sluice.region.pause.Command;
+import sluice.region.pause.ProcessPause;
 import sluice.region.place.Identity;
 import tools.jackson.core.JsonGenerator;
 
@@ -103,7 +105,9 @@ public final class TenantJson {
         List<ReadGpu> gpus = at.objects("gpus", Seen::gpus, TenantJson::gpu);
         List<TenantProcess> processes = at.objects("processes", Seen::processes, TenantJson::process);
         List<TenantError> errors = at.objects("errors", seen -> seen.tenant().errors(), TenantJson::error);
-        return new ReadTenant(new Tenant(Path.of(region), name, command, stateOf(state, running), Identity.of(rootPid, rootStart), created, uid,
+        Command asked = at.objectIf("asked", seen -> PauseJson.told(seen.tenant().asked()), PauseJson::asked).orElse(Command.NONE);
+        at.also((json, seen) -> PauseJson.summary(json, seen.tenant()));
+        return new ReadTenant(new Tenant(Path.of(region), name, command, stateOf(state, running), asked, Identity.of(rootPid, rootStart), created, uid,
                 epoch, limits, gpus.stream().map(ReadGpu::gpu).toList(), processes, errors), gpus);
     }
 
@@ -132,7 +136,8 @@ public final class TenantJson {
         long passed = at.number("passedCalls", seen -> seen.process().passedCalls());
         String command = at.text("commandLine", seen -> seen.process().commandLine());
         return new TenantProcess(slot, Identity.of(pid, start), alive, attached, calls, passed,
-                at.objects("accounts", SeenProcess::accounts, TenantJson::account), command);
+                at.objects("accounts", SeenProcess::accounts, TenantJson::account),
+                at.objectIf("pause", seen -> PauseJson.told(seen.process().pause()), PauseJson::process).orElse(ProcessPause.NONE), command);
     }
 
     private static TenantProcess.Charge account(JsonProperties<Account> at) {

@@ -32,6 +32,8 @@ import sluice.region.limits.MemoryLimits;
 import sluice.region.limits.OnError;
 import sluice.region.limits.OnOom;
 import sluice.region.limits.Priority;
+import sluice.region.pause.Command;
+import sluice.region.pause.ProcessPause;
 import sluice.region.place.Identity;
 import sluice.region.place.SluiceException;
 import tools.jackson.core.JsonGenerator;
@@ -40,11 +42,11 @@ import tools.jackson.core.JsonGenerator;
 class ModelJsonTest {
     private static final GpuTime TIME = new GpuTime(1000, 250, 400, 1300, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31);
     private static final MemoryUses USES = new MemoryUses(41, 42, 43, 44, 45, 46, 47, 48);
-    private static final Tenant TENANT = new Tenant(Path.of("/run/train.region"), "train", "python train.py", TenantState.RUNNING, Identity.of(4711, 99), 51, 1000,
+    private static final Tenant TENANT = new Tenant(Path.of("/run/train.region"), "train", "python train.py", TenantState.RUNNING, Command.NONE, Identity.of(4711, 99), 51, 1000,
             52, new Limits(MemoryLimits.parse("0=4g,1=8g"), new ComputeLimits(ComputeCaps.parse("1=25%"), true, 3, Priority.HIGH, false, 54), new OnOom(53), OnError.RUN),
             List.of(new TenantGpu(0, 5, "GPU-5", "five", 61, 62, 63, USES, 64, 65, 66, 67, TIME),
                     new TenantGpu(1, 6, "GPU-6", "six", 68, 69, 70, MemoryUses.NONE, 71, 72, 73, 74, new GpuTime(1000, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0))),
-            List.of(new TenantProcess(7, Identity.of(4712, 98), true, 81, 82, 83, List.of(new TenantProcess.Charge(0, 84, 85, USES, 86, 87)), "python")),
+            List.of(new TenantProcess(7, Identity.of(4712, 98), true, 81, 82, 83, List.of(new TenantProcess.Charge(0, 84, 85, USES, 86, 87)), ProcessPause.NONE, "python")),
             List.of(new TenantError("refused", 91, 92, 93, 94)));
     private static final OnBoards BOARDS = new OnBoards(List.of(new BoardState(Path.of("/run/5.board"), "GPU-5", 1000, 0, 0, 0, 0,
             List.of(new BoardTenant(2, TENANT.createdNanos(), "train", 3, Priority.HIGH, false, 54, 101, 102, 103, 104, true, true, 105, 106)))));

@@ -7,6 +7,8 @@ public final class ExitStatus {
     public static final int CHECK_FAILED = 1;
     /// Ctrl-C broke it off: 128 and the number of the signal, as of any program.
     public static final int INTERRUPTED = 130;
+    /// It was not done within the time that was given, as of timeout(1).
+    public static final int TIMED_OUT = 124;
     /// The command line made no sense.
     public static final int USAGE = 2;
     /// Sluice failed before the program started.

@@ -18,6 +18,11 @@ public final class Progress implements AutoCloseable {
         return new Progress(System.err, Screen.errorIsTerminal());
     }
 
+    /// Whether a person sees it.
+    public boolean isSeen() {
+        return terminal;
+    }
+
     public void step(String text) {
         if (terminal) {
             err.print("\r\033[K" + Text.cut(text, 100) + " ...");

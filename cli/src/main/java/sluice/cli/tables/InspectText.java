@@ -55,7 +55,9 @@ public final class InspectText {
 
     private void header() {
         fact("tenant", tenant.name());
-        fact("state", state(tenant.state(), screen));
+        fact("state", PauseText.isOfPause(tenant.state()) ? screen.yellow(PauseText.state(tenant, now)) : state(tenant.state(), screen));
+        PauseText.note(tenant, now).ifPresent(note -> fact("pause", note));
+        PauseText.memory(tenant).ifPresent(memory -> fact("reservoir", memory));
         fact("command", Text.visible(tenant.command()));
         fact("region", tenant.file() + " (layout " + RegionLayout.LAYOUT + ", " + RegionLayout.REGION_BYTES + " bytes)");
         fact("created", Text.instant(tenant.createdNanos()).truncatedTo(ChronoUnit.SECONDS) + " (" + PsTable.age(tenant.createdNanos(), now) + " ago)");

@@ -46,6 +46,7 @@ public final class PsTable {
         List<String> lines = new ArrayList<>(ps.table.lines(screen, WIDTH));
         for (Tenant tenant : tenants) {
             ShareText.notes(tenant, now).forEach(note -> lines.add(tenant.name() + " on " + note));
+            PauseText.note(tenant, now).ifPresent(note -> lines.add(tenant.name() + ": " + note));
         }
         return lines;
     }
@@ -54,12 +55,12 @@ public final class PsTable {
         String age = age(tenant.createdNanos(), now);
         String command = Text.cut(Text.visible(tenant.command()), COMMAND_WIDTH);
         if (tenant.gpus().isEmpty()) {
-            table.row(tenant.name(), "-", pids(tenant), "-", tenant.memory().toString(), "-", "-", "-", "-",
+            table.row(name(tenant), "-", pids(tenant), "-", tenant.memory().toString(), "-", "-", "-", "-",
                     ShareText.asked(tenant.compute(), tenant.compute().caps().permille(0)), "-", "-", age, command);
         }
         for (TenantGpu gpu : tenant.gpus()) {
             GpuTime time = gpu.time();
-            table.row(tenant.name(), Integer.toString(gpu.index()), pids(tenant), used(gpu), limit(gpu),
+            table.row(name(tenant), Integer.toString(gpu.index()), pids(tenant), used(gpu), limit(gpu),
                     Size.format(gpu.peakBytes()), refused(gpu), ShareText.used(time), ShareText.got(earlier.gotPermille(tenant, gpu)),
                     ShareText.asked(tenant.compute(), time.capPermille()), ShareText.waited(time), debt(tenant, time), age, command);
         }
@@ -85,12 +86,17 @@ public final class PsTable {
         return gpu.refusedCalls() == 0 ? refused : screen.red(refused);
     }
 
-    /// With the state, where that is not the usual one.
+    /// With the state of a pause.
+    private String name(Tenant tenant) {
+        return PauseText.isOfPause(tenant.state()) ? PauseText.name(tenant, now) : tenant.name();
+    }
+
+    /// With the state before and after the tenant's life.
     private static String pids(Tenant tenant) {
         return switch (tenant.state()) {
-            case RUNNING -> numbers(tenant);
+            case STARTING -> numbers(tenant) + " " + tenant.state().word();
             case ENDED -> tenant.state().word();
-            default -> numbers(tenant) + " " + tenant.state().word();
+            default -> numbers(tenant);
         };
     }
 

@@ -11,6 +11,9 @@ import sluice.api.client.AgentTenants;
 import sluice.api.limits.LimitsSetter;
 import sluice.api.model.AuditReport;
 import sluice.api.model.OnBoards;
+import sluice.api.pause.FollowedOperation;
+import sluice.api.pause.PauseBody;
+import sluice.api.pause.PauseOperation;
 import sluice.cuda.Nvml;
 import sluice.region.LimitsChange;
 import sluice.region.Tenant;
@@ -95,6 +98,11 @@ public final class SeenTenants {
         }
         boolean forSome = !change.gpus().isEmpty();
         return LimitsSetter.set(tenant, change, Nvml.uuids(forSome ? Nvml.open().map(Nvml::gpus).orElse(List.of()) : List.of()));
+    }
+
+    /// Begins a pause or a resume: here, or where only the agent can write the region, by the agent.
+    public FollowedOperation operate(Tenant tenant, PauseBody wanted) {
+        return isReadable(tenant) ? PauseOperation.begin("local", tenant, wanted.kind(), wanted.timeout()) : agent.orElseThrow().operate(tenant, wanted);
     }
 
     /// Whether its region can be read here, and not only by an agent.

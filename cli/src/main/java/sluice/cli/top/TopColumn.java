@@ -6,11 +6,11 @@ import org.jline.utils.AttributedString;
 import org.jline.utils.AttributedStyle;
 import sluice.cli.output.Table;
 import sluice.cli.output.Text;
+import sluice.cli.tables.PauseText;
 import sluice.cli.tables.PsTable;
 import sluice.cli.tables.ShareText;
 import sluice.cli.top.terminal.TopStyle;
 import sluice.region.TenantGpu;
-import sluice.region.TenantState;
 import sluice.region.limits.Percent;
 import sluice.region.limits.Size;
 
@@ -63,7 +63,7 @@ enum TopColumn {
 
     AttributedString cell(TopRow row, TopStyle style, Instant now) {
         return switch (this) {
-            case TENANT -> text(row.name() + (row.tenant().state() == TenantState.RUNNING ? "" : " (" + row.tenant().state().word() + ")"));
+            case TENANT -> text(PauseText.name(row.tenant(), now));
             case GPU -> row.gpu().map(gpu -> text(Integer.toString(gpu.index()))).orElse(nothing(style));
             case PROCS -> text(Integer.toString(Math.max(1, row.tenant().liveProcesses().size())));
             case USED -> row.gpu().isEmpty() ? nothing(style) : new AttributedString(Size.format(row.usedBytes()), used(row, style));

@@ -23,6 +23,8 @@ import sluice.region.limits.MemoryLimits;
 import sluice.region.limits.OnError;
 import sluice.region.limits.OnOom;
 import sluice.region.limits.Priority;
+import sluice.region.pause.Command;
+import sluice.region.pause.ProcessPause;
 import sluice.region.place.Identity;
 
 /// Tenants that never were.
@@ -40,7 +42,7 @@ public final class MadeUp {
     private MadeUp() {}
 
     static Tenant training() {
-        return new Tenant(Path.of("/dev/shm/sluice-1000/train.region"), "train", "python train.py --epochs 3", TenantState.RUNNING,
+        return new Tenant(Path.of("/dev/shm/sluice-1000/train.region"), "train", "python train.py --epochs 3", TenantState.RUNNING, Command.NONE,
                 new Identity(700L << 22 | 4711), nanos(-7500), 1000, 2, new Limits(MemoryLimits.parse("0=4g,1=8g"),
                 new ComputeLimits(ComputeCaps.parse("0=25%"), false, 1, Priority.NORMAL, false, 0), OnOom.FAIL, OnError.FAIL),
                 List.of(gpu(0, 0, 4 * GIB, 3900 * MIB, 12, CAPPED), gpu(1, 1, 8 * GIB, 512 * MIB, 0, UNUSED)),
@@ -51,25 +53,25 @@ public final class MadeUp {
     /// Training after its quota was lowered below what it uses.
     static Tenant above() {
         Tenant old = training();
-        return new Tenant(old.file(), old.name(), old.command(), TenantState.RUNNING, old.root(), old.createdNanos(), 1000, 3,
+        return new Tenant(old.file(), old.name(), old.command(), TenantState.RUNNING, Command.NONE, old.root(), old.createdNanos(), 1000, 3,
                 new Limits(MemoryLimits.parse("3g"), ComputeLimits.NONE, OnOom.FAIL, OnError.FAIL), List.of(gpu(0, 0, 3 * GIB, 3900 * MIB, 12, UNUSED)), old.processes(), List.of());
     }
 
     static Tenant starting() {
         Tenant idle = idle();
-        return new Tenant(idle.file(), idle.name(), idle.command(), TenantState.STARTING, idle.root(), idle.createdNanos(), 1000, 0,
+        return new Tenant(idle.file(), idle.name(), idle.command(), TenantState.STARTING, Command.NONE, idle.root(), idle.createdNanos(), 1000, 0,
                 idle.limits(), List.of(), List.of(), List.of());
     }
 
     static Tenant idle() {
-        return new Tenant(Path.of("/dev/shm/sluice-1000/shell.region"), "shell", "bash\033[31m -c " + "x".repeat(80), TenantState.RUNNING,
+        return new Tenant(Path.of("/dev/shm/sluice-1000/shell.region"), "shell", "bash\033[31m -c " + "x".repeat(80), TenantState.RUNNING, Command.NONE,
                 new Identity(800L << 22 | 99), nanos(-30), 1000, 0,
                 new Limits(MemoryLimits.none(), ComputeLimits.NONE, OnOom.FAIL, OnError.RUN),
                 List.of(), List.of(), List.of());
     }
 
     static Tenant ended() {
-        return new Tenant(Path.of("/dev/shm/sluice-1000/old.region"), "old", "./a.out", TenantState.ENDED,
+        return new Tenant(Path.of("/dev/shm/sluice-1000/old.region"), "old", "./a.out", TenantState.ENDED, Command.NONE,
                 new Identity(600L << 22 | 98), nanos(-2 * 86400), 1000, 0,
                 new Limits(MemoryLimits.parse("1g"), ComputeLimits.NONE, new OnOom(30_000), OnError.FAIL),
                 List.of(gpu(0, 0, GIB, 0, 0, UNUSED)), List.of(), List.of());
@@ -78,7 +80,7 @@ public final class MadeUp {
     /// Its driver did not tell how much memory the GPU has.
     static Tenant onAGpuOfUnknownSize() {
         TenantGpu gpu = training().gpus().getLast();
-        return new Tenant(ended().file(), "old", "./a.out", TenantState.ENDED, ended().root(), nanos(-60), 1000, 0, Limits.NONE,
+        return new Tenant(ended().file(), "old", "./a.out", TenantState.ENDED, Command.NONE, ended().root(), nanos(-60), 1000, 0, Limits.NONE,
                 List.of(new TenantGpu(0, 0, gpu.uuid(), gpu.name(), gpu.granularityBytes(), 0, gpu.usedBytes(), gpu.uses(), 0,
                         gpu.peakBytes(), 0, 0, UNUSED)), List.of(), List.of());
     }
@@ -96,13 +98,13 @@ public final class MadeUp {
     /// Others of higher priority leave it 0.2 %.
     static Tenant starved() {
         Tenant other = sharing();
-        return new Tenant(other.file(), "batch", other.command(), TenantState.RUNNING, other.root(), other.createdNanos(), 1000, 0, new Limits(MemoryLimits.none(),
+        return new Tenant(other.file(), "batch", other.command(), TenantState.RUNNING, Command.NONE, other.root(), other.createdNanos(), 1000, 0, new Limits(MemoryLimits.none(),
                 new ComputeLimits(ComputeCaps.none(), true, 1, Priority.LOW, false, 0), OnOom.FAIL, OnError.FAIL), List.of(gpu(0, 0, 0, 512 * MIB, 0,
                 new GpuTime(100 * SECOND, 0, 20 * SECOND, 0, SECOND / 6, 20, 0, 0, 0, 1500, 79 * SECOND, 0, 0, 0, 0))), List.of(), List.of());
     }
 
     private static Tenant sharing(GpuTime time) {
-        return new Tenant(Path.of("/dev/shm/sluice-1000/infer.region"), "infer", "./serve --model big.bin", TenantState.RUNNING,
+        return new Tenant(Path.of("/dev/shm/sluice-1000/infer.region"), "infer", "./serve --model big.bin", TenantState.RUNNING, Command.NONE,
                 new Identity(850L << 22 | 4800), nanos(-90), 1000, 0, new Limits(MemoryLimits.none(),
                 new ComputeLimits(ComputeCaps.none(), true, 3, Priority.HIGH, false, 5000), OnOom.FAIL, OnError.FAIL),
                 List.of(gpu(0, 0, 0, 512 * MIB, 0, time)),
@@ -138,6 +140,6 @@ public final class MadeUp {
         return new TenantProcess(slot, new Identity(900L << 22 | pid), alive, nanos(-7000), 1234, 5,
                 List.of(new TenantProcess.Charge(0, charged, 2 * MIB, uses(charged), 3, 1000),
                         new TenantProcess.Charge(1, 0, 0, MemoryUses.NONE, 0, 0)),
-                alive ? "python train.py" : "");
+                ProcessPause.NONE, alive ? "python train.py" : "");
     }
 }

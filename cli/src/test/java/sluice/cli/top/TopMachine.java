@@ -22,6 +22,8 @@ import sluice.region.limits.MemoryLimits;
 import sluice.region.limits.OnError;
 import sluice.region.limits.OnOom;
 import sluice.region.limits.Priority;
+import sluice.region.pause.Command;
+import sluice.region.pause.ProcessPause;
 import sluice.region.place.Identity;
 
 /// A machine that never was, for `sluice top` to look at: how much its tenants use and get is easy to reckon.
@@ -76,8 +78,8 @@ final class TopMachine {
                 0, 0, 0, time.turnWaits(), time.turnWaitedNanos(), 0, 0, 0, 0);
         TenantGpu gpu = new TenantGpu(0, 0, uuid(0), "NVIDIA H200", 2 << 20, 100 * GIB, used, uses, limit, used, errors.isEmpty() ? 0 : 7, 0, capped);
         TenantProcess process = new TenantProcess(0, new Identity(900L << 22 | 1000 + number), true, nanos(0), 0, 0,
-                List.of(new TenantProcess.Charge(0, used, 0, uses, 1, 1)), "python " + name + ".py");
-        return new Tenant(Path.of("/dev/shm/sluice-1000/" + name + ".region"), name, "python " + name + ".py --long", TenantState.RUNNING,
+                List.of(new TenantProcess.Charge(0, used, 0, uses, 1, 1)), ProcessPause.NONE, "python " + name + ".py");
+        return new Tenant(Path.of("/dev/shm/sluice-1000/" + name + ".region"), name, "python " + name + ".py --long", TenantState.RUNNING, Command.NONE,
                 new Identity(900L << 22 | 1000 + number), nanos(number), 1000, 0, new Limits(MemoryLimits.of(limit), compute, OnOom.FAIL, OnError.FAIL),
                 List.of(gpu), List.of(process), errors);
     }

@@ -1,0 +1,138 @@
+package sluice.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import sluice.cli.FakeAttendant.Doing;
+import sluice.cli.output.ExitStatus;
+import sluice.cli.output.Screen;
+import sluice.region.Region;
+import sluice.region.RegionDraft;
+import sluice.region.Tenant;
+import sluice.region.TenantState;
+import sluice.region.limits.Limits;
+import sluice.region.pause.Depth;
+import sluice.region.pause.Step;
+import sluice.region.place.Identity;
+import sluice.region.place.RuntimeDirectory;
+
+/// With a process that answers as the library does.
+@Timeout(60)
+class PauseCommandTest {
+    private final StringWriter out = new StringWriter();
+    private final StringWriter err = new StringWriter();
+
+    @TempDir
+    private Path folder;
+    private Path file;
+
+    @BeforeEach
+    void create() throws Exception {
+        Files.setPosixFilePermissions(folder, PosixFilePermissions.fromString("rwx------"));
+        file = Region.create(new RuntimeDirectory(folder), new RegionDraft("train", "python train.py", Identity.self(), Limits.NONE));
+    }
+
+    private int execute(String... args) {
+        return Commands.line(new PrintWriter(out, true), new PrintWriter(err, true), new Screen(false, false), args).execute(args);
+    }
+
+    @Test
+    void shouldPauseReleaseVacateAndResume() {
+        try (FakeAttendant _ = new FakeAttendant(file, (command, pause) -> {
+            pause.awayBytes(command.depth().isAway() ? 8L << 30 : 0);
+            pause.stayingBytes(command.depth() == Depth.RELEASE ? 512L << 20 : 0);
+            return Doing.ANSWER;
+        })) {
+            assertThat(execute("pause", file.toString())).isZero();
+            assertThat(Tenant.read(file).state()).isEqualTo(TenantState.PAUSED);
+            assertThat(execute("pause", file.toString(), "--release")).isZero();
+            assertThat(Tenant.read(file).state()).isEqualTo(TenantState.EVICTED);
+            assertThat(execute("pause", file.toString(), "--vacate")).isZero();
+            assertThat(execute("resume", file.toString())).isZero();
+            assertThat(Tenant.read(file).state()).isEqualTo(TenantState.RUNNING);
+        }
+        assertThat(out.toString().lines()).satisfiesExactly(
+                line -> assertThat(line).startsWith("train is paused; its memory stays on the GPU ("),
+                line -> assertThat(line).startsWith("train is released: 8.0 GiB are in host memory, 512.0 MiB stay on the GPU ("),
+                line -> assertThat(line).startsWith("train is vacated: 8.0 GiB are in host memory, the driver's state is stored ("),
+                line -> assertThat(line).startsWith("train runs ("));
+        assertThat(err.toString()).isEmpty();
+    }
+
+    @Test
+    void shouldWithdrawWhatAProcessRefuses() {
+        try (FakeAttendant _ = new FakeAttendant(file, (command, pause) -> {
+            pause.reason("2.0 GiB of managed memory cannot move");
+            return command.depth() == Depth.RELEASE ? Doing.REFUSE : Doing.ANSWER;
+        })) {
+            execute("pause", file.toString());
+            assertThat(execute("pause", file.toString(), "--release")).isEqualTo(ExitStatus.CHECK_FAILED);
+            assertThat(Tenant.read(file).asked().depth()).as("as before").isEqualTo(Depth.HOLD);
+        }
+        assertThat(err.toString()).contains("train could not release: 2.0 GiB of managed memory cannot move");
+    }
+
+    @Test
+    void shouldWithdrawAPauseThatTakesTooLong() {
+        try (FakeAttendant _ = new FakeAttendant(file, (command, pause) -> {
+            FakeAttendant.tell(pause, Step.DRAIN, 0, 0, "");
+            return Doing.NOTHING;
+        })) {
+            assertThat(execute("pause", file.toString(), "--timeout", "100ms")).isEqualTo(ExitStatus.TIMED_OUT);
+            assertThat(Tenant.read(file).asked().depth()).isEqualTo(Depth.RUN);
+        }
+        assertThat(err.toString()).contains("the pause is withdrawn (not done within 0.1 s; it was waiting for submitted work to end)");
+    }
+
+    @Test
+    void shouldLetAResumeGoOn() {
+        try (FakeAttendant _ = new FakeAttendant(file, (command, pause) -> {
+            FakeAttendant.tell(pause, Step.ROOM, 0, 0, "GPU 0 is full");
+            return command.depth().isPause() ? Doing.ANSWER : Doing.NOTHING;
+        })) {
+            execute("pause", file.toString());
+            assertThat(execute("resume", file.toString(), "--timeout", "100ms")).isEqualTo(ExitStatus.TIMED_OUT);
+            assertThat(Tenant.read(file).state()).isEqualTo(TenantState.RESUMING);
+            assertThat(Tenant.read(file).pause().reason()).isEqualTo("GPU 0 is full");
+        }
+        assertThat(err.toString()).contains("it goes on in the background");
+    }
+
+    @Test
+    void shouldOnlyAsk() {
+        try (FakeAttendant _ = new FakeAttendant(file, (command, pause) -> Doing.NOTHING)) {
+            assertThat(execute("pause", file.toString(), "--release", "--no-wait")).isZero();
+            assertThat(Tenant.read(file).state()).isEqualTo(TenantState.PAUSING);
+        }
+        assertThat(out.toString()).isEqualToNormalizingNewlines("train: asked to release; 'sluice ps' shows how far it is\n");
+    }
+
+    @Test
+    void shouldWriteJson() {
+        try (FakeAttendant _ = new FakeAttendant(file, (command, pause) -> Doing.ANSWER)) {
+            assertThat(execute("pause", file.toString(), "--json")).isZero();
+        }
+        assertThat(out.toString()).contains("\"tenant\" : \"train\"", "\"kind\" : \"hold\"", "\"state\" : \"done\"");
+    }
+
+    /// Once, because nobody looks at a terminal here.
+    @Test
+    void shouldTellOnceOfWhatTakesLong() {
+        long began = System.nanoTime();
+        try (FakeAttendant _ = new FakeAttendant(file, (command, pause) -> {
+            FakeAttendant.tell(pause, Step.COPY_OUT, 8L << 30, 2L << 30, "");
+            return System.nanoTime() - began > 2_500_000_000L ? Doing.ANSWER : Doing.NOTHING;
+        })) {
+            assertThat(execute("pause", file.toString(), "--release")).isZero();
+        }
+        assertThat(err.toString().lines()).containsExactly("train: copying memory to the host, 2.0 GiB of 8.0 GiB");
+    }
+}

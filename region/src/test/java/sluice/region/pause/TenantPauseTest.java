@@ -1,0 +1,78 @@
+package sluice.region.pause;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import sluice.region.pause.ProcessPause.Host;
+import sluice.region.pause.ProcessPause.Moved;
+import sluice.region.pause.ProcessPause.Moving;
+
+class TenantPauseTest {
+    private static final Command RELEASE = Command.of(7, Depth.RELEASE, 1000);
+
+    private static ProcessPause process(Moving moving, Host host, Moved moved, long sinceNanos, String reason) {
+        return new ProcessPause(true, true, 0, 0, moving, host, moved, sinceNanos, reason);
+    }
+
+    private static ProcessPause at(Step step, long since, long total, long moved, String reason) {
+        return process(new Moving(step, since, total, moved), Host.NONE, Moved.NONE, 0, reason);
+    }
+
+    @Test
+    void shouldShowTheStepThatIsFurthestBehindWithTheBytesOfAllThatAreThere() {
+        TenantPause pause = TenantPause.of(RELEASE, List.of(at(Step.COPY_OUT, 30, 100, 10, ""), at(Step.COPY_OUT, 20, 200, 50, ""),
+                at(Step.FREE, 10, 400, 400, ""), at(Step.NONE, 0, 0, 0, "")));
+
+        assertThat(pause.moving()).isEqualTo(new Moving(Step.COPY_OUT, 20, 300, 60));
+    }
+
+    @Test
+    void shouldShowFirstThatAProcessWaitsForRoom() {
+        TenantPause pause = TenantPause.of(RELEASE, List.of(at(Step.HOLD, 1, 0, 0, ""), at(Step.ROOM, 2, 0, 0, "GPU 0 has 1 GiB free, 2 GiB are needed")));
+
+        assertThat(pause.moving().step()).isEqualTo(Step.ROOM);
+        assertThat(pause.reason()).startsWith("GPU 0 has");
+    }
+
+    @Test
+    void shouldSumWhatIsAwayAndWhatWasMoved() {
+        TenantPause pause = TenantPause.of(RELEASE, List.of(process(Moving.NONE, new Host(1, 2, 3), new Moved(1, 2, 3, 4, 5, 6), 500, "stale"),
+                process(Moving.NONE, new Host(10, 20, 30), new Moved(10, 20, 30, 40, 50, 60), 400, "")));
+
+        assertThat(pause.host()).isEqualTo(new Host(11, 22, 33));
+        assertThat(pause.moved()).isEqualTo(new Moved(11, 22, 33, 44, 55, 66));
+        assertThat(pause.sinceNanos()).isEqualTo(400);
+        assertThat(pause.reason()).as("nobody waits").isEmpty();
+    }
+
+    @Test
+    void shouldSayWhyAProcessRefused() {
+        ProcessPause refusing = new ProcessPause(true, true, 0, RELEASE.word(), Moving.NONE, Host.NONE, Moved.NONE, 0, "managed memory stays");
+        TenantPause pause = TenantPause.of(RELEASE, List.of(at(Step.DRAIN, 0, 0, 0, "x"), refusing));
+
+        assertThat(pause.refused()).isTrue();
+        assertThat(pause.reason()).isEqualTo("managed memory stays");
+        assertThat(TenantPause.of(RELEASE.next(Depth.HOLD, 0), List.of(refusing)).refused()).as("that was an earlier command").isFalse();
+    }
+
+    @Test
+    void shouldBeSinceTheCommandWhereNoProcessIsHeld() {
+        assertThat(TenantPause.of(RELEASE, List.of()).sinceNanos()).isEqualTo(1000);
+        assertThat(TenantPause.of(RELEASE.next(Depth.RUN, 2000), List.of()).sinceNanos()).isZero();
+    }
+
+    @Test
+    void shouldKnowDepthsAndStepsByTheirWords() {
+        for (Depth depth : Depth.values()) {
+            assertThat(Depth.find(depth.word())).contains(depth);
+            assertThat(Command.of(5, depth, 0).depth()).isEqualTo(depth);
+        }
+        for (Step step : Step.values()) {
+            assertThat(Step.find(step.word())).contains(step);
+            assertThat(Step.of(step.number())).isEqualTo(step);
+        }
+        assertThat(Depth.ofPauses()).containsExactly("hold", "release", "vacate");
+        assertThat(Step.of(99)).as("of a later version").isEqualTo(Step.NONE);
+    }
+}
