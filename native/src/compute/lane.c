@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-#include "compute/gate.h"
+#include "compute/gate_on.h"
 #include "os/fork.h"
 #include "tenant/gpu.h"
 #include "os/thread.h"

@@ -1,10 +1,10 @@
-/* meter_learn: learns from a batch what calls take: the cost of a single call, the host's part in it, and the scale of sums.
+/* learn: learns from a batch what calls take: the cost of a single call, the host's part in it, and the scale of sums.
  *
  * Seen on an H200 (driver 580): the span of a single kernel between two events is 2.0 us longer than the kernel, of a queued one 2.9 us.
  * On an idle stream it also contains the time that the host took to launch, less what the host did after the GPU had got the launch. That
  * is nearly nothing, but 6.5 us where a profiler records each launch (not measured but inferred: 157 ms too little in a training with
  * 24,269 kernels, copies and sets). */
-#include "compute/meter_parts.h"
+#include "compute/meter/parts.h"
 
 #include "costs/sample.h"
 
