@@ -1,8 +1,9 @@
 /* gate: the place where a call that submits work waits until it may go.
  *
- * On the fast path the cost of the call is known, the open batch has the stream already, and credit is left: a few loads and, now and then,
- * an atomic subtraction. Every other call takes the slow path, with the GPU's lock. Some calls are measured by themselves: the first
- * ones of each kind, one of each chunk of credit while the GPU waits for the host, and now and then one while it does not. */
+ * On the fast path the cost of the call is known, the stream is in the open batch, and credit is left. That path has a few loads and,
+ * now and then, an atomic subtraction. Every other call takes the slow path, with the GPU's lock. Some calls get a batch of their own,
+ * to measure them: the first calls of each kind; one in each chunk of credit while the GPU waits for the host; and an occasional one at
+ * other times. */
 #define _GNU_SOURCE
 #include "compute/gate.h"
 
@@ -66,7 +67,7 @@ static void end_slow(sl_lane_t *lane, const slow_t *slow) {
     errno = slow->saved;
 }
 
-/* A second call of a kind that was never measured waits for the first, so that no unknown pile of work builds up. */
+/* While the first call of a kind is being measured, a second one waits for its result. Otherwise work of unknown length would pile up. */
 static void wait_until_known_unlocking(sl_lane_t *lane, sl_cost_t *cost) {
     uint64_t start = sl_os_nanos(), now = start, begin = sl_trace_start();
     sl_batch_settle(lane);

@@ -1,5 +1,5 @@
-/* parts: what the three parts of the meter share: record.c puts events around batches, read.c asks when the GPU passed
- * them and how much of that was work, learn.c learns from it what calls take. */
+/* parts: shared by the three files of the meter. record.c puts events around batches. read.c asks when the GPU passed them and how much
+ * of that time was work. learn.c learns from it what calls take. */
 #ifndef SL_METER_PARTS_H
 #define SL_METER_PARTS_H
 
