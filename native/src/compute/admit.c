@@ -281,8 +281,8 @@ static void grant(sl_lane_t *lane, uint64_t nanos, uint64_t now) {
     sl_batch_see_turn(lane);
 }
 
-/* How much may be under way when a call that takes so long follows, and how much is left after a wait for that. Who must let another
- * go first may not keep that one waiting for long; but a host that is never ahead of the GPU makes it idle. */
+/* The most work in flight when a call with this cost follows, and how much of it may be left after a wait. A tenant below a higher
+ * priority keeps little in flight, so that the other one soon has the GPU. But a host that is never ahead of the GPU leaves it idle. */
 static void bounds_of(const sl_lane_t *lane, uint64_t nanos, uint64_t now, uint64_t *most, uint64_t *rest) {
     *most = FLIGHT_NANOS;
     *rest = FLIGHT_NANOS / 2;

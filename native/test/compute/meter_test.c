@@ -6,9 +6,9 @@
 
 #include "driver/entry.h"
 #include "compute/lane.h"
-#include "compute/meter.h"
+#include "compute/meter/meter.h"
 #include "os/os.h"
-#include "compute/idle.h"
+#include "compute/meter/idle.h"
 #include "real.h"
 
 #define MILLI 1000000u

@@ -2,7 +2,7 @@
 #include "check.h"
 
 #include "costs/cost.h"
-#include "compute/meter.h"
+#include "compute/meter/meter.h"
 #include "costs/sample.h"
 #include "driver/entry.h"
 #include "os/os.h"

@@ -2,7 +2,7 @@
  * allocation and free nodes, put where the real ones go. */
 #include "check.h"
 
-#include "compute/meter.h"
+#include "compute/meter/meter.h"
 #include "tenant/gpu.h"
 #include "memory/stream/graph.h"
 #include "memory/stream/graph_need.h"

@@ -7,7 +7,7 @@
 #include <sched.h>
 #include <time.h>
 
-#include "compute/meter.h"
+#include "compute/meter/meter.h"
 #include "tenant/gpu.h"
 #include "memory/stream/graph.h"
 #include "hooks.h"

@@ -1,8 +1,8 @@
 /* context_charge: the calls that make a context.
  *
  * A context takes memory by itself, half a GiB on an H200. The first context of the tenant on a GPU shows how much, with a quota or
- * without. From then on that much is reserved before the driver is asked. The charge lies in the table of allocations under the address
- * of the context, so every call that ends the context refunds it. The driver counts the uses of a primary context; this file only asks
+ * without. From then on that much is reserved before the driver is asked. The charge is in the table of allocations, under the address
+ * of the context. So every call that ends the context refunds it. The driver counts the uses of a primary context; this file only asks
  * whether it is active. */
 #include "memory/plain/context.h"
 #include "driver/driver.h"
@@ -58,8 +58,8 @@ static uint64_t learned_bytes(const sl_region_gpu_t *gpu) {
     return bytes > BEING_MEASURED && bytes <= gpu->total_bytes ? bytes : 0;
 }
 
-/* Many processes may start at once, and NVML takes milliseconds to load: so only one looks before, and the others find
- * the result when they have their contexts. Who finds none goes by its own figure, which was nothing before. */
+/* Many processes may start at once, and NVML takes milliseconds to load. So only one process looks before its context, and the others
+ * find its result when they have their contexts. A process that finds none uses its own figure, which was 0 before. */
 static void begin_measuring(making_t *making, unsigned gpu) {
     uint64_t unknown = 0;
     making->measured = true;

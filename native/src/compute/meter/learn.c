@@ -1,10 +1,10 @@
-/* meter_learn: learns from a batch what calls take: the cost of a single call, the host's part in it, and the scale of sums.
+/* learn: learns from a batch what calls take: the cost of a single call, the host's part in it, and the scale of sums.
  *
  * Seen on an H200 (driver 580): the span of a single kernel between two events is 2.0 us longer than the kernel, of a queued one 2.9 us.
- * On an idle stream it also contains the time that the host took to launch, less what the host did after the GPU had got the launch. That
- * is nearly nothing, but 6.5 us where a profiler records each launch (not measured but inferred: 157 ms too little in a training with
- * 24,269 kernels, copies and sets). */
-#include "compute/meter_parts.h"
+ * On an idle stream the span also contains the host's time for the launch, up to the moment when the GPU has the launch. What the host
+ * does after that moment is nearly nothing, but 6.5 us where a profiler records each launch. (The 6.5 us are inferred: a training with
+ * 24,269 kernels, copies and sets showed 157 ms too little.) */
+#include "compute/meter/parts.h"
 
 #include "costs/sample.h"
 
@@ -29,8 +29,7 @@ void sl_meter_learn_scale(sl_meter_t *meter, const sl_meter_batch_t *batch, cons
     meter->scale = old + (now - old) / (usual || beside ? 8 : 2);
 }
 
-/* Once a call is known to be longer the scale need not make up for it any more, whatever batches say that were predicted
- * before. */
+/* Once the longer cost of a call is known, the scale need not make up for it. Batches that were predicted before are ignored. */
 static void learn_cost(sl_meter_t *meter, sl_cost_t *cost, uint64_t nanos) {
     uint64_t old = cost->nanos;
     sl_cost_learn(cost, nanos);

@@ -85,8 +85,8 @@ typedef struct {
     uint64_t unsettled_nanos;  /* charged for all closed batches that the GPU has not finished */
     unsigned unsettled_calls;
     uint64_t rescaled;         /* batches before this one do not tell about the scale */
-    double skew_nanos;         /* so much of the host's time for a launch passes after the GPU has got it, as calls show that
-                                * are measured on an idle stream and behind others */
+    double skew_nanos;         /* the part of the host's time for a launch that passes after the GPU has the launch. Learnt by comparing
+                                * calls on an idle stream with queued calls */
     double queued_lately;      /* how many of these calls stood behind others */
     double scale;              /* GPU time divided by the sum of the costs of calls: less than 1 when streams overlap */
 } sl_meter_t;

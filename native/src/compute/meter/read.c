@@ -1,10 +1,10 @@
-/* meter_read: how much GPU time a batch took, from the events around it.
+/* read: how much GPU time a batch took, from the events around it.
  *
- * What the spans cover together is the GPU time, unless the queue ran dry in between. Then the spans also contain the wait for the host,
- * and the sum of what the calls are known to take is closer to the truth. */
-#include "compute/meter_parts.h"
+ * The time that the spans cover together is the GPU time, unless the queue ran dry in between. Then the spans also contain the wait for
+ * the host, and the sum of the known costs of the calls is closer to the truth. */
+#include "compute/meter/parts.h"
 
-#include "compute/idle.h"
+#include "compute/meter/idle.h"
 #include "driver/entry.h"
 #include "os/os.h"
 #include "real.h"

@@ -1,9 +1,10 @@
-/* meter_record: puts timing events around batches.
+/* record: puts timing events around batches.
  *
- * A batch has one span for each stream that it uses. A span begins at the end event of the stream's earlier batch, as long as the GPU has
- * not passed that event: then there is no gap. Otherwise it begins at an event of its own. Nothing is recorded on a capturing stream. Only
- * the thread itself can record on its default stream: the end of such a span is owed until that thread comes by. */
-#include "compute/meter_parts.h"
+ * A batch has one span for each stream that it uses. A span begins at the end event of the stream's earlier batch, as long as the GPU
+ * has not passed that event: then there is no gap. Otherwise it begins at an event of its own. Nothing is recorded on a capturing
+ * stream. Only the thread itself can record on its default stream. So the end of such a span is owed until that thread next calls the
+ * meter. */
+#include "compute/meter/parts.h"
 
 #include <stdlib.h>
 

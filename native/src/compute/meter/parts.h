@@ -1,9 +1,9 @@
-/* meter_parts: what the three parts of the meter share: meter_record.c puts events around batches, meter_read.c asks when the GPU passed
- * them and how much of that was work, meter_learn.c learns from it what calls take. */
+/* parts: shared by the three files of the meter. record.c puts events around batches. read.c asks when the GPU passed them and how much
+ * of that time was work. learn.c learns from it what calls take. */
 #ifndef SL_METER_PARTS_H
 #define SL_METER_PARTS_H
 
-#include "compute/meter.h"
+#include "compute/meter/meter.h"
 
 /* Measured on an H200, driver 580, where not said otherwise. */
 #define SL_METER_RECORD_NANOS 2000u /* the host needs this long to record an event: 0.8 to 1.8 us */
