@@ -87,7 +87,10 @@ static CUdeviceptr take(size_t bytes) {
 }
 
 static void write_mark(CUdeviceptr address, size_t bytes, uint64_t mark) {
-    MUST(real.cuMemsetD8_v2(address, (unsigned char)mark, bytes));
+    size_t part = bytes < 4096 ? bytes : 4096;
+    MUST(real.cuMemsetD8_v2(address, (unsigned char)mark, part));
+    MUST(real.cuMemsetD8_v2(address + bytes / 2, (unsigned char)mark, 1));
+    MUST(real.cuMemsetD8_v2(address + bytes - part, (unsigned char)mark, part));
 }
 
 static void check_mark(CUdeviceptr address, size_t bytes, uint64_t mark) {
@@ -325,7 +328,7 @@ static void should_leave_and_come_back_at_its_address(void) {
     size_t sizes[COUNT];
     for (int i = 0; i < COUNT; i++) {
         MUST(real.cuCtxSetCurrent(contexts[i % 2]));
-        sizes[i] = i % 3 ? (size_t)(i * 977 + 1) : (size_t)i * MIB / 2 + 1;
+        sizes[i] = i % 3 ? (size_t)(i * 977 + 1) : (size_t)i * MIB / 8 + 1;
         addresses[i] = take(sizes[i]);
         write_mark(addresses[i], sizes[i], (uint64_t)i + 1);
     }
