@@ -184,7 +184,7 @@ class PlanTest {
         assertThat(afterTooLittle(6000).turns().get(1L).lagNanos()).isLessThan(1000);
     }
 
-    /// However much a tenant is owed, its turns are twice as long at the most, and those of the others half as long.
+    /// A claim of any size at most doubles the tenant's turns and halves those of the others.
     @Test
     void shouldDoubleOrHalveTurnsAtTheMost() {
         Plan plan = Plan.NONE.next(1, List.of(wanting(1, 1, 0), wanting(2, 9, 0)));
