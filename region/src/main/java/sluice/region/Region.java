@@ -46,7 +46,7 @@ public final class Region implements AutoCloseable {
     }
 
     /// Makes the region of a new tenant of a user in two files, so that the tenant can be given the right to write one of them
-    /// and not the limits. Who calls this is the only one that makes such regions in the folder.
+    /// and not the limits. The caller is the only process that makes such regions in the folder.
     public static Path createSplit(RuntimeDirectory directory, RegionDraft draft, long uid) {
         return createSplit(directory, draft, uid, draft.tenant());
     }
