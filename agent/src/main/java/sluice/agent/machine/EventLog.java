@@ -59,7 +59,7 @@ public final class EventLog {
         return later.subList(Math.max(0, later.size() - most), later.size());
     }
 
-    /// What somebody who listens says to hear the rest later. It holds for this log alone: a new agent counts from one again.
+    /// A listener sends this to hear the rest later. It is valid for this log alone: a new agent counts from one again.
     String mark(Event event) {
         return begunMillis + "." + event.number();
     }
