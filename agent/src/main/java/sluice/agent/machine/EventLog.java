@@ -14,7 +14,7 @@ import java.util.function.Consumer;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/// The last events, and who wants to hear of the next. Nobody who listens misses one or hears two in the wrong order.
+/// The last events, and the listeners for the next. No listener misses an event or gets two in the wrong order.
 public final class EventLog {
     private static final int KEPT = 500;
     private static final int MOST_TEXT = 500;
