@@ -81,7 +81,7 @@ class SimulationTest {
     /// A tenant that wants the GPU all the time has at least its share, whatever the others do.
     @ParameterizedTest
     @ValueSource(longs = {1, 2, 3, 4, 5, 6, 7, 8})
-    void shouldStarveNobodyWhateverTheOthersDo(long seed) {
+    void shouldStarveNoTenantWhateverTheOthersDo(long seed) {
         Random random = new Random(seed);
         Simulation simulation = new Simulation(true);
         VirtualTenant steady = simulation.add().weight(1 + random.nextInt(5)).kernel(200_000 + random.nextInt(3_000_000));
