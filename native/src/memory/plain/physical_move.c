@@ -95,6 +95,12 @@ static CUresult release(piece_t *piece) {
     return status;
 }
 
+/* A handle that was taken to ask for something. One that stays would keep the memory when the program has freed it: so once more. */
+static void release_extra(piece_t *piece) {
+    if (piece->held > piece->references && release(piece) != CUDA_SUCCESS)
+        release(piece);
+}
+
 /* The driver has the memory: maps it everywhere, and counts as many handles as the program has. */
 static CUresult fill(piece_t *piece) {
     CUresult status = CUDA_SUCCESS;
@@ -214,8 +220,7 @@ static bool map_for_the_copy(piece_t *piece) {
     CUresult status = piece->held ? CUDA_SUCCESS : retain(piece);
     if (status == CUDA_SUCCESS)
         status = map(piece, own);
-    if (piece->held > piece->references)
-        release(piece);
+    release_extra(piece);
     piece->count++;
     piece->reserved = true;
     piece->copied_at = address;
@@ -224,7 +229,7 @@ static bool map_for_the_copy(piece_t *piece) {
 
 static void unmap_ours(piece_t *piece) {
     place_t *own = &piece->places[piece->count - 1];
-    if (piece->reserved && unmap(own) == CUDA_SUCCESS)
+    if (piece->reserved && (unmap(own) == CUDA_SUCCESS || unmap(own) == CUDA_SUCCESS))
         real.cuMemAddressFree(own->address, own->bytes);
     piece->count -= piece->reserved;
     piece->reserved = false;
@@ -248,8 +253,7 @@ static bool describe(piece_t *piece, const sl_physical_t *physical, place_t *roo
     if (!piece->references && retain(piece) != CUDA_SUCCESS)
         return false;
     CUresult status = real.cuMemGetAllocationPropertiesFromHandle(&piece->prop, piece->real);
-    if (piece->held > piece->references)
-        release(piece);
+    release_extra(piece);
     int device = piece->prop.location.id;
     if (status != CUDA_SUCCESS || piece->prop.location.type != LOCATION_DEVICE || device < 0 || device >= devices)
         return false;
