@@ -35,6 +35,7 @@ static item_t *items;
 static size_t item_count;
 static uint64_t total; /* bytes of all items */
 static bool is_away;
+static bool is_quiet = true; /* no copy of an earlier step can be under way */
 static sl_track_t tracks[TRACKS];
 static unsigned track_count;
 
@@ -144,7 +145,9 @@ static int copy_all(bool out) {
         }
     }
     for (unsigned i = 0; i < track_count; i++) {
-        int one = (int)sl_track_drain(&tracks[i]);
+        bool quiet = true;
+        int one = (int)sl_track_drain(&tracks[i], &quiet);
+        is_quiet &= quiet;
         status = status == CUDA_SUCCESS ? one : status;
     }
     return status;
@@ -153,6 +156,9 @@ static int copy_all(bool out) {
 static void let_host_memory_go(void) {
     uint64_t prepared = sl_telling_record() ? sl_tenant.region.limits->prepared_bytes : 0;
     sl_reservoir_end();
+    if (!is_quiet)
+        sl_reservoir_abandon();
+    is_quiet = true;
     sl_reservoir_keep(prepared, first_context());
 }
 
@@ -346,6 +352,7 @@ static void forget(void) {
     item_count = 0;
     total = 0;
     is_away = false;
+    is_quiet = true;
     track_count = 0;
 }
 SL_FORK_FORGETS(forget);

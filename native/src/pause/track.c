@@ -35,7 +35,7 @@ static CUcontext context_of(unsigned gpu, CUdevice *retained) {
 }
 
 static bool make(sl_track_t *track) {
-    if (!real.cuStreamCreate || !real.cuEventCreate || !real.cuEventRecord || !real.cuEventSynchronize)
+    if (!real.cuStreamCreate || !real.cuEventCreate || !real.cuEventRecord || !real.cuEventSynchronize || !real.cuStreamSynchronize)
         return false;
     for (int i = 0; i < SL_TRACK_STREAMS; i++)
         if (real.cuStreamCreate(&track->streams[i], NON_BLOCKING) != CUDA_SUCCESS)
@@ -122,19 +122,21 @@ CUresult sl_track_copy(sl_track_t *track, bool out, uint64_t address, void *host
     return status;
 }
 
-CUresult sl_track_drain(sl_track_t *track) {
+static bool is_empty(CUstream stream) {
+    return !stream || real.cuStreamSynchronize(stream) == CUDA_SUCCESS || real.cuStreamSynchronize(stream) == CUDA_SUCCESS;
+}
+
+CUresult sl_track_drain(sl_track_t *track, bool *quiet) {
     sl_borrow_t borrow;
     CUresult status = sl_borrow_begin(&borrow, track->context) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
     while (track->ended < track->begun) {
         CUresult one = wait_for_one(track);
         status = status == CUDA_SUCCESS ? one : status;
     }
-    for (int i = 0; i < SL_TRACK_STREAMS; i++) {
-        CUresult one = track->streams[i] && real.cuStreamSynchronize ? real.cuStreamSynchronize(track->streams[i]) : CUDA_SUCCESS;
-        status = status == CUDA_SUCCESS ? one : status;
-    }
+    for (int i = 0; i < SL_TRACK_STREAMS; i++)
+        *quiet &= is_empty(track->streams[i]);
     sl_borrow_end(&borrow);
-    return status;
+    return status == CUDA_SUCCESS && !*quiet ? CUDA_ERROR_NOT_READY : status;
 }
 
 uint64_t sl_track_free_bytes(const sl_track_t *track) {
