@@ -49,6 +49,7 @@ FAULTY(cuStreamSynchronize, (CUstream s), (s))
 FAULTY(cuEventCreate, (CUevent *e, unsigned f), (e, f))
 FAULTY(cuEventRecord, (CUevent e, CUstream s), (e, s))
 FAULTY(cuEventSynchronize, (CUevent e), (e))
+FAULTY(cuCtxSynchronize, (void), ())
 FAULTY(cuCtxPushCurrent_v2, (CUcontext c), (c))
 
 #define MAKE_FAULTY(function) (true_##function = real.function, real.function = faulty_##function)
@@ -72,6 +73,7 @@ static inline void make_faulty(void) {
     MAKE_FAULTY(cuEventCreate);
     MAKE_FAULTY(cuEventRecord);
     MAKE_FAULTY(cuEventSynchronize);
+    MAKE_FAULTY(cuCtxSynchronize);
     MAKE_FAULTY(cuCtxPushCurrent_v2);
 }
 

@@ -139,6 +139,13 @@ CUresult sl_track_drain(sl_track_t *track, bool *quiet) {
     return status == CUDA_SUCCESS && !*quiet ? CUDA_ERROR_NOT_READY : status;
 }
 
+bool sl_track_is_idle(const sl_track_t *track) {
+    sl_borrow_t borrow;
+    bool idle = sl_borrow_begin(&borrow, track->context) && real.cuCtxSynchronize && real.cuCtxSynchronize() == CUDA_SUCCESS;
+    sl_borrow_end(&borrow);
+    return idle;
+}
+
 uint64_t sl_track_free_bytes(const sl_track_t *track) {
     sl_borrow_t borrow;
     size_t left = 0, total;
