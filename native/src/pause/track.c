@@ -8,14 +8,17 @@
 
 enum { NON_BLOCKING = 1, BLOCKING_SYNC = 1, DISABLE_TIMING = 2 };
 
-/* To retain a primary context that is active changes nothing, and no thread can end it meanwhile. */
-static CUcontext retain_primary(CUdevice device) {
+static bool is_active(CUdevice device) {
     unsigned flags;
     int active = 0;
+    return real.cuDevicePrimaryCtxGetState && real.cuDevicePrimaryCtxGetState(device, &flags, &active) == CUDA_SUCCESS && active;
+}
+
+/* To retain a primary context that is active changes nothing, and no thread can end it meanwhile. A GPU that the process does not use
+ * gets no entry in the region: only devices with a context are looked up. */
+static CUcontext retain_primary(CUdevice device, unsigned gpu) {
     CUcontext context = NULL;
-    if (!real.cuDevicePrimaryCtxGetState || !real.cuDevicePrimaryCtxRetain || !real.cuDevicePrimaryCtxRelease_v2)
-        return NULL;
-    if (real.cuDevicePrimaryCtxGetState(device, &flags, &active) != CUDA_SUCCESS || !active)
+    if (!is_active(device) || sl_gpu_find(device) != (int)gpu || !real.cuDevicePrimaryCtxRetain || !real.cuDevicePrimaryCtxRelease_v2)
         return NULL;
     return real.cuDevicePrimaryCtxRetain(&context, device) == CUDA_SUCCESS ? context : NULL;
 }
@@ -25,7 +28,7 @@ static CUcontext context_of(unsigned gpu, CUdevice *retained) {
     if (real.cuDeviceGetCount)
         real.cuDeviceGetCount(&count);
     for (CUdevice device = 0; device < count && device < SL_GPU_DEVICES; device++) {
-        CUcontext context = sl_gpu_find(device) == (int)gpu ? retain_primary(device) : NULL;
+        CUcontext context = retain_primary(device, gpu);
         if (!context)
             continue;
         *retained = device;
