@@ -112,11 +112,17 @@ static void hold(uint64_t command) {
 
 static void out(uint64_t command) {
     sl_reason_t reason;
+    sl_region_pause_t *record = sl_telling_record();
+    sl_telling_step(SL_REGION_STEP_COPY_OUT, sl_mover_bytes());
     sl_mover_result_t result = sl_mover_out(&reason);
-    if (result == SL_MOVER_DONE)
-        rung = RELEASED;
-    else
+    if (result != SL_MOVER_DONE) {
+        broken = result == SL_MOVER_BROKEN;
         refuse(command, &reason);
+        return;
+    }
+    if (record)
+        atomic_fetch_add(&record->releases, 1);
+    rung = RELEASED;
 }
 
 static void store(uint64_t command) {
@@ -155,6 +161,7 @@ static void restore(void) {
 
 static void back(void) {
     sl_reason_t reason;
+    sl_telling_step(SL_REGION_STEP_COPY_BACK, sl_mover_bytes());
     switch (sl_mover_back(&reason)) {
     case SL_MOVER_DONE:
         sl_telling_reason("%s", "");
