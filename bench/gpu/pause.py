@@ -184,7 +184,7 @@ def moved(record, before, way):
 def rates():
     """A job that holds memory, released and vacated; host memory prepared ahead or not."""
     say("| GiB | host memory | released, GB/s | s | back, GB/s | s | vacated after that, s | back, s | left on the GPU, MiB |\n|---|---|---|---|---|---|---|---|---|")
-    for gib, prepared in ((32, False), (32, True), (1, True), (8, True)):
+    for gib, prepared in [(int(word[:-1]), word[-1] == "p") for word in os.environ.get("RATES", "32n,32p,1p,8p").split(",")]:
         if left() < 60:
             say("no time left for the rest")
             break
@@ -208,10 +208,10 @@ def rates():
                 after = tenant.records()[0]
                 out = moved(after, before, "out")
                 tenant.ask(pausing.VACATE)
-                store_s = tenant.wait(60)
+                store_s = tenant.wait(20)
                 stays = on_gpu(job.process.pid)
                 tenant.ask(pausing.RELEASE)
-                restore_s = tenant.wait(60)
+                restore_s = tenant.wait(20)
                 tenant.ask(pausing.HOLD)
                 back_s = tenant.wait(60)
                 back = moved(tenant.records()[0], after, "back")

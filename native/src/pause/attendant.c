@@ -142,9 +142,8 @@ static void wait_for_room(const sl_reason_t *reason) {
 
 static void restore(void) {
     sl_reason_t reason;
-    sl_region_pause_t *record = sl_telling_record();
     sl_telling_step(SL_REGION_STEP_RESTORE, 0);
-    switch (sl_vacate_restore(record ? record->away_bytes : 0, &reason)) {
+    switch (sl_vacate_restore(&reason)) {
     case SL_VACATE_DONE:
         rung = RELEASED;
         break;

@@ -5,17 +5,13 @@
 #include <unistd.h>
 
 #include "driver/driver.h"
-#include "driver/nvml.h"
 #include "ledger/ledger.h"
 #include "memory/plain/opened.h"
-#include "os/os.h"
 #include "real.h"
-#include "real_nvml.h"
 #include "tenant/accounts.h"
 #include "tenant/tenant.h"
 
 #define LOCK_MILLIS 10000u
-#define MARGIN_BYTES (64ull << 20) /* what the driver took more than before on the way back, seen on an H200: none; a reserve */
 #define MIB (1u << 20)
 
 static uint64_t aside[SL_REGION_GPU_COUNT];
@@ -62,35 +58,21 @@ bool sl_vacate_store(sl_reason_t *reason) {
     return true;
 }
 
-/* Unknown counts as enough: then the driver decides. */
-static uint64_t free_bytes(unsigned gpu) {
-    nvmlMemory_t memory;
-    nvmlDevice_t device = sl_nvml_device(sl_tenant.region.gpus[gpu].uuid);
-    bool known = device && real_nvml.nvmlDeviceGetMemoryInfo && real_nvml.nvmlDeviceGetMemoryInfo(device, &memory) == 0;
-    return known ? memory.free : UINT64_MAX;
-}
-
-static bool take_up(uint64_t more_bytes, sl_reason_t *reason) {
+static bool take_up(sl_reason_t *reason) {
     for (unsigned gpu = 0; gpu < SL_REGION_GPU_COUNT; gpu++) {
-        if (!aside[gpu])
-            continue;
-        uint64_t need = aside[gpu] + more_bytes + MARGIN_BYTES, free = free_bytes(gpu);
-        bool fits = free >= need;
-        if (fits && sl_ledger_take_up(gpu, aside[gpu]))
+        if (!aside[gpu] || sl_ledger_take_up(gpu, aside[gpu]))
             continue;
         for (unsigned taken = 0; taken < gpu; taken++)
             if (aside[taken])
                 sl_ledger_cancel(taken, aside[taken]);
-        int index = sl_tenant.region.gpus[gpu].index;
-        if (fits)
-            return sl_report_fail(reason, "the quota on GPU %d has no room for %llu MiB", index, (unsigned long long)(aside[gpu] / MIB));
-        return sl_report_fail(reason, "GPU %d has %llu MiB free, and %llu are needed", index, (unsigned long long)(free / MIB), (unsigned long long)(need / MIB));
+        return sl_report_fail(reason, "the quota on GPU %d has no room for %llu MiB", sl_tenant.region.gpus[gpu].index,
+                              (unsigned long long)(aside[gpu] / MIB));
     }
     return true;
 }
 
-sl_vacate_result_t sl_vacate_restore(uint64_t more_bytes, sl_reason_t *reason) {
-    if (!take_up(more_bytes, reason))
+sl_vacate_result_t sl_vacate_restore(sl_reason_t *reason) {
+    if (!take_up(reason))
         return SL_VACATE_NO_ROOM;
     CUresult status = real.cuCheckpointProcessRestore(getpid(), NULL);
     if (status == CUDA_SUCCESS)
