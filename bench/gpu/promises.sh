@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # The promises of memory and shares on a real GPU, attacked: pools, graphs, code, users, the audit, a soak. nvidia-smi outside is the witness.
-# usage: bench/gpu/promises.sh DISTRIBUTION OUTPUT [pools|graphs|code|ways|all|torch|users|namespace|audit|cost|soak ...]
+# usage: bench/gpu/promises.sh DISTRIBUTION OUTPUT [pools|graphs|code|ways|all|torch|users|namespace|audit|cost|soak|soak-short ...]
+#        soak and soak-short need no distribution: DISTRIBUTION may be a checkout in which native/ and sim/ are built.
 #        (root; python3 with PyTorch for torch; OLD=FOLDER with an older libsluice.so for cost; SOAK_SECONDS=480; MOST_SECONDS=590)
 set -u
 home=$1 out=$2
@@ -131,15 +132,25 @@ for what in sorted({what for what, _ in values}):
 END
 }
 
-soak() {
-    within $((${SOAK_SECONDS:-480} + 60)) python3 "$here/../soak/soak.py" --seconds "${SOAK_SECONDS:-480}" --gpu --home "$home" --seed "${SEED:-2000}" ${SOAK:-} >"$out/soak.log" 2>&1
-    say "soak: status $?"
-    tail -n 14 "$out/soak.log" | tee -a "$out/table.txt"
+rounds() { # rounds NAME SECONDS OPTION…: rounds of storm; all that they tell is in NAME.log, the table ends with the verdict
+    local name=$1 seconds=$2 gpu=--gpu
+    shift 2
+    [[ -n ${SIMULATED:-} ]] && gpu=
+    # shellcheck disable=SC2086
+    within $((seconds + 75)) python3 "$here/../soak/soak.py" --seconds "$seconds" --most $((seconds + 60)) $gpu --home "$home" --seed "${SEED:-2000}" "$@" ${SOAK:-} >"$out/$name.log" 2>&1
+    say "$name: status $?"
+    awk '/^\| kind/ { text = "" } { text = text $0 "\n" } END { printf "%s", text }' "$out/$name.log" | tee -a "$out/table.txt"
+}
+soak() { rounds soak "${SOAK_SECONDS:-480}"; }
+soak_short() { # 10 s of each kind; the samples over the limit, calls not foreseen and errors follow the table
+    rounds soak-short "${SHORT_SECONDS:-70}" --diagnose
+    grep -E '^(pools|all|judged|unlimited|small|small-alone|explained): |storm seed=' "$out/soak-short.log" | cut -c1-330 | head -n "${LINES_MOST:-70}"
 }
 
 for part in $parts; do
     case $part in
     pools | graphs | code | ways | all | torch | users | namespace | audit | cost | soak) began=$SECONDS && "$part"; say "== $part: $((SECONDS - began)) s" ;;
+    soak-short) began=$SECONDS && soak_short; say "== $part: $((SECONDS - began)) s" ;;
     *) say "unknown part $part" ;;
     esac
 done

@@ -21,7 +21,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seconds", type=int, default=20)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--places", default="", help="as of native/test/hostile.c: which records are written to (all)")
+    parser.add_argument("--places", default="", help="as of native/test/programs/hostile.c: which records are written to (all)")
     parser.add_argument("--home", default=os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".."))
     options = parser.parse_args()
     build, sim = (os.path.abspath(os.path.join(options.home, part)) for part in ("native/target/cmake", "sim/target/cmake"))

@@ -4,6 +4,7 @@
     bench/soak/soak.py --seconds 60                    # on the simulated GPUs of this checkout
     bench/soak/soak.py --minutes 60 --seed 100         # the long one
     bench/soak/soak.py --minutes 8 --gpu --home DIR    # on a real GPU, with a distribution or a checkout in DIR
+    bench/soak/soak.py --seconds 70 --gpu --diagnose   # each kind of round once, and two that explain what the driver takes
 
 Most rounds are processes of one tenant with stream-ordered memory on two GPUs, SIGKILL, SIGSTOP and changing limits; others use all
 ways to take memory, judge every refusal, or run without a quota. Each round prints its seed and the command that repeats it.
@@ -13,6 +14,7 @@ import argparse
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -33,12 +35,17 @@ def arguments():
     parser.add_argument("--slack", default="", help="by which the ledger may be wrong at rest (0; 64m on a real GPU)")
     parser.add_argument("--gpu", action="store_true", help="the real driver, instead of the simulated one")
     parser.add_argument("--home", default=os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".."))
+    parser.add_argument("--small-over", default="", help="by which a quota of 1 GiB may be passed, where 2 %% are less (0; 40m on a real GPU)")
+    parser.add_argument("--most", type=float, default=0, help="seconds after which a round that goes on is killed, so that there is a table in any case")
+    parser.add_argument("--diagnose", action="store_true", help="each kind of round once; then small without a judge, and calls of which the driver took more than foreseen")
     parser.add_argument("--only", default="", help="rounds of this kind alone: pools, all, judged, unlimited, small")
     parser.add_argument("--unlimited-by", default="SLUICE_COMPUTE=100%", help="what the library is loaded for where there is no quota")
     options = parser.parse_args()
     options.total = options.seconds + options.minutes * 60 or 60
     options.gpus = options.gpus or (1 if options.gpu else 2)
     options.quota = options.quota or ("16g" if options.gpu else "4g")
+    options.small_over = options.small_over or ("40m" if options.gpu else "0")
+    options.end = time.time() + options.most if options.most else None
     options.slack = options.slack or ("64m" if options.gpu else "0")
     return options
 
@@ -57,17 +64,21 @@ def kinds(options):
     shape = ["--gpus", str(options.gpus), "--slack", options.slack]
     many = shape + ["--processes", str(options.processes), "--quota", options.quota, "--size", "1g", "--threads", "3", "--streams", "4", "--kills", "400",
                     "--stops", "300", "--limits"]
-    # A real GPU can hang when managed memory is oversubscribed, so storm takes none there and asks for no absurd sizes without a quota.
-    # The driver answers 719 when one thread sets the stack's limit while graphs run. Contexts take seconds to be made, longer than storm
-    # waits after it has lowered the limit.
-    ways = "-tiny,stack,managed,absurd,context" if options.gpu else "-tiny"
+    # A real GPU can hang when managed memory is oversubscribed, so storm takes none there, and asks for no absurd sizes without a quota.
+    # The driver answers 719 when one thread sets the stack's limit while graphs run.
+    ways = "-tiny,stack,managed" if options.gpu else "-tiny"
+    mild = ways + (",absurd,context" if options.gpu else "")
+    tiny = ["--gpus", str(options.gpus), "--slack", "8m", "--quota", "1g", "--ways", "plain,array,mipmap,module,tiny"]
     pools = ("pools", many + ["--ways", POOLS], {})
     everything = ("all", many + ["--ways", ways], {})
-    small = ("small", shape[:2] + ["--slack", "8m", "--quota", "1g", "--judge", "--ways", "plain,array,mipmap,module,tiny"], {})
-    judged = ("judged", shape + ["--quota", "4g", "--judge", "--ways", ways], {})
-    unlimited = ("unlimited", ["--gpus", str(options.gpus), "--size", "256m", "--threads", "4", "--processes", "2", "--ways", ways],
+    small = ("small", tiny + ["--judge", "--over", options.small_over], {})
+    judged = ("judged", shape + ["--quota", "4g", "--judge", "--ways", mild], {})
+    unlimited = ("unlimited", ["--gpus", str(options.gpus), "--size", "256m", "--threads", "4", "--processes", "2", "--ways", mild],
                  dict([options.unlimited_by.split("=", 1)]))
-    return [kind for kind in (pools, everything, pools, judged, pools, unlimited, small) if not options.only or kind[0] == options.only]
+    alone = ("small-alone", tiny, {})  # nothing is held past Sluice: every sample that is over is the library's
+    explained = ("explained", tiny + ["--explain"], {})
+    diet = (everything, judged, unlimited, small, alone, explained, pools) if options.diagnose else (pools, everything, pools, judged, pools, unlimited, small)
+    return [kind for kind in diet if not options.only or kind[0] == options.only]
 
 
 def run(options, storm, library, sim, kind, seed, seconds):
@@ -81,19 +92,27 @@ def run(options, storm, library, sim, kind, seed, seconds):
         environment |= {"SLUICE_SIM_STATE": directory + "/gpu", "SLUICE_SIM_GPUS": str(options.gpus), "SLUICE_SIM_MEMORY": "64g", "LD_LIBRARY_PATH": sim}
     command = [storm, "--seed", str(seed), "--seconds", str(round(seconds)), *words]
     print(f"\n{name}: {' '.join([f'{key}={value}' for key, value in more.items()] + command)}", flush=True)
+    patience = seconds + 300
+    if options.end:
+        patience = max(5, min(patience, options.end - time.time()))
+    storming = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True, start_new_session=True)
     try:
-        done = subprocess.run(command, env=environment, stdout=subprocess.PIPE, text=True, timeout=seconds + 300)
-        status, output = done.returncode, done.stdout
-    except subprocess.TimeoutExpired as late:
-        status, output = 124, (late.stdout or b"").decode() if isinstance(late.stdout, bytes) else late.stdout or ""
+        output, status = storming.communicate(timeout=patience)[0], storming.returncode
+    except subprocess.TimeoutExpired:
+        os.killpg(storming.pid, signal.SIGKILL)  # its processes, too
+        output, status = storming.communicate()[0], 124
     shutil.rmtree(directory, ignore_errors=True)
     print(output, end="", flush=True)
     return {"kind": name, "seed": seed, "status": status} | dict(re.findall(r"([a-z-]+)=([^ \n]+)", output))
 
 
-def table(rows):
-    columns = ["kind", "seed", "calls", "refused", "judged", "still", "late", "wrong", "odd", "samples", "over", "worst-percent", "rests", "unequal", "worst-difference", "edges-wrong",
-               "left", "kills", "stops", "limit-changes", "crashes", "hangs", "verdict"]
+COLUMNS = ["kind", "seed", "calls", "refused", "judged", "still", "late", "wrong", "odd", "alike", "samples", "missed", "torn", "in-grace", "over", "worst-percent", "worst-over-mib",
+           "rests", "unequal", "worst-difference", "edges-wrong", "left", "kills", "stops", "limit-changes", "residue-most", "residue-ms-most", "unforeseen", "unforeseen-most", "truth",
+           "crashes", "hangs", "verdict"]
+SHORT = ["kind", "seed", "samples", "in-grace", "over", "worst-percent", "worst-over-mib", "wrong", "odd", "unequal", "edges-wrong", "left", "residue-ms-most", "unforeseen", "verdict"]
+
+
+def table(columns, rows):
     print("\n| " + " | ".join(columns) + " |\n|" + "---|" * len(columns))
     for row in rows:
         print("| " + " | ".join(str(row.get(column, "-")) for column in columns) + " |")
@@ -104,11 +123,12 @@ def main():
     storm, library, sim = parts(options.home)
     diet = kinds(options)
     end, rows = time.time() + options.total, []
-    while not rows or time.time() < end - 1:
+    while len(rows) < len(diet) if options.diagnose else not rows or time.time() < end - 1:
         left = end - time.time()
-        seconds = max(5, min(options.round, options.total / len(diet), left))
+        seconds = max(5, min(options.round, options.total / len(diet), options.total if options.diagnose else left))
         rows.append(run(options, storm, library, sim, diet[len(rows) % len(diet)], options.seed + len(rows), seconds))
-    table(rows)
+    table(COLUMNS, rows)
+    table(SHORT, rows)
     broken = [row for row in rows if row["status"] != 0]
     print(f"\n{len(rows)} rounds, {len(broken)} broken" + "".join(f"\n  {row['kind']} seed {row['seed']}" for row in broken))
     return 1 if broken else 0

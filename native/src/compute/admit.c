@@ -8,6 +8,7 @@
 #include "compute/batch.h"
 #include "compute/cap.h"
 #include "compute/lone.h"
+#include "hold/hold.h"
 #include "os/os.h"
 #include "real.h"
 #include "tenant/tenant.h"
@@ -51,7 +52,9 @@ static bool is_overdue(const sl_lane_t *lane, uint64_t now) {
 
 static void pause_unlocking(sl_lane_t *lane, uint64_t until) {
     sl_mutex_unlock(&lane->gpu->lock);
+    uint32_t inside = sl_hold_step_out();
     pause_until(until);
+    sl_hold_step_in(inside);
     sl_mutex_lock(&lane->gpu->lock);
 }
 
@@ -175,7 +178,9 @@ static void wait_for_turn_unlocking(sl_lane_t *lane) {
     uint64_t since = gpu->turn_wanted_nanos;
     sl_mutex_unlock(&gpu->lock);
     sl_nvtx_push(sl_tenant.windows ? "lock" : "wait");
+    uint32_t inside = sl_hold_step_out();
     sl_turn_wait_t end = sl_turn_wait(&board, since, LOOK_NANOS);
+    sl_hold_step_in(inside);
     bool mine = end == SL_TURN_MINE;
     sl_nvtx_pop();
     sl_mutex_lock(&gpu->lock);
@@ -276,8 +281,8 @@ static void grant(sl_lane_t *lane, uint64_t nanos, uint64_t now) {
     sl_batch_see_turn(lane);
 }
 
-/* How much may be under way when a call that takes so long follows, and how much is left after a wait for that. Who must let another
- * go first may not keep that one waiting for long; but a host that is never ahead of the GPU makes it idle. */
+/* The most work in flight when a call with this cost follows, and how much of it may be left after a wait. A tenant below a higher
+ * priority keeps little in flight, so that the other one soon has the GPU. But a host that is never ahead of the GPU leaves it idle. */
 static void bounds_of(const sl_lane_t *lane, uint64_t nanos, uint64_t now, uint64_t *most, uint64_t *rest) {
     *most = FLIGHT_NANOS;
     *rest = FLIGHT_NANOS / 2;

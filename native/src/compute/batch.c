@@ -142,8 +142,8 @@ uint64_t sl_batch_in_flight(const sl_lane_t *lane, uint64_t now) {
     return open + (lane->busy_nanos > now ? lane->busy_nanos - now : 1);
 }
 
-/* Unspent credit counts as work too. It does not count against tenants of a higher priority, who would wait for it in vain, and not under
- * a cap that is used up, because nothing more comes. */
+/* Unspent credit counts as work in flight too. There are two exceptions. Tenants of a higher priority do not wait for it. Under a cap
+ * that is used up, nothing more will be submitted. */
 void sl_batch_publish(sl_lane_t *lane, uint64_t now) {
     sl_lane_gpu_t *gpu = lane->gpu;
     if (!gpu->takes_turns)

@@ -1,7 +1,7 @@
 /* cap: the limit on a tenant's share of GPU time.
  *
- * The cap is one word in the region, shared by all processes of the tenant: the time at which the tenant has paid for all GPU time charged
- * so far. When the cap is used up the gate stays shut for a whole window, so that the work in between runs in one piece. */
+ * The cap is one word in the region, shared by all processes of the tenant: the time at which the tenant has paid for all GPU time
+ * charged so far. When the cap is used up, the gate stays shut for a whole window. The work after it then runs in one piece. */
 #include "compute/cap.h"
 
 #define MILLI 1000000u

@@ -1,8 +1,9 @@
 /* gate: the place where a call that submits work waits until it may go.
  *
- * On the fast path the cost of the call is known, the open batch has the stream already, and credit is left: a few loads and, now and then,
- * an atomic subtraction. Every other call takes the slow path, with the GPU's lock. Some calls are measured by themselves: the first
- * ones of each kind, one of each chunk of credit while the GPU waits for the host, and now and then one while it does not. */
+ * On the fast path the cost of the call is known, the stream is in the open batch, and credit is left. That path has a few loads and,
+ * now and then, an atomic subtraction. Every other call takes the slow path, with the GPU's lock. Some calls get a batch of their own,
+ * to measure them: the first calls of each kind; one in each chunk of credit while the GPU waits for the host; and an occasional one at
+ * other times. */
 #define _GNU_SOURCE
 #include "compute/gate.h"
 
@@ -12,8 +13,6 @@
 #include "compute/admit.h"
 #include "compute/batch.h"
 #include "compute/locker.h"
-#include "os/fork.h"
-#include "trace/nvtx.h"
 #include "os/os.h"
 #include "compute/credit.h"
 #include "real.h"
@@ -32,34 +31,6 @@
 #define TOLD_NANOS (200 * MICRO)        /* a trace need not know sooner what the GPU has done */
 
 enum { CAPTURE_RELAXED = 2 };
-
-static const _Atomic uint32_t no_epoch = 1; /* while the process is not attached */
-SL_HOT_DATA _Atomic uint32_t sl_gate_off_epoch; /* at first not that of no_epoch, so that the first call decides */
-SL_HOT_DATA const _Atomic uint32_t *_Atomic sl_gate_epoch = &no_epoch;
-
-static bool asks_for_compute(const sl_region_limits_t *limits) {
-    bool asks = limits->turns != 0 || limits->metered || sl_trace_is_wanted();
-    for (int i = 0; i < 16; i++)
-        asks |= limits->compute_permille[i] != 0;
-    return asks;
-}
-
-/* With limits on GPU time every call passes the gate. Without them no call does until the limits change. */
-bool sl_gate_decide(void) {
-    if (sl_tenant_attach() != SL_TENANT_ATTACHED) {
-        atomic_store(&sl_gate_epoch, &no_epoch);
-        atomic_store(&sl_gate_off_epoch, no_epoch);
-        return false;
-    }
-    const sl_region_limits_t *limits = sl_tenant.region.limits;
-    uint32_t epoch = atomic_load_explicit(&limits->epoch, memory_order_acquire);
-    bool on = asks_for_compute(limits);
-    if (on)
-        sl_nvtx_look();
-    atomic_store(&sl_gate_epoch, &limits->epoch);
-    atomic_store(&sl_gate_off_epoch, on ? SL_GATE_ON : epoch);
-    return on;
-}
 
 /* Allows our own driver calls while another stream captures in a strict mode. */
 static CUstreamCaptureMode relax(void) {
@@ -96,7 +67,7 @@ static void end_slow(sl_lane_t *lane, const slow_t *slow) {
     errno = slow->saved;
 }
 
-/* A second call of a kind that was never measured waits for the first, so that no unknown pile of work builds up. */
+/* While the first call of a kind is being measured, a second one waits for its result. Otherwise work of unknown length would pile up. */
 static void wait_until_known_unlocking(sl_lane_t *lane, sl_cost_t *cost) {
     uint64_t start = sl_os_nanos(), now = start, begin = sl_trace_start();
     sl_batch_settle(lane);
@@ -398,9 +369,3 @@ void sl_gate_settle_context(CUcontext context, bool gone) {
     sl_credit_revoke_all();
     sl_lane_settle_end(context, gone);
 }
-
-static void forget(void) {
-    atomic_store(&sl_gate_off_epoch, 0);
-    atomic_store(&sl_gate_epoch, &no_epoch);
-}
-SL_FORK_FORGETS(forget);

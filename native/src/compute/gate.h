@@ -11,8 +11,9 @@
 #include "driver/entry.h"
 #include "compute/lane.h"
 #include "turns/window.h"
-#include "compute/meter.h"
+#include "compute/meter/meter.h"
 #include "compute/credit.h"
+#include "compute/gate_on.h"
 
 enum { SL_GATE_LEGACY, SL_GATE_PER_THREAD };
 
@@ -27,20 +28,6 @@ typedef struct {
     sl_lane_t *windows; /* the lane whose windows of culocker follow the call; NULL: none */
     sl_window_operation_t operation;
 } sl_gate_pass_t;
-
-/* SL_GATE_ON: every call that submits work passes the gate. Otherwise no call does while the limits have this epoch. */
-#define SL_GATE_ON UINT32_MAX
-SL_OWN extern _Atomic uint32_t sl_gate_off_epoch;
-SL_OWN extern const _Atomic uint32_t *_Atomic sl_gate_epoch; /* of the limits now */
-bool sl_gate_decide(void);
-
-static inline bool sl_gate_is_on(void) {
-    uint32_t off_epoch = SL_LOAD(sl_gate_off_epoch);
-    if (off_epoch == SL_GATE_ON)
-        return true;
-    const _Atomic uint32_t *now = SL_LOAD(sl_gate_epoch);
-    return SL_UNLIKELY(SL_LOAD(*now) != off_epoch) && sl_gate_decide();
-}
 
 /* False: the call is refused, because the limits cannot be enforced and on-error is fail. Then the caller must not leave the gate. */
 bool sl_gate_enter_kernel(sl_gate_pass_t *pass, CUstream stream, int default_stream, uint64_t key);

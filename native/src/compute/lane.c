@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-#include "compute/gate.h"
+#include "compute/gate_on.h"
 #include "os/fork.h"
 #include "tenant/gpu.h"
 #include "os/thread.h"
@@ -20,7 +20,7 @@ static _Atomic uint32_t generation = 1; /* changes when a context ends: its addr
 static sl_mutex_t lock = SL_MUTEX_INITIALIZER;
 static _Atomic bool overfull;
 
-/* Without a board there are no turns, and a cap counts what others do on the GPU too. */
+/* Without a board there are no turns, and the cap also counts GPU time of other tenants. */
 static void refuse(sl_lane_gpu_t *gpu, const sl_reason_t *reason) {
     gpu->takes_turns = false;
     gpu->refused = sl_tenant.region.header->on_error != 0;

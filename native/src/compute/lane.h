@@ -5,8 +5,8 @@
 #include <stdatomic.h>
 
 #include "turns/board.h"
-#include "compute/meter.h"
-#include "compute/idle.h"
+#include "compute/meter/meter.h"
+#include "compute/meter/idle.h"
 #include "os/mutex.h"
 #include "region_layout.h"
 

@@ -1,7 +1,7 @@
 /* sibling: GPU time that processes of one tenant used at the same time.
  *
- * Each process notes in the region when the GPU did its work, by the machine's clock. If two pieces of work overlap, the one that is
- * noted later leaves out what is charged already. */
+ * Each process notes in the region when the GPU did its work, by the machine's clock. If two pieces of work overlap, the process that
+ * notes later is not charged for the time that is charged already. */
 #include "compute/sibling.h"
 
 #include "tenant/tenant.h"

@@ -4,7 +4,7 @@
 #define SL_SIBLING_H
 
 #include "compute/lane.h"
-#include "compute/meter.h"
+#include "compute/meter/meter.h"
 
 /* GPU time of a reading that no sibling was charged for. Notes that this process is charged for it. */
 uint64_t sl_sibling_charge(const sl_lane_gpu_t *gpu, const sl_meter_reading_t *reading);

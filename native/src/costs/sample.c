@@ -1,8 +1,8 @@
 /* sample: the GPU time of single launches of a kernel, with bounds.
  *
- * The gate's cost (cost.h) follows every measurement, because it must predict. This file separates measurements on an idle GPU from those
- * that may contain a wait for other work. A GPU begins kernels in the order in which it gets them, so later work does not delay a launch
- * that began on an idle GPU. Readers take no lock; if a triple changes meanwhile, the reader sorts it. */
+ * The gate's cost (cost.h) follows every measurement, because it must predict. This file separates measurements on an idle GPU from
+ * those that may contain a wait for other work. A GPU begins kernels in the order in which it gets them. So later work does not delay a
+ * launch that began on an idle GPU. Readers take no lock; if a triple changes during a read, the reader sorts it. */
 #include "costs/sample.h"
 
 #include "os/fork.h"

@@ -1,7 +1,7 @@
 /* driver: finds and loads the real libcuda and libnvidia-ml and fills their tables `real` and `real_nvml`.
  *
- * No lock: a thread may come here out of the loader's own lock (a constructor that calls CUDA), so every thread that
- * comes early does the whole work and stores the same values. */
+ * There is no lock, because a thread may call this while it holds the loader's lock (a constructor that calls CUDA). Instead, every
+ * early thread does the whole work, and all of them store the same values. */
 #define _GNU_SOURCE
 #include "driver/driver.h"
 
@@ -99,7 +99,7 @@ static struct sl_driver_place *place_of(struct sl_driver_place *places, const vo
     return &places[at];
 }
 
-/* Threads that do this at the same time put the same functions in the same order, so each of them into the same place. */
+/* Threads that do this at the same time insert the same functions in the same order. So each function gets the same place. */
 static void place_wrappers(const sl_driver_library_t *library) {
     const sl_entry_table_t *entries = library->entries;
     for (unsigned i = 0; i < entries->wrapper_count; i++) {

@@ -138,8 +138,8 @@ void sl_nvml_set_outer_pid(uint32_t pid) {
     outer_pid = pid;
 }
 
-/* In a pid namespace NVML may know this process by its number outside: the kernel tells those that we can see, the agent the one
- * that it sees. */
+/* In a pid namespace, NVML may know this process by its number outside. The kernel shows the numbers in namespaces that this process can
+ * see. The agent knows the number in its own namespace. */
 static int pids(void) {
     int count = atomic_load_explicit(&own_pid_count, memory_order_acquire);
     if (count)
@@ -175,8 +175,8 @@ static bool is_untouched(const unsigned char *at) {
     return true;
 }
 
-/* Entries of the newest list have 24 bytes, but 32 in drivers 535.43 to 535.86
- * (https://github.com/XuehaiPan/nvitop/pull/89), and one driver was said to write 16. How far NVML wrote tells. */
+/* Entries of the newest list have 24 bytes, but 32 in drivers 535.43 to 535.86 (https://github.com/XuehaiPan/nvitop/pull/89), and 16 in
+ * one driver, by a report. The length that NVML wrote shows which. */
 size_t sl_nvml_entry_bytes(const void *entries, unsigned count, size_t usual) {
     static const uint8_t lengths[] = {16, 24, 32};
     for (unsigned i = 0; count && i < sizeof lengths; i++)

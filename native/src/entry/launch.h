@@ -2,6 +2,7 @@
  *
  * Only the generated entries.c includes this file, and the compiler puts everything below into each wrapper. A launch has eleven
  * parameters: passing them on once more costs as much as the gate does. The wrapper does, in this order:
+ *   sl_hold_enter     the thread is in the driver from now on, until sl_hold_leave
  *   sl_launch_begin   is the call ordinary, that is neither timed nor recorded?
  *   the hook          gate off: forward. Otherwise sl_launch_has_credit, or else the slow path in gate.c; then forward
  *   sl_watch_count    count an ordinary call; another one goes to sl_launch_tell
@@ -20,6 +21,7 @@
 SL_INLINE uint64_t sl_launch_begin(unsigned entry) {
     if (!SL_UNLIKELY(!sl_watch_untimed(entry)))
         return 0;
+    sl_watch_wait_while_held();
     sl_thread.credit.key = 0; /* whether it passes the gate is not known yet */
     return sl_clock_ticks() | 1;
 }

@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "hold/hold.h"
 #include "os/clock.h"
 #include "os/thread.h"
 #include "region_layout.h"
@@ -44,12 +45,19 @@ static inline void sl_watch_add(_Atomic uint64_t *sum, uint64_t value) {
         sl_watch_add_alone(sum, value);
 }
 
+/* On the way of calls that are not ordinary. */
+static inline void sl_watch_wait_while_held(void) {
+    if (SL_UNLIKELY(SL_LOAD(sl_sink_on) & SL_SINK_HELD))
+        sl_hold_wait();
+}
+
 /* Before a call that is timed, and before one that a sink wants. */
 static inline uint64_t sl_watch_begin(void) {
     return sl_thread.began_ticks = sl_clock_counter();
 }
 
 static inline uint64_t sl_watch_begin_told(void) {
+    sl_watch_wait_while_held();
     return sl_thread.began_ticks = sl_clock_ticks();
 }
 

@@ -109,6 +109,20 @@ void sl_allocations_drain(CUcontext context, uint32_t teardown, void (*settle)(c
                 settle(&batch[i]);
 }
 
+CUcontext sl_allocations_context(unsigned gpu) {
+    CUcontext context = NULL;
+    for (shard_t *shard = shards; shard < shards + SL_PLACES && !context; shard++) {
+        sl_mutex_t *lock = &sl_places[shard - shards].lock;
+        sl_mutex_lock_briefly(lock);
+        for (uint64_t i = 0; i < shard->table.capacity && !context; i++) {
+            const sl_allocation_t *entry = sl_index_at(&shard->table, i);
+            context = entry && entry->gpu == gpu ? entry->context : NULL;
+        }
+        sl_mutex_unlock(lock);
+    }
+    return context;
+}
+
 /* Another thread of the parent may have been changing a table, so unmapping it is not safe either. */
 void sl_allocations_forget(void) {
     for (shard_t *shard = shards; shard < shards + SL_PLACES; shard++)

@@ -48,6 +48,9 @@ uint32_t sl_allocations_begin_teardown(void);
  * again, so the number tells. */
 void sl_allocations_drain(CUcontext context, uint32_t teardown, void (*settle)(const sl_allocation_t *allocation));
 
+/* A context of this process on the GPU that has something allocated in it; NULL: none is known. */
+CUcontext sl_allocations_context(unsigned gpu);
+
 /* After a fork. */
 void sl_allocations_forget(void);
 

@@ -1,7 +1,7 @@
 /* charge: one request for memory on its way through the ledger: begin before the driver is asked, then commit or cancel.
  *
- * Every way to take memory uses it. A request is refused if, rounded as the driver rounds it, it exceeds the room that is
- * left after the reclaimers gave back what they could. */
+ * Every way to take memory uses it. The ledger rounds a request as the driver does. It first asks the reclaimers to give back memory,
+ * and refuses a request that still does not fit. */
 #ifndef SL_CHARGE_H
 #define SL_CHARGE_H
 

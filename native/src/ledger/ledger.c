@@ -169,6 +169,19 @@ void sl_ledger_keep_left(unsigned gpu, sl_ledger_use_t use, uint64_t bytes) {
     account->in_flight_bytes -= bytes;
 }
 
+/* The parts of the account keep their values: they are the same when the memory is back. */
+uint64_t sl_ledger_put_aside(unsigned gpu) {
+    return atomic_exchange(&sl_accounts_own(gpu)->charged_bytes, 0);
+}
+
+bool sl_ledger_take_up(unsigned gpu, uint64_t bytes) {
+    return sl_ledger_try(gpu, bytes) != 0;
+}
+
+void sl_ledger_back(unsigned gpu, uint64_t bytes) {
+    sl_accounts_own(gpu)->in_flight_bytes -= bytes;
+}
+
 SL_HOT void sl_ledger_count(unsigned gpu, int allocations) {
     sl_region_account_t *account = sl_accounts_own(gpu);
     atomic_fetch_add_explicit(&account->allocations, (uint64_t)(int64_t)allocations, memory_order_relaxed);

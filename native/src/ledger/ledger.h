@@ -39,6 +39,11 @@ void sl_ledger_leave(unsigned gpu, sl_ledger_use_t use, uint64_t bytes);
 void sl_ledger_refund_left(unsigned gpu, uint64_t bytes);
 void sl_ledger_defer_left(unsigned gpu, uint64_t bytes);
 void sl_ledger_keep_left(unsigned gpu, sl_ledger_use_t use, uint64_t bytes);
+/* All memory of this process on the GPU leaves it for a while, contexts included: what the process was charged. Then take_up reserves it
+ * again; false: the quota has no room. Then back, when the memory is there, or sl_ledger_cancel. */
+uint64_t sl_ledger_put_aside(unsigned gpu);
+bool sl_ledger_take_up(unsigned gpu, uint64_t bytes);
+void sl_ledger_back(unsigned gpu, uint64_t bytes);
 /* Counts live allocations up or down. */
 void sl_ledger_count(unsigned gpu, int allocations);
 /* Counts a refusal and logs it. */

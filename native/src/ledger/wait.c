@@ -6,6 +6,7 @@
 
 #include <errno.h>
 
+#include "hold/hold.h"
 #include "ledger/ledger.h"
 #include "os/os.h"
 #include "real.h"
@@ -52,7 +53,9 @@ static uint64_t look_until_room(unsigned gpu, uint64_t bytes) {
         if (waited >= patience)
             break;
         uint64_t left = patience - waited;
+        uint32_t inside = sl_hold_step_out();
         sl_os_sleep_nanos(span < left ? span : left);
+        sl_hold_step_in(inside);
         span = span * 2 < LONGEST_NANOS ? span * 2 : LONGEST_NANOS;
         sl_registration_follow();
         used = sl_ledger_try(gpu, bytes);

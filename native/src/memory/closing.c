@@ -1,7 +1,7 @@
 /* closing: pools that the program destroyed while memory of theirs lives.
  *
- * The driver keeps such a pool until its last memory is freed, but a destroyed pool must not be asked for its figures. So the
- * library lets the driver destroy it only when it is empty. Until then it is asked and trimmed like every other pool. */
+ * The driver keeps such a pool until its last memory is freed. But a destroyed pool must not be asked for its figures. So the library
+ * lets the driver destroy it only when it is empty. Until then the library asks and trims it like every other pool. */
 #include "memory/closing.h"
 
 #include "driver/entry.h"

@@ -9,6 +9,7 @@
 
 #include "driver/stream.h"
 #include "ledger/ledger.h"
+#include "memory/kept.h"
 #include "os/fork.h"
 #include "os/mutex.h"
 #include "real.h"
@@ -72,6 +73,7 @@ void sl_deferred_add(unsigned gpu, CUcontext context, CUstream stream, uint64_t 
 void sl_deferred_end_slowly(uint64_t wait, CUcontext context, CUstream stream) {
     if (!context && (!real.cuCtxGetCurrent || real.cuCtxGetCurrent(&context) != CUDA_SUCCESS))
         return;
+    sl_kept_waited(wait, stream ? NULL : context);
     stream = name_of(stream);
     for (deferred_t *each = places; each < places + PLACES; each++) {
         sl_mutex_lock_briefly(&lock);

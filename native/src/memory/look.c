@@ -122,7 +122,7 @@ bool sl_look_was_quiet(const sl_overhead_look_t *before, const sl_overhead_look_
            before->calls == now->calls && !before->is_late && !now->is_late;
 }
 
-/* A number of ours that belongs to somebody else outside was listed before there was anything of ours. */
+/* If a process outside has one of our pids, NVML listed that pid before we had anything on the GPU. */
 uint64_t sl_overhead_growth(const sl_overhead_look_t *before) {
     sl_overhead_look_t now = sl_overhead_look(before->gpu);
     if (gpus[before->gpu].way == UNDECIDED && before->listed)

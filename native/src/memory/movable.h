@@ -31,6 +31,8 @@ typedef struct {
     /* Takes memory for a piece that was given, maps it at its address with the same access, and charges it.
      * CUDA_ERROR_OUT_OF_MEMORY: the quota or the GPU has no room; nothing changed. */
     CUresult (*take)(size_t number);
+    /* The memory is back, or did not leave: lets go of what count() prepared. NULL: nothing is prepared. */
+    void (*settle)(void);
 } sl_movable_source_t;
 
 /* NULL ends the table; memory/movables.c fills it. */

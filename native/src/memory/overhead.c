@@ -1,30 +1,32 @@
 /* overhead: memory that the driver took and no call asked for by name.
  *
- * The driver's figure for this process, less what is on the GPU by name, is overhead. Managed memory is on the GPU only as
- * far as it was touched there, and a call that is under way may or may not have got its memory, so with those the truth
- * is only known to lie between two bounds: then the figure that is booked stays as long as it lies between them, moved by
- * what a call that we watched took. It falls only when more looks agree, because a thread may be between the driver's free
- * and its refund; and so it rises unless a call that we watched explains it, because while the driver is asked other threads
- * may take and give back more than the ledger shows before and after. Four threads that take and give back all the
- * time left something booked that was gone in 12 of 100 runs with one look, in 1 of 300 with two.
+ * Overhead is the driver's figure for this process, less what is on the GPU by name. Two things make it uncertain. Managed memory is on
+ * the GPU only as far as it was touched there. A call in flight may or may not have got its memory. In both cases the truth lies between
+ * two bounds. Then the booked figure stays as long as it lies between them, moved by what a watched call took.
  *
- * What rose so nevertheless is doubted for a while, and goes with the first looks that do not need it: those where the driver's
- * figure is explained by the names and by managed memory that is all on the GPU. If that memory was elsewhere in fact, the ledger
- * still has no less than the driver, and the rise comes back with the memory.
+ * The figure falls only when several looks agree, because a thread may be between the driver's free and its refund. It rises only when
+ * several looks agree, or a watched call explains the rise: while the driver is asked, other threads may take and give back more than
+ * the ledger shows before and after. Measured with four threads that take and give back all the time: with one look, 12 of 100 runs left
+ * something booked that was gone; with two looks, 1 of 300.
  *
- * Some memory the driver takes later, with a launch that cannot be refused: it is promised when that is known, and counts
- * as overhead from then on. What is awaited of it is booked beside the truth; when the truth grows, the growth is taken for
- * the awaited memory first, so nothing counts twice. The truth may be booked too high when the memory comes: then it grows by
- * less than came. Two rules keep that error out of what is awaited:
- * - What a call took or gave back in a quiet moment is measured, and told from what else the same look corrects.
- * - The books keep how much they may have too much: what the last exact look left open beside managed memory, a block for each
- *   end of a promise since then that was not measured, and a block for what is doubted. Where an exact look finds no more than
- *   that above the driver's figure, nothing is awaited.
- * So at rest the ledger has the driver's figure and the promises that a launch may still take. An exact look carries no more than
- * four blocks of such an error on, so no larger promise is given up for what was wrong before it.
+ * A rise that comes anyway is doubted for a while. It goes with the first looks that do not need it: where names, and managed memory
+ * that is all on the GPU, explain the driver's figure. If that managed memory was in fact elsewhere, the ledger still has no less than
+ * the driver, and the rise comes back with the memory.
  *
- * Where NVML does not know this process (its number is hidden by a container), only promises are booked: the whole GPU's
- * memory also moves with what others do, and a program must not be refused for that. */
+ * Some memory the driver takes later, with a launch that cannot be refused. It is promised as soon as that is known, and counts as
+ * overhead from then on. Awaited memory is booked beside the truth. When the truth grows, the growth is taken for the awaited memory
+ * first, so nothing counts twice. The truth may be booked too high when the memory comes: then it grows by less than came. Two rules
+ * keep that error out of the awaited memory:
+ * - What a call took or gave back in a quiet moment is measured, and kept apart from what else the same look corrects.
+ * - The books know by how much they may be too high: what the last exact look left open beside managed memory; a block for each
+ * unmeasured end of a promise since then; and a block for what is doubted. Where an exact look finds no more than that above the
+ * driver's figure, nothing is awaited.
+ *
+ * So at rest the ledger has the driver's figure and the promises that a launch may still take. An exact look carries over at most four
+ * blocks of such an error. So no larger promise is given up for an earlier error.
+ *
+ * Where NVML does not know this process (a container hides its number), only promises are booked. The memory of the whole GPU also moves
+ * with other processes, and a program must not be refused for that. */
 #include "memory/overhead.h"
 
 #include <errno.h>
@@ -134,7 +136,7 @@ static uint64_t truth_now(unsigned gpu, booked_t *booked, const change_t *change
     return kept > most ? most : kept;
 }
 
-/* Of two looks the one that is nearer to what is booked; what is booked when they are on both sides of it. */
+/* The look that is nearer to the booked figure; the booked figure itself when it lies between the two looks. */
 static uint64_t nearer(uint64_t booked, uint64_t one, uint64_t other) {
     if (one < booked)
         return other < one ? one : other < booked ? other : booked;
@@ -187,9 +189,9 @@ static uint64_t passing_after(const books_t *books, const booked_t *known, uint6
     return passing < most ? passing : most;
 }
 
-/* A rise that no call explains, or that was measured while others took and gave back, is doubted until it was found there in
- * quiet moments, some time apart: a small allocation that must share a block, and got a new one, is in no book until it is
- * given back, and its thread may stand still meanwhile. */
+/* A rise is doubted if no call explains it, or if other threads took and gave back while it was measured. It is doubted until quiet
+ * moments, some time apart, confirm it. The reason: a small allocation that should share a block, and got a new one, is in no book until
+ * it is given back, and its thread may be paused. */
 static void doubt(books_t *books, const booked_t *booked, uint64_t now) {
     uint64_t nanos = sl_os_coarse_nanos();
     if (now > booked->truth)
@@ -400,8 +402,8 @@ static __attribute__((noinline)) void look_if_due(unsigned gpu) {
         sl_overhead_came_back(gpu);
 }
 
-/* To ask the clock costs more than all the rest when it was not asked for a while, so that is done every 10 ms or so. Even the
- * processor's counter costs 30 ns on an H200's host; the call under way has read it already. */
+/* Reading the clock costs more than all the rest when it was not read for a while. So it is read about every 10 ms. Even the processor's
+ * counter costs 30 ns on an H200's host; the call in flight has read it already. */
 SL_HOT void sl_overhead_now_and_then(unsigned gpu) {
     if (!atomic_load_explicit(&gpus[gpu].watched, memory_order_relaxed))
         return;

@@ -51,7 +51,7 @@ uint64_t sl_overhead_growth(const sl_overhead_look_t *before);
 
 /* This process has a context there. */
 void sl_overhead_watch(unsigned gpu);
-/* Whether a call on one GPU, on all, or, when gpu is any other negative number, on none, must keep to a quota. */
+/* Whether a call must keep to a quota: a call on this GPU, on all GPUs, or on none (any other negative number). */
 bool sl_overhead_is_limited(int gpu);
 /* Reserves so many bytes on each of those GPUs, and looks at them. False: they exceed a quota, and nothing is reserved.
  * With wait the ledger may wait for room. */

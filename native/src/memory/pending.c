@@ -1,8 +1,8 @@
-/* pending: before a request is refused, waits for memory that is freed but that its stream has not come to yet.
+/* pending: before a request is refused, waits for memory that is freed but that its stream has not reached yet.
  *
- * The driver does not tell what is pending and what is only scattered, so a wait is a guess. It goes on while memory comes
- * back, or while the stream of the request is busy. It lasts a second at most. After a wait in vain the next one may last
- * half as long, so that a program that is refused often does not wait each time. */
+ * The driver does not say which memory is pending and which is only fragmented, so a wait is a guess. It goes on while memory comes
+ * back, or while the stream of the request is busy. It lasts a second at most. After a wait without success the next one may last half
+ * as long, so that a program that is refused often does not wait each time. */
 #include "memory/pending.h"
 
 #include <errno.h>

@@ -78,8 +78,8 @@ unsigned sl_pool_question(void) {
     return changes;
 }
 
-/* Who changes something counts first and clears then; who answers stores first and looks at the count then. Of the two at
- * least one takes an old answer away. */
+/* A thread that changes something first counts, then clears. A thread that answers first stores, then reads the count. So at least one
+ * of the two removes an old answer. */
 void sl_pool_answer(CUdevice device, sl_pool_t *pool, unsigned question) {
     if (device < 0 || device >= SL_GPU_DEVICES)
         return;

@@ -35,9 +35,9 @@ static uint64_t most_of(uint64_t one, uint64_t other) {
     return one > other ? one : other;
 }
 
-/* By how much trials may pass the quota. In a trimmed pool a hole lies between two steps that are in use in part, so a request that fills it
- * saves less than two steps of growth. That much is always tried where it is 2 % of the quota or less. 1 % is for larger
- * requests, which reuse what their stream freed; the rest of the 2 % is for what the driver takes unasked. */
+/* By how much trials may pass the quota. In a trimmed pool, a hole lies between two steps that are partly in use. So a request that
+ * fills it saves less than two steps of growth. That much is always tried if it is at most 2 % of the quota. 1 % is for larger requests,
+ * which reuse what their stream freed. The rest of the 2 % is for memory that the driver takes unasked. */
 static uint64_t slack(unsigned gpu) {
     uint64_t limit = sl_accounts_limit(gpu), hole = limit / HOLE_PART < HOLE ? limit / HOLE_PART : HOLE;
     return most_of(most_of(limit / PART, hole), SL_POOL_STEP);

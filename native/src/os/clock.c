@@ -1,7 +1,7 @@
 /* clock: the processor's own counter against CLOCK_MONOTONIC.
  *
- * The first reading keeps a pair of both clocks; each later look makes the scale from the distance to it. The looks are at
- * doubling distances, so that the error of reading the two, some 50 ns, soon counts for nothing, and then every 5 ms. */
+ * The first reading keeps a pair of both clocks. Each later reading computes the scale from the distance to that pair. Readings come at
+ * doubling intervals, up to every 5 ms. So the error of reading both clocks, about 50 ns, soon is negligible. */
 #include "os/clock.h"
 
 #include <errno.h>

@@ -1,7 +1,7 @@
 /* index: a hash table from 64-bit keys to small records. The caller holds a lock of its own.
  *
- * Open addressing with linear probing, doubling, no tombstones. A caller that needs speed passes the size of its records as a constant to
- * the functions with "sized", and the compiler specializes them. */
+ * Open addressing with linear probing, doubling, no tombstones. A caller that needs speed calls the functions with "sized" and passes
+ * the size of its records as a constant. Then the compiler specializes them. */
 #ifndef SL_INDEX_H
 #define SL_INDEX_H
 

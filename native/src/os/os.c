@@ -37,8 +37,9 @@ ssize_t sl_os_read(const char *path, char *buffer, size_t size) {
     return (ssize_t)length;
 }
 
-/* To write may raise SIGPIPE (nobody reads any more), SIGXFSZ (the file has its largest size) and SIGTTOU (the terminal is another
- * job's). The thread that writes gets them, so it blocks them meanwhile and takes away what was not there before. */
+/* A write may raise SIGPIPE (the reader is gone), SIGXFSZ (the file has its largest size) and SIGTTOU (the terminal belongs to another
+ * job). The kernel sends them to the writing thread. So the thread blocks them during the write, and then removes those that the write
+ * raised. */
 void sl_os_print(int fd, const char *line, size_t length) {
     enum { PRINT_MILLIS = 1000 };
     int saved = errno;

@@ -17,12 +17,13 @@ typedef struct {
     uint64_t stack; /* where the stack of the program begins: differs after execve unless addresses are not random; 0 = not shown to us */
 } sl_os_process_t;
 
-/* What /proc says about a process; 0: the one that asks. */
+/* What /proc says about a process; pid 0: this process. */
 bool sl_os_process(pid_t pid, sl_os_process_t *process);
 uint64_t sl_os_identity(pid_t pid, const sl_os_process_t *process);
 pid_t sl_os_pid(uint64_t identity);
-/* The program image that this process runs: in the lower half a part of `stack`, by which others know it, and in the upper half a part of
- * the 16 random bytes that the kernel gives to each image (AT_RANDOM), by which copies of this library in one process know each other. */
+/* The program image that this process runs. The lower half is a part of `stack`: other processes identify the image by it. The upper
+ * half is a part of the 16 random bytes that the kernel gives to each image (AT_RANDOM): copies of this library in one process identify
+ * each other by it. */
 uint64_t sl_os_image(const sl_os_process_t *self);
 /* False only when it is certain that the process, or the program image it ran, is gone. The process is of the caller's pid namespace. */
 bool sl_os_alive(uint64_t identity, uint64_t image);
@@ -38,8 +39,7 @@ ssize_t sl_os_read(const char *path, char *buffer, size_t size);
 bool sl_os_stat(int fd, struct stat *status);
 bool sl_os_lstat(const char *path, struct stat *status);
 
-/* Writes a line to somebody else's descriptor without harm to the process: no signal comes of it, and it waits a second at the most.
- * What cannot be written is lost. */
+/* Writes a line to a descriptor of the program. It raises no signal and waits at most one second. A line that cannot be written is lost. */
 void sl_os_print(int fd, const char *line, size_t length);
 
 uint64_t sl_os_wall_nanos(void);

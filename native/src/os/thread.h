@@ -10,6 +10,7 @@
 #include "os/clock.h"
 #include "region_layout.h"
 
+struct sl_hold_place;
 struct sl_lane;
 struct sl_recorded;
 struct sl_trace_thread;
@@ -51,6 +52,7 @@ typedef struct {
 
 typedef struct {
     _Alignas(64) sl_thread_credit_t credit;
+    struct sl_hold_place *hold; /* where it says that it is in the driver; NULL: it has made no call; see hold.h */
     sl_thread_trace_t trace;
     sl_thread_watch_t watch;
     int gpu; /* the region's entry of the lane's GPU; -1: none */

@@ -1,9 +1,9 @@
-/* uncancelled: the C library's functions in which a thread can be cancelled, without that.
+/* uncancelled: the C library's functions that are cancellation points, as versions that are none.
  *
- * A thread of the program that is cancelled in our code would leave a lock held, a slot half emptied, a descriptor open, or bytes charged
- * that nobody has. So these functions take the place of the C library's for this library alone: the linker finds them first, and nobody
- * outside sees them. `syscall` is no place at which a thread can be cancelled. The test `symbols` fails when a file calls another such
- * function: add it here. A thread that can be cancelled anywhere (PTHREAD_CANCEL_ASYNCHRONOUS) is not while it holds a lock. */
+ * If a thread of the program were cancelled in our code, it would leave a lock held, a slot half emptied, a descriptor open, or bytes
+ * charged for no owner. So these functions replace those of the C library, for this library alone: the linker finds them first, and they
+ * are not exported. `syscall` is no cancellation point. The test `symbols` fails when a file calls another such function: add it here. A
+ * thread with asynchronous cancellation (PTHREAD_CANCEL_ASYNCHRONOUS) cannot be cancelled while it holds a lock. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>

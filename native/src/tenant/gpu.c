@@ -137,7 +137,7 @@ static bool is_limited_by_a_policy_or_an_older_tool(void) {
     return !own || sl_tenant.region.agent[0];
 }
 
-/* Told once for each GPU of the tenant, by the process that enters it, and only of limits that somebody wrote for this job. */
+/* Printed once for each GPU of the tenant, by the process that enters it, and only for limits that were set for this job. */
 static void check_limits(const sl_region_gpu_t *gpu) {
     const sl_region_limits_t *limits = sl_tenant.region.limits;
     uint64_t limit = limits->memory_bytes[gpu->index];

@@ -1,4 +1,4 @@
-/* refusal: the line that tells a person of an allocation over the quota: who, which GPU, how much, and the command that helps.
+/* refusal: the line about an allocation over the quota: the tenant, the GPU, the sizes, and the command that helps.
  *
  * stderr is the program's, so nothing is written there unless SLUICE_REFUSALS=tell asks for it, as `sluice run` does. */
 #include "tenant/refusal.h"

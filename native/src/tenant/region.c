@@ -225,6 +225,7 @@ static bool write_draft(int fd, const sl_region_draft_t *draft) {
     snprintf(header.tenant, sizeof header.tenant, "%s", draft->tenant);
     fill_command(header.command, sizeof header.command, draft->root_identity);
     sl_region_limits_t limits = no_limits;
+    limits.mapped = draft->mapped;
     limits.on_oom = draft->wait_on_oom;
     limits.oom_wait_millis = draft->oom_wait_millis;
     for (int gpu = 0; gpu < 16; gpu++)

@@ -38,6 +38,7 @@ typedef struct {
     const uint64_t *memory_bytes; /* one for each GPU index */
     const sl_shares_t *shares;    /* NULL: no cap and no turns */
     bool fail_on_error;
+    bool mapped;
     bool wait_on_oom;
     uint32_t oom_wait_millis;
 } sl_region_draft_t;

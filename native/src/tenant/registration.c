@@ -1,8 +1,8 @@
 /* registration: a tenant whose region and boards come from the agent, by file descriptor.
  *
- * One request and one answer for each connection: a line, and with the answer the descriptors. The kernel tells the agent
- * who asks. An agent that has too much to do says when to come again. All of it together has a deadline, so that an agent
- * that hangs costs a program so long, once; what then holds is in a file beside the socket. */
+ * Each connection has one request and one answer. Both are a line; the answer also carries the descriptors. The agent learns from the
+ * kernel which process asks. An agent with too much to do answers when to ask again. All of it together has a deadline, so an agent that
+ * hangs delays a program once, for a bounded time. A file beside the socket says what then holds. */
 #define _GNU_SOURCE
 #include "tenant/registration.h"
 
@@ -28,7 +28,7 @@
 #define RETRY_MOST_NANOS 160000000ull
 #define HUNG_UP_MILLIS 100u
 #define BUSY_MOST_MILLIS 2000u
-#define AGAIN_NANOS 1000000000ull /* limits that were not to be had are asked for again, */
+#define AGAIN_NANOS 1000000000ull /* if the agent gave no limits, ask again after this time, */
 #define AGAIN_TIMES 10u           /* and later where it takes long to hear that */
 #define MOST_DESCRIPTORS 2
 #define LINE_BYTES 256

@@ -1,12 +1,12 @@
-/* slots: which processes take part in a region: claimed by the living, emptied for the dead.
+/* slots: which processes take part in a region. Living processes claim slots; slots of dead processes are emptied.
  *
- * Who has a slot or changes one holds the sign of it (life.h), and says so with SIGNED in the word that names it. The sign tells every
- * process, in any pid namespace, whether that word's writer lives, and keeps others away meanwhile. Where no sign can be had, only a
- * process of the same namespace can judge, by /proc.
+ * A process that has or changes a slot holds the slot's sign (life.h), and sets SIGNED in the word that names it. The sign shows every
+ * process, in any pid namespace, whether the writer of that word lives. It also keeps other processes from changing the slot. Where a
+ * process can take no sign, only a process of the same namespace can judge it, by /proc.
  *
- * A slot changes hands only through BUSY | identity of who changes it, so that a process that dies meanwhile leaves a
- * word that names it, and the next one finishes the work. Without a sign an identity may come back by execve, so who has seized a slot
- * looks again whether its owner came back to it. */
+ * A slot changes its owner only through BUSY | identity of the process that changes it. If that process dies before it is done, the word
+ * names it, and the next process finishes the work. Without a sign, an identity may come back by execve. So a process that has seized a
+ * slot checks again whether the owner came back to it. */
 #include "tenant/slots.h"
 
 #include <errno.h>
@@ -90,8 +90,8 @@ static void clear(const sl_region_t *region, unsigned number) {
     memset(slot->unused_bytes, 0, sizeof slot->unused_bytes); /* fields of later versions */
 }
 
-/* From the owner seen to BUSY by us, with the sign where there are signs; the slot counts for nothing from here on. Gives the word that
- * stands there now; 0: somebody else is at it. */
+/* Changes the owner word from the owner that was seen to BUSY by this process, with the sign where there are signs. From here on the
+ * slot counts for nothing. Returns the word that is there now; 0: another process is changing the slot. */
 static uint64_t seize(const look_t *look, unsigned number, uint64_t seen, void **sign) {
     *sign = sl_life_begin(look->fd, sign_place(number));
     if (!*sign && sl_life_of(look->fd, sign_place(number)) == SL_LIFE_ALIVE)
@@ -166,7 +166,7 @@ bool sl_slots_ended(const sl_region_t *region) {
     return ended;
 }
 
-/* A copy of the library in this very process has the sign, and it has the random bytes that the kernel gave to this image. */
+/* The sign belongs to a copy of the library in this process: it has the random bytes that the kernel gave to this image. */
 static bool is_of_a_copy(const look_t *look, unsigned number, uint64_t owner) {
     bool same = !(owner & BUSY) && look->region->slots[number].image == look->self->image;
     return same && (!(owner & SIGNED) || sl_life_of(look->fd, sign_place(number)) != SL_LIFE_ENDED);

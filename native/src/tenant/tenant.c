@@ -65,6 +65,7 @@ static bool open_region(const sl_options_t *options, sl_reason_t *reason) {
         .memory_bytes = options->memory_bytes,
         .shares = &options->shares,
         .fail_on_error = options->fail_on_error,
+        .mapped = options->mapped,
         .wait_on_oom = options->wait_on_oom,
         .oom_wait_millis = options->oom_wait_millis,
     };

@@ -1,8 +1,8 @@
 /* names: what kernels and the program's own ranges are called in a trace.
  *
- * The number of a text is made from the text, so that two threads that meet a new one need not agree on anything: at worst
- * its line is written twice. Handles are remembered in a table without a lock. A place is claimed before it is filled; who
- * reads it looks at the key before and after. */
+ * The number of a text is a hash of the text. So two threads that see a new text need not agree on a number: at worst its line is
+ * written twice. Handles are kept in a table without a lock. A writer claims a place before it fills it; a reader checks the key before
+ * and after. */
 #define _GNU_SOURCE
 #include "trace/names.h"
 

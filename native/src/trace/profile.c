@@ -1,7 +1,7 @@
 /* profile: what the program's calls took, in the files of Alnair's profiler (PFLOG) and of its interposer (the workspace).
  *
- * There is no thread: a call that finds the period over writes the files, and so does the end of the process. What a killed
- * process did since its last write is in the sums of its tenant, which the next process of it writes, and in no timeline. */
+ * There is no thread. The first call after the end of a period writes the files, and so does the end of the process. Calls of a killed
+ * process since its last write are in the sums of its tenant, which the tenant's next process writes. They are in no timeline. */
 #define _GNU_SOURCE
 #include "trace/profile.h"
 
@@ -100,8 +100,8 @@ static bool put_timeline(const char *name, size_t length, bool afresh, bool alon
     return ok;
 }
 
-/* The sums are made and written under the lock, so that who comes later never writes less; and not before this process takes
- * part in its tenant, or they would be without those of the others. */
+/* The sums are computed and written under the lock, so that a later writer never writes less. They are not written before this process
+ * takes part in its tenant, because they would lack the sums of the other processes. */
 static bool write_shared(size_t length, int lock) {
     sl_profile_sum_t sums[SL_PROFILE_NAMES];
     bool ok = put_timeline("timeline.log", length, false, lock >= 0);

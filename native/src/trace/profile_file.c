@@ -1,7 +1,7 @@
-/* profile_file: text into files of a folder that others write too, at no cost to the host.
+/* profile_file: writes text into files of a shared folder, without harm to the host program.
  *
- * Files are opened for each write, because a host may close every descriptor that it does not know and get its number for
- * a file of its own. Only regular files are written, and never past the host's limit on their size, which is a signal. */
+ * Files are opened for each write: a host program may close descriptors that it does not know, and get the same number for a file of its
+ * own. Only regular files are written, and never past the host's limit on file size, because that would raise a signal. */
 #define _GNU_SOURCE
 #include "trace/profile_file.h"
 

@@ -17,8 +17,8 @@ void sl_profile_file_unlock(int lock);
 
 /* Puts the text in the place of the file, so that a reader never sees a part of it. */
 bool sl_profile_file_replace(const char *folder, const char *name, const char *text, size_t length);
-/* Adds whole lines to the end. afresh: what is in the file is of somebody else. alone: nobody else writes just now, so that
- * half a line can be cut off, be it of one who was killed or of ours on a full disk. */
+/* Appends whole lines. afresh: the file holds lines of another program, which are removed. alone: no other process is writing now, so
+ * half a line can be cut off. A killed process leaves one, or a full disk. */
 bool sl_profile_file_append(const char *folder, const char *name, const char *lines, size_t length, bool afresh, bool alone);
 
 #endif

@@ -1,7 +1,7 @@
-/* profiler: our own waits are NVTX ranges for a profiler that is there: the program's side of the protocol in nvtx.h.
+/* profiler: shows our own waits as NVTX ranges to a profiler, if there is one: the program's side of the protocol in nvtx.h.
  *
- * The profiler's library is the one that NVTX_INJECTION64_PATH names. It is loaded already by who set that, or by the
- * program's own NVTX; it gets tables of ours to fill, as from each part of a program that uses NVTX. */
+ * NVTX_INJECTION64_PATH names the profiler's library. The profiler itself, or the program's own NVTX, has loaded it already. It fills
+ * our tables, as it does for each part of a program that uses NVTX. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -12,7 +12,7 @@
 
 bool sl_nvtx_listens;
 
-/* Of the protocol's modules only one is used; but a profiler may refuse who lacks one, or has it in another size. */
+/* Only one module of the protocol is used. But a profiler may refuse a client that lacks one, or has it in another size. */
 #define MODULES 7
 #define MOST_FUNCTIONS 16
 static const unsigned sizes[MODULES] = {0, SL_NVTX_CORE_SIZE, 9, 15, 7, SL_NVTX_CORE2_SIZE, 7};

@@ -1,8 +1,7 @@
 /* trace: what each thread asked of the driver and what came of it, recorded on demand.
  *
- * A trace that was begun is never changed: what differs, and be it only the process after a fork, is another trace, and a
- * thread that sees another one makes another ring. To make a ring takes a lock and asks the kernel; to write to it does
- * neither. */
+ * A trace never changes after it has begun. With another setting, or in the child of a fork, another trace begins, and each thread that
+ * sees it makes another ring. Making a ring takes a lock and a system call; writing to it takes neither. */
 #define _GNU_SOURCE
 #include "trace/trace.h"
 

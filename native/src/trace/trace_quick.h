@@ -1,4 +1,4 @@
-/* trace_quick: how a launch, and a question that the driver answers at once, is recorded, as a part of the wrapper that the program calls.
+/* trace_quick: records launches, and queries that the driver answers at once, within the wrapper that the program calls.
  *
  * This is the short path, for a thread that has launched the same kernel before. Every other call takes the long path, sl_trace_call.
  * Measured on an H200's host: the number of instructions counts, not the place where an event is written to. */

@@ -127,7 +127,7 @@ static void take_plan_back(const sl_board_t *board) {
         board->tenants[i].plan_nanos = 0;
 }
 
-/* The entry's last owner may have ended with the turn; who comes after it has no turn yet. */
+/* The entry's last owner may have ended while it had the turn. Its successor has no turn yet. */
 static void drop_turn(const sl_board_t *board, unsigned tenant) {
     uint64_t word = board->turn->word;
     if ((word & 0xff) == tenant + 1)

@@ -1,9 +1,9 @@
 /* choose: which tenant has the next turn, and for how long.
  *
- * Among those who wait the highest priority goes first, then round the table, each for the length of its turn less what its last one was
- * too long; one that a higher priority cut short goes on with what was left. A host may stand still for a moment: a tenant that lost its turn
- * as an idle holder has the rest of it added to its next one, if it is back soon. If one of them asked for exclusive turns, the tenant that
- * waits longest goes first. */
+ * Among the waiting tenants the highest priority goes first, then round the table. A turn is shortened by the overrun of the tenant's
+ * last turn. A tenant whose turn a higher priority cut short goes on with the rest of it. A host may pause for a moment: a tenant that
+ * lost its turn as an idle holder gets the rest of it with its next turn, if it is back soon. If a tenant asked for exclusive turns, the
+ * tenant that waits longest goes first. */
 #include "turns/choose.h"
 
 #include <limits.h>
@@ -77,8 +77,8 @@ static int64_t within(int64_t balance, int64_t length) {
     return balance < least ? least : balance > most ? most : balance;
 }
 
-/* What the turn was too long is taken off the tenant's next, what it was too short is added. But nobody pays for time that
- * no other wanted, and a tenant that gives much of its turn away has no claim to it. */
+/* An overrun shortens the tenant's next turn, and a turn that was cut short lengthens it. But a tenant does not pay for time that no
+ * other tenant wanted, and a tenant that gives much of its turn away has no claim to it. */
 static int64_t balance_after(const sl_seen_t *seen, bool seized, bool cut) {
     int64_t length = seen->tenants[seen->holder].length_nanos;
     uint64_t ends = seen->known ? seen->ends : seen->now, wanted = wanted_since(seen), over = wanted > ends ? wanted : ends;

@@ -46,13 +46,12 @@ typedef struct {
 } sl_seen_round_t;
 /* Of all priorities, low first. */
 void sl_seen_rounds(const sl_board_t *board, sl_seen_round_t rounds[3]);
-/* Whether a process of another tenant, of this one's priority or a higher one, waits for the GPU or has worked on it for the last so many
- * nanoseconds. */
+/* Whether another tenant with at least this priority waits for the GPU, or has worked on it in the last `nanos`. */
 bool sl_seen_rival(const sl_board_t *board, uint64_t now, uint64_t nanos);
 /* Whether a tenant has said lately that it wants the turn. */
 bool sl_seen_wanted(const sl_board_t *board, uint64_t now);
 
-/* Writes again what makes the others see this process, if somebody has changed it. False: its entries are another's now. */
+/* Restores the fields by which other processes see this one, if they were changed. False: its entries belong to another process now. */
 bool sl_seen_repair(const sl_board_t *board);
 /* How many entries of tenants and of processes were ever taken. */
 unsigned sl_seen_tenants(const sl_board_t *board);

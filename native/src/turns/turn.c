@@ -1,8 +1,8 @@
 /* turn: whose turn it is on a GPU, and how it is handed over.
  *
- * The word on the board names the holder; whoever changes it has chosen the next one: the holder when its turn is over and
- * its work is done, or one who waits when the holder has had nothing on the GPU for a while, which is also how a dead
- * holder looks. seen.c reads the board, choose.c decides, and this file carries it out. */
+ * The word on the board names the holder. The process that changes it has chosen the next holder. That is the holder itself, when its
+ * turn is over and its work is done. Or it is a waiting process, when the holder has had nothing on the GPU for a while; a dead holder
+ * looks the same. seen.c reads the board, choose.c decides, and this file carries it out. */
 #define _GNU_SOURCE
 #include "turns/turn.h"
 
@@ -78,7 +78,8 @@ bool sl_turn_is_wanted(const sl_board_t *board, uint64_t now) {
     return sl_seen_wanted(board, now);
 }
 
-/* Whoever gave the turn ended before he said how long it is, or it was written by another clock: it has its length from now on. */
+/* The process that gave the turn died before it wrote the length, or wrote it by another clock. The turn has its full length from now
+ * on. */
 static uint64_t say_ends(const sl_board_t *board, const sl_seen_t *seen) {
     uint64_t ends = seen->now + sl_seen_tenant(board, board->tenant).length_nanos;
     if (seen->holder == board->tenant) {
@@ -185,8 +186,9 @@ typedef struct {
     uint64_t word, since;
 } sight_t;
 
-/* One look; true when the turn is ours now. Between the word and the rest of a turn that is being given nothing is known of it: then it
- * counts as given when it was first seen, else the next one who looks would take it from a holder that has not heard of it yet. */
+/* Looks once; true when the turn is ours now. While a turn is being given, the word is written before the rest. In between, the turn
+ * counts as given when it was first seen. Otherwise the next process that looks would take it from a holder that does not know of it
+ * yet. */
 static bool look(const sl_board_t *board, sl_seen_t *seen, sight_t *sight, uint64_t now) {
     sl_board_turn_t *turn = board->turn;
     sl_seen_read(seen, board, now);
@@ -216,8 +218,8 @@ static uint64_t over_from(const sl_seen_t *seen) {
     return seen->busy > ends ? seen->busy : ends;
 }
 
-/* When to look again if no process wakes us. While a thread of the holder waits for the GPU its work ends about when it is known to, and
- * who is next sees that soon. */
+/* When to look again if no process wakes us. While a thread of the holder waits for the GPU, its work ends at about the predicted time,
+ * and the next tenant sees that soon. */
 static uint64_t next_look(const sl_seen_t *seen, uint64_t idle, bool next) {
     uint64_t now = seen->now, until = idle > now ? idle : now + LOOK_NANOS;
     if (next && is_blocked(seen))
@@ -225,7 +227,7 @@ static uint64_t next_look(const sl_seen_t *seen, uint64_t idle, bool next) {
     return until < now + LOOK_NANOS ? until : now + LOOK_NANOS;
 }
 
-/* To wake up takes longer than the rest of a turn that is all but over, so the next tenant stays awake then. */
+/* Waking up takes longer than the last moments of a turn, so the next tenant stays awake then. */
 static void rest(const sl_board_t *board, const sl_seen_t *seen, uint32_t wake) {
     uint64_t now = seen->now, over = over_from(seen), idle = idle_from(board, seen);
     bool next = sl_choose_is_first(seen, board->tenant), spins = next && sl_os_processors() >= SPIN_PROCESSORS;

@@ -35,8 +35,8 @@ bool sl_turn_is_wanted(const sl_board_t *board, uint64_t now);
 uint64_t sl_turn_ends(const sl_board_t *board, uint64_t now);
 /* Since when the turn has been whose it is; now when that is not known. */
 uint64_t sl_turn_began(const sl_board_t *board, uint64_t now);
-/* This process has no work on the GPU now: gives the turn to the next who wants it, if there is one. That may be the same
- * tenant if it wants more and the others have had too much. */
+/* This process has no work on the GPU now: gives the turn to the next tenant that wants it, if there is one. That may be the same
+ * tenant, if it wants more and the others have had too much. */
 void sl_turn_give(const sl_board_t *board, bool wants_more, uint64_t now);
 /* Waits until it is this tenant's turn, at most for the given time. It waits since then. Lost: others have this process's entries. */
 typedef enum { SL_TURN_NOT_YET, SL_TURN_MINE, SL_TURN_LOST } sl_turn_wait_t;

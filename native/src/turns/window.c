@@ -1,8 +1,8 @@
 /* window: the windows of culocker, with the edge cases that its users have measured.
  *
- * The operation that ends a window of N runs in the next one and is not counted there, so the first window has N
- * operations and all others N + 1. In time mode the first operation drains at once, and the window counts from the last
- * drain that was forced. A sync that is skipped sets nothing back. */
+ * The operation that ends a window of N runs in the next window and is not counted there. So the first window has N operations and all
+ * others N + 1. In time mode the first operation drains at once, and the window counts from the last drain that was forced. A skipped
+ * sync resets nothing. */
 #include "turns/window.h"
 
 void sl_window_begin(sl_window_t *window, const sl_options_windows_t *settings) {

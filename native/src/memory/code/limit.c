@@ -1,9 +1,9 @@
 /* limit: the limits of a context that make the driver set memory aside.
  *
- * Seen on an H200 with driver 580: a stack takes its size for all threads that can be resident, at once, 3960 MiB more for
- * 16 KiB, and gives it back at once. The malloc heap takes nothing when it is set; the driver takes it with the first launch
- * of a kernel that calls malloc, which cannot be refused. So it is charged when it is set to more than its default. The
- * printf buffer is not on the GPU. */
+ * Seen on an H200 with driver 580. The driver takes a stack's size at once for all threads that can be resident: 3960 MiB more for 16
+ * KiB. It also gives it back at once. The malloc heap takes nothing when it is set. The driver takes it with the first launch of a
+ * kernel that calls malloc, which cannot be refused. So the heap is charged when it is set to more than its default. The printf buffer
+ * is not on the GPU. */
 #include "driver/driver.h"
 #include "hooks.h"
 #include "ledger/ledger.h"

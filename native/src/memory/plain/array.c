@@ -1,10 +1,10 @@
 /* array: arrays and mipmapped arrays.
  *
- * The driver does not say where an array lies, so which small ones share a block of 2 MiB is a model: the first block of
- * the same context with room takes it, and a block is charged from its first array to its last. The driver's own blocks
- * may have that room in pieces only, and then it takes one more. So after every few arrays that the model put into a block,
- * and after each when the quota allows no new block, NVML is asked what the process holds. Where NVML does not know the
- * process, the quota can be passed by what the model misses. */
+ * The driver does not say where an array lies. So a model says which small arrays share a block of 2 MiB: an array goes into the first
+ * block of its context that has room, and a block is charged from its first array to its last. In the driver's own blocks that room may
+ * be fragmented, and then the driver takes one more. So NVML is asked what the process holds: after every few arrays that the model put
+ * into a block, and after each array when the quota allows no new block. Where NVML does not know the process, the quota can be passed
+ * by what the model misses. */
 #include "memory/plain/array.h"
 
 #include <stdbool.h>

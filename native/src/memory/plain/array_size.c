@@ -1,8 +1,8 @@
 /* array_size: what an array takes.
  *
- * The driver does not say: cuArrayGetMemoryRequirements answers only for arrays without memory. Memory is laid out in
- * groups of 64 bytes x 8 rows, and those of a 3-D array in stacks of up to 16 slices; this gives the size of every shape
- * measured on an H200 with driver 580 (see array_test). Where the driver pads more, NVML's figure tells it later. */
+ * The driver does not say: cuArrayGetMemoryRequirements answers only for arrays without memory. The driver lays memory out in groups of
+ * 64 bytes x 8 rows, and a 3-D array in stacks of up to 16 slices. This rule gives the size of every shape measured on an H200 with
+ * driver 580 (see array_test). Where the driver pads more, NVML's figure shows it later. */
 #include "memory/plain/array.h"
 
 #include <stdbool.h>

@@ -5,6 +5,7 @@
 #include "tenant/gpu.h"
 #include "hooks.h"
 #include "memory/deferred.h"
+#include "memory/mapped/mapped.h"
 #include "memory/plain/linear.h"
 #include "memory/look.h"
 #include "memory/overhead.h"
@@ -25,9 +26,19 @@ static bool attached(void) {
     return sl_tenant_attach() == SL_TENANT_ATTACHED;
 }
 
+static void leave(CUcontext context) {
+    sl_context_leave(context);
+    sl_mapped_leave(context);
+}
+
+static void left(CUcontext context, bool gone) {
+    sl_context_left(context, gone);
+    sl_mapped_left(context, gone);
+}
+
 static CUresult settle_destroyed(CUresult status, CUcontext context, uint32_t teardown) {
     if (context)
-        sl_context_left(context, status == CUDA_SUCCESS);
+        left(context, status == CUDA_SUCCESS);
     if (status == CUDA_SUCCESS && context && attached()) {
         sl_allocations_drain(context, teardown, sl_linear_refund);
         sl_deferred_end(SL_DEFERRED_ANY, context, NULL);
@@ -62,7 +73,7 @@ CUresult sl_context_settle_primary(CUresult status, CUdevice device, CUcontext c
         if (!SL_DRIVER_HAS(function))                                \
             return CUDA_ERROR_NOT_FOUND;                             \
         uint32_t teardown = begin_end();                             \
-        sl_context_leave(ctx);                                  \
+        leave(ctx);                                                  \
         return finish(settle_destroyed(real.function(ctx), ctx, teardown)); \
     }
 DESTROY_HOOK(cuCtxDestroy_v2)
@@ -73,12 +84,12 @@ CUresult hook_cuCtxDetach(CUcontext ctx) {
     if (!SL_DRIVER_HAS(cuCtxDetach))
         return CUDA_ERROR_NOT_FOUND;
     uint32_t teardown = begin_end();
-    sl_context_leave(ctx);
+    leave(ctx);
     CUresult status = real.cuCtxDetach(ctx);
     unsigned int version;
     bool gone = !real.cuCtxGetApiVersion || real.cuCtxGetApiVersion(ctx, &version) != CUDA_SUCCESS;
     if (!gone)
-        sl_context_left(ctx, false);
+        left(ctx, false);
     return finish(gone ? settle_destroyed(status, ctx, teardown) : status);
 }
 
@@ -106,11 +117,11 @@ static CUcontext primary_context(CUdevice device) {
             return CUDA_ERROR_NOT_FOUND;                                                               \
         CUcontext context = primary_context(dev);                                                      \
         uint32_t teardown = begin_end();                                                               \
-        sl_context_leave(context);                                                                \
+        leave(context);                                                                                \
         CUresult status = real.function(dev);                                                          \
         bool ended = gone;                                                                             \
         if (context && !ended)                                                                         \
-            sl_context_left(context, false);                                                    \
+            left(context, false);                                                                      \
         return finish(context && ended ? sl_context_settle_primary(status, dev, context, teardown) : status); \
     }
 PRIMARY_HOOK(cuDevicePrimaryCtxRelease, !sl_context_primary_active(dev))

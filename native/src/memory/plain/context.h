@@ -11,6 +11,9 @@ bool sl_context_primary_active(CUdevice device);
 /* Whatever lay in the primary context of a device is gone, if the status says so. */
 CUresult sl_context_settle_primary(CUresult status, CUdevice device, CUcontext context, uint32_t teardown);
 
+/* Before the driver is asked to make a context, and after it has made one. The room pause defines both. */
+void sl_context_making(void);
+void sl_context_made(CUcontext context);
 /* Before the driver is asked to end a context, and after it has answered. The room entry defines both: the gate must know, too. */
 void sl_context_leave(CUcontext context);
 void sl_context_left(CUcontext context, bool gone);

@@ -1,8 +1,8 @@
 /* context_charge: the calls that make a context.
  *
  * A context takes memory by itself, half a GiB on an H200. The first context of the tenant on a GPU shows how much, with a quota or
- * without. From then on that much is reserved before the driver is asked. The charge lies in the table of allocations under the address
- * of the context, so every call that ends the context refunds it. The driver counts the uses of a primary context; this file only asks
+ * without. From then on that much is reserved before the driver is asked. The charge is in the table of allocations, under the address
+ * of the context. So every call that ends the context refunds it. The driver counts the uses of a primary context; this file only asks
  * whether it is active. */
 #include "memory/plain/context.h"
 #include "driver/driver.h"
@@ -11,6 +11,7 @@
 #include "tenant/gpu.h"
 #include "hooks.h"
 #include "ledger/ledger.h"
+#include "memory/mapped/mapped.h"
 #include "memory/plain/linear.h"
 #include "memory/look.h"
 #include "memory/overhead.h"
@@ -57,8 +58,8 @@ static uint64_t learned_bytes(const sl_region_gpu_t *gpu) {
     return bytes > BEING_MEASURED && bytes <= gpu->total_bytes ? bytes : 0;
 }
 
-/* Many processes may start at once, and NVML takes milliseconds to load: so only one looks before, and the others find
- * the result when they have their contexts. Who finds none goes by its own figure, which was nothing before. */
+/* Many processes may start at once, and NVML takes milliseconds to load. So only one process looks before its context, and the others
+ * find its result when they have their contexts. A process that finds none uses its own figure, which was 0 before. */
 static void begin_measuring(making_t *making, unsigned gpu) {
     uint64_t unknown = 0;
     making->measured = true;
@@ -89,6 +90,7 @@ static CUresult admit(making_t *making, CUdevice device) {
     sl_tenant_state_t state = sl_tenant_attach();
     if (state != SL_TENANT_ATTACHED)
         return state == SL_TENANT_REFUSE ? CUDA_ERROR_NOT_PERMITTED : CUDA_SUCCESS;
+    sl_context_making();
     making->gpu = is_device(device) ? sl_gpu_find(device) : SL_GPU_UNCOUNTED;
     sl_tenant_count_call(making->gpu >= 0);
     if (making->gpu < 0)
@@ -145,6 +147,8 @@ static void book(const making_t *making, CUcontext context) {
 
 /* False: it must be undone. */
 static bool settle(making_t *making, CUresult status, CUcontext context) {
+    if (status == CUDA_SUCCESS)
+        sl_context_made(context);
     if (making->gpu < 0)
         return true;
     unsigned gpu = (unsigned)making->gpu;
@@ -250,7 +254,12 @@ CUresult hook_cuGreenCtxDestroy(CUgreenCtx hCtx) {
     sl_overhead_begin(&call, sl_tenant_attach() == SL_TENANT_ATTACHED ? SL_OVERHEAD_ALL : SL_GPU_UNCOUNTED, 0, false);
     sl_look_begin_end();
     uint32_t teardown = sl_allocations_begin_teardown();
+    CUcontext context = NULL;
+    if (sl_mapped_is_on() && (!real.cuCtxFromGreenCtx || real.cuCtxFromGreenCtx(&context, hCtx) != CUDA_SUCCESS))
+        context = NULL;
     CUresult status = real.cuGreenCtxDestroy(hCtx);
+    if (status == CUDA_SUCCESS)
+        sl_mapped_orphan(context);
     for (CUdevice device = 0; sl_tenant_attach() == SL_TENANT_ATTACHED && status == CUDA_SUCCESS && device < SL_GPU_DEVICES; device++)
         if (primaries[device] && !sl_context_primary_active(device))
             sl_context_settle_primary(status, device, primaries[device], teardown);

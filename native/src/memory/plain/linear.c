@@ -9,12 +9,14 @@
 #include "ledger/blocks.h"
 #include "ledger/charge.h"
 #include "ledger/places.h"
+#include "memory/mapped/mapped.h"
 #include "memory/plain/array.h"
 #include "memory/deferred.h"
 #include "memory/overhead.h"
 #include "real.h"
 
 #define PITCH_STEP 512u
+#define PITCH_MOST INT32_MAX /* of the widths and heights that the driver takes for certain */
 #define AGAIN (-1) /* no block that is paid for had room: with a block of its own, if the quota allows one */
 
 typedef struct {
@@ -137,32 +139,54 @@ SL_HOT static bool keep(request_t *request) {
     return true;
 }
 
+/* The program never had it. */
+static void free_unused(CUdeviceptr address) {
+    if (sl_mapped_has(address))
+        sl_mapped_give(address, SL_MAPPED_UNUSED, NULL, 0);
+    else
+        real.cuMemFree_v2(address);
+}
+
 /* What the driver answered decides: keep the charge, or give it back. */
 SL_HOT static CUresult settle(request_t *request, CUresult status, CUdeviceptr address) {
     sl_charge_t *charge = &request->charge;
     if (charge->gpu < 0)
         return status;
+    if (SL_UNLIKELY(status == SL_MAPPED_NO_SLAB))
+        return AGAIN;
     if (status != CUDA_SUCCESS) {
         sl_charge_cancel(charge);
         return status;
     }
     request->allocation.address = address;
     if (!keep(request)) {
-        real.cuMemFree_v2(address);
+        free_unused(address);
         return AGAIN;
     }
     sl_overhead_now_and_then((unsigned)charge->gpu);
     return status;
 }
 
-#define CHARGE_HOOK(function, kind, parameters, ...)                                    \
+/* From mapped memory, if this process and the GPU map it. SL_MAPPED_PASS: the driver is to be asked. */
+static CUresult take_mapped(const request_t *request, uint64_t bytes, CUdeviceptr *address) {
+    if (request->charge.gpu < 0 || !address)
+        return SL_MAPPED_PASS;
+    return sl_mapped_take(request->allocation.context, (unsigned)request->charge.gpu, bytes, !request->only_shared, address);
+}
+
+SL_HOT static CUresult take_linear(const request_t *request, CUdeviceptr *address, size_t bytes) {
+    CUresult status = sl_mapped_is_on() ? take_mapped(request, bytes, address) : SL_MAPPED_PASS;
+    return status == SL_MAPPED_PASS ? real.cuMemAlloc_v2(address, bytes) : status;
+}
+
+#define CHARGE_HOOK(function, kind, take, parameters, ...)                              \
     SL_HOT CUresult hook_##function parameters {                                        \
         if (SL_UNLIKELY(!SL_DRIVER_HAS(function)))                                      \
             return CUDA_ERROR_NOT_FOUND;                                                \
         request_t request;                                                              \
         CUresult status = begin(&request, bytesize, kind);                              \
         while (status == CUDA_SUCCESS) {                                                \
-            status = real.function(__VA_ARGS__);                                        \
+            status = take(__VA_ARGS__);                                                 \
             status = settle(&request, status, status == CUDA_SUCCESS ? *dptr : 0);      \
             if (status != AGAIN)                                                        \
                 return status;                                                          \
@@ -170,9 +194,10 @@ SL_HOT static CUresult settle(request_t *request, CUresult status, CUdeviceptr a
         }                                                                               \
         return status;                                                                  \
     }
-CHARGE_HOOK(cuMemAlloc_v2, SL_WHOLE, (CUdeviceptr *dptr, size_t bytesize), dptr, bytesize)
-CHARGE_HOOK(cuMemAlloc, SL_WHOLE, (CUdeviceptr_v1 *dptr, unsigned int bytesize), dptr, bytesize)
-CHARGE_HOOK(cuMemAllocManaged, SL_MANAGED, (CUdeviceptr *dptr, size_t bytesize, unsigned int flags), dptr, bytesize, flags)
+CHARGE_HOOK(cuMemAlloc_v2, SL_WHOLE, take_linear, (CUdeviceptr *dptr, size_t bytesize), &request, dptr, bytesize)
+CHARGE_HOOK(cuMemAlloc, SL_WHOLE, real.cuMemAlloc, (CUdeviceptr_v1 *dptr, unsigned int bytesize), dptr, bytesize)
+CHARGE_HOOK(cuMemAllocManaged, SL_MANAGED, real.cuMemAllocManaged, (CUdeviceptr *dptr, size_t bytesize, unsigned int flags),
+            dptr, bytesize, flags)
 
 /* The driver chooses the pitch. Multiples of 512 were seen on every GPU; settle_pitch corrects where that is wrong. */
 static uint64_t expected_bytes(uint64_t width, uint64_t height) {
@@ -191,7 +216,7 @@ static CUresult settle_pitch(request_t *request, CUresult status, CUdeviceptr ad
         return settle(request, status, address);
     }
     if (!sl_charge_resize(charge, taken)) {
-        real.cuMemFree_v2(address);
+        free_unused(address);
         sl_charge_cancel(charge);
         return sl_charge_refuse(charge, taken);
     }
@@ -200,7 +225,25 @@ static CUresult settle_pitch(request_t *request, CUresult status, CUdeviceptr ad
     return settle(request, status, address);
 }
 
-#define PITCH_HOOK(function, address_t, size)                                                              \
+/* What the driver may judge otherwise than this file is left to it. */
+static CUresult take_pitch(const request_t *request, CUdeviceptr *address, size_t *pitch, size_t width, size_t height, unsigned element) {
+    uint64_t bytes = expected_bytes(width, height);
+    bool plain = (element == 4 || element == 8 || element == 16) && pitch && bytes && width <= PITCH_MOST && height <= PITCH_MOST;
+    CUresult status = plain && sl_mapped_is_on() ? take_mapped(request, bytes, address) : SL_MAPPED_PASS;
+    if (status == SL_MAPPED_PASS)
+        return real.cuMemAllocPitch_v2(address, pitch, width, height, element);
+    if (status == CUDA_SUCCESS)
+        *pitch = bytes / height;
+    return status;
+}
+
+static CUresult take_pitch_32(const request_t *request, CUdeviceptr_v1 *address, unsigned *pitch, unsigned width, unsigned height,
+                              unsigned element) {
+    (void)request;
+    return real.cuMemAllocPitch(address, pitch, width, height, element);
+}
+
+#define PITCH_HOOK(function, take, address_t, size)                                                        \
     CUresult hook_##function(address_t *dptr, size *pPitch, size WidthInBytes, size Height,                \
                              unsigned int ElementSizeBytes) {                                              \
         if (!SL_DRIVER_HAS(function))                                                                      \
@@ -208,7 +251,7 @@ static CUresult settle_pitch(request_t *request, CUresult status, CUdeviceptr ad
         request_t request;                                                                                 \
         CUresult status = begin(&request, expected_bytes(WidthInBytes, Height), SL_WHOLE);                 \
         while (status == CUDA_SUCCESS) {                                                                   \
-            status = real.function(dptr, pPitch, WidthInBytes, Height, ElementSizeBytes);                  \
+            status = take(&request, dptr, pPitch, WidthInBytes, Height, ElementSizeBytes);                 \
             bool done = status == CUDA_SUCCESS;                                                            \
             status = settle_pitch(&request, status, done ? *dptr : 0, done ? *pPitch : 0, Height);         \
             if (status != AGAIN)                                                                           \
@@ -217,8 +260,8 @@ static CUresult settle_pitch(request_t *request, CUresult status, CUdeviceptr ad
         }                                                                                                  \
         return status;                                                                                     \
     }
-PITCH_HOOK(cuMemAllocPitch_v2, CUdeviceptr, size_t)
-PITCH_HOOK(cuMemAllocPitch, CUdeviceptr_v1, unsigned int)
+PITCH_HOOK(cuMemAllocPitch_v2, take_pitch, CUdeviceptr, size_t)
+PITCH_HOOK(cuMemAllocPitch, take_pitch_32, CUdeviceptr_v1, unsigned int)
 
 /* An allocation that is being freed. */
 typedef struct {
@@ -276,16 +319,29 @@ SL_HOT static CUresult settle_free(const release_t *release, CUstream stream, CU
     return status;
 }
 
-#define FREE_HOOK(function, stream, parameters, ...)                                                      \
+/* Mapped memory refunds itself when it is gone. */
+static CUresult free_mapped(const release_t *release, CUdeviceptr address, sl_mapped_when_t when, CUstream stream) {
+    CUresult status = sl_mapped_give(address, when, stream, release->ours ? release->refund : 0);
+    if (release->ours && status == CUDA_SUCCESS)
+        sl_ledger_count(release->allocation.gpu, -1);
+    else if (release->ours)
+        restore(release);
+    return status;
+}
+
+#define FREE_HOOK(function, when, handle, stream, parameters, ...)                                        \
     SL_HOT CUresult hook_##function parameters {                                                          \
         if (SL_UNLIKELY(!SL_DRIVER_HAS(function)))                                                        \
             return CUDA_ERROR_NOT_FOUND;                                                                  \
         release_t release;                                                                                \
         take(dptr, &release);                                                                             \
+        if (sl_mapped_has(dptr))                                                                          \
+            return free_mapped(&release, dptr, when, handle);                                             \
         CUresult status = real.function(__VA_ARGS__);                                                     \
         return release.ours ? settle_free(&release, stream, status) : status;                             \
     }
-FREE_HOOK(cuMemFree_v2, NULL, (CUdeviceptr dptr), dptr)
-FREE_HOOK(cuMemFree, NULL, (CUdeviceptr_v1 dptr), dptr)
-FREE_HOOK(cuMemFreeAsync, hStream ? hStream : SL_DEFERRED_LEGACY, (CUdeviceptr dptr, CUstream hStream), dptr, hStream)
-FREE_HOOK(cuMemFreeAsync_ptsz, hStream ? hStream : SL_DEFERRED_PER_THREAD, (CUdeviceptr dptr, CUstream hStream), dptr, hStream)
+FREE_HOOK(cuMemFree_v2, SL_MAPPED_SYNCHRONIZED, NULL, NULL, (CUdeviceptr dptr), dptr)
+FREE_HOOK(cuMemFree, SL_MAPPED_SYNCHRONIZED, NULL, NULL, (CUdeviceptr_v1 dptr), dptr)
+FREE_HOOK(cuMemFreeAsync, SL_MAPPED_IN_STREAM, hStream, hStream ? hStream : SL_DEFERRED_LEGACY, (CUdeviceptr dptr, CUstream hStream), dptr, hStream)
+FREE_HOOK(cuMemFreeAsync_ptsz, SL_MAPPED_IN_STREAM_OF_THREAD, hStream, hStream ? hStream : SL_DEFERRED_PER_THREAD,
+          (CUdeviceptr dptr, CUstream hStream), dptr, hStream)

@@ -11,11 +11,14 @@
 #include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "driver/driver.h"
 #include "hooks.h"
 #include "ledger/charge.h"
+#include "memory/mapped/mapped.h"
 #include "memory/overhead.h"
+#include "memory/plain/handle.h"
 #include "os/fork.h"
 #include "os/index.h"
 #include "os/mutex.h"
@@ -23,21 +26,8 @@
 
 #define LOCATION_DEVICE 1
 
-typedef struct {
-    uint64_t handle;
-    uint64_t bytes;
-    uint32_t serial;
-    uint32_t references; /* handles given out */
-    uint32_t mappings;
-    uint32_t gpu;
-} physical_t;
-
-typedef struct {
-    uint64_t address;
-    uint64_t bytes;
-    uint64_t handle;
-    uint32_t serial;
-} mapping_t;
+typedef sl_physical_t physical_t;
+typedef sl_physical_mapping_t mapping_t;
 
 static sl_mutex_t lock; /* never held around a call of the driver */
 static sl_index_t handles = {.record_bytes = sizeof(physical_t)};
@@ -46,6 +36,7 @@ static uint32_t last_serial;
 static uint64_t mapping_step = 1ull << 30; /* all mappings began at multiples of this power of two */
 
 static void refund(const physical_t *physical) {
+    sl_handle_forget(physical->handle);
     sl_ledger_refund(physical->gpu, SL_USE_PHYSICAL, physical->bytes);
     sl_ledger_count(physical->gpu, -1);
 }
@@ -151,6 +142,46 @@ void sl_physical_unpin(CUmemGenericAllocationHandle handle, uint32_t pin) {
         refund(&copy);
 }
 
+void sl_physical_stay(CUmemGenericAllocationHandle handle) {
+    sl_mutex_lock_briefly(&lock);
+    physical_t *physical = sl_index_find(&handles, handle);
+    if (physical)
+        physical->stays = true;
+    sl_mutex_unlock(&lock);
+}
+
+void sl_physical_stay_at(CUdeviceptr address, uint64_t bytes) {
+    sl_mutex_lock_briefly(&lock);
+    for (uint64_t place = 0; place < mappings.capacity; place++) {
+        const mapping_t *mapping = sl_index_at(&mappings, place);
+        bool apart = !mapping || mapping->address >= address + bytes || address >= mapping->address + mapping->bytes;
+        physical_t *physical = apart ? NULL : find(mapping->handle, mapping->serial);
+        if (physical)
+            physical->stays = true;
+    }
+    sl_mutex_unlock(&lock);
+}
+
+static size_t list_of(const sl_index_t *index, char *list, size_t room) {
+    size_t count = 0;
+    sl_mutex_lock_briefly(&lock);
+    for (uint64_t place = 0; place < index->capacity; place++) {
+        const void *record = sl_index_at(index, place);
+        if (record && count++ < room)
+            memcpy(list + (count - 1) * index->record_bytes, record, index->record_bytes);
+    }
+    sl_mutex_unlock(&lock);
+    return count;
+}
+
+size_t sl_physical_handles(sl_physical_t *list, size_t room) {
+    return list_of(&handles, (char *)list, room);
+}
+
+size_t sl_physical_mappings(sl_physical_mapping_t *list, size_t room) {
+    return list_of(&mappings, (char *)list, room);
+}
+
 /* The number of a handle that the driver gives out again while an old one is still here: the old one is gone. */
 SL_HOT static bool add(uint64_t handle, unsigned gpu, uint64_t bytes) {
     physical_t old = {.serial = 0};
@@ -159,7 +190,7 @@ SL_HOT static bool add(uint64_t handle, unsigned gpu, uint64_t bytes) {
     if (physical) {
         old = *physical;
         last_serial += last_serial == UINT32_MAX ? 2 : 1;
-        *physical = (physical_t){handle, bytes, last_serial, 1, 0, gpu};
+        *physical = (physical_t){handle, bytes, last_serial, 1, 0, (uint16_t)gpu, false};
     }
     sl_mutex_unlock(&lock);
     if (SL_UNLIKELY(old.serial))
@@ -271,6 +302,7 @@ SL_HOT static void end_unmapping(unmapping_t *unmapping, bool unmapped) {
         if (!unmapped) {
             restore_mapping(taken);
         } else if (taken->gone) {
+            sl_handle_forget(taken->copy.handle);
             sl_ledger_refund_left(taken->copy.gpu, taken->copy.bytes);
             sl_ledger_count(taken->copy.gpu, -1);
         } else {
@@ -328,6 +360,8 @@ SL_HOT CUresult hook_cuMemCreate(CUmemGenericAllocationHandle *handle, size_t si
     if (status != CUDA_SUCCESS)
         return status;
     status = real.cuMemCreate(handle, size, prop, flags);
+    if (status == CUDA_SUCCESS)
+        *handle = sl_handle_made(*handle);
     if (charge.gpu < 0)
         return status;
     unsigned gpu = (unsigned)charge.gpu;
@@ -344,13 +378,15 @@ SL_HOT CUresult hook_cuMemCreate(CUmemGenericAllocationHandle *handle, size_t si
 SL_HOT CUresult hook_cuMemRelease(CUmemGenericAllocationHandle handle) {
     if (SL_UNLIKELY(!SL_DRIVER_HAS(cuMemRelease)))
         return CUDA_ERROR_NOT_FOUND;
+    uint64_t driven = sl_handle_real(handle);
     release_t release = drop_reference(handle);
     if (release.gone)
         sl_ledger_leave(release.copy.gpu, SL_USE_PHYSICAL, release.copy.bytes);
-    CUresult status = real.cuMemRelease(handle);
+    CUresult status = real.cuMemRelease(driven);
     if (release.counted && status != CUDA_SUCCESS) {
         restore_reference(handle, &release);
     } else if (release.gone) {
+        sl_handle_forget(handle);
         sl_ledger_refund_left(release.copy.gpu, release.copy.bytes);
         sl_ledger_count(release.copy.gpu, -1);
     }
@@ -361,7 +397,7 @@ SL_HOT CUresult hook_cuMemMap(CUdeviceptr ptr, size_t size, size_t offset, CUmem
                               unsigned long long flags) {
     if (SL_UNLIKELY(!SL_DRIVER_HAS(cuMemMap)))
         return CUDA_ERROR_NOT_FOUND;
-    CUresult status = real.cuMemMap(ptr, size, offset, handle, flags);
+    CUresult status = real.cuMemMap(ptr, size, offset, sl_handle_real(handle), flags);
     if (status == CUDA_SUCCESS)
         add_mapping(ptr, size, handle);
     return status;
@@ -382,9 +418,13 @@ SL_HOT CUresult hook_cuMemUnmap(CUdeviceptr ptr, size_t size) {
 CUresult hook_cuMemRetainAllocationHandle(CUmemGenericAllocationHandle *handle, void *addr) {
     if (SL_UNLIKELY(!SL_DRIVER_HAS(cuMemRetainAllocationHandle)))
         return CUDA_ERROR_NOT_FOUND;
+    if (sl_mapped_has((uint64_t)addr))
+        return CUDA_ERROR_INVALID_VALUE; /* the driver's answer for memory of cuMemAlloc */
     CUresult status = real.cuMemRetainAllocationHandle(handle, addr);
-    if (status == CUDA_SUCCESS)
+    if (status == CUDA_SUCCESS) {
+        *handle = sl_handle_name(*handle);
         add_reference(*handle);
+    }
     return status;
 }
 
@@ -395,7 +435,9 @@ CUresult hook_cuMemImportFromShareableHandle(CUmemGenericAllocationHandle *handl
     if (!SL_DRIVER_HAS(cuMemImportFromShareableHandle))
         return CUDA_ERROR_NOT_FOUND;
     CUresult status = real.cuMemImportFromShareableHandle(handle, osHandle, shHandleType);
-    if (status == CUDA_SUCCESS)
+    if (status == CUDA_SUCCESS) {
+        *handle = sl_handle_name(*handle);
         add_reference(*handle);
+    }
     return status;
 }

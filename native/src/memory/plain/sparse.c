@@ -5,6 +5,7 @@
 #include "memory/plain/sparse.h"
 
 #include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "driver/driver.h"
@@ -12,6 +13,7 @@
 #include "hooks.h"
 #include "os/fork.h"
 #include "os/index.h"
+#include "memory/plain/handle.h"
 #include "memory/plain/physical.h"
 #include "real.h"
 #include "os/mutex.h"
@@ -138,6 +140,19 @@ static void forget(void) {
 }
 SL_FORK_FORGETS(forget);
 
+/* The list with the driver's numbers of handles; *made is to be freed. NULL: no memory. */
+static CUarrayMapInfo *driver_list(CUarrayMapInfo *list, unsigned count, CUarrayMapInfo **made) {
+    *made = NULL;
+    if (!sl_handle_exchanged || !list)
+        return list;
+    CUarrayMapInfo *copy = *made = malloc((count + 1) * sizeof *copy);
+    for (unsigned i = 0; copy && i < count; i++) {
+        copy[i] = list[i];
+        copy[i].memHandle = sl_handle_real(list[i].memHandle);
+    }
+    return copy;
+}
+
 /* While a stream captures, nothing is mapped yet. */
 #define MAP_HOOK(function, is_capturing)                                                                   \
     CUresult hook_##function(CUarrayMapInfo *mapInfoList, unsigned int count, CUstream hStream) {          \
@@ -146,7 +161,11 @@ SL_FORK_FORGETS(forget);
         CUstreamCaptureStatus capturing = 0;                                                               \
         if (real.is_capturing && real.is_capturing(hStream, &capturing) != CUDA_SUCCESS)                   \
             capturing = 0;                                                                                 \
-        CUresult status = real.function(mapInfoList, count, hStream);                                      \
+        CUarrayMapInfo *made, *list = driver_list(mapInfoList, count, &made);                              \
+        if (mapInfoList && !list)                                                                          \
+            return CUDA_ERROR_OUT_OF_MEMORY;                                                               \
+        CUresult status = real.function(list, count, hStream);                                             \
+        free(made);                                                                                        \
         if (status == CUDA_SUCCESS && !capturing && mapInfoList)                                           \
             settle(mapInfoList, count);                                                                    \
         return status;                                                                                     \

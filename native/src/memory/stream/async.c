@@ -1,8 +1,8 @@
 /* async: stream-ordered allocation and memory pools.
  *
- * What a pool has reserved is charged, not what a program took from it, so pointers need no entry and a free goes
- * straight to the driver. An allocation in a stream that is being captured only becomes a node of a graph: it is passed on
- * as it is, and graph.c charges the graph. */
+ * The library charges what a pool has reserved, not what a program took from it. So pointers need no entry, and a free goes straight to
+ * the driver. In a stream that is being captured, an allocation only becomes a node of a graph. It is passed on unchanged, and graph.c
+ * charges the graph. */
 #include "driver/driver.h"
 #include "tenant/gpu.h"
 #include "memory/closing.h"

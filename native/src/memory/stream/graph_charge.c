@@ -1,9 +1,9 @@
 /* graph_charge: what the driver takes on a device when a graph that allocates is launched.
  *
- * Graphs of a device share memory: a launch takes what is idle, or what an earlier graph in the same stream used, before the
- * driver takes more (measured on an H200 with driver 580, bench/gpu/driver.c graphs). The graph that was launched last still
- * has its memory; in another stream only what it did not take over from a graph before it, whether that graph still ran or not
- * (driver.c again, sequence). A launch cannot be undone, so all that it can take is reserved before. */
+ * Graphs of a device share memory. A launch first takes what is idle, or what an earlier graph in the same stream used. Only then does
+ * the driver take more (measured on an H200 with driver 580, bench/gpu/driver.c graphs). The graph that was launched last still has its
+ * memory. In another stream it has only what it did not take over from a graph before it, whether that graph still ran or not (driver.c
+ * again, sequence). A launch cannot be undone, so all that it can take is reserved before. */
 #include "memory/stream/graph_charge.h"
 
 #include <stdatomic.h>

@@ -1,11 +1,11 @@
 /* graph_need: how much memory the driver takes for one launch of a graph.
  *
- * The driver gives addresses to the allocations of a graph when their nodes are made: behind an allocation of the same graph, or in a new run
- * of addresses. An allocation gets the addresses of an earlier one only if that is freed before it. When an allocation begins in a run and ends
- * beyond the memory behind it, the driver extends the run by the size of the allocation, in whole steps. A new run has as many steps as its
- * first allocation needs. Measured on an H200 with driver 580: exactly so in 900 of 900 random graphs with fresh addresses
- * (bench/gpu/driver.c shapes), and never more in 7,900 launches of graphs whose addresses lie in several runs (sequence).
- * 5 + 202 MiB take 32 + 224; 40 + 1 + 70 take 64 + 96. */
+ * The driver gives addresses to the allocations of a graph when their nodes are made: behind an allocation of the same graph, or in a
+ * new run of addresses. An allocation gets the addresses of an earlier one only if that one is freed before it. An allocation may begin
+ * in a run and end beyond the memory behind it. Then the driver extends the run by the size of the allocation, in whole steps. A new run
+ * has as many steps as its first allocation needs. Measured on an H200 with driver 580: exactly so in 900 of 900 random graphs with
+ * fresh addresses (bench/gpu/driver.c shapes). In 7,900 launches of graphs whose addresses lie in several runs it was never more
+ * (sequence). 5 + 202 MiB take 32 + 224; 40 + 1 + 70 take 64 + 96. */
 #include "memory/stream/graph_need.h"
 
 #include <stdlib.h>

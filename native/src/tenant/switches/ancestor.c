@@ -1,12 +1,13 @@
 /* ancestor: the process that a tenant began with, where only environment variables describe the tenant.
  *
- * It is the topmost ancestor that was started with the same limits, reached without a gap. So the children of one shell
- * command share a quota, and two commands that happen to have equal limits do not. Where no variable says the limits (an
- * older tool has a default), LD_PRELOAD takes their place, and without that every process is a tenant of its own.
+ * It is the topmost ancestor that was started with the same limits, reached without a gap. So the children of one shell command share a
+ * quota, and two commands that happen to have equal limits do not. Where no variable says the limits (an older tool has a default),
+ * LD_PRELOAD takes their place. Without LD_PRELOAD every process is a tenant of its own.
  *
- * A process into which the library came without LD_PRELOAD (/etc/ld.so.preload, or in the driver's place), and that has no variable of
- * limits, may have lost its environment (env -i, cron, a login). It then has that of the nearest ancestor of the same user with such
- * a variable, as the kernel keeps it from the start of that program, and belongs to its tenant. */
+ * The library may also come without LD_PRELOAD: by /etc/ld.so.preload, or in the driver's place. A process with such a library and
+ * without a variable of limits may have lost its environment (env -i, cron, a login). Then the library uses the environment of the
+ * nearest ancestor of the same user that has such a variable, and the process belongs to that tenant. The kernel keeps that environment
+ * from the start of the program. */
 #define _GNU_SOURCE
 #include "tenant/switches/ancestor.h"
 

@@ -83,8 +83,8 @@ static bool make_absolute(const char *path, char folder[SL_COMPAT_PATH_BYTES]) {
     return length < SL_COMPAT_PATH_BYTES || (errno = ENAMETOOLONG, false);
 }
 
-/* The profiler made no folder, and wrote nothing where there was none. A folder that somebody named is made; its default
- * is not, because every program in any place would leave one. */
+/* Alnair's profiler made no folder, and wrote nothing where there was none. Sluice makes a folder that the user named. It does not make
+ * the default one, because every program would then leave one behind. */
 static bool find_folder(char folder[SL_COMPAT_PATH_BYTES]) {
     const char *path = sl_options_variable("PFLOG");
     struct stat status;

@@ -1,8 +1,8 @@
 /* compat_alnair_server: the registration of a container with Alnair's server.
  *
- * One request for each connection, "<cgroup> <ALNAIR_ID>" and a newline; the answer is "ok" or the text of an error. The server writes
- * the pids of the container into its workspace, for Alnair's exporter. No limit depends on it, so a server that is down costs a line on
- * standard error and at most sl_compat_alnair_wait_nanos, once for each process. */
+ * Each connection carries one request, "<cgroup> <ALNAIR_ID>" and a newline; the answer is "ok" or the text of an error. The server
+ * writes the pids of the container into its workspace, for Alnair's exporter. No limit depends on it. A server that is down costs each
+ * process one line on standard error and at most sl_compat_alnair_wait_nanos. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <poll.h>

@@ -122,7 +122,7 @@ static bool read_caps(const override_t *override, sl_shares_t *shares, sl_reason
     return true;
 }
 
-/* 1 was also what those had who did not say, so it cannot be less than normal. */
+/* 1 was also the default, so it cannot mean less than normal. */
 static bool read_priority(const override_t *override, sl_shares_t *shares, sl_reason_t *reason) {
     const char *text = value_of(override, PRIORITY);
     if (!text)
@@ -185,7 +185,7 @@ bool sl_compat_hami(sl_options_t *options, sl_reason_t *reason) {
         return true;
     options->source = "HAMi's switches";
     read_log_level(value_of(&override, "LIBCUDA_LOG_LEVEL"));
-    /* What the file says holds for all who see the file, so they share one quota, as they did there. */
+    /* The file holds for all processes that see it, so they share one quota, as under HAMi. */
     if (!options->tenant[0] && (cache || limited_by_file))
         name_after(options, cache ? cache : DEFAULT_CACHE);
     return read_memory(&override, options, reason) && read_caps(&override, &options->shares, reason) &&

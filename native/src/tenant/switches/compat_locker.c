@@ -1,7 +1,7 @@
 /* compat_locker: the switches of culocker (cuda_override.so), whose programs have the GPU one at a time.
  *
- * There the lock was one for the machine and for each process; here it is the turn on the GPU's board, each process is a
- * tenant of its own, and the tenant that waits longest is next. Values are read as they were there, nonsense included. */
+ * culocker had one lock for the whole machine, and each process took it. Here the lock is the turn on the GPU's board. Each process is a
+ * tenant of its own, and the tenant that waits longest is next. Values are read as culocker read them, nonsense included. */
 #define _GNU_SOURCE
 #include <locale.h>
 #include <stdio.h>

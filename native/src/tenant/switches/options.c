@@ -135,7 +135,7 @@ static bool read_shares(sl_shares_t *shares, const char **source, sl_reason_t *r
 
 const char *sl_options_limit_variable(unsigned position, char buffer[40]) {
     static const char *const names[] = {
-        "SLUICE_TENANT", "SLUICE_MEMORY", "CUDA_DEVICE_MEMORY_LIMIT", "CUDA_DEVICE_MEMORY_SHARED_CACHE", "CUDA_DEVICE_SM_LIMIT",
+        "SLUICE_TENANT", "SLUICE_MEMORY", "SLUICE_MAPPED", "CUDA_DEVICE_MEMORY_LIMIT", "CUDA_DEVICE_MEMORY_SHARED_CACHE", "CUDA_DEVICE_SM_LIMIT",
         "GPU_CORE_UTILIZATION_POLICY", "CUDA_TASK_PRIORITY", "WRAPPER_MAX_MEMORY", "ALNAIR_ID", "ALNAIR_WORKSPACE_PATH",
         "ALNAIR_VGPU_COMPUTE_PERCENTILE"};
     static const char *const numbered[] = {"CUDA_DEVICE_MEMORY_LIMIT", "CUDA_DEVICE_SM_LIMIT"};
@@ -183,6 +183,12 @@ static bool read_on_error(const char *text, sl_options_t *options, sl_reason_t *
     return true;
 }
 
+static bool read_mapped(const char *text, sl_options_t *options, sl_reason_t *reason) {
+    if (!text || strcmp(text, "0") == 0 || strcmp(text, "1") == 0)
+        return options->mapped = text && *text == '1', true;
+    return sl_report_fail(reason, "SLUICE_MAPPED=%.40s: expected 1 or 0", text);
+}
+
 /* False when it means nothing. */
 static bool read_log(const char *text) {
     static const char *const levels[] = {"error", "warn", "info", "debug"};
@@ -207,7 +213,7 @@ static bool read_limits(sl_options_t *options, sl_reason_t *reason) {
     const char *memory = sl_options_variable("SLUICE_MEMORY"), *tenant = sl_options_variable("SLUICE_TENANT");
     sl_shares_t shares = {.turns = false};
     bool ok_shares = read_shares(&shares, &options->shares_source, reason);
-    options->wanted = memory || tenant || options->shares_source;
+    options->wanted = memory || tenant || options->shares_source || sl_options_variable("SLUICE_MAPPED");
     if (!ok_shares || (tenant && !sl_options_name_tenant(options, "SLUICE_TENANT", tenant, reason)))
         return false;
     bool ok = !memory || read_memory(memory, options, reason);
@@ -257,5 +263,6 @@ bool sl_options_read(sl_options_t *options, sl_reason_t *reason) {
     if (!ok || !ok_limits)
         return false;
     tell_source(options);
-    return options->region || read_on_oom(sl_options_variable("SLUICE_ON_OOM"), options, reason);
+    return options->region || (read_mapped(sl_options_variable("SLUICE_MAPPED"), options, reason) &&
+                               read_on_oom(sl_options_variable("SLUICE_ON_OOM"), options, reason));
 }

@@ -37,11 +37,12 @@ final class WatchedSource {
                     return status;
                 }
                 static %6$s {
+                    sl_hold_enter();
                     %10$s
-                        return told_%4$s(%7$s);
+                        return sl_hold_left(told_%4$s(%7$s));
                     %12$sCUresult status = %11$s;
                     %8$s;
-                    return status;
+                    return sl_hold_left(status);
                 }
                 SL_EXPORT %9$s __attribute__((alias("entry_%4$s")));""".formatted(
                 symbol.entry().hooked() ? "" : forward(cuda, symbol, arguments),
@@ -62,13 +63,14 @@ final class WatchedSource {
     private static String kernel(ApiSpec cuda, Symbol symbol, CallDetail detail) {
         return """
                 SL_HOT static %1$s {
+                    sl_hold_enter();
                     uint64_t begin = sl_launch_begin(SL_ENTRY_%2$s);
                     CUresult status = hook_%2$s(%3$s);
                     if (SL_UNLIKELY(begin != 0))
                         sl_launch_tell(begin, SL_ENTRY_%2$s, status, %4$s);
                     else
                         sl_watch_count(&sl_thread.watch.calls[SL_ENTRY_%2$s], status);
-                    return status;
+                    return sl_hold_left(status);
                 }
                 SL_EXPORT SL_HOT %5$s __attribute__((alias("entry_%2$s")));""".formatted(
                 cuda.prototype(symbol, "entry_" + symbol.name()),

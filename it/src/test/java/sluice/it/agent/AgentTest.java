@@ -1,0 +1,84 @@
+package sluice.it.agent;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.nio.file.Path;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import sluice.fault.Fault;
+import sluice.it.machine.Machine;
+
+/// The agent may die at any time: jobs do not notice, and the next one goes on where it was.
+@Timeout(120)
+class AgentTest {
+    private static final int ENDLESS = 10_000_000;
+    private static final Pattern USED = Pattern.compile("\"usedNanos\" ?: ?(\\d+)");
+
+    @TempDir
+    private Path directory;
+
+    private Machine machine;
+
+    @BeforeEach
+    void start() throws Exception {
+        machine = new Machine(directory);
+    }
+
+    @AfterEach
+    void end() throws Exception {
+        machine.close();
+    }
+
+    private Process job(String name, String weight) throws Exception {
+        return machine.startSluice("run", "--sim", "--name", name, "--weight", weight, "--", Machine.program("windows"),
+                machine.kernels(), Integer.toString(ENDLESS), "500");
+    }
+
+    private long number(Pattern pattern, String path) throws Exception {
+        String answer = machine.askAgent(path);
+        Matcher found = pattern.matcher(answer);
+        assertThat(found.find()).as(answer).isTrue();
+        return Long.parseLong(found.group(1));
+    }
+
+    private long used(String tenant) throws Exception {
+        return number(USED, "/v1/tenants/" + tenant);
+    }
+
+    /// Waits until the agent tells that a tenant has used more than this.
+    private long awaitMore(String tenant, long nanos) throws Exception {
+        for (int look = 0; look < 200; look++) {
+            if (machine.askAgent("/v1/tenants/" + tenant).contains("usedNanos") && used(tenant) > nanos) {
+                return used(tenant);
+            }
+            Thread.sleep(100);
+        }
+        throw new AssertionError(tenant + " does not go on");
+    }
+
+    @Test
+    @Fault(kind = Fault.Kind.KILL, of = "the agent while jobs run")
+    void shouldDisturbNobodyWhenItIsKilledAndGoOnAfterwards() throws Exception {
+        Process agent = machine.startAgent();
+        Process three = job("three", "3");
+        Process one = job("one", "1");
+        long usedByThree = awaitMore("three", 50_000_000);
+        long usedByOne = awaitMore("one", 50_000_000);
+        for (int look = 0; look < 100 && !machine.askAgent("/v1/history").contains("three"); look++) {
+            Thread.sleep(100);
+        }
+
+        agent.destroyForcibly().waitFor();
+        machine.startAgent();
+
+        assertThat(awaitMore("three", usedByThree)).isGreaterThan(usedByThree);
+        assertThat(awaitMore("one", usedByOne)).isGreaterThan(usedByOne);
+        assertThat(three.isAlive() && one.isAlive()).isTrue();
+        assertThat(machine.askAgent("/v1/history")).as("what was seen before").contains("three");
+    }
+}

@@ -1,0 +1,2 @@
+/// The agent with real tenants: planning, audit, registration, several users.
+package sluice.it.agent;

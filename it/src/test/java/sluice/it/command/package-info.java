@@ -1,0 +1,2 @@
+/// Commands that start, show and change tenants, and their answers to mistakes.
+package sluice.it.command;

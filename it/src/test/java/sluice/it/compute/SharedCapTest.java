@@ -1,0 +1,80 @@
+package sluice.it.compute;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.parallel.Isolated;
+import sluice.it.machine.Again;
+import sluice.it.machine.Machine;
+import sluice.it.machine.Timed;
+
+/// A cap is the tenant's: all its processes keep to it together, however they came to be. Each of two runs 120 kernels of a
+/// millisecond under a quarter of the GPU. A busy machine may make them slower, but nothing makes them too fast.
+@Isolated
+class SharedCapTest {
+    private static final int KERNELS = 120;
+    /// Less the 60 ms that a job that was idle is ahead.
+    private static final double ALONE_MILLIS = KERNELS * 4 - 60;
+    private static final double BOTH_MILLIS = 2 * KERNELS * 4 - 60;
+    private static final double LEAST = 0.85;
+
+    @TempDir
+    private Path directory;
+
+    private Machine machine;
+
+    @BeforeEach
+    void start() throws Exception {
+        machine = new Machine(directory);
+    }
+
+    private String windows() throws Exception {
+        return Machine.program("windows") + " " + machine.kernels() + " " + KERNELS + " 1000";
+    }
+
+    /// How long each process took, in the order in which they ended.
+    private List<Double> capped(String script) throws Exception {
+        var outcome = machine.sluice("run", "--sim", "--name", "job", "--compute", "25%", "--", "sh", "-c", script);
+        assertThat(outcome.status()).as(outcome.errors()).isZero();
+        return outcome.lines().stream().filter(line -> line.startsWith("done ")).map(line -> Double.parseDouble(line.split(" ")[2])).toList();
+    }
+
+    private void assertShared(String script) throws Exception {
+        assertThat(Again.until(fastest -> fastest > 1.3 * ALONE_MILLIS, () -> {
+            List<Double> took = capped(script);
+            assertThat(took).hasSize(2);
+            assertThat(took.getLast()).isGreaterThan(LEAST * BOTH_MILLIS);
+            return took.getFirst();
+        })).as("one had the cap to itself").isGreaterThan(1.3 * ALONE_MILLIS);
+    }
+
+    @Test
+    @Timed
+    void shouldHoldTwoProcessesToOneCap() throws Exception {
+        assertShared(windows() + " & " + windows() + " & wait");
+    }
+
+    @Test
+    @Timed
+    void shouldHoldAForkedChildToTheCapOfItsTenant() throws Exception {
+        assertShared(windows() + " --fork");
+    }
+
+    @Test
+    void shouldShowTheCapOfEachGpu() throws Exception {
+        machine.with("SLUICE_SIM_GPUS", "2");
+        Process job = machine.startSluice("run", "--sim", "--name", "job", "--compute", "0=25%,1=50%", "--",
+                Machine.program("gated"), machine.kernels(), "gpus");
+        var lines = new ArrayList<String>();
+        while (job.isAlive()) {
+            lines.addAll(machine.sluice("ps").lines());
+        }
+
+        assertThat(lines).anyMatch(line -> line.matches("job +0 .* 25% .*")).anyMatch(line -> line.matches("job +1 .* 50% .*"));
+    }
+}

@@ -1,0 +1,2 @@
+/// GPU time: caps, weights, and work that is hard to hold to a cap.
+package sluice.it.compute;

@@ -1,0 +1,2 @@
+/// The agent's page in a real browser.
+package sluice.it.dashboard;

@@ -1,0 +1,91 @@
+package sluice.it.guest;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import sluice.it.machine.Machine;
+
+/// What other limiters do to the programs they are in, and Sluice must not.
+class GuestTest {
+    private static final Map<String, String> QUOTA = Map.of("SLUICE_MEMORY", "1g", "SLUICE_TENANT", "guest");
+    private static final List<String> INHERITED = List.of("SigCgt:", "SigIgn:", "SigBlk:", "Umask:", "Threads:");
+
+    @TempDir
+    private Path directory;
+
+    private Machine machine;
+
+    @BeforeEach
+    void start() throws Exception {
+        machine = new Machine(directory);
+    }
+
+    @Test
+    void shouldKeepCountingAProcessWithAnOddName() throws Exception {
+        Path odd = Files.copy(Path.of(Machine.program("hog")), directory.resolve("a Zed) x"));
+        Process first = machine.startPreloaded(QUOTA, odd.toString(), "--step", "256m", "--count", "3", "--hold", "60000");
+        try {
+            Machine.awaitLine(first, "got ");
+            assertThat(machine.preloaded(QUOTA, Machine.program("hog"), "--step", "256m").output()).contains("got 1 ");
+        } finally {
+            first.destroyForcibly().waitFor();
+        }
+        assertThat(machine.preloaded(QUOTA, Machine.program("hog"), "--step", "256m").output()).contains("got 4 ");
+    }
+
+    @Test
+    void shouldLeaveSignalsUmaskAndThreadsAlone() throws Exception {
+        String[] command = {Machine.program("hog"), "--step", "64m", "--count", "2", "--hold", "60000"};
+        var bare = statusOf(machine.startPreloaded(Map.of("LD_PRELOAD", ""), command));
+        var limited = statusOf(machine.startPreloaded(QUOTA, command));
+        assertThat(bare).hasSize(INHERITED.size());
+        assertThat(limited).isEqualTo(bare);
+    }
+
+    /// Not even where the library could not work: there is nobody to tell.
+    @Test
+    void shouldBeNothingToAProgramWithoutCuda() throws Exception {
+        Map<String, String> hopeless = Map.of("SLUICE_MEMORY", "1g", "SLUICE_RUNTIME_DIR", "/proc/nowhere", "SLUICE_ON_ERROR", "fail",
+                "SLUICE_LOG", "debug");
+        String java = Machine.HOME.resolve("runtime/bin/java").toString();
+        for (String[] command : List.of(new String[] {"/bin/sh", "-c", "umask; trap; echo done"}, new String[] {java, "-version"})) {
+            var without = machine.plain(command);
+            var with = machine.preloaded(hopeless, command);
+            assertThat(with.status()).isZero();
+            assertThat(with).isEqualTo(without);
+        }
+        assertThat(machine.runtimeDirectory()).isEmptyDirectory();
+    }
+
+    @Test
+    void shouldLeaveNoFileOpen() throws Exception {
+        Process job = machine.startPreloaded(QUOTA, Machine.program("hog"), "--step", "64m", "--count", "2", "--hold", "60000");
+        try {
+            Machine.awaitLine(job, "got ");
+            try (var descriptors = Files.list(Path.of("/proc/" + job.pid() + "/fd"))) {
+                for (Path descriptor : descriptors.toList()) {
+                    assertThat(Files.readSymbolicLink(descriptor).toString()).doesNotContain(".region");
+                }
+            }
+        } finally {
+            job.destroyForcibly().waitFor();
+        }
+    }
+
+    private static List<String> statusOf(Process job) throws Exception {
+        try {
+            Machine.awaitLine(job, "got ");
+            return Files.readAllLines(Path.of("/proc/" + job.pid() + "/status")).stream()
+                    .filter(line -> INHERITED.stream().anyMatch(line::startsWith))
+                    .toList();
+        } finally {
+            job.destroyForcibly().waitFor();
+        }
+    }
+}

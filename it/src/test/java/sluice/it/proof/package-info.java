@@ -1,0 +1,2 @@
+/// The commands `verify`, `soak` and `demo`.
+package sluice.it.proof;

@@ -1,0 +1,260 @@
+/* read: how much GPU time a batch took, from the events around it.
+ *
+ * The time that the spans cover together is the GPU time, unless the queue ran dry in between. Then the spans also contain the wait for
+ * the host, and the sum of the known costs of the calls is closer to the truth. */
+#include "compute/meter/parts.h"
+
+#include "compute/meter/idle.h"
+#include "driver/entry.h"
+#include "os/os.h"
+#include "real.h"
+
+/* Measured on an H200, driver 580, where not said otherwise. */
+#define QUEUED_NANOS 2000u  /* two events add this between queued kernels: 1.3 us for an event, and the gap */
+#define DRY_NANOS 50000.0   /* a GPU with no more work than this will wait for the host: ten launches of 3 to 5 us */
+#define DRIFT 50000u        /* the clocks of GPU and host run apart by at most one part in this many */
+#define TAIL_DRIFT 1000u    /* the same with a wide margin, because what counts as work is charged */
+#define OWED_NANOS 2000000u /* chosen: how long the meter waits for the thread that owes an event */
+
+/* A thread that does not come back does not keep others from going on. */
+static bool is_still_owed(sl_meter_t *meter, sl_meter_batch_t *batch, sl_meter_span_t *span) {
+    if (!span->owed || sl_os_nanos() < batch->closed_nanos + batch->charged_nanos + OWED_NANOS)
+        return span->owed;
+    meter->owed--;
+    batch->evidence |= SL_METER_VAGUE;
+    return span->owed = false;
+}
+
+static bool batch_is_done(sl_meter_t *meter, sl_meter_batch_t *batch) {
+    for (unsigned i = 0; i < batch->count; i++) {
+        sl_meter_span_t *span = &batch->spans[i];
+        if (is_still_owed(meter, batch, span) || (span->end && !sl_meter_is_done(span->end)))
+            return false;
+    }
+    return true;
+}
+
+static double elapsed(const sl_meter_event_t *from, const sl_meter_event_t *to) {
+    float millis = 0;
+    CUresult (*ask)(float *, CUevent, CUevent) = real.cuEventElapsedTime_v2 ? real.cuEventElapsedTime_v2 : real.cuEventElapsedTime;
+    return from != to && ask && ask(&millis, from->handle, to->handle) == CUDA_SUCCESS ? (double)millis * 1e6 : 0;
+}
+
+typedef struct {
+    double begin, end;
+} interval_t;
+
+/* Asks the driver when the GPU passed the events of a batch that it has done. There is no end without a start. */
+static void locate(const sl_meter_t *meter, sl_meter_batch_t *batch) {
+    for (unsigned i = 0; i < batch->count; i++) {
+        sl_meter_span_t *span = &batch->spans[i];
+        if (span->start)
+            span->start_at = meter->anchor_nanos + elapsed(meter->anchor, span->start);
+        if (span->end)
+            span->end_at = span->start_at + elapsed(span->start, span->end);
+    }
+}
+
+/* The intervals of a batch's spans on the context's time line, in order. */
+static unsigned place(const sl_meter_t *meter, const sl_meter_batch_t *batch, interval_t intervals[]) {
+    unsigned count = 0;
+    for (unsigned i = 0; i < batch->count; i++) {
+        const sl_meter_span_t *span = &batch->spans[i];
+        if (!span->start || !span->end)
+            continue;
+        double at = span->start_at, length = span->end_at - at;
+        double lead = span->fresh ? (double)span->gap_nanos + SL_METER_FRESH_NANOS - meter->skew_nanos : QUEUED_NANOS;
+        interval_t interval = {at + (lead < length ? sl_meter_later(lead, 0) : length), at + length};
+        unsigned k = count++;
+        for (; k > 0 && intervals[k - 1].begin > interval.begin; k--)
+            intervals[k] = intervals[k - 1];
+        intervals[k] = interval;
+    }
+    return count;
+}
+
+/* What the spans cover beyond what was charged before. */
+static double cover(sl_meter_t *meter, const sl_meter_batch_t *batch) {
+    interval_t intervals[SL_METER_STREAMS];
+    unsigned count = place(meter, batch, intervals);
+    double sum = 0;
+    for (unsigned i = 0; i < count; i++) {
+        double from = intervals[i].begin > meter->covered_nanos ? intervals[i].begin : meter->covered_nanos;
+        if (intervals[i].end > from) {
+            sum += intervals[i].end - from;
+            meter->covered_nanos = intervals[i].end;
+        }
+    }
+    return sum;
+}
+
+/* Times are told as single-precision floats, so they must not be told over long spans. */
+static void move_anchor(sl_meter_t *meter, const sl_meter_batch_t *batch) {
+    for (unsigned i = 0; i < batch->count; i++)
+        if (batch->spans[i].end) {
+            sl_meter_give_back(meter, meter->anchor);
+            meter->anchor = sl_meter_keep(batch->spans[i].end);
+            meter->anchor_nanos = batch->spans[i].end_at;
+            return;
+        }
+}
+
+/* What the GPU did after all of the batch was submitted was work without a gap; but an end that was recorded late tells nothing about the
+ * time before. Over a long time the clocks of GPU and host run apart. */
+static double tail(const sl_meter_t *meter, const sl_meter_batch_t *batch) {
+    if (meter->host_nanos <= 0)
+        return 0;
+    double since = (double)batch->closed_nanos - (double)meter->aligned_nanos;
+    double drift = (since > 0 ? since : -since) / TAIL_DRIFT;
+    return meter->covered_nanos + meter->host_nanos - (double)(batch->closed_nanos + batch->late_nanos) - drift;
+}
+
+/* The GPU had more to do after the last submission than all of the batch was known to take: its calls take longer now, and
+ * what they were known to take tells nothing. */
+static bool is_longer(const sl_meter_t *meter, const sl_meter_batch_t *batch) {
+    return tail(meter, batch) > 2 * (double)batch->predicted_nanos + SL_METER_LATE_NANOS;
+}
+
+/* Without what the GPU waited for the host between calls on several streams. That supposes that it does them side by side: so far as it took
+ * less time than one after the other, and wholly if it did two at a time. */
+static double without_waiting(const sl_meter_t *meter, const sl_meter_batch_t *batch, double covered) {
+    if (batch->count < 2 || sl_meter_has(batch, SL_METER_BLURRED) || sl_meter_has(batch, SL_METER_VAGUE) || covered <= 0 || is_longer(meter, batch))
+        return covered;
+    double beside = (double)batch->predicted_nanos / covered - 1;
+    return sl_meter_later(covered - sl_meter_later(beside < 1 ? beside : 1, 0) * (double)batch->idle_nanos, 0);
+}
+
+/* The queue ran dry for moments only, if at all: the kernels followed each other as queued ones do. */
+static bool is_nearly_full(const sl_meter_batch_t *batch, double covered) {
+    return batch->count == 1 && batch->calls > 1 && covered - (double)batch->predicted_nanos <= (double)batch->calls * SL_IDLE_GAP_NANOS;
+}
+
+/* Known: the host was not interrupted for so long that the events do not tell about a single call. */
+static double judge(const sl_meter_t *meter, const sl_meter_batch_t *batch, double covered, bool known) {
+    double least = (double)batch->predicted_nanos, rest = tail(meter, batch);
+    if (sl_meter_has(batch, SL_METER_BLURRED))
+        return sl_meter_later(covered, least);
+    if (sl_meter_has(batch, SL_METER_VAGUE))
+        return sl_meter_later(covered, is_longer(meter, batch) ? least : (double)batch->charged_nanos);
+    if (sl_meter_has(batch, SL_METER_FULL) || (batch->calls == 1 && sl_meter_has(batch, SL_METER_PROMPT) && known) || is_nearly_full(batch, covered) || is_longer(meter, batch))
+        return covered;
+    least = rest > least ? rest : least;
+    return covered < least ? covered : least;
+}
+
+/* On an idle stream the GPU passes an event when the host records it. */
+static void align(sl_meter_t *meter, const sl_meter_batch_t *batch) {
+    for (unsigned i = 0; i < batch->count; i++) {
+        const sl_meter_span_t *span = &batch->spans[i];
+        if (span->fresh && span->start && span->start->recorded_nanos == span->idle_since_nanos && !span->start->interrupted) {
+            meter->host_nanos = (double)span->idle_since_nanos - span->start_at;
+            meter->earliest_nanos = (double)span->start->asked_nanos - span->start_at;
+            meter->latest_nanos = meter->host_nanos + SL_METER_RECORD_NANOS;
+            meter->bounded_nanos = meter->aligned_nanos = span->idle_since_nanos;
+            return;
+        }
+    }
+}
+
+/* What an event tells about the host's time at 0 of the time line: it is not passed before it is recorded, and not after it
+ * was seen passed. A newer event that contradicts the bounds replaces them. */
+static void bound(sl_meter_t *meter, const sl_meter_event_t *event, double at, uint64_t now) {
+    double least = (double)event->asked_nanos - at, most = (double)now - at;
+    if (least > meter->latest_nanos || most < meter->earliest_nanos || meter->earliest_nanos <= 0) {
+        meter->earliest_nanos = least;
+        meter->latest_nanos = most;
+        return;
+    }
+    meter->earliest_nanos = least > meter->earliest_nanos ? least : meter->earliest_nanos;
+    meter->latest_nanos = most < meter->latest_nanos ? most : meter->latest_nanos;
+}
+
+/* When the GPU did the batch, by the host's clock. */
+static void show(sl_meter_t *meter, const sl_meter_batch_t *batch, uint64_t now, sl_meter_reading_t *reading) {
+    interval_t intervals[SL_METER_STREAMS];
+    unsigned count = place(meter, batch, intervals);
+    double last = 0, drift = (double)(now - meter->bounded_nanos) / DRIFT;
+    meter->earliest_nanos -= drift;
+    meter->latest_nanos += drift;
+    meter->bounded_nanos = now;
+    for (unsigned i = 0; i < batch->count; i++) {
+        const sl_meter_span_t *span = &batch->spans[i];
+        if (!span->start || !span->end)
+            continue;
+        bound(meter, span->start, span->start_at, now);
+        bound(meter, span->end, span->end_at, now);
+    }
+    for (unsigned i = 0; i < count; i++)
+        last = intervals[i].end > last ? intervals[i].end : last;
+    reading->began_nanos = count ? (uint64_t)(intervals[0].begin + meter->earliest_nanos) : batch->opened_nanos;
+    reading->ended_nanos = count ? (uint64_t)(last + meter->earliest_nanos) : now;
+    reading->doubt_nanos = count ? (uint64_t)(meter->latest_nanos - meter->earliest_nanos) : now - batch->opened_nanos;
+}
+
+/* What the calls of a divided batch are likely to take, but no longer than they can have taken. */
+static uint64_t judge_divided(const sl_meter_batch_t *batch, uint64_t likely, double covered) {
+    return covered < (double)likely && !sl_meter_has(batch, SL_METER_BLURRED) && !sl_meter_has(batch, SL_METER_VAGUE) ? (uint64_t)covered : likely;
+}
+
+/* The time of the batch's only call, and how far it can be trusted. */
+static void see_only(const sl_meter_t *meter, const sl_meter_batch_t *batch, sl_meter_seen_t *seen) {
+    interval_t whole[SL_METER_STREAMS];
+    seen->alone = batch->only && place(meter, batch, whole) == 1 ? whole[0].end - whole[0].begin : 0;
+    uint64_t doubt = batch->late_nanos + (batch->count ? batch->spans[0].gap_nanos : 0);
+    seen->known = doubt < SL_METER_LATE_NANOS || seen->alone > 2 * (double)doubt;
+}
+
+/* The same with the batch on the host's clock. */
+static void judge_only(const sl_meter_t *meter, const sl_meter_batch_t *batch, sl_meter_seen_t *seen) {
+    bool behind = seen->alone > 0 && !sl_meter_has(batch, SL_METER_AMID) && sl_meter_lies_behind(meter, &batch->spans[0]);
+    seen->certain = seen->alone > 0 && (batch->spans[0].fresh || behind);
+    seen->known = seen->known && !seen->divided && (seen->certain || !batch->only || sl_meter_learn_is_news(batch->only, seen->alone));
+}
+
+static void give_events_back(sl_meter_t *meter, const sl_meter_batch_t *batch) {
+    for (unsigned i = 0; i < batch->count; i++) {
+        sl_meter_give_back(meter, batch->spans[i].start);
+        sl_meter_give_back(meter, batch->spans[i].end);
+    }
+}
+
+bool sl_meter_settle(sl_meter_t *meter, sl_meter_reading_t *reading) {
+    sl_meter_batch_t *batch = sl_meter_batch_at(meter, meter->oldest);
+    if (meter->oldest == meter->open || !batch_is_done(meter, batch))
+        return false;
+    for (unsigned i = 0; i < batch->count && !meter->anchor; i++)
+        meter->anchor = sl_meter_keep(batch->spans[i].start);
+    locate(meter, batch);
+    align(meter, batch);
+    sl_meter_seen_t seen = {.before = meter->covered_nanos, .divided = batch->turn != meter->turn};
+    see_only(meter, batch, &seen);
+    sl_meter_reading_t read = {0};
+    show(meter, batch, sl_os_nanos(), &read);
+    judge_only(meter, batch, &seen);
+    if (seen.alone > 0)
+        sl_meter_learn_sample(meter, batch, &seen);
+    if (sl_meter_has(batch, SL_METER_BLURRED | SL_METER_VAGUE))
+        meter->murky = meter->open + meter->is_open;
+    meter->settled_turn = batch->turn;
+    seen.covered = without_waiting(meter, batch, cover(meter, batch));
+    seen.longer = is_longer(meter, batch);
+    move_anchor(meter, batch);
+    uint64_t likely = sl_meter_learn_only(meter, batch, &seen);
+    if (!seen.divided)
+        sl_meter_learn_scale(meter, batch, &seen);
+    read.nanos = seen.divided ? judge_divided(batch, likely, seen.covered) : (uint64_t)judge(meter, batch, seen.covered, seen.known);
+    if (sl_meter_has(batch, SL_METER_CROSSED) && (double)read.nanos < seen.covered)
+        meter->covered_nanos -= seen.covered - (double)read.nanos; /* its spans end late: that may be work of the next batch */
+    read.charged_nanos = batch->charged_nanos;
+    read.opened_nanos = batch->opened_nanos;
+    read.calls = batch->calls;
+    read.last = meter->oldest + 1 == meter->open;
+    read.dry = !sl_meter_has(batch, SL_METER_FULL) && tail(meter, batch) < DRY_NANOS;
+    read.divided = seen.divided;
+    *reading = read;
+    give_events_back(meter, batch);
+    meter->unsettled_nanos -= batch->charged_nanos;
+    meter->unsettled_calls -= batch->calls;
+    meter->oldest++;
+    return true;
+}

@@ -1,0 +1,58 @@
+/* arena: the addresses of mapped memory, and which chunk lies where.
+ *
+ * An arena is a range of addresses that is reserved once for a GPU and never given back. It is cut into chunks of whole blocks; free
+ * neighbours melt together. A map from block to chunk finds the chunk of any address in constant time. The caller holds the lock of
+ * mapped memory, except for sl_arena_has. */
+#ifndef SL_ARENA_H
+#define SL_ARENA_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "cuda_abi.h"
+
+#define SL_ARENA_BLOCK (2ull << 20)
+
+typedef enum {
+    SL_CHUNK_FREE,
+    SL_CHUNK_BUSY,  /* its memory comes or goes just now: one thread owns it */
+    SL_CHUNK_LIVE,  /* one allocation, or a slab */
+    SL_CHUNK_FREED, /* one allocation that the program freed, and whose memory goes later */
+} sl_chunk_state_t;
+
+typedef struct sl_chunk {
+    uint64_t base, bytes;
+    struct sl_chunk *next, *previous; /* among the free ones of its size, or among those of its owner */
+    struct sl_arena *arena;
+    struct sl_owner *owner;
+    struct sl_slab *slab; /* NULL: one allocation */
+    uint64_t asked;       /* what the program asked for */
+    uint64_t identity;    /* never used twice */
+    uint64_t left;        /* bytes of the ledger that go when the memory does */
+    sl_chunk_state_t state;
+    int bin;              /* of a slab: which list of its owner it is in; negative: none */
+    struct sl_chunk *bin_next, *bin_previous;
+} sl_chunk_t;
+
+/* All arenas lie between these two. */
+extern _Atomic uint64_t sl_arena_lowest, sl_arena_end;
+bool sl_arena_has_slowly(uint64_t address);
+
+/* Whether an address lies in an arena. Without a lock. */
+static inline bool sl_arena_has(uint64_t address) {
+    return address < atomic_load_explicit(&sl_arena_end, memory_order_acquire) &&
+           address >= atomic_load_explicit(&sl_arena_lowest, memory_order_relaxed) && sl_arena_has_slowly(address);
+}
+
+/* The driver reserved these addresses for a GPU. False: there is no memory for the map, or too many arenas. */
+bool sl_arena_add(CUdevice device, uint64_t base, uint64_t bytes);
+/* A chunk of whole blocks, busy and of no owner; NULL: no arena of the GPU has so many in a row. */
+sl_chunk_t *sl_arena_take(CUdevice device, uint64_t bytes);
+void sl_arena_give(sl_chunk_t *chunk);
+/* The chunk at an address; NULL: none. */
+sl_chunk_t *sl_arena_find(uint64_t address);
+/* After a fork. */
+void sl_arena_forget(void);
+
+#endif

@@ -1,0 +1,28 @@
+/* backing: the driver's part of mapped memory: reserves addresses, puts memory behind them and takes it away. It keeps no state but what
+ * each GPU can do. */
+#ifndef SL_BACKING_H
+#define SL_BACKING_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "cuda_abi.h"
+
+#define SL_BACKING_ACCESSES 65 /* a GPU itself and its peers */
+
+/* Whether memory of the GPU can be mapped, in blocks of 2 MiB. Asks the driver once. */
+bool sl_backing_can(CUdevice device, unsigned gpu);
+/* No driver gives more than this. */
+uint64_t sl_backing_total(CUdevice device);
+/* Reserves addresses for at least so many bytes. False: the driver refuses. */
+bool sl_backing_reserve(CUdevice device, uint64_t least, uint64_t *base, uint64_t *bytes);
+/* Puts memory of the GPU behind addresses, for the GPUs that the list names. What fails leaves nothing; *stuck: except a mapping, which
+ * the driver does not undo, so the addresses must not be used again. */
+CUresult sl_backing_put(CUdevice device, uint64_t base, uint64_t bytes, const CUmemAccessDesc *accesses, unsigned count, bool *stuck);
+CUresult sl_backing_take(uint64_t base, uint64_t bytes);
+CUresult sl_backing_allow(uint64_t base, uint64_t bytes, const CUmemAccessDesc *accesses, unsigned count);
+/* Waits until the work of a context has ended; NULL: of the current one. */
+CUresult sl_backing_wait(CUcontext context);
+CUmemAccessDesc sl_backing_access(CUdevice device, bool allowed);
+
+#endif

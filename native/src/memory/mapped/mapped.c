@@ -1,0 +1,407 @@
+/* mapped: plain memory that Sluice maps itself. */
+#include "memory/mapped/mapped.h"
+
+#include <stdlib.h>
+
+#include "driver/driver.h"
+#include "driver/stream.h"
+#include "ledger/ledger.h"
+#include "memory/deferred.h"
+#include "memory/kept.h"
+#include "memory/mapped/backing.h"
+#include "memory/mapped/later.h"
+#include "memory/mapped/owner.h"
+#include "memory/mapped/peers.h"
+#include "memory/pool.h"
+#include "os/fork.h"
+#include "real.h"
+#include "tenant/tenant.h"
+
+enum { CAPTURE_UNSUPPORTED = 900, INVALID_CONTEXT = 201, CONTEXT_IS_DESTROYED = 709, EVENT_DISABLE_TIMING = 2 };
+
+#define POLLED 4 /* events that an allocation asks */
+
+SL_HOT_DATA _Atomic int sl_mapped_mode;
+
+bool sl_mapped_decide(void) {
+    int mode = sl_mapped_mode;
+    if (mode == SL_MAPPED_UNDECIDED && sl_tenant_attach() == SL_TENANT_ATTACHED) {
+        int decided = SL_LOAD(sl_tenant.region.limits->mapped) ? SL_MAPPED_ON : SL_MAPPED_OFF;
+        mode = atomic_compare_exchange_strong(&sl_mapped_mode, &mode, decided) ? decided : mode;
+    }
+    return mode == SL_MAPPED_ON;
+}
+
+/* A new chunk whose memory comes just now. */
+typedef struct {
+    sl_owner_t *owner;
+    sl_chunk_t *chunk;
+    uint64_t generation;
+    unsigned count;
+    CUmemAccessDesc accesses[SL_BACKING_ACCESSES];
+} coming_t;
+
+/* With the lock held. */
+static bool begin_chunk(coming_t *coming, uint64_t bytes) {
+    coming->chunk = sl_arena_take(coming->owner->device, bytes);
+    if (!coming->chunk)
+        return false;
+    coming->owner->busy++;
+    coming->generation = sl_peers_generation();
+    coming->count = sl_peers_list(coming->owner, coming->accesses);
+    return true;
+}
+
+/* With the lock held, which is released while the driver reserves addresses. The owner stays: a chunk is coming. */
+static bool begin_with_more_addresses(coming_t *coming, uint64_t bytes) {
+    uint64_t base, reserved;
+    CUdevice device = coming->owner->device;
+    coming->owner->busy++;
+    sl_mutex_unlock(&sl_owner_lock);
+    bool got = sl_backing_reserve(device, bytes, &base, &reserved);
+    sl_mutex_lock_briefly(&sl_owner_lock);
+    bool added = got && sl_arena_add(device, base, reserved);
+    if (got && !added) {
+        sl_mutex_unlock(&sl_owner_lock);
+        real.cuMemAddressFree(base, reserved);
+        sl_mutex_lock_briefly(&sl_owner_lock);
+    }
+    bool begun = begin_chunk(coming, bytes);
+    coming->owner->busy--;
+    return begun;
+}
+
+/* With the lock held: the peers may have changed while the memory came. */
+static CUresult catch_up_with_peers(coming_t *coming) {
+    CUresult status = CUDA_SUCCESS;
+    while (status == CUDA_SUCCESS && coming->generation != sl_peers_generation()) {
+        coming->generation = sl_peers_generation();
+        coming->count = sl_peers_list(coming->owner, coming->accesses);
+        sl_mutex_unlock(&sl_owner_lock);
+        status = sl_backing_allow(coming->chunk->base, coming->chunk->bytes, coming->accesses, coming->count);
+        sl_mutex_lock_briefly(&sl_owner_lock);
+    }
+    return status;
+}
+
+/* Without the lock. */
+static CUresult put_memory(const coming_t *coming, bool *stuck) {
+    const sl_owner_t *owner = coming->owner;
+    uint64_t base = coming->chunk->base, bytes = coming->chunk->bytes;
+    CUresult status = sl_backing_put(owner->device, base, bytes, coming->accesses, coming->count, stuck);
+    if (status != CUDA_ERROR_OUT_OF_MEMORY || *stuck)
+        return status;
+    if (sl_kept_reclaim(owner->gpu))
+        status = sl_backing_put(owner->device, base, bytes, coming->accesses, coming->count, stuck);
+    if (status == CUDA_ERROR_OUT_OF_MEMORY && !*stuck && sl_pool_trim(owner->gpu))
+        status = sl_backing_put(owner->device, base, bytes, coming->accesses, coming->count, stuck);
+    return status;
+}
+
+/* With the lock held, which is released while the driver works. The chunk is live if that succeeds. */
+static CUresult make_chunk(coming_t *coming, uint64_t bytes) {
+    sl_owner_t *owner = coming->owner;
+    bool stuck = false;
+    if (!begin_chunk(coming, bytes) && !begin_with_more_addresses(coming, bytes))
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    sl_chunk_t *chunk = coming->chunk;
+    sl_mutex_unlock(&sl_owner_lock);
+    CUresult status = put_memory(coming, &stuck);
+    sl_mutex_lock_briefly(&sl_owner_lock);
+    if (status == CUDA_SUCCESS) {
+        status = catch_up_with_peers(coming);
+        if (status == CUDA_SUCCESS && owner->gone)
+            status = CONTEXT_IS_DESTROYED;
+        if (status != CUDA_SUCCESS) {
+            sl_mutex_unlock(&sl_owner_lock);
+            stuck = sl_backing_take(chunk->base, chunk->bytes) != CUDA_SUCCESS;
+            sl_mutex_lock_briefly(&sl_owner_lock);
+        }
+    }
+    owner->busy--;
+    if (status == CUDA_SUCCESS) {
+        sl_owner_add(owner, chunk);
+        chunk->state = SL_CHUNK_LIVE;
+    } else {
+        if (!stuck)
+            sl_arena_give(chunk);
+        sl_owner_end_if_empty(owner);
+    }
+    return status;
+}
+
+static CUresult take_whole(sl_owner_t *owner, uint64_t bytes, CUdeviceptr *address) {
+    coming_t coming = {.owner = owner};
+    CUresult status = make_chunk(&coming, (bytes + SL_ARENA_BLOCK - 1) & ~(SL_ARENA_BLOCK - 1));
+    if (status != CUDA_SUCCESS)
+        return status;
+    coming.chunk->asked = bytes;
+    coming.chunk->identity = sl_owner_next_identity();
+    *address = coming.chunk->base;
+    return status;
+}
+
+static CUresult take_piece(sl_owner_t *owner, uint32_t bytes, bool may_make, CUdeviceptr *address) {
+    uint64_t found = sl_owner_take_piece(owner, bytes);
+    if (found) {
+        *address = found;
+        return CUDA_SUCCESS;
+    }
+    if (!may_make)
+        return SL_MAPPED_NO_SLAB;
+    sl_slab_t *slab = sl_slab_make();
+    if (!slab)
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    coming_t coming = {.owner = owner};
+    CUresult status = make_chunk(&coming, SL_ARENA_BLOCK);
+    if (status != CUDA_SUCCESS) {
+        free(slab);
+        return status;
+    }
+    coming.chunk->slab = slab;
+    *address = sl_owner_take_piece_of(coming.chunk, bytes);
+    return CUDA_SUCCESS;
+}
+
+CUresult sl_mapped_take(CUcontext context, unsigned gpu, uint64_t bytes, bool may_make, CUdeviceptr *address) {
+    CUdevice device;
+    if (!real.cuCtxGetDevice || real.cuCtxGetDevice(&device) != CUDA_SUCCESS || !sl_backing_can(device, gpu))
+        return SL_MAPPED_PASS;
+    if (bytes > SL_ARENA_BLOCK && bytes > sl_backing_total(device))
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    sl_later_poll(POLLED);
+    CUresult status = CUDA_ERROR_OUT_OF_MEMORY;
+    sl_mutex_lock_briefly(&sl_owner_lock);
+    sl_owner_t *owner = sl_owner_of(context, device, gpu);
+    if (owner && bytes <= SL_ARENA_BLOCK)
+        status = take_piece(owner, (uint32_t)bytes, may_make, address);
+    else if (owner)
+        status = take_whole(owner, bytes, address);
+    sl_mutex_unlock(&sl_owner_lock);
+    return status;
+}
+
+/* With the lock held: the allocation that begins at an address. */
+static bool find(uint64_t address, sl_freed_t *found) {
+    sl_chunk_t *chunk = sl_arena_find(address);
+    if (!chunk || chunk->state != SL_CHUNK_LIVE)
+        return false;
+    *found = (sl_freed_t){chunk, -1};
+    if (!chunk->slab)
+        return address == chunk->base;
+    unsigned unit = (unsigned)((address - chunk->base) / SL_SLAB_UNIT);
+    found->start = (int)unit;
+    return address % SL_SLAB_UNIT == 0 && chunk->slab->states[unit] == SL_PIECE_LIVE;
+}
+
+/* With the lock held. */
+static void set_freed(sl_freed_t found, bool freed) {
+    sl_chunk_t *chunk = found.chunk;
+    if (found.start < 0) {
+        chunk->state = freed ? SL_CHUNK_FREED : SL_CHUNK_LIVE;
+        return;
+    }
+    chunk->slab->states[found.start] = freed ? SL_PIECE_FREED : SL_PIECE_LIVE;
+    chunk->slab->live += freed ? -1u : 1u;
+    chunk->slab->freed += freed ? 1u : -1u;
+    sl_owner_file_slab(chunk);
+}
+
+static CUresult undo(sl_freed_t freed, CUresult status) {
+    sl_mutex_lock_briefly(&sl_owner_lock);
+    set_freed(freed, false);
+    sl_mutex_unlock(&sl_owner_lock);
+    return status;
+}
+
+static CUresult end_now(sl_freed_t freed, uint64_t left) {
+    sl_mutex_lock_briefly(&sl_owner_lock);
+    sl_ending_t ending = sl_later_end(freed, left);
+    sl_mutex_unlock(&sl_owner_lock);
+    CUresult status = sl_later_carry_out(&ending, left);
+    return status == CUDA_SUCCESS ? status : undo(freed, status);
+}
+
+static CUresult add_later(sl_freed_t freed, CUevent event, CUcontext event_context, uint64_t left) {
+    if (sl_later_add(freed, event, event_context, left))
+        return CUDA_SUCCESS;
+    if (event)
+        real.cuEventDestroy_v2(event);
+    return undo(freed, CUDA_ERROR_OUT_OF_MEMORY);
+}
+
+static CUresult end_after_wait(sl_freed_t freed, CUcontext context, uint64_t left) {
+    if (sl_stream_open_captures > 0)
+        return add_later(freed, NULL, NULL, left);
+    uint64_t wait = sl_deferred_begin();
+    CUresult status = sl_backing_wait(context);
+    if (status == CAPTURE_UNSUPPORTED)
+        return add_later(freed, NULL, NULL, left);
+    if (status != CUDA_SUCCESS)
+        return undo(freed, status);
+    status = end_now(freed, left);
+    if (wait)
+        sl_kept_waited(wait, context);
+    return status;
+}
+
+/* The event lies in the context of the stream, which need not be the current one. */
+static CUresult record(CUstream stream, bool per_thread, CUevent *event, CUcontext *context) {
+    CUcontext current = NULL, popped;
+    CUresult status = real.cuCtxGetCurrent(&current);
+    *context = current;
+    if (status == CUDA_SUCCESS && (uintptr_t)stream > 2 && real.cuStreamGetCtx)
+        status = real.cuStreamGetCtx(stream, context);
+    bool pushed = status == CUDA_SUCCESS && *context != current && real.cuCtxPushCurrent_v2 && real.cuCtxPopCurrent_v2;
+    if (pushed)
+        status = real.cuCtxPushCurrent_v2(*context);
+    if (status != CUDA_SUCCESS)
+        return status;
+    status = real.cuEventCreate(event, EVENT_DISABLE_TIMING);
+    if (status == CUDA_SUCCESS) {
+        status = per_thread && real.cuEventRecord_ptsz ? real.cuEventRecord_ptsz(*event, stream) : real.cuEventRecord(*event, stream);
+        if (status != CUDA_SUCCESS)
+            real.cuEventDestroy_v2(*event);
+    }
+    if (pushed)
+        real.cuCtxPopCurrent_v2(&popped);
+    return status;
+}
+
+/* A graph cannot free such memory: the driver says so. */
+static CUresult refuse_in_graph(CUdeviceptr address, CUstream stream, bool per_thread) {
+    CUresult status = per_thread ? real.cuMemFreeAsync_ptsz(address, stream) : real.cuMemFreeAsync(address, stream);
+    return status == CUDA_SUCCESS ? CUDA_ERROR_INVALID_VALUE : status;
+}
+
+static CUresult end_in_stream(sl_freed_t freed, CUdeviceptr address, CUstream stream, bool per_thread, uint64_t left) {
+    sl_stream_t named = sl_stream_of(stream, per_thread);
+    if (sl_stream_captures(&named))
+        return undo(freed, refuse_in_graph(address, stream, per_thread));
+    CUevent event;
+    CUcontext context;
+    CUresult status = record(stream, per_thread, &event, &context);
+    return status == CUDA_SUCCESS ? add_later(freed, event, context, left) : undo(freed, status);
+}
+
+/* Without a context the driver frees nothing. */
+static CUresult check_context(CUdeviceptr address) {
+    CUcontext current = NULL;
+    if (real.cuCtxGetCurrent(&current) == CUDA_SUCCESS && current)
+        return CUDA_SUCCESS;
+    CUresult status = real.cuMemFree_v2 ? real.cuMemFree_v2(address) : INVALID_CONTEXT;
+    return status == CUDA_SUCCESS ? INVALID_CONTEXT : status;
+}
+
+CUresult sl_mapped_give(CUdeviceptr address, sl_mapped_when_t when, CUstream stream, uint64_t left) {
+    CUresult status = when == SL_MAPPED_UNUSED ? CUDA_SUCCESS : check_context(address);
+    if (status != CUDA_SUCCESS)
+        return status;
+    sl_freed_t freed;
+    sl_mutex_lock_briefly(&sl_owner_lock);
+    bool found = find(address, &freed);
+    CUcontext context = found ? freed.chunk->owner->context : NULL;
+    if (found)
+        set_freed(freed, true);
+    sl_mutex_unlock(&sl_owner_lock);
+    if (!found)
+        return CUDA_ERROR_INVALID_VALUE;
+    if (when == SL_MAPPED_UNUSED)
+        return end_now(freed, left);
+    if (when == SL_MAPPED_SYNCHRONIZED)
+        return end_after_wait(freed, context, left);
+    return end_in_stream(freed, address, stream, when == SL_MAPPED_IN_STREAM_OF_THREAD, left);
+}
+
+bool sl_mapped_look(uint64_t address, sl_mapped_view_t *view) {
+    bool found = false;
+    sl_mutex_lock_briefly(&sl_owner_lock);
+    const sl_chunk_t *chunk = sl_arena_find(address);
+    if (chunk && chunk->state == SL_CHUNK_LIVE) {
+        int start = chunk->slab ? sl_slab_find(chunk->slab, (unsigned)((address - chunk->base) / SL_SLAB_UNIT)) : -1;
+        found = !chunk->slab || (start >= 0 && chunk->slab->states[start] == SL_PIECE_LIVE);
+        *view = (sl_mapped_view_t){chunk->base, chunk->asked, chunk->identity, chunk->owner->context};
+        if (found && chunk->slab)
+            *view = (sl_mapped_view_t){chunk->base + (uint64_t)start * SL_SLAB_UNIT, chunk->slab->bytes[start],
+                                       chunk->slab->identities[start], chunk->owner->context};
+    }
+    sl_mutex_unlock(&sl_owner_lock);
+    return found;
+}
+
+void sl_mapped_leave(CUcontext context) {
+    if (SL_LOAD(sl_mapped_mode) != SL_MAPPED_ON || !context)
+        return;
+    sl_mutex_lock_briefly(&sl_owner_lock);
+    for (sl_owner_t *owner = sl_owners; owner; owner = owner->next)
+        if (owner->context == context)
+            owner->ending = true;
+    sl_later_lose_events(context);
+    sl_mutex_unlock(&sl_owner_lock);
+}
+
+/* With the lock held: a chunk to give back; NULL: the rest is in the hands of other threads. */
+static sl_chunk_t *next_to_drop(sl_owner_t *owner) {
+    sl_chunk_t *chunk = owner->chunks;
+    while (chunk && chunk->state == SL_CHUNK_BUSY)
+        chunk = chunk->next;
+    if (chunk)
+        chunk->state = SL_CHUNK_BUSY;
+    return chunk;
+}
+
+static sl_owner_t *ended_owner(CUcontext context) {
+    sl_owner_t *owner = sl_owners;
+    while (owner && (owner->context != context || !owner->ending || owner->gone))
+        owner = owner->next;
+    return owner;
+}
+
+/* With the lock held, which is released while the driver works. Busy, so that the owner stays until the end. */
+static void drop_all(sl_owner_t *owner) {
+    owner->gone = true;
+    owner->busy++;
+    sl_later_drop(owner);
+    for (sl_chunk_t *chunk; (chunk = next_to_drop(owner));) {
+        uint64_t left = chunk->left;
+        sl_mutex_unlock(&sl_owner_lock);
+        bool stuck = sl_backing_take(chunk->base, chunk->bytes) != CUDA_SUCCESS && sl_backing_take(chunk->base, chunk->bytes) != CUDA_SUCCESS;
+        if (left)
+            sl_ledger_refund_left(owner->gpu, left);
+        sl_mutex_lock(&sl_owner_lock);
+        sl_owner_drop(chunk, stuck);
+    }
+    owner->busy--;
+    sl_owner_end_if_empty(owner);
+}
+
+void sl_mapped_left(CUcontext context, bool gone) {
+    if (SL_LOAD(sl_mapped_mode) != SL_MAPPED_ON || !context)
+        return;
+    sl_mutex_lock(&sl_owner_lock);
+    for (sl_owner_t *owner; (owner = ended_owner(context));) {
+        owner->ending = gone;
+        if (gone)
+            drop_all(owner);
+    }
+    if (gone)
+        sl_peers_end(context);
+    sl_mutex_unlock(&sl_owner_lock);
+}
+
+void sl_mapped_orphan(CUcontext context) {
+    if (SL_LOAD(sl_mapped_mode) != SL_MAPPED_ON || !context)
+        return;
+    sl_mutex_lock_briefly(&sl_owner_lock);
+    for (sl_owner_t *owner = sl_owners; owner; owner = owner->next)
+        if (owner->context == context)
+            owner->context = NULL;
+    sl_later_lose_events(context);
+    sl_peers_end(context);
+    sl_mutex_unlock(&sl_owner_lock);
+}
+
+static void forget(void) {
+    sl_mapped_mode = SL_MAPPED_UNDECIDED;
+}
+SL_FORK_FORGETS(forget);

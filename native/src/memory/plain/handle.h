@@ -1,0 +1,46 @@
+/* handle: the program's number of a handle (cuMemCreate and the like) and the driver's.
+ *
+ * They are equal until the memory behind the handle left the GPU: when it is back, the driver has another number for it. The program
+ * keeps its number, and every call with a handle is translated. A number of the driver that the program already has for something else
+ * is given to the program as a number that no driver gives. */
+#ifndef SL_HANDLE_H
+#define SL_HANDLE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "os/compiler.h"
+
+/* Whether a number was ever exchanged; written while the process is held. */
+SL_OWN extern bool sl_handle_exchanged;
+
+uint64_t sl_handle_real_slowly(uint64_t handle);
+uint64_t sl_handle_name_slowly(uint64_t real);
+uint64_t sl_handle_made_slowly(uint64_t real);
+void sl_handle_forget_slowly(uint64_t handle);
+
+/* The driver's number. */
+static inline uint64_t sl_handle_real(uint64_t handle) {
+    return SL_UNLIKELY(sl_handle_exchanged) ? sl_handle_real_slowly(handle) : handle;
+}
+
+/* The program's number for one that the driver gave for memory that may be known already. */
+static inline uint64_t sl_handle_name(uint64_t real) {
+    return SL_UNLIKELY(sl_handle_exchanged) ? sl_handle_name_slowly(real) : real;
+}
+
+/* The same for memory that the driver has just made. */
+static inline uint64_t sl_handle_made(uint64_t real) {
+    return SL_UNLIKELY(sl_handle_exchanged) ? sl_handle_made_slowly(real) : real;
+}
+
+/* The memory is gone. */
+static inline void sl_handle_forget(uint64_t handle) {
+    if (SL_UNLIKELY(sl_handle_exchanged))
+        sl_handle_forget_slowly(handle);
+}
+
+/* The memory of a handle has another number of the driver from now on. False: there is no memory for the table. The process is held. */
+bool sl_handle_exchange(uint64_t handle, uint64_t real);
+
+#endif

@@ -1,0 +1,313 @@
+/* attendant: see attendant.h.
+ *
+ * The process goes down and up a ladder, one step at a time: running, held, released, vacated. The command says which rung is wanted.
+ * The attendant reads the command again after every step, so a pause can be withdrawn at any time. It has all signals blocked, and it
+ * calls the driver past the wrappers, so it never waits for itself. */
+#define _GNU_SOURCE
+#include "pause/attendant.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <limits.h>
+#include <linux/futex.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "hold/hold.h"
+#include "memory/plain/context.h"
+#include "os/fork.h"
+#include "os/mutex.h"
+#include "os/os.h"
+#include "pause/contexts.h"
+#include "pause/mover.h"
+#include "pause/telling.h"
+#include "pause/vacate.h"
+#include "tenant/registration.h"
+#include "tenant/tenant.h"
+#include "trace/sink.h"
+
+#define MILLI 1000000u
+#define LOOK_NANOS (250 * MILLI)    /* how often an attendant looks that no tool has woken */
+#define FIRST_POLL_NANOS 20000u     /* while calls come back from the driver */
+#define LONGEST_POLL_NANOS (2 * MILLI)
+#define ROOM_NANOS (100 * MILLI)    /* how often it looks for room on the way back */
+#define BEGIN_NANOS (2000 * (uint64_t)MILLI) /* a first context waits this long for the attendant's first look */
+
+enum { WHAT = 0xff };
+enum { RUNNING, HELD, RELEASED, VACATED }; /* the rungs, in the order of SL_REGION_COMMAND_… */
+
+/* Before glibc 2.34 these are in libpthread, which a program that loads the driver has. */
+#pragma weak pthread_create
+#if defined __x86_64__
+__asm__(".symver pthread_create, pthread_create@GLIBC_2.2.5");
+#endif
+
+static sl_mutex_t lock;          /* for starting it */
+static _Atomic bool started;
+static _Atomic uint32_t looked;  /* 1 after its first look */
+static unsigned rung;            /* only the attendant uses it */
+static bool broken;              /* the driver failed half way: the process stays where it is */
+
+static uint64_t command_now(void) {
+    return sl_tenant.region.limits->command;
+}
+
+static unsigned wanted_rung(uint64_t command) {
+    unsigned what = command & WHAT;
+    return what <= VACATED ? what : HELD; /* a depth that this library does not know: no work at least */
+}
+
+static bool is_withdrawn(uint64_t command) {
+    return command_now() != command;
+}
+
+static void refuse(uint64_t command, const sl_reason_t *reason) {
+    sl_region_pause_t *record = sl_telling_record();
+    sl_telling_reason("%s", reason->text);
+    if (record)
+        atomic_store(&record->refused, command);
+    sl_report(SL_WARN, "%s", reason->text);
+}
+
+static void release_calls(void) {
+    sl_sink_switch(SL_SINK_HELD, false);
+    sl_hold_release();
+    sl_region_pause_t *record = sl_telling_record();
+    uint64_t since = record ? atomic_exchange(&record->since_nanos, 0) : 0, now = sl_os_wall_nanos();
+    if (since && now > since)
+        atomic_fetch_add(&record->paused_nanos, now - since);
+    rung = RUNNING;
+}
+
+/* Calls in the driver come back by themselves: the work that they wait for ends. */
+static void hold(uint64_t command) {
+    uint64_t span = FIRST_POLL_NANOS;
+    sl_telling_step(SL_REGION_STEP_HOLD, 0);
+    sl_sink_switch(SL_SINK_HELD, true);
+    sl_hold_ask();
+    for (unsigned count; (count = sl_hold_count()) > 0;) {
+        sl_telling_reason("%u call%s of the program must come back first, or a capture must end", count, count == 1 ? "" : "s");
+        if (is_withdrawn(command) && wanted_rung(command_now()) == RUNNING) {
+            release_calls();
+            return;
+        }
+        sl_os_sleep_nanos(span);
+        span = span * 2 < LONGEST_POLL_NANOS ? span * 2 : LONGEST_POLL_NANOS;
+    }
+    sl_telling_reason("%s", "");
+    sl_telling_step(SL_REGION_STEP_DRAIN, 0);
+    sl_contexts_drain();
+    sl_region_pause_t *record = sl_telling_record();
+    if (record)
+        atomic_store(&record->since_nanos, sl_os_wall_nanos());
+    rung = HELD;
+}
+
+static void out(uint64_t command) {
+    sl_reason_t reason;
+    sl_mover_result_t result = sl_mover_out(&reason);
+    if (result == SL_MOVER_DONE)
+        rung = RELEASED;
+    else
+        refuse(command, &reason);
+}
+
+static void store(uint64_t command) {
+    sl_reason_t reason;
+    sl_mover_unregister();
+    sl_telling_step(SL_REGION_STEP_STORE, 0);
+    if (sl_vacate_store(&reason))
+        rung = VACATED;
+    else
+        refuse(command, &reason);
+}
+
+/* Another command may come while there is no room. */
+static void wait_for_room(const sl_reason_t *reason) {
+    sl_telling_reason("%s", reason->text);
+    sl_telling_step(SL_REGION_STEP_ROOM, 0);
+    sl_os_sleep_nanos(ROOM_NANOS);
+}
+
+static void restore(void) {
+    sl_reason_t reason;
+    sl_region_pause_t *record = sl_telling_record();
+    sl_telling_step(SL_REGION_STEP_RESTORE, 0);
+    switch (sl_vacate_restore(record ? record->away_bytes : 0, &reason)) {
+    case SL_VACATE_DONE:
+        rung = RELEASED;
+        break;
+    case SL_VACATE_NO_ROOM:
+        wait_for_room(&reason);
+        break;
+    case SL_VACATE_FAILED:
+        broken = true;
+        refuse(command_now(), &reason);
+    }
+}
+
+static void back(void) {
+    sl_reason_t reason;
+    switch (sl_mover_back(&reason)) {
+    case SL_MOVER_DONE:
+        sl_telling_reason("%s", "");
+        rung = HELD;
+        break;
+    case SL_MOVER_NO_ROOM:
+        wait_for_room(&reason);
+        break;
+    default:
+        broken = true;
+        refuse(command_now(), &reason);
+    }
+}
+
+static void step(uint64_t command, unsigned wanted) {
+    bool down = wanted > rung;
+    switch (rung) {
+    case RUNNING:
+        hold(command);
+        break;
+    case HELD:
+        if (down)
+            out(command);
+        else
+            release_calls();
+        break;
+    case RELEASED:
+        if (down)
+            store(command);
+        else
+            back();
+        break;
+    default:
+        restore();
+    }
+}
+
+static bool is_refused(uint64_t command) {
+    sl_region_pause_t *record = sl_telling_record();
+    return record && record->refused == command;
+}
+
+static void answer(uint64_t command) {
+    sl_telling_step(SL_REGION_STEP_NONE, 0);
+    sl_telling_reason("%s", "");
+    atomic_store(&sl_tenant.region.slots[sl_tenant.slot].answer, command);
+}
+
+/* After a fork or an end there is nobody to answer for. */
+static bool is_attached(void) {
+    return atomic_load_explicit(&sl_tenant.state, memory_order_acquire) == SL_TENANT_ATTACHED;
+}
+
+static void prepare(void) {
+    static uint64_t prepared;
+    uint64_t wanted = sl_tenant.region.limits->prepared_bytes;
+    if (wanted != prepared && rung == RUNNING)
+        sl_mover_prepare(wanted);
+    prepared = wanted;
+}
+
+static void wait_for_command(uint64_t seen) {
+    const struct timespec span = {.tv_nsec = LOOK_NANOS};
+    const _Atomic uint64_t *command = &sl_tenant.region.limits->command;
+    if (atomic_load(command) == seen)
+        syscall(SYS_futex, command, FUTEX_WAIT, (uint32_t)seen, &span, NULL, 0);
+    sl_registration_follow();
+}
+
+/* The first context may be waiting for the first look. */
+static void note_look(void) {
+    if (atomic_exchange(&looked, 1))
+        return;
+    syscall(SYS_futex, &looked, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL, 0);
+}
+
+static void *attend(void *unused) {
+    prctl(PR_SET_NAME, "sluice-pause");
+    while (is_attached()) {
+        uint64_t command = command_now();
+        unsigned wanted = wanted_rung(command);
+        if (rung != wanted && !is_refused(command) && !broken) {
+            if (rung == RUNNING)
+                sl_sink_switch(SL_SINK_HELD, true);
+            note_look();
+            step(command, wanted);
+            continue;
+        }
+        if (rung == wanted && sl_tenant.region.slots[sl_tenant.slot].answer != command)
+            answer(command);
+        note_look();
+        prepare();
+        wait_for_command(command);
+    }
+    return unused;
+}
+
+static bool start(void) {
+    pthread_attr_t attributes;
+    pthread_t thread;
+    uint64_t all = UINT64_MAX, before = 0; /* the kernel's sets of signals */
+    if (!pthread_create)
+        return false;
+    syscall(SYS_rt_sigprocmask, SIG_BLOCK, &all, &before, sizeof all);
+    pthread_attr_init(&attributes);
+    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+    bool ok = pthread_create(&thread, &attributes, attend, NULL) == 0;
+    pthread_attr_destroy(&attributes);
+    syscall(SYS_rt_sigprocmask, SIG_SETMASK, &before, NULL, sizeof before);
+    return ok;
+}
+
+static void begin_slowly(void) {
+    int saved = errno;
+    sl_mutex_lock(&lock);
+    if (!started) {
+        sl_region_pause_t *record = &sl_tenant.region.pauses[sl_tenant.slot];
+        bool ok = start();
+        if (!ok)
+            sl_report(SL_WARN, "the process can have no more threads, so it cannot be paused");
+        atomic_store(&record->attended, ok ? 1 : 2);
+        atomic_store(&looked, !ok);
+        atomic_store(&started, true);
+    }
+    sl_mutex_unlock(&lock);
+    const struct timespec span = {.tv_sec = BEGIN_NANOS / 1000000000u};
+    uint32_t inside = sl_hold_step_out();
+    if (!atomic_load(&looked))
+        syscall(SYS_futex, &looked, FUTEX_WAIT_PRIVATE, 0, &span, NULL, 0);
+    sl_hold_step_in(inside);
+    errno = saved;
+}
+
+void sl_attendant_begin(void) {
+    if (!atomic_load_explicit(&started, memory_order_acquire) && is_attached())
+        begin_slowly();
+}
+
+void sl_context_making(void) {
+    sl_attendant_begin();
+}
+
+void sl_context_made(CUcontext context) {
+    sl_contexts_add(context);
+}
+
+/* The child has no attendant and no context. */
+static void forget(void) {
+    lock = (sl_mutex_t)SL_MUTEX_INITIALIZER;
+    atomic_store(&started, false);
+    atomic_store(&looked, 0);
+    rung = RUNNING;
+    broken = false;
+    sl_sink_switch(SL_SINK_HELD, false);
+}
+SL_FORK_FORGETS(forget);

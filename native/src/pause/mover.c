@@ -1,0 +1,351 @@
+/* mover: takes the movable memory of this process to the host, and back to its addresses.
+ *
+ * Out: list, reserve host memory, copy everything, and only then give the pieces back to the driver. Back: take all pieces, and only then copy. So the
+ * contents are complete on one side at every moment, and a failure leaves one of three states: nothing left (REFUSED), nothing came
+ * back (NO_ROOM), or the host has everything and the driver does not do its part (BROKEN: a later call tries again).
+ *
+ * Pieces of several contexts are copied in turns, so that several GPUs copy at the same time. */
+#include "pause/mover.h"
+
+#include <stdlib.h>
+
+#include "memory/movable.h"
+#include "os/fork.h"
+#include "os/os.h"
+#include "os/size.h"
+#include "pause/reservoir.h"
+#include "pause/telling.h"
+#include "pause/track.h"
+#include "ledger/ledger.h"
+#include "driver/entry.h"
+#include "tenant/accounts.h"
+
+#define TRACKS 64
+
+typedef struct {
+    const sl_movable_source_t *source;
+    size_t number;
+    sl_movable_t what;
+    uint64_t offset; /* in the reservoir */
+    unsigned track;
+    bool away;       /* what the GPU has for it, if anything, are not its contents */
+} item_t;
+
+static item_t *items;
+static size_t item_count;
+static uint64_t total; /* bytes of all items */
+static bool is_away;
+static sl_track_t tracks[TRACKS];
+static unsigned track_count;
+
+static void settle(void) {
+    for (const sl_movable_source_t *const *source = sl_movables; *source; source++)
+        if ((*source)->settle)
+            (*source)->settle();
+    free(items);
+    items = NULL;
+    item_count = 0;
+    total = 0;
+    is_away = false;
+}
+
+static void add_items(const sl_movable_source_t *source, size_t count) {
+    for (size_t number = 0; number < count; number++) {
+        item_t *item = &items[item_count++];
+        *item = (item_t){.source = source, .number = number, .what = source->piece(number), .offset = total};
+        total += item->what.bytes;
+    }
+}
+
+/* False: no memory for the list. */
+static bool list(void) {
+    enum { SOURCES = 16 };
+    size_t counts[SOURCES], sum = 0, n = 0;
+    for (const sl_movable_source_t *const *source = sl_movables; *source && n < SOURCES; source++)
+        sum += counts[n++] = (*source)->count();
+    items = malloc((sum + 1) * sizeof *items);
+    for (size_t i = 0; i < n && items; i++)
+        add_items(sl_movables[i], counts[i]);
+    return items;
+}
+
+uint64_t sl_mover_bytes(void) {
+    if (is_away)
+        return total;
+    list();
+    uint64_t bytes = total;
+    settle();
+    return bytes;
+}
+
+static void close_tracks(void) {
+    for (unsigned i = 0; i < track_count; i++)
+        sl_track_close(&tracks[i]);
+    track_count = 0;
+}
+
+static bool is_for(const sl_track_t *track, const sl_movable_t *what, bool any_context) {
+    return track->gpu == what->gpu && (any_context || track->context == what->context);
+}
+
+static bool open_tracks(sl_reason_t *reason) {
+    for (item_t *item = items; item < items + item_count; item++) {
+        unsigned i = 0;
+        while (i < track_count && !is_for(&tracks[i], &item->what, !item->what.context))
+            i++;
+        if (i == TRACKS)
+            return sl_report_fail(reason, "has memory in more than %d contexts", TRACKS);
+        if (i == track_count && !sl_track_open(&tracks[track_count++], item->what.context, item->what.gpu))
+            return sl_report_fail(reason, "has no context for its memory on GPU %d", sl_tenant.region.gpus[item->what.gpu].index);
+        item->track = i;
+    }
+    return true;
+}
+
+static CUcontext first_context(void) {
+    return track_count ? tracks[0].context : NULL;
+}
+
+enum { NOTHING_LEFT = -1, NO_HOST_MEMORY = -2 };
+
+/* The next copy of one track, up to the border of a block. */
+static int copy_next(unsigned number, bool out) {
+    sl_track_t *track = &tracks[number];
+    while (track->item < item_count && (items[track->item].track != number || (!out && !items[track->item].away)))
+        track->item++;
+    if (track->item == item_count)
+        return NOTHING_LEFT;
+    const item_t *item = &items[track->item];
+    uint64_t offset = item->offset + track->done, left = item->what.bytes - track->done;
+    uint64_t border = SL_RESERVOIR_BLOCK - offset % SL_RESERVOIR_BLOCK, bytes = left < border ? left : border;
+    void *host = sl_reservoir_at(offset);
+    if (!host)
+        return NO_HOST_MEMORY;
+    CUresult status = sl_track_copy(track, out, item->what.address + track->done, host, bytes);
+    track->done = bytes == left ? 0 : track->done + bytes;
+    track->item += bytes == left;
+    return (int)status;
+}
+
+/* All items out, or those that are away in. */
+static int copy_all(bool out) {
+    int status = CUDA_SUCCESS;
+    unsigned busy = track_count;
+    for (unsigned i = 0; i < track_count; i++) {
+        tracks[i].item = 0;
+        tracks[i].done = 0;
+    }
+    while (busy && status == CUDA_SUCCESS) {
+        busy = 0;
+        for (unsigned i = 0; i < track_count && status == CUDA_SUCCESS; i++) {
+            status = copy_next(i, out);
+            busy += status == CUDA_SUCCESS;
+            status = status == NOTHING_LEFT ? CUDA_SUCCESS : status;
+        }
+    }
+    for (unsigned i = 0; i < track_count; i++) {
+        int one = (int)sl_track_drain(&tracks[i]);
+        status = status == CUDA_SUCCESS ? one : status;
+    }
+    return status;
+}
+
+static void let_host_memory_go(void) {
+    uint64_t prepared = sl_telling_record() ? sl_tenant.region.limits->prepared_bytes : 0;
+    sl_reservoir_end();
+    sl_reservoir_keep(prepared, first_context());
+}
+
+/* What this process still has on the GPUs. */
+static uint64_t staying_bytes(void) {
+    uint64_t sum = 0;
+    for (unsigned gpu = 0; gpu < SL_REGION_GPU_COUNT; gpu++)
+        sum += sl_accounts_own(gpu)->charged_bytes;
+    return sum;
+}
+
+static void tell_away(uint64_t bytes) {
+    sl_region_pause_t *record = sl_telling_record();
+    if (!record)
+        return;
+    record->away_bytes = bytes;
+    record->staying_bytes = bytes ? staying_bytes() : 0;
+}
+
+/* Nothing is given back to the driver yet. */
+static sl_mover_result_t stay(void) {
+    let_host_memory_go();
+    close_tracks();
+    settle();
+    tell_away(0);
+    return SL_MOVER_REFUSED;
+}
+
+/* Takes what is away. The status of the first that failed, and its number in *failed. */
+static CUresult take_all(size_t *failed) {
+    for (*failed = 0; *failed < item_count; ++*failed) {
+        item_t *item = &items[*failed];
+        CUresult status = item->away ? item->source->take(item->number) : CUDA_SUCCESS;
+        if (status != CUDA_SUCCESS)
+            return status;
+    }
+    return CUDA_SUCCESS;
+}
+
+static void give_all_again(void) {
+    for (item_t *item = items; item < items + item_count; item++)
+        if (item->away)
+            item->source->give(item->number);
+}
+
+static sl_mover_result_t broken(sl_reason_t *reason, const char *step, int status) {
+    sl_report_fail(reason, "the driver fails to %s (error %d); the contents are safe in host memory", step, status);
+    sl_report(SL_ERROR, "the driver fails to %s (error %d); the job stays paused with its memory in host memory", step, status);
+    tell_away(total);
+    return SL_MOVER_BROKEN;
+}
+
+/* The driver did not take a piece back. What it has taken comes back to the GPU. */
+static sl_mover_result_t undo(CUresult cause, sl_reason_t *reason) {
+    size_t failed;
+    is_away = true;
+    int status = take_all(&failed);
+    if (status == CUDA_SUCCESS)
+        status = copy_all(false);
+    if (status != CUDA_SUCCESS) {
+        sl_reservoir_end();
+        close_tracks();
+        return broken(reason, "free memory, and to map it again", status);
+    }
+    sl_report_fail(reason, "the driver does not free memory of the process (error %d)", cause);
+    return stay();
+}
+
+static CUresult give_all(void) {
+    for (item_t *item = items; item < items + item_count; item++) {
+        item->away = true;
+        CUresult status = item->source->give(item->number);
+        if (status != CUDA_SUCCESS)
+            return status;
+    }
+    return CUDA_SUCCESS;
+}
+
+static void count_out(uint64_t since) {
+    sl_region_pause_t *record = sl_telling_record();
+    if (!record)
+        return;
+    record->out_bytes += total;
+    record->out_nanos += sl_os_nanos() - since;
+}
+
+sl_mover_result_t sl_mover_out(sl_reason_t *reason) {
+    uint64_t began = sl_os_nanos();
+    if (is_away)
+        return SL_MOVER_DONE;
+    if (!list()) {
+        sl_report_fail(reason, "has no memory for the list of what to move");
+        return stay();
+    }
+    if (!open_tracks(reason) || !sl_reservoir_reserve(total, first_context(), reason))
+        return stay();
+    sl_reservoir_begin(total, first_context());
+    int status = copy_all(true);
+    bool touched = sl_reservoir_end();
+    if (status != CUDA_SUCCESS || !touched) {
+        if (status == NO_HOST_MEMORY || !touched)
+            sl_report_fail(reason, "host memory ran out while memory was saved; free some, or give the job more memory");
+        else
+            sl_report_fail(reason, "the driver fails to copy memory to the host (error %d)", status);
+        return stay();
+    }
+    CUresult given = give_all();
+    if (given != CUDA_SUCCESS)
+        return undo(given, reason);
+    is_away = true;
+    close_tracks();
+    count_out(began);
+    tell_away(total);
+    return SL_MOVER_DONE;
+}
+
+static sl_mover_result_t no_room(const item_t *item, sl_reason_t *reason) {
+    unsigned gpu = item->what.gpu;
+    uint64_t needs = 0, limit = sl_accounts_limit(gpu), used = sl_accounts_sum(gpu).charged;
+    for (const item_t *each = items; each < items + item_count; each++)
+        needs += each->what.gpu == gpu && each->away ? each->what.bytes : 0;
+    uint64_t left = limit > used ? limit - used : 0;
+    char need[SL_SIZE_TEXT_BYTES], quota[SL_SIZE_TEXT_BYTES], vacant[SL_SIZE_TEXT_BYTES];
+    sl_size_format(left, quota);
+    sl_report_fail(reason, "needs %s on GPU %d; its quota leaves %s, and the GPU has %s free", sl_size_format(needs, need),
+                   sl_tenant.region.gpus[gpu].index, limit ? quota : "any", sl_size_format(sl_track_free_bytes(&tracks[item->track]), vacant));
+    return SL_MOVER_NO_ROOM;
+}
+
+static sl_mover_result_t stay_away(sl_mover_result_t result) {
+    sl_reservoir_end();
+    close_tracks();
+    tell_away(total);
+    return result;
+}
+
+sl_mover_result_t sl_mover_back(sl_reason_t *reason) {
+    uint64_t began = sl_os_nanos();
+    if (!is_away)
+        return SL_MOVER_DONE;
+    if (!open_tracks(reason)) {
+        stay_away(SL_MOVER_BROKEN);
+        return SL_MOVER_BROKEN;
+    }
+    sl_reservoir_begin(total, first_context());
+    size_t failed;
+    CUresult status = take_all(&failed);
+    if (status != CUDA_SUCCESS) {
+        give_all_again();
+        bool room = status == CUDA_ERROR_OUT_OF_MEMORY;
+        return stay_away(room ? no_room(&items[failed], reason) : broken(reason, "map memory again", status));
+    }
+    status = copy_all(false);
+    if (status != CUDA_SUCCESS)
+        return stay_away(broken(reason, "copy memory from the host", status));
+    sl_region_pause_t *record = sl_telling_record();
+    if (record) {
+        record->back_bytes += total;
+        record->back_nanos += sl_os_nanos() - began;
+    }
+    stay();
+    return SL_MOVER_DONE;
+}
+
+void sl_mover_prepare(uint64_t bytes) {
+    sl_track_t track;
+    sl_reason_t reason;
+    if (is_away)
+        return;
+    CUcontext context = sl_track_any(&track);
+    if (!sl_reservoir_reserve(bytes, context, &reason)) {
+        sl_report(SL_WARN, "cannot prepare host memory for a release: the job %s", reason.text);
+    } else {
+        sl_reservoir_begin(bytes, context);
+        if (!sl_reservoir_end())
+            sl_reservoir_keep(0, context);
+        sl_reservoir_keep(bytes, context);
+    }
+    sl_track_close(&track);
+}
+
+void sl_mover_unregister(void) {
+    sl_track_t track;
+    sl_reservoir_unregister(sl_track_any(&track));
+    sl_track_close(&track);
+}
+
+/* A child has neither the memory nor the copies. */
+static void forget(void) {
+    items = NULL;
+    item_count = 0;
+    total = 0;
+    is_away = false;
+    track_count = 0;
+}
+SL_FORK_FORGETS(forget);

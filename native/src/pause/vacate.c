@@ -1,0 +1,101 @@
+/* vacate: see vacate.h. */
+#define _GNU_SOURCE
+#include "pause/vacate.h"
+
+#include <unistd.h>
+
+#include "driver/driver.h"
+#include "driver/nvml.h"
+#include "ledger/ledger.h"
+#include "os/os.h"
+#include "real.h"
+#include "real_nvml.h"
+#include "tenant/accounts.h"
+#include "tenant/tenant.h"
+
+#define LOCK_MILLIS 10000u
+#define MARGIN_BYTES (64ull << 20) /* what the driver took more than before on the way back, seen on an H200: none; a reserve */
+#define MIB (1u << 20)
+
+/* As in cuda.h of CUDA 13: 64 bytes, reserved ones are 0. */
+typedef struct {
+    unsigned timeout_millis;
+    unsigned reserved[15];
+} lock_args_t;
+
+static uint64_t aside[SL_REGION_GPU_COUNT];
+
+static const char *name_of(CUresult status) {
+    const char *name = NULL;
+    return real.cuGetErrorName && real.cuGetErrorName(status, &name) == CUDA_SUCCESS && name ? name : "an unknown error";
+}
+
+static bool fail(sl_reason_t *reason, const char *what, CUresult status) {
+    return sl_report_fail(reason, "the driver cannot %s: %s (%d). It cannot with managed memory, memory shared by cuIpc, MPS or MIG", what, name_of(status), (int)status);
+}
+
+static void put_aside(void) {
+    for (unsigned gpu = 0; gpu < SL_REGION_GPU_COUNT; gpu++)
+        aside[gpu] = sl_ledger_put_aside(gpu);
+}
+
+bool sl_vacate_store(sl_reason_t *reason) {
+    lock_args_t args = {.timeout_millis = LOCK_MILLIS};
+    if (!SL_DRIVER_HAS(cuCheckpointProcessCheckpoint))
+        return sl_report_fail(reason, "the driver cannot store its own state; that needs driver 570 or newer");
+    CUresult status = real.cuCheckpointProcessLock(getpid(), (void *)&args);
+    if (status != CUDA_SUCCESS)
+        return fail(reason, "stop the process", status);
+    status = real.cuCheckpointProcessCheckpoint(getpid(), NULL);
+    if (status != CUDA_SUCCESS) {
+        real.cuCheckpointProcessUnlock(getpid(), NULL);
+        return fail(reason, "store its own state", status);
+    }
+    put_aside();
+    return true;
+}
+
+/* Unknown counts as enough: then the driver decides. */
+static uint64_t free_bytes(unsigned gpu) {
+    nvmlMemory_t memory;
+    nvmlDevice_t device = sl_nvml_device(sl_tenant.region.gpus[gpu].uuid);
+    bool known = device && real_nvml.nvmlDeviceGetMemoryInfo && real_nvml.nvmlDeviceGetMemoryInfo(device, &memory) == 0;
+    return known ? memory.free : UINT64_MAX;
+}
+
+static bool take_up(uint64_t more_bytes, sl_reason_t *reason) {
+    for (unsigned gpu = 0; gpu < SL_REGION_GPU_COUNT; gpu++) {
+        if (!aside[gpu])
+            continue;
+        uint64_t need = aside[gpu] + more_bytes + MARGIN_BYTES, free = free_bytes(gpu);
+        bool fits = free >= need;
+        if (fits && sl_ledger_take_up(gpu, aside[gpu]))
+            continue;
+        for (unsigned taken = 0; taken < gpu; taken++)
+            if (aside[taken])
+                sl_ledger_cancel(taken, aside[taken]);
+        int index = sl_tenant.region.gpus[gpu].index;
+        if (fits)
+            return sl_report_fail(reason, "the quota on GPU %d has no room for %llu MiB", index, (unsigned long long)(aside[gpu] / MIB));
+        return sl_report_fail(reason, "GPU %d has %llu MiB free, and %llu are needed", index, (unsigned long long)(free / MIB), (unsigned long long)(need / MIB));
+    }
+    return true;
+}
+
+sl_vacate_result_t sl_vacate_restore(uint64_t more_bytes, sl_reason_t *reason) {
+    if (!take_up(more_bytes, reason))
+        return SL_VACATE_NO_ROOM;
+    CUresult status = real.cuCheckpointProcessRestore(getpid(), NULL);
+    if (status == CUDA_SUCCESS)
+        status = real.cuCheckpointProcessUnlock(getpid(), NULL);
+    for (unsigned gpu = 0; gpu < SL_REGION_GPU_COUNT; gpu++) {
+        if (aside[gpu] && status == CUDA_SUCCESS)
+            sl_ledger_back(gpu, aside[gpu]);
+        else if (aside[gpu])
+            sl_ledger_cancel(gpu, aside[gpu]);
+    }
+    if (status == CUDA_SUCCESS)
+        return SL_VACATE_DONE;
+    fail(reason, "restore its own state, so the job has to be started again", status);
+    return SL_VACATE_FAILED;
+}
