@@ -35,7 +35,6 @@ def arguments():
     parser.add_argument("--slack", default="", help="by which the ledger may be wrong at rest (0; 64m on a real GPU)")
     parser.add_argument("--gpu", action="store_true", help="the real driver, instead of the simulated one")
     parser.add_argument("--home", default=os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".."))
-    parser.add_argument("--small-over", default="", help="by which a quota of 1 GiB may be passed, where 2 %% are less (0; 40m on a real GPU)")
     parser.add_argument("--most", type=float, default=0, help="seconds after which a round that goes on is killed, so that there is a table in any case")
     parser.add_argument("--diagnose", action="store_true", help="each kind of round once; then small without a judge, and calls of which the driver took more than foreseen")
     parser.add_argument("--only", default="", help="rounds of this kind alone: pools, all, judged, unlimited, small")
@@ -44,7 +43,6 @@ def arguments():
     options.total = options.seconds + options.minutes * 60 or 60
     options.gpus = options.gpus or (1 if options.gpu else 2)
     options.quota = options.quota or ("16g" if options.gpu else "4g")
-    options.small_over = options.small_over or ("40m" if options.gpu else "0")
     options.end = time.time() + options.most if options.most else None
     options.slack = options.slack or ("64m" if options.gpu else "0")
     return options
@@ -71,7 +69,7 @@ def kinds(options):
     tiny = ["--gpus", str(options.gpus), "--slack", "8m", "--quota", "1g", "--ways", "plain,array,mipmap,module,tiny"]
     pools = ("pools", many + ["--ways", POOLS], {})
     everything = ("all", many + ["--ways", ways], {})
-    small = ("small", tiny + ["--judge", "--over", options.small_over], {})
+    small = ("small", tiny + ["--judge"], {})
     judged = ("judged", shape + ["--quota", "4g", "--judge", "--ways", mild], {})
     unlimited = ("unlimited", ["--gpus", str(options.gpus), "--size", "256m", "--threads", "4", "--processes", "2", "--ways", mild],
                  dict([options.unlimited_by.split("=", 1)]))

@@ -7,6 +7,7 @@
 #include "driver/driver.h"
 #include "driver/nvml.h"
 #include "ledger/ledger.h"
+#include "memory/plain/opened.h"
 #include "os/os.h"
 #include "real.h"
 #include "real_nvml.h"
@@ -16,12 +17,6 @@
 #define LOCK_MILLIS 10000u
 #define MARGIN_BYTES (64ull << 20) /* what the driver took more than before on the way back, seen on an H200: none; a reserve */
 #define MIB (1u << 20)
-
-/* As in cuda.h of CUDA 13: 64 bytes, reserved ones are 0. */
-typedef struct {
-    unsigned timeout_millis;
-    unsigned reserved[15];
-} lock_args_t;
 
 static uint64_t aside[SL_REGION_GPU_COUNT];
 
@@ -34,16 +29,28 @@ static bool fail(sl_reason_t *reason, const char *what, CUresult status) {
     return sl_report_fail(reason, "the driver cannot %s: %s (%d). It cannot with managed memory, memory shared by cuIpc, MPS or MIG", what, name_of(status), (int)status);
 }
 
+/* Seen on driver 580: with managed memory it refuses, and from then on for ever; with memory of others it stores, and cannot restore. */
+static bool is_possible(sl_reason_t *reason) {
+    if (!SL_DRIVER_HAS(cuCheckpointProcessCheckpoint))
+        return sl_report_fail(reason, "the driver cannot store its own state; that needs driver 570 or newer");
+    for (unsigned gpu = 0; gpu < SL_REGION_GPU_COUNT; gpu++)
+        if (sl_accounts_own(gpu)->managed_bytes)
+            return sl_report_fail(reason, "has managed memory, with which the driver cannot store its own state; use --release");
+    if (sl_opened_any())
+        return sl_report_fail(reason, "has opened memory of another process, with which the driver cannot restore its own state; use --release");
+    return true;
+}
+
 static void put_aside(void) {
     for (unsigned gpu = 0; gpu < SL_REGION_GPU_COUNT; gpu++)
         aside[gpu] = sl_ledger_put_aside(gpu);
 }
 
 bool sl_vacate_store(sl_reason_t *reason) {
-    lock_args_t args = {.timeout_millis = LOCK_MILLIS};
-    if (!SL_DRIVER_HAS(cuCheckpointProcessCheckpoint))
-        return sl_report_fail(reason, "the driver cannot store its own state; that needs driver 570 or newer");
-    CUresult status = real.cuCheckpointProcessLock(getpid(), (void *)&args);
+    CUcheckpointLockArgs args = {.timeoutMs = LOCK_MILLIS};
+    if (!is_possible(reason))
+        return false;
+    CUresult status = real.cuCheckpointProcessLock(getpid(), &args);
     if (status != CUDA_SUCCESS)
         return fail(reason, "stop the process", status);
     status = real.cuCheckpointProcessCheckpoint(getpid(), NULL);

@@ -11,6 +11,8 @@ static CUcontext primaries[SIM_GPUS_MAX];
 static unsigned primary_flags[SIM_GPUS_MAX];
 static _Thread_local struct { CUcontext entries[STACK_DEPTH]; int depth; } stack;
 
+CUcontext sim_context_first(void) { return contexts; }
+
 bool sim_context_is_known(CUcontext context) {
     for (CUcontext each = contexts; each; each = each->next)
         if (each == context) return true;

@@ -7,6 +7,10 @@
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static bool initialised, forked, ended;
 static bool before_init[SIM_ENTRY_COUNT];
+static bool while_locked[SIM_ENTRY_COUNT]; /* the calls that a locked process may still make */
+static bool locked;
+static unsigned inside; /* calls under way, without those */
+static pthread_cond_t unlocked = PTHREAD_COND_INITIALIZER;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static bool faults_are_valid;
 _Thread_local int sim_per_thread;
@@ -18,12 +22,25 @@ pthread_mutex_t *sim_mutex(void) { return &mutex; }
 
 static void in_child(void) { forked = initialised || forked; }
 
+void sim_entry_lock(void) { locked = true; }
+
+void sim_entry_unlock(void) {
+    locked = false;
+    pthread_cond_broadcast(&unlocked);
+}
+
+bool sim_entry_is_quiet(void) { return inside == 0; }
+
 static void load(void) {
     static const char *const early[] = {"cuInit", "cuDriverGetVersion", "cuGetErrorName", "cuGetErrorString", "cuGetProcAddress",
                                         "cuGetProcAddress_v2", "cuGetExportTable"};
-    for (unsigned i = 0; i < SIM_ENTRY_COUNT; i++)
-        for (unsigned k = 0; k < sizeof early / sizeof *early; k++)
-            before_init[i] |= strcmp(sim_entries[i].symbol, early[k]) == 0;
+    for (unsigned i = 0; i < SIM_ENTRY_COUNT; i++) {
+        const char *symbol = sim_entries[i].symbol;
+        for (unsigned k = 0; k < sizeof early / sizeof *early; k++) before_init[i] |= strcmp(symbol, early[k]) == 0;
+        /* As driver 580.159: cuInit waits, these do not. */
+        while_locked[i] = (before_init[i] && strcmp(symbol, "cuInit") != 0) || strcmp(symbol, "cuCtxGetCurrent") == 0
+                       || strncmp(symbol, "cuCheckpointProcess", 19) == 0;
+    }
     char problem[200];
     faults_are_valid = sim_fault_load(sim_settings()->faults, problem, sizeof problem);
     if (!faults_are_valid) fprintf(stderr, "sluice-sim: SLUICE_SIM_FAULTS: %s\n", problem);
@@ -41,7 +58,9 @@ bool sim_enter(unsigned index, int per_thread, CUresult *result) {
     if (!before_init[index] && (!initialised || forked)) return *result = CUDA_ERROR_NOT_INITIALIZED, true;
     if (sim_on_engine_thread) return *result = CUDA_ERROR_NOT_PERMITTED, true;
     sim_lock();
+    while (locked && !while_locked[index] && !ended) pthread_cond_wait(&unlocked, &mutex);
     if (ended) return sim_unlock(), *result = CUDA_ERROR_DEINITIALIZED, true;
+    if (!while_locked[index]) inside++;
     sim_per_thread = per_thread;
     return false;
 }
@@ -55,6 +74,7 @@ static void wait_for_given(void) {
 }
 
 CUresult sim_leave(unsigned index, CUresult result) {
+    if (!while_locked[index]) inside--;
     sim_unlock();
     wait_for_given();
     sim_fault_after(index);

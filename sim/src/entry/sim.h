@@ -29,6 +29,7 @@ enum {
     CUDA_ERROR_FILE_NOT_FOUND = 301,
     CUDA_ERROR_OPERATING_SYSTEM = 304,
     CUDA_ERROR_INVALID_HANDLE = 400,
+    CUDA_ERROR_ILLEGAL_STATE = 401,
     CUDA_ERROR_NOT_FOUND = 500,
     CUDA_ERROR_NOT_READY = 600,
     CUDA_ERROR_ILLEGAL_ADDRESS = 700,
@@ -60,6 +61,11 @@ pthread_mutex_t *sim_mutex(void);
 extern _Thread_local bool sim_on_engine_thread;
 bool sim_has_ended(void);
 bool sim_entry_is_visible(const sim_entry_t *entry);
+
+/* From the one to the other, new calls wait, except for a few that a locked process may make; quiet: no other call is under way. */
+void sim_entry_lock(void);
+void sim_entry_unlock(void);
+bool sim_entry_is_quiet(void);
 
 /* True: the call ends here with *result. */
 bool sim_fault_before(unsigned index, CUresult *result);
@@ -97,6 +103,7 @@ struct CUcontext_opaque {
 CUresult sim_context_current(CUcontext *context);
 CUresult sim_context_error(CUcontext context); /* also of one whose GPU is lost by now */
 bool sim_context_is_known(CUcontext context);
+CUcontext sim_context_first(void); /* of all that ever were */
 bool sim_device_is_known(CUdevice device);
 int sim_device_gpu(CUdevice device); /* the unit of a known device */
 uint64_t sim_device_memory(CUdevice device);
@@ -113,6 +120,7 @@ struct sim_range {
     size_t asked;
     sim_kind_t kind;
     bool low;     /* below 4 GiB, for the first generation of the API */
+    bool island;  /* a mapping of its own, see space.c */
     int device;
     int file;     /* whose pages it shows, so that other processes can map them; 0: private pages */
     uint64_t taken_bytes; /* of the GPU's memory */
@@ -130,6 +138,9 @@ typedef struct {
 } sim_allocation_t;
 
 sim_range_t *sim_space_take(size_t bytes, size_t alignment, bool low);
+/* At this address, if nothing is there; and anywhere outside of what the other calls have to give. Both for whole blocks only. */
+sim_range_t *sim_space_take_at(CUdeviceptr start, size_t bytes);
+sim_range_t *sim_space_take_island(size_t bytes, size_t alignment);
 void sim_space_give(sim_range_t *range);
 /* The range shows the pages of this file from now on, and closes it when it is given back. */
 bool sim_space_show(sim_range_t *range, int file);
@@ -146,14 +157,28 @@ CUresult sim_memory_give_later(CUstream stream, CUdeviceptr address);
 /* After a wait for the one or the other; before: an id from the beginning of the wait. */
 void sim_memory_give_waited(CUstream stream, CUcontext context, uint64_t before);
 void sim_memory_drop(CUcontext context);
+bool sim_memory_has(sim_kind_t kind); /* any range of this kind */
 bool sim_memory_find(CUdeviceptr address, sim_allocation_t *allocation);
 void sim_memory_touch(CUdeviceptr address);
 bool sim_host_find(CUdeviceptr address, CUdeviceptr *base, size_t *bytes, unsigned *flags);
 bool sim_pool_find(sim_range_t *range, CUdeviceptr address, sim_allocation_t *allocation);
 bool sim_vmm_find(sim_range_t *range, CUdeviceptr address, sim_allocation_t *allocation);
-int sim_vmm_handle_types(sim_range_t *range, CUdeviceptr address);
+
+/* What is mapped at an address of a reservation. */
+typedef struct {
+    CUdeviceptr base;
+    size_t bytes;
+    int device, handle_types;
+    bool usable;                 /* by some device */
+    const unsigned char *access; /* of each device */
+    uint64_t id, memory_id;      /* of the mapping and of its memory */
+} sim_mapped_t;
+
+bool sim_vmm_look(sim_range_t *range, CUdeviceptr address, sim_mapped_t *mapped);
 void sim_vmm_hold(CUmemGenericAllocationHandle handle);
 void sim_vmm_let_go(CUmemGenericAllocationHandle handle);
+bool sim_vmm_has_imports(void);
+bool sim_pool_has_imports(void);
 void sim_sparse_drop_array(void *array);
 void sim_sparse_drop(CUcontext context);
 bool sim_vmm_span_is_usable(sim_range_t *range, CUdeviceptr address, size_t bytes);

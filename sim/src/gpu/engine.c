@@ -32,6 +32,7 @@ struct sim_operation {
 
 static pthread_cond_t changed, finished;
 static bool started, asleep;
+static pid_t thread_id;
 static uint64_t sequence;
 static unsigned pending, waiters;
 static CUcontext active[SIM_GPUS_MAX * 4];
@@ -268,6 +269,7 @@ static void *engine(void *unused) {
     prctl(PR_SET_NAME, "sluice-sim");
     sim_on_engine_thread = true;
     sim_lock();
+    thread_id = gettid();
     for (bool rested = false; !sim_has_ended();) {
         uint64_t wake_ns = UINT64_MAX, rest_ns = sim_state_now() + REST_NS;
         if (advance_all(&wake_ns)) {
@@ -287,6 +289,15 @@ static void *engine(void *unused) {
     }
     sim_unlock();
     return unused;
+}
+
+bool sim_work_is_done(void) { return pending == 0; }
+
+CUresult sim_work_thread(pid_t *id) {
+    if (!started) SIM_TRY(start());
+    while (!thread_id) rest();
+    *id = thread_id;
+    return CUDA_SUCCESS;
 }
 
 static bool context_is_busy(CUcontext context, uint64_t last) {

@@ -1,5 +1,5 @@
-/* Faults on demand: SLUICE_SIM_FAULTS=symbol[@nth|%each]=code|kill-before|kill-after|missing|sleep:50ms, comma separated. It happens
- * at the nth call only, at each so many calls, or at every call. */
+/* Faults on demand: SLUICE_SIM_FAULTS=symbol[@nth|@nth+|%each]=code|kill-before|kill-after|missing|sleep:50ms, comma separated. It
+ * happens at the nth call only, from the nth call on, at each so many calls, or at every call. */
 #define _GNU_SOURCE
 #include "entry/sim.h"
 
@@ -16,6 +16,7 @@ typedef struct {
     unsigned index;
     unsigned nth;  /* 0: always */
     bool repeats;  /* with every nth call */
+    bool lasts;    /* from the nth call on */
     action_t action;
     CUresult code;
     uint64_t sleep_ns;
@@ -46,7 +47,8 @@ static const char *parse(char *item, fault_t *fault) {
         fault->repeats = *nth == '%';
         *nth++ = 0;
         fault->nth = (unsigned)strtoul(nth, &end, 10);
-        if (!isdigit((unsigned char)*nth) || *end || fault->nth == 0) return "the call after '@' or '%' must be 1, 2, ...";
+        fault->lasts = !fault->repeats && *end == '+' && end++;
+        if (!isdigit((unsigned char)*nth) || *end || fault->nth == 0) return "the call after '@' or '%' must be 1, 2, ... (or 1+, 2+, ... after '@')";
     }
     for (fault->index = 0; fault->index < SIM_ENTRY_COUNT; fault->index++)
         if (strcmp(sim_entries[fault->index].symbol, item) == 0) break;
@@ -75,13 +77,19 @@ bool sim_fault_is_missing(unsigned index) {
     return false;
 }
 
+static bool is_due(const fault_t *fault, unsigned call) {
+    if (!fault->nth) return true;
+    if (fault->repeats) return call % fault->nth == 0;
+    return fault->lasts ? call >= fault->nth : call == fault->nth;
+}
+
 bool sim_fault_before(unsigned index, CUresult *result) {
     if (!has_fault[index]) return false;
     bool ends = false;
     for (fault_t *fault = faults; fault < faults + count; fault++) {
         if (fault->index != index) continue;
         unsigned call = atomic_fetch_add(&fault->calls, 1) + 1;
-        if (fault->nth && (fault->repeats ? call % fault->nth : call != fault->nth)) continue;
+        if (!is_due(fault, call)) continue;
         if (fault->action == KILL_BEFORE) kill(getpid(), SIGKILL);
         if (fault->action == KILL_AFTER) kill_after = true;
         if (fault->action == SLEEP) {

@@ -119,6 +119,8 @@ static void load(void) {
     settings.memory_bytes = size("SLUICE_SIM_MEMORY", 16ull << 30, 64ull << 20) & ~((2ull << 20) - 1);
     settings.context_bytes = size("SLUICE_SIM_CONTEXT", 64ull << 20, 0);
     settings.link_bytes_per_s = size("SLUICE_SIM_LINK", 55ull << 30, 1 << 20);
+    settings.pageable_bytes_per_s = size("SLUICE_SIM_PAGEABLE", settings.link_bytes_per_s, 1 << 20);
+    settings.checkpoint_percent = (unsigned)whole("SLUICE_SIM_CHECKPOINT", 1, 0, 1000, "a percentage of an H200's time, from 0 to 1000");
     settings.sms = (int)whole("SLUICE_SIM_SMS", 132, 1, 4096, "a number of multiprocessors");
     settings.driver = (int)whole("SLUICE_SIM_DRIVER", 13000, 2000, 13000, "a CUDA version from 2000 to 13000, such as 12040");
     settings.temperature = (unsigned)whole("SLUICE_SIM_TEMPERATURE", 0, 0, 200, "a temperature of at most 200 degrees Celsius");

@@ -15,6 +15,8 @@ typedef struct {
     uint64_t memory_bytes;
     uint64_t context_bytes;
     uint64_t link_bytes_per_s;
+    uint64_t pageable_bytes_per_s; /* the same for host memory that is not pinned */
+    unsigned checkpoint_percent; /* of the time that a checkpoint and a restore take on an H200 */
     uint64_t launch_ns;
     uint64_t free_ns;            /* for each GiB */
     int launch_blocks;           /* CUDA_LAUNCH_BLOCKING: a launch returns when the kernel has ended */

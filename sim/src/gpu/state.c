@@ -193,6 +193,24 @@ bool sim_state_take(int gpu, uint64_t bytes) {
     return fits;
 }
 
+void sim_state_withdraw(uint64_t bytes[SIM_GPUS_MAX]) {
+    for (int gpu = 0; gpu < SIM_GPUS_MAX; gpu++) bytes[gpu] = atomic_exchange(&own->taken_bytes[gpu], 0);
+}
+
+bool sim_state_return(const uint64_t bytes[SIM_GPUS_MAX]) {
+    int gpu = 0;
+    while (gpu < SIM_GPUS_MAX && (!bytes[gpu] || sim_state_take(gpu, bytes[gpu]))) gpu++;
+    if (gpu == SIM_GPUS_MAX) return true;
+    while (gpu-- > 0) atomic_fetch_sub(&own->taken_bytes[gpu], bytes[gpu]);
+    return false;
+}
+
+uint64_t sim_state_own_bytes(void) {
+    uint64_t bytes = 0;
+    for (int gpu = 0; gpu < SIM_GPUS_MAX; gpu++) bytes += atomic_load(&own->taken_bytes[gpu]);
+    return bytes;
+}
+
 static _Thread_local uint64_t given_bytes;
 
 void sim_state_give(int gpu, uint64_t bytes) {

@@ -66,6 +66,10 @@ bool sim_state_attach(void);
 void sim_state_detach(void);
 bool sim_state_take(int gpu, uint64_t bytes);
 void sim_state_give(int gpu, uint64_t bytes);
+/* Takes everything that this process has off the GPUs, and puts it there again, all of it or nothing. */
+void sim_state_withdraw(uint64_t bytes[SIM_GPUS_MAX]);
+bool sim_state_return(const uint64_t bytes[SIM_GPUS_MAX]);
+uint64_t sim_state_own_bytes(void);
 /* What this thread gave back since the last question. */
 uint64_t sim_state_forget_given(void);
 uint64_t sim_state_taken(int gpu);

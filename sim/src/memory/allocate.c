@@ -88,8 +88,11 @@ CUresult sim_cuMemGetInfo(unsigned int *free_bytes, unsigned int *total_bytes) {
 CUresult sim_cuMemGetAddressRange_v2(CUdeviceptr *base, size_t *bytes, CUdeviceptr address) {
     CUcontext context;
     sim_allocation_t found = {0};
+    sim_mapped_t mapped;
     SIM_TRY(sim_context_current(&context));
-    if (!sim_memory_find(address, &found)) SIM_REQUIRE(sim_host_find(address, &found.base, &found.bytes, NULL), CUDA_ERROR_NOT_FOUND);
+    bool known = sim_memory_find(address, &found);
+    if (known && found.range->kind == SIM_RESERVED) SIM_REQUIRE(sim_vmm_look(found.range, address, &mapped) && mapped.usable, CUDA_ERROR_NOT_FOUND);
+    if (!known) SIM_REQUIRE(sim_host_find(address, &found.base, &found.bytes, NULL), CUDA_ERROR_NOT_FOUND);
     if (base) *base = found.base;
     if (bytes) *bytes = found.bytes;
     return CUDA_SUCCESS;

@@ -4,6 +4,7 @@
 
 #define ROW_STEP 64u
 #define ROWS_STEP 8u
+#define BLOCK_STEPS 16u
 #define SLICES_STEP 16u
 #define TILE_BYTES 65536u
 
@@ -29,13 +30,21 @@ size_t sim_array_row_bytes(CUarray array) { return array->description.Width * ar
 size_t sim_array_rows(CUarray array) { return at_least_one(array->description.Height); }
 size_t sim_array_slices(CUarray array) { return at_least_one(array->description.Depth); }
 
-static bool lay_out(CUarray array, const CUDA_ARRAY3D_DESCRIPTOR *wanted) {
+/* Measured on an H200: layers and mipmaps lie in blocks of up to 16 groups of 8 rows, one above the other; a 3-D array does not. */
+static size_t padded_rows(const CUDA_ARRAY3D_DESCRIPTOR *wanted, bool mipmapped) {
+    bool layered = wanted->Flags & (SIM_ARRAY_LAYERED | SIM_ARRAY_CUBEMAP), stacked = wanted->Height && wanted->Depth && !layered;
+    size_t groups = (at_least_one(wanted->Height) + ROWS_STEP - 1) / ROWS_STEP, step = 1;
+    while (!stacked && (layered || mipmapped) && step < groups && step < BLOCK_STEPS) step *= 2;
+    return ROWS_STEP * SIM_ROUND(groups, step);
+}
+
+static bool lay_out(CUarray array, const CUDA_ARRAY3D_DESCRIPTOR *wanted, bool mipmapped) {
     size_t bytes = format_bytes(wanted->Format);
     if (!bytes || !wanted->Width || wanted->Width > 131072 || wanted->Height > 131072 || wanted->Depth > 16384) return false;
     if (wanted->NumChannels != 1 && wanted->NumChannels != 2 && wanted->NumChannels != 4) return false;
     *array = (struct CUarray_opaque){.description = *wanted, .element_bytes = bytes * wanted->NumChannels};
     array->pitch = SIM_ROUND(sim_array_row_bytes(array), ROW_STEP);
-    array->padded_rows = wanted->Height ? SIM_ROUND(wanted->Height, ROWS_STEP) : 1;
+    array->padded_rows = padded_rows(wanted, mipmapped);
     return true;
 }
 
@@ -69,7 +78,7 @@ static CUresult give(void *array, CUdeviceptr address) {
 CUresult sim_cuArray3DCreate_v2(CUarray *result, const CUDA_ARRAY3D_DESCRIPTOR *wanted) {
     CUcontext context;
     struct CUarray_opaque array;
-    SIM_REQUIRE(result && wanted && lay_out(&array, wanted), CUDA_ERROR_INVALID_VALUE);
+    SIM_REQUIRE(result && wanted && lay_out(&array, wanted, false), CUDA_ERROR_INVALID_VALUE);
     SIM_TRY(sim_context_current(&context));
     CUarray kept = malloc(sizeof *kept);
     SIM_REQUIRE(kept, CUDA_ERROR_OUT_OF_MEMORY);
@@ -133,7 +142,7 @@ CUresult sim_cuArrayGetMemoryRequirements(CUDA_ARRAY_MEMORY_REQUIREMENTS *needed
 CUresult sim_cuMipmappedArrayCreate(CUmipmappedArray *result, const CUDA_ARRAY3D_DESCRIPTOR *wanted, unsigned int levels) {
     CUcontext context;
     struct CUarray_opaque first;
-    SIM_REQUIRE(result && wanted && levels > 0 && levels <= 18 && lay_out(&first, wanted), CUDA_ERROR_INVALID_VALUE);
+    SIM_REQUIRE(result && wanted && levels > 0 && levels <= 18 && lay_out(&first, wanted, levels > 1), CUDA_ERROR_INVALID_VALUE);
     SIM_TRY(sim_context_current(&context));
     CUmipmappedArray mipmap = calloc(1, sizeof *mipmap + levels * sizeof *mipmap->level);
     SIM_REQUIRE(mipmap, CUDA_ERROR_OUT_OF_MEMORY);
@@ -142,7 +151,7 @@ CUresult sim_cuMipmappedArrayCreate(CUmipmappedArray *result, const CUDA_ARRAY3D
     size_t bytes = 0;
     for (; mipmap->levels < levels; mipmap->levels++) {
         CUarray level = &mipmap->level[mipmap->levels];
-        lay_out(level, &description);
+        lay_out(level, &description, levels > 1);
         level->mipmap = mipmap;
         level->address = bytes;
         bytes += SIM_ROUND(total_bytes(level), 512);

@@ -23,6 +23,12 @@ static pinned_t **find(CUdeviceptr address) {
     return NULL;
 }
 
+static bool is_touched(CUdeviceptr start, size_t bytes) {
+    for (const pinned_t *each = all; each; each = each->next)
+        if (start < each->base + each->bytes && each->base < start + bytes) return true;
+    return false;
+}
+
 bool sim_host_find(CUdeviceptr address, CUdeviceptr *base, size_t *bytes, unsigned *flags) {
     pinned_t **found = find(address);
     if (!found) return false;
@@ -73,7 +79,7 @@ CUresult sim_cuMemHostRegister_v2(void *start, size_t bytes, unsigned int flags)
     SIM_TRY(sim_context_current(&context));
     pinned_t **known = find((CUdeviceptr)start);
     SIM_REQUIRE(!known || (*known)->registered, CUDA_ERROR_INVALID_VALUE);
-    SIM_REQUIRE(!known && !find((CUdeviceptr)start + bytes - 1), CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED);
+    SIM_REQUIRE(!is_touched((CUdeviceptr)start, bytes), CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED);
     return add(start, bytes, flags | HOST_MAPPED, true);
 }
 
@@ -83,7 +89,8 @@ CUresult sim_cuMemHostUnregister(void *start) {
     CUcontext context;
     SIM_TRY(sim_context_current(&context));
     pinned_t **found = find((CUdeviceptr)start), *pinned;
-    SIM_REQUIRE(found && (*found)->registered && (*found)->base == (CUdeviceptr)start, CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED);
+    SIM_REQUIRE(found, CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED);
+    SIM_REQUIRE((*found)->registered && (*found)->base == (CUdeviceptr)start, CUDA_ERROR_INVALID_VALUE);
     pinned = *found;
     *found = pinned->next;
     free(pinned);

@@ -213,6 +213,13 @@ void sim_memory_drop(CUcontext context) {
     memset(context->small, 0, sizeof context->small);
 }
 
+bool sim_memory_has(sim_kind_t kind) {
+    for (CUcontext context = sim_context_first(); context; context = context->next)
+        for (const sim_range_t *range = context->ranges; range; range = range->next)
+            if (range->kind == kind) return true;
+    return false;
+}
+
 static bool find_small(sim_range_t *range, CUdeviceptr address, sim_allocation_t *allocation) {
     const sim_small_t *block = range->detail;
     unsigned start = (unsigned)((address - range->base) / UNIT);

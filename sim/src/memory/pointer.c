@@ -12,31 +12,53 @@ typedef struct {
     CUdeviceptr base;
     size_t bytes;
     sim_range_t *range;
+    sim_mapped_t mapped; /* where the range is a reservation */
 } view_t;
 
 static view_t look(CUdeviceptr address) {
     view_t view = {0};
     sim_allocation_t found;
-    if (sim_memory_find(address, &found))
-        return (view_t){true, false, found.range->kind == SIM_MANAGED, found.base, found.bytes, found.range};
+    if (sim_memory_find(address, &found)) {
+        view = (view_t){.on_device = true, .managed = found.range->kind == SIM_MANAGED, .base = found.base, .bytes = found.bytes, .range = found.range};
+        if (found.range->kind == SIM_RESERVED) sim_vmm_look(found.range, address, &view.mapped);
+        return view;
+    }
     view.on_host = sim_host_find(address, &view.base, &view.bytes, NULL);
     return view;
 }
 
-static uint64_t handle_types(sim_range_t *range, CUdeviceptr address) {
-    if (range && range->kind == SIM_RESERVED) return (uint64_t)sim_vmm_handle_types(range, address);
-    return range && range->kind == SIM_POOL && range->file;
+enum { NO, YES, AS_ANY };
+
+/* As driver 580.159 answers for mapped memory: the range is the reservation, the mapping that of one handle. */
+static int answer_mapped(void *data, int attribute, CUdeviceptr address, const view_t *view) {
+    const sim_mapped_t *mapped = &view->mapped;
+    CUcontext context;
+    switch (attribute) {
+    case DEVICE_POINTER: return *(CUdeviceptr *)data = address, mapped->usable ? YES : NO;
+    case BUFFER_ID: return *(uint64_t *)data = mapped->id, YES;
+    case DEVICE_ORDINAL: return *(int *)data = mapped->device, YES;
+    case RANGE_START: return *(CUdeviceptr *)data = view->range->base, YES;
+    case RANGE_SIZE: return *(size_t *)data = view->range->bytes, YES;
+    case ALLOWED_HANDLE_TYPES: return *(uint64_t *)data = (uint64_t)mapped->handle_types, YES;
+    case ACCESS_FLAGS: return *(unsigned *)data = sim_context_current(&context) ? 0 : mapped->access[context->device], YES;
+    case MAPPING_SIZE: return *(size_t *)data = mapped->bytes, YES;
+    case MAPPING_BASE: return *(CUdeviceptr *)data = mapped->base, YES;
+    case MEMORY_BLOCK_ID: return *(uint64_t *)data = mapped->memory_id, YES;
+    default: return AS_ANY;
+    }
 }
 
 /* False: the attribute does not apply to this pointer. */
 static bool answer(void *data, int attribute, CUdeviceptr address, const view_t *view) {
     sim_range_t *range = view->range;
+    int of_mapping = view->mapped.bytes ? answer_mapped(data, attribute, address, view) : AS_ANY;
+    if (of_mapping != AS_ANY) return of_mapping;
     switch (attribute) {
     case CONTEXT: return *(CUcontext *)data = range ? range->context : NULL, true;
     case MEMORY_TYPE: return *(unsigned *)data = view->on_device ? 2 : 1, true;
     case DEVICE_POINTER: return *(CUdeviceptr *)data = address, true;
     case HOST_POINTER: return *(CUdeviceptr *)data = address, view->on_host || view->managed;
-    case SYNC_MEMOPS: return *(unsigned *)data = 1, true;
+    case SYNC_MEMOPS: return *(unsigned *)data = 0, true;
     case BUFFER_ID: case MEMORY_BLOCK_ID: return *(uint64_t *)data = range ? range->id : 0, true;
     case IS_MANAGED: return *(unsigned *)data = view->managed, true;
     case DEVICE_ORDINAL: return *(int *)data = range ? range->device : 0, true;
@@ -45,7 +67,7 @@ static bool answer(void *data, int attribute, CUdeviceptr address, const view_t 
     case RANGE_START: return *(CUdeviceptr *)data = view->base, true;
     case RANGE_SIZE: return *(size_t *)data = view->bytes, true;
     case MAPPED: return *(unsigned *)data = 1, true;
-    case ALLOWED_HANDLE_TYPES: return *(uint64_t *)data = handle_types(range, address), true;
+    case ALLOWED_HANDLE_TYPES: return *(uint64_t *)data = range && range->kind == SIM_POOL && range->file, true;
     case ACCESS_FLAGS: return *(unsigned *)data = 3, true;
     case MEMPOOL_HANDLE: return *(void **)data = range && range->kind == SIM_POOL ? range->detail : NULL, true;
     case MAPPING_SIZE: return *(size_t *)data = range ? range->bytes : view->bytes, true;

@@ -181,6 +181,7 @@ CUresult sim_cuMemFreeAsync(CUdeviceptr address, CUstream handle) {
     if (address == 0) return CUDA_SUCCESS;
     if (stream->tips.capture) return sim_graph_free_node(stream, address);
     SIM_REQUIRE(sim_memory_find(address, &found) && found.base == address, CUDA_ERROR_INVALID_VALUE);
+    SIM_REQUIRE(found.range->kind != SIM_RESERVED, CUDA_ERROR_INVALID_VALUE);
     if (found.range->kind != SIM_POOL) return sim_memory_give_later(stream, address);
     if (((CUmemoryPool)found.range->detail)->of_graphs) return sim_graph_memory_free(address);
     sim_work_t work = {.kind = SIM_WORK_FREE, .memory = {.address = address}};

@@ -19,6 +19,12 @@ static off_t label_at(int file) {
     return fstat(file, &stat) == 0 ? (off_t)(stat.st_size / (off_t)SIM_POOL_CHUNK * (off_t)SIM_POOL_CHUNK) : 0;
 }
 
+bool sim_pool_has_imports(void) {
+    CUmemoryPool pool = sim_pool_first();
+    while (pool && !pool->imported) pool = pool->next;
+    return pool;
+}
+
 CUresult sim_cuMemPoolExportToShareableHandle(void *result, CUmemoryPool pool, CUmemAllocationHandleType type, unsigned long long flags) {
     SIM_REQUIRE(result && pool && flags == 0 && type == HANDLE_FILE_DESCRIPTOR && pool->range->file && !pool->imported, CUDA_ERROR_INVALID_VALUE);
     label_t label = {MAGIC, sim_device_gpu(pool->device)};

@@ -6,18 +6,22 @@
 #include "memory/vmm.h"
 
 #include <fcntl.h>
+#include <search.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 enum { TYPE_PINNED = 1, LOCATION_DEVICE = 1, LOCATION_HOST = 2, LOCATION_HOST_NUMA = 3, ACCESS_READ = 1, ACCESS_READ_WRITE = 3 };
 
-typedef struct mapping {
-    struct mapping *next;
+/* In the tree of its reservation, by address. */
+typedef struct {
     CUdeviceptr base;
     size_t bytes;
+    uint64_t id;
     sim_handle_t *handle;
     unsigned char access[SIM_GPUS_MAX]; /* of each device */
 } mapping_t;
+
+#define ADDRESS_END (1ull << 47)
 
 static int memory = -1;
 static off_t memory_end;
@@ -32,11 +36,19 @@ static CUdevice device_of(const CUmemLocation *location) { return is_on_host(loc
 
 static bool is_whole(uint64_t value) { return value % SIM_BLOCK == 0; }
 
-static mapping_t *mapping_at(sim_range_t *range, CUdeviceptr address) {
-    for (mapping_t *each = range->detail; each; each = each->next)
-        if (address - each->base < each->bytes) return each;
-    return NULL;
+/* Two that overlap are equal. */
+static int compare(const void *one, const void *other) {
+    const mapping_t *a = one, *b = other;
+    return a->base + a->bytes <= b->base ? -1 : a->base >= b->base + b->bytes;
 }
+
+/* Any mapping that has a part in these bytes. */
+static mapping_t *mapping_in(sim_range_t *range, CUdeviceptr address, size_t bytes) {
+    void *found = tfind(&(mapping_t){.base = address, .bytes = bytes}, &range->detail, compare);
+    return found ? *(mapping_t **)found : NULL;
+}
+
+static mapping_t *mapping_at(sim_range_t *range, CUdeviceptr address) { return mapping_in(range, address, 1); }
 
 bool sim_vmm_find(sim_range_t *range, CUdeviceptr address, sim_allocation_t *allocation) {
     mapping_t *mapping = mapping_at(range, address);
@@ -45,15 +57,21 @@ bool sim_vmm_find(sim_range_t *range, CUdeviceptr address, sim_allocation_t *all
     return true;
 }
 
-int sim_vmm_handle_types(sim_range_t *range, CUdeviceptr address) {
+static bool is_usable(const mapping_t *mapping) { return memchr(mapping->access, ACCESS_READ_WRITE, sizeof mapping->access); }
+
+bool sim_vmm_look(sim_range_t *range, CUdeviceptr address, sim_mapped_t *mapped) {
     mapping_t *mapping = mapping_at(range, address);
-    return mapping ? mapping->handle->properties.requestedHandleTypes : 0;
+    if (!mapping) return false;
+    const sim_handle_t *handle = mapping->handle;
+    *mapped = (sim_mapped_t){mapping->base, mapping->bytes, device_of(&handle->properties.location), handle->properties.requestedHandleTypes,
+                             is_usable(mapping), mapping->access, mapping->id, handle->id};
+    return true;
 }
 
 bool sim_vmm_span_is_usable(sim_range_t *range, CUdeviceptr address, size_t bytes) {
     for (CUdeviceptr end = address + bytes; address < end;) {
         mapping_t *mapping = mapping_at(range, address);
-        if (!mapping || !memchr(mapping->access, ACCESS_READ_WRITE, sizeof mapping->access)) return false;
+        if (!mapping || !is_usable(mapping)) return false;
         address = mapping->base + mapping->bytes;
     }
     return true;
@@ -68,10 +86,14 @@ CUresult sim_cuMemGetAllocationGranularity(size_t *granularity, const CUmemAlloc
     return CUDA_SUCCESS;
 }
 
+/* As driver 580.159 does: at the wish if nothing is there, neither of the GPU nor of the host; else anywhere. */
 CUresult sim_cuMemAddressReserve(CUdeviceptr *address, size_t bytes, size_t alignment, CUdeviceptr wish, unsigned long long flags) {
-    (void)wish;
     SIM_REQUIRE(address && bytes && is_whole(bytes) && flags == 0 && (alignment & (alignment - 1)) == 0, CUDA_ERROR_INVALID_VALUE);
-    sim_range_t *range = sim_space_take(bytes, alignment, false);
+    SIM_REQUIRE(is_whole(wish) && (!alignment || wish % alignment == 0), CUDA_ERROR_INVALID_VALUE);
+    SIM_REQUIRE(bytes <= ADDRESS_END && wish <= ADDRESS_END - bytes, CUDA_ERROR_OUT_OF_MEMORY);
+    sim_range_t *range = wish ? sim_space_take_at(wish, bytes) : NULL;
+    if (!range) range = sim_space_take(bytes, alignment, false);
+    if (!range) range = sim_space_take_island(bytes, alignment);
     SIM_REQUIRE(range, CUDA_ERROR_OUT_OF_MEMORY);
     range->kind = SIM_RESERVED;
     range->asked = bytes;
@@ -119,7 +141,7 @@ CUresult sim_cuMemCreate(CUmemGenericAllocationHandle *result, size_t bytes, con
     SIM_REQUIRE(sim_state_take(gpu, taken), CUDA_ERROR_OUT_OF_MEMORY);
     sim_handle_t *handle = malloc(sizeof *handle);
     if (!handle) return sim_state_give(gpu, taken), CUDA_ERROR_OUT_OF_MEMORY;
-    *handle = (sim_handle_t){.references = 1, .bytes = bytes, .properties = *properties};
+    *handle = (sim_handle_t){.references = 1, .bytes = bytes, .id = sim_space_next_id(), .properties = *properties};
     CUresult placed = place(handle);
     if (placed) return sim_state_give(gpu, taken), free(handle), placed;
     *result = (CUmemGenericAllocationHandle)handle;
@@ -151,42 +173,35 @@ CUresult sim_cuMemMap(CUdeviceptr address, size_t bytes, size_t offset, CUmemGen
     SIM_REQUIRE(handle && range && flags == 0 && is_whole(address) && is_whole(bytes), CUDA_ERROR_INVALID_VALUE);
     SIM_REQUIRE(offset == 0, CUDA_ERROR_NOT_SUPPORTED);
     SIM_REQUIRE(bytes == handle->bytes, CUDA_ERROR_INVALID_VALUE);
-    for (mapping_t *each = range->detail; each; each = each->next)
-        SIM_REQUIRE(address + bytes <= each->base || address >= each->base + each->bytes, CUDA_ERROR_INVALID_VALUE);
+    SIM_REQUIRE(!mapping_in(range, address, bytes), CUDA_ERROR_INVALID_VALUE);
     mapping_t *mapping = malloc(sizeof *mapping);
     SIM_REQUIRE(mapping, CUDA_ERROR_OUT_OF_MEMORY);
+    *mapping = (mapping_t){address, bytes, sim_space_next_id(), handle, {0}};
+    if (!tsearch(mapping, &range->detail, compare)) return free(mapping), CUDA_ERROR_OUT_OF_MEMORY;
     if (mmap((void *)address, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, handle->file ? handle->file : memory, handle->offset) == MAP_FAILED)
-        return free(mapping), CUDA_ERROR_OUT_OF_MEMORY;
+        return tdelete(mapping, &range->detail, compare), free(mapping), CUDA_ERROR_OUT_OF_MEMORY;
     madvise((void *)address, bytes, MADV_DONTFORK);
-    *mapping = (mapping_t){range->detail, address, bytes, handle, {0}};
-    range->detail = mapping;
-    range->device = device_of(&handle->properties.location);
     handle->references++;
     return CUDA_SUCCESS;
+}
+
+static void unmap(sim_range_t *range, mapping_t *mapping) {
+    int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED;
+    mmap((void *)mapping->base, mapping->bytes, PROT_READ | PROT_WRITE, flags, -1, 0);
+    madvise((void *)mapping->base, mapping->bytes, MADV_DONTFORK);
+    tdelete(mapping, &range->detail, compare);
+    drop(mapping->handle);
+    free(mapping);
 }
 
 /* Ends on mapping borders or not at all; stretches without a mapping are no error. */
 CUresult sim_cuMemUnmap(CUdeviceptr address, size_t bytes) {
     sim_range_t *range = reservation(address, bytes);
     SIM_REQUIRE(range && is_whole(address) && is_whole(bytes), CUDA_ERROR_INVALID_VALUE);
-    for (mapping_t *each = range->detail; each; each = each->next) {
-        bool outside = each->base + each->bytes <= address || each->base >= address + bytes;
-        bool inside = each->base >= address && each->base + each->bytes <= address + bytes;
-        SIM_REQUIRE(outside || inside, CUDA_ERROR_INVALID_VALUE);
-    }
-    for (mapping_t **each = (mapping_t **)&range->detail; *each;) {
-        mapping_t *mapping = *each;
-        if (mapping->base < address || mapping->base >= address + bytes) {
-            each = &mapping->next;
-            continue;
-        }
-        int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED;
-        mmap((void *)mapping->base, mapping->bytes, PROT_READ | PROT_WRITE, flags, -1, 0);
-        madvise((void *)mapping->base, mapping->bytes, MADV_DONTFORK);
-        *each = mapping->next;
-        drop(mapping->handle);
-        free(mapping);
-    }
+    mapping_t *first = mapping_at(range, address), *last = mapping_at(range, address + bytes - 1);
+    SIM_REQUIRE(!first || first->base == address, CUDA_ERROR_INVALID_VALUE);
+    SIM_REQUIRE(!last || last->base + last->bytes == address + bytes, CUDA_ERROR_INVALID_VALUE);
+    for (mapping_t *each; (each = mapping_in(range, address, bytes));) unmap(range, each);
     return CUDA_SUCCESS;
 }
 
@@ -201,14 +216,18 @@ static CUresult check_access(const CUmemAccessDesc *access, int owner) {
 CUresult sim_cuMemSetAccess(CUdeviceptr address, size_t bytes, const CUmemAccessDesc *access, size_t count) {
     sim_range_t *range = reservation(address, bytes);
     SIM_REQUIRE(range && access && count, CUDA_ERROR_INVALID_VALUE);
-    for (size_t i = 0; i < count; i++) SIM_TRY(check_access(&access[i], range->device));
     CUdeviceptr end = address + bytes;
-    for (CUdeviceptr at = address; at < end; at = mapping_at(range, at)->base + mapping_at(range, at)->bytes)
-        SIM_REQUIRE(mapping_at(range, at), CUDA_ERROR_INVALID_VALUE);
-    for (mapping_t *each = range->detail; each; each = each->next)
+    mapping_t *mapping;
+    for (CUdeviceptr at = address; at < end; at = mapping->base + mapping->bytes) {
+        SIM_REQUIRE((mapping = mapping_at(range, at)), CUDA_ERROR_INVALID_VALUE);
+        for (size_t i = 0; i < count; i++) SIM_TRY(check_access(&access[i], device_of(&mapping->handle->properties.location)));
+    }
+    for (CUdeviceptr at = address; at < end; at = mapping->base + mapping->bytes) {
+        mapping = mapping_at(range, at);
         for (size_t i = 0; i < count; i++)
-            if (each->base >= address && each->base < end && access[i].location.type == LOCATION_DEVICE)
-                each->access[access[i].location.id] = (unsigned char)access[i].flags;
+            if (mapping->base >= address && access[i].location.type == LOCATION_DEVICE)
+                mapping->access[access[i].location.id] = (unsigned char)access[i].flags;
+    }
     return CUDA_SUCCESS;
 }
 

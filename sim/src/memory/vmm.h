@@ -13,6 +13,7 @@ struct sim_handle {
     int file;            /* or 0, in a file of its own that other processes may map */
     bool imported;       /* created, and paid for, elsewhere */
     bool shared;         /* it has a row in the state file */
+    uint64_t id;
     unsigned row;
     uint64_t key;
     CUmemAllocationProp properties;

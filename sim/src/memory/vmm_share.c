@@ -58,6 +58,12 @@ void sim_vmm_leave(sim_handle_t *handle) {
     *each = handle->next;
 }
 
+bool sim_vmm_has_imports(void) {
+    const sim_handle_t *handle = shared;
+    while (handle && !handle->imported) handle = handle->next;
+    return handle;
+}
+
 CUresult sim_cuMemExportToShareableHandle(void *result, CUmemGenericAllocationHandle given, CUmemAllocationHandleType type, unsigned long long flags) {
     sim_handle_t *handle = (sim_handle_t *)given;
     SIM_REQUIRE(result && handle && flags == 0 && handle->file, CUDA_ERROR_INVALID_VALUE);
@@ -83,7 +89,8 @@ static CUresult import(const label_t *label, int given, sim_handle_t **result) {
     SIM_REQUIRE(file >= 0, CUDA_ERROR_OPERATING_SYSTEM);
     sim_handle_t *handle = malloc(sizeof *handle);
     if (!handle || !sim_state_join(label->row, label->key)) return free(handle), close(file), CUDA_ERROR_INVALID_VALUE;
-    *handle = (sim_handle_t){1, label->bytes, 0, file, true, true, label->row, label->key, properties, shared};
+    *handle = (sim_handle_t){.references = 1, .bytes = label->bytes, .file = file, .imported = true, .shared = true, .id = sim_space_next_id(),
+                             .row = label->row, .key = label->key, .properties = properties, .next = shared};
     *result = shared = handle;
     return CUDA_SUCCESS;
 }

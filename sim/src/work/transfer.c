@@ -27,6 +27,11 @@ static bool pinned_is_usable(CUdeviceptr address, size_t bytes) {
     return sim_host_find(address, &base, &size, NULL) && bytes <= size - (address - base);
 }
 
+/* As driver 580.159 does: a copy that begins in pinned memory must end in the same piece, one that begins elsewhere may pass any. */
+static bool host_is_usable(CUdeviceptr address, size_t bytes) {
+    return address && (!sim_host_find(address, NULL, NULL, NULL) || pinned_is_usable(address, bytes));
+}
+
 static bool resolve(side_t *side, const CUDA_MEMCPY3D *copy, int type, const void *host, CUdeviceptr device, CUarray array,
                     size_t pitch, size_t height, size_t x, size_t y, size_t z, bool check) {
     if (type == ARRAY) {
@@ -44,7 +49,7 @@ static bool resolve(side_t *side, const CUDA_MEMCPY3D *copy, int type, const voi
     if (!check || type == ARRAY) return true;
     if (type == DEVICE) return sim_memory_is_usable((CUdeviceptr)side->start, span) || pinned_is_usable((CUdeviceptr)side->start, span);
     if (type == UNIFIED && !side->on_host) return sim_memory_is_usable((CUdeviceptr)side->start, span);
-    return (type == HOST || type == UNIFIED) && side->start != NULL;
+    return (type == HOST || type == UNIFIED) && host_is_usable((CUdeviceptr)side->start, span);
 }
 
 static bool sides(const CUDA_MEMCPY3D *copy, side_t *from, side_t *to, bool check) {
@@ -67,12 +72,15 @@ bool sim_copy_is_valid(const CUDA_MEMCPY3D *copy) {
 
 static uint64_t time_for(double bytes, double bytes_per_s) { return LEAST_NS + (uint64_t)(bytes / bytes_per_s * 1e9); }
 
+static bool is_pageable(const side_t *side) { return side->on_host && !sim_host_find((CUdeviceptr)side->start, NULL, NULL, NULL); }
+
 uint64_t sim_copy_duration(const CUDA_MEMCPY3D *copy) {
     side_t from, to;
     if (is_nothing(copy) || !sides(copy, &from, &to, false)) return 0;
-    bool over_link = from.on_host || to.on_host;
-    double bytes = (double)copy->WidthInBytes * (double)copy->Height * (double)copy->Depth;
-    return time_for(bytes, over_link ? (double)sim_settings()->link_bytes_per_s : DEVICE_BYTES_PER_S);
+    double bytes = (double)copy->WidthInBytes * (double)copy->Height * (double)copy->Depth, rate = DEVICE_BYTES_PER_S;
+    if (from.on_host || to.on_host) rate = (double)sim_settings()->link_bytes_per_s;
+    if (is_pageable(&from) || is_pageable(&to)) rate = (double)sim_settings()->pageable_bytes_per_s;
+    return time_for(bytes, rate);
 }
 
 CUresult sim_copy_apply(const CUDA_MEMCPY3D *copy) {

@@ -89,6 +89,10 @@ CUresult sim_work_run(CUstream stream, const sim_work_t *work);
 /* Carries out what is due by now, as the engine would. */
 void sim_work_catch_up(void);
 
+/* Of all streams of the process; and the engine's thread, which it starts. */
+bool sim_work_is_done(void);
+CUresult sim_work_thread(pid_t *id);
+
 CUresult sim_stream_wait(CUstream stream);
 CUresult sim_legacy_wait(CUstream legacy);
 bool sim_stream_is_idle(CUstream stream);

@@ -4,6 +4,10 @@
 #include <fcntl.h>
 #include <signal.h>
 
+CUresult cuCheckpointProcessLock(int pid, CUcheckpointLockArgs *wanted);
+CUresult cuCheckpointProcessCheckpoint(int pid, CUcheckpointCheckpointArgs *wanted);
+CUresult cuCheckpointProcessUnlock(int pid, CUcheckpointUnlockArgs *wanted);
+
 static char output[4096];
 
 /* Exit status of this program run as `fault_test case` with one variable set; 128 + signal when killed. */
@@ -43,6 +47,32 @@ static void shouldFailEachSecondCall(void) {
         OK(cuMemAlloc_v2(&address, 10));
         EQUAL(cuMemAlloc_v2(&address, 10), 2);
     }
+}
+
+static void shouldFailFromTheSecondCallOn(void) {
+    CUdeviceptr address;
+    use_gpu();
+    OK(cuMemAlloc_v2(&address, 10));
+    for (int i = 0; i < 3; i++) EQUAL(cuMemAlloc_v2(&address, 10), 2);
+}
+
+/* What a pause does, each step refused on demand. */
+static void shouldRefuseEachStepOfAPause(void) {
+    static const CUmemAllocationProp plain = {.type = 1, .location = {1, 0}};
+    CUmemGenericAllocationHandle handle;
+    CUdeviceptr address;
+    use_gpu();
+    EQUAL(cuMemAddressReserve(&address, 2 * MIB, 0, 0, 0), 2);
+    OK(cuMemAddressReserve(&address, 2 * MIB, 0, 0, 0));
+    EQUAL(cuMemCreate(&handle, 2 * MIB, &plain, 0), 2);
+    OK(cuMemCreate(&handle, 2 * MIB, &plain, 0));
+    EQUAL(cuMemMap(address, 2 * MIB, 0, handle, 0), 1);
+    EQUAL(cuMemUnmap(address, 2 * MIB), 1);
+    EQUAL(cuMemRelease(handle), 1);
+    EQUAL(cuCheckpointProcessLock(getpid(), NULL), 600);
+    OK(cuCheckpointProcessLock(getpid(), NULL));
+    EQUAL(cuCheckpointProcessCheckpoint(getpid(), NULL), 801);
+    OK(cuCheckpointProcessUnlock(getpid(), NULL));
 }
 
 static void shouldAllocateOnce(void) {
@@ -91,6 +121,8 @@ static void shouldRefuseNonsense(void) {
         {"SLUICE_SIM_DRIVER", "new"}, {"SLUICE_SIM_FAULTS", "cuMemAlloc_v2"}, {"SLUICE_SIM_FAULTS", "cuNoSuch=2"},
         {"SLUICE_SIM_FAULTS", "cuMemAlloc_v2@0=2"}, {"SLUICE_SIM_FAULTS", "cuMemAlloc_v2@1=explode"}, {"SLUICE_SIM_FAULTS", "cuInit@1=missing"},
         {"SLUICE_SIM_FAULTS", "cuMemAlloc_v2%0=2"}, {"SLUICE_SIM_FAULTS", "cuInit%2=missing"},
+        {"SLUICE_SIM_FAULTS", "cuMemAlloc_v2@+=2"}, {"SLUICE_SIM_FAULTS", "cuMemAlloc_v2%2+=2"}, {"SLUICE_SIM_CHECKPOINT", "quick"},
+        {"SLUICE_SIM_PAGEABLE", "slow"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         EQUAL(run("refuses", cases[i][0], cases[i][1]), 1);
@@ -103,6 +135,8 @@ static int run_case(const char *name) {
     if (strcmp(name, "refuses") == 0) return refuses();
     if (strcmp(name, "nth") == 0) shouldFailTheNthCall();
     if (strcmp(name, "each") == 0) shouldFailEachSecondCall();
+    if (strcmp(name, "on") == 0) shouldFailFromTheSecondCallOn();
+    if (strcmp(name, "pause") == 0) shouldRefuseEachStepOfAPause();
     if (strcmp(name, "once") == 0) shouldAllocateOnce();
     if (strcmp(name, "missing") == 0) shouldMissASymbol();
     if (strcmp(name, "old") == 0) shouldBeAnOldDriver();
@@ -114,6 +148,10 @@ int main(int count, char **arguments) {
     if (count > 1) return run_case(arguments[1]);
     EQUAL(run("nth", "SLUICE_SIM_FAULTS", "cuMemAlloc_v2@3=2"), 0);
     EQUAL(run("each", "SLUICE_SIM_FAULTS", "cuMemAlloc_v2%2=2"), 0);
+    EQUAL(run("on", "SLUICE_SIM_FAULTS", "cuMemAlloc_v2@2+=2"), 0);
+    EQUAL(run("pause", "SLUICE_SIM_FAULTS", "cuMemAddressReserve@1=2,cuMemCreate@1=2,cuMemMap@1=1,cuMemUnmap@1=1,cuMemRelease@1=1,"
+              "cuCheckpointProcessLock@1=600,cuCheckpointProcessCheckpoint@1=801"), 0);
+    EQUAL(run("pause", "SLUICE_SIM_FAULTS", "cuMemAddressReserve@1=2,cuMemCreate@2=kill-after,cuMemCreate@1=2"), 128 + SIGKILL);
     EQUAL(run("once", "SLUICE_SIM_FAULTS", "cuMemAlloc_v2=kill-before"), 128 + SIGKILL);
     EQUAL(run("once", "SLUICE_SIM_FAULTS", "cuMemAlloc_v2@1=kill-after,cuMemFree_v2=2"), 128 + SIGKILL);
     EQUAL(strlen(output), 0);

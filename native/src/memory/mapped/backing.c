@@ -19,6 +19,7 @@ enum { UNKNOWN, CANNOT, CAN, CAN_WITH_RDMA };
 #define TIMES_MEMORY 4 /* addresses reserved at once, as a multiple of the GPU's memory */
 
 static _Atomic int abilities[SL_GPU_DEVICES];
+static _Atomic uint64_t totals[SL_GPU_DEVICES];
 
 static bool has_calls(void) {
     return SL_DRIVER_HAS(cuMemCreate) && real.cuMemRelease && real.cuMemMap && real.cuMemUnmap && real.cuMemSetAccess &&
@@ -60,8 +61,10 @@ bool sl_backing_can(CUdevice device, unsigned gpu) {
 }
 
 uint64_t sl_backing_total(CUdevice device) {
-    size_t total = 0;
-    return real.cuDeviceTotalMem_v2(&total, device) == CUDA_SUCCESS ? (total + SL_ARENA_BLOCK - 1) & ~(SL_ARENA_BLOCK - 1) : 0;
+    size_t total = totals[device];
+    if (!total && real.cuDeviceTotalMem_v2(&total, device) == CUDA_SUCCESS)
+        totals[device] = total = (total + SL_ARENA_BLOCK - 1) & ~(SL_ARENA_BLOCK - 1);
+    return total;
 }
 
 bool sl_backing_reserve(CUdevice device, uint64_t least, uint64_t *base, uint64_t *bytes) {

@@ -25,8 +25,9 @@ SL_HOT_DATA _Atomic int sl_mapped_mode;
 
 bool sl_mapped_decide(void) {
     int mode = sl_mapped_mode;
-    if (mode == SL_MAPPED_UNDECIDED && sl_tenant_attach() == SL_TENANT_ATTACHED) {
-        int decided = SL_LOAD(sl_tenant.region.limits->mapped) ? SL_MAPPED_ON : SL_MAPPED_OFF;
+    if (mode == SL_MAPPED_UNDECIDED) {
+        bool on = sl_tenant_attach() == SL_TENANT_ATTACHED && SL_LOAD(sl_tenant.region.limits->mapped);
+        int decided = on ? SL_MAPPED_ON : SL_MAPPED_OFF;
         mode = atomic_compare_exchange_strong(&sl_mapped_mode, &mode, decided) ? decided : mode;
     }
     return mode == SL_MAPPED_ON;

@@ -1,8 +1,8 @@
 /* array_size: what an array takes.
  *
  * The driver does not say: cuArrayGetMemoryRequirements answers only for arrays without memory. The driver lays memory out in groups of
- * 64 bytes x 8 rows, and a 3-D array in stacks of up to 16 slices. This rule gives the size of every shape measured on an H200 with
- * driver 580 (see array_test). Where the driver pads more, NVML's figure shows it later. */
+ * 64 bytes x 8 rows, and a 3-D array in stacks of up to 16 slices. The groups of layers and of mipmaps lie in blocks of up to 16, one
+ * above the other. This rule gives the size of every shape measured on an H200 with driver 580 (see array_test). Where the driver pads more, NVML's figure shows it later. */
 #include "memory/plain/array.h"
 
 #include <stdbool.h>
@@ -10,6 +10,7 @@
 #define GROUP_BYTES 64u
 #define GROUP_ROWS 8u
 #define STACK_SLICES 16u
+#define BLOCK_GROUPS 16u
 #define LEVEL_STEP 512u
 #define LARGEST_SIDE (1u << 18) /* beyond, every driver refuses */
 
@@ -46,23 +47,30 @@ static uint64_t round_up(uint64_t value, uint64_t step) {
     return (value + step - 1) / step * step;
 }
 
-static uint64_t padded_slices(uint64_t depth) {
-    uint64_t stack = 1;
-    while (stack < depth && stack < STACK_SLICES)
-        stack *= 2;
-    return round_up(depth, stack);
+/* Rounded up to the least power of two that holds all of them, or to the largest. */
+static uint64_t padded(uint64_t count, uint64_t largest) {
+    uint64_t step = 1;
+    while (step < count && step < largest)
+        step *= 2;
+    return round_up(count, step);
 }
 
-static uint64_t level_bytes(const CUDA_ARRAY3D_DESCRIPTOR *shape, uint64_t width, uint64_t height, uint64_t depth) {
+static uint64_t padded_rows(uint64_t height, bool in_blocks) {
+    uint64_t groups = height ? (height + GROUP_ROWS - 1) / GROUP_ROWS : 1;
+    return GROUP_ROWS * (in_blocks ? padded(groups, BLOCK_GROUPS) : groups);
+}
+
+static uint64_t level_bytes(const CUDA_ARRAY3D_DESCRIPTOR *shape, bool mipmapped, uint64_t width, uint64_t height, uint64_t depth) {
+    bool layered = shape->Flags & (LAYERED | CUBEMAP), stacked = height && depth && !layered;
     int bits = format_bits(shape->Format);
     uint64_t texel_bits = bits < 0 ? (uint64_t)-bits * shape->NumChannels : (uint64_t)bits;
-    uint64_t row = round_up((width * texel_bits + 7) / 8, GROUP_BYTES), rows = height ? round_up(height, GROUP_ROWS) : 1;
+    uint64_t row = round_up((width * texel_bits + 7) / 8, GROUP_BYTES);
     if (is_block_compressed(shape->Format)) {
         row = round_up((width + 3) / 4 * texel_bits * 2, GROUP_BYTES);
-        rows = round_up((height + 3) / 4, GROUP_ROWS);
+        height = (height + 3) / 4;
     }
-    bool stacked = height && depth && !(shape->Flags & (LAYERED | CUBEMAP));
-    return row * rows * (stacked ? padded_slices(depth) : depth ? depth : 1);
+    uint64_t rows = padded_rows(height, !stacked && (layered || mipmapped));
+    return row * rows * (stacked ? padded(depth, STACK_SLICES) : depth ? depth : 1);
 }
 
 static uint64_t half(uint64_t side) {
@@ -75,7 +83,7 @@ uint64_t sl_array_bytes(const CUDA_ARRAY3D_DESCRIPTOR *shape, unsigned levels) {
     if (!can_be || shape->Flags & (SPARSE | DEFERRED_MAPPING))
         return 0;
     for (unsigned level = 0; level < levels; level++) {
-        bytes += round_up(level_bytes(shape, width, height, depth), LEVEL_STEP);
+        bytes += round_up(level_bytes(shape, levels > 1, width, height, depth), LEVEL_STEP);
         if (width <= 1 && height <= 1 && (depth <= 1 || shape->Flags & (LAYERED | CUBEMAP)))
             break;
         width = half(width);

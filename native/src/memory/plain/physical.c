@@ -18,6 +18,7 @@
 #include "ledger/charge.h"
 #include "memory/mapped/mapped.h"
 #include "memory/overhead.h"
+#include "memory/plain/opened.h"
 #include "memory/plain/handle.h"
 #include "os/fork.h"
 #include "os/index.h"
@@ -438,6 +439,7 @@ CUresult hook_cuMemImportFromShareableHandle(CUmemGenericAllocationHandle *handl
     if (status == CUDA_SUCCESS) {
         *handle = sl_handle_name(*handle);
         add_reference(*handle);
+        sl_opened_note_import();
     }
     return status;
 }

@@ -32,6 +32,17 @@ final class MemoryPage {
                 Whatever a tenant is refused gets CUDA's own out-of-memory code (2), is counted and is kept in the region's error log.
                 With `--on-oom wait` an allocation that could fit waits for room first, as long as it may.
 
+                ## Mapped memory
+                With `SLUICE_MAPPED=1` in the environment, or `mapped` in the limits of the tenant, Sluice itself puts memory behind the addresses of `cuMemAlloc`
+                and `cuMemAllocPitch`. Such memory can leave the GPU and come back at the same address. A process decides at its first allocation.
+
+                - A request above 2 MiB has memory of its own. Smaller requests share blocks of 2 MiB, as the driver packs them. The charge is the same.
+                - `cuMemFree` waits for the work of the context, as the driver's does. While a stream captures it does not wait: the memory goes after the next wait.
+                - `cuMemFreeAsync` gives the memory back when the stream has come there: at the next wait, at the next allocation, or before a request is refused.
+                - Pointer attributes, address ranges and peer access are those of the driver's own memory.
+                - `cuIpcGetMemHandle` returns `CUDA_ERROR_NOT_SUPPORTED` (801), and the library reports it once. Start such a job with `SLUICE_MAPPED=0`.
+                - Managed memory, arrays, pools, graphs and the 32-bit calls stay with the driver. So does all memory of a GPU that cannot map memory.
+
                 ## What a tenant sees
                 | view | shows | checked by |
                 |---|---|---|

@@ -1,0 +1,532 @@
+/* Mapped memory on the simulated driver, with the compiler's checks of addresses. Each test is a process of its own. */
+#include "check.h"
+
+#include <pthread.h>
+#include <sys/stat.h>
+
+#include "driver/driver.h"
+#include "driver/stream.h"
+#include "hooks.h"
+#include "memory/mapped/mapped.h"
+#include "memory/movable.h"
+#include "real.h"
+#include "tenant/accounts.h"
+#include "tenant/gpu.h"
+#include "tenant/tenant.h"
+
+#define MIB (1ull << 20)
+#define GPUS 2
+
+static CUcontext contexts[GPUS];
+static uint64_t taken_before[GPUS];
+
+#define MUST(call) CHECK((call) == CUDA_SUCCESS, "%s", #call)
+
+static uint64_t taken(int device) {
+    size_t free_bytes, total;
+    CUcontext popped;
+    MUST(real.cuCtxPushCurrent_v2(contexts[device]));
+    MUST(real.cuMemGetInfo_v2(&free_bytes, &total));
+    MUST(real.cuCtxPopCurrent_v2(&popped));
+    return total - free_bytes;
+}
+
+static void begin(const char *memory, const char *faults) {
+    setenv("SLUICE_TENANT", "mapped", 1);
+    setenv("SLUICE_MAPPED", "1", 0);
+    setenv("SLUICE_SIM_GPUS", "2", 1);
+    setenv("SLUICE_SIM_MEMORY", "1g", 0);
+    setenv("SLUICE_SIM_CONTEXT", "0", 1);
+    if (memory)
+        setenv("SLUICE_MEMORY", memory, 1);
+    if (faults)
+        setenv("SLUICE_SIM_FAULTS", faults, 1);
+    char state[64];
+    snprintf(state, sizeof state, "%s/state-%d", test_folder, (int)getpid());
+    setenv("SLUICE_SIM_STATE", state, 1);
+    char folder[64];
+    snprintf(folder, sizeof folder, "%s/%d", test_folder, (int)getpid());
+    mkdir(folder, 0700);
+    setenv("SLUICE_RUNTIME_DIR", folder, 1);
+    MUST(hook_cuInit(0));
+    for (int device = 0; device < GPUS; device++)
+        MUST(hook_cuDevicePrimaryCtxRetain(&contexts[device], device));
+    for (int device = GPUS; device--;) {
+        MUST(real.cuCtxSetCurrent(contexts[device]));
+        taken_before[device] = taken(device);
+    }
+}
+
+static const sl_region_account_t *account(int device) {
+    return sl_accounts_own((unsigned)sl_gpu_find(device));
+}
+
+static uint64_t charged(int device) {
+    return account(device)->linear_bytes + account(device)->in_flight_bytes;
+}
+
+/* The ledger says what the driver says. */
+static void check_ledger(void) {
+    for (int device = 0; device < GPUS; device++)
+        CHECK(charged(device) == taken(device) - taken_before[device], "GPU %d: charged %llu, taken %llu", device,
+              (unsigned long long)charged(device), (unsigned long long)(taken(device) - taken_before[device]));
+}
+
+static void check_empty(void) {
+    check_ledger();
+    for (int device = 0; device < GPUS; device++)
+        CHECK(charged(device) == 0 && account(device)->allocations == 0, "GPU %d: %llu bytes, %lld allocations", device,
+              (unsigned long long)charged(device), (long long)account(device)->allocations);
+}
+
+static CUdeviceptr take(size_t bytes) {
+    CUdeviceptr address = 0;
+    MUST(hook_cuMemAlloc_v2(&address, bytes));
+    CHECK(sl_mapped_has(address) && address % 512 == 0);
+    return address;
+}
+
+static void write_mark(CUdeviceptr address, size_t bytes, uint64_t mark) {
+    size_t part = bytes < 4096 ? bytes : 4096;
+    MUST(real.cuMemsetD8_v2(address, (unsigned char)mark, part));
+    MUST(real.cuMemsetD8_v2(address + bytes / 2, (unsigned char)mark, 1));
+    MUST(real.cuMemsetD8_v2(address + bytes - part, (unsigned char)mark, part));
+}
+
+static void check_mark(CUdeviceptr address, size_t bytes, uint64_t mark) {
+    size_t places[] = {0, bytes / 2, bytes - 1};
+    for (int i = 0; i < 3; i++) {
+        unsigned char found;
+        MUST(real.cuMemcpyDtoH_v2(&found, address + places[i], 1));
+        CHECK(found == (unsigned char)mark, "%zu of %zu: %u, not %u", places[i], bytes, found, (unsigned char)mark);
+    }
+}
+
+static void should_describe_memory_as_the_driver_does(void) {
+    static const size_t sizes[] = {1, 511, 512, 513, 100000, MIB, MIB + 1, 2 * MIB, 2 * MIB + 1, 100 * MIB};
+    enum { CONTEXT = 1, MEMORY_TYPE = 2, BUFFER_ID = 7, DEVICE_ORDINAL = 9, LEGACY_IPC = 10, START = 11, SIZE = 12, MAPPED = 13, HANDLE_TYPES = 14 };
+    uint64_t last_identity = 0;
+    begin("0=900m,1=900m", NULL);
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        CUdeviceptr address = take(sizes[i]), base = 0;
+        size_t bytes = 0;
+        MUST(hook_cuMemGetAddressRange_v2(&base, &bytes, address + sizes[i] / 2));
+        CHECK(base == address && bytes == sizes[i]);
+        MUST(hook_cuMemGetAddressRange_v2(NULL, NULL, address));
+        CUcontext context = NULL;
+        uint64_t identity = 0, types = 7;
+        unsigned kind = 0, mapped = 0;
+        int ordinal = -1;
+        CUpointer_attribute names[] = {CONTEXT, MEMORY_TYPE, BUFFER_ID, DEVICE_ORDINAL, START, SIZE, MAPPED, HANDLE_TYPES};
+        void *answers[] = {&context, &kind, &identity, &ordinal, &base, &bytes, &mapped, &types};
+        for (int each = 0; each < 2; each++) {
+            base = bytes = 0;
+            context = NULL;
+            for (int name = 0; each && name < 8; name++)
+                MUST(hook_cuPointerGetAttribute(answers[name], names[name], address + sizes[i] - 1));
+            if (!each)
+                MUST(hook_cuPointerGetAttributes(8, names, answers, address + sizes[i] - 1));
+            CHECK(context == contexts[0] && kind == 2 && ordinal == 0 && base == address && bytes == sizes[i] && mapped == 1 && types == 0);
+            CHECK(identity && identity != last_identity);
+        }
+        last_identity = identity;
+        CHECK(hook_cuMemFree_v2(address + 256) == CUDA_ERROR_INVALID_VALUE);
+        CHECK(sizes[i] < 1024 || hook_cuMemFree_v2(address + 512) == CUDA_ERROR_INVALID_VALUE);
+        CUmemGenericAllocationHandle handle;
+        CHECK(hook_cuMemRetainAllocationHandle(&handle, (void *)address) == CUDA_ERROR_INVALID_VALUE);
+        CUipcMemHandle shared;
+        CHECK(hook_cuIpcGetMemHandle(&shared, address) == 801);
+        check_ledger();
+        CUdeviceptr neighbour = take(1);
+        MUST(hook_cuMemFree_v2(address));
+        CHECK(hook_cuMemFree_v2(address) == CUDA_ERROR_INVALID_VALUE);
+        CHECK(hook_cuMemGetAddressRange_v2(&base, &bytes, address) == 500);
+        CHECK(hook_cuPointerGetAttribute(&base, START, address) == CUDA_ERROR_INVALID_VALUE);
+        MUST(hook_cuPointerGetAttributes(1, &names[3], &answers[3], address));
+        CHECK(ordinal == -2);
+        MUST(hook_cuMemFree_v2(neighbour));
+        check_empty();
+    }
+    CUdeviceptr pitched;
+    size_t pitch;
+    MUST(hook_cuMemAllocPitch_v2(&pitched, &pitch, 1000, 5000, 4));
+    CHECK(pitch == 1024 && sl_mapped_has(pitched) && charged(0) == 6 * MIB);
+    MUST(hook_cuMemFree_v2(pitched));
+    CHECK(hook_cuMemAllocPitch_v2(&pitched, &pitch, 1000, 5000, 3) == CUDA_ERROR_INVALID_VALUE);
+    CHECK(hook_cuMemAllocPitch_v2(&pitched, &pitch, 0, 5000, 4) == CUDA_ERROR_INVALID_VALUE);
+    CHECK(hook_cuMemAlloc_v2(&pitched, 0) == CUDA_ERROR_INVALID_VALUE);
+    MUST(hook_cuMemFree_v2(0));
+    CUdeviceptr orphan = take(5);
+    MUST(real.cuCtxSetCurrent(NULL));
+    CHECK(hook_cuMemFree_v2(orphan) == 201);
+    MUST(real.cuCtxSetCurrent(contexts[1]));
+    MUST(hook_cuMemFree_v2(orphan));
+    check_empty();
+}
+
+static void should_refuse_where_the_driver_does(void) {
+    begin("0=100m", NULL);
+    CUdeviceptr address, small[51];
+    size_t near_the_end[] = {UINT64_MAX, UINT64_MAX - 511, 1ull << 63, 1ull << 44, 2048 * MIB};
+    for (int i = 0; i < 5; i++)
+        CHECK(hook_cuMemAlloc_v2(&address, near_the_end[i]) == CUDA_ERROR_OUT_OF_MEMORY);
+    for (int i = 0; i < 50; i++)
+        small[i] = take(2 * MIB);
+    CHECK(hook_cuMemAlloc_v2(&address, 1) == CUDA_ERROR_OUT_OF_MEMORY && charged(0) == 100 * MIB);
+    check_ledger();
+    MUST(hook_cuMemFree_v2(small[7]));
+    small[7] = take(MIB + 512);
+    small[50] = take(MIB - 512); /* in the same slab: the quota allows no other */
+    CHECK(hook_cuMemAlloc_v2(&address, 1) == CUDA_ERROR_OUT_OF_MEMORY);
+    for (int i = 0; i < 51; i++)
+        MUST(hook_cuMemFree_v2(small[i]));
+    check_empty();
+    MUST(real.cuCtxSetCurrent(contexts[1])); /* no quota there: the GPU is full, and the driver says so */
+    for (int i = 0; i < 5; i++)
+        CHECK(hook_cuMemAlloc_v2(&address, near_the_end[i]) == CUDA_ERROR_OUT_OF_MEMORY);
+    CUdeviceptr large = take(1000 * MIB);
+    CHECK(hook_cuMemAlloc_v2(&address, 100 * MIB) == CUDA_ERROR_OUT_OF_MEMORY);
+    check_ledger();
+    MUST(hook_cuMemFree_v2(large));
+    check_empty();
+}
+
+static atomic_int hold;
+
+static void wait_for_go(void *data) {
+    (void)data;
+    while (hold)
+        usleep(1000);
+}
+
+static CUstream busy_stream(void) {
+    CUstream stream;
+    MUST(real.cuStreamCreate(&stream, 1));
+    hold = 1;
+    MUST(real.cuLaunchHostFunc(stream, wait_for_go, NULL));
+    return stream;
+}
+
+static void should_keep_what_a_stream_may_use(void) {
+    begin("0=100m", NULL);
+    for (int order = 0; order < 4; order++) {
+        CUdeviceptr whole = take(64 * MIB), first = take(1000), second = take(1000);
+        CUstream stream = busy_stream();
+        CUdeviceptr freed[] = {whole, first, second};
+        for (int i = 0; i < 3; i++)
+            MUST(hook_cuMemFreeAsync(freed[(i + order) % 3], stream));
+        CHECK(hook_cuMemFreeAsync(first, stream) == CUDA_ERROR_INVALID_VALUE);
+        CHECK(hook_cuMemFree_v2(whole) == CUDA_ERROR_INVALID_VALUE);
+        CHECK(charged(0) == 66 * MIB, "%llu", (unsigned long long)charged(0));
+        check_ledger();
+        CUdeviceptr other = take(1000);
+        CHECK(other != first && other != second);
+        CUdeviceptr refused;
+        CHECK(hook_cuMemAlloc_v2(&refused, 64 * MIB) == CUDA_ERROR_OUT_OF_MEMORY);
+        hold = 0;
+        if (order == 0)
+            MUST(hook_cuStreamSynchronize(stream));
+        else if (order == 1)
+            MUST(hook_cuCtxSynchronize());
+        else if (order == 2)
+            usleep(50000);
+        if (order < 2)
+            CHECK(charged(0) == 2 * MIB);
+        CUdeviceptr after = take(64 * MIB); /* the event has happened: nobody waited in the third case */
+        check_ledger();
+        MUST(hook_cuMemFree_v2(after));
+        MUST(hook_cuMemFree_v2(other));
+        MUST(hook_cuStreamSynchronize(stream));
+        MUST(real.cuStreamDestroy_v2(stream));
+        if (order == 3)
+            MUST(hook_cuCtxSynchronize());
+        check_empty();
+    }
+}
+
+static void should_not_wait_while_a_stream_captures(void) {
+    begin("0=100m", NULL);
+    CUdeviceptr whole = take(64 * MIB), piece = take(5), graph_piece = take(5);
+    CUstream stream;
+    CUgraph graph;
+    MUST(real.cuStreamCreate(&stream, 1));
+    MUST(hook_cuStreamBeginCapture_v2(stream, 2));
+    CHECK(sl_stream_open_captures == 1);
+    MUST(hook_cuMemFree_v2(whole));
+    MUST(hook_cuMemFree_v2(piece));
+    CHECK(hook_cuMemFreeAsync(graph_piece, stream) != CUDA_SUCCESS);
+    CHECK(charged(0) == 66 * MIB);
+    check_ledger();
+    hook_cuStreamEndCapture(stream, &graph);
+    CHECK(sl_stream_open_captures == 0);
+    CUdeviceptr again = take(64 * MIB); /* before it is refused, the freed memory goes */
+    MUST(hook_cuMemFree_v2(again));
+    MUST(hook_cuMemFree_v2(graph_piece));
+    check_empty();
+}
+
+static void should_end_with_its_context(void) {
+    begin("0=500m", NULL);
+    CUcontext own;
+    CUdeviceptr kept = take(100), addresses[40];
+    for (int round = 0; round < 3; round++) {
+        MUST(hook_cuCtxCreate_v2(&own, 0, 0));
+        for (int i = 0; i < 40; i++)
+            addresses[i] = take(i % 2 ? 5000 : 3 * MIB);
+        CUstream stream;
+        MUST(real.cuStreamCreate(&stream, 1));
+        MUST(hook_cuMemFreeAsync(addresses[0], stream));
+        MUST(hook_cuMemFreeAsync(addresses[1], stream));
+        MUST(hook_cuCtxDestroy_v2(own));
+        MUST(real.cuCtxSetCurrent(contexts[0]));
+        CHECK(charged(0) == 2 * MIB, "%llu", (unsigned long long)charged(0));
+        check_ledger();
+        CHECK(hook_cuMemFree_v2(addresses[5]) == CUDA_ERROR_INVALID_VALUE);
+    }
+    CHECK(hook_cuCtxDestroy_v2((CUcontext)contexts) != CUDA_SUCCESS);
+    check_mark(kept, 100, 0);
+    MUST(hook_cuDevicePrimaryCtxReset_v2(0));
+    CHECK(charged(0) == 0);
+    MUST(hook_cuDevicePrimaryCtxRetain(&contexts[0], 0));
+    MUST(real.cuCtxSetCurrent(contexts[0]));
+    CUdeviceptr again = take(100);
+    MUST(hook_cuMemFree_v2(again));
+    check_empty();
+}
+
+static unsigned long long access_of(CUdeviceptr address, CUdevice device) {
+    unsigned long long flags = 99;
+    CUmemLocation location = {1, device};
+    MUST(real.cuMemGetAccess(&flags, &location, address));
+    return flags;
+}
+
+static void should_give_peers_access(void) {
+    begin(NULL, NULL);
+    CUdeviceptr before = take(3 * MIB), piece = take(7);
+    CHECK(access_of(before, 0) == 3 && access_of(before, 1) == 0);
+    MUST(real.cuCtxSetCurrent(contexts[1]));
+    MUST(hook_cuCtxEnablePeerAccess(contexts[0], 0));
+    CHECK(hook_cuCtxEnablePeerAccess(contexts[0], 0) == 704);
+    MUST(real.cuCtxSetCurrent(contexts[0]));
+    CUdeviceptr after = take(3 * MIB);
+    CHECK(access_of(before, 1) == 3 && access_of(piece, 1) == 3 && access_of(after, 1) == 3);
+    MUST(real.cuCtxSetCurrent(contexts[1]));
+    MUST(hook_cuCtxDisablePeerAccess(contexts[0]));
+    CHECK(access_of(before, 1) == 0 && access_of(piece, 1) == 0 && access_of(after, 1) == 0 && access_of(after, 0) == 3);
+    MUST(hook_cuMemFree_v2(before));
+    MUST(hook_cuMemFree_v2(piece));
+    MUST(hook_cuMemFree_v2(after));
+    check_empty();
+}
+
+static void should_leave_and_come_back_at_its_address(void) {
+    enum { COUNT = 60 };
+    begin("0=800m,1=800m", NULL);
+    const sl_movable_source_t *source = sl_movables[0];
+    CUdeviceptr addresses[COUNT];
+    size_t sizes[COUNT];
+    for (int i = 0; i < COUNT; i++) {
+        MUST(real.cuCtxSetCurrent(contexts[i % 2]));
+        sizes[i] = i % 3 ? (size_t)(i * 977 + 1) : (size_t)i * MIB / 8 + 1;
+        addresses[i] = take(sizes[i]);
+        write_mark(addresses[i], sizes[i], (uint64_t)i + 1);
+    }
+    CUstream stream;
+    MUST(real.cuStreamCreate(&stream, 1));
+    CUdeviceptr freed = take(10 * MIB);
+    MUST(hook_cuMemFreeAsync(freed, stream));
+    uint64_t charged_before[GPUS];
+    for (int round = 0; round < 2; round++) {
+        size_t count = source->count();
+        char **saved = calloc(count, sizeof *saved);
+        for (int device = 0; device < GPUS; device++)
+            charged_before[device] = charged(device);
+        for (size_t i = 0; i < count; i++) {
+            sl_movable_t piece = source->piece(i);
+            saved[i] = malloc(piece.bytes);
+            MUST(real.cuCtxSetCurrent(piece.context));
+            MUST(real.cuMemcpyDtoH_v2(saved[i], piece.address, piece.bytes));
+            MUST(source->give(i));
+        }
+        CHECK(charged(0) == 0 && charged(1) == 0);
+        check_ledger();
+        for (size_t i = 0; i < count; i++) {
+            MUST(source->take(i));
+            sl_movable_t piece = source->piece(i);
+            MUST(real.cuCtxSetCurrent(piece.context));
+            MUST(real.cuMemcpyHtoD_v2(piece.address, saved[i], piece.bytes));
+            free(saved[i]);
+        }
+        free(saved);
+        check_ledger();
+        CHECK(charged(0) == charged_before[0] && charged(1) == charged_before[1]);
+    }
+    for (int i = 0; i < COUNT; i++) {
+        check_mark(addresses[i], sizes[i], (uint64_t)i + 1);
+        MUST(hook_cuMemFree_v2(addresses[i]));
+    }
+    check_empty();
+}
+
+static void should_stay_away_when_there_is_no_room(void) {
+    begin("0=100m", NULL);
+    const sl_movable_source_t *source = sl_movables[0];
+    CUdeviceptr address = take(64 * MIB);
+    CHECK(source->count() == 1);
+    MUST(source->give(0));
+    CHECK(charged(0) == 0);
+    CUdeviceptr other;
+    MUST(hook_cuMemAlloc_v2(&other, 64 * MIB));
+    CHECK(source->take(0) == CUDA_ERROR_OUT_OF_MEMORY && charged(0) == 64 * MIB);
+    check_ledger();
+    MUST(hook_cuMemFree_v2(other));
+    MUST(source->take(0));
+    check_mark(address, 64 * MIB, 0);
+    MUST(hook_cuMemFree_v2(address));
+    check_empty();
+}
+
+/* Random sizes from several threads, contexts and GPUs. Each allocation has a mark at both ends and in the middle. */
+enum { THREADS = 4, STEPS = 1500, LIVE = 64 };
+static CUcontext thread_contexts[THREADS];
+
+static size_t random_size(unsigned *seed) {
+    unsigned kind = (unsigned)rand_r(seed) % 20;
+    size_t any = (size_t)rand_r(seed);
+    return kind < 8 ? any % 4000 + 1 : kind < 14 ? any % (2 * MIB) + 1 : kind < 19 ? any % (8 * MIB) + 1 : any % (100 * MIB) + 1;
+}
+
+static void *churn(void *argument) {
+    unsigned number = (unsigned)(uintptr_t)argument, seed = number * 7919 + 1;
+    CUdeviceptr addresses[LIVE] = {0};
+    size_t sizes[LIVE];
+    CUstream stream;
+    MUST(real.cuCtxSetCurrent(thread_contexts[number]));
+    MUST(real.cuStreamCreate(&stream, 1));
+    for (int step = 0; step < STEPS; step++) {
+        unsigned i = (unsigned)rand_r(&seed) % LIVE;
+        if (addresses[i]) {
+            check_mark(addresses[i], sizes[i], addresses[i] >> 9);
+            if (rand_r(&seed) % 3)
+                MUST(hook_cuMemFree_v2(addresses[i]));
+            else
+                MUST(hook_cuMemFreeAsync(addresses[i], stream));
+            addresses[i] = 0;
+        } else {
+            sizes[i] = random_size(&seed);
+            CUresult status = hook_cuMemAlloc_v2(&addresses[i], sizes[i]);
+            CHECK(status == CUDA_SUCCESS || status == CUDA_ERROR_OUT_OF_MEMORY, "%d", status);
+            if (status != CUDA_SUCCESS)
+                addresses[i] = 0;
+            else
+                write_mark(addresses[i], sizes[i], addresses[i] >> 9);
+        }
+    }
+    for (int i = 0; i < LIVE; i++)
+        if (addresses[i]) {
+            check_mark(addresses[i], sizes[i], addresses[i] >> 9);
+            MUST(hook_cuMemFree_v2(addresses[i]));
+        }
+    MUST(hook_cuCtxSynchronize());
+    return NULL;
+}
+
+static void should_keep_apart_what_threads_take_at_random(void) {
+    begin("0=600m", NULL);
+    pthread_t threads[THREADS];
+    for (unsigned i = 0; i < THREADS; i++) {
+        thread_contexts[i] = contexts[i % 2];
+        if (i == THREADS - 1)
+            MUST(hook_cuCtxCreate_v2(&thread_contexts[i], 0, 0));
+        pthread_create(&threads[i], NULL, churn, (void *)(uintptr_t)i);
+    }
+    for (int i = 0; i < THREADS; i++)
+        pthread_join(threads[i], NULL);
+    MUST(real.cuCtxSetCurrent(contexts[0]));
+    check_empty();
+}
+
+/* Whatever call fails, the program gets its status, and what it has is whole. */
+static const char *fault;
+
+static void fail_at_a_step(void) {
+    begin("0=100m", fault);
+    CUdeviceptr kept[20] = {0}, address = 0;
+    for (int i = 0; i < 20; i++) {
+        size_t bytes = i % 2 ? 600 : 3 * MIB;
+        if (hook_cuMemAlloc_v2(&address, bytes) == CUDA_SUCCESS)
+            kept[i] = address;
+        check_ledger();
+    }
+    for (int i = 0; i < 20; i++)
+        for (int attempt = 0; kept[i]; attempt++) {
+            CHECK(attempt < 3);
+            if (hook_cuMemFree_v2(kept[i]) == CUDA_SUCCESS)
+                kept[i] = 0;
+            check_ledger();
+        }
+    check_empty();
+}
+
+static void should_leak_nothing_when_the_driver_fails(void) {
+    static const char *const faults[] = {
+        "cuMemCreate@3=2", "cuMemCreate%2=999", "cuMemMap@2=2", "cuMemMap%3=999", "cuMemSetAccess@1=2", "cuMemSetAccess%3=700",
+        "cuMemRelease@2=999", "cuMemUnmap@2=999", "cuMemUnmap%3=700", "cuCtxSynchronize%2=700", "cuMemAddressReserve@1=2",
+        "cuMemAddressReserve%2=2", "cuMemGetAllocationGranularity=1", "cuMemCreate=2", "cuMemCreate=missing",
+    };
+    for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) {
+        fault = faults[i];
+        CHECK(in_child(fail_at_a_step) == 0, "%s", fault);
+    }
+}
+
+static void check_that_the_child_knows_nothing(void) {
+    CHECK(sl_mapped_mode == SL_MAPPED_UNDECIDED && sl_movables[0]->count() == 0);
+}
+
+static void should_be_forgotten_by_a_child(void) {
+    begin("0=100m", NULL);
+    CUdeviceptr address = take(100);
+    CHECK(in_child(check_that_the_child_knows_nothing) == 0);
+    MUST(hook_cuMemFree_v2(address));
+    check_empty();
+}
+
+static void should_leave_memory_to_the_driver_where_it_is_off(void) {
+    setenv("SLUICE_MAPPED", "0", 1);
+    begin("0=100m", NULL);
+    CUdeviceptr address = 0;
+    MUST(hook_cuMemAlloc_v2(&address, 5 * MIB));
+    CHECK(!sl_mapped_has(address) && sl_movables[0]->count() == 0);
+    MUST(hook_cuMemFree_v2(address));
+    check_empty();
+}
+
+#define RUN_APART(test)                          \
+    do {                                         \
+        printf("%s\n", #test);                   \
+        fflush(stdout);                          \
+        int status = in_child(test);             \
+        CHECK(status == 0, "status %d", status); \
+    } while (0)
+
+int main(void) {
+    const char *path = getenv("SLUICE_DRIVER");
+    if (!path || access(path, R_OK) != 0)
+        return puts("skipped: the simulated driver is not built"), SKIPPED;
+    use_test_folder();
+    RUN_APART(should_describe_memory_as_the_driver_does);
+    RUN_APART(should_refuse_where_the_driver_does);
+    RUN_APART(should_keep_what_a_stream_may_use);
+    RUN_APART(should_not_wait_while_a_stream_captures);
+    RUN_APART(should_end_with_its_context);
+    RUN_APART(should_give_peers_access);
+    RUN_APART(should_leave_and_come_back_at_its_address);
+    RUN_APART(should_stay_away_when_there_is_no_room);
+    RUN_APART(should_keep_apart_what_threads_take_at_random);
+    RUN_APART(should_leak_nothing_when_the_driver_fails);
+    RUN_APART(should_be_forgotten_by_a_child);
+    RUN_APART(should_leave_memory_to_the_driver_where_it_is_off);
+    return 0;
+}
