@@ -10,11 +10,11 @@ import sluice.region.TenantProcess;
 import sluice.region.TenantState;
 import sluice.region.pause.Command;
 import sluice.region.pause.Depth;
+import sluice.region.pause.PauseStep;
 import sluice.region.pause.ProcessPause;
 import sluice.region.pause.ProcessPause.Host;
 import sluice.region.pause.ProcessPause.Moved;
 import sluice.region.pause.ProcessPause.Moving;
-import sluice.region.pause.Step;
 
 class PauseTextTest {
     private static final long GIB = 1L << 30;
@@ -43,7 +43,7 @@ class PauseTextTest {
 
     @Test
     void shouldShowHowFarItIs() {
-        Moving half = new Moving(Step.COPY_OUT, NOW - 1_000_000_000L, 8 * GIB, 4 * GIB);
+        Moving half = new Moving(PauseStep.COPY_OUT, NOW - 1_000_000_000L, 8 * GIB, 4 * GIB);
         Tenant tenant = tenant(TenantState.PAUSING, Depth.RELEASE, half, Host.NONE, false, "");
 
         assertThat(row(tenant)).startsWith("train (pausing 50%)  ");
@@ -53,7 +53,7 @@ class PauseTextTest {
 
     @Test
     void shouldSayWhatItWaitsForAndWhyItRefused() {
-        Moving room = new Moving(Step.ROOM, NOW, 0, 0);
+        Moving room = new Moving(PauseStep.ROOM, NOW, 0, 0);
         assertThat(PauseText.note(tenant(TenantState.RESUMING, Depth.RUN, room, Host.NONE, false, "GPU 0 has 1 GiB free"), MadeUp.NOW))
                 .contains("waiting for room on the GPU: GPU 0 has 1 GiB free");
         assertThat(PauseText.note(tenant(TenantState.PAUSING, Depth.VACATE, Moving.NONE, Host.NONE, true, "it has peers"), MadeUp.NOW))

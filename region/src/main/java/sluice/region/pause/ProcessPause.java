@@ -30,8 +30,8 @@ public record ProcessPause(boolean able, boolean attended, long answer, long ref
     /// A step and how much of it is done.
     ///
     /// @param sinceNanos when it began, since 1970
-    public record Moving(Step step, long sinceNanos, long totalBytes, long movedBytes) {
-        public static final Moving NONE = new Moving(Step.NONE, 0, 0, 0);
+    public record Moving(PauseStep step, long sinceNanos, long totalBytes, long movedBytes) {
+        public static final Moving NONE = new Moving(PauseStep.NONE, 0, 0, 0);
     }
 
     /// Where its device memory is.
@@ -58,7 +58,7 @@ public record ProcessPause(boolean able, boolean attended, long answer, long ref
             return NONE;
         }
         return new ProcessPause(true, pause.attended() == ATTENDED, slot.answer(), pause.refused(),
-                new Moving(Step.of(pause.step()), pause.stepNanos(), pause.totalBytes(), pause.movedBytes()),
+                new Moving(PauseStep.of(pause.step()), pause.stepNanos(), pause.totalBytes(), pause.movedBytes()),
                 new Host(pause.awayBytes(), pause.stayingBytes(), pause.reservoirBytes()),
                 new Moved(pause.releases(), pause.outBytes(), pause.outNanos(), pause.backBytes(), pause.backNanos(), pause.pausedNanos()),
                 pause.sinceNanos(), Printable.of(pause.reason()));
