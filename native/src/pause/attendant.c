@@ -53,7 +53,7 @@ static sl_mutex_t lock;          /* for starting it */
 static _Atomic bool started;
 static _Atomic uint32_t looked;  /* 1 after its first look */
 static unsigned rung;            /* only the attendant uses it */
-static bool broken;              /* the driver failed half way: the process stays where it is */
+static bool broken;              /* the driver could not restore its state: the process stays where it is */
 
 static uint64_t command_now(void) {
     return sl_tenant.region.limits->command;
@@ -112,11 +112,15 @@ static void hold(uint64_t command) {
 
 static void out(uint64_t command) {
     sl_reason_t reason;
+    sl_region_pause_t *record = sl_telling_record();
+    sl_telling_step(SL_REGION_STEP_COPY_OUT, sl_mover_bytes());
     sl_mover_result_t result = sl_mover_out(&reason);
-    if (result == SL_MOVER_DONE)
-        rung = RELEASED;
-    else
+    if (result != SL_MOVER_DONE)
         refuse(command, &reason);
+    else if (record)
+        atomic_fetch_add(&record->releases, 1);
+    if (result != SL_MOVER_REFUSED)
+        rung = RELEASED;
 }
 
 static void store(uint64_t command) {
@@ -155,6 +159,7 @@ static void restore(void) {
 
 static void back(void) {
     sl_reason_t reason;
+    sl_telling_step(SL_REGION_STEP_COPY_BACK, sl_mover_bytes());
     switch (sl_mover_back(&reason)) {
     case SL_MOVER_DONE:
         sl_telling_reason("%s", "");
@@ -163,8 +168,7 @@ static void back(void) {
     case SL_MOVER_NO_ROOM:
         wait_for_room(&reason);
         break;
-    default:
-        broken = true;
+    default: /* another command tries again */
         refuse(command_now(), &reason);
     }
 }

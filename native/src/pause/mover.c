@@ -35,6 +35,7 @@ static item_t *items;
 static size_t item_count;
 static uint64_t total; /* bytes of all items */
 static bool is_away;
+static bool is_quiet = true; /* no copy of an earlier step can be under way */
 static sl_track_t tracks[TRACKS];
 static unsigned track_count;
 
@@ -144,15 +145,30 @@ static int copy_all(bool out) {
         }
     }
     for (unsigned i = 0; i < track_count; i++) {
-        int one = (int)sl_track_drain(&tracks[i]);
+        bool quiet = true;
+        int one = (int)sl_track_drain(&tracks[i], &quiet);
+        is_quiet &= quiet;
         status = status == CUDA_SUCCESS ? one : status;
     }
     return status;
 }
 
+/* Copies of an earlier step may be under way although the driver failed to wait for them. */
+static bool wait_until_quiet(void) {
+    if (is_quiet)
+        return true;
+    bool idle = true;
+    for (unsigned i = 0; i < track_count; i++)
+        idle &= sl_track_is_idle(&tracks[i]);
+    return is_quiet = idle && track_count;
+}
+
 static void let_host_memory_go(void) {
     uint64_t prepared = sl_telling_record() ? sl_tenant.region.limits->prepared_bytes : 0;
     sl_reservoir_end();
+    if (!wait_until_quiet())
+        sl_reservoir_abandon();
+    is_quiet = true;
     sl_reservoir_keep(prepared, first_context());
 }
 
@@ -293,10 +309,10 @@ sl_mover_result_t sl_mover_back(sl_reason_t *reason) {
     uint64_t began = sl_os_nanos();
     if (!is_away)
         return SL_MOVER_DONE;
-    if (!open_tracks(reason)) {
-        stay_away(SL_MOVER_BROKEN);
-        return SL_MOVER_BROKEN;
-    }
+    if (!open_tracks(reason))
+        return stay_away(SL_MOVER_BROKEN);
+    if (!wait_until_quiet())
+        return stay_away(broken(reason, "wait for earlier copies", CUDA_ERROR_NOT_READY));
     sl_reservoir_begin(total, first_context());
     size_t failed;
     CUresult status = take_all(&failed);
@@ -346,6 +362,7 @@ static void forget(void) {
     item_count = 0;
     total = 0;
     is_away = false;
+    is_quiet = true;
     track_count = 0;
 }
 SL_FORK_FORGETS(forget);

@@ -283,6 +283,14 @@ void sl_reservoir_keep(uint64_t bytes, CUcontext context) {
     sl_borrow_end(&borrow);
 }
 
+void sl_reservoir_abandon(void) {
+    if (file >= 0)
+        close(file);
+    file = -1;
+    block_count = 0;
+    all_bytes = 0;
+}
+
 void sl_reservoir_unregister(CUcontext context) {
     sl_borrow_t borrow;
     sl_borrow_begin(&borrow, context);

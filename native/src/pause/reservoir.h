@@ -26,6 +26,8 @@ void *sl_reservoir_at(uint64_t offset);
 bool sl_reservoir_end(void);
 /* Lets go of all but so many bytes. */
 void sl_reservoir_keep(uint64_t bytes, CUcontext context);
+/* A copy may still be under way, and nothing tells when it ends: the memory is neither used nor let go any more. It still counts. */
+void sl_reservoir_abandon(void);
 void sl_reservoir_unregister(CUcontext context);
 uint64_t sl_reservoir_bytes(void);
 

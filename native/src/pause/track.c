@@ -8,14 +8,17 @@
 
 enum { NON_BLOCKING = 1, BLOCKING_SYNC = 1, DISABLE_TIMING = 2 };
 
-/* To retain a primary context that is active changes nothing, and no thread can end it meanwhile. */
-static CUcontext retain_primary(CUdevice device) {
+static bool is_active(CUdevice device) {
     unsigned flags;
     int active = 0;
+    return real.cuDevicePrimaryCtxGetState && real.cuDevicePrimaryCtxGetState(device, &flags, &active) == CUDA_SUCCESS && active;
+}
+
+/* To retain a primary context that is active changes nothing, and no thread can end it meanwhile. A GPU that the process does not use
+ * gets no entry in the region: only devices with a context are looked up. */
+static CUcontext retain_primary(CUdevice device, unsigned gpu) {
     CUcontext context = NULL;
-    if (!real.cuDevicePrimaryCtxGetState || !real.cuDevicePrimaryCtxRetain || !real.cuDevicePrimaryCtxRelease_v2)
-        return NULL;
-    if (real.cuDevicePrimaryCtxGetState(device, &flags, &active) != CUDA_SUCCESS || !active)
+    if (!is_active(device) || sl_gpu_find(device) != (int)gpu || !real.cuDevicePrimaryCtxRetain || !real.cuDevicePrimaryCtxRelease_v2)
         return NULL;
     return real.cuDevicePrimaryCtxRetain(&context, device) == CUDA_SUCCESS ? context : NULL;
 }
@@ -25,7 +28,7 @@ static CUcontext context_of(unsigned gpu, CUdevice *retained) {
     if (real.cuDeviceGetCount)
         real.cuDeviceGetCount(&count);
     for (CUdevice device = 0; device < count && device < SL_GPU_DEVICES; device++) {
-        CUcontext context = sl_gpu_find(device) == (int)gpu ? retain_primary(device) : NULL;
+        CUcontext context = retain_primary(device, gpu);
         if (!context)
             continue;
         *retained = device;
@@ -35,7 +38,7 @@ static CUcontext context_of(unsigned gpu, CUdevice *retained) {
 }
 
 static bool make(sl_track_t *track) {
-    if (!real.cuStreamCreate || !real.cuEventCreate || !real.cuEventRecord || !real.cuEventSynchronize)
+    if (!real.cuStreamCreate || !real.cuEventCreate || !real.cuEventRecord || !real.cuEventSynchronize || !real.cuStreamSynchronize)
         return false;
     for (int i = 0; i < SL_TRACK_STREAMS; i++)
         if (real.cuStreamCreate(&track->streams[i], NON_BLOCKING) != CUDA_SUCCESS)
@@ -122,19 +125,28 @@ CUresult sl_track_copy(sl_track_t *track, bool out, uint64_t address, void *host
     return status;
 }
 
-CUresult sl_track_drain(sl_track_t *track) {
+static bool is_empty(CUstream stream) {
+    return !stream || real.cuStreamSynchronize(stream) == CUDA_SUCCESS || real.cuStreamSynchronize(stream) == CUDA_SUCCESS;
+}
+
+CUresult sl_track_drain(sl_track_t *track, bool *quiet) {
     sl_borrow_t borrow;
     CUresult status = sl_borrow_begin(&borrow, track->context) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
     while (track->ended < track->begun) {
         CUresult one = wait_for_one(track);
         status = status == CUDA_SUCCESS ? one : status;
     }
-    for (int i = 0; i < SL_TRACK_STREAMS; i++) {
-        CUresult one = track->streams[i] && real.cuStreamSynchronize ? real.cuStreamSynchronize(track->streams[i]) : CUDA_SUCCESS;
-        status = status == CUDA_SUCCESS ? one : status;
-    }
+    for (int i = 0; i < SL_TRACK_STREAMS; i++)
+        *quiet &= is_empty(track->streams[i]);
     sl_borrow_end(&borrow);
-    return status;
+    return status == CUDA_SUCCESS && !*quiet ? CUDA_ERROR_NOT_READY : status;
+}
+
+bool sl_track_is_idle(const sl_track_t *track) {
+    sl_borrow_t borrow;
+    bool idle = sl_borrow_begin(&borrow, track->context) && real.cuCtxSynchronize && real.cuCtxSynchronize() == CUDA_SUCCESS;
+    sl_borrow_end(&borrow);
+    return idle;
 }
 
 uint64_t sl_track_free_bytes(const sl_track_t *track) {

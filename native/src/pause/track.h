@@ -30,8 +30,10 @@ bool sl_track_open(sl_track_t *track, CUcontext context, unsigned gpu);
 void sl_track_close(sl_track_t *track);
 /* Begins a copy; first it waits for an earlier one if too many are under way. Bytes that arrived are told. */
 CUresult sl_track_copy(sl_track_t *track, bool out, uint64_t address, void *host, uint64_t bytes);
-/* All copies are done, or failed; nothing is under way any more. */
-CUresult sl_track_drain(sl_track_t *track);
+/* All copies are done, or failed. *quiet becomes false if the driver does not say whether some are still under way. */
+CUresult sl_track_drain(sl_track_t *track, bool *quiet);
+/* Whether nothing at all is under way in the context. It waits for it. */
+bool sl_track_is_idle(const sl_track_t *track);
 /* What the GPU has free; 0: it does not say. */
 uint64_t sl_track_free_bytes(const sl_track_t *track);
 /* Any context of the process, for calls that need one; NULL: none. Close the track afterwards. */

@@ -77,6 +77,7 @@ static void clear(const sl_region_t *region, unsigned number) {
         for (unsigned i = 0; i < sizeof(sl_region_account_t) / sizeof *words; i++)
             words[i] = 0;
     }
+    memset(&region->pauses[number], 0, sizeof region->pauses[number]);
     sl_region_slot_t *slot = &region->slots[number];
     slot->pid_namespace = 0;
     slot->attached_nanos = 0;

@@ -275,7 +275,7 @@ void __wrap_sl_profile_call(unsigned entry, uint64_t begin, uint64_t end, int st
     told = *detail;
 }
 
-static void should_tell_the_detail_to_who_asked(void) {
+static void should_pass_the_detail_to_the_sinks_that_asked(void) {
     sum_t before = sum_of(SL_ENTRY_cuLaunchKernel_ptsz);
     sl_sink_switch(SL_SINK_PROFILE, true);
     CHECK(cuLaunchKernel_ptsz((CUfunction)0x99, 1, 2, 3, 4, 5, 6, 7, NULL, NULL, (void **)8) == CUDA_SUCCESS);
@@ -316,7 +316,7 @@ int main(void) {
     RUN(should_time_some_quick_calls_and_all_that_are_held);
     RUN(should_count_bytes_by_direction);
     RUN(should_lose_no_call_of_many_threads_and_processes);
-    RUN(should_tell_the_detail_to_who_asked);
+    RUN(should_pass_the_detail_to_the_sinks_that_asked);
     RUN(should_know_how_long_a_tick_is);
     return 0;
 }

@@ -132,7 +132,7 @@ static void should_forget_the_killed_at_once(void) {
         CHECK(!sl_tenant.region.slots[i].owner, "slot %d is still taken", i);
 }
 
-static void should_wait_for_those_who_may_give_up(void) {
+static void should_wait_for_reservations_that_may_be_undone(void) {
     pid_t pid = fork();
     if (pid == 0) {
         attach();
@@ -345,7 +345,7 @@ int main(void) {
     attach();
     RUN(should_never_pass_the_quota_together);
     RUN(should_forget_the_killed_at_once);
-    RUN(should_wait_for_those_who_may_give_up);
+    RUN(should_wait_for_reservations_that_may_be_undone);
     RUN(should_admit_without_a_system_call);
     RUN(should_not_be_moved_by_sizes_near_2_to_the_64);
     RUN(should_count_the_slots_of_the_living_only);

@@ -93,7 +93,7 @@ static void others_get_a_place_in_the_block(void) {
 }
 
 /* The driver still had the block when another thread came, and then freed the first one in it. */
-static void should_keep_the_block_of_who_came_meanwhile(void) {
+static void should_keep_a_block_that_another_thread_took(void) {
     next_address = ADDRESS;
     CUdeviceptr own = allocate(0, 100);
     meanwhile = others_get_a_place_in_the_block;
@@ -352,7 +352,7 @@ int main(void) {
     gpus[0] = (unsigned)sl_gpu_find(0);
     gpus[1] = (unsigned)sl_gpu_find(1);
     RUN(should_charge_the_gpu_that_gets_a_freed_address);
-    RUN(should_keep_the_block_of_who_came_meanwhile);
+    RUN(should_keep_a_block_that_another_thread_took);
     RUN(should_restore_what_the_driver_did_not_free);
     RUN(should_charge_what_is_freed_in_the_order_of_a_stream);
     RUN(should_charge_what_is_freed_while_the_program_waits);

@@ -3,6 +3,7 @@
 
 #include "tenant/gpu.h"
 #include "hooks.h"
+#include "memory/plain/handle.h"
 #include "memory/plain/physical.h"
 
 #define ADDRESS 0x700000000000ull
@@ -283,6 +284,42 @@ static void should_hold_thousands(void) {
     sl_tenant.region.gpus[gpu].granularity_bytes = 2 * MIB;
 }
 
+static handle_t released, mapped; /* the driver's numbers of the last calls */
+
+static CUresult note_release(CUmemGenericAllocationHandle handle) { return released = handle, answer; }
+static CUresult note_map(CUdeviceptr ptr, size_t size, size_t offset, CUmemGenericAllocationHandle handle, unsigned long long flags) {
+    return (void)ptr, (void)size, (void)offset, (void)flags, mapped = handle, answer;
+}
+
+/* As after the memory left the GPU and came back: the driver has another number for it. */
+static void should_translate_numbers_of_handles(void) {
+    real.cuMemRelease = note_release;
+    real.cuMemMap = note_map;
+    handle_t moved = create(2 * MIB), again = 0, taken, import;
+    CHECK(sl_handle_exchange(moved, 0x5550));
+    CHECK(hook_cuMemMap(ADDRESS, 2 * MIB, 0, moved, 0) == 0 && mapped == 0x5550);
+    CHECK(hook_cuMemRetainAllocationHandle(&again, (void *)0x5550) == 0 && again == moved);
+    next_handle = moved; /* free for the driver, and not for the program */
+    taken = create(4 * MIB);
+    CHECK(taken != moved);
+    check_charged(6 * MIB, 2);
+    CHECK(hook_cuMemMap(ADDRESS + 2 * MIB, 4 * MIB, 0, taken, 0) == 0 && mapped == moved);
+    CHECK(hook_cuMemImportFromShareableHandle(&import, (void *)moved, 1) == 0 && import == taken && hook_cuMemRelease(import) == 0);
+    CHECK(hook_cuMemRelease(taken) == 0 && released == moved);
+    CHECK(hook_cuMemUnmap(ADDRESS + 2 * MIB, 4 * MIB) == 0);
+    check_charged(2 * MIB, 1);
+    CHECK(sl_handle_exchange(moved, 0x6660)); /* once more */
+    CHECK(hook_cuMemRetainAllocationHandle(&again, (void *)0x5550) == 0 && again == 0x5550);
+    CHECK(hook_cuMemRelease(moved) == 0 && released == 0x6660);
+    CHECK(hook_cuMemRelease(moved) == 0 && hook_cuMemUnmap(ADDRESS, 2 * MIB) == 0);
+    check_charged(0, 0);
+    next_handle = moved;
+    CHECK(create(2 * MIB) == moved && hook_cuMemRelease(moved) == 0 && released == moved);
+    check_charged(0, 0);
+    real.cuMemRelease = fake_release;
+    real.cuMemMap = fake_map;
+}
+
 static void allocate_in_child(void) {
     hook_cuMemRelease(0x9000);
     gpu = (unsigned)sl_gpu_find(0);
@@ -326,6 +363,7 @@ int main(void) {
     RUN(should_refuse_sizes_near_2_to_the_64);
     RUN(should_keep_what_is_mapped_again_at_once);
     RUN(should_hold_thousands);
+    RUN(should_translate_numbers_of_handles);
     RUN(should_forget_after_a_fork);
     return 0;
 }

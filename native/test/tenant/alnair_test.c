@@ -168,7 +168,7 @@ static void should_keep_errno(void) {
     CHECK(in_child(register_with_errno) == 0);
 }
 
-static void should_ask_nobody_unless_it_has_the_name_or_the_socket(void) {
+static void should_not_register_without_the_name_or_the_socket(void) {
     CHECK(strcmp(said(), "server is down.\n") == 0);
     sl_options_file_name = "libsluice.so";
     CHECK(strcmp(said(), "server is down.\n") == 0, "the variable is there");
@@ -207,6 +207,6 @@ int main(void) {
     RUN(should_not_wait_for_a_full_server);
     RUN(should_write_nothing_to_standard_output);
     RUN(should_keep_errno);
-    RUN(should_ask_nobody_unless_it_has_the_name_or_the_socket);
+    RUN(should_not_register_without_the_name_or_the_socket);
     return 0;
 }

@@ -84,7 +84,7 @@ static void stay(void) {
 }
 
 /* A process with descriptors of its own only: it has closed ours, and judges by /proc. */
-static void should_see_who_lives_without_a_descriptor(void) {
+static void should_see_live_processes_without_a_descriptor(void) {
     shared[1] = 0;
     pid_t child = fork();
     if (child == 0)
@@ -199,7 +199,7 @@ int main(void) {
     use_test_folder();
     shared = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     RUN(should_have_room_after_many_containers);
-    RUN(should_see_who_lives_without_a_descriptor);
+    RUN(should_see_live_processes_without_a_descriptor);
     RUN(should_not_inherit_what_a_dead_tenant_had);
     RUN(should_keep_the_turn_of_others_when_one_joins);
     RUN(should_leave_an_entry_to_the_process_that_holds_its_sign);

@@ -77,7 +77,7 @@ static unsigned give(unsigned tenant, uint64_t at, bool wants_more) {
     return next;
 }
 
-static void should_keep_the_turn_while_nobody_wants_it(void) {
+static void should_keep_the_turn_while_no_tenant_waits(void) {
     begin(2);
     take(0);
     CHECK_EQUAL(give(0, turn.ends_nanos + 500 * MILLI, true), 0);
@@ -128,7 +128,7 @@ static void should_take_a_long_turn_off_the_next(void) {
     CHECK(ratio > 0.97 && ratio < 1.03, "the ratio is %.3f", ratio);
 }
 
-static void should_not_charge_time_that_nobody_wanted(void) {
+static void should_not_charge_time_that_no_tenant_wanted(void) {
     begin(2);
     take(0);
     uint64_t late = turn.ends_nanos + 5000 * MILLI;
@@ -549,12 +549,12 @@ static void should_find_a_dead_waiter_once(void) {
 }
 
 int main(void) {
-    RUN(should_keep_the_turn_while_nobody_wants_it);
+    RUN(should_keep_the_turn_while_no_tenant_waits);
     RUN(should_go_round_the_table);
     RUN(should_give_time_by_weight);
     RUN(should_let_a_plan_go_before_weights);
     RUN(should_take_a_long_turn_off_the_next);
-    RUN(should_not_charge_time_that_nobody_wanted);
+    RUN(should_not_charge_time_that_no_tenant_wanted);
     RUN(should_owe_no_more_than_a_hundred_turns);
     RUN(should_not_add_the_rest_of_a_turn_that_was_given_up);
     RUN(should_not_give_the_turn_while_a_sibling_works);

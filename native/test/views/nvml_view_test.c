@@ -269,7 +269,7 @@ static void should_list_the_tenants_processes_only(void) {
     CHECK(hook_nvmlDeviceGetComputeRunningProcesses_v3(DEVICE(0), &count, infos) == 0 && count == 1, "a dead one is listed");
 }
 
-static void should_list_who_draws_without_strangers(void) {
+static void should_list_graphics_processes_without_strangers(void) {
     nvmlProcessInfo_t infos[4];
     unsigned count = 4;
     drawing[0] = STRANGER, drawing[1] = (unsigned)getpid(), drawing[2] = STRANGER, drawing_count = 3;
@@ -350,7 +350,7 @@ int main(void) {
     RUN(should_be_full_when_the_limit_falls_below_the_use);
     RUN(should_give_the_drivers_own_errors);
     RUN(should_list_the_tenants_processes_only);
-    RUN(should_list_who_draws_without_strangers);
+    RUN(should_list_graphics_processes_without_strangers);
     RUN(should_write_entries_as_long_as_the_drivers);
     RUN(should_list_details);
     RUN(should_keep_own_samples_only);

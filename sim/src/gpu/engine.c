@@ -1,11 +1,12 @@
 /* The engine: one thread, started with the first piece of work, carries out what the streams queue, each stream in order.
  *
- * Time is booked on the GPU's timeline in the state file in slices, so that processes take turns and a killed one leaves
- * no more than a slice behind. A piece of work is booked from the moment it could have begun, even if the thread comes
- * late: what is booked, not when the thread ran, is what events tell. Data effects happen when the time is over. While nobody
- * waits the thread rests for a while between looks, so that launches do not wake it one by one. Who asks whether something
- * is done, or waits for it, carries out what is due by itself, so that a thread that gets no processor is not seen as a busy GPU. A real
- * driver's wait spins, too: through the engine's thread it would take three changes of threads, some 35 us, instead of one or two us. */
+ * Time is booked in slices on the GPU's timeline in the state file. So processes take turns, and a killed process leaves at most one
+ * slice behind. A piece of work is booked from the moment it could have begun, even if the thread comes late. Events report the booked
+ * time, not the time at which the thread ran. Data effects happen when the booked time is over.
+ *
+ * While no thread waits, the engine sleeps between looks, so that launches do not wake it one by one. A thread that queries or waits
+ * carries out due work by itself. So an engine thread that gets no processor does not look like a busy GPU. A real driver's wait spins,
+ * too: through the engine's thread it would take three context switches, some 35 us, instead of one or two us. */
 #define _GNU_SOURCE
 #include "work/work.h"
 

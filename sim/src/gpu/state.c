@@ -280,8 +280,8 @@ void sim_state_leave(unsigned index, uint64_t key) {
     end_take(self);
 }
 
-/* Work that lies before now is done and work after it is one unbroken span, so used time is known exactly at any moment
- * since the last reservation. */
+/* Work before now is done, and work after it is one unbroken span. So used time is known exactly at any moment since the last
+ * reservation. */
 static uint64_t used_at(const sim_state_gpu_t *gpu, uint64_t time) {
     uint64_t until = atomic_load(&gpu->busy_until_ns), total = atomic_load(&gpu->busy_total_ns);
     uint64_t ahead = until > time ? until - time : 0;

@@ -1,9 +1,9 @@
 /* The state file: what all processes on the simulated GPUs share, memory taken and time used.
  *
- * Its constitution: a file of zeros is a valid empty state. A slot's owner is the identity of a process (start time in
- * ticks << 22 | pid), 0 when free, with bit 63 while its owner clears it. Only the owner writes the rest of its slot, so
- * whatever a killed process leaves is ignored from the moment anybody finds it dead. Nobody ever waits for a peer, but to
- * take memory, and then not for one that is dead or stands still. */
+ * Its rules: a file of zeros is a valid empty state. A slot's owner is the identity of a process (start time in ticks << 22 | pid), 0
+ * when free, with bit 63 while its owner clears it. Only the owner writes the rest of its slot. So what a killed process leaves is
+ * ignored as soon as a reader finds the process dead. A process waits for another only to take memory, and never for one that is dead or
+ * stopped. */
 #ifndef SIM_STATE_H
 #define SIM_STATE_H
 
@@ -42,9 +42,9 @@ typedef struct {
 } sim_state_share_t;
 
 typedef struct {
-    _Atomic uint32_t layout; /* SIM_STATE_LAYOUT, set by whoever comes first */
+    _Atomic uint32_t layout; /* SIM_STATE_LAYOUT, set by the first process */
     _Atomic uint32_t slots_used; /* no slot from here on was ever claimed */
-    _Atomic uint64_t taker; /* identity of who takes memory now, or 0 */
+    _Atomic uint64_t taker; /* identity of the process that takes memory now, or 0 */
     _Atomic uint32_t shares_used; /* no row from here on was ever used */
     uint32_t reserved[11];
     sim_state_gpu_t gpu[SIM_GPUS_MAX];

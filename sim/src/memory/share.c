@@ -1,5 +1,5 @@
-/* Files without a name that hold what processes share: they are found through /proc/PID/fd, so nothing is left when their
- * owner dies, and an inode number tells one from a later one under the same descriptor. */
+/* Anonymous files that hold what processes share. They are found through /proc/PID/fd, so nothing is left when their owner dies. The
+ * inode number distinguishes a file from a later one under the same descriptor. */
 #define _GNU_SOURCE
 #include "entry/sim.h"
 

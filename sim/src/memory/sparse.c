@@ -1,5 +1,5 @@
-/* Memory mapped into arrays without memory of their own: only who holds which handle, not the contents. It happens at the
- * call, not in the order of the stream; unmapping must name exactly what was mapped. */
+/* Memory mapped into arrays without memory of their own: only which array holds which handle, not the contents. It happens at the call,
+ * not in the order of the stream; unmapping must name exactly what was mapped. */
 #include "memory/array.h"
 
 enum { RESOURCE_ARRAY = 0, RESOURCE_MIPMAP = 1, MAP = 1, UNMAP = 2 };

@@ -1,7 +1,6 @@
-/* Virtual memory management: addresses and memory apart. The memory of all handles is one sparse anonymous file, each handle
- * its own stretch of it that is never used twice, mapped wherever the program asks; so its contents survive unmapping and
- * show at every place it is mapped. It counts until the last handle and the last mapping are gone. A handle that may be
- * exported has a file of its own. */
+/* Virtual memory management: addresses and memory apart. The memory of all handles is one sparse anonymous file. Each handle has its own
+ * range of it, which is never reused, mapped wherever the program asks. So contents survive unmapping and show at every place that maps
+ * them. Memory counts until the last handle and the last mapping are gone. A handle that may be exported has a file of its own. */
 #define _GNU_SOURCE
 #include "memory/vmm.h"
 

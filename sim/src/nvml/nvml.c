@@ -14,7 +14,7 @@ struct nvml_device { int index; };
 
 static struct nvml_device devices[SIM_GPUS_MAX];
 static _Atomic int users;
-static _Atomic uint64_t begun_ns; /* when somebody first asked */
+static _Atomic uint64_t begun_ns; /* time of the first query */
 
 static int reach(int unit) {
     if (sim_unit_gpu(sim_settings(), unit) != sim_settings()->lost) return NVML_SUCCESS;

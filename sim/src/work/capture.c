@@ -1,9 +1,9 @@
-/* Stream capture: work goes into a graph instead of the queue. A stream knows the nodes that its next one will depend on;
- * events recorded in it carry them to other streams, which join the capture by waiting for the event.
+/* Stream capture: work goes into a graph instead of the queue. A stream knows the nodes that its next one will depend on; events
+ * recorded in it carry them to other streams, which join the capture by waiting for the event.
  *
- * To ask or wait for an event is unsafe while the own thread captures, and while any thread does so in global mode; it
- * fails and spoils those captures, unless the thread says that it knows better. (Of the calls that the real driver forbids
- * then, this is the one that programs are known to stumble over.) */
+ * Querying or waiting for an event is unsafe while the calling thread captures, and while any thread captures in global mode. The call
+ * fails and invalidates those captures, unless the thread has relaxed its mode. (The real driver forbids more calls; this is the one
+ * that programs are known to make.) */
 #include "work/graph.h"
 
 enum { STATUS_NONE, STATUS_ACTIVE, STATUS_INVALIDATED };

@@ -195,7 +195,7 @@ static unsigned take_from_others(owner_t *owner, CUstream stream, unsigned wante
     return taken;
 }
 
-/* What it borrowed stays in its stream, for whoever comes there. */
+/* Borrowed memory stays in its stream, for the next graph there. */
 static bool leave_borrowed(owner_t *owner) {
     owner_t *left = calloc(1, sizeof *left);
     if (!left) return false;

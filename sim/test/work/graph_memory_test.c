@@ -1,4 +1,5 @@
-/* Memory of graphs: who shares it, and what comes back. The figures are those of an H200 with driver 580 (bench/gpu/driver.c graphs). */
+/* Memory of graphs: which graphs share it, and what comes back. The figures are those of an H200 with driver 580 (bench/gpu/driver.c
+ * graphs). */
 #include "check.h"
 
 #include <stdbool.h>

@@ -1,9 +1,8 @@
-/// One process for a machine: it looks at boards and regions again and again, plans turns, and tells who asks.
+/// One process for a machine: it looks at boards and regions again and again, plans turns, and answers clients.
 ///
-/// Owns: when to look, what of it the planner is told, where a plan is written; the snapshot of the machine, its history, and
-/// the HTTP API in front of it. Must not know: what is fair (the planner does), how a turn is handed over (the libraries
-/// do), or how a terminal shows any of it. Nobody waits for it: without it, or when it hangs, the libraries go on with the
-/// plan that is there.
+/// Owns: when to look, what the planner gets, where a plan is written; the snapshot of the machine, its history, and the HTTP API in front
+/// of it. Must not know: what is fair (the planner does), how a turn is handed over (the libraries do), or how a terminal shows any of it.
+/// No process waits for it: without it, or when it hangs, the libraries go on with the plan that is there.
 module sluice.agent {
     requires sluice.api;
     requires sluice.cuda;

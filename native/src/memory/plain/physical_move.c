@@ -38,6 +38,18 @@ typedef struct {
     bool reserved;       /* that address is ours */
 } piece_t;
 
+/* What the driver did not take back: a mapping or a handle of ours keeps memory that the program frees. It is tried again later. */
+typedef struct {
+    uint64_t address, bytes;
+    bool mapped;
+    uint64_t real;
+    uint32_t held;
+} leftover_t;
+
+#define LEFTOVERS 64
+
+static leftover_t leftovers[LEFTOVERS];
+static size_t leftover_count;
 static piece_t *pieces;
 static place_t *places;
 static size_t piece_count;
@@ -222,10 +234,32 @@ static bool map_for_the_copy(piece_t *piece) {
     return status == CUDA_SUCCESS;
 }
 
-static void unmap_ours(piece_t *piece) {
-    place_t *own = &piece->places[piece->count - 1];
-    if (piece->reserved && unmap(own) == CUDA_SUCCESS)
-        real.cuMemAddressFree(own->address, own->bytes);
+static bool let_go_of(leftover_t *leftover) {
+    if (leftover->mapped && real.cuMemUnmap(leftover->address, leftover->bytes) == CUDA_SUCCESS)
+        leftover->mapped = false;
+    if (!leftover->mapped && leftover->address && real.cuMemAddressFree(leftover->address, leftover->bytes) == CUDA_SUCCESS)
+        leftover->address = 0;
+    if (leftover->held && real.cuMemRelease(leftover->real) == CUDA_SUCCESS)
+        leftover->held = 0;
+    return !leftover->address && !leftover->held;
+}
+
+static void let_go_of_leftovers(void) {
+    size_t kept = 0;
+    for (size_t i = 0; i < leftover_count; i++)
+        if (!let_go_of(&leftovers[i]))
+            leftovers[kept++] = leftovers[i];
+    leftover_count = kept;
+}
+
+/* What we took for the copy goes. */
+static void unprepare(piece_t *piece) {
+    const place_t *own = &piece->places[piece->count - 1];
+    leftover_t leftover = {.real = piece->real, .held = piece->real && piece->held > piece->references};
+    if (piece->reserved)
+        leftover = (leftover_t){own->address, own->bytes, own->mapped, leftover.real, leftover.held};
+    if ((leftover.address || leftover.held) && !let_go_of(&leftover) && leftover_count < LEFTOVERS)
+        leftovers[leftover_count++] = leftover;
     piece->count -= piece->reserved;
     piece->reserved = false;
 }
@@ -256,15 +290,12 @@ static bool describe(piece_t *piece, const sl_physical_t *physical, place_t *roo
     for (size_t i = 0; i < piece->count && !piece->copied_at; i++)
         if (room[i].bytes == piece->bytes && room[i].access[device] == READ_WRITE)
             piece->copied_at = room[i].address;
-    if (piece->copied_at || map_for_the_copy(piece))
-        return true;
-    unmap_ours(piece);
-    return false;
+    return piece->copied_at || map_for_the_copy(piece);
 }
 
 static void settle(void) {
     for (size_t i = 0; i < piece_count; i++)
-        unmap_ours(&pieces[i]);
+        unprepare(&pieces[i]);
     free(pieces);
     free(places);
     pieces = NULL;
@@ -277,8 +308,10 @@ static void describe_all(const sl_physical_t *handles, size_t handle_count, sl_p
     place_t *room = places;
     for (size_t i = 0; i < handle_count; i++) {
         piece_t *piece = &pieces[piece_count];
-        if (!describe(piece, &handles[i], room, mappings, mapping_count))
+        if (!describe(piece, &handles[i], room, mappings, mapping_count)) {
+            unprepare(piece);
             continue;
+        }
         room += piece->count;
         piece_count++;
     }
@@ -286,6 +319,7 @@ static void describe_all(const sl_physical_t *handles, size_t handle_count, sl_p
 
 static size_t count(void) {
     settle();
+    let_go_of_leftovers();
     if (!can() || real.cuDeviceGetCount(&devices) != CUDA_SUCCESS)
         return 0;
     devices = devices > SL_GPU_DEVICES ? SL_GPU_DEVICES : devices;
@@ -312,6 +346,7 @@ static sl_movable_t piece(size_t number) {
 }
 
 static void forget(void) {
+    leftover_count = 0;
     pieces = NULL;
     places = NULL;
     piece_count = 0;

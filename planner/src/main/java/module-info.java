@@ -1,7 +1,7 @@
-/// Who may use a GPU for how long: weights, caps, priorities, demand and measured use go in, lengths of turns come out.
+/// How long each tenant may use a GPU. Weights, caps, priorities, demand and measured use go in; lengths of turns come out.
 ///
-/// Owns: what is fair. Must not know: files, clocks, the board, or that there are libraries that carry a plan out. Every
-/// plan is a value, made from the one before and from what was seen since.
+/// Owns: what is fair. Must not know: files, clocks, the board, or that libraries carry a plan out. Every plan is a value, computed from
+/// the previous plan and from what was seen since.
 module sluice.planner {
     exports sluice.planner;
 }

@@ -115,7 +115,7 @@ class HostileClientsTest {
     }
 
     @Test
-    void shouldNotWaitForWhoTrickles() throws Exception {
+    void shouldNotWaitForAClientThatTrickles() throws Exception {
         try (Socket socket = connect()) {
             long began = System.nanoTime();
             boolean open = true;
@@ -137,7 +137,7 @@ class HostileClientsTest {
     }
 
     @Test
-    void shouldCutOffWhoNeverReads() throws Exception {
+    void shouldCutOffAClientThatNeverReads() throws Exception {
         List<Socket> sockets = new ArrayList<>();
         for (int client = 0; client < CONNECTIONS_PER_USER; client++) {
             Socket socket = connect();
@@ -200,7 +200,7 @@ class HostileClientsTest {
         long before = used();
         for (int round = 0; round < 5; round++) {
             shouldSurviveNoise();
-            shouldCutOffWhoNeverReads();
+            shouldCutOffAClientThatNeverReads();
         }
         assertThat(used() - before).isLessThan(16L << 20);
     }

@@ -51,14 +51,14 @@ class PortTest {
     }
 
     @Test
-    void shouldShowEverybodyAndChangeForNobody() throws Exception {
+    void shouldAllowReadsAndRefuseChangesWithoutTheToken() throws Exception {
         assertThat(ask("GET /v1/machine", here(), "", "")).startsWith("HTTP/1.1 200 ");
         assertThat(ask(PATCH, here(), "", BODY)).startsWith("HTTP/1.1 401 ");
         assertThat(ask(PATCH, here(), "Authorization: Bearer " + "0".repeat(48) + "\r\n", BODY)).startsWith("HTTP/1.1 401 ");
     }
 
     @Test
-    void shouldChangeForWhoHasTheToken() throws Exception {
+    void shouldAllowChangesWithTheToken() throws Exception {
         assertThat(PosixFilePermissions.toString(Files.getPosixFilePermissions(folder.resolve("state/token")))).isEqualTo("rw-------");
         assertThat(ask(PATCH, here(), "Authorization: Bearer " + agent.token() + "\r\n", BODY))
                 .startsWith("HTTP/1.1 200 ").contains("\"memoryLimitBytes\":[1073741824");

@@ -5,7 +5,7 @@ import java.lang.foreign.Arena;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
 
-/// An open file of this process, by its number. Closed once, by whoever opened it.
+/// An open file of this process, by its number. The code that opened it closes it, once.
 public final class Descriptor implements AutoCloseable {
     static final int CURRENT_FOLDER = -100;
     static final int READ_WRITE = 2;

@@ -2,7 +2,7 @@ package sluice.linux;
 
 /// What a file must be before it is used. A user can put anything under any name in a folder of their own.
 ///
-/// @param owner     the user it must belong to; [#ANYBODY] for no matter whom. This keeps the files of others safe: a user can open a
+/// @param owner     the user it must belong to; [#ANYBODY]: any user. This protects the files of other users: a user can open a
 ///                  name of such a file for us and remove the name before its links are counted.
 /// @param mostBytes how long it may be
 /// @param mostNames how many names it may have: thousands of names of one file cost the same as thousands of files. Two are

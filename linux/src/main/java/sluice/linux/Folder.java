@@ -14,8 +14,8 @@ import java.util.List;
 import java.util.Set;
 import java.util.function.Predicate;
 
-/// An open folder. Whatever its user does to names meanwhile, all that is done here happens in this very folder, follows no link and
-/// waits for nothing.
+/// An open folder. Its user may rename anything at any time. All that is done here still happens in this folder, follows no link and waits
+/// for nothing.
 public final class Folder implements AutoCloseable {
     /// More entries than this are not looked at: a user could make millions.
     public static final int MOST_ENTRIES = 16 * 1024;

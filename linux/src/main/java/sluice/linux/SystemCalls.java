@@ -14,8 +14,8 @@ import java.util.Arrays;
 
 /// The one native function that Sluice's tools call: `syscall(2)`, with numbers as arguments.
 ///
-/// The start of every job waits for its binding, which takes most of a millisecond; to keep errno takes two more. So there are two bindings,
-/// made when they are first needed, and memory is written through byte buffers, which need no method handles.
+/// The start of every job waits for its binding, which takes most of a millisecond; keeping errno takes two more. So there are two
+/// bindings, made when they are first needed. Memory is written through byte buffers, which need no method handles.
 @SuppressWarnings("restricted")
 public final class SystemCalls {
     private static final int MOST_ARGUMENTS = 6;

@@ -2,11 +2,11 @@ package sluice.planner;
 
 import java.util.List;
 
-/// What each tenant of one priority should have had of the GPU and did not have.
+/// GPU time that each tenant of one priority should have had and did not have.
 ///
-/// Only who always wanted more has a claim: the others had what they asked for. So time that was lent while its owner
-/// was idle is gone, and the owner has its full share from the moment it comes back, no more. Claims are against debts of
-/// others: who leaves takes its side with it. Both fade, and at the most they double or halve a turn.
+/// Only a tenant that always wanted more has a claim: the others had what they asked for. So time that was lent while its owner was idle is
+/// gone. The owner has its full share from the moment it comes back, no more. Claims are balanced by debts of other tenants. A tenant that
+/// leaves takes its claims or debts with it. Both fade, and they at most double or halve a turn.
 final class Claims {
     private static final double SHORTEST_HORIZON_NANOS = 1e9;
     private static final int ROUNDS_TO_REPAY = 4;
@@ -62,7 +62,7 @@ final class Claims {
         }
     }
 
-    /// What each should have had of the time that was taken. Who did not always want more had what it wanted, if that was
+    /// What each tenant should have had of the time that was used. A tenant that did not always want more had what it wanted, if that was
     /// no more than its share.
     private static double[] due(Interval interval, List<TenantDemand> tenants) {
         double[] bounds = new double[tenants.size()];
@@ -73,8 +73,8 @@ final class Claims {
         return Shares.fill(Shares.sum(interval.takenNanos()), weights(tenants), bounds);
     }
 
-    /// The part of the priority's time that each should have from now on, if all who want the GPU want all of it. Who does
-    /// not want it is given what it would have, next to these, if it came back.
+    /// The share of the priority's time that each tenant should have from now on, if all that want the GPU want all of it. A tenant that
+    /// does not want it gets the share that it would have if it came back.
     private static double[] fair(Interval interval, List<TenantDemand> tenants) {
         double[] weights = weights(tenants);
         double[] bounds = new double[weights.length];

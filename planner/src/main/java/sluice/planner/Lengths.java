@@ -4,10 +4,9 @@ import java.util.List;
 
 /// Turns shares into lengths of turns, for the tenants of one priority.
 ///
-/// The average over those who want the GPU is the average of the lengths that they ask for. Where weights differ so much
-/// that a turn would be shorter than a millisecond, and most of it a hand-over, all turns are longer; where that would make
-/// one longer than 100 ms, the shortest ones are shorter than a millisecond after all. What a tenant asked for is always
-/// within the bounds.
+/// The average length over the tenants that want the GPU is the average of the lengths that they ask for. Weights may differ so much that a
+/// turn would be shorter than a millisecond, and most of it a hand-over. Then all turns are longer. If that made one longer than 100 ms,
+/// the shortest turns are shorter than a millisecond after all. A length that a tenant asked for is always within the bounds.
 final class Lengths {
     private static final double SHORT_NANOS = 1e6;
     private static final double LONG_NANOS = 100e6;

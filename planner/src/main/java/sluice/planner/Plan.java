@@ -6,13 +6,13 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
 
-/// How long the turns of the tenants on one GPU are. The libraries give the turn to the highest priority that waits, and
-/// among equals in a circle; so within a priority shares are as the lengths of turns, and each priority is planned by itself.
+/// How long the turns of the tenants on one GPU are. The libraries give the turn to the highest waiting priority, and among equals in a
+/// circle. So within a priority, shares are proportional to the lengths of turns, and each priority is planned by itself.
 ///
-/// A plan follows from the one before: shares are corrected by what was measured since. The libraries already take an
-/// overrun off the next turn; what is left (hand-overs, turns that end early, times that were learnt wrongly) shows as lag.
+/// A plan follows from the one before: shares are corrected by what was measured since. The libraries already take an overrun off the next
+/// turn. The rest (hand-overs, turns that end early, times that were learnt wrongly) shows as lag.
 ///
-/// @param madeNanos when it was made, by the clock of who makes plans
+/// @param madeNanos when it was made, by the clock of the planner's caller
 /// @param turns     by the id of the tenant
 public record Plan(long madeNanos, Map<Long, Turn> turns) {
     /// Where a planner begins.

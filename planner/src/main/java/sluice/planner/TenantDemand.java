@@ -1,7 +1,7 @@
 package sluice.planner;
 
-/// What is known of a tenant on one GPU when a plan is made. Times are totals since the tenant began; the planner looks at how
-/// much they grew since the last plan.
+/// The state of a tenant on one GPU when a plan is made. Times are totals since the tenant began; the planner uses their growth
+/// since the last plan.
 ///
 /// @param id          names the tenant from plan to plan
 /// @param weight      its part against the weights of others; less than 1 counts as 1
@@ -45,7 +45,7 @@ public record TenantDemand(
         return capPermille == 0 ? 1 : capPermille / 1000.0;
     }
 
-    /// Time since an earlier state that it kept from others. Held, not used: who leaves the GPU idle in its turn has had it.
+    /// Time since an earlier state that the tenant kept from others. It counts as held even if the tenant left the GPU idle in its turn.
     long takenSince(TenantDemand earlier) {
         return Math.max(0, heldNanos - earlier.heldNanos - (turns - earlier.turns) * HAND_OVER_NANOS);
     }

@@ -110,7 +110,7 @@ class PlanTest {
     }
 
     @Test
-    void shouldPlanForWhoComesBackAsForTheOthers() {
+    void shouldPlanForAReturningTenantAsForTheOthers() {
         TenantDemand idle = new TenantDemand(3, 1, 0, false, 0, 0, false, 0, 0, 0);
         Plan plan = Plan.NONE.next(1, List.of(wanting(1, 1, 0), wanting(2, 1, 0), idle));
 
@@ -133,7 +133,7 @@ class PlanTest {
     }
 
     @Test
-    void shouldGiveMoreToWhoHadTooLittleThoughItWanted() {
+    void shouldGiveMoreToATenantThatWantedMoreThanItHad() {
         List<TenantDemand> before = List.of(wanting(1, 1, 0), wanting(2, 1, 0));
         TenantDemand less = new TenantDemand(1, 1, 0, false, 0, 0, true, 40_000_000, 0, 60_000_000);
         TenantDemand more = new TenantDemand(2, 1, 0, false, 0, 0, true, 60_000_000, 0, 40_000_000);
@@ -145,7 +145,7 @@ class PlanTest {
     }
 
     @Test
-    void shouldForgetClaimsOfWhoIsIdle() {
+    void shouldForgetClaimsOfIdleTenants() {
         List<TenantDemand> before = List.of(wanting(1, 1, 0), wanting(2, 1, 0));
         TenantDemand less = new TenantDemand(1, 1, 0, false, 0, 0, true, 40_000_000, 0, 10_000_000);
         TenantDemand more = new TenantDemand(2, 1, 0, false, 0, 0, true, 60_000_000, 0, 40_000_000);
@@ -184,7 +184,7 @@ class PlanTest {
         assertThat(afterTooLittle(6000).turns().get(1L).lagNanos()).isLessThan(1000);
     }
 
-    /// However much a tenant is owed, its turns are twice as long at the most, and those of the others half as long.
+    /// A claim of any size at most doubles the tenant's turns and halves those of the others.
     @Test
     void shouldDoubleOrHalveTurnsAtTheMost() {
         Plan plan = Plan.NONE.next(1, List.of(wanting(1, 1, 0), wanting(2, 9, 0)));
@@ -224,7 +224,7 @@ class PlanTest {
     }
 
     @Test
-    void shouldPlanNothingForNobody() {
+    void shouldPlanNothingWithoutTenants() {
         assertThat(Plan.NONE.next(1, List.of()).turns()).isEmpty();
         assertThat(Plan.NONE.lengthNanos(1)).isZero();
     }

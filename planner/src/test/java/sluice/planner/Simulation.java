@@ -9,11 +9,11 @@ import java.util.function.LongConsumer;
 
 /// One GPU, virtual tenants that take turns on it by the rules of the libraries, and a planner that looks every 100 ms.
 ///
-/// The rules are those of `native/src/turns/turn.c`: the turn goes to the highest priority that waits, in it to the next in the circle
-/// whose balance allows it, or to who has waited longest when one of them is exclusive; when only lower ones wait the holder
-/// has another. What a turn was too long is taken off the next ones. A holder without work for 200 µs loses the turn to who
-/// waits. A higher priority takes the turn after the kernel that runs; who lost it goes on, when its priority is served again,
-/// with what was left. To change from one to another takes 150 µs, which are no part of a turn.
+/// The rules are those of `native/src/turns/turn.c`. The turn goes to the highest waiting priority, and in it to the next tenant in the
+/// circle whose balance allows it. If a waiting tenant is exclusive, the turn goes to the one that has waited longest. If only lower
+/// priorities wait, the holder has another turn. An overrun is taken off the next turns. A holder without work for 200 µs loses the turn to
+/// a waiting tenant. A higher priority takes the turn after the running kernel. The tenant that lost it goes on with the rest when its
+/// priority is served again. A change of tenants takes 150 µs, which are no part of a turn.
 final class Simulation {
     static final long MILLI = 1_000_000;
     static final long SECOND = 1_000_000_000;
@@ -143,8 +143,8 @@ final class Simulation {
         holder = next;
     }
 
-    /// What the turn was too long is less than 0. Nobody pays for time that no other wanted, and who had nothing to do has no
-    /// claim.
+    /// Less than 0: the turn was too long. A tenant does not pay for time that no other tenant wanted. A tenant that had nothing to do has
+    /// no claim.
     private long balanceAfter(List<VirtualTenant> waiting, boolean seized) {
         long length = holder.lengthNanos();
         long wanted = waiting.stream().mapToLong(VirtualTenant::wantsFromNanos).min().orElseThrow();

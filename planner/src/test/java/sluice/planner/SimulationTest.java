@@ -53,8 +53,8 @@ class SimulationTest {
         assertThat(ratio(quick, slow) / weight).isCloseTo(1, THREE_PERCENT);
     }
 
-    /// Who thinks for longer than the grace after each kernel loses the turn each time; longer turns are no use to it, but shorter
-    /// ones of the other are.
+    /// A tenant that pauses for longer than the grace period after each kernel loses the turn each time. Longer turns do not help it, but
+    /// shorter turns of the other tenant do.
     @Test
     void shouldBeBetterThanNoPlan() {
         double[] parts = new double[2];
@@ -78,10 +78,10 @@ class SimulationTest {
         assertThat(ratio(brief, usual)).isCloseTo(1, THREE_PERCENT);
     }
 
-    /// Whoever wants the GPU all the time has at least its share, whatever the others do.
+    /// A tenant that wants the GPU all the time has at least its share, whatever the others do.
     @ParameterizedTest
     @ValueSource(longs = {1, 2, 3, 4, 5, 6, 7, 8})
-    void shouldStarveNobodyWhateverTheOthersDo(long seed) {
+    void shouldStarveNoTenantWhateverTheOthersDo(long seed) {
         Random random = new Random(seed);
         Simulation simulation = new Simulation(true);
         VirtualTenant steady = simulation.add().weight(1 + random.nextInt(5)).kernel(200_000 + random.nextInt(3_000_000));

@@ -13,9 +13,9 @@ import sluice.region.layout.HeaderView;
 import sluice.region.layout.RegionLayout;
 import sluice.region.place.RuntimeFile;
 
-/// A whole file in memory, shared with whoever else maps it.
+/// A whole file in memory, shared with all processes that map it.
 ///
-/// @param owner whose it is; of a region in two files, whose the part is that the tenant writes
+/// @param owner the user that owns it; of a region in two files, the owner of the part that the tenant writes
 public record MappedFile(Path file, Arena arena, MemorySegment segment, long owner) implements AutoCloseable {
 
     private record Mapped(MemorySegment segment, long owner) {}

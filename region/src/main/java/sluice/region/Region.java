@@ -28,7 +28,7 @@ import sluice.region.place.RuntimeDirectory;
 import sluice.region.place.RuntimeFile;
 import sluice.region.place.SluiceException;
 
-/// The mapped file of one tenant. What its fields mean, and who may write them when, is said in `spec/region.abi`.
+/// The mapped file of one tenant. `spec/region.abi` says what each field means, and which process may write it when.
 public final class Region implements AutoCloseable {
     private static final int LAYOUT_END = 12;
 
@@ -48,7 +48,7 @@ public final class Region implements AutoCloseable {
     }
 
     /// Makes the region of a new tenant of a user in two files, so that the tenant can be given the right to write one of them
-    /// and not the limits. Who calls this is the only one that makes such regions in the folder.
+    /// and not the limits. The caller is the only process that makes such regions in the folder.
     public static Path createSplit(RuntimeDirectory directory, RegionDraft draft, long uid) {
         return createSplit(directory, draft, uid, draft.tenant());
     }
@@ -151,8 +151,8 @@ public final class Region implements AutoCloseable {
         return mapped.file();
     }
 
-    /// Whether a process that is named in the region may be shown to this user. A tenant can write any process into a slot; that of somebody else
-    /// is none of its reader's business.
+    /// Whether a process that is named in the region may be shown to this user. A tenant can write any process into a slot, and its reader
+    /// must not learn about processes of other users.
     boolean mayShow(Identity process) {
         return mapped.owner() == RuntimeFile.OWN_UID || process.isOf(mapped.owner());
     }

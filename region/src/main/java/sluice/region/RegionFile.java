@@ -121,8 +121,8 @@ public final class RegionFile {
         return new SluiceException("tenant '" + tenant + "' is running already; choose another --name or wait until it ends");
     }
 
-    /// Removes the region of an ended tenant. Somebody else may have put a new one in its place just now, so the file is
-    /// moved aside first, looked at again, and put back when it is in use.
+    /// Removes the region of an ended tenant. Another process may just have put a new one in its place. So the file is moved aside first,
+    /// checked again, and put back when it is in use.
     private static boolean removeEnded(Path region, Path temporary) throws IOException {
         Path aside = temporary.resolveSibling(temporary.getFileName() + ".ended" + TEMPORARY_SUFFIX);
         try {

@@ -11,7 +11,7 @@ import java.util.List;
 import sluice.linux.Folder;
 import sluice.region.place.RuntimeDirectory;
 
-/// Deletes files that nobody needs any more.
+/// Deletes files that no process needs any more.
 ///
 /// No process can say of itself that it has ended. So the first tool that sees an ended tenant marks its file by
 /// setting the time of its last change to a whole second, and the file is deleted 15 minutes after that.
@@ -39,7 +39,7 @@ final class Sweep {
             }
             return due;
         } catch (IOException e) {
-            // A folder that cannot be written is reported by who needs to write there.
+            // A folder that cannot be written is reported by the process that needs to write there.
             return false;
         }
     }

@@ -37,7 +37,7 @@ public record Tenant(
         return read(file, Processes.BY_PROC);
     }
 
-    /// The same, for who knows who lives.
+    /// The same, for a caller that knows which processes live.
     public static Tenant read(Path file, Processes known) {
         return read(file, known, RuntimeFile::open);
     }
@@ -46,13 +46,13 @@ public record Tenant(
         try (Region region = Region.openHere(file, opener)) {
             return new TenantReader(region, known).read();
         } catch (InternalError e) {
-            // The JVM's word for a mapped page that is not there: somebody cut the file while we read it.
+            // The JVM's error for a mapped page that is not there: the file was truncated during the read.
             throw new RegionException.Truncated(file, 0, RegionLayout.REGION_BYTES);
         }
     }
 
-    /// Whether the file is the region of a tenant that lives. A file that cannot be read as a region of this layout may
-    /// be one of another layout in use, so only what is surely no region, or ended, is said not to live.
+    /// Whether the file is the region of a tenant that lives. A file that cannot be read as a region of this layout may be one of another
+    /// layout in use. So the answer is no only for a file that is surely no region, or has ended.
     static boolean lives(Path file) {
         try {
             return read(file).state().lives();
@@ -63,7 +63,7 @@ public record Tenant(
         }
     }
 
-    /// Whether its GPU time was measured between two looks: one who lost its share uses the GPU, and nobody knows how much.
+    /// Whether its GPU time was measured between two looks. A tenant that lost its share uses the GPU unmeasured.
     public boolean isMeasured(GpuTime now, GpuTime earlier) {
         return compute().takesPart() || now.usedNanos() != earlier.usedNanos();
     }

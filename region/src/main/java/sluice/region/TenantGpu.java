@@ -5,8 +5,8 @@ package sluice.region;
 /// @param entry     position in the region's table of GPUs
 /// @param index     the GPU's number in nvidia-smi
 /// @param usedBytes sum over the processes that live
-/// @param uses      what of it is used for what
-/// @param time      how it shares in the GPU's time
+/// @param uses      the same, by kind of use
+/// @param time      its share of the GPU's time
 public record TenantGpu(
         int entry,
         int index,

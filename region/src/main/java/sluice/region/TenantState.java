@@ -7,7 +7,7 @@ import java.util.Optional;
 import sluice.region.pause.Command;
 import sluice.region.pause.ProcessPause;
 
-/// What a tenant is doing. Everybody who shows a tenant or decides about it reads this; nobody derives it from something else.
+/// What a tenant is doing. All code that shows a tenant or decides about it reads this, and derives it from nothing else.
 public enum TenantState {
     /// No process of it has used a GPU yet.
     STARTING,

@@ -55,8 +55,8 @@ public final class Tenants {
         }
     }
 
-    /// The tenant that a user means: by the path of its region, its name, the pid of one of its processes, or the
-    /// beginning of its name when no other begins so, or no other that runs.
+    /// The tenant that a user means: by the path of its region, its name, the pid of one of its processes, or the beginning of its name.
+    /// The beginning must be unique among all tenants, or among those that run.
     public Tenant find(String wanted) {
         if (wanted.contains("/")) {
             return Tenant.read(Path.of(wanted));
@@ -96,7 +96,7 @@ public final class Tenants {
                 || tenant.processes().stream().anyMatch(process -> Long.toString(process.identity().pid()).equals(pid));
     }
 
-    /// Sweeps a folder in which files have gathered, at most once in a few minutes: for who starts jobs and never looks.
+    /// Sweeps a folder in which files have gathered, at most once in a few minutes: for a user that starts jobs and never lists them.
     public static void sweepSometimes(RuntimeDirectory directory, Instant now) {
         if (Sweep.isDue(directory, now)) {
             new Tenants(List.of(directory)).sweep(now);

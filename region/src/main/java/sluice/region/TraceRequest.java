@@ -5,7 +5,7 @@ import java.nio.file.Path;
 import sluice.region.layout.LimitsView;
 import sluice.region.place.SluiceException;
 
-/// That a tenant's calls are to be recorded, and where to.
+/// The order to record a tenant's calls, and where to.
 ///
 /// @param mode       0 = not, 1 = in rings that a recorder empties, 2 = in rings that need no recorder
 /// @param directory  folder for the rings, an absolute path

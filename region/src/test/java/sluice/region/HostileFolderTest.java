@@ -162,7 +162,7 @@ class HostileFolderTest {
     }
 
     @Test
-    void shouldNotShowTheCommandLineOfSomebodyElsesProcess() throws IOException {
+    void shouldNotShowTheCommandLineOfAnotherUsersProcess() throws IOException {
         try (Region region = Region.openReadWrite(folder.resolve("job.region")); Ledger forged = Ledger.claim(region, Identity.self())) {
             TestRegion.gpu(region, 0, 0);
             forged.reserve(0, 100, 0);

@@ -92,7 +92,7 @@ class LimitsChangeTest {
     }
 
     @Test
-    void shouldNotChangeWhoCameAfter() throws Exception {
+    void shouldNotChangeALaterTenant() throws Exception {
         Tenant seen = Tenant.read(TestRegion.create(folder, "job", Identity.self()));
         Files.delete(seen.file());
         TestRegion.create(folder, "job", Identity.self());

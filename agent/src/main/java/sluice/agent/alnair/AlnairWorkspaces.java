@@ -22,11 +22,11 @@ import sluice.region.place.Identity;
 import sluice.region.place.SluiceException;
 import sluice.region.place.ThisProcess;
 
-/// The workspaces of Alnair's containers: a folder for each ALNAIR_ID, made by who starts the container, in which the node's server
-/// writes `cgroup.procs`, the pids of the container as the machine numbers them, and `containerID`.
+/// The workspaces of Alnair's containers: a folder for each ALNAIR_ID, made by the program that starts the container. The node's server
+/// writes two files into it: `cgroup.procs`, the pids of the container as the machine numbers them, and `containerID`.
 ///
-/// Containers can write their workspaces, so nothing in them is read here and no link is followed. Whose an id is says the kernel:
-/// it belongs to the container that came first with it, as long as that has processes.
+/// Containers can write their workspaces, so nothing in them is read here and no link is followed. The owner of an id is decided by what
+/// the kernel says: the id belongs to the first container that came with it, as long as that container has processes.
 final class AlnairWorkspaces {
     private static final Pattern ID = Pattern.compile("[A-Za-z0-9][A-Za-z0-9._-]{0,62}");
     private static final int WRITABLE_BY_OTHERS = 022;
@@ -109,7 +109,7 @@ final class AlnairWorkspaces {
         return registered.getOrDefault(id, Set.of()).stream().filter(Identity::isAlive).collect(Collectors.toSet());
     }
 
-    /// A look at all processes may be a moment old; so those who registered are kept in mind.
+    /// A look at all processes may be a moment old, so registered processes are remembered.
     private String pids(RegisteringPeer peer, String id) {
         Set<Identity> known = registered.computeIfAbsent(id, made -> new HashSet<>());
         known.removeIf(process -> !process.isAlive());

@@ -14,10 +14,10 @@ import sluice.agent.os.Namespaces;
 import sluice.region.Tenant;
 import sluice.region.place.Identity;
 
-/// Compares who is on the GPUs with who is in a ledger. One look proves nothing: a list is old when it is read, and what a
-/// driver takes for itself is learnt. So a process must be the same at several looks to become a finding.
+/// Compares the processes on the GPUs with those in a ledger. One look proves nothing: a list is old when it is read, and the driver's own
+/// use is learnt over time. So a process becomes a finding only after several equal looks.
 ///
-/// Ledgers are read after the list of processes: who is in the list had to be in its ledger before.
+/// Ledgers are read after the list of processes: a process in the list must have been in its ledger before.
 final class Audit {
     private static final int LOOKS_UNKNOWN = 2;
     private static final int LOOKS_OVER = 3;
@@ -73,7 +73,7 @@ final class Audit {
         return found;
     }
 
-    /// Whether the last look met anybody who may become a finding.
+    /// Whether the last look saw a process that may become a finding.
     boolean suspects() {
         return !seen.isEmpty();
     }
@@ -103,8 +103,8 @@ final class Audit {
         return Optional.of(new AuditSuspect(on, process, held, spared(on, mappings, mapped)));
     }
 
-    /// A figure of NVML's and one of the ledger are never of the same moment. Who holds too much does so in all samples: the least
-    /// that it had is more than the most that its ledger said.
+    /// A figure of NVML and one of the ledger are never from the same moment. A process holds too much if it does so in all samples: its
+    /// least use is more than the most that its ledger said.
     private Optional<AuditSuspect> sample(AuditSuspect first) {
         AuditSuspect least = first;
         for (int at = 0; first.held().isPresent() && at < SAMPLES_MILLIS.length; at++) {

@@ -15,8 +15,8 @@ import sluice.region.TenantProcess;
 import sluice.region.place.Identity;
 import sluice.region.place.SluiceException;
 
-/// The ledgers by the processes that are in them. Several may name one process: anybody can write a region that names any. So
-/// the one that says the most counts, and nobody can accuse another's process.
+/// The ledgers by the processes that are in them. Several may name one process, because any user can write a region that names any process.
+/// So the ledger with the highest figure counts, and no user can accuse the process of another.
 final class AuditLedgers {
     private final Map<Long, List<Entry>> entries = new HashMap<>();
     private final Set<String> gpus;
@@ -29,7 +29,7 @@ final class AuditLedgers {
     /// @param complete whether what the driver takes for itself is surely among the bytes. A library may book no contexts and no code of a
     ///                 tenant without a quota, and cannot where NVML does not show it its own process
     record Held(String tenant, Path region, long bytes, boolean complete) {
-        /// The one that says more, and complete if both are: nobody may be accused by what another wrote.
+        /// The ledger with the higher figure, complete if both are. No process may be accused because of what another user wrote.
         Held and(Held other) {
             Held most = other.bytes > bytes ? other : this;
             return new Held(most.tenant, most.region, most.bytes, complete && other.complete);
@@ -84,7 +84,7 @@ final class AuditLedgers {
         return ledgers;
     }
 
-    /// Whether one could not be read because it is another version's. Who is in it may well be in order.
+    /// Whether a ledger could not be read because it is of another version. Processes in it may be in order.
     boolean ofOtherLayout() {
         return ofOtherLayout;
     }

@@ -12,7 +12,7 @@ import sluice.agent.audit.AuditSuspect.OnGpu;
 import sluice.cuda.Nvml;
 import sluice.cuda.NvmlProcesses;
 
-/// Who is on the GPUs, by NVML. A GPU that does not answer has nobody on it.
+/// The processes on the GPUs, by NVML. A GPU that does not answer counts as empty.
 final class AuditNvml implements Supplier<List<OnGpu>> {
     private final NvmlProcesses processes;
     private final Map<Integer, String> uuids = new TreeMap<>();

@@ -5,7 +5,7 @@ import java.util.List;
 import java.util.Set;
 import sluice.api.model.AuditFinding;
 
-/// Whom the audit looks at, what it takes for a finding, and what it does about it.
+/// Which processes the audit judges, what is a finding, and what the audit does about one.
 ///
 /// @param allUsers       whether processes of all users are judged; otherwise only those of `self`, whose ledgers are known
 /// @param toleranceBytes by how much a process may be above its ledger; or by 5 % if that is more
@@ -13,7 +13,7 @@ import sluice.api.model.AuditFinding;
 /// @param allowCommands  programs that are in order: names, or full paths
 /// @param stop           what is stopped
 /// @param stopUsers      whose processes may be stopped; empty for those of `self`
-/// @param stopAllUsers   whether those of everybody may be
+/// @param stopAllUsers   whether processes of all users may be stopped
 record AuditRules(long self, boolean allUsers, long toleranceBytes, Set<Long> allowUsers, Set<String> allowCommands, Stop stop,
         Set<Long> stopUsers, boolean stopAllUsers, Duration grace, Duration killAfter) {
     /// What contexts and code of a process may take that its ledger does not know of.

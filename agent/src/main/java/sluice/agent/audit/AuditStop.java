@@ -22,7 +22,7 @@ final class AuditStop implements AutoCloseable {
     /// @param refusal    why not
     private record Stopped(Optional<Pidfd> descriptor, String action, Instant at, String refusal) {}
 
-    /// @param tell what was done about whom
+    /// @param tell what was done to which process
     AuditStop(AuditRules rules, BiConsumer<AuditSuspect, String> tell) {
         this.rules = rules;
         this.tell = tell;

@@ -13,8 +13,8 @@ import sluice.agent.machine.EventLog;
 import sluice.api.model.AuditFinding;
 import sluice.cuda.NvmlHealth;
 
-/// What the audit does at every tick of its clock: looks, stops what it is asked to stop, and tells what is new. It tells last: who
-/// hears of a finding can ask for it in the same moment.
+/// One tick of the audit: looks, stops the processes that it may stop, and reports new findings. It reports last, so that a client that
+/// hears of a finding can ask for it at once.
 final class AuditWatch implements AutoCloseable {
     private static final Duration HEALTH_EVERY = Duration.ofSeconds(10);
 

@@ -91,7 +91,7 @@ record AuditedProcess(Identity identity, long uid, long uidNow, long innerPid, S
         return innerPid != identity.pid();
     }
 
-    /// How regions may name it: by the pid that we see, or by the one that it has itself.
+    /// The pids by which regions may name it: the one that the agent sees, and the one in its own namespace.
     List<Identity> names() {
         return isForeign() ? List.of(identity, Identity.of(innerPid, identity.startTicks())) : List.of(identity);
     }

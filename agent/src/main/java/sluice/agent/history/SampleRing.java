@@ -6,8 +6,8 @@ import java.nio.channels.FileChannel;
 import java.util.List;
 import java.util.function.Consumer;
 
-/// A part of a file that holds the last samples. There is no pointer to the newest: samples are numbered, and who opens the
-/// file finds the highest number. So SIGKILL at any moment costs at most the sample that was being written.
+/// A part of a file that holds the last samples. There is no pointer to the newest sample. Samples are numbered, and a reader finds the
+/// highest number. So SIGKILL at any moment costs at most the sample that was being written.
 final class SampleRing {
     private static final int CHUNK_SAMPLES = 1024;
 

@@ -5,7 +5,7 @@ import java.util.Optional;
 
 /// Decides what a caller may do, before any route is asked.
 public interface Access {
-    /// Who is at the other end of a connection, by the kernel.
+    /// The process at the other end of a connection, by the kernel.
     record Peer(long uid, long pid) {}
 
     /// The caller of a request. Throws a [Refusal] when the request must not be answered at all.

@@ -6,8 +6,8 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 
-/// On the Unix socket: the agent's own user and root may do everything; others are let in only by an agent that serves all
-/// users, and then to their own tenants. On the port: everybody on the machine may look, who has the token may do everything.
+/// On the Unix socket, the agent's own user and root may do everything. Only an agent that serves all users lets others in, and only
+/// to their own tenants. On the port, everybody on the machine may look, and a client with the token may do everything.
 ///
 /// A page of another site can make a browser send requests to the loopback, and can give its own name our address. So on the
 /// port the Host must be one of ours, and so must the Origin if there is one.
@@ -16,7 +16,7 @@ import java.util.Set;
 /// @param allUsers       whether it serves them
 /// @param administrators users who may do everything
 /// @param token          for the port
-/// @param openPort       whether who has no token may look
+/// @param openPort       whether a client without the token may look
 /// @param hosts          by which the port may be called, with its number
 public record AgentAccess(long uid, boolean allUsers, Set<Long> administrators, String token, boolean openPort, Set<String> hosts)
         implements Access {

@@ -15,8 +15,8 @@ import java.util.Optional;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 
-/// What every connection goes through: who is it, is there room, one request after the other, each in time and of bounded
-/// size.
+/// The handlers of every connection: identify the caller, check for room, then one request after the other, each with a deadline and a
+/// bounded size.
 final class ApiChannel extends ChannelInitializer<Channel> implements AutoCloseable {
     private final Routes routes;
     private final Access access;
@@ -50,7 +50,7 @@ final class ApiChannel extends ChannelInitializer<Channel> implements AutoClosea
                 .addLast(new ApiHandler(routes, access, peer, taken.get(), limits, threads));
     }
 
-    /// A user that the agent does not serve is told so, and takes nothing from who it serves.
+    /// The agent refuses a user that it does not serve, at no cost to the users that it serves.
     private WayIn way(Optional<Access.Peer> peer) {
         try {
             return peer.isEmpty() ? WayIn.PORT : WayIn.of(access.caller(peer, Map.of()));

@@ -1,6 +1,6 @@
 package sluice.agent.http;
 
-/// Who asks. On the Unix socket the kernel says it; on the port nobody does, so only a token tells who may change things.
+/// The process that asks. On the Unix socket the kernel identifies it. On the port it is unknown, so a client needs the token to change things.
 ///
 /// @param uid user of the process at the other end; [#UNKNOWN] on the port
 /// @param pid of that process when it connected; 0 on the port

@@ -9,10 +9,10 @@ import java.util.Optional;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 
-/// Who is connected by which way, and how much each caller asks for. A caller that asks for too much takes nothing from others.
+/// The connections by way in, and the rate of requests of each caller. A caller that asks for too much takes nothing from others.
 ///
-/// A connection at the port is without the token until a request shows it. When there are too many of these, the one that has been quiet for
-/// longest makes room for the next: so who holds connections open keeps nobody out.
+/// A connection at the port is without the token until a request shows it. When there are too many of these, the next one replaces the one
+/// that has been quiet for longest. So a client that holds connections open keeps no other client out.
 final class Peers {
     private static final int BURST_SECONDS = 2;
 

@@ -18,8 +18,8 @@ import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 
-/// The way of one answer to its client. Bodies are copied to the socket piece by piece as the client reads, so that a slow
-/// one holds no more than the array that it shares with others.
+/// Sends one answer to its client. Bodies are copied to the socket piece by piece as the client reads. So a slow client holds no more than
+/// the array that it shares with others.
 final class Reply {
     /// Set on a channel whose answer goes on until it is closed.
     static final AttributeKey<Boolean> STREAMS = AttributeKey.valueOf("sluice.streams");

@@ -3,7 +3,7 @@ package sluice.agent.http;
 import java.util.Map;
 import java.util.Optional;
 
-/// What was asked. All of it is the client's word and proves nothing, but for the caller.
+/// One request. Only the caller is proven; the client can write anything into the rest.
 ///
 /// @param path     decoded, without the query
 /// @param parts    of the path, by the names in the route's pattern

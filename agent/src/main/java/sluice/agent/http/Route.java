@@ -10,7 +10,7 @@ import java.util.Optional;
 /// @param pattern    path; a part in braces stands for any one part, as in `/v1/tenants/{name}`
 /// @param summary    one line, for the OpenAPI document
 /// @param parameters of the query
-/// @param writes     whether it changes anything; then who may only read is refused before the handler is asked
+/// @param writes     whether it changes anything; then a caller that may only read is refused before the handler runs
 /// @param open       whether it answers a caller that may see nothing
 public record Route(String method, String pattern, String summary, List<Parameter> parameters, boolean writes, boolean open, Handler handler) {
 

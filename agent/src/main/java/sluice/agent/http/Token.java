@@ -15,8 +15,8 @@ import java.util.HexFormat;
 import java.util.Set;
 import sluice.region.place.SluiceException;
 
-/// The secret that lets a client of the port change things. It is in a file that only the agent's user can read, and stays the
-/// same until somebody deletes the file.
+/// The secret that lets a client of the port change things. It is in a file that only the agent's user can read, and stays the same until
+/// the file is deleted.
 public record Token(Path file, String secret) {
     private static final int BYTES = 24;
     private static final int OTHERS = 0077;

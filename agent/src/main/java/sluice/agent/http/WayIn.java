@@ -1,7 +1,7 @@
 package sluice.agent.http;
 
-/// A way in to the agent. Each has its own share of connections, answers under way and unread bytes, so that callers of one way never take what
-/// those of another need: above all, who has no token at the port takes nothing from the token's holder or from the socket.
+/// A way in to the agent. Each has its own share of connections, pending answers and unread bytes, so that callers of one way never take the
+/// share of another. Above all, clients without the token take nothing from those with it, or from the socket.
 ///
 /// @see Peers
 enum WayIn {

@@ -93,7 +93,7 @@ final class Changes {
         }
     }
 
-    /// A look tells so much of one user and no more, so that nobody can drown who listens.
+    /// Events of one look are bounded for each user, so that one user cannot flood the listeners.
     private void tell(String kind, Tenant tenant, String text) {
         if (told.merge(tenant.uid(), 1, Integer::sum) <= MOST_TOLD) {
             events.add(kind, tenant.name(), tenant.uid(), text);

@@ -14,7 +14,7 @@ import java.util.function.Consumer;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/// The last events, and who wants to hear of the next. Nobody who listens misses one or hears two in the wrong order.
+/// The last events, and the listeners for the next. No listener misses an event or gets two in the wrong order.
 public final class EventLog {
     private static final int KEPT = 500;
     private static final int MOST_TEXT = 500;
@@ -59,7 +59,7 @@ public final class EventLog {
         return later.subList(Math.max(0, later.size() - most), later.size());
     }
 
-    /// What somebody who listens says to hear the rest later. It holds for this log alone: a new agent counts from one again.
+    /// A listener sends this to hear the rest later. It is valid for this log alone: a new agent counts from one again.
     String mark(Event event) {
         return begunMillis + "." + event.number();
     }

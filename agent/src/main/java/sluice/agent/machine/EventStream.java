@@ -20,7 +20,7 @@ final class EventStream {
     private final Machine machine;
     private final Set<Client> clients = ConcurrentHashMap.newKeySet();
     private final TenantIds ids = new TenantIds();
-    /// The last look whole, by who may see it.
+    /// The last look, complete, by what a caller may see.
     private final Map<Long, byte[]> wholes = new HashMap<>();
     private MachineLook last = MachineLook.NONE;
 
@@ -86,7 +86,7 @@ final class EventStream {
             this.caller = caller;
         }
 
-        /// All who see everything are told the same.
+        /// All callers that may see everything get the same text.
         private long view() {
             return caller.rights() == Caller.Rights.OWN ? caller.uid() : Caller.UNKNOWN;
         }

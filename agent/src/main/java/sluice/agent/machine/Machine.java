@@ -19,7 +19,7 @@ import sluice.region.limits.GivenLimits;
 import sluice.region.place.Processes;
 import sluice.region.place.RuntimeDirectory;
 
-/// Looks at the machine: once a second for all who listen, and for who asks in between.
+/// Looks at the machine: once a second for all listeners, and for requests in between.
 public final class Machine {
     private static final long APART_NANOS = 50_000_000;
     private static final int EVENTS_SHOWN = 50;
@@ -51,8 +51,8 @@ public final class Machine {
         return last;
     }
 
-    /// A look that began after this was called. All who ask at the same time get the same one, and looks are a while apart, so
-    /// that nobody keeps the agent busy by asking.
+    /// A look that began after this was called. All callers at the same time get the same one. Looks are a minimum time apart, so that no
+    /// client keeps the agent busy by asking.
     public MachineLook fresh() {
         long asked = System.nanoTime();
         synchronized (this) {
@@ -112,13 +112,13 @@ public final class Machine {
         soon.run();
     }
 
-    /// Calls somebody after every look of the clock. @return takes the listener away again
+    /// Calls the listener after every look of the clock. @return removes the listener
     public Runnable listen(Consumer<MachineLook> listener) {
         listeners.add(listener);
         return () -> listeners.remove(listener);
     }
 
-    /// One tick of the clock: looks, and tells all who listen.
+    /// One tick of the clock: looks, and notifies all listeners.
     public void tick() {
         reader.readCrowds(directories.get());
         MachineLook look = look();

@@ -90,7 +90,7 @@ public final class MachineRoutes {
         return tenant(request);
     }
 
-    /// Who started a job by `sluice run` may set what it may have asked for.
+    /// The user that started a job by `sluice run` may set the limits that it could have asked for.
     private void requireBounds(Tenant tenant, Map<Limit, String> words) {
         GivenLimits bounds = machine.bounds(tenant).orElseThrow(
                 () -> new Refusal(403, "the limits of '" + tenant.name() + "' are from the agent's policy; an administrator can change them"));

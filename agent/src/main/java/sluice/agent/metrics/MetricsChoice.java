@@ -13,9 +13,9 @@ import sluice.agent.machine.MachineLook;
 import sluice.agent.machine.MachineLook.TenantLook;
 import sluice.region.Tenant;
 
-/// Which tenants are exported: those that run, and those that ended a short while ago, so that the last scrape of each is after
-/// its end. No more than a number of them. Those who run and the elder ones come first, for a series that comes and goes is of
-/// no use; and all users in turn, so that nobody's many tenants push out others.
+/// Which tenants are exported: those that run, and those that ended a short while ago, so that the last scrape of each comes after its end.
+/// Their number is bounded. Running and older tenants come first, because a series that comes and goes is of no use. Users take turns, so
+/// that many tenants of one user do not push out those of others.
 final class MetricsChoice {
     static final Duration KEPT = Duration.ofMinutes(5);
 

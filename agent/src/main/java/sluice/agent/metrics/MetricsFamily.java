@@ -11,7 +11,7 @@ record MetricsFamily(Kind kind, String name, String help, List<String> labels) {
     enum Kind {
         GAUGE,
         COUNTER,
-        /// For counters that somebody named without `_total`.
+        /// For counters of older tools, whose names lack `_total`.
         UNTYPED
     }
 

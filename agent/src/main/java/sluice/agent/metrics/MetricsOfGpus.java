@@ -13,7 +13,7 @@ import sluice.agent.machine.MachineLook.BoardLook;
 import sluice.agent.machine.MachineLook.GpuLook;
 import sluice.api.model.AuditFinding;
 
-/// The GPUs, who takes turns on them, and what the audit found.
+/// The GPUs, the tenants that take turns on them, and the findings of the audit.
 final class MetricsOfGpus implements MetricsSource {
     private static final double PERCENT = 100;
     private static final List<String> GPU = List.of("gpu_uuid", "gpu");

@@ -28,7 +28,7 @@ record MetricsScrape(MachineLook look, List<ScrapedTenant> tenants, int leftOut)
             return look.tenant();
         }
 
-        /// Its pod. For who expects one: the tenant's name, of a namespace for each user.
+        /// Its pod, for readers that expect one: the tenant's name, in a namespace for each user.
         MetricsPlace placeOrUser() {
             return !place.pod().isEmpty() ? place : new MetricsPlace("user-" + tenant().uid(), tenant().name(), tenant().name());
         }

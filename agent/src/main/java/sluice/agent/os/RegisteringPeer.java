@@ -60,8 +60,8 @@ public record RegisteringPeer(long uid, Identity process, String cgroup, Optiona
         return Optional.of(ContainerId.parse("0::" + cgroup)).filter(id -> !id.isEmpty());
     }
 
-    /// A name for the tenant that its container is. A user may be allowed to make cgroups and name them like another's container,
-    /// but not in the same place, so the place is part of it.
+    /// A name for the tenant that this container is. A user may be allowed to make cgroups and name them like a container of another user,
+    /// but not in the same place. So the place is part of the name.
     public Optional<String> containerName() {
         return container.map(id -> {
             int end = cgroup.indexOf('/', cgroup.lastIndexOf(id));
@@ -92,7 +92,7 @@ public record RegisteringPeer(long uid, Identity process, String cgroup, Optiona
         }
     }
 
-    /// Itself and who started it, nearest first.
+    /// The process and its ancestors, nearest first.
     public List<Identity> lineage() {
         List<Identity> lineage = new ArrayList<>(List.of(process));
         Optional<ProcessHandle> parent = ProcessHandle.of(process.pid()).flatMap(ProcessHandle::parent);
@@ -125,7 +125,7 @@ public record RegisteringPeer(long uid, Identity process, String cgroup, Optiona
         }
     }
 
-    /// Who counts as one when it asks too much: a container, or a user outside of them.
+    /// Rate-limit key: the container, else the user.
     public long key() {
         return containerName().map(name -> name.hashCode() | 1L << 62).orElse(uid);
     }

@@ -8,8 +8,8 @@ import sluice.linux.Pidfd;
 import sluice.region.place.Identity;
 import sluice.region.place.Processes;
 
-/// Knows who lives without asking about each: a file descriptor of a process tells its end, and one call asks all of them.
-/// What it cannot tell, that a process became another program, is looked up once a second.
+/// Knows which processes live without asking about each: a pidfd reports the end of its process, and one call polls all of them. An execve
+/// is not reported, so it is looked up once a second.
 public final class WatchedProcesses implements Processes, AutoCloseable {
     private static final long IMAGE_NANOS = 1_000_000_000L;
     private static final long FORGET_NANOS = 10_000_000_000L;

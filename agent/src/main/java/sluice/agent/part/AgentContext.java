@@ -20,7 +20,7 @@ import sluice.region.place.RuntimeDirectory;
 /// @param health    when each part last finished
 /// @param metrics   of all parts
 /// @param plans     told of every plan that differs from the one that was told before
-/// @param log       lines for who runs the agent
+/// @param log       lines for the administrator
 public record AgentContext(Settings settings, Machine machine, WatchedProcesses processes, RuntimeDirectory directory, Path state, Health health,
         List<PartMetric> metrics, Consumer<PlannedBoard> plans, PrintStream log) {
     public AgentContext {

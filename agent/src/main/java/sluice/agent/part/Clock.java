@@ -57,8 +57,8 @@ public final class Clock implements AutoCloseable {
         }
     }
 
-    /// An InternalError is the JVM's word for a mapped page that is not there: somebody cut a file that was being read. Of an
-    /// OutOfMemoryError the JVM ends by itself, as the launcher says; here it is as any other.
+    /// The JVM throws InternalError for a mapped page that is not there: a file was truncated while it was read. On an OutOfMemoryError the
+    /// JVM exits by itself, because of an option of the launcher; here it is treated like any other error.
     private boolean once() {
         try {
             cost.begin();

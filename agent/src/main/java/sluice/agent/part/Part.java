@@ -7,7 +7,7 @@ import sluice.agent.settings.Setting;
 /// A part of the agent that stands on its own beside the core: it says which settings it knows, which routes it answers and which metrics
 /// it adds, and is told when to start. A part that fails to start stops the agent; one that fails later must keep it to itself.
 ///
-/// The agent finds its parts as services: whoever writes one names it in `provides` of a module descriptor, and nowhere else.
+/// The agent finds its parts as services: a new part is named in `provides` of a module descriptor, and nowhere else.
 public interface Part extends AutoCloseable {
     /// What the config file may say about this part.
     default List<Setting<?>> settings() {

@@ -15,7 +15,7 @@ import sluice.region.place.Processes;
 import sluice.region.place.RuntimeDirectory;
 import sluice.region.place.SluiceException;
 
-/// Plans for every folder that no other agent plans for. Who starts this has the lock of its own folder already.
+/// Plans for every folder that no other agent plans for. The caller has the lock of its own folder already.
 public final class Planners implements AutoCloseable {
     private static final long SEARCH_PERIOD_NANOS = 2_000_000_000L;
 
@@ -58,7 +58,7 @@ public final class Planners implements AutoCloseable {
         return new Planned(directory, new Agent(directory, processes, plans), lock);
     }
 
-    /// Who cuts a file that is mapped here spoils the planning of one user, and only until it is begun anew.
+    /// A user that truncates a file that is mapped here stops the planning of that user alone, until it is started again.
     private Planned look(Planned each) {
         try {
             faults.planned(each.directory(), each.agent().look());

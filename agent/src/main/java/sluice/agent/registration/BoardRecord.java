@@ -21,11 +21,11 @@ import sluice.region.place.Identity;
 import sluice.region.place.RuntimeDirectory;
 import sluice.region.place.SluiceException;
 
-/// Which memory is the board of which GPU, for the next agent. Memory without a name cannot be opened by one; but tenants have it
-/// mapped, and the kernel lets root, or who has CAP_CHECKPOINT_RESTORE, open what a process has mapped.
+/// Which memory is the board of which GPU, for the next agent. Memory without a name cannot be opened by name. But tenants have it mapped,
+/// and the kernel lets root, or a process with CAP_CHECKPOINT_RESTORE, open what another process has mapped.
 ///
-/// Tenants can map what they like under any name. So the record is in the agent's own folder, and only memory with the number in
-/// it and a sealed size is taken.
+/// Tenants can map anything under any name. So the record is in the agent's own folder, and the agent takes only memory with the recorded
+/// number and a sealed size.
 final class BoardRecord {
     static final String MEMORY_NAME = "sluice-board";
     private static final String FILE = "handed-boards";

@@ -9,8 +9,8 @@ import java.util.HashMap;
 import java.util.Map;
 import sluice.region.Region;
 
-/// The last registered tenants of each user that have ended. People want to look at them for a while, but a user who starts jobs all the
-/// time must not fill the folder that all have their regions in.
+/// The last registered tenants of each user that have ended. Users want to look at them for a while. But a user that starts jobs all the
+/// time must not fill the folder of all regions.
 final class EndedTenants {
     private static final int MOST_OF_A_USER = 32;
 

@@ -15,9 +15,10 @@ import sluice.region.place.Identity;
 import sluice.region.place.RuntimeDirectory;
 import sluice.region.place.SluiceException;
 
-/// The boards on which registered tenants take turns: that in the folder of the agent's user for processes of this user, which meet
-/// all others there, and another for strangers. All who have a board can write it, so this one is memory whose size is sealed: cut, it
-/// would end the programs of the others. It lives as long as this process or any tenant that has it; the next agent finds it there.
+/// The boards on which registered tenants take turns. Processes of the agent's user get the board in that user's folder, where they meet
+/// all others of the user. Other users get another board. All that have a board can write it, so this one is memory with a sealed size:
+/// truncated, it would kill the programs of the others. It lives as long as this process or any tenant that has it, and the next agent
+/// finds it there.
 final class HandedBoards implements AutoCloseable {
     private static final int MOST_BOARDS = 64;
 
@@ -32,11 +33,11 @@ final class HandedBoards implements AutoCloseable {
 
     /// A descriptor of a GPU's board.
     ///
-    /// @param stays it is of this agent and for others too; if not, who has sent it closes it
+    /// @param stays the agent keeps it for other tenants too; if false, the sender closes it
     record Handed(Descriptor descriptor, boolean stays) {}
 
-    /// The board in the folder, on which tenants without an agent take turns. Who has it can cut it, as all processes of the folder's
-    /// user can, and only they should.
+    /// The board in the folder, on which tenants without an agent take turns. A process that has it can truncate it. All processes of the
+    /// folder's user can do that anyway, so only they get it.
     Handed inFolder(String uuid) {
         return new Handed(Board.open(Board.inFolder(directory, HexFormat.of().parseHex(uuid))), false);
     }

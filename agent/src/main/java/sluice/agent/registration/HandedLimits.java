@@ -15,10 +15,10 @@ import sluice.linux.SharedMemory;
 import sluice.region.layout.RegionLayout;
 import sluice.region.place.SluiceException;
 
-/// Page 0 of a region as its tenant gets it: memory without a file that only this process can write. It is sealed after it was
-/// mapped here, so that no descriptor of it, whoever holds or opens it again, root included, can write it any more.
+/// Page 0 of a region as its tenant gets it: memory without a file that only this process can write. It is sealed after this process has
+/// mapped it. From then on no descriptor can write it, not even one that root opens again.
 ///
-/// The agent's own page 0 is in the region's file; what tools write there is brought over by [#follow].
+/// The agent's own page 0 is in the region's file; [#follow] copies what tools write there.
 final class HandedLimits implements AutoCloseable {
     private static final VarHandle WORD = JAVA_LONG.varHandle();
     private static final long COMMAND = RegionLayout.LIMITS_COMMAND_OFFSET;

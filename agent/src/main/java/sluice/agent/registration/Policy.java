@@ -10,7 +10,7 @@ import java.util.Optional;
 import sluice.agent.os.RegisteringPeer;
 import sluice.region.place.SluiceException;
 
-/// Who gets which limits: the lines of the policy file, of which the first that fits a job holds.
+/// Which job gets which limits: the lines of the policy file. The first line that fits a job holds.
 ///
 /// @param rules in the order of the file
 record Policy(List<PolicyRule> rules) {

@@ -19,7 +19,7 @@ import sluice.region.place.SluiceException;
 /// @param user   none: any
 /// @param cgroup pattern with `*` for a cgroup's path
 /// @param label  pattern with `*` for what the job calls itself
-/// @param tenant name of the one tenant that all who fit are; none: a container or a tree of processes is one
+/// @param tenant name of the one tenant for all jobs that fit; none: each container or process tree is a tenant
 record PolicyRule(Optional<Long> user, Optional<Pattern> cgroup, Optional<Pattern> label, boolean refused, Optional<String> tenant, GivenLimits limits) {
     private static final List<String> CONDITIONS = List.of("user", "cgroup", "label");
     private static final List<String> LIMITS = Stream.concat(NamedWords.LIMITS.stream(), Stream.of("tenant")).toList();

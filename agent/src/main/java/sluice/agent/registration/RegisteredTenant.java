@@ -92,8 +92,8 @@ final class RegisteredTenant implements AutoCloseable {
         }
     }
 
-    /// Nobody here can judge who lives in the pid namespace of a container, so its slots would be taken for ever; but no process is in
-    /// its cgroup any more.
+    /// The agent cannot judge which processes live in the pid namespace of a container, so its slots would stay taken for ever. But no
+    /// process is in its cgroup any more.
     private void empty() {
         try (Region region = Region.openReadWrite(made.file())) {
             for (int slot = 0; slot < RegionLayout.SLOT_COUNT; slot++) {

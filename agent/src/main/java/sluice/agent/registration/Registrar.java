@@ -14,8 +14,8 @@ import sluice.region.place.RuntimeDirectory;
 import sluice.region.place.SluiceException;
 import sluice.region.place.ThisProcess;
 
-/// Finds the tenant that a process belongs to, or makes it. A container is one tenant, so is a job of `sluice run`; elsewhere it is a
-/// process with all that it started; a rule of the policy may name one for all who fit.
+/// Finds the tenant that a process belongs to, or makes it. A container is one tenant, and so is a job of `sluice run`. Elsewhere a tenant
+/// is a process with all that it started. A rule of the policy may name one tenant for all jobs that fit.
 final class Registrar implements AutoCloseable {
     private static final int FOLLOWS_BETWEEN_ENDS = 20;
     private static final String NO_LABEL = "-";

@@ -15,7 +15,7 @@ import sluice.region.place.SluiceException;
 
 /// Answers one line of a process: `region LAYOUT LABEL` with `ok TENANT IDENTITY` and the descriptors of its limits and its ledger,
 /// `limits LAYOUT LABEL` with the same and the limits alone, `board UUID` with `ok UUID` and the descriptor of that GPU's board, `run` as
-/// [RunRegistration] says, or any with `no` and why, or with `busy` and when to come again.
+/// [RunRegistration] says, or any of them with `no` and the reason, or with `busy` and when to ask again.
 ///
 /// Words KEY=VALUE may follow, in requests and answers; a key that the other side does not know is ignored. Both say `features=HEX`, the bits of the
 /// region's features that they know, and `version=`, for messages.

@@ -124,7 +124,7 @@ class AlnairTest {
     }
 
     @Test
-    void shouldKeepAnIdForWhoCameFirstAlsoAfterARestart() throws Exception {
+    void shouldKeepAnIdForItsFirstContainerAlsoAfterARestart() throws Exception {
         Path workspace = workspace("x7Kq2");
         String user = "user-0";
         Process process = new ProcessBuilder("sleep", "60").start();

@@ -26,7 +26,7 @@ class AuditRulesTest {
     }
 
     @Test
-    void shouldStopOnlyWhoIsOfANamedUserInEveryRespect() {
+    void shouldStopOnlyProcessesWhoseUsersAreAllNamed() {
         AuditRules rules = stopping(Set.of(ALICE), false);
 
         assertThat(rules.mayStop(python(ALICE, ALICE))).isTrue();

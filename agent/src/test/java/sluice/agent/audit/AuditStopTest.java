@@ -78,7 +78,7 @@ class AuditStopTest {
     }
 
     @Test
-    void shouldStopWhoIsInNoLedger() throws Exception {
+    void shouldStopAProcessThatIsInNoLedger() throws Exception {
         Process program = program(GpuProgram.sleep(folder));
         machine.on(program.pid(), 300 * MIB);
 
@@ -89,7 +89,7 @@ class AuditStopTest {
     }
 
     @Test
-    void shouldKillWhoDoesNotEnd() throws Exception {
+    void shouldKillAProcessThatDoesNotEnd() throws Exception {
         Process program = program(GpuProgram.start(folder, "sh", "-c", "trap '' TERM; echo ready; while :; do sleep 1; done"));
         program.inputReader().readLine();
         machine.on(program.pid(), 300 * MIB);
@@ -113,7 +113,7 @@ class AuditStopTest {
     }
 
     @Test
-    void shouldStopNobodyUnlessAsked() throws Exception {
+    void shouldStopNoProcessUnlessAsked() throws Exception {
         Process unknown = program(GpuProgram.sleep(folder));
         Process over = program(GpuProgram.sleep(folder));
         machine.on(unknown.pid(), 300 * MIB);
@@ -130,7 +130,7 @@ class AuditStopTest {
     }
 
     @Test
-    void shouldNeverStopWhoIsInOrder() throws Exception {
+    void shouldNeverStopAProcessThatIsInOrder() throws Exception {
         Process program = program(GpuProgram.sleep(folder));
         machine.on(program.pid(), 300 * MIB);
         machine.tenant("train", program.pid(), 300 * MIB);
@@ -170,7 +170,7 @@ class AuditStopTest {
     }
 
     @Test
-    void shouldSpareWhoDraws() throws Exception {
+    void shouldSpareAProcessThatDraws() throws Exception {
         Process program = program(GpuProgram.sleep(folder));
         machine.onGpu.add(new OnGpu(0, AuditFolder.GPU, program.pid(), 300 * MIB, true));
 
@@ -238,7 +238,7 @@ class AuditStopTest {
     }
 
     @Test
-    void shouldKeepNoDescriptorOfWhoIsGone() throws Exception {
+    void shouldKeepNoDescriptorOfAnEndedProcess() throws Exception {
         List<Audit.Found> found = new ArrayList<>();
         for (int at = 0; at < 5; at++) {
             found.add(found(program(GpuProgram.sleep(folder))));

@@ -64,7 +64,7 @@ class AuditTest {
     }
 
     @Test
-    void shouldFindNobodyWhoIsInOrder() {
+    void shouldFindNoProcessThatIsInOrder() {
         machine.on(program.pid(), 300 * MIB);
         machine.tenant("train", program.pid(), 240 * MIB);
 
@@ -72,7 +72,7 @@ class AuditTest {
     }
 
     @Test
-    void shouldFindWhoHoldsMoreThanItsLedgerSays() {
+    void shouldFindAProcessThatHoldsMoreThanItsLedgerSays() {
         machine.on(program.pid(), 300 * MIB);
         machine.tenant("train", program.pid(), 200 * MIB);
 
@@ -115,7 +115,7 @@ class AuditTest {
     }
 
     @Test
-    void shouldNotAccuseWhoTakesAndGivesBack() {
+    void shouldNotAccuseAProcessThatTakesAndGivesBack() {
         machine.tenant("train", program.pid(), 200 * MIB);
         int[] asked = new int[1];
         Audit audit = new Audit(() -> List.of(new OnGpu(0, GPU, program.pid(), asked[0]++ % 4 == 3 ? 200 * MIB : 2000 * MIB, false)),
@@ -153,7 +153,7 @@ class AuditTest {
     }
 
     @Test
-    void shouldForgetWhoLeft() {
+    void shouldForgetAProcessThatLeft() {
         machine.on(program.pid(), 300 * MIB);
         Audit audit = machine.audit(REPORTING);
         machine.look(audit);
@@ -192,7 +192,7 @@ class AuditTest {
     }
 
     @Test
-    void shouldJudgeNobodyWhoseLedgersAreNotKnown() {
+    void shouldNotJudgeUsersWhoseLedgersAreUnknown() {
         machine.on(program.pid(), 300 * MIB);
         machine.on(4_000_000, 300 * MIB);
 

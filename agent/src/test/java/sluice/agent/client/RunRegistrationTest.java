@@ -65,7 +65,7 @@ class RunRegistrationTest {
     }
 
     @Test
-    void shouldGiveUpWhereNobodyListens() {
+    void shouldGiveUpWhenNoAgentListens() {
         long began = System.nanoTime();
         assertThatThrownBy(() -> RunRegistration.at(socket()).register(null, "a", "x", GivenLimits.none(LimitSource.COMMAND_LINE))).isInstanceOf(RunRegistration.Unanswered.class);
         assertThat(System.nanoTime() - began).isLessThan(5_000_000_000L);

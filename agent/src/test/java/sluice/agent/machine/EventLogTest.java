@@ -31,7 +31,7 @@ class EventLogTest {
     }
 
     @Test
-    void shouldMissNoEventThatComesWhileSomebodyBeginsToListen() throws Exception {
+    void shouldMissNoEventWhileAListenerIsAdded() throws Exception {
         var ended = new AtomicBoolean();
         Runnable adder = () -> {
             while (!ended.get()) {
@@ -67,7 +67,7 @@ class EventLogTest {
     }
 
     @Test
-    void shouldTellTheRestToWhoComesBack() {
+    void shouldSendTheRestToAListenerThatComesBack() {
         for (int event = 0; event < 5; event++) {
             add();
         }

@@ -81,7 +81,7 @@ class EventStreamTest {
     }
 
     @Test
-    void shouldShowNoMachineThatNobodyHasLookedAt() {
+    void shouldShowNoMachineBeforeTheFirstLook() {
         List<String> early = listen();
         assertThat(early).isEmpty();
 

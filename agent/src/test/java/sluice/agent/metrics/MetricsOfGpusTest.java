@@ -31,7 +31,7 @@ class MetricsOfGpusTest {
     }
 
     @Test
-    void shouldLeaveOutWhatNobodyMeasured() {
+    void shouldLeaveOutWhatWasNotMeasured() {
         assertThat(value("sluice_gpu_utilization_ratio", gpu(-1, -1))).isEmpty();
         assertThat(value("sluice_gpu_temperature_celsius", gpu(-1, -1))).isEmpty();
     }

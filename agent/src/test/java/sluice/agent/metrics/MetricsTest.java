@@ -216,7 +216,7 @@ class MetricsTest {
     }
 
     @Test
-    void shouldForgetWhoEndedBeforeItLooked() throws Exception {
+    void shouldForgetTenantsThatEndedBeforeTheLook() throws Exception {
         start();
         double first = awaitLook(0);
         Region.create(agent.directory(), new RegionDraft("ended", "", new Identity(1L << 22 | 4_000_000), OnError.FAIL, MemoryLimits.none()));

@@ -43,7 +43,7 @@ class WatchedProcessesTest {
     }
 
     @Test
-    void shouldAskAgainWhoHadNoCommandLine() throws Exception {
+    void shouldAskAgainForAMissingCommandLine() throws Exception {
         try (WatchedProcesses processes = new WatchedProcesses()) {
             Process child = new ProcessBuilder("bash", "-c", "exec -a '' bash").start();
             say(child, "echo here", "here");

@@ -106,7 +106,7 @@ class AgentTest {
     }
 
     @Test
-    void shouldFollowWhoJoinsAndLeaves() {
+    void shouldFollowTenantsThatJoinAndLeave() {
         join(0, "first", weight(1), Identity.self());
         agent.look();
         assertThat(planNanos(0)).isEqualTo(10_000_000);

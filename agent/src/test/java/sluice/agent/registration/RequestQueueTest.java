@@ -86,7 +86,7 @@ class RequestQueueTest {
     }
 
     @Test
-    void shouldPutOffConnectionsBeyondTheBoundButLetInWhoHasFew() {
+    void shouldPutOffConnectionsBeyondTheBoundButLetInAPeerWithFew() {
         RequestQueue queue = queue(4, 3, 1, 10, 10);
         long now = System.nanoTime();
         assertThat(queue.connect(1, now) && queue.connect(1, now) && queue.connect(1, now)).isTrue();

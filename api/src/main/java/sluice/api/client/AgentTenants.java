@@ -20,7 +20,7 @@ import sluice.region.calls.TenantCalls;
 import sluice.region.place.RuntimeDirectory;
 import sluice.region.place.SluiceException;
 
-/// The tenants that an agent knows, seen through its socket: for who cannot read their regions.
+/// The tenants that an agent knows, seen through its socket: for a user that cannot read their regions.
 public final class AgentTenants {
     private final AgentClient client;
     private final String path;

@@ -19,10 +19,10 @@ import sluice.region.limits.GivenLimits;
 import sluice.region.limits.OnError;
 import sluice.region.place.SluiceException;
 
-/// How `sluice run` registers at the machine's agent: `run LAYOUT LABEL name=NAME command=TEXT memory=4g weight=3 ...` is
-/// answered by `ok NAME limited=yes on-error=fail` and, where the policy gives less than was asked for, what that is.
+/// How `sluice run` registers at the machine's agent. It sends `run LAYOUT LABEL name=NAME command=TEXT memory=4g weight=3 ...`. The agent
+/// answers `ok NAME limited=yes on-error=fail`, and the limits that the policy lowered.
 ///
-/// The process that asks becomes the job, so its tenant is made with its identity, which `execve` does not change.
+/// The process that asks becomes the job. So its tenant is made with its identity, which `execve` does not change.
 public final class RunRegistration {
     /// What jobs without an answer do, in a file beside the socket. It stays when the agent ends.
     public static final String ON_ERROR_FILE = "on-error";
@@ -59,7 +59,7 @@ public final class RunRegistration {
         this.socket = socket;
     }
 
-    /// The agent at a socket that somebody has named.
+    /// The agent at a socket that the user named.
     public static RunRegistration at(Path socket) {
         return new RunRegistration(socket);
     }

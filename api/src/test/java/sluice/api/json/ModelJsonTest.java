@@ -111,7 +111,7 @@ class ModelJsonTest {
     }
 
     @Test
-    void shouldReadThatNobodyCounted() {
+    void shouldReadThatNothingWasCounted() {
         String written = text(json -> StatJson.write(json, TENANT, new TenantCalls(false, 0, List.of(), new Traffic(1, 2, 3, 4, 5, 6))));
 
         assertThat(StatJson.read(tree(written)).known()).isFalse();

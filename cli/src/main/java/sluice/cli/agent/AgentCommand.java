@@ -79,7 +79,7 @@ public final class AgentCommand implements Runnable {
         stopped.countDown();
     }
 
-    /// Each thing that is wrong has its own line; the last of them is the one that the command ends with.
+    /// Each error has its own line. The command ends with the last of them.
     private AgentProgram.Configured configure(AgentProgram program, Optional<Path> file) {
         try {
             return program.configure(file);

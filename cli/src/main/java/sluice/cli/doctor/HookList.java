@@ -9,8 +9,7 @@ import java.util.Set;
 import java.util.SortedSet;
 import java.util.TreeSet;
 
-/// Which CUDA calls the library that was built with this command knows how to hold to a quota, read from the same
-/// `cuda.api` that the library was generated from.
+/// The CUDA calls that the library of this build holds to a quota. They are read from the `cuda.api` that the library was generated from.
 final class HookList {
     private static final int SYMBOL = 0;
     private static final int ROLE = 3;

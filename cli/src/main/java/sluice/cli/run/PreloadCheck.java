@@ -35,7 +35,8 @@ public final class PreloadCheck {
     private final ProgramCalls system;
     private final Starter starter;
 
-    /// Who starts the program. The kernel lets the dynamic linker load libraries of the environment if this gains no rights.
+    /// The user that starts the program. The kernel lets the dynamic linker load libraries of the environment only if the user gains no
+    /// rights by the start.
     public record Starter(int uid, int gid, boolean gainsNoRights) {
         public static Starter current() {
             String status;
@@ -95,7 +96,7 @@ public final class PreloadCheck {
         }
     }
 
-    /// The kernel clears LD_PRELOAD's effect for who gains rights by the start: AT_SECURE in `man getauxval`.
+    /// The kernel disables LD_PRELOAD for a program that gains rights by its start: AT_SECURE in `man getauxval`.
     private Optional<String> rights(byte[] program, Path file) throws IOException {
         Map<String, Object> attributes = Files.readAttributes(file, "unix:mode,uid,gid");
         int mode = (Integer) attributes.get("mode");

@@ -20,7 +20,7 @@ public final class RunProgram {
     /// Names the library to which NVTX tells the ranges that a program marks.
     private static final String NVTX = "NVTX_INJECTION64_PATH";
 
-    /// Lets the library tell of allocations over the quota: who starts a job by this command looks at what it says.
+    /// Lets the library print a line about allocations over the quota: a user of this command reads stderr.
     private static final String REFUSALS = "SLUICE_REFUSALS";
 
     private RunProgram() {}

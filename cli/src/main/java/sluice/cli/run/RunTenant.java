@@ -56,7 +56,7 @@ record RunTenant(Map<String, String> variables, boolean limited, OnError onError
         return ownRegion(request, environment, program, name, trace);
     }
 
-    /// Who names a runtime directory has a world of its own, unless an agent is named too.
+    /// A user that names a runtime directory is separate from the machine's agent, unless the user names an agent too.
     private static Optional<RunRegistration> agent(Variables environment) {
         String named = environment.value(AGENT);
         if (named != null) {

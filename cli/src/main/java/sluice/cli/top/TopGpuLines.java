@@ -10,7 +10,7 @@ import sluice.cli.tables.ShareText;
 import sluice.cli.top.terminal.TopStyle;
 import sluice.region.limits.Size;
 
-/// GPUs: who has how much of the memory, and who had how much of the time.
+/// GPUs: the memory and the GPU time of each tenant.
 record TopGpuLines(TopLook look, TopStyle style, int width) {
     private static final int LABEL = 8;
     private static final int WIDE = 60;

@@ -8,7 +8,7 @@ import org.jline.utils.AttributedString;
 import sluice.cli.top.terminal.TopStyle;
 import sluice.cli.top.terminal.TopTerminal;
 
-/// What `sluice top` writes for who does not sit in front of it.
+/// The output of `sluice top` without a terminal.
 final class TopPage {
     private static final int WIDTH = 120;
     private static final int COLOURS = 256;

@@ -4,7 +4,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.function.Consumer;
 
-/// What the person in front of the terminal chose.
+/// What the user of the terminal chose.
 ///
 /// @param filter   shows tenants whose name, command or pid contains it
 /// @param gpu      UUID of the one GPU that is shown; empty for all

@@ -40,7 +40,7 @@ final class TopView {
         return new TopView(look, state, style, width, height).screen();
     }
 
-    /// A page for who looks once: every GPU and every tenant.
+    /// A page for a single look: every GPU and every tenant.
     static List<AttributedString> page(TopLook look, TopStyle style, int width) {
         TopView view = new TopView(look, TopState.FIRST, style, Math.max(LEAST_WIDTH, width), Integer.MAX_VALUE);
         view.lines.add(view.title());

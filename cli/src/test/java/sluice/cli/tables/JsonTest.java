@@ -30,7 +30,7 @@ class JsonTest {
     }
 
     @Test
-    void shouldLeaveOutGpuTimeThatNobodyMeasures() {
+    void shouldLeaveOutGpuTimeThatIsNotMeasured() {
         assertThat(values(MadeUp.training(), OnBoards.NONE)).contains("/gpus/0/time/usedNanos=17000000000", "/gpus/0/time/submittedCalls=12345")
                 .noneMatch(value -> value.matches("/gpus/1/time/(usedNanos|sinceNanos|submittedCalls|unmeteredCalls)=.*"));
     }

@@ -26,7 +26,7 @@ class PsTableTest {
     }
 
     @Test
-    void shouldShowNothingOfGpuTimeWhereNobodyAskedForAny() {
+    void shouldShowNoGpuTimeWithoutLimitsOnIt() {
         List<String> lines = PsTable.lines(List.of(MadeUp.above(), MadeUp.idle(), MadeUp.ended()), MadeUp.NOW, MadeUp.PLAIN);
 
         assertThat(String.join("\n", lines)).isEqualTo("""

@@ -60,7 +60,7 @@ class StatTextTest {
     }
 
     @Test
-    void shouldShowNoTimeOfCallsThatNobodyTimed() {
+    void shouldShowNoTimeOfCallsThatWereNotTimed() {
         TenantCalls calls = new TenantCalls(true, SECOND, List.of(new CallCount("cuCtxGetDevice", CallKind.OTHER, 3, 0, 0, 0, 0, 0)), calls(0, 0).traffic());
 
         assertThat(StatText.lines(MadeUp.ended(), calls, null, 0, MadeUp.PLAIN)).contains("cuCtxGetDevice      3       -     -     -        -      -");
@@ -69,7 +69,7 @@ class StatTextTest {
     }
 
     @Test
-    void shouldWriteNoSumsOfCallsThatNobodyCounted() {
+    void shouldWriteNoSumsOfCallsThatWereNotCounted() {
         TenantCalls calls = new TenantCalls(false, SECOND, List.of(), calls(0, 0).traffic());
 
         assertThat(JsonValues.of(out -> Json.write(out, json -> StatJson.write(json, MadeUp.ended(), calls)))).contains("/counted=false")
@@ -77,7 +77,7 @@ class StatTextTest {
     }
 
     @Test
-    void shouldSayThatNobodyCounted() {
+    void shouldSayThatNothingWasCounted() {
         List<String> lines = StatText.lines(MadeUp.ended(), new TenantCalls(false, SECOND, List.of(), calls(0, 0).traffic()), null, 20, MadeUp.PLAIN);
 
         assertThat(lines).contains("tenant    old, ended").anyMatch(line -> line.startsWith("calls     not counted: "));

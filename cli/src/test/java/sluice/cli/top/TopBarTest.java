@@ -31,7 +31,7 @@ class TopBarTest {
     }
 
     @Test
-    void shouldNameWhoHasRoomForIt() {
+    void shouldNameTenantsWhereTheNameFits() {
         List<TopBar.Part> parts = List.of(new TopBar.Part("train 4.0 GiB", 60, 0), new TopBar.Part("infer 2.0 GiB", 30, 1), new TopBar.Part("x", 4, 2));
 
         assertThat(TopBar.of(parts, 100, 30, COLOURS)).hasToString(" train 4.0 GiB     infer    ▎░");

@@ -16,7 +16,7 @@ class TopRowTest {
     private static final ComputeLimits CAPPED = new ComputeLimits(ComputeCaps.of(500), false, 1, Priority.NORMAL, false, 0);
 
     @Test
-    void shouldSayNothingOfWhoIsNotMeasuredAnyMore() {
+    void shouldShowNothingOfATenantThatIsNoLongerMeasured() {
         Tenant before = tenant(CAPPED, 9, 4), after = tenant(ComputeLimits.NONE, 10, 4);
 
         assertThat(row(before, after).gotPermille()).isEqualTo(-1);

@@ -89,7 +89,7 @@ class TopViewTest {
     }
 
     @Test
-    void shouldNotSayWhatNobodyMeasured() {
+    void shouldNotShowWhatWasNotMeasured() {
         TopLook look = TopMachine.one();
         assertThat(look.gpus().getFirst().otherBytes()).isEqualTo(TopGpu.UNKNOWN);
         StringWriter json = new StringWriter();

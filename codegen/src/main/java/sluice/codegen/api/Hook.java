@@ -6,7 +6,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.stream.Collectors;
 
-/// Whether an entry point has a hook, and who writes its body.
+/// Whether an entry point has a hook, and whether its body is written or generated.
 public enum Hook {
     /// The call is let through; of CUDA's, it is only watched.
     NONE("-", EnumSet.allOf(Role.class)),

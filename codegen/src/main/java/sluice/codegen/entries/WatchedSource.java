@@ -10,10 +10,10 @@ import sluice.codegen.api.Parameter;
 import sluice.codegen.api.Symbol;
 import sluice.codegen.api.WatchedKind;
 
-/// The exported wrappers of libcuda's entry points: each call is forwarded, to its hook where it has one, and watched.
+/// The exported wrappers of libcuda's entry points. A wrapper forwards each call, to its hook where it has one, and watches it.
 ///
-/// While nobody wants the detail, nothing has to be kept over the call but the time at which it began, or, for most of the
-/// quick calls, where it is counted. The long way is a function of its own, also for what the driver lacks or has not loaded.
+/// While no sink wants the detail, little has to be kept over the call: the time at which it began, or for most quick calls the place where
+/// it is counted. The long path is a function of its own. It also serves calls that the driver lacks or has not loaded.
 final class WatchedSource {
     private static final String QUICK = "cuCtx(Get.*|SetCurrent|PushCurrent|PopCurrent)|cuDevice(Get.*|PrimaryCtxGetState)|cuPointerGet.*"
             + "|cuStream(Get.*|IsCapturing|Query|WaitEvent)|cuEvent(Query|Record.*)|cuFuncGetAttribute";

@@ -4,7 +4,7 @@ import java.util.Comparator;
 import java.util.HashSet;
 import sluice.codegen.text.Problems;
 
-/// What must hold in a layout so that C and Java agree on it without padding between fields, and no two fields share bytes.
+/// The rules of a layout. They make C and Java agree on it: no padding between fields, and no two fields share bytes.
 final class LayoutRules {
     /// Records begin on their own cache line.
     private static final int LINE_BYTES = 64;

@@ -91,7 +91,7 @@ public final class LayoutSource {
                         .formatted(JavaNames.constant(place.record().name()), spec.places().indexOf(place)) : "") + (place.count() <= 1 ? fields(place) : "");
     }
 
-    /// For who writes a record that exists once, or reads many, without a view; of many it is the first one's.
+    /// For code without a view that writes a record that exists once, or reads many. Of many it is the offset of the first.
     private static String fields(LayoutSpec.Place place) {
         return place.record().fields().stream()
                 .map(field -> "    public static final int %s_%s_OFFSET = %d;\n".formatted(

@@ -71,7 +71,7 @@ public final class ComputeChecks {
         });
     }
 
-    /// Who gets too much is never excused.
+    /// A tenant that gets too much always fails the check.
     private static String held(String who, List<Witness> witnesses, double share, int percent, Stage stage) {
         double points = Bounds.of(stage.environment()).windowPoints();
         String seen = who + " got " + PercentText.format(share) + " of the GPU's time";
@@ -141,7 +141,7 @@ public final class ComputeChecks {
         });
     }
 
-    /// On the simulated GPU who gets the turn may wake up late, which counts less in longer turns.
+    /// On the simulated GPU, a tenant that gets the turn may wake up late. That counts less in longer turns.
     private static int turnMillis(Stage stage) {
         return stage.environment().simulated() ? 25 : 10;
     }

@@ -17,7 +17,7 @@ import sluice.proof.probe.memory.SharingCommands;
 
 /// A small CUDA program under remote control: reads a command per line, answers with a line of facts.
 ///
-/// It knows nothing of Sluice; whether the library is in front of the driver is decided by who starts it.
+/// It knows nothing of Sluice. Its parent decides whether the library is in front of the driver.
 /// Arguments: how to find the driver's symbols, then optionally one command to run instead of reading commands.
 public final class Probe {
     private static final String HELLO = "hello";

@@ -69,8 +69,8 @@ final class SoakCommands {
         }
     }
 
-    /// What was freed in a stream is given back only when somebody waits for the stream. What the driver took by itself
-    /// is looked at now and then, so time has to pass before the program's next call shows it.
+    /// Memory freed in a stream is given back only when the program waits for the stream. The library looks at the driver's own use now and
+    /// then, so time has to pass before the next call shows it.
     private static void quiet(Session session) throws InterruptedException {
         STEP.lock();
         Status.check("cuStreamSynchronize", session.driver().work().synchronizeStream(session.stream()));

@@ -54,7 +54,7 @@ public final class Interruption {
         }
     }
 
-    /// Those who wait for a process find it ended, or are woken; then they close their stages themselves.
+    /// Threads that wait for a process find it ended, or are woken; then they close their stages themselves.
     private static void end() {
         synchronized (Interruption.class) {
             BEGUN.countDown();

@@ -15,8 +15,8 @@ import sluice.region.limits.OnError;
 import sluice.region.place.Identity;
 import sluice.region.place.RuntimeDirectory;
 
-/// A tenant made for a check. A context takes memory of its own, little on one GPU and much on another, so checks open
-/// their processes first and then say how much room there is beyond that.
+/// A tenant made for a check. A context takes memory of its own, and how much depends on the GPU. So checks open their processes first, and
+/// then say how much room there is beyond that.
 public record TestTenant(Path file) {
 
     public static TestTenant create(RuntimeDirectory directory, String name, long quotaBytes) {
@@ -58,7 +58,7 @@ public record TestTenant(Path file) {
         return quotaBytes() - chargedBytes();
     }
 
-    /// Sets the quota, on every GPU, to what is in use and this much more; 0 is refused by who reads it as no limit.
+    /// Sets the quota, on every GPU, to what is in use and this much more; 0 is refused, because 0 means no limit.
     public void setRoom(long bytes) {
         setQuota(chargedBytes() + bytes);
     }

@@ -28,8 +28,8 @@ import sluice.region.place.RuntimeDirectory;
 import sluice.region.place.RuntimeFile;
 import sluice.region.place.SluiceException;
 
-/// The mapped file of one GPU, on which its tenants take turns. What its fields mean, and who may write them when, is said
-/// in `spec/board.abi`. The libraries make boards and carry plans out; a tool looks, and may write plans.
+/// The mapped file of one GPU, on which its tenants take turns. `spec/board.abi` says what each field means, and which process may write it
+/// when. The libraries make boards and carry plans out; a tool looks, and may write plans.
 public final class Board implements AutoCloseable {
     private static final String PREFIX = "board-";
     private static final int UUID_DIGITS = 32;
@@ -188,7 +188,7 @@ public final class Board implements AutoCloseable {
         return read(Processes.BY_PROC);
     }
 
-    /// The same, for who knows who lives.
+    /// The same, for a caller that knows which processes live.
     public BoardState read(Processes known) {
         return new BoardReader(this, known).read();
     }

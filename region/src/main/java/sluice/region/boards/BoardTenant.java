@@ -8,7 +8,7 @@ import sluice.region.limits.TurnLength;
 /// @param entry        its number there
 /// @param key          creation time of its region
 /// @param planNanos    length of its turns by the plan; 0 = no plan
-/// @param balanceNanos less than 0: what its next turn is shorter, because the last was too long
+/// @param balanceNanos if negative: how much the next turn is shortened, to repay an overrun
 /// @param heldNanos    time in which the turn was its own, the turn under way included
 /// @param turns        turns that it was given
 /// @param holds        whether the turn is its own now

@@ -15,8 +15,8 @@ import sluice.region.place.SluiceException;
 
 /// All boards of a folder.
 ///
-/// Without an agent there are no plans: turns have the length that a tenant asks for times its weight, so that shares are
-/// right whoever joins. A plan that an agent left would not fit who joins after it, so the next tool takes it back.
+/// Without an agent there are no plans. Turns have the length that a tenant asks for times its weight, so shares are right for any set of
+/// tenants. A plan of an ended agent would not fit a tenant that joins later, so the next tool clears it.
 public final class Boards {
     private Boards() {}
 
@@ -25,15 +25,15 @@ public final class Boards {
         return read(directory, Processes.BY_PROC);
     }
 
-    /// The same, for who knows who lives.
+    /// The same, for a caller that knows which processes live.
     public static List<BoardState> read(RuntimeDirectory directory, Processes known) {
         List<BoardState> states = new ArrayList<>();
         for (Path file : Board.files(directory)) {
             try (Board board = Board.openReadOnly(file)) {
                 states.add(board.read(known));
             } catch (SluiceException | InternalError e) {
-                // Gone since, or of another layout: its libraries refuse it as well. The error is the JVM's word for a mapped page
-                // that is not there: somebody cut the file while we read it.
+                // Gone since, or of another layout: its libraries refuse it as well. The error is the JVM's for a mapped page
+                // that is not there: the file was truncated during the read.
             }
         }
         return states;

@@ -5,8 +5,8 @@ import sluice.region.layout.CallView;
 /// How often a tenant called one CUDA function, all its processes together, the ended ones too.
 ///
 /// @param failed     those of the calls that came back with an error
-/// @param timedCalls those that were timed: of quick calls only some are, and stand for the others
-/// @param nanos      how long they took on the host, with what they waited at the gate
+/// @param timedCalls those that were timed: of quick calls only a sample is
+/// @param nanos      how long they took on the host, waits at the gate included
 /// @param bytes      what those without an error asked to copy, set or allocate
 public record CallCount(String name, CallKind kind, long calls, long failed, long timedCalls, long nanos, long longestNanos, long bytes) {
     public boolean estimated() {

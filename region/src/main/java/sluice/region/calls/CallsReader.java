@@ -24,8 +24,8 @@ import sluice.region.layout.RegionLayout;
 import sluice.region.layout.TrafficView;
 import sluice.region.place.RuntimeFile;
 
-/// Reads the counters of one region after the other. They are copied, not mapped: to map and unmap a file and to touch its pages for a
-/// single look costs more than the bytes of the few stripes in which somebody counts.
+/// Reads the counters of one region after the other. They are copied, not mapped. To map a file, touch its pages and unmap it for a single
+/// look costs more than to copy the few stripes in use.
 final class CallsReader {
     /// Of threads that have none of their own. In the others nobody counts before it is their writer, for ever.
     private static final int SHARED_STRIPE = 0;

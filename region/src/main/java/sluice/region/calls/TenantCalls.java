@@ -5,7 +5,7 @@ import java.util.List;
 
 /// Which CUDA functions a tenant called, and what they copied.
 ///
-/// @param known     false: the region was made by a version that knows other functions, so nobody counted
+/// @param known     false: the region was made by a version that knows other functions, so nothing was counted
 /// @param readNanos when this was read, by the clock of `System.nanoTime()`
 /// @param counts    of the functions that were called
 public record TenantCalls(boolean known, long readNanos, List<CallCount> counts, Traffic traffic) {

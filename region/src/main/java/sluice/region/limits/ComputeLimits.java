@@ -3,11 +3,11 @@ package sluice.region.limits;
 import java.util.Locale;
 import sluice.region.place.SluiceException;
 
-/// What a tenant may have of the time of GPUs.
+/// How much GPU time a tenant may have.
 ///
 /// @param caps       caps by GPU
 /// @param turns      whether it takes turns with others; a tenant with a cap does so anyway
-/// @param weight     its part against the weights of others who want the GPU
+/// @param weight     its part, relative to the weights of other tenants that want the GPU
 /// @param turnMicros length of its turns at weight 1; 0 = the default
 public record ComputeLimits(ComputeCaps caps, boolean turns, int weight, Priority priority, boolean exclusive, int turnMicros) {
     public static final ComputeLimits NONE = new ComputeLimits(ComputeCaps.none(), false, 1, Priority.NORMAL, false, 0);

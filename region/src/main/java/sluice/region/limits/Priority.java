@@ -2,7 +2,7 @@ package sluice.region.limits;
 
 import sluice.region.place.SluiceException;
 
-/// Who goes first when several tenants want a GPU.
+/// Which tenant goes first when several want a GPU.
 public enum Priority {
     LOW(-1, "low"),
     NORMAL(0, "normal"),

@@ -14,8 +14,8 @@ import sluice.linux.FileRules;
 import sluice.linux.Folder;
 import sluice.linux.UnusableFileException;
 
-/// The one agent of a folder. It holds a lock on a file there, which the kernel takes away when it ends, however it ends.
-/// The file has the agent's pid in it until somebody has taken back the plans that it left.
+/// The one agent of a folder. It holds a lock on a file there. The kernel releases the lock when the agent ends, in any way. The file has
+/// the agent's pid in it until a process has cleared the plans that the agent left.
 ///
 /// The lock belongs to the open file, not to the process: another part of the agent may open and close the file at any time.
 public final class AgentLock implements AutoCloseable {

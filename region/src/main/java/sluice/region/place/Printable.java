@@ -1,7 +1,7 @@
 package sluice.region.place;
 
-/// Text that a tenant wrote, made safe for the terminal of somebody else: an escape sequence in a name could rewrite the screen, or type for
-/// its reader.
+/// Text that a tenant wrote, made safe for the terminal of another user: an escape sequence in a name could rewrite the screen, or type
+/// commands.
 public final class Printable {
     private static final char REPLACEMENT = '\uFFFD';
 

@@ -1,6 +1,6 @@
 package sluice.region.place;
 
-/// Who lives. To look is to ask the kernel about each process; who looks often may know it already.
+/// Which processes live. A look asks the kernel about each process; a caller that looks often may keep the answers.
 public interface Processes {
     /// Asks every time.
     Processes BY_PROC = new Processes() {

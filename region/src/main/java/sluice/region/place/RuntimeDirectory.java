@@ -76,7 +76,7 @@ public record RuntimeDirectory(Path path) {
         return found;
     }
 
-    /// The folders of all users in some places, for who may look into them: those that are their users' own.
+    /// The folders of all users in some places, for a process that may read them. Only folders that belong to their users are listed.
     public static List<RuntimeDirectory> ofAllUsers(List<Path> places) {
         List<RuntimeDirectory> found = new ArrayList<>();
         for (Path place : places) {

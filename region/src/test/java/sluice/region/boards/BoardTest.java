@@ -51,7 +51,7 @@ class BoardTest {
     }
 
     @Test
-    void shouldSayWhoseTurnItIsAndWhoWaits() {
+    void shouldShowTheHolderAndTheWaitingTenants() {
         TestBoard.tenant(board, 3, 33, Identity.self());
         TestBoard.tenant(board, 7, 77, Identity.self());
         process(0, 3, Identity.self(), 0);

@@ -50,7 +50,7 @@ class ComputeChangeTest {
         assertThat(after.memory()).isEqualTo(MemoryLimits.parse("1g"));
     }
 
-    /// One of HAMi's default policy does not, until somebody sets it.
+    /// A tenant with HAMi's default policy does not, until the limit is set.
     @Test
     void shouldHoldACapThatIsSetAlways() throws Exception {
         try (Region region = Region.openReadWrite(file)) {

@@ -47,7 +47,7 @@ class GivenLimitsTest {
     }
 
     @Test
-    void shouldGiveWhatThePolicyGivesToWhoAsksForNothing() {
+    void shouldGiveThePolicysLimitsWhenNoneAreAskedFor() {
         GivenLimits policy = limits("memory=0=2g,1=4g compute=50% weight=3 priority=low turn=5ms on-oom=wait:3s");
         Limits granted = limits("").within(policy);
         assertThat(granted).isEqualTo(policy.limits());

@@ -6,8 +6,8 @@ import java.io.OutputStreamWriter;
 import java.io.Writer;
 import java.nio.charset.StandardCharsets;
 
-/// The JSON of Chrome's trace viewer, which many tools read. It knows processes and threads only, so every other track
-/// is a thread with a number that no thread can have, and what belongs to no process is in a process 0.
+/// The JSON of Chrome's trace viewer, which many tools read. It knows processes and threads only. So every other track is a thread with a
+/// number that no thread can have, and tracks of no process are in a process 0.
 final class ChromeWriter implements TimelineWriter {
     private static final int NO_THREAD = 1 << 24;
     /// One of the viewer's own names for colours; it gives all others by the name of the slice.

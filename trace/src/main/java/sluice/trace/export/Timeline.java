@@ -9,8 +9,8 @@ import java.util.Map;
 import sluice.trace.read.TraceEvent;
 import sluice.trace.read.TraceInfo;
 
-/// Lays events out on tracks: a process with its threads (calls, and waits within them), its streams (what was submitted, when
-/// the host submitted it) and the ranges it named; a GPU with its batches, turns and memory.
+/// Lays events out on tracks. A process has its threads (calls, and waits within them), its streams (what was submitted, when the host
+/// submitted it) and its named ranges. A GPU has its batches, turns and memory.
 final class Timeline {
     private static final long DEFAULT_STREAM = 1;
     private static final long THREAD_STREAM = 2;

@@ -85,8 +85,8 @@ public sealed interface TraceEvent {
     /// How far a time may be off.
     ///
     /// @param alone        the GPU had nothing else to do when the launches that were measured began; else it is the most that one takes
-    /// @param lessPermille so many thousandths may it be less
-    /// @param morePermille so many may it be more
+    /// @param lessPermille it may be less by so many thousandths
+    /// @param morePermille it may be more by so many thousandths
     record Measured(boolean alone, int lessPermille, int morePermille) {
         static final Measured AT_MOST = new Measured(false, 1000, 0);
     }

@@ -1,4 +1,4 @@
 /// A recorded trace, read: rings, names and processes in a folder, and their events in the order of their ends.
 ///
-/// Memory is bounded, however long the trace. Must not know: who recorded it, or what is made of it.
+/// Memory is bounded for a trace of any length. Must not know: how it was recorded, or how it is shown.
 package sluice.trace.read;

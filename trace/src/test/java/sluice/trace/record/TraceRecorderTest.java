@@ -137,7 +137,7 @@ class TraceRecorderTest {
         assertThat(target).isEmptyDirectory();
     }
 
-    /// Root records the jobs of others, who can put anything into the folder.
+    /// Root records jobs of other users, and these can put anything into the folder.
     @Test
     void shouldCopyNothingThatALinkLeadsTo() throws Exception {
         Path secret = Files.writeString(folder.resolve("secret"), "secret");

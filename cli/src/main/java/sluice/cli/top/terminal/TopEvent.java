@@ -7,9 +7,9 @@ public sealed interface TopEvent {
     /// Its size is another one, or it shows something else: the whole screen is to be drawn anew.
     record Changed() implements TopEvent {}
 
-    /// Somebody asks the program to stop for a while.
+    /// A signal asks the program to stop for a while.
     record Suspended() implements TopEvent {}
 
-    /// It is gone, or somebody asks the program to end.
+    /// The terminal is gone, or a signal asks the program to end.
     record Ended() implements TopEvent {}
 }

@@ -2,9 +2,8 @@ package sluice.proof.bench.compute;
 
 import sluice.proof.stage.Environment;
 
-/// How closely shares must hold. A simulated GPU lives on the processors of the programs that use it, so what it and they
-/// do is late now and then by as much as those are busy with something else: its bounds are wider, and say nothing about
-/// a real GPU.
+/// How closely shares must hold. A simulated GPU runs on the processors of the programs that use it. When these are busy, it and the
+/// programs are late. So its bounds are wider, and say nothing about a real GPU.
 ///
 /// @param windowPoints     percentage points between cap and share in each second
 /// @param runPoints        the same over a whole run

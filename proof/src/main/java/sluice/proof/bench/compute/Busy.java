@@ -5,8 +5,8 @@ import java.util.Arrays;
 import java.util.List;
 import sluice.proof.facts.Stamps;
 
-/// The spans in which the GPU was busy with some work: the union of its stamps. Between two kernels that were queued
-/// nothing else can run, so a gap that is no longer than theirs (1.6 to 2.1 µs on an H200) is busy, too.
+/// The spans in which the GPU was busy with some work: the union of its stamps. Nothing else can run between two queued kernels. So a gap
+/// that is no longer than theirs (1.6 to 2.1 µs on an H200) counts as busy, too.
 record Busy(long[] begins, long[] ends) {
     static final long GAP_NANOS = 3000;
 

@@ -8,8 +8,8 @@ import sluice.proof.facts.Load;
 import sluice.proof.facts.Load.Kind;
 import sluice.proof.stage.Terms;
 
-/// A tenant is killed while it has the GPU for itself: how long until the one that waits goes on. The victim has long
-/// turns and the survivor short ones, so that it is the victim's turn whenever it is killed.
+/// A tenant is killed while it has the GPU for itself: how long until the waiting tenant goes on. The victim has long turns and the
+/// survivor short ones, so that the victim has the turn when it is killed.
 public final class Recovery {
     public static final double SECONDS = 3;
     private static final Load LOAD = new Load(Kind.LAUNCHES, 1_000_000);

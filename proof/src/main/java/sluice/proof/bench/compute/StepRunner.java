@@ -8,9 +8,8 @@ import java.util.concurrent.CompletableFuture;
 import sluice.proof.facts.CheckFailed;
 import sluice.proof.stage.Interruption;
 
-/// Takes steps one after the other. Processes take about as long to start as a short run lasts, so in tables that are not disturbed
-/// by it those of the next step get their contexts in the first second of a run, which is not judged, and those of
-/// the one after it are started then.
+/// Runs steps one after the other. A process takes about as long to start as a short run lasts. So where a table is not disturbed by it,
+/// processes are started two steps ahead. They get their contexts in the first second of the run before theirs, which is not judged.
 final class StepRunner {
     private static final int MOST_AHEAD = 4;
     private static final double START_SECONDS = 1.2;

@@ -3,7 +3,7 @@ package sluice.proof.bench.compute;
 import java.util.List;
 import sluice.proof.bench.Chart;
 
-/// What is kept of a witness when its many stamps are let go.
+/// The sums that are kept of a witness after its many stamps are discarded.
 ///
 /// @param whole   share of everything after the first second
 /// @param seconds shares of each second after the first
