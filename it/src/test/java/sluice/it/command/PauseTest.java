@@ -33,6 +33,10 @@ class PauseTest {
             Thread.sleep(20);
         }
         assumeTrue(attended(), "the library has no thread that carries out commands; it is of a version without the feature 'pause'");
+        while (tenant().gpus().stream().allMatch(gpu -> gpu.usedBytes() == 0)) {
+            assertThat(job.isAlive()).isTrue();
+            Thread.sleep(20);
+        }
     }
 
     @AfterEach
@@ -109,7 +113,7 @@ class PauseTest {
     }
 
     @Test
-    void shouldPauseByTheAgent() throws Exception {
+    void shouldBeSeenByTheAgent() throws Exception {
         machine.startAgent();
         assertThat(machine.sluice("pause", "train").status()).isZero();
         assertThat(machine.askAgent("/v1/tenants/train")).contains("\"state\":\"paused\"");
