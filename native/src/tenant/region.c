@@ -226,6 +226,8 @@ static bool write_draft(int fd, const sl_region_draft_t *draft) {
     fill_command(header.command, sizeof header.command, draft->root_identity);
     sl_region_limits_t limits = no_limits;
     limits.mapped = draft->mapped;
+    limits.reservoir_bytes = draft->reservoir_bytes;
+    limits.prepared_bytes = draft->prepared_bytes;
     limits.on_oom = draft->wait_on_oom;
     limits.oom_wait_millis = draft->oom_wait_millis;
     for (int gpu = 0; gpu < 16; gpu++)

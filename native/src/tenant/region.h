@@ -39,6 +39,7 @@ typedef struct {
     const sl_shares_t *shares;    /* NULL: no cap and no turns */
     bool fail_on_error;
     bool mapped;
+    uint64_t reservoir_bytes, prepared_bytes;
     bool wait_on_oom;
     uint32_t oom_wait_millis;
 } sl_region_draft_t;

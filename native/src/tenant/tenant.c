@@ -66,6 +66,8 @@ static bool open_region(const sl_options_t *options, sl_reason_t *reason) {
         .shares = &options->shares,
         .fail_on_error = options->fail_on_error,
         .mapped = options->mapped,
+        .reservoir_bytes = options->reservoir_bytes,
+        .prepared_bytes = options->prepared_bytes,
         .wait_on_oom = options->wait_on_oom,
         .oom_wait_millis = options->oom_wait_millis,
     };

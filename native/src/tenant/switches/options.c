@@ -135,7 +135,8 @@ static bool read_shares(sl_shares_t *shares, const char **source, sl_reason_t *r
 
 const char *sl_options_limit_variable(unsigned position, char buffer[40]) {
     static const char *const names[] = {
-        "SLUICE_TENANT", "SLUICE_MEMORY", "SLUICE_MAPPED", "CUDA_DEVICE_MEMORY_LIMIT", "CUDA_DEVICE_MEMORY_SHARED_CACHE", "CUDA_DEVICE_SM_LIMIT",
+        "SLUICE_TENANT", "SLUICE_MEMORY", "SLUICE_MAPPED", "SLUICE_RESERVOIR", "SLUICE_PREPARE",
+        "CUDA_DEVICE_MEMORY_LIMIT", "CUDA_DEVICE_MEMORY_SHARED_CACHE", "CUDA_DEVICE_SM_LIMIT",
         "GPU_CORE_UTILIZATION_POLICY", "CUDA_TASK_PRIORITY", "WRAPPER_MAX_MEMORY", "ALNAIR_ID", "ALNAIR_WORKSPACE_PATH",
         "ALNAIR_VGPU_COMPUTE_PERCENTILE"};
     static const char *const numbered[] = {"CUDA_DEVICE_MEMORY_LIMIT", "CUDA_DEVICE_SM_LIMIT"};
@@ -184,9 +185,16 @@ static bool read_on_error(const char *text, sl_options_t *options, sl_reason_t *
 }
 
 static bool read_mapped(const char *text, sl_options_t *options, sl_reason_t *reason) {
-    if (!text || strcmp(text, "0") == 0 || strcmp(text, "1") == 0)
-        return options->mapped = text && *text == '1', true;
-    return sl_report_fail(reason, "SLUICE_MAPPED=%.40s: expected 1 or 0", text);
+    return !text || sl_shares_read_exclusive(text, &options->mapped) ||
+           sl_report_fail(reason, "SLUICE_MAPPED=%.40s: expected 1, true, yes or on, or 0, false, no or off", text);
+}
+
+/* A size, or "none". */
+static bool read_bytes(const char *name, uint64_t *bytes, sl_reason_t *reason) {
+    const char *text = sl_options_variable(name);
+    if (!text || strcmp(text, "none") == 0 || sl_size_parse(text, strlen(text), bytes))
+        return true;
+    return sl_report_fail(reason, "%s=%.80s: bad size; " SL_SIZE_HINT ", or none", name, text);
 }
 
 /* False when it means nothing. */
@@ -213,7 +221,8 @@ static bool read_limits(sl_options_t *options, sl_reason_t *reason) {
     const char *memory = sl_options_variable("SLUICE_MEMORY"), *tenant = sl_options_variable("SLUICE_TENANT");
     sl_shares_t shares = {.turns = false};
     bool ok_shares = read_shares(&shares, &options->shares_source, reason);
-    options->wanted = memory || tenant || options->shares_source || sl_options_variable("SLUICE_MAPPED");
+    options->wanted = memory || tenant || options->shares_source || sl_options_variable("SLUICE_MAPPED") ||
+                      sl_options_variable("SLUICE_RESERVOIR") || sl_options_variable("SLUICE_PREPARE");
     if (!ok_shares || (tenant && !sl_options_name_tenant(options, "SLUICE_TENANT", tenant, reason)))
         return false;
     bool ok = !memory || read_memory(memory, options, reason);
@@ -264,5 +273,7 @@ bool sl_options_read(sl_options_t *options, sl_reason_t *reason) {
         return false;
     tell_source(options);
     return options->region || (read_mapped(sl_options_variable("SLUICE_MAPPED"), options, reason) &&
+                               read_bytes("SLUICE_RESERVOIR", &options->reservoir_bytes, reason) &&
+                               read_bytes("SLUICE_PREPARE", &options->prepared_bytes, reason) &&
                                read_on_oom(sl_options_variable("SLUICE_ON_OOM"), options, reason));
 }

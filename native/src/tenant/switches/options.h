@@ -32,6 +32,7 @@ typedef struct {
     bool disabled;       /* an older tool's switch asks for no control at all */
     bool each_process;   /* each process is a tenant of its own, unless they have a name */
     bool fail_on_error;  /* what to do when limits cannot be enforced */
+    uint64_t reservoir_bytes, prepared_bytes; /* host memory for released memory: the most; what is made ready ahead; 0 = not given */
     bool mapped;         /* plain memory is mapped by Sluice, so that it can leave the GPU */
     bool wait_on_oom;    /* an allocation over the quota waits for room */
     uint32_t oom_wait_millis;

@@ -46,7 +46,7 @@ class CommandsTest {
         "ps --jsn                        | unknown option '--jsn'; did you mean --json? See 'sluice help ps'",
         "inspect                         | the tenant is missing; see 'sluice help inspect'",
         "bench --repeats 0               | bad --repeats '0'; use 1 to 1000; see 'sluice help bench'",
-        "set train                       | nothing to set; give --memory, --on-oom, --compute, --weight, --priority, --exclusive or --turn; see 'sluice help set'",
+        "set train                       | nothing to set; give --memory, --on-oom, --compute, --weight, --priority, --exclusive, --turn, --reservoir or --prepare; see 'sluice help set'",
         "report                          | the folder is missing; see 'sluice help report'",
         "report x --text --json          | --text and --json exclude each other; see 'sluice help report'",
         "set                             | the tenant is missing; see 'sluice help set'",

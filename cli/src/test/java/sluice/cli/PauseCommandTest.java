@@ -20,7 +20,7 @@ import sluice.region.Tenant;
 import sluice.region.TenantState;
 import sluice.region.limits.Limits;
 import sluice.region.pause.Depth;
-import sluice.region.pause.Step;
+import sluice.region.pause.PauseStep;
 import sluice.region.place.Identity;
 import sluice.region.place.RuntimeDirectory;
 
@@ -83,7 +83,7 @@ class PauseCommandTest {
     @Test
     void shouldWithdrawAPauseThatTakesTooLong() {
         try (FakeAttendant _ = new FakeAttendant(file, (command, pause) -> {
-            FakeAttendant.tell(pause, Step.DRAIN, 0, 0, "");
+            FakeAttendant.tell(pause, PauseStep.DRAIN, 0, 0, "");
             return Doing.NOTHING;
         })) {
             assertThat(execute("pause", file.toString(), "--timeout", "100ms")).isEqualTo(ExitStatus.TIMED_OUT);
@@ -95,7 +95,7 @@ class PauseCommandTest {
     @Test
     void shouldLetAResumeGoOn() {
         try (FakeAttendant _ = new FakeAttendant(file, (command, pause) -> {
-            FakeAttendant.tell(pause, Step.ROOM, 0, 0, "GPU 0 is full");
+            FakeAttendant.tell(pause, PauseStep.ROOM, 0, 0, "GPU 0 is full");
             return command.depth().isPause() ? Doing.ANSWER : Doing.NOTHING;
         })) {
             execute("pause", file.toString());
@@ -128,7 +128,7 @@ class PauseCommandTest {
     void shouldTellOnceOfWhatTakesLong() {
         long began = System.nanoTime();
         try (FakeAttendant _ = new FakeAttendant(file, (command, pause) -> {
-            FakeAttendant.tell(pause, Step.COPY_OUT, 8L << 30, 2L << 30, "");
+            FakeAttendant.tell(pause, PauseStep.COPY_OUT, 8L << 30, 2L << 30, "");
             return System.nanoTime() - began > 2_500_000_000L ? Doing.ANSWER : Doing.NOTHING;
         })) {
             assertThat(execute("pause", file.toString(), "--release")).isZero();

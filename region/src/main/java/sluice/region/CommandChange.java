@@ -39,7 +39,7 @@ public record CommandChange(Path file, Command before, Command asked, boolean fr
         }
         Optional<TenantProcess> unable = tenant.liveProcesses().stream().filter(process -> !process.pause().able()).findFirst();
         if (depth.isPause() && unable.isPresent()) {
-            throw new SluiceException("process " + unable.get().identity().pid() + " of '" + tenant.name() + "' has a library that cannot pause (the region is of Sluice "
+            throw new SluiceException("process " + unable.get().identity().pid() + " of '" + tenant.name() + "' cannot pause: its library is too old, or could not start its thread (the region is of Sluice "
                     + version + "); start the job again with this version");
         }
     }

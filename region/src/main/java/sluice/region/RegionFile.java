@@ -56,7 +56,7 @@ public final class RegionFile {
         Path temporary = directory.path().resolve("." + file + "." + draft.root().pid() + TEMPORARY_SUFFIX);
         try {
             if (Files.exists(region) && Tenant.lives(region)) {
-                throw new TenantRunningException(draft.tenant());
+                throw running(draft.tenant());
             }
             Files.deleteIfExists(region);
             Path ledger = ledger(region);
@@ -111,10 +111,14 @@ public final class RegionFile {
                 return;
             } catch (FileAlreadyExistsException e) {
                 if (attempt == LINK_ATTEMPTS || Tenant.lives(region) || !removeEnded(region, temporary)) {
-                    throw new TenantRunningException(tenant);
+                    throw running(tenant);
                 }
             }
         }
+    }
+
+    private static SluiceException running(String tenant) {
+        return new SluiceException("tenant '" + tenant + "' is running already; choose another --name or wait until it ends");
     }
 
     /// Removes the region of an ended tenant. Another process may just have put a new one in its place. So the file is moved aside first,

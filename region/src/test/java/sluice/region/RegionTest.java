@@ -63,7 +63,7 @@ class RegionTest {
         TestRegion.create(folder, "job", Identity.self());
 
         assertThatThrownBy(() -> TestRegion.create(folder, "job", Identity.self()))
-                .isInstanceOf(TenantRunningException.class)
+                .isInstanceOf(SluiceException.class).hasMessageContaining("is running already")
                 .hasMessageContaining("'job'")
                 .hasMessageContaining("--name");
         assertThat(folder.toFile().list()).hasSize(1);
@@ -76,7 +76,7 @@ class RegionTest {
         long created = Tenant.read(running).createdNanos();
 
         assertThatThrownBy(() -> Region.createSplit(TestRegion.directory(folder), TestRegion.draft("job", Identity.self()), ThisProcess.current().uid()))
-                .isInstanceOf(TenantRunningException.class);
+                .isInstanceOf(SluiceException.class).hasMessageContaining("is running already");
         assertThat(Tenant.read(running).createdNanos()).isEqualTo(created);
     }
 

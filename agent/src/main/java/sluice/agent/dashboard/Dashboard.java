@@ -18,7 +18,7 @@ public final class Dashboard implements Part {
     private static final String CSS = "text/css; charset=utf-8";
     private static final String SCRIPT = "text/javascript; charset=utf-8";
     private static final List<String> SCRIPTS = List.of("main.js", "agent.js", "canvas.js", "changes.js", "chart.js", "colours.js", "edit.js", "gpus.js",
-            "limits.js", "series.js", "tenants.js", "text.js", "turns.js");
+            "limits.js", "pause.js", "series.js", "tenants.js", "text.js", "turns.js");
 
     @Override
     public List<Route> routes() {

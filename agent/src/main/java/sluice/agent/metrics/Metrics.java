@@ -79,7 +79,7 @@ public final class Metrics implements Part {
     }
 
     static List<MetricsSource> own(MetricsOfAgent agent) {
-        return List.of(new MetricsOfTenants(), new MetricsOfCalls(), new MetricsOfGpus(), agent);
+        return List.of(new MetricsOfTenants(), new MetricsOfCalls(), new MetricsOfGpus(), agent, new MetricsOfPauses());
     }
 
     static MetricsSource other(String name, String node) {

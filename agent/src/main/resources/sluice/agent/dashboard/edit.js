@@ -22,7 +22,9 @@ export function undoLast() {
   if (wayBack) wayBack();
 }
 
-function confirm(what, note) {
+// Asks before something is done. @param does: the word on the button that does it
+export function ask(what, note, does) {
+  at('confirm-yes').textContent = does;
   at('confirm-what').textContent = what;
   at('confirm-note').textContent = note;
   const dialog = at('confirm');
@@ -96,7 +98,7 @@ export function edit(cell, tenant, gpu, limit, told) {
     const wrong = mistake(limit, text);
     if (wrong) { toast('Not changed: ' + wrong); return; }
     asking = true;
-    const sure = await confirm('Set ' + title + ' of ' + tenant.tenant + ' from ' + LIMITS[limit].shown(tenant, gpu) + ' to ' + text + '?', note(limit));
+    const sure = await ask('Set ' + title + ' of ' + tenant.tenant + ' from ' + LIMITS[limit].shown(tenant, gpu) + ' to ' + text + '?', note(limit), 'Set');
     end();
     button.focus();
     if (sure) await change(tenant, gpu, limit, text, told);

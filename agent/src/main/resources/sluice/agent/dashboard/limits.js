@@ -11,6 +11,7 @@ const plainSize = bytes => {
 // How values of a kind are shown, and how they are written.
 const KINDS = {
   size: {shown: bytes => bytes ? size(bytes) : NONE, text: bytes => bytes ? plainSize(bytes) : NONE},
+  bytes: {shown: bytes => bytes ? size(bytes) : NONE, text: bytes => bytes ? plainSize(bytes) : NONE},
   part: {shown: permille => permille ? percent(permille) : NONE, text: permille => permille ? permille / 10 + '%' : NONE},
   number: {text: number => number ? String(number) : NONE},
   word: {text: String},

@@ -4,6 +4,7 @@ import * as colours from './colours.js';
 import {LIMITS} from './limits.js';
 import {hasToken} from './agent.js';
 import {edit} from './edit.js';
+import {buttons, stateOf} from './pause.js';
 
 const waited = (tenant, i) => (tenant.rates[i]?.capWaitedPermille ?? 0) + (tenant.rates[i]?.turnWaitedPermille ?? 0);
 const submitted = row => row.tenant.rates[row.at]?.submittedPerSecond ?? 0;
@@ -59,6 +60,7 @@ function made(key) {
       parts.key = element('span', 'key', '', cell);
       parts.text = element('span', 'text', '', cell);
       parts.small = element('small', '', '', cell);
+      parts.buttons = element('span', 'pauses', '', cell);
     } else if (column.limit) {
       parts.text = element('button', 'limit', '', cell);
       parts.text.addEventListener('click', () => edit(cell, row.data.tenant, row.data.gpu, column.limit, told));
@@ -84,7 +86,8 @@ function update(row, data, writable) {
       say(parts.text, tenant.tenant);
       const few = tenant.gpus.length > 1 && gpu ? 'GPU ' + gpu.gpu + ' · ' : '';
       const lives = tenant.processes.filter(process => process.alive).length;
-      say(parts.small, few + (tenant.state === 'running' ? '' : tenant.state + ' · ') + (tenant.state !== 'ended' ? some(lives, 'process', 'processes') + ' · ' : '') + tenant.command);
+      say(parts.small, few + (tenant.state === 'running' ? '' : stateOf(tenant) + ' · ') + (tenant.state !== 'ended' ? some(lives, 'process', 'processes') + ' · ' : '') + tenant.command);
+      buttons(parts.buttons, tenant);
       if (parts.small.title !== tenant.command) parts.small.title = tenant.command;
       if (parts.key.style.background !== colours.css(data.key)) parts.key.style.background = colours.css(data.key);
     } else if (column.limit) {

@@ -7,7 +7,7 @@ import sluice.region.Region;
 import sluice.region.layout.PauseView;
 import sluice.region.layout.RegionLayout;
 import sluice.region.pause.Command;
-import sluice.region.pause.Step;
+import sluice.region.pause.PauseStep;
 import sluice.region.place.Identity;
 
 /// A process of a tenant with the library's thread that carries out commands: it answers as it is told to.
@@ -52,7 +52,7 @@ final class FakeAttendant implements AutoCloseable {
     }
 
     /// Writes what a process tells of a step.
-    public static void tell(PauseView pause, Step step, long totalBytes, long movedBytes, String reason) {
+    public static void tell(PauseView pause, PauseStep step, long totalBytes, long movedBytes, String reason) {
         pause.totalBytes(totalBytes);
         pause.movedBytes(movedBytes);
         pause.reason(reason);

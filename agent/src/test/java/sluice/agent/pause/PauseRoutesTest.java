@@ -23,7 +23,7 @@ import sluice.api.pause.PauseBody;
 import sluice.region.Tenant;
 import sluice.region.TenantState;
 import sluice.region.pause.Depth;
-import sluice.region.pause.Step;
+import sluice.region.pause.PauseStep;
 
 /// Pauses by the agent, of a tenant with a process that answers as the library does.
 @Timeout(60)
@@ -115,7 +115,7 @@ class PauseRoutesTest {
     @Test
     void shouldStreamAnOperation() throws Exception {
         try (FakeAttendant _ = new FakeAttendant(file, (command, pause) -> {
-            FakeAttendant.tell(pause, Step.COPY_OUT, 100, pause.movedBytes() + 1, "");
+            FakeAttendant.tell(pause, PauseStep.COPY_OUT, 100, pause.movedBytes() + 1, "");
             return pause.movedBytes() > 50 ? Doing.ANSWER : Doing.NOTHING;
         })) {
             post("pause", "{\"depth\": \"release\"}");

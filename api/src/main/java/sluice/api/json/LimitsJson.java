@@ -1,10 +1,12 @@
 package sluice.api.json;
 
+import java.util.Optional;
 import java.util.function.Function;
 import java.util.function.IntToLongFunction;
 import java.util.stream.IntStream;
 import sluice.region.limits.ComputeCaps;
 import sluice.region.limits.ComputeLimits;
+import sluice.region.limits.HostLimits;
 import sluice.region.limits.Limit;
 import sluice.region.limits.Limits;
 import sluice.region.limits.MemoryLimits;
@@ -20,7 +22,7 @@ public final class LimitsJson {
     public static void write(JsonGenerator json, Limits limits) {
         JsonProperties.write(json, limits, at -> {
             OnOom onOom = onOom(at, Function.identity());
-            return new Limits(memory(at, Function.identity()), compute(at, Function.identity()), onOom, limits.onError());
+            return new Limits(memory(at, Function.identity()), compute(at, Function.identity()), onOom, limits.onError(), host(at, Function.identity()));
         });
     }
 
@@ -43,6 +45,16 @@ public final class LimitsJson {
                 at.flag("turns", ComputeLimits::turns), at.count("weight", ComputeLimits::weight),
                 Priority.parse(at.text("priority", limits -> limits.priority().word())), at.flag("exclusive", ComputeLimits::exclusive),
                 at.count("turnMicros", ComputeLimits::turnMicros));
+    }
+
+    /// Documents of earlier versions have none.
+    static <S> HostLimits host(JsonProperties<S> at, Function<S, Limits> limits) {
+        return at.objectIf("host", subject -> Optional.of(limits.apply(subject).host()), LimitsJson::host).orElse(HostLimits.NONE);
+    }
+
+    private static HostLimits host(JsonProperties<HostLimits> at) {
+        return new HostLimits(at.flag("mapped", HostLimits::mapped), at.number("reservoirBytes", HostLimits::reservoirBytes),
+                at.number("preparedBytes", HostLimits::preparedBytes));
     }
 
     private static long[] byGpu(IntToLongFunction limit) {

@@ -1,9 +1,9 @@
 package sluice.api.json;
 
 import sluice.api.model.Operation;
+import sluice.region.pause.PauseStep;
 import sluice.region.pause.ProcessPause.Host;
 import sluice.region.pause.ProcessPause.Moving;
-import sluice.region.pause.Step;
 import sluice.region.place.SluiceException;
 import tools.jackson.core.JsonGenerator;
 
@@ -23,7 +23,7 @@ public final class OperationJson {
         return new Operation(at.text("id", Operation::id), at.text("tenant", Operation::tenant), at.number("uid", Operation::uid),
                 Operation.Kind.find(at.text("kind", operation -> operation.kind().word())).orElseThrow(OperationJson::unknown),
                 Operation.State.find(at.text("state", operation -> operation.state().word())).orElseThrow(OperationJson::unknown),
-                new Moving(Step.find(at.text("step", operation -> operation.moving().step().word())).orElse(Step.NONE),
+                new Moving(PauseStep.find(at.text("step", operation -> operation.moving().step().word())).orElse(PauseStep.NONE),
                         at.number("stepNanos", operation -> operation.moving().sinceNanos()),
                         at.number("totalBytes", operation -> operation.moving().totalBytes()),
                         at.number("movedBytes", operation -> operation.moving().movedBytes())),

@@ -4,11 +4,11 @@ import java.util.Optional;
 import sluice.region.Tenant;
 import sluice.region.pause.Command;
 import sluice.region.pause.Depth;
+import sluice.region.pause.PauseStep;
 import sluice.region.pause.ProcessPause;
 import sluice.region.pause.ProcessPause.Host;
 import sluice.region.pause.ProcessPause.Moved;
 import sluice.region.pause.ProcessPause.Moving;
-import sluice.region.pause.Step;
 import sluice.region.pause.TenantPause;
 import tools.jackson.core.JsonGenerator;
 
@@ -37,7 +37,7 @@ final class PauseJson {
     }
 
     private static Moving moving(JsonProperties<ProcessPause> at) {
-        return new Moving(Step.find(at.text("step", pause -> pause.moving().step().word())).orElse(Step.NONE),
+        return new Moving(PauseStep.find(at.text("step", pause -> pause.moving().step().word())).orElse(PauseStep.NONE),
                 at.number("stepNanos", pause -> pause.moving().sinceNanos()), at.number("totalBytes", pause -> pause.moving().totalBytes()),
                 at.number("movedBytes", pause -> pause.moving().movedBytes()));
     }

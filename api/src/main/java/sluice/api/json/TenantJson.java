@@ -101,7 +101,8 @@ public final class TenantJson {
         String onError = at.text("onError", seen -> seen.tenant().limits().onError().word());
         OnOom onOom = LimitsJson.onOom(at, Seen::limits);
         long epoch = at.number("limitsEpoch", seen -> seen.tenant().limitsEpoch());
-        Limits limits = new Limits(LimitsJson.memory(at, Seen::limits), LimitsJson.compute(at, Seen::limits), onOom, OnError.parse(onError));
+        Limits limits = new Limits(LimitsJson.memory(at, Seen::limits), LimitsJson.compute(at, Seen::limits), onOom, OnError.parse(onError),
+                LimitsJson.host(at, Seen::limits));
         List<ReadGpu> gpus = at.objects("gpus", Seen::gpus, TenantJson::gpu);
         List<TenantProcess> processes = at.objects("processes", Seen::processes, TenantJson::process);
         List<TenantError> errors = at.objects("errors", seen -> seen.tenant().errors(), TenantJson::error);

@@ -19,6 +19,8 @@ import sluice.region.TenantGpu;
 import sluice.region.TenantProcess;
 import sluice.region.TenantState;
 import sluice.region.layout.RegionLayout;
+import sluice.region.limits.HostLimits;
+import sluice.region.limits.Limit;
 import sluice.region.limits.Percent;
 import sluice.region.limits.Size;
 
@@ -57,7 +59,7 @@ public final class InspectText {
         fact("tenant", tenant.name());
         fact("state", PauseText.isOfPause(tenant.state()) ? screen.yellow(PauseText.state(tenant, now)) : state(tenant.state(), screen));
         PauseText.note(tenant, now).ifPresent(note -> fact("pause", note));
-        PauseText.memory(tenant).ifPresent(memory -> fact("reservoir", memory));
+        PauseText.memory(tenant).ifPresent(memory -> fact("away", memory));
         fact("command", Text.visible(tenant.command()));
         fact("region", tenant.file() + " (layout " + RegionLayout.LAYOUT + ", " + RegionLayout.REGION_BYTES + " bytes)");
         fact("created", Text.instant(tenant.createdNanos()).truncatedTo(ChronoUnit.SECONDS) + " (" + PsTable.age(tenant.createdNanos(), now) + " ago)");
@@ -68,6 +70,10 @@ public final class InspectText {
         fact("on oom", tenant.limits().onOom().toString());
         fact("compute", tenant.compute().caps().toString());
         fact("turns", ShareText.turns(tenant.compute()));
+        HostLimits host = tenant.limits().host();
+        if (!host.equals(HostLimits.NONE)) {
+            fact("host", (host.mapped() ? "mapped, " : "") + "reservoir " + Limit.RESERVOIR.format(tenant.limits()) + ", prepared " + Limit.PREPARE.format(tenant.limits()));
+        }
     }
 
     private void fact(String name, String value) {

@@ -37,7 +37,7 @@ public final class OperationText {
             return "";
         }
         double perNano = (double) moving.movedBytes() / nanos;
-        long left = (long) ((moving.totalBytes() - moving.movedBytes()) / perNano);
+        long left = Math.round((moving.totalBytes() - moving.movedBytes()) / perNano);
         return String.format(Locale.ROOT, ", %.1f GB/s, %s left", perNano, Text.duration(Math.max(0, left)));
     }
 

@@ -10,6 +10,7 @@ import org.jline.utils.AttributedStyle;
 import sluice.api.model.OnBoards;
 import sluice.cli.output.Table;
 import sluice.cli.output.Text;
+import sluice.cli.tables.PauseText;
 import sluice.cli.tables.PsTable;
 import sluice.cli.tables.ShareText;
 import sluice.cli.top.terminal.TopStyle;
@@ -49,6 +50,8 @@ final class TopDetails {
         lines.add(heading());
         errors(tenant, look.at());
         row.gpu().ifPresent(gpu -> notes(tenant));
+        PauseText.note(tenant, look.at()).ifPresent(note -> line("pause", note, style.yellow()));
+        PauseText.memory(tenant).ifPresent(memory -> line("away", memory, TopStyle.PLAIN));
         line("limits", "memory " + tenant.memory() + ", over it " + tenant.limits().onOom() + "; compute " + tenant.compute().caps()
                 + "; turns " + ShareText.turns(tenant.compute()), TopStyle.PLAIN);
         row.gpu().ifPresent(this::gpu);

@@ -6,6 +6,7 @@ import java.util.Locale;
 import org.jline.utils.AttributedString;
 import org.jline.utils.AttributedStringBuilder;
 import sluice.cli.output.Text;
+import sluice.cli.tables.PauseText;
 import sluice.cli.top.terminal.TopStyle;
 import sluice.region.Tenant;
 import sluice.region.limits.Limit;
@@ -19,6 +20,7 @@ record TopFoot(TopState state, TopStyle style, int width) {
             case TopMode.Helping() -> List.of(foot.keys("any key", "back"));
             case TopMode.Filtering filtering -> List.of(foot.asking("show tenants with ", state.filter()), foot.keys("Enter", "keep", "Esc", "as before"));
             case TopMode.Choosing(Tenant tenant) -> foot.choosing(tenant);
+            case TopMode.Pausing(Tenant tenant) -> foot.pausing(tenant, look);
             case TopMode.Editing editing -> foot.editing(editing);
             case TopMode.Confirming confirming -> foot.confirming(confirming);
         };
@@ -28,7 +30,7 @@ record TopFoot(TopState state, TopStyle style, int width) {
     private List<AttributedString> watching(TopLook look) {
         String shown = state.rows(look).size() == look.rows().size() ? "" : state.rows(look).size() + " of " + look.rows().size();
         String filter = (state.filter().isEmpty() ? "filter" : "filter '" + Text.visible(state.filter()) + "'") + (shown.isEmpty() ? "" : " (" + shown + ")");
-        AttributedString keys = keys("q", "quit", "h", "help", "s", "sort: " + state.sort().column().toLowerCase(Locale.ROOT), "r", "reverse", "/", filter, "l", "limits", "Enter", "details",
+        AttributedString keys = keys("q", "quit", "h", "help", "s", "sort: " + state.sort().column().toLowerCase(Locale.ROOT), "r", "reverse", "/", filter, "l", "limits", "p", "pause", "Enter", "details",
                 "g", "GPU", "space", state.held() ? "go on" : "hold");
         return state.message().isEmpty() ? List.of(keys)
                 : List.of(new AttributedString(" " + Text.visible(state.message()), style.yellow()), keys);
@@ -42,6 +44,17 @@ record TopFoot(TopState state, TopStyle style, int width) {
                     style.fit(new AttributedString(limit.word()), 11, false), new AttributedString(limit.format(tenant.limits()), style.dim())));
         }
         lines.add(keys("letter", "changes that limit", "Esc", "back"));
+        return lines;
+    }
+
+    private List<AttributedString> pausing(Tenant tenant, TopLook look) {
+        List<AttributedString> lines = new ArrayList<>();
+        lines.add(heading("Pause " + PauseText.name(tenant, look.at())));
+        for (TopPause choice : TopPause.values()) {
+            lines.add(AttributedStringBuilder.append(new AttributedString("   " + choice.key() + "  ", TopStyle.BOLD),
+                    style.fit(new AttributedString(choice.word()), 11, false), new AttributedString(choice.meaning(), style.dim())));
+        }
+        lines.add(keys("letter", "does that", "Esc", "back"));
         return lines;
     }
 

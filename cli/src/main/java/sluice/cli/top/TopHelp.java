@@ -27,6 +27,7 @@ final class TopHelp {
         {"/", "show only tenants whose name, command or pid matches; Esc: all"},
         {"g", "show one GPU after the other, then all"},
         {"l", "change a limit of the selected tenant; asks before it does"},
+        {"p", "pause, release, vacate or resume the selected tenant; asks how"},
         {"space", "hold the view still, and go on"},
         {"q, Ctrl-C", "quit; Ctrl-Z: suspend; Ctrl-L: draw anew"}
     };

@@ -2,8 +2,12 @@ package sluice.cli.top;
 
 import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import org.jline.terminal.Size;
+import sluice.api.pause.FollowedOperation;
+import sluice.api.pause.PauseBody;
+import sluice.cli.tables.OperationText;
 import sluice.cli.tables.SetText;
 import sluice.cli.tenants.SeenTenants;
 import sluice.cli.top.terminal.TopEvent;
@@ -23,6 +27,8 @@ final class TopLoop {
     private TopLook look;
     private Size size;
     private boolean ended;
+    /// The pause or resume that was begun here last; null: none runs.
+    private FollowedOperation operation;
 
     private TopLoop(TopTerminal terminal, TopWatch watch, TopStyle style, Duration period) {
         this.terminal = terminal;
@@ -52,6 +58,7 @@ final class TopLoop {
             }
             if (System.nanoTime() >= next) {
                 next = System.nanoTime() + periodNanos;
+                follow();
                 look = state.held() ? look : watch.look();
             }
         }
@@ -84,9 +91,31 @@ final class TopLoop {
             case TopStep.Simple.SUSPEND -> terminal.suspend();
             case TopStep.Simple.REDRAW -> terminal.redraw();
             case TopStep.SetTo set -> set(set);
+            case TopStep.OperateTo wanted -> operate(wanted);
         }
         if (!ended) {
             terminal.readNextKey();
+        }
+    }
+
+    private void operate(TopStep.OperateTo wanted) {
+        try {
+            operation = new SeenTenants(System.getenv()).operate(wanted.tenant(), new PauseBody(wanted.kind(), Optional.empty()));
+            state = state.saying(OperationText.asked(operation.look()));
+        } catch (SluiceException e) {
+            state = state.saying(e.getMessage());
+        }
+    }
+
+    /// An operation goes on by looks, and its end is news.
+    private void follow() {
+        try {
+            if (operation != null && !operation.look().runs()) {
+                state = state.saying(OperationText.result(operation.look()));
+                operation = null;
+            }
+        } catch (SluiceException e) {
+            operation = null;
         }
     }
 

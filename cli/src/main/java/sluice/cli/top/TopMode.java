@@ -20,6 +20,9 @@ sealed interface TopMode {
     /// The next key names a limit of the tenant.
     record Choosing(Tenant tenant) implements TopMode {}
 
+    /// The next key says how deep the tenant is paused, or that it is resumed.
+    record Pausing(Tenant tenant) implements TopMode {}
+
     /// Keys are letters of the limit's new value.
     ///
     /// @param mistake what was wrong with the value, or nothing

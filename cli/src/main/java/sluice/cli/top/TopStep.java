@@ -2,6 +2,8 @@ package sluice.cli.top;
 
 import java.util.List;
 import java.util.Optional;
+import java.util.function.Function;
+import sluice.api.model.Operation;
 import sluice.cli.top.terminal.TopKey;
 import sluice.region.LimitsChange;
 import sluice.region.Tenant;
@@ -21,6 +23,8 @@ record TopStep(TopState state, Action action) {
 
     record SetTo(Tenant tenant, LimitsChange change) implements Action {}
 
+    record OperateTo(Tenant tenant, Operation.Kind kind) implements Action {}
+
     private static final int PAGE = 10;
 
     private static TopStep to(TopState state) {
@@ -38,6 +42,7 @@ record TopStep(TopState state, Action action) {
                 case TopMode.Helping() -> to(state.in(new TopMode.Watching()));
                 case TopMode.Filtering filtering -> to(filtering(key, state, filtering, look));
                 case TopMode.Choosing(Tenant tenant) -> to(choosing(key, state, tenant));
+                case TopMode.Pausing(Tenant tenant) -> pausing(key, state, tenant);
                 case TopMode.Editing editing -> to(editing(key, state, editing));
                 case TopMode.Confirming confirming -> confirming(key, state, confirming);
             };
@@ -65,10 +70,20 @@ record TopStep(TopState state, Action action) {
             case ' ' -> to(state.holding(!state.held()));
             case 'j' -> to(moved(TopKey.Kind.DOWN, state, look));
             case 'k' -> to(moved(TopKey.Kind.UP, state, look));
-            case 'l' -> to(selected(state, look).map(row -> state.in(new TopMode.Choosing(row.tenant())))
-                    .orElse(state.saying("no tenant is selected")));
+            case 'l' -> to(asking(state, look, TopMode.Choosing::new));
+            case 'p' -> to(asking(state, look, TopMode.Pausing::new));
             default -> to(state);
         };
+    }
+
+    private static TopState asking(TopState state, TopLook look, Function<Tenant, TopMode> mode) {
+        return selected(state, look).map(row -> state.in(mode.apply(row.tenant()))).orElse(state.saying("no tenant is selected"));
+    }
+
+    private static TopStep pausing(TopKey key, TopState state, Tenant tenant) {
+        TopState watching = state.in(new TopMode.Watching());
+        return TopPause.of(key.letter()).map(choice -> new TopStep(watching, new OperateTo(tenant, choice.kind())))
+                .orElse(to(watching.saying("nothing was changed")));
     }
 
     /// All GPUs, then one after the other.

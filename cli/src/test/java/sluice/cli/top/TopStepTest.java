@@ -6,6 +6,7 @@ import java.io.ByteArrayInputStream;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 import org.junit.jupiter.api.Test;
+import sluice.api.model.Operation;
 import sluice.cli.top.terminal.TopInput;
 import sluice.cli.top.terminal.TopKey;
 import sluice.cli.top.terminal.TopStyle;
@@ -131,5 +132,19 @@ class TopStepTest {
         assertThat(first.gpus(two)).containsExactly(two.gpus().getFirst());
         assertThat(second.gpus(two)).containsExactly(two.gpus().getLast());
         assertThat(TopStep.press(TopKey.letter('g'), second, two).state().gpus(two)).hasSize(2);
+    }
+
+    @Test
+    void shouldPauseTheSelectedTenantAfterAsking() {
+        TopStep asked = type("p", TopState.FIRST);
+        assertThat(asked.state().mode()).isInstanceOf(TopMode.Pausing.class);
+        assertThat(TopFoot.lines(LOOK, asked.state(), new TopStyle(false, false), 80).toString()).contains("Pause train", "vacate");
+
+        assertThat(type("r", asked.state()).action()).isInstanceOfSatisfying(TopStep.OperateTo.class, wanted -> {
+            assertThat(wanted.tenant().name()).isEqualTo("train");
+            assertThat(wanted.kind()).isEqualTo(Operation.Kind.RELEASE);
+        });
+        assertThat(type("g", asked.state()).action()).isEqualTo(new TopStep.OperateTo(LOOK.rows().getFirst().tenant(), Operation.Kind.RESUME));
+        assertThat(type("x", asked.state()).action()).isEqualTo(TopStep.Simple.NOTHING);
     }
 }

@@ -28,7 +28,7 @@ class LimitsTableTest {
 
     private static String example(Limit limit) {
         return switch (limit.kind()) {
-            case SIZE -> "3g";
+            case SIZE, BYTES -> "3g";
             case PART -> "12.5%";
             case NUMBER -> "7";
             case WORD -> limit.choices().getLast();

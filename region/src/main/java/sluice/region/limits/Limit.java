@@ -159,6 +159,66 @@ public enum Limit {
         }
     },
 
+    RESERVOIR("reservoir", 'r', Kind.BYTES, "host.reservoirBytes", "reservoir", "SIZE", "32g or none",
+            "Host memory that its released memory may take, all processes together; default as much as there is.",
+            "Host memory that its released memory may take, all processes together.") {
+        @Override
+        Limits put(Limits limits, String text, boolean change) {
+            return limits.with(limits.host().withReservoir(HostLimits.bytes(text)));
+        }
+
+        @Override
+        public String format(Limits limits) {
+            return HostLimits.format(limits.host().reservoirBytes());
+        }
+
+        @Override
+        Limits within(Limits asked, boolean named, Limits policy) {
+            long most = policy.host().reservoirBytes();
+            long wanted = asked.host().reservoirBytes();
+            return asked.with(asked.host().withReservoir(wanted == 0 || most != 0 && most < wanted ? most : wanted));
+        }
+    },
+
+    PREPARE("prepare", 'h', Kind.BYTES, "host.preparedBytes", "prepared", "SIZE", "16g or none",
+            "Host memory that each process makes ready ahead, so that a release is quicker; default none.",
+            "Host memory that each process makes ready ahead, so that a release is quicker.") {
+        @Override
+        Limits put(Limits limits, String text, boolean change) {
+            return limits.with(limits.host().withPrepared(HostLimits.bytes(text)));
+        }
+
+        @Override
+        public String format(Limits limits) {
+            return HostLimits.format(limits.host().preparedBytes());
+        }
+
+        @Override
+        Limits within(Limits asked, boolean named, Limits policy) {
+            long most = policy.host().preparedBytes();
+            return asked.with(asked.host().withPrepared(named ? Math.min(asked.host().preparedBytes(), most) : most));
+        }
+    },
+
+    MAPPED("mapped", ' ', Kind.SWITCH, "host.mapped", "mapped", "true|false", "true or false",
+            "Memory that Sluice maps itself, so that it can leave the GPU while the job is paused ('sluice pause --release').", "") {
+        @Override
+        Limits put(Limits limits, String text, boolean change) {
+            return limits.with(limits.host().withMapped(ComputeLimits.parseExclusive(text)));
+        }
+
+        @Override
+        public String format(Limits limits) {
+            return Boolean.toString(limits.host().mapped());
+        }
+
+        /// An administrator decides which jobs can be pushed out.
+        @Override
+        Limits within(Limits asked, boolean named, Limits policy) {
+            return asked.with(asked.host().withMapped(policy.host().mapped()));
+        }
+    },
+
     ON_ERROR("on-error", ' ', Kind.WORD, "onError", "on error", "run|fail", "run or fail",
             "When the quota cannot be enforced: let the program run unlimited, or fail its CUDA calls (default).", "") {
         @Override
@@ -190,6 +250,8 @@ public enum Limit {
     public enum Kind {
         /// Bytes by GPU; 0 is none.
         SIZE("g"),
+        /// Bytes; 0 is none.
+        BYTES("g"),
         /// Thousandths by GPU; 0 is none.
         PART("%"),
         NUMBER(""),

@@ -29,6 +29,9 @@ public final class LimitFields {
         page.put(LIMITS_TURNS_OFFSET, compute.turns() ? 1 : 0);
         page.put(LIMITS_OOM_WAIT_MILLIS_OFFSET, limits.onOom().waitMillis());
         page.put(LIMITS_ON_OOM_OFFSET, limits.onOom().waits() ? 1 : 0);
+        page.put(LIMITS_RESERVOIR_BYTES_OFFSET, limits.host().reservoirBytes());
+        page.put(LIMITS_PREPARED_BYTES_OFFSET, limits.host().preparedBytes());
+        page.put(LIMITS_MAPPED_OFFSET, limits.host().mapped() ? 1 : 0);
         page.put(HEADER_ON_ERROR_OFFSET, limits.onError().ordinal());
     }
 
@@ -37,7 +40,8 @@ public final class LimitFields {
         for (int gpu = 0; gpu < bytes.length; gpu++) {
             bytes[gpu] = limits.memoryBytes(gpu);
         }
-        return new Limits(MemoryLimits.of(bytes), compute(limits), OnOom.of(limits.onOom(), limits.oomWaitMillis()), OnError.of((int) header.onError()));
+        return new Limits(MemoryLimits.of(bytes), compute(limits), OnOom.of(limits.onOom(), limits.oomWaitMillis()), OnError.of((int) header.onError()),
+                new HostLimits(limits.mapped() != 0, limits.reservoirBytes(), limits.preparedBytes()));
     }
 
     /// Those of GPU time alone.

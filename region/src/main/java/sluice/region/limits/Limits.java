@@ -3,9 +3,14 @@ package sluice.region.limits;
 import java.util.Map;
 
 /// All limits of one tenant, as its region holds them. The table [Limit] says how people write each of them.
-public record Limits(MemoryLimits memory, ComputeLimits compute, OnOom onOom, OnError onError) {
+public record Limits(MemoryLimits memory, ComputeLimits compute, OnOom onOom, OnError onError, HostLimits host) {
     /// Those of a tenant that nobody limits.
     public static final Limits NONE = new Limits(MemoryLimits.none(), ComputeLimits.NONE, OnOom.FAIL, OnError.FAIL);
+
+    /// Of a tenant that asks nothing of host memory.
+    public Limits(MemoryLimits memory, ComputeLimits compute, OnOom onOom, OnError onError) {
+        this(memory, compute, onOom, onError, HostLimits.NONE);
+    }
 
     /// Whether memory or GPU time is limited.
     public boolean isLimited() {
@@ -24,18 +29,22 @@ public record Limits(MemoryLimits memory, ComputeLimits compute, OnOom onOom, On
     }
 
     Limits with(MemoryLimits other) {
-        return new Limits(other, compute, onOom, onError);
+        return new Limits(other, compute, onOom, onError, host);
     }
 
     Limits with(ComputeLimits other) {
-        return new Limits(memory, other, onOom, onError);
+        return new Limits(memory, other, onOom, onError, host);
     }
 
     Limits with(OnOom other) {
-        return new Limits(memory, compute, other, onError);
+        return new Limits(memory, compute, other, onError, host);
     }
 
     Limits with(OnError other) {
-        return new Limits(memory, compute, onOom, other);
+        return new Limits(memory, compute, onOom, other, host);
+    }
+
+    Limits with(HostLimits other) {
+        return new Limits(memory, compute, onOom, onError, other);
     }
 }

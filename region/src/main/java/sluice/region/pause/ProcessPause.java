@@ -22,13 +22,16 @@ public record ProcessPause(boolean able, boolean attended, long answer, long ref
     public static final ProcessPause NONE = new ProcessPause(false, false, 0, 0, Moving.NONE, Host.NONE, Moved.NONE, 0, "");
 
     private static final String FEATURE = "pause";
+    private static final long ATTENDED = 1;
+    /// The library could not start its thread.
+    private static final long UNATTENDED = 2;
     private static final long FEATURE_BIT = 1L << Arrays.asList(RegionLayout.FEATURE_NAMES.split(" ")).indexOf(FEATURE);
 
     /// A step and how much of it is done.
     ///
     /// @param sinceNanos when it began, since 1970
-    public record Moving(Step step, long sinceNanos, long totalBytes, long movedBytes) {
-        public static final Moving NONE = new Moving(Step.NONE, 0, 0, 0);
+    public record Moving(PauseStep step, long sinceNanos, long totalBytes, long movedBytes) {
+        public static final Moving NONE = new Moving(PauseStep.NONE, 0, 0, 0);
     }
 
     /// Where its device memory is.
@@ -51,12 +54,11 @@ public record ProcessPause(boolean able, boolean attended, long answer, long ref
     }
 
     public static ProcessPause of(SlotView slot, PauseView pause) {
-        boolean able = (slot.features() & FEATURE_BIT) != 0;
-        if (!able) {
+        if ((slot.features() & FEATURE_BIT) == 0 || pause.attended() == UNATTENDED) {
             return NONE;
         }
-        return new ProcessPause(true, pause.attended() != 0, slot.answer(), pause.refused(),
-                new Moving(Step.of(pause.step()), pause.stepNanos(), pause.totalBytes(), pause.movedBytes()),
+        return new ProcessPause(true, pause.attended() == ATTENDED, slot.answer(), pause.refused(),
+                new Moving(PauseStep.of(pause.step()), pause.stepNanos(), pause.totalBytes(), pause.movedBytes()),
                 new Host(pause.awayBytes(), pause.stayingBytes(), pause.reservoirBytes()),
                 new Moved(pause.releases(), pause.outBytes(), pause.outNanos(), pause.backBytes(), pause.backNanos(), pause.pausedNanos()),
                 pause.sinceNanos(), Printable.of(pause.reason()));

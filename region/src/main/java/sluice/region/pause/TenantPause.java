@@ -29,7 +29,7 @@ public record TenantPause(Command asked, long sinceNanos, Moving moving, Host ho
     }
 
     private static Moving moving(List<Moving> underWay) {
-        Step step = underWay.stream().map(Moving::step).min(Comparator.comparing((Step each) -> each != Step.ROOM).thenComparing(each -> each)).orElse(Step.NONE);
+        PauseStep step = underWay.stream().map(Moving::step).min(Comparator.comparing((PauseStep each) -> each != PauseStep.ROOM).thenComparing(each -> each)).orElse(PauseStep.NONE);
         List<Moving> same = underWay.stream().filter(each -> each.step() == step).toList();
         return new Moving(step, same.stream().mapToLong(Moving::sinceNanos).min().orElse(0), same.stream().mapToLong(Moving::totalBytes).sum(),
                 same.stream().mapToLong(Moving::movedBytes).sum());

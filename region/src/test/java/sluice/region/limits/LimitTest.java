@@ -23,7 +23,7 @@ class LimitTest {
     /// A value that is not the default.
     private static String example(Limit limit) {
         return switch (limit.kind()) {
-            case SIZE -> "3g";
+            case SIZE, BYTES -> "3g";
             case PART -> "25%";
             case NUMBER -> "7";
             case WORD -> limit == Limit.ON_ERROR ? "run" : limit.choices().getFirst();

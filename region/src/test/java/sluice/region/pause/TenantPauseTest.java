@@ -15,23 +15,23 @@ class TenantPauseTest {
         return new ProcessPause(true, true, 0, 0, moving, host, moved, sinceNanos, reason);
     }
 
-    private static ProcessPause at(Step step, long since, long total, long moved, String reason) {
+    private static ProcessPause at(PauseStep step, long since, long total, long moved, String reason) {
         return process(new Moving(step, since, total, moved), Host.NONE, Moved.NONE, 0, reason);
     }
 
     @Test
     void shouldShowTheStepThatIsFurthestBehindWithTheBytesOfAllThatAreThere() {
-        TenantPause pause = TenantPause.of(RELEASE, List.of(at(Step.COPY_OUT, 30, 100, 10, ""), at(Step.COPY_OUT, 20, 200, 50, ""),
-                at(Step.FREE, 10, 400, 400, ""), at(Step.NONE, 0, 0, 0, "")));
+        TenantPause pause = TenantPause.of(RELEASE, List.of(at(PauseStep.COPY_OUT, 30, 100, 10, ""), at(PauseStep.COPY_OUT, 20, 200, 50, ""),
+                at(PauseStep.FREE, 10, 400, 400, ""), at(PauseStep.NONE, 0, 0, 0, "")));
 
-        assertThat(pause.moving()).isEqualTo(new Moving(Step.COPY_OUT, 20, 300, 60));
+        assertThat(pause.moving()).isEqualTo(new Moving(PauseStep.COPY_OUT, 20, 300, 60));
     }
 
     @Test
     void shouldShowFirstThatAProcessWaitsForRoom() {
-        TenantPause pause = TenantPause.of(RELEASE, List.of(at(Step.HOLD, 1, 0, 0, ""), at(Step.ROOM, 2, 0, 0, "GPU 0 has 1 GiB free, 2 GiB are needed")));
+        TenantPause pause = TenantPause.of(RELEASE, List.of(at(PauseStep.HOLD, 1, 0, 0, ""), at(PauseStep.ROOM, 2, 0, 0, "GPU 0 has 1 GiB free, 2 GiB are needed")));
 
-        assertThat(pause.moving().step()).isEqualTo(Step.ROOM);
+        assertThat(pause.moving().step()).isEqualTo(PauseStep.ROOM);
         assertThat(pause.reason()).startsWith("GPU 0 has");
     }
 
@@ -49,7 +49,7 @@ class TenantPauseTest {
     @Test
     void shouldSayWhyAProcessRefused() {
         ProcessPause refusing = new ProcessPause(true, true, 0, RELEASE.word(), Moving.NONE, Host.NONE, Moved.NONE, 0, "managed memory stays");
-        TenantPause pause = TenantPause.of(RELEASE, List.of(at(Step.DRAIN, 0, 0, 0, "x"), refusing));
+        TenantPause pause = TenantPause.of(RELEASE, List.of(at(PauseStep.DRAIN, 0, 0, 0, "x"), refusing));
 
         assertThat(pause.refused()).isTrue();
         assertThat(pause.reason()).isEqualTo("managed memory stays");
@@ -68,11 +68,11 @@ class TenantPauseTest {
             assertThat(Depth.find(depth.word())).contains(depth);
             assertThat(Command.of(5, depth, 0).depth()).isEqualTo(depth);
         }
-        for (Step step : Step.values()) {
-            assertThat(Step.find(step.word())).contains(step);
-            assertThat(Step.of(step.number())).isEqualTo(step);
+        for (PauseStep step : PauseStep.values()) {
+            assertThat(PauseStep.find(step.word())).contains(step);
+            assertThat(PauseStep.of(step.number())).isEqualTo(step);
         }
         assertThat(Depth.ofPauses()).containsExactly("hold", "release", "vacate");
-        assertThat(Step.of(99)).as("of a later version").isEqualTo(Step.NONE);
+        assertThat(PauseStep.of(99)).as("of a later version").isEqualTo(PauseStep.NONE);
     }
 }

@@ -6,7 +6,7 @@ import java.util.Optional;
 import sluice.region.layout.RegionLayout;
 
 /// What a process is doing to carry out a command.
-public enum Step {
+public enum PauseStep {
     NONE(RegionLayout.STEP_NONE, "nothing is under way"),
     HOLD(RegionLayout.STEP_HOLD, "waiting for calls to come back"),
     DRAIN(RegionLayout.STEP_DRAIN, "waiting for submitted work to end"),
@@ -21,17 +21,17 @@ public enum Step {
     private final int number;
     private final String words;
 
-    Step(int number, String words) {
+    PauseStep(int number, String words) {
         this.number = number;
         this.words = words;
     }
 
     /// A step that this version does not know is none.
-    static Step of(long number) {
+    static PauseStep of(long number) {
         return Arrays.stream(values()).filter(step -> step.number == number).findFirst().orElse(NONE);
     }
 
-    public static Optional<Step> find(String word) {
+    public static Optional<PauseStep> find(String word) {
         return Arrays.stream(values()).filter(step -> step.word().equals(word)).findFirst();
     }
 

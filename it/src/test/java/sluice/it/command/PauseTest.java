@@ -1,0 +1,122 @@
+package sluice.it.command;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import java.nio.file.Path;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import sluice.it.machine.Machine;
+import sluice.region.Tenant;
+import sluice.region.TenantProcess;
+import sluice.region.TenantState;
+
+/// Pauses a program that checks every byte of its device memory.
+@Timeout(120)
+class PauseTest {
+    @TempDir
+    private Path directory;
+
+    private Machine machine;
+    private Process job;
+
+    @BeforeEach
+    void start() throws Exception {
+        machine = new Machine(directory);
+        job = machine.startSluice("run", "--sim", "--name", "train", "--mapped", "--", Machine.program("kept"), "60", "2", "67108864", "1");
+        long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(20);
+        while (System.nanoTime() < end && !attended()) {
+            Thread.sleep(20);
+        }
+        assumeTrue(attended(), "the library has no thread that carries out commands; it is of a version without the feature 'pause'");
+        while (tenant().gpus().stream().allMatch(gpu -> gpu.usedBytes() == 0)) {
+            assertThat(job.isAlive()).isTrue();
+            Thread.sleep(20);
+        }
+    }
+
+    @AfterEach
+    void stop() throws Exception {
+        job.destroyForcibly().waitFor();
+        machine.close();
+    }
+
+    private Tenant tenant() {
+        return Tenant.read(machine.runtimeDirectory().resolve("train.region"));
+    }
+
+    private boolean attended() {
+        try {
+            return tenant().liveProcesses().stream().map(TenantProcess::pause).anyMatch(pause -> pause.able() && pause.attended());
+        } catch (RuntimeException e) {
+            return false;
+        }
+    }
+
+    private long calls() {
+        return tenant().liveProcesses().stream().mapToLong(TenantProcess::calls).sum();
+    }
+
+    private void shouldStandStill() throws Exception {
+        long before = calls();
+        Thread.sleep(300);
+        assertThat(calls() - before).as("calls that were under way may still be counted").isLessThan(16);
+    }
+
+    private void shouldGoOn() throws Exception {
+        long before = calls();
+        while (calls() < before + 20) {
+            assertThat(job.isAlive()).isTrue();
+            Thread.sleep(20);
+        }
+    }
+
+    @Test
+    void shouldHoldAndGoOn() throws Exception {
+        var paused = machine.sluice("pause", "train");
+        assertThat(paused.status()).as(paused.errors()).isZero();
+        assertThat(paused.output()).contains("train is paused; its memory stays on the GPU");
+        assertThat(tenant().state()).isEqualTo(TenantState.PAUSED);
+        shouldStandStill();
+        assertThat(machine.sluice("ps").output()).contains("train (paused ");
+
+        assertThat(machine.sluice("resume", "train").status()).isZero();
+        assertThat(tenant().state()).isEqualTo(TenantState.RUNNING);
+        shouldGoOn();
+    }
+
+    @Test
+    void shouldReleaseTheMemoryAndBringItBack() throws Exception {
+        long used = tenant().gpus().getFirst().usedBytes();
+        var released = machine.sluice("pause", "train", "--release");
+        assertThat(released.status()).as(released.errors()).isZero();
+        assertThat(tenant().state()).isEqualTo(TenantState.EVICTED);
+        assertThat(tenant().pause().host().awayBytes()).isPositive();
+        assertThat(tenant().gpus().getFirst().usedBytes()).isLessThan(used);
+
+        assertThat(machine.sluice("resume", "train").status()).isZero();
+        assertThat(tenant().pause().host().awayBytes()).isZero();
+        shouldGoOn();
+    }
+
+    @Test
+    void shouldDeepenAPause() throws Exception {
+        assertThat(machine.sluice("pause", "train").status()).isZero();
+        assertThat(machine.sluice("pause", "train", "--release").status()).isZero();
+        assertThat(tenant().state()).isEqualTo(TenantState.EVICTED);
+        assertThat(machine.sluice("resume", "train", "--json").output()).contains("\"state\" : \"done\"");
+        shouldGoOn();
+    }
+
+    @Test
+    void shouldBeSeenByTheAgent() throws Exception {
+        machine.startAgent();
+        assertThat(machine.sluice("pause", "train").status()).isZero();
+        assertThat(machine.askAgent("/v1/tenants/train")).contains("\"state\":\"paused\"");
+        assertThat(machine.sluice("resume", "train").status()).isZero();
+    }
+}
