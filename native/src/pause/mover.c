@@ -333,13 +333,14 @@ sl_mover_result_t sl_mover_back(sl_reason_t *reason) {
     return SL_MOVER_DONE;
 }
 
-void sl_mover_prepare(uint64_t bytes) {
+bool sl_mover_prepare(uint64_t bytes) {
     sl_track_t track;
     sl_reason_t reason;
     if (is_away)
-        return;
+        return false;
     CUcontext context = sl_track_any(&track);
-    if (!sl_reservoir_reserve(bytes, context, &reason)) {
+    bool reserved = sl_reservoir_reserve(bytes, context, &reason);
+    if (!reserved) {
         sl_report(SL_WARN, "cannot prepare host memory for a release: the job %s", reason.text);
     } else {
         sl_reservoir_begin(bytes, context);
@@ -348,6 +349,7 @@ void sl_mover_prepare(uint64_t bytes) {
         sl_reservoir_keep(bytes, context);
     }
     sl_track_close(&track);
+    return reserved;
 }
 
 void sl_mover_unregister(void) {

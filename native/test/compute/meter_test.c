@@ -7,6 +7,7 @@
 #include "driver/entry.h"
 #include "compute/lane.h"
 #include "compute/meter/meter.h"
+#include "costs/sample.h"
 #include "os/os.h"
 #include "compute/meter/idle.h"
 #include "real.h"
@@ -301,6 +302,24 @@ static void shouldNotTrustAnEventWhoseRecordingWasInterrupted(void) {
     CHECK(about(20, read), "read %.2f ms", read);
 }
 
+/* The GPU passed the start, and then the host was interrupted before it could launch: that is no time of the kernel. */
+static void shouldNotTakeAnInterruptedStartForTheKernel(void) {
+    sl_cost_t cost = {.key = 1, .pending = 1};
+    sl_meter_reading_t read;
+    sl_sample_t sample;
+    begin();
+    sl_sample_forget();
+    interrupt_micros = 30000;
+    launch(MILLI);
+    close_batch(MILLI, 1, &cost, true, sl_os_nanos());
+    all_done = true;
+    CHECK(sl_meter_settle(&meter, &read));
+    all_done = false;
+    CHECK(sl_sample_read(&cost, &sample) == SL_SAMPLE_ALONE && sample.least <= MILLI && sample.most >= MILLI, "between %.0f and %.0f ns", sample.least,
+          sample.most);
+    CHECK(cost.nanos < 5 * MILLI && read.nanos < 5 * MILLI, "learnt %lu ns, charged %lu ns", (unsigned long)cost.nanos, (unsigned long)read.nanos);
+}
+
 /* Although the driver came back late from recording the start. */
 static void shouldTellWhenTheGpuWorked(void) {
     sl_meter_reading_t read;
@@ -579,6 +598,7 @@ int main(void) {
     RUN(shouldNotLearnFromACallThatWasNotAlone);
     RUN(shouldNotChargeForAnEndThatCameLate);
     RUN(shouldNotTrustAnEventWhoseRecordingWasInterrupted);
+    RUN(shouldNotTakeAnInterruptedStartForTheKernel);
     RUN(shouldTellWhenTheGpuWorked);
     RUN(shouldNotMakeUpTwiceForACallThatBecameLonger);
     RUN(shouldLearnHowLateALaunchComesBack);

@@ -87,12 +87,12 @@ uint64_t sl_meter_learn_only(sl_meter_t *meter, const sl_meter_batch_t *batch, c
 }
 
 /* What the one call of the batch took, with bounds. The span is the most that it can be: it also holds the events, and on an idle stream the time
- * until the GPU had got the call. An end that the GPU passed at once may have been recorded when the call was over already. */
+ * until the GPU had got the call, and what interrupted the host while it recorded the start. An end that the GPU passed at once may have been recorded when the call was over already. */
 static sl_sample_t sample_of(const sl_meter_t *meter, const sl_meter_batch_t *batch, double alone) {
     const sl_meter_span_t *span = &batch->spans[0];
     bool behind = sl_meter_lies_behind(meter, span);
     bool ends_behind = span->end_at + meter->earliest_nanos > (double)span->end->recorded_nanos + SL_METER_BEHIND_NANOS;
-    double likely = behind ? sl_meter_later(alone - ALONE_NANOS, 0) : alone, gap = behind || span->fresh ? 0 : (double)span->gap_nanos;
+    double likely = behind ? sl_meter_later(alone - ALONE_NANOS, 0) : alone, gap = behind ? 0 : (double)(span->fresh ? sl_meter_start_doubt(span) : span->gap_nanos);
     double late = ends_behind ? 0 : (double)(batch->late_nanos + span->end->recorded_nanos - span->end->asked_nanos);
     return (sl_sample_t){sl_meter_later(likely - gap - late, 0), likely, span->end_at - span->start_at};
 }

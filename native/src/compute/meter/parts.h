@@ -46,6 +46,13 @@ static inline bool sl_meter_lies_behind(const sl_meter_t *meter, const sl_meter_
     return !span->fresh && passed > (double)span->start->recorded_nanos + SL_METER_BEHIND_NANOS;
 }
 
+/* How long the host was interrupted while it recorded a start on an idle stream. The GPU may have passed the start before that, and
+ * waited for the call since. */
+static inline uint64_t sl_meter_start_doubt(const sl_meter_span_t *span) {
+    uint64_t took = span->fresh && span->start ? span->start->recorded_nanos - span->start->asked_nanos : 0;
+    return took > SL_METER_RECORD_NANOS ? took - SL_METER_RECORD_NANOS : 0;
+}
+
 /* An uncertain measurement shows all the same that the call takes quite another time now. */
 bool sl_meter_learn_is_news(const sl_cost_t *cost, double alone);
 /* Keeps the time of the batch's only call for traces. */

@@ -200,7 +200,7 @@ static uint64_t judge_divided(const sl_meter_batch_t *batch, uint64_t likely, do
 static void see_only(const sl_meter_t *meter, const sl_meter_batch_t *batch, sl_meter_seen_t *seen) {
     interval_t whole[SL_METER_STREAMS];
     seen->alone = batch->only && place(meter, batch, whole) == 1 ? whole[0].end - whole[0].begin : 0;
-    uint64_t doubt = batch->late_nanos + (batch->count ? batch->spans[0].gap_nanos : 0);
+    uint64_t doubt = batch->late_nanos + (batch->count ? batch->spans[0].gap_nanos + sl_meter_start_doubt(&batch->spans[0]) : 0);
     seen->known = doubt < SL_METER_LATE_NANOS || seen->alone > 2 * (double)doubt;
 }
 

@@ -75,8 +75,8 @@ final class BaseVersion {
         }
     }
 
-    String library() {
-        return folder.resolve("build/libsluice.so").toString();
+    Path library() {
+        return folder.resolve("build/libsluice.so");
     }
 
     /// A program on its tools: what it was compiled against and runs with is of the base version.

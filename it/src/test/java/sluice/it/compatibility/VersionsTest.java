@@ -44,11 +44,14 @@ class VersionsTest {
     private Path directory;
 
     private BaseVersion base;
+    /// By a path without spaces, because LD_PRELOAD has no way to name another.
+    private String oldLibrary;
     private Machine machine;
 
     @BeforeEach
     void start() throws Exception {
         base = BaseVersion.build();
+        oldLibrary = Files.createSymbolicLink(directory.resolve("libsluice.so"), base.library()).toString();
         machine = new Machine(directory);
     }
 
@@ -74,20 +77,20 @@ class VersionsTest {
 
     @Test
     void shouldShowAndChangeAJobOfTheOlderLibrary() throws Exception {
-        hold(base.library(), "old");
+        hold(oldLibrary, "old");
 
         assertThat(machine.sluice("ps").output()).contains("old").contains("768.0 MiB").contains("1.0 GiB").doesNotContain("cannot");
         assertThat(machine.sluice("inspect", "old").output()).contains("768.0 MiB").contains("weight 3");
         var changed = machine.sluice("set", "old", "--memory", "2g", "--weight", "2");
         assertThat(changed.status()).as(changed.errors()).isZero();
-        Process more = machine.startPreloaded(Map.of("LD_PRELOAD", base.library(), "SLUICE_TENANT", "old"), Machine.program("hog"), "--step", "256m", "--hold", "60000");
+        Process more = machine.startPreloaded(Map.of("LD_PRELOAD", oldLibrary, "SLUICE_TENANT", "old"), Machine.program("hog"), "--step", "256m", "--hold", "60000");
         assertThat(Machine.awaitLine(more, "got ")).as("2 GiB less 768 MiB").startsWith("got 5 ");
         assertThat(machine.sluice("stat", "old").output()).contains("cuMemAlloc");
     }
 
     @Test
     void shouldJoinTheRegionOfTodaysRun() throws Exception {
-        Process job = machine.startSluice("run", "--sim", "--name", "job", "--memory", "1g", "--", "env", "LD_PRELOAD=" + base.library(),
+        Process job = machine.startSluice("run", "--sim", "--name", "job", "--memory", "1g", "--", "env", "LD_PRELOAD=" + oldLibrary,
                 Machine.program("hog"), "--step", "256m", "--hold", "60000");
 
         assertThat(Machine.awaitLine(job, "got ")).startsWith("got 4 ");
@@ -96,7 +99,7 @@ class VersionsTest {
 
     @Test
     void shouldShareOneQuotaBetweenBothLibraries() throws Exception {
-        hold(base.library(), "both");
+        hold(oldLibrary, "both");
         Process today = machine.startPreloaded(Map.of("SLUICE_TENANT", "both", "SLUICE_MEMORY", "1g"), Machine.program("hog"), "--step", "256m", "--hold", "60000");
         assertThat(Machine.awaitLine(today, "got ")).as("the older library has the other three").startsWith("got 1 ");
         assertThat(machine.sluice("ps", "--json").output()).contains("\"state\"").contains(String.valueOf(1L << 30));
@@ -104,7 +107,7 @@ class VersionsTest {
 
     @Test
     void shouldTakeTurnsOnOneBoard() throws Exception {
-        Process old = machine.startPreloaded(Map.of("LD_PRELOAD", base.library(), "SLUICE_TENANT", "old", "SLUICE_WEIGHT", "2"),
+        Process old = machine.startPreloaded(Map.of("LD_PRELOAD", oldLibrary, "SLUICE_TENANT", "old", "SLUICE_WEIGHT", "2"),
                 Machine.program("gated"), machine.kernels(), "plain");
         var today = machine.preloaded(Map.of("SLUICE_TENANT", "new", "SLUICE_WEIGHT", "3"), Machine.program("gated"), machine.kernels(), "plain");
 
@@ -112,7 +115,7 @@ class VersionsTest {
         assertThat(today.errors()).doesNotContain("board");
         var older = Machine.await(old);
         assertThat(older.status()).as(older.errors()).isZero();
-        assertThat(older.errors()).doesNotContain("board");
+        assertThat(older.errors()).doesNotContain("board").doesNotContain("cannot be preloaded");
         assertThat(Boards.read(new RuntimeDirectory(machine.runtimeDirectory()))).hasSize(1);
         assertThat(oldTools(machine.runtimeDirectory().toString())).contains("a board with");
     }
