@@ -45,12 +45,13 @@ __attribute__((noinline)) static CUresult told_cuInit(unsigned int Flags) {
     return status;
 }
 static CUresult entry_cuInit(unsigned int Flags) {
+    sl_hold_enter();
     if (sl_watch_is_told())
-        return told_cuInit(Flags);
+        return sl_hold_left(told_cuInit(Flags));
     uint64_t begin = sl_watch_begin();
     CUresult status = hook_cuInit(Flags);
     sl_watch_end(begin, SL_ENTRY_cuInit, status);
-    return status;
+    return sl_hold_left(status);
 }
 SL_EXPORT CUresult cuInit(unsigned int Flags) __attribute__((alias("entry_cuInit")));
 
@@ -61,12 +62,13 @@ __attribute__((noinline)) static CUresult told_cuMemAlloc(CUdeviceptr_v1 *dptr, 
     return status;
 }
 static CUresult entry_cuMemAlloc(CUdeviceptr_v1 *dptr, unsigned int bytesize) {
+    sl_hold_enter();
     if (sl_watch_is_told())
-        return told_cuMemAlloc(dptr, bytesize);
+        return sl_hold_left(told_cuMemAlloc(dptr, bytesize));
     uint64_t begin = sl_watch_begin();
     CUresult status = hook_cuMemAlloc(dptr, bytesize);
     sl_watch_end_bytes(begin, SL_ENTRY_cuMemAlloc, status, bytesize);
-    return status;
+    return sl_hold_left(status);
 }
 SL_EXPORT CUresult cuMemAlloc(CUdeviceptr_v1 *dptr, unsigned int bytesize) __attribute__((alias("entry_cuMemAlloc")));
 
@@ -77,12 +79,13 @@ __attribute__((noinline)) static CUresult told_cuMemAlloc_v2(CUdeviceptr *dptr, 
     return status;
 }
 static CUresult entry_cuMemAlloc_v2(CUdeviceptr *dptr, size_t bytesize) {
+    sl_hold_enter();
     if (sl_watch_is_told())
-        return told_cuMemAlloc_v2(dptr, bytesize);
+        return sl_hold_left(told_cuMemAlloc_v2(dptr, bytesize));
     uint64_t begin = sl_watch_begin();
     CUresult status = hook_cuMemAlloc_v2(dptr, bytesize);
     sl_watch_end_bytes(begin, SL_ENTRY_cuMemAlloc_v2, status, bytesize);
-    return status;
+    return sl_hold_left(status);
 }
 SL_EXPORT CUresult cuMemAlloc_v2(CUdeviceptr *dptr, size_t bytesize) __attribute__((alias("entry_cuMemAlloc_v2")));
 
@@ -93,12 +96,13 @@ __attribute__((noinline)) static CUresult told_cuMemFreeAsync(CUdeviceptr dptr, 
     return status;
 }
 static CUresult entry_cuMemFreeAsync(CUdeviceptr dptr, CUstream hStream) {
+    sl_hold_enter();
     if (sl_watch_is_told())
-        return told_cuMemFreeAsync(dptr, hStream);
+        return sl_hold_left(told_cuMemFreeAsync(dptr, hStream));
     uint64_t begin = sl_watch_begin();
     CUresult status = hook_cuMemFreeAsync(dptr, hStream);
     sl_watch_end(begin, SL_ENTRY_cuMemFreeAsync, status);
-    return status;
+    return sl_hold_left(status);
 }
 SL_EXPORT CUresult cuMemFreeAsync(CUdeviceptr dptr, CUstream hStream) __attribute__((alias("entry_cuMemFreeAsync")));
 
@@ -109,12 +113,13 @@ __attribute__((noinline)) static CUresult told_cuMemFreeAsync_ptsz(CUdeviceptr d
     return status;
 }
 static CUresult entry_cuMemFreeAsync_ptsz(CUdeviceptr dptr, CUstream hStream) {
+    sl_hold_enter();
     if (sl_watch_is_told())
-        return told_cuMemFreeAsync_ptsz(dptr, hStream);
+        return sl_hold_left(told_cuMemFreeAsync_ptsz(dptr, hStream));
     uint64_t begin = sl_watch_begin();
     CUresult status = hook_cuMemFreeAsync_ptsz(dptr, hStream);
     sl_watch_end(begin, SL_ENTRY_cuMemFreeAsync_ptsz, status);
-    return status;
+    return sl_hold_left(status);
 }
 SL_EXPORT CUresult cuMemFreeAsync_ptsz(CUdeviceptr dptr, CUstream hStream) __attribute__((alias("entry_cuMemFreeAsync_ptsz")));
 
@@ -125,12 +130,13 @@ __attribute__((noinline)) static CUresult told_cuMemcpyDtoH_v2(void *dstHost, CU
     return status;
 }
 static CUresult entry_cuMemcpyDtoH_v2(void *dstHost, CUdeviceptr srcDevice, size_t ByteCount) {
+    sl_hold_enter();
     if (sl_watch_is_told())
-        return told_cuMemcpyDtoH_v2(dstHost, srcDevice, ByteCount);
+        return sl_hold_left(told_cuMemcpyDtoH_v2(dstHost, srcDevice, ByteCount));
     uint64_t begin = sl_watch_begin();
     CUresult status = hook_cuMemcpyDtoH_v2(dstHost, srcDevice, ByteCount);
     sl_watch_end_copy(begin, SL_ENTRY_cuMemcpyDtoH_v2, status, ByteCount, SL_DIRECTION_FROM_GPU);
-    return status;
+    return sl_hold_left(status);
 }
 SL_EXPORT CUresult cuMemcpyDtoH_v2(void *dstHost, CUdeviceptr srcDevice, size_t ByteCount) __attribute__((alias("entry_cuMemcpyDtoH_v2")));
 
@@ -141,12 +147,13 @@ __attribute__((noinline)) static CUresult told_cuMemcpyDtoH_v2_ptds(void *dstHos
     return status;
 }
 static CUresult entry_cuMemcpyDtoH_v2_ptds(void *dstHost, CUdeviceptr srcDevice, size_t ByteCount) {
+    sl_hold_enter();
     if (sl_watch_is_told())
-        return told_cuMemcpyDtoH_v2_ptds(dstHost, srcDevice, ByteCount);
+        return sl_hold_left(told_cuMemcpyDtoH_v2_ptds(dstHost, srcDevice, ByteCount));
     uint64_t begin = sl_watch_begin();
     CUresult status = hook_cuMemcpyDtoH_v2_ptds(dstHost, srcDevice, ByteCount);
     sl_watch_end_copy(begin, SL_ENTRY_cuMemcpyDtoH_v2_ptds, status, ByteCount, SL_DIRECTION_FROM_GPU);
-    return status;
+    return sl_hold_left(status);
 }
 SL_EXPORT CUresult cuMemcpyDtoH_v2_ptds(void *dstHost, CUdeviceptr srcDevice, size_t ByteCount) __attribute__((alias("entry_cuMemcpyDtoH_v2_ptds")));
 
@@ -157,12 +164,13 @@ __attribute__((noinline)) static CUresult told_cuMemcpy2DAsync(const CUDA_MEMCPY
     return status;
 }
 static CUresult entry_cuMemcpy2DAsync(const CUDA_MEMCPY2D *pCopy, CUstream hStream) {
+    sl_hold_enter();
     if (sl_watch_is_told())
-        return told_cuMemcpy2DAsync(pCopy, hStream);
+        return sl_hold_left(told_cuMemcpy2DAsync(pCopy, hStream));
     uint64_t begin = sl_watch_begin();
     CUresult status = hook_cuMemcpy2DAsync(pCopy, hStream);
     sl_watch_end_copy(begin, SL_ENTRY_cuMemcpy2DAsync, status, pCopy ? (uint64_t)pCopy->WidthInBytes * pCopy->Height : 0, pCopy ? sl_watch_direction(pCopy->srcMemoryType, pCopy->dstMemoryType) : SL_DIRECTION_OTHER);
-    return status;
+    return sl_hold_left(status);
 }
 SL_EXPORT CUresult cuMemcpy2DAsync(const CUDA_MEMCPY2D *pCopy, CUstream hStream) __attribute__((alias("entry_cuMemcpy2DAsync")));
 
@@ -173,12 +181,13 @@ __attribute__((noinline)) static CUresult told_cuMemcpy2DAsync_ptsz(const CUDA_M
     return status;
 }
 static CUresult entry_cuMemcpy2DAsync_ptsz(const CUDA_MEMCPY2D *pCopy, CUstream hStream) {
+    sl_hold_enter();
     if (sl_watch_is_told())
-        return told_cuMemcpy2DAsync_ptsz(pCopy, hStream);
+        return sl_hold_left(told_cuMemcpy2DAsync_ptsz(pCopy, hStream));
     uint64_t begin = sl_watch_begin();
     CUresult status = hook_cuMemcpy2DAsync_ptsz(pCopy, hStream);
     sl_watch_end_copy(begin, SL_ENTRY_cuMemcpy2DAsync_ptsz, status, pCopy ? (uint64_t)pCopy->WidthInBytes * pCopy->Height : 0, pCopy ? sl_watch_direction(pCopy->srcMemoryType, pCopy->dstMemoryType) : SL_DIRECTION_OTHER);
-    return status;
+    return sl_hold_left(status);
 }
 SL_EXPORT CUresult cuMemcpy2DAsync_ptsz(const CUDA_MEMCPY2D *pCopy, CUstream hStream) __attribute__((alias("entry_cuMemcpy2DAsync_ptsz")));
 
@@ -189,12 +198,13 @@ __attribute__((noinline)) static CUresult told_cuMemsetD2D16(CUdeviceptr dstDevi
     return status;
 }
 static CUresult entry_cuMemsetD2D16(CUdeviceptr dstDevice, size_t dstPitch, unsigned short us, size_t Width, size_t Height) {
+    sl_hold_enter();
     if (sl_watch_is_told())
-        return told_cuMemsetD2D16(dstDevice, dstPitch, us, Width, Height);
+        return sl_hold_left(told_cuMemsetD2D16(dstDevice, dstPitch, us, Width, Height));
     uint64_t begin = sl_watch_begin();
     CUresult status = hook_cuMemsetD2D16(dstDevice, dstPitch, us, Width, Height);
     sl_watch_end_bytes(begin, SL_ENTRY_cuMemsetD2D16, status, (uint64_t)Width * Height * 2);
-    return status;
+    return sl_hold_left(status);
 }
 SL_EXPORT CUresult cuMemsetD2D16(CUdeviceptr dstDevice, size_t dstPitch, unsigned short us, size_t Width, size_t Height) __attribute__((alias("entry_cuMemsetD2D16")));
 
@@ -205,12 +215,13 @@ __attribute__((noinline)) static CUresult told_cuMemPrefetchBatchAsync(CUdevicep
     return status;
 }
 static CUresult entry_cuMemPrefetchBatchAsync(CUdeviceptr *dptrs, size_t *sizes, size_t count, CUstream hStream) {
+    sl_hold_enter();
     if (sl_watch_is_told())
-        return told_cuMemPrefetchBatchAsync(dptrs, sizes, count, hStream);
+        return sl_hold_left(told_cuMemPrefetchBatchAsync(dptrs, sizes, count, hStream));
     uint64_t begin = sl_watch_begin();
     CUresult status = hook_cuMemPrefetchBatchAsync(dptrs, sizes, count, hStream);
     sl_watch_end_copy(begin, SL_ENTRY_cuMemPrefetchBatchAsync, status, sl_watch_sum(sizes, count), SL_DIRECTION_OTHER);
-    return status;
+    return sl_hold_left(status);
 }
 SL_EXPORT CUresult cuMemPrefetchBatchAsync(CUdeviceptr *dptrs, size_t *sizes, size_t count, CUstream hStream) __attribute__((alias("entry_cuMemPrefetchBatchAsync")));
 
@@ -221,12 +232,13 @@ __attribute__((noinline)) static CUresult told_cuMemBatchDecompressAsync(void *p
     return status;
 }
 static CUresult entry_cuMemBatchDecompressAsync(void *paramsArray, size_t count, CUstream stream) {
+    sl_hold_enter();
     if (sl_watch_is_told())
-        return told_cuMemBatchDecompressAsync(paramsArray, count, stream);
+        return sl_hold_left(told_cuMemBatchDecompressAsync(paramsArray, count, stream));
     uint64_t begin = sl_watch_begin();
     CUresult status = hook_cuMemBatchDecompressAsync(paramsArray, count, stream);
     sl_watch_end_copy(begin, SL_ENTRY_cuMemBatchDecompressAsync, status, 0, SL_DIRECTION_OTHER);
-    return status;
+    return sl_hold_left(status);
 }
 SL_EXPORT CUresult cuMemBatchDecompressAsync(void *paramsArray, size_t count, CUstream stream) __attribute__((alias("entry_cuMemBatchDecompressAsync")));
 
@@ -237,34 +249,37 @@ __attribute__((noinline)) static CUresult told_cuLaunchEverywhere(unsigned int n
     return status;
 }
 static CUresult entry_cuLaunchEverywhere(unsigned int numDevices) {
+    sl_hold_enter();
     sl_region_call_t *call = sl_watch_untimed(SL_ENTRY_cuLaunchEverywhere);
     if (SL_UNLIKELY(!call))
-        return told_cuLaunchEverywhere(numDevices);
+        return sl_hold_left(told_cuLaunchEverywhere(numDevices));
     CUresult status = hook_cuLaunchEverywhere(numDevices);
     sl_watch_count(call, status);
-    return status;
+    return sl_hold_left(status);
 }
 SL_EXPORT CUresult cuLaunchEverywhere(unsigned int numDevices) __attribute__((alias("entry_cuLaunchEverywhere")));
 
 SL_HOT static CUresult entry_cuLaunchKernel(CUfunction f, unsigned int gridDimX, unsigned int gridDimY, unsigned int gridDimZ, unsigned int blockDimX, unsigned int blockDimY, unsigned int blockDimZ, unsigned int sharedMemBytes, CUstream hStream) {
+    sl_hold_enter();
     uint64_t begin = sl_launch_begin(SL_ENTRY_cuLaunchKernel);
     CUresult status = hook_cuLaunchKernel(f, gridDimX, gridDimY, gridDimZ, blockDimX, blockDimY, blockDimZ, sharedMemBytes, hStream);
     if (SL_UNLIKELY(begin != 0))
         sl_launch_tell(begin, SL_ENTRY_cuLaunchKernel, status, sl_watch_stream(hStream, false), (uintptr_t)f, gridDimX, gridDimY, gridDimZ, blockDimX, blockDimY, blockDimZ, sharedMemBytes);
     else
         sl_watch_count(&sl_thread.watch.calls[SL_ENTRY_cuLaunchKernel], status);
-    return status;
+    return sl_hold_left(status);
 }
 SL_EXPORT SL_HOT CUresult cuLaunchKernel(CUfunction f, unsigned int gridDimX, unsigned int gridDimY, unsigned int gridDimZ, unsigned int blockDimX, unsigned int blockDimY, unsigned int blockDimZ, unsigned int sharedMemBytes, CUstream hStream) __attribute__((alias("entry_cuLaunchKernel")));
 
 SL_HOT static CUresult entry_cuLaunchKernel_ptsz(CUfunction f, unsigned int gridDimX, unsigned int gridDimY, unsigned int gridDimZ, unsigned int blockDimX, unsigned int blockDimY, unsigned int blockDimZ, unsigned int sharedMemBytes, CUstream hStream) {
+    sl_hold_enter();
     uint64_t begin = sl_launch_begin(SL_ENTRY_cuLaunchKernel_ptsz);
     CUresult status = hook_cuLaunchKernel_ptsz(f, gridDimX, gridDimY, gridDimZ, blockDimX, blockDimY, blockDimZ, sharedMemBytes, hStream);
     if (SL_UNLIKELY(begin != 0))
         sl_launch_tell(begin, SL_ENTRY_cuLaunchKernel_ptsz, status, sl_watch_stream(hStream, true), (uintptr_t)f, gridDimX, gridDimY, gridDimZ, blockDimX, blockDimY, blockDimZ, sharedMemBytes);
     else
         sl_watch_count(&sl_thread.watch.calls[SL_ENTRY_cuLaunchKernel_ptsz], status);
-    return status;
+    return sl_hold_left(status);
 }
 SL_EXPORT SL_HOT CUresult cuLaunchKernel_ptsz(CUfunction f, unsigned int gridDimX, unsigned int gridDimY, unsigned int gridDimZ, unsigned int blockDimX, unsigned int blockDimY, unsigned int blockDimZ, unsigned int sharedMemBytes, CUstream hStream) __attribute__((alias("entry_cuLaunchKernel_ptsz")));
 
@@ -278,12 +293,13 @@ __attribute__((noinline)) static CUresult told_cuDeviceGetUuid(CUuuid *uuid, CUd
     return status;
 }
 static CUresult entry_cuDeviceGetUuid(CUuuid *uuid, CUdevice dev) {
+    sl_hold_enter();
     sl_region_call_t *call = sl_watch_untimed(SL_ENTRY_cuDeviceGetUuid);
     if (SL_UNLIKELY(!call) || SL_UNLIKELY(!real.cuDeviceGetUuid))
-        return told_cuDeviceGetUuid(uuid, dev);
+        return sl_hold_left(told_cuDeviceGetUuid(uuid, dev));
     CUresult status = real.cuDeviceGetUuid(uuid, dev);
     sl_watch_count(call, status);
-    return status;
+    return sl_hold_left(status);
 }
 SL_EXPORT CUresult cuDeviceGetUuid(CUuuid *uuid, CUdevice dev) __attribute__((alias("entry_cuDeviceGetUuid")));
 
@@ -297,12 +313,13 @@ __attribute__((noinline)) static CUresult told_cuDeviceGetProperties(CUdevprop *
     return status;
 }
 static CUresult entry_cuDeviceGetProperties(CUdevprop *prop, CUdevice dev) {
+    sl_hold_enter();
     sl_region_call_t *call = sl_watch_untimed(SL_ENTRY_cuDeviceGetProperties);
     if (SL_UNLIKELY(!call) || SL_UNLIKELY(!real.cuDeviceGetProperties))
-        return told_cuDeviceGetProperties(prop, dev);
+        return sl_hold_left(told_cuDeviceGetProperties(prop, dev));
     CUresult status = real.cuDeviceGetProperties(prop, dev);
     sl_watch_count(call, status);
-    return status;
+    return sl_hold_left(status);
 }
 SL_EXPORT CUresult cuDeviceGetProperties(CUdevprop *prop, CUdevice dev) __attribute__((alias("entry_cuDeviceGetProperties")));
 
@@ -316,12 +333,13 @@ __attribute__((noinline)) static CUresult told_cuCtxSynchronize(void) {
     return status;
 }
 static CUresult entry_cuCtxSynchronize(void) {
+    sl_hold_enter();
     if (sl_watch_is_told() || SL_UNLIKELY(!real.cuCtxSynchronize))
-        return told_cuCtxSynchronize();
+        return sl_hold_left(told_cuCtxSynchronize());
     uint64_t begin = sl_watch_begin();
     CUresult status = real.cuCtxSynchronize();
     sl_watch_end(begin, SL_ENTRY_cuCtxSynchronize, status);
-    return status;
+    return sl_hold_left(status);
 }
 SL_EXPORT CUresult cuCtxSynchronize(void) __attribute__((alias("entry_cuCtxSynchronize")));
 
@@ -335,12 +353,13 @@ __attribute__((noinline)) static CUresult told_cuMemAllocAsync(CUdeviceptr *dptr
     return status;
 }
 static CUresult entry_cuMemAllocAsync(CUdeviceptr *dptr, size_t bytesize, CUstream hStream) {
+    sl_hold_enter();
     if (sl_watch_is_told() || SL_UNLIKELY(!real.cuMemAllocAsync))
-        return told_cuMemAllocAsync(dptr, bytesize, hStream);
+        return sl_hold_left(told_cuMemAllocAsync(dptr, bytesize, hStream));
     uint64_t begin = sl_watch_begin();
     CUresult status = real.cuMemAllocAsync(dptr, bytesize, hStream);
     sl_watch_end_bytes(begin, SL_ENTRY_cuMemAllocAsync, status, bytesize);
-    return status;
+    return sl_hold_left(status);
 }
 SL_EXPORT CUresult cuMemAllocAsync(CUdeviceptr *dptr, size_t bytesize, CUstream hStream) __attribute__((alias("entry_cuMemAllocAsync")));
 
@@ -354,12 +373,13 @@ __attribute__((noinline)) static CUresult told_cuMemAllocAsync_ptsz(CUdeviceptr 
     return status;
 }
 static CUresult entry_cuMemAllocAsync_ptsz(CUdeviceptr *dptr, size_t bytesize, CUstream hStream) {
+    sl_hold_enter();
     if (sl_watch_is_told() || SL_UNLIKELY(!real.cuMemAllocAsync_ptsz))
-        return told_cuMemAllocAsync_ptsz(dptr, bytesize, hStream);
+        return sl_hold_left(told_cuMemAllocAsync_ptsz(dptr, bytesize, hStream));
     uint64_t begin = sl_watch_begin();
     CUresult status = real.cuMemAllocAsync_ptsz(dptr, bytesize, hStream);
     sl_watch_end_bytes(begin, SL_ENTRY_cuMemAllocAsync_ptsz, status, bytesize);
-    return status;
+    return sl_hold_left(status);
 }
 SL_EXPORT CUresult cuMemAllocAsync_ptsz(CUdeviceptr *dptr, size_t bytesize, CUstream hStream) __attribute__((alias("entry_cuMemAllocAsync_ptsz")));
 
@@ -373,12 +393,13 @@ __attribute__((noinline)) static CUresult told_cuLaunchHostFunc(CUstream hStream
     return status;
 }
 static CUresult entry_cuLaunchHostFunc(CUstream hStream, CUhostFn fn, void *userData) {
+    sl_hold_enter();
     if (sl_watch_is_told() || SL_UNLIKELY(!real.cuLaunchHostFunc))
-        return told_cuLaunchHostFunc(hStream, fn, userData);
+        return sl_hold_left(told_cuLaunchHostFunc(hStream, fn, userData));
     uint64_t begin = sl_watch_begin();
     CUresult status = real.cuLaunchHostFunc(hStream, fn, userData);
     sl_watch_end(begin, SL_ENTRY_cuLaunchHostFunc, status);
-    return status;
+    return sl_hold_left(status);
 }
 SL_EXPORT CUresult cuLaunchHostFunc(CUstream hStream, CUhostFn fn, void *userData) __attribute__((alias("entry_cuLaunchHostFunc")));
 
@@ -392,12 +413,13 @@ __attribute__((noinline)) static CUresult told_cuLaunchHostFunc_ptsz(CUstream hS
     return status;
 }
 static CUresult entry_cuLaunchHostFunc_ptsz(CUstream hStream, CUhostFn fn, void *userData) {
+    sl_hold_enter();
     if (sl_watch_is_told() || SL_UNLIKELY(!real.cuLaunchHostFunc_ptsz))
-        return told_cuLaunchHostFunc_ptsz(hStream, fn, userData);
+        return sl_hold_left(told_cuLaunchHostFunc_ptsz(hStream, fn, userData));
     uint64_t begin = sl_watch_begin();
     CUresult status = real.cuLaunchHostFunc_ptsz(hStream, fn, userData);
     sl_watch_end(begin, SL_ENTRY_cuLaunchHostFunc_ptsz, status);
-    return status;
+    return sl_hold_left(status);
 }
 SL_EXPORT CUresult cuLaunchHostFunc_ptsz(CUstream hStream, CUhostFn fn, void *userData) __attribute__((alias("entry_cuLaunchHostFunc_ptsz")));
 
@@ -411,12 +433,13 @@ __attribute__((noinline)) static CUresult told_cuMemGetInfo_v2(size_t *free, siz
     return status;
 }
 static CUresult entry_cuMemGetInfo_v2(size_t *free, size_t *total) {
+    sl_hold_enter();
     if (sl_watch_is_told() || SL_UNLIKELY(!real.cuMemGetInfo_v2))
-        return told_cuMemGetInfo_v2(free, total);
+        return sl_hold_left(told_cuMemGetInfo_v2(free, total));
     uint64_t begin = sl_watch_begin();
     CUresult status = real.cuMemGetInfo_v2(free, total);
     sl_watch_end(begin, SL_ENTRY_cuMemGetInfo_v2, status);
-    return status;
+    return sl_hold_left(status);
 }
 SL_EXPORT CUresult cuMemGetInfo_v2(size_t *free, size_t *total) __attribute__((alias("entry_cuMemGetInfo_v2")));
 
