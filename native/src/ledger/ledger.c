@@ -1,4 +1,4 @@
-/* ledger: the account of memory.
+/* ledger: the account of memory. Here a request over the quota is refused; tenant/refusal.c tells the user.
  *
  * There is no total to keep right. A process adds to its own account first and sums all accounts afterwards; both are
  * sequentially consistent, so of two processes that race at least one sees both charges, and they never both pass. */

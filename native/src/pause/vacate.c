@@ -7,6 +7,7 @@
 #include "driver/driver.h"
 #include "ledger/ledger.h"
 #include "memory/plain/opened.h"
+#include "pause/telling.h"
 #include "real.h"
 #include "tenant/accounts.h"
 #include "tenant/tenant.h"
@@ -38,8 +39,10 @@ static bool is_possible(sl_reason_t *reason) {
 }
 
 static void put_aside(void) {
+    uint64_t sum = 0;
     for (unsigned gpu = 0; gpu < SL_REGION_GPU_COUNT; gpu++)
-        aside[gpu] = sl_ledger_put_aside(gpu);
+        sum += aside[gpu] = sl_ledger_put_aside(gpu);
+    sl_telling_record()->staying_bytes = sum;
 }
 
 bool sl_vacate_store(sl_reason_t *reason) {

@@ -1,4 +1,4 @@
-/* choose: which tenant has the next turn, and for how long.
+/* choose: which tenant has the next turn, and how much of the planned length it gets.
  *
  * Among the waiting tenants the highest priority goes first, then round the table. A turn is shortened by the overrun of the tenant's
  * last turn. A tenant whose turn a higher priority cut short goes on with the rest of it. A host may pause for a moment: a tenant that

@@ -31,8 +31,14 @@ public final class WaitOptions {
     int operate(CommandSpec spec, String wanted, Operation.Kind kind) {
         SeenTenants tenants = new SeenTenants(System.getenv());
         Tenant tenant = tenants.find(wanted);
-        FollowedOperation operation = tenants.operate(tenant, new PauseBody(kind, Optional.ofNullable(wait ? timeout : null)));
         try (Interrupt interrupt = new Interrupt(); Progress progress = Progress.standard()) {
+            Optional<String> lacking = kind.isPause() ? Optional.empty() : new RestoreWait().lacking(tenant, wait ? timeout : Duration.ZERO, interrupt::requested, progress);
+            if (lacking.isPresent()) {
+                progress.clear();
+                spec.commandLine().getErr().println("sluice: " + lacking.get());
+                return interrupt.requested() ? ExitStatus.INTERRUPTED : wait ? ExitStatus.TIMED_OUT : ExitStatus.CHECK_FAILED;
+            }
+            FollowedOperation operation = tenants.operate(tenant, new PauseBody(kind, Optional.ofNullable(wait ? timeout : null)));
             OperationWait following = new OperationWait(operation, timeout, interrupt::requested, progress, spec.commandLine().getErr());
             Operation last = wait ? following.last() : operation.look();
             progress.clear();
