@@ -39,6 +39,7 @@
 #define LONGEST_POLL_NANOS (2 * MILLI)
 #define ROOM_NANOS (100 * MILLI)    /* how often it looks for room on the way back */
 #define PREPARE_BYTES (512ull << 20) /* 65 ms on an H200's host at 8 GB/s, the rate of pages that are touched for the first time */
+#define END_NANOS (2000 * (uint64_t)MILLI)   /* the end of the process waits this long for a step */
 #define BEGIN_NANOS (2000 * (uint64_t)MILLI) /* a first context waits this long for the attendant's first look */
 
 enum { WHAT = 0xff };
@@ -54,7 +55,10 @@ static sl_mutex_t lock;          /* for starting it */
 static _Atomic bool started;
 static _Atomic uint32_t looked;  /* 1 after its first look */
 static unsigned rung;            /* only the attendant uses it */
+static bool has_handler;         /* for the end of the process */
 static uint64_t prepared;        /* the same */
+static _Atomic bool in_step;     /* it may be in the driver */
+static _Atomic bool ending;      /* the process ends: no more steps */
 static bool broken;              /* the driver could not restore its state: the process stays where it is */
 
 static uint64_t command_now(void) {
@@ -238,6 +242,22 @@ static void note_look(void) {
     syscall(SYS_futex, &looked, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL, 0);
 }
 
+static bool begin_step(void) {
+    atomic_store(&in_step, true);
+    if (!atomic_load(&ending))
+        return true;
+    atomic_store(&in_step, false);
+    return false;
+}
+
+/* exit() runs this before the driver's own handlers, which end the driver under whoever is in it. A step that takes longer is left alone. */
+static void end_process(void) {
+    uint64_t until = sl_os_nanos() + END_NANOS;
+    atomic_store(&ending, true);
+    while (atomic_load(&in_step) && sl_os_nanos() < until)
+        sl_os_sleep_nanos(MILLI);
+}
+
 static void *attend(void *unused) {
     prctl(PR_SET_NAME, "sluice-pause");
     while (is_attached()) {
@@ -247,7 +267,10 @@ static void *attend(void *unused) {
             if (rung == RUNNING)
                 sl_sink_switch(SL_SINK_HELD, true);
             note_look();
+            if (!begin_step())
+                break;
             step(command, wanted);
+            atomic_store(&in_step, false);
             continue;
         }
         if (rung == wanted && sl_tenant.region.slots[sl_tenant.slot].answer != command)
@@ -282,6 +305,8 @@ static void begin_slowly(void) {
         bool ok = start();
         if (!ok)
             sl_report(SL_WARN, "the process can have no more threads, so it cannot be paused");
+        if (ok && !has_handler)
+            has_handler = atexit(end_process) == 0;
         atomic_store(&record->attended, ok ? 1 : 2);
         atomic_store(&looked, !ok);
         atomic_store(&started, true);
@@ -316,6 +341,8 @@ static void forget(void) {
     rung = RUNNING;
     prepared = 0;
     broken = false;
+    atomic_store(&in_step, false);
+    atomic_store(&ending, false);
     sl_sink_switch(SL_SINK_HELD, false);
 }
 SL_FORK_FORGETS(forget);
