@@ -31,6 +31,7 @@ from pausing import HOLD, RELEASE, RUN, VACATE
 MIB = 1 << 20
 CONTEXT = 16 * MIB
 GPU = 1024 * MIB
+NO_ROOM = 8  # step_room
 HUNG = 20  # seconds after which a process that has room and a command hangs
 PID = (1 << 22) - 1
 MEMORY, EPOCH, RESERVOIR = pausing.LIMITS + 16, pausing.LIMITS, pausing.LIMITS + 672
@@ -160,7 +161,7 @@ class Round:
         os.symlink(library, preload)
         base = {key: value for key, value in os.environ.items() if not key.startswith(("SLUICE_", "CUDA_", "LD_"))}
         base |= {"SLUICE_SIM_STATE": self.folder + "/gpu", "SLUICE_SIM_MEMORY": str(GPU >> 20) + "m", "LD_LIBRARY_PATH": sim,
-                 "SLUICE_SIM_CONTEXT": str(CONTEXT >> 20) + "m", "KEPT_PATIENCE": "12"}
+                 "SLUICE_SIM_CONTEXT": str(CONTEXT >> 20) + "m", "KEPT_PATIENCE": "60"}
         self.plain = base
         self.environment = base | {"SLUICE_RUNTIME_DIR": self.folder, "SLUICE_TENANT": "job", "LD_PRELOAD": preload, "SLUICE_ON_ERROR": "fail"}
         if self.mapped:
@@ -219,9 +220,9 @@ class Round:
                 found[process.pid] = record | {"process": process, "calls": calls, "charged": account[0], "in_flight": account[1]}
         return found
 
-    def wait(self, seconds):
+    def wait(self, seconds, final=False):
         """Until all have carried it out or refuse; True: all are done. None: the time is over."""
-        until = time.monotonic() + seconds
+        until, waits = time.monotonic() + seconds, 0
         while True:
             self.breathe()
             records = self.records().values()
@@ -229,7 +230,9 @@ class Round:
             refused = [record["refused"] == self.tenant.command for record in records]
             if all(a or b for a, b in zip(done, refused)):
                 return all(done)
-            if time.monotonic() > until:
+            pending = [record for record, a, b in zip(records, done, refused) if not a and not b]
+            waits = waits + 1 if all(record["step"] == NO_ROOM for record in pending) else 0
+            if time.monotonic() > until or waits > 100 and not final:
                 return None
             time.sleep(0.002)
 
@@ -347,7 +350,7 @@ class Round:
             if done is None:
                 for record in self.records().values():
                     if record["answer"] != self.tenant.command != record["refused"]:
-                        waits = depth < VACATE and record["step"] and "quota leaves" in record["reason"] or "has no room" in record["reason"]
+                        waits = record["step"] == NO_ROOM
                         if not waits:
                             self.breaks(f"does not come to {pausing.WORDS[depth]} in {HUNG} s: {record}", record["process"])
                         self.counts["waits for room"] += bool(waits)
@@ -376,7 +379,7 @@ class Round:
             began = time.monotonic()
             if not self.tenant:
                 break
-            done = self.wait(HUNG)
+            done = self.wait(HUNG, final=True)
             if done is None:
                 for record in self.records().values():
                     if record["answer"] != self.tenant.command:
@@ -390,8 +393,9 @@ class Round:
         for record in self.records().values() if self.tenant else ():
             process = record["process"]
             if record["refused"] == self.tenant.command and process.lives():
-                self.counts["lost to the driver"] += 1
-                if not process.has(*STORING) and not process.lasts():
+                full = "cannot restore its own state" in record["reason"] and "OUT_OF_MEMORY" in record["reason"]  # while it was vacated
+                self.counts["lost: the GPU was full" if full else "lost to the driver"] += 1
+                if not full and not process.has(*STORING) and not process.lasts():
                     self.breaks(f"refuses to run {attempt + 1} times: {record['reason']}", process)
                 if not record["reason"]:
                     self.breaks("refuses without a reason", process)
