@@ -55,11 +55,12 @@ static sl_mutex_t lock;          /* for starting it */
 static _Atomic bool started;
 static _Atomic uint32_t looked;  /* 1 after its first look */
 static unsigned rung;            /* only the attendant uses it */
-static bool has_handler;         /* for the end of the process */
 static uint64_t prepared;        /* the same */
+static bool has_handler;         /* for the end of the process */
 static _Atomic bool in_step;     /* it may be in the driver */
 static _Atomic bool ending;      /* the process ends: no more steps */
-static bool broken;              /* the driver could not restore its state: the process stays where it is */
+static bool broken;              /* the driver could not restore its state: the process stays where it is, */
+static sl_reason_t why_broken;   /* and tells each command why */
 
 static uint64_t command_now(void) {
     return sl_tenant.region.limits->command;
@@ -158,7 +159,7 @@ static void restore(void) {
         break;
     case SL_VACATE_FAILED:
         broken = true;
-        refuse(command_now(), &reason);
+        why_broken = reason; /* attend() refuses */
     }
 }
 
@@ -273,6 +274,8 @@ static void *attend(void *unused) {
             atomic_store(&in_step, false);
             continue;
         }
+        if (rung != wanted && !is_refused(command) && sl_telling_record())
+            refuse(command, &why_broken);
         if (rung == wanted && sl_tenant.region.slots[sl_tenant.slot].answer != command)
             answer(command);
         note_look();

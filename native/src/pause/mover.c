@@ -322,8 +322,11 @@ sl_mover_result_t sl_mover_back(sl_reason_t *reason) {
         return stay_away(room ? no_room(&items[failed], reason) : broken(reason, "map memory again", status));
     }
     status = copy_all(false);
-    if (status != CUDA_SUCCESS)
+    if (status != CUDA_SUCCESS) {
+        if (is_quiet) /* else a copy may be under way, and the memory stays */
+            give_all_again();
         return stay_away(broken(reason, "copy memory from the host", status));
+    }
     sl_region_pause_t *record = sl_telling_record();
     if (record) {
         record->back_bytes += total;

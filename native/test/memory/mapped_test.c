@@ -387,6 +387,33 @@ static void should_stay_away_when_there_is_no_room(void) {
     check_empty();
 }
 
+/* On the way back one piece finds no room, and all are given again, also those that never came. */
+static void should_take_back_half_a_way(void) {
+    begin("0=100m", NULL);
+    const sl_movable_source_t *source = sl_movables[0];
+    CUdeviceptr first = take(40 * MIB), second = take(40 * MIB), other;
+    CHECK(source->count() == 2);
+    for (size_t i = 0; i < 2; i++)
+        MUST(source->give(i));
+    MUST(hook_cuMemAlloc_v2(&other, 40 * MIB));
+    MUST(source->take(0));
+    CHECK(source->take(1) == CUDA_ERROR_OUT_OF_MEMORY);
+    for (int again = 0; again < 2; again++)
+        for (size_t i = 0; i < 2; i++)
+            MUST(source->give(i));
+    CHECK(charged(0) == 40 * MIB, "%llu", (unsigned long long)charged(0));
+    check_ledger();
+    MUST(hook_cuMemFree_v2(other));
+    for (int again = 0; again < 2; again++)
+        for (size_t i = 0; i < 2; i++)
+            MUST(source->take(i));
+    CHECK(charged(0) == 80 * MIB);
+    check_ledger();
+    MUST(hook_cuMemFree_v2(first));
+    MUST(hook_cuMemFree_v2(second));
+    check_empty();
+}
+
 /* Random sizes from several threads, contexts and GPUs. Each allocation has a mark at both ends and in the middle. */
 enum { THREADS = 4, STEPS = 1500, LIVE = 64 };
 static CUcontext thread_contexts[THREADS];
@@ -524,6 +551,7 @@ int main(void) {
     RUN_APART(should_give_peers_access);
     RUN_APART(should_leave_and_come_back_at_its_address);
     RUN_APART(should_stay_away_when_there_is_no_room);
+    RUN_APART(should_take_back_half_a_way);
     RUN_APART(should_keep_apart_what_threads_take_at_random);
     RUN_APART(should_leak_nothing_when_the_driver_fails);
     RUN_APART(should_be_forgotten_by_a_child);

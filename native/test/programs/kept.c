@@ -1,7 +1,8 @@
 /* kept: threads that write, copy, free and read device memory at random, and compare all of it with copies of their own. For tests that
  * take the memory away meanwhile: a byte that is not kept, a pointer that changed or a failed call ends the program with status 1.
  * Usage: kept SECONDS THREADS BYTES SEED [WAY]   WAY: plain (default), physical (memory of cuMemCreate, as PyTorch's expandable segments)
- * Prints "ready", "step N" once a second, and "kept N" with the number of steps. */
+ * Prints "ready", "step N" once a second, and "kept N" with the number of steps.
+ * KEPT_PATIENCE=10: a call that takes or gives memory and fails is made again for so many seconds. A soak with faults sets it. */
 #include "driver_calls.h"
 
 #include <pthread.h>
@@ -56,6 +57,7 @@ static int (*allow)(uint64_t, size_t, const access_t *, size_t);
 static void *context;
 static size_t most_bytes;
 static int physical;
+static double patience;
 static atomic_ullong steps;
 static atomic_int stop;
 
@@ -66,6 +68,20 @@ static void check(const char *what, int status) {
     fflush(stdout);
     _exit(1);
 }
+
+static double now(void) {
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
+}
+
+#define INSIST(what, call)                                                             \
+    do {                                                                               \
+        double began_ = now();                                                         \
+        int status_ = call;                                                            \
+        for (; status_ && now() < began_ + patience; usleep(1000), status_ = call) {}  \
+        check(what, status_);                                                          \
+    } while (0)
 
 static uint64_t next(worker_t *worker) {
     worker->random ^= worker->random << 13;
@@ -78,16 +94,16 @@ static void take_physical(buffer_t *buffer) {
     properties_t properties = {.type = 1, .location = {1, 0}};
     access_t access = {.location = {1, 0}, .flags = 3};
     buffer->mapped = (buffer->bytes + GRANULE - 1) / GRANULE * GRANULE;
-    check("cuMemAddressReserve", reserve(&buffer->address, buffer->mapped, 0, 0, 0));
-    check("cuMemCreate", create(&buffer->handle, buffer->mapped, &properties, 0));
-    check("cuMemMap", map(buffer->address, buffer->mapped, 0, buffer->handle, 0));
-    check("cuMemSetAccess", allow(buffer->address, buffer->mapped, &access, 1));
+    INSIST("cuMemAddressReserve", reserve(&buffer->address, buffer->mapped, 0, 0, 0));
+    INSIST("cuMemCreate", create(&buffer->handle, buffer->mapped, &properties, 0));
+    INSIST("cuMemMap", map(buffer->address, buffer->mapped, 0, buffer->handle, 0));
+    INSIST("cuMemSetAccess", allow(buffer->address, buffer->mapped, &access, 1));
 }
 
 static void give_physical(buffer_t *buffer) {
-    check("cuMemUnmap", unmap(buffer->address, buffer->mapped));
-    check("cuMemRelease", drop(buffer->handle));
-    check("cuMemAddressFree", unreserve(buffer->address, buffer->mapped));
+    INSIST("cuMemUnmap", unmap(buffer->address, buffer->mapped));
+    INSIST("cuMemRelease", drop(buffer->handle));
+    INSIST("cuMemAddressFree", unreserve(buffer->address, buffer->mapped));
 }
 
 static void take(worker_t *worker, buffer_t *buffer) {
@@ -97,7 +113,7 @@ static void take(worker_t *worker, buffer_t *buffer) {
     if (physical)
         take_physical(buffer);
     else
-        check("cuMemAlloc", cuMemAlloc_v2(&buffer->address, buffer->bytes));
+        INSIST("cuMemAlloc", cuMemAlloc_v2(&buffer->address, buffer->bytes));
     for (size_t i = 0; i < buffer->bytes; i++)
         buffer->copy[i] = (unsigned char)(i * 7 + (size_t)buffer->address / 512);
     check("cuMemcpyHtoD", to_gpu(buffer->address, buffer->copy, buffer->bytes));
@@ -120,7 +136,7 @@ static void give(buffer_t *buffer) {
     if (physical)
         give_physical(buffer);
     else
-        check("cuMemFree", cuMemFree_v2(buffer->address));
+        INSIST("cuMemFree", cuMemFree_v2(buffer->address));
     free(buffer->copy);
     buffer->copy = NULL;
 }
@@ -169,12 +185,6 @@ static void *work(void *argument) {
     return NULL;
 }
 
-static double now(void) {
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
-}
-
 static void find_calls(void) {
     *(void **)&to_gpu = driver_function("cuMemcpyHtoD_v2");
     *(void **)&from_gpu = driver_function("cuMemcpyDtoH_v2");
@@ -196,10 +206,11 @@ int main(int count, char **words) {
     int threads = atoi(words[2]);
     most_bytes = strtoull(words[3], NULL, 10);
     physical = count > 5 && strcmp(words[5], "physical") == 0;
+    patience = getenv("KEPT_PATIENCE") ? atof(getenv("KEPT_PATIENCE")) : 0;
     driver_load();
     find_calls();
     check("cuInit", cuInit(0));
-    check("cuDevicePrimaryCtxRetain", cuDevicePrimaryCtxRetain(&context, 0));
+    INSIST("cuDevicePrimaryCtxRetain", cuDevicePrimaryCtxRetain(&context, 0));
     worker_t *workers = calloc((size_t)threads, sizeof *workers);
     for (int i = 0; i < threads; i++) {
         workers[i].random = strtoull(words[4], NULL, 10) * 0x9e3779b97f4a7c15ull + (uint64_t)i + 1;

@@ -1,4 +1,6 @@
-/* move: mapped memory as something that can leave the GPU (memory/movable.h). A piece is a chunk or a whole slab. */
+/* move: mapped memory as something that can leave the GPU (memory/movable.h). A piece is a chunk or a whole slab.
+ *
+ * A piece knows whether the driver has its memory, so a step that failed half way can be taken back, and taken again. */
 #include <stdlib.h>
 
 #include "driver/entry.h"
@@ -12,7 +14,15 @@
 
 extern const sl_movable_source_t sl_mapped_movable;
 
-static sl_chunk_t **pieces; /* from count() on */
+/* HALF: it is mapped and charged, but the program could not use it. */
+typedef enum { THERE, HALF, GIVEN } state_t;
+
+typedef struct {
+    sl_chunk_t *chunk;
+    state_t state;
+} piece_t;
+
+static piece_t *pieces; /* from count() on */
 static size_t piece_count;
 
 static size_t count_chunks(void) {
@@ -28,11 +38,11 @@ static size_t count(void) {
     sl_later_end_all();
     sl_mutex_lock_briefly(&sl_owner_lock);
     size_t found = count_chunks();
-    sl_chunk_t **list = realloc(pieces, (found + !found) * sizeof *list), **end = list;
+    piece_t *list = realloc(pieces, (found + !found) * sizeof *list), *end = list;
     for (const sl_owner_t *owner = list ? sl_owners : NULL; owner; owner = owner->next)
         for (sl_chunk_t *chunk = owner->chunks; chunk; chunk = chunk->next)
             if (chunk->state == SL_CHUNK_LIVE)
-                *end++ = chunk;
+                *end++ = (piece_t){chunk, THERE};
     if (list)
         pieces = list;
     piece_count = list ? found : 0;
@@ -41,38 +51,50 @@ static size_t count(void) {
 }
 
 static sl_movable_t piece(size_t number) {
-    const sl_chunk_t *chunk = pieces[number];
+    const sl_chunk_t *chunk = pieces[number].chunk;
     return (sl_movable_t){.address = chunk->base, .bytes = chunk->bytes, .context = chunk->owner->context, .gpu = chunk->owner->gpu};
 }
 
 static CUresult give(size_t number) {
-    const sl_chunk_t *chunk = pieces[number];
+    const sl_chunk_t *chunk = pieces[number].chunk;
     unsigned gpu = chunk->owner->gpu;
+    if (pieces[number].state == GIVEN)
+        return CUDA_SUCCESS;
     sl_ledger_leave(gpu, SL_USE_LINEAR, chunk->bytes);
     CUresult status = sl_backing_take(chunk->base, chunk->bytes);
-    if (status == CUDA_SUCCESS)
+    if (status == CUDA_SUCCESS) {
         sl_ledger_refund_left(gpu, chunk->bytes);
-    else
+        pieces[number].state = GIVEN;
+    } else {
         sl_ledger_keep_left(gpu, SL_USE_LINEAR, chunk->bytes);
+    }
     return status;
 }
 
+static CUresult put(const sl_chunk_t *chunk, bool *stuck) {
+    CUmemAccessDesc accesses[SL_BACKING_ACCESSES];
+    sl_mutex_lock_briefly(&sl_owner_lock);
+    unsigned count = sl_peers_list(chunk->owner, accesses);
+    sl_mutex_unlock(&sl_owner_lock);
+    return sl_backing_put(chunk->owner->device, chunk->base, chunk->bytes, accesses, count, stuck);
+}
+
 static CUresult take(size_t number) {
-    const sl_chunk_t *chunk = pieces[number];
+    const sl_chunk_t *chunk = pieces[number].chunk;
     unsigned gpu = chunk->owner->gpu;
+    bool stuck;
+    CUresult status = pieces[number].state == HALF ? give(number) : CUDA_SUCCESS;
+    if (status != CUDA_SUCCESS || pieces[number].state == THERE)
+        return status;
     uint64_t used = sl_ledger_try(gpu, chunk->bytes);
     if (!used)
         return CUDA_ERROR_OUT_OF_MEMORY;
-    bool stuck;
-    CUmemAccessDesc accesses[SL_BACKING_ACCESSES];
-    sl_mutex_lock_briefly(&sl_owner_lock);
-    unsigned accesses_count = sl_peers_list(chunk->owner, accesses);
-    sl_mutex_unlock(&sl_owner_lock);
-    CUresult status = sl_backing_put(chunk->owner->device, chunk->base, chunk->bytes, accesses, accesses_count, &stuck);
-    if (status == CUDA_SUCCESS)
+    status = put(chunk, &stuck);
+    if (status == CUDA_SUCCESS || stuck)
         sl_ledger_commit(gpu, SL_USE_LINEAR, chunk->bytes, used);
     else
         sl_ledger_cancel(gpu, chunk->bytes);
+    pieces[number].state = status == CUDA_SUCCESS ? THERE : stuck ? HALF : GIVEN;
     return status;
 }
 

@@ -1,0 +1,65 @@
+/* The attendant carries out commands; when it cannot, each command learns why. */
+#include "on_sim.h"
+
+#include <sys/mman.h>
+
+#include "pause/telling.h"
+
+static sl_region_limits_t *limits;
+static uint64_t number;
+
+static void be_able_to_ask(void) {
+    uintptr_t page = (uintptr_t)sl_tenant.region.limits & ~4095ul;
+    CHECK(mprotect((void *)page, 4096, PROT_READ | PROT_WRITE) == 0);
+    limits = (sl_region_limits_t *)sl_tenant.region.limits;
+}
+
+/* True: it is done. False: it is refused. */
+static bool ask(unsigned depth) {
+    uint64_t command = ++number << 8 | depth;
+    atomic_store(&limits->command, command);
+    for (int i = 0; i < 10000; i++) {
+        if (atomic_load(&sl_tenant.region.slots[sl_tenant.slot].answer) == command)
+            return true;
+        if (atomic_load(&sl_telling_record()->refused) == command)
+            return false;
+        usleep(1000);
+    }
+    CHECK(false, "no answer to command %llx", (unsigned long long)command);
+    return false;
+}
+
+static void should_go_down_and_up(void) {
+    for (unsigned depth = SL_REGION_COMMAND_PAUSE; depth <= SL_REGION_COMMAND_VACATE; depth++) {
+        CHECK(ask(depth));
+        CHECK(account((unsigned)sl_gpu_find(0))->charged_bytes ? depth < SL_REGION_COMMAND_VACATE : depth == SL_REGION_COMMAND_VACATE);
+        CHECK(ask(SL_REGION_COMMAND_RUN));
+    }
+}
+
+static CUresult fail_to_restore(int pid, CUcheckpointRestoreArgs *args) {
+    (void)pid, (void)args;
+    return CUDA_ERROR_OUT_OF_MEMORY;
+}
+
+/* The last one: the process stays where it is. */
+static void should_tell_each_command_that_it_cannot_go_on(void) {
+    CHECK(ask(SL_REGION_COMMAND_VACATE));
+    real.cuCheckpointProcessRestore = fail_to_restore;
+    unsigned depths[] = {SL_REGION_COMMAND_RUN, SL_REGION_COMMAND_PAUSE, SL_REGION_COMMAND_RUN};
+    for (unsigned i = 0; i < 3; i++) {
+        CHECK(!ask(depths[i]));
+        CHECK(strstr(sl_telling_record()->reason, "restore"), "%s", sl_telling_record()->reason);
+    }
+    CHECK(ask(SL_REGION_COMMAND_VACATE));
+    CHECK(!ask(SL_REGION_COMMAND_RUN));
+    CHECK(strstr(sl_telling_record()->reason, "restore"));
+}
+
+int main(void) {
+    use_sim("attendant", "800m");
+    be_able_to_ask();
+    RUN(should_go_down_and_up);
+    RUN(should_tell_each_command_that_it_cannot_go_on);
+    return 0;
+}
