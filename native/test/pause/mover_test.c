@@ -22,6 +22,10 @@ typedef struct {
     unsigned char access[PLACES][2];
 } thing_t;
 
+/* In the place of the attendant's. */
+void __wrap_sl_context_making(void);
+void __wrap_sl_context_making(void) {}
+
 static thing_t things[MOST];
 static uint64_t random_state = 12345;
 
