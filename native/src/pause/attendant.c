@@ -159,7 +159,7 @@ static void restore(void) {
     }
 }
 
-static void back(void) {
+static void back(uint64_t command) {
     sl_reason_t reason;
     sl_telling_step(SL_REGION_STEP_COPY_BACK, sl_mover_bytes());
     switch (sl_mover_back(&reason)) {
@@ -171,7 +171,7 @@ static void back(void) {
         wait_for_room(&reason);
         break;
     default: /* another command tries again */
-        refuse(command_now(), &reason);
+        refuse(command, &reason);
     }
 }
 
@@ -191,7 +191,7 @@ static void step(uint64_t command, unsigned wanted) {
         if (down)
             store(command);
         else
-            back();
+            back(command);
         break;
     default:
         restore();
