@@ -316,7 +316,7 @@ class Round:
             stays = process.has("cuMemRetain", "cuMemGetA", "cuMemAddress", "cuMemMap", "cuMemSetAccess", "cuMemRelease", "cuMemUnmap")
             if depth == RELEASE and (self.mapped or process.way == "physical") and not stays and driver > CONTEXT:
                 self.breaks(f"released, and the driver has {driver}", process)
-            if depth == VACATE and driver:
+            if depth == VACATE and driver and not process.has("cuCheckpointProcessUnlock"):  # restored, and locked for good
                 self.breaks(f"vacated, and the driver has {driver}", process)
         self.sleep(self.dice.choice((0.01, 0.06)))
         for pid, record in self.records().items():
