@@ -251,9 +251,10 @@ static void *attend(void *unused) {
             step(command, wanted);
             continue;
         }
-        if (rung != wanted && !is_refused(command) && sl_telling_record())
+        bool refused = is_refused(command);
+        if (rung != wanted && !refused && sl_telling_record())
             refuse(command, &why_broken);
-        if (rung == wanted && sl_tenant.region.slots[sl_tenant.slot].answer != command)
+        if (rung == wanted && !refused && sl_tenant.region.slots[sl_tenant.slot].answer != command)
             answer(command);
         note_look();
         if (!prepare())
