@@ -382,7 +382,12 @@ class Round:
             done = self.wait(HUNG, final=True)
             if done is None:
                 for record in self.records().values():
-                    if record["answer"] != self.tenant.command:
+                    process = record["process"]
+                    if record["step"] == NO_ROOM and process.lasts():  # a call answers that there is none, again and again
+                        self.counts["lost to the driver"] += 1
+                        process.killed = 1
+                        process.process.kill()
+                    elif record["answer"] != self.tenant.command:
                         self.breaks(f"does not run {HUNG} s after the command: {record}", record["process"])
                 break
             self.counts["slowest resume ms"] = max(self.counts["slowest resume ms"], int(1000 * (time.monotonic() - began)))
