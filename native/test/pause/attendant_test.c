@@ -69,6 +69,22 @@ static void should_refuse_with_a_reason_and_go_on(void) {
     CHECK(hook_cuMemUnmap(address, 4 * MIB) == 0 && hook_cuMemRelease(handle) == 0);
 }
 
+static CUresult (*true_unlock)(int, CUcheckpointUnlockArgs *);
+static unsigned unlocks;
+
+static CUresult fail_once_to_unlock(int pid, CUcheckpointUnlockArgs *args) {
+    return unlocks++ ? true_unlock(pid, args) : FAULT;
+}
+
+static void should_unlock_once_more(void) {
+    uint64_t before = account((unsigned)sl_gpu_find(0))->charged_bytes;
+    true_unlock = real.cuCheckpointProcessUnlock;
+    real.cuCheckpointProcessUnlock = fail_once_to_unlock;
+    CHECK(ask(SL_REGION_COMMAND_VACATE) && ask(SL_REGION_COMMAND_RUN), "%s", sl_telling_record()->reason);
+    CHECK(unlocks == 2 && account((unsigned)sl_gpu_find(0))->charged_bytes == before);
+    real.cuCheckpointProcessUnlock = true_unlock;
+}
+
 static CUresult fail_to_restore(int pid, CUcheckpointRestoreArgs *args) {
     (void)pid, (void)args;
     return CUDA_ERROR_OUT_OF_MEMORY;
@@ -93,6 +109,7 @@ int main(void) {
     be_able_to_ask();
     RUN(should_go_down_and_up);
     RUN(should_refuse_with_a_reason_and_go_on);
+    RUN(should_unlock_once_more);
     RUN(should_tell_each_command_that_it_cannot_go_on);
     return 0;
 }
