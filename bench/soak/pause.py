@@ -316,7 +316,7 @@ class Round:
             stays = process.has("cuMemRetain", "cuMemGetA", "cuMemAddress", "cuMemMap", "cuMemSetAccess", "cuMemRelease", "cuMemUnmap")
             if depth == RELEASE and (self.mapped or process.way == "physical") and not stays and driver > CONTEXT:
                 self.breaks(f"released, and the driver has {driver}", process)
-            if depth == VACATE and driver:
+            if depth == VACATE and driver and not process.has("cuCheckpointProcessUnlock"):  # restored, and locked for good
                 self.breaks(f"vacated, and the driver has {driver}", process)
         self.sleep(self.dice.choice((0.01, 0.06)))
         for pid, record in self.records().items():
@@ -382,7 +382,12 @@ class Round:
             done = self.wait(HUNG, final=True)
             if done is None:
                 for record in self.records().values():
-                    if record["answer"] != self.tenant.command:
+                    process = record["process"]
+                    if record["step"] == NO_ROOM and process.lasts():  # a call answers that there is none, again and again
+                        self.counts["lost to the driver"] += 1
+                        process.killed = 1
+                        process.process.kill()
+                    elif record["answer"] != self.tenant.command:
                         self.breaks(f"does not run {HUNG} s after the command: {record}", record["process"])
                 break
             self.counts["slowest resume ms"] = max(self.counts["slowest resume ms"], int(1000 * (time.monotonic() - began)))

@@ -163,7 +163,7 @@ static void restore(void) {
     }
 }
 
-static void back(void) {
+static void back(uint64_t command) {
     sl_reason_t reason;
     sl_telling_step(SL_REGION_STEP_COPY_BACK, sl_mover_bytes());
     switch (sl_mover_back(&reason)) {
@@ -175,7 +175,7 @@ static void back(void) {
         wait_for_room(&reason);
         break;
     default: /* another command tries again */
-        refuse(command_now(), &reason);
+        refuse(command, &reason);
     }
 }
 
@@ -195,7 +195,7 @@ static void step(uint64_t command, unsigned wanted) {
         if (down)
             store(command);
         else
-            back();
+            back(command);
         break;
     default:
         restore();
@@ -274,9 +274,10 @@ static void *attend(void *unused) {
             atomic_store(&in_step, false);
             continue;
         }
-        if (rung != wanted && !is_refused(command) && sl_telling_record())
+        bool refused = is_refused(command);
+        if (rung != wanted && !refused && sl_telling_record())
             refuse(command, &why_broken);
-        if (rung == wanted && sl_tenant.region.slots[sl_tenant.slot].answer != command)
+        if (rung == wanted && !refused && sl_tenant.region.slots[sl_tenant.slot].answer != command)
             answer(command);
         note_look();
         if (!prepare())

@@ -163,13 +163,16 @@ static bool wait_until_quiet(void) {
     return is_quiet = idle && track_count;
 }
 
+/* Without a piece there is no track, and host memory that was prepared is registered nevertheless. */
 static void let_host_memory_go(void) {
     uint64_t prepared = sl_telling_record() ? sl_tenant.region.limits->prepared_bytes : 0;
+    sl_track_t any = {.retained = -1};
     sl_reservoir_end();
     if (!wait_until_quiet())
         sl_reservoir_abandon();
     is_quiet = true;
-    sl_reservoir_keep(prepared, first_context());
+    sl_reservoir_keep(prepared, track_count ? first_context() : sl_track_any(&any));
+    sl_track_close(&any);
 }
 
 /* What this process still has on the GPUs. */

@@ -27,6 +27,7 @@
 #define SMALL_PAGE 4096u
 #define POPULATE_WRITE 23 /* MADV_POPULATE_WRITE, from Linux 5.14 on: it fails where a write would end in SIGBUS */
 #define ALREADY_REGISTERED 712
+#define NOT_REGISTERED 713
 
 typedef enum { UNTOUCHED, FAILED, TOUCHED, REGISTERED } state_t;
 
@@ -152,13 +153,24 @@ static bool grow(size_t count) {
     return true;
 }
 
+static bool is_unregistered(CUresult status) {
+    return status == CUDA_SUCCESS || status == NOT_REGISTERED;
+}
+
+static bool unregister(const block_t *block) {
+    return !real.cuMemHostUnregister || is_unregistered(real.cuMemHostUnregister(block->start)) ||
+           is_unregistered(real.cuMemHostUnregister(block->start));
+}
+
+/* Where the driver still takes the addresses for registered, nothing of the program may come to lie: its copies would fail, or go to
+ * the former pages. Such a block stays mapped, and charged. */
 static void drop_last(void) {
     block_t *last = &blocks[block_count - 1];
-    if (last->state == REGISTERED && real.cuMemHostUnregister)
-        real.cuMemHostUnregister(last->start);
-    release(last, (block_count - 1) * SL_RESERVOIR_BLOCK);
+    if (last->state != REGISTERED || unregister(last)) {
+        release(last, (block_count - 1) * SL_RESERVOIR_BLOCK);
+        refund(last->bytes);
+    }
     all_bytes -= last->bytes;
-    refund(last->bytes);
     block_count--;
 }
 
@@ -295,11 +307,8 @@ void sl_reservoir_unregister(CUcontext context) {
     sl_borrow_t borrow;
     sl_borrow_begin(&borrow, context);
     for (size_t i = 0; i < block_count; i++) {
-        if (blocks[i].state != REGISTERED)
-            continue;
-        if (real.cuMemHostUnregister)
-            real.cuMemHostUnregister(blocks[i].start);
-        blocks[i].state = TOUCHED;
+        if (blocks[i].state == REGISTERED && unregister(&blocks[i]))
+            blocks[i].state = TOUCHED;
     }
     sl_borrow_end(&borrow);
 }

@@ -45,6 +45,12 @@ static void put_aside(void) {
     sl_telling_record()->staying_bytes = sum;
 }
 
+/* Once more where it fails: calls of a process that stays locked wait for ever. */
+static CUresult unlock(void) {
+    CUresult status = real.cuCheckpointProcessUnlock(getpid(), NULL);
+    return status == CUDA_SUCCESS ? status : real.cuCheckpointProcessUnlock(getpid(), NULL);
+}
+
 bool sl_vacate_store(sl_reason_t *reason) {
     CUcheckpointLockArgs args = {.timeoutMs = LOCK_MILLIS};
     if (!is_possible(reason))
@@ -54,7 +60,7 @@ bool sl_vacate_store(sl_reason_t *reason) {
         return fail(reason, "stop the process", status);
     status = real.cuCheckpointProcessCheckpoint(getpid(), NULL);
     if (status != CUDA_SUCCESS) {
-        real.cuCheckpointProcessUnlock(getpid(), NULL);
+        unlock();
         return fail(reason, "store its own state", status);
     }
     put_aside();
@@ -78,14 +84,14 @@ sl_vacate_result_t sl_vacate_restore(sl_reason_t *reason) {
     if (!take_up(reason))
         return SL_VACATE_NO_ROOM;
     CUresult status = real.cuCheckpointProcessRestore(getpid(), NULL);
-    if (status == CUDA_SUCCESS)
-        status = real.cuCheckpointProcessUnlock(getpid(), NULL);
     for (unsigned gpu = 0; gpu < SL_REGION_GPU_COUNT; gpu++) {
         if (aside[gpu] && status == CUDA_SUCCESS)
             sl_ledger_back(gpu, aside[gpu]);
         else if (aside[gpu])
             sl_ledger_cancel(gpu, aside[gpu]);
     }
+    if (status == CUDA_SUCCESS)
+        status = unlock();
     if (status == CUDA_SUCCESS)
         return SL_VACATE_DONE;
     fail(reason, "restore its own state, so the job has to be started again", status);

@@ -37,6 +37,54 @@ static void should_go_down_and_up(void) {
     }
 }
 
+/* Also where it ends on the rung that was asked for: the driver neither frees the memory nor maps it again. */
+static void should_refuse_with_a_reason_and_go_on(void) {
+    CUmemAllocationProp prop = {.type = 1, .location = {1, 0}};
+    CUmemAccessDesc access = {{1, 0}, 3};
+    CUmemGenericAllocationHandle handle;
+    CUdeviceptr address;
+    CHECK(hook_cuMemCreate(&handle, 4 * MIB, &prop, 0) == 0 && real.cuMemAddressReserve(&address, 4 * MIB, 0, 0, 0) == 0);
+    CHECK(hook_cuMemMap(address, 4 * MIB, 0, handle, 0) == 0 && real.cuMemSetAccess(address, 4 * MIB, &access, 1) == 0);
+    unsigned refused = 0, broken = 0;
+    make_faulty();
+    arm(0, 0);
+    CHECK(ask(SL_REGION_COMMAND_EVICT));
+    unsigned calls = disarm();
+    CHECK(ask(SL_REGION_COMMAND_RUN));
+    for (unsigned at = 1; at <= calls; at++) {
+        arm(at, 1u << 30);
+        bool done = ask(SL_REGION_COMMAND_EVICT);
+        disarm();
+        if (!done) {
+            usleep(2000);
+            CHECK(sl_telling_record()->reason[0]);
+            CHECK(sl_tenant.region.slots[sl_tenant.slot].answer != limits->command);
+            refused++;
+            broken += strstr(sl_telling_record()->reason, "map it again") != NULL;
+        }
+        CHECK(ask(SL_REGION_COMMAND_RUN), "%s", sl_telling_record()->reason);
+    }
+    printf("  %u refused, %u of them half way\n", refused, broken);
+    CHECK(refused > broken && broken);
+    CHECK(hook_cuMemUnmap(address, 4 * MIB) == 0 && hook_cuMemRelease(handle) == 0);
+}
+
+static CUresult (*true_unlock)(int, CUcheckpointUnlockArgs *);
+static unsigned unlocks;
+
+static CUresult fail_once_to_unlock(int pid, CUcheckpointUnlockArgs *args) {
+    return unlocks++ ? true_unlock(pid, args) : FAULT;
+}
+
+static void should_unlock_once_more(void) {
+    uint64_t before = account((unsigned)sl_gpu_find(0))->charged_bytes;
+    true_unlock = real.cuCheckpointProcessUnlock;
+    real.cuCheckpointProcessUnlock = fail_once_to_unlock;
+    CHECK(ask(SL_REGION_COMMAND_VACATE) && ask(SL_REGION_COMMAND_RUN), "%s", sl_telling_record()->reason);
+    CHECK(unlocks == 2 && account((unsigned)sl_gpu_find(0))->charged_bytes == before);
+    real.cuCheckpointProcessUnlock = true_unlock;
+}
+
 static CUresult fail_to_restore(int pid, CUcheckpointRestoreArgs *args) {
     (void)pid, (void)args;
     return CUDA_ERROR_OUT_OF_MEMORY;
@@ -60,6 +108,8 @@ int main(void) {
     use_sim("attendant", "800m");
     be_able_to_ask();
     RUN(should_go_down_and_up);
+    RUN(should_refuse_with_a_reason_and_go_on);
+    RUN(should_unlock_once_more);
     RUN(should_tell_each_command_that_it_cannot_go_on);
     return 0;
 }

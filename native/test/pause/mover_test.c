@@ -402,6 +402,22 @@ static void should_keep_what_was_prepared(void) {
     end_all();
 }
 
+/* No piece, so no context of one; what was prepared is registered nevertheless. */
+static void should_unregister_without_a_piece(void) {
+    unsigned flags;
+    CUcontext popped;
+    limits()->prepared_bytes = 2 * MIB;
+    CHECK(sl_mover_prepare(2 * MIB));
+    char *block = sl_reservoir_at(0);
+    CHECK(real.cuMemHostGetFlags(&flags, block) == 0);
+    CHECK(real.cuCtxPopCurrent_v2(&popped) == 0); /* as in the attendant */
+    move_out();
+    limits()->prepared_bytes = 0;
+    move_back();
+    CHECK(true_cuCtxPushCurrent_v2(popped) == 0);
+    CHECK(sl_reservoir_bytes() == 0 && real.cuMemHostGetFlags(&flags, block) != 0);
+}
+
 static void should_leave_the_context_of_the_thread(void) {
     CUcontext before, after;
     CHECK(real.cuCtxGetCurrent(&before) == 0);
@@ -431,6 +447,7 @@ int main(void) {
     RUN(should_wait_for_the_gpu);
     RUN(should_refuse_what_the_host_cannot_hold);
     RUN(should_keep_what_was_prepared);
+    RUN(should_unregister_without_a_piece);
     RUN(should_leave_the_context_of_the_thread);
     return 0;
 }

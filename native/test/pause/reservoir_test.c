@@ -64,6 +64,35 @@ static void should_do_without_registration(void) {
     sl_reservoir_keep(0, context);
 }
 
+static unsigned refusals;
+static CUresult (*true_unregister)(void *);
+
+static CUresult refuse_to_unregister(void *start) {
+    return refusals ? refusals--, FAULT : true_unregister(start);
+}
+
+/* The driver would take other memory at these addresses for registered. */
+static void should_keep_addresses_that_stay_registered(void) {
+    unsigned flags;
+    true_unregister = real.cuMemHostUnregister;
+    real.cuMemHostUnregister = refuse_to_unregister;
+    for (unsigned times = 1; times <= 2; times++) {
+        CHECK(sl_reservoir_reserve(2 * MIB, context, &reason));
+        sl_reservoir_begin(2 * MIB, context);
+        CHECK(sl_reservoir_end() && registered(2 * MIB) == 1);
+        char *block = sl_reservoir_at(0);
+        refusals = times;
+        sl_reservoir_keep(0, context);
+        bool stays = real.cuMemHostGetFlags(&flags, block) == 0, mapped = msync(block, 4096, MS_ASYNC) == 0;
+        CHECK(sl_reservoir_bytes() == 0 && refusals == 0 && stays == (times == 2) && mapped == stays);
+        CHECK(sl_telling_record()->reservoir_bytes == (stays ? 2 * MIB : 0));
+        if (stays)
+            CHECK(true_unregister(block) == 0 && munmap(block, 2 * MIB) == 0);
+    }
+    real.cuMemHostUnregister = true_unregister;
+    sl_telling_record()->reservoir_bytes = 0;
+}
+
 static void should_count_for_the_tenant(void) {
     sl_region_slot_t *other = &sl_tenant.region.slots[sl_tenant.slot + 1];
     sl_region_pause_t *pause = &sl_tenant.region.pauses[sl_tenant.slot + 1];
@@ -147,6 +176,7 @@ int main(void) {
     CHECK(real.cuCtxGetCurrent(&context) == 0);
     RUN(should_make_and_let_go);
     RUN(should_do_without_registration);
+    RUN(should_keep_addresses_that_stay_registered);
     RUN(should_count_for_the_tenant);
     RUN(should_leave_memory_to_the_host);
     RUN(should_use_memory_of_an_agent);
