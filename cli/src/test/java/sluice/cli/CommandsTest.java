@@ -63,7 +63,7 @@ class CommandsTest {
         "set train --compute 0=5%,7%     | --compute: bad compute limit '0=5%,7%'; write 25% for every GPU, or 0=25%,1=none; see 'sluice help set'",
         "set train --exclusive=maybe     | --exclusive: bad value 'maybe'; use true or false; see 'sluice help set'",
         "ps --over soon                  | --over: bad time 'soon'; write it like 500ms, 90s, 30m or 2h; see 'sluice help ps'",
-        "verify memry                    | there is no group 'memry'; there are memory, quota, charge, pools, graphs, physical, arrays, contexts, shared, views, limits, processes, gpus, faults, unchanged, compute, alone; see 'sluice help verify'",
+        "verify memry                    | there is no group 'memry'; there are memory, quota, charge, pools, graphs, physical, arrays, contexts, shared, views, limits, processes, gpus, faults, unchanged, compute, pause, alone; see 'sluice help verify'",
         "monitor                         | the figure is missing; see 'sluice help monitor'",
         "monitor cpu                     | bad figure 'cpu'; use mem or util; see 'sluice help monitor'",
         "monitor mem --count -1          | bad --count '-1'; use 1 or more; see 'sluice help monitor'",

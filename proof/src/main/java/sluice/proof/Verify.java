@@ -15,6 +15,7 @@ import sluice.proof.checks.GpuChecks;
 import sluice.proof.checks.GraphChecks;
 import sluice.proof.checks.Group;
 import sluice.proof.checks.LimitChecks;
+import sluice.proof.checks.PauseChecks;
 import sluice.proof.checks.PhysicalChecks;
 import sluice.proof.checks.PoolChecks;
 import sluice.proof.checks.ProcessChecks;
@@ -51,6 +52,7 @@ public final class Verify {
                         FaultChecks.checks(),
                         SameAsWithoutChecks.checks(),
                         ComputeChecks.checks(),
+                        PauseChecks.checks(),
                         AloneChecks.checks())
                 .flatMap(List::stream)
                 .toList();

@@ -2,6 +2,7 @@ package sluice.proof.checks;
 
 import sluice.proof.facts.CheckSkipped;
 import sluice.proof.facts.Expect;
+import sluice.proof.facts.GpuProcesses;
 import sluice.proof.stage.ProbeProcess;
 import sluice.proof.stage.Stage;
 import sluice.proof.stage.TestTenant;
@@ -43,7 +44,7 @@ final class Balance {
         return free - freeBytes();
     }
 
-    private long freeBytes() {
+    long freeBytes() {
         return witness.ask("info").number("free");
     }
 
@@ -89,6 +90,12 @@ final class Balance {
     void checkNothing(String when) {
         check(when);
         Expect.bytes("what is charged " + when + ", beyond what was at the start", 0, chargedBytes());
+    }
+
+    /// Whether NVML names a process among those that use the GPU.
+    boolean lists(ProbeProcess process) {
+        return Boolean.parseBoolean(witness.ask("nvml").text("available"))
+                && GpuProcesses.parse(witness.ask("nvml-processes").text("processes")).containsKey(process.pid());
     }
 
     static String text(long bytes) {

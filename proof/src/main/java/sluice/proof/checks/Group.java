@@ -19,6 +19,7 @@ public enum Group {
     FAULTS("the driver refuses, or the process dies inside it", true),
     UNCHANGED("results, error codes and times as without Sluice", false),
     COMPUTE("shares of the GPU's time: caps, weights, priorities, the lock", false),
+    PAUSE("a paused tenant submits no work; its memory leaves the GPU and comes back", false),
     ALONE("the library with environment variables alone", true);
 
     private final String about;

@@ -9,6 +9,7 @@ import sluice.proof.facts.Facts;
 import sluice.proof.probe.memory.ArrayCommands;
 import sluice.proof.probe.memory.ContextCommands;
 import sluice.proof.probe.memory.GraphCommands;
+import sluice.proof.probe.memory.KeepCommands;
 import sluice.proof.probe.memory.MemoryCommands;
 import sluice.proof.probe.memory.PhysicalCommands;
 import sluice.proof.probe.memory.PoolCommands;
@@ -92,6 +93,8 @@ public final class Probe {
             case "graph" -> WorkCommands.graph(session);
             case "spin" -> WorkCommands.spin(session, number(arguments, 0));
             case "capture" -> WorkCommands.capture(session, (int) number(arguments, 0));
+            case "keep" -> KeepCommands.run(session, arguments[0], numbers(arguments));
+            case "steady" -> SteadyCommands.run(session, arguments[0], numbers(arguments));
             case "load" -> LoadCommands.run(session, arguments[0], arguments);
             case "spawn" -> ProcessCommands.spawn(arguments);
             case "exec" -> ProcessCommands.exec();

@@ -12,6 +12,7 @@ import sluice.region.TenantProcess;
 import sluice.region.limits.Limit;
 import sluice.region.limits.MemoryLimits;
 import sluice.region.limits.OnError;
+import sluice.region.pause.Depth;
 import sluice.region.place.Identity;
 import sluice.region.place.RuntimeDirectory;
 
@@ -68,7 +69,15 @@ public record TestTenant(Path file) {
     }
 
     public void setOnOom(String text) {
-        LimitsChange.of(Limit.ON_OOM, text).apply(file);
+        set(Limit.ON_OOM, text);
+    }
+
+    public void set(Limit limit, String text) {
+        LimitsChange.of(limit, text).apply(file);
+    }
+
+    public Asked ask(Depth depth) {
+        return Asked.to(depth, this);
     }
 
     public MemoryUses uses() {

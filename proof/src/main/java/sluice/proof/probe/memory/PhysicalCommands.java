@@ -25,7 +25,7 @@ public final class PhysicalCommands {
     }
 
     /// At a new address, with access.
-    private static Facts map(Session session, long handle, long bytes) {
+    static Facts map(Session session, long handle, long bytes) {
         VirtualMemory memory = session.driver().virtualMemory();
         long pointer = memory.reserve(bytes).orThrow("cuMemAddressReserve");
         int status = memory.map(pointer, bytes, handle);
