@@ -59,7 +59,7 @@ static uint64_t prepared;        /* the same */
 static bool has_handler;         /* for the end of the process */
 static _Atomic bool in_step;     /* it may be in the driver */
 static _Atomic bool ending;      /* the process ends: no more steps */
-static bool broken;              /* the driver could not restore its state: the process stays where it is, */
+static bool broken;              /* the driver could not restore its state, or go on: the process stays where it is, */
 static sl_reason_t why_broken;   /* and tells each command why */
 
 static uint64_t command_now(void) {
@@ -130,14 +130,26 @@ static void out(uint64_t command) {
         rung = RELEASED;
 }
 
+/* attend() refuses what comes. */
+static void stop_here(const sl_reason_t *reason) {
+    broken = true;
+    why_broken = *reason;
+}
+
 static void store(uint64_t command) {
     sl_reason_t reason;
     sl_mover_unregister();
     sl_telling_step(SL_REGION_STEP_STORE, 0);
-    if (sl_vacate_store(&reason))
+    switch (sl_vacate_store(&reason)) {
+    case SL_VACATE_DONE:
         rung = VACATED;
-    else
+        break;
+    case SL_VACATE_FAILED:
+        stop_here(&reason);
+        break;
+    default:
         refuse(command, &reason);
+    }
 }
 
 /* Another command may come while there is no room. */
@@ -157,9 +169,8 @@ static void restore(void) {
     case SL_VACATE_NO_ROOM:
         wait_for_room(&reason);
         break;
-    case SL_VACATE_FAILED:
-        broken = true;
-        why_broken = reason; /* attend() refuses */
+    default:
+        stop_here(&reason);
     }
 }
 

@@ -51,20 +51,29 @@ static CUresult unlock(void) {
     return status == CUDA_SUCCESS ? status : real.cuCheckpointProcessUnlock(getpid(), NULL);
 }
 
-bool sl_vacate_store(sl_reason_t *reason) {
+static sl_vacate_result_t refuse(sl_reason_t *reason, const char *what, CUresult status) {
+    fail(reason, what, status);
+    return SL_VACATE_REFUSED;
+}
+
+sl_vacate_result_t sl_vacate_store(sl_reason_t *reason) {
     CUcheckpointLockArgs args = {.timeoutMs = LOCK_MILLIS};
     if (!is_possible(reason))
-        return false;
+        return SL_VACATE_REFUSED;
     CUresult status = real.cuCheckpointProcessLock(getpid(), &args);
     if (status != CUDA_SUCCESS)
-        return fail(reason, "stop the process", status);
+        return refuse(reason, "stop the process", status);
     status = real.cuCheckpointProcessCheckpoint(getpid(), NULL);
     if (status != CUDA_SUCCESS) {
-        unlock();
-        return fail(reason, "store its own state", status);
+        refuse(reason, "store its own state", status);
+        status = unlock();
+        if (status == CUDA_SUCCESS)
+            return SL_VACATE_REFUSED;
+        fail(reason, "let the process go on, so the job has to be started again", status);
+        return SL_VACATE_FAILED;
     }
     put_aside();
-    return true;
+    return SL_VACATE_DONE;
 }
 
 static bool take_up(sl_reason_t *reason) {

@@ -11,10 +11,12 @@
 
 #include "os/report.h"
 
-typedef enum { SL_VACATE_DONE, SL_VACATE_NO_ROOM, SL_VACATE_FAILED } sl_vacate_result_t;
+/* Except for DONE the reason says why. REFUSED, NO_ROOM: nothing changed. FAILED: the process cannot go on, and calls of the driver wait
+ * for ever. */
+typedef enum { SL_VACATE_DONE, SL_VACATE_REFUSED, SL_VACATE_NO_ROOM, SL_VACATE_FAILED } sl_vacate_result_t;
 
-/* The process is held and quiet. False: nothing changed, and the reason says why. */
-bool sl_vacate_store(sl_reason_t *reason);
+/* The process is held and quiet. */
+sl_vacate_result_t sl_vacate_store(sl_reason_t *reason);
 sl_vacate_result_t sl_vacate_restore(sl_reason_t *reason);
 
 #endif

@@ -104,9 +104,34 @@ static void should_tell_each_command_that_it_cannot_go_on(void) {
     CHECK(strstr(sl_telling_record()->reason, "restore"));
 }
 
-int main(void) {
+static CUresult fail_to_store(int pid, CUcheckpointCheckpointArgs *args) {
+    (void)pid, (void)args;
+    return FAULT;
+}
+
+static CUresult fail_to_unlock(int pid, CUcheckpointUnlockArgs *args) {
+    (void)pid, (void)args;
+    return FAULT;
+}
+
+/* In a process of its own: calls of the driver wait for ever. */
+static void should_not_call_a_driver_that_stays_locked(void) {
+    real.cuCheckpointProcessCheckpoint = fail_to_store;
+    real.cuCheckpointProcessUnlock = fail_to_unlock;
+    unsigned depths[] = {SL_REGION_COMMAND_VACATE, SL_REGION_COMMAND_RUN, SL_REGION_COMMAND_VACATE};
+    for (unsigned i = 0; i < 3; i++) {
+        CHECK(!ask(depths[i]));
+        CHECK(strstr(sl_telling_record()->reason, "go on"), "%s", sl_telling_record()->reason);
+    }
+}
+
+int main(int count, char **words) {
     use_sim("attendant", "800m");
     be_able_to_ask();
+    if (count > 1 && strcmp(words[1], "locked") == 0) {
+        RUN(should_not_call_a_driver_that_stays_locked);
+        _exit(0); /* the driver's own end would wait, too */
+    }
     RUN(should_go_down_and_up);
     RUN(should_refuse_with_a_reason_and_go_on);
     RUN(should_unlock_once_more);
