@@ -1,9 +1,10 @@
-package sluice.proof.checks;
+package sluice.proof.checks.pause;
 
 import static sluice.proof.stage.Stage.GIB;
 import static sluice.proof.stage.Stage.MIB;
 
 import java.util.Locale;
+import sluice.proof.checks.Balance;
 import sluice.proof.facts.Expect;
 import sluice.proof.facts.Facts;
 import sluice.proof.stage.ProbeProcess;

@@ -1,8 +1,11 @@
-package sluice.proof.checks;
+package sluice.proof.checks.pause;
 
 import static sluice.proof.stage.Stage.MIB;
 
 import java.util.List;
+import sluice.proof.checks.Balance;
+import sluice.proof.checks.Check;
+import sluice.proof.checks.Group;
 import sluice.proof.facts.CheckSkipped;
 import sluice.proof.facts.Expect;
 import sluice.proof.stage.Asked;
