@@ -15,7 +15,6 @@ import sluice.proof.checks.GpuChecks;
 import sluice.proof.checks.GraphChecks;
 import sluice.proof.checks.Group;
 import sluice.proof.checks.LimitChecks;
-import sluice.proof.checks.PauseChecks;
 import sluice.proof.checks.PhysicalChecks;
 import sluice.proof.checks.PoolChecks;
 import sluice.proof.checks.ProcessChecks;
@@ -25,6 +24,7 @@ import sluice.proof.checks.SameAsWithoutChecks;
 import sluice.proof.checks.SharingChecks;
 import sluice.proof.checks.StartChecks;
 import sluice.proof.checks.ViewChecks;
+import sluice.proof.checks.pause.PauseChecks;
 import sluice.proof.stage.Environment;
 import sluice.region.place.SluiceException;
 

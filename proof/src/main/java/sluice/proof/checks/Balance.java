@@ -12,7 +12,7 @@ import sluice.region.limits.Size;
 ///
 /// They must agree to the byte on the simulated GPU. A real one may have other users, so there a small difference is
 /// allowed. The witness is a process outside the tenant that asks the driver what is free.
-final class Balance {
+public final class Balance {
     /// Seen on an H200 with driver 580: a context takes 5.6 MiB more from the GPU than NVML counts for its process, and
     /// the ledger follows NVML, as nvidia-smi does.
     private static final long UNCOUNTED_BY_NVML = 5_832_704;
@@ -29,22 +29,22 @@ final class Balance {
         this.witness = witness;
     }
 
-    static Balance start(Stage stage, TestTenant tenant) {
+    public static Balance start(Stage stage, TestTenant tenant) {
         Balance balance = new Balance(stage, tenant, stage.bare());
         balance.charged = tenant.chargedBytes();
         balance.free = balance.freeBytes();
         return balance;
     }
 
-    long chargedBytes() {
+    public long chargedBytes() {
         return tenant.chargedBytes() - charged;
     }
 
-    long takenBytes() {
+    public long takenBytes() {
         return free - freeBytes();
     }
 
-    long freeBytes() {
+    public long freeBytes() {
         return witness.ask("info").number("free");
     }
 
@@ -93,7 +93,7 @@ final class Balance {
     }
 
     /// Whether NVML names a process among those that use the GPU.
-    boolean lists(ProbeProcess process) {
+    public boolean lists(ProbeProcess process) {
         return Boolean.parseBoolean(witness.ask("nvml").text("available"))
                 && GpuProcesses.parse(witness.ask("nvml-processes").text("processes")).containsKey(process.pid());
     }

@@ -13,7 +13,7 @@ import sluice.proof.stage.Stage;
 public final class Check {
 
     /// Says what it saw; throws CheckFailed or CheckSkipped.
-    interface Body {
+    public interface Body {
         String run(Stage stage) throws Exception;
     }
 
@@ -23,7 +23,7 @@ public final class Check {
     private List<Subject> subjects = List.of();
     private boolean timed;
 
-    Check(Group group, String name, Body body) {
+    public Check(Group group, String name, Body body) {
         this.group = group;
         this.name = name;
         this.body = body;
@@ -36,7 +36,7 @@ public final class Check {
     }
 
     /// Says that whatever else the machine does can disturb the check: only what fails twice has failed, unless a bound of safety was passed.
-    Check timed() {
+    public Check timed() {
         timed = true;
         return this;
     }

@@ -11,6 +11,7 @@ import sluice.proof.probe.memory.Session;
 /// memory, so the count can be asked for without calling the driver.
 final class SteadyCommands {
     private static final long QUEUED = 4;
+    private static final long PLACES = 64;
 
     private static volatile StampRing ring;
     private static volatile String failure = "";
@@ -28,7 +29,7 @@ final class SteadyCommands {
     }
 
     private static void begin(Session session, long kernelNanos) {
-        ring = StampRing.make(1);
+        ring = StampRing.make(PLACES);
         MemorySegment parameters = ring.parameters(kernelNanos);
         Thread.ofPlatform().daemon().start(() -> {
             try {

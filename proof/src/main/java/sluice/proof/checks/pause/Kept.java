@@ -1,9 +1,10 @@
-package sluice.proof.checks;
+package sluice.proof.checks.pause;
 
 import static sluice.proof.stage.Stage.GIB;
 import static sluice.proof.stage.Stage.MIB;
 
 import java.util.Locale;
+import sluice.proof.checks.Balance;
 import sluice.proof.facts.Expect;
 import sluice.proof.facts.Facts;
 import sluice.proof.stage.ProbeProcess;
@@ -15,9 +16,11 @@ import sluice.region.pause.ProcessPause.Moved;
 
 /// A tenant of one process that holds memory of random sizes with known contents.
 ///
-/// @param balance from before the process began
-/// @param bytes   that it asked for
-record Kept(TestTenant tenant, ProbeProcess probe, Balance balance, long bytes, long pieces) {
+/// @param balance  from before the process began
+/// @param checksum of what kernels compute in it
+/// @param ownBytes charged before it asked for anything: its context and its code
+/// @param bytes    that it asked for
+record Kept(TestTenant tenant, ProbeProcess probe, Balance balance, String checksum, long ownBytes, long bytes, long pieces) {
     private static final String PLAIN = "plain";
 
     /// By cuMemAlloc, from a tenant whose plain memory can move.
@@ -44,8 +47,10 @@ record Kept(TestTenant tenant, ProbeProcess probe, Balance balance, long bytes, 
 
     private static Kept in(TestTenant tenant, ProbeProcess probe, Stage stage, Balance balance, String way, long most) {
         stage.needHook(probe, "cuMemCreate", "cuMemMap");
+        String checksum = probe.ask("kernels").text("checksum");
+        long ownBytes = tenant.chargedBytes();
         Facts taken = probe.ask("keep", way, most);
-        return new Kept(tenant, probe, balance, taken.number("bytes"), taken.number("pieces"));
+        return new Kept(tenant, probe, balance, checksum, ownBytes, taken.number("bytes"), taken.number("pieces"));
     }
 
     static TestTenant mapped(Stage stage, boolean mapped) {

@@ -1,9 +1,11 @@
-package sluice.proof.checks;
+package sluice.proof.checks.pause;
 
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Stream;
 import sluice.proof.bench.Nanos;
+import sluice.proof.checks.Check;
+import sluice.proof.checks.Group;
 import sluice.proof.facts.Expect;
 import sluice.proof.stage.ProbeProcess;
 import sluice.proof.stage.Stage;
