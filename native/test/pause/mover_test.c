@@ -428,16 +428,8 @@ static void should_leave_the_context_of_the_thread(void) {
     end_all();
 }
 
-/* It would prepare host memory meanwhile: the test is in its place. It looks four times a second. */
-static void stop_attendant(void) {
-    atomic_store(&sl_tenant.state, SL_TENANT_PASS);
-    usleep(600000);
-    atomic_store(&sl_tenant.state, SL_TENANT_ATTACHED);
-}
-
 int main(void) {
     use_sim("mover", "768m");
-    stop_attendant();
     make_faulty();
     int can;
     if (real.cuDeviceCanAccessPeer(&can, 0, 1) == 0 && !can)
