@@ -1,7 +1,7 @@
 /* storm_sample: what the driver holds for the tenant is at most the limit + 2 % in every sample. Three things are allowed for:
  * - After the limit was lowered, a tenant above it may keep what it has, but not grow. A call that began before may still be
  *   admitted by the former limit, and to make a context takes a real driver seconds. So until each thread has left the call
- *   in which the change found it, the former bound holds: the time of grace. Afterwards the bound falls with the driver's figure.
+ *   in which the change found it, the former bound holds: the time of grace. Afterwards the bound falls with the driver's figure and the ledger's.
  * - Memory that storm itself holds past Sluice, to judge: no sample counts until the driver's figure shows that gone. What it shows
  *   for longer than the judge waits may stay, but not grow.
  * - NVML is not exact to the millisecond, and reads one process after the other. So with NVML the bound falls only as far as a few samples
@@ -183,6 +183,16 @@ static void judge(const point_t *point) {
     }
 }
 
+/* What a tenant above a lowered limit may keep: also what it was charged under the former one and the driver takes with a later call, such
+ * as stacks and graphs. */
+static uint64_t to_keep(const pid_t *live, int count, int gpu, uint64_t bytes) {
+    if (bound[gpu] <= limit)
+        return bytes;
+    ledger_t ledger = ledger_read(live, count, gpu);
+    uint64_t charged = ledger.charged > ledger.in_flight ? ledger.charged - ledger.in_flight : 0;
+    return charged > bytes ? charged : bytes;
+}
+
 void sample_now(const pid_t *live, int count) {
     uint64_t bytes[GPUS_MOST] = {0}, past, asked = storm_now();
     sample_is_settled();
@@ -205,7 +215,7 @@ void sample_now(const pid_t *live, int count) {
         kept[kept_count++ % KEPT] = point;
         if (counts) {
             judge(&point);
-            follow(gpu, bytes[gpu]);
+            follow(gpu, to_keep(live, count, gpu, bytes[gpu]));
         }
     }
     if (counts)
