@@ -2,7 +2,6 @@
 #include "pause/contexts.h"
 
 #include <stdint.h>
-#include <string.h>
 
 #include "driver/entry.h"
 #include "os/fork.h"
@@ -34,49 +33,17 @@ void sl_contexts_remove(CUcontext context) {
 }
 
 /* The lock is held around calls of the driver: the process is held, so no thread of the program wants it. */
-static bool each(bool (*visit)(CUcontext context, void *detail), void *detail) {
-    bool found = false;
+void sl_contexts_drain(void) {
     sl_mutex_lock(&lock);
-    for (uint64_t place = 0; place < contexts.capacity && !found; place++) {
+    for (uint64_t place = 0; place < contexts.capacity; place++) {
         entry_t *entry = sl_index_at(&contexts, place);
         CUcontext context = entry ? (CUcontext)(uintptr_t)entry->context : NULL;
         if (!context || real.cuCtxPushCurrent_v2(context) != CUDA_SUCCESS)
             continue;
-        found = visit(context, detail);
+        real.cuCtxSynchronize();
         real.cuCtxPopCurrent_v2(&context);
     }
     sl_mutex_unlock(&lock);
-    return found;
-}
-
-static bool drain(CUcontext context, void *unused) {
-    (void)context, (void)unused;
-    real.cuCtxSynchronize();
-    return false;
-}
-
-void sl_contexts_drain(void) {
-    each(drain, NULL);
-}
-
-typedef struct {
-    CUdevice device;
-    CUcontext context;
-} search_t;
-
-static bool is_of(CUcontext context, void *detail) {
-    search_t *search = detail;
-    CUdevice device;
-    if (real.cuCtxGetDevice(&device) != CUDA_SUCCESS || device != search->device)
-        return false;
-    search->context = context;
-    return true;
-}
-
-CUcontext sl_contexts_of(CUdevice device) {
-    search_t search = {.device = device};
-    each(is_of, &search);
-    return search.context;
 }
 
 static void forget(void) {

@@ -2,15 +2,11 @@
 #ifndef SL_CONTEXTS_H
 #define SL_CONTEXTS_H
 
-#include <stdbool.h>
-
 #include "cuda_abi.h"
 
 void sl_contexts_add(CUcontext context);
 void sl_contexts_remove(CUcontext context);
 /* Waits until the work in all contexts has ended. A context that has failed has no work. */
 void sl_contexts_drain(void);
-/* A context of the process with this number in the driver, for calls that need any; NULL: there is none. */
-CUcontext sl_contexts_of(CUdevice device);
 
 #endif
