@@ -39,7 +39,6 @@
 #define LONGEST_POLL_NANOS (2 * MILLI)
 #define ROOM_NANOS (100 * MILLI)    /* how often it looks for room on the way back */
 #define PREPARE_BYTES (512ull << 20) /* 65 ms on an H200's host at 8 GB/s, the rate of pages that are touched for the first time */
-#define END_NANOS (2000 * (uint64_t)MILLI)   /* the end of the process waits this long for a step */
 #define BEGIN_NANOS (2000 * (uint64_t)MILLI) /* a first context waits this long for the attendant's first look */
 
 enum { WHAT = 0xff };
@@ -54,12 +53,12 @@ __asm__(".symver pthread_create, pthread_create@GLIBC_2.2.5");
 static sl_mutex_t lock;          /* for starting it */
 static _Atomic bool started;
 static _Atomic uint32_t looked;  /* 1 after its first look */
-static unsigned rung;            /* only the attendant uses it */
-static uint64_t prepared;        /* the same */
+static _Atomic unsigned rung;    /* only the attendant changes it */
+static uint64_t prepared;        /* only the attendant uses it */
 static bool has_handler;         /* for the end of the process */
 static _Atomic bool in_step;     /* it may be in the driver */
 static _Atomic bool ending;      /* the process ends: no more steps */
-static bool broken;              /* the driver could not restore its state, or go on: the process stays where it is, */
+static _Atomic bool broken;      /* the driver could not restore its state, or go on: the process stays where it is, */
 static sl_reason_t why_broken;   /* and tells each command why */
 
 static uint64_t command_now(void) {
@@ -101,7 +100,7 @@ static void hold(uint64_t command) {
     sl_hold_ask();
     for (unsigned count; (count = sl_hold_count()) > 0;) {
         sl_telling_reason("%u call%s of the program must come back first, or a capture must end", count, count == 1 ? "" : "s");
-        if (is_withdrawn(command) && wanted_rung(command_now()) == RUNNING) {
+        if (atomic_load(&ending) || (is_withdrawn(command) && wanted_rung(command_now()) == RUNNING)) {
             release_calls();
             return;
         }
@@ -262,12 +261,18 @@ static bool begin_step(void) {
     return false;
 }
 
-/* exit() runs this before the driver's own handlers, which end the driver under whoever is in it. A step that takes longer is left alone. */
+/* exit() runs this before the driver's own handlers, which end the driver under a thread that is in it. The handlers of the program may call
+ * CUDA too, so a paused process waits here as in any call. A hold that is not complete is given up: the call for which it waits may never end. */
 static void end_process(void) {
-    uint64_t until = sl_os_nanos() + END_NANOS;
-    atomic_store(&ending, true);
-    while (atomic_load(&in_step) && sl_os_nanos() < until)
+    for (;;) {
+        atomic_store(&ending, true);
+        while (atomic_load(&in_step))
+            sl_os_sleep_nanos(MILLI);
+        if (atomic_load(&rung) == RUNNING || atomic_load(&broken) || !is_attached())
+            return;
+        atomic_store(&ending, false);
         sl_os_sleep_nanos(MILLI);
+    }
 }
 
 static void *attend(void *unused) {
@@ -279,8 +284,12 @@ static void *attend(void *unused) {
             if (rung == RUNNING)
                 sl_sink_switch(SL_SINK_HELD, true);
             note_look();
-            if (!begin_step())
-                break;
+            if (!begin_step()) {
+                if (rung == RUNNING)
+                    break;
+                sl_os_sleep_nanos(MILLI);
+                continue;
+            }
             step(command, wanted);
             atomic_store(&in_step, false);
             continue;
