@@ -7,6 +7,7 @@
 #include "driver/driver.h"
 #include "driver/stream.h"
 #include "hooks.h"
+#include "memory/kept.h"
 #include "memory/mapped/mapped.h"
 #include "memory/movable.h"
 #include "real.h"
@@ -72,7 +73,15 @@ static void check_ledger(void) {
               (unsigned long long)charged(device), (unsigned long long)(taken(device) - taken_before[device]));
 }
 
+/* Spare memory goes. */
+static void end_spare(void) {
+    for (int device = 0; device < GPUS; device++)
+        sl_kept_reclaim((unsigned)sl_gpu_find(device));
+}
+
 static void check_empty(void) {
+    check_ledger();
+    end_spare();
     check_ledger();
     for (int device = 0; device < GPUS; device++)
         CHECK(charged(device) == 0 && account(device)->allocations == 0, "GPU %d: %llu bytes, %lld allocations", device,
