@@ -296,11 +296,11 @@ static void *attend(void *unused) {
             refuse(command, &why_broken);
         if (rung == wanted && !refused && sl_tenant.region.slots[sl_tenant.slot].answer != command)
             answer(command);
-        note_look();
         if (!begin_step())
             break;
         bool spare = sl_kept_look(needs_room || rung != RUNNING);
         atomic_store(&in_step, false);
+        note_look();
         needs_room = !prepare() && wait_for_command(command, spare ? SPARE_NANOS : LOOK_NANOS);
     }
     return unused;
