@@ -243,9 +243,13 @@ static void should_go_when_another_process_needs_room(void) {
     world = getpid();
     pid_t other = fork();
     if (other == 0) {
+        close(to_other[1]);
+        close(from_other[0]);
         be_the_other();
         _exit(0);
     }
+    close(to_other[0]); /* so that the end of one process is an error of the other */
+    close(from_other[1]);
     begin("0=100m", NULL);
     CHECK(write(to_other[1], "b", 1) == 1 && read(from_other[0], &word, 1) == 1);
     for (int i = 0; i < 5; i++) {
