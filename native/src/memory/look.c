@@ -64,7 +64,7 @@ sl_overhead_look_t sl_overhead_look(unsigned gpu) {
     nvmlDevice_t device = device_of(gpu);
     const sl_region_account_t *account = sl_region_account(&sl_tenant.region, sl_tenant.slot, gpu);
     uint64_t done = ends_done, calls = account->allocations_total;
-    bool under_way = account->in_flight_bytes;
+    bool under_way = account->in_flight_bytes != sl_ledger_spare(gpu);
     look.loose = sl_pool_held(gpu);
     sl_ledger_own_t before = sl_ledger_own(gpu);
     if (gpus[gpu].way != HIDDEN)

@@ -21,6 +21,7 @@
 #include <unistd.h>
 
 #include "hold/hold.h"
+#include "memory/kept.h"
 #include "memory/plain/context.h"
 #include "os/fork.h"
 #include "os/mutex.h"
@@ -35,6 +36,7 @@
 
 #define MILLI 1000000u
 #define LOOK_NANOS (250 * MILLI)    /* how often an attendant looks that no tool has woken */
+#define SPARE_NANOS (100 * MILLI)   /* and while the process has spare memory */
 #define FIRST_POLL_NANOS 20000u     /* while calls come back from the driver */
 #define LONGEST_POLL_NANOS (2 * MILLI)
 #define ROOM_NANOS (100 * MILLI)    /* how often it looks for room on the way back */
@@ -110,6 +112,7 @@ static void hold(uint64_t command) {
     sl_telling_reason("%s", "");
     sl_telling_step(SL_REGION_STEP_DRAIN, 0);
     sl_contexts_drain();
+    sl_kept_look(true);
     sl_region_pause_t *record = sl_telling_record();
     if (record)
         atomic_store(&record->since_nanos, sl_os_wall_nanos());
@@ -238,12 +241,14 @@ static bool prepare(void) {
     return prepared != wanted;
 }
 
-static void wait_for_command(uint64_t seen) {
-    const struct timespec span = {.tv_nsec = LOOK_NANOS};
+/* True: woken without another command, so a process of the tenant needs room (sl_accounts_ask_for_room). */
+static bool wait_for_command(uint64_t seen, long nanos) {
+    const struct timespec span = {.tv_nsec = nanos};
     const _Atomic uint64_t *command = &sl_tenant.region.limits->command;
-    if (atomic_load(command) == seen)
-        syscall(SYS_futex, command, FUTEX_WAIT, (uint32_t)seen, &span, NULL, 0);
+    bool woken = atomic_load(command) == seen && syscall(SYS_futex, command, FUTEX_WAIT, (uint32_t)seen, &span, NULL, 0) == 0;
+    bool needed = woken && atomic_load(command) == seen;
     sl_registration_follow();
+    return needed;
 }
 
 /* The first context may be waiting for the first look. */
@@ -276,6 +281,7 @@ static void end_process(void) {
 }
 
 static void *attend(void *unused) {
+    bool needs_room = false;
     prctl(PR_SET_NAME, "sluice-pause");
     while (is_attached()) {
         uint64_t command = command_now();
@@ -299,9 +305,12 @@ static void *attend(void *unused) {
             refuse(command, &why_broken);
         if (rung == wanted && !refused && sl_tenant.region.slots[sl_tenant.slot].answer != command)
             answer(command);
+        if (!begin_step())
+            break;
+        bool spare = sl_kept_look(needs_room || rung != RUNNING);
+        atomic_store(&in_step, false);
         note_look();
-        if (!prepare())
-            wait_for_command(command);
+        needs_room = !prepare() && wait_for_command(command, spare ? SPARE_NANOS : LOOK_NANOS);
     }
     return unused;
 }

@@ -12,6 +12,7 @@
 #include "memory/mapped/later.h"
 #include "memory/mapped/owner.h"
 #include "memory/mapped/peers.h"
+#include "memory/mapped/spare.h"
 #include "memory/pool.h"
 #include "os/fork.h"
 #include "real.h"
@@ -131,14 +132,22 @@ static CUresult make_chunk(coming_t *coming, uint64_t bytes) {
     return status;
 }
 
+static uint64_t whole_blocks(uint64_t bytes) {
+    return (bytes + SL_ARENA_BLOCK - 1) & ~(SL_ARENA_BLOCK - 1);
+}
+
+/* With the lock held: the chunk is one allocation now. */
+static CUdeviceptr name(sl_chunk_t *chunk, uint64_t bytes) {
+    chunk->asked = bytes;
+    chunk->identity = sl_owner_next_identity();
+    return chunk->base;
+}
+
 static CUresult take_whole(sl_owner_t *owner, uint64_t bytes, CUdeviceptr *address) {
     coming_t coming = {.owner = owner};
-    CUresult status = make_chunk(&coming, (bytes + SL_ARENA_BLOCK - 1) & ~(SL_ARENA_BLOCK - 1));
-    if (status != CUDA_SUCCESS)
-        return status;
-    coming.chunk->asked = bytes;
-    coming.chunk->identity = sl_owner_next_identity();
-    *address = coming.chunk->base;
+    CUresult status = make_chunk(&coming, whole_blocks(bytes));
+    if (status == CUDA_SUCCESS)
+        *address = name(coming.chunk, bytes);
     return status;
 }
 
@@ -180,6 +189,30 @@ CUresult sl_mapped_take(CUcontext context, unsigned gpu, uint64_t bytes, bool ma
         status = take_whole(owner, bytes, address);
     sl_mutex_unlock(&sl_owner_lock);
     return status;
+}
+
+/* With the lock held. A spare chunk of 2 MiB is an empty slab. */
+static bool take_spare(const sl_owner_t *owner, uint64_t bytes, sl_mapped_paid_t *paid) {
+    paid->bytes = whole_blocks(bytes);
+    sl_chunk_t *chunk = sl_spare_take(owner, paid->bytes, &paid->used);
+    if (!chunk)
+        return false;
+    paid->address = chunk->slab ? sl_owner_take_piece_of(chunk, (uint32_t)bytes) : name(chunk, bytes);
+    return true;
+}
+
+bool sl_mapped_take_paid(CUcontext context, unsigned gpu, uint64_t bytes, sl_mapped_paid_t *paid) {
+    sl_later_poll(POLLED);
+    *paid = (sl_mapped_paid_t){0};
+    sl_mutex_lock_briefly(&sl_owner_lock);
+    sl_owner_t *owner = sl_owner_find(context);
+    bool taken = false;
+    if (owner && owner->gpu == gpu && bytes <= SL_ARENA_BLOCK)
+        taken = (paid->address = sl_owner_take_piece(owner, (uint32_t)bytes));
+    if (owner && owner->gpu == gpu && !taken && bytes <= SL_SPARE_MOST)
+        taken = take_spare(owner, bytes, paid);
+    sl_mutex_unlock(&sl_owner_lock);
+    return taken;
 }
 
 /* With the lock held: the allocation that begins at an address. */
@@ -231,11 +264,23 @@ static CUresult add_later(sl_freed_t freed, CUevent event, CUcontext event_conte
     return undo(freed, CUDA_ERROR_OUT_OF_MEMORY);
 }
 
-static CUresult end_after_wait(sl_freed_t freed, CUcontext context, uint64_t left) {
+/* How an allocation is freed. */
+typedef struct {
+    CUcontext context; /* of the allocation */
+    CUcontext current;
+    unsigned gpu;
+    bool is_last;      /* nothing else is in the chunk */
+} freeing_t;
+
+static CUresult end_after_wait(sl_freed_t freed, const freeing_t *freeing, uint64_t left) {
     if (sl_stream_open_captures > 0)
         return add_later(freed, NULL, NULL, left);
+    CUcontext context = freeing->context;
+    bool is_current = context == freeing->current;
     uint64_t wait = sl_deferred_begin();
-    CUresult status = sl_backing_wait(context);
+    CUresult status = sl_backing_wait(is_current ? NULL : context);
+    if (status == CUDA_SUCCESS && is_current && freeing->is_last)
+        sl_spare_look_for_room(freeing->gpu);
     if (status == CAPTURE_UNSUPPORTED)
         return add_later(freed, NULL, NULL, left);
     if (status != CUDA_SUCCESS)
@@ -286,31 +331,34 @@ static CUresult end_in_stream(sl_freed_t freed, CUdeviceptr address, CUstream st
 }
 
 /* Without a context the driver frees nothing. */
-static CUresult check_context(CUdeviceptr address) {
-    CUcontext current = NULL;
-    if (real.cuCtxGetCurrent(&current) == CUDA_SUCCESS && current)
+static CUresult check_context(CUdeviceptr address, CUcontext *current) {
+    if (real.cuCtxGetCurrent(current) == CUDA_SUCCESS && *current)
         return CUDA_SUCCESS;
     CUresult status = real.cuMemFree_v2 ? real.cuMemFree_v2(address) : INVALID_CONTEXT;
     return status == CUDA_SUCCESS ? INVALID_CONTEXT : status;
 }
 
 CUresult sl_mapped_give(CUdeviceptr address, sl_mapped_when_t when, CUstream stream, uint64_t left) {
-    CUresult status = when == SL_MAPPED_UNUSED ? CUDA_SUCCESS : check_context(address);
+    freeing_t freeing = {0};
+    CUresult status = when == SL_MAPPED_UNUSED ? CUDA_SUCCESS : check_context(address, &freeing.current);
     if (status != CUDA_SUCCESS)
         return status;
     sl_freed_t freed;
     sl_mutex_lock_briefly(&sl_owner_lock);
     bool found = find(address, &freed);
-    CUcontext context = found ? freed.chunk->owner->context : NULL;
-    if (found)
+    if (found) {
         set_freed(freed, true);
+        freeing.context = freed.chunk->owner->context;
+        freeing.gpu = freed.chunk->owner->gpu;
+        freeing.is_last = !freed.chunk->slab || freed.chunk->slab->live + freed.chunk->slab->freed == 1;
+    }
     sl_mutex_unlock(&sl_owner_lock);
     if (!found)
         return CUDA_ERROR_INVALID_VALUE;
     if (when == SL_MAPPED_UNUSED)
         return end_now(freed, left);
     if (when == SL_MAPPED_SYNCHRONIZED)
-        return end_after_wait(freed, context, left);
+        return end_after_wait(freed, &freeing, left);
     return end_in_stream(freed, address, stream, when == SL_MAPPED_IN_STREAM_OF_THREAD, left);
 }
 
@@ -346,6 +394,8 @@ static sl_chunk_t *next_to_drop(sl_owner_t *owner) {
     sl_chunk_t *chunk = owner->chunks;
     while (chunk && chunk->state == SL_CHUNK_BUSY)
         chunk = chunk->next;
+    if (chunk && chunk->state == SL_CHUNK_SPARE)
+        sl_spare_forget(chunk);
     if (chunk)
         chunk->state = SL_CHUNK_BUSY;
     return chunk;

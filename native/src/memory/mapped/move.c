@@ -9,6 +9,7 @@
 #include "memory/mapped/later.h"
 #include "memory/mapped/owner.h"
 #include "memory/mapped/peers.h"
+#include "memory/mapped/spare.h"
 #include "memory/movable.h"
 #include "os/fork.h"
 
@@ -36,6 +37,7 @@ static size_t count_chunks(void) {
 /* What the program freed goes first. Without memory for the list nothing is movable. */
 static size_t count(void) {
     sl_later_end_all();
+    sl_spare_end(SL_SPARE_ALL);
     sl_mutex_lock_briefly(&sl_owner_lock);
     size_t found = count_chunks();
     piece_t *list = realloc(pieces, (found + !found) * sizeof *list), *end = list;

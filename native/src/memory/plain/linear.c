@@ -37,7 +37,8 @@ SL_HOT static CUresult reserve_small(request_t *request, bool may_share) {
     return sl_charge_refuse(&request->charge, SL_BLOCK_BYTES);
 }
 
-SL_HOT static CUresult begin(request_t *request, uint64_t size, sl_allocation_kind_t kind) {
+/* Nothing is reserved yet. */
+SL_HOT static CUresult open_request(request_t *request, uint64_t size, sl_allocation_kind_t kind) {
     *request = (request_t){.charge = SL_CHARGE_NONE};
     CUresult status;
     if (!sl_charge_accounts(&status))
@@ -52,8 +53,15 @@ SL_HOT static CUresult begin(request_t *request, uint64_t size, sl_allocation_ki
     uint64_t bytes = sl_charge_round(&request->charge, size);
     request->allocation = (sl_allocation_t){.bytes = kind == SL_SMALL ? size : bytes, .context = context, .gpu = (uint8_t)gpu,
                                             .kind = (uint8_t)kind};
-    if (kind == SL_SMALL)
+    return CUDA_SUCCESS;
+}
+
+SL_HOT static CUresult reserve(request_t *request) {
+    if (request->charge.gpu < 0)
+        return CUDA_SUCCESS;
+    if (request->allocation.kind == SL_SMALL)
         return reserve_small(request, true);
+    uint64_t bytes = request->allocation.bytes;
     return sl_charge_reserve(&request->charge, bytes) ? CUDA_SUCCESS : sl_charge_refuse(&request->charge, bytes);
 }
 
@@ -174,17 +182,36 @@ static CUresult take_mapped(const request_t *request, uint64_t bytes, CUdevicept
     return sl_mapped_take(request->allocation.context, (unsigned)request->charge.gpu, bytes, !request->only_shared, address);
 }
 
+/* Mapped memory that is charged already needs neither quota nor the driver. False: there is none. */
+static bool take_paid(request_t *request, uint64_t bytes, CUdeviceptr *address) {
+    sl_mapped_paid_t paid;
+    sl_charge_t *charge = &request->charge;
+    if (charge->gpu < 0 || !address || !sl_mapped_take_paid(request->allocation.context, (unsigned)charge->gpu, bytes, &paid))
+        return false;
+    if (paid.bytes)
+        sl_charge_adopt(charge, paid.bytes, paid.used);
+    request->only_shared = !paid.bytes;
+    if (settle(request, CUDA_SUCCESS, paid.address) != CUDA_SUCCESS)
+        return false;
+    *address = paid.address;
+    return true;
+}
+
 SL_HOT static CUresult take_linear(const request_t *request, CUdeviceptr *address, size_t bytes) {
     CUresult status = sl_mapped_is_on() ? take_mapped(request, bytes, address) : SL_MAPPED_PASS;
     return status == SL_MAPPED_PASS ? real.cuMemAlloc_v2(address, bytes) : status;
 }
 
-#define CHARGE_HOOK(function, kind, take, parameters, ...)                              \
+#define CHARGE_HOOK(function, kind, is_paid, take, parameters, ...)                     \
     SL_HOT CUresult hook_##function parameters {                                        \
         if (SL_UNLIKELY(!SL_DRIVER_HAS(function)))                                      \
             return CUDA_ERROR_NOT_FOUND;                                                \
         request_t request;                                                              \
-        CUresult status = begin(&request, bytesize, kind);                              \
+        CUresult status = open_request(&request, bytesize, kind);                       \
+        if (status == CUDA_SUCCESS && is_paid)                                          \
+            return status;                                                              \
+        if (status == CUDA_SUCCESS)                                                     \
+            status = reserve(&request);                                                 \
         while (status == CUDA_SUCCESS) {                                                \
             status = take(__VA_ARGS__);                                                 \
             status = settle(&request, status, status == CUDA_SUCCESS ? *dptr : 0);      \
@@ -194,9 +221,10 @@ SL_HOT static CUresult take_linear(const request_t *request, CUdeviceptr *addres
         }                                                                               \
         return status;                                                                  \
     }
-CHARGE_HOOK(cuMemAlloc_v2, SL_WHOLE, take_linear, (CUdeviceptr *dptr, size_t bytesize), &request, dptr, bytesize)
-CHARGE_HOOK(cuMemAlloc, SL_WHOLE, real.cuMemAlloc, (CUdeviceptr_v1 *dptr, unsigned int bytesize), dptr, bytesize)
-CHARGE_HOOK(cuMemAllocManaged, SL_MANAGED, real.cuMemAllocManaged, (CUdeviceptr *dptr, size_t bytesize, unsigned int flags),
+CHARGE_HOOK(cuMemAlloc_v2, SL_WHOLE, (sl_mapped_is_on() && take_paid(&request, bytesize, dptr)), take_linear,
+            (CUdeviceptr *dptr, size_t bytesize), &request, dptr, bytesize)
+CHARGE_HOOK(cuMemAlloc, SL_WHOLE, false, real.cuMemAlloc, (CUdeviceptr_v1 *dptr, unsigned int bytesize), dptr, bytesize)
+CHARGE_HOOK(cuMemAllocManaged, SL_MANAGED, false, real.cuMemAllocManaged, (CUdeviceptr *dptr, size_t bytesize, unsigned int flags),
             dptr, bytesize, flags)
 
 /* The driver chooses the pitch. Multiples of 512 were seen on every GPU; settle_pitch corrects where that is wrong. */
@@ -226,10 +254,22 @@ static CUresult settle_pitch(request_t *request, CUresult status, CUdeviceptr ad
 }
 
 /* What the driver may judge otherwise than this file is left to it. */
+static bool maps_pitch(const size_t *pitch, size_t width, size_t height, unsigned element) {
+    return (element == 4 || element == 8 || element == 16) && pitch && width && height && width <= PITCH_MOST && height <= PITCH_MOST &&
+           sl_mapped_is_on();
+}
+
+static bool take_paid_pitch(request_t *request, CUdeviceptr *address, size_t *pitch, size_t width, size_t height, unsigned element) {
+    uint64_t bytes = expected_bytes(width, height);
+    bool taken = maps_pitch(pitch, width, height, element) && take_paid(request, bytes, address);
+    if (taken)
+        *pitch = bytes / height;
+    return taken;
+}
+
 static CUresult take_pitch(const request_t *request, CUdeviceptr *address, size_t *pitch, size_t width, size_t height, unsigned element) {
     uint64_t bytes = expected_bytes(width, height);
-    bool plain = (element == 4 || element == 8 || element == 16) && pitch && bytes && width <= PITCH_MOST && height <= PITCH_MOST;
-    CUresult status = plain && sl_mapped_is_on() ? take_mapped(request, bytes, address) : SL_MAPPED_PASS;
+    CUresult status = maps_pitch(pitch, width, height, element) ? take_mapped(request, bytes, address) : SL_MAPPED_PASS;
     if (status == SL_MAPPED_PASS)
         return real.cuMemAllocPitch_v2(address, pitch, width, height, element);
     if (status == CUDA_SUCCESS)
@@ -243,13 +283,17 @@ static CUresult take_pitch_32(const request_t *request, CUdeviceptr_v1 *address,
     return real.cuMemAllocPitch(address, pitch, width, height, element);
 }
 
-#define PITCH_HOOK(function, take, address_t, size)                                                        \
+#define PITCH_HOOK(function, is_paid, take, address_t, size)                                               \
     CUresult hook_##function(address_t *dptr, size *pPitch, size WidthInBytes, size Height,                \
                              unsigned int ElementSizeBytes) {                                              \
         if (!SL_DRIVER_HAS(function))                                                                      \
             return CUDA_ERROR_NOT_FOUND;                                                                   \
         request_t request;                                                                                 \
-        CUresult status = begin(&request, expected_bytes(WidthInBytes, Height), SL_WHOLE);                 \
+        CUresult status = open_request(&request, expected_bytes(WidthInBytes, Height), SL_WHOLE);          \
+        if (status == CUDA_SUCCESS && is_paid)                                                             \
+            return status;                                                                                 \
+        if (status == CUDA_SUCCESS)                                                                        \
+            status = reserve(&request);                                                                    \
         while (status == CUDA_SUCCESS) {                                                                   \
             status = take(&request, dptr, pPitch, WidthInBytes, Height, ElementSizeBytes);                 \
             bool done = status == CUDA_SUCCESS;                                                            \
@@ -260,8 +304,8 @@ static CUresult take_pitch_32(const request_t *request, CUdeviceptr_v1 *address,
         }                                                                                                  \
         return status;                                                                                     \
     }
-PITCH_HOOK(cuMemAllocPitch_v2, take_pitch, CUdeviceptr, size_t)
-PITCH_HOOK(cuMemAllocPitch, take_pitch_32, CUdeviceptr_v1, unsigned int)
+PITCH_HOOK(cuMemAllocPitch_v2, take_paid_pitch(&request, dptr, pPitch, WidthInBytes, Height, ElementSizeBytes), take_pitch, CUdeviceptr, size_t)
+PITCH_HOOK(cuMemAllocPitch, false, take_pitch_32, CUdeviceptr_v1, unsigned int)
 
 /* An allocation that is being freed. */
 typedef struct {
