@@ -38,6 +38,9 @@ static inline bool sl_mapped_has(uint64_t address) {
 /* The context is current, and the bytes are not 0. Without may_make a small request gets room in a slab that is there, or none. */
 CUresult sl_mapped_take(CUcontext context, unsigned gpu, uint64_t bytes, bool may_make, CUdeviceptr *address);
 
+/* With the lock of mapped memory held, which is released while the driver reserves: more addresses for a GPU. */
+void sl_mapped_add_addresses(CUdevice device, uint64_t bytes);
+
 /* When the memory may go. */
 typedef enum {
     SL_MAPPED_UNUSED,      /* at once: the program never had it */
@@ -60,6 +63,7 @@ void sl_mapped_orphan(CUcontext context);
 typedef struct {
     uint64_t base, bytes, identity;
     CUcontext context;
+    bool exportable; /* a handle of it can be had for other processes */
 } sl_mapped_view_t;
 
 /* False: no allocation is there. */
