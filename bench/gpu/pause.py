@@ -37,6 +37,7 @@ KINDS = [
     ("jax", {"SLUICE_MAPPED": "1"}, (1, 2, 3), 3000),
     ("cupy", {"SLUICE_MAPPED": "1"}, (1, 2, 3), 1500),
     ("ipc", {}, (1, 2), 400),
+    ("ipc-mapped", {"SLUICE_MAPPED": "1"}, (1, 2), 400),
 ]
 KINDS = [kind for kind in KINDS if not os.environ.get("KINDS") or kind[0] in os.environ["KINDS"].split(",")]
 

@@ -10,8 +10,6 @@
 #include <errno.h>
 #include <limits.h>
 #include <linux/futex.h>
-#include <pthread.h>
-#include <signal.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,6 +24,7 @@
 #include "os/fork.h"
 #include "os/mutex.h"
 #include "os/os.h"
+#include "os/thread.h"
 #include "pause/contexts.h"
 #include "pause/mover.h"
 #include "pause/telling.h"
@@ -45,12 +44,6 @@
 
 enum { WHAT = 0xff };
 enum { RUNNING, HELD, RELEASED, VACATED }; /* the rungs, in the order of SL_REGION_COMMAND_… */
-
-/* Before glibc 2.34 these are in libpthread, which a program that loads the driver has. */
-#pragma weak pthread_create
-#if defined __x86_64__
-__asm__(".symver pthread_create, pthread_create@GLIBC_2.2.5");
-#endif
 
 static sl_mutex_t lock;          /* for starting it */
 static _Atomic bool started;
@@ -315,27 +308,12 @@ static void *attend(void *unused) {
     return unused;
 }
 
-static bool start(void) {
-    pthread_attr_t attributes;
-    pthread_t thread;
-    uint64_t all = UINT64_MAX, before = 0; /* the kernel's sets of signals */
-    if (!pthread_create)
-        return false;
-    syscall(SYS_rt_sigprocmask, SIG_BLOCK, &all, &before, sizeof all);
-    pthread_attr_init(&attributes);
-    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-    bool ok = pthread_create(&thread, &attributes, attend, NULL) == 0;
-    pthread_attr_destroy(&attributes);
-    syscall(SYS_rt_sigprocmask, SIG_SETMASK, &before, NULL, sizeof before);
-    return ok;
-}
-
 static void begin_slowly(void) {
     int saved = errno;
     sl_mutex_lock(&lock);
     if (!started) {
         sl_region_pause_t *record = &sl_tenant.region.pauses[sl_tenant.slot];
-        bool ok = start();
+        bool ok = sl_thread_start(attend, NULL);
         if (!ok)
             sl_report(SL_WARN, "the process can have no more threads, so it cannot be paused");
         if (ok && !has_handler)

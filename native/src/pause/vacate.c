@@ -6,7 +6,8 @@
 
 #include "driver/driver.h"
 #include "ledger/ledger.h"
-#include "memory/plain/opened.h"
+#include "memory/ipc/opened.h"
+#include "memory/mapped/export.h"
 #include "pause/telling.h"
 #include "real.h"
 #include "tenant/accounts.h"
@@ -35,6 +36,8 @@ static bool is_possible(sl_reason_t *reason) {
             return sl_report_fail(reason, "has managed memory, with which the driver cannot store its own state; use --release");
     if (sl_opened_any())
         return sl_report_fail(reason, "has opened memory of another process, with which the driver cannot restore its own state; use --release");
+    if (sl_export_any())
+        return sl_report_fail(reason, "has memory that another process may have opened, with which the driver cannot restore its own state; use --release");
     return true;
 }
 

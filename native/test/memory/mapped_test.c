@@ -38,8 +38,9 @@ static void should_describe_memory_as_the_driver_does(void) {
         CHECK(sizes[i] < 1024 || hook_cuMemFree_v2(address + 512) == CUDA_ERROR_INVALID_VALUE);
         CUmemGenericAllocationHandle handle;
         CHECK(hook_cuMemRetainAllocationHandle(&handle, (void *)address) == CUDA_ERROR_INVALID_VALUE);
-        CUipcMemHandle shared;
-        CHECK(hook_cuIpcGetMemHandle(&shared, address) == 801);
+        unsigned ipc = 0;
+        MUST(hook_cuPointerGetAttribute(&ipc, LEGACY_IPC, address));
+        CHECK(ipc == 1);
         check_ledger();
         CUdeviceptr neighbour = take(1);
         MUST(hook_cuMemFree_v2(address));

@@ -9,6 +9,7 @@
 #include "memory/deferred.h"
 #include "memory/kept.h"
 #include "memory/mapped/backing.h"
+#include "memory/mapped/import.h"
 #include "memory/mapped/later.h"
 #include "memory/mapped/owner.h"
 #include "memory/mapped/peers.h"
@@ -54,20 +55,22 @@ static bool begin_chunk(coming_t *coming, uint64_t bytes) {
     return true;
 }
 
-/* With the lock held, which is released while the driver reserves addresses. The owner stays: a chunk is coming. */
-static bool begin_with_more_addresses(coming_t *coming, uint64_t bytes) {
+void sl_mapped_add_addresses(CUdevice device, uint64_t bytes) {
     uint64_t base, reserved;
-    CUdevice device = coming->owner->device;
-    coming->owner->busy++;
     sl_mutex_unlock(&sl_owner_lock);
     bool got = sl_backing_reserve(device, bytes, &base, &reserved);
     sl_mutex_lock_briefly(&sl_owner_lock);
-    bool added = got && sl_arena_add(device, base, reserved);
-    if (got && !added) {
-        sl_mutex_unlock(&sl_owner_lock);
-        real.cuMemAddressFree(base, reserved);
-        sl_mutex_lock_briefly(&sl_owner_lock);
-    }
+    if (!got || sl_arena_add(device, base, reserved))
+        return;
+    sl_mutex_unlock(&sl_owner_lock);
+    real.cuMemAddressFree(base, reserved);
+    sl_mutex_lock_briefly(&sl_owner_lock);
+}
+
+/* The owner stays: a chunk is coming. */
+static bool begin_with_more_addresses(coming_t *coming, uint64_t bytes) {
+    coming->owner->busy++;
+    sl_mapped_add_addresses(coming->owner->device, bytes);
     bool begun = begin_chunk(coming, bytes);
     coming->owner->busy--;
     return begun;
@@ -362,18 +365,29 @@ CUresult sl_mapped_give(CUdeviceptr address, sl_mapped_when_t when, CUstream str
     return end_in_stream(freed, address, stream, when == SL_MAPPED_IN_STREAM_OF_THREAD, left);
 }
 
+/* With the lock held. */
+static bool look_at_own(const sl_chunk_t *chunk, uint64_t address, sl_mapped_view_t *view) {
+    int start = chunk->slab ? sl_slab_find(chunk->slab, (unsigned)((address - chunk->base) / SL_SLAB_UNIT)) : -1;
+    bool exportable = sl_backing_can_share(chunk->owner->device);
+    *view = (sl_mapped_view_t){chunk->base, chunk->asked, chunk->identity, chunk->owner->context, exportable};
+    if (!chunk->slab)
+        return true;
+    if (start < 0 || chunk->slab->states[start] != SL_PIECE_LIVE)
+        return false;
+    view->base = chunk->base + (uint64_t)start * SL_SLAB_UNIT;
+    view->bytes = chunk->slab->bytes[start];
+    view->identity = chunk->slab->identities[start];
+    return true;
+}
+
 bool sl_mapped_look(uint64_t address, sl_mapped_view_t *view) {
     bool found = false;
     sl_mutex_lock_briefly(&sl_owner_lock);
     const sl_chunk_t *chunk = sl_arena_find(address);
-    if (chunk && chunk->state == SL_CHUNK_LIVE) {
-        int start = chunk->slab ? sl_slab_find(chunk->slab, (unsigned)((address - chunk->base) / SL_SLAB_UNIT)) : -1;
-        found = !chunk->slab || (start >= 0 && chunk->slab->states[start] == SL_PIECE_LIVE);
-        *view = (sl_mapped_view_t){chunk->base, chunk->asked, chunk->identity, chunk->owner->context};
-        if (found && chunk->slab)
-            *view = (sl_mapped_view_t){chunk->base + (uint64_t)start * SL_SLAB_UNIT, chunk->slab->bytes[start],
-                                       chunk->slab->identities[start], chunk->owner->context};
-    }
+    if (chunk && chunk->state == SL_CHUNK_LIVE)
+        found = look_at_own(chunk, address, view);
+    else if (chunk && chunk->state == SL_CHUNK_OPENED)
+        found = sl_import_look(chunk, address, view);
     sl_mutex_unlock(&sl_owner_lock);
     return found;
 }
@@ -438,6 +452,8 @@ void sl_mapped_left(CUcontext context, bool gone) {
     if (gone)
         sl_peers_end(context);
     sl_mutex_unlock(&sl_owner_lock);
+    if (gone)
+        sl_import_end(context);
 }
 
 void sl_mapped_orphan(CUcontext context) {

@@ -49,6 +49,9 @@ typedef struct {
 /* The same without the driver: room in a slab that is there, or spare memory. False: there is none, or the quota is passed. */
 bool sl_mapped_take_paid(CUcontext context, unsigned gpu, uint64_t bytes, sl_mapped_paid_t *paid);
 
+/* With the lock of mapped memory held, which is released while the driver reserves: more addresses for a GPU. */
+void sl_mapped_add_addresses(CUdevice device, uint64_t bytes);
+
 /* When the memory may go. */
 typedef enum {
     SL_MAPPED_UNUSED,      /* at once: the program never had it */
@@ -71,6 +74,7 @@ void sl_mapped_orphan(CUcontext context);
 typedef struct {
     uint64_t base, bytes, identity;
     CUcontext context;
+    bool exportable; /* a handle of it can be had for other processes */
 } sl_mapped_view_t;
 
 /* False: no allocation is there. */

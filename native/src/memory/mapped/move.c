@@ -26,11 +26,16 @@ typedef struct {
 static piece_t *pieces; /* from count() on */
 static size_t piece_count;
 
+/* What another process may use stays. */
+static bool is_movable(const sl_chunk_t *chunk) {
+    return chunk->state == SL_CHUNK_LIVE && !chunk->exported;
+}
+
 static size_t count_chunks(void) {
     size_t count = 0;
     for (const sl_owner_t *owner = sl_owners; owner; owner = owner->next)
         for (const sl_chunk_t *chunk = owner->chunks; chunk; chunk = chunk->next)
-            count += chunk->state == SL_CHUNK_LIVE;
+            count += is_movable(chunk);
     return count;
 }
 
@@ -43,7 +48,7 @@ static size_t count(void) {
     piece_t *list = realloc(pieces, (found + !found) * sizeof *list), *end = list;
     for (const sl_owner_t *owner = list ? sl_owners : NULL; owner; owner = owner->next)
         for (sl_chunk_t *chunk = owner->chunks; chunk; chunk = chunk->next)
-            if (chunk->state == SL_CHUNK_LIVE)
+            if (is_movable(chunk))
                 *end++ = (piece_t){chunk, THERE};
     if (list)
         pieces = list;
