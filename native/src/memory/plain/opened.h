@@ -1,11 +1,11 @@
 /* opened: memory of other processes that this process has opened. While it has some, the driver's own state must not leave the GPU:
- * seen on driver 580, the driver stores it and then cannot restore it. */
+ * driver 580 stores the state and then cannot restore it. */
 #ifndef SL_OPENED_H
 #define SL_OPENED_H
 
 #include <stdbool.h>
 
-/* A handle of another process was imported. Whether it was released again nobody looks. */
+/* Notes that the process imported a handle of another process. Sluice does not look whether it is released again. */
 void sl_opened_note_import(void);
 bool sl_opened_any(void);
 
