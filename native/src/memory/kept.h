@@ -9,7 +9,7 @@
 
 /* A reclaimer (ledger/reclaim.h). */
 bool sl_kept_reclaim(unsigned gpu);
-/* The program has waited: for all work of a context, or, where that is NULL, for some. wait is its number (memory/deferred.h). */
+/* The program has waited for all work of a context; NULL: for some work. wait is the number of the wait (memory/deferred.h). */
 void sl_kept_waited(uint64_t wait, CUcontext context);
 
 #endif
