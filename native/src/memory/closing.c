@@ -68,7 +68,7 @@ static bool has_room(void) {
     if (sl_closing_count < SL_CLOSING_MOST)
         return true;
     if (!atomic_exchange(&told, true))
-        sl_report(SL_WARN, "more than %d destroyed memory pools have memory in use: that of further ones is not limited", SL_CLOSING_MOST);
+        sl_report(SL_WARN, "more than %d destroyed memory pools have memory in use: the memory of further ones is not limited", SL_CLOSING_MOST);
     return false;
 }
 
