@@ -34,8 +34,8 @@
 #include "trace/sink.h"
 
 #define MILLI 1000000u
-#define LOOK_NANOS (250 * MILLI)    /* how often an attendant looks that no tool has woken */
-#define FIRST_POLL_NANOS 20000u     /* while calls come back from the driver */
+#define LOOK_NANOS (250 * MILLI)    /* how often an attendant checks the command if no tool wakes it */
+#define FIRST_POLL_NANOS 20000u     /* first wait between two counts of the calls in the driver */
 #define LONGEST_POLL_NANOS (2 * MILLI)
 #define ROOM_NANOS (100 * MILLI)    /* how often it looks for room on the way back */
 #define PREPARE_BYTES (512ull << 20) /* 65 ms on an H200's host at 8 GB/s, the rate of pages that are touched for the first time */
@@ -68,7 +68,7 @@ static uint64_t command_now(void) {
 
 static unsigned wanted_rung(uint64_t command) {
     unsigned what = command & WHAT;
-    return what <= VACATED ? what : HELD; /* a depth that this library does not know: no work at least */
+    return what <= VACATED ? what : HELD; /* an unknown command: stop the work at least */
 }
 
 static bool is_withdrawn(uint64_t command) {
@@ -130,7 +130,7 @@ static void out(uint64_t command) {
         rung = RELEASED;
 }
 
-/* attend() refuses what comes. */
+/* From now on attend() refuses every command. */
 static void stop_here(const sl_reason_t *reason) {
     broken = true;
     why_broken = *reason;
@@ -224,7 +224,7 @@ static void answer(uint64_t command) {
     atomic_store(&sl_tenant.region.slots[sl_tenant.slot].answer, command);
 }
 
-/* After a fork or an end there is nobody to answer for. */
+/* After a fork, or at the end of the process, there is no region to answer in. */
 static bool is_attached(void) {
     return atomic_load_explicit(&sl_tenant.state, memory_order_acquire) == SL_TENANT_ATTACHED;
 }
@@ -262,7 +262,7 @@ static bool begin_step(void) {
     return false;
 }
 
-/* exit() runs this before the driver's own handlers, which end the driver under whoever is in it. A step that takes longer is left alone. */
+/* exit() runs this before the driver's own handlers, which shut the driver down even while a thread is in it. Waits END_NANOS at most. */
 static void end_process(void) {
     uint64_t until = sl_os_nanos() + END_NANOS;
     atomic_store(&ending, true);
