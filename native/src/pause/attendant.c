@@ -62,7 +62,7 @@ static uint64_t command_now(void) {
 
 static unsigned wanted_rung(uint64_t command) {
     unsigned what = command & WHAT;
-    return what <= VACATED ? what : HELD; /* a depth that this library does not know: no work at least */
+    return what <= VACATED ? what : HELD; /* an unknown command: stop the work at least */
 }
 
 static bool is_withdrawn(uint64_t command) {
@@ -125,7 +125,7 @@ static void out(uint64_t command) {
         rung = RELEASED;
 }
 
-/* attend() refuses what comes. */
+/* From now on attend() refuses every command. */
 static void stop_here(const sl_reason_t *reason) {
     broken = true;
     why_broken = *reason;
@@ -219,7 +219,7 @@ static void answer(uint64_t command) {
     atomic_store(&sl_tenant.region.slots[sl_tenant.slot].answer, command);
 }
 
-/* After a fork or an end there is nobody to answer for. */
+/* After a fork, or at the end of the process, there is no region to answer in. */
 static bool is_attached(void) {
     return atomic_load_explicit(&sl_tenant.state, memory_order_acquire) == SL_TENANT_ATTACHED;
 }

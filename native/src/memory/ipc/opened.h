@@ -5,7 +5,7 @@
 
 #include <stdbool.h>
 
-/* A handle of another process was imported. Whether it was released again nobody looks. */
+/* Notes that the process imported a handle of another process. Sluice does not look whether it is released again. */
 void sl_opened_note_import(void);
 bool sl_opened_any(void);
 

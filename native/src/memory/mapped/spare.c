@@ -67,7 +67,7 @@ static bool may_keep(unsigned gpu, uint64_t bytes) {
 bool sl_spare_keep(sl_chunk_t *chunk) {
     const sl_owner_t *owner = chunk->owner;
     bool charged = chunk->left == chunk->bytes, usable = owner->context && !owner->ending && !owner->gone;
-    if (!charged || !usable || chunk->bytes > SL_SPARE_MOST || !may_keep(owner->gpu, chunk->bytes))
+    if (!charged || !usable || chunk->exported || chunk->bytes > SL_SPARE_MOST || !may_keep(owner->gpu, chunk->bytes))
         return false;
     chunk->looked_at = false;
     link_in(chunk);
