@@ -65,7 +65,7 @@ static uint64_t charged(int device) {
     return account(device)->linear_bytes + account(device)->in_flight_bytes;
 }
 
-/* The ledger says what the driver says. */
+/* The ledger and the driver have the same figures. */
 static void check_ledger(void) {
     for (int device = 0; device < GPUS; device++)
         CHECK(charged(device) == taken(device) - taken_before[device], "GPU %d: charged %llu, taken %llu", device,
@@ -387,7 +387,7 @@ static void should_stay_away_when_there_is_no_room(void) {
     check_empty();
 }
 
-/* On the way back one piece finds no room, and all are given again, also those that never came. */
+/* On the way back one piece finds no room, and all pieces are given again, also those that never came back. */
 static void should_take_back_half_a_way(void) {
     begin("0=100m", NULL);
     const sl_movable_source_t *source = sl_movables[0];
