@@ -37,7 +37,7 @@ static void should_go_down_and_up(void) {
     }
 }
 
-/* Also where it ends on the rung that was asked for: the driver neither frees the memory nor maps it again. */
+/* Even if the process ends up as the command asked: the driver neither frees the memory nor maps it again. */
 static void should_refuse_with_a_reason_and_go_on(void) {
     CUmemAllocationProp prop = {.type = 1, .location = {1, 0}};
     CUmemAccessDesc access = {{1, 0}, 3};
@@ -90,7 +90,7 @@ static CUresult fail_to_restore(int pid, CUcheckpointRestoreArgs *args) {
     return CUDA_ERROR_OUT_OF_MEMORY;
 }
 
-/* The last one: the process stays where it is. */
+/* The last test: the process cannot go on afterwards. */
 static void should_tell_each_command_that_it_cannot_go_on(void) {
     CHECK(ask(SL_REGION_COMMAND_VACATE));
     real.cuCheckpointProcessRestore = fail_to_restore;
