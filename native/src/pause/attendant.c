@@ -151,6 +151,12 @@ static void hold(void) {
 static void out(const order_t *order) {
     sl_reason_t reason;
     sl_region_pause_t *record = sl_telling_record();
+    CUresult status = sl_contexts_drain();
+    if (status != CUDA_SUCCESS) {
+        sl_report_fail(&reason, "a context answers error %d, so its memory cannot be copied; the program has to end", (int)status);
+        refuse(order, &reason);
+        return;
+    }
     sl_telling_step(SL_REGION_STEP_COPY_OUT, sl_mover_bytes());
     sl_mover_result_t result = sl_mover_out(&reason);
     if (result != SL_MOVER_DONE)
