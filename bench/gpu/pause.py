@@ -226,6 +226,17 @@ def prepare(tenant, mib):
         time.sleep(0.05)
 
 
+def release_and_back(rates, tenant, mib, kind, repeat):
+    """The way back of memory whose process kept its contexts."""
+    ask(tenant, pausing.HOLD, 10)
+    ask(tenant, pausing.RELEASE)
+    before = tenant.records()[0]
+    seconds = ask(tenant, pausing.HOLD)
+    rate = rates.add(mib, "release", "straight back", kind, repeat, seconds, moved(tenant.records()[0], before, "back"))
+    ask(tenant, pausing.RUN, 10)
+    return rate, seconds
+
+
 def release_and_vacate(rates, mib, prepared):
     """Sluice's own way, for memory that is mapped: released, then the driver's state after it, and back."""
     job = holder(f"rates-{mib}-{'prepared' if prepared else 'new'}", mib, True)
@@ -249,7 +260,8 @@ def release_and_vacate(rates, mib, prepared):
             back_s = ask(tenant, pausing.HOLD)
             back = rates.add(mib, "release", "back", kind, repeat, back_s, moved(tenant.records()[0], after, "back"))
             ask(tenant, pausing.RUN, 10)
-            say(f"| {mib} | {kind} | {out} | {out_s:.3f} | {back} | {back_s:.3f} | {store_s} | {restore_s} | {'not listed' if stays is None else stays} |")
+            straight, straight_s = release_and_back(rates, tenant, mib, kind, repeat)
+            say(f"| {mib} | {kind} | {out} | {out_s:.3f} | {back} | {back_s:.3f} | {store_s} | {restore_s} | {'not listed' if stays is None else stays} | {straight} | {straight_s:.3f} |")
         time.sleep(0.2)
         if job.process.poll() is not None or any(line.startswith("wrong") for _, line in job.lines):
             say(f"| {mib} | BROKEN: the job ended, or its memory has changed |")
@@ -269,7 +281,7 @@ def checkpoint(rates, mib):
         back_s = ask(tenant, pausing.RELEASE)
         back = rates.add(mib, "driver's checkpoint", "back", "", 0, back_s)
         ask(tenant, pausing.RUN)
-        say(f"| {mib} | driver's checkpoint | {out} | {out_s:.3f} | {back} | {back_s:.3f} | - | - | - |")
+        say(f"| {mib} | driver's checkpoint | {out} | {out_s:.3f} | {back} | {back_s:.3f} | - | - | - | - | - |")
     finally:
         job.process.kill()
         job.process.wait()
@@ -282,7 +294,7 @@ def rates():
     sizes = [64 << power for power in range(10)]
     every = [f"{mib}{way}" for mib in [32768, 8192, 1024] + [mib for mib in sizes if mib not in (32768, 8192, 1024)] for way in "pnd"]
     found = Rates()
-    say("| MiB | host memory | released, GB/s | s | back, GB/s | s | vacated after that, s | back, s | left on the GPU, MiB |\n|---|---|---|---|---|---|---|---|---|")
+    say("| MiB | host memory | released, GB/s | s | back after a vacate, GB/s | s | vacated, s | restored, s | left on the GPU, MiB | straight back, GB/s | s |\n|---|---|---|---|---|---|---|---|---|---|---|")
     for word in os.environ["RATES"].split(",") if os.environ.get("RATES") else every:
         mib, way = int(word[:-1]), word[-1]
         if left() < 20 + mib / 400:
