@@ -74,9 +74,13 @@ final class RegisteredTenant implements AutoCloseable {
         return processes.contains(process);
     }
 
+    boolean hasLiveProcess() {
+        return processes.stream().anyMatch(Identity::isAlive);
+    }
+
     /// One whose ledger was cut counts as ended.
     boolean lives() {
-        if (processes.stream().anyMatch(Identity::isAlive)) {
+        if (hasLiveProcess()) {
             return true;
         }
         try {
@@ -94,11 +98,13 @@ final class RegisteredTenant implements AutoCloseable {
 
     /// The agent cannot judge which processes live in the pid namespace of a container, so its slots would stay taken for ever. But no
     /// process is in its cgroup any more.
-    private void empty() {
+    void empty() {
         try (Region region = Region.openReadWrite(made.file())) {
             for (int slot = 0; slot < RegionLayout.SLOT_COUNT; slot++) {
                 region.slot(slot).owner(0);
             }
+        } catch (SluiceException | InternalError e) {
+            // Swept, or cut: it counts as ended.
         }
     }
 

@@ -15,6 +15,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import sluice.agent.claims.DeclaredClaims;
 import sluice.agent.machine.EventLog;
 import sluice.agent.os.RegisteringPeer;
 import sluice.fault.Fault;
@@ -182,7 +183,7 @@ class RegisteredTenantsTest {
     @Test
     void shouldBoundATenantByItsOwnRuleAndNotByThatOfItsNamesake() throws Exception {
         PolicyFile policy = new PolicyFile(Files.writeString(folder.resolve("policy"), "label=big -> memory=8g\n* -> memory=1g\n"));
-        try (Registrar registrar = new Registrar(directory, policy, new EventLog(), false)) {
+        try (Registrar registrar = new Registrar(directory, policy, new DeclaredClaims(folder.resolve("claims")), new EventLog(), false)) {
             Process job = job();
             Path file = registrar.run(peer(SELF, job), "-", "train", "", GivenLimits.none(LimitSource.COMMAND_LINE)).tenant().file();
             Tenant before = Tenant.read(file);
