@@ -14,6 +14,10 @@ public final class NodeProgram {
     private NodeProgram() {}
 
     public static void main(String[] arguments) throws InterruptedException {
+        if (List.of(arguments).equals(List.of("--help"))) {
+            System.out.println("sluice-kubernetes: the node program of Sluice for Kubernetes (docs/kubernetes.md)\n" + NodeSettings.help());
+            return;
+        }
         CountDownLatch stopped = new CountDownLatch(1);
         try {
             NodeSettings settings = NodeSettings.parse(List.of(arguments), System.getenv());

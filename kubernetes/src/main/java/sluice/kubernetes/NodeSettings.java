@@ -61,7 +61,7 @@ record NodeSettings(Map<String, String> values) {
         return settings;
     }
 
-    private static String help() {
+    static String help() {
         List<String> lines = new ArrayList<>();
         for (Name name : Name.values()) {
             lines.add("  " + name.option() + " VALUE  " + name.help + (name.usual.isEmpty() ? "" : "; default " + name.usual));

@@ -30,6 +30,10 @@ final class CdiFiles {
         this.edits = edits;
     }
 
+    boolean namesNodes() {
+        return edits.namesNodes();
+    }
+
     /// @param minors numbers of the device files, by UUID
     void write(PreparedClaim claim, Map<String, Integer> minors) {
         Map<String, Map<String, Object>> devices = new LinkedHashMap<>();

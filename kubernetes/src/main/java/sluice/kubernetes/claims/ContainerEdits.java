@@ -20,6 +20,11 @@ public record ContainerEdits(Path library, Path register, Optional<Simulated> si
 
     private static final List<String> NODES_OF_ALL = List.of("/dev/nvidiactl", "/dev/nvidia-uvm", "/dev/nvidia-uvm-tools");
 
+    /// Whether device files have to be named here, because nothing else brings them.
+    boolean namesNodes() {
+        return simulated.isEmpty() && driver.isEmpty();
+    }
+
     /// As CDI has them.
     ///
     /// @param minor number of the GPU's device file
@@ -34,7 +39,7 @@ public record ContainerEdits(Path library, Path register, Optional<Simulated> si
             mounts.add(mount(driverOf.state().getParent(), "rw"));
         });
         List<Map<String, Object>> nodes = new ArrayList<>();
-        if (simulated.isEmpty() && driver.isEmpty()) {
+        if (namesNodes()) {
             NODES_OF_ALL.forEach(node -> nodes.add(Map.of("path", node)));
             minor.ifPresent(number -> nodes.add(Map.of("path", "/dev/nvidia" + number)));
         }

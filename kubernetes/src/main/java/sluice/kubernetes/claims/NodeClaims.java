@@ -154,9 +154,10 @@ public final class NodeClaims {
         return bytes;
     }
 
+    /// Numbers of device files, by UUID; they may be others after a reboot.
     private Map<String, Integer> minors() {
         Map<String, Integer> minors = new HashMap<>();
-        for (NodeGpu gpu : agent.gpus()) {
+        for (NodeGpu gpu : cdi.namesNodes() ? agent.gpus() : List.<NodeGpu>of()) {
             gpu.minor().ifPresent(number -> minors.put(gpu.uuid(), number));
         }
         return minors;
