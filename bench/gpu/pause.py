@@ -3,13 +3,15 @@
 
     bench/gpu/pause.py HOME OUT [equal|latency|rates|cost|training ...]     (PyTorch, JAX, CuPy for equal; MOST_SECONDS=560)
 
-HOME is a distribution, or a checkout in which native/ is built. It needs no Java: bench/soak/pausing.py writes the commands. Tables go to OUT/table.txt.
+HOME is a distribution, or a checkout in which native/ is built. It needs no Java: bench/soak/pausing.py writes the commands. Tables go to OUT/table.txt,
+those of rates also to OUT/rates.csv, and as a plot of rate over size to OUT/rates.svg. On a simulated GPU (LD_LIBRARY_PATH=sim/target/cmake) `rates` and `cost` run as well.
 """
 import os
 import random
 import re
 import shutil
 import statistics
+import struct
 import subprocess
 import sys
 import tempfile
@@ -19,6 +21,7 @@ import time
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "..", "soak"))
 import pausing  # noqa: E402
+import plot  # noqa: E402
 
 BEGAN = time.monotonic()
 MOST = float(os.environ.get("MOST_SECONDS", "560"))
@@ -34,6 +37,7 @@ KINDS = [
     ("jax", {"SLUICE_MAPPED": "1"}, (1, 2, 3), 3000),
     ("cupy", {"SLUICE_MAPPED": "1"}, (1, 2, 3), 1500),
     ("ipc", {}, (1, 2), 400),
+    ("ipc-mapped", {"SLUICE_MAPPED": "1"}, (1, 2), 400),
 ]
 KINDS = [kind for kind in KINDS if not os.environ.get("KINDS") or kind[0] in os.environ["KINDS"].split(",")]
 
@@ -181,49 +185,117 @@ def moved(record, before, way):
     return gib / nanos if nanos else 0  # GB/s
 
 
-def rates():
-    """A job that holds memory, released and vacated; host memory prepared ahead or not."""
-    say("| GiB | host memory | released, GB/s | s | back, GB/s | s | vacated after that, s | back, s | left on the GPU, MiB |\n|---|---|---|---|---|---|---|---|---|")
-    for gib, prepared in [(int(word[:-1]), word[-1] == "p") for word in os.environ.get("RATES", "32n,32p,1p,8p").split(",")]:
-        if left() < 60:
-            say("no time left for the rest")
-            break
-        job = Job(f"rates-{gib}-{prepared}", [sys.executable, os.path.join(HERE, "pause_job.py"), "hold", "100000", str(gib)], {"SLUICE_MAPPED": "1"})
-        job.ready.wait(90)
+class Rates:
+    """A row for each move: a table for people, and rates.csv and rates.svg for the page of results."""
+
+    def __init__(self):
+        self.path = os.path.join(OUT, "rates.csv")
+        with open(self.path, "w") as file:
+            file.write("mib,way,direction,host_memory,repeat,seconds,gb_per_s\n")
+
+    def add(self, mib, way, direction, host, repeat, seconds, rate=None):
+        rate = (mib << 20) / seconds / 1e9 if rate is None else rate
+        with open(self.path, "a") as file:
+            file.write(f"{mib},{way},{direction},{host},{repeat},{seconds:.4f},{rate:.2f}\n")
+        return f"{rate:.1f}"
+
+    def draw(self):
+        plot.plot(self.path, os.path.join(OUT, "rates.svg"))
+
+
+def holder(name, mib, mapped):
+    job = Job(name, [sys.executable, os.path.join(HERE, "rates_job.py"), str(mib)], {"SLUICE_MAPPED": str(int(mapped))})
+    if not job.ready.wait(max(1, min(90, left() - 10))) or job.process.poll() is not None:
+        job.process.kill()
+        raise RuntimeError(f"{name} was never ready; see {job.log}")
+    return job
+
+
+def ask(tenant, depth, seconds=60):
+    tenant.ask(depth)
+    return tenant.wait(max(1, min(seconds, left() - 5)))
+
+
+def prepare(tenant, mib):
+    struct.pack_into("<Q", tenant.map, pausing.PREPARED, (mib << 20) + (256 << 20))
+    tenant.wake()
+    until = time.monotonic() + min(40, left() - 20)
+    while tenant.records()[0]["reservoir"] < mib << 20:
+        if time.monotonic() > until:
+            raise RuntimeError("host memory was not made ready in time")
+        time.sleep(0.05)
+
+
+def release_and_vacate(rates, mib, prepared):
+    """Sluice's own way, for memory that is mapped: released, then the driver's state after it, and back."""
+    job = holder(f"rates-{mib}-{'prepared' if prepared else 'new'}", mib, True)
+    try:
         tenant = job.tenant()
         if prepared:
-            import struct
-            struct.pack_into("<Q", tenant.map, pausing.PREPARED, (gib + 1) << 30)
-            tenant.wake()
-            until = time.monotonic() + 40
-            while time.monotonic() < until and tenant.records()[0]["reservoir"] < gib << 30:
-                time.sleep(0.05)
+            prepare(tenant, mib)
         for repeat in range(3 if prepared else 2):
+            kind = "prepared" if prepared else "new" if repeat == 0 else "used before"
+            before = tenant.records()[0]
+            ask(tenant, pausing.HOLD, 10)
+            out_s = ask(tenant, pausing.RELEASE)
+            after = tenant.records()[0]
+            out = rates.add(mib, "release", "out", kind, repeat, out_s, moved(after, before, "out"))
             try:
-                before = tenant.records()[0]
-                tenant.ask(pausing.HOLD)
-                tenant.wait(10)
-                tenant.ask(pausing.RELEASE)
-                out_s = tenant.wait(60)
-                after = tenant.records()[0]
-                out = moved(after, before, "out")
-                tenant.ask(pausing.VACATE)
-                store_s = tenant.wait(20)
-                stays = on_gpu(job.process.pid)
-                tenant.ask(pausing.RELEASE)
-                restore_s = tenant.wait(20)
-                tenant.ask(pausing.HOLD)
-                back_s = tenant.wait(60)
-                back = moved(tenant.records()[0], after, "back")
-                tenant.ask(pausing.RUN)
-                tenant.wait(10)
-                kind = "prepared" if prepared else "new" if repeat == 0 else "used before"
-                say(f"| {gib} | {kind} | {out:.1f} | {out_s:.3f} | {back:.1f} | {back_s:.3f} | {store_s:.3f} | {restore_s:.3f} | {'not listed' if stays is None else stays} |")
-            except Exception as problem:  # noqa: BLE001
-                say(f"| {gib} | {prepared} | {problem} |")
-                break
+                store_s = f"{ask(tenant, pausing.VACATE, 20):.3f}"
+                stays = on_gpu(job.process.pid) if shutil.which("nvidia-smi") else "-"
+                restore_s = f"{ask(tenant, pausing.RELEASE, 20):.3f}"
+            except Exception as problem:  # noqa: BLE001: the way back is measured all the same
+                store_s, restore_s, stays = str(problem)[:40], "-", "-"
+            back_s = ask(tenant, pausing.HOLD)
+            back = rates.add(mib, "release", "back", kind, repeat, back_s, moved(tenant.records()[0], after, "back"))
+            ask(tenant, pausing.RUN, 10)
+            say(f"| {mib} | {kind} | {out} | {out_s:.3f} | {back} | {back_s:.3f} | {store_s} | {restore_s} | {'not listed' if stays is None else stays} |")
+        time.sleep(0.2)
+        if job.process.poll() is not None or any(line.startswith("wrong") for _, line in job.lines):
+            say(f"| {mib} | BROKEN: the job ended, or its memory has changed |")
+    finally:
         job.process.kill()
         job.process.wait()
+
+
+def checkpoint(rates, mib):
+    """The driver's own checkpoint of the same program, whose memory stays with the driver."""
+    job = holder(f"rates-{mib}-driver", mib, False)
+    try:
+        tenant = job.tenant()
+        ask(tenant, pausing.RELEASE)
+        out_s = ask(tenant, pausing.VACATE)
+        out = rates.add(mib, "driver's checkpoint", "out", "", 0, out_s)
+        back_s = ask(tenant, pausing.RELEASE)
+        back = rates.add(mib, "driver's checkpoint", "back", "", 0, back_s)
+        ask(tenant, pausing.RUN)
+        say(f"| {mib} | driver's checkpoint | {out} | {out_s:.3f} | {back} | {back_s:.3f} | - | - | - |")
+    finally:
+        job.process.kill()
+        job.process.wait()
+
+
+def rates():
+    """A job that holds memory, released and vacated; host memory made ready ahead (p) or not (n); the driver's own checkpoint (d).
+
+    RATES=64p,64n,64d chooses sizes in MiB and ways."""
+    sizes = [64 << power for power in range(10)]
+    every = [f"{mib}{way}" for mib in [32768, 8192, 1024] + [mib for mib in sizes if mib not in (32768, 8192, 1024)] for way in "pnd"]
+    found = Rates()
+    say("| MiB | host memory | released, GB/s | s | back, GB/s | s | vacated after that, s | back, s | left on the GPU, MiB |\n|---|---|---|---|---|---|---|---|---|")
+    for word in os.environ["RATES"].split(",") if os.environ.get("RATES") else every:
+        mib, way = int(word[:-1]), word[-1]
+        if left() < 20 + mib / 400:
+            say(f"| {mib} | {way} | no time left |")
+            continue
+        try:
+            if way == "d":
+                checkpoint(found, mib)
+            else:
+                release_and_vacate(found, mib, way == "p")
+        except Exception as problem:  # noqa: BLE001: the next size runs all the same
+            say(f"| {mib} | {way} | {type(problem).__name__} {problem} |")
+        found.draw()
 
 
 def cost():

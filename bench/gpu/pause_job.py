@@ -1,9 +1,9 @@
 """A job to be paused: computes the same on every run, and prints a digest of the result.
 
-usage: pause_job.py KIND STEPS [GIB]    KIND: torch, async, expandable, graph, compile, jax, cupy, ipc, hold
+usage: pause_job.py KIND STEPS [GIB]    KIND: torch, async, expandable, graph, compile, jax, cupy, ipc, ipc-mapped, hold
 
 Prints "ready" when it is warm, then "step N" now and then, and at the end "digest D". `hold` keeps GIB gibibytes of memory and adds
-to all of it in each step. `ipc` has a second process that changes the tensors of the first.
+to all of it in each step. `ipc` has a second process that changes the tensors of the first; `ipc-mapped` is the same.
 """
 import hashlib
 import os
@@ -189,7 +189,7 @@ if __name__ == "__main__":
         use_jax(steps)
     elif kind == "cupy":
         use_cupy(steps)
-    elif kind == "ipc":
+    elif kind in ("ipc", "ipc-mapped"):
         use_ipc(steps)
     elif kind == "hold":
         hold(steps, int(sys.argv[3]))

@@ -22,12 +22,12 @@
 #define CHUNK_NANOS (500 * MICRO)         /* credit at a time */
 #define UNBOUND_NANOS (2 * MILLI)         /* the same where GPU time is only measured */
 #define FLIGHT_NANOS (5 * MILLI)          /* most predicted work in flight: half a turn */
-#define FLIGHT_CALLS 256u                 /* most calls in flight: each may take longer than it ever did */
+#define FLIGHT_CALLS 256u                 /* most calls in flight: each may take longer than ever before */
 #define FLIGHT_DRY_CALLS 1024u            /* the same while the GPU waits for the host */
 #define FLIGHT_CAPPED_CALLS 64u           /* the same under a cap */
-#define BELOW_NANOS (850 * MICRO)         /* most work in flight, with the next call, below a tenant of higher priority */
-#define REST_BELOW_NANOS (20 * MICRO)     /* a longer call follows when this much is left */
-#define PATIENCE_NANOS (100 * MILLI)      /* with work that should have ended */
+#define BELOW_NANOS (850 * MICRO)         /* most work in flight, next call included, while a tenant of higher priority takes turns */
+#define REST_BELOW_NANOS (20 * MICRO)     /* in that case a longer call waits until only this much is in flight */
+#define PATIENCE_NANOS (100 * MILLI)      /* how long work may take beyond its predicted end */
 #define OVERDUE_NANOS (1 * MILLI)
 /* Sleeping and looking. */
 #define SPIN_NANOS (60 * MICRO)           /* a sleep ends this late: the kernel's timer slack is 50 us */
@@ -35,7 +35,7 @@
 #define LOOK_NANOS (50 * MILLI)           /* how often a waiting thread reads the limits */
 #define CHECK_NANOS (20 * MILLI)          /* how often other processes are counted */
 #define SHARER_NANOS (50 * MILLI)         /* a process that was not at the gate for this long does not want the GPU */
-#define TOLD_NANOS (100 * MILLI)          /* how often a trace hears of a turn that lasts */
+#define TOLD_NANOS (100 * MILLI)          /* how often a trace records a part of a long turn */
 
 static void pause_until(uint64_t until) {
     uint64_t now = sl_os_nanos();
@@ -71,8 +71,8 @@ static bool is_too_much(const sl_lane_t *lane, uint64_t nanos, unsigned calls, u
     return many || sl_batch_in_flight(lane, now) > nanos || is_overdue(lane, now);
 }
 
-/* Waits until the work under way takes no longer than this and is no more than so many calls. Another thread may begin a batch
- * meanwhile, and no other thread closes it if that thread submits nothing more. */
+/* Waits until the work in flight takes no longer than this and is no more than so many calls. Another thread may begin a batch meanwhile.
+ * If it submits nothing more, only this thread closes the batch. */
 static void drain_to_unlocking(sl_lane_t *lane, uint64_t nanos, unsigned calls, unsigned reason) {
     uint64_t start = sl_os_nanos(), now = start, begin = sl_trace_start();
     sl_batch_close(lane);
@@ -93,7 +93,7 @@ static void drain_to_unlocking(sl_lane_t *lane, uint64_t nanos, unsigned calls, 
         sl_trace_wait(reason, begin, lane->gpu->gpu);
 }
 
-/* Others have the turn, perhaps for a while already. */
+/* Another tenant has the turn, perhaps for a while already. */
 static void tell_lost_turn(sl_lane_gpu_t *gpu, uint64_t now) {
     if (!gpu->turn_ticks)
         return;
@@ -138,12 +138,12 @@ static bool wait_for_cap_unlocking(sl_lane_t *lane, uint64_t now) {
     return true;
 }
 
-/* Under culocker's windows to wait for the turn is to wait for the lock. */
+/* Under culocker's windows the turn is culocker's lock. */
 static unsigned turn_reason(void) {
     return sl_tenant.windows ? SL_TRACE_REASON_LOCK : SL_TRACE_REASON_TURN;
 }
 
-/* A long turn is told in parts, so that a trace that ends knows of it. */
+/* A long turn is recorded in parts, so that a trace that ends during the turn has a part of it. */
 static void tell_turn(sl_lane_gpu_t *gpu, uint64_t nanos) {
     uint64_t begin = sl_trace_start();
     if (gpu->turn_ticks && begin && sl_clock_nanos(begin - gpu->turn_ticks) > nanos) {
@@ -154,7 +154,7 @@ static void tell_turn(sl_lane_gpu_t *gpu, uint64_t nanos) {
     }
 }
 
-/* A turn that the process ends with; without the lock, which a thread that is gone may have had. */
+/* Records the turn that the process has at its end. Takes no lock, because a thread that is gone may have held it. */
 static void tell_last_turn(sl_lane_t *lane, void *unused) {
     (void)unused;
     uint64_t began = lane->gpu->turn_ticks, now = sl_trace_start();
@@ -167,7 +167,7 @@ static __attribute__((destructor)) void end_process(void) {
     sl_lane_each(tell_last_turn, NULL);
 }
 
-/* A batch is closed when the turn is there: its end is work for the GPU, too, which would have to change to this process for it. */
+/* The batch is closed only when the turn has come. Its end event is work for the GPU, and would cost a context switch to this process. */
 static void wait_for_turn_unlocking(sl_lane_t *lane) {
     sl_lane_gpu_t *gpu = lane->gpu;
     uint64_t now = sl_os_nanos(), begin = sl_trace_start();
@@ -212,7 +212,7 @@ void sl_admit_hand_over_unlocking(sl_lane_t *lane, bool wants_more) {
         tell_lost_turn(gpu, now);
 }
 
-/* True when it had to wait: everything must be looked at again. */
+/* True: it waited, so the caller must check everything again. */
 static bool wait_for_turns_unlocking(sl_lane_t *lane, uint64_t now) {
     sl_lane_gpu_t *gpu = lane->gpu;
     if (!gpu->takes_turns)
@@ -237,7 +237,7 @@ static unsigned count_sharers(const sl_lane_gpu_t *gpu, uint64_t now) {
     return count;
 }
 
-/* Counts the others that want the GPU, now and then. */
+/* Counts, now and then, the other processes that want the GPU. */
 static void look_around(sl_lane_gpu_t *gpu, uint64_t now) {
     sl_region_account(&sl_tenant.region, sl_tenant.slot, gpu->gpu)->submitting_nanos = now;
     if (now - gpu->checked_nanos < CHECK_NANOS)
@@ -267,7 +267,7 @@ static uint64_t chunk_of(const sl_lane_t *lane, uint64_t now) {
 static void grant(sl_lane_t *lane, uint64_t nanos, uint64_t now) {
     sl_lane_gpu_t *gpu = lane->gpu;
     uint64_t chunk = chunk_of(lane, now), none = 0;
-    bool overdue = is_overdue(lane, now); /* for how long is not known: one call at a time */
+    bool overdue = is_overdue(lane, now); /* the length of the work is not known: one call at a time */
     int64_t credit = lane->credit_nanos, more = (int64_t)(nanos > chunk || overdue ? nanos : chunk) - (credit < 0 ? credit : 0);
     if (lane->meter.scale > 0 && !overdue)
         more = (int64_t)((double)more / lane->meter.scale);
@@ -281,8 +281,8 @@ static void grant(sl_lane_t *lane, uint64_t nanos, uint64_t now) {
     sl_batch_see_turn(lane);
 }
 
-/* The most work in flight when a call with this cost follows, and how much of it may be left after a wait. A tenant below a higher
- * priority keeps little in flight, so that the other one soon has the GPU. But a host that is never ahead of the GPU leaves it idle. */
+/* The most work that may be in flight before a call with this cost, and how much of it may be left after a wait. A tenant of lower
+ * priority keeps little in flight, so that the higher one soon has the GPU. But a host that is never ahead of the GPU leaves it idle. */
 static void bounds_of(const sl_lane_t *lane, uint64_t nanos, uint64_t now, uint64_t *most, uint64_t *rest) {
     *most = FLIGHT_NANOS;
     *rest = FLIGHT_NANOS / 2;
@@ -293,7 +293,7 @@ static void bounds_of(const sl_lane_t *lane, uint64_t nanos, uint64_t now, uint6
     *rest = *most;
 }
 
-/* A turn may end while this waits, so it comes before the turn is looked at. True when it waited. */
+/* The turn may end during this wait, so it comes before the check of the turn. True: it waited. */
 static bool wait_for_room_unlocking(sl_lane_t *lane, uint64_t nanos, uint64_t now) {
     uint64_t most, rest;
     unsigned calls = most_calls(lane->gpu);

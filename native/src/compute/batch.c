@@ -1,4 +1,4 @@
-/* batch: the batches of one lane: what is in the open one, closing it, and booking what the GPU has done.
+/* batch: the batches of one lane: fills the open one, closes it, and books what the GPU has done.
  *
  * A batch is charged with the known cost of its calls when it is closed. The meter corrects that when the GPU is done, so a kernel that
  * takes too long is paid for afterwards. */
@@ -15,7 +15,7 @@
 #define MILLI 1000000u
 /* Two events cost 2.6 us on an H200 (driver 580), so a batch of this length costs less than 1 %. */
 #define BATCH_NANOS (400 * MICRO)
-#define BELIEVED_NANOS (1000 * MILLI)   /* chosen: for this long unfinished work counts as work */
+#define BELIEVED_NANOS (1000 * MILLI)   /* chosen: unfinished work counts as work for this long */
 /* Chosen with bench/results/2026-11-16-compute-h200.md, priorities: a tenant of higher priority may pause for this long and still be
  * busy, unless it says that it is done. */
 #define PAUSE_ABOVE_NANOS (800 * MICRO)
@@ -28,20 +28,20 @@ static uint64_t spent(const sl_lane_t *lane) {
     return (uint64_t)((int64_t)lane->granted_nanos - unspent(lane));
 }
 
-/* By the open batch. Credit changes hands while it is summed up. */
+/* What the open batch has spent. Other threads move credit while it is added up. */
 static uint64_t spent_now(const sl_lane_t *lane) {
     uint64_t all = spent(lane);
     return all > lane->opened_nanos ? all - lane->opened_nanos : 0;
 }
 
-/* Since when the GPU has had work of this lane, so that no time passed unused. After BELIEVED_NANOS the GPU may be waiting instead. */
+/* Since when the GPU has had work of this lane without a gap. After BELIEVED_NANOS the GPU may be waiting instead. */
 static uint64_t busy_since(const sl_lane_t *lane, uint64_t opened) {
     uint64_t oldest = lane->meter.batches[lane->meter.oldest % SL_METER_BATCHES].opened_nanos;
     return oldest + BELIEVED_NANOS > opened ? oldest : opened;
 }
 
-/* Pairs with a thread that takes credit in advance, which reads these in the opposite order: either it sees that the batch has ended, or
- * it is seen. */
+/* Pairs with a thread that takes credit in advance. That thread accesses these words in the opposite order. So either it sees that the
+ * batch has ended, or this thread sees its credit. */
 static void take_back(sl_lane_t *lane) {
     lane->batch = (unsigned)lane->meter.open + 1;
     sl_credit_revoke_all();
@@ -109,7 +109,7 @@ void sl_batch_see_turn(sl_lane_t *lane) {
     lane->meter.crowded = lane->gpu->sharers > 1;
 }
 
-/* When the GPU will have done what is left: after what it has just done, or after it was given more. */
+/* Predicts when the GPU is done with the rest: counted from the end of this reading, or from the start of the next batch if that is later. */
 static void see_busy(sl_lane_t *lane, const sl_meter_reading_t *reading) {
     uint64_t next = lane->meter.batches[lane->meter.oldest % SL_METER_BATCHES].opened_nanos;
     if (reading->last)

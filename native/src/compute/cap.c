@@ -8,9 +8,9 @@
 /* Chosen so that shares over one second are exact (bench/results/2026-11-15-compute-h200.md, caps of 10 to 75 %). */
 #define KEPT_NANOS (15 * MILLI)          /* of GPU time */
 #define LONGEST_KEPT_NANOS (100 * MILLI) /* of time */
-#define MOST_DEBT_NANOS 600000000000u    /* beyond the debt of this process: what ended processes left to be repaid */
+#define MOST_DEBT_NANOS 600000000000u    /* most debt beyond that of this process: what ended processes left to be repaid */
 
-/* How much unused time is kept: enough for a host that wakes late, too little to be seen in a second. */
+/* How much unused time the tenant keeps: enough for a host that wakes late, too little to show in the share over a second. */
 static uint64_t kept(const sl_lane_gpu_t *gpu) {
     uint64_t span = (uint64_t)KEPT_NANOS * 1000 / gpu->permille;
     return span < LONGEST_KEPT_NANOS ? span : LONGEST_KEPT_NANOS;
@@ -21,8 +21,8 @@ static uint64_t later(const sl_lane_gpu_t *gpu, uint64_t due, int64_t wall, uint
     return (due > least ? due : least) + (uint64_t)wall;
 }
 
-/* The debt of the whole tenant. A larger debt than possible is damage by another process of the tenant. It is corrected, so that it
- * delays no launch. */
+/* The debt of the whole tenant. An impossibly large debt was written by a faulty process of the tenant. It is lowered, so that it delays
+ * no launch. */
 static uint64_t due_of_all(const sl_lane_gpu_t *gpu, uint64_t now) {
     uint64_t due = gpu->share->due_nanos, known = gpu->own_due_nanos > now ? gpu->own_due_nanos : now;
     if (SL_UNLIKELY(due > known && due - known > MOST_DEBT_NANOS)) {
@@ -42,8 +42,8 @@ void sl_cap_charge(sl_lane_gpu_t *gpu, int64_t nanos, uint64_t now) {
     gpu->own_due_nanos = later(gpu, gpu->own_due_nanos, wall * (int64_t)(gpu->sharers ? gpu->sharers : 1), now);
 }
 
-/* A process alone, or one whose siblings leave much of the cap unused, is bound by what all of them used. Otherwise it is bound by its
- * part, so that no process can take all. */
+/* If the process is alone, or its siblings leave much of the cap unused, the debt of the whole tenant counts. Otherwise the debt of this
+ * process counts, against its part of the cap, so that no process can take all. */
 uint64_t sl_cap_opens(const sl_lane_gpu_t *gpu, uint64_t now) {
     uint64_t all = due_of_all(gpu, now), own = gpu->own_due_nanos;
     bool alone = gpu->sharers < 2 || all + 2 * SL_CAP_WINDOW_NANOS < now;

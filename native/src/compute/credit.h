@@ -14,15 +14,15 @@ SL_OWN extern _Atomic unsigned sl_credit_version; /* changes when a thread must 
 void sl_credit_revoke_all(void);
 /* Returns the credit of this thread to its lane. */
 void sl_credit_return(void);
-/* The same, before the slow path of a call on this stream. True: the last such call was on the same stream. */
+/* Returns the credit before the slow path of a call on this stream. True: the last such call was on the same stream. */
 bool sl_credit_begin(CUstream stream, int default_stream);
-/* Notes what the credit depends on, before the caller reads it, and where calls are counted. */
+/* Notes the version of the credit before the caller reads it, and where calls are counted. */
 void sl_credit_note(const sl_lane_gpu_t *gpu);
 /* Takes the cost of the call. If the thread keeps to one stream and no other thread has credit, it takes half of the lane's credit.
  * False: the lane has not enough. */
 bool sl_credit_take(sl_lane_t *lane, bool keeps, int64_t nanos);
 
-/* Both in one word, so that one comparison is enough. */
+/* The version and the kind of default stream in one word, so that one comparison is enough. */
 SL_INLINE uint64_t sl_credit_version_of(int default_stream) {
     return (uint64_t)default_stream << 32 | SL_LOAD(sl_credit_version);
 }
@@ -34,7 +34,7 @@ SL_INLINE bool sl_credit_is_valid(CUstream stream, int default_stream) {
            !SL_UNLIKELY(sl_credit_version_of(default_stream) != credit->version) && !SL_UNLIKELY(SL_LOAD(*credit->turn) != credit->turn_seen);
 }
 
-/* The same. A default stream is another stream in each context. */
+/* The same for any stream. A default stream is another stream in each context. */
 SL_INLINE bool sl_credit_is_for(CUstream stream, int default_stream) {
     if (SL_UNLIKELY((uintptr_t)stream <= 2))
         return sl_credit_is_valid(stream, default_stream) && sl_lane_current() == sl_thread.credit.lane;
@@ -50,7 +50,7 @@ SL_INLINE void sl_credit_count_calls(int64_t calls) {
         atomic_store_explicit(submitted, SL_LOAD(*submitted) + (uint64_t)calls, memory_order_relaxed);
 }
 
-/* Only this thread writes the two words, so a load and a store are enough. If the batch ends in between, it is wrong by one call. */
+/* Only this thread writes the two words, so a load and a store are enough. If the batch ends in between, the sum is off by one call. */
 SL_INLINE bool sl_credit_spend(CUstream stream, int default_stream, int64_t nanos) {
     if (SL_UNLIKELY(!sl_credit_is_for(stream, default_stream)))
         return false;

@@ -22,13 +22,13 @@
 
 #define MICRO 1000u
 #define MILLI 1000000u
-/* Chosen, and kept since they met the caps of bench/results/2026-11-15-compute-h200.md. */
+/* Chosen; caps held with them in bench/results/2026-11-15-compute-h200.md. */
 #define UNKNOWN_NANOS (50 * MICRO)      /* cost of a call that was never measured */
-#define SAMPLE_NANOS (1 * MILLI)        /* while the GPU waits for the host, one call in this much work is measured; fewer if they are equal */
-#define SAMPLE_EVERY_NANOS (20 * MILLI) /* one at least this often, also while the GPU does not wait */
+#define SAMPLE_NANOS (1 * MILLI)        /* while the GPU waits for the host, one call in this much work is measured; fewer if steady */
+#define SAMPLE_EVERY_NANOS (20 * MILLI) /* one call is measured at least this often */
 #define UNKNOWN_PATIENCE_NANOS (50 * MILLI)
-#define BLOCKED_NANOS (20 * MILLI)      /* a thread that waits for the GPU has work on it, for at most this long */
-#define TOLD_NANOS (200 * MICRO)        /* a trace need not know sooner what the GPU has done */
+#define BLOCKED_NANOS (20 * MILLI)      /* a thread that waits for the GPU counts as having work on it, for this long at most */
+#define TOLD_NANOS (200 * MICRO)        /* a trace records finished work no more often than this */
 
 enum { CAPTURE_RELAXED = 2 };
 
@@ -45,7 +45,7 @@ static void restore(CUstreamCaptureMode mode) {
         real.cuThreadExchangeStreamCaptureMode(&mode);
 }
 
-/* The slow path: our own driver calls are allowed, the lane's context is current, the GPU's lock is held, and errno is kept. */
+/* What the slow path needs: our own driver calls are allowed, the lane's context is current, the GPU's lock is held, and errno is saved. */
 typedef struct {
     int saved;
     sl_lane_visit_t visit;
@@ -93,7 +93,7 @@ static bool is_time_to_sample(const sl_lane_t *lane, const sl_cost_t *cost, uint
                              sl_os_nanos() - lane->sampled_at_nanos > SAMPLE_EVERY_NANOS);
 }
 
-/* The call gets a batch of its own. */
+/* Gives the call a batch of its own. */
 static void measure_alone(sl_gate_pass_t *pass, sl_lane_t *lane, sl_cost_t *cost) {
     sl_batch_close(lane);
     pass->alone = true;
@@ -153,7 +153,7 @@ static bool enter_slowly(sl_gate_pass_t *pass, sl_lane_t *lane, sl_cost_t *cost)
     return !refused;
 }
 
-/* Another thread may have closed the batch before the call was in it. Then the open batch does not contain this call. */
+/* Another thread may have closed the batch before the call was submitted. Then the open batch does not contain this call. */
 static void submitted(sl_gate_pass_t *pass, uint64_t now) {
     sl_lane_t *lane = pass->lane;
     if (lane->batch == pass->batch) {
@@ -250,19 +250,19 @@ void sl_gate_pass_uncounted(void) {
     atomic_fetch_add_explicit(&lane->gpu->share->submitted_calls, 1, memory_order_relaxed);
 }
 
-/* A trace should contain what the GPU did before the program goes on; but not for every short wait. */
+/* After a wait, a trace should contain what the GPU did. Short waits are left out, because reading the events costs time. */
 static bool is_to_be_told(const sl_lane_t *lane) {
     return lane && !lane->ended && sl_trace_is_on() && lane->meter.open + lane->meter.is_open != lane->meter.oldest &&
            sl_os_nanos() - lane->meter.batches[lane->meter.oldest % SL_METER_BATCHES].opened_nanos > TOLD_NANOS;
 }
 
-/* Others want the GPU, or may have to wait for one of higher priority. */
+/* Another tenant wants the GPU, or one of lower priority takes turns on it. */
 static bool is_contended(sl_lane_t *lane) {
     return lane && !lane->ended && lane->gpu->takes_turns && sl_turn_is_mine(&lane->gpu->board) &&
            (lane->gpu->has_inferior || sl_turn_is_wanted(&lane->gpu->board, sl_os_coarse_nanos()));
 }
 
-/* What the thread has on its default stream; what it submits next has to be looked at. */
+/* Ends the thread's spans on its default stream. Its next call must take the slow path. */
 static void end_own(sl_lane_t *lane) {
     sl_meter_end_owed(&lane->meter);
     if (!sl_meter_end_early(&lane->meter))
@@ -271,7 +271,7 @@ static void end_own(sl_lane_t *lane) {
     sl_lane_remove(lane, sl_stream_own_key());
 }
 
-/* While a thread waits for the GPU its work is not done, whatever its cost. But a thread may also wait for something else. */
+/* While a thread waits for the GPU its work is not done, whatever the predicted cost. But the thread may also wait for something else. */
 bool sl_gate_before_wait(void) {
     sl_lane_t *lane = sl_gate_is_on() ? sl_lane_current() : NULL;
     bool contended = is_contended(lane), told = is_to_be_told(lane) && sl_admit_has_turn(lane->gpu);
@@ -323,7 +323,7 @@ void sl_gate_after_wait(bool blocked) {
     restore(mode);
 }
 
-/* An invalidated capture is over too; a stream that did not capture, or the wrong thread, changes nothing. */
+/* An invalidated capture has ended too. If the stream did not capture, or the thread was the wrong one, no capture has ended. */
 void sl_gate_end_capture(CUresult status) {
     enum { UNMATCHED = 903, WRONG_THREAD = 908, ILLEGAL_STATE = 401 };
     bool ended = status == CUDA_SUCCESS || (status >= 900 && status <= 908 && status != UNMATCHED && status != WRONG_THREAD);

@@ -21,10 +21,10 @@ typedef struct {
     sl_lane_t *lane; /* NULL: nothing is left to do after the call */
     sl_stream_t stream;
     sl_cost_t *cost;
-    unsigned batch; /* that the call is a part of */
+    unsigned batch; /* the batch of the call */
     bool alone;  /* the call is measured by itself */
-    bool counted; /* as submitted */
-    bool blocks; /* it returns when its work is done */
+    bool counted; /* the call counts as submitted */
+    bool blocks; /* the call returns only when its work is done */
     sl_lane_t *windows; /* the lane whose windows of culocker follow the call; NULL: none */
     sl_window_operation_t operation;
 } sl_gate_pass_t;
@@ -46,8 +46,8 @@ static inline void sl_gate_leave(sl_gate_pass_t *pass, CUresult status) {
 /* Work that cannot be gated. */
 void sl_gate_pass_uncounted(void);
 
-/* Around a call that waits for the GPU: a process without work should not keep the turn, and one with work should not lose it. The result
- * of the first function is the argument of the second. */
+/* Around a call that waits for the GPU: a process without work must not keep the turn, and a process with work must not lose it. The
+ * result of the first function is the argument of the second. */
 bool sl_gate_before_wait(void);
 void sl_gate_after_wait(bool blocked);
 

@@ -1,4 +1,4 @@
-/* lane: what the gate knows about one GPU and about one context on it; finding it for the calling thread. */
+/* lane: what the gate knows about one GPU and about one context on it. Finds the lane of the calling thread. */
 #define _GNU_SOURCE
 #include "compute/lane.h"
 
@@ -86,7 +86,7 @@ static sl_lane_t *known(CUcontext context) {
     return NULL;
 }
 
-/* The same, for the current context. */
+/* With the lock held: the lane of the current context, made if it is new. */
 static sl_lane_t *find(CUcontext context) {
     sl_lane_t *found = known(context);
     if (found)
@@ -101,7 +101,7 @@ static sl_lane_t *find(CUcontext context) {
             return lane;
         }
     if (lane && !atomic_exchange(&overfull, true))
-        sl_report(SL_WARN, "the process has more than %u contexts: GPU time in further ones is neither measured nor limited", CONTEXTS);
+        sl_report(SL_WARN, "the process has more than %u contexts: GPU time of further ones is neither measured nor limited", CONTEXTS);
     free(lane);
     return NULL;
 }
@@ -121,7 +121,7 @@ SL_HOT sl_lane_t *sl_lane_current(void) {
     return mine->lane;
 }
 
-/* When all of its places are taken, the first one's stream has to be made a member again. */
+/* If all its places are taken, the stream replaces the one in the first place, which must be added again before its next call. */
 unsigned sl_lane_add(sl_lane_t *lane, uint64_t stream_key) {
     int found = sl_lane_find(lane, stream_key);
     if (found >= 0)
@@ -152,7 +152,7 @@ void sl_lane_each(void (*visit)(sl_lane_t *lane, void *argument), void *argument
     }
 }
 
-/* A machine with one GPU need not ask: there a call is charged to the right one in any case. */
+/* On a machine with one GPU the current context is enough: the call is charged to the right GPU in any case. */
 sl_lane_t *sl_lane_of(CUstream stream, bool per_thread) {
     sl_lane_t *lane = sl_lane_current();
     CUcontext context = NULL;

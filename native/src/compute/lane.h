@@ -26,7 +26,7 @@ typedef struct {
     sl_mutex_t lock; /* protects everything here and in the lanes, except the atomics */
     _Atomic bool refused; /* there is no board, and on-error is fail: calls are refused */
     bool unbound;         /* only measured: nothing waits */
-    uint64_t turn_ticks;  /* since when this process has the turn and the trace does not know; 0: it has no turn */
+    uint64_t turn_ticks;  /* start of the part of the turn that the trace has not recorded; 0: this process has no turn */
     uint64_t turn_wanted_nanos;   /* since when this process waits for the turn; 0: it does not wait */
     bool shut;                    /* the cap was used up and is not yet paid for */
     bool dry;                     /* the GPU waits for the host between submissions */
@@ -34,7 +34,7 @@ typedef struct {
     unsigned sharers;             /* processes of the tenant that want this GPU now, this one included */
     _Atomic bool has_superior, has_inferior;
     uint64_t checked_nanos;       /* when the last three were read */
-    uint32_t cap_permille;        /* as permille, and never lifted */
+    uint32_t cap_permille;        /* the cap, even while it is lifted */
     bool cap_when_shared;         /* the cap is lifted while no other tenant uses the GPU */
     uint64_t lone_nanos;          /* when that was read */
 } sl_lane_gpu_t;
@@ -49,13 +49,13 @@ typedef struct sl_lane {
     _Atomic int64_t thread_credit_nanos;              /* what is left of that credit, no part of credit_nanos; only this thread spends it */
     _Atomic unsigned thread_credit_calls;             /* of this thread, not yet in calls */
     _Atomic uint64_t members[SL_LANE_MEMBERS]; /* streams of the open batch, mixed with its number */
-    unsigned member_batches[SL_LANE_MEMBERS];  /* in which they became members */
+    unsigned member_batches[SL_LANE_MEMBERS];  /* the batches in which they became members */
     sl_idle_t idle;
     uint64_t granted_nanos;                    /* all credit ever given */
     uint64_t opened_nanos;                     /* granted_nanos less credit when the open batch began */
     unsigned opened_calls;
     uint64_t sampled_nanos;                    /* granted_nanos when a call was last measured by itself */
-    uint64_t sampled_at_nanos;                 /* and the time of that */
+    uint64_t sampled_at_nanos;                 /* the time at which that was */
     uint64_t mean_nanos;                       /* mean cost of recent calls */
     uint64_t busy_nanos;                       /* when the GPU should be done with all closed batches */
     bool ended;                                /* the context is being destroyed or gone: nothing is measured any more */
@@ -69,7 +69,7 @@ static inline uint64_t sl_lane_mix(uint64_t stream_key) {
     return stream_key * 0x9e3779b97f4a7c15ull;
 }
 
-/* The place of a stream among those of the open batch; -1: it is none of them. */
+/* The place of a stream among the members of the open batch; -1: it is no member. */
 static inline int sl_lane_find(const sl_lane_t *lane, uint64_t stream_key) {
     uint64_t mixed = sl_lane_mix(stream_key), member = mixed ^ (atomic_load_explicit(&lane->batch, memory_order_relaxed) + 1ull);
     for (unsigned i = 0; i < SL_LANE_PROBES; i++) {
@@ -80,7 +80,7 @@ static inline int sl_lane_find(const sl_lane_t *lane, uint64_t stream_key) {
     return -1;
 }
 
-/* Adds the stream to them if it is missing, and returns its place. */
+/* Makes the stream a member if it is none, and returns its place. */
 unsigned sl_lane_add(sl_lane_t *lane, uint64_t stream_key);
 void sl_lane_remove(sl_lane_t *lane, uint64_t stream_key);
 
@@ -95,14 +95,14 @@ sl_lane_t *sl_lane_current(void);
 void sl_lane_each(void (*visit)(sl_lane_t *lane, void *argument), void *argument);
 /* The lane of the stream that a call submits to. Its context need not be the current one. */
 sl_lane_t *sl_lane_of(CUstream stream, bool per_thread);
-/* The meter needs the lane's context to be current: makes it so, and undoes that. */
+/* Makes the lane's context current, as the meter needs it, and restores the program's. */
 typedef struct {
     bool pushed;
 } sl_lane_visit_t;
 sl_lane_visit_t sl_lane_visit(const sl_lane_t *lane);
 void sl_lane_return(sl_lane_visit_t visit);
-/* Before the driver may destroy the context, and its events with it: the lane takes no part any more. Close is called with the lane's
- * lock held and its context current. */
+/* Before the driver destroys the context with its events: stops the lane. close is called with the GPU's lock held and the lane's
+ * context current. */
 void sl_lane_end(CUcontext context, void (*close)(sl_lane_t *lane));
 /* Afterwards: the context is gone, or it goes on. */
 void sl_lane_settle_end(CUcontext context, bool gone);

@@ -17,8 +17,8 @@ static uint64_t overlap(const sl_meter_reading_t *reading, uint64_t began, uint6
     return to > from ? to - from : 0;
 }
 
-/* A part of what was charged for the piece: as much as overlaps. No piece was charged with more than its length, so that the result is
- * at most the overlap. */
+/* The part of the piece's charge that overlaps with the reading. No piece was charged with more than its length, so the result is at most
+ * the overlap. */
 static uint64_t charged_meanwhile(const sl_meter_reading_t *reading, sl_region_work_t *work) {
     uint64_t slot = atomic_load_explicit(&work->slot, memory_order_acquire);
     uint64_t began = work->began_nanos, ended = work->ended_nanos, charged = work->charged_nanos;

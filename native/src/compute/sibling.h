@@ -6,7 +6,7 @@
 #include "compute/lane.h"
 #include "compute/meter/meter.h"
 
-/* GPU time of a reading that no sibling was charged for. Notes that this process is charged for it. */
+/* The GPU time of a reading that no sibling was charged for. Notes that this process is charged for it. */
 uint64_t sl_sibling_charge(const sl_lane_gpu_t *gpu, const sl_meter_reading_t *reading);
 
 #endif

@@ -1,4 +1,4 @@
-/* context_leave: tells the gate and the pause that a context ends. */
+/* context_leave: tells the gate and the room pause that a context ends. */
 #include "compute/gate.h"
 #include "memory/plain/context.h"
 #include "pause/contexts.h"

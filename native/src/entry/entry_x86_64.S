@@ -1,7 +1,7 @@
-# entry: the lines that C cannot say, x86-64.
+# entry: the code that cannot be written in C, for x86-64.
 #
-# dlsym and dlvsym leave by a jump, never by a call, when the answer is the C library's own: RTLD_NEXT and
-# RTLD_DEFAULT look at the return address to learn who asks.
+# Where the C library answers, dlsym and dlvsym jump to it and never call it: for RTLD_NEXT and RTLD_DEFAULT the C library
+# looks at the return address to learn which object asks.
 
     .hidden sl_route_symbol
     .hidden sl_route_real_dlsym
@@ -10,7 +10,7 @@
 
     .text
 
-# sl_route_symbol(handle, name, version, caller) gives the answer in %rax and in %rdx whether it is one.
+# sl_route_symbol(handle, name, version, caller) returns the address in %rax. %rdx is 0 if the C library must answer.
     .macro lookup symbol, real, version
     .globl \symbol
     .type \symbol, @function
@@ -48,7 +48,7 @@
     lookup dlsym, sl_route_real_dlsym, 0
     lookup dlvsym, sl_route_real_dlvsym, 1
 
-# A trampoline found its slot empty. Index in %r11; every argument register, also the vector ones, must survive.
+# A trampoline jumps here when its slot is empty, with its index in %r11. All argument registers must survive, vectors included.
     .globl sl_entry_missing
     .hidden sl_entry_missing
     .type sl_entry_missing, @function

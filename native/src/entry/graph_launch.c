@@ -1,4 +1,4 @@
-/* graph_launch: launches of graphs pass the gate, and take the memory that the graph allocates. */
+/* graph_launch: a launch of a graph passes the gate, and takes the memory that the graph allocates. */
 #include "compute/gate.h"
 #include "driver/driver.h"
 #include "hooks.h"

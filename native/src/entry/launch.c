@@ -15,7 +15,7 @@
 STREAM_HOOK(cuStreamDestroy)
 STREAM_HOOK(cuStreamDestroy_v2)
 
-/* Captures are counted, so that a launch asks its stream only while there are captures. */
+/* The count of open captures spares a launch the question whether its stream captures, as long as no stream does. */
 #define BEGIN_HOOK(function, parameters, ...)                                    \
     CUresult hook_##function parameters {                                        \
         if (SL_UNLIKELY(!SL_DRIVER_HAS(function)))                               \

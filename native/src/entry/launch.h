@@ -1,11 +1,11 @@
 /* launch: the path of a kernel launch, from the program's call to the driver and back.
  *
- * Only the generated entries.c includes this file, and the compiler puts everything below into each wrapper. A launch has eleven
+ * Only the generated entries.c includes this file, and the compiler inlines everything below into each wrapper. A launch has eleven
  * parameters: passing them on once more costs as much as the gate does. The wrapper does, in this order:
- *   sl_hold_enter     the thread is in the driver from now on, until sl_hold_leave
- *   sl_launch_begin   is the call ordinary, that is neither timed nor recorded?
- *   the hook          gate off: forward. Otherwise sl_launch_has_credit, or else the slow path in gate.c; then forward
- *   sl_watch_count    count an ordinary call; another one goes to sl_launch_tell
+ *   sl_hold_enter     marks the thread as in the driver, until sl_hold_leave
+ *   sl_launch_begin   tells whether the call is ordinary: neither timed nor recorded
+ *   the hook          gate off: forwards. Otherwise spends credit (sl_launch_has_credit) or takes the slow path in gate.c; then forwards
+ *   sl_watch_count    counts an ordinary call; sl_launch_tell counts and records any other
  * The fast path has no lock, no system call and no timing event. Graphs pass the gate in graph_launch.c, copies and sets in the
  * generated gated.c. */
 #ifndef SL_LAUNCH_H
@@ -17,16 +17,16 @@
 #include "hooks.h"
 #include "real.h"
 
-/* 0: the call is ordinary, and the wrapper only counts it. Otherwise when it began: it is timed, or a sink wants it. */
+/* 0: the call is ordinary, and the wrapper only counts it. Otherwise the call is timed, or a sink wants it: the time at which it began. */
 SL_INLINE uint64_t sl_launch_begin(unsigned entry) {
     if (!SL_UNLIKELY(!sl_watch_untimed(entry)))
         return 0;
     sl_watch_wait_while_held();
-    sl_thread.credit.key = 0; /* whether it passes the gate is not known yet */
+    sl_thread.credit.key = 0; /* the hook sets it if the launch passes the gate */
     return sl_clock_ticks() | 1;
 }
 
-/* True: the cost of the kernel is known, and the thread has credit for it on this stream. The credit is spent. */
+/* True: the cost of the kernel is known, the thread had credit for it on this stream, and has spent it. */
 SL_INLINE bool sl_launch_has_credit(CUstream stream, int default_stream, uint64_t key) {
     sl_thread.credit.key = key;
     int64_t known = sl_cost_known(sl_cost_find(key));
@@ -48,7 +48,7 @@ SL_INLINE void sl_launch_tell(uint64_t begin, unsigned entry, int status, uint64
     sl_watch_count_told(entry, end - begin);
 }
 
-/* The hook of one form of launch: gate, forward, settle. Unless the parameters are complete, the driver itself refuses the call. */
+/* The hook of one form of launch: gate, forward, settle. The driver itself refuses a call with incomplete parameters. */
 #define LAUNCH_HOOK(function, default_stream, parameters, complete, stream, f, x, y, z, threads, ...) \
     inline __attribute__((always_inline)) CUresult hook_##function parameters {                \
         if (SL_UNLIKELY(!SL_DRIVER_HAS(function)))                                             \
@@ -81,7 +81,6 @@ SHAPE_HOOK(cuLaunchKernel_ptsz, SL_GATE_PER_THREAD, (SHAPE, void **extra), SHAPE
 SHAPE_HOOK(cuLaunchCooperativeKernel, SL_GATE_LEGACY, (SHAPE), SHAPE_NAMES)
 SHAPE_HOOK(cuLaunchCooperativeKernel_ptsz, SL_GATE_PER_THREAD, (SHAPE), SHAPE_NAMES)
 
-
 #define CONFIG_HOOK(function, default_stream)                                                                            \
     LAUNCH_HOOK(function, default_stream, (const CUlaunchConfig *config, CUfunction f, void **kernelParams, void **extra), \
                 config, config->hStream, f, config->gridDimX, config->gridDimY, config->gridDimZ,                        \
@@ -89,7 +88,7 @@ SHAPE_HOOK(cuLaunchCooperativeKernel_ptsz, SL_GATE_PER_THREAD, (SHAPE), SHAPE_NA
 CONFIG_HOOK(cuLaunchKernelEx, SL_GATE_LEGACY)
 CONFIG_HOOK(cuLaunchKernelEx_ptsz, SL_GATE_PER_THREAD)
 
-/* The forms before CUDA 4. Another call has set the shape of the block on the function. */
+/* The forms before CUDA 4. The program sets the shape of the block by a call of its own (cuFuncSetBlockShape). */
 LAUNCH_HOOK(cuLaunch, SL_GATE_LEGACY, (CUfunction f), true, NULL, f, 1, 1, 1, 0, f)
 LAUNCH_HOOK(cuLaunchGrid, SL_GATE_LEGACY, (CUfunction f, int grid_width, int grid_height), true, NULL, f, (unsigned)grid_width,
             (unsigned)grid_height, 1, 0, f, grid_width, grid_height)

@@ -1,7 +1,7 @@
-/* route: which function a program gets that asks for one by name.
+/* route: which function a program gets when it asks for one by name.
  *
- * The real answer is found first, by the real dlsym or the real cuGetProcAddress, and only its address decides whether
- * our wrapper takes its place. So versions, per-thread variants, statuses and missing functions stay the driver's. */
+ * The library first asks the real dlsym or the real cuGetProcAddress. Only the address in the answer decides whether our wrapper
+ * replaces it. So versions, per-thread variants, statuses and missing functions are the driver's. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stdatomic.h>
@@ -30,14 +30,14 @@ static bool is_upper(char letter) {
     return letter >= 'A' && letter <= 'Z';
 }
 
-/* Calls no function: a sanitizer may ask for the function that we would call; see elf.c. */
+/* Must call no function: a sanitizer may be looking up the very function that we would call; see elf.c. */
 static bool begins_with(const char *name, const char *start) {
     while (*start && *name == *start)
         name++, start++;
     return !*start;
 }
 
-/* The library of the driver that has functions with such names; NULL: none has. */
+/* The driver's library whose functions have such names; NULL: none. */
 static sl_driver_library_t *library_of(const char *name) {
     if (begins_with(name, "cu") && (is_upper(name[2]) || begins_with(name + 2, "dbg")))
         return &sl_driver_cuda;
@@ -50,7 +50,7 @@ static void *ask(const sl_elf_libc_t *libc, void *handle, const char *name, cons
     return version ? libc->dlvsym(handle, name, version) : libc->dlsym(handle, name);
 }
 
-/* Libraries that a program loaded privately see a driver that they are linked with; the rest of the program does not. */
+/* A library that was loaded privately (RTLD_LOCAL) sees a driver that it is linked with; the rest of the program does not. */
 static void *ask_for_library(const sl_elf_libc_t *libc, const char *library, const char *name, const char *version) {
     void *handle = *library ? libc->dlopen(library, RTLD_LAZY | RTLD_NOLOAD) : NULL;
     void *found = handle ? ask(libc, handle, name, version) : NULL;
@@ -72,7 +72,7 @@ static answer_t route_global(const sl_elf_libc_t *libc, sl_driver_library_t *lib
     return ANSWER(found ? sl_driver_substitute(library, found) : NULL);
 }
 
-/* Installed as libcuda.so.1: our exports are the driver's, and a name that we lack may still be one of the driver. */
+/* Sluice is installed as libcuda.so.1: its exports are the driver's. The driver may have functions that Sluice does not export. */
 static answer_t route_installed(const sl_elf_libc_t *libc, void *handle, const char *name, const char *version) {
     if (handle == RTLD_NEXT || sl_elf_lookup_own(name))
         return PASS;

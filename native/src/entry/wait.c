@@ -1,5 +1,5 @@
-/* wait: calls that wait for the GPU. They concern GPU time, because a thread that waits has nothing to submit, and memory, because the
- * driver gives memory back. */
+/* wait: calls that wait for the GPU. The gate must know of them, because a waiting thread submits nothing. The ledger must know of
+ * them, because the driver frees memory then. */
 #include "compute/gate.h"
 #include "driver/driver.h"
 #include "hooks.h"
@@ -9,7 +9,7 @@
 #include "real.h"
 #include "tenant/tenant.h"
 
-/* Pools give back memory above their threshold when the program waits. */
+/* The driver frees a pool's memory above its threshold when the program waits. */
 static void settle_wait(CUresult status, CUcontext context, unsigned launches) {
     if (status != CUDA_SUCCESS || sl_tenant_attach() != SL_TENANT_ATTACHED)
         return;
@@ -23,7 +23,7 @@ static CUcontext current_context(void) {
     return real.cuCtxGetCurrent && real.cuCtxGetCurrent(&context) == CUDA_SUCCESS ? context : NULL;
 }
 
-/* context: all of its work has ended after the call; NULL: only some. */
+/* context: the one whose work has all ended after the call; NULL: the call waits for some work only. */
 #define WAIT_HOOK(function, context, end_deferred, parameters, ...) \
     CUresult hook_##function parameters {                    \
         if (SL_UNLIKELY(!SL_DRIVER_HAS(function)))           \

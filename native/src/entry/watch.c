@@ -1,10 +1,10 @@
-/* watch: every call of the program is counted in the region, and passed to the sinks that are on.
+/* watch: counts every call of the program in the region, and passes it to the sinks that are on.
  *
- * A thread takes a stripe of the region on its first call as a part of a tenant, and keeps it. No other thread writes there, so adding is
- * a load and a store. Threads that find no free stripe share the first one.
+ * A thread takes a stripe of the region with its first call after the process attached to its tenant, and keeps it. No other thread
+ * writes there, so an addition is a load and a store. Threads that find no free stripe share stripe 0.
  *
  * Measured on an H200's host: reading the processor's counter before and after a launch costs 60 ns, counting alone less than 10. So
- * only some of the quick calls are timed. */
+ * the library times only some of the quick calls. */
 #define _GNU_SOURCE
 #include "entry/watch.h"
 
@@ -39,7 +39,7 @@ void sl_driver_found(void) {
 
 static void forget(void) {
     if (sl_thread.watch.calls)
-        take_place(&sl_tenant.region, 0); /* the other one is the parent's */
+        take_place(&sl_tenant.region, 0); /* the stripe of this thread belongs to the parent */
 }
 SL_FORK_FORGETS(forget);
 
@@ -66,7 +66,7 @@ static bool is_free(uint64_t writer, uint64_t own, bool judged) {
     return !writer || writer == own || (judged && !sl_os_alive(writer, 0));
 }
 
-/* /proc shows a thread like a process. If it cannot be read, the thread gets no stripe of its own. */
+/* /proc shows a thread like a process. A thread that cannot read its entry there shares stripe 0. */
 static unsigned take_stripe(sl_region_traffic_t *stripes) {
     sl_os_process_t thread;
     pid_t number = (pid_t)syscall(SYS_gettid);
@@ -143,12 +143,12 @@ static inline void count(uint64_t begin, uint64_t end, unsigned entry, int statu
         sl_watch_add(&call->failed, 1);
 }
 
-/* Not every call of its kind is timed. */
+/* Whether the call stands for others of its kind that are not timed. */
 static inline bool is_sample(const sl_detail_t *detail) {
     return detail->quick && !sl_thread.watch.gated_ticks;
 }
 
-/* The distance is random, so that it never follows a pattern of the program. */
+/* The distance to the next timed call is random, so that it never follows a pattern of the program. */
 static void choose_next(void) {
     if (sl_thread.watch.untimed)
         return;
@@ -175,12 +175,12 @@ static bool make_ready(uint64_t end) {
     if (sl_watch_limits_changed())
         decide();
     if (!sl_thread.watch.calls && atomic_load(&sl_sink_on) & SL_SINK_PROFILE)
-        sl_tenant_attach(); /* its sums are those of the tenant, look-ups before cuInit included */
+        sl_tenant_attach(); /* a profile has the sums of the tenant, with calls before cuInit */
     return sl_thread.watch.calls || find_place();
 }
 
-/* The first call of a thread as a part of its tenant. Where that is the call that attached the process, the trace could not
- * ask for it before; where it is the one that found the driver, nor could the profile. */
+/* The first call of a thread after the process attached. The call that attached it also switched the trace on, so the wrapper gathered
+ * no detail for the trace. The call that found the driver switched the profile on in the same way. */
 static __attribute__((noinline, cold)) void end_slowly(uint64_t begin, uint64_t end, unsigned entry, int status, uint64_t bytes,
                                                        unsigned direction) {
     unsigned before = atomic_load(&sl_sink_on);
@@ -230,7 +230,7 @@ static __attribute__((noinline)) void tell_slowly(uint64_t begin, uint64_t end, 
         sl_sink_switch(SL_SINK_NO_COUNTER, false);
 }
 
-/* The short path is for a trace alone. */
+/* A trace without any other sink has a short path. */
 SL_HOT void sl_watch_tell(uint64_t begin, unsigned entry, int status, const sl_detail_t *detail) {
     uint64_t end = sl_clock_ticks();
     bool traced = atomic_load_explicit(&sl_sink_on, memory_order_relaxed) == SL_SINK_TRACE;

@@ -1,6 +1,6 @@
-/* watch: every call of the program is counted in the region, and passed to the sinks that are on (trace/sink.h).
+/* watch: counts every call of the program in the region, and passes it to the sinks that are on (trace/sink.h).
  *
- * The generated entries.c watches each call. While no sink is on it only counts the call; otherwise it also gathers the detail. */
+ * The generated entries.c calls these functions around each call. It gathers the details of a call only while a sink is on. */
 #ifndef SL_WATCH_H
 #define SL_WATCH_H
 
@@ -21,7 +21,7 @@ static inline bool sl_watch_is_told(void) {
     return SL_UNLIKELY(SL_LOAD(sl_sink_on) != 0);
 }
 
-/* The limits of the tenant that were read last. If they have changed, they may ask for a trace. */
+/* The epoch of the tenant's limits now, and as last read. If they differ, the new limits may ask for a trace. */
 typedef struct {
     const _Atomic uint32_t *_Atomic now;
     _Atomic uint32_t seen;
@@ -33,7 +33,7 @@ static inline bool sl_watch_limits_changed(void) {
     return SL_LOAD(*now) != SL_LOAD(sl_watch_epoch.seen);
 }
 
-/* For a record that only this thread writes. */
+/* Adds to a record that only this thread writes. */
 static inline void sl_watch_add_alone(_Atomic uint64_t *sum, uint64_t value) {
     atomic_store_explicit(sum, SL_LOAD(*sum) + value, memory_order_relaxed);
 }
@@ -45,13 +45,13 @@ static inline void sl_watch_add(_Atomic uint64_t *sum, uint64_t value) {
         sl_watch_add_alone(sum, value);
 }
 
-/* On the way of calls that are not ordinary. */
+/* Calls that are not ordinary wait here while the process is paused. */
 static inline void sl_watch_wait_while_held(void) {
     if (SL_UNLIKELY(SL_LOAD(sl_sink_on) & SL_SINK_HELD))
         sl_hold_wait();
 }
 
-/* Before a call that is timed, and before one that a sink wants. */
+/* The start of a call that is timed; the second one: of a call that a sink wants. */
 static inline uint64_t sl_watch_begin(void) {
     return sl_thread.began_ticks = sl_clock_counter();
 }
@@ -65,10 +65,10 @@ static inline uint64_t sl_watch_begin_told(void) {
 void sl_watch_sample(sl_region_call_t *call, uint64_t ticks);
 
 /* For a quick call: reading the clock twice would cost more than everything else, so only some calls are timed. Returns where to count
- * the call; NULL: it is the first of its kind, or one to be timed, or a sink wants it. */
+ * the call; NULL: time it, because it is the first of its kind or the next sample, or because a sink wants it. */
 static inline sl_region_call_t *sl_watch_untimed(unsigned entry) {
     if (sl_watch_is_told() || SL_UNLIKELY(sl_watch_limits_changed()) || SL_UNLIKELY(sl_thread.watch.untimed == 0))
-        return NULL; /* without a tenant the thread has no records, and untimed is 0 */
+        return NULL; /* a thread without a tenant has no records: its untimed is 0 */
     sl_region_call_t *call = &sl_thread.watch.calls[entry];
     if (SL_UNLIKELY(SL_LOAD(call->sampled_calls) == 0))
         return NULL;
@@ -83,8 +83,7 @@ static inline void sl_watch_count(sl_region_call_t *call, int status) {
         sl_watch_count_rare(call, status);
 }
 
-/* For the generated details. */
-
+/* From here on: for the details that the generated entries.c gathers. */
 #define SL_OF(pointer, field) ((pointer) ? (pointer)->field : 0)
 
 static inline uint64_t sl_watch_sum(const size_t *sizes, size_t count) {
@@ -98,7 +97,7 @@ static inline uint64_t sl_watch_stream(const void *stream, bool per_thread) {
     return stream ? (uintptr_t)stream : per_thread ? SL_STREAM_PER_THREAD : SL_STREAM_LEGACY;
 }
 
-/* From the memory types in a copy's descriptor. */
+/* The direction of a copy, from the memory types in its descriptor. */
 static inline unsigned sl_watch_direction(int from, int to) {
     enum { HOST = 1, DEVICE, ARRAY };
     bool known = from >= HOST && from <= ARRAY && to >= HOST && to <= ARRAY;
@@ -116,7 +115,7 @@ void sl_watch_end_copy(uint64_t begin_ticks, unsigned entry, int status, uint64_
 /* Counts it and passes it to all sinks that are on. */
 void sl_watch_tell(uint64_t begin_ticks, unsigned entry, int status, const sl_detail_t *detail);
 
-/* Counts a call that was recorded. */
+/* Counts a call that a trace has recorded. */
 SL_INLINE void sl_watch_count_told(unsigned entry, uint64_t ticks) {
     sl_region_call_t *call = &sl_thread.watch.calls[entry];
     sl_watch_add_alone(&call->calls, 1);
@@ -125,10 +124,10 @@ SL_INLINE void sl_watch_count_told(unsigned entry, uint64_t ticks) {
     sl_thread.watch.untimed--;
 }
 
-/* After a launch that is timed or recorded, where something is not as usual. */
+/* After a launch that is timed or recorded, if it failed, waited at the gate, or the trace has no short path for it. */
 void sl_watch_tell_kernel_slowly(unsigned entry, uint64_t begin_ticks, int status, uint64_t stream, uint64_t function, SL_TRACE_SHAPE)
     __attribute__((noinline, cold));
-/* After a quick call that a trace records with nothing but its stream. */
+/* After a quick call of which a trace records only the stream. */
 void sl_watch_tell_question_slowly(uint64_t begin_ticks, unsigned entry, int status, uint64_t stream) __attribute__((noinline, cold));
 SL_INLINE void sl_watch_tell_question(uint64_t begin, unsigned entry, int status, uint64_t stream) {
     uint64_t end = sl_clock_counter();

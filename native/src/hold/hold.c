@@ -18,7 +18,7 @@
 #include "os/mutex.h"
 
 #define CHUNK_PLACES 63
-#define LOOK_NANOS 10000000 /* until the process is quiet a held thread looks this often whether a stream captures */
+#define LOOK_NANOS 10000000 /* until the process is quiet, a held thread checks this often whether a stream captures */
 
 typedef struct chunk {
     sl_hold_place_t places[CHUNK_PLACES];
@@ -27,7 +27,7 @@ typedef struct chunk {
 
 static sl_mutex_t lock; /* for taking a place */
 static chunk_t first;
-static sl_hold_place_t shared; /* for threads that find no place: it never counts as empty while one of them is in the driver */
+static sl_hold_place_t shared; /* for threads that find no place: not empty while any of them is in the driver */
 enum { NOT_HELD, HELD, QUIET }; /* QUIET: no thread is in the driver, so no capture can begin */
 static _Atomic uint32_t held;
 
@@ -39,7 +39,7 @@ static bool is_alive(uint32_t thread) {
     return syscall(SYS_tgkill, getpid(), thread, 0) == 0 || errno != ESRCH;
 }
 
-/* A new thread may have the number of an ended one, and then its place. */
+/* The kernel may give a new thread the number of an ended one. Then the new thread takes over the place. */
 static bool is_free(const sl_hold_place_t *place, uint32_t own, bool judged) {
     uint32_t thread = atomic_load(&place->thread);
     return thread == 0 || thread == own || (judged && !is_alive(thread));
@@ -90,7 +90,7 @@ static void sleep_while_held(void) {
         syscall(SYS_futex, &held, FUTEX_WAIT_PRIVATE, seen, seen == QUIET ? NULL : &span, NULL, 0);
 }
 
-/* Says that the thread is in the driver again, then looks; so the holder sees the thread, or the thread the holder. */
+/* Marks the thread as in the driver first, and checks the hold afterwards. So the holder sees the thread, or the thread sees the hold. */
 static void wait_outside(sl_hold_place_t *place, uint32_t inside) {
     int saved = errno;
     do {
@@ -126,8 +126,8 @@ void sl_hold_step_in(uint32_t inside) {
         wait_outside(place, inside);
 }
 
-/* Every thread of the process that runs passes a memory barrier. Linux before 4.14, or a sandbox, may not have the call: taking a right
- * away from a page interrupts all processors that run the process, too. */
+/* Makes every running thread of the process pass a memory barrier. Linux before 4.14, or a sandbox, may lack membarrier. Then removing a
+ * page's write access has the same effect: the kernel interrupts all processors that run the process. */
 static void pass_barriers(void) {
     if (syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0) == 0)
         return;
@@ -148,7 +148,7 @@ void sl_hold_ask(void) {
     pass_barriers();
 }
 
-/* A thread that ended in the driver, by pthread_exit in a callback for example, is in it no more. */
+/* A thread that ended inside a call, for example by pthread_exit in a callback, no longer counts. */
 unsigned sl_hold_count(void) {
     unsigned count = atomic_load(&shared.inside) != 0;
     sl_mutex_lock(&lock);

@@ -1,10 +1,10 @@
 /* hold: which threads of the program are in the driver, and the place where their calls wait while the process is held.
  *
- * A thread says that it is in the driver with one ordinary store into a place of its own, then it looks whether the process is held.
- * The thread that holds the process first says so, then makes every running thread pass a memory barrier (sl_hold_ask), then reads all
- * places. So either the caller sees the word, or the holder sees the caller, and a call pays for no barrier.
+ * A thread marks itself as in the driver with one ordinary store into a place of its own. Then it checks whether the process is held.
+ * The holder first sets the word `held`, then makes every running thread pass a memory barrier (sl_hold_ask), then reads all places.
+ * So either the calling thread sees the word, or the holder sees the thread, and no call needs a barrier.
  *
- * While a stream captures, calls pass although the process is held: the capture has to end first, by calls of any thread. */
+ * While a stream captures, calls pass even in a held process: only calls of the program can end the capture. */
 #ifndef SL_HOLD_H
 #define SL_HOLD_H
 
@@ -16,8 +16,8 @@
 #include "os/thread.h"
 
 struct sl_hold_place {
-    _Atomic uint32_t inside; /* calls of this thread in the driver, one in another */
-    _Atomic uint32_t thread; /* its number; 0: nobody has the place */
+    _Atomic uint32_t inside; /* depth of nested calls of this thread in the driver */
+    _Atomic uint32_t thread; /* its number; 0: the place is free */
 } __attribute__((aligned(64)));
 typedef struct sl_hold_place sl_hold_place_t;
 
@@ -43,16 +43,16 @@ SL_INLINE int sl_hold_left(int status) {
     return status;
 }
 
-/* After sl_hold_enter, by a call that finds the process held: waits outside until it is not. A call within a call goes on. */
+/* After sl_hold_enter: if the process is held, leaves the driver and waits until it is released. A nested call goes on. */
 void sl_hold_wait(void) __attribute__((cold));
 
-/* Around a wait in the library, without a lock: the thread is not in the driver meanwhile, and goes on when the process is not held.
- * The result of the first is the argument of the second. A thread that is in no call may call both. */
+/* Around a wait in the library. The thread holds no lock and counts as outside the driver; step_in waits until the process is released.
+ * The result of the first is the argument of the second. A thread outside any call may call both. */
 uint32_t sl_hold_step_out(void);
 void sl_hold_step_in(uint32_t inside);
 
-/* For the thread that holds the process. After sl_hold_ask calls wait; sl_hold_count tells how many threads are still in the driver, or
- * that a stream captures: then it is at least 1. */
+/* For the holder. After sl_hold_ask new calls wait. sl_hold_count tells how many threads are still in the driver; it is at least 1 while a
+ * stream captures. */
 void sl_hold_ask(void);
 unsigned sl_hold_count(void);
 void sl_hold_release(void);

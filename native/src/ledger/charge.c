@@ -62,6 +62,11 @@ bool sl_charge_resize(sl_charge_t *charge, uint64_t bytes) {
     return true;
 }
 
+SL_HOT void sl_charge_adopt(sl_charge_t *charge, uint64_t bytes, uint64_t used) {
+    charge->bytes = bytes;
+    charge->used = used;
+}
+
 SL_HOT void sl_charge_commit(sl_charge_t *charge) {
     if (charge->gpu >= 0 && charge->bytes)
         sl_ledger_commit((unsigned)charge->gpu, charge->use, charge->bytes, charge->used);

@@ -47,6 +47,8 @@ int sl_charge_begin(sl_charge_t *charge, int gpu, sl_ledger_use_t use, uint64_t 
 
 /* Changes what is reserved. False: the quota does not allow more, and nothing changed. */
 bool sl_charge_resize(sl_charge_t *charge, uint64_t bytes);
+/* The memory was spare, and comes with so many bytes that are reserved already; used as sl_ledger_reserve says. */
+void sl_charge_adopt(sl_charge_t *charge, uint64_t bytes, uint64_t used);
 /* The driver gave the memory. */
 void sl_charge_commit(sl_charge_t *charge);
 /* It did not, or the memory is paid for elsewhere. */

@@ -9,6 +9,7 @@
 
 #include "ledger/reclaim.h"
 #include "ledger/wait.h"
+#include "os/fork.h"
 #include "os/os.h"
 #include "tenant/switches/compat.h"
 #include "tenant/refusal.h"
@@ -18,6 +19,8 @@
 #define BACK_OFF_NANOS 50000u
 #define BACK_OFFS 12 /* 0.2 s in all, so that they outlast a process that is stopped for a moment */
 #define LARGE_BYTES (64u << 20)
+
+static _Atomic uint64_t spare_bytes[SL_REGION_GPU_COUNT]; /* of this process: the part of in_flight_bytes that is on the GPU for certain */
 
 static void raise_to(_Atomic uint64_t *word, uint64_t value) {
     uint64_t seen = *word;
@@ -88,6 +91,7 @@ SL_HOT uint64_t sl_ledger_try(unsigned gpu, uint64_t bytes) {
         if (!in_flight_elsewhere || !others_may_give_up || attempt == BACK_OFFS)
             return 0;
         int saved = errno;
+        sl_accounts_ask_for_room();
         sl_os_sleep_nanos(span / 2 + sl_os_wall_nanos() % span);
         errno = saved;
     }
@@ -169,6 +173,25 @@ void sl_ledger_keep_left(unsigned gpu, sl_ledger_use_t use, uint64_t bytes) {
     account->in_flight_bytes -= bytes;
 }
 
+void sl_ledger_spare_left(unsigned gpu, uint64_t bytes) {
+    spare_bytes[gpu] += bytes;
+    if (sl_report_shows(SL_DEBUG))
+        tell(SL_COMPAT_FREED, gpu, bytes);
+}
+
+void sl_ledger_use_spare(unsigned gpu, uint64_t bytes) {
+    spare_bytes[gpu] -= bytes;
+}
+
+uint64_t sl_ledger_spare(unsigned gpu) {
+    return spare_bytes[gpu];
+}
+
+uint64_t sl_ledger_used_within_quota(unsigned gpu) {
+    uint64_t used = sl_accounts_sum(gpu).charged;
+    return used <= limit_or_most(gpu) ? used : 0;
+}
+
 /* The parts of the account keep their values: they are the same when the memory is back. */
 uint64_t sl_ledger_put_aside(unsigned gpu) {
     return atomic_exchange(&sl_accounts_own(gpu)->charged_bytes, 0);
@@ -201,11 +224,12 @@ void sl_ledger_refuse(unsigned gpu, uint64_t bytes) {
 /* In flight is read first: what is committed meanwhile is then in both, and never in neither. */
 sl_ledger_own_t sl_ledger_own(unsigned gpu) {
     sl_region_account_t *account = sl_accounts_own(gpu);
-    sl_ledger_own_t own = {.possible = account->in_flight_bytes};
+    uint64_t in_flight = account->in_flight_bytes, spare = spare_bytes[gpu];
+    sl_ledger_own_t own = {.possible = in_flight > spare ? in_flight - spare : 0};
     own.possible += account->managed_bytes;
     own.context = account->context_bytes;
     own.certain = account->linear_bytes + account->pool_bytes + account->physical_bytes + account->array_bytes +
-                  account->graph_bytes + own.context;
+                  account->graph_bytes + own.context + spare;
     own.overhead = account->overhead_bytes;
     return own;
 }
@@ -219,3 +243,9 @@ bool sl_ledger_set_overhead(unsigned gpu, uint64_t before, uint64_t bytes) {
         raise_to(&sl_tenant.region.gpus[gpu].peak_bytes, sl_accounts_sum(gpu).charged);
     return true;
 }
+
+static void forget(void) {
+    for (unsigned gpu = 0; gpu < SL_REGION_GPU_COUNT; gpu++)
+        spare_bytes[gpu] = 0;
+}
+SL_FORK_FORGETS(forget);

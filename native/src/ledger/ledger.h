@@ -39,6 +39,13 @@ void sl_ledger_leave(unsigned gpu, sl_ledger_use_t use, uint64_t bytes);
 void sl_ledger_refund_left(unsigned gpu, uint64_t bytes);
 void sl_ledger_defer_left(unsigned gpu, uint64_t bytes);
 void sl_ledger_keep_left(unsigned gpu, sl_ledger_use_t use, uint64_t bytes);
+/* Bytes that left their use stay on the GPU as spare memory of this process: in flight, because it gives them back before a request of
+ * the tenant is refused. Then use_spare, when a request or the driver gets them: from there on they are in flight as any other. */
+void sl_ledger_spare_left(unsigned gpu, uint64_t bytes);
+void sl_ledger_use_spare(unsigned gpu, uint64_t bytes);
+uint64_t sl_ledger_spare(unsigned gpu);
+/* What all live processes hold; 0: more than the quota allows. Reclaims nothing. */
+uint64_t sl_ledger_used_within_quota(unsigned gpu);
 /* All memory of this process on the GPU leaves it for a while, contexts included: what the process was charged. Then take_up reserves it
  * again; false: the quota has no room. Then back, when the memory is there, or sl_ledger_cancel. */
 uint64_t sl_ledger_put_aside(unsigned gpu);

@@ -68,7 +68,7 @@ static bool has_room(void) {
     if (sl_closing_count < SL_CLOSING_MOST)
         return true;
     if (!atomic_exchange(&told, true))
-        sl_report(SL_WARN, "more than %d destroyed memory pools have memory in use: that of further ones is not limited", SL_CLOSING_MOST);
+        sl_report(SL_WARN, "more than %d destroyed memory pools have memory in use: the memory of further ones is not limited", SL_CLOSING_MOST);
     return false;
 }
 
@@ -95,7 +95,7 @@ CUresult sl_closing_begin(sl_pool_t *pool) {
     return status;
 }
 
-/* A capture in another thread may forbid calls that it deems unsafe; this thread takes no part in it. */
+/* While another thread captures, the driver may forbid this call. It does not disturb the capture, so this thread exempts itself. */
 static void destroy(sl_pool_t *pool) {
     CUstreamCaptureMode mode = CAPTURE_RELAXED;
     bool relaxed = real.cuThreadExchangeStreamCaptureMode && real.cuThreadExchangeStreamCaptureMode(&mode) == CUDA_SUCCESS;

@@ -17,7 +17,7 @@ static inline bool sl_closing_has(CUmemoryPool handle) {
 /* Before a pool is destroyed, without a lock. */
 void sl_closing_make_room(void);
 
-/* All others with the lock of the pool held. Destroys the pool: at once if it is empty, else later. Returns what the driver would. */
+/* All functions below: with the lock of the pool held. Destroys the pool, later if it is not empty. Returns what the driver would. */
 CUresult sl_closing_begin(sl_pool_t *pool);
 /* Destroys a closing pool if it is empty now. True: its charge fell. */
 bool sl_closing_look(sl_pool_t *pool);

@@ -1,10 +1,10 @@
 /* deferred: plain memory that was freed in the order of a stream.
  *
- * Seen on an H200 with driver 580: the memory stays on the GPU until cuStreamSynchronize or cuCtxSynchronize, however long the
- * stream has been idle; refunded at once, 9.6 GB were held under a quota of 4 GiB. Until then it counts as in flight.
+ * Seen on an H200 with driver 580: the memory stays on the GPU until cuStreamSynchronize or cuCtxSynchronize, however long the stream has
+ * been idle. With an immediate refund, a process held 9.6 GB under a quota of 4 GiB. So the memory counts as in flight until then.
  *
- * Other threads free while one waits, and a wait does not cover that. So waits are numbered when they begin, and what is freed has the number
- * of the next wait: the end of a wait refunds what has its number or a lower one. */
+ * A wait does not cover memory that another thread frees meanwhile. So waits are numbered when they begin, and freed memory has the number
+ * of the next wait. The end of a wait refunds memory with its number or a lower one. */
 #include "memory/deferred.h"
 
 #include "driver/stream.h"
@@ -21,7 +21,7 @@ typedef struct {
     CUstream stream;
     unsigned gpu;
     uint64_t bytes; /* 0: free place */
-    uint64_t wait;  /* the first that covers all of it */
+    uint64_t wait;  /* the first wait that covers all of it */
 } deferred_t;
 
 atomic_int sl_deferred_count;
@@ -38,7 +38,7 @@ static bool is_same(const deferred_t *place, unsigned gpu, CUcontext context, CU
     return place->bytes && place->gpu == gpu && place->context == context && place->stream == stream;
 }
 
-/* With the lock held. Where there is no free place, one of the same stream waits longer. */
+/* With the lock held. If no place is free, the bytes join an older entry of the same stream, which then waits longer. */
 static deferred_t *place_for(unsigned gpu, CUcontext context, CUstream stream, uint64_t wait) {
     deferred_t *empty = NULL, *earlier = NULL;
     for (deferred_t *each = places; each < places + PLACES; each++) {
@@ -51,7 +51,7 @@ static deferred_t *place_for(unsigned gpu, CUcontext context, CUstream stream, u
     return empty ? empty : earlier;
 }
 
-/* Without a place it counts as overhead, until NVML's figure falls. */
+/* If there is no place, the bytes count as overhead until NVML's figure falls. */
 void sl_deferred_add(unsigned gpu, CUcontext context, CUstream stream, uint64_t bytes) {
     stream = name_of(stream);
     sl_mutex_lock_briefly(&lock);

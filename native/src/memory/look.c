@@ -1,9 +1,10 @@
-/* look: what NVML and the ledger say of this process at one moment, and how far that can be trusted.
+/* look: what NVML and the ledger say about this process at one moment, and how far that can be trusted.
  *
- * Other threads go on meanwhile. Memory that one takes and gives back while NVML is asked is in its figure and not in the
- * ledger's; so is a block that is shared where no quota is left, until its taker gives it back. A context that ends is gone
- * before its charges are, and so is what a pool or a graph gives back: to trim a gigabyte of graph memory takes the driver
- * of an H200 some milliseconds, longer than several looks. A look says so, and the books follow it only as far as it can be trusted. */
+ * Other threads go on while NVML is asked, so the two figures can differ.
+ * - NVML may count memory that a thread takes and gives back meanwhile, and a new block that a thread got without quota and must return.
+ * - The ledger may still count memory that is gone: of a context that ends, and of a pool or a graph that gives memory back. An H200's
+ *   driver trims a gigabyte of graph memory in some milliseconds, longer than several looks take.
+ * A look reports such doubts, and the books follow it only as far as it can be trusted. */
 #include "memory/look.h"
 
 #include <stdatomic.h>
@@ -56,15 +57,15 @@ static nvmlDevice_t device_of(unsigned gpu) {
     return gpus[gpu].device;
 }
 
-/* Pools give memory back whenever the driver waits for a stream, in many calls that have no hook; what they are charged must
- * not be older than the driver's figure, or the difference would be taken for overhead. */
+/* The driver frees memory of pools whenever it waits for a stream, in many calls that have no hook. So the library refreshes the charges
+ * of the pools just before it asks NVML. With old charges, the difference would be taken for overhead. */
 sl_overhead_look_t sl_overhead_look(unsigned gpu) {
     sl_overhead_look_t look = {.gpu = gpu};
     sl_pool_refresh(gpu);
     nvmlDevice_t device = device_of(gpu);
     const sl_region_account_t *account = sl_region_account(&sl_tenant.region, sl_tenant.slot, gpu);
     uint64_t done = ends_done, calls = account->allocations_total;
-    bool under_way = account->in_flight_bytes;
+    bool under_way = account->in_flight_bytes != sl_ledger_spare(gpu);
     look.loose = sl_pool_held(gpu);
     sl_ledger_own_t before = sl_ledger_own(gpu);
     if (gpus[gpu].way != HIDDEN)
@@ -82,7 +83,7 @@ sl_overhead_look_t sl_overhead_look(unsigned gpu) {
     return look;
 }
 
-/* Once something of ours is on the GPU, NVML must list the process; unless it could not be asked yet. */
+/* NVML must list the process once it has something on the GPU, unless NVML could not be asked yet. */
 static void decide(const sl_overhead_look_t *look) {
     gpu_t *gpu = &gpus[look->gpu];
     if (gpu->way != UNDECIDED || (!look->listed && !look->certain) || !gpu->asked)
@@ -98,7 +99,7 @@ bool sl_look_tells(const sl_overhead_look_t *look) {
     return look->process_known && gpus[look->gpu].way != HIDDEN;
 }
 
-/* What is loose explains a difference first: a fall now, or a rise when it was loose before. */
+/* Loose memory explains a difference first: memory loose now explains a fall, memory loose before explains a rise. */
 static int64_t without_loose(int64_t difference, uint64_t before, uint64_t now) {
     uint64_t loose = difference < 0 ? now : before, size = difference < 0 ? 0 - (uint64_t)difference : (uint64_t)difference;
     int64_t left = size > loose ? (int64_t)(size - loose) : 0;
@@ -122,7 +123,7 @@ bool sl_look_was_quiet(const sl_overhead_look_t *before, const sl_overhead_look_
            before->calls == now->calls && !before->is_late && !now->is_late;
 }
 
-/* If a process outside has one of our pids, NVML listed that pid before we had anything on the GPU. */
+/* A process of another namespace may have one of our pids. Then NVML listed that pid before we had anything on the GPU. */
 uint64_t sl_overhead_growth(const sl_overhead_look_t *before) {
     sl_overhead_look_t now = sl_overhead_look(before->gpu);
     if (gpus[before->gpu].way == UNDECIDED && before->listed)

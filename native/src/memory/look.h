@@ -1,4 +1,4 @@
-/* look: what NVML and the ledger say of this process at one moment, and how far that can be trusted. */
+/* look: what NVML and the ledger say about this process at one moment, and how far that can be trusted. */
 #ifndef SL_LOOK_H
 #define SL_LOOK_H
 
@@ -9,16 +9,16 @@
 
 /* Whether NVML was asked for this GPU. */
 bool sl_look_was_asked(unsigned gpu);
-/* Whether the look tells what this process has; with the first that does, it is decided whether NVML knows the process. */
+/* Whether the look tells what this process has. The first look that does also decides whether NVML knows the process. */
 bool sl_look_tells(const sl_overhead_look_t *look);
-/* The least overhead that the look leaves possible: all managed memory is on the GPU, and what is under way, too. */
+/* The least possible overhead: if all managed memory, and all memory in flight, is on the GPU. */
 uint64_t sl_look_least(const sl_overhead_look_t *look);
-/* What came between two looks, beyond what was asked for by name. */
+/* What the process got between two looks, beyond what it asked for by name. */
 int64_t sl_look_difference(const sl_overhead_look_t *before, const sl_overhead_look_t *now);
 /* Whether no thread took or gave back anything by name between two looks: then the difference is known to the byte. */
 bool sl_look_was_quiet(const sl_overhead_look_t *before, const sl_overhead_look_t *now);
 
-/* A context ends: until its end was booked, what is charged may be gone. */
+/* A context ends: until its end is booked, charged memory may be gone. */
 void sl_look_begin_end(void);
 void sl_look_end_end(void);
 

@@ -53,19 +53,19 @@
 /* Guarded by the lock, as is the account's overhead: it is the truth as we know it and what is awaited. */
 typedef struct {
     uint64_t awaited;  /* promised and not seen on the GPU yet */
-    uint64_t promised; /* of which some may be on the GPU */
-    uint64_t doubted;  /* of the truth: seen in passing, while others took and gave back */
-    uint64_t passing;  /* of what is doubted: a block at most, not taken for awaited memory */
-    uint64_t unsure;   /* of the truth and what is awaited: may be too much, as far as exact looks leave that open */
-    unsigned confirmed; /* how often it was found there in a quiet moment, */
-    uint64_t confirmed_nanos; /* and when last */
+    uint64_t promised; /* promises, of which some may be on the GPU */
+    uint64_t doubted;  /* the part of the truth that was seen while other threads took and gave back */
+    uint64_t passing;  /* the part of doubted that is not taken for awaited memory; a block at most */
+    uint64_t unsure;   /* the part of truth and awaited that may be too much; exact looks leave it open */
+    unsigned confirmed; /* how often quiet looks confirmed the doubted part */
+    uint64_t confirmed_nanos; /* when one last did */
     uint64_t version;  /* counts changes */
 } books_t;
 
 typedef struct {
     atomic_bool watched;
     _Atomic uint64_t due_nanos;
-    _Atomic uint64_t checked_ticks; /* when the clock was last asked whether that is now */
+    _Atomic uint64_t checked_ticks; /* when the clock was last compared with due_nanos */
     books_t books;
 } gpu_t;
 
@@ -97,25 +97,24 @@ static uint64_t moved(uint64_t bytes, int64_t by) {
     return by < 0 ? less(bytes, 0 - (uint64_t)by) : bytes + (uint64_t)by;
 }
 
-/* The overhead without what is awaited, as it is booked. */
+/* The booked overhead without awaited memory, and what the last looks tell about it. */
 typedef struct {
     uint64_t truth, doubted;
-    bool is_confirmed; /* by a look in a quiet moment */
+    bool is_confirmed; /* by a look during which no thread took or gave back */
     bool is_measured;  /* between two such looks */
     int64_t moved;     /* by the call, as two quiet looks tell */
-    bool is_exact;     /* the last look, */
-    uint64_t least;    /* which leaves no less possible */
+    bool is_exact;     /* the last look was exact */
+    uint64_t least;    /* the least truth that the last look leaves possible */
 } booked_t;
 
-/* What happened, beside what a look tells. */
+/* What is known besides the look. */
 typedef struct {
-    const sl_overhead_look_t *before; /* of a call of which nobody knows what it takes, or NULL: only the look tells */
+    const sl_overhead_look_t *before; /* the look before a call with unknown needs; NULL: no such call */
     bool only_if_quiet;               /* that look counts only if no other thread took or gave back anything since */
-    uint64_t released;                /* what was promised once, taken or not, and is gone */
+    uint64_t released;                /* promised bytes that have ended, whether the driver had taken them or not */
 } change_t;
 
-/* The truth after one more look. The doubted part stays only as
- * far as the driver's figure needs it when all managed memory is on the GPU. */
+/* The truth after one more look. The doubted part stays only if the driver's figure needs it even with all managed memory on the GPU. */
 static uint64_t truth_now(unsigned gpu, booked_t *booked, const change_t *change) {
     sl_overhead_look_t now = sl_overhead_look(gpu);
     if (!sl_look_tells(&now))
@@ -143,8 +142,8 @@ static uint64_t nearer(uint64_t booked, uint64_t one, uint64_t other) {
     return other > one ? one : other > booked ? other : booked;
 }
 
-/* What all looks agree on, so that what is seen in passing is not booked. Before it falls, the threads that free get time for
- * their refunds: 2.1 ms at most. */
+/* What several looks agree on, so that a passing state is not booked. Before the figure falls, threads that free get time for their
+ * refunds: 2.1 ms at most. */
 static uint64_t agreed(unsigned gpu, booked_t *booked, const change_t *change) {
     uint64_t truth = booked->truth, bytes = truth_now(gpu, booked, change);
     if (bytes > truth && change->before && (!change->only_if_quiet || booked->is_measured))
@@ -159,7 +158,7 @@ static uint64_t agreed(unsigned gpu, booked_t *booked, const change_t *change) {
     return bytes;
 }
 
-/* Growth is taken for what is awaited. What was released and is not seen to be gone was awaited, or else in the truth. */
+/* Growth counts as awaited memory that came. Released bytes that the look does not show as gone were awaited, or else in the truth. */
 static uint64_t awaited_after(const books_t *books, const booked_t *known, uint64_t *now, const change_t *change) {
     uint64_t moved_truth = moved(known->truth, known->moved), seen = known->moved ? moved_truth : *now;
     uint64_t awaited = less(books->awaited, less(*now, moved_truth) + less(moved_truth, known->truth));
@@ -171,7 +170,7 @@ static uint64_t awaited_after(const books_t *books, const booked_t *known, uint6
     return awaited < books->promised ? awaited : books->promised;
 }
 
-/* What may be booked too much after an exact look: in the truth, beside managed memory, or in what is awaited. */
+/* By how much the books may be too high after an exact look: in the truth, because of managed memory, or in awaited memory. */
 static uint64_t unsure_at(uint64_t unsure, uint64_t truth, uint64_t least, uint64_t awaited) {
     uint64_t over = less(truth, least), open = over + (awaited < CARRIED_BYTES ? awaited : CARRIED_BYTES);
     uint64_t seen = over < CARRIED_BYTES ? over : CARRIED_BYTES, most = unsure < open ? unsure : open;
@@ -189,9 +188,9 @@ static uint64_t passing_after(const books_t *books, const booked_t *known, uint6
     return passing < most ? passing : most;
 }
 
-/* A rise is doubted if no call explains it, or if other threads took and gave back while it was measured. It is doubted until quiet
- * moments, some time apart, confirm it. The reason: a small allocation that should share a block, and got a new one, is in no book until
- * it is given back, and its thread may be paused. */
+/* A rise is doubted if no call explains it, or if other threads took and gave back while it was measured. Quiet looks, some time apart,
+ * confirm it. The reason: a small allocation that should share a block may get a new one. No book has that block until its thread
+ * gives it back, and the thread may be paused. */
 static void doubt(books_t *books, const booked_t *booked, uint64_t now) {
     uint64_t nanos = sl_os_coarse_nanos();
     if (now > booked->truth)
@@ -206,7 +205,7 @@ static void doubt(books_t *books, const booked_t *booked, uint64_t now) {
     }
 }
 
-/* How much more is booked than before; negative when it is less. */
+/* Returns by how much the booked figure rose; negative: it fell. */
 static int64_t reconcile(unsigned gpu, const change_t *change) {
     books_t *books = &gpus[gpu].books;
     for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
@@ -251,7 +250,7 @@ static void give(unsigned gpu, const sl_overhead_part_t *part, bool later) {
     sl_mutex_unlock(&lock);
 }
 
-/* They are gone again. */
+/* The bytes are no overhead any more. */
 static void take_back(unsigned gpu, uint64_t bytes) {
     books_t *books = &gpus[gpu].books;
     sl_mutex_lock(&lock);
@@ -336,8 +335,8 @@ bool sl_overhead_begin(sl_overhead_call_t *call, int gpu, uint64_t bytes, bool w
     return true;
 }
 
-/* What is known before is not measured: other threads take and give back meanwhile, and with managed memory such an error would
- * stay. A promise is measured where nobody did: whether the driver has taken it, and the rest of its last block, nobody knows. */
+/* A call with a known need is not measured: other threads take and give back meanwhile, and with managed memory the error would stay.
+ * The end of a promise is measured if no other thread took or gave back: only that shows whether the driver had taken it. */
 static int64_t book(sl_overhead_call_t *call, const sl_overhead_part_t *part) {
     unsigned gpu = part->before.gpu;
     bool measured = !call->is_known, promise = (call->later && part->reserved) || part->released;
@@ -389,7 +388,7 @@ bool sl_overhead_came_back(unsigned gpu) {
     return gpus[gpu].watched && reconcile(gpu, &(change_t){0}) < 0;
 }
 
-/* Before the first look, nothing is booked that could have come back, and NVML need not be loaded. */
+/* Before the first look nothing is booked, so nothing can have come back, and NVML need not be loaded. */
 void sl_overhead_refresh(void) {
     for (unsigned gpu = 0; gpu < SL_OVERHEAD_GPUS; gpu++)
         if (sl_look_was_asked(gpu))
@@ -402,8 +401,8 @@ static __attribute__((noinline)) void look_if_due(unsigned gpu) {
         sl_overhead_came_back(gpu);
 }
 
-/* Reading the clock costs more than all the rest when it was not read for a while. So it is read about every 10 ms. Even the processor's
- * counter costs 30 ns on an H200's host; the call in flight has read it already. */
+/* Reading the clock after a while costs more than all the rest, so it is read about every 10 ms. Even the processor's counter costs
+ * 30 ns on an H200's host; the watched call has read it already. */
 SL_HOT void sl_overhead_now_and_then(unsigned gpu) {
     if (!atomic_load_explicit(&gpus[gpu].watched, memory_order_relaxed))
         return;

@@ -13,31 +13,31 @@ typedef struct {
     unsigned gpu;
     bool process_known;
     bool listed;            /* NVML knows this process */
-    uint64_t process_bytes; /* what it has on the GPU */
-    uint64_t certain;       /* what of ours is there by name, */
-    uint64_t most_certain;  /* and the most while we looked */
-    uint64_t loose; /* part of what is certain that may be gone: of pools that other threads trim or take from just now */
+    uint64_t process_bytes; /* what the process has on the GPU, by NVML */
+    uint64_t certain;       /* what the ledger has by name and is on the GPU */
+    uint64_t most_certain;  /* the most of that during the look */
+    uint64_t loose; /* the part of certain that may be gone: pools that other threads trim or take from */
     uint64_t possible, managed;
-    uint64_t calls; /* that took something by name, so far */
-    bool is_exact; /* nothing was under way: only managed memory may be elsewhere */
-    bool is_late;  /* a context was ending: something of what is certain may be gone */
+    uint64_t calls; /* calls that took something by name, so far */
+    bool is_exact; /* no call was in flight: only managed memory may be elsewhere */
+    bool is_late;  /* a context was ending: a part of certain may be gone */
 } sl_overhead_look_t;
 
 /* What a call takes on one GPU: reserved before the driver is asked, learned afterwards. */
 typedef struct {
     sl_overhead_look_t before;
     uint64_t reserved, used;
-    uint64_t ended;    /* of what ends with this call: what it took, and is in flight now, */
-    uint64_t released; /* and what it was promised and may have taken */
+    uint64_t ended;    /* bytes that end with this call; they count as in flight */
+    uint64_t released; /* promised bytes that end with this call; the driver may have taken them */
 } sl_overhead_part_t;
 
 /* A call that takes memory without a name. */
 typedef struct {
     unsigned count;
-    bool is_known;        /* what it takes or gives back: nothing is to be measured */
-    bool later;           /* the driver takes what is reserved with another call, which cannot be refused: a promise */
-    uint64_t given_bytes; /* on each GPU, to be taken back when what was made ends */
-    uint64_t grown_bytes;    /* where the quota was passed */
+    bool is_known;        /* what it takes or gives back is known, and need not be measured */
+    bool later;           /* a promise: the driver takes the reserved bytes with a later call, which cannot be refused */
+    uint64_t given_bytes; /* on each GPU; the promise keeps them until what the call made ends */
+    uint64_t grown_bytes;    /* on the GPU whose quota was passed */
     unsigned grown_gpu;
     sl_overhead_part_t parts[SL_OVERHEAD_GPUS];
 } sl_overhead_call_t;
@@ -46,7 +46,7 @@ typedef struct {
 enum { SL_OVERHEAD_ALL = -3 };
 
 sl_overhead_look_t sl_overhead_look(unsigned gpu);
-/* What the process has more than before, beyond what it asked for by name; 0 when that cannot be known. */
+/* By how much the process grew since, beyond what it asked for by name; 0: not known. */
 uint64_t sl_overhead_growth(const sl_overhead_look_t *before);
 
 /* This process has a context there. */
@@ -56,18 +56,18 @@ bool sl_overhead_is_limited(int gpu);
 /* Reserves so many bytes on each of those GPUs, and looks at them. False: they exceed a quota, and nothing is reserved.
  * With wait the ledger may wait for room. */
 bool sl_overhead_begin(sl_overhead_call_t *call, int gpu, uint64_t bytes, bool wait);
-/* So many bytes end with the call, and the driver is not asked yet: until the end they count as in flight, so that nobody
- * sees that they are gone before that is booked. */
+/* Before the driver is asked: so many bytes end with the call. They count as in flight until the end is booked, so that no look takes
+ * them for a fall of the overhead. */
 void sl_overhead_leave(sl_overhead_call_t *call, unsigned part, uint64_t bytes, bool later);
-/* Books what the call took: what was reserved, or, where nothing was, what a look tells; where it was not done, nothing
- * stays reserved. False: a look told so much that the quota was passed. */
+/* Books what the call took: the reserved bytes, or if none were reserved, what a look tells. If the call failed, nothing stays reserved.
+ * False: the look shows that the quota is passed. */
 bool sl_overhead_end(sl_overhead_call_t *call, bool done);
 /* The call was undone: books that, and counts a refusal. */
 void sl_overhead_refuse(sl_overhead_call_t *call);
-/* What so many bytes were given to has ended: books that. */
+/* Books the end of something that so many bytes were given to. */
 void sl_overhead_release(unsigned gpu, uint64_t bytes, bool later);
 
-/* Books what is there now; true when it is less than before. */
+/* Books what the driver has now. True: that is less than before. */
 bool sl_overhead_came_back(unsigned gpu);
 /* The same on all GPUs, at once. */
 void sl_overhead_refresh(void);

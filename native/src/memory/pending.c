@@ -24,7 +24,7 @@
 #define GPUS 16
 #define HALVINGS 6
 
-static atomic_uint vain[2][GPUS]; /* waits in vain, since one was not; of requests that are reserved, and of others */
+static atomic_uint vain[2][GPUS]; /* waits in vain since the last successful one; of requests that are not reserved, and of reserved ones */
 
 bool sl_pending_is_capturing(void) {
     return atomic_load_explicit(&sl_stream_open_captures, memory_order_acquire) > 0;
@@ -50,8 +50,8 @@ static bool is_over(const sl_pending_t *pending, uint64_t now) {
     return now - pending->progress_nanos >= (uint64_t)PATIENCE_NANOS >> less && !is_busy(pending);
 }
 
-/* The driver notices that a free has completed when the program waits for its stream, and not before (seen on an H200). To wait
- * for an idle stream does not last. */
+/* The driver notices that a free has completed only when the program waits for its stream (seen on an H200). Waiting for an idle stream
+ * takes no time. */
 static void notice_frees(const sl_pending_t *pending) {
     if (!pending->query || pending->query(pending->stream) != CUDA_SUCCESS)
         return;
@@ -62,7 +62,7 @@ static void notice_frees(const sl_pending_t *pending) {
         sl_deferred_end(deferred, NULL, pending->stream ? pending->stream : per_thread ? SL_DEFERRED_PER_THREAD : SL_DEFERRED_LEGACY);
 }
 
-/* What a trial of the same request left behind, above the quota, comes back without any gain. */
+/* Bytes above the quota that a trial of the same request left behind are no gain when they come back. */
 static void begin(sl_pending_t *pending, const sl_pool_figures_t *figures, uint64_t now) {
     uint64_t limit = sl_accounts_limit(pending->gpu), used = sl_accounts_used(pending->gpu);
     uint64_t beyond = !pending->is_reserved && limit && used > limit ? used - limit : 0;

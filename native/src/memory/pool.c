@@ -1,7 +1,7 @@
 /* pool: all pools of this process: memory pools, and on each device the memory of graphs.
  *
- * A program has a few pools, so they are searched one after the other. A place keeps its lock for ever; a pool that is
- * asked for its figures, or destroyed, is locked, so that no thread asks a pool that is gone. */
+ * A program has a few pools, so a linear search is enough. A place keeps its lock for ever. A thread that asks a pool for its figures, or
+ * destroys it, holds the lock, so that no thread asks a pool that is gone. */
 #include "memory/pool.h"
 
 #include <stdatomic.h>
@@ -15,9 +15,9 @@
 #define POOLS (SL_CLOSING_MOST + 1024)
 #define ALL_GPUS (-1)
 
-static _Atomic uintptr_t keys[POOLS]; /* 0: free; a handle; of graphs an odd number */
+static _Atomic uintptr_t keys[POOLS]; /* 0: free; else a handle, or an odd number for the memory of graphs */
 static sl_pool_t pools[POOLS];
-static atomic_int places; /* no key lies at or beyond */
+static atomic_int places; /* all keys lie below this place */
 static sl_mutex_t table_lock = SL_MUTEX_INITIALIZER;
 
 static _Atomic(sl_pool_t *) currents[SL_GPU_DEVICES];
@@ -116,7 +116,7 @@ static bool refresh(sl_pool_t *pool, void *unused) {
     return SL_UNLIKELY(pool->closing) ? sl_closing_look(pool) || fell : fell;
 }
 
-/* A pool that another thread allocates from is settled by that thread. */
+/* The thread that allocates from a pool settles its charge. */
 bool sl_pool_refresh(unsigned gpu) {
     return visit_all((int)gpu, sl_pool_charge_lock_at_once, refresh, NULL);
 }

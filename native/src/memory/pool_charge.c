@@ -1,8 +1,8 @@
 /* pool_charge: what one of the driver's pools has reserved on the GPU, and its charge.
  *
  * The rule: a thread that may make the pool grow holds the lock from the reservation in the ledger until the charge is settled.
- * Only one call at a time can make it grow then, so what the pool says afterwards is the charge. Everything else can only
- * make it shrink, and is refunded after the driver gave the memory back. A charge is never less than what is on the GPU. */
+ * So only one call at a time can make it grow, and the pool's own figure afterwards is the charge. Everything else can only make the pool
+ * shrink; the refund follows when the driver has freed the memory. A charge is never less than what is on the GPU. */
 #include "memory/pool_charge.h"
 
 #include <errno.h>
@@ -77,7 +77,7 @@ uint64_t sl_pool_charge_used(const sl_pool_t *pool) {
     return ask(pool, POOL_USED, GRAPH_USED, &used) ? used : pool->charged;
 }
 
-/* A driver whose pools grow by less shows it by what they have. One that grew by more than it should has steps of many sizes. */
+/* The size of a pool shows if the driver's steps are smaller. A pool that grew by more than expected has steps of many sizes. */
 static void learn_step(sl_pool_t *pool, uint64_t reserved, bool surprised) {
     uint64_t step = reserved & -reserved;
     if (surprised)
@@ -111,7 +111,7 @@ bool sl_pool_charge_follow(sl_pool_t *pool) {
     return pool->charged < before;
 }
 
-/* A capture in another thread may forbid calls that it deems unsafe; this thread takes no part in it. */
+/* While another thread captures, the driver may forbid this call. It does not disturb the capture, so this thread exempts itself. */
 bool sl_pool_charge_trim(sl_pool_t *pool) {
     CUstreamCaptureMode mode = CAPTURE_RELAXED;
     if (!pool->charged)
@@ -127,7 +127,7 @@ bool sl_pool_charge_trim(sl_pool_t *pool) {
     return sl_pool_charge_follow(pool);
 }
 
-/* What a trial left behind goes back as soon as its stream has come there. */
+/* Memory that a trial left behind is freed as soon as its stream reaches the free. */
 bool sl_pool_charge_refresh(sl_pool_t *pool) {
     bool fell = sl_pool_charge_follow(pool);
     if (SL_UNLIKELY(pool->overgrown)) {

@@ -16,7 +16,7 @@ typedef struct {
     bool open;            /* false: destroyed */
     bool made;            /* by the program, so it can be destroyed */
     atomic_bool closing;  /* the program destroyed it, the driver not yet; read without the lock too */
-    bool asleep;          /* its context is gone and perhaps the handle too: only the program itself may use it */
+    bool asleep;          /* its context is gone, and perhaps the handle: the library must not ask it until the program uses it */
     bool overgrown;       /* a trial made it pass the quota and could not be undone at once */
     int gpu;              /* the entry of the region; negative: not accounted */
     CUdevice device;      /* of graphs only */
@@ -47,12 +47,12 @@ bool sl_pool_charge_lock_soon(sl_pool_t *pool);
 void sl_pool_charge_open(sl_pool_t *pool, CUmemoryPool handle, CUdevice device, int gpu);
 /* By how much an allocation can make the pool grow at most. */
 uint64_t sl_pool_charge_need(const sl_pool_t *pool, uint64_t bytes);
-/* What the pool has in use; all that is charged where it does not tell. */
+/* What the pool has in use, by its own figure; without a figure, its charge. */
 uint64_t sl_pool_charge_used(const sl_pool_t *pool);
-/* It has nothing and nothing of it is in use, by its own figures. */
+/* By its own figures the pool has nothing reserved and nothing in use. */
 bool sl_pool_charge_is_empty(const sl_pool_t *pool);
-/* The charge becomes what the pool has. promised bytes were reserved in the ledger for its growth, sum is what the ledger said of
- * them; the rest of them goes back. Returns by how much it grew. */
+/* The charge becomes what the pool has. promised bytes were reserved in the ledger for its growth, and sum is what that returned. What
+ * the pool did not take is refunded. Returns by how much the pool grew. */
 uint64_t sl_pool_charge_settle(sl_pool_t *pool, uint64_t promised, uint64_t sum);
 /* The charge becomes what the pool has. True: it fell. */
 bool sl_pool_charge_follow(sl_pool_t *pool);

@@ -1,9 +1,9 @@
 /* pool_take: one allocation from a pool, held to the quota.
  *
- * Whether a pool will grow is known only afterwards: what it has left may be in pieces, or not free before a stream has
- * come there. It never grows by more than the request in whole steps. If so much can be reserved in the ledger, the call is
- * covered and goes to the driver. If not, but the pool has enough left by its own figures, the call may go as a trial: what
- * all trials may take together passes the quota by no more than a small slack. A trial that passed the quota is undone. */
+ * Only the call itself shows whether a pool grows: its unused memory may be fragmented, or wait for a stream to reach a free. A pool never
+ * grows by more than the request in whole steps. If the ledger has room for that, the call is covered and goes to the driver. If not, but
+ * the pool has enough unused memory by its own figures, the call goes as a trial. All trials together pass the quota by a small slack at
+ * most. A trial that passed the quota is undone. */
 #include "memory/pool_take.h"
 
 #include "driver/entry.h"
@@ -22,7 +22,7 @@ typedef struct {
     const sl_pool_request_t *request;
     unsigned gpu;
     uint64_t need;
-    uint64_t hope; /* room and what the pool had left, at the last trial */
+    uint64_t hope; /* room in the quota and unused memory of the pool, at the last trial */
     CUresult status;
 } take_t;
 
@@ -43,7 +43,7 @@ static uint64_t slack(unsigned gpu) {
     return most_of(most_of(limit / PART, hole), SL_POOL_STEP);
 }
 
-/* What the stream has not come to yet stays charged until a later trim. */
+/* Memory whose free the stream has not reached stays charged until a later trim. */
 static bool undo(take_t *take) {
     const sl_pool_request_t *request = take->request;
     if (!request->free || request->free(*request->address, request->stream) != CUDA_SUCCESS)
@@ -54,7 +54,7 @@ static bool undo(take_t *take) {
     return true;
 }
 
-/* With the lock held and the need reserved, so that it may grow by covered bytes. False: it had to be undone. */
+/* With the lock held. The ledger has covered bytes for the growth. False: the allocation had to be undone. */
 static bool forward(take_t *take, uint64_t sum, uint64_t covered) {
     take->status = take->request->allocate(take->request);
     uint64_t grown = sl_pool_charge_settle(take->pool, take->need, sum);
@@ -66,8 +66,8 @@ static uint64_t less(uint64_t from, uint64_t bytes) {
     return from > bytes ? from - bytes : 0;
 }
 
-/* A request may begin in what is left at the pool's end, so that the pool grows by less than its size. A trial that was undone is
- * repeated only when there is more room or more is left. */
+/* A request may begin in the unused end of the pool, so that the pool grows by less than the request. After an undone trial the next one
+ * needs more room in the quota, or more unused memory. */
 static bool may_try(take_t *take) {
     uint64_t left = less(take->pool->charged, sl_pool_charge_used(take->pool));
     uint64_t room = less(sl_accounts_limit(take->gpu), sl_accounts_used(take->gpu));
@@ -98,7 +98,7 @@ static bool lock(take_t *take) {
     return false;
 }
 
-/* A program that names a pool that it has destroyed gets the driver's answer to that. */
+/* A program that names a destroyed pool gets the driver's answer. */
 static CUresult allocate_elsewhere(const take_t *take) {
     const sl_pool_request_t *request = take->request;
     return request->handle && take->pool->closing ? CUDA_ERROR_INVALID_VALUE : request->allocate(request);
@@ -115,7 +115,7 @@ static bool try_now(take_t *take) {
     return done;
 }
 
-/* With a reservation that was made without the lock. */
+/* The reservation was made without the lock. */
 static bool try_covered(take_t *take, uint64_t sum) {
     if (!sum)
         return false;
@@ -132,8 +132,8 @@ static uint64_t reserve_at_last(const take_t *take) {
     return (sl_pending_is_capturing() ? sl_ledger_try : sl_ledger_reserve)(take->gpu, take->need);
 }
 
-/* What the reclaimers gave back may be too little for whole steps and enough for a trial, also where nothing is pending. Where the
- * tenant chose to wait for room, reserve does, after what is pending had its chance. */
+/* What the reclaimers gave back may be too little for whole steps but enough for a trial, even if nothing is pending. If the tenant chose
+ * to wait for room, the reservation waits, after pending memory had its chance. */
 static bool try_harder(take_t *take) {
     sl_pending_t pending = {.gpu = take->gpu, .stream = take->request->stream, .query = take->request->query};
     bool done = try_covered(take, sl_ledger_try(take->gpu, take->need)) || try_now(take);

@@ -8,7 +8,7 @@
 
 typedef struct sl_pool_request {
     CUresult (*allocate)(const struct sl_pool_request *request); /* asks the driver */
-    CUresult (*free)(CUdeviceptr address, CUstream stream);      /* the functions that mean the same stream by its number */
+    CUresult (*free)(CUdeviceptr address, CUstream stream);      /* this and query: the variant for the same default stream */
     CUresult (*query)(CUstream stream);
     CUdeviceptr *address;
     size_t bytes;
@@ -16,7 +16,7 @@ typedef struct sl_pool_request {
     CUstream stream;
 } sl_pool_request_t;
 
-/* What the driver answered, or that there is no memory. known_as is the pool's handle when it was looked up. */
+/* Returns the driver's answer, or CUDA_ERROR_OUT_OF_MEMORY. known_as is the pool's handle when it was looked up. */
 CUresult sl_pool_take(sl_pool_t *pool, CUmemoryPool known_as, const sl_pool_request_t *request);
 
 #endif

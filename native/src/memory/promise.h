@@ -13,18 +13,18 @@ typedef struct {
     CUcontext context;
     uint64_t bytes; /* on each of the GPUs */
     uint32_t gpus;  /* a bit for each entry of the region */
-    uint32_t elsewhere; /* those of them that the call that ends it does not book */
+    uint32_t elsewhere; /* those of gpus that the ending call does not book */
     bool later;     /* the driver may not have taken them yet */
 } sl_promise_t;
 
-/* The call was done: remembers what was given to the thing with this key, which lives in the context; NULL: in all. */
+/* After a successful call: remembers what it gave to the thing with this key, which ends with the context; NULL: with none. */
 void sl_promise_keep(uint64_t key, CUcontext context, const sl_overhead_call_t *call);
-/* The thing ends with this call, or of a limit so many bytes, and the driver is not asked yet: afterwards another thing may have
- * the same key. */
+/* Before the driver is asked: the thing ends with this call; of a limit, so many bytes end. After the call another thing may have the
+ * same key. */
 sl_promise_t sl_promise_leave(uint64_t key, uint64_t bytes, sl_overhead_call_t *call);
-/* The driver was asked, and the call's end is not booked yet. */
+/* After the driver has answered, and before the call's end is booked. */
 void sl_promise_end(const sl_promise_t *promise, bool done);
-/* The context has ended, and with it all that lived there. */
+/* The context has ended, with everything in it. */
 void sl_promise_end_context(CUcontext context);
 
 #endif

@@ -8,10 +8,10 @@
 #include "memory/pool.h"
 
 const sl_reclaimer_t sl_reclaimers[] = {
-    sl_pool_refresh,       /* pools tell what they gave back without being asked */
-    sl_overhead_came_back, /* so does the driver */
-    sl_kept_reclaim,       /* mapped memory goes that the GPU no longer uses */
-    sl_pool_trim,          /* pools give back what they do not use */
-    sl_pending_reclaim,    /* and what they will not use as soon as a stream has come to a free */
+    sl_pool_refresh,       /* books what pools have given back by themselves */
+    sl_overhead_came_back, /* books what the driver has given back of its overhead */
+    sl_kept_reclaim,       /* unmaps freed memory that the GPU no longer uses */
+    sl_pool_trim,          /* lets pools give back what they do not use */
+    sl_pending_reclaim,    /* waits until streams reach frees of pool memory */
     NULL,
 };

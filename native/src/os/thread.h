@@ -1,4 +1,5 @@
-/* thread: what the library keeps for each thread of the program. It is one variable, because a launch needs nearly all of it. */
+/* thread: what the library keeps for each thread of the program. It is one variable, because a launch needs nearly all of it. And how
+ * the library starts threads of its own. */
 #ifndef SL_THREAD_H
 #define SL_THREAD_H
 
@@ -61,6 +62,9 @@ typedef struct {
 } sl_thread_t;
 
 extern __thread sl_thread_t sl_thread __attribute__((tls_model("initial-exec")));
+
+/* A thread of the library: it is detached and blocks all signals. False: the process can have no more threads. */
+bool sl_thread_start(void *(*body)(void *), void *argument);
 
 /* The current call enters the slow path of the gate, so it may take any time. */
 static inline void sl_thread_note_gate(void) {

@@ -106,3 +106,15 @@ OWN ssize_t send(int fd, const void *buffer, size_t size, int flags) {
 OWN ssize_t recvmsg(int fd, struct msghdr *message, int flags) {
     return syscall(SYS_recvmsg, fd, message, flags);
 }
+
+OWN ssize_t sendmsg(int fd, const struct msghdr *message, int flags) {
+    return syscall(SYS_sendmsg, fd, message, flags);
+}
+
+OWN int accept4(int fd, struct sockaddr *address, socklen_t *length, int flags) {
+    return (int)syscall(SYS_accept4, fd, address, length, flags);
+}
+
+OWN ssize_t recv(int fd, void *buffer, size_t size, int flags) {
+    return syscall(SYS_recvfrom, fd, buffer, size, flags, NULL, NULL);
+}

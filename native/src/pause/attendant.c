@@ -1,7 +1,8 @@
 /* attendant: see attendant.h.
  *
- * The process goes down and up a ladder, one step at a time: running, held, released, vacated. The command says which rung is wanted.
- * The attendant reads the command again after every step, so a pause can be withdrawn at any time. It has all signals blocked, and it
+ * The process goes down and up a ladder, one step at a time: running, held, released, vacated. The order says which rung is wanted: the
+ * deeper of the tenant's command and of what a trigger asks of this process. The attendant reads both again after every step, so a pause
+ * can be withdrawn at any time. It has all signals blocked, and it
  * calls the driver past the wrappers, so it never waits for itself. */
 #define _GNU_SOURCE
 #include "pause/attendant.h"
@@ -10,8 +11,6 @@
 #include <errno.h>
 #include <limits.h>
 #include <linux/futex.h>
-#include <pthread.h>
-#include <signal.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,65 +20,91 @@
 #include <unistd.h>
 
 #include "hold/hold.h"
+#include "memory/kept.h"
 #include "memory/plain/context.h"
 #include "os/fork.h"
 #include "os/mutex.h"
 #include "os/os.h"
+#include "os/thread.h"
 #include "pause/contexts.h"
 #include "pause/mover.h"
 #include "pause/telling.h"
+#include "pause/triggers.h"
 #include "pause/vacate.h"
 #include "tenant/registration.h"
 #include "tenant/tenant.h"
 #include "trace/sink.h"
 
 #define MILLI 1000000u
-#define LOOK_NANOS (250 * MILLI)    /* how often an attendant looks that no tool has woken */
+#define LOOK_NANOS (250 * MILLI)    /* how often an attendant looks that nobody has woken */
+#define SPARE_NANOS (100 * MILLI)   /* and while the process has spare memory */
 #define FIRST_POLL_NANOS 20000u     /* while calls come back from the driver */
 #define LONGEST_POLL_NANOS (2 * MILLI)
 #define ROOM_NANOS (100 * MILLI)    /* how often it looks for room on the way back */
 #define PREPARE_BYTES (512ull << 20) /* 65 ms on an H200's host at 8 GB/s, the rate of pages that are touched for the first time */
-#define END_NANOS (2000 * (uint64_t)MILLI)   /* the end of the process waits this long for a step */
 #define BEGIN_NANOS (2000 * (uint64_t)MILLI) /* a first context waits this long for the attendant's first look */
 
 enum { WHAT = 0xff };
 enum { RUNNING, HELD, RELEASED, VACATED }; /* the rungs, in the order of SL_REGION_COMMAND_… */
 
-/* Before glibc 2.34 these are in libpthread, which a program that loads the driver has. */
-#pragma weak pthread_create
-#if defined __x86_64__
-__asm__(".symver pthread_create, pthread_create@GLIBC_2.2.5");
-#endif
-
 static sl_mutex_t lock;          /* for starting it */
 static _Atomic bool started;
 static _Atomic uint32_t looked;  /* 1 after its first look */
-static unsigned rung;            /* only the attendant uses it */
-static uint64_t prepared;        /* the same */
+static _Atomic unsigned rung;    /* only the attendant changes it */
+static uint64_t prepared;        /* only the attendant uses it */
 static bool has_handler;         /* for the end of the process */
 static _Atomic bool in_step;     /* it may be in the driver */
 static _Atomic bool ending;      /* the process ends: no more steps */
-static bool broken;              /* the driver could not restore its state, or go on: the process stays where it is, */
+static _Atomic bool broken;      /* the driver could not restore its state, or go on: the process stays where it is, */
 static sl_reason_t why_broken;   /* and tells each command why */
 
-static uint64_t command_now(void) {
-    return sl_tenant.region.limits->command;
-}
+typedef struct {
+    uint64_t command; /* of the tools, to all processes of the tenant */
+    uint32_t own;     /* of a trigger, to this one */
+    unsigned wanted;  /* rung */
+} order_t;
 
-static unsigned wanted_rung(uint64_t command) {
+static uint64_t seen_command;
+static order_t refused;          /* it could not be carried out; another is tried */
+static bool is_any_refused;
+
+static unsigned rung_of(uint64_t command) {
     unsigned what = command & WHAT;
-    return what <= VACATED ? what : HELD; /* a depth that this library does not know: no work at least */
+    return what <= VACATED ? what : HELD; /* an unknown command: stop the work at least */
 }
 
-static bool is_withdrawn(uint64_t command) {
-    return command_now() != command;
+static order_t order_now(void) {
+    const sl_region_limits_t *limits = sl_tenant.region.limits;
+    order_t order = {.command = limits->command};
+    if (order.command != seen_command && order.command == limits->resumed)
+        sl_triggers_drop();
+    seen_command = order.command;
+    order.own = sl_triggers_now();
+    unsigned tool = rung_of(order.command), own = rung_of(order.own);
+    order.wanted = tool > own ? tool : own;
+    return order;
 }
 
-static void refuse(uint64_t command, const sl_reason_t *reason) {
+static bool is_same(const order_t *one, const order_t *other) {
+    return one->command == other->command && one->own == other->own;
+}
+
+static bool is_refused(const order_t *order) {
+    return is_any_refused && is_same(order, &refused);
+}
+
+/* On the way down only the part of the order that asks for more than there is. The process stays where it is. */
+static void refuse(const order_t *order, const sl_reason_t *reason) {
     sl_region_pause_t *record = sl_telling_record();
+    bool down = order->wanted > rung;
     sl_telling_reason("%s", reason->text);
-    if (record)
-        atomic_store(&record->refused, command);
+    sl_telling_step(SL_REGION_STEP_NONE, 0);
+    if (record && (!down || rung_of(order->command) > rung))
+        atomic_store(&record->refused, order->command);
+    if (order->own && (!down || rung_of(order->own) > rung))
+        sl_triggers_refuse(order->own);
+    refused = *order;
+    is_any_refused = true;
     sl_report(SL_WARN, "%s", reason->text);
 }
 
@@ -94,14 +119,14 @@ static void release_calls(void) {
 }
 
 /* Calls in the driver come back by themselves: the work that they wait for ends. */
-static void hold(uint64_t command) {
+static void hold(void) {
     uint64_t span = FIRST_POLL_NANOS;
     sl_telling_step(SL_REGION_STEP_HOLD, 0);
     sl_sink_switch(SL_SINK_HELD, true);
     sl_hold_ask();
     for (unsigned count; (count = sl_hold_count()) > 0;) {
         sl_telling_reason("%u call%s of the program must come back first, or a capture must end", count, count == 1 ? "" : "s");
-        if (is_withdrawn(command) && wanted_rung(command_now()) == RUNNING) {
+        if (atomic_load(&ending) || order_now().wanted == RUNNING) {
             release_calls();
             return;
         }
@@ -111,32 +136,39 @@ static void hold(uint64_t command) {
     sl_telling_reason("%s", "");
     sl_telling_step(SL_REGION_STEP_DRAIN, 0);
     sl_contexts_drain();
+    sl_kept_look(true);
     sl_region_pause_t *record = sl_telling_record();
     if (record)
         atomic_store(&record->since_nanos, sl_os_wall_nanos());
     rung = HELD;
 }
 
-static void out(uint64_t command) {
+static void out(const order_t *order) {
     sl_reason_t reason;
     sl_region_pause_t *record = sl_telling_record();
+    CUresult status = sl_contexts_drain();
+    if (status != CUDA_SUCCESS) {
+        sl_report_fail(&reason, "a context answers error %d, so its memory cannot be copied; the program has to end", (int)status);
+        refuse(order, &reason);
+        return;
+    }
     sl_telling_step(SL_REGION_STEP_COPY_OUT, sl_mover_bytes());
     sl_mover_result_t result = sl_mover_out(&reason);
     if (result != SL_MOVER_DONE)
-        refuse(command, &reason);
+        refuse(order, &reason);
     else if (record)
         atomic_fetch_add(&record->releases, 1);
     if (result != SL_MOVER_REFUSED)
         rung = RELEASED;
 }
 
-/* attend() refuses what comes. */
+/* From now on attend() refuses every command. */
 static void stop_here(const sl_reason_t *reason) {
     broken = true;
     why_broken = *reason;
 }
 
-static void store(uint64_t command) {
+static void store(const order_t *order) {
     sl_reason_t reason;
     sl_mover_unregister();
     sl_telling_step(SL_REGION_STEP_STORE, 0);
@@ -148,7 +180,7 @@ static void store(uint64_t command) {
         stop_here(&reason);
         break;
     default:
-        refuse(command, &reason);
+        refuse(order, &reason);
     }
 }
 
@@ -174,7 +206,7 @@ static void restore(void) {
     }
 }
 
-static void back(uint64_t command) {
+static void back(const order_t *order) {
     sl_reason_t reason;
     sl_telling_step(SL_REGION_STEP_COPY_BACK, sl_mover_bytes());
     switch (sl_mover_back(&reason)) {
@@ -186,45 +218,50 @@ static void back(uint64_t command) {
         wait_for_room(&reason);
         break;
     default: /* another command tries again */
-        refuse(command, &reason);
+        refuse(order, &reason);
     }
 }
 
-static void step(uint64_t command, unsigned wanted) {
-    bool down = wanted > rung;
+static void step(const order_t *order) {
+    bool down = order->wanted > rung;
     switch (rung) {
     case RUNNING:
-        hold(command);
+        hold();
         break;
     case HELD:
         if (down)
-            out(command);
+            out(order);
         else
             release_calls();
         break;
     case RELEASED:
         if (down)
-            store(command);
+            store(order);
         else
-            back(command);
+            back(order);
         break;
     default:
         restore();
     }
 }
 
-static bool is_refused(uint64_t command) {
-    sl_region_pause_t *record = sl_telling_record();
-    return record && record->refused == command;
+/* What the tools asked may be done although a deeper trigger is refused. */
+static void answer(const order_t *order) {
+    sl_region_pause_t *record = &sl_tenant.region.pauses[sl_tenant.slot];
+    sl_region_slot_t *slot = &sl_tenant.region.slots[sl_tenant.slot];
+    bool tool = slot->answer != order->command && record->refused != order->command;
+    bool own = record->own_answer != order->own && record->own_refused != order->own;
+    if ((tool || own) && !is_refused(order)) {
+        sl_telling_step(SL_REGION_STEP_NONE, 0);
+        sl_telling_reason("%s", "");
+    }
+    if (tool)
+        atomic_store(&slot->answer, order->command);
+    if (own)
+        sl_triggers_answer(order->own);
 }
 
-static void answer(uint64_t command) {
-    sl_telling_step(SL_REGION_STEP_NONE, 0);
-    sl_telling_reason("%s", "");
-    atomic_store(&sl_tenant.region.slots[sl_tenant.slot].answer, command);
-}
-
-/* After a fork or an end there is nobody to answer for. */
+/* After a fork, or at the end of the process, there is no region to answer in. */
 static bool is_attached(void) {
     return atomic_load_explicit(&sl_tenant.state, memory_order_acquire) == SL_TENANT_ATTACHED;
 }
@@ -239,12 +276,21 @@ static bool prepare(void) {
     return prepared != wanted;
 }
 
-static void wait_for_command(uint64_t seen) {
-    const struct timespec span = {.tv_nsec = LOOK_NANOS};
+/* True: woken without another order, so a process of the tenant needs room (sl_accounts_ask_for_room). A trigger that comes between the look and the wait is seen at the next look. */
+static bool wait_for_order(const order_t *seen, uint32_t nanos) {
+    const struct timespec span = {.tv_nsec = nanos};
     const _Atomic uint64_t *command = &sl_tenant.region.limits->command;
-    if (atomic_load(command) == seen)
-        syscall(SYS_futex, command, FUTEX_WAIT, (uint32_t)seen, &span, NULL, 0);
+    order_t now = order_now();
+    bool woken = is_same(&now, seen) && syscall(SYS_futex, command, FUTEX_WAIT, (uint32_t)seen->command, &span, NULL, 0) == 0;
+    if (woken)
+        now = order_now();
+    bool needed = woken && is_same(&now, seen);
     sl_registration_follow();
+    return needed;
+}
+
+void sl_attendant_wake(void) {
+    syscall(SYS_futex, &sl_tenant.region.limits->command, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
 }
 
 /* The first context may be waiting for the first look. */
@@ -262,54 +308,59 @@ static bool begin_step(void) {
     return false;
 }
 
-/* exit() runs this before the driver's own handlers, which end the driver under whoever is in it. A step that takes longer is left alone. */
+/* exit() runs this before the driver's own handlers, which end the driver under a thread that is in it. The handlers of the program may call
+ * CUDA too, so a paused process waits here as in any call. A hold that is not complete is given up: the call for which it waits may never end. */
 static void end_process(void) {
-    uint64_t until = sl_os_nanos() + END_NANOS;
-    atomic_store(&ending, true);
-    while (atomic_load(&in_step) && sl_os_nanos() < until)
+    for (;;) {
+        atomic_store(&ending, true);
+        while (atomic_load(&in_step))
+            sl_os_sleep_nanos(MILLI);
+        if (atomic_load(&rung) == RUNNING || atomic_load(&broken) || !is_attached())
+            return;
+        atomic_store(&ending, false);
         sl_os_sleep_nanos(MILLI);
+    }
+}
+
+/* Then the end waits (end_process), and the attendant is needed to resume. */
+static bool is_paused_at_end(void) {
+    sl_os_sleep_nanos(MILLI);
+    return rung != RUNNING;
 }
 
 static void *attend(void *unused) {
+    bool needs_room = false;
     prctl(PR_SET_NAME, "sluice-pause");
+    seen_command = sl_tenant.region.limits->command;
     while (is_attached()) {
-        uint64_t command = command_now();
-        unsigned wanted = wanted_rung(command);
-        if (rung != wanted && !is_refused(command) && !broken) {
+        order_t order = order_now();
+        if (rung != order.wanted && !is_refused(&order) && !broken) {
             if (rung == RUNNING)
                 sl_sink_switch(SL_SINK_HELD, true);
             note_look();
-            if (!begin_step())
-                break;
-            step(command, wanted);
+            if (!begin_step()) {
+                if (!is_paused_at_end())
+                    break;
+                continue;
+            }
+            step(&order);
             atomic_store(&in_step, false);
             continue;
         }
-        bool refused = is_refused(command);
-        if (rung != wanted && !refused && sl_telling_record())
-            refuse(command, &why_broken);
-        if (rung == wanted && !refused && sl_tenant.region.slots[sl_tenant.slot].answer != command)
-            answer(command);
+        if (rung != order.wanted && !is_refused(&order))
+            refuse(&order, &why_broken);
+        answer(&order);
+        if (!begin_step()) {
+            if (!is_paused_at_end())
+                break;
+            continue;
+        }
+        bool spare = sl_kept_look(needs_room || rung != RUNNING);
+        atomic_store(&in_step, false);
         note_look();
-        if (!prepare())
-            wait_for_command(command);
+        needs_room = !prepare() && wait_for_order(&order, spare ? SPARE_NANOS : LOOK_NANOS);
     }
     return unused;
-}
-
-static bool start(void) {
-    pthread_attr_t attributes;
-    pthread_t thread;
-    uint64_t all = UINT64_MAX, before = 0; /* the kernel's sets of signals */
-    if (!pthread_create)
-        return false;
-    syscall(SYS_rt_sigprocmask, SIG_BLOCK, &all, &before, sizeof all);
-    pthread_attr_init(&attributes);
-    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-    bool ok = pthread_create(&thread, &attributes, attend, NULL) == 0;
-    pthread_attr_destroy(&attributes);
-    syscall(SYS_rt_sigprocmask, SIG_SETMASK, &before, NULL, sizeof before);
-    return ok;
 }
 
 static void begin_slowly(void) {
@@ -317,7 +368,7 @@ static void begin_slowly(void) {
     sl_mutex_lock(&lock);
     if (!started) {
         sl_region_pause_t *record = &sl_tenant.region.pauses[sl_tenant.slot];
-        bool ok = start();
+        bool ok = sl_thread_start(attend, NULL);
         if (!ok)
             sl_report(SL_WARN, "the process can have no more threads, so it cannot be paused");
         if (ok && !has_handler)
@@ -356,6 +407,7 @@ static void forget(void) {
     rung = RUNNING;
     prepared = 0;
     broken = false;
+    is_any_refused = false;
     atomic_store(&in_step, false);
     atomic_store(&ending, false);
     sl_sink_switch(SL_SINK_HELD, false);

@@ -1,4 +1,4 @@
-/* borrow: a context of the program becomes current for calls of ours, and afterwards nothing of that is seen.
+/* borrow: makes a context of the program current for our own calls, and restores everything afterwards.
  *
  * While any stream of the process captures, the driver forbids a thread calls that could disturb the capture, and such a call ends the
  * capture. Ours do not disturb it, so the thread is exempt meanwhile. */

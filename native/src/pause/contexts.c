@@ -33,17 +33,20 @@ void sl_contexts_remove(CUcontext context) {
 }
 
 /* The lock is held around calls of the driver: the process is held, so no thread of the program wants it. */
-void sl_contexts_drain(void) {
+CUresult sl_contexts_drain(void) {
+    CUresult first = CUDA_SUCCESS;
     sl_mutex_lock(&lock);
     for (uint64_t place = 0; place < contexts.capacity; place++) {
         entry_t *entry = sl_index_at(&contexts, place);
         CUcontext context = entry ? (CUcontext)(uintptr_t)entry->context : NULL;
         if (!context || real.cuCtxPushCurrent_v2(context) != CUDA_SUCCESS)
             continue;
-        real.cuCtxSynchronize();
+        CUresult status = real.cuCtxSynchronize();
+        first = first ? first : status;
         real.cuCtxPopCurrent_v2(&context);
     }
     sl_mutex_unlock(&lock);
+    return first;
 }
 
 static void forget(void) {

@@ -6,7 +6,8 @@
 
 void sl_contexts_add(CUcontext context);
 void sl_contexts_remove(CUcontext context);
-/* Waits until the work in all contexts has ended. A context that has failed has no work. */
-void sl_contexts_drain(void);
+/* Waits until the work in all contexts has ended. The first error that a context answers: then it has no work either, and its memory
+ * cannot be read any more. */
+CUresult sl_contexts_drain(void);
 
 #endif

@@ -11,7 +11,7 @@
 sl_region_pause_t *sl_telling_record(void);
 /* A step begins that moves so many bytes; step: SL_REGION_STEP_… */
 void sl_telling_step(uint32_t step, uint64_t total_bytes);
-/* So many more bytes are moved. From any mover. */
+/* Adds bytes that a mover has moved. */
 void sl_telling_moved(uint64_t bytes);
 /* What the process waits for; "": nothing. */
 void sl_telling_reason(const char *format, ...) __attribute__((format(printf, 1, 2)));

@@ -14,8 +14,8 @@ static bool is_active(CUdevice device) {
     return real.cuDevicePrimaryCtxGetState && real.cuDevicePrimaryCtxGetState(device, &flags, &active) == CUDA_SUCCESS && active;
 }
 
-/* To retain a primary context that is active changes nothing, and no thread can end it meanwhile. A GPU that the process does not use
- * gets no entry in the region: only devices with a context are looked up. */
+/* Retaining an active primary context changes nothing, and no thread can end it meanwhile. Only devices with a context are looked up, so
+ * that a GPU that the process does not use gets no entry in the region. */
 static CUcontext retain_primary(CUdevice device, unsigned gpu) {
     CUcontext context = NULL;
     if (!is_active(device) || sl_gpu_find(device) != (int)gpu || !real.cuDevicePrimaryCtxRetain || !real.cuDevicePrimaryCtxRelease_v2)

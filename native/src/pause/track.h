@@ -16,23 +16,23 @@ enum { SL_TRACK_STREAMS = 2, SL_TRACK_FLIGHT = 8 };
 typedef struct {
     CUcontext context;
     unsigned gpu;
-    CUdevice retained; /* its primary context is, for the time of the move; -1: none */
+    CUdevice retained; /* the device whose primary context is retained during the move; -1: none */
     CUstream streams[SL_TRACK_STREAMS];
     CUevent events[SL_TRACK_FLIGHT]; /* number % SL_TRACK_FLIGHT */
     uint64_t bytes[SL_TRACK_FLIGHT];
     uint64_t begun, ended; /* numbers of copies */
-    size_t item;           /* the caller's: what is copied next, */
-    uint64_t done;         /* and how much of it is begun */
+    size_t item;           /* for the caller: the item to copy next */
+    uint64_t done;         /* for the caller: how much of it was begun */
 } sl_track_t;
 
-/* A context of the GPU where context is NULL. False: the process has none there. */
+/* context NULL: any context of the GPU. False: the process has none there. */
 bool sl_track_open(sl_track_t *track, CUcontext context, unsigned gpu);
 void sl_track_close(sl_track_t *track);
-/* Begins a copy; first it waits for an earlier one if too many are under way. Bytes that arrived are told. */
+/* Begins a copy; waits for an earlier one if too many are in flight. Reports bytes that have arrived. */
 CUresult sl_track_copy(sl_track_t *track, bool out, uint64_t address, void *host, uint64_t bytes);
-/* All copies are done, or failed. *quiet becomes false if the driver does not say whether some are still under way. */
+/* Waits until all copies have ended. *quiet becomes false if the driver does not tell whether some are still in flight. */
 CUresult sl_track_drain(sl_track_t *track, bool *quiet);
-/* Whether nothing at all is under way in the context. It waits for it. */
+/* Waits for all work of the context. False: the driver does not tell whether it has ended. */
 bool sl_track_is_idle(const sl_track_t *track);
 /* What the GPU has free; 0: it does not say. */
 uint64_t sl_track_free_bytes(const sl_track_t *track);

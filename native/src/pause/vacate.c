@@ -6,7 +6,8 @@
 
 #include "driver/driver.h"
 #include "ledger/ledger.h"
-#include "memory/plain/opened.h"
+#include "memory/ipc/opened.h"
+#include "memory/mapped/export.h"
 #include "pause/telling.h"
 #include "real.h"
 #include "tenant/accounts.h"
@@ -26,7 +27,8 @@ static bool fail(sl_reason_t *reason, const char *what, CUresult status) {
     return sl_report_fail(reason, "the driver cannot %s: %s (%d). It cannot with managed memory, memory shared by cuIpc, MPS or MIG", what, name_of(status), (int)status);
 }
 
-/* Seen on driver 580: with managed memory it refuses, and from then on for ever; with memory of others it stores, and cannot restore. */
+/* Seen on driver 580: with managed memory the driver refuses, and then always refuses. With memory of other processes it stores its
+ * state and cannot restore it. */
 static bool is_possible(sl_reason_t *reason) {
     if (!SL_DRIVER_HAS(cuCheckpointProcessCheckpoint))
         return sl_report_fail(reason, "the driver cannot store its own state; that needs driver 570 or newer");
@@ -35,6 +37,8 @@ static bool is_possible(sl_reason_t *reason) {
             return sl_report_fail(reason, "has managed memory, with which the driver cannot store its own state; use --release");
     if (sl_opened_any())
         return sl_report_fail(reason, "has opened memory of another process, with which the driver cannot restore its own state; use --release");
+    if (sl_export_any())
+        return sl_report_fail(reason, "has memory that another process may have opened, with which the driver cannot restore its own state; use --release");
     return true;
 }
 
@@ -45,7 +49,7 @@ static void put_aside(void) {
     sl_telling_record()->staying_bytes = sum;
 }
 
-/* Once more where it fails: calls of a process that stays locked wait for ever. */
+/* Tries twice: in a process that stays locked, calls wait for ever. */
 static CUresult unlock(void) {
     CUresult status = real.cuCheckpointProcessUnlock(getpid(), NULL);
     return status == CUDA_SUCCESS ? status : real.cuCheckpointProcessUnlock(getpid(), NULL);

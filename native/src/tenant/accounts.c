@@ -1,5 +1,11 @@
 /* accounts: what the processes of the tenant are charged with, as the region tells. */
+#define _GNU_SOURCE
 #include "tenant/accounts.h"
+
+#include <limits.h>
+#include <linux/futex.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include "os/os.h"
 
@@ -25,4 +31,9 @@ uint64_t sl_accounts_used(unsigned gpu) {
     if (now < due || !atomic_compare_exchange_strong(&next_reap, &due, now + REAP_NANOS))
         return used;
     return sl_slots_reap(&sl_tenant.region, &sl_tenant.self) ? sl_accounts_sum(gpu).charged : used;
+}
+
+/* The word does not change. So a thread that wakes and finds the same command knows why. */
+void sl_accounts_ask_for_room(void) {
+    syscall(SYS_futex, &sl_tenant.region.limits->command, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
 }

@@ -32,6 +32,9 @@ SL_HOT static inline sl_accounts_sum_t sl_accounts_sum(unsigned gpu) {
 
 /* What all live processes are charged with. Now and then it looks whether they live. */
 uint64_t sl_accounts_used(unsigned gpu);
+/* A request waits for what other processes have in flight. Some of it may be spare: wakes the threads that give that back, which wait
+ * for commands. */
+void sl_accounts_ask_for_room(void);
 /* 0 = no limit. */
 uint64_t sl_accounts_limit(unsigned gpu);
 /* The same by the GPU's number, which also a GPU has that the tenant has not used. */

@@ -149,6 +149,8 @@ sl_tenant_state_t sl_tenant_attach_slowly(void) {
             sl_tenant.state = SL_TENANT_PASS;
         else
             sl_tenant.state = ok ? take_part(&options, &reason) : on_error(&reason);
+        if (sl_tenant.state == SL_TENANT_ATTACHED)
+            sl_tenant_attached();
     }
     sl_mutex_unlock(&lock);
     errno = saved;

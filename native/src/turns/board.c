@@ -1,7 +1,7 @@
-/* board: the memory-mapped file of one GPU: making, opening and taking part in it.
+/* board: the memory-mapped file of one GPU: makes it, opens it and joins it.
  *
- * The file lies in the runtime directory beside the regions. As there, all blocks are allocated before it is mapped, and
- * it gets its name when it is complete. */
+ * The file lies in the runtime directory beside the regions. Like a region, it has all its blocks allocated before it is mapped, and gets
+ * its name when it is complete. */
 #define _GNU_SOURCE
 #include "turns/board.h"
 
@@ -120,8 +120,7 @@ void sl_board_describe(const sl_board_t *board) {
     entry->turn_micros = limits->turn_micros;
 }
 
-/* A plan that does not know all tenants is worse than none: until the next one, or for ever when nobody plans any more,
- * weights count. */
+/* A plan that does not know all tenants is worse than no plan. Weights count until the agent writes the next plan. */
 static void take_plan_back(const sl_board_t *board) {
     for (unsigned i = 0; i < SL_BOARD_TENANT_COUNT; i++)
         board->tenants[i].plan_nanos = 0;
@@ -203,7 +202,7 @@ static void leave(sl_board_t *board) {
     board->base = NULL;
 }
 
-/* Until this process has an entry, others may take the tenant's for that of a dead one and free it. */
+/* Until this process has an entry, other processes may take the tenant for dead and free its entry. */
 static bool claim(sl_board_t *board) {
     for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
         if (!claim_tenant(board) || (!attempt && !claim_process(board)))

@@ -30,7 +30,7 @@ static inline uint64_t sl_board_place(unsigned process) {
 bool sl_board_join(sl_board_t *board, const uint8_t uuid[16], sl_reason_t *reason);
 /* Writes the tenant's limits into its entry. */
 void sl_board_describe(const sl_board_t *board);
-/* Takes part anew where others have taken the entries of this process for free; the old mapping stays, for threads that still look at it. */
+/* Joins again after other processes took this process's entries. The old mapping stays, because threads may still read it. */
 bool sl_board_rejoin(sl_board_t *board, const uint8_t uuid[16], sl_reason_t *reason);
 /* The child after a fork has the parent's mapping and descriptor, and joins anew. */
 void sl_board_forget(sl_board_t *board);

@@ -1,6 +1,6 @@
 /* choose: which tenant has the next turn, and how much of the planned length it gets.
  *
- * Among the waiting tenants the highest priority goes first, then round the table. A turn is shortened by the overrun of the tenant's
+ * Among the waiting tenants the highest priority goes first, in round-robin order. A turn is shortened by the overrun of the tenant's
  * last turn. A tenant whose turn a higher priority cut short goes on with the rest of it. A host may pause for a moment: a tenant that
  * lost its turn as an idle holder gets the rest of it with its next turn, if it is back soon. If a tenant asked for exclusive turns, the
  * tenant that waits longest goes first. */
@@ -65,7 +65,7 @@ static uint64_t wanted_since(const sl_seen_t *seen) {
     return first ? first : seen->now;
 }
 
-/* The holder was at work until just now, and loses the turn to a higher priority: by its own hand, or because the other was faster. */
+/* The holder worked until just now, and loses the turn to a higher priority: it gave the turn, or the other tenant seized it. */
 static bool is_cut(const sl_seen_t *seen, bool seized, int priority) {
     bool above = seen->tenants[seen->holder].priority < priority;
     bool worked = seen->known && seen->busy >= seen->began && seen->busy + LATELY_NANOS > seen->now;
@@ -93,13 +93,13 @@ static int64_t balance_of(const sl_seen_tenant_t *tenant) {
     return tenant->balance_nanos > 0 && was_idle ? 0 : within(tenant->balance_nanos, tenant->length_nanos);
 }
 
-/* One that was to go on with its turn, and is not back yet, is passed over: it has what was left of the turn besides its next one. */
+/* A tenant that should continue its turn and is not back yet is passed over. Its next turn is longer by the rest. */
 static void pass_over_absent(round_t round, sl_seen_round_t place, int64_t balances[]) {
     if (place.goes_on && place.first < round.seen->count && !waits(round, place.first))
         balances[place.first] += round.seen->tenants[place.first].length_nanos;
 }
 
-/* Round the table from the tenant that had the last turn. A tenant whose last turns were too long is passed over, which repays a turn. */
+/* Round robin from the tenant that had the last turn. A tenant whose last turns were too long is passed over, which repays a turn. */
 static unsigned next_round(round_t round, sl_seen_round_t place, int64_t balances[]) {
     unsigned count = round.seen->count, any = longest_waiting(round);
     pass_over_absent(round, place, balances);

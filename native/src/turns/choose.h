@@ -1,4 +1,4 @@
-/* choose: which tenant has the next turn, for how long, and what the last one owes or is owed. It decides on what was read, and writes no board. */
+/* choose: which tenant has the next turn, for how long, and what the last one owes or is owed. It only decides, and writes no board. */
 #ifndef SL_CHOOSE_H
 #define SL_CHOOSE_H
 
@@ -7,8 +7,8 @@
 typedef struct {
     unsigned next;         /* the entry that has the turn now */
     uint64_t length_nanos;
-    bool goes_on;          /* the past holder's turn was cut, and is the first when its priority is served again */
-    int64_t balances[SL_BOARD_TENANT_COUNT]; /* what all have then */
+    bool goes_on;          /* the last holder's turn was cut: it continues first when its priority is served again */
+    int64_t balances[SL_BOARD_TENANT_COUNT]; /* the new balances of all tenants */
 } sl_choice_t;
 
 /* Whether any tenant waits. */

@@ -11,7 +11,7 @@
 #define SL_SEEN_SHORTEST_NANOS 100000u     /* no turn is shorter */
 #define SL_SEEN_LONGEST_NANOS 1000000000u  /* or longer */
 #define SL_SEEN_MOST_TURNS 100             /* a tenant never owes more of its turns than this */
-#define SL_SEEN_BLOCKED_NANOS 20000000u    /* for no longer a wait for the GPU counts as work */
+#define SL_SEEN_BLOCKED_NANOS 20000000u    /* a wait for the GPU counts as work for this long at most */
 
 typedef struct {
     uint64_t since_nanos;   /* 0 = it does not wait */
@@ -35,7 +35,7 @@ typedef struct {
 
 /* Everything. */
 void sl_seen_read(sl_seen_t *seen, const sl_board_t *board, uint64_t now);
-/* Whose turn it is, and no tenant and no process. */
+/* Only whose turn it is; no tenants and no processes. */
 void sl_seen_turn(sl_seen_t *seen, const sl_board_t *board, uint64_t now);
 /* One tenant without its processes. */
 sl_seen_tenant_t sl_seen_tenant(const sl_board_t *board, unsigned tenant);

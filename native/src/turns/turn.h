@@ -24,7 +24,7 @@ static inline void sl_turn_say_busy(const sl_board_t *board, uint64_t until_nano
     board->processes[board->process].busy_nanos = until_nanos;
 }
 
-/* A thread of this process waits for the GPU: its work may take longer than was known, but counts no longer than that. 0: it has ended. */
+/* A thread of this process waits for the GPU: its work counts as busy beyond its known cost, until this time at most. 0: the wait ended. */
 static inline void sl_turn_say_blocked(const sl_board_t *board, uint64_t until_nanos) {
     board->processes[board->process].blocked_nanos = until_nanos;
 }
@@ -33,7 +33,7 @@ static inline void sl_turn_say_blocked(const sl_board_t *board, uint64_t until_n
 bool sl_turn_is_wanted(const sl_board_t *board, uint64_t now);
 /* Until when the turn of this process's tenant lasts if others want the GPU. */
 uint64_t sl_turn_ends(const sl_board_t *board, uint64_t now);
-/* Since when the turn has been whose it is; now when that is not known. */
+/* When the current turn began; now if that is not known. */
 uint64_t sl_turn_began(const sl_board_t *board, uint64_t now);
 /* This process has no work on the GPU now: gives the turn to the next tenant that wants it, if there is one. That may be the same
  * tenant, if it wants more and the others have had too much. */

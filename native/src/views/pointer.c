@@ -5,11 +5,9 @@
 #include "driver/driver.h"
 #include "hooks.h"
 #include "memory/mapped/mapped.h"
-#include "os/report.h"
 #include "real.h"
 
-enum { CONTEXT = 1, DEVICE_POINTER = 3, BUFFER_ID = 7, RANGE_START = 11, RANGE_SIZE = 12 };
-enum { NOT_SUPPORTED = 801 };
+enum { CONTEXT = 1, DEVICE_POINTER = 3, BUFFER_ID = 7, IPC_CAPABLE = 10, RANGE_START = 11, RANGE_SIZE = 12, HANDLE_TYPES = 14 };
 
 #define NOWHERE 8u
 
@@ -31,10 +29,15 @@ static void correct(void *data, int attribute, const sl_mapped_view_t *view) {
         *(size_t *)data = view->bytes;
     else if (attribute == BUFFER_ID)
         *(uint64_t *)data = view->identity;
+    else if (attribute == IPC_CAPABLE)
+        *(unsigned *)data = view->exportable;
+    else if (attribute == HANDLE_TYPES)
+        *(uint64_t *)data = 0;
 }
 
 static bool is_corrected(int attribute) {
-    return attribute == CONTEXT || attribute == BUFFER_ID || attribute == RANGE_START || attribute == RANGE_SIZE;
+    return attribute == CONTEXT || attribute == BUFFER_ID || attribute == RANGE_START || attribute == RANGE_SIZE || attribute == IPC_CAPABLE ||
+           attribute == HANDLE_TYPES;
 }
 
 /* Where the driver has no answer for mapped memory, whether it has one at all is asked with an attribute that all memory has. */
@@ -79,13 +82,4 @@ CUresult hook_cuMemGetAddressRange_v2(CUdeviceptr *pbase, size_t *psize, CUdevic
     if (psize)
         *psize = view.bytes;
     return status;
-}
-
-CUresult hook_cuIpcGetMemHandle(CUipcMemHandle *pHandle, CUdeviceptr dptr) {
-    if (!SL_DRIVER_HAS(cuIpcGetMemHandle))
-        return CUDA_ERROR_NOT_FOUND;
-    if (!sl_mapped_has(dptr))
-        return real.cuIpcGetMemHandle(pHandle, dptr);
-    sl_report(SL_WARN, "cuIpcGetMemHandle: mapped memory cannot be opened by other processes; start the job with SLUICE_MAPPED=0");
-    return NOT_SUPPORTED;
 }

@@ -22,15 +22,26 @@ static uint64_t limit_of(CUdevice device, unsigned *gpu) {
     return found < 0 ? 0 : sl_accounts_limit((unsigned)found);
 }
 
+/* Spare memory is free to the program, as memory is that the driver keeps. It may go between two looks at it. */
 static void tell_tenant(size_t *free, size_t *total) {
     CUdevice device;
     unsigned gpu;
-    uint64_t limit;
-    if (!real.cuCtxGetDevice || real.cuCtxGetDevice(&device) != CUDA_SUCCESS || !(limit = limit_of(device, &gpu)))
+    if (!real.cuCtxGetDevice || real.cuCtxGetDevice(&device) != CUDA_SUCCESS)
         return;
-    sl_pool_refresh(gpu);
-    sl_overhead_now_and_then(gpu);
-    uint64_t used = sl_accounts_used(gpu);
+    uint64_t limit = limit_of(device, &gpu), used = 0;
+    if (gpu >= SL_REGION_GPU_COUNT)
+        return;
+    uint64_t spare = sl_ledger_spare(gpu);
+    if (limit) {
+        sl_pool_refresh(gpu);
+        sl_overhead_now_and_then(gpu);
+        used = sl_accounts_used(gpu);
+    }
+    spare = least(spare, sl_ledger_spare(gpu));
+    *free = least(*free + spare, *total);
+    if (!limit)
+        return;
+    used -= least(used, spare);
     *free = least(used < limit ? limit - used : 0, *free);
     *total = least(limit, *total);
 }

@@ -19,7 +19,7 @@ static void begin(unsigned processes, uint32_t permille) {
     }
 }
 
-/* As the gate does before a call. */
+/* The same check as the gate's before a call. */
 static bool may_submit(sl_lane_gpu_t *gpu) {
     gpu->shut = sl_cap_opens(gpu, now) > now;
     return !gpu->shut;
@@ -45,7 +45,7 @@ static uint64_t used_by_all(void) {
     return all;
 }
 
-/* A tenant that was idle is ahead by 15 ms of GPU time at most, and a kernel that begins in time may end late. */
+/* An idle tenant keeps 15 ms of GPU time at most, and a kernel that begins in time may end late. */
 static void should_hold_all_processes_to_one_cap(void) {
     for (unsigned processes = 1; processes <= PROCESSES; processes++)
         for (unsigned permille = 50; permille < 1000; permille += 100) {
@@ -70,7 +70,7 @@ static void should_leave_a_process_what_its_siblings_do_not_use(void) {
     CHECK(used_millis[0] >= 2500 - 150 && used_millis[0] <= 2500 + 17, "it used %lu ms of 2500", (unsigned long)used_millis[0]);
 }
 
-/* Any process of the tenant can write the word. One that makes it large does not lift the others' bound of their own part. */
+/* Any process of the tenant can write the word. A large value must not free the others from their own part of the cap. */
 static void should_hold_each_process_to_its_part_when_the_common_debt_is_damaged(void) {
     begin(2, 250);
     for (unsigned i = 0; i < 1000; i++) {

@@ -1,5 +1,5 @@
-/* A lane takes no part any more when the driver destroys its context; when the context lives on, so does the lane. The driver is a fake
- * that has two contexts and sees uses of an event of a dead one. */
+/* A lane ends when the driver destroys its context, and goes on if the context lives on. The fake driver has two contexts and notices when
+ * an event of a dead one is used. */
 #include "check.h"
 
 #include "compute/gate.h"
@@ -110,7 +110,7 @@ static void count_open(sl_lane_t *lane, void *unused) {
     fake.open_at_destroy += lane->meter.is_open && lane->context == contexts[0];
 }
 
-/* While it is at work, a thread destroys a stream, as threads do. */
+/* While the driver destroys the context, another thread destroys a stream. */
 static CUresult destroy(CUcontext context) {
     sl_lane_each(count_open, NULL);
     if (fake.destroy_answer)
@@ -170,7 +170,7 @@ static void refuses(void) {
     CHECK(sl_lane_current()->calls == calls + 5 && fake.events <= events + 4, "the lane did not go on");
 }
 
-/* A call that cannot be measured goes nevertheless, and the tenant is told that its figures lack it. */
+/* A call that cannot be measured is forwarded, and counted as unmetered. */
 static void counts_unmeasured(void) {
     begin();
     submit(3);
@@ -283,7 +283,7 @@ static void lacks_a_board_and_fails(void) {
 
 #define SECOND 1000000000ull
 
-/* What another process of the tenant wrote over the debt holds up nothing, and rest is not saved up. */
+/* A debt that another process overwrote delays no call, and idle time is not saved up. */
 static void has_a_strange_debt(void) {
     begin();
     submit(20);
@@ -305,7 +305,7 @@ static unsigned sharers_after_a_while(void) {
     return sl_lane_current()->gpu->sharers;
 }
 
-/* A slot that nobody has shares nothing, whenever its last owner came to the gate. */
+/* A free slot is no sharer, whenever its last owner came to the gate. */
 static void counts_sharers(void) {
     begin();
     submit(20);

@@ -1,5 +1,5 @@
-/* HAMi's policies: by default a cap holds only while another tenant uses the GPU. The driver is a fake whose GPU takes 0.1 ms for each
- * piece of work and no time at all, so that a cap is used up at once. Whether one held is seen by the waits for it. */
+/* HAMi's policies: by default a cap holds only while another tenant uses the GPU. The fake driver reports 0.1 ms of GPU time for each
+ * piece of work but takes none, so that a cap is used up at once. The number of waits shows whether the cap held. */
 #include "check.h"
 
 #include <fcntl.h>
@@ -130,7 +130,7 @@ static void *lift_the_cap(void *unused) {
     return NULL;
 }
 
-/* As sluice set does it. At 0.1 % the second call waits for a minute. */
+/* Lifts the cap like `sluice set`. At 0.1 % the second call would wait for a minute. */
 static void lifted(void) {
     unsetenv("CUDA_DEVICE_SM_LIMIT");
     setenv("SLUICE_COMPUTE", "0.1%", 1);
@@ -146,8 +146,8 @@ static void lifted(void) {
     CHECK(millis < 15000, "it waited for %llu ms", (unsigned long long)millis);
 }
 
-/* Another tenant, of this priority for HAMi. When it is told to it works every now and then, until it is killed. A child of a process that
- * takes part in a tenant would be of that tenant, so it begins before. */
+/* Another tenant with this HAMi priority. On request it works now and then, until it is killed. It starts before this process attaches,
+ * because a child of an attached process would join the same tenant. */
 typedef struct {
     pid_t pid;
     int begin, ready;
@@ -188,7 +188,7 @@ static void shared(void) {
     uint64_t waits = waits_for_the_cap();
     end(first);
     CHECK(waits > 0, "the cap did not hold beside another");
-    usleep(3 * COUNTS_NANOS / 2 / 1000); /* what is owed is paid, and the other counts no more */
+    usleep(3 * COUNTS_NANOS / 2 / 1000); /* the debt is paid, and the other tenant no longer counts */
     submit(1);
     waits = waits_for_the_cap();
     submit(CALLS);

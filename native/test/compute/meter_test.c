@@ -1,4 +1,4 @@
-/* What the meter reads from a GPU whose clock this test keeps: work is queued on one stream, events tell when it ended. */
+/* What the meter reads from a fake GPU whose clock the test controls. Work is queued on one stream, and events tell when it ended. */
 #include "check.h"
 
 #include <pthread.h>
@@ -20,7 +20,7 @@ static unsigned made;
 static unsigned interrupt_micros; /* the host is interrupted this long after it recorded an event */
 static bool all_done;
 static double speed = 1;          /* of the GPU's clock */
-static uint64_t unseen_nanos;     /* so long the host does not see that an event was passed */
+static uint64_t unseen_nanos;     /* how long the host does not see that the GPU passed an event */
 static uint64_t idle_nanos;       /* see idle.h */
 static sl_meter_t meter;
 
@@ -85,7 +85,7 @@ static void close_batch(uint64_t predicted_nanos, unsigned calls, sl_cost_t *onl
     sl_meter_close(&meter, &end);
 }
 
-/* Ends the batch, lets the GPU do it all and gives what was read, in milliseconds. */
+/* Closes the batch, lets the GPU do all of it and returns the reading in milliseconds. */
 static double reading(uint64_t predicted_nanos, unsigned calls) {
     sl_meter_reading_t read;
     close_batch(predicted_nanos, calls, NULL, false, sl_os_nanos());
@@ -115,7 +115,7 @@ static void shouldReadASingleCall(void) {
     CHECK(about(5, read), "read %.2f ms", read);
 }
 
-/* The GPU waited for the host between two calls: then they took what they are known to take. */
+/* The GPU waited for the host between two calls, so their known costs count. */
 static void shouldNotChargeForWaiting(void) {
     begin();
     launch(5 * MILLI);
@@ -141,19 +141,19 @@ static double read_streams(uint64_t predicted_nanos) {
     return read;
 }
 
-/* With several streams what calls take together tells nothing if they were done side by side; but idle.h does. */
+/* If calls on several streams overlap, the sum of their costs does not show the idle time; idle.h does. */
 static void shouldNotChargeForWaitingBetweenCallsOnSeveralStreams(void) {
     double read = read_streams(160 * MILLI);
     CHECK(about(10, read), "read %.2f ms", read);
 }
 
-/* They took no less time than one after the other: perhaps they slow each other down, and idle.h is wrong. */
+/* The calls took as long as one after the other: perhaps they slow each other down, and idle.h is wrong. */
 static void shouldNotTrustThePaceWhenCallsWereNotSeenSideBySide(void) {
     double read = read_streams(30 * MILLI);
     CHECK(about(30, read), "read %.2f ms", read);
 }
 
-/* Whose keys ask for the same place all have one, until the batch ends. */
+/* Streams whose keys hash to the same place all get one, until the batch ends. */
 static void shouldFindAllStreamsOfABatch(void) {
     static sl_lane_t lane;
     uint64_t keys[SL_LANE_PROBES];
@@ -177,12 +177,12 @@ static void shouldTellHowLongTheGpuWaited(void) {
     sl_idle_t idle = nothing;
     sl_idle_note(&idle, ONE, COST, 1000000);
     sl_idle_note(&idle, OTHER, COST, 1004000);
-    sl_idle_note(&idle, ONE, COST, 1016000);   /* a gap that is of no use */
-    sl_idle_note(&idle, ONE, COST, 1018000);   /* behind the last one: until 1036000 */
+    sl_idle_note(&idle, ONE, COST, 1016000);   /* a gap too short for other work */
+    sl_idle_note(&idle, ONE, COST, 1018000);   /* queued behind the last call: until 1036000 */
     sl_idle_note(&idle, OTHER, COST, 1050000);
     CHECK(sl_idle_nanos(&idle) == 14000);
     sl_idle_begin(&idle);
-    sl_idle_note(&idle, ONE, COST, 2000000);   /* between two batches nobody asks */
+    sl_idle_note(&idle, ONE, COST, 2000000);   /* between two batches idle time does not count */
     sl_idle_note(&idle, OTHER, COST, 2030000);
     CHECK(sl_idle_nanos(&idle) == 20000);
     sl_idle_lose_track(&idle);
@@ -194,7 +194,7 @@ static void shouldTellHowLongTheGpuWaited(void) {
     CHECK(sl_idle_nanos(&idle) == 10000);
 }
 
-/* The host paces itself and the batch is not full; but what is known of its calls is no longer true. */
+/* The GPU waits for the host at times, so the batch is not full. But the known costs of its calls are too low by now. */
 static void shouldChargeTheSpanWhenCallsTakeLongerThanKnown(void) {
     begin();
     launch(100 * MILLI);
@@ -216,7 +216,7 @@ static void shouldNotChargeForTheDriftOfClocks(void) {
     CHECK(read < 200, "read %.2f ms", read);
 }
 
-/* Another had the GPU before it came to the end of the batch: nothing is learnt from that. */
+/* Another process had the GPU before the batch ended: the meter learns nothing from it. */
 static void shouldNotChargeForAnothersTurn(void) {
     sl_cost_t cost = {.nanos = MILLI, .samples = SL_COST_SAMPLES, .pending = 1};
     sl_meter_reading_t read;
@@ -232,7 +232,7 @@ static void shouldNotChargeForAnothersTurn(void) {
     CHECK(sl_meter_expect(&meter, MILLI) == MILLI);
 }
 
-/* Else it would never be known what a call takes during which the turn is always lost. */
+/* Otherwise the cost of a call during which the process always loses the turn would never be known. */
 static void shouldLearnFromADividedBatchWhatIsNotKnown(void) {
     sl_cost_t cost = {.pending = 1};
     sl_meter_reading_t read;
@@ -246,7 +246,7 @@ static void shouldLearnFromADividedBatchWhatIsNotKnown(void) {
     CHECK(about(5, (double)cost.nanos / 1e6) && !cost.pending, "known for %lu ns", (unsigned long)cost.nanos);
 }
 
-/* Not all of the work lies between events, so they do not tell how long it can have taken. */
+/* Not all of the work lies between events, so the events give no upper bound. */
 static void shouldChargeForADividedBatchThatIsBlurred(void) {
     sl_meter_reading_t read;
     begin();
@@ -259,7 +259,7 @@ static void shouldChargeForADividedBatchThatIsBlurred(void) {
     all_done = false;
 }
 
-/* A call of another thread came into the batch. */
+/* Another thread added a call to the batch. */
 static void shouldNotLearnFromACallThatWasNotAlone(void) {
     sl_cost_t cost = {.pending = 1};
     sl_meter_reading_t read;
@@ -273,7 +273,7 @@ static void shouldNotLearnFromACallThatWasNotAlone(void) {
     CHECK(!cost.nanos && !cost.pending, "known for %lu ns", (unsigned long)cost.nanos);
 }
 
-/* The host was interrupted between the last call and the event behind it, which the GPU passed when it came at last. */
+/* The host was interrupted between the last call and the end event. The GPU passed the event when the host recorded it at last. */
 static void shouldNotChargeForAnEndThatCameLate(void) {
     sl_meter_reading_t read;
     begin();
@@ -289,7 +289,7 @@ static void shouldNotChargeForAnEndThatCameLate(void) {
     CHECK(about(1, (double)read.nanos / 1e6), "read %.2f ms", (double)read.nanos / 1e6);
 }
 
-/* When the host was interrupted as it recorded an event, nobody knows when the GPU passed it. */
+/* If the host was interrupted while it recorded an event, the time at which the GPU passed it is not known. */
 static void shouldNotTrustAnEventWhoseRecordingWasInterrupted(void) {
     begin();
     launch(MILLI);
@@ -302,7 +302,7 @@ static void shouldNotTrustAnEventWhoseRecordingWasInterrupted(void) {
     CHECK(about(20, read), "read %.2f ms", read);
 }
 
-/* The GPU passed the start, and then the host was interrupted before it could launch: that is no time of the kernel. */
+/* The GPU passed the start, and the host was interrupted before the launch: the kernel does not pay for that time. */
 static void shouldNotTakeAnInterruptedStartForTheKernel(void) {
     sl_cost_t cost = {.key = 1, .pending = 1};
     sl_meter_reading_t read;
@@ -336,7 +336,7 @@ static void shouldTellWhenTheGpuWorked(void) {
     CHECK(read.ended_nanos <= ended_at + 10000 && ended_at <= read.ended_nanos + read.doubt_nanos);
 }
 
-/* A call alone tells that it takes longer now; a batch that was predicted before must not tell it once more. */
+/* A single call shows that it takes longer now. A batch that was predicted before must not correct the scale for it once more. */
 static void shouldNotMakeUpTwiceForACallThatBecameLonger(void) {
     sl_cost_t cost = {.nanos = MILLI / 50, .samples = SL_COST_SAMPLES, .pending = 1};
     sl_meter_reading_t read;
@@ -358,7 +358,7 @@ static void spin(uint64_t nanos) {
         ;
 }
 
-/* A launch that comes back some time after the GPU has got it; the reading of it alone. */
+/* Reads a single launch that returns some time after the GPU has it. */
 static uint64_t read_late(sl_cost_t *cost, uint64_t nanos, uint64_t after_nanos) {
     sl_stream_t on = stream();
     sl_meter_reading_t read = {.last = false};
@@ -374,13 +374,13 @@ static uint64_t read_late(sl_cost_t *cost, uint64_t nanos, uint64_t after_nanos)
     return read.nanos;
 }
 
-/* As with a profiler, which writes down each launch when it is done. */
+/* A profiler delays the return of each launch in this way. */
 static void shouldLearnHowLateALaunchComesBack(void) {
     enum { KERNEL = 300000, AFTER = 9000 };
     sl_cost_t cost = {.key = 1};
     begin();
     uint64_t before = read_late(&cost, KERNEL, AFTER);
-    unsigned right = 0; /* a test that is interrupted reads anything */
+    unsigned right = 0; /* an interrupted test gets wrong readings */
     for (int i = 0; i < 250; i++) {
         launch(KERNEL);
         close_batch(KERNEL, 1, NULL, true, sl_os_nanos());
@@ -394,7 +394,7 @@ static void shouldLearnHowLateALaunchComesBack(void) {
     CHECK(right > 10, "%u of 20", right);
 }
 
-/* In a loop that waits for each kernel none stands behind others; but once another process had the GPU for a while. */
+/* In a loop that waits for each kernel, no kernel is queued. But once another process had the GPU for a while. */
 static void shouldNotLearnFromOneDisturbedCall(void) {
     enum { KERNEL = 300000 };
     sl_cost_t cost = {.key = 1};
@@ -430,8 +430,7 @@ static void shouldNotLearnFromACallBehindThoseOfSeveralStreams(void) {
     CHECK(cost.queued_nanos == 0, "known for %llu", (unsigned long long)cost.queued_nanos);
 }
 
-/* As in a loop that waits for each kernel: the host has launched before it sees that the GPU has passed the start, but the
- * GPU had nothing to do meanwhile. */
+/* A loop that waits for each kernel: the host launches before it sees that the GPU has passed the start, but the GPU was idle meanwhile. */
 static void shouldNotTakeTheHostsTimeForTheKernels(void) {
     enum { KERNEL = 10000, LAUNCH = 5000 };
     sl_cost_t cost = {.key = 1, .nanos = KERNEL, .samples = SL_COST_SAMPLES};
@@ -487,7 +486,7 @@ static void start_other(other_t *other, bool waits) {
     sem_wait(&other->launched);
 }
 
-/* After it this thread launches one of 20 ms and ends the batch. */
+/* After the other thread, this thread launches a call of 20 ms and closes the batch. */
 static void begin_with_other(other_t *other, bool waits, uint64_t predicted_nanos) {
     start_other(other, waits);
     launch(20 * MILLI);
@@ -506,7 +505,7 @@ static bool settles(double *millis) {
     return settled;
 }
 
-/* The calls take longer than was known: the end tells. */
+/* The calls take longer than known: the end event shows it. */
 static void shouldLetAThreadEndWhatIsOnItsDefaultStream(void) {
     other_t other;
     double read;
@@ -518,7 +517,7 @@ static void shouldLetAThreadEndWhatIsOnItsDefaultStream(void) {
     CHECK(settles(&read) && about(50, read), "read %.2f ms", read);
 }
 
-/* The GPU waited for the host between the two, and only for the calls is charged: what the rest of the time was is for the next batch to tell. */
+/* The GPU waited for the host between the calls, so only the calls are charged. The next batch shows what the rest of the time was. */
 static void shouldLeaveToTheNextBatchWhatWasNotCharged(void) {
     other_t other;
     double read;
@@ -532,7 +531,7 @@ static void shouldLeaveToTheNextBatchWhatWasNotCharged(void) {
     CHECK(meter.covered_nanos > 85 * MILLI && meter.covered_nanos < 95 * MILLI, "covered up to %.2f ms", meter.covered_nanos / 1e6);
 }
 
-/* The stream is idle by then: when its work ended nobody knows. */
+/* The stream is idle by then, so the end of its work is not known. */
 static void shouldNotTrustTheEndOfAStreamThatIsIdle(void) {
     other_t other;
     double read;

@@ -1,4 +1,4 @@
-/* What processes of one tenant are charged with that used the GPU at the same time. */
+/* What processes of one tenant are charged with if they use the GPU at the same time. */
 #include "check.h"
 
 #include "compute/sibling.h"
@@ -32,7 +32,7 @@ static void shouldChargeOnceForWhatOverlaps(void) {
     CHECK(charge(4, 5000, 6000, 1000) == 1000);
 }
 
-/* Two contexts of one process, or two batches of one: the meter has taken off what they share. */
+/* Two contexts, or two batches of one context, in one process: the meter has already removed the overlap. */
 static void shouldNotTakeOwnWorkForASiblings(void) {
     begin();
     CHECK(charge(3, 1000, 2000, 1000) == 1000);
@@ -46,7 +46,7 @@ static void shouldChargeThreeForAllThatTheyCover(void) {
     CHECK(charge(1, 0, 3000, 3000) + charge(2, 0, 3000, 3000) + charge(3, 0, 3000, 3000) == 3000);
 }
 
-/* Two calls of 200 with pauses between them: no other's time is in what they are known to take. */
+/* Two calls of 200 with pauses between them: their known costs contain no time of others. */
 static void shouldChargeForCallsThatWereNotMeasuredByTheClock(void) {
     begin();
     CHECK(charge(1, 0, 1000, 400) == 400);

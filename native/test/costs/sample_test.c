@@ -1,4 +1,4 @@
-/* What a kernel is said to take, on a GPU that does one kernel at a time for several streams: this test keeps its clock. */
+/* The sampled cost of a kernel, on a fake GPU that runs one kernel at a time for several streams. The test controls its clock. */
 #include "check.h"
 
 #include "costs/cost.h"
@@ -91,7 +91,7 @@ static void shouldTellWhatAKernelTookAlone(void) {
     CHECK(about(20, sample.likely) && sample.least <= 20.1e6 && sample.most >= 19.9e6, "%.0f %.0f %.0f", sample.least, sample.likely, sample.most);
 }
 
-/* The second one waits for the first. The first does not: it was there before. */
+/* The second kernel waits for the first. The first waits for none. */
 static void shouldNotTakeAWaitForOtherStreamsForTheKernel(void) {
     sl_sample_t sample;
     begin();
@@ -104,7 +104,7 @@ static void shouldNotTakeAWaitForOtherStreamsForTheKernel(void) {
     CHECK(sl_sample_read(second, &sample) == SL_SAMPLE_ALONE && about(10, sample.likely), "%.0f", sample.likely);
 }
 
-/* Work behind its own stream's may be overtaken by another stream's. */
+/* Work of another stream may overtake queued work. */
 static void shouldNotTrustAQueuedKernelWhileOtherStreamsHaveWork(void) {
     sl_sample_t sample;
     begin();

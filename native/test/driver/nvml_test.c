@@ -26,7 +26,7 @@ static nvmlReturn_t init(void) {
     return fd < 0 ? 9 : close(fd);
 }
 
-/* Seen with NVML's documentation: this call fails when any GPU is lost, the others only for that GPU. */
+/* NVML's documentation: this call fails if any GPU is lost, the other calls only for that GPU. */
 static nvmlReturn_t by_uuid(const char *uuid, nvmlDevice_t *device) {
     if (fake.lost)
         return LOST;

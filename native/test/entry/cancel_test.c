@@ -1,4 +1,4 @@
-/* A thread that is cancelled in one of our calls, in either way, leaves no lock held: others can still call. */
+/* A thread that is cancelled in one of our calls, at once or deferred, leaves no lock held: others can still call. */
 #include "fakes/fake_gpus.h"
 
 #include <pthread.h>
@@ -79,7 +79,7 @@ static void *attach_when_cancelled(void *unused) {
     return (void *)1;
 }
 
-/* The cancellation waits for the first point at which it can act; there is none in our code. */
+/* A deferred cancellation acts at the first cancellation point; our code has none. */
 static void should_take_part_although_the_thread_is_cancelled(void) {
     pthread_t thread;
     void *result;

@@ -1,4 +1,4 @@
-/* Whatever stands in the words of a region that a tenant may write, its own or a neighbour's damage: a call ends, and with a result.
+/* Every call returns with a result, whatever a tenant or a neighbour writes into the writable words of a region.
  * Usage: damaged_test [SEED [SECONDS]] */
 #include "fakes/fake_gpus.h"
 
@@ -12,7 +12,7 @@
 #include "tenant/gpu.h"
 #include "tenant/slots.h"
 
-#define CALL_NANOS 10000000000ull /* an allocation may wait for others' in flight; nothing waits longer than this on a busy machine */
+#define CALL_NANOS 10000000000ull /* an allocation may wait for those in flight, but no longer than this, even on a busy machine */
 
 static uint64_t seed = 17, seconds = 3;
 static _Atomic uint64_t next_address = 1ull << 40;
@@ -47,7 +47,7 @@ static uint64_t draw_word(uint64_t *state) {
     return value % 3 ? corners[value / 3 % (sizeof corners / sizeof *corners)] : draw(state);
 }
 
-/* What a call looks at first is hit as often as all the rest. */
+/* Half of the damage hits the words that a call reads first. */
 static void *damage(void *unused) {
     uint64_t state = seed * 0x9e3779b97f4a7c15ull + 1;
     const uint64_t first = SL_REGION_PAGE_BYTES, near = SL_REGION_GPU_OFFSET + 2 * sizeof(sl_region_gpu_t);

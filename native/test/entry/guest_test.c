@@ -35,8 +35,8 @@ static void load(void) {
     *took = micros() - start;
 }
 
-/* Loading it, one look-up included: 84 to 99 us on a quiet machine, 136 on one that was slow for a while. The shortest of many, each in a
- * fresh process: the machine may be busy. */
+/* The time to load the library, with one look-up: 84 to 99 us on a quiet machine, 136 on a slow one. The test takes the shortest of many
+ * runs, each in a fresh process, because the machine may be busy. */
 static void should_cost_less_than_200_micros(void) {
     double best = 1e9;
     took = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);

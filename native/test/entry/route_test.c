@@ -1,4 +1,4 @@
-/* Programs find by every way the function that they would find without Sluice, hooked or not.
+/* By every way of looking up, programs find the function that they would find without Sluice, hooked or not.
  * Usage: route_test no-driver|driver|installed  (the last two with a driver in the library path) */
 #include "check.h"
 

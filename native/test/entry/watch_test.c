@@ -1,4 +1,4 @@
-/* Every call is counted once, exactly, in the region, and passed with its detail to the sinks that are on; the program sees nothing of it. */
+/* Every call is counted exactly once in the region, and passed with its detail to the sinks that are on. The program does not notice. */
 #include "check.h"
 
 #include <errno.h>
@@ -167,7 +167,7 @@ static void should_count_calls_errors_and_time(void) {
 
 enum { ROUND = 50 };
 
-/* As the gate does with the last call of a round, which then waits. */
+/* The last call of a round waits, as if at the gate. */
 static CUresult fake_held_query(CUstream stream) {
     static int calls;
     if (++calls % ROUND == 0)
@@ -176,7 +176,7 @@ static CUresult fake_held_query(CUstream stream) {
     return fake_query(stream);
 }
 
-/* How long a round took; 0 when a call was interrupted that should have been quick, since it may stand for 16 others. */
+/* The time of a round; 0: a quick call was interrupted, and its sample may stand for 16 others. */
 static uint64_t call_a_round(void) {
     uint64_t start = sl_os_nanos(), before = start;
     bool quick = true;
@@ -262,7 +262,7 @@ static void should_lose_no_call_of_many_threads_and_processes(void) {
     CHECK(sum.calls == (THREADS + 1) * CALLS, "%llu", (unsigned long long)sum.calls);
 }
 
-/* In the place of the library's own, by the linker. */
+/* The linker puts these functions in the place of the library's. */
 static unsigned told_entry;
 static int told_status;
 static uint64_t told_ticks;

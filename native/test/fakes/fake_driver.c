@@ -73,7 +73,7 @@ EXPORT int cuGetProcAddress_v2(const char *symbol, void **pfn, int version, uint
     return 500;
 }
 
-/* The driver looks up its own functions: it must get them, not somebody's wrappers. */
+/* The driver looks up its own functions: it must get them, not Sluice's wrappers. */
 EXPORT void *fake_own_lookup(const char *name) {
     void *self = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD);
     void *volatile found = dlsym(self, name);

@@ -21,7 +21,7 @@ EXPORT int nvmlBrandNewThing(void) {
     return 4712;
 }
 
-/* A library of the driver looks up functions of both: it must get them, not somebody's wrappers. */
+/* A library of the driver looks up functions of both: it must get them, not Sluice's wrappers. */
 EXPORT void *fake_nvml_lookup(const char *library, const char *name) {
     void *volatile found = dlsym(dlopen(library, RTLD_LAZY | RTLD_NOLOAD), name);
     return found;

@@ -1,4 +1,4 @@
-/* A profiler that writes down the ranges it is told of. */
+/* A profiler that records the ranges that it gets. */
 #include <stdint.h>
 #include <string.h>
 

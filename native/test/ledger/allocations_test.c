@@ -74,7 +74,7 @@ static void should_find_what_was_added(void) {
 
 static int taken;
 
-/* A lock that is held here would stop the test: the table is used while entries are settled. */
+/* Uses the table while entries are settled: a lock held by the caller would block the test. */
 static void count_taken(const sl_allocation_t *allocation) {
     sl_allocation_t found;
     taken++;

@@ -75,7 +75,7 @@ static void should_refund_a_block_that_went_with_its_context(void) {
 
 static _Atomic int64_t charged[2];
 
-/* What linear.c does, against addresses that go from GPU to GPU. */
+/* Does what linear.c does, with addresses that move between GPUs. */
 static void *churn(void *number) {
     unsigned seed = (unsigned)(uintptr_t)number + 1;
     for (int i = 0; i < 100000; i++) {

@@ -35,7 +35,8 @@ static void attach(void) {
     sl_gpu_open(GPU);
 }
 
-/* What one gives up while the others are read another may take and be read with; so what changed meanwhile does not count. */
+/* While the counters are read, one process may free bytes that another then takes, and both would count. So the reading is repeated until
+ * nothing changed meanwhile. */
 static void check_sum(void) {
     uint64_t seen[PROCESSES], sum = 0;
     bool same = true;
@@ -109,7 +110,7 @@ static void should_never_pass_the_quota_together(void) {
     CHECK(sl_accounts_used(GPU) == 0);
 }
 
-/* Killed at any instruction: what the ledger holds afterwards is exactly what the survivors hold. */
+/* After a kill at any instruction the ledger has exactly what the survivors have. */
 static void should_forget_the_killed_at_once(void) {
     unsigned seed = 7;
     for (int round = 0; round < 120; round++) {
@@ -170,7 +171,7 @@ static void should_follow_a_changed_limit(void) {
     sl_ledger_cancel(GPU, limit);
 }
 
-/* The kernel kills whoever asks for more than write and exit; and nothing may be written either. */
+/* The kernel kills the process at any system call but write and exit, and the test fails if it writes. */
 static void admit_without_the_kernel(void) {
     attach();
     CHECK(dup2(open(errors_path, O_WRONLY | O_CREAT | O_TRUNC, 0600), STDERR_FILENO) == STDERR_FILENO);
@@ -200,7 +201,7 @@ static void *ask_for_nearly_all(void *nothing) {
     return nothing;
 }
 
-/* A request whose size wraps the sum must not hide what others hold while it is under way. */
+/* A request whose size wraps the sum must not hide what others have while it is in flight. */
 static void should_not_be_moved_by_sizes_near_2_to_the_64(void) {
     pthread_t thread;
     uint64_t held = 0, most = 0, before = sl_accounts_used(GPU);
@@ -225,13 +226,13 @@ static void should_not_be_moved_by_sizes_near_2_to_the_64(void) {
     CHECK(sl_accounts_used(GPU) == before);
 }
 
-/* What is written over a slot that nobody has counts for nothing. */
+/* Values in a free slot count for nothing. */
 static void should_count_the_slots_of_the_living_only(void) {
     uint64_t before = sl_accounts_used(GPU);
     unsigned slot = sl_tenant.slot + 3;
     sl_region_slot_t *other = &sl_tenant.region.slots[slot];
     sl_tenant.region.gpus[GPU].slots = slot + 1;
-    other->pid_namespace = sl_tenant.self.pid_namespace + 1; /* nobody here can judge whether it lives */
+    other->pid_namespace = sl_tenant.self.pid_namespace + 1; /* no process of this namespace can tell whether it lives */
     other->owner = 99;
     sl_region_account(&sl_tenant.region, slot, GPU)->charged_bytes = LIMIT / 2;
     CHECK(sl_accounts_used(GPU) == before + LIMIT / 2);
@@ -250,8 +251,8 @@ static void meet(_Atomic unsigned *arrived, unsigned round) {
             sched_yield();
 }
 
-/* Two processes each ask for more than half. However close they come, at most one of them gets it. It counts when they asked at the same time: on a
- * busy machine that takes many rounds. */
+/* Two processes each ask for more than half at the same moment. At most one of them gets it. Only rounds in which the requests overlapped
+ * count; on a busy machine that takes many rounds. */
 static void should_admit_one_of_two_that_ask_at_the_same_moment(void) {
     enum { OVERLAPS = 1000, ROUNDS = 300000 };
     struct {
@@ -268,7 +269,7 @@ static void should_admit_one_of_two_that_ask_at_the_same_moment(void) {
     unsigned together = 0, overlaps = 0, meetings = 0;
     for (int round = 0; !both->done; round++) {
         meet(&both->arrived, ++meetings);
-        for (volatile int pause = pid ? 30 : round % 60; pause > 0; pause--) /* now the one is first, now the other */
+        for (volatile int pause = pid ? 30 : round % 60; pause > 0; pause--) /* sometimes the parent is first, sometimes the child */
             ;
         uint64_t begin = sl_os_nanos();
         bool got = sl_ledger_try_at_once(GPU, bytes, 0) != 0;
@@ -328,7 +329,7 @@ static void take_and_die(void) {
     raise(SIGKILL);
 }
 
-/* Who only asks what is used need not be refused first to hear that somebody died. */
+/* A process that only asks for the used bytes sees soon that another process died. */
 static void should_tell_soon_that_the_dead_hold_nothing(void) {
     uint64_t before = sl_accounts_used(GPU);
     CHECK(in_child(take_and_die) == 128 + SIGKILL);

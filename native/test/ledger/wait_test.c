@@ -55,7 +55,7 @@ static unsigned millis_since(uint64_t start) {
     return (unsigned)((sl_os_nanos() - start) / 1000000);
 }
 
-/* Whether it got them, and when. */
+/* Whether the reservation succeeded, and after how long. */
 static bool reserve_since(uint64_t start, uint64_t bytes, unsigned *millis) {
     bool got = sl_ledger_reserve(GPU, bytes) != 0;
     *millis = millis_since(start);
@@ -68,7 +68,7 @@ static bool reserve(uint64_t bytes, unsigned *millis) {
     return reserve_since(sl_os_nanos(), bytes, millis);
 }
 
-/* A sibling that holds everything for a while. */
+/* A sibling process that uses the whole quota for a while. */
 static pid_t sibling(unsigned millis) {
     int ready[2];
     CHECK(pipe(ready) == 0);

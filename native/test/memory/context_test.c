@@ -1,5 +1,5 @@
-/* Contexts are charged with what the first one took, and what the driver takes without a name is booked beside it. The
- * driver and NVML are fakes here that keep one number: what the process has on the GPU. */
+/* Contexts are charged with what the first one took, and memory that the driver takes by itself is booked as overhead. The driver and NVML
+ * are fakes that keep one number: what the process has on the GPU. */
 #include "check.h"
 
 #include <fcntl.h>
@@ -35,7 +35,7 @@ static struct {
     bool pool_is_free; /* the next wait for a stream gives its memory back */
     bool look_meanwhile;
     uint64_t overhead_meanwhile;
-    CUresult answer;    /* of the calls that make a context, if it is an error */
+    CUresult answer;    /* the error of the calls that make a context, if any */
     unsigned outer_pid; /* as NVML lists the process; 0 = as it knows itself */
 } fake;
 
@@ -344,11 +344,11 @@ static void lowers(void) {
     fake.process_bytes += 1200 * MIB;
     sl_ledger_commit(GPU, SL_USE_LINEAR, 1200 * MIB, used);
     BOOKS(CONTEXT, 300 * MIB);
-    fake.process_bytes -= 100 * MIB; /* the driver gave some up; it must be seen before anything is refused */
+    fake.process_bytes -= 100 * MIB; /* the driver freed some; the library must see that before it refuses anything */
     CHECK((used = sl_ledger_reserve(GPU, 100 * MIB)) == 2000 * MIB);
     sl_ledger_cancel(GPU, 100 * MIB);
     BOOKS(CONTEXT, 200 * MIB);
-    fake.process_bytes += 100 * MIB + 50 * MIB; /* over the quota by itself: a load that takes nothing must not fail */
+    fake.process_bytes += 100 * MIB + 50 * MIB; /* lazy code passed the quota: a load that takes nothing must not fail */
     sl_overhead_came_back(GPU);
     CHECK(hook_cuModuleLoadData(&module, "") == 0);
     BOOKS(CONTEXT, 350 * MIB);
@@ -384,7 +384,7 @@ static void passes(void) {
     begin("2000m");
     CHECK(hook_cuDevicePrimaryCtxRetain(&context, 0) == 0);
     sl_ledger_commit(GPU, SL_USE_MANAGED, 400 * MIB, sl_ledger_reserve(GPU, 400 * MIB));
-    fake.process_bytes += 402 * MIB; /* and a block that somebody gives back at once */
+    fake.process_bytes += 402 * MIB; /* and a block that another thread gives back at once */
     sl_overhead_came_back(GPU);
     BOOKS(CONTEXT, 2 * MIB);
     fake.process_bytes -= 2 * MIB;
@@ -461,7 +461,7 @@ static void should_keep_the_overhead_while_graphs_are_trimmed(void) {
     CHECK(in_child(trims) == 0);
 }
 
-/* With managed memory a wrong figure would not mend itself. */
+/* With managed memory no look corrects a wrong figure. */
 static void pools(void) {
     CUmodule module;
     begin("2000m");
@@ -472,7 +472,7 @@ static void pools(void) {
     sl_pool_charge_lock(pool);
     uint64_t sum = sl_ledger_try_at_once(GPU, 32 * MIB, 0);
     CHECK(sum && sl_pool_charge_need(pool, 20 * MIB) == 32 * MIB);
-    fake.pool_bytes = 64 * MIB; /* more than was to be expected */
+    fake.pool_bytes = 64 * MIB; /* more than the library predicts */
     fake.process_bytes += 64 * MIB;
     usleep(150000);
     CHECK(sl_pool_charge_settle(pool, 32 * MIB, sum) == 64 * MIB && account()->pool_bytes == 64 * MIB);
@@ -540,7 +540,7 @@ static void asks_what_is_free(void) {
     CHECK(unused == LIMIT - fake.process_bytes, "%zu MiB", unused / (size_t)MIB);
 }
 
-/* A program may know one way to take memory only. Each way finds what the driver took meanwhile, and not once only. */
+/* A program may use only one way to take memory. Each way must book what the driver took meanwhile, every time. */
 static void looks(void) {
     static void (*const ways[])(void) = {takes_plain_memory, takes_an_array, takes_physical_memory, takes_from_a_pool, asks_what_is_free};
     begin("2000m");
@@ -571,7 +571,7 @@ static void hides(void) {
     CHECK(hook_cuDevicePrimaryCtxRetain(&context, 0) == 0);
     BOOKS(0, 0);
     fake.code_bytes = 1900 * MIB;
-    fake.others_bytes = 9000 * MIB; /* what others do is nobody's business */
+    fake.others_bytes = 9000 * MIB; /* memory of other processes does not count */
     CHECK(hook_cuModuleLoadData(&module, "") == 0);
     BOOKS(0, 0);
 }
@@ -609,7 +609,7 @@ static void should_not_ask_nvml_for_a_context_whose_size_is_known(void) {
     CHECK(in_child(spares) == 0);
 }
 
-/* A share alone: nothing can be refused, but the agent's audit compares. */
+/* A share without a quota: nothing is refused, but the agent's audit compares the figures. */
 static void shares(void) {
     char folder[64], gpu[96];
     snprintf(folder, sizeof folder, "%s/gpus", test_folder);
@@ -624,7 +624,7 @@ static void shares(void) {
     usleep(150000);
     sl_overhead_now_and_then(GPU);
     BOOKS(CONTEXT, 300 * MIB);
-    if (fork() == 0) { /* a later process pays nothing for it, however short it lives */
+    if (fork() == 0) { /* even a short process that comes later must not load NVML for it */
         fake.nvml_inits = fake.nvml_calls = fake.primary_uses = 0;
         fake.process_bytes = 0;
         CHECK(hook_cuDevicePrimaryCtxRetain(&context, 0) == 0);

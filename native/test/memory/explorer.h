@@ -1,8 +1,8 @@
 /* explorer: runs a few coroutines in every order, with every answer that one of them may be given.
  *
- * A coroutine stops before each step that others can see. From each state every coroutine that can run is tried, by bringing
- * back the state: what the test says its world is, and all stacks. A state that was seen before is not explored again. So that is
- * all orders, as long as nothing else keeps a state. */
+ * A coroutine stops before each step that others can see. From each state the explorer tries every coroutine that can run. For that it
+ * restores the state: the world that the test names, and all stacks. It explores no state twice. So it covers all orders, as long as
+ * nothing else keeps state. */
 #ifndef EXPLORER_H
 #define EXPLORER_H
 

@@ -1,5 +1,5 @@
-/* The child of a fork has nothing of what its parent has on the GPU: it pays for all that it takes, gives back nothing of the parent's,
- * and counts beside it. The driver gives each process addresses of its own, which are the same in both. */
+/* The child of a fork has none of its parent's GPU memory. It is charged for all that it takes, refunds nothing of the parent's, and counts
+ * beside the parent. The driver gives both processes the same addresses. */
 #include "fakes/fake_gpus.h"
 
 #include "hooks.h"

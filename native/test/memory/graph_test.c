@@ -1,5 +1,5 @@
-/* A graph that allocates is admitted before the driver takes its memory. The driver is a few functions on one graph: some
- * allocation and free nodes, put where the real ones go. */
+/* A graph that allocates is admitted before the driver takes its memory. The fake driver is a few functions on one graph with some
+ * allocation and free nodes. */
 #include "check.h"
 
 #include "compute/meter/meter.h"
@@ -39,7 +39,7 @@ static uint64_t reserved, needed, need_of_second;
 static int launches, questions, trims;
 static uint64_t kept;             /* what a trim leaves */
 static uint64_t borrowed;         /* what the last graph took over from graphs before it */
-static uint64_t surprise;         /* what a launch takes beyond what is foreseen */
+static uint64_t surprise;         /* what a launch takes beyond the prediction */
 static CUresult launch_answer;    /* of a launch that took its memory */
 static CUcontext current;
 static bool is_running, is_busy, is_capturing, own_captures;
@@ -94,8 +94,8 @@ static CUresult fake_instantiate(CUgraphExec *exec, CUgraph graph, unsigned long
     return CUDA_SUCCESS;
 }
 
-/* As an H200 does: the last graph has its memory still, idle memory and that of the same stream is shared. In another stream the last graph
- * gets other memory for what it shares. */
+/* Like an H200: the last graph still has its memory, and graphs share idle memory and memory of the same stream. In another stream the last
+ * graph gets other memory for what it shares. */
 static CUresult fake_launch(CUgraphExec exec, CUstream stream) {
     uint64_t bytes = exec == SECOND ? need_of_second : needed, whole = (bytes + STEP - 1) / STEP * STEP + surprise, before = reserved;
     launches++;
@@ -143,7 +143,7 @@ static CUresult fake_capturing(CUstream stream, CUstreamCaptureStatus *status) {
     return CUDA_SUCCESS;
 }
 
-/* The twins know the default stream of the thread by the number 0. */
+/* For the twins the number 0 is the default stream of the thread. */
 static CUresult twin_launch(CUgraphExec exec, CUstream stream) {
     return fake_launch(exec, stream ? stream : OWN);
 }
@@ -489,7 +489,7 @@ static void should_reserve_a_graph_that_is_launched_again_in_another_stream(void
 
 typedef CUresult (*submit_t)(CUgraphExec exec, CUstream stream);
 
-/* One after the other in default streams: whether the second has to have memory of its own. */
+/* Launches one graph after the other in default streams, and checks whether the second needs memory of its own. */
 static void check_shares(submit_t first, submit_t second, bool shares) {
     make(LIMIT * 3 / 4);
     make_graph(SECOND, LIMIT / 2, true);
@@ -573,7 +573,7 @@ static void should_reserve_a_new_graph_with_the_handle_of_an_old_one(void) {
     end();
 }
 
-/* Of a launch that failed nobody knows what it took, and in which stream. */
+/* It is not known what a failed launch took, and in which stream. */
 static void should_not_share_with_a_launch_that_failed(void) {
     make(LIMIT * 3 / 4);
     make_graph(SECOND, LIMIT / 2, true);

@@ -135,7 +135,7 @@ static CUresult fake_free_in_order(CUdeviceptr address, CUstream stream) {
 
 static CUresult fake_wait(CUstream stream) { return (void)stream, 0; }
 
-/* The driver has it until the program waits. */
+/* The driver keeps the memory until the program waits. */
 static void should_charge_what_is_freed_in_the_order_of_a_stream(void) {
     CUstream one = (CUstream)0x100, other = (CUstream)0x200;
     real.cuMemFreeAsync = fake_free_in_order;
@@ -179,7 +179,7 @@ static void should_charge_what_is_freed_while_the_program_waits(void) {
     }
 }
 
-/* A thread frees all the time and others wait: there are no places for every wait, and nothing is lost. */
+/* One thread frees all the time and others wait. There are fewer places than waits, and no refund is lost. */
 static void should_refund_all_that_was_freed_between_many_waits(void) {
     CUstream stream = (CUstream)0x100, other = (CUstream)0x200;
     for (int i = 0; i < 400; i++) {
@@ -332,7 +332,7 @@ static void set_limit(uint64_t bytes) {
     CHECK(fd >= 0 && pwrite(fd, &bytes, sizeof bytes, at) == sizeof bytes && close(fd) == 0);
 }
 
-/* A program from the time of 32 bits is told as much as it can be told, not what is left of a larger quota. */
+/* A 32-bit call reports the largest number that fits, not the lower bits of a larger quota. */
 static void should_show_a_large_quota_in_32_bits(void) {
     unsigned bytes;
     real.cuDeviceTotalMem_v2 = large_total;

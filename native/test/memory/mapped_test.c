@@ -1,106 +1,10 @@
 /* Mapped memory on the simulated driver, with the compiler's checks of addresses. Each test is a process of its own. */
-#include "check.h"
+#include "memory/on_mapped.h"
 
 #include <pthread.h>
-#include <sys/stat.h>
 
-#include "driver/driver.h"
 #include "driver/stream.h"
-#include "hooks.h"
-#include "memory/mapped/mapped.h"
 #include "memory/movable.h"
-#include "real.h"
-#include "tenant/accounts.h"
-#include "tenant/gpu.h"
-#include "tenant/tenant.h"
-
-#define MIB (1ull << 20)
-#define GPUS 2
-
-static CUcontext contexts[GPUS];
-static uint64_t taken_before[GPUS];
-
-#define MUST(call) CHECK((call) == CUDA_SUCCESS, "%s", #call)
-
-static uint64_t taken(int device) {
-    size_t free_bytes, total;
-    CUcontext popped;
-    MUST(real.cuCtxPushCurrent_v2(contexts[device]));
-    MUST(real.cuMemGetInfo_v2(&free_bytes, &total));
-    MUST(real.cuCtxPopCurrent_v2(&popped));
-    return total - free_bytes;
-}
-
-static void begin(const char *memory, const char *faults) {
-    setenv("SLUICE_TENANT", "mapped", 1);
-    setenv("SLUICE_MAPPED", "1", 0);
-    setenv("SLUICE_SIM_GPUS", "2", 1);
-    setenv("SLUICE_SIM_MEMORY", "1g", 0);
-    setenv("SLUICE_SIM_CONTEXT", "0", 1);
-    if (memory)
-        setenv("SLUICE_MEMORY", memory, 1);
-    if (faults)
-        setenv("SLUICE_SIM_FAULTS", faults, 1);
-    char state[64];
-    snprintf(state, sizeof state, "%s/state-%d", test_folder, (int)getpid());
-    setenv("SLUICE_SIM_STATE", state, 1);
-    char folder[64];
-    snprintf(folder, sizeof folder, "%s/%d", test_folder, (int)getpid());
-    mkdir(folder, 0700);
-    setenv("SLUICE_RUNTIME_DIR", folder, 1);
-    MUST(hook_cuInit(0));
-    for (int device = 0; device < GPUS; device++)
-        MUST(hook_cuDevicePrimaryCtxRetain(&contexts[device], device));
-    for (int device = GPUS; device--;) {
-        MUST(real.cuCtxSetCurrent(contexts[device]));
-        taken_before[device] = taken(device);
-    }
-}
-
-static const sl_region_account_t *account(int device) {
-    return sl_accounts_own((unsigned)sl_gpu_find(device));
-}
-
-static uint64_t charged(int device) {
-    return account(device)->linear_bytes + account(device)->in_flight_bytes;
-}
-
-/* The ledger says what the driver says. */
-static void check_ledger(void) {
-    for (int device = 0; device < GPUS; device++)
-        CHECK(charged(device) == taken(device) - taken_before[device], "GPU %d: charged %llu, taken %llu", device,
-              (unsigned long long)charged(device), (unsigned long long)(taken(device) - taken_before[device]));
-}
-
-static void check_empty(void) {
-    check_ledger();
-    for (int device = 0; device < GPUS; device++)
-        CHECK(charged(device) == 0 && account(device)->allocations == 0, "GPU %d: %llu bytes, %lld allocations", device,
-              (unsigned long long)charged(device), (long long)account(device)->allocations);
-}
-
-static CUdeviceptr take(size_t bytes) {
-    CUdeviceptr address = 0;
-    MUST(hook_cuMemAlloc_v2(&address, bytes));
-    CHECK(sl_mapped_has(address) && address % 512 == 0);
-    return address;
-}
-
-static void write_mark(CUdeviceptr address, size_t bytes, uint64_t mark) {
-    size_t part = bytes < 4096 ? bytes : 4096;
-    MUST(real.cuMemsetD8_v2(address, (unsigned char)mark, part));
-    MUST(real.cuMemsetD8_v2(address + bytes / 2, (unsigned char)mark, 1));
-    MUST(real.cuMemsetD8_v2(address + bytes - part, (unsigned char)mark, part));
-}
-
-static void check_mark(CUdeviceptr address, size_t bytes, uint64_t mark) {
-    size_t places[] = {0, bytes / 2, bytes - 1};
-    for (int i = 0; i < 3; i++) {
-        unsigned char found;
-        MUST(real.cuMemcpyDtoH_v2(&found, address + places[i], 1));
-        CHECK(found == (unsigned char)mark, "%zu of %zu: %u, not %u", places[i], bytes, found, (unsigned char)mark);
-    }
-}
 
 static void should_describe_memory_as_the_driver_does(void) {
     static const size_t sizes[] = {1, 511, 512, 513, 100000, MIB, MIB + 1, 2 * MIB, 2 * MIB + 1, 100 * MIB};
@@ -134,8 +38,9 @@ static void should_describe_memory_as_the_driver_does(void) {
         CHECK(sizes[i] < 1024 || hook_cuMemFree_v2(address + 512) == CUDA_ERROR_INVALID_VALUE);
         CUmemGenericAllocationHandle handle;
         CHECK(hook_cuMemRetainAllocationHandle(&handle, (void *)address) == CUDA_ERROR_INVALID_VALUE);
-        CUipcMemHandle shared;
-        CHECK(hook_cuIpcGetMemHandle(&shared, address) == 801);
+        unsigned ipc = 0;
+        MUST(hook_cuPointerGetAttribute(&ipc, LEGACY_IPC, address));
+        CHECK(ipc == 1);
         check_ledger();
         CUdeviceptr neighbour = take(1);
         MUST(hook_cuMemFree_v2(address));
@@ -189,22 +94,6 @@ static void should_refuse_where_the_driver_does(void) {
     check_ledger();
     MUST(hook_cuMemFree_v2(large));
     check_empty();
-}
-
-static atomic_int hold;
-
-static void wait_for_go(void *data) {
-    (void)data;
-    while (hold)
-        usleep(1000);
-}
-
-static CUstream busy_stream(void) {
-    CUstream stream;
-    MUST(real.cuStreamCreate(&stream, 1));
-    hold = 1;
-    MUST(real.cuLaunchHostFunc(stream, wait_for_go, NULL));
-    return stream;
 }
 
 static void should_keep_what_a_stream_may_use(void) {
@@ -530,19 +419,8 @@ static void should_leave_memory_to_the_driver_where_it_is_off(void) {
     check_empty();
 }
 
-#define RUN_APART(test)                          \
-    do {                                         \
-        printf("%s\n", #test);                   \
-        fflush(stdout);                          \
-        int status = in_child(test);             \
-        CHECK(status == 0, "status %d", status); \
-    } while (0)
-
 int main(void) {
-    const char *path = getenv("SLUICE_DRIVER");
-    if (!path || access(path, R_OK) != 0)
-        return puts("skipped: the simulated driver is not built"), SKIPPED;
-    use_test_folder();
+    SKIP_WITHOUT_DRIVER();
     RUN_APART(should_describe_memory_as_the_driver_does);
     RUN_APART(should_refuse_where_the_driver_does);
     RUN_APART(should_keep_what_a_stream_may_use);

@@ -1,5 +1,5 @@
-/* Code and limits are reserved before the driver is asked: a call that is refused never took anything, and what the driver
- * takes with a later launch is charged before. The driver and NVML are fakes that keep one number, and its peak. */
+/* Code and limits are reserved before the driver is asked. A refused call never took anything, and memory that the driver takes with a
+ * later launch is charged before. The driver and NVML are fakes that keep one number, and its peak. */
 #include "check.h"
 
 #include <elf.h>
@@ -28,7 +28,7 @@ static struct {
     uint64_t loaded_bytes, limits[3];
     unsigned loads, links;
     bool hidden;
-    CUresult answer; /* of all that loads, unloads or sets a limit, if it is an error */
+    CUresult answer; /* the error of calls that load, unload or set a limit, if any */
 } fake;
 
 static void take(uint64_t bytes) {
@@ -394,8 +394,8 @@ static void should_charge_a_library_before_its_launch(void) {
     CHECK(in_child(lazily) == 0);
 }
 
-/* The driver takes whole blocks, and beside managed memory the truth has two bounds: what the end of a library gave back
- * must be measured, or the rest of its block would hide a part of the next library. */
+/* The driver takes whole blocks, and with managed memory the overhead is known only between two bounds. So the end of a library must be
+ * measured; otherwise the rest of its block would hide a part of the next library. */
 static void lazily_beside_managed(void) {
     begin();
     fake.lazy = true;
@@ -454,7 +454,7 @@ static void look_in_passing(void) {
     sl_overhead_came_back(GPU);
     fake.process_bytes -= 2 * MIB;
 }
-/* It may be there in exact looks, too, and goes without a call. */
+/* Even exact looks may see the block, and it goes without a call. */
 static void look_again_in_passing(void) {
     take(2 * MIB);
     sl_overhead_came_back(GPU);
@@ -580,7 +580,7 @@ static void should_count_what_was_computed_where_nvml_does_not_know_the_process(
     CHECK(in_child(hides) == 0);
 }
 
-/* What the driver refuses changes nothing. Where NVML does not know the process, no look mends what was booked wrongly. */
+/* A call that the driver refuses changes nothing. NVML does not know the process here, so no look corrects a wrong figure. */
 static void refuses(void) {
     begin();
     if (fake.hidden)
@@ -620,7 +620,7 @@ static void load_another(void) {
 static void look(void) {
     sl_overhead_came_back(GPU);
 }
-/* With managed memory that was not touched, a wrong figure would not mend itself. */
+/* With untouched managed memory no look corrects a wrong figure. */
 static void unload_with(void (*others)(void), uint64_t overhead) {
     begin();
     sl_ledger_commit(GPU, SL_USE_MANAGED, 200 * MIB, sl_ledger_reserve(GPU, 200 * MIB));

@@ -91,7 +91,7 @@ static void check_in_flight(void) {
     CHECK(account(gpu)->charged_bytes == 4 * MIB && account(gpu)->in_flight_bytes == 4 * MIB && account(gpu)->physical_bytes == 0);
 }
 
-/* Another thread that looks at NVML's figure must not take it for something else that has gone. */
+/* Another thread that reads NVML's figure must not take the unmapped memory for overhead that is gone. */
 static void should_count_as_in_flight_while_the_last_mapping_goes(void) {
     handle_t handle = create(4 * MIB);
     CHECK(hook_cuMemMap(ADDRESS, 4 * MIB, 0, handle, 0) == 0 && hook_cuMemRelease(handle) == 0);
@@ -211,7 +211,7 @@ static void should_not_charge_or_refund_imports(void) {
     check_charged(0, 0);
 }
 
-/* The driver gave the number of a handle that was released unseen, or whose release is not settled yet, out again. */
+/* The driver gives a number again whose handle was released unseen, or whose release is not settled yet. */
 static void should_tell_a_handle_from_its_successor(void) {
     uint64_t old = create(2 * MIB);
     hook_cuMemMap(ADDRESS, 2 * MIB, 0, old, 0);

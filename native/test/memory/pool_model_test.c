@@ -1,8 +1,8 @@
 /* Every order of steps in which a few threads and processes can take memory from pools, with the real code of one pool.
  *
  * Threads are coroutines (explorer.h) that stop before each call into the ledger and the driver. Both are a few lines here. The
- * driver may do whatever one was seen to do: grow by less than the request in whole steps, grow although it has room, leave what
- * was freed pending, shrink at a synchronisation. After each step the state is checked. */
+ * fake driver may do whatever a real one was seen to do: grow by less than the request in whole steps, grow although it has room, leave
+ * freed memory pending, shrink at a synchronization. After each step the test checks the state. */
 #include "explorer.h"
 
 #include "driver/entry.h"
@@ -22,7 +22,7 @@
 
 typedef struct {
     uint64_t reserved, used, pending; /* pending: freed, but its stream has not come there */
-    uint64_t scattered;               /* of so much the unused part is in pieces that cannot be given back */
+    uint64_t scattered;               /* the unused part of this is fragmented and cannot be given back */
 } driver_t;
 
 typedef struct {
@@ -286,7 +286,7 @@ static CUresult fake_trim(CUmemoryPool pool, size_t keep) {
     return CUDA_SUCCESS;
 }
 
-/* By as much as is missing at least, by the request in whole steps at most. */
+/* The pool grows at least by the missing bytes, at most by the request in whole steps. */
 static CUresult fake_allocate(const sl_pool_request_t *request) {
     uint64_t left = less(driver()->reserved, driver()->used + driver()->pending);
     uint64_t least = whole(less(request->bytes, left)), most = whole(request->bytes);
@@ -331,7 +331,7 @@ static void allocate_and_free(void) {
         fake_free(now->thread[explorer_running].bytes, NULL);
 }
 
-/* The stream comes to what was freed, the driver may give back, and the library looks. */
+/* The stream reaches the frees, the driver may give memory back, and the library refreshes its charge. */
 static void synchronize(void) {
     stop();
     driver()->pending = 0;
@@ -384,7 +384,7 @@ static void check_step(void) {
     }
 }
 
-/* Two that stand in each other's way may not both be refused. */
+/* Of two requests that compete for the same room, one must succeed. */
 static void check_some_got(void) {
     bool all_refused = true;
     for (int i = 0; i < THREADS; i++)
@@ -469,7 +469,7 @@ static void should_hold_in_every_order(void) {
         CHECK(explore(&cases[i]), "%s: %s", cases[i].name, explorer_broken);
 }
 
-/* The model must be able to find what the lock is there for. */
+/* Without the lock the model must find a violation. */
 static void should_find_what_goes_wrong_without_the_lock(void) {
     static const case_t bare = {"two threads without the lock", 4 * STEP, {{0}},
         {{allocate, 0, 20 * MIB}, {allocate, 0, 40 * MIB}, {synchronize, 0, 0}}, true, false};

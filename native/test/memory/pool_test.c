@@ -1,5 +1,5 @@
-/* The charge of a pool is what the pool has reserved, whichever call lets it grow or shrink. The driver is a few functions on
- * one pool, put where the real ones go. */
+/* The charge of a pool is what the pool has reserved, whichever call lets it grow or shrink. The fake driver is a few functions on one
+ * pool. */
 #include "check.h"
 
 #include <fcntl.h>
@@ -31,8 +31,8 @@ enum { THRESHOLD = 4, RESERVED = 5, USED = 7 };
 static _Atomic uint64_t reserved, used, most, pieces; /* pieces: of so much what is left lies in
                                                                            * pieces too small to use or give back */
 static atomic_bool crowded;
-static atomic_bool is_inside, is_stuck, is_busy; /* streams do not come to what was freed; the query says so */
-static atomic_int busy_queries; /* after so many the stream has come there */
+static atomic_bool is_inside, is_stuck, is_busy; /* is_stuck: streams do not reach the frees; is_busy: the query says so */
+static atomic_int busy_queries; /* after so many queries the stream has reached the frees */
 static atomic_int queries, twin_frees, twin_queries;
 static atomic_int trims_until_refund; /* with the last of them 16 MiB of other memory come back */
 static atomic_int capturing, own_captures, frees, trims, admitted, refused, questions;
@@ -73,7 +73,7 @@ static CUresult fake_capture(CUstream stream) {
     return CUDA_SUCCESS;
 }
 
-/* Threads change between question and answer, and between answer and use. */
+/* Yields to other threads between question and answer, and between answer and use. */
 static CUresult fake_attribute(CUmemoryPool pool, CUmemPool_attribute attribute, void *value) {
     static atomic_uint calls;
     CHECK(pool == POOL);
@@ -120,7 +120,7 @@ static CUresult fake_query(CUstream stream) {
     return is_busy ? CUDA_ERROR_NOT_READY : CUDA_SUCCESS;
 }
 
-/* The twins know the default stream of the thread by the number 0. */
+/* For the twins the number 0 is the default stream of the thread. */
 static CUresult twin_allocate(CUdeviceptr *address, size_t bytes, CUstream stream) {
     CHECK(stream == NULL);
     if (own_captures)
@@ -286,7 +286,7 @@ static void should_try_again_after_the_reclaimers(void) {
     empty();
 }
 
-/* A hole between two steps that are in use in part is as large as a request that would need two steps elsewhere. */
+/* The request fits into a hole between two partly used steps. Anywhere else it would need two more steps. */
 static void should_use_a_hole_across_two_steps(void) {
     set_limit(4 * LIMIT);
     CHECK(allocate(4 * LIMIT) == CUDA_SUCCESS);
@@ -320,7 +320,7 @@ static void should_not_try_what_could_pass_the_slack(void) {
     empty();
 }
 
-/* The stream has not come to the free of a trial, so the pool keeps what it took until a later look. */
+/* The stream has not reached the free of a trial, so the pool keeps the memory until a later refresh. */
 static void should_give_back_a_trial_when_its_stream_has_come_there(void) {
     CHECK(allocate(LIMIT) == CUDA_SUCCESS);
     hook_cuMemFreeAsync(LIMIT / 2, STREAM);
@@ -360,7 +360,7 @@ static void should_wait_for_what_a_busy_stream_frees(void) {
     empty();
 }
 
-/* Bound: a second; less after waits in vain, so that a program that is refused often goes on. */
+/* A wait lasts a second at most. After waits in vain it is shorter, so that a program that is refused often goes on. */
 static void should_not_wait_for_ever(void) {
     CHECK(allocate(LIMIT) == CUDA_SUCCESS);
     hook_cuMemFreeAsync(LIMIT, STREAM);
@@ -444,7 +444,7 @@ static CUresult refuse_capture(CUstream stream) {
     return 901;
 }
 
-/* Else nobody would ever wait for room again: while a stream captures, that is forbidden. */
+/* No thread may wait for room while a stream captures. So a capture that failed to begin must not count. */
 static void should_know_that_a_capture_did_not_begin(void) {
     real.cuStreamBeginCapture = refuse_capture;
     CHECK(hook_cuStreamBeginCapture(STREAM) == 901);
@@ -499,7 +499,7 @@ static void *trade(void *seed_of) {
             refused++;
         }
         if (round % 64 == 0)
-            fake_trim(POOL, 0); /* as a synchronisation does, untold */
+            fake_trim(POOL, 0); /* as the driver does at a synchronization, unseen */
         if (round % 16 == 0)
             sl_pool_refresh(GPU);
     }
@@ -557,7 +557,7 @@ static void should_not_leave_a_lock_with_a_cancelled_thread(void) {
     empty();
 }
 
-/* Pools that the program makes and destroys. To ask one that is gone would be fatal. */
+/* Pools that the program makes and destroys. Asking a destroyed pool would crash a real driver. */
 #define MADE 4
 #define USUAL ((CUmemoryPool)&usual_pool)
 
@@ -688,7 +688,7 @@ static void should_ask_a_destroyed_pool_until_it_is_empty(void) {
     made[0].used = 40 * MIB;
     sl_pool_trim(GPU);
     CHECK(charged() == 64 * MIB && made[0].destroys == 0);
-    made[0].reserved = 40 * MIB; /* given back at a synchronisation */
+    made[0].reserved = 40 * MIB; /* given back at a synchronization */
     sl_pool_refresh_all();
     CHECK(charged() == 40 * MIB && made[0].destroys == 0);
     made[0].used = 0;

@@ -37,7 +37,7 @@ static void should_go_down_and_up(void) {
     }
 }
 
-/* Also where it ends on the rung that was asked for: the driver neither frees the memory nor maps it again. */
+/* Even if the process ends up as the command asked: the driver neither frees the memory nor maps it again. */
 static void should_refuse_with_a_reason_and_go_on(void) {
     CUmemAllocationProp prop = {.type = 1, .location = {1, 0}};
     CUmemAccessDesc access = {{1, 0}, 3};
@@ -69,6 +69,35 @@ static void should_refuse_with_a_reason_and_go_on(void) {
     CHECK(hook_cuMemUnmap(address, 4 * MIB) == 0 && hook_cuMemRelease(handle) == 0);
 }
 
+static CUresult be_broken(void) {
+    return 700;
+}
+
+/* An illegal address, for example: the context answers every call with the same error. */
+static void should_only_hold_a_broken_context(void) {
+    CUresult (*true_synchronize)(void) = real.cuCtxSynchronize;
+    real.cuCtxSynchronize = be_broken;
+    CHECK(ask(SL_REGION_COMMAND_PAUSE));
+    CHECK(!ask(SL_REGION_COMMAND_EVICT) && strstr(sl_telling_record()->reason, "error 700"), "%s", sl_telling_record()->reason);
+    CHECK(!ask(SL_REGION_COMMAND_VACATE) && strstr(sl_telling_record()->reason, "error 700"));
+    CHECK(ask(SL_REGION_COMMAND_RUN));
+    real.cuCtxSynchronize = true_synchronize;
+    CHECK(ask(SL_REGION_COMMAND_EVICT) && ask(SL_REGION_COMMAND_RUN));
+}
+
+static void should_end_a_long_reason_with_a_word(void) {
+    char text[200] = "", *end = text;
+    for (int i = 0; i < 30; i++)
+        end += sprintf(end, "word%d ", i);
+    sl_telling_reason("%s", text);
+    const char *reason = sl_telling_record()->reason;
+    size_t length = strlen(reason);
+    CHECK(length < sizeof sl_telling_record()->reason && strcmp(reason + length - 4, " …") == 0, "%s", reason);
+    CHECK(strncmp(text, reason, length - 4) == 0 && text[length - 4] == ' ', "%s", reason);
+    sl_telling_reason("%s", "short");
+    CHECK(strcmp(reason, "short") == 0);
+}
+
 static CUresult (*true_unlock)(int, CUcheckpointUnlockArgs *);
 static unsigned unlocks;
 
@@ -90,7 +119,7 @@ static CUresult fail_to_restore(int pid, CUcheckpointRestoreArgs *args) {
     return CUDA_ERROR_OUT_OF_MEMORY;
 }
 
-/* The last one: the process stays where it is. */
+/* The last test: the process cannot go on afterwards. */
 static void should_tell_each_command_that_it_cannot_go_on(void) {
     CHECK(ask(SL_REGION_COMMAND_VACATE));
     real.cuCheckpointProcessRestore = fail_to_restore;
@@ -134,6 +163,8 @@ int main(int count, char **words) {
     }
     RUN(should_go_down_and_up);
     RUN(should_refuse_with_a_reason_and_go_on);
+    RUN(should_only_hold_a_broken_context);
+    RUN(should_end_a_long_reason_with_a_word);
     RUN(should_unlock_once_more);
     RUN(should_tell_each_command_that_it_cannot_go_on);
     return 0;

@@ -1,5 +1,5 @@
-/* Memory leaves the GPU and comes back: contents, addresses, access and numbers of handles are the same, and whatever call of the
- * driver fails, the contents are complete on one side and the ledger says what the driver has. */
+/* Memory leaves the GPU and comes back with the same contents, addresses, access and numbers of handles. Whatever call of the driver fails,
+ * the contents are complete on one side, and the ledger has what the driver has. */
 #include "on_sim.h"
 
 #include <sys/mman.h>
@@ -22,7 +22,7 @@ typedef struct {
     unsigned char access[PLACES][2];
 } thing_t;
 
-/* In the place of the attendant's. */
+/* Replaces the attendant's function. */
 void __wrap_sl_context_making(void);
 void __wrap_sl_context_making(void) {}
 
@@ -145,7 +145,7 @@ static void check_place(const thing_t *thing, unsigned place) {
     CHECK(hook_cuMemRelease(again) == 0);
 }
 
-/* All is as the program knows it. */
+/* Checks that everything is as the program left it. */
 static void check_all(void) {
     for (thing_t *thing = things; thing < things + MOST; thing++) {
         for (unsigned place = 0; thing->bytes && place < PLACES; place++)
@@ -274,7 +274,7 @@ static void should_leave_what_others_may_use(void) {
     check_ledger(true);
 }
 
-/* Each call of the driver fails once, and then each and all that follow. */
+/* Each call of the driver fails: first alone, then together with all that follow. */
 static void should_survive_faults_on_the_way_out(void) {
     unsigned seen[4] = {0};
     for (unsigned many = 0; many < 2; many++) {
@@ -289,7 +289,7 @@ static void should_survive_faults_on_the_way_out(void) {
                 move_back();
             else
                 CHECK(result == SL_MOVER_REFUSED);
-            sl_mover_bytes(); /* what the driver did not take back then, it does now */
+            sl_mover_bytes(); /* now the driver takes back what it refused before */
             check_all();
             end_all();
             check_ledger(true);
@@ -352,7 +352,7 @@ static void should_wait_for_the_quota(void) {
     end_all();
 }
 
-/* Memory that no quota knows: as another process has it. */
+/* Memory outside the quota, as if another process had it. */
 static void should_wait_for_the_gpu(void) {
     make(0, 64 * MIB);
     make(0, 64 * MIB);

@@ -8,7 +8,7 @@
 #include "pause/reservoir.h"
 #include "pause/telling.h"
 
-/* In the place of the attendant's. */
+/* Replaces the attendant's function. */
 void __wrap_sl_context_making(void);
 void __wrap_sl_context_making(void) {}
 
@@ -98,7 +98,7 @@ static void should_count_for_the_tenant(void) {
     sl_region_pause_t *pause = &sl_tenant.region.pauses[sl_tenant.slot + 1];
     limits()->reservoir_bytes = 100 * MIB;
     pause->reservoir_bytes = 40 * MIB;
-    CHECK(sl_reservoir_reserve(64 * MIB, context, &reason)); /* nobody is in that slot */
+    CHECK(sl_reservoir_reserve(64 * MIB, context, &reason)); /* that slot is free */
     sl_reservoir_keep(0, context);
     uint64_t self = sl_tenant.region.slots[sl_tenant.slot].owner;
     other->owner = self & ~(1ull << 62); /* a process that lives */

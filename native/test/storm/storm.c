@@ -160,7 +160,7 @@ static void reap(int number, bool was_killed) {
     pids[number] = 0;
 }
 
-/* One that crashed is counted and started again, so that the rest of the time is not lost. */
+/* Counts a crashed process and starts it again, so that the rest of the time is not lost. */
 static void find_crashed(void) {
     for (int i = 0; i < options.processes; i++) {
         siginfo_t info = {0};
@@ -218,7 +218,7 @@ static void stop_one(uint64_t now) {
     stops++;
 }
 
-/* None stays stopped: it may have reserved under the old quota, and the time of grace lasts until it has the memory. */
+/* Continues stopped processes first: one may have reserved under the old quota, and the grace period lasts until it has the memory. */
 static void change_limit(void) {
     for (int i = 0; i < options.processes; i++)
         go_on(i);
@@ -258,7 +258,7 @@ static void say_hang(int number, command_t command) {
     fprintf(stderr, "\n");
 }
 
-/* False: one does not answer. */
+/* False: a process does not answer. */
 static bool order(command_t command) {
     uint32_t number = ((shared->order >> 8) + 1) << 8 | command;
     uint64_t late = storm_now() + (uint64_t)options.patience * 1000000000u;

@@ -175,7 +175,7 @@ typedef struct { uint64_t samples, missed, torn, in_grace, over, worst[GPUS_MOST
 extern sampling_t sampling;
 void sample_open(uint64_t limit);
 void sample_now(const pid_t *live, int count);
-/* The limit changed. Until no call is under way that began before, the tenant may come to have what the former limits allowed. */
+/* The limit changed. Until all calls that began before have ended, the tenant may reach the former limits. */
 void sample_change_limit(uint64_t limit);
 bool sample_is_settled(void);
 void sample_tell(void); /* the worst one */

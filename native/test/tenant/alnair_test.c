@@ -14,7 +14,7 @@
 
 #define WAIT_NANOS 300000000u
 #define HEARD_BYTES 8192
-#define SLOW_NANOS 20000000000u /* more than a busy machine needs, less than for ever */
+#define SLOW_NANOS 20000000000u /* a bound that even a busy machine keeps */
 
 static char socket_path[96], cgroup_path[96], *heard; /* shared with the server, which is a process of its own */
 static int listener = -1;
@@ -46,7 +46,7 @@ static int open_descriptors(void) {
     return count;
 }
 
-/* What reading the options writes to a descriptor. It takes a bounded time and leaves no descriptor. */
+/* What reading the options writes to a descriptor. Reading must take a bounded time and leave no descriptor open. */
 static const char *said_on(int descriptor, uint64_t most_nanos) {
     static char text[4096];
     sl_options_t options;

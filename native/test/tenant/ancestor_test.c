@@ -1,7 +1,7 @@
-/* A process that has lost its environment is of the tenant of the ancestor that last had limits.
+/* A process that has lost its environment joins the tenant of the nearest ancestor with limits.
  *
- * The test begins programs of itself: a parent with an environment, which begins a child with another, directly or with one in between that
- * has none. The child says what it reads. */
+ * The test starts itself as a parent with one environment. The parent starts a child with another, directly or through a process without
+ * an environment. The child reports what it reads. */
 #include "check.h"
 
 #include "os/os.h"
@@ -83,7 +83,7 @@ static void should_want_nothing_where_there_was_nothing(void) {
     CHECK(found("SLUICE_LOG=error", "HOME=/", "distant") == NOTHING);
 }
 
-/* Who still has LD_PRELOAD, or says a limit, or that there is none, has not lost its environment. */
+/* A process that has LD_PRELOAD, a limit, or an explicit "no limit" has not lost its environment. */
 static void should_leave_what_was_chosen(void) {
     CHECK(found("SLUICE_MEMORY=1g", "LD_PRELOAD=/none", "near") == NOTHING);
     CHECK(found("SLUICE_MEMORY=1g", "SLUICE_MEMORY=", "near") == NOTHING);

@@ -1,4 +1,4 @@
-/* The switches of older tools end in the same record, and mean what their users meant. */
+/* The switches of older tools become the same record of limits, and keep their meaning. */
 #include "check.h"
 
 #include <fcntl.h>

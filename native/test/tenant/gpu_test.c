@@ -1,5 +1,5 @@
-/* Which number a GPU has for its limits: what nvidia-smi says, found in every way there is, and never guessed where it
- * matters. CUDA's and NVML's devices are fakes here, CUDA's in the other order. */
+/* The number of a GPU for its limits is that of nvidia-smi. The library finds it in every possible way, and never guesses where it matters.
+ * CUDA's and NVML's devices are fakes, CUDA's in reverse order. */
 #include "check.h"
 
 #include <sys/stat.h>

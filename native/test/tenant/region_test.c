@@ -1,4 +1,4 @@
-/* Regions are made by one of many, refused when they are of another kind, and replaced when their tenant has ended. */
+/* Of many processes one makes the region. A region of another layout is refused, and that of an ended tenant is replaced. */
 #include "check.h"
 
 #include <errno.h>
@@ -122,7 +122,7 @@ static void patch_format(const sl_region_format_t *format, const char *tenant) {
     close(fd);
 }
 
-/* A file of the next revision: a field and a record more, and a feature that nobody has to know. */
+/* A file of the next revision: one more field, one more record, and an offered feature that readers need not know. */
 static void should_open_a_region_of_the_next_revision(void) {
     sl_region_t region;
     sl_region_draft_t draft = draft_of("next");
@@ -198,7 +198,7 @@ static void begin_and_take_part(void) {
     raise(SIGKILL);
 }
 
-/* The kernel spares the first process of a namespace what it does to itself. */
+/* The kernel does not deliver signals that the first process of a namespace sends to itself. */
 static void begin_namespace(void) {
     CHECK(in_child(begin_and_take_part) == 128 + SIGKILL);
 }

@@ -43,7 +43,7 @@ static void send_descriptor(int to, int fd) {
     sendmsg(to, &message, MSG_NOSIGNAL);
 }
 
-static int busy_times; /* how often the agent puts off before it answers */
+static int busy_times; /* how often the agent answers "busy" first */
 static int hang_ups;   /* how often it hangs up before that */
 
 static void put_off(void) {
@@ -115,7 +115,7 @@ static void should_map_what_the_agent_hands_over(void) {
     sl_region_close(&region);
 }
 
-/* Of clients that came again. */
+/* Drops connections of clients that tried again. */
 static void empty_backlog(void) {
     fcntl(listener, F_SETFL, O_NONBLOCK);
     for (int fd; (fd = accept(listener, NULL, NULL)) >= 0;)

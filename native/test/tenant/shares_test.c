@@ -2,7 +2,7 @@
 #include "check.h"
 #include "tenant/switches/shares.h"
 
-/* As the table writes it: one number for all GPUs, or those that have a cap. */
+/* Formats caps as the table does: one number for all GPUs, or a list of those with a cap. */
 static void write_caps(const uint32_t permille[SL_SHARES_GPUS], char text[256]) {
     bool equal = true;
     size_t length = 0;

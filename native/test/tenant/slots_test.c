@@ -1,4 +1,4 @@
-/* Slots belong to the living: claimed by one, emptied for the dead, whatever their names and ends. */
+/* A slot belongs to one live process. Slots of dead processes are emptied, however they died. */
 #include "check.h"
 
 #include <pthread.h>
@@ -145,7 +145,7 @@ static void enter_namespace(void) {
     _exit(in_child(begin_namespace));
 }
 
-/* The second process of a pid namespace of its own: the kernel spares the first what it does to itself. */
+/* Runs as the second process of a new pid namespace: the kernel does not deliver signals that the first sends to itself. */
 static int in_namespace(void (*body)(void)) {
     within = body;
     return in_child(enter_namespace);
@@ -185,7 +185,7 @@ static void should_empty_what_was_killed_in_another_namespace(void) {
     CHECK(waitpid(outside, NULL, 0) == outside && in_namespace(reap_from_within) == 0 && taken_slots() == 0);
 }
 
-/* The same pid in the same clock tick, and where its stack begins is the same, too. */
+/* The new process has the same pid, clock tick and start of the stack as the dead one. */
 static void claim_beside_the_dead(void) {
     sl_slots_owner_t me;
     CHECK(sl_slots_self(&me, &reason));
@@ -240,7 +240,7 @@ static void claim_and_stay_another(void) {
 
 #define SIGNED (1ull << 62)
 
-/* Where the file of the region cannot be opened, nobody has a sign. */
+/* If the region's file cannot be opened, no process has a lock in it. */
 static void use_signs(bool are_there) {
     snprintf(region.path, sizeof region.path, "%s", are_there ? folder : "");
 }
@@ -271,7 +271,7 @@ static void should_empty_what_a_process_left_that_became_another(void) {
     reap_an_image(false);
 }
 
-/* It was dead by its old image when we looked, and has the slot anew when we come to empty it. */
+/* By its old image the owner looks dead. Before we empty the slot, the owner takes it again. */
 static void should_leave_a_slot_to_an_owner_that_came_back(void) {
     use_signs(false);
     pid_t pid = fork();
@@ -305,7 +305,7 @@ static int after_exec(const char *path) {
     return 0;
 }
 
-/* Each image finds what the one before left at the same addresses. */
+/* Each image finds the slot of the image before, at the same addresses. */
 static void exec_again_without_aslr(void) {
     CHECK(personality(ADDR_NO_RANDOMIZE) != -1);
     claim_as_child();
@@ -342,7 +342,7 @@ static void should_not_claim_a_slot_whose_sign_is_held(void) {
         usleep(100);
     uint64_t owner = region.slots[0].owner;
     CHECK(owner & SIGNED);
-    region.slots[0].owner = 0; /* somebody wrote nonsense */
+    region.slots[0].owner = 0; /* another process damaged the slot */
     int slot = sl_slots_claim(&region, &self, &reason);
     CHECK(slot == 1 && sl_region_account(&region, 0, 0)->charged_bytes == 1000, "slot %d is that of a process that lives", slot);
     sl_slots_leave(&self);

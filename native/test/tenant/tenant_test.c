@@ -1,4 +1,4 @@
-/* Whether a program may run that cannot take part in its tenant is what its region says, whatever its own switches say. */
+/* The region decides whether a program may run without attaching to its tenant. The program's own switches do not count. */
 #include "check.h"
 
 #include <fcntl.h>
@@ -9,7 +9,7 @@
 
 static unsigned asked;
 
-/* A region of which no slot is free: all belong to processes of another namespace, of which nobody here can judge. */
+/* A region without a free slot. All belong to processes of another namespace, so this process cannot tell whether they live. */
 static void make_full_region(const char *name, bool fails) {
     static const uint64_t memory_bytes[16] = {1 << 30};
     sl_slots_owner_t self;
@@ -57,7 +57,7 @@ static void should_run_where_the_region_says_so(void) {
     CHECK(in_child(runs) == 0);
 }
 
-/* Where there is no region the program's own switch counts. */
+/* Without a region the program's own switch counts. */
 static void should_follow_the_switch_without_a_region(void) {
     setenv("SLUICE_REGION", "/nonexistent/no.region", 1);
     setenv("SLUICE_ON_ERROR", "fail", 1);
@@ -66,7 +66,7 @@ static void should_follow_the_switch_without_a_region(void) {
     CHECK(in_child(runs) == 0);
 }
 
-/* The administrator's word beside the agent's socket counts more than limits of the job's own. */
+/* The administrator's setting beside the agent's socket overrides the job's own limits. */
 static void should_fail_without_an_agent_where_the_machine_says_so(void) {
     char agent[256], word[256];
     snprintf(agent, sizeof agent, "%s/agent.sock", test_folder);

@@ -1,5 +1,5 @@
-/* What is recorded of calls, and what is not lost, left behind or waited for when a disk is full, a reader stands still, a
- * process forks or threads end. */
+/* What a trace records of calls. Nothing is lost, left behind or waited for when the disk is full, a reader stops, a process forks or
+ * threads end. */
 #include "check.h"
 
 #include <dirent.h>
@@ -180,7 +180,7 @@ static void shouldRecordACallAndTheClock(void) {
     CHECK(strncmp(text_of(entries), "0\t", 2) == 0);
 }
 
-/* What the wrappers do while nothing else has to be told; in between calls that take the long way say for how long. */
+/* Does what the wrappers do while only a trace is on. Calls in between take the long path and show the time. */
 static void shouldRecordAQuestionTheShortWay(void) {
     enum { QUESTIONS = 10000 };
     static sl_region_call_t calls[SL_ENTRY_COUNT];
@@ -190,7 +190,7 @@ static void shouldRecordAQuestionTheShortWay(void) {
     sl_thread.watch = (sl_thread_watch_t){.calls = calls};
     uint64_t begin = sl_clock_ticks();
     CHECK(!sl_trace_question(SL_ENTRY_cuCtxGetCurrent, begin, begin + 1, 9));
-    usleep(2000); /* in the first millisecond of the clock every call takes the long way (os/clock.c) */
+    usleep(2000); /* in the first millisecond of the clock every call takes the long path (os/clock.c) */
     for (unsigned i = 0; i < QUESTIONS; i++)
         sl_watch_tell_question(sl_clock_ticks(), SL_ENTRY_cuCtxGetCurrent, CUDA_SUCCESS, 9);
     CHECK(counted->calls == QUESTIONS && counted->sampled_calls < QUESTIONS / 8, "%lu timed", (unsigned long)counted->sampled_calls);
@@ -241,14 +241,14 @@ static void shouldSayWhatAKernelIsCalled(void) {
     CHECK(strstr(own_file("names"), line), "%s", own_file("names"));
 }
 
-/* Measured so often that what was before counts no more; the gate's number tells the short way that there is news. */
+/* Measures so often that older measurements no longer count. The gate's counter tells the short path that the cost changed. */
 static void measure(sl_cost_t *cost, double nanos) {
     for (int i = 0; i < 8; i++)
         sl_sample_note(cost, SL_SAMPLE_ALONE, (sl_sample_t){50000, nanos, nanos + 1000});
     cost->nanos = (uint64_t)nanos;
 }
 
-/* Each launch is counted in one such event, and what is learnt later is told later. */
+/* Each launch is counted in one COST event, and costs that are learnt later follow in later events. */
 static void shouldTellWhatKernelsAreKnownToTake(void) {
     sl_cost_t *cost = sl_cost_find(sl_cost_mix(sl_cost_mix(FUNCTION, 6000), 256));
     sl_detail_t waits = {.kind = SL_DETAIL_SYNC};
@@ -275,7 +275,7 @@ static void shouldTellWhatKernelsAreKnownToTake(void) {
     CHECK(told->status == (375 | 13 << 16), "%x", (unsigned)told->status);
 }
 
-/* The gate predicts by whatever it saw; a trace is told that this is no more than a bound. */
+/* The gate predicts from any measurement; the trace marks such a cost as an upper bound. */
 static void shouldTellThatATimeIsOnlyABound(void) {
     sl_cost_forget();
     sl_sample_forget();
@@ -320,7 +320,7 @@ static void shouldDropAndCountWhenNobodyReads(void) {
     written = count(&file, SL_TRACE_KIND_CALL);
     CHECK(file.writer->head == 228 && written + count(&file, SL_TRACE_KIND_CLOCK) == 128);
     CHECK(written + 100 - (CALLS + 100 - file.writer->dropped) <= clocks);
-    file.reader->tail = UINT64_MAX; /* a reader that has lost its mind */
+    file.reader->tail = UINT64_MAX; /* a faulty reader */
     for (int i = 0; i < 10; i++)
         call();
     CHECK(file.writer->head == 228);
@@ -559,7 +559,7 @@ static uint64_t processor_nanos(void) {
     return (uint64_t)used.tv_sec * 1000000000u + (uint64_t)used.tv_nsec;
 }
 
-/* Told, not judged: this machine may be busy. In a ring that was used before, no page is touched for the first time. */
+/* Prints the cost and checks nothing, because the machine may be busy. The ring was used before, so no page is touched first. */
 static void shouldCostLittle(void) {
     enum { CALLS = 1000000, EVENTS = 1 << 16 };
     for (int mode = SL_TRACE_MODE_RING; mode <= SL_TRACE_MODE_SPOOL; mode++)

@@ -1,4 +1,4 @@
-/* Tenants and processes take part in a board and leave it, from any pid namespace, killed or not. */
+/* Tenants and processes join a board and leave it, from any pid namespace, killed or not. */
 #include "check.h"
 
 #include <sched.h>
@@ -19,7 +19,7 @@ static sl_region_header_t header;
 static sl_region_limits_t limits;
 static sl_reason_t reason;
 
-/* As a process of a tenant that was made then; the tenant's first process has ended. */
+/* Makes this a process of a tenant with this creation time. The tenant's first process has ended. */
 static void become(uint64_t created) {
     header.created_nanos = created;
     header.root_identity = 4194303;
@@ -83,7 +83,7 @@ static void stay(void) {
         pause();
 }
 
-/* A process with descriptors of its own only: it has closed ours, and judges by /proc. */
+/* The process has closed our descriptors, so it asks /proc whether others live. */
 static void should_see_live_processes_without_a_descriptor(void) {
     shared[1] = 0;
     pid_t child = fork();
@@ -149,7 +149,7 @@ static void should_keep_the_turn_of_others_when_one_joins(void) {
     sl_board_forget(&first);
 }
 
-/* Somebody wrote nonsense over the owner of an entry whose process lives. */
+/* Another process overwrote the owner of an entry whose process lives. */
 static void should_leave_an_entry_to_the_process_that_holds_its_sign(void) {
     shared[1] = 0;
     pid_t child = fork();
@@ -165,7 +165,7 @@ static void should_leave_an_entry_to_the_process_that_holds_its_sign(void) {
     CHECK(sl_board_join(&board, uuid, &reason), "%s", reason.text);
     for (unsigned i = 0; i < SL_BOARD_PROCESS_COUNT; i++)
         if (i != other && i != board.process) {
-            board.processes[i].pid_namespace = sl_tenant.self.pid_namespace + 1; /* nobody here can judge whether it lives */
+            board.processes[i].pid_namespace = sl_tenant.self.pid_namespace + 1; /* no process of this namespace can tell whether it lives */
             board.processes[i].owner = 1;
         }
     board.processes[other].owner = 0;

@@ -12,7 +12,7 @@
 #define MILLI 1000000ull
 #define HONEST 3u
 #define PATIENCE_NANOS (2 * MILLI)
-#define MOST_NANOS (2000 * MILLI) /* a busy machine may stand still */
+#define MOST_NANOS (2000 * MILLI) /* a busy machine may stop a process for a while */
 
 static struct {
     sl_board_turn_t turn;
@@ -55,7 +55,7 @@ static void *write_nonsense(void *unused) {
             size_t word = next(&state) % (i % 2 ? all : head);
             atomic_store_explicit(&((_Atomic uint64_t *)&memory)[word], evil(&state), memory_order_relaxed);
         }
-        for (unsigned i = 0; i < 8; i++) { /* so that somebody waits, and is who waits */
+        for (unsigned i = 0; i < 8; i++) { /* so that at least some live processes wait */
             sl_board_process_t *process = &memory.processes[next(&state) % 16];
             process->owner = 1 + next(&state) % 3;
             process->tenant = (uint32_t)(next(&state) % 8);

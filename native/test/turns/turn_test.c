@@ -63,7 +63,7 @@ static void take(unsigned tenant) {
     now = turn.began_nanos;
 }
 
-/* The holder has worked until then and hands over; who gets the turn does not wait any more. */
+/* The holder has worked until then and hands over. The tenant that gets the turn stops waiting. */
 static unsigned give(unsigned tenant, uint64_t at, bool wants_more) {
     now = at;
     processes[tenant].busy_nanos = at - 1;
@@ -255,7 +255,7 @@ static void should_add_the_little_that_was_cut_to_the_next_turn(void) {
     CHECK(turn.ends_nanos - now > 10 * MILLI && turn.ends_nanos - now < 11 * MILLI, "%llu", (unsigned long long)(turn.ends_nanos - now));
 }
 
-/* The holder had just done all that it had submitted, and the other was faster than its next call. */
+/* The holder had just finished its submitted work, and the other tenant was faster than its next call. */
 static void should_go_on_with_a_turn_that_a_higher_priority_seized(void) {
     begin(3);
     tenants[0].weight = 100;
@@ -293,7 +293,7 @@ static void should_forget_what_an_idle_holder_lost_when_it_does_not_come_back(vo
     CHECK_EQUAL(turn.ends_nanos - now, 1000 * MILLI + SWITCH);
 }
 
-/* The one that was cut is not there when the higher one is done, so that another has a turn before it. */
+/* The tenant whose turn was cut is absent when the higher priority is done. So another tenant has a turn first. */
 static void should_owe_the_rest_of_a_cut_turn_to_one_that_was_passed_over(void) {
     cut_after(2 * MILLI);
     processes[0].waiting = 0;
@@ -407,7 +407,7 @@ static void should_not_take_a_turn_that_is_being_given(void) {
     CHECK(SL_TURN_MINE == sl_turn_wait(&boards[0], now, 1000 * MILLI), "the giver is dead");
 }
 
-/* Who gave the turn was killed before he had said how long it is. */
+/* The process that gave the turn was killed before it wrote the length. */
 static void should_end_a_turn_of_unknown_length(void) {
     begin(2);
     turn.word = 0x101;
@@ -464,7 +464,7 @@ static void should_take_the_turn_of_a_stopped_holder(void) {
     end_child(child);
 }
 
-/* Stopped are all that work, or the tenant is at work. */
+/* A tenant counts as stopped only if all its working processes are stopped. */
 static void should_leave_the_turn_to_a_sibling_of_a_stopped_process(void) {
     begin(2);
     take(0);

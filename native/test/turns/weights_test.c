@@ -1,5 +1,5 @@
-/* Jobs with weights beside bursts of a higher priority, on a clock of the test's own: what each gets does not depend on how busy the machine
- * is that the test runs on. The jobs follow the rules of admit.c, their hosts stand still at random, and the board is the real one. */
+/* Jobs with weights beside bursts of a higher priority, in simulated time, so that the load of the machine does not matter. The jobs follow
+ * the rules of admit.c, their hosts stop at random, and the board is the real one. */
 #include "check.h"
 
 #include "os/life.h"
@@ -36,7 +36,7 @@ static sl_board_t boards[JOBS];
 static job_t jobs[JOBS];
 static uint64_t now, asked, seed;
 
-/* Time goes on a little with each look at it, so that no wait of no length lasts. */
+/* Each reading advances the time a little, so that no loop waits for ever. */
 uint64_t sl_os_nanos(void) {
     return now + asked++;
 }

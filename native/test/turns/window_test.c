@@ -19,7 +19,7 @@ static void note(char letter) {
     log_text[length + 1] = 0;
 }
 
-/* Carries out what was decided as the library would, and sees that nobody acquires or releases twice. */
+/* Carries out the decision like the library, and checks that the lock is never acquired or released twice. */
 static void carry_out(unsigned action, bool acquire_first) {
     if (acquire_first && action & SL_WINDOW_ACQUIRE) {
         CHECK(!held);
@@ -182,7 +182,7 @@ static void should_count_a_skip_without_the_lock_too(void) {
     synchronize();
     synchronize();
     EXPECT("Ao" "R");
-    synchronize(); /* the lock is let go: this one is skipped, and the next lets go again */
+    synchronize(); /* the lock is free: this sync is skipped, and the next releases the lock again */
     launch(1);
     synchronize();
     EXPECT("Ao" "R" "Ao" "R");

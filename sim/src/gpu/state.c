@@ -43,9 +43,9 @@ static uint64_t identity_of(pid_t pid) {
 
 pid_t sim_state_pid(uint64_t owner) { return (pid_t)(owner & ((1u << PID_BITS) - 1)); }
 
-bool sim_state_is_alive(uint64_t owner) { return identity_of(sim_state_pid(owner)) == (owner & ~CLEARING); }
-
 uint64_t sim_state_self(void) { return own ? atomic_load(&own->owner) : 0; }
+
+bool sim_state_is_alive(uint64_t owner) { return (owner && owner == sim_state_self()) || identity_of(sim_state_pid(owner)) == (owner & ~CLEARING); }
 
 static sim_state_t *map_file(void) {
     int file = open(sim_settings()->state_path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
@@ -237,6 +237,7 @@ static void found_row(sim_state_share_t *row, int gpu, uint64_t bytes, uint64_t 
     atomic_store(&row->key, key);
     for (int i = 0; i < SIM_STATE_HOLDERS; i++) atomic_store(&row->holder[i], 0);
     atomic_store(&row->gpu, (uint32_t)gpu);
+    atomic_store(&row->joins, 0);
     atomic_store(&row->bytes, bytes);
     uint32_t used = (uint32_t)(row - state->share) + 1;
     if (atomic_load(&state->shares_used) < used) atomic_store(&state->shares_used, used);
@@ -262,12 +263,13 @@ bool sim_state_join(unsigned index, uint64_t key) {
         uint64_t holder = atomic_load(&row->holder[i]);
         joined = (!holder || !sim_state_is_alive(holder)) && atomic_compare_exchange_strong(&row->holder[i], &holder, self);
     }
+    if (joined) atomic_fetch_add(&row->joins, 1);
     end_take(self);
     return joined;
 }
 
 /* The creator's bytes leave its slot and appear in the row while nobody can take memory. */
-void sim_state_leave(unsigned index, uint64_t key) {
+bool sim_state_leave(unsigned index, uint64_t key) {
     uint64_t self = sim_state_self();
     sim_state_share_t *row = &state->share[index];
     begin_take(self);
@@ -277,7 +279,9 @@ void sim_state_leave(unsigned index, uint64_t key) {
         uint64_t holder = self;
         if (atomic_compare_exchange_strong(&row->holder[i], &holder, 0)) break;
     }
+    bool unused = own_row && atomic_load(&row->joins) && !is_held(row);
     end_take(self);
+    return unused;
 }
 
 /* Work before now is done, and work after it is one unbroken span. So used time is known exactly at any moment since the last

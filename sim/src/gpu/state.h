@@ -14,9 +14,9 @@
 
 #include "gpu/units.h"
 
-#define SIM_STATE_LAYOUT 0x736c7332u
+#define SIM_STATE_LAYOUT 0x736c7333u
 #define SIM_STATE_SLOTS 512
-#define SIM_STATE_SHARES 256
+#define SIM_STATE_SHARES 1024
 #define SIM_STATE_HOLDERS 8
 
 typedef struct {
@@ -38,7 +38,7 @@ typedef struct {
     _Atomic uint64_t bytes;
     _Atomic uint64_t holder[SIM_STATE_HOLDERS]; /* identities; the first is the creator's */
     _Atomic uint32_t gpu;
-    uint32_t reserved;
+    _Atomic uint32_t joins; /* how often another process took it */
 } sim_state_share_t;
 
 typedef struct {
@@ -60,7 +60,8 @@ pid_t sim_state_pid(uint64_t identity);
 /* A row for memory that this process has taken, joining one and leaving it; the creator gives the bytes back by leaving. */
 bool sim_state_share(int gpu, uint64_t bytes, unsigned *row, uint64_t *key);
 bool sim_state_join(unsigned row, uint64_t key);
-void sim_state_leave(unsigned row, uint64_t key);
+/* True: others had it, and nobody has it any more. */
+bool sim_state_leave(unsigned row, uint64_t key);
 bool sim_state_open(void);
 bool sim_state_attach(void);
 void sim_state_detach(void);

@@ -1,6 +1,6 @@
 /* Virtual memory management: addresses and memory apart. The memory of all handles is one sparse anonymous file. Each handle has its own
  * range of it, which is never reused, mapped wherever the program asks. So contents survive unmapping and show at every place that maps
- * them. Memory counts until the last handle and the last mapping are gone. A handle that may be exported has a file of its own. */
+ * them. Memory counts until the last handle and the last mapping are gone. */
 #define _GNU_SOURCE
 #include "memory/vmm.h"
 
@@ -114,16 +114,15 @@ CUresult sim_cuMemAddressFree(CUdeviceptr address, size_t bytes) {
     return CUDA_SUCCESS;
 }
 
+int sim_vmm_file(const sim_handle_t *handle) { return handle->file ? handle->file : memory; }
+
 /* Where its contents will be. */
 static CUresult place(sim_handle_t *handle) {
-    if (handle->properties.requestedHandleTypes) {
-        handle->file = sim_vmm_make_file(handle->bytes, &handle->properties);
-        return handle->file ? CUDA_SUCCESS : CUDA_ERROR_OPERATING_SYSTEM;
-    }
+    off_t label = handle->properties.requestedHandleTypes ? SIM_VMM_LABEL_BYTES : 0;
     if (memory < 0) memory = memfd_create("sluice-sim", MFD_CLOEXEC);
-    SIM_REQUIRE(memory >= 0 && ftruncate(memory, memory_end + (off_t)handle->bytes) == 0, CUDA_ERROR_OPERATING_SYSTEM);
-    handle->offset = memory_end;
-    memory_end += (off_t)handle->bytes;
+    SIM_REQUIRE(memory >= 0 && ftruncate(memory, memory_end + label + (off_t)handle->bytes) == 0, CUDA_ERROR_OPERATING_SYSTEM);
+    handle->offset = memory_end + label;
+    memory_end = handle->offset + (off_t)handle->bytes;
     return CUDA_SUCCESS;
 }
 
@@ -150,10 +149,10 @@ CUresult sim_cuMemCreate(CUmemGenericAllocationHandle *result, size_t bytes, con
 static void drop(sim_handle_t *handle) {
     if (--handle->references) return;
     const CUmemLocation *location = &handle->properties.location;
+    bool unused = !handle->shared || sim_vmm_leave(handle);
+    if (!handle->shared) sim_state_give(sim_device_gpu(device_of(location)), device_bytes(location, handle->bytes));
+    if (unused) fallocate(sim_vmm_file(handle), FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, handle->offset, (off_t)handle->bytes);
     if (handle->file) close(handle->file);
-    else fallocate(memory, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, handle->offset, (off_t)handle->bytes);
-    if (handle->shared) sim_vmm_leave(handle);
-    else sim_state_give(sim_device_gpu(device_of(location)), device_bytes(location, handle->bytes));
     free(handle);
 }
 
@@ -177,7 +176,7 @@ CUresult sim_cuMemMap(CUdeviceptr address, size_t bytes, size_t offset, CUmemGen
     SIM_REQUIRE(mapping, CUDA_ERROR_OUT_OF_MEMORY);
     *mapping = (mapping_t){address, bytes, sim_space_next_id(), handle, {0}};
     if (!tsearch(mapping, &range->detail, compare)) return free(mapping), CUDA_ERROR_OUT_OF_MEMORY;
-    if (mmap((void *)address, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, handle->file ? handle->file : memory, handle->offset) == MAP_FAILED)
+    if (mmap((void *)address, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, sim_vmm_file(handle), handle->offset) == MAP_FAILED)
         return tdelete(mapping, &range->detail, compare), free(mapping), CUDA_ERROR_OUT_OF_MEMORY;
     madvise((void *)address, bytes, MADV_DONTFORK);
     handle->references++;

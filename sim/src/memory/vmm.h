@@ -9,8 +9,8 @@ typedef struct sim_handle sim_handle_t;
 struct sim_handle {
     unsigned references; /* handles given out and mappings */
     size_t bytes;
-    off_t offset;        /* in the file of all handles, */
-    int file;            /* or 0, in a file of its own that other processes may map */
+    off_t offset;        /* in the file of all handles of the process that made it */
+    int file;            /* of that process, where it was imported; 0: of this one */
     bool imported;       /* created, and paid for, elsewhere */
     bool shared;         /* it has a row in the state file */
     uint64_t id;
@@ -22,8 +22,11 @@ struct sim_handle {
 
 enum { SIM_HANDLE_FILE_DESCRIPTOR = 1 };
 
-/* A file with a page behind the memory that describes it. */
-int sim_vmm_make_file(size_t bytes, const CUmemAllocationProp *properties);
-void sim_vmm_leave(sim_handle_t *handle);
+#define SIM_VMM_LABEL_BYTES 4096 /* before the memory of a handle that can be exported */
+
+/* Where its contents are. */
+int sim_vmm_file(const sim_handle_t *handle);
+/* True: others had the memory, and nobody has it any more. */
+bool sim_vmm_leave(sim_handle_t *handle);
 
 #endif

@@ -1,13 +1,15 @@
 /* Exportable handles: a file descriptor stands for the memory, in this process and in any other that gets it. The memory is
- * charged to its creator while the creator holds it, then to the first importer that still does. */
+ * charged to its creator while the creator holds it, then to the first importer that still does.
+ *
+ * The descriptor is one of the file of all handles. Its position is that of the label, and the memory follows the label. */
 #define _GNU_SOURCE
 #include "memory/vmm.h"
 
 #include <fcntl.h>
+#include <stdio.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define PAGE 4096u
 #define MAGIC 0x6d6d762d6d6973ull
 
 typedef struct {
@@ -24,20 +26,23 @@ static int gpu_of(const CUmemAllocationProp *properties) {
     return properties->location.type == 1 ? sim_device_gpu(properties->location.id) : -1;
 }
 
-static bool write_label(int file, const label_t *label) { return pwrite(file, label, sizeof *label, (off_t)label->bytes) == sizeof *label; }
-
-static bool read_label(int file, label_t *label) {
-    struct stat stat;
-    if (fstat(file, &stat) || stat.st_size < (off_t)PAGE) return false;
-    return pread(file, label, sizeof *label, stat.st_size - (off_t)PAGE) == sizeof *label && label->magic == MAGIC
-        && (off_t)label->bytes == stat.st_size - (off_t)PAGE && label->row < SIM_STATE_SHARES;
+static bool write_label(const sim_handle_t *handle, const label_t *label) {
+    return pwrite(sim_vmm_file(handle), label, sizeof *label, handle->offset - SIM_VMM_LABEL_BYTES) == sizeof *label;
 }
 
-int sim_vmm_make_file(size_t bytes, const CUmemAllocationProp *properties) {
-    int file = sim_share_file(bytes + PAGE);
-    if (file && write_label(file, &(label_t){MAGIC, 0, bytes, 0, gpu_of(properties), *properties})) return file;
-    if (file) close(file);
-    return 0;
+static bool read_label(int file, label_t *label, off_t *at) {
+    struct stat stat;
+    *at = lseek(file, 0, SEEK_CUR);
+    if (*at < 0 || fstat(file, &stat) || !S_ISREG(stat.st_mode)) return false;
+    return pread(file, label, sizeof *label, *at) == sizeof *label && label->magic == MAGIC && label->row < SIM_STATE_SHARES
+        && stat.st_size - *at - SIM_VMM_LABEL_BYTES >= (off_t)label->bytes;
+}
+
+/* A description of its own, because the position is one of the description. */
+static int open_again(int file) {
+    char path[32];
+    snprintf(path, sizeof path, "/proc/self/fd/%d", file);
+    return open(path, O_RDWR | O_CLOEXEC);
 }
 
 static CUresult enter(sim_handle_t *handle) {
@@ -48,14 +53,15 @@ static CUresult enter(sim_handle_t *handle) {
     handle->next = shared;
     shared = handle;
     label_t label = {MAGIC, handle->key, handle->bytes, handle->row, gpu, handle->properties};
-    return write_label(handle->file, &label) ? CUDA_SUCCESS : CUDA_ERROR_OPERATING_SYSTEM;
+    return write_label(handle, &label) ? CUDA_SUCCESS : CUDA_ERROR_OPERATING_SYSTEM;
 }
 
-void sim_vmm_leave(sim_handle_t *handle) {
-    sim_state_leave(handle->row, handle->key);
+bool sim_vmm_leave(sim_handle_t *handle) {
+    bool unused = sim_state_leave(handle->row, handle->key);
     sim_handle_t **each = &shared;
     while (*each != handle) each = &(*each)->next;
     *each = handle->next;
+    return unused;
 }
 
 bool sim_vmm_has_imports(void) {
@@ -66,11 +72,12 @@ bool sim_vmm_has_imports(void) {
 
 CUresult sim_cuMemExportToShareableHandle(void *result, CUmemGenericAllocationHandle given, CUmemAllocationHandleType type, unsigned long long flags) {
     sim_handle_t *handle = (sim_handle_t *)given;
-    SIM_REQUIRE(result && handle && flags == 0 && handle->file, CUDA_ERROR_INVALID_VALUE);
+    SIM_REQUIRE(result && handle && flags == 0 && handle->properties.requestedHandleTypes, CUDA_ERROR_INVALID_VALUE);
     SIM_REQUIRE(type == SIM_HANDLE_FILE_DESCRIPTOR, CUDA_ERROR_INVALID_VALUE);
     SIM_TRY(enter(handle));
-    int file = fcntl(handle->file, F_DUPFD_CLOEXEC, 0);
+    int file = open_again(sim_vmm_file(handle));
     SIM_REQUIRE(file >= 0, CUDA_ERROR_OPERATING_SYSTEM);
+    lseek(file, handle->offset - SIM_VMM_LABEL_BYTES, SEEK_SET);
     *(int *)result = file;
     return CUDA_SUCCESS;
 }
@@ -81,7 +88,7 @@ static sim_handle_t *known(const label_t *label) {
     return handle;
 }
 
-static CUresult import(const label_t *label, int given, sim_handle_t **result) {
+static CUresult import(const label_t *label, int given, off_t at, sim_handle_t **result) {
     CUmemAllocationProp properties = label->properties;
     if (label->gpu >= 0) properties.location.id = sim_device_of_gpu(label->gpu);
     SIM_REQUIRE(properties.location.id >= 0, CUDA_ERROR_INVALID_DEVICE);
@@ -89,7 +96,7 @@ static CUresult import(const label_t *label, int given, sim_handle_t **result) {
     SIM_REQUIRE(file >= 0, CUDA_ERROR_OPERATING_SYSTEM);
     sim_handle_t *handle = malloc(sizeof *handle);
     if (!handle || !sim_state_join(label->row, label->key)) return free(handle), close(file), CUDA_ERROR_INVALID_VALUE;
-    *handle = (sim_handle_t){.references = 1, .bytes = label->bytes, .file = file, .imported = true, .shared = true, .id = sim_space_next_id(),
+    *handle = (sim_handle_t){.references = 1, .bytes = label->bytes, .offset = at + SIM_VMM_LABEL_BYTES, .file = file, .imported = true, .shared = true, .id = sim_space_next_id(),
                              .row = label->row, .key = label->key, .properties = properties, .next = shared};
     *result = shared = handle;
     return CUDA_SUCCESS;
@@ -98,12 +105,13 @@ static CUresult import(const label_t *label, int given, sim_handle_t **result) {
 /* The descriptor stays the caller's. */
 CUresult sim_cuMemImportFromShareableHandle(CUmemGenericAllocationHandle *result, void *given, CUmemAllocationHandleType type) {
     label_t label;
+    off_t at;
     SIM_REQUIRE(result, CUDA_ERROR_INVALID_VALUE);
     SIM_REQUIRE(type == SIM_HANDLE_FILE_DESCRIPTOR, CUDA_ERROR_NOT_SUPPORTED);
-    SIM_REQUIRE(read_label((int)(intptr_t)given, &label) && label.key, CUDA_ERROR_INVALID_VALUE);
+    SIM_REQUIRE(read_label((int)(intptr_t)given, &label, &at) && label.key, CUDA_ERROR_INVALID_VALUE);
     sim_handle_t *handle = known(&label);
     if (handle) handle->references++;
-    else SIM_TRY(import(&label, (int)(intptr_t)given, &handle));
+    else SIM_TRY(import(&label, (int)(intptr_t)given, at, &handle));
     *result = (CUmemGenericAllocationHandle)handle;
     return CUDA_SUCCESS;
 }

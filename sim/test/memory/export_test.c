@@ -1,6 +1,8 @@
 /* Handles that travel as file descriptors: the creator pays while it holds the memory, then the importer that is left. */
 #include "peer_process.h"
 
+#include <sys/resource.h>
+
 CUresult cuMemExportToShareableHandle(void *result, CUmemGenericAllocationHandle handle, CUmemAllocationHandleType type, unsigned long long flags);
 CUresult cuMemImportFromShareableHandle(CUmemGenericAllocationHandle *handle, void *given, CUmemAllocationHandleType type);
 CUresult cuMemGetAllocationPropertiesFromHandle(CUmemAllocationProp *properties, CUmemGenericAllocationHandle handle);
@@ -82,11 +84,30 @@ static void importer(void) {
     EQUAL(free_bytes(), before + 64 * MIB + BYTES); /* and the memory goes with the last importer */
 }
 
+/* Memory that can be exported takes a descriptor when it is, and not before. */
+static void shouldTakeNoDescriptorBeforeTheExport(void) {
+    enum { HANDLES = 1000, DESCRIPTORS = 64 };
+    static CUmemGenericAllocationHandle handles[HANDLES];
+    struct rlimit before;
+    getrlimit(RLIMIT_NOFILE, &before);
+    setrlimit(RLIMIT_NOFILE, &(struct rlimit){DESCRIPTORS, before.rlim_max});
+    for (int i = 0; i < HANDLES; i++) OK(cuMemCreate(&handles[i], 2 * MIB, &shareable, 0));
+    for (int i = 0; i < HANDLES; i++) {
+        int file;
+        OK(cuMemExportToShareableHandle(&file, handles[i], 1, 0));
+        close(file);
+    }
+    for (int i = 0; i < HANDLES; i++) OK(cuMemRelease(handles[i]));
+    setrlimit(RLIMIT_NOFILE, &before);
+}
+
 static void creator(void) {
     CUmemGenericAllocationHandle handle, same;
     int file;
     use_gpu();
     size_t before = free_bytes();
+    shouldTakeNoDescriptorBeforeTheExport();
+    EQUAL(free_bytes(), before);
     OK(cuMemCreate(&handle, BYTES, &(CUmemAllocationProp){.type = 1, .location = {1, 0}}, 0));
     EQUAL(cuMemExportToShareableHandle(&file, handle, 1, 0), 1);
     OK(cuMemRelease(handle));

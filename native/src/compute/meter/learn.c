@@ -10,12 +10,12 @@
 
 /* Measured on an H200, driver 580, where not said otherwise. */
 #define ALONE_NANOS 900.0        /* events around a single queued kernel add this much more than between several */
-#define SKEW_STEP_NANOS 100.0    /* small, because some kernels take another time at each launch */
+#define SKEW_STEP_NANOS 100.0    /* small, because the time of some kernels varies */
 #define MOST_SKEW_NANOS 20000.0  /* three times the 6.5 us under a profiler */
-#define LEAST_QUEUED 2.0         /* of the calls measured lately must have stood behind others, to show the host's part */
+#define LEAST_QUEUED 2.0         /* so many of the calls measured lately must have stood behind others, to show the host's part */
 #define QUEUED_FADES 64.0        /* "lately": a call counts for less with each of about this many others */
 
-/* Streams that work side by side, and kernels that take another time than before, are followed quickly. */
+/* The scale follows quickly when streams overlap, and when kernels take another time than before. */
 void sl_meter_learn_scale(sl_meter_t *meter, const sl_meter_batch_t *batch, const sl_meter_seen_t *seen) {
     bool longer = seen->longer;
     bool telling = !sl_meter_has(batch, SL_METER_BLURRED) && batch->predicted_nanos &&
@@ -45,10 +45,10 @@ bool sl_meter_learn_is_news(const sl_cost_t *cost, double alone) {
     return cost->samples < SL_COST_SAMPLES || alone > 1.5 * nanos + SL_METER_BEHIND_NANOS || alone < nanos / 2;
 }
 
-/* A call behind others is measured without the host's time, if those are on the same stream: among several, events take the GPU longer, by 2
- * to 4 us on an H200. By such calls the host's part is put right for those on an idle
- * stream, in small steps: some kernels take another time each time. One that only seems to be behind others, because another
- * process had the GPU for a moment, tells nothing: in a program that waits for each call there is no other that would put it right. */
+/* The span of a call behind others on its stream does not contain the host's time. So such calls correct the host's part for calls on an
+ * idle stream. The steps are small, because the time of some kernels varies. Calls behind others on several streams do not count: there
+ * events take an H200 2 to 4 us longer. A few queued calls are not enough: a call may only seem to be queued, because another process
+ * had the GPU for a moment. In a program that waits for each call, no other call would correct that error. */
 static double learn_skew(sl_meter_t *meter, sl_cost_t *cost, bool fresh, double alone) {
     double queued = (double)cost->queued_nanos, off = queued - alone;
     meter->queued_lately -= meter->queued_lately / QUEUED_FADES;
@@ -66,8 +66,8 @@ static double learn_skew(sl_meter_t *meter, sl_cost_t *cost, bool fresh, double 
     return alone;
 }
 
-/* Another process's work makes a call seem longer, never shorter. So what is not known at all, or for longer, is learnt all the same:
- * else a call during which the turn is always lost would be taken for a short one for ever. */
+/* Work of another process makes a call seem longer, never shorter. So the time is learnt if the cost is unknown, or known as longer.
+ * Otherwise a call during which the process always loses the turn would count as short for ever. */
 static bool is_bound(const sl_cost_t *cost, double alone) {
     return alone > 0 && (cost->samples < SL_COST_SAMPLES || alone < (double)cost->nanos);
 }
@@ -86,8 +86,9 @@ uint64_t sl_meter_learn_only(sl_meter_t *meter, const sl_meter_batch_t *batch, c
     return likely;
 }
 
-/* What the one call of the batch took, with bounds. The span is the most that it can be: it also holds the events, and on an idle stream the time
- * until the GPU had got the call, and what interrupted the host while it recorded the start. An end that the GPU passed at once may have been recorded when the call was over already. */
+/* What the only call of the batch took, with bounds. The span is the upper bound: it also contains the events. On an idle stream it also
+ * contains the time until the GPU had the call, and interruptions of the host while it recorded the start. If the GPU passed the end at
+ * once, the host may have recorded the end after the call was over. */
 static sl_sample_t sample_of(const sl_meter_t *meter, const sl_meter_batch_t *batch, double alone) {
     const sl_meter_span_t *span = &batch->spans[0];
     bool behind = sl_meter_lies_behind(meter, span);
@@ -97,7 +98,7 @@ static sl_sample_t sample_of(const sl_meter_t *meter, const sl_meter_batch_t *ba
     return (sl_sample_t){sl_meter_later(likely - gap - late, 0), likely, span->end_at - span->start_at};
 }
 
-/* Whether more was submitted to other streams since. */
+/* Whether later batches use other streams. */
 static bool is_followed_beside(sl_meter_t *meter, uint64_t key) {
     for (uint64_t number = meter->oldest + 1; number < meter->open + meter->is_open; number++) {
         const sl_meter_batch_t *batch = sl_meter_batch_at(meter, number);
@@ -108,8 +109,8 @@ static bool is_followed_beside(sl_meter_t *meter, uint64_t key) {
     return false;
 }
 
-/* A call that came to an idle GPU began at once. One behind others on its stream was overtaken, perhaps, by other streams' calls. Before: how
- * far the time line was covered by the batches before. What another process may have delayed is a bound only, too. */
+/* A call that came to an idle GPU began at once. Calls of other streams may have overtaken a call that waited behind others on its stream,
+ * and another process may have delayed it. Then its time is only a bound. */
 void sl_meter_learn_sample(sl_meter_t *meter, const sl_meter_batch_t *batch, const sl_meter_seen_t *seen) {
     const sl_meter_span_t *span = &batch->spans[0];
     double begin = span->end_at - seen->alone;

@@ -12,7 +12,7 @@
 
 #define SL_METER_STREAMS 16
 #define SL_METER_BATCHES 64
-#define SL_METER_CERTAIN_NANOS 50000u /* when the GPU did a batch is known well enough */
+#define SL_METER_CERTAIN_NANOS 50000u /* a smaller doubt about when the GPU did a batch is small enough */
 #define SL_METER_EVENTS (SL_METER_STREAMS * (SL_METER_BATCHES + 2))
 
 /* An event ends one span and may begin the next. */
@@ -29,9 +29,9 @@ typedef struct {
     sl_meter_event_t *start, *end; /* NULL: could not be recorded */
     bool owed;                     /* only its own thread can record the end, and has not yet */
     bool fresh;                    /* the GPU passed start before there was more to do; else the work follows without a gap */
-    uint64_t opened_nanos;         /* when, on the host; 0: the first submission after it was noted */
+    uint64_t opened_nanos;         /* when it was opened, on the host; 0: the first submission after that was noted */
     uint64_t gap_nanos;            /* how long the GPU waited for that submission */
-    uint64_t idle_since_nanos;     /* since when it waited, on the host */
+    uint64_t idle_since_nanos;     /* since when the GPU waited, on the host's clock */
     double start_at, end_at;       /* when the GPU passed them, on the context's time line; only while the batch is settled */
 } sl_meter_span_t;
 
@@ -42,7 +42,7 @@ typedef enum {
     SL_METER_BESIDE = 4,   /* it is on another stream than the batch before it, which the GPU has not done */
     SL_METER_AMID = 8,     /* the batch before it, which the GPU has not done, is on several streams */
     SL_METER_BLURRED = 16, /* not all of its work lies between events */
-    SL_METER_CROSSED = 32, /* a thread closed it that cannot end all of its spans */
+    SL_METER_CROSSED = 32, /* the thread that closed it cannot end all of its spans */
     SL_METER_VAGUE = 64,   /* when its last call ended is not known, but the call's cost is */
 } sl_meter_evidence_t;
 
@@ -50,13 +50,13 @@ typedef struct {
     sl_meter_span_t spans[SL_METER_STREAMS];
     unsigned count;
     unsigned calls;
-    uint64_t predicted_nanos; /* sum of what its calls were known to take */
+    uint64_t predicted_nanos; /* sum of the known costs of its calls */
     uint64_t idle_nanos;      /* how long the GPU was likely idle in between */
     uint64_t charged_nanos;   /* what was charged for it when it was closed */
-    uint64_t opened_nanos;    /* when, on the host */
+    uint64_t opened_nanos;    /* when it was opened, on the host */
     uint64_t closed_nanos;    /* when all of it was submitted, on the host */
     uint64_t late_nanos;      /* how long after that its ends were recorded */
-    uint64_t turn;            /* the meter's when it was begun */
+    uint64_t turn;            /* the meter's turn when the batch was opened */
     sl_cost_t *only; /* the cost of its only call, to be learnt; NULL: several calls */
     unsigned evidence; /* SL_METER_PROMPT and others */
 } sl_meter_batch_t;
@@ -79,15 +79,15 @@ typedef struct {
     double anchor_nanos;
     double covered_nanos;      /* the time line is charged up to here */
     double host_nanos;         /* the host's time at 0 of the time line, from the last start on an idle stream; 0: not known */
-    uint64_t aligned_nanos;    /* when that was, on the host */
+    uint64_t aligned_nanos;    /* when host_nanos was learnt, on the host */
     double earliest_nanos, latest_nanos; /* certain bounds of host_nanos; only for the times of batches */
-    uint64_t bounded_nanos;    /* when that was last known */
+    uint64_t bounded_nanos;    /* when these bounds held, on the host */
     uint64_t unsettled_nanos;  /* charged for all closed batches that the GPU has not finished */
     unsigned unsettled_calls;
-    uint64_t rescaled;         /* batches before this one do not tell about the scale */
+    uint64_t rescaled;         /* the scale is learnt only from this batch on */
     double skew_nanos;         /* the part of the host's time for a launch that passes after the GPU has the launch. Learnt by comparing
                                 * calls on an idle stream with queued calls */
-    double queued_lately;      /* how many of these calls stood behind others */
+    double queued_lately;      /* how many of the calls measured lately were queued */
     double scale;              /* GPU time divided by the sum of the costs of calls: less than 1 when streams overlap */
 } sl_meter_t;
 
@@ -99,38 +99,38 @@ typedef struct {
     uint64_t began_nanos, ended_nanos; /* when the GPU did it, by the host's clock */
     uint64_t doubt_nanos;   /* how far that may be off */
     bool last;              /* no closed batch is left */
-    bool dry;               /* the GPU was done with all but the last of it before it was closed: it waits for the host */
+    bool dry;               /* the GPU had done all but the last of it before it was closed: the GPU waits for the host */
     bool divided;           /* another process had the GPU meanwhile: nanos is what its calls are known to take, dry means nothing */
 } sl_meter_reading_t;
 
 /* What is known about a batch when it ends. */
 typedef struct {
-    uint64_t predicted_nanos; /* what its calls are known to take together */
+    uint64_t predicted_nanos; /* sum of the known costs of its calls */
     uint64_t idle_nanos;      /* see idle.h */
-    uint64_t submitted_nanos; /* when all of them were, on the host */
+    uint64_t submitted_nanos; /* when all of them were submitted, on the host */
     unsigned calls;
-    bool prompt;              /* just now */
-    sl_cost_t *only;          /* of its one call, which is to be learnt; or NULL */
+    bool prompt;              /* they were submitted just now */
+    sl_cost_t *only;          /* the cost of its only call, to be learnt; or NULL */
 } sl_meter_end_t;
 
 /* All with the gate's lock held and the context current. */
 
-/* Makes the stream a part of the open batch, which is begun when there is none. Idle: the GPU has likely nothing to do, and
- * an earlier end that it has not passed was recorded just now. False: it cannot be measured. */
+/* Makes the stream a part of the open batch; opens one if there is none. idle: the GPU is likely idle, so an end event that it has not
+ * passed was recorded just now. False: the stream cannot be measured. */
 bool sl_meter_open(sl_meter_t *meter, const sl_stream_t *stream, bool idle);
-/* Right after a submission: notes the host's gap after a fresh start. A call that blocks has done its work: then the time
- * that it took was no gap. */
+/* Right after a submission: notes how long the GPU waited for it after a fresh start. The time of a call that blocks is no gap, because
+ * the GPU worked meanwhile. */
 void sl_meter_submitted(sl_meter_t *meter, const sl_stream_t *stream, bool blocks, uint64_t now);
-/* Ends the open batch. Gives the GPU time to charge for it now. */
+/* Closes the open batch. Returns the GPU time to charge for it now. */
 uint64_t sl_meter_close(sl_meter_t *meter, const sl_meter_end_t *end);
-/* GPU time that calls of this sum are likely to take. */
+/* The GPU time that calls with this sum of costs are likely to take. */
 uint64_t sl_meter_expect(const sl_meter_t *meter, uint64_t predicted_nanos);
-/* The oldest batch's reading, when the GPU is done with it. */
+/* Reads the oldest closed batch. False: the GPU is not done with it. */
 bool sl_meter_settle(sl_meter_t *meter, sl_meter_reading_t *reading);
-/* A thread cannot record an event on another thread's default stream. So each thread ends its own spans, in batches that others
- * have ended... */
+/* A thread cannot record an event on another thread's default stream. So each thread ends its own spans: in batches that other threads
+ * have closed, */
 void sl_meter_end_owed(sl_meter_t *meter);
-/* ...and in the open one before it waits for the GPU. True: if it submits more it must open the stream again. */
+/* and in the open batch before it waits for the GPU. True: before it submits more, it must open the stream again. */
 bool sl_meter_end_early(sl_meter_t *meter);
 /* The stream is about to be destroyed. */
 void sl_meter_leave_stream(sl_meter_t *meter, CUstream handle);

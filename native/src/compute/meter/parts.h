@@ -1,5 +1,5 @@
 /* parts: shared by the three files of the meter. record.c puts events around batches. read.c asks when the GPU passed them and how much
- * of that time was work. learn.c learns from it what calls take. */
+ * of that time was work. learn.c learns from that what calls take. */
 #ifndef SL_METER_PARTS_H
 #define SL_METER_PARTS_H
 
@@ -7,7 +7,7 @@
 
 /* Measured on an H200, driver 580, where not said otherwise. */
 #define SL_METER_RECORD_NANOS 2000u /* the host needs this long to record an event: 0.8 to 1.8 us */
-#define SL_METER_LATE_NANOS 40000u  /* a host that took this long around a call was interrupted, and the measurement is spoilt */
+#define SL_METER_LATE_NANOS 40000u  /* a host that took this long around a call was interrupted: the measurement is not used */
 #define SL_METER_BEHIND_NANOS 10000.0 /* an event that the GPU passes this long after it was recorded lay behind other work */
 #define SL_METER_FRESH_NANOS 2100u  /* two events around a kernel add this on an idle stream */
 
@@ -28,19 +28,19 @@ sl_meter_event_t *sl_meter_keep(sl_meter_event_t *event);
 void sl_meter_give_back(sl_meter_t *meter, sl_meter_event_t *event);
 bool sl_meter_is_done(const sl_meter_event_t *event);
 
-/* What the reading of a batch shows. */
+/* What the events of a batch show. */
 typedef struct {
     double alone;   /* how long its only call took; 0: it has several calls, or that is not known */
     double covered; /* GPU time that no earlier batch covers */
     double before;  /* up to where earlier batches cover the time line */
     bool divided;   /* another process had the GPU meanwhile */
-    bool longer;    /* its calls take longer than they are known to */
+    bool longer;    /* its calls take longer than their known costs */
     bool known;     /* the host was not interrupted around the call */
-    bool certain;   /* and the call began at once, or right behind others on its stream */
+    bool certain;   /* the call began at once, or right behind others on its stream */
 } sl_meter_seen_t;
 
-/* A start that the GPU had not reached when the call returned lay behind other work, or was only just recorded. In the second case
- * it is not known how much of the host's time the span contains. */
+/* If the GPU had not reached the start when the call returned, the start lay behind other work, or was recorded just before. In the second
+ * case it is not known how much of the host's time the span contains. */
 static inline bool sl_meter_lies_behind(const sl_meter_t *meter, const sl_meter_span_t *span) {
     double passed = span->start_at + meter->earliest_nanos;
     return !span->fresh && passed > (double)span->start->recorded_nanos + SL_METER_BEHIND_NANOS;
@@ -53,7 +53,7 @@ static inline uint64_t sl_meter_start_doubt(const sl_meter_span_t *span) {
     return took > SL_METER_RECORD_NANOS ? took - SL_METER_RECORD_NANOS : 0;
 }
 
-/* An uncertain measurement shows all the same that the call takes quite another time now. */
+/* Whether even an uncertain measurement shows that the call takes quite another time now. */
 bool sl_meter_learn_is_news(const sl_cost_t *cost, double alone);
 /* Keeps the time of the batch's only call for traces. */
 void sl_meter_learn_sample(sl_meter_t *meter, const sl_meter_batch_t *batch, const sl_meter_seen_t *seen);

@@ -16,7 +16,7 @@
 #define TAIL_DRIFT 1000u    /* the same with a wide margin, because what counts as work is charged */
 #define OWED_NANOS 2000000u /* chosen: how long the meter waits for the thread that owes an event */
 
-/* A thread that does not come back does not keep others from going on. */
+/* Waits only for a while, so that a thread that does not come back cannot block the others. */
 static bool is_still_owed(sl_meter_t *meter, sl_meter_batch_t *batch, sl_meter_span_t *span) {
     if (!span->owed || sl_os_nanos() < batch->closed_nanos + batch->charged_nanos + OWED_NANOS)
         return span->owed;
@@ -44,7 +44,7 @@ typedef struct {
     double begin, end;
 } interval_t;
 
-/* Asks the driver when the GPU passed the events of a batch that it has done. There is no end without a start. */
+/* Asks the driver when the GPU passed the events of a finished batch. A span with an end has a start. */
 static void locate(const sl_meter_t *meter, sl_meter_batch_t *batch) {
     for (unsigned i = 0; i < batch->count; i++) {
         sl_meter_span_t *span = &batch->spans[i];
@@ -88,7 +88,7 @@ static double cover(sl_meter_t *meter, const sl_meter_batch_t *batch) {
     return sum;
 }
 
-/* Times are told as single-precision floats, so they must not be told over long spans. */
+/* The driver returns times as single-precision floats, so the spans between events must be short. */
 static void move_anchor(sl_meter_t *meter, const sl_meter_batch_t *batch) {
     for (unsigned i = 0; i < batch->count; i++)
         if (batch->spans[i].end) {
@@ -99,8 +99,8 @@ static void move_anchor(sl_meter_t *meter, const sl_meter_batch_t *batch) {
         }
 }
 
-/* What the GPU did after all of the batch was submitted was work without a gap; but an end that was recorded late tells nothing about the
- * time before. Over a long time the clocks of GPU and host run apart. */
+/* After the last submission of the batch the GPU works without a gap, so that time is work. An end that was recorded late tells nothing
+ * about the time before it. Over a long time the clocks of GPU and host drift apart. */
 static double tail(const sl_meter_t *meter, const sl_meter_batch_t *batch) {
     if (meter->host_nanos <= 0)
         return 0;
@@ -109,14 +109,13 @@ static double tail(const sl_meter_t *meter, const sl_meter_batch_t *batch) {
     return meter->covered_nanos + meter->host_nanos - (double)(batch->closed_nanos + batch->late_nanos) - drift;
 }
 
-/* The GPU had more to do after the last submission than all of the batch was known to take: its calls take longer now, and
- * what they were known to take tells nothing. */
+/* After the last submission the GPU worked longer than the known costs of the whole batch. So the known costs are too low. */
 static bool is_longer(const sl_meter_t *meter, const sl_meter_batch_t *batch) {
     return tail(meter, batch) > 2 * (double)batch->predicted_nanos + SL_METER_LATE_NANOS;
 }
 
-/* Without what the GPU waited for the host between calls on several streams. That supposes that it does them side by side: so far as it took
- * less time than one after the other, and wholly if it did two at a time. */
+/* The covered time without the GPU's waits for the host between calls on several streams. The waits count as far as the calls overlapped:
+ * not at all if they ran one after the other, fully if two ran at a time. */
 static double without_waiting(const sl_meter_t *meter, const sl_meter_batch_t *batch, double covered) {
     if (batch->count < 2 || sl_meter_has(batch, SL_METER_BLURRED) || sl_meter_has(batch, SL_METER_VAGUE) || covered <= 0 || is_longer(meter, batch))
         return covered;
@@ -129,7 +128,7 @@ static bool is_nearly_full(const sl_meter_batch_t *batch, double covered) {
     return batch->count == 1 && batch->calls > 1 && covered - (double)batch->predicted_nanos <= (double)batch->calls * SL_IDLE_GAP_NANOS;
 }
 
-/* Known: the host was not interrupted for so long that the events do not tell about a single call. */
+/* known: the host was not interrupted for long, so the events tell the time of a single call. */
 static double judge(const sl_meter_t *meter, const sl_meter_batch_t *batch, double covered, bool known) {
     double least = (double)batch->predicted_nanos, rest = tail(meter, batch);
     if (sl_meter_has(batch, SL_METER_BLURRED))
@@ -156,8 +155,8 @@ static void align(sl_meter_t *meter, const sl_meter_batch_t *batch) {
     }
 }
 
-/* What an event tells about the host's time at 0 of the time line: it is not passed before it is recorded, and not after it
- * was seen passed. A newer event that contradicts the bounds replaces them. */
+/* Narrows the bounds of the host's time at 0 of the time line. The GPU passes an event after the host asks to record it, and before the
+ * host sees it passed. A newer event that contradicts the bounds replaces them. */
 static void bound(sl_meter_t *meter, const sl_meter_event_t *event, double at, uint64_t now) {
     double least = (double)event->asked_nanos - at, most = (double)now - at;
     if (least > meter->latest_nanos || most < meter->earliest_nanos || meter->earliest_nanos <= 0) {
@@ -191,7 +190,7 @@ static void show(sl_meter_t *meter, const sl_meter_batch_t *batch, uint64_t now,
     reading->doubt_nanos = count ? (uint64_t)(meter->latest_nanos - meter->earliest_nanos) : now - batch->opened_nanos;
 }
 
-/* What the calls of a divided batch are likely to take, but no longer than they can have taken. */
+/* What the calls of a divided batch likely took, but no more than the covered time. */
 static uint64_t judge_divided(const sl_meter_batch_t *batch, uint64_t likely, double covered) {
     return covered < (double)likely && !sl_meter_has(batch, SL_METER_BLURRED) && !sl_meter_has(batch, SL_METER_VAGUE) ? (uint64_t)covered : likely;
 }
@@ -244,7 +243,7 @@ bool sl_meter_settle(sl_meter_t *meter, sl_meter_reading_t *reading) {
         sl_meter_learn_scale(meter, batch, &seen);
     read.nanos = seen.divided ? judge_divided(batch, likely, seen.covered) : (uint64_t)judge(meter, batch, seen.covered, seen.known);
     if (sl_meter_has(batch, SL_METER_CROSSED) && (double)read.nanos < seen.covered)
-        meter->covered_nanos -= seen.covered - (double)read.nanos; /* its spans end late: that may be work of the next batch */
+        meter->covered_nanos -= seen.covered - (double)read.nanos; /* its spans end late: the end may be work of the next batch */
     read.charged_nanos = batch->charged_nanos;
     read.opened_nanos = batch->opened_nanos;
     read.calls = batch->calls;

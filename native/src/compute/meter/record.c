@@ -1,9 +1,8 @@
 /* record: puts timing events around batches.
  *
  * A batch has one span for each stream that it uses. A span begins at the end event of the stream's earlier batch, as long as the GPU
- * has not passed that event: then there is no gap. Otherwise it begins at an event of its own. Nothing is recorded on a capturing
- * stream. Only the thread itself can record on its default stream. So the end of such a span is owed until that thread next calls the
- * meter. */
+ * has not passed that event: then there is no gap. Otherwise it begins at an event of its own. The meter records nothing on a capturing
+ * stream. Only the thread itself can record on its default stream, so the end of such a span is owed until that thread calls the meter. */
 #include "compute/meter/parts.h"
 
 #include <stdlib.h>
@@ -12,8 +11,8 @@
 #include "os/os.h"
 #include "real.h"
 
-/* A launch that blocks adds this to its kernel; to a short one at most half of the gap (bench/results/2026-11-15-compute-h200.md,
- * CUDA_LAUNCH_BLOCKING=1; another host may differ). */
+/* A blocking launch makes the span of its kernel this much longer, but by half of the gap at most
+ * (bench/results/2026-11-15-compute-h200.md, CUDA_LAUNCH_BLOCKING=1; another host may differ). */
 #define BLOCKING_NANOS 10000u
 
 static void note(sl_meter_batch_t *batch, unsigned evidence, bool holds) {
@@ -52,7 +51,7 @@ static bool is_foreign(const sl_stream_t *stream) {
     return stream->own && stream->key != sl_stream_own_key();
 }
 
-/* NULL when it cannot be recorded: the stream captures, or belongs to another thread. */
+/* NULL: it cannot be recorded, because the stream captures or belongs to another thread. */
 static sl_meter_event_t *record(sl_meter_t *meter, const sl_stream_t *stream) {
     CUresult (*write)(CUevent, CUstream) = stream->per_thread ? real.cuEventRecord_ptsz : real.cuEventRecord;
     if (!write || is_foreign(stream) || sl_stream_captures(stream))
@@ -131,7 +130,7 @@ static bool launches_block(void) {
     return blocks;
 }
 
-/* A start that the GPU has reached by now was passed on an idle stream; one that it has not stands behind earlier work. */
+/* If the GPU has passed the start by now, the stream was idle. Otherwise the start stands behind earlier work. */
 void sl_meter_submitted(sl_meter_t *meter, const sl_stream_t *stream, bool blocks, uint64_t now) {
     sl_meter_span_t *span = meter->is_open ? span_of(sl_meter_batch_at(meter, meter->open), stream->key) : NULL;
     if (!span || !span->opened_nanos || !span->start)
@@ -151,7 +150,7 @@ uint64_t sl_meter_expect(const sl_meter_t *meter, uint64_t predicted_nanos) {
     return meter->scale > 0 ? (uint64_t)((double)predicted_nanos * meter->scale) : predicted_nanos;
 }
 
-/* Whether the GPU may do it at the same time as the one before. */
+/* Notes whether the GPU may run the batch at the same time as the one before. */
 static void compare(sl_meter_t *meter, sl_meter_batch_t *batch) {
     sl_meter_batch_t *before = meter->open > meter->oldest ? sl_meter_batch_at(meter, meter->open - 1) : NULL;
     note(batch, SL_METER_BESIDE, before && batch->count == 1 && !span_of(before, batch->spans[0].stream.key));
@@ -199,7 +198,7 @@ static bool is_idle(const sl_stream_t *stream) {
     return !ask || sl_stream_captures(stream) || ask(stream->handle) != CUDA_ERROR_NOT_READY;
 }
 
-/* An event on a stream that is idle by now would not tell when its work ended. */
+/* If the stream is idle by now, an event would not tell when its work ended. */
 static void end_owed(sl_meter_t *meter, sl_meter_batch_t *batch, sl_meter_span_t *span) {
     span->owed = false;
     meter->owed--;

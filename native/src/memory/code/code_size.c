@@ -1,9 +1,9 @@
 /* code_size: how much memory an image of code takes when it is loaded.
  *
- * Seen on an H200 with driver 580: all sections of a cubin that are allocated, together, in blocks of 2 MiB; shared and
- * local memory have such sections too, but lie elsewhere. A fat binary holds one image for each architecture: the driver
- * takes the newest cubin of the GPU's own generation that is not newer than the GPU, else the newest PTX. The layout of fat binaries is
- * not documented; it is described at https://github.com/n-eiling/cuda-fatbin-decompression. */
+ * Seen on an H200 with driver 580: a cubin takes the sum of its allocated sections, in blocks of 2 MiB, without those of shared and
+ * local memory. A fat binary has one image for each architecture. The driver takes the newest cubin of the GPU's own generation that is
+ * not newer than the GPU, else the newest PTX. NVIDIA does not document the layout of fat binaries;
+ * https://github.com/n-eiling/cuda-fatbin-decompression describes it. */
 #define _GNU_SOURCE
 #include "memory/code/code_size.h"
 

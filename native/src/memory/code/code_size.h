@@ -11,13 +11,13 @@
 typedef struct {
     bool known;
     uint64_t data_bytes; /* global variables */
-    uint64_t all_bytes;  /* with code and constants; of PTX not known, so data alone */
-    const char *ptx;     /* the text, where the image is PTX: then data_bytes is a bound that the linker may lower */
+    uint64_t all_bytes;  /* with code and constants; for PTX the data alone, because the rest is not known */
+    const char *ptx;     /* the text, if the image is PTX: then data_bytes is an upper bound, and the linker knows better */
     size_t ptx_length;
 } sl_code_size_t;
 
-/* Reads what the driver takes from the image on a GPU of this compute capability (90 for 9.0). The length is SIZE_MAX where
- * only the image itself tells it. Not known: compressed, or of an unknown kind. */
+/* Reads from the image what it takes on a GPU of this compute capability (90 for 9.0). length is SIZE_MAX if only the image itself
+ * tells it. The size of a compressed image, or of an unknown kind, is not known. */
 sl_code_size_t sl_code_size(const void *image, size_t length, unsigned capability);
 
 #endif

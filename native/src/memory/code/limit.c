@@ -1,9 +1,8 @@
 /* limit: the limits of a context that make the driver set memory aside.
  *
- * Seen on an H200 with driver 580. The driver takes a stack's size at once for all threads that can be resident: 3960 MiB more for 16
- * KiB. It also gives it back at once. The malloc heap takes nothing when it is set. The driver takes it with the first launch of a
- * kernel that calls malloc, which cannot be refused. So the heap is charged when it is set to more than its default. The printf buffer
- * is not on the GPU. */
+ * Seen on an H200 with driver 580. The driver takes the stacks of all threads that can be resident at once: 3960 MiB more for 16 KiB.
+ * It also frees them at once. It takes the malloc heap only with the first launch of a kernel that calls malloc. Such a launch cannot
+ * be refused, so the heap is charged when the program sets it above its default. The printf buffer is not on the GPU. */
 #include "driver/driver.h"
 #include "hooks.h"
 #include "ledger/ledger.h"
@@ -33,7 +32,7 @@ static uint64_t resident_threads(void) {
     return processors > 0 && threads > 0 ? (uint64_t)processors * (uint64_t)threads : 0;
 }
 
-/* What a limit of this size takes. An H200 took 4 MiB for 16 bytes more of stack, which are 4.1 by this rule. */
+/* What a limit of this size takes. An H200 took 4 MiB for 16 more bytes of stack; this rule gives 4.1. */
 static uint64_t bytes_of(CUlimit limit, uint64_t value) {
     if (limit == STACK_SIZE)
         return value * resident_threads();

@@ -1,15 +1,15 @@
 /* module: code on the GPU.
  *
- * What an image takes is read from it and reserved before the driver is asked: of a module its variables, which the driver
- * takes at once, and with eager loading the code; of a library the variables, which the driver takes with the first launch. Code that
- * is loaded lazily comes with launches; it is booked as soon as the program allocates something.
+ * The library reads from an image what it takes, and reserves that before it asks the driver. For a module these are its variables,
+ * which the driver takes at once, and with eager loading the code. For a library these are its variables, which the driver takes with
+ * the first launch. Launches also load lazy code. It is booked when the program next allocates something.
  *
- * For PTX the declarations of its variables are added up, which costs nothing beside the compiler's work. That is a bound:
- * only where it does not fit, the text is linked, and the cubin tells. To link always would compile every text twice (11 ms
- * for a small one on an H200).
+ * For PTX the library adds up the declared variables, which is cheap beside the compiler's work. The sum is an upper bound. If it does
+ * not fit, the library links the text and reads the cubin. Linking always would compile every text twice (11 ms for a small one on an
+ * H200).
  *
- * An image that cannot be read, most often because it is compressed, is loaded first. When the tenant is over its quota then,
- * the call is undone. So is a module that is smaller than a block where no whole block fits: the driver may have room for it. */
+ * An image that cannot be read, most often because it is compressed, is loaded first. If the tenant is then over its quota, the call is
+ * undone. A module smaller than a block is treated in the same way if no whole block fits: the driver may have room for it. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -59,7 +59,7 @@ static unsigned capability(void) {
     return (unsigned)(major * 10 + minor);
 }
 
-/* Needs a current context, takes no memory on the GPU. False: the text cannot be linked, and the bound stands. */
+/* Needs a current context, and takes no memory on the GPU. False: the text cannot be linked, so the upper bound counts. */
 static bool link_text(sl_code_size_t *size) {
     CUlinkState state;
     void *cubin;
@@ -76,7 +76,7 @@ static bool link_text(sl_code_size_t *size) {
     return found.known;
 }
 
-/* Variables that come later share blocks with others; what comes at once takes whole ones. */
+/* Variables that the driver takes later share blocks with others. What it takes at once fills whole blocks. */
 static uint64_t needed_bytes(const sl_code_size_t *size, bool eager, bool later) {
     uint64_t bytes = eager ? size->all_bytes : size->data_bytes;
     return later ? bytes : (bytes + BLOCK_BYTES - 1) & ~(BLOCK_BYTES - 1);

@@ -1,7 +1,7 @@
 /* ptx_size: how much memory the global variables take that a PTX text declares.
  *
- * A declaration is `[.visible …] .global [.align N] [.v2 …] TYPE name[N][M] [= …], name…;`. One that is .extern takes nothing
- * here. Unused code that the compiler leaves out counts too: the sum is a bound. */
+ * A declaration is `[.visible …] .global [.align N] [.v2 …] TYPE name[N][M] [= …], name…;`. An .extern one takes nothing here. Unused
+ * variables, which the compiler leaves out, count too: the sum is an upper bound. */
 #define _GNU_SOURCE
 #include "memory/code/ptx_size.h"
 

@@ -19,6 +19,8 @@ typedef enum {
     SL_CHUNK_BUSY,  /* its memory comes or goes just now: one thread owns it */
     SL_CHUNK_LIVE,  /* one allocation, or a slab */
     SL_CHUNK_FREED, /* one allocation that the program freed, and whose memory goes later */
+    SL_CHUNK_SPARE, /* nothing is in it, and its memory waits for the next request of that size (spare.h) */
+    SL_CHUNK_OPENED, /* memory of another process; it has no owner */
 } sl_chunk_state_t;
 
 typedef struct sl_chunk {
@@ -27,12 +29,15 @@ typedef struct sl_chunk {
     struct sl_arena *arena;
     struct sl_owner *owner;
     struct sl_slab *slab; /* NULL: one allocation */
+    struct sl_import *import; /* of memory of another process */
     uint64_t asked;       /* what the program asked for */
     uint64_t identity;    /* never used twice */
+    uint64_t exported;    /* other processes may open it by this number, so it stays where it is; 0: none can */
     uint64_t left;        /* bytes of the ledger that go when the memory does */
     sl_chunk_state_t state;
     int bin;              /* of a slab: which list of its owner it is in; negative: none */
-    struct sl_chunk *bin_next, *bin_previous;
+    bool looked_at;       /* of a spare one: it was there at the last look */
+    struct sl_chunk *bin_next, *bin_previous; /* in that list, or among the spare ones */
 } sl_chunk_t;
 
 /* All arenas lie between these two. */

@@ -13,12 +13,15 @@
 #include "tenant/gpu.h"
 
 enum { TYPE_PINNED = 1, LOCATION_DEVICE = 1, ACCESS_NONE = 0, ACCESS_READ_WRITE = 3, GRANULARITY_MINIMUM = 0 };
-enum { VMM_SUPPORTED = 102, RDMA_WITH_VMM_SUPPORTED = 110 };
+enum { VMM_SUPPORTED = 102, DESCRIPTOR_SUPPORTED = 103, RDMA_WITH_VMM_SUPPORTED = 110 };
+enum { FILE_DESCRIPTOR = 1 };
+enum { NOT_SUPPORTED = 801 };
 enum { UNKNOWN, CANNOT, CAN, CAN_WITH_RDMA };
 
 #define TIMES_MEMORY 4 /* addresses reserved at once, as a multiple of the GPU's memory */
 
 static _Atomic int abilities[SL_GPU_DEVICES];
+static _Atomic bool shareable[SL_GPU_DEVICES];
 static _Atomic uint64_t totals[SL_GPU_DEVICES];
 
 static bool has_calls(void) {
@@ -34,11 +37,18 @@ static bool attribute(CUdevice device, int number) {
 
 static CUmemAllocationProp properties_of(CUdevice device) {
     return (CUmemAllocationProp){.type = TYPE_PINNED, .location = {LOCATION_DEVICE, device},
+                                 .requestedHandleTypes = shareable[device] ? FILE_DESCRIPTOR : 0,
                                  .gpuDirectRDMACapable = abilities[device] == CAN_WITH_RDMA};
+}
+
+static bool has_calls_to_share(void) {
+    return real.cuMemExportToShareableHandle && real.cuMemImportFromShareableHandle && real.cuMemRetainAllocationHandle &&
+           real.cuMemGetAllocationPropertiesFromHandle;
 }
 
 static int ask(CUdevice device, unsigned gpu) {
     size_t granularity = 0;
+    shareable[device] = has_calls_to_share() && attribute(device, DESCRIPTOR_SUPPORTED);
     if (!has_calls() || !attribute(device, VMM_SUPPORTED) || sl_gpu_granularity(gpu) != SL_ARENA_BLOCK)
         return CANNOT;
     CUmemAllocationProp properties = properties_of(device);
@@ -119,14 +129,24 @@ static bool unmap(uint64_t base, uint64_t bytes) {
     return real.cuMemUnmap(base, bytes) == CUDA_SUCCESS || real.cuMemUnmap(base, bytes) == CUDA_SUCCESS;
 }
 
-CUresult sl_backing_put(CUdevice device, uint64_t base, uint64_t bytes, const CUmemAccessDesc *accesses, unsigned count, bool *stuck) {
-    CUmemGenericAllocationHandle handle;
+/* A GPU that says it can share, and cannot here: its memory is made as before. */
+static CUresult create(CUmemGenericAllocationHandle *handle, CUdevice device, uint64_t bytes) {
     CUmemAllocationProp properties = properties_of(device);
-    *stuck = false;
-    CUresult status = real.cuMemCreate(&handle, bytes, &properties, 0);
-    if (status != CUDA_SUCCESS)
+    CUresult status = real.cuMemCreate(handle, bytes, &properties, 0);
+    bool unsupported = status == CUDA_ERROR_INVALID_VALUE || status == CUDA_ERROR_NOT_PERMITTED || status == NOT_SUPPORTED;
+    if (!unsupported || !properties.requestedHandleTypes)
         return status;
-    status = real.cuMemMap(base, bytes, 0, handle, 0);
+    properties.requestedHandleTypes = 0;
+    status = real.cuMemCreate(handle, bytes, &properties, 0);
+    if (status == CUDA_SUCCESS)
+        shareable[device] = false;
+    return status;
+}
+
+/* The handle goes in any case. */
+static CUresult map(CUmemGenericAllocationHandle handle, uint64_t base, uint64_t bytes, const CUmemAccessDesc *accesses, unsigned count,
+                    bool *stuck) {
+    CUresult status = real.cuMemMap(base, bytes, 0, handle, 0);
     bool mapped = status == CUDA_SUCCESS;
     if (mapped)
         status = real.cuMemSetAccess(base, bytes, accesses, count);
@@ -136,6 +156,45 @@ CUresult sl_backing_put(CUdevice device, uint64_t base, uint64_t bytes, const CU
     if (status != CUDA_SUCCESS && mapped)
         *stuck = !unmap(base, bytes);
     return status;
+}
+
+CUresult sl_backing_put(CUdevice device, uint64_t base, uint64_t bytes, const CUmemAccessDesc *accesses, unsigned count, bool *stuck) {
+    CUmemGenericAllocationHandle handle;
+    *stuck = false;
+    CUresult status = create(&handle, device, bytes);
+    return status == CUDA_SUCCESS ? map(handle, base, bytes, accesses, count, stuck) : status;
+}
+
+bool sl_backing_can_share(CUdevice device) {
+    return device >= 0 && device < SL_GPU_DEVICES && shareable[device];
+}
+
+CUresult sl_backing_export(uint64_t address, int *fd) {
+    CUmemGenericAllocationHandle handle;
+    CUresult status = real.cuMemRetainAllocationHandle(&handle, (void *)address);
+    if (status != CUDA_SUCCESS)
+        return status;
+    status = real.cuMemExportToShareableHandle(fd, handle, FILE_DESCRIPTOR, 0);
+    release(handle);
+    return status;
+}
+
+/* The GPU that has the memory need not be the one that uses it. */
+CUresult sl_backing_import(int fd, CUdevice user, uint64_t base, uint64_t bytes, bool *stuck) {
+    CUmemGenericAllocationHandle handle;
+    CUmemAllocationProp properties;
+    *stuck = false;
+    CUresult status = real.cuMemImportFromShareableHandle(&handle, (void *)(intptr_t)fd, FILE_DESCRIPTOR);
+    if (status != CUDA_SUCCESS)
+        return status;
+    status = real.cuMemGetAllocationPropertiesFromHandle(&properties, handle);
+    if (status != CUDA_SUCCESS) {
+        release(handle);
+        return status;
+    }
+    CUdevice where = properties.location.id;
+    CUmemAccessDesc accesses[] = {sl_backing_access(user, true), sl_backing_access(where, true)};
+    return map(handle, base, bytes, accesses, where == user ? 1 : 2, stuck);
 }
 
 static void forget(void) {

@@ -23,6 +23,12 @@ CUresult sl_backing_take(uint64_t base, uint64_t bytes);
 CUresult sl_backing_allow(uint64_t base, uint64_t bytes, const CUmemAccessDesc *accesses, unsigned count);
 /* Waits until the work of a context has ended; NULL: of the current one. */
 CUresult sl_backing_wait(CUcontext context);
+/* Whether memory of the GPU can be passed to other processes. */
+bool sl_backing_can_share(CUdevice device);
+/* A descriptor of the memory behind an address, for another process. */
+CUresult sl_backing_export(uint64_t address, int *fd);
+/* Puts the memory of such a descriptor behind addresses, for a GPU of this process. What fails leaves nothing, or a stuck mapping. */
+CUresult sl_backing_import(int fd, CUdevice user, uint64_t base, uint64_t bytes, bool *stuck);
 CUmemAccessDesc sl_backing_access(CUdevice device, bool allowed);
 
 #endif

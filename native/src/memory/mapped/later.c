@@ -13,6 +13,7 @@
 #include "memory/deferred.h"
 #include "memory/kept.h"
 #include "memory/mapped/backing.h"
+#include "memory/mapped/spare.h"
 #include "os/fork.h"
 #include "real.h"
 
@@ -57,6 +58,11 @@ sl_ending_t sl_later_end(sl_freed_t freed, uint64_t left) {
         sl_slab_drop(chunk->slab, (unsigned)freed.start);
         sl_owner_file_slab(chunk);
         ending.refund = settle_left(chunk);
+        return ending;
+    }
+    if (sl_spare_keep(chunk)) {
+        if (chunk->slab)
+            sl_slab_drop(chunk->slab, (unsigned)freed.start);
         return ending;
     }
     ending.unmaps = true;
@@ -209,15 +215,18 @@ static CUcontext context_to_wait_for(unsigned gpu) {
 }
 
 /* The program's free would have waited, too. */
-bool sl_kept_reclaim(unsigned gpu) {
-    if (!SL_UNLIKELY(count))
-        return false;
+static bool reclaim_later(unsigned gpu) {
     bool any = end_those_over(&(wait_t){.gpu = (int)gpu, .most = UINT_MAX});
     CUcontext context = sl_stream_open_captures > 0 ? NULL : context_to_wait_for(gpu);
     uint64_t number = context ? atomic_fetch_add(&sl_deferred_waits, 1) : 0;
     if (context && sl_backing_wait(context) == CUDA_SUCCESS)
         any |= end_those_over(&(wait_t){.context = context, .number = number, .gpu = (int)gpu});
     return any;
+}
+
+bool sl_kept_reclaim(unsigned gpu) {
+    bool any = SL_UNLIKELY(count) && reclaim_later(gpu);
+    return sl_spare_end((int)gpu) || any;
 }
 
 void sl_later_lose_events(CUcontext context) {

@@ -18,7 +18,7 @@ typedef struct {
     uint64_t refund;
 } sl_ending_t;
 
-/* With the lock held: nothing uses the allocation any more. The chunk is busy if its memory goes. */
+/* With the lock held: nothing uses the allocation any more. The chunk is busy if its memory goes, else it may be spare. */
 sl_ending_t sl_later_end(sl_freed_t freed, uint64_t left);
 /* Without the lock. The driver's answer; if it failed, the allocation is as it was before its end began. */
 CUresult sl_later_carry_out(const sl_ending_t *ending, uint64_t left);

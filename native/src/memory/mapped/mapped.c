@@ -9,9 +9,11 @@
 #include "memory/deferred.h"
 #include "memory/kept.h"
 #include "memory/mapped/backing.h"
+#include "memory/mapped/import.h"
 #include "memory/mapped/later.h"
 #include "memory/mapped/owner.h"
 #include "memory/mapped/peers.h"
+#include "memory/mapped/spare.h"
 #include "memory/pool.h"
 #include "os/fork.h"
 #include "real.h"
@@ -53,20 +55,22 @@ static bool begin_chunk(coming_t *coming, uint64_t bytes) {
     return true;
 }
 
-/* With the lock held, which is released while the driver reserves addresses. The owner stays: a chunk is coming. */
-static bool begin_with_more_addresses(coming_t *coming, uint64_t bytes) {
+void sl_mapped_add_addresses(CUdevice device, uint64_t bytes) {
     uint64_t base, reserved;
-    CUdevice device = coming->owner->device;
-    coming->owner->busy++;
     sl_mutex_unlock(&sl_owner_lock);
     bool got = sl_backing_reserve(device, bytes, &base, &reserved);
     sl_mutex_lock_briefly(&sl_owner_lock);
-    bool added = got && sl_arena_add(device, base, reserved);
-    if (got && !added) {
-        sl_mutex_unlock(&sl_owner_lock);
-        real.cuMemAddressFree(base, reserved);
-        sl_mutex_lock_briefly(&sl_owner_lock);
-    }
+    if (!got || sl_arena_add(device, base, reserved))
+        return;
+    sl_mutex_unlock(&sl_owner_lock);
+    real.cuMemAddressFree(base, reserved);
+    sl_mutex_lock_briefly(&sl_owner_lock);
+}
+
+/* The owner stays: a chunk is coming. */
+static bool begin_with_more_addresses(coming_t *coming, uint64_t bytes) {
+    coming->owner->busy++;
+    sl_mapped_add_addresses(coming->owner->device, bytes);
     bool begun = begin_chunk(coming, bytes);
     coming->owner->busy--;
     return begun;
@@ -131,14 +135,22 @@ static CUresult make_chunk(coming_t *coming, uint64_t bytes) {
     return status;
 }
 
+static uint64_t whole_blocks(uint64_t bytes) {
+    return (bytes + SL_ARENA_BLOCK - 1) & ~(SL_ARENA_BLOCK - 1);
+}
+
+/* With the lock held: the chunk is one allocation now. */
+static CUdeviceptr name(sl_chunk_t *chunk, uint64_t bytes) {
+    chunk->asked = bytes;
+    chunk->identity = sl_owner_next_identity();
+    return chunk->base;
+}
+
 static CUresult take_whole(sl_owner_t *owner, uint64_t bytes, CUdeviceptr *address) {
     coming_t coming = {.owner = owner};
-    CUresult status = make_chunk(&coming, (bytes + SL_ARENA_BLOCK - 1) & ~(SL_ARENA_BLOCK - 1));
-    if (status != CUDA_SUCCESS)
-        return status;
-    coming.chunk->asked = bytes;
-    coming.chunk->identity = sl_owner_next_identity();
-    *address = coming.chunk->base;
+    CUresult status = make_chunk(&coming, whole_blocks(bytes));
+    if (status == CUDA_SUCCESS)
+        *address = name(coming.chunk, bytes);
     return status;
 }
 
@@ -180,6 +192,30 @@ CUresult sl_mapped_take(CUcontext context, unsigned gpu, uint64_t bytes, bool ma
         status = take_whole(owner, bytes, address);
     sl_mutex_unlock(&sl_owner_lock);
     return status;
+}
+
+/* With the lock held. A spare chunk of 2 MiB is an empty slab. */
+static bool take_spare(const sl_owner_t *owner, uint64_t bytes, sl_mapped_paid_t *paid) {
+    paid->bytes = whole_blocks(bytes);
+    sl_chunk_t *chunk = sl_spare_take(owner, paid->bytes, &paid->used);
+    if (!chunk)
+        return false;
+    paid->address = chunk->slab ? sl_owner_take_piece_of(chunk, (uint32_t)bytes) : name(chunk, bytes);
+    return true;
+}
+
+bool sl_mapped_take_paid(CUcontext context, unsigned gpu, uint64_t bytes, sl_mapped_paid_t *paid) {
+    sl_later_poll(POLLED);
+    *paid = (sl_mapped_paid_t){0};
+    sl_mutex_lock_briefly(&sl_owner_lock);
+    sl_owner_t *owner = sl_owner_find(context);
+    bool taken = false;
+    if (owner && owner->gpu == gpu && bytes <= SL_ARENA_BLOCK)
+        taken = (paid->address = sl_owner_take_piece(owner, (uint32_t)bytes));
+    if (owner && owner->gpu == gpu && !taken && bytes <= SL_SPARE_MOST)
+        taken = take_spare(owner, bytes, paid);
+    sl_mutex_unlock(&sl_owner_lock);
+    return taken;
 }
 
 /* With the lock held: the allocation that begins at an address. */
@@ -231,11 +267,23 @@ static CUresult add_later(sl_freed_t freed, CUevent event, CUcontext event_conte
     return undo(freed, CUDA_ERROR_OUT_OF_MEMORY);
 }
 
-static CUresult end_after_wait(sl_freed_t freed, CUcontext context, uint64_t left) {
+/* How an allocation is freed. */
+typedef struct {
+    CUcontext context; /* of the allocation */
+    CUcontext current;
+    unsigned gpu;
+    bool is_last;      /* nothing else is in the chunk */
+} freeing_t;
+
+static CUresult end_after_wait(sl_freed_t freed, const freeing_t *freeing, uint64_t left) {
     if (sl_stream_open_captures > 0)
         return add_later(freed, NULL, NULL, left);
+    CUcontext context = freeing->context;
+    bool is_current = context == freeing->current;
     uint64_t wait = sl_deferred_begin();
-    CUresult status = sl_backing_wait(context);
+    CUresult status = sl_backing_wait(is_current ? NULL : context);
+    if (status == CUDA_SUCCESS && is_current && freeing->is_last)
+        sl_spare_look_for_room(freeing->gpu);
     if (status == CAPTURE_UNSUPPORTED)
         return add_later(freed, NULL, NULL, left);
     if (status != CUDA_SUCCESS)
@@ -286,46 +334,60 @@ static CUresult end_in_stream(sl_freed_t freed, CUdeviceptr address, CUstream st
 }
 
 /* Without a context the driver frees nothing. */
-static CUresult check_context(CUdeviceptr address) {
-    CUcontext current = NULL;
-    if (real.cuCtxGetCurrent(&current) == CUDA_SUCCESS && current)
+static CUresult check_context(CUdeviceptr address, CUcontext *current) {
+    if (real.cuCtxGetCurrent(current) == CUDA_SUCCESS && *current)
         return CUDA_SUCCESS;
     CUresult status = real.cuMemFree_v2 ? real.cuMemFree_v2(address) : INVALID_CONTEXT;
     return status == CUDA_SUCCESS ? INVALID_CONTEXT : status;
 }
 
 CUresult sl_mapped_give(CUdeviceptr address, sl_mapped_when_t when, CUstream stream, uint64_t left) {
-    CUresult status = when == SL_MAPPED_UNUSED ? CUDA_SUCCESS : check_context(address);
+    freeing_t freeing = {0};
+    CUresult status = when == SL_MAPPED_UNUSED ? CUDA_SUCCESS : check_context(address, &freeing.current);
     if (status != CUDA_SUCCESS)
         return status;
     sl_freed_t freed;
     sl_mutex_lock_briefly(&sl_owner_lock);
     bool found = find(address, &freed);
-    CUcontext context = found ? freed.chunk->owner->context : NULL;
-    if (found)
+    if (found) {
         set_freed(freed, true);
+        freeing.context = freed.chunk->owner->context;
+        freeing.gpu = freed.chunk->owner->gpu;
+        freeing.is_last = !freed.chunk->slab || freed.chunk->slab->live + freed.chunk->slab->freed == 1;
+    }
     sl_mutex_unlock(&sl_owner_lock);
     if (!found)
         return CUDA_ERROR_INVALID_VALUE;
     if (when == SL_MAPPED_UNUSED)
         return end_now(freed, left);
     if (when == SL_MAPPED_SYNCHRONIZED)
-        return end_after_wait(freed, context, left);
+        return end_after_wait(freed, &freeing, left);
     return end_in_stream(freed, address, stream, when == SL_MAPPED_IN_STREAM_OF_THREAD, left);
+}
+
+/* With the lock held. */
+static bool look_at_own(const sl_chunk_t *chunk, uint64_t address, sl_mapped_view_t *view) {
+    int start = chunk->slab ? sl_slab_find(chunk->slab, (unsigned)((address - chunk->base) / SL_SLAB_UNIT)) : -1;
+    bool exportable = sl_backing_can_share(chunk->owner->device);
+    *view = (sl_mapped_view_t){chunk->base, chunk->asked, chunk->identity, chunk->owner->context, exportable};
+    if (!chunk->slab)
+        return true;
+    if (start < 0 || chunk->slab->states[start] != SL_PIECE_LIVE)
+        return false;
+    view->base = chunk->base + (uint64_t)start * SL_SLAB_UNIT;
+    view->bytes = chunk->slab->bytes[start];
+    view->identity = chunk->slab->identities[start];
+    return true;
 }
 
 bool sl_mapped_look(uint64_t address, sl_mapped_view_t *view) {
     bool found = false;
     sl_mutex_lock_briefly(&sl_owner_lock);
     const sl_chunk_t *chunk = sl_arena_find(address);
-    if (chunk && chunk->state == SL_CHUNK_LIVE) {
-        int start = chunk->slab ? sl_slab_find(chunk->slab, (unsigned)((address - chunk->base) / SL_SLAB_UNIT)) : -1;
-        found = !chunk->slab || (start >= 0 && chunk->slab->states[start] == SL_PIECE_LIVE);
-        *view = (sl_mapped_view_t){chunk->base, chunk->asked, chunk->identity, chunk->owner->context};
-        if (found && chunk->slab)
-            *view = (sl_mapped_view_t){chunk->base + (uint64_t)start * SL_SLAB_UNIT, chunk->slab->bytes[start],
-                                       chunk->slab->identities[start], chunk->owner->context};
-    }
+    if (chunk && chunk->state == SL_CHUNK_LIVE)
+        found = look_at_own(chunk, address, view);
+    else if (chunk && chunk->state == SL_CHUNK_OPENED)
+        found = sl_import_look(chunk, address, view);
     sl_mutex_unlock(&sl_owner_lock);
     return found;
 }
@@ -346,6 +408,8 @@ static sl_chunk_t *next_to_drop(sl_owner_t *owner) {
     sl_chunk_t *chunk = owner->chunks;
     while (chunk && chunk->state == SL_CHUNK_BUSY)
         chunk = chunk->next;
+    if (chunk && chunk->state == SL_CHUNK_SPARE)
+        sl_spare_forget(chunk);
     if (chunk)
         chunk->state = SL_CHUNK_BUSY;
     return chunk;
@@ -388,6 +452,8 @@ void sl_mapped_left(CUcontext context, bool gone) {
     if (gone)
         sl_peers_end(context);
     sl_mutex_unlock(&sl_owner_lock);
+    if (gone)
+        sl_import_end(context);
 }
 
 void sl_mapped_orphan(CUcontext context) {

@@ -2,7 +2,8 @@
  *
  * The room takes the place of the driver's cuMemAlloc and cuMemFree, and of nothing else: linear.c charges and refunds. A request above
  * 2 MiB has a chunk of its own, smaller ones share slabs of 2 MiB of their context, as the driver packs them. What a freed chunk was
- * charged with comes in as `left`: bytes that the ledger counts as in flight. The room refunds them when the memory is gone. */
+ * charged with comes in as `left`: bytes that the ledger counts as in flight. The room refunds them when the memory is gone, or returns
+ * them with the memory, when that was spare and is taken again. */
 #ifndef SL_MAPPED_H
 #define SL_MAPPED_H
 
@@ -38,6 +39,19 @@ static inline bool sl_mapped_has(uint64_t address) {
 /* The context is current, and the bytes are not 0. Without may_make a small request gets room in a slab that is there, or none. */
 CUresult sl_mapped_take(CUcontext context, unsigned gpu, uint64_t bytes, bool may_make, CUdeviceptr *address);
 
+/* Memory that is mapped and charged already. */
+typedef struct {
+    CUdeviceptr address;
+    uint64_t bytes; /* of the ledger, in flight, that come with it; 0: it shares a slab that others pay for */
+    uint64_t used;  /* what all processes hold */
+} sl_mapped_paid_t;
+
+/* The same without the driver: room in a slab that is there, or spare memory. False: there is none, or the quota is passed. */
+bool sl_mapped_take_paid(CUcontext context, unsigned gpu, uint64_t bytes, sl_mapped_paid_t *paid);
+
+/* With the lock of mapped memory held, which is released while the driver reserves: more addresses for a GPU. */
+void sl_mapped_add_addresses(CUdevice device, uint64_t bytes);
+
 /* When the memory may go. */
 typedef enum {
     SL_MAPPED_UNUSED,      /* at once: the program never had it */
@@ -60,6 +74,7 @@ void sl_mapped_orphan(CUcontext context);
 typedef struct {
     uint64_t base, bytes, identity;
     CUcontext context;
+    bool exportable; /* a handle of it can be had for other processes */
 } sl_mapped_view_t;
 
 /* False: no allocation is there. */

@@ -9,6 +9,7 @@
 #include "memory/mapped/later.h"
 #include "memory/mapped/owner.h"
 #include "memory/mapped/peers.h"
+#include "memory/mapped/spare.h"
 #include "memory/movable.h"
 #include "os/fork.h"
 
@@ -25,23 +26,29 @@ typedef struct {
 static piece_t *pieces; /* from count() on */
 static size_t piece_count;
 
+/* What another process may use stays. */
+static bool is_movable(const sl_chunk_t *chunk) {
+    return chunk->state == SL_CHUNK_LIVE && !chunk->exported;
+}
+
 static size_t count_chunks(void) {
     size_t count = 0;
     for (const sl_owner_t *owner = sl_owners; owner; owner = owner->next)
         for (const sl_chunk_t *chunk = owner->chunks; chunk; chunk = chunk->next)
-            count += chunk->state == SL_CHUNK_LIVE;
+            count += is_movable(chunk);
     return count;
 }
 
 /* What the program freed goes first. Without memory for the list nothing is movable. */
 static size_t count(void) {
     sl_later_end_all();
+    sl_spare_end(SL_SPARE_ALL);
     sl_mutex_lock_briefly(&sl_owner_lock);
     size_t found = count_chunks();
     piece_t *list = realloc(pieces, (found + !found) * sizeof *list), *end = list;
     for (const sl_owner_t *owner = list ? sl_owners : NULL; owner; owner = owner->next)
         for (sl_chunk_t *chunk = owner->chunks; chunk; chunk = chunk->next)
-            if (chunk->state == SL_CHUNK_LIVE)
+            if (is_movable(chunk))
                 *end++ = (piece_t){chunk, THERE};
     if (list)
         pieces = list;

@@ -15,12 +15,16 @@ uint64_t sl_owner_next_identity(void) {
     return ++identities;
 }
 
+sl_owner_t *sl_owner_find(CUcontext context) {
+    sl_owner_t *owner = sl_owners;
+    while (owner && (owner->context != context || owner->ending || owner->gone))
+        owner = owner->next;
+    return owner;
+}
+
 sl_owner_t *sl_owner_of(CUcontext context, CUdevice device, unsigned gpu) {
-    for (sl_owner_t *owner = sl_owners; owner; owner = owner->next)
-        if (owner->context == context && !owner->ending && !owner->gone)
-            return owner;
-    sl_owner_t *owner = calloc(1, sizeof *owner);
-    if (owner) {
+    sl_owner_t *found = sl_owner_find(context), *owner = found ? found : calloc(1, sizeof *owner);
+    if (owner && !found) {
         *owner = (sl_owner_t){.next = sl_owners, .context = context, .device = device, .gpu = gpu};
         sl_owners = owner;
     }

@@ -30,6 +30,8 @@ extern sl_owner_t *sl_owners;
 
 /* The owner of a context, made where there is none; NULL: no memory. */
 sl_owner_t *sl_owner_of(CUcontext context, CUdevice device, unsigned gpu);
+/* NULL: there is none. */
+sl_owner_t *sl_owner_find(CUcontext context);
 void sl_owner_add(sl_owner_t *owner, sl_chunk_t *chunk);
 /* Takes the chunk from its owner and gives its addresses back, unless they are stuck. */
 void sl_owner_drop(sl_chunk_t *chunk, bool stuck);

@@ -80,7 +80,7 @@ static range_t *ranges_of(CUcontext context, size_t *count) {
 static bool is_live(uint64_t base) {
     sl_mutex_lock_briefly(&sl_owner_lock);
     const sl_chunk_t *chunk = sl_arena_find(base);
-    bool live = chunk && chunk->base == base && chunk->state == SL_CHUNK_LIVE;
+    bool live = chunk && chunk->base == base && (chunk->state == SL_CHUNK_LIVE || chunk->state == SL_CHUNK_SPARE);
     sl_mutex_unlock(&sl_owner_lock);
     return live;
 }

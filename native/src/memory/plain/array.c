@@ -2,9 +2,9 @@
  *
  * The driver does not say where an array lies. So a model says which small arrays share a block of 2 MiB: an array goes into the first
  * block of its context that has room, and a block is charged from its first array to its last. In the driver's own blocks that room may
- * be fragmented, and then the driver takes one more. So NVML is asked what the process holds: after every few arrays that the model put
- * into a block, and after each array when the quota allows no new block. Where NVML does not know the process, the quota can be passed
- * by what the model misses. */
+ * be fragmented, and then the driver takes one more. So the library asks NVML what the process has: after every few arrays that the model
+ * put into a block, and after each array when the quota allows no new block. If NVML does not know the process, the process can pass its
+ * quota by the blocks that the model misses. */
 #include "memory/plain/array.h"
 
 #include <stdbool.h>
@@ -75,7 +75,7 @@ static sl_block_t enter_block(sl_allocation_t *allocation, bool may_make) {
     return entered;
 }
 
-/* True: it was the last. */
+/* True: the block is empty. */
 static bool leave_block(const sl_allocation_t *allocation) {
     sl_mutex_lock_briefly(&lock);
     block_t *block = &blocks[allocation->block];
@@ -104,7 +104,7 @@ void sl_array_refund(const sl_allocation_t *allocation) {
     sl_ledger_count(allocation->gpu, -1);
 }
 
-/* A small array needs a new block at the worst. Where there is no quota for that, one that is paid for may do. */
+/* In the worst case a small array needs a new block. If the quota has no room for one, it must fit into a charged block. */
 static CUresult reserve_small(request_t *request) {
     if (sl_charge_try(&request->charge, SL_BLOCK_BYTES))
         return CUDA_SUCCESS;
@@ -159,7 +159,7 @@ static void settle_block(request_t *request) {
     }
 }
 
-/* False: the driver took a new block for it, for which there is no quota, and the array must go. */
+/* False: the driver took a new block, which the quota does not allow. The caller destroys the array. */
 static bool settle(request_t *request, CUresult status, const void *array) {
     sl_charge_t *charge = &request->charge;
     if (charge->gpu < 0)
@@ -223,8 +223,8 @@ CUresult hook_cuMipmappedArrayCreate(CUmipmappedArray *pHandle, const CUDA_ARRAY
     return undo(&request, real.cuMipmappedArrayDestroy(*pHandle));
 }
 
-/* An array that is being destroyed. It leaves the table before the driver is asked: afterwards another thread may have an array
- * of the same handle. It leaves its block afterwards: until then the driver may still have it. */
+/* An array that is being destroyed. It leaves the table before the driver is asked, because another thread may get the same handle
+ * afterwards. It leaves its block after the driver has destroyed it. */
 typedef struct {
     bool ours;
     sl_allocation_t allocation;

@@ -1,4 +1,4 @@
-/* array: arrays and mipmapped arrays. They lie in the table of allocations, by handle. */
+/* array: arrays and mipmapped arrays. The table of allocations has them by their handles. */
 #ifndef SL_ARRAY_H
 #define SL_ARRAY_H
 

@@ -2,7 +2,8 @@
  *
  * The driver does not say: cuArrayGetMemoryRequirements answers only for arrays without memory. The driver lays memory out in groups of
  * 64 bytes x 8 rows, and a 3-D array in stacks of up to 16 slices. The groups of layers and of mipmaps lie in blocks of up to 16, one
- * above the other. This rule gives the size of every shape measured on an H200 with driver 580 (see array_test). Where the driver pads more, NVML's figure shows it later. */
+ * above the other. This rule gives the size of every shape measured on an H200 with driver 580 (see array_test). If a driver pads more,
+ * NVML's figure shows it later. */
 #include "memory/plain/array.h"
 
 #include <stdbool.h>
@@ -16,7 +17,7 @@
 
 enum { LAYERED = 0x01, CUBEMAP = 0x04, SPARSE = 0x40, DEFERRED_MAPPING = 0x80 };
 
-/* Bits of a texel; where they are for each channel, the sign is negative. */
+/* Bits of a texel; negative: bits of each channel. */
 static int format_bits(int format) {
     switch (format) {
     case 0x01: case 0x08: return -8;
@@ -47,7 +48,7 @@ static uint64_t round_up(uint64_t value, uint64_t step) {
     return (value + step - 1) / step * step;
 }
 
-/* Rounded up to the least power of two that holds all of them, or to the largest. */
+/* Rounds up to the smallest power of two that holds all of them, or to a multiple of the largest. */
 static uint64_t padded(uint64_t count, uint64_t largest) {
     uint64_t step = 1;
     while (step < count && step < largest)

@@ -48,7 +48,7 @@ static CUresult settle_destroyed(CUresult status, CUcontext context, uint32_t te
     return status;
 }
 
-/* Until the end is booked, no look takes what is charged and gone for a fall of the overhead. */
+/* Until the end is booked, charged memory may be gone. No look may take that for a fall of the overhead. */
 static uint32_t begin_end(void) {
     sl_look_begin_end();
     return sl_allocations_begin_teardown();
@@ -79,7 +79,7 @@ CUresult sl_context_settle_primary(CUresult status, CUdevice device, CUcontext c
 DESTROY_HOOK(cuCtxDestroy_v2)
 DESTROY_HOOK(cuCtxDestroy)
 
-/* Takes one use away; the context is gone when it was the last. */
+/* Drops one use of the context. The last one ends it. */
 CUresult hook_cuCtxDetach(CUcontext ctx) {
     if (!SL_DRIVER_HAS(cuCtxDetach))
         return CUDA_ERROR_NOT_FOUND;
@@ -100,7 +100,7 @@ bool sl_context_primary_active(CUdevice device) {
            active;
 }
 
-/* The only way to learn its address is to retain it; that changes nothing while it is active. */
+/* Only retaining it tells its address. That changes nothing while the context is active. */
 static CUcontext primary_context(CUdevice device) {
     CUcontext context = NULL;
     if (!attached() || !sl_context_primary_active(device) || !real.cuDevicePrimaryCtxRetain || !real.cuDevicePrimaryCtxRelease_v2)

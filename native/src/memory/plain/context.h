@@ -8,7 +8,7 @@
 #include "cuda_abi.h"
 
 bool sl_context_primary_active(CUdevice device);
-/* Whatever lay in the primary context of a device is gone, if the status says so. */
+/* If the status is success, refunds everything in the primary context of the device. */
 CUresult sl_context_settle_primary(CUresult status, CUdevice device, CUcontext context, uint32_t teardown);
 
 /* Before the driver is asked to make a context, and after it has made one. The room pause defines both. */

@@ -1,9 +1,9 @@
 /* context_charge: the calls that make a context.
  *
  * A context takes memory by itself, half a GiB on an H200. The first context of the tenant on a GPU shows how much, with a quota or
- * without. From then on that much is reserved before the driver is asked. The charge is in the table of allocations, under the address
- * of the context. So every call that ends the context refunds it. The driver counts the uses of a primary context; this file only asks
- * whether it is active. */
+ * without. From then on the library reserves that much before it asks the driver. The charge is in the table of allocations, under the
+ * address of the context. So every call that ends the context refunds it. The driver counts the uses of a primary context; this file
+ * only asks whether it is active. */
 #include "memory/plain/context.h"
 #include "driver/driver.h"
 #include "driver/nvml.h"
@@ -32,7 +32,7 @@ typedef struct {
 static atomic_uint begun, under_way;             /* contexts that this process began to make; those that are being measured */
 static _Atomic(CUcontext) primaries[SL_GPU_DEVICES]; /* those that were ever retained */
 
-/* Before cuInit, or with a wrong number, the driver has its own answer; and nothing must be concluded about the GPU. */
+/* Before cuInit, or for a wrong number, the driver gives its own answer, which tells nothing about the GPU. */
 static bool is_device(CUdevice device) {
     enum { MAX_THREADS_PER_BLOCK = 1 };
     int value;
@@ -52,7 +52,7 @@ static void give_up_learning(sl_region_gpu_t *gpu) {
     atomic_compare_exchange_strong(&gpu->context_bytes, &measured, 0);
 }
 
-/* Anybody in the tenant can write it, so it may be nonsense. */
+/* Every process of the tenant can write the field, so the value is checked. */
 static uint64_t learned_bytes(const sl_region_gpu_t *gpu) {
     uint64_t bytes = gpu->context_bytes;
     return bytes > BEING_MEASURED && bytes <= gpu->total_bytes ? bytes : 0;
@@ -71,8 +71,8 @@ static void begin_measuring(making_t *making, unsigned gpu) {
         making->before = (sl_overhead_look_t){.gpu = gpu, .process_known = true};
 }
 
-/* Without NVML the context would not be counted. Where the user chose to run, it is booked as overhead by the first look
- * that finds enough descriptors free: 100 ms later at the earliest, when the program allocates something. */
+/* Without NVML the context would not be counted. If on-error is run, the first look that finds enough free descriptors books it as
+ * overhead: at the first allocation after 100 ms or more. */
 static CUresult check_that_nvml_opens(void) {
     static const char problem[] = "the process has no file descriptors left for NVML, so its context on the GPU cannot be counted";
     if (!sl_nvml_lacks_descriptors())
@@ -119,7 +119,7 @@ static bool measure(making_t *making) {
     if (!bytes) {
         bytes = sl_overhead_growth(&making->before);
         if (!making->alone || begun != making->number)
-            bytes = 0; /* what it took is booked as overhead */
+            bytes = 0; /* a look books as overhead what the context took */
         if (bytes)
             learn(entry, bytes);
         else
@@ -145,7 +145,7 @@ static void book(const making_t *making, CUcontext context) {
         sl_ledger_cancel(gpu, making->reserved);
 }
 
-/* False: it must be undone. */
+/* False: the caller must undo the call. */
 static bool settle(making_t *making, CUresult status, CUcontext context) {
     if (status == CUDA_SUCCESS)
         sl_context_made(context);
@@ -223,8 +223,8 @@ CUresult hook_cuDevicePrimaryCtxRetain(CUcontext *pctx, CUdevice dev) {
     return undo(NULL, pctx);
 }
 
-/* It retains the primary context as long as it lives. That is brought up first, so that its own part is seen alone;
- * how much that is nobody can know before, so it is booked as overhead. */
+/* A green context retains the primary context. The library makes the primary context first, to see what the green context itself
+ * takes. That is not known before, so it is booked as overhead. */
 CUresult hook_cuGreenCtxCreate(CUgreenCtx *phCtx, CUdevResourceDesc desc, CUdevice dev, unsigned int flags) {
     if (!SL_DRIVER_HAS(cuGreenCtxCreate))
         return CUDA_ERROR_NOT_FOUND;

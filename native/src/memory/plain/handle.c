@@ -1,4 +1,4 @@
-/* handle: the program's number of a handle and the driver's, and the calls that only need the one instead of the other. */
+/* handle: the program's number of a handle and the driver's, and the calls whose hooks only translate it. */
 #include "memory/plain/handle.h"
 
 #include "driver/driver.h"
@@ -127,7 +127,7 @@ CUresult hook_cuMemExportToShareableHandle(void *shareableHandle, CUmemGenericAl
     return real.cuMemExportToShareableHandle(shareableHandle, sl_handle_real(handle), handleType, flags);
 }
 
-/* So may a device that gets the range as a file (dma-buf). */
+/* Another device may use memory that is exported as a file (dma-buf), so it stays on the GPU. */
 CUresult hook_cuMemGetHandleForAddressRange(void *handle, CUdeviceptr dptr, size_t size, CUmemRangeHandleType handleType,
                                             unsigned long long flags) {
     if (!SL_DRIVER_HAS(cuMemGetHandleForAddressRange))
@@ -157,7 +157,7 @@ CUresult hook_cuMulticastAddDevice(CUmemGenericAllocationHandle mcHandle, CUdevi
     return real.cuMulticastAddDevice(sl_handle_real(mcHandle), dev);
 }
 
-/* Other GPUs write to memory that is bound, so it stays. */
+/* Other GPUs write to bound memory, so it stays on the GPU. */
 CUresult hook_cuMulticastBindMem(CUmemGenericAllocationHandle mcHandle, size_t mcOffset, CUmemGenericAllocationHandle memHandle,
                                  size_t memOffset, size_t size, unsigned long long flags) {
     if (!SL_DRIVER_HAS(cuMulticastBindMem))

@@ -1,8 +1,8 @@
 /* handle: the program's number of a handle (cuMemCreate and the like) and the driver's.
  *
- * They are equal until the memory behind the handle left the GPU: when it is back, the driver has another number for it. The program
- * keeps its number, and every call with a handle is translated. A number of the driver that the program already has for something else
- * is given to the program as a number that no driver gives. */
+ * They are equal until the memory behind the handle leaves the GPU. When it is back, the driver has another number for it. The program
+ * keeps its number, and the hooks translate it in every call. If the driver gives a number that the program has for other memory, the
+ * program gets a number that no driver gives. */
 #ifndef SL_HANDLE_H
 #define SL_HANDLE_H
 
@@ -24,7 +24,7 @@ static inline uint64_t sl_handle_real(uint64_t handle) {
     return SL_UNLIKELY(sl_handle_exchanged) ? sl_handle_real_slowly(handle) : handle;
 }
 
-/* The program's number for one that the driver gave for memory that may be known already. */
+/* The program's number for a number of the driver whose memory may be known already. */
 static inline uint64_t sl_handle_name(uint64_t real) {
     return SL_UNLIKELY(sl_handle_exchanged) ? sl_handle_name_slowly(real) : real;
 }
@@ -40,7 +40,7 @@ static inline void sl_handle_forget(uint64_t handle) {
         sl_handle_forget_slowly(handle);
 }
 
-/* The memory of a handle has another number of the driver from now on. False: there is no memory for the table. The process is held. */
+/* Gives a handle another number of the driver. The process must be held. False: no memory for the table. */
 bool sl_handle_exchange(uint64_t handle, uint64_t real);
 
 #endif

@@ -1,7 +1,7 @@
 /* linear: plain, pitched and managed memory.
  *
- * Whatever Sluice cannot judge (no context, an address it does not know) goes to the driver, which gives its own
- * answer. A free has one order: leave the table and the block, ask the driver, refund. */
+ * A call that Sluice cannot judge (no context, an unknown address) goes to the driver, which gives its own answer. A free has one
+ * order: remove the allocation from the table and its block, ask the driver, refund. */
 #include "memory/plain/linear.h"
 
 #include "driver/driver.h"
@@ -16,17 +16,17 @@
 #include "real.h"
 
 #define PITCH_STEP 512u
-#define PITCH_MOST INT32_MAX /* of the widths and heights that the driver takes for certain */
-#define AGAIN (-1) /* no block that is paid for had room: with a block of its own, if the quota allows one */
+#define PITCH_MOST INT32_MAX /* larger widths and heights are left to the driver */
+#define AGAIN (-1) /* no charged block had room: try again with a new block, if the quota allows one */
 
 typedef struct {
     sl_charge_t charge;
     sl_allocation_t allocation;
-    bool only_shared; /* the quota allows no new block, but one that is paid for may have room */
+    bool only_shared; /* the quota allows no new block, but a charged one may have room */
 } request_t;
 
-/* A small request needs a new block at the worst. Where there is no quota for that at once, one that is paid for may do; what the
- * reclaimers have comes after that. */
+/* In the worst case a small request needs a new block. If the quota has no room for one now, the request first tries the charged
+ * blocks, and only then the reclaimers. */
 SL_HOT static CUresult reserve_small(request_t *request, bool may_share) {
     request->only_shared = false;
     if (sl_charge_try_at_once(&request->charge, SL_BLOCK_BYTES))
@@ -37,7 +37,8 @@ SL_HOT static CUresult reserve_small(request_t *request, bool may_share) {
     return sl_charge_refuse(&request->charge, SL_BLOCK_BYTES);
 }
 
-SL_HOT static CUresult begin(request_t *request, uint64_t size, sl_allocation_kind_t kind) {
+/* Nothing is reserved yet. */
+SL_HOT static CUresult open_request(request_t *request, uint64_t size, sl_allocation_kind_t kind) {
     *request = (request_t){.charge = SL_CHARGE_NONE};
     CUresult status;
     if (!sl_charge_accounts(&status))
@@ -52,8 +53,15 @@ SL_HOT static CUresult begin(request_t *request, uint64_t size, sl_allocation_ki
     uint64_t bytes = sl_charge_round(&request->charge, size);
     request->allocation = (sl_allocation_t){.bytes = kind == SL_SMALL ? size : bytes, .context = context, .gpu = (uint8_t)gpu,
                                             .kind = (uint8_t)kind};
-    if (kind == SL_SMALL)
+    return CUDA_SUCCESS;
+}
+
+SL_HOT static CUresult reserve(request_t *request) {
+    if (request->charge.gpu < 0)
+        return CUDA_SUCCESS;
+    if (request->allocation.kind == SL_SMALL)
         return reserve_small(request, true);
+    uint64_t bytes = request->allocation.bytes;
     return sl_charge_reserve(&request->charge, bytes) ? CUDA_SUCCESS : sl_charge_refuse(&request->charge, bytes);
 }
 
@@ -63,7 +71,7 @@ static sl_ledger_use_t use_of(const sl_allocation_t *allocation) {
     return allocation->kind == SL_MANAGED ? SL_USE_MANAGED : SL_USE_LINEAR;
 }
 
-/* It is out of its block already. */
+/* The allocation has left its block before. */
 SL_HOT static void refund(const sl_allocation_t *allocation, uint64_t bytes) {
     if (bytes)
         sl_ledger_refund(allocation->gpu, use_of(allocation), bytes);
@@ -71,14 +79,14 @@ SL_HOT static void refund(const sl_allocation_t *allocation, uint64_t bytes) {
         sl_ledger_count(allocation->gpu, -1);
 }
 
-/* With the place locked. What is to be refunded when the driver frees it. */
+/* With the place locked. Returns the bytes to refund when the driver frees the allocation. */
 SL_HOT static uint64_t leave(const sl_allocation_t *allocation) {
     if (allocation->kind != SL_SMALL)
         return allocation->bytes;
     return sl_blocks_leave(allocation) ? SL_BLOCK_BYTES : 0;
 }
 
-/* The driver had another block there, which is gone. */
+/* The table had an older block at the same address, which the driver has freed unseen. */
 static void refund_replaced(int gpu) {
     if (SL_UNLIKELY(gpu >= 0))
         sl_ledger_refund((unsigned)gpu, SL_USE_LINEAR, SL_BLOCK_BYTES);
@@ -105,7 +113,7 @@ bool sl_linear_keep(sl_allocation_t allocation) {
     return kept;
 }
 
-/* With the place locked. False: it has no block, and none was to be made. */
+/* With the place locked. False: no block lies there, and the request must not make one. */
 SL_HOT static bool enter_block(request_t *request, sl_block_t *block, int *replaced) {
     *block = sl_blocks_enter(&request->allocation, !request->only_shared, replaced);
     if (*block != SL_BLOCK_NONE || request->only_shared)
@@ -135,11 +143,11 @@ SL_HOT static bool keep(request_t *request) {
     if (SL_UNLIKELY(stale.kind != SL_FREE_ENTRY))
         sl_linear_refund(&stale);
     if (SL_UNLIKELY(!kept))
-        sl_linear_refund(allocation); /* a later free would not find it */
+        sl_linear_refund(allocation); /* a later free would not find the allocation */
     return true;
 }
 
-/* The program never had it. */
+/* Frees an allocation that the program never saw. */
 static void free_unused(CUdeviceptr address) {
     if (sl_mapped_has(address))
         sl_mapped_give(address, SL_MAPPED_UNUSED, NULL, 0);
@@ -147,7 +155,7 @@ static void free_unused(CUdeviceptr address) {
         real.cuMemFree_v2(address);
 }
 
-/* What the driver answered decides: keep the charge, or give it back. */
+/* Keeps the charge if the driver succeeded, else refunds it. */
 SL_HOT static CUresult settle(request_t *request, CUresult status, CUdeviceptr address) {
     sl_charge_t *charge = &request->charge;
     if (charge->gpu < 0)
@@ -167,11 +175,26 @@ SL_HOT static CUresult settle(request_t *request, CUresult status, CUdeviceptr a
     return status;
 }
 
-/* From mapped memory, if this process and the GPU map it. SL_MAPPED_PASS: the driver is to be asked. */
+/* Takes mapped memory, if this process and the GPU can map it. SL_MAPPED_PASS: the caller asks the driver. */
 static CUresult take_mapped(const request_t *request, uint64_t bytes, CUdeviceptr *address) {
     if (request->charge.gpu < 0 || !address)
         return SL_MAPPED_PASS;
     return sl_mapped_take(request->allocation.context, (unsigned)request->charge.gpu, bytes, !request->only_shared, address);
+}
+
+/* Mapped memory that is charged already needs neither quota nor the driver. False: there is none. */
+static bool take_paid(request_t *request, uint64_t bytes, CUdeviceptr *address) {
+    sl_mapped_paid_t paid;
+    sl_charge_t *charge = &request->charge;
+    if (charge->gpu < 0 || !address || !sl_mapped_take_paid(request->allocation.context, (unsigned)charge->gpu, bytes, &paid))
+        return false;
+    if (paid.bytes)
+        sl_charge_adopt(charge, paid.bytes, paid.used);
+    request->only_shared = !paid.bytes;
+    if (settle(request, CUDA_SUCCESS, paid.address) != CUDA_SUCCESS)
+        return false;
+    *address = paid.address;
+    return true;
 }
 
 SL_HOT static CUresult take_linear(const request_t *request, CUdeviceptr *address, size_t bytes) {
@@ -179,12 +202,16 @@ SL_HOT static CUresult take_linear(const request_t *request, CUdeviceptr *addres
     return status == SL_MAPPED_PASS ? real.cuMemAlloc_v2(address, bytes) : status;
 }
 
-#define CHARGE_HOOK(function, kind, take, parameters, ...)                              \
+#define CHARGE_HOOK(function, kind, is_paid, take, parameters, ...)                     \
     SL_HOT CUresult hook_##function parameters {                                        \
         if (SL_UNLIKELY(!SL_DRIVER_HAS(function)))                                      \
             return CUDA_ERROR_NOT_FOUND;                                                \
         request_t request;                                                              \
-        CUresult status = begin(&request, bytesize, kind);                              \
+        CUresult status = open_request(&request, bytesize, kind);                       \
+        if (status == CUDA_SUCCESS && is_paid)                                          \
+            return status;                                                              \
+        if (status == CUDA_SUCCESS)                                                     \
+            status = reserve(&request);                                                 \
         while (status == CUDA_SUCCESS) {                                                \
             status = take(__VA_ARGS__);                                                 \
             status = settle(&request, status, status == CUDA_SUCCESS ? *dptr : 0);      \
@@ -194,18 +221,19 @@ SL_HOT static CUresult take_linear(const request_t *request, CUdeviceptr *addres
         }                                                                               \
         return status;                                                                  \
     }
-CHARGE_HOOK(cuMemAlloc_v2, SL_WHOLE, take_linear, (CUdeviceptr *dptr, size_t bytesize), &request, dptr, bytesize)
-CHARGE_HOOK(cuMemAlloc, SL_WHOLE, real.cuMemAlloc, (CUdeviceptr_v1 *dptr, unsigned int bytesize), dptr, bytesize)
-CHARGE_HOOK(cuMemAllocManaged, SL_MANAGED, real.cuMemAllocManaged, (CUdeviceptr *dptr, size_t bytesize, unsigned int flags),
+CHARGE_HOOK(cuMemAlloc_v2, SL_WHOLE, (sl_mapped_is_on() && take_paid(&request, bytesize, dptr)), take_linear,
+            (CUdeviceptr *dptr, size_t bytesize), &request, dptr, bytesize)
+CHARGE_HOOK(cuMemAlloc, SL_WHOLE, false, real.cuMemAlloc, (CUdeviceptr_v1 *dptr, unsigned int bytesize), dptr, bytesize)
+CHARGE_HOOK(cuMemAllocManaged, SL_MANAGED, false, real.cuMemAllocManaged, (CUdeviceptr *dptr, size_t bytesize, unsigned int flags),
             dptr, bytesize, flags)
 
-/* The driver chooses the pitch. Multiples of 512 were seen on every GPU; settle_pitch corrects where that is wrong. */
+/* The driver chooses the pitch. Every GPU seen so far takes multiples of 512; settle_pitch corrects the charge for any other. */
 static uint64_t expected_bytes(uint64_t width, uint64_t height) {
     uint64_t pitch = (width + PITCH_STEP - 1) / PITCH_STEP * PITCH_STEP, bytes;
     return pitch < width || __builtin_mul_overflow(pitch, height, &bytes) ? UINT64_MAX : bytes;
 }
 
-/* The driver's pitch says what it took; the reservation follows. */
+/* Changes the reservation to what the driver's pitch shows that it took. */
 static CUresult settle_pitch(request_t *request, CUresult status, CUdeviceptr address, uint64_t pitch, uint64_t height) {
     sl_charge_t *charge = &request->charge;
     if (charge->gpu < 0 || status != CUDA_SUCCESS)
@@ -226,10 +254,22 @@ static CUresult settle_pitch(request_t *request, CUresult status, CUdeviceptr ad
 }
 
 /* What the driver may judge otherwise than this file is left to it. */
+static bool maps_pitch(const size_t *pitch, size_t width, size_t height, unsigned element) {
+    return (element == 4 || element == 8 || element == 16) && pitch && width && height && width <= PITCH_MOST && height <= PITCH_MOST &&
+           sl_mapped_is_on();
+}
+
+static bool take_paid_pitch(request_t *request, CUdeviceptr *address, size_t *pitch, size_t width, size_t height, unsigned element) {
+    uint64_t bytes = expected_bytes(width, height);
+    bool taken = maps_pitch(pitch, width, height, element) && take_paid(request, bytes, address);
+    if (taken)
+        *pitch = bytes / height;
+    return taken;
+}
+
 static CUresult take_pitch(const request_t *request, CUdeviceptr *address, size_t *pitch, size_t width, size_t height, unsigned element) {
     uint64_t bytes = expected_bytes(width, height);
-    bool plain = (element == 4 || element == 8 || element == 16) && pitch && bytes && width <= PITCH_MOST && height <= PITCH_MOST;
-    CUresult status = plain && sl_mapped_is_on() ? take_mapped(request, bytes, address) : SL_MAPPED_PASS;
+    CUresult status = maps_pitch(pitch, width, height, element) ? take_mapped(request, bytes, address) : SL_MAPPED_PASS;
     if (status == SL_MAPPED_PASS)
         return real.cuMemAllocPitch_v2(address, pitch, width, height, element);
     if (status == CUDA_SUCCESS)
@@ -243,13 +283,17 @@ static CUresult take_pitch_32(const request_t *request, CUdeviceptr_v1 *address,
     return real.cuMemAllocPitch(address, pitch, width, height, element);
 }
 
-#define PITCH_HOOK(function, take, address_t, size)                                                        \
+#define PITCH_HOOK(function, is_paid, take, address_t, size)                                               \
     CUresult hook_##function(address_t *dptr, size *pPitch, size WidthInBytes, size Height,                \
                              unsigned int ElementSizeBytes) {                                              \
         if (!SL_DRIVER_HAS(function))                                                                      \
             return CUDA_ERROR_NOT_FOUND;                                                                   \
         request_t request;                                                                                 \
-        CUresult status = begin(&request, expected_bytes(WidthInBytes, Height), SL_WHOLE);                 \
+        CUresult status = open_request(&request, expected_bytes(WidthInBytes, Height), SL_WHOLE);          \
+        if (status == CUDA_SUCCESS && is_paid)                                                             \
+            return status;                                                                                 \
+        if (status == CUDA_SUCCESS)                                                                        \
+            status = reserve(&request);                                                                    \
         while (status == CUDA_SUCCESS) {                                                                   \
             status = take(&request, dptr, pPitch, WidthInBytes, Height, ElementSizeBytes);                 \
             bool done = status == CUDA_SUCCESS;                                                            \
@@ -260,12 +304,12 @@ static CUresult take_pitch_32(const request_t *request, CUdeviceptr_v1 *address,
         }                                                                                                  \
         return status;                                                                                     \
     }
-PITCH_HOOK(cuMemAllocPitch_v2, take_pitch, CUdeviceptr, size_t)
-PITCH_HOOK(cuMemAllocPitch, take_pitch_32, CUdeviceptr_v1, unsigned int)
+PITCH_HOOK(cuMemAllocPitch_v2, take_paid_pitch(&request, dptr, pPitch, WidthInBytes, Height, ElementSizeBytes), take_pitch, CUdeviceptr, size_t)
+PITCH_HOOK(cuMemAllocPitch, false, take_pitch_32, CUdeviceptr_v1, unsigned int)
 
 /* An allocation that is being freed. */
 typedef struct {
-    bool ours; /* it was in the table, and is not until settle_free */
+    bool ours; /* the table had it; it is out of the table until settle_free */
     sl_allocation_t allocation;
     uint64_t refund;
 } release_t;
@@ -285,7 +329,7 @@ SL_HOT static void take(CUdeviceptr address, release_t *release) {
         sl_ledger_leave(release->allocation.gpu, use_of(&release->allocation), release->refund);
 }
 
-/* The driver did not free it. Its block may be gone, or another occupant may have paid for it again. */
+/* The driver did not free it. Its block may be gone, or another occupant may have been charged for it again. */
 static void restore(const release_t *release) {
     const sl_allocation_t *allocation = &release->allocation;
     int replaced = -1;
@@ -304,7 +348,7 @@ static void restore(const release_t *release) {
     sl_place_unlock(allocation->address);
 }
 
-/* stream NULL: the driver has freed it; else it will in the order of that stream. */
+/* stream NULL: the driver has freed it; else the driver frees it in the order of that stream. */
 SL_HOT static CUresult settle_free(const release_t *release, CUstream stream, CUresult status) {
     if (SL_UNLIKELY(status != CUDA_SUCCESS)) {
         restore(release);
@@ -319,7 +363,7 @@ SL_HOT static CUresult settle_free(const release_t *release, CUstream stream, CU
     return status;
 }
 
-/* Mapped memory refunds itself when it is gone. */
+/* The room memory/mapped refunds its memory when that is unmapped. */
 static CUresult free_mapped(const release_t *release, CUdeviceptr address, sl_mapped_when_t when, CUstream stream) {
     CUresult status = sl_mapped_give(address, when, stream, release->ours ? release->refund : 0);
     if (release->ours && status == CUDA_SUCCESS)

@@ -4,10 +4,9 @@
 
 #include "ledger/allocations.h"
 
-/* The driver no longer has the allocation, of whatever kind: refunds it. */
+/* Refunds an allocation of any kind that the driver no longer has. */
 void sl_linear_refund(const sl_allocation_t *allocation);
-/* Puts an allocation into the table. What is still there at its address was freed unseen, and is refunded. False: there is
- * no memory for the table. */
+/* Puts an allocation into the table. An older entry at its address was freed unseen, and is refunded. False: no memory for the table. */
 bool sl_linear_keep(sl_allocation_t allocation);
 
 #endif

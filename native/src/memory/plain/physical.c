@@ -1,11 +1,11 @@
 /* physical: memory apart from addresses (cuMemCreate): charged until the last handle and the last mapping are gone.
  *
- * Only memory that this process made on a GPU is in the table. Imports, multicast objects (address space onto memory that
- * is charged where it was made) and memory of the host are not, so nothing is refunded when they go. Who exports memory is
- * charged as long as it has a handle or a mapping of its own; what importers do with it afterwards nobody sees here.
+ * The table has only memory that this process made on a GPU. It has no imports, no multicast objects (addresses of memory that is
+ * charged elsewhere) and no host memory: their end refunds nothing. An exporter is charged as long as it has a handle or a mapping of
+ * its own. This file does not see what importers do with the memory afterwards.
  *
- * A release or an unmap first leaves the tables, then asks the driver, then refunds; what the driver refuses is put back. A
- * serial number tells a handle from an earlier one with the same number, for who holds it elsewhere (sparse.c). */
+ * A release or an unmap first removes the record from the tables, then asks the driver, then refunds. If the driver refuses, the record
+ * is put back. The driver uses numbers of handles again, so sparse.c tells an old handle from a new one by its serial number. */
 #include "memory/plain/physical.h"
 
 #include <errno.h>
@@ -16,9 +16,9 @@
 #include "driver/driver.h"
 #include "hooks.h"
 #include "ledger/charge.h"
+#include "memory/ipc/opened.h"
 #include "memory/mapped/mapped.h"
 #include "memory/overhead.h"
-#include "memory/plain/opened.h"
 #include "memory/plain/handle.h"
 #include "os/fork.h"
 #include "os/index.h"
@@ -47,7 +47,7 @@ static physical_t *find(uint64_t handle, uint32_t serial) {
     return physical && physical->serial == serial ? physical : NULL;
 }
 
-/* With the lock held. True: nothing holds it any more, and the caller refunds the copy, without the lock. */
+/* With the lock held. True: no handle and no mapping is left. The caller refunds the copy after it releases the lock. */
 static bool take_if_unused(physical_t *physical, physical_t *copy) {
     if (physical->references || physical->mappings)
         return false;
@@ -66,8 +66,8 @@ static void add_reference(uint64_t handle) {
 
 /* A handle that is being released. */
 typedef struct {
-    bool counted;     /* it was in the table with a reference to give up */
-    bool gone;        /* that was the last */
+    bool counted;     /* the table had it, with a reference to give up */
+    bool gone;        /* that reference was the last */
     physical_t copy;
 } release_t;
 
@@ -84,8 +84,7 @@ SL_HOT static release_t drop_reference(uint64_t handle) {
     return release;
 }
 
-/* With the lock held: a handle that was taken out is back, unless its number was given to new memory: then it is refunded
- * by the caller. */
+/* With the lock held: puts a removed handle back. False: the driver gave its number to new memory, and the caller refunds the copy. */
 static bool put_back(const physical_t *copy) {
     physical_t *physical = sl_index_find(&handles, copy->handle) ? NULL : sl_index_put(&handles, copy->handle);
     if (physical)
@@ -183,7 +182,7 @@ size_t sl_physical_mappings(sl_physical_mapping_t *list, size_t room) {
     return list_of(&mappings, (char *)list, room);
 }
 
-/* The number of a handle that the driver gives out again while an old one is still here: the old one is gone. */
+/* If the table still has a handle with this number, that one is gone: the driver has used its number again. */
 SL_HOT static bool add(uint64_t handle, unsigned gpu, uint64_t bytes) {
     physical_t old = {.serial = 0};
     sl_mutex_lock_briefly(&lock);
@@ -199,11 +198,11 @@ SL_HOT static bool add(uint64_t handle, unsigned gpu, uint64_t bytes) {
     return physical;
 }
 
-/* A mapping that was taken out of the table, until the driver has unmapped it. */
+/* A mapping that is out of the table until the driver has unmapped it. */
 typedef struct {
     mapping_t mapping;
-    bool gone;       /* nothing else held the memory: the driver frees it, and meanwhile it counts as in flight */
-    physical_t copy; /* in that case */
+    bool gone;       /* nothing else holds the memory: it counts as in flight until the driver has freed it */
+    physical_t copy; /* if gone */
 } taken_t;
 
 typedef struct {
@@ -233,7 +232,7 @@ static bool note(unmapping_t *unmapping, const mapping_t *mapping) {
     return true;
 }
 
-/* With the lock held. Without memory for the note the mapping stays in the table: too much is charged, never too little. */
+/* With the lock held. If there is no memory for the note, the mapping stays in the table: too much is charged, never too little. */
 static bool take_out(unmapping_t *unmapping, mapping_t *mapping) {
     if (!note(unmapping, mapping))
         return false;
@@ -251,7 +250,7 @@ static bool sweep(unmapping_t *unmapping, uint64_t from, uint64_t end) {
     return any;
 }
 
-/* Looks at every address where a mapping can begin, or through the whole table where that is less. */
+/* Looks at every address where a mapping can begin, or goes through the whole table if that is shorter. */
 SL_HOT static void begin_unmapping(unmapping_t *unmapping, uint64_t from, uint64_t bytes) {
     uint64_t end = from + bytes < from ? UINT64_MAX : from + bytes;
     int saved = errno;
@@ -261,7 +260,7 @@ SL_HOT static void begin_unmapping(unmapping_t *unmapping, uint64_t from, uint64
     sl_mutex_lock(&lock);
     if ((end - from) / mapping_step > mappings.capacity) {
         while (sweep(unmapping, from, end))
-            ; /* again, because to remove one moves others */
+            ; /* again from this place, because a removal moves others */
     } else {
         for (uint64_t at = from; mappings.count && at < end;) {
             at = (at + mapping_step - 1) & ~(mapping_step - 1);
@@ -278,7 +277,7 @@ SL_HOT static void begin_unmapping(unmapping_t *unmapping, uint64_t from, uint64
     errno = saved;
 }
 
-/* The driver did not unmap it. */
+/* Puts a mapping back that the driver did not unmap. */
 static void restore_mapping(taken_t *taken) {
     const mapping_t *mapping = &taken->mapping;
     bool kept = true;
@@ -314,7 +313,7 @@ SL_HOT static void end_unmapping(unmapping_t *unmapping, bool unmapped) {
         free(unmapping->list);
 }
 
-/* Only an address range that nothing is mapped in can be mapped, so an entry that is there is of a mapping that went unseen. */
+/* The driver maps only into free addresses. So an older entry at the address is of a mapping that ended unseen. */
 SL_HOT static void add_mapping(uint64_t address, uint64_t bytes, uint64_t handle) {
     mapping_t old = {.serial = 0};
     sl_mutex_lock_briefly(&lock);
@@ -335,7 +334,7 @@ SL_HOT static void add_mapping(uint64_t address, uint64_t bytes, uint64_t handle
         sl_physical_unpin(handle, serial);
 }
 
-/* Another thread of the parent may have been changing a table, so even to unmap it is not safe. */
+/* Another thread of the parent may have been changing a table, so even unmapping the table is not safe. */
 static void forget(void) {
     lock = (sl_mutex_t)SL_MUTEX_INITIALIZER;
     handles = (sl_index_t){.record_bytes = sizeof(physical_t)};
@@ -343,7 +342,7 @@ static void forget(void) {
 }
 SL_FORK_FORGETS(forget);
 
-/* The GPU is the one where the memory shall be, whatever context is current. */
+/* Charges the GPU that the properties name, whatever context is current. */
 SL_HOT static CUresult begin(sl_charge_t *charge, const CUmemAllocationProp *prop, uint64_t size) {
     *charge = SL_CHARGE_NONE;
     CUresult status;
@@ -404,7 +403,7 @@ SL_HOT CUresult hook_cuMemMap(CUdeviceptr ptr, size_t size, size_t offset, CUmem
     return status;
 }
 
-/* The driver also says that it did it when nothing was mapped there (seen on an H200, driver 580). */
+/* The driver reports success even if nothing was mapped there (seen on an H200, driver 580). */
 SL_HOT CUresult hook_cuMemUnmap(CUdeviceptr ptr, size_t size) {
     if (SL_UNLIKELY(!SL_DRIVER_HAS(cuMemUnmap)))
         return CUDA_ERROR_NOT_FOUND;
@@ -415,7 +414,7 @@ SL_HOT CUresult hook_cuMemUnmap(CUdeviceptr ptr, size_t size) {
     return status;
 }
 
-/* The driver gives the same number as cuMemCreate did, and one more release is due. */
+/* The driver returns the same number as cuMemCreate did, and the program must release it once more. */
 CUresult hook_cuMemRetainAllocationHandle(CUmemGenericAllocationHandle *handle, void *addr) {
     if (SL_UNLIKELY(!SL_DRIVER_HAS(cuMemRetainAllocationHandle)))
         return CUDA_ERROR_NOT_FOUND;
@@ -429,8 +428,7 @@ CUresult hook_cuMemRetainAllocationHandle(CUmemGenericAllocationHandle *handle, 
     return status;
 }
 
-/* Not charged: the exporter is. Should a process import what it has itself exported, and get the number it has already,
- * that is one more reference. */
+/* The exporter is charged, not the importer. A process that imports its own export gets the same number, and one more reference. */
 CUresult hook_cuMemImportFromShareableHandle(CUmemGenericAllocationHandle *handle, void *osHandle,
                                              CUmemAllocationHandleType shHandleType) {
     if (!SL_DRIVER_HAS(cuMemImportFromShareableHandle))

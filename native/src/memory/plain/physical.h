@@ -15,7 +15,7 @@ typedef struct {
     uint32_t references; /* handles given out */
     uint32_t mappings;
     uint16_t gpu;
-    bool stays; /* something else may use it than this process: it cannot leave the GPU */
+    bool stays; /* another process or device may use it: it cannot leave the GPU */
 } sl_physical_t;
 
 typedef struct {
@@ -25,15 +25,15 @@ typedef struct {
     uint32_t serial;
 } sl_physical_mapping_t;
 
-/* Something else than an address range maps the handle: a number that names this pin; 0: the handle is not accounted. */
+/* Keeps the memory charged while an array maps the handle. Returns the number of this pin; 0: the handle is not accounted. */
 uint32_t sl_physical_pin(CUmemGenericAllocationHandle handle);
 void sl_physical_unpin(CUmemGenericAllocationHandle handle, uint32_t pin);
 
-/* The memory cannot leave the GPU any more. */
+/* From now on the memory cannot leave the GPU. */
 void sl_physical_stay(CUmemGenericAllocationHandle handle);
 void sl_physical_stay_at(CUdeviceptr address, uint64_t bytes);
 
-/* All that there is, in no order. They fill at most room records, and say how many there are. */
+/* All handles, and all mappings, in no order. Both fill at most room records, and return how many there are. */
 size_t sl_physical_handles(sl_physical_t *list, size_t room);
 size_t sl_physical_mappings(sl_physical_mapping_t *list, size_t room);
 

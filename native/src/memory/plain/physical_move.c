@@ -1,8 +1,8 @@
 /* physical_move: memory of handles (cuMemCreate) leaves the GPU and comes back with the same addresses, access and numbers of handles.
  *
- * Each piece is one handle, whatever number of places it is mapped at. A piece knows how much of it the driver has at any moment, so
- * every step can fail: fill() and empty() go on where an earlier call stopped. A handle that its GPU cannot read and write
- * anywhere is mapped at an address of ours for the copy. Memory that another process, another device or a sparse array may use stays. */
+ * A piece is one handle, mapped at any number of places. A piece records what the driver has of it at any moment, so every step may
+ * fail: fill() and empty() continue where an earlier call stopped. If the GPU has read and write access to the memory at no address, we
+ * map it at an address of ours for the copy. Memory that another process, another device or a sparse array may use stays. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -38,7 +38,7 @@ typedef struct {
     bool reserved;       /* that address is ours */
 } piece_t;
 
-/* What the driver did not take back: a mapping or a handle of ours keeps memory that the program frees. It is tried again later. */
+/* A mapping or a handle of ours that the driver did not take back. It keeps memory that the program frees, so we try again later. */
 typedef struct {
     uint64_t address, bytes;
     bool mapped;
@@ -95,7 +95,7 @@ static CUresult retain(piece_t *piece) {
             continue;
         CUresult status = real.cuMemRetainAllocationHandle(&again, (void *)piece->places[i].address);
         if (status == CUDA_SUCCESS && !piece->held++)
-            piece->real = again; /* without a handle the number was nobody's */
+            piece->real = again; /* the program has no handle, so it never saw the number */
         return status;
     }
     return CUDA_ERROR_INVALID_VALUE;
@@ -252,7 +252,7 @@ static void let_go_of_leftovers(void) {
     leftover_count = kept;
 }
 
-/* What we took for the copy goes. */
+/* Gives back what we took for the copy. */
 static void unprepare(piece_t *piece) {
     const place_t *own = &piece->places[piece->count - 1];
     leftover_t leftover = {.real = piece->real, .held = piece->real && piece->held > piece->references};
@@ -264,7 +264,7 @@ static void unprepare(piece_t *piece) {
     piece->reserved = false;
 }
 
-/* The places from room on are free for the piece. False: it stays on the GPU. */
+/* The piece may use the places from room on. False: the memory stays on the GPU. */
 static bool describe(piece_t *piece, const sl_physical_t *physical, place_t *room, const sl_physical_mapping_t *list, size_t count) {
     *piece = (piece_t){.handle = physical->handle, .real = sl_handle_real(physical->handle), .bytes = physical->bytes,
                        .references = physical->references, .held = physical->references, .gpu = physical->gpu, .places = room};
@@ -277,7 +277,7 @@ static bool describe(piece_t *piece, const sl_physical_t *physical, place_t *roo
             return false;
         piece->count++;
     }
-    if (piece->count != physical->mappings) /* something else maps it: a sparse array */
+    if (piece->count != physical->mappings) /* a sparse array maps it, too */
         return false;
     if (!piece->references && retain(piece) != CUDA_SUCCESS)
         return false;

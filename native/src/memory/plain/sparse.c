@@ -1,7 +1,7 @@
 /* sparse: memory mapped into arrays that have none of their own (cuMemMapArrayAsync). Each such mapping holds its handle.
  *
- * Parts of a mapping can be unmapped or mapped over; a mapping is gone when as much of it is gone as it had. The driver does
- * this in the order of the stream, here it counts at once: a handle that nothing else holds is refunded a little early. */
+ * The program can unmap parts of a mapping, or map over them. A mapping is gone when all of its volume is gone. The driver works in the
+ * order of the stream, but this file counts at once: a handle that nothing else holds is refunded a little early. */
 #include "memory/plain/sparse.h"
 
 #include <stdbool.h>
@@ -74,8 +74,8 @@ static void drop(mapping_t *mapping) {
     sl_index_remove(&mappings, mapping);
 }
 
-/* The places are gone from whatever was mapped there. What is removed moves others to places already seen, so those that
- * have nothing left go afterwards. */
+/* Takes the place away from all mappings there. A removal moves others to entries already seen, so mappings with nothing left are
+ * removed afterwards. */
 static void clear(const place_t *place) {
     bool any = false;
     for (uint64_t at = 0; at < mappings.capacity; at++) {
@@ -140,7 +140,7 @@ static void forget(void) {
 }
 SL_FORK_FORGETS(forget);
 
-/* The list with the driver's numbers of handles; *made is to be freed. NULL: no memory. */
+/* The list with the driver's numbers of handles; the caller frees *made. NULL: no memory. */
 static CUarrayMapInfo *driver_list(CUarrayMapInfo *list, unsigned count, CUarrayMapInfo **made) {
     *made = NULL;
     if (!sl_handle_exchanged || !list)

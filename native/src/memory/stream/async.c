@@ -1,8 +1,8 @@
 /* async: stream-ordered allocation and memory pools.
  *
- * The library charges what a pool has reserved, not what a program took from it. So pointers need no entry, and a free goes straight to
- * the driver. In a stream that is being captured, an allocation only becomes a node of a graph. It is passed on unchanged, and graph.c
- * charges the graph. */
+ * The library charges what a pool has reserved, not what a program took from it. So addresses need no entry, and a free goes straight to
+ * the driver. While a stream captures, an allocation only becomes a node of a graph. It is forwarded unchanged, and graph.c charges the
+ * graph. */
 #include "driver/driver.h"
 #include "tenant/gpu.h"
 #include "memory/closing.h"
@@ -19,7 +19,7 @@
 
 enum { LOCATION_DEVICE = 1, TYPE_MANAGED = 2, NOT_CAPTURING = 0 };
 
-/* The functions that see the same stream behind the numbers of the default streams as the hooked call does. */
+/* The driver's functions of the same variant as the hooked call, so that the number of a default stream means the same stream. */
 typedef struct {
     CUresult (*is_capturing)(CUstream stream, CUstreamCaptureStatus *status);
     CUresult (*get_device)(CUstream stream, CUdevice *device);
@@ -32,7 +32,7 @@ typedef struct {
     (&(stream_calls_t){real.cuStreamIsCapturing##twin, real.cuStreamGetDevice##twin, real.cuStreamGetCtx##twin, \
                        real.cuMemFreeAsync##twin, real.cuStreamQuery##twin})
 
-/* Drivers before CUDA 12.8 tell the device of the current context only. */
+/* Drivers before CUDA 12.8 tell only the device of the current context. */
 static bool device_of_context(CUcontext context, CUdevice *device) {
     if (!real.cuCtxPushCurrent_v2 || !real.cuCtxPopCurrent_v2 || !real.cuCtxGetDevice ||
         real.cuCtxPushCurrent_v2(context) != CUDA_SUCCESS)
@@ -51,7 +51,7 @@ static bool device_of(CUstream stream, const stream_calls_t *calls, CUdevice *de
     return calls->get_context && calls->get_context(stream, &context) == CUDA_SUCCESS && device_of_context(context, device);
 }
 
-/* A pool that the program did not make and did not ask for by place is some device's own; the driver must say whose. */
+/* A pool that the program neither made nor asked for by location belongs to a device. The driver tells which. */
 static sl_pool_t *learn(CUmemoryPool handle, CUdevice nearest) {
     int devices = 0;
     CUmemoryPool of_device;
@@ -88,7 +88,7 @@ static sl_pool_t *pool_of(CUmemoryPool handle, CUstream stream, const stream_cal
     return pool ? pool : current_pool(device);
 }
 
-/* The driver's answer says what is wrong with a stream that it does not tell about. */
+/* If the driver refuses to describe a stream, it also refuses the allocation, with the right error. */
 static bool is_ordinary(CUstream stream, const stream_calls_t *calls) {
     CUstreamCaptureStatus status = NOT_CAPTURING;
     if (atomic_load_explicit(&sl_stream_open_captures, memory_order_acquire) <= 0)

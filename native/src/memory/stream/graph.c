@@ -81,7 +81,7 @@ bool sl_graph_find_allocating(CUgraphExec exec, CUstream stream, sl_graph_captur
     return accounted() && find(exec, graph) && !is_captured(stream, is_capturing);
 }
 
-/* A driver that takes more than was foreseen can do so again. */
+/* A driver that took more than predicted may do so again. */
 static void learn(const sl_graph_t *graph, const uint64_t *grown) {
     for (CUdevice device = 0; device < DEVICES; device++) {
         if (grown[device] <= graph->need.bytes[device])
@@ -186,7 +186,7 @@ INSTANTIATE_HOOK(cuGraphInstantiateWithFlags, , flags & FLAG_UPLOAD, NULL,
 INSTANTIATE_HOOK(cuGraphInstantiateWithParams, , PARAMS_UPLOAD, instantiateParams->hUploadStream, WITH_PARAMS, phGraphExec, hGraph, instantiateParams)
 INSTANTIATE_HOOK(cuGraphInstantiateWithParams, _ptsz, PARAMS_UPLOAD, instantiateParams->hUploadStream, WITH_PARAMS, phGraphExec, hGraph, instantiateParams)
 
-/* Taken out first: afterwards another thread may get the same handle. */
+/* The graph leaves the table before the driver destroys it: afterwards another thread may get the same handle. */
 CUresult hook_cuGraphExecDestroy(CUgraphExec hGraphExec) {
     if (!SL_DRIVER_HAS(cuGraphExecDestroy))
         return CUDA_ERROR_NOT_FOUND;

@@ -1,9 +1,9 @@
 /* graph_charge: what the driver takes on a device when a graph that allocates is launched.
  *
  * Graphs of a device share memory. A launch first takes what is idle, or what an earlier graph in the same stream used. Only then does
- * the driver take more (measured on an H200 with driver 580, bench/gpu/driver.c graphs). The graph that was launched last still has its
- * memory. In another stream it has only what it did not take over from a graph before it, whether that graph still ran or not (driver.c
- * again, sequence). A launch cannot be undone, so all that it can take is reserved before. */
+ * the driver take more (measured on an H200 with driver 580, bench/gpu/driver.c graphs). If the last graph is launched again, it still
+ * has its memory. In another stream it has only the memory that it did not take over from a graph before it (driver.c sequence). A
+ * launch cannot be undone, so the library reserves the most that it can take. */
 #include "memory/stream/graph_charge.h"
 
 #include <stdatomic.h>
@@ -21,14 +21,14 @@
 
 /* The memory of graphs on a device; under the lock of its pool. */
 typedef struct {
-    CUgraphExec last;   /* that was launched last; NULL: not known */
-    uint64_t last_key;  /* of the stream in which it was */
-    uint64_t last_own;  /* what the driver took for it; the rest of its memory it took over from others */
-    unsigned trims;     /* of the pool, at that time */
-    uint64_t stream;    /* of all launches since the memory was idle; 0: there were none; or SEVERAL */
-    CUcontext context;  /* of these launches, or NULL: of several */
+    CUgraphExec last;   /* the graph that was launched last; NULL: not known */
+    uint64_t last_key;  /* the stream of that launch */
+    uint64_t last_own;  /* what the driver took for it; it took over the rest from other graphs */
+    unsigned trims;     /* trims of the pool at that time */
+    uint64_t stream;    /* the stream of all launches since the memory was idle; 0: no launch; or SEVERAL */
+    CUcontext context;  /* the context of these launches; NULL: several */
     bool keeps;         /* some graph did not free what it allocated */
-    uint64_t asked_key; /* of the stream whose context was asked for last, and that; 0: none */
+    uint64_t asked_key; /* the stream whose context was last asked for, and that context; 0: none */
     CUcontext asked_context;
 } memory_t;
 
@@ -81,8 +81,8 @@ static uint64_t growth(memory_t *memory, const sl_pool_t *pool, const sl_graph_c
     return need > there ? need - there : 0;
 }
 
-/* A thread that has waited a second for another one, which the driver keeps in a launch, goes on without the lock: what that one takes is
- * reserved, and that one charges it when it settles. */
+/* If the driver keeps another thread in a launch for a second, this thread goes on without the lock. The other thread has reserved what
+ * it takes, and charges it when it settles. */
 static bool reserve(sl_graph_charge_t *charge, CUdevice device, shortage_t *shortage) {
     sl_pool_t *pool = charge->pool[device];
     uint64_t bytes = charge->need->bytes[device];
@@ -137,7 +137,7 @@ static bool made_room(uint64_t sum, const shortage_t *shortage) {
     return sum;
 }
 
-/* What the ledger found room for is asked again with the lock: after a trim the launch may take more. */
+/* When the ledger has found room, the need is computed again under the lock: after a trim the launch may take more. */
 static bool reserve_patiently(sl_graph_charge_t *charge, shortage_t *shortage) {
     sl_pending_t pending = {.gpu = shortage->gpu, .stream = charge->stream, .query = charge->calls->query};
     bool done = false;
@@ -167,7 +167,7 @@ CUresult sl_graph_charge_begin(sl_graph_charge_t *charge) {
     return CUDA_ERROR_OUT_OF_MEMORY;
 }
 
-/* Of a launch that failed it is not known what it took. */
+/* It is not known what a failed launch took. */
 static void note_launch(memory_t *memory, const sl_graph_charge_t *charge, CUdevice device, bool failed) {
     CUcontext context = context_of(memory, charge);
     uint64_t key = failed ? SEVERAL : charge->key;
@@ -208,7 +208,7 @@ void sl_graph_charge_forget_exec(CUdevice device, CUgraphExec exec) {
     sl_pool_charge_unlock(pool);
 }
 
-/* With the lock held, so that no look takes memory that the driver has freed already for overhead that went. */
+/* Holds the lock, so that no look takes graph memory that the driver has freed for a fall of the overhead. */
 CUresult sl_graph_charge_trim(CUdevice device) {
     sl_pool_t *pool = device >= 0 && device < DEVICES ? lock_known(device) : NULL;
     CUresult status = real.cuDeviceGraphMemTrim(device);

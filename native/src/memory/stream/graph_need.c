@@ -50,7 +50,7 @@ static uint64_t sum(uint64_t one, uint64_t other) {
     return one + other < LARGEST ? one + other : LARGEST;
 }
 
-/* A child graph has addresses of its own; what the whole can share with it is not known. */
+/* A child graph has addresses of its own. What it shares with the rest of the graph is not known. */
 static void add_child(CUgraphNode node, sl_graph_need_t *need, int depth) {
     CUgraph child;
     sl_graph_need_t inner;
@@ -110,7 +110,7 @@ static int by_address(const void *one, const void *other) {
     return a < b ? -1 : a > b;
 }
 
-/* What is allocated more often than it is freed, stays. Changes the order. */
+/* Memory that is allocated more often than it is freed stays. Sorts the events. */
 static void find_kept(walk_t *walk, sl_graph_need_t *need) {
     qsort(walk->events, walk->count, sizeof *walk->events, by_address);
     for (size_t from = 0, to; from < walk->count; from = to) {

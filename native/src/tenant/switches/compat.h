@@ -36,6 +36,20 @@ bool sl_compat_alnair_profiles(void);
  * of that; and it takes every value for something. */
 void sl_compat_locker(sl_options_t *options);
 
+/* CUDAw, libcudaw….so. It moved the memory of a paused process, so plain memory is mapped. It limits nothing. */
+void sl_compat_cudaw(sl_options_t *options);
+
+/* How an older tool paused and resumed a process from outside. */
+typedef struct {
+    unsigned depth;   /* SL_REGION_COMMAND_… of its pause */
+    int pause[2];     /* signals; 0: none */
+    int resume;       /* the same */
+    const char *file; /* pauses while it exists; NULL: none */
+} sl_compat_triggers_t;
+
+/* Those of the tool under whose file name the library was loaded. False: it has none. */
+bool sl_compat_triggers(sl_compat_triggers_t *triggers);
+
 /* What cuda-wrapper wrote when an allocation was refused, and with SLUICE_LOG=debug when memory came and went. Nothing
  * happens unless its switches are in use. */
 typedef enum { SL_COMPAT_REFUSED, SL_COMPAT_TAKEN, SL_COMPAT_FREED } sl_compat_event_t;
@@ -44,6 +58,7 @@ void sl_compat_wrapper_note(sl_compat_event_t event, uint64_t bytes, uint64_t us
 /* What tests change. */
 extern const char *sl_compat_hami_override;
 extern const char *sl_compat_wrapper_log;
+extern const char *sl_compat_cudaw_file;
 extern const char *sl_compat_alnair_cgroup;
 extern uint64_t sl_compat_alnair_wait_nanos;
 

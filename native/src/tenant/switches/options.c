@@ -228,6 +228,7 @@ static bool read_limits(sl_options_t *options, sl_reason_t *reason) {
     bool ok = !memory || read_memory(memory, options, reason);
     for (size_t i = 0; i < sizeof tools / sizeof *tools && !options->source; i++)
         ok = tools[i](options, reason);
+    sl_compat_cudaw(options);
     if (options->shares_source)
         options->shares = shares;
     else if (!options->disabled && !sl_shares_any(&options->shares))

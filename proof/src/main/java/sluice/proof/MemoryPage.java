@@ -38,9 +38,13 @@ final class MemoryPage {
 
                 - A request above 2 MiB has memory of its own. Smaller requests share blocks of 2 MiB, as the driver packs them. The charge is the same.
                 - `cuMemFree` waits for the work of the context, as the driver's does. While a stream captures it does not wait: the memory goes after the next wait.
+                - Freed memory may stay mapped for the next request of its size: up to 32 MiB on a GPU and 2 % of the quota, while a sixteenth of the GPU is free. This *spare* memory
+                  counts for the tenant, and `cuMemGetInfo` shows it as free. It goes before a request of the tenant is refused, in a pause, with its context, and when it is not used for 0.1 to 0.4 s.
                 - `cuMemFreeAsync` gives the memory back when the stream has come there: at the next wait, at the next allocation, or before a request is refused.
                 - Pointer attributes, address ranges and peer access are those of the driver's own memory.
-                - `cuIpcGetMemHandle` returns `CUDA_ERROR_NOT_SUPPORTED` (801), and the library reports it once. Start such a job with `SLUICE_MAPPED=0`.
+                - `cuIpcGetMemHandle` gives a handle that processes of the same tenant and user can open. The process that made it must live; it needs a socket and a thread for that.
+                - Memory for which there is a handle stays on the GPU under a release. If it is freed while another process has it open, the driver keeps it until the close, uncharged.
+                - On a GPU that cannot pass memory on by descriptors, `cuIpcGetMemHandle` returns `CUDA_ERROR_NOT_SUPPORTED` (801). Start such a job with `SLUICE_MAPPED=0`.
                 - Managed memory, arrays, pools, graphs and the 32-bit calls stay with the driver. So does all memory of a GPU that cannot map memory.
 
                 ## What a tenant sees

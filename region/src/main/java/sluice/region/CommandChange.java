@@ -15,7 +15,8 @@ import sluice.region.place.SluiceException;
 /// @param fresh  whether the command was written; false when the tenant does it already
 public record CommandChange(Path file, Command before, Command asked, boolean fresh) {
 
-    /// Writes a command, unless the tenant was asked for the same before and no process refused. A tenant that was seen may have ended since,
+    /// Writes a command, unless the tenant was asked for the same before and no process refused. A command to run also takes back what
+    /// processes asked of themselves. A tenant that was seen may have ended since,
     /// and its file may have become another's.
     public static CommandChange to(Depth depth, Tenant seen) {
         try (ChangeLock _ = ChangeLock.of(seen.file()); Region region = Region.openReadWrite(seen.file())) {
@@ -24,8 +25,12 @@ public record CommandChange(Path file, Command before, Command asked, boolean fr
                 throw new SluiceException("the region " + seen.file() + " is another tenant's now; look again");
             }
             requireAble(now, depth, region.version());
-            boolean same = now.asked().depth() == depth && !now.pause().refused();
+            boolean ofItself = !depth.isPause() && now.liveProcesses().stream().anyMatch(process -> process.pause().isOwnPause());
+            boolean same = now.asked().depth() == depth && !now.pause().refused() && !ofItself;
             Command next = same ? now.asked() : now.asked().next(depth, nowNanos());
+            if (!same && !depth.isPause()) {
+                region.limits().resumed(next.word());
+            }
             if (!same) {
                 write(region, now.asked(), next);
             }

@@ -30,10 +30,21 @@ public enum TenantState {
     /// @param processes all that live
     static TenantState of(boolean begun, Command asked, List<ProcessPause> processes) {
         if (!asked.depth().isPause()) {
-            return processes.stream().anyMatch(process -> process.isHeldUnder(asked)) ? RESUMING : begun || !processes.isEmpty() ? RUNNING : STARTING;
+            return processes.stream().anyMatch(process -> process.isHeldUnder(asked)) ? RESUMING : ofItself(begun, processes);
         }
         boolean done = processes.stream().allMatch(process -> process.hasDone(asked));
         return !done ? PAUSING : asked.depth().isAway() ? EVICTED : PAUSED;
+    }
+
+    /// Nobody asks it to pause; its processes may have paused themselves. Where only some have, the tenant runs.
+    private static TenantState ofItself(boolean begun, List<ProcessPause> processes) {
+        List<ProcessPause> attended = processes.stream().filter(ProcessPause::attended).toList();
+        if (!attended.isEmpty() && attended.stream().allMatch(ProcessPause::isOwnPause)) {
+            boolean settled = attended.stream().allMatch(process -> process.own().isSettled());
+            return !settled ? PAUSING : attended.stream().allMatch(process -> process.own().isAway()) ? EVICTED : PAUSED;
+        }
+        boolean resuming = attended.stream().anyMatch(process -> !process.own().isPause() && !process.own().isSettled());
+        return resuming ? RESUMING : begun || !processes.isEmpty() ? RUNNING : STARTING;
     }
 
     /// Whether it has any process, and so may still use GPUs.

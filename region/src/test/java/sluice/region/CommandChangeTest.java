@@ -52,6 +52,21 @@ class CommandChangeTest {
     }
 
     @Test
+    void shouldTakeBackWithAResumeWhatProcessesAskedOfThemselvesAndWithNothingElse() {
+        try (Region region = Region.openReadWrite(file); Ledger ledger = Ledger.claim(region, Identity.self())) {
+            FakeAttendant.attend(region, ledger.slot());
+            assertThat(CommandChange.to(Depth.RUN, now()).fresh()).as("it runs").isFalse();
+            region.pause(ledger.slot()).own(0x102);
+            CommandChange pause = CommandChange.to(Depth.HOLD, now());
+            assertThat(pause.withdraw()).isTrue();
+            assertThat(region.limits().resumed()).as("a withdrawn pause").isZero();
+            CommandChange resume = CommandChange.to(Depth.RUN, now());
+            assertThat(resume.fresh()).isTrue();
+            assertThat(region.limits().resumed()).isEqualTo(resume.asked().word());
+        }
+    }
+
+    @Test
     void shouldTakeACommandBack() {
         CommandChange.to(Depth.HOLD, now());
         CommandChange release = CommandChange.to(Depth.RELEASE, now());

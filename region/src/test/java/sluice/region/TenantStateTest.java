@@ -12,6 +12,7 @@ import sluice.region.pause.ProcessPause;
 import sluice.region.pause.ProcessPause.Host;
 import sluice.region.pause.ProcessPause.Moved;
 import sluice.region.pause.ProcessPause.Moving;
+import sluice.region.pause.ProcessPause.Own;
 import sluice.region.place.Identity;
 
 class TenantStateTest {
@@ -28,7 +29,7 @@ class TenantStateTest {
     }
 
     private static ProcessPause process(boolean able, boolean attended, Command answer, long sinceNanos) {
-        return new ProcessPause(able, attended, answer.word(), 0, Moving.NONE, Host.NONE, Moved.NONE, sinceNanos, "");
+        return new ProcessPause(able, attended, answer.word(), 0, Moving.NONE, Host.NONE, Moved.NONE, sinceNanos, "", Own.NONE);
     }
 
     private static TenantState state(Command asked, ProcessPause... processes) {
@@ -65,6 +66,23 @@ class TenantStateTest {
     void shouldResumeUntilAProcessOfAWithdrawnPauseIsHeldNoMore() {
         assertThat(state(RUN, process(true, true, Command.NONE, 99))).isEqualTo(TenantState.RESUMING);
         assertThat(state(RUN, process(true, true, RUN, 0))).isEqualTo(TenantState.RUNNING);
+    }
+
+    private static ProcessPause itself(Depth depth, boolean answered, boolean refused) {
+        long word = Command.of(7, depth, 0).word();
+        return new ProcessPause(true, true, 0, 0, Moving.NONE, Host.NONE, Moved.NONE, 9, "", new Own(word, answered ? word : 0, refused ? word : 0));
+    }
+
+    @Test
+    void shouldBePausedWhereAllProcessesPausedThemselves() {
+        assertThat(state(Command.NONE, itself(Depth.RELEASE, false, false))).isEqualTo(TenantState.PAUSING);
+        assertThat(state(Command.NONE, itself(Depth.RELEASE, true, false), process(true, false, Command.NONE, 0))).isEqualTo(TenantState.EVICTED);
+        assertThat(state(Command.NONE, itself(Depth.RELEASE, true, false), itself(Depth.RELEASE, false, true))).isEqualTo(TenantState.PAUSED);
+        assertThat(state(Command.NONE, itself(Depth.HOLD, true, false))).isEqualTo(TenantState.PAUSED);
+        assertThat(state(Command.NONE, itself(Depth.HOLD, true, false), answering(Command.NONE))).as("some still run").isEqualTo(TenantState.RUNNING);
+        assertThat(state(Command.NONE, itself(Depth.RUN, false, false))).isEqualTo(TenantState.RESUMING);
+        assertThat(state(Command.NONE, itself(Depth.RUN, true, false))).isEqualTo(TenantState.RUNNING);
+        assertThat(state(PAUSE, itself(Depth.RELEASE, true, false))).as("what the tools ask counts first").isEqualTo(TenantState.PAUSING);
     }
 
     @Test

@@ -9,11 +9,12 @@ import sluice.region.pause.ProcessPause;
 import sluice.region.pause.ProcessPause.Host;
 import sluice.region.pause.ProcessPause.Moved;
 import sluice.region.pause.ProcessPause.Moving;
+import sluice.region.pause.ProcessPause.Own;
 import sluice.region.pause.TenantPause;
 import tools.jackson.core.JsonGenerator;
 
 /// Pauses for scripts. `asked` is what a tenant was asked to do last, `pause` how far it is with it. Both are left out of a tenant that was
-/// never asked for anything.
+/// never asked for anything. `own` is what a signal or a file of an older tool asked of one process.
 final class PauseJson {
     private PauseJson() {}
 
@@ -33,7 +34,11 @@ final class PauseJson {
     static ProcessPause process(JsonProperties<ProcessPause> at) {
         return new ProcessPause(true, at.flag("attended", ProcessPause::attended), at.number("answer", ProcessPause::answer),
                 at.number("refused", ProcessPause::refused), moving(at), host(at), moved(at), at.number("sinceNanos", ProcessPause::sinceNanos),
-                at.text("reason", ProcessPause::reason));
+                at.text("reason", ProcessPause::reason), at.objectIf("own", pause -> Optional.of(pause.own()).filter(own -> own.word() != 0), PauseJson::own).orElse(Own.NONE));
+    }
+
+    private static Own own(JsonProperties<Own> at) {
+        return new Own(at.number("word", Own::word), at.number("answer", Own::answer), at.number("refused", Own::refused));
     }
 
     private static Moving moving(JsonProperties<ProcessPause> at) {
@@ -55,10 +60,10 @@ final class PauseJson {
 
     /// All processes together.
     static void summary(JsonGenerator json, Tenant tenant) {
-        if (told(tenant.asked()).isEmpty()) {
+        TenantPause pause = tenant.pause();
+        if (told(tenant.asked()).isEmpty() && pause.own().paused() == 0) {
             return;
         }
-        TenantPause pause = tenant.pause();
         json.writeObjectPropertyStart("pause");
         json.writeNumberProperty("sinceNanos", pause.sinceNanos());
         json.writeStringProperty("step", pause.moving().step().word());
@@ -71,6 +76,7 @@ final class PauseJson {
         json.writeNumberProperty("reservoirBytes", pause.host().reservoirBytes());
         json.writeBooleanProperty("refused", pause.refused());
         json.writeStringProperty("reason", pause.reason());
+        json.writeNumberProperty("ownPauses", pause.own().paused());
         json.writeEndObject();
     }
 }

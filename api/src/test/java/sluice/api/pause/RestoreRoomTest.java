@@ -24,7 +24,7 @@ class RestoreRoomTest {
 
     private static Tenant tenant(Depth depth) {
         Command command = Command.of(3, depth, 1);
-        var pause = new ProcessPause(true, true, command.word(), 0, ProcessPause.Moving.NONE, new ProcessPause.Host(8 * GIB, GIB, 8 * GIB), ProcessPause.Moved.NONE, 1, "");
+        var pause = new ProcessPause(true, true, command.word(), 0, ProcessPause.Moving.NONE, new ProcessPause.Host(8 * GIB, GIB, 8 * GIB), ProcessPause.Moved.NONE, 1, "", ProcessPause.Own.NONE);
         return new Tenant(Path.of("/run/train.region"), "train", "python", TenantState.EVICTED, command, Identity.of(4711, 99), 1, 1000, 0, Limits.NONE,
                 List.of(new TenantGpu(0, 5, "GPU-5", "five", 1, 80 * GIB, 0, MemoryUses.NONE, 0, 0, 0, 0, NO_TIME)),
                 List.of(new TenantProcess(0, Identity.of(4712, 98), true, 1, 0, 0, List.of(), pause, "python")), List.of());

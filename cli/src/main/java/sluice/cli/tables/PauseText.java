@@ -40,8 +40,17 @@ public final class PauseText {
         if (pause.refused()) {
             return Optional.of("could not " + pause.asked().depth().word() + ": " + Text.visible(pause.reason()));
         }
+        if (pause.own().paused() > 0 && !pause.moving().step().isUnderWay()) {
+            return Optional.of(own(tenant, pause));
+        }
         return !isOfPause(tenant.state()) || !pause.moving().step().isUnderWay() ? Optional.empty()
                 : Optional.of(OperationText.moving(pause.moving(), pause.reason(), now.getEpochSecond() * 1_000_000_000 + now.getNano()));
+    }
+
+    private static String own(Tenant tenant, TenantPause pause) {
+        long live = tenant.liveProcesses().stream().filter(process -> process.pause().attended()).count();
+        return pause.own().paused() + " of " + live + (live == 1 ? " process" : " processes") + " paused by a signal or file of an older tool; 'sluice resume "
+                + Text.visible(tenant.name()) + "' takes that back" + (pause.own().reason().isEmpty() ? "" : ". It could not release: " + Text.visible(pause.own().reason()));
     }
 
     /// Where its memory is; empty for a tenant that has all of it on the GPU.

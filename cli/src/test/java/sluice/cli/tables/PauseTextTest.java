@@ -23,7 +23,7 @@ class PauseTextTest {
     private static Tenant tenant(TenantState state, Depth depth, Moving moving, Host host, boolean refused, String reason) {
         Tenant old = MadeUp.above();
         Command asked = Command.of(4, depth, NOW - 200_000_000_000L);
-        ProcessPause pause = new ProcessPause(true, true, 0, refused ? asked.word() : 0, moving, host, Moved.NONE, NOW - 180_000_000_000L, reason);
+        ProcessPause pause = new ProcessPause(true, true, 0, refused ? asked.word() : 0, moving, host, Moved.NONE, NOW - 180_000_000_000L, reason, ProcessPause.Own.NONE);
         List<TenantProcess> processes = old.liveProcesses().stream().limit(1).map(process -> new TenantProcess(process.slot(), process.identity(), true,
                 process.attachedNanos(), process.calls(), process.passedCalls(), process.charges(), pause, process.commandLine())).toList();
         return new Tenant(old.file(), old.name(), old.command(), state, asked, old.root(), old.createdNanos(), old.uid(), old.limitsEpoch(), old.limits(),
@@ -58,6 +58,19 @@ class PauseTextTest {
                 .contains("waiting for room on the GPU: GPU 0 has 1 GiB free");
         assertThat(PauseText.note(tenant(TenantState.PAUSING, Depth.VACATE, Moving.NONE, Host.NONE, true, "it has peers"), MadeUp.NOW))
                 .contains("could not vacate: it has peers");
+    }
+
+    @Test
+    void shouldSayThatAProcessPausedItselfAndWhatTakesThatBack() {
+        Tenant old = tenant(TenantState.EVICTED, Depth.RUN, Moving.NONE, new Host(GIB, 0, GIB), false, "");
+        List<TenantProcess> processes = old.liveProcesses().stream().map(process -> new TenantProcess(process.slot(), process.identity(), true,
+                process.attachedNanos(), process.calls(), process.passedCalls(), process.charges(), new ProcessPause(true, true, 0, 0, Moving.NONE,
+                new Host(GIB, 0, GIB), Moved.NONE, NOW - 180_000_000_000L, "", new ProcessPause.Own(0x102, 0x102, 0)), process.commandLine())).toList();
+        Tenant tenant = new Tenant(old.file(), old.name(), old.command(), old.state(), Command.NONE, old.root(), old.createdNanos(), old.uid(), old.limitsEpoch(),
+                old.limits(), old.gpus(), processes, List.of());
+
+        assertThat(row(tenant)).startsWith("train (evicted 3m, 1.0 GiB away)  ");
+        assertThat(PauseText.note(tenant, MadeUp.NOW)).contains("1 of 1 process paused by a signal or file of an older tool; 'sluice resume train' takes that back");
     }
 
     @Test

@@ -9,7 +9,7 @@ import java.util.stream.Collectors;
 enum Order {
     ONCE("written before the file is published, never again"),
     ATOMIC("one atomic load, store, add or compare-and-swap at a time; no order with other fields is implied"),
-    RELEASE("stored with release, read with acquire: what was written before it is visible to who reads it"),
+    RELEASE("stored with release, read with acquire: a reader that sees it also sees what was written before"),
     OWNER("written by the owner of the record before it publishes the record");
 
     private final String meaning;

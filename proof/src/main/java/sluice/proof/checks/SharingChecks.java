@@ -12,17 +12,21 @@ import sluice.proof.facts.Facts;
 import sluice.proof.stage.ProbeProcess;
 import sluice.proof.stage.Stage;
 import sluice.proof.stage.TestTenant;
+import sluice.region.limits.Limit;
 
 /// What is shared is charged once: to the process that made it, as long as that process has it.
 public final class SharingChecks {
     private static final long BYTES = 64 * MIB;
     private static final long LOOK_MILLIS = 150;
+    private static final int MARK = 42;
 
     private SharingChecks() {}
 
     public static List<Check> checks() {
         return List.of(
-                new Check(Group.SHARED, "memory opened by cuIpcOpenMemHandle is charged once", SharingChecks::ipc).about(MemoryWay.IPC),
+                new Check(Group.SHARED, "memory opened by cuIpcOpenMemHandle is charged once", stage -> ipc(stage, false)).about(MemoryWay.IPC),
+                new Check(Group.SHARED, "mapped memory opened by cuIpcOpenMemHandle is charged once", stage -> ipc(stage, true))
+                        .about(MemoryWay.IPC),
                 new Check(Group.SHARED, "physical memory imported from another process is charged once", SharingChecks::imported)
                         .about(MemoryWay.IMPORT),
                 new Check(Group.SHARED, "memory imported as external is charged once", SharingChecks::external).about(MemoryWay.EXTERNAL),
@@ -51,8 +55,9 @@ public final class SharingChecks {
         Expect.near("the charge " + when, BYTES, balance.check(when));
     }
 
-    private static String ipc(Stage stage) {
+    private static String ipc(Stage stage, boolean mapped) {
         TestTenant tenant = stage.tenant(8 * GIB);
+        tenant.set(Limit.MAPPED, Boolean.toString(mapped));
         ProbeProcess owner = stage.in(tenant);
         ProbeProcess other = stage.in(tenant);
         Balance balance = Balance.start(stage, tenant);
@@ -62,7 +67,9 @@ public final class SharingChecks {
             throw new CheckSkipped("this driver has no IPC");
         }
         Expect.success("cuIpcGetMemHandle", exported.status());
+        Expect.success("cuMemsetD8", owner.ask("share", "write", pointer, MARK, BYTES).status());
         long there = need(other.ask("share", "open", exported.text("handle")), "cuIpcOpenMemHandle");
+        Expect.bytes("what the other process reads", MARK, other.ask("share", "read", there + BYTES - 1).number("value"));
         expectBytes(balance, other, "while two processes have it");
         Expect.success("cuIpcCloseMemHandle", other.ask("share", "close", there).status());
         Expect.success("cuMemFree", owner.free(pointer));

@@ -17,9 +17,10 @@ import sluice.region.place.Printable;
 /// @param moved    what it has moved so far
 /// @param sinceNanos from when on its calls are held; 0 = they are not
 /// @param reason   what it waits for, or why it refused
+/// @param own      what a signal or a file of an older tool asked of this process alone
 public record ProcessPause(boolean able, boolean attended, long answer, long refused, Moving moving, Host host, Moved moved, long sinceNanos,
-        String reason) {
-    public static final ProcessPause NONE = new ProcessPause(false, false, 0, 0, Moving.NONE, Host.NONE, Moved.NONE, 0, "");
+        String reason, Own own) {
+    public static final ProcessPause NONE = new ProcessPause(false, false, 0, 0, Moving.NONE, Host.NONE, Moved.NONE, 0, "", Own.NONE);
 
     private static final String FEATURE = "pause";
     private static final long ATTENDED = 1;
@@ -43,6 +44,37 @@ public record ProcessPause(boolean able, boolean attended, long answer, long ref
         public static final Host NONE = new Host(0, 0, 0);
     }
 
+    /// A pause or a resume that a process asked of itself. The words have the form of a [Command].
+    ///
+    /// @param word    what was asked last; 0 = nothing
+    /// @param answer  the last that it carried out
+    /// @param refused the last that it could not carry out
+    public record Own(long word, long answer, long refused) {
+        public static final Own NONE = new Own(0, 0, 0);
+
+        public Depth depth() {
+            return Command.depth(word);
+        }
+
+        public boolean isPause() {
+            return depth().isPause();
+        }
+
+        public boolean isRefused() {
+            return word != 0 && refused == word;
+        }
+
+        /// Whether it is carried out, or cannot be.
+        public boolean isSettled() {
+            return answer == word || isRefused();
+        }
+
+        /// Whether the memory is not on the GPU because of it.
+        public boolean isAway() {
+            return depth().isAway() && answer == word;
+        }
+    }
+
     /// Sums since the process began.
     public record Moved(long releases, long outBytes, long outNanos, long backBytes, long backNanos, long pausedNanos) {
         public static final Moved NONE = new Moved(0, 0, 0, 0, 0, 0);
@@ -61,12 +93,17 @@ public record ProcessPause(boolean able, boolean attended, long answer, long ref
                 new Moving(PauseStep.of(pause.step()), pause.stepNanos(), pause.totalBytes(), pause.movedBytes()),
                 new Host(pause.awayBytes(), pause.stayingBytes(), pause.reservoirBytes()),
                 new Moved(pause.releases(), pause.outBytes(), pause.outNanos(), pause.backBytes(), pause.backNanos(), pause.pausedNanos()),
-                pause.sinceNanos(), Printable.of(pause.reason()));
+                pause.sinceNanos(), Printable.of(pause.reason()), new Own(pause.own(), pause.ownAnswer(), pause.ownRefused()));
     }
 
     /// Whether nothing is left to do for a command. A library that cannot pause goes on.
     public boolean hasDone(Command command) {
         return able ? !attended || answer == command.word() : !command.depth().isPause();
+    }
+
+    /// Whether it has paused itself, or does so now.
+    public boolean isOwnPause() {
+        return attended && own.isPause();
     }
 
     public boolean hasRefused(Command command) {

@@ -12,10 +12,22 @@ import sluice.region.pause.ProcessPause.Moving;
 /// @param moving     what the process does that is furthest behind, and the bytes of all that do the same
 /// @param refused    whether a process could not carry out the command
 /// @param reason     why, or what a process waits for; empty when there is nothing to say
-public record TenantPause(Command asked, long sinceNanos, Moving moving, Host host, Moved moved, boolean refused, String reason) {
+/// @param own        pauses that processes asked of themselves
+public record TenantPause(Command asked, long sinceNanos, Moving moving, Host host, Moved moved, boolean refused, String reason, OwnPauses own) {
     /// The reason of a process that neither waits nor refuses is left over from earlier.
     public TenantPause {
         reason = refused || moving.step().isUnderWay() ? reason : "";
+    }
+
+    /// Signals and files of older tools ask one process alone.
+    ///
+    /// @param paused how many processes have paused themselves
+    /// @param reason why one of them could not do all that was asked; empty when all did
+    public record OwnPauses(long paused, String reason) {
+        static OwnPauses of(List<ProcessPause> processes) {
+            return new OwnPauses(processes.stream().filter(ProcessPause::isOwnPause).count(),
+                    TenantPause.reason(processes.stream().filter(process -> process.attended() && process.own().isRefused()).toList()));
+        }
     }
 
     public static TenantPause of(Command asked, List<ProcessPause> processes) {
@@ -25,7 +37,8 @@ public record TenantPause(Command asked, long sinceNanos, Moving moving, Host ho
         List<ProcessPause> refusing = processes.stream().filter(process -> process.hasRefused(asked)).toList();
         Moving moving = moving(processes.stream().map(ProcessPause::moving).filter(each -> each.step().isUnderWay()).toList());
         return new TenantPause(asked, since, moving, host(processes), moved, !refusing.isEmpty(),
-                reason(refusing.isEmpty() ? processes.stream().filter(process -> process.moving().step() == moving.step()).toList() : refusing));
+                reason(refusing.isEmpty() ? processes.stream().filter(process -> process.moving().step() == moving.step()).toList() : refusing),
+                OwnPauses.of(processes));
     }
 
     private static Moving moving(List<Moving> underWay) {

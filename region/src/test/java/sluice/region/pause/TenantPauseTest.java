@@ -7,12 +7,13 @@ import org.junit.jupiter.api.Test;
 import sluice.region.pause.ProcessPause.Host;
 import sluice.region.pause.ProcessPause.Moved;
 import sluice.region.pause.ProcessPause.Moving;
+import sluice.region.pause.ProcessPause.Own;
 
 class TenantPauseTest {
     private static final Command RELEASE = Command.of(7, Depth.RELEASE, 1000);
 
     private static ProcessPause process(Moving moving, Host host, Moved moved, long sinceNanos, String reason) {
-        return new ProcessPause(true, true, 0, 0, moving, host, moved, sinceNanos, reason);
+        return new ProcessPause(true, true, 0, 0, moving, host, moved, sinceNanos, reason, Own.NONE);
     }
 
     private static ProcessPause at(PauseStep step, long since, long total, long moved, String reason) {
@@ -48,12 +49,22 @@ class TenantPauseTest {
 
     @Test
     void shouldSayWhyAProcessRefused() {
-        ProcessPause refusing = new ProcessPause(true, true, 0, RELEASE.word(), Moving.NONE, Host.NONE, Moved.NONE, 0, "managed memory stays");
+        ProcessPause refusing = new ProcessPause(true, true, 0, RELEASE.word(), Moving.NONE, Host.NONE, Moved.NONE, 0, "managed memory stays", Own.NONE);
         TenantPause pause = TenantPause.of(RELEASE, List.of(at(PauseStep.DRAIN, 0, 0, 0, "x"), refusing));
 
         assertThat(pause.refused()).isTrue();
         assertThat(pause.reason()).isEqualTo("managed memory stays");
         assertThat(TenantPause.of(RELEASE.next(Depth.HOLD, 0), List.of(refusing)).refused()).as("that was an earlier command").isFalse();
+    }
+
+    @Test
+    void shouldCountThoseThatPausedThemselvesAndSayWhyOneCouldNotRelease() {
+        ProcessPause released = new ProcessPause(true, true, 0, 0, Moving.NONE, Host.NONE, Moved.NONE, 5, "", new Own(0x102, 0x102, 0));
+        ProcessPause held = new ProcessPause(true, true, 0, 0, Moving.NONE, Host.NONE, Moved.NONE, 5, "no host memory", new Own(0x302, 0x200, 0x302));
+        TenantPause pause = TenantPause.of(Command.NONE, List.of(released, held, at(PauseStep.NONE, 0, 0, 0, "stale")));
+
+        assertThat(pause.own()).isEqualTo(new TenantPause.OwnPauses(2, "no host memory"));
+        assertThat(pause.refused()).as("no tool asked").isFalse();
     }
 
     @Test

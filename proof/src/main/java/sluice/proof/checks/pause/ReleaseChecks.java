@@ -3,11 +3,13 @@ package sluice.proof.checks.pause;
 import static sluice.proof.stage.Stage.MIB;
 
 import java.util.List;
+import sluice.cuda.Status;
 import sluice.proof.checks.Balance;
 import sluice.proof.checks.Check;
 import sluice.proof.checks.Group;
 import sluice.proof.facts.CheckSkipped;
 import sluice.proof.facts.Expect;
+import sluice.proof.facts.Facts;
 import sluice.proof.stage.Asked;
 import sluice.proof.stage.ProbeProcess;
 import sluice.proof.stage.Stage;
@@ -21,6 +23,7 @@ import sluice.region.pause.TenantPause;
 /// A pause that takes the memory off the GPU: all of it leaves, all of it comes back, and where it cannot, nothing is lost.
 final class ReleaseChecks {
     private static final long TINY_BYTES = 2 * MIB;
+    private static final long SHARED_BYTES = 64 * MIB;
     private static final long WAITING_MILLIS = 300;
 
     private ReleaseChecks() {}
@@ -29,6 +32,7 @@ final class ReleaseChecks {
         return List.of(
                 new Check(Group.PAUSE, "released memory leaves the GPU and comes back the same", stage -> released(Kept.plain(stage))),
                 new Check(Group.PAUSE, "released memory of cuMemCreate does, too", stage -> released(Kept.physical(stage))),
+                new Check(Group.PAUSE, "released memory that another process has opened stays, and both can use it", ReleaseChecks::shared),
                 new Check(Group.PAUSE, "of a vacated process nothing is on the GPU, and it comes back", ReleaseChecks::vacated),
                 new Check(Group.PAUSE, "without host memory a release is refused, and nothing moves", ReleaseChecks::noHostMemory),
                 new Check(Group.PAUSE, "without room a resume waits, and says for what", ReleaseChecks::noRoom),
@@ -48,6 +52,36 @@ final class ReleaseChecks {
         Expect.bytes("the charge after the resume", charged, kept.tenant().chargedBytes());
         kept.expectIntact("after the resume");
         return kept.text() + " " + Kept.rates(back.moved());
+    }
+
+    private static String shared(Stage stage) {
+        TestTenant tenant = Kept.mapped(stage, true);
+        ProbeProcess other = stage.in(tenant);
+        Balance balance = Balance.start(stage, tenant);
+        Kept kept = Kept.plain(stage, tenant, balance);
+        long pointer = kept.probe().alloc(SHARED_BYTES).value();
+        Facts exported = kept.probe().ask("share", "export", pointer);
+        if (exported.status() == Status.NOT_SUPPORTED) {
+            throw new CheckSkipped("this GPU cannot pass mapped memory to another process");
+        }
+        Expect.success("cuIpcGetMemHandle", exported.status());
+        Facts opened = other.ask("share", "open", exported.text("handle"));
+        Expect.success("cuIpcOpenMemHandle", opened.status());
+        long there = opened.number("handle");
+        Expect.success("cuMemsetD8", kept.probe().ask("share", "write", pointer, 1, SHARED_BYTES).status());
+        long charged = tenant.chargedBytes();
+        long away = tenant.ask(Depth.RELEASE).done().host().awayBytes();
+        Expect.bytes("what is still charged", charged - away, tenant.chargedBytes());
+        Expect.that(away >= kept.bytes() && away < kept.bytes() + SHARED_BYTES, Size.format(away) + " are away of " + Size.format(kept.bytes()));
+        String reason = tenant.ask(Depth.VACATE).refusal().reason();
+        Expect.that(reason.contains("another process"), "the refusal to vacate does not say why: " + reason);
+        tenant.ask(Depth.RUN).done();
+        Expect.bytes("what the other process reads", 1, other.ask("share", "read", there + SHARED_BYTES - 1).number("value"));
+        Expect.success("cuMemsetD8", other.ask("share", "write", there, 2, SHARED_BYTES).status());
+        Expect.bytes("what the owner reads", 2, kept.probe().ask("share", "read", pointer).number("value"));
+        kept.expectIntact("after the resume");
+        Expect.success("cuIpcCloseMemHandle", other.ask("share", "close", there).status());
+        return Size.format(away) + " were away, " + Size.format(SHARED_BYTES) + " stayed; a process " + reason;
     }
 
     private static String vacated(Stage stage) {

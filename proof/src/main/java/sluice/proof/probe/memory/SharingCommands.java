@@ -1,10 +1,13 @@
 package sluice.proof.probe.memory;
 
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 import java.io.IOException;
+import java.lang.foreign.Arena;
 import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.Linker;
+import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
 import sluice.cuda.Sharing;
 import sluice.proof.facts.Facts;
@@ -22,6 +25,8 @@ public final class SharingCommands {
             case "export" -> exported(sharing.export(number(arguments, 1)));
             case "open" -> PoolCommands.handle(sharing.open(arguments[1]));
             case "close" -> PoolCommands.status(sharing.close(number(arguments, 1)));
+            case "write" -> PoolCommands.status(session.driver().memory().setBytes(number(arguments, 1), (int) number(arguments, 2), number(arguments, 3)));
+            case "read" -> read(session, number(arguments, 1));
             case "create" -> PoolCommands.handle(session.driver().virtualMemory().createToExport(number(arguments, 1), session.device()));
             case "export-physical" -> PoolCommands.handle(sharing.exportPhysical(number(arguments, 1)));
             case "import-physical" -> PoolCommands.handle(sharing.importPhysical(fileOf(number(arguments, 1), number(arguments, 2))));
@@ -38,6 +43,14 @@ public final class SharingCommands {
 
     private static Facts exported(Sharing.Exported exported) {
         return Facts.of("status", exported.status(), "handle", exported.handle());
+    }
+
+    private static Facts read(Session session, long pointer) {
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment seen = arena.allocate(1);
+            int status = session.driver().memory().copyToHost(seen, pointer);
+            return Facts.of("status", status, "value", seen.get(JAVA_BYTE, 0));
+        }
     }
 
     private static long number(String[] arguments, int index) {
