@@ -86,7 +86,7 @@ final class RegisteredTenant implements AutoCloseable {
         try {
             Tenant now = Tenant.read(made.file());
             boolean lives = now.createdNanos() == made.createdNanos() && now.state().lives();
-            if (lives && RegisteringPeer.isContainerName(name()) && !RegisteringPeer.anyIn(name())) {
+            if (lives && isContainer() && !RegisteringPeer.anyIn(key())) {
                 empty();
                 return false;
             }
@@ -94,6 +94,15 @@ final class RegisteredTenant implements AutoCloseable {
         } catch (SluiceException e) {
             return false;
         }
+    }
+
+    /// A user may name a job like a container, but the name of its file has the user in it.
+    private boolean isContainer() {
+        return RegisteringPeer.isContainerName(key());
+    }
+
+    private String key() {
+        return RegisteredTenants.keyOf(made.file());
     }
 
     /// The agent cannot judge which processes live in the pid namespace of a container, so its slots would stay taken for ever. But no

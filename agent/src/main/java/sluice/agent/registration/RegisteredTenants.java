@@ -52,7 +52,7 @@ final class RegisteredTenants implements AutoCloseable {
     }
 
     private void adopt(Path file) {
-        String key = file.getFileName().toString().replace(SUFFIX, "");
+        String key = keyOf(file);
         try {
             Tenant tenant = Tenant.read(file);
             if (tenant.state().lives()) {
@@ -74,6 +74,10 @@ final class RegisteredTenants implements AutoCloseable {
     /// Tells the processes of tenants from before that this agent has limits for them. They ask at once, so it must listen.
     void recall() {
         adopted.forEach(RegisteredTenant::recall);
+    }
+
+    static String keyOf(Path file) {
+        return file.getFileName().toString().replace(SUFFIX, "");
     }
 
     /// The key of a tenant that a user named.
