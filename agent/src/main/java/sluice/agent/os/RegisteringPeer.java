@@ -10,6 +10,7 @@ import java.util.ArrayList;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Optional;
+import java.util.regex.Pattern;
 import sluice.region.place.Identity;
 import sluice.region.place.SluiceException;
 
@@ -21,6 +22,7 @@ public record RegisteringPeer(long uid, Identity process, String cgroup, Optiona
     private static final String CONTAINER_PREFIX = "c-";
     private static final int ID_LENGTH = 12;
     private static final int DIGEST_BYTES = 6;
+    private static final Pattern CONTAINER_NAME = Pattern.compile(CONTAINER_PREFIX + ".{1," + ID_LENGTH + "}-[0-9a-f]{" + 2 * DIGEST_BYTES + "}");
     private static final int MOST_ANCESTORS = 256;
 
     public static RegisteringPeer of(long uid, long pid) {
@@ -69,8 +71,9 @@ public record RegisteringPeer(long uid, Identity process, String cgroup, Optiona
         });
     }
 
-    public static boolean isContainerName(String tenant) {
-        return tenant.startsWith(CONTAINER_PREFIX);
+    /// Whether a name has the form of [#containerName()]. A program `c` or a rule of the policy may give a tenant another name that begins so.
+    public static boolean isContainerName(String name) {
+        return CONTAINER_NAME.matcher(name).matches();
     }
 
     /// Whether any process is in the container with this name.

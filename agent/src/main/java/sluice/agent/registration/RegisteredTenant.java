@@ -74,15 +74,19 @@ final class RegisteredTenant implements AutoCloseable {
         return processes.contains(process);
     }
 
+    boolean hasLiveProcess() {
+        return processes.stream().anyMatch(Identity::isAlive);
+    }
+
     /// One whose ledger was cut counts as ended.
     boolean lives() {
-        if (processes.stream().anyMatch(Identity::isAlive)) {
+        if (hasLiveProcess()) {
             return true;
         }
         try {
             Tenant now = Tenant.read(made.file());
             boolean lives = now.createdNanos() == made.createdNanos() && now.state().lives();
-            if (lives && RegisteringPeer.isContainerName(name()) && !RegisteringPeer.anyIn(name())) {
+            if (lives && isContainer() && !RegisteringPeer.anyIn(key())) {
                 empty();
                 return false;
             }
@@ -92,13 +96,24 @@ final class RegisteredTenant implements AutoCloseable {
         }
     }
 
+    /// A user may name a job like a container, but the name of its file has the user in it.
+    private boolean isContainer() {
+        return RegisteringPeer.isContainerName(key());
+    }
+
+    private String key() {
+        return RegisteredTenants.keyOf(made.file());
+    }
+
     /// The agent cannot judge which processes live in the pid namespace of a container, so its slots would stay taken for ever. But no
     /// process is in its cgroup any more.
-    private void empty() {
+    void empty() {
         try (Region region = Region.openReadWrite(made.file())) {
             for (int slot = 0; slot < RegionLayout.SLOT_COUNT; slot++) {
                 region.slot(slot).owner(0);
             }
+        } catch (SluiceException | InternalError e) {
+            // Swept, or cut: it counts as ended.
         }
     }
 

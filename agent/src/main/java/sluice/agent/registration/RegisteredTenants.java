@@ -30,6 +30,7 @@ final class RegisteredTenants implements AutoCloseable {
     private static final String SUFFIX = ".region";
     /// No name of a tenant has it, so nobody can choose a name that is another user's, or a container's.
     private static final String OF_USER = "~";
+    private static final String OF_CLAIM = "claim+";
 
     private final RuntimeDirectory directory;
     private final EventLog events;
@@ -51,7 +52,7 @@ final class RegisteredTenants implements AutoCloseable {
     }
 
     private void adopt(Path file) {
-        String key = file.getFileName().toString().replace(SUFFIX, "");
+        String key = keyOf(file);
         try {
             Tenant tenant = Tenant.read(file);
             if (tenant.state().lives()) {
@@ -75,18 +76,33 @@ final class RegisteredTenants implements AutoCloseable {
         adopted.forEach(RegisteredTenant::recall);
     }
 
+    static String keyOf(Path file) {
+        return file.getFileName().toString().replace(SUFFIX, "");
+    }
+
     /// The key of a tenant that a user named.
     static String keyOf(String name, long uid) {
         return name + OF_USER + uid;
     }
 
-    /// Where the limits of a tenant come from: a user names the tenants of `sluice run`, and the policy all others.
+    /// The key of the tenant of a cluster's claim.
+    static String keyOfClaim(String id) {
+        return OF_CLAIM + id;
+    }
+
+    /// Where the limits of a tenant come from: a user names the tenants of `sluice run`, a cluster those of claims, and the policy all others.
     static LimitSource source(Path file) {
-        return file.getFileName().toString().contains(OF_USER) ? LimitSource.COMMAND_LINE : LimitSource.POLICY;
+        String name = file.getFileName().toString();
+        return name.contains(OF_USER) ? LimitSource.COMMAND_LINE : name.startsWith(OF_CLAIM) ? LimitSource.CLAIM : LimitSource.POLICY;
     }
 
     Optional<RegisteredTenant> get(String key) {
         return Optional.ofNullable(tenants.get(key));
+    }
+
+    /// The tenant of a claim that a process registered with. Processes of several users may have one.
+    Optional<RegisteredTenant> ofClaim(Identity process) {
+        return tenants.entrySet().stream().filter(tenant -> tenant.getKey().startsWith(OF_CLAIM) && tenant.getValue().has(process)).map(Map.Entry::getValue).findFirst();
     }
 
     /// The tenant of the nearest of its ancestors that has one, or its own.
@@ -116,7 +132,7 @@ final class RegisteredTenants implements AutoCloseable {
             adopted.remove(before);
         }
         events.add("registered", draft.tenant(), peer.uid(), "pid " + peer.process().pid()
-                + peer.container().map(id -> " of container " + id.substring(0, Math.min(12, id.length()))).orElse("") + " has a region by the policy");
+                + peer.container().map(id -> " of container " + id.substring(0, Math.min(12, id.length()))).orElse("") + " has a region by " + source(made.file()).words());
         return made;
     }
 
@@ -138,6 +154,17 @@ final class RegisteredTenants implements AutoCloseable {
             return !lives;
         });
         adopted.retainAll(tenants.values());
+    }
+
+    /// Ends a tenant whose processes are gone. It goes on if the agent knows one that lives.
+    void end(String key) {
+        get(key).filter(tenant -> !tenant.hasLiveProcess()).ifPresent(tenant -> {
+            tenant.empty();
+            tenants.remove(key);
+            adopted.remove(tenant);
+            tenant.close();
+            ended.add(tenant);
+        });
     }
 
     /// Brings changed limits to the tenants, and takes back what a tenant made its ledger longer: the file is in a folder that others

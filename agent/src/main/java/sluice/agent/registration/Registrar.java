@@ -3,8 +3,10 @@ package sluice.agent.registration;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
+import sluice.agent.claims.DeclaredClaims;
 import sluice.agent.machine.EventLog;
 import sluice.agent.os.RegisteringPeer;
+import sluice.api.model.NodeClaim;
 import sluice.region.RegionDraft;
 import sluice.region.Tenant;
 import sluice.region.limits.GivenLimits;
@@ -26,12 +28,14 @@ final class Registrar implements AutoCloseable {
     private final boolean allUsers;
     private final HandedBoards boards;
     private final RegisteredTenants tenants;
+    private final DeclaredClaims claims;
     private long follows;
 
-    Registrar(RuntimeDirectory directory, PolicyFile policy, EventLog events, boolean allUsers) {
+    Registrar(RuntimeDirectory directory, PolicyFile policy, DeclaredClaims claims, EventLog events, boolean allUsers) {
         this.directory = directory;
         this.allUsers = allUsers;
         this.policy = policy;
+        this.claims = claims;
         this.events = events;
         tenants = new RegisteredTenants(directory, events, RegisteredTenants.Bounds.STANDARD);
         boards = new HandedBoards(directory);
@@ -42,6 +46,16 @@ final class Registrar implements AutoCloseable {
         tenants.recall();
     }
 
+    DeclaredClaims claims() {
+        return claims;
+    }
+
+    /// The processes of a claim that is withdrawn have ended, in the cluster's view. One that has not keeps its limits.
+    synchronized void withdraw(String id) {
+        claims.withdraw(id);
+        tenants.end(RegisteredTenants.keyOfClaim(id));
+    }
+
     /// What a job gets, and the name of its tenant.
     ///
     /// @param less what of the words that it asked for does not hold, for people; empty when all does
@@ -49,11 +63,33 @@ final class Registrar implements AutoCloseable {
 
     /// The tenant of a process. What the label says decides only between the rules that the administrator wrote for labels.
     synchronized RegisteredTenant register(RegisteringPeer peer, String label) {
+        if (DeclaredClaims.isLabel(label)) {
+            return ofClaim(peer, claim(label));
+        }
         Optional<String> shared = shared(peer, rule(peer, label));
         Optional<RegisteredTenant> known = shared.isPresent() ? shared.flatMap(tenants::get) : tenants.inherited(peer);
         RegisteredTenant tenant = known.filter(RegisteredTenant::lives).orElseGet(() -> make(peer, label, shared));
         tenant.add(peer.process());
         return tenant;
+    }
+
+    /// A claim holds whatever the policy says: the cluster has accounted for it.
+    private RegisteredTenant ofClaim(RegisteringPeer peer, NodeClaim claim) {
+        String key = RegisteredTenants.keyOfClaim(claim.id());
+        RegisteredTenant tenant = tenants.get(key).filter(RegisteredTenant::lives).orElseGet(() -> {
+            String command = ProcessHandle.of(peer.process().pid()).map(ProcessHandle::info).flatMap(ProcessHandle.Info::commandLine).orElse("");
+            return tenants.make(key, new RegionDraft(claim.tenant(), claim.user() + ": " + command, peer.origin(), limits(claim).limits()), peer);
+        });
+        tenant.add(peer.process());
+        return tenant;
+    }
+
+    private NodeClaim claim(String label) {
+        return claims.ofLabel(label).orElseThrow(() -> new SluiceException("the cluster's claim of this job does not hold on this machine; was it withdrawn?"));
+    }
+
+    private static GivenLimits limits(NodeClaim claim) {
+        return GivenLimits.of(LimitSource.CLAIM, claim.limits());
     }
 
     private RegisteredTenant make(RegisteringPeer peer, String label, Optional<String> shared) {
@@ -69,17 +105,24 @@ final class Registrar implements AutoCloseable {
 
     /// Makes the tenant of a `sluice run`, which becomes the job. It may ask for less than the policy gives.
     synchronized Granted run(RegisteringPeer peer, String label, String name, String command, GivenLimits asked) {
+        if (DeclaredClaims.isLabel(label)) {
+            NodeClaim claim = claim(label);
+            return joined(ofClaim(peer, claim), limits(claim), asked);
+        }
         PolicyRule rule = rule(peer, label).orElseThrow(() -> none(peer, label));
         if (shared(peer, Optional.of(rule)).isPresent()) {
-            RegisteredTenant tenant = register(peer, label);
-            return new Granted(tenant, rule.limits().limits(), "the job is part of tenant '" + tenant.name() + "' by " + rule.limits().source().words() + ", and has its limits"
-                    + (asked.words().isEmpty() ? "" : " instead of those asked for"));
+            return joined(register(peer, label), rule.limits(), asked);
         }
         Limits granted = asked.within(rule.limits());
         RegisteredTenant made = tenants.make(RegisteredTenants.keyOf(name, peer.uid()), new RegionDraft(name, command, peer.process(), granted), peer);
         made.label(label);
         List<String> less = asked.missing(granted);
         return new Granted(made, granted, less.isEmpty() ? "" : rule.limits().source().words() + " gives less than was asked for: " + String.join(", ", less));
+    }
+
+    private static Granted joined(RegisteredTenant tenant, GivenLimits given, GivenLimits asked) {
+        return new Granted(tenant, given.limits(), "the job is part of tenant '" + tenant.name() + "' by " + given.source().words() + ", and has its limits"
+                + (asked.words().isEmpty() ? "" : " instead of those asked for"));
     }
 
     /// The name of the tenant that a process shares with others that it did not start.
@@ -97,7 +140,9 @@ final class Registrar implements AutoCloseable {
 
     /// The tenant of a process that has been registered, here or by an agent before this one. What the policy says now changes nothing.
     synchronized RegisteredTenant find(RegisteringPeer peer, String label) {
-        return tenants.inherited(peer)
+        return claims.ofLabel(label).map(NodeClaim::id).map(RegisteredTenants::keyOfClaim).flatMap(tenants::get)
+                .or(() -> tenants.ofClaim(peer.process()))
+                .or(() -> tenants.inherited(peer))
                 .or(() -> peer.containerName().flatMap(tenants::get))
                 .or(() -> policy.now().find(peer, label).flatMap(PolicyRule::tenant).flatMap(tenants::get))
                 .filter(RegisteredTenant::lives)

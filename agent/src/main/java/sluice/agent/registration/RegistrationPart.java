@@ -5,7 +5,9 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
+import sluice.agent.claims.DeclaredClaims;
 import sluice.agent.http.ApiServer;
+import sluice.agent.http.Route;
 import sluice.agent.os.PublishedFile;
 import sluice.agent.part.AgentContext;
 import sluice.agent.part.Clock;
@@ -20,6 +22,7 @@ import sluice.region.limits.OnError;
 /// The part of the agent that gives regions to processes which have no folder in common with it: containers above all.
 public final class RegistrationPart implements Part {
     private static final long FOLLOW_MILLIS = 100;
+    private static final String CLAIMS = "claims";
 
     private static final Setting<Optional<PolicyFile>> POLICY = new Setting<>("policy", "",
             "file that says who gets which limits; if empty all-users gives jobs of 'sluice run' what they ask for (docs/agent.md)",
@@ -49,7 +52,8 @@ public final class RegistrationPart implements Part {
         if (policy.isEmpty() && !allUsers) {
             return;
         }
-        registrar = new Registrar(context.directory(), policy.orElseGet(PolicyFile::asAsked), context.machine().events(), allUsers);
+        registrar = new Registrar(context.directory(), policy.orElseGet(PolicyFile::asAsked), new DeclaredClaims(context.state().resolve(CLAIMS)),
+                context.machine().events(), allUsers);
         context.machine().bounds(registrar::bounds);
         server = new ApiServer("register", new RegistrationChannel(RegistrationHandler.LINE_BYTES, new RegistrationHandler(registrar)));
         server.pulses(context.health()::everySecond);
@@ -63,6 +67,11 @@ public final class RegistrationPart implements Part {
         PublishedFile.write(socket.getParent(), RunRegistration.ON_ERROR_FILE, onError.word() + "\n");
         server.listen(socket, "rw-rw-rw-");
         registrar.recall();
+    }
+
+    @Override
+    public List<Route> routes() {
+        return new ClaimRoutes(() -> Optional.ofNullable(registrar)).routes();
     }
 
     @Override

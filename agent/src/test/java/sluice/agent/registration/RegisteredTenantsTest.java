@@ -15,6 +15,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import sluice.agent.claims.DeclaredClaims;
 import sluice.agent.machine.EventLog;
 import sluice.agent.os.RegisteringPeer;
 import sluice.fault.Fault;
@@ -73,7 +74,11 @@ class RegisteredTenantsTest {
 
     private Path make(String key, long uid, Process job) {
         RegisteringPeer peer = peer(uid, job);
-        return tenants.make(key, new RegionDraft(key, "", peer.process(), OnError.FAIL, MemoryLimits.parse("1g")), peer).file();
+        return tenants.make(key, new RegionDraft(nameOf(key), "", peer.process(), OnError.FAIL, MemoryLimits.parse("1g")), peer).file();
+    }
+
+    private static String nameOf(String key) {
+        return key.replaceFirst("~.*", "");
     }
 
     private static void assumeRoot() {
@@ -182,7 +187,7 @@ class RegisteredTenantsTest {
     @Test
     void shouldBoundATenantByItsOwnRuleAndNotByThatOfItsNamesake() throws Exception {
         PolicyFile policy = new PolicyFile(Files.writeString(folder.resolve("policy"), "label=big -> memory=8g\n* -> memory=1g\n"));
-        try (Registrar registrar = new Registrar(directory, policy, new EventLog(), false)) {
+        try (Registrar registrar = new Registrar(directory, policy, new DeclaredClaims(folder.resolve("claims")), new EventLog(), false)) {
             Process job = job();
             Path file = registrar.run(peer(SELF, job), "-", "train", "", GivenLimits.none(LimitSource.COMMAND_LINE)).tenant().file();
             Tenant before = Tenant.read(file);
@@ -193,5 +198,25 @@ class RegisteredTenantsTest {
             assertThat(registrar.bounds(Tenant.read(file)).orElseThrow().limits().memory().bytes(0)).isEqualTo(8L << 30);
             assertThat(registrar.bounds(before)).as("it has ended").isEmpty();
         }
+    }
+
+    /// Makes a tenant whose first process has ended. Another process, that did not register, is in its ledger.
+    private boolean outlivesItsFirstProcess(String key) throws Exception {
+        Process first = job();
+        Path file = make(key, SELF, first);
+        try (Region region = Region.openReadWrite(file)) {
+            region.slot(0).owner(Identity.of(job().pid()).orElseThrow().word());
+        }
+        end(first);
+        tenants.forgetEnded();
+        return tenants.get(key).isPresent();
+    }
+
+    @Test
+    void shouldJudgeOnlyContainersByTheirCgroups() throws Exception {
+        endMany(SELF, 0);
+        assertThat(outlivesItsFirstProcess("c-shared")).as("a rule of the policy, or a program 'c', named it").isTrue();
+        assertThat(outlivesItsFirstProcess(RegisteredTenants.keyOf("c-0123456789ab-0123456789ab", SELF))).as("a user named it").isTrue();
+        assertThat(outlivesItsFirstProcess("c-0123456789ab-0123456789ab")).as("no process is in the container").isFalse();
     }
 }

@@ -1,11 +1,13 @@
 package sluice.region.limits;
 
-/// Where limits come from. A later source bounds the limits of an earlier one.
+/// Where limits come from. The policy bounds the limits of the command line.
 public enum LimitSource {
     /// The user who starts the job: options of `sluice run`, or variables of the library.
     COMMAND_LINE("the command line"),
     /// The administrator: the policy of the machine's agent.
-    POLICY("the machine's policy");
+    POLICY("the machine's policy"),
+    /// The cluster: a claim that it has accounted for. No policy bounds it.
+    CLAIM("the cluster's claim");
 
     private final String words;
 

@@ -1,0 +1,113 @@
+package sluice.kubernetes;
+
+import java.net.URI;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
+import sluice.api.client.AgentSockets;
+import sluice.kubernetes.claims.ContainerEdits;
+import sluice.region.place.SluiceException;
+
+/// What the command line says: `--name value`, each with a default but the node's name.
+record NodeSettings(Map<String, String> values) {
+    static final String DRIVER = "gpu.sluice.dev";
+
+    private enum Name {
+        NODE("", "name of this node in the cluster; default $NODE_NAME"),
+        SERVER("", "address of the API server without credentials, for tests; default that of the pod"),
+        AGENT(AgentSockets.OF_ALL.toString(), "socket of the node's agent"),
+        REGISTER(AgentSockets.REGISTER_OF_ALL.toString(), "socket on which jobs register with the agent"),
+        KUBELET("/var/lib/kubelet", "folder of kubelet"),
+        STATE("/var/lib/sluice/kubernetes", "folder for what survives a restart"),
+        CDI("/var/run/cdi", "folder of the container runtime for CDI files"),
+        LIBRARY("/opt/sluice/lib", "folder with libsluice.so on the node"),
+        DRIVER_DEVICES("nvidia.com/gpu", "kind of the CDI devices that bring NVIDIA's files, named by UUID; none: device nodes alone"),
+        SIMULATED("", "folder with the simulated driver, in the place of NVIDIA's"),
+        SIMULATED_STATE("/run/sluice/simulated/gpus", "file of the simulated GPUs, in a folder of its own");
+
+        private final String usual;
+        private final String help;
+
+        Name(String usual, String help) {
+            this.usual = usual;
+            this.help = help;
+        }
+
+        String option() {
+            return "--" + name().toLowerCase(Locale.ROOT).replace('_', '-');
+        }
+    }
+
+    static NodeSettings parse(List<String> arguments, Map<String, String> environment) {
+        Map<String, String> values = new LinkedHashMap<>();
+        for (Name name : Name.values()) {
+            values.put(name.option(), name.usual);
+        }
+        values.put(Name.NODE.option(), environment.getOrDefault("NODE_NAME", ""));
+        for (int at = 0; at < arguments.size(); at += 2) {
+            if (!values.containsKey(arguments.get(at)) || at + 1 == arguments.size()) {
+                throw new SluiceException("'" + arguments.get(at) + "' is no option with a value; there are\n" + help());
+            }
+            values.put(arguments.get(at), arguments.get(at + 1));
+        }
+        NodeSettings settings = new NodeSettings(values);
+        if (!settings.node().matches("[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?")) {
+            throw new SluiceException("'" + settings.node() + "' is no name of a node; set --node or NODE_NAME");
+        }
+        return settings;
+    }
+
+    static String help() {
+        List<String> lines = new ArrayList<>();
+        for (Name name : Name.values()) {
+            lines.add("  " + name.option() + " VALUE  " + name.help + (name.usual.isEmpty() ? "" : "; default " + name.usual));
+        }
+        return String.join("\n", lines);
+    }
+
+    private String value(Name name) {
+        return values.get(name.option());
+    }
+
+    private Path path(Name name) {
+        return Path.of(value(name)).toAbsolutePath();
+    }
+
+    private Optional<String> some(Name name) {
+        return Optional.of(value(name)).filter(text -> !text.isEmpty());
+    }
+
+    String node() {
+        return value(Name.NODE);
+    }
+
+    Optional<URI> server() {
+        return some(Name.SERVER).map(URI::create);
+    }
+
+    Path agent() {
+        return path(Name.AGENT);
+    }
+
+    Path kubelet() {
+        return path(Name.KUBELET);
+    }
+
+    Path state() {
+        return path(Name.STATE);
+    }
+
+    Path cdi() {
+        return path(Name.CDI);
+    }
+
+    ContainerEdits edits() {
+        Optional<ContainerEdits.Simulated> simulated = some(Name.SIMULATED).map(folder -> new ContainerEdits.Simulated(Path.of(folder).toAbsolutePath(), path(Name.SIMULATED_STATE)));
+        Optional<String> devices = some(Name.DRIVER_DEVICES).filter(kind -> simulated.isEmpty() && !kind.equals("none"));
+        return new ContainerEdits(path(Name.LIBRARY), path(Name.REGISTER), simulated, devices);
+    }
+}

@@ -1,0 +1,94 @@
+package sluice.kubernetes.claims;
+
+import java.util.ArrayList;
+import java.util.EnumMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import sluice.api.json.JsonTree;
+import sluice.region.limits.Limit;
+import sluice.region.place.SluiceException;
+
+/// What the scheduler gave to a claim on this node, as its ResourceClaim says.
+///
+/// @param pod    the first that uses it; empty if none is named
+/// @param limits that its parameters name
+record AllocatedClaim(String uid, String pod, List<Share> shares, Map<Limit, String> limits) {
+    private static final int WHOLE = 100;
+
+    /// A part of one GPU.
+    ///
+    /// @param request name of the request that it is for
+    record Share(String request, String pool, String device, long memoryBytes, long computePercent) {}
+
+    static AllocatedClaim parse(JsonTree claim, String driver) {
+        JsonTree devices = claim.at("status").at("allocation").at("devices");
+        if (!devices.has("results")) {
+            throw new SluiceException("the claim is not allocated");
+        }
+        List<Share> shares = new ArrayList<>();
+        for (JsonTree result : devices.at("results").elements()) {
+            if (driver.equals(result.at("driver").value())) {
+                shares.add(share(result));
+            }
+        }
+        if (shares.isEmpty()) {
+            throw new SluiceException("nothing of the claim is allocated by " + driver);
+        }
+        Map<Limit, String> limits = new EnumMap<>(Limit.class);
+        for (String source : List.of("FromClass", "FromClaim")) {
+            for (JsonTree config : elements(devices, "config")) {
+                if (source.equals(config.at("source").value()) && driver.equals(config.at("opaque").at("driver").value())) {
+                    limits.putAll(ClaimParameters.parse(config.at("opaque").at("parameters")).limits());
+                }
+            }
+        }
+        return new AllocatedClaim(claim.at("metadata").at("uid").text(), pod(claim), List.copyOf(shares), limits);
+    }
+
+    private static List<JsonTree> elements(JsonTree json, String name) {
+        return json.has(name) ? json.at(name).elements() : List.of();
+    }
+
+    private static String pod(JsonTree claim) {
+        return elements(claim.at("status"), "reservedFor").stream().filter(user -> "pods".equals(user.at("resource").value())).map(user -> user.at("name").text())
+                .findFirst().orElse("");
+    }
+
+    private static Share share(JsonTree result) {
+        JsonTree consumed = result.at("consumedCapacity");
+        if (!consumed.has("memory")) {
+            throw new SluiceException("the allocation says no consumedCapacity.memory; the cluster needs the feature DRAConsumableCapacity (on by default from 1.36)");
+        }
+        long compute = consumed.has("compute") ? Quantity.parse("consumedCapacity.compute", consumed.at("compute").text()) : 0;
+        return new Share(result.at("request").text(), result.at("pool").text(), result.at("device").text(),
+                Quantity.parse("consumedCapacity.memory", consumed.at("memory").text()), compute);
+    }
+
+    /// All limits of the tenant that the claim is. The library numbers the GPUs that a container sees, so a limit must be the same on each.
+    Map<Limit, String> tenantLimits() {
+        Map<String, Long> memory = new LinkedHashMap<>();
+        Map<String, Long> compute = new LinkedHashMap<>();
+        for (Share share : shares) {
+            memory.merge(share.device(), share.memoryBytes(), Math::addExact);
+            compute.merge(share.device(), share.computePercent(), Math::addExact);
+        }
+        Map<Limit, String> all = new EnumMap<>(Limit.class);
+        all.put(Limit.WEIGHT, "1");
+        all.putAll(limits);
+        all.put(Limit.MEMORY, same(memory, "memory") + "b");
+        long percent = same(compute, "compute");
+        if (percent > 0 && percent < WHOLE) {
+            all.put(Limit.COMPUTE, percent + "%");
+        }
+        return all;
+    }
+
+    private static long same(Map<String, Long> byDevice, String name) {
+        List<Long> amounts = byDevice.values().stream().distinct().toList();
+        if (amounts.size() > 1) {
+            throw new SluiceException("the claim has other amounts of " + name + " on each GPU: " + byDevice + "; ask for the same on each, or make a claim for each GPU");
+        }
+        return amounts.getFirst();
+    }
+}

@@ -1,0 +1,67 @@
+package sluice.kubernetes.node;
+
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import sluice.api.client.AgentClient;
+import sluice.api.json.JsonBytes;
+import sluice.api.json.JsonTree;
+import sluice.api.json.NodeClaimJson;
+import sluice.api.model.NodeClaim;
+import sluice.region.place.SluiceException;
+
+/// The agent of this machine, which gives tenants their limits.
+public final class NodeAgent {
+    private static final int FIRST_ERROR = 300;
+
+    private final AgentClient client;
+    private final KernelGpus kernel;
+
+    public NodeAgent(Path socket) {
+        this(socket, KernelGpus.OF_MACHINE);
+    }
+
+    NodeAgent(Path socket, KernelGpus kernel) {
+        client = new AgentClient(socket);
+        this.kernel = kernel;
+    }
+
+    /// In the order of their numbers.
+    public List<NodeGpu> gpus() {
+        Map<String, KernelGpus.Facts> facts = kernel.read();
+        return JsonTree.parse(ask("GET", "/v1/machine", new byte[0])).at("gpus").elements().stream().map(gpu -> {
+            String uuid = gpu.at("uuid").text();
+            KernelGpus.Facts of = facts.getOrDefault(uuid, KernelGpus.Facts.NONE);
+            return new NodeGpu(uuid, gpu.at("name").text(), gpu.at("totalBytes").number(), gpu.at("health").elements().stream().map(JsonTree::text).toList(), of.numa(),
+                    of.minor());
+        }).toList();
+    }
+
+    /// Again changes nothing.
+    public void declare(String token, NodeClaim claim) {
+        ask("PUT", "/v1/claims/" + claim.id(), JsonBytes.of(json -> {
+            json.writeStartObject();
+            json.writeStringProperty("token", token);
+            NodeClaimJson.properties(json, claim);
+            json.writeEndObject();
+        }));
+    }
+
+    /// Again, or without a claim, changes nothing.
+    public void withdraw(String id) {
+        ask("DELETE", "/v1/claims/" + id, new byte[0]);
+    }
+
+    /// The ids of the claims that the agent knows.
+    public List<String> declared() {
+        return JsonTree.parse(ask("GET", "/v1/claims", new byte[0])).at("claims").elements().stream().map(claim -> claim.at("id").text()).toList();
+    }
+
+    private byte[] ask(String method, String path, byte[] body) {
+        AgentClient.Response response = client.ask(method, path, body);
+        if (response.status() >= FIRST_ERROR) {
+            throw new SluiceException("the node's agent refuses " + method + " " + path + ": " + response.text());
+        }
+        return response.body();
+    }
+}

@@ -1,0 +1,75 @@
+package sluice.kubernetes.slices;
+
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import sluice.kubernetes.node.NodeGpu;
+
+/// The ResourceSlice of a node: one device for each GPU, of which many claims can have a part.
+record SliceOfNode(String driver, String node, String nodeUid, List<NodeGpu> gpus) {
+    static final String DIGEST = "sluice.dev/digest";
+    private static final long STEP_BYTES = 64L << 20;
+    /// What the driver keeps for itself: three percent, and no less than this.
+    private static final long LEAST_RESERVED_BYTES = 256L << 20;
+    private static final int RESERVED_PERCENT = 3;
+    private static final int TEXT_LENGTH = 64;
+
+    String name() {
+        return node + "-" + driver;
+    }
+
+    /// A GPU that is too small has 0.
+    static long advertisedBytes(long totalBytes) {
+        long reserved = Math.max(LEAST_RESERVED_BYTES, totalBytes / 100 * RESERVED_PERCENT);
+        return Math.max(0, totalBytes - reserved) / STEP_BYTES * STEP_BYTES;
+    }
+
+    List<Map<String, Object>> devices() {
+        return gpus.stream().filter(gpu -> advertisedBytes(gpu.totalBytes()) > 0).map(SliceOfNode::device).toList();
+    }
+
+    /// @param generation grows with each change
+    /// @param version    of the object that this replaces; empty for a new one
+    Map<String, Object> json(long generation, String version) {
+        Map<String, Object> metadata = new LinkedHashMap<>(Map.of("name", name(), "annotations", Map.of(DIGEST, digest()),
+                "ownerReferences", List.of(Map.of("apiVersion", "v1", "kind", "Node", "name", node, "uid", nodeUid, "controller", true))));
+        if (!version.isEmpty()) {
+            metadata.put("resourceVersion", version);
+        }
+        return Map.of("apiVersion", "resource.k8s.io/v1", "kind", "ResourceSlice", "metadata", metadata, "spec", Map.of("driver", driver, "nodeName", node,
+                "pool", Map.of("name", node, "generation", generation, "resourceSliceCount", 1), "devices", devices()));
+    }
+
+    /// Of what is wanted. An API server leaves out fields that it does not know, so what it has cannot be compared.
+    String digest() {
+        return Integer.toHexString(devices().stream().map(SliceOfNode::sorted).toList().hashCode()) + "-" + nodeUid;
+    }
+
+    private static Object sorted(Map<String, Object> device) {
+        return new TreeMap<>(device);
+    }
+
+    private static Map<String, Object> device(NodeGpu gpu) {
+        long bytes = advertisedBytes(gpu.totalBytes());
+        Map<String, Object> attributes = new LinkedHashMap<>(Map.of("model", text(gpu.name()), "uuid", text(gpu.uuid())));
+        gpu.numa().ifPresent(numa -> attributes.put("numa", Map.of("int", numa)));
+        Map<String, Object> device = new LinkedHashMap<>(Map.of("name", gpu.device(), "allowMultipleAllocations", true, "attributes", attributes, "capacity", Map.of(
+                // Without a number: all of the memory, and no cap on GPU time, which is then shared by weights.
+                "memory", capacity(bytes, bytes, STEP_BYTES, STEP_BYTES),
+                "compute", capacity(100, 0, 0, 1))));
+        if (!gpu.health().isEmpty()) {
+            device.put("taints", List.of(Map.of("key", "sluice.dev/unhealthy", "effect", "NoSchedule")));
+        }
+        return device;
+    }
+
+    private static Map<String, Object> text(String value) {
+        return Map.of("string", value.length() <= TEXT_LENGTH ? value : value.substring(0, TEXT_LENGTH));
+    }
+
+    private static Map<String, Object> capacity(long value, long usual, long least, long step) {
+        return Map.of("value", Long.toString(value), "requestPolicy", Map.of("default", Long.toString(usual),
+                "validRange", Map.of("min", Long.toString(least), "max", Long.toString(value), "step", Long.toString(step))));
+    }
+}

@@ -1,0 +1,78 @@
+package sluice.kubernetes;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.net.StandardProtocolFamily;
+import java.net.UnixDomainSocketAddress;
+import java.nio.ByteBuffer;
+import java.nio.channels.Channels;
+import java.nio.channels.ServerSocketChannel;
+import java.nio.channels.SocketChannel;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.stream.Collectors;
+
+/// The part of the agent's HTTP that the node program uses, on a Unix socket. The agent's own tests hold the real one to the same requests.
+final class FakeAgent implements AutoCloseable {
+    private static final String MACHINE = "{\"gpus\":[{\"gpu\":0,\"uuid\":\"GPU-0000\",\"name\":\"Simulated GPU\",\"totalBytes\":17179869184,\"health\":[]},"
+            + "{\"gpu\":1,\"uuid\":\"GPU-0001\",\"name\":\"Simulated GPU\",\"totalBytes\":17179869184,\"health\":[%s]}]}";
+
+    private final Path socket;
+    private final ServerSocketChannel server;
+    final Map<String, String> claims = new ConcurrentHashMap<>();
+    volatile boolean ill;
+
+    FakeAgent(Path socket) throws IOException {
+        this.socket = socket;
+        Files.createDirectories(socket.getParent());
+        Files.deleteIfExists(socket);
+        server = ServerSocketChannel.open(StandardProtocolFamily.UNIX);
+        server.bind(UnixDomainSocketAddress.of(socket), 128);
+        Thread.ofVirtual().start(this::serve);
+    }
+
+    private void serve() {
+        while (server.isOpen()) {
+            try {
+                SocketChannel client = server.accept();
+                Thread.ofVirtual().start(() -> answer(client));
+            } catch (IOException e) {
+                return;
+            }
+        }
+    }
+
+    private void answer(SocketChannel client) {
+        try (client) {
+            InputStream in = Channels.newInputStream(client);
+            StringBuilder head = new StringBuilder();
+            while (!head.toString().endsWith("\r\n\r\n")) {
+                head.append((char) in.read());
+            }
+            int length = Integer.parseInt(head.toString().replaceAll("(?s).*Content-Length: (\\d+).*", "$1"));
+            String body = new String(in.readNBytes(length), StandardCharsets.UTF_8);
+            String[] words = head.toString().split(" ", 3);
+            String id = words[1].substring(words[1].lastIndexOf('/') + 1);
+            String answer = "";
+            switch (words[0] + " " + words[1].replaceFirst("/claims/.*", "/claims/")) {
+                case "GET /v1/machine" -> answer = MACHINE.formatted(ill ? "\"it is lost\"" : "");
+                case "GET /v1/claims" -> answer = claims.keySet().stream().map(claim -> "{\"id\":\"" + claim + "\"}").collect(Collectors.joining(",", "{\"claims\":[", "]}"));
+                case "PUT /v1/claims/" -> claims.put(id, body);
+                case "DELETE /v1/claims/" -> claims.remove(id);
+                default -> throw new IOException("not asked for: " + head);
+            }
+            client.write(ByteBuffer.wrap(("HTTP/1.1 200 OK\r\n\r\n" + answer).getBytes(StandardCharsets.UTF_8)));
+        } catch (IOException e) {
+            // The client went away.
+        }
+    }
+
+    @Override
+    public void close() throws IOException {
+        server.close();
+        Files.deleteIfExists(socket);
+    }
+}

@@ -1,0 +1,87 @@
+package sluice.kubernetes;
+
+import com.sun.net.httpserver.HttpExchange;
+import com.sun.net.httpserver.HttpServer;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.URI;
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.Executors;
+import sluice.api.json.JsonTree;
+import sluice.kubernetes.cluster.JsonObject;
+
+/// An API server that keeps objects by their paths, counts versions, and validates nothing.
+final class FakeHttp implements AutoCloseable {
+    private final HttpServer server;
+    private final Map<String, String> objects = new ConcurrentHashMap<>();
+    final List<String> asked = new CopyOnWriteArrayList<>();
+    private long version;
+
+    FakeHttp() throws IOException {
+        server = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 64);
+        server.setExecutor(Executors.newVirtualThreadPerTaskExecutor());
+        server.createContext("/", this::answer);
+        server.start();
+    }
+
+    URI address() {
+        return URI.create("http://127.0.0.1:" + server.getAddress().getPort());
+    }
+
+    void put(String path, Map<String, Object> object) {
+        objects.put(path, new String(JsonObject.bytes(object), StandardCharsets.UTF_8));
+    }
+
+    void put(String path, String json) {
+        objects.put(path, json);
+    }
+
+    void remove(String path) {
+        objects.remove(path);
+    }
+
+    JsonTree get(String path) {
+        String text = objects.get(path);
+        return text == null ? new JsonTree(null) : JsonTree.parse(text.getBytes(StandardCharsets.UTF_8));
+    }
+
+    private void answer(HttpExchange exchange) throws IOException {
+        String path = exchange.getRequestURI().getPath();
+        String body = new String(exchange.getRequestBody().readAllBytes(), StandardCharsets.UTF_8);
+        asked.add(exchange.getRequestMethod() + " " + path);
+        int status = 200;
+        String text;
+        synchronized (this) {
+            text = switch (exchange.getRequestMethod()) {
+                case "POST" -> store(path + "/" + JsonTree.parse(body.getBytes(StandardCharsets.UTF_8)).at("metadata").at("name").text(), body);
+                case "PUT" -> store(path, body);
+                case "DELETE" -> objects.remove(path);
+                default -> objects.get(path);
+            };
+        }
+        if (text == null) {
+            status = 404;
+            text = "{\"message\": \"there is no " + path + "\"}";
+        }
+        byte[] bytes = text.getBytes(StandardCharsets.UTF_8);
+        exchange.sendResponseHeaders(status, bytes.length);
+        exchange.getResponseBody().write(bytes);
+        exchange.close();
+    }
+
+    private String store(String path, String body) {
+        String versioned = body.replaceFirst("\"metadata\":\\{(\"resourceVersion\":\"[^\"]*\",)?", "\"metadata\":{\"resourceVersion\":\"" + ++version + "\",");
+        objects.put(path, versioned);
+        return versioned;
+    }
+
+    @Override
+    public void close() {
+        server.stop(0);
+    }
+}

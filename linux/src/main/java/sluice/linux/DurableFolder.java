@@ -1,0 +1,94 @@
+package sluice.linux;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.FileAttribute;
+import java.nio.file.attribute.PosixFilePermission;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.UUID;
+import java.util.stream.Stream;
+
+/// A folder of small files that this process alone writes, and that survive a crash of process or machine: a file is there whole, or not at
+/// all. Other users must not be able to write the folder.
+///
+/// @param path exists
+public record DurableFolder(Path path) {
+    private static final String UNFINISHED = ".unfinished-";
+    private static final FileAttribute<Set<PosixFilePermission>> OF_OWNER = PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------"));
+    private static final Set<StandardOpenOption> NEW = Set.of(StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE);
+
+    /// Makes the folder, for its owner alone, if it is not there. What a writer that was killed left behind is removed.
+    public static DurableFolder make(Path path) throws IOException {
+        if (Files.notExists(path)) {
+            Files.createDirectories(path, PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------")));
+        }
+        try (Stream<Path> files = Files.list(path)) {
+            for (Path file : files.filter(each -> each.getFileName().toString().startsWith(UNFINISHED)).toList()) {
+                Files.deleteIfExists(file);
+            }
+        }
+        return new DurableFolder(path);
+    }
+
+    /// In the place of the file that has the name, if there is one. Readable by its owner alone.
+    public void write(String name, byte[] content) throws IOException {
+        Path unfinished = path.resolve(UNFINISHED + UUID.randomUUID());
+        try {
+            try (FileChannel file = FileChannel.open(unfinished, NEW, OF_OWNER)) {
+                ByteBuffer bytes = ByteBuffer.wrap(content);
+                while (bytes.hasRemaining()) {
+                    file.write(bytes);
+                }
+                file.force(true);
+            }
+            Files.move(unfinished, path.resolve(name), StandardCopyOption.ATOMIC_MOVE);
+        } catch (IOException e) {
+            Files.deleteIfExists(unfinished);
+            throw e;
+        }
+        force();
+    }
+
+    /// @return whether there was one
+    public boolean delete(String name) throws IOException {
+        boolean deleted = Files.deleteIfExists(path.resolve(name));
+        if (deleted) {
+            force();
+        }
+        return deleted;
+    }
+
+    /// The files whose names begin and end so, by their names without both.
+    public Map<String, byte[]> read(String prefix, String suffix) throws IOException {
+        Map<String, byte[]> found = new TreeMap<>();
+        try (Stream<Path> files = Files.list(path)) {
+            for (Path file : files.toList()) {
+                String name = file.getFileName().toString();
+                if (name.startsWith(prefix) && name.endsWith(suffix) && name.length() >= prefix.length() + suffix.length()) {
+                    try {
+                        found.put(name.substring(prefix.length(), name.length() - suffix.length()), Files.readAllBytes(file));
+                    } catch (NoSuchFileException e) {
+                        // Deleted since the folder was listed.
+                    }
+                }
+            }
+        }
+        return found;
+    }
+
+    /// Names are durable when their folder is on the disk.
+    private void force() throws IOException {
+        try (FileChannel folder = FileChannel.open(path, StandardOpenOption.READ)) {
+            folder.force(true);
+        }
+    }
+}
