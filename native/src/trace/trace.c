@@ -307,7 +307,7 @@ static sl_trace_cost_t *find_cost(sl_trace_thread_t *thread, const sl_detail_t *
     return cost;
 }
 
-/* How much one launch is known to take is told when it has changed by an eighth. */
+/* A trace gets the known cost of a launch again when it has changed by an eighth. */
 static void count_launch(sl_trace_thread_t *thread, sl_trace_cost_t *cost) {
     sl_sample_t sample;
     sl_sample_kind_t kind = sl_sample_read(cost->cost, &sample);
@@ -319,7 +319,7 @@ static void count_launch(sl_trace_thread_t *thread, sl_trace_cost_t *cost) {
     thread->owes_costs |= kind == SL_SAMPLE_NONE;
 }
 
-/* Until when calls may take the short way; never where more than a trace is told of them, or others count where this thread does. */
+/* Until when calls may take the short way. Never where more than a trace hears of them, or where other threads count in the same place. */
 static void expect_more(sl_trace_thread_t *thread) {
     uint64_t look = atomic_load_explicit(&sl_clock_next_look, memory_order_relaxed), head = thread->clock_head, limit = thread->ring.limit;
     bool usual = sl_thread.watch.calls && !sl_thread.watch.shared && atomic_load_explicit(&sl_sink_on, memory_order_relaxed) == SL_SINK_TRACE;

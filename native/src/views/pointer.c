@@ -1,4 +1,4 @@
-/* pointer: what a program is told about an address of mapped memory: what the driver says about memory of cuMemAlloc.
+/* pointer: answers about addresses of mapped memory, as the driver gives them about memory of cuMemAlloc.
  *
  * The driver answers most questions about mapped memory as about its own. It knows neither the pieces of a slab nor contexts. Where no
  * piece lies in a slab, the program has no memory. There the library asks the driver about an address that the driver does not know. */

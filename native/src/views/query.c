@@ -1,4 +1,4 @@
-/* query: what a program is told about memory: the tenant's own truth, and never more than is there. */
+/* query: answers about memory: the tenant's own quota and use, and never more than the GPU has. */
 #include <limits.h>
 
 #include "driver/driver.h"

@@ -20,7 +20,7 @@
  *   --over SIZE       by which the driver's figure may pass the limit where 2 % are less (0)
  *   --explain         one thread: tells of calls for which the driver took more than the library had foreseen
  * A call that the driver refuses as invalid past Sluice, too, is counted as alike; another error than out of memory is odd.
- * Samples over the limit are told with the samples before and with what all threads did.
+ * It prints a sample over the limit with the samples before and with what all threads did.
  * Prints key=value lines; exits with 0 when all held, 1 when not. Sizes take k, m and g. */
 #define _GNU_SOURCE
 #include "storm.h"

@@ -62,7 +62,7 @@ public final class AgentService implements AgentProgram.Running {
     /// Listens, and plans nothing before it is started.
     ///
     /// @param directory whose lock the caller has
-    /// @param plans     told of every plan that differs from the one that was told before
+    /// @param plans     gets every plan that differs from the one before
     public AgentService(Settings settings, RuntimeDirectory directory, Map<String, String> environment, List<Part> parts,
             Consumer<PlannedBoard> plans, PrintStream log) {
         this.parts = List.copyOf(parts);

@@ -9,7 +9,7 @@ import java.lang.invoke.MethodHandle;
 import java.util.ArrayList;
 import java.util.List;
 
-/// Who has a context on a GPU, by what it is for. Drivers before 510 know the first form of the lists only.
+/// Processes with a context on a GPU, by what it is for. Drivers before 510 know the first form of the lists only.
 public final class NvmlProcesses {
     private static final int SUCCESS = 0;
     private static final int INSUFFICIENT_SIZE = 7;

@@ -32,7 +32,7 @@ final class AlnairOwners {
                         .forEach(words -> read.owners.put(words[0], words[1]));
             }
         } catch (IOException e) {
-            throw new SluiceException("cannot read " + read.file + " (" + e.getMessage() + "); delete it, and ids belong to who comes first", e);
+            throw new SluiceException("cannot read " + read.file + " (" + e.getMessage() + "); delete it: then each id belongs to the first user that asks for it", e);
         }
         return read;
     }

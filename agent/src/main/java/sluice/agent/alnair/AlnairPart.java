@@ -12,7 +12,7 @@ import sluice.agent.settings.Setting;
 /// The part of the agent that takes the place of Alnair's registration server for containers that were made for it.
 public final class AlnairPart implements Part {
     private static final Setting<Path> SOCKET = Setting.path("alnair-socket", "",
-            "where clients of Alnair register, such as /run/alnair/alnair.sock; if empty nobody does (docs/agent.md)");
+            "where clients of Alnair register, such as /run/alnair/alnair.sock; if empty, none can (docs/agent.md)");
     private static final Setting<Path> WORKSPACES = Setting.path("alnair-workspaces", "/var/lib/alnair/workspace",
             "folder with the workspace of each ALNAIR_ID");
 

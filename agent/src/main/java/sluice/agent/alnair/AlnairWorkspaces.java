@@ -63,7 +63,7 @@ final class AlnairWorkspaces {
                 PublishedFile.write(folder, "containerID", peer.container().get());
             }
         } catch (IOException e) {
-            throw new SluiceException("there is no workspace of this ALNAIR_ID; who starts the container makes it", e);
+            throw new SluiceException("there is no workspace of this ALNAIR_ID; the tool that starts the container must make it", e);
         }
     }
 
@@ -78,7 +78,7 @@ final class AlnairWorkspaces {
         } catch (IOException e) {
             throw new SluiceException("the agent cannot look at the workspaces", e);
         }
-        throw new SluiceException("the folder of the workspaces can be written by others; chmod it to 755");
+        throw new SluiceException("other users can write to the folder of the workspaces; chmod it to 755");
     }
 
     /// A folder of a user is for processes of that user; those of the machine are for containers, which do not see each other's.
@@ -97,7 +97,7 @@ final class AlnairWorkspaces {
         boolean inUse = known.isPresent() && (RegisteringPeer.isContainerName(known.get()) ? !containers.of(known.get()).isEmpty()
                 : !registrants(id).isEmpty());
         if (inUse) {
-            throw new SluiceException("this ALNAIR_ID is another's");
+            throw new SluiceException("this ALNAIR_ID belongs to another user");
         }
         owners.put(id, owner, each -> Files.isDirectory(root.resolve(each), LinkOption.NOFOLLOW_LINKS));
         registered.remove(id);

@@ -40,7 +40,7 @@ final class AuditHealth {
         }
     }
 
-    /// All that is wrong with a GPU; what was not wrong before is told too.
+    /// All that is wrong with a GPU. What was not wrong before also gives an event.
     List<String> words(int gpu, NvmlHealth.Health health, Instant now) {
         List<String> lasting = lasting(health);
         Set<String> before = told.put(gpu, new HashSet<>(lasting));

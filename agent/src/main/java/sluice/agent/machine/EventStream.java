@@ -63,7 +63,7 @@ final class EventStream {
         }
     }
 
-    /// A client has changes if it was told of the look before. One that was still reading then has the next look whole.
+    /// A client that got the look before gets changes. A client that was still reading then gets the next look whole.
     private synchronized void see(MachineLook look) {
         MachineLook before = last;
         last = look;
@@ -78,7 +78,7 @@ final class EventStream {
     private static final class Client {
         private final Answer.Sink sink;
         private final Caller caller;
-        /// The number of the look that it was told of.
+        /// The number of the last look that it got.
         private long told;
 
         private Client(Answer.Sink sink, Caller caller) {

@@ -133,7 +133,7 @@ record LookChanges(MachineLook before, MachineLook now, TenantIds ids) {
         json.writeEndObject();
     }
 
-    /// Boards that are other ones, or have other tenants, are told whole, all together.
+    /// When boards come or go, or their tenants do, the document has all boards whole.
     private void boards(JsonGenerator json) {
         if (!tenantsOf(before).equals(tenantsOf(now))) {
             json.writeArrayPropertyStart("boards");

@@ -139,7 +139,7 @@ public final class Machine {
             reader.boards(place).forEach(board -> boards.add(earlier.rates(board, place.owner(), now)));
         }
         changes.see(tenants);
-        // Before findings and health: what is told is there by then.
+        // Before findings and health, so that a listener finds this look.
         List<Event> told = events.last(EVENTS_SHOWN);
         MachineLook look = new MachineLook(last.number() + 1, Instant.now(), now, gpus.look(tenants, health), tenantLooks, boards,
                 findings.get(), told);

@@ -13,13 +13,13 @@ import sluice.region.place.RuntimeDirectory;
 /// What a part of the agent may use.
 ///
 /// @param settings  what the config file says
-/// @param machine   looks; `listen` is told of each
+/// @param machine   looks; a listener gets each of them
 /// @param processes that looks and plans ask for
 /// @param directory where sockets of the agent are
 /// @param state     where it may keep files that survive a restart
 /// @param health    when each part last finished
 /// @param metrics   of all parts
-/// @param plans     told of every plan that differs from the one that was told before
+/// @param plans     gets every plan that differs from the one before
 /// @param log       lines for the administrator
 public record AgentContext(Settings settings, Machine machine, WatchedProcesses processes, RuntimeDirectory directory, Path state, Health health,
         List<PartMetric> metrics, Consumer<PlannedBoard> plans, PrintStream log) {

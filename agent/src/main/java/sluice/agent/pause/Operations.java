@@ -21,7 +21,7 @@ final class Operations {
     private final Map<String, Kept> all = new LinkedHashMap<>();
     private long count;
 
-    /// An operation, and who wants to hear of it.
+    /// An operation, and its listeners.
     private static final class Kept {
         private final PauseOperation work;
         private final List<Consumer<Operation>> listeners = new ArrayList<>();

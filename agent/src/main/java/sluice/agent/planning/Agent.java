@@ -31,7 +31,7 @@ public final class Agent implements AutoCloseable {
     private final Regions regions = new Regions();
     private Optional<String> fault = Optional.empty();
 
-    /// @param changes told of every plan that differs from the one that was told before
+    /// @param changes gets every plan that differs from the one before
     public Agent(RuntimeDirectory directory, Consumer<PlannedBoard> changes) {
         this(directory, Processes.BY_PROC, changes);
     }

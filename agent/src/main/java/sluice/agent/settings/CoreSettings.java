@@ -17,7 +17,7 @@ public final class CoreSettings {
     static final Setting<Path> SOCKET = Setting.path("socket", "", "the Unix socket; if empty agent.sock in the runtime directory");
     public static final Setting<Integer> PORT = Setting.numberOrOff("port", "off", 1, 65535, "answers HTTP on this port of 127.0.0.1 too");
     public static final Setting<String> PORT_READS = Setting.word("port-reads", "open", List.of("open", "token"),
-            "who may look by the port: everybody on this machine, or who has the token");
+            "who may look by the port: everybody on this machine, or users with the token");
     public static final Setting<List<String>> PORT_HOSTS = Setting.list("port-hosts", "", text -> text,
             "further names, with a port, by which browsers may call the port, such as localhost:9000 of a tunnel");
     public static final Setting<Boolean> ALL_USERS = Setting.yesNo("all-users", "no", "serves all users of the machine; needs root");

@@ -132,7 +132,7 @@ class AlnairTest {
             RegisteringPeer bare = new RegisteringPeer(0, Identity.of(process.pid()).orElseThrow(), "/", Optional.empty());
             AlnairWorkspaces workspaces = workspaces();
             workspaces.register(bare, "/", "x7Kq2");
-            assertThatThrownBy(() -> workspaces.register(in(OTHER, process), "/", "x7Kq2")).hasMessage("this ALNAIR_ID is another's");
+            assertThatThrownBy(() -> workspaces.register(in(OTHER, process), "/", "x7Kq2")).hasMessage("this ALNAIR_ID belongs to another user");
             assertThat(workspace.resolve("containerID")).doesNotExist();
             assertThat(AlnairOwners.in(folder.resolve("state")).of("x7Kq2")).contains(user);
         } finally {
@@ -177,7 +177,7 @@ class AlnairTest {
             for (String rights : List.of("rwxrwxr-x", "rwxr-xrwx")) {
                 Files.setPosixFilePermissions(folder.resolve("workspaces"), PosixFilePermissions.fromString(rights));
                 assertThatThrownBy(() -> workspaces.register(of(0, process), "/", "x7Kq2")).as(rights)
-                        .hasMessage("the folder of the workspaces can be written by others; chmod it to 755");
+                        .hasMessage("other users can write to the folder of the workspaces; chmod it to 755");
             }
             assertThat(workspace).isEmptyDirectory();
         } finally {

@@ -21,7 +21,7 @@ import sluice.api.model.AuditFinding;
 import sluice.region.place.RuntimeDirectory;
 import sluice.region.place.ThisProcess;
 
-/// Real processes and real regions; only the list of who is on the GPU is made up.
+/// Real processes and real regions; only the list of processes on the GPU is made up.
 @Timeout(60)
 class AuditTest {
     private static final long SELF = Integer.toUnsignedLong(ThisProcess.current().uid());

@@ -35,7 +35,7 @@ class EventStreamTest {
     private final Machine machine = new Machine(List::of, new Gpus(Optional.empty()), Processes.BY_PROC, new EventLog());
     private final EventStream stream = new EventStream(machine);
 
-    /// What a client of the stream is told, line by line.
+    /// What a client of the stream gets, line by line.
     private List<String> listen() {
         List<String> lines = new ArrayList<>();
         listen(stream, bytes -> lines.addAll(new String(bytes, StandardCharsets.UTF_8).lines().toList()));

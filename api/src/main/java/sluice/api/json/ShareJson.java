@@ -39,7 +39,7 @@ final class ShareJson {
         return time.begun() ? time.readNanos() - time.beganNanos() : 0;
     }
 
-    /// What is told of a tenant's place on a board.
+    /// What JSON has of a tenant's place on a board.
     record Turns(long planNanos, long turns, long heldNanos, long balanceNanos, long waitingNanos, boolean holds, int processes) {
         BoardTenant of(Tenant tenant) {
             return new BoardTenant(0, tenant.createdNanos(), tenant.name(), tenant.compute().weight(), tenant.compute().priority(),

@@ -10,7 +10,7 @@ import sluice.region.pause.Depth;
 import sluice.region.pause.ProcessPause.Host;
 
 /// Whether a vacated tenant finds room on its GPUs. A driver that restores the state of a process without room never restores it again, and the process itself
-/// cannot ask NVML meanwhile. So whoever asks for the resume looks first.
+/// cannot ask NVML meanwhile. So the tool that asks for the resume looks first.
 public final class RestoreRoom {
     private static final long MARGIN_BYTES = 64L << 20;
 

@@ -38,7 +38,7 @@ public interface AgentProgram {
         /// Makes an agent that listens, and plans nothing before it is started.
         ///
         /// @param directory whose lock the caller has
-        /// @param plans     told of every plan that differs from the one that was told before
+        /// @param plans     gets every plan that differs from the one before
         Running open(RuntimeDirectory directory, Map<String, String> environment, Consumer<PlannedBoard> plans, PrintStream log);
     }
 

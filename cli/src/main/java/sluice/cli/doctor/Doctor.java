@@ -115,7 +115,7 @@ final class Doctor {
         findings.add(Finding.ok("enforced", "memory of " + String.join(", ", hooks.enforced("charge"))
                 + "; told as the tenant's own: " + String.join(", ", hooks.enforced("query"))));
         if (!open.isEmpty()) {
-            findings.add(Finding.warn("not enforced yet", "memory passes uncounted that is taken by " + String.join(", ", open),
+            findings.add(Finding.warn("not enforced yet", "Sluice does not count memory that is taken by " + String.join(", ", open),
                     "leave room on the GPU for programs that use them"));
         }
         SortedSet<String> unseen = hooks.notYet("launch");
@@ -125,7 +125,7 @@ final class Doctor {
                 : Finding.warn("shares", "GPU time is not measured for work from " + String.join(", ", unseen),
                         "do not rely on a cap for programs that use them"));
         findings.add(agents());
-        findings.add(Finding.ok("bypass", "a program that wants to can avoid a preloaded library; use Sluice among people who share."
+        findings.add(Finding.ok("bypass", "a program can avoid a preloaded library on purpose; use Sluice among users who trust each other."
                 + " Programs that are statically linked, setuid, setgid or have file capabilities cannot load it; 'sluice run' with a limit refuses them"));
     }
 }

@@ -16,7 +16,7 @@ import sluice.region.place.Installation;
 
 @Command(
         name = "doctor",
-        header = "Says what is found on this machine, what can be enforced, and what to do about problems.",
+        header = "Says what this machine has, what Sluice can enforce on it, and what to do about problems.",
         footer = {"", "Exit status: 0 nothing fails, 1 something does."})
 public final class DoctorCommand extends AnyCommand implements Callable<Integer> {
     private static final int WIDTH = 110;

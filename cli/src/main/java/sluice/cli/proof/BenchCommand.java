@@ -24,7 +24,7 @@ import sluice.region.place.SluiceException;
 @Command(
         name = "bench",
         header = "Measures what Sluice costs on this machine, next to no library at all.",
-        description = {"", "Without a GPU that works, on the simulated one.", ""},
+        description = {"", "Without a working GPU it uses the simulated one.", ""},
         commandListHeading = "%nMore:%n",
         subcommands = {BenchComputeCommand.class, BenchLockCommand.class})
 public final class BenchCommand extends AnyCommand implements Callable<Integer> {

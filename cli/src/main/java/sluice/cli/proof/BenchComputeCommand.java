@@ -30,7 +30,7 @@ import sluice.region.place.SluiceException;
         description = {
             "",
             "Stamps of the kernels themselves are the witness. Everything takes hours: choose with --only and --seconds.",
-            "Without a GPU that works, on the simulated one.",
+            "Without a working GPU it uses the simulated one.",
             ""
         },
         footer = {
@@ -55,10 +55,10 @@ final class BenchComputeCommand extends AnyCommand implements Callable<Integer> 
     private Path folder;
 
     @Option(names = "--limit", paramLabel = "S",
-            description = "Begins no run that would end later than so many seconds from now; what is missing is said.")
+            description = "Begins no run that would end later than this many seconds from now, and lists those that are missing.")
     private double limit = Double.POSITIVE_INFINITY;
 
-    @Option(names = "--plan", description = "Only says what would be run and how long it takes.")
+    @Option(names = "--plan", description = "Only lists the runs and how long they take.")
     private boolean plan;
 
     @Option(names = "--ahead", negatable = true,

@@ -30,7 +30,7 @@ import sluice.region.place.SluiceException;
         description = {
             "",
             "Writes cu_log_T3_L7.csv, cu_log_task_T3_L7.csv and cu_log_holds_T3_L7.csv, a table and two plots; docs/compatibility.md has their formats.",
-            "Without a GPU that works, on the simulated one.",
+            "Without a working GPU it uses the simulated one.",
             ""
         },
         footer = {

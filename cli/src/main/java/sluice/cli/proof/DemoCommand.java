@@ -13,7 +13,7 @@ import sluice.region.place.Installation;
 @Command(
         name = "demo",
         header = "Shows two jobs with different quotas on one GPU.",
-        description = {"", "Without a GPU that works, on the simulated one. It ends by itself in under a minute.", ""})
+        description = {"", "Without a working GPU it uses the simulated one. It ends by itself in less than a minute.", ""})
 public final class DemoCommand extends AnyCommand implements Callable<Integer> {
     @Option(names = "--sim", description = "Uses the simulated GPU.")
     private boolean simulated;

@@ -15,7 +15,7 @@ import sluice.region.place.Installation;
 @Command(
         name = "soak",
         hidden = true,
-        header = "For who works on Sluice: processes take and give memory at random for a long time.",
+        header = "For developers of Sluice: processes take and give back memory at random for a long time.",
         footer = {"", "Exit status: 0 the ledger was always what the simulated driver says, 1 it was not."})
 public final class SoakCommand extends AnyCommand implements Callable<Integer> {
     @Option(names = "--sim", description = "Uses the simulated GPU; the only one that can be used.")
@@ -27,7 +27,7 @@ public final class SoakCommand extends AnyCommand implements Callable<Integer> {
     @Option(names = "--processes", paramLabel = "N", description = "How many at a time; default 16.")
     private int processes = 16;
 
-    @Option(names = "--seed", paramLabel = "N", description = "Where randomness begins; another one each time if not given.")
+    @Option(names = "--seed", paramLabel = "N", description = "Seed of the random numbers; a new one each time if not given.")
     private long seed = ThreadLocalRandom.current().nextInt(1, 1_000_000);
 
     @Override

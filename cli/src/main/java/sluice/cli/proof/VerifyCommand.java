@@ -30,7 +30,7 @@ import sluice.region.place.SluiceException;
         name = "verify",
         header = "Proves on this machine and driver that limits hold.",
         customSynopsis = "sluice verify [OPTIONS] [GROUP...]",
-        description = {"", "Without a GPU that works, on the simulated one. Without a GROUP all checks are made.", ""})
+        description = {"", "Without a working GPU it uses the simulated one. Without a GROUP it makes all checks.", ""})
 public final class VerifyCommand extends AnyCommand implements Callable<Integer> {
     @Parameters(paramLabel = "GROUP", arity = "0..*", description = "Which checks; all if none is given. Groups are listed below.")
     private List<String> groups = new ArrayList<>();

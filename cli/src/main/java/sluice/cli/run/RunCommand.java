@@ -20,14 +20,15 @@ import sluice.region.limits.LimitSource;
         description = {
             "",
             "The program keeps the pid, the signals and the exit status of the command. Its children share its limits.",
-            "Without --memory what it uses is accounted, and not limited. Without any of --compute, --weight, --priority,",
-            "--exclusive and --turn its GPU time is neither measured nor limited, and it takes no turns with others.",
+            "Without --memory Sluice counts its memory and does not limit it. Without --compute, --weight, --priority,",
+            "--exclusive and --turn Sluice neither measures nor limits its GPU time, and it takes no turns with others.",
             ""
         },
         footer = {
             "",
             "Sizes: 512m, 1.5g, 2Gi, 4GB; units are powers of 1024. Parts of time: 25%%, 12.5%%. Times: 500us, 5ms, 0.25s.",
-            "A number needs its unit. An allocation over the quota is told on standard error, once in 10 s; SLUICE_REFUSALS=quiet: not.",
+            "A number needs its unit.",
+            "Allocations over the quota give a line on standard error, once in 10 s; not with SLUICE_REFUSALS=quiet.",
             "Exit status: 2 usage, 125 Sluice failed before the program started, 126 the program cannot be started,",
             "127 it was not found, otherwise the program's own."
         })

@@ -45,7 +45,7 @@ record RunTenant(Map<String, String> variables, boolean limited, OnError onError
                 return registered(agent.get(), request, environment.value("SLUICE_LABEL"), name, commandLine(program), trace);
             } catch (RunRegistration.Unanswered e) {
                 if (agent.get().mustFail()) {
-                    throw new SluiceException(e.getMessage() + "; this machine runs no job without it, ask who looks after the machine");
+                    throw new SluiceException(e.getMessage() + "; this machine runs no job without it, ask its administrator");
                 }
                 System.err.println("sluice: " + e.getMessage() + "; the job has the limits of this command, and shares hold among your own jobs");
             }

@@ -17,9 +17,9 @@ import sluice.cli.output.AnyCommand;
             "",
             "  sluice pause train --release",
             "",
-            "Calls of the program that need the GPU wait until 'sluice resume'; what runs on the GPU ends. A paused tenant can",
-            "be released and vacated by another pause. A pause that is not done within --timeout, that a process refuses,",
-            "or that Ctrl-C breaks off is withdrawn: the tenant does what it did before.",
+            "Calls of the program that need the GPU wait until 'sluice resume'; what runs on the GPU ends. Another pause",
+            "can release or vacate a paused tenant. Sluice withdraws a pause that is not done within --timeout, that a",
+            "process refuses, or that Ctrl-C breaks off: then the tenant does what it did before.",
             ""
         },
         footer = {"", "Exit status: 0 paused, 1 refused, or there is no such tenant, 2 usage, 124 not done within --timeout, 130 Ctrl-C."})

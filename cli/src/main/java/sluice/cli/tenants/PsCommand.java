@@ -33,7 +33,7 @@ public final class PsCommand extends AnyCommand implements Runnable {
     private boolean all;
 
     @Option(names = "--over", paramLabel = "TIME",
-            description = "Looks twice, so far apart, and shows what was got in between, such as 500ms or 5s.")
+            description = "Looks twice, this far apart, and shows what each tenant got in between, such as 500ms or 5s.")
     private Duration over;
 
     @Option(names = "--json", description = "Writes JSON.")

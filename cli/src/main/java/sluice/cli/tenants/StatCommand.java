@@ -19,8 +19,8 @@ import sluice.region.calls.TenantCalls;
         header = "Shows what a tenant did to its GPUs: calls, errors and time by function, copies, kernels, waits, memory.",
         description = {
             "",
-            "Counted are all processes of the tenant, from its beginning on, the ended ones too; nothing has to be switched on.",
-            "TIME is that of the calls on the host, with what they waited at the gate. BUSY is measured for tenants that",
+            "The library always counts: all processes of the tenant from its start, also those that have ended.",
+            "TIME is the host time of the calls, with their waits at the gate. The library measures BUSY for tenants that",
             "share the GPU's time. It only reads, and works on ended tenants for as long as they are kept.",
             ""
         })

@@ -10,8 +10,8 @@ import sluice.cli.top.terminal.TopStyle;
 final class TopHelp {
     private static final String[][] TEXT = {
         {"", ""},
-        {"memory", "who has how much of it; grey, or +: what is not under Sluice"},
-        {"time", "whose work kept the GPU busy in the last interval"},
+        {"memory", "what each tenant holds; grey, or +: what is outside Sluice"},
+        {"time", "what each tenant had of the GPU in the last interval"},
         {"USED, LIMIT", "memory used and quota; yellow: more than nine tenths of it"},
         {"GOT, TREND", "part of the GPU's time in the last interval, and in those before"},
         {"ASKED", "cap (25%), weight (w3), priority unless normal, excl"},

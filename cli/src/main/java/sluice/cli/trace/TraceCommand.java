@@ -53,7 +53,7 @@ public final class TraceCommand extends AnyCommand implements Callable<Integer> 
                     + "default TENANT.pftrace.")
     private Path out;
 
-    @Option(names = "--events", paramLabel = "N", description = "Room for events of a thread that were not taken away yet; default 131072.")
+    @Option(names = "--events", paramLabel = "N", description = "Size of the buffer of a thread, in events; default 131072.")
     private int events;
 
     @Override
@@ -108,7 +108,7 @@ public final class TraceCommand extends AnyCommand implements Callable<Integer> 
             lines.println("The tenant made no CUDA call meanwhile.");
         }
         if (info.dropped() > 0) {
-            lines.println("Events were dropped because this command was too slow to take them away; --events gives more room.");
+            lines.println("Some events were dropped: this command read them too slowly. --events makes the buffers larger.");
         }
     }
 

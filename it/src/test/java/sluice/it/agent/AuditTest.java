@@ -16,7 +16,7 @@ import sluice.fault.Fault;
 import sluice.it.machine.Machine;
 import sluice.it.machine.OnMachine;
 
-/// The audit with real processes on the simulated GPU: who escapes the library is found, who is in order never.
+/// The audit with real processes on the simulated GPU. It finds a process that escapes the library, and never one that is in order.
 @Timeout(180)
 class AuditTest extends OnMachine {
     private static final int TERMINATED = 128 + 15;

@@ -10,7 +10,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import sluice.it.machine.Machine;
 import sluice.it.machine.OnMachine;
 
-/// A limit is what somebody meant, or it is refused; and who meets it is told.
+/// A limit is what the user meant, or Sluice refuses it. A program that reaches its limit gets a line that says so.
 class UnitsTest extends OnMachine {
     @ParameterizedTest
     @CsvSource(delimiter = '|', value = {

@@ -60,9 +60,9 @@ class LockerTest extends OnMachine {
         Again.between(expected, expected, () -> (double) look.take());
     }
 
-    /// Of 24 kernels the first hold has N, all others N + 1; with 0 each has one. In time mode the window counts from the last
-    /// drain that was forced, so a microsecond is over when the turn comes back. culocker began 0 and time with a hold in which
-    /// nothing ran; who has nothing to let go here does not wait for it first.
+    /// Of 24 kernels the first hold has N, all others N + 1; with 0 each has one. In time mode the window counts from the last forced
+    /// drain, so a microsecond is over when the turn comes back. culocker began 0 and time with a hold in which nothing ran. Here a tenant
+    /// without work does not wait for that first.
     @ParameterizedTest
     @CsvSource({
         "KERNEL_N_SYNC=0, 24",

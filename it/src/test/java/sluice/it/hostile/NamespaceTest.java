@@ -12,7 +12,7 @@ import sluice.fault.Fault;
 import sluice.it.machine.Machine;
 import sluice.it.machine.OnMachine;
 
-/// Processes of one tenant in several pid namespaces: whoever is killed gives its bytes and its tenant's name back.
+/// Processes of one tenant in several pid namespaces. A killed process gives back its bytes and its tenant's name.
 @Fault(kind = Fault.Kind.NAMESPACES, of = "a tenant in several pid namespaces")
 class NamespaceTest extends OnMachine {
     private static final String[] UNSHARE = {"unshare", "--user", "--map-root-user", "--pid", "--fork", "--mount-proc", "--kill-child"};

@@ -18,8 +18,8 @@ import java.util.stream.Stream;
 final class Architecture {
     private static final int MOST_FILES = 25;
     private static final Pattern PACKAGE = Pattern.compile("^package ([\\w.]+);", Pattern.MULTILINE);
-    private static final Pattern OURS = Pattern.compile("\\bsluice((?:\\.[a-z]\\w*)+)\\.[A-Z]");
-    private static final Pattern THEIRS = Pattern.compile("^import (?:static )?((?!sluice\\.)[a-z]\\w*(?:\\.[a-z]\\w*)*)\\.[A-Z]", Pattern.MULTILINE);
+    private static final Pattern OURS = Pattern.compile("\\bsluice((?:\\.[a-z]\\w*)+)\\.[A-Z*]");
+    private static final Pattern THEIRS = Pattern.compile("^import (?:static )?((?!sluice\\.)[a-z]\\w*(?:\\.[a-z]\\w*)*)\\.[A-Z*]", Pattern.MULTILINE);
     private static final Pattern REQUIRES = Pattern.compile("requires (?:transitive |static )*([\\w.]+);");
     private static final Pattern COMMENT = Pattern.compile("^\\s*//.*$", Pattern.MULTILINE);
     private static final Pattern STRING = Pattern.compile("\"\"\"[\\s\\S]*?\"\"\"|\"(?:\\\\.|[^\"\\\\\n])*\"");

@@ -83,6 +83,8 @@ class ArchitectureTest {
         assertThat(problemsWith(source("cli", "Wrong", "import sluice.agent.http.Route;\n"))).singleElement().asString()
                 .startsWith("cli/Wrong.java must not use agent.http;");
         assertThat(problemsWith(source("cli", "Wrong", "    sluice.agent.Service service;\n"))).singleElement().asString().contains("must not use agent;");
+        assertThat(problemsWith(source("cli", "Wrong", "import sluice.agent.http.*;\n"))).singleElement().asString().contains("must not use agent.http;");
+        assertThat(problemsWith(source("cli", "Wrong", "import io.netty.channel.*;\n"))).containsExactly("cli/Wrong.java must not use io.netty.channel");
     }
 
     @Test

@@ -14,8 +14,8 @@ import sluice.it.machine.Machine;
 import sluice.it.machine.Machine.Outcome;
 import sluice.it.machine.OnMachine;
 
-/// A random program against the driver's truth, for some seconds each; `bench/soak/soak.py` runs it for hours. What it judges, and
-/// what its options mean, is told in `native/test/storm/storm.c`. None of these may be repeated until it passes.
+/// A random program against the driver's truth, for some seconds each; `bench/soak/soak.py` runs it for hours. `native/test/storm/storm.c`
+/// describes what it judges, and its options. No build may repeat these tests until they pass.
 class StormTest extends OnMachine {
     @BeforeEach
     void prepare() {

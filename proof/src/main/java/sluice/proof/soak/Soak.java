@@ -20,7 +20,7 @@ import sluice.region.limits.Size;
 import sluice.region.place.SluiceException;
 
 /// Many processes of one tenant take and give memory at random for a long time, are killed, and have their quota changed.
-/// Now and then all are told to be quiet, and then the ledger must be what the simulated driver says, process by process.
+/// Now and then the soak stops them all. Then the ledger must be what the simulated driver says, process by process.
 public final class Soak {
     private static final long PHASE_MILLIS = 2500;
     private static final int ATTEMPTS = 100;

@@ -42,7 +42,7 @@ public final class Interruption {
         OPEN.remove(stage);
     }
 
-    /// To be called where something failed, before anybody is told.
+    /// To be called where something failed, before the failure is reported.
     public static void rethrow() {
         try {
             BEGUN.await(LATE_MILLIS, TimeUnit.MILLISECONDS);

@@ -181,7 +181,7 @@ final class Timeline {
                 : stream == THREAD_STREAM ? "threads' default streams" : "stream 0x" + Long.toHexString(stream);
     }
 
-    /// What several processes have each is told apart by the pid.
+    /// The pid distinguishes tracks that several processes have.
     private String owned(String name, int pid) {
         return info.processes().size() > 1 ? name + " of " + pid : name;
     }

@@ -39,7 +39,7 @@ final class TickClock {
         return anchor;
     }
 
-    /// When events can have been: each comes soon after the ring's clock was told, and few began long before that.
+    /// When events can have happened: each comes soon after a clock event of the ring, and few began long before that.
     TickRange range() {
         if (ticks.length == 1 && ticks[0] == 0) {
             return TickRange.ALL;
