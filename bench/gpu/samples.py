@@ -22,7 +22,7 @@ from concurrent.futures import ThreadPoolExecutor
 SAMPLES, HOME, OUT = (os.path.abspath(argument) for argument in sys.argv[1:4])
 LIBRARY = next((path for path in (os.path.join(HOME, name) for name in ("lib/libsluice.so", "native/target/cmake/libsluice.so")) if os.path.exists(path)), None) or sys.exit(f"there is no lib/libsluice.so in {HOME}")
 BEGAN, MOST = time.monotonic(), float(os.environ.get("MOST_SECONDS", "270"))
-BUILD_SECONDS, RUN_SECONDS, AT_ONCE = 150, 30, 8
+BUILD_SECONDS, RUN_SECONDS, AT_ONCE = float(os.environ.get("BUILD_SECONDS", "150")), 30, 8
 WAYS = ("none", "none again", "ordinary", "mapped")
 WORK = tempfile.mkdtemp(prefix="samples-")
 
@@ -65,7 +65,7 @@ class Toolkit:
         extra += ["-Xcompiler", "-no-pie"] if "-no-pie" in text else []
         if libraries - {"cuda", "cudart"}:
             extra += [flag for header in self.headers for flag in ("-I", header)]
-        return [self.nvcc, "-std=c++17", "-arch=" + self.target, "-rdc=true", "--extended-lambda", "-w", "-I", os.path.join(folder, "../../../Common"), "-I", "inc", *extra, *sources,
+        return [self.nvcc, "-std=c++17", "-arch=" + self.target, "-rdc=true", "--extended-lambda", "-w", "-I", os.path.join(folder, "../../../Common"), "-I", "inc", "-I", ".", *extra, *sources,
                 "-o", name, "-L", self.links, *("-l" + library for library in sorted(libraries - {"cudart"})), "-ldl", "-lrt", "-lpthread",
                 *(flag for path in sorted(self.folders - {self.links}) for flag in ("-Xlinker", "-rpath=" + path))]
 
