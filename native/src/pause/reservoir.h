@@ -1,4 +1,5 @@
-/* reservoir: host memory of this process for device memory that left the GPU.
+/* reservoir: host memory for device memory of this process that left the GPU: a file that the agent handed over, where there is an agent that has
+ * one, else memory of the process.
  *
  * It is a row of blocks; the last may be short. A block is touched and registered with the driver as a whole, by helper threads, so that
  * copies run at the full speed of the bus. No copy may cross two registrations (CUDA_ERROR_INVALID_VALUE on an H200, driver 580): copies end at the border
@@ -30,9 +31,5 @@ void sl_reservoir_keep(uint64_t bytes, CUcontext context);
 void sl_reservoir_abandon(void);
 void sl_reservoir_unregister(CUcontext context);
 uint64_t sl_reservoir_bytes(void);
-
-/* From now on host memory is taken from this file, at most so many bytes of it: one that an agent passed. The descriptor is copied.
- * False: the reservoir is not empty, or the descriptor cannot be used. */
-bool sl_reservoir_use(int fd, uint64_t bytes);
 
 #endif

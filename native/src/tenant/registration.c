@@ -7,6 +7,7 @@
 #include "tenant/registration.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,6 +29,7 @@
 #define RETRY_MOST_NANOS 160000000ull
 #define HUNG_UP_MILLIS 100u
 #define BUSY_MOST_MILLIS 2000u
+#define MEMORY_NANOS 1000000000ull /* for host memory: the job is held meanwhile */
 #define AGAIN_NANOS 1000000000ull /* if the agent gave no limits, ask again after this time, */
 #define AGAIN_TIMES 10u           /* and later where it takes long to hear that */
 #define MOST_DESCRIPTORS 2
@@ -318,4 +320,34 @@ int sl_registration_board(const char *socket, const uint8_t uuid[16], sl_reason_
         length += (size_t)snprintf(request + length, sizeof request - length, "%02x", uuid[i]);
     request[length] = '\n';
     return ask(socket, request, sl_unanswered_is_said(socket) ? RESTART_NANOS : NOBODY_NANOS, sl_registration_answer_nanos, 1, &answer, reason) ? answer.fds[0] : -1;
+}
+
+static bool is_size_sealed(int fd) {
+    int seals = fcntl(fd, F_GET_SEALS);
+    return seals >= 0 && (seals & (F_SEAL_SHRINK | F_SEAL_GROW)) == (F_SEAL_SHRINK | F_SEAL_GROW);
+}
+
+sl_registration_grant_t sl_registration_reservoir(uint64_t bytes, uint64_t held, sl_registration_memory_t *memory) {
+    const char *socket = sl_tenant.region.agent;
+    char request[LINE_BYTES];
+    sl_reason_t ignored;
+    answer_t answer = {.count = 0};
+    struct stat status;
+    *memory = (sl_registration_memory_t){.fd = -1};
+    if (!socket[0])
+        return SL_REGISTRATION_OWN;
+    write_request(request, "reservoir");
+    size_t length = strlen(request) - 1;
+    snprintf(request + length, sizeof request - length, " bytes=%llu held=%llu\n", (unsigned long long)bytes, (unsigned long long)held);
+    if (!ask(socket, request, 0, MEMORY_NANOS, 1, &answer, &ignored)) {
+        bool full = strncmp(answer.line, "full ", 5) == 0;
+        memory->bytes = full ? strtoull(answer.line + 5, NULL, 10) : 0;
+        return full ? SL_REGISTRATION_FULL : SL_REGISTRATION_OWN;
+    }
+    if (!is_size_sealed(answer.fds[0]) || !sl_os_stat(answer.fds[0], &status)) {
+        drop(&answer);
+        return SL_REGISTRATION_OWN;
+    }
+    *memory = (sl_registration_memory_t){.fd = answer.fds[0], .bytes = (uint64_t)status.st_size};
+    return SL_REGISTRATION_GRANTED;
 }

@@ -17,6 +17,21 @@ uint64_t sl_registration_identity(const sl_region_t *region, uint64_t pid_namesp
 /* An agent that took over from another has limits that it can change and the other's it cannot. Where it says that it has some for
  * us, takes them; else the ones that we have stay. */
 void sl_registration_follow(void);
+typedef enum {
+    SL_REGISTRATION_OWN,  /* no agent, or it has no memory for us: use memory of the process */
+    SL_REGISTRATION_FULL, /* it has not so much: bytes says how much it has */
+    SL_REGISTRATION_GRANTED,
+} sl_registration_grant_t;
+
+typedef struct {
+    int fd; /* the caller closes it; -1: none */
+    uint64_t bytes;
+} sl_registration_memory_t;
+
+/* Asks the agent of this tenant for host memory: so many bytes in all for this process, in one file that only this process gets, whose size nobody
+ * can change. held: number of the file that the process uses now; 0: none. */
+sl_registration_grant_t sl_registration_reservoir(uint64_t bytes, uint64_t held, sl_registration_memory_t *memory);
+
 /* Asks for the board of a GPU; -1 when there is none for us. */
 int sl_registration_board(const char *socket, const uint8_t uuid[16], sl_reason_t *reason);
 

@@ -1,8 +1,13 @@
 /* Host memory for released memory: made, registered, counted for the tenant, and never more than the host has. */
+#define _GNU_SOURCE
 #include "on_sim.h"
 
+#include <fcntl.h>
 #include <pthread.h>
 #include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
 
 #include "pause/host_memory.h"
 #include "pause/reservoir.h"
@@ -147,17 +152,124 @@ static void should_leave_memory_to_the_host(void) {
     sl_host_memory_root = "";
 }
 
+/* The agent's side of the socket: one answer to each request, until it is told to end. */
+static struct {
+    int listener, file;
+    const char *answer; /* NULL: it hangs */
+    bool fills;
+    char heard[256];
+    pthread_t thread;
+} agent;
+
+static void send_file(int to) {
+    char any = '\n';
+    union {
+        struct cmsghdr header;
+        char bytes[CMSG_SPACE(sizeof(int))];
+    } control = {0};
+    struct iovec part = {&any, 1};
+    struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof control};
+    control.header = (struct cmsghdr){.cmsg_len = CMSG_LEN(sizeof(int)), .cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS};
+    memcpy(CMSG_DATA(&control.header), &agent.file, sizeof(int));
+    CHECK(sendmsg(to, &message, MSG_NOSIGNAL) == 1);
+}
+
+static void *serve(void *unused) {
+    (void)unused;
+    for (int fd; (fd = accept(agent.listener, NULL, NULL)) >= 0; close(fd)) {
+        ssize_t length = read(fd, agent.heard, sizeof agent.heard - 1);
+        agent.heard[length > 0 ? length : 0] = 0;
+        if (!agent.answer) {
+            sleep(2);
+            continue;
+        }
+        if (strncmp(agent.answer, "ok ", 3) == 0)
+            send_file(fd);
+        CHECK(send(fd, agent.answer, strlen(agent.answer), MSG_NOSIGNAL) > 0);
+        if (agent.fills)
+            CHECK(fallocate(agent.file, 0, 0, 96 * MIB) == 0);
+    }
+    return NULL;
+}
+
+static void begin_agent(void) {
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    snprintf(address.sun_path, sizeof address.sun_path, "%s/agent.sock", test_folder);
+    snprintf(sl_tenant.region.agent, sizeof sl_tenant.region.agent, "%s", address.sun_path);
+    agent.listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    CHECK(bind(agent.listener, (struct sockaddr *)&address, sizeof address) == 0 && listen(agent.listener, 8) == 0);
+    pthread_create(&agent.thread, NULL, serve, NULL);
+}
+
+static void end_agent(void) {
+    shutdown(agent.listener, SHUT_RDWR);
+    pthread_join(agent.thread, NULL);
+    close(agent.listener);
+}
+
+static int new_file(int seals) {
+    int file = memfd_create("reservoir", MFD_ALLOW_SEALING);
+    CHECK(file >= 0 && ftruncate(file, 160 * MIB) == 0 && fcntl(file, F_ADD_SEALS, seals) == 0);
+    return file;
+}
+
+static uint64_t taken(int file) {
+    struct stat status;
+    CHECK(fstat(file, &status) == 0);
+    return (uint64_t)status.st_blocks * 512;
+}
+
 static void should_use_memory_of_an_agent(void) {
-    int file = memfd_create("reservoir", 0);
-    CHECK(file >= 0 && ftruncate(file, 96 * MIB) == 0 && sl_reservoir_use(file, 96 * MIB));
-    CHECK(!sl_reservoir_reserve(98 * MIB, context, &reason) && sl_reservoir_reserve(96 * MIB, context, &reason));
+    agent.file = new_file(F_SEAL_SHRINK | F_SEAL_GROW);
+    agent.answer = "full 100663296\n";
+    begin_agent();
+    CHECK(!sl_reservoir_reserve(98 * MIB, context, &reason) && strstr(reason.text, "needs 98.0 MiB of host memory, the agent's reservoir has 96.0 MiB for it"), "%s",
+          reason.text);
+    CHECK(strstr(agent.heard, "reservoir ") == agent.heard && strstr(agent.heard, " bytes=102760448 held=0\n"), "%s", agent.heard);
+    CHECK(sl_reservoir_bytes() == 0 && sl_telling_record()->reservoir_bytes == 0);
+    agent.answer = "ok job 1\n";
+    agent.fills = true;
+    CHECK(sl_reservoir_reserve(96 * MIB, context, &reason), "%s", reason.text);
     sl_reservoir_begin(96 * MIB, context);
     fill(96 * MIB, 7);
     CHECK(sl_reservoir_end());
-    char byte = 0;
-    CHECK(pread(file, &byte, 1, 95 * MIB) == 1 && byte == 7 && !sl_reservoir_use(file, 96 * MIB));
+    char byte = 0, held[64];
+    CHECK(pread(agent.file, &byte, 1, 95 * MIB) == 1 && byte == 7);
+    struct stat status;
+    CHECK(fstat(agent.file, &status) == 0);
+    agent.fills = false; /* from now on it stands still: the process touches what grows */
+    CHECK(sl_reservoir_reserve(128 * MIB, context, &reason), "%s", reason.text);
+    snprintf(held, sizeof held, " held=%llu\n", (unsigned long long)status.st_ino);
+    CHECK(strstr(agent.heard, held), "%s", agent.heard);
+    end_agent();
+    CHECK(sl_reservoir_reserve(160 * MIB, context, &reason), "an agent that is gone does not refuse: %s", reason.text);
+    sl_reservoir_begin(160 * MIB, context);
+    fill(160 * MIB, 8);
+    CHECK(sl_reservoir_end() && taken(agent.file) >= 160 * MIB);
+    CHECK(!sl_reservoir_reserve(162 * MIB, context, &reason) && strstr(reason.text, "raise"), "%s", reason.text);
+    sl_reservoir_keep(64 * MIB, context);
+    CHECK(pread(agent.file, &byte, 1, 95 * MIB) == 1 && byte == 0 && pread(agent.file, &byte, 1, 63 * MIB) == 1 && byte == 8);
     sl_reservoir_keep(0, context);
-    CHECK(pread(file, &byte, 1, 95 * MIB) == 1 && byte == 0);
+    CHECK(taken(agent.file) == 0, "all pages are given back");
+    close(agent.file);
+}
+
+static void should_use_its_own_memory_where_an_agent_has_none(void) {
+    static const char *const answers[] = {"no the agent has no host memory for jobs\n", "nonsense\n", NULL, "ok job 1\n"};
+    for (unsigned i = 0; i < 4; i++) {
+        agent.file = new_file(i == 3 ? F_SEAL_SHRINK : F_SEAL_SHRINK | F_SEAL_GROW); /* the last could be made longer */
+        agent.answer = answers[i];
+        unlink(sl_tenant.region.agent);
+        begin_agent();
+        CHECK(sl_reservoir_reserve(66 * MIB, context, &reason), "%s", reason.text);
+        sl_reservoir_begin(66 * MIB, context);
+        fill(66 * MIB, 9);
+        CHECK(sl_reservoir_end() && taken(agent.file) == 0);
+        sl_reservoir_keep(0, context);
+        end_agent();
+        close(agent.file);
+    }
+    sl_tenant.region.agent[0] = 0;
 }
 
 static void look_at_nothing(void) {
@@ -180,6 +292,7 @@ int main(void) {
     RUN(should_count_for_the_tenant);
     RUN(should_leave_memory_to_the_host);
     RUN(should_use_memory_of_an_agent);
+    RUN(should_use_its_own_memory_where_an_agent_has_none);
     RUN(should_forget_after_a_fork);
     return 0;
 }

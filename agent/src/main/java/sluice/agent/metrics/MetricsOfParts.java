@@ -6,12 +6,13 @@ import java.util.List;
 import java.util.Map;
 import sluice.agent.part.PartMetric;
 
-/// The counters that the parts of the agent add.
+/// What the parts of the agent add.
 final class MetricsOfParts implements MetricsSource {
     private final Map<PartMetric, MetricsFamily> families = new LinkedHashMap<>();
 
     MetricsOfParts(List<PartMetric> metrics) {
-        metrics.forEach(metric -> families.put(metric, MetricsFamily.counter(metric.name(), List.of(), metric.help())));
+        metrics.forEach(metric -> families.put(metric, metric.isCounter()
+                ? MetricsFamily.counter(metric.name(), List.of(), metric.help()) : MetricsFamily.gauge(metric.name(), List.of(), metric.help())));
     }
 
     @Override

@@ -2,8 +2,13 @@ package sluice.agent.part;
 
 import java.util.function.LongSupplier;
 
-/// A counter that a part adds to `/metrics`.
+/// What a part adds to `/metrics`: a counter, whose name ends in `_total`, or a gauge.
 ///
-/// @param name ends in `_total`
 /// @param help one line
-public record PartMetric(String name, String help, LongSupplier value) {}
+public record PartMetric(String name, String help, LongSupplier value) {
+    private static final String COUNTER = "_total";
+
+    public boolean isCounter() {
+        return name.endsWith(COUNTER);
+    }
+}

@@ -6,6 +6,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.regex.Pattern;
 import sluice.agent.os.RegisteringPeer;
+import sluice.agent.reservoir.Reservoir;
 import sluice.api.client.RunRegistration;
 import sluice.linux.Descriptor;
 import sluice.region.Region;
@@ -15,7 +16,7 @@ import sluice.region.place.SluiceException;
 
 /// Answers one line of a process: `region LAYOUT LABEL` with `ok TENANT IDENTITY` and the descriptors of its limits and its ledger,
 /// `limits LAYOUT LABEL` with the same and the limits alone, `board UUID` with `ok UUID` and the descriptor of that GPU's board, `run` as
-/// [RunRegistration] says, or any of them with `no` and the reason, or with `busy` and when to ask again.
+/// [RunRegistration] says, `reservoir LAYOUT LABEL` as [ReservoirRequests] says, or any of them with `no` and the reason, or with `busy` and when to ask again.
 ///
 /// Words KEY=VALUE may follow, in requests and answers; a key that the other side does not know is ignored. Both say `features=HEX`, the bits of the
 /// region's features that they know, and `version=`, for messages.
@@ -28,9 +29,11 @@ final class RegistrationHandler implements OneLineProtocol {
     static final int LINE_BYTES = 4096;
 
     private final Registrar registrar;
+    private final ReservoirRequests reservoir;
 
-    RegistrationHandler(Registrar registrar) {
+    RegistrationHandler(Registrar registrar, Optional<Reservoir> reservoir) {
         this.registrar = registrar;
+        this.reservoir = new ReservoirRequests(registrar, reservoir);
     }
 
     @Override
@@ -47,13 +50,17 @@ final class RegistrationHandler implements OneLineProtocol {
         }
         boolean limitsOnly = words[0].equals("limits");
         boolean run = words[0].equals("run");
-        if (words.length < 3 || !run && !limitsOnly && !words[0].equals("region") || !RunRegistration.LABEL.matcher(words[2]).matches()) {
+        boolean memory = words[0].equals("reservoir");
+        if (words.length < 3 || !run && !memory && !limitsOnly && !words[0].equals("region") || !RunRegistration.LABEL.matcher(words[2]).matches()) {
             throw new SluiceException("this is no request; is the library of this version?");
         }
         List<String> said = List.of(words).subList(3, words.length);
         checkVersion(words[1], said);
         if (run) {
             return RunRequests.answer(registrar, peer, words[2], said);
+        }
+        if (memory) {
+            return reservoir.answer(context, peer, words[2], said);
         }
         RegisteredTenant tenant = limitsOnly ? registrar.find(peer, words[2]) : registrar.register(peer, words[2]);
         context.write(new FileDescriptor(tenant.limits()));
@@ -79,7 +86,7 @@ final class RegistrationHandler implements OneLineProtocol {
         }
     }
 
-    private static Optional<String> value(List<String> said, String key) {
+    static Optional<String> value(List<String> said, String key) {
         return said.stream().filter(word -> word.startsWith(key + "=")).map(word -> word.substring(key.length() + 1)).findFirst();
     }
 

@@ -5,6 +5,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.ToLongFunction;
 import sluice.agent.claims.DeclaredClaims;
 import sluice.agent.http.ApiServer;
 import sluice.agent.http.Route;
@@ -12,6 +13,8 @@ import sluice.agent.os.PublishedFile;
 import sluice.agent.part.AgentContext;
 import sluice.agent.part.Clock;
 import sluice.agent.part.Part;
+import sluice.agent.part.PartMetric;
+import sluice.agent.reservoir.Reservoir;
 import sluice.agent.settings.CoreSettings;
 import sluice.agent.settings.Places;
 import sluice.agent.settings.Setting;
@@ -34,15 +37,21 @@ public final class RegistrationPart implements Part {
             "what a job does that gets no answer: run without limits, or fail its CUDA calls; if empty fail with a policy, run without",
             text -> text.isEmpty() ? Optional.empty() : Optional.of(OnError.parse(text)));
 
+    private static final Setting<Long> RESERVOIR = Setting.size("reservoir", "0",
+            "host memory of the agent for released memory of jobs that registered, all together; 0 if each job uses its own");
+    private static final long RESERVOIR_MILLIS = 1000;
+
     private Registrar registrar;
+    private volatile Optional<Reservoir> reservoir = Optional.empty();
     private ApiServer server;
     private Clock clock;
+    private Clock reservoirClock;
     private OnError onError;
     private Path onErrorFile;
 
     @Override
     public List<Setting<?>> settings() {
-        return List.of(POLICY, SOCKET, ON_ERROR);
+        return List.of(POLICY, SOCKET, ON_ERROR, RESERVOIR);
     }
 
     @Override
@@ -55,7 +64,9 @@ public final class RegistrationPart implements Part {
         registrar = new Registrar(context.directory(), policy.orElseGet(PolicyFile::asAsked), new DeclaredClaims(context.state().resolve(CLAIMS)),
                 context.machine().events(), allUsers);
         context.machine().bounds(registrar::bounds);
-        server = new ApiServer("register", new RegistrationChannel(RegistrationHandler.LINE_BYTES, new RegistrationHandler(registrar)));
+        reservoir = Optional.of(context.settings().get(RESERVOIR)).filter(bytes -> bytes > 0).map(Reservoir::of);
+        reservoir.ifPresent(memory -> reservoirClock = context.clock("reservoir", RESERVOIR_MILLIS, memory::follow));
+        server = new ApiServer("register", new RegistrationChannel(RegistrationHandler.LINE_BYTES, new RegistrationHandler(registrar, reservoir)));
         server.pulses(context.health()::everySecond);
         clock = context.clock("registration", FOLLOW_MILLIS, registrar::follow);
         Path chosen = context.settings().get(SOCKET);
@@ -75,10 +86,26 @@ public final class RegistrationPart implements Part {
     }
 
     @Override
+    public List<PartMetric> metrics() {
+        return List.of(
+                metric("budget", "Host memory that the agent has for released memory of jobs.", Reservoir::budgetBytes),
+                metric("granted", "How much of it jobs have been granted.", Reservoir::grantedBytes),
+                metric("taken", "How much of it is in memory now.", Reservoir::takenBytes));
+    }
+
+    private PartMetric metric(String of, String help, ToLongFunction<Reservoir> value) {
+        return new PartMetric("sluice_reservoir_" + of + "_bytes", help, () -> reservoir.map(value::applyAsLong).orElse(0L));
+    }
+
+    @Override
     public void close() {
         if (registrar != null) {
             server.close();
             clock.close();
+            if (reservoirClock != null) {
+                reservoirClock.close();
+            }
+            reservoir.ifPresent(Reservoir::close);
             registrar.close();
             if (onError == OnError.RUN) {
                 forgetWord();

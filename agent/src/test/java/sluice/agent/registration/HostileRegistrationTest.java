@@ -22,7 +22,8 @@ class HostileRegistrationTest extends HostileLines {
 
     @Override
     protected String[] config(Path folder, Path socket) throws IOException {
-        return new String[] {"policy = " + Files.writeString(folder.resolve("policy"), "* -> memory=1g\n"), "register-socket = " + socket};
+        return new String[] {"policy = " + Files.writeString(folder.resolve("policy"), "* -> memory=1g reservoir=32m\n"), "register-socket = " + socket,
+            "reservoir = 64m"};
     }
 
     @Override
@@ -52,6 +53,23 @@ class HostileRegistrationTest extends HostileLines {
         assertThat(send("board " + "0".repeat(32) + "\n")).contains("no pid").contains("has no region");
         assertThat(send("limits " + RegionLayout.LAYOUT + " -\n")).as("nobody's limits for who has none").contains("no pid").contains("has no region");
         assertThat(folder().resolve("run").toFile().list()).noneMatch(name -> name.endsWith(".region"));
+    }
+
+    /// Memory is given to processes that have limits, once each, and never more than there is.
+    @Test
+    void shouldBoundTheHostMemoryOfAProcess() {
+        String ask = "reservoir " + RegionLayout.LAYOUT + " - ";
+        assertThat(send(ask + "bytes=4096 held=0\n")).contains("no pid").contains("has no region");
+        assertThat(send(honest())).contains("ok ");
+        for (String line : List.of("reservoir\n", "reservoir 4 -\n", ask + "\n", ask + "bytes=1\n", ask + "held=0\n", ask + "bytes=-1 held=0\n", ask + "bytes=0 held=0\n",
+                ask + "bytes=4g held=0\n", ask + "bytes=9999999999999999999 held=0\n", ask + "bytes=1 held=x\n", ask + "bytes=1 held=4711\n", ask + "bytes=\0 held=0\n")) {
+            assertThat(send(line)).as(line).startsWith("no ");
+        }
+        assertThat(send(ask + "bytes=999999999999999999 held=0\n")).isEqualTo("full " + (32 << 20) + "\n");
+        for (int time = 0; time < 100; time++) {
+            assertThat(send(ask + "bytes=" + (32 << 20) + " held=0\n")).startsWith("ok ", 1);
+        }
+        assertThat(send(ask + "bytes=" + ((32 << 20) + 1) + " held=0\n")).startsWith("full ");
     }
 
     /// A user cannot take the name of a container, or of another's tenant, and so have its processes.

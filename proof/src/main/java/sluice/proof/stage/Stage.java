@@ -216,7 +216,7 @@ public final class Stage implements AutoCloseable {
     /// The environment of this process without anything that limits a GPU or talks to the Java runtime.
     public Map<String, String> plainSettings() {
         Map<String, String> settings = new HashMap<>(System.getenv());
-        settings.keySet().removeIf(name -> name.startsWith("SLUICE_") && !name.startsWith("SLUICE_SIM_")
+        settings.keySet().removeIf(name -> name.startsWith("SLUICE_") && !name.startsWith("SLUICE_SIM_") && !name.equals(TestTenant.MAPPED)
                 || name.startsWith("CUDA_DEVICE_MEMORY_LIMIT") || name.equals("LD_PRELOAD"));
         settings.keySet().removeAll(JAVA_OPTION_VARIABLES);
         environment.simulatedDriver().ifPresent(driver -> {

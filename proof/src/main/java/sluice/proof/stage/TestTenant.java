@@ -2,6 +2,7 @@ package sluice.proof.stage;
 
 import java.nio.file.Path;
 import java.util.Arrays;
+import java.util.Optional;
 import sluice.region.LimitsChange;
 import sluice.region.MemoryUses;
 import sluice.region.Region;
@@ -19,6 +20,8 @@ import sluice.region.place.RuntimeDirectory;
 /// A tenant made for a check. A context takes memory of its own, and how much depends on the GPU. So checks open their processes first, and
 /// then say how much room there is beyond that.
 public record TestTenant(Path file) {
+    /// Makes all checks with memory that Sluice maps, or with none of it; if it is not set each check decides.
+    static final String MAPPED = "SLUICE_MAPPED";
 
     public static TestTenant create(RuntimeDirectory directory, String name, long quotaBytes) {
         long[] limits = new long[MemoryLimits.GPUS];
@@ -29,7 +32,9 @@ public record TestTenant(Path file) {
     static TestTenant create(RuntimeDirectory directory, String name, long[] limits) {
         RegionDraft draft = new RegionDraft(
                 name, "sluice verify", Identity.self(), OnError.FAIL, MemoryLimits.of(limits));
-        return new TestTenant(Region.create(directory, draft));
+        TestTenant tenant = new TestTenant(Region.create(directory, draft));
+        Optional.ofNullable(System.getenv(MAPPED)).ifPresent(text -> tenant.set(Limit.MAPPED, text));
+        return tenant;
     }
 
     public Tenant read() {

@@ -1,0 +1,139 @@
+package sluice.agent.reservoir;
+
+import java.nio.file.Path;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Optional;
+import java.util.function.LongSupplier;
+import java.util.function.ToLongFunction;
+import sluice.region.place.Identity;
+import sluice.region.place.SluiceException;
+
+/// Who has how much of the machine's reservoir. What a process was granted counts, whether it uses it or not, until it gives pages back or ends.
+public final class Reservoir implements AutoCloseable {
+    private static final long PAGE_BYTES = 2L << 20;
+    private static final int MOST_FILES = 1024;
+    private static final int MOST_FILES_OF_A_USER = 256;
+
+    private final long budgetBytes;
+    private final LongSupplier freeBytes;
+    private final Filler filler = new Filler();
+    private final Map<Identity, ReservoirFile> files = new HashMap<>();
+
+    /// @param budgetBytes the most for all processes of the machine together
+    public static Reservoir of(long budgetBytes) {
+        return new Reservoir(budgetBytes, new HostMemory(Path.of("/"))::freeBytes);
+    }
+
+    Reservoir(long budgetBytes, LongSupplier freeBytes) {
+        this.budgetBytes = budgetBytes / PAGE_BYTES * PAGE_BYTES;
+        this.freeBytes = freeBytes;
+    }
+
+    /// A process that asks.
+    ///
+    /// @param limitBytes  the most that its tenant may have; 0 = as much as there is
+    /// @param wantedBytes what its tenant needs when a page is made
+    public record Asker(Identity process, long uid, String tenant, long limitBytes, LongSupplier wantedBytes) {}
+
+    /// @param descriptor of the file, which stays open here; none: there is not so much
+    /// @param leftBytes  how much there would be, in all
+    public record Answer(Optional<Integer> descriptor, long leftBytes) {}
+
+    /// @param bytes how much the process needs in all
+    /// @param held  number of the file in which it has something; 0 = none
+    public synchronized Answer ask(Asker asker, long bytes, long held) {
+        Optional<ReservoirFile> known = known(asker);
+        if (bytes <= 0) {
+            throw new SluiceException("a job asks for no host memory; is the library of this version?");
+        }
+        if (held != 0 && known.filter(file -> file.number() == held).isEmpty()) {
+            throw new SluiceException("the host memory of the job is of an agent before this one");
+        }
+        long has = known.map(ReservoirFile::grantedBytes).orElse(0L);
+        long taken = known.map(ReservoirFile::takenBytes).orElse(0L);
+        long left = Math.min(budgetBytes - (grantedBytes() - has), freeBytes.getAsLong() - promised() + Math.max(has, taken));
+        if (asker.limitBytes() > 0) {
+            left = Math.min(left, asker.limitBytes() - (sum(file -> file.tenant().equals(asker.tenant()) ? file.grantedBytes() : 0) - has));
+        }
+        if (bytes > left) {
+            return new Answer(Optional.empty(), Math.max(0, left));
+        }
+        ReservoirFile file = known.orElseGet(() -> make(asker));
+        file.grant(held == 0 ? bytes : Math.max(has, bytes));
+        file.fill(filler, asker.wantedBytes());
+        return new Answer(Optional.of(file.descriptor()), left);
+    }
+
+    /// A process that has become another user's, or another tenant's, by starting another program: it never sees what it had before.
+    private Optional<ReservoirFile> known(Asker asker) {
+        ReservoirFile known = files.get(asker.process());
+        if (known == null || known.uid() == asker.uid() && known.tenant().equals(asker.tenant())) {
+            return Optional.ofNullable(known);
+        }
+        files.remove(asker.process()).end();
+        return Optional.empty();
+    }
+
+    /// What was granted and is not in memory yet.
+    private long promised() {
+        return sum(file -> Math.max(0, file.grantedBytes() - file.takenBytes()));
+    }
+
+    private ReservoirFile make(Asker asker) {
+        if (files.size() >= MOST_FILES || sum(file -> file.uid() == asker.uid() ? 1 : 0) >= MOST_FILES_OF_A_USER) {
+            forgetEnded();
+        }
+        if (files.size() >= MOST_FILES || sum(file -> file.uid() == asker.uid() ? 1 : 0) >= MOST_FILES_OF_A_USER) {
+            throw new SluiceException("too many processes have host memory of the agent");
+        }
+        ReservoirFile file = new ReservoirFile(asker.process(), asker.uid(), asker.tenant(), budgetBytes);
+        files.put(asker.process(), file);
+        return file;
+    }
+
+    private void forgetEnded() {
+        files.values().removeIf(file -> {
+            boolean ended = !file.process().isAlive();
+            if (ended) {
+                file.end();
+            }
+            return ended;
+        });
+    }
+
+    /// Takes back what processes had that have ended, and counts what others gave back.
+    public synchronized void follow() {
+        forgetEnded();
+        files.values().forEach(ReservoirFile::lowerGrant);
+    }
+
+    private long sum(ToLongFunction<ReservoirFile> what) {
+        return files.values().stream().mapToLong(what).sum();
+    }
+
+    public long budgetBytes() {
+        return budgetBytes;
+    }
+
+    public synchronized long grantedBytes() {
+        return sum(ReservoirFile::grantedBytes);
+    }
+
+    /// What is in memory now.
+    public synchronized long takenBytes() {
+        return sum(ReservoirFile::takenBytes);
+    }
+
+    public synchronized int processes() {
+        return files.size();
+    }
+
+    /// Processes that live keep what they have.
+    @Override
+    public synchronized void close() {
+        filler.close();
+        files.values().forEach(ReservoirFile::leave);
+        files.clear();
+    }
+}

@@ -1,0 +1,154 @@
+package sluice.agent.reservoir;
+
+import java.io.IOException;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.LongSupplier;
+import sluice.linux.Descriptor;
+import sluice.linux.MemoryPages;
+import sluice.linux.SharedMemory;
+import sluice.region.place.Identity;
+import sluice.region.place.SluiceException;
+
+/// Host memory of one process. Nobody can change its size, so no process that uses it is killed by that. The agent makes pages in it, and takes them back
+/// only when the process has ended: it cannot know what a living process keeps there.
+final class ReservoirFile {
+    private static final String NAME = "sluice-reservoir";
+
+    private final Identity process;
+    private final long uid;
+    private final String tenant;
+    private final Descriptor memory;
+    private final long bytes;
+    private final AtomicInteger filling = new AtomicInteger();
+    private volatile long granted;
+    private volatile State state = State.USED;
+
+    private enum State {
+        USED,
+        /// The process has ended: nobody needs the contents.
+        ENDED,
+        /// The agent ends before the process.
+        LEFT
+    }
+
+    /// @param bytes how long it is; only pages that are made take memory
+    ReservoirFile(Identity process, long uid, String tenant, long bytes) {
+        this.process = process;
+        this.uid = uid;
+        this.tenant = tenant;
+        this.bytes = bytes;
+        try {
+            memory = SharedMemory.create(NAME, bytes);
+            SharedMemory.sealSize(memory);
+        } catch (IOException e) {
+            throw new SluiceException("cannot make host memory for a job (" + SluiceException.reason(e) + ")", e);
+        }
+    }
+
+    Identity process() {
+        return process;
+    }
+
+    long uid() {
+        return uid;
+    }
+
+    String tenant() {
+        return tenant;
+    }
+
+    int descriptor() {
+        return memory.number();
+    }
+
+    long number() {
+        try {
+            return memory.status().inode();
+        } catch (IOException e) {
+            return 0;
+        }
+    }
+
+    long grantedBytes() {
+        return granted;
+    }
+
+    /// What its pages take now, whoever made them.
+    long takenBytes() {
+        try {
+            return state == State.USED ? memory.status().taken() : 0;
+        } catch (IOException e) {
+            return 0;
+        }
+    }
+
+    void grant(long bytes) {
+        granted = bytes;
+    }
+
+    /// The process has given pages back, or never needed them.
+    void lowerGrant() {
+        if (filling.get() == 0) {
+            granted = Math.min(granted, takenBytes());
+        }
+    }
+
+    /// Has all pages made that are granted, as long as somebody wants them.
+    ///
+    /// @param wantedBytes what the process needs now; it may need less than was granted by the time that a page is made
+    void fill(Filler filler, LongSupplier wantedBytes) {
+        for (long at = 0; at < granted; at += Filler.PIECE_BYTES) {
+            long from = at;
+            filling.incrementAndGet();
+            if (!filler.add(() -> piece(from, wantedBytes))) {
+                filling.decrementAndGet();
+            }
+        }
+    }
+
+    private boolean isWanted(long from, long length, LongSupplier wantedBytes) {
+        return length > 0 && state == State.USED && !MemoryPages.areThere(memory, from, length) && wantedBytes.getAsLong() > from;
+    }
+
+    private void piece(long from, LongSupplier wantedBytes) {
+        long length = Math.min(Filler.PIECE_BYTES, granted - from);
+        try {
+            if (isWanted(from, length, wantedBytes)) {
+                MemoryPages.make(memory, from, length);
+            }
+        } catch (IOException e) {
+            // The host has no memory for it: the process tries, too, and says so.
+        } finally {
+            filling.decrementAndGet();
+            finish();
+        }
+    }
+
+    /// Not while pages are made: the number of the descriptor would be another file's.
+    private synchronized void finish() {
+        if (state == State.USED || filling.get() > 0) {
+            return;
+        }
+        try {
+            if (state == State.ENDED) {
+                MemoryPages.giveBack(memory, bytes);
+            }
+        } catch (IOException e) {
+            // It goes with the last descriptor.
+        }
+        memory.close();
+    }
+
+    /// The process has ended, or is another user's now. Others may have got hold of the memory; they have no pages of it any more.
+    void end() {
+        state = State.ENDED;
+        granted = 0;
+        finish();
+    }
+
+    /// This agent ends. The process keeps the memory and all that is in it.
+    void leave() {
+        state = State.LEFT;
+        finish();
+    }
+}
