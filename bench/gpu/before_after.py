@@ -72,29 +72,34 @@ def spread(seen):
     return f"{nanos(statistics.median(seen), '+')} ({nanos(min(seen), '+')} … {nanos(max(seen), '+')})"
 
 
-def verdict(before, after):
-    if max(len(before), len(after)) < 3:
+def verdict(before, after, noise):
+    if min(len(before), len(after)) < 3:
         return "too few rounds"
-    if min(after) > max(before):
-        return "**more**"
-    return "**less**" if max(after) < min(before) else "same"
+    change = statistics.median(after) - statistics.median(before)
+    if abs(change) <= noise or min(after) <= max(before) and min(before) <= max(after):
+        return "same"
+    return "**more**" if change > 0 else "**less**"
 
 
 def table(rows):
     lines = ["Median (least … most) of the rounds. The library takes no part in the column \"without\": its change from build to build is noise.",
-             "\"Same\": the ranges of both builds overlap.", "",
+             "\"Same\": the ranges of both builds overlap, or the change is no larger than that noise.", "",
              "| | rounds | without: before, after | added before | added after | change | |", "|---|---:|---:|---:|---:|---:|---|"]
     for name, ways in rows.items():
         if len(ways) == 2:
             (before, added_before), (after, added_after) = ([*zip(*ways[way])] for way in ("before", "after"))
             change = statistics.median(added_after) - statistics.median(added_before)
+            noise = abs(statistics.median(after) - statistics.median(before))
             lines.append(f"| {name} | {min(len(before), len(after))} | {nanos(statistics.median(before))}, {nanos(statistics.median(after))} "
-                         f"| {spread(added_before)} | {spread(added_after)} | {nanos(change, '+')} | {verdict(added_before, added_after)} |")
+                         f"| {spread(added_before)} | {spread(added_after)} | {nanos(change, '+')} | {verdict(added_before, added_after, noise)} |")
     return "\n".join(lines) + "\n"
 
 
 def main(before, after, out, *parts):
     homes = {"before": before, "after": after}
+    for home in homes.values():
+        if not os.access(os.path.join(home, "bin", "sluice"), os.X_OK):
+            sys.exit(f"{home} is no distribution: it has no bin/sluice")
     rows, longest = {}, 0
     os.makedirs(out, exist_ok=True)
     with open(os.path.join(out, "values.csv"), "w", encoding="utf-8", newline="") as file:

@@ -121,7 +121,7 @@ SL_HOT sl_lane_t *sl_lane_current(void) {
     return mine->lane;
 }
 
-/* If all its places are taken, the stream replaces the one in the first place, which must be added again before its next call. */
+/* If all places are taken, the stream replaces the one in the first place. That one must be added again before its next call. */
 unsigned sl_lane_add(sl_lane_t *lane, uint64_t stream_key) {
     int found = sl_lane_find(lane, stream_key);
     if (found >= 0)

@@ -31,7 +31,7 @@ static enum { UNKNOWN, READING, NO_COUNTER } _Atomic state;
 static pair_t first;
 
 #ifdef __x86_64__
-/* The kernel gives the counter up as its own clock when it sees it go wrong, for example apart on two sockets. */
+/* The kernel gives up the counter as its own clock when the counter goes wrong, for example apart on two sockets. */
 static bool is_trusted(void) {
     static const char *const others[] = {"hpet", "acpi_pm", "jiffies"};
     char source[32];

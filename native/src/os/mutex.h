@@ -1,6 +1,6 @@
 /* mutex: a lock of this process. Taking and releasing it is one atomic instruction each, in the caller's own code. A thread that has to
- * wait sleeps. glibc's mutex costs little more while its code is in the cache. Just after a system call of the driver it is not, and
- * then it costs as much as the rest of a free.
+ * wait sleeps. glibc's mutex costs little more while its code is in the cache. Just after a system call of the driver it is not cached.
+ * Then it costs as much as the rest of a free.
  *
  * A thread that holds a mutex must not be cancelled (pthread_cancel), because no thread would release the mutex. Our own code has no
  * cancellation points (uncancelled.c), so it is enough to make the cancellation type deferred: one call, which changes nothing in an

@@ -62,7 +62,7 @@ static bool limits_differ(void) {
     return false;
 }
 
-/* nvidia-smi numbers GPUs in the order of their places on the bus, which is also that of the names in this folder.
+/* nvidia-smi numbers GPUs in the order of their places on the bus. The names in this folder have the same order.
  * Returns how many GPUs there are; *index is the number of the one on this bus, or -1. */
 static int read_folder(const char *bus, int *index) {
     int count = 0, before = 0;
@@ -137,7 +137,7 @@ static bool is_limited_by_a_policy_or_an_older_tool(void) {
     return !own || sl_tenant.region.agent[0];
 }
 
-/* Printed once for each GPU of the tenant, by the process that enters it, and only for limits that were set for this job. */
+/* The process that enters a GPU of the tenant prints this once, and only for limits that were set for this job. */
 static void check_limits(const sl_region_gpu_t *gpu) {
     const sl_region_limits_t *limits = sl_tenant.region.limits;
     uint64_t limit = limits->memory_bytes[gpu->index];

@@ -91,7 +91,7 @@ static void clear(const sl_region_t *region, unsigned number) {
     memset(slot->unused_bytes, 0, sizeof slot->unused_bytes); /* fields of later versions */
 }
 
-/* Changes the owner word from the owner that was seen to BUSY by this process, with the sign where there are signs. From here on the
+/* Changes the owner word from the owner that this process saw to BUSY, with the sign where there are signs. From here on the
  * slot counts for nothing. Returns the word that is there now; 0: another process is changing the slot. */
 static uint64_t seize(const look_t *look, unsigned number, uint64_t seen, void **sign) {
     *sign = sl_life_begin(look->fd, sign_place(number));
@@ -173,7 +173,7 @@ static bool is_of_a_copy(const look_t *look, unsigned number, uint64_t owner) {
     return same && (!(owner & SIGNED) || sl_life_of(look->fd, sign_place(number)) != SL_LIFE_ENDED);
 }
 
-/* What another image of this very process left before it called execve, or a process of the same pid and clock tick. */
+/* What this process left before it called execve, or what a process of the same pid and clock tick left. */
 static bool empty_own(const look_t *look) {
     for (unsigned number = 0; number < SL_REGION_SLOT_COUNT; number++) {
         const sl_region_slot_t *slot = &look->region->slots[number];

@@ -16,8 +16,6 @@ void sl_profile_sums_prepare(void);
 const sl_profile_rule_t *sl_profile_sums_rule(unsigned entry);
 
 void sl_profile_sums_add(const sl_profile_rule_t *rule, uint64_t nanos);
-/* After a fork: the child has made no calls. */
-void sl_profile_sums_forget(void);
 
 void sl_profile_sums_of_process(sl_profile_sum_t sums[SL_PROFILE_NAMES]);
 /* Those of all processes of the tenant, also of ended ones; of this process where it is a part of none. */

@@ -40,7 +40,7 @@ static bool is_corrected(int attribute) {
            attribute == HANDLE_TYPES;
 }
 
-/* Where the driver has no answer for mapped memory, whether it has one at all is asked with an attribute that all memory has. */
+/* Where the driver has no answer for mapped memory, an attribute that all memory has shows whether the driver knows the address. */
 CUresult hook_cuPointerGetAttribute(void *data, CUpointer_attribute attribute, CUdeviceptr ptr) {
     if (SL_UNLIKELY(!SL_DRIVER_HAS(cuPointerGetAttribute)))
         return CUDA_ERROR_NOT_FOUND;

@@ -1,6 +1,6 @@
 /* options: what the environment asks for, as one record.
  *
- * Sluice's own variables go before those of older tools, and of these the first that is in use says all the limits. Where
+ * Sluice's own variables go before those of older tools. Of these tools, the first that is in use gives all limits. Where
  * Sluice's variables speak of GPU time alone, an older tool may still limit memory. */
 #define _GNU_SOURCE
 #include "tenant/switches/options.h"

@@ -17,7 +17,7 @@ import java.util.concurrent.TimeUnit;
 import sluice.agent.part.AgentContext;
 import sluice.agent.part.Clock;
 
-/// Tells systemd that the agent is ready, and then, as often as it wants to hear it, that all parts have worked lately. An agent of which
+/// Tells systemd that the agent is ready. Then it says, as often as systemd asks for it, that all parts have worked lately. An agent of which
 /// systemd hears nothing is killed and started anew.
 final class Watchdog implements AutoCloseable {
     private static final String SOCKET = "NOTIFY_SOCKET";

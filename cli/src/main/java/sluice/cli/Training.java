@@ -20,7 +20,7 @@ import sluice.region.limits.OnError;
 import sluice.region.place.Identity;
 import sluice.region.place.RuntimeDirectory;
 
-/// Goes the ways of the usual commands once, so that the build can keep their classes loaded and linked in an AOT cache:
+/// Runs the usual commands once. The build then keeps their classes loaded and linked in an AOT cache:
 /// one for `sluice run`, one for all the rest. A program is not really started, because the cache is written when this
 /// process ends. `dist/assemble` gives it a runtime directory of its own.
 final class Training {

@@ -12,9 +12,7 @@ public record FileStatus(int mode, long uid, long gid, long links, long bytes, l
     static final int BASIC = 0x7ff;
     private static final int BLOCK = 512;
     private static final int TYPE = 0170000;
-    private static final int FOLDER = 0040000;
     private static final int REGULAR = 0100000;
-    private static final int SOCKET = 0140000;
 
     static FileStatus of(ByteBuffer statx) {
         return new FileStatus(Short.toUnsignedInt(statx.getShort(28)), Integer.toUnsignedLong(statx.getInt(20)), Integer.toUnsignedLong(statx.getInt(24)),
@@ -24,14 +22,6 @@ public record FileStatus(int mode, long uid, long gid, long links, long bytes, l
 
     public boolean isRegular() {
         return (mode & TYPE) == REGULAR;
-    }
-
-    public boolean isFolder() {
-        return (mode & TYPE) == FOLDER;
-    }
-
-    public boolean isSocket() {
-        return (mode & TYPE) == SOCKET;
     }
 
     /// The rights, without the type.

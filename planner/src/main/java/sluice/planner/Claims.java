@@ -73,7 +73,7 @@ final class Claims {
         return Shares.fill(Shares.sum(interval.takenNanos()), weights(tenants), bounds);
     }
 
-    /// The share of the priority's time that each tenant should have from now on, if all that want the GPU want all of it. A tenant that
+    /// The share of the priority's time that each tenant should get from now on. It assumes that each wants all of it. A tenant that
     /// does not want it gets the share that it would have if it came back.
     private static double[] fair(Interval interval, List<TenantDemand> tenants) {
         double[] weights = weights(tenants);

@@ -52,7 +52,7 @@ public record GpuTime(
         return begun() ? permille(usedNanos, readNanos - beganNanos) : -1;
     }
 
-    /// The part of the time since an earlier look that it had the GPU, in thousandths; -1 when it had not begun then.
+    /// The part of the time since an earlier look in which the tenant had the GPU, in thousandths. -1 if it had not begun then.
     public int gotPermilleSince(GpuTime earlier) {
         return earlier.begun() && readNanos > earlier.readNanos
                 ? permille(usedNanos - earlier.usedNanos, readNanos - earlier.readNanos) : -1;

@@ -21,7 +21,7 @@ import sluice.region.place.Identity;
 final class Audit {
     private static final int LOOKS_UNKNOWN = 2;
     private static final int LOOKS_OVER = 3;
-    /// Apart by different times, so that a program that takes and gives back in a rhythm is not always met at the same beat.
+    /// The times between looks differ. So a program that takes and gives back in a rhythm is not always seen at the same beat.
     private static final int[] SAMPLES_MILLIS = {3, 7, 11, 17};
 
     private final Supplier<List<OnGpu>> listed;

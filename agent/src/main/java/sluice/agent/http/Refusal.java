@@ -1,6 +1,6 @@
 package sluice.agent.http;
 
-/// A request that is answered with a status of 400 and above, and one line that says what, which value, what to do.
+/// The agent answers a request with a status of 400 or above, and one line: what, which value, what to do.
 public final class Refusal extends RuntimeException {
     private static final long serialVersionUID = 1L;
 

@@ -17,8 +17,8 @@ import sluice.region.place.RuntimeDirectory;
 import sluice.region.place.SluiceException;
 import sluice.region.place.ThisProcess;
 
-/// Reads the tenants of some folders. A user can make any number of regions and fill each with forged processes, so what is read of one folder is
-/// bounded: the number of files, and by records all that is in them. All folders together hold no more than [#MOST_RECORDS].
+/// Reads the tenants of some folders. A user can make any number of regions and fill each with forged processes. So the agent bounds what
+/// it reads of one folder: the number of files, and by records all that is in them. All folders together hold no more than [#MOST_RECORDS].
 ///
 /// A folder with more in it than that is *crowded*. Only the clock reads it, before its look, and a look takes what the clock has read: so its user makes
 /// no client wait.

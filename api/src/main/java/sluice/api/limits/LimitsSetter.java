@@ -27,8 +27,8 @@ public final class LimitsSetter {
     }
 
     /// A limit for a GPU that is not there would do nothing, so it is a mistake. The tenant may not have used all of its GPUs
-    /// yet, so NVML tells which there are. Where there is no NVML, or one that does not know the tenant's GPUs because they
-    /// are simulated ones, any number is taken.
+    /// yet, so NVML tells which there are. Without NVML any number is valid. The same holds where NVML does not know the tenant's GPUs
+    /// because they are simulated.
     private static void requireGpus(Tenant tenant, SortedSet<Integer> named, SortedMap<Integer, String> gpus) {
         if (gpus.isEmpty() || !tenant.gpus().stream().map(TenantGpu::uuid).allMatch(gpus::containsValue)) {
             return;

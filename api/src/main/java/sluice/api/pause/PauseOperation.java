@@ -39,11 +39,6 @@ public final class PauseOperation implements FollowedOperation {
                 new Operation(id, tenant.name(), tenant.uid(), kind, State.RUNNING, pause.moving(), pause.host(), "", nowNanos(), 0));
     }
 
-    /// Whether the tenant was not asked for the same before.
-    public boolean isFresh() {
-        return change.fresh();
-    }
-
     @Override
     public synchronized Operation look() {
         if (last.runs()) {

@@ -1,9 +1,8 @@
 package sluice.cli.proof;
 
-import java.io.IOException;
 import java.io.PrintWriter;
-import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -19,7 +18,6 @@ import sluice.proof.bench.BenchReport;
 import sluice.proof.stage.Environment;
 import sluice.proof.stage.Interrupted;
 import sluice.region.place.Installation;
-import sluice.region.place.SluiceException;
 
 @Command(
         name = "bench",
@@ -47,11 +45,11 @@ public final class BenchCommand extends AnyCommand implements Callable<Integer> 
         }
         Installation installation = Installation.find();
         PrintWriter out = spec.commandLine().getOut();
-        makeFolder();
+        OutFolder files = OutFolder.make(folder);
         AtomicInteger steps = new AtomicInteger();
         try (Interrupt _ = new Interrupt()) {
             try {
-                measure(installation, steps, out);
+                measure(installation, steps, out, files);
                 return ExitStatus.OK;
             } catch (Interrupted e) {
                 spec.commandLine().getErr().println(interrupted(steps.get() - 1));
@@ -60,7 +58,7 @@ public final class BenchCommand extends AnyCommand implements Callable<Integer> 
         }
     }
 
-    private void measure(Installation installation, AtomicInteger steps, PrintWriter out) {
+    private void measure(Installation installation, AtomicInteger steps, PrintWriter out, OutFolder files) {
         try (Progress progress = Progress.standard()) {
             progress.step("measuring");
             Environment environment = GpuChoice.of(installation, simulated, spec.commandLine().getErr());
@@ -70,39 +68,12 @@ public final class BenchCommand extends AnyCommand implements Callable<Integer> 
             });
             out.print(json ? report.json() : report.markdown());
             out.flush();
-            if (folder != null) {
-                save(report);
-            }
+            files.write(Map.of("bench.md", report.markdown(), "bench.json", report.json(), "bench.svg", report.svg()));
         }
     }
 
     /// @param done how many came to their end
     static String interrupted(int done) {
         return "interrupted after " + Math.max(0, done) + (done == 1 ? " step" : " steps");
-    }
-
-    /// Before anything is measured, so that no time is lost for a folder that cannot be.
-    private void makeFolder() {
-        try {
-            if (folder != null) {
-                Files.createDirectories(folder);
-            }
-        } catch (IOException e) {
-            throw cannotWrite(e);
-        }
-    }
-
-    private void save(BenchReport report) {
-        try {
-            Files.writeString(folder.resolve("bench.md"), report.markdown());
-            Files.writeString(folder.resolve("bench.json"), report.json());
-            Files.writeString(folder.resolve("bench.svg"), report.svg());
-        } catch (IOException e) {
-            throw cannotWrite(e);
-        }
-    }
-
-    private SluiceException cannotWrite(IOException e) {
-        return new SluiceException("cannot write to " + folder + " (" + SluiceException.reason(e) + "); choose another --out", e);
     }
 }

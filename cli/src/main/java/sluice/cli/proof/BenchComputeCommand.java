@@ -3,9 +3,9 @@ package sluice.cli.proof;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.Writer;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -22,7 +22,6 @@ import sluice.proof.bench.compute.ComputeReport;
 import sluice.proof.stage.Environment;
 import sluice.proof.stage.Interrupted;
 import sluice.region.place.Installation;
-import sluice.region.place.SluiceException;
 
 @Command(
         name = "compute",
@@ -106,43 +105,24 @@ final class BenchComputeCommand extends AnyCommand implements Callable<Integer> 
 
     private void measure(Environment environment, ComputeBench.Options options, AtomicInteger steps) {
         PrintWriter out = spec.commandLine().getOut();
-        try (Writer raw = raw()) {
+        OutFolder files = OutFolder.make(folder);
+        // Values are written as they come, so that they are there when the benchmark is broken off.
+        try (Writer raw = files.open("compute.csv")) {
             ComputeReport report = ComputeBench.run(environment, options, spec.commandLine().getErr()::println, so -> {
                 steps.incrementAndGet();
-                save(so);
+                save(so, files);
             }, raw);
             out.print(json ? report.json() : report.markdown());
             out.flush();
         } catch (IOException e) {
-            throw cannotWrite(e);
+            throw files.cannotWrite(e);
         }
-    }
-
-    /// Values are written as they come, so that they are there when the benchmark is broken off.
-    private Writer raw() throws IOException {
-        if (folder == null) {
-            return Writer.nullWriter();
-        }
-        return Files.newBufferedWriter(Files.createDirectories(folder).resolve("compute.csv"));
     }
 
     /// Also after each run, so that a benchmark that is broken off leaves its tables.
-    private void save(ComputeReport report) {
-        if (folder == null) {
-            return;
-        }
-        try {
-            Files.writeString(folder.resolve("compute.md"), report.markdown());
-            Files.writeString(folder.resolve("compute.json"), report.json());
-            for (Map.Entry<String, String> plot : report.plots().entrySet()) {
-                Files.writeString(folder.resolve("compute-" + plot.getKey() + ".svg"), plot.getValue());
-            }
-        } catch (IOException e) {
-            throw cannotWrite(e);
-        }
-    }
-
-    private SluiceException cannotWrite(IOException e) {
-        return new SluiceException("cannot write to " + folder + " (" + SluiceException.reason(e) + "); choose another --out", e);
+    private static void save(ComputeReport report, OutFolder files) {
+        Map<String, String> texts = new LinkedHashMap<>(Map.of("compute.md", report.markdown(), "compute.json", report.json()));
+        report.plots().forEach((name, plot) -> texts.put("compute-" + name + ".svg", plot));
+        files.write(texts);
     }
 }

@@ -1,12 +1,9 @@
 package sluice.cli.proof;
 
-import java.io.IOException;
 import java.io.PrintWriter;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
@@ -62,11 +59,11 @@ final class BenchLockCommand extends AnyCommand implements Callable<Integer> {
             throw new ParameterException(spec.commandLine(), "bad --seconds '" + seconds + "'; use 1 to 50");
         }
         List<LockWindow> chosen = chosen();
-        save(Map.of());
+        OutFolder files = OutFolder.make(folder);
         Environment environment = GpuChoice.of(Installation.find(), simulated, spec.commandLine().getErr());
         List<LockRun> runs = new ArrayList<>();
         try (Interrupt _ = new Interrupt()) {
-            measure(environment, chosen, runs);
+            measure(environment, chosen, runs, files);
         } catch (Interrupted e) {
             spec.commandLine().getErr().println(BenchCommand.interrupted(runs.size()));
             return ExitStatus.INTERRUPTED;
@@ -77,12 +74,12 @@ final class BenchLockCommand extends AnyCommand implements Callable<Integer> {
         return ExitStatus.OK;
     }
 
-    private void measure(Environment environment, List<LockWindow> chosen, List<LockRun> runs) {
+    private void measure(Environment environment, List<LockWindow> chosen, List<LockRun> runs, OutFolder files) {
         try (Progress progress = Progress.standard()) {
             progress.step("measuring");
             LockExperiment.run(environment, new LockExperiment.Options(chosen, rounds, seconds), run -> {
                 runs.add(run);
-                save(new LockReport(runs).files());
+                files.write(new LockReport(runs).files()); // after each run, so that an experiment that is broken off leaves what it saw
                 progress.step("round " + run.round() + " of " + rounds + ": window " + run.window().text());
             });
         }
@@ -93,19 +90,6 @@ final class BenchLockCommand extends AnyCommand implements Callable<Integer> {
             return windows.isEmpty() ? LockWindow.ALL : windows.stream().map(LockWindow::parse).toList();
         } catch (SluiceException e) {
             throw new ParameterException(spec.commandLine(), e.getMessage(), e);
-        }
-    }
-
-    /// After each run, so that an experiment that is broken off leaves what it saw; without files before the first, so that no time is lost for a
-    /// folder that cannot be.
-    private void save(Map<String, String> files) {
-        try {
-            Files.createDirectories(folder);
-            for (Map.Entry<String, String> file : files.entrySet()) {
-                Files.writeString(folder.resolve(file.getKey()), file.getValue());
-            }
-        } catch (IOException e) {
-            throw new SluiceException("cannot write to " + folder + " (" + SluiceException.reason(e) + "); choose another --out", e);
         }
     }
 }

@@ -35,9 +35,7 @@ class OneDoorTest {
                     "agent/RegistrationPart", "api/RunRegistration", "agent/Token", "cli/DriverSearch", "cli/RunTenant", "cli/Training", "cli/TrainingAgent"),
             "settings that the administrator writes, and the users of the machine", List.of("agent/CoreSettings", "agent/Policy", "agent/PolicyFile", "agent/Settings",
                     "agent/Metrics", "agent/MetricsAlnair", "cli/AuditText"),
-            "the target of a trace, a report or a bench, and a trace to read, which the user names", List.of("cli/BenchCommand", "cli/BenchComputeCommand",
-                    "cli/BenchLockCommand",
-                    "cli/ReportCommand", "cli/TraceTarget", "trace/LiveRing", "trace/ProcessFiles", "trace/RingFile", "trace/TraceFolder", "trace/TraceFormat",
+            "the target of a trace, a report or a bench, and a trace to read, which the user names", List.of("cli/OutFolder", "cli/ReportCommand", "cli/TraceTarget", "trace/LiveRing", "trace/ProcessFiles", "trace/RingFile", "trace/TraceFolder", "trace/TraceFormat",
                     "trace/TraceNames", "trace/TraceRecorder", "trace/TraceText"));
 
     private static Stream<Path> sources(String room) throws IOException {

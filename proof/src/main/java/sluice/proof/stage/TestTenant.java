@@ -64,7 +64,7 @@ public record TestTenant(Path file) {
         return quotaBytes() - chargedBytes();
     }
 
-    /// Sets the quota, on every GPU, to what is in use and this much more; 0 is refused, because 0 means no limit.
+    /// Sets the quota on every GPU to what is in use and this much more. It refuses 0, because 0 means no limit.
     public void setRoom(long bytes) {
         setQuota(chargedBytes() + bytes);
     }

@@ -8,7 +8,7 @@ import java.util.Arrays;
 
 /// The first look at a ring: where its clock stood, and which of its events are late.
 ///
-/// A thread writes events when they end, so a ring is in the order of ends, except for what is known only later: when a
+/// A thread writes events when they end, so a ring is in the order of ends. Some things are known only later: when a
 /// batch ended on the GPU. Such events are few. Their numbers are kept, so that the ring can be read in order.
 final class RingScan {
     private static final int BLOCK_EVENTS = 4096;

@@ -14,7 +14,7 @@ import sluice.proof.facts.CheckFailed;
 import sluice.proof.stage.ProbeProcess;
 import sluice.proof.stage.Stage;
 
-/// The processes of a step, on a stage of their own, so that they can be started while those of another one still work.
+/// The processes of a step, on a stage of their own. So they can start while those of another step still work.
 final class Cast implements AutoCloseable {
     private final Stage stage;
     private final List<Part> parts;
