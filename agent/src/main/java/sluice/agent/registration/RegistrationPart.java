@@ -21,6 +21,7 @@ import sluice.agent.settings.Setting;
 import sluice.api.client.AgentSockets;
 import sluice.api.client.RunRegistration;
 import sluice.region.limits.OnError;
+import sluice.region.limits.Size;
 
 /// The part of the agent that gives regions to processes which have no folder in common with it: containers above all.
 public final class RegistrationPart implements Part {
@@ -37,8 +38,9 @@ public final class RegistrationPart implements Part {
             "what a job does that gets no answer: run without limits, or fail its CUDA calls; if empty fail with a policy, run without",
             text -> text.isEmpty() ? Optional.empty() : Optional.of(OnError.parse(text)));
 
-    private static final Setting<Long> RESERVOIR = Setting.size("reservoir", "0",
-            "host memory of the agent for released memory of jobs that registered, all together; 0 if each job uses its own");
+    private static final Setting<Optional<Long>> RESERVOIR = new Setting<>("reservoir", "",
+            "host memory of the agent for released memory of registered jobs, all together, as in 64g; if empty each job uses its own",
+            text -> text.isEmpty() ? Optional.empty() : Optional.of(Size.parse(text)));
     private static final long RESERVOIR_MILLIS = 1000;
 
     private Registrar registrar;
@@ -64,7 +66,7 @@ public final class RegistrationPart implements Part {
         registrar = new Registrar(context.directory(), policy.orElseGet(PolicyFile::asAsked), new DeclaredClaims(context.state().resolve(CLAIMS)),
                 context.machine().events(), allUsers);
         context.machine().bounds(registrar::bounds);
-        reservoir = Optional.of(context.settings().get(RESERVOIR)).filter(bytes -> bytes > 0).map(Reservoir::of);
+        reservoir = context.settings().get(RESERVOIR).map(Reservoir::of);
         reservoir.ifPresent(memory -> reservoirClock = context.clock("reservoir", RESERVOIR_MILLIS, memory::follow));
         server = new ApiServer("register", new RegistrationChannel(RegistrationHandler.LINE_BYTES, new RegistrationHandler(registrar, reservoir)));
         server.pulses(context.health()::everySecond);

@@ -2,10 +2,12 @@ package sluice.agent.reservoir;
 
 import java.nio.file.Path;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.function.LongSupplier;
 import java.util.function.ToLongFunction;
+import sluice.linux.Pidfd;
 import sluice.region.place.Identity;
 import sluice.region.place.SluiceException;
 
@@ -43,10 +45,10 @@ public final class Reservoir implements AutoCloseable {
     /// @param bytes how much the process needs in all
     /// @param held  number of the file in which it has something; 0 = none
     public synchronized Answer ask(Asker asker, long bytes, long held) {
-        Optional<ReservoirFile> known = known(asker);
         if (bytes <= 0) {
             throw new SluiceException("a job asks for no host memory; is the library of this version?");
         }
+        Optional<ReservoirFile> known = known(asker, held);
         if (held != 0 && known.filter(file -> file.number() == held).isEmpty()) {
             throw new SluiceException("the host memory of the job is of an agent before this one");
         }
@@ -65,11 +67,15 @@ public final class Reservoir implements AutoCloseable {
         return new Answer(Optional.of(file.descriptor()), left);
     }
 
-    /// A process that has become another user's, or another tenant's, by starting another program: it never sees what it had before.
-    private Optional<ReservoirFile> known(Asker asker) {
+    /// A process that goes on as another user, or in another tenant, never sees what it had before. If it says that it still has something there, it may be the
+    /// same program, which changed its user: then nothing is taken from it.
+    private Optional<ReservoirFile> known(Asker asker, long held) {
         ReservoirFile known = files.get(asker.process());
         if (known == null || known.uid() == asker.uid() && known.tenant().equals(asker.tenant())) {
             return Optional.ofNullable(known);
+        }
+        if (held != 0) {
+            throw new SluiceException("the host memory of the job was another user's or tenant's");
         }
         files.remove(asker.process()).end();
         return Optional.empty();
@@ -93,13 +99,11 @@ public final class Reservoir implements AutoCloseable {
     }
 
     private void forgetEnded() {
-        files.values().removeIf(file -> {
-            boolean ended = !file.process().isAlive();
-            if (ended) {
-                file.end();
-            }
-            return ended;
-        });
+        List<ReservoirFile> all = List.copyOf(files.values());
+        for (int place : Pidfd.ended(all.stream().map(ReservoirFile::process).toList())) {
+            files.values().remove(all.get(place));
+            all.get(place).end();
+        }
     }
 
     /// Takes back what processes had that have ended, and counts what others gave back.

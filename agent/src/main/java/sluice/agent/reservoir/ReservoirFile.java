@@ -5,6 +5,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.LongSupplier;
 import sluice.linux.Descriptor;
 import sluice.linux.MemoryPages;
+import sluice.linux.Pidfd;
 import sluice.linux.SharedMemory;
 import sluice.region.place.Identity;
 import sluice.region.place.SluiceException;
@@ -14,7 +15,7 @@ import sluice.region.place.SluiceException;
 final class ReservoirFile {
     private static final String NAME = "sluice-reservoir";
 
-    private final Identity process;
+    private final Pidfd process;
     private final long uid;
     private final String tenant;
     private final Descriptor memory;
@@ -33,7 +34,7 @@ final class ReservoirFile {
 
     /// @param bytes how long it is; only pages that are made take memory
     ReservoirFile(Identity process, long uid, String tenant, long bytes) {
-        this.process = process;
+        this.process = watched(process);
         this.uid = uid;
         this.tenant = tenant;
         this.bytes = bytes;
@@ -41,11 +42,22 @@ final class ReservoirFile {
             memory = SharedMemory.create(NAME, bytes);
             SharedMemory.sealSize(memory);
         } catch (IOException e) {
+            this.process.close();
             throw new SluiceException("cannot make host memory for a job (" + SluiceException.reason(e) + ")", e);
         }
     }
 
-    Identity process() {
+    /// By a descriptor, because a file of `/proc` that cannot be read says nothing: pages of a process that lives must never be taken.
+    private static Pidfd watched(Identity process) {
+        Pidfd opened = Pidfd.open(process.pid()).orElseThrow(() -> new SluiceException("the process has ended, or cannot be watched"));
+        if (!process.isAlive()) {
+            opened.close();
+            throw new SluiceException("the process has ended");
+        }
+        return opened;
+    }
+
+    Pidfd process() {
         return process;
     }
 
@@ -137,6 +149,7 @@ final class ReservoirFile {
             // It goes with the last descriptor.
         }
         memory.close();
+        process.close();
     }
 
     /// The process has ended, or is another user's now. Others may have got hold of the memory; they have no pages of it any more.

@@ -118,13 +118,26 @@ class ReservoirTest {
     @Test
     @Fault(kind = Fault.Kind.EXHAUST, of = "a user with very many processes that want host memory")
     void shouldBoundTheProcessesOfAUser() throws Exception {
-        for (int number = 1; number <= 256; number++) {
-            reservoir.ask(asker(new Identity(Identity.self().word() + number), 1, 0), 1, 0);
+        for (int number = 0; number < 256; number++) {
+            reservoir.ask(asker(process(), 1, 0), 1, 0);
         }
-        assertThat(reservoir.processes()).isEqualTo(256);
+        Identity next = process();
+        assertThatThrownBy(() -> reservoir.ask(asker(next, 1, 0), 1, 0)).isInstanceOf(SluiceException.class).hasMessageContaining("too many processes");
+        assertThat(reservoir.ask(asker(process(), 2, 0), 1, 0).descriptor()).as("another user").isPresent();
 
-        reservoir.ask(asker(process(), 1, 0), 2 * MIB, 0);
-        assertThat(reservoir.processes()).as("those that do not live are forgotten").isEqualTo(1);
+        for (Process process : processes.subList(0, 256)) {
+            process.destroyForcibly().waitFor();
+        }
+        reservoir.ask(asker(next, 1, 0), 1, 0);
+        assertThat(reservoir.processes()).as("those that do not live are forgotten").isEqualTo(2);
+    }
+
+    @Test
+    void shouldRefuseAProcessThatIsAnotherByNow() throws Exception {
+        Identity gone = Identity.of(process().pid(), 1);
+
+        assertThatThrownBy(() -> reservoir.ask(asker(gone, 1, 0), 1, 0)).isInstanceOf(SluiceException.class).hasMessageContaining("ended");
+        assertThat(reservoir.processes()).isZero();
     }
 
     @Test
@@ -160,6 +173,8 @@ class ReservoirTest {
         try (FileChannel first = open(before)) {
             first.write(ByteBuffer.wrap("secret".getBytes()), 0);
 
+            assertThatThrownBy(() -> reservoir.ask(asker(process, 2, 0), 2 * MIB, number)).hasMessageContaining("another user's");
+            assertThat(reservoir.takenBytes()).as("it may be in use").isEqualTo(2 * MIB);
             var after = reservoir.ask(asker(process, 2, 0), 2 * MIB, 0);
             assertThat(inode(after)).isNotEqualTo(number);
             ByteBuffer read = ByteBuffer.allocate(6);
