@@ -5,6 +5,7 @@
 #define _GNU_SOURCE
 #include "compute/admit.h"
 
+#include "compute/above.h"
 #include "compute/batch.h"
 #include "compute/cap.h"
 #include "compute/lone.h"
@@ -244,6 +245,7 @@ static void look_around(sl_lane_gpu_t *gpu, uint64_t now) {
         return;
     gpu->checked_nanos = now;
     gpu->sharers = count_sharers(gpu, now);
+    sl_above_look(gpu, now);
     gpu->has_superior = gpu->takes_turns && sl_turn_has_superior(&gpu->board);
     gpu->has_inferior = gpu->takes_turns && sl_turn_has_inferior(&gpu->board);
 }

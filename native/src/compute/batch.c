@@ -4,10 +4,12 @@
  * takes too long is paid for afterwards. */
 #include "compute/batch.h"
 
+#include "compute/above.h"
 #include "compute/cap.h"
 #include "compute/credit.h"
 #include "compute/sibling.h"
 #include "os/os.h"
+#include "slices/control.h"
 #include "trace/trace.h"
 #include "turns/turn.h"
 
@@ -104,8 +106,11 @@ void sl_batch_submitted(sl_lane_t *lane, sl_cost_t *cost, bool alone, uint64_t s
         close_batch(lane, alone ? cost : NULL, true, submitted_nanos);
 }
 
+/* A batch in which a tenant outside the turns worked was interrupted, as by another turn; or the process's own pause interrupted it. */
 void sl_batch_see_turn(sl_lane_t *lane) {
-    lane->meter.turn = lane->gpu->takes_turns ? sl_turn_word(&lane->gpu->board) : 0;
+    const sl_lane_gpu_t *gpu = lane->gpu;
+    uint64_t turn = gpu->takes_turns ? sl_turn_word(&gpu->board) + sl_lane_mix(SL_LOAD(gpu->board.turn->above)) : 0;
+    lane->meter.turn = turn + ((uint64_t)sl_control_interruptions() << 32);
     lane->meter.crowded = lane->gpu->sharers > 1;
 }
 
@@ -132,6 +137,7 @@ void sl_batch_settle(sl_lane_t *lane) {
         if (reading.calls > 1 && !reading.divided)
             gpu->dry = reading.dry;
         see_busy(lane, &reading);
+        sl_above_note(gpu);
     }
 }
 
@@ -146,6 +152,7 @@ uint64_t sl_batch_in_flight(const sl_lane_t *lane, uint64_t now) {
  * that is used up, nothing more will be submitted. */
 void sl_batch_publish(sl_lane_t *lane, uint64_t now) {
     sl_lane_gpu_t *gpu = lane->gpu;
+    sl_above_note(gpu);
     if (!gpu->takes_turns)
         return;
     int64_t credit = unspent(lane);

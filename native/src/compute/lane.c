@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 
+#include "compute/above.h"
 #include "compute/gate_on.h"
 #include "os/fork.h"
 #include "tenant/gpu.h"
@@ -51,6 +52,7 @@ void sl_lane_refresh(sl_lane_gpu_t *gpu) {
     gpu->permille = gpu->cap_permille = permille && permille < 1000 ? permille : 1000;
     bool wants_turns = limits->turns || gpu->permille < 1000;
     gpu->refused = false;
+    sl_above_end(gpu);
     if (wants_turns)
         join_board(gpu);
     gpu->takes_turns = wants_turns && gpu->board.base;
@@ -58,6 +60,7 @@ void sl_lane_refresh(sl_lane_gpu_t *gpu) {
     gpu->lone_nanos = 0;
     if (gpu->board.base)
         sl_board_describe(&gpu->board);
+    sl_above_begin(gpu);
     gpu->shut = gpu->shut && gpu->permille < 1000;
     gpu->epoch = epoch;
     gpu->unbound = gpu->permille >= 1000 && !gpu->takes_turns;

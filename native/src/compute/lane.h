@@ -17,6 +17,7 @@
 typedef struct {
     _Atomic bool active;  /* the limits ask for a cap, for turns, or to measure */
     bool takes_turns;
+    bool outside;         /* it would take turns, but works without, see above.h */
     bool has_windows;     /* culocker's */
     _Atomic uint32_t epoch;
     sl_board_t board;     /* base is NULL: not joined */

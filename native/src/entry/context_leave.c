@@ -1,7 +1,14 @@
-/* context_leave: tells the gate and the room pause that a context ends. */
+/* context_leave: tells other rooms that contexts begin and end. */
 #include "compute/gate.h"
 #include "memory/plain/context.h"
 #include "pause/contexts.h"
+#include "slices/hook.h"
+#include "tenant/tenant.h"
+
+void sl_context_beginning(void) {
+    if (sl_tenant_attach() == SL_TENANT_ATTACHED)
+        sl_hook_begin();
+}
 
 void sl_context_leave(CUcontext context) {
     sl_gate_leave_context(context);

@@ -10,6 +10,7 @@
 #include "memory/mapped/export.h"
 #include "pause/telling.h"
 #include "real.h"
+#include "slices/control.h"
 #include "tenant/accounts.h"
 #include "tenant/tenant.h"
 
@@ -76,6 +77,7 @@ sl_vacate_result_t sl_vacate_store(sl_reason_t *reason) {
         fail(reason, "let the process go on, so the job has to be started again", status);
         return SL_VACATE_FAILED;
     }
+    sl_control_drop();
     put_aside();
     return SL_VACATE_DONE;
 }

@@ -88,6 +88,7 @@ static void clear(const sl_region_t *region, unsigned number) {
     slot->seen_identity = 0;
     slot->answer = 0;
     slot->features = 0;
+    slot->slices = slot->slice_micros = 0;
     memset(slot->unused_bytes, 0, sizeof slot->unused_bytes); /* fields of later versions */
 }
 

@@ -190,6 +190,7 @@ static bool claim_process(sl_board_t *board) {
         entry->tenant = board->tenant;
         entry->waiting = 0;
         entry->waiting_nanos = entry->busy_nanos = entry->blocked_nanos = 0;
+        entry->slice_micros = entry->outside = 0;
         memset(entry->unused_bytes, 0, sizeof entry->unused_bytes);
         return board->process = i, true;
     }

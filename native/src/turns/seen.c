@@ -152,6 +152,52 @@ bool sl_seen_rival(const sl_board_t *board, uint64_t now, uint64_t nanos) {
     return false;
 }
 
+/* The only tenant of high priority, or SL_SEEN_NOBODY; also if any tenant takes its turns exclusively. Asks the kernel about few processes. */
+static unsigned only_high(const sl_board_t *board) {
+    unsigned processes = sl_seen_processes(board), high = SL_SEEN_NOBODY;
+    for (unsigned i = 0; i < processes; i++) {
+        unsigned tenant = READ(board->processes[i].tenant);
+        if (!READ(board->processes[i].owner) || tenant >= SL_BOARD_TENANT_COUNT)
+            continue;
+        sl_seen_tenant_t seen = sl_seen_tenant(board, tenant);
+        bool is_another = seen.priority > 0 && tenant != high;
+        if ((!seen.exclusive && !is_another) || !sl_seen_alive(board, i))
+            continue;
+        if (seen.exclusive || high != SL_SEEN_NOBODY)
+            return SL_SEEN_NOBODY;
+        high = tenant;
+    }
+    return high;
+}
+
+sl_seen_rank_t sl_seen_rank(const sl_board_t *board) {
+    unsigned processes = sl_seen_processes(board), high = only_high(board);
+    for (unsigned i = 0; high != SL_SEEN_NOBODY && i < processes; i++)
+        if (READ(board->processes[i].tenant) == high && READ(board->processes[i].owner) && !READ(board->processes[i].slice_micros) && sl_seen_alive(board, i))
+            return SL_SEEN_IN_TURNS;
+    return high == SL_SEEN_NOBODY ? SL_SEEN_IN_TURNS : high == board->tenant ? SL_SEEN_ABOVE : SL_SEEN_BELOW;
+}
+
+bool sl_seen_others_are_short(const sl_board_t *board, uint32_t micros) {
+    unsigned processes = sl_seen_processes(board);
+    for (unsigned i = 0; i < processes; i++) {
+        const sl_board_process_t *process = &board->processes[i];
+        uint32_t slice = READ(process->slice_micros);
+        bool other = READ(process->owner) && READ(process->tenant) != board->tenant;
+        if (other && (!slice || slice > micros) && sl_seen_alive(board, i))
+            return false;
+    }
+    return true;
+}
+
+bool sl_seen_is_outside(const sl_board_t *board, unsigned tenant) {
+    unsigned processes = sl_seen_processes(board);
+    for (unsigned i = 0; i < processes; i++)
+        if (READ(board->processes[i].owner) && READ(board->processes[i].tenant) == tenant && READ(board->processes[i].outside))
+            return true;
+    return false;
+}
+
 static bool has_process(const sl_board_t *board, unsigned tenant) {
     unsigned processes = sl_seen_processes(board);
     for (unsigned i = 0; i < processes; i++)

@@ -51,6 +51,14 @@ bool sl_seen_rival(const sl_board_t *board, uint64_t now, uint64_t nanos);
 /* Whether a tenant has said lately that it wants the turn. */
 bool sl_seen_wanted(const sl_board_t *board, uint64_t now);
 
+/* Priorities by time slices: one tenant of high priority, and no other, may work outside the turns while the slices of all others are short. */
+typedef enum { SL_SEEN_IN_TURNS, SL_SEEN_BELOW, SL_SEEN_ABOVE } sl_seen_rank_t;
+sl_seen_rank_t sl_seen_rank(const sl_board_t *board);
+/* Whether each live process of the other tenants has a slice of at most so many microseconds. */
+bool sl_seen_others_are_short(const sl_board_t *board, uint32_t micros);
+/* Whether a process of the tenant works outside the turns. */
+bool sl_seen_is_outside(const sl_board_t *board, unsigned tenant);
+
 /* Restores the fields by which other processes see this one, if they were changed. False: its entries belong to another process now. */
 bool sl_seen_repair(const sl_board_t *board);
 /* How many entries of tenants and of processes were ever taken. */

@@ -120,12 +120,22 @@ void sl_turn_give(const sl_board_t *board, bool wants_more, uint64_t now) {
         pass_on(board, &seen, false);
 }
 
+void sl_turn_leave(const sl_board_t *board, uint64_t now) {
+    uint64_t word;
+    sl_turn_say_busy(board, now - 1);
+    sl_turn_say_blocked(board, 0);
+    sl_turn_give(board, false, now);
+    word = board->turn->word;
+    if ((word & 0xff) == board->tenant + 1 && atomic_compare_exchange_strong(&board->turn->word, &word, ((word >> 8) + 1) << 8))
+        wake_all(board);
+}
+
 static bool has_other(const sl_board_t *board, bool above) {
     int mine = sl_seen_tenant(board, board->tenant).priority;
     unsigned count = sl_seen_tenants(board);
     for (unsigned i = 0; i < count; i++) {
         int its = sl_seen_tenant(board, i).priority;
-        if (i != board->tenant && (above ? its > mine : its < mine) && sl_seen_tenant_alive(board, i))
+        if (i != board->tenant && (above ? its > mine : its < mine) && !(above && sl_seen_is_outside(board, i)) && sl_seen_tenant_alive(board, i))
             return true;
     }
     return false;

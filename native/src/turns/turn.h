@@ -38,10 +38,12 @@ uint64_t sl_turn_began(const sl_board_t *board, uint64_t now);
 /* This process has no work on the GPU now: gives the turn to the next tenant that wants it, if there is one. That may be the same
  * tenant, if it wants more and the others have had too much. */
 void sl_turn_give(const sl_board_t *board, bool wants_more, uint64_t now);
+/* This process takes no more turns: nobody has the turn, or another tenant. */
+void sl_turn_leave(const sl_board_t *board, uint64_t now);
 /* Waits until it is this tenant's turn, at most for the given time. It waits since then. Lost: others have this process's entries. */
 typedef enum { SL_TURN_NOT_YET, SL_TURN_MINE, SL_TURN_LOST } sl_turn_wait_t;
 sl_turn_wait_t sl_turn_wait(const sl_board_t *board, uint64_t since_nanos, uint64_t patience_nanos);
-/* Whether a tenant of higher, or of lower, priority takes turns on this GPU, working or not. */
+/* Whether a tenant of higher, or of lower, priority takes turns on this GPU, working or not. One that is outside the turns takes none. */
 bool sl_turn_has_superior(const sl_board_t *board);
 bool sl_turn_has_inferior(const sl_board_t *board);
 

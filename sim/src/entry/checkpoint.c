@@ -5,6 +5,7 @@
  * later checkpoint returns 999. A failed restore leaves it CHECKPOINTED for good: restore returns 304 from then on and unlock
  * 401, also when there is room again. */
 #define _GNU_SOURCE
+#include "kernel/rm.h"
 #include "work/work.h"
 
 #include <errno.h>
@@ -90,6 +91,7 @@ CUresult sim_cuCheckpointProcessCheckpoint(int pid, CUcheckpointCheckpointArgs *
     if (is_spoilt) return end(LOCKED, CUDA_ERROR_NOT_SUPPORTED);
     pass_time(AWAY_NS, sim_state_own_bytes(), AWAY_BYTES_PER_S);
     sim_state_withdraw(away);
+    sim_rm_close();
     return end(CHECKPOINTED, CUDA_SUCCESS);
 }
 
@@ -98,6 +100,9 @@ static CUresult restore(void) {
     SIM_REQUIRE(!sim_memory_has(SIM_IMPORTED), CUDA_ERROR_INVALID_VALUE);
     SIM_REQUIRE(!sim_vmm_has_imports() && !sim_pool_has_imports(), CUDA_ERROR_NOT_SUPPORTED);
     SIM_REQUIRE(sim_state_return(away), CUDA_ERROR_OUT_OF_MEMORY);
+    bool opened = sim_rm_open();
+    for (CUcontext context = sim_context_first(); context; context = context->next)
+        context->group = context->alive && opened ? sim_rm_make_group() : -1;
     pass_time(BACK_NS, sim_state_own_bytes(), BACK_BYTES_PER_S);
     return CUDA_SUCCESS;
 }

@@ -1,6 +1,7 @@
 /* Contexts: one primary for each device, created ones, and each thread's stack of current ones. A destroyed context stays
  * in the list, so that a thread which still has it current is told so. */
 #include "entry/sim.h"
+#include "kernel/rm.h"
 
 #define STACK_DEPTH 64
 #define API_VERSION 3020
@@ -39,6 +40,7 @@ static CUresult bring_up(CUcontext context) {
     memcpy(context->limits, limits, sizeof limits);
     memset(context->peers, 0, sizeof context->peers);
     context->error = CUDA_SUCCESS;
+    context->group = sim_rm_open() ? sim_rm_make_group() : -1;
     context->id = ++ids;
     context->alive = true;
     return CUDA_SUCCESS;
@@ -48,6 +50,8 @@ static CUresult tear_down(CUcontext context) {
     if (!context->alive) return CUDA_SUCCESS;
     sim_context_drain(context);
     context->alive = false;
+    sim_rm_free_group(context->group);
+    context->group = -1;
     sim_stream_drop(context);
     sim_sparse_drop(context);
     sim_memory_drop(context);

@@ -82,6 +82,7 @@ typedef struct sim_small sim_small_t;
 struct CUcontext_opaque {
     CUcontext next;
     int device;
+    int group;     /* of channels, see kernel/rm.h; -1: none */
     bool primary;
     bool alive;
     unsigned flags;

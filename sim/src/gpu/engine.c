@@ -8,6 +8,7 @@
  * carries out due work by itself. So an engine thread that gets no processor does not look like a busy GPU. A real driver's wait spins,
  * too: through the engine's thread it would take three context switches, some 35 us, instead of one or two us. */
 #define _GNU_SOURCE
+#include "kernel/rm.h"
 #include "work/work.h"
 
 #include <errno.h>
@@ -17,7 +18,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#define SLICE_NS 2000000u
+#define SLICE_NS 2000000u    /* the longest piece of work that is booked at once */
+#define SHORTEST_NS 100000u  /* the shortest: what an H200 needs to switch between processes is 139 us */
 #define POLL_NS 20000u
 #define QUEUE_MOST 1024u
 #define REST_NS 100000u
@@ -202,6 +204,12 @@ static void finish(CUstream stream, sim_operation_t *operation) {
     pthread_cond_broadcast(&finished);
 }
 
+/* A process with a short time slice is cut soon when another one has work. */
+static uint64_t slice_ns(CUcontext context) {
+    uint64_t asked = sim_rm_slice_micros(context->group) * 1000;
+    return asked < SHORTEST_NS ? SHORTEST_NS : asked > SLICE_NS ? SLICE_NS : asked;
+}
+
 /* Moves the head of one stream on. True when something happened; else *wake_ns is lowered to the time to look again. */
 static bool advance(CUstream stream, uint64_t now, uint64_t *wake_ns) {
     sim_operation_t *operation = stream->first;
@@ -221,8 +229,12 @@ static bool advance(CUstream stream, uint64_t now, uint64_t *wake_ns) {
         if (operation->until_ns < *wake_ns) *wake_ns = operation->until_ns;
         return false;
     }
+    if (sim_rm_is_disabled(stream->context->group)) {
+        if (now + POLL_NS < *wake_ns) *wake_ns = now + POLL_NS;
+        return false;
+    }
     if (operation->left_ns) {
-        uint64_t slice = operation->left_ns < SLICE_NS ? operation->left_ns : SLICE_NS;
+        uint64_t most = slice_ns(stream->context), slice = operation->left_ns < most ? operation->left_ns : most;
         operation->left_ns -= slice;
         operation->until_ns = sim_state_reserve(sim_device_gpu(stream->context->device), operation->until_ns, slice);
         if (!operation->begin_ns) operation->begin_ns = operation->until_ns - slice;

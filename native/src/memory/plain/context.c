@@ -19,6 +19,7 @@ CUresult hook_cuInit(unsigned int Flags) {
         return CUDA_ERROR_NO_DEVICE;
     if (sl_tenant_attach() == SL_TENANT_REFUSE)
         return CUDA_ERROR_NOT_PERMITTED;
+    sl_context_beginning();
     return real.cuInit(Flags);
 }
 

@@ -11,6 +11,8 @@ bool sl_context_primary_active(CUdevice device);
 /* If the status is success, refunds everything in the primary context of the device. */
 CUresult sl_context_settle_primary(CUresult status, CUdevice device, CUcontext context, uint32_t teardown);
 
+/* Before cuInit. The room entry defines it. */
+void sl_context_beginning(void);
 /* Before the driver is asked to make a context, and after it has made one. The room pause defines both. */
 void sl_context_making(void);
 void sl_context_made(CUcontext context);

@@ -216,6 +216,15 @@ static bool read_refusals(const char *text) {
     return !text || sl_options_tells_refusals || strcmp(text, "quiet") == 0;
 }
 
+_Atomic unsigned sl_options_slices = SL_OPTIONS_SLICES_DEFAULT;
+
+static bool read_slices(const char *text) {
+    bool on = false, is_auto = text && strcmp(text, "auto") == 0, known = !text || is_auto || sl_shares_read_exclusive(text, &on);
+    unsigned asked = is_auto ? SL_OPTIONS_SLICES_AUTO : on ? SL_OPTIONS_SLICES_ON : SL_OPTIONS_SLICES_OFF;
+    atomic_store(&sl_options_slices, text && known ? asked : SL_OPTIONS_SLICES_DEFAULT);
+    return known;
+}
+
 static bool read_limits(sl_options_t *options, sl_reason_t *reason) {
     static bool (*const tools[])(sl_options_t *, sl_reason_t *) = {sl_compat_hami, sl_compat_wrapper, sl_compat_alnair};
     const char *memory = sl_options_variable("SLUICE_MEMORY"), *tenant = sl_options_variable("SLUICE_TENANT");
@@ -254,7 +263,8 @@ bool sl_options_read(sl_options_t *options, sl_reason_t *reason) {
         options->label = sl_options_variable("SLUICE_LABEL");
     options->wanted = options->region != NULL;
     const char *log = sl_options_variable("SLUICE_LOG"), *refusals = sl_options_variable("SLUICE_REFUSALS");
-    bool log_known = read_log(log), refusals_known = read_refusals(refusals);
+    const char *slices = sl_options_variable("SLUICE_SLICES");
+    bool log_known = read_log(log), refusals_known = read_refusals(refusals), slices_known = read_slices(slices);
     sl_reason_t other;
     bool ok = read_on_error(sl_options_variable("SLUICE_ON_ERROR"), options, reason);
     bool ok_limits = options->region || read_limits(options, ok ? reason : &other);
@@ -270,6 +280,8 @@ bool sl_options_read(sl_options_t *options, sl_reason_t *reason) {
         sl_report(SL_WARN, "SLUICE_LOG=%.40s: expected error, warn, info or debug; warn is used", log);
     if (!refusals_known)
         sl_report(SL_WARN, "SLUICE_REFUSALS=%.40s: expected tell or quiet; quiet is used", refusals);
+    if (!slices_known)
+        sl_report(SL_WARN, "SLUICE_SLICES=%.40s: expected auto, 1, true, yes or on, or 0, false, no or off; the default is used", slices);
     if (!ok || !ok_limits)
         return false;
     tell_source(options);

@@ -54,6 +54,11 @@ bool sl_options_read(sl_options_t *options, sl_reason_t *reason);
 /* SLUICE_REFUSALS=tell, which `sluice run` sets. */
 extern atomic_bool sl_options_tells_refusals;
 
+/* SLUICE_SLICES: whether the library controls the time slices of the process. Auto: with versions of the driver that were checked. */
+enum { SL_OPTIONS_SLICES_OFF, SL_OPTIONS_SLICES_ON, SL_OPTIONS_SLICES_AUTO };
+#define SL_OPTIONS_SLICES_DEFAULT SL_OPTIONS_SLICES_OFF /* until the room slices has been measured on a GPU */
+extern _Atomic unsigned sl_options_slices;
+
 /* The variables that say which limits a tenant has, one after the other; NULL after the last. */
 const char *sl_options_limit_variable(unsigned position, char buffer[40]);
 

@@ -8,6 +8,7 @@ import sluice.region.place.Identity;
 ///
 /// @param alive whether the process runs, and still the same program; otherwise its slot counts for nothing
 /// @param pause how far it is with a pause of the tenant
+/// @param slices whether it controls the time slices of its work on the GPU
 public record TenantProcess(
         int slot,
         Identity identity,
@@ -17,7 +18,14 @@ public record TenantProcess(
         long passedCalls,
         List<Charge> charges,
         ProcessPause pause,
+        TimeSlices slices,
         String commandLine) {
+
+    /// A process that has not tried to control its time slices.
+    public TenantProcess(int slot, Identity identity, boolean alive, long attachedNanos, long calls, long passedCalls, List<Charge> charges,
+            ProcessPause pause, String commandLine) {
+        this(slot, identity, alive, attachedNanos, calls, passedCalls, charges, pause, TimeSlices.UNTRIED, commandLine);
+    }
 
     /// What the process holds on one GPU.
     public record Charge(

@@ -144,7 +144,7 @@ public final class TenantReader {
         }
         boolean alive = hidden ? isHeld(slot, owner) : known.isAlive(process, view.image());
         return new TenantProcess(slot, process, alive, view.attachedNanos(), view.calls(),
-                view.passedCalls(), List.copyOf(charges), ProcessPause.of(view, region.pause(slot)), hidden || !region.mayShow(process) ? "" : known.commandLine(process));
+                view.passedCalls(), List.copyOf(charges), ProcessPause.of(view, region.pause(slot)), TimeSlices.of(view), hidden || !region.mayShow(process) ? "" : known.commandLine(process));
     }
 
     /// Of a process without a lock it is believed that it lives.

@@ -13,6 +13,7 @@ import sluice.region.TenantError;
 import sluice.region.TenantGpu;
 import sluice.region.TenantProcess;
 import sluice.region.TenantState;
+import sluice.region.TimeSlices;
 import sluice.region.boards.BoardState;
 import sluice.region.layout.RegionLayout;
 import sluice.region.limits.Limits;
@@ -138,7 +139,13 @@ public final class TenantJson {
         String command = at.text("commandLine", seen -> seen.process().commandLine());
         return new TenantProcess(slot, Identity.of(pid, start), alive, attached, calls, passed,
                 at.objects("accounts", SeenProcess::accounts, TenantJson::account),
-                at.objectIf("pause", seen -> PauseJson.told(seen.process().pause()), PauseJson::process).orElse(ProcessPause.NONE), command);
+                at.objectIf("pause", seen -> PauseJson.told(seen.process().pause()), PauseJson::process).orElse(ProcessPause.NONE),
+                at.objectIf("slices", seen -> Optional.of(seen.process().slices()).filter(TimeSlices::tried), TenantJson::slices).orElse(TimeSlices.UNTRIED), command);
+    }
+
+    private static TimeSlices slices(JsonProperties<TimeSlices> at) {
+        at.also((json, slices) -> json.writeStringProperty("text", slices.text()));
+        return new TimeSlices(at.count("state", TimeSlices::state), at.number("micros", TimeSlices::micros));
     }
 
     private static TenantProcess.Charge account(JsonProperties<Account> at) {

@@ -5,6 +5,7 @@ import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import sluice.api.model.EarlierLook;
 import sluice.api.model.OnBoards;
@@ -70,6 +71,11 @@ public final class InspectText {
         fact("on oom", tenant.limits().onOom().toString());
         fact("compute", tenant.compute().caps().toString());
         fact("turns", ShareText.turns(tenant.compute()));
+        String slices = tenant.processes().stream().filter(process -> process.alive() && process.slices().tried())
+                .map(process -> process.slices().text()).distinct().collect(Collectors.joining("; "));
+        if (!slices.isEmpty()) {
+            fact("slices", slices);
+        }
         HostLimits host = tenant.limits().host();
         if (!host.equals(HostLimits.NONE)) {
             fact("host", (host.mapped() ? "mapped, " : "") + "reservoir " + Limit.RESERVOIR.format(tenant.limits()) + ", prepared " + Limit.PREPARE.format(tenant.limits()));

@@ -1,0 +1,282 @@
+/* control: see control.h. */
+#define _GNU_SOURCE
+#include "slices/control.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "os/fork.h"
+#include "os/mutex.h"
+#include "os/os.h"
+#include "os/report.h"
+#include "slices/channels.h"
+#include "slices/hook.h"
+#include "tenant/tenant.h"
+
+#define MILLI 1000000u
+#define SLOW_NANOS (100 * MILLI)     /* on an H200 the slowest took 0.6 ms */
+#define PREEMPT_MICROS 100000u       /* the driver gives up after this */
+#define FAILED UINT32_MAX            /* the kernel did not carry out the call at all */
+
+static sl_mutex_t lock; /* one call at a time */
+static unsigned state = SL_REGION_SLICES_UNTRIED;
+static uint32_t slice_micros;
+static _Atomic uint64_t stopped_nanos;
+static _Atomic unsigned interruptions;
+static sl_channels_group_t groups[SL_CHANNELS_GROUPS]; /* as of the last look */
+static unsigned count;
+static uint64_t longest_nanos;
+static unsigned told, tried_version;
+
+static uint32_t call(const sl_channels_group_t *group, uint32_t object, uint32_t command, void *parameters, uint32_t bytes) {
+    struct stat file;
+    if (!sl_os_stat(group->fd, &file) || file.st_rdev != group->device)
+        return FAILED;
+    sl_rm_control_t control = {.client = group->client, .object = object, .command = command, .parameters = (uintptr_t)parameters,
+                               .bytes = bytes, .status = FAILED};
+    uint64_t begin = sl_os_nanos();
+    int result = sl_hook_call(group->fd, SL_RM_CONTROL_REQUEST, &control);
+    uint64_t nanos = sl_os_nanos() - begin;
+    longest_nanos = nanos > longest_nanos ? nanos : longest_nanos;
+    return result < 0 ? FAILED : control.status;
+}
+
+static uint32_t set_slice(const sl_channels_group_t *group, uint64_t micros) {
+    sl_rm_slice_t slice = {.micros = micros};
+    return call(group, group->group, SL_RM_SET_SLICE, &slice, sizeof slice);
+}
+
+static uint32_t disable(const sl_channels_group_t *group, bool off) {
+    sl_rm_disable_t disable = {.disable = off, .count = group->count};
+    if (!group->count)
+        return SL_RM_OK;
+    for (unsigned i = 0; i < group->count; i++) {
+        disable.clients[i] = group->client;
+        disable.channels[i] = group->channels[i];
+    }
+    return call(group, group->subdevice, SL_RM_DISABLE, &disable, sizeof disable);
+}
+
+static void say(unsigned what) {
+    state = what;
+    if (atomic_load_explicit(&sl_tenant.state, memory_order_acquire) != SL_TENANT_ATTACHED)
+        return;
+    sl_region_slot_t *slot = &sl_tenant.region.slots[sl_tenant.slot];
+    atomic_store(&slot->slice_micros, state == SL_REGION_SLICES_ON ? slice_micros : 0);
+    atomic_store(&slot->slices, state);
+}
+
+static const char *const reasons[] = {
+    [SL_REGION_SLICES_OFF] = "SLUICE_SLICES turns them off",
+    [SL_REGION_SLICES_UNHOOKED] = "the calls of libcuda to the kernel driver cannot be observed",
+    [SL_REGION_SLICES_UNCHECKED] = "they were never checked with this version of the driver; SLUICE_SLICES=1 tries",
+    [SL_REGION_SLICES_ABSENT] = "libcuda set no time slice, as for a client of MPS",
+    [SL_REGION_SLICES_OTHER] = "the driver tells another time slice than libcuda has set",
+    [SL_REGION_SLICES_REFUSED] = "the driver refused a control call",
+    [SL_REGION_SLICES_SLOW] = "a control call took too long",
+};
+
+/* Restores what can be restored. */
+static bool end(unsigned why, uint32_t status) {
+    bool was_on = state == SL_REGION_SLICES_ON;
+    for (unsigned i = 0; i < count; i++) {
+        if (stopped_nanos)
+            disable(&groups[i], false);
+        if (was_on && slice_micros)
+            set_slice(&groups[i], groups[i].own_micros);
+    }
+    stopped_nanos = 0;
+    slice_micros = 0;
+    say(why);
+    char number[32] = "";
+    if (status && status != FAILED)
+        snprintf(number, sizeof number, " (status 0x%x)", (unsigned)status);
+    if (was_on || SL_LOAD(sl_options_slices) == SL_OPTIONS_SLICES_ON)
+        sl_report(SL_WARN, "the library does not control time slices of the GPU: %s%s. Priorities, caps and pauses take effect between "
+                  "kernels", reasons[why], number);
+    else if (told != why)
+        SL_TELL(SL_INFO, "the library does not control time slices of the GPU: %s%s", reasons[why], number);
+    told = why;
+    return false;
+}
+
+/* An object that libcuda has freed meanwhile was refused rightly. */
+static bool still_has(const sl_channels_group_t *group) {
+    sl_channels_group_t now[SL_CHANNELS_GROUPS];
+    unsigned found;
+    if (!sl_channels_read(now, &found))
+        return true;
+    for (unsigned i = 0; i < found; i++)
+        if (now[i].client == group->client && now[i].group == group->group && now[i].fd == group->fd &&
+            now[i].count == group->count && memcmp(now[i].channels, group->channels, sizeof group->channels) == 0)
+            return true;
+    return false;
+}
+
+static bool judge(const sl_channels_group_t *group, uint32_t status) {
+    if (longest_nanos > SLOW_NANOS)
+        return end(SL_REGION_SLICES_SLOW, 0);
+    if (status != SL_RM_OK && still_has(group))
+        return end(SL_REGION_SLICES_REFUSED, status);
+    return true;
+}
+
+static bool is_checked(void) {
+    static const char *const versions[] = SL_RM_CHECKED;
+    char text[512];
+    if (SL_LOAD(sl_options_slices) == SL_OPTIONS_SLICES_ON)
+        return true;
+    if (sl_os_read("/proc/driver/nvidia/version", text, sizeof text) <= 0)
+        return false;
+    for (char *rest, *word = strtok_r(text, " \n", &rest); word; word = strtok_r(NULL, " \n", &rest))
+        for (unsigned i = 0; i < sizeof versions / sizeof *versions; i++)
+            if (strcmp(word, versions[i]) == 0)
+                return true;
+    return false;
+}
+
+/* The driver must tell the slice that libcuda has set, and accept it once more. */
+static bool probe(const sl_channels_group_t *group) {
+    sl_rm_slice_t slice = {0};
+    uint32_t status = call(group, group->group, SL_RM_GET_SLICE, &slice, sizeof slice);
+    if (status != SL_RM_OK)
+        return end(SL_REGION_SLICES_REFUSED, status);
+    if (slice.micros != group->own_micros)
+        return end(SL_REGION_SLICES_OTHER, 0);
+    status = set_slice(group, group->own_micros);
+    if (status != SL_RM_OK)
+        return end(SL_REGION_SLICES_REFUSED, status);
+    return longest_nanos <= SLOW_NANOS || end(SL_REGION_SLICES_SLOW, 0);
+}
+
+static bool try(void) {
+    count = 0;
+    longest_nanos = 0;
+    tried_version = sl_channels_version();
+    if (SL_LOAD(sl_options_slices) == SL_OPTIONS_SLICES_OFF) {
+        say(SL_REGION_SLICES_OFF);
+        return false;
+    }
+    if (!sl_hook_is_set())
+        return end(SL_REGION_SLICES_UNHOOKED, 0);
+    if (!is_checked())
+        return end(SL_REGION_SLICES_UNCHECKED, 0);
+    if (!sl_channels_read(groups, &count) || !count)
+        return count = 0, end(SL_REGION_SLICES_ABSENT, 0);
+    for (unsigned i = 0; i < count; i++)
+        if (!probe(&groups[i]))
+            return false;
+    say(SL_REGION_SLICES_ON);
+    return true;
+}
+
+static void tell_groups(void) {
+    static unsigned shown;
+    if (!sl_report_shows(SL_DEBUG) || shown == sl_channels_version())
+        return;
+    shown = sl_channels_version();
+    SL_TELL(SL_DEBUG, "time slices: %u channel groups", count);
+    for (unsigned i = 0; i < count; i++)
+        SL_TELL(SL_DEBUG, "time slices: group 0x%x of client 0x%x: %u channels, subdevice 0x%x, libcuda's slice is %llu us", groups[i].group,
+                groups[i].client, groups[i].count, groups[i].subdevice, (unsigned long long)groups[i].own_micros);
+}
+
+/* With the lock held. Before its first context the process has no channel group. */
+static bool is_ready(void) {
+    bool again = state == SL_REGION_SLICES_ABSENT && tried_version != sl_channels_version();
+    return state == SL_REGION_SLICES_ON || ((state == SL_REGION_SLICES_UNTRIED || again) && try());
+}
+
+static bool look(void) {
+    if (!is_ready())
+        return false;
+    longest_nanos = 0;
+    bool ok = sl_channels_read(groups, &count) || end(SL_REGION_SLICES_ABSENT, 0);
+    tell_groups();
+    return ok;
+}
+
+bool sl_control_is_ready(void) {
+    sl_mutex_lock(&lock);
+    bool ready = is_ready();
+    sl_mutex_unlock(&lock);
+    return ready;
+}
+
+uint32_t sl_control_slice(uint32_t micros) {
+    sl_mutex_lock(&lock);
+    bool ok = look();
+    slice_micros = ok ? micros : 0; /* before the first group has it, so that end() restores it */
+    for (unsigned i = 0; ok && i < count; i++)
+        ok = judge(&groups[i], set_slice(&groups[i], micros ? micros : groups[i].own_micros));
+    if (ok)
+        say(state);
+    if (ok)
+        SL_TELL(SL_DEBUG, "time slices: set to %u us for %u groups in at most %llu us a call", (unsigned)micros, count, (unsigned long long)longest_nanos / 1000);
+    uint32_t now = ok && count ? micros ? micros : (uint32_t)groups[0].own_micros : 0;
+    sl_mutex_unlock(&lock);
+    return now;
+}
+
+bool sl_control_preempt(void) {
+    sl_mutex_lock(&lock);
+    bool ok = look();
+    atomic_fetch_add(&interruptions, 1);
+    for (unsigned i = 0; ok && i < count; i++) {
+        sl_rm_preempt_t preempt = {.wait = 1, .manual = 1, .timeout_micros = PREEMPT_MICROS};
+        ok = judge(&groups[i], call(&groups[i], groups[i].group, SL_RM_PREEMPT, &preempt, sizeof preempt));
+    }
+    sl_mutex_unlock(&lock);
+    return ok;
+}
+
+static bool switch_all(bool off) {
+    bool ok = look();
+    atomic_fetch_add(&interruptions, 1);
+    if (ok && off && !stopped_nanos)
+        stopped_nanos = sl_os_nanos();
+    for (unsigned i = 0; ok && i < count; i++)
+        ok = judge(&groups[i], disable(&groups[i], off));
+    return ok;
+}
+
+bool sl_control_stop(void) {
+    sl_mutex_lock(&lock);
+    bool ok = switch_all(true);
+    sl_mutex_unlock(&lock);
+    return ok;
+}
+
+bool sl_control_go(void) {
+    sl_mutex_lock(&lock);
+    bool ok = !stopped_nanos || switch_all(false);
+    stopped_nanos = 0;
+    sl_mutex_unlock(&lock);
+    return ok;
+}
+
+uint64_t sl_control_stopped_nanos(void) {
+    return atomic_load_explicit(&stopped_nanos, memory_order_relaxed);
+}
+
+unsigned sl_control_interruptions(void) {
+    return atomic_load_explicit(&interruptions, memory_order_relaxed);
+}
+
+void sl_control_drop(void) {
+    sl_mutex_lock(&lock);
+    sl_channels_drop();
+    count = 0;
+    stopped_nanos = 0;
+    sl_mutex_unlock(&lock);
+}
+
+static void forget(void) {
+    told = 0;
+    lock = (sl_mutex_t)SL_MUTEX_INITIALIZER;
+    state = SL_REGION_SLICES_UNTRIED;
+    slice_micros = count = 0;
+    stopped_nanos = 0;
+}
+SL_FORK_FORGETS(forget);
