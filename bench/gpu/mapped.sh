@@ -32,5 +32,5 @@ done
 for name; do
     echo
     echo "== $name"
-    tail -n 25 "$out/$name.log" 2>/dev/null | cut -c1-1500
+    tail -n 25 "$out/$name.log" 2>/dev/null | cut -c1-3000
 done

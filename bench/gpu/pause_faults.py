@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Random faults against pausing on a real GPU: programs that know every byte of their device memory are held, released, vacated and resumed.
 
-    bench/gpu/pause_faults.py HOME OUT [SECONDS [SEED]]     (SECONDS=120; needs PyTorch for the program that takes the GPU's memory)
+    bench/gpu/pause_faults.py HOME OUT [SECONDS [SEED]]     (SECONDS=120)
 
 Each round starts one to three processes of `kept`, one tenant, several rounds at a time. A fault is one of: a process is killed, stopped for a
 moment, another depth is asked for before the one before is reached, the GPU's memory is taken while the tenant's is away, the quota is
@@ -32,7 +32,14 @@ ROUND_SECONDS, AT_A_TIME, PATIENCE = 12, 4, 60
 MEMORY = pausing.LIMITS + 16  # limits.memory_bytes[0], see spec/region.abi
 counts, broken, lock = collections.Counter(), [], threading.Lock()
 taking = threading.Lock()  # one at a time takes the GPU's memory
-TAKER = "import torch,time,sys\nf,_=torch.cuda.mem_get_info()\nx=torch.empty(max(1,f-(600<<20)),dtype=torch.uint8,device='cuda')\nprint('taken',flush=True)\nsys.stdin.read()\n"
+TAKER = """import ctypes, sys
+cuda = ctypes.CDLL("libcuda.so.1")
+context, free, total, address = ctypes.c_void_p(), ctypes.c_size_t(), ctypes.c_size_t(), ctypes.c_uint64()
+status = cuda.cuInit(0) or cuda.cuDevicePrimaryCtxRetain(ctypes.byref(context), 0) or cuda.cuCtxSetCurrent(context) or cuda.cuMemGetInfo_v2(ctypes.byref(free), ctypes.byref(total))
+status = status or cuda.cuMemAlloc_v2(ctypes.byref(address), ctypes.c_size_t(max(1 << 20, free.value - (600 << 20))))
+print("taken" if status == 0 else f"error {status}", flush=True)
+sys.stdin.read()
+"""
 
 
 def count(what, number=1):

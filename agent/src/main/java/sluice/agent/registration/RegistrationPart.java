@@ -3,10 +3,12 @@ package sluice.agent.registration;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.ToLongFunction;
 import sluice.agent.claims.DeclaredClaims;
+import sluice.agent.http.Answer;
 import sluice.agent.http.ApiServer;
 import sluice.agent.http.Route;
 import sluice.agent.os.PublishedFile;
@@ -22,6 +24,7 @@ import sluice.api.client.AgentSockets;
 import sluice.api.client.RunRegistration;
 import sluice.region.limits.OnError;
 import sluice.region.limits.Size;
+import tools.jackson.core.JsonGenerator;
 
 /// The part of the agent that gives regions to processes which have no folder in common with it: containers above all.
 public final class RegistrationPart implements Part {
@@ -84,7 +87,23 @@ public final class RegistrationPart implements Part {
 
     @Override
     public List<Route> routes() {
-        return new ClaimRoutes(() -> Optional.ofNullable(registrar)).routes();
+        List<Route> routes = new ArrayList<>(new ClaimRoutes(() -> Optional.ofNullable(registrar)).routes());
+        routes.add(Route.get("/v1/reservoir", "Host memory of the agent for released memory of jobs: budget, granted, in memory now, processes that have some.",
+                request -> Answer.json(this::writeReservoir)));
+        return routes;
+    }
+
+    private void writeReservoir(JsonGenerator json) {
+        json.writeStartObject();
+        json.writeNumberProperty("budgetBytes", of(Reservoir::budgetBytes));
+        json.writeNumberProperty("grantedBytes", of(Reservoir::grantedBytes));
+        json.writeNumberProperty("takenBytes", of(Reservoir::takenBytes));
+        json.writeNumberProperty("processes", of(Reservoir::processes));
+        json.writeEndObject();
+    }
+
+    private long of(ToLongFunction<Reservoir> value) {
+        return reservoir.map(value::applyAsLong).orElse(0L);
     }
 
     @Override
@@ -96,7 +115,7 @@ public final class RegistrationPart implements Part {
     }
 
     private PartMetric metric(String of, String help, ToLongFunction<Reservoir> value) {
-        return new PartMetric("sluice_reservoir_" + of + "_bytes", help, () -> reservoir.map(value::applyAsLong).orElse(0L));
+        return new PartMetric("sluice_reservoir_" + of + "_bytes", help, () -> of(value));
     }
 
     @Override
