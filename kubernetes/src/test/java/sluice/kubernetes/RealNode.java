@@ -1,5 +1,6 @@
 package sluice.kubernetes;
 
+import java.io.File;
 import java.io.IOException;
 import java.net.URI;
 import java.nio.file.Files;
@@ -84,6 +85,23 @@ final class RealNode {
 
     void killKubelet() throws Exception {
         server.node("kill", "kubelet");
+    }
+
+    /// All containers and what the runtime knows of claims.
+    void endContainers() throws Exception {
+        for (String task : server.node("container", "tasks", "list", "-q").split("\\s+")) {
+            server.node("container", "tasks", "kill", "-s", "KILL", task);
+        }
+        server.node("kill", "containerd");
+        for (File file : folder.resolve("node/cdi").toFile().listFiles()) {
+            Files.delete(file.toPath());
+        }
+        server.node("start", "containerd");
+    }
+
+    /// A command in the pod's container.
+    String exec(String pod, String script) throws Exception {
+        return server.kubectl("exec", pod, "--", "/bin/sh", "-c", script);
     }
 
     /// `agent` or `driver`

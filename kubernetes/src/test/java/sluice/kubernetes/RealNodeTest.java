@@ -48,8 +48,7 @@ class RealNodeTest {
     void shouldLeaveNothing() throws Exception {
         pods.pods().forEach(pod -> pods.delete(pod.at("metadata").at("name").text()));
         RealServer.await(() -> pods.pods().isEmpty() && pods.claims().isEmpty());
-        assertThat(pods.filesOfClaims()).isEmpty();
-        assertThat(node.declared()).isEmpty();
+        RealServer.await(() -> pods.filesOfClaims().isEmpty() && node.declared().isEmpty());
     }
 
     @Test
@@ -69,7 +68,7 @@ class RealNodeTest {
         assertThat(pods.phase("c")).isEqualTo("Pending");
         pods.delete("a");
         pods.awaitLog("c", "total " + (12L << 30));
-        assertThat(pods.phase("c")).isEqualTo("Running");
+        pods.awaitPhase("c", "Running");
     }
 
     /// Part of the time that 400 kernels of 10 ms took.

@@ -2,6 +2,7 @@ package sluice.kubernetes;
 
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -33,13 +34,19 @@ final class RealPods {
         create(name, template.isEmpty() ? Map.of() : Map.of("resourceClaims", List.of(Map.of("name", "gpu", "resourceClaimTemplateName", template))), resources, script);
     }
 
+    /// One whose container is started again when it ends.
+    void createLasting(String name, String template, String script) {
+        create(name, Map.of("restartPolicy", "Always", "resourceClaims", List.of(Map.of("name", "gpu", "resourceClaimTemplateName", template))),
+                Map.of("claims", List.of(Map.of("name", "gpu"))), script);
+    }
+
     /// One that asks for a GPU as older pods do.
     void createWithExtendedResource(String name, String script) {
         create(name, Map.of(), Map.of("limits", Map.of("sluice.dev/gpu", "1")), script);
     }
 
     private void create(String name, Map<String, Object> more, Map<String, Object> resources, String script) {
-        Map<String, Object> spec = new HashMap<>(Map.of("restartPolicy", "Never", "terminationGracePeriodSeconds", 0, "enableServiceLinks", false, "automountServiceAccountToken", false,
+        Map<String, Object> spec = new HashMap<>(Map.of("restartPolicy", "Never", "terminationGracePeriodSeconds", 1, "enableServiceLinks", false, "automountServiceAccountToken", false,
                 "containers", List.of(Map.of("name", "main", "image", "localhost/sluice-test:1", "imagePullPolicy", "Never", "command", List.of("/bin/sh", "-c", script), "resources", resources))));
         spec.putAll(more);
         node.cluster.create(PODS, Map.of("apiVersion", "v1", "kind", "Pod", "metadata", Map.of("name", name, "labels", Map.of("made", "test")), "spec", spec));
@@ -64,11 +71,17 @@ final class RealPods {
         RealServer.await(() -> phase(name).equals(phase));
     }
 
-    /// What its container wrote, as containerd keeps it on the node.
+    /// What its container wrote since it was last started, as containerd keeps it on the node.
     String log(String name) throws Exception {
         String pod = "default_" + name + "_" + get(name).at("metadata").at("uid").text();
-        Path file = node.folder.resolve("node/logs/pods").resolve(pod).resolve("main/0.log");
+        Path file = node.folder.resolve("node/logs/pods").resolve(pod).resolve("main/" + restarts(name) + ".log");
         return Files.exists(file) ? Files.readString(file) : "";
+    }
+
+    /// How often its container was started again.
+    long restarts(String name) {
+        JsonTree status = get(name).at("status");
+        return status.has("containerStatuses") ? status.at("containerStatuses").elements().getFirst().at("restartCount").number() : 0;
     }
 
     void awaitLog(String name, String text) throws InterruptedException {
@@ -100,9 +113,7 @@ final class RealPods {
     }
 
     /// Files of claims that this node still has, of runtime and node program.
-    List<String> filesOfClaims() throws Exception {
-        try (Stream<Path> cdi = Files.list(node.folder.resolve("node/cdi")); Stream<Path> state = Files.list(node.folder.resolve("driver"))) {
-            return Stream.concat(cdi, state).map(Path::toString).filter(file -> file.endsWith(".json")).toList();
-        }
+    List<String> filesOfClaims() {
+        return Stream.of("node/cdi", "driver").flatMap(each -> Arrays.stream(node.folder.resolve(each).toFile().list())).filter(file -> file.endsWith(".json")).toList();
     }
 }
