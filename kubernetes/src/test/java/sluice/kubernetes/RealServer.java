@@ -2,7 +2,6 @@ package sluice.kubernetes;
 
 import java.io.IOException;
 import java.net.URI;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -62,22 +61,20 @@ final class RealServer {
     String node(String... arguments) throws Exception {
         List<String> command = new ArrayList<>(List.of(SOURCES.resolve("src/test/node/node").toString(), folder.resolve("node").toString()));
         command.addAll(List.of(arguments));
-        return output(command, "");
+        return output(command);
     }
 
     String kubectl(String... arguments) throws Exception {
         List<String> command = new ArrayList<>(List.of(program("kubectl"), "--kubeconfig", folder.resolve("node/pki/admin.conf").toString()));
         command.addAll(List.of(arguments));
-        return output(command, "");
+        return output(command);
     }
 
-    private String output(List<String> command, String input) throws Exception {
+    private String output(List<String> command) throws Exception {
         Path answer = Files.createTempFile(folder, "out", ".txt");
         ProcessBuilder builder = new ProcessBuilder(command).redirectErrorStream(true).redirectOutput(answer.toFile());
         builder.environment().putAll(Map.of("BINARIES", System.getProperty(SWITCH), "PORT", "" + PORT));
         Process process = builder.start();
-        process.getOutputStream().write(input.getBytes(StandardCharsets.UTF_8));
-        process.getOutputStream().close();
         boolean ended = process.waitFor(PATIENCE.toSeconds(), TimeUnit.SECONDS);
         String said = Files.readString(answer);
         Files.delete(answer);
