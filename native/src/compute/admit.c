@@ -281,7 +281,7 @@ static void grant(sl_lane_t *lane, uint64_t nanos, uint64_t now) {
     sl_batch_see_turn(lane);
 }
 
-/* The most work that may be in flight before a call with this cost, and how much of it may be left after a wait. A tenant of lower
+/* How much work may be in flight before a call with this cost, and how much after a wait. A tenant of lower
  * priority keeps little in flight, so that the higher one soon has the GPU. But a host that is never ahead of the GPU leaves it idle. */
 static void bounds_of(const sl_lane_t *lane, uint64_t nanos, uint64_t now, uint64_t *most, uint64_t *rest) {
     *most = FLIGHT_NANOS;

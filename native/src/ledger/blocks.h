@@ -18,8 +18,8 @@ typedef enum {
     SL_BLOCK_NONE,   /* there is no such block, and none was to be made, or there is no memory for the table */
 } sl_block_t;
 
-/* With the place of the occupant locked (places.h). A block of another context or GPU at the same address is gone from the driver:
- * *replaced is the GPU on which its charge is to be refunded; else it is negative. */
+/* With the place of the occupant locked (places.h). The driver no longer has a block of another context or GPU at the same address:
+ * *replaced is the GPU on which the caller refunds it. Otherwise it is negative. */
 sl_block_t sl_blocks_enter(const sl_allocation_t *occupant, bool may_make, int *replaced);
 /* The same. True: it was the last in its block, whose charge is to be refunded. */
 bool sl_blocks_leave(const sl_allocation_t *occupant);

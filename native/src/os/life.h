@@ -1,10 +1,10 @@
 /* life: whether a process that took a place in a shared file still lives, for judges in any pid, time or user namespace.
  *
  * A place is a byte of the file, by custom the first of the record that the process owns. To take it, the process locks this byte through
- * an open file description of its own (F_OFD_SETLK) and maps one page through the same description. Then it closes the descriptor: the
- * mapping keeps the description, and with it the lock. The kernel unlocks the byte when the mapping goes: when the process ends in any
- * way, is killed, or calls execve. A fork does not copy the mapping (MADV_DONTFORK), so a child takes places of its own. No descriptor
- * stays open for a sign, so a program that closes all descriptors does not lose it.
+ * an open file description of its own (F_OFD_SETLK). It maps one page through the same description. Then it closes the descriptor: the
+ * mapping keeps the description, and with it the lock. The kernel unlocks the byte when the mapping goes: when the process ends in any way,
+ * is killed, or calls execve. A fork does not copy the mapping (MADV_DONTFORK), so a child takes places of its own. No descriptor stays
+ * open for a sign, so a program that closes all descriptors does not lose it.
  *
  * The rule for a record with an owner word: take the place first, then write who has it (`sign` = the owner's word), then claim the
  * owner word by compare-and-swap; end the sign if that fails. Then for every judge, also after a crash at any step:

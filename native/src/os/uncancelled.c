@@ -1,9 +1,9 @@
 /* uncancelled: the C library's functions that are cancellation points, as versions that are none.
  *
- * If a thread of the program were cancelled in our code, it would leave a lock held, a slot half emptied, a descriptor open, or bytes
- * charged for no owner. So these functions replace those of the C library, for this library alone: the linker finds them first, and they
- * are not exported. `syscall` is no cancellation point. The test `symbols` fails when a file calls another such function: add it here. A
- * thread with asynchronous cancellation (PTHREAD_CANCEL_ASYNCHRONOUS) cannot be cancelled while it holds a lock. */
+ * A thread that is cancelled in our code would leave a lock held, a slot half emptied, a descriptor open, or bytes without an owner. So
+ * these functions replace those of the C library, for this library alone: the linker finds them first, and they are not exported. `syscall`
+ * is no cancellation point. The test `symbols` fails when a file calls another such function: add it here. A thread with asynchronous
+ * cancellation (PTHREAD_CANCEL_ASYNCHRONOUS) cannot be cancelled while it holds a lock. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>

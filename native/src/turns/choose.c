@@ -77,8 +77,8 @@ static int64_t within(int64_t balance, int64_t length) {
     return balance < least ? least : balance > most ? most : balance;
 }
 
-/* An overrun shortens the tenant's next turn, and a turn that was cut short lengthens it. But a tenant does not pay for time that no
- * other tenant wanted, and a tenant that gives much of its turn away has no claim to it. */
+/* An overrun shortens the tenant's next turn, and a turn that was cut short lengthens it. But a tenant does not pay for time that no other
+ * tenant wanted. A tenant that gave away much of its turn gets nothing back. */
 static int64_t balance_after(const sl_seen_t *seen, bool seized, bool cut) {
     int64_t length = seen->tenants[seen->holder].length_nanos;
     uint64_t ends = seen->known ? seen->ends : seen->now, wanted = wanted_since(seen), over = wanted > ends ? wanted : ends;

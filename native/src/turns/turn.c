@@ -218,8 +218,8 @@ static uint64_t over_from(const sl_seen_t *seen) {
     return seen->busy > ends ? seen->busy : ends;
 }
 
-/* When to look again if no process wakes us. While a thread of the holder waits for the GPU, its work ends at about the predicted time,
- * and the next tenant sees that soon. */
+/* When to look again if no process wakes us. While a thread of the holder waits for the GPU, its work ends at about the predicted time. The
+ * next tenant should see that soon. */
 static uint64_t next_look(const sl_seen_t *seen, uint64_t idle, bool next) {
     uint64_t now = seen->now, until = idle > now ? idle : now + LOOK_NANOS;
     if (next && is_blocked(seen))

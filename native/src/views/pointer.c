@@ -1,7 +1,7 @@
 /* pointer: what a program is told about an address of mapped memory: what the driver says about memory of cuMemAlloc.
  *
- * The driver answers most questions about mapped memory as about its own. It knows neither the pieces of a slab nor contexts. An address
- * in a slab where no piece lies is nothing to the program, so the driver is asked about an address that is nothing to the driver. */
+ * The driver answers most questions about mapped memory as about its own. It knows neither the pieces of a slab nor contexts. Where no
+ * piece lies in a slab, the program has no memory. There the library asks the driver about an address that the driver does not know. */
 #include "driver/driver.h"
 #include "hooks.h"
 #include "memory/mapped/mapped.h"

@@ -1,5 +1,5 @@
-/* HAMi's policies: by default a cap holds only while another tenant uses the GPU. The fake driver reports 0.1 ms of GPU time for each
- * piece of work but takes none, so that a cap is used up at once. The number of waits shows whether the cap held. */
+/* HAMi's policies: by default a cap holds only while another tenant uses the GPU. The fake driver reports 0.1 ms of GPU time for each piece
+ * of work but takes none. So a cap is used up at once. The number of waits shows whether the cap held. */
 #include "check.h"
 
 #include <fcntl.h>

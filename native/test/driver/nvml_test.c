@@ -1,5 +1,5 @@
-/* What Sluice itself asks NVML, in the forms in which drivers answer: entries of other lengths, a GPU that is lost, a MIG
- * instance, and a process that has no file descriptor left when NVML is first needed. */
+/* What Sluice itself asks NVML, in the forms in which drivers answer: entries of other lengths, a GPU that is lost, a MIG instance. Also a
+ * process that has no file descriptor left when it first needs NVML. */
 #include "check.h"
 
 #include <fcntl.h>

@@ -1,4 +1,4 @@
-/* beside: threads that launch kernels of a known length beside each other, each on its own stream, so that a test can read their times in a trace.
+/* beside: threads that launch kernels of a known length, each on its own stream. A test reads their times in a trace.
  * Usage: beside PTX THREADS KERNELS NANOS AHEAD  Each thread launches KERNELS kernels and waits for them after each AHEAD. */
 #include "driver_calls.h"
 

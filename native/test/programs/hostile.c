@@ -1,5 +1,5 @@
-/* hostile: a tenant that writes nonsense. It maps a region as a process of the tenant does, page 0 read-only, and all boards
- * beside it, and writes random values to every word that it may write, for a time. It takes no slot and calls no CUDA.
+/* hostile: a tenant that writes nonsense. It maps a region as a process of the tenant does (page 0 read-only), and all boards. For a time
+ * it writes random values to every word that it may write. It takes no slot and calls no CUDA.
  *   --seed N (1)  --seconds S (5)  --directory DIR (SLUICE_RUNTIME_DIR)
  *   --tenant NAME     whose region; without it only boards are written to
  *   --no-boards       only the region

@@ -1,7 +1,7 @@
-/* storm_judge: whether a refusal was right. The rule: a request is refused only if it exceeds, rounded as the driver rounds it,
- * the room that is left after pools and graphs were trimmed; without a quota, only if the driver refuses it. The driver itself is the judge: the same request is made past
- * Sluice, and what the driver then holds for this process is compared with the quota. Only for a single thread: nobody else
- * may take or give meanwhile. */
+/* storm_judge: whether a refusal was right. The rule: a request is refused only if, rounded as the driver rounds it, it exceeds the room
+ * that is left after pools and graphs were trimmed. Without a quota it is refused only if the driver refuses it. The driver itself is the
+ * judge: storm makes the same request past Sluice, and compares what the driver then holds for this process with the quota. That needs a
+ * process with a single thread. */
 #define _GNU_SOURCE
 #include "storm.h"
 

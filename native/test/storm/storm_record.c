@@ -1,6 +1,5 @@
-/* storm_record: what each thread did last, in memory that the parent shares, so that a sample over the limit can be explained
- * from the log alone, also when the process is dead. Events are written without a lock: of two threads that write at once,
- * an event may be torn. */
+/* storm_record: what each thread did last, in memory that the parent shares. So the log alone explains a sample over the limit, also of a
+ * dead process. Events are written without a lock: of two threads that write at once, an event may be torn. */
 #define _GNU_SOURCE
 #include "storm.h"
 

@@ -137,8 +137,8 @@ static bool is_one_of(pid_t pid, const pid_t *pids, int count) {
     return false;
 }
 
-/* Where NVML does not know the numbers of our processes, the whole GPU's memory less what was used before tells it. That has processes
- * in it that were killed and are not gone yet, so it is not asked once NVML has listed one of ours. */
+/* Where NVML does not know the numbers of our processes, the whole GPU's memory less what was used before tells it. That contains killed
+ * processes that are not gone yet. So storm does not ask it once NVML has listed one of ours. */
 static bool collect_nvml(const pid_t *pids, int count, int gpus, uint64_t each[PROCESSES_MOST][GPUS_MOST], uint64_t *bytes) {
     static listed_t listed[LISTED_MOST];
     memset(each, 0, sizeof each[0] * PROCESSES_MOST);

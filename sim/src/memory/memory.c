@@ -1,6 +1,6 @@
-/* Plain and managed device memory. As on an H200: up to 2 MiB is packed at 512-byte steps into blocks of 2 MiB, which are
- * taken with their first and given back with their last occupant; more is rounded up to 2 MiB; managed memory takes device
- * memory only when the device first touches it. */
+/* Plain and managed device memory, as on an H200. Requests of up to 2 MiB share blocks of 2 MiB in steps of 512 bytes. The first occupant
+ * takes a block, the last one gives it back. Larger requests are rounded up to 2 MiB. Managed memory takes device memory only when the
+ * device first touches it. */
 #include "entry/sim.h"
 
 #define UNIT 512u
@@ -158,8 +158,8 @@ CUresult sim_memory_give(CUdeviceptr address) {
     return CUDA_SUCCESS;
 }
 
-/* As on an H200: memory that is not from a pool and is freed in the order of a stream is given back when the program next waits
- * for the stream or for its context. A wait that began before the free does not count. */
+/* As on an H200: a free in stream order of memory that is not from a pool waits. The memory goes when the program next waits for the stream
+ * or for its context. A wait that began before the free does not count. */
 typedef struct later_t {
     struct later_t *next;
     CUdeviceptr address;

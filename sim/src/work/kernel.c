@@ -1,6 +1,6 @@
-/* Launches, and what the known kernels do: sluice_spin takes its time, sluice_stamp also notes when, sluice_fill and
- * sluice_add have a data effect, sluice_heap and sluice_print need the malloc heap and the printf buffer. Any other kernel is
- * empty and takes the least time a launch takes. */
+/* Launches, and what the known kernels do. sluice_spin takes its time, sluice_stamp also notes when. sluice_fill and sluice_add change
+ * data. sluice_heap and sluice_print need the malloc heap and the printf buffer. Any other kernel is empty and takes the least time a
+ * launch takes. */
 #define _GNU_SOURCE
 #include "code/module.h"
 

@@ -1,7 +1,7 @@
 /// What the agent and its clients have in common: the model, its JSON in both directions, and the client.
 ///
-/// Owns: the format of every JSON document that both sides know, the paths of the agent's sockets, the change of limits, pauses, and how the agent's own code is found.
-/// Must not know: HTTP servers, metrics, plans, the command line, or CUDA.
+/// Owns: the format of every JSON document that both sides know, the paths of the agent's sockets, changes of limits, pauses. It also finds
+/// the agent's own code as a service. Must not know: HTTP servers, metrics, plans, the command line, or CUDA.
 module sluice.api {
     requires transitive sluice.region;
     requires transitive tools.jackson.core;

@@ -18,6 +18,7 @@ module sluice.cli {
     opens sluice.cli to info.picocli;
     opens sluice.cli.agent to info.picocli;
     opens sluice.cli.doctor to info.picocli;
+    opens sluice.cli.output to info.picocli;
     opens sluice.cli.proof to info.picocli;
     opens sluice.cli.run to info.picocli;
     opens sluice.cli.tenants to info.picocli;

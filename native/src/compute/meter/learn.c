@@ -87,8 +87,8 @@ uint64_t sl_meter_learn_only(sl_meter_t *meter, const sl_meter_batch_t *batch, c
 }
 
 /* What the only call of the batch took, with bounds. The span is the upper bound: it also contains the events. On an idle stream it also
- * contains the time until the GPU had the call, and interruptions of the host while it recorded the start. If the GPU passed the end at
- * once, the host may have recorded the end after the call was over. */
+ * contains the way of the call to the GPU, and interruptions of the host at the start. If the GPU passed the end at once, the host may have
+ * recorded the end after the call was over. */
 static sl_sample_t sample_of(const sl_meter_t *meter, const sl_meter_batch_t *batch, double alone) {
     const sl_meter_span_t *span = &batch->spans[0];
     bool behind = sl_meter_lies_behind(meter, span);

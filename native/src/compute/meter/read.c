@@ -1,7 +1,7 @@
 /* read: how much GPU time a batch took, from the events around it.
  *
- * The time that the spans cover together is the GPU time, unless the queue ran dry in between. Then the spans also contain the wait for
- * the host, and the sum of the known costs of the calls is closer to the truth. */
+ * The time that the spans cover together is the GPU time, unless the queue ran dry in between. Then the spans also contain the wait for the
+ * host. The sum of the known costs of the calls is closer to the truth. */
 #include "compute/meter/parts.h"
 
 #include "compute/meter/idle.h"

@@ -2,7 +2,7 @@
  *
  * A batch has one span for each stream that it uses. A span begins at the end event of the stream's earlier batch, as long as the GPU
  * has not passed that event: then there is no gap. Otherwise it begins at an event of its own. The meter records nothing on a capturing
- * stream. Only the thread itself can record on its default stream, so the end of such a span is owed until that thread calls the meter. */
+ * stream. Only the thread itself can record on its default stream. So the end of such a span waits until that thread calls the meter. */
 #include "compute/meter/parts.h"
 
 #include <stdlib.h>

@@ -5,9 +5,9 @@
  * LD_PRELOAD takes their place. Without LD_PRELOAD every process is a tenant of its own.
  *
  * The library may also come without LD_PRELOAD: by /etc/ld.so.preload, or in the driver's place. A process with such a library and
- * without a variable of limits may have lost its environment (env -i, cron, a login). Then the library uses the environment of the
- * nearest ancestor of the same user that has such a variable, and the process belongs to that tenant. The kernel keeps that environment
- * from the start of the program. */
+ * without a variable of limits may have lost its environment (env -i, cron, a login). Then the library looks for the nearest ancestor of
+ * the same user that has such a variable. It uses that environment, and the process belongs to that tenant. The kernel keeps that
+ * environment from the start of the program. */
 #define _GNU_SOURCE
 #include "tenant/switches/ancestor.h"
 

@@ -1,7 +1,7 @@
 /* compat_triggers: the signals and the file by which older tools paused and resumed a process, one row for each file name.
  *
- * CUDAw gave its signals another meaning in each of its branches, so each meaning has a file name of its own, and under one name each
- * trigger means one thing. CUDAw replaced the runtime library and had no name of its own. */
+ * CUDAw gave its signals another meaning in each of its branches. So each meaning has a file name of its own. CUDAw replaced the runtime
+ * library and had no name of its own. */
 #include "tenant/switches/compat.h"
 
 #include <signal.h>

@@ -8,13 +8,12 @@ import java.util.Set;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Help.Ansi;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.ParameterException;
-import picocli.CommandLine.Spec;
 import sluice.cli.agent.AgentCommand;
 import sluice.cli.agent.AuditCommand;
 import sluice.cli.agent.MonitorCommand;
 import sluice.cli.doctor.DoctorCommand;
+import sluice.cli.output.AnyCommand;
 import sluice.cli.output.ExitStatus;
 import sluice.cli.output.Screen;
 import sluice.cli.proof.BenchCommand;
@@ -49,7 +48,7 @@ import sluice.region.place.SluiceException;
             "",
             "'sluice help COMMAND' tells more about a command."
         })
-final class Commands implements Runnable {
+final class Commands extends AnyCommand implements Runnable {
     private static final List<Class<?>> ALL = List.of(
             RunCommand.class,
             PsCommand.class,
@@ -73,12 +72,6 @@ final class Commands implements Runnable {
             VersionCommand.class,
             HelpCommand.class);
     private static final Set<String> TELL_OF_ALL = Set.of("help", "completion");
-
-    @Spec
-    private CommandSpec spec;
-
-    @CommandLine.Option(names = {"-h", "--help"}, usageHelp = true, description = "Shows this help.")
-    private boolean help;
 
     @CommandLine.Option(names = "--version", hidden = true, description = "Shows the version.")
     private boolean version;

@@ -2,25 +2,17 @@ package sluice.cli;
 
 import picocli.AutoComplete;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Model.CommandSpec;
-import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
-import picocli.CommandLine.Spec;
+import sluice.cli.output.AnyCommand;
 
 @Command(
         name = "completion",
         header = "Prints a completion script for a shell.",
         description = {"", "  source <(sluice completion bash)", ""})
-final class CompletionCommand implements Runnable {
-    @Spec
-    private CommandSpec spec;
-
+final class CompletionCommand extends AnyCommand implements Runnable {
     @Parameters(paramLabel = "SHELL", description = "bash or zsh.")
     private String shell;
-
-    @Option(names = {"-h", "--help"}, usageHelp = true, description = "Shows this help.")
-    private boolean help;
 
     @Override
     public void run() {

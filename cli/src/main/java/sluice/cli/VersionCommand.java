@@ -6,19 +6,11 @@ import java.io.PrintWriter;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Model.CommandSpec;
-import picocli.CommandLine.Option;
-import picocli.CommandLine.Spec;
+import sluice.cli.output.AnyCommand;
 import sluice.region.layout.RegionLayout;
 
 @Command(name = "version", header = "Shows the version.")
-final class VersionCommand implements Runnable {
-    @Spec
-    private CommandSpec spec;
-
-    @Option(names = {"-h", "--help"}, usageHelp = true, description = "Shows this help.")
-    private boolean help;
-
+final class VersionCommand extends AnyCommand implements Runnable {
     @Override
     public void run() {
         PrintWriter out = spec.commandLine().getOut();

@@ -1,3 +1,3 @@
-/// The suite of faults: tests in any module that are marked with [sluice.fault.Fault]. [sluice.fault.FaultListener] notes how each of them
-/// ends in one file for the whole build, and [sluice.fault.FaultTable] reads it at the end.
+/// The suite of faults: tests in any module that are marked with [sluice.fault.Fault]. [sluice.fault.FaultListener] writes how each of them
+/// ended to one file for the whole build. [sluice.fault.FaultTable] reads that file at the end.
 package sluice.fault;

@@ -9,7 +9,7 @@ import sluice.region.place.RuntimeFile;
 
 /// One tool at a time changes the limits of a tenant: a change reads what is there, and writes all of it.
 ///
-/// A tenant can hold the lock of its own region for ever, so a tool waits for two seconds and then goes on without it.
+/// A tenant can hold the lock of its own region for ever. So a tool waits for two seconds, then goes on without it.
 final class ChangeLock implements AutoCloseable {
     /// Beyond the end of any region.
     private static final long PLACE = 1L << 40;

@@ -47,8 +47,8 @@ public final class Region implements AutoCloseable {
         return RegionFile.create(directory, draft);
     }
 
-    /// Makes the region of a new tenant of a user in two files, so that the tenant can be given the right to write one of them
-    /// and not the limits. The caller is the only process that makes such regions in the folder.
+    /// Makes the region of a user's new tenant in two files. The tenant may write one of them; the other has the limits. The caller is the
+    /// only process that makes such regions in the folder.
     public static Path createSplit(RuntimeDirectory directory, RegionDraft draft, long uid) {
         return createSplit(directory, draft, uid, draft.tenant());
     }

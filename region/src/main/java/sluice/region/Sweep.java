@@ -13,9 +13,9 @@ import sluice.region.place.RuntimeDirectory;
 
 /// Deletes files that no process needs any more.
 ///
-/// No process can say of itself that it has ended. So the first tool that sees an ended tenant marks its file by
-/// setting the time of its last change to a whole second, and the file is deleted 15 minutes after that.
-/// A process that takes part in the region changes the time again, and so takes the mark away.
+/// No process can say of itself that it has ended. So the first tool that sees an ended tenant marks its file: it sets the time of the last
+/// change to a whole second. A tool deletes the file 15 minutes later. A process that takes part in the region changes the time again, and
+/// so takes the mark away.
 final class Sweep {
     private static final Duration KEEP_ENDED = Duration.ofMinutes(15);
     private static final Duration KEEP_UNUSED = Duration.ofMinutes(1);

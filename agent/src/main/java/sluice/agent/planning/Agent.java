@@ -20,8 +20,8 @@ import sluice.region.place.Processes;
 import sluice.region.place.RuntimeDirectory;
 import sluice.region.place.SluiceException;
 
-/// Plans for all GPUs of a user's tenants. It keeps nothing that is not on the boards, so it takes over what runs when it
-/// starts, and leaves the last plan when it ends.
+/// Plans for all GPUs of a user's tenants. It keeps its whole state on the boards. So a new agent goes on from the last plan, and that plan
+/// stays when the agent ends.
 public final class Agent implements AutoCloseable {
     private final RuntimeDirectory directory;
     private final Processes processes;

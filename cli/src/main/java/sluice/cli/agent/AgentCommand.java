@@ -9,11 +9,10 @@ import java.util.Optional;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.Spec;
 import sluice.api.model.PlannedBoard;
 import sluice.api.program.AgentProgram;
+import sluice.cli.output.AnyCommand;
 import sluice.cli.output.ExitStatus;
 import sluice.cli.output.Text;
 import sluice.region.place.AgentLock;
@@ -33,11 +32,8 @@ import sluice.region.place.SluiceException;
             ""
         },
         footer = {"", "Exit status: 0 stopped by SIGINT or SIGTERM, 1 another one runs, a bad config file, or it cannot work."})
-public final class AgentCommand implements Runnable {
+public final class AgentCommand extends AnyCommand implements Runnable {
     private static final long STOP_SECONDS = 5;
-
-    @Spec
-    private CommandSpec spec;
 
     @Option(names = {"-v", "--verbose"}, description = "Writes a line for every plan that differs from the one before.")
     private boolean verbose;
@@ -48,9 +44,6 @@ public final class AgentCommand implements Runnable {
 
     @Option(names = "--check", description = "Reads the config file, shows all settings, and starts nothing.")
     private boolean check;
-
-    @Option(names = {"-h", "--help"}, usageHelp = true, description = "Shows this help.")
-    private boolean help;
 
     @Override
     public void run() {

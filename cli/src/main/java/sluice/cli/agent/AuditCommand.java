@@ -5,13 +5,12 @@ import java.time.Instant;
 import java.util.List;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.Spec;
 import sluice.api.client.AgentAudit;
 import sluice.api.json.AuditJson;
 import sluice.api.model.AuditReport;
 import sluice.api.program.AgentProgram;
+import sluice.cli.output.AnyCommand;
 import sluice.cli.output.ExitStatus;
 import sluice.cli.output.Json;
 import sluice.cli.output.Screen;
@@ -31,15 +30,9 @@ import sluice.region.place.SluiceException;
             ""
         },
         footer = {"", "Exit status: 0 nothing found, 1 there are findings, or no GPU can be asked."})
-public final class AuditCommand implements Callable<Integer> {
-    @Spec
-    private CommandSpec spec;
-
+public final class AuditCommand extends AnyCommand implements Callable<Integer> {
     @Option(names = "--json", description = "Writes JSON.")
     private boolean json;
-
-    @Option(names = {"-h", "--help"}, usageHelp = true, description = "Shows this help.")
-    private boolean help;
 
     @Override
     public Integer call() {

@@ -6,11 +6,10 @@ import java.util.function.IntToLongFunction;
 import java.util.stream.IntStream;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.ITypeConverter;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
-import picocli.CommandLine.Spec;
+import sluice.cli.output.AnyCommand;
 import sluice.cuda.Nvml;
 import sluice.cuda.NvmlException;
 import sluice.cuda.Silence;
@@ -25,11 +24,8 @@ import sluice.region.place.SluiceException;
             "nvidia-smi, and nothing else, until it is stopped. It is NVML's view of the machine, not of a tenant.",
             ""
         })
-public final class MonitorCommand implements Runnable {
+public final class MonitorCommand extends AnyCommand implements Runnable {
     private static final long FOR_EVER = 0;
-
-    @Spec
-    private CommandSpec spec;
 
     @Parameters(paramLabel = "FIGURE", arity = "1", converter = FigureConverter.class,
             description = "mem for used bytes, util for the percentage of time in which the GPU was busy.")
@@ -41,9 +37,6 @@ public final class MonitorCommand implements Runnable {
 
     @Option(names = "--count", paramLabel = "N", description = "Ends after so many rounds; default: never.")
     private long count = FOR_EVER;
-
-    @Option(names = {"-h", "--help"}, usageHelp = true, description = "Shows this help.")
-    private boolean help;
 
     enum Figure { MEM, UTIL }
 

@@ -5,9 +5,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.Spec;
+import sluice.cli.output.AnyCommand;
 import sluice.cli.output.ExitStatus;
 import sluice.cli.output.Json;
 import sluice.cli.output.Progress;
@@ -19,17 +18,11 @@ import sluice.region.place.Installation;
         name = "doctor",
         header = "Says what is found on this machine, what can be enforced, and what to do about problems.",
         footer = {"", "Exit status: 0 nothing fails, 1 something does."})
-public final class DoctorCommand implements Callable<Integer> {
+public final class DoctorCommand extends AnyCommand implements Callable<Integer> {
     private static final int WIDTH = 110;
-
-    @Spec
-    private CommandSpec spec;
 
     @Option(names = "--json", description = "Writes JSON.")
     private boolean json;
-
-    @Option(names = {"-h", "--help"}, usageHelp = true, description = "Shows this help.")
-    private boolean help;
 
     @Override
     public Integer call() {

@@ -8,10 +8,9 @@ import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.concurrent.atomic.AtomicInteger;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
-import picocli.CommandLine.Spec;
+import sluice.cli.output.AnyCommand;
 import sluice.cli.output.ExitStatus;
 import sluice.cli.output.Progress;
 import sluice.cli.process.Interrupt;
@@ -28,10 +27,7 @@ import sluice.region.place.SluiceException;
         description = {"", "Without a GPU that works, on the simulated one.", ""},
         commandListHeading = "%nMore:%n",
         subcommands = {BenchComputeCommand.class, BenchLockCommand.class})
-public final class BenchCommand implements Callable<Integer> {
-    @Spec
-    private CommandSpec spec;
-
+public final class BenchCommand extends AnyCommand implements Callable<Integer> {
     @Option(names = "--sim", description = "Uses the simulated GPU.")
     private boolean simulated;
 
@@ -43,9 +39,6 @@ public final class BenchCommand implements Callable<Integer> {
 
     @Option(names = "--json", description = "Writes JSON.")
     private boolean json;
-
-    @Option(names = {"-h", "--help"}, usageHelp = true, description = "Shows this help.")
-    private boolean help;
 
     @Override
     public Integer call() {

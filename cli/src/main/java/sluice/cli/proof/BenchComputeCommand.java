@@ -12,10 +12,9 @@ import java.util.Set;
 import java.util.concurrent.Callable;
 import java.util.concurrent.atomic.AtomicInteger;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
-import picocli.CommandLine.Spec;
+import sluice.cli.output.AnyCommand;
 import sluice.cli.output.ExitStatus;
 import sluice.cli.process.Interrupt;
 import sluice.proof.bench.compute.ComputeBench;
@@ -38,10 +37,7 @@ import sluice.region.place.SluiceException;
             "",
             "Tables: cap, weights, priority, lock, cost. Rows by parts of their names: --only cap/25/graph,lock/SIGKILL."
         })
-final class BenchComputeCommand implements Callable<Integer> {
-    @Spec
-    private CommandSpec spec;
-
+final class BenchComputeCommand extends AnyCommand implements Callable<Integer> {
     @Option(names = "--sim", description = "Uses the simulated GPU.")
     private boolean simulated;
 
@@ -72,9 +68,6 @@ final class BenchComputeCommand implements Callable<Integer> {
 
     @Option(names = "--json", description = "Writes JSON.")
     private boolean json;
-
-    @Option(names = {"-h", "--help"}, usageHelp = true, description = "Shows this help.")
-    private boolean help;
 
     @Override
     public Integer call() {

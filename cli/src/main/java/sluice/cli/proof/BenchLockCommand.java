@@ -9,10 +9,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
-import picocli.CommandLine.Spec;
+import sluice.cli.output.AnyCommand;
 import sluice.cli.output.ExitStatus;
 import sluice.cli.output.Progress;
 import sluice.cli.process.Interrupt;
@@ -38,10 +37,7 @@ import sluice.region.place.SluiceException;
             "",
             "Windows: 2 the short task alone, 3 both without the library, 4 a hold for each operation of the long task; else milliseconds."
         })
-final class BenchLockCommand implements Callable<Integer> {
-    @Spec
-    private CommandSpec spec;
-
+final class BenchLockCommand extends AnyCommand implements Callable<Integer> {
     @Option(names = "--sim", description = "Uses the simulated GPU.")
     private boolean simulated;
 
@@ -56,9 +52,6 @@ final class BenchLockCommand implements Callable<Integer> {
 
     @Option(names = "--out", paramLabel = "FOLDER", description = "Where the files are written; default out, as culocker's.")
     private Path folder = Path.of("out");
-
-    @Option(names = {"-h", "--help"}, usageHelp = true, description = "Shows this help.")
-    private boolean help;
 
     @Override
     public Integer call() {

@@ -2,9 +2,8 @@ package sluice.cli.proof;
 
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.Spec;
+import sluice.cli.output.AnyCommand;
 import sluice.cli.output.ExitStatus;
 import sluice.cli.output.Screen;
 import sluice.proof.demo.Demo;
@@ -15,15 +14,9 @@ import sluice.region.place.Installation;
         name = "demo",
         header = "Shows two jobs with different quotas on one GPU.",
         description = {"", "Without a GPU that works, on the simulated one. It ends by itself in under a minute.", ""})
-public final class DemoCommand implements Callable<Integer> {
-    @Spec
-    private CommandSpec spec;
-
+public final class DemoCommand extends AnyCommand implements Callable<Integer> {
     @Option(names = "--sim", description = "Uses the simulated GPU.")
     private boolean simulated;
-
-    @Option(names = {"-h", "--help"}, usageHelp = true, description = "Shows this help.")
-    private boolean help;
 
     @Override
     public Integer call() {

@@ -5,9 +5,8 @@ import java.time.Duration;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ThreadLocalRandom;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.Spec;
+import sluice.cli.output.AnyCommand;
 import sluice.cli.output.ExitStatus;
 import sluice.proof.soak.Soak;
 import sluice.proof.stage.Environment;
@@ -18,10 +17,7 @@ import sluice.region.place.Installation;
         hidden = true,
         header = "For who works on Sluice: processes take and give memory at random for a long time.",
         footer = {"", "Exit status: 0 the ledger was always what the simulated driver says, 1 it was not."})
-public final class SoakCommand implements Callable<Integer> {
-    @Spec
-    private CommandSpec spec;
-
+public final class SoakCommand extends AnyCommand implements Callable<Integer> {
     @Option(names = "--sim", description = "Uses the simulated GPU; the only one that can be used.")
     private boolean simulated;
 
@@ -33,9 +29,6 @@ public final class SoakCommand implements Callable<Integer> {
 
     @Option(names = "--seed", paramLabel = "N", description = "Where randomness begins; another one each time if not given.")
     private long seed = ThreadLocalRandom.current().nextInt(1, 1_000_000);
-
-    @Option(names = {"-h", "--help"}, usageHelp = true, description = "Shows this help.")
-    private boolean help;
 
     @Override
     public Integer call() {

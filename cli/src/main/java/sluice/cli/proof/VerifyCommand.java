@@ -11,7 +11,7 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
-import picocli.CommandLine.Spec;
+import sluice.cli.output.AnyCommand;
 import sluice.cli.output.ExitStatus;
 import sluice.cli.output.Progress;
 import sluice.cli.output.Screen;
@@ -31,10 +31,7 @@ import sluice.region.place.SluiceException;
         header = "Proves on this machine and driver that limits hold.",
         customSynopsis = "sluice verify [OPTIONS] [GROUP...]",
         description = {"", "Without a GPU that works, on the simulated one. Without a GROUP all checks are made.", ""})
-public final class VerifyCommand implements Callable<Integer> {
-    @Spec
-    private CommandSpec spec;
-
+public final class VerifyCommand extends AnyCommand implements Callable<Integer> {
     @Parameters(paramLabel = "GROUP", arity = "0..*", description = "Which checks; all if none is given. Groups are listed below.")
     private List<String> groups = new ArrayList<>();
 
@@ -46,9 +43,6 @@ public final class VerifyCommand implements Callable<Integer> {
 
     @Option(names = "--markdown", hidden = true, description = "Writes the page about memory of the documentation.")
     private boolean markdown;
-
-    @Option(names = {"-h", "--help"}, usageHelp = true, description = "Shows this help.")
-    private boolean help;
 
     @Override
     public Integer call() {

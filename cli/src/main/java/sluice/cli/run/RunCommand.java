@@ -5,11 +5,10 @@ import java.util.List;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.ITypeConverter;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
-import picocli.CommandLine.Spec;
+import sluice.cli.output.AnyCommand;
 import sluice.region.RegionDraft;
 import sluice.region.limits.GivenLimits;
 import sluice.region.limits.LimitSource;
@@ -32,10 +31,7 @@ import sluice.region.limits.LimitSource;
             "Exit status: 2 usage, 125 Sluice failed before the program started, 126 the program cannot be started,",
             "127 it was not found, otherwise the program's own."
         })
-public final class RunCommand implements Callable<Integer> {
-    @Spec
-    private CommandSpec spec;
-
+public final class RunCommand extends AnyCommand implements Callable<Integer> {
     @Option(names = "--name", paramLabel = "NAME", converter = NameConverter.class,
             description = "Name of the tenant; the program's name and pid if not given.")
     private String name;
@@ -56,9 +52,6 @@ public final class RunCommand implements Callable<Integer> {
     @Option(names = "--no-agent",
             description = "Does not ask the machine's agent: shares hold among your own jobs, and the machine's policy is not asked.")
     private boolean withoutAgent;
-
-    @Option(names = {"-h", "--help"}, usageHelp = true, description = "Shows this help.")
-    private boolean help;
 
     @Parameters(paramLabel = "PROGRAM", arity = "1..*", hidden = true)
     private List<String> program = new ArrayList<>();

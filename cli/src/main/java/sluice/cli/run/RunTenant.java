@@ -23,8 +23,8 @@ import sluice.region.place.RuntimeDirectory;
 import sluice.region.place.SluiceException;
 import sluice.region.place.ThisProcess;
 
-/// The tenant that a program is to be: one that the machine's agent has, where there is one, so that it takes turns with those of
-/// other users and the machine's policy holds; else a region in the user's own folder.
+/// The tenant that a program becomes. Where the machine has an agent, the agent makes it: then the machine's policy holds, and the tenant
+/// takes turns with those of other users. Elsewhere it is a region in the user's own folder.
 ///
 /// @param variables by which the library finds it; an empty value takes a variable away
 /// @param limited   whether any limit holds

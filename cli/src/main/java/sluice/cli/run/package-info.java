@@ -1,4 +1,4 @@
-/// `sluice run`: what it is asked for, the tenant that it makes, the checks before the start, the program that it becomes.
+/// `sluice run`: its options, the tenant that it makes, the checks before the start, the program that it becomes.
 /// [RunCommand][sluice.cli.run.RunCommand] has the order of the steps.
 ///
 /// It is on the way of every job. Must not know: tables, other commands, or more of picocli than `RunCommand` needs.

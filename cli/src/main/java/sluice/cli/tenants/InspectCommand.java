@@ -4,13 +4,12 @@ import java.io.PrintWriter;
 import java.time.Instant;
 import java.util.List;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
-import picocli.CommandLine.Spec;
 import sluice.api.json.TenantJson;
 import sluice.api.model.EarlierLook;
 import sluice.api.model.OnBoards;
+import sluice.cli.output.AnyCommand;
 import sluice.cli.output.Json;
 import sluice.cli.output.Screen;
 import sluice.cli.tables.InspectText;
@@ -20,18 +19,12 @@ import sluice.region.Tenant;
         name = "inspect",
         header = "Shows the whole region of a tenant, decoded, and where it stands on the boards of its GPUs.",
         description = {"", "It only reads, and works on ended tenants too.", ""})
-public final class InspectCommand implements Runnable {
-    @Spec
-    private CommandSpec spec;
-
+public final class InspectCommand extends AnyCommand implements Runnable {
     @Parameters(paramLabel = "TENANT", description = "Name, beginning of a name, pid, or path of a region file.")
     private String tenant;
 
     @Option(names = "--json", description = "Writes JSON.")
     private boolean json;
-
-    @Option(names = {"-h", "--help"}, usageHelp = true, description = "Shows this help.")
-    private boolean help;
 
     @Override
     public void run() {

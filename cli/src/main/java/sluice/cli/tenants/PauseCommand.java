@@ -4,11 +4,10 @@ import java.util.concurrent.Callable;
 import picocli.CommandLine.ArgGroup;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
-import picocli.CommandLine.Spec;
 import sluice.api.model.Operation;
+import sluice.cli.output.AnyCommand;
 
 @Command(
         name = "pause",
@@ -24,10 +23,7 @@ import sluice.api.model.Operation;
             ""
         },
         footer = {"", "Exit status: 0 paused, 1 refused, or there is no such tenant, 2 usage, 124 not done within --timeout, 130 Ctrl-C."})
-public final class PauseCommand implements Callable<Integer> {
-    @Spec
-    private CommandSpec spec;
-
+public final class PauseCommand extends AnyCommand implements Callable<Integer> {
     @Parameters(paramLabel = "TENANT", description = "Name, beginning of a name, pid, or path of a region file.")
     private String tenant;
 
@@ -36,9 +32,6 @@ public final class PauseCommand implements Callable<Integer> {
 
     @Mixin
     private WaitOptions waiting;
-
-    @Option(names = {"-h", "--help"}, usageHelp = true, description = "Shows this help.")
-    private boolean help;
 
     /// At most one of them.
     private static final class Deeper {

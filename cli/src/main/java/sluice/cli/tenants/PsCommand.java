@@ -5,11 +5,10 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.Spec;
 import sluice.api.json.TenantJson;
 import sluice.api.model.EarlierLook;
+import sluice.cli.output.AnyCommand;
 import sluice.cli.output.Json;
 import sluice.cli.output.Screen;
 import sluice.cli.tables.AuditText;
@@ -29,10 +28,7 @@ import sluice.region.Tenant;
             "tells of processes that use a GPU past Sluice.",
             ""
         })
-public final class PsCommand implements Runnable {
-    @Spec
-    private CommandSpec spec;
-
+public final class PsCommand extends AnyCommand implements Runnable {
     @Option(names = {"-a", "--all"}, description = "Shows ended tenants too.")
     private boolean all;
 
@@ -42,9 +38,6 @@ public final class PsCommand implements Runnable {
 
     @Option(names = "--json", description = "Writes JSON.")
     private boolean json;
-
-    @Option(names = {"-h", "--help"}, usageHelp = true, description = "Shows this help.")
-    private boolean help;
 
     @Override
     public void run() {

@@ -3,11 +3,9 @@ package sluice.cli.tenants;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
-import picocli.CommandLine.Model.CommandSpec;
-import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
-import picocli.CommandLine.Spec;
 import sluice.api.model.Operation;
+import sluice.cli.output.AnyCommand;
 
 @Command(
         name = "resume",
@@ -22,18 +20,12 @@ import sluice.api.model.Operation;
             ""
         },
         footer = {"", "Exit status: 0 it runs, 1 failed, or there is no such tenant, 2 usage, 124 not done within --timeout, 130 Ctrl-C."})
-public final class ResumeCommand implements Callable<Integer> {
-    @Spec
-    private CommandSpec spec;
-
+public final class ResumeCommand extends AnyCommand implements Callable<Integer> {
     @Parameters(paramLabel = "TENANT", description = "Name, beginning of a name, pid, or path of a region file.")
     private String tenant;
 
     @Mixin
     private WaitOptions waiting;
-
-    @Option(names = {"-h", "--help"}, usageHelp = true, description = "Shows this help.")
-    private boolean help;
 
     @Override
     public Integer call() {

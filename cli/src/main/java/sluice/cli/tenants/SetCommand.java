@@ -3,11 +3,10 @@ package sluice.cli.tenants;
 import java.io.PrintWriter;
 import java.util.List;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
-import picocli.CommandLine.Spec;
+import sluice.cli.output.AnyCommand;
 import sluice.cli.run.LimitOptions;
 import sluice.cli.tables.SetText;
 import sluice.region.LimitsChange;
@@ -28,18 +27,12 @@ import sluice.region.limits.Limit;
             ""
         },
         footer = {"", "Exit status: 0 set, 1 there is no such tenant, or it has ended, 2 usage."})
-public final class SetCommand implements Runnable {
-    @Spec
-    private CommandSpec spec;
-
+public final class SetCommand extends AnyCommand implements Runnable {
     @Parameters(paramLabel = "TENANT", description = "Name, beginning of a name, pid, or path of a region file.")
     private String tenant;
 
     @Option(names = "--json", description = "Writes JSON.")
     private boolean json;
-
-    @Option(names = {"-h", "--help"}, usageHelp = true, description = "Shows this help.")
-    private boolean help;
 
     @Override
     public void run() {

@@ -3,12 +3,11 @@ package sluice.cli.tenants;
 import java.io.PrintWriter;
 import java.time.Duration;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
-import picocli.CommandLine.Spec;
 import sluice.api.json.StatJson;
+import sluice.cli.output.AnyCommand;
 import sluice.cli.output.Json;
 import sluice.cli.output.Screen;
 import sluice.cli.tables.StatText;
@@ -25,12 +24,9 @@ import sluice.region.calls.TenantCalls;
             "share the GPU's time. It only reads, and works on ended tenants for as long as they are kept.",
             ""
         })
-public final class StatCommand implements Runnable {
+public final class StatCommand extends AnyCommand implements Runnable {
     private static final Duration BETWEEN_LOOKS = Duration.ofSeconds(1);
     private static final String HOME_AND_CLEAR = "\033[H\033[J";
-
-    @Spec
-    private CommandSpec spec;
 
     @Parameters(paramLabel = "TENANT", description = "Name, beginning of a name, pid, or path of a region file.")
     private String tenant;
@@ -44,9 +40,6 @@ public final class StatCommand implements Runnable {
 
     @Option(names = "--json", description = "Writes JSON, with all functions; with --watch one object for each look.")
     private boolean json;
-
-    @Option(names = {"-h", "--help"}, usageHelp = true, description = "Shows this help.")
-    private boolean help;
 
     @Override
     public void run() {

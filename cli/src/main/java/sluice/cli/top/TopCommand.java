@@ -5,10 +5,9 @@ import java.nio.charset.Charset;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
-import picocli.CommandLine.Spec;
+import sluice.cli.output.AnyCommand;
 import sluice.cli.output.Screen;
 import sluice.cli.top.terminal.TopStyle;
 import sluice.region.place.SluiceException;
@@ -25,13 +24,10 @@ import sluice.region.place.SluiceException;
             ""
         },
         footer = {"", "Exit status: 0 ended by a key or by --once, 1 standard input or output is no terminal, 2 usage."})
-public final class TopCommand implements Runnable {
+public final class TopCommand extends AnyCommand implements Runnable {
     private static final Duration SHORTEST = Duration.ofMillis(100);
     private static final Duration ONCE = Duration.ofMillis(250);
     private static final Duration LONGEST = Duration.ofHours(1);
-
-    @Spec
-    private CommandSpec spec;
 
     @Option(names = "--interval", paramLabel = "TIME",
             description = "How often it looks, 100ms to 1h; default 1s, with --once 250ms.")
@@ -42,9 +38,6 @@ public final class TopCommand implements Runnable {
 
     @Option(names = "--json", description = "Writes a line of JSON for each interval until it is stopped; with --once just one.")
     private boolean json;
-
-    @Option(names = {"-h", "--help"}, usageHelp = true, description = "Shows this help.")
-    private boolean help;
 
     @Override
     public void run() {

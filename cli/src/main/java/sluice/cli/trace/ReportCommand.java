@@ -5,11 +5,10 @@ import java.io.PrintWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
-import picocli.CommandLine.Spec;
+import sluice.cli.output.AnyCommand;
 import sluice.cli.output.Progress;
 import sluice.region.place.SluiceException;
 import sluice.trace.read.TraceFolder;
@@ -24,10 +23,7 @@ import sluice.trace.report.output.ReportText;
         header = "Says what a traced job did to the GPU, and where the time went.",
         description = {"", "Writes one page that needs nothing else: FOLDER/report.html. With --text or --json it prints the same numbers.", ""},
         footer = {"", "Exit status: 0 written, 1 there is no trace in the folder, 2 usage."})
-public final class ReportCommand implements Runnable {
-    @Spec
-    private CommandSpec spec;
-
+public final class ReportCommand extends AnyCommand implements Runnable {
     @Parameters(paramLabel = "FOLDER", description = "Folder that a trace was recorded to.")
     private Path folder;
 
@@ -39,9 +35,6 @@ public final class ReportCommand implements Runnable {
 
     @Option(names = "--json", description = "JSON instead of a page.")
     private boolean json;
-
-    @Option(names = {"-h", "--help"}, usageHelp = true, description = "Shows this help.")
-    private boolean help;
 
     @Override
     public void run() {

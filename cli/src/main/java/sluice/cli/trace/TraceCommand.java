@@ -7,11 +7,10 @@ import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
-import picocli.CommandLine.Spec;
+import sluice.cli.output.AnyCommand;
 import sluice.cli.output.ExitStatus;
 import sluice.cli.output.Progress;
 import sluice.cli.output.Text;
@@ -41,10 +40,7 @@ import sluice.trace.record.TraceSession;
         commandListHeading = "%nMore:%n",
         footer = {"", "Exit status: 0 recorded, 1 there is no such tenant, or it has ended, 2 usage."},
         subcommands = TraceConvertCommand.class)
-public final class TraceCommand implements Callable<Integer> {
-    @Spec
-    private CommandSpec spec;
-
+public final class TraceCommand extends AnyCommand implements Callable<Integer> {
     @Parameters(paramLabel = "TENANT", arity = "0..1", description = "Name, beginning of a name, pid, or path of a region file.")
     private String tenant;
 
@@ -59,9 +55,6 @@ public final class TraceCommand implements Callable<Integer> {
 
     @Option(names = "--events", paramLabel = "N", description = "Room for events of a thread that were not taken away yet; default 131072.")
     private int events;
-
-    @Option(names = {"-h", "--help"}, usageHelp = true, description = "Shows this help.")
-    private boolean help;
 
     @Override
     public Integer call() {

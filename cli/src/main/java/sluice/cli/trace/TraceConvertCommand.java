@@ -3,11 +3,10 @@ package sluice.cli.trace;
 import java.io.PrintWriter;
 import java.nio.file.Path;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
-import picocli.CommandLine.Spec;
+import sluice.cli.output.AnyCommand;
 import sluice.cli.output.Progress;
 import sluice.trace.export.TraceFormat;
 import sluice.trace.read.TraceFolder;
@@ -17,19 +16,13 @@ import sluice.trace.read.TraceFolder;
         header = "Makes a file for a trace viewer of a recorded trace.",
         description = {"", "  sluice trace convert FOLDER -o train.pftrace", ""},
         footer = {"", "Exit status: 0 written, 1 there is no trace in the folder, 2 usage."})
-final class TraceConvertCommand implements Runnable {
-    @Spec
-    private CommandSpec spec;
-
+final class TraceConvertCommand extends AnyCommand implements Runnable {
     @Parameters(paramLabel = "FOLDER", description = "Folder that a trace was recorded to.")
     private Path folder;
 
     @Option(names = {"-o", "--out"}, paramLabel = "FILE", required = true,
             description = "FILE.pftrace for Perfetto, FILE.json for Chrome's viewer; with .gz at the end it is compressed.")
     private Path out;
-
-    @Option(names = {"-h", "--help"}, usageHelp = true, description = "Shows this help.")
-    private boolean help;
 
     @Override
     public void run() {

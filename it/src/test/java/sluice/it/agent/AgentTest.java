@@ -2,37 +2,19 @@ package sluice.it.agent;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import java.nio.file.Path;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.api.io.TempDir;
 import sluice.fault.Fault;
 import sluice.it.machine.Machine;
+import sluice.it.machine.OnMachine;
 
 /// The agent may die at any time: jobs do not notice, and the next one goes on where it was.
 @Timeout(120)
-class AgentTest {
+class AgentTest extends OnMachine {
     private static final int ENDLESS = 10_000_000;
     private static final Pattern USED = Pattern.compile("\"usedNanos\" ?: ?(\\d+)");
-
-    @TempDir
-    private Path directory;
-
-    private Machine machine;
-
-    @BeforeEach
-    void start() throws Exception {
-        machine = new Machine(directory);
-    }
-
-    @AfterEach
-    void end() throws Exception {
-        machine.close();
-    }
 
     private Process job(String name, String weight) throws Exception {
         return machine.startSluice("run", "--sim", "--name", name, "--weight", weight, "--", Machine.program("windows"),

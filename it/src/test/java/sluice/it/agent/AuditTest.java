@@ -2,7 +2,6 @@ package sluice.it.agent;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -10,33 +9,22 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.api.io.TempDir;
 import sluice.fault.Fault;
 import sluice.it.machine.Machine;
+import sluice.it.machine.OnMachine;
 
 /// The audit with real processes on the simulated GPU: who escapes the library is found, who is in order never.
 @Timeout(180)
-class AuditTest {
+class AuditTest extends OnMachine {
     private static final int TERMINATED = 128 + 15;
     private static final String LOST = "lost: it does not answer the driver; restart the machine";
 
-    @TempDir
-    private Path directory;
-
-    private Machine machine;
-
     @BeforeEach
     void start() throws Exception {
-        machine = new Machine(directory).with("LD_LIBRARY_PATH", Machine.SIM.toString());
-    }
-
-    @AfterEach
-    void stop() throws Exception {
-        machine.close();
+        machine.with("LD_LIBRARY_PATH", Machine.SIM.toString());
     }
 
     /// A tenant that holds 512 MiB when this returns.

@@ -10,43 +10,32 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.regex.Pattern;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.api.parallel.Isolated;
 import sluice.fault.Fault;
 import sluice.it.machine.Again;
 import sluice.it.machine.Machine;
+import sluice.it.machine.OnMachine;
 import sluice.it.machine.Timed;
 
 /// `sluice run` of several users on a machine whose agent serves all of them.
 @Timeout(120)
 @Isolated
-class MachineAgentTest {
+class MachineAgentTest extends OnMachine {
     private static final int ALICE = 64201;
     private static final int BOB = 64202;
 
-    @TempDir
-    private Path directory;
-
-    private Machine machine;
     private Process agent;
 
     @BeforeEach
     void start() throws Exception {
-        machine = new Machine(directory);
         assumeTrue("root".equals(System.getProperty("user.name")) && Files.isExecutable(Path.of("/usr/bin/setpriv")), "root and setpriv are needed");
         Files.setPosixFilePermissions(directory, PosixFilePermissions.fromString("rwxr-xr-x"));
         Path state = Files.createFile(directory.resolve("gpu"));
         Files.setPosixFilePermissions(state, PosixFilePermissions.fromString("rw-rw-rw-"));
         machine.kernels();
-    }
-
-    @AfterEach
-    void stop() throws Exception {
-        machine.close();
     }
 
     private void startAgent(String... policy) throws Exception {

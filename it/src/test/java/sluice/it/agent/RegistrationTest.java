@@ -14,28 +14,23 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.api.parallel.Isolated;
 import sluice.fault.Fault;
 import sluice.it.machine.Again;
 import sluice.it.machine.Machine;
+import sluice.it.machine.OnMachine;
 import sluice.it.machine.Timed;
 
 /// Jobs that have nothing but the agent's socket are held to its policy.
 @Timeout(120)
 @Isolated
-class RegistrationTest {
+class RegistrationTest extends OnMachine {
     private static final long GIB = 1L << 30;
 
-    @TempDir
-    private Path directory;
-
-    private Machine machine;
     private Process agent;
 
     @BeforeEach
     void start() throws Exception {
-        machine = new Machine(directory);
         Files.writeString(directory.resolve("policy"), "label=timed -> memory=2g compute=50%\nlabel=waits -> memory=1g on-oom=wait:60s\nlabel=weighted -> weight=1\n* -> memory=1g\n");
         startAgent();
     }
@@ -74,18 +69,14 @@ class RegistrationTest {
         String[] unshare = {"unshare", "--user", "--map-root-user", "--pid", "--fork", "--mount-proc", "--kill-child"};
         assumeTrue(machine.bare(join(unshare, "true")).status() == 0, "this machine gives no namespaces to users");
         Process job = machine.startPreloaded(environment("job"), join(unshare, Machine.program("hog"), "--step", "64m", "--count", "4", "--hold", "60000"));
-        try {
-            Machine.awaitLine(job, "got 4 ");
-            long pid = job.descendants().filter(each -> each.info().command().orElse("").endsWith("hog")).findFirst().orElseThrow().pid();
-            String name = name();
+        Machine.awaitLine(job, "got 4 ");
+        long pid = job.descendants().filter(each -> each.info().command().orElse("").endsWith("hog")).findFirst().orElseThrow().pid();
+        String name = name();
 
-            assertThat(machine.sluice("inspect", name).output()).containsPattern("\\b" + pid + "\\b").contains("256.0 MiB");
-            assertThat(machine.sluice("ps").output()).contains(name).contains("256.0 MiB").contains("1.0 GiB");
-            ProcessHandle.of(pid).orElseThrow().destroyForcibly();
-            assertThat(eventually(() -> !machine.sluice("ps").output().contains(name))).as("the job is gone from the list of those that run").isTrue();
-        } finally {
-            job.destroyForcibly().waitFor();
-        }
+        assertThat(machine.sluice("inspect", name).output()).containsPattern("\\b" + pid + "\\b").contains("256.0 MiB");
+        assertThat(machine.sluice("ps").output()).contains(name).contains("256.0 MiB").contains("1.0 GiB");
+        ProcessHandle.of(pid).orElseThrow().destroyForcibly();
+        assertThat(eventually(() -> !machine.sluice("ps").output().contains(name))).as("the job is gone from the list of those that run").isTrue();
     }
 
     private static String[] join(String[] first, String... then) {
@@ -152,21 +143,17 @@ class RegistrationTest {
     @Fault(kind = Fault.Kind.KILL, of = "the agent that gave a job its region")
     void shouldChangeTheShareOfAJobOfAKilledAgent() throws Exception {
         Process job = endless("timed");
-        try {
-            for (int look = 0; look < 200 && !machine.askAgent("/v1/tenants").contains("usedNanos"); look++) {
-                Thread.sleep(50);
-            }
-            String name = name();
-            agent.destroyForcibly().waitFor();
-            startAgent();
-            Again.atMost(0.65, 0.25, () -> share(name));
-
-            assertThat(machine.sluice("set", name, "--compute", "5%").status()).isZero();
-            Thread.sleep(1000);
-            Again.atMost(0.15, 0.01, () -> share(name));
-        } finally {
-            job.destroyForcibly().waitFor();
+        for (int look = 0; look < 200 && !machine.askAgent("/v1/tenants").contains("usedNanos"); look++) {
+            Thread.sleep(50);
         }
+        String name = name();
+        agent.destroyForcibly().waitFor();
+        startAgent();
+        Again.atMost(0.65, 0.25, () -> share(name));
+
+        assertThat(machine.sluice("set", name, "--compute", "5%").status()).isZero();
+        Thread.sleep(1000);
+        Again.atMost(0.15, 0.01, () -> share(name));
     }
 
     @Test
@@ -188,22 +175,17 @@ class RegistrationTest {
     void shouldTakeTurnsWithTenantsOfRun() throws Exception {
         Process job = endless("weighted");
         Process other = machine.startSluice("run", "--sim", "--name", "other", "--weight", "3", "--", Machine.program("windows"), machine.kernels(), "100000000", "500");
-        try {
-            String boards = "";
-            for (int look = 0; look < 200 && !(boards.contains("other") && boards.contains("windows-")); look++) {
-                Thread.sleep(50);
-                String all = machine.askAgent("/v1/machine");
-                boards = all.substring(all.indexOf("\"boards\""), all.indexOf("\"findings\""));
-            }
-            assertThat(boards.split("\"uuid\"", -1)).as("one board: " + boards).hasSize(2);
-            Again.between(1.8, 4.5, () -> {
-                double registered = share(name());
-                return share("other") / registered;
-            });
-        } finally {
-            job.destroyForcibly().waitFor();
-            other.destroyForcibly().waitFor();
+        String boards = "";
+        for (int look = 0; look < 200 && !(boards.contains("other") && boards.contains("windows-")); look++) {
+            Thread.sleep(50);
+            String all = machine.askAgent("/v1/machine");
+            boards = all.substring(all.indexOf("\"boards\""), all.indexOf("\"findings\""));
         }
+        assertThat(boards.split("\"uuid\"", -1)).as("one board: " + boards).hasSize(2);
+        Again.between(1.8, 4.5, () -> {
+            double registered = share(name());
+            return share("other") / registered;
+        });
     }
 
     @Test

@@ -10,36 +10,24 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.api.io.TempDir;
 import sluice.fault.Fault;
 import sluice.it.machine.Machine;
+import sluice.it.machine.OnMachine;
 
 /// Many jobs register in one moment: every one of them is limited, and none waits for ever.
 @Timeout(180)
-class StartsAtOnceTest {
+class StartsAtOnceTest extends OnMachine {
     private static final int JOBS = 300;
     private static final String LIMITED = "total " + (64 << 20);
 
-    @TempDir
-    private Path directory;
-
-    private Machine machine;
-
     @BeforeEach
     void start() throws Exception {
-        machine = new Machine(directory);
         Files.setPosixFilePermissions(directory, PosixFilePermissions.fromString("rwxr-xr-x"));
         Files.writeString(directory.resolve("policy"), "* -> memory=64m weight=1\n");
-    }
-
-    @AfterEach
-    void stop() throws Exception {
-        machine.close();
     }
 
     private Process startAgent(String... more) throws Exception {

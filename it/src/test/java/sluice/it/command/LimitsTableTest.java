@@ -2,30 +2,18 @@ package sluice.it.command;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import java.nio.file.Path;
 import java.util.Map;
-import org.junit.jupiter.api.BeforeEach;
-import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import sluice.it.machine.Machine;
+import sluice.it.machine.OnMachine;
 import sluice.region.Tenant;
 import sluice.region.limits.GivenLimits;
 import sluice.region.limits.Limit;
 import sluice.region.limits.LimitSource;
 
 /// The library reads the variable of every limit in the table, and means the same by it.
-class LimitsTableTest {
-    @TempDir
-    private Path directory;
-
-    private Machine machine;
-
-    @BeforeEach
-    void start() throws Exception {
-        machine = new Machine(directory);
-    }
-
+class LimitsTableTest extends OnMachine {
     private static String example(Limit limit) {
         return switch (limit.kind()) {
             case SIZE, BYTES -> "3g";

@@ -3,30 +3,24 @@ package sluice.it.command;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
-import java.nio.file.Path;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.api.io.TempDir;
 import sluice.it.machine.Machine;
+import sluice.it.machine.OnMachine;
 import sluice.region.Tenant;
 import sluice.region.TenantProcess;
 import sluice.region.TenantState;
 
 /// Pauses a program that checks every byte of its device memory.
 @Timeout(120)
-class PauseTest {
-    @TempDir
-    private Path directory;
-
-    private Machine machine;
+class PauseTest extends OnMachine {
     private Process job;
 
     @BeforeEach
     void start() throws Exception {
-        machine = new Machine(directory);
         job = machine.startSluice("run", "--sim", "--name", "train", "--mapped", "--", Machine.program("kept"), "60", "2", "67108864", "1");
         long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(20);
         while (System.nanoTime() < end && !attended()) {

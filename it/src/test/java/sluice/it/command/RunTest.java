@@ -7,27 +7,16 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import org.junit.jupiter.api.Assumptions;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import sluice.fault.Fault;
 import sluice.it.machine.Machine;
+import sluice.it.machine.OnMachine;
 import sluice.region.layout.RegionLayout;
 
 /// `sluice run` and what it does about mistakes and faults.
-class RunTest {
-    @TempDir
-    private Path directory;
-
-    private Machine machine;
-
-    @BeforeEach
-    void start() throws Exception {
-        machine = new Machine(directory);
-    }
-
+class RunTest extends OnMachine {
     @Test
     void shouldStopAProgramAtItsQuota() throws Exception {
         var outcome = machine.sluice("run", "--sim", "--memory", "1g", "--", Machine.program("hog"), "--step", "256m");
@@ -121,11 +110,8 @@ class RunTest {
     void shouldRefuseTheNameOfARunningTenant() throws Exception {
         Process first = machine.startSluice("run", "--sim", "--name", "train", "--", "sh", "-c", "echo ready; exec sleep 60");
         first.inputReader().readLine();
-        try {
-            assertMistake(125, "train", machine.sluice("run", "--sim", "--name", "train", "--", "true"));
-        } finally {
-            first.destroyForcibly().waitFor();
-        }
+        assertMistake(125, "train", machine.sluice("run", "--sim", "--name", "train", "--", "true"));
+        first.destroyForcibly().waitFor();
         assertThat(machine.sluice("run", "--sim", "--name", "train", "--", "true").status()).isZero();
     }
 

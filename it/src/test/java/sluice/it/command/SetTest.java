@@ -3,24 +3,18 @@ package sluice.it.command;
 import static org.assertj.core.api.Assertions.assertThat;
 import static sluice.it.machine.Mistake.assertMistake;
 
-import java.nio.file.Path;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 import sluice.it.machine.Machine;
+import sluice.it.machine.OnMachine;
 
 /// `sluice set` on a tenant that runs.
-class SetTest {
-    @TempDir
-    private Path directory;
-
-    private Machine machine;
+class SetTest extends OnMachine {
     private Process job;
 
     @BeforeEach
     void start() throws Exception {
-        machine = new Machine(directory);
         job = machine.startSluice("run", "--sim", "--name", "job", "--memory", "2g", "--",
                 Machine.program("hog"), "--step", "256m", "--count", "4", "--hold", "60000");
         Machine.awaitLine(job, "got ");

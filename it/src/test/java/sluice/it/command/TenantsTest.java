@@ -3,47 +3,26 @@ package sluice.it.command;
 import static org.assertj.core.api.Assertions.assertThat;
 import static sluice.it.machine.Mistake.assertMistake;
 
-import java.nio.file.Path;
 import java.util.Map;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 import sluice.fault.Fault;
 import sluice.it.machine.Machine;
+import sluice.it.machine.OnMachine;
 import sluice.region.layout.RegionLayout;
 
 /// Processes of one tenant share a quota, and people can see who holds what.
-class TenantsTest {
-    @TempDir
-    private Path directory;
-
-    private Machine machine;
-
-    @BeforeEach
-    void start() throws Exception {
-        machine = new Machine(directory);
-    }
-
-    @AfterEach
-    void end() throws Exception {
-        machine.close();
-    }
-
+class TenantsTest extends OnMachine {
     @Test
     void shouldShowWhatARunningTenantHolds() throws Exception {
         Process job = machine.startSluice("run", "--sim", "--name", "job", "--memory", "2g", "--",
                 Machine.program("hog"), "--step", "256m", "--count", "4", "--hold", "60000");
-        try {
-            Machine.awaitLine(job, "got ");
-            var table = machine.sluice("ps");
-            assertThat(table.output()).contains("job").contains("1.0 GiB").contains("2.0 GiB").contains(String.valueOf(job.pid()));
-            var json = machine.sluice("ps", "--json");
-            assertThat(json.output()).contains("\"" + "job" + "\"").contains(String.valueOf(1L << 30));
-            assertThat(machine.sluice("inspect", "job").output()).contains("pid").contains("1.0 GiB").contains("layout " + RegionLayout.LAYOUT);
-        } finally {
-            job.destroyForcibly().waitFor();
-        }
+        Machine.awaitLine(job, "got ");
+        var table = machine.sluice("ps");
+        assertThat(table.output()).contains("job").contains("1.0 GiB").contains("2.0 GiB").contains(String.valueOf(job.pid()));
+        var json = machine.sluice("ps", "--json");
+        assertThat(json.output()).contains("\"" + "job" + "\"").contains(String.valueOf(1L << 30));
+        assertThat(machine.sluice("inspect", "job").output()).contains("pid").contains("1.0 GiB").contains("layout " + RegionLayout.LAYOUT);
+        job.destroyForcibly().waitFor();
         assertThat(machine.sluice("ps").output()).doesNotContain("job");
         assertThat(machine.sluice("ps", "--all").output()).contains("job").contains("ended");
     }

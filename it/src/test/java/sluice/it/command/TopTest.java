@@ -13,24 +13,20 @@ import java.util.function.Predicate;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 import sluice.it.machine.Machine;
+import sluice.it.machine.OnMachine;
 
 /// `sluice top` in a real terminal, which is one of tmux: keys are pressed, and the screen is read.
-class TopTest {
+class TopTest extends OnMachine {
     private static final long PATIENCE_MILLIS = 60_000;
     private static final String TOP = Machine.HOME.resolve("bin/sluice") + " top";
 
-    @TempDir
-    private Path directory;
-
-    private Machine machine;
     private Process job;
 
     @BeforeEach
     void start() throws Exception {
         assumeTrue(hasTmux(), "tmux is not installed");
-        machine = new Machine(directory).with("LC_ALL", "C.UTF-8").with("TERM", "xterm-256color").with("NO_COLOR", "");
+        machine.with("LC_ALL", "C.UTF-8").with("TERM", "xterm-256color").with("NO_COLOR", "");
         job = machine.startSluice("run", "--sim", "--name", "job", "--memory", "2g", "--",
                 Machine.program("hog"), "--step", "256m", "--count", "4", "--hold", "600000");
         Machine.awaitLine(job, "got ");

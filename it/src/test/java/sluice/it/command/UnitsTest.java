@@ -3,27 +3,15 @@ package sluice.it.command;
 import static org.assertj.core.api.Assertions.assertThat;
 import static sluice.it.machine.Mistake.assertMistake;
 
-import java.nio.file.Path;
 import java.util.Map;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import sluice.it.machine.Machine;
+import sluice.it.machine.OnMachine;
 
 /// A limit is what somebody meant, or it is refused; and who meets it is told.
-class UnitsTest {
-    @TempDir
-    private Path directory;
-
-    private Machine machine;
-
-    @BeforeEach
-    void start() throws Exception {
-        machine = new Machine(directory);
-    }
-
+class UnitsTest extends OnMachine {
     @ParameterizedTest
     @CsvSource(delimiter = '|', value = {
         "--memory  | 4        | write 4g, 4m or, for bytes, 4b",

@@ -9,12 +9,12 @@ import java.util.Map;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.api.io.TempDir;
 import sluice.it.machine.Machine;
+import sluice.it.machine.OnMachine;
 
 /// A job that was made for Alnair: a client that registers as its library did, the limits of its workspace, the files that its exporter reads.
 @Timeout(120)
-class AlnairServerTest {
+class AlnairServerTest extends OnMachine {
     private static final long GIB = 1L << 30;
     /// Registers, says what was answered, and becomes the program, so that it is the process that registered.
     private static final String CLIENT = """
@@ -26,16 +26,11 @@ class AlnairServerTest {
             os.execv(sys.argv[1], sys.argv[1:])
             """;
 
-    @TempDir
-    private Path directory;
-
-    private Machine machine;
     private Path workspace;
 
     @BeforeEach
     void start() throws Exception {
         assumeTrue(Files.isExecutable(Path.of("/usr/bin/python3")), "python3 is needed");
-        machine = new Machine(directory);
         workspace = Files.createDirectories(directory.resolve("workspaces/x7Kq2"));
         Files.writeString(workspace.resolve("limits"), "vmem:" + GIB);
     }
@@ -44,17 +39,13 @@ class AlnairServerTest {
     void shouldServeAJobOfAlnair() throws Exception {
         Path socket = directory.resolve("alnair/alnair.sock");
         Process agent = machine.startAgent("alnair-socket = " + socket, "alnair-workspaces = " + directory.resolve("workspaces"));
-        try {
-            var job = machine.preloaded(Map.of("ALNAIR_ID", "x7Kq2", "ALNAIR_SOCKET", socket.toString(), "ALNAIR_WORKSPACE_PATH", workspace.toString()),
-                    "/usr/bin/python3", "-c", CLIENT, Machine.program("hog"), "--step", "64m", "--hold", "300");
+        var job = machine.preloaded(Map.of("ALNAIR_ID", "x7Kq2", "ALNAIR_SOCKET", socket.toString(), "ALNAIR_WORKSPACE_PATH", workspace.toString()),
+                "/usr/bin/python3", "-c", CLIENT, Machine.program("hog"), "--step", "64m", "--hold", "300");
 
-            assertThat(job.output()).startsWith("answer b'ok' then b'' pid ").contains("got 16 " + GIB + " 2");
-            String pid = job.output().lines().findFirst().orElseThrow().replaceFirst(".* pid ", "");
-            assertThat(workspace.resolve("cgroup.procs")).hasContent(pid);
-            assertThat(Files.readAllLines(workspace.resolve("metrics.log"))).hasSize(4).first().isEqualTo("pid:" + pid);
-        } finally {
-            agent.destroyForcibly().waitFor();
-        }
+        assertThat(job.output()).startsWith("answer b'ok' then b'' pid ").contains("got 16 " + GIB + " 2");
+        String pid = job.output().lines().findFirst().orElseThrow().replaceFirst(".* pid ", "");
+        assertThat(workspace.resolve("cgroup.procs")).hasContent(pid);
+        assertThat(Files.readAllLines(workspace.resolve("metrics.log"))).hasSize(4).first().isEqualTo("pid:" + pid);
     }
 
     /// As above, but the library registers, as Alnair's did.
@@ -62,16 +53,12 @@ class AlnairServerTest {
     void shouldRegisterItsContainerUnderAlnairsName() throws Exception {
         Path socket = directory.resolve("alnair/alnair.sock");
         Process agent = machine.startAgent("alnair-socket = " + socket, "alnair-workspaces = " + directory.resolve("workspaces"));
-        try {
-            var job = machine.preloaded(Map.of("ALNAIR_ID", "x7Kq2", "ALNAIR_SOCKET", socket.toString(), "ALNAIR_WORKSPACE_PATH", workspace.toString(),
-                    "LD_PRELOAD", Machine.link("libcuinterpose.so")), Machine.program("hog"), "--step", "64m", "--hold", "300");
+        var job = machine.preloaded(Map.of("ALNAIR_ID", "x7Kq2", "ALNAIR_SOCKET", socket.toString(), "ALNAIR_WORKSPACE_PATH", workspace.toString(),
+                "LD_PRELOAD", Machine.link("libcuinterpose.so")), Machine.program("hog"), "--step", "64m", "--hold", "300");
 
-            assertThat(job.errors()).isEmpty();
-            assertThat(job.output()).startsWith("total ").contains("got 16 " + GIB + " 2");
-            String pid = Files.readAllLines(workspace.resolve("metrics.log")).getFirst().replace("pid:", "");
-            assertThat(workspace.resolve("cgroup.procs")).hasContent(pid);
-        } finally {
-            agent.destroyForcibly().waitFor();
-        }
+        assertThat(job.errors()).isEmpty();
+        assertThat(job.output()).startsWith("total ").contains("got 16 " + GIB + " 2");
+        String pid = Files.readAllLines(workspace.resolve("metrics.log")).getFirst().replace("pid:", "");
+        assertThat(workspace.resolve("cgroup.procs")).hasContent(pid);
     }
 }

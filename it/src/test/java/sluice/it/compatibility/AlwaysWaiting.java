@@ -8,8 +8,8 @@ import sluice.region.layout.BoardLayout;
 import sluice.region.layout.BoardProcessView;
 import sluice.region.layout.BoardTenantView;
 
-/// One who has the GPU, always waits for it and never uses it. Whoever gives its turn away gives it to this one, who takes it from
-/// nobody and whose work always seems to have just ended, so that it loses the turn to the next who wants it 300 µs later.
+/// A tenant that always waits for the GPU and never uses it. A tenant that gives its turn away gives it to this one. Its work always seems
+/// to have just ended, so the next tenant that wants the GPU takes the turn 300 µs later.
 final class AlwaysWaiting implements AutoCloseable {
     private static final int ENTRY = BoardLayout.TENANT_COUNT - 1;
     private static final long ELSEWHERE = 1;

@@ -8,8 +8,8 @@ import java.util.List;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Assumptions;
 
-/// The version of Sluice that `spec/compatible.txt` names, built from its commit: its library, and the part of its tools that reads and writes
-/// regions and boards (the modules `linux` and `region`, which need nothing but the JDK).
+/// The version of Sluice that `spec/compatible.txt` names, built from its commit: its library, and the modules `linux` and `region`. These
+/// read and write regions and boards, and need nothing but the JDK.
 ///
 /// It is built once and kept in `it/target`. The library is built without its tests and sanitizers.
 final class BaseVersion {

@@ -8,35 +8,24 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import sluice.it.machine.Machine;
+import sluice.it.machine.OnMachine;
 import sluice.region.Region;
 
 /// Programs that were set up for an older tool run unchanged, with its file names and its switches.
-class CompatibilityTest {
+class CompatibilityTest extends OnMachine {
     private static final long GIB = 1L << 30;
     private static final long WRAPPER_DEFAULT = 4_217_928_960L;
     private static final long STEP = 64L << 20;
 
-    @TempDir
-    private Path directory;
-
-    private Machine machine;
-
     @BeforeEach
     void start() throws Exception {
-        machine = new Machine(directory).with("SLUICE_SIM_CONTEXT", "0");
-    }
-
-    @AfterEach
-    void end() throws Exception {
-        machine.close();
+        machine.with("SLUICE_SIM_CONTEXT", "0");
     }
 
     @ParameterizedTest

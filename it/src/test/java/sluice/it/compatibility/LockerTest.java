@@ -8,30 +8,19 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import org.junit.jupiter.api.BeforeEach;
-import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import sluice.it.machine.Again;
 import sluice.it.machine.Machine;
+import sluice.it.machine.OnMachine;
 import sluice.it.machine.Timed;
 import sluice.region.boards.Board;
 import sluice.region.place.RuntimeDirectory;
 
 /// Programs that were set up for culocker hold the GPU in its windows, on the board of the GPU. `window_test.c` looks at each step.
 @Timed
-class LockerTest {
+class LockerTest extends OnMachine {
     private static final int ATTEMPTS = 30;
-
-    @TempDir
-    private Path directory;
-
-    private Machine machine;
-
-    @BeforeEach
-    void start() throws Exception {
-        machine = new Machine(directory);
-    }
 
     private Process start(Map<String, String> settings, String... options) throws Exception {
         var all = new LinkedHashMap<>(settings);

@@ -11,10 +11,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -24,30 +22,21 @@ import sluice.it.compatibility.AlnairFiles.Function;
 import sluice.it.compatibility.AlnairFiles.Generation;
 import sluice.it.compatibility.AlnairFiles.Metrics;
 import sluice.it.machine.Machine;
+import sluice.it.machine.OnMachine;
 
 /// Alnair's profiler and the figures of its interposer, as their readers expect them; and the old monitors.
-class ProfileTest {
+class ProfileTest extends OnMachine {
     private static final long MIB = 1L << 20;
     private static final List<String> FIRST_NAMES = List.of(
             "cuInit", "cuMemAlloc", "cuMemFree", "cuLaunchKernel", "cuMemcpyH2D", "cuMemcpyD2H", "cuGetProcAddress");
     private static final List<String> LATER_NAMES = Stream.concat(
             FIRST_NAMES.stream(), Stream.of("cuMemcpyH2D_ASYNC", "cudaMemcpy", "cudaMemcpyAsync")).toList();
 
-    @TempDir
-    private Path directory;
-
-    private Machine machine;
     private Path profile;
 
     @BeforeEach
     void prepare() throws Exception {
-        machine = new Machine(directory);
         profile = directory.resolve("profile");
-    }
-
-    @AfterEach
-    void end() throws Exception {
-        machine.close();
     }
 
     @ParameterizedTest
@@ -246,15 +235,11 @@ class ProfileTest {
     void shouldMonitorAsTheOldScriptsDid() throws Exception {
         machine.with("LD_LIBRARY_PATH", Machine.SIM.toString()).with("SLUICE_SIM_GPUS", "2");
         Process process = machine.startPreloaded(Map.of(), Machine.program("hog"), "--step", "64m", "--count", "2", "--device", "1", "--hold", "60000");
-        try {
-            Machine.awaitLine(process, "got ");
-            var memory = machine.sluice("monitor", "mem", "--count", "2", "--every", "10ms");
-            assertThat(memory.output()).as(memory.errors()).isEqualTo("0\n134217728\n".repeat(2));
-            assertThat(machine.sluice("monitor", "util", "--count", "1").lines()).hasSize(2)
-                    .allSatisfy(line -> assertThat(Integer.parseInt(line)).isBetween(0, 100));
-        } finally {
-            process.destroyForcibly().waitFor();
-        }
+        Machine.awaitLine(process, "got ");
+        var memory = machine.sluice("monitor", "mem", "--count", "2", "--every", "10ms");
+        assertThat(memory.output()).as(memory.errors()).isEqualTo("0\n134217728\n".repeat(2));
+        assertThat(machine.sluice("monitor", "util", "--count", "1").lines()).hasSize(2)
+                .allSatisfy(line -> assertThat(Integer.parseInt(line)).isBetween(0, 100));
     }
 
     private static String program() {

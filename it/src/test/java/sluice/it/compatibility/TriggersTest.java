@@ -8,36 +8,19 @@ import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.Map;
 import java.util.function.Predicate;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import sluice.it.machine.Machine;
+import sluice.it.machine.OnMachine;
 import sluice.region.Tenant;
 import sluice.region.TenantState;
 
 /// Signals and the file of older tools pause a job that checks all its bytes, under the name of their tool.
 @Timeout(120)
-class TriggersTest {
+class TriggersTest extends OnMachine {
     private static final Path NOTIFIED = Path.of("/tmp/cudaw/notified");
-
-    @TempDir
-    private Path directory;
-
-    private Machine machine;
-
-    @BeforeEach
-    void start() throws Exception {
-        machine = new Machine(directory);
-    }
-
-    @AfterEach
-    void end() throws Exception {
-        machine.close();
-    }
 
     private Process kept(String library, int seconds) throws Exception {
         Process job = machine.startPreloaded(Map.of("LD_PRELOAD", Machine.link(library), "SLUICE_TENANT", "job"), Machine.program("kept"),

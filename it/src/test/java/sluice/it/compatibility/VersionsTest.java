@@ -8,13 +8,13 @@ import java.util.Map;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 import sluice.it.machine.Machine;
+import sluice.it.machine.OnMachine;
 import sluice.region.boards.Boards;
 import sluice.region.place.RuntimeDirectory;
 
 /// The library of the version in `spec/compatible.txt` with today's tools, and today's library with that version's tools.
-class VersionsTest {
+class VersionsTest extends OnMachine {
     /// As `sluice ps` and `sluice set`, on the classes of the base version.
     private static final String OLD_TOOLS = """
             import java.nio.file.Path;
@@ -40,19 +40,14 @@ class VersionsTest {
             }
             """;
 
-    @TempDir
-    private Path directory;
-
     private BaseVersion base;
     /// By a path without spaces, because LD_PRELOAD has no way to name another.
     private String oldLibrary;
-    private Machine machine;
 
     @BeforeEach
     void start() throws Exception {
         base = BaseVersion.build();
         oldLibrary = Files.createSymbolicLink(directory.resolve("libsluice.so"), base.library()).toString();
-        machine = new Machine(directory);
     }
 
     @AfterEach

@@ -7,40 +7,30 @@ import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.stream.Collectors;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.api.parallel.Isolated;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import sluice.fault.Fault;
 import sluice.it.machine.Again;
 import sluice.it.machine.Machine;
+import sluice.it.machine.OnMachine;
 import sluice.it.machine.Timed;
 import sluice.region.GpuTime;
 import sluice.region.Tenant;
 import sluice.region.TenantGpu;
 
-/// Ways to put work on the GPU that are hard for a gate, each held to its cap: 120 ms of work under a quarter of the GPU. A busy
+/// Ways to submit work that are hard for the gate. Each must hold its cap with 120 ms of work under a quarter of the GPU. A busy
 /// machine may make a program slower, but nothing makes it too fast.
 @Isolated
-class GateTest {
+class GateTest extends OnMachine {
     private static final String CAP = "25%";
     private static final int PART = 4;
     /// What a tenant that was idle may use at once, 15 ms, less the time in which it is used.
     private static final int AHEAD_MILLIS = 60;
     private static final double LEAST = 0.85;
 
-    @TempDir
-    private Path directory;
-
-    private Machine machine;
     private int jobs;
-
-    @BeforeEach
-    void start() throws Exception {
-        machine = new Machine(directory);
-    }
 
     private Machine.Outcome gated(String way, Map<String, String> settings) throws Exception {
         var all = new LinkedHashMap<>(Map.of("SLUICE_COMPUTE", CAP, "SLUICE_TENANT", "job" + ++jobs));

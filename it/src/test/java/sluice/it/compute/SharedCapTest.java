@@ -2,36 +2,24 @@ package sluice.it.compute;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.api.parallel.Isolated;
 import sluice.it.machine.Again;
 import sluice.it.machine.Machine;
+import sluice.it.machine.OnMachine;
 import sluice.it.machine.Timed;
 
 /// A cap is the tenant's: all its processes keep to it together, however they came to be. Each of two runs 120 kernels of a
 /// millisecond under a quarter of the GPU. A busy machine may make them slower, but nothing makes them too fast.
 @Isolated
-class SharedCapTest {
+class SharedCapTest extends OnMachine {
     private static final int KERNELS = 120;
     /// Less the 60 ms that a job that was idle is ahead.
     private static final double ALONE_MILLIS = KERNELS * 4 - 60;
     private static final double BOTH_MILLIS = 2 * KERNELS * 4 - 60;
     private static final double LEAST = 0.85;
-
-    @TempDir
-    private Path directory;
-
-    private Machine machine;
-
-    @BeforeEach
-    void start() throws Exception {
-        machine = new Machine(directory);
-    }
 
     private String windows() throws Exception {
         return Machine.program("windows") + " " + machine.kernels() + " " + KERNELS + " 1000";

@@ -9,14 +9,12 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.api.parallel.Isolated;
 import sluice.fault.Fault;
 import sluice.it.machine.Again;
 import sluice.it.machine.Machine;
+import sluice.it.machine.OnMachine;
 import sluice.it.machine.Timed;
 import sluice.region.GpuTime;
 import sluice.region.Tenant;
@@ -27,23 +25,8 @@ import sluice.region.place.RuntimeDirectory;
 /// Shares of GPU time by the command line: asked for, changed while a job runs, and shown. Bounds are wide, because the machine that tests
 /// run on is busy. `sluice verify compute` looks closely, and `weights_test` has a clock of its own.
 @Isolated
-class SharesTest {
+class SharesTest extends OnMachine {
     private static final int ENDLESS = 10_000_000;
-
-    @TempDir
-    private Path directory;
-
-    private Machine machine;
-
-    @BeforeEach
-    void start() throws Exception {
-        machine = new Machine(directory);
-    }
-
-    @AfterEach
-    void end() throws Exception {
-        machine.close();
-    }
 
     /// Starts a job that submits kernels of a length, and waits until it has used the GPU.
     private Process job(String name, int kernels, int micros, String... options) throws Exception {
@@ -150,8 +133,8 @@ class SharesTest {
         return Long.MAX_VALUE;
     }
 
-    /// A hundred kernels of 5 ms under a quarter of the GPU take 2 s, although each was known for 50 µs and is waited for while another
-    /// job wants the GPU: who waits has not lost its turn, so what they take is seen.
+    /// A hundred kernels of 5 ms under a quarter of the GPU take 2 s, although the library knew them for 50 µs. The job waits for each
+    /// while another job wants the GPU. It keeps its turn meanwhile, so the library sees how long they take.
     @Timed
     @Test
     void shouldNoticeBesideOthersThatKernelsTakeLonger() throws Exception {
@@ -161,8 +144,8 @@ class SharesTest {
         assertThat(Double.parseDouble(outcome.output().strip().split(" ")[2])).isGreaterThan(1700);
     }
 
-    /// Two kernels of 200 ms under a quarter of the GPU are paid for in 1.6 s, less the 60 ms that an idle job is ahead: the time in
-    /// which they run counts, although nobody knew of the first how long it would take.
+    /// Two kernels of 200 ms under a quarter of the GPU are paid for in 1.6 s, less the 60 ms that an idle job is ahead. The time in which
+    /// they run counts, although the library did not know the first one's length.
     @Timed
     @Test
     void shouldMakeAJobWaitForWhatALongKernelTook() throws Exception {

@@ -4,24 +4,19 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.nio.file.Files;
-import java.nio.file.Path;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
-import org.junit.jupiter.api.io.TempDir;
 import sluice.it.machine.Machine;
+import sluice.it.machine.OnMachine;
 
 /// An agent, and its page in a real browser.
-abstract class DashboardPage {
+abstract class DashboardPage extends OnMachine {
     static final String LIVE = "document.querySelector('#state.live')";
 
     static Browser browser;
 
-    @TempDir
-    private Path directory;
-
-    Machine machine;
     int port;
     Process agent;
 
@@ -40,7 +35,7 @@ abstract class DashboardPage {
 
     @BeforeEach
     void start() throws Exception {
-        machine = new Machine(directory).with("XDG_CONFIG_HOME", directory.resolve("config").toString())
+        machine.with("XDG_CONFIG_HOME", directory.resolve("config").toString())
                 .with("XDG_STATE_HOME", directory.resolve("state").toString()).with("LD_LIBRARY_PATH", Machine.SIM.toString());
         port = Browser.freePort();
         Files.createDirectories(directory.resolve("config/sluice"));
@@ -54,7 +49,6 @@ abstract class DashboardPage {
     void end() throws Exception {
         if (agent != null) {
             browser.open("about:blank");
-            machine.close();
         }
     }
 

@@ -4,33 +4,23 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.nio.file.Files;
 import java.nio.file.Path;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 import sluice.it.machine.Machine;
+import sluice.it.machine.OnMachine;
 
 /// Sluice works wherever it lies: in a folder with spaces, with a long path, behind a link.
-class FolderTest {
+class FolderTest extends OnMachine {
     private static final String LONG = "a folder with spaces/" + "and-a-long-name/".repeat(10) + "sluice";
 
-    @TempDir
-    private Path directory;
-
-    private Machine machine;
     private String launcher;
 
     @BeforeEach
     void reachTheDistributionThroughSuchAFolder() throws Exception {
-        machine = new Machine(directory).with("SLUICE_SIM_CONTEXT", "32m");
+        machine.with("SLUICE_SIM_CONTEXT", "32m");
         Path home = directory.resolve(LONG);
         Files.createDirectories(home.getParent());
         launcher = Files.createSymbolicLink(home, Machine.HOME).resolve("bin/sluice").toString();
-    }
-
-    @AfterEach
-    void close() throws Exception {
-        machine.close();
     }
 
     @Test

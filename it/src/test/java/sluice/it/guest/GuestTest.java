@@ -6,36 +6,22 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 import sluice.it.machine.Machine;
+import sluice.it.machine.OnMachine;
 
 /// What other limiters do to the programs they are in, and Sluice must not.
-class GuestTest {
+class GuestTest extends OnMachine {
     private static final Map<String, String> QUOTA = Map.of("SLUICE_MEMORY", "1g", "SLUICE_TENANT", "guest");
     private static final List<String> INHERITED = List.of("SigCgt:", "SigIgn:", "SigBlk:", "Umask:", "Threads:");
-
-    @TempDir
-    private Path directory;
-
-    private Machine machine;
-
-    @BeforeEach
-    void start() throws Exception {
-        machine = new Machine(directory);
-    }
 
     @Test
     void shouldKeepCountingAProcessWithAnOddName() throws Exception {
         Path odd = Files.copy(Path.of(Machine.program("hog")), directory.resolve("a Zed) x"));
         Process first = machine.startPreloaded(QUOTA, odd.toString(), "--step", "256m", "--count", "3", "--hold", "60000");
-        try {
-            Machine.awaitLine(first, "got ");
-            assertThat(machine.preloaded(QUOTA, Machine.program("hog"), "--step", "256m").output()).contains("got 1 ");
-        } finally {
-            first.destroyForcibly().waitFor();
-        }
+        Machine.awaitLine(first, "got ");
+        assertThat(machine.preloaded(QUOTA, Machine.program("hog"), "--step", "256m").output()).contains("got 1 ");
+        first.destroyForcibly().waitFor();
         assertThat(machine.preloaded(QUOTA, Machine.program("hog"), "--step", "256m").output()).contains("got 4 ");
     }
 
@@ -69,15 +55,11 @@ class GuestTest {
     @Test
     void shouldLeaveNoFileOpen() throws Exception {
         Process job = machine.startPreloaded(QUOTA, Machine.program("hog"), "--step", "64m", "--count", "2", "--hold", "60000");
-        try {
-            Machine.awaitLine(job, "got ");
-            try (var descriptors = Files.list(Path.of("/proc/" + job.pid() + "/fd"))) {
-                for (Path descriptor : descriptors.toList()) {
-                    assertThat(Files.readSymbolicLink(descriptor).toString()).doesNotContain(".region");
-                }
+        Machine.awaitLine(job, "got ");
+        try (var descriptors = Files.list(Path.of("/proc/" + job.pid() + "/fd"))) {
+            for (Path descriptor : descriptors.toList()) {
+                assertThat(Files.readSymbolicLink(descriptor).toString()).doesNotContain(".region");
             }
-        } finally {
-            job.destroyForcibly().waitFor();
         }
     }
 

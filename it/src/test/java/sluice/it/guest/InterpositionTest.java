@@ -5,24 +5,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Map;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 import sluice.it.machine.Machine;
+import sluice.it.machine.OnMachine;
 
 /// Every way in which a program can come to a driver function leads to the same function with Sluice as without.
-class InterpositionTest {
+class InterpositionTest extends OnMachine {
     private static final Map<String, String> QUOTA = Map.of("SLUICE_MEMORY", "1g");
-
-    @TempDir
-    private Path directory;
-
-    private Machine machine;
-
-    @BeforeEach
-    void start() throws Exception {
-        machine = new Machine(directory);
-    }
 
     @Test
     void shouldGiveTheSameFunctionForEveryLookUpOfTheCudaRuntime() throws Exception {

@@ -5,34 +5,23 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Map;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.api.io.TempDir;
 import sluice.it.machine.Machine;
+import sluice.it.machine.OnMachine;
 
 /// Programs of a tenant that were started with an empty environment. The library is in the driver's place, so that it is in them all the same.
 @Timeout(120)
-class LostEnvironmentTest {
+class LostEnvironmentTest extends OnMachine {
     private static final int QUOTA_PIECES = 16;
 
-    @TempDir
-    private Path directory;
-
-    private Machine machine;
     private Path installed;
 
     @BeforeEach
     void start() throws Exception {
-        machine = new Machine(directory);
         installed = Files.createDirectory(directory.resolve("installed"));
         Files.copy(Machine.LIBRARY, installed.resolve("libcuda.so.1"));
-    }
-
-    @AfterEach
-    void end() throws Exception {
-        machine.close();
     }
 
     /// Two of them at once, which hold what they got; the shell stays their parent.
@@ -62,10 +51,6 @@ class LostEnvironmentTest {
         Path socket = directory.resolve("register/agent-register.sock");
         Files.writeString(directory.resolve("policy"), "* -> memory=1g\n");
         Process agent = machine.startAgent("policy = " + directory.resolve("policy"), "register-socket = " + socket, "history-size = 2m");
-        try {
-            assertThat(Machine.pieces(startTwo(Map.of("SLUICE_AGENT", socket.toString(), "SLUICE_LABEL", "job")), 2)).isEqualTo(QUOTA_PIECES);
-        } finally {
-            agent.destroyForcibly().waitFor();
-        }
+        assertThat(Machine.pieces(startTwo(Map.of("SLUICE_AGENT", socket.toString(), "SLUICE_LABEL", "job")), 2)).isEqualTo(QUOTA_PIECES);
     }
 }

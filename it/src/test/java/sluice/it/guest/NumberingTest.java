@@ -2,35 +2,23 @@ package sluice.it.guest;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import java.nio.file.Path;
 import java.util.Map;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import sluice.it.machine.Machine;
+import sluice.it.machine.OnMachine;
 import sluice.region.Tenant;
 import sluice.region.TenantGpu;
 
 /// Limits go to the GPU that nvidia-smi numbers so, and its contexts are counted, whatever CUDA shows first.
-class NumberingTest {
+class NumberingTest extends OnMachine {
     private static final long CONTEXT = 64L << 20;
-
-    @TempDir
-    private Path directory;
-
-    private Machine machine;
 
     @BeforeEach
     void start() throws Exception {
-        machine = new Machine(directory).with("SLUICE_SIM_CONTEXT", "64m").with("SLUICE_SIM_GPUS", "2");
-    }
-
-    @AfterEach
-    void end() throws Exception {
-        machine.close();
+        machine.with("SLUICE_SIM_CONTEXT", "64m").with("SLUICE_SIM_GPUS", "2");
     }
 
     /// CUDA's device 0, when its context is there. A quota of 60 MiB would refuse it.

@@ -2,31 +2,25 @@ package sluice.it.guest;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import sluice.it.machine.Machine;
+import sluice.it.machine.OnMachine;
 
 /// NVML, and so nvidia-smi, shows a tenant its quota and its own processes, whether a program asks dlsym or is linked.
-class NvmlViewTest {
+class NvmlViewTest extends OnMachine {
     private static final Map<String, String> QUOTA = Map.of("SLUICE_MEMORY", "0=4g");
     private static final long QUOTA_BYTES = 4L << 30;
     private static final long HELD_BYTES = 100L << 20;
     private static final String HELD = String.valueOf(HELD_BYTES);
 
-    @TempDir
-    private Path directory;
-
-    private Machine machine;
-
     @BeforeEach
     void start() throws Exception {
-        machine = new Machine(directory).with("SLUICE_SIM_GPUS", "2").with("SLUICE_SIM_CONTEXT", "0");
+        machine.with("SLUICE_SIM_GPUS", "2").with("SLUICE_SIM_CONTEXT", "0");
     }
 
     private static List<Long> memory(Machine.Outcome outcome, int gpu, String version) {
@@ -65,27 +59,23 @@ class NvmlViewTest {
     void shouldShowTheTenantsProcessesOnly(String program) throws Exception {
         var stranger = machine.startPreloaded(Map.of("SLUICE_MEMORY", "8g"), Machine.program("hog"), "--step", "512m", "--count", "1",
                 "--hold", "60000");
-        try {
-            while (memory(machine.bare(Machine.program("smi")), 0, "v1").get(3) < 512L << 20) {
-                Thread.sleep(20);
-            }
-            assertThat(processes(machine.bare(Machine.program("smi")), "v3")).hasSize(1);
-            var outcome = machine.preloaded(QUOTA, Machine.program(program), HELD, "1");
-            for (var version : List.of("v1", "v2")) {
-                var memory = memory(outcome, 0, version);
-                assertThat(memory.getFirst()).isEqualTo(QUOTA_BYTES);
-                assertThat(memory.get(3)).isBetween(2 * HELD_BYTES, 3 * HELD_BYTES);
-                assertThat(memory.get(1) + memory.get(2) + memory.get(3)).isEqualTo(QUOTA_BYTES);
-            }
-            for (var version : List.of("v1", "v2", "v3", "details")) {
-                assertThat(processes(outcome, version)).hasSize(2)
-                        .anyMatch(line -> line.startsWith(self(outcome) + " "))
-                        .noneMatch(line -> line.startsWith(stranger.pid() + " "));
-            }
-            assertThat(outcome.output()).doesNotContain("needed and status");
-        } finally {
-            stranger.destroyForcibly().waitFor();
+        while (memory(machine.bare(Machine.program("smi")), 0, "v1").get(3) < 512L << 20) {
+            Thread.sleep(20);
         }
+        assertThat(processes(machine.bare(Machine.program("smi")), "v3")).hasSize(1);
+        var outcome = machine.preloaded(QUOTA, Machine.program(program), HELD, "1");
+        for (var version : List.of("v1", "v2")) {
+            var memory = memory(outcome, 0, version);
+            assertThat(memory.getFirst()).isEqualTo(QUOTA_BYTES);
+            assertThat(memory.get(3)).isBetween(2 * HELD_BYTES, 3 * HELD_BYTES);
+            assertThat(memory.get(1) + memory.get(2) + memory.get(3)).isEqualTo(QUOTA_BYTES);
+        }
+        for (var version : List.of("v1", "v2", "v3", "details")) {
+            assertThat(processes(outcome, version)).hasSize(2)
+                    .anyMatch(line -> line.startsWith(self(outcome) + " "))
+                    .noneMatch(line -> line.startsWith(stranger.pid() + " "));
+        }
+        assertThat(outcome.output()).doesNotContain("needed and status");
     }
 
     @Test

@@ -5,21 +5,16 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.nio.file.Path;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
-import sluice.it.machine.Machine;
+import sluice.it.machine.OnMachine;
 
 /// A CUDA client that knows nothing of Sluice: JCuda's driver bindings, in a Java virtual machine of its own.
-class ThirdPartyTest {
+class ThirdPartyTest extends OnMachine {
     private static final String JAVA = Path.of(System.getProperty("java.home"), "bin/java").toString();
-
-    @TempDir
-    private Path directory;
 
     @Test
     void shouldComputeTheSameAndBeHeld() throws Exception {
         String[] command = {JAVA, "--enable-native-access=ALL-UNNAMED", "-Djava.io.tmpdir=" + directory, "-cp",
             System.getProperty("java.class.path"), JCudaClient.class.getName()};
-        var machine = new Machine(directory);
         var without = machine.bare(command);
         var with = machine.preloaded(Map.of("SLUICE_MEMORY", "1g"), command);
         assertThat(without.value("sum")).as(without.errors()).isEqualTo("4096");

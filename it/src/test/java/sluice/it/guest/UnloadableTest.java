@@ -11,21 +11,15 @@ import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 import sluice.it.machine.Machine;
+import sluice.it.machine.OnMachine;
 
 /// `sluice run` with a limit and a program into which the library cannot be loaded: it says so before the start.
-class UnloadableTest {
+class UnloadableTest extends OnMachine {
     private static final String OTHER_USER = "64017";
-
-    @TempDir
-    private Path directory;
-
-    private Machine machine;
 
     @BeforeEach
     void start() throws Exception {
-        machine = new Machine(directory);
         Files.setPosixFilePermissions(directory, PosixFilePermissions.fromString("rwxr-xr-x"));
     }
 

@@ -7,23 +7,18 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 import sluice.fault.Fault;
 import sluice.it.machine.Machine;
 import sluice.it.machine.Machine.Outcome;
+import sluice.it.machine.OnMachine;
 
 /// The runtime directory lies on a full file system: nothing crashes, and nothing runs unlimited unless that was asked for.
 @Fault(kind = Fault.Kind.EXHAUST, of = "the space for regions and boards")
-class FullTest {
-    @TempDir
-    private Path directory;
-
-    private Machine machine;
+class FullTest extends OnMachine {
     private Path small;
 
     @BeforeEach
     void needNamespaces() throws Exception {
-        machine = new Machine(directory);
         small = Files.createDirectory(directory.resolve("small"));
         assumeTrue(within("64k", "true").status() == 0, "this machine gives no namespaces to users");
     }

@@ -8,34 +8,26 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.BeforeEach;
-import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import sluice.fault.Fault;
 import sluice.it.machine.Machine;
 import sluice.it.machine.Machine.Outcome;
+import sluice.it.machine.OnMachine;
 
-/// Honest tenants beside one that writes random values to every word that it may write, with a library that checks itself for
-/// wrong addresses and undefined behaviour. `bench/soak/hostile.py` does it for longer.
+/// Honest tenants beside one that writes random values to every word that it may write. Their library checks itself for wrong addresses and
+/// undefined behaviour. `bench/soak/hostile.py` does it for longer.
 @Fault(kind = Fault.Kind.DAMAGE, of = "region and boards, by a tenant that writes nonsense")
-class HostileTest {
+class HostileTest extends OnMachine {
     private static final Path BUILD = Machine.BUILT.resolve("../../../native/target/cmake").normalize();
     private static final int SECONDS = 8;
 
-    private Machine machine;
-
     @BeforeEach
-    void prepare(@TempDir Path directory) throws Exception {
-        machine = new Machine(directory).with("SLUICE_SIM_GPUS", "2").with("SLUICE_SIM_CONTEXT", "32m");
+    void prepare() {
+        machine.with("SLUICE_SIM_GPUS", "2").with("SLUICE_SIM_CONTEXT", "32m");
         Assumptions.assumeTrue(Files.exists(BUILD.resolve("checked/libcuda.so.1")), "the checked library was not built here");
-    }
-
-    @AfterEach
-    void close() throws Exception {
-        machine.close();
     }
 
     /// Those of its own region survive; those of another region keep all that is promised.

@@ -3,30 +3,23 @@ package sluice.it.hostile;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
-import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.Map;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 import sluice.fault.Fault;
 import sluice.it.machine.Machine;
+import sluice.it.machine.OnMachine;
 
 /// Processes of one tenant in several pid namespaces: whoever is killed gives its bytes and its tenant's name back.
 @Fault(kind = Fault.Kind.NAMESPACES, of = "a tenant in several pid namespaces")
-class NamespaceTest {
+class NamespaceTest extends OnMachine {
     private static final String[] UNSHARE = {"unshare", "--user", "--map-root-user", "--pid", "--fork", "--mount-proc", "--kill-child"};
     private static final long MIB = 1 << 20;
 
-    @TempDir
-    private Path directory;
-
-    private Machine machine;
-
     @BeforeEach
     void needNamespaces() throws Exception {
-        machine = new Machine(directory);
         assumeTrue(machine.bare(within("true")).status() == 0, "this machine gives no namespaces to users");
     }
 
@@ -50,15 +43,11 @@ class NamespaceTest {
     @Test
     void shouldGiveTheBytesOfTheKilledBack() throws Exception {
         Process first = machine.startPreloaded(tenant("1g"), Machine.program("hog"), "--step", "64m", "--count", "2", "--hold", "60000");
-        try {
-            Machine.awaitLine(first, "got 2 ");
-            killWithin();
+        Machine.awaitLine(first, "got 2 ");
+        killWithin();
 
-            assertThat(machine.sluice("ps").output()).contains("128.0 MiB");
-            assertThat(machine.preloaded(tenant("1g"), Machine.program("hog"), "--step", "64m").output()).contains("got 14 " + 896 * MIB + " 2");
-        } finally {
-            first.destroyForcibly().waitFor();
-        }
+        assertThat(machine.sluice("ps").output()).contains("128.0 MiB");
+        assertThat(machine.preloaded(tenant("1g"), Machine.program("hog"), "--step", "64m").output()).contains("got 14 " + 896 * MIB + " 2");
     }
 
     @Test

@@ -8,42 +8,31 @@ import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.time.Duration;
 import java.time.Instant;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import sluice.fault.Fault;
 import sluice.it.machine.Machine;
+import sluice.it.machine.OnMachine;
 
 /// What a tenant's file is called becomes something else again and again, while the agent and the command line look.
 @Timeout(180)
-class SwapTest {
+class SwapTest extends OnMachine {
     private static final Duration LONG = Duration.ofSeconds(4);
 
     enum Other {
         PIPE, LINK, FOLDER, NOTHING
     }
 
-    @TempDir
-    private Path directory;
-
-    private Machine machine;
     private Path treasure;
 
     @BeforeEach
     void start() throws Exception {
-        machine = new Machine(directory);
         treasure = Files.writeString(directory.resolve("treasure"), "untouched");
         machine.startAgent();
         hold("good");
         hold("swapped");
-    }
-
-    @AfterEach
-    void end() throws Exception {
-        machine.close();
     }
 
     private void hold(String name) throws Exception {

@@ -5,37 +5,20 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.function.LongSupplier;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.api.io.TempDir;
 import sluice.fault.Fault;
 import sluice.it.machine.Machine;
+import sluice.it.machine.OnMachine;
 import sluice.region.GpuTime;
 import sluice.region.Tenant;
 
 /// One of two jobs that take turns is killed or stopped at any moment, and so also while it has the turn: the other goes on.
 @Timeout(180)
-class TurnFaultsTest {
+class TurnFaultsTest extends OnMachine {
     private static final String ENDLESS = "10000000";
     private static final int ROUNDS = 5;
     private static final long WHILE_NANOS = 50_000_000;
-
-    @TempDir
-    private Path directory;
-
-    private Machine machine;
-
-    @BeforeEach
-    void start() throws Exception {
-        machine = new Machine(directory);
-    }
-
-    @AfterEach
-    void end() throws Exception {
-        machine.close();
-    }
 
     private Process job(String name) throws Exception {
         Process job = machine.startSluice("run", "--sim", "--name", name, "--weight", "1", "--", Machine.program("windows"), machine.kernels(), ENDLESS, "500");

@@ -68,9 +68,9 @@ class ArchitectureTest {
     }
 
     @Test
-    void shouldShowTheDirectionsInTheArchitecture() throws IOException {
-        assertThat(Files.readString(ROOT.resolve("ARCHITECTURE.md"))).as("ARCHITECTURE.md shows docs/directions.txt as it is")
-                .contains("```\n" + Files.readString(ROOT.resolve("docs/directions.txt")) + "```\n");
+    void shouldShowTheDirectionsOfModulesInTheArchitecture() throws IOException {
+        String modules = Files.readString(ROOT.resolve("docs/directions.txt")).split("\nPackages of a module")[0];
+        assertThat(Files.readString(ROOT.resolve("ARCHITECTURE.md"))).as("ARCHITECTURE.md shows the modules of docs/directions.txt").contains("```\n" + modules + "```\n");
     }
 
     @Test

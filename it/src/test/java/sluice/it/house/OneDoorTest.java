@@ -12,8 +12,8 @@ import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
-/// Root's agent and tools open the files of other users in one module only, `linux`. A class elsewhere that opens files by name is in a list
-/// here, with the reason why no other user can have made what it opens.
+/// Root's agent and tools open the files of other users in one module only, `linux`. A class elsewhere that opens files by name is in the
+/// list below. The list says why no other user can have made what it opens.
 class OneDoorTest {
     private static final Pattern OPENS = Pattern.compile(
             "\\bFiles\\.(?!exists|notExists|isRegularFile|isDirectory|isExecutable|isWritable|readSymbolicLink|getAttribute|getPosix|size)\\w+\\("

@@ -7,26 +7,15 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.IntStream;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 import sluice.it.machine.Machine;
+import sluice.it.machine.OnMachine;
 
 /// That the account does not get slower as it grows. What calls cost is measured by `sluice bench`; here only bounds that hold
 /// on any machine, however busy.
-class CostTest {
+class CostTest extends OnMachine {
     private static final String CALLS = "3000";
     private static final int TRIES = 5;
-
-    @TempDir
-    private Path directory;
-
-    private Machine machine;
-
-    @BeforeEach
-    void start() throws Exception {
-        machine = new Machine(directory);
-    }
 
     /// An allocation and a free together add less than the free alone may.
     @Test

@@ -2,38 +2,26 @@ package sluice.it.memory;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import sluice.it.machine.Machine;
+import sluice.it.machine.OnMachine;
 import sluice.region.MemoryUses;
 import sluice.region.Tenant;
 import sluice.region.TenantGpu;
 
 /// What the driver takes for itself, contexts, code and stacks, is in the ledger to the byte, and held to the quota.
-class FootprintTest {
+class FootprintTest extends OnMachine {
     private static final long MIB = 1 << 20;
     private static final long CONTEXT = 64 * MIB;
 
-    @TempDir
-    private Path directory;
-
-    private Machine machine;
-
     @BeforeEach
     void start() throws Exception {
-        machine = new Machine(directory).with("SLUICE_SIM_CONTEXT", "64m");
-    }
-
-    @AfterEach
-    void end() throws Exception {
-        machine.close();
+        machine.with("SLUICE_SIM_CONTEXT", "64m");
     }
 
     @ParameterizedTest
@@ -42,24 +30,20 @@ class FootprintTest {
     void shouldAccountWhatTheDriverTook(String step) throws Exception {
         Process job = machine.startSluice("run", "--sim", "--name", "job", "--memory", "8g", "--",
                 Machine.program("footprint"), "--hold", step);
-        try {
-            assertThat(Machine.awaitLine(job, step + " ")).startsWith(step + " 0 ");
-            Tenant tenant = Tenant.read(machine.runtimeDirectory().resolve("job.region"));
-            assertThat(tenant.gpus().stream().mapToLong(TenantGpu::usedBytes).sum()).isEqualTo(takenBytes());
-            MemoryUses uses = tenant.gpus().getFirst().uses();
-            assertThat(uses.contextBytes()).isEqualTo(switch (step) {
-                case "reset" -> 0;
-                case "primary", "released", "destroyed", "back" -> CONTEXT;
-                default -> 2 * CONTEXT;
-            });
-            assertThat(uses.overheadBytes()).isEqualTo(switch (step) {
-                case "module", "library" -> 64 * MIB;
-                case "stack" -> 4_152_360_960L;
-                default -> 0;
-            });
-        } finally {
-            job.destroyForcibly().waitFor();
-        }
+        assertThat(Machine.awaitLine(job, step + " ")).startsWith(step + " 0 ");
+        Tenant tenant = Tenant.read(machine.runtimeDirectory().resolve("job.region"));
+        assertThat(tenant.gpus().stream().mapToLong(TenantGpu::usedBytes).sum()).isEqualTo(takenBytes());
+        MemoryUses uses = tenant.gpus().getFirst().uses();
+        assertThat(uses.contextBytes()).isEqualTo(switch (step) {
+            case "reset" -> 0;
+            case "primary", "released", "destroyed", "back" -> CONTEXT;
+            default -> 2 * CONTEXT;
+        });
+        assertThat(uses.overheadBytes()).isEqualTo(switch (step) {
+            case "module", "library" -> 64 * MIB;
+            case "stack" -> 4_152_360_960L;
+            default -> 0;
+        });
     }
 
     /// As a process outside sees the GPU, less its own context.

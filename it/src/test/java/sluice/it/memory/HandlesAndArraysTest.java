@@ -2,28 +2,16 @@ package sluice.it.memory;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import java.nio.file.Path;
 import java.util.List;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 import sluice.it.machine.Machine;
 import sluice.it.machine.Machine.Outcome;
+import sluice.it.machine.OnMachine;
 
 /// Memory by handle and arrays: charged from the call that takes it to the one after which the driver has it back.
-class HandlesAndArraysTest {
+class HandlesAndArraysTest extends OnMachine {
     private static final long MIB = 1L << 20;
     private static final long STEP = 64 * MIB;
-
-    @TempDir
-    private Path directory;
-
-    private Machine machine;
-
-    @BeforeEach
-    void start() throws Exception {
-        machine = new Machine(directory);
-    }
 
     /// hami.md 9.4
     @Test

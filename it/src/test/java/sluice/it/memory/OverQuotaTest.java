@@ -3,26 +3,20 @@ package sluice.it.memory;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.BufferedReader;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 import sluice.it.machine.Machine;
+import sluice.it.machine.OnMachine;
 
 /// What becomes of an allocation over the quota: refused and written down, or it waits.
-class OverQuotaTest {
+class OverQuotaTest extends OnMachine {
     private static final long GIB = 1L << 30;
-
-    @TempDir
-    private Path directory;
-
-    private Machine machine;
 
     @BeforeEach
     void start() throws Exception {
-        machine = new Machine(directory).with("SLUICE_SIM_CONTEXT", "0").with("SLUICE_LOG", "info");
+        machine.with("SLUICE_SIM_CONTEXT", "0").with("SLUICE_LOG", "info");
     }
 
     @Test

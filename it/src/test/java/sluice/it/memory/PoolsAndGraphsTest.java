@@ -2,31 +2,19 @@ package sluice.it.memory;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import java.nio.file.Path;
 import java.util.Map;
 import java.util.stream.Stream;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import sluice.it.machine.Machine;
 import sluice.it.machine.Machine.Outcome;
+import sluice.it.machine.OnMachine;
 
 /// Stream-ordered memory and graphs that allocate: what the driver's pools have reserved is what counts.
-class PoolsAndGraphsTest {
+class PoolsAndGraphsTest extends OnMachine {
     private static final long MIB = 1L << 20;
     private static final long STEP = 64 * MIB;
-
-    @TempDir
-    private Path directory;
-
-    private Machine machine;
-
-    @BeforeEach
-    void start() throws Exception {
-        machine = new Machine(directory);
-    }
 
     /// hami.md 9.3
     @Test

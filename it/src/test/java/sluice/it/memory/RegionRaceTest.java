@@ -7,9 +7,9 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 import sluice.fault.Fault;
 import sluice.it.machine.Machine;
+import sluice.it.machine.OnMachine;
 import sluice.region.Ledger;
 import sluice.region.Region;
 import sluice.region.RegionDraft;
@@ -19,18 +19,14 @@ import sluice.region.place.Identity;
 import sluice.region.place.RuntimeDirectory;
 
 /// C and Java processes in one region: both count in the same accounts and neither passes the quota.
-class RegionRaceTest {
+class RegionRaceTest extends OnMachine {
     private static final long PIECE = 8 << 20;
     private static final long QUOTA = 1 << 30;
     private static final int FIRST_GPU = 0;
 
-    @TempDir
-    private Path directory;
-
     @Test
     @Fault(kind = Fault.Kind.EXHAUST, of = "a quota, by many processes at once")
     void shouldNeverPassTheQuotaTogether() throws Exception {
-        var machine = new Machine(directory);
         Path file = Region.create(new RuntimeDirectory(machine.runtimeDirectory()),
                 new RegionDraft("race", "race", Identity.self(), OnError.FAIL, MemoryLimits.of(QUOTA)));
         var settings = Map.of("SLUICE_REGION", file.toString());

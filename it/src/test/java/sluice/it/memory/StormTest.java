@@ -2,33 +2,24 @@ package sluice.it.memory;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 import sluice.fault.Fault;
 import sluice.it.machine.Machine;
 import sluice.it.machine.Machine.Outcome;
+import sluice.it.machine.OnMachine;
 
 /// A random program against the driver's truth, for some seconds each; `bench/soak/soak.py` runs it for hours. What it judges, and
 /// what its options mean, is told in `native/test/storm/storm.c`. None of these may be repeated until it passes.
-class StormTest {
-    private Machine machine;
-
+class StormTest extends OnMachine {
     @BeforeEach
-    void prepare(@TempDir Path directory) throws Exception {
-        machine = new Machine(directory).with("SLUICE_SIM_GPUS", "2").with("SLUICE_SIM_MEMORY", "32g").with("SLUICE_SIM_CONTEXT", "32m");
-    }
-
-    @AfterEach
-    void close() throws Exception {
-        machine.close();
+    void prepare() {
+        machine.with("SLUICE_SIM_GPUS", "2").with("SLUICE_SIM_MEMORY", "32g").with("SLUICE_SIM_CONTEXT", "32m");
     }
 
     /// Plain, pitched and physical memory is known to the block.

@@ -6,19 +6,16 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 import sluice.it.machine.Machine;
+import sluice.it.machine.OnMachine;
 
 /// What a new user sees first.
-class DemoTest {
+class DemoTest extends OnMachine {
     private static final long MIB = 1 << 20;
-
-    @TempDir
-    private Path directory;
 
     @Test
     void shouldShowTwoJobsAndEndWell() throws Exception {
-        var outcome = new Machine(directory).sluice("demo", "--sim");
+        var outcome = machine.sluice("demo", "--sim");
         assertThat(outcome.status()).as(outcome.output() + outcome.errors()).isZero();
         assertThat(outcome.lines().getFirst()).contains("simulated");
         assertThat(outcome.output()).contains("1.0 GiB").contains("2.0 GiB");
@@ -26,7 +23,7 @@ class DemoTest {
 
     @Test
     void shouldExplainTheMachine() throws Exception {
-        var outcome = new Machine(directory).sluice("doctor");
+        var outcome = machine.sluice("doctor");
         assertThat(outcome.output()).contains("simulated GPU").contains("library").contains("enforced: memory of");
         assertThat(outcome.status()).isZero();
     }
@@ -34,8 +31,8 @@ class DemoTest {
     @Test
     void shouldCompleteInTheShell() throws Exception {
         Path script = directory.resolve("completion");
-        Files.writeString(script, new Machine(directory).sluice("completion", "bash").output());
-        var outcome = new Machine(directory).plain("bash", "-c",
+        Files.writeString(script, machine.sluice("completion", "bash").output());
+        var outcome = machine.plain("bash", "-c",
                 "source " + script + "; COMP_WORDS=(sluice ins); COMP_CWORD=1; _complete_sluice; echo ${COMPREPLY[@]}");
         assertThat(outcome.output().strip()).isEqualTo("inspect");
     }

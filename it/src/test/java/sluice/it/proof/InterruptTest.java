@@ -11,25 +11,14 @@ import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
-import org.junit.jupiter.api.BeforeEach;
-import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import sluice.it.machine.Machine;
+import sluice.it.machine.OnMachine;
 
 /// Ctrl-C: a proof that is broken off says so, and leaves nothing.
-class InterruptTest {
+class InterruptTest extends OnMachine {
     private static final String STATE = "SLUICE_SIM_STATE=";
-
-    @TempDir
-    private Path directory;
-
-    private Machine machine;
-
-    @BeforeEach
-    void start() throws Exception {
-        machine = new Machine(directory);
-    }
 
     /// The terminal sends the signal to all processes of the job; `kill` sends it to one. A suite that a shell runs in the background has
     /// the signal ignored, and hands that on.

@@ -2,32 +2,13 @@ package sluice.it.proof;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import java.nio.file.Path;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.api.io.TempDir;
-import sluice.it.machine.Machine;
+import sluice.it.machine.OnMachine;
 
 /// What `sluice verify` ends with. The simulated driver breaks the promises.
 @Timeout(300)
-class VerifyStatusTest {
-    @TempDir
-    private Path directory;
-
-    private Machine machine;
-
-    @BeforeEach
-    void start() throws Exception {
-        machine = new Machine(directory);
-    }
-
-    @AfterEach
-    void stop() throws Exception {
-        machine.close();
-    }
-
+class VerifyStatusTest extends OnMachine {
     @Test
     void shouldFailWhenOneCheckOfSeveralDoes() throws Exception {
         machine.with("SLUICE_SIM_FAULTS", "cuMipmappedArrayCreate=2");

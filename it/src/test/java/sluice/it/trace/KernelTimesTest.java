@@ -5,12 +5,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.nio.file.Path;
 import java.util.Map;
 import org.assertj.core.data.Percentage;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import sluice.it.machine.Machine;
+import sluice.it.machine.OnMachine;
 import sluice.region.Tenant;
 import sluice.region.TenantGpu;
 import sluice.trace.read.TraceFolder;
@@ -20,17 +19,7 @@ import sluice.trace.report.ReportData;
 
 /// What the report says that kernels take, when the GPU does them for many threads or tenants. The simulated GPU does one at a time, so it
 /// knows what each takes. Nothing here depends on how fast the machine is: a time is right, or its bounds are.
-class KernelTimesTest {
-    @TempDir
-    private Path directory;
-
-    private Machine machine;
-
-    @BeforeEach
-    void start() throws Exception {
-        machine = new Machine(directory);
-    }
-
+class KernelTimesTest extends OnMachine {
     private String[] beside(Path folder, String name, int threads, int kernels, long nanos, int ahead, String... options) throws Exception {
         String[] before = {"run", "--sim", "--name", name, "--trace", folder.toString()};
         String[] program = {"--", Machine.program("beside"), machine.kernels(), Integer.toString(threads), Integer.toString(kernels), Long.toString(nanos),

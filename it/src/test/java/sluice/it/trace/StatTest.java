@@ -6,29 +6,12 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.Map;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 import sluice.it.machine.Machine;
+import sluice.it.machine.OnMachine;
 
 /// Every call of a tenant is counted, whichever way the program came to the function, and can be looked at afterwards.
-class StatTest {
-    @TempDir
-    private Path directory;
-
-    private Machine machine;
-
-    @BeforeEach
-    void start() throws Exception {
-        machine = new Machine(directory);
-    }
-
-    @AfterEach
-    void end() throws Exception {
-        machine.close();
-    }
-
+class StatTest extends OnMachine {
     private static long number(String json, String function, String key) {
         String from = json.substring(json.indexOf('"' + function + '"'));
         return Long.parseLong(from.replaceFirst("(?s).*?\"" + key + "\" : (\\d+).*", "$1"));
@@ -38,20 +21,17 @@ class StatTest {
     void shouldCountTheCallsOfARunningTenantAndKeepThem() throws Exception {
         Process job = machine.startSluice("run", "--sim", "--name", "job", "--memory", "1g", "--",
                 Machine.program("hog"), "--step", "256m", "--hold", "60000");
-        try {
-            String line = Machine.awaitLine(job, "got ");
-            String json = machine.sluice("stat", "job", "--json").output();
-            assertThat(json).contains("\"counted\" : true").contains("\"running\" : true");
-            assertThat(number(json, "cuInit", "calls")).isEqualTo(2);
-            long got = Long.parseLong(line.split(" ")[1]);
-            assertThat(number(json, "cuMemAlloc_v2", "calls")).isEqualTo(got + 1);
-            assertThat(number(json, "cuMemAlloc_v2", "failed")).as("the one over the quota").isEqualTo(1);
-            assertThat(number(json, "cuMemAlloc_v2", "bytes")).isEqualTo(got << 28);
-            assertThat(number(json, "cuMemAlloc_v2", "nanos")).isPositive();
-            assertThat(number(json, "refusedCalls", "refusedCalls")).isEqualTo(1);
-        } finally {
-            job.destroyForcibly().waitFor();
-        }
+        String line = Machine.awaitLine(job, "got ");
+        String json = machine.sluice("stat", "job", "--json").output();
+        assertThat(json).contains("\"counted\" : true").contains("\"running\" : true");
+        assertThat(number(json, "cuInit", "calls")).isEqualTo(2);
+        long got = Long.parseLong(line.split(" ")[1]);
+        assertThat(number(json, "cuMemAlloc_v2", "calls")).isEqualTo(got + 1);
+        assertThat(number(json, "cuMemAlloc_v2", "failed")).as("the one over the quota").isEqualTo(1);
+        assertThat(number(json, "cuMemAlloc_v2", "bytes")).isEqualTo(got << 28);
+        assertThat(number(json, "cuMemAlloc_v2", "nanos")).isPositive();
+        assertThat(number(json, "refusedCalls", "refusedCalls")).isEqualTo(1);
+        job.destroyForcibly().waitFor();
         var text = machine.sluice("stat", "job", "--watch");
         assertThat(text.status()).isZero();
         assertThat(text.output()).contains("job, ended").contains("cuMemAlloc_v2").contains(" calls that take some, for ");
@@ -64,19 +44,14 @@ class StatTest {
         Path elsewhere = Files.createDirectory(directory.resolve("elsewhere"), PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------")));
         Process agent = machine.startAgent("socket = " + elsewhere.resolve("agent.sock"));
         Process job = machine.startSluice("run", "--sim", "--name", "job", "--memory", "1g", "--", Machine.program("hog"), "--step", "256m", "--hold", "60000");
-        try {
-            Machine.awaitLine(job, "got ");
-            String direct = machine.sluice("stat", "job").output();
-            Machine user = machine.with("SLUICE_RUNTIME_DIR", elsewhere.toString());
-            assertThat(user.sluice("stat", "job").output()).contains("cuMemAlloc_v2").isEqualTo(direct);
-            assertThat(number(user.sluice("stat", "job", "--json").output(), "cuMemAlloc_v2", "failed")).isEqualTo(1);
-            var trace = user.sluice("trace", "job", "--for", "1s");
-            assertThat(trace.status()).isEqualTo(1);
-            assertThat(trace.errors()).contains("the region of 'job' is the agent's").contains("SLUICE_TRACE=FOLDER");
-        } finally {
-            job.destroyForcibly().waitFor();
-            agent.destroyForcibly().waitFor();
-        }
+        Machine.awaitLine(job, "got ");
+        String direct = machine.sluice("stat", "job").output();
+        Machine user = machine.with("SLUICE_RUNTIME_DIR", elsewhere.toString());
+        assertThat(user.sluice("stat", "job").output()).contains("cuMemAlloc_v2").isEqualTo(direct);
+        assertThat(number(user.sluice("stat", "job", "--json").output(), "cuMemAlloc_v2", "failed")).isEqualTo(1);
+        var trace = user.sluice("trace", "job", "--for", "1s");
+        assertThat(trace.status()).isEqualTo(1);
+        assertThat(trace.errors()).contains("the region of 'job' is the agent's").contains("SLUICE_TRACE=FOLDER");
     }
 
     @Test

@@ -13,9 +13,9 @@ import java.util.Map;
 import java.util.function.ToLongFunction;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 import sluice.fault.Fault;
 import sluice.it.machine.Machine;
+import sluice.it.machine.OnMachine;
 import sluice.region.Region;
 import sluice.region.layout.LimitsView;
 import sluice.trace.export.PerfettoFile;
@@ -25,7 +25,7 @@ import sluice.trace.read.TraceInfo;
 import sluice.trace.read.TraceProgress;
 
 /// Traces of the real library on the simulated GPU: everything that a program did is there, or is counted as dropped.
-class TraceTest {
+class TraceTest extends OnMachine {
     private static final int THREADS = 2;
     private static final long KERNELS = 100;
     /// Enough for a cap of a tenth to hold them up.
@@ -33,15 +33,10 @@ class TraceTest {
     /// 10000000 shows what a long job is like; it takes half a minute.
     private static final long MANY = Long.getLong("sluice.trace.calls", 1_000_000);
 
-    @TempDir
-    private Path directory;
-
-    private Machine machine;
     private Path folder;
 
     @BeforeEach
     void start() throws Exception {
-        machine = new Machine(directory);
         folder = directory.resolve("trace");
     }
 
@@ -237,18 +232,14 @@ class TraceTest {
     @Test
     void shouldWriteWhatThereIsWhenItIsInterrupted() throws Exception {
         Process job = begin(jobAt(20, 100_000_000, 0));
-        try {
-            Process recorder = record("--for", "5m", "-o", directory.resolve("job.pftrace.gz").toString());
-            go(job);
-            Machine.Outcome second = machine.sluice("trace", "job");
-            assertThat(second.errors()).startsWith("sluice: tenant 'job' is being traced already, to ");
-            machine.plain("kill", "-TERM", Long.toString(recorder.pid())); // SIGINT is ignored by what a shell starts in the background
-            assertThat(Machine.await(recorder).output()).contains("job.pftrace.gz: ");
-            assertThat(directory.resolve("job.pftrace.gz")).isNotEmptyFile();
-            assertThat(inRegion(LimitsView::trace)).isZero();
-        } finally {
-            job.destroyForcibly().waitFor();
-        }
+        Process recorder = record("--for", "5m", "-o", directory.resolve("job.pftrace.gz").toString());
+        go(job);
+        Machine.Outcome second = machine.sluice("trace", "job");
+        assertThat(second.errors()).startsWith("sluice: tenant 'job' is being traced already, to ");
+        machine.plain("kill", "-TERM", Long.toString(recorder.pid())); // SIGINT is ignored by what a shell starts in the background
+        assertThat(Machine.await(recorder).output()).contains("job.pftrace.gz: ");
+        assertThat(directory.resolve("job.pftrace.gz")).isNotEmptyFile();
+        assertThat(inRegion(LimitsView::trace)).isZero();
     }
 
     @Test

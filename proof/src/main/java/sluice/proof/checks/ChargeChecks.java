@@ -66,8 +66,8 @@ public final class ChargeChecks {
     }
 
     /// What the ledger charged for an act, against what the driver's free memory fell by, as seen from outside the
-    /// tenant. It must be equal on the simulated GPU. A real one may have other users, so there a small difference is
-    /// allowed, and a large one counts only if it is there every time.
+    /// tenant. It must be equal on the simulated GPU. A real one may have other users. So there a small difference is allowed, and a large
+    /// one counts only if it comes every time.
     private static String compare(Stage stage, Act act) {
         ProbeProcess witness = stage.bare();
         for (int attempt = 1; ; attempt++) {

@@ -30,8 +30,8 @@ public record Stamps(long[] begins, long[] ends) {
         return begins.length;
     }
 
-    /// From the begin of each first to the end of each second: what runs between two stamps. The program may have had to
-    /// wait between the three calls, so one that is much longer than most counts as long as they are.
+    /// From the begin of each first to the end of each second: what runs between two stamps. The program may have waited between the three
+    /// calls. So one that is much longer than most counts as long as they are.
     public Stamps brackets() {
         int pairs = count() / 2;
         long[] lengths = new long[pairs];

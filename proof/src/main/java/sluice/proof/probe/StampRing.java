@@ -17,8 +17,8 @@ import sluice.cuda.Status;
 import sluice.cuda.Transfers;
 import sluice.cuda.Work;
 
-/// Where `sluice_stamp` notes when kernels ran. It is in the GPU's memory, so that noting costs a kernel nothing. The number of begun
-/// kernels is also in a word of host memory, so that a program can stay ahead of the GPU without calling the driver.
+/// Where `sluice_stamp` notes when kernels ran. It is in the GPU's memory, so that noting costs a kernel nothing. A word of host memory
+/// counts the begun kernels too. So a program can stay ahead of the GPU without a call of the driver.
 ///
 /// @param pointer of the ring on the device
 /// @param begun   the host's word

@@ -13,8 +13,8 @@ import sluice.cuda.Status;
 import sluice.cuda.Work;
 import sluice.proof.facts.Facts;
 
-/// What calls cost. A series is begun (warmed up until it is compiled), then asked for slices as often as wanted, so that two processes can
-/// take turns, then ended. The calls are constants of this class, so that the compiler can inline them. Noise only adds time, so a slice
+/// What calls cost. A test begins a series, which warms up until it is compiled. It then asks for slices, so that two processes can take
+/// turns, and ends it. The calls are constants of this class, so that the compiler can inline them. Noise only adds time, so a slice
 /// reports the lower quartile of its batches.
 final class TimingCommands {
     private static final Driver DRIVER = Driver.require(Driver.Route.DLSYM);

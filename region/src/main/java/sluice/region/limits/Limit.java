@@ -7,9 +7,8 @@ import java.util.Optional;
 
 /// The table of limits: for each its name, how people write it, what it does to [Limits], and what a policy leaves of it.
 ///
-/// Options of `run` and `set`, keys of JSON, words of a policy, variables of the library, `sluice top`, the dashboard and
-/// `docs/limits.md` are made from this table. The library reads the same variables (`native/src/tenant/options.c`); a system
-/// test compares the two.
+/// From this table come the options of `run` and `set`, keys of JSON, words of a policy, variables, `sluice top`, the dashboard and
+/// `docs/limits.md`. The library reads the same variables (`native/src/tenant/switches/options.c`); a system test compares the two.
 public enum Limit {
     MEMORY("memory", 'm', Kind.SIZE, "memoryLimitBytes", "memory", "SIZE", "6g, 0=4g,1=8g or none",
             "Memory quota on every GPU, or on some: 0=4g,1=8g.",

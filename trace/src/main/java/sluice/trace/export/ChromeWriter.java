@@ -7,7 +7,7 @@ import java.io.Writer;
 import java.nio.charset.StandardCharsets;
 
 /// The JSON of Chrome's trace viewer, which many tools read. It knows processes and threads only. So every other track is a thread with a
-/// number that no thread can have, and tracks of no process are in a process 0.
+/// number that no thread can have. Tracks of no process are in a process 0.
 final class ChromeWriter implements TimelineWriter {
     private static final int NO_THREAD = 1 << 24;
     /// One of the viewer's own names for colours; it gives all others by the name of the slice.

@@ -10,7 +10,7 @@ import sluice.trace.read.TraceInfo;
 
 /// Perfetto's format: TrackEvents in Protocol Buffers. The numbers of fields are those of Perfetto's public definitions.
 ///
-/// Each track is a packet sequence of its own, so that the track need not be named in each packet, and names are sent once.
+/// Each track is a packet sequence of its own. So a packet need not name its track, and names are written once.
 final class PerfettoWriter implements TimelineWriter {
     private static final int CLOCK_REALTIME = 1;
     private static final int CLOCK_MONOTONIC = 3;

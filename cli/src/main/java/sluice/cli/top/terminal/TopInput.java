@@ -5,8 +5,8 @@ import java.io.FileInputStream;
 import java.io.IOException;
 import java.io.InputStream;
 
-/// Letters from the terminal, in UTF-8. JLine's own reader is not used: while it waits for a key, the terminal cannot be
-/// closed, and the next key that the shell should have is lost (seen with 4.4.8).
+/// Letters from the terminal, in UTF-8. JLine's own reader does not fit: while it waits for a key, the terminal cannot be closed. It also
+/// takes the next key from the shell (seen with 4.4.8).
 public final class TopInput implements TopKey.Letters {
     private static final long STEP_MILLIS = 5;
 

@@ -35,7 +35,7 @@ final class CostBench implements TableMaker {
     private static final List<String> COLUMNS = List.of("without", "with", "added", "middle half of the pairs", "ratio");
     private static final String PROGRAM = "paired";
     private static final String SOME_CALLS = "trivial 1 1";
-    /// A block is longer than the half millisecond for which the gate gives credit, so that what it costs to give it is in every block.
+    /// A block is longer than the half millisecond for which the gate gives credit. So every block contains the cost of that.
     private static final String LAUNCHES = "launch 200 600";
     /// A simulated GPU works on processors, too, and gets in the way of longer blocks.
     private static final String SIMULATED_LAUNCHES = "launch 20 4000";

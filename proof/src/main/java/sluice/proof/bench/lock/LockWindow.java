@@ -6,8 +6,8 @@ import java.util.Map;
 import java.util.stream.Stream;
 import sluice.region.place.SluiceException;
 
-/// A setting of the experiment, named by culocker's number for it: 2 is the short task alone, 3 both tasks without the library, 4 a hold for
-/// each operation of the long task; any other is the long task's window in milliseconds.
+/// A setting of the experiment, by culocker's number. 2 is the short task alone, 3 both tasks without the library, 4 a hold for each
+/// operation of the long task. Any other number is the long task's window in milliseconds.
 ///
 /// @param label as it stands in the files
 public record LockWindow(String label) {
