@@ -3,6 +3,8 @@ package sluice.kubernetes.node;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
+import java.util.stream.Collectors;
 import sluice.api.client.AgentClient;
 import sluice.api.json.JsonBytes;
 import sluice.api.json.JsonTree;
@@ -16,6 +18,7 @@ public final class NodeAgent {
 
     private final AgentClient client;
     private final KernelGpus kernel;
+    private volatile Map<String, NodeGpu> seen = Map.of();
 
     public NodeAgent(Path socket) {
         this(socket, KernelGpus.OF_MACHINE);
@@ -29,12 +32,23 @@ public final class NodeAgent {
     /// In the order of their numbers.
     public List<NodeGpu> gpus() {
         Map<String, KernelGpus.Facts> facts = kernel.read();
-        return JsonTree.parse(ask("GET", "/v1/machine", new byte[0])).at("gpus").elements().stream().map(gpu -> {
+        List<NodeGpu> gpus = JsonTree.parse(ask("GET", "/v1/machine", new byte[0])).at("gpus").elements().stream().map(gpu -> {
             String uuid = gpu.at("uuid").text();
             KernelGpus.Facts of = facts.getOrDefault(uuid, KernelGpus.Facts.NONE);
             return new NodeGpu(uuid, gpu.at("name").text(), gpu.at("totalBytes").number(), gpu.at("health").elements().stream().map(JsonTree::text).toList(), of.numa(),
                     of.minor());
         }).toList();
+        seen = gpus.stream().collect(Collectors.toMap(NodeGpu::device, gpu -> gpu, (first, second) -> first));
+        return gpus;
+    }
+
+    /// The GPU of a name in the cluster. The agent looks at the whole machine to say which GPUs there are, so it is asked only for one that was not there before;
+    /// [#gpus] tells of those that are gone.
+    public Optional<NodeGpu> gpu(String device) {
+        if (!seen.containsKey(device)) {
+            gpus();
+        }
+        return Optional.ofNullable(seen.get(device));
     }
 
     /// Again changes nothing.
