@@ -55,6 +55,7 @@ public final class RegistrationPart implements Part {
         registrar = new Registrar(context.directory(), policy.orElseGet(PolicyFile::asAsked), new DeclaredClaims(context.state().resolve(CLAIMS)),
                 context.machine().events(), allUsers);
         context.machine().bounds(registrar::bounds);
+        context.machine().claims(registrar::claim);
         server = new ApiServer("register", new RegistrationChannel(RegistrationHandler.LINE_BYTES, new RegistrationHandler(registrar)));
         server.pulses(context.health()::everySecond);
         clock = context.clock("registration", FOLLOW_MILLIS, registrar::follow);
