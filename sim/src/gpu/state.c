@@ -11,8 +11,12 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "gpu/lives.h"
+
 #define CLEARING (1ull << 63)
 #define PID_BITS 22
+#define NAMESPACE_BITS 9
+#define TICKS (~0ull >> (1 + PID_BITS + NAMESPACE_BITS)) /* 497 days of them */
 #define LAYOUT_VERSIONS 256u
 #define PATIENCE_NS 1000000000u /* one that takes memory longer stands still */
 #define STALE_NS 600000000000u /* further ahead only a file from before a reboot is busy */
@@ -26,7 +30,7 @@ uint64_t sim_state_now(void) {
     return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-/* 0 when there is no such process; a zombie counts as gone, as its GPU memory would be. */
+/* 0 when this namespace has no such process; a zombie counts as gone, as its GPU memory would be. */
 static uint64_t identity_of(pid_t pid) {
     char path[32], line[1024];
     snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
@@ -38,14 +42,23 @@ static uint64_t identity_of(pid_t pid) {
     char *field = strrchr(line, ')');
     if (!field || field[1] == 0 || strchr("ZXx", field[2])) return 0;
     for (int i = 0; i < 20 && field; i++) field = strchr(field + 1, ' ');
-    return field ? strtoull(field, NULL, 10) << PID_BITS | (uint64_t)pid : 0;
+    if (!field) return 0;
+    return (strtoull(field, NULL, 10) & TICKS) << (PID_BITS + NAMESPACE_BITS) | (uint64_t)sim_lives_namespace() << PID_BITS | (uint64_t)pid;
 }
+
+static unsigned namespace_of(uint64_t owner) { return owner >> PID_BITS & ((1u << NAMESPACE_BITS) - 1); }
 
 pid_t sim_state_pid(uint64_t owner) { return (pid_t)(owner & ((1u << PID_BITS) - 1)); }
 
 uint64_t sim_state_self(void) { return own ? atomic_load(&own->owner) : 0; }
 
-bool sim_state_is_alive(uint64_t owner) { return (owner && owner == sim_state_self()) || identity_of(sim_state_pid(owner)) == (owner & ~CLEARING); }
+/* A process of the first namespace holds no lock that a container could see. A reader in the first namespace finds it dead. */
+bool sim_state_is_alive(uint64_t owner) {
+    pid_t pid;
+    if (!owner || owner == sim_state_self()) return owner != 0;
+    if (namespace_of(owner) == sim_lives_namespace()) return identity_of(sim_state_pid(owner)) == (owner & ~CLEARING);
+    return namespace_of(owner) == 0 || sim_lives_has(owner & ~CLEARING, &pid);
+}
 
 static sim_state_t *map_file(void) {
     int file = open(sim_settings()->state_path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
@@ -98,6 +111,7 @@ static bool claim(sim_state_slot_t *slot, uint64_t self) {
 bool sim_state_attach(void) {
     uint64_t self = identity_of(getpid());
     if (self == 0) return false;
+    sim_lives_begin(self);
     for (int i = 0; i < SIM_STATE_SLOTS; i++)
         if ((atomic_load(&state->slot[i].owner) & ~CLEARING) == self && claim(&state->slot[i], self)) return true;
     for (int i = 0; i < SIM_STATE_SLOTS; i++)
@@ -158,6 +172,7 @@ bool sim_state_process(int gpu, unsigned slot, pid_t *pid, uint64_t *bytes) {
     *bytes = live_bytes(&state->slot[slot], gpu, true, &owner);
     if (owner && !(owner & CLEARING)) *bytes += orphaned(gpu, owner);
     *pid = sim_state_pid(owner);
+    if (*bytes > 0 && namespace_of(owner) != sim_lives_namespace() && namespace_of(owner) != 0) sim_lives_has(owner, pid);
     return *bytes > 0;
 }
 

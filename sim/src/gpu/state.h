@@ -1,7 +1,7 @@
 /* The state file: what all processes on the simulated GPUs share, memory taken and time used.
  *
- * Its rules: a file of zeros is a valid empty state. A slot's owner is the identity of a process (start time in ticks << 22 | pid), 0
- * when free, with bit 63 while its owner clears it. Only the owner writes the rest of its slot. So what a killed process leaves is
+ * Its rules: a file of zeros is a valid empty state. A slot's owner is the identity of a process: its pid in 22 bits, 9 bits for its pid
+ * namespace (lives.h), 32 of its start time. It is 0 when the slot is free, and has bit 63 while its owner clears it. Only the owner writes the rest of its slot. So what a killed process leaves is
  * ignored as soon as a reader finds the process dead. A process waits for another only to take memory, and never for one that is dead or
  * stopped. */
 #ifndef SIM_STATE_H
@@ -14,7 +14,7 @@
 
 #include "gpu/units.h"
 
-#define SIM_STATE_LAYOUT 0x736c7333u
+#define SIM_STATE_LAYOUT 0x736c7334u
 #define SIM_STATE_SLOTS 512
 #define SIM_STATE_SHARES 1024
 #define SIM_STATE_HOLDERS 8

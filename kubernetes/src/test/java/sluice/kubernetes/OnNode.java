@@ -125,7 +125,7 @@ abstract class OnNode {
     }
 
     void await(BooleanSupplier condition) throws InterruptedException {
-        for (int attempt = 0; attempt < 400 && !condition.getAsBoolean(); attempt++) {
+        for (int attempt = 0; attempt < 800 && !condition.getAsBoolean(); attempt++) {
             Thread.sleep(25);
         }
         assertThat(condition.getAsBoolean()).as("in time; the node program says: " + log).isTrue();

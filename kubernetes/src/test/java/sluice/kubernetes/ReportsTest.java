@@ -72,6 +72,18 @@ class ReportsTest extends OnNode {
     }
 
     @Test
+    void shouldTellWhenKubeletNamesTheContainerLater() throws Exception {
+        agent.findings = FINDING.formatted("unknown", container("main"));
+        int before = agent.audits.get();
+        await(() -> agent.audits.get() > before);
+        pod("main=train-gpu");
+        allocate();
+        kubelet.prepare(CLAIM);
+
+        await(() -> !cluster.below(EVENTS).isEmpty());
+    }
+
+    @Test
     void shouldTellNobodyOfProcessesInOtherPods() throws Exception {
         allocate();
         kubelet.prepare(CLAIM);

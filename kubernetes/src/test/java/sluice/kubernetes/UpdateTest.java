@@ -28,9 +28,10 @@ class UpdateTest extends OnNode {
         allocate();
         Claim second = FakeKubelet.claim("team", "second", "00000000-0000-4000-8000-000000000002");
         allocate(second, "", result("gpu-0000", "1Gi", "5"));
-        try (NodeDriver older = driver(OLD); FakeKubelet before = new FakeKubelet(folder.resolve("kubelet"), OLD)) {
+        NodeDriver older = driver(OLD);
+        try (FakeKubelet before = new FakeKubelet(folder.resolve("kubelet"), OLD)) {
             String name = before.prepare(CLAIM).getDevices(0).getCdiDeviceIds(0);
-            try (NodeDriver newer = driver(NEW); FakeKubelet after = new FakeKubelet(folder.resolve("kubelet"), NEW)) {
+            try (NodeDriver _ = driver(NEW); FakeKubelet after = new FakeKubelet(folder.resolve("kubelet"), NEW)) {
                 assertThat(after.prepare(CLAIM).getDevices(0).getCdiDeviceIds(0)).as("the same answer").isEqualTo(name);
                 assertThat(before.prepare(second).getError()).isEmpty();
 
@@ -56,7 +57,7 @@ class UpdateTest extends OnNode {
             claims.add(claim);
         }
         AtomicBoolean ended = new AtomicBoolean();
-        try (NodeDriver beside = driver(NEW); FakeKubelet other = new FakeKubelet(folder.resolve("kubelet"), NEW); ExecutorService pool = Executors.newVirtualThreadPerTaskExecutor()) {
+        try (NodeDriver _ = driver(NEW); FakeKubelet other = new FakeKubelet(folder.resolve("kubelet"), NEW); ExecutorService pool = Executors.newVirtualThreadPerTaskExecutor()) {
             Future<?> restarts = pool.submit(() -> {
                 while (!ended.get()) {
                     driver(OLD).close(); // each reconciles what it finds

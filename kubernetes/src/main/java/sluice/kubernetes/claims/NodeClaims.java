@@ -125,15 +125,10 @@ public final class NodeClaims implements AutoCloseable {
         }
         ClaimPods.User user = pods.user(object, namespace, other -> prepared().stream().map(PreparedClaim::claim)
                 .anyMatch(claim -> claim.namespace().equals(namespace) && claim.claim().equals(other)));
-        Map<String, String> uuids = new HashMap<>();
-        agent.gpus().forEach(gpu -> uuids.put(gpu.device(), gpu.uuid()));
         String generation = HexFormat.of().formatHex(bytes(GENERATION_BYTES));
         List<PreparedDevice> devices = new ArrayList<>();
         for (AllocatedClaim.Share share : allocated.shares()) {
-            String uuid = uuids.get(share.device());
-            if (uuid == null) {
-                throw new SluiceException("the node has no GPU " + share.device() + " any more");
-            }
+            String uuid = agent.gpu(share.device()).map(NodeGpu::uuid).orElseThrow(() -> new SluiceException("the node has no GPU " + share.device() + " any more"));
             devices.add(new PreparedDevice(share.request(), share.pool(), share.device(), share.id(), uuid, uid + "-" + generation + "-" + share.device()));
         }
         NodeClaim claim = new NodeClaim(uid, devices.stream().map(PreparedDevice::uuid).distinct().toList(), allocated.tenantLimits(), namespace, name, user.pod(), user.container());

@@ -3,6 +3,8 @@ package sluice.kubernetes.node;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
+import java.util.stream.Collectors;
 import sluice.api.client.AgentClient;
 import sluice.api.json.AuditJson;
 import sluice.api.json.JsonBytes;
@@ -19,6 +21,7 @@ public final class NodeAgent {
 
     private final AgentClient client;
     private final KernelGpus kernel;
+    private volatile Map<String, NodeGpu> seen = Map.of();
 
     public NodeAgent(Path socket) {
         this(socket, KernelGpus.OF_MACHINE);
@@ -32,12 +35,23 @@ public final class NodeAgent {
     /// In the order of their numbers.
     public List<NodeGpu> gpus() {
         Map<String, KernelGpus.Facts> facts = kernel.read();
-        return JsonTree.parse(ask("GET", "/v1/gpus", new byte[0])).at("gpus").elements().stream().filter(NodeAgent::isKnownToDriver).map(gpu -> {
+        List<NodeGpu> gpus = JsonTree.parse(ask("GET", "/v1/gpus", new byte[0])).at("gpus").elements().stream().filter(NodeAgent::isKnownToDriver).map(gpu -> {
             String uuid = gpu.at("uuid").text();
             List<String> unfit = GpuHealth.unfit(gpu.at("health").elements().stream().map(JsonTree::text).toList());
             NodeGpu.Kind kind = new NodeGpu.Kind(word(gpu, "architecture"), word(gpu, "capability"), word(gpu, "driver"));
             return new NodeGpu(uuid, gpu.at("name").text(), gpu.at("totalBytes").number(), unfit, kind, facts.getOrDefault(uuid, KernelGpus.Facts.NONE));
         }).toList();
+        seen = gpus.stream().collect(Collectors.toMap(NodeGpu::device, gpu -> gpu, (first, second) -> first));
+        return gpus;
+    }
+
+    /// The GPU of a name in the cluster. Fifty claims at once need not all ask the agent: only one for a GPU that was not there before does;
+    /// [#gpus] tells of those that are gone.
+    public Optional<NodeGpu> gpu(String device) {
+        if (!seen.containsKey(device)) {
+            gpus();
+        }
+        return Optional.ofNullable(seen.get(device));
     }
 
     /// Others are from the ledgers of tenants, who may write anything.

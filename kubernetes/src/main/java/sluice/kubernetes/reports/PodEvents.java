@@ -24,6 +24,7 @@ public final class PodEvents {
     static final String REASON = "GpuLimitsNotEnforced";
     /// An API server forgets an event after an hour.
     private static final Duration AGAIN = Duration.ofHours(1);
+    private static final Duration FIRST_WAIT = Duration.ofSeconds(4);
     private static final DateTimeFormatter MICROS = DateTimeFormatter.ofPattern("yyyy-MM-dd'T'HH:mm:ss.SSSSSS'Z'").withZone(ZoneOffset.UTC);
     private static final int COMMAND_LENGTH = 100;
     private static final int NAME_LENGTH = 200;
@@ -34,7 +35,10 @@ public final class PodEvents {
     private final NodeAgent agent;
     private final NodeClaims claims;
     private final ClaimPods pods;
-    private final Map<String, Instant> told = new HashMap<>();
+    private final Map<String, Next> next = new HashMap<>();
+
+    /// When to look for the pod of a process next. Kubelet tells of a container some seconds after it began, and most processes without a ledger are in no pod of ours.
+    private record Next(Instant at, Duration pause) {}
 
     private record InPod(JsonTree pod, String container) {}
 
@@ -50,12 +54,15 @@ public final class PodEvents {
     /// Tells of what is new. A process that goes on is told of again after an hour.
     public synchronized void tell() {
         List<AuditFinding> unknown = agent.findings().stream().filter(finding -> finding.kind().equals(AuditFinding.UNKNOWN) && !finding.container().isEmpty()).toList();
-        told.keySet().retainAll(unknown.stream().map(PodEvents::key).toList());
+        next.keySet().retainAll(unknown.stream().map(PodEvents::key).toList());
         Instant now = Instant.now();
         for (AuditFinding finding : unknown) {
-            if (told.getOrDefault(key(finding), Instant.EPOCH).plus(AGAIN).isBefore(now)) {
-                find(finding.container()).ifPresent(place -> create(finding, place, now));
-                told.put(key(finding), now);
+            Next due = next.getOrDefault(key(finding), new Next(now, FIRST_WAIT));
+            if (!now.isBefore(due.at())) {
+                Optional<InPod> place = find(finding.container());
+                place.ifPresent(found -> create(finding, found, now));
+                Duration pause = place.isPresent() || due.pause().compareTo(AGAIN) > 0 ? AGAIN : due.pause();
+                next.put(key(finding), new Next(now.plus(pause), pause.multipliedBy(2)));
             }
         }
     }
