@@ -2,12 +2,23 @@ package sluice.kubernetes;
 
 import java.io.PrintStream;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import sluice.kubernetes.claims.NodeClaims;
 import sluice.kubernetes.cluster.Cluster;
 import sluice.kubernetes.kubelet.KubeletSockets;
+import sluice.kubernetes.metrics.MetricsAccess;
+import sluice.kubernetes.metrics.MetricsKeys;
+import sluice.kubernetes.metrics.MetricsServer;
+import sluice.kubernetes.node.GpuWatch;
 import sluice.kubernetes.node.NodeAgent;
+import sluice.kubernetes.node.NodeGpu;
+import sluice.kubernetes.reports.ClaimReports;
+import sluice.kubernetes.reports.PodEvents;
 import sluice.kubernetes.slices.SlicePublisher;
 import sluice.region.place.SluiceException;
 
@@ -15,22 +26,34 @@ import sluice.region.place.SluiceException;
 public final class NodeDriver implements AutoCloseable {
     private static final Duration REPEAT = Duration.ofSeconds(60);
     private static final Duration REPEAT_AFTER_FAILURE = Duration.ofSeconds(2);
+    private static final Duration WATCH = Duration.ofSeconds(5);
 
     private final NodeClaims claims;
+    private final GpuWatch gpus;
     private final SlicePublisher slices;
     private final KubeletSockets sockets;
+    private final ClaimReports reports;
+    private final PodEvents events;
+    private final List<MetricsServer> servers = new ArrayList<>();
     private final PrintStream log;
     private final Semaphore due = new Semaphore(1);
-    private final Thread keeper;
-    private String lastProblem = "";
+    private final Map<String, String> problems = new HashMap<>();
+    private final List<Thread> threads;
+    private List<NodeGpu> lastGpus = List.of();
 
     NodeDriver(NodeSettings settings, Cluster cluster, PrintStream log) {
         this.log = log;
         NodeAgent agent = new NodeAgent(settings.agent());
         claims = new NodeClaims(NodeSettings.DRIVER, cluster, agent, settings.state(), settings.cdi(), settings.edits());
-        slices = new SlicePublisher(NodeSettings.DRIVER, settings.node(), cluster, agent);
-        sockets = new KubeletSockets(settings.kubelet(), NodeSettings.DRIVER, claims, due::release, log);
-        keeper = Thread.ofPlatform().daemon().name("keeper").start(this::keep);
+        gpus = new GpuWatch(agent);
+        slices = new SlicePublisher(NodeSettings.DRIVER, settings.node(), cluster, gpus);
+        reports = new ClaimReports(NodeSettings.DRIVER, cluster, claims);
+        events = new PodEvents(NodeSettings.DRIVER, settings.node(), cluster, agent, claims);
+        settings.metricsPort().ifPresent(port -> servers.add(new MetricsServer(port, agent, new MetricsKeys(settings.metricsTls()), new MetricsAccess(cluster, settings.metricsToken()), log)));
+        settings.otherPorts().forEach((names, port) -> port.ifPresent(number -> servers.add(new MetricsServer(number, agent, names, log))));
+        sockets = new KubeletSockets(settings.kubelet(), NodeSettings.DRIVER, settings.instance(), settings.node(), claims, due::release, log);
+        gpus.listen(sockets::tell);
+        threads = List.of(Thread.ofPlatform().daemon().name("keeper").start(this::keep), Thread.ofPlatform().daemon().name("watch").start(this::watch));
     }
 
     private void keep() {
@@ -39,35 +62,62 @@ public final class NodeDriver implements AutoCloseable {
             try {
                 due.tryAcquire(wait.toMillis(), TimeUnit.MILLISECONDS);
                 due.drainPermits();
-                wait = bring() ? REPEAT : REPEAT_AFTER_FAILURE;
+                boolean sockets = attempt("sockets", this.sockets::keep);
+                boolean reconciled = attempt("claims", claims::reconcile);
+                wait = attempt("slices", slices::publish) && reconciled && sockets ? REPEAT : REPEAT_AFTER_FAILURE;
             } catch (InterruptedException e) {
                 return;
             }
         }
     }
 
-    private boolean bring() {
-        boolean reconciled = attempt(claims::reconcile);
-        return attempt(slices::publish) && reconciled;
+    /// What the cluster is told of: GPUs at once if they changed, claims and pods. Nothing waits for it.
+    private void watch() {
+        while (!Thread.currentThread().isInterrupted()) {
+            try {
+                attempt("GPUs", () -> {
+                    lastGpus = gpus.look();
+                    if (!lastGpus.equals(slices.published())) {
+                        due.release();
+                    }
+                });
+                attempt("status", () -> reports.tell(lastGpus));
+                attempt("events", events::tell);
+                Thread.sleep(WATCH);
+            } catch (InterruptedException e) {
+                return;
+            }
+        }
+    }
+
+    /// Has it look at everything now.
+    void wake() {
+        due.release();
     }
 
     /// A problem is told once, until it is another.
-    private boolean attempt(Runnable action) {
+    private boolean attempt(String what, Runnable action) {
         try {
             action.run();
+            problem(what, "");
             return true;
-        } catch (SluiceException e) {
-            if (!lastProblem.equals(e.getMessage())) {
-                lastProblem = e.getMessage();
-                log.println("sluice-kubernetes: " + e.getMessage() + "; trying again");
-            }
+        } catch (RuntimeException e) {
+            problem(what, e instanceof SluiceException ? e.getMessage() : e.toString());
             return false;
+        }
+    }
+
+    private synchronized void problem(String what, String text) {
+        if (!text.equals(problems.put(what, text)) && !text.isEmpty()) {
+            log.println("sluice-kubernetes: " + text + "; trying again");
         }
     }
 
     @Override
     public void close() {
-        keeper.interrupt();
+        threads.forEach(Thread::interrupt);
+        servers.forEach(MetricsServer::close);
         sockets.close();
+        claims.close();
     }
 }

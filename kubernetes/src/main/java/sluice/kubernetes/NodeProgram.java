@@ -1,5 +1,6 @@
 package sluice.kubernetes;
 
+import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CountDownLatch;
@@ -7,15 +8,26 @@ import sluice.kubernetes.cluster.Cluster;
 import sluice.kubernetes.cluster.ClusterClient;
 import sluice.region.place.SluiceException;
 
-/// The command `sluice-kubernetes`: runs until it is stopped.
+/// The command `sluice-kubernetes`: runs until it is stopped. `sluice-kubernetes install FROM TO` copies the distribution to the node.
 public final class NodeProgram {
     private static final int MISTAKE = 2;
+    private static final int INSTALL_WORDS = 3;
 
     private NodeProgram() {}
 
     public static void main(String[] arguments) throws InterruptedException {
         if (List.of(arguments).equals(List.of("--help"))) {
-            System.out.println("sluice-kubernetes: the node program of Sluice for Kubernetes (docs/kubernetes.md)\n" + NodeSettings.help());
+            System.out.println("sluice-kubernetes: the node program of Sluice for Kubernetes (docs/kubernetes.md)\n" + NodeSettings.help()
+                    + "\n\nsluice-kubernetes install FROM TO: copies the distribution to a folder of the node");
+            return;
+        }
+        if (arguments.length == INSTALL_WORDS && arguments[0].equals("install")) {
+            try {
+                System.out.println("sluice-kubernetes: " + Install.copy(Path.of(arguments[1]), Path.of(arguments[2])) + " files are new in " + arguments[2]);
+            } catch (SluiceException e) {
+                System.err.println("sluice-kubernetes: " + e.getMessage());
+                System.exit(MISTAKE);
+            }
             return;
         }
         CountDownLatch stopped = new CountDownLatch(1);

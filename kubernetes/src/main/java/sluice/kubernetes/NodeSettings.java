@@ -8,6 +8,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalInt;
 import sluice.api.client.AgentSockets;
 import sluice.kubernetes.claims.ContainerEdits;
 import sluice.region.place.SluiceException;
@@ -16,8 +17,11 @@ import sluice.region.place.SluiceException;
 record NodeSettings(Map<String, String> values) {
     static final String DRIVER = "gpu.sluice.dev";
 
+    private static final int MOST_PORT = 65_535;
+
     private enum Name {
         NODE("", "name of this node in the cluster; default $NODE_NAME"),
+        INSTANCE("", "uid of this pod, so that an update can run beside it; default $POD_UID; if empty there is only one"),
         SERVER("", "address of the API server without credentials, for tests; default that of the pod"),
         AGENT(AgentSockets.OF_ALL.toString(), "socket of the node's agent"),
         REGISTER(AgentSockets.REGISTER_OF_ALL.toString(), "socket on which jobs register with the agent"),
@@ -26,6 +30,11 @@ record NodeSettings(Map<String, String> values) {
         CDI("/var/run/cdi", "folder of the container runtime for CDI files"),
         LIBRARY("/opt/sluice/lib", "folder with libsluice.so on the node"),
         DRIVER_DEVICES("nvidia.com/gpu", "kind of the CDI devices that bring NVIDIA's files, named by UUID; none: device nodes alone"),
+        METRICS_PORT("", "port for the agent's metrics on the pod network, over TLS; if empty there is none"),
+        METRICS_TLS("/etc/sluice/metrics-tls", "folder with tls.crt and tls.key for it"),
+        METRICS_TOKEN("", "file with the token that reads them; if empty the cluster decides whose token may get /metrics"),
+        HAMI_PORT("", "port for the metrics under HAMi's names, without TLS, for everybody (there: 9394); if empty there is none"),
+        ALNAIR_PORT("", "the same under Alnair's names (there: 9876)"),
         SIMULATED("", "folder with the simulated driver, in the place of NVIDIA's"),
         SIMULATED_STATE("/run/sluice/simulated/gpus", "file of the simulated GPUs, in a folder of its own");
 
@@ -48,6 +57,7 @@ record NodeSettings(Map<String, String> values) {
             values.put(name.option(), name.usual);
         }
         values.put(Name.NODE.option(), environment.getOrDefault("NODE_NAME", ""));
+        values.put(Name.INSTANCE.option(), environment.getOrDefault("POD_UID", ""));
         for (int at = 0; at < arguments.size(); at += 2) {
             if (!values.containsKey(arguments.get(at)) || at + 1 == arguments.size()) {
                 throw new SluiceException("'" + arguments.get(at) + "' is no option with a value; there are\n" + help());
@@ -58,6 +68,11 @@ record NodeSettings(Map<String, String> values) {
         if (!settings.node().matches("[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?")) {
             throw new SluiceException("'" + settings.node() + "' is no name of a node; set --node or NODE_NAME");
         }
+        if (!settings.instance().matches("[0-9a-z-]{0,36}")) {
+            throw new SluiceException("'" + settings.instance() + "' is no uid of a pod; set --instance or POD_UID");
+        }
+        settings.metricsPort();
+        settings.otherPorts();
         return settings;
     }
 
@@ -85,6 +100,10 @@ record NodeSettings(Map<String, String> values) {
         return value(Name.NODE);
     }
 
+    String instance() {
+        return value(Name.INSTANCE);
+    }
+
     Optional<URI> server() {
         return some(Name.SERVER).map(URI::create);
     }
@@ -103,6 +122,31 @@ record NodeSettings(Map<String, String> values) {
 
     Path cdi() {
         return path(Name.CDI);
+    }
+
+    private OptionalInt port(Name name) {
+        Optional<String> port = some(name);
+        if (port.isPresent() && (!port.get().matches("[0-9]{1,5}") || Integer.parseInt(port.get()) > MOST_PORT)) {
+            throw new SluiceException(name.option() + " '" + port.get() + "' is no port");
+        }
+        return port.stream().mapToInt(Integer::parseInt).findFirst();
+    }
+
+    OptionalInt metricsPort() {
+        return port(Name.METRICS_PORT);
+    }
+
+    Path metricsTls() {
+        return path(Name.METRICS_TLS);
+    }
+
+    Optional<Path> metricsToken() {
+        return some(Name.METRICS_TOKEN).map(Path::of);
+    }
+
+    /// Ports for the names of other exporters, by their words.
+    Map<String, OptionalInt> otherPorts() {
+        return Map.of("hami", port(Name.HAMI_PORT), "alnair", port(Name.ALNAIR_PORT));
     }
 
     ContainerEdits edits() {

@@ -13,17 +13,22 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Collectors;
 
 /// The part of the agent's HTTP that the node program uses, on a Unix socket. The agent's own tests hold the real one to the same requests.
 final class FakeAgent implements AutoCloseable {
-    private static final String MACHINE = "{\"gpus\":[{\"gpu\":0,\"uuid\":\"GPU-0000\",\"name\":\"Simulated GPU\",\"totalBytes\":17179869184,\"health\":[]},"
-            + "{\"gpu\":1,\"uuid\":\"GPU-0001\",\"name\":\"Simulated GPU\",\"totalBytes\":17179869184,\"health\":[%s]}]}";
+    private static final String GPU = "{\"gpu\":%d,\"uuid\":\"GPU-000%d\",\"name\":\"Simulated GPU\",\"totalBytes\":17179869184,\"health\":[%s],"
+            + "\"architecture\":\"Hopper\",\"capability\":\"9.0\",\"driver\":\"%s\"}";
 
     private final Path socket;
     private final ServerSocketChannel server;
     final Map<String, String> claims = new ConcurrentHashMap<>();
-    volatile boolean ill;
+    /// What is wrong with the second GPU, as JSON texts.
+    volatile String health = "";
+    volatile boolean secondIsGone;
+    volatile String findings = "";
+    final AtomicInteger audits = new AtomicInteger();
 
     FakeAgent(Path socket) throws IOException {
         this.socket = socket;
@@ -50,7 +55,11 @@ final class FakeAgent implements AutoCloseable {
             InputStream in = Channels.newInputStream(client);
             StringBuilder head = new StringBuilder();
             while (!head.toString().endsWith("\r\n\r\n")) {
-                head.append((char) in.read());
+                int next = in.read();
+                if (next < 0) {
+                    return;
+                }
+                head.append((char) next);
             }
             int length = Integer.parseInt(head.toString().replaceAll("(?s).*Content-Length: (\\d+).*", "$1"));
             String body = new String(in.readNBytes(length), StandardCharsets.UTF_8);
@@ -58,7 +67,14 @@ final class FakeAgent implements AutoCloseable {
             String id = words[1].substring(words[1].lastIndexOf('/') + 1);
             String answer = "";
             switch (words[0] + " " + words[1].replaceFirst("/claims/.*", "/claims/")) {
-                case "GET /v1/machine" -> answer = MACHINE.formatted(ill ? "\"it is lost\"" : "");
+                case "GET /v1/gpus" -> answer = "{\"gpus\":[" + GPU.formatted(0, 0, "", "580.82.07") + (secondIsGone ? "" : "," + GPU.formatted(1, 1, health, "580.82.07"))
+                        + "," + GPU.formatted(2, 2, "", "") + "]}"; // the third is in a tenant's ledger only
+                case "GET /v1/audit" -> {
+                    audits.incrementAndGet();
+                    answer = "{\"audited\":true,\"gpus\":[],\"findings\":[" + findings + "]}";
+                }
+                case "GET /metrics" -> answer = "sluice_tenant_running{tenant=\"k8s.team.train\"} 1\n";
+                case "GET /metrics?names=hami" -> answer = "names of hami\n";
                 case "GET /v1/claims" -> answer = claims.keySet().stream().map(claim -> "{\"id\":\"" + claim + "\"}").collect(Collectors.joining(",", "{\"claims\":[", "]}"));
                 case "PUT /v1/claims/" -> claims.put(id, body);
                 case "DELETE /v1/claims/" -> claims.remove(id);

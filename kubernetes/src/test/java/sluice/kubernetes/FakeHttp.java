@@ -12,6 +12,7 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.Executors;
+import java.util.function.UnaryOperator;
 import sluice.api.json.JsonTree;
 import sluice.kubernetes.cluster.JsonObject;
 
@@ -19,6 +20,7 @@ import sluice.kubernetes.cluster.JsonObject;
 final class FakeHttp implements AutoCloseable {
     private final HttpServer server;
     private final Map<String, String> objects = new ConcurrentHashMap<>();
+    private final Map<String, UnaryOperator<String>> answers = new ConcurrentHashMap<>();
     final List<String> asked = new CopyOnWriteArrayList<>();
     private long version;
 
@@ -27,6 +29,11 @@ final class FakeHttp implements AutoCloseable {
         server.setExecutor(Executors.newVirtualThreadPerTaskExecutor());
         server.createContext("/", this::answer);
         server.start();
+    }
+
+    /// Answers a POST to a path by what was posted, and keeps nothing of it.
+    void answer(String path, UnaryOperator<String> answer) {
+        answers.put(path, answer);
     }
 
     URI address() {
@@ -45,6 +52,15 @@ final class FakeHttp implements AutoCloseable {
         objects.remove(path);
     }
 
+    String text(String path) {
+        return objects.get(path);
+    }
+
+    /// The objects whose paths begin so.
+    List<JsonTree> below(String path) {
+        return objects.keySet().stream().filter(each -> each.startsWith(path)).map(this::get).toList();
+    }
+
     JsonTree get(String path) {
         String text = objects.get(path);
         return text == null ? new JsonTree(null) : JsonTree.parse(text.getBytes(StandardCharsets.UTF_8));
@@ -58,13 +74,16 @@ final class FakeHttp implements AutoCloseable {
         String text;
         synchronized (this) {
             text = switch (exchange.getRequestMethod()) {
-                case "POST" -> store(path + "/" + JsonTree.parse(body.getBytes(StandardCharsets.UTF_8)).at("metadata").at("name").text(), body);
-                case "PUT" -> store(path, body);
+                case "POST" -> answers.containsKey(path) ? answers.get(path).apply(body) : create(path + "/" + JsonTree.parse(body.getBytes(StandardCharsets.UTF_8)).at("metadata").at("name").text(), body);
+                case "PUT", "PATCH" -> store(path, body);
                 case "DELETE" -> objects.remove(path);
                 default -> objects.get(path);
             };
         }
-        if (text == null) {
+        if (text == null && exchange.getRequestMethod().equals("POST")) {
+            status = 409;
+            text = "{\"message\": \"it exists\"}";
+        } else if (text == null) {
             status = 404;
             text = "{\"message\": \"there is no " + path + "\"}";
         }
@@ -72,6 +91,10 @@ final class FakeHttp implements AutoCloseable {
         exchange.sendResponseHeaders(status, bytes.length);
         exchange.getResponseBody().write(bytes);
         exchange.close();
+    }
+
+    private String create(String path, String body) {
+        return objects.containsKey(path) ? null : store(path, body);
     }
 
     private String store(String path, String body) {

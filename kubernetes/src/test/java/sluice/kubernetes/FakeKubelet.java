@@ -29,8 +29,10 @@ final class FakeKubelet implements AutoCloseable {
     final PluginInfo info;
 
     /// Finds the driver by its registration socket, and tells it that it was taken.
-    FakeKubelet(Path folder) {
-        registration = channel(folder.resolve("plugins_registry/gpu.sluice.dev-reg.sock"));
+    ///
+    /// @param instance of the driver's pod
+    FakeKubelet(Path folder, String instance) {
+        registration = channel(folder.resolve("plugins_registry/gpu.sluice.dev" + (instance.isEmpty() ? "" : "-" + instance) + "-reg.sock"));
         RegistrationGrpc.RegistrationBlockingStub stub = RegistrationGrpc.newBlockingStub(registration).withDeadlineAfter(SECONDS, TimeUnit.SECONDS);
         info = stub.getInfo(InfoRequest.getDefaultInstance());
         driver = channel(Path.of(info.getEndpoint()));

@@ -7,9 +7,6 @@ import io.grpc.CallOptions;
 import io.grpc.MethodDescriptor;
 import io.grpc.StatusRuntimeException;
 import io.grpc.stub.ClientCalls;
-import java.io.ByteArrayOutputStream;
-import java.io.IOException;
-import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -18,111 +15,25 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
-import java.util.function.BooleanSupplier;
-import java.util.stream.Stream;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.api.io.TempDir;
 import sluice.api.json.JsonTree;
 import sluice.fault.Fault;
-import sluice.kubernetes.cluster.ClusterClient;
 import sluice.kubernetes.wire.Claim;
 import sluice.kubernetes.wire.DRAPluginGrpc;
 import sluice.kubernetes.wire.NodePrepareResourceResponse;
 import sluice.kubernetes.wire.NodePrepareResourcesRequest;
 import sluice.kubernetes.wire.NodePrepareResourcesResponse;
 
-/// The node program between a fake kubelet, a fake API server and a fake agent, over real sockets.
-@Timeout(60)
-class NodeDriverTest {
-    private static final String UID = "6f1c2d1e-0000-4000-8000-0123456789ab";
-    private static final Claim CLAIM = FakeKubelet.claim("team", "train-gpu", UID);
-    private static final String PARAMETERS = "{\"apiVersion\":\"sluice.dev/v1alpha1\",\"kind\":\"GpuParameters\"%s}";
-    private static final String SLICE = "/apis/resource.k8s.io/v1/resourceslices/node-1-gpu.sluice.dev";
-
-    @TempDir
-    private Path folder;
-
-    private FakeHttp cluster;
-    private FakeAgent agent;
-    private NodeDriver driver;
-    private FakeKubelet kubelet;
-    private final ByteArrayOutputStream log = new ByteArrayOutputStream();
-
-    @BeforeEach
-    void start() throws IOException {
-        cluster = new FakeHttp();
-        cluster.put("/api/v1/nodes/node-1", Map.of("metadata", Map.of("name", "node-1", "uid", "node-uid")));
-        agent = new FakeAgent(folder.resolve("agent/agent.sock"));
-        restart();
-    }
-
-    private void restart() {
-        stopDriver();
-        NodeSettings settings = NodeSettings.parse(List.of("--node", "node-1", "--agent", folder.resolve("agent/agent.sock").toString(), "--kubelet", folder.resolve("kubelet").toString(),
-                "--state", folder.resolve("state").toString(), "--cdi", folder.resolve("cdi").toString()), Map.of());
-        driver = new NodeDriver(settings, new ClusterClient(cluster.address(), Optional.empty(), Optional.empty()), new PrintStream(log, true, StandardCharsets.UTF_8));
-        kubelet = new FakeKubelet(folder.resolve("kubelet"));
-    }
-
-    private void stopDriver() {
-        if (driver != null) {
-            kubelet.close();
-            driver.close();
-        }
-    }
-
-    @AfterEach
-    void stop() throws IOException {
-        stopDriver();
-        agent.close();
-        cluster.close();
-    }
-
-    private static String result(String device, String memory, String compute) {
-        return "{\"driver\":\"gpu.sluice.dev\",\"request\":\"gpu\",\"pool\":\"node-1\",\"device\":\"" + device + "\",\"shareID\":\"s\",\"consumedCapacity\":{\"memory\":\"" + memory
-                + "\",\"compute\":\"" + compute + "\"}}";
-    }
-
-    private void allocate(Claim claim, String parameters, String... results) {
-        String config = parameters.isEmpty() ? "" : "{\"source\":\"FromClaim\",\"requests\":[],\"opaque\":{\"driver\":\"gpu.sluice.dev\",\"parameters\":" + parameters + "}}";
-        cluster.put("/apis/resource.k8s.io/v1/namespaces/" + claim.getNamespace() + "/resourceclaims/" + claim.getName(), "{\"metadata\":{\"name\":\"" + claim.getName() + "\",\"uid\":\""
-                + claim.getUid() + "\"},\"status\":{\"reservedFor\":[{\"resource\":\"pods\",\"name\":\"train\",\"uid\":\"p\"}],\"allocation\":{\"devices\":{\"results\":["
-                + String.join(",", results) + "],\"config\":[" + config + "]}}}}");
-    }
-
-    private void allocate() {
-        allocate(CLAIM, "", result("gpu-0000", "10Gi", "25"));
-    }
-
-    private List<Path> cdiFiles() throws IOException {
-        try (Stream<Path> files = Files.list(folder.resolve("cdi"))) {
-            return files.toList();
-        }
-    }
-
-    private static JsonTree json(Path file) throws IOException {
-        return JsonTree.parse(Files.readAllBytes(file));
-    }
-
-    private static void await(BooleanSupplier condition) throws InterruptedException {
-        for (int attempt = 0; attempt < 400 && !condition.getAsBoolean(); attempt++) {
-            Thread.sleep(25);
-        }
-        assertThat(condition.getAsBoolean()).isTrue();
-    }
-
+/// The claims of the node program, and its slice.
+class NodeDriverTest extends OnNode {
     @Test
     void shouldTellKubeletWhatItIs() {
         assertThat(kubelet.info.getType()).isEqualTo("DRAPlugin");
         assertThat(kubelet.info.getName()).isEqualTo("gpu.sluice.dev");
-        assertThat(kubelet.info.getSupportedVersionsList()).containsExactly("v1.DRAPlugin", "v1beta1.DRAPlugin");
+        assertThat(kubelet.info.getSupportedVersionsList()).containsExactly("v1.DRAPlugin", "v1beta1.DRAPlugin", "v1.DRAResourceHealth", "v1alpha1.DRAResourceHealth");
     }
 
     @Test
@@ -168,7 +79,7 @@ class NodeDriverTest {
 
         assertThat(agent.claims).isEmpty();
         assertThat(cdiFiles()).isEmpty();
-        assertThat(folder.resolve("state")).isEmptyDirectory();
+        assertThat(written()).isEmpty();
         assertThat(kubelet.prepare(CLAIM).getDevices(0).getCdiDeviceIds(0)).as("a name is never used again").isNotEqualTo(first.getDevices(0).getCdiDeviceIds(0));
     }
 
@@ -185,7 +96,7 @@ class NodeDriverTest {
     }
 
     @Test
-    void shouldNameTheFieldThatIsWrong() {
+    void shouldNameTheFieldThatIsWrong() throws Exception {
         for (List<String> wrong : List.of(List.of(",\"weight\":0", "parameters.weight"), List.of(",\"priority\":\"urgent\"", "parameters.priority"),
                 List.of(",\"exclusive\":[]", "parameters.exclusive"), List.of(",\"colour\":\"red\"", "parameters.colour"), List.of(",\"memory\":\"99g\"", "parameters.memory"))) {
             allocate(CLAIM, PARAMETERS.formatted(wrong.getFirst()), result("gpu-0000", "10Gi", "25"));
@@ -194,7 +105,7 @@ class NodeDriverTest {
         allocate(CLAIM, "{\"apiVersion\":\"sluice.dev/v9\",\"kind\":\"GpuParameters\"}", result("gpu-0000", "10Gi", "25"));
         assertThat(kubelet.prepare(CLAIM).getError()).contains("parameters.apiVersion").contains("sluice.dev/v1alpha1");
         assertThat(agent.claims).isEmpty();
-        assertThat(folder.resolve("state")).isEmptyDirectory();
+        assertThat(written()).isEmpty();
     }
 
     @Test
@@ -287,7 +198,7 @@ class NodeDriverTest {
         assertThat(kubelet.unprepare(CLAIM)).contains("does not answer");
         agent = new FakeAgent(folder.resolve("agent/agent.sock"));
         assertThat(kubelet.unprepare(CLAIM)).isEmpty();
-        assertThat(folder.resolve("state")).isEmptyDirectory();
+        assertThat(written()).isEmpty();
     }
 
     @Test
@@ -350,7 +261,7 @@ class NodeDriverTest {
 
         cluster.remove(SLICE);
         kubelet.close();
-        kubelet = new FakeKubelet(folder.resolve("kubelet"));
+        kubelet = new FakeKubelet(folder.resolve("kubelet"), "");
 
         await(() -> cluster.get(SLICE).has("spec"));
         assertThat(cluster.get(SLICE).at("spec").at("pool").at("generation").number()).isGreaterThan(generation);
@@ -363,7 +274,7 @@ class NodeDriverTest {
         await(() -> cluster.asked.stream().filter(("GET " + SLICE)::equals).count() >= 2);
         assertThat(cluster.asked).doesNotContain("PUT " + SLICE);
 
-        agent.ill = true;
+        agent.health = "\"it is lost\"";
         restart();
 
         await(() -> cluster.get(SLICE).at("spec").at("devices").elements().getLast().has("taints"));

@@ -22,7 +22,8 @@ final class RealServer {
     static final Path SOURCES = Path.of(System.getProperty("basedir", ".")).toAbsolutePath().normalize();
     static final Path MANIFESTS = SOURCES.resolve("../deploy/kubernetes").normalize();
     static final String SLICES = "/apis/resource.k8s.io/v1/resourceslices";
-    private static final int PORT = 16480;
+    /// The first of nine.
+    private static final int PORT = Integer.getInteger("sluice.kubernetes.port", 16480);
     private static final int ADMINISTRATOR = PORT + 7;
     private static final int ACCOUNT = PORT + 8;
     private static final Duration PATIENCE = Duration.ofSeconds(240);
@@ -107,8 +108,8 @@ final class RealServer {
 
     /// The parts of the manifests that no pod runs.
     void manifests() throws Exception {
-        for (String each : List.of("namespace", "account", "device-class", "slices-of-own-node")) {
-            kubectl("-n", "sluice-system", "apply", "-f", MANIFESTS.resolve("base/" + each + ".yaml").toString());
+        for (String each : List.of("base/namespace", "base/account", "base/device-class", "base/slices-of-own-node", "components/metrics/access")) {
+            kubectl("-n", "sluice-system", "apply", "-f", MANIFESTS.resolve(each + ".yaml").toString());
         }
     }
 

@@ -51,7 +51,7 @@ class RealServerTest {
 
     @Test
     void shouldAcceptTheManifests() throws Exception {
-        for (String manifest : List.of("", "overlays/simulated")) {
+        for (String manifest : List.of("", "overlays/simulated", "overlays/metrics")) {
             String said = server.kubectl("apply", "--dry-run=server", "-k", RealServer.MANIFESTS.resolve(manifest).toString());
 
             assertThat(said).contains("daemonset.apps/sluice-node created", "deviceclass.resource.k8s.io/sluice-gpu unchanged").doesNotContain("arning");
@@ -65,7 +65,7 @@ class RealServerTest {
         NodeSettings settings = NodeSettings.parse(List.of("--node", "node-1", "--agent", folder.resolve("agent/agent.sock").toString(), "--kubelet", folder.resolve("kubelet").toString(),
                 "--state", folder.resolve("state").toString(), "--cdi", folder.resolve("cdi").toString()), Map.of());
         try (FakeAgent agent = new FakeAgent(folder.resolve("agent/agent.sock"))) {
-            agent.ill = true;
+            agent.health = "\"it is lost\"";
             NodeDriver driver = new NodeDriver(settings, new ClusterClient(account, Optional.empty(), Optional.empty()), new PrintStream(log, true, StandardCharsets.UTF_8));
             try {
                 RealServer.await(() -> RealServer.answers(server.cluster, RealServer.SLICES + "/node-1-gpu.sluice.dev"));
@@ -74,6 +74,8 @@ class RealServerTest {
             }
         }
 
+        JsonTree attributes = server.cluster.get(RealServer.SLICES + "/node-1-gpu.sluice.dev").at("spec").at("devices").elements().getFirst().at("attributes");
+        assertThat(attributes.at("driverVersion").at("version").text()).isEqualTo("580.82.7");
         List<JsonTree> devices = server.cluster.get(RealServer.SLICES + "/node-1-gpu.sluice.dev").at("spec").at("devices").elements();
         assertThat(devices).hasSize(2);
         assertThat(devices.getFirst().at("allowMultipleAllocations").isTrue()).isTrue();
@@ -81,12 +83,23 @@ class RealServerTest {
         assertThat(log.toString(StandardCharsets.UTF_8)).isEmpty();
     }
 
+    private static boolean isRefused(ClusterClient own, Map<String, Object> slice) {
+        try {
+            own.create(RealServer.SLICES, slice);
+            server.cluster.delete(RealServer.SLICES + "/other");
+            return false;
+        } catch (ClusterException e) {
+            return true;
+        }
+    }
+
     @Test
-    void shouldNotWriteTheSliceOfAnotherNode() {
+    void shouldNotWriteTheSliceOfAnotherNode() throws Exception {
         ClusterClient own = new ClusterClient(account, Optional.empty(), Optional.empty());
         Map<String, Object> slice = Map.of("apiVersion", "resource.k8s.io/v1", "kind", "ResourceSlice", "metadata", Map.of("name", "other"), "spec", Map.of("driver", "gpu.sluice.dev",
                 "nodeName", "node-2", "pool", Map.of("name", "node-2", "generation", 1, "resourceSliceCount", 1), "devices", List.of()));
 
+        RealServer.await(() -> isRefused(own, slice)); // the server takes some seconds to begin with a policy
         assertThatThrownBy(() -> own.create(RealServer.SLICES, slice)).isInstanceOf(ClusterException.class).hasMessageContaining("only the slices of its own node");
         assertThatThrownBy(() -> own.get("/api/v1/secrets")).isInstanceOf(ClusterException.class).hasMessageContaining("403");
     }

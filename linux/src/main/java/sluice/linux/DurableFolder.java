@@ -11,32 +11,46 @@ import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.FileAttribute;
 import java.nio.file.attribute.PosixFilePermission;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.time.Duration;
+import java.time.Instant;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.UUID;
 import java.util.stream.Stream;
 
-/// A folder of small files that this process alone writes, and that survive a crash of process or machine: a file is there whole, or not at
+/// A folder of small files that one user alone writes, and that survive a crash of process or machine: a file is there whole, or not at
 /// all. Other users must not be able to write the folder.
 ///
 /// @param path exists
 public record DurableFolder(Path path) {
     private static final String UNFINISHED = ".unfinished-";
+    private static final Duration LEFT_BEHIND = Duration.ofMinutes(1);
     private static final FileAttribute<Set<PosixFilePermission>> OF_OWNER = PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------"));
     private static final Set<StandardOpenOption> NEW = Set.of(StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE);
 
-    /// Makes the folder, for its owner alone, if it is not there. What a writer that was killed left behind is removed.
+    /// Makes the folder, for its owner alone, if it is not there. What a writer that was killed left behind is removed when it is old: another
+    /// program of the same user may be writing, such as the one that this one replaces.
     public static DurableFolder make(Path path) throws IOException {
         if (Files.notExists(path)) {
             Files.createDirectories(path, PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------")));
         }
         try (Stream<Path> files = Files.list(path)) {
             for (Path file : files.filter(each -> each.getFileName().toString().startsWith(UNFINISHED)).toList()) {
-                Files.deleteIfExists(file);
+                deleteIfOld(file);
             }
         }
         return new DurableFolder(path);
+    }
+
+    private static void deleteIfOld(Path file) throws IOException {
+        try {
+            if (Files.getLastModifiedTime(file).toInstant().isBefore(Instant.now().minus(LEFT_BEHIND))) {
+                Files.deleteIfExists(file);
+            }
+        } catch (NoSuchFileException e) {
+            // Its writer finished.
+        }
     }
 
     /// In the place of the file that has the name, if there is one. Readable by its owner alone.

@@ -10,6 +10,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.function.BiConsumer;
+import sluice.api.model.GpuHealth;
 import sluice.cuda.NvmlHealth;
 
 /// What is wrong with each GPU, in words. Xids are kept for an hour; the rest is as it is now.
@@ -50,7 +51,7 @@ final class AuditHealth {
         kept.removeIf(xid -> xid.at().plusSeconds(XID_SECONDS).isBefore(now));
         kept.forEach(xid -> all.add(text(xid.number())));
         if (health.slowdownCelsius() > 0 && health.temperatureCelsius() >= health.slowdownCelsius()) {
-            all.add("hot: " + health.temperatureCelsius() + " °C, slows down at " + health.slowdownCelsius());
+            all.add(GpuHealth.HOT + health.temperatureCelsius() + " °C, slows down at " + health.slowdownCelsius());
         }
         return all;
     }
@@ -68,15 +69,15 @@ final class AuditHealth {
             words.add("memory rows cannot be replaced any more; replace the GPU");
         }
         if (health.slowedByHeat()) {
-            words.add("slowed down by heat");
+            words.add(GpuHealth.SLOWED + "heat");
         }
         if (health.slowedByPower()) {
-            words.add("slowed down by its power supply");
+            words.add(GpuHealth.SLOWED + "its power supply");
         }
         return words;
     }
 
     private static String text(long xid) {
-        return "Xid " + xid + (OF_PROGRAMS.contains(xid) ? " (a program's error)" : "");
+        return "Xid " + xid + (OF_PROGRAMS.contains(xid) ? GpuHealth.OF_PROGRAM : "");
     }
 }

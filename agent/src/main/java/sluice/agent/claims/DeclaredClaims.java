@@ -11,6 +11,7 @@ import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.ConcurrentHashMap;
 import sluice.api.json.JsonBytes;
 import sluice.api.json.JsonTree;
 import sluice.api.json.NodeClaimJson;
@@ -28,6 +29,7 @@ public final class DeclaredClaims {
     private final DurableFolder folder;
     /// By the digests of their tokens.
     private final Map<String, NodeClaim> claims = new HashMap<>();
+    private final Map<String, NodeClaim> byId = new ConcurrentHashMap<>();
 
     /// Reads those that were declared to an agent before this one. A damaged file is removed: the node program declares its claims again.
     public DeclaredClaims(Path path) {
@@ -36,7 +38,7 @@ public final class DeclaredClaims {
             for (Map.Entry<String, byte[]> file : folder.read("", SUFFIX).entrySet()) {
                 try {
                     JsonTree json = JsonTree.parse(file.getValue());
-                    claims.put(json.at("digest").text(), checked(NodeClaimJson.read(json)));
+                    keep(json.at("digest").text(), checked(NodeClaimJson.read(json)));
                 } catch (SluiceException e) {
                     folder.delete(file.getKey() + SUFFIX);
                 }
@@ -72,7 +74,12 @@ public final class DeclaredClaims {
             throw new SluiceException("cannot keep the claim " + claim.id() + " (" + SluiceException.reason(e) + ")", e);
         }
         claims.values().removeIf(known -> known.id().equals(claim.id()));
+        keep(digest, claim);
+    }
+
+    private void keep(String digest, NodeClaim claim) {
         claims.put(digest, claim);
+        byId.put(claim.id(), claim);
     }
 
     /// No process can register with it any more.
@@ -84,14 +91,15 @@ public final class DeclaredClaims {
             throw new SluiceException("cannot forget the claim " + id + " (" + SluiceException.reason(e) + ")", e);
         }
         claims.values().removeIf(known -> known.id().equals(id));
+        byId.remove(id);
     }
 
     public synchronized List<NodeClaim> list() {
         return List.copyOf(claims.values());
     }
 
-    private Optional<NodeClaim> find(String id) {
-        return claims.values().stream().filter(known -> known.id().equals(id)).findFirst();
+    public Optional<NodeClaim> find(String id) {
+        return Optional.ofNullable(byId.get(id));
     }
 
     public static boolean isLabel(String label) {

@@ -14,6 +14,7 @@ import java.util.function.Supplier;
 import sluice.agent.machine.MachineLook.BoardLook;
 import sluice.agent.machine.MachineLook.TenantLook;
 import sluice.api.model.AuditFinding;
+import sluice.api.model.NodeClaim;
 import sluice.region.Tenant;
 import sluice.region.limits.GivenLimits;
 import sluice.region.place.Processes;
@@ -34,6 +35,7 @@ public final class Machine {
     private volatile Supplier<List<AuditFinding>> findings = List::of;
     private volatile Function<String, List<String>> health = uuid -> List.of();
     private volatile Function<Tenant, Optional<GivenLimits>> bounds = tenant -> Optional.empty();
+    private volatile Function<Tenant, Optional<NodeClaim>> claims = tenant -> Optional.empty();
     private volatile Runnable soon = () -> {};
     private long begunNanos;
     private volatile MachineLook last = MachineLook.NONE;
@@ -93,6 +95,11 @@ public final class Machine {
         bounds = source;
     }
 
+    /// Where it comes from which claim of a cluster a tenant has.
+    public void claims(Function<Tenant, Optional<NodeClaim>> source) {
+        claims = source;
+    }
+
     Optional<GivenLimits> bounds(Tenant tenant) {
         return bounds.apply(tenant);
     }
@@ -133,7 +140,7 @@ public final class Machine {
         reader.read(places, tenants);
         tenants.sort(Comparator.comparingLong(Tenant::createdNanos).thenComparing(Tenant::name));
         long now = System.nanoTime();
-        List<TenantLook> tenantLooks = tenants.stream().map(tenant -> earlier.rates(tenant, now)).toList();
+        List<TenantLook> tenantLooks = tenants.stream().map(tenant -> earlier.rates(tenant, now).of(claims.apply(tenant))).toList();
         List<BoardLook> boards = new ArrayList<>();
         for (RuntimeDirectory place : places) {
             reader.boards(place).forEach(board -> boards.add(earlier.rates(board, place.owner(), now)));

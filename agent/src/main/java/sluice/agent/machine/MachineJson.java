@@ -63,6 +63,14 @@ final class MachineJson {
         json.writeStartObject();
         id.ifPresent(number -> json.writeNumberProperty("id", number));
         TenantJson.properties(json, look.tenant(), EarlierLook.NONE, boards);
+        look.claim().ifPresent(claim -> {
+            json.writeObjectPropertyStart("claim");
+            json.writeStringProperty("namespace", claim.namespace());
+            json.writeStringProperty("pod", claim.pod());
+            json.writeStringProperty("container", claim.container());
+            json.writeStringProperty("claim", claim.claim());
+            json.writeEndObject();
+        });
         json.writeNumberProperty("callsPerSecond", look.callsPerSecond());
         json.writeArrayPropertyStart("rates");
         for (int at = 0; at < look.rates().size(); at++) {
@@ -97,6 +105,9 @@ final class MachineJson {
         json.writeArrayPropertyStart("health");
         gpu.health().forEach(json::writeString);
         json.writeEndArray();
+        json.writeStringProperty("architecture", gpu.facts().architecture());
+        json.writeStringProperty("capability", gpu.facts().capability());
+        json.writeStringProperty("driver", gpu.facts().driver());
         json.writeEndObject();
     }
 

@@ -6,7 +6,9 @@ import java.util.Optional;
 import sluice.agent.http.Caller;
 import sluice.agent.http.Refusal;
 import sluice.api.model.AuditFinding;
+import sluice.api.model.NodeClaim;
 import sluice.api.model.OnBoards;
+import sluice.cuda.NvmlFacts;
 import sluice.region.Tenant;
 import sluice.region.boards.BoardState;
 
@@ -68,13 +70,28 @@ public record MachineLook(
     /// @param usedBytes    of all programs, by NVML; without NVML of all tenants
     /// @param tenantsBytes what the ledgers of the tenants say
     /// @param health       what is wrong with it, in words
+    /// @param facts        what kind of GPU it is
     public record GpuLook(int index, String uuid, String name, long totalBytes, long usedBytes, long tenantsBytes,
-            int utilizationPercent, int temperatureCelsius, List<String> health) {}
+            int utilizationPercent, int temperatureCelsius, List<String> health, NvmlFacts.Facts facts) {
+        public GpuLook(int index, String uuid, String name, long totalBytes, long usedBytes, long tenantsBytes, int utilizationPercent, int temperatureCelsius,
+                List<String> health) {
+            this(index, uuid, name, totalBytes, usedBytes, tenantsBytes, utilizationPercent, temperatureCelsius, health, NvmlFacts.Facts.UNKNOWN);
+        }
+    }
 
     /// A tenant and what it did of late.
     ///
     /// @param rates in the order of the tenant's GPUs
-    public record TenantLook(Tenant tenant, double callsPerSecond, List<Rates> rates) {}
+    /// @param claim of a cluster, by which the tenant got its limits
+    public record TenantLook(Tenant tenant, double callsPerSecond, List<Rates> rates, Optional<NodeClaim> claim) {
+        public TenantLook(Tenant tenant, double callsPerSecond, List<Rates> rates) {
+            this(tenant, callsPerSecond, rates, Optional.empty());
+        }
+
+        TenantLook of(Optional<NodeClaim> known) {
+            return known.isEmpty() ? this : new TenantLook(tenant, callsPerSecond, rates, known);
+        }
+    }
 
     /// What a tenant did on one GPU in the last second or so.
     ///

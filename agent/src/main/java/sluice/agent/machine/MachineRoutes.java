@@ -37,6 +37,7 @@ public final class MachineRoutes {
     public List<Route> routes() {
         return List.of(
                 Route.get("/v1/machine", "GPUs, tenants, boards, findings of the audit and the last events.", this::machine),
+                Route.get("/v1/gpus", "The GPUs alone, as the last look saw them.", this::gpus),
                 Route.get("/v1/tenants", "All tenants, as 'sluice ps --all --json' writes them, with what they did of late.", this::tenants)
                         .with(new Route.Parameter("outside", "folders, with commas between them, whose tenants are left out")),
                 Route.get("/v1/tenants/{name}", "One tenant.", this::tenant).with(UID),
@@ -52,6 +53,18 @@ public final class MachineRoutes {
     private Answer machine(Request request) {
         MachineLook look = machine.fresh().seenBy(request.caller());
         return Answer.json(json -> MachineJson.machine(json, look, true));
+    }
+
+    private Answer gpus(Request request) {
+        MachineLook last = machine.last();
+        MachineLook look = (last.number() > 0 ? last : machine.fresh()).seenBy(request.caller());
+        return Answer.json(json -> {
+            json.writeStartObject();
+            json.writeArrayPropertyStart("gpus");
+            look.gpus().forEach(gpu -> MachineJson.gpu(json, gpu));
+            json.writeEndArray();
+            json.writeEndObject();
+        });
     }
 
     private Answer tenants(Request request) {

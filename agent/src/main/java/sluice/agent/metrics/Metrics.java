@@ -10,9 +10,12 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
-import java.util.function.Function;
+import java.util.Map;
+import java.util.Optional;
 import sluice.agent.http.Answer;
+import sluice.agent.http.Refusal;
 import sluice.agent.http.Request;
 import sluice.agent.http.Route;
 import sluice.agent.machine.Machine;
@@ -22,7 +25,6 @@ import sluice.agent.part.AgentContext;
 import sluice.agent.part.Part;
 import sluice.agent.settings.Setting;
 import sluice.agent.settings.Settings;
-import sluice.region.Tenant;
 import sluice.region.place.SluiceException;
 
 /// `GET /metrics`, for Prometheus. It keeps nothing: counters are those of the regions, so they go on when the agent begins anew.
@@ -36,24 +38,16 @@ public final class Metrics implements Part {
     /// A look as old as this will do; a scrape need not make another.
     private static final Duration RECENT = Duration.ofMillis(1500);
     private static final int USUAL_BYTES = 64 * 1024;
+    private static final List<String> OTHERS = List.of("hami", "alnair");
 
-    private final Function<Tenant, MetricsPlace> places;
     private final List<MetricsSource> sources = new ArrayList<>();
+    private final Map<String, MetricsSource> others = new HashMap<>();
     private final MetricsOfAgent agent = new MetricsOfAgent();
     private MetricsChoice choice;
     private Machine machine;
 
-    public Metrics() {
-        this(tenant -> MetricsPlace.NONE);
-    }
-
-    /// @param places says where in a cluster a tenant runs
-    public Metrics(Function<Tenant, MetricsPlace> places) {
-        this.places = places;
-    }
-
     private static String others(String text) {
-        if (!List.of("hami", "alnair").contains(text)) {
+        if (!OTHERS.contains(text)) {
             throw new SluiceException("'" + text + "' is not known; write hami or alnair");
         }
         return text;
@@ -75,7 +69,8 @@ public final class Metrics implements Part {
         agent.leftOut(machine::leftOut);
         sources.addAll(own(agent));
         sources.add(new MetricsOfParts(context.metrics()));
-        settings.get(ALSO).stream().distinct().forEach(other -> sources.add(other(other, node)));
+        OTHERS.forEach(name -> others.put(name, other(name, node)));
+        settings.get(ALSO).stream().distinct().forEach(name -> sources.add(others.get(name)));
     }
 
     static List<MetricsSource> own(MetricsOfAgent agent) {
@@ -88,7 +83,8 @@ public final class Metrics implements Part {
 
     @Override
     public List<Route> routes() {
-        return List.of(Route.get("/metrics", "Metrics for Prometheus, as text or in the OpenMetrics format.", this::scrape));
+        return List.of(Route.get("/metrics", "Metrics for Prometheus, as text or in the OpenMetrics format.", this::scrape)
+                .with(new Route.Parameter("names", "hami or alnair: the metrics of that exporter alone")));
     }
 
     private Answer scrape(Request request) throws IOException {
@@ -98,14 +94,22 @@ public final class Metrics implements Part {
         MachineLook look = (recent ? last : machine.fresh()).seenBy(request.caller());
         MetricsChoice.Chosen chosen = choice.choose(look);
         MetricsScrape scrape = new MetricsScrape(look,
-                chosen.tenants().stream().map(tenant -> ScrapedTenant.of(tenant, places.apply(tenant.tenant()))).toList(), chosen.leftOut());
+                chosen.tenants().stream().map(ScrapedTenant::of).toList(), chosen.leftOut());
         MetricsPage page = new MetricsPage();
-        sources.forEach(source -> source.write(scrape, page));
+        chosen(request).forEach(source -> source.write(scrape, page));
         ExpositionFormatWriter writer = ExpositionFormats.init().findWriter(request.header("accept").orElse(""));
         ByteArrayOutputStream body = new ByteArrayOutputStream(USUAL_BYTES);
         writer.write(body, page.snapshots());
         agent.scraped(System.nanoTime() - began);
         return Answer.of(writer.getContentType(), body.toByteArray());
+    }
+
+    private List<MetricsSource> chosen(Request request) {
+        Optional<String> names = request.query("names");
+        if (names.isPresent() && !others.containsKey(names.get())) {
+            throw new Refusal(400, "names of '" + names.get() + "' are not known; write hami or alnair");
+        }
+        return names.map(others::get).map(List::of).orElse(sources);
     }
 
     private static String hostName() {

@@ -18,7 +18,7 @@ import sluice.region.calls.Traffic;
 /// What a tenant called, on whichever GPU, and the tenant itself. Calls are counted by kind, not by function: there are hundreds.
 final class MetricsOfCalls implements MetricsSource {
     private static final double NANOS = 1e9;
-    private static final List<String> TENANT = List.of("tenant", "uid", "namespace", "pod", "container");
+    private static final List<String> TENANT = MetricsOfTenants.TENANT;
     private static final List<String> KIND = plus(TENANT, "kind");
 
     private static final MetricsFamily INFO = gauge("sluice_tenant_info", plus(TENANT, "weight", "priority", "exclusive", "on_error", "on_oom"),
@@ -42,8 +42,7 @@ final class MetricsOfCalls implements MetricsSource {
     public void write(MetricsScrape scrape, MetricsPage page) {
         for (ScrapedTenant scraped : scrape.tenants()) {
             Tenant tenant = scraped.tenant();
-            Labels labels = MetricsPage.labels("tenant", tenant.name(), "uid", Long.toString(tenant.uid()),
-                    "namespace", scraped.place().namespace(), "pod", scraped.place().pod(), "container", scraped.place().container());
+            Labels labels = scraped.labels();
             page.add(INFO, 1, labels.merge(Labels.of("weight", Integer.toString(tenant.compute().weight()),
                     "priority", tenant.compute().priority().word(), "exclusive", Boolean.toString(tenant.compute().exclusive()),
                     "on_error", tenant.limits().onError().word(), "on_oom", tenant.limits().onOom().waits() ? "wait" : "fail")));

@@ -15,7 +15,7 @@ import sluice.region.pause.TenantPause;
 /// Pauses of tenants. Each process counts for itself, so a tenant's counters begin anew when a process of it ends.
 final class MetricsOfPauses implements MetricsSource {
     private static final double NANOS = 1e9;
-    private static final List<String> TENANT = List.of("tenant", "uid", "namespace", "pod", "container");
+    private static final List<String> TENANT = MetricsOfTenants.TENANT;
     private static final List<String> DIRECTION = plus(TENANT, "direction");
 
     private static final MetricsFamily PAUSED = gauge("sluice_tenant_paused", TENANT, "1 while it is paused, released or vacated, or about to be.");
@@ -38,8 +38,7 @@ final class MetricsOfPauses implements MetricsSource {
             Tenant tenant = scraped.tenant();
             TenantPause pause = tenant.pause();
             Moved moved = tenant.processes().stream().map(TenantProcess::pause).map(process -> process.moved()).reduce(Moved.NONE, Moved::plus);
-            Labels labels = MetricsPage.labels("tenant", tenant.name(), "uid", Long.toString(tenant.uid()),
-                    "namespace", scraped.place().namespace(), "pod", scraped.place().pod(), "container", scraped.place().container());
+            Labels labels = scraped.labels();
             page.add(PAUSED, tenant.state().isPause() ? 1 : 0, labels);
             page.add(AWAY, pause.host().awayBytes(), labels);
             page.add(RESERVOIR, pause.host().reservoirBytes(), labels);

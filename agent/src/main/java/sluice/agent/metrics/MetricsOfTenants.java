@@ -21,7 +21,8 @@ import sluice.region.boards.BoardTenant;
 final class MetricsOfTenants implements MetricsSource {
     private static final double NANOS = 1e9;
     private static final double PERMILLE = 1000;
-    private static final List<String> GPU = List.of("gpu_uuid", "gpu", "tenant", "uid", "namespace", "pod", "container");
+    static final List<String> TENANT = Stream.concat(Stream.of("tenant", "uid"), MetricsPlace.LABELS.stream()).toList();
+    private static final List<String> GPU = Stream.concat(Stream.of("gpu_uuid", "gpu"), TENANT.stream()).toList();
     private static final List<String> GPU_USE = plus(GPU, "use");
     private static final List<String> GPU_REASON = plus(GPU, "reason");
 
@@ -113,9 +114,7 @@ final class MetricsOfTenants implements MetricsSource {
     }
 
     private static Labels labels(ScrapedTenant scraped, TenantGpu gpu) {
-        return MetricsPage.labels("gpu_uuid", gpu.uuid(), "gpu", Integer.toString(gpu.index()), "tenant", scraped.tenant().name(),
-                "uid", Long.toString(scraped.tenant().uid()), "namespace", scraped.place().namespace(), "pod", scraped.place().pod(),
-                "container", scraped.place().container());
+        return MetricsPage.labels("gpu_uuid", gpu.uuid(), "gpu", Integer.toString(gpu.index())).merge(scraped.labels());
     }
 
     static List<String> plus(List<String> labels, String... more) {

@@ -1,5 +1,6 @@
 package sluice.agent.metrics;
 
+import io.prometheus.metrics.model.snapshots.Labels;
 import java.util.List;
 import java.util.Optional;
 import sluice.agent.machine.MachineLook;
@@ -16,7 +17,8 @@ import sluice.region.place.SluiceException;
 record MetricsScrape(MachineLook look, List<ScrapedTenant> tenants, int leftOut) {
     /// @param calls empty when its counters cannot be read
     record ScrapedTenant(TenantLook look, MetricsPlace place, Optional<TenantCalls> calls) {
-        static ScrapedTenant of(TenantLook look, MetricsPlace place) {
+        static ScrapedTenant of(TenantLook look) {
+            MetricsPlace place = MetricsPlace.of(look.claim());
             try {
                 return new ScrapedTenant(look, place, Optional.of(TenantCalls.read(look.tenant().file())).filter(TenantCalls::known));
             } catch (SluiceException e) {
@@ -28,9 +30,15 @@ record MetricsScrape(MachineLook look, List<ScrapedTenant> tenants, int leftOut)
             return look.tenant();
         }
 
+        /// Labels of the tenant itself.
+        Labels labels() {
+            return MetricsPage.labels("tenant", tenant().name(), "uid", Long.toString(tenant().uid()), "namespace", place.namespace(), "pod", place.pod(),
+                    "container", place.container(), "claim", place.claim());
+        }
+
         /// Its pod, for readers that expect one: the tenant's name, in a namespace for each user.
         MetricsPlace placeOrUser() {
-            return !place.pod().isEmpty() ? place : new MetricsPlace("user-" + tenant().uid(), tenant().name(), tenant().name());
+            return !place.pod().isEmpty() ? place : new MetricsPlace("user-" + tenant().uid(), tenant().name(), tenant().name(), "");
         }
     }
 

@@ -96,6 +96,12 @@ final class RegisteredTenants implements AutoCloseable {
         return name.contains(OF_USER) ? LimitSource.COMMAND_LINE : name.startsWith(OF_CLAIM) ? LimitSource.CLAIM : LimitSource.POLICY;
     }
 
+    /// The id of the claim that a tenant is of.
+    static Optional<String> claimOf(Path file) {
+        String key = keyOf(file);
+        return key.startsWith(OF_CLAIM) ? Optional.of(key.substring(OF_CLAIM.length())) : Optional.empty();
+    }
+
     Optional<RegisteredTenant> get(String key) {
         return Optional.ofNullable(tenants.get(key));
     }

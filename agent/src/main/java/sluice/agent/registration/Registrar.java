@@ -157,6 +157,11 @@ final class Registrar implements AutoCloseable {
         return own ? boards.inFolder(uuid) : boards.sealed(uuid);
     }
 
+    /// The cluster's claim that a tenant is of. Only the agent makes files in its folder, so no user can name another's.
+    Optional<NodeClaim> claim(Tenant tenant) {
+        return Optional.of(tenant.file().toAbsolutePath()).filter(file -> file.startsWith(directory.path().toAbsolutePath())).flatMap(RegisteredTenants::claimOf).flatMap(claims::find);
+    }
+
     /// The most that the user of a tenant may set; empty where only an administrator may.
     synchronized Optional<GivenLimits> bounds(Tenant tenant) {
         Path file = tenant.file();

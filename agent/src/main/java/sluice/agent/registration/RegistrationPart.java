@@ -69,6 +69,7 @@ public final class RegistrationPart implements Part {
         registrar = new Registrar(context.directory(), policy.orElseGet(PolicyFile::asAsked), new DeclaredClaims(context.state().resolve(CLAIMS)),
                 context.machine().events(), allUsers);
         context.machine().bounds(registrar::bounds);
+        context.machine().claims(registrar::claim);
         reservoir = context.settings().get(RESERVOIR).map(Reservoir::of);
         reservoir.ifPresent(memory -> reservoirClock = context.clock("reservoir", RESERVOIR_MILLIS, memory::follow));
         server = new ApiServer("register", new RegistrationChannel(RegistrationHandler.LINE_BYTES, new RegistrationHandler(registrar, reservoir)));

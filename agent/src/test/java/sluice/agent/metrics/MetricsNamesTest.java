@@ -6,6 +6,7 @@ import java.nio.file.Path;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.function.Function;
@@ -19,6 +20,7 @@ import sluice.agent.history.HistoryPart;
 import sluice.agent.part.AgentContext;
 import sluice.agent.part.Part;
 import sluice.api.model.AuditFinding;
+import sluice.api.model.NodeClaim;
 
 /// What a scrape has is what the tables say, name by name and label by label.
 @Timeout(60)
@@ -30,18 +32,19 @@ class MetricsNamesTest {
     @TempDir
     private Path folder;
 
-    /// Stands for the audit.
-    private static final class OneFinding implements Part {
+    /// Stands for the audit and for the claims of a cluster.
+    private record OneFinding(NodeClaim claim) implements Part {
         @Override
         public void start(AgentContext context) {
+            context.machine().claims(tenant -> Optional.of(claim));
             context.machine().findings(() -> List.of(new AuditFinding("unknown", 7, 0, MetricsTenants.UUID, "miner", "", "", 5000, 1000, Instant.now(), "reported")));
         }
     }
 
     @Test
     void shouldHaveAllNamesAndLabelsOfTheTables() throws Exception {
-        MetricsPlace place = new MetricsPlace("ml", "train-0", "main");
-        try (RunningAgent agent = new RunningAgent(folder, List.of(new Metrics(tenant -> place), new OneFinding()), "metrics-also = hami, alnair")) {
+        NodeClaim claim = new NodeClaim("id", List.of(), Map.of(), "ml", "gpu-claim", "train-0", "main");
+        try (RunningAgent agent = new RunningAgent(folder, List.of(new Metrics(), new OneFinding(claim)), "metrics-also = hami, alnair")) {
             Path region = MetricsTenants.busy(agent.directory(), "train", 1);
             MetricsTenants.onBoard(agent.directory(), region);
             agent.client().get("/v1/machine");
@@ -60,7 +63,7 @@ class MetricsNamesTest {
                 assertThat(families).containsKey(series.name());
                 assertThat(series.labels().keySet()).as(series.name()).containsExactlyInAnyOrderElementsOf(families.get(series.name()).labels());
             });
-            assertThat(page.value("sluice_tenant_memory_used_bytes", "namespace", "ml", "pod", "train-0", "container", "main")).isPositive();
+            assertThat(page.value("sluice_tenant_memory_used_bytes", "namespace", "ml", "pod", "train-0", "container", "main", "claim", "gpu-claim")).isPositive();
             assertThat(page.value("sluice_audit_findings", "gpu_uuid", MetricsTenants.UUID, "kind", "unknown")).isEqualTo(1);
             assertThat(page.value("sluice_audit_unbooked_bytes", "gpu", "0", "kind", "unknown")).isEqualTo(4000);
         }

@@ -90,7 +90,8 @@ class ClaimRoutesTest {
         assertThat(first).contains("ok k8s.team.train-gpu", "memory " + (3L << 30));
         assertThat(second).contains("ok k8s.team.train-gpu", "memory " + (3L << 30));
         String tenant = agent.client().get("/v1/tenants/k8s.team.train-gpu").text();
-        assertThat(tenant).contains("team/train/main: ").contains("\"capPermille\":250");
+        assertThat(tenant).contains("team/train/main: ").contains("\"capPermille\":250")
+                .contains("\"claim\":{\"namespace\":\"team\",\"pod\":\"train\",\"container\":\"main\",\"claim\":\"train-gpu\"}");
     }
 
     @Test

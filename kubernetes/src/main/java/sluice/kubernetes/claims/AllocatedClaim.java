@@ -11,15 +11,15 @@ import sluice.region.place.SluiceException;
 
 /// What the scheduler gave to a claim on this node, as its ResourceClaim says.
 ///
-/// @param pod    the first that uses it; empty if none is named
 /// @param limits that its parameters name
-record AllocatedClaim(String uid, String pod, List<Share> shares, Map<Limit, String> limits) {
+record AllocatedClaim(String uid, List<Share> shares, Map<Limit, String> limits) {
     private static final int WHOLE = 100;
 
     /// A part of one GPU.
     ///
     /// @param request name of the request that it is for
-    record Share(String request, String pool, String device, long memoryBytes, long computePercent) {}
+    /// @param id      the cluster's; empty on a cluster that gives none
+    record Share(String request, String pool, String device, String id, long memoryBytes, long computePercent) {}
 
     static AllocatedClaim parse(JsonTree claim, String driver) {
         JsonTree devices = claim.at("status").at("allocation").at("devices");
@@ -43,16 +43,11 @@ record AllocatedClaim(String uid, String pod, List<Share> shares, Map<Limit, Str
                 }
             }
         }
-        return new AllocatedClaim(claim.at("metadata").at("uid").text(), pod(claim), List.copyOf(shares), limits);
+        return new AllocatedClaim(claim.at("metadata").at("uid").text(), List.copyOf(shares), limits);
     }
 
     private static List<JsonTree> elements(JsonTree json, String name) {
         return json.has(name) ? json.at(name).elements() : List.of();
-    }
-
-    private static String pod(JsonTree claim) {
-        return elements(claim.at("status"), "reservedFor").stream().filter(user -> "pods".equals(user.at("resource").value())).map(user -> user.at("name").text())
-                .findFirst().orElse("");
     }
 
     private static Share share(JsonTree result) {
@@ -61,7 +56,7 @@ record AllocatedClaim(String uid, String pod, List<Share> shares, Map<Limit, Str
             throw new SluiceException("the allocation says no consumedCapacity.memory; the cluster needs the feature DRAConsumableCapacity (on by default from 1.36)");
         }
         long compute = consumed.has("compute") ? Quantity.parse("consumedCapacity.compute", consumed.at("compute").text()) : 0;
-        return new Share(result.at("request").text(), result.at("pool").text(), result.at("device").text(),
+        return new Share(result.at("request").text(), result.at("pool").text(), result.at("device").text(), result.has("shareID") ? result.at("shareID").text() : "",
                 Quantity.parse("consumedCapacity.memory", consumed.at("memory").text()), compute);
     }
 

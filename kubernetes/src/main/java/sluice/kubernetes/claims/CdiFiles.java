@@ -55,10 +55,10 @@ final class CdiFiles {
         }
     }
 
-    /// Removes those of claims that are not prepared.
-    void retain(Set<String> ids) {
+    /// The claims that have a file.
+    Set<String> ids() {
         try {
-            folder.read(PREFIX, SUFFIX).keySet().stream().filter(id -> !ids.contains(id)).forEach(this::delete);
+            return folder.read(PREFIX, SUFFIX).keySet();
         } catch (IOException e) {
             throw new SluiceException("cannot read " + folder.path() + " (" + SluiceException.reason(e) + ")", e);
         }

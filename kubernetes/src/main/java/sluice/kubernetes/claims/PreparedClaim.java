@@ -11,11 +11,13 @@ import sluice.api.model.NodeClaim;
 ///
 /// @param token      by which its processes register
 /// @param generation part of its names for the container runtime, which are never used again
-public record PreparedClaim(NodeClaim claim, String token, String generation, List<PreparedDevice> devices) {
+/// @param atSeconds  when it was prepared first, since 1970
+public record PreparedClaim(NodeClaim claim, String token, String generation, long atSeconds, List<PreparedDevice> devices) {
     /// A part of a GPU.
     ///
+    /// @param share   the cluster's id of this part
     /// @param cdiName of the device in the claim's CDI file
-    public record PreparedDevice(String request, String pool, String device, String uuid, String cdiName) {}
+    public record PreparedDevice(String request, String pool, String device, String share, String uuid, String cdiName) {}
 
     byte[] json() {
         return JsonBytes.of(json -> {
@@ -25,10 +27,11 @@ public record PreparedClaim(NodeClaim claim, String token, String generation, Li
             json.writeEndObject();
             json.writeStringProperty("token", token);
             json.writeStringProperty("generation", generation);
+            json.writeNumberProperty("atSeconds", atSeconds);
             json.writeArrayPropertyStart("devices");
             for (PreparedDevice device : devices) {
                 json.writeStartObject();
-                Map.of("request", device.request(), "pool", device.pool(), "device", device.device(), "uuid", device.uuid(), "cdiName", device.cdiName())
+                Map.of("request", device.request(), "pool", device.pool(), "device", device.device(), "share", device.share(), "uuid", device.uuid(), "cdiName", device.cdiName())
                         .forEach(json::writeStringProperty);
                 json.writeEndObject();
             }
@@ -39,8 +42,8 @@ public record PreparedClaim(NodeClaim claim, String token, String generation, Li
 
     static PreparedClaim parse(byte[] text) {
         JsonTree json = JsonTree.parse(text);
-        return new PreparedClaim(NodeClaimJson.read(json.at("claim")), json.at("token").text(), json.at("generation").text(),
+        return new PreparedClaim(NodeClaimJson.read(json.at("claim")), json.at("token").text(), json.at("generation").text(), json.numberOrZero("atSeconds"),
                 json.at("devices").elements().stream().map(device -> new PreparedDevice(device.at("request").text(), device.at("pool").text(), device.at("device").text(),
-                        device.at("uuid").text(), device.at("cdiName").text())).toList());
+                        device.has("share") ? device.at("share").text() : "", device.at("uuid").text(), device.at("cdiName").text())).toList());
     }
 }

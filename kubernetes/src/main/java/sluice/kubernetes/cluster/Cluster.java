@@ -7,9 +7,13 @@ import sluice.api.json.JsonTree;
 public interface Cluster {
     JsonTree get(String path);
 
-    void create(String path, Map<String, Object> object);
+    /// @return as the server has it then
+    JsonTree create(String path, Map<String, Object> object);
 
     void replace(String path, Map<String, Object> object);
+
+    /// Makes the fields of the object be as here, and leaves those of other writers alone. What this program wrote before and does not now goes.
+    void apply(String path, Map<String, Object> object);
 
     void delete(String path);
 }

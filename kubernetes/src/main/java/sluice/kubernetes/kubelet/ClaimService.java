@@ -1,12 +1,7 @@
 package sluice.kubernetes.kubelet;
 
-import io.grpc.MethodDescriptor;
-import io.grpc.ServerMethodDefinition;
-import io.grpc.ServerServiceDefinition;
-import io.grpc.ServiceDescriptor;
 import io.grpc.stub.StreamObserver;
 import java.io.PrintStream;
-import java.util.List;
 import sluice.kubernetes.claims.NodeClaims;
 import sluice.kubernetes.wire.Claim;
 import sluice.kubernetes.wire.DRAPluginGrpc;
@@ -21,7 +16,12 @@ import sluice.region.place.SluiceException;
 
 /// What kubelet asks for claims. Each claim of a request has its own answer; kubelet shows an error as an event of the pod.
 final class ClaimService extends DRAPluginGrpc.DRAPluginImplBase {
-    private static final String BETA = "k8s.io.kubelet.pkg.apis.dra.v1beta1.DRAPlugin";
+    /// For kubelets before 1.34.
+    static final String BETA = "k8s.io.kubelet.pkg.apis.dra.v1beta1.DRAPlugin";
+
+    /// Texts may have what a user wrote; an event holds a thousand characters.
+    private static final int TEXT_LENGTH = 900;
+    private static final int NAME_LENGTH = 100;
 
     private final NodeClaims claims;
     private final PrintStream log;
@@ -29,23 +29,6 @@ final class ClaimService extends DRAPluginGrpc.DRAPluginImplBase {
     ClaimService(NodeClaims claims, PrintStream log) {
         this.claims = claims;
         this.log = log;
-    }
-
-    /// The same in version v1beta1, for kubelets before 1.34.
-    ServerServiceDefinition beta() {
-        ServerServiceDefinition stable = bindService();
-        List<ServerMethodDefinition<?, ?>> methods = stable.getMethods().stream().<ServerMethodDefinition<?, ?>>map(ClaimService::beta).toList();
-        ServiceDescriptor.Builder descriptor = ServiceDescriptor.newBuilder(BETA);
-        methods.forEach(method -> descriptor.addMethod(method.getMethodDescriptor()));
-        ServerServiceDefinition.Builder service = ServerServiceDefinition.builder(descriptor.build());
-        methods.forEach(service::addMethod);
-        return service.build();
-    }
-
-    private static <Q, A> ServerMethodDefinition<Q, A> beta(ServerMethodDefinition<Q, A> stable) {
-        MethodDescriptor<Q, A> method = stable.getMethodDescriptor();
-        String name = MethodDescriptor.generateFullMethodName(BETA, method.getBareMethodName());
-        return ServerMethodDefinition.create(method.toBuilder().setFullMethodName(name).setSchemaDescriptor(null).build(), stable.getServerCallHandler());
     }
 
     @Override
@@ -86,9 +69,14 @@ final class ClaimService extends DRAPluginGrpc.DRAPluginImplBase {
         answer.onCompleted();
     }
 
+    private static String shown(String name) {
+        return name.length() <= NAME_LENGTH ? name : name.substring(0, NAME_LENGTH) + "…";
+    }
+
     private String reason(String what, Claim claim, RuntimeException e) {
         String text = e instanceof SluiceException ? e.getMessage() : "the node program failed: " + e;
-        log.println("sluice-kubernetes: cannot " + what + " claim " + claim.getNamespace() + "/" + claim.getName() + ": " + text);
+        text = text.length() <= TEXT_LENGTH ? text : text.substring(0, TEXT_LENGTH / 2) + "…" + text.substring(text.length() - TEXT_LENGTH / 2);
+        log.println("sluice-kubernetes: cannot " + what + " claim " + shown(claim.getNamespace()) + "/" + shown(claim.getName()) + ": " + text);
         return text;
     }
 }

@@ -1,33 +1,67 @@
 package sluice.kubernetes.kubelet;
 
+import io.grpc.ServerServiceDefinition;
 import java.io.PrintStream;
 import java.nio.file.Path;
 import java.util.List;
 import sluice.kubernetes.claims.NodeClaims;
+import sluice.kubernetes.node.NodeGpu;
 
 /// Listens for kubelet. The socket for claims is there first: kubelet connects to it as soon as it finds the other one.
+///
+/// Each pod of the node program has sockets of its own, so an old one and a new one can be there at the same time. Kubelet (1.33 and newer) asks
+/// the one that came last.
 public final class KubeletSockets implements AutoCloseable {
-    private final UnixServer claims;
-    private final UnixServer registration;
+    private final Path endpoint;
+    private final Path registry;
+    private final List<ServerServiceDefinition> asked;
+    private final List<ServerServiceDefinition> registering;
+    private final HealthService health;
+    private UnixServer claims;
+    private UnixServer registration;
 
     /// @param folder     kubelet's: `plugins` and `plugins_registry` are in it
+    /// @param instance   of this pod; empty: there is only one
+    /// @param pool       of the node's slice
     /// @param registered runs each time when kubelet has taken this driver
-    public KubeletSockets(Path folder, String driver, NodeClaims prepared, Runnable registered, PrintStream log) {
-        Path endpoint = folder.resolve("plugins").resolve(driver).resolve("dra.sock");
-        ClaimService service = new ClaimService(prepared, log);
-        claims = new UnixServer(endpoint, List.of(service.bindService(), service.beta()));
+    public KubeletSockets(Path folder, String driver, String instance, String pool, NodeClaims prepared, Runnable registered, PrintStream log) {
+        String end = instance.isEmpty() ? "" : "-" + instance;
+        endpoint = folder.resolve("plugins").resolve(driver).resolve("dra" + end + ".sock");
+        registry = folder.resolve("plugins_registry").resolve(driver + end + "-reg.sock");
+        ServerServiceDefinition service = new ClaimService(prepared, log).bindService();
+        health = new HealthService(pool);
+        asked = List.of(service, OtherVersion.of(service, ClaimService.BETA), health.bindService(), OtherVersion.of(health.bindService(), HealthService.ALPHA));
+        registering = List.of(new RegistrationService(driver, endpoint, registered, log).bindService());
+        open();
+    }
+
+    private void open() {
+        claims = new UnixServer(endpoint, asked);
         try {
-            registration = new UnixServer(folder.resolve("plugins_registry").resolve(driver + "-reg.sock"),
-                    List.of(new RegistrationService(driver, endpoint, registered, log).bindService()));
+            registration = new UnixServer(registry, registering);
         } catch (RuntimeException e) {
             claims.close();
             throw e;
         }
     }
 
+    /// How the GPUs are.
+    public void tell(List<NodeGpu> gpus) {
+        health.tell(gpus);
+    }
+
+    /// Makes the sockets again if somebody removed them: kubelet's folders are wiped when a node joins its cluster anew.
+    public synchronized void keep() {
+        if (!claims.isThere() || !registration.isThere()) {
+            close();
+            open();
+        }
+    }
+
     @Override
-    public void close() {
+    public synchronized void close() {
         registration.close();
+        health.end();
         claims.close();
     }
 }

@@ -13,7 +13,7 @@ import sluice.kubernetes.wire.RegistrationStatusResponse;
 /// Tells kubelet who this is, and learns whether kubelet took it.
 final class RegistrationService extends RegistrationGrpc.RegistrationImplBase {
     private static final String TYPE = "DRAPlugin";
-    private static final List<String> VERSIONS = List.of("v1.DRAPlugin", "v1beta1.DRAPlugin");
+    private static final List<String> VERSIONS = List.of("v1.DRAPlugin", "v1beta1.DRAPlugin", HealthService.STABLE, HealthService.ALPHA);
 
     private final String driver;
     private final Path endpoint;

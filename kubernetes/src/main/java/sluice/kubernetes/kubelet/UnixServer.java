@@ -24,6 +24,7 @@ import sluice.region.place.SluiceException;
 final class UnixServer implements AutoCloseable {
     private static final int PATH_BYTES = 107;
     private static final int MESSAGE_BYTES = 1 << 20;
+    private static final int SECONDS_TO_FINISH = 5;
     private static final int CALLS_PER_CONNECTION = 128;
 
     /// Kept, so that its level stays. Netty warns at each connection that a Unix socket has no keep-alive (seen in 4.2.17).
@@ -37,6 +38,7 @@ final class UnixServer implements AutoCloseable {
     private final EventLoopGroup loop = new MultiThreadIoEventLoopGroup(1, EpollIoHandler.newFactory());
     private final ExecutorService workers = Executors.newVirtualThreadPerTaskExecutor();
     private final Server server;
+    private Object inode;
 
     UnixServer(Path socket, List<ServerServiceDefinition> services) {
         this.socket = socket;
@@ -52,9 +54,35 @@ final class UnixServer implements AutoCloseable {
             Files.deleteIfExists(socket);
             server = builder.build().start();
             Files.setPosixFilePermissions(socket, PosixFilePermissions.fromString("rw-------"));
+            inode = inode();
         } catch (IOException e) {
             close(null);
             throw new SluiceException("cannot listen on " + socket + " (" + SluiceException.reason(e) + ")", e);
+        }
+    }
+
+    /// Whether clients find this server by its path.
+    boolean isThere() {
+        try {
+            return inode().equals(inode);
+        } catch (IOException e) {
+            return false;
+        }
+    }
+
+    private Object inode() throws IOException {
+        return Files.getAttribute(socket, "unix:ino");
+    }
+
+    /// Calls that came already get their answers.
+    private static void finish(Server running) {
+        try {
+            if (!running.shutdown().awaitTermination(SECONDS_TO_FINISH, TimeUnit.SECONDS)) {
+                running.shutdownNow();
+            }
+        } catch (InterruptedException e) {
+            running.shutdownNow();
+            Thread.currentThread().interrupt();
         }
     }
 
@@ -65,12 +93,14 @@ final class UnixServer implements AutoCloseable {
 
     private void close(Server running) {
         if (running != null) {
-            running.shutdownNow();
+            finish(running);
         }
         workers.shutdown();
         loop.shutdownGracefully(0, 1, TimeUnit.SECONDS);
         try {
-            Files.deleteIfExists(socket);
+            if (isThere()) {
+                Files.deleteIfExists(socket);
+            }
         } catch (IOException e) {
             // The next one replaces it.
         }

@@ -14,11 +14,14 @@ import java.util.stream.Stream;
 ///
 /// @param module folder with a folder for each GPU, named by its place on the bus
 /// @param bus    folder of PCI devices
-record KernelGpus(Path module, Path bus) {
+public record KernelGpus(Path module, Path bus) {
     static final KernelGpus OF_MACHINE = new KernelGpus(Path.of("/proc/driver/nvidia/gpus"), Path.of("/sys/bus/pci/devices"));
 
-    record Facts(Optional<Integer> numa, Optional<Integer> minor) {
-        static final Facts NONE = new Facts(Optional.empty(), Optional.empty());
+    /// @param numa  the memory node that it is near to
+    /// @param minor the number of its device file; none for a simulated one
+    /// @param root  the PCI root that it is below, such as `pci0000:00`
+    public record Facts(Optional<Integer> numa, Optional<Integer> minor, Optional<String> root) {
+        public static final Facts NONE = new Facts(Optional.empty(), Optional.empty(), Optional.empty());
     }
 
     /// By UUID.
@@ -27,14 +30,27 @@ record KernelGpus(Path module, Path bus) {
         try (Stream<Path> folders = Files.list(module)) {
             for (Path folder : folders.toList()) {
                 Map<String, String> said = said(folder.resolve("information"));
+                Path device = bus.resolve(folder.getFileName().toString().toLowerCase(Locale.ROOT));
                 Optional.ofNullable(said.get("GPU UUID")).ifPresent(uuid -> facts.put(uuid, new Facts(
-                        number(read(bus.resolve(folder.getFileName().toString().toLowerCase(Locale.ROOT)).resolve("numa_node"))).filter(node -> node >= 0),
-                        number(said.getOrDefault("Device Minor", "")))));
+                        number(read(device.resolve("numa_node"))).filter(node -> node >= 0), number(said.getOrDefault("Device Minor", "")), root(device))));
             }
         } catch (IOException e) {
             // Without NVIDIA's module there are none.
         }
         return facts;
+    }
+
+    private static Optional<String> root(Path device) {
+        try {
+            for (Path part : device.toRealPath()) {
+                if (part.toString().matches("pci[0-9a-f]{4,8}:[0-9a-f]{2}")) {
+                    return Optional.of(part.toString());
+                }
+            }
+        } catch (IOException e) {
+            // Then the kernel does not tell.
+        }
+        return Optional.empty();
     }
 
     private static Map<String, String> said(Path file) {

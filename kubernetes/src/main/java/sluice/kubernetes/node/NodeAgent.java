@@ -6,9 +6,12 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.stream.Collectors;
 import sluice.api.client.AgentClient;
+import sluice.api.json.AuditJson;
 import sluice.api.json.JsonBytes;
 import sluice.api.json.JsonTree;
 import sluice.api.json.NodeClaimJson;
+import sluice.api.model.AuditFinding;
+import sluice.api.model.GpuHealth;
 import sluice.api.model.NodeClaim;
 import sluice.region.place.SluiceException;
 
@@ -32,23 +35,37 @@ public final class NodeAgent {
     /// In the order of their numbers.
     public List<NodeGpu> gpus() {
         Map<String, KernelGpus.Facts> facts = kernel.read();
-        List<NodeGpu> gpus = JsonTree.parse(ask("GET", "/v1/machine", new byte[0])).at("gpus").elements().stream().map(gpu -> {
+        List<NodeGpu> gpus = JsonTree.parse(ask("GET", "/v1/gpus", new byte[0])).at("gpus").elements().stream().filter(NodeAgent::isKnownToDriver).map(gpu -> {
             String uuid = gpu.at("uuid").text();
-            KernelGpus.Facts of = facts.getOrDefault(uuid, KernelGpus.Facts.NONE);
-            return new NodeGpu(uuid, gpu.at("name").text(), gpu.at("totalBytes").number(), gpu.at("health").elements().stream().map(JsonTree::text).toList(), of.numa(),
-                    of.minor());
+            List<String> unfit = GpuHealth.unfit(gpu.at("health").elements().stream().map(JsonTree::text).toList());
+            NodeGpu.Kind kind = new NodeGpu.Kind(word(gpu, "architecture"), word(gpu, "capability"), word(gpu, "driver"));
+            return new NodeGpu(uuid, gpu.at("name").text(), gpu.at("totalBytes").number(), unfit, kind, facts.getOrDefault(uuid, KernelGpus.Facts.NONE));
         }).toList();
         seen = gpus.stream().collect(Collectors.toMap(NodeGpu::device, gpu -> gpu, (first, second) -> first));
         return gpus;
     }
 
-    /// The GPU of a name in the cluster. The agent looks at the whole machine to say which GPUs there are, so it is asked only for one that was not there before;
+    /// The GPU of a name in the cluster. Fifty claims at once need not all ask the agent: only one for a GPU that was not there before does;
     /// [#gpus] tells of those that are gone.
     public Optional<NodeGpu> gpu(String device) {
         if (!seen.containsKey(device)) {
             gpus();
         }
         return Optional.ofNullable(seen.get(device));
+    }
+
+    /// Others are from the ledgers of tenants, who may write anything.
+    private static boolean isKnownToDriver(JsonTree gpu) {
+        return !word(gpu, "driver").isEmpty();
+    }
+
+    private static String word(JsonTree gpu, String name) {
+        return gpu.has(name) ? gpu.at(name).text() : "";
+    }
+
+    /// The processes that use a GPU in a way that no ledger knows.
+    public List<AuditFinding> findings() {
+        return AuditJson.read(JsonTree.parse(ask("GET", "/v1/audit", new byte[0]))).findings();
     }
 
     /// Again changes nothing.
@@ -69,6 +86,13 @@ public final class NodeAgent {
     /// The ids of the claims that the agent knows.
     public List<String> declared() {
         return JsonTree.parse(ask("GET", "/v1/claims", new byte[0])).at("claims").elements().stream().map(claim -> claim.at("id").text()).toList();
+    }
+
+    /// The page for Prometheus.
+    ///
+    /// @param names of another exporter; empty: Sluice's
+    public byte[] metrics(String names) {
+        return ask("GET", "/metrics" + (names.isEmpty() ? "" : "?names=" + names), new byte[0]);
     }
 
     private byte[] ask(String method, String path, byte[] body) {

@@ -4,6 +4,10 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import sluice.kubernetes.node.NodeGpu;
 
 /// The ResourceSlice of a node: one device for each GPU, of which many claims can have a part.
@@ -14,6 +18,7 @@ record SliceOfNode(String driver, String node, String nodeUid, List<NodeGpu> gpu
     private static final long LEAST_RESERVED_BYTES = 256L << 20;
     private static final int RESERVED_PERCENT = 3;
     private static final int TEXT_LENGTH = 64;
+    private static final Pattern VERSION = Pattern.compile("([0-9]{1,6})\\.([0-9]{1,6})(?:\\.([0-9]{1,6}))?");
 
     String name() {
         return node + "-" + driver;
@@ -53,15 +58,30 @@ record SliceOfNode(String driver, String node, String nodeUid, List<NodeGpu> gpu
     private static Map<String, Object> device(NodeGpu gpu) {
         long bytes = advertisedBytes(gpu.totalBytes());
         Map<String, Object> attributes = new LinkedHashMap<>(Map.of("model", text(gpu.name()), "uuid", text(gpu.uuid())));
-        gpu.numa().ifPresent(numa -> attributes.put("numa", Map.of("int", numa)));
+        gpu.place().numa().ifPresent(numa -> attributes.put("numa", Map.of("int", numa)));
+        gpu.place().root().ifPresent(root -> attributes.put("resource.kubernetes.io/pcieRoot", text(root)));
+        if (!gpu.kind().architecture().isEmpty()) {
+            attributes.put("architecture", text(gpu.kind().architecture()));
+        }
+        version("driverVersion", gpu.kind().driver(), attributes);
+        version("cudaComputeCapability", gpu.kind().capability(), attributes);
         Map<String, Object> device = new LinkedHashMap<>(Map.of("name", gpu.device(), "allowMultipleAllocations", true, "attributes", attributes, "capacity", Map.of(
                 // Without a number: all of the memory, and no cap on GPU time, which is then shared by weights.
                 "memory", capacity(bytes, bytes, STEP_BYTES, STEP_BYTES),
                 "compute", capacity(100, 0, 0, 1))));
-        if (!gpu.health().isEmpty()) {
+        if (!gpu.unfit().isEmpty()) {
             device.put("taints", List.of(Map.of("key", "sluice.dev/unhealthy", "effect", "NoSchedule")));
         }
         return device;
+    }
+
+    /// A version of three numbers without leading zeros, which selectors compare as versions.
+    private static void version(String name, String value, Map<String, Object> attributes) {
+        Matcher numbers = VERSION.matcher(value);
+        if (numbers.matches()) {
+            String third = numbers.group(3) == null ? "0" : numbers.group(3);
+            attributes.put(name, Map.of("version", Stream.of(numbers.group(1), numbers.group(2), third).map(Integer::parseInt).map(String::valueOf).collect(Collectors.joining("."))));
+        }
     }
 
     private static Map<String, Object> text(String value) {

@@ -1,0 +1,91 @@
+package sluice.kubernetes;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+
+/// The manifests, as kustomize makes them.
+class ManifestsTest {
+    private static final Path DEPLOY = root().resolve("deploy/kubernetes");
+
+    private static Path root() {
+        Path folder = Path.of("").toAbsolutePath();
+        return Files.exists(folder.resolve("deploy/kubernetes")) ? folder : folder.getParent();
+    }
+
+    private static List<Path> kustomizations() throws IOException {
+        try (Stream<Path> files = Files.walk(DEPLOY)) {
+            return files.filter(file -> file.endsWith("kustomization.yaml") && !file.toString().contains("/components/")).map(Path::getParent).sorted().toList();
+        }
+    }
+
+    private static String made(Path folder) throws Exception {
+        assumeTrue(Stream.of(System.getenv("PATH").split(":")).anyMatch(path -> Files.isExecutable(Path.of(path, "kubectl"))), "kubectl is not here");
+        Process kubectl = new ProcessBuilder("kubectl", "kustomize", folder.toString()).redirectErrorStream(true).start();
+        String said = new String(kubectl.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+        assertThat(kubectl.waitFor()).as(said).isZero();
+        return said;
+    }
+
+    @Test
+    void shouldAllBeMade() throws Exception {
+        assertThat(kustomizations()).hasSizeGreaterThanOrEqualTo(4);
+        for (Path folder : kustomizations()) {
+            assertThat(made(folder)).as(folder.toString()).contains("kind: DaemonSet").contains("name: sluice-node");
+        }
+    }
+
+    /// Each word of `args` of the node program is an option that there is.
+    @Test
+    void shouldGiveTheNodeProgramOptionsThatItKnows() throws Exception {
+        int seen = 0;
+        for (String overlay : List.of("overlays/simulated", "overlays/metrics")) {
+            Matcher args = Pattern.compile("- args:\\n((?: +- .*\\n)+) +env:\\n +- name: NODE_NAME").matcher(made(DEPLOY.resolve(overlay)));
+            assertThat(args.find()).as(overlay).isTrue();
+            List<String> words = args.group(1).lines().map(line -> line.strip().substring(2).replace("\"", "")).toList();
+            List<String> all = new ArrayList<>(words);
+            all.addAll(List.of("--node", "node-1"));
+            assertThat(NodeSettings.parse(all, Map.of("POD_UID", "")).node()).isEqualTo("node-1");
+            seen += words.size();
+        }
+        assertThat(seen).isGreaterThan(6);
+    }
+
+    /// Nothing is privileged, every root file system is read-only, and only what is named here may be written in the cluster.
+    @Test
+    void shouldAskForLittle() throws Exception {
+        for (Path folder : kustomizations()) {
+            String manifests = made(folder);
+            assertThat(manifests).as(folder.toString()).doesNotContain("privileged: true").doesNotContain("hostNetwork").doesNotContain("cluster-admin").doesNotContain("verbs:\n  - '*'");
+            assertThat(count(manifests, "readOnlyRootFilesystem: true")).as(folder.toString()).isEqualTo(count(manifests, "allowPrivilegeEscalation: false"))
+                    .isEqualTo(count(manifests, "        image: "));
+            assertThat(manifests).doesNotContain("- secrets").doesNotContain("- deletecollection");
+        }
+    }
+
+    private static int count(String text, String part) {
+        return text.split(Pattern.quote(part), -1).length - 1;
+    }
+
+    /// The account may do what the program does, and its own node alone is bound by the policy.
+    @Test
+    void shouldLetTheAccountDoWhatTheProgramDoes() throws Exception {
+        String base = made(DEPLOY.resolve("base"));
+
+        for (String part : List.of("- resourceclaims/status\n  verbs:\n  - patch", "- gpu.sluice.dev\n  resources:\n  - resourceclaims/driver\n  verbs:\n  - associated-node:patch",
+                "- pods\n  verbs:\n  - get\n", "- events\n  verbs:\n  - create", "kind: ValidatingAdmissionPolicyBinding", "maxSurge: 1", "fieldPath: metadata.uid")) {
+            assertThat(base).contains(part);
+        }
+    }
+}
