@@ -10,6 +10,7 @@ import java.util.Map;
 import java.util.Optional;
 import sluice.api.client.AgentSockets;
 import sluice.kubernetes.claims.ContainerEdits;
+import sluice.kubernetes.plugin.DevicePlugins;
 import sluice.region.place.SluiceException;
 
 /// What the command line says: `--name value`, each with a default but the node's name.
@@ -27,7 +28,11 @@ record NodeSettings(Map<String, String> values) {
         LIBRARY("/opt/sluice/lib", "folder with libsluice.so on the node"),
         DRIVER_DEVICES("nvidia.com/gpu", "kind of the CDI devices that bring NVIDIA's files, named by UUID; none: device nodes alone"),
         SIMULATED("", "folder with the simulated driver, in the place of NVIDIA's"),
-        SIMULATED_STATE("/run/sluice/simulated/gpus", "file of the simulated GPUs, in a folder of its own");
+        SIMULATED_STATE("/run/sluice/simulated/gpus", "file of the simulated GPUs, in a folder of its own"),
+        DEVICE_PLUGIN("off", "on: a device plugin with sluice.dev/gpu-memory and gpu-compute, in the place of dynamic resource allocation"),
+        ALNAIR("off", "on: Alnair's resources, files and annotations as well; with --device-plugin on"),
+        ALNAIR_WORKSPACES("/var/lib/alnair/workspace", "folder with the workspaces of Alnair's containers"),
+        ALNAIR_SOCKET("/run/alnair/alnair.sock", "the agent's socket for Alnair's clients, its setting alnair-socket");
 
         private final String usual;
         private final String help;
@@ -57,6 +62,9 @@ record NodeSettings(Map<String, String> values) {
         NodeSettings settings = new NodeSettings(values);
         if (!settings.node().matches("[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?")) {
             throw new SluiceException("'" + settings.node() + "' is no name of a node; set --node or NODE_NAME");
+        }
+        if (settings.isOn(Name.ALNAIR) && !settings.isDevicePlugin()) {
+            throw new SluiceException("--alnair on needs --device-plugin on; with dynamic resource allocation, the webhook translates Alnair's resources (docs/kubernetes.md)");
         }
         return settings;
     }
@@ -103,6 +111,22 @@ record NodeSettings(Map<String, String> values) {
 
     Path cdi() {
         return path(Name.CDI);
+    }
+
+    private boolean isOn(Name name) {
+        return switch (value(name)) {
+            case "on" -> true;
+            case "off" -> false;
+            default -> throw new SluiceException(name.option() + " is '" + value(name) + "'; write on or off");
+        };
+    }
+
+    boolean isDevicePlugin() {
+        return isOn(Name.DEVICE_PLUGIN);
+    }
+
+    DevicePlugins.Places plugin() {
+        return new DevicePlugins.Places(kubelet(), state().resolve("units"), isOn(Name.ALNAIR), path(Name.ALNAIR_WORKSPACES), path(Name.ALNAIR_SOCKET));
     }
 
     ContainerEdits edits() {

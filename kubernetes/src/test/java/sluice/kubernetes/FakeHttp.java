@@ -16,28 +16,28 @@ import sluice.api.json.JsonTree;
 import sluice.kubernetes.cluster.JsonObject;
 
 /// An API server that keeps objects by their paths, counts versions, and validates nothing.
-final class FakeHttp implements AutoCloseable {
+public final class FakeHttp implements AutoCloseable {
     private final HttpServer server;
     private final Map<String, String> objects = new ConcurrentHashMap<>();
-    final List<String> asked = new CopyOnWriteArrayList<>();
+    public final List<String> asked = new CopyOnWriteArrayList<>();
     private long version;
 
-    FakeHttp() throws IOException {
+    public FakeHttp() throws IOException {
         server = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 64);
         server.setExecutor(Executors.newVirtualThreadPerTaskExecutor());
         server.createContext("/", this::answer);
         server.start();
     }
 
-    URI address() {
+    public URI address() {
         return URI.create("http://127.0.0.1:" + server.getAddress().getPort());
     }
 
-    void put(String path, Map<String, Object> object) {
+    public void put(String path, Map<String, Object> object) {
         objects.put(path, new String(JsonObject.bytes(object), StandardCharsets.UTF_8));
     }
 
-    void put(String path, String json) {
+    public void put(String path, String json) {
         objects.put(path, json);
     }
 
@@ -45,7 +45,7 @@ final class FakeHttp implements AutoCloseable {
         objects.remove(path);
     }
 
-    JsonTree get(String path) {
+    public JsonTree get(String path) {
         String text = objects.get(path);
         return text == null ? new JsonTree(null) : JsonTree.parse(text.getBytes(StandardCharsets.UTF_8));
     }
@@ -58,11 +58,15 @@ final class FakeHttp implements AutoCloseable {
         String text;
         synchronized (this) {
             text = switch (exchange.getRequestMethod()) {
-                case "POST" -> store(path + "/" + JsonTree.parse(body.getBytes(StandardCharsets.UTF_8)).at("metadata").at("name").text(), body);
-                case "PUT" -> store(path, body);
+                case "POST" -> store(path + "/" + JsonTree.parse(body.getBytes(StandardCharsets.UTF_8)).at("metadata").at("name").text(), body, true);
+                case "PUT", "PATCH" -> store(path, body);
                 case "DELETE" -> objects.remove(path);
                 default -> objects.get(path);
             };
+        }
+        if (text != null && text.isEmpty()) {
+            status = 409;
+            text = "{\"message\": \"it exists\"}";
         }
         if (text == null) {
             status = 404;
@@ -72,6 +76,11 @@ final class FakeHttp implements AutoCloseable {
         exchange.sendResponseHeaders(status, bytes.length);
         exchange.getResponseBody().write(bytes);
         exchange.close();
+    }
+
+    /// @return empty if there is one already, and it must be new
+    private String store(String path, String body, boolean isNew) {
+        return isNew && objects.containsKey(path) ? "" : store(path, body);
     }
 
     private String store(String path, String body) {

@@ -11,5 +11,8 @@ public interface Cluster {
 
     void replace(String path, Map<String, Object> object);
 
+    /// Makes the fields of the object be as here, and leaves those of other writers alone. What this program wrote before and does not now goes.
+    void apply(String path, Map<String, Object> object);
+
     void delete(String path);
 }

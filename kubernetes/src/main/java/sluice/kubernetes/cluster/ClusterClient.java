@@ -26,6 +26,7 @@ public final class ClusterClient implements Cluster {
     private static final Duration PATIENCE = Duration.ofSeconds(10);
     private static final int FIRST_ERROR = 300;
     private static final int SHOWN = 300;
+    private static final String MANAGER = "gpu.sluice.dev";
 
     private final URI server;
     private final Optional<Path> token;
@@ -86,6 +87,11 @@ public final class ClusterClient implements Cluster {
     }
 
     @Override
+    public void apply(String path, Map<String, Object> object) {
+        ask("PATCH", path + "?fieldManager=" + MANAGER + "&force=true", JsonObject.bytes(object));
+    }
+
+    @Override
     public void delete(String path) {
         ask("DELETE", path, new byte[0]);
     }
@@ -95,7 +101,7 @@ public final class ClusterClient implements Cluster {
             HttpRequest.Builder request = HttpRequest.newBuilder(server.resolve(path)).timeout(PATIENCE).header("Accept", "application/json")
                     .method(method, HttpRequest.BodyPublishers.ofByteArray(body));
             if (body.length > 0) {
-                request.header("Content-Type", "application/json");
+                request.header("Content-Type", method.equals("PATCH") ? "application/apply-patch+yaml" : "application/json");
             }
             if (token.isPresent()) {
                 request.header("Authorization", "Bearer " + Files.readString(token.get()).strip());

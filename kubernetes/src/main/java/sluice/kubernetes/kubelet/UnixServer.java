@@ -21,7 +21,7 @@ import java.util.logging.Logger;
 import sluice.region.place.SluiceException;
 
 /// gRPC on a Unix socket, for root alone.
-final class UnixServer implements AutoCloseable {
+public final class UnixServer implements AutoCloseable {
     private static final int PATH_BYTES = 107;
     private static final int MESSAGE_BYTES = 1 << 20;
     private static final int CALLS_PER_CONNECTION = 128;
@@ -38,7 +38,7 @@ final class UnixServer implements AutoCloseable {
     private final ExecutorService workers = Executors.newVirtualThreadPerTaskExecutor();
     private final Server server;
 
-    UnixServer(Path socket, List<ServerServiceDefinition> services) {
+    public UnixServer(Path socket, List<ServerServiceDefinition> services) {
         this.socket = socket;
         if (socket.toString().length() > PATH_BYTES) {
             throw new SluiceException("the path of the socket " + socket + " is too long; at most " + PATH_BYTES + " bytes fit");
@@ -63,9 +63,19 @@ final class UnixServer implements AutoCloseable {
         close(server);
     }
 
+    /// Streams that are still open end in the workers.
+    private static void await(Server ending) {
+        try {
+            ending.awaitTermination(1, TimeUnit.SECONDS);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
     private void close(Server running) {
         if (running != null) {
             running.shutdownNow();
+            await(running);
         }
         workers.shutdown();
         loop.shutdownGracefully(0, 1, TimeUnit.SECONDS);
