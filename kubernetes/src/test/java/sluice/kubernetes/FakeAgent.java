@@ -16,16 +16,16 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.Collectors;
 
 /// The part of the agent's HTTP that the node program uses, on a Unix socket. The agent's own tests hold the real one to the same requests.
-final class FakeAgent implements AutoCloseable {
+public final class FakeAgent implements AutoCloseable {
     private static final String MACHINE = "{\"gpus\":[{\"gpu\":0,\"uuid\":\"GPU-0000\",\"name\":\"Simulated GPU\",\"totalBytes\":17179869184,\"health\":[]},"
             + "{\"gpu\":1,\"uuid\":\"GPU-0001\",\"name\":\"Simulated GPU\",\"totalBytes\":17179869184,\"health\":[%s]}]}";
 
     private final Path socket;
     private final ServerSocketChannel server;
-    final Map<String, String> claims = new ConcurrentHashMap<>();
+    public final Map<String, String> claims = new ConcurrentHashMap<>();
     volatile boolean ill;
 
-    FakeAgent(Path socket) throws IOException {
+    public FakeAgent(Path socket) throws IOException {
         this.socket = socket;
         Files.createDirectories(socket.getParent());
         Files.deleteIfExists(socket);

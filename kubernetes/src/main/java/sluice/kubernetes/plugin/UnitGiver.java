@@ -28,6 +28,7 @@ final class UnitGiver {
     static final String PREFIX = "units-";
 
     private final DurableFolder folder;
+    private final PrintStream log;
     private final UnitEdits edits;
     private final UnitHalves halves = new UnitHalves(System::nanoTime);
     private final SecureRandom random = new SecureRandom();
@@ -39,6 +40,7 @@ final class UnitGiver {
     /// @param held as kubelet told it last
     UnitGiver(Path state, UnitEdits edits, Supplier<List<NodeGpu>> gpus, Supplier<HeldUnits> held, PrintStream log) {
         this.edits = edits;
+        this.log = log;
         this.gpus = gpus;
         this.held = held;
         try {
@@ -141,6 +143,11 @@ final class UnitGiver {
             if (!units.workspace().isEmpty()) {
                 edits.alnair().remove(units.workspace());
             }
+        } catch (SluiceException e) {
+            // A container can fill its workspace with what nobody can remove. That must not keep its claim.
+            log.println("sluice-kubernetes: " + e.getMessage() + "; remove it by hand");
+        }
+        try {
             folder.delete(units.id() + SUFFIX);
         } catch (IOException e) {
             throw new SluiceException("cannot forget what was given in " + folder.path() + " (" + SluiceException.reason(e) + ")", e);

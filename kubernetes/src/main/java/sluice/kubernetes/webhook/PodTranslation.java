@@ -42,7 +42,7 @@ record PodTranslation(List<Map<String, Object>> operations, Set<ClaimTemplate> t
                     OlderResources named = OlderResources.of(container);
                     tells |= named.tells();
                     if (!named.names().isEmpty()) {
-                        chosen = chosen == null ? GpuChoice.of(pod) : chosen;
+                        chosen = chosen == null ? OlderGpuChoice.of(pod) : chosen;
                         boolean isInit = list.equals("initContainers") && !"Always".equals(container.at("restartPolicy").value());
                         named.ask(chosen).ifPresent(ask -> asking.add(new Asking(path, container, named, ask, isInit)));
                     }

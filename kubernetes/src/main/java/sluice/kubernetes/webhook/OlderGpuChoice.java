@@ -11,12 +11,12 @@ import sluice.api.json.JsonTree;
 import sluice.region.place.SluiceException;
 
 /// HAMi's annotations that choose GPUs, as conditions of a claim.
-final class GpuChoice {
+final class OlderGpuChoice {
     private static final Pattern WORD = Pattern.compile("[A-Za-z0-9][A-Za-z0-9 ._-]{0,62}");
     private static final int MOST_WORDS = 32;
     private static final String DEVICE = "device.attributes['" + ClaimTemplate.DRIVER + "']";
 
-    private GpuChoice() {}
+    private OlderGpuChoice() {}
 
     /// In CEL. Nothing of an annotation gets there but letters, digits, blanks, dots, dashes and underscores.
     static List<String> of(JsonTree pod) {
