@@ -51,7 +51,8 @@ record ClaimTemplate(String name, Map<String, Object> spec) {
     /// A claim cannot ask for a percentage, so there is an alternative for each size of GPU.
     private static List<Map<String, Object>> alternatives(OlderAsk ask, long percent, List<Long> sizes) {
         if (sizes.isEmpty() || sizes.size() > MOST_SIZES) {
-            throw new SluiceException("a percentage of memory needs 1 to " + MOST_SIZES + " sizes of GPUs in the cluster, and there are " + sizes.size() + "; write nvidia.com/gpumem in MiB");
+            throw new SluiceException("a percentage of memory needs 1 to " + MOST_SIZES + " sizes of GPUs in the cluster, and there are " + sizes.size()
+                    + "; write nvidia.com/gpumem in MiB");
         }
         List<Map<String, Object>> all = new ArrayList<>();
         for (long size : sizes) {

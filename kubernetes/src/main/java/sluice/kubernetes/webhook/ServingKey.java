@@ -27,6 +27,7 @@ record ServingKey(PrivateKey key, X509Certificate certificate) {
     private static final int PASSWORD_BYTES = 24;
     private static final int PATIENCE_SECONDS = 60;
     private static final int SHOWN = 300;
+    private static final int LINE = 64;
 
     /// @param host of the server, as the API server names it
     static ServingKey make(String host, int days) {
@@ -106,7 +107,8 @@ record ServingKey(PrivateKey key, X509Certificate certificate) {
 
     static String pem(X509Certificate certificate) {
         try {
-            return "-----BEGIN CERTIFICATE-----\n" + Base64.getMimeEncoder(64, "\n".getBytes(StandardCharsets.US_ASCII)).encodeToString(certificate.getEncoded()) + "\n-----END CERTIFICATE-----\n";
+            String body = Base64.getMimeEncoder(LINE, "\n".getBytes(StandardCharsets.US_ASCII)).encodeToString(certificate.getEncoded());
+            return "-----BEGIN CERTIFICATE-----\n" + body + "\n-----END CERTIFICATE-----\n";
         } catch (GeneralSecurityException e) {
             throw new SluiceException("cannot encode a certificate", e);
         }
