@@ -11,6 +11,7 @@ import java.util.Optional;
 import java.util.OptionalInt;
 import sluice.api.client.AgentSockets;
 import sluice.kubernetes.claims.ContainerEdits;
+import sluice.kubernetes.plugin.DevicePlugins;
 import sluice.region.place.SluiceException;
 
 /// What the command line says: `--name value`, each with a default but the node's name.
@@ -36,7 +37,11 @@ record NodeSettings(Map<String, String> values) {
         HAMI_PORT("", "port for the metrics under HAMi's names, without TLS, for everybody (there: 9394); if empty there is none"),
         ALNAIR_PORT("", "the same under Alnair's names (there: 9876)"),
         SIMULATED("", "folder with the simulated driver, in the place of NVIDIA's"),
-        SIMULATED_STATE("/run/sluice/simulated/gpus", "file of the simulated GPUs, in a folder of its own");
+        SIMULATED_STATE("/run/sluice/simulated/gpus", "file of the simulated GPUs, in a folder of its own"),
+        DEVICE_PLUGIN("off", "on: a device plugin with sluice.dev/gpu-memory and gpu-compute, in the place of dynamic resource allocation"),
+        ALNAIR("off", "on: Alnair's resources, files and annotations as well; with --device-plugin on"),
+        ALNAIR_WORKSPACES("/var/lib/alnair/workspace", "folder with the workspaces of Alnair's containers"),
+        ALNAIR_SOCKET("/run/alnair/alnair.sock", "the agent's socket for Alnair's clients, its setting alnair-socket");
 
         private final String usual;
         private final String help;
@@ -73,6 +78,9 @@ record NodeSettings(Map<String, String> values) {
         }
         settings.metricsPort();
         settings.otherPorts();
+        if (settings.isOn(Name.ALNAIR) && !settings.isDevicePlugin()) {
+            throw new SluiceException("--alnair on needs --device-plugin on; with dynamic resource allocation, the webhook translates Alnair's resources (docs/kubernetes.md)");
+        }
         return settings;
     }
 
@@ -147,6 +155,22 @@ record NodeSettings(Map<String, String> values) {
     /// Ports for the names of other exporters, by their words.
     Map<String, OptionalInt> otherPorts() {
         return Map.of("hami", port(Name.HAMI_PORT), "alnair", port(Name.ALNAIR_PORT));
+    }
+
+    private boolean isOn(Name name) {
+        return switch (value(name)) {
+            case "on" -> true;
+            case "off" -> false;
+            default -> throw new SluiceException(name.option() + " is '" + value(name) + "'; write on or off");
+        };
+    }
+
+    boolean isDevicePlugin() {
+        return isOn(Name.DEVICE_PLUGIN);
+    }
+
+    DevicePlugins.Places plugin() {
+        return new DevicePlugins.Places(kubelet(), state().resolve("units"), isOn(Name.ALNAIR), path(Name.ALNAIR_WORKSPACES), path(Name.ALNAIR_SOCKET));
     }
 
     ContainerEdits edits() {

@@ -17,20 +17,20 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Collectors;
 
 /// The part of the agent's HTTP that the node program uses, on a Unix socket. The agent's own tests hold the real one to the same requests.
-final class FakeAgent implements AutoCloseable {
+public final class FakeAgent implements AutoCloseable {
     private static final String GPU = "{\"gpu\":%d,\"uuid\":\"GPU-000%d\",\"name\":\"Simulated GPU\",\"totalBytes\":17179869184,\"health\":[%s],"
             + "\"architecture\":\"Hopper\",\"capability\":\"9.0\",\"driver\":\"%s\"}";
 
     private final Path socket;
     private final ServerSocketChannel server;
-    final Map<String, String> claims = new ConcurrentHashMap<>();
+    public final Map<String, String> claims = new ConcurrentHashMap<>();
     /// What is wrong with the second GPU, as JSON texts.
     volatile String health = "";
     volatile boolean secondIsGone;
     volatile String findings = "";
     final AtomicInteger audits = new AtomicInteger();
 
-    FakeAgent(Path socket) throws IOException {
+    public FakeAgent(Path socket) throws IOException {
         this.socket = socket;
         Files.createDirectories(socket.getParent());
         Files.deleteIfExists(socket);

@@ -17,14 +17,14 @@ import sluice.api.json.JsonTree;
 import sluice.kubernetes.cluster.JsonObject;
 
 /// An API server that keeps objects by their paths, counts versions, and validates nothing.
-final class FakeHttp implements AutoCloseable {
+public final class FakeHttp implements AutoCloseable {
     private final HttpServer server;
     private final Map<String, String> objects = new ConcurrentHashMap<>();
     private final Map<String, UnaryOperator<String>> answers = new ConcurrentHashMap<>();
-    final List<String> asked = new CopyOnWriteArrayList<>();
+    public final List<String> asked = new CopyOnWriteArrayList<>();
     private long version;
 
-    FakeHttp() throws IOException {
+    public FakeHttp() throws IOException {
         server = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 64);
         server.setExecutor(Executors.newVirtualThreadPerTaskExecutor());
         server.createContext("/", this::answer);
@@ -36,15 +36,15 @@ final class FakeHttp implements AutoCloseable {
         answers.put(path, answer);
     }
 
-    URI address() {
+    public URI address() {
         return URI.create("http://127.0.0.1:" + server.getAddress().getPort());
     }
 
-    void put(String path, Map<String, Object> object) {
+    public void put(String path, Map<String, Object> object) {
         objects.put(path, new String(JsonObject.bytes(object), StandardCharsets.UTF_8));
     }
 
-    void put(String path, String json) {
+    public void put(String path, String json) {
         objects.put(path, json);
     }
 
@@ -61,7 +61,7 @@ final class FakeHttp implements AutoCloseable {
         return objects.keySet().stream().filter(each -> each.startsWith(path)).map(this::get).toList();
     }
 
-    JsonTree get(String path) {
+    public JsonTree get(String path) {
         String text = objects.get(path);
         return text == null ? new JsonTree(null) : JsonTree.parse(text.getBytes(StandardCharsets.UTF_8));
     }

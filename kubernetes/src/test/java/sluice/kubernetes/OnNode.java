@@ -116,7 +116,7 @@ abstract class OnNode {
 
     List<Path> cdiFiles() throws IOException {
         try (Stream<Path> files = Files.list(folder.resolve("cdi"))) {
-            return files.toList();
+            return files.filter(file -> !file.getFileName().toString().startsWith(".")).toList(); // the keeper may be writing one
         }
     }
 

@@ -28,7 +28,7 @@ public record ContainerEdits(Path library, Path register, Optional<Simulated> si
     /// As CDI has them.
     ///
     /// @param minor number of the GPU's device file
-    Map<String, Object> of(String token, Optional<Integer> minor) {
+    public Map<String, Object> of(String token, Optional<Integer> minor) {
         List<String> environment = new ArrayList<>(List.of("LD_PRELOAD=" + library.resolve("libsluice.so"), "SLUICE_AGENT=" + register,
                 "SLUICE_LABEL=" + NodeClaim.LABEL + token, "SLUICE_ON_ERROR=fail"));
         List<Map<String, Object>> mounts = new ArrayList<>(List.of(mount(library, "ro"), mount(register.getParent(), "ro")));

@@ -13,6 +13,10 @@ public final class JsonObject {
         return JsonBytes.of(json -> write(json, object));
     }
 
+    public static byte[] list(List<?> values) {
+        return JsonBytes.of(json -> write(json, values));
+    }
+
     private static void write(JsonGenerator json, Object value) {
         switch (value) {
             case Map<?, ?> object -> {

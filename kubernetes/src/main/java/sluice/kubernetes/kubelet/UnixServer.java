@@ -21,7 +21,7 @@ import java.util.logging.Logger;
 import sluice.region.place.SluiceException;
 
 /// gRPC on a Unix socket, for root alone.
-final class UnixServer implements AutoCloseable {
+public final class UnixServer implements AutoCloseable {
     private static final int PATH_BYTES = 107;
     private static final int MESSAGE_BYTES = 1 << 20;
     private static final int SECONDS_TO_FINISH = 5;
@@ -40,7 +40,7 @@ final class UnixServer implements AutoCloseable {
     private final Server server;
     private Object inode;
 
-    UnixServer(Path socket, List<ServerServiceDefinition> services) {
+    public UnixServer(Path socket, List<ServerServiceDefinition> services) {
         this.socket = socket;
         if (socket.toString().length() > PATH_BYTES) {
             throw new SluiceException("the path of the socket " + socket + " is too long; at most " + PATH_BYTES + " bytes fit");
@@ -78,7 +78,7 @@ final class UnixServer implements AutoCloseable {
     private static void finish(Server running) {
         try {
             if (!running.shutdown().awaitTermination(SECONDS_TO_FINISH, TimeUnit.SECONDS)) {
-                running.shutdownNow();
+                running.shutdownNow().awaitTermination(1, TimeUnit.SECONDS); // streams that are still open end in the workers
             }
         } catch (InterruptedException e) {
             running.shutdownNow();

@@ -11,7 +11,7 @@ import java.util.stream.Stream;
 import sluice.kubernetes.node.NodeGpu;
 
 /// The ResourceSlice of a node: one device for each GPU, of which many claims can have a part.
-record SliceOfNode(String driver, String node, String nodeUid, List<NodeGpu> gpus) {
+public record SliceOfNode(String driver, String node, String nodeUid, List<NodeGpu> gpus) {
     static final String DIGEST = "sluice.dev/digest";
     private static final long STEP_BYTES = 64L << 20;
     /// What the driver keeps for itself: three percent, and no less than this.
@@ -25,7 +25,7 @@ record SliceOfNode(String driver, String node, String nodeUid, List<NodeGpu> gpu
     }
 
     /// A GPU that is too small has 0.
-    static long advertisedBytes(long totalBytes) {
+    public static long advertisedBytes(long totalBytes) {
         long reserved = Math.max(LEAST_RESERVED_BYTES, totalBytes / 100 * RESERVED_PERCENT);
         return Math.max(0, totalBytes - reserved) / STEP_BYTES * STEP_BYTES;
     }
