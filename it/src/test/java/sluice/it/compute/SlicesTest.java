@@ -165,13 +165,14 @@ class SlicesTest {
         assertThat(job.exitValue()).isZero();
     }
 
-    /// Memory can only move when the kernel has ended.
+    /// Memory can only move when the kernel has ended. After that the job may end before it can say that it has resumed.
     @Test
     void shouldReleaseMemoryAfterAPauseInsideAKernel() throws Exception {
         Process job = job("long", 1, 3_000_000, "--priority", "normal", "--mapped");
         assertThat(machine.sluice("pause", "long").status()).isZero();
         assertThat(machine.sluice("pause", "long", "--release").status()).isZero();
-        assertThat(machine.sluice("resume", "long").status()).isZero();
+        assertThat(tenant("long").processes().getFirst().pause().host().awayBytes()).isPositive();
+        machine.sluice("resume", "long");
         assertThat(job.waitFor(20, TimeUnit.SECONDS)).isTrue();
         assertThat(job.exitValue()).as(new String(job.getInputStream().readAllBytes())).isZero();
     }
