@@ -90,6 +90,10 @@ class Job:
         ALIVE.remove(self)
 
 
+def verdict(right):
+    return {True: "right", False: "WRONG", None: "not checked"}[right]
+
+
 def attempt(what, body):
     try:
         return body()
@@ -121,7 +125,7 @@ def probe():
                 job = Job(f"probe-{part}-{auto}", ["life", part], ["--priority", "normal", "--memory", "20g"], slices=auto, log="debug")
                 right = job.next("right", 60)["right"]
                 job.close()
-                tell(f"### {part}, SLUICE_SLICES={auto}: result {'right' if right else 'WRONG'}\n```\n" + "\n".join(slices_said(job.log)) + "\n```")
+                tell(f"### {part}, SLUICE_SLICES={auto}: result {verdict(right)}\n```\n" + "\n".join(slices_said(job.log)) + "\n```")
             attempt(part, one)
 
     def checkpoint():
@@ -134,7 +138,7 @@ def probe():
         right = job.next("right", 30)["right"]
         job.close()
         tell(f"### checkpoint and restore: pause {paused.returncode}, resume {resumed.returncode} {(paused.stderr + resumed.stderr)[:200]}, result "
-             f"{'right' if right else 'WRONG'}\n```\n" + "\n".join(slices_said(job.log)) + "\n```")
+             f"{verdict(right)}\n```\n" + "\n".join(slices_said(job.log)) + "\n```")
     attempt("checkpoint", checkpoint)
 
 
@@ -161,7 +165,7 @@ def row(low, way, found, rate, alone):
     base = DATA.get("alone/alone", found)
     part = f"{100 * rate / alone:.1f} %" if rate else "-"
     tell(f"| {low} | {way} | {found['p50']:.2f} | {found['p90']:.2f} | {found['p99']:.2f} | {found['most']:.2f} | {found['p99'] / base['p99']:.2f} | "
-         f"{part} | {'right' if found['right'] else 'WRONG'} |")
+         f"{part} | {verdict(found['right'])} |")
 
 
 def latency():
@@ -207,7 +211,7 @@ def pause():
             asked = time.monotonic()
             paused = sluice("pause", f"pause-{slices}", seconds=25)
             answered = time.monotonic()
-            time.sleep(1)
+            time.sleep(5)
             sluice("resume", f"pause-{slices}", seconds=20)
             gaps = job.next("gaps", 40)["gaps"]
             job.close()

@@ -57,11 +57,12 @@ static void **slot_in(const struct link_map *map, const tables_t *tables, reloca
     return NULL;
 }
 
-void **sl_elf_slot(const struct link_map *map, const char *name) {
+void **sl_elf_slot(const struct link_map *map, const char *name, bool *late) {
     tables_t tables = tables_of(map);
     if (!tables.symbols || !tables.strings)
         return NULL;
     void **slot = slot_in(map, &tables, tables.lazy, name);
+    *late = slot != NULL;
     return slot ? slot : slot_in(map, &tables, tables.other, name);
 }
 

@@ -222,7 +222,7 @@ uint32_t sl_control_slice(uint32_t micros) {
 bool sl_control_preempt(void) {
     sl_mutex_lock(&lock);
     bool ok = look();
-    atomic_fetch_add(&interruptions, 1);
+    atomic_fetch_add(&interruptions, ok);
     for (unsigned i = 0; ok && i < count; i++) {
         sl_rm_preempt_t preempt = {.wait = 1, .manual = 1, .timeout_micros = PREEMPT_MICROS};
         ok = judge(&groups[i], call(&groups[i], groups[i].group, SL_RM_PREEMPT, &preempt, sizeof preempt));
@@ -233,7 +233,7 @@ bool sl_control_preempt(void) {
 
 static bool switch_all(bool off) {
     bool ok = look();
-    atomic_fetch_add(&interruptions, 1);
+    atomic_fetch_add(&interruptions, ok);
     if (ok && off && !stopped_nanos)
         stopped_nanos = sl_os_nanos();
     for (unsigned i = 0; ok && i < count; i++)

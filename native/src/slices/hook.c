@@ -52,20 +52,18 @@ static int pass(int fd, unsigned long request, ...) {
     return result;
 }
 
-/* Before its first call, libcuda's entry may lead to code in libcuda itself, which asks the loader to fill it. The simulated driver has a
- * function of this name. */
-static void *target_of(void **slot, const struct link_map *map) {
-    void *there = __atomic_load_n(slot, __ATOMIC_ACQUIRE), *own = sl_elf_lookup(map->l_addr, map->l_ld, "ioctl");
+/* Before its first call, libcuda's entry may lead to code in libcuda itself, which asks the loader to fill it. */
+static void *target_of(void **slot, const struct link_map *map, bool late) {
+    void *there = __atomic_load_n(slot, __ATOMIC_ACQUIRE);
     const sl_elf_libc_t *libc = sl_driver_libc();
-    bool filled = there && (there == own || strcmp(sl_elf_object(there).name, map->l_name) != 0);
-    if (filled || own)
-        return filled ? there : own;
-    return libc ? libc->dlsym(RTLD_DEFAULT, "ioctl") : NULL;
+    bool filled = there && (!late || strcmp(sl_elf_object(there).name, map->l_name) != 0);
+    return filled ? there : libc ? libc->dlsym(RTLD_DEFAULT, "ioctl") : NULL;
 }
 
 static void set(const struct link_map *map) {
-    void **slot = map ? sl_elf_slot(map, "ioctl") : NULL;
-    void *target = slot ? target_of(slot, map) : NULL;
+    bool late = false;
+    void **slot = map ? sl_elf_slot(map, "ioctl", &late) : NULL;
+    void *target = slot ? target_of(slot, map, late) : NULL;
     if (!target || target == (void *)pass)
         return;
     original = (ioctl_t)target;

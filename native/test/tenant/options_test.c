@@ -64,6 +64,10 @@ static void should_read_what_an_allocation_over_the_quota_does(void) {
     CHECK(read_with("SLUICE_ON_OOM", "wait:30s") && options.wait_on_oom && options.oom_wait_millis == 30000);
     CHECK(read_with("SLUICE_ON_OOM", "wait:250ms") && options.oom_wait_millis == 250);
     CHECK(read_with("SLUICE_ON_OOM", "wait:2m") && options.oom_wait_millis == 120000);
+    CHECK(read_with("SLUICE_SLICES", "auto") && sl_options_slices == SL_OPTIONS_SLICES_AUTO);
+    CHECK(read_with("SLUICE_SLICES", "on") && sl_options_slices == SL_OPTIONS_SLICES_ON);
+    CHECK(read_with("SLUICE_SLICES", "0") && sl_options_slices == SL_OPTIONS_SLICES_OFF);
+    CHECK(read_with("SLUICE_SLICES", "perhaps") && sl_options_slices == SL_OPTIONS_SLICES_DEFAULT);
     CHECK(read_with("SLUICE_MAPPED", "1") && options.mapped && read_with("SLUICE_MAPPED", "0") && !options.mapped);
     CHECK(!read_with("SLUICE_MAPPED", "maybe") && strstr(reason.text, "SLUICE_MAPPED=maybe"));
     static const char *const bad[] = {"Wait", "wait:", "wait:30", "wait:0s", "wait:-1s", "wait:2h", "wait:61m",

@@ -230,6 +230,7 @@ static bool advance(CUstream stream, uint64_t now, uint64_t *wake_ns) {
         return false;
     }
     if (sim_rm_is_disabled(stream->context->group)) {
+        operation->until_ns = now; /* the time until it goes on is not its own */
         if (now + POLL_NS < *wake_ns) *wake_ns = now + POLL_NS;
         return false;
     }

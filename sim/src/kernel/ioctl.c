@@ -1,5 +1,5 @@
-/* The simulated kernel driver. libcuda calls `ioctl` by its table of addresses, so a library that exchanges the entry sees the calls; the
- * program's other calls pass on to the kernel.
+/* The simulated kernel driver. It puts itself into this library's table of addresses in the place of the C library's ioctl. So a library that
+ * exchanges the entry once more sees the calls, as with a real libcuda. The program and other libraries call the C library.
  *
  * SLUICE_SIM_RM=CALL[@nth|@nth+]=ACTION,… changes the answers. CALL is one of set, get, preempt, disable, enable, group; ACTION is a status
  * (0x1b), errno, value:N (get), sleep:50ms, or lie (says OK and does nothing). */
@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -191,11 +192,21 @@ static int serve(unsigned long request, uint32_t *words) {
     return errno = ENOTTY, -1;
 }
 
-__attribute__((visibility("default"))) int ioctl(int fd, unsigned long request, ...) {
+static int kernel_ioctl(int fd, unsigned long request, ...) {
     va_list rest;
     va_start(rest, request);
     void *argument = va_arg(rest, void *);
     va_end(rest);
     if (fd < 0 || fd != atomic_load(&device) || _IOC_TYPE(request) != 'F') return (int)syscall(SYS_ioctl, fd, request, argument);
     return serve(request, argument);
+}
+
+/* The loader may have made the table read-only. */
+__attribute__((constructor)) static void take_place(void) {
+#ifdef __x86_64__
+    void **entry;
+    __asm__("leaq ioctl@GOTPCREL(%%rip), %0" : "=r"(entry));
+    uintptr_t bytes = (uintptr_t)sysconf(_SC_PAGESIZE), page = (uintptr_t)entry & ~(bytes - 1);
+    if (mprotect((void *)page, bytes, PROT_READ | PROT_WRITE) == 0) *entry = (void *)kernel_ioctl;
+#endif
 }

@@ -2,6 +2,7 @@ package sluice.region;
 
 import java.util.List;
 import sluice.region.pause.ProcessPause;
+import sluice.region.pause.TimeSlices;
 import sluice.region.place.Identity;
 
 /// A process that has a slot in the region.

@@ -18,6 +18,7 @@ import sluice.region.limits.Limits;
 import sluice.region.limits.MemoryLimits;
 import sluice.region.pause.Command;
 import sluice.region.pause.ProcessPause;
+import sluice.region.pause.TimeSlices;
 import sluice.region.place.Identity;
 import sluice.region.place.Life;
 import sluice.region.place.Printable;

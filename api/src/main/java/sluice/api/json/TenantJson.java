@@ -13,7 +13,6 @@ import sluice.region.TenantError;
 import sluice.region.TenantGpu;
 import sluice.region.TenantProcess;
 import sluice.region.TenantState;
-import sluice.region.TimeSlices;
 import sluice.region.boards.BoardState;
 import sluice.region.layout.RegionLayout;
 import sluice.region.limits.Limits;
@@ -21,6 +20,7 @@ import sluice.region.limits.OnError;
 import sluice.region.limits.OnOom;
 import sluice.region.pause.Command;
 import sluice.region.pause.ProcessPause;
+import sluice.region.pause.TimeSlices;
 import sluice.region.place.Identity;
 import tools.jackson.core.JsonGenerator;
 

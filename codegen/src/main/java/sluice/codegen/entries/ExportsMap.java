@@ -16,10 +16,8 @@ public final class ExportsMap {
         return emit("spec/cuda.api and spec/nvml.api", Stream.concat(symbols.map(Symbol::name), Stream.of("dlsym", "dlvsym", "InitializeInjectionNvtx2")));
     }
 
-    /// The simulated kernel driver answers `ioctl`, and libcuda's calls of it go through the table of addresses, as on a real machine.
     public static String simulatedDriver(ApiSpec cuda) {
-        var documented = cuda.symbols().stream().filter(symbol -> symbol.entry().documented()).map(Symbol::name);
-        return emit("spec/cuda.api", Stream.concat(documented, Stream.of("ioctl")));
+        return emit("spec/cuda.api", cuda.symbols().stream().filter(symbol -> symbol.entry().documented()).map(Symbol::name));
     }
 
     private static String emit(String source, Stream<String> names) {

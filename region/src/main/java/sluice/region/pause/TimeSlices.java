@@ -1,4 +1,4 @@
-package sluice.region;
+package sluice.region.pause;
 
 import sluice.region.layout.RegionLayout;
 import sluice.region.layout.SlotView;
@@ -10,7 +10,7 @@ import sluice.region.layout.SlotView;
 public record TimeSlices(int state, long micros) {
     public static final TimeSlices UNTRIED = new TimeSlices(RegionLayout.SLICES_UNTRIED, 0);
 
-    static TimeSlices of(SlotView slot) {
+    public static TimeSlices of(SlotView slot) {
         return new TimeSlices((int) slot.slices(), slot.sliceMicros());
     }
 
