@@ -12,7 +12,6 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 import sluice.cuda.Nvml;
-import sluice.cuda.NvmlException;
 import sluice.cuda.Silence;
 import sluice.region.place.SluiceException;
 
@@ -76,7 +75,7 @@ public final class MonitorCommand implements Runnable {
     private static long of(int gpu, IntToLongFunction figure) {
         try {
             return figure.applyAsLong(gpu);
-        } catch (NvmlException e) {
+        } catch (Nvml.Refused e) {
             throw new SluiceException("GPU " + gpu + ": " + Silence.of(e.status()));
         }
     }
