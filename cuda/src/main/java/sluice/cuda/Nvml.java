@@ -63,6 +63,22 @@ public final class Nvml {
     /// `usedBytes` is negative when the driver does not tell.
     public record GpuProcess(long pid, long usedBytes) {}
 
+    /// NVML refused an answer that is needed.
+    public static final class Refused extends IllegalStateException {
+        private static final long serialVersionUID = 1;
+
+        private final int status;
+
+        Refused(String call, int status) {
+            super(call + " answered NVML error " + status);
+            this.status = status;
+        }
+
+        public int status() {
+            return status;
+        }
+    }
+
     private final Symbols symbols;
     private final Entries entries;
     private final Map<Integer, Gpu> answered = new ConcurrentHashMap<>();
@@ -122,7 +138,7 @@ public final class Nvml {
                 Gpu gpu = gpu(index);
                 answered.put(index, gpu);
                 gpus.add(gpu);
-            } catch (NvmlException e) {
+            } catch (Refused e) {
                 boolean isUnreachable = !handle(index).ok() && e.status() != NO_PERMISSION;
                 if (isUnreachable || Silence.isCertain(e.status())) {
                     silent.add(silent(index, Silence.of(e.status())));
@@ -252,7 +268,7 @@ public final class Nvml {
 
     private static void check(String call, int status) {
         if (status != SUCCESS) {
-            throw new NvmlException(call, status);
+            throw new Refused(call, status);
         }
     }
 }

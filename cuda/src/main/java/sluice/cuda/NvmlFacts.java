@@ -56,7 +56,7 @@ public final class NvmlFacts {
     private String driver() {
         try {
             return nvml.driverVersion();
-        } catch (NvmlException e) {
+        } catch (Nvml.Refused e) {
             return "";
         }
     }

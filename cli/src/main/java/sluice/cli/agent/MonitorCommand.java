@@ -11,7 +11,6 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
 import sluice.cli.output.AnyCommand;
 import sluice.cuda.Nvml;
-import sluice.cuda.NvmlException;
 import sluice.cuda.Silence;
 import sluice.region.place.SluiceException;
 
@@ -69,7 +68,7 @@ public final class MonitorCommand extends AnyCommand implements Runnable {
     private static long of(int gpu, IntToLongFunction figure) {
         try {
             return figure.applyAsLong(gpu);
-        } catch (NvmlException e) {
+        } catch (Nvml.Refused e) {
             throw new SluiceException("GPU " + gpu + ": " + Silence.of(e.status()));
         }
     }
