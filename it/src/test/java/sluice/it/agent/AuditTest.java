@@ -1,7 +1,13 @@
 package sluice.it.agent;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import java.io.IOException;
+import java.net.SocketException;
+import java.net.StandardProtocolFamily;
+import java.net.UnixDomainSocketAddress;
+import java.nio.channels.SocketChannel;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -12,6 +18,7 @@ import java.util.regex.Pattern;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import sluice.api.client.AgentSockets;
 import sluice.fault.Fault;
 import sluice.it.machine.Machine;
 import sluice.it.machine.OnMachine;
@@ -77,8 +84,19 @@ class AuditTest extends OnMachine {
         assertThat(audit.status()).isZero();
     }
 
+    /// `sluice audit` asks that agent where the user has none.
+    private static void assumeThatTheMachineHasNoAgent() throws IOException {
+        try (SocketChannel channel = SocketChannel.open(StandardProtocolFamily.UNIX)) {
+            channel.connect(UnixDomainSocketAddress.of(AgentSockets.OF_ALL));
+            assumeTrue(false, "an agent for all users answers at " + AgentSockets.OF_ALL);
+        } catch (SocketException e) {
+            // There is none.
+        }
+    }
+
     @Test
     void shouldReportAloneUnlessAskedToStop() throws Exception {
+        assumeThatTheMachineHasNoAgent();
         inOrder("good");
         Process escaped = escaped();
 
@@ -177,6 +195,7 @@ class AuditTest extends OnMachine {
 
     @Test
     void shouldSayWhichGpuWasLostBefore() throws Exception {
+        assumeThatTheMachineHasNoAgent();
         machine.with("SLUICE_SIM_GPUS", "2").with("SLUICE_SIM_LOST", "0");
 
         assertThat(machine.sluice("audit").output()).contains("GPU 0: " + LOST + "\n").doesNotContain("GPU 1: ");
