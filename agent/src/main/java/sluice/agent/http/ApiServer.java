@@ -17,9 +17,13 @@ import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.SocketAddress;
+import java.net.StandardProtocolFamily;
+import java.net.UnixDomainSocketAddress;
+import java.nio.channels.SocketChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
+import java.nio.file.attribute.BasicFileAttributes;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.ArrayList;
 import java.util.List;
@@ -43,6 +47,7 @@ public final class ApiServer implements AutoCloseable {
     private final List<Channel> listening = new ArrayList<>();
     private Function<String, Runnable> pulses = name -> () -> {};
     private Path socket;
+    private Object socketKey;
 
     public ApiServer(Routes routes, Access access, HttpLimits limits) {
         this("api", new ApiChannel(routes, access, limits));
@@ -71,8 +76,11 @@ public final class ApiServer implements AutoCloseable {
     }
 
     /// Listens on a socket file. It appears under its name only when it is ready and has its mode; one that an agent left is
-    /// replaced.
+    /// replaced. An agent that runs keeps its own.
     public void listen(Path file, String mode) {
+        if (isAnswered(file)) {
+            throw new SluiceException("another agent listens on " + file + "; stop it, or choose another socket");
+        }
         Path unfinished = file.resolveSibling("." + file.getFileName() + "." + ProcessHandle.current().pid());
         try {
             Files.deleteIfExists(unfinished);
@@ -80,9 +88,25 @@ public final class ApiServer implements AutoCloseable {
             Files.setPosixFilePermissions(unfinished, PosixFilePermissions.fromString(mode));
             Files.move(unfinished, file, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
             socket = file;
+            socketKey = key(file);
         } catch (IOException e) {
             throw new SluiceException("cannot listen on " + file + " (" + e.getMessage() + "); check who owns the directory", e);
         }
+    }
+
+    /// A process listens there, even if it is stopped.
+    private static boolean isAnswered(Path file) {
+        try (SocketChannel channel = SocketChannel.open(StandardProtocolFamily.UNIX)) {
+            channel.configureBlocking(false);
+            channel.connect(UnixDomainSocketAddress.of(file));
+            return true;
+        } catch (IOException e) {
+            return false;
+        }
+    }
+
+    private static Object key(Path file) throws IOException {
+        return Files.readAttributes(file, BasicFileAttributes.class).fileKey();
     }
 
     /// Listens on a port of the loopback; 0 is any. @return the port
@@ -119,7 +143,9 @@ public final class ApiServer implements AutoCloseable {
         listening.forEach(channel -> channel.close().awaitUninterruptibly());
         if (socket != null) {
             try {
-                Files.deleteIfExists(socket);
+                if (key(socket).equals(socketKey)) {
+                    Files.deleteIfExists(socket);
+                }
             } catch (IOException e) {
                 // The next agent replaces it.
             }

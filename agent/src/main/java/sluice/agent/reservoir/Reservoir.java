@@ -129,6 +129,11 @@ public final class Reservoir implements AutoCloseable {
         return sum(ReservoirFile::takenBytes);
     }
 
+    /// Pages are being made. What a process had then goes as soon as they are.
+    synchronized boolean isFilling() {
+        return files.values().stream().anyMatch(ReservoirFile::isFilling);
+    }
+
     public synchronized int processes() {
         return files.size();
     }

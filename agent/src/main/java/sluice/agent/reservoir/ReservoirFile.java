@@ -94,13 +94,17 @@ final class ReservoirFile {
         }
     }
 
+    boolean isFilling() {
+        return filling.get() > 0;
+    }
+
     void grant(long bytes) {
         granted = bytes;
     }
 
     /// The process has given pages back, or never needed them.
     void lowerGrant() {
-        if (filling.get() == 0) {
+        if (!isFilling()) {
             granted = Math.min(granted, takenBytes());
         }
     }
@@ -138,7 +142,7 @@ final class ReservoirFile {
 
     /// Not while pages are made: the number of the descriptor would be another file's.
     private synchronized void finish() {
-        if (state == State.USED || filling.get() > 0) {
+        if (state == State.USED || isFilling()) {
             return;
         }
         try {

@@ -62,7 +62,7 @@ class ReservoirTest {
     }
 
     private void awaitTaken(long bytes) throws InterruptedException {
-        while (reservoir.takenBytes() != bytes) {
+        while (reservoir.takenBytes() != bytes || reservoir.isFilling()) {
             Thread.sleep(5);
         }
     }
