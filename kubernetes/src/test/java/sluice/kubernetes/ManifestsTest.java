@@ -46,6 +46,16 @@ class ManifestsTest {
         }
     }
 
+    @Test
+    void shouldNameTheImageThatTheProjectMakes() throws Exception {
+        Matcher image = Pattern.compile("<sluice.image>(.*)</sluice.image>").matcher(Files.readString(root().resolve("pom.xml")));
+        assertThat(image.find()).isTrue();
+        for (Path folder : kustomizations()) {
+            assertThat(made(folder).lines().map(String::strip).filter(line -> line.startsWith("image:") || line.startsWith("- image:")).map(line -> line.substring(line.indexOf(':') + 2)))
+                    .as(folder.toString()).isNotEmpty().containsOnly(image.group(1));
+        }
+    }
+
     /// Each word of `args` of the node program is an option that there is.
     @Test
     void shouldGiveTheNodeProgramOptionsThatItKnows() throws Exception {
