@@ -1,7 +1,7 @@
 package sluice.it.agent;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.junit.jupiter.api.Assumptions.assumeTrue;
+import static org.junit.jupiter.api.Assumptions.abort;
 
 import java.io.IOException;
 import java.net.SocketException;
@@ -88,7 +88,7 @@ class AuditTest extends OnMachine {
     private static void assumeThatTheMachineHasNoAgent() throws IOException {
         try (SocketChannel channel = SocketChannel.open(StandardProtocolFamily.UNIX)) {
             channel.connect(UnixDomainSocketAddress.of(AgentSockets.OF_ALL));
-            assumeTrue(false, "an agent for all users answers at " + AgentSockets.OF_ALL);
+            abort("an agent for all users answers at " + AgentSockets.OF_ALL);
         } catch (SocketException e) {
             // There is none.
         }
