@@ -20,7 +20,14 @@ void sim_lock(void) { pthread_mutex_lock(&mutex); }
 void sim_unlock(void) { pthread_mutex_unlock(&mutex); }
 pthread_mutex_t *sim_mutex(void) { return &mutex; }
 
-static void in_child(void) { forked = initialised || forked; }
+/* A thread that the child does not have may hold the lock. */
+static void in_child(void) {
+    forked = initialised || forked;
+    mutex = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
+    unlocked = (pthread_cond_t)PTHREAD_COND_INITIALIZER;
+    locked = false;
+    inside = 0;
+}
 
 void sim_entry_lock(void) { locked = true; }
 
