@@ -7,6 +7,7 @@ import io.grpc.CallOptions;
 import io.grpc.MethodDescriptor;
 import io.grpc.StatusRuntimeException;
 import io.grpc.stub.ClientCalls;
+import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -199,6 +200,24 @@ class NodeDriverTest extends OnNode {
         agent = new FakeAgent(folder.resolve("agent/agent.sock"));
         assertThat(kubelet.unprepare(CLAIM)).isEmpty();
         assertThat(written()).isEmpty();
+    }
+
+    /// Kubelet would try again only after up to a minute and a half.
+    @Test
+    void shouldWaitForAnAgentThatIsStartedAnew() throws Exception {
+        allocate();
+        agent.close();
+        Thread start = Thread.ofPlatform().start(() -> {
+            try {
+                Thread.sleep(1000);
+                agent = new FakeAgent(folder.resolve("agent/agent.sock"));
+            } catch (IOException | InterruptedException e) {
+                throw new IllegalStateException(e);
+            }
+        });
+        assertThat(kubelet.prepare(CLAIM).getError()).isEmpty();
+        start.join();
+        assertThat(agent.claims).containsKey(UID);
     }
 
     @Test

@@ -73,7 +73,7 @@ public final class NodeClaims implements AutoCloseable {
                 store.keep(made);
                 return made;
             });
-            agent.declare(claim.token(), claim.claim());
+            agent.declarePatiently(claim.token(), claim.claim());
             cdi.write(claim, minors());
             return claim.devices().stream().map(device -> new Device(device.request(), device.pool(), device.device(), cdi.ids(device))).toList();
         });

@@ -1,6 +1,8 @@
 package sluice.kubernetes.node;
 
+import java.io.IOException;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -18,6 +20,8 @@ import sluice.region.place.SluiceException;
 /// The agent of this machine, which gives tenants their limits.
 public final class NodeAgent {
     private static final int FIRST_ERROR = 300;
+    private static final Duration PATIENCE = Duration.ofSeconds(10);
+    private static final Duration PAUSE = Duration.ofMillis(100);
 
     private final AgentClient client;
     private final KernelGpus kernel;
@@ -76,6 +80,27 @@ public final class NodeAgent {
             NodeClaimJson.properties(json, claim);
             json.writeEndObject();
         }));
+    }
+
+    /// As [#declare], and waits a while for an agent that is being started anew: after a refusal kubelet waits up to a minute and a half.
+    public void declarePatiently(String token, NodeClaim claim) {
+        long until = System.nanoTime() + PATIENCE.toNanos();
+        while (true) {
+            try {
+                declare(token, claim);
+                return;
+            } catch (SluiceException e) {
+                if (!(e.getCause() instanceof IOException) || System.nanoTime() >= until) {
+                    throw e;
+                }
+            }
+            try {
+                Thread.sleep(PAUSE);
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+                throw new SluiceException("interrupted while the agent was away", e);
+            }
+        }
     }
 
     /// Again, or without a claim, changes nothing.

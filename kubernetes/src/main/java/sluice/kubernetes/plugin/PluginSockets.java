@@ -74,7 +74,9 @@ final class PluginSockets implements AutoCloseable {
             RegistrationGrpc.newBlockingStub(channel).withDeadlineAfter(PATIENCE_SECONDS, TimeUnit.SECONDS).register(RegisterRequest.newBuilder().setVersion(VERSION)
                     .setEndpoint(service.resource().socket()).setResourceName(service.resource().resource()).setOptions(PluginService.OPTIONS).build());
         } catch (StatusRuntimeException e) {
-            String reason = e.getStatus().getDescription() == null ? "" : ": " + e.getStatus().getDescription();
+            Throwable cause = e.getStatus().getCause();
+            String description = cause == null ? e.getStatus().getDescription() : cause.getMessage();
+            String reason = description == null ? "" : ": " + description;
             throw new SluiceException("kubelet does not take " + service.resource().resource() + " (" + e.getStatus().getCode() + reason + ")", e);
         } finally {
             channel.shutdownNow();

@@ -21,6 +21,7 @@ record ClaimTemplate(String name, Map<String, Object> spec) {
     private static final String REQUEST = "gpu";
     private static final long STEP_BYTES = 64L << 20;
     private static final int NAME_DIGITS = 16;
+    private static final int WHOLE = 100;
     /// As many alternatives as a request may have.
     private static final int MOST_SIZES = 8;
 
@@ -57,7 +58,8 @@ record ClaimTemplate(String name, Map<String, Object> spec) {
         List<Map<String, Object>> all = new ArrayList<>();
         for (long size : sizes) {
             String condition = "device.capacity['" + DRIVER + "'].memory.compareTo(quantity('" + size + "')) == 0";
-            Map<String, Object> one = part(ask, List.of(condition), Math.max(STEP_BYTES, size / 100 * percent / STEP_BYTES * STEP_BYTES));
+            long bytes = size / WHOLE * percent + size % WHOLE * percent / WHOLE;
+            Map<String, Object> one = part(ask, List.of(condition), Math.max(STEP_BYTES, bytes / STEP_BYTES * STEP_BYTES));
             one.put("name", "of-" + size);
             all.add(one);
         }

@@ -93,8 +93,7 @@ class PodTranslationTest {
         assertThat(alternatives).hasSize(2);
         assertThat(alternatives.getFirst().at("selectors").elements().getFirst().at("cel").at("expression").text()).contains("quantity('16508780544')");
         long bytes = Long.parseLong(alternatives.getFirst().at("capacity").at("requests").at("memory").text());
-        assertThat(bytes).isBetween(16508780544L / 2 - (64 << 20), 16508780544L / 2);
-        assertThat(bytes % (64 << 20)).isZero();
+        assertThat(bytes).as("a multiple of 64 MiB").isEqualTo(16508780544L / 2);
         assertThat(request(translate(pod("'nvidia.com/gpu': '1', 'nvidia.com/gpumem-percentage': '100'"))).has("exactly")).isTrue();
         assertThatThrownBy(() -> PodTranslation.of(pod("'nvidia.com/gpumem-percentage': '50'"), false, List::of)).hasMessageContaining("there are 0");
     }
