@@ -90,6 +90,12 @@ final class PluginService extends DevicePluginGrpc.DevicePluginImplBase {
         watchers.remove(watcher);
     }
 
+    /// Ends all streams: a server that ends would wait for them.
+    synchronized void end() {
+        List.copyOf(watchers).stream().filter(watcher -> !watcher.isCancelled()).forEach(StreamObserver::onCompleted);
+        watchers.clear();
+    }
+
     @Override
     public void getPreferredAllocation(PreferredAllocationRequest request, StreamObserver<PreferredAllocationResponse> answer) {
         respond("prefer", answer, () -> {

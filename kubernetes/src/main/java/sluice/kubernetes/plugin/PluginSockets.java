@@ -84,6 +84,7 @@ final class PluginSockets implements AutoCloseable {
     }
 
     private void closeServers() {
+        services.forEach(PluginService::end);
         servers.forEach(UnixServer::close);
         servers.clear();
     }
