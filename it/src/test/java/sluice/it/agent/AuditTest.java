@@ -189,7 +189,7 @@ class AuditTest extends OnMachine {
 
         String uuid = "GPU-736c7569-6365-2d73-696d-2d6770750000";
         assertThat(before).contains("\"gpu\":0,\"uuid\":\"" + uuid).doesNotContain(LOST);
-        assertThat(machine.askAgent("/v1/machine")).contains(uuid, "\"health\":[\"" + LOST + "\"]}", "\"gpu\":1,", "\"health\":[]}");
+        assertThat(machine.askAgent("/v1/machine")).contains(uuid, "\"health\":[\"" + LOST + "\"],", "\"gpu\":1,", "\"health\":[],");
         assertThat(machine.sluice("audit").output()).contains("GPU 0: " + LOST + "\n").doesNotContain("GPU 1: ");
     }
 
