@@ -48,7 +48,7 @@ class PauseCommandTest {
     void shouldPauseReleaseVacateAndResume() {
         try (FakeAttendant _ = new FakeAttendant(file, (command, pause) -> {
             pause.awayBytes(command.depth().isAway() ? 8L << 30 : 0);
-            pause.stayingBytes(command.depth() == Depth.RELEASE ? 512L << 20 : 0);
+            pause.stayingBytes(command.depth().isAway() ? 512L << 20 : 0);
             return Doing.ANSWER;
         })) {
             assertThat(execute("pause", file.toString())).isZero();
@@ -62,7 +62,7 @@ class PauseCommandTest {
         assertThat(out.toString().lines()).satisfiesExactly(
                 line -> assertThat(line).startsWith("train is paused; its memory stays on the GPU ("),
                 line -> assertThat(line).startsWith("train is released: 8.0 GiB are in host memory, 512.0 MiB stay on the GPU ("),
-                line -> assertThat(line).startsWith("train is vacated: 8.0 GiB are in host memory, the driver's state is stored ("),
+                line -> assertThat(line).startsWith("train is vacated: 8.0 GiB are in host memory, the driver's state is stored, nothing stays on the GPU ("),
                 line -> assertThat(line).startsWith("train runs ("));
         assertThat(err.toString()).isEmpty();
     }

@@ -5,6 +5,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import sluice.api.pause.RestText;
 import sluice.region.Tenant;
 import sluice.region.TenantError;
 import sluice.region.TenantGpu;
@@ -76,7 +77,7 @@ final class Changes {
             switch (now.state()) {
                 case PAUSED -> tell("paused", now, "paused; its memory stays on the GPU");
                 case EVICTED -> tell("released", now, now.asked().depth().done() + ": " + Size.format(now.pause().host().awayBytes()) + " are in host memory, "
-                        + Size.format(now.pause().host().stayingBytes()) + " stay on the GPU");
+                        + RestText.of(now.pause().host(), now.asked().depth()));
                 case RUNNING -> {
                     if (before.asked().depth().isPause() || before.state() == TenantState.RESUMING) {
                         tell("resumed", now, "runs again");

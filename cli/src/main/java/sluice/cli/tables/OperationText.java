@@ -2,8 +2,10 @@ package sluice.cli.tables;
 
 import java.util.Locale;
 import sluice.api.model.Operation;
+import sluice.api.pause.RestText;
 import sluice.cli.output.Text;
 import sluice.region.limits.Size;
+import sluice.region.pause.Depth;
 import sluice.region.pause.ProcessPause.Host;
 import sluice.region.pause.ProcessPause.Moving;
 
@@ -58,11 +60,10 @@ public final class OperationText {
 
     private static String done(Operation operation) {
         Host host = operation.host();
-        String staying = host.stayingBytes() == 0 ? "" : ", " + Size.format(host.stayingBytes()) + " stay on the GPU";
         return switch (operation.kind()) {
             case HOLD -> " is paused; its memory stays on the GPU";
-            case RELEASE -> " is released: " + Size.format(host.awayBytes()) + " are in host memory" + staying;
-            case VACATE -> " is vacated: " + Size.format(host.awayBytes()) + " are in host memory, the driver's state is stored" + staying;
+            case RELEASE -> " is released: " + Size.format(host.awayBytes()) + " are in host memory, " + RestText.of(host, Depth.RELEASE);
+            case VACATE -> " is vacated: " + Size.format(host.awayBytes()) + " are in host memory, the driver's state is stored, " + RestText.of(host, Depth.VACATE);
             case RESUME -> " runs";
         };
     }

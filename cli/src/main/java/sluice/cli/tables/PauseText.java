@@ -2,6 +2,7 @@ package sluice.cli.tables;
 
 import java.time.Instant;
 import java.util.Optional;
+import sluice.api.pause.RestText;
 import sluice.cli.output.Text;
 import sluice.region.Tenant;
 import sluice.region.TenantState;
@@ -60,7 +61,7 @@ public final class PauseText {
             return Optional.empty();
         }
         return Optional.of(Size.format(pause.host().awayBytes()) + " in host memory (reservoir " + Size.format(pause.host().reservoirBytes()) + "), "
-                + Size.format(pause.host().stayingBytes()) + " stay on the GPU");
+                + RestText.of(pause.host(), pause.asked().depth()));
     }
 
     private static String since(TenantPause pause, Instant now) {

@@ -38,7 +38,7 @@ public record ProcessPause(boolean able, boolean attended, long answer, long ref
     /// Where its device memory is.
     ///
     /// @param awayBytes      in host memory
-    /// @param stayingBytes   on the GPU although the rest was released
+    /// @param stayingBytes   on the GPU although the rest was released; of a vacated process: what the driver takes there when it comes back
     /// @param reservoirBytes host memory that it has for that, in use or not
     public record Host(long awayBytes, long stayingBytes, long reservoirBytes) {
         public static final Host NONE = new Host(0, 0, 0);
