@@ -206,6 +206,7 @@ static void fill_shares(sl_region_limits_t *limits, const sl_shares_t *shares) {
     limits->priority = shares->priority;
     limits->exclusive = shares->exclusive;
     limits->turn_micros = shares->turn_micros;
+    limits->strict = shares->strict;
     limits->cap_when_shared = shares->cap_when_shared;
 }
 

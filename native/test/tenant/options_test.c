@@ -48,9 +48,15 @@ static void should_read_shares_of_gpu_time(void) {
     setenv("SLUICE_MEMORY", "1g", 1);
     CHECK(read_with("SLUICE_COMPUTE", "25%") && options.memory_bytes[0] == 1ull << 30 && shares->compute_permille[0] == 250);
     unsetenv("SLUICE_MEMORY");
+    setenv("SLUICE_COMPUTE", "10%", 1);
+    CHECK(read_with("SLUICE_STRICT", "1") && shares->strict && shares->compute_permille[0] == 100 && !shares->turns);
+    CHECK(read_with("SLUICE_STRICT", "no") && !shares->strict && shares->compute_permille[0] == 100);
+    unsetenv("SLUICE_COMPUTE");
+    CHECK(!read_with("SLUICE_STRICT", "true") && options.wanted && strstr(reason.text, "SLUICE_STRICT=true: ") && strstr(reason.text, "SLUICE_COMPUTE=10%"));
+    CHECK(read_with("SLUICE_STRICT", "0") && !shares->strict);
     static const struct { const char *name, *value; } bad[] = {
         {"SLUICE_COMPUTE", "0"}, {"SLUICE_COMPUTE", "25"}, {"SLUICE_COMPUTE", "0.25"}, {"SLUICE_COMPUTE", "0=25%,1=50"},
-        {"SLUICE_COMPUTE", "0=25%,0=5%"}, {"SLUICE_WEIGHT", "1.5"}, {"SLUICE_PRIORITY", "urgent"}, {"SLUICE_EXCLUSIVE", "maybe"}, {"SLUICE_TURN", "5"}};
+        {"SLUICE_COMPUTE", "0=25%,0=5%"}, {"SLUICE_WEIGHT", "1.5"}, {"SLUICE_PRIORITY", "urgent"}, {"SLUICE_EXCLUSIVE", "maybe"}, {"SLUICE_STRICT", "maybe"}, {"SLUICE_TURN", "5"}};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
         CHECK(!read_with(bad[i].name, bad[i].value) && options.wanted && strstr(reason.text, bad[i].name) &&
               strstr(reason.text, bad[i].value), "%s: %s", bad[i].name, reason.text);

@@ -106,6 +106,10 @@ static bool read_turn(const char *text, sl_shares_t *shares) {
     return shares->turns = true, sl_shares_read_turn(text, &shares->turn_micros);
 }
 
+static bool read_strict(const char *text, sl_shares_t *shares) {
+    return sl_shares_read_exclusive(text, &shares->strict);
+}
+
 /* Sluice's own variables for shares of GPU time, as in the table of limits (sluice.region.limits.Limit). */
 static const struct {
     const char *name;
@@ -117,6 +121,7 @@ static const struct {
     {"SLUICE_PRIORITY", read_priority, "expected high, normal or low"},
     {"SLUICE_EXCLUSIVE", read_exclusive, "expected 1, true, yes or on, or 0, false, no or off"},
     {"SLUICE_TURN", read_turn, "write it like 5ms or 500us, from 100us to 1s"},
+    {"SLUICE_STRICT", read_strict, "expected 1, true, yes or on, or 0, false, no or off"},
 };
 #define SHARE_VARIABLES ((unsigned)(sizeof share_variables / sizeof *share_variables))
 
@@ -130,6 +135,9 @@ static bool read_shares(sl_shares_t *shares, const char **source, sl_reason_t *r
         if (text && ok && !share_variables[i].read(text, shares))
             ok = sl_report_fail(reason, "%s=%.80s: %s", name, text, share_variables[i].hint);
     }
+    if (ok && shares->strict && !sl_shares_any_cap(shares))
+        ok = sl_report_fail(reason, "SLUICE_STRICT=%.40s: it holds the cap of SLUICE_COMPUTE, and there is none; add a cap, as in SLUICE_COMPUTE=10%%",
+                            sl_options_variable("SLUICE_STRICT"));
     return ok;
 }
 

@@ -172,11 +172,15 @@ bool sl_shares_read_turn(const char *text, uint32_t *micros) {
     return false;
 }
 
-bool sl_shares_any(const sl_shares_t *shares) {
-    bool any = shares->turns;
+bool sl_shares_any_cap(const sl_shares_t *shares) {
+    bool any = false;
     for (int gpu = 0; gpu < SL_SHARES_GPUS; gpu++)
         any |= shares->compute_permille[gpu] != 0;
     return any;
+}
+
+bool sl_shares_any(const sl_shares_t *shares) {
+    return shares->turns || sl_shares_any_cap(shares);
 }
 
 void sl_shares_cap_every_gpu(sl_shares_t *shares, uint32_t permille) {

@@ -17,6 +17,7 @@ typedef struct {
     int32_t priority;
     bool exclusive;
     uint32_t turn_micros;
+    bool strict;          /* caps hold inside a kernel too */
     bool cap_when_shared; /* caps hold only while others use the GPU */
 } sl_shares_t;
 
@@ -33,6 +34,7 @@ bool sl_shares_read_turn(const char *text, uint32_t *micros);
 
 /* Whether it has a cap or takes turns. */
 bool sl_shares_any(const sl_shares_t *shares);
+bool sl_shares_any_cap(const sl_shares_t *shares);
 void sl_shares_cap_every_gpu(sl_shares_t *shares, uint32_t permille);
 
 #endif

@@ -99,7 +99,7 @@ class NodeDriverTest extends OnNode {
     @Test
     void shouldNameTheFieldThatIsWrong() throws Exception {
         for (List<String> wrong : List.of(List.of(",\"weight\":0", "parameters.weight"), List.of(",\"priority\":\"urgent\"", "parameters.priority"),
-                List.of(",\"exclusive\":[]", "parameters.exclusive"), List.of(",\"colour\":\"red\"", "parameters.colour"), List.of(",\"memory\":\"99g\"", "parameters.memory"))) {
+                List.of(",\"exclusive\":[]", "parameters.exclusive"), List.of(",\"strict\":\"very\"", "parameters.strict"), List.of(",\"colour\":\"red\"", "parameters.colour"), List.of(",\"memory\":\"99g\"", "parameters.memory"))) {
             allocate(CLAIM, PARAMETERS.formatted(wrong.getFirst()), result("gpu-0000", "10Gi", "25"));
             assertThat(kubelet.prepare(CLAIM).getError()).contains(wrong.getLast());
         }
@@ -110,7 +110,17 @@ class NodeDriverTest extends OnNode {
     }
 
     @Test
+    void shouldHoldTheCapOfAClaimStrictly() {
+        allocate(CLAIM, PARAMETERS.formatted(",\"strict\":true"), result("gpu-0000", "10Gi", "25"));
+        assertThat(kubelet.prepare(CLAIM).getDevicesCount()).isOne();
+        assertThat(agent.claims.get(UID)).contains("25%").contains("\"strict\":\"true\"");
+    }
+
+    @Test
     void shouldRefuseAmountsThatItCannotEnforce() {
+        allocate(CLAIM, PARAMETERS.formatted(",\"strict\":true"), result("gpu-0000", "10Gi", "100"));
+        assertThat(kubelet.prepare(CLAIM).getError()).contains("parameters.strict").contains("below 100");
+
         allocate(CLAIM, "", result("gpu-0000", "10Gi", "25"), result("gpu-0001", "4Gi", "25"));
         assertThat(kubelet.prepare(CLAIM).getError()).contains("memory").contains("on each");
 

@@ -31,6 +31,9 @@ sealed interface JsonProperties<S> permits WrittenProperties, ReadProperties {
 
     boolean flag(String name, Predicate<S> value);
 
+    /// False where documents of earlier versions do not tell it.
+    boolean flagIf(String name, Predicate<S> value);
+
     long[] numbers(String name, Function<S, long[]> values);
 
     List<String> texts(String name, Function<S, List<String>> values);

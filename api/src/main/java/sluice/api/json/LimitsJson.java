@@ -44,7 +44,7 @@ public final class LimitsJson {
         return new ComputeLimits(ComputeCaps.of(IntStream.range(0, caps.length).map(gpu -> (int) caps[gpu]).toArray()),
                 at.flag("turns", ComputeLimits::turns), at.count("weight", ComputeLimits::weight),
                 Priority.parse(at.text("priority", limits -> limits.priority().word())), at.flag("exclusive", ComputeLimits::exclusive),
-                at.count("turnMicros", ComputeLimits::turnMicros));
+                at.count("turnMicros", ComputeLimits::turnMicros), at.flagIf("strict", ComputeLimits::strict));
     }
 
     /// Documents of earlier versions have none.

@@ -43,6 +43,11 @@ record ReadProperties<S>(JsonTree json, int place) implements JsonProperties<S> 
     }
 
     @Override
+    public boolean flagIf(String name, Predicate<S> value) {
+        return json.has(name) && json.at(name).isTrue();
+    }
+
+    @Override
     public long[] numbers(String name, Function<S, long[]> values) {
         return json.at(name).elements().stream().mapToLong(JsonTree::number).toArray();
     }

@@ -51,6 +51,11 @@ record WrittenProperties<S>(JsonGenerator json, S subject, int place) implements
     }
 
     @Override
+    public boolean flagIf(String name, Predicate<S> value) {
+        return flag(name, value);
+    }
+
+    @Override
     public long[] numbers(String name, Function<S, long[]> values) {
         long[] numbers = values.apply(subject);
         json.writeArrayPropertyStart(name);

@@ -44,7 +44,7 @@ class ModelJsonTest {
     private static final GpuTime TIME = new GpuTime(1000, 250, 400, 1300, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31);
     private static final MemoryUses USES = new MemoryUses(41, 42, 43, 44, 45, 46, 47, 48);
     private static final Tenant TENANT = new Tenant(Path.of("/run/train.region"), "train", "python train.py", TenantState.RUNNING, Command.NONE, Identity.of(4711, 99), 51, 1000,
-            52, new Limits(MemoryLimits.parse("0=4g,1=8g"), new ComputeLimits(ComputeCaps.parse("1=25%"), true, 3, Priority.HIGH, false, 54), new OnOom(53), OnError.RUN,
+            52, new Limits(MemoryLimits.parse("0=4g,1=8g"), new ComputeLimits(ComputeCaps.parse("1=25%"), true, 3, Priority.HIGH, false, 54, true), new OnOom(53), OnError.RUN,
                     new HostLimits(true, 55, 56)),
             List.of(new TenantGpu(0, 5, "GPU-5", "five", 61, 62, 63, USES, 64, 65, 66, 67, TIME),
                     new TenantGpu(1, 6, "GPU-6", "six", 68, 69, 70, MemoryUses.NONE, 71, 72, 73, 74, new GpuTime(1000, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0))),
@@ -70,7 +70,7 @@ class ModelJsonTest {
         assertThat(text(TENANT, BOARDS)).startsWith("{\"tenant\":\"train\",\"running\":true,\"state\":\"running\",\"command\":\"python train.py\",\"region\":\"/run/train.region\",\"layout\":")
                 .contains("\"rootPid\":4711,\"rootStartTicks\":99,\"uid\":1000,\"onError\":\"run\",\"onOom\":\"wait\",\"oomWaitMillis\":53,\"limitsEpoch\":52,"
                         + "\"memoryLimitBytes\":[4294967296,8589934592,0,")
-                .contains("\"turns\":true,\"weight\":3,\"priority\":\"high\",\"exclusive\":false,\"turnMicros\":54},\"host\":{\"mapped\":true,\"reservoirBytes\":55,\"preparedBytes\":56},\"gpus\":[{\"gpu\":5,\"uuid\":\"GPU-5\",\"name\":\"five\","
+                .contains("\"turns\":true,\"weight\":3,\"priority\":\"high\",\"exclusive\":false,\"turnMicros\":54,\"strict\":true},\"host\":{\"mapped\":true,\"reservoirBytes\":55,\"preparedBytes\":56},\"gpus\":[{\"gpu\":5,\"uuid\":\"GPU-5\",\"name\":\"five\","
                         + "\"granularityBytes\":61,\"totalBytes\":62,\"usedBytes\":63,\"uses\":{\"linearBytes\":41,\"managedBytes\":42,\"poolBytes\":43,"
                         + "\"physicalBytes\":44,\"arrayBytes\":45,\"graphBytes\":46,\"contextBytes\":47,\"overheadBytes\":48},\"limitBytes\":64,\"peakBytes\":65,"
                         + "\"refusedCalls\":66,\"lastRefusedBytes\":67,\"time\":{\"capPermille\":250,\"gotPermille\":35,\"gotOverNanos\":600,\"usedNanos\":21,"
@@ -94,6 +94,14 @@ class ModelJsonTest {
         assertThat(read.processes()).isEqualTo(TENANT.processes());
         assertThat(read.limits()).isEqualTo(TENANT.limits());
         assertThat(read.compute()).isEqualTo(TENANT.compute());
+    }
+
+    @Test
+    void shouldTakeCapsOfAnEarlierVersionForNotStrict() {
+        String earlier = text(TENANT, BOARDS).replace(",\"strict\":true", "");
+
+        assertThat(TenantJson.read(tree(earlier)).compute().strict()).isFalse();
+        assertThat(TenantJson.read(tree(earlier)).compute().turnMicros()).isEqualTo(54);
     }
 
     @Test

@@ -39,7 +39,7 @@ public record RunRequest(
                 return mistake;
             }
         }
-        return Optional.empty();
+        return given.mistake();
     }
 
     /// For people, in one line.
@@ -47,7 +47,7 @@ public record RunRequest(
         ComputeLimits compute = limits().compute();
         String turns = compute.turns() ? "weight " + compute.weight() + ", priority " + compute.priority().word()
                 + (compute.exclusive() ? ", exclusive" : "") + ", " + TurnLength.format(compute.turnMicros()) + " each" : "none";
-        return "memory " + limits().memory() + ", over the quota " + limits().onOom() + "; compute " + compute.caps() + "; turns: " + turns
+        return "memory " + limits().memory() + ", over the quota " + limits().onOom() + "; compute " + compute.caps() + (compute.strict() ? ", strict" : "") + "; turns: " + turns
                 + "; on error " + limits().onError().word();
     }
 

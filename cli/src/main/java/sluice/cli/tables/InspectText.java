@@ -69,7 +69,7 @@ public final class InspectText {
         fact("on error", tenant.limits().onError().word());
         fact("memory", tenant.memory() + " (change " + tenant.limitsEpoch() + ")");
         fact("on oom", tenant.limits().onOom().toString());
-        fact("compute", tenant.compute().caps().toString());
+        fact("compute", tenant.compute().caps() + (tenant.compute().strict() ? ", strict" : ""));
         fact("turns", ShareText.turns(tenant.compute()));
         String slices = tenant.processes().stream().filter(process -> process.alive() && process.slices().tried())
                 .map(process -> process.slices().text()).distinct().collect(Collectors.joining("; "));

@@ -25,11 +25,11 @@ public final class ShareText {
 
     private ShareText() {}
 
-    /// What it asked for on a GPU: `25%`, `w3`, `25% w3 high`, `w1 excl`.
+    /// What it asked for on a GPU: `25%`, `w3`, `25% strict w3 high`, `w1 excl`.
     public static String asked(ComputeLimits limits, int capPermille) {
         List<String> words = new ArrayList<>();
         if (capPermille != 0) {
-            words.add(Percent.format(capPermille));
+            words.add(Percent.format(capPermille) + (limits.strict() ? " strict" : ""));
         }
         if (limits.turns()) {
             words.add("w" + limits.weight());

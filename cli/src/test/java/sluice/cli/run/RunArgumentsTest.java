@@ -27,6 +27,7 @@ class RunArgumentsTest {
         "run --compute 25% -- x",
         "run -v --sim --env SLUICE_SIM_GPUS=2 --compute 0=25%,1=50% --weight 3 --priority high --turn 5ms --exclusive -- x --exclusive",
         "run --exclusive x",
+        "run --compute 10% --strict x",
         "run --weight 1 true",
         "run --compute 100% true",
         "run --sim true -h",

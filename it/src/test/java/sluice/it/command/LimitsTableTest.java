@@ -2,6 +2,10 @@ package sluice.it.command;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.util.ArrayList;
+import java.util.EnumMap;
+import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -11,6 +15,7 @@ import sluice.region.Tenant;
 import sluice.region.limits.GivenLimits;
 import sluice.region.limits.Limit;
 import sluice.region.limits.LimitSource;
+import sluice.region.limits.Limits;
 
 /// The library reads the variable of every limit in the table, and means the same by it.
 class LimitsTableTest extends OnMachine {
@@ -26,14 +31,27 @@ class LimitsTableTest extends OnMachine {
         };
     }
 
+    /// What the limit needs beside it.
+    private static Map<Limit, String> needed(Limit limit) {
+        return limit == Limit.STRICT ? Map.of(Limit.COMPUTE, example(Limit.COMPUTE)) : Map.of();
+    }
+
+    private static Limits meant(Limit limit) {
+        Map<Limit, String> words = new EnumMap<>(Map.of(limit, example(limit)));
+        words.putAll(needed(limit));
+        return GivenLimits.of(LimitSource.COMMAND_LINE, words).limits();
+    }
+
     @ParameterizedTest
     @EnumSource
     void shouldMeanTheSameInTheLibrary(Limit limit) throws Exception {
-        var outcome = machine.preloaded(Map.of(limit.variable(), example(limit), "SLUICE_TENANT", "job"), Machine.program("hog"), "--step", "16m", "--count", "1");
+        Map<String, String> variables = new HashMap<>(Map.of(limit.variable(), example(limit), "SLUICE_TENANT", "job"));
+        needed(limit).forEach((other, value) -> variables.put(other.variable(), value));
+        var outcome = machine.preloaded(variables, Machine.program("hog"), "--step", "16m", "--count", "1");
 
         assertThat(outcome.output()).contains("got 1 ");
         Tenant tenant = Tenant.read(machine.runtimeDirectory().resolve("job.region"));
-        assertThat(limit.format(tenant.limits())).isEqualTo(limit.format(GivenLimits.of(LimitSource.COMMAND_LINE, Map.of(limit, example(limit))).limits()));
+        assertThat(limit.format(tenant.limits())).isEqualTo(limit.format(meant(limit)));
     }
 
     @ParameterizedTest
@@ -47,11 +65,15 @@ class LimitsTableTest extends OnMachine {
     @ParameterizedTest
     @EnumSource
     void shouldBeAnOptionOfRun(Limit limit) throws Exception {
-        var words = limit.kind() == Limit.Kind.SWITCH ? new String[] {"run", "--sim", "--name", "job", limit.option(), "--", "true"}
-                : new String[] {"run", "--sim", "--name", "job", limit.option(), example(limit), "--", "true"};
+        List<String> words = new ArrayList<>(List.of("run", "--sim", "--name", "job", limit.option()));
+        if (limit.kind() != Limit.Kind.SWITCH) {
+            words.add(example(limit));
+        }
+        needed(limit).forEach((other, value) -> words.addAll(List.of(other.option(), value)));
+        words.addAll(List.of("--", "true"));
 
-        assertThat(machine.sluice(words).status()).isZero();
+        assertThat(machine.sluice(words.toArray(String[]::new)).status()).isZero();
         Tenant tenant = Tenant.read(machine.runtimeDirectory().resolve("job.region"));
-        assertThat(tenant.limits()).isEqualTo(GivenLimits.of(LimitSource.COMMAND_LINE, Map.of(limit, example(limit))).limits());
+        assertThat(tenant.limits()).isEqualTo(meant(limit));
     }
 }

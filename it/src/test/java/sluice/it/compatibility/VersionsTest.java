@@ -76,7 +76,8 @@ class VersionsTest extends OnMachine {
 
         assertThat(machine.sluice("ps").output()).contains("old").contains("768.0 MiB").contains("1.0 GiB").doesNotContain("cannot");
         assertThat(machine.sluice("inspect", "old").output()).contains("768.0 MiB").contains("weight 3");
-        var changed = machine.sluice("set", "old", "--memory", "2g", "--weight", "2");
+        assertThat(machine.sluice("inspect", "old", "--json").output()).as("a field that the older library does not have").containsPattern("\"strict\" ?: ?false");
+        var changed = machine.sluice("set", "old", "--memory", "2g", "--weight", "2", "--compute", "90%", "--strict");
         assertThat(changed.status()).as(changed.errors()).isZero();
         Process more = machine.startPreloaded(Map.of("LD_PRELOAD", oldLibrary, "SLUICE_TENANT", "old"), Machine.program("hog"), "--step", "256m", "--hold", "60000");
         assertThat(Machine.awaitLine(more, "got ")).as("2 GiB less 768 MiB").startsWith("got 5 ");

@@ -6,7 +6,9 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import sluice.api.json.JsonTree;
+import sluice.region.limits.GivenLimits;
 import sluice.region.limits.Limit;
+import sluice.region.limits.LimitSource;
 import sluice.region.place.SluiceException;
 
 /// What the scheduler gave to a claim on this node, as its ResourceClaim says.
@@ -75,6 +77,9 @@ record AllocatedClaim(String uid, List<Share> shares, Map<Limit, String> limits)
         long percent = same(compute, "compute");
         if (percent > 0 && percent < WHOLE) {
             all.put(Limit.COMPUTE, percent + "%");
+        }
+        if (GivenLimits.of(LimitSource.CLAIM, all).mistake().isPresent()) {
+            throw new SluiceException("parameters.strict holds a cap, and the claim has none; ask for a part of 'compute' below 100");
         }
         return all;
     }

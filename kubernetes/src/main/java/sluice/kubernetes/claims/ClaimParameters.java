@@ -13,7 +13,7 @@ import sluice.region.place.SluiceException;
 record ClaimParameters(Map<Limit, String> limits) {
     static final String VERSION = "sluice.dev/v1alpha1";
     static final String KIND = "GpuParameters";
-    private static final List<Limit> KNOWN = List.of(Limit.WEIGHT, Limit.PRIORITY, Limit.EXCLUSIVE);
+    private static final List<Limit> KNOWN = List.of(Limit.WEIGHT, Limit.PRIORITY, Limit.EXCLUSIVE, Limit.STRICT);
 
     /// Fails with a sentence that names the field.
     static ClaimParameters parse(JsonTree json) {

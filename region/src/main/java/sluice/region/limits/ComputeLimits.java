@@ -9,11 +9,17 @@ import sluice.region.place.SluiceException;
 /// @param turns      whether it takes turns with others; a tenant with a cap does so anyway
 /// @param weight     its part, relative to the weights of other tenants that want the GPU
 /// @param turnMicros length of its turns at weight 1; 0 = the default
-public record ComputeLimits(ComputeCaps caps, boolean turns, int weight, Priority priority, boolean exclusive, int turnMicros) {
+/// @param strict     whether its caps hold inside a kernel too; without a cap it means nothing
+public record ComputeLimits(ComputeCaps caps, boolean turns, int weight, Priority priority, boolean exclusive, int turnMicros, boolean strict) {
     public static final ComputeLimits NONE = new ComputeLimits(ComputeCaps.none(), false, 1, Priority.NORMAL, false, 0);
     private static final int LARGEST_WEIGHT = 1000;
     /// Until [#settled]: the weight was taken back.
     private static final int WITHDRAWN = 0;
+
+    /// Of a tenant whose caps are not strict.
+    public ComputeLimits(ComputeCaps caps, boolean turns, int weight, Priority priority, boolean exclusive, int turnMicros) {
+        this(caps, turns, weight, priority, exclusive, turnMicros, false);
+    }
 
     /// Reads a weight from 1 to 1000.
     public static int parseWeight(String text) {
@@ -35,11 +41,11 @@ public record ComputeLimits(ComputeCaps caps, boolean turns, int weight, Priorit
     }
 
     ComputeLimits with(ComputeCaps other) {
-        return new ComputeLimits(other, turns, weight, priority, exclusive, turnMicros);
+        return new ComputeLimits(other, turns, weight, priority, exclusive, turnMicros, strict);
     }
 
     ComputeLimits withWeight(int given) {
-        return new ComputeLimits(caps, true, given, priority, exclusive, turnMicros);
+        return new ComputeLimits(caps, true, given, priority, exclusive, turnMicros, strict);
     }
 
     /// The tenant takes no turns any more if it has nothing else of them; [#settled] decides that.
@@ -48,26 +54,39 @@ public record ComputeLimits(ComputeCaps caps, boolean turns, int weight, Priorit
     }
 
     ComputeLimits with(Priority given) {
-        return new ComputeLimits(caps, true, weight, given, exclusive, turnMicros);
+        return new ComputeLimits(caps, true, weight, given, exclusive, turnMicros, strict);
     }
 
     /// A tenant that is no longer exclusive still takes turns, but gets none by that.
     ComputeLimits withExclusive(boolean given) {
-        return new ComputeLimits(caps, turns || given, weight, priority, given, turnMicros);
+        return new ComputeLimits(caps, turns || given, weight, priority, given, turnMicros, strict);
     }
 
     /// The default length gives no turns to a tenant that takes none.
     ComputeLimits withTurnMicros(int given) {
-        return new ComputeLimits(caps, turns || given > 0, weight, priority, exclusive, given);
+        return new ComputeLimits(caps, turns || given > 0, weight, priority, exclusive, given, strict);
     }
 
-    /// After all parts of a change: a tenant whose weight was taken back, and that has nothing else of turns, takes none.
+    ComputeLimits withStrict(boolean given) {
+        return new ComputeLimits(caps, turns, weight, priority, exclusive, turnMicros, given);
+    }
+
+    /// Whether strict caps were asked for and there is none to hold.
+    boolean lacksCap() {
+        return strict && caps.isEmpty();
+    }
+
+    /// After all parts of a change: a tenant without caps is not strict either. One whose weight was taken back, and that has nothing else of
+    /// turns, takes none.
     ComputeLimits settled() {
+        if (lacksCap()) {
+            return withStrict(false).settled();
+        }
         if (weight != WITHDRAWN) {
             return this;
         }
         boolean usual = priority == Priority.NORMAL && !exclusive && turnMicros == 0;
-        return new ComputeLimits(caps, turns && !usual, 1, priority, exclusive, turnMicros);
+        return new ComputeLimits(caps, turns && !usual, 1, priority, exclusive, turnMicros, strict);
     }
 
     /// Whether it is on boards at all.

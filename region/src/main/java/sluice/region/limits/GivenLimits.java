@@ -5,6 +5,7 @@ import java.util.Collections;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import sluice.region.place.SluiceException;
 
 /// Limits as a source gives them to a job: `memory=4g compute=25% weight=3`.
@@ -32,6 +33,12 @@ public record GivenLimits(LimitSource source, Map<Limit, String> words, Limits l
 
     public boolean names(Limit limit) {
         return words.containsKey(limit);
+    }
+
+    /// What a job cannot ask for, in a sentence: strict caps, and no cap.
+    public Optional<String> mistake() {
+        return limits.compute().lacksCap() ? Optional.of("--strict holds the cap of --compute, and there is none; add a cap, as in --compute 10% --strict")
+                : Optional.empty();
     }
 
     /// What a job gets that asks for these under a policy: at most what the policy bounds, and all of the rest.

@@ -158,6 +158,25 @@ public enum Limit {
         }
     },
 
+    STRICT("strict", 's', Kind.SWITCH, "compute.strict", "strict", "true|false", "true or false",
+            "The cap of --compute holds in every second, inside a kernel too: the hardware takes the job's work off the GPU.",
+            "The cap holds in every second, inside a kernel too, or not.") {
+        @Override
+        Limits put(Limits limits, String text, boolean change) {
+            return limits.with(limits.compute().withStrict(ComputeLimits.parseExclusive(text)));
+        }
+
+        @Override
+        public String format(Limits limits) {
+            return Boolean.toString(limits.compute().strict());
+        }
+
+        @Override
+        Limits within(Limits asked, boolean named, Limits policy) {
+            return asked.with(asked.compute().withStrict(policy.compute().strict()));
+        }
+    },
+
     RESERVOIR("reservoir", 'r', Kind.BYTES, "host.reservoirBytes", "reservoir", "SIZE", "32g or none",
             "Host memory that its released memory may take, all processes together; default as much as there is.",
             "Host memory that its released memory may take, all processes together.") {
@@ -384,7 +403,7 @@ public enum Limit {
     }
 
     public boolean isOfGpuTime() {
-        return this == COMPUTE || isOfTurns();
+        return this == COMPUTE || this == STRICT || isOfTurns();
     }
 
     /// Reads a value and puts it in place of the old one; throws with a sentence for what is none.

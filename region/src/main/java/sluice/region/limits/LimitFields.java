@@ -27,6 +27,7 @@ public final class LimitFields {
         page.put(LIMITS_EXCLUSIVE_OFFSET, compute.exclusive() ? 1 : 0);
         page.put(LIMITS_TURN_MICROS_OFFSET, compute.turnMicros());
         page.put(LIMITS_TURNS_OFFSET, compute.turns() ? 1 : 0);
+        page.put(LIMITS_STRICT_OFFSET, compute.strict() ? 1 : 0);
         page.put(LIMITS_OOM_WAIT_MILLIS_OFFSET, limits.onOom().waitMillis());
         page.put(LIMITS_ON_OOM_OFFSET, limits.onOom().waits() ? 1 : 0);
         page.put(LIMITS_RESERVOIR_BYTES_OFFSET, limits.host().reservoirBytes());
@@ -51,6 +52,6 @@ public final class LimitFields {
             caps[gpu] = (int) limits.computePermille(gpu);
         }
         return new ComputeLimits(ComputeCaps.of(caps), limits.turns() != 0, (int) Math.max(1, limits.weight()),
-                Priority.of(limits.priority()), limits.exclusive() != 0, (int) limits.turnMicros());
+                Priority.of(limits.priority()), limits.exclusive() != 0, (int) limits.turnMicros(), limits.strict() != 0);
     }
 }

@@ -1,6 +1,7 @@
 package sluice.region.limits;
 
 import java.util.Map;
+import sluice.region.place.SluiceException;
 
 /// All limits of one tenant, as its region holds them. The table [Limit] says how people write each of them.
 public record Limits(MemoryLimits memory, ComputeLimits compute, OnOom onOom, OnError onError, HostLimits host) {
@@ -18,12 +19,16 @@ public record Limits(MemoryLimits memory, ComputeLimits compute, OnOom onOom, On
     }
 
     /// The limits of a tenant that runs after a change.
+    /// Throws with a sentence when it shall be strict and has no cap.
     ///
     /// @param words new values, as people write them
     public Limits changed(Map<Limit, String> words) {
         Limits changed = this;
         for (Map.Entry<Limit, String> word : words.entrySet()) {
             changed = word.getKey().put(changed, word.getValue(), true);
+        }
+        if (words.containsKey(Limit.STRICT) && changed.compute.lacksCap()) {
+            throw new SluiceException("strict holds a cap, and the tenant has none; set one too, as in --compute 10% --strict");
         }
         return changed.with(changed.compute.settled());
     }

@@ -109,6 +109,31 @@ class ComputeChangeTest {
         assertThat(apply(turns("weight=none priority=normal turn=none exclusive=false")).compute()).isEqualTo(ComputeLimits.NONE);
     }
 
+    @Test
+    void shouldHoldACapStrictlyUntilThatIsTakenBack() {
+        assertThat(apply(turns("compute=10% strict=true")).compute()).isEqualTo(new ComputeLimits(ComputeCaps.parse("10%"), false, 1, Priority.NORMAL, false, 0, true));
+        assertThat(apply(turns("weight=3 priority=low turn=5ms exclusive=true")).compute().strict()).isTrue();
+        assertThat(apply(caps("20%")).compute().strict()).isTrue();
+        assertThat(apply(turns("strict=false")).compute().strict()).isFalse();
+    }
+
+    @Test
+    void shouldRefuseToBeStrictWithoutACap() {
+        assertThatThrownBy(() -> apply(turns("strict=true weight=3"))).isInstanceOf(SluiceException.class).hasMessageContaining("--compute 10% --strict");
+        assertThat(Tenant.read(file).compute()).isEqualTo(ComputeLimits.NONE);
+        assertThatThrownBy(() -> apply(turns("strict=true compute=none"))).isInstanceOf(SluiceException.class);
+        assertThat(apply(turns("strict=false")).compute()).isEqualTo(ComputeLimits.NONE);
+    }
+
+    /// A cap that is set later would be strict although nobody asked for that.
+    @Test
+    void shouldForgetThatItIsStrictWithTheCap() {
+        apply(turns("compute=10% strict=true"));
+
+        assertThat(apply(caps("none")).compute()).isEqualTo(ComputeLimits.NONE);
+        assertThat(apply(caps("10%")).compute().strict()).isFalse();
+    }
+
     @ParameterizedTest
     @ValueSource(strings = {"", "0", "x", "0=", "0=1%,0=2%", "16=1%", "0=1%,2%", "-1", "None", "101%"})
     void shouldRefuseNonsense(String text) {

@@ -36,6 +36,9 @@ class GivenLimitsTest {
         "weight=1, exclusive=true, exclusive is false and not true",
         "priority=high, priority=high, -",
         "compute=50%, compute=25%, -",
+        "compute=50%, compute=25% strict=true, -",
+        "compute=50% strict=true, compute=25% strict=false, strict is true and not false",
+        "compute=50% strict=false, strict=true, strict is false and not true",
         "compute=25%, compute=50%, compute is 25% and not 50%",
         "memory=2g, on-error=run, on-error is fail and not run",
         "memory=2g on-error=run, on-error=run, -",
@@ -63,6 +66,22 @@ class GivenLimitsTest {
     @CsvSource({"memory, 1g, true", "memory, 3g, false", "memory, none, false", "memory, nonsense, false", "weight, 900, true", "priority, high, true", "compute, none, true"})
     void shouldLetAUserSetWhatThePolicyAllows(String name, String value, boolean allowed) {
         assertThat(limits("memory=2g").allow(Limit.of(name).orElseThrow(), value)).isEqualTo(allowed);
+    }
+
+    @Test
+    void shouldMakeCapsStrictWhereThePolicySaysSo() {
+        assertThat(limits("compute=25%").within(limits("strict=true"))).isEqualTo(limits("compute=25% strict=true").limits());
+        assertThat(limits("strict=true").allow(Limit.STRICT, "false")).isFalse();
+        assertThat(limits("strict=true").allow(Limit.STRICT, "true")).isTrue();
+        assertThat(limits("strict=false").allow(Limit.STRICT, "true")).isFalse();
+    }
+
+    @Test
+    void shouldSayThatStrictNeedsACap() {
+        assertThat(limits("strict=true weight=3").mistake()).hasValueSatisfying(mistake -> assertThat(mistake).contains("add a cap, as in --compute 10% --strict"));
+        assertThat(limits("strict=true compute=100%").mistake()).isPresent();
+        assertThat(limits("strict=true compute=0=10%").mistake()).isEmpty();
+        assertThat(limits("strict=false").mistake()).isEmpty();
     }
 
     @Test

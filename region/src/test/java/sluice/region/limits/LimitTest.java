@@ -33,20 +33,25 @@ class LimitTest {
         };
     }
 
+    /// With what the limit needs beside it.
+    private static Map<Limit, String> words(Limit limit) {
+        return limit == Limit.STRICT ? Map.of(Limit.COMPUTE, "50%", limit, example(limit)) : Map.of(limit, example(limit));
+    }
+
     @ParameterizedTest
     @EnumSource
     void shouldMeanTheSameForAJobThatBeginsAndForOneThatRuns(Limit limit) {
-        Limits given = GivenLimits.of(LimitSource.COMMAND_LINE, Map.of(limit, example(limit))).limits();
+        Limits given = GivenLimits.of(LimitSource.COMMAND_LINE, words(limit)).limits();
         assertThat(limit.format(given)).isNotEqualTo(limit.format(Limits.NONE));
-        assertThat(Limits.NONE.changed(Map.of(limit, example(limit)))).isEqualTo(given);
+        assertThat(Limits.NONE.changed(words(limit))).isEqualTo(given);
     }
 
     @ParameterizedTest
     @EnumSource
     void shouldChangeNothingElse(Limit limit) {
-        Limits given = Limits.NONE.changed(Map.of(limit, example(limit)));
+        Limits given = Limits.NONE.changed(words(limit));
         for (Limit other : Limit.values()) {
-            if (other != limit && !(limit.isOfTurns() && other == Limit.WEIGHT)) {
+            if (!words(limit).containsKey(other) && !(limit.isOfTurns() && other == Limit.WEIGHT)) {
                 assertThat(other.format(given)).as(other.word()).isEqualTo(other.format(Limits.NONE));
             }
         }
