@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #define SLICE_NS 2000000u    /* the longest piece of work that is booked at once */
+#define DISABLED_NS 100000u  /* how often it looks whether disabled channels are enabled again */
 #define SHORTEST_NS 100000u  /* the shortest: what an H200 needs to switch between processes is 139 us */
 #define POLL_NS 20000u
 #define QUEUE_MOST 1024u
@@ -29,7 +30,7 @@ struct sim_operation {
     sim_operation_t *next;
     sim_work_t work;
     uint64_t sequence;
-    uint64_t submitted_ns, begin_ns, until_ns, left_ns;
+    uint64_t submitted_ns, begin_ns, until_ns, left_ns, booked_ns; /* booked: the part that ends at until_ns */
     bool begun, running;
 };
 
@@ -231,12 +232,13 @@ static bool advance(CUstream stream, uint64_t now, uint64_t *wake_ns) {
     }
     if (sim_rm_is_disabled(stream->context->group)) {
         operation->until_ns = now; /* the time until it goes on is not its own */
-        if (now + POLL_NS < *wake_ns) *wake_ns = now + POLL_NS;
+        if (now + DISABLED_NS < *wake_ns) *wake_ns = now + DISABLED_NS;
         return false;
     }
     if (operation->left_ns) {
         uint64_t most = slice_ns(stream->context), slice = operation->left_ns < most ? operation->left_ns : most;
         operation->left_ns -= slice;
+        operation->booked_ns = slice;
         operation->until_ns = sim_state_reserve(sim_device_gpu(stream->context->device), operation->until_ns, slice);
         if (!operation->begin_ns) operation->begin_ns = operation->until_ns - slice;
         return true;
@@ -250,6 +252,26 @@ static bool advance(CUstream stream, uint64_t now, uint64_t *wake_ns) {
     if (result && !stream->context->error) stream->context->error = result;
     finish(stream, operation);
     return true;
+}
+
+static void cut(CUstream stream, uint64_t now) {
+    sim_operation_t *operation = stream->first;
+    if (!operation || !operation->begun || operation->running || operation->until_ns <= now) return;
+    uint64_t rest = operation->until_ns - now < operation->booked_ns ? operation->until_ns - now : operation->booked_ns;
+    sim_state_cut(sim_device_gpu(stream->context->device), operation->until_ns, rest);
+    operation->left_ns += rest;
+    operation->until_ns -= rest;
+    operation->booked_ns = 0;
+}
+
+void sim_work_cut(int group) {
+    uint64_t now = sim_state_now();
+    for (unsigned i = 0; i < active_count; i++) {
+        CUcontext context = active[i];
+        if (!context->alive || context->group != group) continue;
+        if (context->legacy) cut(context->legacy, now);
+        for (CUstream stream = context->streams; stream; stream = stream->next) cut(stream, now);
+    }
 }
 
 static bool advance_all(uint64_t *wake_ns) {

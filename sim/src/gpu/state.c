@@ -331,6 +331,14 @@ uint64_t sim_state_reserve(int index, uint64_t ready_ns, uint64_t duration_ns) {
     return end;
 }
 
+/* Time that lies before another reservation stays unused. */
+void sim_state_cut(int index, uint64_t until_ns, uint64_t duration_ns) {
+    sim_state_gpu_t *gpu = &state->gpu[index];
+    uint64_t until = until_ns;
+    atomic_compare_exchange_strong(&gpu->busy_until_ns, &until, until_ns - duration_ns);
+    atomic_fetch_sub(&gpu->busy_total_ns, duration_ns);
+}
+
 unsigned sim_state_busy_percent(int index) {
     sim_state_gpu_t *gpu = &state->gpu[index];
     const uint64_t window = 2 * SAMPLE_EVERY_NS;

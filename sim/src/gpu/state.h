@@ -76,6 +76,8 @@ uint64_t sim_state_forget_given(void);
 uint64_t sim_state_taken(int gpu);
 bool sim_state_process(int gpu, unsigned slot, pid_t *pid, uint64_t *bytes);
 uint64_t sim_state_reserve(int gpu, uint64_t ready_ns, uint64_t duration_ns);
+/* Gives back the last part of a reservation that ends at this time. */
+void sim_state_cut(int gpu, uint64_t until_ns, uint64_t duration_ns);
 unsigned sim_state_busy_percent(int gpu);
 
 #endif

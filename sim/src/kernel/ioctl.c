@@ -17,6 +17,7 @@
 
 #include "gpu/settings.h"
 #include "kernel/device.h"
+#include "work/work.h"
 
 enum { FREE = 0x29, CONTROL = 0x2a, ALLOC = 0x2b };
 enum { GROUP = 0xa06c, CHANNEL = 0xc86f };
@@ -130,9 +131,17 @@ static uint32_t switch_channels(const uint8_t *parameters, bool off, bool lies) 
         memcpy(&channel, parameters + 280 + 4 * i, 4);
         object_t *object = find(channel);
         if (!object || object->class != CHANNEL) return NOT_FOUND;
-        if (!lies) disabled[object->group] = off;
+        if (lies || disabled[object->group] == off) continue;
+        disabled[object->group] = off;
+        if (off) sim_work_cut(object->group);
     }
     return OK;
+}
+
+/* The engine may be late; what the GPU has done by now is booked first. libcuda's lock comes before the kernel driver's. */
+static void begin_switch(void) {
+    sim_lock();
+    sim_work_catch_up();
 }
 
 static const char *name_of(uint32_t command, const uint8_t *parameters, unsigned *kind) {
@@ -156,6 +165,7 @@ static int64_t control(uint32_t *words) {
     fault_t fault = fault_of(name, kind);
     if (fault.fails) return -1;
     if (fault.answers) return fault.status;
+    if (kind >= 3) begin_switch();
     lock();
     object_t *object = find(words[1]);
     uint32_t status = object ? OK : NOT_FOUND;
@@ -164,6 +174,7 @@ static int64_t control(uint32_t *words) {
     else if (object && kind == 0 && !fault.lies) memcpy(&micros, parameters, 8), slices[object->group] = micros;
     else if (object && kind == 1) memcpy(parameters, fault.happens && fault.value ? &fault.value : (uint64_t[]){slices[object->group]}, 8);
     unlock();
+    if (kind >= 3) sim_unlock();
     return status;
 }
 

@@ -88,6 +88,8 @@ CUresult sim_work_run(CUstream stream, const sim_work_t *work);
 
 /* Carries out what is due by now, as the engine would. */
 void sim_work_catch_up(void);
+/* The channels of this group leave the GPU: what was booked for their work and is still to come is done later. */
+void sim_work_cut(int group);
 
 /* Of all streams of the process; and the engine's thread, which it starts. */
 bool sim_work_is_done(void);
