@@ -106,7 +106,8 @@ void sl_batch_submitted(sl_lane_t *lane, sl_cost_t *cost, bool alone, uint64_t s
         close_batch(lane, alone ? cost : NULL, true, submitted_nanos);
 }
 
-/* A batch in which a tenant outside the turns worked was interrupted, as by another turn; or the process's own pause interrupted it. */
+/* A batch in which a tenant outside the turns worked was interrupted, as by another turn; or this process cut it. Time in which the work
+ * was off the GPU is subtracted instead (slices/stops.h). */
 void sl_batch_see_turn(sl_lane_t *lane) {
     const sl_lane_gpu_t *gpu = lane->gpu;
     uint64_t turn = gpu->takes_turns ? sl_turn_word(&gpu->board) + sl_lane_mix(SL_LOAD(gpu->board.turn->above)) : 0;

@@ -111,7 +111,7 @@ static void refuse(const order_t *order, const sl_reason_t *reason) {
 }
 
 static void release_calls(void) {
-    sl_control_go();
+    sl_control_go(SL_CONTROL_PAUSE);
     sl_sink_switch(SL_SINK_HELD, false);
     sl_hold_release();
     sl_region_pause_t *record = sl_telling_record();
@@ -130,7 +130,7 @@ static void note_held(void) {
 
 /* Where the library controls time slices, a pause need not wait until submitted work ends. Calls that wait for it stay in the driver. */
 static bool is_cut(uint64_t since) {
-    return order_now().wanted == HELD && sl_os_nanos() - since > CUT_NANOS && sl_control_stop();
+    return order_now().wanted == HELD && sl_os_nanos() - since > CUT_NANOS && sl_control_stop(SL_CONTROL_PAUSE);
 }
 
 /* Calls in the driver come back by themselves: the work that they wait for ends. */
@@ -154,7 +154,7 @@ static void hold(void) {
         span = span * 2 < LONGEST_POLL_NANOS ? span * 2 : LONGEST_POLL_NANOS;
     }
     sl_telling_reason("%s", "");
-    if (order_now().wanted == HELD && sl_control_stop()) {
+    if (order_now().wanted == HELD && sl_control_stop(SL_CONTROL_PAUSE)) {
         note_held();
         return;
     }
@@ -166,7 +166,7 @@ static void hold(void) {
 
 /* Memory can move only when the work has ended. */
 static void finish_work(void) {
-    sl_control_go();
+    sl_control_go(SL_CONTROL_PAUSE);
     hold();
 }
 
@@ -256,7 +256,7 @@ static void step(const order_t *order) {
         hold();
         break;
     case HELD:
-        if (down && sl_control_stopped_nanos())
+        if (down && sl_control_is_stopped(SL_CONTROL_PAUSE))
             finish_work();
         else if (down)
             out(order);
@@ -384,7 +384,7 @@ static void *attend(void *unused) {
                 break;
             continue;
         }
-        bool spare = !sl_control_stopped_nanos() && sl_kept_look(needs_room || rung != RUNNING); /* the driver may wait for work */
+        bool spare = !sl_control_is_stopped(SL_CONTROL_PAUSE) && sl_kept_look(needs_room || rung != RUNNING); /* the driver may wait for work */
         atomic_store(&in_step, false);
         note_look();
         needs_room = !prepare() && wait_for_order(&order, spare ? SPARE_NANOS : LOOK_NANOS);

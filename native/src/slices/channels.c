@@ -177,6 +177,38 @@ bool sl_channels_read(sl_channels_group_t groups[SL_CHANNELS_GROUPS], unsigned *
     return ok;
 }
 
+static bool has(const sl_channels_group_t *group, uint32_t channel) {
+    for (unsigned i = 0; i < group->count; i++)
+        if (group->channels[i] == channel)
+            return true;
+    return false;
+}
+
+/* With the lock held. */
+static void find_channels(sl_channels_group_t *group, const sl_channels_group_t *before) {
+    for (unsigned i = 0; i < before->count; i++) {
+        const object_t *channel = find(before->client, before->channels[i]);
+        if (channel && channel->parent == before->group && is_channel(channel->class))
+            group->channels[group->count++] = channel->handle;
+    }
+    for (unsigned i = 0; i < count && group->count < SL_RM_CHANNELS; i++)
+        if (objects[i].client == before->client && objects[i].parent == before->group && is_channel(objects[i].class) && !has(group, objects[i].handle))
+            group->channels[group->count++] = objects[i].handle;
+}
+
+bool sl_channels_find(sl_channels_group_t *group) {
+    sl_channels_group_t before = *group;
+    sl_mutex_lock_briefly(&lock);
+    const object_t *object = find(group->client, group->group);
+    bool found = object && object->class == SL_RM_GROUP && object->fd == group->fd && object->device == group->device;
+    if (found) {
+        group->count = 0;
+        find_channels(group, &before);
+    }
+    sl_mutex_unlock(&lock);
+    return found;
+}
+
 unsigned sl_channels_version(void) {
     return atomic_load_explicit(&version, memory_order_acquire);
 }

@@ -27,6 +27,8 @@ void sl_channels_called(int fd, uint32_t escape, const void *parameters, uint32_
 
 /* The groups for which libcuda has set a slice. False: they are more than fit, or have more channels than fit. */
 bool sl_channels_read(sl_channels_group_t groups[SL_CHANNELS_GROUPS], unsigned *count);
+/* The channels that one group has now; first those that it had, so they fit. False: libcuda has freed the group. */
+bool sl_channels_find(sl_channels_group_t *group);
 /* Another number whenever a group or a channel is new. */
 unsigned sl_channels_version(void);
 /* The driver has stored its state and closed its descriptors. */

@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include "slices/control.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -10,19 +11,34 @@
 #include "os/mutex.h"
 #include "os/os.h"
 #include "os/report.h"
+#include "os/thread.h"
 #include "slices/channels.h"
 #include "slices/hook.h"
+#include "slices/stops.h"
 #include "tenant/tenant.h"
 
 #define MILLI 1000000u
 #define SLOW_NANOS (100 * MILLI)     /* on an H200 the slowest took 0.6 ms */
 #define PREEMPT_MICROS 100000u       /* the driver gives up after this */
 #define FAILED UINT32_MAX            /* the kernel did not carry out the call at all */
+/* Chosen: how often, and for how long, the library tries to put work back that the driver does not put back. */
+#define MEND_NANOS (250 * MILLI)
+#define MENDS_NANOS (600 * 1000ull * MILLI)
+#define UNSURE_NANOS (1000ull * MILLI) /* the same where the driver has not said that the work is off */
+#define ALONE_TRIES 100u             /* where the process can have no more threads */
+#define CALLS 3u                     /* of one that a signal has interrupted */
+#define TRIES 4u                     /* libcuda may free a channel just before a call that names it */
 
 static sl_mutex_t lock; /* one call at a time */
 static unsigned state = SL_REGION_SLICES_UNTRIED;
 static uint32_t slice_micros;
-static _Atomic uint64_t stopped_nanos;
+static _Atomic unsigned reasons;                       /* for which the work is off the GPU; bits */
+static struct {
+    sl_channels_group_t group;
+    bool sure; /* the driver has said that it is off */
+} taken[SL_CHANNELS_GROUPS];                           /* what was taken off the GPU, and is not back yet */
+static unsigned taken_count;
+static bool mends;                                     /* a thread goes on putting it back */
 static _Atomic unsigned interruptions;
 static sl_channels_group_t groups[SL_CHANNELS_GROUPS]; /* as of the last look */
 static unsigned count;
@@ -36,7 +52,9 @@ static uint32_t call(const sl_channels_group_t *group, uint32_t object, uint32_t
     sl_rm_control_t control = {.client = group->client, .object = object, .command = command, .parameters = (uintptr_t)parameters,
                                .bytes = bytes, .status = FAILED};
     uint64_t begin = sl_os_nanos();
-    int result = sl_hook_call(group->fd, SL_RM_CONTROL_REQUEST, &control);
+    int result = -1;
+    for (unsigned i = 0; i < CALLS && result < 0 && (!i || errno == EINTR || errno == EAGAIN); i++)
+        result = sl_hook_call(group->fd, SL_RM_CONTROL_REQUEST, &control);
     uint64_t nanos = sl_os_nanos() - begin;
     longest_nanos = nanos > longest_nanos ? nanos : longest_nanos;
     return result < 0 ? FAILED : control.status;
@@ -67,7 +85,7 @@ static void say(unsigned what) {
     atomic_store(&slot->slices, state);
 }
 
-static const char *const reasons[] = {
+static const char *const obstacles[] = {
     [SL_REGION_SLICES_OFF] = "SLUICE_SLICES turns them off",
     [SL_REGION_SLICES_UNHOOKED] = "the calls of libcuda to the kernel driver cannot be observed",
     [SL_REGION_SLICES_UNCHECKED] = "they were never checked with this version of the driver; SLUICE_SLICES=1 tries",
@@ -77,16 +95,84 @@ static const char *const reasons[] = {
     [SL_REGION_SLICES_SLOW] = "a control call took too long",
 };
 
+/* Also channels that the group has got since, and not those that libcuda has freed. */
+static bool put_group_back(const sl_channels_group_t *group, uint32_t *status) {
+    sl_channels_group_t now = *group, before;
+    for (unsigned i = 0; i < TRIES && sl_channels_find(&now); i++) {
+        before = now;
+        *status = disable(&now, false);
+        if (*status == SL_RM_OK)
+            return true;
+        if (sl_channels_find(&now) && now.count == before.count && memcmp(now.channels, before.channels, sizeof now.channels) == 0)
+            return false;
+    }
+    return !sl_channels_find(&now);
+}
+
+/* The time of the calls counts as work: nobody knows when within them it goes on. */
+static bool put_back(uint32_t *status) {
+    unsigned left = 0, before = taken_count;
+    uint64_t begin = sl_os_nanos();
+    for (unsigned i = 0; i < before; i++)
+        if (!put_group_back(&taken[i].group, status))
+            taken[left++] = taken[i];
+    taken_count = left;
+    if (before && !left)
+        sl_stops_end(begin);
+    return !left;
+}
+
+static bool is_sure(void) {
+    bool sure = false;
+    for (unsigned i = 0; i < taken_count; i++)
+        sure |= taken[i].sure;
+    return sure;
+}
+
+static void tell_mended(bool back) {
+    if (back)
+        sl_report(SL_WARN, "the driver has put the process's work back on the GPU");
+    else
+        sl_report(SL_ERROR, "the driver still does not put the process's work back on the GPU; the program has to end");
+}
+
+static void *mend(void *unused) {
+    uint64_t begin = sl_os_nanos(), nanos = MILLI;
+    bool back = false, sure = false, ended = false;
+    while (!ended) {
+        sl_os_sleep_nanos(nanos);
+        nanos = 2 * nanos < MEND_NANOS ? 2 * nanos : MEND_NANOS;
+        uint32_t status = SL_RM_OK;
+        sl_mutex_lock(&lock);
+        sure |= is_sure();
+        back = put_back(&status);
+        ended = back || sl_os_nanos() - begin > (sure ? MENDS_NANOS : UNSURE_NANOS);
+        mends = !ended;
+        taken_count = ended ? 0 : taken_count;
+        sl_mutex_unlock(&lock);
+    }
+    if (sure)
+        tell_mended(back);
+    return unused;
+}
+
+static void begin_to_mend(uint32_t status) {
+    if (is_sure())
+        sl_report(SL_ERROR, "the driver does not put the process's work back on the GPU (status 0x%x); the library tries it for ten minutes",
+                  (unsigned)status);
+    mends = mends || sl_thread_start(mend, NULL);
+    for (unsigned i = 0; i < ALONE_TRIES && !mends && !put_back(&status); i++)
+        sl_os_sleep_nanos(10 * MILLI);
+}
+
 /* Restores what can be restored. */
 static bool end(unsigned why, uint32_t status) {
     bool was_on = state == SL_REGION_SLICES_ON;
-    for (unsigned i = 0; i < count; i++) {
-        if (stopped_nanos)
-            disable(&groups[i], false);
-        if (was_on && slice_micros)
-            set_slice(&groups[i], groups[i].own_micros);
-    }
-    stopped_nanos = 0;
+    uint32_t refusal = SL_RM_OK;
+    bool back = put_back(&refusal);
+    reasons = 0;
+    for (unsigned i = 0; i < count && was_on && slice_micros; i++)
+        set_slice(&groups[i], groups[i].own_micros);
     slice_micros = 0;
     say(why);
     char number[32] = "";
@@ -94,10 +180,12 @@ static bool end(unsigned why, uint32_t status) {
         snprintf(number, sizeof number, " (status 0x%x)", (unsigned)status);
     if (was_on || SL_LOAD(sl_options_slices) == SL_OPTIONS_SLICES_ON)
         sl_report(SL_WARN, "the library does not control time slices of the GPU: %s%s. Priorities, caps and pauses take effect between "
-                  "kernels", reasons[why], number);
+                  "kernels", obstacles[why], number);
     else if (told != why)
-        SL_TELL(SL_INFO, "the library does not control time slices of the GPU: %s%s", reasons[why], number);
+        SL_TELL(SL_INFO, "the library does not control time slices of the GPU: %s%s", obstacles[why], number);
     told = why;
+    if (!back)
+        begin_to_mend(refusal);
     return false;
 }
 
@@ -231,33 +319,78 @@ bool sl_control_preempt(void) {
     return ok;
 }
 
-static bool switch_all(bool off) {
-    bool ok = look();
-    atomic_fetch_add(&interruptions, ok);
-    if (ok && off && !stopped_nanos)
-        stopped_nanos = sl_os_nanos();
+/* Before the call, so that the group is put back whatever the driver answers. */
+static bool note_taken(const sl_channels_group_t *group) {
+    unsigned kept = 0;
+    bool sure = false;
+    for (unsigned i = 0; i < taken_count; i++) {
+        sl_channels_group_t *other = &taken[i].group;
+        bool same = other->client == group->client && other->group == group->group && other->fd == group->fd;
+        sure |= same && taken[i].sure;
+        if (!same && sl_channels_find(other))
+            taken[kept++] = taken[i];
+    }
+    taken_count = kept;
+    if (taken_count == SL_CHANNELS_GROUPS)
+        return end(SL_REGION_SLICES_ABSENT, 0);
+    taken[taken_count].group = *group;
+    taken[taken_count++].sure = sure;
+    return true;
+}
+
+static bool take(const sl_channels_group_t *group) {
+    if (!note_taken(group))
+        return false;
+    uint32_t status = disable(group, true);
+    taken[taken_count - 1].sure |= status == SL_RM_OK;
+    return judge(group, status);
+}
+
+/* While a thread still puts back what an earlier stop took off, there is no other stop. */
+static bool take_off(void) {
+    bool ok = !mends && look();
     for (unsigned i = 0; ok && i < count; i++)
-        ok = judge(&groups[i], disable(&groups[i], off));
+        ok = take(&groups[i]);
     return ok;
 }
 
-bool sl_control_stop(void) {
+bool sl_control_stop(sl_control_reason_t reason) {
     sl_mutex_lock(&lock);
-    bool ok = switch_all(true);
+    bool ok = take_off();
+    if (ok && !reasons)
+        sl_stops_begin(sl_os_nanos());
+    if (ok)
+        reasons |= reason;
     sl_mutex_unlock(&lock);
     return ok;
 }
 
-bool sl_control_go(void) {
+static bool let_go(void) {
+    uint32_t status = SL_RM_OK;
+    longest_nanos = 0;
+    if (!put_back(&status))
+        return end(SL_REGION_SLICES_REFUSED, status);
+    return longest_nanos <= SLOW_NANOS || end(SL_REGION_SLICES_SLOW, 0);
+}
+
+bool sl_control_go(sl_control_reason_t reason) {
     sl_mutex_lock(&lock);
-    bool ok = !stopped_nanos || switch_all(false);
-    stopped_nanos = 0;
+    bool was = reasons & reason;
+    reasons &= ~(unsigned)reason;
+    bool ok = !was || reasons || let_go();
     sl_mutex_unlock(&lock);
     return ok;
 }
 
-uint64_t sl_control_stopped_nanos(void) {
-    return atomic_load_explicit(&stopped_nanos, memory_order_relaxed);
+bool sl_control_is_stopped(sl_control_reason_t reason) {
+    return atomic_load_explicit(&reasons, memory_order_relaxed) & reason;
+}
+
+const char *sl_control_obstacle(void) {
+    sl_mutex_lock(&lock);
+    const char *text = state < sizeof obstacles / sizeof *obstacles ? obstacles[state] : NULL;
+    sl_mutex_unlock(&lock);
+    return text;
 }
 
 unsigned sl_control_interruptions(void) {
@@ -267,8 +400,9 @@ unsigned sl_control_interruptions(void) {
 void sl_control_drop(void) {
     sl_mutex_lock(&lock);
     sl_channels_drop();
-    count = 0;
-    stopped_nanos = 0;
+    count = taken_count = 0;
+    reasons = 0;
+    sl_stops_end(sl_os_nanos());
     sl_mutex_unlock(&lock);
 }
 
@@ -276,7 +410,8 @@ static void forget(void) {
     told = 0;
     lock = (sl_mutex_t)SL_MUTEX_INITIALIZER;
     state = SL_REGION_SLICES_UNTRIED;
-    slice_micros = count = 0;
-    stopped_nanos = 0;
+    slice_micros = count = taken_count = 0;
+    reasons = 0;
+    mends = false;
 }
 SL_FORK_FORGETS(forget);

@@ -1,7 +1,9 @@
 /* control: the few calls that this process makes to the kernel driver, on its own channel groups.
  *
  * Nothing here is documented by NVIDIA. So a probe comes first, and any answer that is not expected ends the control for good: what was
- * changed is restored, the log says it once, and the region shows it. Only threads of the library call this, because a call may be slow. */
+ * changed is restored, the log says it once, and the region shows it. Only threads of the library call this, because a call may be slow.
+ *
+ * If the driver takes work off the GPU and then refuses to put it back, a thread goes on trying for ten minutes, and the log says so. */
 #ifndef SL_CONTROL_H
 #define SL_CONTROL_H
 
@@ -15,14 +17,20 @@ bool sl_control_is_ready(void);
 uint32_t sl_control_slice(uint32_t micros);
 /* Cuts the work that runs now, once. */
 bool sl_control_preempt(void);
-/* Takes the process's work off the GPU, running kernels included, until the second call. Holds until then, also for new channels if it
- * is called again. */
-bool sl_control_stop(void);
-bool sl_control_go(void);
-/* Since when the work is off the GPU; 0: it is not. */
-uint64_t sl_control_stopped_nanos(void);
-/* Grows whenever the process's own work is cut, stopped or goes on. */
+/* Takes the process's work off the GPU, running kernels included, as long as one of these reasons holds. A second call for the same
+ * reason also takes off what is new since. */
+typedef enum {
+    SL_CONTROL_PAUSE = 1,  /* a tool has paused the process */
+    SL_CONTROL_STRICT = 2, /* the tenant's cap is used up, see compute/strict.h */
+} sl_control_reason_t;
+bool sl_control_stop(sl_control_reason_t reason);
+bool sl_control_go(sl_control_reason_t reason);
+/* Whether the work is off the GPU for this reason, perhaps among others. */
+bool sl_control_is_stopped(sl_control_reason_t reason);
+/* Grows whenever the process's own work is cut in a way that stops.h does not show. */
 unsigned sl_control_interruptions(void);
+/* Why the process does not control its slices; NULL: it does, or has not tried yet. */
+const char *sl_control_obstacle(void);
 /* The driver has stored its state: the objects are gone. */
 void sl_control_drop(void);
 

@@ -197,13 +197,12 @@ static void should_control_slices(void) {
 
 static void should_stop_and_go(void) {
     begin(2);
-    CHECK(sl_control_stop() && kernel.disabled[0] && kernel.disabled[1] && sl_control_stopped_nanos());
-    unsigned interruptions = sl_control_interruptions();
-    CHECK(sl_control_go() && !kernel.disabled[0] && !kernel.disabled[1] && !sl_control_stopped_nanos());
-    CHECK(sl_control_interruptions() != interruptions);
+    CHECK(sl_control_stop(SL_CONTROL_PAUSE) && kernel.disabled[0] && kernel.disabled[1] && sl_control_is_stopped(SL_CONTROL_PAUSE));
+    CHECK(sl_control_go(SL_CONTROL_PAUSE) && !kernel.disabled[0] && !kernel.disabled[1] && !sl_control_is_stopped(SL_CONTROL_PAUSE));
     unsigned before = kernel.switches;
-    CHECK(sl_control_go() && kernel.switches == before);
-    CHECK(sl_control_preempt() && kernel.preempted[0] && kernel.preempted[1]);
+    CHECK(sl_control_go(SL_CONTROL_PAUSE) && kernel.switches == before);
+    unsigned interruptions = sl_control_interruptions();
+    CHECK(sl_control_preempt() && sl_control_interruptions() != interruptions && kernel.preempted[0] && kernel.preempted[1]);
 }
 
 static void should_have_nothing_after_a_checkpoint_until_libcuda_is_back(void) {
@@ -259,7 +258,7 @@ static void should_hook_a_library_that_binds_late(void) {
 
 static void should_say_absent_until_there_is_a_group(void) {
     begin(0);
-    CHECK(!sl_control_is_ready() && sl_control_slice(1) == 0 && !sl_control_stop());
+    CHECK(!sl_control_is_ready() && sl_control_slice(1) == 0 && !sl_control_stop(SL_CONTROL_PAUSE));
     counting = false;
     make_group(0);
     counting = true;
@@ -323,11 +322,11 @@ static void should_fall_back(void) {
     CHECK(sl_control_is_ready() == behaviour->survives_probe, "ready: %d", sl_control_is_ready());
     if (behaviour->survives_probe) {
         sl_control_slice(1);
-        CHECK(!sl_control_stop());
+        CHECK(!sl_control_stop(SL_CONTROL_PAUSE));
     }
-    CHECK(!sl_control_is_ready() && sl_control_slice(1) == 0 && !sl_control_stop() && !sl_control_stopped_nanos());
+    CHECK(!sl_control_is_ready() && sl_control_slice(1) == 0 && !sl_control_stop(SL_CONTROL_PAUSE) && !sl_control_is_stopped(SL_CONTROL_PAUSE));
     unsigned before = ours;
-    CHECK(!sl_control_is_ready() && sl_control_slice(0) == 0 && sl_control_go() && ours == before, "it goes on calling");
+    CHECK(!sl_control_is_ready() && sl_control_slice(0) == 0 && sl_control_go(SL_CONTROL_PAUSE) && ours == before, "it goes on calling");
     if (!behaviour->refuses_from)
         CHECK(kernel.slice[0] == 2048 && !kernel.disabled[0], "slice %llu", (unsigned long long)kernel.slice[0]);
 }

@@ -89,13 +89,14 @@ uint64_t sl_meter_learn_only(sl_meter_t *meter, const sl_meter_batch_t *batch, c
 /* What the only call of the batch took, with bounds. The span is the upper bound: it also contains the events. On an idle stream it also
  * contains the way of the call to the GPU, and interruptions of the host at the start. If the GPU passed the end at once, the host may have
  * recorded the end after the call was over. */
-static sl_sample_t sample_of(const sl_meter_t *meter, const sl_meter_batch_t *batch, double alone) {
+static sl_sample_t sample_of(const sl_meter_t *meter, const sl_meter_batch_t *batch, const sl_meter_seen_t *seen) {
+    double alone = seen->alone;
     const sl_meter_span_t *span = &batch->spans[0];
     bool behind = sl_meter_lies_behind(meter, span);
     bool ends_behind = span->end_at + meter->earliest_nanos > (double)span->end->recorded_nanos + SL_METER_BEHIND_NANOS;
     double likely = behind ? sl_meter_later(alone - ALONE_NANOS, 0) : alone, gap = behind ? 0 : (double)(span->fresh ? sl_meter_start_doubt(span) : span->gap_nanos);
     double late = ends_behind ? 0 : (double)(batch->late_nanos + span->end->recorded_nanos - span->end->asked_nanos);
-    return (sl_sample_t){sl_meter_later(likely - gap - late, 0), likely, span->end_at - span->start_at};
+    return (sl_sample_t){sl_meter_later(likely - gap - late, 0), likely, span->end_at - span->start_at - seen->away};
 }
 
 /* Whether later batches use other streams. */
@@ -113,8 +114,8 @@ static bool is_followed_beside(sl_meter_t *meter, uint64_t key) {
  * and another process may have delayed it. Then its time is only a bound. */
 void sl_meter_learn_sample(sl_meter_t *meter, const sl_meter_batch_t *batch, const sl_meter_seen_t *seen) {
     const sl_meter_span_t *span = &batch->spans[0];
-    double begin = span->end_at - seen->alone;
+    double begin = span->end_at - seen->alone - seen->away;
     bool undisturbed = !seen->divided && !meter->crowded && batch->turn == meter->settled_turn && meter->oldest >= meter->murky;
     bool at_once = seen->before <= begin + (double)SL_METER_RECORD_NANOS && (span->fresh || !is_followed_beside(meter, span->stream.key));
-    sl_sample_note(batch->only, undisturbed && at_once ? SL_SAMPLE_ALONE : SL_SAMPLE_BOUND, sample_of(meter, batch, seen->alone));
+    sl_sample_note(batch->only, undisturbed && at_once ? SL_SAMPLE_ALONE : SL_SAMPLE_BOUND, sample_of(meter, batch, seen));
 }

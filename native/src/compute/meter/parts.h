@@ -26,18 +26,23 @@ static inline double sl_meter_later(double one, double other) {
 /* Events are counted by their uses. NULL is no event. */
 sl_meter_event_t *sl_meter_keep(sl_meter_event_t *event);
 void sl_meter_give_back(sl_meter_t *meter, sl_meter_event_t *event);
+bool sl_meter_is_idle(const sl_stream_t *stream);
 bool sl_meter_is_done(const sl_meter_event_t *event);
 
 /* What the events of a batch show. */
 typedef struct {
     double alone;   /* how long its only call took; 0: it has several calls, or that is not known */
     double covered; /* GPU time that no earlier batch covers */
+    double away;    /* how long the process's work was off the GPU between the batch's first and last event */
     double before;  /* up to where earlier batches cover the time line */
     bool divided;   /* another process had the GPU meanwhile */
     bool longer;    /* its calls take longer than their known costs */
     bool known;     /* the host was not interrupted around the call */
     bool certain;   /* the call began at once, or right behind others on its stream */
 } sl_meter_seen_t;
+
+/* For how long the process's work was off the GPU between two moments of the time line. */
+double sl_meter_away(const sl_meter_t *meter, double from, double to);
 
 /* If the GPU had not reached the start when the call returned, the start lay behind other work, or was recorded just before. In the second
  * case it is not known how much of the host's time the span contains. */

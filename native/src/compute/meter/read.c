@@ -8,6 +8,7 @@
 #include "driver/entry.h"
 #include "os/os.h"
 #include "real.h"
+#include "slices/stops.h"
 
 /* Measured on an H200, driver 580, where not said otherwise. */
 #define QUEUED_NANOS 2000u  /* two events add this between queued kernels: 1.3 us for an event, and the gap */
@@ -73,6 +74,11 @@ static unsigned place(const sl_meter_t *meter, const sl_meter_batch_t *batch, in
     return count;
 }
 
+double sl_meter_away(const sl_meter_t *meter, double from, double to) {
+    double begin = from + meter->earliest_nanos, end = to + meter->earliest_nanos;
+    return meter->earliest_nanos > 0 && begin > 0 && end > begin ? (double)sl_stops_between((uint64_t)begin, (uint64_t)end) : 0;
+}
+
 /* What the spans cover beyond what was charged before. */
 static double cover(sl_meter_t *meter, const sl_meter_batch_t *batch) {
     interval_t intervals[SL_METER_STREAMS];
@@ -81,7 +87,7 @@ static double cover(sl_meter_t *meter, const sl_meter_batch_t *batch) {
     for (unsigned i = 0; i < count; i++) {
         double from = intervals[i].begin > meter->covered_nanos ? intervals[i].begin : meter->covered_nanos;
         if (intervals[i].end > from) {
-            sum += intervals[i].end - from;
+            sum += intervals[i].end - from - sl_meter_away(meter, from, intervals[i].end);
             meter->covered_nanos = intervals[i].end;
         }
     }
@@ -106,7 +112,9 @@ static double tail(const sl_meter_t *meter, const sl_meter_batch_t *batch) {
         return 0;
     double since = (double)batch->closed_nanos - (double)meter->aligned_nanos;
     double drift = (since > 0 ? since : -since) / TAIL_DRIFT;
-    return meter->covered_nanos + meter->host_nanos - (double)(batch->closed_nanos + batch->late_nanos) - drift;
+    double from = (double)(batch->closed_nanos + batch->late_nanos), to = meter->covered_nanos + meter->host_nanos;
+    double away = to > from ? (double)sl_stops_between((uint64_t)from, (uint64_t)to) : 0;
+    return to - from - away - drift;
 }
 
 /* After the last submission the GPU worked longer than the known costs of the whole batch. So the known costs are too low. */
@@ -198,7 +206,9 @@ static uint64_t judge_divided(const sl_meter_batch_t *batch, uint64_t likely, do
 /* The time of the batch's only call, and how far it can be trusted. */
 static void see_only(const sl_meter_t *meter, const sl_meter_batch_t *batch, sl_meter_seen_t *seen) {
     interval_t whole[SL_METER_STREAMS];
-    seen->alone = batch->only && place(meter, batch, whole) == 1 ? whole[0].end - whole[0].begin : 0;
+    unsigned count = place(meter, batch, whole);
+    seen->away = count ? sl_meter_away(meter, whole[0].begin, whole[count - 1].end) : 0;
+    seen->alone = batch->only && count == 1 ? whole[0].end - whole[0].begin - seen->away : 0;
     uint64_t doubt = batch->late_nanos + (batch->count ? batch->spans[0].gap_nanos + sl_meter_start_doubt(&batch->spans[0]) : 0);
     seen->known = doubt < SL_METER_LATE_NANOS || seen->alone > 2 * (double)doubt;
 }
@@ -226,9 +236,9 @@ bool sl_meter_settle(sl_meter_t *meter, sl_meter_reading_t *reading) {
     locate(meter, batch);
     align(meter, batch);
     sl_meter_seen_t seen = {.before = meter->covered_nanos, .divided = batch->turn != meter->turn};
-    see_only(meter, batch, &seen);
     sl_meter_reading_t read = {0};
     show(meter, batch, sl_os_nanos(), &read);
+    see_only(meter, batch, &seen);
     judge_only(meter, batch, &seen);
     if (seen.alone > 0)
         sl_meter_learn_sample(meter, batch, &seen);
@@ -256,4 +266,26 @@ bool sl_meter_settle(sl_meter_t *meter, sl_meter_reading_t *reading) {
     meter->unsettled_calls -= batch->calls;
     meter->oldest++;
     return true;
+}
+
+static bool has_ended(const sl_meter_batch_t *batch) {
+    for (unsigned i = 0; i < batch->count; i++)
+        if (batch->spans[i].end && !sl_meter_is_done(batch->spans[i].end))
+            return false;
+    return true;
+}
+
+bool sl_meter_is_working(const sl_meter_t *meter, uint64_t open_nanos, uint64_t *since) {
+    for (uint64_t number = meter->oldest; number < meter->open; number++) {
+        const sl_meter_batch_t *batch = &meter->batches[number % SL_METER_BATCHES];
+        *since = batch->closed_nanos;
+        if (!has_ended(batch))
+            return true;
+    }
+    const sl_meter_batch_t *open = &meter->batches[meter->open % SL_METER_BATCHES];
+    bool asks = meter->is_open && sl_os_nanos() - open->opened_nanos > open_nanos, working = false;
+    *since = open->opened_nanos;
+    for (unsigned i = 0; i < open->count && asks; i++)
+        working |= !sl_meter_is_idle(&open->spans[i].stream);
+    return working;
 }

@@ -193,7 +193,7 @@ uint64_t sl_meter_close(sl_meter_t *meter, const sl_meter_end_t *end) {
     return batch->charged_nanos;
 }
 
-static bool is_idle(const sl_stream_t *stream) {
+bool sl_meter_is_idle(const sl_stream_t *stream) {
     CUresult (*ask)(CUstream) = stream->per_thread ? real.cuStreamQuery_ptsz : real.cuStreamQuery;
     return !ask || sl_stream_captures(stream) || ask(stream->handle) != CUDA_ERROR_NOT_READY;
 }
@@ -202,7 +202,7 @@ static bool is_idle(const sl_stream_t *stream) {
 static void end_owed(sl_meter_t *meter, sl_meter_batch_t *batch, sl_meter_span_t *span) {
     span->owed = false;
     meter->owed--;
-    if (is_idle(&span->stream)) {
+    if (sl_meter_is_idle(&span->stream)) {
         batch->evidence |= SL_METER_VAGUE;
         return;
     }
