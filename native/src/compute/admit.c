@@ -129,7 +129,7 @@ static bool wait_for_cap_unlocking(sl_lane_t *lane, uint64_t now) {
     sl_batch_publish(lane, now);
     leave_early(lane, now);
     uint64_t left = sl_batch_in_flight(lane, now), most = gpu->sharers > 1 ? SL_CAP_WINDOW_NANOS : LOOK_NANOS;
-    uint64_t look = now + (left && left < most ? left + SPIN_NANOS : most);
+    uint64_t look = now + (left && left < most ? is_overdue(lane, now) ? OVERDUE_NANOS : left + SPIN_NANOS : most);
     sl_nvtx_push("wait");
     pause_unlocking(lane, opens < look ? opens : look);
     sl_nvtx_pop();
@@ -229,7 +229,9 @@ static bool wait_for_turns_unlocking(sl_lane_t *lane, uint64_t now) {
     return !sl_turn_is_mine(&gpu->board);
 }
 
-static unsigned count_sharers(const sl_lane_gpu_t *gpu, uint64_t now) {
+unsigned sl_admit_count_sharers(const sl_lane_gpu_t *gpu, uint64_t now, bool wants) {
+    if (wants)
+        sl_region_account(&sl_tenant.region, sl_tenant.slot, gpu->gpu)->submitting_nanos = now;
     unsigned count = 0, slots = (unsigned)sl_tenant.region.gpus[gpu->gpu].slots;
     for (unsigned slot = 0; slot < slots && slot < SL_REGION_SLOT_COUNT; slot++) {
         uint64_t at = sl_region_account(&sl_tenant.region, slot, gpu->gpu)->submitting_nanos;
@@ -244,7 +246,7 @@ static void look_around(sl_lane_gpu_t *gpu, uint64_t now) {
     if (now - gpu->checked_nanos < CHECK_NANOS)
         return;
     gpu->checked_nanos = now;
-    gpu->sharers = count_sharers(gpu, now);
+    gpu->sharers = sl_admit_count_sharers(gpu, now, false);
     sl_above_look(gpu, now);
     gpu->has_superior = gpu->takes_turns && sl_turn_has_superior(&gpu->board);
     gpu->has_inferior = gpu->takes_turns && sl_turn_has_inferior(&gpu->board);

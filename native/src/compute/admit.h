@@ -10,6 +10,9 @@ static inline bool sl_admit_has_turn(const sl_lane_gpu_t *gpu) {
     return !gpu->takes_turns || sl_turn_is_mine(&gpu->board);
 }
 
+/* How many processes of the tenant want this GPU now, this one included. wants: so does this one, without a call. */
+unsigned sl_admit_count_sharers(const sl_lane_gpu_t *gpu, uint64_t now, bool wants);
+
 /* The caller holds the GPU's lock. Functions that end in "unlocking" release it while they wait. */
 
 /* Waits until the lane may submit, and gives it credit for at least the given time. True: it waited, so the GPU may be slow to start. */

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "compute/above.h"
+#include "compute/strict.h"
 #include "compute/gate_on.h"
 #include "os/fork.h"
 #include "tenant/gpu.h"
@@ -61,6 +62,7 @@ void sl_lane_refresh(sl_lane_gpu_t *gpu) {
     if (gpu->board.base)
         sl_board_describe(&gpu->board);
     sl_above_begin(gpu);
+    sl_strict_begin(gpu);
     gpu->shut = gpu->shut && gpu->permille < 1000;
     gpu->epoch = epoch;
     gpu->unbound = gpu->permille >= 1000 && !gpu->takes_turns;

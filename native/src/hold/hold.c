@@ -169,6 +169,10 @@ void sl_hold_release(void) {
     syscall(SYS_futex, &held, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL, 0);
 }
 
+bool sl_hold_is_asked(void) {
+    return atomic_load_explicit(&held, memory_order_relaxed) != NOT_HELD;
+}
+
 /* The child has one thread and no context. */
 static void forget(void) {
     lock = (sl_mutex_t)SL_MUTEX_INITIALIZER;

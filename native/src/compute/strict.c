@@ -1,0 +1,250 @@
+/* strict: see strict.h. */
+#define _GNU_SOURCE
+#include "compute/strict.h"
+
+#include <stdlib.h>
+#include <sys/prctl.h>
+
+#include "compute/admit.h"
+#include "compute/lone.h"
+#include "hold/hold.h"
+#include "os/fork.h"
+#include "os/os.h"
+#include "os/report.h"
+#include "os/thread.h"
+#include "real.h"
+#include "slices/control.h"
+#include "slices/quantum.h"
+#include "tenant/tenant.h"
+
+#define MILLI 1000000u
+/* Chosen: work that is seen this late has used half of the credit that a strict cap keeps, and that is counted. */
+#define LOOK_NANOS (5 * MILLI)
+#define WORKING_LOOK_NANOS (2 * MILLI)   /* while work runs */
+#define SILENT_NANOS (20 * MILLI)        /* a look that takes longer waits in the driver, so work runs */
+#define REFUSED_NANOS (100 * MILLI)      /* how soon a refused stop is tried again */
+#define SOONEST_NANOS (MILLI / 5)
+
+enum { CAPTURE_RELAXED = 2 };
+
+typedef struct {
+    sl_lane_gpu_t *_Atomic gpu;
+    /* The first thread writes these. */
+    _Atomic uint64_t working_nanos; /* since when the work that runs may run; 0: none did at the last look */
+    _Atomic uint64_t looked_nanos;  /* when the last look ended */
+    _Atomic uint32_t sharers;       /* processes that share the cap; 0: the cap is lifted */
+    /* The second thread uses this. */
+    sl_quantum_t quantum;
+} watched_t;
+
+static watched_t watched[SL_REGION_GPU_COUNT];
+static _Atomic bool started, ending, told;
+static bool has_handler;
+
+static bool is_attached(void) {
+    return atomic_load_explicit(&sl_tenant.state, memory_order_acquire) == SL_TENANT_ATTACHED && !atomic_load(&ending);
+}
+
+/* The process's part of the cap, by the limits as they are now; SL_QUANTUM_WHOLE: nothing holds. */
+static uint32_t share_of(watched_t *one) {
+    const sl_lane_gpu_t *gpu = atomic_load(&one->gpu);
+    const sl_region_limits_t *limits = sl_tenant.region.limits;
+    unsigned index = gpu ? (unsigned)sl_tenant.region.gpus[gpu->gpu].index : 16;
+    uint32_t permille = index < 16 && limits->strict ? limits->compute_permille[index] : 0, sharers = one->sharers;
+    return permille && permille < 1000 && sharers ? permille * (SL_QUANTUM_WHOLE / 1000) / sharers : SL_QUANTUM_WHOLE;
+}
+
+static void say_unenforced(const char *why) {
+    if (!atomic_exchange(&told, true))
+        sl_report(SL_WARN, "the cap holds between kernels, but not inside a kernel as strict asks: %s", why);
+}
+
+typedef struct {
+    const sl_lane_gpu_t *gpu;
+    uint64_t since; /* of the oldest work that runs; 0: none */
+} sight_t;
+
+/* With the GPU's lock held, so the driver cannot destroy the context. */
+static void see(sl_lane_t *lane, void *argument) {
+    sight_t *sight = argument;
+    uint64_t since;
+    if (lane->gpu != sight->gpu || lane->ended || (lane->meter.open == lane->meter.oldest && !lane->meter.is_open))
+        return;
+    sl_lane_visit_t visit = sl_lane_visit(lane);
+    if (sl_meter_is_working(&lane->meter, LOOK_NANOS, &since) && (!sight->since || since < sight->since))
+        sight->since = since;
+    sl_lane_return(visit);
+}
+
+/* Work that is off the GPU cannot end. While the process is held, the thread that holds it has the driver for itself, and the work that is
+ * left may end. */
+static void look(watched_t *one) {
+    sl_lane_gpu_t *gpu = atomic_load(&one->gpu);
+    if (!gpu || share_of(one) == SL_QUANTUM_WHOLE || sl_control_is_stopped(SL_CONTROL_STRICT))
+        return;
+    sight_t sight = {.gpu = gpu};
+    if (!sl_hold_is_asked()) {
+        if (!sl_mutex_try(&gpu->lock))
+            return;
+        uint64_t now = sl_os_nanos();
+        if (gpu->cap_when_shared)
+            sl_lone_look(gpu, now);
+        sl_lane_each(see, &sight);
+        one->sharers = gpu->permille >= 1000 ? 0 : sl_admit_count_sharers(gpu, now, sight.since != 0);
+        sl_mutex_unlock(&gpu->lock);
+    }
+    one->working_nanos = sight.since;
+    one->looked_nanos = sl_os_nanos();
+}
+
+static void *watch(void *unused) {
+    CUstreamCaptureMode mode = CAPTURE_RELAXED;
+    prctl(PR_SET_NAME, "sluice-watch");
+    if (real.cuThreadExchangeStreamCaptureMode)
+        real.cuThreadExchangeStreamCaptureMode(&mode);
+    while (is_attached()) {
+        bool works = false;
+        for (unsigned i = 0; i < SL_REGION_GPU_COUNT; i++) {
+            look(&watched[i]);
+            works |= watched[i].working_nanos != 0;
+        }
+        sl_os_sleep_nanos(works ? WORKING_LOOK_NANOS : LOOK_NANOS);
+    }
+    return unused;
+}
+
+static void has_work(sl_lane_t *lane, void *argument) {
+    sight_t *sight = argument;
+    if (lane->gpu == sight->gpu && !lane->ended && (lane->meter.open != lane->meter.oldest || lane->meter.is_open))
+        sight->since = 1;
+}
+
+/* The first thread is in the driver for long, so a call of the program is too, and it likely waits for work. Takes no lock. */
+static bool seems_to_work(const watched_t *one, uint64_t now) {
+    sight_t sight = {.gpu = atomic_load(&one->gpu)};
+    if (now - one->looked_nanos > SILENT_NANOS && !sl_hold_is_asked())
+        sl_lane_each(has_work, &sight);
+    return sight.since != 0;
+}
+
+static uint64_t used(const watched_t *one, uint64_t now) {
+    uint64_t since = one->working_nanos, from = one->quantum.counted_nanos;
+    if (since)
+        return now - (since > from ? since : from);
+    return from && seems_to_work(one, now) ? now - from : 0;
+}
+
+/* True: the work must be off the GPU. */
+static bool count(watched_t *one, bool off, uint64_t now) {
+    uint32_t share = atomic_load(&one->gpu) ? share_of(one) : SL_QUANTUM_WHOLE;
+    if (share == SL_QUANTUM_WHOLE) {
+        one->quantum = (sl_quantum_t){.counted_nanos = 0};
+        return false;
+    }
+    uint64_t nanos = off ? 0 : used(one, now);
+    one->quantum.off = one->quantum.off && off;
+    sl_quantum_count(&one->quantum, share, nanos, now);
+    one->quantum.off = one->quantum.off && (off || nanos);
+    return one->quantum.off;
+}
+
+static bool count_all(bool off, uint64_t now) {
+    bool must = false;
+    for (unsigned i = 0; i < SL_REGION_GPU_COUNT; i++)
+        must |= count(&watched[i], off, now);
+    return must;
+}
+
+static uint64_t next_count(uint64_t now) {
+    uint64_t next = now + LOOK_NANOS;
+    for (unsigned i = 0; i < SL_REGION_GPU_COUNT; i++) {
+        const watched_t *one = &watched[i];
+        uint64_t its = one->quantum.counted_nanos ? sl_quantum_next(&one->quantum, share_of(&watched[i])) : next;
+        next = its < next ? its : next;
+    }
+    return next > now + SOONEST_NANOS ? next : now + SOONEST_NANOS;
+}
+
+/* The call takes time, in which the work still runs. */
+static bool stop(void) {
+    if (sl_control_stop(SL_CONTROL_STRICT)) {
+        uint64_t now = sl_os_nanos();
+        for (unsigned i = 0; i < SL_REGION_GPU_COUNT; i++)
+            if (watched[i].quantum.off)
+                sl_quantum_count(&watched[i].quantum, share_of(&watched[i]), now - watched[i].quantum.counted_nanos, now);
+        return true;
+    }
+    const char *obstacle = sl_control_obstacle();
+    if (obstacle)
+        say_unenforced(obstacle);
+    return false;
+}
+
+/* An interval of work is known: whether the process controls its channels shows now, and not only when a kernel is long. */
+static void say_early(void) {
+    static bool asked;
+    bool works = false;
+    for (unsigned i = 0; i < SL_REGION_GPU_COUNT && !asked; i++)
+        works |= watched[i].working_nanos != 0;
+    if (!works)
+        return;
+    asked = true;
+    const char *obstacle = sl_control_is_ready() ? NULL : sl_control_obstacle();
+    if (obstacle)
+        say_unenforced(obstacle);
+}
+
+static void *hold(void *unused) {
+    prctl(PR_SET_NAME, "sluice-strict");
+    while (is_attached()) {
+        uint64_t now = sl_os_nanos();
+        bool off = sl_control_is_stopped(SL_CONTROL_STRICT), must = count_all(off, now), refused = false;
+        if (must && !off)
+            refused = !stop();
+        else if (!must && off)
+            sl_control_go(SL_CONTROL_STRICT);
+        say_early();
+        uint64_t next = next_count(now);
+        now = sl_os_nanos();
+        sl_os_sleep_nanos(refused ? REFUSED_NANOS : next > now ? next - now : 0);
+    }
+    sl_control_go(SL_CONTROL_STRICT);
+    return unused;
+}
+
+/* exit() runs this before the driver's own handlers, which may wait for the work. */
+static void end_process(void) {
+    atomic_store(&ending, true);
+    sl_control_go(SL_CONTROL_STRICT);
+}
+
+static void start(void) {
+    if (atomic_exchange(&started, true))
+        return;
+    if (!sl_thread_start(watch, NULL) || !sl_thread_start(hold, NULL))
+        say_unenforced("the process can have no more threads");
+    else if (!has_handler)
+        has_handler = atexit(end_process) == 0;
+}
+
+void sl_strict_begin(sl_lane_gpu_t *gpu) {
+    if (!sl_tenant.region.limits->strict || gpu->cap_permille >= 1000)
+        return;
+    if (SL_LOAD(sl_options_slices) == SL_OPTIONS_SLICES_OFF) {
+        say_unenforced("SLUICE_SLICES turns time slices off; set SLUICE_SLICES=1 or auto");
+        return;
+    }
+    watched[gpu->gpu].sharers = gpu->sharers ? gpu->sharers : 1;
+    atomic_store(&watched[gpu->gpu].gpu, gpu);
+    start();
+}
+
+static void forget(void) {
+    for (unsigned i = 0; i < SL_REGION_GPU_COUNT; i++) {
+        atomic_store(&watched[i].gpu, NULL);
+        atomic_store(&watched[i].working_nanos, 0);
+        watched[i].quantum = (sl_quantum_t){.counted_nanos = 0};
+    }
+    started = ending = told = false;
+}
+SL_FORK_FORGETS(forget);
