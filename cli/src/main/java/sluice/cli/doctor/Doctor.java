@@ -23,11 +23,14 @@ final class Doctor {
 
     private final Installation installation;
     private final Map<String, String> environment;
+    private final boolean names;
     private final List<Finding> findings = new ArrayList<>();
 
-    Doctor(Installation installation, Map<String, String> environment) {
+    /// @param names whether it names each call whose memory is counted
+    Doctor(Installation installation, Map<String, String> environment, boolean names) {
         this.installation = installation;
         this.environment = environment;
+        this.names = names;
     }
 
     List<Finding> examine() {
@@ -109,11 +112,19 @@ final class Doctor {
         }
     }
 
+    static Finding enforced(HookList hooks, boolean names) {
+        return Finding.ok("enforced", "memory of " + calls(hooks.enforced("charge"), names) + "; told as the tenant's own by "
+                + calls(hooks.enforced("query"), names) + (names ? "" : " (--calls names them)"));
+    }
+
+    private static String calls(SortedSet<String> which, boolean names) {
+        return names ? String.join(", ", which) : which.size() + (which.size() == 1 ? " call" : " calls");
+    }
+
     private void enforcement() {
         HookList hooks = HookList.read();
         SortedSet<String> open = hooks.notYet("charge");
-        findings.add(Finding.ok("enforced", "memory of " + String.join(", ", hooks.enforced("charge"))
-                + "; told as the tenant's own: " + String.join(", ", hooks.enforced("query"))));
+        findings.add(enforced(hooks, names));
         if (!open.isEmpty()) {
             findings.add(Finding.warn("not enforced yet", "Sluice does not count memory that is taken by " + String.join(", ", open),
                     "leave room on the GPU for programs that use them"));

@@ -24,12 +24,15 @@ public final class DoctorCommand extends AnyCommand implements Callable<Integer>
     @Option(names = "--json", description = "Writes JSON.")
     private boolean json;
 
+    @Option(names = "--calls", description = "Names each CUDA call whose memory is counted.")
+    private boolean calls;
+
     @Override
     public Integer call() {
         List<Finding> findings;
         try (Progress progress = Progress.standard()) {
             progress.step("looking at the machine, its drivers and GPUs");
-            findings = new Doctor(Installation.find(), System.getenv()).examine();
+            findings = new Doctor(Installation.find(), System.getenv(), calls).examine();
         }
         PrintWriter out = spec.commandLine().getOut();
         if (json) {

@@ -25,6 +25,18 @@ class DoctorTest {
     }
 
     @Test
+    void shouldNameTheCallsOnlyWhenAsked() {
+        HookList hooks = HookList.parse("""
+                cuMemAlloc_v2     3020  -  charge  hooked  CUdeviceptr *dptr, size_t bytesize
+                cuMemAllocManaged 6000  -  charge  hooked  CUdeviceptr *dptr, size_t bytesize, unsigned int flags
+                cuMemGetInfo      2000  -  query   hooked  unsigned int *free, unsigned int *total
+                """);
+
+        assertThat(Doctor.enforced(hooks, false).text()).isEqualTo("memory of 2 calls; told as the tenant's own by 1 call (--calls names them)");
+        assertThat(Doctor.enforced(hooks, true).text()).isEqualTo("memory of cuMemAlloc, cuMemAllocManaged; told as the tenant's own by cuMemGetInfo");
+    }
+
+    @Test
     void shouldReadTheSpecThatIsBuiltIn() {
         assertThat(HookList.read().enforced("charge")).contains("cuMemAlloc", "cuMemAllocPitch", "cuMemAllocManaged");
         assertThat(HookList.read().enforced("query")).contains("cuMemGetInfo", "cuDeviceTotalMem");
