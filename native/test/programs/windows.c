@@ -1,5 +1,6 @@
 /* windows: submits kernels that spin, as a program that has the GPU in windows does.
- * Usage: windows PTX KERNELS MICROSECONDS [--copy | --poll | --fork | --longer | --pause MICROSECONDS]  prints "done KERNELS MILLISECONDS"
+ * Usage: windows PTX KERNELS MICROSECONDS [--copy | --poll | --fork | --longer | --pause MICROSECONDS]
+ * prints "done KERNELS MILLISECONDS BEGIN", BEGIN in ms of the monotonic clock
  * --copy: a copy that waits after each; --poll: asks after each until it is done, and does not wait; --fork: so does a child;
  * --longer: waits after each, and as many that take 50 us come before; --pause: waits after each, then does nothing for so long */
 #include "driver_calls.h"
@@ -70,7 +71,7 @@ int main(int argc, char **argv) {
             usleep(20);
     }
     check("wait", wait(stream));
-    printf("done %d %.1f\n", kernels, now_millis() - start);
+    printf("done %d %.1f %.1f\n", kernels, now_millis() - start, start);
     fflush(stdout);
     return child > 0 && waitpid(child, NULL, 0) != child;
 }
