@@ -32,6 +32,8 @@
 static sl_mutex_t lock; /* one call at a time */
 static unsigned state = SL_REGION_SLICES_UNTRIED;
 static uint32_t slice_micros;
+static sl_channels_group_t changed[SL_CHANNELS_GROUPS]; /* those whose slice is not libcuda's */
+static unsigned changed_count;
 static _Atomic unsigned reasons;                       /* for which the work is off the GPU; bits */
 static struct {
     sl_channels_group_t group;
@@ -171,8 +173,10 @@ static bool end(unsigned why, uint32_t status) {
     uint32_t refusal = SL_RM_OK;
     bool back = put_back(&refusal);
     reasons = 0;
-    for (unsigned i = 0; i < count && was_on && slice_micros; i++)
-        set_slice(&groups[i], groups[i].own_micros);
+    for (unsigned i = 0; i < changed_count; i++)
+        if (sl_channels_find(&changed[i]))
+            set_slice(&changed[i], changed[i].own_micros);
+    changed_count = 0;
     slice_micros = 0;
     say(why);
     char number[32] = "";
@@ -295,9 +299,14 @@ bool sl_control_is_ready(void) {
 uint32_t sl_control_slice(uint32_t micros) {
     sl_mutex_lock(&lock);
     bool ok = look();
-    slice_micros = ok ? micros : 0; /* before the first group has it, so that end() restores it */
+    slice_micros = ok ? micros : 0;
+    if (ok && micros) { /* before the first group has it, so that end() restores it */
+        memcpy(changed, groups, count * sizeof *groups);
+        changed_count = count;
+    }
     for (unsigned i = 0; ok && i < count; i++)
         ok = judge(&groups[i], set_slice(&groups[i], micros ? micros : groups[i].own_micros));
+    changed_count = micros ? changed_count : 0;
     if (ok)
         say(state);
     if (ok)
@@ -356,7 +365,7 @@ static bool take_off(void) {
 
 bool sl_control_stop(sl_control_reason_t reason) {
     sl_mutex_lock(&lock);
-    bool ok = take_off();
+    bool ok = take_off() && taken_count;
     if (ok && !reasons)
         sl_stops_begin(sl_os_nanos());
     if (ok)
@@ -400,7 +409,7 @@ unsigned sl_control_interruptions(void) {
 void sl_control_drop(void) {
     sl_mutex_lock(&lock);
     sl_channels_drop();
-    count = taken_count = 0;
+    count = taken_count = changed_count = 0;
     reasons = 0;
     sl_stops_end(sl_os_nanos());
     sl_mutex_unlock(&lock);
@@ -410,7 +419,7 @@ static void forget(void) {
     told = 0;
     lock = (sl_mutex_t)SL_MUTEX_INITIALIZER;
     state = SL_REGION_SLICES_UNTRIED;
-    slice_micros = count = taken_count = 0;
+    slice_micros = count = taken_count = changed_count = 0;
     reasons = 0;
     mends = false;
 }

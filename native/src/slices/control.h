@@ -18,7 +18,7 @@ uint32_t sl_control_slice(uint32_t micros);
 /* Cuts the work that runs now, once. */
 bool sl_control_preempt(void);
 /* Takes the process's work off the GPU, running kernels included, as long as one of these reasons holds. A second call for the same
- * reason also takes off what is new since. */
+ * reason also takes off what is new since. False: nothing is off for this reason. */
 typedef enum {
     SL_CONTROL_PAUSE = 1,  /* a tool has paused the process */
     SL_CONTROL_STRICT = 2, /* the tenant's cap is used up, see compute/strict.h */
