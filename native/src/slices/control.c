@@ -19,6 +19,8 @@
 
 #define MILLI 1000000u
 #define SLOW_NANOS (100 * MILLI)     /* on an H200 the slowest took 0.6 ms */
+#define SLOW_CALLS 3u                /* a stopped process, or a busy machine, makes a call seem slow; it is the driver that makes several so */
+#define QUICK_CALLS 64u              /* so many quick ones make up for a slow one */
 #define PREEMPT_MICROS 100000u       /* the driver gives up after this */
 #define FAILED UINT32_MAX            /* the kernel did not carry out the call at all */
 /* Chosen: how often, and for how long, the library tries to put work back that the driver does not put back. */
@@ -45,6 +47,7 @@ static _Atomic unsigned interruptions;
 static sl_channels_group_t groups[SL_CHANNELS_GROUPS]; /* as of the last look */
 static unsigned count;
 static uint64_t longest_nanos;
+static unsigned slowness; /* of the calls lately */
 static unsigned told, tried_version;
 
 static uint32_t call(const sl_channels_group_t *group, uint32_t object, uint32_t command, void *parameters, uint32_t bytes) {
@@ -59,6 +62,7 @@ static uint32_t call(const sl_channels_group_t *group, uint32_t object, uint32_t
         result = sl_hook_call(group->fd, SL_RM_CONTROL_REQUEST, &control);
     uint64_t nanos = sl_os_nanos() - begin;
     longest_nanos = nanos > longest_nanos ? nanos : longest_nanos;
+    slowness = nanos > SLOW_NANOS ? slowness + QUICK_CALLS : slowness ? slowness - 1 : 0;
     return result < 0 ? FAILED : control.status;
 }
 
@@ -206,8 +210,12 @@ static bool still_has(const sl_channels_group_t *group) {
     return false;
 }
 
+static bool is_slow(void) {
+    return slowness > (SLOW_CALLS - 1) * QUICK_CALLS;
+}
+
 static bool judge(const sl_channels_group_t *group, uint32_t status) {
-    if (longest_nanos > SLOW_NANOS)
+    if (is_slow())
         return end(SL_REGION_SLICES_SLOW, 0);
     if (status != SL_RM_OK && still_has(group))
         return end(SL_REGION_SLICES_REFUSED, status);
@@ -379,7 +387,7 @@ static bool let_go(void) {
     longest_nanos = 0;
     if (!put_back(&status))
         return end(SL_REGION_SLICES_REFUSED, status);
-    return longest_nanos <= SLOW_NANOS || end(SL_REGION_SLICES_SLOW, 0);
+    return !is_slow() || end(SL_REGION_SLICES_SLOW, 0);
 }
 
 bool sl_control_go(sl_control_reason_t reason) {
@@ -419,7 +427,7 @@ static void forget(void) {
     told = 0;
     lock = (sl_mutex_t)SL_MUTEX_INITIALIZER;
     state = SL_REGION_SLICES_UNTRIED;
-    slice_micros = count = taken_count = changed_count = 0;
+    slice_micros = count = taken_count = changed_count = slowness = 0;
     reasons = 0;
     mends = false;
 }

@@ -236,7 +236,7 @@ static void fall_back(const char *answers, const char *reason) {
 static void should_go_on_when_the_driver_refuses_the_probe(void) { fall_back("set@2+=0x1b", "refused a control call"); }
 static void should_go_on_when_the_driver_refuses_to_stop(void) { fall_back("disable=0x56", "refused a control call"); }
 static void should_go_on_when_the_driver_refuses_a_later_stop(void) { fall_back("disable@3+=0x56", "refused a control call"); }
-static void should_go_on_when_a_stop_is_slow(void) { fall_back("disable=sleep:300ms", "a control call took too long"); }
+static void should_go_on_when_a_stop_is_slow(void) { fall_back("disable=sleep:150ms", "a control call took too long"); }
 
 /* The driver takes the work off the GPU and then refuses to put it back, for a while. */
 static void should_put_the_work_back_when_the_driver_refused_to(void) {
