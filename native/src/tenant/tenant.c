@@ -109,6 +109,8 @@ static sl_tenant_state_t take_part(const sl_options_t *options, sl_reason_t *rea
     sl_tenant.slot = (unsigned)slot;
     if (slot < 0)
         return on_error(reason);
+    if (atomic_load(&sl_options_slices) == SL_OPTIONS_SLICES_OFF)
+        atomic_store(&sl_tenant.region.slots[slot].slices, SL_REGION_SLICES_OFF); /* nobody tries them, so nobody else would say so */
     SL_TELL(SL_DEBUG, "pid %d takes part in tenant %.63s with slot %d of %s", (int)getpid(), sl_tenant.region.header->tenant,
             slot, sl_tenant.region.path);
     return SL_TENANT_ATTACHED;

@@ -2,12 +2,14 @@ package sluice.region;
 
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Optional;
 import sluice.region.layout.RegionLayout;
 import sluice.region.limits.ComputeLimits;
 import sluice.region.limits.Limits;
 import sluice.region.limits.MemoryLimits;
 import sluice.region.pause.Command;
 import sluice.region.pause.TenantPause;
+import sluice.region.pause.TimeSlices;
 import sluice.region.place.Identity;
 import sluice.region.place.Processes;
 import sluice.region.place.RuntimeFile;
@@ -79,6 +81,14 @@ public record Tenant(
     /// What is under way to pause or resume it, and where its memory is.
     public TenantPause pause() {
         return TenantPause.of(asked, liveProcesses().stream().map(TenantProcess::pause).toList());
+    }
+
+    /// Why its caps hold only as without `strict`, as part of a sentence. Empty when they are enforced as asked, or no process has tried yet.
+    public Optional<String> notStrict() {
+        if (!compute().strict() || compute().caps().isEmpty()) {
+            return Optional.empty();
+        }
+        return liveProcesses().stream().map(TenantProcess::slices).filter(TimeSlices::failed).findFirst().map(slices -> "time slices are " + slices.text());
     }
 
     /// Processes that live.

@@ -44,6 +44,11 @@ public final class TenantJson {
     }
 
     private record SeenProcess(Tenant tenant, TenantProcess process) {
+        /// Of a process that was told not to control time slices, only where caps cannot be strict without them.
+        boolean tells(TimeSlices slices) {
+            return slices.tried() || tenant.compute().strict() && slices.failed();
+        }
+
         List<Account> accounts() {
             return IntStream.range(0, process.charges().size())
                     .mapToObj(at -> new Account(process.charges().get(at), tenant.gpus().get(at).index())).toList();
@@ -108,6 +113,7 @@ public final class TenantJson {
         List<TenantProcess> processes = at.objects("processes", Seen::processes, TenantJson::process);
         List<TenantError> errors = at.objects("errors", seen -> seen.tenant().errors(), TenantJson::error);
         Command asked = at.objectIf("asked", seen -> PauseJson.told(seen.tenant().asked()), PauseJson::asked).orElse(Command.NONE);
+        at.also((json, seen) -> seen.tenant().notStrict().ifPresent(why -> json.writeStringProperty("notStrict", why)));
         at.also((json, seen) -> PauseJson.summary(json, seen.tenant()));
         return new ReadTenant(new Tenant(Path.of(region), name, command, stateOf(state, running), asked, Identity.of(rootPid, rootStart), created, uid,
                 epoch, limits, gpus.stream().map(ReadGpu::gpu).toList(), processes, errors), gpus);
@@ -140,7 +146,7 @@ public final class TenantJson {
         return new TenantProcess(slot, Identity.of(pid, start), alive, attached, calls, passed,
                 at.objects("accounts", SeenProcess::accounts, TenantJson::account),
                 at.objectIf("pause", seen -> PauseJson.told(seen.process().pause()), PauseJson::process).orElse(ProcessPause.NONE),
-                at.objectIf("slices", seen -> Optional.of(seen.process().slices()).filter(TimeSlices::tried), TenantJson::slices).orElse(TimeSlices.UNTRIED), command);
+                at.objectIf("slices", seen -> Optional.of(seen.process().slices()).filter(seen::tells), TenantJson::slices).orElse(TimeSlices.UNTRIED), command);
     }
 
     private static TimeSlices slices(JsonProperties<TimeSlices> at) {

@@ -27,6 +27,7 @@ import sluice.region.calls.TenantCalls;
 import sluice.region.calls.Traffic;
 import sluice.region.limits.ComputeCaps;
 import sluice.region.limits.ComputeLimits;
+import sluice.region.layout.RegionLayout;
 import sluice.region.limits.HostLimits;
 import sluice.region.limits.Limits;
 import sluice.region.limits.MemoryLimits;
@@ -35,6 +36,7 @@ import sluice.region.limits.OnOom;
 import sluice.region.limits.Priority;
 import sluice.region.pause.Command;
 import sluice.region.pause.ProcessPause;
+import sluice.region.pause.TimeSlices;
 import sluice.region.place.Identity;
 import sluice.region.place.SluiceException;
 import tools.jackson.core.JsonGenerator;
@@ -102,6 +104,19 @@ class ModelJsonTest {
 
         assertThat(TenantJson.read(tree(earlier)).compute().strict()).isFalse();
         assertThat(TenantJson.read(tree(earlier)).compute().turnMicros()).isEqualTo(54);
+    }
+
+    @Test
+    void shouldTellWhyAStrictCapIsNone() {
+        TenantProcess process = TENANT.processes().getFirst();
+        Tenant off = new Tenant(TENANT.file(), TENANT.name(), TENANT.command(), TENANT.state(), TENANT.asked(), TENANT.root(), TENANT.createdNanos(), TENANT.uid(), TENANT.limitsEpoch(),
+                TENANT.limits(), TENANT.gpus(), List.of(new TenantProcess(7, process.identity(), true, 81, 82, 83, process.charges(), ProcessPause.NONE,
+                new TimeSlices(RegionLayout.SLICES_OFF, 0), "python")), TENANT.errors());
+        String written = text(off, OnBoards.NONE);
+
+        assertThat(written).contains("\"notStrict\":\"time slices are off: SLUICE_SLICES turns them off\"");
+        assertThat(TenantJson.read(tree(written)).notStrict()).isEqualTo(off.notStrict()).isPresent();
+        assertThat(text(TENANT, OnBoards.NONE)).as("not tried yet").doesNotContain("notStrict");
     }
 
     @Test

@@ -5,6 +5,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import sluice.cli.process.DriverSearch;
+import sluice.cli.process.SliceDriver;
 import sluice.cli.process.Variables;
 import sluice.cuda.Nvml;
 import sluice.proof.stage.Environment;
@@ -68,6 +69,13 @@ final class GpuDoctor {
         findings.add(version >= OLDEST_DRIVER
                 ? Finding.ok("driver", text)
                 : Finding.warn("driver", text, "drivers before CUDA 11.3 are not tested; update the driver"));
+        findings.add(slices(SliceDriver.ofMachine()));
+    }
+
+    /// Off is the default, so it is no reason to warn.
+    static Finding slices(SliceDriver driver) {
+        return Finding.ok("time slices", driver.isChecked() ? "checked with this driver, and off unless " + driver.advice() + " is set"
+                : "never checked with this driver, and off: high priorities, pauses and --strict wait for a kernel that runs; " + driver.advice() + " tries them");
     }
 
     private void simulated() {

@@ -7,6 +7,7 @@ import sluice.cli.output.ExitStatus;
 import sluice.cli.process.DriverSearch;
 import sluice.cli.process.Exec;
 import sluice.cli.process.RawProcess;
+import sluice.cli.process.SliceDriver;
 import sluice.cli.process.Variables;
 import sluice.linux.Errno;
 import sluice.linux.ProgramCalls;
@@ -43,6 +44,11 @@ public final class RunProgram {
             requirePreload(system, tenant.onError(), program.getFirst(), environment.value("PATH"));
         }
         tenant.variables().forEach(environment::set);
+        if (request.limits().compute().strict()) {
+            SliceDriver driver = SliceDriver.ofMachine();
+            driver.obstacle(environment.value(SliceDriver.VARIABLE)).ifPresent(why -> System.err.println("sluice: --strict cannot be enforced, because " + why
+                    + "; the cap holds as without it, and a kernel that takes longer is repaid. To try, add --env " + driver.advice()));
+        }
         Exec exec = new Exec(system, environment.list());
         exec.restore(ThisProcess.current().blockedSignals());
         int error = execute(exec, program, environment.value("PATH"));

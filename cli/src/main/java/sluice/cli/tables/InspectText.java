@@ -70,6 +70,7 @@ public final class InspectText {
         fact("memory", tenant.memory() + " (change " + tenant.limitsEpoch() + ")");
         fact("on oom", tenant.limits().onOom().toString());
         fact("compute", tenant.compute().caps() + (tenant.compute().strict() ? ", strict" : ""));
+        ShareText.notStrict(tenant).ifPresent(note -> fact("", note));
         fact("turns", ShareText.turns(tenant.compute()));
         String slices = tenant.processes().stream().filter(process -> process.alive() && process.slices().tried())
                 .map(process -> process.slices().text()).distinct().collect(Collectors.joining("; "));

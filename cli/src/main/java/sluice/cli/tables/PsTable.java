@@ -46,6 +46,7 @@ public final class PsTable {
         List<String> lines = new ArrayList<>(ps.table.lines(screen, WIDTH));
         for (Tenant tenant : tenants) {
             ShareText.notes(tenant, now).forEach(note -> lines.add(tenant.name() + " on " + note));
+            ShareText.notStrict(tenant).ifPresent(note -> lines.add(tenant.name() + ": " + note));
             PauseText.note(tenant, now).ifPresent(note -> lines.add(tenant.name() + ": " + note));
         }
         return lines;

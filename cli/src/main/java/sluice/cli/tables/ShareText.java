@@ -5,6 +5,7 @@ import java.time.ZoneId;
 import java.time.format.DateTimeFormatter;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import sluice.cli.output.Table;
 import sluice.cli.output.Text;
 import sluice.region.GpuTime;
@@ -87,6 +88,11 @@ public final class ShareText {
             }
         }
         return notes;
+    }
+
+    /// That caps hold only as without `strict`, and why; empty where they hold as asked.
+    public static Optional<String> notStrict(Tenant tenant) {
+        return tenant.notStrict().map(why -> "its cap is not strict, a kernel that takes longer is repaid: " + why);
     }
 
     private static boolean isStarved(Tenant tenant, GpuTime time) {

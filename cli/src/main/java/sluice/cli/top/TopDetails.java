@@ -79,6 +79,7 @@ final class TopDetails {
     }
 
     private void notes(Tenant tenant) {
+        ShareText.notStrict(tenant).ifPresent(note -> line("note", note, style.yellow()));
         ShareText.notes(tenant, look.at()).forEach(note -> line("note", note, style.yellow()));
     }
 

@@ -55,6 +55,17 @@ class InspectTextTest {
     }
 
     @Test
+    void shouldSayWhyAStrictCapIsNone() {
+        assertThat(String.join("\n", InspectText.lines(MadeUp.strict(RegionLayout.SLICES_OFF), OnBoards.NONE, MadeUp.NOW, MadeUp.PLAIN))).contains("""
+                compute   0=25%, strict
+                          its cap is not strict, a kernel that takes longer is repaid: time slices are off: SLUICE_SLICES turns them off
+                turns     weight 3""");
+        assertThat(String.join("\n", InspectText.lines(MadeUp.strict(RegionLayout.SLICES_ON), OnBoards.NONE, MadeUp.NOW, MadeUp.PLAIN))).contains("""
+                compute   0=25%, strict
+                turns     weight 3""");
+    }
+
+    @Test
     void shouldShowWhereItStandsOnTheBoard() {
         assertThat(String.join("\n", InspectText.lines(MadeUp.sharing(), MadeUp.board(), MadeUp.NOW, MadeUp.PLAIN))).contains("""
                 compute   none

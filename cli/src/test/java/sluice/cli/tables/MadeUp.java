@@ -25,6 +25,7 @@ import sluice.region.limits.OnOom;
 import sluice.region.limits.Priority;
 import sluice.region.pause.Command;
 import sluice.region.pause.ProcessPause;
+import sluice.region.pause.TimeSlices;
 import sluice.region.place.Identity;
 
 /// Tenants that never were.
@@ -48,6 +49,15 @@ public final class MadeUp {
                 List.of(gpu(0, 0, 4 * GIB, 3900 * MIB, 12, CAPPED), gpu(1, 1, 8 * GIB, 512 * MIB, 0, UNUSED)),
                 List.of(process(0, 4711, true, 3800 * MIB), process(7, 4712, false, GIB)),
                 List.of(new TenantError("cuMemAlloc of 1.0 GiB refused; raise --memory", 12, nanos(-100), nanos(-42), 4711)));
+    }
+
+    /// Training whose cap shall be strict.
+    static Tenant strict(int slices) {
+        Tenant old = training();
+        TenantProcess process = process(0, 4711, true, 3800 * MIB);
+        return new Tenant(old.file(), old.name(), old.command(), TenantState.RUNNING, Command.NONE, old.root(), old.createdNanos(), 1000, 2,
+                new Limits(old.memory(), new ComputeLimits(ComputeCaps.parse("0=25%"), true, 3, Priority.NORMAL, false, 0, true), OnOom.FAIL, OnError.FAIL), old.gpus(),
+                List.of(new TenantProcess(0, process.identity(), true, 0, 0, 0, process.charges(), ProcessPause.NONE, new TimeSlices(slices, 0), "python train.py")), List.of());
     }
 
     /// Training after its quota was lowered below what it uses.

@@ -6,6 +6,7 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 import sluice.api.model.EarlierLook;
 import sluice.cli.output.Screen;
+import sluice.region.layout.RegionLayout;
 
 class PsTableTest {
     @Test
@@ -55,6 +56,18 @@ class PsTableTest {
 
         assertThat(lines.getLast()).isEqualTo("batch on GPU 0: waited 79.0 s for turns: low gets only what higher priorities leave, "
                 + "here less than 5%; a weight gives it a part");
+    }
+
+    @Test
+    void shouldSayThatAStrictCapIsNone() {
+        List<String> lines = PsTable.lines(List.of(MadeUp.strict(RegionLayout.SLICES_ABSENT)), MadeUp.NOW, MadeUp.PLAIN);
+
+        assertThat(lines.get(1)).contains("25% strict w3");
+        assertThat(lines.getLast()).isEqualTo("train: its cap is not strict, a kernel that takes longer is repaid: time slices are off: libcuda set no time slice, "
+                + "as for a client of MPS");
+        assertThat(PsTable.lines(List.of(MadeUp.strict(RegionLayout.SLICES_ON), MadeUp.strict(RegionLayout.SLICES_UNTRIED)), MadeUp.NOW, MadeUp.PLAIN))
+                .noneMatch(line -> line.contains("is not strict"));
+        assertThat(lines.get(2)).as("a GPU without a cap").doesNotContain("strict");
     }
 
     @Test

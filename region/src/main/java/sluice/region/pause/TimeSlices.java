@@ -1,5 +1,7 @@
 package sluice.region.pause;
 
+import java.util.Locale;
+import java.util.Set;
 import sluice.region.layout.RegionLayout;
 import sluice.region.layout.SlotView;
 
@@ -9,6 +11,9 @@ import sluice.region.layout.SlotView;
 /// @param micros the slice that it has set; 0: that of the driver's library
 public record TimeSlices(int state, long micros) {
     public static final TimeSlices UNTRIED = new TimeSlices(RegionLayout.SLICES_UNTRIED, 0);
+    /// The value of `SLUICE_SLICES` with which the library tries where the driver's version was checked.
+    public static final String AUTO = "auto";
+    private static final Set<String> ON = Set.of("1", "true", "yes", "on");
 
     public static TimeSlices of(SlotView slot) {
         return new TimeSlices((int) slot.slices(), slot.sliceMicros());
@@ -16,6 +21,18 @@ public record TimeSlices(int state, long micros) {
 
     public boolean controlled() {
         return state == RegionLayout.SLICES_ON;
+    }
+
+    /// Whether a program that is started with this value of `SLUICE_SLICES` does not try to control them.
+    ///
+    /// @param value null where it is not set
+    public static boolean isOff(String value) {
+        return value == null || !ON.contains(value.strip().toLowerCase(Locale.ROOT)) && !value.equals(AUTO);
+    }
+
+    /// Whether the process does not control them, for a reason that is known.
+    public boolean failed() {
+        return state != RegionLayout.SLICES_UNTRIED && !controlled();
     }
 
     /// Whether there is anything to tell: it tried, and was not switched off.
