@@ -11,6 +11,7 @@ module sluice.proof {
     exports sluice.proof;
     exports sluice.proof.bench;
     exports sluice.proof.bench.compute;
+    exports sluice.proof.bench.latency;
     exports sluice.proof.bench.lock;
     exports sluice.proof.checks;
     exports sluice.proof.demo;

@@ -76,6 +76,7 @@ class CommandsTest {
         "help trac                       | unknown command 'trac'; did you mean trace? See 'sluice help'",
         "help trace record               | unknown command 'record'; see 'sluice help trace'",
         "bench lock --windows 2,7        | bad window '7'; write 2, 3, 4, or milliseconds up to 1 such as 0.05; see 'sluice help bench lock'",
+        "bench latency --only 7ms        | no row has '7ms' in its name; --plan lists all of them; see 'sluice help bench latency'",
         "bench compute --only caps       | there is no table 'caps'; there are cap, weights, priority, lock, cost; see 'sluice help bench compute'",
         "trace train --events -5         | bad --events '-5'; use 64 to 16777216; see 'sluice help trace'",
         "trace convert x                 | option --out needs a value FILE; see 'sluice help trace convert'",

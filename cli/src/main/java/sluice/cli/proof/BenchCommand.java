@@ -24,7 +24,7 @@ import sluice.region.place.Installation;
         header = "Measures what Sluice costs on this machine, next to no library at all.",
         description = {"", "Without a working GPU it uses the simulated one.", ""},
         commandListHeading = "%nMore:%n",
-        subcommands = {BenchComputeCommand.class, BenchLockCommand.class})
+        subcommands = {BenchComputeCommand.class, BenchLatencyCommand.class, BenchLockCommand.class})
 public final class BenchCommand extends AnyCommand implements Callable<Integer> {
     @Option(names = "--sim", description = "Uses the simulated GPU.")
     private boolean simulated;

@@ -1,26 +1,18 @@
 package sluice.cli.proof;
 
-import java.io.IOException;
 import java.io.PrintWriter;
-import java.io.Writer;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.Callable;
-import java.util.concurrent.atomic.AtomicInteger;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import sluice.cli.output.AnyCommand;
 import sluice.cli.output.ExitStatus;
-import sluice.cli.process.Interrupt;
 import sluice.proof.bench.compute.ComputeBench;
-import sluice.proof.bench.compute.ComputeReport;
 import sluice.proof.stage.Environment;
-import sluice.proof.stage.Interrupted;
 import sluice.region.place.Installation;
 
 @Command(
@@ -91,38 +83,7 @@ final class BenchComputeCommand extends AnyCommand implements Callable<Integer> 
             ComputeBench.plan(environment, options).forEach(out::println);
             return ExitStatus.OK;
         }
-        AtomicInteger steps = new AtomicInteger();
-        try (Interrupt _ = new Interrupt()) {
-            try {
-                measure(environment, options, steps);
-                return ExitStatus.OK;
-            } catch (Interrupted e) {
-                err.println(BenchCommand.interrupted(steps.get()));
-                return ExitStatus.INTERRUPTED;
-            }
-        }
-    }
-
-    private void measure(Environment environment, ComputeBench.Options options, AtomicInteger steps) {
-        PrintWriter out = spec.commandLine().getOut();
-        OutFolder files = OutFolder.make(folder);
-        // Values are written as they come, so that they are there when the benchmark is broken off.
-        try (Writer raw = files.open("compute.csv")) {
-            ComputeReport report = ComputeBench.run(environment, options, spec.commandLine().getErr()::println, so -> {
-                steps.incrementAndGet();
-                save(so, files);
-            }, raw);
-            out.print(json ? report.json() : report.markdown());
-            out.flush();
-        } catch (IOException e) {
-            throw files.cannotWrite(e);
-        }
-    }
-
-    /// Also after each run, so that a benchmark that is broken off leaves its tables.
-    private static void save(ComputeReport report, OutFolder files) {
-        Map<String, String> texts = new LinkedHashMap<>(Map.of("compute.md", report.markdown(), "compute.json", report.json()));
-        report.plots().forEach((name, plot) -> texts.put("compute-" + name + ".svg", plot));
-        files.write(texts);
+        return new TableBench(spec.commandLine(), "compute", folder, json)
+                .run((progress, kept, raw) -> ComputeBench.run(environment, options, progress, kept, raw));
     }
 }

@@ -30,6 +30,7 @@ class InterruptTest extends OnMachine {
         "bench --sim, true, interrupted after \\d+ steps?",
         "bench --sim, false, interrupted after \\d+ steps?",
         "bench lock --sim --seconds 2 --out FOLDER, true, interrupted after \\d+ steps?",
+        "bench latency --sim --only 1 --seconds 2, true, interrupted after \\d+ steps?",
         "bench compute --sim --only lock --seconds 2, true, interrupted after \\d+ steps?",
         "bench compute --sim --only lock --seconds 2, false, interrupted after \\d+ steps?"
     })

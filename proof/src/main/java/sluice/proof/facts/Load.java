@@ -22,12 +22,25 @@ public record Load(Kind kind, long kernelNanos) {
         LENGTHENED("launch loop, first " + Load.SHORT_NANOS / 1000 + " µs, then"),
         UPLOADS("copies to the GPU"),
         COPIES("copies on the GPU"),
-        BURSTS("bursts");
+        BURSTS("bursts", Load.BURST_KERNELS),
+        SINGLES("bursts of one", 1),
+        TENS("bursts of ten", 10);
 
         private final String text;
+        private final int burstKernels;
 
         Kind(String text) {
+            this(text, 0);
+        }
+
+        Kind(String text, int burstKernels) {
             this.text = text;
+            this.burstKernels = burstKernels;
+        }
+
+        /// How many kernels a burst has; 0 for work without pauses.
+        public int burstKernels() {
+            return burstKernels;
         }
 
         public String text() {

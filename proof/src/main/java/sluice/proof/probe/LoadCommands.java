@@ -7,6 +7,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import java.util.Random;
 import java.util.concurrent.Callable;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
@@ -32,6 +33,7 @@ final class LoadCommands {
     private static final long LONGEST_QUEUE = 500;
     private static final long SHORTEST_QUEUE = 4;
     private static final long LEAST_KERNEL_NANOS = 2000;
+    private static final long JITTER_NANOS = 1_000_000;
     private static final long SHORT_FOR_NANOS = 1_200_000_000;
 
     private static Load load;
@@ -91,7 +93,8 @@ final class LoadCommands {
             case THREADS -> threads(context, deadline);
             case LENGTHENED -> lengthened(began + SHORT_FOR_NANOS, deadline);
             case UPLOADS, COPIES -> copies(deadline);
-            case BURSTS -> bursts(deadline, responses);
+            case BURSTS -> bursts(deadline, responses, 0);
+            case SINGLES, TENS -> bursts(deadline, responses, JITTER_NANOS);
         };
         Status.check("cuCtxSynchronize", DRIVER.devices().synchronize());
         starved = Starvation.nanos() - starved;
@@ -211,20 +214,23 @@ final class LoadCommands {
     }
 
     /// A burst at each beat. One that is late because the last one took too long waits since its beat.
-    private static long bursts(long deadline, List<Long> responses) {
+    ///
+    /// @param jitterNanos how much sooner or later than the beat, so that bursts meet the work of others at any moment
+    private static long bursts(long deadline, List<Long> responses, long jitterNanos) {
         long kernels = 0;
-        for (long beat = System.nanoTime(); beat < deadline; beat += Load.BURST_PERIOD_NANOS) {
+        Random random = new Random(1);
+        for (long beat = System.nanoTime(); beat < deadline; beat += Load.BURST_PERIOD_NANOS + random.nextLong(-jitterNanos, jitterNanos + 1)) {
             long asked = beat;
             while (System.nanoTime() < beat) {
                 LockSupport.parkNanos(beat - System.nanoTime());
                 asked = System.nanoTime();
             }
-            for (int i = 0; i < Load.BURST_KERNELS; i++) {
+            for (int i = 0; i < load.kind().burstKernels(); i++) {
                 launch(stream);
             }
             Status.check("cuStreamSynchronize", WORK.synchronizeStream(stream));
             responses.add(System.nanoTime() - asked);
-            kernels += Load.BURST_KERNELS;
+            kernels += load.kind().burstKernels();
         }
         return kernels;
     }

@@ -7,8 +7,11 @@ import java.util.Map;
 import sluice.region.limits.Limit;
 
 /// What a tenant is given of the GPU's time.
-public record Terms(Map<Limit, String> words) {
-    public static final Terms NONE = new Terms(Map.of());
+///
+/// @param slices whether its library controls the time slices of the GPU
+public record Terms(Map<Limit, String> words, boolean slices) {
+    public static final Terms NONE = new Terms(Map.of(), false);
+    private static final String SLICES = "SLUICE_SLICES";
 
     public static Terms compute(int percent) {
         return NONE.with(Limit.COMPUTE, percent + "%");
@@ -29,12 +32,16 @@ public record Terms(Map<Limit, String> words) {
     public Terms with(Limit limit, String value) {
         Map<Limit, String> more = new LinkedHashMap<>(words);
         more.put(limit, value);
-        return new Terms(more);
+        return new Terms(more, slices);
+    }
+
+    public Terms withSlices() {
+        return new Terms(words, true);
     }
 
     /// For `sluice run`; a switch has no value.
     public List<String> options() {
-        List<String> options = new ArrayList<>();
+        List<String> options = new ArrayList<>(slices ? List.of("--env", SLICES + "=1") : List.of());
         words.forEach((limit, value) -> {
             options.add(limit.option());
             if (limit.kind() != Limit.Kind.SWITCH) {
@@ -46,7 +53,7 @@ public record Terms(Map<Limit, String> words) {
 
     /// For the library without a command line.
     public Map<String, String> variables() {
-        Map<String, String> variables = new LinkedHashMap<>();
+        Map<String, String> variables = new LinkedHashMap<>(slices ? Map.of(SLICES, "1") : Map.of());
         words.forEach((limit, value) -> variables.put(limit.variable(), value));
         return variables;
     }

@@ -57,11 +57,17 @@ public final class ComputeBench {
 
     /// What would be run, a line for each row, and about how long it takes.
     public static List<String> plan(Environment environment, Options options) {
+        checkWords(options);
+        return plan(environment, TABLES, options);
+    }
+
+    /// The same of a benchmark with other tables.
+    public static List<String> plan(Environment environment, Map<String, Function<ComputeRun, TableMaker>> tables, Options options) {
         ComputeRun run = new ComputeRun(environment, options, text -> { }, new RawLog(Writer.nullWriter()));
         StepRunner runner = new StepRunner(run);
         List<String> lines = new ArrayList<>();
         double all = 0;
-        for (Map.Entry<String, TableMaker> maker : makers(run).entrySet()) {
+        for (Map.Entry<String, TableMaker> maker : makers(run, tables).entrySet()) {
             List<Step> steps = maker.getValue().steps();
             Map<String, List<Step>> rows = steps.stream().collect(Collectors.groupingBy(Step::row, LinkedHashMap::new, Collectors.toList()));
             rows.forEach((row, repeats) -> lines.add(String.format(Locale.ROOT, "%s: %s, %d × %.1f s", maker.getKey(), row,
@@ -77,10 +83,17 @@ public final class ComputeBench {
     public static ComputeReport run(
             Environment environment, Options options, Consumer<String> progress, Consumer<ComputeReport> kept, Writer raw) {
         checkWords(options);
+        return run(environment, TABLES, options, progress, kept, raw);
+    }
+
+    /// The same of a benchmark with other tables.
+    public static ComputeReport run(
+            Environment environment, Map<String, Function<ComputeRun, TableMaker>> tables, Options options, Consumer<String> progress,
+            Consumer<ComputeReport> kept, Writer raw) {
         GpuDescription gpu = environment.gpu().orElseThrow(() -> new SluiceException(
                 "no GPU that works is found; 'sluice doctor' says why, --sim uses the simulated GPU"));
         ComputeRun run = new ComputeRun(environment, options, progress, new RawLog(raw));
-        Map<String, TableMaker> makers = makers(run);
+        Map<String, TableMaker> makers = makers(run, tables);
         String machine = Bench.machine() + "; it " + still(progress);
         StepRunner runner = new StepRunner(run);
         makers.forEach((word, maker) -> runner.expect(word, maker.steps()));
@@ -107,10 +120,9 @@ public final class ComputeBench {
         return only.stream().filter(word -> !TABLES.containsKey(word.replaceFirst("/.*", ""))).findFirst();
     }
 
-    private static Map<String, TableMaker> makers(ComputeRun run) {
-        checkWords(run.options());
+    private static Map<String, TableMaker> makers(ComputeRun run, Map<String, Function<ComputeRun, TableMaker>> tables) {
         Map<String, TableMaker> makers = new LinkedHashMap<>();
-        TABLES.forEach((word, maker) -> makers.put(word, maker.apply(run)));
+        tables.forEach((word, maker) -> makers.put(word, maker.apply(run)));
         makers.values().removeIf(maker -> maker.table().rows().isEmpty());
         return makers;
     }

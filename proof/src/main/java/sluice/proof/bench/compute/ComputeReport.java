@@ -41,6 +41,8 @@ public record ComputeReport(
 
     private static String object(ResultTable table, Row row) {
         return "{\"name\": " + JsonText.quoted(row.name()) + ", \"cells\": " + JsonText.texts(row.cells())
-                + ", \"target\": " + JsonText.quoted(row.target()) + ", \"met\": " + row.met() + "}";
+                + ", \"target\": " + JsonText.quoted(row.target()) + ", \"met\": " + row.met()
+                + (row.values().isEmpty() ? "" : row.values().entrySet().stream().map(value -> JsonText.quoted(value.getKey()) + ": " + JsonText.number(value.getValue()))
+                        .collect(Collectors.joining(", ", ", \"values\": {", "}"))) + "}";
     }
 }

@@ -44,33 +44,36 @@ public record ComputeRun(
         this(environment, options, progress, raw, new HashMap<>(), new HashMap<>());
     }
 
-    Bounds bounds() {
+    public Bounds bounds() {
         return Bounds.of(environment);
     }
 
-    double seconds() {
+    public double seconds() {
         return options.seconds();
     }
 
-    int repeats() {
+    public int repeats() {
         return options.repeats();
     }
 
-    void say(String text) {
+    public void say(String text) {
         progress.accept(text);
     }
 
     /// Whether a row is asked for: `--only TABLE` or `--only TABLE/PART-OF-ITS-NAME/…`.
-    boolean wants(String table, String row) {
-        return options.only().isEmpty() || options.only().stream().anyMatch(word -> {
-            String[] parts = word.replaceAll("(\\d) ?us\\b", "$1 µs").split("/");
-            for (int i = 1; i < parts.length; i++) {
-                if (!row.contains(parts[i])) {
-                    return false;
-                }
+    public boolean wants(String table, String row) {
+        return options.only().isEmpty() || options.only().stream().anyMatch(word -> isNamed(word, table, row));
+    }
+
+    /// Whether a word of `--only` is for a row.
+    public static boolean isNamed(String word, String table, String row) {
+        String[] parts = word.replaceAll("(\\d) ?us\\b", "$1 µs").split("/");
+        for (int i = 1; i < parts.length; i++) {
+            if (!row.contains(parts[i])) {
+                return false;
             }
-            return word.replaceFirst("/.*", "").equals(table);
-        });
+        }
+        return word.replaceFirst("/.*", "").equals(table);
     }
 
     /// The load without the library. One that keeps the GPU busy nearly all the time does so every time; any other one is
@@ -109,7 +112,7 @@ public record ComputeRun(
     /// The row of what was found so far; if there is nothing, or one of its repeats failed, why.
     ///
     /// @param done how many repeats there are
-    Row judged(String table, String row, int columns, int done, Supplier<Row> body) {
+    public Row judged(String table, String row, int columns, int done, Supplier<Row> body) {
         String failure = failures.get(table + "/" + row);
         if (done == 0) {
             return missing(row, columns, failure == null ? "not run" : "failed: " + failure);
@@ -118,7 +121,7 @@ public record ComputeRun(
             Row found = body.get();
             String target = found.target() + (done < repeats() ? "; " + done + " of " + repeats() + " repeats" : "")
                     + (failure == null ? "" : "; one failed: " + failure);
-            return new Row(found.name(), found.cells(), target, found.met() && failure == null);
+            return new Row(found.name(), found.cells(), target, found.met() && failure == null, found.values());
         } catch (CheckFailed failed) {
             return missing(row, columns, "failed: " + failed.getMessage());
         }

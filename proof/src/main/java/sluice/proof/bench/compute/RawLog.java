@@ -7,7 +7,7 @@ import java.util.List;
 import java.util.Locale;
 
 /// Every single value that was measured, as lines of CSV, written as soon as it is there.
-final class RawLog {
+public final class RawLog {
     private final Writer out;
 
     RawLog(Writer out) {
@@ -16,11 +16,11 @@ final class RawLog {
     }
 
     /// @param at where in a series, such as seconds since the begin; 0 for a single value
-    void add(String table, String row, int repeat, int tenant, String quantity, double at, double value) {
+    public void add(String table, String row, int repeat, int tenant, String quantity, double at, double value) {
         line(String.format(Locale.ROOT, "%s,\"%s\",%d,%d,%s,%.3f,%.6g", table, row, repeat, tenant, quantity, at, value));
     }
 
-    void addAll(String table, String row, int repeat, int tenant, String quantity, List<Double> values) {
+    public void addAll(String table, String row, int repeat, int tenant, String quantity, List<Double> values) {
         for (int i = 0; i < values.size(); i++) {
             add(table, row, repeat, tenant, quantity, i, values.get(i));
         }

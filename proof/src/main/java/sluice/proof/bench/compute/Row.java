@@ -1,12 +1,19 @@
 package sluice.proof.bench.compute;
 
 import java.util.List;
+import java.util.Map;
 
 /// A line of a table of results.
 ///
-/// @param cells what was found, one for each column
-public record Row(String name, List<String> cells, String target, boolean met) {
+/// @param cells  what was found, one for each column
+/// @param target empty where nothing is judged
+/// @param values the same as numbers, by names of their own; for scripts
+public record Row(String name, List<String> cells, String target, boolean met, Map<String, Double> values) {
+    public Row(String name, List<String> cells, String target, boolean met) {
+        this(name, cells, target, met, Map.of());
+    }
+
     String verdict() {
-        return met ? "met" : "missed";
+        return met ? target.isEmpty() ? "" : "met" : "missed";
     }
 }

@@ -10,17 +10,18 @@ import sluice.proof.bench.compute.ComputeRun.Part;
 /// @param parts   a process for each, ready to go when the body runs; none if the body starts what it needs
 /// @param seconds how long the body takes
 /// @param wanted  asked when its time has come
-record Step(String row, int repeat, List<Part> parts, double seconds, BooleanSupplier wanted, Consumer<List<Worker>> body) {
+@SuppressWarnings("exports")
+public record Step(String row, int repeat, List<Part> parts, double seconds, BooleanSupplier wanted, Consumer<List<Worker>> body) {
 
     /// All at the same time, and what the GPU noted of each.
-    static Step together(String row, int repeat, List<Part> parts, double seconds, Consumer<List<Witness>> seen) {
+    public static Step together(String row, int repeat, List<Part> parts, double seconds, Consumer<List<Witness>> seen) {
         return new Step(row, repeat, parts, seconds, () -> true, workers -> {
             workers.forEach(Worker::go);
             seen.accept(workers.stream().map(Worker::witness).toList());
         });
     }
 
-    Step onlyIf(BooleanSupplier condition) {
+    public Step onlyIf(BooleanSupplier condition) {
         return new Step(row, repeat, parts, seconds, condition, body);
     }
 }

@@ -4,7 +4,7 @@ import java.util.List;
 import java.util.Map;
 
 /// Says what is to be run for one table, and judges what was found so far.
-interface TableMaker {
+public interface TableMaker {
     /// In their order; the repeats of different rows in turns.
     List<Step> steps();
 
