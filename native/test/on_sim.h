@@ -95,7 +95,8 @@ static inline void use_sim(const char *tenant, const char *memory) {
         printf("skipped: the simulated driver is not built: %s\n", dlerror());
         exit(SKIPPED);
     }
-    use_test_folder();
+    if (!test_folder_owner)
+        use_test_folder();
     char state[200];
     snprintf(state, sizeof state, "%s/sim", test_folder);
     setenv("SLUICE_SIM_STATE", state, 1);

@@ -9,6 +9,7 @@
 #include "compute/lone.h"
 #include "hold/hold.h"
 #include "os/fork.h"
+#include "os/mutex.h"
 #include "os/os.h"
 #include "os/report.h"
 #include "os/thread.h"
@@ -16,6 +17,7 @@
 #include "slices/control.h"
 #include "slices/quantum.h"
 #include "tenant/tenant.h"
+#include "turns/turn.h"
 
 #define MILLI 1000000u
 /* Chosen: work that is seen this late has used half of the credit that a strict cap keeps, and that is counted. */
@@ -23,6 +25,8 @@
 #define WORKING_LOOK_NANOS (2 * MILLI)   /* while work runs */
 #define SILENT_NANOS (20 * MILLI)        /* a look that takes longer waits in the driver, so work runs */
 #define REFUSED_NANOS (100 * MILLI)      /* how soon a refused stop is tried again */
+#define TURN_NANOS (2 * MILLI)           /* how often it looks at a turn, its own or one for which it waits */
+#define BUSY_NANOS (10 * MILLI)
 #define SOONEST_NANOS (MILLI / 5)
 
 enum { CAPTURE_RELAXED = 2 };
@@ -33,8 +37,11 @@ typedef struct {
     _Atomic uint64_t working_nanos; /* since when the work that runs may run; 0: none did at the last look */
     _Atomic uint64_t looked_nanos;  /* when the last look ended */
     _Atomic uint32_t sharers;       /* processes that share the cap; 0: the cap is lifted */
-    /* The second thread uses this. */
+    sl_mutex_t lock;                /* for the next one */
+    sl_board_t board;               /* base is NULL: the process takes no turns */
+    /* The second thread uses these. */
     sl_quantum_t quantum;
+    uint64_t wants_nanos;           /* since when the work waits for the turn to return; 0: it does not */
 } watched_t;
 
 static watched_t watched[SL_REGION_GPU_COUNT];
@@ -57,6 +64,21 @@ static uint32_t share_of(watched_t *one) {
 static void say_unenforced(const char *why) {
     if (!atomic_exchange(&told, true))
         sl_report(SL_WARN, "the cap holds between kernels, but not inside a kernel as strict asks: %s", why);
+}
+
+static sl_board_t board_of(watched_t *one) {
+    sl_mutex_lock_briefly(&one->lock);
+    sl_board_t board = one->board;
+    sl_mutex_unlock(&one->lock);
+    return board;
+}
+
+static void note_board(watched_t *one, const sl_lane_gpu_t *gpu) {
+    sl_mutex_lock_briefly(&one->lock);
+    one->board = gpu->board;
+    if (!gpu->takes_turns || gpu->has_windows)
+        one->board.base = NULL;
+    sl_mutex_unlock(&one->lock);
 }
 
 typedef struct {
@@ -90,6 +112,7 @@ static void look(watched_t *one) {
         if (gpu->cap_when_shared)
             sl_lone_look(gpu, now);
         sl_lane_each(see, &sight);
+        note_board(one, gpu);
         one->sharers = gpu->permille >= 1000 ? 0 : sl_admit_count_sharers(gpu, now, sight.since != 0);
         sl_mutex_unlock(&gpu->lock);
     }
@@ -180,6 +203,58 @@ static bool stop(void) {
     return false;
 }
 
+/* The only GPU with a strict cap on which the process takes turns. With more, one turn would wait for another. */
+static watched_t *turn_taker(void) {
+    watched_t *only = NULL;
+    unsigned found = 0;
+    for (unsigned i = 0; i < SL_REGION_GPU_COUNT; i++)
+        if (atomic_load(&watched[i].gpu)) {
+            only = &watched[i];
+            found++;
+        }
+    return found == 1 && board_of(only).base ? only : NULL;
+}
+
+/* Its turn is over, and another tenant waits. A kernel need not end for that. */
+static bool must_yield(watched_t *one, uint64_t now) {
+    sl_board_t board = board_of(one);
+    bool over = one->working_nanos && one->quantum.counted_nanos && sl_turn_is_mine(&board) && sl_turn_is_wanted(&board, now) &&
+                now >= sl_turn_ends(&board, now);
+    if (over) {
+        one->quantum.off = true;
+        one->quantum.off_since_nanos = now;
+    }
+    return over;
+}
+
+/* Threads of the program may say meanwhile that its work goes on, because they do not know that it is off. */
+static void leave_turn(watched_t *one, uint64_t now) {
+    sl_board_t board = board_of(one);
+    if (!sl_turn_is_mine(&board))
+        return;
+    sl_turn_say_busy(&board, now - 1);
+    sl_turn_say_blocked(&board, 0);
+    sl_turn_give(&board, false, now);
+}
+
+/* The others get the turn while its work is off, so the work returns with a turn. True: it may. */
+static bool has_turn(watched_t *one, uint64_t now) {
+    sl_board_t board = board_of(one);
+    one->wants_nanos = one->wants_nanos ? one->wants_nanos : now;
+    bool may = now - one->wants_nanos > SL_QUANTUM_LONGEST_NANOS || sl_turn_is_mine(&board) ||
+               sl_turn_wait(&board, one->wants_nanos, TURN_NANOS) != SL_TURN_NOT_YET;
+    if (may)
+        one->wants_nanos = 0;
+    return may;
+}
+
+/* Until it looks again, with a margin. A stop takes it back. */
+static void say_busy(watched_t *one, uint64_t now) {
+    sl_board_t board = board_of(one);
+    if (one->working_nanos && sl_turn_is_mine(&board))
+        sl_turn_say_busy(&board, now + BUSY_NANOS);
+}
+
 /* An interval of work is known: whether the process controls its channels shows now, and not only when a kernel is long. */
 static void say_early(void) {
     static bool asked;
@@ -194,19 +269,36 @@ static void say_early(void) {
         say_unenforced(obstacle);
 }
 
+/* When to look again. */
+static uint64_t step(void) {
+    uint64_t now = sl_os_nanos();
+    watched_t *taker = turn_taker();
+    bool off = sl_control_is_stopped(SL_CONTROL_STRICT), must = count_all(off, now);
+    if (!off && !must && taker)
+        must = must_yield(taker, now);
+    if (must && !off && !stop())
+        return now + REFUSED_NANOS;
+    if (must && taker)
+        leave_turn(taker, sl_os_nanos());
+    if (!must && off && taker && !has_turn(taker, now))
+        return now; /* has_turn() has waited */
+    if (!must && off) {
+        count_all(true, sl_os_nanos());
+        sl_control_go(SL_CONTROL_STRICT);
+    }
+    uint64_t next = next_count(now);
+    if (!must && taker)
+        say_busy(taker, now);
+    return taker && next > now + TURN_NANOS && (must || taker->working_nanos) ? now + TURN_NANOS : next;
+}
+
 static void *hold(void *unused) {
     prctl(PR_SET_NAME, "sluice-strict");
     while (is_attached()) {
-        uint64_t now = sl_os_nanos();
-        bool off = sl_control_is_stopped(SL_CONTROL_STRICT), must = count_all(off, now), refused = false;
-        if (must && !off)
-            refused = !stop();
-        else if (!must && off)
-            sl_control_go(SL_CONTROL_STRICT);
+        uint64_t next = step();
         say_early();
-        uint64_t next = next_count(now);
-        now = sl_os_nanos();
-        sl_os_sleep_nanos(refused ? REFUSED_NANOS : next > now ? next - now : 0);
+        uint64_t now = sl_os_nanos();
+        sl_os_sleep_nanos(next > now ? next - now : 0);
     }
     sl_control_go(SL_CONTROL_STRICT);
     return unused;
@@ -244,6 +336,9 @@ static void forget(void) {
         atomic_store(&watched[i].gpu, NULL);
         atomic_store(&watched[i].working_nanos, 0);
         watched[i].quantum = (sl_quantum_t){.counted_nanos = 0};
+        watched[i].lock = (sl_mutex_t)SL_MUTEX_INITIALIZER;
+        watched[i].board.base = NULL;
+        watched[i].wants_nanos = 0;
     }
     started = ending = told = false;
 }

@@ -3,7 +3,9 @@
  * The gate holds a cap between kernels: a kernel that has begun runs to its end, and is repaid afterwards. Where the tenant's limit is strict,
  * two threads of the library watch the work that runs. One asks the driver whether it still runs. The other counts what it uses, and stops it
  * and lets it go on (slices/control.h). That one never calls the driver, so a call of the program that waits for the work, with a lock of
- * the driver, cannot keep it from letting the work go on. */
+ * the driver, cannot keep it from letting the work go on.
+ *
+ * Where the process takes turns, the others have the turn while its work is off, and the work returns with a turn. */
 #ifndef SL_STRICT_H
 #define SL_STRICT_H
 
