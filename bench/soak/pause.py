@@ -32,6 +32,7 @@ MIB = 1 << 20
 CONTEXT = 16 * MIB
 GPU = 1024 * MIB
 NO_ROOM = 8  # step_room
+PROMISE, SPARE = 2, 128 * MIB  # seconds for which nobody else takes what was promised; room for siblings that run meanwhile
 HUNG = 20  # seconds after which a process that has room and a command hangs
 PID = (1 << 22) - 1
 MEMORY, EPOCH, RESERVOIR = pausing.LIMITS + 16, pausing.LIMITS, pausing.LIMITS + 672
@@ -172,6 +173,7 @@ class Round:
         self.environment |= more
         self.shape = f"mapped={int(self.mapped)} quota={self.quota >> 20}m {more or ''}"
         self.processes, self.hog, self.tenant, self.inode = [], None, None, None
+        self.looked = self.promised = 0
 
     def say(self, text):
         if self.verbose:
@@ -205,7 +207,7 @@ class Round:
     def ask(self, depth):
         if self.open():
             self.say("ask " + pausing.WORDS[depth])
-            self.tenant.ask(depth)
+            self.tenant.ask(depth, room=False)
             self.counts["ask " + pausing.WORDS[depth]] += 1
 
     def records(self):
@@ -216,8 +218,8 @@ class Round:
             process = live.get(owner & PID)
             record = self.tenant.record(slot) if process and not owner >> 63 else None
             if record and record["attended"] == 1:
-                account = struct.unpack_from("<2Q", self.tenant.map, pausing.ACCOUNT + slot * 16 * pausing.ACCOUNT_BYTES)
-                found[process.pid] = record | {"process": process, "calls": calls, "charged": account[0], "in_flight": account[1]}
+                account = struct.unpack_from("<15Q", self.tenant.map, pausing.ACCOUNT + slot * 16 * pausing.ACCOUNT_BYTES)
+                found[process.pid] = record | {"process": process, "calls": calls, "charged": account[0], "in_flight": account[1], "aside": account[13]}
         return found
 
     def wait(self, seconds, final=False):
@@ -236,8 +238,24 @@ class Round:
                 return None
             time.sleep(0.002)
 
+    def look_for_room(self, now):
+        """As a tool does for processes whose state is stored: without this they wait."""
+        self.looked = now
+        records = [record for record in self.records().values() if record["stored"]]
+        if not any(record["step"] == NO_ROOM for record in records) or self.tenant.command & 255 == VACATE:
+            return
+        need = sum(record["away"] + record["aside"] for record in records)
+        if self.free_bytes() >= need + SPARE:
+            self.promised = time.monotonic()
+            self.tenant.promise()
+            self.counts["looks that found room"] += 1
+        else:
+            self.counts["looks that found none"] += 1
+
     def breathe(self):
         now = time.monotonic()
+        if self.tenant and now > self.looked + 0.01:
+            self.look_for_room(now)
         for process in self.processes:
             process.go_on(now)
 
@@ -278,7 +296,7 @@ class Round:
                 process.stop(dice.uniform(0.005, 0.2))
         elif what == "hog":
             left = self.free_bytes() - CONTEXT
-            if left < 16 * MIB:
+            if left < 16 * MIB or time.monotonic() < self.promised + PROMISE:
                 return
             self.tell_hog((left - dice.choice((0, 8, 64)) * MIB) // (2 * MIB) * 2 * MIB if left > 80 * MIB else 4 * MIB)
         elif what == "quota":
@@ -400,7 +418,7 @@ class Round:
             if record["refused"] == self.tenant.command and process.lives():
                 full = "cannot restore its own state" in record["reason"] and "OUT_OF_MEMORY" in record["reason"]  # while it was vacated
                 self.counts["lost: the GPU was full" if full else "lost to the driver"] += 1
-                if not full and not process.has(*STORING) and not process.lasts():
+                if not process.has(*STORING) and not process.lasts():
                     self.breaks(f"refuses to run {attempt + 1} times: {record['reason']}", process)
                 if not record["reason"]:
                     self.breaks("refuses without a reason", process)

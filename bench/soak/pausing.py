@@ -8,11 +8,12 @@ import time
 
 RUN, HOLD, RELEASE, VACATE = range(4)
 WORDS = ("run", "hold", "release", "vacate")
-LIMITS, COMMAND, PREPARED, MAPPED = 1024, 1024 + 656, 1024 + 680, 1024 + 688
-SLOT, SLOTS, SLOT_BYTES, SLOT_ANSWER = 24576, 512, 128, 64
+LIMITS, COMMAND, PREPARED, MAPPED, ROOM = 1024, 1024 + 656, 1024 + 680, 1024 + 688, 1024 + 704
+SLOT, SLOTS, SLOT_BYTES, SLOT_ANSWER, SLOT_STORED = 24576, 512, 128, 64, 88
 ACCOUNT, ACCOUNT_BYTES = 90112, 128
 PAUSE, PAUSE_BYTES = 2326528, 256
 FIELDS = "attended refused step_releases step_nanos total moved away staying reservoir out_bytes out_nanos back_bytes back_nanos paused_nanos since".split()
+STEP_ROOM = 8
 FUTEX, FUTEX_WAKE = 202, 1
 libc = ctypes.CDLL(None, use_errno=True)
 
@@ -28,7 +29,14 @@ class Tenant:
         libc.syscall(FUTEX, ctypes.byref(word), FUTEX_WAKE, 0x7fffffff, None, None, 0)
         del word
 
-    def ask(self, depth):
+    def promise(self):
+        """Says that there is room to restore what is stored. Whoever calls it has looked, or has the GPU alone."""
+        struct.pack_into("<Q", self.map, ROOM, time.monotonic_ns())
+        self.wake()
+
+    def ask(self, depth, room=True):
+        if room and depth != VACATE:
+            self.promise()
         self.number += 1
         self.command = self.number << 8 | depth
         struct.pack_into("<Q", self.map, COMMAND, self.command)
@@ -42,6 +50,7 @@ class Tenant:
         record = dict(zip(FIELDS, struct.unpack_from("<15Q", self.map, PAUSE + slot * PAUSE_BYTES)))
         record["step"] = record["step_releases"] & 0xffffffff
         record["reason"] = self.map[PAUSE + slot * PAUSE_BYTES + 120:PAUSE + slot * PAUSE_BYTES + 240].split(b"\0")[0].decode(errors="replace")
+        record["stored"] = struct.unpack_from("<Q", self.map, SLOT + slot * SLOT_BYTES + SLOT_STORED)[0]
         record["answer"] = struct.unpack_from("<Q", self.map, SLOT + slot * SLOT_BYTES + SLOT_ANSWER)[0]
         return record
 
@@ -56,6 +65,8 @@ class Tenant:
         began = time.monotonic()
         while True:
             records = self.records()
+            if any(record["step"] == STEP_ROOM and record["stored"] for record in records) and self.command & 255 != VACATE:
+                self.promise()
             for record in records:
                 if record["refused"] == self.command:
                     raise RuntimeError("refused: " + record["reason"])

@@ -211,14 +211,15 @@ static void store(const order_t *order) {
     }
 }
 
-/* Another command may come while there is no room. */
-static void wait_for_room(const sl_reason_t *reason) {
+/* Another command may come while there is no room. A tool that has found room wakes the word, too. */
+static void wait_for_room(const order_t *order, const sl_reason_t *reason) {
+    const struct timespec span = {.tv_nsec = ROOM_NANOS};
     sl_telling_reason("%s", reason->text);
     sl_telling_step(SL_REGION_STEP_ROOM, 0);
-    sl_os_sleep_nanos(ROOM_NANOS);
+    syscall(SYS_futex, &sl_tenant.region.limits->command, FUTEX_WAIT, (uint32_t)order->command, &span, NULL, 0);
 }
 
-static void restore(void) {
+static void restore(const order_t *order) {
     sl_reason_t reason;
     sl_telling_step(SL_REGION_STEP_RESTORE, 0);
     switch (sl_vacate_restore(&reason)) {
@@ -226,7 +227,7 @@ static void restore(void) {
         rung = RELEASED;
         break;
     case SL_VACATE_NO_ROOM:
-        wait_for_room(&reason);
+        wait_for_room(order, &reason);
         break;
     default:
         stop_here(&reason);
@@ -242,7 +243,7 @@ static void back(const order_t *order) {
         rung = HELD;
         break;
     case SL_MOVER_NO_ROOM:
-        wait_for_room(&reason);
+        wait_for_room(order, &reason);
         break;
     default: /* another command tries again */
         refuse(order, &reason);
@@ -270,7 +271,7 @@ static void step(const order_t *order) {
             back(order);
         break;
     default:
-        restore();
+        restore(order);
     }
 }
 

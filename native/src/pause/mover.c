@@ -183,12 +183,22 @@ static uint64_t staying_bytes(void) {
     return sum;
 }
 
+/* Of the items that are away on a GPU. */
+static uint64_t away_bytes(unsigned gpu) {
+    uint64_t sum = 0;
+    for (const item_t *item = items; item < items + item_count; item++)
+        sum += item->what.gpu == gpu && item->away ? item->what.bytes : 0;
+    return sum;
+}
+
 static void tell_away(uint64_t bytes) {
     sl_region_pause_t *record = sl_telling_record();
     if (!record)
         return;
     record->away_bytes = bytes;
     record->staying_bytes = bytes ? staying_bytes() : 0;
+    for (unsigned gpu = 0; gpu < SL_REGION_GPU_COUNT; gpu++)
+        sl_accounts_own(gpu)->away_bytes = away_bytes(gpu);
 }
 
 /* Nothing is given back to the driver yet. */
@@ -290,15 +300,29 @@ sl_mover_result_t sl_mover_out(sl_reason_t *reason) {
 
 static sl_mover_result_t no_room(const item_t *item, sl_reason_t *reason) {
     unsigned gpu = item->what.gpu;
-    uint64_t needs = 0, limit = sl_accounts_limit(gpu), used = sl_accounts_sum(gpu).charged;
-    for (const item_t *each = items; each < items + item_count; each++)
-        needs += each->what.gpu == gpu && each->away ? each->what.bytes : 0;
+    uint64_t needs = away_bytes(gpu), limit = sl_accounts_limit(gpu), used = sl_accounts_sum(gpu).charged;
     uint64_t left = limit > used ? limit - used : 0;
     char need[SL_SIZE_TEXT_BYTES], quota[SL_SIZE_TEXT_BYTES], vacant[SL_SIZE_TEXT_BYTES];
     sl_size_format(left, quota);
     sl_report_fail(reason, "needs %s on GPU %d; its quota leaves %s, and the GPU has %s free", sl_size_format(needs, need),
                    sl_tenant.region.gpus[gpu].index, limit ? quota : "any", sl_size_format(sl_track_free_bytes(&tracks[item->track]), vacant));
     return SL_MOVER_NO_ROOM;
+}
+
+/* An item for which its GPU cannot have room; NULL: none. Without this look each attempt would take what is free for a moment, and the restore of
+ * another process that was promised it would be lost. The driver may give back what pools of this process keep. 0 is also what an unknown number is. */
+static const item_t *crowded(void) {
+    uint32_t seen = 0;
+    for (const item_t *item = items; item < items + item_count; item++) {
+        unsigned gpu = item->what.gpu;
+        if (!item->away || seen >> gpu & 1)
+            continue;
+        seen |= 1u << gpu;
+        uint64_t left = sl_track_free_bytes(&tracks[item->track]);
+        if (left && left + sl_accounts_own(gpu)->pool_bytes < away_bytes(gpu))
+            return item;
+    }
+    return NULL;
 }
 
 static sl_mover_result_t stay_away(sl_mover_result_t result) {
@@ -316,6 +340,9 @@ sl_mover_result_t sl_mover_back(sl_reason_t *reason) {
         return stay_away(SL_MOVER_BROKEN);
     if (!wait_until_quiet())
         return stay_away(broken(reason, "wait for earlier copies", CUDA_ERROR_NOT_READY));
+    const item_t *outside = crowded();
+    if (outside)
+        return stay_away(no_room(outside, reason));
     sl_reservoir_begin(total, first_context());
     size_t failed;
     CUresult status = take_all(&failed);

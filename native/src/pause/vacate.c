@@ -8,6 +8,7 @@
 #include "ledger/ledger.h"
 #include "memory/ipc/opened.h"
 #include "memory/mapped/export.h"
+#include "os/os.h"
 #include "pause/telling.h"
 #include "real.h"
 #include "slices/control.h"
@@ -16,6 +17,7 @@
 
 #define LOCK_MILLIS 10000u
 #define MIB (1u << 20)
+#define ROOM_NANOS 1000000000u /* how long a look for room counts: others take memory meanwhile */
 
 static uint64_t aside[SL_REGION_GPU_COUNT];
 
@@ -43,11 +45,27 @@ static bool is_possible(sl_reason_t *reason) {
     return true;
 }
 
+/* The time is written last: a tool that sees it, and looks for room afterwards, sees the bytes too. */
 static void put_aside(void) {
     uint64_t sum = 0;
-    for (unsigned gpu = 0; gpu < SL_REGION_GPU_COUNT; gpu++)
+    for (unsigned gpu = 0; gpu < SL_REGION_GPU_COUNT; gpu++) {
         sum += aside[gpu] = sl_ledger_put_aside(gpu);
+        sl_accounts_own(gpu)->aside_bytes = aside[gpu];
+    }
     sl_telling_record()->staying_bytes = sum;
+    sl_tenant.region.slots[sl_tenant.slot].stored_nanos = sl_os_nanos();
+}
+
+static void end_aside(void) {
+    sl_tenant.region.slots[sl_tenant.slot].stored_nanos = 0;
+    for (unsigned gpu = 0; gpu < SL_REGION_GPU_COUNT; gpu++)
+        sl_accounts_own(gpu)->aside_bytes = 0;
+}
+
+/* A tool has looked since the state was stored, and just now. */
+static bool is_room_seen(void) {
+    uint64_t seen = sl_tenant.region.limits->room_nanos, now = sl_os_nanos();
+    return seen > sl_tenant.region.slots[sl_tenant.slot].stored_nanos && seen <= now && now - seen < ROOM_NANOS;
 }
 
 /* Tries twice: in a process that stays locked, calls wait for ever. */
@@ -96,6 +114,10 @@ static bool take_up(sl_reason_t *reason) {
 }
 
 sl_vacate_result_t sl_vacate_restore(sl_reason_t *reason) {
+    if (!is_room_seen()) {
+        sl_report_fail(reason, "waits until 'sluice resume' or an agent has looked for room on the GPU; the driver cannot try twice");
+        return SL_VACATE_NO_ROOM;
+    }
     if (!take_up(reason))
         return SL_VACATE_NO_ROOM;
     CUresult status = real.cuCheckpointProcessRestore(getpid(), NULL);
@@ -105,8 +127,10 @@ sl_vacate_result_t sl_vacate_restore(sl_reason_t *reason) {
         else if (aside[gpu])
             sl_ledger_cancel(gpu, aside[gpu]);
     }
-    if (status == CUDA_SUCCESS)
+    if (status == CUDA_SUCCESS) {
+        end_aside();
         status = unlock();
+    }
     if (status == CUDA_SUCCESS)
         return SL_VACATE_DONE;
     fail(reason, "restore its own state, so the job has to be started again", status);

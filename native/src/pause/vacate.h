@@ -1,8 +1,8 @@
 /* vacate: the driver's own state of this process leaves the GPU: contexts, code, pools, arrays, graphs (cuCheckpointProcess…).
  *
  * A restore that fails cannot be tried again (driver 580, cuda-checkpoint issue 44). So the memory is reserved in the ledger before the
- * driver is asked, and the tool that asks for the resume first looks for room on the GPU: while the state is stored, NVML does not answer
- * in this process (seen on driver 580). */
+ * driver is asked, and before that a tool must have looked for room on the GPU (limits.room_nanos): while the state is stored, NVML does not
+ * answer in this process (seen on driver 580). No command, trigger or older tool gets past that look. */
 #ifndef SL_VACATE_H
 #define SL_VACATE_H
 

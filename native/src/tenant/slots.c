@@ -89,6 +89,7 @@ static void clear(const sl_region_t *region, unsigned number) {
     slot->answer = 0;
     slot->features = 0;
     slot->slices = slot->slice_micros = 0;
+    slot->stored_nanos = 0;
     memset(slot->unused_bytes, 0, sizeof slot->unused_bytes); /* fields of later versions */
 }
 

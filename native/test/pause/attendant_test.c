@@ -3,6 +3,7 @@
 
 #include <sys/mman.h>
 
+#include "os/os.h"
 #include "pause/telling.h"
 
 static sl_region_limits_t *limits;
@@ -14,10 +15,18 @@ static void be_able_to_ask(void) {
     limits = (sl_region_limits_t *)sl_tenant.region.limits;
 }
 
-/* True: it is done. False: it is refused. */
-static bool ask(unsigned depth) {
+static void look_for_room(void) {
+    atomic_store(&limits->room_nanos, sl_os_nanos());
+}
+
+static uint64_t only_ask(unsigned depth) {
     uint64_t command = ++number << 8 | depth;
     atomic_store(&limits->command, command);
+    return command;
+}
+
+/* True: it is done. False: it is refused. */
+static bool is_done(uint64_t command) {
     for (int i = 0; i < 10000; i++) {
         if (atomic_load(&sl_tenant.region.slots[sl_tenant.slot].answer) == command)
             return true;
@@ -27,6 +36,12 @@ static bool ask(unsigned depth) {
     }
     CHECK(false, "no answer to command %llx", (unsigned long long)command);
     return false;
+}
+
+/* As the tools do. */
+static bool ask(unsigned depth) {
+    look_for_room();
+    return is_done(only_ask(depth));
 }
 
 static void should_go_down_and_up(void) {
@@ -98,6 +113,49 @@ static void should_end_a_long_reason_with_a_word(void) {
     CHECK(strcmp(reason, "short") == 0);
 }
 
+static CUresult (*true_restore)(int, CUcheckpointRestoreArgs *);
+static _Atomic unsigned restores;
+
+static CUresult count_restore(int pid, CUcheckpointRestoreArgs *args) {
+    restores++;
+    return true_restore(pid, args);
+}
+
+static void should_wait_for_a_look(uint64_t command) {
+    usleep(400000);
+    sl_region_pause_t *record = sl_telling_record();
+    CHECK(record->step == SL_REGION_STEP_ROOM && strstr(record->reason, "sluice resume"), "%s", record->reason);
+    CHECK(restores == 0 && record->refused != command && sl_tenant.region.slots[sl_tenant.slot].answer != command);
+}
+
+/* Whoever asks: a resume, a pause that is not so deep, an older tool. */
+static void should_restore_only_after_a_look_for_room(void) {
+    sl_region_slot_t *slot = &sl_tenant.region.slots[sl_tenant.slot];
+    sl_region_account_t *own = account((unsigned)sl_gpu_find(0));
+    uint64_t before = own->charged_bytes;
+    true_restore = real.cuCheckpointProcessRestore;
+    real.cuCheckpointProcessRestore = count_restore;
+    unsigned depths[] = {SL_REGION_COMMAND_RUN, SL_REGION_COMMAND_PAUSE, SL_REGION_COMMAND_EVICT};
+    for (unsigned i = 0; i < 3; i++) {
+        CHECK(ask(SL_REGION_COMMAND_VACATE) && slot->stored_nanos && own->aside_bytes == before && !own->charged_bytes);
+        CHECK(limits->room_nanos < slot->stored_nanos, "a look before the state was stored");
+        restores = 0;
+        should_wait_for_a_look(only_ask(depths[i]));
+        CHECK(is_done(only_ask(SL_REGION_COMMAND_VACATE)) && restores == 0);
+        CHECK(ask(SL_REGION_COMMAND_RUN));
+    }
+    CHECK(!slot->stored_nanos && !own->aside_bytes && own->charged_bytes == before);
+    CHECK(ask(SL_REGION_COMMAND_VACATE));
+    usleep(1100000);
+    restores = 0;
+    atomic_store(&limits->room_nanos, slot->stored_nanos + 1);
+    should_wait_for_a_look(only_ask(SL_REGION_COMMAND_RUN));
+    atomic_store(&limits->room_nanos, sl_os_nanos() + 3600000000000ull);
+    should_wait_for_a_look(number << 8);
+    CHECK(ask(SL_REGION_COMMAND_RUN) && restores == 1);
+    real.cuCheckpointProcessRestore = true_restore;
+}
+
 static CUresult (*true_unlock)(int, CUcheckpointUnlockArgs *);
 static unsigned unlocks;
 
@@ -165,6 +223,7 @@ int main(int count, char **words) {
     RUN(should_refuse_with_a_reason_and_go_on);
     RUN(should_only_hold_a_broken_context);
     RUN(should_end_a_long_reason_with_a_word);
+    RUN(should_restore_only_after_a_look_for_room);
     RUN(should_unlock_once_more);
     RUN(should_tell_each_command_that_it_cannot_go_on);
     return 0;

@@ -352,7 +352,14 @@ static void should_wait_for_the_quota(void) {
     end_all();
 }
 
-/* Memory outside the quota, as if another process had it. */
+static unsigned creates;
+
+static CUresult count_create(CUmemGenericAllocationHandle *handle, size_t bytes, const CUmemAllocationProp *prop, unsigned long long flags) {
+    creates++;
+    return faulty_cuMemCreate(handle, bytes, prop, flags);
+}
+
+/* Memory outside the quota, as if another process had it. Nothing is taken, not even for a moment: it may be promised to another tenant. */
 static void should_wait_for_the_gpu(void) {
     make(0, 64 * MIB);
     make(0, 64 * MIB);
@@ -362,12 +369,16 @@ static void should_wait_for_the_gpu(void) {
     size_t left, total;
     CHECK(real.cuMemGetInfo_v2(&left, &total) == 0);
     CHECK(true_cuMemCreate(&other, (left - 100 * MIB) & ~(2 * MIB - 1), &prop, 0) == 0);
+    real.cuMemCreate = count_create;
+    creates = 0;
     CHECK(sl_mover_back(&reason) == SL_MOVER_NO_ROOM);
     CHECK(strstr(reason.text, "needs 128.0 MiB on GPU 0"), "%s", reason.text);
     printf("  %s\n", reason.text);
     CHECK(sl_mover_back(&reason) == SL_MOVER_NO_ROOM);
-    CHECK(true_cuMemRelease(other) == 0);
+    CHECK(true_cuMemRelease(other) == 0 && creates == 0);
     move_back();
+    CHECK(creates == 2);
+    real.cuMemCreate = faulty_cuMemCreate;
     check_all();
     end_all();
 }

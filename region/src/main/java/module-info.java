@@ -12,4 +12,5 @@ module sluice.region {
     exports sluice.region.limits;
     exports sluice.region.pause;
     exports sluice.region.place;
+    exports sluice.region.restore;
 }

@@ -20,6 +20,8 @@ public final class Folder implements AutoCloseable {
     /// More entries than this are not looked at: a user could make millions.
     public static final int MOST_ENTRIES = 16 * 1024;
 
+    private static final int EXCLUSIVE = 2;
+    private static final int AT_ONCE = 4;
     private static final int CREATE_NEW = 0x40 | 0x80;
     private static final int LONGEST_NAME = 255;
     private static final long KEEP_TIME = (1L << 30) - 2;
@@ -68,6 +70,15 @@ public final class Folder implements AutoCloseable {
 
     public FileStatus status() throws IOException {
         return descriptor.status();
+    }
+
+    /// Takes the lock of the folder, until it is closed here. @return whether it is ours now; false when it is open elsewhere with the lock
+    public boolean lock() throws IOException {
+        long result = SystemCalls.result(SystemCall.FLOCK, descriptor.number(), EXCLUSIVE | AT_ONCE);
+        if (result < 0 && result != -Errno.EAGAIN) {
+            throw Errno.exception(path.toString(), (int) -result);
+        }
+        return result == 0;
     }
 
     /// What a name stands for; a link is itself.

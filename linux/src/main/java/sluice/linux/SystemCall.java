@@ -12,6 +12,7 @@ public enum SystemCall {
     EXECVE(59, 221),
     KILL(62, 129),
     FCNTL(72, 25),
+    FLOCK(73, 32),
     FTRUNCATE(77, 46),
     FCHMOD(91, 52),
     FCHOWN(93, 55),

@@ -187,8 +187,8 @@ public final class Region implements AutoCloseable {
         return PauseView.at(segment, places, slot);
     }
 
-    /// Wakes the processes of the tenant that wait for another command than the last.
-    void wakeForCommand() {
+    /// Wakes the processes of the tenant that wait for another command than the last, or for room.
+    public void wakeForCommand() {
         Futex.wakeAll(segment.asSlice(RegionLayout.LIMITS_COMMAND_OFFSET, Integer.BYTES));
     }
 

@@ -30,7 +30,7 @@ public final class TestRegion {
         return Region.create(directory(folder), draft(tenant, root));
     }
 
-    static void gpu(Region region, int entry, int index) {
+    public static void gpu(Region region, int entry, int index) {
         GpuView gpu = region.gpu(entry);
         gpu.index(index);
         gpu.name("Test GPU");

@@ -12,14 +12,20 @@ import sluice.api.pause.PauseBody;
 import sluice.api.pause.PauseOperation;
 import sluice.region.Tenant;
 import sluice.region.place.SluiceException;
+import sluice.region.restore.RestoreRoom;
 
 /// The operations that run, and the last that ended. A user has a bounded number of each, so that nobody pushes those of others out.
 final class Operations {
     static final int MOST_RUNNING = 64;
     private static final int MOST_KEPT = 128;
 
+    private final RestoreRoom room;
     private final Map<String, Kept> all = new LinkedHashMap<>();
     private long count;
+
+    Operations(RestoreRoom room) {
+        this.room = room;
+    }
 
     /// An operation, and its listeners.
     private static final class Kept {
@@ -46,7 +52,7 @@ final class Operations {
             throw new Refusal(429, running + " operations of user " + tenant.uid() + " run already; wait until some have ended");
         }
         String id = Long.toString(++count);
-        Kept kept = new Kept(PauseOperation.begin(id, tenant, wanted.kind(), wanted.timeout()));
+        Kept kept = new Kept(PauseOperation.begin(id, tenant, wanted.kind(), wanted.timeout(), room));
         all.put(id, kept);
         forget(tenant.uid());
         return kept.last;

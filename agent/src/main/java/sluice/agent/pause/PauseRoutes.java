@@ -4,20 +4,18 @@ import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.OptionalLong;
 import sluice.agent.http.Answer;
 import sluice.agent.http.Refusal;
 import sluice.agent.http.Request;
 import sluice.agent.http.Route;
 import sluice.agent.machine.Machine;
-import sluice.agent.machine.MachineLook;
 import sluice.agent.machine.MachineRoutes;
 import sluice.api.json.JsonBytes;
 import sluice.api.json.OperationJson;
 import sluice.api.model.Operation;
 import sluice.api.pause.PauseBody;
-import sluice.api.pause.RestoreRoom;
 import sluice.region.Tenant;
+import sluice.region.restore.RestoreRoom;
 
 /// What a client can ask for: a pause, a resume, and how they stand. Only the owner of a tenant and administrators may ask for the first two.
 final class PauseRoutes {
@@ -26,10 +24,12 @@ final class PauseRoutes {
 
     private final Machine machine;
     private final Operations operations;
+    private final RestoreRoom room;
 
-    PauseRoutes(Machine machine, Operations operations) {
+    PauseRoutes(Machine machine, Operations operations, RestoreRoom room) {
         this.machine = machine;
         this.operations = operations;
+        this.room = room;
     }
 
     List<Route> routes() {
@@ -47,18 +47,13 @@ final class PauseRoutes {
     }
 
     private Answer begin(Request request, PauseBody wanted) {
-        MachineLook look = machine.fresh();
-        Tenant tenant = MachineRoutes.find(look.seenBy(request.caller()), request).tenant();
+        Tenant tenant = MachineRoutes.find(machine.fresh().seenBy(request.caller()), request).tenant();
         requireOwner(request, tenant.uid(), tenant.name());
-        Optional<String> lacking = wanted.kind().isPause() ? Optional.empty() : RestoreRoom.lacking(tenant, index -> freeBytes(look, index));
+        Optional<String> lacking = wanted.kind().isPause() ? Optional.empty() : room.look(tenant);
         if (lacking.isPresent()) {
             throw new Refusal(409, lacking.get());
         }
         return whole(ACCEPTED, operations.begin(tenant, wanted));
-    }
-
-    private static OptionalLong freeBytes(MachineLook look, int index) {
-        return look.gpus().stream().filter(gpu -> gpu.index() == index && gpu.totalBytes() > 0).mapToLong(gpu -> gpu.totalBytes() - gpu.usedBytes()).findFirst();
     }
 
     private static void requireOwner(Request request, long uid, String tenant) {

@@ -6,6 +6,7 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalLong;
 import sluice.api.client.AgentAudit;
 import sluice.api.client.AgentTenants;
 import sluice.api.limits.LimitsSetter;
@@ -17,12 +18,14 @@ import sluice.api.pause.PauseOperation;
 import sluice.cuda.Nvml;
 import sluice.region.LimitsChange;
 import sluice.region.Tenant;
+import sluice.region.TenantGpu;
 import sluice.region.Tenants;
 import sluice.region.boards.BoardState;
 import sluice.region.calls.TenantCalls;
 import sluice.region.place.Processes;
 import sluice.region.place.RuntimeDirectory;
 import sluice.region.place.SluiceException;
+import sluice.region.restore.RestoreRoom;
 
 /// The tenants that this user may see: those whose regions can be read, and those that only an agent can show.
 public final class SeenTenants {
@@ -102,7 +105,20 @@ public final class SeenTenants {
 
     /// Begins a pause or a resume: here, or where only the agent can write the region, by the agent.
     public FollowedOperation operate(Tenant tenant, PauseBody wanted) {
-        return isReadable(tenant) ? PauseOperation.begin("local", tenant, wanted.kind(), wanted.timeout()) : agent.orElseThrow().operate(tenant, wanted);
+        return isReadable(tenant) ? PauseOperation.begin("local", tenant, wanted.kind(), wanted.timeout(), room()) : agent.orElseThrow().operate(tenant, wanted);
+    }
+
+    /// What a vacated tenant lacks to come back; empty: nothing, and where its region can be written here, it has been told so.
+    Optional<String> lacking(Tenant tenant) {
+        return isReadable(tenant) ? room().look(tenant) : RestoreRoom.estimate(tenant, SeenTenants::freeBytes);
+    }
+
+    private RestoreRoom room() {
+        return new RestoreRoom(() -> readable.look(Processes.once()).tenants(), SeenTenants::freeBytes);
+    }
+
+    private static OptionalLong freeBytes(TenantGpu gpu) {
+        return Nvml.open().stream().flatMap(nvml -> nvml.gpus().stream()).filter(seen -> seen.uuid().equals(gpu.uuid())).mapToLong(Nvml.Gpu::freeBytes).findFirst();
     }
 
     /// Whether its region can be read here, and not only by an agent.

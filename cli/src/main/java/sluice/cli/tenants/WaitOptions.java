@@ -32,7 +32,7 @@ public final class WaitOptions {
         SeenTenants tenants = new SeenTenants(System.getenv());
         Tenant tenant = tenants.find(wanted);
         try (Interrupt interrupt = new Interrupt(); Progress progress = Progress.standard()) {
-            Optional<String> lacking = kind.isPause() ? Optional.empty() : new RestoreWait().lacking(tenant, wait ? timeout : Duration.ZERO, interrupt::requested, progress);
+            Optional<String> lacking = kind.isPause() ? Optional.empty() : new RestoreWait(tenants).lacking(tenant, wait ? timeout : Duration.ZERO, interrupt::requested, progress);
             if (lacking.isPresent()) {
                 progress.clear();
                 spec.commandLine().getErr().println("sluice: " + lacking.get());

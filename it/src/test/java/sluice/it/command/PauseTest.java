@@ -10,9 +10,12 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import sluice.it.machine.Machine;
 import sluice.it.machine.OnMachine;
+import sluice.region.CommandChange;
 import sluice.region.Tenant;
 import sluice.region.TenantProcess;
 import sluice.region.TenantState;
+import sluice.region.pause.Depth;
+import sluice.region.pause.PauseStep;
 
 /// Pauses a program that checks every byte of its device memory.
 @Timeout(120)
@@ -104,6 +107,44 @@ class PauseTest extends OnMachine {
         assertThat(tenant().state()).isEqualTo(TenantState.EVICTED);
         assertThat(machine.sluice("resume", "train", "--json").output()).contains("\"state\" : \"done\"");
         shouldGoOn();
+    }
+
+    private void vacate() throws Exception {
+        var vacated = machine.sluice("pause", "train", "--vacate");
+        assertThat(vacated.status()).as(vacated.errors()).isZero();
+        assertThat(tenant().gpus().getFirst().usedBytes()).isZero();
+    }
+
+    /// As an older version does, and a pause that is withdrawn.
+    private void askWithoutALook() throws Exception {
+        CommandChange.to(Depth.RUN, tenant());
+        Thread.sleep(1500);
+        assertThat(tenant().state()).isEqualTo(TenantState.RESUMING);
+        assertThat(tenant().pause().moving().step()).isEqualTo(PauseStep.ROOM);
+        assertThat(tenant().gpus().getFirst().usedBytes()).isZero();
+    }
+
+    @Test
+    void shouldBringAVacatedJobBackOnlyAfterALookForRoom() throws Exception {
+        vacate();
+        askWithoutALook();
+        assertThat(machine.sluice("ps").output()).contains("sluice resume");
+        var resumed = machine.sluice("resume", "train");
+        assertThat(resumed.status()).as(resumed.errors()).isZero();
+        shouldGoOn();
+
+        vacate();
+        assertThat(machine.sluice("resume", "train").status()).isZero();
+        shouldGoOn();
+    }
+
+    @Test
+    void shouldBeLookedForByTheAgent() throws Exception {
+        machine.startAgent();
+        vacate();
+        CommandChange.to(Depth.RUN, tenant());
+        shouldGoOn();
+        assertThat(tenant().state()).isEqualTo(TenantState.RUNNING);
     }
 
     @Test

@@ -1,49 +1,211 @@
-package sluice.api.pause;
+package sluice.region.restore;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.io.IOException;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.OptionalLong;
+import java.util.concurrent.Callable;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import sluice.region.GpuTime;
-import sluice.region.MemoryUses;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import sluice.linux.Folder;
+import sluice.region.CommandChange;
+import sluice.region.FakeAttendant;
+import sluice.region.Ledger;
+import sluice.region.Region;
 import sluice.region.Tenant;
-import sluice.region.TenantGpu;
-import sluice.region.TenantProcess;
-import sluice.region.TenantState;
-import sluice.region.limits.Limits;
-import sluice.region.pause.Command;
+import sluice.region.TestRegion;
 import sluice.region.pause.Depth;
-import sluice.region.pause.ProcessPause;
+import sluice.region.pause.PauseStep;
 import sluice.region.place.Identity;
 
+@Timeout(60)
 class RestoreRoomTest {
     private static final long GIB = 1L << 30;
-    private static final GpuTime NO_TIME = new GpuTime(1000, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0);
+    private static final long MARGIN = 64L << 20;
 
-    private static Tenant tenant(Depth depth) {
-        Command command = Command.of(3, depth, 1);
-        var pause = new ProcessPause(true, true, command.word(), 0, ProcessPause.Moving.NONE, new ProcessPause.Host(8 * GIB, GIB, 8 * GIB), ProcessPause.Moved.NONE, 1, "", ProcessPause.Own.NONE);
-        return new Tenant(Path.of("/run/train.region"), "train", "python", TenantState.EVICTED, command, Identity.of(4711, 99), 1, 1000, 0, Limits.NONE,
-                List.of(new TenantGpu(0, 5, "GPU-5", "five", 1, 80 * GIB, 0, MemoryUses.NONE, 0, 0, 0, 0, NO_TIME)),
-                List.of(new TenantProcess(0, Identity.of(4712, 98), true, 1, 0, 0, List.of(), pause, "python")), List.of());
+    @TempDir
+    private Path folder;
+
+    private final List<Process> processes = new ArrayList<>();
+
+    /// A process of a tenant with GPU 3, of 16 GiB.
+    private final class Process implements AutoCloseable {
+        private final Region region;
+        private final Ledger ledger;
+
+        Process(String tenant) throws IOException {
+            Path file = TestRegion.directory(folder).region(tenant);
+            region = Region.openReadWrite(file.toFile().exists() ? file : TestRegion.create(folder, tenant, Identity.self()));
+            ledger = Ledger.claim(region, Identity.self());
+            TestRegion.gpu(region, 0, 3);
+            FakeAttendant.attend(region, ledger.slot());
+            processes.add(this);
+        }
+
+        Process stored(long asideBytes, long awayBytes) {
+            region.account(ledger.slot(), 0).asideBytes(asideBytes);
+            region.account(ledger.slot(), 0).awayBytes(awayBytes);
+            region.pause(ledger.slot()).awayBytes(awayBytes);
+            region.pause(ledger.slot()).stayingBytes(asideBytes);
+            region.slot(ledger.slot()).storedNanos(System.nanoTime());
+            return this;
+        }
+
+        void restored() {
+            region.slot(ledger.slot()).storedNanos(0);
+            region.account(ledger.slot(), 0).asideBytes(0);
+        }
+
+        Process asked(Depth depth) {
+            CommandChange.to(depth, now());
+            return this;
+        }
+
+        Tenant now() {
+            return Tenant.read(region.file());
+        }
+
+        /// Whether a process that stored its state may restore it.
+        boolean mayRestore() {
+            long seen = region.limits().roomNanos();
+            return seen > region.slot(ledger.slot()).storedNanos() && System.nanoTime() - seen < StoredStates.VALID_NANOS;
+        }
+
+        @Override
+        public void close() {
+            ledger.close();
+            region.close();
+        }
+    }
+
+    @AfterEach
+    void close() {
+        processes.forEach(Process::close);
+    }
+
+    private RestoreRoom room(OptionalLong freeBytes) {
+        return new RestoreRoom(() -> processes.stream().map(Process::now).distinct().toList(), gpu -> freeBytes);
+    }
+
+    private RestoreRoom room(long freeBytes) {
+        return room(OptionalLong.of(freeBytes));
     }
 
     @Test
-    void shouldSayWhatIsMissing() {
-        assertThat(RestoreRoom.lacking(tenant(Depth.VACATE), gpu -> OptionalLong.of(gpu == 5 ? 9 * GIB : 0))).hasValueSatisfying(text ->
-                assertThat(text).startsWith("GPU 5 has 9.0 GiB free, and tenant 'train' needs 9.1 GiB;"));
+    void shouldTellATenantThatFindsRoom() throws Exception {
+        Process train = new Process("train").asked(Depth.VACATE).stored(GIB, 8 * GIB);
+        assertThat(train.mayRestore()).isFalse();
+        assertThat(room(9 * GIB + MARGIN).look(train.now())).isEmpty();
+        assertThat(train.mayRestore()).isTrue();
+        train.stored(GIB, 8 * GIB);
+        assertThat(train.mayRestore()).as("stored after the look").isFalse();
     }
 
     @Test
-    void shouldFindRoom() {
-        assertThat(RestoreRoom.lacking(tenant(Depth.VACATE), gpu -> OptionalLong.of(10 * GIB))).isEmpty();
-        assertThat(RestoreRoom.lacking(tenant(Depth.VACATE), gpu -> OptionalLong.empty())).as("nobody knows").isEmpty();
+    void shouldSayWhatIsMissingAndTellNothing() throws Exception {
+        Process train = new Process("train").asked(Depth.VACATE).stored(GIB, 8 * GIB);
+        assertThat(room(9 * GIB).look(train.now())).hasValueSatisfying(text ->
+                assertThat(text).isEqualTo("GPU 3 has 9.0 GiB free, and tenant 'train' needs 9.1 GiB; pause or end another job"));
+        assertThat(train.mayRestore()).isFalse();
     }
 
     @Test
-    void shouldLeaveItToTheLibraryWhereTheDriverKeptItsState() {
-        assertThat(RestoreRoom.lacking(tenant(Depth.RELEASE), gpu -> OptionalLong.of(0))).isEmpty();
+    void shouldLookForAllProcessesOfATenantWhateverItIsAskedNow() throws Exception {
+        Process one = new Process("train").stored(GIB, 0);
+        Process other = new Process("train").stored(2 * GIB, 4 * GIB);
+        for (Depth asked : List.of(Depth.RUN, Depth.HOLD, Depth.RELEASE)) {
+            one.asked(asked);
+            assertThat(room(7 * GIB).look(one.now())).as("withdrawn, or made shallower").isPresent();
+        }
+        assertThat(room(7 * GIB + MARGIN).look(one.now())).isEmpty();
+        assertThat(one.mayRestore() && other.mayRestore()).isTrue();
+    }
+
+    @Test
+    void shouldLeaveToOthersWhatTheyWerePromised() throws Exception {
+        Process first = new Process("first").asked(Depth.VACATE).stored(GIB, 5 * GIB);
+        Process second = new Process("second").asked(Depth.VACATE).stored(GIB, 5 * GIB);
+        RestoreRoom room = room(10 * GIB);
+        assertThat(room.look(first.now())).isEmpty();
+        assertThat(room.look(first.now())).as("its own promise does not count against it").isEmpty();
+        assertThat(room.look(second.now())).hasValueSatisfying(text -> assertThat(text).contains("10.0 GiB free, 6.0 GiB of that for tenants that come back"));
+        assertThat(second.mayRestore()).isFalse();
+
+        first.region.limits().roomNanos(System.nanoTime() - StoredStates.VALID_NANOS);
+        first.region.slot(first.ledger.slot()).storedNanos(1);
+        first.region.pause(first.ledger.slot()).step(PauseStep.RESTORE.number());
+        assertThat(room.look(second.now())).as("the first one restores now").isPresent();
+        first.region.pause(first.ledger.slot()).step(PauseStep.ROOM.number());
+        assertThat(room.look(second.now())).as("it came too late, and has to be looked for again").isEmpty();
+    }
+
+    @Test
+    void shouldLeaveRoomForMemoryThatComesBackUnlessThatHasToWaitAnyway() throws Exception {
+        Process released = new Process("released").asked(Depth.RUN).stored(0, 6 * GIB);
+        released.restored();
+        Process vacated = new Process("vacated").asked(Depth.VACATE).stored(3 * GIB, 0);
+        assertThat(room(8 * GIB).look(vacated.now())).isPresent();
+        assertThat(room(10 * GIB).look(vacated.now())).isEmpty();
+        assertThat(room(4 * GIB).look(vacated.now())).as("6 GiB do not fit and wait").isEmpty();
+        released.asked(Depth.RELEASE);
+        assertThat(room(8 * GIB).look(vacated.now())).as("it stays away").isEmpty();
+    }
+
+    @Test
+    void shouldCountByTheLedgersWhereNobodyTells() throws Exception {
+        Process train = new Process("train").asked(Depth.VACATE).stored(GIB, 3 * GIB);
+        Process other = new Process("other");
+        other.ledger.reserve(0, 12 * GIB, 0);
+        assertThat(room(OptionalLong.empty()).look(train.now())).hasValueSatisfying(text -> assertThat(text).startsWith("GPU 3 has 4.0 GiB free"));
+        other.ledger.refund(0, GIB);
+        assertThat(room(OptionalLong.empty()).look(train.now())).isEmpty();
+    }
+
+    /// Of those that look at the same time only as many find room as there is.
+    @Test
+    void shouldPromiseRoomOnlyOnceInARace() throws Exception {
+        List<Process> vacated = new ArrayList<>();
+        for (int i = 0; i < 8; i++) {
+            vacated.add(new Process("job" + i).asked(Depth.VACATE).stored(2 * GIB, 0));
+        }
+        try (var threads = Executors.newFixedThreadPool(8)) {
+            List<Callable<Optional<String>>> looks = new ArrayList<>();
+            vacated.forEach(process -> looks.add(() -> room(7 * GIB).look(process.now())));
+            for (Future<Optional<String>> look : threads.invokeAll(looks)) {
+                look.get();
+            }
+        }
+        assertThat(vacated.stream().filter(Process::mayRestore)).hasSize(3);
+    }
+
+    @Test
+    void shouldNotLookBesideAnother() throws Exception {
+        Process train = new Process("train").asked(Depth.VACATE).stored(GIB, 0);
+        try (Folder held = Folder.open(folder)) {
+            assertThat(held.lock()).isTrue();
+            assertThat(room(16 * GIB).look(train.now())).hasValueSatisfying(text -> assertThat(text).contains("another tool is looking"));
+            assertThat(train.mayRestore()).isFalse();
+        }
+        assertThat(room(16 * GIB).look(train.now())).isEmpty();
+    }
+
+    /// Its library restores at once, so the tool has to look before it asks.
+    @Test
+    void shouldEstimateForALibraryThatKnowsNoLook() throws Exception {
+        Process train = new Process("train").asked(Depth.VACATE).stored(GIB, 8 * GIB);
+        train.restored();
+        assertThat(room(9 * GIB).look(train.now())).isPresent();
+        assertThat(room(9 * GIB + MARGIN).look(train.now())).isEmpty();
+        assertThat(room(OptionalLong.empty()).look(train.now())).as("nobody knows").isEmpty();
+        train.asked(Depth.RELEASE);
+        assertThat(room(0).look(train.now())).isEmpty();
     }
 }
