@@ -46,7 +46,7 @@
 #define PREPARE_BYTES (512ull << 20) /* 65 ms on an H200's host at 8 GB/s, the rate of pages that are touched for the first time */
 #define BEGIN_NANOS (2000 * (uint64_t)MILLI) /* a first context waits this long for the attendant's first look */
 
-enum { WHAT = 0xff };
+enum { WHAT = 0xff, DRAIN_ATTEMPTS = 3 };
 enum { RUNNING, HELD, RELEASED, VACATED }; /* the rungs, in the order of SL_REGION_COMMAND_… */
 
 static sl_mutex_t lock;          /* for starting it */
@@ -133,6 +133,16 @@ static bool is_cut(uint64_t since) {
     return order_now().wanted == HELD && sl_os_nanos() - since > CUT_NANOS && sl_control_stop(SL_CONTROL_PAUSE);
 }
 
+/* A context with an error runs nothing, so a hold is complete all the same. What is more than a hold refuses (out). */
+static void drain(void) {
+    CUresult status = CUDA_SUCCESS;
+    sl_telling_step(SL_REGION_STEP_DRAIN, 0);
+    for (int attempt = 0; attempt < DRAIN_ATTEMPTS && (attempt == 0 || status != CUDA_SUCCESS); attempt++)
+        status = sl_contexts_drain();
+    if (status != CUDA_SUCCESS)
+        sl_report(SL_WARN, "paused, and a context answers error %d: it runs no work any more, and its memory cannot be released", (int)status);
+}
+
 /* Calls in the driver come back by themselves: the work that they wait for ends. */
 static void hold(void) {
     uint64_t span = FIRST_POLL_NANOS, begin = sl_os_nanos();
@@ -158,8 +168,7 @@ static void hold(void) {
         note_held();
         return;
     }
-    sl_telling_step(SL_REGION_STEP_DRAIN, 0);
-    sl_contexts_drain();
+    drain();
     sl_kept_look(true);
     note_held();
 }

@@ -9,6 +9,8 @@
 #include "os/mutex.h"
 #include "real.h"
 
+enum { DEINITIALIZED = 4, INVALID_CONTEXT = 201, CONTEXT_IS_DESTROYED = 709 };
+
 typedef struct {
     uint64_t context;
 } entry_t;
@@ -32,6 +34,11 @@ void sl_contexts_remove(CUcontext context) {
     sl_mutex_unlock(&lock);
 }
 
+/* It ended without a call that the library saw, and its work with it. */
+static bool is_gone(CUresult status) {
+    return status == DEINITIALIZED || status == INVALID_CONTEXT || status == CONTEXT_IS_DESTROYED;
+}
+
 /* The lock is held around calls of the driver: the process is held, so no thread of the program wants it. */
 CUresult sl_contexts_drain(void) {
     CUresult first = CUDA_SUCCESS;
@@ -39,11 +46,16 @@ CUresult sl_contexts_drain(void) {
     for (uint64_t place = 0; place < contexts.capacity; place++) {
         entry_t *entry = sl_index_at(&contexts, place);
         CUcontext context = entry ? (CUcontext)(uintptr_t)entry->context : NULL;
-        if (!context || real.cuCtxPushCurrent_v2(context) != CUDA_SUCCESS)
+        if (!context)
             continue;
-        CUresult status = real.cuCtxSynchronize();
+        CUresult status = real.cuCtxPushCurrent_v2(context);
+        if (status == CUDA_SUCCESS) {
+            status = real.cuCtxSynchronize();
+            real.cuCtxPopCurrent_v2(&context);
+        } else if (is_gone(status)) {
+            continue;
+        }
         first = first ? first : status;
-        real.cuCtxPopCurrent_v2(&context);
     }
     sl_mutex_unlock(&lock);
     return first;

@@ -100,6 +100,29 @@ static void should_only_hold_a_broken_context(void) {
     CHECK(ask(SL_REGION_COMMAND_EVICT) && ask(SL_REGION_COMMAND_RUN));
 }
 
+static bool is_logged(const char *text) {
+    for (int i = 0; i < SL_REGION_ERROR_COUNT; i++)
+        if (sl_tenant.region.errors[i].state && strstr(sl_tenant.region.errors[i].text, text))
+            return true;
+    return false;
+}
+
+/* In a process of its own: its first cuMemsetD8 has an error that stays. */
+static void should_leave_the_program_its_error(void) {
+    CUdeviceptr address;
+    CHECK(hook_cuMemAlloc_v2(&address, 4 * MIB) == 0);
+    CHECK(ask(SL_REGION_COMMAND_EVICT) && ask(SL_REGION_COMMAND_RUN));
+    CHECK(real.cuMemsetD8_v2(address, 1, 4 * MIB) == 0 && real.cuCtxSynchronize() == 700);
+    uint64_t before = account((unsigned)sl_gpu_find(0))->charged_bytes;
+    CHECK(!is_logged("error 700") && ask(SL_REGION_COMMAND_PAUSE));
+    CHECK(is_logged("paused, and a context answers error 700"), "a hold that is not complete was not told");
+    for (unsigned depth = SL_REGION_COMMAND_EVICT; depth <= SL_REGION_COMMAND_VACATE; depth++) {
+        CHECK(!ask(depth) && strstr(sl_telling_record()->reason, "a context answers error 700"), "%s", sl_telling_record()->reason);
+        CHECK(!sl_telling_record()->away_bytes && account((unsigned)sl_gpu_find(0))->charged_bytes == before);
+    }
+    CHECK(ask(SL_REGION_COMMAND_RUN) && real.cuCtxSynchronize() == 700);
+}
+
 static void should_end_a_long_reason_with_a_word(void) {
     char text[200] = "", *end = text;
     for (int i = 0; i < 30; i++)
@@ -218,6 +241,10 @@ int main(int count, char **words) {
     if (count > 1 && strcmp(words[1], "locked") == 0) {
         RUN(should_not_call_a_driver_that_stays_locked);
         _exit(0); /* the driver's own end would wait, too */
+    }
+    if (count > 1 && strcmp(words[1], "sticky") == 0) {
+        RUN(should_leave_the_program_its_error);
+        return 0;
     }
     RUN(should_go_down_and_up);
     RUN(should_refuse_with_a_reason_and_go_on);

@@ -56,6 +56,19 @@ static void shouldFailFromTheSecondCallOn(void) {
     for (int i = 0; i < 3; i++) EQUAL(cuMemAlloc_v2(&address, 10), 2);
 }
 
+static void shouldStick(void) {
+    CUdeviceptr address;
+    CUcontext context;
+    char byte;
+    use_gpu();
+    OK(cuMemAlloc_v2(&address, 10));
+    OK(cuMemcpyDtoH_v2(&byte, address, 1));
+    EQUAL(cuMemcpyDtoH_v2(&byte, address, 1), 700);
+    EQUAL(cuMemAlloc_v2(&address, 10), 700);
+    EQUAL(cuCtxSynchronize(), 700);
+    OK(cuCtxGetCurrent(&context));
+}
+
 /* What a pause does, each step refused on demand. */
 static void shouldRefuseEachStepOfAPause(void) {
     static const CUmemAllocationProp plain = {.type = 1, .location = {1, 0}};
@@ -121,7 +134,7 @@ static void shouldRefuseNonsense(void) {
         {"SLUICE_SIM_DRIVER", "new"}, {"SLUICE_SIM_FAULTS", "cuMemAlloc_v2"}, {"SLUICE_SIM_FAULTS", "cuNoSuch=2"},
         {"SLUICE_SIM_FAULTS", "cuMemAlloc_v2@0=2"}, {"SLUICE_SIM_FAULTS", "cuMemAlloc_v2@1=explode"}, {"SLUICE_SIM_FAULTS", "cuInit@1=missing"},
         {"SLUICE_SIM_FAULTS", "cuMemAlloc_v2%0=2"}, {"SLUICE_SIM_FAULTS", "cuInit%2=missing"},
-        {"SLUICE_SIM_FAULTS", "cuMemAlloc_v2@+=2"}, {"SLUICE_SIM_FAULTS", "cuMemAlloc_v2%2+=2"}, {"SLUICE_SIM_CHECKPOINT", "quick"},
+        {"SLUICE_SIM_FAULTS", "cuMemAlloc_v2@+=2"}, {"SLUICE_SIM_FAULTS", "cuMemAlloc_v2%2+=2"}, {"SLUICE_SIM_FAULTS", "cuMemAlloc_v2=sticky:0"}, {"SLUICE_SIM_FAULTS", "cuMemAlloc_v2=sticky"}, {"SLUICE_SIM_CHECKPOINT", "quick"},
         {"SLUICE_SIM_PAGEABLE", "slow"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -134,6 +147,7 @@ static void shouldRefuseNonsense(void) {
 static int run_case(const char *name) {
     if (strcmp(name, "refuses") == 0) return refuses();
     if (strcmp(name, "nth") == 0) shouldFailTheNthCall();
+    if (strcmp(name, "sticky") == 0) shouldStick();
     if (strcmp(name, "each") == 0) shouldFailEachSecondCall();
     if (strcmp(name, "on") == 0) shouldFailFromTheSecondCallOn();
     if (strcmp(name, "pause") == 0) shouldRefuseEachStepOfAPause();
@@ -148,6 +162,7 @@ int main(int count, char **arguments) {
     if (count > 1) return run_case(arguments[1]);
     EQUAL(run("nth", "SLUICE_SIM_FAULTS", "cuMemAlloc_v2@3=2"), 0);
     EQUAL(run("each", "SLUICE_SIM_FAULTS", "cuMemAlloc_v2%2=2"), 0);
+    EQUAL(run("sticky", "SLUICE_SIM_FAULTS", "cuMemcpyDtoH_v2@1=sticky:700"), 0);
     EQUAL(run("on", "SLUICE_SIM_FAULTS", "cuMemAlloc_v2@2+=2"), 0);
     EQUAL(run("pause", "SLUICE_SIM_FAULTS", "cuMemAddressReserve@1=2,cuMemCreate@1=2,cuMemMap@1=1,cuMemUnmap@1=1,cuMemRelease@1=1,"
               "cuCheckpointProcessLock@1=600,cuCheckpointProcessCheckpoint@1=801"), 0);
