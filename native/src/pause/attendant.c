@@ -28,6 +28,7 @@
 #include "os/thread.h"
 #include "pause/contexts.h"
 #include "pause/mover.h"
+#include "pause/reasons.h"
 #include "pause/telling.h"
 #include "pause/triggers.h"
 #include "pause/vacate.h"
@@ -150,7 +151,7 @@ static void hold(void) {
     sl_sink_switch(SL_SINK_HELD, true);
     sl_hold_ask();
     for (unsigned count; (count = sl_hold_count()) > 0;) {
-        sl_telling_reason("%u call%s of the program must come back first, or a capture must end", count, count == 1 ? "" : "s");
+        sl_telling_reason(SL_REASON_CALLS, count, count == 1 ? "" : "s");
         if (atomic_load(&ending) || order_now().wanted == RUNNING) {
             release_calls();
             return;
@@ -184,7 +185,7 @@ static void out(const order_t *order) {
     sl_region_pause_t *record = sl_telling_record();
     CUresult status = sl_contexts_drain();
     if (status != CUDA_SUCCESS) {
-        sl_report_fail(&reason, "a context answers error %d, so its memory cannot be copied; the program has to end", (int)status);
+        sl_report_fail(&reason, SL_REASON_CONTEXT_ERROR, (int)status);
         refuse(order, &reason);
         return;
     }

@@ -13,6 +13,7 @@
 #include "os/fork.h"
 #include "os/os.h"
 #include "os/size.h"
+#include "pause/reasons.h"
 #include "pause/reservoir.h"
 #include "pause/telling.h"
 #include "pause/track.h"
@@ -95,9 +96,9 @@ static bool open_tracks(sl_reason_t *reason) {
         while (i < track_count && !is_for(&tracks[i], &item->what, !item->what.context))
             i++;
         if (i == TRACKS)
-            return sl_report_fail(reason, "has memory in more than %d contexts", TRACKS);
+            return sl_report_fail(reason, SL_REASON_CONTEXTS, TRACKS);
         if (i == track_count && !sl_track_open(&tracks[track_count++], item->what.context, item->what.gpu))
-            return sl_report_fail(reason, "has no context for its memory on GPU %d", sl_tenant.region.gpus[item->what.gpu].index);
+            return sl_report_fail(reason, SL_REASON_NO_CONTEXT, sl_tenant.region.gpus[item->what.gpu].index);
         item->track = i;
     }
     return true;
@@ -228,7 +229,7 @@ static void give_all_again(void) {
 }
 
 static sl_mover_result_t broken(sl_reason_t *reason, const char *step, int status) {
-    sl_report_fail(reason, "the driver fails to %s (error %d); the contents are safe in host memory", step, status);
+    sl_report_fail(reason, SL_REASON_BROKEN, step, status);
     sl_report(SL_ERROR, "the driver fails to %s (error %d); the job stays paused with its memory in host memory", step, status);
     tell_away(total);
     return SL_MOVER_BROKEN;
@@ -244,9 +245,9 @@ static sl_mover_result_t undo(CUresult cause, sl_reason_t *reason) {
     if (status != CUDA_SUCCESS) {
         sl_reservoir_end();
         close_tracks();
-        return broken(reason, "free memory, and to map it again", status);
+        return broken(reason, SL_REASON_STEP, status);
     }
-    sl_report_fail(reason, "the driver does not free memory of the process (error %d)", cause);
+    sl_report_fail(reason, SL_REASON_FREE, cause);
     return stay();
 }
 
@@ -273,7 +274,7 @@ sl_mover_result_t sl_mover_out(sl_reason_t *reason) {
     if (is_away)
         return SL_MOVER_DONE;
     if (!list()) {
-        sl_report_fail(reason, "has no memory for the list of what to move");
+        sl_report_fail(reason, SL_REASON_LIST);
         return stay();
     }
     if (!open_tracks(reason) || !sl_reservoir_reserve(total, first_context(), reason))
@@ -283,9 +284,9 @@ sl_mover_result_t sl_mover_out(sl_reason_t *reason) {
     bool touched = sl_reservoir_end();
     if (status != CUDA_SUCCESS || !touched) {
         if (status == NO_HOST_MEMORY || !touched)
-            sl_report_fail(reason, "host memory ran out while memory was saved; free some, or give the job more memory");
+            sl_report_fail(reason, SL_REASON_HOST_RAN_OUT);
         else
-            sl_report_fail(reason, "the driver fails to copy memory to the host (error %d)", status);
+            sl_report_fail(reason, SL_REASON_COPY, status);
         return stay();
     }
     CUresult given = give_all();
@@ -304,8 +305,7 @@ static sl_mover_result_t no_room(const item_t *item, sl_reason_t *reason) {
     uint64_t left = limit > used ? limit - used : 0;
     char need[SL_SIZE_TEXT_BYTES], quota[SL_SIZE_TEXT_BYTES], vacant[SL_SIZE_TEXT_BYTES];
     sl_size_format(left, quota);
-    sl_report_fail(reason, "needs %s on GPU %d; its quota leaves %s, and the GPU has %s free", sl_size_format(needs, need),
-                   sl_tenant.region.gpus[gpu].index, limit ? quota : "any", sl_size_format(sl_track_free_bytes(&tracks[item->track]), vacant));
+    sl_report_fail(reason, SL_REASON_ROOM, sl_size_format(needs, need), sl_tenant.region.gpus[gpu].index, limit ? quota : "any", sl_size_format(sl_track_free_bytes(&tracks[item->track]), vacant));
     return SL_MOVER_NO_ROOM;
 }
 

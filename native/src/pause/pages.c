@@ -10,6 +10,7 @@
 #include "os/fork.h"
 #include "os/os.h"
 #include "os/size.h"
+#include "pause/reasons.h"
 #include "tenant/registration.h"
 
 #define PAGE SL_PAGES_BORDER
@@ -75,8 +76,7 @@ bool sl_pages_ask(uint64_t bytes, bool empty, sl_reason_t *reason) {
     sl_registration_grant_t grant = sl_registration_reservoir(bytes, empty ? 0 : file.number, &memory);
     if (grant == SL_REGISTRATION_FULL) {
         char needs[SL_SIZE_TEXT_BYTES], left[SL_SIZE_TEXT_BYTES];
-        return sl_report_fail(reason, "needs %s of host memory, the agent's reservoir has %s for it; raise its setting 'reservoir'",
-                              sl_size_format(bytes, needs), sl_size_format(memory.bytes, left));
+        return sl_report_fail(reason, SL_REASON_AGENT, sl_size_format(bytes, needs), sl_size_format(memory.bytes, left));
     }
     bool granted = grant == SL_REGISTRATION_GRANTED && (!empty || use(memory.fd, memory.bytes));
     if (memory.fd >= 0)

@@ -18,6 +18,7 @@
 #include "pause/helpers.h"
 #include "pause/host_memory.h"
 #include "pause/pages.h"
+#include "pause/reasons.h"
 #include "pause/telling.h"
 #include "tenant/tenant.h"
 
@@ -74,8 +75,7 @@ static bool charge(uint64_t more, sl_reason_t *reason) {
     record->reservoir_bytes -= more;
     char needs[SL_SIZE_TEXT_BYTES], left[SL_SIZE_TEXT_BYTES];
     uint64_t others = sum - more;
-    return sl_report_fail(reason, "needs %s more of host memory, the limit leaves %s; raise it with sluice set --reservoir",
-                          sl_size_format(more, needs), sl_size_format(others < limit ? limit - others : 0, left));
+    return sl_report_fail(reason, SL_REASON_RESERVOIR, sl_size_format(more, needs), sl_size_format(others < limit ? limit - others : 0, left));
 }
 
 static void refund(uint64_t bytes) {
@@ -90,8 +90,7 @@ static bool host_has(uint64_t more, sl_reason_t *reason) {
     if (more <= left)
         return true;
     char needs[SL_SIZE_TEXT_BYTES], shown[SL_SIZE_TEXT_BYTES];
-    return sl_report_fail(reason, "needs %s of host memory, %s are free; free some, or give the job more memory", sl_size_format(more, needs),
-                          sl_size_format(left, shown));
+    return sl_report_fail(reason, SL_REASON_HOST, sl_size_format(more, needs), sl_size_format(left, shown));
 }
 
 static bool grow(size_t count) {
@@ -156,12 +155,11 @@ bool sl_reservoir_reserve(uint64_t bytes, CUcontext context, sl_reason_t *reason
         return false;
     bool done = sl_pages_ask(bytes, !block_count, reason) && host_has(more, reason);
     if (done && !grow((bytes + SL_RESERVOIR_BLOCK - 1) / SL_RESERVOIR_BLOCK))
-        done = sl_report_fail(reason, "has no memory for the list of blocks");
+        done = sl_report_fail(reason, SL_REASON_BLOCKS);
     while (done && all_bytes < bytes) {
         uint64_t left = bytes - all_bytes;
         if (!add_block(left < SL_RESERVOIR_BLOCK ? left : SL_RESERVOIR_BLOCK))
-            done = sl_report_fail(reason, "the kernel refuses %llu MiB of host memory; raise ulimit -v or the agent's reservoir",
-                                  (unsigned long long)(more >> 20));
+            done = sl_report_fail(reason, SL_REASON_KERNEL, (unsigned long long)(more >> 20));
     }
     if (done)
         return true;

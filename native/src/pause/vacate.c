@@ -9,6 +9,7 @@
 #include "memory/ipc/opened.h"
 #include "memory/mapped/export.h"
 #include "os/os.h"
+#include "pause/reasons.h"
 #include "pause/telling.h"
 #include "real.h"
 #include "slices/control.h"
@@ -26,22 +27,23 @@ static const char *name_of(CUresult status) {
     return real.cuGetErrorName && real.cuGetErrorName(status, &name) == CUDA_SUCCESS && name ? name : "an unknown error";
 }
 
-static bool fail(sl_reason_t *reason, const char *what, CUresult status) {
-    return sl_report_fail(reason, "the driver cannot %s: %s (%d). It cannot with managed memory, memory shared by cuIpc, MPS or MIG", what, name_of(status), (int)status);
+/* The log has room for what the reason has not. */
+static void log_limits(void) {
+    sl_report(SL_WARN, "the driver cannot store its own state with managed memory, memory shared by cuIpc, MPS or MIG");
 }
 
 /* Seen on driver 580: with managed memory the driver refuses, and then always refuses. With memory of other processes it stores its
  * state and cannot restore it. */
 static bool is_possible(sl_reason_t *reason) {
     if (!SL_DRIVER_HAS(cuCheckpointProcessCheckpoint))
-        return sl_report_fail(reason, "the driver cannot store its own state; that needs driver 570 or newer");
+        return sl_report_fail(reason, SL_REASON_OLD_DRIVER);
     for (unsigned gpu = 0; gpu < SL_REGION_GPU_COUNT; gpu++)
         if (sl_accounts_own(gpu)->managed_bytes)
-            return sl_report_fail(reason, "has managed memory, with which the driver cannot store its own state; use --release");
+            return sl_report_fail(reason, SL_REASON_MANAGED);
     if (sl_opened_any())
-        return sl_report_fail(reason, "has opened memory of another process, with which the driver cannot restore its own state; use --release");
+        return sl_report_fail(reason, SL_REASON_OPENED);
     if (sl_export_any())
-        return sl_report_fail(reason, "has memory that another process may have opened, with which the driver cannot restore its own state; use --release");
+        return sl_report_fail(reason, SL_REASON_EXPORTED);
     return true;
 }
 
@@ -74,25 +76,23 @@ static CUresult unlock(void) {
     return status == CUDA_SUCCESS ? status : real.cuCheckpointProcessUnlock(getpid(), NULL);
 }
 
-static sl_vacate_result_t refuse(sl_reason_t *reason, const char *what, CUresult status) {
-    fail(reason, what, status);
-    return SL_VACATE_REFUSED;
-}
-
 sl_vacate_result_t sl_vacate_store(sl_reason_t *reason) {
     CUcheckpointLockArgs args = {.timeoutMs = LOCK_MILLIS};
     if (!is_possible(reason))
         return SL_VACATE_REFUSED;
     CUresult status = real.cuCheckpointProcessLock(getpid(), &args);
-    if (status != CUDA_SUCCESS)
-        return refuse(reason, "stop the process", status);
+    if (status != CUDA_SUCCESS) {
+        sl_report_fail(reason, SL_REASON_STOP, name_of(status), (int)status);
+        return SL_VACATE_REFUSED;
+    }
     status = real.cuCheckpointProcessCheckpoint(getpid(), NULL);
     if (status != CUDA_SUCCESS) {
-        refuse(reason, "store its own state", status);
+        sl_report_fail(reason, SL_REASON_STORE, name_of(status), (int)status);
+        log_limits();
         status = unlock();
         if (status == CUDA_SUCCESS)
             return SL_VACATE_REFUSED;
-        fail(reason, "let the process go on, so the job has to be started again", status);
+        sl_report_fail(reason, SL_REASON_GO_ON, name_of(status), (int)status);
         return SL_VACATE_FAILED;
     }
     sl_control_drop();
@@ -107,7 +107,7 @@ static bool take_up(sl_reason_t *reason) {
         for (unsigned taken = 0; taken < gpu; taken++)
             if (aside[taken])
                 sl_ledger_cancel(taken, aside[taken]);
-        return sl_report_fail(reason, "the quota on GPU %d has no room for %llu MiB", sl_tenant.region.gpus[gpu].index,
+        return sl_report_fail(reason, SL_REASON_QUOTA, sl_tenant.region.gpus[gpu].index,
                               (unsigned long long)(aside[gpu] / MIB));
     }
     return true;
@@ -115,7 +115,7 @@ static bool take_up(sl_reason_t *reason) {
 
 sl_vacate_result_t sl_vacate_restore(sl_reason_t *reason) {
     if (!is_room_seen()) {
-        sl_report_fail(reason, "waits until 'sluice resume' or an agent has looked for room on the GPU; the driver cannot try twice");
+        sl_report_fail(reason, SL_REASON_LOOK);
         return SL_VACATE_NO_ROOM;
     }
     if (!take_up(reason))
@@ -133,6 +133,6 @@ sl_vacate_result_t sl_vacate_restore(sl_reason_t *reason) {
     }
     if (status == CUDA_SUCCESS)
         return SL_VACATE_DONE;
-    fail(reason, "restore its own state, so the job has to be started again", status);
+    sl_report_fail(reason, SL_REASON_RESTORE, name_of(status), (int)status);
     return SL_VACATE_FAILED;
 }
