@@ -58,13 +58,17 @@ public final class NodeDriver implements AutoCloseable {
 
     private void keep() {
         Duration wait = Duration.ZERO;
+        Duration afterFailure = REPEAT_AFTER_FAILURE;
         while (!Thread.currentThread().isInterrupted()) {
             try {
                 due.tryAcquire(wait.toMillis(), TimeUnit.MILLISECONDS);
                 due.drainPermits();
                 boolean sockets = attempt("sockets", this.sockets::keep);
                 boolean reconciled = attempt("claims", claims::reconcile);
-                wait = attempt("slices", slices::publish) && reconciled && sockets ? REPEAT : REPEAT_AFTER_FAILURE;
+                boolean isWell = attempt("slices", slices::publish) && reconciled && sockets;
+                // A failure that lasts costs no more than the usual repetition.
+                wait = isWell || afterFailure.compareTo(REPEAT) > 0 ? REPEAT : afterFailure;
+                afterFailure = isWell ? REPEAT_AFTER_FAILURE : wait.multipliedBy(2);
             } catch (InterruptedException e) {
                 return;
             }

@@ -16,6 +16,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
@@ -193,6 +194,37 @@ class NodeDriverTest extends OnNode {
         restart();
         await(() -> agent.claims.isEmpty() && !Files.exists(folder.resolve("cdi/sluice.dev-claim-" + UID + ".json")));
         assertThat(cdiFiles()).as("files of others stay").hasSize(1);
+    }
+
+    /// An agent that is older than this program may refuse a claim that it took before.
+    @Fault(kind = Fault.Kind.SWAP, of = "the node's agent, for one that refuses a claim")
+    @Test
+    void shouldGoOnWhenOneClaimCannotBeDeclared() throws Exception {
+        Claim later = FakeKubelet.claim("team", "later", "fffffff0-0000-4000-8000-0123456789ab");
+        allocate(CLAIM, PARAMETERS.formatted(",\"strict\":true"), result("gpu-0000", "1Gi", "25"));
+        allocate(later, "", result("gpu-0000", "1Gi", "25"));
+        assertThat(kubelet.prepare(CLAIM).getError() + kubelet.prepare(later).getError()).isEmpty();
+        agent.refused = "strict";
+        agent.claims.clear();
+        agent.claims.put("00000000-0000-4000-8000-00000000dead", "{}");
+        for (Path file : cdiFiles()) {
+            Files.delete(file);
+        }
+        restart();
+
+        await(() -> agent.claims.keySet().equals(Set.of(later.getUid())) && Files.exists(folder.resolve("cdi/sluice.dev-claim-" + later.getUid() + ".json")));
+        await(() -> log.toString(StandardCharsets.UTF_8).contains("claim " + UID + ": the node's agent refuses"));
+    }
+
+    @Test
+    void shouldKeepNothingOfAClaimThatTheAgentRefuses() throws Exception {
+        agent.refused = "strict";
+        allocate(CLAIM, PARAMETERS.formatted(",\"strict\":true"), result("gpu-0000", "1Gi", "25"));
+
+        assertThat(kubelet.prepare(CLAIM).getError()).contains("it knows no strict");
+
+        assertThat(written()).isEmpty();
+        assertThat(cdiFiles()).isEmpty();
     }
 
     @Fault(kind = Fault.Kind.STOP, of = "the node's agent, while kubelet asks")

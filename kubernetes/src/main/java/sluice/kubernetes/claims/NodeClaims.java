@@ -68,12 +68,20 @@ public final class NodeClaims implements AutoCloseable {
             known.map(PreparedClaim::claim).filter(claim -> !claim.namespace().equals(namespace) || !claim.claim().equals(name)).ifPresent(claim -> {
                 throw new SluiceException("claim " + uid + " is " + claim.namespace() + "/" + claim.claim() + " and not " + namespace + "/" + name);
             });
+            boolean isNew = !store.has(uid);
             PreparedClaim claim = known.orElseGet(() -> {
                 PreparedClaim made = allocate(namespace, name, uid);
                 store.keep(made);
                 return made;
             });
-            agent.declarePatiently(claim.token(), claim.claim());
+            try {
+                agent.declarePatiently(claim.token(), claim.claim());
+            } catch (SluiceException e) {
+                if (isNew && !NodeAgent.isAway(e)) {
+                    store.forget(uid); // the agent has nothing of it, and would refuse it at each reconciliation
+                }
+                throw e;
+            }
             cdi.write(claim, minors());
             return claim.devices().stream().map(device -> new Device(device.request(), device.pool(), device.device(), cdi.ids(device))).toList();
         });
@@ -92,29 +100,42 @@ public final class NodeClaims implements AutoCloseable {
         });
     }
 
-    /// Brings agent and runtime to what is on disk, after a restart of either or of this program.
+    /// Brings agent and runtime to what is on disk, after a restart of either or of this program. A claim that cannot be brought there does not
+    /// hold up the others; the first failure is thrown at the end.
     public void reconcile() {
         Map<String, Integer> minors = minors();
+        List<SluiceException> failures = new ArrayList<>();
         for (String uid : store.ids()) {
+            attempt(uid, failures, () -> store.find(uid).ifPresent(claim -> {
+                agent.declare(claim.token(), claim.claim());
+                cdi.write(claim, minors);
+            }));
+        }
+        agent.declared().forEach(uid -> attempt(uid, failures, () -> unlessKept(uid, () -> agent.withdraw(uid))));
+        cdi.ids().forEach(uid -> attempt(uid, failures, () -> unlessKept(uid, () -> cdi.delete(uid))));
+        if (!failures.isEmpty()) {
+            throw failures.getFirst();
+        }
+    }
+
+    private void attempt(String uid, List<SluiceException> failures, Runnable action) {
+        try {
             store.locked(uid, () -> {
-                store.find(uid).ifPresent(claim -> {
-                    agent.declare(claim.token(), claim.claim());
-                    cdi.write(claim, minors);
-                });
+                action.run();
                 return uid;
             });
+        } catch (SluiceException e) {
+            if (NodeAgent.isAway(e)) {
+                throw e; // it would be away for the next claim too
+            }
+            failures.add(new SluiceException("claim " + uid + ": " + e.getMessage(), e));
         }
-        agent.declared().forEach(uid -> unlessKept(uid, () -> agent.withdraw(uid)));
-        cdi.ids().forEach(uid -> unlessKept(uid, () -> cdi.delete(uid)));
     }
 
     private void unlessKept(String uid, Runnable action) {
-        store.locked(uid, () -> {
-            if (!store.has(uid)) {
-                action.run();
-            }
-            return uid;
-        });
+        if (!store.has(uid)) {
+            action.run();
+        }
     }
 
     private PreparedClaim allocate(String namespace, String name, String uid) {
