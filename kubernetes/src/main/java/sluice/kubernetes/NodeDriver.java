@@ -49,7 +49,7 @@ public final class NodeDriver implements AutoCloseable {
         slices = new SlicePublisher(NodeSettings.DRIVER, settings.node(), cluster, gpus);
         reports = new ClaimReports(NodeSettings.DRIVER, cluster, claims);
         events = new PodEvents(NodeSettings.DRIVER, settings.node(), cluster, agent, claims);
-        settings.metricsPort().ifPresent(port -> servers.add(new MetricsServer(port, agent, new MetricsKeys(settings.metricsTls()), new MetricsAccess(cluster, settings.metricsToken()), log)));
+        settings.metricsPort().ifPresent(port -> servers.add(new MetricsServer(port, agent, new MetricsKeys(settings.metricsTls(), log), new MetricsAccess(cluster, settings.metricsToken()), log)));
         settings.otherPorts().forEach((names, port) -> port.ifPresent(number -> servers.add(new MetricsServer(number, agent, names, log))));
         sockets = new KubeletSockets(settings.kubelet(), NodeSettings.DRIVER, settings.instance(), settings.node(), claims, due::release, log);
         gpus.listen(sockets::tell);
