@@ -244,6 +244,24 @@ class MetricsTest {
         }
     }
 
+    /// A client that stops in the middle of its first TLS message holds what answers it for 10 seconds.
+    @Fault(kind = Fault.Kind.EXHAUST, of = "threads of the metrics, by clients that begin with TLS and go no further")
+    @Test
+    void shouldAnswerBesideClientsThatSendHalfAHello() throws Exception {
+        driver = driver();
+        List<Socket> halves = new ArrayList<>();
+        for (int number = 0; number < 40; number++) {
+            halves.add(new Socket("127.0.0.1", port));
+            halves.getLast().getOutputStream().write(0x16);
+        }
+        long began = System.nanoTime();
+        assertThat(status("good")).isEqualTo(200);
+        assertThat(Duration.ofNanos(System.nanoTime() - began)).isLessThan(Duration.ofSeconds(8));
+        for (Socket socket : halves) {
+            socket.close();
+        }
+    }
+
     /// cert-manager writes PKCS#1 unless its `Certificate` says otherwise; `openssl ecparam -genkey` writes SEC1, after the parameters.
     @ParameterizedTest
     @ValueSource(strings = {"RSA", "EC"})
