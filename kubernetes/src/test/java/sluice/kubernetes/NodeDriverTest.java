@@ -59,6 +59,18 @@ class NodeDriverTest extends OnNode {
         assertThat(device.at("containerEdits").at("mounts").elements().stream().map(mount -> mount.at("hostPath").text())).containsExactly("/opt/sluice/lib", "/run/sluice/register");
     }
 
+    /// Images with CUDA set the variable to `all`, and NVIDIA's runtime then brings every GPU.
+    @Test
+    void shouldKeepNvidiasRuntimeOutAlsoWithoutItsDevices() throws Exception {
+        for (String devices : List.of("nvidia.com/gpu", "none")) {
+            restart("--driver-devices", devices);
+            allocate();
+            kubelet.prepare(CLAIM);
+
+            assertThat(Files.readString(cdiFiles().getFirst())).as(devices).contains("\"NVIDIA_VISIBLE_DEVICES=void\"");
+        }
+    }
+
     @Test
     void shouldAnswerTheSameAgain() {
         allocate();

@@ -18,6 +18,8 @@ public record ContainerEdits(Path library, Path register, Optional<Simulated> si
     /// @param state     file of the simulated GPUs, in a folder of its own
     public record Simulated(Path libraries, Path state) {}
 
+    /// NVIDIA's runtime does nothing then. Else it would bring all GPUs into a container whose image asks for them, as images with CUDA do.
+    private static final String NOTHING_OF_RUNTIME = "NVIDIA_VISIBLE_DEVICES=void";
     private static final List<String> NODES_OF_ALL = List.of("/dev/nvidiactl", "/dev/nvidia-uvm", "/dev/nvidia-uvm-tools");
 
     /// Whether device files have to be named here, because nothing else brings them.
@@ -38,6 +40,9 @@ public record ContainerEdits(Path library, Path register, Optional<Simulated> si
             mounts.add(mount(driverOf.libraries(), "ro"));
             mounts.add(mount(driverOf.state().getParent(), "rw"));
         });
+        if (simulated.isEmpty()) {
+            environment.add(NOTHING_OF_RUNTIME);
+        }
         List<Map<String, Object>> nodes = new ArrayList<>();
         if (namesNodes()) {
             NODES_OF_ALL.forEach(node -> nodes.add(Map.of("path", node)));
