@@ -14,6 +14,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 
 /// The manifests, as kustomize makes them.
 class ManifestsTest {
@@ -81,6 +82,21 @@ class ManifestsTest {
             assertThat(count(manifests, "readOnlyRootFilesystem: true")).as(folder.toString()).isEqualTo(count(manifests, "allowPrivilegeEscalation: false"))
                     .isEqualTo(count(manifests, "        image: "));
             assertThat(manifests).doesNotContain("- secrets").doesNotContain("- deletecollection");
+        }
+    }
+
+    /// Kustomize moves the account to another namespace, but changes no text of an expression.
+    @Test
+    void shouldBindTheAccountOfAnOverlayWithAnotherNamespace(@TempDir Path folder) throws Exception {
+        Path overlay = Files.createDirectories(folder.resolve("overlay"));
+        Files.writeString(overlay.resolve("kustomization.yaml"), "namespace: gpu-team\nnamePrefix: our-\nnameSuffix: -two\nresources:\n  - " + overlay.toRealPath().relativize(DEPLOY.toRealPath().resolve("base")) + "\n");
+        for (Path each : List.of(DEPLOY.resolve("base"), overlay)) {
+            String manifests = made(each);
+            Matcher account = Pattern.compile("subjects:\n- kind: ServiceAccount\n  name: (\\S+)\n  namespace: (\\S+)\n").matcher(manifests);
+            Matcher condition = Pattern.compile("username\\.matches\\(''?(.*?)''?\\)").matcher(manifests);
+            assertThat(account.find() && condition.find()).as(manifests).isTrue();
+            assertThat("system:serviceaccount:" + account.group(2) + ":" + account.group(1)).matches(condition.group(1));
+            assertThat("system:serviceaccount:kube-system:generic-node").doesNotMatch(condition.group(1));
         }
     }
 
