@@ -145,6 +145,21 @@ class NodeDriverTest extends OnNode {
     }
 
     @Test
+    void shouldRefuseOtherParametersForEachRequest() {
+        String weight = "{\"source\":\"FromClaim\",\"requests\":[\"%s\"],\"opaque\":{\"driver\":\"gpu.sluice.dev\",\"parameters\":" + PARAMETERS.formatted(",\"weight\":%d") + "}}";
+        String[] results = {result("gpu-0000", "1Gi", "10").replace("\"gpu\"", "\"first\""), result("gpu-0001", "1Gi", "10").replace("\"gpu\"", "\"second/large\"")};
+
+        allocateWith(CLAIM, weight.formatted("first", 3) + "," + weight.formatted("second", 1), results);
+        assertThat(kubelet.prepare(CLAIM).getError()).contains("first has weight 3; second/large has weight 1").contains("a claim for each");
+        allocateWith(CLAIM, weight.formatted("first", 3), results);
+        assertThat(kubelet.prepare(CLAIM).getError()).contains("second/large has none");
+
+        allocateWith(CLAIM, weight.formatted("first", 3) + "," + weight.formatted("second/large", 3) + "," + weight.formatted("another", 9), results);
+        assertThat(kubelet.prepare(CLAIM).getError()).isEmpty();
+        assertThat(agent.claims.get(UID)).contains("\"weight\":\"3\"");
+    }
+
+    @Test
     void shouldAddUpTwoPartsOfOneGpu() {
         allocate(CLAIM, "", result("gpu-0000", "1Gi", "10"), result("gpu-0000", "2Gi", "20"));
 
