@@ -17,6 +17,7 @@ public final class KubeletSockets implements AutoCloseable {
     private final List<ServerServiceDefinition> asked;
     private final List<ServerServiceDefinition> registering;
     private final HealthService health;
+    private final List<DeadSockets> others;
     private UnixServer claims;
     private UnixServer registration;
 
@@ -32,6 +33,7 @@ public final class KubeletSockets implements AutoCloseable {
         health = new HealthService(pool);
         asked = List.of(service, OtherVersion.of(service, ClaimService.BETA), health.bindService(), OtherVersion.of(health.bindService(), HealthService.ALPHA));
         registering = List.of(new RegistrationService(driver, endpoint, registered, log).bindService());
+        others = List.of(DeadSockets.of(endpoint, "dra-", ".sock"), DeadSockets.of(registry, driver + "-", "-reg.sock"));
         open();
     }
 
@@ -50,8 +52,10 @@ public final class KubeletSockets implements AutoCloseable {
         health.tell(gpus);
     }
 
-    /// Makes the sockets again if somebody removed them: kubelet's folders are wiped when a node joins its cluster anew.
+    /// Makes the sockets again if somebody removed them: kubelet's folders are wiped when a node joins its cluster anew. Removes those that
+    /// pods left which were killed.
     public synchronized void keep() {
+        others.forEach(DeadSockets::remove);
         if (!claims.isThere() || !registration.isThere()) {
             close();
             open();
