@@ -85,6 +85,28 @@ class ManifestsTest {
         }
     }
 
+    private static String only(String manifests, String... texts) {
+        return Stream.of(manifests.split("\n---\n")).filter(document -> Stream.of(texts).allMatch(document::contains)).findFirst().orElseThrow();
+    }
+
+    /// Control planes and nodes without a GPU have no agent; a node program there would never be ready.
+    @Test
+    void shouldRunOnlyOnNodesThatAreMeantForIt() throws Exception {
+        for (Path folder : kustomizations()) {
+            String simulated = folder.endsWith("simulated") ? "" : "      nodeSelector:\n        sluice.dev/gpus: \"on\"\n";
+            assertThat(only(made(folder), "kind: DaemonSet", "name: sluice-node").contains("nodeSelector:")).as(folder.toString()).isEqualTo(!simulated.isEmpty());
+            assertThat(made(folder)).contains(simulated).doesNotContain("path: /run/sluice\n          type: Directory\n");
+        }
+        assertThat(only(made(DEPLOY.resolve("overlays/simulated")), "kind: DaemonSet", "name: sluice-agent")).doesNotContain("nodeSelector");
+    }
+
+    @Test
+    void shouldBringTheDistributionToTheNode() throws Exception {
+        for (Path folder : kustomizations()) {
+            assertThat(made(folder)).as(folder.toString()).containsOnlyOnce("      initContainers:\n      - args:\n        - install\n        - /opt/sluice\n        - /host/opt/sluice\n");
+        }
+    }
+
     /// Kustomize moves the account to another namespace, but changes no text of an expression.
     @Test
     void shouldBindTheAccountOfAnOverlayWithAnotherNamespace(@TempDir Path folder) throws Exception {
