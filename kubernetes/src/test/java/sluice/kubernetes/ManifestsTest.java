@@ -107,6 +107,28 @@ class ManifestsTest {
         }
     }
 
+    @Test
+    void shouldHaveAnExampleThatRunsAsItIs(@TempDir Path folder) throws Exception {
+        Files.copy(DEPLOY.resolve("examples/simulated.yaml"), folder.resolve("simulated.yaml"));
+        Files.writeString(folder.resolve("kustomization.yaml"), "resources: [simulated.yaml]\n");
+        String example = made(folder);
+
+        assertThat(count(example, "kind: Pod\n")).isEqualTo(2);
+        assertThat(count(example, "runAsUser: 0")).isEqualTo(2);
+        Matcher image = Pattern.compile("<sluice.image>(.*)</sluice.image>").matcher(Files.readString(root().resolve("pom.xml")));
+        assertThat(image.find()).isTrue();
+        assertThat(count(example, "image: " + image.group(1))).isEqualTo(2);
+        assertThat(Files.readString(root().resolve("dist/assemble"))).contains(" hog ");
+    }
+
+    @Test
+    void shouldScrapeThePortThatTheOverlayOpens() throws Exception {
+        assertThat(only(made(DEPLOY.resolve("overlays/metrics")), "kind: DaemonSet")).contains("          name: metrics\n").contains("app: sluice-node");
+        for (String scrape : List.of("scrape-kubernetes.yaml", "pod-monitor.yaml")) {
+            assertThat(Files.readString(root().resolve("deploy/prometheus").resolve(scrape))).as(scrape).contains("metrics").contains("sluice-node").contains("https").contains("sluice-system");
+        }
+    }
+
     /// Kustomize moves the account to another namespace, but changes no text of an expression.
     @Test
     void shouldBindTheAccountOfAnOverlayWithAnotherNamespace(@TempDir Path folder) throws Exception {
