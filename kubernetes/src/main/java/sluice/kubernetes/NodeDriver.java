@@ -46,7 +46,7 @@ public final class NodeDriver implements AutoCloseable {
         NodeAgent agent = new NodeAgent(settings.agent());
         claims = new NodeClaims(NodeSettings.DRIVER, cluster, agent, settings.state(), settings.cdi(), settings.edits());
         gpus = new GpuWatch(agent);
-        slices = new SlicePublisher(NodeSettings.DRIVER, settings.node(), cluster, gpus);
+        slices = new SlicePublisher(NodeSettings.DRIVER, settings.node(), cluster, gpus, settings.defaults());
         reports = new ClaimReports(NodeSettings.DRIVER, cluster, claims);
         events = new PodEvents(NodeSettings.DRIVER, settings.node(), cluster, agent, claims);
         settings.metricsPort().ifPresent(port -> servers.add(new MetricsServer(port, agent, new MetricsKeys(settings.metricsTls(), log), new MetricsAccess(cluster, settings.metricsToken()), log)));

@@ -12,6 +12,7 @@ import java.util.OptionalInt;
 import sluice.api.client.AgentSockets;
 import sluice.kubernetes.claims.ContainerEdits;
 import sluice.kubernetes.plugin.DevicePlugins;
+import sluice.kubernetes.slices.SliceDefaults;
 import sluice.region.place.SluiceException;
 
 /// What the command line says: `--name value`, each with a default but the node's name.
@@ -31,6 +32,8 @@ record NodeSettings(Map<String, String> values) {
         CDI("/var/run/cdi", "folder of the container runtime for CDI files"),
         LIBRARY("/opt/sluice/lib", "folder with libsluice.so on the node"),
         DRIVER_DEVICES("nvidia.com/gpu", "kind of the CDI devices that bring NVIDIA's files, named by UUID; none: device nodes alone"),
+        DEFAULT_MEMORY(SliceDefaults.SHIPPED.memory(), "memory of sluice.dev/gpu: 1, and of a claim that names none: such as 8Gi, or a percentage of what each GPU advertises"),
+        DEFAULT_COMPUTE(Integer.toString(SliceDefaults.SHIPPED.compute()), "percent of GPU time of the same; 0: no cap"),
         METRICS_PORT("", "port for the agent's metrics on the pod network, over TLS; if empty there is none"),
         METRICS_TLS("/etc/sluice/metrics-tls", "folder with tls.crt and tls.key for it"),
         METRICS_TOKEN("", "file with the token that reads them; if empty the cluster decides whose token may get /metrics"),
@@ -76,6 +79,7 @@ record NodeSettings(Map<String, String> values) {
         if (!settings.instance().matches("[0-9a-z-]{0,36}")) {
             throw new SluiceException("'" + settings.instance() + "' is no uid of a pod; set --instance or POD_UID");
         }
+        settings.defaults();
         settings.metricsPort();
         settings.otherPorts();
         if (settings.isOn(Name.ALNAIR) && !settings.isDevicePlugin()) {
@@ -130,6 +134,10 @@ record NodeSettings(Map<String, String> values) {
 
     Path cdi() {
         return path(Name.CDI);
+    }
+
+    SliceDefaults defaults() {
+        return SliceDefaults.parse(value(Name.DEFAULT_MEMORY), value(Name.DEFAULT_COMPUTE));
     }
 
     private OptionalInt port(Name name) {

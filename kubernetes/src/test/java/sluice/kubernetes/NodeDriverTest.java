@@ -28,6 +28,7 @@ import sluice.kubernetes.wire.DRAPluginGrpc;
 import sluice.kubernetes.wire.NodePrepareResourceResponse;
 import sluice.kubernetes.wire.NodePrepareResourcesRequest;
 import sluice.kubernetes.wire.NodePrepareResourcesResponse;
+import sluice.region.place.SluiceException;
 
 /// The claims of the node program, and its slice.
 class NodeDriverTest extends OnNode {
@@ -340,6 +341,22 @@ class NodeDriverTest extends OnNode {
         assertThat(gpu.at("capacity").at("compute").at("value").text()).isEqualTo("100");
         assertThat(gpu.at("attributes").at("uuid").at("string").text()).isEqualTo("GPU-0000");
         assertThat(cluster.get(SLICE).at("metadata").at("ownerReferences").elements().getFirst().at("uid").text()).isEqualTo("node-uid");
+    }
+
+    @Test
+    void shouldPublishTheDefaultsOfTheAdministrator() throws Exception {
+        for (List<String> each : List.of(List.of("5000Mi", "20", Long.toString(5056L << 20), "20"), List.of("50%", "0", Long.toString(7936L << 20), "0"),
+                List.of("900Gi", "100", Long.toString(15872L << 20), "100"), List.of("100%", "0", Long.toString(15872L << 20), "0"))) {
+            restart("--default-memory", each.getFirst(), "--default-compute", each.get(1));
+            await(() -> cluster.get(SLICE).has("spec") && defaultOf("memory").equals(each.get(2)) && defaultOf("compute").equals(each.get(3)));
+        }
+        for (List<String> wrong : List.of(List.of("--default-memory", "much"), List.of("--default-memory", "0"), List.of("--default-memory", "101%"), List.of("--default-compute", "101"))) {
+            assertThatThrownBy(() -> driver("", wrong.toArray(String[]::new))).isInstanceOf(SluiceException.class).hasMessageContaining(wrong.getFirst());
+        }
+    }
+
+    private String defaultOf(String capacity) {
+        return cluster.get(SLICE).at("spec").at("devices").elements().getFirst().at("capacity").at(capacity).at("requestPolicy").at("default").text();
     }
 
     @Test

@@ -8,6 +8,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.stream.Collectors;
 import sluice.api.json.JsonTree;
+import sluice.kubernetes.cluster.Quantity;
 import sluice.region.limits.GivenLimits;
 import sluice.region.limits.Limit;
 import sluice.region.limits.LimitSource;
