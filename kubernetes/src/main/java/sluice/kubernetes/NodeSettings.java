@@ -37,6 +37,7 @@ record NodeSettings(Map<String, String> values) {
         METRICS_PORT("", "port for the agent's metrics on the pod network, over TLS; if empty there is none"),
         METRICS_TLS("/etc/sluice/metrics-tls", "folder with tls.crt and tls.key for it"),
         METRICS_TOKEN("", "file with the token that reads them; if empty the cluster decides whose token may get /metrics"),
+        HEALTH_PORT("", "port for kubelet's probes /ready and /live; if empty there is none"),
         HAMI_PORT("", "port for the metrics under HAMi's names, without TLS, for everybody (there: 9394); if empty there is none"),
         ALNAIR_PORT("", "the same under Alnair's names (there: 9876)"),
         SIMULATED("", "folder with the simulated driver, in the place of NVIDIA's"),
@@ -82,6 +83,7 @@ record NodeSettings(Map<String, String> values) {
         settings.defaults();
         settings.metricsPort();
         settings.otherPorts();
+        settings.healthPort();
         if (settings.isOn(Name.ALNAIR) && !settings.isDevicePlugin()) {
             throw new SluiceException("--alnair on needs --device-plugin on; with dynamic resource allocation, the webhook translates Alnair's resources (docs/kubernetes.md)");
         }
@@ -150,6 +152,10 @@ record NodeSettings(Map<String, String> values) {
 
     OptionalInt metricsPort() {
         return port(Name.METRICS_PORT);
+    }
+
+    OptionalInt healthPort() {
+        return port(Name.HEALTH_PORT);
     }
 
     Path metricsTls() {

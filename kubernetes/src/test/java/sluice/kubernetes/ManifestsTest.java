@@ -61,7 +61,7 @@ class ManifestsTest {
     @Test
     void shouldGiveTheNodeProgramOptionsThatItKnows() throws Exception {
         int seen = 0;
-        for (String overlay : List.of("overlays/simulated", "overlays/metrics")) {
+        for (String overlay : List.of("base", "overlays/simulated", "overlays/metrics")) {
             Matcher args = Pattern.compile("- args:\\n((?: +- .*\\n)+) +env:\\n +- name: NODE_NAME").matcher(made(DEPLOY.resolve(overlay)));
             assertThat(args.find()).as(overlay).isTrue();
             List<String> words = args.group(1).lines().map(line -> line.strip().substring(2).replace("\"", "")).toList();
@@ -119,6 +119,15 @@ class ManifestsTest {
         assertThat(image.find()).isTrue();
         assertThat(count(example, "image: " + image.group(1))).isEqualTo(2);
         assertThat(Files.readString(root().resolve("dist/assemble"))).contains(" hog ");
+    }
+
+    @Test
+    void shouldProbeThePortThatItOpens() throws Exception {
+        for (Path folder : kustomizations()) {
+            assertThat(only(made(folder), "kind: DaemonSet", "name: sluice-node")).as(folder.toString()).containsSubsequence("--health-port", "\"9412\"", "path: /live", "port: health",
+                    "containerPort: 9412\n          name: health\n", "path: /ready", "port: health");
+        }
+        assertThat(only(made(DEPLOY.resolve("overlays/metrics")), "kind: DaemonSet")).contains("containerPort: 9412").contains("containerPort: 9411");
     }
 
     @Test

@@ -1,17 +1,24 @@
 package sluice.kubernetes.kubelet;
 
+import io.grpc.ManagedChannel;
 import io.grpc.ServerServiceDefinition;
+import io.grpc.StatusRuntimeException;
 import java.io.PrintStream;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 import sluice.kubernetes.claims.NodeClaims;
 import sluice.kubernetes.node.NodeGpu;
+import sluice.kubernetes.wire.InfoRequest;
+import sluice.kubernetes.wire.RegistrationGrpc;
 
 /// Listens for kubelet. The socket for claims is there first: kubelet connects to it as soon as it finds the other one.
 ///
 /// Each pod of the node program has sockets of its own, so an old one and a new one can be there at the same time. Kubelet (1.33 and newer) asks
 /// the one that came last.
 public final class KubeletSockets implements AutoCloseable {
+    private static final int PATIENCE_SECONDS = 5;
+
     private final Path endpoint;
     private final Path registry;
     private final List<ServerServiceDefinition> asked;
@@ -44,6 +51,20 @@ public final class KubeletSockets implements AutoCloseable {
         } catch (RuntimeException e) {
             claims.close();
             throw e;
+        }
+    }
+
+    /// Whether this program answers as kubelet asks it, and within some seconds.
+    public boolean answer() {
+        UnixClient client = new UnixClient();
+        ManagedChannel channel = client.channel(registry);
+        try {
+            return RegistrationGrpc.newBlockingStub(channel).withDeadlineAfter(PATIENCE_SECONDS, TimeUnit.SECONDS).getInfo(InfoRequest.getDefaultInstance()).getEndpoint().equals(endpoint.toString());
+        } catch (StatusRuntimeException e) {
+            return false;
+        } finally {
+            channel.shutdownNow();
+            client.close();
         }
     }
 

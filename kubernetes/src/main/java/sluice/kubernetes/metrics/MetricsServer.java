@@ -25,7 +25,11 @@ public final class MetricsServer implements AutoCloseable {
     private static final int BACKLOG = 32;
 
     static {
-        // A client that is slow, or opens many connections, must not keep others out. The JDK reads these once.
+        boundSlowClients();
+    }
+
+    /// A client that is slow, or opens many connections, must not keep others out of a server of the JDK. It reads these once, so they are to be set before the first server.
+    public static void boundSlowClients() {
         System.setProperty("sun.net.httpserver.maxReqTime", "10");
         System.setProperty("sun.net.httpserver.maxRspTime", "30");
         System.setProperty("sun.net.httpserver.idleInterval", "10");
