@@ -43,7 +43,7 @@ public final class NodeDriver implements AutoCloseable {
         this.log = log;
         NodeAgent agent = new NodeAgent(settings.agent());
         claims = new NodeClaims(NodeSettings.DRIVER, cluster, agent, settings.state(), settings.cdi(), settings.edits());
-        gpus = new GpuWatch(agent);
+        gpus = new GpuWatch(agent, settings.state(), uuid -> claims.prepared().stream().anyMatch(claim -> claim.devices().stream().anyMatch(device -> device.uuid().equals(uuid))));
         slices = new SlicePublisher(NodeSettings.DRIVER, settings.node(), cluster, gpus, settings.defaults());
         reports = new ClaimReports(NodeSettings.DRIVER, cluster, claims);
         events = new PodEvents(NodeSettings.DRIVER, settings.node(), cluster, agent, claims);

@@ -77,6 +77,23 @@ class HealthTest extends OnNode {
         assertThat(second(stream, HealthStatus.UNHEALTHY).getMessage()).isEqualTo("Xid 79");
     }
 
+    @Fault(kind = Fault.Kind.SWAP, of = "a GPU that falls off the bus while no node program runs")
+    @Test
+    void shouldTaintAGpuThatVanishedBeforeItStarted() throws Exception {
+        await(() -> cluster.get(SLICE).has("spec"));
+        allocate(CLAIM, "", result("gpu-0001", "1Gi", "25"));
+        kubelet.prepare(CLAIM);
+        agent.secondIsGone = true;
+        restart();
+
+        assertThat(second(watch("v1.DRAResourceHealth"), HealthStatus.UNHEALTHY).getMessage()).contains("no longer");
+        await(() -> tainted().equals(List.of("gpu-0001")));
+
+        kubelet.unprepare(CLAIM);
+        restart();
+        await(() -> cluster.get(SLICE).at("spec").at("devices").elements().size() == 1); // nothing is on it any more
+    }
+
     @Test
     void shouldKeepNoWorkAwayBecauseOfAProgramsOwnError() throws Exception {
         agent.health = "\"Xid 31 (a program's error)\", \"hot: 91 °C, slows down at 90\", \"slowed down by heat\"";
