@@ -75,6 +75,7 @@ public final class NodeDriver implements AutoCloseable {
                 due.drainPermits();
                 boolean sockets = attempt("sockets", this.sockets::keep);
                 boolean reconciled = attempt("claims", claims::reconcile);
+                attempt("pods", claims::follow);
                 boolean published = attempt("slices", slices::publish);
                 isReady |= published && sockets;
                 boolean isWell = published && reconciled && sockets;

@@ -15,6 +15,7 @@ import sluice.api.json.JsonTree;
 import sluice.api.model.NodeClaim;
 import sluice.kubernetes.claims.PreparedClaim.PreparedDevice;
 import sluice.kubernetes.cluster.Cluster;
+import sluice.kubernetes.cluster.ClusterException;
 import sluice.kubernetes.cluster.Paths;
 import sluice.kubernetes.node.NodeAgent;
 import sluice.kubernetes.node.NodeGpu;
@@ -118,6 +119,46 @@ public final class NodeClaims implements AutoCloseable {
         }
     }
 
+    /// Names the claims that several pods share after one that still uses them. Claims of a pod of their own end with it, and are not asked for.
+    public void follow() {
+        ClusterException failure = null;
+        for (PreparedClaim claim : prepared().stream().filter(PreparedClaim::isShared).toList()) {
+            try {
+                follow(claim.claim());
+            } catch (ClusterException e) {
+                failure = e;
+            }
+        }
+        if (failure != null) {
+            throw failure;
+        }
+    }
+
+    private void follow(NodeClaim known) {
+        JsonTree object;
+        try {
+            object = cluster.get(Paths.claim(known.namespace(), known.claim()));
+        } catch (ClusterException e) {
+            if (e.isNotFound()) {
+                return; // kubelet takes it back soon
+            }
+            throw e;
+        }
+        List<String> users = ClaimPods.names(object);
+        if (!known.id().equals(object.at("metadata").at("uid").value()) || users.isEmpty() || users.contains(known.pod())) {
+            return;
+        }
+        ClaimPods.User user = pods.user(object, known.namespace(), other -> false);
+        store.locked(known.id(), () -> {
+            store.find(known.id()).ifPresent(claim -> {
+                PreparedClaim now = claim.of(user);
+                store.keep(now);
+                agent.declare(now.token(), now.claim());
+            });
+            return known;
+        });
+    }
+
     private void attempt(String uid, List<SluiceException> failures, Runnable action) {
         try {
             store.locked(uid, () -> {
@@ -153,7 +194,7 @@ public final class NodeClaims implements AutoCloseable {
             devices.add(new PreparedDevice(share.request(), share.pool(), share.device(), share.id(), uuid, uid + "-" + generation + "-" + share.device()));
         }
         NodeClaim claim = new NodeClaim(uid, devices.stream().map(PreparedDevice::uuid).distinct().toList(), allocated.tenantLimits(), namespace, name, user.pod(), user.container());
-        return new PreparedClaim(claim, Base64.getUrlEncoder().withoutPadding().encodeToString(bytes(TOKEN_BYTES)), generation, Instant.now().getEpochSecond(), devices);
+        return new PreparedClaim(claim, Base64.getUrlEncoder().withoutPadding().encodeToString(bytes(TOKEN_BYTES)), generation, !ClaimPods.isOfPod(object), Instant.now().getEpochSecond(), devices);
     }
 
     private byte[] bytes(int count) {
