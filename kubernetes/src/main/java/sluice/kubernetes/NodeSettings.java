@@ -9,6 +9,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
+import java.util.TreeMap;
 import sluice.api.client.AgentSockets;
 import sluice.kubernetes.claims.ContainerEdits;
 import sluice.kubernetes.plugin.DevicePlugins;
@@ -16,7 +17,10 @@ import sluice.kubernetes.slices.SliceDefaults;
 import sluice.region.place.SluiceException;
 
 /// What the command line says: `--name value`, each with a default but the node's name.
-record NodeSettings(Map<String, String> values) {
+///
+/// @param values     by option
+/// @param simulation variables of this process for the simulated driver
+record NodeSettings(Map<String, String> values, Map<String, String> simulation) {
     static final String DRIVER = "gpu.sluice.dev";
 
     private static final int MOST_PORT = 65_535;
@@ -73,7 +77,9 @@ record NodeSettings(Map<String, String> values) {
             }
             values.put(arguments.get(at), arguments.get(at + 1));
         }
-        NodeSettings settings = new NodeSettings(values);
+        Map<String, String> simulation = new TreeMap<>(environment);
+        simulation.keySet().removeIf(name -> !name.startsWith(ContainerEdits.Simulated.PREFIX) || name.equals("SLUICE_SIM_STATE"));
+        NodeSettings settings = new NodeSettings(values, simulation);
         if (!settings.node().matches("[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?")) {
             throw new SluiceException("'" + settings.node() + "' is no name of a node; set --node or NODE_NAME");
         }
@@ -188,7 +194,7 @@ record NodeSettings(Map<String, String> values) {
     }
 
     ContainerEdits edits() {
-        Optional<ContainerEdits.Simulated> simulated = some(Name.SIMULATED).map(folder -> new ContainerEdits.Simulated(Path.of(folder).toAbsolutePath(), path(Name.SIMULATED_STATE)));
+        Optional<ContainerEdits.Simulated> simulated = some(Name.SIMULATED).map(folder -> new ContainerEdits.Simulated(Path.of(folder).toAbsolutePath(), path(Name.SIMULATED_STATE), simulation));
         Optional<String> devices = some(Name.DRIVER_DEVICES).filter(kind -> simulated.isEmpty() && !kind.equals("none"));
         return new ContainerEdits(path(Name.LIBRARY), path(Name.REGISTER), simulated, devices);
     }

@@ -27,7 +27,7 @@ record UnitEdits(ContainerEdits edits, AlnairFolders alnair, Path socket) {
         boolean isAlnair = given.resource().family() == UnitResource.Family.ALNAIR;
         Map<String, String> environment = new LinkedHashMap<>();
         for (String uuid : given.gpus()) {
-            add(answer, environment, edits.of(given.token(), Optional.ofNullable(minors.get(uuid))));
+            add(answer, environment, edits.of(given.token(), given.gpus(), Optional.ofNullable(minors.get(uuid))));
             edits.driver().ifPresent(kind -> answer.addCdiDevices(CdiDevice.newBuilder().setName(kind + "=" + uuid)));
         }
         if (edits.simulated().isEmpty() && (isAlnair || edits.driver().isEmpty())) {
