@@ -342,8 +342,13 @@ static void leave_stream(sl_lane_t *lane, void *stream) {
     sl_mutex_unlock(&lane->gpu->lock);
 }
 
+/* Also while the gate is off: the open batch may contain the stream since it was on, and it may be on again before the batch is closed. */
+static bool knows_lanes(void) {
+    return sl_gate_is_on() || sl_lane_is_any();
+}
+
 void sl_gate_leave_stream(CUstream stream) {
-    if (!sl_gate_is_on())
+    if (!knows_lanes())
         return;
     sl_credit_revoke_all();
     CUstreamCaptureMode mode = relax();
@@ -357,7 +362,7 @@ static void close_lane(sl_lane_t *lane) {
 }
 
 void sl_gate_leave_context(CUcontext context) {
-    if (!context || !sl_gate_is_on())
+    if (!context || !knows_lanes())
         return;
     sl_credit_revoke_all();
     CUstreamCaptureMode mode = relax();

@@ -21,6 +21,7 @@ static sl_lane_t *_Atomic lanes[CONTEXTS];
 static _Atomic uint32_t generation = 1; /* changes when a context ends: its address may come back */
 static sl_mutex_t lock = SL_MUTEX_INITIALIZER;
 static _Atomic bool overfull;
+static _Atomic bool any;
 
 /* Without a board there are no turns, and the cap also counts GPU time of other tenants. */
 static void refuse(sl_lane_gpu_t *gpu, const sl_reason_t *reason) {
@@ -103,6 +104,7 @@ static sl_lane_t *find(CUcontext context) {
             lane->context = lane->meter.context = context;
             lane->gpu = open_gpu(number);
             lanes[i] = lane;
+            any = true;
             return lane;
         }
     if (lane && !atomic_exchange(&overfull, true))
@@ -147,6 +149,10 @@ void sl_lane_remove(sl_lane_t *lane, uint64_t stream_key) {
     int place = sl_lane_find(lane, stream_key);
     if (place >= 0)
         lane->members[place] = 0;
+}
+
+bool sl_lane_is_any(void) {
+    return atomic_load_explicit(&any, memory_order_relaxed);
 }
 
 void sl_lane_each(void (*visit)(sl_lane_t *lane, void *argument), void *argument) {
@@ -231,6 +237,7 @@ static void forget(void) {
         sl_board_forget(&gpus[i].board);
         gpus[i] = nothing;
     }
+    any = false;
     generation++;
 }
 SL_FORK_FORGETS(forget);

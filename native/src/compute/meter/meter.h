@@ -127,9 +127,9 @@ uint64_t sl_meter_close(sl_meter_t *meter, const sl_meter_end_t *end);
 uint64_t sl_meter_expect(const sl_meter_t *meter, uint64_t predicted_nanos);
 /* Reads the oldest closed batch. False: the GPU is not done with it. */
 bool sl_meter_settle(sl_meter_t *meter, sl_meter_reading_t *reading);
-/* Whether the GPU has not done all of the context's work, and since when it may do the oldest of that, on the host's clock. Changes nothing.
- * Asks about the open batch only after this long. */
-bool sl_meter_is_working(const sl_meter_t *meter, uint64_t open_nanos, uint64_t *since);
+/* Whether the GPU has not done all of the context's work, and since when it may do the oldest of that, on the host's clock. Asks about
+ * the open batch only after this long, and about no stream while any captures. Another thread than the program's may call it. */
+bool sl_meter_is_working(sl_meter_t *meter, uint64_t open_nanos, uint64_t *since);
 /* A thread cannot record an event on another thread's default stream. So each thread ends its own spans: in batches that other threads
  * have closed, */
 void sl_meter_end_owed(sl_meter_t *meter);
