@@ -142,19 +142,18 @@ static void has_work(sl_lane_t *lane, void *argument) {
         sight->since = 1;
 }
 
-/* The first thread is in the driver for long, so a call of the program is too, and it likely waits for work. Takes no lock. */
-static bool seems_to_work(const watched_t *one, uint64_t now) {
+/* The first thread is in the driver for long, so a call of the program is too, and it likely waits for work. Takes no lock. Not 0: it
+ * seems to work, and may have done so for ever. */
+static uint64_t seems_to_work(const watched_t *one, uint64_t now) {
     sight_t sight = {.gpu = atomic_load(&one->gpu)};
-    if (now - one->looked_nanos > SILENT_NANOS && !sl_hold_is_asked())
+    if (now > one->looked_nanos + SILENT_NANOS && !sl_hold_is_asked())
         sl_lane_each(has_work, &sight);
-    return sight.since != 0;
+    return sight.since;
 }
 
 static uint64_t used(const watched_t *one, uint64_t now) {
-    uint64_t since = one->working_nanos, from = one->quantum.counted_nanos;
-    if (since)
-        return now - (since > from ? since : from);
-    return from && seems_to_work(one, now) ? now - from : 0;
+    uint64_t since = one->working_nanos;
+    return sl_quantum_used(&one->quantum, since ? since : seems_to_work(one, now), now);
 }
 
 /* True: the work must be off the GPU. */

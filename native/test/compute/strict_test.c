@@ -1,10 +1,13 @@
 /* A strict cap on the simulated GPU: it holds in every second of a kernel of seconds, and nobody stays stopped. */
 #include "on_strict.h"
 
+#include <pthread.h>
+
 #include "pause/telling.h"
 
 #define LATE_POINTS 2.0 /* what a second may be off */
 
+static CUcontext context;
 static int cap;
 
 /* One kernel of two seconds. */
@@ -77,6 +80,31 @@ static void should_let_go_when_strict_is_taken_back(void) {
     until_stopped();
     set_cap(10, 0);
     CHECK(seconds_until_done() < 1.3);
+}
+
+static void *launch_short(void *unused) {
+    CHECK(real.cuCtxSetCurrent(context) == 0);
+    launch(MILLI);
+    return unused;
+}
+
+/* What the kernel used before is not taken back by a stop of two seconds. */
+static void should_begin_inside_a_kernel(void) {
+    pthread_t thread;
+    begin("10%", "1");
+    CHECK(real.cuCtxGetCurrent(&context) == 0);
+    set_cap(100, 0);
+    launch(3 * SECOND);
+    sl_os_sleep_nanos(SECOND);
+    set_cap(100, 1);
+    CHECK(pthread_create(&thread, NULL, launch_short, NULL) == 0);
+    usleep(50000);
+    uint64_t before = worked();
+    sl_os_sleep_nanos(SECOND);
+    double points = (double)(worked() - before) / 1e7;
+    CHECK(points > 7 && points < 13, "%.2f %% of a second under a cap of 10 %%", points);
+    set_cap(0, 0);
+    pthread_join(thread, NULL);
 }
 
 static void should_follow_a_cap_that_changes(void) {
@@ -205,6 +233,7 @@ int main(int argc, char **argv) {
     RUN(should_charge_only_time_on_the_gpu);
     RUN(should_let_go_when_the_cap_is_taken_back);
     RUN(should_let_go_when_strict_is_taken_back);
+    RUN(should_begin_inside_a_kernel);
     RUN(should_follow_a_cap_that_changes);
     RUN(should_stay_off_while_the_process_is_paused);
     RUN(should_give_memory_back_after_a_pause);
