@@ -3,6 +3,8 @@
 
 #include <pthread.h>
 
+#include "compute/lane.h"
+
 static CUcontext context;
 
 /* A neighbour that always has short kernels. It tells how many milliseconds it worked while the strict one had its kernel. */
@@ -116,10 +118,132 @@ static void should_not_hold_a_neighbour_up_with_kernels_of_known_length(void) {
     CHECK(waitpid(neighbour.pid, &status, 0) == neighbour.pid && status == 0);
 }
 
+/* HAMi's default: the cap holds while others use the GPU. Alone the kernel has all of it, and later, inside the same kernel, its part. */
+static void should_hold_again_when_a_neighbour_comes(void) {
+    neighbour_t neighbour = start_neighbour();
+    begin("25%", "1");
+    atomic_store(&limits->cap_when_shared, 1);
+    set_cap(250, 1);
+    launch(20 * MILLI);
+    wait_for_all();
+    usleep(200000);
+    launch(6 * SECOND);
+    usleep(200000);
+    uint64_t before = worked();
+    usleep(500000);
+    CHECK(worked() - before > 480 * MILLI, "%.0f ms of half a second", (double)(worked() - before) / 1e6);
+    CHECK(write(neighbour.begins, "", 1) == 1);
+    usleep(2500000);
+    unsigned done, stops = 0;
+    for (int i = 0; i < 1000; i++) {
+        stops += sl_control_is_stopped(SL_CONTROL_STRICT);
+        usleep(1000);
+    }
+    printf("off in %u of 1000 looks\n", stops);
+    CHECK(stops > 600 && stops < 850, "off in %u of 1000 looks", stops);
+    CHECK(read(neighbour.tells, &done, sizeof done) == sizeof done);
+    CHECK(done / 40.0 > 50, "neighbour %.1f %%", done / 40.0);
+    set_cap(0, 0);
+    int status;
+    CHECK(waitpid(neighbour.pid, &status, 0) == neighbour.pid && status == 0);
+}
+
+/* At so small a part each is off for longer than a process counts that makes no call. */
+static void should_share_a_small_cap_between_processes(void) {
+    int ends[2];
+    char byte;
+    use_test_folder();
+    CHECK(pipe(ends) == 0);
+    fflush(stdout);
+    pid_t sibling = fork();
+    begin("2%", "1");
+    launch(MILLI);
+    wait_for_all();
+    launch(3 * SECOND);
+    if (!sibling) {
+        close(ends[1]);
+        _exit(read(ends[0], &byte, 1) < 0);
+    }
+    usleep(1000000);
+    double points[5];
+    for (unsigned i = 0; i < 5; i++) {
+        uint64_t before = worked(), start = sl_os_nanos();
+        usleep(1000000);
+        double now = (double)(worked() - before) / (double)(sl_os_nanos() - start) * 100;
+        unsigned place = i;
+        for (; place && points[place - 1] > now; place--)
+            points[place] = points[place - 1];
+        points[place] = now;
+    }
+    double between = points[2]; /* a machine that stalls for long holds no cap: the median tells */
+    printf("together %.2f to %.2f, mostly %.2f %% of 2 %%\n", points[0], points[4], between);
+    CHECK(between > 1 && between < 2.6, "%.2f %% under a cap of 2 %%", between);
+    close(ends[1]);
+    int status;
+    CHECK(waitpid(sibling, &status, 0) == sibling && status == 0);
+    set_cap(0, 0);
+}
+
+/* Another process has this one's entry on the board: it took the process for dead. */
+static void should_write_to_no_entry_of_another_process(void) {
+    begin("10%", "1");
+    launch(SECOND);
+    until_stopped();
+    const sl_board_t *board = &sl_lane_current()->gpu->board;
+    CHECK(board->base);
+    sl_board_process_t *entry = &board->processes[board->process];
+    entry->owner = board->identity + 1;
+    usleep(20000); /* what was begun before */
+    entry->busy_nanos = 1234;
+    entry->blocked_nanos = 5678;
+    uint32_t waiting = entry->waiting;
+    usleep(300000);
+    CHECK(entry->busy_nanos == 1234 && entry->blocked_nanos == 5678 && entry->waiting == waiting, "busy %llu, blocked %llu, waiting %u",
+          (unsigned long long)entry->busy_nanos, (unsigned long long)entry->blocked_nanos, (unsigned)entry->waiting);
+    entry->owner = board->identity;
+    double took = seconds_until_done();
+    CHECK(took > 6 && took < 12, "%.1f s", took);
+}
+
+static void *hold_the_lock(void *over) {
+    CHECK(real.cuCtxSetCurrent(context) == 0);
+    sl_mutex_t *lock = &sl_lane_current()->gpu->lock;
+    while (!*(volatile bool *)over) {
+        sl_mutex_lock(lock);
+        usleep(400);
+        sl_mutex_unlock(lock);
+        usleep(20);
+    }
+    return NULL;
+}
+
+/* Threads of the program take turns at the lock, so it is hardly ever free. The work has ended, and nobody has settled that. */
+static void should_not_take_a_busy_gate_for_work(void) {
+    pthread_t thread;
+    bool over = false;
+    begin("20%", "1");
+    launch(MILLI);
+    CHECK(real.cuCtxGetCurrent(&context) == 0 && real.cuCtxSynchronize() == 0);
+    usleep(100000);
+    CHECK(pthread_create(&thread, NULL, hold_the_lock, &over) == 0);
+    unsigned stops = 0;
+    for (int i = 0; i < 1000; i++) {
+        stops += sl_control_is_stopped(SL_CONTROL_STRICT);
+        usleep(1000);
+    }
+    over = true;
+    pthread_join(thread, NULL);
+    CHECK(!stops, "off in %u of 1000 looks", stops);
+}
+
 int main(int argc, char **argv) {
     only = argc > 1 ? argv[1] : NULL;
     RUN(should_leave_the_rest_to_a_neighbour);
     RUN(should_take_turns_inside_a_kernel);
     RUN(should_not_hold_a_neighbour_up_with_kernels_of_known_length);
+    RUN(should_hold_again_when_a_neighbour_comes);
+    RUN(should_share_a_small_cap_between_processes);
+    RUN(should_write_to_no_entry_of_another_process);
+    RUN(should_not_take_a_busy_gate_for_work);
     return 0;
 }
