@@ -27,7 +27,7 @@
 #define MEND_NANOS (250 * MILLI)
 #define MENDS_NANOS (600 * 1000ull * MILLI)
 #define UNSURE_NANOS (1000ull * MILLI) /* the same where the driver has not said that the work is off */
-#define ALONE_TRIES 100u             /* where the process can have no more threads */
+#define ALONE_TRIES 100u             /* where the process can have no more threads; later calls go on */
 #define CALLS 3u                     /* of one that a signal has interrupted */
 #define TRIES 4u                     /* libcuda may free a channel just before a call that names it */
 
@@ -115,7 +115,8 @@ static bool put_group_back(const sl_channels_group_t *group, uint32_t *status) {
     return !sl_channels_find(&now);
 }
 
-/* The time of the calls counts as work: nobody knows when within them it goes on. */
+/* The time of the calls counts as work: nobody knows when within them it goes on. So does all time after them, also where the driver refuses: it
+ * may have put the work back all the same, and time that is subtracted is free. */
 static bool put_back(uint32_t *status) {
     unsigned left = 0, before = taken_count;
     uint64_t begin = sl_os_nanos();
@@ -123,7 +124,7 @@ static bool put_back(uint32_t *status) {
         if (!put_group_back(&taken[i].group, status))
             taken[left++] = taken[i];
     taken_count = left;
-    if (before && !left)
+    if (before)
         sl_stops_end(begin);
     return !left;
 }
@@ -169,6 +170,21 @@ static void begin_to_mend(uint32_t status) {
     mends = mends || sl_thread_start(mend, NULL);
     for (unsigned i = 0; i < ALONE_TRIES && !mends && !put_back(&status); i++)
         sl_os_sleep_nanos(10 * MILLI);
+    taken_count = mends || is_sure() ? taken_count : 0;
+}
+
+/* With the lock held, before another call. There was no thread to put the work back: perhaps there is now. */
+static void go_on_mending(unsigned tries) {
+    uint32_t status = SL_RM_OK;
+    bool sure = is_sure(), left = taken_count && !reasons && !mends;
+    mends = mends || (left && sl_thread_start(mend, NULL));
+    for (unsigned i = 0; i < tries && left && !mends; i++) {
+        left = !put_back(&status);
+        if (left && i + 1 < tries)
+            sl_os_sleep_nanos(10 * MILLI);
+        else if (!left && sure)
+            tell_mended(true);
+    }
 }
 
 /* Restores what can be restored. */
@@ -299,6 +315,7 @@ static bool look(void) {
 
 bool sl_control_is_ready(void) {
     sl_mutex_lock(&lock);
+    go_on_mending(1);
     bool ready = is_ready();
     sl_mutex_unlock(&lock);
     return ready;
@@ -306,6 +323,7 @@ bool sl_control_is_ready(void) {
 
 uint32_t sl_control_slice(uint32_t micros) {
     sl_mutex_lock(&lock);
+    go_on_mending(1);
     bool ok = look();
     slice_micros = ok ? micros : 0;
     if (ok && micros) { /* before the first group has it, so that end() restores it */
@@ -326,6 +344,7 @@ uint32_t sl_control_slice(uint32_t micros) {
 
 bool sl_control_preempt(void) {
     sl_mutex_lock(&lock);
+    go_on_mending(1);
     bool ok = look();
     atomic_fetch_add(&interruptions, ok);
     for (unsigned i = 0; ok && i < count; i++) {
@@ -373,6 +392,7 @@ static bool take_off(void) {
 
 bool sl_control_stop(sl_control_reason_t reason) {
     sl_mutex_lock(&lock);
+    go_on_mending(1);
     bool ok = take_off() && taken_count;
     if (ok && !reasons)
         sl_stops_begin(sl_os_nanos());
@@ -392,6 +412,7 @@ static bool let_go(void) {
 
 bool sl_control_go(sl_control_reason_t reason) {
     sl_mutex_lock(&lock);
+    go_on_mending(ALONE_TRIES);
     bool was = reasons & reason;
     reasons &= ~(unsigned)reason;
     bool ok = !was || reasons || let_go();
