@@ -101,6 +101,10 @@ static const char *const obstacles[] = {
     [SL_REGION_SLICES_SLOW] = "a control call took too long",
 };
 
+static bool is_same(const sl_channels_group_t *one, const sl_channels_group_t *other) {
+    return one->count == other->count && memcmp(one->channels, other->channels, sizeof one->channels) == 0;
+}
+
 /* Also channels that the group has got since, and not those that libcuda has freed. */
 static bool put_group_back(const sl_channels_group_t *group, uint32_t *status) {
     sl_channels_group_t now = *group, before;
@@ -109,7 +113,7 @@ static bool put_group_back(const sl_channels_group_t *group, uint32_t *status) {
         *status = disable(&now, false);
         if (*status == SL_RM_OK)
             return true;
-        if (sl_channels_find(&now) && now.count == before.count && memcmp(now.channels, before.channels, sizeof now.channels) == 0)
+        if (sl_channels_find(&now) && is_same(&now, &before))
             return false;
     }
     return !sl_channels_find(&now);
@@ -220,8 +224,7 @@ static bool still_has(const sl_channels_group_t *group) {
     if (!sl_channels_read(now, &found))
         return true;
     for (unsigned i = 0; i < found; i++)
-        if (now[i].client == group->client && now[i].group == group->group && now[i].fd == group->fd &&
-            now[i].count == group->count && memcmp(now[i].channels, group->channels, sizeof group->channels) == 0)
+        if (now[i].client == group->client && now[i].group == group->group && now[i].fd == group->fd && is_same(&now[i], group))
             return true;
     return false;
 }
@@ -374,12 +377,31 @@ static bool note_taken(const sl_channels_group_t *group) {
     return true;
 }
 
+static bool let_go(void) {
+    uint32_t status = SL_RM_OK;
+    longest_nanos = 0;
+    if (!put_back(&status))
+        return end(SL_REGION_SLICES_REFUSED, status);
+    return !is_slow() || end(SL_REGION_SLICES_SLOW, 0);
+}
+
+/* A refused call may have named a channel that libcuda had just freed, and has done nothing then: the channels that are there now may run. */
 static bool take(const sl_channels_group_t *group) {
-    if (!note_taken(group))
-        return false;
-    uint32_t status = disable(group, true);
-    taken[taken_count - 1].sure |= status == SL_RM_OK;
-    return judge(group, status);
+    sl_channels_group_t now = *group, before;
+    for (unsigned i = 0; i < TRIES; i++) {
+        if (!note_taken(&now))
+            return false;
+        uint32_t status = disable(&now, true);
+        taken[taken_count - 1].sure |= status == SL_RM_OK;
+        before = now;
+        if (is_slow())
+            return end(SL_REGION_SLICES_SLOW, 0);
+        if (status == SL_RM_OK || !sl_channels_find(&now))
+            return true;
+        if (is_same(&now, &before))
+            return end(SL_REGION_SLICES_REFUSED, status);
+    }
+    return false; /* libcuda makes channels all the time: the next stop may do better */
 }
 
 /* While a thread still puts back what an earlier stop took off, there is no other stop. */
@@ -387,6 +409,8 @@ static bool take_off(void) {
     bool ok = !mends && look();
     for (unsigned i = 0; ok && i < count; i++)
         ok = take(&groups[i]);
+    if (!ok && !reasons && state == SL_REGION_SLICES_ON)
+        let_go();
     return ok;
 }
 
@@ -400,14 +424,6 @@ bool sl_control_stop(sl_control_reason_t reason) {
         reasons |= reason;
     sl_mutex_unlock(&lock);
     return ok;
-}
-
-static bool let_go(void) {
-    uint32_t status = SL_RM_OK;
-    longest_nanos = 0;
-    if (!put_back(&status))
-        return end(SL_REGION_SLICES_REFUSED, status);
-    return !is_slow() || end(SL_REGION_SLICES_SLOW, 0);
 }
 
 bool sl_control_go(sl_control_reason_t reason) {

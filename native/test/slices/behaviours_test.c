@@ -30,6 +30,7 @@ typedef enum {
     FREES_GROUP,
     FREES_CHANNEL,
     MAKES_CHANNEL,
+    SWAPS_CHANNEL, /* makes one, and frees the one that it made before, or one of the first */
     MAKES_CHANNELS,
     MAKES_GROUPS,
     FREES_ALL,
@@ -89,6 +90,8 @@ static const behaviour_t behaviours[] = {
     {"a group is freed while it is off", ENABLE, 2, 2, FREES_GROUP, 1, true, false},
     {"a channel is freed before its group is stopped", DISABLE, 2, 2, FREES_CHANNEL, 1, true, false},
     {"a channel is freed while its group is off", ENABLE, 2, 2, FREES_CHANNEL, 1, true, false},
+    {"a channel is made and one is freed before their group is stopped", DISABLE, 2, 2, SWAPS_CHANNEL, 1, true, false},
+    {"channels come and go before every stop of their group", DISABLE, 2, 0, SWAPS_CHANNEL, 1, true, false},
     {"a channel is made while its group is off", ENABLE, 1, 1, MAKES_CHANNEL, 1, true, false},
     {"more channels than one call names are made", ENABLE, 1, 1, MAKES_CHANNELS, 1, false, false},
     {"more groups than fit are made", ENABLE, 1, 1, MAKES_GROUPS, 0, false, false},
@@ -188,6 +191,8 @@ static bool applies(unsigned kind) {
     return kernel.acts && named && seen >= behaviour->from && (!behaviour->to || seen <= behaviour->to);
 }
 
+static unsigned swapped; /* the channel that was made last; 0: none */
+
 static void do_as_libcuda(void) {
     unsigned number = (unsigned)behaviour->value;
     counting = false;
@@ -200,6 +205,11 @@ static void do_as_libcuda(void) {
         break;
     case MAKES_CHANNEL:
         allocate(group_of(number), more_of(number, 1), 0xc86f, true, false);
+        break;
+    case SWAPS_CHANNEL:
+        release(swapped ? more_of(number, swapped) : group_of(number) + 2);
+        swapped = 1 + swapped % 40;
+        allocate(group_of(number), more_of(number, swapped), 0xc86f, true, false);
         break;
     case MAKES_CHANNELS:
         for (unsigned i = 0; i < 62; i++)
@@ -383,6 +393,27 @@ static void keep_off_without_a_thread(void) {
 }
 
 /* At the end of the process, for example, which would wait for the work. */
+/* The answer to the first call is right, because it names a channel that is gone. The others of its group still ran. */
+static void should_stop_a_group_whose_channels_change(void) {
+    static const behaviour_t changes = {"", DISABLE, 2, 2, SWAPS_CHANNEL, 1, true, false};
+    behaviour = &changes;
+    begin(GROUPS);
+    kernel.acts = true;
+    CHECK(sl_control_stop(SL_CONTROL_STRICT) && channels_off() == 9, "%u channels are off", channels_off());
+    CHECK(sl_control_go(SL_CONTROL_STRICT) && !channels_off());
+}
+
+/* A stop that cannot be complete leaves nothing off. */
+static void should_give_up_a_stop_while_channels_come_and_go(void) {
+    static const behaviour_t changes = {"", DISABLE, 2, 0, SWAPS_CHANNEL, 1, true, false};
+    behaviour = &changes;
+    begin(GROUPS);
+    kernel.acts = true;
+    CHECK(!sl_control_stop(SL_CONTROL_STRICT) && !channels_off() && !sl_control_is_stopped(SL_CONTROL_STRICT), "%u channels are off", channels_off());
+    kernel.acts = false;
+    CHECK(sl_control_is_ready() && sl_control_stop(SL_CONTROL_STRICT) && channels_off() == 9 && sl_control_go(SL_CONTROL_STRICT));
+}
+
 static void should_put_back_at_a_later_call_without_a_thread(void) {
     keep_off_without_a_thread();
     CHECK(!sl_control_is_ready() && channels_off() == 9);
@@ -486,6 +517,8 @@ int main(void) {
     for (behaviour = behaviours; behaviour < behaviours + sizeof behaviours / sizeof *behaviours; behaviour++)
         run(should_leave_nothing_off, behaviour->name);
     RUN(should_go_on_trying_while_the_driver_keeps_work_off);
+    RUN(should_stop_a_group_whose_channels_change);
+    RUN(should_give_up_a_stop_while_channels_come_and_go);
     RUN(should_put_back_at_a_later_call_without_a_thread);
     RUN(should_mend_with_a_thread_that_comes_later);
     RUN(should_charge_work_that_is_back_in_spite_of_the_answer);
