@@ -49,6 +49,7 @@ typedef struct {
 
 static watched_t watched[SL_REGION_GPU_COUNT];
 static _Atomic bool started, ending, told;
+static bool asked; /* whether the process controls its channels */
 static bool has_handler;
 
 static bool is_attached(void) {
@@ -300,7 +301,6 @@ static void say_busy(watched_t *one, uint64_t now) {
 
 /* An interval of work is known: whether the process controls its channels shows now, and not only when a kernel is long. */
 static void say_early(void) {
-    static bool asked;
     bool works = false;
     for (unsigned i = 0; i < SL_REGION_GPU_COUNT && !asked; i++)
         works |= watched[i].working_nanos != 0;
@@ -384,6 +384,6 @@ static void forget(void) {
         watched[i].lifted = false;
         watched[i].wants_nanos = 0;
     }
-    started = ending = told = false;
+    started = ending = told = asked = false;
 }
 SL_FORK_FORGETS(forget);
