@@ -55,7 +55,8 @@ static void *keep(void *unused) {
     while (atomic_load_explicit(&sl_tenant.state, memory_order_acquire) == SL_TENANT_ATTACHED) {
         uint32_t wanted = is_below_any() ? SHORT_MICROS : 0;
         unsigned now = sl_channels_version();
-        if (wanted != micros || now != version) {
+        bool tries_again = wanted && !given && sl_control_is_ready(); /* a slow probe is repeated */
+        if (wanted != micros || now != version || tries_again) {
             if (wanted != micros && wanted != SHORT_MICROS)
                 tell(0); /* before the slice grows, so that nobody believes in a short one */
             given = sl_control_slice(wanted);

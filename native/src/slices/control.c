@@ -21,6 +21,9 @@
 #define SLOW_NANOS (100 * MILLI)     /* on an H200 the slowest took 0.6 ms */
 #define SLOW_CALLS 3u                /* a stopped process, or a busy machine, makes a call seem slow; it is the driver that makes several so */
 #define QUICK_CALLS 64u              /* so many quick ones make up for a slow one */
+/* A busy machine makes a probe slow too. Chosen: how often it is repeated, and after what time, four times as long each time: up to ten minutes. */
+#define PROBES 5u
+#define PROBE_NANOS (2 * 1000ull * MILLI)
 #define PREEMPT_MICROS 100000u       /* the driver gives up after this */
 #define FAILED UINT32_MAX            /* the kernel did not carry out the call at all */
 /* Chosen: how often, and for how long, the library tries to put work back that the driver does not put back. */
@@ -49,6 +52,9 @@ static unsigned count;
 static uint64_t longest_nanos;
 static unsigned slowness; /* of the calls lately */
 static unsigned told, tried_version;
+static unsigned slow_probes;
+static uint64_t probe_again_nanos; /* 0: never */
+static bool suspended;             /* the driver is about to store its state */
 
 static uint32_t call(const sl_channels_group_t *group, uint32_t object, uint32_t command, void *parameters, uint32_t bytes) {
     struct stat file;
@@ -156,7 +162,7 @@ static void *mend(void *unused) {
         uint32_t status = SL_RM_OK;
         sl_mutex_lock(&lock);
         sure |= is_sure();
-        back = put_back(&status);
+        back = !suspended && put_back(&status);
         ended = back || sl_os_nanos() - begin > (sure ? MENDS_NANOS : UNSURE_NANOS);
         mends = !ended;
         taken_count = ended ? 0 : taken_count;
@@ -180,7 +186,7 @@ static void begin_to_mend(uint32_t status) {
 /* With the lock held, before another call. There was no thread to put the work back: perhaps there is now. */
 static void go_on_mending(unsigned tries) {
     uint32_t status = SL_RM_OK;
-    bool sure = is_sure(), left = taken_count && !reasons && !mends;
+    bool sure = is_sure(), left = taken_count && !reasons && !mends && !suspended;
     mends = mends || (left && sl_thread_start(mend, NULL));
     for (unsigned i = 0; i < tries && left && !mends; i++) {
         left = !put_back(&status);
@@ -202,11 +208,12 @@ static bool end(unsigned why, uint32_t status) {
             set_slice(&changed[i], changed[i].own_micros);
     changed_count = 0;
     slice_micros = 0;
+    probe_again_nanos = 0;
     say(why);
     char number[32] = "";
     if (status && status != FAILED)
         snprintf(number, sizeof number, " (status 0x%x)", (unsigned)status);
-    if (was_on || SL_LOAD(sl_options_slices) == SL_OPTIONS_SLICES_ON)
+    if (was_on || (SL_LOAD(sl_options_slices) == SL_OPTIONS_SLICES_ON && told != why))
         sl_report(SL_WARN, "the library does not control time slices of the GPU: %s%s. Priorities, caps and pauses take effect between "
                   "kernels", obstacles[why], number);
     else if (told != why)
@@ -255,6 +262,13 @@ static bool is_checked(void) {
     return false;
 }
 
+static bool end_slow_probe(void) {
+    end(SL_REGION_SLICES_SLOW, 0);
+    if (slow_probes < PROBES)
+        probe_again_nanos = sl_os_nanos() + (PROBE_NANOS << 2 * slow_probes++);
+    return false;
+}
+
 /* The driver must tell the slice that libcuda has set, and accept it once more. */
 static bool probe(const sl_channels_group_t *group) {
     sl_rm_slice_t slice = {0};
@@ -266,11 +280,11 @@ static bool probe(const sl_channels_group_t *group) {
     status = set_slice(group, group->own_micros);
     if (status != SL_RM_OK)
         return end(SL_REGION_SLICES_REFUSED, status);
-    return longest_nanos <= SLOW_NANOS || end(SL_REGION_SLICES_SLOW, 0);
+    return longest_nanos <= SLOW_NANOS || end_slow_probe();
 }
 
 static bool try(void) {
-    count = 0;
+    count = slowness = 0;
     longest_nanos = 0;
     tried_version = sl_channels_version();
     if (SL_LOAD(sl_options_slices) == SL_OPTIONS_SLICES_OFF) {
@@ -287,6 +301,9 @@ static bool try(void) {
         if (!probe(&groups[i]))
             return false;
     say(SL_REGION_SLICES_ON);
+    if (slow_probes && told == SL_REGION_SLICES_SLOW)
+        sl_report(SL_INFO, "the library controls time slices of the GPU now: the control calls are quick");
+    told = 0;
     return true;
 }
 
@@ -303,7 +320,10 @@ static void tell_groups(void) {
 
 /* With the lock held. Before its first context the process has no channel group. */
 static bool is_ready(void) {
-    bool again = state == SL_REGION_SLICES_ABSENT && tried_version != sl_channels_version();
+    bool again = (state == SL_REGION_SLICES_ABSENT && tried_version != sl_channels_version()) ||
+                 (state == SL_REGION_SLICES_SLOW && probe_again_nanos && sl_os_nanos() > probe_again_nanos);
+    if (suspended)
+        return false;
     return state == SL_REGION_SLICES_ON || ((state == SL_REGION_SLICES_UNTRIED || again) && try());
 }
 
@@ -328,14 +348,14 @@ uint32_t sl_control_slice(uint32_t micros) {
     sl_mutex_lock(&lock);
     go_on_mending(1);
     bool ok = look();
-    slice_micros = ok ? micros : 0;
+    slice_micros = ok && count ? micros : 0;
     if (ok && micros) { /* before the first group has it, so that end() restores it */
         memcpy(changed, groups, count * sizeof *groups);
         changed_count = count;
     }
     for (unsigned i = 0; ok && i < count; i++)
         ok = judge(&groups[i], set_slice(&groups[i], micros ? micros : groups[i].own_micros));
-    changed_count = micros ? changed_count : 0;
+    changed_count = ok && !micros ? 0 : changed_count;
     if (ok)
         say(state);
     if (ok)
@@ -451,12 +471,30 @@ unsigned sl_control_interruptions(void) {
     return atomic_load_explicit(&interruptions, memory_order_relaxed);
 }
 
+void sl_control_suspend(void) {
+    sl_mutex_lock(&lock);
+    if (reasons) {
+        reasons = 0;
+        let_go();
+    }
+    suspended = true;
+    sl_mutex_unlock(&lock);
+}
+
+void sl_control_resume(void) {
+    sl_mutex_lock(&lock);
+    suspended = false;
+    sl_mutex_unlock(&lock);
+    sl_channels_renew();
+}
+
 void sl_control_drop(void) {
     sl_mutex_lock(&lock);
     sl_channels_drop();
-    count = taken_count = changed_count = 0;
+    count = taken_count = changed_count = slice_micros = told = 0;
     reasons = 0;
     sl_stops_end(sl_os_nanos());
+    say(state);
     sl_mutex_unlock(&lock);
 }
 
@@ -464,8 +502,9 @@ static void forget(void) {
     told = 0;
     lock = (sl_mutex_t)SL_MUTEX_INITIALIZER;
     state = SL_REGION_SLICES_UNTRIED;
-    slice_micros = count = taken_count = changed_count = slowness = 0;
+    slice_micros = count = taken_count = changed_count = slowness = slow_probes = 0;
+    probe_again_nanos = 0;
     reasons = 0;
-    mends = false;
+    mends = suspended = false;
 }
 SL_FORK_FORGETS(forget);

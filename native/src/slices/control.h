@@ -31,6 +31,11 @@ bool sl_control_is_stopped(sl_control_reason_t reason);
 unsigned sl_control_interruptions(void);
 /* Why the process does not control its slices; NULL: it does, or has not tried yet. */
 const char *sl_control_obstacle(void);
+/* Before the driver stores its state: it closes its descriptors then, perhaps in the middle of a call. All work is back on the GPU, because the
+ * driver waits for it, and no call is made */
+void sl_control_suspend(void);
+/* until it has its state again, or has not stored it. */
+void sl_control_resume(void);
 /* The driver has stored its state: the objects are gone. */
 void sl_control_drop(void);
 

@@ -147,6 +147,36 @@ static void should_give_memory_back_after_a_pause(void) {
     CHECK(took > 0.8 && took < 2, "%.2f s", took);
 }
 
+static void *control_slices(void *over) {
+    for (unsigned i = 0; !*(volatile bool *)over; i++) {
+        sl_control_slice(i % 2);
+        sl_control_stop(SL_CONTROL_STRICT);
+        sl_control_go(SL_CONTROL_STRICT);
+    }
+    return NULL;
+}
+
+/* The driver closes its descriptors at any moment of that. */
+static void should_keep_control_when_the_driver_stores_its_state(void) {
+    pthread_t thread;
+    bool over = false;
+    begin("25%", "1");
+    launch(MILLI);
+    wait_for_all();
+    CHECK(sl_control_is_ready() && pthread_create(&thread, NULL, control_slices, &over) == 0);
+    CHECK(ask(1 << 8 | SL_REGION_COMMAND_EVICT));
+    CHECK(ask(2 << 8 | SL_REGION_COMMAND_VACATE));
+    CHECK(sl_tenant.region.slots[sl_tenant.slot].slice_micros == 0);
+    atomic_store(&limits->room_nanos, sl_os_nanos());
+    CHECK(ask(3 << 8 | SL_REGION_COMMAND_RUN));
+    over = true;
+    pthread_join(thread, NULL);
+    CHECK(sl_control_is_ready(), "%s", sl_control_obstacle());
+    launch(300 * MILLI);
+    double took = seconds_until_done();
+    CHECK(took > 0.9, "%.2f s", took);
+}
+
 static void should_say_once_that_slices_are_off(void) {
     begin("25%", "0");
     launch(300 * MILLI);
@@ -237,6 +267,7 @@ int main(int argc, char **argv) {
     RUN(should_follow_a_cap_that_changes);
     RUN(should_stay_off_while_the_process_is_paused);
     RUN(should_give_memory_back_after_a_pause);
+    RUN(should_keep_control_when_the_driver_stores_its_state);
     RUN(should_say_once_that_slices_are_off);
     RUN(should_go_on_when_the_driver_refuses_the_probe);
     RUN(should_go_on_when_the_driver_refuses_to_stop);
