@@ -197,10 +197,15 @@ void sl_lane_return(sl_lane_visit_t visit) {
         real.cuCtxPopCurrent_v2(&context);
 }
 
-void sl_lane_end(CUcontext context, void (*close)(sl_lane_t *lane)) {
+sl_lane_t *sl_lane_known(CUcontext context) {
     sl_mutex_lock(&lock);
     sl_lane_t *lane = known(context);
     sl_mutex_unlock(&lock);
+    return lane;
+}
+
+void sl_lane_end(CUcontext context, void (*close)(sl_lane_t *lane)) {
+    sl_lane_t *lane = sl_lane_known(context);
     if (!lane)
         return;
     sl_lane_visit_t visit = sl_lane_visit(lane);

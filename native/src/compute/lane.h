@@ -93,6 +93,8 @@ static inline void sl_lane_take_credit_back(sl_lane_t *lane) {
 
 /* The lane of the current context; NULL when its GPU cannot be accounted. */
 sl_lane_t *sl_lane_current(void);
+/* The lane of a context that need not be current; NULL: it has none. */
+sl_lane_t *sl_lane_known(CUcontext context);
 /* Whether there was ever one. */
 bool sl_lane_is_any(void);
 void sl_lane_each(void (*visit)(sl_lane_t *lane, void *argument), void *argument);

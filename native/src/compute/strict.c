@@ -374,6 +374,10 @@ void sl_strict_begin(sl_lane_gpu_t *gpu) {
     start();
 }
 
+bool sl_strict_holds(const sl_lane_gpu_t *gpu) {
+    return atomic_load(&started) && !atomic_load(&ending) && share_of(&watched[gpu->gpu]) != SL_QUANTUM_WHOLE && !sl_control_obstacle();
+}
+
 static void forget(void) {
     for (unsigned i = 0; i < SL_REGION_GPU_COUNT; i++) {
         atomic_store(&watched[i].gpu, NULL);

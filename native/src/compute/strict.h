@@ -13,5 +13,7 @@
 
 /* The limits of the GPU were read. With the GPU's lock held. */
 void sl_strict_begin(sl_lane_gpu_t *gpu);
+/* Whether a cap holds inside kernels now. */
+bool sl_strict_holds(const sl_lane_gpu_t *gpu);
 
 #endif

@@ -24,15 +24,19 @@ static inline void be_able_to_ask(void) {
     limits = (sl_region_limits_t *)sl_tenant.region.limits;
 }
 
-static inline void begin(const char *cap, const char *slices) {
+static inline void load_spin(void) {
     static const char text[] = ".version 6.0\n.target sm_52\n.address_size 64\n.visible .entry sluice_spin(.param .u64 nanoseconds) { ret; }\n";
     CUmodule module;
+    CHECK(hook_cuModuleLoadData(&module, text) == 0 && real.cuModuleGetFunction(&spin, module, "sluice_spin") == 0);
+}
+
+static inline void begin(const char *cap, const char *slices) {
     setenv("SLUICE_COMPUTE", cap, 1);
     setenv("SLUICE_STRICT", "1", 1);
     setenv("SLUICE_SLICES", slices, 1);
     use_sim("strict", "1g");
     be_able_to_ask();
-    CHECK(hook_cuModuleLoadData(&module, text) == 0 && real.cuModuleGetFunction(&spin, module, "sluice_spin") == 0);
+    load_spin();
     int file = open(getenv("SLUICE_SIM_STATE"), O_RDONLY | O_CLOEXEC);
     const sim_state_t *state = mmap(NULL, sizeof *state, PROT_READ, MAP_SHARED, file, 0);
     CHECK(file >= 0 && state != MAP_FAILED && state->layout == SIM_STATE_LAYOUT);

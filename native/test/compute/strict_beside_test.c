@@ -9,8 +9,6 @@ static CUcontext context;
 
 /* A neighbour that always has short kernels. It tells how many milliseconds it worked while the strict one had its kernel. */
 static void be_a_neighbour(const char *state, const char *folder, int told_to, int begins_from) {
-    static const char text[] = ".version 6.0\n.target sm_52\n.address_size 64\n.visible .entry sluice_spin(.param .u64 nanoseconds) { ret; }\n";
-    CUmodule module;
     char byte;
     unsigned done = 0, before;
     setenv("SLUICE_SIM_STATE", state, 1);
@@ -25,7 +23,7 @@ static void be_a_neighbour(const char *state, const char *folder, int told_to, i
     setenv("SLUICE_SLICES", "1", 1);
     CHECK(dlopen("libcuda.so.1", RTLD_NOW) && sl_driver_load(&sl_driver_cuda, true) && hook_cuInit(0) == 0);
     CHECK(hook_cuDevicePrimaryCtxRetain(&context, 0) == 0 && real.cuCtxSetCurrent(context) == 0);
-    CHECK(hook_cuModuleLoadData(&module, text) == 0 && real.cuModuleGetFunction(&spin, module, "sluice_spin") == 0);
+    load_spin();
     CHECK(read(begins_from, &byte, 1) == 1);
     for (uint64_t end = sl_os_nanos() + 2 * SECOND; sl_os_nanos() < end; done++) {
         launch(MILLI);

@@ -177,6 +177,20 @@ static void should_keep_control_when_the_driver_stores_its_state(void) {
     CHECK(took > 0.9, "%.2f s", took);
 }
 
+static void should_hold_until_the_context_is_destroyed(void) {
+    CUcontext other;
+    begin("25%", "1");
+    launch(MILLI);
+    wait_for_all();
+    CHECK(hook_cuCtxCreate_v2(&other, 0, 0) == 0);
+    load_spin();
+    launch(400 * MILLI);
+    uint64_t start = sl_os_nanos();
+    CHECK(hook_cuCtxDestroy_v2(other) == 0);
+    double took = (double)(sl_os_nanos() - start) / 1e9;
+    CHECK(took > 1.4 && took < 1.9, "%.2f s", took);
+}
+
 static void should_say_once_that_slices_are_off(void) {
     begin("25%", "0");
     launch(300 * MILLI);
@@ -268,6 +282,7 @@ int main(int argc, char **argv) {
     RUN(should_stay_off_while_the_process_is_paused);
     RUN(should_give_memory_back_after_a_pause);
     RUN(should_keep_control_when_the_driver_stores_its_state);
+    RUN(should_hold_until_the_context_is_destroyed);
     RUN(should_say_once_that_slices_are_off);
     RUN(should_go_on_when_the_driver_refuses_the_probe);
     RUN(should_go_on_when_the_driver_refuses_to_stop);
