@@ -1,4 +1,4 @@
-/* Random stops, returns, cuts, slices, caps, contexts, forks, SIGSTOP and SIGKILL beside jobs on one simulated GPU. A job that is not killed ends with
+/* Random stops, returns, cuts, slices, caps, contexts, streams, captures, forks, SIGSTOP and SIGKILL beside jobs on one simulated GPU. A job that is not killed ends with
  * the right result, and its driver never refused a call.
  * Usage: control_soak_test [SEED [SECONDS]]   a failure names the seed; the same seed makes the same choices, at other times */
 #include "on_sim.h"
@@ -55,7 +55,7 @@ static void nap(random_t *random, uint64_t most) {
 static void *control(void *number) {
     random_t random = {seed + (uintptr_t)number};
     while (!over) {
-        switch (below(&random, 6)) {
+        switch (below(&random, 7)) {
         case 0:
         case 1:
             sl_control_stop(SL_CONTROL_PAUSE);
@@ -68,6 +68,13 @@ static void *control(void *number) {
             break;
         case 4:
             sl_control_preempt();
+            break;
+        case 5: /* as a driver that does not store its state */
+            if (below(&random, 4))
+                break;
+            sl_control_suspend();
+            nap(&random, 3 * MILLI);
+            sl_control_resume();
             break;
         default:
             sl_control_slice(below(&random, 2) ? 1 : 0);
@@ -103,6 +110,30 @@ static void *make_contexts(void *number) {
         nap(&random, 4 * MILLI);
         CHECK(hook_cuCtxDestroy_v2(other) == 0);
         nap(&random, 10 * MILLI);
+    }
+    return NULL;
+}
+
+/* Streams that end with work in an open batch, and captures that begin and end. */
+static void *make_streams(void *number) {
+    random_t random = {seed + (uintptr_t)number};
+    CHECK(real.cuCtxSetCurrent(context) == 0);
+    while (!over) {
+        CUstream stream;
+        CUgraph graph;
+        CHECK(real.cuStreamCreate(&stream, 1) == 0);
+        bool captures = !below(&random, 4);
+        if (captures)
+            CHECK(hook_cuStreamBeginCapture_v2(stream, 2) == 0);
+        for (uint64_t i = 1 + below(&random, 6); i; i--) {
+            uint64_t nanos = below(&random, 60) * MICRO;
+            CHECK(hook_cuLaunchKernel(spin, 1, 1, 1, 1, 1, 1, 0, stream, (void *[]){&nanos}, NULL) == 0);
+        }
+        nap(&random, 12 * MILLI);
+        if (captures)
+            CHECK(hook_cuStreamEndCapture(stream, &graph) == 0 && graph && real.cuGraphDestroy(graph) == 0);
+        CHECK(hook_cuStreamDestroy_v2(stream) == 0);
+        nap(&random, 5 * MILLI);
     }
     return NULL;
 }
@@ -146,7 +177,7 @@ static void work(unsigned steps) {
 }
 
 static void job(void) {
-    void *(*const bodies[])(void *) = {control, control, change_caps, make_contexts, make_children};
+    void *(*const bodies[])(void *) = {control, control, change_caps, make_contexts, make_streams, make_children};
     enum { THREADS = sizeof bodies / sizeof *bodies };
     pthread_t threads[THREADS];
     alarm(PATIENCE_SECONDS);
