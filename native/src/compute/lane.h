@@ -16,7 +16,7 @@
 /* Fields that the fast path of a launch reads come first, here and in a lane. */
 typedef struct {
     _Atomic bool active;  /* the limits ask for a cap, for turns, or to measure */
-    bool takes_turns;
+    _Atomic bool takes_turns;
     bool outside;         /* it would take turns, but works without, see above.h */
     bool has_windows;     /* culocker's */
     _Atomic uint32_t epoch;

@@ -64,8 +64,8 @@ typedef struct {
 typedef struct {
     CUcontext context;
     sl_meter_batch_t batches[SL_METER_BATCHES];
-    uint64_t oldest, open; /* numbers of batches; the open one, if any, is the last */
-    bool is_open;
+    _Atomic uint64_t oldest, open; /* numbers of batches; the open one, if any, is the last. A thread without the lock reads these */
+    _Atomic bool is_open;          /* and this */
     uint64_t turn;         /* changes when another process may have had the GPU */
     uint64_t settled_turn; /* the turn of the batch that was settled last */
     bool crowded;          /* other processes of the tenant use the GPU too, at any time */
