@@ -2,36 +2,29 @@
 #define _GNU_SOURCE
 #include "slices/control.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "os/fork.h"
 #include "os/mutex.h"
 #include "os/os.h"
 #include "os/report.h"
 #include "os/thread.h"
+#include "slices/calls.h"
 #include "slices/channels.h"
 #include "slices/hook.h"
 #include "slices/stops.h"
 #include "tenant/tenant.h"
 
 #define MILLI 1000000u
-#define SLOW_NANOS (100 * MILLI)     /* on an H200 the slowest took 0.6 ms */
-#define SLOW_CALLS 3u                /* a stopped process, or a busy machine, makes a call seem slow; it is the driver that makes several so */
-#define QUICK_CALLS 64u              /* so many quick ones make up for a slow one */
 /* A busy machine makes a probe slow too. Chosen: how often it is repeated, and after what time, four times as long each time: up to ten minutes. */
 #define PROBES 5u
 #define PROBE_NANOS (2 * 1000ull * MILLI)
-#define PREEMPT_MICROS 100000u       /* the driver gives up after this */
-#define FAILED UINT32_MAX            /* the kernel did not carry out the call at all */
 /* Chosen: how often, and for how long, the library tries to put work back that the driver does not put back. */
 #define MEND_NANOS (250 * MILLI)
 #define MENDS_NANOS (600 * 1000ull * MILLI)
 #define UNSURE_NANOS (1000ull * MILLI) /* the same where the driver has not said that the work is off */
 #define ALONE_TRIES 100u             /* where the process can have no more threads; later calls go on */
-#define CALLS 3u                     /* of one that a signal has interrupted */
 #define TRIES 4u                     /* libcuda may free a channel just before a call that names it */
 
 static sl_mutex_t lock; /* one call at a time */
@@ -49,44 +42,10 @@ static bool mends;                                     /* a thread goes on putti
 static _Atomic unsigned interruptions;
 static sl_channels_group_t groups[SL_CHANNELS_GROUPS]; /* as of the last look */
 static unsigned count;
-static uint64_t longest_nanos;
-static unsigned slowness; /* of the calls lately */
 static unsigned told, tried_version;
 static unsigned slow_probes;
 static uint64_t probe_again_nanos; /* 0: never */
 static bool suspended;             /* the driver is about to store its state */
-
-static uint32_t call(const sl_channels_group_t *group, uint32_t object, uint32_t command, void *parameters, uint32_t bytes) {
-    struct stat file;
-    if (!sl_os_stat(group->fd, &file) || file.st_rdev != group->device)
-        return FAILED;
-    sl_rm_control_t control = {.client = group->client, .object = object, .command = command, .parameters = (uintptr_t)parameters,
-                               .bytes = bytes, .status = FAILED};
-    uint64_t begin = sl_os_nanos();
-    int result = -1;
-    for (unsigned i = 0; i < CALLS && result < 0 && (!i || errno == EINTR || errno == EAGAIN); i++)
-        result = sl_hook_call(group->fd, SL_RM_CONTROL_REQUEST, &control);
-    uint64_t nanos = sl_os_nanos() - begin;
-    longest_nanos = nanos > longest_nanos ? nanos : longest_nanos;
-    slowness = nanos > SLOW_NANOS ? slowness + QUICK_CALLS : slowness ? slowness - 1 : 0;
-    return result < 0 ? FAILED : control.status;
-}
-
-static uint32_t set_slice(const sl_channels_group_t *group, uint64_t micros) {
-    sl_rm_slice_t slice = {.micros = micros};
-    return call(group, group->group, SL_RM_SET_SLICE, &slice, sizeof slice);
-}
-
-static uint32_t disable(const sl_channels_group_t *group, bool off) {
-    sl_rm_disable_t disable = {.disable = off, .count = group->count};
-    if (!group->count)
-        return SL_RM_OK;
-    for (unsigned i = 0; i < group->count; i++) {
-        disable.clients[i] = group->client;
-        disable.channels[i] = group->channels[i];
-    }
-    return call(group, group->subdevice, SL_RM_DISABLE, &disable, sizeof disable);
-}
 
 static void say(unsigned what) {
     state = what;
@@ -116,7 +75,7 @@ static bool put_group_back(const sl_channels_group_t *group, uint32_t *status) {
     sl_channels_group_t now = *group, before;
     for (unsigned i = 0; i < TRIES && sl_channels_find(&now); i++) {
         before = now;
-        *status = disable(&now, false);
+        *status = sl_calls_disable(&now, false);
         if (*status == SL_RM_OK)
             return true;
         if (sl_channels_find(&now) && is_same(&now, &before))
@@ -205,13 +164,13 @@ static bool end(unsigned why, uint32_t status) {
     reasons = 0;
     for (unsigned i = 0; i < changed_count; i++)
         if (sl_channels_find(&changed[i]))
-            set_slice(&changed[i], changed[i].own_micros);
+            sl_calls_set_slice(&changed[i], changed[i].own_micros);
     changed_count = 0;
     slice_micros = 0;
     probe_again_nanos = 0;
     say(why);
     char number[32] = "";
-    if (status && status != FAILED)
+    if (status && status != SL_CALLS_FAILED)
         snprintf(number, sizeof number, " (status 0x%x)", (unsigned)status);
     if (was_on || (SL_LOAD(sl_options_slices) == SL_OPTIONS_SLICES_ON && told != why))
         sl_report(SL_WARN, "the library does not control time slices of the GPU: %s%s. Priorities, caps and pauses take effect between "
@@ -236,12 +195,8 @@ static bool still_has(const sl_channels_group_t *group) {
     return false;
 }
 
-static bool is_slow(void) {
-    return slowness > (SLOW_CALLS - 1) * QUICK_CALLS;
-}
-
 static bool judge(const sl_channels_group_t *group, uint32_t status) {
-    if (is_slow())
+    if (sl_calls_are_slow())
         return end(SL_REGION_SLICES_SLOW, 0);
     if (status != SL_RM_OK && still_has(group))
         return end(SL_REGION_SLICES_REFUSED, status);
@@ -271,21 +226,21 @@ static bool end_slow_probe(void) {
 
 /* The driver must tell the slice that libcuda has set, and accept it once more. */
 static bool probe(const sl_channels_group_t *group) {
-    sl_rm_slice_t slice = {0};
-    uint32_t status = call(group, group->group, SL_RM_GET_SLICE, &slice, sizeof slice);
+    uint64_t micros = 0;
+    uint32_t status = sl_calls_get_slice(group, &micros);
     if (status != SL_RM_OK)
         return end(SL_REGION_SLICES_REFUSED, status);
-    if (slice.micros != group->own_micros)
+    if (micros != group->own_micros)
         return end(SL_REGION_SLICES_OTHER, 0);
-    status = set_slice(group, group->own_micros);
+    status = sl_calls_set_slice(group, group->own_micros);
     if (status != SL_RM_OK)
         return end(SL_REGION_SLICES_REFUSED, status);
-    return longest_nanos <= SLOW_NANOS || end_slow_probe();
+    return sl_calls_longest_nanos() <= SL_CALLS_SLOW_NANOS || end_slow_probe();
 }
 
 static bool try(void) {
-    count = slowness = 0;
-    longest_nanos = 0;
+    count = 0;
+    sl_calls_forget();
     tried_version = sl_channels_version();
     if (SL_LOAD(sl_options_slices) == SL_OPTIONS_SLICES_OFF) {
         say(SL_REGION_SLICES_OFF);
@@ -330,7 +285,7 @@ static bool is_ready(void) {
 static bool look(void) {
     if (!is_ready())
         return false;
-    longest_nanos = 0;
+    sl_calls_begin_timing();
     bool ok = sl_channels_read(groups, &count) || end(SL_REGION_SLICES_ABSENT, 0);
     tell_groups();
     return ok;
@@ -354,12 +309,12 @@ uint32_t sl_control_slice(uint32_t micros) {
         changed_count = count;
     }
     for (unsigned i = 0; ok && i < count; i++)
-        ok = judge(&groups[i], set_slice(&groups[i], micros ? micros : groups[i].own_micros));
+        ok = judge(&groups[i], sl_calls_set_slice(&groups[i], micros ? micros : groups[i].own_micros));
     changed_count = ok && !micros ? 0 : changed_count;
     if (ok)
         say(state);
     if (ok)
-        SL_TELL(SL_DEBUG, "time slices: set to %u us for %u groups in at most %llu us a call", (unsigned)micros, count, (unsigned long long)longest_nanos / 1000);
+        SL_TELL(SL_DEBUG, "time slices: set to %u us for %u groups in at most %llu us a call", (unsigned)micros, count, (unsigned long long)sl_calls_longest_nanos() / 1000);
     uint32_t now = ok && count ? micros ? micros : (uint32_t)groups[0].own_micros : 0;
     sl_mutex_unlock(&lock);
     return now;
@@ -370,10 +325,8 @@ bool sl_control_preempt(void) {
     go_on_mending(1);
     bool ok = look();
     atomic_fetch_add(&interruptions, ok);
-    for (unsigned i = 0; ok && i < count; i++) {
-        sl_rm_preempt_t preempt = {.wait = 1, .manual = 1, .timeout_micros = PREEMPT_MICROS};
-        ok = judge(&groups[i], call(&groups[i], groups[i].group, SL_RM_PREEMPT, &preempt, sizeof preempt));
-    }
+    for (unsigned i = 0; ok && i < count; i++)
+        ok = judge(&groups[i], sl_calls_preempt(&groups[i]));
     sl_mutex_unlock(&lock);
     return ok;
 }
@@ -399,10 +352,10 @@ static bool note_taken(const sl_channels_group_t *group) {
 
 static bool let_go(void) {
     uint32_t status = SL_RM_OK;
-    longest_nanos = 0;
+    sl_calls_begin_timing();
     if (!put_back(&status))
         return end(SL_REGION_SLICES_REFUSED, status);
-    return !is_slow() || end(SL_REGION_SLICES_SLOW, 0);
+    return !sl_calls_are_slow() || end(SL_REGION_SLICES_SLOW, 0);
 }
 
 /* A refused call may have named a channel that libcuda had just freed, and has done nothing then: the channels that are there now may run. */
@@ -411,10 +364,10 @@ static bool take(const sl_channels_group_t *group) {
     for (unsigned i = 0; i < TRIES; i++) {
         if (!note_taken(&now))
             return false;
-        uint32_t status = disable(&now, true);
+        uint32_t status = sl_calls_disable(&now, true);
         taken[taken_count - 1].sure |= status == SL_RM_OK;
         before = now;
-        if (is_slow())
+        if (sl_calls_are_slow())
             return end(SL_REGION_SLICES_SLOW, 0);
         if (status == SL_RM_OK || !sl_channels_find(&now))
             return true;
@@ -502,7 +455,8 @@ static void forget(void) {
     told = 0;
     lock = (sl_mutex_t)SL_MUTEX_INITIALIZER;
     state = SL_REGION_SLICES_UNTRIED;
-    slice_micros = count = taken_count = changed_count = slowness = slow_probes = 0;
+    slice_micros = count = taken_count = changed_count = slow_probes = 0;
+    sl_calls_forget();
     probe_again_nanos = 0;
     reasons = 0;
     mends = suspended = false;
