@@ -80,7 +80,8 @@ static sl_board_t board_of(watched_t *one) {
     sl_mutex_lock_briefly(&one->lock);
     sl_board_t board = one->board;
     sl_mutex_unlock(&one->lock);
-    if (board.base && board.processes[board.process].owner != board.identity)
+    uint64_t owner = board.base ? board.processes[board.process].owner : 0; /* 0: it was taken for dead; a wait for the turn repairs that */
+    if (owner && owner != board.identity)
         board.base = NULL;
     return board;
 }
