@@ -32,10 +32,11 @@ static sl_region_limits_t *limits;
 static CUfunction add, spin;
 static CUcontext context;
 
+static const char text[] = ".version 6.0\n.target sm_52\n.address_size 64\n"
+                           ".visible .entry sluice_spin(.param .u64 nanoseconds) { ret; }\n"
+                           ".visible .entry sluice_add(.param .u64 a, .param .u64 b, .param .u64 c, .param .u64 count) { ret; }\n";
+
 static void load(void) {
-    static const char text[] = ".version 6.0\n.target sm_52\n.address_size 64\n"
-                               ".visible .entry sluice_spin(.param .u64 nanoseconds) { ret; }\n"
-                               ".visible .entry sluice_add(.param .u64 a, .param .u64 b, .param .u64 c, .param .u64 count) { ret; }\n";
     CUmodule module;
     CHECK(hook_cuModuleLoadData(&module, text) == 0 && real.cuModuleGetFunction(&spin, module, "sluice_spin") == 0 &&
           real.cuModuleGetFunction(&add, module, "sluice_add") == 0);
@@ -95,6 +96,7 @@ static void set_cap(uint32_t permille, uint32_t strict) {
 static void *change_caps(void *number) {
     random_t random = {seed + (uintptr_t)number};
     while (!over) {
+        atomic_store(&limits->cap_when_shared, below(&random, 3) == 0);
         set_cap((uint32_t)(100 + 100 * below(&random, 10)), below(&random, 4) != 0);
         nap(&random, 100 * MILLI);
     }
@@ -102,11 +104,21 @@ static void *change_caps(void *number) {
     return NULL;
 }
 
+/* In the current context, which may end before the work does. */
+static void work_a_little(uint64_t nanos) {
+    CUmodule module;
+    CUfunction function;
+    CHECK(hook_cuModuleLoadData(&module, text) == 0 && real.cuModuleGetFunction(&function, module, "sluice_spin") == 0);
+    CHECK(hook_cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, NULL, (void *[]){&nanos}, NULL) == 0);
+}
+
 static void *make_contexts(void *number) {
     random_t random = {seed + (uintptr_t)number};
     while (!over) {
         CUcontext other;
         CHECK(hook_cuCtxCreate_v2(&other, 0, 0) == 0);
+        if (!below(&random, 3))
+            work_a_little(below(&random, 8) * MILLI);
         nap(&random, 4 * MILLI);
         CHECK(hook_cuCtxDestroy_v2(other) == 0);
         nap(&random, 10 * MILLI);
