@@ -1,7 +1,8 @@
 /* control: the few calls that this process makes to the kernel driver, on its own channel groups.
  *
  * Nothing here is documented by NVIDIA. So a probe comes first, and any answer that is not expected ends the control for good: what was
- * changed is restored, the log says it once, and the region shows it. Only threads of the library call this, because a call may be slow.
+ * changed is restored, the log says it once, and the region shows it. But a probe that was only slow is repeated now and then. Only threads of
+ * the library call this, because a call may be slow.
  *
  * If the driver takes work off the GPU and then refuses to put it back, a thread goes on trying for ten minutes, and the log says so. */
 #ifndef SL_CONTROL_H
