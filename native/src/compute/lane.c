@@ -63,13 +63,13 @@ void sl_lane_refresh(sl_lane_gpu_t *gpu) {
     if (gpu->board.base)
         sl_board_describe(&gpu->board);
     sl_above_begin(gpu);
-    sl_strict_begin(gpu);
     gpu->shut = gpu->shut && gpu->permille < 1000;
     gpu->epoch = epoch;
     gpu->unbound = gpu->permille >= 1000 && !gpu->takes_turns;
     gpu->active = !gpu->unbound || gpu->refused || limits->metered || sl_trace_is_wanted();
     if (!gpu->active)
         sl_gate_decide(); /* perhaps no call has to pass the gate any more */
+    sl_strict_begin(gpu); /* last: the first time the lock is not held, and its threads look at once */
 }
 
 static sl_lane_gpu_t *open_gpu(int number) {

@@ -59,7 +59,7 @@ typedef struct sl_lane {
     uint64_t sampled_at_nanos;                 /* the time at which that was */
     uint64_t mean_nanos;                       /* mean cost of recent calls */
     uint64_t busy_nanos;                       /* when the GPU should be done with all closed batches */
-    bool ended;                                /* the context is being destroyed or gone: nothing is measured any more */
+    _Atomic bool ended;                        /* the context is being destroyed or gone: nothing is measured any more */
     sl_meter_t meter;
 } sl_lane_t;
 
