@@ -50,12 +50,16 @@ static void tell(uint32_t micros) {
 
 static void *keep(void *unused) {
     uint32_t micros = 0, given = 0;
+    bool ready = false;
     unsigned version = sl_channels_version() - 1;
     prctl(PR_SET_NAME, "sluice-slices");
     while (atomic_load_explicit(&sl_tenant.state, memory_order_acquire) == SL_TENANT_ATTACHED) {
         uint32_t wanted = is_below_any() ? SHORT_MICROS : 0;
         unsigned now = sl_channels_version();
-        if (wanted != micros || now != version) {
+        bool was_ready = ready;
+        ready = wanted && !given && sl_control_is_ready();
+        bool again = ready && !was_ready; /* a slow probe is repeated */
+        if (wanted != micros || now != version || again) {
             if (wanted != micros && wanted != SHORT_MICROS)
                 tell(0); /* before the slice grows, so that nobody believes in a short one */
             given = sl_control_slice(wanted);

@@ -10,6 +10,10 @@ void sl_context_beginning(void) {
         sl_hook_begin();
 }
 
+void sl_context_ending(CUcontext context) {
+    sl_gate_finish_context(context);
+}
+
 void sl_context_leave(CUcontext context) {
     sl_gate_leave_context(context);
 }
