@@ -72,12 +72,9 @@ static bool lives(const look_t *look, unsigned number, uint64_t owner) {
 }
 
 static void clear(const sl_region_t *region, unsigned number) {
-    for (unsigned gpu = 0; gpu < SL_REGION_GPU_COUNT; gpu++) {
-        _Atomic uint64_t *words = (_Atomic uint64_t *)sl_region_account(region, number, gpu);
-        for (unsigned i = 0; i < sizeof(sl_region_account_t) / sizeof *words; i++)
-            words[i] = 0;
-    }
-    memset(&region->pauses[number], 0, sizeof region->pauses[number]);
+    for (unsigned gpu = 0; gpu < SL_REGION_GPU_COUNT; gpu++)
+        sl_region_clear_account(sl_region_account(region, number, gpu));
+    sl_region_clear_pause(&region->pauses[number]);
     sl_region_slot_t *slot = &region->slots[number];
     slot->pid_namespace = 0;
     slot->attached_nanos = 0;
