@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
+#include "os/fork.h"
+
 #define ARENAS 128
 #define BINS 40
 
@@ -155,7 +157,8 @@ sl_chunk_t *sl_arena_find(uint64_t address) {
 }
 
 /* Another thread of the parent may have been changing a map, so unmapping it is not safe. */
-void sl_arena_forget(void) {
+static void forget(void) {
     count = 0;
     sl_arena_lowest = sl_arena_end = 0;
 }
+SL_FORK_FORGETS(forget);

@@ -57,7 +57,5 @@ sl_chunk_t *sl_arena_take(CUdevice device, uint64_t bytes);
 void sl_arena_give(sl_chunk_t *chunk);
 /* The chunk at an address; NULL: none. */
 sl_chunk_t *sl_arena_find(uint64_t address);
-/* After a fork. */
-void sl_arena_forget(void);
 
 #endif

@@ -79,7 +79,7 @@ static sl_chunk_t *take_addresses(CUdevice device, uint64_t bytes) {
     sl_mutex_lock_briefly(&sl_owner_lock);
     sl_chunk_t *chunk = sl_arena_take(device, bytes);
     if (!chunk) {
-        sl_mapped_add_addresses(device, bytes);
+        sl_mapped_add_addresses_unlocking(device, bytes);
         chunk = sl_arena_take(device, bytes);
     }
     sl_mutex_unlock(&sl_owner_lock);

@@ -49,8 +49,8 @@ typedef struct {
 /* The same without the driver: room in a slab that is there, or spare memory. False: there is none, or the quota is passed. */
 bool sl_mapped_take_paid(CUcontext context, unsigned gpu, uint64_t bytes, sl_mapped_paid_t *paid);
 
-/* With the lock of mapped memory held, which is released while the driver reserves: more addresses for a GPU. */
-void sl_mapped_add_addresses(CUdevice device, uint64_t bytes);
+/* Reserves more addresses for a GPU. The caller holds the lock of mapped memory; it is released while the driver works. */
+void sl_mapped_add_addresses_unlocking(CUdevice device, uint64_t bytes);
 
 /* When the memory may go. */
 typedef enum {
@@ -68,7 +68,7 @@ CUresult sl_mapped_give(CUdeviceptr address, sl_mapped_when_t when, CUstream str
 void sl_mapped_leave(CUcontext context);
 void sl_mapped_left(CUcontext context, bool gone);
 /* The context is gone, and its memory stays: that of a green context belongs to the GPU's primary context. */
-void sl_mapped_orphan(CUcontext context);
+void sl_mapped_lose_context(CUcontext context);
 
 /* What the program should see of an address. */
 typedef struct {

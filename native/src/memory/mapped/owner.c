@@ -122,6 +122,5 @@ void sl_owner_end_if_empty(sl_owner_t *owner) {
 static void forget(void) {
     sl_owner_lock = (sl_mutex_t)SL_MUTEX_INITIALIZER;
     sl_owners = NULL;
-    sl_arena_forget();
 }
 SL_FORK_FORGETS(forget);

@@ -17,12 +17,13 @@
 #include "tenant/accounts.h"
 
 #define MILLI 1000000u
-#define QUOTA_PART 50             /* at most this part of the quota is spare */
-#define SCARCE_PART 16            /* of the GPU's memory: with less free than this none is kept */
-#define ASK_NANOS (20 * MILLI)    /* how often the driver is asked for that, */
-#define VALID_NANOS (100 * MILLI) /* and how long its answer counts */
+/* All chosen: spare memory must never cause a refusal, and a look must cost little beside the 67 us that it may save. */
+#define QUOTA_PART 50              /* at most 1/50 of the quota is spare */
+#define SCARCE_PART 16             /* while less than 1/16 of the GPU's memory is free, none is kept */
+#define ASK_NANOS (20 * MILLI)     /* how often the driver is asked for free memory, at most */
+#define VALID_NANOS (100 * MILLI)  /* how long its answer counts */
 #define UNATTENDED_NANOS (1000 * MILLI)
-#define NEEDED_NANOS (200 * MILLI) /* none is kept for so long after another process needed it */
+#define NEEDED_NANOS (200 * MILLI) /* for so long after another process needed memory, none is kept */
 #define CHUNKS (SL_SPARE_MOST / SL_ARENA_BLOCK * SL_REGION_GPU_COUNT)
 
 static sl_chunk_t *newest;
@@ -101,7 +102,8 @@ void sl_spare_look_for_room(unsigned gpu) {
     room_until[gpu] = known && free_bytes >= total / SCARCE_PART ? now + VALID_NANOS : 0;
 }
 
-/* A busy chunk, without the lock. Once more where the driver fails; then it stays spare, or, without a context, for ever. */
+/* Gives the memory of a busy chunk back, without the lock. Tries twice if the driver fails. After two failures the chunk is spare again;
+ * if its context is gone, its addresses are never used again. */
 static bool give_back(sl_chunk_t *chunk) {
     sl_owner_t *owner = chunk->owner;
     unsigned gpu = owner->gpu;
@@ -121,7 +123,8 @@ static bool give_back(sl_chunk_t *chunk) {
     return !stays;
 }
 
-/* Those of a GPU, or of all; all of them, or those that the last look has seen. */
+/* Gives spare chunks of one GPU back, or of all GPUs (SL_SPARE_ALL). all: every chunk; otherwise only chunks that the previous look
+ * found spare already. */
 static bool end_some(int gpu, bool all) {
     sl_chunk_t *ending[CHUNKS];
     unsigned number = 0;

@@ -5,7 +5,7 @@
 #include "memory/mapped/owner.h"
 
 #define SL_SPARE_ALL (-1)
-#define SL_SPARE_MOST (32ull << 20) /* bytes on a GPU */
+#define SL_SPARE_MOST (32ull << 20) /* bytes on a GPU; chosen: little of an H200, enough for loops that allocate small memory */
 
 /* With the lock held. */
 
