@@ -16,9 +16,9 @@
 #include "tenant/accounts.h"
 #include "tenant/tenant.h"
 
-#define BACK_OFF_NANOS 50000u
-#define BACK_OFFS 12 /* 0.2 s in all, so that they outlast a process that is stopped for a moment */
-#define LARGE_BYTES (64u << 20)
+#define BACK_OFF_NANOS 50000u   /* chosen: the first; each attempt doubles it */
+#define BACK_OFFS 12            /* chosen: 0.2 s in all, longer than a process is stopped for a moment */
+#define LARGE_BYTES (64u << 20) /* chosen: smaller allocations would flood the debug log */
 
 static _Atomic uint64_t spare_bytes[SL_REGION_GPU_COUNT]; /* of this process: the part of in_flight_bytes that is on the GPU for certain */
 

@@ -17,8 +17,8 @@
 #include "trace/trace.h"
 
 #define MILLI 1000000u
-#define SHORTEST_NANOS (1 * MILLI)
-#define LONGEST_NANOS (50 * MILLI)
+#define SHORTEST_NANOS (1 * MILLI)  /* chosen: first sleep between two looks */
+#define LONGEST_NANOS (50 * MILLI)  /* chosen: 20 looks a second cost next to nothing */
 #define LEGACY_STREAM ((CUstream)1)
 #define PER_THREAD_STREAM ((CUstream)2)
 #define CAPTURE_IMPLICIT 906 /* another stream of the context captures */

@@ -1,8 +1,8 @@
 /* names: what kernels and the program's own ranges are called in a trace.
  *
  * The number of a text is a hash of the text. So two threads that see a new text need not agree on a number: at worst its line is
- * written twice. Handles are kept in a table without a lock. A writer claims a place before it fills it; a reader checks the key before
- * and after. */
+ * written twice. Handles are kept in a table without a lock, because every recorded launch reads it; os/index.h needs a lock. A writer
+ * claims a place before it fills it; a reader checks the key before and after. */
 #define _GNU_SOURCE
 #include "trace/names.h"
 
@@ -28,7 +28,7 @@ typedef struct {
     _Atomic uint64_t name;
 } place_t;
 
-static place_t places[PLACES];
+static place_t places[PLACES]; /* the child of a fork keeps them: the salt of its trace is new, so no old key matches */
 SL_HOT_DATA _Atomic uint64_t sl_names_unload_count;
 
 static uint64_t mix(uint64_t word) {

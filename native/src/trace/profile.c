@@ -22,15 +22,16 @@
 #include "trace/sink.h"
 #include "tenant/tenant.h"
 
-#define BUFFER_BYTES 65536
-#define WORKSPACE_NANOS 100000000u
-#define RETRY_NANOS 1000000000u      /* after a write that failed */
-#define LONGEST_NANOS 10000000000u
-#define COST_FACTOR 100              /* writing takes at most this part of the time */
-#define LAST_ATTEMPTS 1000
+/* All chosen. */
+#define BUFFER_BYTES 65536             /* some 1000 lines of the timeline between two writes */
+#define WORKSPACE_NANOS 100000000u     /* between two writes of the workspace */
+#define RETRY_NANOS 1000000000u        /* after a failed write */
+#define LONGEST_NANOS 10000000000u     /* between two writes, however slow the disk is */
+#define COST_FACTOR 100                /* writing takes at most 1/100 of the time */
+#define LAST_ATTEMPTS 1000             /* the end of the process waits 0.1 s at most for a thread that writes */
 #define LAST_NANOS 100000u
-#define PATIENCE_NANOS 2000000u      /* with other processes that write the same files */
-#define LAST_PATIENCE_NANOS 300000000u
+#define PATIENCE_NANOS 2000000u        /* wait for the lock of other processes that write the same files */
+#define LAST_PATIENCE_NANOS 300000000u /* the same at the end of the process: later it has no other chance */
 
 enum { UNKNOWN, BUSY, OFF, ON };
 
@@ -129,7 +130,8 @@ static int lock_folder(const char *folder, bool can_wait) {
     return sl_profile_file_lock(folder, can_wait ? PATIENCE_NANOS : LAST_PATIENCE_NANOS);
 }
 
-/* The folder belongs to root in many containers, which then have no such file; nobody asked for it here. */
+/* In many containers root owns the folder; then no file is written. That is a debug message only, because the user did not ask for the
+ * file. */
 static void write_workspace(bool can_wait) {
     char text[SL_PROFILE_TEXT_BYTES];
     sl_profile_workspace_t workspace;
