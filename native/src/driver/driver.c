@@ -18,7 +18,7 @@
 #define PLACES 2048 /* a power of two, twice as many as there can be wrappers at least */
 _Static_assert(SL_ENTRY_COUNT * 2 <= PLACES, "half of the places stay empty");
 
-/* A wrapper by the address of the real function. */
+/* A wrapper by the address of the real function. os/index.h needs a lock, and its table grows; this one may be filled in a constructor. */
 struct sl_driver_place {
     void *real;
     void *wrapper;

@@ -22,7 +22,7 @@
 
 #define NOT_AVAILABLE UINT64_MAX
 #define MOST (1u << 20)
-#define ROOM 64u /* processes that fit without asking for memory */
+#define ROOM 64u /* processes that fit without allocating memory */
 #define DEVICES 64u
 #define DESCRIPTORS 8 /* at least as many as NVML needs to start */
 #define UNTOUCHED 0xa5
@@ -40,11 +40,11 @@ void sl_nvml_forget(void) {
 SL_FORK_FORGETS(sl_nvml_forget);
 
 static bool has_descriptors(void) {
-    int held[DESCRIPTORS], count = 0;
-    while (count < DESCRIPTORS && (held[count] = open("/", O_PATH | O_CLOEXEC)) >= 0)
+    int descriptors[DESCRIPTORS], count = 0;
+    while (count < DESCRIPTORS && (descriptors[count] = open("/", O_PATH | O_CLOEXEC)) >= 0)
         count++;
     for (int i = 0; i < count; i++)
-        close(held[i]);
+        close(descriptors[i]);
     return count == DESCRIPTORS;
 }
 

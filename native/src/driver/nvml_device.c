@@ -17,7 +17,7 @@ typedef struct {
     sl_nvml_device_t device;
 } known_t;
 
-static known_t known[HANDLES];
+static known_t known[HANDLES]; /* the child of a fork keeps them: NVML stays loaded, and an unfinished entry is only asked for again */
 
 int sl_nvml_device_index(nvmlDevice_t handle) {
     unsigned is_mig = 0, index;

@@ -327,7 +327,7 @@ static bool is_size_sealed(int fd) {
     return seals >= 0 && (seals & (F_SEAL_SHRINK | F_SEAL_GROW)) == (F_SEAL_SHRINK | F_SEAL_GROW);
 }
 
-sl_registration_grant_t sl_registration_reservoir(uint64_t bytes, uint64_t held, sl_registration_memory_t *memory) {
+sl_registration_grant_t sl_registration_reservoir(uint64_t bytes, uint64_t present, sl_registration_memory_t *memory) {
     const char *socket = sl_tenant.region.agent;
     char request[LINE_BYTES];
     sl_reason_t ignored;
@@ -338,7 +338,7 @@ sl_registration_grant_t sl_registration_reservoir(uint64_t bytes, uint64_t held,
         return SL_REGISTRATION_OWN;
     write_request(request, "reservoir");
     size_t length = strlen(request) - 1;
-    snprintf(request + length, sizeof request - length, " bytes=%llu held=%llu\n", (unsigned long long)bytes, (unsigned long long)held);
+    snprintf(request + length, sizeof request - length, " bytes=%llu held=%llu\n", (unsigned long long)bytes, (unsigned long long)present);
     if (!ask(socket, request, 0, MEMORY_NANOS, 1, &answer, &ignored)) {
         bool full = strncmp(answer.line, "full ", 5) == 0;
         memory->bytes = full ? strtoull(answer.line + 5, NULL, 10) : 0;

@@ -205,7 +205,7 @@ static bool read_bytes(const char *name, uint64_t *bytes, sl_reason_t *reason) {
     return sl_report_fail(reason, "%s=%.80s: bad size; " SL_SIZE_HINT ", or none", name, text);
 }
 
-/* False when it means nothing. */
+/* False: the text is none of the levels. */
 static bool read_log(const char *text) {
     static const char *const levels[] = {"error", "warn", "info", "debug"};
     for (int level = 0; text && level < 4; level++)
@@ -216,9 +216,9 @@ static bool read_log(const char *text) {
     return !text;
 }
 
-/* False when it means nothing. */
 atomic_bool sl_options_tells_refusals;
 
+/* False: the text is neither of the two words. */
 static bool read_refusals(const char *text) {
     sl_options_tells_refusals = text && strcmp(text, "tell") == 0;
     return !text || sl_options_tells_refusals || strcmp(text, "quiet") == 0;
