@@ -68,7 +68,7 @@ static sl_sample_t at(const kept_t *kept) {
     return (sl_sample_t){lesser((double)kept->least, likely), likely, greater((double)kept->most, likely)};
 }
 
-/* The mean of the middle half: disturbed single measurements do not move it. */
+/* The mean of the middle half, so that single disturbed measurements do not move it. */
 static double middle(double times[], unsigned count) {
     for (unsigned i = 1; i < count; i++)
         for (unsigned k = i; k > 0 && times[k - 1] > times[k]; k--) {

@@ -1,5 +1,4 @@
-/* nvml_device: which GPU a handle of NVML is. Handles are kept with what they are: NVML gives the same ones as long as it
- * is loaded. */
+/* nvml_device: which GPU a handle of NVML is. Handles are cached: NVML returns the same handles as long as it is loaded. */
 #include "driver/nvml_device.h"
 
 #include <ctype.h>

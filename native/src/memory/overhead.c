@@ -50,7 +50,7 @@
 #define BLOCK_BYTES (2ull << 20) /* the driver's unit of device memory */
 #define CARRIED_BYTES (4 * BLOCK_BYTES)
 
-/* Guarded by the lock, as is the account's overhead: it is the truth as we know it and what is awaited. */
+/* Guarded by the lock. So is the account's overhead: the sum of the known truth and of awaited memory. */
 typedef struct {
     uint64_t awaited;  /* promised and not seen on the GPU yet */
     uint64_t promised; /* promises, of which some may be on the GPU */
@@ -58,7 +58,7 @@ typedef struct {
     uint64_t passing;  /* the part of doubted that is not taken for awaited memory; a block at most */
     uint64_t unsure;   /* the part of truth and awaited that may be too much; exact looks leave it open */
     unsigned confirmed; /* how often quiet looks confirmed the doubted part */
-    uint64_t confirmed_nanos; /* when one last did */
+    uint64_t confirmed_nanos; /* when a quiet look last confirmed it */
     uint64_t version;  /* counts changes */
 } books_t;
 
@@ -142,8 +142,8 @@ static uint64_t nearer(uint64_t booked, uint64_t one, uint64_t other) {
     return other > one ? one : other > booked ? other : booked;
 }
 
-/* What several looks agree on, so that a passing state is not booked. Before the figure falls, threads that free get time for their
- * refunds: 2.1 ms at most. */
+/* The figure on which several looks agree, so that a passing state is not booked. Before the figure falls, threads that free get time for
+ * their refunds: 2.1 ms at most. */
 static uint64_t agreed(unsigned gpu, booked_t *booked, const change_t *change) {
     uint64_t truth = booked->truth, bytes = truth_now(gpu, booked, change);
     if (bytes > truth && change->before && (!change->only_if_quiet || booked->is_measured))
@@ -280,7 +280,7 @@ void sl_overhead_leave(sl_overhead_call_t *call, unsigned number, uint64_t bytes
     sl_mutex_unlock(&lock);
 }
 
-/* The driver was asked. */
+/* The driver has answered. */
 static void end_left(sl_overhead_part_t *part, bool done) {
     sl_mutex_lock(&lock);
     gpus[part->before.gpu].books.version++;

@@ -24,7 +24,7 @@
 #define GPUS 16
 #define HALVINGS 6                /* chosen: the shortest waits are 1/64, 16 ms in all */
 
-static atomic_uint vain[2][GPUS]; /* waits in vain since the last successful one; of requests that are not reserved, and of reserved ones */
+static atomic_uint vain[2][GPUS]; /* waits without success since the last success: of requests that are not reserved, and of reserved ones */
 
 bool sl_pending_is_capturing(void) {
     return atomic_load_explicit(&sl_stream_open_captures, memory_order_acquire) > 0;

@@ -31,7 +31,7 @@ static enum { UNKNOWN, READING, NO_COUNTER } _Atomic state;
 static pair_t first;
 
 #ifdef __x86_64__
-/* The kernel gives up the counter as its own clock when the counter goes wrong, for example apart on two sockets. */
+/* The kernel stops using the counter as its clock when the counter is unreliable, for example when two sockets drift apart. */
 static bool is_trusted(void) {
     static const char *const others[] = {"hpet", "acpi_pm", "jiffies"};
     char source[32];

@@ -55,7 +55,7 @@ static uint64_t find(uint64_t key) {
     return 0;
 }
 
-/* Where all are taken, an old one goes: it is asked for again if it is needed. */
+/* If all places are taken, replaces an old one; a lookup of it then asks the driver again. */
 static void remember(uint64_t key, uint64_t name) {
     place_t *place = NULL;
     uint64_t old = FILLING;
@@ -123,7 +123,7 @@ void sl_names_remember(const sl_names_t *names, uint64_t handle, uint64_t name) 
     remember(key_of(names, handle), name);
 }
 
-/* A kernel of a library may stand where a function is expected. */
+/* A launch takes the handle of a kernel (CUkernel) in the place of a function. */
 static const char *ask(uint64_t function) {
     const char *name = NULL;
     if (real.cuFuncGetName && real.cuFuncGetName(&name, (CUfunction)(uintptr_t)function) == CUDA_SUCCESS && name)

@@ -39,7 +39,7 @@ static struct {
 } started[RANGES];
 static _Atomic uint64_t starts; /* the child of a fork keeps both: it has another trace, so ranges of the parent are not recorded */
 
-/* UTF-8 of as much as fits. */
+/* Converts to UTF-8, and cuts off the rest that does not fit. */
 static const char *narrow(const wchar_t *wide, char text[TEXT_BYTES]) {
     size_t at = 0;
     for (; wide && *wide && at + 4 < TEXT_BYTES; wide++) {
@@ -130,7 +130,7 @@ static int pop(const registered_t *domain) {
     return (int)depth;
 }
 
-/* 0: too many are open. An id is not used twice, so an end that comes again ends nothing. */
+/* 0: too many ranges are open. An id is never used twice, so a second end of a range has no effect. */
 static uint64_t start(const registered_t *domain, const char *text) {
     range_t range = begin(domain, text);
     for (unsigned i = 0; range.trace && i < 64; i++) {

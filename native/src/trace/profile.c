@@ -1,4 +1,4 @@
-/* profile: what the program's calls took, in the files of Alnair's profiler (PFLOG) and of its interposer (the workspace).
+/* profile: the time of the program's calls, in the files of Alnair's profiler (PFLOG) and of its interposer (the workspace).
  *
  * There is no thread. The first call after the end of a period writes the files, and so does the end of the process. Calls of a killed
  * process since its last write are in the sums of its tenant, which the tenant's next process writes. They are in no timeline. */
@@ -45,7 +45,7 @@ static sl_compat_profile_t settings;
 static atomic_bool writing, ended;
 static _Atomic uint64_t next_ticks;
 
-static sl_mutex_t lock; /* of all below */
+static sl_mutex_t lock; /* guards the variables below */
 static char lines[BUFFER_BYTES];
 static size_t lines_bytes;
 static uint64_t lost_lines;
@@ -101,8 +101,8 @@ static bool put_timeline(const char *name, size_t length, bool afresh, bool alon
     return ok;
 }
 
-/* The sums are computed and written under the lock, so that a later writer never writes less. They are not written before this process
- * takes part in its tenant, because they would lack the sums of the other processes. */
+/* Computes and writes the sums under the lock, so that a later writer never writes less. Before this process takes part in its tenant it
+ * writes none: the sums of the other processes would be missing. */
 static bool write_shared(size_t length, int lock) {
     sl_profile_sum_t sums[SL_PROFILE_NAMES];
     bool ok = put_timeline("timeline.log", length, false, lock >= 0);
@@ -174,7 +174,7 @@ static uint64_t ticks_of(uint64_t nanos) {
     return (uint64_t)(((unsigned __int128)nanos << 32) / (scale ? scale : 1));
 }
 
-/* With the flag `writing` set by the caller. can_wait: what cannot be written now is kept for the next time. */
+/* The caller has set the flag `writing`. can_wait: lines that cannot be written now are kept for the next time. */
 static void write_files(bool can_wait) {
     int saved = errno;
     uint64_t began = sl_os_nanos();
@@ -207,7 +207,7 @@ void sl_profile_write(void) {
     writing = false;
 }
 
-/* The last of the program's code has yet to run, and may call CUDA: each such call is written at once. */
+/* At the end of the process. Destructors of the program may still call CUDA: each such call is written at once. */
 __attribute__((destructor)) static void end(void) {
     if (state != ON || !next_ticks)
         return;
@@ -215,7 +215,7 @@ __attribute__((destructor)) static void end(void) {
     sl_profile_write();
 }
 
-/* What was allocated at the address is what a free of it gives back. */
+/* A free of the address gives back the bytes that were allocated there. */
 static uint64_t bytes_of(unsigned name, int status, const sl_detail_t *detail) {
     if (name != SL_PROFILE_FREE && (name != SL_PROFILE_ALLOC || status != CUDA_SUCCESS))
         return detail->bytes;

@@ -1,4 +1,4 @@
-/* profiler: shows our own waits as NVTX ranges to a profiler, if there is one: the program's side of the protocol in nvtx.h.
+/* profiler: shows the library's waits as NVTX ranges to a profiler, if there is one: the program's side of the protocol in nvtx.h.
  *
  * NVTX_INJECTION64_PATH names the profiler's library. The profiler itself, or the program's own NVTX, has loaded it already. It fills
  * our tables, as it does for each part of a program that uses NVTX. */

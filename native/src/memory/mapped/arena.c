@@ -93,7 +93,7 @@ static sl_chunk_t *fit(const arena_t *arena, uint64_t bytes) {
     return NULL;
 }
 
-/* The front part is returned, the rest stays free. */
+/* Returns the front part; the rest stays free. */
 static sl_chunk_t *cut(sl_chunk_t *chunk, uint64_t bytes) {
     sl_chunk_t *rest = chunk->bytes > bytes ? calloc(1, sizeof *rest) : NULL;
     if (chunk->bytes > bytes && !rest)

@@ -23,7 +23,7 @@
 
 enum { CAPTURE_UNSUPPORTED = 900, INVALID_CONTEXT = 201, CONTEXT_IS_DESTROYED = 709, EVENT_DISABLE_TIMING = 2 };
 
-#define POLLED 4 /* events that an allocation asks */
+#define POLLED 4 /* events that an allocation queries */
 
 SL_HOT_DATA _Atomic int sl_mapped_mode;
 
@@ -141,7 +141,7 @@ static uint64_t whole_blocks(uint64_t bytes) {
     return (bytes + SL_ARENA_BLOCK - 1) & ~(SL_ARENA_BLOCK - 1);
 }
 
-/* With the lock held: the chunk is one allocation now. */
+/* With the lock held: makes the chunk one allocation. */
 static CUdeviceptr name(sl_chunk_t *chunk, uint64_t bytes) {
     chunk->asked = bytes;
     chunk->identity = sl_owner_next_identity();
@@ -319,7 +319,7 @@ static CUresult record(CUstream stream, bool per_thread, CUevent *event, CUconte
     return status;
 }
 
-/* A graph cannot free such memory: the driver says so. */
+/* A graph cannot free such memory: the driver returns its error. */
 static CUresult refuse_in_graph(CUdeviceptr address, CUstream stream, bool per_thread) {
     CUresult status = per_thread ? real.cuMemFreeAsync_ptsz(address, stream) : real.cuMemFreeAsync(address, stream);
     return status == CUDA_SUCCESS ? CUDA_ERROR_INVALID_VALUE : status;

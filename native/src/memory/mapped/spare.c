@@ -1,11 +1,11 @@
 /* spare: freed mapped memory that stays mapped for the next request of its size.
  *
- * To put 2 MiB behind an address and to take them away costs the driver of an H200 some 67 us. A program that allocates and frees in a
- * loop pays that once. Spare memory is on the GPU, so it is charged, as in flight. It goes before a request of this process is refused,
- * when another process of the tenant waits for room, when the process is paused, when its context ends, and when it was not used for
- * a while. Where the GPU itself has little room, none is kept: other ways to take memory ask the driver only.
+ * Mapping and unmapping 2 MiB takes some 67 us on an H200. A program that allocates and frees in a loop pays that once. Spare memory is on
+ * the GPU, so it is charged, as in flight. The library gives it back before it refuses a request of this process, when another process of
+ * the tenant waits for room, when the process is paused, when its context ends, and when it was not used for a while. If the GPU itself
+ * has little room, the library keeps none: other kinds of allocation get only what the driver has free.
  *
- * Memory of other processes is cleared by the driver. Spare memory comes back with what this process wrote, as the driver's own does. */
+ * The driver clears memory of other processes. Spare memory keeps what this process wrote, as freed memory of the driver does. */
 #include "memory/mapped/spare.h"
 
 #include "ledger/ledger.h"
@@ -52,7 +52,7 @@ static void take_out(sl_chunk_t *chunk) {
     sl_ledger_use_spare(chunk->owner->gpu, chunk->bytes);
 }
 
-/* One slab at least. */
+/* At least one slab. */
 static uint64_t most_on(unsigned gpu) {
     uint64_t limit = sl_accounts_limit(gpu), part = limit / QUOTA_PART;
     if (!limit || part > SL_SPARE_MOST)

@@ -22,7 +22,7 @@
 typedef struct {
     int gpu; /* negative: not accounted */
     bool measured;
-    bool alone;      /* no other context was being made when it began */
+    bool alone;      /* no other context was being made at the begin */
     unsigned number; /* among those of this process */
     uint64_t reserved;
     uint64_t used;
@@ -32,7 +32,7 @@ typedef struct {
 static atomic_uint begun, under_way;             /* contexts that this process began to make; those that are being measured */
 static _Atomic(CUcontext) primaries[SL_GPU_DEVICES]; /* those that were ever retained */
 
-/* Before cuInit, or for a wrong number, the driver gives its own answer, which tells nothing about the GPU. */
+/* Before cuInit, or for a wrong number, the driver returns an error, which says nothing about the GPU. */
 static bool is_device(CUdevice device) {
     enum { MAX_THREADS_PER_BLOCK = 1 };
     int value;
@@ -111,7 +111,7 @@ static CUresult prepare(making_t *making, CUdevice device) {
     return status;
 }
 
-/* The first context of the tenant on this GPU shows what one takes. False: the quota does not allow it. */
+/* The first context of the tenant on this GPU shows how much a context takes. False: the quota does not allow it. */
 static bool measure(making_t *making) {
     unsigned gpu = (unsigned)making->gpu;
     sl_region_gpu_t *entry = &sl_tenant.region.gpus[gpu];

@@ -1,7 +1,7 @@
-/* options: what the environment asks for, as one record.
+/* options: reads the environment into one record.
  *
- * Sluice's own variables go before those of older tools. Of these tools, the first that is in use gives all limits. Where
- * Sluice's variables speak of GPU time alone, an older tool may still limit memory. */
+ * Sluice's own variables go before those of older tools. Of these tools, the first that is in use gives all limits. If
+ * Sluice's variables set shares of GPU time alone, an older tool may still limit memory. */
 #define _GNU_SOURCE
 #include "tenant/switches/options.h"
 
@@ -23,7 +23,7 @@ const char *sl_options_variable(const char *name) {
     return value && *value ? value : sl_ancestor_variable(name);
 }
 
-/* ".10.1" or ".v2.9.0-rc1", and not ".old". */
+/* ".10.1" or ".v2.9.0-rc1", but not ".old". */
 static bool is_version(const char *text) {
     static const char allowed[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._+-";
     const char *number = *text == '.' ? text + 1 + (text[1] == 'v') : text;
