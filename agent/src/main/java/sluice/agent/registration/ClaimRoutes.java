@@ -14,7 +14,8 @@ import sluice.api.json.NodeClaimJson;
 import sluice.api.model.NodeClaim;
 import sluice.region.place.ThisProcess;
 
-/// How the node program of a cluster declares its claims. Only root and the agent's own user may, on the socket: a claim decides about limits.
+/// The routes by which the node program of a cluster declares its claims. Only root and the agent's own user may use them, on the socket,
+/// because a claim sets limits.
 final class ClaimRoutes {
     private final Supplier<Optional<Registrar>> registrar;
 

@@ -18,13 +18,13 @@ import sluice.region.place.SluiceException;
 ///
 /// @param user   none: any
 /// @param cgroup pattern with `*` for a cgroup's path
-/// @param label  pattern with `*` for what the job calls itself
+/// @param label  pattern with `*` for the job's label
 /// @param tenant name of the one tenant for all jobs that fit; none: each container or process tree is a tenant
 record PolicyRule(Optional<Long> user, Optional<Pattern> cgroup, Optional<Pattern> label, boolean refused, Optional<String> tenant, GivenLimits limits) {
     private static final List<String> CONDITIONS = List.of("user", "cgroup", "label");
     private static final List<String> LIMITS = Stream.concat(NamedWords.LIMITS.stream(), Stream.of("tenant")).toList();
     private static final String REFUSE = "refuse";
-    /// Where there is no policy: everybody gets what they ask for.
+    /// The rule without a policy: every job gets the limits that it asks for.
     static final PolicyRule AS_ASKED = new PolicyRule(Optional.empty(), Optional.empty(), Optional.empty(), false, Optional.empty(), GivenLimits.none(LimitSource.POLICY));
 
     static PolicyRule parse(String line) {

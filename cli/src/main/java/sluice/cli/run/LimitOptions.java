@@ -41,7 +41,7 @@ public final class LimitOptions {
         }).build();
     }
 
-    /// Those that were given, as they were written.
+    /// The given options, as they were written.
     public static Map<Limit, String> given(CommandSpec command) {
         Map<Limit, String> given = new EnumMap<>(Limit.class);
         for (Limit limit : Limit.values()) {

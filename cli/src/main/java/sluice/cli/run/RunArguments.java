@@ -12,7 +12,7 @@ import sluice.region.limits.LimitSource;
 import sluice.region.place.SluiceException;
 
 /// Reads the ordinary form of `sluice run` without building picocli's model, which would take longer than the rest of
-/// the start. It knows no error messages: whatever it does not understand it leaves to [RunCommand].
+/// the start. It has no error messages: arguments that it does not understand go to [RunCommand].
 public final class RunArguments {
     private RunArguments() {}
 

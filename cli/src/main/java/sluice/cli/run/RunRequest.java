@@ -9,12 +9,12 @@ import sluice.region.limits.Limit;
 import sluice.region.limits.Limits;
 import sluice.region.limits.TurnLength;
 
-/// What `sluice run` was asked for.
+/// The request of a `sluice run`.
 ///
 /// @param given   the limits
 /// @param name    the tenant's name, or null
 /// @param trace   folder that its calls are recorded to, or null
-/// @param verbose whether it says what was understood
+/// @param verbose whether it prints how it understood the options
 /// @param agent   whether the machine's agent is asked
 /// @param program the program and its arguments
 public record RunRequest(
@@ -30,7 +30,7 @@ public record RunRequest(
         return given.limits();
     }
 
-    /// What is wrong with it on this machine.
+    /// Its error on this machine.
     Optional<String> mistake() {
         for (Map.Entry<Limit, String> word : given.words().entrySet()) {
             List<Integer> gpus = word.getKey().gpus(word.getValue());

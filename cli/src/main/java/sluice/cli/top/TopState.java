@@ -4,13 +4,13 @@ import java.util.List;
 import java.util.Locale;
 import java.util.function.Consumer;
 
-/// What the user of the terminal chose.
+/// The choices of the user at the terminal.
 ///
 /// @param filter   shows tenants whose name, command or pid contains it
 /// @param gpu      UUID of the one GPU that is shown; empty for all
 /// @param selected key of the row that details and limits are about
 /// @param held     whether the view stands still
-/// @param message  what the last key did, until the next
+/// @param message  the result of the last key, until the next key
 record TopState(
         TopSort sort,
         boolean reversed,

@@ -44,7 +44,7 @@ public final class LayoutHeader {
                         spec.hasFormat() ? format(spec) : "");
     }
 
-    /// What the file says of itself. Its creator writes it, and a process that maps the file compares it.
+    /// The format record of the file. Its creator writes it, and a process that maps the file compares it.
     private static String format(LayoutSpec spec) {
         var word = spec.file().word().toUpperCase(Locale.ROOT);
         return """

@@ -47,7 +47,7 @@ public enum Limit {
             return limits.onOom().toString();
         }
 
-        /// It takes nothing from others, so a policy only says what holds for a job that says nothing.
+        /// The limit takes nothing from other jobs. So a policy only gives a default for jobs that do not set it.
         @Override
         Limits within(Limits asked, boolean named, Limits policy) {
             return named ? asked : asked.with(policy.onOom());
@@ -261,10 +261,10 @@ public enum Limit {
         }
     };
 
-    /// What takes a limit back.
+    /// The word that removes a limit.
     public static final String NONE = "none";
 
-    /// What a value is, and how JSON has it.
+    /// The type of a value, and its form in JSON.
     public enum Kind {
         /// Bytes by GPU; 0 is none.
         SIZE("g"),
@@ -277,7 +277,7 @@ public enum Limit {
         SWITCH(""),
         /// Microseconds; 0 is the default.
         TIME("ms"),
-        /// Milliseconds; 0 is not at all.
+        /// Milliseconds; 0 is no wait.
         WAIT("");
 
         private final String unit;
@@ -368,12 +368,12 @@ public enum Limit {
         return title;
     }
 
-    /// What stands for a value in the help.
+    /// The placeholder for a value in the help.
     public String parameter() {
         return parameter;
     }
 
-    /// What can be written while the tenant runs.
+    /// The placeholder for a value that can be set while the tenant runs.
     public String examples() {
         return examples;
     }
@@ -406,20 +406,20 @@ public enum Limit {
         return this == COMPUTE || this == STRICT || isOfTurns();
     }
 
-    /// Reads a value and puts it in place of the old one; throws with a sentence for what is none.
+    /// Parses a value and replaces the old one. Throws a [SluiceException] with a message if the text is no value of this limit.
     ///
-    /// @param change whether the tenant runs: then `none` takes the limit back, and GPUs that are not named keep theirs
+    /// @param change whether the tenant runs: then `none` removes the limit, and GPUs that are not named keep theirs
     abstract Limits put(Limits limits, String text, boolean change);
 
     /// Its value, for people.
     public abstract String format(Limits limits);
 
-    /// What is left of what a job asked for under a policy that bounds this limit.
+    /// The value for a job that asked for one under a policy that bounds this limit.
     ///
     /// @param named whether the job named it
     abstract Limits within(Limits asked, boolean named, Limits policy);
 
-    /// A policy that says anything of turns bounds all of them: a small weight with a high priority would be no bound.
+    /// A policy with any limit of turns bounds all of them: a small weight with a high priority would be no bound.
     boolean isBoundBy(GivenLimits policy) {
         return policy.names(this) || isOfTurns() && policy.limits().compute().turns();
     }
@@ -429,7 +429,7 @@ public enum Limit {
         return List.of();
     }
 
-    /// Throws with a sentence for what is no value of it.
+    /// Throws a [SluiceException] with a message if the text is no value of this limit.
     public void check(String text, boolean change) {
         put(Limits.NONE, text, change);
     }

@@ -6,14 +6,14 @@ import sluice.trace.read.TraceDamage;
 import sluice.trace.read.TraceEvent;
 import sluice.trace.read.TraceInfo;
 
-/// What a trace says, in numbers: all that the page, the text and the JSON show. Lists have the most important first.
+/// A trace in numbers: all that the page, the text and the JSON show. Lists have the most important first.
 ///
 /// @param tenant    empty when it is not known
 /// @param began     wall clock
 /// @param nanos     from the first event to the last
 /// @param events    events that were read
 /// @param dropped   events that the library could not record
-/// @param damage    what is wrong with the files of the trace
+/// @param damage    damage of the trace's files
 /// @param calls     driver calls by function; its sums are those of the trace
 /// @param kernels   kernels by name
 /// @param waits     waits at the gate by reason
@@ -51,10 +51,10 @@ public record ReportData(
     public record Call(String function, Times times, long waitedNanos, long failed, long bytes) {}
 
     /// @param launches     launches that were traced
-    /// @param gpuNanos     what they took on the GPU, as learnt; 0 = not known
-    /// @param perLaunch    what one took; 0 = not known
-    /// @param leastNanos   what one took at least
-    /// @param mostNanos    what one took at most
+    /// @param gpuNanos     their GPU time, as learnt; 0 = not known
+    /// @param perLaunch    GPU time of one launch; 0 = not known
+    /// @param leastNanos   lower bound of one launch
+    /// @param mostNanos    upper bound of one launch
     /// @param hostNanos    how long the calls that launched it took
     /// @param shape        grid and block of the last launch
     public record Kernel(String name, long launches, long gpuNanos, long perLaunch, long leastNanos, long mostNanos, long hostNanos, String shape) {
@@ -81,7 +81,7 @@ public record ReportData(
 
     /// @param measured    whether there were batches, so that busy and idle are known
     /// @param busyNanos   GPU time that was charged
-    /// @param kernelNanos what its kernels took together; more than busyNanos when it did some side by side
+    /// @param kernelNanos GPU time of all its kernels; more than busyNanos if some ran at the same time
     /// @param idle        the rest of the time, by cause; empty when nothing was measured
     /// @param gaps        stretches without work
     /// @param longestGaps the longest of them
@@ -112,7 +112,7 @@ public record ReportData(
             long[] memory,
             Timeline timeline) {
 
-        /// Whether kernels ran at the same time, by what they took.
+        /// Whether kernels ran at the same time, by the sum of their times.
         public boolean besideEachOther() {
             return measured && kernelNanos > busyNanos;
         }
@@ -125,8 +125,8 @@ public record ReportData(
     public record Idle(ReportCause cause, long nanos) {}
 
     /// @param beginNanos since the begin of the trace
-    /// @param cause      what most of it was spent on
-    /// @param causeNanos how much
+    /// @param cause      the cause of the largest part
+    /// @param causeNanos the length of that part
     public record Gap(long beginNanos, long nanos, ReportCause cause, long causeNanos) {}
 
     public record GapLength(String text, long gaps, long nanos) {}

@@ -6,7 +6,7 @@ import java.util.Map;
 import sluice.trace.read.TraceEvent;
 import sluice.trace.read.TraceInfo;
 
-/// All that is added up for one GPU.
+/// All sums for one GPU.
 final class ReportGpu {
     static final int BINS = 4096;
     static final int MEMORY_BINS = 512;

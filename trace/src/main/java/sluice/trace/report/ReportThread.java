@@ -7,7 +7,7 @@ import java.util.PriorityQueue;
 import sluice.trace.read.TraceEvent;
 import sluice.trace.read.TraceInfo;
 
-/// What one thread did over time, and the longest of its calls. Short calls are in the sums only.
+/// The activity of one thread over time, and its longest calls. Short calls are in the sums only.
 final class ReportThread {
     static final int BINS = 1024;
     private static final int KEPT = 400;

@@ -23,7 +23,7 @@ import sluice.trace.report.ReportCause;
 import sluice.trace.report.ReportData;
 import sluice.trace.report.ReportKind;
 
-/// The report as one page that needs nothing else. Names in a trace are a stranger's: every text is escaped, and the page
+/// The report as one page that needs no other file. Another user may have chosen the names in a trace: every text is escaped, and the page
 /// forbids all scripts but its own.
 public final class ReportHtml {
     private final ReportData data;

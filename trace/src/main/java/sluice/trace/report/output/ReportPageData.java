@@ -11,7 +11,7 @@ import sluice.trace.report.ReportCause;
 import sluice.trace.report.ReportData;
 import sluice.trace.report.ReportKind;
 
-/// What the page's script draws: bins as one letter each, and the longest spans.
+/// The data for the page's script: bins as one letter each, and the longest spans.
 final class ReportPageData {
     private static final String LETTERS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz-_";
     private static final int THREADS = 8;
