@@ -25,9 +25,7 @@
 #define READY 1
 #define DEFAULT_GRANULARITY (2u << 20)
 #define WAITS 1000
-/* Waits of 0.1 ms for a process that fills an entry. After them it counts as dead if it is not visible. A process of another pid namespace
- * never is visible, but a live one finishes much sooner. */
-#define PATIENCE 100
+#define PATIENCE 100 /* waits of 0.1 ms; then a process that fills an entry counts as dead if it is not visible: a live one is done much sooner */
 
 const char *sl_gpu_folder = "/proc/driver/nvidia/gpus";
 static atomic_int entries[SL_GPU_DEVICES]; /* 0 = not asked yet; entry + 1; or negative */

@@ -330,7 +330,7 @@ bool sl_region_open_or_create(sl_region_t *region, const sl_region_draft_t *draf
         sl_region_close(region);
         remove_ended(path, temporary);
     }
-    return sl_report_fail(reason, "region %.120s is made and removed by others all the time", path);
+    return sl_report_fail(reason, "other processes keep making and removing region %.120s", path);
 }
 
 uint64_t sl_region_call_nanos(const sl_region_call_t *call) {

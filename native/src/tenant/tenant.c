@@ -93,7 +93,7 @@ static bool claim_slot(const sl_options_t *options, int *slot, sl_reason_t *reas
         sl_slots_leave(&sl_tenant.self);
         sl_region_close(&sl_tenant.region);
     }
-    return sl_report_fail(reason, "the tenant's region is removed all the time");
+    return sl_report_fail(reason, "other processes keep removing the tenant's region");
 }
 
 static sl_tenant_state_t take_part(const sl_options_t *options, sl_reason_t *reason) {

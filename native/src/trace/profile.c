@@ -22,16 +22,15 @@
 #include "trace/sink.h"
 #include "tenant/tenant.h"
 
-/* All chosen. */
-#define BUFFER_BYTES 65536             /* some 1000 lines of the timeline between two writes */
-#define WORKSPACE_NANOS 100000000u     /* between two writes of the workspace */
-#define RETRY_NANOS 1000000000u        /* after a failed write */
-#define LONGEST_NANOS 10000000000u     /* between two writes, however slow the disk is */
-#define COST_FACTOR 100                /* writing takes at most 1/100 of the time */
-#define LAST_ATTEMPTS 1000             /* the end of the process waits 0.1 s at most for a thread that writes */
+#define BUFFER_BYTES 65536             /* chosen: some 1000 lines of the timeline between two writes */
+#define WORKSPACE_NANOS 100000000u     /* chosen: between two writes of the workspace */
+#define RETRY_NANOS 1000000000u        /* chosen: after a failed write */
+#define LONGEST_NANOS 10000000000u     /* chosen: between two writes, however slow the disk is */
+#define COST_FACTOR 100                /* chosen: writing takes at most 1/100 of the time */
+#define LAST_ATTEMPTS 1000             /* chosen: the end of the process waits 0.1 s at most for a thread that writes */
 #define LAST_NANOS 100000u
-#define PATIENCE_NANOS 2000000u        /* wait for the lock of other processes that write the same files */
-#define LAST_PATIENCE_NANOS 300000000u /* the same at the end of the process: later it has no other chance */
+#define PATIENCE_NANOS 2000000u        /* chosen: wait for the lock of other processes that write the same files */
+#define LAST_PATIENCE_NANOS 300000000u /* chosen: the same at the end of the process, where no later write follows */
 
 enum { UNKNOWN, BUSY, OFF, ON };
 

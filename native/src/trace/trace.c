@@ -36,12 +36,11 @@ __asm__(".symver pthread_key_create, pthread_key_create@GLIBC_2.2.5");
 __asm__(".symver pthread_setspecific, pthread_setspecific@GLIBC_2.2.5");
 #endif
 
-/* All chosen. */
-#define MOST_RINGS 256           /* threads that record at a time */
-#define CLOCK_EVENTS 1024        /* one event of 1024 at most is a clock event, */
+#define MOST_RINGS 256           /* chosen: threads that record at a time */
+#define CLOCK_EVENTS 1024        /* chosen: one event of 1024 at most is a clock event, */
 #define CLOCK_NANOS 100000000ull /* and one comes every 0.1 s at least while the thread records */
-#define RING_EVENTS (1u << 17)   /* 8 MiB for a thread, of which the newest events stay */
-#define SPOOL_EVENTS (1u << 24)  /* 1 GiB for a thread, which grows as it is written */
+#define RING_EVENTS (1u << 17)   /* chosen: 8 MiB for a thread, which a recorder empties */
+#define SPOOL_EVENTS (1u << 24)  /* chosen: 1 GiB for a thread, which grows as it is written */
 #define LEAST_EVENTS 64u
 #define UNKNOWN_GPU 255u
 #define MEMORY_CHANGED (1u << 8)

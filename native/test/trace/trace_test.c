@@ -217,7 +217,7 @@ static void should_tell_the_time_again_and_again(void) {
     CHECK(count(&file, SL_TRACE_KIND_CLOCK) == clocks + 1);
 }
 
-static void should_say_what_a_kernel_is_called(void) {
+static void should_record_the_name_of_a_kernel(void) {
     switch_on(SL_TRACE_MODE_SPOOL, 0);
     asked = 0;
     kernel_name = "saxpy";
@@ -304,7 +304,7 @@ static void should_say_how_much_memory_is_used(void) {
     CHECK(strstr(own_file("process"), "share.0=0 1\n"), "%s", own_file("process"));
 }
 
-static void should_drop_and_count_when_nobody_reads(void) {
+static void should_drop_and_count_events_without_a_reader(void) {
     enum { CALLS = 5000 };
     switch_on(SL_TRACE_MODE_RING, 128);
     for (int i = 0; i < CALLS; i++)
@@ -343,7 +343,7 @@ static void *read_on(void *argument) {
 }
 
 /* With a reader that keeps up nothing is lost, and nothing is read before it is whole. */
-static void should_lose_nothing_while_somebody_reads(void) {
+static void should_lose_no_event_with_a_reader(void) {
     static const sl_detail_t nothing;
     enum { CALLS = 2000000 };
     switch_on(SL_TRACE_MODE_RING, 0);
@@ -473,7 +473,7 @@ static void *call_and_stay(void *argument) {
     return NULL;
 }
 
-static void should_count_what_finds_no_ring(void) {
+static void should_count_events_without_a_ring(void) {
     enum { THREADS = 300 };
     pthread_t threads[THREADS];
     pid_t tid;
@@ -601,17 +601,17 @@ int main(void) {
     RUN(should_record_a_question_the_short_way);
     RUN(should_tell_the_time_again_and_again);
     RUN(should_say_how_much_memory_is_used);
-    RUN(should_say_what_a_kernel_is_called);
+    RUN(should_record_the_name_of_a_kernel);
     RUN(should_tell_what_kernels_are_known_to_take);
     RUN(should_tell_that_a_time_is_only_a_bound);
-    RUN(should_drop_and_count_when_nobody_reads);
-    RUN(should_lose_nothing_while_somebody_reads);
+    RUN(should_drop_and_count_events_without_a_reader);
+    RUN(should_lose_no_event_with_a_reader);
     RUN(should_keep_every_event_of_a_long_spool);
     RUN(should_drop_and_count_when_the_disk_is_full);
     RUN(should_survive_a_full_file_system);
     RUN(should_begin_anew_in_a_forked_child);
     RUN(should_close_the_ring_of_a_thread_that_ends);
-    RUN(should_count_what_finds_no_ring);
+    RUN(should_count_events_without_a_ring);
     RUN(should_begin_new_rings_for_another_trace);
     RUN(should_end_by_itself);
     RUN(should_tell_waits_turns_and_batches);

@@ -252,7 +252,7 @@ static door_t *make(sl_reason_t *reason) {
         return door;
     }
     if (fd < 0)
-        sl_report_fail(reason, "the process cannot have a socket more: %s", strerror(errno));
+        sl_report_fail(reason, "the process cannot open another socket: %s", strerror(errno));
     else
         sl_report_fail(reason, "the process can have no more threads");
     drop(&door->entrance);

@@ -106,7 +106,7 @@ CUresult sl_visit(const sl_ticket_t *ticket, int *fd, uint64_t *bytes, sl_reason
     uint64_t until = sl_os_nanos() + sl_visit_most_nanos;
     int to = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (to < 0)
-        return fail(reason, CANNOT_MAP, ticket, "this process cannot have a socket more");
+        return fail(reason, CANNOT_MAP, ticket, "this process cannot open another socket");
     CUresult status = knock(to, ticket, until, reason);
     if (status == CUDA_SUCCESS)
         status = wait_for(to, ticket, until, reason);

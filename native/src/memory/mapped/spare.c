@@ -17,13 +17,12 @@
 #include "tenant/accounts.h"
 
 #define MILLI 1000000u
-/* All chosen: spare memory must never cause a refusal, and a look must cost little beside the 67 us that it may save. */
-#define QUOTA_PART 50              /* at most 1/50 of the quota is spare */
-#define SCARCE_PART 16             /* while less than 1/16 of the GPU's memory is free, none is kept */
-#define ASK_NANOS (20 * MILLI)     /* how often the driver is asked for free memory, at most */
-#define VALID_NANOS (100 * MILLI)  /* how long its answer counts */
-#define UNATTENDED_NANOS (1000 * MILLI)
-#define NEEDED_NANOS (200 * MILLI) /* for so long after another process needed memory, none is kept */
+#define QUOTA_PART 50                   /* chosen: at most 1/50 of the quota is spare, so that it seldom must go for another request */
+#define SCARCE_PART 16                  /* chosen: while less than 1/16 of the GPU's memory is free, none is kept */
+#define ASK_NANOS (20 * MILLI)          /* chosen: the driver is asked for free memory 50 times a second at most */
+#define VALID_NANOS (100 * MILLI)       /* chosen: how long its answer counts */
+#define UNATTENDED_NANOS (1000 * MILLI) /* chosen: without a look for so long, none is kept */
+#define NEEDED_NANOS (200 * MILLI)      /* chosen: for so long after another process needed memory, none is kept */
 #define CHUNKS (SL_SPARE_MOST / SL_ARENA_BLOCK * SL_REGION_GPU_COUNT)
 
 static sl_chunk_t *newest;
