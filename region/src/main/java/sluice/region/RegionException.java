@@ -35,7 +35,7 @@ public sealed abstract class RegionException extends SluiceException {
         private static final long serialVersionUID = 1L;
 
         Damaged(Path file) {
-            super("region " + file + " is damaged: its table of places makes no sense; delete it when its tenant has ended");
+            super("region " + file + " is damaged: its table of places is invalid; delete it when its tenant has ended");
         }
     }
 

@@ -93,7 +93,7 @@ class ReservoirTest {
     }
 
     @Test
-    void shouldNotGrantWhatTheHostHasNot() throws Exception {
+    void shouldNotGrantMoreThanTheHostHas() throws Exception {
         free.set(64 * MIB);
 
         assertThat(reservoir.ask(asker(process(), 1, 0), 65 * MIB, 0).leftBytes()).isEqualTo(64 * MIB);
@@ -199,7 +199,7 @@ class ReservoirTest {
     }
 
     @Test
-    void shouldMakeNoPagesThatNobodyWants() throws Exception {
+    void shouldMakeNoPagesThatNoProcessWants() throws Exception {
         wanted.set(64 * MIB);
         reservoir.ask(asker(process(), 1, 0), 192 * MIB, 0);
 

@@ -137,7 +137,7 @@ public final class Board implements AutoCloseable {
         Optional<LayoutPlaces> places = problem == null ? FORMAT.places(mapped.segment(), mapped.segment().byteSize()) : Optional.empty();
         if (places.isEmpty()) {
             mapped.close();
-            throw new SluiceException("board " + mapped.file() + " " + (problem == null ? "has a table of places that makes no sense" : problem)
+            throw new SluiceException("board " + mapped.file() + " " + (problem == null ? "has an invalid table of places" : problem)
                     + "; delete it when no tenant uses the GPU");
         }
         return new Board(mapped, places.get());
