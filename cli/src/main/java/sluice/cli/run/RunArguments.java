@@ -8,6 +8,7 @@ import java.util.Map;
 import sluice.region.RegionDraft;
 import sluice.region.limits.GivenLimits;
 import sluice.region.limits.Limit;
+import sluice.region.limits.LimitKind;
 import sluice.region.limits.LimitSource;
 import sluice.region.place.SluiceException;
 
@@ -68,7 +69,7 @@ public final class RunArguments {
                 return 1;
             }
             Limit limit = limit(option);
-            if (limit != null && limit.kind() == Limit.Kind.SWITCH) {
+            if (limit != null && limit.kind() == LimitKind.SWITCH) {
                 return limits.put(limit, "true") == null ? 1 : 0;
             }
             if (value.startsWith("-")) {

@@ -1,13 +1,13 @@
 package sluice.cli.run;
 
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import sluice.region.limits.ComputeLimits;
+import java.util.stream.Collectors;
 import sluice.region.limits.GivenLimits;
 import sluice.region.limits.Limit;
 import sluice.region.limits.Limits;
-import sluice.region.limits.TurnLength;
 
 /// The request of a `sluice run`.
 ///
@@ -44,11 +44,7 @@ public record RunRequest(
 
     /// For people, in one line.
     String understood() {
-        ComputeLimits compute = limits().compute();
-        String turns = compute.turns() ? "weight " + compute.weight() + ", priority " + compute.priority().word()
-                + (compute.exclusive() ? ", exclusive" : "") + ", " + TurnLength.format(compute.turnMicros()) + " each" : "none";
-        return "memory " + limits().memory() + ", over the quota " + limits().onOom() + "; compute " + compute.caps() + (compute.strict() ? ", strict" : "") + "; turns: " + turns
-                + "; on error " + limits().onError().word();
+        return Arrays.stream(Limit.values()).map(limit -> limit.title() + " " + limit.format(limits())).collect(Collectors.joining(", "));
     }
 
     /// Whether anything asks for the library to do more than to count.

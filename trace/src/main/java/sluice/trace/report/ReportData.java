@@ -2,6 +2,7 @@ package sluice.trace.report;
 
 import java.time.Instant;
 import java.util.List;
+import java.util.Map;
 import sluice.trace.read.TraceDamage;
 import sluice.trace.read.TraceEvent;
 import sluice.trace.read.TraceInfo;
@@ -134,14 +135,14 @@ public record ReportData(
     /// Equal bins of the trace's time.
     ///
     /// @param busy nanoseconds of work in each bin
-    /// @param idle nanoseconds in each bin, by the number of the cause
+    /// @param idle nanoseconds in each bin, by cause
     /// @param turn nanoseconds in each bin for which the turn was held
-    public record Timeline(long[] busy, long[][] idle, long[] turn) {}
+    public record Timeline(long[] busy, Map<ReportCause, long[]> idle, long[] turn) {}
 
-    /// @param kinds   nanoseconds in each of equal bins, by the number of the kind
+    /// @param kinds   nanoseconds in each of equal bins, by kind
     /// @param longest its longest calls and waits
     /// @param ranges  its longest named ranges
-    public record ThreadLine(int pid, int tid, String name, long calls, long nanos, long dropped, long[][] kinds, List<Span> longest,
+    public record ThreadLine(int pid, int tid, String name, long calls, long nanos, long dropped, Map<ReportKind, long[]> kinds, List<Span> longest,
             List<Span> ranges) {}
 
     /// @param beginNanos since the begin of the trace

@@ -119,7 +119,7 @@ public final class ReportHtml {
             }
         }
         for (ReportKind kind : ReportKind.values()) {
-            boolean there = data.threads().stream().anyMatch(thread -> Arrays.stream(thread.kinds()[kind.ordinal()]).anyMatch(nanos -> nanos > 0));
+            boolean there = data.threads().stream().anyMatch(thread -> Arrays.stream(thread.kinds().get(kind)).anyMatch(nanos -> nanos > 0));
             if (there && keys.stream().noneMatch(key -> key[0].equals(kind.word()))) {
                 keys.add(new String[] {kind.word(), kind.text()});
             }

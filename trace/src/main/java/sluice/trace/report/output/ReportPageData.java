@@ -47,7 +47,7 @@ final class ReportPageData {
             layers.add(layer("busy", "busy", gpu.timeline().busy()));
             for (ReportCause cause : ReportCause.values()) {
                 if (gpu.idle().stream().anyMatch(idle -> idle.cause() == cause)) {
-                    layers.add(layer(cause.word(), cause.text(), gpu.timeline().idle()[cause.ordinal()]));
+                    layers.add(layer(cause.word(), cause.text(), gpu.timeline().idle().get(cause)));
                 }
             }
         }
@@ -58,7 +58,7 @@ final class ReportPageData {
     private Object thread(ReportData.ThreadLine thread) {
         List<Object> layers = new ArrayList<>();
         for (ReportKind kind : ReportKind.values()) {
-            long[] bins = thread.kinds()[kind.ordinal()];
+            long[] bins = thread.kinds().get(kind);
             if (Arrays.stream(bins).anyMatch(nanos -> nanos > 0)) {
                 layers.add(layer(kind.word(), kind.text(), bins));
             }
