@@ -129,8 +129,7 @@ static int lock_folder(const char *folder, bool can_wait) {
     return sl_profile_file_lock(folder, can_wait ? PATIENCE_NANOS : LAST_PATIENCE_NANOS);
 }
 
-/* In many containers root owns the folder; then no file is written. That is a debug message only, because the user did not ask for the
- * file. */
+/* In many containers root owns the folder, so no file is written. The message is for debugging only, because no user asked for the file. */
 static void write_workspace(bool can_wait) {
     char text[SL_PROFILE_TEXT_BYTES];
     sl_profile_workspace_t workspace;

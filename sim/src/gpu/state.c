@@ -70,8 +70,7 @@ static sim_state_t *map_file(void) {
     return map == MAP_FAILED ? NULL : map;
 }
 
-/* Removes a state file of another version and makes a new one. Processes that use the old file keep it; they and this process do not see
- * each other. */
+/* Replaces a state file of another version. Processes that use the old file keep it, and do not see this process. */
 bool sim_state_open(void) {
     for (int attempt = 0; !state && attempt < 2; attempt++) {
         sim_state_t *mapped = map_file();
@@ -195,8 +194,7 @@ static void begin_take(uint64_t self) {
 static void end_take(uint64_t self) { atomic_compare_exchange_strong(&state->taker, &self, 0); }
 
 /* A process that was stopped for longer than PATIENCE_NS loses its place, and may continue at any time. So each process sums again after it
- * has added its bytes, all in one total order. If two requests do not fit together, at least one process sees both and takes its bytes
- * back. */
+ * has added its bytes, in one total order. If two requests do not fit together, at least one process sees both and takes its bytes back. */
 bool sim_state_take(int gpu, uint64_t bytes) {
     uint64_t self = atomic_load(&own->owner);
     begin_take(self);

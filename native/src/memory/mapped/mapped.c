@@ -1,6 +1,4 @@
-/* mapped: plain memory that Sluice maps itself.
- *
- * Functions that end in "unlocking" need the lock of mapped memory. They release it while the driver works. */
+/* mapped: plain memory that Sluice maps itself. Functions that end in "unlocking" release the caller's lock while the driver works. */
 #include "memory/mapped/mapped.h"
 
 #include <stdlib.h>

@@ -15,8 +15,7 @@ import sluice.region.layout.SluiceVersion;
 import sluice.region.place.SluiceException;
 
 /// Answers one line of a process:
-/// - `region LAYOUT LABEL`: `ok TENANT IDENTITY`, with descriptors of limits and ledger.
-/// - `limits LAYOUT LABEL`: the same, with the limits alone.
+/// - `region LAYOUT LABEL`: `ok TENANT IDENTITY`, with descriptors of limits and ledger. `limits LAYOUT LABEL`: the same, with the limits alone.
 /// - `board UUID`: `ok UUID`, with a descriptor of the GPU's board.
 /// - `run`: see [RunRegistration]. `reservoir`: see [ReservoirRequests].
 /// - Any of them: `no` and the reason, or `busy` and when to ask again.
