@@ -11,6 +11,7 @@ void sl_context_beginning(void) {
 }
 
 void sl_context_leave(CUcontext context) {
+    sl_contexts_leave(context);
     sl_gate_leave_context(context);
 }
 

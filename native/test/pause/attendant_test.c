@@ -1,6 +1,7 @@
 /* The attendant carries out commands; when it cannot, each command learns why. */
 #include "on_sim.h"
 
+#include <pthread.h>
 #include <sys/mman.h>
 
 #include "os/os.h"
@@ -52,14 +53,20 @@ static void should_go_down_and_up(void) {
     }
 }
 
-/* Even if the process ends up as the command asked: the driver neither frees the memory nor maps it again. */
-static void should_refuse_with_a_reason_and_go_on(void) {
+/* Memory that can leave the GPU. */
+static CUmemGenericAllocationHandle map_some(CUdeviceptr *address) {
     CUmemAllocationProp prop = {.type = 1, .location = {1, 0}};
     CUmemAccessDesc access = {{1, 0}, 3};
     CUmemGenericAllocationHandle handle;
+    CHECK(hook_cuMemCreate(&handle, 4 * MIB, &prop, 0) == 0 && real.cuMemAddressReserve(address, 4 * MIB, 0, 0, 0) == 0);
+    CHECK(hook_cuMemMap(*address, 4 * MIB, 0, handle, 0) == 0 && real.cuMemSetAccess(*address, 4 * MIB, &access, 1) == 0);
+    return handle;
+}
+
+/* Even if the process ends up as the command asked: the driver neither frees the memory nor maps it again. */
+static void should_refuse_with_a_reason_and_go_on(void) {
     CUdeviceptr address;
-    CHECK(hook_cuMemCreate(&handle, 4 * MIB, &prop, 0) == 0 && real.cuMemAddressReserve(&address, 4 * MIB, 0, 0, 0) == 0);
-    CHECK(hook_cuMemMap(address, 4 * MIB, 0, handle, 0) == 0 && real.cuMemSetAccess(address, 4 * MIB, &access, 1) == 0);
+    CUmemGenericAllocationHandle handle = map_some(&address);
     unsigned refused = 0, broken = 0;
     make_faulty();
     arm(0, 0);
@@ -179,6 +186,76 @@ static void should_restore_only_after_a_look_for_room(void) {
     real.cuCheckpointProcessRestore = true_restore;
 }
 
+static _Atomic bool work_may_end;
+
+static void keep_working(void *unused) {
+    while (!work_may_end)
+        usleep(1000);
+    (void)unused;
+}
+
+static void *destroy(void *context) {
+    CHECK(hook_cuCtxDestroy_v2(context) == 0);
+    return NULL;
+}
+
+static void should_wait_for_work(uint64_t command) {
+    sl_region_pause_t *record = sl_telling_record();
+    for (int i = 0; i < 2000 && record->step != SL_REGION_STEP_DRAIN; i++)
+        usleep(1000);
+    usleep(30000);
+    CHECK(record->step == SL_REGION_STEP_DRAIN && !record->away_bytes, "step %u, answer %llx, refused %llx: %s", record->step,
+          (unsigned long long)sl_tenant.region.slots[sl_tenant.slot].answer, (unsigned long long)record->refused, record->reason);
+    CHECK(sl_tenant.region.slots[sl_tenant.slot].answer != command && record->refused != command);
+}
+
+/* The host function that the work waits for may need what a held thread has. */
+static void should_withdraw_a_pause_while_work_runs(void) {
+    sl_region_account_t *own = account((unsigned)sl_gpu_find(0));
+    CUcontext other;
+    CUstream stream;
+    CUdeviceptr address;
+    pthread_t thread;
+    CHECK(hook_cuCtxCreate_v2(&other, 0, 0) == 0 && real.cuCtxPopCurrent_v2(&other) == 0);
+    CUmemGenericAllocationHandle handle = map_some(&address);
+    CHECK(real.cuMemsetD8_v2(address, 7, 4 * MIB) == 0 && real.cuStreamCreate(&stream, 1) == 0);
+    uint64_t charged = own->charged_bytes;
+    for (unsigned depth = SL_REGION_COMMAND_PAUSE; depth <= SL_REGION_COMMAND_VACATE; depth++) {
+        work_may_end = false;
+        CHECK(real.cuLaunchHostFunc(stream, keep_working, NULL) == 0);
+        should_wait_for_work(only_ask(depth));
+        uint64_t before = sl_os_nanos();
+        CHECK(is_done(only_ask(SL_REGION_COMMAND_RUN)));
+        CHECK(sl_os_nanos() - before < 1000000000, "the pause was withdrawn late");
+        CHECK(!sl_telling_record()->since_nanos && own->charged_bytes == charged);
+        CUdeviceptr more;
+        CHECK(hook_cuMemAlloc_v2(&more, MIB) == 0, "calls do not go on");
+        uint64_t again = only_ask(SL_REGION_COMMAND_EVICT);
+        should_wait_for_work(again);
+        work_may_end = true;
+        CHECK(is_done(again) && sl_telling_record()->away_bytes);
+        CHECK(ask(SL_REGION_COMMAND_RUN) && hook_cuMemFree_v2(more) == 0);
+    }
+    unsigned char byte = 0;
+    CHECK(real.cuMemcpyDtoH_v2(&byte, address, 1) == 0 && byte == 7);
+    work_may_end = false;
+    CHECK(real.cuCtxPushCurrent_v2(other) == 0 && real.cuLaunchHostFunc(NULL, keep_working, NULL) == 0 && real.cuCtxPopCurrent_v2(&other) == 0);
+    should_wait_for_work(only_ask(SL_REGION_COMMAND_PAUSE));
+    CHECK(is_done(only_ask(SL_REGION_COMMAND_RUN)) && pthread_create(&thread, NULL, destroy, other) == 0);
+    usleep(20000);
+    work_may_end = true;
+    CHECK(pthread_join(thread, NULL) == 0 && ask(SL_REGION_COMMAND_PAUSE) && ask(SL_REGION_COMMAND_RUN));
+    CHECK(real.cuStreamDestroy_v2(stream) == 0 && hook_cuMemUnmap(address, 4 * MIB) == 0 && hook_cuMemRelease(handle) == 0);
+}
+
+/* In a process of its own: it ends while the work runs for which a pause waits. */
+static void should_end_while_work_runs(void) {
+    CUstream stream;
+    CHECK(real.cuStreamCreate(&stream, 1) == 0 && real.cuLaunchHostFunc(stream, keep_working, NULL) == 0);
+    should_wait_for_work(only_ask(SL_REGION_COMMAND_PAUSE));
+    alarm(10);
+}
+
 static CUresult (*true_unlock)(int, CUcheckpointUnlockArgs *);
 static unsigned unlocks;
 
@@ -246,7 +323,12 @@ int main(int count, char **words) {
         RUN(should_leave_the_program_its_error);
         return 0;
     }
+    if (count > 1 && strcmp(words[1], "ending") == 0) {
+        RUN(should_end_while_work_runs);
+        return 0;
+    }
     RUN(should_go_down_and_up);
+    RUN(should_withdraw_a_pause_while_work_runs);
     RUN(should_refuse_with_a_reason_and_go_on);
     RUN(should_only_hold_a_broken_context);
     RUN(should_end_a_long_reason_with_a_word);
