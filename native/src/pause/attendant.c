@@ -134,11 +134,14 @@ static bool is_cut(uint64_t since) {
     return order_now().wanted == HELD && sl_os_nanos() - since > CUT_NANOS && sl_control_stop(SL_CONTROL_PAUSE);
 }
 
+/* A wait of any length reads the limits of the agent that runs now: another one may write the next command. */
 static bool is_pause_wanted(void) {
+    sl_registration_follow();
     return !atomic_load(&ending) && order_now().wanted != RUNNING;
 }
 
 static bool is_away_wanted(void) {
+    sl_registration_follow();
     return !atomic_load(&ending) && order_now().wanted > HELD;
 }
 
@@ -243,6 +246,7 @@ static void wait_for_room(const order_t *order, const sl_reason_t *reason) {
     sl_telling_reason("%s", reason->text);
     sl_telling_step(SL_REGION_STEP_ROOM, 0);
     syscall(SYS_futex, &sl_tenant.region.limits->command, FUTEX_WAIT, (uint32_t)order->command, &span, NULL, 0);
+    sl_registration_follow();
 }
 
 static void restore(const order_t *order) {

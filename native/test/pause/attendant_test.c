@@ -6,6 +6,7 @@
 
 #include "os/os.h"
 #include "pause/telling.h"
+#include "tenant/registration.h"
 
 static sl_region_limits_t *limits;
 static uint64_t number;
@@ -43,6 +44,30 @@ static bool is_done(uint64_t command) {
 static bool ask(unsigned depth) {
     look_for_room();
     return is_done(only_ask(depth));
+}
+
+static _Atomic bool is_restarted;
+static _Atomic unsigned next_depth;
+
+/* The next agent hands over limits of its own, writes the next command there, and has looked for room. */
+void __wrap_sl_registration_follow(void) {
+    if (!atomic_exchange(&is_restarted, false))
+        return;
+    char *page = (char *)((uintptr_t)limits & ~4095ul);
+    static char copy[4096];
+    memcpy(copy, page, sizeof copy);
+    CHECK(mmap(page, sizeof copy, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == page);
+    memcpy(page, copy, sizeof copy);
+    only_ask(next_depth);
+    look_for_room();
+}
+
+/* True: the command that only the next agent's limits have is carried out. */
+static bool is_done_for_the_next_agent(unsigned depth) {
+    uint64_t command = (number + 1) << 8 | depth;
+    next_depth = depth;
+    atomic_store(&is_restarted, true);
+    return is_done(command);
 }
 
 static void should_go_down_and_up(void) {
@@ -256,6 +281,19 @@ static void should_end_while_work_runs(void) {
     alarm(10);
 }
 
+static void should_follow_the_next_agent_while_it_waits(void) {
+    CHECK(ask(SL_REGION_COMMAND_VACATE));
+    restores = 0;
+    true_restore = real.cuCheckpointProcessRestore;
+    should_wait_for_a_look(only_ask(SL_REGION_COMMAND_RUN));
+    CHECK(is_done_for_the_next_agent(SL_REGION_COMMAND_PAUSE) && ask(SL_REGION_COMMAND_RUN));
+    work_may_end = false;
+    CHECK(real.cuLaunchHostFunc(NULL, keep_working, NULL) == 0);
+    should_wait_for_work(only_ask(SL_REGION_COMMAND_PAUSE));
+    CHECK(is_done_for_the_next_agent(SL_REGION_COMMAND_RUN));
+    work_may_end = true;
+}
+
 static CUresult (*true_unlock)(int, CUcheckpointUnlockArgs *);
 static unsigned unlocks;
 
@@ -333,6 +371,7 @@ int main(int count, char **words) {
     RUN(should_only_hold_a_broken_context);
     RUN(should_end_a_long_reason_with_a_word);
     RUN(should_restore_only_after_a_look_for_room);
+    RUN(should_follow_the_next_agent_while_it_waits);
     RUN(should_unlock_once_more);
     RUN(should_tell_each_command_that_it_cannot_go_on);
     return 0;
