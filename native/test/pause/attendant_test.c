@@ -350,6 +350,42 @@ static void should_not_call_a_driver_that_stays_locked(void) {
     }
 }
 
+static void share_memory(void) {
+    CUdeviceptr address;
+    CUipcMemHandle handle;
+    CHECK(hook_cuMemAlloc_v2(&address, 4 * MIB) == 0 && hook_cuIpcGetMemHandle(&handle, address) == 0);
+}
+
+static void share_event(void) {
+    CUevent event;
+    CUipcEventHandle handle;
+    CHECK(real.cuEventCreate(&event, 2 | 4) == 0 && hook_cuIpcGetEventHandle(&handle, event) == 0);
+}
+
+static void share_pool(void) {
+    CUmemPoolProps prop = {.allocType = 1, .handleTypes = 1, .location = {1, 0}};
+    CUmemoryPool pool;
+    int fd;
+    CHECK(hook_cuMemPoolCreate(&pool, &prop) == 0 && hook_cuMemPoolExportToShareableHandle(&fd, pool, 1, 0) == 0);
+}
+
+/* In a process of its own. Nobody knows whether the driver restores it, and a restore that fails loses the job. */
+static void should_not_vacate_what_others_may_use(const char *what) {
+    CUmemAllocationProp prop = {.type = 1, .requestedHandleTypes = 1, .location = {1, 0}};
+    CUmemGenericAllocationHandle handle;
+    int fd;
+    CHECK(ask(SL_REGION_COMMAND_VACATE) && ask(SL_REGION_COMMAND_RUN));
+    if (strcmp(what, "handle") == 0)
+        CHECK(hook_cuMemCreate(&handle, 4 * MIB, &prop, 0) == 0 && hook_cuMemExportToShareableHandle(&fd, handle, 1, 0) == 0);
+    else
+        strcmp(what, "memory") == 0 ? share_memory() : strcmp(what, "event") == 0 ? share_event() : share_pool();
+    CHECK(!ask(SL_REGION_COMMAND_VACATE));
+    CHECK(strstr(sl_telling_record()->reason, "shares memory or events"), "%s", sl_telling_record()->reason);
+    CHECK(ask(SL_REGION_COMMAND_EVICT) && ask(SL_REGION_COMMAND_RUN), "it can be released");
+    if (strcmp(what, "handle") == 0)
+        CHECK(hook_cuMemRelease(handle) == 0 && ask(SL_REGION_COMMAND_VACATE) && ask(SL_REGION_COMMAND_RUN), "the memory is gone");
+}
+
 int main(int count, char **words) {
     use_sim("attendant", "800m");
     be_able_to_ask();
@@ -359,6 +395,10 @@ int main(int count, char **words) {
     }
     if (count > 1 && strcmp(words[1], "sticky") == 0) {
         RUN(should_leave_the_program_its_error);
+        return 0;
+    }
+    if (count > 2 && strcmp(words[1], "shared") == 0) {
+        should_not_vacate_what_others_may_use(words[2]);
         return 0;
     }
     if (count > 1 && strcmp(words[1], "ending") == 0) {
