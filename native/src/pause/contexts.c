@@ -123,12 +123,12 @@ static void give_up(uint32_t round) {
 
 bool sl_contexts_drain(bool (*goes_on)(void), CUresult *status) {
     const struct timespec span = {.tv_nsec = LOOK_NANOS};
-    if (!has_waiter && !(has_waiter = sl_thread_start(wait_for_work, NULL))) {
-        *status = synchronize(0); /* the process can have no more threads */
-        return true;
-    }
     uint32_t round = atomic_load(&asked) + 1;
     round += round == 0; /* no round has the number 0 */
+    if (!has_waiter && !(has_waiter = sl_thread_start(wait_for_work, NULL))) { /* the process can have no more threads */
+        *status = synchronize(round);
+        return true;
+    }
     atomic_store(&asked, round);
     syscall(SYS_futex, &asked, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
     for (uint32_t seen; (seen = atomic_load(&ended)) != round;) {

@@ -46,6 +46,13 @@ static bool ask(unsigned depth) {
     return is_done(only_ask(depth));
 }
 
+static _Atomic bool is_out_of_threads;
+bool __real_sl_thread_start(void *(*body)(void *), void *argument);
+
+bool __wrap_sl_thread_start(void *(*body)(void *), void *argument) {
+    return !is_out_of_threads && __real_sl_thread_start(body, argument);
+}
+
 static _Atomic bool is_restarted;
 static _Atomic unsigned next_depth;
 
@@ -168,6 +175,20 @@ static void should_end_a_long_reason_with_a_word(void) {
     CHECK(strcmp(reason, "short") == 0);
 }
 
+/* Released, it stays on the GPU. */
+static void should_not_vacate_managed_memory(void) {
+    CUdeviceptr address;
+    CHECK(hook_cuMemAllocManaged(&address, 8 * MIB, 1) == 0);
+    CHECK(!ask(SL_REGION_COMMAND_VACATE) && strstr(sl_telling_record()->reason, "managed memory"), "%s", sl_telling_record()->reason);
+    CHECK(ask(SL_REGION_COMMAND_RUN));
+    CUdeviceptr mapped;
+    CUmemGenericAllocationHandle handle = map_some(&mapped);
+    CHECK(ask(SL_REGION_COMMAND_EVICT) && sl_telling_record()->away_bytes == 4 * MIB && sl_telling_record()->staying_bytes >= 8 * MIB);
+    CHECK(account((unsigned)sl_gpu_find(0))->managed_bytes == 8 * MIB);
+    CHECK(ask(SL_REGION_COMMAND_RUN) && hook_cuMemUnmap(mapped, 4 * MIB) == 0 && hook_cuMemRelease(handle) == 0);
+    CHECK(hook_cuMemFree_v2(address) == 0 && ask(SL_REGION_COMMAND_VACATE) && ask(SL_REGION_COMMAND_RUN));
+}
+
 static CUresult (*true_restore)(int, CUcheckpointRestoreArgs *);
 static _Atomic unsigned restores;
 
@@ -217,6 +238,23 @@ static void keep_working(void *unused) {
     while (!work_may_end)
         usleep(1000);
     (void)unused;
+}
+
+static void *let_work_end(void *unused) {
+    usleep(700000); /* the attendant looks every 250 ms */
+    work_may_end = true;
+    return unused;
+}
+
+/* Then a pause cannot be withdrawn while it waits, and it waits all the same. */
+static void should_wait_for_work_without_a_thread_for_it(void) {
+    pthread_t thread;
+    is_out_of_threads = true;
+    work_may_end = false;
+    CHECK(real.cuLaunchHostFunc(NULL, keep_working, NULL) == 0 && pthread_create(&thread, NULL, let_work_end, NULL) == 0);
+    CHECK(ask(SL_REGION_COMMAND_PAUSE) && work_may_end, "a hold that is not complete");
+    CHECK(ask(SL_REGION_COMMAND_RUN) && pthread_join(thread, NULL) == 0);
+    is_out_of_threads = false;
 }
 
 static void *destroy(void *context) {
@@ -405,10 +443,12 @@ int main(int count, char **words) {
         RUN(should_end_while_work_runs);
         return 0;
     }
+    RUN(should_wait_for_work_without_a_thread_for_it); /* before there is one */
     RUN(should_go_down_and_up);
     RUN(should_withdraw_a_pause_while_work_runs);
     RUN(should_refuse_with_a_reason_and_go_on);
     RUN(should_only_hold_a_broken_context);
+    RUN(should_not_vacate_managed_memory);
     RUN(should_end_a_long_reason_with_a_word);
     RUN(should_restore_only_after_a_look_for_room);
     RUN(should_follow_the_next_agent_while_it_waits);
