@@ -15,6 +15,7 @@ void sl_context_ending(CUcontext context) {
 }
 
 void sl_context_leave(CUcontext context) {
+    sl_contexts_leave(context);
     sl_gate_leave_context(context);
 }
 

@@ -134,14 +134,28 @@ static bool is_cut(uint64_t since) {
     return order_now().wanted == HELD && sl_os_nanos() - since > CUT_NANOS && sl_control_stop(SL_CONTROL_PAUSE);
 }
 
-/* A context with an error runs nothing, so a hold is complete all the same. What is more than a hold refuses (out). */
-static void drain(void) {
+/* A wait of any length reads the limits of the agent that runs now: another one may write the next command. */
+static bool is_pause_wanted(void) {
+    sl_registration_follow();
+    return !atomic_load(&ending) && order_now().wanted != RUNNING;
+}
+
+static bool is_away_wanted(void) {
+    sl_registration_follow();
+    return !atomic_load(&ending) && order_now().wanted > HELD;
+}
+
+/* False: the pause is withdrawn, and work may still run. A context with an error runs nothing, so a hold is complete all the same. What is more than a hold
+ * refuses (out). */
+static bool drain(void) {
     CUresult status = CUDA_SUCCESS;
     sl_telling_step(SL_REGION_STEP_DRAIN, 0);
     for (int attempt = 0; attempt < DRAIN_ATTEMPTS && (attempt == 0 || status != CUDA_SUCCESS); attempt++)
-        status = sl_contexts_drain();
+        if (!sl_contexts_drain(is_pause_wanted, &status))
+            return false;
     if (status != CUDA_SUCCESS)
         sl_report(SL_WARN, "paused, and a context answers error %d: it runs no work any more, and its memory cannot be released", (int)status);
+    return true;
 }
 
 /* Calls in the driver come back by themselves: the work that they wait for ends. */
@@ -152,7 +166,7 @@ static void hold(void) {
     sl_hold_ask();
     for (unsigned count; (count = sl_hold_count()) > 0;) {
         sl_telling_reason(SL_REASON_CALLS, count, count == 1 ? "" : "s");
-        if (atomic_load(&ending) || order_now().wanted == RUNNING) {
+        if (!is_pause_wanted()) {
             release_calls();
             return;
         }
@@ -169,7 +183,10 @@ static void hold(void) {
         note_held();
         return;
     }
-    drain();
+    if (!drain()) {
+        release_calls();
+        return;
+    }
     sl_kept_look(true);
     note_held();
 }
@@ -183,7 +200,9 @@ static void finish_work(void) {
 static void out(const order_t *order) {
     sl_reason_t reason;
     sl_region_pause_t *record = sl_telling_record();
-    CUresult status = sl_contexts_drain();
+    CUresult status = CUDA_SUCCESS;
+    if (!sl_contexts_drain(is_away_wanted, &status))
+        return; /* to what is wanted now */
     if (status != CUDA_SUCCESS) {
         sl_report_fail(&reason, SL_REASON_CONTEXT_ERROR, (int)status);
         refuse(order, &reason);
@@ -227,6 +246,7 @@ static void wait_for_room(const order_t *order, const sl_reason_t *reason) {
     sl_telling_reason("%s", reason->text);
     sl_telling_step(SL_REGION_STEP_ROOM, 0);
     syscall(SYS_futex, &sl_tenant.region.limits->command, FUTEX_WAIT, (uint32_t)order->command, &span, NULL, 0);
+    sl_registration_follow();
 }
 
 static void restore(const order_t *order) {
@@ -349,14 +369,16 @@ static bool begin_step(void) {
 }
 
 /* exit() runs this before the driver's own handlers, which end the driver under a thread that is in it. The handlers of the program may call
- * CUDA too, so a paused process waits here as in any call. A hold that is not complete is given up: the call for which it waits may never end. */
+ * CUDA too, so a paused process waits here as in any call. A hold that is not complete is given up: the call or the work for which it waits may never end. */
 static void end_process(void) {
     for (;;) {
         atomic_store(&ending, true);
         while (atomic_load(&in_step))
             sl_os_sleep_nanos(MILLI);
-        if (atomic_load(&rung) == RUNNING || atomic_load(&broken) || !is_attached())
+        if (atomic_load(&rung) == RUNNING || atomic_load(&broken) || !is_attached()) {
+            sl_contexts_end();
             return;
+        }
         atomic_store(&ending, false);
         sl_os_sleep_nanos(MILLI);
     }

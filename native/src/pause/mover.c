@@ -30,6 +30,7 @@ typedef struct {
     uint64_t offset; /* in the reservoir */
     unsigned track;
     bool away;       /* what the GPU has for it, if anything, are not its contents */
+    bool given;      /* the GPU has nothing for it */
 } item_t;
 
 static item_t *items;
@@ -192,6 +193,26 @@ static uint64_t away_bytes(unsigned gpu) {
     return sum;
 }
 
+/* What those need that the GPU has nothing for: after a failure the driver may still have some. */
+static uint64_t missing_bytes(unsigned gpu) {
+    uint64_t sum = 0;
+    for (const item_t *item = items; item < items + item_count; item++)
+        sum += item->what.gpu == gpu && item->given ? item->what.bytes : 0;
+    return sum;
+}
+
+static CUresult take(item_t *item) {
+    CUresult status = item->source->take(item->number);
+    item->given &= status != CUDA_SUCCESS;
+    return status;
+}
+
+static CUresult give(item_t *item) {
+    CUresult status = item->source->give(item->number);
+    item->given |= status == CUDA_SUCCESS;
+    return status;
+}
+
 static void tell_away(uint64_t bytes) {
     sl_region_pause_t *record = sl_telling_record();
     if (!record)
@@ -215,7 +236,7 @@ static sl_mover_result_t stay(void) {
 static CUresult take_all(size_t *failed) {
     for (*failed = 0; *failed < item_count; ++*failed) {
         item_t *item = &items[*failed];
-        CUresult status = item->away ? item->source->take(item->number) : CUDA_SUCCESS;
+        CUresult status = item->away ? take(item) : CUDA_SUCCESS;
         if (status != CUDA_SUCCESS)
             return status;
     }
@@ -225,7 +246,7 @@ static CUresult take_all(size_t *failed) {
 static void give_all_again(void) {
     for (item_t *item = items; item < items + item_count; item++)
         if (item->away)
-            item->source->give(item->number);
+            give(item);
 }
 
 static sl_mover_result_t broken(sl_reason_t *reason, const char *step, int status) {
@@ -254,7 +275,7 @@ static sl_mover_result_t undo(CUresult cause, sl_reason_t *reason) {
 static CUresult give_all(void) {
     for (item_t *item = items; item < items + item_count; item++) {
         item->away = true;
-        CUresult status = item->source->give(item->number);
+        CUresult status = give(item);
         if (status != CUDA_SUCCESS)
             return status;
     }
@@ -301,7 +322,7 @@ sl_mover_result_t sl_mover_out(sl_reason_t *reason) {
 
 static sl_mover_result_t no_room(const item_t *item, sl_reason_t *reason) {
     unsigned gpu = item->what.gpu;
-    uint64_t needs = away_bytes(gpu), limit = sl_accounts_limit(gpu), used = sl_accounts_sum(gpu).charged;
+    uint64_t missing = missing_bytes(gpu), needs = missing ? missing : away_bytes(gpu), limit = sl_accounts_limit(gpu), used = sl_accounts_sum(gpu).charged;
     uint64_t left = limit > used ? limit - used : 0;
     char need[SL_SIZE_TEXT_BYTES], quota[SL_SIZE_TEXT_BYTES], vacant[SL_SIZE_TEXT_BYTES];
     sl_size_format(left, quota);
@@ -315,11 +336,11 @@ static const item_t *crowded(void) {
     uint32_t seen = 0;
     for (const item_t *item = items; item < items + item_count; item++) {
         unsigned gpu = item->what.gpu;
-        if (!item->away || seen >> gpu & 1)
+        if (!item->given || seen >> gpu & 1)
             continue;
         seen |= 1u << gpu;
         uint64_t left = sl_track_free_bytes(&tracks[item->track]);
-        if (left && left + sl_accounts_own(gpu)->pool_bytes < away_bytes(gpu))
+        if (left && left + sl_accounts_own(gpu)->pool_bytes < missing_bytes(gpu))
             return item;
     }
     return NULL;

@@ -30,6 +30,7 @@
     X(MANAGED, "has managed memory, with which the driver cannot store its own state; use --release")                                                   \
     X(OPENED, "has opened memory of another process, with which the driver cannot restore its own state; use --release")                                \
     X(EXPORTED, "another process may have opened its memory, with which the driver cannot restore its own state; use --release")                         \
+    X(SHARED, "shares memory or events with other processes or devices, which the driver may not be able to restore; use --release")                       \
     X(STOP, "the driver cannot stop the process: %s (%d); try --release", SL_REASON_ERROR, 999)                                                         \
     X(STORE, "the driver cannot store its own state: %s (%d); use --release", SL_REASON_ERROR, 999)                                                     \
     X(GO_ON, "the driver cannot let the process go on: %s (%d); start the job again", SL_REASON_ERROR, 999)                                             \

@@ -8,6 +8,7 @@
 #include "ledger/ledger.h"
 #include "memory/ipc/opened.h"
 #include "memory/mapped/export.h"
+#include "memory/plain/physical.h"
 #include "os/os.h"
 #include "pause/reasons.h"
 #include "pause/telling.h"
@@ -33,7 +34,8 @@ static void log_limits(void) {
 }
 
 /* Seen on driver 580: with managed memory the driver refuses, and then always refuses. With memory of other processes it stores its
- * state and cannot restore it. */
+ * state and cannot restore it. Not known: whether it restores a process that has given out handles of ordinary memory, of events or pools, or that has a
+ * multicast object. A restore that fails loses the job, so such a process is refused too. */
 static bool is_possible(sl_reason_t *reason) {
     if (!SL_DRIVER_HAS(cuCheckpointProcessCheckpoint))
         return sl_report_fail(reason, SL_REASON_OLD_DRIVER);
@@ -44,6 +46,8 @@ static bool is_possible(sl_reason_t *reason) {
         return sl_report_fail(reason, SL_REASON_OPENED);
     if (sl_export_any())
         return sl_report_fail(reason, SL_REASON_EXPORTED);
+    if (sl_opened_any_shared() || sl_physical_any_stays())
+        return sl_report_fail(reason, SL_REASON_SHARED);
     return true;
 }
 

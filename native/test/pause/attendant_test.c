@@ -1,10 +1,12 @@
 /* The attendant carries out commands; when it cannot, each command learns why. */
 #include "on_sim.h"
 
+#include <pthread.h>
 #include <sys/mman.h>
 
 #include "os/os.h"
 #include "pause/telling.h"
+#include "tenant/registration.h"
 
 static sl_region_limits_t *limits;
 static uint64_t number;
@@ -44,6 +46,37 @@ static bool ask(unsigned depth) {
     return is_done(only_ask(depth));
 }
 
+static _Atomic bool is_out_of_threads;
+bool __real_sl_thread_start(void *(*body)(void *), void *argument);
+
+bool __wrap_sl_thread_start(void *(*body)(void *), void *argument) {
+    return !is_out_of_threads && __real_sl_thread_start(body, argument);
+}
+
+static _Atomic bool is_restarted;
+static _Atomic unsigned next_depth;
+
+/* The next agent hands over limits of its own, writes the next command there, and has looked for room. */
+void __wrap_sl_registration_follow(void) {
+    if (!atomic_exchange(&is_restarted, false))
+        return;
+    char *page = (char *)((uintptr_t)limits & ~4095ul);
+    static char copy[4096];
+    memcpy(copy, page, sizeof copy);
+    CHECK(mmap(page, sizeof copy, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == page);
+    memcpy(page, copy, sizeof copy);
+    only_ask(next_depth);
+    look_for_room();
+}
+
+/* True: the command that only the next agent's limits have is carried out. */
+static bool is_done_for_the_next_agent(unsigned depth) {
+    uint64_t command = (number + 1) << 8 | depth;
+    next_depth = depth;
+    atomic_store(&is_restarted, true);
+    return is_done(command);
+}
+
 static void should_go_down_and_up(void) {
     for (unsigned depth = SL_REGION_COMMAND_PAUSE; depth <= SL_REGION_COMMAND_VACATE; depth++) {
         CHECK(ask(depth));
@@ -52,14 +85,20 @@ static void should_go_down_and_up(void) {
     }
 }
 
-/* Even if the process ends up as the command asked: the driver neither frees the memory nor maps it again. */
-static void should_refuse_with_a_reason_and_go_on(void) {
+/* Memory that can leave the GPU. */
+static CUmemGenericAllocationHandle map_some(CUdeviceptr *address) {
     CUmemAllocationProp prop = {.type = 1, .location = {1, 0}};
     CUmemAccessDesc access = {{1, 0}, 3};
     CUmemGenericAllocationHandle handle;
+    CHECK(hook_cuMemCreate(&handle, 4 * MIB, &prop, 0) == 0 && real.cuMemAddressReserve(address, 4 * MIB, 0, 0, 0) == 0);
+    CHECK(hook_cuMemMap(*address, 4 * MIB, 0, handle, 0) == 0 && real.cuMemSetAccess(*address, 4 * MIB, &access, 1) == 0);
+    return handle;
+}
+
+/* Even if the process ends up as the command asked: the driver neither frees the memory nor maps it again. */
+static void should_refuse_with_a_reason_and_go_on(void) {
     CUdeviceptr address;
-    CHECK(hook_cuMemCreate(&handle, 4 * MIB, &prop, 0) == 0 && real.cuMemAddressReserve(&address, 4 * MIB, 0, 0, 0) == 0);
-    CHECK(hook_cuMemMap(address, 4 * MIB, 0, handle, 0) == 0 && real.cuMemSetAccess(address, 4 * MIB, &access, 1) == 0);
+    CUmemGenericAllocationHandle handle = map_some(&address);
     unsigned refused = 0, broken = 0;
     make_faulty();
     arm(0, 0);
@@ -136,6 +175,20 @@ static void should_end_a_long_reason_with_a_word(void) {
     CHECK(strcmp(reason, "short") == 0);
 }
 
+/* Released, it stays on the GPU. */
+static void should_not_vacate_managed_memory(void) {
+    CUdeviceptr address;
+    CHECK(hook_cuMemAllocManaged(&address, 8 * MIB, 1) == 0);
+    CHECK(!ask(SL_REGION_COMMAND_VACATE) && strstr(sl_telling_record()->reason, "managed memory"), "%s", sl_telling_record()->reason);
+    CHECK(ask(SL_REGION_COMMAND_RUN));
+    CUdeviceptr mapped;
+    CUmemGenericAllocationHandle handle = map_some(&mapped);
+    CHECK(ask(SL_REGION_COMMAND_EVICT) && sl_telling_record()->away_bytes == 4 * MIB && sl_telling_record()->staying_bytes >= 8 * MIB);
+    CHECK(account((unsigned)sl_gpu_find(0))->managed_bytes == 8 * MIB);
+    CHECK(ask(SL_REGION_COMMAND_RUN) && hook_cuMemUnmap(mapped, 4 * MIB) == 0 && hook_cuMemRelease(handle) == 0);
+    CHECK(hook_cuMemFree_v2(address) == 0 && ask(SL_REGION_COMMAND_VACATE) && ask(SL_REGION_COMMAND_RUN));
+}
+
 static CUresult (*true_restore)(int, CUcheckpointRestoreArgs *);
 static _Atomic unsigned restores;
 
@@ -177,6 +230,106 @@ static void should_restore_only_after_a_look_for_room(void) {
     should_wait_for_a_look(number << 8);
     CHECK(ask(SL_REGION_COMMAND_RUN) && restores == 1);
     real.cuCheckpointProcessRestore = true_restore;
+}
+
+static _Atomic bool work_may_end;
+
+static void keep_working(void *unused) {
+    while (!work_may_end)
+        usleep(1000);
+    (void)unused;
+}
+
+static void *let_work_end(void *unused) {
+    usleep(700000); /* the attendant looks every 250 ms */
+    work_may_end = true;
+    return unused;
+}
+
+/* Then a pause cannot be withdrawn while it waits, and it waits all the same. */
+static void should_wait_for_work_without_a_thread_for_it(void) {
+    pthread_t thread;
+    is_out_of_threads = true;
+    work_may_end = false;
+    CHECK(real.cuLaunchHostFunc(NULL, keep_working, NULL) == 0 && pthread_create(&thread, NULL, let_work_end, NULL) == 0);
+    CHECK(ask(SL_REGION_COMMAND_PAUSE) && work_may_end, "a hold that is not complete");
+    CHECK(ask(SL_REGION_COMMAND_RUN) && pthread_join(thread, NULL) == 0);
+    is_out_of_threads = false;
+}
+
+static void *destroy(void *context) {
+    CHECK(hook_cuCtxDestroy_v2(context) == 0);
+    return NULL;
+}
+
+static void should_wait_for_work(uint64_t command) {
+    sl_region_pause_t *record = sl_telling_record();
+    for (int i = 0; i < 2000 && record->step != SL_REGION_STEP_DRAIN; i++)
+        usleep(1000);
+    usleep(30000);
+    CHECK(record->step == SL_REGION_STEP_DRAIN && !record->away_bytes, "step %u, answer %llx, refused %llx: %s", record->step,
+          (unsigned long long)sl_tenant.region.slots[sl_tenant.slot].answer, (unsigned long long)record->refused, record->reason);
+    CHECK(sl_tenant.region.slots[sl_tenant.slot].answer != command && record->refused != command);
+}
+
+/* The host function that the work waits for may need what a held thread has. */
+static void should_withdraw_a_pause_while_work_runs(void) {
+    sl_region_account_t *own = account((unsigned)sl_gpu_find(0));
+    CUcontext other;
+    CUstream stream;
+    CUdeviceptr address;
+    pthread_t thread;
+    CHECK(hook_cuCtxCreate_v2(&other, 0, 0) == 0 && real.cuCtxPopCurrent_v2(&other) == 0);
+    CUmemGenericAllocationHandle handle = map_some(&address);
+    CHECK(real.cuMemsetD8_v2(address, 7, 4 * MIB) == 0 && real.cuStreamCreate(&stream, 1) == 0);
+    uint64_t charged = own->charged_bytes;
+    for (unsigned depth = SL_REGION_COMMAND_PAUSE; depth <= SL_REGION_COMMAND_VACATE; depth++) {
+        work_may_end = false;
+        CHECK(real.cuLaunchHostFunc(stream, keep_working, NULL) == 0);
+        should_wait_for_work(only_ask(depth));
+        uint64_t before = sl_os_nanos();
+        CHECK(is_done(only_ask(SL_REGION_COMMAND_RUN)));
+        CHECK(sl_os_nanos() - before < 1000000000, "the pause was withdrawn late");
+        CHECK(!sl_telling_record()->since_nanos && own->charged_bytes == charged);
+        CUdeviceptr more;
+        CHECK(hook_cuMemAlloc_v2(&more, MIB) == 0, "calls do not go on");
+        uint64_t again = only_ask(SL_REGION_COMMAND_EVICT);
+        should_wait_for_work(again);
+        work_may_end = true;
+        CHECK(is_done(again) && sl_telling_record()->away_bytes);
+        CHECK(ask(SL_REGION_COMMAND_RUN) && hook_cuMemFree_v2(more) == 0);
+    }
+    unsigned char byte = 0;
+    CHECK(real.cuMemcpyDtoH_v2(&byte, address, 1) == 0 && byte == 7);
+    work_may_end = false;
+    CHECK(real.cuCtxPushCurrent_v2(other) == 0 && real.cuLaunchHostFunc(NULL, keep_working, NULL) == 0 && real.cuCtxPopCurrent_v2(&other) == 0);
+    should_wait_for_work(only_ask(SL_REGION_COMMAND_PAUSE));
+    CHECK(is_done(only_ask(SL_REGION_COMMAND_RUN)) && pthread_create(&thread, NULL, destroy, other) == 0);
+    usleep(20000);
+    work_may_end = true;
+    CHECK(pthread_join(thread, NULL) == 0 && ask(SL_REGION_COMMAND_PAUSE) && ask(SL_REGION_COMMAND_RUN));
+    CHECK(real.cuStreamDestroy_v2(stream) == 0 && hook_cuMemUnmap(address, 4 * MIB) == 0 && hook_cuMemRelease(handle) == 0);
+}
+
+/* In a process of its own: it ends while the work runs for which a pause waits. */
+static void should_end_while_work_runs(void) {
+    CUstream stream;
+    CHECK(real.cuStreamCreate(&stream, 1) == 0 && real.cuLaunchHostFunc(stream, keep_working, NULL) == 0);
+    should_wait_for_work(only_ask(SL_REGION_COMMAND_PAUSE));
+    alarm(10);
+}
+
+static void should_follow_the_next_agent_while_it_waits(void) {
+    CHECK(ask(SL_REGION_COMMAND_VACATE));
+    restores = 0;
+    true_restore = real.cuCheckpointProcessRestore;
+    should_wait_for_a_look(only_ask(SL_REGION_COMMAND_RUN));
+    CHECK(is_done_for_the_next_agent(SL_REGION_COMMAND_PAUSE) && ask(SL_REGION_COMMAND_RUN));
+    work_may_end = false;
+    CHECK(real.cuLaunchHostFunc(NULL, keep_working, NULL) == 0);
+    should_wait_for_work(only_ask(SL_REGION_COMMAND_PAUSE));
+    CHECK(is_done_for_the_next_agent(SL_REGION_COMMAND_RUN));
+    work_may_end = true;
 }
 
 static CUresult (*true_unlock)(int, CUcheckpointUnlockArgs *);
@@ -235,6 +388,42 @@ static void should_not_call_a_driver_that_stays_locked(void) {
     }
 }
 
+static void share_memory(void) {
+    CUdeviceptr address;
+    CUipcMemHandle handle;
+    CHECK(hook_cuMemAlloc_v2(&address, 4 * MIB) == 0 && hook_cuIpcGetMemHandle(&handle, address) == 0);
+}
+
+static void share_event(void) {
+    CUevent event;
+    CUipcEventHandle handle;
+    CHECK(real.cuEventCreate(&event, 2 | 4) == 0 && hook_cuIpcGetEventHandle(&handle, event) == 0);
+}
+
+static void share_pool(void) {
+    CUmemPoolProps prop = {.allocType = 1, .handleTypes = 1, .location = {1, 0}};
+    CUmemoryPool pool;
+    int fd;
+    CHECK(hook_cuMemPoolCreate(&pool, &prop) == 0 && hook_cuMemPoolExportToShareableHandle(&fd, pool, 1, 0) == 0);
+}
+
+/* In a process of its own. Nobody knows whether the driver restores it, and a restore that fails loses the job. */
+static void should_not_vacate_what_others_may_use(const char *what) {
+    CUmemAllocationProp prop = {.type = 1, .requestedHandleTypes = 1, .location = {1, 0}};
+    CUmemGenericAllocationHandle handle;
+    int fd;
+    CHECK(ask(SL_REGION_COMMAND_VACATE) && ask(SL_REGION_COMMAND_RUN));
+    if (strcmp(what, "handle") == 0)
+        CHECK(hook_cuMemCreate(&handle, 4 * MIB, &prop, 0) == 0 && hook_cuMemExportToShareableHandle(&fd, handle, 1, 0) == 0);
+    else
+        strcmp(what, "memory") == 0 ? share_memory() : strcmp(what, "event") == 0 ? share_event() : share_pool();
+    CHECK(!ask(SL_REGION_COMMAND_VACATE));
+    CHECK(strstr(sl_telling_record()->reason, "shares memory or events"), "%s", sl_telling_record()->reason);
+    CHECK(ask(SL_REGION_COMMAND_EVICT) && ask(SL_REGION_COMMAND_RUN), "it can be released");
+    if (strcmp(what, "handle") == 0)
+        CHECK(hook_cuMemRelease(handle) == 0 && ask(SL_REGION_COMMAND_VACATE) && ask(SL_REGION_COMMAND_RUN), "the memory is gone");
+}
+
 int main(int count, char **words) {
     use_sim("attendant", "800m");
     be_able_to_ask();
@@ -246,11 +435,23 @@ int main(int count, char **words) {
         RUN(should_leave_the_program_its_error);
         return 0;
     }
+    if (count > 2 && strcmp(words[1], "shared") == 0) {
+        should_not_vacate_what_others_may_use(words[2]);
+        return 0;
+    }
+    if (count > 1 && strcmp(words[1], "ending") == 0) {
+        RUN(should_end_while_work_runs);
+        return 0;
+    }
+    RUN(should_wait_for_work_without_a_thread_for_it); /* before there is one */
     RUN(should_go_down_and_up);
+    RUN(should_withdraw_a_pause_while_work_runs);
     RUN(should_refuse_with_a_reason_and_go_on);
     RUN(should_only_hold_a_broken_context);
+    RUN(should_not_vacate_managed_memory);
     RUN(should_end_a_long_reason_with_a_word);
     RUN(should_restore_only_after_a_look_for_room);
+    RUN(should_follow_the_next_agent_while_it_waits);
     RUN(should_unlock_once_more);
     RUN(should_tell_each_command_that_it_cannot_go_on);
     return 0;

@@ -383,6 +383,37 @@ static void should_wait_for_the_gpu(void) {
     end_all();
 }
 
+static CUresult fail_to_copy(CUdeviceptr to, const void *from, size_t bytes, CUstream stream) {
+    (void)to, (void)from, (void)bytes, (void)stream;
+    return FAULT;
+}
+
+static CUresult fail_to_unmap(CUdeviceptr address, size_t bytes) {
+    (void)address, (void)bytes;
+    return FAULT;
+}
+
+/* After two faults the GPU still has memory for the pieces. So a later attempt needs no room. */
+static void should_not_wait_for_room_that_it_has(void) {
+    make(0, 64 * MIB);
+    make(0, 64 * MIB);
+    move_out();
+    real.cuMemcpyHtoDAsync_v2 = fail_to_copy;
+    real.cuMemUnmap = fail_to_unmap;
+    CHECK(sl_mover_back(&reason) == SL_MOVER_BROKEN);
+    real.cuMemcpyHtoDAsync_v2 = faulty_cuMemcpyHtoDAsync_v2;
+    real.cuMemUnmap = faulty_cuMemUnmap;
+    CUmemAllocationProp prop = prop_of(0);
+    CUmemGenericAllocationHandle other;
+    size_t left, total;
+    CHECK(real.cuMemGetInfo_v2(&left, &total) == 0);
+    CHECK(true_cuMemCreate(&other, (left - 20 * MIB) & ~(2 * MIB - 1), &prop, 0) == 0);
+    move_back();
+    CHECK(true_cuMemRelease(other) == 0);
+    check_all();
+    end_all();
+}
+
 static void should_refuse_what_the_host_cannot_hold(void) {
     make(0, 128 * MIB);
     limits()->reservoir_bytes = 100 * MIB;
@@ -456,6 +487,7 @@ int main(void) {
     RUN(should_survive_faults_on_the_way_back);
     RUN(should_wait_for_the_quota);
     RUN(should_wait_for_the_gpu);
+    RUN(should_not_wait_for_room_that_it_has);
     RUN(should_refuse_what_the_host_cannot_hold);
     RUN(should_keep_what_was_prepared);
     RUN(should_unregister_without_a_piece);

@@ -117,6 +117,7 @@ static void load(void) {
     sim_units_show(&settings, getenv("CUDA_VISIBLE_DEVICES"), getenv("CUDA_DEVICE_ORDER"));
     choose_nvml("SLUICE_SIM_NVML");
     settings.memory_bytes = size("SLUICE_SIM_MEMORY", 16ull << 30, 64ull << 20) & ~((2ull << 20) - 1);
+    settings.reserved_bytes = size("SLUICE_SIM_RESERVED", 0, 0);
     settings.context_bytes = size("SLUICE_SIM_CONTEXT", 64ull << 20, 0);
     settings.link_bytes_per_s = size("SLUICE_SIM_LINK", 55ull << 30, 1 << 20);
     settings.pageable_bytes_per_s = size("SLUICE_SIM_PAGEABLE", settings.link_bytes_per_s, 1 << 20);

@@ -13,6 +13,7 @@ typedef struct {
     unsigned instances[SIM_GPUS_MAX]; /* MIG instances of a GPU; 0: it is not split */
     int fastest;                 /* the GPU that CUDA counts first when it may choose */
     uint64_t memory_bytes;
+    uint64_t reserved_bytes;     /* of the driver; only NVML's total has it */
     uint64_t context_bytes;
     uint64_t link_bytes_per_s;
     uint64_t pageable_bytes_per_s; /* the same for host memory that is not pinned */

@@ -10,6 +10,7 @@
 #define MODE_MPS 2u
 #define NO_INSTANCE 0xffffffffu
 
+/* As on an H200: the total has what the driver keeps for itself. In the first form that is used; in the second it is neither used nor free. */
 SIM_NVML nvmlDeviceGetMemoryInfo(nvmlDevice_t device, nvmlMemory_t *memory) {
     int index, problem = sim_nvml_device(device, &index);
     if (problem) return problem;
@@ -17,7 +18,8 @@ SIM_NVML nvmlDeviceGetMemoryInfo(nvmlDevice_t device, nvmlMemory_t *memory) {
     uint64_t total = sim_unit_memory(sim_settings(), index), used = 0;
     int part, end;
     for (sim_nvml_parts(index, &part, &end); part < end; part++) used += sim_state_taken(part);
-    *memory = (nvmlMemory_t){total, used < total ? total - used : 0, used};
+    uint64_t reserved = sim_settings()->reserved_bytes;
+    *memory = (nvmlMemory_t){total + reserved, used < total ? total - used : 0, used + reserved};
     return NVML_SUCCESS;
 }
 
@@ -28,7 +30,8 @@ SIM_NVML nvmlDeviceGetMemoryInfo_v2(nvmlDevice_t device, nvmlMemory_v2_t *memory
     if (sim_settings()->driver < MEMORY_V2_SINCE) return NVML_ERROR_FUNCTION_NOT_FOUND;
     if (!memory) return NVML_ERROR_INVALID_ARGUMENT;
     if (memory->version != MEMORY_V2) return NVML_ERROR_FUNCTION_NOT_FOUND;
-    *memory = (nvmlMemory_v2_t){MEMORY_V2, plain.total, 0, plain.free, plain.used};
+    uint64_t reserved = sim_settings()->reserved_bytes;
+    *memory = (nvmlMemory_v2_t){MEMORY_V2, plain.total, reserved, plain.free, plain.used - reserved};
     return NVML_SUCCESS;
 }
 

@@ -27,6 +27,7 @@ enum { INVALID_CONTEXT = 201, OPERATING_SYSTEM = 304, INVALID_HANDLE = 400, NOT_
 
 static atomic_int by_ipc;
 static atomic_bool imported;
+static atomic_bool shared;
 static sl_mutex_t opening; /* held while memory of another process is opened, so that it is mapped once */
 
 void sl_opened_note_import(void) {
@@ -35,6 +36,20 @@ void sl_opened_note_import(void) {
 
 bool sl_opened_any(void) {
     return atomic_load(&by_ipc) > 0 || atomic_load(&imported) || sl_import_any();
+}
+
+void sl_opened_note_shared(void) {
+    atomic_store(&shared, true);
+}
+
+bool sl_opened_any_shared(void) {
+    return atomic_load(&shared);
+}
+
+static CUresult note_shared(CUresult status) {
+    if (status == CUDA_SUCCESS)
+        sl_opened_note_shared();
+    return status;
 }
 
 static CUresult count(CUresult status, int change) {
@@ -74,7 +89,7 @@ static CUresult make_ticket(CUipcMemHandle *handle, CUdeviceptr address) {
 CUresult hook_cuIpcGetMemHandle(CUipcMemHandle *pHandle, CUdeviceptr dptr) {
     if (!SL_DRIVER_HAS(cuIpcGetMemHandle))
         return CUDA_ERROR_NOT_FOUND;
-    return sl_mapped_has(dptr) ? make_ticket(pHandle, dptr) : real.cuIpcGetMemHandle(pHandle, dptr);
+    return sl_mapped_has(dptr) ? make_ticket(pHandle, dptr) : note_shared(real.cuIpcGetMemHandle(pHandle, dptr));
 }
 
 /* With the lock `opening` held. */
@@ -147,9 +162,35 @@ CUresult hook_cuIpcCloseMemHandle(CUdeviceptr dptr) {
     return has_context(&context) ? sl_import_close(dptr) : INVALID_CONTEXT;
 }
 
+CUresult hook_cuIpcGetEventHandle(CUipcEventHandle *pHandle, CUevent event) {
+    if (!SL_DRIVER_HAS(cuIpcGetEventHandle))
+        return CUDA_ERROR_NOT_FOUND;
+    return note_shared(real.cuIpcGetEventHandle(pHandle, event));
+}
+
+CUresult hook_cuIpcOpenEventHandle(CUevent *phEvent, CUipcEventHandle handle) {
+    if (!SL_DRIVER_HAS(cuIpcOpenEventHandle))
+        return CUDA_ERROR_NOT_FOUND;
+    return note_shared(real.cuIpcOpenEventHandle(phEvent, handle));
+}
+
+CUresult hook_cuMemPoolExportToShareableHandle(void *handle_out, CUmemoryPool pool, CUmemAllocationHandleType handleType, unsigned long long flags) {
+    if (!SL_DRIVER_HAS(cuMemPoolExportToShareableHandle))
+        return CUDA_ERROR_NOT_FOUND;
+    return note_shared(real.cuMemPoolExportToShareableHandle(handle_out, pool, handleType, flags));
+}
+
+/* Only then the process has memory of the pool that it imported. */
+CUresult hook_cuMemPoolImportPointer(CUdeviceptr *ptr_out, CUmemoryPool pool, CUmemPoolPtrExportData *shareData) {
+    if (!SL_DRIVER_HAS(cuMemPoolImportPointer))
+        return CUDA_ERROR_NOT_FOUND;
+    return note_shared(real.cuMemPoolImportPointer(ptr_out, pool, shareData));
+}
+
 static void forget(void) {
     atomic_store(&by_ipc, 0);
     atomic_store(&imported, false);
+    atomic_store(&shared, false);
     opening = (sl_mutex_t)SL_MUTEX_INITIALIZER;
 }
 SL_FORK_FORGETS(forget);

@@ -8,5 +8,8 @@
 /* Notes that the process imported a handle of another process. Sluice does not notice its release. */
 void sl_opened_note_import(void);
 bool sl_opened_any(void);
+/* Notes that other processes or devices may use something of this one. Sluice does not look whether that ends. */
+void sl_opened_note_shared(void);
+bool sl_opened_any_shared(void);
 
 #endif

@@ -4,6 +4,7 @@
 #include "driver/driver.h"
 #include "driver/entry.h"
 #include "hooks.h"
+#include "memory/ipc/opened.h"
 #include "memory/plain/physical.h"
 #include "os/fork.h"
 #include "os/index.h"
@@ -146,8 +147,10 @@ CUresult hook_cuMulticastCreate(CUmemGenericAllocationHandle *mcHandle, const CU
     if (!SL_DRIVER_HAS(cuMulticastCreate))
         return CUDA_ERROR_NOT_FOUND;
     CUresult status = real.cuMulticastCreate(mcHandle, prop);
-    if (status == CUDA_SUCCESS)
+    if (status == CUDA_SUCCESS) {
         *mcHandle = sl_handle_made(*mcHandle);
+        sl_opened_note_shared();
+    }
     return status;
 }
 

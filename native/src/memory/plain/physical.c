@@ -162,6 +162,17 @@ void sl_physical_stay_at(CUdeviceptr address, uint64_t bytes) {
     sl_mutex_unlock(&lock);
 }
 
+bool sl_physical_any_stays(void) {
+    bool any = false;
+    sl_mutex_lock_briefly(&lock);
+    for (uint64_t place = 0; place < handles.capacity && !any; place++) {
+        const physical_t *physical = sl_index_at(&handles, place);
+        any = physical && physical->stays;
+    }
+    sl_mutex_unlock(&lock);
+    return any;
+}
+
 static size_t list_of(const sl_index_t *index, char *list, size_t room) {
     size_t count = 0;
     sl_mutex_lock_briefly(&lock);

@@ -32,6 +32,7 @@ void sl_physical_unpin(CUmemGenericAllocationHandle handle, uint32_t pin);
 /* From now on the memory cannot leave the GPU. */
 void sl_physical_stay(CUmemGenericAllocationHandle handle);
 void sl_physical_stay_at(CUdeviceptr address, uint64_t bytes);
+bool sl_physical_any_stays(void);
 
 /* All handles, and all mappings, in no order. Both fill at most room records, and return how many there are. */
 size_t sl_physical_handles(sl_physical_t *list, size_t room);

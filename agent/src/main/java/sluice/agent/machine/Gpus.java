@@ -5,6 +5,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.Set;
 import java.util.SortedMap;
 import java.util.concurrent.ConcurrentHashMap;
@@ -60,6 +61,11 @@ public final class Gpus {
 
     private NvmlFacts.Facts facts(Nvml.Gpu gpu) {
         return facts.map(library -> known.computeIfAbsent(gpu.uuid(), uuid -> library.of(gpu.index()))).orElse(NvmlFacts.Facts.UNKNOWN);
+    }
+
+    /// How much of a GPU is free just now; empty when NVML does not tell. The driver keeps some of the rest for itself, so this is less than the total without what is used.
+    OptionalLong freeBytes(String uuid) {
+        return seen().gpus().stream().filter(gpu -> gpu.uuid().equals(uuid) && gpu.totalBytes() > 0).mapToLong(Nvml.Gpu::freeBytes).findFirst();
     }
 
     SortedMap<Integer, String> known() {

@@ -5,6 +5,7 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.Set;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.locks.LockSupport;
@@ -51,6 +52,11 @@ public final class Machine {
     /// The last look, whenever that was.
     public MachineLook last() {
         return last;
+    }
+
+    /// How much of a GPU is free just now; empty when NVML does not tell.
+    public OptionalLong freeBytes(String uuid) {
+        return gpus.freeBytes(uuid);
     }
 
     /// A look that began after this call. All callers at the same time get the same look. Looks are a minimum time apart, so that no client

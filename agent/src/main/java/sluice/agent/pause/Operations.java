@@ -98,8 +98,8 @@ final class Operations {
             if (kept.last.runs()) {
                 try {
                     kept.see(kept.work.look());
-                } catch (SluiceException e) {
-                    // Its region cannot be written just now; the next look tries again.
+                } catch (SluiceException | InternalError e) {
+                    // Its region cannot be written just now, or was truncated; the next look tries again.
                 }
             }
         }

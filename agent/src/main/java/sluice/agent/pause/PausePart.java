@@ -1,7 +1,6 @@
 package sluice.agent.pause;
 
 import java.util.List;
-import java.util.OptionalLong;
 import sluice.agent.http.Route;
 import sluice.agent.machine.Machine;
 import sluice.agent.machine.MachineLook;
@@ -10,10 +9,8 @@ import sluice.agent.part.AgentContext;
 import sluice.agent.part.Clock;
 import sluice.agent.part.Part;
 import sluice.region.Tenant;
-import sluice.region.TenantGpu;
 import sluice.region.pause.Depth;
 import sluice.region.pause.PauseStep;
-import sluice.region.place.SluiceException;
 import sluice.region.restore.RestoreRoom;
 
 /// Pauses and resumes tenants for clients of the agent. It also looks for room for vacated tenants that somebody else has asked to resume: a tool that
@@ -28,28 +25,20 @@ public final class PausePart implements Part {
     @Override
     public void start(AgentContext context) {
         Machine machine = context.machine();
-        RestoreRoom room = new RestoreRoom(() -> machine.fresh().tenants().stream().map(TenantLook::tenant).toList(), gpu -> freeBytes(machine.last(), gpu));
+        // The list says only which files to read, so one of the last second will do.
+        RestoreRoom room = RestoreRoom.ofAllUsers(() -> tenants(machine.last()), gpu -> machine.freeBytes(gpu.uuid()));
         Operations operations = new Operations(room);
         routes = new PauseRoutes(machine, operations, room);
         clock = context.clock("pause", LOOK_MILLIS, operations::look);
-        listening = machine.listen(look -> look.tenants().stream().map(TenantLook::tenant).filter(PausePart::isWaiting).forEach(tenant -> look(room, tenant)));
+        listening = machine.listen(look -> room.lookForAll(tenants(look).stream().filter(PausePart::isWaiting).toList(), tenants(look)));
+    }
+
+    private static List<Tenant> tenants(MachineLook look) {
+        return look.tenants().stream().map(TenantLook::tenant).toList();
     }
 
     private static boolean isWaiting(Tenant tenant) {
         return tenant.asked().depth() != Depth.VACATE && tenant.pause().moving().step() == PauseStep.ROOM;
-    }
-
-    private static void look(RestoreRoom room, Tenant tenant) {
-        try {
-            room.look(tenant);
-        } catch (SluiceException e) {
-            // Not this agent's to write; its own tool looks.
-        }
-    }
-
-    private static OptionalLong freeBytes(MachineLook look, TenantGpu wanted) {
-        return look.gpus().stream().filter(gpu -> gpu.uuid().equals(wanted.uuid()) && gpu.totalBytes() > 0)
-                .mapToLong(gpu -> gpu.totalBytes() - gpu.usedBytes()).findFirst();
     }
 
     @Override

@@ -49,7 +49,7 @@ final class PauseRoutes {
     private Answer begin(Request request, PauseBody wanted) {
         Tenant tenant = MachineRoutes.find(machine.fresh().seenBy(request.caller()), request).tenant();
         requireOwner(request, tenant.uid(), tenant.name());
-        Optional<String> lacking = wanted.kind().isPause() ? Optional.empty() : room.look(tenant);
+        Optional<String> lacking = wanted.kind().isPause() || !RestoreRoom.isNeededBefore(tenant) ? Optional.empty() : room.look(tenant);
         if (lacking.isPresent()) {
             throw new Refusal(409, lacking.get());
         }

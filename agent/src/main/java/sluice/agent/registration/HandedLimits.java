@@ -22,6 +22,7 @@ import sluice.region.place.SluiceException;
 final class HandedLimits implements AutoCloseable {
     private static final VarHandle WORD = JAVA_LONG.varHandle();
     private static final long COMMAND = RegionLayout.LIMITS_COMMAND_OFFSET;
+    private static final long ROOM = RegionLayout.LIMITS_ROOM_NANOS_OFFSET;
 
     private final Descriptor descriptor;
     private final Arena arena = Arena.ofShared();
@@ -59,19 +60,23 @@ final class HandedLimits implements AutoCloseable {
         }
     }
 
-    /// Copies changed limits: first all but the word that counts their changes, then that word. Processes wait for commands in this
-    /// memory, so this also wakes them.
+    /// Copies changed limits: first all but the word that counts their changes, then that word. Processes wait in this memory for commands, and
+    /// for the word of a look for room, which counts for a second only. So this also wakes them.
     synchronized void follow() {
-        boolean command = (long) WORD.getVolatile(source, COMMAND) != (long) WORD.getVolatile(handed, COMMAND);
+        boolean awaited = differs(COMMAND) || differs(ROOM);
         for (long at = 0; at < RegionLayout.PAGE_BYTES; at += Long.BYTES) {
             if (at != RegionLayout.LIMITS_OFFSET) {
                 copy(at);
             }
         }
         copy(RegionLayout.LIMITS_OFFSET);
-        if (command) {
+        if (awaited) {
             Futex.wakeAll(handed.asSlice(COMMAND, Integer.BYTES));
         }
+    }
+
+    private boolean differs(long at) {
+        return (long) WORD.getVolatile(source, at) != (long) WORD.getVolatile(handed, at);
     }
 
     private void copy(long at) {

@@ -51,11 +51,13 @@ final class FakeAttendant implements AutoCloseable {
         }
     }
 
-    /// Writes what a process tells of a step.
+    /// Writes what a process tells of a step. A reason that is there already is not written again: a reader could see half of it.
     public static void tell(PauseView pause, PauseStep step, long totalBytes, long movedBytes, String reason) {
         pause.totalBytes(totalBytes);
         pause.movedBytes(movedBytes);
-        pause.reason(reason);
+        if (!pause.reason().equals(reason)) {
+            pause.reason(reason);
+        }
         pause.step(step.number());
     }
 

@@ -20,6 +20,7 @@ import sluice.api.model.Operation.Kind;
 import sluice.api.model.Operation.State;
 import sluice.api.pause.FollowedOperation;
 import sluice.api.pause.PauseBody;
+import sluice.region.Region;
 import sluice.region.Tenant;
 import sluice.region.TenantState;
 import sluice.region.pause.Depth;
@@ -109,6 +110,35 @@ class PauseRoutesTest {
             assertThat(refused.state()).isEqualTo(State.FAILED);
             assertThat(refused.reason()).isEqualTo("it has peers");
             assertThat(Tenant.read(file).asked().depth()).isEqualTo(Depth.RUN);
+        }
+    }
+
+    /// The operation waits, as that of a released tenant does.
+    @Test
+    void shouldAnswerAResumeWithoutRoomWithAnOperation() throws Exception {
+        try (Region region = Region.openReadWrite(file); FakeAttendant _ = new FakeAttendant(file, (command, pause) -> {
+            if (command.depth() == Depth.VACATE) {
+                region.account(0, 0).asideBytes(2L << 30);
+                region.slot(0).storedNanos(System.nanoTime());
+                return Doing.ANSWER;
+            }
+            FakeAttendant.tell(pause, PauseStep.ROOM, 0, 0, "waits for a look");
+            if (region.limits().roomNanos() <= region.slot(0).storedNanos()) {
+                return Doing.NOTHING;
+            }
+            region.slot(0).storedNanos(0);
+            return Doing.ANSWER;
+        })) {
+            assertThat(last(operate(Kind.VACATE, Optional.empty())).state()).isEqualTo(State.DONE);
+            AgentClient.Response response = post("resume", "");
+            assertThat(response.status()).isEqualTo(202);
+            FollowedOperation operation = operate(Kind.RESUME, Optional.empty());
+            while (!operation.look().reason().startsWith("GPU 0 has 1.0 GiB free")) {
+                assertThat(operation.look().runs()).as(operation.look().reason()).isTrue();
+                Thread.sleep(10);
+            }
+            region.account(0, 0).asideBytes(1L << 29);
+            assertThat(last(operation).state()).isEqualTo(State.DONE);
         }
     }
 

@@ -55,7 +55,7 @@ public record Operation(String id, String tenant, long uid, Kind kind, State sta
         DONE,
         /// A process refused, or the tenant has ended. A pause that a process refused was withdrawn.
         FAILED,
-        /// Withdrawn before it was done: the tenant has its earlier command again.
+        /// Withdrawn before it was done: the tenant has its earlier command again, or is on its way back while a step is under way.
         WITHDRAWN;
 
         public static Optional<State> find(String word) {
@@ -69,6 +69,11 @@ public record Operation(String id, String tenant, long uid, Kind kind, State sta
 
     public boolean runs() {
         return state == State.RUNNING;
+    }
+
+    /// The same of one that was taken back, and whose tenant is not back yet: the step tells where it is.
+    public Operation endedOnTheWay(State how, String why, long atNanos) {
+        return new Operation(id, tenant, uid, kind, how, moving, host, why, beganNanos, atNanos);
     }
 
     public Operation ended(State how, String why, long atNanos) {

@@ -14,8 +14,14 @@ public final class OperationText {
     private OperationText() {}
 
     /// The line for a tenant that was asked without waiting.
-    public static String asked(Operation operation) {
-        return operation.tenant() + ": asked to " + operation.kind().word() + "; 'sluice ps' shows how far it is";
+    ///
+    /// @param lookedFor false: it waits for room on the GPU, and no tool looks for that
+    public static String asked(Operation operation, boolean lookedFor) {
+        return operation.tenant() + ": asked to " + operation.kind().word() + "; " + (lookedFor ? "'sluice ps' shows how far it is" : nobodyLooks(operation));
+    }
+
+    private static String nobodyLooks(Operation operation) {
+        return "it waits for a look for room on the GPU, and no agent looks; 'sluice resume " + operation.tenant() + "' goes on with it";
     }
 
     public static String progress(Operation operation, long nowNanos) {
@@ -44,14 +50,23 @@ public final class OperationText {
     }
 
     /// One line with its result, or that it is still running.
-    public static String result(Operation operation) {
+    ///
+    /// @param lookedFor false: it waits for room on the GPU, and no tool looks for that
+    public static String result(Operation operation, boolean lookedFor) {
         String name = operation.tenant();
         return switch (operation.state()) {
             case DONE -> name + done(operation) + " (" + Text.duration(operation.endedNanos() - operation.beganNanos()) + ")";
-            case FAILED -> name + " could not " + operation.kind().word() + ": " + why(operation);
-            case WITHDRAWN -> name + ": the pause is withdrawn (" + why(operation) + "); it does what it did before";
-            case RUNNING -> name + ": not done yet, it goes on in the background; 'sluice ps' shows how far it is";
+            case FAILED -> name + " could not " + operation.kind().word() + ": " + why(operation) + (operation.moving().step().isUnderWay() ? "; " + onTheWay(operation) : "");
+            case WITHDRAWN -> name + ": the pause is withdrawn (" + why(operation) + "); "
+                    + (operation.moving().step().isUnderWay() ? onTheWay(operation) : "it does what it did before");
+            case RUNNING -> name + ": not done yet" + (operation.reason().isEmpty() ? "" : " (" + Text.visible(operation.reason()) + ")") + "; "
+                    + (lookedFor ? "it goes on in the background; 'sluice ps' shows how far it is" : nobodyLooks(operation));
         };
+    }
+
+    /// Taken back, and not back yet.
+    private static String onTheWay(Operation operation) {
+        return "it is not back yet, it is " + operation.moving().step().words() + "; 'sluice resume " + operation.tenant() + "' brings it back";
     }
 
     private static String why(Operation operation) {

@@ -21,6 +21,7 @@ final class OperationWait {
     private final PrintWriter err;
     private final long beganNanos = System.nanoTime();
     private boolean told;
+    private boolean withdrawn;
 
     /// @param timeout null: none
     OperationWait(FollowedOperation operation, Duration timeout, BooleanSupplier interrupted, Progress progress, PrintWriter err) {
@@ -31,12 +32,19 @@ final class OperationWait {
         this.err = err;
     }
 
+    /// A pause that is withdrawn ends when its processes are back, or could not come back for some time.
+    ///
     /// @return its result; or that it runs, if Ctrl-C or the timeout ended the wait for a resume
     Operation last() {
         Operation now = operation.look();
         while (now.runs()) {
-            if (interrupted.getAsBoolean()) {
-                return operation.withdraw();
+            if (interrupted.getAsBoolean() && !withdrawn) {
+                now = operation.withdraw();
+                withdrawn = true;
+                if (!now.kind().isPause()) {
+                    return now;
+                }
+                continue;
             }
             if (timeout != null && !now.kind().isPause() && System.nanoTime() - beganNanos > timeout.toNanos()) {
                 return now;

@@ -7,7 +7,7 @@ import java.util.function.BooleanSupplier;
 import sluice.cli.output.Progress;
 import sluice.region.Tenant;
 
-/// Waits until a vacated tenant has room on its GPUs, before it is asked to resume.
+/// Waits until a vacated tenant has room on its GPUs, before it is asked to resume. Its library is older than the word of a look: it does not wait itself.
 final class RestoreWait {
     private static final long APART_NANOS = 200_000_000L;
 

@@ -118,9 +118,14 @@ public final class SeenTenants {
         return isReadable(tenant) ? PauseOperation.begin("local", tenant, wanted.kind(), wanted.timeout(), room()) : agent.orElseThrow().operate(tenant, wanted);
     }
 
-    /// What a vacated tenant lacks to come back; empty: nothing, and where its region can be written here, it has been told so.
+    /// What a vacated tenant lacks before it can be asked to come back. That is so only where a library does not wait for room itself.
     Optional<String> lacking(Tenant tenant) {
-        return isReadable(tenant) ? room().look(tenant) : RestoreRoom.estimate(tenant, SeenTenants::freeBytes);
+        return isReadable(tenant) && RestoreRoom.isNeededBefore(tenant) ? room().look(tenant) : Optional.empty();
+    }
+
+    /// Whether a tenant that waits for room on its GPUs gets it without this command: its process looks itself, or the agent does.
+    boolean isLookedFor(Tenant tenant) {
+        return agent.isPresent() || !RestoreRoom.isNeeded(tenant);
     }
 
     private RestoreRoom room() {

@@ -32,7 +32,8 @@ public final class WaitOptions {
         SeenTenants tenants = new SeenTenants(System.getenv());
         Tenant tenant = tenants.find(wanted);
         try (Interrupt interrupt = new Interrupt(); Progress progress = Progress.standard()) {
-            Optional<String> lacking = kind.isPause() ? Optional.empty() : new RestoreWait(tenants).lacking(tenant, wait ? timeout : Duration.ZERO, interrupt::requested, progress);
+            Optional<String> lacking = kind.isPause() ? Optional.empty()
+                    : new RestoreWait(tenants).lacking(tenant, wait ? timeout : Duration.ZERO, interrupt::requested, progress);
             if (lacking.isPresent()) {
                 progress.clear();
                 spec.commandLine().getErr().println("sluice: " + lacking.get());
@@ -42,22 +43,23 @@ public final class WaitOptions {
             OperationWait following = new OperationWait(operation, timeout, interrupt::requested, progress, spec.commandLine().getErr());
             Operation last = wait ? following.last() : operation.look();
             progress.clear();
-            tell(spec, last);
+            tell(spec, last, tenants.isLookedFor(tenant));
             return status(last, interrupt.requested());
         }
     }
 
-    private void tell(CommandSpec spec, Operation last) {
+    /// @param lookedFor whether somebody looks for room when this command has ended
+    private void tell(CommandSpec spec, Operation last, boolean lookedFor) {
         PrintWriter out = spec.commandLine().getOut();
         PrintWriter err = spec.commandLine().getErr();
         if (json) {
             Json.write(out, generator -> OperationJson.write(generator, last));
         } else if (last.state() == Operation.State.DONE) {
-            out.println(OperationText.result(last));
+            out.println(OperationText.result(last, lookedFor));
         } else if (last.runs() && !wait) {
-            out.println(OperationText.asked(last));
+            out.println(OperationText.asked(last, lookedFor));
         } else {
-            err.println("sluice: " + OperationText.result(last));
+            err.println("sluice: " + OperationText.result(last, lookedFor));
         }
     }
 

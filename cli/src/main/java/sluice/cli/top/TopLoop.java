@@ -101,7 +101,7 @@ final class TopLoop {
     private void operate(TopStep.OperateTo wanted) {
         try {
             operation = new SeenTenants(System.getenv()).operate(wanted.tenant(), new PauseBody(wanted.kind(), Optional.empty()));
-            state = state.saying(OperationText.asked(operation.look()));
+            state = state.saying(OperationText.asked(operation.look(), true));
         } catch (SluiceException e) {
             state = state.saying(e.getMessage());
         }
@@ -111,7 +111,7 @@ final class TopLoop {
     private void follow() {
         try {
             if (operation != null && !operation.look().runs()) {
-                state = state.saying(OperationText.result(operation.look()));
+                state = state.saying(OperationText.result(operation.look(), true));
                 operation = null;
             }
         } catch (SluiceException e) {
