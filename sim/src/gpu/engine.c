@@ -230,6 +230,7 @@ static bool advance(CUstream stream, uint64_t now, uint64_t *wake_ns) {
         if (operation->until_ns < *wake_ns) *wake_ns = operation->until_ns;
         return false;
     }
+    if (operation->booked_ns && operation->work.kind == SIM_WORK_KERNEL) sim_kernel_progress(&operation->work, operation->left_ns);
     if (sim_rm_is_disabled(stream->context->group)) {
         operation->until_ns = now; /* the time until it goes on is not its own */
         if (now + DISABLED_NS < *wake_ns) *wake_ns = now + DISABLED_NS;

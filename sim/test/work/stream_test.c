@@ -229,6 +229,31 @@ static void shouldCopyInTwoAndThreeDimensions(void) {
     OK(cuArrayDestroy(array));
 }
 
+static void shouldShowHowFarAKernelIs(void) {
+    enum { THREADS = 32 };
+    uint64_t rounds = 50000000, none = 0, *beat, last = 0;
+    CUdeviceptr result;
+    uint32_t found[THREADS];
+    unsigned beats = 0;
+    if (on_real_driver("sluice_grind")) return;
+    OK(cuMemAlloc_v2(&result, sizeof found));
+    OK(cuMemHostAlloc((void **)&beat, sizeof *beat, 0));
+    *beat = 0;
+    launch(kernel("sluice_grind"), NULL, (void *[]){&rounds, &result, &beat, &none});
+    while (cuStreamQuery(NULL) == 600) {
+        uint64_t now = *(volatile uint64_t *)beat;
+        CHECK(now >= last && now <= rounds);
+        beats += now != last;
+        last = now;
+    }
+    CHECK(beats > 5);
+    EQUAL(*beat, rounds);
+    OK(cuMemcpyDtoH_v2(found, result, sizeof found));
+    for (unsigned i = 1; i < THREADS; i++) CHECK(found[i] - found[i - 1] == 2654435761u);
+    OK(cuMemFree_v2(result));
+    OK(cuMemFreeHost(beat));
+}
+
 static void shouldReportAnIllegalAddressUntilTheContextEnds(void) {
     CUdeviceptr nowhere = 0x5000;
     uint64_t count = 4;
@@ -251,6 +276,7 @@ int main(void) {
     shouldCallTheHostInOrder();
     shouldAnswerForTheGpuWhenTheEngineIsLate();
     shouldCopyInTwoAndThreeDimensions();
+    shouldShowHowFarAKernelIs();
     shouldReportAnIllegalAddressUntilTheContextEnds();
     return 0;
 }
