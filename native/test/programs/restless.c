@@ -2,6 +2,7 @@
  * makes control calls at random on the process's own channels, or gives them one time slice. A benchmark loads it in place of libsluice.so.
  *
  * RESTLESS_CALLS  how many calls; 0: none            RESTLESS_SEED   of the random choices; 1 if not given
+ * RESTLESS_NAP    the longest time between two calls, in microseconds; 500 if not given
  * RESTLESS_FILE   where it writes, at the end, what it did            RESTLESS_SLICE  a time slice in microseconds, for all channel groups */
 #include <stdatomic.h>
 #include <stdio.h>
@@ -18,7 +19,7 @@
 #define MILLI 1000000u
 #define FIRST_NAP_NANOS (20 * MILLI) /* the program makes its first context meanwhile */
 #define LOOK_NANOS (5 * MILLI)
-#define LONGEST_NAP_MICROS 500u
+#define LONGEST_NAP_MICROS 500
 
 enum { STOP, GO, PREEMPT, SLICE, KINDS };
 
@@ -78,10 +79,10 @@ static void tell(unsigned long calls) {
 }
 
 static void be_restless(unsigned long wanted) {
-    unsigned long calls = 0;
+    unsigned long calls = 0, nap = number("RESTLESS_NAP", LONGEST_NAP_MICROS);
     for (; calls < wanted && !ending; calls++) {
         make((int)below(KINDS));
-        sl_os_sleep_nanos(1 + (uint64_t)below(LONGEST_NAP_MICROS) * MICRO);
+        sl_os_sleep_nanos(1 + (uint64_t)below((unsigned)nap + 1) * MICRO);
     }
     if (!sl_control_go(SL_CONTROL_PAUSE))
         refused[GO]++;
