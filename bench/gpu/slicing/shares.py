@@ -151,7 +151,11 @@ def turn_job(run, way, number, folder):
     if way == "plain":
         return Job(run, name, ["grind"])
     return Job(run, name, ["grind"], None, folder, "1", preload=run.library("test/librestless.so"), RESTLESS_SLICE="10000", SLUICE_TENANT=name,
-               RESTLESS_FILE=os.path.join(run.output, "logs", name + ".restless"))
+               RESTLESS_FILE=restless_file(run, name))
+
+
+def restless_file(run, name):
+    return os.path.join(run.output, "logs", name + ".restless")
 
 
 def turns(run):
@@ -161,8 +165,21 @@ def turns(run):
     for pair in jobs.values():
         for job in pair:
             job.next("ready", 60)
-    rounds = jobs["plain"][0].ask("rounds", "rounds", "50", "1000", "5000")["rounds"]
-    found, solo = {}, {}
+    found = {}
+    try:
+        take_turns(run, jobs, found)
+    finally:
+        told = []
+        for job in jobs[TURN_WAYS[1]]:
+            job.close()
+            path = restless_file(run, job.name)
+            told.append(open(path, encoding="utf-8").read().strip() if os.path.exists(path) else "nothing: it did not end by itself")
+        run.note("turns", slices=told)
+        show_turns(run, found, told)
+
+
+def take_turns(run, jobs, found):
+    rounds, solo = jobs["plain"][0].ask("rounds", "rounds", "50", "1000", "5000")["rounds"], {}
 
     def speed(pair, words, seconds):
         for job, word in zip(pair, words):
@@ -200,15 +217,15 @@ def turns(run):
                 found.setdefault((name, way), []).append(parts)
                 run.note("turns", round=number, pair=name, way=way, parts=parts, speeds=speeds)
                 run.say(f"turns: {name}, {way}: {parts[0]:.1f} + {parts[1]:.1f} %")
-        show_turns(run, found)
+        show_turns(run, found, [])
 
 
-def show_turns(run, found):
+def show_turns(run, found, told):
     lines = ["Speed of two jobs without end beside each other, against the speed of each alone, per cent; median (least … most) of the runs.", "",
              "| kernels | way | runs | first | second | together |", "|---|---|---:|---|---|---|"]
     for (name, way), runs in sorted(found.items()):
         lines.append(f"| {name} | {way} | {len(runs)} | {spread([one[0] for one in runs], '{:.1f}')} | {spread([one[1] for one in runs], '{:.1f}')} | "
                      f"{spread([sum(one) for one in runs], '{:.1f}')} |")
-    run.table("turns", "\n".join(lines))
+    run.table("turns", "\n".join(lines + [""] + [f"Slices of 10 ms, as set: `{text}`." for text in told]))
     run.conclude("turns or slices of 10 ms", "what is better is kept",
                  "; ".join(f"{name}, {way}: {statistics.median(one[0] for one in runs):.1f} + {statistics.median(one[1] for one in runs):.1f} %" for (name, way), runs in sorted(found.items())))

@@ -121,9 +121,13 @@ def soak(run):
     ready = training.next("ready", 60)
     if ready.get("missing"):
         run.say(f"PyTorch is absent ({ready['missing']}): kernels of which each changes the result stand for the training")
-    while not os.path.exists(file) and training.lives() and run.left() > 30:
+    while not os.path.exists(file) and training.lives() and run.left() > 45:
         others.disturb(training)
-    made = open(file, encoding="utf-8").read().strip() if os.path.exists(file) else "the calls did not come to their end in time"
+    if not os.path.exists(file):
+        with open(file, "w", encoding="utf-8") as late:  # the training ends all the same, and its result is compared
+            late.write("the calls did not come to their end in time")
+    with open(file, encoding="utf-8") as told:
+        made = told.read().strip()
     found = training.next("digest", 60)
     seconds = time.monotonic() - began
     ended = training.close()
@@ -135,10 +139,13 @@ def soak(run):
     same = reference.next("digest", max(20.0, run.left()))["digest"] == found["digest"]
     reference.close()
     run.note("soak", seed=seed, made=made, digest=found["digest"], steps=found["steps"], same=same, ended=ended, works=works, killed=others.killed, stopped=others.stopped, xids=how)
+    told = dict(word.split("=", 1) for word in made.split(" obstacle=")[0].split(" ") if "=" in word)
+    refused = sum(int(value) for name, value in told.items() if name.endswith("refused"))
+    calls = f"{told['calls']} calls in {told['seconds']} s, {refused} refused, obstacle: {made.split(' obstacle=')[1]}" if "calls" in told else made
     weights = "bit-equal" if same else "DIFFERENT"
     what = "stand-in for a training" if ready.get("missing") else "training"
     run.table("soak", f"Seed {seed}, {seconds:.1f} s; the {what} made {found['steps']} steps and ended {'by itself' if ended else 'NOT by itself'}; its result against the same steps undisturbed, "
                       f"without the library: **{weights}** ({found['digest']}).\n\nControl calls: `{made}`.\n\nThree other jobs: {others.killed} times killed, {others.stopped} times one of all four "
                       f"stopped for up to 150 ms; at the end {works} of {len(others.jobs)} work. Xids: {how}.")
     run.conclude(f"{CALLS:,} random control calls beside a training", "weights bit-equal, nobody stays stopped, no Xid",
-                 f"{weights}; {works} of {len(others.jobs)} other jobs go on; Xids: {'not known' if count is None else count} ({how}); {made.split(' ')[0]}")
+                 f"{weights}; {works} of {len(others.jobs)} other jobs go on; Xids: {'not known' if count is None else count} ({how}); {calls}")
