@@ -252,6 +252,7 @@ static bool advance(CUstream stream, uint64_t now, uint64_t *wake_ns) {
     if (sim_has_ended()) return true;
     if (result && !stream->context->error) stream->context->error = result;
     finish(stream, operation);
+    if (!sim_on_engine_thread) wake(); /* it found nothing to wait for in this stream meanwhile, and may sleep */
     return true;
 }
 
