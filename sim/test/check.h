@@ -155,6 +155,7 @@ static const char kernels[] =
     ".visible .entry sluice_empty() { ret; }\n"
     ".visible .entry sluice_spin(.param .u64 nanoseconds) { ret; }\n"
     ".visible .entry sluice_stamp(.param .u64 nanoseconds, .param .u64 ring, .param .u64 count) { ret; }\n"
+    ".visible .entry sluice_grind(.param .u64 rounds, .param .u64 result, .param .u64 beat, .param .u64 stamps) { ret; }\n"
     ".visible .entry sluice_fill(.param .u64 to, .param .u32 value, .param .u64 count) { ret; }\n"
     ".visible .entry sluice_add(.param .u64 a, .param .u64 b, .param .u64 c, .param .u64 count) { ret; }\n";
 

@@ -8,8 +8,8 @@
 enum { LAZY_LOADING = 2 };
 
 static sim_kernel_kind_t kind_of(const char *name) {
-    static const char *const known[] = {"", "sluice_spin", "sluice_stamp", "sluice_fill", "sluice_add", "sluice_heap", "sluice_print"};
-    for (int kind = SIM_KERNEL_SPIN; kind <= SIM_KERNEL_PRINT; kind++)
+    static const char *const known[] = {"", "sluice_spin", "sluice_stamp", "sluice_fill", "sluice_add", "sluice_heap", "sluice_print", "sluice_grind"};
+    for (int kind = SIM_KERNEL_SPIN; kind <= SIM_KERNEL_GRIND; kind++)
         if (strcmp(name, known[kind]) == 0) return kind;
     return SIM_KERNEL_UNKNOWN;
 }

@@ -6,7 +6,7 @@
 #include "work/work.h"
 
 typedef enum { SIM_KERNEL_UNKNOWN, SIM_KERNEL_SPIN, SIM_KERNEL_STAMP, SIM_KERNEL_FILL, SIM_KERNEL_ADD,
-               SIM_KERNEL_HEAP, SIM_KERNEL_PRINT } sim_kernel_kind_t;
+               SIM_KERNEL_HEAP, SIM_KERNEL_PRINT, SIM_KERNEL_GRIND } sim_kernel_kind_t;
 
 struct CUfunction_opaque {
     CUfunction next;

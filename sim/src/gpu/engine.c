@@ -230,6 +230,7 @@ static bool advance(CUstream stream, uint64_t now, uint64_t *wake_ns) {
         if (operation->until_ns < *wake_ns) *wake_ns = operation->until_ns;
         return false;
     }
+    if (operation->booked_ns && operation->work.kind == SIM_WORK_KERNEL) sim_kernel_progress(&operation->work, operation->left_ns);
     if (sim_rm_is_disabled(stream->context->group)) {
         operation->until_ns = now; /* the time until it goes on is not its own */
         if (now + DISABLED_NS < *wake_ns) *wake_ns = now + DISABLED_NS;
@@ -251,6 +252,7 @@ static bool advance(CUstream stream, uint64_t now, uint64_t *wake_ns) {
     if (sim_has_ended()) return true;
     if (result && !stream->context->error) stream->context->error = result;
     finish(stream, operation);
+    if (!sim_on_engine_thread) wake(); /* it found nothing to wait for in this stream meanwhile, and may sleep */
     return true;
 }
 

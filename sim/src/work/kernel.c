@@ -1,6 +1,6 @@
 /* Launches, and the effects of the known kernels. sluice_spin takes its time, sluice_stamp also notes when. sluice_fill and sluice_add change
- * data. sluice_heap and sluice_print need the malloc heap and the printf buffer. Any other kernel is empty and takes the least time a
- * launch takes. */
+ * data. sluice_heap and sluice_print need the malloc heap and the printf buffer. sluice_grind takes a nanosecond for each of its rounds, and
+ * shows meanwhile how far it is. Any other kernel is empty and takes the least time a launch takes. */
 #define _GNU_SOURCE
 #include "code/module.h"
 
@@ -9,7 +9,7 @@
 
 static const unsigned char sizes[][4] = {
     [SIM_KERNEL_UNKNOWN] = {0}, [SIM_KERNEL_SPIN] = {8}, [SIM_KERNEL_STAMP] = {8, 8, 8}, [SIM_KERNEL_FILL] = {8, 4, 8}, [SIM_KERNEL_ADD] = {8, 8, 8, 8},
-    [SIM_KERNEL_HEAP] = {0}, [SIM_KERNEL_PRINT] = {0},
+    [SIM_KERNEL_HEAP] = {0}, [SIM_KERNEL_PRINT] = {0}, [SIM_KERNEL_GRIND] = {8, 8, 8, 8},
 };
 
 /* Parameters lie at multiples of their own size. */
@@ -58,6 +58,7 @@ CUresult sim_kernel_work(sim_work_t *work, CUfunction function, const unsigned g
 
 uint64_t sim_kernel_duration(const sim_work_t *work) {
     switch (work->kernel.function->kind) {
+    case SIM_KERNEL_GRIND:
     case SIM_KERNEL_SPIN:
     case SIM_KERNEL_STAMP: return parameter(work, 0) > LEAST_NS ? parameter(work, 0) : LEAST_NS;
     case SIM_KERNEL_FILL: return LEAST_NS + (uint64_t)((double)parameter(work, 2) * 4 / DEVICE_BYTES_PER_S * 1e9);
@@ -92,9 +93,35 @@ static CUresult stamp(uint64_t *ring, uint64_t count, uint64_t begin_ns, uint64_
     return CUDA_SUCCESS;
 }
 
+/* Its words: result of each thread, where it shows its rounds or 0, and its begin and end or 0. */
+static CUresult grind(const sim_work_t *work, uint64_t begin_ns, uint64_t end_ns) {
+    const unsigned *grid = work->kernel.grid, *block = work->kernel.block;
+    uint64_t threads = (uint64_t)grid[0] * grid[1] * grid[2] * block[0] * block[1] * block[2], *stamps = (uint64_t *)parameter(work, 3);
+    uint32_t *result = (uint32_t *)parameter(work, 1);
+    SIM_REQUIRE(may_use((CUdeviceptr)result, threads * 4) && (!stamps || may_use((CUdeviceptr)stamps, 16)), CUDA_ERROR_ILLEGAL_ADDRESS);
+    for (uint64_t i = 0; i < threads; i++) result[i] = (uint32_t)(i * 2654435761u + parameter(work, 0));
+    if (stamps) {
+        stamps[0] = begin_ns;
+        stamps[1] = end_ns;
+    }
+    sim_lock();
+    sim_kernel_progress(work, 0);
+    sim_unlock();
+    return CUDA_SUCCESS;
+}
+
+void sim_kernel_progress(const sim_work_t *work, uint64_t left_ns) {
+    if (work->kernel.function->kind != SIM_KERNEL_GRIND) return;
+    uint64_t rounds = parameter(work, 0), *beat = (uint64_t *)parameter(work, 2);
+    CUdeviceptr base;
+    size_t size;
+    if (beat && sim_host_find((CUdeviceptr)beat, &base, &size, NULL)) __atomic_store_n(beat, rounds > left_ns ? rounds - left_ns : 0, __ATOMIC_RELAXED);
+}
+
 CUresult sim_kernel_apply(const sim_work_t *work, uint64_t begin_ns, uint64_t end_ns) {
     if (work->kernel.function->kind == SIM_KERNEL_STAMP)
         return stamp((uint64_t *)parameter(work, 1), parameter(work, 2), begin_ns, end_ns);
+    if (work->kernel.function->kind == SIM_KERNEL_GRIND) return grind(work, begin_ns, end_ns);
     if (work->kernel.function->kind == SIM_KERNEL_FILL) {
         uint64_t count = parameter(work, 2);
         SIM_REQUIRE(!count || may_use(parameter(work, 0), count * 4), CUDA_ERROR_ILLEGAL_ADDRESS);

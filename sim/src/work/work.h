@@ -112,6 +112,8 @@ bool sim_memory_is_usable(CUdeviceptr address, size_t bytes);
 uint64_t sim_copy_duration(const CUDA_MEMCPY3D *copy);
 uint64_t sim_fill_duration(const CUDA_MEMSET_NODE_PARAMS *fill);
 uint64_t sim_kernel_duration(const sim_work_t *work);
+/* So much of it is still to come: shows its program how far it is, in host memory. With the lock held. */
+void sim_kernel_progress(const sim_work_t *work, uint64_t left_ns);
 CUresult sim_kernel_work(sim_work_t *work, CUfunction function, const unsigned grid[3], const unsigned block[3],
                          unsigned shared, void **values, void **extra);
 void sim_pool_finish_free(CUdeviceptr address, uint64_t generation);

@@ -229,6 +229,31 @@ static void should_copy_in_two_and_three_dimensions(void) {
     OK(cuArrayDestroy(array));
 }
 
+static void should_show_how_far_a_kernel_is(void) {
+    enum { THREADS = 32 };
+    uint64_t rounds = 50000000, none = 0, *beat, last = 0;
+    CUdeviceptr result;
+    uint32_t found[THREADS];
+    unsigned beats = 0;
+    if (on_real_driver("sluice_grind")) return;
+    OK(cuMemAlloc_v2(&result, sizeof found));
+    OK(cuMemHostAlloc((void **)&beat, sizeof *beat, 0));
+    *beat = 0;
+    launch(kernel("sluice_grind"), NULL, (void *[]){&rounds, &result, &beat, &none});
+    while (cuStreamQuery(NULL) == 600) {
+        uint64_t now = *(volatile uint64_t *)beat;
+        CHECK(now >= last && now <= rounds);
+        beats += now != last;
+        last = now;
+    }
+    CHECK(beats > 5);
+    EQUAL(*beat, rounds);
+    OK(cuMemcpyDtoH_v2(found, result, sizeof found));
+    for (unsigned i = 1; i < THREADS; i++) CHECK(found[i] - found[i - 1] == 2654435761u);
+    OK(cuMemFree_v2(result));
+    OK(cuMemFreeHost(beat));
+}
+
 static void should_report_an_illegal_address_until_the_context_ends(void) {
     CUdeviceptr nowhere = 0x5000;
     uint64_t count = 4;
@@ -251,6 +276,7 @@ int main(void) {
     should_call_the_host_in_order();
     should_answer_for_the_gpu_when_the_engine_is_late();
     should_copy_in_two_and_three_dimensions();
+    should_show_how_far_a_kernel_is();
     should_report_an_illegal_address_until_the_context_ends();
     return 0;
 }

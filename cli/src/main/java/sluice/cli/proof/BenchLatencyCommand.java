@@ -20,13 +20,14 @@ import sluice.region.place.Installation;
         header = "Measures how long short work of high priority takes beside other tenants.",
         description = {
             "",
-            "Bursts of 10 kernels of 100 µs, and of one of 2 ms, every 20 ms: alone, and beside 1, 2 or 4 tenants with kernels of 1, 5 or 50 ms.",
-            "Each without the library, with priorities, and with priorities and time slices. Without a working GPU it uses the simulated one.",
+            "Bursts of 10 kernels of 100 µs, and of one of 2 ms, every 20 ms: alone, and beside 1, 2 or 4 tenants with kernels of 1, 5 or 50 ms, or graphs.",
+            "Each without the library, with NVIDIA's MPS where it is installed, with priorities, and with priorities and time slices.",
+            "Without a working GPU it uses the simulated one.",
             ""
         },
         footer = {
             "",
-            "Rows by parts of their names: --only '50 ms/1 tenant', --only '100us/with slices'. Everything takes about 7 minutes a round."
+            "Rows by parts of their names: --only '50 ms/1 tenant', --only '100us/with slices'. Everything takes about 13 minutes a round."
         })
 final class BenchLatencyCommand extends AnyCommand implements Callable<Integer> {
     @Option(names = "--sim", description = "Uses the simulated GPU.")
@@ -41,7 +42,7 @@ final class BenchLatencyCommand extends AnyCommand implements Callable<Integer> 
     @Option(names = "--rounds", paramLabel = "N", description = "How often everything is measured; default 1.")
     private int rounds = 1;
 
-    @Option(names = "--out", paramLabel = "FOLDER", description = "Also writes latency.md, latency.json, and latency.csv with every single value there.")
+    @Option(names = "--out", paramLabel = "FOLDER", description = "Also writes latency.md, latency.json, pictures, and latency.csv with every single value there.")
     private Path folder;
 
     @Option(names = "--limit", paramLabel = "S",

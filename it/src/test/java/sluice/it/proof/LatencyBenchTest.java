@@ -48,6 +48,7 @@ class LatencyBenchTest extends OnMachine {
                 .containsPattern("(?m)^\\| 10 × 100 µs beside 1 tenant with kernels of 50 ms, priorities with slices \\|.* %")
                 .isEqualTo(Files.readString(out.resolve("latency.md")));
         assertThat(last[0].errors()).contains("repeat 1: p99 ").contains("left");
+        assertThat(Files.readString(out.resolve("latency-tens.svg"))).contains("p99 of bursts of 10 × 100 µs", "1 tenant with kernels of 50 ms, priorities with slices");
         assertThat(Files.readString(out.resolve("latency.csv"))).contains("response-nanos").contains("kernels-per-second");
     }
 }

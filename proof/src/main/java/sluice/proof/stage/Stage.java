@@ -135,7 +135,9 @@ public final class Stage implements AutoCloseable {
     /// The same by `sluice run`, without a context.
     public ProbeProcess launchBusy(Terms terms, Path launcher) {
         if (terms.words().isEmpty()) {
-            return launch(ProbeCommand.busy(), busySettings(plainSettings()));
+            Map<String, String> settings = busySettings(plainSettings());
+            settings.putAll(terms.environment());
+            return launch(ProbeCommand.busy(), settings);
         }
         List<String> command = new ArrayList<>(List.of(launcher.toString(), "run", "--name", "tenant-" + tenants.incrementAndGet()));
         command.addAll(terms.options());

@@ -9,9 +9,9 @@ import sluice.region.limits.LimitKind;
 
 /// The limits of a tenant on GPU time.
 ///
-/// @param slices whether its library controls the time slices of the GPU
-public record Terms(Map<Limit, String> words, boolean slices) {
-    public static final Terms NONE = new Terms(Map.of(), false);
+/// @param environment further variables of its processes
+public record Terms(Map<Limit, String> words, Map<String, String> environment) {
+    public static final Terms NONE = new Terms(Map.of(), Map.of());
     private static final String SLICES = "SLUICE_SLICES";
 
     public static Terms compute(int percent) {
@@ -33,16 +33,22 @@ public record Terms(Map<Limit, String> words, boolean slices) {
     public Terms with(Limit limit, String value) {
         Map<Limit, String> more = new LinkedHashMap<>(words);
         more.put(limit, value);
-        return new Terms(more, slices);
+        return new Terms(more, environment);
     }
 
+    /// Its library controls the time slices of the GPU.
     public Terms withSlices() {
-        return new Terms(words, true);
+        return withEnvironment(Map.of(SLICES, "1"));
+    }
+
+    public Terms withEnvironment(Map<String, String> variables) {
+        return new Terms(words, variables);
     }
 
     /// For `sluice run`; a switch has no value.
     public List<String> options() {
-        List<String> options = new ArrayList<>(slices ? List.of("--env", SLICES + "=1") : List.of());
+        List<String> options = new ArrayList<>();
+        environment.forEach((name, value) -> options.addAll(List.of("--env", name + "=" + value)));
         words.forEach((limit, value) -> {
             options.add(limit.option());
             if (limit.kind() != LimitKind.SWITCH) {
@@ -54,7 +60,7 @@ public record Terms(Map<Limit, String> words, boolean slices) {
 
     /// For the library without a command line.
     public Map<String, String> variables() {
-        Map<String, String> variables = new LinkedHashMap<>(slices ? Map.of(SLICES, "1") : Map.of());
+        Map<String, String> variables = new LinkedHashMap<>(environment);
         words.forEach((limit, value) -> variables.put(limit.variable(), value));
         return variables;
     }

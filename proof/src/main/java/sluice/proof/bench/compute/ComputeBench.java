@@ -96,8 +96,13 @@ public final class ComputeBench {
         Map<String, TableMaker> makers = makers(run, tables);
         String machine = Bench.machine() + "; it " + still(progress);
         StepRunner runner = new StepRunner(run);
-        makers.forEach((word, maker) -> runner.expect(word, maker.steps()));
-        makers.forEach((word, maker) -> runner.run(word, maker.steps(), () -> kept.accept(report(gpu, machine, options, makers))));
+        try {
+            makers.values().forEach(TableMaker::begin);
+            makers.forEach((word, maker) -> runner.expect(word, maker.steps()));
+            makers.forEach((word, maker) -> runner.run(word, maker.steps(), () -> kept.accept(report(gpu, machine, options, makers))));
+        } finally {
+            makers.values().forEach(TableMaker::end);
+        }
         progress.accept(runner.summary());
         return report(gpu, machine, options, makers);
     }

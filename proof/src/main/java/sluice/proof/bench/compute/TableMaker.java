@@ -10,6 +10,12 @@ public interface TableMaker {
 
     ResultTable table();
 
+    /// Before the first step is asked for.
+    default void begin() {}
+
+    /// After the last step, also when it failed.
+    default void end() {}
+
     default Map<String, String> plots() {
         return Map.of();
     }

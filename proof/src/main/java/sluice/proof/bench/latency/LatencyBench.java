@@ -5,8 +5,10 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Optional;
 import java.util.function.Function;
 import java.util.function.ToDoubleFunction;
+import sluice.proof.bench.BenchPlot;
 import sluice.proof.bench.Nanos;
 import sluice.proof.bench.PercentText;
 import sluice.proof.bench.Spread;
@@ -17,7 +19,9 @@ import sluice.proof.bench.compute.Row;
 import sluice.proof.bench.compute.Step;
 import sluice.proof.bench.compute.TableMaker;
 import sluice.proof.bench.compute.Witness;
+import sluice.proof.facts.CheckFailed;
 import sluice.proof.facts.Load;
+import sluice.proof.stage.Mps;
 import sluice.proof.stage.Terms;
 
 /// Bursts of high priority every 20 ms beside tenants that always have work.
@@ -38,6 +42,8 @@ public final class LatencyBench implements TableMaker {
     private final Map<Place, List<Found>> found = new LinkedHashMap<>();
     private final Map<Place.Beside, List<Double>> speeds = new LinkedHashMap<>();
     private final Map<Load, List<Alone>> alone = new LinkedHashMap<>();
+    private Optional<String> withoutMps = Optional.empty();
+    private Optional<Mps> mps = Optional.empty();
 
     private LatencyBench(ComputeRun run) {
         this.run = run;
@@ -48,6 +54,31 @@ public final class LatencyBench implements TableMaker {
                 alone.putIfAbsent(place.bursts(), new ArrayList<>());
             }
         }
+        Mps.obstacle(run.environment()).ifPresent(this::leaveOutMps);
+    }
+
+    private void leaveOutMps(String why) {
+        if (found.keySet().removeIf(place -> place.way() == Way.MPS)) {
+            speeds.keySet().removeIf(beside -> beside.way() == Way.MPS);
+            withoutMps = Optional.of("no rows with MPS: " + why);
+        }
+    }
+
+    @Override
+    public void begin() {
+        if (found.keySet().stream().anyMatch(place -> place.way() == Way.MPS)) {
+            try {
+                mps = Optional.of(Mps.begin());
+            } catch (CheckFailed failed) {
+                leaveOutMps(failed.getMessage());
+            }
+        }
+        withoutMps.ifPresent(run::say);
+    }
+
+    @Override
+    public void end() {
+        mps.ifPresent(Mps::close);
     }
 
     public static Map<String, Function<ComputeRun, TableMaker>> tables() {
@@ -130,7 +161,27 @@ public final class LatencyBench implements TableMaker {
         found.forEach((place, all) -> rows.add(run.judged(WORD, place.text(), COLUMNS.size(), Math.min(all.size(), alone.get(place.bursts()).size()),
                 () -> row(place.text(), place.bursts(), all.stream().map(Found::bursts).toList(), all.stream().map(Found::kept).toList(), isJudged(place)))));
         return new ResultTable(WORD, "Bursts of high priority every 20 ± 1 ms: how long one takes until it is done, after the first second. Others keep: their speed "
-                + "against their speed without the bursts, of what the bursts leave. Alone and 'no library' are without Sluice; elsewhere all have quotas.", COLUMNS, rows);
+                + "against their speed without the bursts, of what the bursts leave. Alone, 'no library' and MPS are without Sluice; elsewhere all have quotas. With MPS the others have the lower of its two priorities."
+                + withoutMps.map(why -> " There are " + why + ".").orElse(""), COLUMNS, rows);
+    }
+
+    /// A picture for each kind of bursts.
+    @Override
+    public Map<String, String> plots() {
+        Map<String, String> plots = new LinkedHashMap<>();
+        alone.forEach((load, all) -> {
+            List<BenchPlot.Ratio> ratios = found.entrySet().stream().filter(one -> one.getKey().bursts().equals(load) && !one.getValue().isEmpty() && !all.isEmpty())
+                    .map(one -> new BenchPlot.Ratio(one.getKey().others().text() + ", " + one.getKey().way().text(), factors(one.getValue(), all))).toList();
+            if (!ratios.isEmpty()) {
+                plots.put(load.kind().name().toLowerCase(Locale.ROOT), BenchPlot.svg("p99 of bursts of " + Place.text(load) + " / p99 alone", ratios));
+            }
+        });
+        return plots;
+    }
+
+    private static Spread factors(List<Found> beside, List<Alone> alone) {
+        double base = median(alone.stream().map(Alone::bursts).toList(), Latency::p99);
+        return Spread.of(beside.stream().map(one -> one.bursts().p99() / base).toList());
     }
 
     /// A simulated GPU runs on the processors of the programs that use it, and is late when these are busy.

@@ -1,11 +1,13 @@
 package sluice.proof.bench.latency;
 
+import sluice.proof.stage.Mps;
 import sluice.proof.stage.Terms;
 import sluice.region.limits.Limit;
 
 /// How bursts and other tenants share the GPU. With the library, all of them are under a quota too.
 enum Way {
     PLAIN("no library", Terms.NONE, Terms.NONE),
+    MPS("MPS", Terms.NONE.withEnvironment(Mps.settings(0)), Terms.NONE.withEnvironment(Mps.settings(1))),
     PRIORITIES("priorities without slices", of("high"), of("low")),
     SLICES("priorities with slices", of("high").withSlices(), of("low").withSlices());
 

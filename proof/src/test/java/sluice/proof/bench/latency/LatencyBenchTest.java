@@ -16,11 +16,12 @@ import sluice.proof.facts.CheckFailed;
 import sluice.proof.stage.Environment;
 
 class LatencyBenchTest {
-    private final Environment nowhere = new Environment(Path.of("/no/library.so"), Optional.empty());
+    /// Without MPS, wherever this test runs.
+    private final Environment simulated = new Environment(Path.of("/no/library.so"), Optional.of(Path.of("/no/driver")));
 
     private List<String> plan(int rounds, String... only) {
         List<String> rows = List.of(only).stream().map(word -> LatencyBench.WORD + "/" + word).toList();
-        return ComputeBench.plan(nowhere, LatencyBench.tables(), new ComputeBench.Options(rows, 2, rounds, 1000, Set.of(), Path.of("sluice")));
+        return ComputeBench.plan(simulated, LatencyBench.tables(), new ComputeBench.Options(rows, 2, rounds, 1000, Set.of(), Path.of("sluice")));
     }
 
     @Test
@@ -38,13 +39,14 @@ class LatencyBenchTest {
 
     @Test
     void shouldMeasureTheTenantsOnceForBothKindsOfBursts() {
-        assertThat(plan(1)).hasSize(2 + 27 + 54 + 1);
+        assertThat(plan(1)).hasSize(2 + 36 + 72 + 1);
     }
 
     @Test
     void shouldKnowItsRows() {
         assertThat(LatencyBench.hasRow("1 tenant/50 ms/with slices")).isTrue();
         assertThat(LatencyBench.hasRow("100us")).isTrue();
+        assertThat(LatencyBench.hasRow("4 tenants/graphs/MPS")).isTrue();
         assertThat(LatencyBench.hasRow("3 tenants")).isFalse();
     }
 
