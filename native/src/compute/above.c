@@ -60,14 +60,18 @@ static void tell(uint32_t micros) {
 
 static void *keep(void *unused) {
     uint32_t micros = 0, given = 0;
+    bool ready = false;
     unsigned version = sl_channels_version() - 1;
     bool high;
     prctl(PR_SET_NAME, "sluice-slices");
     while (atomic_load_explicit(&sl_tenant.state, memory_order_acquire) == SL_TENANT_ATTACHED) {
         uint32_t next = wanted(&high);
         unsigned now = sl_channels_version();
-        if (next != micros || now != version) {
-            if (next > SL_SEEN_SHORT_MICROS || !next)
+        bool was_ready = ready;
+        ready = next && !given && sl_control_is_ready();
+        bool again = ready && !was_ready; /* a slow probe is repeated */
+        if (next != micros || now != version || again) {
+            if (next != micros && !next)
                 tell(0); /* before the slice grows: no other process may rely on a short slice that is not set any more */
             given = sl_control_slice(next);
             micros = next;

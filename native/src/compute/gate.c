@@ -13,6 +13,8 @@
 #include "compute/admit.h"
 #include "compute/batch.h"
 #include "compute/locker.h"
+#include "compute/strict.h"
+#include "hold/hold.h"
 #include "os/os.h"
 #include "compute/credit.h"
 #include "real.h"
@@ -28,6 +30,7 @@
 #define SAMPLE_EVERY_NANOS (20 * MILLI) /* one call is measured at least this often */
 #define UNKNOWN_PATIENCE_NANOS (50 * MILLI)
 #define BLOCKED_NANOS (20 * MILLI)      /* a thread that waits for the GPU counts as having work on it, for this long at most */
+#define FINISH_NANOS (600 * 1000ull * MILLI) /* chosen: the longest wait for the work of a context that ends */
 #define TOLD_NANOS (200 * MICRO)        /* a trace records finished work no more often than this */
 
 enum { CAPTURE_RELAXED = 2 };
@@ -344,8 +347,13 @@ static void leave_stream(sl_lane_t *lane, void *stream) {
     sl_mutex_unlock(&lane->gpu->lock);
 }
 
+/* Also while the gate is off: the open batch may contain the stream since it was on, and it may be on again before the batch is closed. */
+static bool knows_lanes(void) {
+    return sl_gate_is_on() || sl_lane_is_any();
+}
+
 void sl_gate_leave_stream(CUstream stream) {
-    if (!sl_gate_is_on())
+    if (!knows_lanes())
         return;
     sl_credit_revoke_all();
     CUstreamCaptureMode mode = relax();
@@ -358,8 +366,26 @@ static void close_lane(sl_lane_t *lane) {
     sl_batch_settle(lane);
 }
 
+/* A driver that destroys a context waits for its work, and nobody measures it any more: the work would have all of the GPU. That a real driver
+ * waits for a kernel of many minutes was not tried. */
+void sl_gate_finish_context(CUcontext context) {
+    sl_lane_t *lane = context && knows_lanes() ? sl_lane_known(context) : NULL;
+    bool done = !lane;
+    for (uint64_t begin = sl_os_nanos(); !done && sl_strict_holds(lane->gpu) && sl_os_nanos() - begin < FINISH_NANOS;) {
+        slow_t slow = begin_slow(lane);
+        if (!lane->ended)
+            close_lane(lane);
+        done = lane->ended || lane->meter.open == lane->meter.oldest;
+        end_slow(lane, &slow);
+        uint32_t inside = sl_hold_step_out();
+        if (!done)
+            sl_os_sleep_nanos(MILLI);
+        sl_hold_step_in(inside);
+    }
+}
+
 void sl_gate_leave_context(CUcontext context) {
-    if (!context || !sl_gate_is_on())
+    if (!context || !knows_lanes())
         return;
     sl_credit_revoke_all();
     CUstreamCaptureMode mode = relax();

@@ -55,6 +55,8 @@ void sl_gate_after_wait(bool blocked);
 void sl_gate_end_capture(CUresult status);
 void sl_gate_leave_stream(CUstream stream);
 /* Before the driver is asked to destroy a context, and when it has answered. */
+/* Before that, where the call ends the context and the tenant's cap is strict: waits until its work is done, with a bound. */
+void sl_gate_finish_context(CUcontext context);
 void sl_gate_leave_context(CUcontext context);
 void sl_gate_settle_context(CUcontext context, bool gone);
 

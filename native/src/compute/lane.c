@@ -23,6 +23,7 @@ static sl_lane_t *_Atomic lanes[CONTEXTS];
 static _Atomic uint32_t generation = 1; /* changes when a context ends: its address may come back */
 static sl_mutex_t lock = SL_MUTEX_INITIALIZER;
 static _Atomic bool overfull;
+static _Atomic bool any;
 
 /* Without a board there are no turns, and the cap also counts GPU time of other tenants. */
 static void refuse(sl_lane_gpu_t *gpu, const sl_reason_t *reason) {
@@ -71,13 +72,13 @@ void sl_lane_refresh(sl_lane_gpu_t *gpu) {
     if (gpu->board.base && !wants_turns)
         say_that_it_works(gpu);
     sl_above_begin(gpu);
-    sl_strict_begin(gpu);
     gpu->shut = gpu->shut && gpu->permille < 1000;
     gpu->epoch = epoch;
     gpu->unbound = gpu->permille >= 1000 && !gpu->takes_turns;
     gpu->active = !gpu->unbound || gpu->refused || limits->metered || sl_trace_is_wanted();
     if (!gpu->active)
         sl_gate_decide(); /* perhaps no call has to pass the gate any more */
+    sl_strict_begin(gpu); /* last: the first time the lock is not held, and its threads look at once */
 }
 
 static sl_lane_gpu_t *open_gpu(int number) {
@@ -118,6 +119,7 @@ static sl_lane_t *find(CUcontext context) {
             lane->context = lane->meter.context = context;
             lane->gpu = open_gpu(number);
             lanes[i] = lane;
+            any = true;
             return lane;
         }
     if (lane && !atomic_exchange(&overfull, true))
@@ -164,6 +166,10 @@ void sl_lane_remove(sl_lane_t *lane, uint64_t stream_key) {
         lane->members[place] = 0;
 }
 
+bool sl_lane_is_any(void) {
+    return atomic_load_explicit(&any, memory_order_relaxed);
+}
+
 void sl_lane_each(void (*visit)(sl_lane_t *lane, void *argument), void *argument) {
     for (unsigned i = 0; i < CONTEXTS; i++) {
         sl_lane_t *lane = lanes[i];
@@ -206,10 +212,15 @@ void sl_lane_return(sl_lane_visit_t visit) {
         real.cuCtxPopCurrent_v2(&context);
 }
 
-void sl_lane_end(CUcontext context, void (*close)(sl_lane_t *lane)) {
+sl_lane_t *sl_lane_known(CUcontext context) {
     sl_mutex_lock(&lock);
     sl_lane_t *lane = known(context);
     sl_mutex_unlock(&lock);
+    return lane;
+}
+
+void sl_lane_end(CUcontext context, void (*close)(sl_lane_t *lane)) {
+    sl_lane_t *lane = sl_lane_known(context);
     if (!lane)
         return;
     sl_lane_visit_t visit = sl_lane_visit(lane);
@@ -246,6 +257,7 @@ static void forget(void) {
         sl_board_forget(&gpus[i].board);
         gpus[i] = nothing;
     }
+    any = false;
     generation++;
 }
 SL_FORK_FORGETS(forget);

@@ -16,7 +16,7 @@
 /* Fields that the fast path of a launch reads come first, here and in a lane. */
 typedef struct {
     _Atomic bool active;  /* the limits ask for a cap, for turns, or to measure */
-    bool takes_turns;
+    _Atomic bool takes_turns;
     bool outside;         /* it would take turns, but works without, see above.h */
     bool has_windows;     /* culocker's */
     _Atomic uint32_t epoch;
@@ -59,7 +59,7 @@ typedef struct sl_lane {
     uint64_t sampled_at_nanos;                 /* the time at which that was */
     uint64_t mean_nanos;                       /* mean cost of recent calls */
     uint64_t busy_nanos;                       /* when the GPU should be done with all closed batches */
-    bool ended;                                /* the context is being destroyed or gone: nothing is measured any more */
+    _Atomic bool ended;                        /* the context is being destroyed or gone: nothing is measured any more */
     sl_meter_t meter;
 } sl_lane_t;
 
@@ -95,6 +95,10 @@ static inline void sl_lane_take_credit_back(sl_lane_t *lane) {
 void sl_lane_show(unsigned gpu);
 /* The lane of the current context; NULL when its GPU cannot be accounted. */
 sl_lane_t *sl_lane_current(void);
+/* The lane of a context that need not be current; NULL: it has none. */
+sl_lane_t *sl_lane_known(CUcontext context);
+/* Whether there was ever one. */
+bool sl_lane_is_any(void);
 void sl_lane_each(void (*visit)(sl_lane_t *lane, void *argument), void *argument);
 /* The lane of the stream that a call submits to. Its context need not be the current one. */
 sl_lane_t *sl_lane_of(CUstream stream, bool per_thread);

@@ -24,6 +24,8 @@
 #define LOOK_NANOS (5 * MILLI)
 #define WORKING_LOOK_NANOS (2 * MILLI)   /* while work runs */
 #define SILENT_NANOS (20 * MILLI)        /* a look that takes longer waits in the driver, so work runs */
+#define LOCK_TRIES 100u                  /* of the gate's lock, which many threads of the program may take in turn */
+#define LOCK_NANOS 20000u                /* between them */
 #define REFUSED_NANOS (100 * MILLI)      /* how soon a refused stop is tried again */
 #define TURN_NANOS (2 * MILLI)           /* how often it looks at a turn, its own or one for which it waits */
 #define BUSY_NANOS (10 * MILLI)
@@ -36,7 +38,8 @@ typedef struct {
     /* The first thread writes these. */
     _Atomic uint64_t working_nanos; /* since when the work that runs may run; 0: none did at the last look */
     _Atomic uint64_t looked_nanos;  /* when the last look ended */
-    _Atomic uint32_t sharers;       /* processes that share the cap; 0: the cap is lifted */
+    _Atomic uint32_t sharers;       /* processes that share the cap */
+    _Atomic bool lifted;            /* no other tenant uses the GPU, and the cap holds only beside others */
     sl_mutex_t lock;                /* for the next one */
     sl_board_t board;               /* base is NULL: the process takes no turns */
     /* The second thread uses these. */
@@ -46,19 +49,25 @@ typedef struct {
 
 static watched_t watched[SL_REGION_GPU_COUNT];
 static _Atomic bool started, ending, told;
+static bool asked; /* whether the process controls its channels */
 static bool has_handler;
 
 static bool is_attached(void) {
     return atomic_load_explicit(&sl_tenant.state, memory_order_acquire) == SL_TENANT_ATTACHED && !atomic_load(&ending);
 }
 
-/* The process's part of the cap, by the limits as they are now; SL_QUANTUM_WHOLE: nothing holds. */
-static uint32_t share_of(watched_t *one) {
+/* The process's part of the cap, by the limits as they are now, whether it is lifted or not; SL_QUANTUM_WHOLE: there is none. */
+static uint32_t part_of(watched_t *one) {
     const sl_lane_gpu_t *gpu = atomic_load(&one->gpu);
     const sl_region_limits_t *limits = sl_tenant.region.limits;
     unsigned index = gpu ? (unsigned)sl_tenant.region.gpus[gpu->gpu].index : 16;
     uint32_t permille = index < 16 && limits->strict ? limits->compute_permille[index] : 0, sharers = one->sharers;
-    return permille && permille < 1000 && sharers ? permille * (SL_QUANTUM_WHOLE / 1000) / sharers : SL_QUANTUM_WHOLE;
+    return permille && permille < 1000 ? permille * (SL_QUANTUM_WHOLE / 1000) / (sharers ? sharers : 1) : SL_QUANTUM_WHOLE;
+}
+
+/* What holds now. */
+static uint32_t share_of(watched_t *one) {
+    return one->lifted ? SL_QUANTUM_WHOLE : part_of(one);
 }
 
 static void say_unenforced(const char *why) {
@@ -66,14 +75,22 @@ static void say_unenforced(const char *why) {
         sl_report(SL_WARN, "the cap holds between kernels, but not inside a kernel as strict asks: %s", why);
 }
 
+/* base is NULL: the process takes no turns, or its entry belongs to another process by now. The gate joins again at the next call. */
 static sl_board_t board_of(watched_t *one) {
     sl_mutex_lock_briefly(&one->lock);
     sl_board_t board = one->board;
     sl_mutex_unlock(&one->lock);
+    uint64_t owner = board.base ? board.processes[board.process].owner : 0; /* 0: it was taken for dead; a wait for the turn repairs that */
+    if (owner && owner != board.identity)
+        board.base = NULL;
     return board;
 }
 
-static void note_board(watched_t *one, const sl_lane_gpu_t *gpu) {
+/* With the GPU's lock held. */
+static void note_gate(watched_t *one, sl_lane_gpu_t *gpu, uint64_t now) {
+    if (gpu->cap_when_shared)
+        sl_lone_look(gpu, now);
+    one->lifted = gpu->cap_when_shared && gpu->permille >= 1000;
     sl_mutex_lock_briefly(&one->lock);
     one->board = gpu->board;
     if (!gpu->takes_turns || gpu->has_windows)
@@ -98,26 +115,55 @@ static void see(sl_lane_t *lane, void *argument) {
     sl_lane_return(visit);
 }
 
-/* Work that is off the GPU cannot end. While the process is held, the thread that holds it has the driver for itself, and the work that is
- * left may end. */
-static void look(watched_t *one) {
-    sl_lane_gpu_t *gpu = atomic_load(&one->gpu);
-    if (!gpu || share_of(one) == SL_QUANTUM_WHOLE || sl_control_is_stopped(SL_CONTROL_STRICT))
-        return;
-    sight_t sight = {.gpu = gpu};
-    if (!sl_hold_is_asked()) {
-        if (!sl_mutex_try(&gpu->lock))
-            return;
-        uint64_t now = sl_os_nanos();
-        if (gpu->cap_when_shared)
-            sl_lone_look(gpu, now);
-        sl_lane_each(see, &sight);
-        note_board(one, gpu);
-        one->sharers = gpu->permille >= 1000 ? 0 : sl_admit_count_sharers(gpu, now, sight.since != 0);
-        sl_mutex_unlock(&gpu->lock);
+/* Only for a while, because a call of the program may hold the lock until its work has ended. */
+static bool lock_for_a_while(sl_mutex_t *lock) {
+    for (unsigned i = 0; i < LOCK_TRIES; i++) {
+        if (sl_mutex_try(lock))
+            return true;
+        sl_os_sleep_nanos(LOCK_NANOS);
     }
+    return false;
+}
+
+/* Work that is off the GPU cannot end, so the driver need not be asked. But the process wants the GPU, and its siblings have to know. */
+static void look_while_off(watched_t *one, sl_lane_gpu_t *gpu) {
+    uint64_t now = sl_os_nanos();
+    one->sharers = sl_admit_count_sharers(gpu, now, one->working_nanos != 0);
+    one->looked_nanos = now;
+    if (!sl_mutex_try(&gpu->lock))
+        return;
+    note_gate(one, gpu, now);
+    sl_mutex_unlock(&gpu->lock);
+}
+
+static void look_while_on(watched_t *one, sl_lane_gpu_t *gpu) {
+    sight_t sight = {.gpu = gpu};
+    if (!lock_for_a_while(&gpu->lock))
+        return;
+    uint64_t now = sl_os_nanos();
+    note_gate(one, gpu, now);
+    if (!one->lifted && !sl_hold_is_asked())
+        sl_lane_each(see, &sight);
+    one->sharers = sl_admit_count_sharers(gpu, now, sight.since != 0);
+    sl_mutex_unlock(&gpu->lock);
     one->working_nanos = sight.since;
     one->looked_nanos = sl_os_nanos();
+}
+
+/* While the process is held, the thread that holds it has the driver for itself, and the work that is left may end. */
+static void look(watched_t *one) {
+    sl_lane_gpu_t *gpu = atomic_load(&one->gpu);
+    if (!gpu)
+        return;
+    bool holds = part_of(one) != SL_QUANTUM_WHOLE;
+    if (holds && sl_control_is_stopped(SL_CONTROL_STRICT)) {
+        look_while_off(one, gpu);
+    } else if (holds && !sl_hold_is_asked()) {
+        look_while_on(one, gpu);
+    } else {
+        one->working_nanos = 0;
+        one->looked_nanos = sl_os_nanos();
+    }
 }
 
 static void *watch(void *unused) {
@@ -142,19 +188,18 @@ static void has_work(sl_lane_t *lane, void *argument) {
         sight->since = 1;
 }
 
-/* The first thread is in the driver for long, so a call of the program is too, and it likely waits for work. Takes no lock. */
-static bool seems_to_work(const watched_t *one, uint64_t now) {
+/* The first thread is in the driver for long, so a call of the program is too, and it likely waits for work. Takes no lock. Not 0: it
+ * seems to work, and may have done so for ever. */
+static uint64_t seems_to_work(const watched_t *one, uint64_t now) {
     sight_t sight = {.gpu = atomic_load(&one->gpu)};
-    if (now - one->looked_nanos > SILENT_NANOS && !sl_hold_is_asked())
+    if (now > one->looked_nanos + SILENT_NANOS && !sl_hold_is_asked())
         sl_lane_each(has_work, &sight);
-    return sight.since != 0;
+    return sight.since;
 }
 
 static uint64_t used(const watched_t *one, uint64_t now) {
-    uint64_t since = one->working_nanos, from = one->quantum.counted_nanos;
-    if (since)
-        return now - (since > from ? since : from);
-    return from && seems_to_work(one, now) ? now - from : 0;
+    uint64_t since = one->working_nanos;
+    return sl_quantum_used(&one->quantum, since ? since : seems_to_work(one, now), now);
 }
 
 /* True: the work must be off the GPU. */
@@ -218,7 +263,7 @@ static watched_t *turn_taker(void) {
 /* Its turn is over, and another tenant waits. A kernel need not end for that. */
 static bool must_yield(watched_t *one, uint64_t now) {
     sl_board_t board = board_of(one);
-    bool over = one->working_nanos && one->quantum.counted_nanos && sl_turn_is_mine(&board) && sl_turn_is_wanted(&board, now) &&
+    bool over = board.base && one->working_nanos && one->quantum.counted_nanos && sl_turn_is_mine(&board) && sl_turn_is_wanted(&board, now) &&
                 now >= sl_turn_ends(&board, now);
     if (over) {
         one->quantum.off = true;
@@ -230,7 +275,7 @@ static bool must_yield(watched_t *one, uint64_t now) {
 /* Threads of the program may say meanwhile that its work goes on, because they do not know that it is off. */
 static void leave_turn(watched_t *one, uint64_t now) {
     sl_board_t board = board_of(one);
-    if (!sl_turn_is_mine(&board))
+    if (!board.base || !sl_turn_is_mine(&board))
         return;
     sl_turn_say_busy(&board, now - 1);
     sl_turn_say_blocked(&board, 0);
@@ -241,7 +286,7 @@ static void leave_turn(watched_t *one, uint64_t now) {
 static bool has_turn(watched_t *one, uint64_t now) {
     sl_board_t board = board_of(one);
     one->wants_nanos = one->wants_nanos ? one->wants_nanos : now;
-    bool may = now - one->wants_nanos > SL_QUANTUM_LONGEST_NANOS || sl_turn_is_mine(&board) ||
+    bool may = !board.base || now - one->wants_nanos > SL_QUANTUM_LONGEST_NANOS || sl_turn_is_mine(&board) ||
                sl_turn_wait(&board, one->wants_nanos, TURN_NANOS) != SL_TURN_NOT_YET;
     if (may)
         one->wants_nanos = 0;
@@ -251,13 +296,12 @@ static bool has_turn(watched_t *one, uint64_t now) {
 /* Until it looks again, with a margin. A stop takes it back. */
 static void say_busy(watched_t *one, uint64_t now) {
     sl_board_t board = board_of(one);
-    if (one->working_nanos && sl_turn_is_mine(&board))
+    if (board.base && one->working_nanos && sl_turn_is_mine(&board))
         sl_turn_say_busy(&board, now + BUSY_NANOS);
 }
 
 /* An interval of work is known: whether the process controls its channels shows now, and not only when a kernel is long. */
 static void say_early(void) {
-    static bool asked;
     bool works = false;
     for (unsigned i = 0; i < SL_REGION_GPU_COUNT && !asked; i++)
         works |= watched[i].working_nanos != 0;
@@ -331,6 +375,10 @@ void sl_strict_begin(sl_lane_gpu_t *gpu) {
     start();
 }
 
+bool sl_strict_holds(const sl_lane_gpu_t *gpu) {
+    return atomic_load(&started) && !atomic_load(&ending) && share_of(&watched[gpu->gpu]) != SL_QUANTUM_WHOLE && !sl_control_obstacle();
+}
+
 static void forget(void) {
     for (unsigned i = 0; i < SL_REGION_GPU_COUNT; i++) {
         atomic_store(&watched[i].gpu, NULL);
@@ -338,8 +386,9 @@ static void forget(void) {
         watched[i].quantum = (sl_quantum_t){.counted_nanos = 0};
         watched[i].lock = (sl_mutex_t)SL_MUTEX_INITIALIZER;
         watched[i].board.base = NULL;
+        watched[i].lifted = false;
         watched[i].wants_nanos = 0;
     }
-    started = ending = told = false;
+    started = ending = told = asked = false;
 }
 SL_FORK_FORGETS(forget);

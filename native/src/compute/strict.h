@@ -11,7 +11,9 @@
 
 #include "compute/lane.h"
 
-/* The limits of the GPU were read. With the GPU's lock held. */
+/* The limits of the GPU were read. */
 void sl_strict_begin(sl_lane_gpu_t *gpu);
+/* Whether a cap holds inside kernels now. */
+bool sl_strict_holds(const sl_lane_gpu_t *gpu);
 
 #endif

@@ -24,4 +24,11 @@ uint64_t sl_stream_own_key(void);
 SL_OWN extern _Atomic int sl_stream_open_captures;
 bool sl_stream_captures(const sl_stream_t *stream);
 
+/* A question about a stream that captures, or is about to, ends the capture with an error. A thread that does not know what the program does
+ * with a stream asks only between these two. False: a capture is open, so it must not ask. */
+bool sl_stream_begin_asking(void);
+void sl_stream_end_asking(void);
+/* Before the driver begins a capture: counts it, and lets questions that were begun end. */
+void sl_stream_begin_capture(void);
+
 #endif

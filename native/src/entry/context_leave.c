@@ -16,6 +16,10 @@ void sl_context_counted(unsigned gpu) {
         sl_lane_show(gpu);
 }
 
+void sl_context_ending(CUcontext context) {
+    sl_gate_finish_context(context);
+}
+
 void sl_context_leave(CUcontext context) {
     sl_gate_leave_context(context);
 }

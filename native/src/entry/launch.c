@@ -20,7 +20,7 @@ STREAM_HOOK(cuStreamDestroy_v2)
     CUresult hook_##function parameters {                                        \
         if (SL_UNLIKELY(!SL_DRIVER_HAS(function)))                               \
             return CUDA_ERROR_NOT_FOUND;                                         \
-        atomic_fetch_add(&sl_stream_open_captures, 1);                            \
+        sl_stream_begin_capture();                                                \
         sl_credit_revoke_all();                                                   \
         CUresult status = real.function(__VA_ARGS__);                            \
         if (status != CUDA_SUCCESS)                                              \

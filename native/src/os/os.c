@@ -183,7 +183,7 @@ uint64_t sl_os_coarse_nanos(void) {
 }
 
 unsigned sl_os_processors(void) {
-    static unsigned known;
+    static _Atomic unsigned known;
     if (!known) {
         long count = sysconf(_SC_NPROCESSORS_ONLN);
         known = count > 0 ? (unsigned)count : 1;

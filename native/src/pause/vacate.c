@@ -76,10 +76,8 @@ static CUresult unlock(void) {
     return status == CUDA_SUCCESS ? status : real.cuCheckpointProcessUnlock(getpid(), NULL);
 }
 
-sl_vacate_result_t sl_vacate_store(sl_reason_t *reason) {
+static sl_vacate_result_t store(sl_reason_t *reason) {
     CUcheckpointLockArgs args = {.timeoutMs = LOCK_MILLIS};
-    if (!is_possible(reason))
-        return SL_VACATE_REFUSED;
     CUresult status = real.cuCheckpointProcessLock(getpid(), &args);
     if (status != CUDA_SUCCESS) {
         sl_report_fail(reason, SL_REASON_STOP, name_of(status), (int)status);
@@ -95,6 +93,18 @@ sl_vacate_result_t sl_vacate_store(sl_reason_t *reason) {
         sl_report_fail(reason, SL_REASON_GO_ON, name_of(status), (int)status);
         return SL_VACATE_FAILED;
     }
+    return SL_VACATE_DONE;
+}
+
+sl_vacate_result_t sl_vacate_store(sl_reason_t *reason) {
+    if (!is_possible(reason))
+        return SL_VACATE_REFUSED;
+    sl_control_suspend();
+    sl_vacate_result_t result = store(reason);
+    if (result == SL_VACATE_REFUSED)
+        sl_control_resume();
+    if (result != SL_VACATE_DONE)
+        return result;
     sl_control_drop();
     put_aside();
     return SL_VACATE_DONE;
@@ -131,8 +141,10 @@ sl_vacate_result_t sl_vacate_restore(sl_reason_t *reason) {
         end_aside();
         status = unlock();
     }
-    if (status == CUDA_SUCCESS)
+    if (status == CUDA_SUCCESS) {
+        sl_control_resume();
         return SL_VACATE_DONE;
+    }
     sl_report_fail(reason, SL_REASON_RESTORE, name_of(status), (int)status);
     return SL_VACATE_FAILED;
 }

@@ -213,6 +213,10 @@ unsigned sl_channels_version(void) {
     return atomic_load_explicit(&version, memory_order_acquire);
 }
 
+void sl_channels_renew(void) {
+    atomic_fetch_add(&version, 1);
+}
+
 void sl_channels_drop(void) {
     sl_mutex_lock_briefly(&lock);
     count = 0;

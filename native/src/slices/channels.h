@@ -31,6 +31,8 @@ bool sl_channels_read(sl_channels_group_t groups[SL_CHANNELS_GROUPS], unsigned *
 bool sl_channels_find(sl_channels_group_t *group);
 /* Another number whenever a group or a channel is new. */
 unsigned sl_channels_version(void);
+/* Makes it another number: what was asked of the groups has to be asked again. */
+void sl_channels_renew(void);
 /* The driver has stored its state and closed its descriptors. */
 void sl_channels_drop(void);
 

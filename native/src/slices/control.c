@@ -2,33 +2,29 @@
 #define _GNU_SOURCE
 #include "slices/control.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "os/fork.h"
 #include "os/mutex.h"
 #include "os/os.h"
 #include "os/report.h"
 #include "os/thread.h"
+#include "slices/calls.h"
 #include "slices/channels.h"
 #include "slices/hook.h"
 #include "slices/stops.h"
 #include "tenant/tenant.h"
 
 #define MILLI 1000000u
-#define SLOW_NANOS (100 * MILLI)     /* on an H200 the slowest took 0.6 ms */
-#define SLOW_CALLS 3u                /* a stopped process, or a busy machine, makes a call seem slow; it is the driver that makes several so */
-#define QUICK_CALLS 64u              /* so many quick ones make up for a slow one */
-#define PREEMPT_MICROS 100000u       /* the driver gives up after this */
-#define FAILED UINT32_MAX            /* the kernel did not carry out the call at all */
+/* A busy machine makes a probe slow too. Chosen: how often it is repeated, and after what time, four times as long each time: up to ten minutes. */
+#define PROBES 5u
+#define PROBE_NANOS (2 * 1000ull * MILLI)
 /* Chosen: how often, and for how long, the library tries to put work back that the driver does not put back. */
 #define MEND_NANOS (250 * MILLI)
 #define MENDS_NANOS (600 * 1000ull * MILLI)
 #define UNSURE_NANOS (1000ull * MILLI) /* the same where the driver has not said that the work is off */
-#define ALONE_TRIES 100u             /* where the process can have no more threads */
-#define CALLS 3u                     /* of one that a signal has interrupted */
+#define ALONE_TRIES 100u             /* where the process can have no more threads; later calls go on */
 #define TRIES 4u                     /* libcuda may free a channel just before a call that names it */
 
 static sl_mutex_t lock; /* one call at a time */
@@ -46,41 +42,10 @@ static bool mends;                                     /* a thread goes on putti
 static _Atomic unsigned interruptions;
 static sl_channels_group_t groups[SL_CHANNELS_GROUPS]; /* as of the last look */
 static unsigned count;
-static uint64_t longest_nanos;
-static unsigned slowness; /* of the calls lately */
 static unsigned told, tried_version;
-
-static uint32_t call(const sl_channels_group_t *group, uint32_t object, uint32_t command, void *parameters, uint32_t bytes) {
-    struct stat file;
-    if (!sl_os_stat(group->fd, &file) || file.st_rdev != group->device)
-        return FAILED;
-    sl_rm_control_t control = {.client = group->client, .object = object, .command = command, .parameters = (uintptr_t)parameters,
-                               .bytes = bytes, .status = FAILED};
-    uint64_t begin = sl_os_nanos();
-    int result = -1;
-    for (unsigned i = 0; i < CALLS && result < 0 && (!i || errno == EINTR || errno == EAGAIN); i++)
-        result = sl_hook_call(group->fd, SL_RM_CONTROL_REQUEST, &control);
-    uint64_t nanos = sl_os_nanos() - begin;
-    longest_nanos = nanos > longest_nanos ? nanos : longest_nanos;
-    slowness = nanos > SLOW_NANOS ? slowness + QUICK_CALLS : slowness ? slowness - 1 : 0;
-    return result < 0 ? FAILED : control.status;
-}
-
-static uint32_t set_slice(const sl_channels_group_t *group, uint64_t micros) {
-    sl_rm_slice_t slice = {.micros = micros};
-    return call(group, group->group, SL_RM_SET_SLICE, &slice, sizeof slice);
-}
-
-static uint32_t disable(const sl_channels_group_t *group, bool off) {
-    sl_rm_disable_t disable = {.disable = off, .count = group->count};
-    if (!group->count)
-        return SL_RM_OK;
-    for (unsigned i = 0; i < group->count; i++) {
-        disable.clients[i] = group->client;
-        disable.channels[i] = group->channels[i];
-    }
-    return call(group, group->subdevice, SL_RM_DISABLE, &disable, sizeof disable);
-}
+static unsigned slow_probes;
+static uint64_t probe_again_nanos; /* 0: never */
+static bool suspended;             /* the driver is about to store its state */
 
 static void say(unsigned what) {
     state = what;
@@ -101,21 +66,26 @@ static const char *const obstacles[] = {
     [SL_REGION_SLICES_SLOW] = "a control call took too long",
 };
 
+static bool is_same(const sl_channels_group_t *one, const sl_channels_group_t *other) {
+    return one->count == other->count && memcmp(one->channels, other->channels, sizeof one->channels) == 0;
+}
+
 /* Also channels that the group has got since, and not those that libcuda has freed. */
 static bool put_group_back(const sl_channels_group_t *group, uint32_t *status) {
     sl_channels_group_t now = *group, before;
     for (unsigned i = 0; i < TRIES && sl_channels_find(&now); i++) {
         before = now;
-        *status = disable(&now, false);
+        *status = sl_calls_disable(&now, false);
         if (*status == SL_RM_OK)
             return true;
-        if (sl_channels_find(&now) && now.count == before.count && memcmp(now.channels, before.channels, sizeof now.channels) == 0)
+        if (sl_channels_find(&now) && is_same(&now, &before))
             return false;
     }
     return !sl_channels_find(&now);
 }
 
-/* The time of the calls counts as work: nobody knows when within them it goes on. */
+/* The time of the calls counts as work: nobody knows when within them it goes on. So does all time after them, also where the driver refuses: it
+ * may have put the work back all the same, and time that is subtracted is free. */
 static bool put_back(uint32_t *status) {
     unsigned left = 0, before = taken_count;
     uint64_t begin = sl_os_nanos();
@@ -123,7 +93,7 @@ static bool put_back(uint32_t *status) {
         if (!put_group_back(&taken[i].group, status))
             taken[left++] = taken[i];
     taken_count = left;
-    if (before && !left)
+    if (before)
         sl_stops_end(begin);
     return !left;
 }
@@ -151,7 +121,7 @@ static void *mend(void *unused) {
         uint32_t status = SL_RM_OK;
         sl_mutex_lock(&lock);
         sure |= is_sure();
-        back = put_back(&status);
+        back = !suspended && put_back(&status);
         ended = back || sl_os_nanos() - begin > (sure ? MENDS_NANOS : UNSURE_NANOS);
         mends = !ended;
         taken_count = ended ? 0 : taken_count;
@@ -169,6 +139,21 @@ static void begin_to_mend(uint32_t status) {
     mends = mends || sl_thread_start(mend, NULL);
     for (unsigned i = 0; i < ALONE_TRIES && !mends && !put_back(&status); i++)
         sl_os_sleep_nanos(10 * MILLI);
+    taken_count = mends || is_sure() ? taken_count : 0;
+}
+
+/* With the lock held, before another call. There was no thread to put the work back: perhaps there is now. */
+static void go_on_mending(unsigned tries) {
+    uint32_t status = SL_RM_OK;
+    bool sure = is_sure(), left = taken_count && !reasons && !mends && !suspended;
+    mends = mends || (left && sl_thread_start(mend, NULL));
+    for (unsigned i = 0; i < tries && left && !mends; i++) {
+        left = !put_back(&status);
+        if (left && i + 1 < tries)
+            sl_os_sleep_nanos(10 * MILLI);
+        else if (!left && sure)
+            tell_mended(true);
+    }
 }
 
 /* Restores what can be restored. */
@@ -179,14 +164,15 @@ static bool end(unsigned why, uint32_t status) {
     reasons = 0;
     for (unsigned i = 0; i < changed_count; i++)
         if (sl_channels_find(&changed[i]))
-            set_slice(&changed[i], changed[i].own_micros);
+            sl_calls_set_slice(&changed[i], changed[i].own_micros);
     changed_count = 0;
     slice_micros = 0;
+    probe_again_nanos = 0;
     say(why);
     char number[32] = "";
-    if (status && status != FAILED)
+    if (status && status != SL_CALLS_FAILED)
         snprintf(number, sizeof number, " (status 0x%x)", (unsigned)status);
-    if (was_on || SL_LOAD(sl_options_slices) == SL_OPTIONS_SLICES_ON)
+    if (was_on || (SL_LOAD(sl_options_slices) == SL_OPTIONS_SLICES_ON && told != why))
         sl_report(SL_WARN, "the library does not control time slices of the GPU: %s%s. Priorities, caps and pauses take effect between "
                   "kernels", obstacles[why], number);
     else if (told != why)
@@ -204,18 +190,13 @@ static bool still_has(const sl_channels_group_t *group) {
     if (!sl_channels_read(now, &found))
         return true;
     for (unsigned i = 0; i < found; i++)
-        if (now[i].client == group->client && now[i].group == group->group && now[i].fd == group->fd &&
-            now[i].count == group->count && memcmp(now[i].channels, group->channels, sizeof group->channels) == 0)
+        if (now[i].client == group->client && now[i].group == group->group && now[i].fd == group->fd && is_same(&now[i], group))
             return true;
     return false;
 }
 
-static bool is_slow(void) {
-    return slowness > (SLOW_CALLS - 1) * QUICK_CALLS;
-}
-
 static bool judge(const sl_channels_group_t *group, uint32_t status) {
-    if (is_slow())
+    if (sl_calls_are_slow())
         return end(SL_REGION_SLICES_SLOW, 0);
     if (status != SL_RM_OK && still_has(group))
         return end(SL_REGION_SLICES_REFUSED, status);
@@ -236,23 +217,30 @@ static bool is_checked(void) {
     return false;
 }
 
+static bool end_slow_probe(void) {
+    end(SL_REGION_SLICES_SLOW, 0);
+    if (slow_probes < PROBES)
+        probe_again_nanos = sl_os_nanos() + (PROBE_NANOS << 2 * slow_probes++);
+    return false;
+}
+
 /* The driver must tell the slice that libcuda has set, and accept it once more. */
 static bool probe(const sl_channels_group_t *group) {
-    sl_rm_slice_t slice = {0};
-    uint32_t status = call(group, group->group, SL_RM_GET_SLICE, &slice, sizeof slice);
+    uint64_t micros = 0;
+    uint32_t status = sl_calls_get_slice(group, &micros);
     if (status != SL_RM_OK)
         return end(SL_REGION_SLICES_REFUSED, status);
-    if (slice.micros != group->own_micros)
+    if (micros != group->own_micros)
         return end(SL_REGION_SLICES_OTHER, 0);
-    status = set_slice(group, group->own_micros);
+    status = sl_calls_set_slice(group, group->own_micros);
     if (status != SL_RM_OK)
         return end(SL_REGION_SLICES_REFUSED, status);
-    return longest_nanos <= SLOW_NANOS || end(SL_REGION_SLICES_SLOW, 0);
+    return sl_calls_longest_nanos() <= SL_CALLS_SLOW_NANOS || end_slow_probe();
 }
 
 static bool try(void) {
     count = 0;
-    longest_nanos = 0;
+    sl_calls_forget();
     tried_version = sl_channels_version();
     if (SL_LOAD(sl_options_slices) == SL_OPTIONS_SLICES_OFF) {
         say(SL_REGION_SLICES_OFF);
@@ -268,6 +256,9 @@ static bool try(void) {
         if (!probe(&groups[i]))
             return false;
     say(SL_REGION_SLICES_ON);
+    if (slow_probes && told == SL_REGION_SLICES_SLOW)
+        sl_report(SL_INFO, "the library controls time slices of the GPU now: the control calls are quick");
+    told = 0;
     return true;
 }
 
@@ -284,14 +275,17 @@ static void tell_groups(void) {
 
 /* With the lock held. Before its first context the process has no channel group. */
 static bool is_ready(void) {
-    bool again = state == SL_REGION_SLICES_ABSENT && tried_version != sl_channels_version();
+    bool again = (state == SL_REGION_SLICES_ABSENT && tried_version != sl_channels_version()) ||
+                 (state == SL_REGION_SLICES_SLOW && probe_again_nanos && sl_os_nanos() > probe_again_nanos);
+    if (suspended)
+        return false;
     return state == SL_REGION_SLICES_ON || ((state == SL_REGION_SLICES_UNTRIED || again) && try());
 }
 
 static bool look(void) {
     if (!is_ready())
         return false;
-    longest_nanos = 0;
+    sl_calls_begin_timing();
     bool ok = sl_channels_read(groups, &count) || end(SL_REGION_SLICES_ABSENT, 0);
     tell_groups();
     return ok;
@@ -299,6 +293,7 @@ static bool look(void) {
 
 bool sl_control_is_ready(void) {
     sl_mutex_lock(&lock);
+    go_on_mending(1);
     bool ready = is_ready();
     sl_mutex_unlock(&lock);
     return ready;
@@ -306,19 +301,20 @@ bool sl_control_is_ready(void) {
 
 uint32_t sl_control_slice(uint32_t micros) {
     sl_mutex_lock(&lock);
+    go_on_mending(1);
     bool ok = look();
-    slice_micros = ok ? micros : 0;
+    slice_micros = ok && count ? micros : 0;
     if (ok && micros) { /* before the first group has it, so that end() restores it */
         memcpy(changed, groups, count * sizeof *groups);
         changed_count = count;
     }
     for (unsigned i = 0; ok && i < count; i++)
-        ok = judge(&groups[i], set_slice(&groups[i], micros ? micros : groups[i].own_micros));
-    changed_count = micros ? changed_count : 0;
+        ok = judge(&groups[i], sl_calls_set_slice(&groups[i], micros ? micros : groups[i].own_micros));
+    changed_count = ok && !micros ? 0 : changed_count;
     if (ok)
         say(state);
     if (ok)
-        SL_TELL(SL_DEBUG, "time slices: set to %u us for %u groups in at most %llu us a call", (unsigned)micros, count, (unsigned long long)longest_nanos / 1000);
+        SL_TELL(SL_DEBUG, "time slices: set to %u us for %u groups in at most %llu us a call", (unsigned)micros, count, (unsigned long long)sl_calls_longest_nanos() / 1000);
     uint32_t now = ok && count ? micros ? micros : (uint32_t)groups[0].own_micros : 0;
     sl_mutex_unlock(&lock);
     return now;
@@ -333,12 +329,11 @@ unsigned sl_control_groups(void) {
 
 bool sl_control_preempt(void) {
     sl_mutex_lock(&lock);
+    go_on_mending(1);
     bool ok = look();
     atomic_fetch_add(&interruptions, ok);
-    for (unsigned i = 0; ok && i < count; i++) {
-        sl_rm_preempt_t preempt = {.wait = 1, .manual = 1, .timeout_micros = PREEMPT_MICROS};
-        ok = judge(&groups[i], call(&groups[i], groups[i].group, SL_RM_PREEMPT, &preempt, sizeof preempt));
-    }
+    for (unsigned i = 0; ok && i < count; i++)
+        ok = judge(&groups[i], sl_calls_preempt(&groups[i]));
     sl_mutex_unlock(&lock);
     return ok;
 }
@@ -362,12 +357,31 @@ static bool note_taken(const sl_channels_group_t *group) {
     return true;
 }
 
+static bool let_go(void) {
+    uint32_t status = SL_RM_OK;
+    sl_calls_begin_timing();
+    if (!put_back(&status))
+        return end(SL_REGION_SLICES_REFUSED, status);
+    return !sl_calls_are_slow() || end(SL_REGION_SLICES_SLOW, 0);
+}
+
+/* A refused call may have named a channel that libcuda had just freed, and has done nothing then: the channels that are there now may run. */
 static bool take(const sl_channels_group_t *group) {
-    if (!note_taken(group))
-        return false;
-    uint32_t status = disable(group, true);
-    taken[taken_count - 1].sure |= status == SL_RM_OK;
-    return judge(group, status);
+    sl_channels_group_t now = *group, before;
+    for (unsigned i = 0; i < TRIES; i++) {
+        if (!note_taken(&now))
+            return false;
+        uint32_t status = sl_calls_disable(&now, true);
+        taken[taken_count - 1].sure |= status == SL_RM_OK;
+        before = now;
+        if (sl_calls_are_slow())
+            return end(SL_REGION_SLICES_SLOW, 0);
+        if (status == SL_RM_OK || !sl_channels_find(&now))
+            return true;
+        if (is_same(&now, &before))
+            return end(SL_REGION_SLICES_REFUSED, status);
+    }
+    return false; /* libcuda makes channels all the time: the next stop may do better */
 }
 
 /* While a thread still puts back what an earlier stop took off, there is no other stop. */
@@ -375,11 +389,14 @@ static bool take_off(void) {
     bool ok = !mends && look();
     for (unsigned i = 0; ok && i < count; i++)
         ok = take(&groups[i]);
+    if (!ok && !reasons && state == SL_REGION_SLICES_ON)
+        let_go();
     return ok;
 }
 
 bool sl_control_stop(sl_control_reason_t reason) {
     sl_mutex_lock(&lock);
+    go_on_mending(1);
     bool ok = take_off() && taken_count;
     if (ok && !reasons)
         sl_stops_begin(sl_os_nanos());
@@ -389,16 +406,9 @@ bool sl_control_stop(sl_control_reason_t reason) {
     return ok;
 }
 
-static bool let_go(void) {
-    uint32_t status = SL_RM_OK;
-    longest_nanos = 0;
-    if (!put_back(&status))
-        return end(SL_REGION_SLICES_REFUSED, status);
-    return !is_slow() || end(SL_REGION_SLICES_SLOW, 0);
-}
-
 bool sl_control_go(sl_control_reason_t reason) {
     sl_mutex_lock(&lock);
+    go_on_mending(ALONE_TRIES);
     bool was = reasons & reason;
     reasons &= ~(unsigned)reason;
     bool ok = !was || reasons || let_go();
@@ -421,12 +431,30 @@ unsigned sl_control_interruptions(void) {
     return atomic_load_explicit(&interruptions, memory_order_relaxed);
 }
 
+void sl_control_suspend(void) {
+    sl_mutex_lock(&lock);
+    if (reasons) {
+        reasons = 0;
+        let_go();
+    }
+    suspended = true;
+    sl_mutex_unlock(&lock);
+}
+
+void sl_control_resume(void) {
+    sl_mutex_lock(&lock);
+    suspended = false;
+    sl_mutex_unlock(&lock);
+    sl_channels_renew();
+}
+
 void sl_control_drop(void) {
     sl_mutex_lock(&lock);
     sl_channels_drop();
-    count = taken_count = changed_count = 0;
+    count = taken_count = changed_count = slice_micros = told = 0;
     reasons = 0;
     sl_stops_end(sl_os_nanos());
+    say(state);
     sl_mutex_unlock(&lock);
 }
 
@@ -434,8 +462,10 @@ static void forget(void) {
     told = 0;
     lock = (sl_mutex_t)SL_MUTEX_INITIALIZER;
     state = SL_REGION_SLICES_UNTRIED;
-    slice_micros = count = taken_count = changed_count = slowness = 0;
+    slice_micros = count = taken_count = changed_count = slow_probes = 0;
+    sl_calls_forget();
+    probe_again_nanos = 0;
     reasons = 0;
-    mends = false;
+    mends = suspended = false;
 }
 SL_FORK_FORGETS(forget);

@@ -1,7 +1,8 @@
 /* control: the few calls that this process makes to the kernel driver, on its own channel groups.
  *
  * Nothing here is documented by NVIDIA. So a probe comes first, and any answer that is not expected ends the control for good: what was
- * changed is restored, the log says it once, and the region shows it. Only threads of the library call this, because a call may be slow.
+ * changed is restored, the log says it once, and the region shows it. But a probe that was only slow is repeated now and then. Only threads of
+ * the library call this, because a call may be slow.
  *
  * If the driver takes work off the GPU and then refuses to put it back, a thread goes on trying for ten minutes, and the log says so. */
 #ifndef SL_CONTROL_H
@@ -33,6 +34,11 @@ bool sl_control_is_stopped(sl_control_reason_t reason);
 unsigned sl_control_interruptions(void);
 /* Why the process does not control its slices; NULL: it does, or has not tried yet. */
 const char *sl_control_obstacle(void);
+/* Before the driver stores its state: it closes its descriptors then, perhaps in the middle of a call. All work is back on the GPU, because the
+ * driver waits for it, and no call is made */
+void sl_control_suspend(void);
+/* until it has its state again, or has not stored it. */
+void sl_control_resume(void);
 /* The driver has stored its state: the objects are gone. */
 void sl_control_drop(void);
 

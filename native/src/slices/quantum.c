@@ -13,8 +13,19 @@ static double enough(double part) {
     return part * (1 - part) * period;
 }
 
+/* A thread that lost the processor after it read the clock is told of work that began later. */
+static uint64_t passed(uint64_t since, uint64_t now) {
+    return now > since ? now - since : 0;
+}
+
+uint64_t sl_quantum_used(const sl_quantum_t *quantum, uint64_t since_nanos, uint64_t now) {
+    uint64_t from = quantum->counted_nanos;
+    return from && since_nanos ? passed(since_nanos > from ? since_nanos : from, now) : 0;
+}
+
 bool sl_quantum_count(sl_quantum_t *quantum, uint32_t share, uint64_t used_nanos, uint64_t now) {
     double part = part_of(share);
+    now = now > quantum->counted_nanos ? now : quantum->counted_nanos;
     if (!quantum->counted_nanos)
         *quantum = (sl_quantum_t){.counted_nanos = now, .credit_nanos = SL_QUANTUM_KEPT_NANOS};
     double more = part * (double)(now - quantum->counted_nanos) - (double)used_nanos, credit = quantum->credit_nanos;

@@ -22,6 +22,9 @@ typedef struct {
     uint64_t off_since_nanos;
 } sl_quantum_t;
 
+/* How much of the time since the last count work was on the GPU that runs since then, by another thread's clock; 0: none runs. At the first count
+ * none counts: the cap may have begun inside the work. */
+uint64_t sl_quantum_used(const sl_quantum_t *quantum, uint64_t since_nanos, uint64_t now);
 /* The work was on the GPU for so much of the time since the last call. True: it has to be off now. */
 bool sl_quantum_count(sl_quantum_t *quantum, uint32_t share, uint64_t used_nanos, uint64_t now);
 /* When that may change, if the work runs on as long as it is on the GPU. */

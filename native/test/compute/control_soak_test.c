@@ -1,4 +1,4 @@
-/* Random stops, returns, cuts, slices, caps, contexts, forks, SIGSTOP and SIGKILL beside jobs on one simulated GPU. A job that is not killed ends with
+/* Random stops, returns, cuts, slices, caps, contexts, streams, captures, forks, SIGSTOP and SIGKILL beside jobs on one simulated GPU. A job that is not killed ends with
  * the right result, and its driver never refused a call.
  * Usage: control_soak_test [SEED [SECONDS]]   a failure names the seed; the same seed makes the same choices, at other times */
 #include "on_sim.h"
@@ -32,10 +32,11 @@ static sl_region_limits_t *limits;
 static CUfunction add, spin;
 static CUcontext context;
 
+static const char text[] = ".version 6.0\n.target sm_52\n.address_size 64\n"
+                           ".visible .entry sluice_spin(.param .u64 nanoseconds) { ret; }\n"
+                           ".visible .entry sluice_add(.param .u64 a, .param .u64 b, .param .u64 c, .param .u64 count) { ret; }\n";
+
 static void load(void) {
-    static const char text[] = ".version 6.0\n.target sm_52\n.address_size 64\n"
-                               ".visible .entry sluice_spin(.param .u64 nanoseconds) { ret; }\n"
-                               ".visible .entry sluice_add(.param .u64 a, .param .u64 b, .param .u64 c, .param .u64 count) { ret; }\n";
     CUmodule module;
     CHECK(hook_cuModuleLoadData(&module, text) == 0 && real.cuModuleGetFunction(&spin, module, "sluice_spin") == 0 &&
           real.cuModuleGetFunction(&add, module, "sluice_add") == 0);
@@ -55,7 +56,7 @@ static void nap(random_t *random, uint64_t most) {
 static void *control(void *number) {
     random_t random = {seed + (uintptr_t)number};
     while (!over) {
-        switch (below(&random, 6)) {
+        switch (below(&random, 7)) {
         case 0:
         case 1:
             sl_control_stop(SL_CONTROL_PAUSE);
@@ -68,6 +69,13 @@ static void *control(void *number) {
             break;
         case 4:
             sl_control_preempt();
+            break;
+        case 5: /* as a driver that does not store its state */
+            if (below(&random, 4))
+                break;
+            sl_control_suspend();
+            nap(&random, 3 * MILLI);
+            sl_control_resume();
             break;
         default:
             sl_control_slice(below(&random, 2) ? 1 : 0);
@@ -88,6 +96,7 @@ static void set_cap(uint32_t permille, uint32_t strict) {
 static void *change_caps(void *number) {
     random_t random = {seed + (uintptr_t)number};
     while (!over) {
+        atomic_store(&limits->cap_when_shared, below(&random, 3) == 0);
         set_cap((uint32_t)(100 + 100 * below(&random, 10)), below(&random, 4) != 0);
         nap(&random, 100 * MILLI);
     }
@@ -95,14 +104,48 @@ static void *change_caps(void *number) {
     return NULL;
 }
 
+/* In the current context, which may end before the work does. */
+static void work_a_little(uint64_t nanos) {
+    CUmodule module;
+    CUfunction function;
+    CHECK(hook_cuModuleLoadData(&module, text) == 0 && real.cuModuleGetFunction(&function, module, "sluice_spin") == 0);
+    CHECK(hook_cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, NULL, (void *[]){&nanos}, NULL) == 0);
+}
+
 static void *make_contexts(void *number) {
     random_t random = {seed + (uintptr_t)number};
     while (!over) {
         CUcontext other;
         CHECK(hook_cuCtxCreate_v2(&other, 0, 0) == 0);
+        if (!below(&random, 3))
+            work_a_little(below(&random, 8) * MILLI);
         nap(&random, 4 * MILLI);
         CHECK(hook_cuCtxDestroy_v2(other) == 0);
         nap(&random, 10 * MILLI);
+    }
+    return NULL;
+}
+
+/* Streams that end with work in an open batch, and captures that begin and end. */
+static void *make_streams(void *number) {
+    random_t random = {seed + (uintptr_t)number};
+    CHECK(real.cuCtxSetCurrent(context) == 0);
+    while (!over) {
+        CUstream stream;
+        CUgraph graph;
+        CHECK(real.cuStreamCreate(&stream, 1) == 0);
+        bool captures = !below(&random, 4);
+        if (captures)
+            CHECK(hook_cuStreamBeginCapture_v2(stream, 2) == 0);
+        for (uint64_t i = 1 + below(&random, 6); i; i--) {
+            uint64_t nanos = below(&random, 60) * MICRO;
+            CHECK(hook_cuLaunchKernel(spin, 1, 1, 1, 1, 1, 1, 0, stream, (void *[]){&nanos}, NULL) == 0);
+        }
+        nap(&random, 12 * MILLI);
+        if (captures)
+            CHECK(hook_cuStreamEndCapture(stream, &graph) == 0 && graph && real.cuGraphDestroy(graph) == 0);
+        CHECK(hook_cuStreamDestroy_v2(stream) == 0);
+        nap(&random, 5 * MILLI);
     }
     return NULL;
 }
@@ -146,7 +189,7 @@ static void work(unsigned steps) {
 }
 
 static void job(void) {
-    void *(*const bodies[])(void *) = {control, control, change_caps, make_contexts, make_children};
+    void *(*const bodies[])(void *) = {control, control, change_caps, make_contexts, make_streams, make_children};
     enum { THREADS = sizeof bodies / sizeof *bodies };
     pthread_t threads[THREADS];
     alarm(PATIENCE_SECONDS);

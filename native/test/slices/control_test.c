@@ -145,6 +145,60 @@ static void should_have_nothing_after_a_checkpoint_until_libcuda_is_back(void) {
     CHECK(sl_control_slice(1) == 1 && kernel.slice[1] == 1);
 }
 
+/* From before the driver closes its descriptors until libcuda has opened them again. */
+static void should_make_no_call_while_the_driver_stores_its_state(void) {
+    begin(2);
+    CHECK(sl_control_slice(1) == 1 && sl_control_stop(SL_CONTROL_STRICT) && kernel.disabled[1]);
+    sl_control_suspend();
+    CHECK(!kernel.disabled[0] && !kernel.disabled[1] && !sl_control_is_stopped(SL_CONTROL_STRICT), "work is off, and the driver would wait for it");
+    unsigned before = ours;
+    close(fd);
+    CHECK(!sl_control_stop(SL_CONTROL_STRICT) && !sl_control_slice(0) && !sl_control_preempt() && sl_control_go(SL_CONTROL_STRICT));
+    CHECK(!sl_control_is_ready() && !sl_control_obstacle() && ours == before, "%u calls", ours - before);
+    sl_control_drop();
+    counting = false;
+    begin_driver(2);
+    before = ours;
+    CHECK(!sl_control_stop(SL_CONTROL_STRICT) && ours == before, "the driver is in the middle of it");
+    sl_control_resume();
+    CHECK(sl_control_is_ready() && sl_control_slice(1) == 1 && sl_control_stop(SL_CONTROL_STRICT) && sl_control_go(SL_CONTROL_STRICT));
+}
+
+static void should_go_on_when_the_driver_did_not_store_its_state(void) {
+    begin(2);
+    CHECK(sl_control_slice(1) == 1);
+    sl_control_suspend();
+    unsigned version = sl_channels_version();
+    CHECK(sl_control_slice(0) == 0 && kernel.slice[0] == 1);
+    sl_control_resume();
+    CHECK(sl_channels_version() != version, "nobody would ask again");
+    CHECK(sl_control_slice(0) == 2048 && kernel.slice[0] == 2048 && kernel.slice[1] == 2048);
+}
+
+/* A busy machine, for a while. One process without slices takes them from all on its board. */
+static void should_probe_again_after_a_slow_probe(void) {
+    begin(1);
+    kernel.delay_nanos = 150000000;
+    CHECK(!sl_control_is_ready() && sl_control_obstacle());
+    kernel.delay_nanos = 0;
+    unsigned before = ours;
+    CHECK(!sl_control_is_ready() && ours == before, "it does not wait");
+    usleep(2100000);
+    CHECK(sl_control_is_ready() && !sl_control_obstacle() && sl_control_slice(1) == 1);
+}
+
+static void should_not_probe_again_after_slow_calls(void) {
+    begin(1);
+    CHECK(sl_control_is_ready());
+    kernel.delay_nanos = 150000000;
+    for (int i = 0; i < 3; i++)
+        sl_control_slice(i % 2);
+    CHECK(!sl_control_is_ready());
+    kernel.delay_nanos = 0;
+    usleep(2100000);
+    CHECK(!sl_control_is_ready());
+}
+
 static void should_not_call_on_a_descriptor_that_is_another_file_now(void) {
     begin(1);
     int pipes[2];
@@ -315,6 +369,10 @@ int main(void) {
     RUN(should_control_slices);
     RUN(should_stop_and_go);
     RUN(should_have_nothing_after_a_checkpoint_until_libcuda_is_back);
+    RUN(should_make_no_call_while_the_driver_stores_its_state);
+    RUN(should_go_on_when_the_driver_did_not_store_its_state);
+    RUN(should_probe_again_after_a_slow_probe);
+    RUN(should_not_probe_again_after_slow_calls);
     RUN(should_not_call_on_a_descriptor_that_is_another_file_now);
     RUN(should_forget_in_the_child_of_a_fork);
     RUN(should_do_nothing_when_switched_off);

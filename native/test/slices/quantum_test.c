@@ -114,6 +114,26 @@ static void should_let_go_at_once_without_a_cap(void) {
     CHECK(!sl_quantum_count(&quantum, SL_QUANTUM_WHOLE, 100 * SECOND, 200 * SECOND));
 }
 
+/* The other thread's clock may be ahead: the thread that counts lost the processor, or the process was stopped, after it had read its own. */
+static void should_count_no_time_that_has_not_passed(void) {
+    sl_quantum_t quantum = {0};
+    sl_quantum_count(&quantum, 100000, 0, SECOND);
+    CHECK(sl_quantum_used(&quantum, SECOND + 5 * MILLI, SECOND + 2 * MILLI) == 0);
+    CHECK(sl_quantum_used(&quantum, 1, SECOND - MILLI) == 0);
+    CHECK(sl_quantum_used(&quantum, SECOND - 7 * MILLI, SECOND + 2 * MILLI) == 2 * MILLI);
+    CHECK(sl_quantum_used(&quantum, SECOND + MILLI, SECOND + 2 * MILLI) == MILLI && sl_quantum_used(&quantum, 0, 2 * SECOND) == 0);
+    CHECK(!sl_quantum_count(&quantum, 100000, 0, SECOND - MILLI) && quantum.counted_nanos == SECOND, "%llu", (unsigned long long)quantum.counted_nanos);
+    CHECK(quantum.credit_nanos <= SL_QUANTUM_KEPT_NANOS && quantum.credit_nanos > 0, "%.0f", quantum.credit_nanos);
+}
+
+/* A kernel of ten seconds ran before the cap was made strict. */
+static void should_count_no_time_before_the_cap_began(void) {
+    sl_quantum_t quantum = {0};
+    uint64_t used = sl_quantum_used(&quantum, SECOND, 11 * SECOND);
+    CHECK(used == 0 && !sl_quantum_count(&quantum, 100000, used, 11 * SECOND));
+    CHECK(sl_quantum_used(&quantum, SECOND, 11 * SECOND + MILLI) == MILLI);
+}
+
 int main(int argc, char **argv) {
     seed = argc > 1 ? strtoull(argv[1], NULL, 0) : (uint64_t)getpid() * 2654435761u;
     printf("seed %llu\n", (unsigned long long)seed);
@@ -121,6 +141,8 @@ int main(int argc, char **argv) {
     RUN(should_hold_small_shares_on_average);
     RUN(should_use_little_of_a_pause);
     RUN(should_never_stay_off);
+    RUN(should_count_no_time_that_has_not_passed);
+    RUN(should_count_no_time_before_the_cap_began);
     RUN(should_let_go_at_once_without_a_cap);
     return 0;
 }

@@ -54,6 +54,8 @@ static void should_have_the_numbers_of_the_spec(void) {
     SAME("record", "free", sizeof(sl_rm_free_t));
     SAME("record", "control", sizeof(sl_rm_control_t));
     SAME("record", "xfer", sizeof(sl_rm_xfer_t));
+    SAME("record", "xfer", sizeof(sl_rm_xfer_t));
+    SAME("record", "slice", sizeof(sl_rm_slice_t));
     SAME("record", "preempt", sizeof(sl_rm_preempt_t));
     SAME("record", "disable", sizeof(sl_rm_disable_t));
 }
@@ -72,6 +74,12 @@ static void should_have_the_layouts_of_the_spec(void) {
     FIELD("control", sl_rm_control_t, "bytes", bytes);
     FIELD("control", sl_rm_control_t, "status", status);
     FIELD("xfer", sl_rm_xfer_t, "parameters", parameters);
+    FIELD("xfer", sl_rm_xfer_t, "escape", escape);
+    FIELD("xfer", sl_rm_xfer_t, "bytes", bytes);
+    FIELD("xfer", sl_rm_xfer_t, "parameters", parameters);
+    FIELD("slice", sl_rm_slice_t, "micros", micros);
+    FIELD("preempt", sl_rm_preempt_t, "wait", wait);
+    FIELD("preempt", sl_rm_preempt_t, "manual", manual);
     FIELD("preempt", sl_rm_preempt_t, "timeout_micros", timeout_micros);
     FIELD("disable", sl_rm_disable_t, "count", count);
     FIELD("disable", sl_rm_disable_t, "rewind", rewind);

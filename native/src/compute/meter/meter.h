@@ -66,8 +66,8 @@ typedef struct {
 typedef struct {
     CUcontext context;
     sl_meter_batch_t batches[SL_METER_BATCHES];
-    uint64_t oldest, open; /* numbers of batches; the open one, if any, is the last */
-    bool is_open;
+    _Atomic uint64_t oldest, open; /* numbers of batches; the open one, if any, is the last. A thread without the lock reads these */
+    _Atomic bool is_open;          /* and this */
     uint64_t turn;         /* changes when another process may have had the GPU */
     uint64_t settled_turn; /* the turn of the batch that was settled last */
     uint64_t interruptions; /* changes when another process interrupts work on the GPU without a turn */
@@ -132,9 +132,9 @@ uint64_t sl_meter_close(sl_meter_t *meter, const sl_meter_end_t *end);
 uint64_t sl_meter_expect(const sl_meter_t *meter, uint64_t predicted_nanos);
 /* Reads the oldest closed batch. False: the GPU is not done with it. */
 bool sl_meter_settle(sl_meter_t *meter, sl_meter_reading_t *reading);
-/* Whether the GPU has not done all of the context's work, and since when it may do the oldest of that, on the host's clock. Changes nothing.
- * Asks about the open batch only after this long. */
-bool sl_meter_is_working(const sl_meter_t *meter, uint64_t open_nanos, uint64_t *since);
+/* Whether the GPU has not done all of the context's work, and since when it may do the oldest of that, on the host's clock. Asks about
+ * the open batch only after this long, and about no stream while any captures. Another thread than the program's may call it. */
+bool sl_meter_is_working(sl_meter_t *meter, uint64_t open_nanos, uint64_t *since);
 /* A thread cannot record an event on another thread's default stream. So each thread ends its own spans: in batches that other threads
  * have closed, */
 void sl_meter_end_owed(sl_meter_t *meter);

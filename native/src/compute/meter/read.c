@@ -295,9 +295,22 @@ static bool has_ended(const sl_meter_batch_t *batch) {
     return true;
 }
 
-bool sl_meter_is_working(const sl_meter_t *meter, uint64_t open_nanos, uint64_t *since) {
+/* A span that has an end has ended its part in the batch, perhaps because the stream is gone. Of a thread's own default stream only that
+ * thread can ask: it is told to record an end before its next wait. */
+static bool is_span_working(sl_meter_t *meter, const sl_meter_span_t *span) {
+    if (span->end)
+        return !sl_meter_is_done(span->end);
+    meter->crossed |= span->stream.own;
+    if (span->stream.own || !span->stream.key || !sl_stream_begin_asking())
+        return false;
+    bool idle = sl_meter_is_idle(&span->stream);
+    sl_stream_end_asking();
+    return !idle;
+}
+
+bool sl_meter_is_working(sl_meter_t *meter, uint64_t open_nanos, uint64_t *since) {
     for (uint64_t number = meter->oldest; number < meter->open; number++) {
-        const sl_meter_batch_t *batch = &meter->batches[number % SL_METER_BATCHES];
+        const sl_meter_batch_t *batch = sl_meter_batch_at(meter, number);
         *since = batch->closed_nanos;
         if (!has_ended(batch))
             return true;
@@ -306,6 +319,6 @@ bool sl_meter_is_working(const sl_meter_t *meter, uint64_t open_nanos, uint64_t 
     bool asks = meter->is_open && sl_os_nanos() - open->opened_nanos > open_nanos, working = false;
     *since = open->opened_nanos;
     for (unsigned i = 0; i < open->count && asks; i++)
-        working |= !sl_meter_is_idle(&open->spans[i].stream);
+        working |= is_span_working(meter, &open->spans[i]);
     return working;
 }

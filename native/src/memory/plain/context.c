@@ -73,6 +73,7 @@ CUresult sl_context_settle_primary(CUresult status, CUdevice device, CUcontext c
     CUresult hook_##function(CUcontext ctx) {                        \
         if (!SL_DRIVER_HAS(function))                                \
             return CUDA_ERROR_NOT_FOUND;                             \
+        sl_context_ending(ctx);                                      \
         uint32_t teardown = begin_end();                             \
         leave(ctx);                                                  \
         return finish(settle_destroyed(real.function(ctx), ctx, teardown)); \
@@ -112,11 +113,14 @@ static CUcontext primary_context(CUdevice device) {
     return context;
 }
 
-#define PRIMARY_HOOK(function, gone)                                                                   \
+/* A release ends the context only if it is the last one, which nothing tells before. */
+#define PRIMARY_HOOK(function, resets, gone)                                                           \
     CUresult hook_##function(CUdevice dev) {                                                           \
         if (!SL_DRIVER_HAS(function))                                                                  \
             return CUDA_ERROR_NOT_FOUND;                                                               \
         CUcontext context = primary_context(dev);                                                      \
+        if (context && resets)                                                                         \
+            sl_context_ending(context);                                                                \
         uint32_t teardown = begin_end();                                                               \
         leave(context);                                                                                \
         CUresult status = real.function(dev);                                                          \
@@ -125,7 +129,7 @@ static CUcontext primary_context(CUdevice device) {
             left(context, false);                                                                      \
         return finish(context && ended ? sl_context_settle_primary(status, dev, context, teardown) : status); \
     }
-PRIMARY_HOOK(cuDevicePrimaryCtxRelease, !sl_context_primary_active(dev))
-PRIMARY_HOOK(cuDevicePrimaryCtxRelease_v2, !sl_context_primary_active(dev))
-PRIMARY_HOOK(cuDevicePrimaryCtxReset, true)
-PRIMARY_HOOK(cuDevicePrimaryCtxReset_v2, true)
+PRIMARY_HOOK(cuDevicePrimaryCtxRelease, false, !sl_context_primary_active(dev))
+PRIMARY_HOOK(cuDevicePrimaryCtxRelease_v2, false, !sl_context_primary_active(dev))
+PRIMARY_HOOK(cuDevicePrimaryCtxReset, true, true)
+PRIMARY_HOOK(cuDevicePrimaryCtxReset_v2, true, true)

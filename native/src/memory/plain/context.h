@@ -20,6 +20,8 @@ void sl_context_made(CUcontext context);
 void sl_context_counted(unsigned gpu);
 /* Before the driver is asked to end a context, and after it has answered. The room entry defines both: the gate must know, too. */
 void sl_context_leave(CUcontext context);
+/* Before that, where the call certainly ends the context: its work may be waited for. */
+void sl_context_ending(CUcontext context);
 void sl_context_left(CUcontext context, bool gone);
 
 #endif

@@ -2,7 +2,6 @@ package sluice.kubernetes;
 
 import java.io.PrintStream;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -11,9 +10,6 @@ import java.util.concurrent.TimeUnit;
 import sluice.kubernetes.claims.NodeClaims;
 import sluice.kubernetes.cluster.Cluster;
 import sluice.kubernetes.kubelet.KubeletSockets;
-import sluice.kubernetes.metrics.MetricsAccess;
-import sluice.kubernetes.metrics.MetricsKeys;
-import sluice.kubernetes.metrics.MetricsServer;
 import sluice.kubernetes.node.GpuWatch;
 import sluice.kubernetes.node.NodeAgent;
 import sluice.kubernetes.node.NodeGpu;
@@ -34,37 +30,58 @@ public final class NodeDriver implements AutoCloseable {
     private final KubeletSockets sockets;
     private final ClaimReports reports;
     private final PodEvents events;
-    private final List<MetricsServer> servers = new ArrayList<>();
+    private final NodePorts ports;
     private final PrintStream log;
     private final Semaphore due = new Semaphore(1);
     private final Map<String, String> problems = new HashMap<>();
     private final List<Thread> threads;
+    /// Agent, API server and kubelet's folders have been reached once. Whether a claim can be declared does not matter: the older program could not do it either.
+    private volatile boolean isReady;
     private List<NodeGpu> lastGpus = List.of();
 
     NodeDriver(NodeSettings settings, Cluster cluster, PrintStream log) {
         this.log = log;
         NodeAgent agent = new NodeAgent(settings.agent());
         claims = new NodeClaims(NodeSettings.DRIVER, cluster, agent, settings.state(), settings.cdi(), settings.edits());
-        gpus = new GpuWatch(agent);
-        slices = new SlicePublisher(NodeSettings.DRIVER, settings.node(), cluster, gpus);
+        gpus = new GpuWatch(agent, settings.state(), uuid -> claims.prepared().stream().anyMatch(claim -> claim.devices().stream().anyMatch(device -> device.uuid().equals(uuid))));
+        slices = new SlicePublisher(NodeSettings.DRIVER, settings.node(), cluster, gpus, settings.defaults());
         reports = new ClaimReports(NodeSettings.DRIVER, cluster, claims);
         events = new PodEvents(NodeSettings.DRIVER, settings.node(), cluster, agent, claims);
-        settings.metricsPort().ifPresent(port -> servers.add(new MetricsServer(port, agent, new MetricsKeys(settings.metricsTls()), new MetricsAccess(cluster, settings.metricsToken()), log)));
-        settings.otherPorts().forEach((names, port) -> port.ifPresent(number -> servers.add(new MetricsServer(number, agent, names, log))));
         sockets = new KubeletSockets(settings.kubelet(), NodeSettings.DRIVER, settings.instance(), settings.node(), claims, due::release, log);
         gpus.listen(sockets::tell);
         threads = List.of(Thread.ofPlatform().daemon().name("keeper").start(this::keep), Thread.ofPlatform().daemon().name("watch").start(this::watch));
+        ports = openPorts(settings, agent, cluster);
+    }
+
+    private NodePorts openPorts(NodeSettings settings, NodeAgent agent, Cluster cluster) {
+        try {
+            return new NodePorts(settings, agent, cluster, () -> isReady, this::isAlive, log);
+        } catch (RuntimeException e) {
+            end();
+            throw e;
+        }
+    }
+
+    private boolean isAlive() {
+        return threads.stream().allMatch(Thread::isAlive) && sockets.answer();
     }
 
     private void keep() {
         Duration wait = Duration.ZERO;
+        Duration afterFailure = REPEAT_AFTER_FAILURE;
         while (!Thread.currentThread().isInterrupted()) {
             try {
                 due.tryAcquire(wait.toMillis(), TimeUnit.MILLISECONDS);
                 due.drainPermits();
                 boolean sockets = attempt("sockets", this.sockets::keep);
                 boolean reconciled = attempt("claims", claims::reconcile);
-                wait = attempt("slices", slices::publish) && reconciled && sockets ? REPEAT : REPEAT_AFTER_FAILURE;
+                attempt("pods", claims::follow);
+                boolean published = attempt("slices", slices::publish);
+                isReady |= published && sockets;
+                boolean isWell = published && reconciled && sockets;
+                // A failure that lasts costs no more than the usual repetition.
+                wait = isWell || afterFailure.compareTo(REPEAT) > 0 ? REPEAT : afterFailure;
+                afterFailure = isWell ? REPEAT_AFTER_FAILURE : wait.multipliedBy(2);
             } catch (InterruptedException e) {
                 return;
             }
@@ -115,8 +132,12 @@ public final class NodeDriver implements AutoCloseable {
 
     @Override
     public void close() {
+        ports.close();
+        end();
+    }
+
+    private void end() {
         threads.forEach(Thread::interrupt);
-        servers.forEach(MetricsServer::close);
         sockets.close();
         claims.close();
     }

@@ -1,5 +1,6 @@
 package sluice.kubernetes;
 
+import java.io.PrintStream;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
@@ -42,8 +43,7 @@ public final class NodeProgram {
             NodeSettings settings = NodeSettings.parse(List.of(arguments), System.getenv());
             Cluster cluster = settings.server().<Cluster>map(server -> new ClusterClient(server, Optional.empty(), Optional.empty()))
                     .orElseGet(() -> ClusterClient.ofPod(System.getenv()));
-            Runnable close = settings.isDevicePlugin() ? plugins(settings, cluster)::close : new NodeDriver(settings, cluster, System.err)::close;
-            Runtime.getRuntime().addShutdownHook(new Thread(close));
+            Runtime.getRuntime().addShutdownHook(new Thread(start(settings, cluster, System.err)));
         } catch (SluiceException e) {
             System.err.println("sluice-kubernetes: " + e.getMessage());
             System.exit(MISTAKE);
@@ -51,7 +51,22 @@ public final class NodeProgram {
         stopped.await();
     }
 
-    private static DevicePlugins plugins(NodeSettings settings, Cluster cluster) {
-        return new DevicePlugins(settings.plugin(), settings.edits(), new NodeAgent(settings.agent()), cluster, settings.node(), System.err);
+    /// @return what stops it
+    static Runnable start(NodeSettings settings, Cluster cluster, PrintStream log) {
+        if (!settings.isDevicePlugin()) {
+            return new NodeDriver(settings, cluster, log)::close;
+        }
+        NodeAgent agent = new NodeAgent(settings.agent());
+        DevicePlugins plugins = new DevicePlugins(settings.plugin(), settings.edits(), agent, cluster, settings.node(), log);
+        try {
+            NodePorts ports = new NodePorts(settings, agent, cluster, plugins::isReady, plugins::isAlive, log);
+            return () -> {
+                ports.close();
+                plugins.close();
+            };
+        } catch (RuntimeException e) {
+            plugins.close();
+            throw e;
+        }
     }
 }

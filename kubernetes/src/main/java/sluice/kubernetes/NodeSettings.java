@@ -9,13 +9,18 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
+import java.util.TreeMap;
 import sluice.api.client.AgentSockets;
 import sluice.kubernetes.claims.ContainerEdits;
 import sluice.kubernetes.plugin.DevicePlugins;
+import sluice.kubernetes.slices.SliceDefaults;
 import sluice.region.place.SluiceException;
 
 /// What the command line says: `--name value`, each with a default but the node's name.
-record NodeSettings(Map<String, String> values) {
+///
+/// @param values     by option
+/// @param simulation variables of this process for the simulated driver
+record NodeSettings(Map<String, String> values, Map<String, String> simulation) {
     static final String DRIVER = "gpu.sluice.dev";
 
     private static final int MOST_PORT = 65_535;
@@ -31,9 +36,12 @@ record NodeSettings(Map<String, String> values) {
         CDI("/var/run/cdi", "folder of the container runtime for CDI files"),
         LIBRARY("/opt/sluice/lib", "folder with libsluice.so on the node"),
         DRIVER_DEVICES("nvidia.com/gpu", "kind of the CDI devices that bring NVIDIA's files, named by UUID; none: device nodes alone"),
+        DEFAULT_MEMORY(SliceDefaults.SHIPPED.memory(), "memory of sluice.dev/gpu: 1, and of a claim that names none: such as 8Gi, or a percentage of what each GPU advertises"),
+        DEFAULT_COMPUTE(Integer.toString(SliceDefaults.SHIPPED.compute()), "percent of GPU time of the same; 0: no cap"),
         METRICS_PORT("", "port for the agent's metrics on the pod network, over TLS; if empty there is none"),
         METRICS_TLS("/etc/sluice/metrics-tls", "folder with tls.crt and tls.key for it"),
         METRICS_TOKEN("", "file with the token that reads them; if empty the cluster decides whose token may get /metrics"),
+        HEALTH_PORT("", "port for kubelet's probes /ready and /live; if empty there is none"),
         HAMI_PORT("", "port for the metrics under HAMi's names, without TLS, for everybody (there: 9394); if empty there is none"),
         ALNAIR_PORT("", "the same under Alnair's names (there: 9876)"),
         SIMULATED("", "folder with the simulated driver, in the place of NVIDIA's"),
@@ -69,15 +77,19 @@ record NodeSettings(Map<String, String> values) {
             }
             values.put(arguments.get(at), arguments.get(at + 1));
         }
-        NodeSettings settings = new NodeSettings(values);
+        Map<String, String> simulation = new TreeMap<>(environment);
+        simulation.keySet().removeIf(name -> !name.startsWith(ContainerEdits.Simulated.PREFIX) || name.equals("SLUICE_SIM_STATE"));
+        NodeSettings settings = new NodeSettings(values, simulation);
         if (!settings.node().matches("[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?")) {
             throw new SluiceException("'" + settings.node() + "' is no name of a node; set --node or NODE_NAME");
         }
         if (!settings.instance().matches("[0-9a-z-]{0,36}")) {
             throw new SluiceException("'" + settings.instance() + "' is no uid of a pod; set --instance or POD_UID");
         }
+        settings.defaults();
         settings.metricsPort();
         settings.otherPorts();
+        settings.healthPort();
         if (settings.isOn(Name.ALNAIR) && !settings.isDevicePlugin()) {
             throw new SluiceException("--alnair on needs --device-plugin on; with dynamic resource allocation, the webhook translates Alnair's resources (docs/kubernetes.md)");
         }
@@ -132,6 +144,10 @@ record NodeSettings(Map<String, String> values) {
         return path(Name.CDI);
     }
 
+    SliceDefaults defaults() {
+        return SliceDefaults.parse(value(Name.DEFAULT_MEMORY), value(Name.DEFAULT_COMPUTE));
+    }
+
     private OptionalInt port(Name name) {
         Optional<String> port = some(name);
         if (port.isPresent() && (!port.get().matches("[0-9]{1,5}") || Integer.parseInt(port.get()) > MOST_PORT)) {
@@ -142,6 +158,10 @@ record NodeSettings(Map<String, String> values) {
 
     OptionalInt metricsPort() {
         return port(Name.METRICS_PORT);
+    }
+
+    OptionalInt healthPort() {
+        return port(Name.HEALTH_PORT);
     }
 
     Path metricsTls() {
@@ -174,7 +194,7 @@ record NodeSettings(Map<String, String> values) {
     }
 
     ContainerEdits edits() {
-        Optional<ContainerEdits.Simulated> simulated = some(Name.SIMULATED).map(folder -> new ContainerEdits.Simulated(Path.of(folder).toAbsolutePath(), path(Name.SIMULATED_STATE)));
+        Optional<ContainerEdits.Simulated> simulated = some(Name.SIMULATED).map(folder -> new ContainerEdits.Simulated(Path.of(folder).toAbsolutePath(), path(Name.SIMULATED_STATE), simulation));
         Optional<String> devices = some(Name.DRIVER_DEVICES).filter(kind -> simulated.isEmpty() && !kind.equals("none"));
         return new ContainerEdits(path(Name.LIBRARY), path(Name.REGISTER), simulated, devices);
     }

@@ -47,6 +47,36 @@ class ContainersTest extends OnNode {
     }
 
     @Test
+    void shouldNameASharedClaimAfterAPodThatStillUsesIt() throws Exception {
+        pod("main=train-gpu");
+        allocate();
+        kubelet.prepare(CLAIM);
+        String path = "/apis/resource.k8s.io/v1/namespaces/team/resourceclaims/train-gpu";
+        cluster.put(path, cluster.text(path).replace("\"name\":\"train\"", "\"name\":\"later\""));
+        cluster.put("/api/v1/namespaces/team/pods/later", cluster.text("/api/v1/namespaces/team/pods/train").replace("main", "second"));
+        driver.wake();
+
+        await(() -> declared(CLAIM).at("pod").text().equals("later"));
+
+        assertThat(declared(CLAIM).at("container").text()).isEqualTo("second");
+        restart();
+        await(() -> log.toString().isEmpty() && declared(CLAIM).at("pod").text().equals("later"));
+    }
+
+    @Test
+    void shouldNotAskForAClaimThatEndsWithItsPod() throws Exception {
+        allocate();
+        String path = "/apis/resource.k8s.io/v1/namespaces/team/resourceclaims/train-gpu";
+        cluster.put(path, cluster.text(path).replace("\"metadata\":{", "\"metadata\":{\"ownerReferences\":[{\"kind\":\"Pod\",\"name\":\"train\"}],"));
+        kubelet.prepare(CLAIM);
+        long asked = cluster.asked.stream().filter(("GET " + path)::equals).count();
+        restart();
+        await(() -> cluster.asked.stream().filter(("GET " + SLICE)::equals).count() >= 2);
+
+        assertThat(cluster.asked.stream().filter(("GET " + path)::equals).count()).isEqualTo(asked);
+    }
+
+    @Test
     void shouldRefuseTwoClaimsInOneContainer() {
         pod("main=train-gpu,other-gpu");
 

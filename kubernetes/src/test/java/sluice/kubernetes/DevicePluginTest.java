@@ -12,6 +12,10 @@ import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.PrintStream;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
@@ -33,8 +37,6 @@ import org.junit.jupiter.api.io.TempDir;
 import sluice.api.json.JsonTree;
 import sluice.fault.Fault;
 import sluice.kubernetes.cluster.ClusterClient;
-import sluice.kubernetes.node.NodeAgent;
-import sluice.kubernetes.plugin.DevicePlugins;
 import sluice.kubernetes.wire.plugin.ContainerAllocateResponse;
 import sluice.kubernetes.wire.plugin.Mount;
 
@@ -53,7 +55,7 @@ class DevicePluginTest {
     private FakeHttp cluster;
     private FakeAgent agent;
     private FakeDeviceManager kubelet;
-    private DevicePlugins plugins;
+    private Runnable end = () -> {};
     private final List<String> options = new ArrayList<>();
     private final ByteArrayOutputStream log = new ByteArrayOutputStream();
 
@@ -66,15 +68,11 @@ class DevicePluginTest {
     }
 
     private void restart() throws InterruptedException {
-        if (plugins != null) {
-            plugins.close();
-        }
+        end.run();
         List<String> all = new ArrayList<>(List.of("--node", "node-1", "--agent", folder.resolve("agent/agent.sock").toString(), "--kubelet", folder.resolve("kubelet").toString(),
                 "--state", folder.resolve("state").toString(), "--device-plugin", "on", "--alnair-workspaces", folder.resolve("workspaces").toString()));
         all.addAll(options);
-        NodeSettings settings = NodeSettings.parse(all, Map.of());
-        plugins = new DevicePlugins(settings.plugin(), settings.edits(), new NodeAgent(settings.agent()), new ClusterClient(cluster.address(), Optional.empty(), Optional.empty()),
-                settings.node(), new PrintStream(log, true, StandardCharsets.UTF_8));
+        end = NodeProgram.start(NodeSettings.parse(all, Map.of()), new ClusterClient(cluster.address(), Optional.empty(), Optional.empty()), new PrintStream(log, true, StandardCharsets.UTF_8));
         await(() -> kubelet.healthy(MEMORY) > 0 && kubelet.healthy(COMPUTE) > 0);
     }
 
@@ -88,7 +86,7 @@ class DevicePluginTest {
 
     @AfterEach
     void stop() throws IOException {
-        plugins.close();
+        end.run();
         kubelet.close();
         agent.close();
         cluster.close();
@@ -121,6 +119,21 @@ class DevicePluginTest {
 
     private static List<String> gpus(List<String> units) {
         return units.stream().map(unit -> unit.substring(0, unit.indexOf('_'))).distinct().sorted().toList();
+    }
+
+    @Test
+    void shouldHaveMetricsAndProbesAsTheDriverHas() throws Exception {
+        int hami = MetricsTest.freePort();
+        int health = MetricsTest.freePort();
+        options.addAll(List.of("--hami-port", Integer.toString(hami), "--health-port", Integer.toString(health)));
+        restart();
+
+        try (HttpClient client = HttpClient.newHttpClient()) {
+            assertThat(client.send(HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + hami + "/metrics")).build(), BodyHandlers.ofString()).body()).isEqualTo("names of hami\n");
+            for (String path : List.of("/ready", "/live")) {
+                assertThat(client.send(HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + health + path)).build(), BodyHandlers.ofString()).statusCode()).as(path).isEqualTo(200);
+            }
+        }
     }
 
     @Test
@@ -334,7 +347,8 @@ class DevicePluginTest {
         }
         nanos.sort(null);
         System.out.printf("device plugin: admission and start of a container: median %.1f ms, p99 %.1f ms%n", nanos.get(500) / 1e6, nanos.get(990) / 1e6);
-        assertThat(agent.claims.values().stream().map(body -> body.replaceAll("(?s).*\"token\":\"([^\"]*)\".*", "$1")).distinct()).hasSize(agent.claims.size());
+        List<String> bodies = List.copyOf(agent.claims.values()); // the program withdraws those of ended containers at any time
+        assertThat(bodies.stream().map(body -> body.replaceAll("(?s).*\"token\":\"([^\"]*)\".*", "$1")).distinct()).hasSize(bodies.size());
         kubelet.preStart("team/pod-999/main");
     }
 

@@ -28,6 +28,8 @@ public final class FakeAgent implements AutoCloseable {
     volatile String health = "";
     volatile boolean secondIsGone;
     volatile String findings = "";
+    /// Claims whose declaration has this text are refused, as an agent does that does not know a limit.
+    volatile String refused = "";
     final AtomicInteger audits = new AtomicInteger();
 
     public FakeAgent(Path socket) throws IOException {
@@ -66,6 +68,10 @@ public final class FakeAgent implements AutoCloseable {
             String[] words = head.toString().split(" ", 3);
             String id = words[1].substring(words[1].lastIndexOf('/') + 1);
             String answer = "";
+            if (words[0].equals("PUT") && !refused.isEmpty() && body.contains(refused)) {
+                client.write(ByteBuffer.wrap(("HTTP/1.1 400 Bad Request\r\n\r\nit knows no " + refused).getBytes(StandardCharsets.UTF_8)));
+                return;
+            }
             switch (words[0] + " " + words[1].replaceFirst("/claims/.*", "/claims/")) {
                 case "GET /v1/gpus" -> answer = "{\"gpus\":[" + GPU.formatted(0, 0, "", "580.82.07") + (secondIsGone ? "" : "," + GPU.formatted(1, 1, health, "580.82.07"))
                         + "," + GPU.formatted(2, 2, "", "") + "]}"; // the third is in a tenant's ledger only

@@ -18,6 +18,9 @@ import sluice.kubernetes.cluster.JsonObject;
 
 /// An API server that keeps objects by their paths, counts versions, and validates nothing.
 public final class FakeHttp implements AutoCloseable {
+    /// An answer that makes the status 403.
+    static final String FORBIDDEN = "{\"message\": \"forbidden\"}";
+
     private final HttpServer server;
     private final Map<String, String> objects = new ConcurrentHashMap<>();
     private final Map<String, UnaryOperator<String>> answers = new ConcurrentHashMap<>();
@@ -87,6 +90,7 @@ public final class FakeHttp implements AutoCloseable {
             status = 404;
             text = "{\"message\": \"there is no " + path + "\"}";
         }
+        status = text.equals(FORBIDDEN) ? 403 : status;
         byte[] bytes = text.getBytes(StandardCharsets.UTF_8);
         exchange.sendResponseHeaders(status, bytes.length);
         exchange.getResponseBody().write(bytes);

@@ -20,7 +20,7 @@ import sluice.kubernetes.wire.RegistrationGrpc;
 import sluice.kubernetes.wire.RegistrationStatus;
 
 /// Does with the sockets of a driver what kubelet does.
-final class FakeKubelet implements AutoCloseable {
+public final class FakeKubelet implements AutoCloseable {
     private static final int SECONDS = 20;
 
     private final EventLoopGroup loop = new MultiThreadIoEventLoopGroup(1, EpollIoHandler.newFactory());
@@ -31,7 +31,7 @@ final class FakeKubelet implements AutoCloseable {
     /// Finds the driver by its registration socket, and tells it that it was taken.
     ///
     /// @param instance of the driver's pod
-    FakeKubelet(Path folder, String instance) {
+    public FakeKubelet(Path folder, String instance) {
         registration = channel(folder.resolve("plugins_registry/gpu.sluice.dev" + (instance.isEmpty() ? "" : "-" + instance) + "-reg.sock"));
         RegistrationGrpc.RegistrationBlockingStub stub = RegistrationGrpc.newBlockingStub(registration).withDeadlineAfter(SECONDS, TimeUnit.SECONDS);
         info = stub.getInfo(InfoRequest.getDefaultInstance());
@@ -51,15 +51,15 @@ final class FakeKubelet implements AutoCloseable {
         return DRAPluginGrpc.newBlockingStub(driver).withDeadlineAfter(SECONDS, TimeUnit.SECONDS);
     }
 
-    static Claim claim(String namespace, String name, String uid) {
+    public static Claim claim(String namespace, String name, String uid) {
         return Claim.newBuilder().setNamespace(namespace).setName(name).setUid(uid).build();
     }
 
-    NodePrepareResourceResponse prepare(Claim claim) {
+    public NodePrepareResourceResponse prepare(Claim claim) {
         return stub().nodePrepareResources(NodePrepareResourcesRequest.newBuilder().addClaims(claim).build()).getClaimsOrThrow(claim.getUid());
     }
 
-    String unprepare(Claim claim) {
+    public String unprepare(Claim claim) {
         return stub().nodeUnprepareResources(NodeUnprepareResourcesRequest.newBuilder().addClaims(claim).build()).getClaimsOrThrow(claim.getUid()).getError();
     }
 

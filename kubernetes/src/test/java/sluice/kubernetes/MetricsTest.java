@@ -3,7 +3,9 @@ package sluice.kubernetes;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.io.ByteArrayOutputStream;
 import java.io.IOException;
+import java.io.PrintStream;
 import java.net.ServerSocket;
 import java.net.Socket;
 import java.net.URI;
@@ -11,13 +13,16 @@ import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.KeyStore;
 import java.security.cert.X509Certificate;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Base64;
+import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -30,6 +35,8 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import sluice.fault.Fault;
 import sluice.kubernetes.cluster.ClusterClient;
 import sluice.region.place.SluiceException;
@@ -47,6 +54,7 @@ class MetricsTest {
     private FakeAgent agent;
     private NodeDriver driver;
     private int port;
+    private final ByteArrayOutputStream log = new ByteArrayOutputStream();
 
     @BeforeEach
     void start() throws Exception {
@@ -61,7 +69,7 @@ class MetricsTest {
         port = freePort();
     }
 
-    private static int freePort() throws IOException {
+    static int freePort() throws IOException {
         try (ServerSocket socket = new ServerSocket(0)) {
             return socket.getLocalPort();
         }
@@ -71,14 +79,18 @@ class MetricsTest {
         List<String> options = new ArrayList<>(List.of("--node", "node-1", "--agent", folder.resolve("agent/agent.sock").toString(), "--kubelet", folder.resolve("kubelet").toString(),
                 "--state", folder.resolve("state").toString(), "--cdi", folder.resolve("cdi").toString(), "--metrics-port", Integer.toString(port), "--metrics-tls", folder.resolve("tls").toString()));
         options.addAll(List.of(more));
-        return new NodeDriver(NodeSettings.parse(options, Map.of()), new ClusterClient(cluster.address(), Optional.empty(), Optional.empty()), System.err);
+        return new NodeDriver(NodeSettings.parse(options, Map.of()), new ClusterClient(cluster.address(), Optional.empty(), Optional.empty()), new PrintStream(log, true, StandardCharsets.UTF_8));
+    }
+
+    private void certificate(String name) throws Exception {
+        certificate(name, "EC");
     }
 
     /// Made by the JDK's own tool.
-    private void certificate(String name) throws Exception {
+    private void certificate(String name, String algorithm) throws Exception {
         Path store = folder.resolve(name + ".p12");
         Path tool = Path.of(System.getProperty("java.home"), "bin/keytool");
-        assertThat(new ProcessBuilder(tool.toString(), "-genkeypair", "-alias", "tls", "-keyalg", "EC", "-dname", "CN=" + name, "-validity", "2", "-keystore", store.toString(), "-storetype", "PKCS12",
+        assertThat(new ProcessBuilder(tool.toString(), "-genkeypair", "-alias", "tls", "-keyalg", algorithm, "-dname", "CN=" + name, "-validity", "2", "-keystore", store.toString(), "-storetype", "PKCS12",
                 "-storepass", "secret").redirectErrorStream(true).start().waitFor()).isZero();
         KeyStore keys = KeyStore.getInstance(store.toFile(), "secret".toCharArray());
         Files.createDirectories(folder.resolve("tls"));
@@ -232,11 +244,57 @@ class MetricsTest {
         }
     }
 
+    /// A client that stops in the middle of its first TLS message holds what answers it for 10 seconds.
+    @Fault(kind = Fault.Kind.EXHAUST, of = "threads of the metrics, by clients that begin with TLS and go no further")
     @Test
-    void shouldRefuseToListenWithoutACertificate() throws Exception {
-        Files.delete(folder.resolve("tls/tls.key"));
+    void shouldAnswerBesideClientsThatSendHalfAHello() throws Exception {
+        driver = driver();
+        List<Socket> halves = new ArrayList<>();
+        for (int number = 0; number < 40; number++) {
+            halves.add(new Socket("127.0.0.1", port));
+            halves.getLast().getOutputStream().write(0x16);
+        }
+        long began = System.nanoTime();
+        assertThat(status("good")).isEqualTo(200);
+        assertThat(Duration.ofNanos(System.nanoTime() - began)).isLessThan(Duration.ofSeconds(8));
+        for (Socket socket : halves) {
+            socket.close();
+        }
+    }
 
-        assertThatThrownBy(this::driver).isInstanceOf(SluiceException.class).hasMessageContaining("tls.key");
+    /// cert-manager writes PKCS#1 unless its `Certificate` says otherwise; `openssl ecparam -genkey` writes SEC1, after the parameters.
+    @ParameterizedTest
+    @ValueSource(strings = {"RSA", "EC"})
+    void shouldReadKeysInTheirOlderForms(String algorithm) throws Exception {
+        certificate("older", algorithm);
+        String pem = Files.readString(folder.resolve("tls/tls.key")).replaceAll("-----.*-----|\n", "");
+        byte[] pkcs8 = Base64.getDecoder().decode(pem);
+        int at = algorithm.equals("RSA") ? 26 : HexFormat.of().formatHex(pkcs8).indexOf("02010104") / 2 - 2; // behind version and algorithm
+        String older = pem(algorithm + " PRIVATE KEY", Arrays.copyOfRange(pkcs8, at, pkcs8.length));
+        Files.writeString(folder.resolve("tls/tls.key"), (algorithm.equals("EC") ? pem("EC PARAMETERS", new byte[] {6, 1, 1}) : "") + older);
+        driver = driver();
+
+        assertThat(status("good")).as(log.toString(StandardCharsets.UTF_8)).isEqualTo(200);
+        assertThat(log.toString(StandardCharsets.UTF_8)).isEmpty();
+    }
+
+    @Fault(kind = Fault.Kind.DAMAGE, of = "the certificate of the metrics, when the node program starts")
+    @Test
+    void shouldGoOnWithoutACertificate() throws Exception {
+        Files.move(folder.resolve("tls/tls.key"), folder.resolve("away"));
+        driver = driver();
+
+        try (FakeKubelet kubelet = new FakeKubelet(folder.resolve("kubelet"), "")) {
+            assertThat(kubelet.info.getName()).isEqualTo("gpu.sluice.dev");
+        }
+        assertThatThrownBy(() -> status("good")).isInstanceOf(IOException.class);
+        assertThat(log.toString(StandardCharsets.UTF_8)).contains("tls.key").contains("answers nobody");
+        Files.move(folder.resolve("away"), folder.resolve("tls/tls.key"));
+        assertThat(status("good")).isEqualTo(200);
+    }
+
+    @Test
+    void shouldRefuseWhatIsNoPort() {
         assertThatThrownBy(() -> driver("--hami-port", "99999")).isInstanceOf(SluiceException.class).hasMessageContaining("no port");
     }
 }

@@ -16,6 +16,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
@@ -27,6 +28,7 @@ import sluice.kubernetes.wire.DRAPluginGrpc;
 import sluice.kubernetes.wire.NodePrepareResourceResponse;
 import sluice.kubernetes.wire.NodePrepareResourcesRequest;
 import sluice.kubernetes.wire.NodePrepareResourcesResponse;
+import sluice.region.place.SluiceException;
 
 /// The claims of the node program, and its slice.
 class NodeDriverTest extends OnNode {
@@ -56,6 +58,18 @@ class NodeDriverTest extends OnNode {
         assertThat(device.at("containerEdits").at("env").elements().stream().map(JsonTree::text)).contains("LD_PRELOAD=/opt/sluice/lib/libsluice.so",
                 "SLUICE_AGENT=/run/sluice/register/agent-register.sock", "SLUICE_LABEL=claim:" + declared.at("token").text());
         assertThat(device.at("containerEdits").at("mounts").elements().stream().map(mount -> mount.at("hostPath").text())).containsExactly("/opt/sluice/lib", "/run/sluice/register");
+    }
+
+    /// Images with CUDA set the variable to `all`, and NVIDIA's runtime then brings every GPU.
+    @Test
+    void shouldKeepNvidiasRuntimeOutAlsoWithoutItsDevices() throws Exception {
+        for (String devices : List.of("nvidia.com/gpu", "none")) {
+            restart("--driver-devices", devices);
+            allocate();
+            kubelet.prepare(CLAIM);
+
+            assertThat(Files.readString(cdiFiles().getFirst())).as(devices).contains("\"NVIDIA_VISIBLE_DEVICES=void\"");
+        }
     }
 
     @Test
@@ -132,6 +146,21 @@ class NodeDriverTest extends OnNode {
     }
 
     @Test
+    void shouldRefuseOtherParametersForEachRequest() {
+        String weight = "{\"source\":\"FromClaim\",\"requests\":[\"%s\"],\"opaque\":{\"driver\":\"gpu.sluice.dev\",\"parameters\":" + PARAMETERS.formatted(",\"weight\":%d") + "}}";
+        String[] results = {result("gpu-0000", "1Gi", "10").replace("\"gpu\"", "\"first\""), result("gpu-0001", "1Gi", "10").replace("\"gpu\"", "\"second/large\"")};
+
+        allocateWith(CLAIM, weight.formatted("first", 3) + "," + weight.formatted("second", 1), results);
+        assertThat(kubelet.prepare(CLAIM).getError()).contains("first has weight 3; second/large has weight 1").contains("a claim for each");
+        allocateWith(CLAIM, weight.formatted("first", 3), results);
+        assertThat(kubelet.prepare(CLAIM).getError()).contains("second/large has none");
+
+        allocateWith(CLAIM, weight.formatted("first", 3) + "," + weight.formatted("second/large", 3) + "," + weight.formatted("another", 9), results);
+        assertThat(kubelet.prepare(CLAIM).getError()).isEmpty();
+        assertThat(agent.claims.get(UID)).contains("\"weight\":\"3\"");
+    }
+
+    @Test
     void shouldAddUpTwoPartsOfOneGpu() {
         allocate(CLAIM, "", result("gpu-0000", "1Gi", "10"), result("gpu-0000", "2Gi", "20"));
 
@@ -193,6 +222,37 @@ class NodeDriverTest extends OnNode {
         restart();
         await(() -> agent.claims.isEmpty() && !Files.exists(folder.resolve("cdi/sluice.dev-claim-" + UID + ".json")));
         assertThat(cdiFiles()).as("files of others stay").hasSize(1);
+    }
+
+    /// An agent that is older than this program may refuse a claim that it took before.
+    @Fault(kind = Fault.Kind.SWAP, of = "the node's agent, for one that refuses a claim")
+    @Test
+    void shouldGoOnWhenOneClaimCannotBeDeclared() throws Exception {
+        Claim later = FakeKubelet.claim("team", "later", "fffffff0-0000-4000-8000-0123456789ab");
+        allocate(CLAIM, PARAMETERS.formatted(",\"strict\":true"), result("gpu-0000", "1Gi", "25"));
+        allocate(later, "", result("gpu-0000", "1Gi", "25"));
+        assertThat(kubelet.prepare(CLAIM).getError() + kubelet.prepare(later).getError()).isEmpty();
+        agent.refused = "strict";
+        agent.claims.clear();
+        agent.claims.put("00000000-0000-4000-8000-00000000dead", "{}");
+        for (Path file : cdiFiles()) {
+            Files.delete(file);
+        }
+        restart();
+
+        await(() -> agent.claims.keySet().equals(Set.of(later.getUid())) && Files.exists(folder.resolve("cdi/sluice.dev-claim-" + later.getUid() + ".json")));
+        await(() -> log.toString(StandardCharsets.UTF_8).contains("claim " + UID + ": the node's agent refuses"));
+    }
+
+    @Test
+    void shouldKeepNothingOfAClaimThatTheAgentRefuses() throws Exception {
+        agent.refused = "strict";
+        allocate(CLAIM, PARAMETERS.formatted(",\"strict\":true"), result("gpu-0000", "1Gi", "25"));
+
+        assertThat(kubelet.prepare(CLAIM).getError()).contains("it knows no strict");
+
+        assertThat(written()).isEmpty();
+        assertThat(cdiFiles()).isEmpty();
     }
 
     @Fault(kind = Fault.Kind.STOP, of = "the node's agent, while kubelet asks")
@@ -281,6 +341,22 @@ class NodeDriverTest extends OnNode {
         assertThat(gpu.at("capacity").at("compute").at("value").text()).isEqualTo("100");
         assertThat(gpu.at("attributes").at("uuid").at("string").text()).isEqualTo("GPU-0000");
         assertThat(cluster.get(SLICE).at("metadata").at("ownerReferences").elements().getFirst().at("uid").text()).isEqualTo("node-uid");
+    }
+
+    @Test
+    void shouldPublishTheDefaultsOfTheAdministrator() throws Exception {
+        for (List<String> each : List.of(List.of("5000Mi", "20", Long.toString(5056L << 20), "20"), List.of("50%", "0", Long.toString(7936L << 20), "0"),
+                List.of("900Gi", "100", Long.toString(15872L << 20), "100"), List.of("100%", "0", Long.toString(15872L << 20), "0"))) {
+            restart("--default-memory", each.getFirst(), "--default-compute", each.get(1));
+            await(() -> cluster.get(SLICE).has("spec") && defaultOf("memory").equals(each.get(2)) && defaultOf("compute").equals(each.get(3)));
+        }
+        for (List<String> wrong : List.of(List.of("--default-memory", "much"), List.of("--default-memory", "0"), List.of("--default-memory", "101%"), List.of("--default-compute", "101"))) {
+            assertThatThrownBy(() -> driver("", wrong.toArray(String[]::new))).isInstanceOf(SluiceException.class).hasMessageContaining(wrong.getFirst());
+        }
+    }
+
+    private String defaultOf(String capacity) {
+        return cluster.get(SLICE).at("spec").at("devices").elements().getFirst().at("capacity").at(capacity).at("requestPolicy").at("default").text();
     }
 
     @Test

@@ -48,17 +48,18 @@ abstract class OnNode {
         restart();
     }
 
-    void restart() {
+    void restart(String... more) {
         stopDriver();
-        driver = driver("");
+        driver = driver("", more);
         kubelet = new FakeKubelet(folder.resolve("kubelet"), "");
     }
 
     /// @param instance of the program's pod
-    NodeDriver driver(String instance) {
-        NodeSettings settings = NodeSettings.parse(List.of("--node", "node-1", "--agent", folder.resolve("agent/agent.sock").toString(), "--kubelet", folder.resolve("kubelet").toString(),
-                "--state", folder.resolve("state").toString(), "--cdi", folder.resolve("cdi").toString()), Map.of("POD_UID", instance));
-        return new NodeDriver(settings, new ClusterClient(cluster.address(), Optional.empty(), Optional.empty()), new PrintStream(log, true, StandardCharsets.UTF_8));
+    NodeDriver driver(String instance, String... more) {
+        List<String> options = new ArrayList<>(List.of("--node", "node-1", "--agent", folder.resolve("agent/agent.sock").toString(), "--kubelet", folder.resolve("kubelet").toString(),
+                "--state", folder.resolve("state").toString(), "--cdi", folder.resolve("cdi").toString()));
+        options.addAll(List.of(more));
+        return new NodeDriver(NodeSettings.parse(options, Map.of("POD_UID", instance)), new ClusterClient(cluster.address(), Optional.empty(), Optional.empty()), new PrintStream(log, true, StandardCharsets.UTF_8));
     }
 
     void stopDriver() {
@@ -81,7 +82,11 @@ abstract class OnNode {
     }
 
     void allocate(Claim claim, String parameters, String... results) {
-        String config = parameters.isEmpty() ? "" : "{\"source\":\"FromClaim\",\"requests\":[],\"opaque\":{\"driver\":\"gpu.sluice.dev\",\"parameters\":" + parameters + "}}";
+        allocateWith(claim, parameters.isEmpty() ? "" : "{\"source\":\"FromClaim\",\"requests\":[],\"opaque\":{\"driver\":\"gpu.sluice.dev\",\"parameters\":" + parameters + "}}", results);
+    }
+
+    /// @param config elements of the allocation's `config`
+    void allocateWith(Claim claim, String config, String... results) {
         cluster.put("/apis/resource.k8s.io/v1/namespaces/" + claim.getNamespace() + "/resourceclaims/" + claim.getName(), "{\"metadata\":{\"name\":\"" + claim.getName() + "\",\"uid\":\""
                 + claim.getUid() + "\"},\"status\":{\"reservedFor\":[{\"resource\":\"pods\",\"name\":\"train\",\"uid\":\"" + POD + "\"}],\"allocation\":{\"devices\":{\"results\":["
                 + String.join(",", results) + "],\"config\":[" + config + "]}}}}");

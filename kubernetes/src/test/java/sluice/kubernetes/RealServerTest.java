@@ -51,12 +51,13 @@ class RealServerTest {
 
     @Test
     void shouldAcceptTheManifests() throws Exception {
-        for (String manifest : List.of("", "overlays/simulated", "overlays/metrics")) {
+        for (String manifest : List.of("", "overlays/simulated", "overlays/metrics", "overlays/older-tools", "overlays/device-plugin", "overlays/device-plugin-alnair")) {
             String said = server.kubectl("apply", "--dry-run=server", "-k", RealServer.MANIFESTS.resolve(manifest).toString());
 
-            assertThat(said).contains("daemonset.apps/sluice-node created", "deviceclass.resource.k8s.io/sluice-gpu unchanged").doesNotContain("arning");
+            assertThat(said).as(manifest).contains("daemonset.apps/sluice-node created").doesNotContain("arning");
+            assertThat(said.contains("deviceclass.resource.k8s.io/sluice-gpu unchanged")).as(manifest).isEqualTo(!manifest.contains("device-plugin"));
         }
-        assertThat(server.kubectl("apply", "--dry-run=server", "-f", RealServer.MANIFESTS.resolve("examples").toString())).contains("pod/train-a created").doesNotContain("arning");
+        assertThat(server.kubectl("apply", "--dry-run=server", "-f", RealServer.MANIFESTS.resolve("examples").toString())).contains("pod/train-a created", "pod/simulated-a created").doesNotContain("arning");
     }
 
     @Test

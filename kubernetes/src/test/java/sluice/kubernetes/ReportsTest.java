@@ -2,10 +2,14 @@ package sluice.kubernetes;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.Test;
 import sluice.api.json.JsonTree;
+import sluice.fault.Fault;
+import sluice.kubernetes.wire.Claim;
 
 /// What the cluster learns of claims and pods.
 class ReportsTest extends OnNode {
@@ -69,6 +73,37 @@ class ReportsTest extends OnNode {
         await(() -> cluster.asked.stream().filter(request -> request.startsWith("POST " + EVENTS.substring(0, EVENTS.length() - 1))).count() == 2);
         assertThat(cluster.below(EVENTS)).as("the same event").hasSize(1);
         assertThat(log.toString()).doesNotContain("409");
+    }
+
+    @Fault(kind = Fault.Kind.SWAP, of = "a claim that is gone at the API server, and that kubelet has not taken back")
+    @Test
+    void shouldTellThePodBesideAClaimThatIsGone() throws Exception {
+        Claim gone = FakeKubelet.claim("team", "gone", "00000000-0000-4000-8000-0123456789ab"); // it comes first
+        allocate(gone, "", result("gpu-0000", "1Gi", "5"));
+        pod("main=train-gpu");
+        allocate();
+        assertThat(kubelet.prepare(gone).getError() + kubelet.prepare(CLAIM).getError()).isEmpty();
+        cluster.remove("/apis/resource.k8s.io/v1/namespaces/team/resourceclaims/gone");
+        agent.findings = FINDING.formatted("unknown", container("main"));
+
+        await(() -> !cluster.below(EVENTS).isEmpty());
+    }
+
+    @Fault(kind = Fault.Kind.STOP, of = "the API server, for one event")
+    @Test
+    void shouldTellOfOneProcessWhenItCannotTellOfAnother() throws Exception {
+        pod("main=train-gpu", "other=train-gpu");
+        allocate();
+        kubelet.prepare(CLAIM);
+        AtomicBoolean told = new AtomicBoolean();
+        cluster.answer(EVENTS.substring(0, EVENTS.length() - 1), body -> {
+            told.compareAndSet(false, body.contains("{other}"));
+            return body.contains("{main}") ? FakeHttp.FORBIDDEN : "{}";
+        });
+        agent.findings = FINDING.formatted("unknown", container("main")) + "," + FINDING.formatted("unknown", container("other"));
+
+        await(told::get);
+        await(() -> log.toString(StandardCharsets.UTF_8).contains("forbidden"));
     }
 
     @Test

@@ -2,6 +2,9 @@ package sluice.kubernetes;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.net.StandardProtocolFamily;
+import java.net.UnixDomainSocketAddress;
+import java.nio.channels.ServerSocketChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -102,6 +105,29 @@ class UpdateTest extends OnNode {
         kubelet = new FakeKubelet(folder.resolve("kubelet"), "");
         allocate();
         assertThat(kubelet.prepare(CLAIM).getError()).isEmpty();
+    }
+
+    @Fault(kind = Fault.Kind.KILL, of = "a pod of the node program, which leaves its sockets")
+    @Test
+    void shouldRemoveTheSocketsOfAPodThatWasKilled() throws Exception {
+        NodeDriver other = driver(OLD);
+        Path registry = folder.resolve("kubelet/plugins_registry/gpu.sluice.dev-killed-reg.sock");
+        for (Path file : List.of(socket("killed"), registry, folder.resolve("kubelet/plugins_registry/gpu.other.dev-reg.sock"), socket("young"), socket(OLD))) {
+            if (!Files.exists(file)) {
+                ServerSocketChannel.open(StandardProtocolFamily.UNIX).bind(UnixDomainSocketAddress.of(file)).close();
+            }
+            if (!file.equals(socket("young"))) {
+                assertThat(new ProcessBuilder("touch", "-d", "-1 hour", file.toString()).start().waitFor()).isZero();
+            }
+        }
+        driver.wake();
+
+        await(() -> !Files.exists(socket("killed")) && !Files.exists(registry));
+
+        assertThat(socket(OLD)).as("it listens").exists();
+        assertThat(socket("young")).as("it may be about to listen").exists();
+        assertThat(folder.resolve("kubelet/plugins_registry/gpu.other.dev-reg.sock")).as("of another driver").exists();
+        other.close();
     }
 
     @Fault(kind = Fault.Kind.DAMAGE, of = "what the node program wrote down")

@@ -75,6 +75,14 @@ function made(key) {
   return row;
 }
 
+// What runs; of a claim of a cluster, which pod, container and claim: the command begins with the first pod that used it.
+function useOf(tenant) {
+  const {claim, command} = tenant;
+  if (!claim) return command;
+  const program = command.startsWith(claim.namespace + '/') ? command.slice(command.indexOf(': ') + 2) : command;
+  return 'pod ' + claim.namespace + '/' + claim.pod + (claim.container ? ' · container ' + claim.container : '') + ' · claim ' + claim.claim + ' · ' + program;
+}
+
 function update(row, data, writable) {
   row.data = data;
   const {tenant, gpu} = data;
@@ -86,9 +94,9 @@ function update(row, data, writable) {
       say(parts.text, tenant.tenant);
       const few = tenant.gpus.length > 1 && gpu ? 'GPU ' + gpu.gpu + ' · ' : '';
       const lives = tenant.processes.filter(process => process.alive).length;
-      say(parts.small, few + (tenant.state === 'running' ? '' : stateOf(tenant) + ' · ') + (tenant.state !== 'ended' ? some(lives, 'process', 'processes') + ' · ' : '') + tenant.command);
+      say(parts.small, few + (tenant.state === 'running' ? '' : stateOf(tenant) + ' · ') + (tenant.state !== 'ended' ? some(lives, 'process', 'processes') + ' · ' : '') + useOf(tenant));
       buttons(parts.buttons, tenant);
-      if (parts.small.title !== tenant.command) parts.small.title = tenant.command;
+      if (parts.small.title !== useOf(tenant)) parts.small.title = useOf(tenant);
       if (parts.key.style.background !== colours.css(data.key)) parts.key.style.background = colours.css(data.key);
     } else if (column.limit) {
       say(parts.text, LIMITS[column.limit].shown(tenant, gpu));
@@ -115,7 +123,7 @@ function wanted(look) {
   const filter = at('filter').value.trim().toLowerCase(), ended = at('ended').checked;
   const list = [];
   for (const tenant of look.tenants) {
-    if (tenant.state === 'ended' && !ended || filter && !(tenant.tenant + ' ' + tenant.command).toLowerCase().includes(filter)) continue;
+    if (tenant.state === 'ended' && !ended || filter && !(tenant.tenant + ' ' + useOf(tenant)).toLowerCase().includes(filter)) continue;
     const key = keyOf(tenant.uid, tenant.tenant);
     if (tenant.gpus.length === 0) list.push({tenant, gpu: null, at: 0, got: -1, key});
     tenant.gpus.forEach((gpu, i) => list.push({tenant, gpu, at: i, got: tenant.rates[i]?.gotPermille ?? -1, key}));

@@ -4,13 +4,16 @@ import java.net.URLEncoder;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import sluice.api.json.JsonTree;
 import sluice.api.json.OperationJson;
 import sluice.api.json.StatJson;
 import sluice.api.json.TenantJson;
 import sluice.api.limits.LimitsBody;
+import sluice.api.model.ClaimPlace;
 import sluice.api.pause.FollowedOperation;
 import sluice.api.pause.PauseBody;
 import sluice.region.LimitsChange;
@@ -69,6 +72,18 @@ public final class AgentTenants {
 
     public List<Tenant> list() {
         return tenants.stream().map(TenantJson::read).toList();
+    }
+
+    /// Where the claims of a cluster are, by the names of their tenants: of all that the agent shows this user, also those whose regions can be read here.
+    public Map<String, ClaimPlace> claims() {
+        Map<String, ClaimPlace> claims = new HashMap<>();
+        for (JsonTree tenant : answer(client.get("/v1/tenants")).at("tenants").elements()) {
+            if (tenant.has("claim")) {
+                JsonTree claim = tenant.at("claim");
+                claims.put(tenant.at("tenant").text(), new ClaimPlace(claim.at("namespace").text(), claim.at("pod").text(), claim.at("container").text(), claim.at("claim").text()));
+            }
+        }
+        return claims;
     }
 
     /// Where they stand on boards.

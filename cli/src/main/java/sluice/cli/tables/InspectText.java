@@ -5,8 +5,10 @@ import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.Optional;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
+import sluice.api.model.ClaimPlace;
 import sluice.api.model.EarlierLook;
 import sluice.api.model.OnBoards;
 import sluice.cli.output.Screen;
@@ -41,8 +43,13 @@ public final class InspectText {
     }
 
     public static List<String> lines(Tenant tenant, OnBoards boards, Instant now, Screen screen) {
+        return lines(tenant, boards, now, screen, Optional.empty());
+    }
+
+    /// @param claim of a cluster that the tenant is
+    public static List<String> lines(Tenant tenant, OnBoards boards, Instant now, Screen screen, Optional<ClaimPlace> claim) {
         InspectText text = new InspectText(tenant, boards, now, screen);
-        text.header();
+        text.header(claim);
         text.gpus();
         text.times();
         text.turns();
@@ -56,11 +63,15 @@ public final class InspectText {
         return state == TenantState.RUNNING ? screen.green(state.word()) : state.word();
     }
 
-    private void header() {
+    private void header(Optional<ClaimPlace> claim) {
         fact("tenant", tenant.name());
         fact("state", PauseText.isOfPause(tenant.state()) ? screen.yellow(PauseText.state(tenant, now)) : state(tenant.state(), screen));
         PauseText.note(tenant, now).ifPresent(note -> fact("pause", note));
         PauseText.memory(tenant).ifPresent(memory -> fact("away", memory));
+        claim.ifPresent(place -> {
+            fact("pod", place.user());
+            fact("claim", place.claim());
+        });
         fact("command", Text.visible(tenant.command()));
         fact("region", tenant.file() + " (layout " + RegionLayout.LAYOUT + ", " + RegionLayout.REGION_BYTES + " bytes)");
         fact("created", Text.instant(tenant.createdNanos()).truncatedTo(ChronoUnit.SECONDS) + " (" + PsTable.age(tenant.createdNanos(), now) + " ago)");

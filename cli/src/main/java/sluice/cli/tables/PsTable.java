@@ -4,6 +4,9 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import sluice.api.model.ClaimPlace;
 import sluice.api.model.EarlierLook;
 import sluice.cli.output.Screen;
 import sluice.cli.output.Table;
@@ -25,12 +28,16 @@ public final class PsTable {
     private final Screen screen;
     private final EarlierLook earlier;
     private final Table table = new Table("TENANT", ">GPU", "PID(S)", ">USED", ">LIMIT", ">PEAK", ">REFUSED",
-            ">GPU TIME", ">GOT", "ASKED", ">WAITED", ">DEBT", ">AGE", "COMMAND");
+            ">GPU TIME", ">GOT", "ASKED", ">WAITED", ">DEBT", ">AGE", "POD", "CLAIM", "COMMAND");
+    private final Map<String, ClaimPlace> claims;
+    private final int commandWidth;
 
-    private PsTable(Instant now, Screen screen, EarlierLook earlier) {
+    private PsTable(Instant now, Screen screen, EarlierLook earlier, Map<String, ClaimPlace> claims, int commandWidth) {
         this.now = now;
         this.screen = screen;
         this.earlier = earlier;
+        this.claims = claims;
+        this.commandWidth = commandWidth;
     }
 
     public static List<String> lines(List<Tenant> tenants, Instant now, Screen screen) {
@@ -38,12 +45,22 @@ public final class PsTable {
     }
 
     public static List<String> lines(List<Tenant> tenants, EarlierLook earlier, Instant now, Screen screen) {
-        PsTable ps = new PsTable(now, screen, earlier);
-        tenants.forEach(ps::rows);
-        for (String column : List.of("GPU TIME", "GOT", "ASKED", "WAITED", "DEBT")) {
-            ps.table.omitIfEmpty(column);
+        return new PsTable(now, screen, earlier, Map.of(), COMMAND_WIDTH).lines(tenants, WIDTH);
+    }
+
+    /// With nothing cut short, and with what is known of claims.
+    ///
+    /// @param claims by the names of their tenants
+    public static List<String> wide(List<Tenant> tenants, EarlierLook earlier, Instant now, Screen screen, Map<String, ClaimPlace> claims) {
+        return new PsTable(now, screen, earlier, claims, Integer.MAX_VALUE).lines(tenants, Integer.MAX_VALUE);
+    }
+
+    private List<String> lines(List<Tenant> tenants, int width) {
+        tenants.forEach(this::rows);
+        for (String column : List.of("GPU TIME", "GOT", "ASKED", "WAITED", "DEBT", "POD", "CLAIM")) {
+            table.omitIfEmpty(column);
         }
-        List<String> lines = new ArrayList<>(ps.table.lines(screen, WIDTH));
+        List<String> lines = new ArrayList<>(table.lines(screen, width));
         for (Tenant tenant : tenants) {
             ShareText.notes(tenant, now).forEach(note -> lines.add(tenant.name() + " on " + note));
             ShareText.notStrict(tenant).ifPresent(note -> lines.add(tenant.name() + ": " + note));
@@ -54,16 +71,19 @@ public final class PsTable {
 
     private void rows(Tenant tenant) {
         String age = age(tenant.createdNanos(), now);
-        String command = Text.cut(Text.visible(tenant.command()), COMMAND_WIDTH);
+        String command = Text.cut(Text.visible(tenant.command()), commandWidth);
+        Optional<ClaimPlace> place = Optional.ofNullable(claims.get(tenant.name()));
+        String pod = place.map(ClaimPlace::user).orElse(Table.NOTHING);
+        String claim = place.map(ClaimPlace::claim).orElse(Table.NOTHING);
         if (tenant.gpus().isEmpty()) {
             table.row(name(tenant), "-", pids(tenant), "-", tenant.memory().toString(), "-", "-", "-", "-",
-                    ShareText.asked(tenant.compute(), tenant.compute().caps().permille(0)), "-", "-", age, command);
+                    ShareText.asked(tenant.compute(), tenant.compute().caps().permille(0)), "-", "-", age, pod, claim, command);
         }
         for (TenantGpu gpu : tenant.gpus()) {
             GpuTime time = gpu.time();
             table.row(name(tenant), Integer.toString(gpu.index()), pids(tenant), used(gpu), limit(gpu),
                     Size.format(gpu.peakBytes()), refused(gpu), ShareText.used(time), ShareText.got(earlier.gotPermille(tenant, gpu)),
-                    ShareText.asked(tenant.compute(), time.capPermille()), ShareText.waited(time), debt(tenant, time), age, command);
+                    ShareText.asked(tenant.compute(), time.capPermille()), ShareText.waited(time), debt(tenant, time), age, pod, claim, command);
         }
     }
 

@@ -3,6 +3,7 @@ package sluice.cli.tenants;
 import java.io.PrintWriter;
 import java.time.Instant;
 import java.util.List;
+import java.util.Optional;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
@@ -35,7 +36,7 @@ public final class InspectCommand extends AnyCommand implements Runnable {
         if (json) {
             Json.write(out, json -> TenantJson.write(json, found, EarlierLook.NONE, boards));
         } else {
-            List<String> lines = InspectText.lines(found, boards, Instant.now(), Screen.standard());
+            List<String> lines = InspectText.lines(found, boards, Instant.now(), Screen.standard(), Optional.ofNullable(tenants.claims().get(found.name())));
             lines.forEach(out::println);
         }
     }

@@ -36,6 +36,9 @@ public final class PsCommand extends AnyCommand implements Runnable {
             description = "Looks twice, this far apart, and shows what each tenant got in between, such as 500ms or 5s.")
     private Duration over;
 
+    @Option(names = {"-w", "--wide"}, description = "Cuts no line short, and names pod, container and claim of each tenant of a cluster.")
+    private boolean wide;
+
     @Option(names = "--json", description = "Writes JSON.")
     private boolean json;
 
@@ -52,7 +55,7 @@ public final class PsCommand extends AnyCommand implements Runnable {
         } else if (shown.isEmpty()) {
             err.println(all ? "No tenants." : "No tenants are running; 'sluice run --memory 4g -- PROGRAM' starts one.");
         } else {
-            out.println(String.join(System.lineSeparator(), PsTable.lines(shown, earlier, now, Screen.standard())));
+            out.println(String.join(System.lineSeparator(), wide ? PsTable.wide(shown, earlier, now, Screen.standard(), tenants.claims()) : PsTable.lines(shown, earlier, now, Screen.standard())));
         }
         if (!json) {
             tenants.audit().flatMap(AuditText::footer).ifPresent(out::println);

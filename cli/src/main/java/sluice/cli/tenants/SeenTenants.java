@@ -11,6 +11,7 @@ import sluice.api.client.AgentAudit;
 import sluice.api.client.AgentTenants;
 import sluice.api.limits.LimitsSetter;
 import sluice.api.model.AuditReport;
+import sluice.api.model.ClaimPlace;
 import sluice.api.model.OnBoards;
 import sluice.api.pause.FollowedOperation;
 import sluice.api.pause.PauseBody;
@@ -56,6 +57,15 @@ public final class SeenTenants {
         agent.ifPresent(more -> tenants.addAll(more.look()));
         tenants.sort(Comparator.comparingLong(Tenant::createdNanos).thenComparing(Tenant::name));
         return tenants;
+    }
+
+    /// Where the claims of a cluster are, by the names of their tenants; none without an agent.
+    Map<String, ClaimPlace> claims() {
+        try {
+            return agent.map(AgentTenants::claims).orElse(Map.of());
+        } catch (SluiceException e) {
+            return Map.of(); // the agent went away, or is of a version that cannot tell
+        }
     }
 
     /// Why the last look left files out.

@@ -2,7 +2,9 @@ package sluice.cli.tables;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.util.Optional;
 import org.junit.jupiter.api.Test;
+import sluice.api.model.ClaimPlace;
 import sluice.api.model.OnBoards;
 import sluice.region.layout.RegionLayout;
 
@@ -52,6 +54,12 @@ class InspectTextTest {
                   COUNT     LAST   PID  WHAT
                      12  42s ago  4711  cuMemAlloc of 1.0 GiB refused; raise --memory\
                 """.formatted(RegionLayout.LAYOUT, RegionLayout.REGION_BYTES, MadeUp.clock(8)));
+    }
+
+    @Test
+    void shouldNamePodAndClaimOfATenantOfACluster() {
+        assertThat(InspectText.lines(MadeUp.training(), OnBoards.NONE, MadeUp.NOW, MadeUp.PLAIN, Optional.of(new ClaimPlace("team", "train-0", "", "train-gpu"))))
+                .containsSubsequence("pod       team/train-0", "claim     train-gpu");
     }
 
     @Test

@@ -3,7 +3,9 @@ package sluice.cli.tables;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.List;
+import java.util.Map;
 import org.junit.jupiter.api.Test;
+import sluice.api.model.ClaimPlace;
 import sluice.api.model.EarlierLook;
 import sluice.cli.output.Screen;
 import sluice.region.layout.RegionLayout;
@@ -24,6 +26,17 @@ class PsTableTest {
                 train on GPU 0: the GPU time of 3 calls could not be measured; it is in no figure and under no cap"""
                 .formatted(MadeUp.clock(8)));
         assertThat(lines.subList(0, 6)).allMatch(line -> line.length() <= 120);
+    }
+
+    @Test
+    void shouldNameThePodOfAClaimAndCutNothingWhenWide() {
+        ClaimPlace place = new ClaimPlace("team", "train-0", "main", "train-gpu");
+        List<String> lines = PsTable.wide(List.of(MadeUp.training(), MadeUp.idle()), EarlierLook.NONE, MadeUp.NOW, MadeUp.PLAIN, Map.of("train", place));
+
+        assertThat(lines.getFirst()).endsWith("AGE  POD                CLAIM      COMMAND");
+        assertThat(lines.get(1)).contains("2h  team/train-0/main  train-gpu  " + MadeUp.training().command());
+        assertThat(lines.get(3)).contains("30s  -                  -          ").doesNotContain("…");
+        assertThat(PsTable.wide(List.of(MadeUp.idle()), EarlierLook.NONE, MadeUp.NOW, MadeUp.PLAIN, Map.of()).getFirst()).doesNotContain("CLAIM");
     }
 
     @Test

@@ -27,7 +27,7 @@ class OneDoorTest {
             "an open file, by its descriptor", List.of("region/AgentLock", "region/RuntimeFile", "agent/PublishedFile", "cli/PreloadCheck", "cli/TopInput",
                     "cli/TopTerminal"),
             "files of the kernel's", List.of("region/Identity", "region/ProcessStat", "region/ThisProcess", "agent/AuditedProcess", "agent/BoardRecord",
-                    "agent/ContainerId", "agent/CpuCost", "agent/HostMemory", "agent/MetricsOfAgent", "agent/RegisteringPeer", "cli/Exec", "cli/GpusThere", "cli/RawProcess"),
+                    "agent/ContainerId", "agent/CpuCost", "agent/HostMemory", "agent/MetricsOfAgent", "agent/RegisteringPeer", "cli/Exec", "cli/GpusThere", "cli/RawProcess", "cli/SliceDriver"),
             "asks for times and owners, opens nothing", List.of("agent/Agent", "cli/Doctor", "cli/GpuDoctor"),
             "the folder or the state of this very user, or of root", List.of("region/BoardFile", "region/Installation", "region/RegionFile",
                     "region/RuntimeDirectory", "region/Sweep", "region/Tenants",

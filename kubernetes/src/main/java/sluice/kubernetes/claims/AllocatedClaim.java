@@ -5,7 +5,10 @@ import java.util.EnumMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
+import java.util.stream.Collectors;
 import sluice.api.json.JsonTree;
+import sluice.kubernetes.cluster.Quantity;
 import sluice.region.limits.GivenLimits;
 import sluice.region.limits.Limit;
 import sluice.region.limits.LimitSource;
@@ -37,15 +40,49 @@ record AllocatedClaim(String uid, List<Share> shares, Map<Limit, String> limits)
         if (shares.isEmpty()) {
             throw new SluiceException("nothing of the claim is allocated by " + driver);
         }
-        Map<Limit, String> limits = new EnumMap<>(Limit.class);
+        List<Config> configs = configs(elements(devices, "config"), driver);
+        Map<String, Map<Limit, String>> limits = new LinkedHashMap<>();
+        shares.forEach(share -> limits.put(share.request(), limits(configs, share.request())));
+        if (Set.copyOf(limits.values()).size() > 1) {
+            throw new SluiceException("the claim has other parameters for each request: " + shown(limits)
+                    + "; its containers share one set of limits, so give all requests the same, or make a claim for each");
+        }
+        return new AllocatedClaim(claim.at("metadata").at("uid").text(), List.copyOf(shares), limits.values().iterator().next());
+    }
+
+    /// Parameters of a claim or a class.
+    ///
+    /// @param requests the names of those that they are for; empty: all
+    private record Config(List<String> requests, Map<Limit, String> limits) {
+        /// A request that is an alternative has the name `REQUEST/ALTERNATIVE`.
+        boolean isFor(String request) {
+            return requests.isEmpty() || requests.contains(request) || requests.contains(request.replaceFirst("/.*", ""));
+        }
+    }
+
+    /// In the order in which they hold: those of a claim come after those of the class.
+    private static List<Config> configs(List<JsonTree> all, String driver) {
+        List<Config> configs = new ArrayList<>();
         for (String source : List.of("FromClass", "FromClaim")) {
-            for (JsonTree config : elements(devices, "config")) {
+            for (JsonTree config : all) {
                 if (source.equals(config.at("source").value()) && driver.equals(config.at("opaque").at("driver").value())) {
-                    limits.putAll(ClaimParameters.parse(config.at("opaque").at("parameters")).limits());
+                    configs.add(new Config(elements(config, "requests").stream().map(JsonTree::text).toList(), ClaimParameters.parse(config.at("opaque").at("parameters")).limits()));
                 }
             }
         }
-        return new AllocatedClaim(claim.at("metadata").at("uid").text(), List.copyOf(shares), limits);
+        return configs;
+    }
+
+    private static Map<Limit, String> limits(List<Config> configs, String request) {
+        Map<Limit, String> limits = new EnumMap<>(Limit.class);
+        configs.stream().filter(config -> config.isFor(request)).forEach(config -> limits.putAll(config.limits()));
+        return limits;
+    }
+
+    private static String shown(Map<String, Map<Limit, String>> limits) {
+        return limits.entrySet().stream().map(request -> request.getKey() + " has "
+                + (request.getValue().isEmpty() ? "none" : request.getValue().entrySet().stream().map(limit -> limit.getKey().word() + " " + limit.getValue()).collect(Collectors.joining(", "))))
+                .collect(Collectors.joining("; "));
     }
 
     private static List<JsonTree> elements(JsonTree json, String name) {

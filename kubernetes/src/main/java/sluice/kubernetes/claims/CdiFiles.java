@@ -38,7 +38,7 @@ final class CdiFiles {
     void write(PreparedClaim claim, Map<String, Integer> minors) {
         Map<String, Map<String, Object>> devices = new LinkedHashMap<>();
         for (PreparedDevice device : claim.devices()) {
-            devices.put(device.cdiName(), Map.of("name", device.cdiName(), "containerEdits", edits.of(claim.token(), Optional.ofNullable(minors.get(device.uuid())))));
+            devices.put(device.cdiName(), Map.of("name", device.cdiName(), "containerEdits", edits.of(claim.token(), claim.claim().gpus(), Optional.ofNullable(minors.get(device.uuid())))));
         }
         try {
             folder.write(PREFIX + claim.claim().id() + SUFFIX, JsonObject.bytes(Map.of("cdiVersion", VERSION, "kind", KIND, "devices", List.copyOf(devices.values()))));

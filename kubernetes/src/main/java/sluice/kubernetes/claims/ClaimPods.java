@@ -47,6 +47,16 @@ public final class ClaimPods {
         return pods;
     }
 
+    /// Whether the claim was made for one pod, by a template or for an extended resource, and ends with it.
+    static boolean isOfPod(JsonTree claim) {
+        return elements(claim.at("metadata"), "ownerReferences").stream().anyMatch(owner -> "Pod".equals(owner.at("kind").value()));
+    }
+
+    /// The names of the pods that a claim is reserved for.
+    static List<String> names(JsonTree claim) {
+        return reserved(claim).stream().map(user -> user.at("name").text()).toList();
+    }
+
     private static List<JsonTree> reserved(JsonTree claim) {
         return elements(claim.at("status"), "reservedFor").stream().filter(user -> "pods".equals(user.at("resource").value())).toList();
     }

@@ -15,6 +15,7 @@ import sluice.api.json.JsonTree;
 import sluice.api.model.NodeClaim;
 import sluice.kubernetes.claims.PreparedClaim.PreparedDevice;
 import sluice.kubernetes.cluster.Cluster;
+import sluice.kubernetes.cluster.ClusterException;
 import sluice.kubernetes.cluster.Paths;
 import sluice.kubernetes.node.NodeAgent;
 import sluice.kubernetes.node.NodeGpu;
@@ -68,12 +69,20 @@ public final class NodeClaims implements AutoCloseable {
             known.map(PreparedClaim::claim).filter(claim -> !claim.namespace().equals(namespace) || !claim.claim().equals(name)).ifPresent(claim -> {
                 throw new SluiceException("claim " + uid + " is " + claim.namespace() + "/" + claim.claim() + " and not " + namespace + "/" + name);
             });
+            boolean isNew = !store.has(uid);
             PreparedClaim claim = known.orElseGet(() -> {
                 PreparedClaim made = allocate(namespace, name, uid);
                 store.keep(made);
                 return made;
             });
-            agent.declarePatiently(claim.token(), claim.claim());
+            try {
+                agent.declarePatiently(claim.token(), claim.claim());
+            } catch (SluiceException e) {
+                if (isNew && !NodeAgent.isAway(e)) {
+                    store.forget(uid); // the agent has nothing of it, and would refuse it at each reconciliation
+                }
+                throw e;
+            }
             cdi.write(claim, minors());
             return claim.devices().stream().map(device -> new Device(device.request(), device.pool(), device.device(), cdi.ids(device))).toList();
         });
@@ -92,29 +101,82 @@ public final class NodeClaims implements AutoCloseable {
         });
     }
 
-    /// Brings agent and runtime to what is on disk, after a restart of either or of this program.
+    /// Brings agent and runtime to what is on disk, after a restart of either or of this program. A claim that cannot be brought there does not
+    /// hold up the others; the first failure is thrown at the end.
     public void reconcile() {
         Map<String, Integer> minors = minors();
+        List<SluiceException> failures = new ArrayList<>();
         for (String uid : store.ids()) {
+            attempt(uid, failures, () -> store.find(uid).ifPresent(claim -> {
+                agent.declare(claim.token(), claim.claim());
+                cdi.write(claim, minors);
+            }));
+        }
+        agent.declared().forEach(uid -> attempt(uid, failures, () -> unlessKept(uid, () -> agent.withdraw(uid))));
+        cdi.ids().forEach(uid -> attempt(uid, failures, () -> unlessKept(uid, () -> cdi.delete(uid))));
+        if (!failures.isEmpty()) {
+            throw failures.getFirst();
+        }
+    }
+
+    /// Names the claims that several pods share after one that still uses them. Claims of a pod of their own end with it, and are not asked for.
+    public void follow() {
+        ClusterException failure = null;
+        for (PreparedClaim claim : prepared().stream().filter(PreparedClaim::isShared).toList()) {
+            try {
+                follow(claim.claim());
+            } catch (ClusterException e) {
+                failure = e;
+            }
+        }
+        if (failure != null) {
+            throw failure;
+        }
+    }
+
+    private void follow(NodeClaim known) {
+        JsonTree object;
+        try {
+            object = cluster.get(Paths.claim(known.namespace(), known.claim()));
+        } catch (ClusterException e) {
+            if (e.isNotFound()) {
+                return; // kubelet takes it back soon
+            }
+            throw e;
+        }
+        List<String> users = ClaimPods.names(object);
+        if (!known.id().equals(object.at("metadata").at("uid").value()) || users.isEmpty() || users.contains(known.pod())) {
+            return;
+        }
+        ClaimPods.User user = pods.user(object, known.namespace(), other -> false);
+        store.locked(known.id(), () -> {
+            store.find(known.id()).ifPresent(claim -> {
+                PreparedClaim now = claim.of(user);
+                store.keep(now);
+                agent.declare(now.token(), now.claim());
+            });
+            return known;
+        });
+    }
+
+    private void attempt(String uid, List<SluiceException> failures, Runnable action) {
+        try {
             store.locked(uid, () -> {
-                store.find(uid).ifPresent(claim -> {
-                    agent.declare(claim.token(), claim.claim());
-                    cdi.write(claim, minors);
-                });
+                action.run();
                 return uid;
             });
+        } catch (SluiceException e) {
+            if (NodeAgent.isAway(e)) {
+                throw e; // it would be away for the next claim too
+            }
+            failures.add(new SluiceException("claim " + uid + ": " + e.getMessage(), e));
         }
-        agent.declared().forEach(uid -> unlessKept(uid, () -> agent.withdraw(uid)));
-        cdi.ids().forEach(uid -> unlessKept(uid, () -> cdi.delete(uid)));
     }
 
     private void unlessKept(String uid, Runnable action) {
-        store.locked(uid, () -> {
-            if (!store.has(uid)) {
-                action.run();
-            }
-            return uid;
-        });
+        if (!store.has(uid)) {
+            action.run();
+        }
     }
 
     private PreparedClaim allocate(String namespace, String name, String uid) {
@@ -132,7 +194,7 @@ public final class NodeClaims implements AutoCloseable {
             devices.add(new PreparedDevice(share.request(), share.pool(), share.device(), share.id(), uuid, uid + "-" + generation + "-" + share.device()));
         }
         NodeClaim claim = new NodeClaim(uid, devices.stream().map(PreparedDevice::uuid).distinct().toList(), allocated.tenantLimits(), namespace, name, user.pod(), user.container());
-        return new PreparedClaim(claim, Base64.getUrlEncoder().withoutPadding().encodeToString(bytes(TOKEN_BYTES)), generation, Instant.now().getEpochSecond(), devices);
+        return new PreparedClaim(claim, Base64.getUrlEncoder().withoutPadding().encodeToString(bytes(TOKEN_BYTES)), generation, !ClaimPods.isOfPod(object), Instant.now().getEpochSecond(), devices);
     }
 
     private byte[] bytes(int count) {

@@ -11,13 +11,20 @@ import sluice.api.model.NodeClaim;
 ///
 /// @param token      by which its processes register
 /// @param generation part of its names for the container runtime, which are never used again
+/// @param isShared   whether it belongs to no pod, so that many may use it
 /// @param atSeconds  when it was prepared first, since 1970
-public record PreparedClaim(NodeClaim claim, String token, String generation, long atSeconds, List<PreparedDevice> devices) {
+public record PreparedClaim(NodeClaim claim, String token, String generation, boolean isShared, long atSeconds, List<PreparedDevice> devices) {
     /// A part of a GPU.
     ///
     /// @param share   the cluster's id of this part
     /// @param cdiName of the device in the claim's CDI file
     public record PreparedDevice(String request, String pool, String device, String share, String uuid, String cdiName) {}
+
+    /// The same, for another pod.
+    PreparedClaim of(ClaimPods.User user) {
+        NodeClaim other = new NodeClaim(claim.id(), claim.gpus(), claim.limits(), claim.namespace(), claim.claim(), user.pod(), user.container());
+        return new PreparedClaim(other, token, generation, isShared, atSeconds, devices);
+    }
 
     byte[] json() {
         return JsonBytes.of(json -> {
@@ -27,6 +34,7 @@ public record PreparedClaim(NodeClaim claim, String token, String generation, lo
             json.writeEndObject();
             json.writeStringProperty("token", token);
             json.writeStringProperty("generation", generation);
+            json.writeBooleanProperty("shared", isShared);
             json.writeNumberProperty("atSeconds", atSeconds);
             json.writeArrayPropertyStart("devices");
             for (PreparedDevice device : devices) {
@@ -42,7 +50,7 @@ public record PreparedClaim(NodeClaim claim, String token, String generation, lo
 
     static PreparedClaim parse(byte[] text) {
         JsonTree json = JsonTree.parse(text);
-        return new PreparedClaim(NodeClaimJson.read(json.at("claim")), json.at("token").text(), json.at("generation").text(), json.numberOrZero("atSeconds"),
+        return new PreparedClaim(NodeClaimJson.read(json.at("claim")), json.at("token").text(), json.at("generation").text(), json.at("shared").isTrue(), json.numberOrZero("atSeconds"),
                 json.at("devices").elements().stream().map(device -> new PreparedDevice(device.at("request").text(), device.at("pool").text(), device.at("device").text(),
                         device.has("share") ? device.at("share").text() : "", device.at("uuid").text(), device.at("cdiName").text())).toList());
     }

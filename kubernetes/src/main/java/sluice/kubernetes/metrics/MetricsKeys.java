@@ -2,46 +2,43 @@ package sluice.kubernetes.metrics;
 
 import java.io.IOException;
 import java.io.InputStream;
+import java.io.PrintStream;
 import java.net.Socket;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.FileTime;
 import java.security.GeneralSecurityException;
-import java.security.KeyFactory;
 import java.security.Principal;
 import java.security.PrivateKey;
 import java.security.cert.CertificateFactory;
 import java.security.cert.X509Certificate;
-import java.security.spec.PKCS8EncodedKeySpec;
 import java.util.ArrayList;
-import java.util.Base64;
 import java.util.List;
+import java.util.Optional;
 import javax.net.ssl.KeyManager;
 import javax.net.ssl.SSLContext;
 import javax.net.ssl.SSLEngine;
 import javax.net.ssl.X509ExtendedKeyManager;
 import sluice.region.place.SluiceException;
 
-/// Certificate and key in a folder, as a Secret of the type `kubernetes.io/tls` mounts them. They are read again when they change.
+/// Certificate and key in a folder, as a Secret of the type `kubernetes.io/tls` mounts them. They are read again when they change. While there is
+/// no pair that can be used, each connection fails, and all else of the node program goes on.
 public final class MetricsKeys {
-    private static final List<String> ALGORITHMS = List.of("EC", "RSA", "Ed25519");
-
     private final Path certificate;
     private final Path key;
-    private Pair pair;
+    private final PrintStream log;
+    private Optional<Pair> pair = Optional.empty();
     private FileTime readAt;
+    private String lastProblem = "";
 
     private record Pair(X509Certificate[] chain, PrivateKey key) {}
 
     /// @param folder with `tls.crt` and `tls.key`
-    public MetricsKeys(Path folder) {
+    public MetricsKeys(Path folder, PrintStream log) {
         certificate = folder.resolve("tls.crt");
         key = folder.resolve("tls.key");
-        try {
-            pair = read();
-        } catch (IOException | GeneralSecurityException e) {
-            throw new SluiceException("cannot use " + certificate + " and " + key + " (" + e.getMessage() + "); the key must be PKCS#8, without a password", e);
-        }
+        this.log = log;
+        newest();
     }
 
     SSLContext context() {
@@ -63,38 +60,38 @@ public final class MetricsKeys {
         if (chain.isEmpty()) {
             throw new GeneralSecurityException("no certificate in " + certificate);
         }
-        String text = Files.readString(key).replaceAll("-----(BEGIN|END) PRIVATE KEY-----", "").replaceAll("\\s", "");
-        byte[] bytes;
-        try {
-            bytes = Base64.getDecoder().decode(text);
-        } catch (IllegalArgumentException e) {
-            throw new GeneralSecurityException("no private key in " + key, e);
-        }
+        PrivateKey read = PrivateKeyFile.read(key, chain.getFirst());
         readAt = now;
-        return new Pair(chain.toArray(X509Certificate[]::new), key(bytes));
+        return new Pair(chain.toArray(X509Certificate[]::new), read);
     }
 
-    private static PrivateKey key(byte[] bytes) throws GeneralSecurityException {
-        for (String algorithm : ALGORITHMS) {
-            try {
-                return KeyFactory.getInstance(algorithm).generatePrivate(new PKCS8EncodedKeySpec(bytes));
-            } catch (GeneralSecurityException e) {
-                // Of another kind.
-            }
-        }
-        throw new GeneralSecurityException("the private key is none of " + ALGORITHMS);
-    }
-
-    /// What cannot be read while somebody replaces it leaves the old pair in place.
-    private synchronized Pair newest() {
+    /// What cannot be read while somebody replaces it leaves the old pair in place, and is tried again at the next connection.
+    private synchronized Optional<Pair> newest() {
         try {
             if (!Files.getLastModifiedTime(certificate).equals(readAt)) {
-                pair = read();
+                pair = Optional.of(read());
+                lastProblem = "";
             }
-        } catch (IOException | GeneralSecurityException e) {
-            // Tried again at the next connection.
+        } catch (IOException e) {
+            tell(SluiceException.reason(e));
+        } catch (GeneralSecurityException e) {
+            tell(e.getMessage());
         }
         return pair;
+    }
+
+    /// A problem is told once, until it is another.
+    private void tell(String problem) {
+        if (!problem.equals(lastProblem)) {
+            lastProblem = problem;
+            log.println("sluice-kubernetes: cannot use " + certificate + " and " + key + " (" + problem + "); "
+                    + (pair.isEmpty() ? "the metrics port answers nobody until they can be used" : "the pair that was there before stays in use"));
+        }
+    }
+
+    private boolean isOf(String type) {
+        String algorithm = newest().map(Pair::key).map(PrivateKey::getAlgorithm).orElse("");
+        return algorithm.equals(type) || type.equals("EdDSA") && algorithm.startsWith("Ed");
     }
 
     private final class Newest extends X509ExtendedKeyManager {
@@ -102,7 +99,7 @@ public final class MetricsKeys {
 
         @Override
         public String chooseEngineServerAlias(String type, Principal[] issuers, SSLEngine engine) {
-            return newest().key().getAlgorithm().equals(type) || type.equals("EdDSA") && newest().key().getAlgorithm().startsWith("Ed") ? ALIAS : null;
+            return isOf(type) ? ALIAS : null;
         }
 
         @Override
@@ -112,12 +109,12 @@ public final class MetricsKeys {
 
         @Override
         public X509Certificate[] getCertificateChain(String alias) {
-            return newest().chain().clone();
+            return newest().map(each -> each.chain().clone()).orElse(null);
         }
 
         @Override
         public PrivateKey getPrivateKey(String alias) {
-            return newest().key();
+            return newest().map(Pair::key).orElse(null);
         }
 
         @Override

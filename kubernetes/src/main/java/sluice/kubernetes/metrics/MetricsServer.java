@@ -12,27 +12,36 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
 import sluice.kubernetes.node.NodeAgent;
 import sluice.region.place.SluiceException;
 
 /// Answers `GET /metrics` on one port.
 public final class MetricsServer implements AutoCloseable {
-    private static final int THREADS = 4;
+    /// Pages that are made at the same time.
+    private static final int AT_ONCE = 4;
+    private static final int PATIENCE_SECONDS = 5;
     private static final int BACKLOG = 32;
 
     static {
-        // A client that is slow, or opens many connections, must not keep others out. The JDK reads these once.
+        boundSlowClients();
+    }
+
+    /// A client that is slow, or opens many connections, must not keep others out of a server of the JDK. It reads these once, so they are to be set before the first server.
+    public static void boundSlowClients() {
         System.setProperty("sun.net.httpserver.maxReqTime", "10");
         System.setProperty("sun.net.httpserver.maxRspTime", "30");
         System.setProperty("sun.net.httpserver.idleInterval", "10");
-        System.setProperty("jdk.httpserver.maxConnections", "64");
+        System.setProperty("jdk.httpserver.maxConnections", "512");
     }
 
     private final HttpServer server;
     private final NodeAgent agent;
     private final String names;
     private final Optional<MetricsAccess> access;
-    private final ExecutorService threads = Executors.newFixedThreadPool(THREADS, Thread.ofPlatform().daemon().name("metrics-", 0).factory());
+    private final ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor();
+    private final Semaphore free = new Semaphore(AT_ONCE);
     private final PrintStream log;
 
     /// Over TLS, for readers that `access` lets in.
@@ -79,14 +88,25 @@ public final class MetricsServer implements AutoCloseable {
                 send(exchange, 405, "only GET\n".getBytes(StandardCharsets.UTF_8));
             } else {
                 MetricsAccess.Verdict verdict = access.map(checks -> checks.judge(exchange.getRequestHeaders().getFirst("Authorization"))).orElse(MetricsAccess.Verdict.ALLOWED);
-                if (verdict == MetricsAccess.Verdict.ALLOWED) {
-                    page(exchange);
-                } else {
+                if (verdict != MetricsAccess.Verdict.ALLOWED) {
                     send(exchange, verdict.status(), (verdict.text() + "\n").getBytes(StandardCharsets.UTF_8));
+                } else if (!isFree()) {
+                    send(exchange, 503, "busy\n".getBytes(StandardCharsets.UTF_8));
+                } else {
+                    page(exchange);
                 }
             }
         } catch (RuntimeException e) {
             log.println("sluice-kubernetes: metrics: " + e);
+        }
+    }
+
+    private boolean isFree() {
+        try {
+            return free.tryAcquire(PATIENCE_SECONDS, TimeUnit.SECONDS);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            return false;
         }
     }
 
@@ -97,6 +117,8 @@ public final class MetricsServer implements AutoCloseable {
         } catch (SluiceException e) {
             send(exchange, 503, (e.getMessage() + "\n").getBytes(StandardCharsets.UTF_8));
             return;
+        } finally {
+            free.release(); // a reader that is slow holds no place
         }
         exchange.getResponseHeaders().set("Content-Type", "text/plain; version=0.0.4; charset=utf-8");
         send(exchange, 200, page);

@@ -90,7 +90,7 @@ public final class NodeAgent {
                 declare(token, claim);
                 return;
             } catch (SluiceException e) {
-                if (!(e.getCause() instanceof IOException) || System.nanoTime() >= until) {
+                if (!isAway(e) || System.nanoTime() >= until) {
                     throw e;
                 }
             }
@@ -101,6 +101,11 @@ public final class NodeAgent {
                 throw new SluiceException("interrupted while the agent was away", e);
             }
         }
+    }
+
+    /// Whether a request failed because the agent did not answer. Else it refused the request.
+    public static boolean isAway(SluiceException failure) {
+        return failure.getCause() instanceof IOException;
     }
 
     /// Again, or without a claim, changes nothing.

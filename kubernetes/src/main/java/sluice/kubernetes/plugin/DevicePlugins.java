@@ -44,6 +44,7 @@ public final class DevicePlugins implements AutoCloseable {
     private final Semaphore due = new Semaphore(0);
     private final Thread keeper;
     private volatile List<NodeGpu> gpus = List.of();
+    private volatile boolean isReady;
     private volatile HeldUnits held = new HeldUnits(List.of());
     private List<NodeGpu> described = List.of();
     private String lastProblem = "";
@@ -59,6 +60,15 @@ public final class DevicePlugins implements AutoCloseable {
         services = UnitResource.of(places.families()).map(resource -> new PluginService(resource, giver, claims, log)).toList();
         sockets = new PluginSockets(places.kubelet().resolve("device-plugins"), services);
         keeper = Thread.ofPlatform().daemon().name("keeper").start(this::keep);
+    }
+
+    /// Whether kubelet has taken all resources once.
+    public boolean isReady() {
+        return isReady;
+    }
+
+    public boolean isAlive() {
+        return keeper.isAlive();
     }
 
     private void keep() {
@@ -82,6 +92,7 @@ public final class DevicePlugins implements AutoCloseable {
     private void look() {
         if (!gpus.isEmpty() && sockets.keep()) {
             claims.kubeletIsNew();
+            isReady = true;
             log.println("sluice-kubernetes: kubelet knows " + String.join(", ", services.stream().map(service -> service.resource().resource()).toList()));
         }
     }

@@ -20,8 +20,6 @@ record UnitEdits(ContainerEdits edits, AlnairFolders alnair, Path socket) {
     private static final String ALNAIR_LIBRARY = "libcuinterpose.so";
     private static final Path ALNAIR_FOLDER = Path.of("/opt/alnair");
     private static final String ALNAIR_WORKSPACE = "/var/lib/alnair/workspace";
-    /// NVIDIA's runtime does nothing then: the files come by CDI.
-    private static final String NOTHING = "void";
 
     /// @param minors numbers of device files, by UUID
     ContainerAllocateResponse of(GivenUnits given, Map<String, Integer> minors) {
@@ -29,11 +27,11 @@ record UnitEdits(ContainerEdits edits, AlnairFolders alnair, Path socket) {
         boolean isAlnair = given.resource().family() == UnitResource.Family.ALNAIR;
         Map<String, String> environment = new LinkedHashMap<>();
         for (String uuid : given.gpus()) {
-            add(answer, environment, edits.of(given.token(), Optional.ofNullable(minors.get(uuid))));
+            add(answer, environment, edits.of(given.token(), given.gpus(), Optional.ofNullable(minors.get(uuid))));
             edits.driver().ifPresent(kind -> answer.addCdiDevices(CdiDevice.newBuilder().setName(kind + "=" + uuid)));
         }
-        if (edits.simulated().isEmpty()) {
-            environment.put("NVIDIA_VISIBLE_DEVICES", isAlnair || edits.driver().isEmpty() ? String.join(",", given.gpus()) : NOTHING);
+        if (edits.simulated().isEmpty() && (isAlnair || edits.driver().isEmpty())) {
+            environment.put("NVIDIA_VISIBLE_DEVICES", String.join(",", given.gpus()));
         }
         if (isAlnair) {
             addAlnair(answer, environment, given.workspace());

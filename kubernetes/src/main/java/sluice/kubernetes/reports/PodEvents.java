@@ -56,14 +56,24 @@ public final class PodEvents {
         List<AuditFinding> unknown = agent.findings().stream().filter(finding -> finding.kind().equals(AuditFinding.UNKNOWN) && !finding.container().isEmpty()).toList();
         next.keySet().retainAll(unknown.stream().map(PodEvents::key).toList());
         Instant now = Instant.now();
+        ClusterException failure = null;
         for (AuditFinding finding : unknown) {
             Next due = next.getOrDefault(key(finding), new Next(now, FIRST_WAIT));
             if (!now.isBefore(due.at())) {
-                Optional<InPod> place = find(finding.container());
-                place.ifPresent(found -> create(finding, found, now));
-                Duration pause = place.isPresent() || due.pause().compareTo(AGAIN) > 0 ? AGAIN : due.pause();
+                boolean told = false;
+                try {
+                    Optional<InPod> place = find(finding.container());
+                    place.ifPresent(found -> create(finding, found, now));
+                    told = place.isPresent();
+                } catch (ClusterException e) {
+                    failure = e;
+                }
+                Duration pause = told || due.pause().compareTo(AGAIN) > 0 ? AGAIN : due.pause();
                 next.put(key(finding), new Next(now.plus(pause), pause.multipliedBy(2)));
             }
+        }
+        if (failure != null) {
+            throw failure;
         }
     }
 
@@ -75,7 +85,7 @@ public final class PodEvents {
     private Optional<InPod> find(String id) {
         for (PreparedClaim claim : claims.prepared()) {
             String namespace = claim.claim().namespace();
-            for (JsonTree pod : pods.pods(cluster.get(Paths.claim(namespace, claim.claim().claim())), namespace)) {
+            for (JsonTree pod : pods(namespace, claim.claim().claim())) {
                 Optional<InPod> found = Stream.of("containerStatuses", "initContainerStatuses").filter(pod.at("status")::has)
                         .flatMap(kind -> pod.at("status").at(kind).elements().stream()).filter(status -> status.has("containerID") && status.at("containerID").text().endsWith("//" + id))
                         .map(status -> new InPod(pod, status.at("name").text())).findFirst();
@@ -85,6 +95,18 @@ public final class PodEvents {
             }
         }
         return Optional.empty();
+    }
+
+    /// None of a claim that is being deleted.
+    private List<JsonTree> pods(String namespace, String claim) {
+        try {
+            return pods.pods(cluster.get(Paths.claim(namespace, claim)), namespace);
+        } catch (ClusterException e) {
+            if (e.isNotFound()) {
+                return List.of();
+            }
+            throw e;
+        }
     }
 
     private void create(AuditFinding finding, InPod place, Instant now) {

@@ -11,7 +11,7 @@ import java.util.stream.Stream;
 import sluice.kubernetes.node.NodeGpu;
 
 /// The ResourceSlice of a node: one device for each GPU, of which many claims can have a part.
-public record SliceOfNode(String driver, String node, String nodeUid, List<NodeGpu> gpus) {
+public record SliceOfNode(String driver, String node, String nodeUid, List<NodeGpu> gpus, SliceDefaults defaults) {
     static final String DIGEST = "sluice.dev/digest";
     private static final long STEP_BYTES = 64L << 20;
     /// What the driver keeps for itself: three percent, and no less than this.
@@ -31,7 +31,7 @@ public record SliceOfNode(String driver, String node, String nodeUid, List<NodeG
     }
 
     List<Map<String, Object>> devices() {
-        return gpus.stream().filter(gpu -> advertisedBytes(gpu.totalBytes()) > 0).map(SliceOfNode::device).toList();
+        return gpus.stream().filter(gpu -> advertisedBytes(gpu.totalBytes()) > 0).map(this::device).toList();
     }
 
     /// @param generation grows with each change
@@ -55,7 +55,7 @@ public record SliceOfNode(String driver, String node, String nodeUid, List<NodeG
         return new TreeMap<>(device);
     }
 
-    private static Map<String, Object> device(NodeGpu gpu) {
+    private Map<String, Object> device(NodeGpu gpu) {
         long bytes = advertisedBytes(gpu.totalBytes());
         Map<String, Object> attributes = new LinkedHashMap<>(Map.of("model", text(gpu.name()), "uuid", text(gpu.uuid())));
         gpu.place().numa().ifPresent(numa -> attributes.put("numa", Map.of("int", numa)));
@@ -66,9 +66,8 @@ public record SliceOfNode(String driver, String node, String nodeUid, List<NodeG
         version("driverVersion", gpu.kind().driver(), attributes);
         version("cudaComputeCapability", gpu.kind().capability(), attributes);
         Map<String, Object> device = new LinkedHashMap<>(Map.of("name", gpu.device(), "allowMultipleAllocations", true, "attributes", attributes, "capacity", Map.of(
-                // Without a number: all of the memory, and no cap on GPU time, which is then shared by weights.
-                "memory", capacity(bytes, bytes, STEP_BYTES, STEP_BYTES),
-                "compute", capacity(100, 0, 0, 1))));
+                "memory", capacity(bytes, defaults.bytes(bytes, STEP_BYTES), STEP_BYTES, STEP_BYTES),
+                "compute", capacity(100, defaults.compute(), 0, 1))));
         if (!gpu.unfit().isEmpty()) {
             device.put("taints", List.of(Map.of("key", "sluice.dev/unhealthy", "effect", "NoSchedule")));
         }

@@ -14,14 +14,16 @@ public final class SlicePublisher {
     private final String node;
     private final Cluster cluster;
     private final GpuWatch gpus;
+    private final SliceDefaults defaults;
     private long generation;
     private volatile List<NodeGpu> published = List.of();
 
-    public SlicePublisher(String driver, String node, Cluster cluster, GpuWatch gpus) {
+    public SlicePublisher(String driver, String node, Cluster cluster, GpuWatch gpus, SliceDefaults defaults) {
         this.driver = driver;
         this.node = node;
         this.cluster = cluster;
         this.gpus = gpus;
+        this.defaults = defaults;
     }
 
     /// @return whether anything had to be changed
@@ -39,7 +41,7 @@ public final class SlicePublisher {
 
     private boolean publish(List<NodeGpu> now) {
         String nodeUid = cluster.get(Paths.node(node)).at("metadata").at("uid").text();
-        SliceOfNode wanted = new SliceOfNode(driver, node, nodeUid, now);
+        SliceOfNode wanted = new SliceOfNode(driver, node, nodeUid, now, defaults);
         JsonTree there;
         try {
             there = cluster.get(Paths.slice(wanted.name()));

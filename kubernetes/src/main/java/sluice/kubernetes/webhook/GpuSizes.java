@@ -8,8 +8,8 @@ import java.util.TreeSet;
 import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 import sluice.api.json.JsonTree;
-import sluice.kubernetes.claims.Quantity;
 import sluice.kubernetes.cluster.Cluster;
+import sluice.kubernetes.cluster.Quantity;
 
 /// How much memory the cluster's GPUs advertise, each size once, in order.
 final class GpuSizes implements Supplier<List<Long>> {

@@ -7,7 +7,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
 import sluice.api.json.JsonTree;
-import sluice.kubernetes.claims.Quantity;
+import sluice.kubernetes.cluster.Quantity;
 import sluice.region.place.SluiceException;
 
 /// Reads the resources of HAMi and Alnair.

@@ -1,4 +1,4 @@
-package sluice.kubernetes.claims;
+package sluice.kubernetes.cluster;
 
 import java.math.BigDecimal;
 import java.math.RoundingMode;
