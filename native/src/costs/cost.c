@@ -1,8 +1,8 @@
 /* cost: the GPU time of a kernel, a graph or a copy, as measured before.
  *
- * A table without deletion and without a lock: a thread claims a key by compare-and-swap, and the key stays. Kernels of one name and
- * one grid may take another time at each launch, so an entry follows new measurements quickly. It only predicts: the GPU time that was
- * really used is charged afterwards. */
+ * A table without deletion and without a lock: a thread claims a key by compare-and-swap, and the key stays. os/index.h would need a
+ * lock at each launch. Kernels of one name and one grid may take another time at each launch, so an entry follows new measurements
+ * quickly. It only predicts: the library charges the GPU time that was really used afterwards. */
 #include "costs/cost.h"
 
 #include "os/fork.h"

@@ -15,7 +15,7 @@
 typedef struct {
     _Atomic uint64_t key;     /* 0 = free */
     _Atomic uint64_t nanos;   /* 0 = not seen yet */
-    _Atomic uint64_t queued_nanos; /* the same from calls right behind others; 0: not measured so */
+    _Atomic uint64_t queued_nanos; /* the same, from calls that were queued behind others; 0: not measured so */
     _Atomic uint32_t samples; /* measurements; from SL_COST_SAMPLES on, equal ones in a row */
     _Atomic uint32_t pending; /* measurements under way */
 } sl_cost_t;
@@ -24,7 +24,7 @@ typedef struct {
 SL_OWN extern sl_cost_t sl_cost_entries[SL_COST_ENTRIES];
 sl_cost_t *sl_cost_find_slowly(uint64_t key);
 
-/* The entry of a key, made when there is none. Never NULL: when the table is full, the remaining keys share one entry. */
+/* Returns the entry of a key, and makes it if there is none. Never NULL: when the table is full, the remaining keys share one entry. */
 static inline sl_cost_t *sl_cost_find(uint64_t key) {
     sl_cost_t *first = &sl_cost_entries[(key >> 40) % SL_COST_ENTRIES];
     bool other = SL_LOAD(first->key) != (key | 1);
@@ -37,7 +37,7 @@ static inline int64_t sl_cost_known(const sl_cost_t *cost) {
     return SL_UNLIKELY(unknown) ? 0 : (int64_t)SL_LOAD(cost->nanos);
 }
 
-/* It was measured by itself. */
+/* A new measurement of a call that was alone on the GPU. */
 void sl_cost_learn(sl_cost_t *cost, uint64_t nanos);
 void sl_cost_forget(void);
 

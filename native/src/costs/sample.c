@@ -10,9 +10,9 @@
 #include <stdatomic.h>
 #include <string.h>
 
-#define KEPT 8u
-#define NARROW 0.05          /* of the time, or */
-#define NARROW_NANOS 2000.0  /* so much: the bounds are close enough */
+#define KEPT 8u             /* chosen: a median of eight is steady, and it follows a program that changes */
+#define NARROW 0.05         /* chosen: bounds are close enough within this part of the time, */
+#define NARROW_NANOS 2000.0 /* or within this */
 
 typedef struct {
     _Atomic float least, likely, most;
@@ -20,9 +20,9 @@ typedef struct {
 
 typedef struct {
     kept_t alone[KEPT];
-    _Atomic uint32_t count; /* of those ever noted */
-    _Atomic float shortest; /* the lowest bound of those: while there is no turn, nothing tells of other tenants but that some took longer */
-    _Atomic float bound;    /* the least of those that may have waited; 0 = none */
+    _Atomic uint32_t count; /* of all samples ever noted */
+    _Atomic float shortest; /* the least lower bound of all samples: without turns, only longer samples show that other tenants ran */
+    _Atomic float bound;    /* the least of the samples that may include a wait; 0 = none */
 } samples_t;
 
 /* The last one is for the cost that keys share when the table is full. */
@@ -68,7 +68,7 @@ static sl_sample_t at(const kept_t *kept) {
     return (sl_sample_t){lesser((double)kept->least, likely), likely, greater((double)kept->most, likely)};
 }
 
-/* The mean of the middle half: disturbed single measurements do not move it. */
+/* The mean of the middle half, so that single disturbed measurements do not move it. */
 static double middle(double times[], unsigned count) {
     for (unsigned i = 1; i < count; i++)
         for (unsigned k = i; k > 0 && times[k - 1] > times[k]; k--) {

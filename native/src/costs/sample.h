@@ -20,7 +20,7 @@ typedef enum {
 
 /* With the gate's lock held. */
 void sl_sample_note(const sl_cost_t *cost, sl_sample_kind_t kind, sl_sample_t sample);
-/* What is known by now. */
+/* The kernel's GPU time as far as it is known. */
 sl_sample_kind_t sl_sample_read(const sl_cost_t *cost, sl_sample_t *sample);
 void sl_sample_forget(void);
 

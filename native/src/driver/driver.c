@@ -18,7 +18,7 @@
 #define PLACES 2048 /* a power of two, twice as many as there can be wrappers at least */
 _Static_assert(SL_ENTRY_COUNT * 2 <= PLACES, "half of the places stay empty");
 
-/* A wrapper by the address of the real function. */
+/* A wrapper by the address of the real function. os/index.h needs a lock, and its table grows; this one may be filled in a constructor. */
 struct sl_driver_place {
     void *real;
     void *wrapper;
@@ -52,7 +52,7 @@ static struct link_map *open_file(const sl_driver_library_t *library, const char
     return probe && !sl_elf_is_own(probe) ? map : NULL;
 }
 
-/* Installed as libcuda.so.1 ourselves: the driver's file has the kernel module's version in its name. */
+/* Sluice may be installed as libcuda.so.1. Then the driver's file is found by the kernel module's version in its name. */
 static struct link_map *open_versioned(const sl_driver_library_t *library) {
     static const char *const folders[] = {"/usr/lib/x86_64-linux-gnu", "/usr/lib64", "/usr/lib", "/lib64",
                                           "/lib/x86_64-linux-gnu", "/usr/local/nvidia/lib64", "/run/opengl-driver/lib"};
@@ -86,11 +86,11 @@ static struct link_map *find(const sl_driver_library_t *library, bool may_open) 
     if (!map)
         map = open_versioned(library);
     if (libc.dlerror)
-        libc.dlerror(); /* what failed on the way is not the program's error */
+        libc.dlerror(); /* removes the error of our attempts, which the program must not see */
     return map;
 }
 
-/* The place of the function, or the empty one where it belongs. */
+/* The place of the function, or the empty place where it belongs. */
 static struct sl_driver_place *place_of(struct sl_driver_place *places, const void *real) {
     uint64_t at = ((uintptr_t)real >> 4) * 0x9e3779b97f4a7c15ull >> 53;
     void *there;

@@ -31,10 +31,10 @@ void sl_driver_found(void);
 #define SL_DRIVER_HAS(function) (real.function || (sl_driver_load(&sl_driver_cuda, true) && real.function))
 #define SL_DRIVER_NVML_HAS(function) (real_nvml.function || (sl_driver_load(&sl_driver_nvml, true) && real_nvml.function))
 
-/* The function to hand out for one that the library handed out: our wrapper when there is one. */
+/* Maps a function that the driver's library returned to our wrapper; without a wrapper, returns the function itself. */
 void *sl_driver_substitute(sl_driver_library_t *library, void *function);
 
-/* A function of libcuda that is not in spec/cuda.api; NULL when it lacks that too. */
+/* A function of libcuda that is not in spec/cuda.api; NULL: libcuda does not have it. */
 void *sl_driver_lookup(const char *name);
 
 #endif

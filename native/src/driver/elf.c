@@ -1,10 +1,10 @@
 /* elf: finds functions in loaded libraries without asking dlsym, and says which library an address belongs to.
  *
- * Sluice exports dlsym, so the C library's one cannot be had by name. Its address is read from the symbol table of
- * libc.so.6 (libdl.so.2 before glibc 2.34); no lock of our own is held, and doing it twice gives the same.
+ * Sluice exports dlsym, so it cannot find the C library's dlsym by name. It reads the address from the symbol table of
+ * libc.so.6 (libdl.so.2 before glibc 2.34). It holds no lock, and doing it twice gives the same result.
  *
- * ThreadSanitizer asks dlsym for the functions that it takes the place of. Until it has them all, none of them can be called: so
- * what runs on that way calls no function of the C library. */
+ * ThreadSanitizer asks dlsym for the functions that it replaces. Until it has found all of them, the program can call none of them. So
+ * code on this path calls no function of the C library. */
 #define _GNU_SOURCE
 #include "driver/elf.h"
 
@@ -14,7 +14,7 @@
 extern const char __ehdr_start[] __attribute__((visibility("hidden")));
 extern const char _end[] __attribute__((visibility("hidden")));
 
-/* Weak, so that the library needs nothing by name but the C library. */
+/* Weak, so that the library names no library but the C library as needed. */
 extern struct r_debug _r_debug __attribute__((weak));
 
 typedef struct {
@@ -107,7 +107,7 @@ static void look_into(sl_elf_libc_t *libc, const char *path, uintptr_t base, con
         libc->dlclose = (int (*)(void *))found;
     if ((found = sl_elf_lookup(base, dynamic, "dlerror")))
         libc->dlerror = (char *(*)(void))found;
-    /* Before 2.34 libdl may not be loaded; libc.so.6 then has this one for its own use. */
+    /* Before glibc 2.34 libdl may not be loaded. Then libc.so.6 has this function for its own use. */
     if ((found = sl_elf_lookup(base, dynamic, "dlopen")) ||
         (!libc->dlopen && (found = sl_elf_lookup(base, dynamic, "__libc_dlopen_mode"))))
         libc->dlopen = (void *(*)(const char *, int))found;
@@ -125,8 +125,8 @@ static int visit_libc(struct dl_phdr_info *info, size_t size, void *data) {
     return 0;
 }
 
-/* The loader's own list, read without its lock: what a program starts with is at its head and never leaves, and that is where the
- * C library is. */
+/* Walks the loader's list of libraries without its lock. The libraries that a program starts with, such as the C library, are at the
+ * head of the list and are never removed. */
 bool sl_elf_libc(sl_elf_libc_t *libc) {
     *libc = (sl_elf_libc_t){0};
     for (const struct link_map *map = &_r_debug ? _r_debug.r_map : NULL; map && !is_complete(libc); map = map->l_next)

@@ -1,7 +1,7 @@
 /* nvml: the few things that Sluice itself asks NVML, past its own hooks.
  *
- * It is loaded when it is first needed and never given back: the program may use it too, and it counts its users. Threads
- * that come at the same time all load it; that does no harm, and none waits for another. */
+ * The library loads NVML when it first needs it, and never shuts it down: the program may use NVML too, and NVML counts its users.
+ * Several threads may load it at the same time. That does no harm, and no thread waits for another. */
 #define _GNU_SOURCE
 #include "driver/nvml.h"
 
@@ -22,7 +22,7 @@
 
 #define NOT_AVAILABLE UINT64_MAX
 #define MOST (1u << 20)
-#define ROOM 64u /* processes that fit without asking for memory */
+#define ROOM 64u /* processes that fit without allocating memory */
 #define DEVICES 64u
 #define DESCRIPTORS 8 /* at least as many as NVML needs to start */
 #define UNTOUCHED 0xa5
@@ -40,11 +40,11 @@ void sl_nvml_forget(void) {
 SL_FORK_FORGETS(sl_nvml_forget);
 
 static bool has_descriptors(void) {
-    int held[DESCRIPTORS], count = 0;
-    while (count < DESCRIPTORS && (held[count] = open("/", O_PATH | O_CLOEXEC)) >= 0)
+    int descriptors[DESCRIPTORS], count = 0;
+    while (count < DESCRIPTORS && (descriptors[count] = open("/", O_PATH | O_CLOEXEC)) >= 0)
         count++;
     for (int i = 0; i < count; i++)
-        close(held[i]);
+        close(descriptors[i]);
     return count == DESCRIPTORS;
 }
 
@@ -94,7 +94,7 @@ static nvmlDevice_t part_of(nvmlDevice_t device, const uint8_t uuid[16]) {
     return NULL;
 }
 
-/* NVML documents that to ask by UUID fails when any GPU is lost; to ask by number fails for that GPU alone. */
+/* NVML documents that a query by UUID fails if any GPU is lost. A query by number fails for the lost GPU alone. */
 static nvmlDevice_t search(const uint8_t uuid[16]) {
     unsigned count = 0;
     nvmlDevice_t device, part;
@@ -138,8 +138,8 @@ void sl_nvml_set_outer_pid(uint32_t pid) {
     outer_pid = pid;
 }
 
-/* In a pid namespace, NVML may know this process by its number outside. The kernel shows the numbers in namespaces that this process can
- * see. The agent knows the number in its own namespace. */
+/* In a pid namespace, NVML may list this process by its number outside. The kernel shows its numbers in the namespaces that it can see.
+ * The agent knows its number in the agent's namespace. */
 static int pids(void) {
     int count = atomic_load_explicit(&own_pid_count, memory_order_acquire);
     if (count)

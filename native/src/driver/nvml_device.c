@@ -1,5 +1,4 @@
-/* nvml_device: which GPU a handle of NVML is. Handles are kept with what they are: NVML gives the same ones as long as it
- * is loaded. */
+/* nvml_device: which GPU a handle of NVML is. Handles are cached: NVML returns the same handles as long as it is loaded. */
 #include "driver/nvml_device.h"
 
 #include <ctype.h>
@@ -17,7 +16,7 @@ typedef struct {
     sl_nvml_device_t device;
 } known_t;
 
-static known_t known[HANDLES];
+static known_t known[HANDLES]; /* the child of a fork keeps them: NVML stays loaded, and an unfinished entry is only asked for again */
 
 int sl_nvml_device_index(nvmlDevice_t handle) {
     unsigned is_mig = 0, index;

@@ -14,7 +14,7 @@ typedef struct {
 
 /* False for a handle that NVML does not know. */
 bool sl_nvml_device_find(nvmlDevice_t handle, sl_nvml_device_t *device);
-/* The number of the GPU; of the GPU it is a part of, when it is a MIG device; -1: NVML does not say. */
+/* The number of the GPU; of a MIG device, the number of its GPU; -1: NVML does not say. */
 int sl_nvml_device_index(nvmlDevice_t handle);
 
 #endif

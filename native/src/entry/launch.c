@@ -1,4 +1,4 @@
-/* launch: calls that change where launches may go: the end of a stream, and captures. */
+/* launch: calls that end a stream, or begin and end a capture. */
 #include "driver/driver.h"
 #include "compute/gate.h"
 #include "hooks.h"
@@ -15,7 +15,7 @@
 STREAM_HOOK(cuStreamDestroy)
 STREAM_HOOK(cuStreamDestroy_v2)
 
-/* The count of open captures spares a launch the question whether its stream captures, as long as no stream does. */
+/* While the count of open captures is 0, a launch need not ask the driver whether its stream captures. */
 #define BEGIN_HOOK(function, parameters, ...)                                    \
     CUresult hook_##function parameters {                                        \
         if (SL_UNLIKELY(!SL_DRIVER_HAS(function)))                               \

@@ -3,7 +3,7 @@
  * Only the generated entries.c includes this file, and the compiler inlines everything below into each wrapper. A launch has eleven
  * parameters: passing them on once more costs as much as the gate does. The wrapper does, in this order:
  *   sl_hold_enter     marks the thread as in the driver, until sl_hold_leave
- *   sl_launch_begin   tells whether the call is ordinary: neither timed nor recorded
+ *   sl_launch_begin   says whether the call is ordinary: neither timed nor recorded
  *   the hook          gate off: forwards. Otherwise spends credit (sl_launch_has_credit) or takes the slow path in gate.c; then forwards
  *   sl_watch_count    counts an ordinary call; sl_launch_tell counts and records any other
  * The fast path has no lock, no system call and no timing event. Graphs pass the gate in graph_launch.c, copies and sets in the
@@ -17,7 +17,7 @@
 #include "hooks.h"
 #include "real.h"
 
-/* 0: the call is ordinary, and the wrapper only counts it. Otherwise the call is timed, or a sink wants it: the time at which it began. */
+/* 0: the call is ordinary, and the wrapper only counts it. Otherwise the call is timed or recorded: the time at which it began. */
 SL_INLINE uint64_t sl_launch_begin(unsigned entry) {
     if (!SL_UNLIKELY(!sl_watch_untimed(entry)))
         return 0;

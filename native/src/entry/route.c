@@ -30,7 +30,7 @@ static bool is_upper(char letter) {
     return letter >= 'A' && letter <= 'Z';
 }
 
-/* Must call no function: a sanitizer may be looking up the very function that we would call; see elf.c. */
+/* Calls no function of the C library: a sanitizer may be looking up the very function that would be called; see elf.c. */
 static bool begins_with(const char *name, const char *start) {
     while (*start && *name == *start)
         name++, start++;

@@ -9,7 +9,7 @@
 #include "real.h"
 #include "tenant/tenant.h"
 
-/* The driver frees a pool's memory above its threshold when the program waits. */
+/* When the program waits, the driver frees memory of a pool above its threshold. */
 static void settle_wait(CUresult status, CUcontext context, unsigned launches) {
     if (status != CUDA_SUCCESS || sl_tenant_attach() != SL_TENANT_ATTACHED)
         return;
@@ -23,7 +23,7 @@ static CUcontext current_context(void) {
     return real.cuCtxGetCurrent && real.cuCtxGetCurrent(&context) == CUDA_SUCCESS ? context : NULL;
 }
 
-/* context: the one whose work has all ended after the call; NULL: the call waits for some work only. */
+/* context: all work of this context has ended after the call; NULL: the call waits for some work only. */
 #define WAIT_HOOK(function, context, end_deferred, parameters, ...) \
     CUresult hook_##function parameters {                    \
         if (SL_UNLIKELY(!SL_DRIVER_HAS(function)))           \

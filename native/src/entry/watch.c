@@ -143,7 +143,7 @@ static inline void count(uint64_t begin, uint64_t end, unsigned entry, int statu
         sl_watch_add(&call->failed, 1);
 }
 
-/* Whether the call stands for others of its kind that are not timed. */
+/* Whether the call is a sample of quick calls that are not timed. */
 static inline bool is_sample(const sl_detail_t *detail) {
     return detail->quick && !sl_thread.watch.gated_ticks;
 }
@@ -179,8 +179,8 @@ static bool make_ready(uint64_t end) {
     return sl_thread.watch.calls || find_place();
 }
 
-/* The first call of a thread after the process attached. The call that attached it also switched the trace on, so the wrapper gathered
- * no detail for the trace. The call that found the driver switched the profile on in the same way. */
+/* The first call of a thread after the process attached. If this call attached the process, it also switched the trace on, so the wrapper
+ * gathered no detail for the trace. The same holds for the profile and the call that found the driver. */
 static __attribute__((noinline, cold)) void end_slowly(uint64_t begin, uint64_t end, unsigned entry, int status, uint64_t bytes,
                                                        unsigned direction) {
     unsigned before = atomic_load(&sl_sink_on);

@@ -21,7 +21,7 @@ static inline bool sl_watch_is_told(void) {
     return SL_UNLIKELY(SL_LOAD(sl_sink_on) != 0);
 }
 
-/* The epoch of the tenant's limits now, and as last read. If they differ, the new limits may ask for a trace. */
+/* The epoch of the tenant's limits, now and at the last read. If they differ, the new limits may ask for a trace. */
 typedef struct {
     const _Atomic uint32_t *_Atomic now;
     _Atomic uint32_t seen;
@@ -51,7 +51,7 @@ static inline void sl_watch_wait_while_held(void) {
         sl_hold_wait();
 }
 
-/* The start of a call that is timed; the second one: of a call that a sink wants. */
+/* The start of a call that is timed. The second function: of a call that a sink wants. */
 static inline uint64_t sl_watch_begin(void) {
     return sl_thread.began_ticks = sl_clock_counter();
 }

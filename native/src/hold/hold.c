@@ -90,7 +90,7 @@ static void sleep_while_held(void) {
         syscall(SYS_futex, &held, FUTEX_WAIT_PRIVATE, seen, seen == QUIET ? NULL : &span, NULL, 0);
 }
 
-/* Marks the thread as in the driver first, and checks the hold afterwards. So the holder sees the thread, or the thread sees the hold. */
+/* First marks the thread as in the driver, then checks the hold. So the holder sees the thread, or the thread sees the hold. */
 static void wait_outside(sl_hold_place_t *place, uint32_t inside) {
     int saved = errno;
     do {

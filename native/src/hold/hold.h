@@ -56,7 +56,7 @@ void sl_hold_step_in(uint32_t inside);
 void sl_hold_ask(void);
 unsigned sl_hold_count(void);
 void sl_hold_release(void);
-/* Whether new calls wait, or are about to. */
+/* Whether the process is held: new calls wait. */
 bool sl_hold_is_asked(void);
 
 #endif

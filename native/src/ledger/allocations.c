@@ -82,8 +82,8 @@ static bool is_gone(const sl_allocation_t *entry, CUcontext context, uint32_t te
     return entry && entry->context == context && (int32_t)(entry->epoch - teardown) <= 0;
 }
 
-/* Up to BATCH entries of the context. Taking an entry out moves another one to its place, so that place is looked at again.
- * What moves to the front across the end of the table is found by the next call: the last one finds nothing. */
+/* Takes up to BATCH entries of the context out. A removal may move a later entry to the free place, so the loop visits that place again.
+ * The caller repeats the scan until it finds nothing. */
 static unsigned collect(shard_t *shard, CUcontext context, uint32_t teardown, sl_allocation_t batch[BATCH]) {
     unsigned count = 0;
     sl_mutex_t *lock = &sl_places[shard - shards].lock;

@@ -1,8 +1,8 @@
 /* blocks: small allocations share blocks of 2 MiB.
  *
- * An occupant leaves its block before the driver frees it, so a block in the table is one that the driver has. The one
+ * An occupant leaves its block before the driver frees it. So every block in the table exists in the driver, too. The one
  * exception is a destroyed context: the driver frees all its blocks, and the table follows. Meanwhile another context may
- * get a block at the same address. So a block belongs to a context and a GPU, and one of another owner is replaced. */
+ * get a block at the same address. So a block belongs to a context and a GPU, and a block of another owner is replaced. */
 #include "ledger/blocks.h"
 
 #include <stdatomic.h>

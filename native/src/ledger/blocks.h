@@ -14,8 +14,8 @@
 
 typedef enum {
     SL_BLOCK_NEW,    /* the occupant is the first: its block must be charged */
-    SL_BLOCK_SHARED, /* the block was there and is charged already */
-    SL_BLOCK_NONE,   /* there is no such block, and none was to be made, or there is no memory for the table */
+    SL_BLOCK_SHARED, /* the block existed and is charged already */
+    SL_BLOCK_NONE,   /* no such block, and the caller wanted no new one, or there is no memory for the table */
 } sl_block_t;
 
 /* With the place of the occupant locked (places.h). The driver no longer has a block of another context or GPU at the same address:

@@ -38,7 +38,7 @@ uint64_t sl_charge_round(const sl_charge_t *charge, uint64_t size);
 bool sl_charge_try(sl_charge_t *charge, uint64_t bytes);
 /* The same in one attempt that reclaims nothing. */
 bool sl_charge_try_at_once(sl_charge_t *charge, uint64_t bytes);
-/* The same; where the tenant chose so, it first waits for room. Hold no lock. */
+/* The same, but waits for room if the tenant chose that. The caller holds no lock. */
 bool sl_charge_reserve(sl_charge_t *charge, uint64_t bytes);
 /* Counts a refusal of so many bytes, and logs it. Returns CUDA's out-of-memory error. */
 int sl_charge_refuse(const sl_charge_t *charge, uint64_t bytes);
@@ -47,11 +47,11 @@ int sl_charge_begin(sl_charge_t *charge, int gpu, sl_ledger_use_t use, uint64_t 
 
 /* Changes what is reserved. False: the quota does not allow more, and nothing changed. */
 bool sl_charge_resize(sl_charge_t *charge, uint64_t bytes);
-/* The memory was spare, and comes with so many bytes that are reserved already; used as sl_ledger_reserve says. */
+/* The memory was spare, so its bytes are reserved already. used: as sl_ledger_reserve returns it. */
 void sl_charge_adopt(sl_charge_t *charge, uint64_t bytes, uint64_t used);
 /* The driver gave the memory. */
 void sl_charge_commit(sl_charge_t *charge);
-/* It did not, or the memory is paid for elsewhere. */
+/* The driver did not, or the memory is charged elsewhere. */
 void sl_charge_cancel(sl_charge_t *charge);
 
 #endif

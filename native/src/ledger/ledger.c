@@ -1,7 +1,7 @@
-/* ledger: the account of memory. Here a request over the quota is refused; tenant/refusal.c tells the user.
+/* ledger: the account of memory. This file refuses a request over the quota; tenant/refusal.c tells the user.
  *
- * There is no total to keep right. A process adds to its own account first and sums all accounts afterwards; both are
- * sequentially consistent, so of two processes that race at least one sees both charges, and they never both pass. */
+ * The region has no total. A process first adds to its own account and then sums all accounts. Both are sequentially consistent, so if
+ * two processes race, at least one sees both charges. They never both pass. */
 #include "ledger/ledger.h"
 
 #include <errno.h>
@@ -16,11 +16,11 @@
 #include "tenant/accounts.h"
 #include "tenant/tenant.h"
 
-#define BACK_OFF_NANOS 50000u
-#define BACK_OFFS 12 /* 0.2 s in all, so that they outlast a process that is stopped for a moment */
-#define LARGE_BYTES (64u << 20)
+#define BACK_OFF_NANOS 50000u   /* chosen: the first; each attempt doubles it */
+#define BACK_OFFS 12            /* chosen: 0.2 s in all, longer than a process is stopped for a moment */
+#define LARGE_BYTES (64u << 20) /* chosen: smaller allocations would flood the debug log */
 
-static _Atomic uint64_t spare_bytes[SL_REGION_GPU_COUNT]; /* of this process: the part of in_flight_bytes that is on the GPU for certain */
+static _Atomic uint64_t spare_bytes[SL_REGION_GPU_COUNT]; /* of this process: the part of in_flight_bytes that is surely on the GPU */
 
 static void raise_to(_Atomic uint64_t *word, uint64_t value) {
     uint64_t seen = *word;
@@ -28,7 +28,7 @@ static void raise_to(_Atomic uint64_t *word, uint64_t value) {
         ;
 }
 
-/* in_flight is the larger of the two at any moment, so that others rather wait in vain than refuse in vain. */
+/* At any moment in_flight covers the uncommitted part of charged. So another process may wait without need, but never refuses so. */
 static void add(sl_region_account_t *account, uint64_t bytes) {
     account->in_flight_bytes += bytes;
     account->charged_bytes += bytes;
@@ -39,7 +39,7 @@ static void take_back(sl_region_account_t *account, uint64_t bytes) {
     account->in_flight_bytes -= bytes;
 }
 
-/* Before the ledger says that the limit is passed: the dead no longer count, and each reclaimer gives back what it can. */
+/* Before the ledger refuses: removes dead processes from the sum, and asks each reclaimer to give memory back. */
 SL_HOT static sl_accounts_sum_t sum_for(unsigned gpu, uint64_t limit) {
     sl_accounts_sum_t now = sl_accounts_sum(gpu);
     if (now.charged > limit && sl_slots_reap(&sl_tenant.region, &sl_tenant.self))
@@ -148,7 +148,7 @@ SL_HOT void sl_ledger_refund(unsigned gpu, sl_ledger_use_t use, uint64_t bytes) 
         tell(SL_COMPAT_FREED, gpu, bytes);
 }
 
-/* In flight first, so that they are in both at a moment and never in neither: see sl_ledger_own. */
+/* Adds to in_flight first, so that for a moment the bytes are in both figures, and never in neither: see sl_ledger_own. */
 SL_HOT void sl_ledger_leave(unsigned gpu, sl_ledger_use_t use, uint64_t bytes) {
     sl_region_account_t *account = sl_accounts_own(gpu);
     account->in_flight_bytes += bytes;
@@ -192,7 +192,7 @@ uint64_t sl_ledger_used_within_quota(unsigned gpu) {
     return used <= limit_or_most(gpu) ? used : 0;
 }
 
-/* The parts of the account keep their values: they are the same when the memory is back. */
+/* The account's bytes by use keep their values, because they are the same when the memory is back. */
 uint64_t sl_ledger_put_aside(unsigned gpu) {
     return atomic_exchange(&sl_accounts_own(gpu)->charged_bytes, 0);
 }
@@ -221,7 +221,7 @@ void sl_ledger_refuse(unsigned gpu, uint64_t bytes) {
     sl_compat_wrapper_note(SL_COMPAT_REFUSED, bytes, used, limit);
 }
 
-/* In flight is read first: what is committed meanwhile is then in both, and never in neither. */
+/* Reads in_flight_bytes first. Bytes that another thread commits in between then count twice, but are never missed. */
 sl_ledger_own_t sl_ledger_own(unsigned gpu) {
     sl_region_account_t *account = sl_accounts_own(gpu);
     uint64_t in_flight = account->in_flight_bytes, spare = spare_bytes[gpu];

@@ -18,36 +18,37 @@ typedef enum {
     SL_USE_OVERHEAD,
 } sl_ledger_use_t;
 
-/* What all live processes hold with these bytes; 0: they would pass the quota. Where the tenant chose so, it waits for
- * room before it says 0: hold no lock. */
+/* Returns the sum of all live processes with these bytes; 0: it would pass the quota. If the tenant chose to wait for room, waits before
+ * it returns 0, so the caller holds no lock. */
 uint64_t sl_ledger_reserve(unsigned gpu, uint64_t bytes);
 /* The same without waiting, for callers that must not wait: while a stream captures, or where a refusal is no error. */
 uint64_t sl_ledger_try(unsigned gpu, uint64_t bytes);
 /* One attempt: it reclaims nothing and does not wait. The sum may pass the quota by beyond. */
 uint64_t sl_ledger_try_at_once(unsigned gpu, uint64_t bytes, uint64_t beyond);
-/* The driver gave them; used is what reserve said. */
+/* The driver has allocated the bytes. used: the return value of sl_ledger_reserve. */
 void sl_ledger_commit(unsigned gpu, sl_ledger_use_t use, uint64_t bytes, uint64_t used);
-/* The driver took them already: they count, whether they fit or not. */
+/* The driver has allocated the bytes already: they count, whether they fit or not. */
 void sl_ledger_charge(unsigned gpu, sl_ledger_use_t use, uint64_t bytes);
 /* Whether the quota is kept. */
 bool sl_ledger_fits(unsigned gpu);
 void sl_ledger_cancel(unsigned gpu, uint64_t bytes);
 void sl_ledger_refund(unsigned gpu, sl_ledger_use_t use, uint64_t bytes);
-/* Before the driver is asked to free them: they may or may not be on the GPU until it answers. Then refund_left when it did,
- * keep_left when it did not, and defer_left when it will: they count as overhead until the driver's figure falls. */
+/* Before the driver frees bytes: until it answers, they may or may not be on the GPU. Then refund_left if the driver freed them, keep_left
+ * if it did not. defer_left if it will free them later: they count as overhead until the driver's figure falls. */
 void sl_ledger_leave(unsigned gpu, sl_ledger_use_t use, uint64_t bytes);
 void sl_ledger_refund_left(unsigned gpu, uint64_t bytes);
 void sl_ledger_defer_left(unsigned gpu, uint64_t bytes);
 void sl_ledger_keep_left(unsigned gpu, sl_ledger_use_t use, uint64_t bytes);
-/* Bytes that left their use stay on the GPU as spare memory of this process: in flight, because it gives them back before a request of
- * the tenant is refused. Then use_spare, when a request or the driver gets them: from there on they are in flight as any other. */
+/* Freed bytes stay on the GPU as spare memory of this process. They count as in flight, because the process gives them back before a
+ * request of the tenant is refused. use_spare: a request or the driver gets them, and they are ordinary bytes in flight. */
 void sl_ledger_spare_left(unsigned gpu, uint64_t bytes);
 void sl_ledger_use_spare(unsigned gpu, uint64_t bytes);
 uint64_t sl_ledger_spare(unsigned gpu);
 /* What all live processes hold; 0: more than the quota allows. Reclaims nothing. */
 uint64_t sl_ledger_used_within_quota(unsigned gpu);
-/* All memory of this process on the GPU leaves it for a while, contexts included: what the process was charged. Then take_up reserves it
- * again; false: the quota has no room. Then back, when the memory is there, or sl_ledger_cancel. */
+/* put_aside sets this process's charge on the GPU to 0 and returns it: all its memory, contexts included, leaves the GPU for a while.
+ * take_up reserves it again; false: the quota has no room. back ends the reservation when the memory is on the GPU; sl_ledger_cancel
+ * drops it. */
 uint64_t sl_ledger_put_aside(unsigned gpu);
 bool sl_ledger_take_up(unsigned gpu, uint64_t bytes);
 void sl_ledger_back(unsigned gpu, uint64_t bytes);
@@ -59,12 +60,12 @@ void sl_ledger_refuse(unsigned gpu, uint64_t bytes);
 /* What this process holds on a GPU. */
 typedef struct {
     uint64_t certain;  /* in use by name and on the GPU for certain */
-    uint64_t possible; /* named, but only perhaps on the GPU: managed, and asked for at this moment */
+    uint64_t possible; /* named, but perhaps not on the GPU: managed memory, and requests that the driver has not answered */
     uint64_t context;  /* the part of certain that contexts take */
     uint64_t overhead;
 } sl_ledger_own_t;
 sl_ledger_own_t sl_ledger_own(unsigned gpu);
-/* Books another overhead, unless another thread did in the meantime. */
+/* Changes the booked overhead from one value to another, unless another thread changed it in the meantime. */
 bool sl_ledger_set_overhead(unsigned gpu, uint64_t before, uint64_t bytes);
 
 #endif

@@ -1,7 +1,7 @@
-/* wait: an allocation over the quota waits for room, where the tenant chose that instead of an error.
+/* wait: an allocation over the quota waits for room, if the tenant chose that instead of an error.
  *
  * A free wakes no waiter, so that a free costs nothing. The waiting thread polls the ledger, less and less often.
- * Each look reads the limits anew: a raised quota, a shorter patience or the end of waiting count at once. */
+ * Each look reads the limits again, so that a change of them counts at once. */
 #include "ledger/wait.h"
 
 #include <errno.h>
@@ -17,8 +17,8 @@
 #include "trace/trace.h"
 
 #define MILLI 1000000u
-#define SHORTEST_NANOS (1 * MILLI)
-#define LONGEST_NANOS (50 * MILLI)
+#define SHORTEST_NANOS (1 * MILLI)  /* chosen: first sleep between two looks */
+#define LONGEST_NANOS (50 * MILLI)  /* chosen: 20 looks a second cost next to nothing */
 #define LEGACY_STREAM ((CUstream)1)
 #define PER_THREAD_STREAM ((CUstream)2)
 #define CAPTURE_IMPLICIT 906 /* another stream of the context captures */
@@ -29,7 +29,7 @@ static bool stream_captures(CUstream stream) {
     return status == CAPTURE_IMPLICIT || (status == CUDA_SUCCESS && capture != 0);
 }
 
-/* Only what can be seen without a stream: a non-blocking stream that captures is known to its own hooks alone. */
+/* Sees captures in the default streams alone. A capture in a non-blocking stream is known only to the hooks of calls in that stream. */
 static bool captures(void) {
     return stream_captures(LEGACY_STREAM) || stream_captures(PER_THREAD_STREAM);
 }
@@ -39,7 +39,7 @@ static bool may_fit(unsigned gpu, uint64_t bytes) {
     return !limit || bytes <= limit;
 }
 
-/* Read anew at each look; an hour at the most, whatever the region says. */
+/* An hour at most, whatever the region says. */
 uint64_t sl_wait_patience(void) {
     uint32_t millis = sl_tenant.region.limits->oom_wait_millis;
     return (uint64_t)(millis < SL_OPTIONS_LONGEST_WAIT_MILLIS ? millis : SL_OPTIONS_LONGEST_WAIT_MILLIS) * MILLI;

@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-/* As sl_ledger_try, again and again, until there is room or the tenant's patience ends; then 0. */
+/* Repeats sl_ledger_try until there is room, or until the tenant's patience ends: then returns 0. */
 uint64_t sl_wait_for_room(unsigned gpu, uint64_t bytes);
 /* The tenant's patience in nanoseconds. */
 uint64_t sl_wait_patience(void);

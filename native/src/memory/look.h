@@ -9,7 +9,7 @@
 
 /* Whether NVML was asked for this GPU. */
 bool sl_look_was_asked(unsigned gpu);
-/* Whether the look tells what this process has. The first look that does also decides whether NVML knows the process. */
+/* Whether the look shows the memory of this process. The first look that does also decides whether NVML knows the process. */
 bool sl_look_tells(const sl_overhead_look_t *look);
 /* The least possible overhead: if all managed memory, and all memory in flight, is on the GPU. */
 uint64_t sl_look_least(const sl_overhead_look_t *look);

@@ -22,7 +22,7 @@ typedef struct {
 
 typedef struct {
     const char *name;
-    /* The number of its pieces, on all GPUs. Where a piece can only be copied after some preparation, it is prepared now. */
+    /* The number of its pieces, on all GPUs. Also prepares pieces that can only be copied after some preparation. */
     size_t (*count)(void);
     /* The same pieces in the same order from count() until the memory is back. */
     sl_movable_t (*piece)(size_t number);
@@ -31,7 +31,7 @@ typedef struct {
     /* Takes memory for a piece that was given, maps it at its address with the same access, and charges it.
      * CUDA_ERROR_OUT_OF_MEMORY: the quota or the GPU has no room; nothing changed. */
     CUresult (*take)(size_t number);
-    /* The memory is back, or did not leave: lets go of what count() prepared. NULL: nothing is prepared. */
+    /* The memory is back, or did not leave: undoes what count() prepared. NULL: nothing is prepared. */
     void (*settle)(void);
 } sl_movable_source_t;
 

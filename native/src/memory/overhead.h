@@ -8,7 +8,7 @@
 
 #define SL_OVERHEAD_GPUS 16
 
-/* What the driver's books and ours said at one moment. */
+/* The driver's figures and the ledger's at one moment. */
 typedef struct {
     unsigned gpu;
     bool process_known;
@@ -46,10 +46,10 @@ typedef struct {
 enum { SL_OVERHEAD_ALL = -3 };
 
 sl_overhead_look_t sl_overhead_look(unsigned gpu);
-/* By how much the process grew since, beyond what it asked for by name; 0: not known. */
+/* By how much the process grew since that look, beyond what it asked for by name; 0: not known. */
 uint64_t sl_overhead_growth(const sl_overhead_look_t *before);
 
-/* This process has a context there. */
+/* This process has a context on the GPU. */
 void sl_overhead_watch(unsigned gpu);
 /* Whether a call must keep to a quota: a call on this GPU, on all GPUs, or on none (any other negative number). */
 bool sl_overhead_is_limited(int gpu);
@@ -64,10 +64,10 @@ void sl_overhead_leave(sl_overhead_call_t *call, unsigned part, uint64_t bytes, 
 bool sl_overhead_end(sl_overhead_call_t *call, bool done);
 /* The call was undone: books that, and counts a refusal. */
 void sl_overhead_refuse(sl_overhead_call_t *call);
-/* Books the end of something that so many bytes were given to. */
+/* Books the end of an object that so many bytes were given to. */
 void sl_overhead_release(unsigned gpu, uint64_t bytes, bool later);
 
-/* Books what the driver has now. True: that is less than before. */
+/* Books the driver's present figure. True: it fell. */
 bool sl_overhead_came_back(unsigned gpu);
 /* The same on all GPUs, at once. */
 void sl_overhead_refresh(void);

@@ -17,14 +17,14 @@
 #include "os/os.h"
 #include "real.h"
 
-#define LONGEST_NANOS 1000000000u
-#define PATIENCE_NANOS 20000000u /* without memory that comes back, while the stream is idle */
-#define FIRST_SPAN_NANOS 20000u
+#define LONGEST_NANOS 1000000000u /* chosen: a program that is out of memory waits a second at most */
+#define PATIENCE_NANOS 20000000u  /* chosen: without memory that comes back, while the stream is idle */
+#define FIRST_SPAN_NANOS 20000u   /* chosen: first sleep between two looks; it doubles up to the last */
 #define LAST_SPAN_NANOS 1000000u
 #define GPUS 16
-#define HALVINGS 6
+#define HALVINGS 6                /* chosen: the shortest waits are 1/64, 16 ms in all */
 
-static atomic_uint vain[2][GPUS]; /* waits in vain since the last successful one; of requests that are not reserved, and of reserved ones */
+static atomic_uint vain[2][GPUS]; /* waits without success since the last success: of requests that are not reserved, and of reserved ones */
 
 bool sl_pending_is_capturing(void) {
     return atomic_load_explicit(&sl_stream_open_captures, memory_order_acquire) > 0;

@@ -18,8 +18,8 @@ typedef struct {
     uint64_t lowest_bytes;                /* the least charge of the pools so far */
 } sl_pending_t;
 
-/* Waits a moment and lets the pools of the GPU give back what they can, for a second in all at most. False: a longer wait is of no use.
- * The caller holds no lock. */
+/* Sleeps a moment and trims the pools of the GPU; all calls for a request take a second at most. False: a longer wait is of no use. The
+ * caller holds no lock. */
 bool sl_pending_wait(sl_pending_t *pending);
 /* After the last wait: whether the request was met. */
 void sl_pending_end(const sl_pending_t *pending, bool met);

@@ -15,8 +15,8 @@
 
 #define LEAST_STEP (2ull << 20)
 #define LARGEST (1ull << 48)
-#define LOCK_NANOS 1000000000u
-#define SHORTEST_NANOS 20000u
+#define LOCK_NANOS 1000000000u /* chosen: how long a call waits for another that may make the pool grow */
+#define SHORTEST_NANOS 20000u  /* chosen: first sleep of that wait; it doubles up to the longest */
 #define LONGEST_NANOS 1000000u
 
 enum { POOL_RESERVED = 5, POOL_USED = 7, GRAPH_USED = 0, GRAPH_RESERVED = 2, CAPTURE_RELAXED = 2 };

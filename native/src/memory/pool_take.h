@@ -16,7 +16,7 @@ typedef struct sl_pool_request {
     CUstream stream;
 } sl_pool_request_t;
 
-/* Returns the driver's answer, or CUDA_ERROR_OUT_OF_MEMORY. known_as is the pool's handle when it was looked up. */
+/* Returns the driver's answer, or CUDA_ERROR_OUT_OF_MEMORY. known_as: the pool's handle at the time of the lookup. */
 CUresult sl_pool_take(sl_pool_t *pool, CUmemoryPool known_as, const sl_pool_request_t *request);
 
 #endif

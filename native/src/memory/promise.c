@@ -1,4 +1,4 @@
-/* promise: what modules, libraries and limits took or were promised, so that it is given back when they end. */
+/* promise: remembers how much memory modules, libraries and limits took or were promised, so that their end refunds it. */
 #include "memory/promise.h"
 
 #include "os/fork.h"

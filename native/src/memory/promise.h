@@ -1,4 +1,4 @@
-/* promise: what modules, libraries and limits took or were promised, so that it is given back when they end. */
+/* promise: remembers how much memory modules, libraries and limits took or were promised, so that their end refunds it. */
 #ifndef SL_PROMISE_H
 #define SL_PROMISE_H
 
@@ -17,9 +17,9 @@ typedef struct {
     bool later;     /* the driver may not have taken them yet */
 } sl_promise_t;
 
-/* After a successful call: remembers what it gave to the thing with this key, which ends with the context; NULL: with none. */
+/* After a successful call: remembers the bytes for the object with this key. The object ends with the context; NULL: with no context. */
 void sl_promise_keep(uint64_t key, CUcontext context, const sl_overhead_call_t *call);
-/* Before the driver is asked: the thing ends with this call; of a limit, so many bytes end. After the call another thing may have the
+/* Before the driver is asked: the object ends with this call; of a limit, so many bytes end. After the call another object may have the
  * same key. */
 sl_promise_t sl_promise_leave(uint64_t key, uint64_t bytes, sl_overhead_call_t *call);
 /* After the driver has answered, and before the call's end is booked. */

@@ -13,11 +13,11 @@
 #include <cpuid.h>
 #endif
 
-#define SHORTEST_NANOS 1000000u /* closer looks do not put off the next */
-#define LONGEST_NANOS 5000000ull
+#define SHORTEST_NANOS 1000000u  /* chosen: over 1 ms the 50 ns make the scale wrong by 5e-5 at most; before that each call looks again */
+#define LONGEST_NANOS 5000000ull /* chosen: 200 looks a second cost next to nothing */
 #define NEVER UINT64_MAX
-#define ATTEMPTS 8
-#define NEAR_TICKS 1000u
+#define ATTEMPTS 8               /* chosen: the best of eight readings, or the first */
+#define NEAR_TICKS 1000u         /* that took less than this: some 0.3 us */
 
 SL_HOT_DATA _Atomic bool sl_clock_counts;
 SL_HOT_DATA _Atomic uint64_t sl_clock_scale = 1ull << 32;
@@ -31,7 +31,7 @@ static enum { UNKNOWN, READING, NO_COUNTER } _Atomic state;
 static pair_t first;
 
 #ifdef __x86_64__
-/* The kernel gives up the counter as its own clock when the counter goes wrong, for example apart on two sockets. */
+/* The kernel stops using the counter as its clock when the counter is unreliable, for example when two sockets drift apart. */
 static bool is_trusted(void) {
     static const char *const others[] = {"hpet", "acpi_pm", "jiffies"};
     char source[32];

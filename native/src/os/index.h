@@ -32,7 +32,7 @@ static inline uint64_t sl_index_home(const sl_index_t *index, uint64_t key) {
     return ((key ^ key >> 32) * 0x9e3779b97f4a7c15ull >> 20) & (index->capacity - 1);
 }
 
-/* Where the key is, or the free place where it belongs. */
+/* The place of the key, or the free place where it belongs. */
 static inline uint64_t *sl_index_probe_sized(const sl_index_t *index, uint32_t bytes, uint64_t key) {
     for (uint64_t place = sl_index_home(index, key);; place = (place + 1) & (index->capacity - 1)) {
         uint64_t *record = (uint64_t *)(index->table + place * bytes);

@@ -13,7 +13,7 @@
 /* Linux 3.15; the headers of glibc 2.17 do not know them. */
 enum { OFD_GETLK = 36, OFD_SETLK = 37 };
 #define PAGE_BYTES 4096u
-#define HIGH_DESCRIPTOR 512 /* programs count on the low numbers */
+#define HIGH_DESCRIPTOR 512 /* some programs expect the low numbers */
 
 static struct flock byte_at(uint64_t place) {
     return (struct flock){.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = (off_t)place, .l_len = 1};
@@ -26,7 +26,7 @@ static int open_again(int fd) {
     return open(path, O_RDWR | O_CLOEXEC);
 }
 
-/* Not inherited before it is locked: a child would hold the place, too. */
+/* The descriptor is not inherited before the lock is taken: a child would have the place, too. */
 static void *lock_and_map(int fd, uint64_t place) {
     void *page = mmap(NULL, PAGE_BYTES, PROT_NONE, MAP_SHARED, fd, 0);
     if (page == MAP_FAILED)

@@ -1,4 +1,4 @@
-/* life: whether a process that took a place in a shared file still lives, for judges in any pid, time or user namespace.
+/* life: whether a process that took a place in a shared file still lives, as seen from any pid, time or user namespace.
  *
  * A place is a byte of the file, by custom the first of the record that the process owns. To take it, the process locks this byte through
  * an open file description of its own (F_OFD_SETLK). It maps one page through the same description. Then it closes the descriptor: the
@@ -6,11 +6,11 @@
  * is killed, or calls execve. A fork does not copy the mapping (MADV_DONTFORK), so a child takes places of its own. No descriptor stays
  * open for a sign, so a program that closes all descriptors does not lose it.
  *
- * The rule for a record with an owner word: take the place first, then write who has it (`sign` = the owner's word), then claim the
- * owner word by compare-and-swap; end the sign if that fails. Then for every judge, also after a crash at any step:
+ * The rule for a record with an owner word: take the place first, then write `sign` = the new owner word, then claim the owner word by
+ * compare-and-swap; end the sign if that fails. Then for every reader, also after a crash at any step:
  *   sign == owner   the lock alone decides: SL_LIFE_ALIVE lives, SL_LIFE_ENDED is dead.
  *   sign != owner, or SL_LIFE_UNKNOWN: the owner could take no place. Only a process of the same pid namespace can judge it, by /proc.
- * A process never asks about a place that it has taken itself: it knows. */
+ * A process never asks about a place that it has taken itself. */
 #ifndef SL_LIFE_H
 #define SL_LIFE_H
 
@@ -31,8 +31,8 @@ void sl_life_end(void *sign);
 /* Whether any process has the place; by any descriptor of the file. One system call. Keeps errno. */
 sl_life_t sl_life_of(int fd, uint64_t place);
 
-/* A file whose places this process asks about again and again. The program may close the descriptor, and have another file under its
- * number afterwards: then nothing is known any more. */
+/* A file about whose places this process asks often. The program may close the descriptor, and its number may then name another file: then
+ * every answer is SL_LIFE_UNKNOWN. */
 typedef struct {
     int fd; /* -1: there is none */
     uint64_t device, inode;

@@ -112,7 +112,7 @@ uint64_t sl_os_image(const sl_os_process_t *self) {
 
 /* In a new pid namespace /proc may still be that of the old one. */
 static bool proc_is_ours(void) {
-    static _Atomic pid_t known; /* the process that found it so; less than 0: found it otherwise */
+    static _Atomic pid_t known; /* the process that found this true; negative: false */
     pid_t own = getpid(), seen = known;
     if (seen != own && seen != -own) {
         char link[16] = "";

@@ -13,11 +13,11 @@ typedef struct {
     pid_t parent;
     uint64_t threads;
     uint64_t start_ticks;
-    uint64_t memory_bytes; /* 0: it is ending, and its memory is gone already */
+    uint64_t memory_bytes; /* 0: the process is ending, and its memory is gone already */
     uint64_t stack; /* where the stack of the program begins: differs after execve unless addresses are not random; 0 = not shown to us */
 } sl_os_process_t;
 
-/* What /proc says about a process; pid 0: this process. */
+/* Reads /proc of a process; pid 0: this process. */
 bool sl_os_process(pid_t pid, sl_os_process_t *process);
 uint64_t sl_os_identity(pid_t pid, const sl_os_process_t *process);
 pid_t sl_os_pid(uint64_t identity);
@@ -27,7 +27,7 @@ pid_t sl_os_pid(uint64_t identity);
 uint64_t sl_os_image(const sl_os_process_t *self);
 /* False only when it is certain that the process, or the program image it ran, is gone. The process is of the caller's pid namespace. */
 bool sl_os_alive(uint64_t identity, uint64_t image);
-/* Whether the process ends just now: it has no memory any more, but its files may still be open. */
+/* Whether the process is ending: its memory is gone, but its files may still be open. */
 bool sl_os_is_ending(uint64_t identity);
 uint64_t sl_os_pid_namespace(void);
 /* The namespace in which /proc numbers processes; SL_OS_UNKNOWN_NAMESPACE where that is not the caller's own. */
@@ -46,9 +46,9 @@ uint64_t sl_os_wall_nanos(void);
 /* CLOCK_MONOTONIC of the machine, also in a time namespace; the coarse one is some milliseconds behind and costs less. */
 uint64_t sl_os_nanos(void);
 uint64_t sl_os_coarse_nanos(void);
-/* Processors that are there to run on. */
+/* The number of online processors. */
 unsigned sl_os_processors(void);
-/* Grows with time, at 1 to 5 for each nanosecond on x86, and can jump; without a look at memory. */
+/* The processor's counter: 1 to 5 ticks for each nanosecond on x86. It can jump. Reads no memory. */
 static inline uint64_t sl_os_ticks(void) {
 #ifdef __x86_64__
     return __builtin_ia32_rdtsc();

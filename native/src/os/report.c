@@ -1,4 +1,4 @@
-/* report: what went wrong, for people: one line on stderr and an entry in the region's error log.
+/* report: messages for people: one line on stderr and an entry in the region's error log.
  *
  * stderr is written with one write and without stdio, because a guest must not wait for the host's locks. */
 #include "os/report.h"

@@ -1,4 +1,4 @@
-/* report: what went wrong, for people: one line on stderr and an entry in the region's error log. */
+/* report: messages for people: one line on stderr and an entry in the region's error log. */
 #ifndef SL_REPORT_H
 #define SL_REPORT_H
 
@@ -21,7 +21,7 @@ bool sl_report_fail(sl_reason_t *reason, const char *format, ...) __attribute__(
  * format (for each text where the format is only "%s..."), the rest each time. SL_DEBUG is for stderr alone. */
 void sl_report(sl_report_level_t level, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* One line on stderr and nothing else: for what is worth knowing and not wrong. */
+/* One line on stderr and no entry in the error log: information that is no error. */
 void sl_report_tell(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 extern atomic_int sl_report_level;

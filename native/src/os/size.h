@@ -10,7 +10,7 @@
 
 #define SL_SIZE_TEXT_BYTES 48
 
-/* Reads length characters of text. A number without a unit, nonsense, nothing, 0 and more than fits in 63 bits are refused. */
+/* Reads length characters of text. Refuses a number without a unit, 0, more than 63 bits, and text that is no size. */
 bool sl_size_parse(const char *text, size_t length, uint64_t *bytes);
 
 /* The same as older tools write it: a number alone is bytes. */

@@ -20,7 +20,7 @@ struct sl_trace_thread;
 typedef struct {
     struct sl_lane *lane; /* NULL: the thread has no credit */
     CUstream stream;      /* of the last call that took the slow path */
-    const _Atomic uint64_t *turn; /* the board's word, or one that never changes */
+    const _Atomic uint64_t *turn; /* the board's word, or a word that never changes */
     uint64_t turn_seen;
     uint64_t version;     /* of sl_credit_version; in the upper half, which default stream the calls mean */
     uint64_t key;         /* of the last launch that asked for credit */
@@ -53,7 +53,7 @@ typedef struct {
 
 typedef struct {
     _Alignas(64) sl_thread_credit_t credit;
-    struct sl_hold_place *hold; /* where it says that it is in the driver; NULL: it has made no call; see hold.h */
+    struct sl_hold_place *hold; /* where the thread marks itself as in the driver; NULL: it has made no call; see hold.h */
     sl_thread_trace_t trace;
     sl_thread_watch_t watch;
     int gpu; /* the region's entry of the lane's GPU; -1: none */

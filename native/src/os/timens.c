@@ -14,7 +14,7 @@
 
 _Atomic int64_t sl_timens_known = SL_TIMENS_UNKNOWN;
 
-/* After unshare(CLONE_NEWTIME) the file tells about the children of a process, which is itself still in another namespace. */
+/* After unshare(CLONE_NEWTIME) the file shows the namespace of the process's children; the process itself is still in the old one. */
 static int is_own(void) {
     char own[64] = {0}, children[64] = {0};
     return readlink("/proc/self/ns/time", own, sizeof own - 1) > 0 &&

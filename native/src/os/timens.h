@@ -14,7 +14,7 @@ static inline int64_t sl_timens_offset(void) {
     return __builtin_expect(known == SL_TIMENS_UNKNOWN, 0) ? sl_timens_find() : known;
 }
 
-/* The child after a fork, which may be in another namespace than its parent. */
+/* After a fork: the child may be in another namespace than its parent. */
 void sl_timens_forget(void);
 
 #endif

@@ -1,4 +1,4 @@
-/* uncancelled: the C library's functions that are cancellation points, as versions that are none.
+/* uncancelled: the C library's functions that are cancellation points, as versions without cancellation.
  *
  * A thread that is cancelled in our code would leave a lock held, a slot half emptied, a descriptor open, or bytes without an owner. So
  * these functions replace those of the C library, for this library alone: the linker finds them first, and they are not exported. `syscall`
@@ -61,7 +61,7 @@ OWN int fcntl(int fd, int command, ...) {
     return (int)syscall(SYS_fcntl, fd, command, argument);
 }
 
-/* Where the file system cannot do it, a byte of each page is written instead, as the C library does. */
+/* If the file system does not support it, writes a byte of each page instead, as the C library does. */
 static int write_pages(int fd, off_t offset, off_t length) {
     enum { PAGE = 4096 };
     for (off_t at = offset; at < offset + length; at += PAGE) {

@@ -1,4 +1,4 @@
-/* accounts: what the processes of the tenant are charged with, as the region tells. */
+/* accounts: the charges of the tenant's processes, as the region shows them. */
 #define _GNU_SOURCE
 #include "tenant/accounts.h"
 
@@ -21,7 +21,7 @@ SL_HOT uint64_t sl_accounts_limit(unsigned gpu) {
     return sl_accounts_limit_of_index(sl_tenant.region.gpus[gpu].index);
 }
 
-/* Other processes may be dead. Looking costs a system call for each, so it is not done at every question. */
+/* Other processes may be dead. Checking costs a system call for each, so not every query checks them. */
 uint64_t sl_accounts_used(unsigned gpu) {
     static _Atomic uint64_t next_reap;
     uint64_t used = sl_accounts_sum(gpu).charged;
@@ -33,7 +33,7 @@ uint64_t sl_accounts_used(unsigned gpu) {
     return sl_slots_reap(&sl_tenant.region, &sl_tenant.self) ? sl_accounts_sum(gpu).charged : used;
 }
 
-/* The word does not change. So a thread that wakes and finds the same command knows why. */
+/* Wakes the threads without changing the word. A thread that wakes and finds the same command checks for other reasons. */
 void sl_accounts_ask_for_room(void) {
     syscall(SYS_futex, &sl_tenant.region.limits->command, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
 }

@@ -1,4 +1,4 @@
-/* accounts: what the processes of the tenant are charged with, as the region tells. The ledger writes it. */
+/* accounts: the charges of the tenant's processes, as the region shows them. The ledger writes them. */
 #ifndef SL_ACCOUNTS_H
 #define SL_ACCOUNTS_H
 
@@ -30,14 +30,14 @@ SL_HOT static inline sl_accounts_sum_t sl_accounts_sum(unsigned gpu) {
     return result;
 }
 
-/* What all live processes are charged with. Now and then it looks whether they live. */
+/* The sum of all live processes. From time to time it checks whether they live. */
 uint64_t sl_accounts_used(unsigned gpu);
-/* A request waits for what other processes have in flight. Some of it may be spare: wakes the threads that give that back, which wait
+/* A request waits for bytes that other processes have in flight. Some may be spare memory: wakes the threads that give it back, which wait
  * for commands. */
 void sl_accounts_ask_for_room(void);
 /* 0 = no limit. */
 uint64_t sl_accounts_limit(unsigned gpu);
-/* The same by the GPU's number, which also a GPU has that the tenant has not used. */
+/* The same by the GPU's number, also for a GPU that the tenant has not used. */
 uint64_t sl_accounts_limit_of_index(int index);
 
 #endif

@@ -1,6 +1,6 @@
-/* format: what a region or a board says of itself.
+/* format: the record in which a region or a board describes itself.
  *
- * The format record is the same in both files, so board.c hands its own over as a region's. */
+ * The format record is the same in both files, so board.c passes its own as a region's. */
 #include "tenant/format.h"
 
 #include <stdio.h>
@@ -14,7 +14,7 @@ sl_region_format_t sl_format_of_new_file(const sl_format_t *format) {
     return made;
 }
 
-/* The file has the names of its features, so that one from later can be named too. */
+/* The file has the names of its features, so that messages can name features of later versions. */
 static void name_feature(const sl_region_format_t *found, int bit, char name[NAME_BYTES]) {
     char names[sizeof found->feature_names];
     memcpy(names, found->feature_names, sizeof names);

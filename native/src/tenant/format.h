@@ -1,4 +1,4 @@
-/* format: what a region or a board says of itself: which features it needs, and where its records lie. */
+/* format: the record in which a region or a board says which features it needs, and where its records lie. */
 #ifndef SL_FORMAT_H
 #define SL_FORMAT_H
 
@@ -16,7 +16,7 @@ typedef struct {
 
 /* The format record of a new file. */
 sl_region_format_t sl_format_of_new_file(const sl_format_t *format);
-/* Whether this library can use a file that says this of itself. The library has all places compiled in, so it looks once. */
+/* Whether this library can use a file with this record. The library has all places compiled in, so it checks once. */
 bool sl_format_check(const sl_format_t *format, const sl_region_format_t *found, const char *path, sl_reason_t *reason);
 
 #endif

@@ -1,8 +1,8 @@
 /* gpu: which entry of the region a CUDA device is.
  *
  * The UUID is the key: CUDA's numbers depend on CUDA_VISIBLE_DEVICES of each process. Entries are filled strictly in
- * order and nobody passes one that is being filled, so a GPU never gets two. Everything about the GPU is asked before
- * an entry is taken: between taking and publishing there are only stores. */
+ * order, and no process goes past an entry that is being filled. So a GPU never gets two. A process asks the driver for everything
+ * before it takes an entry: between taking and publishing there are only stores. */
 #define _GNU_SOURCE
 #include "tenant/gpu.h"
 
@@ -25,7 +25,7 @@
 #define READY 1
 #define DEFAULT_GRANULARITY (2u << 20)
 #define WAITS 1000
-#define PATIENCE 100 /* 10 ms; a filler of another pid namespace cannot be seen, and one that lives is done in no time */
+#define PATIENCE 100 /* waits of 0.1 ms; then a process that fills an entry counts as dead if it is not visible: a live one is done much sooner */
 
 const char *sl_gpu_folder = "/proc/driver/nvidia/gpus";
 static atomic_int entries[SL_GPU_DEVICES]; /* 0 = not asked yet; entry + 1; or negative */
@@ -83,8 +83,8 @@ static int read_folder(const char *bus, int *index) {
     return count;
 }
 
-/* The only GPU of the machine, as the kernel says, is GPU 0, and NVML need not be loaded. That CUDA shows one alone means
- * nothing: it may be one of many, or a MIG instance. */
+/* If the kernel lists one GPU, that is GPU 0, and NVML need not be loaded. If CUDA shows one device, the machine may have many, or the
+ * device is a MIG instance. */
 static int index_of(CUdevice device, const uint8_t uuid[16]) {
     char bus[32] = "";
     int listed, visible = 0;
@@ -137,7 +137,7 @@ static bool is_limited_by_a_policy_or_an_older_tool(void) {
     return !own || sl_tenant.region.agent[0];
 }
 
-/* The process that enters a GPU of the tenant prints this once, and only for limits that were set for this job. */
+/* The first process of the tenant on a GPU prints this once, and only for limits that were set for this job. */
 static void check_limits(const sl_region_gpu_t *gpu) {
     const sl_region_limits_t *limits = sl_tenant.region.limits;
     uint64_t limit = limits->memory_bytes[gpu->index];

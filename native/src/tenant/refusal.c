@@ -16,7 +16,7 @@
 #define MIB (1ull << 20)
 #define GIB (1ull << 30)
 
-/* How many were not told since the last line; -1: it is too early for another. */
+/* How many refusals had no line since the last one; -1: it is too early for another line. */
 static long due(void) {
     static _Atomic uint64_t next;
     static atomic_long untold;

@@ -23,7 +23,7 @@
 #define ATTEMPTS 8
 #define PATH_BYTES (SL_REGION_PATH_BYTES - 128)
 #define KEEP_TEMPORARY_SECONDS 60
-#define HIGH_DESCRIPTOR 512 /* programs count on the low numbers */
+#define HIGH_DESCRIPTOR 512 /* some programs expect the low numbers */
 
 static const char *const records[] = SL_REGION_PLACE_NAMES;
 static const sl_format_t format = {"region", SL_REGION_FORMAT, records, SL_REGION_FIRST_PLACES};
@@ -237,7 +237,7 @@ static bool write_draft(int fd, const sl_region_draft_t *draft) {
         fill_shares(&limits, draft->shares);
     sl_region_format_t of_file = sl_format_of_new_file(&format);
     uint32_t layout = SL_REGION_LAYOUT;
-    struct rlimit files; /* to pass this limit would be a signal for the host */
+    struct rlimit files; /* passing this limit would send a signal to the host program */
     bool too_large = getrlimit(RLIMIT_FSIZE, &files) == 0 && files.rlim_cur < SL_REGION_BYTES;
     int error = too_large ? EFBIG : posix_fallocate(fd, 0, SL_REGION_BYTES);
     errno = error ? error : errno;
@@ -247,7 +247,7 @@ static bool write_draft(int fd, const sl_region_draft_t *draft) {
            pwrite(fd, &layout, sizeof layout, offsetof(sl_region_header_t, layout)) == sizeof layout;
 }
 
-/* 1 made, 0 another process was faster, -1 failed. A link never replaces a file, so of two makers one wins. */
+/* 1 made, 0 another process was faster, -1 failed. A link never replaces a file, so only one of two creators succeeds. */
 static int create(const char *temporary, const char *path, const sl_region_draft_t *draft, sl_reason_t *reason) {
     unlink(temporary);
     int fd = open(temporary, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
@@ -277,7 +277,7 @@ static bool has_ended(const char *path) {
     return ended;
 }
 
-/* Another process may have put a new region in the place of the ended one just now: look again after it has moved aside. */
+/* Another process may have replaced the ended region by a new one just now, so checks the file again after it was moved aside. */
 static void remove_ended(const char *path, const char *temporary) {
     if (rename(path, temporary) != 0)
         return;
@@ -286,8 +286,8 @@ static void remove_ended(const char *path, const char *temporary) {
     unlink(temporary);
 }
 
-/* Removes what makers that died left, and tenants that nobody named once they have ended: their name, a process that
- * is gone, never comes back. */
+/* Deletes temporary files of creators that died, and regions of ended tenants without a chosen name. Their automatic name stands for a
+ * process that is gone, so it is never used again. */
 static void sweep(const char *directory) {
     DIR *folder = opendir(directory);
     if (!folder)
@@ -330,7 +330,7 @@ bool sl_region_open_or_create(sl_region_t *region, const sl_region_draft_t *draf
         sl_region_close(region);
         remove_ended(path, temporary);
     }
-    return sl_report_fail(reason, "region %.120s is made and removed by others all the time", path);
+    return sl_report_fail(reason, "other processes keep making and removing region %.120s", path);
 }
 
 uint64_t sl_region_call_nanos(const sl_region_call_t *call) {

@@ -15,9 +15,9 @@
 typedef struct {
     char *base;
     uint64_t inode;
-    int fd;                            /* of one from an agent, to ask which processes live; a file of ours is opened when it is needed; -1: none */
+    int fd;                            /* of a region from an agent, to ask which processes live; our own file is opened when needed; -1: none */
     char path[SL_REGION_PATH_BYTES];   /* for people only, when it is from an agent */
-    char agent[SL_REGION_SOCKET_BYTES]; /* socket of the agent that it is from; "": a file of ours */
+    char agent[SL_REGION_SOCKET_BYTES]; /* socket of the agent that made the region; "": a file of our own */
     const sl_region_header_t *header;
     const sl_region_limits_t *limits;
     sl_region_gpu_t *gpus;
@@ -45,17 +45,17 @@ typedef struct {
 } sl_region_draft_t;
 
 bool sl_region_open(sl_region_t *region, const char *path, sl_reason_t *reason);
-/* One that the agent handed over: page 0, which cannot be written through this descriptor, and all the rest. */
+/* A region from the agent, by two descriptors: page 0, which is read-only, and all other pages. */
 bool sl_region_open_handed(sl_region_t *region, int limits, int ledger, const char *tenant, sl_reason_t *reason);
 void sl_region_close(sl_region_t *region);
 /* A descriptor of the region's file until it is returned; -1: there is none. */
 int sl_region_borrow(const sl_region_t *region);
 void sl_region_return(const sl_region_t *region, int fd);
-/* False: the file was removed or replaced since it was opened, so others take part in another region. */
+/* False: the file was removed or replaced since it was opened, so other processes of the tenant use another region. */
 bool sl_region_is_current(const sl_region_t *region);
 /* Opens the region of the tenant in the runtime directory; makes it first when there is none or its tenant has ended. */
 bool sl_region_open_or_create(sl_region_t *region, const sl_region_draft_t *draft, sl_reason_t *reason);
-/* How long all calls of a function took; the timed ones stand for the others. */
+/* The time of all calls of a function, extrapolated from the timed calls. */
 uint64_t sl_region_call_nanos(const sl_region_call_t *call);
 sl_region_account_t *sl_region_account(const sl_region_t *region, unsigned slot, unsigned gpu);
 

@@ -1,8 +1,8 @@
 /* registration: a tenant whose region and boards come from the agent, by file descriptor.
  *
  * Each connection has one request and one answer. Both are a line; the answer also carries the descriptors. The agent learns from the
- * kernel which process asks. An agent with too much to do answers when to ask again. All of it together has a deadline, so an agent that
- * hangs delays a program once, for a bounded time. A file beside the socket says what then holds. */
+ * kernel which process asks. A busy agent answers when to ask again. All attempts together have a deadline, so an agent that hangs delays
+ * a program once, for a bounded time. A file beside the socket says whether the job then runs without limits, or fails (unanswered.h). */
 #define _GNU_SOURCE
 #include "tenant/registration.h"
 
@@ -22,16 +22,16 @@
 #include "tenant/tenant.h"
 #include "tenant/unanswered.h"
 
-#define LIMITS_NANOS 3000000000ull  /* for other limits, of a process that has some */
-#define NOBODY_NANOS 1000000000ull  /* where no agent is known */
-#define RESTART_NANOS 5000000000ull /* where one has been: it may be restarted */
+#define LIMITS_NANOS 3000000000ull  /* for a new limits page, of a process that has a page */
+#define NOBODY_NANOS 1000000000ull  /* without a known agent */
+#define RESTART_NANOS 5000000000ull /* if an agent has been there: it may be restarting */
 #define RETRY_NANOS 10000000ull     /* doubles up to */
 #define RETRY_MOST_NANOS 160000000ull
 #define HUNG_UP_MILLIS 100u
 #define BUSY_MOST_MILLIS 2000u
-#define MEMORY_NANOS 1000000000ull /* for host memory: the job is held meanwhile */
+#define MEMORY_NANOS 1000000000ull /* for host memory: the job is paused meanwhile */
 #define AGAIN_NANOS 1000000000ull /* if the agent gave no limits, ask again after this time, */
-#define AGAIN_TIMES 10u           /* and later where it takes long to hear that */
+#define AGAIN_TIMES 10u           /* plus so many times the duration of its answer */
 #define MOST_DESCRIPTORS 2
 #define LINE_BYTES 256
 
@@ -64,14 +64,14 @@ static bool may_pass(int error) {
     return nobody_there(error) || error == EAGAIN || error == EINTR;
 }
 
-/* Many that wait come back at different times. */
+/* Random, so that many waiting processes do not return at the same time. */
 static void pause_until(uint64_t nanos, uint64_t deadline) {
     uint64_t now = sl_os_nanos(), wait = nanos + nanos / 8 * ((uint64_t)getpid() % 8) / 8;
     if (now < deadline)
         sl_os_sleep_nanos(now + wait < deadline ? wait : deadline - now);
 }
 
-/* patience: how long an agent may be away; 0: not at all. */
+/* patience: how long the agent may be unreachable; 0: it must answer at once. */
 static int connect_to(const char *path, uint64_t patience, uint64_t deadline, sl_reason_t *reason) {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
     if (strlen(path) >= sizeof address.sun_path) {
@@ -115,8 +115,8 @@ static bool keep_descriptors(struct msghdr *message, answer_t *answer) {
     return any;
 }
 
-/* A descriptor comes with one byte, which means nothing: Netty (seen in 4.2.17) does not set it. The kernel gives no other with
- * it. False when the other end closed or failed. */
+/* A descriptor comes with one byte whose value means nothing: Netty (seen in 4.2.17) does not set it. The kernel passes no other byte with
+ * it. False: the agent closed the connection, or it failed. */
 static bool receive_some(int fd, answer_t *answer, size_t *length) {
     char bytes[LINE_BYTES];
     union {
@@ -154,7 +154,7 @@ static bool is_busy(const answer_t *answer) {
     return strncmp(answer->line, "busy ", 5) == 0;
 }
 
-/* When an agent that gave no answer wants to be asked again, in milliseconds; 0: it gave one. */
+/* In how many milliseconds a busy agent wants to be asked again; 0: it has answered. */
 static unsigned again_millis(const answer_t *answer, bool answered) {
     if (!answered)
         return HUNG_UP_MILLIS;
@@ -174,7 +174,7 @@ static bool explain(const char *path, const answer_t *answer, bool answered, boo
     return sl_report_fail(reason, "the agent at %.120s does not answer as expected; is it of this version?", path);
 }
 
-/* Asks until there is an answer, for at most so long. */
+/* Repeats the request until there is an answer, for at most so long. */
 static bool ask(const char *path, const char *request, uint64_t patience, uint64_t nanos, int wanted, answer_t *answer, sl_reason_t *reason) {
     uint64_t deadline = sl_os_nanos() + nanos;
     for (bool busy = false;;) {
@@ -201,7 +201,7 @@ static uint64_t inode_of(int fd) {
     return sl_os_stat(fd, &status) ? (uint64_t)status.st_ino : 0;
 }
 
-/* Which process this is to the agent follows the name of the tenant. */
+/* In the answer, the identity of this process in the agent's namespace follows the name of the tenant. */
 static void note_identity(answer_t *answer) {
     char *end = strchr(answer->line + 3, ' ');
     handed.identity = end ? strtoull(end, NULL, 10) : 0;
@@ -218,7 +218,7 @@ static bool note_label(const char *label, sl_reason_t *reason) {
     return true;
 }
 
-/* Words that an agent does not know it ignores, and so do we in its answer. */
+/* The agent ignores words that it does not know, and the library does the same with its answer. */
 static void write_request(char request[LINE_BYTES], const char *what) {
     snprintf(request, LINE_BYTES, "%s %d %s features=%llx version=%s\n", what, SL_REGION_LAYOUT, handed.label, (unsigned long long)SL_REGION_FEATURES,
              SL_VERSION);
@@ -256,7 +256,7 @@ uint64_t sl_registration_identity(const sl_region_t *region, uint64_t pid_namesp
     return handed.identity;
 }
 
-/* Maps them over the old ones: a concurrent reader sees the old or the new ones. */
+/* Maps the new limits over the old ones: a concurrent reader sees the old or the new ones. */
 static bool replace_limits(sl_region_t *region, int fd, sl_reason_t *reason) {
     struct stat status;
     if (!sl_os_stat(fd, &status) || status.st_size < SL_REGION_PAGE_BYTES)
@@ -327,7 +327,7 @@ static bool is_size_sealed(int fd) {
     return seals >= 0 && (seals & (F_SEAL_SHRINK | F_SEAL_GROW)) == (F_SEAL_SHRINK | F_SEAL_GROW);
 }
 
-sl_registration_grant_t sl_registration_reservoir(uint64_t bytes, uint64_t held, sl_registration_memory_t *memory) {
+sl_registration_grant_t sl_registration_reservoir(uint64_t bytes, uint64_t present, sl_registration_memory_t *memory) {
     const char *socket = sl_tenant.region.agent;
     char request[LINE_BYTES];
     sl_reason_t ignored;
@@ -338,7 +338,7 @@ sl_registration_grant_t sl_registration_reservoir(uint64_t bytes, uint64_t held,
         return SL_REGISTRATION_OWN;
     write_request(request, "reservoir");
     size_t length = strlen(request) - 1;
-    snprintf(request + length, sizeof request - length, " bytes=%llu held=%llu\n", (unsigned long long)bytes, (unsigned long long)held);
+    snprintf(request + length, sizeof request - length, " bytes=%llu held=%llu\n", (unsigned long long)bytes, (unsigned long long)present);
     if (!ask(socket, request, 0, MEMORY_NANOS, 1, &answer, &ignored)) {
         bool full = strncmp(answer.line, "full ", 5) == 0;
         memory->bytes = full ? strtoull(answer.line + 5, NULL, 10) : 0;

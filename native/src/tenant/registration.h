@@ -7,19 +7,19 @@
 
 #include "tenant/region.h"
 
-/* How long a process waits for its region, and for a board, at the most. Tests set another. */
+/* How long a process waits for its region, and for a board, at most. Tests set another time. */
 extern uint64_t sl_registration_answer_nanos;
 
 /* Asks the agent at a socket for the region of this process. */
 bool sl_registration_open(sl_region_t *region, const char *socket, const char *label, sl_reason_t *reason);
-/* Which process this is to the agent, where that numbers processes otherwise; 0: it does not, or has not said. */
+/* The number of this process in the agent's pid namespace; 0: the same as here, or the agent has not said. */
 uint64_t sl_registration_identity(const sl_region_t *region, uint64_t pid_namespace);
-/* An agent that took over from another has limits that it can change and the other's it cannot. Where it says that it has some for
- * us, takes them; else the ones that we have stay. */
+/* A new agent cannot change the limits page that an earlier agent handed out. If slot.limits_page names a new page, asks the agent for
+ * it; otherwise the present page stays. */
 void sl_registration_follow(void);
 typedef enum {
-    SL_REGISTRATION_OWN,  /* no agent, or it has no memory for us: use memory of the process */
-    SL_REGISTRATION_FULL, /* it has not so much: bytes says how much it has */
+    SL_REGISTRATION_OWN,  /* no agent, or it has no memory for this process: use memory of the process */
+    SL_REGISTRATION_FULL, /* the agent has less: bytes says how much */
     SL_REGISTRATION_GRANTED,
 } sl_registration_grant_t;
 
@@ -28,11 +28,11 @@ typedef struct {
     uint64_t bytes;
 } sl_registration_memory_t;
 
-/* Asks the agent of this tenant for host memory: so many bytes in all for this process, in one file that only this process gets, whose size nobody
- * can change. held: number of the file that the process uses now; 0: none. */
-sl_registration_grant_t sl_registration_reservoir(uint64_t bytes, uint64_t held, sl_registration_memory_t *memory);
+/* Asks the agent of this tenant for host memory: so many bytes in all for this process. The agent sends one file that no other process
+ * gets and whose size cannot be changed. present: number of the file that the process uses now; 0: none. */
+sl_registration_grant_t sl_registration_reservoir(uint64_t bytes, uint64_t present, sl_registration_memory_t *memory);
 
-/* Asks for the board of a GPU; -1 when there is none for us. */
+/* Asks for the board of a GPU; -1: the agent has none for this process. */
 int sl_registration_board(const char *socket, const uint8_t uuid[16], sl_reason_t *reason);
 
 #endif

@@ -1,8 +1,8 @@
 /* slots: which processes take part in a region. Living processes claim slots; slots of dead processes are emptied.
  *
  * A process that has or changes a slot holds the slot's sign (life.h), and sets SIGNED in the word that names it. The sign shows every
- * process, in any pid namespace, whether the writer of that word lives. It also keeps other processes from changing the slot. Where a
- * process can take no sign, only a process of the same namespace can judge it, by /proc.
+ * process, in any pid namespace, whether the writer of that word lives. It also keeps other processes from changing the slot. If a
+ * process can take no sign, only a process of the same namespace can see by /proc whether it lives.
  *
  * A slot changes its owner only through BUSY | identity of the process that changes it. If that process dies before it is done, the word
  * names it, and the next process finishes the work. Without a sign, an identity may come back by execve. So a process that has seized a
@@ -19,7 +19,7 @@
 #define BUSY (1ull << 63)
 #define SIGNED (1ull << 62)
 #define IDENTITY SL_SLOTS_IDENTITY
-#define ATTACH_NANOS 600000000000ull /* a tenant's first process takes part within this time */
+#define ATTACH_NANOS 600000000000ull /* a tenant's first process attaches within this time */
 
 /* A look at the slots of one region. */
 typedef struct {
@@ -58,8 +58,8 @@ static bool is_self(const sl_region_slot_t *slot, uint64_t owner, const sl_slots
     return (owner & IDENTITY) == self->identity && same_namespace(slot, self);
 }
 
-/* Whether the process that wrote the owner word lives. A process that is killed loses its sign some time before its files, and the GPU's
- * memory with them: where it can be seen it counts until then. */
+/* Whether the process that wrote the owner word lives. A killed process loses its sign some time before its files and its memory on the
+ * GPU. If it is visible here, it counts until its memory is gone. */
 static bool lives(const look_t *look, unsigned number, uint64_t owner) {
     const sl_region_slot_t *slot = &look->region->slots[number];
     sl_life_t life = owner & SIGNED ? sl_life_of(look->fd, sign_place(number)) : SL_LIFE_UNKNOWN;
@@ -72,12 +72,9 @@ static bool lives(const look_t *look, unsigned number, uint64_t owner) {
 }
 
 static void clear(const sl_region_t *region, unsigned number) {
-    for (unsigned gpu = 0; gpu < SL_REGION_GPU_COUNT; gpu++) {
-        _Atomic uint64_t *words = (_Atomic uint64_t *)sl_region_account(region, number, gpu);
-        for (unsigned i = 0; i < sizeof(sl_region_account_t) / sizeof *words; i++)
-            words[i] = 0;
-    }
-    memset(&region->pauses[number], 0, sizeof region->pauses[number]);
+    for (unsigned gpu = 0; gpu < SL_REGION_GPU_COUNT; gpu++)
+        sl_region_clear_account(sl_region_account(region, number, gpu));
+    sl_region_clear_pause(&region->pauses[number]);
     sl_region_slot_t *slot = &region->slots[number];
     slot->pid_namespace = 0;
     slot->attached_nanos = 0;
@@ -144,7 +141,7 @@ pid_t sl_slots_pid(const sl_region_t *region, unsigned number, const sl_slots_ow
     return sl_os_pid(owner & IDENTITY);
 }
 
-/* Whether a process of another namespace lives cannot be known here. Such a tenant lives by its slots alone, once it has had one. */
+/* This process cannot know whether a process of another namespace lives. Such a tenant lives by its slots alone, once it has had a slot. */
 static bool root_lives(const sl_region_t *region, const sl_slots_owner_t *self) {
     uint64_t namespace = region->header->pid_namespace, created = region->header->created_nanos, now = sl_os_wall_nanos();
     if (!namespace || namespace == self->pid_namespace)

@@ -1,6 +1,6 @@
-/* tenant: this process as a part of its tenant: attach once, again after a fork, and what happens when that fails.
+/* tenant: this process as a part of its tenant: attaches once, and again after a fork; on failure, passes or refuses calls.
  *
- * Nothing is loaded while the lock is held: the loader's lock may be held by a thread that waits for ours. */
+ * Loads no library while it holds the lock: a thread that waits for our lock may hold the loader's lock. */
 #define _GNU_SOURCE
 #include "tenant/tenant.h"
 
@@ -36,7 +36,7 @@ static void forget(void) {
 }
 SL_FORK_FORGETS(forget);
 
-/* Two namespaces may have a process of one number that began in the same clock tick. */
+/* Two namespaces may have a process with the same number that began in the same clock tick. */
 static void name_after(char name[64], uint64_t first) {
     uint64_t namespace = sl_tenant.self.pid_namespace;
     int length = snprintf(name, 64, "auto-%u-%llu", (unsigned)sl_os_pid(first), (unsigned long long)(first >> 22));
@@ -78,8 +78,8 @@ static sl_tenant_state_t on_error(const sl_reason_t *reason) {
     return sl_tenant_must_refuse(reason) ? SL_TENANT_REFUSE : SL_TENANT_PASS;
 }
 
-/* A region that was left by all may be removed until a slot of it is ours; so look again afterwards. One that we have
- * from our parent or from the agent is ours, removed or not. */
+/* Until this process has a slot, another process may remove an abandoned region, so this checks the region again afterwards. A region from
+ * the parent or from the agent stays in use, removed or not. */
 static bool claim_slot(const sl_options_t *options, int *slot, sl_reason_t *reason) {
     bool inherited = sl_tenant.region.base != NULL;
     for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
@@ -93,7 +93,7 @@ static bool claim_slot(const sl_options_t *options, int *slot, sl_reason_t *reas
         sl_slots_leave(&sl_tenant.self);
         sl_region_close(&sl_tenant.region);
     }
-    return sl_report_fail(reason, "the tenant's region is removed all the time");
+    return sl_report_fail(reason, "other processes keep removing the tenant's region");
 }
 
 static sl_tenant_state_t take_part(const sl_options_t *options, sl_reason_t *reason) {
@@ -110,7 +110,7 @@ static sl_tenant_state_t take_part(const sl_options_t *options, sl_reason_t *rea
     if (slot < 0)
         return on_error(reason);
     if (atomic_load(&sl_options_slices) == SL_OPTIONS_SLICES_OFF)
-        atomic_store(&sl_tenant.region.slots[slot].slices, SL_REGION_SLICES_OFF); /* nobody tries them, so nobody else would say so */
+        atomic_store(&sl_tenant.region.slots[slot].slices, SL_REGION_SLICES_OFF); /* time slices are off, so no other code sets this field */
     SL_TELL(SL_DEBUG, "pid %d takes part in tenant %.63s with slot %d of %s", (int)getpid(), sl_tenant.region.header->tenant,
             slot, sl_tenant.region.path);
     return SL_TENANT_ATTACHED;

@@ -43,11 +43,11 @@ static inline void sl_tenant_count_call(bool accounted) {
         atomic_fetch_add_explicit(&slot->passed_calls, 1, memory_order_relaxed);
 }
 
-/* The process has become a part of its tenant: after its first call, and after a fork. Defined by a higher room. */
+/* Called when the process has attached to its tenant: after its first call, and after a fork. A higher room defines it. */
 void sl_tenant_attached(void);
 /* The environment asks to record this process to a directory; before the process attaches. */
 void sl_tenant_trace_to(const char *directory);
-/* Something cannot be enforced although the process is attached: reports it, and says whether calls must fail. */
+/* A limit cannot be enforced although the process is attached: reports it, and returns whether calls must fail. */
 bool sl_tenant_must_refuse(const sl_reason_t *reason);
 
 #endif

@@ -1,5 +1,5 @@
-/* unanswered: what a job does that gets no region from the machine's agent: the word `run` or `fail` in a file beside the
- * agent's socket. It stays when the agent ends, so that a job knows it then too. */
+/* unanswered: the file beside the agent's socket with the word `run` or `fail`. It says what a job does if it gets no region from the
+ * agent. The file stays when the agent ends. */
 #define _GNU_SOURCE
 #include "tenant/unanswered.h"
 
@@ -27,7 +27,7 @@ static bool close_if_open(int fd) {
     return fd >= 0 && close(fd) == 0;
 }
 
-/* Only root and the agent's user speak for the machine. Of an agent that has ended its folder is left. */
+/* Only files of root and of the agent's user count. The folder stays when the agent has ended. */
 static bool is_of_the_agent(const char *socket, uid_t owner) {
     struct stat status;
     if (owner == 0 || sl_os_lstat(socket, &status))

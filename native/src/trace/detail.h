@@ -16,7 +16,7 @@ enum {
     SL_DETAIL_SYNC,
 };
 
-/* From where to where a copy goes; in the order of the region's record traffic. */
+/* Source and target of a copy; in the order of the region's record traffic. */
 enum {
     SL_DIRECTION_NONE,
     SL_DIRECTION_TO_GPU,

@@ -1,8 +1,8 @@
 /* names: what kernels and the program's own ranges are called in a trace.
  *
  * The number of a text is a hash of the text. So two threads that see a new text need not agree on a number: at worst its line is
- * written twice. Handles are kept in a table without a lock. A writer claims a place before it fills it; a reader checks the key before
- * and after. */
+ * written twice. Handles are kept in a table without a lock, because every recorded launch reads it; os/index.h needs a lock. A writer
+ * claims a place before it fills it; a reader checks the key before and after. */
 #define _GNU_SOURCE
 #include "trace/names.h"
 
@@ -28,7 +28,7 @@ typedef struct {
     _Atomic uint64_t name;
 } place_t;
 
-static place_t places[PLACES];
+static place_t places[PLACES]; /* the child of a fork keeps them: the salt of its trace is new, so no old key matches */
 SL_HOT_DATA _Atomic uint64_t sl_names_unload_count;
 
 static uint64_t mix(uint64_t word) {
@@ -55,7 +55,7 @@ static uint64_t find(uint64_t key) {
     return 0;
 }
 
-/* Where all are taken, an old one goes: it is asked for again if it is needed. */
+/* If all places are taken, replaces an old one; a lookup of it then asks the driver again. */
 static void remember(uint64_t key, uint64_t name) {
     place_t *place = NULL;
     uint64_t old = FILLING;
@@ -123,7 +123,7 @@ void sl_names_remember(const sl_names_t *names, uint64_t handle, uint64_t name) 
     remember(key_of(names, handle), name);
 }
 
-/* A kernel of a library may stand where a function is expected. */
+/* A launch takes the handle of a kernel (CUkernel) in the place of a function. */
 static const char *ask(uint64_t function) {
     const char *name = NULL;
     if (real.cuFuncGetName && real.cuFuncGetName(&name, (CUfunction)(uintptr_t)function) == CUDA_SUCCESS && name)

@@ -1,8 +1,8 @@
 /* nvtx: the program's ranges and marks go to the trace.
  *
  * A program that uses NVTX asks the library that NVTX_INJECTION64_PATH names for functions to call. A range is written when
- * it ends, by the thread that ends it. What began before the trace, or in another, is not told. Handles for texts and domains
- * are never given back, because programs have few of them and use them from any thread. */
+ * it ends, by the thread that ends it. Ranges that began before the trace, or in another, are not recorded. Handles for texts and
+ * domains are never freed, because programs have few of them and use them from any thread. */
 #define _GNU_SOURCE
 #include "trace/nvtx.h"
 
@@ -37,9 +37,9 @@ static struct {
     _Atomic uint64_t id; /* 0 = free, 1 = being filled */
     range_t range;
 } started[RANGES];
-static _Atomic uint64_t starts;
+static _Atomic uint64_t starts; /* the child of a fork keeps both: it has another trace, so ranges of the parent are not recorded */
 
-/* UTF-8 of as much as fits. */
+/* Converts to UTF-8, and cuts off the rest that does not fit. */
 static const char *narrow(const wchar_t *wide, char text[TEXT_BYTES]) {
     size_t at = 0;
     for (; wide && *wide && at + 4 < TEXT_BYTES; wide++) {
@@ -103,7 +103,7 @@ static unsigned depth_in(const registered_t *domain) {
     return depth;
 }
 
-/* What is too deep is counted, so that its end is known, and not told. */
+/* Ranges deeper than DEPTH are counted, so that their ends match, but not recorded. */
 static int push(const registered_t *domain, const char *text) {
     if (!stack.ranges && !(stack.ranges = calloc(DEPTH, sizeof *stack.ranges)))
         return -1;
@@ -130,7 +130,7 @@ static int pop(const registered_t *domain) {
     return (int)depth;
 }
 
-/* 0: too many are open. An id is not used twice, so an end that comes again ends nothing. */
+/* 0: too many ranges are open. An id is never used twice, so a second end of a range has no effect. */
 static uint64_t start(const registered_t *domain, const char *text) {
     range_t range = begin(domain, text);
     for (unsigned i = 0; range.trace && i < 64; i++) {

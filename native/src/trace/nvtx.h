@@ -1,4 +1,4 @@
-/* nvtx: NVIDIA's tools extension, from both sides: the program's ranges go to the trace, our own waits to a profiler. */
+/* nvtx: both sides of NVIDIA's tools extension: the program's ranges go to the trace, the library's waits go to a profiler. */
 #ifndef SL_NVTX_H
 #define SL_NVTX_H
 
@@ -37,12 +37,12 @@ typedef struct {
     int (*functions_of)(int module, sl_nvtx_function_t ***table, unsigned *size);
 } sl_nvtx_callbacks_t;
 
-/* Called by the program's part of NVTX, when NVTX_INJECTION64_PATH names this library. */
+/* The program's part of NVTX calls it if NVTX_INJECTION64_PATH names this library. */
 int InitializeInjectionNvtx2(const void *(*export_table)(uint32_t id));
 
 /* A profiler listens, other than this library. */
 extern bool sl_nvtx_listens;
-/* Looks for a profiler, once; hold no lock. */
+/* Looks for a profiler, once. The caller holds no lock. */
 void sl_nvtx_look(void);
 void sl_nvtx_push_slowly(const char *name);
 void sl_nvtx_pop_slowly(void);

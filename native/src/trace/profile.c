@@ -1,4 +1,4 @@
-/* profile: what the program's calls took, in the files of Alnair's profiler (PFLOG) and of its interposer (the workspace).
+/* profile: the time of the program's calls, in the files of Alnair's profiler (PFLOG) and of its interposer (the workspace).
  *
  * There is no thread. The first call after the end of a period writes the files, and so does the end of the process. Calls of a killed
  * process since its last write are in the sums of its tenant, which the tenant's next process writes. They are in no timeline. */
@@ -22,15 +22,15 @@
 #include "trace/sink.h"
 #include "tenant/tenant.h"
 
-#define BUFFER_BYTES 65536
-#define WORKSPACE_NANOS 100000000u
-#define RETRY_NANOS 1000000000u      /* after a write that failed */
-#define LONGEST_NANOS 10000000000u
-#define COST_FACTOR 100              /* writing takes at most this part of the time */
-#define LAST_ATTEMPTS 1000
+#define BUFFER_BYTES 65536             /* chosen: some 1000 lines of the timeline between two writes */
+#define WORKSPACE_NANOS 100000000u     /* chosen: between two writes of the workspace */
+#define RETRY_NANOS 1000000000u        /* chosen: after a failed write */
+#define LONGEST_NANOS 10000000000u     /* chosen: between two writes, however slow the disk is */
+#define COST_FACTOR 100                /* chosen: writing takes at most 1/100 of the time */
+#define LAST_ATTEMPTS 1000             /* chosen: the end of the process waits 0.1 s at most for a thread that writes */
 #define LAST_NANOS 100000u
-#define PATIENCE_NANOS 2000000u      /* with other processes that write the same files */
-#define LAST_PATIENCE_NANOS 300000000u
+#define PATIENCE_NANOS 2000000u        /* chosen: wait for the lock of other processes that write the same files */
+#define LAST_PATIENCE_NANOS 300000000u /* chosen: the same at the end of the process, where no later write follows */
 
 enum { UNKNOWN, BUSY, OFF, ON };
 
@@ -44,7 +44,7 @@ static sl_compat_profile_t settings;
 static atomic_bool writing, ended;
 static _Atomic uint64_t next_ticks;
 
-static sl_mutex_t lock; /* of all below */
+static sl_mutex_t lock; /* guards the variables below */
 static char lines[BUFFER_BYTES];
 static size_t lines_bytes;
 static uint64_t lost_lines;
@@ -100,8 +100,8 @@ static bool put_timeline(const char *name, size_t length, bool afresh, bool alon
     return ok;
 }
 
-/* The sums are computed and written under the lock, so that a later writer never writes less. They are not written before this process
- * takes part in its tenant, because they would lack the sums of the other processes. */
+/* Computes and writes the sums under the lock, so that a later writer never writes less. Before this process takes part in its tenant it
+ * writes none: the sums of the other processes would be missing. */
 static bool write_shared(size_t length, int lock) {
     sl_profile_sum_t sums[SL_PROFILE_NAMES];
     bool ok = put_timeline("timeline.log", length, false, lock >= 0);
@@ -129,7 +129,7 @@ static int lock_folder(const char *folder, bool can_wait) {
     return sl_profile_file_lock(folder, can_wait ? PATIENCE_NANOS : LAST_PATIENCE_NANOS);
 }
 
-/* The folder belongs to root in many containers, which then have no such file; nobody asked for it here. */
+/* In many containers root owns the folder, so no file is written. The message is for debugging only, because no user asked for the file. */
 static void write_workspace(bool can_wait) {
     char text[SL_PROFILE_TEXT_BYTES];
     sl_profile_workspace_t workspace;
@@ -172,7 +172,7 @@ static uint64_t ticks_of(uint64_t nanos) {
     return (uint64_t)(((unsigned __int128)nanos << 32) / (scale ? scale : 1));
 }
 
-/* With the flag `writing` set by the caller. can_wait: what cannot be written now is kept for the next time. */
+/* The caller has set the flag `writing`. can_wait: lines that cannot be written now are kept for the next time. */
 static void write_files(bool can_wait) {
     int saved = errno;
     uint64_t began = sl_os_nanos();
@@ -205,7 +205,7 @@ void sl_profile_write(void) {
     writing = false;
 }
 
-/* The last of the program's code has yet to run, and may call CUDA: each such call is written at once. */
+/* At the end of the process. Destructors of the program may still call CUDA: each such call is written at once. */
 __attribute__((destructor)) static void end(void) {
     if (state != ON || !next_ticks)
         return;
@@ -213,7 +213,7 @@ __attribute__((destructor)) static void end(void) {
     sl_profile_write();
 }
 
-/* What was allocated at the address is what a free of it gives back. */
+/* A free of the address gives back the bytes that were allocated there. */
 static uint64_t bytes_of(unsigned name, int status, const sl_detail_t *detail) {
     if (name != SL_PROFILE_FREE && (name != SL_PROFILE_ALLOC || status != CUDA_SUCCESS))
         return detail->bytes;

@@ -1,4 +1,4 @@
-/* profile: what the program's calls took, in the files of Alnair's profiler (PFLOG) and of its interposer (the workspace). */
+/* profile: the time of the program's calls, in the files of Alnair's profiler (PFLOG) and of its interposer (the workspace). */
 #ifndef SL_PROFILE_H
 #define SL_PROFILE_H
 
@@ -8,7 +8,7 @@
 /* The driver was found; any number of times, from any thread. */
 void sl_profile_start(void);
 void sl_profile_call(unsigned entry, uint64_t begin_ticks, uint64_t end_ticks, int status, const sl_detail_t *detail);
-/* Writes what there is, whether the period is over or not. */
+/* Writes the files now, whether the period is over or not. */
 void sl_profile_write(void);
 
 #endif

@@ -34,7 +34,7 @@ int sl_profile_file_lock(const char *folder, uint64_t patience_nanos) {
     }
 }
 
-/* A child that was forked in between has the descriptor too, so to close it would not be enough. */
+/* A child that was forked in between has the descriptor too, so closing it would not release the lock. */
 void sl_profile_file_unlock(int lock) {
     if (lock < 0)
         return;
@@ -42,7 +42,7 @@ void sl_profile_file_unlock(int lock) {
     close(lock);
 }
 
-/* alone: what was written of the text can be taken back. */
+/* alone: a partly written text can be removed. */
 static bool write_all(int fd, off_t size, const char *text, size_t length, bool alone) {
     struct rlimit files;
     if (getrlimit(RLIMIT_FSIZE, &files) == 0 && files.rlim_cur != RLIM_INFINITY && (rlim_t)size + length > files.rlim_cur) {
@@ -73,7 +73,7 @@ static int open_regular(const char *path, int flags, struct stat *status) {
 
 static bool close_with(int fd, bool ok) {
     int problem = errno;
-    bool closed = close(fd) == 0 || errno == EINTR; /* where a file system says late that it is full */
+    bool closed = close(fd) == 0 || errno == EINTR; /* some file systems report only here that they are full */
     if (!ok)
         errno = problem;
     return ok && closed;

@@ -1,7 +1,7 @@
-/* profile_sums: which calls Alnair's profiler counted under which name, and what they come to.
+/* profile_sums: which calls Alnair's profiler counted under which name, and their sums.
  *
- * All versions and per-thread twins of a function count as one. The names of the runtime's functions stand for the calls of
- * the driver in which they end: all copies of one kind, also those that have a name of their own besides. */
+ * All versions and per-thread variants of a function count as one. The name of a runtime function stands for the driver's calls that it
+ * makes: all copies of one kind, also those that have a name of their own. */
 #include "trace/profile_sums.h"
 
 #include <stdatomic.h>
@@ -52,7 +52,7 @@ static struct {
     _Atomic uint64_t nanos;
 } own[SL_PROFILE_NAMES];
 
-/* The symbol up to its version and twin. */
+/* The symbol without its version and variant. */
 static const sl_profile_rule_t *rule_of(const char *symbol) {
     size_t length = strcspn(symbol, "_");
     for (size_t i = 0; i < sizeof functions / sizeof *functions; i++)

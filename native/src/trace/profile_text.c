@@ -1,4 +1,4 @@
-/* profile_text: the lines that Alnair's profiler and its interposer wrote, as text from numbers.
+/* profile_text: formats the lines that Alnair's profiler and its interposer wrote.
  *
  * A time in them is a number of microseconds, the start of a call wall-clock nanoseconds. */
 #include "trace/profile_text.h"

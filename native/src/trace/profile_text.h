@@ -1,4 +1,4 @@
-/* profile_text: the lines that Alnair's profiler and its interposer wrote, as text from numbers. */
+/* profile_text: formats the lines that Alnair's profiler and its interposer wrote. */
 #ifndef SL_PROFILE_TEXT_H
 #define SL_PROFILE_TEXT_H
 
@@ -8,7 +8,7 @@
 
 #include "tenant/switches/compat.h"
 
-/* What it counted, in the order of metrics.log. The last three came after the first format. */
+/* The calls that the profiler counted, in the order of metrics.log. The last three came after the first format. */
 typedef enum {
     SL_PROFILE_INIT,
     SL_PROFILE_ALLOC,
@@ -47,10 +47,10 @@ typedef struct {
 #define SL_PROFILE_TEXT_BYTES 1024 /* the longest metrics.log */
 #define SL_PROFILE_LINE_BYTES 160  /* the longest line of timeline.log */
 
-/* How often the files of this format were written. */
+/* The time between two writes of this format. */
 uint64_t sl_profile_text_period_nanos(sl_compat_profile_format_t format);
 
-/* Each gives the length of the text. */
+/* Each returns the length of the text. */
 size_t sl_profile_text_metrics(char text[SL_PROFILE_TEXT_BYTES], sl_compat_profile_format_t format,
                                const sl_profile_sum_t sums[SL_PROFILE_NAMES], uint64_t used_bytes);
 /* 0: the format has no such line. */

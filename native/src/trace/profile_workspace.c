@@ -1,6 +1,6 @@
 /* profile_workspace: the four lines that Alnair's exporter reads in the workspace of a container.
  *
- * They are of the tenant, whichever of its processes writes them: a container is one to the exporter. */
+ * They describe the whole tenant, whichever of its processes writes them: to the exporter, a container is one process. */
 #define _GNU_SOURCE
 #include "trace/profile_workspace.h"
 
@@ -43,7 +43,7 @@ static uint64_t tokens(void) {
     return least;
 }
 
-/* The process that took part first and still lives, so that the number stays the same while it does. */
+/* The live process that took part first, so that the number stays the same while that process lives. */
 static pid_t first_pid(void) {
     for (unsigned slot = 0; is_attached() && slot < sl_tenant.slot; slot++) {
         pid_t pid = sl_slots_pid(&sl_tenant.region, slot, &sl_tenant.self);
@@ -53,7 +53,7 @@ static pid_t first_pid(void) {
     return getpid();
 }
 
-/* Where the file of the node's server names one process, its number outside of the container is known. */
+/* If the file of the node's server names one process, that is its number outside the container. */
 static uint64_t pid_outside(const char *folder, pid_t pid) {
     char path[PATH_MAX], text[64], *end;
     if (snprintf(path, sizeof path, "%s/cgroup.procs", folder) >= (int)sizeof path ||

@@ -1,4 +1,4 @@
-/* profiler: shows our own waits as NVTX ranges to a profiler, if there is one: the program's side of the protocol in nvtx.h.
+/* profiler: shows the library's waits as NVTX ranges to a profiler, if there is one: the program's side of the protocol in nvtx.h.
  *
  * NVTX_INJECTION64_PATH names the profiler's library. The profiler itself, or the program's own NVTX, has loaded it already. It fills
  * our tables, as it does for each part of a program that uses NVTX. */
@@ -12,7 +12,8 @@
 
 bool sl_nvtx_listens;
 
-/* Only one module of the protocol is used. But a profiler may refuse a client that lacks one, or has it in another size. */
+/* Only one module of the protocol is used. But a profiler may refuse a client that lacks one, or has it in another size. The child of a
+ * fork keeps the tables: the profiler stays loaded there. */
 #define MODULES 7
 #define MOST_FUNCTIONS 16
 static const unsigned sizes[MODULES] = {0, SL_NVTX_CORE_SIZE, 9, 15, 7, SL_NVTX_CORE2_SIZE, 7};

@@ -23,7 +23,7 @@ static int create(const char *path) {
     return open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
 }
 
-/* A number may have been another process's before, or this one's before execve or in an earlier trace. */
+/* The file may exist: an ended process had the same number, or this process recorded before execve or in an earlier trace. */
 static int create_process(sl_recorded_t *trace) {
     for (int attempt = 1; attempt < ATTEMPTS; attempt++) {
         snprintf(trace->process, sizeof trace->process, attempt == 1 ? "%d" : "%d-%d", (int)getpid(), attempt);

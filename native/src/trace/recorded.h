@@ -25,18 +25,18 @@ typedef struct sl_recorded {
     char path[512]; /* of the file about the process */
     sl_names_t names;
     _Atomic uint32_t gpus;              /* bits of those whose line is written */
-    _Atomic uint64_t unplaced;          /* strays while there is no ring */
+    _Atomic uint64_t unplaced;          /* lost events while there is no ring */
     _Atomic uint64_t *_Atomic strays;   /* where events without a ring are counted */
     _Atomic uint64_t *_Atomic rings;
 } sl_recorded_t;
 
-/* Writes what is known of the process. It stays for as long as the process lives: others may still use it. */
+/* Begins a trace and writes the file about the process. Never freed, because other threads may still use it. */
 sl_recorded_t *sl_recorded_begin(const sl_recorded_settings_t *settings, sl_reason_t *reason);
-/* A ring was made; of one process, one after the other. */
+/* A ring was made. One call at a time. */
 void sl_recorded_ring(sl_recorded_t *trace, const sl_ring_t *ring);
 void sl_recorded_tell_gpu(sl_recorded_t *trace, unsigned gpu);
 
-/* Work is done on the GPU with this entry. */
+/* The process uses the GPU of this entry. */
 static inline void sl_recorded_gpu(sl_recorded_t *trace, unsigned gpu) {
     if (SL_UNLIKELY(!(atomic_load_explicit(&trace->gpus, memory_order_relaxed) >> gpu & 1)))
         sl_recorded_tell_gpu(trace, gpu);

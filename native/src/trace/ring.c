@@ -1,7 +1,7 @@
 /* ring: the file in which the events of one thread are recorded.
  *
- * Space is allocated before it is written to: to touch a hole on a full disk would kill the host. No descriptor stays open,
- * because a program may close all that it does not know. */
+ * Space is allocated before it is written: touching a hole on a full disk would kill the host program. No descriptor stays open,
+ * because a program may close descriptors that it does not know. */
 #define _GNU_SOURCE
 #include "trace/ring.h"
 
@@ -21,10 +21,10 @@
 #include "os/clock.h"
 #include "os/os.h"
 
-#define LEAST_GROWTH_BYTES (256u << 10)
-#define MOST_GROWTH_BYTES (4u << 20)
-#define WARM_EVENTS 4096u
-#define ATTEMPTS 1000
+#define LEAST_GROWTH_BYTES (256u << 10) /* chosen: a thread that records little takes little of the disk */
+#define MOST_GROWTH_BYTES (4u << 20)    /* chosen: each growth is a system call within a call of the program */
+#define WARM_EVENTS 4096u               /* chosen: pages that are written ahead at a time, see write_zeros */
+#define ATTEMPTS 1000                   /* chosen: names to try for a file */
 #ifndef MADV_POPULATE_WRITE
 #define MADV_POPULATE_WRITE 23 /* since Linux 5.14 */
 #endif
@@ -37,7 +37,7 @@ static uint64_t bytes_of(uint64_t events) {
     return SL_TRACE_EVENT_OFFSET + events * sizeof(sl_trace_event_t);
 }
 
-/* To pass the limit on the size of files would be a signal for the host. */
+/* Passing the limit on file sizes would send a signal to the host program. */
 static bool may_be_as_long(uint64_t bytes) {
     struct rlimit files;
     return getrlimit(RLIMIT_FSIZE, &files) != 0 || files.rlim_cur >= bytes;
@@ -53,7 +53,7 @@ static bool allocate(int fd, uint64_t from, uint64_t to) {
     return !error;
 }
 
-/* A thread's number may come back, and so may that of the process after execve. */
+/* The name may exist: the kernel uses numbers of ended threads again, and a process keeps its number after execve. */
 static int create(char path[SL_RING_PATH_BYTES], const char *directory, unsigned tid) {
     for (int attempt = 1; attempt < ATTEMPTS; attempt++) {
         char suffix[16] = "";
@@ -141,8 +141,8 @@ static bool grow(sl_ring_t *ring) {
     return ok;
 }
 
-/* Pages that a write has made take less to map than those that the mapping has to make: on ext4 an event costs 13 ns then, instead of 50
- * to 65. In memory it is the other way round. Whether it succeeds does not matter: there is space for them. */
+/* Writes zeros ahead, because page faults on written pages are cheaper than on holes: on ext4 an event costs 13 ns instead of 50 to 65.
+ * On tmpfs the opposite holds, so nothing is written there. A failed write does not matter: the space is allocated. */
 static void write_zeros(const sl_ring_t *ring, uint64_t from, uint64_t to) {
     static const char zeros[SL_TRACE_PAGE_BYTES];
     struct iovec pages[WARM_EVENTS * sizeof(sl_trace_event_t) / SL_TRACE_PAGE_BYTES];
@@ -157,7 +157,7 @@ static void write_zeros(const sl_ring_t *ring, uint64_t from, uint64_t to) {
         close(fd);
 }
 
-/* False: the file system has promised space and has none; to touch the page would kill the host. Only the last end is within a page. */
+/* False: the file system promised space and has none, so touching the page would kill the host. Only the last range ends within a page. */
 static bool warm_up(sl_ring_t *ring) {
     uint64_t next = ring->warm + WARM_EVENTS < ring->room ? ring->warm + WARM_EVENTS : ring->room;
     uint64_t from = bytes_of(ring->warm);
@@ -167,7 +167,7 @@ static bool warm_up(sl_ring_t *ring) {
     return !failed || errno != EFAULT;
 }
 
-/* A tail that makes no sense counts as none. Only after the first round is all the space there. */
+/* A tail that is out of range is ignored. Until the first round is over, the file may lack space for the whole ring. */
 bool sl_ring_look_for_room(sl_ring_t *ring) {
     const sl_trace_reader_t *reader = (const sl_trace_reader_t *)(ring->base + SL_TRACE_READER_OFFSET);
     int saved = errno;

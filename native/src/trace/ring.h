@@ -16,7 +16,7 @@ typedef struct {
     char *base; /* NULL: there is none */
     uint64_t capacity;
     uint64_t head;
-    uint64_t limit;      /* when head comes here, the writer must look for room */
+    uint64_t limit;      /* when head reaches this, the writer must look for room */
     size_t mapped_bytes; /* what an event does not need follows */
     uint64_t room;       /* events that the file has space for; at most capacity */
     uint64_t warm;       /* events whose pages were asked for at once, which costs less than one by one; at most room */
@@ -34,9 +34,9 @@ typedef struct {
 
 /* For the calling thread. */
 bool sl_ring_make(sl_ring_t *ring, const sl_ring_draft_t *draft, sl_reason_t *reason);
-/* Says why and that nothing follows; another thread than the owner's may do so too. */
+/* Marks the ring as complete, with the reason. Other threads than the owner may call it, too. */
 void sl_ring_close(sl_ring_t *ring, uint32_t why);
-/* Gives back space that no event will use any more. */
+/* Frees space that no event will use any more. */
 void sl_ring_shorten(sl_ring_t *ring);
 bool sl_ring_look_for_room(sl_ring_t *ring);
 
@@ -56,7 +56,7 @@ static inline sl_trace_event_t *sl_ring_place(const sl_ring_t *ring, uint64_t nu
     return (sl_trace_event_t *)(ring->base + SL_TRACE_EVENT_OFFSET) + (number & (ring->capacity - 1));
 }
 
-/* Where the next event goes; NULL: there is no room, and that was counted. */
+/* The place of the next event; NULL: there is no room, and the loss was counted. */
 static inline sl_trace_event_t *sl_ring_take(sl_ring_t *ring) {
     if (SL_UNLIKELY(!sl_ring_has_room(ring))) {
         atomic_store_explicit(&sl_ring_writer(ring)->dropped, ++ring->dropped, memory_order_relaxed);
@@ -65,7 +65,7 @@ static inline sl_trace_event_t *sl_ring_take(sl_ring_t *ring) {
     return sl_ring_place(ring, ring->head);
 }
 
-/* Pairs with the reader's load of head: the event, which was taken when that was head, is whole. What follows it is fetched meanwhile. */
+/* Publishes the event. Pairs with the reader's load of head: an event below head is complete. Also prefetches the next event. */
 static inline void sl_ring_put(sl_ring_t *ring, const sl_trace_event_t *event, uint64_t head) {
     __builtin_prefetch(event + 1, 1);
     ring->head = head + 1;

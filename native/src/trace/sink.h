@@ -1,7 +1,7 @@
 /* sink: which of the trace and the profile want each call, besides the counters.
  *
  * While no sink is on, the generated wrappers take the short path. That path needs the processor's counter, so a missing or
- * unknown counter is a bit here, too. So is a process that is held (hold.h): a call finds that without one more load. */
+ * unknown counter is a bit here, too. A held process (hold.h) also sets a bit: so a call checks all of this with one load. */
 #ifndef SL_SINK_H
 #define SL_SINK_H
 

@@ -1,4 +1,4 @@
-/* trace: what each thread asked of the driver and what came of it, recorded on demand.
+/* trace: records the calls of each thread and their results, on demand.
  *
  * A trace never changes after it has begun. With another setting, or in the child of a fork, another trace begins, and each thread that
  * sees it makes another ring. Making a ring takes a lock and a system call; writing to it takes neither. */
@@ -36,16 +36,16 @@ __asm__(".symver pthread_key_create, pthread_key_create@GLIBC_2.2.5");
 __asm__(".symver pthread_setspecific, pthread_setspecific@GLIBC_2.2.5");
 #endif
 
-#define MOST_RINGS 256           /* at a time */
-#define CLOCK_EVENTS 1024
-#define CLOCK_NANOS 100000000ull
-#define RING_EVENTS (1u << 17)
-#define SPOOL_EVENTS (1u << 24)
+#define MOST_RINGS 256           /* chosen: threads that record at a time */
+#define CLOCK_EVENTS 1024        /* chosen: one event of 1024 at most is a clock event, */
+#define CLOCK_NANOS 100000000ull /* and one comes every 0.1 s at least while the thread records */
+#define RING_EVENTS (1u << 17)   /* chosen: 8 MiB for a thread, which a recorder empties */
+#define SPOOL_EVENTS (1u << 24)  /* chosen: 1 GiB for a thread, which grows as it is written */
 #define LEAST_EVENTS 64u
 #define UNKNOWN_GPU 255u
 #define MEMORY_CHANGED (1u << 8)
 
-static sl_mutex_t lock = SL_MUTEX_INITIALIZER; /* of what follows, but for loads of the trace */
+static sl_mutex_t lock = SL_MUTEX_INITIALIZER; /* guards the variables below; sl_trace_recorded is also loaded without it */
 SL_HOT_DATA sl_recorded_t *_Atomic sl_trace_recorded;
 static sl_recorded_settings_t settings;
 static sl_trace_thread_t *threads[MOST_RINGS];
@@ -171,7 +171,7 @@ static void forget_thread(sl_trace_thread_t *thread) {
             threads[i] = NULL;
 }
 
-/* The first ring of a process stays mapped: others count there what they cannot write. */
+/* The first ring of a process stays mapped: other threads count there the events that they cannot record. */
 static void end_thread(sl_trace_thread_t *thread, uint32_t why) {
     sl_mutex_lock(&lock);
     forget_thread(thread);
@@ -194,7 +194,7 @@ static void on_exit_of_thread(void *thread) {
     errno = saved;
 }
 
-/* With the lock held; NULL: what this thread does is counted, not written. */
+/* With the lock held. NULL: the calls of this thread are counted, not recorded. */
 static sl_trace_thread_t *make_thread(sl_recorded_t *trace) {
     sl_reason_t reason;
     unsigned place = 0;
@@ -251,7 +251,7 @@ static inline sl_trace_thread_t *current(void) {
     return thread;
 }
 
-/* The number of a GPU for people; its line is written when it is first seen. */
+/* The number of a GPU as nvidia-smi shows it. Writes the line of the GPU at its first use. */
 static unsigned number_of(const sl_trace_thread_t *thread, unsigned gpu) {
     if (gpu >= SL_REGION_GPU_COUNT)
         return UNKNOWN_GPU;
@@ -288,7 +288,7 @@ static void begin_cost(sl_trace_thread_t *thread, sl_trace_cost_t *cost, uint64_
                               .blocks = (uint64_t)detail->grid[0] * detail->grid[1] * detail->grid[2], .threads = (uint16_t)threads_of(detail)};
 }
 
-/* After code was unloaded its handles may be others'. */
+/* After code was unloaded, the driver may use its handles for other code. */
 static inline void look_for_unloads(sl_trace_thread_t *thread) {
     uint64_t unloads = sl_names_unloads();
     if (SL_UNLIKELY(thread->unloads != unloads))
@@ -319,7 +319,7 @@ static void count_launch(sl_trace_thread_t *thread, sl_trace_cost_t *cost) {
     thread->owes_costs |= kind == SL_SAMPLE_NONE;
 }
 
-/* Until when calls may take the short way. Never where more than a trace hears of them, or where other threads count in the same place. */
+/* Until when calls may take the short path. Never while another sink is on, or while other threads count in the same place. */
 static void expect_more(sl_trace_thread_t *thread) {
     uint64_t look = atomic_load_explicit(&sl_clock_next_look, memory_order_relaxed), head = thread->clock_head, limit = thread->ring.limit;
     bool usual = sl_thread.watch.calls && !sl_thread.watch.shared && atomic_load_explicit(&sl_sink_on, memory_order_relaxed) == SL_SINK_TRACE;
@@ -441,7 +441,7 @@ void sl_trace_unloaded(void) {
     sl_names_unloaded();
 }
 
-/* The rings are the parent's. What another thread of it had half done is forgotten. */
+/* The rings belong to the parent. Half-done work of its other threads is forgotten. */
 static void forget(void) {
     lock = (sl_mutex_t)SL_MUTEX_INITIALIZER;
     for (unsigned i = 0; i < MOST_RINGS; i++) {
@@ -457,7 +457,7 @@ static void forget(void) {
 }
 SL_FORK_FORGETS(forget);
 
-/* What the thread that ends the process has not told yet. */
+/* Records the events that the thread that ends the process has not recorded yet. */
 static __attribute__((destructor)) void end_process(void) {
     if (sl_thread.trace.thread && sl_trace_is_on()) {
         tell_costs(sl_thread.trace.thread);

@@ -1,4 +1,4 @@
-/* trace: what each thread asked of the driver and what came of it, recorded on demand. */
+/* trace: records the calls of each thread and their results, on demand. */
 #ifndef SL_TRACE_H
 #define SL_TRACE_H
 
@@ -9,7 +9,7 @@
 
 /* Whether the limits or the environment ask for a trace now. */
 bool sl_trace_is_wanted(void);
-/* The process has attached, or the limits have changed: the trace may have to begin or end. */
+/* The process has attached, or the limits have changed: begins or ends the trace if they ask for it. */
 void sl_trace_decide(void);
 void sl_trace_call(unsigned entry, uint64_t begin_ticks, uint64_t end_ticks, int status, const sl_detail_t *detail);
 
@@ -28,7 +28,7 @@ void sl_trace_wait(unsigned reason, uint64_t begin, unsigned gpu);
 void sl_trace_turn(uint64_t begin, uint64_t end, unsigned gpu);
 /* Times are CLOCK_MONOTONIC. */
 void sl_trace_batch(unsigned gpu, uint64_t begin_nanos, uint64_t end_nanos, unsigned calls, uint64_t charged_nanos, uint64_t doubt_nanos);
-/* For the program's own ranges. Which trace is on, only to be compared; the number of a text in it; ends now. */
+/* For the program's own ranges: the present trace, only for comparison; the number of a text in it; a range that ends now. */
 const void *sl_trace_now(void);
 uint64_t sl_trace_name(const char *text);
 void sl_trace_range(uint64_t begin, uint64_t name, uint64_t domain, unsigned depth, bool nested);

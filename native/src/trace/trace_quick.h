@@ -13,28 +13,28 @@
 #define SL_TRACE_COSTS 256u
 #define SL_TRACE_LINE_BYTES 64
 
-/* What the thread launched, and what it has told of it. */
+/* A kernel that the thread launched, and the cost that it has recorded for it. */
 typedef struct {
-    _Alignas(SL_TRACE_LINE_BYTES) uint64_t key; /* the gate's; 0: its name is to be found out */
+    _Alignas(SL_TRACE_LINE_BYTES) uint64_t key; /* the gate's; 0: its name is not known yet */
     uint64_t name;
     uint64_t blocks;
     const sl_cost_t *cost;
-    uint64_t told_nanos, seen_nanos; /* for a launch: what was told, and what the gate's number was at the last look */
+    uint64_t told_nanos, seen_nanos; /* for a launch: the recorded cost, and the gate's cost at the last look */
     uint32_t launches;
     uint16_t threads; /* at most 1024 */
-    bool told_bound;  /* what was told is the most that it can be */
+    bool told_bound;  /* the recorded cost is an upper bound */
 } sl_trace_cost_t;
 
 /* A launch needs the first line, that of its cost, and the ring's. */
 typedef struct sl_trace_thread {
-    _Alignas(SL_TRACE_LINE_BYTES) uint64_t next_ticks; /* from then on, */
-    uint64_t next_head; /* or for this event, nothing is as usual, and a call is looked at closely */
-    uint64_t unloads;  /* before which the names of costs were found out */
+    _Alignas(SL_TRACE_LINE_BYTES) uint64_t next_ticks; /* from this time on, */
+    uint64_t next_head; /* or from this event on, a call takes the long path */
+    uint64_t unloads;  /* number of unloads when the names of the costs were read */
     int16_t entry;     /* the region's, of the GPU */
     uint8_t gpu;
     bool owes_costs;   /* a kernel was launched whose cost was not known */
     sl_ring_t ring;
-    uint64_t clock_ticks, clock_head; /* when, or before which event, the time is to be told again */
+    uint64_t clock_ticks, clock_head; /* when, or before which event, the next clock event is due */
     sl_recorded_t *trace;
     sl_trace_cost_t costs[SL_TRACE_COSTS];
 } sl_trace_thread_t;
@@ -42,7 +42,7 @@ _Static_assert(offsetof(sl_trace_thread_t, ring.limit) < SL_TRACE_LINE_BYTES, "w
 
 SL_OWN extern sl_recorded_t *_Atomic sl_trace_recorded; /* NULL: nothing is recorded */
 
-/* The place of what is launched, where something else may be. */
+/* The place of the launched kernel; another kernel may have it now. */
 static inline sl_trace_cost_t *sl_trace_place(sl_trace_thread_t *thread, uint64_t key) {
     return &thread->costs[(key >> 40) % SL_TRACE_COSTS];
 }
@@ -84,7 +84,7 @@ static inline void sl_trace_fill_kernel(sl_trace_event_t *event, const sl_trace_
     launch->gpu = (uint32_t)thread->gpu << 24;
 }
 
-/* Where the thread records, if the call is all there is to record; else NULL. */
+/* The thread's record, if only the call itself is to be recorded; otherwise NULL. */
 SL_INLINE sl_trace_thread_t *sl_trace_usual(uint64_t end_ticks) {
     sl_trace_thread_t *thread = sl_thread.trace.thread;
     if (SL_UNLIKELY(!thread) || SL_UNLIKELY(sl_thread.trace.trace != SL_LOAD(sl_trace_recorded)))
@@ -113,7 +113,7 @@ SL_INLINE bool sl_trace_kernel(unsigned entry, uint64_t begin_ticks, uint64_t en
     return true;
 }
 
-/* Of a call that has no detail but perhaps a stream. */
+/* Records a call that has no detail but perhaps a stream. */
 SL_INLINE bool sl_trace_question(unsigned entry, uint64_t begin_ticks, uint64_t end_ticks, uint64_t stream) {
     sl_trace_thread_t *thread = sl_trace_usual(end_ticks);
     if (SL_UNLIKELY(!thread))

@@ -1,6 +1,6 @@
-/* nvml_view: what NVML, and so nvidia-smi, tells a tenant: its quota as the GPU's memory, and its own processes.
+/* nvml_view: NVML, and so nvidia-smi, shows a tenant its quota as the GPU's memory, and only its own processes.
  *
- * The real function is asked first and decides about every error. CUDA is never asked: a program may use NVML alone. */
+ * The hooks call the real function first, and return its errors. They never call CUDA, because a program may use NVML alone. */
 #include <errno.h>
 #include <stddef.h>
 #include <stdlib.h>
@@ -17,7 +17,7 @@
 #include "tenant/tenant.h"
 
 #define ATTEMPTS 4
-#define SPARE 8 /* processes that may come between two questions */
+#define SPARE 8 /* processes that may start between two queries */
 #define NO_INSTANCE 0xffffffffu
 
 /* The newest form of an entry; older forms are its beginning. */
@@ -41,7 +41,7 @@ static bool own_world(nvmlDevice_t handle, sl_nvml_device_t *device, int *gpu) {
     return true;
 }
 
-/* Free is never more than is there. Used is what the tenant holds, and where a limit was lowered below that, all of it. */
+/* Free memory is never more than the GPU has. Used memory is what the tenant holds, but never more than a lowered limit. */
 static bool tell_memory(nvmlDevice_t handle, unsigned long long *total, unsigned long long *free, unsigned long long *used) {
     sl_nvml_device_t device;
     int gpu;
@@ -65,7 +65,7 @@ nvmlReturn_t hook_nvmlDeviceGetMemoryInfo(nvmlDevice_t device, nvmlMemory_t *mem
     return status;
 }
 
-/* What the quota leaves and the GPU has not counts as reserved, so that the parts make up the total. */
+/* Memory that the quota allows and the GPU lacks counts as reserved, so that the parts add up to the total. */
 nvmlReturn_t hook_nvmlDeviceGetMemoryInfo_v2(nvmlDevice_t device, nvmlMemory_v2_t *memory) {
     if (!SL_DRIVER_NVML_HAS(nvmlDeviceGetMemoryInfo_v2))
         return NVML_ERROR_FUNCTION_NOT_FOUND;
@@ -75,7 +75,7 @@ nvmlReturn_t hook_nvmlDeviceGetMemoryInfo_v2(nvmlDevice_t device, nvmlMemory_v2_
     return status;
 }
 
-/* The tenant's living processes that can be seen from here, with what they hold on a GPU. */
+/* The tenant's live processes that are visible in this pid namespace, with their memory on a GPU. */
 static unsigned collect(int gpu, process_t processes[SL_REGION_SLOT_COUNT]) {
     int saved = errno;
     unsigned count = 0;
@@ -124,7 +124,7 @@ static nvmlReturn_t ask(const question_t *question, unsigned *count, void *infos
     return status;
 }
 
-/* A process computes on a GPU when something is charged there. */
+/* A process counts as computing on a GPU if it has a charge there. */
 static unsigned keep_computing(process_t *processes, unsigned count) {
     unsigned kept = 0;
     for (unsigned i = 0; i < count; i++)
@@ -151,7 +151,7 @@ static nvmlReturn_t ask_all(const question_t *question, unsigned needed, answer_
     return status;
 }
 
-/* Only the driver knows which processes draw, or compute through MPS: its list, without processes of other tenants. */
+/* Only the driver knows which processes draw, or compute through MPS. So this is its list without processes of other tenants. */
 static unsigned keep_listed(const answer_t *answer, process_t *processes, unsigned count) {
     unsigned kept = 0;
     for (unsigned i = 0; i < answer->count; i++) {
@@ -219,7 +219,7 @@ nvmlReturn_t hook_nvmlDeviceGetRunningProcessDetailList(nvmlDevice_t device, nvm
     return list(&question, &plist->numProcArrayEntries, plist->procArray);
 }
 
-/* Moves the tenant's own samples to the front and wipes the others; says how many there are. */
+/* Moves the tenant's own samples to the front and clears the others; returns their number. */
 static unsigned keep_own(char *samples, unsigned count, size_t bytes, size_t pid_offset) {
     process_t processes[SL_REGION_SLOT_COUNT];
     unsigned own = collect(SL_GPU_UNCOUNTED, processes), kept = 0;
@@ -233,7 +233,7 @@ static unsigned keep_own(char *samples, unsigned count, size_t bytes, size_t pid
     return kept;
 }
 
-/* Samples of others only are no samples. */
+/* If all samples belong to other tenants, the answer is that there are none. */
 static nvmlReturn_t tell_samples(void *samples, unsigned *count, size_t bytes, size_t pid_offset) {
     if (sl_tenant_attach() != SL_TENANT_ATTACHED || !samples || !*count)
         return NVML_SUCCESS;

@@ -1,7 +1,7 @@
 /* pointer: answers about addresses of mapped memory, as the driver gives them about memory of cuMemAlloc.
  *
- * The driver answers most questions about mapped memory as about its own. It knows neither the pieces of a slab nor contexts. Where no
- * piece lies in a slab, the program has no memory. There the library asks the driver about an address that the driver does not know. */
+ * The driver answers most questions about mapped memory as about its own. But it knows neither the pieces of a slab nor their contexts.
+ * Where a slab has no piece, the program has no memory: there the library asks the driver about an address that the driver does not know. */
 #include "driver/driver.h"
 #include "hooks.h"
 #include "memory/mapped/mapped.h"

@@ -1,4 +1,4 @@
-/* query: answers about memory: the tenant's own quota and use, and never more than the GPU has. */
+/* query: answers about memory show the tenant's quota and use, and never more than the GPU has. */
 #include <limits.h>
 
 #include "driver/driver.h"
@@ -22,7 +22,7 @@ static uint64_t limit_of(CUdevice device, unsigned *gpu) {
     return found < 0 ? 0 : sl_accounts_limit((unsigned)found);
 }
 
-/* Spare memory is free to the program, as memory is that the driver keeps. It may go between two looks at it. */
+/* Spare memory counts as free, as memory that the driver keeps does. It may be given back between two reads of it. */
 static void tell_tenant(size_t *free, size_t *total) {
     CUdevice device;
     unsigned gpu;
@@ -69,7 +69,7 @@ CUresult hook_cuMemGetInfo(unsigned int *free, unsigned int *total) {
     size_t free_bytes = free_32, total_bytes = total_32;
     if (status != CUDA_SUCCESS)
         return status;
-    /* The old call has 32 bits for what may be more; the new one knows. */
+    /* The old call returns 32 bits, which may be too few; the new call has the real value. */
     if (real.cuMemGetInfo_v2 && real.cuMemGetInfo_v2(&free_bytes, &total_bytes) != CUDA_SUCCESS)
         free_bytes = free_32, total_bytes = total_32;
     tell_tenant(&free_bytes, &total_bytes);

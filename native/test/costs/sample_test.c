@@ -81,7 +81,7 @@ static bool about(double millis, double nanos) {
     return nanos > 0.95e6 * millis && nanos < 1.05e6 * millis;
 }
 
-static void shouldTellWhatAKernelTookAlone(void) {
+static void should_tell_what_a_kernel_took_alone(void) {
     sl_sample_t sample;
     begin();
     sl_cost_t *cost = launch(0, 20 * MILLI);
@@ -92,7 +92,7 @@ static void shouldTellWhatAKernelTookAlone(void) {
 }
 
 /* The second kernel waits for the first. The first waits for none. */
-static void shouldNotTakeAWaitForOtherStreamsForTheKernel(void) {
+static void should_not_take_a_wait_for_other_streams_for_the_kernel(void) {
     sl_sample_t sample;
     begin();
     sl_cost_t *first = launch(0, 20 * MILLI), *second = launch(1, 10 * MILLI);
@@ -105,7 +105,7 @@ static void shouldNotTakeAWaitForOtherStreamsForTheKernel(void) {
 }
 
 /* Work of another stream may overtake queued work. */
-static void shouldNotTrustAQueuedKernelWhileOtherStreamsHaveWork(void) {
+static void should_not_trust_a_queued_kernel_while_other_streams_have_work(void) {
     sl_sample_t sample;
     begin();
     launch(0, 10 * MILLI);
@@ -117,7 +117,7 @@ static void shouldNotTrustAQueuedKernelWhileOtherStreamsHaveWork(void) {
     CHECK(sl_sample_read(queued, &sample) == SL_SAMPLE_BOUND && sample.most >= 9e6, "%.0f", sample.most);
 }
 
-static void shouldNotTrustAKernelDuringWhichTheTurnWasLost(void) {
+static void should_not_trust_a_kernel_during_which_the_turn_was_lost(void) {
     sl_sample_t sample;
     begin();
     sl_cost_t *cost = launch(0, 10 * MILLI);
@@ -132,7 +132,7 @@ static void shouldNotTrustAKernelDuringWhichTheTurnWasLost(void) {
     CHECK(sl_sample_read(cost, &sample) == SL_SAMPLE_ALONE);
 }
 
-static void shouldNotTrustAKernelBesideThoseOfOtherProcesses(void) {
+static void should_not_trust_a_kernel_beside_those_of_other_processes(void) {
     sl_sample_t sample;
     begin();
     sl_cost_t *cost = launch(0, 10 * MILLI);
@@ -142,7 +142,7 @@ static void shouldNotTrustAKernelBesideThoseOfOtherProcesses(void) {
 }
 
 /* The end is recorded when the host comes back, long after the kernel. */
-static void shouldTellHowFarALateEndMayBeOff(void) {
+static void should_tell_how_far_a_late_end_may_be_off(void) {
     sl_sample_t sample;
     begin();
     sl_cost_t *cost = sl_cost_find(3ull << 40);
@@ -159,7 +159,7 @@ static void shouldTellHowFarALateEndMayBeOff(void) {
     CHECK(sample.least <= 5e6 && sample.most >= 30e6, "%.0f %.0f", sample.least, sample.most);
 }
 
-static void shouldNotFollowASingleDisturbance(void) {
+static void should_not_follow_a_single_disturbance(void) {
     sl_sample_t sample;
     begin();
     sl_cost_t *cost = sl_cost_find(1ull << 40);
@@ -178,12 +178,12 @@ int main(void) {
     real.cuEventRecord = fake_record;
     real.cuEventQuery = fake_query;
     real.cuEventElapsedTime = fake_elapsed;
-    RUN(shouldTellWhatAKernelTookAlone);
-    RUN(shouldNotTakeAWaitForOtherStreamsForTheKernel);
-    RUN(shouldNotTrustAQueuedKernelWhileOtherStreamsHaveWork);
-    RUN(shouldNotTrustAKernelDuringWhichTheTurnWasLost);
-    RUN(shouldNotTrustAKernelBesideThoseOfOtherProcesses);
-    RUN(shouldTellHowFarALateEndMayBeOff);
-    RUN(shouldNotFollowASingleDisturbance);
+    RUN(should_tell_what_a_kernel_took_alone);
+    RUN(should_not_take_a_wait_for_other_streams_for_the_kernel);
+    RUN(should_not_trust_a_queued_kernel_while_other_streams_have_work);
+    RUN(should_not_trust_a_kernel_during_which_the_turn_was_lost);
+    RUN(should_not_trust_a_kernel_beside_those_of_other_processes);
+    RUN(should_tell_how_far_a_late_end_may_be_off);
+    RUN(should_not_follow_a_single_disturbance);
     return 0;
 }

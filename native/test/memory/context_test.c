@@ -397,7 +397,7 @@ static void passes(void) {
     sl_overhead_came_back(GPU);
     BOOKS(CONTEXT, 20 * MIB);
 }
-static void should_not_keep_what_was_seen_in_passing(void) {
+static void should_not_keep_a_rise_that_passes(void) {
     CHECK(in_child(passes) == 0);
 }
 
@@ -713,7 +713,7 @@ int main(void) {
     RUN(should_book_code_and_stacks_and_undo_what_passes_the_quota);
     RUN(should_see_what_comes_back_before_it_refuses);
     RUN(should_not_take_managed_memory_for_overhead);
-    RUN(should_not_keep_what_was_seen_in_passing);
+    RUN(should_not_keep_a_rise_that_passes);
     RUN(should_keep_the_overhead_while_a_context_ends);
     RUN(should_keep_the_overhead_while_graphs_are_trimmed);
     RUN(should_not_take_pools_for_overhead);

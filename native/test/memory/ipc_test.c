@@ -433,7 +433,7 @@ static void import_many(void) {
     say_turn();
 }
 
-static void should_bear_thousands_of_handles_and_many_threads(void) {
+static void should_handle_thousands_of_handles_and_many_threads(void) {
     run_pair(export_many, import_many, false);
 }
 
@@ -500,7 +500,7 @@ static void attack(void) {
     say_turn();
 }
 
-static void should_bear_a_hostile_peer(void) {
+static void should_survive_a_hostile_peer(void) {
     run_pair(export_to_hostile, attack, false);
 }
 
@@ -549,7 +549,7 @@ static void open_of_a_forked(void) {
     CHECK(open_handle(&address, handle) == INVALID_HANDLE && now() - began < 1000000000u);
 }
 
-static void should_bear_forks_and_closed_descriptors(void) {
+static void should_survive_forks_and_closed_descriptors(void) {
     run_pair(export_and_fork, open_of_a_forked, true);
 }
 
@@ -618,9 +618,9 @@ int main(void) {
     RUN(should_fail_clearly);
     RUN(should_refuse_another_tenant);
     RUN(should_stay_on_the_gpu_while_others_may_use_it);
-    RUN(should_bear_thousands_of_handles_and_many_threads);
-    RUN(should_bear_a_hostile_peer);
-    RUN(should_bear_forks_and_closed_descriptors);
+    RUN(should_handle_thousands_of_handles_and_many_threads);
+    RUN(should_survive_a_hostile_peer);
+    RUN(should_survive_forks_and_closed_descriptors);
     RUN(should_leave_nothing_when_the_driver_fails);
     RUN(should_refuse_where_the_gpu_cannot_share);
     return 0;

@@ -262,7 +262,7 @@ static void should_serve_from_what_the_pool_has_at_the_quota(void) {
     empty();
 }
 
-static void should_give_back_what_grew_unasked(void) {
+static void should_undo_a_trial_that_made_the_pool_grow(void) {
     CHECK(allocate(LIMIT) == CUDA_SUCCESS);
     hook_cuMemFreeAsync(LIMIT / 2, STREAM);
     pieces = LIMIT;
@@ -468,7 +468,7 @@ static void should_ask_the_same_default_stream_whether_it_captures(void) {
     empty();
 }
 
-static void should_pass_what_is_beyond_all_measure(void) {
+static void should_forward_sizes_that_overflow(void) {
     CHECK(allocate(UINT64_MAX) == CUDA_ERROR_OUT_OF_MEMORY);
     CHECK(most == 0);
     check_charge();
@@ -861,7 +861,7 @@ int main(void) {
     RUN(should_refuse_growth_beyond_the_quota);
     RUN(should_use_the_last_step_of_the_quota);
     RUN(should_serve_from_what_the_pool_has_at_the_quota);
-    RUN(should_give_back_what_grew_unasked);
+    RUN(should_undo_a_trial_that_made_the_pool_grow);
     RUN(should_try_again_after_the_reclaimers);
     RUN(should_use_a_hole_across_two_steps);
     RUN(should_not_let_trials_pass_a_large_quota_by_more_than_a_part);
@@ -875,7 +875,7 @@ int main(void) {
     RUN(should_know_that_a_capture_did_not_begin);
     RUN(should_leave_captures_alone);
     RUN(should_ask_the_same_default_stream_whether_it_captures);
-    RUN(should_pass_what_is_beyond_all_measure);
+    RUN(should_forward_sizes_that_overflow);
     RUN(should_refund_when_the_context_is_gone);
     RUN(should_stay_exact_with_many_threads);
     RUN(should_work_after_a_fork_in_the_middle);

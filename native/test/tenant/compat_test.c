@@ -187,7 +187,7 @@ static void refuse(void) {
     sl_compat_wrapper_note(SL_COMPAT_REFUSED, 300, 200, 400);
 }
 
-static void should_say_what_the_wrapper_said(void) {
+static void should_print_the_lines_of_cuda_wrapper(void) {
     unlink(log_path);
     CHECK(read_with("WRAPPER_MAX_MEMORY", "400"));
     CHECK(strcmp(errors_of(refuse), "alloc 300 failed, total_mem 200, quota 400\n") == 0);
@@ -340,7 +340,7 @@ int main(void) {
     RUN(should_pass_everything_with_control_disabled);
     RUN(should_let_the_override_file_go_before_the_environment);
     RUN(should_read_wrapper_quotas);
-    RUN(should_say_what_the_wrapper_said);
+    RUN(should_print_the_lines_of_cuda_wrapper);
     RUN(should_read_alnair_workspaces);
     RUN(should_read_alnair_shares);
     RUN(should_read_locker_windows);

@@ -83,7 +83,7 @@ static void should_empty_all_gpus_of_the_dead(void) {
         CHECK(sl_region_account(&region, 0, gpu)->charged_bytes == 0, "GPU %u: the next process would be charged for it", gpu);
 }
 
-static void should_finish_what_a_dead_claimer_began(void) {
+static void should_finish_the_claim_of_a_dead_process(void) {
     CHECK(in_child(claim_and_die) == 128 + SIGKILL);
     uint64_t dead = region.slots[0].owner;
     region.slots[0].owner = (dead & SL_SLOTS_IDENTITY) | 1ull << 63;
@@ -106,7 +106,7 @@ static void end_main_thread(void) {
     pthread_exit(NULL);
 }
 
-static void should_know_the_living_by_more_than_their_name_and_state(void) {
+static void should_check_that_a_process_lives_by_more_than_its_name_and_state(void) {
     thread_ready = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     pid_t pid = fork();
     if (pid == 0)
@@ -163,7 +163,7 @@ static void reap_from_within(void) {
     CHECK(taken_slots() == 1 && sl_slots_reap(&region, &me) == 1, "nobody within sees that it ended");
 }
 
-static void should_empty_what_was_killed_in_another_namespace(void) {
+static void should_empty_the_slot_of_a_process_killed_in_another_namespace(void) {
     int ended = in_namespace(claim_and_die);
     if (ended == SKIPPED) {
         printf("  skipped: a pid namespace needs root\n");
@@ -226,7 +226,7 @@ static void claim_and_exec(void) {
     execl(executable, executable, "--after-exec", folder, NULL);
 }
 
-static void should_empty_what_exec_left(void) {
+static void should_empty_the_slot_that_execve_left(void) {
     CHECK(in_child(claim_and_exec) == 0);
     sl_slots_reap(&region, &self);
     CHECK(taken_slots() == 0);
@@ -266,7 +266,7 @@ static void reap_an_image(bool has_sign) {
     use_signs(true);
 }
 
-static void should_empty_what_a_process_left_that_became_another(void) {
+static void should_empty_the_slot_of_a_process_that_called_execve(void) {
     reap_an_image(true);
     reap_an_image(false);
 }
@@ -338,7 +338,7 @@ static void should_not_claim_a_slot_whose_sign_is_held(void) {
         claim_as_child();
         pause();
     }
-    while (!taken_slots() || region.slots[0].owner >> 63)
+    while (!sl_region_account(&region, 0, 0)->charged_bytes) /* the child writes it after its claim */
         usleep(100);
     uint64_t owner = region.slots[0].owner;
     CHECK(owner & SIGNED);
@@ -383,13 +383,13 @@ int main(int argc, char **argv) {
     snprintf(folder, sizeof folder, "%s/slots.region", test_folder);
     RUN(should_give_each_process_its_own_slot);
     RUN(should_empty_all_gpus_of_the_dead);
-    RUN(should_finish_what_a_dead_claimer_began);
-    RUN(should_know_the_living_by_more_than_their_name_and_state);
+    RUN(should_finish_the_claim_of_a_dead_process);
+    RUN(should_check_that_a_process_lives_by_more_than_its_name_and_state);
     RUN(should_know_a_reused_pid);
     RUN(should_leave_other_namespaces_alone);
-    RUN(should_empty_what_was_killed_in_another_namespace);
-    RUN(should_empty_what_exec_left);
-    RUN(should_empty_what_a_process_left_that_became_another);
+    RUN(should_empty_the_slot_of_a_process_killed_in_another_namespace);
+    RUN(should_empty_the_slot_that_execve_left);
+    RUN(should_empty_the_slot_of_a_process_that_called_execve);
     RUN(should_leave_a_slot_to_an_owner_that_came_back);
     RUN(should_know_an_image_without_aslr);
     RUN(should_not_take_the_dead_for_a_copy);

@@ -74,7 +74,7 @@ static bool is_named(const sl_trace_event_t *event, const char *name) {
     return sl_os_read(path, names, sizeof names) > 0 && strstr(names, line);
 }
 
-static void shouldWriteNestedRanges(void) {
+static void should_write_nested_ranges(void) {
     sl_trace_event_t events[64];
     trace();
     CHECK(push("outer") == 0 && push("inner\nline") == 1 && pop() == 1 && pop() == 0 && pop() < 0);
@@ -83,7 +83,7 @@ static void shouldWriteNestedRanges(void) {
     CHECK(events[1].begin_ticks <= events[0].begin_ticks && events[0].end_ticks <= events[1].end_ticks);
 }
 
-static void shouldWriteRangesThatAreNotNestedAndMarks(void) {
+static void should_write_ranges_that_are_not_nested_and_marks(void) {
     sl_trace_event_t events[64];
     trace();
     start_t start = CALL(start_t, core, SL_NVTX_START_W);
@@ -101,7 +101,7 @@ static void shouldWriteRangesThatAreNotNestedAndMarks(void) {
     CHECK(events[1].kind == SL_TRACE_KIND_MARK && events[1].begin_ticks == events[1].end_ticks);
 }
 
-static void shouldTellDomainsApart(void) {
+static void should_tell_domains_apart(void) {
     sl_trace_event_t events[64];
     trace();
     void *domain = CALL(create_t, core2, SL_NVTX_CREATE_A)("NCCL"), *text = CALL(keep_t, core2, SL_NVTX_REGISTER_A)(domain, "allreduce");
@@ -113,7 +113,7 @@ static void shouldTellDomainsApart(void) {
     CHECK(is_named(&events[1], "allreduce") && is_named(&in_domain, "NCCL"));
 }
 
-static void shouldStandRangesThatAreTooDeepOrOld(void) {
+static void should_stand_ranges_that_are_too_deep_or_old(void) {
     sl_trace_event_t events[256];
     trace();
     for (int i = 0; i < 100; i++)
@@ -129,7 +129,7 @@ static void shouldStandRangesThatAreTooDeepOrOld(void) {
     CHECK(read_events(events) == 1 && is_named(&events[0], "new"));
 }
 
-static void shouldTellAProfilerOfWaits(void) {
+static void should_tell_a_profiler_of_waits(void) {
     setenv("NVTX_INJECTION64_PATH", PROFILER, 1);
     CHECK(!sl_nvtx_listens);
     sl_nvtx_push("nobody");
@@ -150,10 +150,10 @@ int main(void) {
     }
     CHECK(!InitializeInjectionNvtx2(NULL) && InitializeInjectionNvtx2(export_table));
     CHECK(push("before") == 0 && pop() == 0, "without a trace ranges are counted and not told");
-    RUN(shouldWriteNestedRanges);
-    RUN(shouldWriteRangesThatAreNotNestedAndMarks);
-    RUN(shouldTellDomainsApart);
-    RUN(shouldStandRangesThatAreTooDeepOrOld);
-    RUN(shouldTellAProfilerOfWaits);
+    RUN(should_write_nested_ranges);
+    RUN(should_write_ranges_that_are_not_nested_and_marks);
+    RUN(should_tell_domains_apart);
+    RUN(should_stand_ranges_that_are_too_deep_or_old);
+    RUN(should_tell_a_profiler_of_waits);
     return 0;
 }

@@ -298,7 +298,7 @@ static void profile_beside_another(void) {
     lock = sl_profile_file_lock(folder, 0);
     copy_often(&lines);
     sl_profile_write();
-    CHECK(lines_in(read_file("timeline.log")) == 6, "who ends does not wait for ever");
+    CHECK(lines_in(read_file("timeline.log")) == 6, "a process that ends writes its lines although the lock stays taken");
     sl_profile_file_unlock(lock);
 }
 

@@ -162,7 +162,7 @@ static const char *own_file(const char *kind) {
     return text_of(name);
 }
 
-static void shouldRecordACallAndTheClock(void) {
+static void should_record_a_call_and_the_clock(void) {
     switch_on(SL_TRACE_MODE_SPOOL, 0);
     call();
     file_t file = own_ring();
@@ -181,7 +181,7 @@ static void shouldRecordACallAndTheClock(void) {
 }
 
 /* Does what the wrappers do while only a trace is on. Calls in between take the long path and show the time. */
-static void shouldRecordAQuestionTheShortWay(void) {
+static void should_record_a_question_the_short_way(void) {
     enum { QUESTIONS = 10000 };
     static sl_region_call_t calls[SL_ENTRY_COUNT];
     const sl_region_call_t *counted = &calls[SL_ENTRY_cuCtxGetCurrent];
@@ -205,7 +205,7 @@ static void shouldRecordAQuestionTheShortWay(void) {
     sl_sink_switch(SL_SINK_NO_COUNTER, true);
 }
 
-static void shouldTellTheTimeAgainAndAgain(void) {
+static void should_tell_the_time_again_and_again(void) {
     switch_on(SL_TRACE_MODE_SPOOL, 0);
     for (int i = 0; i < 10000; i++)
         call();
@@ -217,7 +217,7 @@ static void shouldTellTheTimeAgainAndAgain(void) {
     CHECK(count(&file, SL_TRACE_KIND_CLOCK) == clocks + 1);
 }
 
-static void shouldSayWhatAKernelIsCalled(void) {
+static void should_record_the_name_of_a_kernel(void) {
     switch_on(SL_TRACE_MODE_SPOOL, 0);
     asked = 0;
     kernel_name = "saxpy";
@@ -249,7 +249,7 @@ static void measure(sl_cost_t *cost, double nanos) {
 }
 
 /* Each launch is counted in one COST event, and costs that are learnt later follow in later events. */
-static void shouldTellWhatKernelsAreKnownToTake(void) {
+static void should_tell_what_kernels_are_known_to_take(void) {
     sl_cost_t *cost = sl_cost_find(sl_cost_mix(sl_cost_mix(FUNCTION, 6000), 256));
     sl_detail_t waits = {.kind = SL_DETAIL_SYNC};
     switch_on(SL_TRACE_MODE_SPOOL, 0);
@@ -276,7 +276,7 @@ static void shouldTellWhatKernelsAreKnownToTake(void) {
 }
 
 /* The gate predicts from any measurement; the trace marks such a cost as an upper bound. */
-static void shouldTellThatATimeIsOnlyABound(void) {
+static void should_tell_that_a_time_is_only_a_bound(void) {
     sl_cost_forget();
     sl_sample_forget();
     sl_cost_t *cost = sl_cost_find(sl_cost_mix(sl_cost_mix(FUNCTION, 6000), 256));
@@ -293,7 +293,7 @@ static void shouldTellThatATimeIsOnlyABound(void) {
     CHECK(told->kind == SL_TRACE_KIND_COST && told->b == 89000 && told->entry == SL_TRACE_SAMPLE_ALONE);
 }
 
-static void shouldSayHowMuchMemoryIsUsed(void) {
+static void should_say_how_much_memory_is_used(void) {
     switch_on(SL_TRACE_MODE_SPOOL, 0);
     sl_detail_t allocates = {.kind = SL_DETAIL_MEMORY, .bytes = 4096};
     sl_trace_call(SL_ENTRY_cuMemAlloc_v2, 1, 2, 0, &allocates);
@@ -304,7 +304,7 @@ static void shouldSayHowMuchMemoryIsUsed(void) {
     CHECK(strstr(own_file("process"), "share.0=0 1\n"), "%s", own_file("process"));
 }
 
-static void shouldDropAndCountWhenNobodyReads(void) {
+static void should_drop_and_count_events_without_a_reader(void) {
     enum { CALLS = 5000 };
     switch_on(SL_TRACE_MODE_RING, 128);
     for (int i = 0; i < CALLS; i++)
@@ -343,7 +343,7 @@ static void *read_on(void *argument) {
 }
 
 /* With a reader that keeps up nothing is lost, and nothing is read before it is whole. */
-static void shouldLoseNothingWhileSomebodyReads(void) {
+static void should_lose_no_event_with_a_reader(void) {
     static const sl_detail_t nothing;
     enum { CALLS = 2000000 };
     switch_on(SL_TRACE_MODE_RING, 0);
@@ -365,7 +365,7 @@ static void shouldLoseNothingWhileSomebodyReads(void) {
 }
 
 /* The file grows, and its pages are asked for, many times meanwhile. */
-static void shouldKeepEveryEventOfALongSpool(void) {
+static void should_keep_every_event_of_a_long_spool(void) {
     static const sl_detail_t nothing;
     enum { CALLS = 100000 };
     switch_on(SL_TRACE_MODE_SPOOL, 0);
@@ -395,13 +395,13 @@ static void fill_disk(void) {
     CHECK(written + file.writer->dropped == CALLS, "%lu written, %lu dropped", (unsigned long)written, (unsigned long)file.writer->dropped);
 }
 
-static void shouldDropAndCountWhenTheDiskIsFull(void) {
+static void should_drop_and_count_when_the_disk_is_full(void) {
     switch_on(SL_TRACE_MODE_SPOOL, 0);
     CHECK(in_child(fill_disk) == 0);
 }
 
 /* A file system that is really full; only root may have one. */
-static void shouldSurviveAFullFileSystem(void) {
+static void should_survive_a_full_file_system(void) {
     enum { CALLS = 60000 };
     char options[] = "size=1m";
     pid_t pid = fork();
@@ -434,7 +434,7 @@ static void fork_body(void) {
     own_file("process");
 }
 
-static void shouldBeginAnewInAForkedChild(void) {
+static void should_begin_anew_in_a_forked_child(void) {
     switch_on(SL_TRACE_MODE_SPOOL, 0);
     call();
     file_t file = own_ring();
@@ -451,7 +451,7 @@ static void *call_some(void *argument) {
     return NULL;
 }
 
-static void shouldCloseTheRingOfAThreadThatEnds(void) {
+static void should_close_the_ring_of_a_thread_that_ends(void) {
     pthread_t thread;
     pid_t tid;
     switch_on(SL_TRACE_MODE_SPOOL, 0);
@@ -473,7 +473,7 @@ static void *call_and_stay(void *argument) {
     return NULL;
 }
 
-static void shouldCountWhatFindsNoRing(void) {
+static void should_count_events_without_a_ring(void) {
     enum { THREADS = 300 };
     pthread_t threads[THREADS];
     pid_t tid;
@@ -490,7 +490,7 @@ static void shouldCountWhatFindsNoRing(void) {
     CHECK(first.process->rings == 256 && files("ring-") == 256);
 }
 
-static void shouldBeginNewRingsForAnotherTrace(void) {
+static void should_begin_new_rings_for_another_trace(void) {
     switch_on(SL_TRACE_MODE_SPOOL, 0);
     call();
     file_t first = own_ring();
@@ -507,7 +507,7 @@ static void shouldBeginNewRingsForAnotherTrace(void) {
     CHECK(strchr(second.ring->process, '-') && strstr(text_of(names), "\tgemm\n"), "%s", names);
 }
 
-static void shouldEndByItself(void) {
+static void should_end_by_itself(void) {
     switch_on(SL_TRACE_MODE_SPOOL, 0);
     call();
     SET(trace_until_nanos, sl_os_nanos() + 3600000000000);
@@ -523,7 +523,7 @@ static void shouldEndByItself(void) {
     CHECK(!sl_trace_is_on() && files("ring-") == 1);
 }
 
-static void shouldTellWaitsTurnsAndBatches(void) {
+static void should_tell_waits_turns_and_batches(void) {
     switch_on(SL_TRACE_MODE_SPOOL, 0);
     uint64_t begin = sl_trace_start(), nanos = sl_os_nanos();
     usleep(2000);
@@ -540,7 +540,7 @@ static void shouldTellWaitsTurnsAndBatches(void) {
     CHECK(off < waited / 10 && off > -waited / 10 && length < waited, "off by %.0f of %.0f ticks", off, waited);
 }
 
-static void shouldReportADirectoryThatIsNotThere(void) {
+static void should_report_a_directory_that_is_not_there(void) {
     switch_on(SL_TRACE_MODE_SPOOL, 0);
     switch_off();
     char nowhere[] = "/nonexistent/trace";
@@ -560,7 +560,7 @@ static uint64_t processor_nanos(void) {
 }
 
 /* Prints the cost and checks nothing, because the machine may be busy. The ring was used before, so no page is touched first. */
-static void shouldCostLittle(void) {
+static void should_cost_little(void) {
     enum { CALLS = 1000000, EVENTS = 1 << 16 };
     for (int mode = SL_TRACE_MODE_RING; mode <= SL_TRACE_MODE_SPOOL; mode++)
         for (int kernels = 0; kernels < 2; kernels++) {
@@ -582,7 +582,7 @@ static void shouldCostLittle(void) {
     switch_off();
 }
 
-static void shouldTraceWhereTheEnvironmentSays(void) {
+static void should_trace_where_the_environment_says(void) {
     snprintf(folder, sizeof folder, "%s/own", test_folder);
     sl_tenant_trace_to(folder);
     sl_trace_decide();
@@ -596,26 +596,26 @@ static void shouldTraceWhereTheEnvironmentSays(void) {
 int main(void) {
     use_fake_gpus("traced", "512m");
     real.cuFuncGetName = fake_name;
-    RUN(shouldReportADirectoryThatIsNotThere);
-    RUN(shouldRecordACallAndTheClock);
-    RUN(shouldRecordAQuestionTheShortWay);
-    RUN(shouldTellTheTimeAgainAndAgain);
-    RUN(shouldSayHowMuchMemoryIsUsed);
-    RUN(shouldSayWhatAKernelIsCalled);
-    RUN(shouldTellWhatKernelsAreKnownToTake);
-    RUN(shouldTellThatATimeIsOnlyABound);
-    RUN(shouldDropAndCountWhenNobodyReads);
-    RUN(shouldLoseNothingWhileSomebodyReads);
-    RUN(shouldKeepEveryEventOfALongSpool);
-    RUN(shouldDropAndCountWhenTheDiskIsFull);
-    RUN(shouldSurviveAFullFileSystem);
-    RUN(shouldBeginAnewInAForkedChild);
-    RUN(shouldCloseTheRingOfAThreadThatEnds);
-    RUN(shouldCountWhatFindsNoRing);
-    RUN(shouldBeginNewRingsForAnotherTrace);
-    RUN(shouldEndByItself);
-    RUN(shouldTellWaitsTurnsAndBatches);
-    RUN(shouldCostLittle);
-    RUN(shouldTraceWhereTheEnvironmentSays);
+    RUN(should_report_a_directory_that_is_not_there);
+    RUN(should_record_a_call_and_the_clock);
+    RUN(should_record_a_question_the_short_way);
+    RUN(should_tell_the_time_again_and_again);
+    RUN(should_say_how_much_memory_is_used);
+    RUN(should_record_the_name_of_a_kernel);
+    RUN(should_tell_what_kernels_are_known_to_take);
+    RUN(should_tell_that_a_time_is_only_a_bound);
+    RUN(should_drop_and_count_events_without_a_reader);
+    RUN(should_lose_no_event_with_a_reader);
+    RUN(should_keep_every_event_of_a_long_spool);
+    RUN(should_drop_and_count_when_the_disk_is_full);
+    RUN(should_survive_a_full_file_system);
+    RUN(should_begin_anew_in_a_forked_child);
+    RUN(should_close_the_ring_of_a_thread_that_ends);
+    RUN(should_count_events_without_a_ring);
+    RUN(should_begin_new_rings_for_another_trace);
+    RUN(should_end_by_itself);
+    RUN(should_tell_waits_turns_and_batches);
+    RUN(should_cost_little);
+    RUN(should_trace_where_the_environment_says);
     return 0;
 }

@@ -1,4 +1,4 @@
-/* What functions say about themselves: names, attributes, occupancy as an H200's multiprocessors would allow. */
+/* Properties of functions: names, attributes, occupancy as an H200's multiprocessors would allow. */
 #include "code/module.h"
 
 enum { THREADS_PER_SM = 2048, BLOCKS_PER_SM = 32, SHARED_PER_SM = 233472, SHARED_RESERVED = 1024, SHARED_MOST = 232448, THREADS_PER_BLOCK = 1024 };

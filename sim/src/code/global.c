@@ -1,4 +1,4 @@
-/* Global variables of modules. They lie together in one piece of memory of the context they are loaded in, which goes with the
+/* Global variables of modules. They lie together in one piece of memory of the context they are loaded in, which is freed with the
  * module or the context. */
 #include "code/module.h"
 

@@ -1,4 +1,4 @@
-/* What is in a module's code, whether it came as PTX text or as a cubin: names of kernels, and variables with their places. */
+/* The contents of a module's code, from PTX text or a cubin: names of kernels, and variables with their places. */
 #ifndef SIM_IMAGE_H
 #define SIM_IMAGE_H
 

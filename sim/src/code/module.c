@@ -1,5 +1,5 @@
-/* Modules: PTX text and cubins, whose kernels and variables are found. A fat binary is accepted, but not looked into: any kernel
- * asked for is there and does nothing. */
+/* Modules: PTX text and cubins, whose kernels and variables are found. A fat binary is accepted, but not read: every kernel name exists,
+ * and the kernel does nothing. */
 #define _GNU_SOURCE
 #include "code/module.h"
 

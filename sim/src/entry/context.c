@@ -1,5 +1,5 @@
 /* Contexts: one primary for each device, created ones, and each thread's stack of current ones. A destroyed context stays
- * in the list, so that a thread which still has it current is told so. */
+ * in the list, so that a thread for which it is still current gets an error. */
 #include "entry/sim.h"
 #include "kernel/rm.h"
 

@@ -7,7 +7,7 @@
 
 enum { ATTRIBUTE_MULTIPROCESSORS = 16, ATTRIBUTE_PCI_BUS = 33, ATTRIBUTE_PCI_DEVICE = 34, ATTRIBUTE_POOL_HANDLES = 119 };
 
-/* What an H200 under driver 580.159.04 answered for attributes 1 to 147. */
+/* The answers of an H200 under driver 580.159.04 for attributes 1 to 147. */
 static const int attributes[] = {
     0,
     1024, 1024, 1024, 64, 2147483647, 65535, 65535, 49152, 65536, 32, 2147483647, 65536, 1980000, 512, 1, 132, 0, 0,

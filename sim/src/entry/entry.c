@@ -1,4 +1,4 @@
-/* The ways in: what happens before and after every body, cuInit, and cuGetProcAddress. */
+/* Entry points: the steps before and after every body, cuInit, and cuGetProcAddress. */
 #define _GNU_SOURCE
 #include "entry/sim.h"
 

@@ -69,7 +69,7 @@ static void wake(void) {
     if (asleep || waiters) pthread_cond_signal(&changed);
 }
 
-/* Only the engine's thread can do the next thing, or nobody knows when it comes. */
+/* Waits for the engine's thread: only it can do the next step, or the time of the next step is not known. */
 static void wait_for_engine(void) {
     waiters++;
     pthread_cond_signal(&changed);
@@ -95,7 +95,7 @@ static void wait_until(uint64_t wake_ns) {
     sim_lock();
 }
 
-/* One step; the caller looks again whether what it waits for is done. */
+/* One step; the caller checks again whether its work is done. */
 static void wait_for_progress(void) {
     uint64_t wake_ns = UINT64_MAX;
     if (sim_has_ended() || sim_on_engine_thread) return wait_for_engine();
@@ -167,7 +167,7 @@ static bool is_ready(const sim_operation_t *operation) {
     return true;
 }
 
-/* What it waits for may happen in another process or thread, which does not wake the engine. */
+/* The event may happen in another process or thread, which does not wake the engine. */
 static bool is_to_be_polled(const sim_work_t *work) {
     return work->kind == SIM_WORK_WAIT_VALUE || (work->kind == SIM_WORK_WAIT_EVENT && work->event.event->shared);
 }
@@ -211,7 +211,7 @@ static uint64_t slice_ns(CUcontext context) {
     return asked < SHORTEST_NS ? SHORTEST_NS : asked > SLICE_NS ? SLICE_NS : asked;
 }
 
-/* Moves the head of one stream on. True when something happened; else *wake_ns is lowered to the time to look again. */
+/* Advances the head of one stream. True: it advanced; otherwise *wake_ns is lowered to the time to look again. */
 static bool advance(CUstream stream, uint64_t now, uint64_t *wake_ns) {
     sim_operation_t *operation = stream->first;
     if (!operation || operation->running) return false;

@@ -11,7 +11,7 @@
 
 #define FIRST_NAMESPACE 0xeffffffcu /* PROC_PID_INIT_INO of Linux */
 #define NUMBERS 511u
-#define HIGH_DESCRIPTOR 512 /* programs count on the low numbers */
+#define HIGH_DESCRIPTOR 512 /* some programs expect the low numbers */
 
 /* Never closed: the kernel frees all locks of a process on a file when the process closes any descriptor of it. */
 static int lives = -1;
@@ -23,7 +23,7 @@ unsigned sim_lives_namespace(void) {
     return (unsigned)(status.st_ino % NUMBERS) + 1;
 }
 
-/* Whoever may use the state file may use this one. */
+/* Every user of the state file may use this one. */
 static int open_beside_state(void) {
     char path[sizeof sim_settings()->state_path + 8];
     struct stat state;

@@ -14,7 +14,7 @@
 unsigned sim_lives_namespace(void);
 /* This process lives, from now on and until it ends. Repeated, it changes nothing. */
 void sim_lives_begin(uint64_t identity);
-/* *pid is 0 if this process has no number for the other. Without the file, everybody lives. */
+/* *pid is 0 if this process has no number for the other. Without the file, every process counts as alive. */
 bool sim_lives_has(uint64_t identity, pid_t *pid);
 
 #endif

@@ -1,4 +1,4 @@
-/* Reads the SLUICE_SIM_* variables. Nonsense is never replaced by a default: it is kept as the problem that cuInit and
+/* Reads the SLUICE_SIM_* variables. An invalid value is never replaced by a default: it is kept as the problem that cuInit and
  * nvmlInit fail with. */
 #define _GNU_SOURCE
 #include "gpu/units.h"

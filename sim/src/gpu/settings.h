@@ -29,13 +29,13 @@ typedef struct {
     int nvml_major, nvml_minor;  /* and its numbers; 0: not chosen */
     char state_path[256];
     char faults[1024];
-    char problem[256]; /* empty when every variable makes sense */
+    char problem[256]; /* empty: every variable is valid */
 } sim_settings_t;
 
-/* Prints one line to stderr the first time when a variable makes no sense. */
+/* Prints one line to stderr at the first call if a variable is invalid. */
 const sim_settings_t *sim_settings(void);
 
-/* What both libraries say. */
+/* Answers that both libraries share. */
 #define SIM_NVML_VERSION "580.00.00"
 #define SIM_DEVICE_NAME "Sluice Simulated GPU"
 #define SIM_DEVICE_BUS(device) (6 + (device))

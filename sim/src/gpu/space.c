@@ -1,6 +1,6 @@
 /* Device addresses. One reservation of address space, backed by pages of this process only where something is written, cut
  * into blocks of 2 MiB; a map from block to range finds the allocation of any pointer. A second map has one entry for each chunk of 1 GiB
- * that lies inside one range. So a range of terabytes costs little. Free ranges know their neighbours through the map and melt together. A
+ * that lies inside one range. So a range of terabytes costs little. Free ranges find their neighbours through the map and are merged. A
  * second, small reservation lies below 4 GiB for the API's first generation. Ranges at addresses that the program chose, or larger than the
  * reservation, are islands: mappings of their own, kept in a list. */
 #define _GNU_SOURCE

@@ -18,7 +18,7 @@
 #define NAMESPACE_BITS 9
 #define TICKS (~0ull >> (1 + PID_BITS + NAMESPACE_BITS)) /* 497 days of them */
 #define LAYOUT_VERSIONS 256u
-#define PATIENCE_NS 1000000000u /* one that takes memory longer stands still */
+#define PATIENCE_NS 1000000000u /* a process that takes memory for longer counts as stopped */
 #define STALE_NS 600000000000u /* further ahead only a file from before a reboot is busy */
 
 static sim_state_t *state;
@@ -70,7 +70,7 @@ static sim_state_t *map_file(void) {
     return map == MAP_FAILED ? NULL : map;
 }
 
-/* The file of another version makes way; its processes go on with it, and without us. */
+/* Replaces a state file of another version. Processes that use the old file keep it, and do not see this process. */
 bool sim_state_open(void) {
     for (int attempt = 0; !state && attempt < 2; attempt++) {
         sim_state_t *mapped = map_file();
@@ -84,7 +84,7 @@ bool sim_state_open(void) {
     return state;
 }
 
-/* Whatever this process held before an exec, or is about to leave. */
+/* All memory that this process held before an exec, or is about to leave. */
 static void forget_shares(uint64_t self) {
     uint32_t used = atomic_load(&state->shares_used);
     for (uint32_t i = 0; i < used; i++)
@@ -181,7 +181,7 @@ static bool has_room(int gpu, uint64_t bytes) {
     return bytes <= total && (sum(gpu, false) <= total - bytes || sum(gpu, true) <= total - bytes);
 }
 
-/* One at a time, as in a driver: nobody is refused because of one that is refused as well. */
+/* Requests are decided one at a time, as in a driver. So no request fails because of another one that fails, too. */
 static void begin_take(uint64_t self) {
     uint64_t late_ns = sim_state_now() + PATIENCE_NS, taker = 0;
     while (!atomic_compare_exchange_strong(&state->taker, &taker, self))
@@ -193,8 +193,8 @@ static void begin_take(uint64_t self) {
 
 static void end_take(uint64_t self) { atomic_compare_exchange_strong(&state->taker, &self, 0); }
 
-/* One that was passed over may go on at any time. So every process sums again when it has added its own bytes, all in one
- * total order: of two that do not fit together at least one sees both and takes its bytes back. */
+/* A process that was stopped for longer than PATIENCE_NS loses its place, and may continue at any time. So each process sums again after it
+ * has added its bytes, in one total order. If two requests do not fit together, at least one process sees both and takes its bytes back. */
 bool sim_state_take(int gpu, uint64_t bytes) {
     uint64_t self = atomic_load(&own->owner);
     begin_take(self);
@@ -247,7 +247,7 @@ static bool is_held(sim_state_share_t *row) {
     return false;
 }
 
-/* The creator's identity is set last: until then nobody lives in the row, and it counts for nothing. */
+/* The creator's identity is set last: until then the row has no live holder, and counts for nothing. */
 static void found_row(sim_state_share_t *row, int gpu, uint64_t bytes, uint64_t key, uint64_t self) {
     atomic_store(&row->key, key);
     for (int i = 0; i < SIM_STATE_HOLDERS; i++) atomic_store(&row->holder[i], 0);
@@ -283,7 +283,7 @@ bool sim_state_join(unsigned index, uint64_t key) {
     return joined;
 }
 
-/* The creator's bytes leave its slot and appear in the row while nobody can take memory. */
+/* The creator's bytes leave its slot and appear in the row while no process can take memory. */
 bool sim_state_leave(unsigned index, uint64_t key) {
     uint64_t self = sim_state_self();
     sim_state_share_t *row = &state->share[index];

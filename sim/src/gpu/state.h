@@ -60,18 +60,18 @@ pid_t sim_state_pid(uint64_t identity);
 /* A row for memory that this process has taken, joining one and leaving it; the creator gives the bytes back by leaving. */
 bool sim_state_share(int gpu, uint64_t bytes, unsigned *row, uint64_t *key);
 bool sim_state_join(unsigned row, uint64_t key);
-/* True: others had it, and nobody has it any more. */
+/* True: other processes had it, and no process has it any more. */
 bool sim_state_leave(unsigned row, uint64_t key);
 bool sim_state_open(void);
 bool sim_state_attach(void);
 void sim_state_detach(void);
 bool sim_state_take(int gpu, uint64_t bytes);
 void sim_state_give(int gpu, uint64_t bytes);
-/* Takes everything that this process has off the GPUs, and puts it there again, all of it or nothing. */
+/* Takes all memory of this process off the GPUs, and puts it back, all of it or nothing. */
 void sim_state_withdraw(uint64_t bytes[SIM_GPUS_MAX]);
 bool sim_state_return(const uint64_t bytes[SIM_GPUS_MAX]);
 uint64_t sim_state_own_bytes(void);
-/* What this thread gave back since the last question. */
+/* The bytes that this thread gave back since the last call. */
 uint64_t sim_state_forget_given(void);
 uint64_t sim_state_taken(int gpu);
 bool sim_state_process(int gpu, unsigned slot, pid_t *pid, uint64_t *bytes);

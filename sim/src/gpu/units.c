@@ -97,7 +97,7 @@ static int unit_with_uuid(const sim_settings_t *settings, const int *gpus, unsig
     return -1;
 }
 
-/* As the driver does: numbers or (beginnings of) UUIDs; the list ends at the first that means nothing, or comes twice. */
+/* As the driver does: numbers or (beginnings of) UUIDs; the list ends at the first invalid or repeated entry. */
 static void show_list(sim_settings_t *settings, const int *gpus, unsigned count, const char *list) {
     for (const char *name = list; settings->visible < count; name++) {
         size_t length = strcspn(name, ",");

@@ -1,5 +1,5 @@
-/* Units: what has memory and a timeline of its own. A whole GPU is one, under the number that NVML gives it; behind the GPUs
- * come the MIG instances of those that are split, whose GPUs CUDA does not use as a whole then. */
+/* Units: devices with memory and a timeline of their own. A whole GPU is a unit, with its number in NVML. After the GPUs come the MIG
+ * instances of split GPUs; CUDA does not use a split GPU as a whole. */
 #ifndef SIM_UNITS_H
 #define SIM_UNITS_H
 

@@ -1,5 +1,5 @@
-/* The simulated kernel driver. It puts itself into this library's table of addresses in the place of the C library's ioctl. So a library that
- * exchanges the entry once more sees the calls, as with a real libcuda. The program and other libraries call the C library.
+/* The simulated kernel driver. It replaces the C library's ioctl in this library's table of addresses. So a library that replaces the entry
+ * again sees the calls, as with a real libcuda. The program and other libraries call the C library.
  *
  * SLUICE_SIM_RM=CALL[@nth|@nth+]=ACTION,… changes the answers. CALL is one of set, get, preempt, disable, enable, group; ACTION is a status
  * (0x1b), errno, value:N (get), sleep:50ms, or lie (says OK and does nothing). */
@@ -63,7 +63,7 @@ typedef struct {
 
 static unsigned calls[8];
 
-/* What SLUICE_SIM_RM says about this call. */
+/* The setting of SLUICE_SIM_RM for this call. */
 static fault_t fault_of(const char *name, unsigned kind) {
     fault_t fault = {0};
     const char *text = getenv("SLUICE_SIM_RM");

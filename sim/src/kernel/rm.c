@@ -1,4 +1,4 @@
-/* libcuda's side of the kernel driver: what it allocates with a context, and the time slice that it asks for. */
+/* libcuda's side of the kernel driver: the objects that it allocates with a context, and the time slice that it asks for. */
 #define _GNU_SOURCE
 #include "kernel/rm.h"
 

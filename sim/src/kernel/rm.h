@@ -1,4 +1,4 @@
-/* What the kernel driver does for libcuda: objects, and the channel groups that the GPU switches between. Its numbers and layouts are those of
+/* The kernel driver's calls for libcuda: objects, and the channel groups that the GPU switches between. Numbers and layouts are those of
  * spec/rm.api, as far as libcuda uses them; this side reads them as words. */
 #ifndef SIM_RM_H
 #define SIM_RM_H

@@ -1,5 +1,5 @@
-/* What a context remembers: limits, of which a larger stack takes memory at once and the malloc heap when a kernel first needs
- * it; cache and bank preferences. As on an H200 the printf buffer takes no memory of the GPU. */
+/* Settings of a context: limits, and cache and bank preferences. A larger stack takes memory at once, the malloc heap when a kernel first
+ * needs it. As on an H200 the printf buffer takes no memory of the GPU. */
 #include "code/module.h"
 
 enum { LIMIT_STACK_SIZE = 0, LIMIT_PRINTF = 1, LIMIT_HEAP = 2, LIMIT_DEVICE_SYNC_DEPTH = 3, LIMIT_COUNT = 9 };

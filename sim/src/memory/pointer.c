@@ -1,4 +1,4 @@
-/* What a pointer is: its attributes. */
+/* The attributes of pointers. */
 #include "entry/sim.h"
 
 enum {

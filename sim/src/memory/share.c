@@ -1,4 +1,4 @@
-/* Anonymous files that hold what processes share. They are found through /proc/PID/fd, so nothing is left when their owner dies. The
+/* Anonymous files for memory that processes share. They are found through /proc/PID/fd, so nothing is left when their owner dies. The
  * inode number distinguishes a file from a later one under the same descriptor. */
 #define _GNU_SOURCE
 #include "entry/sim.h"

@@ -85,7 +85,7 @@ CUresult sim_cuMemGetAllocationGranularity(size_t *granularity, const CUmemAlloc
     return CUDA_SUCCESS;
 }
 
-/* As driver 580.159 does: at the wish if nothing is there, neither of the GPU nor of the host; else anywhere. */
+/* As driver 580.159 does: at the wanted address if neither the GPU nor the host uses it; otherwise anywhere. */
 CUresult sim_cuMemAddressReserve(CUdeviceptr *address, size_t bytes, size_t alignment, CUdeviceptr wish, unsigned long long flags) {
     SIM_REQUIRE(address && bytes && is_whole(bytes) && flags == 0 && (alignment & (alignment - 1)) == 0, CUDA_ERROR_INVALID_VALUE);
     SIM_REQUIRE(is_whole(wish) && (!alignment || wish % alignment == 0), CUDA_ERROR_INVALID_VALUE);

@@ -26,7 +26,7 @@ enum { SIM_HANDLE_FILE_DESCRIPTOR = 1 };
 
 /* Where its contents are. */
 int sim_vmm_file(const sim_handle_t *handle);
-/* True: others had the memory, and nobody has it any more. */
+/* True: other processes had the memory, and no process has it any more. */
 bool sim_vmm_leave(sim_handle_t *handle);
 
 #endif

@@ -1,4 +1,4 @@
-/* The types of NVML, as much of them as its ABI needs; written from facts, no header of others. */
+/* The types of NVML, as much of them as its ABI needs; written from facts, without NVIDIA's header. */
 #ifndef SIM_NVML_H
 #define SIM_NVML_H
 

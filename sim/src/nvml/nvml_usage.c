@@ -1,4 +1,4 @@
-/* The simulated NVML: memory, processes and utilisation, from the state file; what a simulation has not, such as power. */
+/* The simulated NVML: memory, processes and utilisation, from the state file; and calls without simulation, such as power. */
 #include "nvml/nvml.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
 /* The memory of allocation nodes. Addresses come from a pool of their own for each GPU, when the nodes are made; an allocation gets those of
- * an earlier one that was freed before it on every way. Memory is another matter: graphs of a GPU share it in chunks, as on an H200
+ * an earlier one that was freed before it on every path. Memory is separate from addresses: graphs of a GPU share it in chunks, as on an H200
  * (driver 580). The addresses of a graph lie in runs. An allocation that ends beyond its run extends it by the allocation's size, in
  * whole chunks. A launch takes what the same graph had, then what is idle or was used before in the same stream, then more. Launched in
  * another stream while it runs, the graph gets other memory for what it took over from other graphs. It stays until cuDeviceGraphMemTrim finds

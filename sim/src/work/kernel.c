@@ -1,4 +1,4 @@
-/* Launches, and what the known kernels do. sluice_spin takes its time, sluice_stamp also notes when. sluice_fill and sluice_add change
+/* Launches, and the effects of the known kernels. sluice_spin takes its time, sluice_stamp also notes when. sluice_fill and sluice_add change
  * data. sluice_heap and sluice_print need the malloc heap and the printf buffer. Any other kernel is empty and takes the least time a
  * launch takes. */
 #define _GNU_SOURCE
@@ -120,7 +120,7 @@ uint64_t sim_work_duration(const sim_work_t *work) {
     }
 }
 
-/* What a launch costs on the host. */
+/* The cost of a launch on the host. */
 static void pay(void) {
     if (!sim_settings()->launch_ns) return;
     sim_unlock();

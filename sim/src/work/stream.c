@@ -61,7 +61,7 @@ CUresult sim_work_submit(CUstream handle, const sim_work_t *work) {
     return sim_work_queue(stream, work);
 }
 
-/* Streams of a context that goes; their work has been waited for. */
+/* Destroys the streams of a context; their work has ended. */
 void sim_stream_drop(CUcontext context) {
     for (CUstream stream = context->streams, next; stream; stream = next) {
         next = stream->next;

@@ -1,5 +1,5 @@
-/* What a copy and a fill do: whether their memory is valid, how long they take, and their effect. Every copy, whatever
- * call it came from, is a three-dimensional one. */
+/* Copies and fills: the validity of their memory, their duration, and their effect. Every copy, from any call, is a three-dimensional
+ * one. */
 #include "work/work.h"
 #include "memory/array.h"
 

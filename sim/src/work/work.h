@@ -120,11 +120,11 @@ void sim_pool_finish_free(CUdeviceptr address, uint64_t generation);
 CUresult sim_limits_prepare(CUcontext context, const sim_work_t *work);
 
 CUresult sim_capture_add(CUstream stream, const sim_work_t *work);
-/* Fails, and spoils the capture, where a capturing stream does not allow a call. */
+/* Fails, and invalidates the capture, if a capturing stream does not allow the call. */
 CUresult sim_capture_forbid(CUstream stream);
 /* The same for every capture that does not allow the calling thread to ask or wait for an event. */
 CUresult sim_capture_check_unsafe(void);
-/* The stream is about to go. */
+/* The stream is about to be destroyed. */
 void sim_capture_leave(CUstream stream);
 /* 906 when the legacy stream would have to wait for a capturing one. */
 CUresult sim_capture_check_legacy(CUstream stream);

@@ -29,7 +29,7 @@ static size_t section_bytes(const char *cubin, const char *name) {
     return 0;
 }
 
-static void shouldLinkPtxIntoACubinThatLoads(void) {
+static void should_link_ptx_into_a_cubin_that_loads(void) {
     CUlinkState link, again;
     void *cubin, *copy;
     size_t bytes, before = free_bytes();
@@ -69,7 +69,7 @@ static void shouldLinkPtxIntoACubinThatLoads(void) {
     EQUAL(free_bytes(), before);
 }
 
-static void shouldTakeThePtxAsItsCubin(void) {
+static void should_take_the_ptx_as_its_cubin(void) {
     CUmodule module;
     size_t before = free_bytes();
     OK(cuModuleLoadData(&module, first));
@@ -77,7 +77,7 @@ static void shouldTakeThePtxAsItsCubin(void) {
     OK(cuModuleUnload(module));
 }
 
-static void shouldTakeTheHeapWhenAKernelNeedsIt(void) {
+static void should_take_the_heap_when_a_kernel_needs_it(void) {
     CUcontext first_context, own;
     CUmodule module;
     CUfunction heap, print;
@@ -113,7 +113,7 @@ static void shouldTakeTheHeapWhenAKernelNeedsIt(void) {
     EQUAL(free_bytes(), outside);
 }
 
-static void shouldRefuseALaunchWhoseHeapDoesNotFit(void) {
+static void should_refuse_a_launch_whose_heap_does_not_fit(void) {
     CUcontext first_context, own;
     CUmodule module;
     CUfunction heap;
@@ -129,9 +129,9 @@ static void shouldRefuseALaunchWhoseHeapDoesNotFit(void) {
 
 int main(void) {
     use_gpu();
-    shouldLinkPtxIntoACubinThatLoads();
-    shouldTakeThePtxAsItsCubin();
-    shouldTakeTheHeapWhenAKernelNeedsIt();
-    shouldRefuseALaunchWhoseHeapDoesNotFit();
+    should_link_ptx_into_a_cubin_that_loads();
+    should_take_the_ptx_as_its_cubin();
+    should_take_the_heap_when_a_kernel_needs_it();
+    should_refuse_a_launch_whose_heap_does_not_fit();
     return 0;
 }

@@ -15,7 +15,7 @@ CUresult cuLibraryUnload(CUlibrary library);
 static const char code[] = ".version 6.0\n.target sm_52\n.address_size 64\n.visible .entry k(){ ld.global.u32 %r1, [%a]; ret; }\n"
                            ".visible .global .align 4 .b8 big[67108864];\n.global .u32 small;\n";
 
-static void shouldTakeMemoryForGlobalVariables(void) {
+static void should_take_memory_for_global_variables(void) {
     CUmodule module;
     CUdeviceptr address;
     size_t bytes, before = free_bytes();
@@ -35,7 +35,7 @@ static void shouldTakeMemoryForGlobalVariables(void) {
     EQUAL(before - free_bytes(), 0);
 }
 
-static void shouldTakeMemoryForStacksAtOnce(void) {
+static void should_take_memory_for_stacks_at_once(void) {
     size_t value, before = free_bytes();
     OK(cuCtxSetLimit(0, 16384));
     EQUAL(before - free_bytes(), STACK_16K);
@@ -48,7 +48,7 @@ static void shouldTakeMemoryForStacksAtOnce(void) {
     EQUAL(before - free_bytes(), 0);
 }
 
-static void shouldGiveAllBackWithTheContext(void) {
+static void should_give_all_back_with_the_context(void) {
     CUcontext first, second;
     CUmodule module;
     OK(cuCtxGetCurrent(&first));
@@ -65,8 +65,8 @@ static void shouldGiveAllBackWithTheContext(void) {
 
 int main(void) {
     use_gpu();
-    shouldTakeMemoryForGlobalVariables();
-    shouldTakeMemoryForStacksAtOnce();
-    shouldGiveAllBackWithTheContext();
+    should_take_memory_for_global_variables();
+    should_take_memory_for_stacks_at_once();
+    should_give_all_back_with_the_context();
     return 0;
 }

@@ -43,7 +43,7 @@ static unsigned long long listed_bytes(void) {
     return count ? processes[count - 1].bytes : 0;
 }
 
-static void shouldGoThroughItsStates(void) {
+static void should_go_through_its_states(void) {
     EQUAL(state(), RUNNING);
     EQUAL(unlock(), 401);
     EQUAL(checkpoint(), 401);
@@ -67,7 +67,7 @@ static void shouldGoThroughItsStates(void) {
     EQUAL(state(), RUNNING);
 }
 
-static void shouldKnowItsRestoreThread(void) {
+static void should_know_its_restore_thread(void) {
     int thread;
     char path[64];
     OK(cuCheckpointProcessGetRestoreThreadId(getpid(), &thread));
@@ -77,7 +77,7 @@ static void shouldKnowItsRestoreThread(void) {
     EQUAL(cuCheckpointProcessLock(4194303, NULL), 304);
 }
 
-static void shouldTakeAllMemoryOffTheGpu(void) {
+static void should_take_all_memory_off_the_gpu(void) {
     static const CUmemAllocationProp plain = {.type = 1, .location = {1, 0}};
     CUdeviceptr allocated, mapped, pooled;
     CUmemGenericAllocationHandle handle;
@@ -115,7 +115,7 @@ static void shouldTakeAllMemoryOffTheGpu(void) {
     OK(cuMemFree_v2(pooled));
 }
 
-static void shouldWaitForWorkAndGiveUpInTime(void) {
+static void should_wait_for_work_and_give_up_in_time(void) {
     CUstream stream;
     unsigned *word;
     OK(cuStreamCreate(&stream, 1));
@@ -162,7 +162,7 @@ static void *allocate(void *context) {
     return NULL;
 }
 
-static void shouldLetCallsEndAndHoldNewOnes(CUcontext context) {
+static void should_let_calls_end_and_hold_new_ones(CUcontext context) {
     pthread_t waiter, caller;
     OK(cuStreamCreate(&busy, 1));
     spin(busy, 100000000);
@@ -193,7 +193,7 @@ static void other(void) {
 }
 
 /* The other process fills the GPU while this one is away. */
-static void shouldBeLostWhenTheMemoryIsTaken(void) {
+static void should_be_lost_when_the_memory_is_taken(void) {
     CUdeviceptr address;
     start_peer(other);
     use_gpu();
@@ -214,7 +214,7 @@ static void shouldBeLostWhenTheMemoryIsTaken(void) {
     EQUAL(listed_bytes(), 0);
 }
 
-static void shouldRefuseManagedMemory(void) {
+static void should_refuse_managed_memory(void) {
     CUdeviceptr managed, address;
     use_gpu();
     OK(cuMemAllocManaged(&managed, 2 * MIB, 1));
@@ -229,7 +229,7 @@ static void shouldRefuseManagedMemory(void) {
     OK(unlock());
 }
 
-static void shouldForgetManagedMemoryThatWasFreed(void) {
+static void should_forget_managed_memory_that_was_freed(void) {
     CUdeviceptr managed;
     use_gpu();
     OK(cuMemAllocManaged(&managed, 2 * MIB, 1));
@@ -260,7 +260,7 @@ static void opener(void) {
     is_lost_with(1);
 }
 
-static void shouldBeLostWithOpenedIpcMemory(void) {
+static void should_be_lost_with_opened_ipc_memory(void) {
     CUipcMemHandle handle;
     CUdeviceptr address;
     start_peer(opener);
@@ -284,7 +284,7 @@ static void importer(void) {
     is_lost_with(801);
 }
 
-static void shouldBeLostWithAnImportedHandle(void) {
+static void should_be_lost_with_an_imported_handle(void) {
     static const CUmemAllocationProp shareable = {.type = 1, .requestedHandleTypes = 1, .location = {1, 0}};
     CUmemGenericAllocationHandle handle;
     int file;
@@ -301,7 +301,7 @@ static void shouldBeLostWithAnImportedHandle(void) {
     end_peer();
 }
 
-static void shouldTakeAnH200sTime(void) {
+static void should_take_an_h200s_time(void) {
     CUdeviceptr address;
     setenv("SLUICE_SIM_CHECKPOINT", "20", 1);
     use_gpu();
@@ -328,17 +328,17 @@ static void in_its_own_process(void (*body)(void)) {
 }
 
 int main(void) {
-    in_its_own_process(shouldBeLostWhenTheMemoryIsTaken);
-    in_its_own_process(shouldRefuseManagedMemory);
-    in_its_own_process(shouldForgetManagedMemoryThatWasFreed);
-    in_its_own_process(shouldBeLostWithOpenedIpcMemory);
-    in_its_own_process(shouldBeLostWithAnImportedHandle);
-    in_its_own_process(shouldTakeAnH200sTime);
+    in_its_own_process(should_be_lost_when_the_memory_is_taken);
+    in_its_own_process(should_refuse_managed_memory);
+    in_its_own_process(should_forget_managed_memory_that_was_freed);
+    in_its_own_process(should_be_lost_with_opened_ipc_memory);
+    in_its_own_process(should_be_lost_with_an_imported_handle);
+    in_its_own_process(should_take_an_h200s_time);
     CUcontext context = use_gpu();
-    shouldGoThroughItsStates();
-    shouldKnowItsRestoreThread();
-    shouldTakeAllMemoryOffTheGpu();
-    shouldWaitForWorkAndGiveUpInTime();
-    shouldLetCallsEndAndHoldNewOnes(context);
+    should_go_through_its_states();
+    should_know_its_restore_thread();
+    should_take_all_memory_off_the_gpu();
+    should_wait_for_work_and_give_up_in_time();
+    should_let_calls_end_and_hold_new_ones(context);
     return 0;
 }

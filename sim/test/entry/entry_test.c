@@ -9,7 +9,7 @@ static int compare(const void *left, const void *right) {
     return (a > b) - (a < b);
 }
 
-static void shouldHaveADistinctFunctionForEveryVariant(void *driver) {
+static void should_have_a_distinct_function_for_every_variant(void *driver) {
     static uintptr_t addresses[2000];
     size_t count = 0;
     char line[200], name[200];
@@ -27,7 +27,7 @@ static void shouldHaveADistinctFunctionForEveryVariant(void *driver) {
     for (size_t i = 1; i < count; i++) CHECK(addresses[i] != addresses[i - 1]);
 }
 
-static void shouldChooseAsARealDriver(void *driver) {
+static void should_choose_as_a_real_driver(void *driver) {
     static const struct { const char *name; int version, flags, status; const char *symbol; } cases[] = {
         {"", 0, 0, 1, NULL}, {"nosuch", 12000, 0, 1, NULL}, {"cuMemAlloc_v2", 12000, 0, 1, NULL}, {"cuInit", 1000, 0, 2, NULL},
         {"cuMemAlloc", 2000, 0, 0, "cuMemAlloc"}, {"cuMemAlloc", 12000, 0, 0, "cuMemAlloc_v2"}, {"cuMemAllocAsync", 11010, 0, 2, NULL},
@@ -53,7 +53,7 @@ static void shouldChooseAsARealDriver(void *driver) {
     EQUAL(cuGetProcAddress_v2("cuInit", &function, 13000, 4, &status), 1);
 }
 
-static void shouldWantInitialisation(void) {
+static void should_want_initialisation(void) {
     CUcontext context;
     CUdeviceptr address;
     int version;
@@ -70,8 +70,8 @@ static void shouldWantInitialisation(void) {
 int main(void) {
     void *driver = dlopen("libcuda.so.1", RTLD_NOW);
     CHECK(driver);
-    if (!on_real_driver("all symbols")) shouldHaveADistinctFunctionForEveryVariant(driver);
-    shouldChooseAsARealDriver(driver);
-    shouldWantInitialisation();
+    if (!on_real_driver("all symbols")) should_have_a_distinct_function_for_every_variant(driver);
+    should_choose_as_a_real_driver(driver);
+    should_want_initialisation();
     return 0;
 }

@@ -31,7 +31,7 @@ static int run(const char *name, const char *variable, const char *value) {
     return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
-static void shouldFailTheNthCall(void) {
+static void should_fail_the_nth_call(void) {
     CUdeviceptr address;
     use_gpu();
     OK(cuMemAlloc_v2(&address, 10));
@@ -40,7 +40,7 @@ static void shouldFailTheNthCall(void) {
     OK(cuMemAlloc_v2(&address, 10));
 }
 
-static void shouldFailEachSecondCall(void) {
+static void should_fail_each_second_call(void) {
     CUdeviceptr address;
     use_gpu();
     for (int i = 0; i < 3; i++) {
@@ -49,14 +49,14 @@ static void shouldFailEachSecondCall(void) {
     }
 }
 
-static void shouldFailFromTheSecondCallOn(void) {
+static void should_fail_from_the_second_call_on(void) {
     CUdeviceptr address;
     use_gpu();
     OK(cuMemAlloc_v2(&address, 10));
     for (int i = 0; i < 3; i++) EQUAL(cuMemAlloc_v2(&address, 10), 2);
 }
 
-static void shouldStick(void) {
+static void should_stick(void) {
     CUdeviceptr address;
     CUcontext context;
     char byte;
@@ -70,7 +70,7 @@ static void shouldStick(void) {
 }
 
 /* What a pause does, each step refused on demand. */
-static void shouldRefuseEachStepOfAPause(void) {
+static void should_refuse_each_step_of_a_pause(void) {
     static const CUmemAllocationProp plain = {.type = 1, .location = {1, 0}};
     CUmemGenericAllocationHandle handle;
     CUdeviceptr address;
@@ -88,14 +88,14 @@ static void shouldRefuseEachStepOfAPause(void) {
     OK(cuCheckpointProcessUnlock(getpid(), NULL));
 }
 
-static void shouldAllocateOnce(void) {
+static void should_allocate_once(void) {
     CUdeviceptr address;
     use_gpu();
     OK(cuMemAlloc_v2(&address, 10));
     fprintf(stderr, "still here");
 }
 
-static void shouldMissASymbol(void) {
+static void should_miss_a_symbol(void) {
     void *function;
     int status;
     CUdeviceptr address;
@@ -107,7 +107,7 @@ static void shouldMissASymbol(void) {
     EQUAL(cuMemAllocAsync(&address, 10, NULL), 500);
 }
 
-static void shouldBeAnOldDriver(void) {
+static void should_be_an_old_driver(void) {
     int version, status;
     void *function;
     OK(cuInit(0));
@@ -119,7 +119,7 @@ static void shouldBeAnOldDriver(void) {
     EQUAL(cuGetProcAddress_v2("cuMemAlloc", &function, 11040, 0, &status), 500);
 }
 
-static void shouldSleep(void) {
+static void should_sleep(void) {
     double begin = seconds();
     use_gpu();
     CHECK(seconds() - begin > 0.045);
@@ -127,7 +127,7 @@ static void shouldSleep(void) {
 
 static int refuses(void) { return cuInit(0); }
 
-static void shouldRefuseNonsense(void) {
+static void should_refuse_nonsense(void) {
     static const char *const cases[][2] = {
         {"SLUICE_SIM_GPUS", "0"}, {"SLUICE_SIM_GPUS", "two"}, {"SLUICE_SIM_GPUS", "17"}, {"SLUICE_SIM_MEMORY", "lots"}, {"SLUICE_SIM_MEMORY", ""},
         {"SLUICE_SIM_MEMORY", "4gg"}, {"SLUICE_SIM_MEMORY", "-4g"}, {"SLUICE_SIM_LINK", "fast"}, {"SLUICE_SIM_LAUNCH", "3"}, {"SLUICE_SIM_SMS", "1.5"},
@@ -146,15 +146,15 @@ static void shouldRefuseNonsense(void) {
 
 static int run_case(const char *name) {
     if (strcmp(name, "refuses") == 0) return refuses();
-    if (strcmp(name, "nth") == 0) shouldFailTheNthCall();
-    if (strcmp(name, "sticky") == 0) shouldStick();
-    if (strcmp(name, "each") == 0) shouldFailEachSecondCall();
-    if (strcmp(name, "on") == 0) shouldFailFromTheSecondCallOn();
-    if (strcmp(name, "pause") == 0) shouldRefuseEachStepOfAPause();
-    if (strcmp(name, "once") == 0) shouldAllocateOnce();
-    if (strcmp(name, "missing") == 0) shouldMissASymbol();
-    if (strcmp(name, "old") == 0) shouldBeAnOldDriver();
-    if (strcmp(name, "sleep") == 0) shouldSleep();
+    if (strcmp(name, "nth") == 0) should_fail_the_nth_call();
+    if (strcmp(name, "sticky") == 0) should_stick();
+    if (strcmp(name, "each") == 0) should_fail_each_second_call();
+    if (strcmp(name, "on") == 0) should_fail_from_the_second_call_on();
+    if (strcmp(name, "pause") == 0) should_refuse_each_step_of_a_pause();
+    if (strcmp(name, "once") == 0) should_allocate_once();
+    if (strcmp(name, "missing") == 0) should_miss_a_symbol();
+    if (strcmp(name, "old") == 0) should_be_an_old_driver();
+    if (strcmp(name, "sleep") == 0) should_sleep();
     return 0;
 }
 
@@ -174,7 +174,7 @@ int main(int count, char **arguments) {
     EQUAL(run("missing", "SLUICE_SIM_FAULTS", "cuMemAllocAsync=missing"), 0);
     EQUAL(run("sleep", "SLUICE_SIM_FAULTS", "cuInit=sleep:50ms"), 0);
     EQUAL(run("old", "SLUICE_SIM_DRIVER", "11040"), 0);
-    shouldRefuseNonsense();
+    should_refuse_nonsense();
     use_gpu();
     size_t bytes, total;
     OK(cuMemGetInfo_v2(&bytes, &total));

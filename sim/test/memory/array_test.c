@@ -4,7 +4,7 @@
 
 enum { U8 = 0x01, U16 = 0x02, HALF = 0x10, FLOAT = 0x20 };
 
-static void shouldTakeWhatAnH200Takes(void) {
+static void should_take_what_an_h200_takes(void) {
     static const struct { CUDA_ARRAY3D_DESCRIPTOR shape; unsigned levels, mib; } measured[] = {
         {{1024, 1024, 0, FLOAT, 4, 0}, 0, 16}, {{1000, 1000, 0, U8, 1, 0}, 0, 2}, {{100, 100, 100, FLOAT, 1, 0}, 0, 6},
         {{100, 100, 100, FLOAT, 2, 0}, 0, 10}, {{100, 100, 100, FLOAT, 4, 0}, 0, 18}, {{16, 16, 0, FLOAT, 1, 0}, 0, 2},
@@ -25,7 +25,7 @@ static void shouldTakeWhatAnH200Takes(void) {
     }
 }
 
-static void shouldLetSmallArraysShareABlock(void) {
+static void should_let_small_arrays_share_a_block(void) {
     CUDA_ARRAY3D_DESCRIPTOR shape = {16, 16, 0, FLOAT, 1, 0};
     CUarray arrays[20];
     size_t before = free_bytes();
@@ -42,7 +42,7 @@ static void map(void *array, unsigned x, CUmemGenericAllocationHandle handle) {
     OK(cuMemMapArrayAsync(&info, 1, NULL));
 }
 
-static void shouldHoldWhatIsMappedIntoASparseArray(void) {
+static void should_hold_what_is_mapped_into_a_sparse_array(void) {
     CUDA_ARRAY3D_DESCRIPTOR shape = {4096, 4096, 0, FLOAT, 4, 0x40};
     CUmemAllocationProp where = {.type = 1, .location = {1, 0}};
     CUmemGenericAllocationHandle handles[2];
@@ -62,7 +62,7 @@ static void shouldHoldWhatIsMappedIntoASparseArray(void) {
     EQUAL(free_bytes(), before);
 }
 
-static void shouldTakeNothingOfTheGpuForMemoryOnTheHost(void) {
+static void should_take_nothing_of_the_gpu_for_memory_on_the_host(void) {
     CUmemAllocationProp where = {.type = 1, .location = {2, 0}};
     CUmemGenericAllocationHandle handle;
     size_t before = free_bytes();
@@ -72,7 +72,7 @@ static void shouldTakeNothingOfTheGpuForMemoryOnTheHost(void) {
     EQUAL(free_bytes(), before);
 }
 
-static void shouldSayWhatADeferredArrayNeeds(void) {
+static void should_say_what_a_deferred_array_needs(void) {
     CUDA_ARRAY3D_DESCRIPTOR shape = {1024, 1024, 0, FLOAT, 4, 0};
     CUDA_ARRAY_MEMORY_REQUIREMENTS needed;
     CUarray plain, deferred;
@@ -88,12 +88,12 @@ static void shouldSayWhatADeferredArrayNeeds(void) {
 
 int main(void) {
     use_gpu();
-    shouldTakeWhatAnH200Takes();
-    shouldLetSmallArraysShareABlock();
+    should_take_what_an_h200_takes();
+    should_let_small_arrays_share_a_block();
     if (!on_real_driver("sparse and deferred arrays, handles of host memory")) {
-        shouldHoldWhatIsMappedIntoASparseArray();
-        shouldTakeNothingOfTheGpuForMemoryOnTheHost();
-        shouldSayWhatADeferredArrayNeeds();
+        should_hold_what_is_mapped_into_a_sparse_array();
+        should_take_nothing_of_the_gpu_for_memory_on_the_host();
+        should_say_what_a_deferred_array_needs();
     }
     return 0;
 }

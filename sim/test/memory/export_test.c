@@ -85,7 +85,7 @@ static void importer(void) {
 }
 
 /* Memory that can be exported takes a descriptor when it is, and not before. */
-static void shouldTakeNoDescriptorBeforeTheExport(void) {
+static void should_take_no_descriptor_before_the_export(void) {
     enum { HANDLES = 1000, DESCRIPTORS = 64 };
     static CUmemGenericAllocationHandle handles[HANDLES];
     struct rlimit before;
@@ -106,7 +106,7 @@ static void creator(void) {
     int file;
     use_gpu();
     size_t before = free_bytes();
-    shouldTakeNoDescriptorBeforeTheExport();
+    should_take_no_descriptor_before_the_export();
     EQUAL(free_bytes(), before);
     OK(cuMemCreate(&handle, BYTES, &(CUmemAllocationProp){.type = 1, .location = {1, 0}}, 0));
     EQUAL(cuMemExportToShareableHandle(&file, handle, 1, 0), 1);

@@ -10,7 +10,7 @@ CUresult cuMemcpyHtoDAsync_v2(CUdeviceptr to, const void *from, size_t bytes, CU
 static char *memory;
 static CUdeviceptr device;
 
-static void shouldRegisterOnce(void) {
+static void should_register_once(void) {
     OK(cuMemHostRegister_v2(memory, 8 * MIB, 0));
     OK(cuMemHostRegister_v2(memory + 8 * MIB, 8 * MIB, 0));
     EQUAL(cuMemHostRegister_v2(memory, 8 * MIB, 0), 712);
@@ -25,7 +25,7 @@ static void shouldRegisterOnce(void) {
     OK(cuMemHostUnregister(memory));
 }
 
-static void shouldNotRegisterWhatTheDriverPinned(void) {
+static void should_not_register_what_the_driver_pinned(void) {
     void *pinned;
     OK(cuMemHostAlloc(&pinned, 4 * MIB, 0));
     EQUAL(cuMemHostRegister_v2(pinned, 4 * MIB, 0), 1);
@@ -41,7 +41,7 @@ static void copies(char *start, size_t bytes, int expected) {
     OK(cuCtxSynchronize());
 }
 
-static void shouldCopyWithinOneRegistration(void) {
+static void should_copy_within_one_registration(void) {
     OK(cuMemHostRegister_v2(memory + 4 * MIB, 4 * MIB, 0));
     OK(cuMemHostRegister_v2(memory + 8 * MIB, 4 * MIB, 0));
     copies(memory + 4 * MIB, 4 * MIB, 0);
@@ -60,7 +60,7 @@ static double time_of_copy(void) {
     return seconds() - begin;
 }
 
-static void shouldTakeTimeByBytesAndPinning(void) {
+static void should_take_time_by_bytes_and_pinning(void) {
     CHECK(time_of_copy() > 0.31);
     OK(cuMemHostRegister_v2(memory, 32 * MIB, 0));
     double pinned = time_of_copy();
@@ -75,9 +75,9 @@ int main(void) {
     memory = mmap(NULL, 32 * MIB, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     memset(memory, 1, 32 * MIB);
     OK(cuMemAlloc_v2(&device, 32 * MIB));
-    shouldRegisterOnce();
-    shouldNotRegisterWhatTheDriverPinned();
-    shouldCopyWithinOneRegistration();
-    if (!on_real_driver("time of copies")) shouldTakeTimeByBytesAndPinning();
+    should_register_once();
+    should_not_register_what_the_driver_pinned();
+    should_copy_within_one_registration();
+    if (!on_real_driver("time of copies")) should_take_time_by_bytes_and_pinning();
     return 0;
 }

@@ -15,7 +15,7 @@ static unsigned word(CUdeviceptr address) {
     return value;
 }
 
-static void shouldShowTheExportersMemory(void) {
+static void should_show_the_exporters_memory(void) {
     CUipcMemHandle small, large;
     CUdeviceptr first, again, second;
     size_t bytes, before;
@@ -44,7 +44,7 @@ static void shouldShowTheExportersMemory(void) {
     EQUAL(cuIpcOpenMemHandle_v2(&first, nonsense, 1), 400);
 }
 
-static void shouldWaitForTheExportersEvent(void) {
+static void should_wait_for_the_exporters_event(void) {
     CUipcEventHandle handle;
     CUevent event;
     CUstream stream;
@@ -69,9 +69,9 @@ static void shouldWaitForTheExportersEvent(void) {
 static void importer(void) {
     use_gpu();
     say_turn();
-    shouldShowTheExportersMemory();
+    should_show_the_exporters_memory();
     say_turn();
-    shouldWaitForTheExportersEvent();
+    should_wait_for_the_exporters_event();
     say_turn();
     hear_turn();
     CUipcMemHandle gone;

@@ -1,7 +1,7 @@
 /* Device memory: what it takes is what an H200 took. */
 #include "check.h"
 
-static void shouldTakeWhatAnH200Takes(void) {
+static void should_take_what_an_h200_takes(void) {
     static const struct { size_t bytes; int count; size_t taken, left_by_last; } cases[] = {
         {1, 2000, 2097152, 2097152}, {513, 2000, 2097152, 2097152}, {4096, 2000, 8388608, 2097152}, {65536, 2000, 132120576, 2097152},
         {1000000, 2000, 2097152000, 2097152}, {1048576, 2000, 2097152000, 2097152}, {1048577, 200, 419430400, 2097152},
@@ -19,7 +19,7 @@ static void shouldTakeWhatAnH200Takes(void) {
     }
 }
 
-static void shouldShareABlockAmongUnequalNeighbours(void) {
+static void should_share_a_block_among_unequal_neighbours(void) {
     CUdeviceptr large, small;
     size_t before = free_bytes();
     OK(cuMemAlloc_v2(&large, 3 * MIB / 2));
@@ -31,7 +31,7 @@ static void shouldShareABlockAmongUnequalNeighbours(void) {
     EQUAL(free_bytes(), before);
 }
 
-static void shouldPitchLikeAnH200(void) {
+static void should_pitch_like_an_h200(void) {
     static const struct { size_t width, height; unsigned element; size_t pitch, taken, range; } cases[] = {
         {1, 1, 4, 512, 2097152, 512}, {513, 1000, 8, 1024, 2097152, 1024000}, {3000, 777, 4, 3072, 4194304, 2386944},
         {65537, 33, 16, 66048, 4194304, 2179584},
@@ -48,7 +48,7 @@ static void shouldPitchLikeAnH200(void) {
     }
 }
 
-static void shouldTakeManagedMemoryWhenTouched(void) {
+static void should_take_managed_memory_when_touched(void) {
     CUdeviceptr address;
     size_t before = free_bytes();
     OK(cuMemAllocManaged(&address, 64 * MIB, 1));
@@ -60,7 +60,7 @@ static void shouldTakeManagedMemoryWhenTouched(void) {
     EQUAL(free_bytes(), before);
 }
 
-static void shouldRefuseAsTheDriverDoes(void) {
+static void should_refuse_as_the_driver_does(void) {
     CUdeviceptr address;
     EQUAL(cuMemAlloc_v2(&address, 0), 1);
     EQUAL(cuMemAlloc_v2(NULL, 100), 1);
@@ -76,7 +76,7 @@ static void shouldRefuseAsTheDriverDoes(void) {
     EQUAL(cuMemFree_v2(address), 1);
 }
 
-static void shouldNotUseHostMemoryForUntouchedDeviceMemory(void) {
+static void should_not_use_host_memory_for_untouched_device_memory(void) {
     CUdeviceptr address;
     long pages, resident;
     OK(cuMemAlloc_v2(&address, 8192 * MIB));
@@ -91,7 +91,7 @@ static void shouldNotUseHostMemoryForUntouchedDeviceMemory(void) {
     OK(cuMemFree_v2(address));
 }
 
-static void shouldServeTheFirstGenerationBelowFourGigabytes(void) {
+static void should_serve_the_first_generation_below_four_gigabytes(void) {
     CUdeviceptr_v1 address;
     size_t before = free_bytes();
     OK(cuMemAlloc(&address, 3 * MIB));
@@ -104,7 +104,7 @@ static void shouldServeTheFirstGenerationBelowFourGigabytes(void) {
     EQUAL(free_bytes(), before);
 }
 
-static void shouldReturnEverythingWithTheContext(void) {
+static void should_return_everything_with_the_context(void) {
     CUcontext created, current;
     CUdeviceptr address;
     size_t before = free_bytes();
@@ -118,7 +118,7 @@ static void shouldReturnEverythingWithTheContext(void) {
     EQUAL(free_bytes(), before);
 }
 
-static void shouldTakeNothingForAContextThatCannotBeCurrent(void) {
+static void should_take_nothing_for_a_context_that_cannot_be_current(void) {
     CUcontext created[100];
     size_t start = free_bytes(), before = start;
     int count = 0;
@@ -131,7 +131,7 @@ static void shouldTakeNothingForAContextThatCannotBeCurrent(void) {
     EQUAL(free_bytes(), start);
 }
 
-static void shouldCountReferencesOfThePrimaryContext(CUcontext first) {
+static void should_count_references_of_the_primary_context(CUcontext first) {
     CUcontext again;
     unsigned flags;
     int active;
@@ -153,17 +153,17 @@ static void shouldCountReferencesOfThePrimaryContext(CUcontext first) {
 
 int main(void) {
     CUcontext context = use_gpu();
-    shouldTakeWhatAnH200Takes();
-    shouldShareABlockAmongUnequalNeighbours();
-    shouldPitchLikeAnH200();
-    if (!on_real_driver("managed memory, of which an H200 once took twice as much")) shouldTakeManagedMemoryWhenTouched();
-    shouldRefuseAsTheDriverDoes();
+    should_take_what_an_h200_takes();
+    should_share_a_block_among_unequal_neighbours();
+    should_pitch_like_an_h200();
+    if (!on_real_driver("managed memory, of which an H200 once took twice as much")) should_take_managed_memory_when_touched();
+    should_refuse_as_the_driver_does();
     if (!on_real_driver("host memory, first generation")) {
-        shouldNotUseHostMemoryForUntouchedDeviceMemory();
-        shouldServeTheFirstGenerationBelowFourGigabytes();
+        should_not_use_host_memory_for_untouched_device_memory();
+        should_serve_the_first_generation_below_four_gigabytes();
     }
-    shouldReturnEverythingWithTheContext();
-    if (!on_real_driver("a full stack of contexts")) shouldTakeNothingForAContextThatCannotBeCurrent();
-    shouldCountReferencesOfThePrimaryContext(context);
+    should_return_everything_with_the_context();
+    if (!on_real_driver("a full stack of contexts")) should_take_nothing_for_a_context_that_cannot_be_current();
+    should_count_references_of_the_primary_context(context);
     return 0;
 }

@@ -14,7 +14,7 @@ CUresult cuMemGetAccess(unsigned long long *flags, const CUmemLocation *location
 
 static CUcontext contexts[2];
 
-static void shouldTellWhoReachesWhom(void) {
+static void should_tell_who_reaches_whom(void) {
     int can, value;
     OK(cuDeviceCanAccessPeer(&can, 0, 1));
     EQUAL(can, 1);
@@ -27,7 +27,7 @@ static void shouldTellWhoReachesWhom(void) {
     EQUAL(cuDeviceGetP2PAttribute(&value, 9, 0, 1), 1);
 }
 
-static void shouldEnableAndDisableOnce(void) {
+static void should_enable_and_disable_once(void) {
     EQUAL(cuCtxDisablePeerAccess(contexts[1]), 705);
     EQUAL(cuCtxEnablePeerAccess(contexts[1], 1), 1);
     OK(cuCtxEnablePeerAccess(contexts[1], 0));
@@ -43,7 +43,7 @@ static void shouldEnableAndDisableOnce(void) {
     OK(cuCtxSetCurrent(contexts[0]));
 }
 
-static void shouldCopyBetweenDevices(void) {
+static void should_copy_between_devices(void) {
     CUdeviceptr here, there;
     unsigned value;
     OK(cuMemAlloc_v2(&here, MIB));
@@ -65,7 +65,7 @@ static void shouldCopyBetweenDevices(void) {
     OK(cuMemFree_v2(there));
 }
 
-static void shouldKeepAccessForEachDevice(void) {
+static void should_keep_access_for_each_device(void) {
     CUmemoryPool pool;
     CUmemAccess_flags flags;
     OK(cuDeviceGetDefaultMemPool(&pool, 0));
@@ -99,9 +99,9 @@ int main(void) {
     setenv("SLUICE_SIM_GPUS", "2", 1);
     contexts[0] = use_gpu();
     OK(cuDevicePrimaryCtxRetain(&contexts[1], 1));
-    shouldTellWhoReachesWhom();
-    shouldEnableAndDisableOnce();
-    shouldCopyBetweenDevices();
-    shouldKeepAccessForEachDevice();
+    should_tell_who_reaches_whom();
+    should_enable_and_disable_once();
+    should_copy_between_devices();
+    should_keep_access_for_each_device();
     return 0;
 }

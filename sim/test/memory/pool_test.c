@@ -9,7 +9,7 @@ static uint64_t attribute(CUmemoryPool pool, int which) {
     return value;
 }
 
-static void shouldGrowByChunksAndShrinkAtSynchronisation(void) {
+static void should_grow_by_chunks_and_shrink_at_synchronisation(void) {
     CUmemoryPool pool;
     CUdeviceptr a, b;
     size_t before = free_bytes();
@@ -28,7 +28,7 @@ static void shouldGrowByChunksAndShrinkAtSynchronisation(void) {
     EQUAL(free_bytes(), before);
 }
 
-static void shouldKeepWhatTheThresholdAllows(void) {
+static void should_keep_what_the_threshold_allows(void) {
     CUmemoryPool pool;
     CUdeviceptr address;
     uint64_t all = UINT64_MAX, none = 0;
@@ -45,7 +45,7 @@ static void shouldKeepWhatTheThresholdAllows(void) {
     OK(cuMemPoolSetAttribute(pool, THRESHOLD, &none));
 }
 
-static void shouldReuseWithoutWaitingInOneStream(void) {
+static void should_reuse_without_waiting_in_one_stream(void) {
     CUmemoryPool pool;
     CUdeviceptr address;
     OK(cuDeviceGetDefaultMemPool(&pool, 0));
@@ -59,7 +59,7 @@ static void shouldReuseWithoutWaitingInOneStream(void) {
     EQUAL(attribute(pool, RESERVED), 0);
 }
 
-static void shouldCountAHandleUntilItsLastMappingIsGone(void) {
+static void should_count_a_handle_until_its_last_mapping_is_gone(void) {
     CUmemAllocationProp properties = {.type = 1, .location = {1, 0}};
     CUmemAccessDesc access = {{1, 0}, 3};
     CUmemGenericAllocationHandle handle;
@@ -89,7 +89,7 @@ static void shouldCountAHandleUntilItsLastMappingIsGone(void) {
     OK(cuMemAddressFree(first, 8 * MIB));
 }
 
-static void shouldKeepContentsWhileUnmapped(void) {
+static void should_keep_contents_while_unmapped(void) {
     CUmemAllocationProp properties = {.type = 1, .location = {1, 0}};
     CUmemAccessDesc access = {{1, 0}, 3};
     CUmemGenericAllocationHandle handle;
@@ -112,10 +112,10 @@ static void shouldKeepContentsWhileUnmapped(void) {
 
 int main(void) {
     use_gpu();
-    shouldGrowByChunksAndShrinkAtSynchronisation();
-    shouldKeepWhatTheThresholdAllows();
-    shouldReuseWithoutWaitingInOneStream();
-    shouldCountAHandleUntilItsLastMappingIsGone();
-    shouldKeepContentsWhileUnmapped();
+    should_grow_by_chunks_and_shrink_at_synchronisation();
+    should_keep_what_the_threshold_allows();
+    should_reuse_without_waiting_in_one_stream();
+    should_count_a_handle_until_its_last_mapping_is_gone();
+    should_keep_contents_while_unmapped();
     return 0;
 }

@@ -24,7 +24,7 @@ static CUdeviceptr reserve(size_t bytes, size_t alignment, CUdeviceptr wish) {
     return address;
 }
 
-static void shouldReserveWhereAsked(void) {
+static void should_reserve_where_asked(void) {
     CUdeviceptr first = reserve(64 * MIB, 0, 0), other = reserve(64 * MIB, 0, first + 32 * MIB);
     CHECK(other + 64 * MIB <= first || other >= first + 64 * MIB);
     OK(cuMemAddressFree(first, 64 * MIB));
@@ -39,7 +39,7 @@ static void shouldReserveWhereAsked(void) {
     OK(cuMemAddressFree(other, 64 * MIB));
 }
 
-static void shouldReserveFarFromOtherMemory(void) {
+static void should_reserve_far_from_other_memory(void) {
     static const CUdeviceptr wishes[] = {0x600000000000, 0x100000000000, 4ull << 30};
     for (size_t i = 0; i < sizeof wishes / sizeof *wishes; i++) {
         EQUAL(reserve(64 * MIB, 0, wishes[i]), wishes[i]);
@@ -54,7 +54,7 @@ static void shouldReserveFarFromOtherMemory(void) {
     }
 }
 
-static void shouldLeaveHostMemoryAlone(void) {
+static void should_leave_host_memory_alone(void) {
     const CUdeviceptr wish = 0x610000000000;
     char *host = mmap((void *)wish, 4 * MIB, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
     CHECK(host == (char *)wish);
@@ -66,7 +66,7 @@ static void shouldLeaveHostMemoryAlone(void) {
     munmap(host, 4 * MIB);
 }
 
-static void shouldAlignReservations(void) {
+static void should_align_reservations(void) {
     CUdeviceptr address = reserve(64 * MIB, 1ull << 30, 0);
     EQUAL(address % (1ull << 30), 0);
     OK(cuMemAddressFree(address, 64 * MIB));
@@ -88,7 +88,7 @@ static long resident_bytes(void) {
     return resident * sysconf(_SC_PAGESIZE);
 }
 
-static void shouldReserveTerabytesForNothing(void) {
+static void should_reserve_terabytes_for_nothing(void) {
     static const size_t sizes[] = {TERA, 8 * TERA, 12 * TERA, 32 * TERA};
     size_t before = free_bytes();
     long resident = resident_bytes();
@@ -111,7 +111,7 @@ static void shouldReserveTerabytesForNothing(void) {
     CHECK(seconds() - begin < 2);
 }
 
-static void shouldGiveAnAddressNewMemory(void) {
+static void should_give_an_address_new_memory(void) {
     CUdeviceptr address = reserve(64 * MIB, 0, 0);
     unsigned value = 0;
     CUmemGenericAllocationHandle handle = map(address, &plain);
@@ -129,7 +129,7 @@ static void shouldGiveAnAddressNewMemory(void) {
     OK(cuMemAddressFree(address, 64 * MIB));
 }
 
-static void shouldUnmapWholeMappingsOnly(void) {
+static void should_unmap_whole_mappings_only(void) {
     CUdeviceptr address = reserve(64 * MIB, 0, 0);
     CUmemGenericAllocationHandle handles[16];
     size_t before = free_bytes();
@@ -155,7 +155,7 @@ static unsigned long long attribute(int number, CUdeviceptr address) {
     return value;
 }
 
-static void shouldDescribeMappedMemory(void) {
+static void should_describe_mapped_memory(void) {
     enum { CONTEXT = 1, TYPE = 2, POINTER = 3, ID = 7, IPC = 10, RANGE = 11, RANGE_SIZE = 12, TYPES = 14, ACCESS = 16, SIZE = 18, BASE = 19, BLOCK = 20 };
     CUdeviceptr address = reserve(64 * MIB, 0, 0), second = address + BYTES, base;
     CUmemGenericAllocationHandle handles[2] = {map(address, &plain), map(second, &shareable)};
@@ -182,7 +182,7 @@ static void shouldDescribeMappedMemory(void) {
     OK(cuMemAddressFree(address, 64 * MIB));
 }
 
-static void shouldDescribeMemoryWithoutAccess(void) {
+static void should_describe_memory_without_access(void) {
     CUdeviceptr address = reserve(BYTES, 0, 0), base;
     CUmemGenericAllocationHandle handle;
     OK(cuMemCreate(&handle, BYTES, &plain, 0));
@@ -197,7 +197,7 @@ static void shouldDescribeMemoryWithoutAccess(void) {
     OK(cuMemAddressFree(address, BYTES));
 }
 
-static void shouldRefuseMappedMemoryWherePlainIsWanted(void) {
+static void should_refuse_mapped_memory_where_plain_is_wanted(void) {
     CUdeviceptr address = reserve(BYTES, 0, 0);
     CUmemGenericAllocationHandle handle = map(address, &plain);
     CUipcMemHandle shared;
@@ -213,15 +213,15 @@ static void shouldRefuseMappedMemoryWherePlainIsWanted(void) {
 
 int main(void) {
     use_gpu();
-    shouldReserveWhereAsked();
-    shouldReserveFarFromOtherMemory();
-    shouldLeaveHostMemoryAlone();
-    shouldAlignReservations();
-    shouldReserveTerabytesForNothing();
-    shouldGiveAnAddressNewMemory();
-    shouldUnmapWholeMappingsOnly();
-    shouldDescribeMappedMemory();
-    shouldDescribeMemoryWithoutAccess();
-    shouldRefuseMappedMemoryWherePlainIsWanted();
+    should_reserve_where_asked();
+    should_reserve_far_from_other_memory();
+    should_leave_host_memory_alone();
+    should_align_reservations();
+    should_reserve_terabytes_for_nothing();
+    should_give_an_address_new_memory();
+    should_unmap_whole_mappings_only();
+    should_describe_mapped_memory();
+    should_describe_memory_without_access();
+    should_refuse_mapped_memory_where_plain_is_wanted();
     return 0;
 }

@@ -42,7 +42,7 @@ static void use_the_second_instance(void) {
     hear_turn();
 }
 
-static void shouldShowOneInstanceToCuda(void) {
+static void should_show_one_instance_to_cuda(void) {
     int count, sms;
     char name[64];
     CUuuid gpu, instance;
@@ -64,7 +64,7 @@ static void shouldShowOneInstanceToCuda(void) {
     EQUAL(cuMemAlloc_v2(&address, 8192 * MIB), 2);
 }
 
-static void shouldShowInstancesInNvml(void) {
+static void should_show_instances_in_nvml(void) {
     device_t gpus[2], instances[2], found;
     unsigned value, more, rates[2];
     char uuid[64], name[64];
@@ -101,7 +101,7 @@ static void shouldShowInstancesInNvml(void) {
     OK(nvmlDeviceGetUtilizationRates(gpus[1], rates));
 }
 
-static void shouldCountMemoryForEachInstance(void) {
+static void should_count_memory_for_each_instance(void) {
     device_t gpu, instance;
     memory_t memory;
     process_t processes[4];
@@ -131,10 +131,10 @@ int main(void) {
     start_peer(use_the_second_instance);
     use_gpu();
     say_turn();
-    shouldShowOneInstanceToCuda();
+    should_show_one_instance_to_cuda();
     hear_turn();
-    shouldShowInstancesInNvml();
-    shouldCountMemoryForEachInstance();
+    should_show_instances_in_nvml();
+    should_count_memory_for_each_instance();
     say_turn();
     end_peer();
     return 0;

@@ -25,7 +25,7 @@ int nvmlDeviceGetTemperature(device_t device, unsigned sensor, unsigned *degrees
 
 static device_t device;
 
-static void shouldFindDevices(void) {
+static void should_find_devices(void) {
     unsigned count;
     device_t same;
     char uuid[96];
@@ -49,7 +49,7 @@ static void shouldFindDevices(void) {
     CHECK(strcmp(text, uuid) == 0);
 }
 
-static void shouldSeeMemoryAndProcesses(void) {
+static void should_see_memory_and_processes(void) {
     CUdeviceptr address;
     memory_t before = {.version = 40 | 2 << 24}, after = before;
     process_t processes[4];
@@ -81,7 +81,7 @@ static void shouldSeeMemoryAndProcesses(void) {
     OK(cuMemFree_v2(address));
 }
 
-static void shouldSeeABusyAndAnIdleGpu(void) {
+static void should_see_a_busy_and_an_idle_gpu(void) {
     unsigned rates[2];
     spin(NULL, 600000000);
     usleep(500000);
@@ -93,7 +93,7 @@ static void shouldSeeABusyAndAnIdleGpu(void) {
     EQUAL(rates[0], 0);
 }
 
-static void shouldAdmitWhatIsNotSimulated(void) {
+static void should_admit_what_is_not_simulated(void) {
     unsigned value;
     EQUAL(nvmlDeviceGetPowerUsage(device, &value), 3);
     EQUAL(nvmlDeviceGetTemperature(device, 0, &value), 3);
@@ -102,10 +102,10 @@ static void shouldAdmitWhatIsNotSimulated(void) {
 
 int main(void) {
     use_gpu();
-    shouldFindDevices();
-    shouldSeeMemoryAndProcesses();
-    shouldSeeABusyAndAnIdleGpu();
-    shouldAdmitWhatIsNotSimulated();
+    should_find_devices();
+    should_see_memory_and_processes();
+    should_see_a_busy_and_an_idle_gpu();
+    should_admit_what_is_not_simulated();
     OK(nvmlShutdown());
     EQUAL(nvmlShutdown(), 1);
     return 0;

@@ -28,7 +28,7 @@ static const char *run(CUgraph graph) {
     return order;
 }
 
-static void shouldNotFollowItsOriginal(void) {
+static void should_not_follow_its_original(void) {
     CUgraph graph, child, clone, childs_clone;
     CUgraphNode child_node, found, twin;
     size_t count = 0;
@@ -56,7 +56,7 @@ static void shouldNotFollowItsOriginal(void) {
     OK(cuGraphDestroy(child));
 }
 
-static void shouldRefuseGraphsWithMemory(void) {
+static void should_refuse_graphs_with_memory(void) {
     CUgraph graph, clone, parent;
     CUgraphNode node;
     CUstream stream;
@@ -78,7 +78,7 @@ static void shouldRefuseGraphsWithMemory(void) {
 
 int main(void) {
     use_gpu();
-    shouldNotFollowItsOriginal();
-    shouldRefuseGraphsWithMemory();
+    should_not_follow_its_original();
+    should_refuse_graphs_with_memory();
     return 0;
 }

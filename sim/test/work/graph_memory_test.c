@@ -50,7 +50,7 @@ static void wait_and_trim(void) {
     OK(cuDeviceGraphMemTrim(0));
 }
 
-static void shouldShareBetweenAllocationsThatLiveOneAfterTheOther(void) {
+static void should_share_between_allocations_that_live_one_after_the_other(void) {
     size_t before = free_bytes();
     made_t made = make((unsigned[MOST]){100, 100, 100}, false, true);
     EQUAL(reserved(), 0);
@@ -70,7 +70,7 @@ static void shouldShareBetweenAllocationsThatLiveOneAfterTheOther(void) {
     drop(&made);
 }
 
-static void shouldGiveIdleMemoryToAnotherGraph(void) {
+static void should_give_idle_memory_to_another_graph(void) {
     made_t first = one(100), second = one(150);
     OK(cuGraphLaunch(first.executable, a));
     OK(cuCtxSynchronize());
@@ -84,7 +84,7 @@ static void shouldGiveIdleMemoryToAnotherGraph(void) {
     drop(&second);
 }
 
-static void shouldShareBehindAGraphInTheSameStreamOnly(void) {
+static void should_share_behind_a_graph_in_the_same_stream_only(void) {
     made_t first = one(150), behind = one(160), beside = one(170);
     OK(cuGraphLaunch(first.executable, a));
     drop(&first);
@@ -100,7 +100,7 @@ static void shouldShareBehindAGraphInTheSameStreamOnly(void) {
 }
 
 /* As on an H200: 100 MiB that share with the 200 before them get memory of their own in another stream. */
-static void shouldNotShareWithAnotherStreamWhenItIsLaunchedThere(void) {
+static void should_not_share_with_another_stream_when_it_is_launched_there(void) {
     made_t first = one(200), second = one(100);
     OK(cuGraphLaunch(first.executable, a));
     OK(cuGraphLaunch(second.executable, a));
@@ -116,7 +116,7 @@ static void shouldNotShareWithAnotherStreamWhenItIsLaunchedThere(void) {
     drop(&second);
 }
 
-static void shouldPackSmallAllocations(void) {
+static void should_pack_small_allocations(void) {
     static const struct { unsigned mib[MOST], chunks; } cases[] = {{{10, 10}, 1}, {{33, 33}, 4}, {{40, 1, 70}, 5}, {{31}, 1}, {{63}, 2}, {{5, 202, 4}, 8},
                                                                         {{6, 83}, 4}, {{523, 51}, 19}, {{98, 27, 6}, 5}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -128,7 +128,7 @@ static void shouldPackSmallAllocations(void) {
     }
 }
 
-static void shouldKeepWhatAGraphDoesNotFree(void) {
+static void should_keep_what_a_graph_does_not_free(void) {
     made_t made = make((unsigned[MOST]){64}, true, false), other = one(64);
     OK(cuGraphLaunch(made.executable, a));
     OK(cuGraphLaunch(made.executable, a));
@@ -150,11 +150,11 @@ int main(void) {
     use_gpu();
     OK(cuStreamCreate(&a, 1));
     OK(cuStreamCreate(&b, 1));
-    shouldShareBetweenAllocationsThatLiveOneAfterTheOther();
-    shouldGiveIdleMemoryToAnotherGraph();
-    shouldShareBehindAGraphInTheSameStreamOnly();
-    shouldNotShareWithAnotherStreamWhenItIsLaunchedThere();
-    shouldPackSmallAllocations();
-    shouldKeepWhatAGraphDoesNotFree();
+    should_share_between_allocations_that_live_one_after_the_other();
+    should_give_idle_memory_to_another_graph();
+    should_share_behind_a_graph_in_the_same_stream_only();
+    should_not_share_with_another_stream_when_it_is_launched_there();
+    should_pack_small_allocations();
+    should_keep_what_a_graph_does_not_free();
     return 0;
 }

@@ -14,7 +14,7 @@ static unsigned word(CUdeviceptr address) {
     return value;
 }
 
-static void shouldRunNodesInTheOrderOfTheirDependencies(void) {
+static void should_run_nodes_in_the_order_of_their_dependencies(void) {
     CUgraph graph;
     CUgraphExec executable;
     CUgraphNode a, b, c;
@@ -34,7 +34,7 @@ static void shouldRunNodesInTheOrderOfTheirDependencies(void) {
     OK(cuGraphExecDestroy(executable));
 }
 
-static void shouldCaptureAForkAndAJoin(void) {
+static void should_capture_a_fork_and_a_join(void) {
     CUstream stream, side;
     CUevent forked, joined;
     CUgraph graph;
@@ -79,7 +79,7 @@ static void shouldCaptureAForkAndAJoin(void) {
     OK(cuStreamDestroy_v2(side));
 }
 
-static void shouldSpoilACaptureByWaiting(void) {
+static void should_spoil_a_capture_by_waiting(void) {
     CUstream stream;
     CUgraph graph;
     OK(cuStreamCreate(&stream, 1));
@@ -107,7 +107,7 @@ static CUresult asked_elsewhere(CUstreamCaptureMode *mode) {
     return (CUresult)(uintptr_t)result;
 }
 
-static void shouldSpoilACaptureByAskingForAnEventWhereItsModeForbids(void) {
+static void should_spoil_a_capture_by_asking_for_an_event_where_its_mode_forbids(void) {
     CUstream stream;
     CUgraph graph;
     OK(cuEventCreate(&asked, 0));
@@ -129,7 +129,7 @@ static void shouldSpoilACaptureByAskingForAnEventWhereItsModeForbids(void) {
     OK(cuEventDestroy_v2(asked));
 }
 
-static void shouldTakeMemoryOfAllocationNodesAtLaunch(void) {
+static void should_take_memory_of_allocation_nodes_at_launch(void) {
     CUstream stream;
     CUgraph graph;
     CUgraphExec executable;
@@ -156,10 +156,10 @@ static void shouldTakeMemoryOfAllocationNodesAtLaunch(void) {
 
 int main(void) {
     context = use_gpu();
-    shouldRunNodesInTheOrderOfTheirDependencies();
-    shouldCaptureAForkAndAJoin();
-    shouldSpoilACaptureByWaiting();
-    shouldSpoilACaptureByAskingForAnEventWhereItsModeForbids();
-    shouldTakeMemoryOfAllocationNodesAtLaunch();
+    should_run_nodes_in_the_order_of_their_dependencies();
+    should_capture_a_fork_and_a_join();
+    should_spoil_a_capture_by_waiting();
+    should_spoil_a_capture_by_asking_for_an_event_where_its_mode_forbids();
+    should_take_memory_of_allocation_nodes_at_launch();
     return 0;
 }

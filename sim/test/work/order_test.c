@@ -35,7 +35,7 @@ static void should_show(const char *buses, const char *fastest, const char *orde
 }
 
 /* GPU 0 goes while it is used; the other one, and what NVML says of it, stay. */
-static void shouldLoseAGpuInUse(void) {
+static void should_lose_a_gpu_in_use(void) {
     CUcontext lost, healthy;
     CUdeviceptr address;
     void *device;
@@ -72,6 +72,6 @@ int main(void) {
     should_show("78", NULL, NULL, NULL, "0");
     should_show("87", NULL, NULL, "1,0", "0");
     should_show("8", NULL, NULL, "GPU-736c7569-6365-2d73-696d-2d6770750002,GPU-736c7569-6365-2d73-696d-2d6770750000", "0");
-    shouldLoseAGpuInUse();
+    should_lose_a_gpu_in_use();
     return 0;
 }

@@ -9,7 +9,7 @@ static unsigned word(CUdeviceptr address) {
     return value;
 }
 
-static void shouldRunKnownKernels(void) {
+static void should_run_known_kernels(void) {
     CUdeviceptr a, b, c;
     uint64_t count = 1000;
     unsigned bits = 0x3fc00000; /* 1.5f */
@@ -27,7 +27,7 @@ static void shouldRunKnownKernels(void) {
     OK(cuMemFree_v2(c));
 }
 
-static void shouldNotFindAKernelThatIsNotThere(void) {
+static void should_not_find_a_kernel_that_is_not_there(void) {
     CUmodule module;
     CUfunction function;
     OK(cuModuleLoadData(&module, ".version 6.0\n.target sm_52\n.address_size 64\n.visible .entry one() { ret; }\n"));
@@ -36,7 +36,7 @@ static void shouldNotFindAKernelThatIsNotThere(void) {
     EQUAL(cuModuleLoadData(&module, "no PTX"), 200);
 }
 
-static void shouldKeepOrderWithTheLegacyStream(void) {
+static void should_keep_order_with_the_legacy_stream(void) {
     CUstream blocking, free_running;
     CUdeviceptr address;
     OK(cuStreamCreate(&blocking, 0));
@@ -55,7 +55,7 @@ static void shouldKeepOrderWithTheLegacyStream(void) {
 }
 
 /* As a driver that spins. If the engine's thread did it, each wait would change threads twice or more. */
-static void shouldWaitWithoutAnotherThread(void) {
+static void should_wait_without_another_thread(void) {
     enum { CALLS = 500 };
     struct rusage before, after;
     CUstream stream;
@@ -70,7 +70,7 @@ static void shouldWaitWithoutAnotherThread(void) {
     OK(cuStreamDestroy_v2(stream));
 }
 
-static void shouldMeasureWithEvents(void) {
+static void should_measure_with_events(void) {
     CUstream stream, other;
     CUevent begin, end, untimed;
     float milliseconds;
@@ -99,7 +99,7 @@ static void shouldMeasureWithEvents(void) {
     OK(cuStreamDestroy_v2(other));
 }
 
-static void shouldTimeManyShortKernelsAsTheirSum(void) {
+static void should_time_many_short_kernels_as_their_sum(void) {
     CUevent begin, end;
     float milliseconds;
     OK(cuEventCreate(&begin, 0));
@@ -112,7 +112,7 @@ static void shouldTimeManyShortKernelsAsTheirSum(void) {
     CHECK(milliseconds > 59.9f && milliseconds < 1000); /* more when the host was late with a launch */
 }
 
-static void shouldStampWhenKernelsRan(void) {
+static void should_stamp_when_kernels_ran(void) {
     enum { PLACES = 3, KERNELS = 5 };
     uint64_t words[2 + 2 * PLACES] = {0}, *told, nanoseconds = 1000000, places = PLACES;
     CUdeviceptr ring;
@@ -134,7 +134,7 @@ static void shouldStampWhenKernelsRan(void) {
     OK(cuMemFree_v2(ring));
 }
 
-static void shouldWaitForValuesAndWriteThem(void) {
+static void should_wait_for_values_and_write_them(void) {
     CUstream stream;
     void *flags;
     OK(cuStreamCreate(&stream, 1));
@@ -154,7 +154,7 @@ static void shouldWaitForValuesAndWriteThem(void) {
 
 static void note(void *data) { *(int *)data += 1; }
 
-static void shouldCallTheHostInOrder(void) {
+static void should_call_the_host_in_order(void) {
     int calls = 0;
     spin(NULL, 200000000);
     OK(cuLaunchHostFunc(NULL, note, &calls));
@@ -169,7 +169,7 @@ static void doze(void *unused) {
 }
 
 /* The engine is busy with the program's own function and comes late to all else. */
-static void shouldAnswerForTheGpuWhenTheEngineIsLate(void) {
+static void should_answer_for_the_gpu_when_the_engine_is_late(void) {
     int calls = 0;
     float milliseconds;
     CUstream slow, stream;
@@ -198,7 +198,7 @@ static void shouldAnswerForTheGpuWhenTheEngineIsLate(void) {
     OK(cuStreamDestroy_v2(stream));
 }
 
-static void shouldCopyInTwoAndThreeDimensions(void) {
+static void should_copy_in_two_and_three_dimensions(void) {
     unsigned char host[4][8], back[8][32] = {{0}};
     for (int y = 0; y < 4; y++) for (int x = 0; x < 8; x++) host[y][x] = (unsigned char)(16 * y + x);
     CUdeviceptr address;
@@ -229,7 +229,7 @@ static void shouldCopyInTwoAndThreeDimensions(void) {
     OK(cuArrayDestroy(array));
 }
 
-static void shouldReportAnIllegalAddressUntilTheContextEnds(void) {
+static void should_report_an_illegal_address_until_the_context_ends(void) {
     CUdeviceptr nowhere = 0x5000;
     uint64_t count = 4;
     unsigned value = 1;
@@ -240,17 +240,17 @@ static void shouldReportAnIllegalAddressUntilTheContextEnds(void) {
 
 int main(void) {
     use_gpu();
-    shouldRunKnownKernels();
-    shouldNotFindAKernelThatIsNotThere();
-    shouldKeepOrderWithTheLegacyStream();
-    shouldWaitWithoutAnotherThread();
-    shouldMeasureWithEvents();
-    shouldTimeManyShortKernelsAsTheirSum();
-    shouldStampWhenKernelsRan();
-    shouldWaitForValuesAndWriteThem();
-    shouldCallTheHostInOrder();
-    shouldAnswerForTheGpuWhenTheEngineIsLate();
-    shouldCopyInTwoAndThreeDimensions();
-    shouldReportAnIllegalAddressUntilTheContextEnds();
+    should_run_known_kernels();
+    should_not_find_a_kernel_that_is_not_there();
+    should_keep_order_with_the_legacy_stream();
+    should_wait_without_another_thread();
+    should_measure_with_events();
+    should_time_many_short_kernels_as_their_sum();
+    should_stamp_when_kernels_ran();
+    should_wait_for_values_and_write_them();
+    should_call_the_host_in_order();
+    should_answer_for_the_gpu_when_the_engine_is_late();
+    should_copy_in_two_and_three_dimensions();
+    should_report_an_illegal_address_until_the_context_ends();
     return 0;
 }

@@ -17,7 +17,7 @@ static void *look_at_own_stream(void *unused) {
     return unused;
 }
 
-static void shouldGiveEachThreadItsStream(void) {
+static void should_give_each_thread_its_stream(void) {
     uint64_t nanoseconds = 500000000;
     pthread_t thread;
     OK(cuLaunchKernel_ptsz(kernel("sluice_spin"), 1, 1, 1, 1, 1, 1, 0, NULL, (void *[]){&nanoseconds}, NULL));
@@ -26,7 +26,7 @@ static void shouldGiveEachThreadItsStream(void) {
     OK(cuStreamSynchronize_ptsz(NULL));
 }
 
-static void shouldKeepGpusApart(void) {
+static void should_keep_gpus_apart(void) {
     CUcontext second;
     CUdeviceptr address;
     size_t first_free = free_bytes();
@@ -46,7 +46,7 @@ static void shouldKeepGpusApart(void) {
 
 static void call_the_driver(void *result) { *(CUresult *)result = cuCtxSynchronize(); }
 
-static void shouldForbidCallsFromHostFunctions(void) {
+static void should_forbid_calls_from_host_functions(void) {
     CUresult result = 0;
     OK(cuLaunchHostFunc(NULL, call_the_driver, &result));
     OK(cuCtxSynchronize());
@@ -56,8 +56,8 @@ static void shouldForbidCallsFromHostFunctions(void) {
 int main(void) {
     setenv("SLUICE_SIM_GPUS", "2", 1);
     context = use_gpu();
-    shouldGiveEachThreadItsStream();
-    shouldKeepGpusApart();
-    shouldForbidCallsFromHostFunctions();
+    should_give_each_thread_its_stream();
+    should_keep_gpus_apart();
+    should_forbid_calls_from_host_functions();
     return 0;
 }

@@ -1,8 +1,8 @@
-/// One process for a machine: it looks at boards and regions again and again, plans turns, and answers clients.
+/// One process for a machine: it reads boards and regions repeatedly, plans turns, and answers clients.
 ///
 /// Owns: when to look, what the planner gets, where a plan is written; the snapshot of the machine, its history, and the HTTP API in front
 /// of it. Must not know: what is fair (the planner does), how a turn is handed over (the libraries do), or how a terminal shows any of it.
-/// No process waits for it: without it, or when it hangs, the libraries go on with the plan that is there.
+/// No process waits for it: without it, or if it hangs, the libraries go on with the last plan.
 module sluice.agent {
     requires sluice.api;
     requires sluice.cuda;

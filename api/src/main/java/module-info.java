@@ -1,4 +1,4 @@
-/// What the agent and its clients have in common: the model, its JSON in both directions, and the client.
+/// Code that the agent and its clients share: the model, its JSON in both directions, and the client.
 ///
 /// Owns: the format of every JSON document that both sides know, the paths of the agent's sockets, changes of limits, pauses. It also finds
 /// the agent's own code as a service. Must not know: HTTP servers, metrics, plans, the command line, or CUDA.

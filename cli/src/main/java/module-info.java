@@ -1,8 +1,8 @@
 /// The `sluice` command.
 ///
-/// Owns: options, what people and scripts read (tables, JSON, error lines), exit statuses, and becoming the program
-/// that is to run. Must not know: how a quota is enforced or checked; it shows what the other modules say. The agent's own module is none
-/// of them: `sluice agent` and `sluice audit` find it as a service, so no other command loads a class of it, of Netty or of Prometheus.
+/// Owns: options, output for people and scripts (tables, JSON, error lines), exit statuses, and becoming the program
+/// that is to run. Must not know: how a quota is enforced or checked; it shows results of other modules. It does not require the agent's
+/// module: `sluice agent` and `sluice audit` find that as a service, so no other command loads a class of it, of Netty or of Prometheus.
 module sluice.cli {
     requires info.picocli;
     requires jdk.unsupported; // JLine asks for signals there

@@ -85,7 +85,7 @@ static sl_code_size_t size_of_ptx(const char *text, size_t length) {
     return (sl_code_size_t){.known = true, .data_bytes = bytes, .all_bytes = bytes, .ptx = text, .ptx_length = length};
 }
 
-/* Whether the driver prefers this entry to the best one so far. */
+/* Whether the driver prefers this entry to the best entry so far. */
 static bool is_better(const fat_entry_t *entry, const fat_entry_t *best, unsigned capability) {
     if (entry->capability > capability || (entry->kind == FAT_CUBIN && entry->capability / 10 != capability / 10))
         return false;

@@ -12,7 +12,7 @@ typedef struct {
     bool known;
     uint64_t data_bytes; /* global variables */
     uint64_t all_bytes;  /* with code and constants; for PTX the data alone, because the rest is not known */
-    const char *ptx;     /* the text, if the image is PTX: then data_bytes is an upper bound, and the linker knows better */
+    const char *ptx;     /* the text, if the image is PTX: then data_bytes is an upper bound; the linker shows the size */
     size_t ptx_length;
 } sl_code_size_t;
 

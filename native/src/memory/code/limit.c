@@ -41,7 +41,7 @@ static uint64_t bytes_of(CUlimit limit, uint64_t value) {
     return (value < LARGEST ? value : LARGEST) + HEAP_MORE;
 }
 
-/* Handles are addresses below 2^48, so this is none of them. */
+/* Handles are addresses below 2^48, so no handle has this value. */
 static uint64_t key_of(CUcontext context, CUlimit limit) {
     return (uintptr_t)context | (uint64_t)(limit + 1) << 56;
 }

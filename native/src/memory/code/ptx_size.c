@@ -66,7 +66,7 @@ static uint64_t number(const char *start, size_t length) {
     return value < SL_CODE_SIZE_MOST ? value : SL_CODE_SIZE_MOST;
 }
 
-/* ".b8" is 1, ".v4" is 4 of what follows, ".texref" is a handle; 0: no type. */
+/* ".b8" has 1 byte, ".v4" means 4 of the type that follows, ".texref" is a handle; 0: no type. */
 static uint64_t type_bytes(const char *start, size_t length) {
     if (is(start, length, ".texref") || is(start, length, ".samplerref") || is(start, length, ".surfref"))
         return 8;
@@ -77,7 +77,7 @@ static uint64_t type_bytes(const char *start, size_t length) {
     return length > 2 && strchr("bfsu", start[1]) && isdigit((unsigned char)start[2]) ? number(start + 2, length - 2) / 8 : 0;
 }
 
-/* From behind a name: its dimensions and its initial value, up to the comma or semicolon. */
+/* Reads on after a name: its dimensions and its initial value, up to the comma or semicolon. */
 static uint64_t elements(text_t *text, bool *last) {
     uint64_t count = 1, values = 1;
     bool open_ended = false;
@@ -100,7 +100,7 @@ static uint64_t elements(text_t *text, bool *last) {
     return count;
 }
 
-/* From behind ".global". */
+/* Reads on after ".global". */
 static uint64_t declaration(text_t *text) {
     uint64_t element = 0, vector = 1, sum = 0;
     const char *start;

@@ -28,8 +28,8 @@
 
 #define CALLERS 64
 #define BACKLOG 128
-#define HIGH_DESCRIPTOR 512 /* programs count on the low numbers */
-#define SILENT_NANOS 2000000000ull /* a connection that says nothing is closed after that */
+#define HIGH_DESCRIPTOR 512 /* some programs expect the low numbers */
+#define SILENT_NANOS 2000000000ull /* a connection without a request is closed after that */
 #define LOOK_NANOS 1000000000ull
 #define END_NANOS 2000000000ull    /* the end of the process waits this long for an answer */
 #define MILLI 1000000u
@@ -82,7 +82,7 @@ static bool is_of_this_user(int fd) {
     return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &length) == 0 && peer.uid == geteuid();
 }
 
-/* A full table loses the connection that has been silent longest. */
+/* If the table is full, closes the connection that has been silent longest. */
 static own_socket_t *room_for_caller(door_t *door) {
     own_socket_t *oldest = door->callers;
     for (own_socket_t *caller = door->callers; caller < door->callers + CALLERS; caller++) {
@@ -159,8 +159,8 @@ static void serve(const door_t *door, own_socket_t *caller) {
     drop(caller);
 }
 
-/* Milliseconds until the next silent connection is closed, or until a look at the entrance: if its number has become another file, the
- * kernel keeps the socket as long as the thread waits, and wakes it no more. */
+/* Milliseconds until the next silent connection is closed, or until the thread checks its socket. If the program closed that and its number
+ * names another file, the kernel keeps the socket while the thread waits, but never wakes the thread. */
 static int patience(const door_t *door) {
     uint64_t now = sl_os_nanos(), next = now + LOOK_NANOS;
     for (const own_socket_t *caller = door->callers; caller < door->callers + CALLERS; caller++)
@@ -206,7 +206,7 @@ static void *attend(void *of) {
     return NULL; /* the next handle opens another door; this one stays in memory, for forget() */
 }
 
-/* exit() runs this before the driver's own handlers, which end the driver under whoever is in it. */
+/* exit() runs this before the driver's own handlers. These end the driver even while a thread is in it. */
 static void end_process(void) {
     uint64_t until = sl_os_nanos() + END_NANOS;
     atomic_store(&ending, true);
@@ -252,7 +252,7 @@ static door_t *make(sl_reason_t *reason) {
         return door;
     }
     if (fd < 0)
-        sl_report_fail(reason, "the process cannot have a socket more: %s", strerror(errno));
+        sl_report_fail(reason, "the process cannot open another socket: %s", strerror(errno));
     else
         sl_report_fail(reason, "the process can have no more threads");
     drop(&door->entrance);
@@ -288,7 +288,7 @@ bool sl_door_is_own(const sl_ticket_t *ticket) {
     return own;
 }
 
-/* The child has the sockets, and no thread that answers: without this a caller would wait after the parent has ended. */
+/* The child has the sockets, but no thread that answers. Without this a caller would wait even after the parent has ended. */
 static void forget(void) {
     int saved = errno;
     if (current) {

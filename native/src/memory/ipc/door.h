@@ -1,7 +1,7 @@
 /* door: the socket at which other processes of the tenant ask for memory of this one.
  *
  * It is opened with the first handle of mapped memory. A thread of the library answers: it blocks all signals, never waits for a peer,
- * and closes a connection that says nothing. The socket has no file, so nothing is left when the process dies. */
+ * and closes a connection without a request. The socket has no file, so nothing is left when the process dies. */
 #ifndef SL_DOOR_H
 #define SL_DOOR_H
 
@@ -15,11 +15,11 @@
 
 /* Fills in door, secret and process. False: the process cannot have a socket or a thread. */
 bool sl_door_open(sl_ticket_t *ticket, sl_reason_t *reason);
-/* Whether a ticket is of this process. */
+/* Whether this process made the ticket. */
 bool sl_door_is_own(const sl_ticket_t *ticket);
-/* The name of a door's socket, without an end, in the namespace that has no files; returns its length. */
+/* The name of a door's socket in the abstract namespace, without a final NUL; returns its length. */
 unsigned sl_door_name(uint64_t door, char name[SL_DOOR_NAME_BYTES]);
-/* Which tenant this process belongs to. */
+/* The tenant of this process. */
 uint64_t sl_door_tenant(void);
 
 #endif

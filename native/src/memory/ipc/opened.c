@@ -1,7 +1,7 @@
 /* opened: memory that processes share by cuIpc.
  *
- * The driver's own memory has the driver's handles, and this file counts what is open. Mapped memory has handles of the library's own
- * (ticket.h), which only processes of the same tenant can open. Calls on handles and addresses answer as the driver's do. */
+ * The driver's own memory has the driver's handles, and this file counts what is open. Mapped memory has handles that the library makes
+ * (ticket.h). Only processes of the same tenant can open them. Calls on handles and addresses return what the driver would. */
 #include "memory/ipc/opened.h"
 
 #include <errno.h>
@@ -27,7 +27,7 @@ enum { INVALID_CONTEXT = 201, OPERATING_SYSTEM = 304, INVALID_HANDLE = 400, NOT_
 
 static atomic_int by_ipc;
 static atomic_bool imported;
-static sl_mutex_t opening; /* held while memory of another process comes, so that it comes once */
+static sl_mutex_t opening; /* held while memory of another process is opened, so that it is mapped once */
 
 void sl_opened_note_import(void) {
     atomic_store(&imported, true);

@@ -5,7 +5,7 @@
 
 #include <stdbool.h>
 
-/* Notes that the process imported a handle of another process. Sluice does not look whether it is released again. */
+/* Notes that the process imported a handle of another process. Sluice does not notice its release. */
 void sl_opened_note_import(void);
 bool sl_opened_any(void);
 

@@ -1,5 +1,5 @@
-/* ticket: what a program gets from cuIpcGetMemHandle for mapped memory, for which the driver has no such handle. It says where the process
- * that made it can be asked for the memory. It is also the request. Both processes have the same library, so nothing is converted. */
+/* ticket: the handle that cuIpcGetMemHandle returns for mapped memory, for which the driver has no handle. It names the socket of the
+ * process that made it, and is also the request to it. Both processes have the same library, so nothing is converted. */
 #ifndef SL_TICKET_H
 #define SL_TICKET_H
 

@@ -16,12 +16,12 @@
 
 enum { CANNOT_MAP = 205, INVALID_HANDLE = 400 };
 
-#define QUEUE_NANOS 1000000u /* how often it knocks while the queue of the other process is full */
+#define QUEUE_NANOS 1000000u /* time between two attempts while the queue of the other process is full */
 #define MOST_DESCRIPTORS 4
 
 uint64_t sl_visit_most_nanos = 10000000000ull;
 
-/* No process but that one can have the name and the user, except after its end. */
+/* While the other process lives, no third process can have its name and its user. */
 static bool is_of_this_user(int fd) {
     struct ucred peer;
     socklen_t length = sizeof peer;
@@ -106,7 +106,7 @@ CUresult sl_visit(const sl_ticket_t *ticket, int *fd, uint64_t *bytes, sl_reason
     uint64_t until = sl_os_nanos() + sl_visit_most_nanos;
     int to = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (to < 0)
-        return fail(reason, CANNOT_MAP, ticket, "this process cannot have a socket more");
+        return fail(reason, CANNOT_MAP, ticket, "this process cannot open another socket");
     CUresult status = knock(to, ticket, until, reason);
     if (status == CUDA_SUCCESS)
         status = wait_for(to, ticket, until, reason);

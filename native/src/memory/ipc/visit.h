@@ -5,10 +5,10 @@
 #include "memory/ipc/ticket.h"
 #include "os/report.h"
 
-/* It takes at most this long, whatever the other process does. Tests lower it. */
+/* The longest time of a visit, whatever the other process does. Tests lower it. */
 extern uint64_t sl_visit_most_nanos;
 
-/* A descriptor of the chunk, which the caller closes, and the size of the chunk. What fails has a reason. */
+/* A descriptor of the chunk, which the caller closes, and the size of the chunk. A failure has a reason. */
 CUresult sl_visit(const sl_ticket_t *ticket, int *fd, uint64_t *bytes, sl_reason_t *reason);
 
 #endif

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
+#include "os/fork.h"
+
 #define ARENAS 128
 #define BINS 40
 
@@ -91,7 +93,7 @@ static sl_chunk_t *fit(const arena_t *arena, uint64_t bytes) {
     return NULL;
 }
 
-/* The front part is returned, the rest stays free. */
+/* Returns the front part; the rest stays free. */
 static sl_chunk_t *cut(sl_chunk_t *chunk, uint64_t bytes) {
     sl_chunk_t *rest = chunk->bytes > bytes ? calloc(1, sizeof *rest) : NULL;
     if (chunk->bytes > bytes && !rest)
@@ -155,7 +157,8 @@ sl_chunk_t *sl_arena_find(uint64_t address) {
 }
 
 /* Another thread of the parent may have been changing a map, so unmapping it is not safe. */
-void sl_arena_forget(void) {
+static void forget(void) {
     count = 0;
     sl_arena_lowest = sl_arena_end = 0;
 }
+SL_FORK_FORGETS(forget);

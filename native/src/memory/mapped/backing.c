@@ -119,7 +119,7 @@ CUresult sl_backing_wait(CUcontext context) {
     return status;
 }
 
-/* Once more where it fails: what stays is lost to the program. */
+/* Tries twice if the driver fails: memory that stays is lost to the program. */
 static CUresult release(CUmemGenericAllocationHandle handle) {
     CUresult status = real.cuMemRelease(handle);
     return status == CUDA_SUCCESS ? status : real.cuMemRelease(handle);
@@ -129,7 +129,7 @@ static bool unmap(uint64_t base, uint64_t bytes) {
     return real.cuMemUnmap(base, bytes) == CUDA_SUCCESS || real.cuMemUnmap(base, bytes) == CUDA_SUCCESS;
 }
 
-/* A GPU that says it can share, and cannot here: its memory is made as before. */
+/* The GPU reports that it can share memory, but the driver refuses it here: then memory is made without sharing. */
 static CUresult create(CUmemGenericAllocationHandle *handle, CUdevice device, uint64_t bytes) {
     CUmemAllocationProp properties = properties_of(device);
     CUresult status = real.cuMemCreate(handle, bytes, &properties, 0);
@@ -143,7 +143,7 @@ static CUresult create(CUmemGenericAllocationHandle *handle, CUdevice device, ui
     return status;
 }
 
-/* The handle goes in any case. */
+/* Releases the handle in any case. */
 static CUresult map(CUmemGenericAllocationHandle handle, uint64_t base, uint64_t bytes, const CUmemAccessDesc *accesses, unsigned count,
                     bool *stuck) {
     CUresult status = real.cuMemMap(base, bytes, 0, handle, 0);

@@ -1,5 +1,5 @@
-/* backing: the driver's part of mapped memory: reserves addresses, puts memory behind them and takes it away. It keeps no state but what
- * each GPU can do. */
+/* backing: the driver's part of mapped memory: reserves addresses, puts memory behind them and takes it away. Its only state is what each
+ * GPU can do. */
 #ifndef SL_BACKING_H
 #define SL_BACKING_H
 
@@ -12,12 +12,12 @@
 
 /* Whether memory of the GPU can be mapped, in blocks of 2 MiB. Asks the driver once. */
 bool sl_backing_can(CUdevice device, unsigned gpu);
-/* No driver gives more than this. */
+/* The memory of the GPU: no driver allocates more. */
 uint64_t sl_backing_total(CUdevice device);
 /* Reserves addresses for at least so many bytes. False: the driver refuses. */
 bool sl_backing_reserve(CUdevice device, uint64_t least, uint64_t *base, uint64_t *bytes);
-/* Puts memory of the GPU behind addresses, for the GPUs that the list names. What fails leaves nothing; *stuck: except a mapping, which
- * the driver does not undo, so the addresses must not be used again. */
+/* Puts memory of the GPU behind addresses, for the GPUs that the list names. A failure leaves nothing behind. *stuck: it left a mapping
+ * that the driver does not undo, so the addresses must not be used again. */
 CUresult sl_backing_put(CUdevice device, uint64_t base, uint64_t bytes, const CUmemAccessDesc *accesses, unsigned count, bool *stuck);
 CUresult sl_backing_take(uint64_t base, uint64_t bytes);
 CUresult sl_backing_allow(uint64_t base, uint64_t bytes, const CUmemAccessDesc *accesses, unsigned count);
@@ -27,7 +27,7 @@ CUresult sl_backing_wait(CUcontext context);
 bool sl_backing_can_share(CUdevice device);
 /* A descriptor of the memory behind an address, for another process. */
 CUresult sl_backing_export(uint64_t address, int *fd);
-/* Puts the memory of such a descriptor behind addresses, for a GPU of this process. What fails leaves nothing, or a stuck mapping. */
+/* Puts the memory of such a descriptor behind addresses, for a GPU of this process. A failure leaves nothing, or a stuck mapping. */
 CUresult sl_backing_import(int fd, CUdevice user, uint64_t base, uint64_t bytes, bool *stuck);
 CUmemAccessDesc sl_backing_access(CUdevice device, bool allowed);
 

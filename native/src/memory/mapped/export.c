@@ -42,7 +42,7 @@ CUresult sl_export_begin(CUdeviceptr address, sl_export_t *export) {
     return status;
 }
 
-/* A chunk without a live allocation is as good as gone. */
+/* A chunk without a live allocation counts as gone. */
 static bool is_there(uint64_t address, uint64_t number, uint64_t *bytes) {
     sl_mutex_lock_briefly(&sl_owner_lock);
     const sl_chunk_t *chunk = sl_arena_find(address);
@@ -54,8 +54,8 @@ static bool is_there(uint64_t address, uint64_t number, uint64_t *bytes) {
     return there;
 }
 
-/* The driver is asked without the lock, so the chunk may be freed meanwhile, and its addresses used again. A number is never used twice:
- * if the chunk is there before and after, the descriptor is of its memory. */
+/* The driver works without the lock, so meanwhile the chunk may be freed, and its addresses used again. A number is never used twice: if
+ * the chunk exists before and after, the descriptor is of its memory. */
 CUresult sl_export_describe(uint64_t address, uint64_t number, int *fd, uint64_t *bytes) {
     if (!is_there(address, number, bytes))
         return CUDA_ERROR_INVALID_VALUE;

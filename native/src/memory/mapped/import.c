@@ -1,7 +1,7 @@
 /* import: see import.h.
  *
- * Handles of two allocations in one chunk share its mapping. A chunk with no open allocation is idle: it is unmapped when its context has
- * been waited for. While a stream captures that is not possible, and a later close does it. An idle chunk can be opened again. */
+ * Handles of two allocations in one chunk share its mapping. A chunk with no open allocation is idle. The close waits for the work of its
+ * context and unmaps it. While a stream captures, no thread can wait, so a later close does it. An idle chunk can be opened again. */
 #include "memory/mapped/import.h"
 
 #include <stdlib.h>
@@ -79,7 +79,7 @@ static sl_chunk_t *take_addresses(CUdevice device, uint64_t bytes) {
     sl_mutex_lock_briefly(&sl_owner_lock);
     sl_chunk_t *chunk = sl_arena_take(device, bytes);
     if (!chunk) {
-        sl_mapped_add_addresses(device, bytes);
+        sl_mapped_add_addresses_unlocking(device, bytes);
         chunk = sl_arena_take(device, bytes);
     }
     sl_mutex_unlock(&sl_owner_lock);
@@ -140,7 +140,7 @@ CUresult sl_import_open(const sl_import_key_t *key, int fd, uint64_t chunk_bytes
     return status;
 }
 
-/* With the lock held: takes the import out of the list if it is idle since then. */
+/* With the lock held: takes the import out of the list if it has been idle since then. */
 static bool take_out(import_t *import, uint64_t idle) {
     import_t **place = &imports;
     while (*place && *place != import)

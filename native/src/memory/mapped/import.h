@@ -8,7 +8,7 @@
 #include "memory/mapped/arena.h"
 #include "memory/mapped/mapped.h"
 
-/* What is opened, and by which context. */
+/* The opened allocation, and the context that opened it. */
 typedef struct {
     uint64_t door;   /* names the process that made it */
     uint64_t number; /* of the chunk there */
@@ -17,14 +17,14 @@ typedef struct {
     uint64_t bytes;
 } sl_import_key_t;
 
-/* Opens an allocation once more whose chunk is here. False: it is not. */
+/* Opens an allocation whose chunk is mapped already. False: it is not mapped. */
 bool sl_import_open_again(const sl_import_key_t *key, CUdeviceptr *address, CUresult *status);
-/* The same for one that is not here: maps the chunk of a descriptor. One thread at a time. */
+/* Opens an allocation whose chunk is not mapped yet: first maps the chunk of the descriptor. Only one thread at a time may call this. */
 CUresult sl_import_open(const sl_import_key_t *key, int fd, uint64_t chunk_bytes, CUdevice device, CUdeviceptr *address);
-/* The last close waits for the work of the context, and the memory is unmapped. */
+/* The last close waits for the work of the context and unmaps the memory. */
 CUresult sl_import_close(CUdeviceptr address);
 bool sl_import_any(void);
-/* A context is gone, and what it opened goes with it. */
+/* A context is gone: unmaps the memory that it opened. */
 void sl_import_end(CUcontext context);
 /* With the lock of mapped memory held: the allocation that an address of an opened chunk lies in. */
 bool sl_import_look(const sl_chunk_t *chunk, uint64_t address, sl_mapped_view_t *view);

@@ -1,8 +1,8 @@
 /* later: mapped memory that the program freed and the GPU may still use.
  *
- * Memory that was freed in the order of a stream goes when an event in that stream has happened. Memory that was freed while a stream
- * captured goes when its context has been waited for: to wait at once would end the capture. What was freed after a wait began is not
- * covered by it; the numbers of waits tell (memory/deferred.h). Until then the ledger counts the memory as in flight. */
+ * Memory that was freed in the order of a stream is unmapped after an event in that stream. Memory that was freed while a stream
+ * captured is unmapped after a wait for its context: waiting at once would end the capture. A wait does not cover memory that was freed
+ * after it began; waits have numbers for that (memory/deferred.h). Until then the ledger counts the memory as in flight. */
 #include "memory/mapped/later.h"
 
 #include <limits.h>
@@ -30,15 +30,15 @@ typedef struct note {
 static note_t *notes;
 static atomic_uint count; /* of notes */
 
-/* A slab with freed pieces only is charged until it goes, by the last that left it. Where two frees raced, that one was refunded as
- * long as the other was there. */
+/* A slab with freed pieces only is charged until it is unmapped; the last freed piece carries the charge. If two frees raced, that piece
+ * was refunded while the other one was still there. */
 static void charge_again(sl_chunk_t *chunk) {
     sl_ledger_charge(chunk->owner->gpu, SL_USE_LINEAR, chunk->bytes);
     sl_ledger_leave(chunk->owner->gpu, SL_USE_LINEAR, chunk->bytes);
     chunk->left = chunk->bytes;
 }
 
-/* With the lock held: what is to be refunded now of the bytes that left with a piece. */
+/* With the lock held: the part of a piece's bytes in flight that is refunded now. */
 static uint64_t settle_left(sl_chunk_t *chunk) {
     uint64_t refund = 0;
     if (chunk->slab->live) {
@@ -73,7 +73,7 @@ sl_ending_t sl_later_end(sl_freed_t freed, uint64_t left) {
     return ending;
 }
 
-/* The driver did not take the memory. A slab is live again, with its one freed piece. */
+/* The driver failed to unmap the memory. A slab is live again, with its one freed piece. */
 static void restore(const sl_ending_t *ending, uint64_t left) {
     sl_chunk_t *chunk = ending->freed.chunk;
     sl_mutex_lock_briefly(&sl_owner_lock);
@@ -140,12 +140,12 @@ static sl_freed_t take_out(note_t **place) {
     return freed;
 }
 
-/* A wait that has ended: the context all of whose work it covers, and its number. */
+/* A wait that has ended: its context, all of whose work has ended, and its number. */
 typedef struct {
     CUcontext context; /* NULL: none */
     uint64_t number;
     int gpu;     /* only notes of this GPU; negative: of all */
-    unsigned most; /* ask so many events at most */
+    unsigned most; /* query so many events at most */
     bool idle;   /* nothing is on the GPU */
 } wait_t;
 
@@ -158,7 +158,7 @@ static bool is_over(const note_t *note, const wait_t *wait, unsigned *asked) {
     return note->event && (*asked)++ < wait->most && real.cuEventQuery(note->event) == CUDA_SUCCESS;
 }
 
-/* What the driver did not take, although nothing uses it, is tried again after the next wait. */
+/* If the driver fails to unmap memory that nothing uses, the next wait tries again. */
 static bool carry_out_all(const sl_ending_t *endings, unsigned number) {
     bool any = false;
     for (unsigned i = 0; i < number; i++) {
@@ -214,7 +214,7 @@ static CUcontext context_to_wait_for(unsigned gpu) {
     return context;
 }
 
-/* The program's free would have waited, too. */
+/* A wait is no harm here: the program's free would have waited, too. */
 static bool reclaim_later(unsigned gpu) {
     bool any = end_those_over(&(wait_t){.gpu = (int)gpu, .most = UINT_MAX});
     CUcontext context = sl_stream_open_captures > 0 ? NULL : context_to_wait_for(gpu);

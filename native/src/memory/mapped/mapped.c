@@ -1,4 +1,4 @@
-/* mapped: plain memory that Sluice maps itself. */
+/* mapped: plain memory that Sluice maps itself. Functions that end in "unlocking" release the caller's lock while the driver works. */
 #include "memory/mapped/mapped.h"
 
 #include <stdlib.h>
@@ -21,7 +21,7 @@
 
 enum { CAPTURE_UNSUPPORTED = 900, INVALID_CONTEXT = 201, CONTEXT_IS_DESTROYED = 709, EVENT_DISABLE_TIMING = 2 };
 
-#define POLLED 4 /* events that an allocation asks */
+#define POLLED 4 /* events that an allocation queries */
 
 SL_HOT_DATA _Atomic int sl_mapped_mode;
 
@@ -35,7 +35,7 @@ bool sl_mapped_decide(void) {
     return mode == SL_MAPPED_ON;
 }
 
-/* A new chunk whose memory comes just now. */
+/* A new chunk that has no memory yet. */
 typedef struct {
     sl_owner_t *owner;
     sl_chunk_t *chunk;
@@ -55,7 +55,7 @@ static bool begin_chunk(coming_t *coming, uint64_t bytes) {
     return true;
 }
 
-void sl_mapped_add_addresses(CUdevice device, uint64_t bytes) {
+void sl_mapped_add_addresses_unlocking(CUdevice device, uint64_t bytes) {
     uint64_t base, reserved;
     sl_mutex_unlock(&sl_owner_lock);
     bool got = sl_backing_reserve(device, bytes, &base, &reserved);
@@ -67,17 +67,17 @@ void sl_mapped_add_addresses(CUdevice device, uint64_t bytes) {
     sl_mutex_lock_briefly(&sl_owner_lock);
 }
 
-/* The owner stays: a chunk is coming. */
-static bool begin_with_more_addresses(coming_t *coming, uint64_t bytes) {
+/* Busy, so that the owner stays while the lock is released. */
+static bool begin_with_more_addresses_unlocking(coming_t *coming, uint64_t bytes) {
     coming->owner->busy++;
-    sl_mapped_add_addresses(coming->owner->device, bytes);
+    sl_mapped_add_addresses_unlocking(coming->owner->device, bytes);
     bool begun = begin_chunk(coming, bytes);
     coming->owner->busy--;
     return begun;
 }
 
-/* With the lock held: the peers may have changed while the memory came. */
-static CUresult catch_up_with_peers(coming_t *coming) {
+/* The peers may have changed while the driver mapped the memory. */
+static CUresult catch_up_with_peers_unlocking(coming_t *coming) {
     CUresult status = CUDA_SUCCESS;
     while (status == CUDA_SUCCESS && coming->generation != sl_peers_generation()) {
         coming->generation = sl_peers_generation();
@@ -103,18 +103,18 @@ static CUresult put_memory(const coming_t *coming, bool *stuck) {
     return status;
 }
 
-/* With the lock held, which is released while the driver works. The chunk is live if that succeeds. */
-static CUresult make_chunk(coming_t *coming, uint64_t bytes) {
+/* The chunk is live if that succeeds. */
+static CUresult make_chunk_unlocking(coming_t *coming, uint64_t bytes) {
     sl_owner_t *owner = coming->owner;
     bool stuck = false;
-    if (!begin_chunk(coming, bytes) && !begin_with_more_addresses(coming, bytes))
+    if (!begin_chunk(coming, bytes) && !begin_with_more_addresses_unlocking(coming, bytes))
         return CUDA_ERROR_OUT_OF_MEMORY;
     sl_chunk_t *chunk = coming->chunk;
     sl_mutex_unlock(&sl_owner_lock);
     CUresult status = put_memory(coming, &stuck);
     sl_mutex_lock_briefly(&sl_owner_lock);
     if (status == CUDA_SUCCESS) {
-        status = catch_up_with_peers(coming);
+        status = catch_up_with_peers_unlocking(coming);
         if (status == CUDA_SUCCESS && owner->gone)
             status = CONTEXT_IS_DESTROYED;
         if (status != CUDA_SUCCESS) {
@@ -139,22 +139,22 @@ static uint64_t whole_blocks(uint64_t bytes) {
     return (bytes + SL_ARENA_BLOCK - 1) & ~(SL_ARENA_BLOCK - 1);
 }
 
-/* With the lock held: the chunk is one allocation now. */
+/* With the lock held: makes the chunk one allocation. */
 static CUdeviceptr name(sl_chunk_t *chunk, uint64_t bytes) {
     chunk->asked = bytes;
     chunk->identity = sl_owner_next_identity();
     return chunk->base;
 }
 
-static CUresult take_whole(sl_owner_t *owner, uint64_t bytes, CUdeviceptr *address) {
+static CUresult take_whole_unlocking(sl_owner_t *owner, uint64_t bytes, CUdeviceptr *address) {
     coming_t coming = {.owner = owner};
-    CUresult status = make_chunk(&coming, whole_blocks(bytes));
+    CUresult status = make_chunk_unlocking(&coming, whole_blocks(bytes));
     if (status == CUDA_SUCCESS)
         *address = name(coming.chunk, bytes);
     return status;
 }
 
-static CUresult take_piece(sl_owner_t *owner, uint32_t bytes, bool may_make, CUdeviceptr *address) {
+static CUresult take_piece_unlocking(sl_owner_t *owner, uint32_t bytes, bool may_make, CUdeviceptr *address) {
     uint64_t found = sl_owner_take_piece(owner, bytes);
     if (found) {
         *address = found;
@@ -166,7 +166,7 @@ static CUresult take_piece(sl_owner_t *owner, uint32_t bytes, bool may_make, CUd
     if (!slab)
         return CUDA_ERROR_OUT_OF_MEMORY;
     coming_t coming = {.owner = owner};
-    CUresult status = make_chunk(&coming, SL_ARENA_BLOCK);
+    CUresult status = make_chunk_unlocking(&coming, SL_ARENA_BLOCK);
     if (status != CUDA_SUCCESS) {
         free(slab);
         return status;
@@ -187,9 +187,9 @@ CUresult sl_mapped_take(CUcontext context, unsigned gpu, uint64_t bytes, bool ma
     sl_mutex_lock_briefly(&sl_owner_lock);
     sl_owner_t *owner = sl_owner_of(context, device, gpu);
     if (owner && bytes <= SL_ARENA_BLOCK)
-        status = take_piece(owner, (uint32_t)bytes, may_make, address);
+        status = take_piece_unlocking(owner, (uint32_t)bytes, may_make, address);
     else if (owner)
-        status = take_whole(owner, bytes, address);
+        status = take_whole_unlocking(owner, bytes, address);
     sl_mutex_unlock(&sl_owner_lock);
     return status;
 }
@@ -317,7 +317,7 @@ static CUresult record(CUstream stream, bool per_thread, CUevent *event, CUconte
     return status;
 }
 
-/* A graph cannot free such memory: the driver says so. */
+/* A graph cannot free such memory: the driver returns its error. */
 static CUresult refuse_in_graph(CUdeviceptr address, CUstream stream, bool per_thread) {
     CUresult status = per_thread ? real.cuMemFreeAsync_ptsz(address, stream) : real.cuMemFreeAsync(address, stream);
     return status == CUDA_SUCCESS ? CUDA_ERROR_INVALID_VALUE : status;
@@ -403,7 +403,7 @@ void sl_mapped_leave(CUcontext context) {
     sl_mutex_unlock(&sl_owner_lock);
 }
 
-/* With the lock held: a chunk to give back; NULL: the rest is in the hands of other threads. */
+/* With the lock held: a chunk to give back; NULL: other threads give the rest back. */
 static sl_chunk_t *next_to_drop(sl_owner_t *owner) {
     sl_chunk_t *chunk = owner->chunks;
     while (chunk && chunk->state == SL_CHUNK_BUSY)
@@ -422,8 +422,8 @@ static sl_owner_t *ended_owner(CUcontext context) {
     return owner;
 }
 
-/* With the lock held, which is released while the driver works. Busy, so that the owner stays until the end. */
-static void drop_all(sl_owner_t *owner) {
+/* The owner counts as busy, so that it stays until the end. */
+static void drop_all_unlocking(sl_owner_t *owner) {
     owner->gone = true;
     owner->busy++;
     sl_later_drop(owner);
@@ -447,7 +447,7 @@ void sl_mapped_left(CUcontext context, bool gone) {
     for (sl_owner_t *owner; (owner = ended_owner(context));) {
         owner->ending = gone;
         if (gone)
-            drop_all(owner);
+            drop_all_unlocking(owner);
     }
     if (gone)
         sl_peers_end(context);
@@ -456,7 +456,7 @@ void sl_mapped_left(CUcontext context, bool gone) {
         sl_import_end(context);
 }
 
-void sl_mapped_orphan(CUcontext context) {
+void sl_mapped_lose_context(CUcontext context) {
     if (SL_LOAD(sl_mapped_mode) != SL_MAPPED_ON || !context)
         return;
     sl_mutex_lock_briefly(&sl_owner_lock);

@@ -1,6 +1,6 @@
-/* move: mapped memory as something that can leave the GPU (memory/movable.h). A piece is a chunk or a whole slab.
+/* move: how mapped memory leaves the GPU and comes back (memory/movable.h). A piece is a chunk or a whole slab.
  *
- * A piece knows whether the driver has its memory, so a step that failed half way can be taken back, and taken again. */
+ * A piece records whether the driver has its memory. So a step that failed half way can be undone, and repeated. */
 #include <stdlib.h>
 
 #include "driver/entry.h"
@@ -15,7 +15,7 @@
 
 extern const sl_movable_source_t sl_mapped_movable;
 
-/* HALF: it is mapped and charged, but the program could not use it. */
+/* HALF: taking the memory failed and the driver did not undo it, so it is mapped and charged, but unusable. */
 typedef enum { THERE, HALF, GIVEN } state_t;
 
 typedef struct {
@@ -26,7 +26,7 @@ typedef struct {
 static piece_t *pieces; /* from count() on */
 static size_t piece_count;
 
-/* What another process may use stays. */
+/* Memory that another process may use stays. */
 static bool is_movable(const sl_chunk_t *chunk) {
     return chunk->state == SL_CHUNK_LIVE && !chunk->exported;
 }
@@ -39,7 +39,7 @@ static size_t count_chunks(void) {
     return count;
 }
 
-/* What the program freed goes first. Without memory for the list nothing is movable. */
+/* First ends memory that the program freed. Without memory for the list nothing is movable. */
 static size_t count(void) {
     sl_later_end_all();
     sl_spare_end(SL_SPARE_ALL);

@@ -53,7 +53,7 @@ static void unfile(sl_chunk_t *chunk) {
     chunk->bin = -1;
 }
 
-/* A slab without a live piece takes no new ones: it is about to go, and what it was charged with goes, too. */
+/* A slab without a live piece takes no new pieces: it is about to be unmapped and refunded. */
 void sl_owner_file_slab(sl_chunk_t *chunk) {
     int bin = chunk->state == SL_CHUNK_LIVE && chunk->slab->live ? (int)(chunk->slab->longest / 64) : -1;
     if (bin == chunk->bin)
@@ -82,7 +82,7 @@ void sl_owner_drop(sl_chunk_t *chunk, bool stuck) {
     free(chunk->slab);
     chunk->slab = NULL;
     if (stuck)
-        chunk->state = SL_CHUNK_BUSY; /* for ever: the map knows it, and no owner does */
+        chunk->state = SL_CHUNK_BUSY; /* for ever: the map has it, but no owner does */
     else
         sl_arena_give(chunk);
     sl_owner_end_if_empty(owner);
@@ -122,6 +122,5 @@ void sl_owner_end_if_empty(sl_owner_t *owner) {
 static void forget(void) {
     sl_owner_lock = (sl_mutex_t)SL_MUTEX_INITIALIZER;
     sl_owners = NULL;
-    sl_arena_forget();
 }
 SL_FORK_FORGETS(forget);

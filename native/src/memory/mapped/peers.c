@@ -1,8 +1,8 @@
 /* peers: which GPUs may use the mapped memory of a context.
  *
- * A context that enables access to a peer context may use the peer's memory. On mapped memory the driver knows GPUs only, so the GPU
- * of the one context gets access to the chunks of the other: those that are there, and later ones. It keeps the access until no context
- * of the GPU has enabled it. */
+ * A context that enables access to a peer context may use the peer's memory. The driver gives access to mapped memory by GPU only. So the
+ * GPU of the first context gets access to the peer's chunks, present and later ones. It keeps the access until no context of the GPU has
+ * enabled it. */
 #include "memory/mapped/peers.h"
 
 #include <stdlib.h>
@@ -63,7 +63,7 @@ typedef struct {
     uint64_t base, bytes;
 } range_t;
 
-/* The chunks of a context whose memory is there; NULL with a count: no memory for the list. */
+/* The chunks of a context that have memory; NULL with a count: no memory for the list. */
 static range_t *ranges_of(CUcontext context, size_t *count) {
     *count = 0;
     for (const sl_owner_t *owner = sl_owners; owner; owner = owner->next)

@@ -1,6 +1,6 @@
 /* slab: a block of 2 MiB that small allocations share.
  *
- * longest and first are bounds that frees widen at once and searches narrow later, so that a free does not search. */
+ * longest and first are bounds: a free widens them at once, and a later search narrows them. So a free does not search. */
 #include "memory/mapped/slab.h"
 
 #include <stdlib.h>

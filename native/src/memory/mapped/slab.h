@@ -1,4 +1,4 @@
-/* slab: a block of 2 MiB that small allocations share, in units of 512 bytes. It knows nothing of addresses and of the driver. */
+/* slab: a block of 2 MiB that small allocations share, in units of 512 bytes. It has no addresses and calls no driver. */
 #ifndef SL_SLAB_H
 #define SL_SLAB_H
 
@@ -12,8 +12,8 @@ typedef enum { SL_PIECE_NONE, SL_PIECE_LIVE, SL_PIECE_FREED } sl_piece_state_t;
 
 typedef struct sl_slab {
     unsigned live;    /* pieces of the program */
-    unsigned freed;   /* pieces that the program freed, and that go later */
-    unsigned later;   /* those of them whose end is awaited (later.h) */
+    unsigned freed;   /* pieces that the program freed, and that end later */
+    unsigned later;   /* freed pieces with a note (later.h) */
     unsigned longest; /* no free run is longer, in units */
     unsigned first;   /* no unit below it is free */
     uint64_t used[SL_SLAB_UNITS / 64];
@@ -24,7 +24,7 @@ typedef struct sl_slab {
 
 /* NULL: no memory. */
 sl_slab_t *sl_slab_make(void);
-/* The first unit of a new live piece; negative: there is no run of that length, and longest says so. */
+/* The first unit of a new live piece; negative: no free run is so long, and longest was narrowed. */
 int sl_slab_take(sl_slab_t *slab, uint32_t bytes, uint64_t identity);
 /* The piece is gone, freed or live. */
 void sl_slab_drop(sl_slab_t *slab, unsigned start);

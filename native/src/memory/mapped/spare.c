@@ -1,11 +1,11 @@
 /* spare: freed mapped memory that stays mapped for the next request of its size.
  *
- * To put 2 MiB behind an address and to take them away costs the driver of an H200 some 67 us. A program that allocates and frees in a
- * loop pays that once. Spare memory is on the GPU, so it is charged, as in flight. It goes before a request of this process is refused,
- * when another process of the tenant waits for room, when the process is paused, when its context ends, and when it was not used for
- * a while. Where the GPU itself has little room, none is kept: other ways to take memory ask the driver only.
+ * Mapping and unmapping 2 MiB takes some 67 us on an H200. A program that allocates and frees in a loop pays that once. Spare memory is on
+ * the GPU, so it is charged, as in flight. The library gives it back before it refuses a request of this process, when another process of
+ * the tenant waits for room, when the process is paused, when its context ends, and when it was not used for a while. If the GPU itself
+ * has little room, the library keeps none: other kinds of allocation get only what the driver has free.
  *
- * Memory of other processes is cleared by the driver. Spare memory comes back with what this process wrote, as the driver's own does. */
+ * The driver clears memory of other processes. Spare memory keeps what this process wrote, as freed memory of the driver does. */
 #include "memory/mapped/spare.h"
 
 #include "ledger/ledger.h"
@@ -17,12 +17,12 @@
 #include "tenant/accounts.h"
 
 #define MILLI 1000000u
-#define QUOTA_PART 50             /* at most this part of the quota is spare */
-#define SCARCE_PART 16            /* of the GPU's memory: with less free than this none is kept */
-#define ASK_NANOS (20 * MILLI)    /* how often the driver is asked for that, */
-#define VALID_NANOS (100 * MILLI) /* and how long its answer counts */
-#define UNATTENDED_NANOS (1000 * MILLI)
-#define NEEDED_NANOS (200 * MILLI) /* none is kept for so long after another process needed it */
+#define QUOTA_PART 50                   /* chosen: at most 1/50 of the quota is spare, so that it seldom must go for another request */
+#define SCARCE_PART 16                  /* chosen: while less than 1/16 of the GPU's memory is free, none is kept */
+#define ASK_NANOS (20 * MILLI)          /* chosen: the driver is asked for free memory 50 times a second at most */
+#define VALID_NANOS (100 * MILLI)       /* chosen: how long its answer counts */
+#define UNATTENDED_NANOS (1000 * MILLI) /* chosen: without a look for so long, none is kept */
+#define NEEDED_NANOS (200 * MILLI)      /* chosen: for so long after another process needed memory, none is kept */
 #define CHUNKS (SL_SPARE_MOST / SL_ARENA_BLOCK * SL_REGION_GPU_COUNT)
 
 static sl_chunk_t *newest;
@@ -51,7 +51,7 @@ static void take_out(sl_chunk_t *chunk) {
     sl_ledger_use_spare(chunk->owner->gpu, chunk->bytes);
 }
 
-/* One slab at least. */
+/* At least one slab. */
 static uint64_t most_on(unsigned gpu) {
     uint64_t limit = sl_accounts_limit(gpu), part = limit / QUOTA_PART;
     if (!limit || part > SL_SPARE_MOST)
@@ -101,7 +101,8 @@ void sl_spare_look_for_room(unsigned gpu) {
     room_until[gpu] = known && free_bytes >= total / SCARCE_PART ? now + VALID_NANOS : 0;
 }
 
-/* A busy chunk, without the lock. Once more where the driver fails; then it stays spare, or, without a context, for ever. */
+/* Gives the memory of a busy chunk back, without the lock. Tries twice if the driver fails. After two failures the chunk is spare again;
+ * if its context is gone, its addresses are never used again. */
 static bool give_back(sl_chunk_t *chunk) {
     sl_owner_t *owner = chunk->owner;
     unsigned gpu = owner->gpu;
@@ -121,7 +122,8 @@ static bool give_back(sl_chunk_t *chunk) {
     return !stays;
 }
 
-/* Those of a GPU, or of all; all of them, or those that the last look has seen. */
+/* Gives spare chunks of one GPU back, or of all GPUs (SL_SPARE_ALL). all: every chunk; otherwise only chunks that the previous look
+ * found spare already. */
 static bool end_some(int gpu, bool all) {
     sl_chunk_t *ending[CHUNKS];
     unsigned number = 0;

@@ -22,7 +22,7 @@
 #include "real.h"
 #include "tenant/accounts.h"
 
-#define BLOCKS 4096 /* small arrays beyond these are charged as if each had a block for itself */
+#define BLOCKS 4096 /* each small array beyond these is charged a whole block */
 #define UNIT 512u
 #define UNSURE 4 /* arrays in shared blocks between two looks: the model is off by so many blocks at most */
 

@@ -22,7 +22,7 @@
 typedef struct {
     int gpu; /* negative: not accounted */
     bool measured;
-    bool alone;      /* no other context was being made when it began */
+    bool alone;      /* no other context was being made at the begin */
     unsigned number; /* among those of this process */
     uint64_t reserved;
     uint64_t used;
@@ -32,7 +32,7 @@ typedef struct {
 static atomic_uint begun, under_way;             /* contexts that this process began to make; those that are being measured */
 static _Atomic(CUcontext) primaries[SL_GPU_DEVICES]; /* those that were ever retained */
 
-/* Before cuInit, or for a wrong number, the driver gives its own answer, which tells nothing about the GPU. */
+/* Before cuInit, or for a wrong number, the driver returns an error, which says nothing about the GPU. */
 static bool is_device(CUdevice device) {
     enum { MAX_THREADS_PER_BLOCK = 1 };
     int value;
@@ -85,7 +85,7 @@ static CUresult check_that_nvml_opens(void) {
     return CUDA_ERROR_NOT_PERMITTED;
 }
 
-static CUresult admit(making_t *making, CUdevice device) {
+static CUresult prepare(making_t *making, CUdevice device) {
     *making = (making_t){.gpu = SL_GPU_UNCOUNTED};
     sl_tenant_state_t state = sl_tenant_attach();
     if (state != SL_TENANT_ATTACHED)
@@ -111,7 +111,7 @@ static CUresult admit(making_t *making, CUdevice device) {
     return status;
 }
 
-/* The first context of the tenant on this GPU shows what one takes. False: the quota does not allow it. */
+/* The first context of the tenant on this GPU shows how much a context takes. False: the quota does not allow it. */
 static bool measure(making_t *making) {
     unsigned gpu = (unsigned)making->gpu;
     sl_region_gpu_t *entry = &sl_tenant.region.gpus[gpu];
@@ -184,7 +184,7 @@ static CUresult undo(CUresult (*end)(CUcontext), CUcontext *context) {
         if (!SL_DRIVER_HAS(function))                                                           \
             return CUDA_ERROR_NOT_FOUND;                                                        \
         making_t making;                                                                    \
-        CUresult status = admit(&making, device);                                             \
+        CUresult status = prepare(&making, device);                                           \
         if (status != CUDA_SUCCESS)                                                             \
             return status;                                                                      \
         status = real.function(__VA_ARGS__);                                                    \
@@ -211,7 +211,7 @@ CUresult hook_cuDevicePrimaryCtxRetain(CUcontext *pctx, CUdevice dev) {
     if (!SL_DRIVER_HAS(cuDevicePrimaryCtxRetain))
         return CUDA_ERROR_NOT_FOUND;
     making_t making = {.gpu = SL_GPU_UNCOUNTED};
-    CUresult status = sl_tenant_attach() == SL_TENANT_ATTACHED && sl_context_primary_active(dev) ? CUDA_SUCCESS : admit(&making, dev);
+    CUresult status = sl_tenant_attach() == SL_TENANT_ATTACHED && sl_context_primary_active(dev) ? CUDA_SUCCESS : prepare(&making, dev);
     if (status != CUDA_SUCCESS)
         return status;
     status = real.cuDevicePrimaryCtxRetain(pctx, dev);
@@ -260,7 +260,7 @@ CUresult hook_cuGreenCtxDestroy(CUgreenCtx hCtx) {
         context = NULL;
     CUresult status = real.cuGreenCtxDestroy(hCtx);
     if (status == CUDA_SUCCESS)
-        sl_mapped_orphan(context);
+        sl_mapped_lose_context(context);
     for (CUdevice device = 0; sl_tenant_attach() == SL_TENANT_ATTACHED && status == CUDA_SUCCESS && device < SL_GPU_DEVICES; device++)
         if (primaries[device] && !sl_context_primary_active(device))
             sl_context_settle_primary(status, device, primaries[device], teardown);

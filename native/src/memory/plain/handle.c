@@ -109,7 +109,7 @@ bool sl_handle_exchange(uint64_t handle, uint64_t real) {
     return done;
 }
 
-/* A child has no memory of the driver from before. */
+/* The child of a fork has no memory of the driver. */
 static void forget(void) {
     lock = (sl_mutex_t)SL_MUTEX_INITIALIZER;
     sl_handle_exchanged = false;

@@ -24,7 +24,7 @@ static inline uint64_t sl_handle_real(uint64_t handle) {
     return SL_UNLIKELY(sl_handle_exchanged) ? sl_handle_real_slowly(handle) : handle;
 }
 
-/* The program's number for a number of the driver whose memory may be known already. */
+/* The program's number for a number of the driver; the memory may be in the table already. */
 static inline uint64_t sl_handle_name(uint64_t real) {
     return SL_UNLIKELY(sl_handle_exchanged) ? sl_handle_name_slowly(real) : real;
 }

@@ -253,7 +253,7 @@ static CUresult settle_pitch(request_t *request, CUresult status, CUdeviceptr ad
     return settle(request, status, address);
 }
 
-/* What the driver may judge otherwise than this file is left to it. */
+/* Passes parameters that the driver may judge differently to the driver. */
 static bool maps_pitch(const size_t *pitch, size_t width, size_t height, unsigned element) {
     return (element == 4 || element == 8 || element == 16) && pitch && width && height && width <= PITCH_MOST && height <= PITCH_MOST &&
            sl_mapped_is_on();

@@ -1,8 +1,8 @@
 /* physical_move: memory of handles (cuMemCreate) leaves the GPU and comes back with the same addresses, access and numbers of handles.
  *
  * A piece is one handle, mapped at any number of places. A piece records what the driver has of it at any moment, so every step may
- * fail: fill() and empty() continue where an earlier call stopped. If the GPU has read and write access to the memory at no address, we
- * map it at an address of ours for the copy. Memory that another process, another device or a sparse array may use stays. */
+ * fail: fill() and empty() continue where an earlier call stopped. If the GPU has read and write access to the memory at no address, this
+ * file maps it at an address of its own for the copy. Memory that another process, another device or a sparse array may use stays. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -29,16 +29,16 @@ typedef struct {
     uint64_t real;       /* the driver's; 0: the driver has the memory back */
     uint64_t bytes;
     uint32_t references; /* of the program */
-    uint32_t held;       /* that the driver counts now */
+    uint32_t held;       /* references that the driver counts now */
     unsigned gpu;
     CUmemAllocationProp prop;
-    place_t *places;     /* the one of ours is the last */
+    place_t *places;     /* our own address is the last */
     size_t count;
     uint64_t copied_at;
     bool reserved;       /* that address is ours */
 } piece_t;
 
-/* A mapping or a handle of ours that the driver did not take back. It keeps memory that the program frees, so we try again later. */
+/* A mapping or a handle of ours that the driver failed to end. It keeps memory that the program frees, so this file tries again later. */
 typedef struct {
     uint64_t address, bytes;
     bool mapped;
@@ -121,7 +121,7 @@ static CUresult fill(piece_t *piece) {
     return status;
 }
 
-/* The handle goes last: as long as it is there, everything can be mapped again. */
+/* Releases the handle last: while it exists, everything can be mapped again. */
 static CUresult empty(piece_t *piece) {
     CUresult status = piece->held ? CUDA_SUCCESS : retain(piece);
     for (size_t i = 0; i < piece->count && status == CUDA_SUCCESS; i++)
@@ -252,7 +252,7 @@ static void let_go_of_leftovers(void) {
     leftover_count = kept;
 }
 
-/* Gives back what we took for the copy. */
+/* Ends the mapping and the handle that were made for the copy. */
 static void unprepare(piece_t *piece) {
     const place_t *own = &piece->places[piece->count - 1];
     leftover_t leftover = {.real = piece->real, .held = piece->real && piece->held > piece->references};

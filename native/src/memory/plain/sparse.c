@@ -1,4 +1,4 @@
-/* sparse: memory mapped into arrays that have none of their own (cuMemMapArrayAsync). Each such mapping holds its handle.
+/* sparse: memory that is mapped into arrays without memory (cuMemMapArrayAsync). Each such mapping holds its handle.
  *
  * The program can unmap parts of a mapping, or map over them. A mapping is gone when all of its volume is gone. The driver works in the
  * order of the stream, but this file counts at once: a handle that nothing else holds is refunded a little early. */

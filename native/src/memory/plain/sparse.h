@@ -1,4 +1,4 @@
-/* sparse: memory mapped into arrays that have none of their own (cuMemMapArrayAsync). */
+/* sparse: memory that is mapped into arrays without memory (cuMemMapArrayAsync). */
 #ifndef SL_SPARSE_H
 #define SL_SPARSE_H
 

@@ -143,7 +143,7 @@ static bool attached(void) {
     return sl_tenant_attach() == SL_TENANT_ATTACHED;
 }
 
-/* Managed memory that prefers no device counts where it is asked for. */
+/* Managed memory without a preferred device is charged to the GPU of the current context. */
 static int gpu_at(const CUmemLocation *location, CUmemAllocationType type) {
     if (location->type == LOCATION_DEVICE)
         return sl_gpu_find(location->id);
@@ -192,7 +192,7 @@ CUresult hook_cuMemPoolCreate(CUmemoryPool *pool, const CUmemPoolProps *poolProp
     return status;
 }
 
-/* Its memory was charged to the process that made it, and nothing can be allocated from it here. */
+/* The process that made an imported pool is charged for its memory, and this process cannot allocate from it. */
 CUresult hook_cuMemPoolImportFromShareableHandle(CUmemoryPool *pool_out, void *handle, CUmemAllocationHandleType handleType,
                                                  unsigned long long flags) {
     if (!SL_DRIVER_HAS(cuMemPoolImportFromShareableHandle))

@@ -19,7 +19,7 @@
 #define SEVERAL UINT64_MAX
 #define ROUNDS 4
 
-/* The memory of graphs on a device; under the lock of its pool. */
+/* The memory of graphs on a device; under the lock of its pool. The child of a fork keeps it unused: the driver refuses its calls. */
 typedef struct {
     CUgraphExec last;   /* the graph that was launched last; NULL: not known */
     uint64_t last_key;  /* the stream of that launch */

@@ -50,7 +50,7 @@ static uint64_t sum(uint64_t one, uint64_t other) {
     return one + other < LARGEST ? one + other : LARGEST;
 }
 
-/* A child graph has addresses of its own. What it shares with the rest of the graph is not known. */
+/* A child graph has addresses of its own. How much memory it shares with the rest of the graph is not known. */
 static void add_child(CUgraphNode node, sl_graph_need_t *need, int depth) {
     CUgraph child;
     sl_graph_need_t inner;

@@ -14,7 +14,7 @@ typedef struct {
     bool keeps[SL_GRAPH_NEED_DEVICES];     /* the graph does not free all that it allocates */
 } sl_graph_need_t;
 
-/* Includes child graphs. What the driver does not tell counts as 0. */
+/* Includes child graphs. Allocations that the driver does not describe count as 0. */
 void sl_graph_need_find(CUgraph graph, sl_graph_need_t *need);
 
 #endif

@@ -58,13 +58,13 @@ static bool has_same_limits(pid_t pid, char *environment) {
     return is_named || (preload && strcmp(find_value(environment, (size_t)length, "LD_PRELOAD"), preload) == 0);
 }
 
-/* The variables that say that a process has limits, one after the other. */
+/* The variables that give a process limits, one after the other. */
 static const char *marker(unsigned position, char buffer[40]) {
     static const char *const others[] = {"SLUICE_REGION", "SLUICE_AGENT"};
     return position < 2 ? others[position] : sl_options_limit_variable(position - 2, buffer);
 }
 
-/* A program with other rights than its user's takes nothing from that user. */
+/* A program with other rights than its user's (set-user-ID) takes nothing from that user's processes. */
 static bool has_lost_environment(void) {
     char buffer[40];
     const char *name;

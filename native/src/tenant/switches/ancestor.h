@@ -6,7 +6,7 @@
 
 uint64_t sl_ancestor_find(uint64_t own_identity);
 
-/* Where this process has lost its environment, finds that of the nearest ancestor with limits. */
+/* If this process has lost its environment, finds that of the nearest ancestor with limits. */
 void sl_ancestor_recover(void);
 /* A variable of the environment that was found; NULL: it has none, or nothing was lost. */
 const char *sl_ancestor_variable(const char *name);

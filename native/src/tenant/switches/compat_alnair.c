@@ -1,8 +1,8 @@
 /* compat_alnair: the switches of Alnair.
  *
  * libcuinterpose.so: ALNAIR_ID names the tenant, the file `limits` of its workspace says "vmem:<bytes>", and
- * ALNAIR_VGPU_COMPUTE_PERCENTILE caps its GPU time. Without that file there was no limit on memory there, and there is none
- * here. libpfinterpose.so: PFLOG names the folder of a profile. */
+ * ALNAIR_VGPU_COMPUTE_PERCENTILE caps its GPU time. Without that file Alnair had no limit on memory, and neither has
+ * Sluice. libpfinterpose.so: PFLOG names the folder of a profile. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <stdio.h>
@@ -83,8 +83,8 @@ static bool make_absolute(const char *path, char folder[SL_COMPAT_PATH_BYTES]) {
     return length < SL_COMPAT_PATH_BYTES || (errno = ENAMETOOLONG, false);
 }
 
-/* Alnair's profiler made no folder, and wrote nothing where there was none. Sluice makes a folder that the user named. It does not make
- * the default one, because every program would then leave one behind. */
+/* Alnair's profiler made no folder, and wrote nothing without one. Sluice makes a folder that the user named. It does not make the default
+ * folder, because then every program would leave one behind. */
 static bool find_folder(char folder[SL_COMPAT_PATH_BYTES]) {
     const char *path = sl_options_variable("PFLOG");
     struct stat status;

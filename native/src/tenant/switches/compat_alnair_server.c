@@ -34,8 +34,8 @@ static bool is_memory(const char *controllers, const char *end) {
     return false;
 }
 
-/* A line is "<number>:<controllers>:<path>". That of the controller of memory is meant; with cgroups of version 2 there is one line
- * without controllers. */
+/* A line is "<number>:<controllers>:<path>". Takes the line of the memory controller; with cgroups of version 2 there is one line without
+ * controllers. */
 static void find_cgroup(char path[PATH_BYTES]) {
     char text[CGROUP_BYTES];
     path[0] = 0;
@@ -69,7 +69,7 @@ static bool connect_to(int fd, const char *path, uint64_t deadline) {
     return true;
 }
 
-/* Descriptors that come with it are closed by the kernel, because there is no room for them. */
+/* The kernel closes descriptors that the server sends, because the message has no room for them. */
 static size_t receive(int fd, char answer[ANSWER_BYTES], uint64_t deadline) {
     size_t length = 0;
     uint64_t now;
@@ -103,7 +103,7 @@ static bool ask(const char *path, const char *request, char answer[ANSWER_BYTES]
     return ok;
 }
 
-/* The first line, and nothing that would do something to a terminal. */
+/* The first line, without control characters of a terminal. */
 static void say_refused(const char *answer) {
     char line[ANSWER_BYTES + 40];
     int length = snprintf(line, sizeof line, "cgroup registration error: %.*s\n", (int)strcspn(answer, "\r\n"), answer);

@@ -36,7 +36,7 @@ static void read_override(override_t *override) {
             override->text[i] = 0;
 }
 
-/* The last line counts. NULL: the file does not name it; "": it takes the variable away. */
+/* The last line counts. NULL: the file does not name the variable; "": it unsets the variable. */
 static const char *overridden(const override_t *override, const char *name) {
     const char *found = NULL;
     size_t length = strlen(name);
@@ -59,7 +59,7 @@ static const char *name_of(const char *limit, int gpu, char buffer[40]) {
     return buffer;
 }
 
-/* Zero, with or without a unit, means no limit. 0x is base 16, as it was there. */
+/* Zero, with or without a unit, means no limit. 0x is base 16, as in HAMi-core. */
 static bool read_size(const char *text, uint64_t *bytes) {
     if (sl_size_parse_older(text, strlen(text), bytes))
         return true;
@@ -89,7 +89,7 @@ static bool read_memory(const override_t *override, sl_options_t *options, sl_re
     return true;
 }
 
-/* 0, 100 and more mean no cap, as they did there. */
+/* 0, 100 and more mean no cap, as in HAMi-core. */
 static bool read_percent(const char *text, uint32_t *permille) {
     size_t digits = strspn(text, "0123456789");
     bool whole = digits && !text[digits];
@@ -185,7 +185,7 @@ bool sl_compat_hami(sl_options_t *options, sl_reason_t *reason) {
         return true;
     options->source = "HAMi's switches";
     read_log_level(value_of(&override, "LIBCUDA_LOG_LEVEL"));
-    /* The file holds for all processes that see it, so they share one quota, as under HAMi. */
+    /* The file applies to all processes that see it, so they share one quota, as under HAMi. */
     if (!options->tenant[0] && (cache || limited_by_file))
         name_after(options, cache ? cache : DEFAULT_CACHE);
     return read_memory(&override, options, reason) && read_caps(&override, &options->shares, reason) &&

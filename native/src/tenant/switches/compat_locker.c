@@ -1,7 +1,7 @@
 /* compat_locker: the switches of culocker (cuda_override.so), whose programs have the GPU one at a time.
  *
  * culocker had one lock for the whole machine, and each process took it. Here the lock is the turn on the GPU's board. Each process is a
- * tenant of its own, and the tenant that waits longest is next. Values are read as culocker read them, nonsense included. */
+ * tenant of its own, and the tenant that waits longest is next. Values are read as culocker read them, invalid ones included. */
 #define _GNU_SOURCE
 #include <locale.h>
 #include <stdio.h>
@@ -16,11 +16,11 @@
 #define SKIPS "CUDA_OVERRIDE_SYNC_LOCK_SKIPS"
 #define DEFAULT_COUNT 10u
 #define LONGEST_MILLIS 1e9
-#define TURN_MICROS 1000000u /* the longest there is: windows end the hold, not the clock */
+#define TURN_MICROS 1000000u /* the longest turn there is, because windows end it, not the clock */
 
 static sl_options_windows_t settings;
 
-/* The host may have a locale whose numbers have a comma. */
+/* The host program may use a locale whose numbers have a comma. */
 static double read_millis(const char *text) {
     locale_t c = newlocale(LC_ALL_MASK, "C", NULL);
     double millis = c ? strtod_l(text, NULL, c) : 0;

@@ -1,7 +1,7 @@
 /* compat_triggers: the signals and the file by which older tools paused and resumed a process, one row for each file name.
  *
- * CUDAw gave its signals another meaning in each of its branches. So each meaning has a file name of its own. CUDAw replaced the runtime
- * library and had no name of its own. */
+ * CUDAw's signals had another meaning in each of its branches. So each meaning has a file name of its own. These names are ours, because
+ * CUDAw replaced the runtime library and had no name. */
 #include "tenant/switches/compat.h"
 
 #include <signal.h>

@@ -1,8 +1,8 @@
 /* compat_wrapper: the switches of cuda-wrapper (libcuda2.so, libcuda3.so): WRAPPER_MAX_MEMORY, its line on stderr, and
  * /tmp/wrapper-log.
  *
- * The log is written only by a library that bears the tool's file name. Each record is one write to the end of the
- * file, which is closed again: the host's files, standard output above all, stay its own. */
+ * Only a library with the tool's file name writes the log. Each record is one write to the end of the file, which is closed again. So
+ * files of the host program, above all standard output, are never written to. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -27,7 +27,7 @@ static struct {
     uint64_t reserve_bytes;
 } wrapper;
 
-/* By hand, because the C library's functions wait for the lock of its time zones. */
+/* Own code, because the C library's functions wait for the lock of its time zones. */
 static void write_time(char text[TIME_BYTES]) {
     uint64_t seconds = sl_os_wall_nanos() / 1000000000u, day = seconds / 86400;
     static const unsigned lengths[] = {31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
@@ -100,7 +100,7 @@ bool sl_compat_wrapper(sl_options_t *options, sl_reason_t *reason) {
     if (quota <= reserve)
         sl_report(SL_WARN, "WRAPPER_MAX_MEMORY=%.80s: libcuda3.so keeps back 500000000 bytes, so every allocation is "
                   "refused", text);
-    /* Not 0, which would be no limit. */
+    /* At least 1 byte, because 0 means no limit. */
     sl_options_limit_every_gpu(options, quota > reserve ? quota - reserve : 1);
     wrapper.in_use = true;
     wrapper.logs = is_named;

@@ -1,7 +1,7 @@
-/* options: what the environment asks for, as one record.
+/* options: reads the environment into one record.
  *
- * Sluice's own variables go before those of older tools. Of these tools, the first that is in use gives all limits. Where
- * Sluice's variables speak of GPU time alone, an older tool may still limit memory. */
+ * Sluice's own variables go before those of older tools. Of these tools, the first that is in use gives all limits. If
+ * Sluice's variables set shares of GPU time alone, an older tool may still limit memory. */
 #define _GNU_SOURCE
 #include "tenant/switches/options.h"
 
@@ -23,7 +23,7 @@ const char *sl_options_variable(const char *name) {
     return value && *value ? value : sl_ancestor_variable(name);
 }
 
-/* ".10.1" or ".v2.9.0-rc1", and not ".old". */
+/* ".10.1" or ".v2.9.0-rc1", but not ".old". */
 static bool is_version(const char *text) {
     static const char allowed[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._+-";
     const char *number = *text == '.' ? text + 1 + (text[1] == 'v') : text;
@@ -205,7 +205,7 @@ static bool read_bytes(const char *name, uint64_t *bytes, sl_reason_t *reason) {
     return sl_report_fail(reason, "%s=%.80s: bad size; " SL_SIZE_HINT ", or none", name, text);
 }
 
-/* False when it means nothing. */
+/* False: the text is none of the levels. */
 static bool read_log(const char *text) {
     static const char *const levels[] = {"error", "warn", "info", "debug"};
     for (int level = 0; text && level < 4; level++)
@@ -216,9 +216,9 @@ static bool read_log(const char *text) {
     return !text;
 }
 
-/* False when it means nothing. */
 atomic_bool sl_options_tells_refusals;
 
+/* False: the text is neither of the two words. */
 static bool read_refusals(const char *text) {
     sl_options_tells_refusals = text && strcmp(text, "tell") == 0;
     return !text || sl_options_tells_refusals || strcmp(text, "quiet") == 0;

@@ -1,4 +1,4 @@
-/* options: what the environment asks for, as one record. */
+/* options: reads the environment into one record. */
 #ifndef SL_OPTIONS_H
 #define SL_OPTIONS_H
 
@@ -48,7 +48,7 @@ typedef struct {
     const sl_options_windows_t *windows; /* of culocker; NULL: its switches are not in use */
 } sl_options_t;
 
-/* False for values that make no sense; wanted and fail_on_error are set in any case. */
+/* False: a value is invalid; wanted and fail_on_error are set in any case. */
 bool sl_options_read(sl_options_t *options, sl_reason_t *reason);
 
 /* SLUICE_REFUSALS=tell, which `sluice run` sets. */
@@ -59,20 +59,20 @@ enum { SL_OPTIONS_SLICES_OFF, SL_OPTIONS_SLICES_ON, SL_OPTIONS_SLICES_AUTO };
 #define SL_OPTIONS_SLICES_DEFAULT SL_OPTIONS_SLICES_OFF /* until the room slices has been measured on a GPU */
 extern _Atomic unsigned sl_options_slices;
 
-/* The variables that say which limits a tenant has, one after the other; NULL after the last. */
+/* The variables that set limits of a tenant, one after the other; NULL after the last. */
 const char *sl_options_limit_variable(unsigned position, char buffer[40]);
 
 /* For the readers of older tools' switches. */
 
-/* NULL when it is not set, or empty. Of a process that has lost its environment, that of its ancestor. */
+/* NULL: not set, or empty. If the process has lost its environment, the variable of its ancestor. */
 const char *sl_options_variable(const char *name);
-/* The name of the file that this library was loaded from. Tests say another. */
+/* The name of the file that this library was loaded from. Tests set another. */
 extern const char *sl_options_file_name;
-/* Whether it is this, or this with a version: libcuda2.so.10.1, libvgpu.so.v2.9.0. */
+/* Whether the library's file has this name, or this name with a version: libcuda2.so.10.1, libvgpu.so.v2.9.0. */
 bool sl_options_loaded_as(const char *file_name);
-/* Whether it can be a tenant's name, which is that of a file. */
+/* Whether the text can be a tenant's name, which is also the name of a file. */
 bool sl_options_is_name(const char *name);
-/* Refuses a name that cannot. */
+/* Sets the tenant's name, or refuses an invalid one. */
 bool sl_options_name_tenant(sl_options_t *options, const char *variable, const char *name, sl_reason_t *reason);
 void sl_options_limit_every_gpu(sl_options_t *options, uint64_t bytes);
 

@@ -9,7 +9,7 @@
 #define LEAST_TURN_MICROS 100u
 #define MOST_TURN_MICROS 1000000u
 
-/* A piece of text that gets shorter as it is read. */
+/* The rest of a text that is being read. */
 typedef struct {
     const char *at, *end;
 } text_t;
@@ -36,7 +36,7 @@ static bool is_word(text_t text, const char *word, int (*compare)(const char *, 
     return strlen(word) == length && compare(text.at, word, length) == 0;
 }
 
-/* Reads digits, with or without a point, as so many parts of one; what is finer is cut off. */
+/* Reads digits, with or without a point, as so many parts of one; smaller parts are cut off. */
 static bool read_parts(text_t *text, uint64_t parts, uint64_t most, uint64_t *number) {
     uint64_t digits = 0, scale = 1;
     if (text->at == text->end || !is_digit(*text->at))
@@ -47,7 +47,7 @@ static bool read_parts(text_t *text, uint64_t parts, uint64_t most, uint64_t *nu
             after_point = true;
             continue;
         }
-        if (scale >= 1000000000u) { /* finer than anything that counts */
+        if (scale >= 1000000000u) { /* smaller than any part that counts */
             digits |= *text->at != '0';
             continue;
         }

@@ -32,7 +32,7 @@ bool sl_shares_read_priority(const char *text, int32_t *priority);
 bool sl_shares_read_exclusive(const char *text, bool *exclusive);
 bool sl_shares_read_turn(const char *text, uint32_t *micros);
 
-/* Whether it has a cap or takes turns. */
+/* Whether the tenant has a cap or takes turns. */
 bool sl_shares_any(const sl_shares_t *shares);
 bool sl_shares_any_cap(const sl_shares_t *shares);
 void sl_shares_cap_every_gpu(sl_shares_t *shares, uint32_t permille);

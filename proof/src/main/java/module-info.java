@@ -1,9 +1,8 @@
 /// Proof for the user: verify (do limits hold here?), bench (what does Sluice cost here?) and demo.
 ///
-/// Owns: the probe, a small CUDA program under remote control, and everything that starts probes and judges what they
-/// report. Must not know: the command line (it renders what is returned here) and how the library works inside; a check
-/// sees only what a program, the region and the driver show. A class with `@SuppressWarnings("exports")` is public for its
-/// neighbours in this module only.
+/// Owns: the probe, a small CUDA program under remote control, and all code that starts probes and judges their reports. Must not know: the
+/// command line, which renders the results, and the inside of the library. A check uses only what a program, the region and the driver
+/// show. A class with `@SuppressWarnings("exports")` is public for other packages of this module only.
 module sluice.proof {
     requires transitive sluice.region;
     requires sluice.cuda;

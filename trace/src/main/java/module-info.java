@@ -1,7 +1,7 @@
-/// What the library recorded of a tenant's calls.
+/// Traces: the calls of a tenant, as the library recorded them.
 ///
-/// Owns: the folder of a trace (rings, names, processes), its events as Java sees them, the recorder, and what is made of a
-/// trace: Perfetto, Chrome's JSON, the report. Must not know: CUDA, the command line.
+/// Owns: the folder of a trace (rings, names, processes), its events in Java, the recorder, and the outputs of a trace: Perfetto,
+/// Chrome's JSON, the report. Must not know: CUDA, the command line.
 @SuppressWarnings("module") // sluice.cli is compiled later
 module sluice.trace {
     requires transitive sluice.region;

@@ -59,7 +59,7 @@ public final class AgentService implements AgentProgram.Running {
     private final Map<String, String> environment;
     private Optional<Watchdog> watchdog = Optional.empty();
 
-    /// Listens, and plans nothing before it is started.
+    /// Listens. It makes no plan before it is started.
     ///
     /// @param directory whose lock the caller has
     /// @param plans     gets every plan that differs from the one before
@@ -67,7 +67,7 @@ public final class AgentService implements AgentProgram.Running {
             Consumer<PlannedBoard> plans, PrintStream log) {
         this.parts = List.copyOf(parts);
         this.environment = Map.copyOf(environment);
-        // What it would spare is not worth a warning at every start.
+        // With Unsafe, the JVM prints a warning at every start. Netty gains too little by it for that.
         System.setProperty("io.netty.noUnsafe", "true");
         boolean allUsers = settings.get(CoreSettings.ALL_USERS);
         int uid = ThisProcess.current().uid();
@@ -92,8 +92,8 @@ public final class AgentService implements AgentProgram.Running {
         listen(allUsers);
     }
 
-    /// The serial collector lets the old generation grow to the most that it may have before it looks through it; what it then needs no
-    /// more goes back to the system (`MaxHeapFreeRatio` in the launcher). Seen: 60 MiB after some hundred scrapes, 6 of them live.
+    /// The serial collector lets the old generation grow to its maximum before it collects it. Only then does unused memory go back to the
+    /// system (`MaxHeapFreeRatio` in the launcher). Seen: 60 MiB after some hundred scrapes, 6 of them live.
     private static void giveHeapBack() {
         if (Runtime.getRuntime().totalMemory() > USUAL_HEAP_BYTES) {
             System.gc();
@@ -154,7 +154,7 @@ public final class AgentService implements AgentProgram.Running {
         return ServiceLoader.load(Part.class).stream().map(ServiceLoader.Provider::get).toList();
     }
 
-    /// All that a config file may say.
+    /// All settings of a config file.
     public static List<Setting<?>> settings(List<Part> parts) {
         List<Setting<?>> all = new ArrayList<>(CoreSettings.ALL);
         parts.forEach(part -> all.addAll(part.settings()));

@@ -16,7 +16,7 @@ import sluice.api.model.PlannedBoard;
 import sluice.api.program.AgentProgram;
 import sluice.region.place.RuntimeDirectory;
 
-/// The agent as the command line finds it.
+/// The agent as a service for the command line.
 public final class ProvidedAgent implements AgentProgram {
     @Override
     public Optional<Path> usualConfig(Map<String, String> environment) {

@@ -17,8 +17,8 @@ import java.util.concurrent.TimeUnit;
 import sluice.agent.part.AgentContext;
 import sluice.agent.part.Clock;
 
-/// Tells systemd that the agent is ready. Then it says, as often as systemd asks for it, that all parts have worked lately. An agent of which
-/// systemd hears nothing is killed and started anew.
+/// Tells systemd that the agent is ready, and then, as often as systemd asks for it, that all parts have worked lately. Without these
+/// messages systemd kills the agent and starts it again.
 final class Watchdog implements AutoCloseable {
     private static final String SOCKET = "NOTIFY_SOCKET";
     private static final String MICROS = "WATCHDOG_USEC";
@@ -35,7 +35,7 @@ final class Watchdog implements AutoCloseable {
         clock = periodMillis.map(period -> context.clock("watchdog", period, () -> ping(context)));
     }
 
-    /// What systemd never sends.
+    /// A name that systemd never sends.
     private static final class Silent extends SimpleChannelInboundHandler<Object> {
         @Override
         protected void channelRead0(ChannelHandlerContext context, Object message) {}

@@ -33,7 +33,7 @@ import sluice.cli.trace.ReportCommand;
 import sluice.cli.trace.TraceCommand;
 import sluice.region.place.SluiceException;
 
-/// All commands, and the one way in which each of them fails: one line on standard error, and a documented status.
+/// All commands, and the handling of their failures: one line on standard error, and a documented status.
 @Command(
         name = "sluice",
         header = "Lets many jobs share one GPU, each held to its memory quota and its share of GPU time.",
@@ -80,7 +80,7 @@ final class Commands extends AnyCommand implements Runnable {
         return line(new PrintWriter(System.out, true), new PrintWriter(System.err, true), Screen.standard(), args).execute(args);
     }
 
-    /// @param args what will be executed
+    /// @param args the arguments that will be executed
     static CommandLine line(PrintWriter out, PrintWriter err, Screen screen, String... args) {
         CommandLine line = new CommandLine(new Commands());
         wanted(args).forEach(line::addSubcommand);
@@ -105,7 +105,7 @@ final class Commands extends AnyCommand implements Runnable {
         return line;
     }
 
-    /// The one command that is asked for: to describe all takes most of the time of a start.
+    /// Only the requested command, because describing all commands takes most of the time of a start.
     private static List<Class<?>> wanted(String[] args) {
         if (args.length == 0 || TELL_OF_ALL.contains(args[0])) {
             return ALL;
@@ -114,7 +114,7 @@ final class Commands extends AnyCommand implements Runnable {
                 .<List<Class<?>>>map(List::of).orElse(ALL);
     }
 
-    /// `sluice` alone shows what there is.
+    /// `sluice` alone lists the commands.
     @Override
     public void run() {
         PrintWriter out = spec.commandLine().getOut();

@@ -11,18 +11,18 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.UnmatchedArgumentException;
 import sluice.region.place.SluiceException;
 
-/// Says in one line what is wrong, and what was probably meant.
+/// Makes one line for an error: what is wrong, and which word was probably meant.
 final class ErrorLine {
     private ErrorLine() {}
 
-    /// What went wrong while a command ran.
+    /// The line for a failure of a command.
     static String of(RuntimeException e) {
         return e instanceof InvalidPathException path
                 ? "the path '" + path.getInput() + "' holds characters that the locale cannot express; set LC_ALL=C.UTF-8"
                 : e.getMessage();
     }
 
-    /// What is wrong with the arguments. Ends with the words before the command that helps.
+    /// The line for wrong arguments. Ends with the words before the name of the command that helps.
     static String usage(ParameterException e) {
         String line = what(e);
         return line + (line.endsWith("?") ? " See" : "; see");

@@ -14,7 +14,7 @@ import sluice.cli.output.AnyCommand;
         helpCommand = true,
         description = "")
 final class HelpCommand extends AnyCommand implements Runnable {
-    @Parameters(paramLabel = "COMMAND", arity = "0..*", description = "Which one, as in 'help run' or 'help trace convert'; all if none is given.")
+    @Parameters(paramLabel = "COMMAND", arity = "0..*", description = "A command, as in 'help run' or 'help trace convert'; without it, the list of all commands.")
     private List<String> words = new ArrayList<>();
 
     @Override

@@ -7,8 +7,8 @@ import sluice.cli.run.RunProgram;
 import sluice.cli.run.RunRequest;
 import sluice.region.place.SluiceException;
 
-/// The entry point. `sluice run` is on the way of every job, so in the ordinary case it goes straight to its work;
-/// everything else, and every mistake, goes through picocli.
+/// The entry point. Every job starts by `sluice run`, so its ordinary form skips picocli. All other commands, and all wrong arguments, go
+/// through picocli.
 final class Main {
     private Main() {}
 

@@ -6,7 +6,7 @@ import java.util.regex.Pattern;
 import picocli.CommandLine;
 import sluice.region.place.SluiceException;
 
-/// How options of these types are read, whichever command they belong to.
+/// Parsers for option types, for all commands.
 public final class OptionTypes {
     private static final Pattern TIME = Pattern.compile("(\\d{1,6})(ms|[smh])");
 

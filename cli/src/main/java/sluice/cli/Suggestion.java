@@ -16,7 +16,7 @@ final class Suggestion {
                 .min(Comparator.comparingInt(word -> distance(typed, word)));
     }
 
-    /// How many letters must be put in, taken out, or changed.
+    /// The number of letters to insert, remove or change.
     static int distance(String from, String to) {
         int[] row = new int[to.length() + 1];
         for (int column = 0; column < row.length; column++) {

@@ -17,12 +17,12 @@ import sluice.api.model.EarlierLook;
 import sluice.api.model.OnBoards;
 import sluice.region.Tenant;
 
-/// Answers in the place of an agent that knows one tenant and has no findings.
+/// Answers like an agent with one tenant and no findings.
 record TrainingAgent(Path socket, ServerSocketChannel server, byte[] answer) implements AutoCloseable {
     private static final int MOST_REQUEST_BYTES = 4096;
     private static final String HEAD = "HTTP/1.1 200 OK\r\n\r\n";
 
-    /// @param seen a tenant that the commands can read; the agent tells of the same under another name
+    /// @param seen a tenant that the commands can read; the agent shows the same tenant under another name
     static TrainingAgent in(Path directory, Tenant seen) throws IOException {
         Path socket = directory.resolve("agent.sock");
         ServerSocketChannel server = ServerSocketChannel.open(StandardProtocolFamily.UNIX);

@@ -23,11 +23,11 @@ import sluice.codegen.layout.TextSource;
 import sluice.codegen.layout.ViewSource;
 import sluice.codegen.text.Output;
 
-/// Which files are made from the specs.
+/// The files that are made from the specs.
 final class Generator {
     private Generator() {}
 
-    /// What the build needs.
+    /// The files that the build needs.
     static List<Output> sources(Spec spec) {
         var cuda = spec.cuda();
         var outputs = new ArrayList<Output>();

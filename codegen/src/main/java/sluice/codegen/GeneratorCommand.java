@@ -11,7 +11,7 @@ import sluice.codegen.api.ToolkitComparison;
 import sluice.codegen.api.ToolkitHeaders;
 import sluice.codegen.text.Problems;
 
-/// The generator's command line. Exit statuses: 0 done, 1 something is wrong or differs, 2 usage.
+/// The generator's command line. Exit statuses: 0 done, 1 an error or a difference, 2 usage.
 public final class GeneratorCommand {
     private static final String USAGE = """
             usage: generate --spec DIR --out DIR      write the sources that the build needs

@@ -15,7 +15,7 @@ import sluice.codegen.text.Problems;
 
 /// All specs together.
 record Spec(ApiSpec cuda, ApiSpec nvml, LayoutSpec region, LayoutSpec board, LayoutSpec trace) {
-    /// Reads a folder of specs; what is wrong in them is in `problems` afterwards.
+    /// Reads a folder of specs, and adds their errors to `problems`.
     static Spec read(Path folder, Problems problems) throws IOException {
         return new Spec(
                 api(ApiFile.CUDA, folder, problems),

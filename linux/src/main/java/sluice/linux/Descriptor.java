@@ -23,7 +23,7 @@ public final class Descriptor implements AutoCloseable {
         this(number, null);
     }
 
-    /// @param checked what this file was when it kept to the rules
+    /// @param checked the status of this file when its rules were checked
     Descriptor(long number, FileStatus checked) {
         this.number = (int) number;
         this.checked = checked;
@@ -57,12 +57,13 @@ public final class Descriptor implements AutoCloseable {
         return number;
     }
 
-    /// By which Java opens the same file again, whatever has become of its name.
+    /// A path by which Java opens the same file again, even if its name has changed or is gone.
     public Path path() {
         return Path.of(OPEN_FILES + number);
     }
 
-    /// What the file was when its rules were checked, just before it was opened. Owner and type are still the same; its user may have cut it since.
+    /// The status of the file when its rules were checked, just before it was opened. Owner and type are still the same; its user may have
+    /// truncated it since.
     public FileStatus checked() {
         return checked;
     }

@@ -19,8 +19,8 @@ import java.util.TreeMap;
 import java.util.UUID;
 import java.util.stream.Stream;
 
-/// A folder of small files that one user alone writes, and that survive a crash of process or machine: a file is there whole, or not at
-/// all. Other users must not be able to write the folder.
+/// A folder of small files that one user writes and that survive a crash of process or machine: a file exists whole, or not at all. Other
+/// users must not be able to write the folder.
 ///
 /// @param path exists
 public record DurableFolder(Path path) {
@@ -53,7 +53,7 @@ public record DurableFolder(Path path) {
         }
     }
 
-    /// In the place of the file that has the name, if there is one. Readable by its owner alone.
+    /// Replaces the file with this name, if there is one. Only its owner can read it.
     public void write(String name, byte[] content) throws IOException {
         Path unfinished = path.resolve(UNFINISHED + UUID.randomUUID());
         try {
@@ -72,7 +72,7 @@ public record DurableFolder(Path path) {
         force();
     }
 
-    /// @return whether there was one
+    /// @return whether the file existed
     public boolean delete(String name) throws IOException {
         boolean deleted = Files.deleteIfExists(path.resolve(name));
         if (deleted) {

@@ -19,7 +19,7 @@ public final class Errno {
     static final int ENOSPC = 28;
     static final int EMFILE = 24;
     static final int ELOOP = 40;
-    /// Beyond all of them.
+    /// Larger than every number of an error.
     static final int END = 4096;
 
     private Errno() {}

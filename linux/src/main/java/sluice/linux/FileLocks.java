@@ -4,9 +4,9 @@ import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.nio.ByteBuffer;
 
-/// Locks of an open file description: they end with its last descriptor, and not with any other of the same file, as the locks that Java takes do.
+/// Locks of an open file description: they end with its last descriptor. Java's own locks end with any descriptor of the same file.
 public final class FileLocks {
-    /// What the kernel says about a byte of a file.
+    /// The kernel's answer about a lock on a byte of a file.
     public enum State { UNKNOWN, FREE, HELD }
 
     private static final long GET = 36;

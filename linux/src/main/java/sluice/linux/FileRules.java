@@ -1,6 +1,6 @@
 package sluice.linux;
 
-/// What a file must be before it is used. A user can put anything under any name in a folder of their own.
+/// Rules that a file must keep before it is used. A user can put anything under any name in a folder of their own.
 ///
 /// @param owner     the user it must belong to; [#ANYBODY]: any user. This protects the files of other users: a user can open a
 ///                  name of such a file for us and remove the name before its links are counted.

@@ -3,7 +3,7 @@ package sluice.linux;
 import java.nio.ByteBuffer;
 import java.time.Instant;
 
-/// What the kernel says about an open file. The layout is that of `struct statx`, the same on all processors.
+/// The kernel's status of an open file. The layout is that of `struct statx`, the same on all processors.
 ///
 /// @param links how many names it has
 /// @param taken what its contents take, without holes

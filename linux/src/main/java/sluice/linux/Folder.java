@@ -14,10 +14,9 @@ import java.util.List;
 import java.util.Set;
 import java.util.function.Predicate;
 
-/// An open folder. Its user may rename anything at any time. All that is done here still happens in this folder, follows no link and waits
-/// for nothing.
+/// An open folder. Its user may rename anything at any time. All methods still work in this folder, follow no link and never wait.
 public final class Folder implements AutoCloseable {
-    /// More entries than this are not looked at: a user could make millions.
+    /// The most entries that are read: a user could make millions.
     public static final int MOST_ENTRIES = 16 * 1024;
 
     private static final int EXCLUSIVE = 2;
@@ -81,14 +80,14 @@ public final class Folder implements AutoCloseable {
         return result == 0;
     }
 
-    /// What a name stands for; a link is itself.
+    /// The status of a name; of a symbolic link itself, as lstat.
     public FileStatus status(String name) throws IOException {
         try (Descriptor file = find(name)) {
             return file.status();
         }
     }
 
-    /// The file without the right to read it: neither a pipe nor a device notices.
+    /// Opens the file without the right to read it (O_PATH), which has no effect on a pipe or a device.
     private Descriptor find(String name) throws IOException {
         return openat(path.resolve(name), descriptor.number(), valid(name), Descriptor.PATH_ONLY | Processor.O_NOFOLLOW, 0);
     }
@@ -119,7 +118,7 @@ public final class Folder implements AutoCloseable {
         }
     }
 
-    /// A new file; fails when the name is taken.
+    /// Makes a new file; fails if the name exists.
     public Descriptor create(String name, int rights) throws IOException {
         return openat(path.resolve(name), descriptor.number(), valid(name), Descriptor.READ_WRITE | CREATE_NEW | Processor.O_NOFOLLOW, rights);
     }
@@ -140,7 +139,7 @@ public final class Folder implements AutoCloseable {
         }
     }
 
-    /// Removes a name; a link, not what it leads to.
+    /// Deletes a name; of a symbolic link the link itself, not its target.
     public void delete(String name) throws IOException {
         atName(SystemCall.UNLINKAT, name, 0);
     }
@@ -159,7 +158,7 @@ public final class Folder implements AutoCloseable {
         descriptor.give(uid);
     }
 
-    /// Sets the time of the last change of a name; of a link itself, not of what it leads to.
+    /// Sets the time of the last change of a name; of a symbolic link the link itself, not its target.
     public void setModified(String name, Instant time) throws IOException {
         try (Arena arena = Arena.ofConfined()) {
             ByteBuffer times = SystemCalls.memory(4 * Long.BYTES, arena).putLong(Long.BYTES, KEEP_TIME)
@@ -175,12 +174,12 @@ public final class Folder implements AutoCloseable {
         }
     }
 
-    /// Gives a file its other name, in place of whatever has it.
+    /// Renames a file, and replaces any file that has the new name.
     public void rename(String from, String to) throws IOException {
         atNames(SystemCall.RENAMEAT2, from, to);
     }
 
-    /// Gives a file one more name; fails when it is taken.
+    /// Gives a file one more name; fails if the name exists.
     public void link(String from, String to) throws IOException {
         atNames(SystemCall.LINKAT, from, to);
     }

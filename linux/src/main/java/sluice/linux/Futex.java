@@ -9,7 +9,7 @@ public final class Futex {
     private Futex() {}
 
     /// @param word 32 bits in a shared mapping of a file, on a boundary of four bytes
-    /// @return how many threads were woken; less than 0 when there is no such memory
+    /// @return how many threads were woken; negative: there is no such memory
     public static long wakeAll(MemorySegment word) {
         return SystemCalls.call(SystemCall.FUTEX, word.address(), WAKE, Integer.MAX_VALUE);
     }

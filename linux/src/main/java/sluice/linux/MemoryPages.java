@@ -2,13 +2,13 @@ package sluice.linux;
 
 import java.io.IOException;
 
-/// Pages of memory without a name: which are there, making them, and giving them back.
+/// Pages of memory without a name: checks which exist, makes them, and gives them back.
 @SuppressWarnings("restricted")
 public final class MemoryPages {
     private static final int READ_WRITE = 3;
     private static final int SHARED = 1;
     private static final int LARGE_PAGES = 14;
-    /// Linux 5.14. It fails where a write would end in a signal.
+    /// Linux 5.14. It fails if a write would raise a signal.
     private static final int POPULATE_WRITE = 23;
     private static final int KEEP_SIZE = 1;
     private static final int PUNCH_HOLE = 2;
@@ -16,13 +16,13 @@ public final class MemoryPages {
 
     private MemoryPages() {}
 
-    /// Whether all pages of a part are there.
+    /// Whether all pages of a part exist.
     public static boolean areThere(Descriptor memory, long offset, long bytes) {
         return SystemCalls.call(SystemCall.LSEEK, memory.number(), offset, SEEK_HOLE) >= offset + bytes;
     }
 
-    /// Makes the pages of a part that are not there, empty, in large pages where the kernel allows that for shared memory. They count for the control group
-    /// of this process. Pages that are there keep their contents.
+    /// Makes the missing pages of a part, empty, in large pages if the kernel allows that for shared memory. They count for the control group
+    /// of this process. Existing pages keep their contents.
     public static void make(Descriptor memory, long offset, long bytes) throws IOException {
         long address = SystemCalls.checked("a map", SystemCall.MMAP, 0, bytes, READ_WRITE, SHARED, memory.number(), offset);
         try {

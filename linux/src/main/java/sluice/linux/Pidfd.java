@@ -6,7 +6,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 
-/// A descriptor of a process (Linux 5.3): whatever becomes of its pid, no other process is ever meant.
+/// A descriptor of a process (Linux 5.3). It never stands for another process, even if the kernel uses the pid again.
 public final class Pidfd implements AutoCloseable {
     public static final int SIGKILL = 9;
     public static final int SIGTERM = 15;
@@ -27,12 +27,12 @@ public final class Pidfd implements AutoCloseable {
         return number < 0 ? Optional.empty() : Optional.of(new Pidfd(new Descriptor(number)));
     }
 
-    /// @return whether the process was there
+    /// @return whether the process existed
     public boolean send(int signal) {
         return SystemCalls.call(SystemCall.PIDFD_SEND_SIGNAL, descriptor.number(), signal, 0, 0) == 0;
     }
 
-    /// Which of some have ended, by their places in the list.
+    /// The processes that have ended, by their places in the list.
     public static List<Integer> ended(List<Pidfd> processes) {
         List<Integer> ended = new ArrayList<>();
         try (Arena arena = Arena.ofConfined()) {

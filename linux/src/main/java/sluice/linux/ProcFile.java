@@ -6,7 +6,7 @@ import java.nio.ByteBuffer;
 
 /// A short file of `/proc` about a process. A look at many processes reads thousands of them, so this takes no more than the system calls.
 public final class ProcFile {
-    /// A user decides how long the command line of a process is. What is longer is cut.
+    /// A user decides how long the command line of a process is. A longer file is cut off.
     public static final int MOST_BYTES = 4096;
 
     private ProcFile() {}

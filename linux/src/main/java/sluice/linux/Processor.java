@@ -1,6 +1,6 @@
 package sluice.linux;
 
-/// What differs between x86-64 and 64-bit ARM, beside the numbers of the calls.
+/// Differences between x86-64 and 64-bit ARM, except the numbers of the calls.
 final class Processor {
     static final boolean IS_ARM = "aarch64".equals(System.getProperty("os.arch"));
     static final int O_DIRECTORY = IS_ARM ? 0x4000 : 0x10000;

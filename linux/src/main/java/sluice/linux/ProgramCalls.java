@@ -7,7 +7,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 
-/// What is needed to become another program. The names of programs and arguments are bytes, as the kernel has them; their memory is kept.
+/// Calls to become another program. The names of programs and arguments are bytes, as in the kernel; their memory is never freed.
 public final class ProgramCalls {
     private static final long CURRENT_FOLDER = Descriptor.CURRENT_FOLDER;
     private static final long MAY_EXECUTE = 1;

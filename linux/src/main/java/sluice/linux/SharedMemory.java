@@ -30,7 +30,7 @@ public final class SharedMemory {
         }
     }
 
-    /// From now on nobody can make it shorter or longer: a process that maps it is safe from that.
+    /// From now on no process can make it shorter or longer, so a process can map it safely.
     public static void sealSize(Descriptor memory) throws IOException {
         SystemCalls.checked("sealing", SystemCall.FCNTL, memory.number(), ADD_SEALS, SEAL_SIZE);
     }
@@ -52,7 +52,7 @@ public final class SharedMemory {
         return write ? segment : segment.asReadOnly();
     }
 
-    /// Puts the beginning of another file in the place of what is mapped there.
+    /// Maps the beginning of another file over the present mapping.
     public static void mapOver(MemorySegment place, Descriptor file, long bytes, boolean write) throws IOException {
         if (bytes > place.byteSize()) {
             throw new IllegalArgumentException(bytes + " bytes do not fit into " + place.byteSize());

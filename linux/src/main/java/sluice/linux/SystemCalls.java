@@ -57,7 +57,7 @@ public final class SystemCalls {
         }
     }
 
-    /// @param what what the error is about, for people
+    /// @param what the subject of the error, for people
     static long checked(String what, SystemCall call, long... arguments) throws IOException {
         long result = result(call, arguments);
         if (result < 0 && result > -Errno.END) {

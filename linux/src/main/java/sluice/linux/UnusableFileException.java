@@ -2,7 +2,7 @@ package sluice.linux;
 
 import java.nio.file.FileSystemException;
 
-/// There is a file of this name, and it breaks a rule.
+/// The file of this name breaks a rule.
 public final class UnusableFileException extends FileSystemException {
     private static final long serialVersionUID = 1L;
 
@@ -10,7 +10,7 @@ public final class UnusableFileException extends FileSystemException {
         super(file, null, reason);
     }
 
-    /// A user can cause thousands of these a second; to walk the stack for each would take most of the time.
+    /// A user can cause thousands of these a second; walking the stack for each would take most of the time.
     @Override
     public synchronized Throwable fillInStackTrace() {
         return this;

@@ -212,7 +212,7 @@ class SimulationTest {
     }
 
     @Test
-    void shouldBearTenantsThatComeAndGo() {
+    void shouldPlanForTenantsThatJoinAndLeave() {
         Simulation simulation = new Simulation(true);
         VirtualTenant always = simulation.add();
         for (int tenant = 0; tenant < 60; tenant++) {

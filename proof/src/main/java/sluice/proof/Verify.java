@@ -80,7 +80,7 @@ public final class Verify {
         return Stream.concat(Stream.of(MEMORY), Stream.of(Group.values()).map(Group::word)).toList();
     }
 
-    /// Runs checks one after the other and tells each result as soon as it is there.
+    /// Runs checks one after the other, and passes each result on at once.
     public static List<Result> run(Environment environment, List<Check> checks, Consumer<Result> live) {
         List<Result> results = new ArrayList<>();
         for (Check check : checks) {

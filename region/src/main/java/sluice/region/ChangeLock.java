@@ -7,7 +7,7 @@ import sluice.linux.Descriptor;
 import sluice.linux.FileLocks;
 import sluice.region.place.RuntimeFile;
 
-/// One tool at a time changes the limits of a tenant: a change reads what is there, and writes all of it.
+/// One tool at a time changes the limits of a tenant, because a change reads all limits and writes all of them.
 ///
 /// A tenant can hold the lock of its own region for ever. So a tool waits for two seconds, then goes on without it.
 final class ChangeLock implements AutoCloseable {

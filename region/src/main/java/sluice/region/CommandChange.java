@@ -8,16 +8,15 @@ import sluice.region.pause.Command;
 import sluice.region.pause.Depth;
 import sluice.region.place.SluiceException;
 
-/// Asks a tenant that runs to pause or to resume. Its processes carry it out by themselves; [TenantState] says how far they are.
+/// Asks a tenant that runs to pause or to resume. Its processes carry it out by themselves; [TenantState] shows their progress.
 ///
-/// @param before what it was asked to do until then
-/// @param asked  what it is asked to do now
-/// @param fresh  whether the command was written; false when the tenant does it already
+/// @param before the command until then
+/// @param asked  the command now
+/// @param fresh  whether the command was written; false: the tenant had it already
 public record CommandChange(Path file, Command before, Command asked, boolean fresh) {
 
-    /// Writes a command, unless the tenant was asked for the same before and no process refused. A command to run also takes back what
-    /// processes asked of themselves. A tenant that was seen may have ended since,
-    /// and its file may have become another's.
+    /// Writes a command, unless the tenant has the same command already and no process refused it. A command to run also ends pauses that
+    /// processes began themselves. The tenant may have ended since it was seen, and its file may now be another tenant's.
     public static CommandChange to(Depth depth, Tenant seen) {
         try (ChangeLock _ = ChangeLock.of(seen.file()); Region region = Region.openReadWrite(seen.file())) {
             Tenant now = new TenantReader(region).read();
@@ -49,7 +48,7 @@ public record CommandChange(Path file, Command before, Command asked, boolean fr
         }
     }
 
-    /// Takes the command back: the tenant is asked for what it was asked for before. Where somebody has asked for something else since, that holds.
+    /// Restores the command from before, unless the command has changed since.
     ///
     /// @return whether it was taken back
     public boolean withdraw() {
@@ -62,7 +61,7 @@ public record CommandChange(Path file, Command before, Command asked, boolean fr
         }
     }
 
-    /// Who could not get the lock may meet another tool here: the one that comes second looks again.
+    /// A tool that did not get the lock within 2 s goes on without it, and may race with another tool. The second tool then fails here.
     private static void write(Region region, Command expected, Command next) {
         LimitsView limits = region.limits();
         if (!limits.compareAndSetCommand(expected.word(), next.word())) {

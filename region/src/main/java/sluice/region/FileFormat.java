@@ -12,8 +12,8 @@ import sluice.region.layout.RegionLayout;
 import sluice.region.layout.SluiceVersion;
 import sluice.region.place.Printable;
 
-/// What a region or a board says of itself: which features it needs, and where its records lie. The record is the same in both files.
-/// A tenant may have made the file, so nothing in it is believed before it was checked.
+/// The record in which a region or a board says which features it needs, and where its records lie. The record is the same in both files.
+/// A tenant may have made the file, so each value is checked before it is used.
 public final class FileFormat {
     private static final int LINE_BYTES = 64;
 
@@ -29,7 +29,7 @@ public final class FileFormat {
         this.known = known;
     }
 
-    /// Writes the record of a new file. Not through a view: the method handles behind that take milliseconds, and the start of every job
+    /// Writes the record of a new file. It uses no view: the method handles of a view take milliseconds, and the start of every job
     /// waits for this.
     ///
     /// @param page the file, or its first page
@@ -69,7 +69,7 @@ public final class FileFormat {
         return Printable.of(FormatView.of(file).version());
     }
 
-    /// Where the records lie; empty when the file says what cannot be.
+    /// Where the records lie; empty: the values of the file are impossible.
     ///
     /// @param bytes how long the file is
     public Optional<LayoutPlaces> places(MemorySegment file, long bytes) {

@@ -53,7 +53,7 @@ final class FirstPage implements LimitFields.Page {
         text(LIMITS_TRACE_DIRECTORY_OFFSET, LIMITS_TRACE_DIRECTORY_OFFSET + TraceRequest.DIRECTORY_BYTES + 1, trace.directory());
     }
 
-    /// As fine as the clock is: it is also the tenant's key on boards.
+    /// As exact as the clock, because the time is also the tenant's key on boards.
     private static long nowNanos() {
         Instant now = Instant.now();
         return now.getEpochSecond() * 1_000_000_000 + now.getNano();

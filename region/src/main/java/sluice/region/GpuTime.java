@@ -7,7 +7,7 @@ import sluice.region.layout.ShareView;
 /// @param readNanos       when this was read, by the clock of the moments below; it is that of `System.nanoTime()`
 /// @param capPermille     0 = no cap
 /// @param beganNanos      when the tenant first submitted work; 0 = not yet
-/// @param dueNanos        when the cap has paid for all that was charged
+/// @param dueNanos        when the cap has paid for all charged time
 /// @param submittedCalls  calls that put work on the GPU
 /// @param unmeteredCalls  such calls whose GPU time could not be charged
 /// @param capWaitedNanos  how long calls waited because the cap was used up, all threads together
@@ -42,7 +42,7 @@ public record GpuTime(
         return beganNanos > 0 && beganNanos < readNanos;
     }
 
-    /// Whether anybody measures it, or did: without a share of GPU time and without a trace nobody does.
+    /// Whether the library measures the time, or did. It measures only tenants with a share of GPU time or a trace.
     public boolean measured() {
         return begun() || usedNanos > 0;
     }
@@ -62,7 +62,7 @@ public record GpuTime(
         return (int) Math.round(1000.0 * partNanos / wholeNanos);
     }
 
-    /// How long the cap keeps it waiting until all that was charged is paid for; 0 without a cap.
+    /// How long the tenant waits until the cap has paid for all charged time; 0 without a cap.
     public long repayNanos() {
         return capPermille == 0 ? 0 : Math.max(0, dueNanos - readNanos);
     }

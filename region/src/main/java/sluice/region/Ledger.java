@@ -35,7 +35,7 @@ public final class Ledger implements AutoCloseable {
         return slot;
     }
 
-    /// Adds bytes to the account first and sums afterwards: of two processes that race, at least one sees both charges.
+    /// First adds bytes to the account, then sums. If two processes race, at least one sees both charges.
     public boolean reserve(int gpuEntry, long bytes, long limitBytes) {
         AccountView account = region.account(slot, gpuEntry);
         raiseSlots(region.gpu(gpuEntry));

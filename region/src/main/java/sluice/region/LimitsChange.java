@@ -15,7 +15,7 @@ import sluice.region.place.SluiceException;
 ///
 /// @param words new values as people write them; limits that are not named stay as they are
 public record LimitsChange(Map<Limit, String> words) {
-    /// Refuses a value that is none.
+    /// Throws if a value is invalid.
     public LimitsChange {
         Map<Limit, String> named = new EnumMap<>(Limit.class);
         named.putAll(words);
@@ -35,7 +35,7 @@ public record LimitsChange(Map<Limit, String> words) {
         return words.containsKey(limit);
     }
 
-    /// Whether it says anything of turns.
+    /// Whether it changes a limit of turns.
     public boolean isOfTurns() {
         return words.keySet().stream().anyMatch(Limit::isOfTurns);
     }
@@ -51,12 +51,12 @@ public record LimitsChange(Map<Limit, String> words) {
         return gpus;
     }
 
-    /// As [#apply(Path)], for a tenant that was seen. Its file may have become another's since.
+    /// As [#apply(Path)], for a tenant that was seen. Its file may now be another tenant's.
     public Tenant apply(Tenant seen) {
         return apply(seen.file(), before -> before.uid() == seen.uid() && before.createdNanos() == seen.createdNanos());
     }
 
-    /// Writes the limits, then the word that counts their changes, and returns what the region says afterwards.
+    /// Writes the limits, then the word that counts their changes. Returns the limits in the region afterwards.
     public Tenant apply(Path file) {
         return apply(file, before -> true);
     }

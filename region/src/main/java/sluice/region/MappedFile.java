@@ -38,7 +38,7 @@ public record MappedFile(Path file, Arena arena, MemorySegment segment, long own
         return map(file, Arena.ofShared(), true, RuntimeFile::open);
     }
 
-    /// A file that breaks the rules is taken for an empty one.
+    /// A file that breaks the rules counts as empty.
     private static MappedFile map(Path file, Arena arena, boolean write, Opener opener) throws IOException {
         try {
             Mapped mapped = map(file, write, arena, opener);
@@ -61,9 +61,9 @@ public record MappedFile(Path file, Arena arena, MemorySegment segment, long own
         }
     }
 
-    /// A region in two files, for a tenant that must not write its limits: page 0 in `NAME.region`, which is the agent's alone, and
-    /// the rest in `NAME.ledger`, at the same places as in a whole region. In memory they are one again. Nothing to see when the
-    /// ledger is not whole.
+    /// A region in two files, for a tenant that must not write its limits: page 0 in `NAME.region`, which only the agent writes, and
+    /// the rest in `NAME.ledger`, at the same places as in a whole region. In memory they are one again. If the ledger is too short, the
+    /// file counts as empty.
     private static Mapped split(Path file, Descriptor limits, boolean write, Arena arena, Opener opener) throws IOException {
         try (Descriptor ledger = opener.open(RegionFile.ledger(file), write)) {
             if (ledger.checked().bytes() < RegionLayout.REGION_BYTES) {

@@ -4,9 +4,9 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import sluice.region.layout.AccountView;
 
-/// What memory is used for, in bytes. Together they are what is charged, but for what is in flight.
+/// Memory by use, in bytes. The sum is the charge without the bytes in flight.
 ///
-/// @param overheadBytes what the driver took and nobody asked for by name
+/// @param overheadBytes memory that the driver took and no call asked for by name
 public record MemoryUses(
         long linearBytes,
         long managedBytes,
@@ -30,7 +30,7 @@ public record MemoryUses(
                 graphBytes + other.graphBytes, contextBytes + other.contextBytes, overheadBytes + other.overheadBytes);
     }
 
-    /// By the words that people know them by, always in the same order.
+    /// By their names for people, always in the same order.
     public Map<String, Long> byName() {
         Map<String, Long> uses = new LinkedHashMap<>();
         uses.put("linear", linearBytes);

@@ -58,7 +58,7 @@ public final class Region implements AutoCloseable {
         return RegionFile.createSplit(directory, draft, (int) uid, file);
     }
 
-    /// Whether a region is in two files: then its limits are not its tenant's to change.
+    /// Whether a region is in two files: then its tenant cannot change its limits.
     public static boolean isSplit(Path file) {
         try {
             return Files.size(file) == RegionLayout.PAGE_BYTES && Files.isRegularFile(ledger(file), LinkOption.NOFOLLOW_LINKS);
@@ -192,7 +192,7 @@ public final class Region implements AutoCloseable {
         Futex.wakeAll(segment.asSlice(RegionLayout.LIMITS_COMMAND_OFFSET, Integer.BYTES));
     }
 
-    /// Copies slots, to see which of them are free: one after the other takes far longer.
+    /// Copies slots, to see which of them are free. Reading one slot after the other takes far longer.
     void copySlots(int first, long[] words) {
         MemorySegment.copy(segment, ValueLayout.JAVA_LONG, slotPlace(first), words, 0, words.length);
     }
@@ -215,7 +215,7 @@ public final class Region implements AutoCloseable {
         return FormatView.of(segment).revision();
     }
 
-    /// What the owner of a slot holds on the GPU of an entry.
+    /// The account of a slot's owner on the GPU of an entry.
     public AccountView account(int slot, int gpuEntry) {
         return AccountView.at(segment, places, slot * RegionLayout.GPU_COUNT + gpuEntry);
     }

@@ -8,7 +8,7 @@ import sluice.region.limits.OnOom;
 import sluice.region.place.Identity;
 import sluice.region.place.SluiceException;
 
-/// What a new region says about its tenant.
+/// The contents of a new region: its tenant and the limits.
 public record RegionDraft(String tenant, String command, Identity root, Limits limits, TraceRequest trace) {
     private static final int NAME_LENGTH = 63;
 
@@ -26,7 +26,7 @@ public record RegionDraft(String tenant, String command, Identity root, Limits l
         checkName(tenant);
     }
 
-    /// Refuses a name that could not be that of a file of its own.
+    /// Refuses a name that cannot be the name of a file.
     public static void checkName(String tenant) {
         boolean good = !tenant.isEmpty() && tenant.length() <= NAME_LENGTH && tenant.charAt(0) != '.' && tenant.charAt(0) != '-';
         for (int at = 0; at < tenant.length(); at++) {

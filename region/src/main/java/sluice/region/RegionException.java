@@ -21,7 +21,7 @@ public sealed abstract class RegionException extends SluiceException {
         }
     }
 
-    /// The region needs what this sluice does not know.
+    /// The region needs a feature that this sluice does not know.
     public static final class UnknownFeature extends RegionException {
         private static final long serialVersionUID = 1L;
 
@@ -30,12 +30,12 @@ public sealed abstract class RegionException extends SluiceException {
         }
     }
 
-    /// The region says of itself what cannot be.
+    /// The region has impossible values in its format record.
     public static final class Damaged extends RegionException {
         private static final long serialVersionUID = 1L;
 
         Damaged(Path file) {
-            super("region " + file + " is damaged: its table of places makes no sense; delete it when its tenant has ended");
+            super("region " + file + " is damaged: its table of places is invalid; delete it when its tenant has ended");
         }
     }
 

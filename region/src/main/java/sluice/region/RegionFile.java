@@ -50,7 +50,7 @@ public final class RegionFile {
         }
     }
 
-    /// In two files; the ledger first, because the limits under their name say that all is there.
+    /// In two files; the ledger first, because the file of the limits shows that the region is complete.
     static Path createSplit(RuntimeDirectory directory, RegionDraft draft, int uid, String file) {
         Path region = directory.region(file);
         Path temporary = directory.path().resolve("." + file + "." + draft.root().pid() + TEMPORARY_SUFFIX);
@@ -103,7 +103,7 @@ public final class RegionFile {
         }
     }
 
-    /// A link never replaces a file, so of two tenants with one name only one can win.
+    /// A link never replaces a file, so only one of two tenants with the same name succeeds.
     private static void publish(Path temporary, Path region, String tenant) throws IOException {
         for (int attempt = 1; ; attempt++) {
             try {

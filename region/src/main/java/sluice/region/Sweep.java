@@ -13,9 +13,9 @@ import sluice.region.place.RuntimeDirectory;
 
 /// Deletes files that no process needs any more.
 ///
-/// No process can say of itself that it has ended. So the first tool that sees an ended tenant marks its file: it sets the time of the last
-/// change to a whole second. A tool deletes the file 15 minutes later. A process that takes part in the region changes the time again, and
-/// so takes the mark away.
+/// A tenant cannot report its own end. So the first tool that sees an ended tenant marks its file: it sets the time of the last change to a
+/// whole second. A tool deletes the file 15 minutes later. A process that takes part in the region changes the time again, and so removes
+/// the mark.
 final class Sweep {
     private static final Duration KEEP_ENDED = Duration.ofMinutes(15);
     private static final Duration KEEP_UNUSED = Duration.ofMinutes(1);
@@ -26,7 +26,7 @@ final class Sweep {
 
     private Sweep() {}
 
-    /// Whether files have gathered in a folder, and it was not swept of late. From now on it was.
+    /// Whether a folder has many files and was not swept lately. Also marks it as swept now.
     static boolean isDue(RuntimeDirectory directory, Instant now) {
         String[] files = directory.path().toFile().list();
         if (files == null || files.length <= FILES_BEFORE_SWEEP) {
@@ -53,7 +53,7 @@ final class Sweep {
         }
     }
 
-    /// @param tenants what a look at the folder has just found, and maybe others
+    /// @param tenants the tenants that a look at the folder has just found; may include others
     /// @return those that were deleted
     static List<Tenant> in(RuntimeDirectory directory, List<Tenant> tenants, Instant now) {
         List<Tenant> deleted = new ArrayList<>();
@@ -72,7 +72,7 @@ final class Sweep {
         return deleted;
     }
 
-    /// A tenant that never used a GPU leaves nothing worth looking at.
+    /// The file of a tenant that never used a GPU has nothing to show.
     private static boolean ended(Tenant tenant, Folder folder, Instant now) {
         boolean unused = tenant.gpus().isEmpty() && tenant.errors().isEmpty();
         String name = name(tenant.file());

@@ -15,10 +15,10 @@ import sluice.region.place.Processes;
 import sluice.region.place.RuntimeFile;
 import sluice.region.place.SluiceException;
 
-/// What a region said about its tenant at one moment.
+/// The state of a tenant at one moment, as its region showed it.
 ///
 /// @param state it lives while the process it began with, or any that has a slot, does
-/// @param asked what it was asked to do last
+/// @param asked the last command
 public record Tenant(
         Path file,
         String name,

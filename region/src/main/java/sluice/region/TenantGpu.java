@@ -1,6 +1,6 @@
 package sluice.region;
 
-/// What a tenant has on one GPU. `limitBytes` is 0 for no limit.
+/// The memory and time of a tenant on one GPU. `limitBytes` is 0 for no limit.
 ///
 /// @param entry     position in the region's table of GPUs
 /// @param index     the GPU's number in nvidia-smi

@@ -8,7 +8,7 @@ import sluice.region.place.Identity;
 /// A process that has a slot in the region.
 ///
 /// @param alive whether the process runs, and still the same program; otherwise its slot counts for nothing
-/// @param pause how far it is with a pause of the tenant
+/// @param pause its progress with a pause of the tenant
 /// @param slices whether it controls the time slices of its work on the GPU
 public record TenantProcess(
         int slot,
@@ -28,7 +28,7 @@ public record TenantProcess(
         this(slot, identity, alive, attachedNanos, calls, passedCalls, charges, pause, TimeSlices.UNTRIED, commandLine);
     }
 
-    /// What the process holds on one GPU.
+    /// The memory of the process on one GPU.
     public record Charge(
             int gpuEntry,
             long chargedBytes,
@@ -47,7 +47,7 @@ public record TenantProcess(
         return 0;
     }
 
-    /// What the memory on the GPU of an entry is used for.
+    /// The memory on the GPU of an entry, by use.
     public MemoryUses uses(int gpuEntry) {
         for (Charge charge : charges) {
             if (charge.gpuEntry() == gpuEntry) {

@@ -27,9 +27,9 @@ import sluice.region.place.Processes;
 /// Decodes a region. Fields change while they are read: each is valid by itself, sums may be one call behind.
 public final class TenantReader {
     private static final long READY = 1;
-    /// A tenant's first process takes part within this time.
+    /// A tenant's first process attaches within this time.
     private static final long ATTACH_NANOS = 600_000_000_000L;
-    /// So many slots are looked at together.
+    /// The number of slots that are read together.
     private static final int OWNERS = 64;
 
     private final Region region;
@@ -80,7 +80,7 @@ public final class TenantReader {
                 header.uid(), region.limits().epoch(), limits, List.copyOf(gpus), List.copyOf(processes), errors());
     }
 
-    /// Of a process of another namespace nobody here can know whether it lives. Such a tenant lives by its slots alone, once it has had one.
+    /// A reader cannot know whether a process of another namespace lives. Such a tenant lives by its slots alone, once it has had a slot.
     private boolean rootLives(Identity root, List<TenantProcess> processes) {
         HeaderView header = region.header();
         if (!isElsewhere(header.pidNamespace())) {
@@ -148,7 +148,7 @@ public final class TenantReader {
                 view.passedCalls(), List.copyOf(charges), ProcessPause.of(view, region.pause(slot)), TimeSlices.of(view), hidden || !region.mayShow(process) ? "" : known.commandLine(process));
     }
 
-    /// Of a process without a lock it is believed that it lives.
+    /// A process without a lock counts as alive.
     private boolean isHeld(int slot, long owner) {
         return (owner & Identity.SIGNED) == 0
                 || life().of(region.slotPlace(slot)) != FileLocks.State.FREE;

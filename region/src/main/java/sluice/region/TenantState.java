@@ -7,7 +7,7 @@ import java.util.Optional;
 import sluice.region.pause.Command;
 import sluice.region.pause.ProcessPause;
 
-/// What a tenant is doing. All code that shows a tenant or decides about it reads this, and derives it from nothing else.
+/// The state of a tenant. All code that shows a tenant or decides about it uses this state.
 public enum TenantState {
     /// No process of it has used a GPU yet.
     STARTING,
@@ -20,14 +20,14 @@ public enum TenantState {
     EVICTED,
     /// Asked to run again; not all of its processes do.
     RESUMING,
-    /// The process that it began with and all that took part are gone.
+    /// The first process and all processes that attached are gone.
     ENDED;
 
     /// The state of a tenant that has not ended: it follows from what the region asks and what each process has answered.
     ///
     /// @param begun     whether a process of it ever used a GPU
-    /// @param asked     what the region asks
-    /// @param processes all that live
+    /// @param asked     the command in the region
+    /// @param processes all live processes
     static TenantState of(boolean begun, Command asked, List<ProcessPause> processes) {
         if (!asked.depth().isPause()) {
             return processes.stream().anyMatch(process -> process.isHeldUnder(asked)) ? RESUMING : ofItself(begun, processes);
@@ -36,7 +36,7 @@ public enum TenantState {
         return !done ? PAUSING : asked.depth().isAway() ? EVICTED : PAUSED;
     }
 
-    /// Nobody asks it to pause; its processes may have paused themselves. Where only some have, the tenant runs.
+    /// Without a command to pause, processes may have paused themselves. If only some have, the tenant runs.
     private static TenantState ofItself(boolean begun, List<ProcessPause> processes) {
         List<ProcessPause> attended = processes.stream().filter(ProcessPause::attended).toList();
         if (!attended.isEmpty() && attended.stream().allMatch(ProcessPause::isOwnPause)) {
@@ -52,7 +52,7 @@ public enum TenantState {
         return this != ENDED;
     }
 
-    /// Whether it is to submit no work.
+    /// Whether the tenant must not submit work.
     public boolean isPause() {
         return this == PAUSING || this == PAUSED || this == EVICTED;
     }

@@ -20,7 +20,7 @@ public final class Tenants {
         this.directories = List.copyOf(directories);
     }
 
-    /// What one look at all regions found.
+    /// The result of reading all regions once.
     ///
     /// @param tenants    oldest first
     /// @param unreadable why some files cannot be shown, such as regions of another layout
@@ -64,7 +64,7 @@ public final class Tenants {
         return choose(list(), wanted).orElseGet(() -> unmatched(wanted));
     }
 
-    /// The one of some tenants that a user means, in the same ways but for the path.
+    /// Finds the tenant among some, in the same ways but by path.
     public static Optional<Tenant> choose(List<Tenant> tenants, String wanted) {
         List<Tenant> named = tenants.stream().filter(tenant -> tenant.name().equals(wanted)).toList();
         List<Tenant> owning = tenants.stream().filter(tenant -> hasProcess(tenant, wanted)).toList();
@@ -96,16 +96,16 @@ public final class Tenants {
                 || tenant.processes().stream().anyMatch(process -> Long.toString(process.identity().pid()).equals(pid));
     }
 
-    /// Sweeps a folder in which files have gathered, at most once in a few minutes: for a user that starts jobs and never lists them.
+    /// Sweeps a folder with many files, at most once in a few minutes, for a user that starts jobs and never lists them.
     public static void sweepSometimes(RuntimeDirectory directory, Instant now) {
         if (Sweep.isDue(directory, now)) {
             new Tenants(List.of(directory)).sweep(now);
         }
     }
 
-    /// Deletes what nobody needs any more: tenants that ended a while ago, and files of creators that died.
+    /// Deletes files that are no longer needed: of tenants that ended a while ago, and of creators that died.
     ///
-    /// @return all others
+    /// @return all other tenants
     public Look sweep(Instant now) {
         Look look = look(Processes.once());
         List<Tenant> left = new ArrayList<>(look.tenants());

@@ -24,12 +24,12 @@ public record TraceRequest(int mode, String directory, int events, long untilNan
         }
     }
 
-    /// A trace that nobody has to read while the job runs.
+    /// A trace that needs no recorder while the job runs.
     public static TraceRequest spool(Path directory) {
         return new TraceRequest(SPOOL, directory.toAbsolutePath().normalize().toString(), 0, 0);
     }
 
-    /// A trace that a recorder reads as it comes.
+    /// A trace that a recorder reads while the job runs.
     public static TraceRequest ring(Path directory, int events, long untilNanos) {
         return new TraceRequest(RING, directory.toAbsolutePath().normalize().toString(), events, untilNanos);
     }
@@ -58,7 +58,7 @@ public record TraceRequest(int mode, String directory, int events, long untilNan
         }
     }
 
-    /// Ends the trace with a number, unless another has begun since.
+    /// Ends the trace with this number, unless another trace has begun since.
     public static void end(Path file, long generation) {
         try (ChangeLock _ = ChangeLock.of(file); Region region = Region.openReadWrite(file)) {
             if (region.limits().traceGeneration() == generation) {

@@ -106,7 +106,7 @@ class CommandChangeTest {
     }
 
     @Test
-    void shouldRefuseAnEndedTenantAndWhoCameAfter() throws Exception {
+    void shouldRefuseAnEndedTenantAndItsSuccessor() throws Exception {
         Tenant ended = Tenant.read(TestRegion.create(folder, "gone", TestRegion.DEAD));
         assertThatThrownBy(() -> CommandChange.to(Depth.HOLD, ended)).hasMessageContaining("has ended");
 

@@ -11,7 +11,7 @@ import java.util.Optional;
 import java.util.function.Predicate;
 import sluice.region.place.SluiceException;
 
-/// Which container or user each ALNAIR_ID belongs to. It is kept in the agent's own folder, because containers can write their
+/// The container or user that owns each ALNAIR_ID. The record is in the agent's own folder, because containers can write their
 /// workspaces.
 final class AlnairOwners {
     private static final String FILE = "alnair-owners";
@@ -41,7 +41,7 @@ final class AlnairOwners {
         return Optional.ofNullable(owners.get(id));
     }
 
-    /// @param exists whether an id still has a workspace; others are forgotten when there are too many
+    /// @param exists whether an id still has a workspace; if there are too many ids, those without one are forgotten
     void put(String id, String owner, Predicate<String> exists) {
         if (owners.size() >= MOST) {
             owners.keySet().removeIf(exists.negate());

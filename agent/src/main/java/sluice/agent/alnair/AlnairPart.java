@@ -9,7 +9,7 @@ import sluice.agent.registration.RegistrationChannel;
 import sluice.agent.settings.Places;
 import sluice.agent.settings.Setting;
 
-/// The part of the agent that takes the place of Alnair's registration server for containers that were made for it.
+/// The part of the agent that replaces Alnair's registration server for containers that were made for Alnair.
 public final class AlnairPart implements Part {
     private static final Setting<Path> SOCKET = Setting.path("alnair-socket", "",
             "where clients of Alnair register, such as /run/alnair/alnair.sock; if empty, none can (docs/agent.md)");

@@ -25,8 +25,8 @@ import sluice.region.place.ThisProcess;
 /// The workspaces of Alnair's containers: a folder for each ALNAIR_ID, made by the program that starts the container. The node's server
 /// writes two files into it: `cgroup.procs`, the pids of the container as the machine numbers them, and `containerID`.
 ///
-/// Containers can write their workspaces, so nothing in them is read here and no link is followed. The owner of an id is decided by what
-/// the kernel says: the id belongs to the first container that came with it, as long as that container has processes.
+/// Containers can write their workspaces, so the agent reads nothing there and follows no link. The owner of an id follows from the kernel's
+/// answers: the id belongs to the first container that sent it, as long as that container has processes.
 final class AlnairWorkspaces {
     private static final Pattern ID = Pattern.compile("[A-Za-z0-9][A-Za-z0-9._-]{0,62}");
     private static final int WRITABLE_BY_OTHERS = 022;
@@ -45,7 +45,7 @@ final class AlnairWorkspaces {
 
     /// Writes the files of an id for the process that asks.
     ///
-    /// @param claimed what it says of its cgroup. One that names no container says nothing: in a namespace of its own a process
+    /// @param claimed the cgroup that the process sends. If it names no container, it is ignored: in a namespace of its own a process
     ///                sees `/`, and with cgroups of version 2 Alnair's library finds no line
     synchronized void register(RegisteringPeer peer, String claimed, String id) {
         if (!ID.matcher(id).matches()) {
@@ -81,7 +81,7 @@ final class AlnairWorkspaces {
         throw new SluiceException("other users can write to the folder of the workspaces; chmod it to 755");
     }
 
-    /// A folder of a user is for processes of that user; those of the machine are for containers, which do not see each other's.
+    /// A folder of a user is for processes of that user. Folders of the machine are for containers, which cannot see the folders of others.
     private static void checkFolder(RegisteringPeer peer, long owner) {
         if (peer.container().isEmpty() && peer.uid() != 0 && peer.uid() != owner) {
             throw new SluiceException("the workspace of this ALNAIR_ID is not of user " + peer.uid());
@@ -109,7 +109,7 @@ final class AlnairWorkspaces {
         return registered.getOrDefault(id, Set.of()).stream().filter(Identity::isAlive).collect(Collectors.toSet());
     }
 
-    /// A look at all processes may be a moment old, so registered processes are remembered.
+    /// The list of all processes may be a moment old, so registered processes are remembered.
     private String pids(RegisteringPeer peer, String id) {
         Set<Identity> known = registered.computeIfAbsent(id, made -> new HashSet<>());
         known.removeIf(process -> !process.isAlive());

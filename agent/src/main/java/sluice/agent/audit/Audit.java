@@ -14,14 +14,14 @@ import sluice.agent.os.Namespaces;
 import sluice.region.Tenant;
 import sluice.region.place.Identity;
 
-/// Compares the processes on the GPUs with those in a ledger. One look proves nothing: a list is old when it is read, and the driver's own
-/// use is learnt over time. So a process becomes a finding only after several equal looks.
+/// Compares the processes on the GPUs with those in a ledger. One look proves nothing: a list is old when it is read, and the library learns
+/// the driver's own use over time. So a process becomes a finding only after several equal looks.
 ///
 /// Ledgers are read after the list of processes: a process in the list must have been in its ledger before.
 final class Audit {
     private static final int LOOKS_UNKNOWN = 2;
     private static final int LOOKS_OVER = 3;
-    /// The times between looks differ. So a program that takes and gives back in a rhythm is not always seen at the same beat.
+    /// The times between looks differ. So a program that takes and gives back memory periodically is not always seen in the same phase.
     private static final int[] SAMPLES_MILLIS = {3, 7, 11, 17};
 
     private final Supplier<List<OnGpu>> listed;
@@ -31,19 +31,19 @@ final class Audit {
     private final boolean sure = Namespaces.seesAllPids();
     private final Map<AuditSuspect.Key, Seen> seen = new HashMap<>();
 
-    /// Where tenants come from.
+    /// The source of tenants.
     interface Ledgers {
-        /// As they were a moment ago; costs nothing.
+        /// The tenants of a moment ago; costs nothing.
         List<Tenant> last();
 
-        /// As they are now.
+        /// The present tenants.
         List<Tenant> fresh();
     }
 
-    /// @param looks how often in a row
+    /// @param looks at how many looks in a row it was a suspect
     private record Seen(Instant since, int looks) {}
 
-    /// A suspect that was one at enough looks.
+    /// A process that was a suspect at enough looks.
     record Found(AuditSuspect suspect, Instant since) {}
 
     /// @param gpus UUIDs that NVML knows
@@ -54,7 +54,7 @@ final class Audit {
         this.ledgers = ledgers;
     }
 
-    /// One look. @return all that is not in order for long enough
+    /// One look. @return the suspects of enough looks
     List<Found> look(Instant now) {
         List<OnGpu> present = listed.get();
         List<AuditSuspect> suspects = judge(present, new AuditLedgers(ledgers.last(), gpus));

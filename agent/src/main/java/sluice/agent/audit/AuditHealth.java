@@ -13,7 +13,7 @@ import java.util.function.BiConsumer;
 import sluice.api.model.GpuHealth;
 import sluice.cuda.NvmlHealth;
 
-/// What is wrong with each GPU, in words. Xids are kept for an hour; the rest is as it is now.
+/// The faults of each GPU, in words. Xids are kept for an hour; all else is the present state.
 final class AuditHealth {
     private static final long XID_SECONDS = 3600;
     private static final int XIDS_KEPT = 8;
@@ -26,7 +26,7 @@ final class AuditHealth {
 
     private record SeenXid(long number, Instant at) {}
 
-    /// @param tell what is newly wrong with which GPU
+    /// @param tell receives new faults of a GPU
     AuditHealth(BiConsumer<Integer, String> tell) {
         this.tell = tell;
     }
@@ -41,7 +41,7 @@ final class AuditHealth {
         }
     }
 
-    /// All that is wrong with a GPU. What was not wrong before also gives an event.
+    /// All faults of a GPU. A new fault also gives an event.
     List<String> words(int gpu, NvmlHealth.Health health, Instant now) {
         List<String> lasting = lasting(health);
         Set<String> before = told.put(gpu, new HashSet<>(lasting));

@@ -24,10 +24,10 @@ final class AuditLedgers {
 
     private record Entry(Tenant tenant, TenantProcess process) {}
 
-    /// What ledgers say of a process on one GPU.
+    /// The charge of a process on one GPU, by ledgers.
     ///
-    /// @param complete whether what the driver takes for itself is surely among the bytes. A library may book no contexts and no code of a
-    ///                 tenant without a quota, and cannot where NVML does not show it its own process
+    /// @param complete whether the bytes surely include contexts, code and other memory that the driver takes for itself. The library may
+    ///                 leave these out for a tenant without a quota. It must leave them out if NVML does not list its own process
     record Held(String tenant, Path region, long bytes, boolean complete) {
         /// The ledger with the higher figure, complete if both are. No process may be accused because of what another user wrote.
         Held and(Held other) {

@@ -36,7 +36,7 @@ final class AuditNvml implements Supplier<List<OnGpu>> {
             try {
                 all.addAll(on(gpu, uuid));
             } catch (IllegalStateException e) {
-                // Lost, or being reset: its health tells.
+                // Lost, or being reset: its health shows it.
             }
         });
         return all;

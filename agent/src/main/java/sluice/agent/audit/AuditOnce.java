@@ -15,7 +15,7 @@ import sluice.region.Tenants;
 import sluice.region.place.RuntimeDirectory;
 import sluice.region.place.ThisProcess;
 
-/// One audit without an agent: a few looks, half a second apart. Root's is of all users, anybody else's of their own processes.
+/// One audit without an agent: a few looks, half a second apart. Root audits all users, any other user only its own processes.
 public final class AuditOnce implements Audit.Ledgers {
     private static final int LOOKS = 3;
     private static final long APART_MILLIS = 500;

@@ -71,7 +71,7 @@ public final class AuditPart implements Part {
         clock = started.clock("audit", started.settings().get(AuditSettings.EVERY).toMillis(), () -> watch.look(Instant.now()));
     }
 
-    /// Ledgers as the machine's looks have them.
+    /// Ledgers from the looks at the machine.
     private record Looks(Machine machine) implements Audit.Ledgers {
         @Override
         public List<Tenant> last() {

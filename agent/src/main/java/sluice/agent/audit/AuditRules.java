@@ -9,23 +9,23 @@ import sluice.api.model.AuditFinding;
 ///
 /// @param allUsers       whether processes of all users are judged; otherwise only those of `self`, whose ledgers are known
 /// @param toleranceBytes by how much a process may be above its ledger; or by 5 % if that is more
-/// @param allowUsers     whose processes are in order whatever they do
-/// @param allowCommands  programs that are in order: names, or full paths
-/// @param stop           what is stopped
-/// @param stopUsers      whose processes may be stopped; empty for those of `self`
+/// @param allowUsers     users whose processes are never findings
+/// @param allowCommands  programs that are never findings: names, or full paths
+/// @param stop           which findings are stopped
+/// @param stopUsers      users whose processes may be stopped; empty: those of `self`
 /// @param stopAllUsers   whether processes of all users may be stopped
 record AuditRules(long self, boolean allUsers, long toleranceBytes, Set<Long> allowUsers, Set<String> allowCommands, Stop stop,
         Set<Long> stopUsers, boolean stopAllUsers, Duration grace, Duration killAfter) {
-    /// What contexts and code of a process may take that its ledger does not know of.
+    /// The most that contexts and code of a process may take beyond its ledger.
     private static final long UNLEARNT_BYTES = 1L << 30;
     private static final int TOLERATED_PART = 20;
 
-    /// What has a context on a GPU and computes nothing for a user. The name counts for a file of root's outside of containers.
+    /// Programs that have a context on a GPU and compute nothing for a user. The name counts only for a file of root, outside of containers.
     private static final Set<String> SYSTEM = Set.of("Xorg", "X", "Xwayland", "gnome-shell", "kwin_wayland", "kwin_x11", "weston", "sway",
             "gamescope", "mutter", "plasmashell", "gdm-wayland-session", "nvidia-persistenced", "nvidia-cuda-mps-server",
             "nvidia-cuda-mps-control", "nv-hostengine", "nvidia-smi");
 
-    /// What of the findings is stopped.
+    /// Which findings are stopped.
     enum Stop {
         NEVER, UNREGISTERED, ALL;
 

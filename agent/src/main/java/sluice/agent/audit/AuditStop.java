@@ -10,9 +10,9 @@ import java.util.stream.Collectors;
 import sluice.api.model.AuditFinding;
 import sluice.linux.Pidfd;
 
-/// Stops what the audit found, where the administrator asked for it: SIGTERM when a finding has stood for the grace time, SIGKILL
-/// when it still stands a while after that. Before each signal the process is looked at again, with a descriptor of it in hand:
-/// the signal reaches the process that was judged, or nobody.
+/// Stops findings of the audit, if the administrator asked for it: SIGTERM when a finding has lasted for the grace time, SIGKILL if it
+/// still lasts some time later. Before each signal it checks the process again, and holds a descriptor of it. So the signal reaches the
+/// process that was checked, or no process.
 final class AuditStop implements AutoCloseable {
     private final AuditRules rules;
     private final BiConsumer<AuditSuspect, String> tell;
@@ -22,13 +22,13 @@ final class AuditStop implements AutoCloseable {
     /// @param refusal    why not
     private record Stopped(Optional<Pidfd> descriptor, String action, Instant at, String refusal) {}
 
-    /// @param tell what was done to which process
+    /// @param tell receives each action on a process
     AuditStop(AuditRules rules, BiConsumer<AuditSuspect, String> tell) {
         this.rules = rules;
         this.tell = tell;
     }
 
-    /// @return the findings, with what was done about each
+    /// @return the findings, each with its action
     List<AuditFinding> step(List<Audit.Found> found, Instant now) {
         forget(found);
         for (Audit.Found each : found) {
@@ -84,7 +84,7 @@ final class AuditStop implements AutoCloseable {
         return new Stopped(Optional.empty(), AuditFinding.REPORTED, now, why);
     }
 
-    /// Why it must not be stopped, by a look at it now. A program that became another one has no driver mapped any more.
+    /// Why it must not be stopped, by its present state. A process that has called execve has no driver mapped any more.
     private Optional<String> refusal(AuditSuspect suspect) {
         if (!suspect.spared().isEmpty()) {
             return Optional.of(suspect.spared());

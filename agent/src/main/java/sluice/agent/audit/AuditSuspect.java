@@ -5,20 +5,20 @@ import java.util.Optional;
 import sluice.api.model.AuditFinding;
 import sluice.region.limits.Size;
 
-/// A process that was not in order at one look.
+/// A process whose use did not fit a ledger at one look.
 ///
-/// @param held   what a ledger says of it; empty when it is in none
+/// @param held   its charge in a ledger; empty: it is in none
 /// @param spared why it must not be stopped; empty when it may be
 record AuditSuspect(OnGpu on, AuditedProcess process, Optional<AuditLedgers.Held> held, String spared) {
     private static final int COMMAND_LENGTH = 100;
 
-    /// A process on a GPU, as NVML tells it.
+    /// A process on a GPU, by NVML.
     ///
     /// @param usedBytes less than 0 when it does not tell
     /// @param draws     whether it has a graphics context there too
     record OnGpu(int gpu, String uuid, long pid, long usedBytes, boolean draws) {}
 
-    /// The same for all looks that find the same.
+    /// A key that is equal at all looks that find the same.
     record Key(long identity, String uuid, String kind) {}
 
     Key key() {
@@ -41,7 +41,7 @@ record AuditSuspect(OnGpu on, AuditedProcess process, Optional<AuditLedgers.Held
                 + " more than its ledger says").orElse(" and is in no ledger");
     }
 
-    /// The command line is the program's own word, and goes to logs.
+    /// The program chose its command line, which goes to logs.
     String who() {
         String command = process.commandLine().length() > COMMAND_LENGTH ? process.commandLine().substring(0, COMMAND_LENGTH) + "…" : process.commandLine();
         return "pid " + on.pid() + " (" + command.replaceAll("\\p{Cntrl}", "?") + ")" + (process.container().isEmpty() ? "" : " in container " + process.container());

@@ -30,7 +30,7 @@ final class AuditWatch implements AutoCloseable {
     private volatile List<AuditFinding> findings = List.of();
     private volatile Map<String, List<String>> ill = Map.of();
 
-    /// What the driver says of GPUs.
+    /// The driver's answers about GPUs.
     ///
     /// @param uuids by the numbers of the GPUs
     record Health(Map<Integer, String> uuids, Supplier<List<NvmlHealth.Xid>> xids, IntFunction<NvmlHealth.Health> of) {}
@@ -48,7 +48,7 @@ final class AuditWatch implements AutoCloseable {
         return findings;
     }
 
-    /// What is wrong with the GPU of a UUID.
+    /// The faults of the GPU with a UUID.
     List<String> health(String uuid) {
         return ill.getOrDefault(uuid, List.of());
     }

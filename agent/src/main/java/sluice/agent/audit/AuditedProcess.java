@@ -16,7 +16,7 @@ import sluice.region.place.Identity;
 import sluice.region.place.Processes;
 import sluice.region.place.ThisProcess;
 
-/// What the kernel says of a process that is on a GPU. Nothing of it is the program's own word, but for the command line.
+/// The kernel's facts about a process on a GPU. The program itself can choose only the command line.
 ///
 /// @param uid        its real user
 /// @param uidNow     its effective user
@@ -26,12 +26,12 @@ import sluice.region.place.ThisProcess;
 record AuditedProcess(Identity identity, long uid, long uidNow, long innerPid, String executable, boolean ofRoot, String commandLine,
         String container) {
     private static final int WRITABLE_BY_OTHERS = 0022;
-    /// More mappings than a kernel allows a process by far.
+    /// Far more mappings than a kernel allows a process.
     private static final int MOST_MAPPINGS = 1 << 20;
     private static final int MOST_REGIONS = 4;
     private static final String REGION = ".region";
 
-    /// Empty when there is none that is seen from here.
+    /// Empty: no such process is visible here.
     static Optional<AuditedProcess> read(long pid) {
         Optional<Identity> before = Identity.of(pid);
         if (before.isEmpty()) {
@@ -96,7 +96,7 @@ record AuditedProcess(Identity identity, long uid, long uidNow, long innerPid, S
         return isForeign() ? List.of(identity, Identity.of(innerPid, identity.startTicks())) : List.of(identity);
     }
 
-    /// What it has mapped; empty when that is not shown to us.
+    /// Its mappings; empty: the kernel does not show them.
     Optional<Mappings> mappings() {
         Set<Path> regions = new LinkedHashSet<>();
         boolean driver = false;

@@ -9,8 +9,8 @@ import sluice.agent.http.Answer;
 import sluice.agent.http.Route;
 import sluice.agent.part.Part;
 
-/// The page for browsers. It is the same for all users and holds nothing of the machine: it asks the API, with the rights of its reader. It
-/// loads nothing but its own files, and runs no script but those.
+/// The page for browsers. It is the same for all users and has no data of the machine: it asks the API, with the rights of its reader. It
+/// loads only its own files, and runs only their scripts.
 public final class Dashboard implements Part {
     private static final String POLICY = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src data:; "
             + "base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'";

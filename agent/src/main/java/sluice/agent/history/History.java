@@ -24,15 +24,15 @@ import sluice.region.TenantGpu;
 import sluice.region.limits.Size;
 import sluice.region.place.SluiceException;
 
-/// What was, in a file of fixed size: every look of the last while, and one sample for ten seconds of the hours before. How
-/// far back it goes depends on how many tenants there are: 16 MiB hold 12 hours of 64 tenants. There are places for 1,024 series, less one; samples of
-/// others are counted and left out.
+/// The history in a file of fixed size: every recent look, and one sample for each ten seconds of the hours before. How far back it goes
+/// depends on the number of tenants: 16 MiB hold 12 hours of 64 tenants. There are places for 1,023 series; samples of other series are
+/// counted and left out.
 public final class History implements AutoCloseable {
     private static final long MAGIC = 0x73_6c_68_69_73_74_30_31L;
     private static final long HEADER_BYTES = 4096;
     private static final long LEAST_BYTES = 1 << 20;
     private static final int FINE_PART = 4;
-    /// At most this part of what the disk has left.
+    /// At most this part of the disk's free space.
     private static final int MOST_PART = 2;
     /// How long a sample of the hours before stands for.
     static final int COARSE_SECONDS = 10;
@@ -67,7 +67,7 @@ public final class History implements AutoCloseable {
         }
     }
 
-    /// What the file has already is not needed once more. A part of the disk stays for others.
+    /// Bytes that the file has already need no free space. Half of the free space is left to others.
     private static void requireRoom(Path path, long size) throws IOException {
         long there = Files.exists(path) ? Files.size(path) : 0;
         long room = there + Files.getFileStore(path.getParent()).getUsableSpace() / MOST_PART;
@@ -77,7 +77,7 @@ public final class History implements AutoCloseable {
         }
     }
 
-    /// A file of another size or kind is begun anew.
+    /// Replaces a file of another size or kind by a new one.
     private void prepare(long size) throws IOException {
         ByteBuffer header = ByteBuffer.allocate(2 * Long.BYTES);
         int read = file.read(header, 0);
@@ -87,7 +87,7 @@ public final class History implements AutoCloseable {
         }
     }
 
-    /// Keeps what a look saw. A disk that is full costs history and nothing else.
+    /// Keeps the samples of a look. On a full disk only the history suffers.
     public synchronized void see(MachineLook look) {
         try {
             List<Sample> samples = samples(look);
@@ -158,12 +158,12 @@ public final class History implements AutoCloseable {
         return seen;
     }
 
-    /// Samples of series for which there was no place, since the agent began.
+    /// The number of samples of series without a place, since the agent began.
     public long droppedSamples() {
         return dropped;
     }
 
-    /// All samples of a time that are still there, in no order. Nobody waits meanwhile; a sample that is just being written is left out.
+    /// All present samples of a time, in no order. No writer waits meanwhile; a sample that is being written is left out.
     void read(boolean thinned, long fromSecond, long toSecond, BiConsumer<Series, Sample> reader) throws IOException {
         Map<Integer, Series> known = known();
         (thinned ? coarse : fine).read(sample -> {
@@ -183,7 +183,7 @@ public final class History implements AutoCloseable {
         try {
             file.close();
         } catch (IOException e) {
-            // What was written is there.
+            // The samples that were written are in the file.
         }
     }
 }

@@ -7,7 +7,7 @@ import sluice.agent.part.Part;
 import sluice.agent.part.PartMetric;
 import sluice.agent.settings.Setting;
 
-/// The history as a part of the agent: it keeps every look of the clock, and answers what was.
+/// The history as a part of the agent: it keeps every look of the clock, and serves the past.
 public final class HistoryPart implements Part {
     private static final Setting<Long> SIZE = Setting.size("history-size", "16m", 1L << 30, "the most that the history takes on disk");
 

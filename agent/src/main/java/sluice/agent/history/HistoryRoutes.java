@@ -13,7 +13,7 @@ import sluice.agent.http.Request;
 import sluice.agent.http.Route;
 import tools.jackson.core.JsonGenerator;
 
-/// Tells what was: for each series a point for each step in which there is something to tell.
+/// Serves the history: for each series a point for each step that has samples.
 public final class HistoryRoutes {
     private static final long USUAL_SECONDS = 600;
     private static final long USUAL_POINTS = 300;

@@ -3,7 +3,7 @@ package sluice.agent.history;
 import java.nio.ByteBuffer;
 import java.util.zip.CRC32C;
 
-/// What one series of the history was at one moment.
+/// The values of one series of the history at one moment.
 ///
 /// @param series     its number in the file
 /// @param second     since 1970
@@ -16,7 +16,7 @@ record Sample(int series, long second, long usedBytes, long limitBytes, int gotP
     static final int BYTES = 56;
     private static final int CHECKED_BYTES = BYTES - Integer.BYTES;
 
-    /// The number of a sample in its ring comes first, what proves that it is whole comes last.
+    /// A sample begins with its number in the ring, and ends with the check that it is whole.
     void write(ByteBuffer to, long number) {
         int from = to.position();
         to.putLong(number).putLong(second).putLong(usedBytes).putLong(limitBytes);

@@ -7,8 +7,8 @@ import java.util.List;
 import java.util.Set;
 import sluice.agent.history.SeriesTable.Series;
 
-/// Which series are kept when there are more than places: all GPUs, and of the tenants the busiest. A series loses its place only to a
-/// clearly busier one, and only a few do so at a time. So most series are complete.
+/// Which series are kept if there are more than places: all GPUs, and the busiest tenants. A series loses its place only to a clearly
+/// busier series, and only a few at a time. So most series are complete.
 final class SeriesChoice {
     /// Thousandths of GPU time.
     private static final int CLEARLY_PERMILLE = 100;

@@ -9,8 +9,8 @@ import java.util.HashMap;
 import java.util.Map;
 import java.util.Set;
 
-/// Which series of the history is whose. A new one gets the place of the oldest that is not in use; a series has a new number
-/// each time, so samples of the old one belong to nobody then.
+/// Maps series of the history to places in the file. A new series takes the place of the oldest series that is not in use. It gets a new
+/// number, so old samples of that place match no series.
 final class SeriesTable {
     /// @param tenant empty for the GPU itself
     record Series(long uid, String uuid, int gpu, long createdNanos, String tenant) {}
@@ -48,7 +48,7 @@ final class SeriesTable {
             put(number, new Series(Long.parseLong(fields[0]), fields[1], Integer.parseInt(fields[2]), Long.parseLong(fields[3]), fields[4]));
             next = Math.max(next, number + 1);
         } catch (RuntimeException e) {
-            // Not written in full; the number is given again.
+            // Not written in full; its number is used again.
         }
     }
 
@@ -58,7 +58,7 @@ final class SeriesTable {
         numbers.put(series, number);
     }
 
-    /// Those that have a place.
+    /// The series with a place.
     Set<Series> known() {
         return numbers.keySet();
     }

@@ -3,9 +3,9 @@ package sluice.agent.http;
 import java.util.Map;
 import java.util.Optional;
 
-/// Decides what a caller may do, before any route is asked.
+/// Decides what a caller may do, before any route runs.
 public interface Access {
-    /// The process at the other end of a connection, by the kernel.
+    /// The process at the other end of a connection, as the kernel reports it.
     record Peer(long uid, long pid) {}
 
     /// The caller of a request. Throws a [Refusal] when the request must not be answered at all.

@@ -6,14 +6,14 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 
-/// On the Unix socket, the agent's own user and root may do everything. Only an agent that serves all users lets others in, and only
-/// to their own tenants. On the port, everybody on the machine may look, and a client with the token may do everything.
+/// On the Unix socket, the agent's own user and root may do everything. Only an agent that serves all users admits other users, and only
+/// to their own tenants. On the port, every user of the machine may read, and a client with the token may do everything.
 ///
 /// A page of another site can make a browser send requests to the loopback, and can give its own name our address. So on the
 /// port the Host must be one of ours, and so must the Origin if there is one.
 ///
-/// @param uid            of the agent
-/// @param allUsers       whether it serves them
+/// @param uid            the agent's user
+/// @param allUsers       whether the agent serves all users
 /// @param administrators users who may do everything
 /// @param token          for the port
 /// @param openPort       whether a client without the token may look
@@ -58,7 +58,7 @@ public record AgentAccess(long uid, boolean allUsers, Set<Long> administrators, 
         return new Caller(Caller.UNKNOWN, 0, Caller.Rights.ALL);
     }
 
-    /// In a time that says nothing about how much of it was right.
+    /// In constant time, so that the duration does not show how many characters were right.
     private boolean isToken(String given) {
         return MessageDigest.isEqual(given.getBytes(StandardCharsets.UTF_8), token.getBytes(StandardCharsets.UTF_8));
     }

@@ -6,23 +6,23 @@ import java.util.function.Consumer;
 import sluice.api.json.JsonBytes;
 import tools.jackson.core.JsonGenerator;
 
-/// What a route answers: a whole body, or a stream that goes on until one side ends it.
+/// The answer of a route: a whole body, or a stream that goes on until one side ends it.
 public sealed interface Answer {
     String JSON = "application/json";
 
     /// @param headers further ones; length and type are added
     record Whole(int status, String type, byte[] body, Map<String, String> headers) implements Answer {}
 
-    /// @param start is given the way to the client, and returns at once
+    /// @param start receives the channel to the client, and returns at once
     record Stream(String type, Consumer<Sink> start) implements Answer {}
 
-    /// The way to one client of a stream. May be used from any thread.
+    /// The channel to one client of a stream. Any thread may use it.
     interface Sink {
-        /// Sends bytes, unless the client still has others to read that came this way: then nothing is sent, and false comes
-        /// back. For what the next message replaces.
+        /// Sends bytes, unless the client still has earlier ones of this method to read: then sends nothing, and returns false. For
+        /// messages that the next message replaces.
         boolean offer(byte[] bytes);
 
-        /// Sends bytes after all others. A client that lets too many pile up is cut off.
+        /// Sends bytes after all earlier ones. Closes the connection if the client has too many to read.
         void send(byte[] bytes);
 
         void whenClosed(Runnable action);
@@ -40,7 +40,7 @@ public sealed interface Answer {
         return of(JSON, body);
     }
 
-    /// What went wrong, as `{"error": "what, which value, what to do"}`.
+    /// An error, as `{"error": "what, which value, what to do"}`.
     static Answer error(int status, String text) {
         return new Whole(status, JSON, JsonBytes.of(json -> {
             json.writeStartObject();

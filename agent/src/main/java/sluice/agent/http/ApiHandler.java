@@ -71,7 +71,7 @@ final class ApiHandler extends SimpleChannelInboundHandler<FullHttpRequest> {
         }
     }
 
-    /// A few requests of a caller are worked on at a time. One that takes too long was answered for by then; it goes on to count until it ends.
+    /// A few requests of a caller run at a time. A request that takes too long gets an error as its answer, and counts until it ends.
     private void work(Reply reply, Supplier<Answer> route) {
         try {
             Optional<Runnable> end = connection.begin();

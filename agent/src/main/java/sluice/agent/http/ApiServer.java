@@ -31,13 +31,13 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 import sluice.region.place.SluiceException;
 
-/// Answers HTTP on a Unix socket, and on a port of the loopback if one is given. One thread does all that can block on a
-/// client; what a route does, it does in a thread of its own.
+/// Answers HTTP on a Unix socket, and on a port of the loopback if a port is given. One thread does all that can block on a client; each
+/// route runs in a thread of its own.
 public final class ApiServer implements AutoCloseable {
     private static final int BACKLOG = 1024;
     private static final int LOW_WATER_BYTES = 16 * 1024;
     private static final int HIGH_WATER_BYTES = 64 * 1024;
-    /// What the kernel keeps for a client that does not read; it would grow to some MiB.
+    /// The kernel's buffer for a client that does not read; by default it grows to some MiB.
     private static final int SEND_BYTES = 256 * 1024;
 
     private final String thread;
@@ -68,15 +68,15 @@ public final class ApiServer implements AutoCloseable {
         this.end = end;
     }
 
-    /// Each thread that listens from now on says once a second that it lives.
+    /// Each thread that listens from now on reports once a second that it works.
     ///
     /// @param pulses by the name of the thread
     public void pulses(Function<String, Runnable> pulses) {
         this.pulses = pulses;
     }
 
-    /// Listens on a socket file. It appears under its name only when it is ready and has its mode; one that an agent left is
-    /// replaced. An agent that runs keeps its own.
+    /// Listens on a socket file. The file gets its name only when it is ready and has its mode. It replaces the file of an ended agent, but
+    /// not of an agent that runs.
     public void listen(Path file, String mode) {
         if (isAnswered(file)) {
             throw new SluiceException("another agent listens on " + file + "; stop it, or choose another socket");
@@ -125,7 +125,7 @@ public final class ApiServer implements AutoCloseable {
         return bound.channel();
     }
 
-    /// The port has its own thread: what its clients do cannot keep the socket's waiting.
+    /// The port has its own thread, so that its clients cannot delay those of the socket.
     private ServerBootstrap server(String name) {
         EventLoopGroup loop = new MultiThreadIoEventLoopGroup(1, new DefaultThreadFactory(name, true), EpollIoHandler.newFactory());
         loops.add(loop);

@@ -5,12 +5,12 @@ package sluice.agent.http;
 /// @param uid user of the process at the other end; [#UNKNOWN] on the port
 /// @param pid of that process when it connected; 0 on the port
 public record Caller(long uid, long pid, Rights rights) {
-    /// Nobody has this number: the kernel uses it for "none".
+    /// No user has this number: the kernel uses it for "none".
     public static final long UNKNOWN = 0xffff_ffffL;
 
-    /// What a caller may see and change.
+    /// The rights of a caller.
     public enum Rights {
-        /// Nothing but whether the agent lives.
+        /// Sees only whether the agent is healthy.
         NONE,
         /// Sees everything, changes nothing.
         READ,
@@ -28,12 +28,12 @@ public record Caller(long uid, long pid, Rights rights) {
         return rights == Rights.OWN || rights == Rights.ALL;
     }
 
-    /// Whether something of a user is the caller's to see.
+    /// Whether the caller may see objects of a user.
     public boolean sees(long owner) {
         return rights == Rights.READ || owns(owner);
     }
 
-    /// Whether something of a user is the caller's to change.
+    /// Whether the caller may change objects of a user.
     public boolean owns(long owner) {
         return rights == Rights.ALL || rights == Rights.OWN && owner == uid;
     }

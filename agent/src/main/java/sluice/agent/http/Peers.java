@@ -11,8 +11,8 @@ import java.util.concurrent.TimeUnit;
 
 /// The connections by way in, and the rate of requests of each caller. A caller that asks for too much takes nothing from others.
 ///
-/// A connection at the port is without the token until a request shows it. When there are too many of these, the next one replaces the one
-/// that has been quiet for longest. So a client that holds connections open keeps no other client out.
+/// A connection at the port counts as without the token until a request shows the token. If there are too many of these, a new one replaces
+/// the one that has been quiet for longest. So a client that keeps connections open keeps no other client out.
 final class Peers {
     private static final int BURST_SECONDS = 2;
 
@@ -30,7 +30,7 @@ final class Peers {
 
     private record Key(WayIn way, long uid) {}
 
-    /// What all callers of one way have.
+    /// Sums of all callers of one way in.
     private static final class Shared {
         private final Semaphore working;
         private int connections;
@@ -41,7 +41,7 @@ final class Peers {
         }
     }
 
-    /// What one caller has.
+    /// Sums of one caller.
     private static final class Peer {
         private final Semaphore working;
         private int connections;
@@ -56,7 +56,7 @@ final class Peers {
         }
     }
 
-    /// One connection of a caller, if it is taken.
+    /// One connection of a caller, if it is accepted.
     ///
     /// @param close cuts it off
     synchronized Optional<Connection> connect(WayIn way, long uid, Runnable close, long nowNanos) {
@@ -75,7 +75,7 @@ final class Peers {
         return peers.computeIfAbsent(key, added -> new Peer(key.way(), (double) limits.requestsPerSecond() * BURST_SECONDS, nowNanos));
     }
 
-    /// One connection, and what its caller may take.
+    /// One connection, with the bounds of its caller.
     final class Connection {
         private final Runnable close;
         private Key key;
@@ -108,7 +108,7 @@ final class Peers {
             shared().connections--;
             peer.connections--;
             quiet.remove(this);
-            // What a caller has asked for is forgotten with the last connection only when it may ask again at once.
+            // With its last connection a caller is forgotten only if it may ask again at once.
             peers.values().removeIf(each -> each.connections == 0 && each.pendingBytes == 0
                     && nowNanos - each.filledNanos > BURST_SECONDS * 1_000_000_000L);
         }
@@ -166,7 +166,7 @@ final class Peers {
             return true;
         }
 
-        /// Waits until a request may be worked on. @return what to do afterwards; empty when it took too long
+        /// Waits until a request may run. @return the action for its end; empty: the wait took too long
         Optional<Runnable> begin() throws InterruptedException {
             Semaphore own;
             Semaphore all;
@@ -188,7 +188,7 @@ final class Peers {
             });
         }
 
-        /// Whether there is room for bytes that the client has not read yet. One answer always fits. @return takes them off again
+        /// Reserves room for bytes that the client has not read yet. One answer always fits. @return ends the reservation
         Optional<Runnable> reserve(long bytes) {
             synchronized (Peers.this) {
                 Shared shared = shared();

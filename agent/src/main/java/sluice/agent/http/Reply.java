@@ -107,7 +107,7 @@ final class Reply {
         context.read();
     }
 
-    /// The stream is started in the thread of the route; what it sends comes after the head.
+    /// The stream is started in the thread of the route; its bytes come after the head.
     private void stream(Answer.Stream answer) {
         context.executor().execute(() -> streamHead(answer.type()));
         if (head) {
@@ -121,7 +121,7 @@ final class Reply {
         }
     }
 
-    /// What the client still says is of no interest, but only by reading it is seen that it has gone.
+    /// Reads and drops further bytes of the client: only a read shows that the client has closed the connection.
     private void streamHead(String type) {
         DefaultHttpResponse response = response(200, type);
         response.headers().set(HttpHeaderNames.CONNECTION, HttpHeaderValues.CLOSE);

@@ -3,7 +3,7 @@ package sluice.agent.http;
 import java.util.Map;
 import java.util.Optional;
 
-/// One request. Only the caller is proven; the client can write anything into the rest.
+/// One request. Only the caller is verified; the client can write anything into the rest.
 ///
 /// @param path     decoded, without the query
 /// @param parts    of the path, by the names in the route's pattern

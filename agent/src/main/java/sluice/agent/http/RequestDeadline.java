@@ -6,7 +6,7 @@ import java.time.Duration;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 
-/// Closes a connection whose next request is not there in time, however steadily its bytes trickle.
+/// Closes a connection whose next request is not complete in time, even if its bytes arrive slowly.
 public final class RequestDeadline extends ChannelDuplexHandler {
     /// Sent up the channel when a whole request has come, and when the answer to it has gone.
     public enum Phase { WORKING, WAITING }

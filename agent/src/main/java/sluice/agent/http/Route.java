@@ -5,7 +5,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
-/// One thing that the agent answers.
+/// A path and a method that the agent answers.
 ///
 /// @param pattern    path; a part in braces stands for any one part, as in `/v1/tenants/{name}`
 /// @param summary    one line, for the OpenAPI document
@@ -18,8 +18,7 @@ public record Route(String method, String pattern, String summary, List<Paramete
         parameters = List.copyOf(parameters);
     }
 
-    /// Runs in a thread of its own and may wait. [Refusal] is how it says no; anything else that it throws is a fault of the
-    /// agent's.
+    /// Runs in a thread of its own and may wait. It refuses by a [Refusal]; any other exception is a fault of the agent.
     @FunctionalInterface
     public interface Handler {
         Answer handle(Request request) throws Exception;
@@ -40,7 +39,7 @@ public record Route(String method, String pattern, String summary, List<Paramete
         return new Route(method, pattern, summary, List.of(taken), writes, open, handler);
     }
 
-    /// The same for everybody.
+    /// An answer that is the same for all callers.
     public Route forAll() {
         return new Route(method, pattern, summary, parameters, writes, true, handler);
     }

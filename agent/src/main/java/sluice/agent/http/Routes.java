@@ -7,7 +7,7 @@ import java.util.Map;
 import java.util.Optional;
 import sluice.region.place.SluiceException;
 
-/// The table of routes, and the one way in which each of them fails.
+/// The table of routes, and the handling of their failures.
 public final class Routes {
     private final List<Route> routes;
     private final PrintStream log;

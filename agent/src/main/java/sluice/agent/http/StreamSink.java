@@ -9,7 +9,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/// The way of a stream to its client. One that takes nothing for a while, or lets too much pile up, is cut off.
+/// The channel of a stream to its client. It is closed if the client reads nothing for a while, or has too much to read.
 final class StreamSink implements Answer.Sink {
     private static final int PIECE_BYTES = 16 * 1024;
     private static final int MOST_WAITING = 1024;

@@ -1,4 +1,4 @@
-/// Limits of a job in words: what a policy gives, and what `sluice run` asks for.
+/// Limits of a job in words: those that a policy gives, and those that `sluice run` asks for.
 ///
 /// Must not know: which process asked, or how the request came.
 package sluice.agent.limits;

@@ -13,7 +13,7 @@ import sluice.region.TenantProcess;
 import sluice.region.TenantState;
 import sluice.region.limits.Size;
 
-/// Tells what became different between two looks. What was there at the first is no news.
+/// Makes events of the differences between two looks. Tenants of the first look give no event.
 final class Changes {
     private static final int MOST_TOLD = 100;
 

@@ -17,7 +17,7 @@ import sluice.region.TenantGpu;
 import sluice.region.TenantProcess;
 import sluice.region.boards.BoardState;
 
-/// The looks of the last second or so. Rates are against the youngest that is old enough to say something.
+/// The looks of the last second or so. Rates are computed against the youngest look that is old enough.
 final class Earlier {
     private static final long APART_NANOS = 900_000_000;
     private static final long LONGEST_NANOS = 5_000_000_000L;

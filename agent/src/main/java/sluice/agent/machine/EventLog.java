@@ -38,7 +38,7 @@ public final class EventLog {
         listeners.forEach(listener -> listener.accept(event));
     }
 
-    /// The oldest of the user that has the most, so that nobody can push the events of others out.
+    /// The oldest event of the user with the most events, so that no user can push out the events of others.
     private void forgetOne() {
         long busiest = Collections.max(kept.entrySet(), Map.Entry.comparingByValue()).getKey();
         Iterator<Event> oldest = events.iterator();
@@ -59,12 +59,12 @@ public final class EventLog {
         return later.subList(Math.max(0, later.size() - most), later.size());
     }
 
-    /// A listener sends this to hear the rest later. It is valid for this log alone: a new agent counts from one again.
+    /// A mark from which a listener can ask for later events. It is valid for this log alone: a new agent counts from 1 again.
     String mark(Event event) {
         return begunMillis + "." + event.number();
     }
 
-    /// @param mark perhaps of another log, of which nothing was seen here then
+    /// @param mark perhaps of another log: then no event of this log was seen
     /// @return the number of the last event seen
     long seen(String mark) {
         Matcher parts = MARK.matcher(mark);
@@ -74,8 +74,8 @@ public final class EventLog {
         return Long.parseLong(parts.group(1)) == begunMillis ? Long.parseLong(parts.group(2)) : 0;
     }
 
-    /// Tells a listener the events after a number, the last ones if there are too many, and then each further one. It must not
-    /// wait for anything. @return takes the listener away again
+    /// Sends a listener the events after a number, the last ones if there are too many, and then each further event. The listener must not
+    /// wait. @return removes the listener
     public synchronized Runnable listen(long number, int most, Consumer<Event> listener) {
         after(number, most).forEach(listener);
         listeners.add(listener);

@@ -12,7 +12,8 @@ import sluice.agent.http.Refusal;
 import sluice.agent.http.Request;
 import sluice.api.json.JsonBytes;
 
-/// Server-sent events: `machine` with the first look, `changes` with the next ones, `event` at once. A client that comes back says which event it has seen.
+/// Server-sent events: `machine` with the first look, `changes` with the next ones, `event` at once. A client that reconnects sends the
+/// last event that it has seen.
 final class EventStream {
     private static final int MOST_MISSED = 100;
     private static final String TYPE = "text/event-stream; charset=utf-8";
@@ -63,7 +64,7 @@ final class EventStream {
         }
     }
 
-    /// A client that got the look before gets changes. A client that was still reading then gets the next look whole.
+    /// A client that got the previous look gets changes. A client that was still reading gets the next look whole.
     private synchronized void see(MachineLook look) {
         MachineLook before = last;
         last = look;

@@ -16,7 +16,7 @@ import sluice.cuda.NvmlFacts;
 import sluice.region.Tenant;
 import sluice.region.TenantGpu;
 
-/// The GPUs of the machine: those that NVML knows, also when they are silent, and those of tenants that it does not, such as simulated ones.
+/// The GPUs of the machine: those that NVML lists, also if they do not answer, and other GPUs of tenants, such as simulated ones.
 public final class Gpus {
     private static final int UNKNOWN = -1;
     private static final Nvml.Seen NOBODY = new Nvml.Seen(List.of(), List.of());
@@ -66,7 +66,7 @@ public final class Gpus {
         return Nvml.uuids(seen().gpus());
     }
 
-    /// A driver that answers nothing at all has no GPU.
+    /// A driver that does not answer counts as one without GPUs.
     private Nvml.Seen seen() {
         try {
             return nvml.map(Nvml::seen).orElse(NOBODY);

@@ -16,11 +16,11 @@ import sluice.region.TenantGpu;
 import sluice.region.boards.BoardTenant;
 import tools.jackson.core.JsonGenerator;
 
-/// What is different between two looks, for a stream (docs/agent.md). Numbers that change all the time are rows; a tenant or a board of which
-/// anything else has changed is told whole.
+/// The differences between two looks, for a stream (docs/agent.md). Numbers that change all the time are rows; a tenant or a board with any
+/// other change is sent whole.
 record LookChanges(MachineLook before, MachineLook now, TenantIds ids) {
 
-    /// Whether these can be told as changes: the same GPUs must be there.
+    /// Whether the differences can be sent as changes: the GPUs must be the same.
     boolean fit() {
         return before.gpus().stream().map(GpuLook::uuid).toList().equals(now.gpus().stream().map(GpuLook::uuid).toList());
     }
@@ -80,7 +80,7 @@ record LookChanges(MachineLook before, MachineLook now, TenantIds ids) {
         }
     }
 
-    /// Whether all is the same but numbers.
+    /// Whether only numbers differ.
     private static boolean alike(Tenant before, Tenant now) {
         boolean same = before.state() == now.state() && before.asked().equals(now.asked())
                 && (now.asked().word() == 0 || before.pause().equals(now.pause())) && before.limitsEpoch() == now.limitsEpoch() && before.limits().equals(now.limits())
@@ -133,7 +133,7 @@ record LookChanges(MachineLook before, MachineLook now, TenantIds ids) {
         json.writeEndObject();
     }
 
-    /// When boards come or go, or their tenants do, the document has all boards whole.
+    /// If boards or their tenants are added or removed, the document has all boards whole.
     private void boards(JsonGenerator json) {
         if (!tenantsOf(before).equals(tenantsOf(now))) {
             json.writeArrayPropertyStart("boards");

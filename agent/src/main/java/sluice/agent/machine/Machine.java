@@ -53,8 +53,8 @@ public final class Machine {
         return last;
     }
 
-    /// A look that began after this was called. All callers at the same time get the same one. Looks are a minimum time apart, so that no
-    /// client keeps the agent busy by asking.
+    /// A look that began after this call. All callers at the same time get the same look. Looks are a minimum time apart, so that no client
+    /// keeps the agent busy by requests.
     public MachineLook fresh() {
         long asked = System.nanoTime();
         synchronized (this) {
@@ -80,22 +80,22 @@ public final class Machine {
         return events;
     }
 
-    /// Where the findings of the audit come from.
+    /// Sets the source of the audit's findings.
     public void findings(Supplier<List<AuditFinding>> source) {
         findings = source;
     }
 
-    /// Where it comes from what is wrong with the GPU of a UUID.
+    /// Sets the source of faults of the GPU with a UUID.
     public void health(Function<String, List<String>> source) {
         health = source;
     }
 
-    /// Where it comes from what the user of a registered tenant may set.
+    /// Sets the source of the limits that the user of a registered tenant may set.
     public void bounds(Function<Tenant, Optional<GivenLimits>> source) {
         bounds = source;
     }
 
-    /// Where it comes from which claim of a cluster a tenant has.
+    /// Sets the source of a tenant's claim of a cluster.
     public void claims(Function<Tenant, Optional<NodeClaim>> source) {
         claims = source;
     }
@@ -104,12 +104,12 @@ public final class Machine {
         return bounds.apply(tenant);
     }
 
-    /// The folders that it looks at, as they are now.
+    /// The folders that it reads at present.
     public List<RuntimeDirectory> directories() {
         return directories.get();
     }
 
-    /// What makes the clock look before its time.
+    /// Sets the action that makes the clock look before its time.
     public void clock(Runnable wake) {
         soon = wake;
     }

@@ -16,7 +16,7 @@ import sluice.region.Tenant;
 import sluice.region.boards.BoardTenant;
 import tools.jackson.core.JsonGenerator;
 
-/// The machine for programs. Tenants are as `sluice ps --json` writes them, with what they did of late.
+/// The machine for programs. Tenants are as `sluice ps --json` writes them, with their recent activity.
 final class MachineJson {
     private MachineJson() {}
 

@@ -12,10 +12,10 @@ import sluice.cuda.NvmlFacts;
 import sluice.region.Tenant;
 import sluice.region.boards.BoardState;
 
-/// What the machine looked like at one moment. Nothing in it changes.
+/// The state of the machine at one moment. It is immutable.
 ///
 /// @param number   counts looks from the start of the agent
-/// @param findings of the audit, as they stood
+/// @param findings of the audit at that moment
 /// @param events   the last ones, oldest first
 public record MachineLook(
         long number,
@@ -38,7 +38,7 @@ public record MachineLook(
         events = List.copyOf(events);
     }
 
-    /// What a caller may see of it.
+    /// The part that a caller may see.
     public MachineLook seenBy(Caller caller) {
         if (caller.rights() != Caller.Rights.OWN) {
             return this;
@@ -50,7 +50,7 @@ public record MachineLook(
                 events.stream().filter(event -> caller.sees(event.uid())).toList());
     }
 
-    /// The tenant of a name. Two users may have one each; then the one of the user.
+    /// The tenant with a name. If two users have tenants of this name, the tenant of the user.
     public Optional<TenantLook> tenant(String name, Optional<Long> uid) {
         List<TenantLook> named = tenants.stream().filter(look -> look.tenant().name().equals(name))
                 .filter(look -> uid.isEmpty() || look.tenant().uid() == uid.get()).toList();
@@ -65,12 +65,12 @@ public record MachineLook(
         return new OnBoards(boards.stream().map(BoardLook::state).toList());
     }
 
-    /// A GPU. What nobody tells is less than 0.
+    /// A GPU. Unknown values are negative.
     ///
     /// @param usedBytes    of all programs, by NVML; without NVML of all tenants
-    /// @param tenantsBytes what the ledgers of the tenants say
-    /// @param health       what is wrong with it, in words
-    /// @param facts        what kind of GPU it is
+    /// @param tenantsBytes of the tenants, by their ledgers
+    /// @param health       its faults, in words
+    /// @param facts        the kind of GPU
     public record GpuLook(int index, String uuid, String name, long totalBytes, long usedBytes, long tenantsBytes,
             int utilizationPercent, int temperatureCelsius, List<String> health, NvmlFacts.Facts facts) {
         public GpuLook(int index, String uuid, String name, long totalBytes, long usedBytes, long tenantsBytes, int utilizationPercent, int temperatureCelsius,
@@ -79,7 +79,7 @@ public record MachineLook(
         }
     }
 
-    /// A tenant and what it did of late.
+    /// A tenant and its recent activity.
     ///
     /// @param rates in the order of the tenant's GPUs
     /// @param claim of a cluster, by which the tenant got its limits
@@ -93,7 +93,7 @@ public record MachineLook(
         }
     }
 
-    /// What a tenant did on one GPU in the last second or so.
+    /// The activity of a tenant on one GPU in the last second or so.
     ///
     /// @param overNanos         how long that is; 0 when there was no look before
     /// @param gotPermille       of the GPU's time; -1 when it cannot be said

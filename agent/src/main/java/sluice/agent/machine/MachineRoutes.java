@@ -20,7 +20,7 @@ import sluice.region.calls.TenantCalls;
 import sluice.region.limits.GivenLimits;
 import sluice.region.limits.Limit;
 
-/// What the agent tells of the machine and its tenants.
+/// The routes for the machine and its tenants.
 public final class MachineRoutes {
     public static final Route.Parameter UID = new Route.Parameter("uid", "the user, when several have a tenant of this name");
 

@@ -23,7 +23,7 @@ final class TenantIds {
         return ids.computeIfAbsent(Key.of(tenant), added -> ++last);
     }
 
-    /// Forgets all others. No number is given twice.
+    /// Forgets all other tenants. No number is used twice.
     void retain(List<TenantLook> tenants) {
         ids.keySet().retainAll(tenants.stream().map(look -> Key.of(look.tenant())).collect(Collectors.toSet()));
     }

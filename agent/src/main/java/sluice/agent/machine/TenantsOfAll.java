@@ -20,13 +20,13 @@ import sluice.region.place.ThisProcess;
 /// Reads the tenants of some folders. A user can make any number of regions and fill each with forged processes. So the agent bounds what
 /// it reads of one folder: the number of files, and by records all that is in them. All folders together hold no more than [#MOST_RECORDS].
 ///
-/// A folder with more in it than that is *crowded*. Only the clock reads it, before its look, and a look takes what the clock has read: so its user makes
-/// no client wait.
+/// A folder with more in it than that is *crowded*. Only the clock reads it, before its look, and a look uses what the clock has read. So
+/// its user makes no client wait.
 final class TenantsOfAll {
     private static final int MOST_FILES = 2048;
     private static final int MOST_RECORDS = 40_000;
     private static final int LEAST_RECORDS = 1000;
-    /// The price of a file that is no region. It takes as long as a tenant with few processes, and a user needs none of them.
+    /// The cost of a file that is no region, in records. Reading it takes as long as a tenant with few processes.
     private static final int RECORDS_OF_NO_REGION = 40;
 
     private final Processes processes;
@@ -70,7 +70,7 @@ final class TenantsOfAll {
         }
     }
 
-    /// The boards of a folder. Thousands of names are not listed for them either.
+    /// The boards of a folder. For these, too, it does not list thousands of names.
     List<BoardState> boards(RuntimeDirectory folder) {
         Crowd crowd = crowded.get(folder.path());
         return crowd == null ? Boards.read(folder, processes) : crowd.boards();

@@ -10,8 +10,8 @@ import sluice.region.Tenant;
 import sluice.region.calls.CallKind;
 import sluice.region.calls.TenantCalls;
 
-/// When each tenant last launched a kernel: between the last two scrapes of which the second saw more launches. A launch itself keeps no
-/// time, because to read a clock would cost as much as all the rest of it.
+/// When each tenant last launched a kernel: between the last two scrapes of which the second saw more launches. A launch itself records no
+/// time, because reading a clock would cost as much as all the rest of it.
 final class LastKernels {
     private static final int MOST = 16_384;
 
@@ -29,7 +29,7 @@ final class LastKernels {
         this.clock = clock;
     }
 
-    /// How long ago that was. Empty until the number has grown once: nobody knows when the launches before the first scrape were.
+    /// The time since then. Empty until the number has grown once: the times of launches before the first scrape are not known.
     synchronized Optional<Duration> elapsed(Tenant tenant, TenantCalls calls) {
         long launches = calls.done(CallKind.KERNEL) + calls.done(CallKind.GRAPH);
         Instant now = clock.instant();

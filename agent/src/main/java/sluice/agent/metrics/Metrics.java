@@ -27,7 +27,7 @@ import sluice.agent.settings.Setting;
 import sluice.agent.settings.Settings;
 import sluice.region.place.SluiceException;
 
-/// `GET /metrics`, for Prometheus. It keeps nothing: counters are those of the regions, so they go on when the agent begins anew.
+/// `GET /metrics`, for Prometheus. It keeps no state: counters are those of the regions, so they continue when the agent is restarted.
 public final class Metrics implements Part {
     static final Setting<List<String>> ALSO = Setting.list("metrics-also", "", Metrics::others,
             "names of other exporters that /metrics has too: hami, alnair, or both with a comma between them");
@@ -35,7 +35,7 @@ public final class Metrics implements Part {
     static final Setting<String> NODE = new Setting<>("metrics-node", "",
             "name of this machine in the names of other exporters; if empty the host's", text -> text);
 
-    /// A look as old as this will do; a scrape need not make another.
+    /// A scrape uses a look of at most this age, and otherwise makes a new one.
     private static final Duration RECENT = Duration.ofMillis(1500);
     private static final int USUAL_BYTES = 64 * 1024;
     private static final List<String> OTHERS = List.of("hami", "alnair");

@@ -51,7 +51,7 @@ final class MetricsAlnair implements MetricsSource {
         try {
             Files.readAllLines(Path.of("/proc/stat")).stream().filter(line -> line.matches("cpu[0-9]+ .*")).forEach(line -> cpu(page, line.split(" ")));
         } catch (IOException e) {
-            // Then the page does not say.
+            // Then the page lacks this value.
         }
     }
 

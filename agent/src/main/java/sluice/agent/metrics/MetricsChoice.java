@@ -30,7 +30,7 @@ final class MetricsChoice {
         this.most = most;
     }
 
-    /// Told of every look of the clock. What had ended before the first one stays out.
+    /// Receives every look of the clock. Tenants that ended before the first look are left out.
     synchronized void see(MachineLook look) {
         Map<String, Instant> now = new HashMap<>();
         for (TenantLook tenant : look.tenants()) {
@@ -53,10 +53,10 @@ final class MetricsChoice {
         return new Chosen(all.stream().limit(most).map(Ranked::tenant).toList(), Math.max(0, all.size() - most));
     }
 
-    /// The how manieth of its user's.
+    /// Its number among its user's tenants.
     private record Ranked(int rank, TenantLook tenant) {}
 
-    /// A user may have tenants of the same name in two folders; one that runs, or else the elder, stands for both.
+    /// A user may have tenants of the same name in two folders; the one that runs, or else the older one, stands for both.
     private Collection<TenantLook> byName(MachineLook look) {
         return look.tenants().stream().filter(tenant -> fits(tenant.tenant(), look.at()))
                 .collect(Collectors.toMap(tenant -> tenant.tenant().uid() + "/" + tenant.tenant().name(), tenant -> tenant,

@@ -2,7 +2,7 @@ package sluice.agent.metrics;
 
 import java.util.List;
 
-/// A name that is exported, what it means, and the labels of its values.
+/// An exported name, its meaning, and the labels of its values.
 ///
 /// @param name as it is exported, so counters end in `_total`
 record MetricsFamily(Kind kind, String name, String help, List<String> labels) {
@@ -34,7 +34,7 @@ record MetricsFamily(Kind kind, String name, String help, List<String> labels) {
         return new MetricsFamily(Kind.UNTYPED, name, help, labels);
     }
 
-    /// The name without what the formats add.
+    /// The name without the suffix that the formats add.
     String base() {
         return kind == Kind.COUNTER ? name.substring(0, name.length() - TOTAL.length()) : name;
     }

@@ -13,7 +13,7 @@ import sluice.region.MemoryUses;
 import sluice.region.TenantGpu;
 
 /// The names of HAMi 2.10's vGPUmonitor, those of `--legacy-metrics` too, for dashboards that have them. What HAMi calls a ratio
-/// is a percentage. A tenant without a pod appears as one of its name.
+/// is a percentage. A tenant without a pod appears as a pod with the tenant's name.
 final class MetricsHami implements MetricsSource {
     private static final double PERMILLE_OF_PERCENT = 10;
     private static final List<String> HOST = List.of("device_index", "device_uuid", "device_type");

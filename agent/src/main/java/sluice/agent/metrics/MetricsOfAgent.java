@@ -15,34 +15,34 @@ import java.util.function.IntSupplier;
 import java.util.stream.Stream;
 import sluice.agent.machine.MachineLook;
 
-/// How the agent itself is. The names of `process_` are those that every exporter has.
+/// Metrics of the agent itself. The names with `process_` are those that every exporter has.
 final class MetricsOfAgent implements MetricsSource {
     private static final double NANOS = 1e9;
     private static final int PAGE_BYTES = 4096;
 
     private static final MetricsFamily LOOKS = counter("sluice_agent_looks_total", List.of(), "Looks at the machine since the agent began.");
-    private static final MetricsFamily LAST = gauge("sluice_agent_last_look_timestamp_seconds", List.of(), "When its clock last made it look, since 1970.");
+    private static final MetricsFamily LAST = gauge("sluice_agent_last_look_timestamp_seconds", List.of(), "Time of the last regular look at the machine, in seconds since 1970.");
     private static final MetricsFamily TENANTS = gauge("sluice_agent_tenants", List.of(), "Tenants that are exported.");
-    private static final MetricsFamily LEFT_OUT = gauge("sluice_agent_tenants_left_out", List.of(), "Tenants beyond metrics-tenants, which are not.");
+    private static final MetricsFamily LEFT_OUT = gauge("sluice_agent_tenants_left_out", List.of(), "Tenants that are not exported, because there are more than metrics-tenants.");
     private static final MetricsFamily NOT_SEEN = gauge("sluice_agent_tenants_not_seen", List.of(), "Files of tenants that a look leaves out, because their user has too many.");
     private static final MetricsFamily SCRAPES = counter("sluice_agent_scrapes_total", List.of(), "Scrapes answered before this one.");
-    private static final MetricsFamily SCRAPE_TIME = counter("sluice_agent_scrape_seconds_total", List.of(), "How long they took.");
+    private static final MetricsFamily SCRAPE_TIME = counter("sluice_agent_scrape_seconds_total", List.of(), "Time that scrapes took before this one.");
     private static final MetricsFamily CPU = counter("process_cpu_seconds_total", List.of(), "CPU time of the agent.");
     private static final MetricsFamily RESIDENT = gauge("process_resident_memory_bytes", List.of(), "Memory of the agent.");
     private static final MetricsFamily FILES = gauge("process_open_fds", List.of(), "Files that the agent has open.");
-    private static final MetricsFamily STARTED = gauge("process_start_time_seconds", List.of(), "When the agent began, since 1970.");
+    private static final MetricsFamily STARTED = gauge("process_start_time_seconds", List.of(), "Start of the agent, in seconds since 1970.");
 
     private final LongAdder scrapes = new LongAdder();
     private final LongAdder scrapeNanos = new LongAdder();
     private volatile IntSupplier notSeen = () -> 0;
     private volatile Instant lastLook = Instant.EPOCH;
 
-    /// Told of every look of the clock.
+    /// Receives every look of the clock.
     void see(MachineLook look) {
         lastLook = look.at();
     }
 
-    /// Where the number of tenants that a look leaves out comes from.
+    /// Sets the source of the number of tenants that a look leaves out.
     void leftOut(IntSupplier tenantsNotSeen) {
         notSeen = tenantsNotSeen;
     }
@@ -74,7 +74,7 @@ final class MetricsOfAgent implements MetricsSource {
             String[] pages = Files.readString(Path.of("/proc/self/statm")).split(" ");
             page.add(RESIDENT, Double.parseDouble(pages[1]) * PAGE_BYTES, Labels.EMPTY);
         } catch (IOException e) {
-            // Then the page does not say.
+            // Then the page lacks this value.
         }
     }
 }

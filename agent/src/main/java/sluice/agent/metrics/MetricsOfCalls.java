@@ -15,21 +15,21 @@ import sluice.region.calls.CallKind;
 import sluice.region.calls.TenantCalls;
 import sluice.region.calls.Traffic;
 
-/// What a tenant called, on whichever GPU, and the tenant itself. Calls are counted by kind, not by function: there are hundreds.
+/// The calls of a tenant on all GPUs, and the tenant itself. Calls are counted by kind, because there are hundreds of functions.
 final class MetricsOfCalls implements MetricsSource {
     private static final double NANOS = 1e9;
     private static final List<String> TENANT = MetricsOfTenants.TENANT;
     private static final List<String> KIND = plus(TENANT, "kind");
 
     private static final MetricsFamily INFO = gauge("sluice_tenant_info", plus(TENANT, "weight", "priority", "exclusive", "on_error", "on_oom"),
-            "Always 1; the labels say what the tenant was given.");
-    private static final MetricsFamily RUNNING = gauge("sluice_tenant_running", TENANT, "1 while it runs; for a while after its end 0.");
-    private static final MetricsFamily STARTED = gauge("sluice_tenant_start_time_seconds", TENANT, "When it began, since 1970.");
-    private static final MetricsFamily PROCESSES = gauge("sluice_tenant_processes", TENANT, "Its processes that live.");
-    private static final MetricsFamily CALLS = counter("sluice_tenant_calls_total", KIND, "CUDA calls that came back; kinds that it never called are not there.");
-    private static final MetricsFamily FAILED = counter("sluice_tenant_call_errors_total", TENANT, "CUDA calls that came back with an error.");
+            "Always 1; the labels are the tenant's limits.");
+    private static final MetricsFamily RUNNING = gauge("sluice_tenant_running", TENANT, "1 while the tenant runs; 0 for a while after its end.");
+    private static final MetricsFamily STARTED = gauge("sluice_tenant_start_time_seconds", TENANT, "Start of the tenant, in seconds since 1970.");
+    private static final MetricsFamily PROCESSES = gauge("sluice_tenant_processes", TENANT, "Live processes of the tenant.");
+    private static final MetricsFamily CALLS = counter("sluice_tenant_calls_total", KIND, "CUDA calls that returned; kinds without calls are left out.");
+    private static final MetricsFamily FAILED = counter("sluice_tenant_call_errors_total", TENANT, "CUDA calls that returned an error.");
     private static final MetricsFamily TIME = counter("sluice_tenant_call_seconds_total", KIND,
-            "How long CUDA calls took on the host, with what they waited, all threads together.");
+            "Time of CUDA calls on the host, waits included, all threads together.");
     private static final MetricsFamily COPIED = counter("sluice_tenant_copied_bytes_total", plus(TENANT, "direction"), "Bytes that calls copied.");
     private static final MetricsFamily ERRORS = counter("sluice_tenant_library_errors_total", TENANT, "Entries in the library's error log.");
 

@@ -20,19 +20,19 @@ final class MetricsOfGpus implements MetricsSource {
     private static final List<String> BOARD = plus(GPU, "uid");
     private static final List<String> FINDING = plus(GPU, "kind");
 
-    private static final MetricsFamily INFO = gauge("sluice_gpu_info", plus(GPU, "name"), "Always 1; the label says which GPU it is.");
+    private static final MetricsFamily INFO = gauge("sluice_gpu_info", plus(GPU, "name"), "Always 1; the labels describe the GPU.");
     private static final MetricsFamily TOTAL = gauge("sluice_gpu_memory_total_bytes", GPU, "Memory of the GPU.");
-    private static final MetricsFamily USED = gauge("sluice_gpu_memory_used_bytes", GPU, "Memory in use, by NVML; without NVML what tenants hold.");
-    private static final MetricsFamily TENANTS = gauge("sluice_gpu_memory_tenants_bytes", GPU, "What the ledgers of the tenants say.");
+    private static final MetricsFamily USED = gauge("sluice_gpu_memory_used_bytes", GPU, "Memory in use, by NVML; without NVML the memory of tenants.");
+    private static final MetricsFamily TENANTS = gauge("sluice_gpu_memory_tenants_bytes", GPU, "Memory of the GPU that tenants hold, by their ledgers.");
     private static final MetricsFamily BUSY = gauge("sluice_gpu_utilization_ratio", GPU, "Part of the time in which a kernel ran, by NVML.");
-    private static final MetricsFamily WARMTH = gauge("sluice_gpu_temperature_celsius", GPU, "By NVML.");
-    private static final MetricsFamily HEALTHY = gauge("sluice_gpu_healthy", GPU, "0 when something is wrong with it.");
+    private static final MetricsFamily WARMTH = gauge("sluice_gpu_temperature_celsius", GPU, "Temperature, by NVML.");
+    private static final MetricsFamily HEALTHY = gauge("sluice_gpu_healthy", GPU, "1; 0 while the GPU has a fault.");
     private static final MetricsFamily HAND_OVERS = counter("sluice_board_hand_overs_total", BOARD, "Turns given by their holders, on the board of a user's tenants.");
     private static final MetricsFamily SEIZED = counter("sluice_board_seized_total", BOARD, "Turns taken from holders that were idle or dead.");
     private static final MetricsFamily ON_BOARD = gauge("sluice_board_tenants", BOARD, "Tenants that take turns.");
     private static final MetricsFamily FINDINGS = gauge("sluice_audit_findings", FINDING,
             "Processes that are in no ledger (unknown) or hold more than their ledger says (over).");
-    private static final MetricsFamily UNBOOKED = gauge("sluice_audit_unbooked_bytes", FINDING, "What they hold beyond any ledger.");
+    private static final MetricsFamily UNBOOKED = gauge("sluice_audit_unbooked_bytes", FINDING, "Memory of such processes beyond their ledgers.");
 
     @Override
     public List<MetricsFamily> families() {

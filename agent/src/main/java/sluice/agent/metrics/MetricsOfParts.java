@@ -6,7 +6,7 @@ import java.util.List;
 import java.util.Map;
 import sluice.agent.part.PartMetric;
 
-/// What the parts of the agent add.
+/// Metrics that the parts of the agent add.
 final class MetricsOfParts implements MetricsSource {
     private final Map<PartMetric, MetricsFamily> families = new LinkedHashMap<>();
 

@@ -18,14 +18,14 @@ final class MetricsOfPauses implements MetricsSource {
     private static final List<String> TENANT = MetricsOfTenants.TENANT;
     private static final List<String> DIRECTION = plus(TENANT, "direction");
 
-    private static final MetricsFamily PAUSED = gauge("sluice_tenant_paused", TENANT, "1 while it is paused, released or vacated, or about to be.");
-    private static final MetricsFamily AWAY = gauge("sluice_tenant_away_bytes", TENANT, "Its device memory that is in host memory.");
-    private static final MetricsFamily RESERVOIR = gauge("sluice_tenant_reservoir_bytes", TENANT, "Host memory that it has for that, in use or not.");
-    private static final MetricsFamily RELEASES = counter("sluice_tenant_releases_total", TENANT, "How often memory of a process of it left the GPU.");
+    private static final MetricsFamily PAUSED = gauge("sluice_tenant_paused", TENANT, "1 while the tenant is paused, released or vacated, or is about to be.");
+    private static final MetricsFamily AWAY = gauge("sluice_tenant_away_bytes", TENANT, "Device memory of the tenant that is in host memory.");
+    private static final MetricsFamily RESERVOIR = gauge("sluice_tenant_reservoir_bytes", TENANT, "Host memory reserved for released device memory of the tenant, in use or not.");
+    private static final MetricsFamily RELEASES = counter("sluice_tenant_releases_total", TENANT, "How often memory of a process of the tenant left the GPU.");
     private static final MetricsFamily HELD = counter("sluice_tenant_paused_seconds_total", TENANT,
             "How long calls were held by pauses that have ended, all processes together.");
     private static final MetricsFamily MOVED = counter("sluice_tenant_moved_bytes_total", DIRECTION, "Bytes that left the GPU (out) and came back (back).");
-    private static final MetricsFamily MOVING = counter("sluice_tenant_moved_seconds_total", DIRECTION, "How long that took, without waiting for the program.");
+    private static final MetricsFamily MOVING = counter("sluice_tenant_moved_seconds_total", DIRECTION, "Time spent moving memory, without waiting for the program.");
 
     @Override
     public List<MetricsFamily> families() {

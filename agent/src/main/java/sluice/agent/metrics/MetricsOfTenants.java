@@ -17,7 +17,7 @@ import sluice.region.TenantGpu;
 import sluice.region.boards.BoardState;
 import sluice.region.boards.BoardTenant;
 
-/// What a tenant has and does on each of its GPUs.
+/// The memory and the activity of a tenant on each of its GPUs.
 final class MetricsOfTenants implements MetricsSource {
     private static final double NANOS = 1e9;
     private static final double PERMILLE = 1000;
@@ -27,22 +27,22 @@ final class MetricsOfTenants implements MetricsSource {
     private static final List<String> GPU_REASON = plus(GPU, "reason");
 
     private static final MetricsFamily USED = gauge("sluice_tenant_memory_used_bytes", GPU, "Memory that the tenant holds.");
-    private static final MetricsFamily LIMIT = gauge("sluice_tenant_memory_limit_bytes", GPU, "Its memory quota; not there without one.");
-    private static final MetricsFamily PEAK = gauge("sluice_tenant_memory_peak_bytes", GPU, "The most memory that it has held.");
-    private static final MetricsFamily USE = gauge("sluice_tenant_memory_use_bytes", GPU_USE, "What the memory is used for; uses without any are not there.");
+    private static final MetricsFamily LIMIT = gauge("sluice_tenant_memory_limit_bytes", GPU, "Memory quota of the tenant; left out without a quota.");
+    private static final MetricsFamily PEAK = gauge("sluice_tenant_memory_peak_bytes", GPU, "The most memory that the tenant has held.");
+    private static final MetricsFamily USE = gauge("sluice_tenant_memory_use_bytes", GPU_USE, "Memory of the tenant by use; uses without memory are left out.");
     private static final MetricsFamily REFUSED = counter("sluice_tenant_memory_refused_total", GPU, "Allocations refused because of the quota.");
-    private static final MetricsFamily TIME = counter("sluice_tenant_gpu_time_seconds_total", GPU, "GPU time that its work took.");
+    private static final MetricsFamily TIME = counter("sluice_tenant_gpu_time_seconds_total", GPU, "GPU time that work of the tenant took.");
     private static final MetricsFamily WAITED = counter("sluice_tenant_gpu_wait_seconds_total", GPU_REASON,
             "How long calls waited, all threads together: for the cap, for a turn, for room in the queue, for memory.");
     private static final MetricsFamily WAITS = counter("sluice_tenant_gpu_waits_total", GPU_REASON, "How often calls waited.");
-    private static final MetricsFamily GOT = gauge("sluice_tenant_gpu_share_got_ratio", GPU, "Part of the GPU's time that it got in the last second or so.");
+    private static final MetricsFamily GOT = gauge("sluice_tenant_gpu_share_got_ratio", GPU, "Part of the GPU's time that the tenant got in the last second or so.");
     private static final MetricsFamily ASKED = gauge("sluice_tenant_gpu_share_asked_ratio", GPU,
-            "Part that it may have when all want the GPU: its cap, or its weight among those on the board if that is less; not there without limits.");
+            "Part that the tenant may have when all want the GPU: its cap, or the part by its weight if that is less; left out without limits.");
     private static final MetricsFamily SUBMITTED = counter("sluice_tenant_gpu_submitted_total", GPU, "Calls that put work on the GPU.");
-    private static final MetricsFamily UNMETERED = counter("sluice_tenant_gpu_unmetered_total", GPU, "Such calls whose GPU time could not be measured.");
-    private static final MetricsFamily TURNS = counter("sluice_tenant_turns_total", GPU, "Turns that it was given.");
-    private static final MetricsFamily HELD = counter("sluice_tenant_turn_held_seconds_total", GPU, "Time in which the turn was its own.");
-    private static final MetricsFamily WAITING = gauge("sluice_tenant_turn_waiting_seconds", GPU, "How long it has been waiting for its turn now.");
+    private static final MetricsFamily UNMETERED = counter("sluice_tenant_gpu_unmetered_total", GPU, "Calls that put work on the GPU whose time could not be measured.");
+    private static final MetricsFamily TURNS = counter("sluice_tenant_turns_total", GPU, "Turns that the tenant was given.");
+    private static final MetricsFamily HELD = counter("sluice_tenant_turn_held_seconds_total", GPU, "Time in which the tenant had the turn.");
+    private static final MetricsFamily WAITING = gauge("sluice_tenant_turn_waiting_seconds", GPU, "How long the tenant has been waiting for its turn.");
 
     @Override
     public List<MetricsFamily> families() {

@@ -16,8 +16,8 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/// What one scrape says. Regions are their tenants' to write, so nothing in them may spoil the page of all: of two values with
-/// the same labels the first stays, and no counter is less than 0.
+/// The page of one scrape. Tenants can write their regions, so no value of them may break the page: of two values with the same labels
+/// the first stays, and no counter is less than 0.
 final class MetricsPage {
     private final Map<MetricsFamily, Map<Labels, Double>> values = new IdentityHashMap<>();
 

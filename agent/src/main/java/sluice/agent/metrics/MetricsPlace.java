@@ -4,7 +4,7 @@ import java.util.List;
 import java.util.Optional;
 import sluice.api.model.NodeClaim;
 
-/// Where a tenant runs in a cluster; empty words for one that does not.
+/// Where a tenant runs in a cluster; empty words for a tenant outside of a cluster.
 record MetricsPlace(String namespace, String pod, String container, String claim) {
     static final List<String> LABELS = List.of("namespace", "pod", "container", "claim");
 

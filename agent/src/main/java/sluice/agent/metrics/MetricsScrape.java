@@ -11,7 +11,7 @@ import sluice.region.boards.BoardState;
 import sluice.region.calls.TenantCalls;
 import sluice.region.place.SluiceException;
 
-/// What a scrape is about: a look, as its caller may see it, and the tenants that are exported.
+/// The input of a scrape: a look, as its caller may see it, and the exported tenants.
 ///
 /// @param leftOut how many tenants are not exported because there are too many
 record MetricsScrape(MachineLook look, List<ScrapedTenant> tenants, int leftOut) {

@@ -13,12 +13,12 @@ import java.util.regex.Pattern;
 public final class ContainerId {
     /// An id of an OCI runtime, or of a task of Amazon's ECS.
     private static final Pattern ID = Pattern.compile("(?<![0-9a-f])(?:[0-9a-f]{64}(?![0-9a-f])|[0-9a-f]{32}-[0-9]{6,12}(?![0-9]))");
-    /// Containers that have a name only: those of LXC and of systemd-nspawn.
+    /// Containers with a name and no id: those of LXC and of systemd-nspawn.
     private static final Pattern NAME = Pattern.compile("(?:/lxc/|/lxc\\.payload[./]|/machine-)([A-Za-z0-9._-]+?)(?:\\.scope)?(?:/|$)");
 
     private ContainerId() {}
 
-    /// Empty when the process is in none, has ended, or is not shown to us.
+    /// Empty: the process is in no container, has ended, or is not visible.
     public static String of(long pid) {
         try {
             return parse(Files.readString(Path.of("/proc", Long.toString(pid), "cgroup"), StandardCharsets.ISO_8859_1));

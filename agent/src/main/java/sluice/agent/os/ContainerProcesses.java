@@ -5,15 +5,15 @@ import java.util.HashSet;
 import java.util.Map;
 import java.util.Set;
 
-/// Which processes are in which container. All processes of the machine are looked at, so not more often than a few times a second,
-/// however many ask.
+/// The processes of each container. It reads all processes of the machine, so it does that at most a few times a second, for all callers
+/// together.
 public final class ContainerProcesses {
     private static final long APART_NANOS = 100_000_000;
 
     private Map<String, Set<Long>> seen = Map.of();
     private long lookedNanos = System.nanoTime() - APART_NANOS;
 
-    /// The pids of the container with this name, a tenth of a second ago at the most.
+    /// The pids of the container with this name, at most a tenth of a second old.
     public Set<Long> of(String containerName) {
         if (System.nanoTime() - lookedNanos >= APART_NANOS) {
             look();

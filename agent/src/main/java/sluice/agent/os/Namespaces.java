@@ -4,7 +4,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 
-/// In which namespaces this process is.
+/// The namespaces of this process.
 public final class Namespaces {
     /// The kernel's number of the pid namespace that a machine begins with.
     private static final long FIRST = 0xEFFF_FFFCL;

@@ -11,8 +11,8 @@ import sluice.linux.Descriptor;
 import sluice.linux.Folder;
 import sluice.region.place.SluiceException;
 
-/// Writes a file that all may read into a folder that a stranger may be able to write too: under a name that nobody can guess, and then in
-/// the place of whatever has the name. So no link is followed, and readers see all of it or the one before.
+/// Writes a file that all users may read, into a folder that other users may be able to write. It writes the file under a random name, and
+/// then renames it over any file with its name. So it follows no link, and readers see the whole new file or the old one.
 public final class PublishedFile {
     private static final int READABLE = 0644;
 

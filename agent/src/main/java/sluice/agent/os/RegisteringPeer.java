@@ -14,7 +14,7 @@ import java.util.regex.Pattern;
 import sluice.region.place.Identity;
 import sluice.region.place.SluiceException;
 
-/// A process that wants a region, as the kernel shows it: nothing of this is what the process says.
+/// A process that wants a region. All facts come from the kernel, none from the process.
 ///
 /// @param cgroup    path of its cgroup, as this process sees the tree
 /// @param container id that a container runtime gave it; none outside of containers
@@ -62,8 +62,8 @@ public record RegisteringPeer(long uid, Identity process, String cgroup, Optiona
         return Optional.of(ContainerId.parse("0::" + cgroup)).filter(id -> !id.isEmpty());
     }
 
-    /// A name for the tenant that this container is. A user may be allowed to make cgroups and name them like a container of another user,
-    /// but not in the same place. So the place is part of the name.
+    /// The name of the tenant for this container. A user may be allowed to make cgroups and name them like a container of another user, but
+    /// not in the same place. So the place is part of the name.
     public Optional<String> containerName() {
         return container.map(id -> {
             int end = cgroup.indexOf('/', cgroup.lastIndexOf(id));
@@ -106,8 +106,8 @@ public record RegisteringPeer(long uid, Identity process, String cgroup, Optiona
         return lineage;
     }
 
-    /// The process that the job began with: the topmost that was started with an agent's name in its environment, without a gap. A
-    /// launcher that uses no GPU does not register, and what it starts is one job all the same.
+    /// The first process of the job: the topmost ancestor that was started with an agent's name in its environment, without a gap. A
+    /// launcher that uses no GPU does not register, but the processes that it starts are one job.
     public Identity origin() {
         Identity origin = process;
         for (Identity ancestor : lineage()) {

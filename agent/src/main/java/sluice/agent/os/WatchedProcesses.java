@@ -13,7 +13,7 @@ import sluice.region.place.Processes;
 public final class WatchedProcesses implements Processes, AutoCloseable {
     private static final long IMAGE_NANOS = 1_000_000_000L;
     private static final long FORGET_NANOS = 10_000_000_000L;
-    /// Beyond these the kernel is asked every time. The usual limit of open files is 1024.
+    /// For more processes than this the kernel is asked every time. The usual limit of open files is 1024.
     private static final int MOST_WATCHED = 512;
 
     private final Map<Key, Watched> watched = new HashMap<>();
@@ -74,7 +74,7 @@ public final class WatchedProcesses implements Processes, AutoCloseable {
         return known.alive;
     }
 
-    /// First the descriptor, then the look: what is seen then is what the descriptor is of.
+    /// Opens the descriptor before it reads the process, so both are of the same process.
     private Watched watch(Identity process, long image, long now) {
         Watched added = new Watched();
         added.identity = process.word();

@@ -10,13 +10,13 @@ import sluice.agent.settings.Settings;
 import sluice.api.model.PlannedBoard;
 import sluice.region.place.RuntimeDirectory;
 
-/// What a part of the agent may use.
+/// The objects that a part of the agent may use.
 ///
-/// @param settings  what the config file says
-/// @param machine   looks; a listener gets each of them
-/// @param processes that looks and plans ask for
-/// @param directory where sockets of the agent are
-/// @param state     where it may keep files that survive a restart
+/// @param settings  the values of the config file
+/// @param machine   looks; a listener gets each look
+/// @param processes the check for live processes that looks and plans use
+/// @param directory the folder of the agent's sockets
+/// @param state     a folder for files that survive a restart
 /// @param health    when each part last finished
 /// @param metrics   of all parts
 /// @param plans     gets every plan that differs from the one before

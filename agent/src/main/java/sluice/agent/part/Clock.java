@@ -5,11 +5,11 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 
-/// Does something again and again in a thread of its own. Whatever it throws is told once and does not end it; while it fails, it is tried
-/// again after a growing pause.
+/// Repeats an action in a thread of its own. An exception is reported once and does not end the thread; while the action fails, the thread
+/// repeats it after a growing pause.
 ///
-/// It takes at most a fortieth of a core: what costs more than usual, such as a look at a thousand tenants, is done less often than its period says.
-/// So no user can keep the agent busy by having much to look at.
+/// It takes at most a fortieth of a core: an expensive action, such as a look at a thousand tenants, runs less often than its period. So
+/// no user can keep the agent busy by many files.
 public final class Clock implements AutoCloseable {
     private static final long CLOSE_MILLIS = 2000;
     private static final long FIRST_PAUSE_MILLIS = 100;
@@ -17,7 +17,7 @@ public final class Clock implements AutoCloseable {
     private static final long LONGEST_REST_MILLIS = 10_000;
     private static final int REST_TIMES = 39;
 
-    /// Two actions are at least so far apart, however often one is wanted soon.
+    /// The least time between two actions, however often a caller asks for one.
     private static final long APART_MILLIS = 250;
 
     private final Semaphore wakes = new Semaphore(0);
@@ -80,11 +80,11 @@ public final class Clock implements AutoCloseable {
                 log.println("sluice: the agent's " + name + " failed: " + thrown + (trace.length == 0 ? "" : " at " + trace[0]));
             }
         } catch (Throwable e) {
-            // What cannot be told must not end the thread either.
+            // A failed report must not end the thread either.
         }
     }
 
-    /// Does it before its time.
+    /// Runs the action before its time.
     public void soon() {
         wakes.release();
     }

@@ -5,7 +5,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 
-/// What an action of this thread costs, in CPU time. The least of the last few counts: the first ones are those of a JVM that has compiled nothing.
+/// The CPU time of an action of this thread. The least of the last few counts, because the first ones run before the JVM has compiled code.
 final class CpuCost {
     private static final Path SPENT = Path.of("/proc/thread-self/schedstat");
     private static final int LAST = 5;
@@ -23,7 +23,7 @@ final class CpuCost {
         next = (next + 1) % LAST;
     }
 
-    /// 0 until there have been enough.
+    /// 0 until there were enough actions.
     long leastNanos() {
         long least = costs[0];
         for (long cost : costs) {
@@ -32,7 +32,7 @@ final class CpuCost {
         return least;
     }
 
-    /// The first number; 0 where the kernel does not tell.
+    /// The first number; 0: the kernel does not show it.
     private static long spentNanos() {
         try {
             String text = new String(Files.readAllBytes(SPENT), StandardCharsets.US_ASCII);

@@ -8,8 +8,8 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentSkipListMap;
 import sluice.agent.http.Answer;
 
-/// When each part of the agent last finished its work. A part that is late hangs, or fails again and again: then the agent is not healthy,
-/// and systemd may restart it. A fault that a user can cause is only noted, so that no user can have the agent restarted.
+/// When each part of the agent last finished its work. A part that is late hangs, or fails repeatedly: then the agent is not healthy, and
+/// systemd may restart it. A fault that a user can cause is only noted, so that no user can force a restart of the agent.
 public final class Health {
     private static final int OK = 200;
     private static final int UNAVAILABLE = 503;
@@ -42,7 +42,7 @@ public final class Health {
             return System.nanoTime() - finishedNanos;
         }
 
-        /// The part ends as it should.
+        /// The part ends normally.
         @Override
         public void close() {
             pulses.remove(part, this);
@@ -56,12 +56,12 @@ public final class Health {
         return pulse;
     }
 
-    /// The same for a thread that can say itself that it lives. @return says so, once a second
+    /// The same for a thread that reports by itself that it works. @return the report, to be called once a second
     public Runnable everySecond(String part) {
         return begin(part, 1000)::finished;
     }
 
-    /// Something is wrong that a restart would not mend; an empty text: no longer.
+    /// Notes a fault that a restart would not repair; an empty text: the fault is over.
     public void note(String part, String text) {
         if (text.isEmpty()) {
             notes.remove(part);
@@ -78,7 +78,7 @@ public final class Health {
         return late;
     }
 
-    /// What `GET /healthz` answers.
+    /// The answer of `GET /healthz`.
     ///
     /// @param looked whether the machine was looked at at all
     public Answer answer(boolean looked) {

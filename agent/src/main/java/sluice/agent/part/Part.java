@@ -4,12 +4,12 @@ import java.util.List;
 import sluice.agent.http.Route;
 import sluice.agent.settings.Setting;
 
-/// A part of the agent that stands on its own beside the core: it says which settings it knows, which routes it answers and which metrics
-/// it adds, and is told when to start. A part that fails to start stops the agent; one that fails later must keep it to itself.
+/// A part of the agent beside the core. It names its settings, routes and metrics, and the core starts it. If a part fails to start, the
+/// agent stops; a later failure must not affect other parts.
 ///
 /// The agent finds its parts as services: a new part is named in `provides` of a module descriptor, and nowhere else.
 public interface Part extends AutoCloseable {
-    /// What the config file may say about this part.
+    /// The settings of this part.
     default List<Setting<?>> settings() {
         return List.of();
     }

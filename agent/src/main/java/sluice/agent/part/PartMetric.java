@@ -2,7 +2,7 @@ package sluice.agent.part;
 
 import java.util.function.LongSupplier;
 
-/// What a part adds to `/metrics`: a counter, whose name ends in `_total`, or a gauge.
+/// A metric that a part adds to `/metrics`: a counter, whose name ends in `_total`, or a gauge.
 ///
 /// @param help one line
 public record PartMetric(String name, String help, LongSupplier value) {

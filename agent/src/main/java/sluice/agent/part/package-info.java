@@ -1,4 +1,4 @@
-/// What a part of the agent is, what it may use, and the clock that repeats its work.
+/// The interface of the agent's parts, the objects that they may use, and the clock that repeats their work.
 ///
 /// Must not know: any one part.
 package sluice.agent.part;

@@ -43,7 +43,7 @@ public final class Agent implements AutoCloseable {
         this.changes = changes;
     }
 
-    /// A board that is open, the file behind it, and what was last told of it.
+    /// A board that is open, its file, and the last reported plan.
     private record Watched(BoardPlanner planner, Object file, PlannedBoard told) {}
 
     /// Looks at every board once and plans. @return why a board is not planned for, if there is one

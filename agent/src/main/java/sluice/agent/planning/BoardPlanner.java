@@ -20,7 +20,7 @@ import sluice.region.limits.LimitFields;
 import sluice.region.place.Processes;
 import sluice.region.place.RuntimeDirectory;
 
-/// Plans for one GPU: tells the planner what the board and the regions say, and writes what it answers to the board.
+/// Plans for one GPU: passes the state of board and regions to the planner, and writes its answer to the board.
 final class BoardPlanner implements AutoCloseable {
     private static final int NO_ENTRY = -1;
 
@@ -59,7 +59,7 @@ final class BoardPlanner implements AutoCloseable {
         return new PlannedBoard(state.uuid(), turns);
     }
 
-    /// The libraries follow a change of limits too; the entry of a tenant that only waits is brought up to date here.
+    /// The libraries follow a change of limits, too. This updates the entry of a tenant that only waits.
     private static void follow(BoardTenantView entry, BoardTenant seen, ComputeLimits limits) {
         boolean same = seen.weight() == limits.weight() && seen.priority() == limits.priority()
                 && seen.exclusive() == limits.exclusive() && seen.turnMicros() == limits.turnMicros();
@@ -68,7 +68,7 @@ final class BoardPlanner implements AutoCloseable {
         }
     }
 
-    /// Without its region a tenant is known by its entry alone.
+    /// Without the region of a tenant, its entry is used alone.
     private TenantDemand state(BoardTenant tenant, Optional<Region> region) {
         ComputeLimits limits = region.map(found -> LimitFields.compute(found.limits())).orElse(new ComputeLimits(
                 ComputeLimits.NONE.caps(), true, tenant.weight(), tenant.priority(), tenant.exclusive(), (int) tenant.turnMicros()));

@@ -21,9 +21,9 @@ public final class Planners implements AutoCloseable {
 
     private record Planned(RuntimeDirectory directory, Agent agent, Optional<AgentLock> lock) {}
 
-    /// Told after each planning for a folder.
+    /// Called after each planning for a folder.
     public interface Faults {
-        /// @param fault what went wrong, for people; empty when nothing did
+        /// @param fault the fault, for people; empty: none
         void planned(RuntimeDirectory directory, Optional<String> fault);
     }
 

@@ -9,8 +9,8 @@ import sluice.agent.machine.EventLog;
 import sluice.agent.part.Health;
 import sluice.region.place.RuntimeDirectory;
 
-/// Tells of faults of the planner: each once, as an event of the folder's user and in the log, and as long as it lasts by `/healthz`. A user can
-/// damage the boards in its own folder, and a restart would not mend them, so the agent stays healthy.
+/// Reports faults of the planner: each once, as an event of the folder's user and in the log, and by `/healthz` as long as it lasts. A user
+/// can damage the boards in its own folder, and a restart would not repair them, so the agent stays healthy.
 final class PlanningFaults implements Planners.Faults {
     private static final String PART = "planning";
     /// A board that is being made cannot be read for a moment.

@@ -33,7 +33,7 @@ public final class PlanningPart implements Part {
         clock = context.clock("planning", context.settings().get(EVERY).toMillis(), this::plan);
     }
 
-    /// A look shows that a process has ended, so that one is made soon.
+    /// Only a look shows that a process has ended, so this asks for a look soon.
     private void plan() {
         if (context.processes().poll()) {
             context.machine().soon();

@@ -12,7 +12,7 @@ import sluice.region.place.SluiceException;
 /// The regions of the tenants that are on boards, open as long as they are there. The key is the creation time.
 final class Regions implements AutoCloseable {
     private static final long SEARCH_PERIOD_NANOS = 500_000_000;
-    /// How many searches for new tenants there may be in a row without such a pause.
+    /// The most searches for new tenants in a row without such a pause.
     private static final int MOST_SEARCHES = 8;
     private static final int MOST_FILES = 2048;
 
@@ -21,8 +21,8 @@ final class Regions implements AutoCloseable {
     private long searchedNanos;
     private int searches;
 
-    /// The region of a tenant. One that is not found is looked for again after a while: it may be of another user. A board may name new tenants
-    /// at every look, so one search must do for all that are missing in a look.
+    /// The region of a tenant. A missing region is searched for again after a pause: it may be another user's. A board may name new tenants
+    /// at every look, so one search serves all that are missing in a look.
     Optional<Region> find(RuntimeDirectory directory, long key, long nowNanos) {
         if (open.containsKey(key)) {
             return Optional.of(open.get(key));

@@ -21,8 +21,8 @@ import sluice.region.place.Identity;
 import sluice.region.place.RuntimeDirectory;
 import sluice.region.place.SluiceException;
 
-/// Which memory is the board of which GPU, for the next agent. Memory without a name cannot be opened by name. But tenants have it mapped,
-/// and the kernel lets root, or a process with CAP_CHECKPOINT_RESTORE, open what another process has mapped.
+/// A record of each GPU's board in memory, for the next agent. Memory without a name cannot be opened by name. But tenants have it mapped,
+/// and the kernel lets root, or a process with CAP_CHECKPOINT_RESTORE, open mappings of another process.
 ///
 /// Tenants can map anything under any name. So the record is in the agent's own folder, and the agent takes only memory with the recorded
 /// number and a sealed size.
@@ -82,7 +82,7 @@ final class BoardRecord {
         return found;
     }
 
-    /// Address and number of all that is mapped under the name of a board.
+    /// Addresses and numbers of all mappings with the name of a board.
     private static List<String[]> mappings(long pid) {
         List<String[]> mappings = new ArrayList<>();
         try (BufferedReader lines = Files.newBufferedReader(Path.of("/proc", Long.toString(pid), "maps"), StandardCharsets.ISO_8859_1)) {
@@ -107,7 +107,7 @@ final class BoardRecord {
                     return Optional.of(descriptor);
                 }
             } catch (SluiceException | IOException e) {
-                // Of another layout, or no memory of ours.
+                // A board of another layout, or memory that is no board.
             }
             descriptor.close();
         } catch (SluiceException e) {

@@ -14,11 +14,12 @@ import sluice.api.json.NodeClaimJson;
 import sluice.api.model.NodeClaim;
 import sluice.region.place.ThisProcess;
 
-/// How the node program of a cluster declares its claims. Only root and the agent's own user may, on the socket: a claim decides about limits.
+/// The routes by which the node program of a cluster declares its claims. Only root and the agent's own user may use them, on the socket,
+/// because a claim sets limits.
 final class ClaimRoutes {
     private final Supplier<Optional<Registrar>> registrar;
 
-    /// @param registrar none while nobody can register
+    /// @param registrar none while the agent registers no jobs
     ClaimRoutes(Supplier<Optional<Registrar>> registrar) {
         this.registrar = registrar;
     }
@@ -38,7 +39,7 @@ final class ClaimRoutes {
         if (caller.uid() != 0 && caller.uid() != ThisProcess.current().uid()) {
             throw new Refusal(403, "only root and the agent's user may see and change claims, on the agent's socket");
         }
-        return registrar.get().orElseThrow(() -> new Refusal(409, "nobody can register with this agent; set all-users or policy in its config file"));
+        return registrar.get().orElseThrow(() -> new Refusal(409, "this agent registers no jobs; set all-users or policy in its config file"));
     }
 
     private Answer list(Request request) {

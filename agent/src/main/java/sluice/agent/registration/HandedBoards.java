@@ -16,9 +16,9 @@ import sluice.region.place.RuntimeDirectory;
 import sluice.region.place.SluiceException;
 
 /// The boards on which registered tenants take turns. Processes of the agent's user get the board in that user's folder, where they meet
-/// all others of the user. Other users get another board. All that have a board can write it, so this one is memory with a sealed size:
-/// truncated, it would kill the programs of the others. It lives as long as this process or any tenant that has it, and the next agent
-/// finds it there.
+/// all others of the user. Other users get another board. Every process with a board can write it, so this board is memory with a sealed
+/// size: if it were truncated, programs of other users would be killed. It lives as long as this process or any tenant that has it, and the
+/// next agent finds it there.
 final class HandedBoards implements AutoCloseable {
     private static final int MOST_BOARDS = 64;
 
@@ -33,7 +33,7 @@ final class HandedBoards implements AutoCloseable {
 
     /// A descriptor of a GPU's board.
     ///
-    /// @param stays the agent keeps it for other tenants too; if false, the sender closes it
+    /// @param stays true: the agent keeps it for other tenants; false: the sender closes it
     record Handed(Descriptor descriptor, boolean stays) {}
 
     /// The board in the folder, on which tenants without an agent take turns. A process that has it can truncate it. All processes of the

@@ -15,8 +15,8 @@ import sluice.linux.SharedMemory;
 import sluice.region.layout.RegionLayout;
 import sluice.region.place.SluiceException;
 
-/// Page 0 of a region as its tenant gets it: memory without a file that only this process can write. It is sealed after this process has
-/// mapped it. From then on no descriptor can write it, not even one that root opens again.
+/// The page 0 that a tenant gets: memory without a file that only this process can write. It is sealed after this process has mapped it.
+/// From then on no descriptor can write it, not even a new one of root.
 ///
 /// The agent's own page 0 is in the region's file; [#follow] copies what tools write there.
 final class HandedLimits implements AutoCloseable {
@@ -50,7 +50,7 @@ final class HandedLimits implements AutoCloseable {
         return source.get(JAVA_LONG, RegionLayout.HEADER_REGION_BYTES_OFFSET);
     }
 
-    /// What the tenant's processes know this memory by.
+    /// The number by which the tenant's processes identify this memory.
     long inode() {
         try {
             return descriptor.status().inode();
@@ -59,8 +59,8 @@ final class HandedLimits implements AutoCloseable {
         }
     }
 
-    /// Brings over what has changed: first all but the word that counts the changes of limits, then that. Processes wait for commands in
-    /// this memory, so they are woken here.
+    /// Copies changed limits: first all but the word that counts their changes, then that word. Processes wait for commands in this
+    /// memory, so this also wakes them.
     synchronized void follow() {
         boolean command = (long) WORD.getVolatile(source, COMMAND) != (long) WORD.getVolatile(handed, COMMAND);
         for (long at = 0; at < RegionLayout.PAGE_BYTES; at += Long.BYTES) {

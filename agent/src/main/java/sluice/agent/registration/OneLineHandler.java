@@ -11,7 +11,7 @@ import sluice.agent.http.RequestDeadline;
 import sluice.agent.os.RegisteringPeer;
 import sluice.region.place.SluiceException;
 
-/// Answers one line of a process that registers, when it is its turn, and hangs up.
+/// Answers one line of a process that registers, when its turn has come, and closes the connection.
 final class OneLineHandler extends SimpleChannelInboundHandler<String> {
     private static final int REASON_LENGTH = 200;
 
@@ -51,7 +51,7 @@ final class OneLineHandler extends SimpleChannelInboundHandler<String> {
         context.writeAndFlush(bytes(answer)).addListener(ChannelFutureListener.CLOSE);
     }
 
-    /// Says something to a process whose line is not waited for.
+    /// Answers a process without waiting for its line, and closes the connection.
     static void hangUp(Channel channel, String answer) {
         channel.eventLoop().execute(() -> channel.writeAndFlush(bytes(answer)).addListener(ChannelFutureListener.CLOSE));
     }
@@ -65,7 +65,7 @@ final class OneLineHandler extends SimpleChannelInboundHandler<String> {
         return Unpooled.copiedBuffer(answer, StandardCharsets.US_ASCII);
     }
 
-    /// Too long a line, or a client that went away: nobody to tell.
+    /// The line is too long, or the client is gone: closes without an answer.
     @Override
     public void exceptionCaught(ChannelHandlerContext context, Throwable cause) {
         context.close();

@@ -3,13 +3,13 @@ package sluice.agent.registration;
 import io.netty.channel.ChannelHandlerContext;
 import sluice.agent.os.RegisteringPeer;
 
-/// What is made of the one line that a process sends.
+/// The handling of the one line that a process sends.
 public interface OneLineProtocol {
-    /// What to say. Descriptors that go before it are written here.
+    /// The answer. Writes the descriptors that go before it.
     String answer(ChannelHandlerContext context, RegisteringPeer peer, String line);
 
     String refusal(String reason);
 
-    /// Says when to come again.
+    /// The answer to a process that must ask again later.
     String busy(int millis);
 }

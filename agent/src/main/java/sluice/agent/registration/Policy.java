@@ -10,11 +10,11 @@ import java.util.Optional;
 import sluice.agent.os.RegisteringPeer;
 import sluice.region.place.SluiceException;
 
-/// Which job gets which limits: the lines of the policy file. The first line that fits a job holds.
+/// The limits of each job: the lines of the policy file. The first line that fits a job applies.
 ///
 /// @param rules in the order of the file
 record Policy(List<PolicyRule> rules) {
-    /// Reads a file. All that is wrong in it is said at once, with file and line.
+    /// Reads a file. Reports all errors at once, with file and line.
     static Policy read(Path file) {
         List<PolicyRule> rules = new ArrayList<>();
         List<String> problems = new ArrayList<>();

@@ -8,13 +8,13 @@ import java.util.Map;
 import java.util.Optional;
 import sluice.region.place.SluiceException;
 
-/// The policy file, read again when it was changed. One with a mistake changes nothing.
+/// The policy file, read again when it was changed. A file with an error changes nothing.
 final class PolicyFile {
     private final Path file;
     private Map<String, Object> seen;
     private Policy policy;
 
-    /// Fails when something is wrong in the file.
+    /// Fails if the file has an error.
     PolicyFile(Path file) {
         this.file = file;
         seen = state();
@@ -32,7 +32,7 @@ final class PolicyFile {
         return new PolicyFile(new Policy(List.of(PolicyRule.AS_ASKED)));
     }
 
-    /// Whether everybody gets what they ask for, because there is no policy.
+    /// Whether there is no policy, so that every job gets the limits that it asks for.
     boolean isAsAsked() {
         return now().rules().equals(List.of(PolicyRule.AS_ASKED));
     }
@@ -49,7 +49,7 @@ final class PolicyFile {
         }
     }
 
-    /// Looks whether it was changed. @return what to tell people
+    /// Checks whether it was changed. @return a message for people
     synchronized Optional<String> follow() {
         Map<String, Object> state = state();
         if (state.equals(seen)) {

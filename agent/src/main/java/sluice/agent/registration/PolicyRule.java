@@ -16,16 +16,23 @@ import sluice.region.place.SluiceException;
 
 /// One line of the policy: `user=alice cgroup=/kubepods* label=small -> memory=4g compute=25%`.
 ///
-/// @param user   none: any
-/// @param cgroup pattern with `*` for a cgroup's path
-/// @param label  pattern with `*` for what the job calls itself
 /// @param tenant name of the one tenant for all jobs that fit; none: each container or process tree is a tenant
-record PolicyRule(Optional<Long> user, Optional<Pattern> cgroup, Optional<Pattern> label, boolean refused, Optional<String> tenant, GivenLimits limits) {
+record PolicyRule(Conditions conditions, boolean refused, Optional<String> tenant, GivenLimits limits) {
+    /// The jobs that a rule fits; none: any.
+    ///
+    /// @param cgroup pattern with `*` for a cgroup's path
+    /// @param label  pattern with `*` for the job's label
+    record Conditions(Optional<Long> user, Optional<Pattern> cgroup, Optional<Pattern> label) {
+        static Conditions of(Map<String, String> words) {
+            return new Conditions(NamedWords.value(words, "user", CoreSettings::user), NamedWords.value(words, "cgroup", PolicyRule::glob),
+                    NamedWords.value(words, "label", PolicyRule::glob));
+        }
+    }
     private static final List<String> CONDITIONS = List.of("user", "cgroup", "label");
     private static final List<String> LIMITS = Stream.concat(NamedWords.LIMITS.stream(), Stream.of("tenant")).toList();
     private static final String REFUSE = "refuse";
-    /// Where there is no policy: everybody gets what they ask for.
-    static final PolicyRule AS_ASKED = new PolicyRule(Optional.empty(), Optional.empty(), Optional.empty(), false, Optional.empty(), GivenLimits.none(LimitSource.POLICY));
+    /// The rule without a policy: every job gets the limits that it asks for.
+    static final PolicyRule AS_ASKED = new PolicyRule(Conditions.of(Map.of()), false, Optional.empty(), GivenLimits.none(LimitSource.POLICY));
 
     static PolicyRule parse(String line) {
         int arrow = line.indexOf("->");
@@ -39,8 +46,7 @@ record PolicyRule(Optional<Long> user, Optional<Pattern> cgroup, Optional<Patter
         Map<String, String> limits = refused ? Map.of() : words(what, LIMITS, "limits", ", or " + REFUSE);
         Optional<String> tenant = Optional.ofNullable(limits.get("tenant"));
         tenant.ifPresent(RegionDraft::checkName);
-        return new PolicyRule(NamedWords.value(conditions, "user", CoreSettings::user), NamedWords.value(conditions, "cgroup", PolicyRule::glob),
-                NamedWords.value(conditions, "label", PolicyRule::glob), refused, tenant, GivenLimits.of(LimitSource.POLICY, NamedWords.limits(limits)));
+        return new PolicyRule(Conditions.of(conditions), refused, tenant, GivenLimits.of(LimitSource.POLICY, NamedWords.limits(limits)));
     }
 
     private static Map<String, String> words(String text, List<String> known, String kind, String otherwise) {
@@ -57,8 +63,8 @@ record PolicyRule(Optional<Long> user, Optional<Pattern> cgroup, Optional<Patter
     }
 
     boolean fits(RegisteringPeer peer, String wanted) {
-        return (user.isEmpty() || user.get() == peer.uid())
-                && (cgroup.isEmpty() || cgroup.get().matcher(peer.cgroup()).matches())
-                && (label.isEmpty() || label.get().matcher(wanted).matches());
+        return conditions.user().map(user -> user == peer.uid()).orElse(true)
+                && conditions.cgroup().map(cgroup -> cgroup.matcher(peer.cgroup()).matches()).orElse(true)
+                && conditions.label().map(label -> label.matcher(wanted).matches()).orElse(true);
     }
 }

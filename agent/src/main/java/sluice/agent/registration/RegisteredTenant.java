@@ -35,7 +35,7 @@ final class RegisteredTenant implements AutoCloseable {
         return made.uid();
     }
 
-    /// By which the policy found its limits; not known of a tenant of an agent before this one.
+    /// The rule that gave its limits; unknown for a tenant of an earlier agent.
     Optional<String> label() {
         return label;
     }
@@ -60,7 +60,7 @@ final class RegisteredTenant implements AutoCloseable {
         return Region.ledger(made.file());
     }
 
-    /// How long its ledger is meant to be.
+    /// The right length of its ledger.
     long bytes() {
         return limits.regionBytes();
     }
@@ -78,7 +78,7 @@ final class RegisteredTenant implements AutoCloseable {
         return processes.stream().anyMatch(Identity::isAlive);
     }
 
-    /// One whose ledger was cut counts as ended.
+    /// A tenant whose ledger was truncated counts as ended.
     boolean lives() {
         if (hasLiveProcess()) {
             return true;
@@ -113,7 +113,7 @@ final class RegisteredTenant implements AutoCloseable {
                 region.slot(slot).owner(0);
             }
         } catch (SluiceException | InternalError e) {
-            // Swept, or cut: it counts as ended.
+            // Swept, or truncated: it counts as ended.
         }
     }
 
@@ -126,8 +126,8 @@ final class RegisteredTenant implements AutoCloseable {
         limits.follow();
     }
 
-    /// Tells its processes that this agent has limits for them. Those that another agent handed out nobody can change any more. A
-    /// process asks at its next CUDA call; one that has asked, or is new, finds what it has.
+    /// Tells its processes that this agent has a limits page for them: no agent can change the page of an earlier agent. A process asks for
+    /// the page at its next CUDA call. A process that has asked, or is new, has it already.
     void recall() {
         long page = limits.inode();
         try (Region region = Region.openReadWrite(made.file())) {
@@ -138,7 +138,7 @@ final class RegisteredTenant implements AutoCloseable {
                 }
             }
         } catch (SluiceException | InternalError e) {
-            // It has ended, or cut its ledger.
+            // It has ended, or truncated its ledger.
         }
     }
 

@@ -25,10 +25,10 @@ import sluice.region.place.ThisProcess;
 
 /// The tenants whose regions this agent hands out, by the names of their files.
 ///
-/// It keeps nothing that is not in the regions, so the next agent takes over the tenants of this one.
+/// All its state is in the regions, so the next agent takes over the tenants of this agent.
 final class RegisteredTenants implements AutoCloseable {
     private static final String SUFFIX = ".region";
-    /// No name of a tenant has it, so nobody can choose a name that is another user's, or a container's.
+    /// No name of a tenant has this character, so no user can choose a name of another user or of a container.
     private static final String OF_USER = "~";
     private static final String OF_CLAIM = "claim+";
 
@@ -39,7 +39,7 @@ final class RegisteredTenants implements AutoCloseable {
     private final List<RegisteredTenant> adopted = new ArrayList<>();
     private final EndedTenants ended = new EndedTenants();
 
-    /// How many there may be.
+    /// The most tenants.
     record Bounds(int all, int ofUser) {
         static final Bounds STANDARD = new Bounds(1024, 512);
     }
@@ -66,12 +66,12 @@ final class RegisteredTenants implements AutoCloseable {
         }
     }
 
-    /// The processes of tenants that an agent before this one registered.
+    /// The processes of tenants that an earlier agent registered.
     Set<Identity> adoptedProcesses() {
         return adopted.stream().flatMap(tenant -> tenant.processes().stream()).collect(Collectors.toSet());
     }
 
-    /// Tells the processes of tenants from before that this agent has limits for them. They ask at once, so it must listen.
+    /// Tells the processes of earlier tenants that this agent has limits pages for them. They ask at once, so the agent must listen already.
     void recall() {
         adopted.forEach(RegisteredTenant::recall);
     }
@@ -90,13 +90,13 @@ final class RegisteredTenants implements AutoCloseable {
         return OF_CLAIM + id;
     }
 
-    /// Where the limits of a tenant come from: a user names the tenants of `sluice run`, a cluster those of claims, and the policy all others.
+    /// The source of a tenant's limits: the user for tenants of `sluice run`, the cluster for tenants of claims, the policy for all others.
     static LimitSource source(Path file) {
         String name = file.getFileName().toString();
         return name.contains(OF_USER) ? LimitSource.COMMAND_LINE : name.startsWith(OF_CLAIM) ? LimitSource.CLAIM : LimitSource.POLICY;
     }
 
-    /// The id of the claim that a tenant is of.
+    /// The id of a tenant's claim.
     static Optional<String> claimOf(Path file) {
         String key = keyOf(file);
         return key.startsWith(OF_CLAIM) ? Optional.of(key.substring(OF_CLAIM.length())) : Optional.empty();
@@ -106,7 +106,7 @@ final class RegisteredTenants implements AutoCloseable {
         return Optional.ofNullable(tenants.get(key));
     }
 
-    /// The tenant of a claim that a process registered with. Processes of several users may have one.
+    /// The tenant of the claim that a process registered with. Processes of several users may share it.
     Optional<RegisteredTenant> ofClaim(Identity process) {
         return tenants.entrySet().stream().filter(tenant -> tenant.getKey().startsWith(OF_CLAIM) && tenant.getValue().has(process)).map(Map.Entry::getValue).findFirst();
     }
@@ -173,8 +173,8 @@ final class RegisteredTenants implements AutoCloseable {
         });
     }
 
-    /// Brings changed limits to the tenants, and takes back what a tenant made its ledger longer: the file is in a folder that others
-    /// need space in.
+    /// Brings changed limits to the tenants. Also truncates a ledger that its tenant made longer, because others need space in the same
+    /// folder.
     void follow() {
         tenants.values().forEach(tenant -> {
             tenant.follow();

@@ -50,18 +50,18 @@ final class Registrar implements AutoCloseable {
         return claims;
     }
 
-    /// The processes of a claim that is withdrawn have ended, in the cluster's view. One that has not keeps its limits.
+    /// For the cluster, the processes of a withdrawn claim have ended. A process that has not ended keeps its limits.
     synchronized void withdraw(String id) {
         claims.withdraw(id);
         tenants.end(RegisteredTenants.keyOfClaim(id));
     }
 
-    /// What a job gets, and the name of its tenant.
+    /// The limits of a job, and the name of its tenant.
     ///
-    /// @param less what of the words that it asked for does not hold, for people; empty when all does
+    /// @param less the limits that the job asked for and did not get, as text for people; empty: it got all
     record Granted(RegisteredTenant tenant, Limits limits, String less) {}
 
-    /// The tenant of a process. What the label says decides only between the rules that the administrator wrote for labels.
+    /// The tenant of a process. The label only selects among the rules that the administrator wrote for labels.
     synchronized RegisteredTenant register(RegisteringPeer peer, String label) {
         if (DeclaredClaims.isLabel(label)) {
             return ofClaim(peer, claim(label));
@@ -73,7 +73,7 @@ final class Registrar implements AutoCloseable {
         return tenant;
     }
 
-    /// A claim holds whatever the policy says: the cluster has accounted for it.
+    /// No policy bounds a claim, because the cluster has accounted for it.
     private RegisteredTenant ofClaim(RegisteringPeer peer, NodeClaim claim) {
         String key = RegisteredTenants.keyOfClaim(claim.id());
         RegisteredTenant tenant = tenants.get(key).filter(RegisteredTenant::lives).orElseGet(() -> {
@@ -138,7 +138,7 @@ final class Registrar implements AutoCloseable {
         return new SluiceException("the policy has none for user " + peer.uid() + " in cgroup " + shown(peer.cgroup()) + " with label " + label);
     }
 
-    /// The tenant of a process that has been registered, here or by an agent before this one. What the policy says now changes nothing.
+    /// The tenant of a process that has registered at this agent or an earlier one. The present policy does not change it.
     synchronized RegisteredTenant find(RegisteringPeer peer, String label) {
         return claims.ofLabel(label).map(NodeClaim::id).map(RegisteredTenants::keyOfClaim).flatMap(tenants::get)
                 .or(() -> tenants.ofClaim(peer.process()))
@@ -157,7 +157,7 @@ final class Registrar implements AutoCloseable {
         return own ? boards.inFolder(uuid) : boards.sealed(uuid);
     }
 
-    /// The cluster's claim that a tenant is of. Only the agent makes files in its folder, so no user can name another's.
+    /// The cluster's claim of a tenant. Only the agent makes files in its folder, so no user can name another user's claim.
     Optional<NodeClaim> claim(Tenant tenant) {
         return Optional.of(tenant.file().toAbsolutePath()).filter(file -> file.startsWith(directory.path().toAbsolutePath())).flatMap(RegisteredTenants::claimOf).flatMap(claims::find);
     }

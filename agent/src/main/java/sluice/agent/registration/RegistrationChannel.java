@@ -13,15 +13,15 @@ import sluice.agent.http.RequestDeadline;
 import sluice.agent.os.RegisteringPeer;
 import sluice.region.place.SluiceException;
 
-/// What a connection of a process that registers goes through, by one line. The kernel says which process it is; descriptors that
-/// it sends are not taken.
+/// The handlers of a connection with one line from a process that registers. The kernel identifies the process; descriptors that it sends
+/// are not accepted.
 public final class RegistrationChannel extends ChannelInitializer<Channel> {
     /// In which a client must send its line.
     private static final Duration REQUEST_TIME = Duration.ofSeconds(2);
 
     private final int lineBytes;
     private final OneLineProtocol protocol;
-    private final RequestQueue queue = new RequestQueue(RequestQueue.Limits.STANDARD);
+    private final RequestQueue queue = new RequestQueue(RequestQueue.Capacity.STANDARD);
 
     /// @param lineBytes how long a request may be
     public RegistrationChannel(int lineBytes, OneLineProtocol protocol) {

@@ -14,9 +14,11 @@ import sluice.region.layout.RegionLayout;
 import sluice.region.layout.SluiceVersion;
 import sluice.region.place.SluiceException;
 
-/// Answers one line of a process: `region LAYOUT LABEL` with `ok TENANT IDENTITY` and the descriptors of its limits and its ledger,
-/// `limits LAYOUT LABEL` with the same and the limits alone, `board UUID` with `ok UUID` and the descriptor of that GPU's board, `run` as
-/// [RunRegistration] says, `reservoir LAYOUT LABEL` as [ReservoirRequests] says, or any of them with `no` and the reason, or with `busy` and when to ask again.
+/// Answers one line of a process:
+/// - `region LAYOUT LABEL`: `ok TENANT IDENTITY`, with descriptors of limits and ledger. `limits LAYOUT LABEL`: the same, with the limits alone.
+/// - `board UUID`: `ok UUID`, with a descriptor of the GPU's board.
+/// - `run`: see [RunRegistration]. `reservoir`: see [ReservoirRequests].
+/// - Any of them: `no` and the reason, or `busy` and when to ask again.
 ///
 /// Words KEY=VALUE may follow, in requests and answers; a key that the other side does not know is ignored. Both say `features=HEX`, the bits of the
 /// region's features that they know, and `version=`, for messages.
@@ -24,7 +26,7 @@ final class RegistrationHandler implements OneLineProtocol {
     private static final Pattern UUID = Pattern.compile("[0-9a-f]{32}");
     private static final Pattern HEX = Pattern.compile("[0-9a-f]{1,16}");
     private static final Pattern VERSION = Pattern.compile("[A-Za-z0-9.+-]{1,39}");
-    /// What the agent says of itself in an answer.
+    /// The agent's own words in an answer.
     static final String FEATURES = "features=" + Long.toHexString(RegionLayout.FEATURES) + " version=" + SluiceVersion.TEXT;
     static final int LINE_BYTES = 4096;
 

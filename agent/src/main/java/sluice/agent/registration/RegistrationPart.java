@@ -26,7 +26,7 @@ import sluice.region.limits.OnError;
 import sluice.region.limits.Size;
 import tools.jackson.core.JsonGenerator;
 
-/// The part of the agent that gives regions to processes which have no folder in common with it: containers above all.
+/// The part of the agent that gives regions to processes that share no folder with it, above all in containers.
 public final class RegistrationPart implements Part {
     private static final long FOLLOW_MILLIS = 100;
     private static final String CLAIMS = "claims";
@@ -135,12 +135,12 @@ public final class RegistrationPart implements Part {
         }
     }
 
-    /// Nobody needs to wait for an agent that was stopped where jobs may run without one.
+    /// If jobs may run without an agent, no job has to wait for a stopped one.
     private void forgetWord() {
         try {
             Files.deleteIfExists(onErrorFile);
         } catch (IOException e) {
-            // It says what holds anyway; jobs wait some seconds longer.
+            // The old word is the same; jobs only wait some seconds longer.
         }
     }
 }

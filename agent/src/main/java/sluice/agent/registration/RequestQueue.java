@@ -8,8 +8,8 @@ import java.util.Map;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 
-/// Requests that wait for their answer: one of each peer in turn, so that a peer with many does not keep the others waiting. A peer
-/// that asks for more than its part waits longer, and is told to come again when too many of its requests wait already.
+/// Requests that wait for their answer: one of each peer in turn, so that a peer with many does not delay the others. A peer that asks for
+/// more than its part waits longer. If too many of its requests wait already, it is told to ask again later.
 ///
 /// All of it happens in one thread, that of the executor.
 final class RequestQueue {
@@ -18,7 +18,7 @@ final class RequestQueue {
     private static final int AGAIN_STEP_MILLIS = 25;
     private static final int AGAIN_STEPS = 16;
 
-    private final Limits limits;
+    private final Capacity limits;
     private final Map<Long, Peer> peers = new HashMap<>();
     private final Deque<Peer> turns = new ArrayDeque<>();
     private int connections;
@@ -29,8 +29,8 @@ final class RequestQueue {
     /// @param ofOne            connections of one peer
     /// @param few              how many connections a peer always may have
     /// @param answersPerSecond to one peer, after a burst
-    record Limits(int connections, int ofOne, int few, int answersPerSecond, int burst) {
-        static final Limits STANDARD = new Limits(1024, 512, 4, 100, 500);
+    record Capacity(int connections, int ofOne, int few, int answersPerSecond, int burst) {
+        static final Capacity STANDARD = new Capacity(1024, 512, 4, 100, 500);
         private static final int WITH_FEW = 2;
     }
 
@@ -41,14 +41,14 @@ final class RequestQueue {
         private long filledNanos;
     }
 
-    RequestQueue(Limits limits) {
+    RequestQueue(Capacity limits) {
         this.limits = limits;
     }
 
-    /// Whether one more connection of a peer is taken.
+    /// Whether one more connection of a peer is accepted.
     boolean connect(long key, long nowNanos) {
         Peer peer = peers.computeIfAbsent(key, added -> full(nowNanos));
-        boolean few = peer.connections < limits.few() && connections < Limits.WITH_FEW * limits.connections();
+        boolean few = peer.connections < limits.few() && connections < Capacity.WITH_FEW * limits.connections();
         if (!few && (connections >= limits.connections() || peer.connections >= limits.ofOne())) {
             return false;
         }
@@ -57,7 +57,7 @@ final class RequestQueue {
         return true;
     }
 
-    /// What a peer has asked for is forgotten when it may ask as much again at once.
+    /// A peer is forgotten when it may ask for its full part again at once.
     void disconnect(long key, long nowNanos) {
         connections--;
         peers.get(key).connections--;
@@ -65,7 +65,7 @@ final class RequestQueue {
         peers.values().removeIf(peer -> peer.connections == 0 && peer.waiting.isEmpty() && nowNanos - peer.filledNanos > recovered);
     }
 
-    /// When a peer that is not let in should come again; not all at the same time.
+    /// When a refused peer should ask again; random, so that peers do not return at the same time.
     int againMillis() {
         return FIRST_AGAIN_MILLIS + AGAIN_STEP_MILLIS * (putOff++ % AGAIN_STEPS);
     }

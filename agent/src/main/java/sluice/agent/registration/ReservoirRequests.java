@@ -10,15 +10,16 @@ import sluice.agent.reservoir.Reservoir;
 import sluice.region.Tenant;
 import sluice.region.place.SluiceException;
 
-/// Answers `reservoir LAYOUT LABEL bytes=N held=NUMBER` of a process that needs host memory, N bytes in all, with `ok TENANT IDENTITY` and the descriptor of
-/// its memory, or with `full N`: how much it could have. held is the number of the file in which it has something; 0 = none.
+/// Answers `reservoir LAYOUT LABEL bytes=N held=NUMBER` of a process that needs N bytes of host memory in all. The answer is
+/// `ok TENANT IDENTITY` with the descriptor of its memory, or `full N` with the most that it could have. held is the number of the file
+/// that it uses now; 0 = none.
 final class ReservoirRequests {
     private static final Pattern NUMBER = Pattern.compile("[0-9]{1,18}");
 
     private final Registrar registrar;
     private final Optional<Reservoir> reservoir;
 
-    /// @param reservoir none where the agent has no host memory for jobs
+    /// @param reservoir none: the agent has no host memory for jobs
     ReservoirRequests(Registrar registrar, Optional<Reservoir> reservoir) {
         this.registrar = registrar;
         this.reservoir = reservoir;
@@ -29,7 +30,7 @@ final class ReservoirRequests {
         RegisteredTenant tenant = registrar.find(peer, label);
         long limit = Tenant.read(tenant.file()).limits().host().reservoirBytes();
         Reservoir.Asker asker = new Reservoir.Asker(peer.process(), peer.uid(), tenant.file().toString(), limit, () -> needed(tenant));
-        Reservoir.Answer answer = asked.ask(asker, number(said, "bytes"), number(said, "held"));
+        Reservoir.Grant answer = asked.ask(asker, number(said, "bytes"), number(said, "held"));
         if (answer.descriptor().isEmpty()) {
             return "full " + answer.leftBytes() + "\n";
         }

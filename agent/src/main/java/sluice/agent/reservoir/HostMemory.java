@@ -5,8 +5,8 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 
-/// How much memory of the host this process may still take: what the machine has available, and what each control group above it leaves. A
-/// twentieth is left to others.
+/// How much memory of the host this process may still take: the least of the machine's available memory and the rest of each control group
+/// above it. A twentieth is left to others.
 final class HostMemory {
     private static final String AVAILABLE = "MemAvailable:";
     private static final String OF_GROUP = "0::";

@@ -11,7 +11,7 @@ import sluice.linux.Pidfd;
 import sluice.region.place.Identity;
 import sluice.region.place.SluiceException;
 
-/// Who has how much of the machine's reservoir. What a process was granted counts, whether it uses it or not, until it gives pages back or ends.
+/// The part of the machine's reservoir that each process has. Granted memory counts, used or not, until the process gives pages back or ends.
 public final class Reservoir implements AutoCloseable {
     private static final long PAGE_BYTES = 2L << 20;
     private static final int MOST_FILES = 1024;
@@ -35,16 +35,16 @@ public final class Reservoir implements AutoCloseable {
     /// A process that asks.
     ///
     /// @param limitBytes  the most that its tenant may have; 0 = as much as there is
-    /// @param wantedBytes what its tenant needs when a page is made
+    /// @param wantedBytes how much its tenant needs when a page is made
     public record Asker(Identity process, long uid, String tenant, long limitBytes, LongSupplier wantedBytes) {}
 
-    /// @param descriptor of the file, which stays open here; none: there is not so much
-    /// @param leftBytes  how much there would be, in all
-    public record Answer(Optional<Integer> descriptor, long leftBytes) {}
+    /// @param descriptor of the file, which stays open here; none: the reservoir has less
+    /// @param leftBytes  the most that the process could have, in all
+    public record Grant(Optional<Integer> descriptor, long leftBytes) {}
 
     /// @param bytes how much the process needs in all
     /// @param held  number of the file in which it has something; 0 = none
-    public synchronized Answer ask(Asker asker, long bytes, long held) {
+    public synchronized Grant ask(Asker asker, long bytes, long held) {
         if (bytes <= 0) {
             throw new SluiceException("a job asks for no host memory; is the library of this version?");
         }
@@ -59,16 +59,16 @@ public final class Reservoir implements AutoCloseable {
             left = Math.min(left, asker.limitBytes() - (sum(file -> file.tenant().equals(asker.tenant()) ? file.grantedBytes() : 0) - has));
         }
         if (bytes > left) {
-            return new Answer(Optional.empty(), Math.max(0, left));
+            return new Grant(Optional.empty(), Math.max(0, left));
         }
         ReservoirFile file = known.orElseGet(() -> make(asker));
         file.grant(held == 0 ? bytes : Math.max(has, bytes));
         file.fill(filler, asker.wantedBytes());
-        return new Answer(Optional.of(file.descriptor()), left);
+        return new Grant(Optional.of(file.descriptor()), left);
     }
 
-    /// A process that goes on as another user, or in another tenant, never sees what it had before. If it says that it still has something there, it may be the
-    /// same program, which changed its user: then nothing is taken from it.
+    /// A process that continues as another user, or in another tenant, never sees its earlier memory. If it reports that it still uses that
+    /// memory, it may be the same program with another user: then the agent takes nothing from it.
     private Optional<ReservoirFile> known(Asker asker, long held) {
         ReservoirFile known = files.get(asker.process());
         if (known == null || known.uid() == asker.uid() && known.tenant().equals(asker.tenant())) {
@@ -81,7 +81,7 @@ public final class Reservoir implements AutoCloseable {
         return Optional.empty();
     }
 
-    /// What was granted and is not in memory yet.
+    /// Granted bytes that are not in memory yet.
     private long promised() {
         return sum(file -> Math.max(0, file.grantedBytes() - file.takenBytes()));
     }
@@ -106,7 +106,7 @@ public final class Reservoir implements AutoCloseable {
         }
     }
 
-    /// Takes back what processes had that have ended, and counts what others gave back.
+    /// Takes back the memory of ended processes, and counts the pages that other processes gave back.
     public synchronized void follow() {
         forgetEnded();
         files.values().forEach(ReservoirFile::lowerGrant);
@@ -124,12 +124,12 @@ public final class Reservoir implements AutoCloseable {
         return sum(ReservoirFile::grantedBytes);
     }
 
-    /// What is in memory now.
+    /// Bytes that are in memory now.
     public synchronized long takenBytes() {
         return sum(ReservoirFile::takenBytes);
     }
 
-    /// Pages are being made. What a process had then goes as soon as they are.
+    /// Pages are being made. The memory of an ended process is freed as soon as they are made.
     synchronized boolean isFilling() {
         return files.values().stream().anyMatch(ReservoirFile::isFilling);
     }
@@ -138,7 +138,7 @@ public final class Reservoir implements AutoCloseable {
         return files.size();
     }
 
-    /// Processes that live keep what they have.
+    /// Live processes keep their memory.
     @Override
     public synchronized void close() {
         filler.close();

@@ -10,8 +10,8 @@ import sluice.linux.SharedMemory;
 import sluice.region.place.Identity;
 import sluice.region.place.SluiceException;
 
-/// Host memory of one process. Nobody can change its size, so no process that uses it is killed by that. The agent makes pages in it, and takes them back
-/// only when the process has ended: it cannot know what a living process keeps there.
+/// Host memory of one process. Its size is sealed, so no process that uses it can be killed by a truncation. The agent makes pages in it,
+/// and takes them back only when the process has ended: it cannot know which pages a live process uses.
 final class ReservoirFile {
     private static final String NAME = "sluice-reservoir";
 
@@ -26,7 +26,7 @@ final class ReservoirFile {
 
     private enum State {
         USED,
-        /// The process has ended: nobody needs the contents.
+        /// The process has ended: the contents are no longer needed.
         ENDED,
         /// The agent ends before the process.
         LEFT
@@ -47,7 +47,7 @@ final class ReservoirFile {
         }
     }
 
-    /// By a descriptor, because a file of `/proc` that cannot be read says nothing: pages of a process that lives must never be taken.
+    /// Uses a pidfd, because a file of `/proc` that cannot be read proves nothing: pages of a live process must never be taken.
     private static Pidfd watched(Identity process) {
         Pidfd opened = Pidfd.open(process.pid()).orElseThrow(() -> new SluiceException("the process has ended, or cannot be watched"));
         if (!process.isAlive()) {
@@ -85,7 +85,7 @@ final class ReservoirFile {
         return granted;
     }
 
-    /// What its pages take now, whoever made them.
+    /// The bytes of its present pages, made by the agent or by the process.
     long takenBytes() {
         try {
             return state == State.USED ? memory.status().taken() : 0;
@@ -109,9 +109,9 @@ final class ReservoirFile {
         }
     }
 
-    /// Has all pages made that are granted, as long as somebody wants them.
+    /// Makes all granted pages, as long as the process needs them.
     ///
-    /// @param wantedBytes what the process needs now; it may need less than was granted by the time that a page is made
+    /// @param wantedBytes the present need of the process; when a page is made, it may be less than was granted
     void fill(Filler filler, LongSupplier wantedBytes) {
         for (long at = 0; at < granted; at += Filler.PIECE_BYTES) {
             long from = at;
@@ -133,7 +133,7 @@ final class ReservoirFile {
                 MemoryPages.make(memory, from, length);
             }
         } catch (IOException e) {
-            // The host has no memory for it: the process tries, too, and says so.
+            // The host has no memory for it: the process tries, too, and reports that.
         } finally {
             filling.decrementAndGet();
             finish();
@@ -156,14 +156,14 @@ final class ReservoirFile {
         process.close();
     }
 
-    /// The process has ended, or is another user's now. Others may have got hold of the memory; they have no pages of it any more.
+    /// The process has ended, or has another user now. Other processes may have the memory mapped; its pages are removed for them, too.
     void end() {
         state = State.ENDED;
         granted = 0;
         finish();
     }
 
-    /// This agent ends. The process keeps the memory and all that is in it.
+    /// This agent ends. The process keeps the memory with its contents.
     void leave() {
         state = State.LEFT;
         finish();

@@ -15,7 +15,7 @@ import sluice.region.place.SluiceException;
 public final class Places {
     private Places() {}
 
-    /// The config file that is used when none is named: the user's, or the machine's; if there is one.
+    /// The config file that is used if none is named: the user's, or the machine's, if it exists.
     public static Optional<Path> config(Map<String, String> environment) {
         String home = environment.getOrDefault("XDG_CONFIG_HOME", environment.getOrDefault("HOME", "/root") + "/.config");
         return List.of(Path.of(home, "sluice/agent.conf"), Path.of("/etc/sluice/agent.conf")).stream().filter(Files::exists).findFirst();
@@ -26,7 +26,7 @@ public final class Places {
         return !chosen.toString().isEmpty() ? chosen : settings.get(CoreSettings.ALL_USERS) ? AgentSockets.OF_ALL : directory.path().resolve(AgentSockets.NAME);
     }
 
-    /// The folder for what survives a restart. It is made, for its owner alone.
+    /// The folder for files that survive a restart. It is made, for its owner alone.
     public static Path state(Settings settings, Map<String, String> environment) {
         Path chosen = settings.get(CoreSettings.STATE);
         String home = environment.getOrDefault("XDG_STATE_HOME", environment.getOrDefault("HOME", "/root") + "/.local/state");

@@ -10,7 +10,7 @@ import sluice.region.place.SluiceException;
 
 /// A setting of the config file.
 ///
-/// @param standard what holds when the file does not say; the same syntax as in the file
+/// @param standard the default, in the same syntax as in the file
 /// @param help     one line
 /// @param parser   throws a [SluiceException] that names the value and says what to write
 public record Setting<T>(String name, String standard, String help, Function<String, T> parser) {

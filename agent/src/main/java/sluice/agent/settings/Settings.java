@@ -11,12 +11,12 @@ import java.util.List;
 import java.util.Map;
 import sluice.region.place.SluiceException;
 
-/// What the config file says. It has a line `name = value` for each setting; `#` begins a comment.
+/// The values of the config file. It has a line `name = value` for each setting; `#` begins a comment.
 public final class Settings {
     private final Map<String, Setting<?>> known = new LinkedHashMap<>();
     private final Map<String, Given> given = new HashMap<>();
 
-    /// A value and where it stands; line 0 is the default.
+    /// A value and its line; line 0 is the default.
     private record Given(Object value, String text, String place) {}
 
     private Settings(List<Setting<?>> known) {
@@ -28,12 +28,12 @@ public final class Settings {
         });
     }
 
-    /// What holds when there is no file.
+    /// The values without a file.
     public static Settings standard(List<Setting<?>> known) {
         return new Settings(known);
     }
 
-    /// Reads a file. All that is wrong in it is said at once.
+    /// Reads a file. Reports all errors at once.
     public static Settings read(Path file, List<Setting<?>> known) {
         Settings settings = new Settings(known);
         List<String> problems = new ArrayList<>();
@@ -91,7 +91,7 @@ public final class Settings {
         return (T) given.get(setting.name()).value();
     }
 
-    /// All settings with what holds, for people: `port = off    # default; ...`.
+    /// All settings with their values, for people: `port = off    # default; ...`.
     public List<String> describe() {
         List<String> lines = new ArrayList<>();
         known.forEach((name, setting) -> lines.add("%-44s # %s; %s".formatted(

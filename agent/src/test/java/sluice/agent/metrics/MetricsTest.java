@@ -230,7 +230,7 @@ class MetricsTest {
     }
 
     @Test
-    void shouldNotBeSpoiltByWhatARegionSays() throws Exception {
+    void shouldWriteAValidPageForAnyRegion() throws Exception {
         start();
         Path odd = MetricsTenants.busy(agent.directory(), "odd", 1);
         try (Region region = Region.openReadWrite(odd)) {

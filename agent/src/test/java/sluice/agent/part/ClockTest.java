@@ -32,7 +32,7 @@ class ClockTest {
 
     @ParameterizedTest
     @ValueSource(classes = {OutOfMemoryError.class, StackOverflowError.class, NoClassDefFoundError.class, AssertionError.class, IllegalStateException.class})
-    void shouldGoOnWhateverIsThrown(Class<? extends Throwable> kind) throws Exception {
+    void shouldGoOnAfterAnyException(Class<? extends Throwable> kind) throws Exception {
         Throwable thrown = kind.getDeclaredConstructor().newInstance();
         try (var clock = new Clock("test", 10, () -> {
             if (ticks.incrementAndGet() < 3) {

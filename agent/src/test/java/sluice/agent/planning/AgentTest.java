@@ -159,7 +159,7 @@ class AgentTest {
     }
 
     @Test
-    void shouldBearABoardThatIsReplaced() throws Exception {
+    void shouldPlanOnABoardThatWasReplaced() throws Exception {
         join(0, "first", weight(1), Identity.self());
         agent.look();
         board.close();

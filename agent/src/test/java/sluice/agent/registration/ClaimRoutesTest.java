@@ -95,7 +95,7 @@ class ClaimRoutesTest {
     }
 
     @Test
-    void shouldGiveNobodyElseItsLimits() throws Exception {
+    void shouldGiveNoOtherProcessItsLimits() throws Exception {
         declare(TOKEN, "{\"memory\": \"3g\"}");
 
         assertThat(job("region " + RegionLayout.LAYOUT + " claim:" + TOKEN.replace('9', '8')).getFirst()).startsWith("no ").contains("withdrawn");

@@ -20,7 +20,7 @@ class RequestQueueTest {
     }
 
     private static RequestQueue queue(int connections, int ofOne, int few, int perSecond, int burst) {
-        return new RequestQueue(new RequestQueue.Limits(connections, ofOne, few, perSecond, burst));
+        return new RequestQueue(new RequestQueue.Capacity(connections, ofOne, few, perSecond, burst));
     }
 
     private List<String> answers(int count) throws Exception {

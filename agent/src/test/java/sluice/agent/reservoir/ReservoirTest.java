@@ -53,11 +53,11 @@ class ReservoirTest {
         return new Reservoir.Asker(process, uid, "tenant of " + uid, limit, wanted::get);
     }
 
-    private static Path file(Reservoir.Answer answer) {
+    private static Path file(Reservoir.Grant answer) {
         return Path.of("/proc/self/fd/" + answer.descriptor().orElseThrow());
     }
 
-    private static long inode(Reservoir.Answer answer) throws IOException {
+    private static long inode(Reservoir.Grant answer) throws IOException {
         return (Long) Files.getAttribute(file(answer), "unix:ino");
     }
 
@@ -67,7 +67,7 @@ class ReservoirTest {
         }
     }
 
-    private static FileChannel open(Reservoir.Answer answer) throws IOException {
+    private static FileChannel open(Reservoir.Grant answer) throws IOException {
         return FileChannel.open(file(answer), StandardOpenOption.READ, StandardOpenOption.WRITE);
     }
 
@@ -84,7 +84,7 @@ class ReservoirTest {
         Identity first = process();
         var granted = reservoir.ask(asker(first, 1, 0), 100 * MIB, 0);
 
-        assertThat(reservoir.ask(asker(process(), 2, 0), 157 * MIB, 0)).isEqualTo(new Reservoir.Answer(Optional.empty(), 156 * MIB));
+        assertThat(reservoir.ask(asker(process(), 2, 0), 157 * MIB, 0)).isEqualTo(new Reservoir.Grant(Optional.empty(), 156 * MIB));
         assertThat(reservoir.ask(asker(process(), 1, 150 * MIB), 51 * MIB, 0).leftBytes()).as("another process of the tenant").isEqualTo(50 * MIB);
         assertThat(reservoir.ask(asker(first, 1, 0), 256 * MIB, inode(granted)).descriptor()).as("its own counts once").isPresent();
         awaitTaken(256 * MIB);
@@ -93,7 +93,7 @@ class ReservoirTest {
     }
 
     @Test
-    void shouldNotGrantWhatTheHostHasNot() throws Exception {
+    void shouldNotGrantMoreThanTheHostHas() throws Exception {
         free.set(64 * MIB);
 
         assertThat(reservoir.ask(asker(process(), 1, 0), 65 * MIB, 0).leftBytes()).isEqualTo(64 * MIB);
@@ -199,7 +199,7 @@ class ReservoirTest {
     }
 
     @Test
-    void shouldMakeNoPagesThatNobodyWants() throws Exception {
+    void shouldMakeNoPagesThatNoProcessWants() throws Exception {
         wanted.set(64 * MIB);
         reservoir.ask(asker(process(), 1, 0), 192 * MIB, 0);
 

@@ -23,7 +23,7 @@ class SettingsTest {
     }
 
     @Test
-    void shouldReadWhatPeopleWrite() throws Exception {
+    void shouldReadTheFormsThatPeopleWrite() throws Exception {
         Settings settings = read("# the office machine", "", "look-every=2s", " history-size = 64m ", "port = 7001", "administrators = root, 1000");
 
         assertThat(settings.get(CoreSettings.LOOK_EVERY)).isEqualTo(Duration.ofSeconds(2));

@@ -10,7 +10,7 @@ import sluice.api.model.AuditReport;
 import sluice.region.place.RuntimeDirectory;
 import sluice.region.place.SluiceException;
 
-/// Asks the agent what its audit has found.
+/// Asks the agent for the report of its audit.
 public final class AgentAudit {
     private AgentAudit() {}
 

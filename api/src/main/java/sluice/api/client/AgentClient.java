@@ -13,7 +13,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import sluice.region.place.SluiceException;
 
-/// Asks an agent on its Unix socket. One connection for each request; no more of HTTP than the agent speaks.
+/// Sends requests to an agent on its Unix socket. One connection for each request. It has only the parts of HTTP that the agent uses.
 public final class AgentClient {
     private static final Duration PATIENCE = Duration.ofSeconds(5);
     private static final int HEAD_BYTES = 64 * 1024;
@@ -34,7 +34,7 @@ public final class AgentClient {
         return ask("GET", path, new byte[0]);
     }
 
-    /// Asks, and waits for the whole answer.
+    /// Sends a request, and waits for the whole answer.
     public Response ask(String method, String path, byte[] body) {
         try (SocketChannel channel = SocketChannel.open(StandardProtocolFamily.UNIX)) {
             Thread.ofVirtual().start(() -> hangUpLater(channel));
@@ -48,7 +48,7 @@ public final class AgentClient {
         }
     }
 
-    /// An agent that was stopped takes connections and never answers.
+    /// A stopped agent (SIGSTOP) accepts connections, but never answers.
     private static void hangUpLater(SocketChannel channel) {
         try (channel) {
             Thread.sleep(PATIENCE);

@@ -5,7 +5,7 @@ import java.util.List;
 import java.util.stream.Stream;
 import sluice.region.place.RuntimeDirectory;
 
-/// Where an agent listens. The agent and its clients find each other by these paths.
+/// The paths of an agent's sockets, by which its clients find it.
 public final class AgentSockets {
     /// In the runtime directory of a user.
     public static final String NAME = "agent.sock";

@@ -23,7 +23,7 @@ import sluice.region.calls.TenantCalls;
 import sluice.region.place.RuntimeDirectory;
 import sluice.region.place.SluiceException;
 
-/// The tenants that an agent knows, seen through its socket: for a user that cannot read their regions.
+/// The tenants of an agent, read through its socket, for a user that cannot read their regions.
 public final class AgentTenants {
     private final AgentClient client;
     private final String path;
@@ -35,7 +35,7 @@ public final class AgentTenants {
         path = "/v1/tenants?outside=" + encoded(String.join(",", directories.stream().map(known -> known.path().toString()).toList()));
     }
 
-    /// The agent that serves this user, if there is one that answers. The tenants in some folders are left out.
+    /// The agent that serves this user, if it answers. Tenants in some folders are left out.
     public static Optional<AgentTenants> find(List<RuntimeDirectory> directories) {
         for (Path socket : AgentSockets.of(directories)) {
             if (Files.exists(socket)) {
@@ -45,7 +45,7 @@ public final class AgentTenants {
                     found.fresh = true;
                     return Optional.of(found);
                 } catch (SluiceException e) {
-                    // Left by an agent that was killed, or of another version: what the regions say is enough.
+                    // The socket of a killed agent, or an agent of another version: the regions are enough.
                 }
             }
         }
@@ -57,7 +57,7 @@ public final class AgentTenants {
         return new AgentTenants(new AgentClient(socket), leftOut);
     }
 
-    /// What they are now. The first look is that by which the agent was found.
+    /// The present tenants. The first call returns the answer by which the agent was found.
     public List<Tenant> look() {
         if (!fresh) {
             ask();
@@ -86,7 +86,7 @@ public final class AgentTenants {
         return claims;
     }
 
-    /// Where they stand on boards.
+    /// Their entries on boards.
     public List<BoardState> boards() {
         return tenants.stream().flatMap(tenant -> TenantJson.readBoards(tenant).stream()).toList();
     }

@@ -22,13 +22,13 @@ import sluice.region.place.SluiceException;
 /// How `sluice run` registers at the machine's agent. It sends `run LAYOUT LABEL name=NAME command=TEXT memory=4g weight=3 ...`. The agent
 /// answers `ok NAME limited=yes on-error=fail`, and the limits that the policy lowered.
 ///
-/// The process that asks becomes the job. So its tenant is made with its identity, which `execve` does not change.
+/// The process that asks becomes the job. So the agent makes the tenant with its identity, which `execve` does not change.
 public final class RunRegistration {
-    /// What jobs without an answer do, in a file beside the socket. It stays when the agent ends.
+    /// The file beside the socket that says what jobs without an answer do. It stays when the agent ends.
     public static final String ON_ERROR_FILE = "on-error";
     private static final int WRITABLE_BY_OTHERS = 022;
     private static final long PATIENCE_NANOS = 20_000_000_000L;
-    /// How long an agent may be away, where none has been and where one has.
+    /// How long an agent may be unreachable: if no agent has been there, and if one has.
     private static final long NOBODY_NANOS = 1_000_000_000L;
     private static final long RESTART_NANOS = 5_000_000_000L;
     private static final int HUNG_UP_MILLIS = 100;
@@ -40,10 +40,10 @@ public final class RunRegistration {
 
     private final Path socket;
 
-    /// What the job has.
+    /// The agent's answer.
     ///
     /// @param limited whether any limit holds
-    /// @param less    what of the limits that were asked for does not hold, for people; empty when all does
+    /// @param less    the limits that the job asked for and did not get, as text for people; empty: it got all
     public record Granted(String tenant, boolean limited, OnError onError, String less) {}
 
     /// The agent gave no answer.
@@ -64,7 +64,7 @@ public final class RunRegistration {
         return new RunRegistration(socket);
     }
 
-    /// The machine's agent, where one listens or has said what jobs do without it. Its folder is root's.
+    /// The machine's agent, if it listens or has written what jobs do without it. Its folder belongs to root.
     public static Optional<RunRegistration> ofMachine() {
         return ofMachine(AgentSockets.REGISTER_OF_ALL);
     }
@@ -86,7 +86,7 @@ public final class RunRegistration {
         return socket;
     }
 
-    /// Whether a job that gets no answer must not run, as the library reads it too.
+    /// Whether a job without an answer must not run; the library reads the same file.
     public boolean mustFail() {
         return word().equals(Optional.of(OnError.FAIL.word()));
     }
@@ -105,7 +105,7 @@ public final class RunRegistration {
         }
     }
 
-    /// Makes this process a tenant. It waits 20 s at the most. An agent that refuses is a [SluiceException].
+    /// Makes this process a tenant. Waits 20 s at most. Throws a [SluiceException] if the agent refuses.
     public Granted register(String label, String name, String command, GivenLimits asked) throws Unanswered {
         String said = label == null || label.isEmpty() ? NO_LABEL : label;
         if (!LABEL.matcher(said).matches()) {
@@ -156,7 +156,7 @@ public final class RunRegistration {
         return good ? Math.clamp(Integer.parseInt(number), 1, MOST_BUSY_MILLIS) : HUNG_UP_MILLIS;
     }
 
-    /// What came until the agent hung up, or the deadline. No thread waits: this is on the way of every job.
+    /// The bytes until the agent closed the connection, or until the deadline. It uses no extra thread, because every job waits for it.
     private String exchange(String line, long deadline) throws IOException {
         try (SocketChannel channel = SocketChannel.open(StandardProtocolFamily.UNIX)) {
             channel.configureBlocking(false);

@@ -6,7 +6,7 @@ import sluice.api.model.AuditFinding;
 import sluice.api.model.AuditReport;
 import tools.jackson.core.JsonGenerator;
 
-/// What an audit found, for scripts and for clients of the agent.
+/// The report of an audit, for scripts and for clients of the agent.
 public final class AuditJson {
     private AuditJson() {}
 
@@ -14,7 +14,7 @@ public final class AuditJson {
         JsonProperties.writeObject(json, report, AuditJson::describe);
     }
 
-    /// The findings alone, as a property of the object that is open.
+    /// The findings alone, as a property of the open object.
     public static void findings(JsonGenerator json, List<AuditFinding> findings) {
         JsonProperties.writeObjects(json, "findings", findings, AuditJson::finding);
     }

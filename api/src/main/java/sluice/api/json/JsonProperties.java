@@ -12,8 +12,8 @@ import tools.jackson.core.JsonGenerator;
 /// The properties of one JSON object, in one of two directions: written from a subject, or read from a document.
 ///
 /// A description of a record is one method. It asks for each property, and makes the record from the answers, so a property has its
-/// name and its type in one place. The description does not know the direction. When it writes, the answers are the subject's own, and the
-/// record that it makes is a copy that is thrown away.
+/// name and its type in one place. The description does not know the direction. When it writes, the answers are the subject's own values,
+/// and the record that it makes is dropped.
 ///
 /// @param <S> the subject, from which the properties are written
 sealed interface JsonProperties<S> permits WrittenProperties, ReadProperties {
@@ -31,7 +31,7 @@ sealed interface JsonProperties<S> permits WrittenProperties, ReadProperties {
 
     boolean flag(String name, Predicate<S> value);
 
-    /// False where documents of earlier versions do not tell it.
+    /// False if a document of an earlier version lacks it.
     boolean flagIf(String name, Predicate<S> value);
 
     long[] numbers(String name, Function<S, long[]> values);
@@ -51,7 +51,7 @@ sealed interface JsonProperties<S> permits WrittenProperties, ReadProperties {
     /// The place of this object in its list, from 0 on.
     int place();
 
-    /// Writes the properties of a subject into the object that is open.
+    /// Writes the properties of a subject into the open object.
     static <S> void write(JsonGenerator json, S subject, Function<JsonProperties<S>, ?> description) {
         description.apply(new WrittenProperties<>(json, subject, 0));
     }
@@ -68,7 +68,7 @@ sealed interface JsonProperties<S> permits WrittenProperties, ReadProperties {
         json.writeEndArray();
     }
 
-    /// Makes what is described from a document.
+    /// Makes the described record from a document.
     static <S, T> T read(JsonTree json, Function<JsonProperties<S>, T> description) {
         return description.apply(new ReadProperties<>(json, 0));
     }

@@ -11,7 +11,7 @@ import tools.jackson.core.JsonToken;
 import tools.jackson.core.ObjectReadContext;
 import tools.jackson.core.json.JsonFactory;
 
-/// JSON that was read, for code that knows what is in it. A value that is missing or of another kind is an error of its writer.
+/// JSON that was read, for code that knows its structure. A value that is missing or of another kind is an error of its writer.
 ///
 /// @param value a map, a list, a string, a number, a boolean, or null
 public record JsonTree(Object value) {

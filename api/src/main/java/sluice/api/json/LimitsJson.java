@@ -14,7 +14,7 @@ import sluice.region.limits.OnOom;
 import sluice.region.limits.Priority;
 import tools.jackson.core.JsonGenerator;
 
-/// Limits for scripts, as in the region: bytes and thousandths by GPU, microseconds, milliseconds. [Limit#field] says where each is.
+/// Limits for scripts, as in the region: bytes and thousandths by GPU, microseconds, milliseconds. [Limit#field] is the place of each.
 public final class LimitsJson {
     private LimitsJson() {}
 
@@ -61,7 +61,7 @@ public final class LimitsJson {
         return IntStream.range(0, MemoryLimits.GPUS).mapToLong(limit).toArray();
     }
 
-    /// The table of limits: what there is, how it is written, and where a tenant's JSON has it.
+    /// The table of limits: each limit, how people write it, and its place in a tenant's JSON.
     public static void table(JsonGenerator json) {
         json.writeStartObject();
         json.writeArrayPropertyStart("limits");

@@ -12,7 +12,7 @@ import tools.jackson.core.JsonGenerator;
 public final class NodeClaimJson {
     private NodeClaimJson() {}
 
-    /// Writes the properties into the object that is open.
+    /// Writes the properties into the open object.
     public static void properties(JsonGenerator json, NodeClaim claim) {
         json.writeStringProperty("id", claim.id());
         json.writeArrayPropertyStart("gpus");

@@ -13,8 +13,8 @@ import sluice.region.pause.ProcessPause.Own;
 import sluice.region.pause.TenantPause;
 import tools.jackson.core.JsonGenerator;
 
-/// Pauses for scripts. `asked` is what a tenant was asked to do last, `pause` how far it is with it. Both are left out of a tenant that was
-/// never asked for anything. `own` is what a signal or a file of an older tool asked of one process.
+/// Pauses for scripts. `asked` is the last command of a tenant, `pause` its progress. Both are left out of a tenant that never had a
+/// command. `own` is the request of a signal or a file of an older tool to one process.
 final class PauseJson {
     private PauseJson() {}
 

@@ -8,7 +8,7 @@ import sluice.region.Tenant;
 import sluice.region.TenantGpu;
 import sluice.region.boards.BoardTenant;
 
-/// A GPU of a tenant, and what an earlier look and the boards add to it.
+/// A GPU of a tenant, with values from an earlier look and from the boards.
 record SeenGpu(Tenant tenant, TenantGpu gpu, EarlierLook earlier, OnBoards boards) {
     GpuTime time() {
         return gpu.time();

@@ -4,8 +4,8 @@ import sluice.region.GpuTime;
 import sluice.region.Tenant;
 import sluice.region.boards.BoardTenant;
 
-/// What a tenant got of a GPU's time, for scripts. Spans are nanoseconds; `gotPermille` is of `gotOverNanos`, and -1 when it
-/// cannot be said; where time is not measured, what was used and submitted is left out; a tenant that is not on the GPU's board has no `turns`.
+/// The part of a GPU's time that a tenant got, for scripts. Spans are nanoseconds. `gotPermille` is of `gotOverNanos`; -1: not known. If
+/// time is not measured, used time and submitted calls are left out. A tenant that is not on the GPU's board has no `turns`.
 final class ShareJson {
     private ShareJson() {}
 
@@ -39,7 +39,7 @@ final class ShareJson {
         return time.begun() ? time.readNanos() - time.beganNanos() : 0;
     }
 
-    /// What JSON has of a tenant's place on a board.
+    /// A tenant's entry on a board.
     record Turns(long planNanos, long turns, long heldNanos, long balanceNanos, long waitingNanos, boolean holds, int processes) {
         BoardTenant of(Tenant tenant) {
             return new BoardTenant(0, tenant.createdNanos(), tenant.name(), tenant.compute().weight(), tenant.compute().priority(),

@@ -11,8 +11,8 @@ import sluice.region.calls.TenantCalls;
 import sluice.region.calls.Traffic;
 import tools.jackson.core.JsonGenerator;
 
-/// A tenant's counters for scripts: bytes and nanoseconds; `counted` is false where nobody counted calls, and then sums are left out; so is
-/// the time of a function of which no call was timed.
+/// A tenant's counters for scripts: bytes and nanoseconds. `counted` is false if the library did not count calls; then sums are left out.
+/// The time of a function is left out if none of its calls was timed.
 public final class StatJson {
     private StatJson() {}
 

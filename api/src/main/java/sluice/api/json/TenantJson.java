@@ -28,7 +28,7 @@ import tools.jackson.core.JsonGenerator;
 public final class TenantJson {
     private TenantJson() {}
 
-    /// A tenant, and what an earlier look and the boards add to it.
+    /// A tenant, with values from an earlier look and from the boards.
     private record Seen(Tenant tenant, EarlierLook earlier, OnBoards boards) {
         Limits limits() {
             return tenant.limits();
@@ -44,7 +44,7 @@ public final class TenantJson {
     }
 
     private record SeenProcess(Tenant tenant, TenantProcess process) {
-        /// Of a process that was told not to control time slices, only where caps cannot be strict without them.
+        /// Whether JSON shows the time slices of a process: if it tried to control them, or if it does not and its tenant's cap is strict.
         boolean tells(TimeSlices slices) {
             return slices.tried() || tenant.compute().strict() && slices.failed();
         }
@@ -57,7 +57,7 @@ public final class TenantJson {
 
     private record Account(TenantProcess.Charge charge, int gpu) {}
 
-    /// What was read of a GPU, and of a tenant.
+    /// The parts of a document about a GPU, and about a tenant.
     private record ReadGpu(TenantGpu gpu, Optional<ShareJson.Turns> turns) {}
 
     private record ReadTenant(Tenant tenant, List<ReadGpu> gpus) {}
@@ -75,7 +75,7 @@ public final class TenantJson {
         JsonProperties.writeObject(json, new Seen(tenant, earlier, boards), TenantJson::describe);
     }
 
-    /// Into an object that is open.
+    /// Into an open object.
     public static void properties(JsonGenerator json, Tenant tenant, EarlierLook earlier, OnBoards boards) {
         JsonProperties.write(json, new Seen(tenant, earlier, boards), TenantJson::describe);
     }
@@ -84,7 +84,7 @@ public final class TenantJson {
         return JsonProperties.read(json, TenantJson::describe).tenant();
     }
 
-    /// Where the tenant stands on boards: one board for each, and nobody else on it.
+    /// The tenant's entries on boards: one board for each entry, without other tenants.
     public static List<BoardState> readBoards(JsonTree json) {
         ReadTenant read = JsonProperties.read(json, TenantJson::describe);
         List<BoardState> boards = new ArrayList<>();
@@ -119,7 +119,7 @@ public final class TenantJson {
                 epoch, limits, gpus.stream().map(ReadGpu::gpu).toList(), processes, errors), gpus);
     }
 
-    /// An agent of another version may tell no state, or one that is not known here.
+    /// An agent of another version may send no state, or an unknown one.
     private static TenantState stateOf(String word, boolean running) {
         return TenantState.find(word).orElse(running ? TenantState.RUNNING : TenantState.ENDED);
     }

@@ -27,7 +27,7 @@ public final class LimitsBody {
         return change;
     }
 
-    /// The words of a body, which may be no values.
+    /// The words of a body; their values may be invalid.
     public static Map<Limit, String> read(byte[] body) {
         Map<Limit, String> given = new EnumMap<>(Limit.class);
         try (JsonParser json = new JsonFactory().createParser(ObjectReadContext.empty(), body)) {
@@ -49,7 +49,7 @@ public final class LimitsBody {
         return given;
     }
 
-    /// What a body must be to mean this.
+    /// The form that a body must have, for error messages.
     public static byte[] write(LimitsChange change) {
         return JsonBytes.of(json -> {
             json.writeStartObject();

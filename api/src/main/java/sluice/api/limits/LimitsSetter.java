@@ -14,7 +14,7 @@ public final class LimitsSetter {
     private LimitsSetter() {}
 
     /// @param gpus that NVML knows: UUIDs by number
-    /// @return what the region says afterwards
+    /// @return the limits in the region afterwards
     public static Tenant set(Tenant tenant, LimitsChange change, SortedMap<Integer, String> gpus) {
         requireGpus(tenant, change.gpus(), gpus);
         Tenant after = change.apply(tenant);
@@ -26,9 +26,8 @@ public final class LimitsSetter {
         return after;
     }
 
-    /// A limit for a GPU that is not there would do nothing, so it is a mistake. The tenant may not have used all of its GPUs
-    /// yet, so NVML tells which there are. Without NVML any number is valid. The same holds where NVML does not know the tenant's GPUs
-    /// because they are simulated.
+    /// A limit for a missing GPU would have no effect, so it is a mistake. The tenant may not have used all of its GPUs yet, so NVML lists
+    /// them. Without NVML any number is valid. The same holds if NVML does not know the tenant's GPUs because they are simulated.
     private static void requireGpus(Tenant tenant, SortedSet<Integer> named, SortedMap<Integer, String> gpus) {
         if (gpus.isEmpty() || !tenant.gpus().stream().map(TenantGpu::uuid).allMatch(gpus::containsValue)) {
             return;

@@ -2,7 +2,7 @@ package sluice.api.model;
 
 import java.time.Instant;
 
-/// A process that uses a GPU in a way that no ledger knows.
+/// A process whose use of a GPU is in no ledger.
 ///
 /// @param kind        `unknown`: it is in no ledger; `over`: it holds more than its ledger says
 /// @param pid         as seen by the agent
@@ -11,7 +11,7 @@ import java.time.Instant;
 /// @param container   id by its cgroup; empty when it has none
 /// @param usedBytes   by NVML; less than 0 when it does not tell
 /// @param ledgerBytes by the ledger
-/// @param action      what was done about it: `reported`, `terminated`, `killed`
+/// @param action      the agent's action: `reported`, `terminated`, `killed`
 public record AuditFinding(String kind, long pid, long uid, String gpuUuid, String command, String tenant, String container,
         long usedBytes, long ledgerBytes, Instant since, String action) {
     public static final String UNKNOWN = "unknown";

@@ -2,12 +2,12 @@ package sluice.api.model;
 
 import java.util.List;
 
-/// What an audit found.
+/// The report of an audit.
 ///
-/// @param audited whether there is an NVML to ask
-/// @param gpus    all that NVML knows
+/// @param audited whether NVML is there
+/// @param gpus    all GPUs that NVML lists
 public record AuditReport(boolean audited, List<Gpu> gpus, List<AuditFinding> findings) {
 
-    /// A GPU and what is wrong with it.
+    /// A GPU and its findings.
     public record Gpu(int index, String uuid, int temperatureCelsius, List<String> health) {}
 }

@@ -7,8 +7,8 @@ import sluice.region.GpuTime;
 import sluice.region.Tenant;
 import sluice.region.TenantGpu;
 
-/// What tenants had used a while ago, so that it can be said what they got since. Without it they got what they got since
-/// they began.
+/// The GPU time of tenants at an earlier moment, to compute their part since then. Without an earlier look, the part is since their
+/// begin.
 public final class EarlierLook {
     public static final EarlierLook NONE = new EarlierLook(List.of(), false);
 
@@ -26,8 +26,8 @@ public final class EarlierLook {
         return new EarlierLook(tenants, true);
     }
 
-    /// The part of the time that a tenant got of a GPU, in thousandths; -1 when that cannot be said: it has ended, was not
-    /// there then, or is not measured any more.
+    /// The part of a GPU's time that a tenant got, in thousandths. -1, not known: it has ended, did not exist then, or is not measured any
+    /// more.
     public int gotPermille(Tenant tenant, TenantGpu gpu) {
         GpuTime then = times.get(key(tenant, gpu));
         if (!tenant.state().lives() || then != null && !tenant.isMeasured(gpu.time(), then)) {
@@ -36,7 +36,7 @@ public final class EarlierLook {
         return !taken ? gpu.time().gotPermille() : then == null ? -1 : gpu.time().gotPermilleSince(then);
     }
 
-    /// How long the time is that this is a part of.
+    /// The time that this is a part of.
     public long overNanos(Tenant tenant, TenantGpu gpu) {
         GpuTime then = times.get(key(tenant, gpu));
         return gotPermille(tenant, gpu) < 0 ? 0 : gpu.time().readNanos() - (taken ? then.readNanos() : gpu.time().beganNanos());

@@ -2,7 +2,7 @@ package sluice.api.model;
 
 import java.util.List;
 
-/// The words in which the agent says what is wrong with a GPU. Some of them are no reason to keep new work away from it.
+/// The agent's words for faults of a GPU. Some of them are no reason to keep new work away from it.
 public final class GpuHealth {
     /// An Xid that a program caused by its own mistake.
     public static final String OF_PROGRAM = " (a program's error)";
@@ -11,7 +11,7 @@ public final class GpuHealth {
 
     private GpuHealth() {}
 
-    /// What makes it unfit for new work.
+    /// The faults that make it unfit for new work.
     public static List<String> unfit(List<String> words) {
         return words.stream().filter(word -> !word.endsWith(OF_PROGRAM) && !word.startsWith(HOT) && !word.startsWith(SLOWED)).toList();
     }

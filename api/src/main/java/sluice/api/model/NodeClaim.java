@@ -47,7 +47,7 @@ public record NodeClaim(String id, List<String> gpus, Map<Limit, String> limits,
         }
     }
 
-    /// It must be long enough that nobody can guess it, and fit into a label.
+    /// It must be too long to be guessed, and short enough for a label.
     public static void checkToken(String token) {
         if (!TOKEN.matcher(token).matches()) {
             throw new SluiceException("a token has 32 to 57 letters, digits, '_' or '-'");
@@ -61,7 +61,7 @@ public record NodeClaim(String id, List<String> gpus, Map<Limit, String> limits,
         return name.length() <= NAME_LENGTH ? name : name.substring(0, NAME_LENGTH - end.length()) + end;
     }
 
-    /// What uses it, for people.
+    /// The user of the claim, for people.
     public String user() {
         return namespace + "/" + pod + (container.isEmpty() ? "" : "/" + container);
     }

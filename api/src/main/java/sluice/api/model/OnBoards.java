@@ -10,7 +10,7 @@ import sluice.region.boards.BoardTenant;
 import sluice.region.boards.Boards;
 import sluice.region.place.RuntimeDirectory;
 
-/// Where tenants stand on the boards of their GPUs.
+/// The entries of tenants on the boards of their GPUs.
 public record OnBoards(List<BoardState> boards) {
     public static final OnBoards NONE = new OnBoards(List.of());
 

@@ -12,13 +12,13 @@ import sluice.region.pause.ProcessPause.Moving;
 /// @param uid        user of the tenant
 /// @param moving     the step that is under way
 /// @param host       where the tenant's memory is
-/// @param reason     what it waits for, or why it failed; empty when there is nothing to say
+/// @param reason     why it waits or has failed; empty: no reason
 /// @param beganNanos since 1970
 /// @param endedNanos since 1970; 0 = it runs
 public record Operation(String id, String tenant, long uid, Kind kind, State state, Moving moving, Host host, String reason, long beganNanos,
         long endedNanos) {
 
-    /// What is asked for.
+    /// The kind of operation.
     public enum Kind {
         HOLD(Depth.HOLD), RELEASE(Depth.RELEASE), VACATE(Depth.VACATE), RESUME(Depth.RUN);
 
@@ -49,13 +49,13 @@ public record Operation(String id, String tenant, long uid, Kind kind, State sta
         }
     }
 
-    /// How it stands.
+    /// The status of an operation.
     public enum State {
         RUNNING,
         DONE,
         /// A process refused, or the tenant has ended. A pause that a process refused was withdrawn.
         FAILED,
-        /// Taken back before it was done: the tenant does what it did before.
+        /// Withdrawn before it was done: the tenant has its earlier command again.
         WITHDRAWN;
 
         public static Optional<State> find(String word) {

@@ -13,8 +13,8 @@ public record PlannedBoard(String uuid, List<Turn> turns) {
     /// The turns of one tenant.
     public record Turn(long key, String tenant, long lengthNanos) {}
 
-    /// Whether other tenants are there than before, or one has turns of a length that differs by more than a tenth. Small
-    /// corrections are made all the time.
+    /// Whether the tenants have changed, or the turns of a tenant have changed by more than a tenth. The agent makes smaller corrections all
+    /// the time.
     public boolean differsFrom(PlannedBoard before) {
         if (turns.size() != before.turns.size()) {
             return true;

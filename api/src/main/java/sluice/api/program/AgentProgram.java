@@ -12,7 +12,7 @@ import sluice.api.model.PlannedBoard;
 import sluice.region.place.RuntimeDirectory;
 import sluice.region.place.SluiceException;
 
-/// The agent, for the command line, which does not know its module. The module `sluice.agent` provides it.
+/// The agent as a service for the command line, which does not depend on its module. The module `sluice.agent` provides it.
 public interface AgentProgram {
     static AgentProgram find() {
         return ServiceLoader.load(AgentProgram.class).findFirst()
@@ -22,7 +22,7 @@ public interface AgentProgram {
     /// The config file that is used when none is named: the user's, or the machine's; if there is one.
     Optional<Path> usualConfig(Map<String, String> environment);
 
-    /// Reads a config file. Without one the defaults hold. A [SluiceException] has a line for each thing that is wrong in it.
+    /// Reads a config file. Without a file the defaults hold. A [SluiceException] has a line for each error in the file.
     Configured configure(Optional<Path> config);
 
     /// One audit by this process.
@@ -32,10 +32,10 @@ public interface AgentProgram {
 
     /// An agent that has read its config file.
     interface Configured {
-        /// All settings with what holds, for people.
+        /// All settings with their values, for people.
         List<String> settings();
 
-        /// Makes an agent that listens, and plans nothing before it is started.
+        /// Makes an agent that listens. It makes no plan before it is started.
         ///
         /// @param directory whose lock the caller has
         /// @param plans     gets every plan that differs from the one before
@@ -44,10 +44,10 @@ public interface AgentProgram {
 
     /// An agent that listens.
     interface Running extends AutoCloseable {
-        /// Where it answers, for people.
+        /// The addresses at which it answers, for people.
         String places();
 
-        /// Begins to look and to plan.
+        /// Begins to look at boards and to plan.
         void start();
 
         @Override

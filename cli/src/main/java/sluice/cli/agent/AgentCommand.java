@@ -22,16 +22,16 @@ import sluice.region.place.SluiceException;
 
 @Command(
         name = "agent",
-        header = "Plans turns and answers what runs on the GPUs of this machine, until it is stopped.",
+        header = "Plans turns, and answers queries about the GPUs of this machine, until it is stopped.",
         description = {
             "",
-            "Every 100 ms it looks at what each tenant had of its GPU and sets how long its turns are. Once a second it",
-            "looks at the whole machine, keeps a history, and answers HTTP on a Unix socket (docs/agent.md). It starts",
-            "with what runs and leaves its last plan when it is stopped. Nothing depends on it: without it turns have",
-            "the length that a tenant asks for times its weight, and caps hold as well.",
+            "Every 100 ms it reads how much GPU time each tenant got, and sets the length of its turns. Once a second it",
+            "looks at the whole machine and keeps a history. It answers HTTP on a Unix socket (docs/agent.md). It takes",
+            "over running tenants, and leaves its last plan when it is stopped. No job depends on it: without it turns",
+            "have the length that a tenant asks for times its weight, and caps hold as well.",
             ""
         },
-        footer = {"", "Exit status: 0 stopped by SIGINT or SIGTERM, 1 another one runs, a bad config file, or it cannot work."})
+        footer = {"", "Exit status: 0 stopped by SIGINT or SIGTERM, 1 another agent runs, a bad config file, or it cannot work."})
 public final class AgentCommand extends AnyCommand implements Runnable {
     private static final long STOP_SECONDS = 5;
 
@@ -88,7 +88,7 @@ public final class AgentCommand extends AnyCommand implements Runnable {
                 + AgentLock.holder(directory).map(pid -> " (pid " + pid + ")").orElse("") + "; one is enough for all GPUs");
     }
 
-    /// In the JVM's last thread, after SIGINT or SIGTERM: to be stopped is how an agent ends, so it ends well.
+    /// In the JVM's last thread, after SIGINT or SIGTERM. An agent ends by such a signal, so its exit status is 0.
     private static void end(CountDownLatch stop, CountDownLatch stopped) {
         stop.countDown();
         try {

@@ -21,12 +21,12 @@ import sluice.region.place.SluiceException;
 
 @Command(
         name = "audit",
-        header = "Lists processes that use a GPU past Sluice, and what is wrong with GPUs.",
+        header = "Lists processes that use a GPU past Sluice, and faults of GPUs.",
         description = {
             "",
-            "Compares what NVML says of the processes on each GPU with the ledgers of all tenants: 'unknown' is a process",
-            "in no ledger, 'over' one that holds more than its ledger says. It shows what the agent has found, or looks for",
-            "itself for a second where no agent runs: root at the processes of all users, others at their own.",
+            "Compares NVML's list of the processes on each GPU with the ledgers of all tenants: 'unknown' is a process in no",
+            "ledger, 'over' a process that holds more than its ledger says. It shows the findings of the agent. Without an",
+            "agent it looks for a second by itself: root at the processes of all users, other users at their own.",
             ""
         },
         footer = {"", "Exit status: 0 nothing found, 1 there are findings, or no GPU can be asked."})

@@ -20,7 +20,7 @@ import sluice.region.place.SluiceException;
         description = {
             "",
             "The output of cuda-wrapper's monitor-mem.py and monitor-utl.py: one line for each GPU, in the order of",
-            "nvidia-smi, and nothing else, until it is stopped. It is NVML's view of the machine, not of a tenant.",
+            "nvidia-smi, until it is stopped. It is NVML's view of the machine, not of a tenant.",
             ""
         })
 public final class MonitorCommand extends AnyCommand implements Runnable {

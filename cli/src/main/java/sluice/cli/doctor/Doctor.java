@@ -17,7 +17,7 @@ import sluice.region.place.Installation;
 import sluice.region.place.RuntimeDirectory;
 import sluice.region.place.SluiceException;
 
-/// Looks at everything that Sluice needs on this machine. Each look stands alone, so one failure hides no other.
+/// Checks everything that Sluice needs on this machine. Each check stands alone, so one failure hides no other.
 final class Doctor {
     private static final long ROOM_FOR_REGIONS = 16 * RegionLayout.REGION_BYTES;
 
@@ -60,7 +60,7 @@ final class Doctor {
                 : Finding.fail("library", library + " cannot be loaded: " + complaint, "build it on this machine, or install one that fits it"));
     }
 
-    /// What the dynamic linker says when the library goes into a program.
+    /// The dynamic linker's messages when it loads the library into a program.
     private static String preload(Installation installation) {
         ProcessBuilder program = new ProcessBuilder("/bin/true").redirectErrorStream(true);
         try {

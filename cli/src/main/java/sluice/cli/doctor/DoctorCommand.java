@@ -16,8 +16,8 @@ import sluice.region.place.Installation;
 
 @Command(
         name = "doctor",
-        header = "Says what this machine has, what Sluice can enforce on it, and what to do about problems.",
-        footer = {"", "Exit status: 0 nothing fails, 1 something does."})
+        header = "Checks what this machine has and what Sluice can enforce on it, and advises on problems.",
+        footer = {"", "Exit status: 0 no check fails, 1 a check fails."})
 public final class DoctorCommand extends AnyCommand implements Callable<Integer> {
     private static final int WIDTH = 110;
 

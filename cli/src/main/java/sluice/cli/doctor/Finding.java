@@ -1,8 +1,8 @@
 package sluice.cli.doctor;
 
-/// One thing that the doctor looked at.
+/// The result of one check of the doctor.
 ///
-/// @param advice what to do about it; empty when nothing has to be done
+/// @param advice what to do about it; empty: nothing
 record Finding(Level level, String topic, String text, String advice) {
     enum Level {
         OK,

@@ -14,7 +14,7 @@ import sluice.region.limits.Size;
 import sluice.region.place.Installation;
 import sluice.region.place.SluiceException;
 
-/// Looks at the drivers: the machine's own and the simulated one.
+/// Checks the drivers: the machine's own and the simulated one.
 final class GpuDoctor {
     private static final int OLDEST_DRIVER = 11030;
 

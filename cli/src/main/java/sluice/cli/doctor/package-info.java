@@ -1,4 +1,4 @@
-/// `sluice doctor`: what Sluice needs on this machine, one finding for each.
+/// `sluice doctor`: checks what Sluice needs on this machine, with one finding for each check.
 ///
-/// A look changes nothing. Must not know: tenants or limits.
+/// A check changes nothing. Must not know: tenants or limits.
 package sluice.cli.doctor;

@@ -4,7 +4,7 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
-/// What every command has: its description, which knows where it writes, and the option --help.
+/// The base of every command: its description, which has its output, and the option --help.
 public abstract class AnyCommand {
     @Spec
     protected CommandSpec spec;

@@ -2,8 +2,8 @@ package sluice.cli.output;
 
 import java.io.PrintStream;
 
-/// One line on standard error that says what is going on, replaced by the next and gone at the end. Where nobody looks
-/// at a terminal it says nothing.
+/// One line on standard error that shows the progress. The next line replaces it, and the end removes it. Without a terminal it prints
+/// nothing.
 public final class Progress implements AutoCloseable {
     private static final int BAR = 40;
     private final PrintStream err;
@@ -30,7 +30,7 @@ public final class Progress implements AutoCloseable {
         }
     }
 
-    /// How much of something is done.
+    /// Shows how much of the work is done.
     public void bar(String what, long done, long all) {
         int percent = all <= 0 ? 100 : (int) Math.min(100, 100 * done / all);
         int full = percent * BAR / 100;

@@ -5,21 +5,21 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Map;
 
-/// What the standard output can show.
+/// The abilities of standard output.
 ///
-/// @param terminal whether a person looks at it
-/// @param coloured whether that person wants colours
+/// @param terminal whether it is a terminal
+/// @param coloured whether the user wants colours
 public record Screen(boolean terminal, boolean coloured) {
     public static Screen standard() {
         return of(isTerminal(1), System.getenv());
     }
 
-    /// Whether progress on standard error reaches a person.
+    /// Whether standard error is a terminal, for progress.
     static boolean errorIsTerminal() {
         return isTerminal(2);
     }
 
-    /// Whether a person can press keys.
+    /// Whether standard input is a terminal, for keys.
     public static boolean inputIsTerminal() {
         return isTerminal(0);
     }

@@ -3,7 +3,7 @@ package sluice.cli.output;
 import java.util.ArrayList;
 import java.util.List;
 
-/// Columns of text, aligned. The last one is as wide as it likes.
+/// Columns of text, aligned. The last column has any width.
 public final class Table {
     public static final String NOTHING = "-";
     private static final String GAP = "  ";
@@ -34,13 +34,13 @@ public final class Table {
         return rows.isEmpty();
     }
 
-    /// Leaves a column out that has nothing but `-` in it.
+    /// Leaves a column out that has only `-`.
     public void omitIfEmpty(String title) {
         int column = header.indexOf(title);
         omitted[column] = rows.stream().allMatch(row -> row.get(column).equals(NOTHING));
     }
 
-    /// The table at most so wide, if cutting the last column short can do it.
+    /// The table at most so wide, if cutting the last column is enough.
     public List<String> lines(Screen screen, int width) {
         int[] widths = widths();
         int last = header.size() - 1;

@@ -5,11 +5,11 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 
-/// Text from a region for a terminal. A tenant may have written anything there.
+/// Text from a region, made safe for a terminal. A tenant may have written anything there.
 public final class Text {
     private Text() {}
 
-    /// Control characters, which could take a terminal over, become `?`.
+    /// Replaces control characters, which could control the terminal, by `?`.
     public static String visible(String text) {
         StringBuilder visible = null;
         for (int at = 0; at < text.length(); at++) {

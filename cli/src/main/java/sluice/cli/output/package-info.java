@@ -1,4 +1,4 @@
-/// What every command has and writes with: --help, text that is safe for a terminal, aligned tables, JSON, progress, exit statuses.
+/// Tools that every command uses: --help, text that is safe for a terminal, aligned tables, JSON, progress, exit statuses.
 ///
 /// Must not know: tenants, GPUs, or any command.
 package sluice.cli.output;

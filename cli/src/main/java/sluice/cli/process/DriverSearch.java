@@ -6,8 +6,8 @@ import java.nio.file.Files;
 import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
 
-/// Looks for the CUDA driver where the dynamic linker would, without loading it: that alone would take longer than
-/// the whole start of a program.
+/// Searches for the CUDA driver where the dynamic linker would, without loading it: loading alone would take longer than the whole start
+/// of a program.
 public final class DriverSearch {
     private static final String NAME = "libcuda.so.1";
     private static final String[] FOLDERS = {

@@ -12,7 +12,7 @@ import sluice.linux.ProgramCalls;
 
 /// Turns this process into another program: same pid, same parent, same files, same signal mask as it was started with.
 public final class Exec {
-    /// The program is there, and what it needs to start is not.
+    /// The program exists, but a file that it needs to start does not.
     public static final int NO_INTERPRETER = -1;
     public static final String SHELL = "/bin/sh";
 
@@ -24,8 +24,8 @@ public final class Exec {
         this.environment = system.strings(environment);
     }
 
-    /// Gives the program only what the caller of Sluice gave to Sluice: the signal mask, and no file of the Java runtime.
-    /// Other open files stay open, as in any command that runs a command.
+    /// The program inherits what the caller passed to Sluice: the signal mask, and no file of the Java runtime. Other open files stay open,
+    /// as for any command that runs a command.
     public void restore(long blockedSignals) {
         system.blockSignals(blockedSignals);
         Path runtime = Path.of(System.getProperty("java.home"));
@@ -48,7 +48,7 @@ public final class Exec {
         }
     }
 
-    /// Starts the program at a path. It returns only with the number of an error.
+    /// Becomes the program at a path. Returns only after a failure, with the number of the error.
     public int execute(byte[] path, List<byte[]> arguments) {
         if (!system.mayExecute(path)) {
             return system.isThere(path) ? Errno.EACCES : Errno.ENOENT;

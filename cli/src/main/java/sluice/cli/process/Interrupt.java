@@ -3,7 +3,7 @@ package sluice.cli.process;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 
-/// While it is open, Ctrl-C asks the command to come to its end instead of ending it, and waits until it has.
+/// While it is open, Ctrl-C asks the command to finish, and waits until it has.
 public final class Interrupt implements AutoCloseable {
     private static final long PATIENCE_MINUTES = 10;
 

@@ -10,8 +10,8 @@ import java.util.Arrays;
 import java.util.List;
 import sluice.region.place.SluiceException;
 
-/// The arguments and the environment of this process byte by byte. Java's own strings of them have gone through the
-/// locale's encoding, and what that could not express is lost.
+/// The arguments and the environment of this process as bytes. Java's strings of them are decoded by the locale's encoding, and bytes that
+/// it cannot decode are lost.
 public final class RawProcess {
     private RawProcess() {}
 
@@ -25,7 +25,7 @@ public final class RawProcess {
         return arguments;
     }
 
-    /// Nothing is lost in text that is all ASCII; for other text null.
+    /// Text that is all ASCII, in which no byte is lost; null for other text.
     private static byte[] ascii(String text) {
         byte[] bytes = text.getBytes(StandardCharsets.UTF_8);
         for (byte b : bytes) {

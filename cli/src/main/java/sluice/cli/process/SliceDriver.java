@@ -13,10 +13,10 @@ import java.util.Set;
 import java.util.stream.Collectors;
 import sluice.region.pause.TimeSlices;
 
-/// Whether the machine's driver is one with which time slices of the GPU were checked. The library asks the same before it tries.
+/// Whether time slices of the GPU were checked with the machine's driver. The library checks the same before it tries.
 ///
 /// @param checked versions of `spec/rm.api`
-/// @param words   what the driver says of its version; empty where there is none
+/// @param words   the driver's version text; empty: there is no driver
 public record SliceDriver(Set<String> checked, List<String> words) {
     public static final String VARIABLE = "SLUICE_SLICES";
     private static final Path VERSION = Path.of("/proc/driver/nvidia/version");

@@ -37,7 +37,7 @@ public final class Variables {
         }
     }
 
-    /// Gives variables back that the launcher put aside under a name with this prefix.
+    /// Restores variables that the launcher saved under a name with this prefix.
     public void restore(String prefix) {
         byte[] start = bytes(prefix);
         for (int at = 0; at < variables.size(); at++) {

@@ -72,7 +72,7 @@ public final class BenchCommand extends AnyCommand implements Callable<Integer> 
         }
     }
 
-    /// @param done how many came to their end
+    /// @param done how many were completed
     static String interrupted(int done) {
         return "interrupted after " + Math.max(0, done) + (done == 1 ? " step" : " steps");
     }

@@ -20,7 +20,7 @@ import sluice.region.place.Installation;
         header = "Measures how well shares of a GPU's time hold, and what they cost.",
         description = {
             "",
-            "Stamps of the kernels themselves are the witness. Everything takes hours: choose with --only and --seconds.",
+            "The kernels themselves record their times. All runs take hours: choose with --only and --seconds.",
             "Without a working GPU it uses the simulated one.",
             ""
         },

@@ -7,7 +7,7 @@ import sluice.cli.process.Variables;
 import sluice.proof.stage.Environment;
 import sluice.region.place.Installation;
 
-/// Which driver a proof runs on: the simulated one when it is asked for, or when the machine has none that works.
+/// The driver that a proof runs on: the simulated driver if the user asks for it, or if the machine has no working driver.
 final class GpuChoice {
     private GpuChoice() {}
 

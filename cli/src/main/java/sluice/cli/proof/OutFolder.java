@@ -9,16 +9,16 @@ import sluice.region.place.SluiceException;
 
 /// The folder that `--out` of a benchmark names.
 ///
-/// @param path null when nobody wants files
+/// @param path null: no files are wanted
 record OutFolder(Path path) {
-    /// Makes the folder, so that no time is lost for one that cannot be.
+    /// Makes the folder before the benchmark, so that a bad path fails at once.
     static OutFolder make(Path path) {
         OutFolder folder = new OutFolder(path);
         folder.write(Map.of());
         return folder;
     }
 
-    /// Writes texts by their file names, in the place of earlier ones.
+    /// Writes texts by their file names, and replaces earlier files.
     void write(Map<String, String> texts) {
         if (path == null) {
             return;

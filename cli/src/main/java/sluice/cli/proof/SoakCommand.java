@@ -16,7 +16,7 @@ import sluice.region.place.Installation;
         name = "soak",
         hidden = true,
         header = "For developers of Sluice: processes take and give back memory at random for a long time.",
-        footer = {"", "Exit status: 0 the ledger was always what the simulated driver says, 1 it was not."})
+        footer = {"", "Exit status: 0 the ledger always equalled the simulated driver's figure, 1 it did not."})
 public final class SoakCommand extends AnyCommand implements Callable<Integer> {
     @Option(names = "--sim", description = "Uses the simulated GPU; the only one that can be used.")
     private boolean simulated;

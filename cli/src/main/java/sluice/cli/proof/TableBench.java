@@ -14,13 +14,13 @@ import sluice.cli.process.Interrupt;
 import sluice.proof.bench.compute.ComputeReport;
 import sluice.proof.stage.Interrupted;
 
-/// Runs a benchmark that makes tables, and writes what it finds.
+/// Runs a benchmark that makes tables, and writes its results.
 ///
 /// @param name   beginning of the names of its files
-/// @param folder null when nobody wants files
+/// @param folder null: no files are wanted
 record TableBench(CommandLine command, String name, Path folder, boolean json) {
     interface Benchmark {
-        /// @param kept gets what was found so far
+        /// @param kept gets the results so far
         /// @param raw  gets every single value
         ComputeReport run(Consumer<String> progress, Consumer<ComputeReport> kept, Writer raw);
     }
@@ -42,7 +42,7 @@ record TableBench(CommandLine command, String name, Path folder, boolean json) {
     private void measure(Benchmark benchmark, AtomicInteger steps) {
         PrintWriter out = command.getOut();
         OutFolder files = OutFolder.make(folder);
-        // Values are written as they come, so that they are there when the benchmark is broken off.
+        // Values are written as they come, so that an interrupted benchmark keeps them.
         try (Writer raw = files.open(name + ".csv")) {
             ComputeReport report = benchmark.run(command.getErr()::println, so -> {
                 steps.incrementAndGet();
@@ -55,7 +55,7 @@ record TableBench(CommandLine command, String name, Path folder, boolean json) {
         }
     }
 
-    /// Also after each run, so that a benchmark that is broken off leaves its tables.
+    /// Also after each run, so that an interrupted benchmark leaves its tables.
     private void save(ComputeReport report, OutFolder files) {
         Map<String, String> texts = new LinkedHashMap<>(Map.of(name + ".md", report.markdown(), name + ".json", report.json()));
         report.plots().forEach((plot, picture) -> texts.put(name + "-" + plot + ".svg", picture));

@@ -51,12 +51,12 @@ final class VerifyText {
         return failed == 0 ? screen.green(text) : screen.red(text);
     }
 
-    /// @param done checks that came to their end
+    /// @param done completed checks
     static String interrupted(int done, int all) {
         return "interrupted after " + done + (done == 1 ? " check" : " checks") + " of " + all;
     }
 
-    /// What may be the reason why a check that measures time failed.
+    /// A possible reason why a check that measures time failed.
     static Optional<String> blame(Standstill still) {
         return still.isRestless()
                 ? Optional.of("This machine " + still.text() + ": checks that measure time may fail because of that.")

@@ -6,9 +6,9 @@ import java.util.Optional;
 import java.util.OptionalInt;
 import sluice.region.limits.Limit;
 
-/// Which GPUs a program will find, as far as that can be told without a driver: NVML takes too long for the start of every job.
+/// The GPUs that a program will find, as far as they can be known without a driver: NVML takes too long for the start of every job.
 ///
-/// @param count empty where nobody tells; then the library says at its first use of a GPU that a limit is for none
+/// @param count empty: not known; then the library reports at its first use of a GPU if a limit names a missing GPU
 record GpusThere(OptionalInt count, boolean simulated) {
     private static final Path FOLDER = Path.of("/proc/driver/nvidia/gpus");
     private static final String SIMULATED = "SLUICE_SIM_GPUS";
@@ -36,7 +36,7 @@ record GpusThere(OptionalInt count, boolean simulated) {
         }
     }
 
-    /// What is wrong with a limit for GPUs that are not there: it would limit nothing.
+    /// The error of a limit for missing GPUs: it would limit nothing.
     ///
     /// @param named the GPUs that it names, in order
     Optional<String> mistake(Limit limit, List<Integer> named) {

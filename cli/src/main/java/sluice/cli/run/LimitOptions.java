@@ -7,6 +7,7 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Model.OptionSpec;
 import sluice.region.limits.ComputeLimits;
 import sluice.region.limits.Limit;
+import sluice.region.limits.LimitKind;
 
 /// The options of `run` and `set` that are limits, made from the table of limits.
 public final class LimitOptions {
@@ -14,13 +15,13 @@ public final class LimitOptions {
 
     public static void addForRun(CommandSpec command) {
         for (Limit limit : Limit.values()) {
-            command.addOption(limit.kind() == Limit.Kind.SWITCH ? described(limit, limit.runHelp()).type(Boolean.class).build() : withValue(limit, false));
+            command.addOption(limit.kind() == LimitKind.SWITCH ? described(limit, limit.runHelp()).type(Boolean.class).build() : withValue(limit, false));
         }
     }
 
     public static void addForSet(CommandSpec command) {
         for (Limit limit : Limit.changeable()) {
-            command.addOption(limit.kind() == Limit.Kind.SWITCH ? described(limit, limit.setHelp()).type(Boolean.class).negatable(true).arity("0..1")
+            command.addOption(limit.kind() == LimitKind.SWITCH ? described(limit, limit.setHelp()).type(Boolean.class).negatable(true).arity("0..1")
                     .paramLabel(limit.parameter()).fallbackValue("true").converters(ComputeLimits::parseExclusive).build() : withValue(limit, true));
         }
     }
@@ -41,7 +42,7 @@ public final class LimitOptions {
         }).build();
     }
 
-    /// Those that were given, as they were written.
+    /// The given options, as they were written.
     public static Map<Limit, String> given(CommandSpec command) {
         Map<Limit, String> given = new EnumMap<>(Limit.class);
         for (Limit limit : Limit.values()) {

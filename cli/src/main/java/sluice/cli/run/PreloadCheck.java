@@ -13,9 +13,9 @@ import sluice.cli.process.Exec;
 import sluice.cli.process.RawProcess;
 import sluice.linux.ProgramCalls;
 
-/// Says before the start why a program would not load the library: without it no limit holds, and the program would never know.
+/// Finds before the start why a program would not load the library. Without the library no limit holds, and nothing would report that.
 ///
-/// It looks at the file and, of a script, at its interpreter. What a program starts later it cannot see.
+/// It checks the file, and the interpreter of a script. It cannot check programs that the program starts later.
 public final class PreloadCheck {
     private static final int SETUID = 04000;
     private static final int SETGID = 02000;
@@ -63,7 +63,7 @@ public final class PreloadCheck {
         this.starter = starter;
     }
 
-    /// What is in the way, as the end of a sentence: `is statically linked`.
+    /// The obstacle, as the end of a sentence: `is statically linked`.
     public Optional<String> obstacle(byte[] program) {
         return obstacle(program, MOST_INTERPRETERS);
     }
@@ -153,7 +153,7 @@ public final class PreloadCheck {
         return read.flip();
     }
 
-    /// What has no first line with an interpreter is given to the shell.
+    /// A script without an interpreter in its first line is run by the shell.
     private static String interpreter(ByteBuffer start) {
         String line = StandardCharsets.ISO_8859_1.decode(start.duplicate()).toString().split("\n", 2)[0];
         String named = line.startsWith("#!") ? line.substring(2).strip().split("[ \t]", 2)[0] : "";

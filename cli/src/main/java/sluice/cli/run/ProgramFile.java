@@ -14,7 +14,7 @@ final class ProgramFile {
 
     private ProgramFile() {}
 
-    /// The paths at which it may be, the first that can be started counts.
+    /// The possible paths of the program; the first that can be started counts.
     ///
     /// @param searchPath the value of PATH, or null
     static List<byte[]> candidates(byte[] program, String searchPath) {

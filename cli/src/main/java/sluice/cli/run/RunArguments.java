@@ -8,11 +8,12 @@ import java.util.Map;
 import sluice.region.RegionDraft;
 import sluice.region.limits.GivenLimits;
 import sluice.region.limits.Limit;
+import sluice.region.limits.LimitKind;
 import sluice.region.limits.LimitSource;
 import sluice.region.place.SluiceException;
 
 /// Reads the ordinary form of `sluice run` without building picocli's model, which would take longer than the rest of
-/// the start. It knows no error messages: whatever it does not understand it leaves to [RunCommand].
+/// the start. It has no error messages: arguments that it does not understand go to [RunCommand].
 public final class RunArguments {
     private RunArguments() {}
 
@@ -68,7 +69,7 @@ public final class RunArguments {
                 return 1;
             }
             Limit limit = limit(option);
-            if (limit != null && limit.kind() == Limit.Kind.SWITCH) {
+            if (limit != null && limit.kind() == LimitKind.SWITCH) {
                 return limits.put(limit, "true") == null ? 1 : 0;
             }
             if (value.startsWith("-")) {

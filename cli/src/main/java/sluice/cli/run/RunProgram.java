@@ -18,7 +18,7 @@ import sluice.region.place.ThisProcess;
 
 /// Makes the tenant and becomes its program.
 public final class RunProgram {
-    /// Names the library to which NVTX tells the ranges that a program marks.
+    /// Names the library to which NVTX sends the program's ranges.
     private static final String NVTX = "NVTX_INJECTION64_PATH";
 
     /// Lets the library print a line about allocations over the quota: a user of this command reads stderr.
@@ -26,7 +26,7 @@ public final class RunProgram {
 
     private RunProgram() {}
 
-    /// Returns only when the program could not be started, with the exit status.
+    /// Returns only if the program could not be started, with the exit status.
     public static int become(RunRequest request) {
         Installation installation = Installation.find().loadable();
         Variables environment = environment(request, installation);
@@ -76,7 +76,7 @@ public final class RunProgram {
         return environment;
     }
 
-    /// A file that may not be executed counts only when nothing better follows.
+    /// A file that may not be executed counts only if no executable one follows.
     private static int execute(Exec exec, List<byte[]> program, String searchPath) {
         int error = Errno.ENOENT;
         for (byte[] path : ProgramFile.candidates(program.getFirst(), searchPath)) {
@@ -88,7 +88,7 @@ public final class RunProgram {
         return error;
     }
 
-    /// A limit on a program that cannot load the library would hold nothing.
+    /// A limit has no effect on a program that cannot load the library.
     private static void requirePreload(ProgramCalls system, OnError onError, byte[] program, String searchPath) {
         ProgramFile.find(system, program, searchPath).flatMap(new PreloadCheck(system, PreloadCheck.Starter.current())::obstacle).ifPresent(what -> {
             String line = "program '" + RawProcess.text(program) + "' " + what + ", so the library cannot be loaded into it and no limit would hold";

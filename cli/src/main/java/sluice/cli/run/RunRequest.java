@@ -1,20 +1,20 @@
 package sluice.cli.run;
 
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import sluice.region.limits.ComputeLimits;
+import java.util.stream.Collectors;
 import sluice.region.limits.GivenLimits;
 import sluice.region.limits.Limit;
 import sluice.region.limits.Limits;
-import sluice.region.limits.TurnLength;
 
-/// What `sluice run` was asked for.
+/// The request of a `sluice run`.
 ///
 /// @param given   the limits
 /// @param name    the tenant's name, or null
 /// @param trace   folder that its calls are recorded to, or null
-/// @param verbose whether it says what was understood
+/// @param verbose whether it prints how it understood the options
 /// @param agent   whether the machine's agent is asked
 /// @param program the program and its arguments
 public record RunRequest(
@@ -30,7 +30,7 @@ public record RunRequest(
         return given.limits();
     }
 
-    /// What is wrong with it on this machine.
+    /// Its error on this machine.
     Optional<String> mistake() {
         for (Map.Entry<Limit, String> word : given.words().entrySet()) {
             List<Integer> gpus = word.getKey().gpus(word.getValue());
@@ -44,11 +44,7 @@ public record RunRequest(
 
     /// For people, in one line.
     String understood() {
-        ComputeLimits compute = limits().compute();
-        String turns = compute.turns() ? "weight " + compute.weight() + ", priority " + compute.priority().word()
-                + (compute.exclusive() ? ", exclusive" : "") + ", " + TurnLength.format(compute.turnMicros()) + " each" : "none";
-        return "memory " + limits().memory() + ", over the quota " + limits().onOom() + "; compute " + compute.caps() + (compute.strict() ? ", strict" : "") + "; turns: " + turns
-                + "; on error " + limits().onError().word();
+        return Arrays.stream(Limit.values()).map(limit -> limit.title() + " " + limit.format(limits())).collect(Collectors.joining(", "));
     }
 
     /// Whether anything asks for the library to do more than to count.

@@ -23,10 +23,10 @@ import sluice.region.place.RuntimeDirectory;
 import sluice.region.place.SluiceException;
 import sluice.region.place.ThisProcess;
 
-/// The tenant that a program becomes. Where the machine has an agent, the agent makes it: then the machine's policy holds, and the tenant
-/// takes turns with those of other users. Elsewhere it is a region in the user's own folder.
+/// The tenant that a program becomes. If the machine has an agent, the agent makes it: then the machine's policy holds, and the tenant
+/// takes turns with those of other users. Otherwise it is a region in the user's own folder.
 ///
-/// @param variables by which the library finds it; an empty value takes a variable away
+/// @param variables by which the library finds it; an empty value unsets a variable
 /// @param limited   whether any limit holds
 /// @param region    file to delete when the program cannot be started, or null
 record RunTenant(Map<String, String> variables, boolean limited, OnError onError, Path region) {

@@ -13,7 +13,7 @@ import sluice.region.place.SluiceException;
 public final class TraceTarget {
     private TraceTarget() {}
 
-    /// Makes the folder of a new trace. An empty one will do.
+    /// Makes the folder of a new trace, or uses an empty folder.
     public static Path make(Path folder) {
         Path path = folder.toAbsolutePath().normalize();
         try {

@@ -15,7 +15,7 @@ import sluice.cli.output.Table;
 import sluice.cli.output.Text;
 import sluice.region.limits.Size;
 
-/// What an audit found, for people.
+/// The report of an audit, for people.
 public final class AuditText {
     private static final int WIDTH = 120;
     private static final int COMMAND_WIDTH = 60;
@@ -82,7 +82,7 @@ public final class AuditText {
         return Long.toString(uid);
     }
 
-    /// A line below the tenants, when there is something to tell.
+    /// A line below the tenants, if there are findings.
     public static Optional<String> footer(AuditReport report) {
         long processes = report.findings().stream().mapToLong(AuditFinding::pid).distinct().count();
         long ill = report.gpus().stream().filter(gpu -> !gpu.health().isEmpty()).count();

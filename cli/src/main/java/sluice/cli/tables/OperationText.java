@@ -9,11 +9,11 @@ import sluice.region.pause.Depth;
 import sluice.region.pause.ProcessPause.Host;
 import sluice.region.pause.ProcessPause.Moving;
 
-/// A pause or a resume in words: while it goes on, and what came of it.
+/// A pause or a resume in words: its progress, and its result.
 public final class OperationText {
     private OperationText() {}
 
-    /// What a tenant does now that was only asked.
+    /// The line for a tenant that was asked without waiting.
     public static String asked(Operation operation) {
         return operation.tenant() + ": asked to " + operation.kind().word() + "; 'sluice ps' shows how far it is";
     }
@@ -43,7 +43,7 @@ public final class OperationText {
         return String.format(Locale.ROOT, ", %.1f GB/s, %s left", perNano, Text.duration(Math.max(0, left)));
     }
 
-    /// One line on how it ended, or that it goes on.
+    /// One line with its result, or that it is still running.
     public static String result(Operation operation) {
         String name = operation.tenant();
         return switch (operation.state()) {

@@ -9,7 +9,7 @@ import sluice.region.TenantState;
 import sluice.region.limits.Size;
 import sluice.region.pause.TenantPause;
 
-/// The state of a tenant in words, with what there is to say of a pause.
+/// The state of a tenant in words, with details of a pause.
 public final class PauseText {
     private PauseText() {}
 
@@ -35,7 +35,7 @@ public final class PauseText {
         return state.isPause() || state == TenantState.RESUMING;
     }
 
-    /// What is under way, or what a process refused; empty when there is nothing to say.
+    /// The present step, or the refusal of a process; empty: neither.
     public static Optional<String> note(Tenant tenant, Instant now) {
         TenantPause pause = tenant.pause();
         if (pause.refused()) {

@@ -17,8 +17,8 @@ import sluice.region.TenantGpu;
 import sluice.region.TenantProcess;
 import sluice.region.limits.Size;
 
-/// Tenants as a table, one line for each GPU of each, and below it what is not as it was asked for. Columns of GPU time are
-/// there when a tenant has something to say in them.
+/// Tenants as a table, one line for each GPU of each tenant. Below it are notes about limits that do not hold as asked. Columns of GPU time
+/// are shown if a tenant has values for them.
 public final class PsTable {
     private static final int PIDS_SHOWN = 3;
     private static final int COMMAND_WIDTH = 48;

@@ -11,7 +11,7 @@ import sluice.region.TenantGpu;
 import sluice.region.limits.Limit;
 import sluice.region.limits.Size;
 
-/// What `sluice set` did.
+/// The result of `sluice set`.
 public final class SetText {
     private SetText() {}
 

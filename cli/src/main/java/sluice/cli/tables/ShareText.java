@@ -16,9 +16,9 @@ import sluice.region.limits.Percent;
 import sluice.region.limits.Priority;
 import sluice.region.limits.TurnLength;
 
-/// What a tenant asked of a GPU's time, and what it got, for people.
+/// The GPU time that a tenant asked for, and the time that it got, for people.
 public final class ShareText {
-    /// While the cap lets work through in windows it is ahead by less than this all the time.
+    /// The cap lets work through in windows. So the tenant may always be ahead of its cap by less than this.
     private static final long ORDINARY_NANOS = 20_000_000;
     private static final long NOTEWORTHY_NANOS = 1_000_000_000;
     private static final int STARVED_PERMILLE = 50;
@@ -26,7 +26,7 @@ public final class ShareText {
 
     private ShareText() {}
 
-    /// What it asked for on a GPU: `25%`, `w3`, `25% strict w3 high`, `w1 excl`.
+    /// The limits that it asked for on a GPU: `25%`, `w3`, `25% strict w3 high`, `w1 excl`.
     public static String asked(ComputeLimits limits, int capPermille) {
         List<String> words = new ArrayList<>();
         if (capPermille != 0) {
@@ -69,7 +69,7 @@ public final class ShareText {
         return tenant.state().lives() && time.repayNanos() > ORDINARY_NANOS ? Text.duration(time.debtNanos()) : Table.NOTHING;
     }
 
-    /// What is not as it was asked for, in sentences.
+    /// Limits that do not hold as they were asked for, in sentences.
     public static List<String> notes(Tenant tenant, Instant now) {
         List<String> notes = new ArrayList<>();
         for (TenantGpu gpu : tenant.gpus()) {

@@ -32,7 +32,7 @@ public final class StatText {
         this.screen = screen;
     }
 
-    /// @param earlier what was counted a while ago, so that calls in a second can be shown; null: nothing was
+    /// @param earlier the counters of a while ago, for calls per second; null: there are none
     /// @param top     how many functions; 0: all
     public static List<String> lines(Tenant tenant, TenantCalls calls, TenantCalls earlier, int top, Screen screen) {
         StatText text = new StatText(tenant, calls, screen);
@@ -90,7 +90,7 @@ public final class StatText {
         append(table);
     }
 
-    /// Only what was waited for.
+    /// Only the reasons for which calls waited.
     private void waits() {
         Table table = new Table(">GPU", "WAITED FOR", ">TIMES", ">TIME", ">MEAN");
         for (TenantGpu gpu : tenant.gpus()) {
@@ -127,7 +127,7 @@ public final class StatText {
         }
     }
 
-    /// Of quick calls only some are timed.
+    /// The library times only some of the quick calls.
     private static String time(CallCount count, long nanos) {
         return count.timedCalls() == 0 ? Table.NOTHING : (count.estimated() ? "~" : "") + Text.callTime(nanos);
     }

@@ -18,8 +18,8 @@ import sluice.region.Tenant;
 
 @Command(
         name = "inspect",
-        header = "Shows the whole region of a tenant, decoded, and where it stands on the boards of its GPUs.",
-        description = {"", "It only reads, and works on ended tenants too.", ""})
+        header = "Shows the whole region of a tenant, decoded, and its entries on the boards of its GPUs.",
+        description = {"", "It only reads, and also shows ended tenants.", ""})
 public final class InspectCommand extends AnyCommand implements Runnable {
     @Parameters(paramLabel = "TENANT", description = "Name, beginning of a name, pid, or path of a region file.")
     private String tenant;

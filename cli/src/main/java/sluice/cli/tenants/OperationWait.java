@@ -9,7 +9,7 @@ import sluice.api.pause.FollowedOperation;
 import sluice.cli.output.Progress;
 import sluice.cli.tables.OperationText;
 
-/// Waits for a pause or a resume. What takes longer than two seconds shows how far it is: again and again on a terminal, once elsewhere.
+/// Waits for a pause or a resume. After two seconds it shows the progress: repeatedly on a terminal, otherwise once.
 final class OperationWait {
     private static final long QUIET_NANOS = 2_000_000_000L;
     private static final long APART_NANOS = 20_000_000L;
@@ -31,7 +31,7 @@ final class OperationWait {
         this.err = err;
     }
 
-    /// @return how it ended; or that it runs, for a resume of which Ctrl-C or the time has ended the wait
+    /// @return its result; or that it runs, if Ctrl-C or the timeout ended the wait for a resume
     Operation last() {
         Operation now = operation.look();
         while (now.runs()) {

@@ -33,7 +33,7 @@ public final class PsCommand extends AnyCommand implements Runnable {
     private boolean all;
 
     @Option(names = "--over", paramLabel = "TIME",
-            description = "Looks twice, this far apart, and shows what each tenant got in between, such as 500ms or 5s.")
+            description = "Looks twice, this far apart, such as 500ms or 5s, and shows the GPU time that each tenant got in between.")
     private Duration over;
 
     @Option(names = {"-w", "--wide"}, description = "Cuts no line short, and names pod, container and claim of each tenant of a cluster.")

@@ -16,12 +16,12 @@ import sluice.region.calls.TenantCalls;
 
 @Command(
         name = "stat",
-        header = "Shows what a tenant did to its GPUs: calls, errors and time by function, copies, kernels, waits, memory.",
+        header = "Shows a tenant's use of its GPUs: calls, errors and time by function, copies, kernels, waits, memory.",
         description = {
             "",
             "The library always counts: all processes of the tenant from its start, also those that have ended.",
             "TIME is the host time of the calls, with their waits at the gate. The library measures BUSY for tenants that",
-            "share the GPU's time. It only reads, and works on ended tenants for as long as they are kept.",
+            "share the GPU's time. It only reads, and also shows ended tenants for as long as they are kept.",
             ""
         })
 public final class StatCommand extends AnyCommand implements Runnable {

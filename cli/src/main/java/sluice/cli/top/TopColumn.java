@@ -14,7 +14,7 @@ import sluice.region.TenantGpu;
 import sluice.region.limits.Percent;
 import sluice.region.limits.Size;
 
-/// A column of the table. Widths are fixed, so that figures that change do not move what is beside them.
+/// A column of the table. Widths are fixed, so that changing figures do not move other columns.
 ///
 /// @param width the least; [#TENANT], [#ASKED] and [#COMMAND] take more where they need it and there is room
 enum TopColumn {
@@ -36,7 +36,7 @@ enum TopColumn {
     AGE(4, true),
     COMMAND(12, false);
 
-    /// Those that are left out last come first.
+    /// In the reverse order in which columns are left out.
     static final List<TopColumn> BY_WORTH = List.of(TENANT, USED, GOT, LIMIT, ASKED, GPU, WAIT, ERRORS, FILL, TREND, COMMAND,
             PROCS, REFUSED, AGE, PEAK, DEBT, CALLS);
     private static final String SPARKS = " ▁▂▃▄▅▆▇█";

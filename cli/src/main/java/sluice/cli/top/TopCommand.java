@@ -12,14 +12,14 @@ import sluice.cli.output.Screen;
 import sluice.cli.top.terminal.TopStyle;
 import sluice.region.place.SluiceException;
 
-/// Every start of the command line looks at this class, so nothing of JLine is in its signatures.
+/// Every start of the command line loads this class, so its signatures have no type of JLine.
 @Command(
         name = "top",
         header = "Shows GPUs and tenants live: memory and GPU time by tenant, limits, waits, errors.",
         description = {
             "",
             "Fills the terminal until q is pressed; h tells the other keys. Sorts, filters, shows details, and changes",
-            "the limits of a running tenant after asking. --once and --json are for scripts; what was got and waited is",
+            "the limits of a running tenant after asking. --once and --json are for scripts; GPU time and waits are those",
             "of the last interval.",
             ""
         },

@@ -22,7 +22,7 @@ import sluice.region.TenantProcess;
 import sluice.region.boards.BoardTenant;
 import sluice.region.limits.Size;
 
-/// All that is known of one tenant on one GPU, the most important first.
+/// All facts about one tenant on one GPU, the most important first.
 final class TopDetails {
     private static final int LABEL = 11;
 

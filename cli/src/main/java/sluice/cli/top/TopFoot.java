@@ -11,7 +11,7 @@ import sluice.cli.top.terminal.TopStyle;
 import sluice.region.Tenant;
 import sluice.region.limits.Limit;
 
-/// The lowest lines: what the keys do, or what is being asked.
+/// The lowest lines: the meaning of the keys, or the present question.
 record TopFoot(TopState state, TopStyle style, int width) {
     static List<AttributedString> lines(TopLook look, TopState state, TopStyle style, int width) {
         TopFoot foot = new TopFoot(state, style, width);

@@ -11,10 +11,10 @@ import sluice.region.boards.BoardState;
 
 /// A GPU.
 ///
-/// @param tenantBytes    what its tenants use
-/// @param otherBytes     what is used besides, as the driver says; -1 when it cannot be asked
+/// @param tenantBytes    memory of its tenants
+/// @param otherBytes     other used memory, by the driver; -1: the driver cannot be asked
 /// @param turns          turns that were taken on its board so far
-/// @param turnsPerSecond -1 when nobody takes turns
+/// @param turnsPerSecond -1: no tenant takes turns
 record TopGpu(
         int index,
         String uuid,

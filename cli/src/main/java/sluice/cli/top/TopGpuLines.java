@@ -82,7 +82,7 @@ record TopGpuLines(TopLook look, TopStyle style, int width) {
                 .toList();
     }
 
-    /// Looks at several regions are not of the same moment, so the sum of their parts may be a little more than all.
+    /// Several regions are not read at the same moment, so the sum of their parts may be a little more than the whole.
     private long timeWhole(TopGpu gpu) {
         return Math.max(ALL_PERMILLE, busy(gpu));
     }

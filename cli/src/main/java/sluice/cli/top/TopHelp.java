@@ -6,7 +6,7 @@ import org.jline.utils.AttributedString;
 import org.jline.utils.AttributedStringBuilder;
 import sluice.cli.top.terminal.TopStyle;
 
-/// What is on the screen and what the keys do. It fits 80 columns and 24 lines.
+/// Explains the screen and the keys. It fits 80 columns and 24 lines.
 final class TopHelp {
     private static final String[][] TEXT = {
         {"", ""},

@@ -15,7 +15,7 @@ import sluice.region.Tenant;
 import sluice.region.TenantGpu;
 import sluice.region.boards.BoardState;
 
-/// The machine at one moment, and what happened since the look before.
+/// The machine at one moment, with rates since the previous look.
 ///
 /// @param takenNanos by the clock of `System.nanoTime()`
 /// @param overNanos  time since the look before; 0 when there was none
@@ -42,7 +42,7 @@ record TopLook(Instant at, long takenNanos, long overNanos, List<TopGpu> gpus, L
         return tenant.gpus().isEmpty() ? List.of(Optional.empty()) : tenant.gpus().stream().map(Optional::of).toList();
     }
 
-    /// Each tenant keeps its colour; a new one gets the first that nobody has.
+    /// Each tenant keeps its colour; a new tenant gets the first free colour.
     private static Map<Long, Integer> colours(List<Tenant> tenants, TopLook earlier) {
         Map<Long, Integer> kept = new HashMap<>();
         earlier.rows.forEach(row -> kept.put(row.tenant().createdNanos(), row.colour()));

@@ -17,7 +17,7 @@ import sluice.cli.top.terminal.TopTerminal;
 import sluice.region.Tenant;
 import sluice.region.place.SluiceException;
 
-/// Looks, draws, and does what the keys say, until it is told to stop.
+/// Looks, draws, and carries out the keys, until it is told to stop.
 final class TopLoop {
     private final TopTerminal terminal;
     private final TopWatch watch;
@@ -107,7 +107,7 @@ final class TopLoop {
         }
     }
 
-    /// An operation goes on by looks, and its end is news.
+    /// Polls the operation that runs, and shows its result when it ends.
     private void follow() {
         try {
             if (operation != null && !operation.look().runs()) {

@@ -4,7 +4,7 @@ import sluice.region.LimitsChange;
 import sluice.region.Tenant;
 import sluice.region.limits.Limit;
 
-/// What keys mean at the moment.
+/// The present meaning of the keys.
 sealed interface TopMode {
     /// Keys are commands.
     record Watching() implements TopMode {}
@@ -25,7 +25,7 @@ sealed interface TopMode {
 
     /// Keys are letters of the limit's new value.
     ///
-    /// @param mistake what was wrong with the value, or nothing
+    /// @param mistake the error of the value, or nothing
     record Editing(Tenant tenant, Limit limit, String text, String mistake) implements TopMode {}
 
     /// The next key says whether the limit is set.

@@ -22,7 +22,7 @@ final class TopPage {
         lines.forEach(line -> out.println((style.coloured() ? line.toAnsi(COLOURS, ForceMode.None) : line.toString()).stripTrailing()));
     }
 
-    /// Goes on until nobody reads it any more.
+    /// Runs until the reader of the output is gone.
     static void json(TopWatch watch, Duration interval, boolean once, PrintWriter out) throws InterruptedException {
         TopLook earlier = watch.look();
         do {

@@ -4,7 +4,7 @@ import java.util.Arrays;
 import java.util.Optional;
 import sluice.api.model.Operation.Kind;
 
-/// What can be chosen for a tenant that is to be paused or resumed.
+/// The choices for a tenant that is to be paused or resumed.
 enum TopPause {
     HOLD('p', Kind.HOLD, "pause", "it submits no more work; its memory stays"),
     RELEASE('r', Kind.RELEASE, "release", "its memory moves to host memory too"),

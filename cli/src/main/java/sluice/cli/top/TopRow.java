@@ -9,7 +9,7 @@ import sluice.region.Tenant;
 import sluice.region.TenantError;
 import sluice.region.TenantGpu;
 
-/// A tenant on one of its GPUs, and what it did since an earlier look.
+/// A tenant on one of its GPUs, and its activity since an earlier look.
 ///
 /// @param gpu            empty until the tenant has used one
 /// @param colour         number of its colour, the same for as long as it runs
@@ -50,7 +50,7 @@ record TopRow(
         return List.copyOf(trend.subList(Math.max(0, trend.size() - TREND_LOOKS), trend.size()));
     }
 
-    /// What stays the same from look to look.
+    /// A key that stays the same from look to look.
     String key() {
         return tenant.createdNanos() + "/" + tenant.name() + "/" + gpu.map(TenantGpu::entry).orElse(-1);
     }
@@ -76,7 +76,7 @@ record TopRow(
         return gpu.map(TenantGpu::refusedCalls).orElse(0L);
     }
 
-    /// How often something went wrong, on any GPU.
+    /// The number of refusals and errors, on all GPUs.
     long errors() {
         return tenant.errors().stream().mapToLong(TenantError::count).sum();
     }

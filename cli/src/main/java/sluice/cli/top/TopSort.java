@@ -2,7 +2,7 @@ package sluice.cli.top;
 
 import java.util.Comparator;
 
-/// What the table is sorted by. Numbers have the largest first.
+/// The order of the table. For numbers the largest comes first.
 enum TopSort {
     TENANT("TENANT", Comparator.comparing(TopRow::name)),
     USED("USED", Comparator.comparingLong(TopRow::usedBytes).reversed()),
@@ -23,7 +23,7 @@ enum TopSort {
         return column;
     }
 
-    /// Rows that are alike keep their order.
+    /// Equal rows keep their order.
     Comparator<TopRow> order(boolean reversed) {
         return reversed ? order.reversed() : order;
     }

@@ -2,15 +2,14 @@ package sluice.cli.top;
 
 import java.util.List;
 import java.util.Locale;
-import java.util.function.Consumer;
 
-/// What the user of the terminal chose.
+/// The choices of the user at the terminal.
 ///
 /// @param filter   shows tenants whose name, command or pid contains it
 /// @param gpu      UUID of the one GPU that is shown; empty for all
 /// @param selected key of the row that details and limits are about
 /// @param held     whether the view stands still
-/// @param message  what the last key did, until the next
+/// @param message  the result of the last key, until the next key
 record TopState(
         TopSort sort,
         boolean reversed,
@@ -80,72 +79,34 @@ record TopState(
     }
 
     TopState sortedBy(TopSort by, boolean backwards) {
-        return with(next -> {
-            next.sort = by;
-            next.reversed = backwards;
-        });
+        return new TopState(by, backwards, filter, gpu, selected, details, held, mode, message);
     }
 
     TopState filtered(String text) {
-        return with(next -> next.filter = text);
+        return new TopState(sort, reversed, text, gpu, selected, details, held, mode, message);
     }
 
     TopState onGpu(String uuid) {
-        return with(next -> next.gpu = uuid);
+        return new TopState(sort, reversed, filter, uuid, selected, details, held, mode, message);
     }
 
     TopState selecting(String key) {
-        return with(next -> next.selected = key);
+        return new TopState(sort, reversed, filter, gpu, key, details, held, mode, message);
     }
 
     TopState detailed(Details choice) {
-        return with(next -> next.details = choice);
+        return new TopState(sort, reversed, filter, gpu, selected, choice, held, mode, message);
     }
 
     TopState holding(boolean still) {
-        return with(next -> next.held = still);
+        return new TopState(sort, reversed, filter, gpu, selected, details, still, mode, message);
     }
 
     TopState in(TopMode other) {
-        return with(next -> next.mode = other);
+        return new TopState(sort, reversed, filter, gpu, selected, details, held, other, message);
     }
 
     TopState saying(String text) {
-        return with(next -> next.message = text);
-    }
-
-    private TopState with(Consumer<Draft> change) {
-        Draft next = new Draft(this);
-        change.accept(next);
-        return next.state();
-    }
-
-    /// A state while it is being changed.
-    private static final class Draft {
-        private TopSort sort;
-        private boolean reversed;
-        private String filter;
-        private String gpu;
-        private String selected;
-        private Details details;
-        private boolean held;
-        private TopMode mode;
-        private String message;
-
-        Draft(TopState state) {
-            sort = state.sort;
-            reversed = state.reversed;
-            filter = state.filter;
-            gpu = state.gpu;
-            selected = state.selected;
-            details = state.details;
-            held = state.held;
-            mode = state.mode;
-            message = state.message;
-        }
-
-        TopState state() {
-            return new TopState(sort, reversed, filter, gpu, selected, details, held, mode, message);
-        }
+        return new TopState(sort, reversed, filter, gpu, selected, details, held, mode, text);
     }
 }

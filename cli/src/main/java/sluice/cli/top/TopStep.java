@@ -10,7 +10,7 @@ import sluice.region.Tenant;
 import sluice.region.limits.Limit;
 import sluice.region.place.SluiceException;
 
-/// What a key leads to: another state, and perhaps something to be done.
+/// The effect of a key: another state, and perhaps an action.
 record TopStep(TopState state, Action action) {
     sealed interface Action {}
 

@@ -23,7 +23,7 @@ final class TopTable {
     private final List<TopRow> rows;
     private final Map<TopColumn, Integer> widths = new EnumMap<>(TopColumn.class);
 
-    /// @param trends whether there were looks enough to show how it went
+    /// @param trends whether there were enough looks to show a trend
     TopTable(TopLook look, TopState state, TopStyle style, int width, boolean trends) {
         this.style = style;
         this.state = state;
@@ -79,7 +79,7 @@ final class TopTable {
         return line.toAttributedString();
     }
 
-    /// The arrow takes the last letter's place where there is no other.
+    /// Without free space, the arrow replaces the last letter.
     private static String heading(TopColumn column, String arrow, int width) {
         String title = column.title();
         return title.length() + arrow.length() <= width ? title + arrow : title.substring(0, Math.max(0, width - arrow.length())) + arrow;

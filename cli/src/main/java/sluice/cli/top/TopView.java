@@ -9,7 +9,8 @@ import org.jline.utils.AttributedStringBuilder;
 import sluice.cli.top.terminal.TopStyle;
 import sluice.region.Tenant;
 
-/// All lines of the screen, from what was seen, what was chosen, and the size. Nothing is wider or higher than that.
+/// All lines of the screen, from the look, the choices of the user, and the size. No line is wider than the size, and there are no more
+/// lines.
 final class TopView {
     private static final DateTimeFormatter CLOCK = DateTimeFormatter.ofPattern("HH:mm:ss");
     private static final int LEAST_ROWS = 3;

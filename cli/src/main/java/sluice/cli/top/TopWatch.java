@@ -10,7 +10,7 @@ import sluice.cuda.Nvml;
 import sluice.region.Tenant;
 import sluice.region.place.SluiceException;
 
-/// Looks at tenants, boards and the driver, again and again.
+/// Reads tenants, boards and the driver repeatedly.
 final class TopWatch {
     private final Map<String, String> environment;
     private final Optional<Nvml> nvml = Nvml.open();
@@ -34,7 +34,7 @@ final class TopWatch {
         return last;
     }
 
-    /// A driver that stops answering takes nothing of what the regions say away. A GPU that is silent has that as its name.
+    /// If the driver stops answering, the values of the regions stay. The name of a GPU that does not answer says so.
     private List<Nvml.Gpu> machine() {
         try {
             return nvml.map(Nvml::seen).map(TopWatch::all).orElse(List.of());

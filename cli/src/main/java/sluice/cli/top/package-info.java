@@ -1,4 +1,4 @@
-/// `sluice top`: what was seen, what the person chose, and the lines that both give.
+/// `sluice top`: looks, the choices of the user, and the lines made from both.
 ///
 /// Only `TopLoop` and `TopPage` touch the terminal. Everything else makes values from values.
 package sluice.cli.top;

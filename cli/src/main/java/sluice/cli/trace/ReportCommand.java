@@ -20,8 +20,8 @@ import sluice.trace.report.output.ReportText;
 
 @Command(
         name = "report",
-        header = "Says what a traced job did to the GPU, and where the time went.",
-        description = {"", "Writes one page that needs nothing else: FOLDER/report.html. With --text or --json it prints the same numbers.", ""},
+        header = "Reports the GPU use of a traced job, and where its time went.",
+        description = {"", "Writes one page that needs no other file: FOLDER/report.html. With --text or --json it prints the same numbers.", ""},
         footer = {"", "Exit status: 0 written, 1 there is no trace in the folder, 2 usage."})
 public final class ReportCommand extends AnyCommand implements Runnable {
     @Parameters(paramLabel = "FOLDER", description = "Folder that a trace was recorded to.")

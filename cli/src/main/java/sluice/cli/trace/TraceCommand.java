@@ -33,8 +33,8 @@ import sluice.trace.record.TraceSession;
             "  sluice trace train --for 10s -o train.pftrace",
             "",
             "Perfetto (ui.perfetto.dev) shows the file: threads with their calls and waits, streams, batches on the",
-            "GPU, turns, memory. Ctrl-C ends the recording early and writes what there is. To record from the start",
-            "use 'sluice run --trace FOLDER'.",
+            "GPU, turns, memory. Ctrl-C ends the recording early and writes the events so far. To record from the",
+            "start use 'sluice run --trace FOLDER'.",
             ""
         },
         commandListHeading = "%nMore:%n",

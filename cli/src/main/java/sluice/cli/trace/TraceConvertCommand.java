@@ -13,7 +13,7 @@ import sluice.trace.read.TraceFolder;
 
 @Command(
         name = "convert",
-        header = "Makes a file for a trace viewer of a recorded trace.",
+        header = "Converts a recorded trace to a file for a trace viewer.",
         description = {"", "  sluice trace convert FOLDER -o train.pftrace", ""},
         footer = {"", "Exit status: 0 written, 1 there is no trace in the folder, 2 usage."})
 final class TraceConvertCommand extends AnyCommand implements Runnable {
@@ -35,7 +35,7 @@ final class TraceConvertCommand extends AnyCommand implements Runnable {
         }
     }
 
-    /// The trace is written as far as it goes.
+    /// Writes the readable part of a damaged trace.
     static void sayDamage(TraceFolder trace, PrintWriter errors) {
         trace.damage().forEach(damage -> errors.println("sluice: damaged: " + damage.text().replaceAll("\\p{Cntrl}", "?")));
         errors.flush();

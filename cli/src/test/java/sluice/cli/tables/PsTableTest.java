@@ -84,7 +84,7 @@ class PsTableTest {
     }
 
     @Test
-    void shouldColourOnlyWhatAPersonShouldSee() {
+    void shouldColourOnlyOutputForATerminal() {
         Screen screen = new Screen(true, true);
         List<String> lines = PsTable.lines(List.of(MadeUp.training()), MadeUp.NOW, screen);
 

@@ -1,7 +1,6 @@
 package sluice.codegen.api;
 
-/// The two tables of entry points and what differs between them. The C names of NVML have its name in them, those of CUDA,
-/// which is the rule, have nothing.
+/// The two tables of entry points and their differences. C names for NVML contain its name; those for CUDA, the usual case, have no addition.
 public enum ApiFile {
     CUDA("cuda", "", "cu", "CUresult", "a CUDA version is major*1000 + minor*10, for example 12040") {
         @Override
@@ -40,7 +39,7 @@ public enum ApiFile {
         return library;
     }
 
-    /// What the names of the generated C files and variables end with.
+    /// The suffix of the generated C files and variables.
     public String suffix() {
         return suffix;
     }

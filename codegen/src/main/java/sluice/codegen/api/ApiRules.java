@@ -5,7 +5,7 @@ import java.util.List;
 import java.util.Map;
 import sluice.codegen.text.Problems;
 
-/// What must hold between the lines of a table: each symbol once, and one symbol for each (name, version).
+/// The rules between the lines of a table: each symbol once, and one symbol for each (name, version).
 final class ApiRules {
     private ApiRules() {}
 

@@ -22,8 +22,8 @@ public record ApiSpec(ApiFile file, List<ApiType> types, List<EntryPoint> entrie
         return symbols().stream().filter(symbol -> symbol.entry().hooked()).toList();
     }
 
-    /// Those that this library shows a wrapper of: of CUDA all that have a prototype, since their calls are watched. The hooked
-    /// ones first: where the driver has two names for one function, the hook is found.
+    /// The entry points with an exported wrapper: all of CUDA with a prototype, because their calls are watched. The hooked ones come first,
+    /// so that the hook is found if the driver has two names for one function.
     public List<Symbol> wrapped() {
         if (file != ApiFile.CUDA) {
             return hooked();
@@ -43,7 +43,7 @@ public record ApiSpec(ApiFile file, List<ApiType> types, List<EntryPoint> entrie
                 .findFirst();
     }
 
-    /// Declares something of an entry point's C type; `name` may be a plain name or `(*name)`.
+    /// Declares a name with an entry point's C type; `name` may be a plain name or `(*name)`.
     public String prototype(Symbol symbol, String name) {
         var parameters = symbol.entry().documented() ? Parameter.list(symbol.entry().parameters()) : "void";
         return file.resultType() + " " + name + "(" + parameters + ")";

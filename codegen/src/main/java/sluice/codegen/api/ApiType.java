@@ -6,7 +6,7 @@ import java.util.List;
 public sealed interface ApiType {
     String name();
 
-    /// A pointer to something that only the driver knows.
+    /// A pointer to an object of the driver.
     record Handle(String name) implements ApiType {}
 
     /// Passed as an int.

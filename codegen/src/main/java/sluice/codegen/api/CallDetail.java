@@ -6,7 +6,7 @@ import java.util.Optional;
 import java.util.function.Predicate;
 import java.util.stream.Collectors;
 
-/// What the parameters of a call tell about it, as C expressions of them.
+/// Facts about a call, as C expressions of its parameters.
 ///
 /// A direction is one of `SL_DIRECTION_…`; the pointers of a copy with a descriptor are looked at only where it is given.
 public record CallDetail(WatchedKind kind, Optional<String> bytes, Optional<String> direction, Map<String, String> others) {
@@ -23,12 +23,12 @@ public record CallDetail(WatchedKind kind, Optional<String> bytes, Optional<Stri
         return kind == WatchedKind.KERNEL && others.containsKey("function");
     }
 
-    /// Whether there is nothing to tell of it but, perhaps, its stream.
+    /// Whether the call has no detail but perhaps its stream.
     public boolean isQuestion() {
         return kind == WatchedKind.NONE && bytes.isEmpty() && direction.isEmpty();
     }
 
-    /// How much the call moves, sets or takes; empty where its parameters do not tell.
+    /// How many bytes the call copies, sets or takes; empty: its parameters do not say.
     public static Optional<String> bytes(ApiSpec cuda, Symbol symbol) {
         var name = symbol.entry().apiName();
         if (name.matches(SIZED)) {

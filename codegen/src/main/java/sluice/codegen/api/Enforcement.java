@@ -1,6 +1,6 @@
 package sluice.codegen.api;
 
-/// What Sluice does about an entry point today, in the words of `docs/hooks.md`.
+/// How Sluice treats an entry point, in the words of `docs/hooks.md`.
 public enum Enforcement {
     ENFORCED("enforced"),
     GATED("gated"),

@@ -8,13 +8,13 @@ import java.util.stream.Collectors;
 
 /// Whether an entry point has a hook, and whether its body is written or generated.
 public enum Hook {
-    /// The call is let through; of CUDA's, it is only watched.
+    /// The call is forwarded; calls of CUDA are also watched.
     NONE("-", EnumSet.allOf(Role.class)),
     /// The library has a body by hand.
     HOOKED("hooked", EnumSet.allOf(Role.class)),
     /// The generated body passes the gate as a copy.
     GATED("gated", EnumSet.of(Role.COPY)),
-    /// The generated body lets the call through and counts it as one whose GPU time is not charged.
+    /// The generated body forwards the call, and counts it as a call whose GPU time is not charged.
     COUNTED("counted", EnumSet.of(Role.LAUNCH, Role.COPY));
 
     private final String word;

@@ -5,7 +5,7 @@ import java.util.Locale;
 import java.util.Optional;
 import java.util.stream.Collectors;
 
-/// What a call means to Sluice. `spec/README.md` explains the roles to people.
+/// The role of a call for Sluice. `spec/README.md` explains the roles.
 public enum Role {
     FORWARD("changes nothing that Sluice limits"),
     CHARGE("takes GPU memory, or may take some"),

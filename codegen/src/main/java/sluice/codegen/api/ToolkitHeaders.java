@@ -10,8 +10,8 @@ import java.util.Set;
 import java.util.TreeSet;
 import java.util.regex.Pattern;
 
-/// What a CUDA toolkit's headers say about the driver API: function pointer types, one for each (name, version), and the
-/// functions that are declared at all. Read to compare; nothing is generated from it.
+/// The driver API in a CUDA toolkit's headers: function pointer types, one for each (name, version), and all declared functions. It is
+/// read to compare; nothing is generated from it.
 public record ToolkitHeaders(List<Function> functions, Set<String> declared) {
     /// A function pointer type `PFN_<name>_v<version>[_ptsz|_ptds]`.
     record Function(String name, int version, Optional<String> suffix, List<String> types) {}

@@ -1,6 +1,6 @@
 package sluice.codegen.api;
 
-/// What a call does, for the code that watches it; in the order of `SL_DETAIL_…` in `watch.h`.
+/// The kind of a call, for the code that watches it; in the order of `SL_DETAIL_…` in `watch.h`.
 public enum WatchedKind {
     NONE,
     KERNEL,

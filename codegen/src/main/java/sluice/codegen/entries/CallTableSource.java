@@ -7,7 +7,7 @@ import sluice.codegen.api.Role;
 import sluice.codegen.api.Symbol;
 import sluice.codegen.api.WatchedKind;
 
-/// `CallTable.java`: the names of the entry points that the region counts the calls of, and what they do.
+/// `CallTable.java`: the names and the kinds of the entry points whose calls the region counts.
 public final class CallTableSource {
     private static final long FNV_BASIS = 0xcbf29ce484222325L;
     private static final long FNV_PRIME = 0x100000001b3L;

@@ -9,8 +9,8 @@ import sluice.codegen.api.Symbol;
 public final class ExportsMap {
     private ExportsMap() {}
 
-    /// Sluice may lie in the place of libcuda, so it shows all of that; of NVML it shows what it changes. NVTX asks
-    /// for the last one.
+    /// Sluice may be installed in the place of libcuda, so it exports all of its symbols; of NVML only those that it changes. NVTX looks
+    /// for the last symbol.
     public static String library(ApiSpec cuda, ApiSpec nvml) {
         var symbols = Stream.concat(cuda.symbols().stream(), nvml.hooked().stream());
         return emit("spec/cuda.api and spec/nvml.api", Stream.concat(symbols.map(Symbol::name), Stream.of("dlsym", "dlvsym", "InitializeInjectionNvtx2")));

@@ -12,7 +12,7 @@ import sluice.codegen.api.Enforcement;
 import sluice.codegen.api.EntryPoint;
 import sluice.codegen.api.Role;
 
-/// `docs/hooks.md`: what Sluice does about each entry point.
+/// `docs/hooks.md`: how Sluice treats each entry point.
 public final class HooksPage {
     private HooksPage() {}
 

@@ -3,7 +3,7 @@ package sluice.codegen.entries;
 import java.util.stream.Collectors;
 import sluice.codegen.api.ApiSpec;
 
-/// `trampolines.S`: the entry points whose parameters nobody knows; they go straight to the driver.
+/// `trampolines.S`: the entry points with unknown parameters; they go straight to the driver.
 public final class TrampolinesSource {
     private TrampolinesSource() {}
 

@@ -59,7 +59,7 @@ final class WatchedSource {
                 quick ? "" : "uint64_t begin = sl_watch_begin();\n    ").stripLeading();
     }
 
-    /// A launch has many parameters, and they are moved as rarely as can be: there is one way for all.
+    /// A launch has many parameters, and the wrapper copies them as rarely as possible: so all launches take one path.
     private static String kernel(ApiSpec cuda, Symbol symbol, CallDetail detail) {
         return """
                 SL_HOT static %1$s {
@@ -102,7 +102,7 @@ final class WatchedSource {
         return "if (sl_watch_is_told()" + lacking + ")";
     }
 
-    /// Launches, and what frameworks ask of the driver thousands of times in a second: not to be timed each time.
+    /// Launches, and queries that frameworks make thousands of times in a second: the library times only some of them.
     private static boolean isQuick(EntryPoint entry) {
         return WatchedKind.of(entry) == WatchedKind.KERNEL || entry.apiName().matches(QUICK);
     }

@@ -4,7 +4,7 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 
-/// The picture of the file in `docs/region.md` and its like: what lies at which offset.
+/// The picture of the file in `docs/region.md` and its like: the records by their offsets.
 final class LayoutDiagram {
     private static final int WIDTH = 30;
 

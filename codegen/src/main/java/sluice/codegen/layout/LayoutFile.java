@@ -3,8 +3,8 @@ package sluice.codegen.layout;
 import java.util.Locale;
 import sluice.codegen.text.JavaNames;
 
-/// The memory-mapped files that C and Java share, and what differs between them. The Java views of a file have its name
-/// in them, those of the region, which is the rule, have nothing.
+/// The memory-mapped files that C and Java share, and their differences. Names of Java views contain the name of the file; those of the
+/// region, the usual case, have no addition.
 public enum LayoutFile {
     REGION("", true, "region.md", "of one tenant, shared by the library in each of its processes and by the tools"),
     BOARD(

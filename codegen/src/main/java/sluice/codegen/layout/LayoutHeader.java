@@ -18,6 +18,7 @@ public final class LayoutHeader {
                 #include <stdatomic.h>
                 #include <stddef.h>
                 #include <stdint.h>
+                #include <string.h>
 
                 #define SL_%2$s_LAYOUT %3$d
                 #define SL_%2$s_MAGIC 0x%4$xull
@@ -43,7 +44,7 @@ public final class LayoutHeader {
                         spec.hasFormat() ? format(spec) : "");
     }
 
-    /// What the file says of itself. Its creator writes it, and a process that maps the file compares it.
+    /// The format record of the file. Its creator writes it, and a process that maps the file compares it.
     private static String format(LayoutSpec spec) {
         var word = spec.file().word().toUpperCase(Locale.ROOT);
         return """
@@ -106,9 +107,22 @@ public final class LayoutHeader {
         return """
                 typedef struct {
                 %s} %s;
-                %s_Static_assert(sizeof(%s) == %d, "size of %s");""".formatted(
+                %s_Static_assert(sizeof(%s) == %d, "size of %s");
+                /* Stores 0 to each field, also to those of later versions. Other processes may read the atomic ones meanwhile. */
+                static inline void sl_%s_clear_%s(%s *record) {
+                %s}""".formatted(
                 rest == 0 ? fields : fields + "    uint8_t unused_bytes[" + rest + "];\n",
-                type, offsets, type, record.bytes(), record.name());
+                type, offsets, type, record.bytes(), record.name(), word, record.name(), type,
+                record.fields().stream().map(LayoutHeader::clear).collect(Collectors.joining())
+                        + (rest == 0 ? "" : "    memset(record->unused_bytes, 0, sizeof record->unused_bytes);\n"));
+    }
+
+    private static String clear(LayoutSpec.Field field) {
+        return switch (field.type()) {
+            case FieldType.Scalar _ -> "    record->%s = 0;\n".formatted(field.name());
+            case FieldType.Array(_, var length) -> "    for (int i = 0; i < %d; i++)\n        record->%s[i] = 0;\n".formatted(length, field.name());
+            case FieldType.Text _, FieldType.Bytes _ -> "    memset(record->%1$s, 0, sizeof record->%1$s);\n".formatted(field.name());
+        };
     }
 
     private static String declaration(LayoutSpec.Field field) {

@@ -54,7 +54,7 @@ final class LayoutRules {
         }
     }
 
-    /// What came later stands behind what was there: so nothing moves.
+    /// Later fields come after earlier fields, so that no field moves.
     private void since(String kind, String name, int since, int latest, int line) {
         if (since < latest || since > spec.revision()) {
             problems.report(path, line, "%s '%s' since %d: later ones follow earlier ones, and the revision is %d"

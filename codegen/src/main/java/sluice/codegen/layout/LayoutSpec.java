@@ -7,7 +7,7 @@ public record LayoutSpec(
         LayoutFile file, int layout, int revision, String magic, int pageBytes, long givenBytes, List<String> rules, List<Record> records,
         List<Place> places, List<Value> values, List<Feature> features) {
 
-    /// The record in which a file says of itself what it has and where that lies. A file without one is read by its layout alone.
+    /// The record in which a file describes itself: its records and their places. A file without it is read by its layout alone.
     static final String FORMAT = "format";
 
     public record Record(String name, int bytes, List<Field> fields, int line) {
@@ -35,7 +35,7 @@ public record LayoutSpec(
     /// A number that a field may have.
     record Value(String name, int number, String meaning, int line) {}
 
-    /// A bit by which a file, a library or an agent says what it can do.
+    /// A bit for an ability of a file, a library or an agent.
     record Feature(String name, int bit, boolean required, String meaning, int line) {
         long mask() {
             return 1L << bit;

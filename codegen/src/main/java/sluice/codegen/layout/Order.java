@@ -26,7 +26,7 @@ enum Order {
         return meaning;
     }
 
-    /// Whether the field may change while others look at it.
+    /// Whether the field may change while other processes read it.
     boolean concurrent() {
         return this == ATOMIC || this == RELEASE;
     }

@@ -8,8 +8,8 @@ import java.nio.file.attribute.PosixFilePermissions;
 
 /// A generated file, with a path relative to the output folder.
 public record Output(String path, String content) {
-    /// Writes the file unless it has this content already, so that builds that look at times do nothing. A reader never
-    /// sees half of it.
+    /// Writes the file unless it has this content already, so that builds that compare times do nothing. A reader never sees half of the
+    /// file.
     public void write(Path folder) throws IOException {
         var file = folder.resolve(path);
         if (Files.exists(file) && Files.readString(file).equals(content)) {

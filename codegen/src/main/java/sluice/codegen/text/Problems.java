@@ -6,7 +6,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/// Collects what is wrong in the specs, so that one run reports every wrong line.
+/// Collects the errors of the specs, so that one run reports every wrong line.
 public final class Problems {
     private record Problem(int line, String reason) {}
 

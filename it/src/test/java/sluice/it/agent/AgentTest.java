@@ -41,7 +41,7 @@ class AgentTest extends OnMachine {
 
     @Test
     @Fault(kind = Fault.Kind.KILL, of = "the agent while jobs run")
-    void shouldDisturbNobodyWhenItIsKilledAndGoOnAfterwards() throws Exception {
+    void shouldDisturbNoJobWhenItIsKilledAndGoOnAfterwards() throws Exception {
         Process agent = machine.startAgent();
         Process three = job("three", "3");
         Process one = job("one", "1");

@@ -64,7 +64,7 @@ class AuditTest extends OnMachine {
 
     @Test
     @Fault(kind = Fault.Kind.HOSTILE_USERS, of = "the audit, by a program that escapes")
-    void shouldFindAndStopWhoEscapesAndNobodyElse() throws Exception {
+    void shouldFindAndStopOnlyProcessesThatEscape() throws Exception {
         machine.startAgent("audit-stop = unregistered", "audit-grace = 3s");
         Process good = inOrder("good");
         Process escaped = escaped();
@@ -114,7 +114,7 @@ class AuditTest extends OnMachine {
     }
 
     @Test
-    void shouldFindNobodyAmongManyWhoTakeAndGiveBack() throws Exception {
+    void shouldFindNoProcessAmongManyThatAllocateAndFree() throws Exception {
         machine.with("SLUICE_SIM_CONTEXT", "64m");
         machine.startAgent("audit-stop = all", "audit-grace = 0s", "audit-kill-after = 0s", "audit-every = 100ms");
 

@@ -14,6 +14,7 @@ import sluice.it.machine.OnMachine;
 import sluice.region.Tenant;
 import sluice.region.limits.GivenLimits;
 import sluice.region.limits.Limit;
+import sluice.region.limits.LimitKind;
 import sluice.region.limits.LimitSource;
 import sluice.region.limits.Limits;
 
@@ -66,7 +67,7 @@ class LimitsTableTest extends OnMachine {
     @EnumSource
     void shouldBeAnOptionOfRun(Limit limit) throws Exception {
         List<String> words = new ArrayList<>(List.of("run", "--sim", "--name", "job", limit.option()));
-        if (limit.kind() != Limit.Kind.SWITCH) {
+        if (limit.kind() != LimitKind.SWITCH) {
             words.add(example(limit));
         }
         needed(limit).forEach((other, value) -> words.addAll(List.of(other.option(), value)));

@@ -95,7 +95,7 @@ class RunTest extends OnMachine {
 
     @ParameterizedTest
     @ValueSource(strings = {"4x", "-1", "0", "2=", "0=1g,0=2g", "99=1g", "1e9", ""})
-    void shouldRefuseNonsenseSizes(String size) throws Exception {
+    void shouldRefuseInvalidSizes(String size) throws Exception {
         assertMistake(2, "--memory", machine.sluice("run", "--sim", "--memory", size, "--", "true"));
     }
 

@@ -51,7 +51,8 @@ class UnitsTest extends OnMachine {
     @Test
     void shouldSayWhatItUnderstood() throws Exception {
         assertThat(machine.sluice("run", "--sim", "-v", "--name", "job", "--memory", "4g", "--", "true").errors())
-                .isEqualTo("sluice: job: memory 4.0 GiB, over the quota fail; compute none; turns: none; on error fail\n");
+                .isEqualTo("sluice: job: memory 4.0 GiB, over the quota fail, compute none, weight none, priority normal, exclusive false, turn default (10 ms), "
+                        + "strict false, reservoir none, prepared none, mapped false, on error fail\n");
         assertThat(machine.sluice("run", "--sim", "--memory", "4g", "--", "true").errors()).isEmpty();
     }
 

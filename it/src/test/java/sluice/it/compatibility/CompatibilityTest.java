@@ -153,7 +153,7 @@ class CompatibilityTest extends OnMachine {
     }
 
     @Test
-    void shouldRefuseNonsenseLoudly() throws Exception {
+    void shouldRefuseInvalidValuesWithAMessage() throws Exception {
         var outcome = hog("libcuda2.so", Map.of("WRAPPER_MAX_MEMORY", "lots"), "--count", "80");
         assertThat(outcome.errors()).contains("WRAPPER_MAX_MEMORY=lots").contains("without limits");
         assertThat(outcome.output()).contains("got 80 ");

@@ -45,7 +45,7 @@ class LostEnvironmentTest extends OnMachine {
                 .isEqualTo(QUOTA_PIECES);
     }
 
-    /// The agent knows a process by its ancestors, who one of them has told it of.
+    /// The agent finds the tenant of a process by an ancestor that has registered.
     @Test
     void shouldBeOfTheTenantThatTheAgentKnows() throws Exception {
         Path socket = directory.resolve("register/agent-register.sock");

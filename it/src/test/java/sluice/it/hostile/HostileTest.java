@@ -33,7 +33,7 @@ class HostileTest extends OnMachine {
     /// Those of its own region survive; those of another region keep all that is promised.
     @ParameterizedTest
     @ValueSource(ints = {1, 2})
-    void shouldOutliveATenantThatWritesNonsense(int seed) throws Exception {
+    void shouldSurviveATenantThatWritesRandomBytes(int seed) throws Exception {
         Process mates = honest("mates", Map.of("SLUICE_COMPUTE", "50%"), seed, "--survive", "--longest", "10000");
         Process others = honest("others", Map.of("SLUICE_WEIGHT", "2"), seed, "--ways", "plain,vmm,array,launch", "--longest", "5000");
 

@@ -12,7 +12,7 @@ import sluice.proof.stage.Environment.GpuDescription;
 import sluice.proof.stage.Interruption;
 import sluice.region.place.SluiceException;
 
-/// What Sluice costs on this machine, next to no library at all, in one run.
+/// The cost of Sluice on this machine, compared with no library, in one run.
 public final class Bench {
 
     /// @param repeats  how often everything is measured; odd numbers give a true median

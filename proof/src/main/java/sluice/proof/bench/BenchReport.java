@@ -4,7 +4,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.stream.Collectors;
 
-/// What a benchmark found, as data, as a table for people and as JSON for programs.
+/// The results of a benchmark, as data, as a table for people and as JSON for programs.
 ///
 /// @param gpu     the driver's name for the GPU
 /// @param machine processor threads and kernel, to compare results by

@@ -14,7 +14,7 @@ import sluice.proof.stage.ProbeCommand;
 import sluice.proof.stage.ProbeProcess;
 import sluice.proof.stage.Stage;
 
-/// What single CUDA calls cost without the library and with a memory quota.
+/// The cost of single CUDA calls, without the library and with a memory quota.
 ///
 /// A fresh pair of processes for each repeat; the two take turns of a few milliseconds, because a shared machine is fast
 /// in one second and slow in the next. A repeat's value is the median of the turns, what Sluice adds the median of the
@@ -30,7 +30,7 @@ final class CallBench {
 
     private static final int ROUNDS = 40;
 
-    /// @param series what a probe is asked to time, in so many batches
+    /// @param series the calls that a probe times, in so many batches
     record Case(String name, String series, int batches, Target target) {}
 
     private static final List<Case> CASES = List.of(

@@ -3,12 +3,12 @@ package sluice.proof.bench;
 import java.util.List;
 import java.util.stream.IntStream;
 
-/// One thing measured side by side, in nanoseconds, one value for each repeat; value i of both was taken next to each other.
+/// One quantity, measured with and without Sluice, in nanoseconds. One value for each repeat; both values i were taken one after the other.
 ///
-/// @param baseline what `without` stands for
+/// @param baseline the meaning of `without`
 public record Measurement(String name, String baseline, List<Double> without, List<Double> with, Target target) {
 
-    /// What Sluice adds, repeat by repeat.
+    /// The cost that Sluice adds, repeat by repeat.
     public Spread added() {
         return Spread.of(IntStream.range(0, with.size()).mapToObj(i -> with.get(i) - without.get(i)).toList());
     }

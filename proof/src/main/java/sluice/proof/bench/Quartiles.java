@@ -2,7 +2,7 @@ package sluice.proof.bench;
 
 import java.util.List;
 
-/// Between which two values the middle half of some lies.
+/// The bounds of the middle half of some values.
 public record Quartiles(double lower, double upper) {
 
     public static Quartiles of(List<Double> values) {

@@ -8,8 +8,8 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 
-/// How often the machine stands still under threads that only look at the clock, as a busy virtual machine does. Then the slowest of a hundred
-/// bursts, and shares over a short time, tell about the machine.
+/// How often the machine stops threads that only read the clock, as a busy virtual machine does. Then the slowest of a hundred bursts, and
+/// shares over a short time, depend on the machine.
 ///
 /// @param perSecond    stops of [#LEAST_NANOS] or more, of one thread
 /// @param longestNanos 0 when there was none

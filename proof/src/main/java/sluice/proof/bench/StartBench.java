@@ -22,7 +22,7 @@ import sluice.proof.stage.Stage;
 import sluice.proof.stage.TestTenant;
 import sluice.region.place.RuntimeDirectory;
 
-/// What starting costs: the library in a program that never uses CUDA, and `sluice run` itself.
+/// The cost of a start: of the library in a program that never uses CUDA, and of `sluice run` itself.
 final class StartBench {
     private static final Target LIBRARY = new AddedAtMost(100_000);
     private static final Target CUDA = new AddedAtMost(5_000_000);

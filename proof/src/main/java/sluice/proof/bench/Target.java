@@ -2,7 +2,7 @@ package sluice.proof.bench;
 
 import java.util.Locale;
 
-/// What a measurement should not exceed.
+/// The bound that a measurement should not exceed.
 public sealed interface Target {
 
     Verdict verdict(Measurement measurement);

@@ -1,4 +1,4 @@
-/// `sluice bench`: what calls and starts cost with and without the library; spreads, targets, verdicts, and the report.
+/// `sluice bench`: the cost of calls and starts with and without the library; spreads, targets, verdicts, and the report.
 ///
 /// Must not know: shares of GPU time, or any check.
 package sluice.proof.bench;

@@ -13,7 +13,7 @@ import sluice.proof.stage.ProbeProcess;
 import sluice.proof.stage.Stage;
 import sluice.proof.stage.TestTenant;
 
-/// Arrays: charged with what the driver's layout takes, which only the driver knows.
+/// Arrays: charged with the memory of the driver's layout, which only the driver knows.
 public final class ArrayChecks {
     private static final int BYTES = 1;
     private static final int WORDS = 2;

@@ -8,7 +8,7 @@ import sluice.proof.stage.Stage;
 import sluice.proof.stage.TestTenant;
 import sluice.region.limits.Size;
 
-/// The ledger beside an independent witness: what both say was taken since a moment.
+/// The ledger compared with an independent witness: the memory taken since a moment, by both.
 ///
 /// They must agree to the byte on the simulated GPU. A real one may have other users, so there a small difference is
 /// allowed. The witness is a process outside the tenant that asks the driver what is free.

@@ -11,7 +11,7 @@ import sluice.proof.stage.Stage;
 import sluice.proof.stage.TestTenant;
 import sluice.region.limits.Size;
 
-/// The ledger against an independent witness: what it charges is what the driver takes, and all of it comes back.
+/// The ledger compared with an independent witness: it charges what the driver takes, and refunds all of it.
 public final class ChargeChecks {
     private static final int TRIES = 3;
 
@@ -65,9 +65,9 @@ public final class ChargeChecks {
         void on(ProbeProcess probe);
     }
 
-    /// What the ledger charged for an act, against what the driver's free memory fell by, as seen from outside the
-    /// tenant. It must be equal on the simulated GPU. A real one may have other users. So there a small difference is allowed, and a large
-    /// one counts only if it comes every time.
+    /// Compares the ledger's charge for an action with the fall of the driver's free memory, as seen from outside the tenant. Both must be
+    /// equal on the simulated GPU. A real GPU may have other users. So there a small difference is allowed, and a large one counts only if it
+    /// comes every time.
     private static String compare(Stage stage, Act act) {
         ProbeProcess witness = stage.bare();
         for (int attempt = 1; ; attempt++) {

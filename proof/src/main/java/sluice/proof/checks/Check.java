@@ -9,7 +9,7 @@ import sluice.proof.stage.Environment;
 import sluice.proof.stage.Interruption;
 import sluice.proof.stage.Stage;
 
-/// One thing that must hold. Runs in processes of its own and throws nothing but that it was broken off.
+/// One promise that must hold. It runs in processes of its own. It throws only if it was interrupted.
 public final class Check {
 
     /// Says what it saw; throws CheckFailed or CheckSkipped.
@@ -29,13 +29,13 @@ public final class Check {
         this.body = body;
     }
 
-    /// Says what the check is about, for the page that lists it.
+    /// Sets the subject of the check, for the page that lists it.
     Check about(Subject... subjects) {
         this.subjects = List.of(subjects);
         return this;
     }
 
-    /// Says that whatever else the machine does can disturb the check: only what fails twice has failed, unless a bound of safety was passed.
+    /// Other work of the machine can disturb the check: it has failed only if it fails twice, or if a bound of safety was passed.
     public Check timed() {
         timed = true;
         return this;
@@ -62,7 +62,7 @@ public final class Check {
         return timed && first.isInDoubt() ? attempt(environment).after(first.result) : first.result;
     }
 
-    /// Once, and what fails has failed. Throws [sluice.proof.stage.Interrupted] when it was broken off.
+    /// Runs once, without a second attempt. Throws [sluice.proof.stage.Interrupted] if it was interrupted.
     public Result attempt(Environment environment) {
         return unlessInterrupted(environment).result;
     }

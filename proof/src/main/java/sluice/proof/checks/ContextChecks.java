@@ -15,7 +15,7 @@ import sluice.proof.stage.Stage;
 import sluice.proof.stage.TestTenant;
 import sluice.region.limits.Size;
 
-/// What contexts take by themselves, what is loaded into them, and what the driver takes without being asked.
+/// The memory of contexts, of the code that is loaded into them, and of the driver itself.
 public final class ContextChecks {
     private ContextChecks() {}
 

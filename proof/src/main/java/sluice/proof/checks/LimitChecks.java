@@ -80,7 +80,7 @@ public final class LimitChecks {
         void happen(TestTenant tenant, ProbeProcess sibling, long pointer);
     }
 
-    /// One process asks for what its sibling holds, and gets it when something happens.
+    /// One process asks for memory that its sibling holds, and gets it after an event.
     private static String waits(Stage stage, String what, Event event) throws InterruptedException {
         TestTenant tenant = stage.tenant(8 * GIB);
         ProbeProcess sibling = stage.in(tenant);

@@ -1,6 +1,6 @@
 package sluice.proof.checks;
 
-/// The ways in which CUDA hands out memory, and what Sluice makes of each. `docs/memory.md` is written from this list.
+/// The ways in which CUDA allocates memory, and how Sluice counts each. `docs/memory.md` is written from this list.
 public enum MemoryWay implements Subject {
     LINEAR("`cuMemAlloc`",
             "the driver is asked; small ones share blocks of 2 MiB, and a block is charged with its first occupant",

@@ -116,7 +116,7 @@ public final class ProcessChecks {
         return ROUNDS + " processes killed while they allocated and freed";
     }
 
-    /// The dead one has the first slot; the last to come looks for the dead before it is refused.
+    /// The dead process has the first slot; the last process removes dead ones before it is refused.
     private static String oneOfThree(Stage stage) {
         TestTenant tenant = stage.tenant(8 * GIB);
         ProbeProcess first = stage.in(tenant);

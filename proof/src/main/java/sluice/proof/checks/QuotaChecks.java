@@ -13,7 +13,7 @@ import sluice.proof.stage.Stage;
 import sluice.proof.stage.TestTenant;
 import sluice.region.limits.Size;
 
-/// One process: what fits is allowed, what does not is refused, and the program sees its quota.
+/// One process: requests that fit are allowed, others are refused, and the program sees its quota.
 public final class QuotaChecks {
 
     private QuotaChecks() {}
@@ -137,7 +137,7 @@ public final class QuotaChecks {
         return "quota " + Size.format(quota) + ", shown " + Size.format(info.number("total"));
     }
 
-    /// Fills the GPU from outside, so only where that disturbs nobody.
+    /// Fills the GPU from outside, so it runs only on the simulated GPU.
     private static String neverMoreThanThere(Stage stage) {
         if (!stage.environment().simulated()) {
             throw new CheckSkipped("would fill the whole GPU; made on the simulated GPU only");

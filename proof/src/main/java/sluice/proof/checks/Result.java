@@ -2,9 +2,9 @@ package sluice.proof.checks;
 
 import java.time.Duration;
 
-/// What became of a check.
+/// The result of a check.
 ///
-/// @param detail what was seen, what was wrong, or why it was skipped
+/// @param detail the observation, the error, or why it was skipped
 public record Result(String group, String name, Outcome outcome, String detail, Duration duration) {
     public enum Outcome { PASSED, FAILED, SKIPPED }
 

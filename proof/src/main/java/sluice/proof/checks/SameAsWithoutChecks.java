@@ -10,7 +10,7 @@ import sluice.proof.facts.Facts;
 import sluice.proof.stage.ProbeProcess;
 import sluice.proof.stage.Stage;
 
-/// What is not limited is untouched: results, error codes, launches.
+/// Sluice changes nothing else: results, error codes, launches.
 public final class SameAsWithoutChecks {
     private static final long SPIN_NANOS = 20_000_000;
     private static final int TRIES = 5;

@@ -14,7 +14,7 @@ import sluice.proof.stage.Stage;
 import sluice.proof.stage.TestTenant;
 import sluice.region.limits.Limit;
 
-/// What is shared is charged once: to the process that made it, as long as that process has it.
+/// Shared memory is charged once: to the process that made it, as long as that process has it.
 public final class SharingChecks {
     private static final long BYTES = 64 * MIB;
     private static final long LOOK_MILLIS = 150;
@@ -34,7 +34,7 @@ public final class SharingChecks {
                         .about(MemoryWay.MULTICAST));
     }
 
-    /// What a driver without the ability answers.
+    /// The answer of a driver without this ability.
     private static long need(Facts answer, String ability) {
         if (answer.status() == Status.NOT_SUPPORTED || answer.status() == Status.NOT_FOUND || answer.status() == Status.INVALID_VALUE
                 || answer.status() == Status.INVALID_DEVICE) {

@@ -28,7 +28,7 @@ public final class StartChecks {
     private static final int PROCESSES = 64;
     private static final double MOST_ADDED_NANOS = 5e6;
     private static final long HEAD_START_NANOS = 500_000_000;
-    /// What the driver took by itself is booked at most 100 ms later, with the next call.
+    /// Memory that the driver took by itself is booked at most 100 ms later, with the next call.
     private static final long LOOK_MILLIS = 150;
     private static final int[] KILLED_AFTER_MILLIS = {0, 2, 5, 20, 100, 250};
     private static final List<String> DEATHS = List.of("cuInit@1=kill-before", "cuInit@1=kill-after",

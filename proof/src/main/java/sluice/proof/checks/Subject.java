@@ -1,4 +1,4 @@
 package sluice.proof.checks;
 
-/// What a check is about, where a page of the documentation lists its checks.
+/// The subject of a check, for a page of the documentation that lists its checks.
 public sealed interface Subject permits MemoryWay, View {}

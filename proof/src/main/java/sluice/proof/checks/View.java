@@ -1,6 +1,6 @@
 package sluice.proof.checks;
 
-/// What a tenant can see of the GPU's memory. `docs/memory.md` is written from this list.
+/// The views of a tenant on the GPU's memory. `docs/memory.md` is written from this list.
 public enum View implements Subject {
     CUDA_INFO("`cuMemGetInfo`", "total: the quota; free: what is left of it, never more than is free on the GPU, 0 when more than the quota is used"),
     CUDA_TOTAL("`cuDeviceTotalMem`", "the quota, never more than the GPU has"),

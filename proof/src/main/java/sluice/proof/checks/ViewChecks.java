@@ -14,7 +14,7 @@ import sluice.proof.stage.Stage;
 import sluice.proof.stage.TestTenant;
 import sluice.region.limits.Size;
 
-/// What a tenant sees of the GPU: its own world, and nothing that contradicts it.
+/// A tenant's view of the GPU: its quota and its own processes, without contradictions.
 public final class ViewChecks {
     private static final List<String> MEMORY_CALLS = List.of("nvmlDeviceGetMemoryInfo", "nvmlDeviceGetMemoryInfo_v2");
     private static final String PROCESS_CALL = "nvmlDeviceGetComputeRunningProcesses";

@@ -22,7 +22,7 @@ public final class Demo {
 
     private Demo() {}
 
-    /// Runs to the end, in a few seconds; says whether the outcome was as it should be.
+    /// Runs to the end, in a few seconds; returns whether the outcome was right.
     ///
     /// @param redraw whether `out` is a terminal on which bars can be drawn in place
     public static boolean run(Environment environment, PrintStream out, boolean redraw) {

@@ -1,6 +1,6 @@
 package sluice.proof.facts;
 
-/// A check saw something that must not be. The message is the detail of its result.
+/// A promise did not hold. The message is the detail of the check's result.
 public final class CheckFailed extends RuntimeException {
     private static final long serialVersionUID = 1;
 

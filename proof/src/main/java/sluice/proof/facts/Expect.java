@@ -3,7 +3,7 @@ package sluice.proof.facts;
 import sluice.cuda.Status;
 import sluice.region.limits.Size;
 
-/// What checks judge by. Each method throws CheckFailed with what was expected and what was seen.
+/// Assertions for checks. Each method throws CheckFailed with the expected and the seen value.
 public final class Expect {
     private static final long SLACK_BYTES = 4L << 20;
     private static final double SLACK_SHARE = 0.01;
@@ -16,7 +16,7 @@ public final class Expect {
         }
     }
 
-    /// A bound of safety: a cap overshot, two holders at once. What does not hold is never tried again.
+    /// A bound of safety: a cap overshot, two holders at once. A failure is never tried again.
     public static void safe(boolean holds, String otherwise) {
         if (!holds) {
             throw new CheckFailed(otherwise, true);

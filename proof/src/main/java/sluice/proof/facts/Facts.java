@@ -5,7 +5,7 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.stream.Collectors;
 
-/// What a probe reports: one line of `key=value`, separated by tabs.
+/// The report of a probe: one line of `key=value`, separated by tabs.
 public record Facts(Map<String, String> values) {
 
     public static Facts of(Object... keysAndValues) {

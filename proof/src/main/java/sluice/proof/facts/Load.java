@@ -2,7 +2,7 @@ package sluice.proof.facts;
 
 import java.util.Locale;
 
-/// What keeps a GPU busy: how work is submitted, and how long each kernel takes.
+/// Work that keeps a GPU busy: how it is submitted, and how long each kernel takes.
 ///
 /// @param kernelNanos of each kernel; of no meaning for copies
 public record Load(Kind kind, long kernelNanos) {

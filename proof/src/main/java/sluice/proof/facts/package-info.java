@@ -1,4 +1,4 @@
-/// What a probe and its judge tell each other: facts, stamps of kernels, loads; and what is expected of them.
+/// The data between a probe and its check: facts, stamps of kernels, loads; and assertions on them.
 ///
 /// Must not know: processes, tenants, CUDA, or any check.
 package sluice.proof.facts;

@@ -8,7 +8,7 @@ import sluice.cuda.Memory;
 import sluice.proof.facts.Facts;
 import sluice.proof.probe.memory.Session;
 
-/// What the driver answers to mistakes: each fact is a status.
+/// The driver's answers to mistakes: each fact is a status.
 final class ErrorCommands {
     private static final int NO_SUCH_DEVICE = 99;
     private static final long NOT_A_POINTER = 0x123;

@@ -6,7 +6,7 @@ import java.nio.file.Path;
 import java.util.List;
 import sluice.proof.facts.Facts;
 
-/// What a process is to the system, which a library in it must not change.
+/// Properties of the process that a library in it must not change.
 final class GuestCommands {
     private static final List<String> KEPT = List.of("SigBlk", "SigIgn", "SigCgt", "Umask");
 
@@ -24,7 +24,7 @@ final class GuestCommands {
         return facts;
     }
 
-    /// What `ps` and `/proc/PID/stat` show as the program.
+    /// The program's name in `ps` and `/proc/PID/stat`.
     static Facts rename(String name) throws IOException {
         Files.writeString(Path.of("/proc/self/comm"), name);
         return Facts.of("status", 0);

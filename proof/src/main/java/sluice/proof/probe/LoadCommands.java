@@ -23,7 +23,7 @@ import sluice.proof.facts.Load;
 import sluice.proof.probe.memory.Session;
 
 /// Keeps the GPU busy for a while, in three steps, so that several processes can begin together: `prepare`, `calibrate`, `go`.
-/// What is called is constant, so that the compiler sees through it.
+/// The called functions are constants, so that the compiler can inline them.
 final class LoadCommands {
     private static final Driver DRIVER = Driver.require(Driver.Route.DLSYM);
     private static final Work WORK = DRIVER.work();
@@ -164,7 +164,7 @@ final class LoadCommands {
         return kernels;
     }
 
-    /// Each thread waits for what it put on its default stream.
+    /// Each thread waits for the work in its own default stream.
     private static long threads(long context, long deadline) throws InterruptedException {
         try (var threads = Executors.newFixedThreadPool(Load.THREADS)) {
             Callable<Long> one = () -> {

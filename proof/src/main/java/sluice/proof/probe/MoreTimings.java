@@ -11,7 +11,7 @@ import sluice.cuda.VirtualMemory;
 import sluice.cuda.Work;
 import sluice.proof.probe.TimingCommands.Series;
 
-/// The cost of stream-ordered and of physical memory. As in [TimingCommands], what is called is constant.
+/// The cost of stream-ordered and of physical memory. As in [TimingCommands], the called functions are constants.
 final class MoreTimings {
     private static final Driver DRIVER = Driver.require(Driver.Route.DLSYM);
     private static final Memory MEMORY = DRIVER.memory();
@@ -22,7 +22,7 @@ final class MoreTimings {
 
     private MoreTimings() {}
 
-    /// The pool keeps what is freed, as in a program that has warmed up.
+    /// The pool keeps freed memory, as in a program that has warmed up.
     static Series async(int calls, long bytes) {
         long stream = WORK.createStream().orThrow("cuStreamCreate");
         long pool = DRIVER.pools().ofDevice(DEVICE).orThrow("cuDeviceGetDefaultMemPool");

@@ -6,7 +6,7 @@ import java.util.stream.Collectors;
 import sluice.cuda.Nvml;
 import sluice.proof.facts.Facts;
 
-/// What the management library says about GPU 0.
+/// NVML's answers about GPU 0.
 final class NvmlCommands {
     private NvmlCommands() {}
 

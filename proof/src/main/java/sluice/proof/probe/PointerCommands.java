@@ -5,7 +5,7 @@ import sluice.cuda.Memory;
 import sluice.proof.facts.Facts;
 import sluice.proof.probe.memory.Session;
 
-/// What the driver says of pointers: whether their memory is managed, by both calls.
+/// The driver's answers about pointers: whether their memory is managed, by both calls.
 final class PointerCommands {
     private PointerCommands() {}
 

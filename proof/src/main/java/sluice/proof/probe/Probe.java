@@ -105,7 +105,7 @@ public final class Probe {
         };
     }
 
-    /// What follows the verb.
+    /// The words after the verb.
     private static long[] numbers(String[] arguments) {
         return Arrays.stream(arguments).skip(1).mapToLong(Long::parseLong).toArray();
     }

@@ -46,7 +46,7 @@ final class SoakCommands {
         });
     }
 
-    /// Leaves the processor to the others now and then, or sixteen of these would let nobody in.
+    /// Leaves the processor to other processes from time to time; otherwise sixteen of these would use all processors.
     private static void rest() {
         if (steps % STEPS_AT_A_TIME == 0) {
             LockSupport.parkNanos(REST_NANOS);
@@ -69,8 +69,8 @@ final class SoakCommands {
         }
     }
 
-    /// Memory freed in a stream is given back only when the program waits for the stream. The library looks at the driver's own use now and
-    /// then, so time has to pass before the next call shows it.
+    /// The driver gives memory freed in a stream back only when the program waits for the stream. The library reads the driver's own use only
+    /// from time to time, so some time must pass before the next call shows it.
     private static void quiet(Session session) throws InterruptedException {
         STEP.lock();
         Status.check("cuStreamSynchronize", session.driver().work().synchronizeStream(session.stream()));

@@ -13,7 +13,7 @@ import sluice.cuda.Status;
 import sluice.proof.probe.memory.ContextCommands;
 import sluice.proof.probe.memory.Session;
 
-/// Random steps through every way to take memory. What is taken is held together with a way to give it back.
+/// Random steps through every way to take memory. Each piece is kept together with the way to free it.
 final class SoakWork {
     private static final int MOST_HELD = 60;
     private static final int LARGEST_POWER = 25;
@@ -60,7 +60,7 @@ final class SoakWork {
                 new Take("cuCtxSetLimit", this::stack), new Take("cuMemMapArrayAsync", this::sparseArray));
     }
 
-    /// What was done last, for a message.
+    /// The last step, for a message.
     String last() {
         return last;
     }
@@ -150,7 +150,7 @@ final class SoakWork {
         return hold(answer, () -> memory.freeAsync(answer.value(), session.stream()));
     }
 
-    /// Arrays above a block, and modules likewise: what small ones share a block with only the driver knows.
+    /// Arrays and modules larger than a block: only the driver knows which small ones share a block.
     private int side(int least) {
         return least + random.nextInt(least);
     }

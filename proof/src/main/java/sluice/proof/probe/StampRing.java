@@ -22,7 +22,7 @@ import sluice.cuda.Work;
 ///
 /// @param pointer of the ring on the device
 /// @param begun   the host's word
-/// @param clock   what is to be added to this process's nanoTime to get the GPU's clock
+/// @param clock   added to this process's nanoTime, it gives the GPU's clock
 record StampRing(long pointer, long places, MemorySegment begun, long stamp, Clock clock) {
     private static final Driver DRIVER = Driver.require(Driver.Route.DLSYM);
     private static final Memory MEMORY = DRIVER.memory();
@@ -31,7 +31,7 @@ record StampRing(long pointer, long places, MemorySegment begun, long stamp, Clo
     private static final long HEADER_BYTES = 16;
     private static final long PLACE_BYTES = 16;
     private static final int CALIBRATIONS = 20;
-    /// Of another shape than the loads, so that nobody takes these short kernels for theirs.
+    /// Of another shape than the loads, so that these short kernels are not mistaken for theirs.
     private static final int CALIBRATION_THREADS = 32;
     private static final long NAP_NANOS = 50_000;
     private static final long PATIENCE_NANOS = 30_000_000_000L;
@@ -109,7 +109,7 @@ record StampRing(long pointer, long places, MemorySegment begun, long stamp, Clo
         }
     }
 
-    /// Empties the ring and says where to tell what has begun.
+    /// Empties the ring, and sets the address at which it counts begun kernels.
     private void clear() {
         try (Arena arena = Arena.ofConfined()) {
             WORD.setVolatile(begun, 0L, 0L);

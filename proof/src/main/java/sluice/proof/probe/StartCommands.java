@@ -8,7 +8,7 @@ import sluice.proof.facts.Facts;
 import sluice.proof.probe.memory.MemoryCommands;
 import sluice.proof.probe.memory.Session;
 
-/// What it takes to start CUDA: from cuInit until the first memory is there.
+/// The time to start CUDA: from cuInit until the first memory is allocated.
 final class StartCommands {
     private static final Path SCHEDULED = Path.of("/proc/thread-self/schedstat");
 

@@ -13,7 +13,7 @@ import sluice.cuda.Status;
 import sluice.cuda.Work;
 import sluice.proof.facts.Facts;
 
-/// What calls cost. A test begins a series, which warms up until it is compiled. It then asks for slices, so that two processes can take
+/// The cost of calls. A test begins a series, which warms up until it is compiled. It then asks for slices, so that two processes can take
 /// turns, and ends it. The calls are constants of this class, so that the compiler can inline them. Noise only adds time, so a slice
 /// reports the lower quartile of its batches.
 final class TimingCommands {
@@ -98,7 +98,7 @@ final class TimingCommands {
         return new Series(count -> allocsAndFrees(bytes, count), calls, () -> { }, held);
     }
 
-    /// What is to be freed is allocated before each batch, which is not timed.
+    /// The memory to free is allocated before each batch, which is not timed.
     private static Series free(int calls, long bytes, int live) {
         long[] pieces = new long[calls];
         Runnable allocate = () -> Arrays.setAll(pieces, i -> MEMORY.allocate(bytes).orThrow("cuMemAlloc"));

@@ -9,7 +9,7 @@ import sluice.cuda.Nvml;
 import sluice.proof.facts.Facts;
 import sluice.proof.probe.memory.Session;
 
-/// Which file of the running program the address of a symbol lies in.
+/// Finds the file of the running program that contains the address of a symbol.
 final class WhereCommand {
     private static final int ANY_VERSION = 13000;
 

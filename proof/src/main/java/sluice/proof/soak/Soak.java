@@ -20,7 +20,7 @@ import sluice.region.limits.Size;
 import sluice.region.place.SluiceException;
 
 /// Many processes of one tenant take and give memory at random for a long time, are killed, and have their quota changed.
-/// Now and then the soak stops them all. Then the ledger must be what the simulated driver says, process by process.
+/// From time to time the soak stops them all. Then the ledger must equal the simulated driver's figures, process by process.
 public final class Soak {
     private static final long PHASE_MILLIS = 2500;
     private static final int ATTEMPTS = 100;
@@ -49,10 +49,10 @@ public final class Soak {
         ledger = new SoakLedger(tenant, stage.bare());
     }
 
-    /// Runs to the end; throws, with the seed, when the ledger is not the truth.
+    /// Runs to the end; throws, with the seed, if the ledger is wrong.
     public static void run(Environment environment, Options options, Consumer<String> progress) {
         if (!environment.simulated()) {
-            throw new SluiceException("a soak needs the simulated GPU, which tells the truth; add --sim");
+            throw new SluiceException("a soak needs the simulated GPU, whose figures are exact; add --sim");
         }
         try (Stage stage = new Stage(environment)) {
             new Soak(stage, options).run(progress);

@@ -11,7 +11,7 @@ import sluice.proof.stage.TestTenant;
 import sluice.region.MemoryUses;
 import sluice.region.TenantProcess;
 
-/// The ledger of the soaking tenant beside what the simulated driver says of each process.
+/// The ledger of the soaking tenant, compared with the simulated driver's figure of each process.
 final class SoakLedger {
     private final TestTenant tenant;
     private final ProbeProcess witness;
@@ -61,7 +61,7 @@ final class SoakLedger {
         return charged;
     }
 
-    /// All memory is given back: only contexts and what the driver keeps for itself are left.
+    /// All memory is given back: only contexts and the driver's own memory are left.
     void checkDrained() {
         MemoryUses uses = tenant.uses();
         long asked = uses.totalBytes() - uses.contextBytes() - uses.overheadBytes() - uses.poolBytes();

@@ -16,7 +16,7 @@ import sluice.region.pause.PauseStep;
 import sluice.region.pause.TenantPause;
 import sluice.region.restore.RestoreRoom;
 
-/// What a check asked a tenant to do: to pause, this deep, or to run again.
+/// A check's command to a tenant: to pause, this deep, or to run again.
 public record Asked(TestTenant tenant, CommandChange change) {
     private static final Duration PATIENCE = Duration.ofSeconds(60);
     private static final Duration LOOK = Duration.ofMillis(1);

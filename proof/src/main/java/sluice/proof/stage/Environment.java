@@ -6,7 +6,7 @@ import sluice.proof.facts.CheckFailed;
 import sluice.proof.facts.Facts;
 import sluice.region.place.Installation;
 
-/// What is put to the proof: a library, on the machine's own driver or on the simulated one.
+/// The subject of a proof: a library, on the machine's own driver or on the simulated one.
 ///
 /// @param library         libsluice.so
 /// @param simulatedDriver folder of the simulated libcuda.so.1; empty for the machine's own driver

@@ -2,7 +2,7 @@ package sluice.proof.stage;
 
 import sluice.region.place.SluiceException;
 
-/// A proof was broken off by Ctrl-C. It takes the place of whatever failed because of that.
+/// Ctrl-C interrupted a proof. It replaces any failure that this caused.
 public final class Interrupted extends SluiceException {
     private static final long serialVersionUID = 1;
 

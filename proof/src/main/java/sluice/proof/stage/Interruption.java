@@ -5,8 +5,8 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 
-/// Ctrl-C while a proof runs: the processes that it started end and its folders are deleted before this process ends. What fails
-/// from then on says nothing about Sluice.
+/// Ctrl-C while a proof runs: the processes that it started end and its folders are deleted before this process ends. Later failures say
+/// nothing about Sluice.
 public final class Interruption {
     private static final long PATIENCE_SECONDS = 10;
     private static final long LOOK_MILLIS = 20;
@@ -42,7 +42,7 @@ public final class Interruption {
         OPEN.remove(stage);
     }
 
-    /// To be called where something failed, before the failure is reported.
+    /// To be called after a failure, before it is reported.
     public static void rethrow() {
         try {
             BEGUN.await(LATE_MILLIS, TimeUnit.MILLISECONDS);

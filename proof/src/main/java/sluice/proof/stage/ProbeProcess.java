@@ -35,7 +35,7 @@ public final class ProbeProcess implements AutoCloseable {
         Thread.ofVirtual().start(() -> collect(process.inputReader()));
     }
 
-    /// Starts a probe with exactly this environment and waits until it says hello.
+    /// Starts a probe with exactly this environment, and waits for its first line.
     static ProbeProcess start(List<String> command, Map<String, String> environment, Path errors) {
         ProcessBuilder builder = new ProcessBuilder(command).redirectError(errors.toFile());
         builder.environment().clear();

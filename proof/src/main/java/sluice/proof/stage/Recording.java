@@ -54,7 +54,7 @@ public final class Recording implements AutoCloseable {
         }
     }
 
-    /// After the end of the probe, which ends the recording. What was dropped cost less than what is written.
+    /// After the end of the probe, which ends the recording. Fails if events were dropped, because these cost less than recorded ones.
     public void expectAll() {
         try {
             Expect.that(process.waitFor(PATIENCE_SECONDS, TimeUnit.SECONDS), "sluice trace goes on although the tenant has ended");

@@ -240,7 +240,7 @@ public final class Stage implements AutoCloseable {
         owner.interrupt();
     }
 
-    /// What a probe has started may still write for a moment.
+    /// Processes that a probe has started may still write for a moment.
     void end() {
         probes.forEach(ProbeProcess::close);
         for (int attempt = 0; Files.exists(folder) && attempt < DELETIONS; attempt++) {

@@ -5,8 +5,9 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import sluice.region.limits.Limit;
+import sluice.region.limits.LimitKind;
 
-/// What a tenant is given of the GPU's time.
+/// The limits of a tenant on GPU time.
 ///
 /// @param slices whether its library controls the time slices of the GPU
 public record Terms(Map<Limit, String> words, boolean slices) {
@@ -44,7 +45,7 @@ public record Terms(Map<Limit, String> words, boolean slices) {
         List<String> options = new ArrayList<>(slices ? List.of("--env", SLICES + "=1") : List.of());
         words.forEach((limit, value) -> {
             options.add(limit.option());
-            if (limit.kind() != Limit.Kind.SWITCH) {
+            if (limit.kind() != LimitKind.SWITCH) {
                 options.add(value);
             }
         });

@@ -18,7 +18,7 @@ import sluice.region.place.Identity;
 import sluice.region.place.RuntimeDirectory;
 
 /// A tenant made for a check. A context takes memory of its own, and how much depends on the GPU. So checks open their processes first, and
-/// then say how much room there is beyond that.
+/// then set the room beyond that.
 public record TestTenant(Path file) {
     /// Makes all checks with memory that Sluice maps, or with none of it; if it is not set each check decides.
     static final String MAPPED = "SLUICE_MAPPED";
@@ -45,7 +45,7 @@ public record TestTenant(Path file) {
         return read().liveProcesses().stream().anyMatch(process -> process.identity().pid() == pid);
     }
 
-    /// What the ledger says the tenant's live processes hold.
+    /// The memory of the tenant's live processes, by the ledger.
     public long chargedBytes() {
         return read().gpus().stream().mapToLong(TenantGpu::usedBytes).sum();
     }
@@ -59,7 +59,7 @@ public record TestTenant(Path file) {
         return read().memory().bytes(0);
     }
 
-    /// What may still be taken.
+    /// The rest of the quota.
     public long roomBytes() {
         return quotaBytes() - chargedBytes();
     }
@@ -89,7 +89,7 @@ public record TestTenant(Path file) {
         return read().gpus().stream().map(TenantGpu::uses).reduce(MemoryUses.NONE, MemoryUses::plus);
     }
 
-    /// What the ledger says that one process holds.
+    /// The memory of one process, by the ledger.
     public long chargedBytes(long pid) {
         return read().liveProcesses().stream()
                 .filter(process -> process.identity().pid() == pid)

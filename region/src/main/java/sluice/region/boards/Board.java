@@ -29,12 +29,12 @@ import sluice.region.place.RuntimeFile;
 import sluice.region.place.SluiceException;
 
 /// The mapped file of one GPU, on which its tenants take turns. `spec/board.abi` says what each field means, and which process may write it
-/// when. The libraries make boards and carry plans out; a tool looks, and may write plans.
+/// when. The libraries make boards and carry out plans; a tool reads boards, and may write plans.
 public final class Board implements AutoCloseable {
     private static final String PREFIX = "board-";
     private static final int UUID_DIGITS = 32;
 
-    /// How long a board is.
+    /// The length of a board.
     public static final long BYTES = BoardLayout.BOARD_BYTES;
     private static final Map<RuntimeDirectory, List<Path>> WITHOUT_NAME = new ConcurrentHashMap<>();
 
@@ -70,7 +70,7 @@ public final class Board implements AutoCloseable {
         WITHOUT_NAME.getOrDefault(directory, List.of()).remove(file);
     }
 
-    /// Makes a board of memory that is zero and nobody else's yet.
+    /// Makes a board of zeroed memory that no other process has yet.
     public static void initialise(MemorySegment memory, byte[] uuid) {
         BoardHeaderView header = BoardHeaderView.of(memory);
         Instant now = Instant.now();
@@ -83,7 +83,7 @@ public final class Board implements AutoCloseable {
         header.layout(BoardLayout.LAYOUT);
     }
 
-    /// The board of a GPU in a folder; made when it is not there, as the libraries do it.
+    /// The board of a GPU in a folder; made if it does not exist, as the libraries do.
     public static Path inFolder(RuntimeDirectory directory, byte[] uuid) {
         Path file = directory.path().resolve(PREFIX + HexFormat.of().formatHex(uuid));
         if (!Files.exists(file, LinkOption.NOFOLLOW_LINKS)) {
@@ -137,7 +137,7 @@ public final class Board implements AutoCloseable {
         Optional<LayoutPlaces> places = problem == null ? FORMAT.places(mapped.segment(), mapped.segment().byteSize()) : Optional.empty();
         if (places.isEmpty()) {
             mapped.close();
-            throw new SluiceException("board " + mapped.file() + " " + (problem == null ? "has a table of places that makes no sense" : problem)
+            throw new SluiceException("board " + mapped.file() + " " + (problem == null ? "has an invalid table of places" : problem)
                     + "; delete it when no tenant uses the GPU");
         }
         return new Board(mapped, places.get());
@@ -183,7 +183,7 @@ public final class Board implements AutoCloseable {
         return places.offset(BoardLayout.PROCESS_PLACE, entry);
     }
 
-    /// What the board says now.
+    /// The present state of the board.
     public BoardState read() {
         return read(Processes.BY_PROC);
     }

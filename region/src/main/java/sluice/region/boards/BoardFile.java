@@ -14,8 +14,8 @@ import java.util.Set;
 import sluice.region.RegionFile;
 import sluice.region.place.SluiceException;
 
-/// Makes the file of a board: complete under a temporary name, then linked to its real one, so that of two makers one wins. Every
-/// page is written: on a full tmpfs a mapped hole kills the process that touches it.
+/// Makes the file of a board: complete under a temporary name, then linked to its real one, so that only one of two creators succeeds.
+/// Every page is written: on a full tmpfs a mapped hole kills the process that touches it.
 final class BoardFile {
     private BoardFile() {}
 

@@ -9,10 +9,10 @@ import java.util.stream.Stream;
 import sluice.linux.Folder;
 import sluice.region.place.RuntimeDirectory;
 
-/// The boards of a folder, for an agent that looks many times in a second: to list a thousand names each time costs more than to plan. The kernel
-/// changes the time of a folder with each name that comes or goes.
+/// The boards of a folder, for an agent that reads them many times in a second: listing a thousand names each time costs more than
+/// planning. The kernel changes the time of a folder with each name that is added or removed.
 public final class BoardFiles {
-    /// That time has steps of up to 10 ms. A name that comes in the same step as a listing may not be in it.
+    /// That time has steps of up to 10 ms. A name that is added in the same step as a listing may not be in it.
     private static final Duration STEP = Duration.ofMillis(100);
 
     private final RuntimeDirectory directory;
@@ -38,7 +38,7 @@ public final class BoardFiles {
         try (Folder folder = Folder.open(directory.path())) {
             return folder.status().modified();
         } catch (IOException e) {
-            // Gone: then there is nothing to list either.
+            // The folder is gone, and so are its boards.
             return Instant.EPOCH;
         }
     }

@@ -15,8 +15,8 @@ import sluice.region.place.Life;
 import sluice.region.place.Printable;
 import sluice.region.place.Processes;
 
-/// Decodes a board. Fields change while they are read, and any tenant can write them: each is read once and put within bounds. A time
-/// that makes no sense counts as unknown.
+/// Decodes a board. Fields change while they are read, and any tenant can write them: each is read once and put within bounds. An
+/// impossible time counts as unknown.
 final class BoardReader {
     private static final long HOLDER_MASK = 0xff;
     private static final long AHEAD_NANOS = 60_000_000_000L;
@@ -66,7 +66,7 @@ final class BoardReader {
                 turn.handOvers(), turn.seized(), List.copyOf(tenants));
     }
 
-    /// A time that has not come yet counts as now.
+    /// A time in the future counts as now.
     private long past(long nanos) {
         return nanos - nowNanos > 0 ? nowNanos : nanos;
     }
@@ -86,7 +86,7 @@ final class BoardReader {
         }
     }
 
-    /// The lock of a process that holds one decides. Of others only a process of the same pid namespace can judge.
+    /// If a process holds a lock, the lock decides. Otherwise only a process of the same pid namespace can check.
     private boolean isAlive(BoardProcessView process, long owner, long place) {
         FileLocks.State state = process.sign() == owner ? life.of(place) : FileLocks.State.UNKNOWN;
         if (state != FileLocks.State.UNKNOWN) {

@@ -4,7 +4,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
 
-/// What a board said at one moment. Moments are by the clock of `System.nanoTime()`.
+/// The state of a board at one moment. Moments are by the clock of `System.nanoTime()`.
 ///
 /// @param uuid       of the GPU, as nvidia-smi writes it
 /// @param readNanos  when it was read
@@ -12,7 +12,7 @@ import java.util.Optional;
 /// @param endsNanos  when it ends, if others want the GPU then
 /// @param handOvers  turns given by their holders
 /// @param seized     turns taken from holders that were idle or dead
-/// @param tenants    that live
+/// @param tenants    the live ones
 public record BoardState(
         Path file,
         String uuid,

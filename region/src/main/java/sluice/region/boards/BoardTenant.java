@@ -8,13 +8,14 @@ import sluice.region.limits.TurnLength;
 /// @param entry        its number there
 /// @param key          creation time of its region
 /// @param planNanos    length of its turns by the plan; 0 = no plan
-/// @param balanceNanos if negative: how much the next turn is shortened, to repay an overrun
+/// @param balanceNanos negative: the next turn is shortened by this, to repay an overrun; positive: it is lengthened, because an earlier
+///                     turn was cut short or taken away
 /// @param heldNanos    time in which the turn was its own, the turn under way included
 /// @param turns        turns that it was given
 /// @param holds        whether the turn is its own now
 /// @param busy         whether its work keeps the GPU busy now
 /// @param waitingNanos how long it has been waiting for its turn; 0 = it does not wait
-/// @param processes    that live
+/// @param processes    the live ones
 public record BoardTenant(
         int entry,
         long key,

@@ -20,7 +20,7 @@ import sluice.region.place.SluiceException;
 public final class Boards {
     private Boards() {}
 
-    /// What the boards say. Those that cannot be read are left out.
+    /// The states of the boards. Boards that cannot be read are left out.
     public static List<BoardState> read(RuntimeDirectory directory) {
         return read(directory, Processes.BY_PROC);
     }
@@ -39,7 +39,7 @@ public final class Boards {
         return states;
     }
 
-    /// Takes back what an agent left that has ended.
+    /// Clears the plans of an agent that has ended.
     public static void takePlansBack(RuntimeDirectory directory) {
         AgentLock.takeAfterAgent(directory).ifPresent(lock -> {
             try (lock) {
@@ -49,7 +49,7 @@ public final class Boards {
         });
     }
 
-    /// Writes what a tenant asks for to the boards that it is on.
+    /// Writes a tenant's limits of turns to the boards that it is on.
     public static void enter(RuntimeDirectory directory, Tenant tenant) {
         change(directory, board -> tenants(board, entry -> {
             if (entry.owner() == tenant.createdNanos()) {
@@ -58,7 +58,7 @@ public final class Boards {
         }));
     }
 
-    /// Writes what a tenant asks for to its entry.
+    /// Writes a tenant's limits of turns to its entry.
     public static void enter(BoardTenantView entry, ComputeLimits limits) {
         entry.weight(limits.weight());
         entry.priority(limits.priority().value());

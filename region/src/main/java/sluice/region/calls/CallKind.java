@@ -3,7 +3,7 @@ package sluice.region.calls;
 import java.util.Arrays;
 import sluice.region.layout.CallTable;
 
-/// What a CUDA function does, as far as it is counted by that.
+/// The kind of a CUDA function, by which its calls are counted.
 public enum CallKind {
     OTHER('-'),
     KERNEL('K'),
@@ -21,7 +21,7 @@ public enum CallKind {
         this.letter = letter;
     }
 
-    /// Of a function by its name; one that this version does not know is an other one.
+    /// The kind of a function by its name; `OTHER` for a function that this version does not know.
     public static CallKind named(String function) {
         int entry = CallTable.NAMES.indexOf(function);
         return entry < 0 ? OTHER : of(entry);

@@ -24,10 +24,11 @@ import sluice.region.layout.RegionLayout;
 import sluice.region.layout.TrafficView;
 import sluice.region.place.RuntimeFile;
 
-/// Reads the counters of one region after the other. They are copied, not mapped. To map a file, touch its pages and unmap it for a single
-/// look costs more than to copy the few stripes in use.
+/// Reads the counters of one region after the other. They are copied, not mapped: mapping a file, touching its pages and unmapping it for
+/// a single read costs more than copying the few stripes in use.
 final class CallsReader {
-    /// Of threads that have none of their own. In the others nobody counts before it is their writer, for ever.
+    /// The stripe of all threads without a stripe of their own. A thread counts in any other stripe only as its writer, and the word of
+    /// the writer never becomes 0 again.
     private static final int SHARED_STRIPE = 0;
     private static final int STRIPES = RegionLayout.TRAFFIC_COUNT;
     private static final int STRIPE_CALLS = RegionLayout.CALL_COUNT / STRIPES;

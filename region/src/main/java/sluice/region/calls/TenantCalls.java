@@ -3,7 +3,7 @@ package sluice.region.calls;
 import java.nio.file.Path;
 import java.util.List;
 
-/// Which CUDA functions a tenant called, and what they copied.
+/// The CUDA functions that a tenant called, and the bytes that they copied.
 ///
 /// @param known     false: the region was made by a version that knows other functions, so nothing was counted
 /// @param readNanos when this was read, by the clock of `System.nanoTime()`
@@ -14,7 +14,8 @@ public record TenantCalls(boolean known, long readNanos, List<CallCount> counts,
         return Reader.ALL.read(file);
     }
 
-    /// One for all: what is read takes little time, and memory that comes and goes is memory that the C library keeps.
+    /// One reader for all calls. A read is short, so callers can share it. Buffers that are allocated and freed for each read would stay
+    /// in the C library.
     private static final class Reader {
         static final CallsReader ALL = new CallsReader();
     }
@@ -31,12 +32,12 @@ public record TenantCalls(boolean known, long readNanos, List<CallCount> counts,
         return counts.stream().mapToLong(CallCount::nanos).sum();
     }
 
-    /// Calls without an error that do such a thing: kernels launched, memory taken.
+    /// Calls of a kind without an error: kernels launched, memory taken.
     public long done(CallKind kind) {
         return counts.stream().filter(count -> count.kind() == kind).mapToLong(CallCount::done).sum();
     }
 
-    /// What such calls asked for.
+    /// The bytes that such calls asked for.
     public long bytes(CallKind kind) {
         return counts.stream().filter(count -> count.kind() == kind).mapToLong(CallCount::bytes).sum();
     }

@@ -13,7 +13,7 @@ import sluice.region.place.SluiceException;
 public record ComputeLimits(ComputeCaps caps, boolean turns, int weight, Priority priority, boolean exclusive, int turnMicros, boolean strict) {
     public static final ComputeLimits NONE = new ComputeLimits(ComputeCaps.none(), false, 1, Priority.NORMAL, false, 0);
     private static final int LARGEST_WEIGHT = 1000;
-    /// Until [#settled]: the weight was taken back.
+    /// Until [#settled]: the weight was removed.
     private static final int WITHDRAWN = 0;
 
     /// Of a tenant whose caps are not strict.
@@ -48,7 +48,7 @@ public record ComputeLimits(ComputeCaps caps, boolean turns, int weight, Priorit
         return new ComputeLimits(caps, true, given, priority, exclusive, turnMicros, strict);
     }
 
-    /// The tenant takes no turns any more if it has nothing else of them; [#settled] decides that.
+    /// The tenant takes no more turns if it has no other limit of turns; [#settled] decides that.
     ComputeLimits withoutWeight() {
         return withWeight(WITHDRAWN);
     }
@@ -57,7 +57,7 @@ public record ComputeLimits(ComputeCaps caps, boolean turns, int weight, Priorit
         return new ComputeLimits(caps, true, weight, given, exclusive, turnMicros, strict);
     }
 
-    /// A tenant that is no longer exclusive still takes turns, but gets none by that.
+    /// A tenant that is no longer exclusive still takes turns. Setting it to not exclusive gives no turns to a tenant that takes none.
     ComputeLimits withExclusive(boolean given) {
         return new ComputeLimits(caps, turns || given, weight, priority, given, turnMicros, strict);
     }
@@ -71,13 +71,13 @@ public record ComputeLimits(ComputeCaps caps, boolean turns, int weight, Priorit
         return new ComputeLimits(caps, turns, weight, priority, exclusive, turnMicros, given);
     }
 
-    /// Whether strict caps were asked for and there is none to hold.
+    /// Whether strict caps were asked for, but there is no cap.
     boolean lacksCap() {
         return strict && caps.isEmpty();
     }
 
-    /// After all parts of a change: a tenant without caps is not strict either. One whose weight was taken back, and that has nothing else of
-    /// turns, takes none.
+    /// After all parts of a change: a tenant without caps is not strict either. A tenant whose weight was removed, and that has no other
+    /// limit of turns, takes no turns.
     ComputeLimits settled() {
         if (lacksCap()) {
             return withStrict(false).settled();
@@ -89,7 +89,7 @@ public record ComputeLimits(ComputeCaps caps, boolean turns, int weight, Priorit
         return new ComputeLimits(caps, turns && !usual, 1, priority, exclusive, turnMicros, strict);
     }
 
-    /// Whether it is on boards at all.
+    /// Whether the tenant is on boards.
     public boolean takesPart() {
         return turns || !caps.isEmpty();
     }

@@ -1,13 +1,13 @@
 package sluice.region.limits;
 
-/// Numbers such as `12.5`, in a unit. What is finer than the unit is cut off, as in the native library.
+/// Numbers such as `12.5`, in a unit. Parts smaller than the unit are cut off, as in the native library.
 final class Decimal {
     private static final int LONGEST_WHOLE = 9;
     private static final int LONGEST_FRACTION = 9;
 
     private Decimal() {}
 
-    /// The number times the unit, or -1 for what is no number of at least 0, or too large. The unit is at most a billion.
+    /// The number times the unit; -1: the text is no number of at least 0, or too large. The unit is at most a billion.
     static long parse(String text, long unit) {
         int point = digits(text, 0);
         if (point == 0) {

@@ -11,7 +11,7 @@ import sluice.region.place.SluiceException;
 /// Limits as a source gives them to a job: `memory=4g compute=25% weight=3`.
 ///
 /// @param words  the limits that it names, as they were written
-/// @param limits what they mean; the defaults for those that it does not name
+/// @param limits their values, with defaults for limits that it does not name
 public record GivenLimits(LimitSource source, Map<Limit, String> words, Limits limits) {
     public static GivenLimits none(LimitSource source) {
         return of(source, Map.of());
@@ -35,13 +35,13 @@ public record GivenLimits(LimitSource source, Map<Limit, String> words, Limits l
         return words.containsKey(limit);
     }
 
-    /// What a job cannot ask for, in a sentence: strict caps, and no cap.
+    /// A request that a job cannot make, in a sentence: strict caps without a cap.
     public Optional<String> mistake() {
         return limits.compute().lacksCap() ? Optional.of("--strict holds the cap of --compute, and there is none; add a cap, as in --compute 10% --strict")
                 : Optional.empty();
     }
 
-    /// What a job gets that asks for these under a policy: at most what the policy bounds, and all of the rest.
+    /// The limits of a job that asks for these under a policy: bounded limits are cut to the policy's, all others stay as asked.
     public Limits within(GivenLimits policy) {
         Limits granted = limits;
         for (Limit limit : Limit.values()) {
@@ -52,7 +52,7 @@ public record GivenLimits(LimitSource source, Map<Limit, String> words, Limits l
         return granted;
     }
 
-    /// Which of the limits that it names are others in those that were granted, in sentences.
+    /// The limits that were asked for and granted differently, in sentences.
     public List<String> missing(Limits granted) {
         List<String> missing = new ArrayList<>();
         for (Limit limit : words.keySet()) {
@@ -64,7 +64,7 @@ public record GivenLimits(LimitSource source, Map<Limit, String> words, Limits l
         return missing;
     }
 
-    /// Whether a limit may be set to a value under these, which are of a policy.
+    /// Whether a limit may be set to a value under these limits of a policy.
     public boolean allow(Limit limit, String value) {
         if (!limit.isBoundBy(this)) {
             return true;

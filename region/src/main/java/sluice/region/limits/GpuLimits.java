@@ -14,7 +14,7 @@ public abstract sealed class GpuLimits permits MemoryLimits, ComputeCaps {
         this.values = Arrays.copyOf(values, GpuUnit.GPUS);
     }
 
-    /// 0 for none, also where the number is not one that a limit can name.
+    /// 0: no limit, or a number that no limit can name.
     final long of(int gpu) {
         return gpu >= 0 && gpu < values.length ? values[gpu] : 0;
     }

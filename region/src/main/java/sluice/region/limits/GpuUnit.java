@@ -5,7 +5,7 @@ import java.util.List;
 import java.util.stream.IntStream;
 import sluice.region.place.SluiceException;
 
-/// What can be limited by GPU, and how people write it: one value for every GPU, or `0=4g,1=8g` for the GPUs named.
+/// A quantity that is limited by GPU, and how people write it: one value for every GPU, or `0=4g,1=8g` for the GPUs named.
 enum GpuUnit {
     MEMORY("memory limit", "4g", "8g") {
         @Override
@@ -63,7 +63,7 @@ enum GpuUnit {
         return values;
     }
 
-    /// What shall change, where `none` takes a limit away; NOT_NAMED where it stays.
+    /// The changed limit of each GPU: 0 if `none` removes it, NOT_NAMED if it stays.
     long[] changes(String text) {
         return read(text, true);
     }

@@ -2,11 +2,11 @@ package sluice.region.limits;
 
 import sluice.region.place.SluiceException;
 
-/// What a tenant may have of host memory for device memory that leaves the GPU.
+/// How much host memory a tenant may have for device memory that leaves the GPU.
 ///
 /// @param mapped         whether Sluice maps its plain memory, so that it can leave and come back
-/// @param reservoirBytes the most that released memory may take; 0 = as much as there is
-/// @param preparedBytes  what each process makes ready ahead of a release
+/// @param reservoirBytes the most that released memory may take; 0 = no limit
+/// @param preparedBytes  how much each process prepares ahead of a release
 public record HostLimits(boolean mapped, long reservoirBytes, long preparedBytes) {
     public static final HostLimits NONE = new HostLimits(false, 0, 0);
 

@@ -10,7 +10,7 @@ import java.util.Optional;
 /// From this table come the options of `run` and `set`, keys of JSON, words of a policy, variables, `sluice top`, the dashboard and
 /// `docs/limits.md`. The library reads the same variables (`native/src/tenant/switches/options.c`); a system test compares the two.
 public enum Limit {
-    MEMORY("memory", 'm', Kind.SIZE, "memoryLimitBytes", "memory", "SIZE", "6g, 0=4g,1=8g or none",
+    MEMORY("memory", 'm', LimitKind.SIZE, "memoryLimitBytes", "memory", "SIZE", "6g, 0=4g,1=8g or none",
             "Memory quota on every GPU, or on some: 0=4g,1=8g.",
             "Memory quota on every GPU, or on some and the others as they are: 0=6g,1=none.") {
         @Override
@@ -34,7 +34,7 @@ public enum Limit {
         }
     },
 
-    ON_OOM("on-oom", 'o', Kind.WAIT, "oomWaitMillis", "over the quota", "fail|wait[:30s]", "fail, wait or wait:30s",
+    ON_OOM("on-oom", 'o', LimitKind.WAIT, "oomWaitMillis", "over the quota", "fail|wait[:30s]", "fail, wait or wait:30s",
             "Over the quota: refuse the allocation (default), or let it wait until memory is freed, 60 s at the most.",
             "Over the quota: refuse the allocation, or let it wait until memory is freed, 60 s at the most.") {
         @Override
@@ -47,14 +47,14 @@ public enum Limit {
             return limits.onOom().toString();
         }
 
-        /// It takes nothing from others, so a policy only says what holds for a job that says nothing.
+        /// The limit takes nothing from other jobs. So a policy only gives a default for jobs that do not set it.
         @Override
         Limits within(Limits asked, boolean named, Limits policy) {
             return named ? asked : asked.with(policy.onOom());
         }
     },
 
-    COMPUTE("compute", 'c', Kind.PART, "compute.capPermille", "compute", "PERCENT", "25%, 0=25%,1=50% or none",
+    COMPUTE("compute", 'c', LimitKind.PART, "compute.capPermille", "compute", "PERCENT", "25%, 0=25%,1=50% or none",
             "Cap on GPU time on every GPU, or on some: 0=25%,1=50%. A kernel that takes longer is repaid.",
             "Cap on GPU time on every GPU, or on some and the others as they are: 0=25%,1=none.") {
         @Override
@@ -78,7 +78,7 @@ public enum Limit {
         }
     },
 
-    WEIGHT("weight", 'w', Kind.NUMBER, "compute.weight", "weight", "1..1000", "1 to 1000, or none",
+    WEIGHT("weight", 'w', LimitKind.NUMBER, "compute.weight", "weight", "1..1000", "1 to 1000, or none",
             "Part of the GPU's time against the weights of others who want it now; default 1.",
             "Part of the GPU's time against the weights of others who want it now.") {
         @Override
@@ -99,7 +99,7 @@ public enum Limit {
         }
     },
 
-    PRIORITY("priority", 'p', Kind.WORD, "compute.priority", "priority", "high|normal|low", "high, normal or low",
+    PRIORITY("priority", 'p', LimitKind.WORD, "compute.priority", "priority", "high|normal|low", "high, normal or low",
             "A higher one goes first, a lower one gets what is left; default normal.",
             "A higher one goes first, a lower one gets what is left.") {
         @Override
@@ -119,7 +119,7 @@ public enum Limit {
         }
     },
 
-    EXCLUSIVE("exclusive", 'e', Kind.SWITCH, "compute.exclusive", "exclusive", "true|false", "true or false",
+    EXCLUSIVE("exclusive", 'e', LimitKind.SWITCH, "compute.exclusive", "exclusive", "true|false", "true or false",
             "Turns in the order in which tenants ask for them: the lock of older tools.",
             "Turns in the order in which tenants ask for them, or not.") {
         @Override
@@ -138,7 +138,7 @@ public enum Limit {
         }
     },
 
-    TURN("turn", 't', Kind.TIME, "compute.turnMicros", "turn", "TIME", "100us to 1s, or none",
+    TURN("turn", 't', LimitKind.TIME, "compute.turnMicros", "turn", "TIME", "100us to 1s, or none",
             "Length of its turns at weight 1, 100us to 1s; default 10ms.",
             "Length of its turns at weight 1, 100us to 1s.") {
         @Override
@@ -158,7 +158,7 @@ public enum Limit {
         }
     },
 
-    STRICT("strict", 's', Kind.SWITCH, "compute.strict", "strict", "true|false", "true or false",
+    STRICT("strict", 's', LimitKind.SWITCH, "compute.strict", "strict", "true|false", "true or false",
             "The cap of --compute holds in every second, inside a kernel too: the hardware takes the job's work off the GPU.",
             "The cap holds in every second, inside a kernel too, or not.") {
         @Override
@@ -177,7 +177,7 @@ public enum Limit {
         }
     },
 
-    RESERVOIR("reservoir", 'r', Kind.BYTES, "host.reservoirBytes", "reservoir", "SIZE", "32g or none",
+    RESERVOIR("reservoir", 'r', LimitKind.BYTES, "host.reservoirBytes", "reservoir", "SIZE", "32g or none",
             "Host memory that its released memory may take, all processes together; default as much as there is.",
             "Host memory that its released memory may take, all processes together.") {
         @Override
@@ -198,7 +198,7 @@ public enum Limit {
         }
     },
 
-    PREPARE("prepare", 'h', Kind.BYTES, "host.preparedBytes", "prepared", "SIZE", "16g or none",
+    PREPARE("prepare", 'h', LimitKind.BYTES, "host.preparedBytes", "prepared", "SIZE", "16g or none",
             "Host memory that each process makes ready ahead, so that a release is quicker; default none.",
             "Host memory that each process makes ready ahead, so that a release is quicker.") {
         @Override
@@ -218,7 +218,7 @@ public enum Limit {
         }
     },
 
-    MAPPED("mapped", ' ', Kind.SWITCH, "host.mapped", "mapped", "true|false", "true or false",
+    MAPPED("mapped", ' ', LimitKind.SWITCH, "host.mapped", "mapped", "true|false", "true or false",
             "Memory that Sluice maps itself, so that it can leave the GPU while the job is paused ('sluice pause --release').", "") {
         @Override
         Limits put(Limits limits, String text, boolean change) {
@@ -237,7 +237,7 @@ public enum Limit {
         }
     },
 
-    ON_ERROR("on-error", ' ', Kind.WORD, "onError", "on error", "run|fail", "run or fail",
+    ON_ERROR("on-error", ' ', LimitKind.WORD, "onError", "on error", "run|fail", "run or fail",
             "When the quota cannot be enforced: let the program run unlimited, or fail its CUDA calls (default).", "") {
         @Override
         Limits put(Limits limits, String text, boolean change) {
@@ -261,48 +261,12 @@ public enum Limit {
         }
     };
 
-    /// What takes a limit back.
+    /// The word that removes a limit.
     public static final String NONE = "none";
-
-    /// What a value is, and how JSON has it.
-    public enum Kind {
-        /// Bytes by GPU; 0 is none.
-        SIZE("g"),
-        /// Bytes; 0 is none.
-        BYTES("g"),
-        /// Thousandths by GPU; 0 is none.
-        PART("%"),
-        NUMBER(""),
-        WORD(""),
-        SWITCH(""),
-        /// Microseconds; 0 is the default.
-        TIME("ms"),
-        /// Milliseconds; 0 is not at all.
-        WAIT("");
-
-        private final String unit;
-
-        Kind(String unit) {
-            this.unit = unit;
-        }
-
-        /// The unit that people mean most often; empty where a number stands alone.
-        public String unit() {
-            return unit;
-        }
-
-        public String word() {
-            return name().toLowerCase(Locale.ROOT);
-        }
-
-        public boolean isByGpu() {
-            return this == SIZE || this == PART;
-        }
-    }
 
     private final String word;
     private final char key;
-    private final Kind kind;
+    private final LimitKind kind;
     private final String field;
     private final String title;
     private final String parameter;
@@ -310,7 +274,7 @@ public enum Limit {
     private final String runHelp;
     private final String setHelp;
 
-    Limit(String word, char key, Kind kind, String field, String title, String parameter, String examples, String runHelp, String setHelp) {
+    Limit(String word, char key, LimitKind kind, String field, String title, String parameter, String examples, String runHelp, String setHelp) {
         this.word = word;
         this.key = key;
         this.kind = kind;
@@ -354,7 +318,7 @@ public enum Limit {
         return key;
     }
 
-    public Kind kind() {
+    public LimitKind kind() {
         return kind;
     }
 
@@ -368,12 +332,12 @@ public enum Limit {
         return title;
     }
 
-    /// What stands for a value in the help.
+    /// The placeholder for a value in the help.
     public String parameter() {
         return parameter;
     }
 
-    /// What can be written while the tenant runs.
+    /// The placeholder for a value that can be set while the tenant runs.
     public String examples() {
         return examples;
     }
@@ -390,7 +354,7 @@ public enum Limit {
 
     /// The only values that it takes; empty where there are many.
     public List<String> choices() {
-        return kind == Kind.WORD || kind == Kind.SWITCH ? List.of(parameter.split("\\|")) : List.of();
+        return kind == LimitKind.WORD || kind == LimitKind.SWITCH ? List.of(parameter.split("\\|")) : List.of();
     }
 
     public boolean isChangeable() {
@@ -406,20 +370,20 @@ public enum Limit {
         return this == COMPUTE || this == STRICT || isOfTurns();
     }
 
-    /// Reads a value and puts it in place of the old one; throws with a sentence for what is none.
+    /// Parses a value and replaces the old one. Throws a [SluiceException] with a message if the text is no value of this limit.
     ///
-    /// @param change whether the tenant runs: then `none` takes the limit back, and GPUs that are not named keep theirs
+    /// @param change whether the tenant runs: then `none` removes the limit, and GPUs that are not named keep theirs
     abstract Limits put(Limits limits, String text, boolean change);
 
     /// Its value, for people.
     public abstract String format(Limits limits);
 
-    /// What is left of what a job asked for under a policy that bounds this limit.
+    /// The value for a job that asked for one under a policy that bounds this limit.
     ///
     /// @param named whether the job named it
     abstract Limits within(Limits asked, boolean named, Limits policy);
 
-    /// A policy that says anything of turns bounds all of them: a small weight with a high priority would be no bound.
+    /// A policy with any limit of turns bounds all of them: a small weight with a high priority would be no bound.
     boolean isBoundBy(GivenLimits policy) {
         return policy.names(this) || isOfTurns() && policy.limits().compute().turns();
     }
@@ -429,7 +393,7 @@ public enum Limit {
         return List.of();
     }
 
-    /// Throws with a sentence for what is no value of it.
+    /// Throws a [SluiceException] with a message if the text is no value of this limit.
     public void check(String text, boolean change) {
         put(Limits.NONE, text, change);
     }

@@ -5,7 +5,7 @@ import sluice.region.place.SluiceException;
 
 /// All limits of one tenant, as its region holds them. The table [Limit] says how people write each of them.
 public record Limits(MemoryLimits memory, ComputeLimits compute, OnOom onOom, OnError onError, HostLimits host) {
-    /// Those of a tenant that nobody limits.
+    /// A tenant without limits.
     public static final Limits NONE = new Limits(MemoryLimits.none(), ComputeLimits.NONE, OnOom.FAIL, OnError.FAIL);
 
     /// Of a tenant that asks nothing of host memory.
@@ -19,7 +19,7 @@ public record Limits(MemoryLimits memory, ComputeLimits compute, OnOom onOom, On
     }
 
     /// The limits of a tenant that runs after a change.
-    /// Throws with a sentence when it shall be strict and has no cap.
+    /// Throws with a message if the tenant would be strict without a cap.
     ///
     /// @param words new values, as people write them
     public Limits changed(Map<Limit, String> words) {

@@ -4,10 +4,10 @@ import sluice.region.place.SluiceException;
 
 /// What an allocation over the quota does: it is refused at once, or it waits for a sibling to free memory.
 ///
-/// @param waitMillis how long it waits at the most; 0 is not at all
+/// @param waitMillis how long it waits at most; 0: it does not wait
 public record OnOom(int waitMillis) {
     public static final OnOom FAIL = new OnOom(0);
-    /// What `wait` alone means.
+    /// The time of `wait` without a time.
     public static final OnOom WAIT = new OnOom(60_000);
     private static final int LONGEST_MILLIS = 3_600_000;
 

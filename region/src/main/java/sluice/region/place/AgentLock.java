@@ -17,7 +17,7 @@ import sluice.linux.UnusableFileException;
 /// The one agent of a folder. It holds a lock on a file there. The kernel releases the lock when the agent ends, in any way. The file has
 /// the agent's pid in it until a process has cleared the plans that the agent left.
 ///
-/// The lock belongs to the open file, not to the process: another part of the agent may open and close the file at any time.
+/// The lock belongs to the open file, not to the process, so another part of the agent may open and close the file at any time.
 public final class AgentLock implements AutoCloseable {
     private static final String NAME = "agent.lock";
     private static final int RIGHTS = 0600;
@@ -41,7 +41,8 @@ public final class AgentLock implements AutoCloseable {
         }
     }
 
-    /// The file belongs to the user of the folder, also when an agent of root made it: the user's tools open it. Whatever else has its name loses it.
+    /// The file belongs to the user of the folder, also if root's agent made it, because the user's tools open it. Anything else with this
+    /// name is removed.
     private static Descriptor openOrCreate(Folder folder) throws IOException {
         for (int attempt = 1; ; attempt++) {
             try {
@@ -100,7 +101,7 @@ public final class AgentLock implements AutoCloseable {
         return new SluiceException("cannot open " + directory.path().resolve(NAME) + " (" + SluiceException.reason(e) + "); check who owns it", e);
     }
 
-    /// Says that nothing of an agent is left.
+    /// Notes that no plans of an agent are left.
     public void clear() {
         write("");
     }

@@ -7,8 +7,8 @@ import java.nio.file.Path;
 import java.util.Optional;
 import sluice.linux.ProcFile;
 
-/// A process of a pid namespace, named for ever: its start time in clock ticks << 22 | its pid. A pid alone names a process only until
-/// the number is given out again. `execve` changes neither half.
+/// A process of a pid namespace, by a number that is never reused: its start time in clock ticks << 22 | its pid. The kernel uses a pid
+/// alone again. `execve` changes neither half.
 public record Identity(long word) {
     private static final int PID_BITS = 22;
     private static final long PID_MASK = (1L << PID_BITS) - 1;
@@ -60,7 +60,7 @@ public record Identity(long word) {
         return runs(ProcessStat.read(Long.toString(pid())), image);
     }
 
-    /// @param seen what the kernel says about the pid; null when it has none
+    /// @param seen the kernel's answer about the pid; null: there is no such process
     boolean runs(ProcessStat seen, long image) {
         return seen != null && isThe(seen) && ((int) image == 0 || seen.image() == 0 || (int) image == seen.image());
     }

@@ -10,7 +10,7 @@ import java.util.UUID;
 
 /// Where the parts of an installed Sluice lie: paths only, and a link where the dynamic linker cannot read a path.
 public record Installation(Path home) {
-    /// The dynamic linker splits its lists at the first three and expands names after the last; it knows no quotes.
+    /// The dynamic linker splits its lists at the first three characters, and expands names after the last one. It has no quotes.
     private static final String UNREADABLE = " :;$";
 
     /// The installation that this process runs from; the launcher says which in the system property `sluice.home`.
@@ -22,8 +22,8 @@ public record Installation(Path home) {
         return new Installation(Path.of(home));
     }
 
-    /// The same installation under a path that `LD_PRELOAD` and `LD_LIBRARY_PATH` can hold: its own, else a link in the runtime directory.
-    /// The link stays, because programs under the library start others.
+    /// The same installation under a path that `LD_PRELOAD` and `LD_LIBRARY_PATH` can hold: its own, or a link in the runtime directory.
+    /// The link stays, because programs under the library start other programs.
     public Installation loadable() {
         return isReadable(home) ? this : loadable(System.getenv());
     }
@@ -63,7 +63,7 @@ public record Installation(Path home) {
         return home.resolve("lib/libsluice.so");
     }
 
-    /// The library, after a look that it is there.
+    /// The library; throws if it does not exist.
     public Path presentLibrary() {
         return present(library());
     }
@@ -73,7 +73,7 @@ public record Installation(Path home) {
         return home.resolve("lib/sim");
     }
 
-    /// The folder of the simulated GPU, after a look that it is there.
+    /// The folder of the simulated GPU; throws if it does not exist.
     public Path presentSimulatedDriver() {
         present(simulatedDriver().resolve("libcuda.so.1"));
         return simulatedDriver();

@@ -12,7 +12,7 @@ public final class Life implements AutoCloseable {
     private Descriptor descriptor;
     private boolean opened;
 
-    /// Opens the file when it is first asked about.
+    /// Opens the file at the first query.
     public Life(Path file) {
         this.file = file;
     }

@@ -3,7 +3,7 @@ package sluice.region.place;
 import java.io.IOException;
 import sluice.linux.ProcFile;
 
-/// What `/proc/PID/stat` says about a process that runs.
+/// The contents of `/proc/PID/stat` for a process that runs.
 ///
 /// @param image a word that `execve` changes as a rule: a part of where the stack of the program begins; 0 when it is not shown to us
 record ProcessStat(long pid, long startTicks, int image) {

@@ -1,6 +1,6 @@
 package sluice.region.place;
 
-/// Which processes live. A look asks the kernel about each process; a caller that looks often may keep the answers.
+/// Checks which processes live. A check asks the kernel about each process; a caller that checks often may keep the answers.
 public interface Processes {
     /// Asks every time.
     Processes BY_PROC = new Processes() {

@@ -3,7 +3,7 @@ package sluice.region.place;
 import java.util.HashMap;
 import java.util.Map;
 
-/// Keeps what the kernel said about processes that live. It is asked again about one that it did not know: the pid may have been given out since.
+/// Keeps the kernel's answers about live processes. A process that did not exist is asked about again: the pid may be in use since.
 final class ProcessesOnce implements Processes {
     private final Map<Identity, ProcessStat> living = new HashMap<>();
 

@@ -25,10 +25,10 @@ public record RuntimeDirectory(Path path) {
 
     private static final String PREFIX = "sluice-";
     private static final int MOST_FILES = 4096;
-    /// In a place that all users can write, such as /tmp, there are many names that are none of ours.
+    /// In a place that all users can write, such as /tmp, many names do not belong to Sluice.
     private static final int MOST_IN_A_PLACE = 1 << 18;
 
-    /// The folder for new tenants; it is made when it is not there.
+    /// The folder for new tenants; made if it does not exist.
     public static RuntimeDirectory find(String chosen, int uid) {
         if (chosen != null && !chosen.isEmpty()) {
             Path path = Path.of(chosen).toAbsolutePath();
@@ -58,8 +58,8 @@ public record RuntimeDirectory(Path path) {
         return new RuntimeDirectory(path);
     }
 
-    /// All folders that hold tenants of this user; nothing is made. A chosen folder must pass the checks, of the usual
-    /// places those that do not are left out.
+    /// All folders that hold tenants of this user; makes none. A chosen folder must pass the checks. Usual places that fail them are left
+    /// out.
     public static List<RuntimeDirectory> existing(Map<String, String> environment) {
         int uid = ThisProcess.current().uid();
         String chosen = environment.get(VARIABLE);
@@ -122,7 +122,7 @@ public record RuntimeDirectory(Path path) {
         return path.resolve(tenant + ".region");
     }
 
-    /// The files whose names begin and end so, up to 4,096; none when the folder is gone or cannot be read. More would be a user's way to keep
+    /// The files whose names begin and end so, up to 4,096; none if the folder is gone or cannot be read. Without a bound a user could keep
     /// root's agent busy.
     public List<Path> files(String prefix, String suffix) {
         try (Folder folder = Folder.open(path)) {

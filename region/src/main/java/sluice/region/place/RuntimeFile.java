@@ -9,11 +9,11 @@ import sluice.linux.FileRules;
 import sluice.linux.Folder;
 
 /// Opens a file of a runtime directory, which may be another user's: it must be a regular file of the user whose folder it is. In a folder
-/// of our own it may be anybody's, because nobody else can put it there.
+/// of our own any user may own it, because no other user can put it there.
 public final class RuntimeFile {
-    /// Far above what any layout needs. A sparse file could claim more than can be mapped.
+    /// Far more than any layout needs. A sparse file could be longer than can be mapped.
     private static final long MOST_BYTES = 64L << 20;
-    /// A new region has two for a moment: see `RegionFile`.
+    /// A new region has two names for a moment: see `RegionFile`.
     private static final int MOST_NAMES = 2;
     private static final Path OPEN_FILES = Path.of("/proc");
     public static final long OWN_UID = Integer.toUnsignedLong(ThisProcess.current().uid());
@@ -36,7 +36,7 @@ public final class RuntimeFile {
         }
     }
 
-    /// A file that a process has open or mapped has a name in `/proc`, which is followed: it stands for this very file.
+    /// Follows the name in `/proc` of a file that a process has open or mapped: it stands for exactly this file.
     public static Descriptor open(Path file, boolean write) throws IOException {
         if (file.startsWith(OPEN_FILES)) {
             return Descriptor.again(file, new FileRules(FileRules.ANYBODY, MOST_BYTES, MOST_NAMES), write);

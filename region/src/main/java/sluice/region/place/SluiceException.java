@@ -7,7 +7,7 @@ import java.nio.file.FileSystemException;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.NotDirectoryException;
 
-/// A failure that its user can understand: one line that says what, which value, and what to do next.
+/// A failure with a message for the user: one line that says what failed, which value, and what to do next.
 public class SluiceException extends RuntimeException {
     private static final long serialVersionUID = 1L;
 

@@ -5,7 +5,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 
-/// What the kernel says about this process: its user, and the signals that it was started with blocked.
+/// Facts about this process from the kernel: its user, and the signals that were blocked at its start.
 ///
 /// `/proc/self/status` shows the first thread. The JVM runs `main` in another one, and changes only that one's mask.
 public record ThisProcess(int uid, long blockedSignals) {

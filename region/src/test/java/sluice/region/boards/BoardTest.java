@@ -127,7 +127,7 @@ class BoardTest {
     }
 
     @Test
-    void shouldBearNonsense() {
+    void shouldReadABoardWithInvalidValues() {
         TestBoard.tenant(board, 0, 11, Identity.self());
         process(0, 4_000_000, Identity.self(), 1);
         board.turn().word(255);
@@ -139,7 +139,7 @@ class BoardTest {
     }
 
     @Test
-    void shouldBearAnyWord() {
+    void shouldReadABoardWithAnyWord() {
         Random random = new Random(17);
         for (int round = 0; round < 200; round++) {
             for (int entry = 0; entry < 8; entry++) {

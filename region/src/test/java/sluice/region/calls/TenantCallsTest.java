@@ -95,7 +95,7 @@ class TenantCallsTest {
     }
 
     @Test
-    void shouldKnowWhatFunctionsDo() {
+    void shouldKnowTheKindOfEachFunction() {
         assertThat(kind("cuLaunchKernelEx_ptsz")).isEqualTo(CallKind.KERNEL);
         assertThat(kind("cuGraphLaunch")).isEqualTo(CallKind.GRAPH);
         assertThat(kind("cuMemsetD8_v2")).isEqualTo(CallKind.SET);

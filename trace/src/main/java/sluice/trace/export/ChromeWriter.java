@@ -6,11 +6,11 @@ import java.io.OutputStreamWriter;
 import java.io.Writer;
 import java.nio.charset.StandardCharsets;
 
-/// The JSON of Chrome's trace viewer, which many tools read. It knows processes and threads only. So every other track is a thread with a
-/// number that no thread can have. Tracks of no process are in a process 0.
+/// The JSON of Chrome's trace viewer, which many tools read. The format has processes and threads only. So every other track is a thread
+/// with a number that no thread can have. Tracks without a process are in a process 0.
 final class ChromeWriter implements TimelineWriter {
     private static final int NO_THREAD = 1 << 24;
-    /// One of the viewer's own names for colours; it gives all others by the name of the slice.
+    /// A colour name of the viewer. All other slices get a colour by their name.
     private static final String WAIT_COLOUR = "thread_state_iowait";
 
     private final Writer out;

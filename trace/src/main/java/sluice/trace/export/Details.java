@@ -3,7 +3,7 @@ package sluice.trace.export;
 import java.util.ArrayList;
 import java.util.List;
 
-/// What is said about a slice besides its name and times. One object is used again and again.
+/// Details of a slice besides its name and times. One object is reused for all slices.
 final class Details {
     private final List<String> keys = new ArrayList<>();
     private final List<Object> values = new ArrayList<>();

@@ -143,7 +143,7 @@ final class PerfettoWriter implements TimelineWriter {
         out.close();
     }
 
-    /// What a sequence has been told already.
+    /// The names that were written in a sequence already.
     private static final class Names {
         private final Map<String, Long> categories = new HashMap<>();
         private final Map<String, Long> events = new HashMap<>();

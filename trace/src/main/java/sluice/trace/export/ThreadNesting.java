@@ -6,8 +6,8 @@ import java.util.Deque;
 import java.util.List;
 import sluice.trace.read.TraceEvent;
 
-/// Turns what happened on a thread, known in the order of ends, round into the order of begins: a wait is known before the
-/// call that it delayed. Holds a few slices back, until nothing that began earlier can follow.
+/// Sorts the events of a thread by their begins. They arrive in the order of their ends, so a wait arrives before the call that it
+/// delayed. Holds a few slices back, until no event that began earlier can follow.
 final class ThreadNesting {
     private static final int HELD_BACK = 64;
 
@@ -32,7 +32,7 @@ final class ThreadNesting {
                 && (before instanceof TraceEvent.Wait || before.endNanos() > event.beginNanos());
     }
 
-    /// The next slice when nothing follows, or null.
+    /// The next slice after the last event, or null.
     Slice rest() {
         return held.pollFirst();
     }

@@ -9,8 +9,8 @@ import java.util.Map;
 import sluice.trace.read.TraceEvent;
 import sluice.trace.read.TraceInfo;
 
-/// Lays events out on tracks. A process has its threads (calls, and waits within them), its streams (what was submitted, when the host
-/// submitted it) and its named ranges. A GPU has its batches, turns and memory.
+/// Lays events out on tracks. A process has its threads (calls, and waits within them), its streams (submitted work, at the time when the
+/// host submitted it) and its named ranges. A GPU has its batches, turns and memory.
 final class Timeline {
     private static final long DEFAULT_STREAM = 1;
     private static final long THREAD_STREAM = 2;
@@ -59,7 +59,7 @@ final class Timeline {
         }
     }
 
-    /// Writes what was held back, and how much is missing.
+    /// Writes the slices that were held back, and how many events are missing.
     void finish() throws IOException {
         for (ThreadTrack thread : threads.values()) {
             for (ThreadNesting.Slice slice = thread.nesting.rest(); slice != null; slice = thread.nesting.rest()) {
@@ -94,7 +94,7 @@ final class Timeline {
         }
     }
 
-    /// On the stream, from when Sluice let the call go: a wait is no work.
+    /// On the stream, from the end of the call's wait: a wait is no work.
     private void submitted(TraceEvent.HostCall call, String category, String name, Details about) throws IOException {
         long waited = thread(call.pid(), call.tid()).waitedUntil;
         long begin = waited <= call.endNanos() ? Math.max(call.beginNanos(), waited) : call.beginNanos();
@@ -186,7 +186,7 @@ final class Timeline {
         return info.processes().size() > 1 ? name + " of " + pid : name;
     }
 
-    /// A track on which the event overlaps with no other: a second one where the first is taken.
+    /// A track on which the event overlaps with no other event: a second track if the first is taken.
     private Lane lane(Track parent, String name, TraceEvent event) throws IOException {
         return lane(parent, name, event.beginNanos(), event.endNanos());
     }

@@ -5,7 +5,7 @@ import java.io.IOException;
 
 /// Writes a timeline in some format. On one track slices nest: what begins within another ends within it.
 interface TimelineWriter extends Closeable {
-    /// Category of what Sluice made wait. Viewers draw it in colours of its own.
+    /// Category of waits that Sluice caused. Viewers draw them in another colour.
     String WAIT = "wait";
 
     /// Comes before anything on the track.

@@ -28,7 +28,7 @@ public enum TraceFormat {
         this.suffix = suffix;
     }
 
-    /// What the name of a file says; empty when it says nothing.
+    /// The format by the name of a file; empty if the name shows none.
     public static Optional<TraceFormat> of(Path file) {
         String name = file.getFileName().toString();
         String plain = name.endsWith(COMPRESSED) ? name.substring(0, name.length() - COMPRESSED.length()) : name;
@@ -58,7 +58,7 @@ public enum TraceFormat {
             try {
                 Files.deleteIfExists(temporary);
             } catch (IOException e) {
-                // The failure before is the one to tell.
+                // The first failure is reported.
             }
         }
     }

@@ -8,7 +8,7 @@ import sluice.trace.read.TraceEvent.Extent;
 import sluice.trace.read.TraceEvent.Measured;
 import sluice.trace.read.TraceEvent.Reason;
 
-/// Makes an event of the words in a ring, if they can be true.
+/// Makes an event from the words in a ring, if the words are possible.
 final class EventDecoder {
     private static final int UNKNOWN_GPU = 255;
     private static final long MEMORY_CHANGED = 1 << 8;
@@ -16,7 +16,7 @@ final class EventDecoder {
     private static final long MOST_NANOS = 86_400_000_000_000L;
     private static final long MOST_CALLS = 1L << 32;
     private static final long MOST_DEPTH = 64;
-    /// Batches are charged with what the GPU did, which may be off a little.
+    /// A batch is charged the GPU's time, which may be off a little.
     private static final long CHARGED_BEYOND_NANOS = 100_000_000;
 
     private final TickClock clock;
@@ -24,7 +24,7 @@ final class EventDecoder {
     private final TraceNames names;
     private final Set<Integer> gpus;
 
-    /// @param gpus those that the trace names; empty when it names none
+    /// @param gpus the GPUs that the trace names; empty: it names none
     EventDecoder(TickClock clock, TickRange range, TraceNames names, Set<Integer> gpus) {
         this.clock = clock;
         this.range = range;

@@ -8,7 +8,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 
-/// What processes say about themselves: one file for each, `process-PID`, with lines `key=value`.
+/// The descriptions of processes: one file for each process, `process-PID`, with lines `key=value`.
 final class ProcessFiles {
     private final Map<String, Map<String, String>> processes = new TreeMap<>();
 
@@ -22,7 +22,7 @@ final class ProcessFiles {
         }, damage);
     }
 
-    /// A process of which there are events, described or not.
+    /// A process that has events, with or without a description.
     void know(String process) {
         processes.computeIfAbsent(process, key -> new HashMap<>());
     }

@@ -4,7 +4,7 @@ import static sluice.region.layout.TraceLayout.*;
 
 /// The words of an event in a ring. Kind, entry and status share one.
 public final class RingEvent {
-    /// What a place has that nothing was written to.
+    /// The word of a place that was never written.
     static final int NO_KIND = 0;
     static final int WORDS = EVENT_BYTES / Long.BYTES;
     public static final int BEGIN = word(EVENT_BEGIN_TICKS_OFFSET);

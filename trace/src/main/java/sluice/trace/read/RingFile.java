@@ -17,8 +17,8 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import sluice.region.place.SluiceException;
 
-/// The file of one thread's events, read as it was when it was opened. Its events have the numbers from `first()` up to
-/// `end()`. It is read, not mapped: what a stranger's process cuts off is an error here, not a signal.
+/// The file of one thread's events, as it was when it was opened. Its events have the numbers from `first()` up to `end()`. It is read,
+/// not mapped: if another user's process truncates it, reading fails without a signal.
 final class RingFile implements Closeable {
     private static final int NAME_BYTES = RING_PROCESS_OFFSET - RING_THREAD_OFFSET;
     private static final Pattern NAME = Pattern.compile("ring-(\\d{1,9})-(\\d{1,9})([.-].*)?");
@@ -57,7 +57,7 @@ final class RingFile implements Closeable {
             first = tail;
             end = head;
         } else {
-            // Whatever lies in the file: events tell by themselves when they were.
+            // The header is damaged, so this reads all events of the file: each has its own times.
             capacity = Math.max(1, Long.highestOneBit(present) << 1);
             first = sane && head < places ? Math.min(tail, present) : 0;
             end = present;

@@ -6,13 +6,13 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.Arrays;
 
-/// The first look at a ring: where its clock stood, and which of its events are late.
+/// The first pass over a ring: finds its clock events, and which of its events are late.
 ///
-/// A thread writes events when they end, so a ring is in the order of ends. Some things are known only later: when a
-/// batch ended on the GPU. Such events are few. Their numbers are kept, so that the ring can be read in order.
+/// A thread writes events when they end, so a ring is in the order of ends. Some events are known only later, such as the
+/// end of a batch on the GPU. These are few. Their numbers are kept, so that the ring can be read in order.
 final class RingScan {
     private static final int BLOCK_EVENTS = 4096;
-    /// More than the library writes late: one wrong time makes all that follow late.
+    /// The library writes fewer late events. But one wrong time makes all later events late.
     private static final int MOST_LATE = 1 << 20;
 
     private final RingFile ring;
@@ -53,7 +53,7 @@ final class RingScan {
         return scan;
     }
 
-    /// The same, without events at times at which there can have been none.
+    /// The same, without events at impossible times.
     RingScan within(TickRange possible) throws IOException {
         boolean fits = !disordered && outside == 0 && (events == 0 || possible.holds(beginTicks, endTicks));
         return fits ? this : of(ring, null, possible);
@@ -104,7 +104,7 @@ final class RingScan {
         return range;
     }
 
-    /// Events at times at which there can have been none.
+    /// The number of events at impossible times.
     long outside() {
         return outside;
     }

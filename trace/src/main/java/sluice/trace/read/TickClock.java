@@ -13,7 +13,7 @@ final class TickClock {
     /// Reading both clocks takes tens of nanoseconds. Over this distance that is an error of a few in a million.
     private static final long APART_NANOS = 10_000_000;
 
-    /// What a trace that is shorter than that must do with.
+    /// The shortest distance in a trace that is shorter than that.
     private static final long SHORT_NANOS = 20_000;
 
     private static final double MARGIN_NANOS = 10e9;
@@ -22,7 +22,7 @@ final class TickClock {
     private final long[] ticks;
     private final long[] nanos;
     private final TraceInfo.Anchor anchor;
-    /// Of all moments, for what lies outside of them.
+    /// The line through all moments, for times outside of them.
     private final double nanosPerTick;
     private int last;
 
@@ -93,7 +93,7 @@ final class TickClock {
     /// Gathers the moments.
     static final class Builder {
         private static final long MILLI = 1_000_000;
-        /// Before these there was no CUDA; after them this is a guess.
+        /// No trace is older than the first; the last is a guess.
         private static final long FIRST_WALL_NANOS = 1_167_609_600_000_000_000L;
         private static final long LAST_WALL_NANOS = 4_102_444_800_000_000_000L;
 
@@ -106,17 +106,17 @@ final class TickClock {
             moments.add(new Moment(ticks, nanos, wallNanos));
         }
 
-        /// A moment that is less exact: it only tells which of the others cannot be true.
+        /// A less exact moment. It only shows which of the other moments are impossible.
         void vote(long ticks, long nanos, long wallNanos) {
             votes.add(new Moment(ticks, nanos, wallNanos));
         }
 
-        /// What to go by when there is one moment only.
+        /// The scale to use if there is only one moment.
         void nanosPerTick(double given) {
             nanosPerTick = given;
         }
 
-        /// Wall-clock time of the last change of the files, for a trace that does not tell when it was.
+        /// Wall-clock time of the last change of the files, for a trace without a valid time of its own.
         void modified(long wallNanos) {
             modifiedNanos = Math.max(modifiedNanos, wallNanos);
         }

@@ -2,11 +2,11 @@ package sluice.trace.read;
 
 import java.util.Locale;
 
-/// Something in the files of a trace that cannot be true. What can be read is read all the same.
+/// Damage in the files of a trace. The reader still reads the rest.
 ///
 /// @param file name of the file
-/// @param what what is wrong with it
-/// @param lost events that are missing for it; [#UNKNOWN] when the file does not tell
+/// @param what the damage, for people
+/// @param lost how many events are missing because of it; [#UNKNOWN]: the file does not say
 public record TraceDamage(String file, String what, long lost) {
     public static final long UNKNOWN = -1;
 

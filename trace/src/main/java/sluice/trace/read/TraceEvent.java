@@ -1,10 +1,10 @@
 package sluice.trace.read;
 
-/// One thing that the library recorded. Times are CLOCK_MONOTONIC nanoseconds.
+/// An event that the library recorded. Times are CLOCK_MONOTONIC nanoseconds.
 public sealed interface TraceEvent {
-    /// GPU of an event that is about none, or about one that is not known.
+    /// GPU of an event without a GPU, or with an unknown one.
     int NO_GPU = -1;
-    /// CUDA's answer to a question whether work is done: no failure.
+    /// CUDA's answer to a query of unfinished work: no failure.
     int NOT_READY = 600;
 
     long beginNanos();
@@ -19,7 +19,7 @@ public sealed interface TraceEvent {
         return endNanos() - beginNanos();
     }
 
-    /// A call of the driver by the program: what happened on the host, from its begin to its return.
+    /// A call of the driver by the program, on the host, from its begin to its return.
     sealed interface HostCall extends TraceEvent {
         /// The entry point, as in `cuMemAlloc_v2`.
         String function();
@@ -65,7 +65,7 @@ public sealed interface TraceEvent {
     record Batch(long beginNanos, long endNanos, int pid, int tid, int gpu, long calls, long chargedNanos, long slackNanos)
             implements TraceEvent {}
 
-    /// What a kernel is known to take when it is launched in one size, said again from time to time.
+    /// The known GPU time of a kernel in one size; recorded again from time to time.
     ///
     /// @param blocks         blocks of the grid
     /// @param threads        threads of a block
@@ -110,7 +110,7 @@ public sealed interface TraceEvent {
         }
     }
 
-    /// Which way bytes went; the order is that of the library's numbers.
+    /// The direction of a copy; the order is that of the library's numbers.
     enum Direction {
         NONE("", ""),
         TO_GPU("to GPU", "to_gpu"),
@@ -144,7 +144,7 @@ public sealed interface TraceEvent {
         }
     }
 
-    /// What a call waited for; the order is that of the library's numbers.
+    /// The reason of a wait; the order is that of the library's numbers.
     enum Reason {
         UNKNOWN("wait"),
         CAP("wait for the cap"),

@@ -23,7 +23,7 @@ import sluice.region.place.SluiceException;
 
 /// A recorded trace: a folder with a ring for each thread, and for each process its names and a description.
 ///
-/// Opening it looks at every event once; nothing is kept of them. [#forEach] goes through them in order, in bounded memory.
+/// Opening it reads every event once and keeps none. [#forEach] goes through them in order, in bounded memory.
 public final class TraceFolder implements AutoCloseable {
     private static final int PROGRESS_EVENTS = 1 << 16;
 
@@ -67,7 +67,7 @@ public final class TraceFolder implements AutoCloseable {
         info = makeInfo();
     }
 
-    /// A ring that cannot be read at all is left out, unless there is no other.
+    /// A ring that cannot be read at all is left out, unless it is the only one.
     private void scan(Path file, TickClock.Builder moments) throws IOException {
         try {
             Optional<RingFile> ring = RingFile.open(file);
@@ -93,7 +93,7 @@ public final class TraceFolder implements AutoCloseable {
         return folder;
     }
 
-    /// Opens a folder in which it is no mistake when nothing was recorded.
+    /// Opens a folder that may have no recorded events.
     public static TraceFolder openEmptyToo(Path path) {
         try {
             return new TraceFolder(path);
@@ -154,7 +154,7 @@ public final class TraceFolder implements AutoCloseable {
         return info;
     }
 
-    /// What is wrong with the files, as far as it was seen: events are looked at one by one when they are read.
+    /// The damage of the files that was found so far: each event is checked when it is read.
     public List<TraceDamage> damage() {
         List<TraceDamage> all = new ArrayList<>(damage);
         for (RingScan scan : rings) {

@@ -3,14 +3,14 @@ package sluice.trace.read;
 import java.time.Instant;
 import java.util.List;
 
-/// What a trace is about.
+/// The description of a trace.
 ///
 /// @param tenant     name of the tenant; empty when it is not known
 /// @param events     events in the folder, the clock's own not counted
 /// @param dropped    events that the library could not record because a ring was full
 /// @param beginNanos begin of the first event, CLOCK_MONOTONIC; 0 when there is none
 /// @param endNanos   end of the last event; 0 when there is none
-/// @param anchor     what ties the times to the wall clock
+/// @param anchor     one moment in both clocks, from which wall-clock times follow
 public record TraceInfo(
         String tenant,
         List<Process> processes,

@@ -11,7 +11,7 @@ final class TraceNames {
     private final Map<Long, String> names = new HashMap<>();
     private final String unknown;
 
-    /// @param unknown what stands before the number of what has no name
+    /// @param unknown prefix of the number that replaces a missing name
     TraceNames(String unknown) {
         this.unknown = unknown;
     }
@@ -23,7 +23,7 @@ final class TraceNames {
                 try {
                     names.put(Long.parseLong(line, 0, tab, 10), line.substring(tab + 1));
                 } catch (NumberFormatException e) {
-                    // A line that was not written to its end.
+                    // An incomplete line.
                 }
             }
         }, damage);

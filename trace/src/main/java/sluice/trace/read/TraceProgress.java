@@ -1,6 +1,6 @@
 package sluice.trace.read;
 
-/// Is told now and then how far a long piece of work is.
+/// Receives the progress of long work from time to time.
 @FunctionalInterface
 public interface TraceProgress {
     TraceProgress NONE = (done, all) -> {};

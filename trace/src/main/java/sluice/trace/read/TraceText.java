@@ -8,7 +8,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.function.Consumer;
 
-/// Reads the small files of a trace line by line. What is no text, or more of it than the library writes, is left out.
+/// Reads the small files of a trace line by line. Bytes that are no text, and lines beyond what the library writes, are left out.
 final class TraceText {
     private static final int MOST_BYTES = 64 << 20;
     private static final int MOST_LINE = 4096;

@@ -2,7 +2,7 @@ package sluice.trace.record;
 
 import java.io.IOException;
 
-/// A ring says what cannot be true. Its thread writes it, so that is no reason to give up the others.
+/// A ring has impossible values. Its own thread writes it, so the recorder goes on with the other rings.
 final class DamagedRingException extends IOException {
     private static final long serialVersionUID = 1;
 

@@ -21,7 +21,7 @@ import sluice.region.layout.TraceRingView;
 import sluice.region.layout.TraceWriterView;
 import sluice.region.place.Identity;
 
-/// A ring that a thread still writes to, and the file that its events go to: a ring of the same form that nobody has to empty.
+/// A ring that a thread still writes to, and the file that its events go to: a ring of the same form that needs no recorder.
 ///
 /// Only the first page is mapped. Events are read as a file, after `head` was read with acquire; then `tail` is stored with
 /// release, and the thread may use their places again.
@@ -44,7 +44,7 @@ final class LiveRing implements AutoCloseable {
     private long lost;
     private long roomInTarget;
 
-    /// @param targetFile is made; a name that is taken gets a number
+    /// @param targetFile the file to make; if the name exists, it gets a number
     LiveRing(Folder folder, String name, FileRules rules, Path targetFile) throws IOException {
         this.name = name;
         source = folder.open(name, rules, StandardOpenOption.READ, StandardOpenOption.WRITE);
@@ -94,7 +94,7 @@ final class LiveRing implements AutoCloseable {
         return name;
     }
 
-    /// Takes away what is there. Returns how many events that were.
+    /// Takes all present events out of the ring. Returns their number.
     ///
     /// The thread can write all of the page. So `tail` is this recorder's own number, and `head` is read once and checked.
     long take(ByteBuffer buffer) throws IOException {
@@ -135,7 +135,7 @@ final class LiveRing implements AutoCloseable {
         }
     }
 
-    /// The target is as large as the next power of two; what is not written yet takes no space.
+    /// The target is as large as the next power of two; its unwritten part takes no space.
     private void makeRoom(long events) throws IOException {
         if (events > roomInTarget) {
             roomInTarget = Math.max(capacity, Long.highestOneBit(events) << 1);
@@ -167,8 +167,8 @@ final class LiveRing implements AutoCloseable {
         return taken;
     }
 
-    /// Whether nothing can follow what was taken away. The first ring of a process counts for it as long as it lives. Of a ring
-    /// that was not closed nobody knows: its process may be in another pid namespace.
+    /// Whether no event can follow. The first ring of a process counts events of its other threads as long as the process lives. If a ring
+    /// was not closed, the recorder cannot know: its process may be in another pid namespace.
     boolean isOver() {
         long closed = writer.closed();
         return closed != 0 && closed != CLOSED_SPACE && writer.head() == tail

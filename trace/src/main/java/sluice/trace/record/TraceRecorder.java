@@ -19,8 +19,8 @@ import sluice.linux.Folder;
 import sluice.linux.UnusableFileException;
 import sluice.region.place.SluiceException;
 
-/// Empties the rings of a job that runs into a folder that can be read afterwards. It takes no part in the job: when it is too
-/// slow or dies the library drops events and counts them.
+/// Empties the rings of a job that runs into a folder that can be read afterwards. The job does not depend on it: if it is too slow or
+/// dies, the library drops events and counts them.
 ///
 /// One thread calls [#poll] every few milliseconds, and [#close] when the trace has been switched off.
 public final class TraceRecorder implements AutoCloseable {
@@ -48,7 +48,7 @@ public final class TraceRecorder implements AutoCloseable {
         this.target = target;
     }
 
-    /// Takes away what is there, of new threads too. Returns how many events that were.
+    /// Takes all present events out of the rings, also of new threads. Returns their number.
     public long poll() {
         try {
             find();
@@ -65,7 +65,7 @@ public final class TraceRecorder implements AutoCloseable {
         }
     }
 
-    /// False: nothing follows, or the ring cannot be read any further. A file that was cut makes the mapped page fail.
+    /// False: no event follows, or the ring cannot be read any further. In a truncated file, reading the mapped page fails.
     private boolean take(LiveRing ring) throws IOException {
         try {
             ring.take(buffer);
@@ -90,7 +90,7 @@ public final class TraceRecorder implements AutoCloseable {
         }
     }
 
-    /// What was wrong with rings that were not read to their end.
+    /// The damage of rings that were not read to their end.
     public List<String> damage() {
         return List.copyOf(damage);
     }
@@ -163,7 +163,7 @@ public final class TraceRecorder implements AutoCloseable {
         return rings.size();
     }
 
-    /// Takes the rest away.
+    /// Takes the remaining events.
     @Override
     public void close() {
         try {
@@ -173,7 +173,7 @@ public final class TraceRecorder implements AutoCloseable {
                 try {
                     forget(ring);
                 } catch (IOException e) {
-                    // What was taken is in the target.
+                    // The events that were taken are in the target.
                 }
             }
             rings.clear();

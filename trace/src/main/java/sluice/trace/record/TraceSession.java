@@ -25,12 +25,12 @@ public record TraceSession(Path region, Path target, Duration duration, int even
     private static final long LOOK_NANOS = 100_000_000;
     private static final long LAST_CALLS_NANOS = 100_000_000;
 
-    /// Is told about ten times a second how it goes.
+    /// Receives the progress about ten times a second.
     public interface Watcher {
         void at(long elapsedNanos, long events, long dropped);
     }
 
-    /// What came of it.
+    /// The result of a recording.
     public record Outcome(long events, long dropped, long elapsedNanos, boolean ended, List<String> damage) {}
 
     /// Records until the time is over, the tenant has ended, or it is told to stop.

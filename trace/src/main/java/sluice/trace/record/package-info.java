@@ -1,4 +1,4 @@
 /// The recorder: empties the rings of a job that runs into a folder, for a time.
 ///
-/// Must not know: what events mean. It copies them; [sluice.trace.read] makes events of them.
+/// Must not know: the meaning of events. It copies them; [sluice.trace.read] decodes them.
 package sluice.trace.record;

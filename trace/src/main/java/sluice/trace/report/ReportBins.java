@@ -17,7 +17,7 @@ final class ReportBins {
         add(from, to, to - from);
     }
 
-    /// Spreads an amount evenly over a span. What lies outside of the trace counts for its first or last bin.
+    /// Spreads an amount evenly over a span. Parts outside of the trace count for its first or last bin.
     void add(long from, long to, long amount) {
         int first = bin(from);
         int last = to > from ? bin(to - 1) : first;

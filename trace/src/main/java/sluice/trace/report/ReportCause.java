@@ -2,8 +2,8 @@ package sluice.trace.report;
 
 import sluice.trace.read.TraceEvent;
 
-/// Why a GPU did no work for the tenant. Where several things went on at once, the first in this order is named: what
-/// Sluice made wait, then what the program was doing, then that it did nothing.
+/// Why a GPU did no work for the tenant. If several causes apply at once, the first in this order counts: first waits that Sluice caused,
+/// then calls of the program, then idleness of the program.
 public enum ReportCause {
     CAP("cap", "waiting for the cap", "The job had used its part of the GPU's time."),
     TURN("turn", "waiting for the turn", "Another job had the GPU."),

@@ -2,18 +2,19 @@ package sluice.trace.report;
 
 import java.time.Instant;
 import java.util.List;
+import java.util.Map;
 import sluice.trace.read.TraceDamage;
 import sluice.trace.read.TraceEvent;
 import sluice.trace.read.TraceInfo;
 
-/// What a trace says, in numbers: all that the page, the text and the JSON show. Lists have the most important first.
+/// A trace in numbers: all that the page, the text and the JSON show. Lists have the most important first.
 ///
 /// @param tenant    empty when it is not known
 /// @param began     wall clock
 /// @param nanos     from the first event to the last
 /// @param events    events that were read
 /// @param dropped   events that the library could not record
-/// @param damage    what is wrong with the files of the trace
+/// @param damage    damage of the trace's files
 /// @param calls     driver calls by function; its sums are those of the trace
 /// @param kernels   kernels by name
 /// @param waits     waits at the gate by reason
@@ -51,10 +52,10 @@ public record ReportData(
     public record Call(String function, Times times, long waitedNanos, long failed, long bytes) {}
 
     /// @param launches     launches that were traced
-    /// @param gpuNanos     what they took on the GPU, as learnt; 0 = not known
-    /// @param perLaunch    what one took; 0 = not known
-    /// @param leastNanos   what one took at least
-    /// @param mostNanos    what one took at most
+    /// @param gpuNanos     their GPU time, as learnt; 0 = not known
+    /// @param perLaunch    GPU time of one launch; 0 = not known
+    /// @param leastNanos   lower bound of one launch
+    /// @param mostNanos    upper bound of one launch
     /// @param hostNanos    how long the calls that launched it took
     /// @param shape        grid and block of the last launch
     public record Kernel(String name, long launches, long gpuNanos, long perLaunch, long leastNanos, long mostNanos, long hostNanos, String shape) {
@@ -81,7 +82,7 @@ public record ReportData(
 
     /// @param measured    whether there were batches, so that busy and idle are known
     /// @param busyNanos   GPU time that was charged
-    /// @param kernelNanos what its kernels took together; more than busyNanos when it did some side by side
+    /// @param kernelNanos GPU time of all its kernels; more than busyNanos if some ran at the same time
     /// @param idle        the rest of the time, by cause; empty when nothing was measured
     /// @param gaps        stretches without work
     /// @param longestGaps the longest of them
@@ -112,7 +113,7 @@ public record ReportData(
             long[] memory,
             Timeline timeline) {
 
-        /// Whether kernels ran at the same time, by what they took.
+        /// Whether kernels ran at the same time, by the sum of their times.
         public boolean besideEachOther() {
             return measured && kernelNanos > busyNanos;
         }
@@ -125,8 +126,8 @@ public record ReportData(
     public record Idle(ReportCause cause, long nanos) {}
 
     /// @param beginNanos since the begin of the trace
-    /// @param cause      what most of it was spent on
-    /// @param causeNanos how much
+    /// @param cause      the cause of the largest part
+    /// @param causeNanos the length of that part
     public record Gap(long beginNanos, long nanos, ReportCause cause, long causeNanos) {}
 
     public record GapLength(String text, long gaps, long nanos) {}
@@ -134,14 +135,14 @@ public record ReportData(
     /// Equal bins of the trace's time.
     ///
     /// @param busy nanoseconds of work in each bin
-    /// @param idle nanoseconds in each bin, by the number of the cause
+    /// @param idle nanoseconds in each bin, by cause
     /// @param turn nanoseconds in each bin for which the turn was held
-    public record Timeline(long[] busy, long[][] idle, long[] turn) {}
+    public record Timeline(long[] busy, Map<ReportCause, long[]> idle, long[] turn) {}
 
-    /// @param kinds   nanoseconds in each of equal bins, by the number of the kind
+    /// @param kinds   nanoseconds in each of equal bins, by kind
     /// @param longest its longest calls and waits
     /// @param ranges  its longest named ranges
-    public record ThreadLine(int pid, int tid, String name, long calls, long nanos, long dropped, long[][] kinds, List<Span> longest,
+    public record ThreadLine(int pid, int tid, String name, long calls, long nanos, long dropped, Map<ReportKind, long[]> kinds, List<Span> longest,
             List<Span> ranges) {}
 
     /// @param beginNanos since the begin of the trace

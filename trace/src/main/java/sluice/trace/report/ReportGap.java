@@ -33,7 +33,7 @@ final class ReportGap {
         nanosByCause[cause.ordinal()] += nanos;
     }
 
-    /// A stronger cause explains a span of it: weaker ones lose their part of that.
+    /// A stronger cause explains a span of the gap: weaker causes lose their part of that span.
     void takeOver(ReportCause cause, long from, long until) {
         double part = (double) (Math.min(end, until) - Math.max(begin, from)) / Math.max(1, nanos());
         for (int weaker = cause.ordinal() + 1; weaker < CAUSES.length && part > 0; weaker++) {

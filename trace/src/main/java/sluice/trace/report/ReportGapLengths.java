@@ -3,7 +3,7 @@ package sluice.trace.report;
 import java.util.ArrayList;
 import java.util.List;
 
-/// How many gaps of which length there were, in powers of ten, and why.
+/// The number of gaps by length, in powers of ten, and by cause.
 final class ReportGapLengths {
     private static final String[] TEXTS = {
         "below 10 µs", "10 – 100 µs", "0.1 – 1 ms", "1 – 10 ms", "10 – 100 ms", "0.1 – 1 s", "1 s and longer"

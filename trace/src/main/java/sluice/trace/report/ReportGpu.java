@@ -1,12 +1,13 @@
 package sluice.trace.report;
 
 import java.util.ArrayList;
+import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
 import sluice.trace.read.TraceEvent;
 import sluice.trace.read.TraceInfo;
 
-/// All that is added up for one GPU.
+/// All sums for one GPU.
 final class ReportGpu {
     static final int BINS = 4096;
     static final int MEMORY_BINS = 512;
@@ -66,10 +67,10 @@ final class ReportGpu {
     ReportData.Gpu finish(long end, TraceInfo.Gpu known, long kernelNanos) {
         idle.finish(end, worked);
         boolean measured = batches > 0;
-        long[][] bins = new long[CAUSES.length][];
+        Map<ReportCause, long[]> bins = new EnumMap<>(ReportCause.class);
         List<ReportData.Idle> causes = new ArrayList<>();
         for (ReportCause cause : CAUSES) {
-            bins[cause.ordinal()] = idle.bins(cause).folded(BINS);
+            bins.put(cause, idle.bins(cause).folded(BINS));
             if (measured && idle.bins(cause).sum() > 0) {
                 causes.add(new ReportData.Idle(cause, idle.bins(cause).sum()));
             }

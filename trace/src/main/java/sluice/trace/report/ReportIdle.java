@@ -10,9 +10,10 @@ import java.util.Set;
 
 /// Finds the time in which one GPU did nothing for the tenant, and names a cause for every nanosecond of it.
 ///
-/// Events come in order of their ends, so a span may begin long before all that was seen. Causes are settled some way
-/// behind the newest event; a span that reaches back further takes time over from weaker causes, bin by bin.
-/// Within a batch it is known how long the GPU worked, but not when: what went on meanwhile hints at why it did not.
+/// Events come in order of their ends, so a span may begin long before the events seen so far. Causes are settled some time behind the
+/// newest event. A span that reaches back further takes time over from weaker causes, bin by bin.
+/// The trace says how long the GPU worked within a batch, but not when. So calls and waits during the batch are only hints at the cause of
+/// idle time.
 final class ReportIdle {
     private static final Set<ReportCause> WITH_WORK = EnumSet.of(ReportCause.FLIGHT, ReportCause.SYNC, ReportCause.CALL);
     private static final int KEPT_GAPS = 200;
@@ -38,7 +39,7 @@ final class ReportIdle {
     private final ReportSpans busy = new ReportSpans();
     /// In the order of their strength, which is that of [ReportCause].
     private final List<Suspect> suspects = new ArrayList<>();
-    /// Those that come from spans; the others come from their absence.
+    /// Causes that come from spans; the other causes come from the absence of spans.
     private final List<Suspect> seen;
     private final PriorityQueue<ReportGap> longest = new PriorityQueue<>(LENGTH);
     private final ReportGapLengths lengths = new ReportGapLengths();
@@ -46,7 +47,7 @@ final class ReportIdle {
     private ReportGap gap;
     private long quietSince = -1;
 
-    /// @param calls what threads did in calls, by cause; the same for all GPUs
+    /// @param calls the spans of calls, by cause; the same for all GPUs
     ReportIdle(long beginNanos, long endNanos, int binCount, Map<ReportCause, ReportSpans> calls) {
         settled = beginNanos;
         for (ReportCause cause : ReportCause.values()) {
@@ -60,7 +61,7 @@ final class ReportIdle {
         return suspects.get(cause.ordinal());
     }
 
-    /// Those that have nothing to say where this one has.
+    /// Causes that rank below this cause: where both apply, this cause counts.
     private List<Suspect> weakerThan(ReportCause cause) {
         return suspects.subList(cause.ordinal() + 1, suspects.size());
     }
@@ -73,13 +74,13 @@ final class ReportIdle {
         }
     }
 
-    /// Something kept work from the GPU.
+    /// A cause kept work from the GPU.
     void cause(ReportCause cause, long begin, long end) {
         suspect(cause).spans.add(Math.max(begin, settled), end);
         late(cause, begin, end);
     }
 
-    /// The part of a call that lies before what is settled.
+    /// The part of a call within the time that is settled already.
     void late(ReportCause cause, long begin, long end) {
         if (begin < settled) {
             long until = Math.min(end, settled);
@@ -180,7 +181,7 @@ final class ReportIdle {
         gap = null;
     }
 
-    /// Gives up what lies before all that is settled. The spans of calls belong to other GPUs too: settle those first.
+    /// Drops the spans before the settled time. The spans of calls are shared by all GPUs, so each GPU is settled first.
     void forget() {
         busy.forget(settled);
         for (Suspect suspect : seen) {
@@ -204,7 +205,7 @@ final class ReportIdle {
         }
     }
 
-    /// Splits the time in which the GPU was measured not to work within batches: by the hints, and what they leave.
+    /// Splits the idle time within batches by the hints. The cause of the rest is not known.
     private void ranDry(int bin, long rest) {
         long left = rest;
         long hints = 0;

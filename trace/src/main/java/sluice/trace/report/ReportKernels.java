@@ -10,15 +10,15 @@ import java.util.Map;
 import java.util.Set;
 import sluice.trace.read.TraceEvent;
 
-/// Adds up launches of kernels, and what they took on the GPU.
+/// Adds up launches of kernels, and their GPU time.
 ///
-/// The library measures single launches. Of some it knows only the most that they can have taken, because they may have waited for other
-/// streams. What kernels take together is not more than the GPU was busy, unless it did some of them side by side. So the
-/// doubtful times are cut to what is left of the busy time.
+/// The library measures single launches. For some it knows only an upper bound, because they may have waited for other streams. Kernels
+/// together take no more than the busy time of the GPU, unless some run at the same time. So uncertain times are cut to the rest of
+/// the busy time.
 final class ReportKernels {
     private static final int NAMES = 5000;
     private static final int STREAMS = 2;
-    /// Times that add up to so much more than the busy time are measured, not rounded.
+    /// Times whose sum exceeds the busy time by more than this are measured; a smaller excess is rounding.
     private static final double BESIDE = 1.05;
 
     private final Map<String, Launches> launches = new HashMap<>();
@@ -100,7 +100,7 @@ final class ReportKernels {
         return size < NAMES ? name : ReportSums.OTHERS;
     }
 
-    /// Makes the times on one GPU fit to what it was busy; returns what they come to.
+    /// Fits the times on one GPU to its busy time; returns their sum.
     long fit(int gpu, long busyNanos) {
         learnt.values().removeIf(sum -> !sum.isMeasured() && sum.boundNanos == Double.MAX_VALUE);
         List<Learnt> here = learnt.entrySet().stream().filter(entry -> entry.getKey().gpu == gpu).map(Map.Entry::getValue).toList();

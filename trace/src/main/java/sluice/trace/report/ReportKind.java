@@ -2,7 +2,7 @@ package sluice.trace.report;
 
 import sluice.trace.read.TraceEvent;
 
-/// What sort of thing a thread was doing, for the colours of the timeline.
+/// What kind of call a thread was in, for the colours of the timeline.
 public enum ReportKind {
     LAUNCH("launch", "launches"),
     COPY("copy", "synchronous copies"),

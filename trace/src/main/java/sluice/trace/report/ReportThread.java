@@ -2,21 +2,22 @@ package sluice.trace.report;
 
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.EnumMap;
 import java.util.List;
+import java.util.Map;
 import java.util.PriorityQueue;
 import sluice.trace.read.TraceEvent;
 import sluice.trace.read.TraceInfo;
 
-/// What one thread did over time, and the longest of its calls. Short calls are in the sums only.
+/// The activity of one thread over time, and its longest calls. Short calls are in the sums only.
 final class ReportThread {
     static final int BINS = 1024;
     private static final int KEPT = 400;
-    private static final ReportKind[] KINDS = ReportKind.values();
     private static final Comparator<ReportData.Span> LENGTH = Comparator.comparingLong(ReportData.Span::nanos);
 
     private final TraceInfo.ThreadRing ring;
     private final long begin;
-    private final ReportBins[] bins;
+    private final Map<ReportKind, ReportBins> bins = new EnumMap<>(ReportKind.class);
     private final PriorityQueue<ReportData.Span> longest = new PriorityQueue<>(LENGTH);
     private final PriorityQueue<ReportData.Span> ranges = new PriorityQueue<>(LENGTH);
     private long calls;
@@ -27,9 +28,8 @@ final class ReportThread {
     ReportThread(TraceInfo.ThreadRing ring, long beginNanos, long endNanos) {
         this.ring = ring;
         begin = beginNanos;
-        bins = new ReportBins[KINDS.length];
-        for (int i = 0; i < bins.length; i++) {
-            bins[i] = new ReportBins(beginNanos, endNanos, BINS);
+        for (ReportKind kind : ReportKind.values()) {
+            bins.put(kind, new ReportBins(beginNanos, endNanos, BINS));
         }
     }
 
@@ -39,7 +39,7 @@ final class ReportThread {
         }
         waited += event.nanos();
         ReportKind kind = ReportKind.of(event.reason());
-        bins[kind.ordinal()].add(event.beginNanos(), event.endNanos());
+        bins.get(kind).add(event.beginNanos(), event.endNanos());
         keep(longest, event, event.reason().text(), kind, 1);
     }
 
@@ -49,7 +49,7 @@ final class ReportThread {
         waited = 0;
         calls++;
         nanos += call.nanos();
-        bins[kind.ordinal()].add(call.beginNanos(), call.endNanos(), call.nanos() - inside);
+        bins.get(kind).add(call.beginNanos(), call.endNanos(), call.nanos() - inside);
         keep(longest, call, call instanceof TraceEvent.Kernel kernel ? kernel.name() : call.function(), kind, 0);
         return inside;
     }
@@ -73,10 +73,8 @@ final class ReportThread {
     }
 
     ReportData.ThreadLine line() {
-        long[][] kinds = new long[KINDS.length][];
-        for (int i = 0; i < kinds.length; i++) {
-            kinds[i] = bins[i].folded(BINS);
-        }
+        Map<ReportKind, long[]> kinds = new EnumMap<>(ReportKind.class);
+        bins.forEach((kind, each) -> kinds.put(kind, each.folded(BINS)));
         return new ReportData.ThreadLine(ring.pid(), ring.tid(), ring.name(), calls, nanos, ring.dropped(), kinds, sorted(longest),
                 sorted(ranges));
     }

@@ -1,6 +1,6 @@
 package sluice.trace.report;
 
-/// Counts how long things took. Quantiles are right to an eighth.
+/// Counts durations. Quantiles are exact to an eighth.
 final class ReportTimes {
     private static final int STEPS = 8;
     private final long[] histogram = new long[64 * STEPS];

@@ -42,7 +42,7 @@ class ReportKernelsTest {
     }
 
     @Test
-    void shouldGoByWhatWasMeasuredAlone() {
+    void shouldUseMeasurementsOfSingleLaunches() {
         costs(1600 * MICRO, AT_MOST, 10);
         costs(200 * MICRO, EXACTLY, LAUNCHES - 10);
         ReportData data = report(THREADS * LAUNCHES * 200 * MICRO, THREADS);

@@ -1,10 +1,10 @@
 package sluice.cli.top.terminal;
 
-/// What the terminal has to say.
+/// An event of the terminal.
 public sealed interface TopEvent {
     record Pressed(TopKey key) implements TopEvent {}
 
-    /// Its size is another one, or it shows something else: the whole screen is to be drawn anew.
+    /// The size has changed, or another program has drawn: the whole screen must be drawn again.
     record Changed() implements TopEvent {}
 
     /// A signal asks the program to stop for a while.

@@ -28,7 +28,7 @@ public record TopKey(Kind kind, int letter) {
     private static final int ESCAPE = 27;
     private static final long SEQUENCE_MILLIS = 50;
 
-    /// Where letters come from.
+    /// The source of letters.
     interface Letters {
         int END = -1;
         int TOO_LATE = -2;

@@ -4,14 +4,15 @@ import org.jline.utils.AttributedString;
 import org.jline.utils.AttributedStringBuilder;
 import org.jline.utils.AttributedStyle;
 
-/// What the terminal can show. Without colours a tenant has a letter; without Unicode, characters that every terminal has.
+/// The abilities of the terminal. Without colours a tenant has a letter; without Unicode, it uses characters that every terminal has.
 public record TopStyle(boolean coloured, boolean unicode) {
     public static final AttributedStyle PLAIN = AttributedStyle.DEFAULT;
     public static final AttributedStyle BOLD = AttributedStyle.BOLD;
-    /// The colour of what is no tenant's.
+    /// The colour of parts that belong to no tenant.
     public static final int OTHER = -1;
 
-    /// Of the 256 colours that terminals agree on: told apart by eyes that see red and green alike, calm on black and white.
+    /// From the 256 colours that all terminals share: distinct also for readers with red-green colour blindness, and mild on black and
+    /// white.
     private static final int[] TENANTS = {74, 179, 108, 139, 173, 73, 146, 143, 175, 67, 180, 109};
     private static final int OTHER_COLOUR = 245;
     private static final int DIM_COLOUR = 244;
@@ -64,7 +65,7 @@ public record TopStyle(boolean coloured, boolean unicode) {
         return tenant == OTHER ? OTHER_LETTER : (char) ('a' + tenant % 26);
     }
 
-    /// What stands before a tenant's name and tells its parts of the bars.
+    /// The mark before a tenant's name, which its parts of the bars have, too.
     public AttributedString mark(int tenant) {
         return new AttributedString(coloured && unicode ? "■" : Character.toString(letter(tenant)), tenant(tenant));
     }
@@ -106,7 +107,7 @@ public record TopStyle(boolean coloured, boolean unicode) {
         return text.length();
     }
 
-    /// A line with text at both ends. What is on the right gives way.
+    /// A line with text at both ends. If there is no room, the right text is cut.
     public AttributedString ends(AttributedString left, AttributedString right, int width) {
         int room = width - left.columnLength() - right.columnLength();
         return room < 1 ? cut(left, width) : AttributedStringBuilder.append(left, " ".repeat(room), right);

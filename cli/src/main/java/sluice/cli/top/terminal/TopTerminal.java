@@ -24,8 +24,8 @@ import org.jline.utils.InfoCmp.Capability;
 import sluice.linux.ProgramCalls;
 import sluice.region.place.SluiceException;
 
-/// The terminal while `sluice top` has it. However the program ends, the terminal is as it was before: a hook of the JVM
-/// sees to that after SIGTERM, SIGHUP and exceptions. Every drawing is one synchronized update of what differs.
+/// The terminal while `sluice top` uses it. At every end of the program the terminal is restored: a hook of the JVM does that after SIGTERM,
+/// SIGHUP and exceptions. Each drawing is one synchronized update of the changed lines.
 public final class TopTerminal implements AutoCloseable {
     private static final String SYNCHRONIZED_OFF = "\033[?2026l";
     private static final String NO_ATTRIBUTES = "\033[0m";
@@ -49,7 +49,7 @@ public final class TopTerminal implements AutoCloseable {
         leave = (SYNCHRONIZED_OFF + NO_ATTRIBUTES + text(Capability.cursor_normal, Capability.keypad_local, Capability.exit_ca_mode)).getBytes(StandardCharsets.US_ASCII);
     }
 
-    /// Takes the terminal over. Standard input and output must both be it.
+    /// Takes over the terminal. Standard input and output must both be this terminal.
     public static TopTerminal open() {
         Terminal terminal = system();
         if (terminal.getType().startsWith(Terminal.TYPE_DUMB)) {
@@ -111,7 +111,7 @@ public final class TopTerminal implements AutoCloseable {
         return events;
     }
 
-    /// The key was dealt with. What is typed after the last one is the shell's.
+    /// The key was handled. Keys after the last one go to the shell.
     public void readNextKey() {
         nextKey.release();
     }
@@ -120,7 +120,7 @@ public final class TopTerminal implements AutoCloseable {
         return terminal.getSize();
     }
 
-    /// Keys come one by one and unseen; Ctrl-C and Ctrl-Z are keys like others.
+    /// Keys come one by one and without echo; Ctrl-C and Ctrl-Z are keys like others.
     private synchronized void enter() {
         Attributes raw = new Attributes(before);
         raw.setLocalFlags(EnumSet.of(Attributes.LocalFlag.ICANON, Attributes.LocalFlag.ECHO, Attributes.LocalFlag.IEXTEN, Attributes.LocalFlag.ISIG), false);
@@ -146,7 +146,7 @@ public final class TopTerminal implements AutoCloseable {
         }
     }
 
-    /// Everything is drawn anew the next time.
+    /// The next drawing is complete.
     public synchronized void redraw() {
         if (entered) {
             enter();

@@ -1,4 +1,4 @@
-/// The terminal of `sluice top`: keys, size, colours, and giving it back as it was.
+/// The terminal of `sluice top`: keys, size, colours, and its restoration.
 ///
-/// Only this package opens a JLine terminal. Must not know: tenants, or what a key leads to.
+/// Only this package opens a JLine terminal. Must not know: tenants, or the effect of a key.
 package sluice.cli.top.terminal;

@@ -3,7 +3,7 @@ package sluice.proof.bench.compute;
 import sluice.proof.stage.Environment;
 
 /// How closely shares must hold. A simulated GPU runs on the processors of the programs that use it. When these are busy, it and the
-/// programs are late. So its bounds are wider, and say nothing about a real GPU.
+/// programs are late. So its bounds are wider, and do not apply to a real GPU.
 ///
 /// @param windowPoints     percentage points between cap and share in each second
 /// @param runPoints        the same over a whole run
@@ -15,9 +15,9 @@ import sluice.proof.stage.Environment;
 /// @param responseNanos    and so much more
 /// @param leastLeft        least part of what a high priority leaves that a low one gets
 /// @param handOverNanos    median from tenant to tenant
-/// @param lostNanos        a hand-over that takes longer was lost, and somebody noticed later
-/// @param leastHandOvers   so many are counted where turns are short
-/// @param recoveryNanos    until others go on when a holder was killed
+/// @param lostNanos        a hand-over that takes longer was lost, and another process noticed it later
+/// @param leastHandOvers   so many are counted if turns are short
+/// @param recoveryNanos    until other tenants go on when a holder was killed
 public record Bounds(
         double windowPoints,
         double runPoints,

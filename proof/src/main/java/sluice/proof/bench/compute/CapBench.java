@@ -13,7 +13,7 @@ import sluice.proof.facts.Load;
 import sluice.proof.facts.Load.Kind;
 import sluice.proof.stage.Terms;
 
-/// Caps against what the GPU was really busy, for every way to submit work and kernels from 10 µs to 20 ms.
+/// Caps compared with the real busy time of the GPU, for every way to submit work and kernels from 10 µs to 20 ms.
 final class CapBench implements TableMaker {
     static final String WORD = "cap";
     private static final List<Integer> PERCENTS = List.of(10, 25, 50, 75);

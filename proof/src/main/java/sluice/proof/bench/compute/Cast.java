@@ -45,7 +45,7 @@ final class Cast implements AutoCloseable {
         }
     }
 
-    /// When nobody else is on the GPU any more: compares its clock with the host's.
+    /// When no other process is on the GPU any more: compares its clock with the host's.
     synchronized List<Worker> ready() {
         prepare();
         workers.forEach(Worker::calibrate);

@@ -55,7 +55,7 @@ public final class ComputeBench {
         return room ? Set.of(CapBench.WORD) : Set.of();
     }
 
-    /// What would be run, a line for each row, and about how long it takes.
+    /// The planned runs, a line for each row, and about how long they take.
     public static List<String> plan(Environment environment, Options options) {
         checkWords(options);
         return plan(environment, TABLES, options);
@@ -78,7 +78,7 @@ public final class ComputeBench {
         return lines;
     }
 
-    /// @param kept gets what was found so far, after each step
+    /// @param kept gets the results so far, after each step
     /// @param raw  gets every single value, as CSV, while the benchmark runs
     public static ComputeReport run(
             Environment environment, Options options, Consumer<String> progress, Consumer<ComputeReport> kept, Writer raw) {

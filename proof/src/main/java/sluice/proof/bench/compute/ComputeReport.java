@@ -6,7 +6,7 @@ import java.util.Map;
 import java.util.stream.Collectors;
 import sluice.proof.bench.JsonText;
 
-/// What the benchmark of shares found.
+/// The results of the benchmark of shares.
 ///
 /// @param seconds length of each run
 /// @param plots   SVG pictures by their names

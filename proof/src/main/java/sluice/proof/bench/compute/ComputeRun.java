@@ -15,10 +15,10 @@ import sluice.proof.stage.Environment;
 import sluice.proof.stage.Interruption;
 import sluice.proof.stage.Terms;
 
-/// One run of the benchmark of shares: what was asked for, and what its tables have in common.
+/// One run of the benchmark of shares: the request, and the data that its tables share.
 ///
 /// @param alone    the shares that each load got without the library and without others
-/// @param failures by table and row: what went wrong in one of its repeats
+/// @param failures by table and row: the failure of one of its repeats
 @SuppressWarnings("exports")
 public record ComputeRun(
         Environment environment,
@@ -97,7 +97,7 @@ public record ComputeRun(
         return Spread.of(alone.get(load)).median();
     }
 
-    /// One repeat of one row. If it breaks off the others still go on, and the row tells why it is missed.
+    /// One repeat of one row. If it fails, the others still go on, and the row shows why it is missed.
     void attempt(String table, String row, int repeat, Runnable body) {
         try {
             body.run();
@@ -109,7 +109,7 @@ public record ComputeRun(
         }
     }
 
-    /// The row of what was found so far; if there is nothing, or one of its repeats failed, why.
+    /// The row of the results so far; without results, or after a failed repeat, the reason.
     ///
     /// @param done how many repeats there are
     public Row judged(String table, String row, int columns, int done, Supplier<Row> body) {

@@ -25,7 +25,7 @@ import sluice.proof.stage.Recording;
 import sluice.proof.stage.Stage;
 import sluice.proof.stage.Terms;
 
-/// What Sluice costs a program that it does not hold back.
+/// The cost of Sluice for a program that it does not delay.
 ///
 /// Two processes differ by 100 ns for reasons of their own, so both ways are measured in one: the program lib/test/paired calls
 /// through the library, as any program does, in turns with the driver's own functions. Each repeat has a fresh process. `sluice

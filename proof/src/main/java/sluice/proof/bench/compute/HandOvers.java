@@ -4,7 +4,7 @@ import java.util.Arrays;
 import java.util.List;
 import sluice.proof.facts.Stamps;
 
-/// How the GPU went from tenant to tenant, as the stamps of all of them tell it.
+/// How the GPU changed from tenant to tenant, by the stamps of all tenants.
 ///
 /// @param gaps  from the end of one tenant's last work to the begin of the next one's first, sorted; below 0 they overlapped
 /// @param turns how often each tenant got the GPU
@@ -51,7 +51,7 @@ public record HandOvers(long[] gaps, int[] turns) {
         return gaps.length == 0 ? 0 : gaps[(int) Math.min(gaps.length - 1, Math.floor(part * gaps.length))];
     }
 
-    /// Whose next stamp is the earliest; -1 when there are no more.
+    /// The tenant whose next stamp is the earliest; -1: there are no more stamps.
     private static int first(List<Stamps> tenants, int[] next) {
         int first = -1;
         for (int i = 0; i < next.length; i++) {

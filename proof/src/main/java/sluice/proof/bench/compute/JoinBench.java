@@ -26,8 +26,8 @@ final class JoinBench {
     private static final double TOLERANCE = 0.1;
     private static final int TURNS = 2;
 
-    /// @param joinNanos  until the one that came has half of the GPU
-    /// @param leaveNanos until the one that stays has all of it
+    /// @param joinNanos  until the new tenant has half of the GPU
+    /// @param leaveNanos until the tenant that stays has all of it
     private record Change(double joinNanos, double leaveNanos) {}
 
     private final ComputeRun run;
@@ -99,7 +99,7 @@ final class JoinBench {
         boolean holds(long moment);
     }
 
-    /// How long after a moment something holds for the first time.
+    /// How long after a moment a condition holds for the first time.
     private static double after(long moment, Test test) {
         for (long later = 0; later < SEARCH_NANOS; later += STEP_NANOS) {
             if (test.holds(moment + later)) {

@@ -14,7 +14,7 @@ import sluice.proof.facts.Load;
 import sluice.proof.facts.Load.Kind;
 import sluice.proof.stage.Terms;
 
-/// Tenants that have the GPU for themselves, one after the other, and what happens when one is killed while it has it.
+/// Tenants that have the GPU for themselves, one after the other, also when a tenant is killed during its turn.
 final class LockBench implements TableMaker {
     static final String WORD = "lock";
     private static final String KILLED = "SIGKILL of the holder";

@@ -6,7 +6,7 @@ import java.io.Writer;
 import java.util.List;
 import java.util.Locale;
 
-/// Every single value that was measured, as lines of CSV, written as soon as it is there.
+/// Every single measured value, as a line of CSV, written at once.
 public final class RawLog {
     private final Writer out;
 

@@ -5,7 +5,7 @@ import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import sluice.proof.bench.compute.ComputeRun.Part;
 
-/// One repeat of one row of a table: which tenants it needs, and what they do.
+/// One repeat of one row of a table: its tenants, and their work.
 ///
 /// @param parts   a process for each, ready to go when the body runs; none if the body starts what it needs
 /// @param seconds how long the body takes

@@ -92,8 +92,8 @@ final class StepRunner {
         return casts.computeIfAbsent(step, asked -> new Cast(run, asked));
     }
 
-    /// Gives the next step's processes their contexts, starts those of the one after it; says how long contexts took. What
-    /// fails here fails again when its time has come.
+    /// Gives the next step's processes their contexts, and starts the processes of the step after it. Returns how long contexts took. A
+    /// failure here comes again when the step runs.
     private double prepareAhead(List<Step> following) {
         long begin = System.nanoTime();
         double contexts = 0;

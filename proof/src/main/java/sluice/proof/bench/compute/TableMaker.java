@@ -3,7 +3,7 @@ package sluice.proof.bench.compute;
 import java.util.List;
 import java.util.Map;
 
-/// Says what is to be run for one table, and judges what was found so far.
+/// Plans the runs of one table, and judges the results so far.
 public interface TableMaker {
     /// In their order; the repeats of different rows in turns.
     List<Step> steps();

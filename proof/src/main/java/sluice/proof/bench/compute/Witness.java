@@ -9,9 +9,9 @@ import sluice.proof.facts.Facts;
 import sluice.proof.facts.Load;
 import sluice.proof.facts.Stamps;
 
-/// What the GPU noted about a load, and when the load began and was to end, all by the GPU's clock.
+/// The GPU's stamps of a load, and its planned begin and end, all by the GPU's clock.
 ///
-/// @param clockOffset what is to be added to nanoTime, of any process of the machine, to get the GPU's clock
+/// @param clockOffset added to nanoTime, of any process of the machine, it gives the GPU's clock
 /// @param responses   nanoseconds from each burst's begin to its end, as its program saw them
 /// @param starvedNanos how long the load had to wait for a processor
 @SuppressWarnings("exports")

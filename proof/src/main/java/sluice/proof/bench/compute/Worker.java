@@ -33,7 +33,7 @@ public final class Worker {
                 stage.environment().simulated() ? SIMULATED_COPY_BYTES : load.kind() == Load.Kind.COPIES ? COPY_BYTES : UPLOAD_BYTES);
     }
 
-    /// Compares the GPU's clock with the host's, which tells most while nobody uses the GPU.
+    /// Compares the GPU's clock with the host's, which is most exact while no process uses the GPU.
     public Worker calibrate() {
         probe.ask(COMMAND, "calibrate");
         return this;

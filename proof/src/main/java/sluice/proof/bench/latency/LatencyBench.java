@@ -28,7 +28,7 @@ public final class LatencyBench implements TableMaker {
     private static final double LEAST_KEPT = 0.95;
     private static final List<String> COLUMNS = List.of("p50", "p90", "p99", "most", "p99 / alone", "others keep");
 
-    /// @param kept what the others got of what the bursts leave, against their speed without the bursts; NaN: not known
+    /// @param kept the other tenants' part of the time that the bursts leave, relative to their speed without the bursts; NaN: not known
     private record Found(Latency bursts, double kept) {}
 
     /// @param kernelNanos how long a kernel of the bursts takes

@@ -6,7 +6,7 @@ import java.util.stream.Stream;
 import sluice.proof.bench.compute.ComputeRun.Part;
 import sluice.proof.facts.Load;
 
-/// One row of the table: which bursts, beside whom, and how they share the GPU.
+/// One row of the table: the bursts, the other tenants, and how they share the GPU.
 record Place(Load bursts, Others others, Way way) {
     static final List<Load> BURSTS = List.of(new Load(Load.Kind.TENS, 100_000), new Load(Load.Kind.SINGLES, 2_000_000));
     static final List<Place> ALL = BURSTS.stream().flatMap(bursts -> Others.ALL.stream()

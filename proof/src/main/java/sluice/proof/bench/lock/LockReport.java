@@ -11,7 +11,7 @@ import java.util.stream.Stream;
 import sluice.proof.bench.Chart;
 import sluice.proof.bench.Chart.Series;
 
-/// What the experiment showed, as culocker's files, as a table and as pictures. Its plot2.py reads the first two files.
+/// The results of the experiment, as culocker's files, as a table and as pictures. culocker's plot2.py reads the first two files.
 public record LockReport(List<LockRun> runs) {
     private static final int POINTS = 200;
     private static final double LATE_MILLIS = 5;

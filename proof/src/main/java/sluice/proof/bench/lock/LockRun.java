@@ -8,7 +8,7 @@ import sluice.proof.bench.compute.Witness;
 import sluice.proof.facts.Load;
 import sluice.proof.facts.Stamps;
 
-/// What one round of one window showed, after the first second.
+/// The results of one round of one window, after the first second.
 ///
 /// @param responseMillis of the short task: from the begin of each burst until it is done
 /// @param frameSeconds   of the long task: how long each frame of its work took
@@ -18,9 +18,9 @@ public record LockRun(LockWindow window, int round, List<Double> responseMillis,
     private static final double MILLI = 1e6;
     private static final double SECOND = 1e9;
 
-    /// Kernels of one task between which the other had none.
+    /// Kernels of one task, without a kernel of the other task between them.
     ///
-    /// @param isShort     whose
+    /// @param isShort     whether they belong to the short task
     /// @param beganMillis since the measurement began
     public record Hold(boolean isShort, double beganMillis, double heldMillis, int kernels) {}
 

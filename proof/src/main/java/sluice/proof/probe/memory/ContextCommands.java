@@ -4,7 +4,7 @@ import sluice.cuda.Contexts;
 import sluice.cuda.Devices;
 import sluice.proof.facts.Facts;
 
-/// Contexts, and what they take memory for: modules and stacks.
+/// Contexts, and their memory for modules and stacks.
 public final class ContextCommands {
     private static final String MODULE = """
             .version 6.0

@@ -16,7 +16,7 @@ public final class KeepCommands {
     private static final long SHIFTS = 1 << 16;
     private static final int LARGEST = 8;
     private static final long SEED = 11;
-    /// Longer than a chunk: each chunk begins at another place in it, so one that comes back to another's address is seen.
+    /// Longer than a chunk: each chunk begins at another place in it. So a chunk that comes back at the address of another one is noticed.
     private static final MemorySegment PATTERN = pattern();
     private static final MemorySegment SEEN = Arena.global().allocate(CHUNK_BYTES);
 

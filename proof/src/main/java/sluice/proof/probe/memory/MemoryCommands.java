@@ -93,7 +93,7 @@ public final class MemoryCommands {
         return Facts.of("status", status, "asked", asked);
     }
 
-    /// Frees what is held: `all` in the order of allocation, `reverse`, `shuffled`, or only `half`, every second one.
+    /// Frees the held memory: `all` in the order of allocation, `reverse`, `shuffled`, or only `half`, every second piece.
     public static Facts freeHeld(Session session, String order) {
         List<Long> pointers = IntStream.range(0, session.held.size())
                 .filter(i -> !order.equals("half") || i % 2 == 0)

@@ -69,7 +69,7 @@ public final class Session {
         return Facts.of("status", driver().devices().setCurrent(context), "step", "cuCtxSetCurrent");
     }
 
-    /// What cudaDeviceReset does: destroys the primary context with all that is in it. Then a new one is made.
+    /// As cudaDeviceReset: destroys the primary context with all its contents. Then makes a new one.
     public Facts reset() {
         stream = 0;
         int status = driver().devices().resetPrimaryContext(device);

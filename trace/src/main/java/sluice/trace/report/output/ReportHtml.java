@@ -23,7 +23,7 @@ import sluice.trace.report.ReportCause;
 import sluice.trace.report.ReportData;
 import sluice.trace.report.ReportKind;
 
-/// The report as one page that needs nothing else. Names in a trace are a stranger's: every text is escaped, and the page
+/// The report as one page that needs no other file. Another user may have chosen the names in a trace: every text is escaped, and the page
 /// forbids all scripts but its own.
 public final class ReportHtml {
     private final ReportData data;
@@ -119,7 +119,7 @@ public final class ReportHtml {
             }
         }
         for (ReportKind kind : ReportKind.values()) {
-            boolean there = data.threads().stream().anyMatch(thread -> Arrays.stream(thread.kinds()[kind.ordinal()]).anyMatch(nanos -> nanos > 0));
+            boolean there = data.threads().stream().anyMatch(thread -> Arrays.stream(thread.kinds().get(kind)).anyMatch(nanos -> nanos > 0));
             if (there && keys.stream().noneMatch(key -> key[0].equals(kind.word()))) {
                 keys.add(new String[] {kind.word(), kind.text()});
             }

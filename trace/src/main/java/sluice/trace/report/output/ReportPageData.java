@@ -11,7 +11,7 @@ import sluice.trace.report.ReportCause;
 import sluice.trace.report.ReportData;
 import sluice.trace.report.ReportKind;
 
-/// What the page's script draws: bins as one letter each, and the longest spans.
+/// The data for the page's script: bins as one letter each, and the longest spans.
 final class ReportPageData {
     private static final String LETTERS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz-_";
     private static final int THREADS = 8;
@@ -47,7 +47,7 @@ final class ReportPageData {
             layers.add(layer("busy", "busy", gpu.timeline().busy()));
             for (ReportCause cause : ReportCause.values()) {
                 if (gpu.idle().stream().anyMatch(idle -> idle.cause() == cause)) {
-                    layers.add(layer(cause.word(), cause.text(), gpu.timeline().idle()[cause.ordinal()]));
+                    layers.add(layer(cause.word(), cause.text(), gpu.timeline().idle().get(cause)));
                 }
             }
         }
@@ -58,7 +58,7 @@ final class ReportPageData {
     private Object thread(ReportData.ThreadLine thread) {
         List<Object> layers = new ArrayList<>();
         for (ReportKind kind : ReportKind.values()) {
-            long[] bins = thread.kinds()[kind.ordinal()];
+            long[] bins = thread.kinds().get(kind);
             if (Arrays.stream(bins).anyMatch(nanos -> nanos > 0)) {
                 layers.add(layer(kind.word(), kind.text(), bins));
             }

@@ -76,7 +76,7 @@ final class ReportPlot {
     }
 
     /// @param ticks  values that get a rule
-    /// @param labels what is written beside them
+    /// @param labels the texts beside them
     String html(double[] ticks, String[] labels) {
         StringBuilder html = new StringBuilder("<div class=\"chart\"><div class=\"y\">");
         for (int i = 0; i < ticks.length; i++) {

@@ -30,7 +30,7 @@ public final class ReportText {
         return new ReportText(data).write();
     }
 
-    /// A few lines: what the page begins with.
+    /// A few lines, as at the head of the page.
     public static List<String> summary(ReportData data) {
         List<String> lines = new ArrayList<>(ReportWords.headline(data));
         ReportWords.drops(data).ifPresent(drops -> lines.add("DROPPED: " + drops));

@@ -47,7 +47,7 @@ final class ReportUnits {
         return count(number) + " " + (number == 1 ? thing : thing + "s");
     }
 
-    /// Text that a tenant chose, with nothing in it that does something to a terminal or to the order of letters.
+    /// Text that a tenant chose, without characters that control a terminal or the direction of text.
     static String visible(String text) {
         StringBuilder visible = new StringBuilder(text.length());
         text.codePoints().forEach(c -> visible.appendCodePoint(

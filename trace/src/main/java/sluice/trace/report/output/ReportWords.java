@@ -11,7 +11,7 @@ import java.util.Optional;
 import sluice.trace.report.ReportCause;
 import sluice.trace.report.ReportData;
 
-/// What the numbers mean, in sentences.
+/// The meaning of the numbers, in sentences.
 final class ReportWords {
     static final String NOT_MEASURED = "No batch of work was measured, so it is not known when the GPU was busy.";
 
@@ -97,7 +97,7 @@ final class ReportWords {
         return kernel.estimated() ? "≈ " : "";
     }
 
-    /// Between which times one launch took, where that matters.
+    /// The bounds of one launch's time, if they are wide.
     static String bounds(ReportData.Kernel kernel) {
         return kernel.estimated() ? time(kernel.leastNanos()) + " – " + time(kernel.mostNanos()) : "";
     }
@@ -108,7 +108,7 @@ final class ReportWords {
                 : Optional.empty();
     }
 
-    /// What was lost, if anything was.
+    /// The lost events, if there are any.
     static Optional<String> drops(ReportData data) {
         if (data.dropped() == 0) {
             return Optional.empty();
