@@ -84,7 +84,6 @@ void sl_lane_refresh(sl_lane_gpu_t *gpu) {
 static sl_lane_gpu_t *open_gpu(int number) {
     sl_lane_gpu_t *gpu = &gpus[number];
     if (!gpu->share) {
-        gpu->lock = (sl_mutex_t)SL_MUTEX_INITIALIZER;
         gpu->gpu = (unsigned)number;
         gpu->has_windows = sl_tenant.windows != NULL;
         gpu->share = &sl_tenant.region.shares[number];
@@ -93,9 +92,19 @@ static sl_lane_gpu_t *open_gpu(int number) {
     return gpu;
 }
 
-void sl_lane_show(unsigned gpu) {
+/* Limits on GPU time hold from the first call that submits work, in open_gpu. */
+void sl_lane_show(unsigned number) {
+    sl_lane_gpu_t *gpu = &gpus[number];
     sl_mutex_lock(&lock);
-    open_gpu((int)gpu);
+    if (!gpu->share && !gpu->board.base) {
+        gpu->gpu = number;
+        join_board(gpu, false);
+        if (gpu->board.base) {
+            sl_board_describe(&gpu->board);
+            say_that_it_works(gpu);
+            sl_above_begin(gpu);
+        }
+    }
     sl_mutex_unlock(&lock);
 }
 

@@ -92,7 +92,7 @@ static inline void sl_lane_take_credit_back(sl_lane_t *lane) {
 }
 
 /* Puts the process on the GPU's board although it may never pass the gate, so that its time slice can be short for others. */
-void sl_lane_show(unsigned gpu);
+void sl_lane_show(unsigned number);
 /* The lane of the current context; NULL when its GPU cannot be accounted. */
 sl_lane_t *sl_lane_current(void);
 /* The lane of a context that need not be current; NULL: it has none. */
