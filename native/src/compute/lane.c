@@ -8,7 +8,6 @@
 #include "compute/strict.h"
 #include "compute/gate_on.h"
 #include "os/fork.h"
-#include "os/os.h"
 #include "tenant/gpu.h"
 #include "os/thread.h"
 #include "real.h"
@@ -41,9 +40,9 @@ static void join_board(sl_lane_gpu_t *gpu, bool for_turns) {
         refuse(gpu, &reason);
 }
 
-/* A process that takes no turns never says when it works. So it counts as one that does, and others wait for its slice. */
+/* A process that takes no turns never says when it works. So it counts as one that worked long ago, and others wait for its slice. */
 static void say_that_it_works(const sl_lane_gpu_t *gpu) {
-    sl_turn_say_busy(&gpu->board, sl_os_nanos());
+    sl_turn_say_busy(&gpu->board, 1);
 }
 
 void sl_lane_rejoin(sl_lane_gpu_t *gpu, const sl_board_t *lost) {
