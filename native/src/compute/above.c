@@ -14,8 +14,11 @@
 #include "turns/turn.h"
 
 #define MILLI 1000000u
-#define SHORT_MICROS 1u           /* measured on an H200: bursts beside it take 1.16 times as long as alone */
-#define LOOK_NANOS (5 * MILLI)    /* how soon a tenant of high priority is seen */
+#define ALONE_MICROS 1u              /* measured on an H200: bursts beside it take 1.11 times as long as alone */
+/* Chosen, not measured: channel groups that share a turn run at once, and with 1 us each the GPU would only change between them. */
+#define BESIDE_MICROS SL_SEEN_SHORT_MICROS
+#define LOOK_NANOS (5 * MILLI)       /* how soon work of a tenant of high priority is seen */
+#define IDLE_LOOK_NANOS (50 * MILLI) /* and that there is such a tenant at all */
 
 static sl_lane_gpu_t *_Atomic gpus[SL_REGION_GPU_COUNT];
 static sl_board_t boards[SL_REGION_GPU_COUNT]; /* as the thread last saw them */
@@ -29,15 +32,22 @@ static void refresh(unsigned number, sl_lane_gpu_t *gpu) {
     sl_mutex_unlock(&gpu->lock);
 }
 
-static bool is_below_any(void) {
-    bool below = false;
+/* The slice that the process should have: 0 is that of libcuda. */
+static uint32_t wanted(bool *high) {
+    uint64_t now = sl_os_nanos();
+    bool below = false, beside = false;
+    *high = false;
     for (unsigned i = 0; i < SL_REGION_GPU_COUNT; i++) {
         sl_lane_gpu_t *gpu = atomic_load(&gpus[i]);
         if (gpu)
             refresh(i, gpu);
-        below |= boards[i].base && sl_seen_rank(&boards[i]) == SL_SEEN_BELOW;
+        if (!boards[i].base || !sl_seen_any_high(&boards[i]))
+            continue;
+        *high = true;
+        below |= sl_seen_rank(&boards[i], now) == SL_SEEN_BELOW;
+        beside |= sl_seen_siblings(&boards[i]) > 1;
     }
-    return below;
+    return !below ? 0 : beside || sl_control_groups() > 1 ? BESIDE_MICROS : ALONE_MICROS;
 }
 
 static void tell(uint32_t micros) {
@@ -52,22 +62,23 @@ static void *keep(void *unused) {
     uint32_t micros = 0, given = 0;
     bool ready = false;
     unsigned version = sl_channels_version() - 1;
+    bool high;
     prctl(PR_SET_NAME, "sluice-slices");
     while (atomic_load_explicit(&sl_tenant.state, memory_order_acquire) == SL_TENANT_ATTACHED) {
-        uint32_t wanted = is_below_any() ? SHORT_MICROS : 0;
+        uint32_t next = wanted(&high);
         unsigned now = sl_channels_version();
         bool was_ready = ready;
-        ready = wanted && !given && sl_control_is_ready();
+        ready = next && !given && sl_control_is_ready();
         bool again = ready && !was_ready; /* a slow probe is repeated */
-        if (wanted != micros || now != version || again) {
-            if (wanted != micros && wanted != SHORT_MICROS)
-                tell(0); /* before the slice grows, so that nobody believes in a short one */
-            given = sl_control_slice(wanted);
-            micros = wanted;
+        if (next != micros || now != version || again) {
+            if (next != micros && !next)
+                tell(0); /* before the slice grows: no other process may rely on a short slice that is not set any more */
+            given = sl_control_slice(next);
+            micros = next;
             version = now;
         }
         tell(given);
-        sl_os_sleep_nanos(LOOK_NANOS);
+        sl_os_sleep_nanos(high ? LOOK_NANOS : IDLE_LOOK_NANOS);
     }
     return unused;
 }
@@ -84,9 +95,13 @@ static void say_outside(const sl_lane_gpu_t *gpu, bool outside) {
     gpu->board.processes[gpu->board.process].outside = outside;
 }
 
-static bool may_be_outside(const sl_lane_gpu_t *gpu) {
-    return atomic_load(&gpus[gpu->gpu]) && !gpu->has_windows && !gpu->refused && sl_seen_rank(&gpu->board) == SL_SEEN_ABOVE &&
-           sl_seen_others_are_short(&gpu->board, SHORT_MICROS);
+bool sl_above_is_near(const sl_lane_gpu_t *gpu) {
+    return atomic_load(&gpus[gpu->gpu]) && sl_seen_tenant(&gpu->board, gpu->board.tenant).priority > 0;
+}
+
+static bool may_be_outside(const sl_lane_gpu_t *gpu, uint64_t now) {
+    return sl_above_is_near(gpu) && !gpu->has_windows && !gpu->refused && sl_seen_rank(&gpu->board, now) == SL_SEEN_ABOVE &&
+           sl_seen_others_are_short(&gpu->board);
 }
 
 void sl_above_end(sl_lane_gpu_t *gpu) {
@@ -100,7 +115,7 @@ void sl_above_end(sl_lane_gpu_t *gpu) {
 void sl_above_look(sl_lane_gpu_t *gpu, uint64_t now) {
     if (!gpu->takes_turns && !gpu->outside)
         return;
-    bool may = may_be_outside(gpu);
+    bool may = may_be_outside(gpu, now);
     if (may == gpu->outside)
         return;
     if (!may) {

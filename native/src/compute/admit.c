@@ -34,6 +34,7 @@
 #define SPIN_NANOS (60 * MICRO)           /* a sleep ends this late: the kernel's timer slack is 50 us */
 #define POLL_NANOS (5 * MICRO)
 #define LOOK_NANOS (50 * MILLI)           /* how often a waiting thread reads the limits */
+#define ABOVE_NANOS (2 * MILLI)           /* the same where it may soon need no turn */
 #define CHECK_NANOS (20 * MILLI)          /* how often other processes are counted */
 #define SHARER_NANOS (50 * MILLI)         /* a process that was not at the gate for this long does not want the GPU */
 #define TOLD_NANOS (100 * MILLI)          /* how often a trace records a part of a long turn */
@@ -180,7 +181,7 @@ static void wait_for_turn_unlocking(sl_lane_t *lane) {
     sl_mutex_unlock(&gpu->lock);
     sl_nvtx_push(sl_tenant.windows ? "lock" : "wait");
     uint32_t inside = sl_hold_step_out();
-    sl_turn_wait_t end = sl_turn_wait(&board, since, LOOK_NANOS);
+    sl_turn_wait_t end = sl_turn_wait(&board, since, sl_above_is_near(gpu) ? ABOVE_NANOS : LOOK_NANOS);
     sl_hold_step_in(inside);
     bool mine = end == SL_TURN_MINE;
     sl_nvtx_pop();
@@ -219,7 +220,9 @@ static bool wait_for_turns_unlocking(sl_lane_t *lane, uint64_t now) {
     if (!gpu->takes_turns)
         return false;
     if (!sl_turn_is_mine(&gpu->board)) {
-        wait_for_turn_unlocking(lane);
+        sl_above_look(gpu, now);
+        if (gpu->takes_turns)
+            wait_for_turn_unlocking(lane);
         return true;
     }
     tell_turn(gpu, TOLD_NANOS);

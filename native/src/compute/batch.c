@@ -106,12 +106,13 @@ void sl_batch_submitted(sl_lane_t *lane, sl_cost_t *cost, bool alone, uint64_t s
         close_batch(lane, alone ? cost : NULL, true, submitted_nanos);
 }
 
-/* A batch in which a tenant outside the turns worked was interrupted, as by another turn; or this process cut it. Time in which the work
- * was off the GPU is subtracted instead (slices/stops.h). */
+/* Another turn divides a batch, and so does a cut by this process. The time in which the work was off the GPU (slices/stops.h) or a tenant
+ * outside the turns worked is subtracted instead. */
 void sl_batch_see_turn(sl_lane_t *lane) {
     const sl_lane_gpu_t *gpu = lane->gpu;
-    uint64_t turn = gpu->takes_turns ? sl_turn_word(&gpu->board) + sl_lane_mix(SL_LOAD(gpu->board.turn->above)) : 0;
-    lane->meter.turn = turn + ((uint64_t)sl_control_interruptions() << 32);
+    lane->meter.turn = (gpu->takes_turns ? sl_turn_word(&gpu->board) : 0) + ((uint64_t)sl_control_interruptions() << 32);
+    lane->meter.interruptions = gpu->takes_turns ? SL_LOAD(gpu->board.turn->above) : 0;
+    lane->meter.others_nanos = gpu->takes_turns ? SL_LOAD(gpu->board.turn->above_nanos) : 0;
     lane->meter.crowded = lane->gpu->sharers > 1;
 }
 
@@ -138,7 +139,7 @@ void sl_batch_settle(sl_lane_t *lane) {
         if (reading.calls > 1 && !reading.divided)
             gpu->dry = reading.dry;
         see_busy(lane, &reading);
-        sl_above_note(gpu);
+        sl_above_note_done(gpu, reading.nanos);
     }
 }
 
@@ -154,6 +155,8 @@ uint64_t sl_batch_in_flight(const sl_lane_t *lane, uint64_t now) {
 void sl_batch_publish(sl_lane_t *lane, uint64_t now) {
     sl_lane_gpu_t *gpu = lane->gpu;
     sl_above_note(gpu);
+    if (gpu->outside)
+        sl_turn_say_busy(&gpu->board, now + sl_batch_in_flight(lane, now));
     if (!gpu->takes_turns)
         return;
     int64_t credit = unspent(lane);

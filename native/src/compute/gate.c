@@ -259,9 +259,11 @@ static bool is_to_be_told(const sl_lane_t *lane) {
            sl_os_nanos() - lane->meter.batches[lane->meter.oldest % SL_METER_BATCHES].opened_nanos > TOLD_NANOS;
 }
 
-/* Another tenant wants the GPU, or one of lower priority takes turns on it. */
+/* Another tenant wants the GPU, or one of lower priority takes turns on it, or the work of others waits for this process's. */
 static bool is_contended(sl_lane_t *lane) {
-    return lane && !lane->ended && lane->gpu->takes_turns && sl_turn_is_mine(&lane->gpu->board) &&
+    if (!lane || lane->ended || lane->gpu->outside)
+        return lane && !lane->ended;
+    return lane->gpu->takes_turns && sl_turn_is_mine(&lane->gpu->board) &&
            (lane->gpu->has_inferior || sl_turn_is_wanted(&lane->gpu->board, sl_os_coarse_nanos()));
 }
 
@@ -311,7 +313,7 @@ void sl_gate_after_wait(bool blocked) {
     sl_lane_t *lane = sl_gate_is_on() ? sl_lane_current() : NULL;
     if (SL_UNLIKELY(sl_tenant.windows != NULL) && lane)
         end_window(lane);
-    bool tells = lane && lane->gpu->takes_turns && (blocked || is_contended(lane));
+    bool tells = lane && (lane->gpu->takes_turns || lane->gpu->outside) && (blocked || is_contended(lane));
     if (!tells && !is_to_be_told(lane))
         return;
     CUstreamCaptureMode mode = relax();

@@ -13,6 +13,7 @@
 #include "real.h"
 #include "tenant/tenant.h"
 #include "trace/trace.h"
+#include "turns/turn.h"
 
 #define CONTEXTS 1024u /* more than fit on a GPU; calls in further ones pass the gate unmeasured */
 
@@ -33,10 +34,15 @@ static void refuse(sl_lane_gpu_t *gpu, const sl_reason_t *reason) {
         sl_report(SL_WARN, "%s; the tenant takes no turns on this GPU", reason->text);
 }
 
-static void join_board(sl_lane_gpu_t *gpu) {
+static void join_board(sl_lane_gpu_t *gpu, bool for_turns) {
     sl_reason_t reason;
-    if (!gpu->board.base && !sl_board_join(&gpu->board, sl_tenant.region.gpus[gpu->gpu].uuid, &reason))
+    if (!gpu->board.base && !sl_board_join(&gpu->board, sl_tenant.region.gpus[gpu->gpu].uuid, &reason) && for_turns)
         refuse(gpu, &reason);
+}
+
+/* A process that takes no turns never says when it works. So it counts as one that worked long ago, and others wait for its slice. */
+static void say_that_it_works(const sl_lane_gpu_t *gpu) {
+    sl_turn_say_busy(&gpu->board, 1);
 }
 
 void sl_lane_rejoin(sl_lane_gpu_t *gpu, const sl_board_t *lost) {
@@ -55,13 +61,15 @@ void sl_lane_refresh(sl_lane_gpu_t *gpu) {
     bool wants_turns = limits->turns || gpu->permille < 1000;
     gpu->refused = false;
     sl_above_end(gpu);
-    if (wants_turns)
-        join_board(gpu);
+    if (wants_turns || SL_LOAD(sl_options_slices) != SL_OPTIONS_SLICES_OFF)
+        join_board(gpu, wants_turns);
     gpu->takes_turns = wants_turns && gpu->board.base;
     gpu->cap_when_shared = limits->cap_when_shared && gpu->takes_turns && gpu->permille < 1000;
     gpu->lone_nanos = 0;
     if (gpu->board.base)
         sl_board_describe(&gpu->board);
+    if (gpu->board.base && !wants_turns)
+        say_that_it_works(gpu);
     sl_above_begin(gpu);
     gpu->shut = gpu->shut && gpu->permille < 1000;
     gpu->epoch = epoch;
@@ -75,13 +83,28 @@ void sl_lane_refresh(sl_lane_gpu_t *gpu) {
 static sl_lane_gpu_t *open_gpu(int number) {
     sl_lane_gpu_t *gpu = &gpus[number];
     if (!gpu->share) {
-        gpu->lock = (sl_mutex_t)SL_MUTEX_INITIALIZER;
         gpu->gpu = (unsigned)number;
         gpu->has_windows = sl_tenant.windows != NULL;
         gpu->share = &sl_tenant.region.shares[number];
         sl_lane_refresh(gpu);
     }
     return gpu;
+}
+
+/* Limits on GPU time hold from the first call that submits work, in open_gpu. */
+void sl_lane_show(unsigned number) {
+    sl_lane_gpu_t *gpu = &gpus[number];
+    sl_mutex_lock(&lock);
+    if (!gpu->share && !gpu->board.base) {
+        gpu->gpu = number;
+        join_board(gpu, false);
+        if (gpu->board.base) {
+            sl_board_describe(&gpu->board);
+            say_that_it_works(gpu);
+            sl_above_begin(gpu);
+        }
+    }
+    sl_mutex_unlock(&lock);
 }
 
 /* With the lock held. */

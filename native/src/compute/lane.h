@@ -91,6 +91,8 @@ static inline void sl_lane_take_credit_back(sl_lane_t *lane) {
     atomic_fetch_add(&lane->calls, atomic_exchange(&lane->thread_credit_calls, 0));
 }
 
+/* Puts the process on the GPU's board although it may never pass the gate, so that its time slice can be short for others. */
+void sl_lane_show(unsigned number);
 /* The lane of the current context; NULL when its GPU cannot be accounted. */
 sl_lane_t *sl_lane_current(void);
 /* The lane of a context that need not be current; NULL: it has none. */

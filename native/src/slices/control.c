@@ -320,6 +320,13 @@ uint32_t sl_control_slice(uint32_t micros) {
     return now;
 }
 
+unsigned sl_control_groups(void) {
+    sl_mutex_lock(&lock);
+    unsigned groups_now = state == SL_REGION_SLICES_ON ? count : 0;
+    sl_mutex_unlock(&lock);
+    return groups_now;
+}
+
 bool sl_control_preempt(void) {
     sl_mutex_lock(&lock);
     go_on_mending(1);

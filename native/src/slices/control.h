@@ -16,6 +16,8 @@ bool sl_control_is_ready(void);
 /* Gives all groups this slice, those included that are new since the last time. 0: the slice that libcuda has set. Returns the slice that they
  * have now, or 0 if there is no group or no control. */
 uint32_t sl_control_slice(uint32_t micros);
+/* How many groups had a slice when it was last set. */
+unsigned sl_control_groups(void);
 /* Cuts the work that runs now, once. */
 bool sl_control_preempt(void);
 /* Takes the process's work off the GPU, running kernels included, as long as one of these reasons holds. A second call for the same

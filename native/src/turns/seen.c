@@ -85,6 +85,7 @@ bool sl_seen_wanted(const sl_board_t *board, uint64_t now) {
 void sl_seen_turn(sl_seen_t *seen, const sl_board_t *board, uint64_t now) {
     const sl_board_turn_t *turn = board->turn;
     uint64_t word = READ(turn->word), ready = READ(turn->ready), began = READ(turn->began_nanos), ends = READ(turn->ends_nanos);
+    uint64_t above = READ(turn->above_nanos), since_began = above - READ(turn->began_above_nanos);
     unsigned holder = (unsigned)(word & 0xff) - 1;
     seen->now = now;
     seen->word = word;
@@ -93,8 +94,16 @@ void sl_seen_turn(sl_seen_t *seen, const sl_board_t *board, uint64_t now) {
     seen->began = time_of(began, now, COARSE_NANOS);
     seen->ends = time_of(ends, now, 3ull * SL_SEEN_LONGEST_NANOS);
     seen->known = ready == word && seen->began && seen->ends;
-    seen->busy = seen->blocked = 0;
+    seen->above = above;
+    seen->interrupted = seen->known && seen->began < now && since_began <= now - seen->began ? since_began : 0;
+    seen->ends = between(seen->ends + seen->interrupted, 0, now + 3ull * SL_SEEN_LONGEST_NANOS);
+    seen->busy = seen->blocked = seen->outside_busy = 0;
     seen->count = 0;
+}
+
+/* Work that ran outside the turns since then has delayed the process's own work of this turn. */
+static uint64_t interrupted_since(uint64_t above_then, uint64_t above_now) {
+    return above_now - above_then <= SL_SEEN_LONGEST_NANOS ? above_now - above_then : 0;
 }
 
 static void see_process(sl_seen_t *seen, const sl_board_process_t *process) {
@@ -103,6 +112,10 @@ static void see_process(sl_seen_t *seen, const sl_board_process_t *process) {
     if (!owner || tenant >= SL_BOARD_TENANT_COUNT)
         return;
     uint64_t busy = time_of(READ(process->busy_nanos), seen->now, BUSY_NANOS);
+    if (READ(process->outside) && busy > seen->outside_busy)
+        seen->outside_busy = busy;
+    if (busy && busy >= seen->began)
+        busy += interrupted_since(READ(process->busy_above_nanos), seen->above);
     if (tenant < seen->count && busy > seen->tenants[tenant].busy_nanos)
         seen->tenants[tenant].busy_nanos = busy;
     if (tenant == seen->holder) {
@@ -152,56 +165,110 @@ bool sl_seen_rival(const sl_board_t *board, uint64_t now, uint64_t nanos) {
     return false;
 }
 
-/* The only tenant of high priority, or SL_SEEN_NOBODY; also if any tenant takes its turns exclusively. Asks the kernel about few processes. */
-static unsigned only_high(const sl_board_t *board) {
-    unsigned processes = sl_seen_processes(board), high = SL_SEEN_NOBODY;
+static bool has_worked(const sl_board_process_t *process) {
+    return READ(process->waiting) || READ(process->busy_nanos);
+}
+
+static bool has_worked_lately(const sl_board_process_t *process, uint64_t now) {
+    uint64_t busy = time_of(READ(process->busy_nanos), now, BUSY_NANOS);
+    return READ(process->waiting) || (busy && busy + SL_SEEN_HIGH_NANOS > now);
+}
+
+static bool is_of(const sl_board_t *board, unsigned process, unsigned tenant) {
+    return READ(board->processes[process].tenant) == tenant && sl_seen_alive(board, process);
+}
+
+/* A process that cannot set its slice may know nothing of work outside the turns. */
+static bool counts_as_high(const sl_board_t *board, unsigned tenant, uint64_t now) {
+    unsigned processes = sl_seen_processes(board);
+    bool works = false;
     for (unsigned i = 0; i < processes; i++) {
-        unsigned tenant = READ(board->processes[i].tenant);
-        if (!READ(board->processes[i].owner) || tenant >= SL_BOARD_TENANT_COUNT)
+        if (!is_of(board, i, tenant))
             continue;
-        sl_seen_tenant_t seen = sl_seen_tenant(board, tenant);
-        bool is_another = seen.priority > 0 && tenant != high;
-        if ((!seen.exclusive && !is_another) || !sl_seen_alive(board, i))
-            continue;
-        if (seen.exclusive || high != SL_SEEN_NOBODY)
-            return SL_SEEN_NOBODY;
-        high = tenant;
+        if (!READ(board->processes[i].slice_micros))
+            return false;
+        works |= has_worked_lately(&board->processes[i], now);
     }
-    return high;
+    return works;
 }
 
-sl_seen_rank_t sl_seen_rank(const sl_board_t *board) {
-    unsigned processes = sl_seen_processes(board), high = only_high(board);
-    for (unsigned i = 0; high != SL_SEEN_NOBODY && i < processes; i++)
-        if (READ(board->processes[i].tenant) == high && READ(board->processes[i].owner) && !READ(board->processes[i].slice_micros) && sl_seen_alive(board, i))
-            return SL_SEEN_IN_TURNS;
-    return high == SL_SEEN_NOBODY ? SL_SEEN_IN_TURNS : high == board->tenant ? SL_SEEN_ABOVE : SL_SEEN_BELOW;
+static bool has_process(const sl_board_t *board, unsigned tenant) {
+    unsigned processes = sl_seen_processes(board);
+    for (unsigned i = 0; i < processes; i++)
+        if (is_of(board, i, tenant))
+            return true;
+    return false;
 }
 
-bool sl_seen_others_are_short(const sl_board_t *board, uint32_t micros) {
+static bool is_any_exclusive(const sl_board_t *board) {
+    unsigned tenants = sl_seen_tenants(board);
+    for (unsigned i = 0; i < tenants; i++)
+        if (sl_seen_tenant(board, i).exclusive && has_process(board, i))
+            return true;
+    return false;
+}
+
+bool sl_seen_any_high(const sl_board_t *board) {
+    unsigned tenants = sl_seen_tenants(board);
+    for (unsigned i = 0; i < tenants; i++)
+        if (sl_seen_tenant(board, i).priority > 0 && has_process(board, i))
+            return true;
+    return false;
+}
+
+sl_seen_rank_t sl_seen_rank(const sl_board_t *board, uint64_t now) {
+    unsigned tenants = sl_seen_tenants(board), highs = 0, only = SL_SEEN_NOBODY;
+    for (unsigned i = 0; i < tenants && highs < 2; i++)
+        if (sl_seen_tenant(board, i).priority > 0 && counts_as_high(board, i, now)) {
+            only = i;
+            highs++;
+        }
+    if (!highs || is_any_exclusive(board))
+        return SL_SEEN_IN_TURNS;
+    if (sl_seen_tenant(board, board->tenant).priority <= 0)
+        return SL_SEEN_BELOW;
+    return highs == 1 && only == board->tenant ? SL_SEEN_ABOVE : SL_SEEN_IN_TURNS;
+}
+
+static bool is_slice_short(const sl_board_process_t *process) {
+    uint32_t slice = READ(process->slice_micros);
+    return slice && slice <= SL_SEEN_SHORT_MICROS;
+}
+
+bool sl_seen_others_are_short(const sl_board_t *board) {
     unsigned processes = sl_seen_processes(board);
     for (unsigned i = 0; i < processes; i++) {
         const sl_board_process_t *process = &board->processes[i];
-        uint32_t slice = READ(process->slice_micros);
         bool other = READ(process->owner) && READ(process->tenant) != board->tenant;
-        if (other && (!slice || slice > micros) && sl_seen_alive(board, i))
+        if (other && has_worked(process) && !is_slice_short(process) && sl_seen_alive(board, i))
             return false;
     }
     return true;
+}
+
+bool sl_seen_is_short(const sl_board_t *board, unsigned tenant) {
+    unsigned processes = sl_seen_processes(board), count = 0;
+    for (unsigned i = 0; i < processes; i++) {
+        if (!is_of(board, i, tenant))
+            continue;
+        if (!is_slice_short(&board->processes[i]))
+            return false;
+        count++;
+    }
+    return count > 0;
+}
+
+unsigned sl_seen_siblings(const sl_board_t *board) {
+    unsigned processes = sl_seen_processes(board), count = 0;
+    for (unsigned i = 0; i < processes; i++)
+        count += is_of(board, i, board->tenant);
+    return count;
 }
 
 bool sl_seen_is_outside(const sl_board_t *board, unsigned tenant) {
     unsigned processes = sl_seen_processes(board);
     for (unsigned i = 0; i < processes; i++)
         if (READ(board->processes[i].owner) && READ(board->processes[i].tenant) == tenant && READ(board->processes[i].outside))
-            return true;
-    return false;
-}
-
-static bool has_process(const sl_board_t *board, unsigned tenant) {
-    unsigned processes = sl_seen_processes(board);
-    for (unsigned i = 0; i < processes; i++)
-        if (READ(board->processes[i].tenant) == tenant && sl_seen_alive(board, i))
             return true;
     return false;
 }

@@ -12,6 +12,8 @@
 #define SL_SEEN_LONGEST_NANOS 1000000000u  /* or longer */
 #define SL_SEEN_MOST_TURNS 100             /* a tenant never owes more of its turns than this */
 #define SL_SEEN_BLOCKED_NANOS 20000000u    /* a wait for the GPU counts as work for this long at most */
+#define SL_SEEN_HIGH_NANOS 10000000000ull  /* chosen: a tenant of high priority without work for this long needs no short slices of others */
+#define SL_SEEN_SHORT_MICROS 200u          /* work with a slice of at most this is cut for a tenant of high priority */
 
 typedef struct {
     uint64_t since_nanos;   /* 0 = it does not wait */
@@ -27,7 +29,10 @@ typedef struct {
     unsigned holder;         /* its entry, or SL_SEEN_NOBODY */
     bool known;              /* began and ends are those of this turn */
     bool cut;                /* a higher priority has asked for its end */
-    uint64_t began, ends;
+    uint64_t began, ends;    /* ends is later by the time in which the turn was interrupted */
+    uint64_t above;          /* GPU time that work outside the turns has had, ever */
+    uint64_t interrupted;    /* for how long work outside the turns had the GPU since the turn began */
+    uint64_t outside_busy;   /* until when work outside the turns keeps the GPU busy */
     uint64_t busy, blocked;  /* until when the holder's work keeps the GPU busy, and a thread of it counts as waiting for that */
     unsigned count;          /* of tenants below */
     sl_seen_tenant_t tenants[SL_BOARD_TENANT_COUNT];
@@ -51,11 +56,19 @@ bool sl_seen_rival(const sl_board_t *board, uint64_t now, uint64_t nanos);
 /* Whether a tenant has said lately that it wants the turn. */
 bool sl_seen_wanted(const sl_board_t *board, uint64_t now);
 
-/* Priorities by time slices: one tenant of high priority, and no other, may work outside the turns while the slices of all others are short. */
+/* Priorities by time slices. A tenant of high priority counts if all its processes control their slices and one of them has worked in the
+ * last SL_SEEN_HIGH_NANOS. The work of all tenants below it has short slices. If it is the only one, it may work outside the turns. Several take
+ * turns, and take them from the tenants below without waiting for the end of a kernel. */
 typedef enum { SL_SEEN_IN_TURNS, SL_SEEN_BELOW, SL_SEEN_ABOVE } sl_seen_rank_t;
-sl_seen_rank_t sl_seen_rank(const sl_board_t *board);
-/* Whether each live process of the other tenants has a slice of at most so many microseconds. */
-bool sl_seen_others_are_short(const sl_board_t *board, uint32_t micros);
+sl_seen_rank_t sl_seen_rank(const sl_board_t *board, uint64_t now);
+/* Whether any live tenant has high priority. */
+bool sl_seen_any_high(const sl_board_t *board);
+/* Whether the slices of all live processes of other tenants that ever worked are short. */
+bool sl_seen_others_are_short(const sl_board_t *board);
+/* The same for one tenant that has a live process. */
+bool sl_seen_is_short(const sl_board_t *board, unsigned tenant);
+/* How many live processes the tenant of this process has. */
+unsigned sl_seen_siblings(const sl_board_t *board);
 /* Whether a process of the tenant works outside the turns. */
 bool sl_seen_is_outside(const sl_board_t *board, unsigned tenant);
 

@@ -26,6 +26,7 @@
 #define SPIN_NANOS (400 * MICRO)      /* the next tenant stays awake when the turn ends this soon */
 #define SPIN_PROCESSORS 4             /* with fewer the holder may need the processor */
 #define SUSPECT_NANOS (20 * MILLI)    /* after this a silent holder's life is checked */
+#define OUTSIDE_NANOS (100 * MILLI)   /* chosen: work outside the turns delays the holder's work by an unknown time, but for no longer than this */
 
 static void wake_all(const sl_board_t *board) {
     atomic_fetch_add(&board->turn->wake, 1);
@@ -41,7 +42,7 @@ static void begin_round(const sl_board_t *board, int priority, unsigned entry, b
 
 static void book_past_turn(const sl_board_t *board, const sl_seen_t *seen) {
     sl_board_tenant_t *entry = &board->tenants[seen->holder];
-    atomic_fetch_add(&entry->held_nanos, seen->known && seen->began < seen->now ? seen->now - seen->began : 0);
+    atomic_fetch_add(&entry->held_nanos, seen->known && seen->began < seen->now ? seen->now - seen->began - seen->interrupted : 0);
     atomic_fetch_add(&entry->turns, 1);
 }
 
@@ -65,6 +66,7 @@ static bool pass_on(const sl_board_t *board, const sl_seen_t *seen, bool seized)
         book_past_turn(board, seen);
     begin_round(board, seen->tenants[next].priority, next + 1, false);
     turn->began_nanos = seen->now;
+    turn->began_above_nanos = seen->above;
     turn->ends_nanos = seen->now + choice.length_nanos + (next == holder ? 0 : SL_TURN_SWITCH_NANOS);
     atomic_store_explicit(&turn->ready, given, memory_order_release);
     if (next != holder && holder != SL_SEEN_NOBODY)
@@ -84,6 +86,7 @@ static uint64_t say_ends(const sl_board_t *board, const sl_seen_t *seen) {
     uint64_t ends = seen->now + sl_seen_tenant(board, board->tenant).length_nanos;
     if (seen->holder == board->tenant) {
         board->turn->began_nanos = seen->now;
+        board->turn->began_above_nanos = seen->above;
         board->turn->ends_nanos = ends;
         atomic_store_explicit(&board->turn->ready, seen->word, memory_order_release);
     }
@@ -165,7 +168,13 @@ static bool never_began(const sl_seen_t *seen) {
 static uint64_t idle_from(const sl_board_t *board, const sl_seen_t *seen) {
     if (seen->holder == SL_SEEN_NOBODY)
         return 0;
-    return never_began(seen) ? seen->began + ACCEPT_NANOS : seen->busy + (is_above(board, seen) ? 0 : GRACE_NANOS);
+    uint64_t late = seen->outside_busy > seen->now ? OUTSIDE_NANOS : 0;
+    return late + (never_began(seen) ? seen->began + ACCEPT_NANOS : seen->busy + (is_above(board, seen) ? 0 : GRACE_NANOS));
+}
+
+/* The GPU cuts the holder's work for a tenant of higher priority, so that tenant need not wait for the end of a kernel. */
+static bool is_cut_by_slices(const sl_board_t *board, const sl_seen_t *seen) {
+    return is_above(board, seen) && !seen->tenants[seen->holder].exclusive && sl_seen_is_short(board, seen->holder);
 }
 
 static bool is_blocked(const sl_seen_t *seen) {
@@ -210,7 +219,7 @@ static bool look(const sl_board_t *board, sl_seen_t *seen, sight_t *sight, uint6
         return true;
     if (now - turn->wanted_nanos > MILLI)
         turn->wanted_nanos = now;
-    if (is_idle(board, seen))
+    if (is_idle(board, seen) || is_cut_by_slices(board, seen))
         return seize(board, seen);
     if (is_above(board, seen))
         turn->cut = seen->word;

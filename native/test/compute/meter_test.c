@@ -232,6 +232,66 @@ static void shouldNotChargeForAnothersTurn(void) {
     CHECK(sl_meter_expect(&meter, MILLI) == MILLI);
 }
 
+/* A process outside the turns had the GPU for a part of the batch, and has told for how long. */
+static void shouldSubtractInterruptions(void) {
+    sl_cost_t cost = {.nanos = 5 * MILLI, .samples = SL_COST_SAMPLES, .pending = 1};
+    sl_meter_reading_t read;
+    begin();
+    launch(8 * MILLI);
+    close_batch(5 * MILLI, 1, &cost, true, sl_os_nanos());
+    meter.interruptions++;
+    meter.others_nanos += 3 * MILLI;
+    all_done = true;
+    CHECK(sl_meter_settle(&meter, &read) && about(5, (double)read.nanos / 1e6), "read %lu ns", (unsigned long)read.nanos);
+    all_done = false;
+    CHECK(cost.nanos == 5 * MILLI && !cost.pending, "known for %lu ns", (unsigned long)cost.nanos);
+}
+
+/* The time of an interruption is told when the next batch is being done already. The sum is right. */
+static void shouldSubtractLateWhatIsToldLate(void) {
+    sl_meter_reading_t first, second;
+    begin();
+    launch(4 * MILLI);
+    close_batch(4 * MILLI, 1, NULL, true, sl_os_nanos());
+    launch(4 * MILLI);
+    close_batch(4 * MILLI, 1, NULL, true, sl_os_nanos());
+    meter.interruptions++;
+    all_done = true;
+    CHECK(sl_meter_settle(&meter, &first));
+    meter.others_nanos += 2 * MILLI;
+    CHECK(sl_meter_settle(&meter, &second));
+    all_done = false;
+    CHECK(about(6, (double)(first.nanos + second.nanos) / 1e6), "read %lu and %lu ns", (unsigned long)first.nanos, (unsigned long)second.nanos);
+}
+
+/* Interruptions while the process had no work on the GPU are no part of its next batch. */
+static void shouldNotSubtractWhatWasBeforeTheBatch(void) {
+    sl_meter_reading_t read;
+    begin();
+    meter.interruptions++;
+    meter.others_nanos += 50 * MILLI;
+    launch(4 * MILLI);
+    close_batch(4 * MILLI, 1, NULL, true, sl_os_nanos());
+    all_done = true;
+    CHECK(sl_meter_settle(&meter, &read) && about(4, (double)read.nanos / 1e6), "read %lu ns", (unsigned long)read.nanos);
+    all_done = false;
+}
+
+/* Otherwise a call that is always interrupted would be charged as it was long ago. */
+static void shouldNoticeThatAnInterruptedCallTakesLonger(void) {
+    sl_cost_t cost = {.nanos = 5 * MILLI, .samples = SL_COST_SAMPLES, .pending = 1};
+    sl_meter_reading_t read;
+    begin();
+    launch(52 * MILLI);
+    close_batch(5 * MILLI, 1, &cost, true, sl_os_nanos());
+    meter.interruptions++;
+    meter.others_nanos += 2 * MILLI;
+    all_done = true;
+    CHECK(sl_meter_settle(&meter, &read) && about(50, (double)read.nanos / 1e6), "read %lu ns", (unsigned long)read.nanos);
+    all_done = false;
+    CHECK(cost.nanos > 20 * MILLI, "known for %lu ns", (unsigned long)cost.nanos);
+}
+
 /* Otherwise the cost of a call during which the process always loses the turn would never be known. */
 static void shouldLearnFromADividedBatchWhatIsNotKnown(void) {
     sl_cost_t cost = {.pending = 1};
@@ -592,6 +652,10 @@ int main(void) {
     RUN(shouldChargeTheSpanWhenCallsTakeLongerThanKnown);
     RUN(shouldNotChargeForTheDriftOfClocks);
     RUN(shouldNotChargeForAnothersTurn);
+    RUN(shouldSubtractInterruptions);
+    RUN(shouldSubtractLateWhatIsToldLate);
+    RUN(shouldNotSubtractWhatWasBeforeTheBatch);
+    RUN(shouldNoticeThatAnInterruptedCallTakesLonger);
     RUN(shouldLearnFromADividedBatchWhatIsNotKnown);
     RUN(shouldChargeForADividedBatchThatIsBlurred);
     RUN(shouldNotLearnFromACallThatWasNotAlone);

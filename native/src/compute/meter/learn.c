@@ -12,6 +12,7 @@
 #define ALONE_NANOS 900.0        /* events around a single queued kernel add this much more than between several */
 #define SKEW_STEP_NANOS 100.0    /* small, because the time of some kernels varies */
 #define MOST_SKEW_NANOS 20000.0  /* three times the 6.5 us under a profiler */
+#define LATE_TOLD_NANOS 2000000.0 /* chosen: four batches of an interrupting process */
 #define LEAST_QUEUED 2.0         /* so many of the calls measured lately must have stood behind others, to show the host's part */
 #define QUEUED_FADES 64.0        /* "lately": a call counts for less with each of about this many others */
 
@@ -72,6 +73,12 @@ static bool is_bound(const sl_cost_t *cost, double alone) {
     return alone > 0 && (cost->samples < SL_COST_SAMPLES || alone < (double)cost->nanos);
 }
 
+/* The time of interruptions is known, but some of it is told late. A call that takes this much longer takes longer without them, too. Otherwise
+ * a call that is always interrupted would count as short for ever. */
+static bool is_far_longer(const sl_cost_t *cost, const sl_meter_seen_t *seen) {
+    return !seen->parted && seen->alone - seen->others > 2 * ((double)cost->nanos + seen->others + LATE_TOLD_NANOS);
+}
+
 uint64_t sl_meter_learn_only(sl_meter_t *meter, const sl_meter_batch_t *batch, const sl_meter_seen_t *seen) {
     sl_cost_t *only = batch->only;
     uint64_t likely = batch->charged_nanos;
@@ -81,6 +88,8 @@ uint64_t sl_meter_learn_only(sl_meter_t *meter, const sl_meter_batch_t *batch, c
         learn_cost(meter, only, (uint64_t)(seen->certain ? learn_skew(meter, only, batch->spans[0].fresh, seen->alone) : seen->alone));
     else if (seen->divided && is_bound(only, seen->alone))
         sl_cost_learn(only, (uint64_t)seen->alone);
+    else if (seen->divided && is_far_longer(only, seen))
+        learn_cost(meter, only, (uint64_t)(seen->alone - seen->others));
     likely = likely > only->nanos ? likely : only->nanos;
     atomic_fetch_sub(&only->pending, 1);
     return likely;

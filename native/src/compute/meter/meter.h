@@ -56,7 +56,9 @@ typedef struct {
     uint64_t opened_nanos;    /* when it was opened, on the host */
     uint64_t closed_nanos;    /* when all of it was submitted, on the host */
     uint64_t late_nanos;      /* how long after that its ends were recorded */
-    uint64_t turn;            /* the meter's turn when the batch was opened */
+    uint64_t turn;            /* the meter's turn, */
+    uint64_t interruptions;   /* its interruptions */
+    uint64_t others_nanos;    /* and its others_nanos when the batch was opened */
     sl_cost_t *only; /* the cost of its only call, to be learnt; NULL: several calls */
     unsigned evidence; /* SL_METER_PROMPT and others */
 } sl_meter_batch_t;
@@ -68,6 +70,9 @@ typedef struct {
     _Atomic bool is_open;          /* and this */
     uint64_t turn;         /* changes when another process may have had the GPU */
     uint64_t settled_turn; /* the turn of the batch that was settled last */
+    uint64_t interruptions; /* changes when another process interrupts work on the GPU without a turn */
+    uint64_t others_nanos;  /* GPU time of those interruptions, ever; may be told late */
+    uint64_t settled_others_nanos; /* so much of that time has been subtracted from batches, or belongs to no batch */
     bool crowded;          /* other processes of the tenant use the GPU too, at any time */
     uint64_t murky;        /* batches before this one may have run beside work that lies between no events */
     unsigned owed;         /* spans of closed batches whose end their own thread must record */

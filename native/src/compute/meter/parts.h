@@ -35,7 +35,9 @@ typedef struct {
     double covered; /* GPU time that no earlier batch covers */
     double away;    /* how long the process's work was off the GPU between the batch's first and last event */
     double before;  /* up to where earlier batches cover the time line */
+    double others;  /* how long interruptions had the GPU meanwhile */
     bool divided;   /* another process had the GPU meanwhile */
+    bool parted;    /* because of another turn, so that nothing tells for how long */
     bool longer;    /* its calls take longer than their known costs */
     bool known;     /* the host was not interrupted around the call */
     bool certain;   /* the call began at once, or right behind others on its stream */

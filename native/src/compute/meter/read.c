@@ -220,6 +220,23 @@ static void judge_only(const sl_meter_t *meter, const sl_meter_batch_t *batch, s
     seen->known = seen->known && !seen->divided && (seen->certain || !batch->only || sl_meter_learn_is_news(batch->only, seen->alone));
 }
 
+/* The GPU time of interruptions since the batch before this one was read, or since this one was opened if that is later. What is more than
+ * the batch covers belongs to the next one, which began meanwhile. A batch that another turn parted is judged by its calls alone. */
+static double interrupted(sl_meter_t *meter, const sl_meter_batch_t *batch, const sl_meter_seen_t *seen) {
+    uint64_t from = batch->others_nanos, settled = meter->settled_others_nanos;
+    double covered = seen->covered;
+    from = settled - from < UINT64_MAX / 2 ? settled : from;
+    uint64_t others = meter->others_nanos - from;
+    if (seen->parted || others > UINT64_MAX / 2) {
+        meter->settled_others_nanos = meter->others_nanos;
+        return 0;
+    }
+    bool is_more = (double)others > covered;
+    others = is_more ? (uint64_t)sl_meter_later(covered, 0) : others;
+    meter->settled_others_nanos = from + others;
+    return (double)others;
+}
+
 static void give_events_back(sl_meter_t *meter, const sl_meter_batch_t *batch) {
     for (unsigned i = 0; i < batch->count; i++) {
         sl_meter_give_back(meter, batch->spans[i].start);
@@ -235,7 +252,8 @@ bool sl_meter_settle(sl_meter_t *meter, sl_meter_reading_t *reading) {
         meter->anchor = sl_meter_keep(batch->spans[i].start);
     locate(meter, batch);
     align(meter, batch);
-    sl_meter_seen_t seen = {.before = meter->covered_nanos, .divided = batch->turn != meter->turn};
+    sl_meter_seen_t seen = {.before = meter->covered_nanos, .parted = batch->turn != meter->turn};
+    seen.divided = seen.parted || batch->interruptions != meter->interruptions;
     sl_meter_reading_t read = {0};
     show(meter, batch, sl_os_nanos(), &read);
     see_only(meter, batch, &seen);
@@ -246,12 +264,14 @@ bool sl_meter_settle(sl_meter_t *meter, sl_meter_reading_t *reading) {
         meter->murky = meter->open + meter->is_open;
     meter->settled_turn = batch->turn;
     seen.covered = without_waiting(meter, batch, cover(meter, batch));
+    seen.others = interrupted(meter, batch, &seen);
+    seen.covered -= seen.others;
     seen.longer = is_longer(meter, batch);
     move_anchor(meter, batch);
     uint64_t likely = sl_meter_learn_only(meter, batch, &seen);
-    if (!seen.divided)
+    if (!seen.parted)
         sl_meter_learn_scale(meter, batch, &seen);
-    read.nanos = seen.divided ? judge_divided(batch, likely, seen.covered) : (uint64_t)judge(meter, batch, seen.covered, seen.known);
+    read.nanos = seen.parted ? judge_divided(batch, likely, seen.covered) : (uint64_t)judge(meter, batch, seen.covered, seen.known);
     if (sl_meter_has(batch, SL_METER_CROSSED) && (double)read.nanos < seen.covered)
         meter->covered_nanos -= seen.covered - (double)read.nanos; /* its spans end late: the end may be work of the next batch */
     read.charged_nanos = batch->charged_nanos;

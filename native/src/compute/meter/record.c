@@ -96,7 +96,8 @@ bool sl_meter_open(sl_meter_t *meter, const sl_stream_t *stream, bool idle) {
     if (!meter->is_open) {
         if (meter->open - meter->oldest >= SL_METER_BATCHES - 1)
             return false;
-        *batch = (sl_meter_batch_t){.opened_nanos = sl_os_nanos(), .turn = meter->turn};
+        *batch = (sl_meter_batch_t){.opened_nanos = sl_os_nanos(), .turn = meter->turn, .interruptions = meter->interruptions,
+                                      .others_nanos = meter->others_nanos};
         meter->is_open = true;
     }
     sl_meter_span_t *old = span_of(batch, stream->key);

@@ -168,6 +168,7 @@ static bool settle(making_t *making, CUresult status, CUcontext context) {
     sl_overhead_watch(gpu);
     if (making->measured && !making->reserved)
         sl_overhead_came_back(gpu);
+    sl_context_counted(gpu);
     return true;
 }
 

@@ -2,90 +2,18 @@ package sluice.it.compute;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import java.nio.file.Files;
-import java.nio.file.Path;
-import java.util.Arrays;
 import java.util.concurrent.TimeUnit;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.api.parallel.Isolated;
 import sluice.fault.Fault;
 import sluice.it.machine.Again;
 import sluice.it.machine.Machine;
 import sluice.it.machine.Timed;
-import sluice.region.Tenant;
 import sluice.region.pause.TimeSlices;
 
 /// Time slices of the GPU: a tenant of high priority does not wait for kernels of others, and a pause not for a kernel that runs.
 @Isolated
-class SlicesTest {
-    private static final int ENDLESS = 10_000_000;
-    private static final int BURSTS = 40;
-
-    @TempDir
-    private Path directory;
-
-    private Machine machine;
-
-    @BeforeEach
-    void start() throws Exception {
-        machine = new Machine(directory).with("SLUICE_SLICES", "1");
-    }
-
-    @AfterEach
-    void end() throws Exception {
-        machine.close();
-    }
-
-    private Process job(String name, int kernels, int micros, String... options) throws Exception {
-        Process job = machine.startSluice(concat(new String[] {"run", "--sim", "--name", name}, options,
-                new String[] {"--", Machine.program("windows"), machine.kernels(), Integer.toString(kernels), Integer.toString(micros)}));
-        awaitBegun(name);
-        return job;
-    }
-
-    private static String[] concat(String[]... parts) {
-        return Arrays.stream(parts).flatMap(Arrays::stream).toArray(String[]::new);
-    }
-
-    private void awaitBegun(String name) throws Exception {
-        for (int look = 0; look < 200; look++) {
-            if (Files.exists(region(name)) && !tenant(name).gpus().isEmpty() && tenant(name).gpus().getFirst().time().begun()) {
-                return;
-            }
-            Thread.sleep(50);
-        }
-    }
-
-    private Path region(String name) {
-        return machine.runtimeDirectory().resolve(name + ".region");
-    }
-
-    private Tenant tenant(String name) {
-        return Tenant.read(region(name));
-    }
-
-    private TimeSlices slices(String name) {
-        return tenant(name).processes().getFirst().slices();
-    }
-
-    private TimeSlices awaitSlices(String name, long micros) throws Exception {
-        for (int look = 0; look < 100 && (!slices(name).controlled() || slices(name).micros() != micros); look++) {
-            Thread.sleep(20);
-        }
-        return slices(name);
-    }
-
-    /// How long a burst of a millisecond takes beside the others, in milliseconds, with its pause of 20.
-    private double burst() throws Exception {
-        Machine.Outcome done = machine.sluice("run", "--sim", "--name", "high", "--priority", "high", "--", Machine.program("windows"), machine.kernels(),
-                Integer.toString(BURSTS), "1000", "--pause", "20000");
-        assertThat(done.status()).isZero();
-        return Double.parseDouble(done.output().strip().split(" ")[2]) / BURSTS - 21;
-    }
-
+class SlicesTest extends SlicedJobs {
     /// Half of a kernel of 50 ms without time slices, 25 ms. The simulated GPU switches after 100 us.
     @Timed
     @Test
@@ -144,12 +72,6 @@ class SlicesTest {
         assertThat(slices("low").text()).isEqualTo("off: the driver refused a control call");
         assertThat(machine.sluice("inspect", "low").output()).contains("slices    off: the driver refused a control call").contains("does not control time slices");
         Again.atMost(33, 25, () -> got("high"));
-    }
-
-    private double got(String name) throws Exception {
-        var before = tenant(name).gpus().getFirst().time();
-        Thread.sleep(1500);
-        return tenant(name).gpus().getFirst().time().gotPermilleSince(before) / 10.0;
     }
 
     @Test
