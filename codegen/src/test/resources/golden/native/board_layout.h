@@ -5,6 +5,7 @@
 #include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #define SL_BOARD_LAYOUT 1
 #define SL_BOARD_MAGIC 0x42594e4954ull
@@ -24,5 +25,12 @@ _Static_assert(offsetof(sl_board_turn_t, word) == 0, "offset of turn.word");
 _Static_assert(offsetof(sl_board_turn_t, balance) == 8, "offset of turn.balance");
 _Static_assert(offsetof(sl_board_turn_t, reserved) == 16, "offset of turn.reserved");
 _Static_assert(sizeof(sl_board_turn_t) == 64, "size of turn");
+/* Stores 0 to each field, also to those of later versions. Other processes may read the atomic ones meanwhile. */
+static inline void sl_board_clear_turn(sl_board_turn_t *record) {
+    record->word = 0;
+    record->balance = 0;
+    record->reserved = 0;
+    memset(record->unused_bytes, 0, sizeof record->unused_bytes);
+}
 
 #endif

@@ -5,6 +5,7 @@
 #include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #define SL_REGION_LAYOUT 3
 #define SL_REGION_MAGIC 0x594e4954ull
@@ -34,6 +35,16 @@ _Static_assert(offsetof(sl_region_header_t, zone_minutes) == 12, "offset of head
 _Static_assert(offsetof(sl_region_header_t, limit_bytes) == 16, "offset of header.limit_bytes");
 _Static_assert(offsetof(sl_region_header_t, tenant) == 48, "offset of header.tenant");
 _Static_assert(sizeof(sl_region_header_t) == 128, "size of header");
+/* Stores 0 to each field, also to those of later versions. Other processes may read the atomic ones meanwhile. */
+static inline void sl_region_clear_header(sl_region_header_t *record) {
+    record->magic = 0;
+    record->layout = 0;
+    record->zone_minutes = 0;
+    for (int i = 0; i < 4; i++)
+        record->limit_bytes[i] = 0;
+    memset(record->tenant, 0, sizeof record->tenant);
+    memset(record->unused_bytes, 0, sizeof record->unused_bytes);
+}
 
 typedef struct {
     uint32_t revision;
@@ -57,6 +68,22 @@ _Static_assert(offsetof(sl_region_format_t, place_offset) == 128, "offset of for
 _Static_assert(offsetof(sl_region_format_t, place_bytes) == 640, "offset of format.place_bytes");
 _Static_assert(offsetof(sl_region_format_t, place_count) == 896, "offset of format.place_count");
 _Static_assert(sizeof(sl_region_format_t) == 2048, "size of format");
+/* Stores 0 to each field, also to those of later versions. Other processes may read the atomic ones meanwhile. */
+static inline void sl_region_clear_format(sl_region_format_t *record) {
+    record->revision = 0;
+    record->places = 0;
+    record->features_offered = 0;
+    record->features_required = 0;
+    memset(record->version, 0, sizeof record->version);
+    memset(record->feature_names, 0, sizeof record->feature_names);
+    for (int i = 0; i < 64; i++)
+        record->place_offset[i] = 0;
+    for (int i = 0; i < 64; i++)
+        record->place_bytes[i] = 0;
+    for (int i = 0; i < 64; i++)
+        record->place_count[i] = 0;
+    memset(record->unused_bytes, 0, sizeof record->unused_bytes);
+}
 
 typedef struct {
     _Atomic uint64_t owner;
@@ -70,6 +97,14 @@ _Static_assert(offsetof(sl_region_slot_t, uuid) == 8, "offset of slot.uuid");
 _Static_assert(offsetof(sl_region_slot_t, charged_bytes) == 24, "offset of slot.charged_bytes");
 _Static_assert(offsetof(sl_region_slot_t, answer) == 32, "offset of slot.answer");
 _Static_assert(sizeof(sl_region_slot_t) == 64, "size of slot");
+/* Stores 0 to each field, also to those of later versions. Other processes may read the atomic ones meanwhile. */
+static inline void sl_region_clear_slot(sl_region_slot_t *record) {
+    record->owner = 0;
+    memset(record->uuid, 0, sizeof record->uuid);
+    record->charged_bytes = 0;
+    record->answer = 0;
+    memset(record->unused_bytes, 0, sizeof record->unused_bytes);
+}
 
 typedef struct {
     char name[8];
@@ -77,6 +112,11 @@ typedef struct {
 } sl_region_later_t;
 _Static_assert(offsetof(sl_region_later_t, name) == 0, "offset of later.name");
 _Static_assert(sizeof(sl_region_later_t) == 64, "size of later");
+/* Stores 0 to each field, also to those of later versions. Other processes may read the atomic ones meanwhile. */
+static inline void sl_region_clear_later(sl_region_later_t *record) {
+    memset(record->name, 0, sizeof record->name);
+    memset(record->unused_bytes, 0, sizeof record->unused_bytes);
+}
 
 /* Bits of the features that are known here. */
 #define SL_REGION_FEATURES 0x3ull

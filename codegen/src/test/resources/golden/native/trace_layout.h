@@ -5,6 +5,7 @@
 #include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #define SL_TRACE_LAYOUT 1
 #define SL_TRACE_MAGIC 0x54594e4954ull
@@ -26,6 +27,11 @@ typedef struct {
 } sl_trace_ring_t;
 _Static_assert(offsetof(sl_trace_ring_t, head) == 0, "offset of ring.head");
 _Static_assert(sizeof(sl_trace_ring_t) == 64, "size of ring");
+/* Stores 0 to each field, also to those of later versions. Other processes may read the atomic ones meanwhile. */
+static inline void sl_trace_clear_ring(sl_trace_ring_t *record) {
+    record->head = 0;
+    memset(record->unused_bytes, 0, sizeof record->unused_bytes);
+}
 
 typedef struct {
     uint16_t kind;
@@ -37,5 +43,12 @@ _Static_assert(offsetof(sl_trace_event_t, kind) == 0, "offset of event.kind");
 _Static_assert(offsetof(sl_trace_event_t, entry) == 2, "offset of event.entry");
 _Static_assert(offsetof(sl_trace_event_t, a) == 4, "offset of event.a");
 _Static_assert(sizeof(sl_trace_event_t) == 64, "size of event");
+/* Stores 0 to each field, also to those of later versions. Other processes may read the atomic ones meanwhile. */
+static inline void sl_trace_clear_event(sl_trace_event_t *record) {
+    record->kind = 0;
+    record->entry = 0;
+    record->a = 0;
+    memset(record->unused_bytes, 0, sizeof record->unused_bytes);
+}
 
 #endif
