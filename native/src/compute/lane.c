@@ -8,9 +8,11 @@
 #include "compute/strict.h"
 #include "compute/gate_on.h"
 #include "os/fork.h"
+#include "os/os.h"
 #include "tenant/gpu.h"
 #include "os/thread.h"
 #include "real.h"
+#include "slices/control.h"
 #include "tenant/tenant.h"
 #include "trace/trace.h"
 #include "turns/turn.h"
@@ -105,6 +107,18 @@ void sl_lane_show(unsigned number) {
         }
     }
     sl_mutex_unlock(&lock);
+}
+
+/* A call of the driver may hold the gate's lock. Then the turn ends when the work would have ended. */
+void sl_control_stopped_for_pause(void) {
+    for (unsigned i = 0; i < SL_REGION_GPU_COUNT; i++) {
+        sl_lane_gpu_t *gpu = &gpus[i];
+        if (!gpu->share || !sl_mutex_try(&gpu->lock))
+            continue;
+        if (gpu->takes_turns)
+            sl_turn_leave(&gpu->board, sl_os_nanos());
+        sl_mutex_unlock(&gpu->lock);
+    }
 }
 
 /* With the lock held. */

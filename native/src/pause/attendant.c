@@ -42,7 +42,7 @@
 #define SPARE_NANOS (100 * MILLI)   /* and while the process has spare memory */
 #define FIRST_POLL_NANOS 20000u     /* while calls come back from the driver */
 #define LONGEST_POLL_NANOS (2 * MILLI)
-#define CUT_NANOS (1 * MILLI)       /* work that runs longer than this after a pause is taken off the GPU; that takes 0.6 ms at most on an H200 */
+#define CUT_NANOS (MILLI / 5)       /* chosen: work that runs longer than this after a pause is taken off the GPU; that takes 0.6 ms at most on an H200 */
 #define ROOM_NANOS (100 * MILLI)    /* how often it looks for room on the way back */
 #define PREPARE_BYTES (512ull << 20) /* 65 ms on an H200's host at 8 GB/s, the rate of pages that are touched for the first time */
 #define BEGIN_NANOS (2000 * (uint64_t)MILLI) /* a first context waits this long for the attendant's first look */
@@ -56,6 +56,7 @@ static _Atomic uint32_t looked;  /* 1 after its first look */
 static _Atomic unsigned rung;    /* only the attendant changes it */
 static uint64_t prepared;        /* only the attendant uses it */
 static bool has_handler;         /* for the end of the process */
+static bool was_cut;             /* only the attendant uses it: the hold took work off the GPU, so calls may still be in the driver */
 static _Atomic bool in_step;     /* it may be in the driver */
 static _Atomic bool ending;      /* the process ends: no more steps */
 static _Atomic bool broken;      /* the driver could not restore its state, or go on: the process stays where it is, */
@@ -112,6 +113,7 @@ static void refuse(const order_t *order, const sl_reason_t *reason) {
 }
 
 static void release_calls(void) {
+    was_cut = false;
     sl_control_go(SL_CONTROL_PAUSE);
     sl_sink_switch(SL_SINK_HELD, false);
     sl_hold_release();
@@ -129,9 +131,17 @@ static void note_held(void) {
     rung = HELD;
 }
 
+/* Other tenants do not wait for the end of work that is off the GPU. */
+static bool cut(void) {
+    was_cut = sl_control_stop(SL_CONTROL_PAUSE);
+    if (was_cut)
+        sl_control_stopped_for_pause();
+    return was_cut;
+}
+
 /* Where the library controls time slices, a pause need not wait until submitted work ends. Calls that wait for it stay in the driver. */
 static bool is_cut(uint64_t since) {
-    return order_now().wanted == HELD && sl_os_nanos() - since > CUT_NANOS && sl_control_stop(SL_CONTROL_PAUSE);
+    return order_now().wanted == HELD && sl_os_nanos() - since > CUT_NANOS && cut();
 }
 
 /* A wait of any length reads the limits of the agent that runs now: another one may write the next command. */
@@ -179,7 +189,7 @@ static void hold(void) {
         span = span * 2 < LONGEST_POLL_NANOS ? span * 2 : LONGEST_POLL_NANOS;
     }
     sl_telling_reason("%s", "");
-    if (order_now().wanted == HELD && sl_control_stop(SL_CONTROL_PAUSE)) {
+    if (order_now().wanted == HELD && cut()) {
         note_held();
         return;
     }
@@ -193,6 +203,7 @@ static void hold(void) {
 
 /* Memory can move only when the work has ended. */
 static void finish_work(void) {
+    was_cut = false;
     sl_control_go(SL_CONTROL_PAUSE);
     hold();
 }
@@ -287,12 +298,12 @@ static void step(const order_t *order) {
         hold();
         break;
     case HELD:
-        if (down && sl_control_is_stopped(SL_CONTROL_PAUSE))
-            finish_work();
-        else if (down)
-            out(order);
-        else
+        if (order->wanted < rung)
             release_calls();
+        else if (was_cut)
+            finish_work();
+        else
+            out(order);
         break;
     case RELEASED:
         if (down)
@@ -390,13 +401,18 @@ static bool is_paused_at_end(void) {
     return rung != RUNNING;
 }
 
+/* The control of slices has ended, and with it the cut: the work runs again, so this pause waits for its end after all. */
+static bool is_cut_undone(void) {
+    return rung == HELD && was_cut && !sl_control_is_stopped(SL_CONTROL_PAUSE);
+}
+
 static void *attend(void *unused) {
     bool needs_room = false;
     prctl(PR_SET_NAME, "sluice-pause");
     seen_command = sl_tenant.region.limits->command;
     while (is_attached()) {
         order_t order = order_now();
-        if (rung != order.wanted && !is_refused(&order) && !broken) {
+        if ((rung != order.wanted || is_cut_undone()) && !is_refused(&order) && !broken) {
             if (rung == RUNNING)
                 sl_sink_switch(SL_SINK_HELD, true);
             note_look();
@@ -467,6 +483,7 @@ static void forget(void) {
     atomic_store(&started, false);
     atomic_store(&looked, 0);
     rung = RUNNING;
+    was_cut = false;
     prepared = 0;
     broken = false;
     is_any_refused = false;

@@ -28,6 +28,8 @@ typedef enum {
 } sl_control_reason_t;
 bool sl_control_stop(sl_control_reason_t reason);
 bool sl_control_go(sl_control_reason_t reason);
+/* The process's work has left the GPU for a pause, so others can have its turns. The room compute defines it. */
+void sl_control_stopped_for_pause(void);
 /* Whether the work is off the GPU for this reason, perhaps among others. */
 bool sl_control_is_stopped(sl_control_reason_t reason);
 /* Grows whenever the process's own work is cut in a way that stops.h does not show. */

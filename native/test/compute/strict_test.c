@@ -134,6 +134,30 @@ static void should_stay_off_while_the_process_is_paused(void) {
     CHECK(charged() > 390 * MILLI && charged() < 415 * MILLI, "%.1f ms", (double)charged() / 1e6);
 }
 
+static void *wait_in_the_driver(void *unused) {
+    CHECK(real.cuCtxSetCurrent(context) == 0);
+    wait_for_all();
+    return unused;
+}
+
+/* The pause has taken the work off the GPU, and then the driver refuses a call: the work runs again. Memory may move only when it has ended. */
+static void should_hold_again_when_control_ends_during_a_pause(void) {
+    pthread_t thread;
+    setenv("SLUICE_SIM_RM", "set@9+=0x1b", 1);
+    begin("90%", "1");
+    launch(600 * MILLI);
+    CHECK(real.cuCtxGetCurrent(&context) == 0 && pthread_create(&thread, NULL, wait_in_the_driver, NULL) == 0);
+    usleep(20000);
+    CHECK(ask(1 << 8 | SL_REGION_COMMAND_PAUSE) && sl_control_is_stopped(SL_CONTROL_PAUSE));
+    for (int i = 0; i < 20 && sl_control_slice(1); i++) {
+    }
+    CHECK(!sl_control_is_stopped(SL_CONTROL_PAUSE));
+    CHECK(ask(2 << 8 | SL_REGION_COMMAND_EVICT));
+    CHECK(worked() >= 590 * MILLI, "memory moved %.0f ms into the kernel", (double)worked() / 1e6);
+    CHECK(ask(3 << 8 | SL_REGION_COMMAND_RUN));
+    CHECK(pthread_join(thread, NULL) == 0);
+}
+
 static void should_give_memory_back_after_a_pause(void) {
     begin("25%", "1");
     launch(300 * MILLI);
@@ -280,6 +304,7 @@ int main(int argc, char **argv) {
     RUN(should_begin_inside_a_kernel);
     RUN(should_follow_a_cap_that_changes);
     RUN(should_stay_off_while_the_process_is_paused);
+    RUN(should_hold_again_when_control_ends_during_a_pause);
     RUN(should_give_memory_back_after_a_pause);
     RUN(should_keep_control_when_the_driver_stores_its_state);
     RUN(should_hold_until_the_context_is_destroyed);

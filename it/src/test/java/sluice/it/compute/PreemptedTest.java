@@ -71,4 +71,16 @@ class PreemptedTest extends SlicedJobs {
         job("high", ENDLESS, 1_000, BUSY);
         assertThat(awaitSlices("low", 1).micros()).isEqualTo(1);
     }
+
+    /// A job that is paused inside a kernel of known length keeps no turn until that would have ended.
+    @Timed
+    @Test
+    void shouldLeaveItsTurnWhenItIsPausedInsideAKernel() throws Exception {
+        job("long", 3, 4_000_000, "--weight", "1");
+        Thread.sleep(5000);
+        job("other", ENDLESS, 1_000, "--weight", "1");
+        assertThat(machine.sluice("pause", "long").status()).isZero();
+        Again.between(70, 101, () -> got("other"));
+        assertThat(machine.sluice("resume", "long").status()).isZero();
+    }
 }
