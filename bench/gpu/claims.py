@@ -100,6 +100,23 @@ class Claims(agent.Bench):
                 return {"tenant": tenant["tenant"], "used": used}
         return None
 
+    def code(self, name, token):
+        """A module with a variable of 64 MiB: the ledger beside nvidia-smi, before and after the program loads it."""
+        seen = {}
+        for step in ("primary", "module"):
+            program = self.start(f"{name}-{step}", token, ["--memory", "4g"], [os.path.join(self.programs, "footprint"), "--hold", step])
+            for line in program.stdout:
+                if line.startswith(step + " "):
+                    break
+            time.sleep(0.6)
+            pids = [int(pid) for pid in subprocess.run(["pgrep", "-f", "lib/test/footprint"], capture_output=True, text=True, check=False).stdout.split()]
+            used = max((sum(gpu.get("usedBytes", 0) for gpu in tenant["gpus"]) for tenant in json.loads(self.ask("/v1/tenants"))["tenants"] if "code" in tenant["tenant"]), default=0)
+            seen[step] = (used >> 20, smi(pids))
+            self.end(f"{name}-{step}")
+        (context, context_smi), (all_, all_smi) = seen["primary"], seen["module"]
+        self.rows.append(("a context, then a module of 64 MiB", "inside" if token else "outside",
+                          f"ledger {context} MiB, then {all_}; nvidia-smi {context_smi}, then {all_smi}"))
+
     # time
 
     def probe(self, name, token, limits, kernel_nanos, seconds):
@@ -146,6 +163,8 @@ class Claims(agent.Bench):
         for round_ in range(2):
             self.memory(f"quota{round_}", self.declare(f"quota{round_}", memory="4g"))
             self.memory(f"outside{round_}", None)
+        self.code("code", self.declare("code", memory="4g"))
+        self.code("code-outside", None)
         for kernel_nanos in (50_000, 1_000_000):
             self.cap(f"cap{kernel_nanos}", self.declare(f"cap{kernel_nanos}", compute="25%"), kernel_nanos)
             self.cap(f"run{kernel_nanos}", None, kernel_nanos)

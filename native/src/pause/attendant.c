@@ -43,6 +43,7 @@
 #define FIRST_POLL_NANOS 20000u     /* while calls come back from the driver */
 #define LONGEST_POLL_NANOS (2 * MILLI)
 #define CUT_NANOS (MILLI / 5)       /* chosen: work that runs longer than this after a pause is taken off the GPU; that takes 0.6 ms at most on an H200 */
+#define END_NANOS (100 * MILLI)     /* chosen: the end of the process waits this long for work that has likely ended */
 #define ROOM_NANOS (100 * MILLI)    /* how often it looks for room on the way back */
 #define PREPARE_BYTES (512ull << 20) /* 65 ms on an H200's host at 8 GB/s, the rate of pages that are touched for the first time */
 #define BEGIN_NANOS (2000 * (uint64_t)MILLI) /* a first context waits this long for the attendant's first look */
@@ -150,9 +151,22 @@ static bool is_pause_wanted(void) {
     return !atomic_load(&ending) && order_now().wanted != RUNNING;
 }
 
+/* The process may end just when its work has ended. Then the wait for the work is short, and the pause goes on. */
+static bool is_ending_for_long(void) {
+    static uint64_t since; /* only the attendant uses it */
+    uint64_t now = sl_os_nanos();
+    since = !atomic_load(&ending) ? 0 : since ? since : now;
+    return since && now - since > END_NANOS;
+}
+
+static bool is_drain_wanted(void) {
+    sl_registration_follow();
+    return !is_ending_for_long() && order_now().wanted != RUNNING;
+}
+
 static bool is_away_wanted(void) {
     sl_registration_follow();
-    return !atomic_load(&ending) && order_now().wanted > HELD;
+    return !is_ending_for_long() && order_now().wanted > HELD;
 }
 
 /* False: the pause is withdrawn, and work may still run. A context with an error runs nothing, so a hold is complete all the same. What is more than a hold
@@ -161,7 +175,7 @@ static bool drain(void) {
     CUresult status = CUDA_SUCCESS;
     sl_telling_step(SL_REGION_STEP_DRAIN, 0);
     for (int attempt = 0; attempt < DRAIN_ATTEMPTS && (attempt == 0 || status != CUDA_SUCCESS); attempt++)
-        if (!sl_contexts_drain(is_pause_wanted, &status))
+        if (!sl_contexts_drain(is_drain_wanted, &status))
             return false;
     if (status != CUDA_SUCCESS)
         sl_report(SL_WARN, "paused, and a context answers error %d: it runs no work any more, and its memory cannot be released", (int)status);
