@@ -54,9 +54,9 @@ void sl_gate_after_wait(bool blocked);
 /* After the driver has answered to the end of a capture. */
 void sl_gate_end_capture(CUresult status);
 void sl_gate_leave_stream(CUstream stream);
-/* Before the driver is asked to destroy a context, and when it has answered. */
-/* Before that, where the call ends the context and the tenant's cap is strict: waits until its work is done, with a bound. */
+/* The next call ends the context, and the tenant's cap is strict: waits until its work is done, with a bound. */
 void sl_gate_finish_context(CUcontext context);
+/* Before the driver is asked to destroy a context, and when it has answered. */
 void sl_gate_leave_context(CUcontext context);
 void sl_gate_settle_context(CUcontext context, bool gone);
 

@@ -18,10 +18,10 @@ void sl_context_making(void);
 void sl_context_made(CUcontext context);
 /* A context of this GPU is made and charged. The room entry defines it. */
 void sl_context_counted(unsigned gpu);
+/* The next call certainly ends the context: its work may be waited for. The room entry defines it. */
+void sl_context_ending(CUcontext context);
 /* Before the driver is asked to end a context, and after it has answered. The room entry defines both: the gate must know, too. */
 void sl_context_leave(CUcontext context);
-/* Before that, where the call certainly ends the context: its work may be waited for. */
-void sl_context_ending(CUcontext context);
 void sl_context_left(CUcontext context, bool gone);
 
 #endif
