@@ -66,6 +66,7 @@ done:
 """
 THREADS, BLOCKS_PER_BEAT, STEP = 256, 16, 256
 NOT_READY = 600
+AWAKE_SECONDS = 0.6  # at each length; chosen
 MASK = 0xFFFFFFFF
 
 
@@ -116,8 +117,17 @@ class Gpu:
         self.call("cuEventCreate", ctypes.byref(found), 2)
         return found
 
+    def wake(self):
+        """An idle GPU takes a while to reach its full clock; lengths measured before are wrong by a factor."""
+        until = time.monotonic() + AWAKE_SECONDS
+        while time.monotonic() < until:
+            for _ in range(50):
+                self.launch(STEP * 4)
+            self.wait()
+
     def rounds_of(self, micros):
         """As many rounds as take this long, measured alone."""
+        self.wake()
         rounds, took = STEP * 16, 0.0
         for attempt in range(10):
             count = max(2, min(50, int(50000 / max(1, micros))))

@@ -1,4 +1,5 @@
 """Work that is taken off the GPU inside a kernel: strict caps, and pauses. Other jobs count on the result, so each is compared with an undisturbed one."""
+import os
 import statistics
 import time
 
@@ -8,7 +9,8 @@ import picture
 STRICT_SECONDS, PAUSE_SECONDS = (1.0, 2.0) if SIMULATED else (2.0, 10.0)
 POINTS = 2.0
 PAUSE_TARGET_MS = 2.0
-PAUSES = 20
+PAUSES = int(os.environ.get("PAUSES", "20"))
+LOG = os.environ.get("LOG", "info")  # debug tells which control calls were slow
 
 
 class Reference:
@@ -123,7 +125,7 @@ def pause(run):
         try:
             run.need(PAUSE_SECONDS * 1.3 + 6)
             folder = run.folder()
-            job = Job(run, f"pause-{waits}", ["grind"], ["--priority", "normal"], folder)
+            job = Job(run, f"pause-{waits}", ["grind"], ["--priority", "normal"], folder, log=LOG)
             job.next("ready", 40)
             found = job.ask("pauses", "pauses", reference.rounds, PAUSES, folder, waits, seconds=PAUSE_SECONDS * 3 + 30)
             found["said"] = job.warnings()[:5]

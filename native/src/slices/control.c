@@ -394,10 +394,19 @@ static bool take_off(void) {
     return ok;
 }
 
+static void tell_slow_stop(uint64_t since) {
+    uint64_t nanos = sl_os_nanos() - since;
+    if (nanos > MILLI)
+        SL_TELL(SL_DEBUG, "time slices: it took %llu us to take work off the GPU, of them at most %llu us in a call", (unsigned long long)nanos / 1000,
+                (unsigned long long)sl_calls_longest_nanos() / 1000);
+}
+
 bool sl_control_stop(sl_control_reason_t reason) {
+    uint64_t begin = sl_os_nanos();
     sl_mutex_lock(&lock);
     go_on_mending(1);
     bool ok = take_off() && taken_count;
+    tell_slow_stop(begin);
     if (ok && !reasons)
         sl_stops_begin(sl_os_nanos());
     if (ok)
