@@ -138,8 +138,8 @@ class Gpu:
             took = (time.perf_counter() - began) / count * 1e6
             if attempt > 1 and abs(took - micros) < 0.005 * micros:
                 break
-            rounds = max(STEP, int(rounds * min(64, micros / took)))
-        return rounds // STEP * STEP
+            rounds = max(1, int(rounds * min(64, micros / took)))
+        return rounds
 
     def output(self):
         host = (ctypes.c_uint32 * (self.blocks * THREADS))()

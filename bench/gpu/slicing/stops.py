@@ -19,7 +19,9 @@ class Reference:
     def __init__(self, run, name, seconds):
         job = Job(run, name, ["grind"])
         job.next("ready", 40)
-        rounds = int(job.ask("rounds", "rounds", 50000)["rounds"]["50000"] * seconds / 0.05) // 256 * 256
+        rounds = int(job.ask("rounds", "rounds", 50000)["rounds"]["50000"]) // 256 * 256
+        took = job.ask("digest", "beat", 10 * rounds, seconds=30)["seconds"]  # with beats a round takes another time
+        rounds = int(10 * rounds * seconds / took) // 256 * 256
         found = job.ask("digest", "beat", rounds, seconds=10 * seconds + 20)
         job.close()
         self.rounds, self.seconds, self.digest = rounds, found["seconds"], found["digest"]

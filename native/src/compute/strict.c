@@ -233,13 +233,20 @@ static uint64_t next_count(uint64_t now) {
     return next > now + SOONEST_NANOS ? next : now + SOONEST_NANOS;
 }
 
-/* The call takes time, in which the work still runs. */
+/* Somewhere within a control call the work leaves the GPU, or returns: half of its time counts as used. With all of it, caps of 10, 25 and 50 %
+ * gave 8.6, 23.6 and 48.6 % on an H200. */
+static void count_call(bool leaves) {
+    uint64_t now = sl_os_nanos();
+    for (unsigned i = 0; i < SL_REGION_GPU_COUNT; i++) {
+        sl_quantum_t *quantum = &watched[i].quantum;
+        if (quantum->counted_nanos && (leaves ? quantum->off : watched[i].working_nanos != 0) && now > quantum->counted_nanos)
+            sl_quantum_count(quantum, share_of(&watched[i]), (now - quantum->counted_nanos) / 2, now);
+    }
+}
+
 static bool stop(void) {
     if (sl_control_stop(SL_CONTROL_STRICT)) {
-        uint64_t now = sl_os_nanos();
-        for (unsigned i = 0; i < SL_REGION_GPU_COUNT; i++)
-            if (watched[i].quantum.off)
-                sl_quantum_count(&watched[i].quantum, share_of(&watched[i]), now - watched[i].quantum.counted_nanos, now);
+        count_call(true);
         return true;
     }
     const char *obstacle = sl_control_obstacle();
@@ -329,6 +336,7 @@ static uint64_t step(void) {
     if (!must && off) {
         count_all(true, sl_os_nanos());
         sl_control_go(SL_CONTROL_STRICT);
+        count_call(false);
     }
     uint64_t next = next_count(now);
     if (!must && taker)

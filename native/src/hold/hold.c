@@ -143,6 +143,10 @@ static void pass_barriers(void) {
     munmap(page, bytes);
 }
 
+void sl_hold_prepare(void) {
+    syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0);
+}
+
 void sl_hold_ask(void) {
     atomic_store(&held, HELD);
     pass_barriers();

@@ -421,7 +421,7 @@ static bool is_cut_undone(void) {
 }
 
 static void *attend(void *unused) {
-    bool needs_room = false;
+    bool needs_room = false, is_quick = false;
     prctl(PR_SET_NAME, "sluice-pause");
     seen_command = sl_tenant.region.limits->command;
     while (is_attached()) {
@@ -450,6 +450,10 @@ static void *attend(void *unused) {
         bool spare = !sl_control_is_stopped(SL_CONTROL_PAUSE) && sl_kept_look(needs_room || rung != RUNNING); /* the driver may wait for work */
         atomic_store(&in_step, false);
         note_look();
+        if (!is_quick) {
+            sl_hold_prepare();
+            is_quick = true;
+        }
         needs_room = !prepare() && wait_for_order(&order, spare ? SPARE_NANOS : LOOK_NANOS);
     }
     return unused;

@@ -84,8 +84,13 @@ static bool put_group_back(const sl_channels_group_t *group, uint32_t *status) {
     return !sl_channels_find(&now);
 }
 
-/* The time of the calls counts as work: nobody knows when within them it goes on. So does all time after them, also where the driver refuses: it
- * may have put the work back all the same, and time that is subtracted is free. */
+/* Nobody knows when within a call the work leaves the GPU, or goes on. */
+static uint64_t middle(uint64_t begin) {
+    return begin + (sl_os_nanos() - begin) / 2;
+}
+
+/* Where the driver refuses, all time from the call on counts as work: the driver may have put it back all the same, and time that is subtracted is
+ * free. */
 static bool put_back(uint32_t *status) {
     unsigned left = 0, before = taken_count;
     uint64_t begin = sl_os_nanos();
@@ -94,7 +99,7 @@ static bool put_back(uint32_t *status) {
             taken[left++] = taken[i];
     taken_count = left;
     if (before)
-        sl_stops_end(begin);
+        sl_stops_end(left ? begin : middle(begin));
     return !left;
 }
 
@@ -385,10 +390,12 @@ static bool take(const sl_channels_group_t *group) {
 }
 
 /* While a thread still puts back what an earlier stop took off, there is no other stop. */
-static bool take_off(void) {
+static bool take_off(uint64_t *at) {
     bool ok = !mends && look();
+    uint64_t begin = sl_os_nanos();
     for (unsigned i = 0; ok && i < count; i++)
         ok = take(&groups[i]);
+    *at = middle(begin);
     if (!ok && !reasons && state == SL_REGION_SLICES_ON)
         let_go();
     return ok;
@@ -402,13 +409,13 @@ static void tell_slow_stop(uint64_t since) {
 }
 
 bool sl_control_stop(sl_control_reason_t reason) {
-    uint64_t begin = sl_os_nanos();
+    uint64_t begin = sl_os_nanos(), at = begin;
     sl_mutex_lock(&lock);
     go_on_mending(1);
-    bool ok = take_off() && taken_count;
+    bool ok = take_off(&at) && taken_count;
     tell_slow_stop(begin);
     if (ok && !reasons)
-        sl_stops_begin(sl_os_nanos());
+        sl_stops_begin(at);
     if (ok)
         reasons |= reason;
     sl_mutex_unlock(&lock);
