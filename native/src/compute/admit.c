@@ -47,9 +47,11 @@ static void pause_until(uint64_t until) {
         __builtin_ia32_pause();
 }
 
-/* The GPU should have finished long ago. */
+/* The GPU should have finished long ago. A batch that was begun before a pause of the host, and submitted just now, seems so too. */
 static bool is_overdue(const sl_lane_t *lane, uint64_t now) {
-    return lane->meter.open != lane->meter.oldest && lane->busy_nanos + OVERDUE_NANOS < now;
+    uint64_t submitted = lane->meter.batches[lane->meter.oldest % SL_METER_BATCHES].closed_nanos;
+    uint64_t expected = lane->busy_nanos > submitted ? lane->busy_nanos : submitted;
+    return lane->meter.open != lane->meter.oldest && expected + OVERDUE_NANOS < now;
 }
 
 static void pause_unlocking(sl_lane_t *lane, uint64_t until) {

@@ -42,10 +42,6 @@ static uint64_t busy_since(const sl_lane_t *lane, uint64_t opened) {
     return oldest + BELIEVED_NANOS > opened ? oldest : opened;
 }
 
-static uint64_t later_of(uint64_t one, uint64_t other) {
-    return one > other ? one : other;
-}
-
 /* Pairs with a thread that takes credit in advance. That thread accesses these words in the opposite order. So either it sees that the
  * batch has ended, or this thread sees its credit. */
 static void take_back(sl_lane_t *lane) {
@@ -70,8 +66,7 @@ static void close_batch(sl_lane_t *lane, sl_cost_t *only, bool prompt, uint64_t 
     uint64_t nanos = sl_meter_close(&lane->meter, &end);
     lane->batch = (unsigned)lane->meter.open;
     sl_cap_charge(lane->gpu, (int64_t)nanos, since);
-    /* A batch may have been begun long ago, before a pause of the host. Its work does not end before its last call was submitted. */
-    lane->busy_nanos = later_of(later_of(lane->busy_nanos, opened + end.idle_nanos) + nanos, submitted_nanos);
+    lane->busy_nanos = (lane->busy_nanos > opened ? lane->busy_nanos : opened) + nanos;
     if (calls != lane->opened_calls) {
         uint64_t mean = predicted / (calls - lane->opened_calls);
         lane->mean_nanos = lane->mean_nanos ? (3 * lane->mean_nanos + mean) / 4 : mean;
@@ -123,17 +118,13 @@ void sl_batch_see_turn(sl_lane_t *lane) {
 
 /* Predicts when the GPU is done with the rest: counted from the end of this reading, or from the start of the next batch if that is later. */
 static void see_busy(sl_lane_t *lane, const sl_meter_reading_t *reading) {
-    const sl_meter_batch_t *next = &lane->meter.batches[lane->meter.oldest % SL_METER_BATCHES];
-    const sl_meter_batch_t *last = &lane->meter.batches[(lane->meter.open - 1) % SL_METER_BATCHES];
-    if (reading->last) {
+    uint64_t next = lane->meter.batches[lane->meter.oldest % SL_METER_BATCHES].opened_nanos;
+    if (reading->last)
         lane->busy_nanos = 0;
-        return;
-    }
-    if (reading->doubt_nanos < SL_METER_CERTAIN_NANOS)
-        lane->busy_nanos = later_of(reading->ended_nanos, next->opened_nanos) + lane->meter.unsettled_nanos;
+    else if (reading->doubt_nanos < SL_METER_CERTAIN_NANOS)
+        lane->busy_nanos = (reading->ended_nanos > next ? reading->ended_nanos : next) + lane->meter.unsettled_nanos;
     else
         lane->busy_nanos += reading->nanos - reading->charged_nanos;
-    lane->busy_nanos = later_of(lane->busy_nanos, last->closed_nanos);
 }
 
 void sl_batch_settle(sl_lane_t *lane) {
