@@ -13,10 +13,10 @@
 #include <sys/mman.h>
 
 #include "os/fork.h"
+#include "os/host.h"
 #include "os/size.h"
 #include "pause/borrow.h"
 #include "pause/helpers.h"
-#include "pause/host_memory.h"
 #include "pause/pages.h"
 #include "pause/reasons.h"
 #include "pause/telling.h"

@@ -4,7 +4,7 @@
 
 #include <sys/mman.h>
 
-#include "pause/host_memory.h"
+#include "os/host.h"
 #include "pause/mover.h"
 #include "pause/reservoir.h"
 #include "pause/telling.h"
