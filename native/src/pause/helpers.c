@@ -61,10 +61,10 @@ static create_t find_create(void) {
     return libc ? (create_t)libc->dlsym(RTLD_DEFAULT, "pthread_create") : NULL;
 }
 
-static void begin(sl_helpers_t *helpers, size_t count) {
+static void begin(sl_helpers_t *helpers, size_t most) {
     size_t wanted = sl_os_processors();
     wanted = wanted > SL_HELPERS_MOST ? SL_HELPERS_MOST : wanted;
-    wanted = wanted > count ? count : wanted;
+    wanted = wanted > most ? most : wanted;
     create_t create = wanted ? find_create() : NULL;
     if (!create)
         return;
@@ -93,9 +93,9 @@ void sl_helpers_begin(sl_helpers_t *helpers, size_t count, void (*work)(void *, 
     begin(helpers, count);
 }
 
-void sl_helpers_open(sl_helpers_t *helpers, void (*work)(void *, size_t), void *of) {
+void sl_helpers_open(sl_helpers_t *helpers, size_t threads, void (*work)(void *, size_t), void *of) {
     *helpers = (sl_helpers_t){.work = work, .of = of};
-    begin(helpers, SL_HELPERS_MOST);
+    begin(helpers, threads);
 }
 
 void sl_helpers_give(sl_helpers_t *helpers, uint32_t count) {

@@ -21,8 +21,8 @@ typedef struct {
 
 /* Pieces are begun in the order of their numbers. */
 void sl_helpers_begin(sl_helpers_t *helpers, size_t count, void (*work)(void *of, size_t number), void *of);
-/* None is given yet. */
-void sl_helpers_open(sl_helpers_t *helpers, void (*work)(void *of, size_t number), void *of);
+/* None is given yet. At most so many threads. */
+void sl_helpers_open(sl_helpers_t *helpers, size_t threads, void (*work)(void *of, size_t number), void *of);
 /* Now all pieces below this number may be begun. */
 void sl_helpers_give(sl_helpers_t *helpers, uint32_t count);
 /* Returns when more pieces are done than these, or all. */

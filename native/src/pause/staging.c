@@ -12,7 +12,7 @@
 #include "pause/helpers.h"
 #include "pause/pages.h"
 
-enum { FLIGHT = SL_TRACK_FLIGHT, MOST_SLOTS = SL_HELPERS_MOST + FLIGHT };
+enum { FLIGHT = SL_TRACK_FLIGHT, MOST_SLOTS = SL_HELPERS_MOST + 1 + FLIGHT };
 
 sl_staging_rule_t sl_staging_rule = {.least_bytes = 1ull << 30, .least_processors = 4}; /* chosen */
 
@@ -26,7 +26,8 @@ typedef struct {
 } slot_t;
 
 static char *ring;
-static unsigned slot_count; /* one for each helper thread, and those that the driver copies */
+static unsigned thread_count;
+static unsigned slot_count; /* for each helper thread a piece, one that waits for a thread, and those that the driver copies */
 static slot_t slots[MOST_SLOTS];
 static bool is_out;
 static uint64_t begun;  /* pieces */
@@ -84,7 +85,8 @@ bool sl_staging_open(uint64_t bytes, uint64_t taken, CUcontext context) {
     unsigned processors = sl_host_processors();
     if (bytes < sl_staging_rule.least_bytes || processors < sl_staging_rule.least_processors)
         return false;
-    slot_count = FLIGHT + (processors < SL_HELPERS_MOST ? processors : SL_HELPERS_MOST);
+    thread_count = processors > SL_HELPERS_MOST ? SL_HELPERS_MOST : processors > 1 ? processors - 1 : 1; /* one is for the thread that begins all copies */
+    slot_count = thread_count + 1 + FLIGHT;
     uint64_t left = sl_host_memory_free();
     ring = left > taken && left - taken >= ring_bytes() ? sl_pages_map(ring_bytes()) : NULL;
     if (!ring)
@@ -112,7 +114,7 @@ void sl_staging_begin(bool out) {
     begun = passed = 0;
     for (unsigned i = 0; i < slot_count; i++)
         slots[i].copied = 0;
-    sl_helpers_open(&helpers, copy_piece, NULL);
+    sl_helpers_open(&helpers, thread_count, copy_piece, NULL);
 }
 
 static void wait_for_helper(uint64_t number) {

@@ -473,7 +473,7 @@ static void should_unregister_without_a_piece(void) {
 
 /* The way back of a vacated job, which would otherwise register all of its host memory again. */
 static void should_not_register_what_goes_through_staging_memory(void) {
-    uint64_t bytes = SL_RESERVOIR_BLOCK * 4 + 6 * MIB, ring = (SL_HELPERS_MOST + SL_TRACK_FLIGHT) * SL_STAGING_PIECE;
+    uint64_t bytes = SL_RESERVOIR_BLOCK * 4 + 6 * MIB, ring = (SL_HELPERS_MOST + 1 + SL_TRACK_FLIGHT) * SL_STAGING_PIECE;
     make(0, bytes - 4 * MIB);
     make(1, 4 * MIB);
     registered = 0;
