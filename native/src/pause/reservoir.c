@@ -2,7 +2,8 @@
  *
  * Measured on an H200 with 16 cores: first touch of fresh memory 2 GB/s with one thread and 8 GB/s with 16 (2 MiB pages),
  * registration 41 to 56 GB/s in parallel pieces, copy 55 GB/s. So blocks are touched and registered in parallel, in their order, and a
- * copy into the first can begin while the others are made. Memory that cannot be registered is used as it is: slower, but it works. */
+ * copy into the first can begin while the others are made; but while one is registered, a copy stands almost still (bench/gpu/register.c). Memory that cannot be
+ * registered is used as it is: slower, but it works. */
 #define _GNU_SOURCE
 #include "pause/reservoir.h"
 

@@ -2,7 +2,7 @@
  * one, else memory of the process.
  *
  * It is a row of blocks; the last may be short. A block is touched and registered with the driver as a whole, by helper threads, so that
- * copies run at the full speed of the bus. No copy may cross two registrations (CUDA_ERROR_INVALID_VALUE on an H200, driver 580): copies end at the border
+ * copies run at the full speed of the bus. Copies of blocks that are only touched go through staging memory (staging.h). No copy may cross two registrations (CUDA_ERROR_INVALID_VALUE on an H200, driver 580): copies end at the border
  * of a block. One thread at a time calls these functions. */
 #ifndef SL_RESERVOIR_H
 #define SL_RESERVOIR_H
