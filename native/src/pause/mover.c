@@ -308,9 +308,16 @@ static void count_out(uint64_t since) {
 /* The host memory of the items begins to be made ready. stages: what is not registered goes through staging memory, if there is some; taken: what that
  * host memory may still take from the host. */
 static void begin_host_memory(bool stages, uint64_t taken) {
-    CUcontext context = first_context();
-    bool staged = stages && sl_staging_open(sl_reservoir_unregistered(total), taken, context);
-    sl_reservoir_begin(total, staged ? NULL : context);
+    bool staged = stages && sl_staging_open(sl_reservoir_unregistered(total), taken);
+    sl_reservoir_begin(total, staged ? NULL : first_context());
+}
+
+/* Without staging memory it is registered after all. */
+static void finish_staging_memory(void) {
+    if (!sl_staging_is_open() || sl_staging_ready(first_context()))
+        return;
+    sl_reservoir_end();
+    sl_reservoir_begin(total, first_context());
 }
 
 sl_mover_result_t sl_mover_out(bool vacates, sl_reason_t *reason) {
@@ -324,6 +331,7 @@ sl_mover_result_t sl_mover_out(bool vacates, sl_reason_t *reason) {
     if (!open_tracks(reason) || !sl_reservoir_reserve(total, first_context(), reason))
         return stay();
     begin_host_memory(vacates, total);
+    finish_staging_memory();
     int status = copy_all(true);
     bool touched = sl_reservoir_end();
     if (status != CUDA_SUCCESS || !touched) {
@@ -395,6 +403,7 @@ sl_mover_result_t sl_mover_back(sl_reason_t *reason) {
         bool room = status == CUDA_ERROR_OUT_OF_MEMORY;
         return stay_away(room ? no_room(&items[failed], reason) : broken(reason, "map memory again", status));
     }
+    finish_staging_memory();
     status = copy_all(false);
     if (status != CUDA_SUCCESS) {
         if (is_quiet) /* else a copy may be under way, and the memory stays */

@@ -34,6 +34,7 @@ static uint64_t begun;  /* pieces */
 static uint64_t passed; /* of these, handed to the second of the two copies */
 static sl_helpers_t helpers;
 static atomic_bool is_touched; /* all of the ring */
+static bool is_registered;
 
 static slot_t *slot_of(uint64_t number) {
     return &slots[number % slot_count];
@@ -72,16 +73,13 @@ static void touch_slot(void *of, size_t number) {
     errno = saved;
 }
 
-/* In parallel: one thread alone touches 2 GB/s of fresh memory on an H200's host. False, too: the process can have no more threads. */
-static bool touch_ring(void) {
-    is_touched = true;
-    sl_helpers_begin(&helpers, slot_count, touch_slot, NULL);
-    bool helped = helpers.threads || helpers.done;
-    sl_helpers_end(&helpers);
-    return helped && is_touched;
+static void drop_ring(void) {
+    munmap(ring, ring_bytes());
+    ring = NULL;
 }
 
-bool sl_staging_open(uint64_t bytes, uint64_t taken, CUcontext context) {
+/* Touched in parallel: one thread alone touches 2 GB/s of fresh memory on an H200's host. */
+bool sl_staging_open(uint64_t bytes, uint64_t taken) {
     unsigned processors = sl_host_processors();
     if (bytes < sl_staging_rule.least_bytes || processors < sl_staging_rule.least_processors)
         return false;
@@ -91,15 +89,25 @@ bool sl_staging_open(uint64_t bytes, uint64_t taken, CUcontext context) {
     ring = left > taken && left - taken >= ring_bytes() ? sl_pages_map(ring_bytes()) : NULL;
     if (!ring)
         return false;
-    if (touch_ring() && register_ring(context))
-        return true;
-    munmap(ring, ring_bytes());
-    ring = NULL;
-    return false;
+    is_registered = false;
+    is_touched = true;
+    sl_helpers_begin(&helpers, slot_count, touch_slot, NULL);
+    bool helped = helpers.threads || helpers.done;
+    if (!helped)
+        drop_ring();
+    return helped;
 }
 
 bool sl_staging_is_open(void) {
     return ring;
+}
+
+bool sl_staging_ready(CUcontext context) {
+    sl_helpers_end(&helpers);
+    is_registered = is_touched && register_ring(context);
+    if (!is_registered)
+        drop_ring();
+    return is_registered;
 }
 
 static void copy_piece(void *of, size_t number) {
@@ -194,8 +202,12 @@ CUresult sl_staging_end(CUresult status) {
 
 /* Where the driver still takes the addresses for registered, nothing else may come to lie. */
 void sl_staging_close(CUcontext context, bool quiet) {
-    if (ring && quiet && unregister_ring(context))
-        munmap(ring, ring_bytes());
+    if (!ring)
+        return;
+    if (!is_registered)
+        sl_helpers_end(&helpers);
+    if (!is_registered || (quiet && unregister_ring(context)))
+        drop_ring();
     ring = NULL;
 }
 

@@ -24,10 +24,12 @@ typedef struct {
 } sl_staging_rule_t;
 extern sl_staging_rule_t sl_staging_rule;
 
-/* Makes the ring for a move in which so many bytes are not registered. It counts for no limit of the tenant: it is small, and lasts as long as the move.
- * taken: the bytes of the host that the move takes besides. False: the rule, the host or the driver does not allow it. */
-bool sl_staging_open(uint64_t bytes, uint64_t taken, CUcontext context);
+/* Helper threads begin to make the ring, for a move in which so many bytes are not registered. It counts for no limit of the tenant: it is small, and lasts as
+ * long as the move. taken: the bytes of the host that the move takes besides. False: the rule, the host or the number of threads does not allow it. */
+bool sl_staging_open(uint64_t bytes, uint64_t taken);
 bool sl_staging_is_open(void);
+/* Before the first copy. False: there is no ring, and it is closed. */
+bool sl_staging_ready(CUcontext context);
 /* The helper threads begin. All copies until the end go in one direction. */
 void sl_staging_begin(bool out);
 /* Begins to copy at most a piece. Afterwards an earlier piece may be copied for the GPU, or from it. */

@@ -495,6 +495,26 @@ static void should_not_register_what_goes_through_staging_memory(void) {
     end_all();
 }
 
+static CUresult fail_to_register_once(void *start, size_t bytes, unsigned flags) {
+    (void)start, (void)bytes, (void)flags;
+    real.cuMemHostRegister_v2 = count_register;
+    return FAULT;
+}
+
+static void should_register_where_there_is_no_staging_memory(void) {
+    make(0, SL_RESERVOIR_BLOCK * 2);
+    real.cuMemHostRegister_v2 = fail_to_register_once;
+    registered = 0;
+    move_out();
+    CHECK(registered == SL_RESERVOIR_BLOCK * 2);
+    real.cuMemHostRegister_v2 = fail_to_register_once;
+    registered = 0;
+    move_back();
+    CHECK(registered == SL_RESERVOIR_BLOCK * 2);
+    check_all();
+    end_all();
+}
+
 /* A part is registered and copied without staging memory; after the way back it is not registered, until it is prepared again. */
 static void should_prepare_again_after_a_vacate(void) {
     uint64_t block = SL_RESERVOIR_BLOCK;
@@ -530,6 +550,7 @@ static void run_staged(void) {
     sl_staging_rule = (sl_staging_rule_t){.least_bytes = 1, .least_processors = 1};
     vacates = true;
     RUN(should_not_register_what_goes_through_staging_memory);
+    RUN(should_register_where_there_is_no_staging_memory);
     RUN(should_prepare_again_after_a_vacate);
     RUN(should_keep_everything_as_it_was);
     RUN(should_copy_across_blocks);

@@ -114,6 +114,10 @@ static void close_tracks(void) {
         sl_track_close(&tracks[i]);
 }
 
+static bool make_ring(uint64_t bytes, uint64_t taken) {
+    return sl_staging_open(bytes, taken) && sl_staging_ready(contexts[0]);
+}
+
 static bool is_mapped(void) {
     return msync(ring, 4096, MS_ASYNC) == 0;
 }
@@ -128,7 +132,7 @@ static void should_copy_every_byte(void) {
         bool out = round % 2 == 0, quiet = true;
         registered = 0;
         fill_sides(out);
-        CHECK(open_tracks() && sl_staging_open(BYTES, 0, contexts[0]) && sl_staging_is_open() && is_registered());
+        CHECK(open_tracks() && make_ring(BYTES, 0) && sl_staging_is_open() && is_registered());
         CHECK(copy_sides(out, round < 4, &quiet) == CUDA_SUCCESS && quiet);
         CHECK(are_equal(true) && are_equal(false));
         sl_staging_close(contexts[0], true);
@@ -139,7 +143,7 @@ static void should_copy_every_byte(void) {
 
 static void should_serve_both_ways(void) {
     bool quiet = true;
-    CHECK(open_tracks() && sl_staging_open(BYTES, 0, contexts[0]));
+    CHECK(open_tracks() && make_ring(BYTES, 0));
     fill_sides(true);
     CHECK(copy_sides(true, true, &quiet) == CUDA_SUCCESS && are_equal(false));
     fill_sides(false);
@@ -156,7 +160,7 @@ static unsigned copy_with_faults(bool out, unsigned at, bool many) {
     fill_sides(out);
     CHECK(open_tracks());
     arm(at, many ? 1u << 30 : 1);
-    bool opened = sl_staging_open(BYTES, 0, contexts[0]);
+    bool opened = make_ring(BYTES, 0);
     CUresult status = opened ? copy_sides(out, true, &quiet) : CUDA_SUCCESS;
     unsigned calls = disarm();
     seen[!opened ? 0 : status ? 1 : 2]++;
@@ -191,16 +195,24 @@ static void should_copy_without_streams(void) {
     real.cuCtxPushCurrent_v2 = faulty_cuCtxPushCurrent_v2;
     for (unsigned way = 0; way < 2; way++) {
         fill_sides(way);
-        CHECK(sl_staging_open(BYTES, 0, contexts[0]) && copy_sides(way, true, &quiet) == CUDA_SUCCESS && quiet);
+        CHECK(make_ring(BYTES, 0) && copy_sides(way, true, &quiet) == CUDA_SUCCESS && quiet);
         CHECK(are_equal(true) && are_equal(false));
         sl_staging_close(contexts[0], true);
     }
     close_tracks();
 }
 
+static void should_close_before_it_is_ready(void) {
+    ring = NULL;
+    CHECK(sl_staging_open(BYTES, 0) && sl_staging_is_open());
+    sl_staging_close(contexts[0], false);
+    CHECK(!sl_staging_is_open() && !ring, "it was registered");
+    sl_staging_close(contexts[0], true);
+}
+
 /* Something may still write to it. */
 static void should_keep_what_may_be_in_use(void) {
-    CHECK(sl_staging_open(BYTES, 0, contexts[0]));
+    CHECK(make_ring(BYTES, 0));
     sl_staging_close(contexts[0], false);
     CHECK(!sl_staging_is_open() && is_mapped() && is_registered());
     CHECK(real.cuMemHostUnregister(ring) == 0 && munmap(ring, ring_bytes) == 0);
@@ -213,7 +225,7 @@ static CUresult refuse_to_unregister(void *start) {
 
 static void should_keep_addresses_that_stay_registered(void) {
     CUresult (*unregister)(void *) = real.cuMemHostUnregister;
-    CHECK(sl_staging_open(BYTES, 0, contexts[0]));
+    CHECK(make_ring(BYTES, 0));
     real.cuMemHostUnregister = refuse_to_unregister;
     sl_staging_close(contexts[0], true);
     real.cuMemHostUnregister = unregister;
@@ -223,11 +235,11 @@ static void should_keep_addresses_that_stay_registered(void) {
 
 static void should_follow_the_rule(void) {
     sl_staging_rule.least_bytes = BYTES + 1;
-    CHECK(!sl_staging_open(BYTES, 0, contexts[0]));
+    CHECK(!make_ring(BYTES, 0));
     sl_staging_rule = (sl_staging_rule_t){.least_bytes = 1, .least_processors = 4096};
-    CHECK(!sl_staging_open(BYTES, 0, contexts[0]));
+    CHECK(!make_ring(BYTES, 0));
     sl_staging_rule = any;
-    CHECK(!sl_staging_open(BYTES, 0, NULL));
+    CHECK(!(sl_staging_open(BYTES, 0) && sl_staging_ready(NULL)));
     CHECK(!is_mapped());
 }
 
@@ -236,9 +248,9 @@ static void should_leave_memory_to_the_host(void) {
     sl_host_root = test_folder;
     snprintf(command, sizeof command, "mkdir -p %s/proc && echo 'MemAvailable: 409600 kB' > %s/proc/meminfo", test_folder, test_folder);
     CHECK(system(command) == 0);
-    CHECK(sl_staging_open(BYTES, 200 * MIB, contexts[0]));
+    CHECK(make_ring(BYTES, 200 * MIB));
     sl_staging_close(contexts[0], true);
-    CHECK(!sl_staging_open(BYTES, 370 * MIB, contexts[0]) && !sl_staging_open(BYTES, UINT64_MAX, contexts[0]));
+    CHECK(!make_ring(BYTES, 370 * MIB) && !make_ring(BYTES, UINT64_MAX));
     sl_host_root = "";
 }
 
@@ -252,11 +264,11 @@ static void allow_threads(bool allowed) {
 static void should_do_without_threads(void) {
     bool quiet = true;
     allow_threads(false);
-    CHECK(!sl_staging_open(BYTES, 0, contexts[0]), "one thread alone copies more slowly than memory is registered");
+    CHECK(!make_ring(BYTES, 0), "one thread alone copies more slowly than memory is registered");
     for (unsigned way = 0; way < 2; way++) {
         allow_threads(true);
         fill_sides(way);
-        CHECK(open_tracks() && sl_staging_open(BYTES, 0, contexts[0]));
+        CHECK(open_tracks() && make_ring(BYTES, 0));
         allow_threads(false);
         CHECK(copy_sides(way, true, &quiet) == CUDA_SUCCESS && are_equal(true) && are_equal(false));
         sl_staging_close(contexts[0], true);
@@ -270,7 +282,7 @@ static void look_at_nothing(void) {
 }
 
 static void should_forget_after_a_fork(void) {
-    CHECK(sl_staging_open(BYTES, 0, contexts[0]));
+    CHECK(make_ring(BYTES, 0));
     CHECK(in_child(look_at_nothing) == 0);
     sl_staging_close(contexts[0], true);
 }
@@ -285,6 +297,7 @@ int main(void) {
     RUN(should_serve_both_ways);
     RUN(should_survive_faults);
     RUN(should_copy_without_streams);
+    RUN(should_close_before_it_is_ready);
     RUN(should_keep_what_may_be_in_use);
     RUN(should_keep_addresses_that_stay_registered);
     RUN(should_follow_the_rule);
