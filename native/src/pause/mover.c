@@ -305,10 +305,11 @@ static void count_out(uint64_t since) {
     record->out_nanos += sl_os_nanos() - since;
 }
 
-/* The host memory of the items begins to be made ready. stages: what is not registered goes through staging memory, if there is some; taken: what that
- * host memory may still take from the host. */
-static void begin_host_memory(bool stages, uint64_t taken) {
-    bool staged = stages && sl_staging_open(sl_reservoir_unregistered(total), taken);
+/* The host memory of the items begins to be made ready. stages: what is not registered goes through staging memory, if there is some. fresh: that may still
+ * have to be taken from the host. */
+static void begin_host_memory(bool stages, bool fresh) {
+    uint64_t bytes = sl_reservoir_unregistered(total);
+    bool staged = stages && sl_staging_open(bytes, fresh ? bytes : 0);
     sl_reservoir_begin(total, staged ? NULL : first_context());
 }
 
@@ -330,7 +331,7 @@ sl_mover_result_t sl_mover_out(bool vacates, sl_reason_t *reason) {
     }
     if (!open_tracks(reason) || !sl_reservoir_reserve(total, first_context(), reason))
         return stay();
-    begin_host_memory(vacates, total);
+    begin_host_memory(vacates, true);
     finish_staging_memory();
     int status = copy_all(true);
     bool touched = sl_reservoir_end();
@@ -395,7 +396,7 @@ sl_mover_result_t sl_mover_back(sl_reason_t *reason) {
     const item_t *outside = crowded();
     if (outside)
         return stay_away(no_room(outside, reason));
-    begin_host_memory(true, 0);
+    begin_host_memory(true, false);
     size_t failed;
     CUresult status = take_all(&failed);
     if (status != CUDA_SUCCESS) {
