@@ -4,7 +4,7 @@
     bench/gpu/pause.py HOME OUT [equal|latency|rates|cost|training ...]     (PyTorch, JAX, CuPy for equal; MOST_SECONDS=560)
 
 HOME is a distribution, or a checkout in which native/ is built. It needs no Java: bench/soak/pausing.py writes the commands. Tables go to OUT/table.txt,
-those of rates also to OUT/rates.csv, and as a plot of rate over size to OUT/rates.svg. On a simulated GPU (LD_LIBRARY_PATH=sim/target/cmake) `rates` and `cost` run as well.
+those of rates also to OUT/rates.csv, and as a plot of rate over size to OUT/rates.svg. With OLDER=HOME2 `rates` measures an older library by turns. On a simulated GPU (LD_LIBRARY_PATH=sim/target/cmake) `rates` and `cost` run as well.
 """
 import os
 import random
@@ -52,12 +52,12 @@ def left():
     return MOST - (time.monotonic() - BEGAN)
 
 
-def part(*names):
+def part(*names, home=None):
     for name in names:
-        path = os.path.join(HOME, name)
+        path = os.path.join(home or HOME, name)
         if os.path.exists(path):
             return os.path.abspath(path)
-    sys.exit(f"there is no {names[0]} in {HOME}")
+    sys.exit(f"there is no {names[0]} in {home or HOME}")
 
 
 def on_gpu(pid):
@@ -68,14 +68,14 @@ def on_gpu(pid):
 
 
 class Job:
-    """A program under the library, in a runtime directory of its own."""
+    """A program under the library, or another one, in a runtime directory of its own."""
 
-    def __init__(self, name, command, extra=None, library=True):
+    def __init__(self, name, command, extra=None, library=True, other=None):
         self.folder = tempfile.mkdtemp(prefix="pause-", dir=WORK)
         self.log = os.path.join(OUT, name + ".log")
         environment = dict(os.environ, PYTHONUNBUFFERED="1", **(extra or {}))
         if library:
-            environment.update(SLUICE_RUNTIME_DIR=self.folder, LD_PRELOAD=LIBRARY, SLUICE_ON_ERROR="fail")
+            environment.update(SLUICE_RUNTIME_DIR=self.folder, LD_PRELOAD=other or LIBRARY, SLUICE_ON_ERROR="fail")
             environment.setdefault("SLUICE_MEMORY", "120g")
         self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=open(self.log, "w"), text=True, env=environment)
         self.lines, self.ready = [], threading.Event()
@@ -203,8 +203,8 @@ class Rates:
         plot.plot(self.path, os.path.join(OUT, "rates.svg"))
 
 
-def holder(name, mib, mapped):
-    job = Job(name, [sys.executable, os.path.join(HERE, "rates_job.py"), str(mib)], {"SLUICE_MAPPED": str(int(mapped))})
+def holder(name, mib, mapped, other=None):
+    job = Job(name, [sys.executable, os.path.join(HERE, "rates_job.py"), str(mib)], {"SLUICE_MAPPED": str(int(mapped))}, other=other)
     if not job.ready.wait(max(1, min(90, left() - 10))) or job.process.poll() is not None:
         job.process.kill()
         raise RuntimeError(f"{name} was never ready; see {job.log}")
@@ -237,15 +237,25 @@ def release_and_back(rates, tenant, mib, kind, repeat):
     return rate, seconds
 
 
-def release_and_vacate(rates, mib, prepared):
+def vacate_at_once(rates, tenant, mib, kind, repeat):
+    """From running to vacated with one order, which is where host memory that is not registered need not be."""
+    before = tenant.records()[0]
+    ask(tenant, pausing.HOLD, 10)
+    seconds = ask(tenant, pausing.VACATE)
+    out = rates.add(mib, "vacate at once", "out", kind, repeat, seconds, moved(tenant.records()[0], before, "out"))
+    ask(tenant, pausing.RUN)
+    return out, seconds
+
+
+def release_and_vacate(rates, mib, prepared, older=None):
     """Sluice's own way, for memory that is mapped: released, then the driver's state after it, and back."""
-    job = holder(f"rates-{mib}-{'prepared' if prepared else 'new'}", mib, True)
+    job = holder(f"rates-{mib}-{'prepared' if prepared else 'new'}{'-older' if older else ''}", mib, True, older)
     try:
         tenant = job.tenant()
         if prepared:
             prepare(tenant, mib)
         for repeat in range(3 if prepared else 2):
-            kind = "prepared" if prepared else "new" if repeat == 0 else "used before"
+            kind = ("older, " if older else "") + ("prepared" if prepared else "new" if repeat == 0 else "used before")
             before = tenant.records()[0]
             ask(tenant, pausing.HOLD, 10)
             out_s = ask(tenant, pausing.RELEASE)
@@ -261,7 +271,8 @@ def release_and_vacate(rates, mib, prepared):
             back = rates.add(mib, "release", "back", kind, repeat, back_s, moved(tenant.records()[0], after, "back"))
             ask(tenant, pausing.RUN, 10)
             straight, straight_s = release_and_back(rates, tenant, mib, kind, repeat)
-            say(f"| {mib} | {kind} | {out} | {out_s:.3f} | {back} | {back_s:.3f} | {store_s} | {restore_s} | {'not listed' if stays is None else stays} | {straight} | {straight_s:.3f} |")
+            at_once, at_once_s = vacate_at_once(rates, tenant, mib, kind, repeat)
+            say(f"| {mib} | {kind} | {out} | {out_s:.3f} | {back} | {back_s:.3f} | {store_s} | {restore_s} | {'not listed' if stays is None else stays} | {straight} | {straight_s:.3f} | {at_once} | {at_once_s:.3f} |")
         time.sleep(0.2)
         if job.process.poll() is not None or any(line.startswith("wrong") for _, line in job.lines):
             say(f"| {mib} | BROKEN: the job ended, or its memory has changed |")
@@ -281,7 +292,7 @@ def checkpoint(rates, mib):
         back_s = ask(tenant, pausing.RELEASE)
         back = rates.add(mib, "driver's checkpoint", "back", "", 0, back_s)
         ask(tenant, pausing.RUN)
-        say(f"| {mib} | driver's checkpoint | {out} | {out_s:.3f} | {back} | {back_s:.3f} | - | - | - | - | - |")
+        say(f"| {mib} | driver's checkpoint | {out} | {out_s:.3f} | {back} | {back_s:.3f} | - | - | - | - | - | - | - |")
     finally:
         job.process.kill()
         job.process.wait()
@@ -290,11 +301,11 @@ def checkpoint(rates, mib):
 def rates():
     """A job that holds memory, released and vacated; host memory made ready ahead (p) or not (n); the driver's own checkpoint (d).
 
-    RATES=64p,64n,64d chooses sizes in MiB and ways."""
+    RATES=64p,64n,64d chooses sizes in MiB and ways. With OLDER each row of p and n is followed by those of the older library."""
     sizes = [64 << power for power in range(10)]
     every = [f"{mib}{way}" for mib in [32768, 8192, 1024] + [mib for mib in sizes if mib not in (32768, 8192, 1024)] for way in "pnd"]
     found = Rates()
-    say("| MiB | host memory | released, GB/s | s | back after a vacate, GB/s | s | vacated, s | restored, s | left on the GPU, MiB | straight back, GB/s | s |\n|---|---|---|---|---|---|---|---|---|---|---|")
+    say("| MiB | host memory | released, GB/s | s | back after a vacate, GB/s | s | vacated, s | restored, s | left on the GPU, MiB | straight back, GB/s | s | vacated at once, GB/s | s |\n|---|---|---|---|---|---|---|---|---|---|---|---|---|")
     for word in os.environ["RATES"].split(",") if os.environ.get("RATES") else every:
         mib, way = int(word[:-1]), word[-1]
         if left() < 20 + mib / 400:
@@ -305,6 +316,8 @@ def rates():
                 checkpoint(found, mib)
             else:
                 release_and_vacate(found, mib, way == "p")
+                if OLDER:
+                    release_and_vacate(found, mib, way == "p", OLDER)
         except Exception as problem:  # noqa: BLE001: the next size runs all the same
             say(f"| {mib} | {way} | {type(problem).__name__} {problem} |")
         found.draw()
@@ -354,6 +367,7 @@ HOME, OUT = sys.argv[1], sys.argv[2]
 os.makedirs(OUT, exist_ok=True)
 WORK = tempfile.mkdtemp(prefix="sluice-pause-", dir="/dev/shm")
 LIBRARY = part("lib/libsluice.so", "native/target/cmake/libsluice.so")
+OLDER = os.environ.get("OLDER") and part("lib/libsluice.so", "native/target/cmake/libsluice.so", home=os.environ["OLDER"])
 COST = part("lib/test/cost", "native/target/cmake/test/cost")
 try:
     for name in sys.argv[3:] or ["equal", "latency", "rates", "cost", "training"]:

@@ -56,6 +56,7 @@ static _Atomic bool started;
 static _Atomic uint32_t looked;  /* 1 after its first look */
 static _Atomic unsigned rung;    /* only the attendant changes it */
 static uint64_t prepared;        /* only the attendant uses it */
+static bool is_unregistered;     /* only the attendant uses it: a vacate has unregistered what was prepared */
 static bool has_handler;         /* for the end of the process */
 static bool was_cut;             /* only the attendant uses it: the hold took work off the GPU, so calls may still be in the driver */
 static _Atomic bool in_step;     /* it may be in the driver */
@@ -234,7 +235,7 @@ static void out(const order_t *order) {
         return;
     }
     sl_telling_step(SL_REGION_STEP_COPY_OUT, sl_mover_bytes());
-    sl_mover_result_t result = sl_mover_out(&reason);
+    sl_mover_result_t result = sl_mover_out(order->wanted == VACATED, &reason);
     if (result != SL_MOVER_DONE)
         refuse(order, &reason);
     else if (record)
@@ -252,6 +253,7 @@ static void stop_here(const sl_reason_t *reason) {
 static void store(const order_t *order) {
     sl_reason_t reason;
     sl_mover_unregister();
+    is_unregistered = true;
     sl_telling_step(SL_REGION_STEP_STORE, 0);
     switch (sl_vacate_store(&reason)) {
     case SL_VACATE_DONE:
@@ -351,11 +353,15 @@ static bool is_attached(void) {
     return atomic_load_explicit(&sl_tenant.state, memory_order_acquire) == SL_TENANT_ATTACHED;
 }
 
-/* In parts, so that a command never waits long for it. True: there is more to do. */
+/* In parts, so that a command never waits long for it. What a vacate has unregistered is registered again here, when the job no longer waits for it. True:
+ * there is more to do. */
 static bool prepare(void) {
     uint64_t wanted = sl_tenant.region.limits->prepared_bytes;
-    if (rung != RUNNING || wanted == prepared)
+    if (rung != RUNNING || (wanted == prepared && !is_unregistered))
         return false;
+    if (is_unregistered)
+        prepared = 0;
+    is_unregistered = false;
     uint64_t next = wanted > prepared && wanted - prepared > PREPARE_BYTES ? prepared + PREPARE_BYTES : wanted;
     prepared = sl_mover_prepare(next) ? next : wanted; /* no host memory: try again when another size is wanted */
     return prepared != wanted;
@@ -503,6 +509,7 @@ static void forget(void) {
     rung = RUNNING;
     was_cut = false;
     prepared = 0;
+    is_unregistered = false;
     broken = false;
     is_any_refused = false;
     atomic_store(&in_step, false);

@@ -14,6 +14,8 @@
 #include "driver/driver.h"
 #include "os/os.h"
 
+#define CLOSED (1u << 31)
+
 typedef int (*create_t)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
 
 static void wait_while(_Atomic uint32_t *word, uint32_t value) {
@@ -24,9 +26,19 @@ static void wake(_Atomic uint32_t *word) {
     syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, INT32_MAX, NULL, NULL, 0);
 }
 
+/* False: it will not be given any more. */
+static bool is_given(sl_helpers_t *helpers, size_t number) {
+    for (uint32_t given; (given = helpers->given, number >= (given & ~CLOSED));) {
+        if (given & CLOSED)
+            return false;
+        wait_while(&helpers->given, given);
+    }
+    return true;
+}
+
 static bool do_one(sl_helpers_t *helpers) {
     size_t number = atomic_fetch_add(&helpers->next, 1);
-    if (number >= helpers->count)
+    if (!is_given(helpers, number))
         return false;
     helpers->work(helpers->of, number);
     atomic_fetch_add(&helpers->done, 1);
@@ -49,11 +61,10 @@ static create_t find_create(void) {
     return libc ? (create_t)libc->dlsym(RTLD_DEFAULT, "pthread_create") : NULL;
 }
 
-void sl_helpers_begin(sl_helpers_t *helpers, size_t count, void (*work)(void *, size_t), void *of) {
-    *helpers = (sl_helpers_t){.work = work, .of = of, .count = count};
+static void begin(sl_helpers_t *helpers, size_t most) {
     size_t wanted = sl_os_processors();
     wanted = wanted > SL_HELPERS_MOST ? SL_HELPERS_MOST : wanted;
-    wanted = wanted > count ? count : wanted;
+    wanted = wanted > most ? most : wanted;
     create_t create = wanted ? find_create() : NULL;
     if (!create)
         return;
@@ -77,8 +88,23 @@ void sl_helpers_begin(sl_helpers_t *helpers, size_t count, void (*work)(void *, 
     errno = saved;
 }
 
+void sl_helpers_begin(sl_helpers_t *helpers, size_t count, void (*work)(void *, size_t), void *of) {
+    *helpers = (sl_helpers_t){.work = work, .of = of, .given = (uint32_t)count | CLOSED};
+    begin(helpers, count);
+}
+
+void sl_helpers_open(sl_helpers_t *helpers, size_t threads, void (*work)(void *, size_t), void *of) {
+    *helpers = (sl_helpers_t){.work = work, .of = of};
+    begin(helpers, threads);
+}
+
+void sl_helpers_give(sl_helpers_t *helpers, uint32_t count) {
+    helpers->given = count;
+    wake(&helpers->given);
+}
+
 void sl_helpers_wait(sl_helpers_t *helpers, uint32_t done) {
-    while (helpers->done <= done && helpers->done < helpers->count) {
+    while (helpers->done <= done && helpers->done < (helpers->given & ~CLOSED)) {
         if (helpers->threads)
             wait_while(&helpers->done, done);
         else
@@ -87,6 +113,7 @@ void sl_helpers_wait(sl_helpers_t *helpers, uint32_t done) {
 }
 
 void sl_helpers_end(sl_helpers_t *helpers) {
+    sl_helpers_give(helpers, helpers->given | CLOSED);
     while (do_one(helpers))
         ;
     for (uint32_t left; (left = helpers->threads);)

@@ -4,7 +4,8 @@
  * contents are complete on one side at every moment, and a failure leaves one of three states: nothing left (REFUSED), nothing came
  * back (NO_ROOM), or the host has everything and the driver does not do its part (BROKEN: a later call tries again).
  *
- * Pieces of several contexts are copied in turns, so that several GPUs copy at the same time. */
+ * Pieces of several contexts are copied in turns, so that several GPUs copy at the same time. Host memory that is not registered goes through the
+ * staging memory where there is some. */
 #include "pause/mover.h"
 
 #include <stdlib.h>
@@ -15,6 +16,7 @@
 #include "os/size.h"
 #include "pause/reasons.h"
 #include "pause/reservoir.h"
+#include "pause/staging.h"
 #include "pause/telling.h"
 #include "pause/track.h"
 #include "ledger/ledger.h"
@@ -81,7 +83,12 @@ uint64_t sl_mover_bytes(void) {
     return bytes;
 }
 
+static CUcontext first_context(void) {
+    return track_count ? tracks[0].context : NULL;
+}
+
 static void close_tracks(void) {
+    sl_staging_close(first_context(), is_quiet);
     for (unsigned i = 0; i < track_count; i++)
         sl_track_close(&tracks[i]);
     track_count = 0;
@@ -105,13 +112,13 @@ static bool open_tracks(sl_reason_t *reason) {
     return true;
 }
 
-static CUcontext first_context(void) {
-    return track_count ? tracks[0].context : NULL;
-}
-
 enum { NOTHING_LEFT = -1, NO_HOST_MEMORY = -2 };
 
-/* The next copy of one track, up to the border of a block. */
+static uint64_t least(uint64_t one, uint64_t other) {
+    return one < other ? one : other;
+}
+
+/* The next copy of one track, up to the border of a block or to the end of a piece of staging memory. */
 static int copy_next(unsigned number, bool out) {
     sl_track_t *track = &tracks[number];
     while (track->item < item_count && (items[track->item].track != number || (!out && !items[track->item].away)))
@@ -120,11 +127,13 @@ static int copy_next(unsigned number, bool out) {
         return NOTHING_LEFT;
     const item_t *item = &items[track->item];
     uint64_t offset = item->offset + track->done, left = item->what.bytes - track->done;
-    uint64_t border = SL_RESERVOIR_BLOCK - offset % SL_RESERVOIR_BLOCK, bytes = left < border ? left : border;
+    uint64_t address = item->what.address + track->done, bytes = least(left, SL_RESERVOIR_BLOCK - offset % SL_RESERVOIR_BLOCK);
     void *host = sl_reservoir_at(offset);
     if (!host)
         return NO_HOST_MEMORY;
-    CUresult status = sl_track_copy(track, out, item->what.address + track->done, host, bytes);
+    bool staged = sl_staging_is_open() && !sl_reservoir_is_registered(offset);
+    bytes = staged ? least(bytes, SL_STAGING_PIECE) : bytes;
+    CUresult status = staged ? sl_staging_copy(track, address, host, bytes) : sl_track_copy(track, out, address, host, bytes);
     track->done = bytes == left ? 0 : track->done + bytes;
     track->item += bytes == left;
     return (int)status;
@@ -138,6 +147,8 @@ static int copy_all(bool out) {
         tracks[i].item = 0;
         tracks[i].done = 0;
     }
+    if (sl_staging_is_open())
+        sl_staging_begin(out);
     while (busy && status == CUDA_SUCCESS) {
         busy = 0;
         for (unsigned i = 0; i < track_count && status == CUDA_SUCCESS; i++) {
@@ -146,6 +157,8 @@ static int copy_all(bool out) {
             status = status == NOTHING_LEFT ? CUDA_SUCCESS : status;
         }
     }
+    if (sl_staging_is_open())
+        status = (int)sl_staging_end((CUresult)status);
     for (unsigned i = 0; i < track_count; i++) {
         bool quiet = true;
         int one = (int)sl_track_drain(&tracks[i], &quiet);
@@ -170,7 +183,9 @@ static void let_host_memory_go(void) {
     uint64_t prepared = sl_telling_record() ? sl_tenant.region.limits->prepared_bytes : 0;
     sl_track_t any = {.retained = -1};
     sl_reservoir_end();
-    if (!wait_until_quiet())
+    bool quiet = wait_until_quiet();
+    sl_staging_close(first_context(), quiet);
+    if (!quiet)
         sl_reservoir_abandon();
     is_quiet = true;
     sl_reservoir_keep(prepared, track_count ? first_context() : sl_track_any(&any));
@@ -290,7 +305,23 @@ static void count_out(uint64_t since) {
     record->out_nanos += sl_os_nanos() - since;
 }
 
-sl_mover_result_t sl_mover_out(sl_reason_t *reason) {
+/* The host memory of the items begins to be made ready. stages: what is not registered goes through staging memory, if there is some. fresh: that may still
+ * have to be taken from the host. */
+static void begin_host_memory(bool stages, bool fresh) {
+    uint64_t bytes = sl_reservoir_unregistered(total);
+    bool staged = stages && sl_staging_open(bytes, fresh ? bytes : 0);
+    sl_reservoir_begin(total, staged ? NULL : first_context());
+}
+
+/* Without staging memory it is registered after all. */
+static void finish_staging_memory(void) {
+    if (!sl_staging_is_open() || sl_staging_ready(first_context()))
+        return;
+    sl_reservoir_end();
+    sl_reservoir_begin(total, first_context());
+}
+
+sl_mover_result_t sl_mover_out(bool vacates, sl_reason_t *reason) {
     uint64_t began = sl_os_nanos();
     if (is_away)
         return SL_MOVER_DONE;
@@ -300,7 +331,8 @@ sl_mover_result_t sl_mover_out(sl_reason_t *reason) {
     }
     if (!open_tracks(reason) || !sl_reservoir_reserve(total, first_context(), reason))
         return stay();
-    sl_reservoir_begin(total, first_context());
+    begin_host_memory(vacates, true);
+    finish_staging_memory();
     int status = copy_all(true);
     bool touched = sl_reservoir_end();
     if (status != CUDA_SUCCESS || !touched) {
@@ -364,7 +396,7 @@ sl_mover_result_t sl_mover_back(sl_reason_t *reason) {
     const item_t *outside = crowded();
     if (outside)
         return stay_away(no_room(outside, reason));
-    sl_reservoir_begin(total, first_context());
+    begin_host_memory(true, false);
     size_t failed;
     CUresult status = take_all(&failed);
     if (status != CUDA_SUCCESS) {
@@ -372,6 +404,7 @@ sl_mover_result_t sl_mover_back(sl_reason_t *reason) {
         bool room = status == CUDA_ERROR_OUT_OF_MEMORY;
         return stay_away(room ? no_room(&items[failed], reason) : broken(reason, "map memory again", status));
     }
+    finish_staging_memory();
     status = copy_all(false);
     if (status != CUDA_SUCCESS) {
         if (is_quiet) /* else a copy may be under way, and the memory stays */
@@ -390,6 +423,7 @@ sl_mover_result_t sl_mover_back(sl_reason_t *reason) {
 bool sl_mover_prepare(uint64_t bytes) {
     sl_track_t track;
     sl_reason_t reason;
+    uint64_t wanted = sl_telling_record() ? sl_tenant.region.limits->prepared_bytes : 0;
     if (is_away)
         return false;
     CUcontext context = sl_track_any(&track);
@@ -400,7 +434,7 @@ bool sl_mover_prepare(uint64_t bytes) {
         sl_reservoir_begin(bytes, context);
         if (!sl_reservoir_end())
             sl_reservoir_keep(0, context);
-        sl_reservoir_keep(bytes, context);
+        sl_reservoir_keep(wanted > bytes ? wanted : bytes, context);
     }
     sl_track_close(&track);
     return reserved;

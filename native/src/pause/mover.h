@@ -20,9 +20,10 @@ typedef enum {
 
 /* The bytes that would move now. The process is held. */
 uint64_t sl_mover_bytes(void);
-sl_mover_result_t sl_mover_out(sl_reason_t *reason);
+/* vacates: the host memory will be unregistered at once, so it is not registered for this. */
+sl_mover_result_t sl_mover_out(bool vacates, sl_reason_t *reason);
 sl_mover_result_t sl_mover_back(sl_reason_t *reason);
-/* Makes so many bytes of host memory ready ahead of a release, or lets go of what is ready and not in use. It may take seconds.
+/* Makes so many bytes of host memory ready ahead of a release, or lets go of what is neither in use nor wanted. It may take seconds.
  * False: there is not so much. */
 bool sl_mover_prepare(uint64_t bytes);
 /* Unregisters the host memory from the driver: before the driver stores its own state. The contents stay. */

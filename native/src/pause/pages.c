@@ -15,6 +15,7 @@
 
 #define PAGE SL_PAGES_BORDER
 #define SMALL_PAGE 4096u
+#define POPULATE_WRITE 23 /* MADV_POPULATE_WRITE, from Linux 5.14 on: it fails where a write would end in SIGBUS */
 #define AGENT_PATIENCE_NANOS 300000000ull /* an agent that fills nothing for so long does not fill */
 #define AGENT_LOOK_NANOS 500000ull
 
@@ -89,6 +90,20 @@ bool sl_pages_ask(uint64_t bytes, bool empty, sl_reason_t *reason) {
 
 bool sl_pages_granted(void) {
     return file.granted;
+}
+
+char *sl_pages_map(uint64_t bytes) {
+    return map_pages(-1, bytes);
+}
+
+bool sl_pages_touch(char *start, uint64_t bytes) {
+    if (madvise(start, bytes, POPULATE_WRITE) == 0)
+        return true;
+    if (errno != EINVAL)
+        return false;
+    for (uint64_t at = 0; at < bytes; at += SMALL_PAGE)
+        *(volatile char *)(start + at) = 0;
+    return true;
 }
 
 char *sl_pages_take(uint64_t offset, uint64_t bytes) {

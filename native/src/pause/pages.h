@@ -19,6 +19,10 @@ bool sl_pages_ask(uint64_t bytes, bool empty, sl_reason_t *reason);
 bool sl_pages_granted(void);
 /* Memory for this offset of the reservoir, not touched yet, which a child of the program does not get. NULL: there is none. */
 char *sl_pages_take(uint64_t offset, uint64_t bytes);
+/* Memory of the process itself; munmap gives it back. */
+char *sl_pages_map(uint64_t bytes);
+/* False, and errno: the kernel cannot have this memory written to. */
+bool sl_pages_touch(char *start, uint64_t bytes);
 void sl_pages_give(char *start, uint64_t bytes);
 /* Nothing that was taken is used or given back any more: something may still write to it. */
 void sl_pages_leave(void);

@@ -2,7 +2,8 @@
  *
  * Measured on an H200 with 16 cores: first touch of fresh memory 2 GB/s with one thread and 8 GB/s with 16 (2 MiB pages),
  * registration 41 to 56 GB/s in parallel pieces, copy 55 GB/s. So blocks are touched and registered in parallel, in their order, and a
- * copy into the first can begin while the others are made. Memory that cannot be registered is used as it is: slower, but it works. */
+ * copy into the first can begin while the others are made; but while one is registered, a copy stands almost still (bench/gpu/register.c). Memory that cannot be
+ * registered is used as it is: slower, but it works. */
 #define _GNU_SOURCE
 #include "pause/reservoir.h"
 
@@ -13,18 +14,16 @@
 #include <sys/mman.h>
 
 #include "os/fork.h"
+#include "os/host.h"
 #include "os/size.h"
 #include "pause/borrow.h"
 #include "pause/helpers.h"
-#include "pause/host_memory.h"
 #include "pause/pages.h"
 #include "pause/reasons.h"
 #include "pause/telling.h"
 #include "tenant/tenant.h"
 
 #define PAGE SL_PAGES_BORDER
-#define SMALL_PAGE 4096u
-#define POPULATE_WRITE 23 /* MADV_POPULATE_WRITE, from Linux 5.14 on: it fails where a write would end in SIGBUS */
 #define ALREADY_REGISTERED 712
 #define NOT_REGISTERED 713
 
@@ -172,13 +171,7 @@ bool sl_reservoir_reserve(uint64_t bytes, CUcontext context, sl_reason_t *reason
 static bool touch(const block_t *block) {
     if (!sl_pages_wait(block->start, block->bytes) && block->bytes > sl_host_memory_free())
         return false;
-    if (madvise(block->start, block->bytes, POPULATE_WRITE) == 0)
-        return true;
-    if (errno != EINVAL)
-        return false;
-    for (uint64_t at = 0; at < block->bytes; at += SMALL_PAGE)
-        *(volatile char *)(block->start + at) = 0;
-    return true;
+    return sl_pages_touch(block->start, block->bytes);
 }
 
 /* Portable: for the copies of all contexts. */
@@ -225,6 +218,17 @@ void *sl_reservoir_at(uint64_t offset) {
     for (uint32_t done; done = helpers.done, !block->ready;)
         sl_helpers_wait(&helpers, done);
     return block->state == FAILED ? NULL : block->start + offset % SL_RESERVOIR_BLOCK;
+}
+
+bool sl_reservoir_is_registered(uint64_t offset) {
+    return blocks[offset / SL_RESERVOIR_BLOCK].state == REGISTERED;
+}
+
+uint64_t sl_reservoir_unregistered(uint64_t bytes) {
+    uint64_t sum = 0;
+    for (size_t i = 0; i < block_count && i * SL_RESERVOIR_BLOCK < bytes; i++)
+        sum += blocks[i].state == REGISTERED ? 0 : blocks[i].bytes;
+    return sum;
 }
 
 bool sl_reservoir_end(void) {

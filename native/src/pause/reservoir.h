@@ -2,7 +2,7 @@
  * one, else memory of the process.
  *
  * It is a row of blocks; the last may be short. A block is touched and registered with the driver as a whole, by helper threads, so that
- * copies run at the full speed of the bus. No copy may cross two registrations (CUDA_ERROR_INVALID_VALUE on an H200, driver 580): copies end at the border
+ * copies run at the full speed of the bus. Copies of blocks that are only touched go through staging memory (staging.h). No copy may cross two registrations (CUDA_ERROR_INVALID_VALUE on an H200, driver 580): copies end at the border
  * of a block. One thread at a time calls these functions. */
 #ifndef SL_RESERVOIR_H
 #define SL_RESERVOIR_H
@@ -23,6 +23,10 @@ bool sl_reservoir_reserve(uint64_t bytes, CUcontext context, sl_reason_t *reason
 void sl_reservoir_begin(uint64_t bytes, CUcontext context);
 /* Where the bytes from an offset to the end of its block lie, as soon as they are ready; NULL: the host had no memory for them. */
 void *sl_reservoir_at(uint64_t offset);
+/* Whether copies to there run at full speed; once sl_reservoir_at has answered. */
+bool sl_reservoir_is_registered(uint64_t offset);
+/* Of the first so many bytes those that are not registered now. */
+uint64_t sl_reservoir_unregistered(uint64_t bytes);
 /* All helper threads have ended. False: some block could not be touched. */
 bool sl_reservoir_end(void);
 /* Lets go of all but so many bytes. */

@@ -125,6 +125,17 @@ CUresult sl_track_copy(sl_track_t *track, bool out, uint64_t address, void *host
     return status;
 }
 
+CUresult sl_track_wait(sl_track_t *track, uint64_t number) {
+    sl_borrow_t borrow;
+    if (track->ended >= number)
+        return CUDA_SUCCESS;
+    CUresult status = sl_borrow_begin(&borrow, track->context) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+    while (track->ended < number && status == CUDA_SUCCESS)
+        status = wait_for_one(track);
+    sl_borrow_end(&borrow);
+    return status;
+}
+
 static bool is_empty(CUstream stream) {
     return !stream || real.cuStreamSynchronize(stream) == CUDA_SUCCESS || real.cuStreamSynchronize(stream) == CUDA_SUCCESS;
 }

@@ -30,6 +30,8 @@ bool sl_track_open(sl_track_t *track, CUcontext context, unsigned gpu);
 void sl_track_close(sl_track_t *track);
 /* Begins a copy; waits for an earlier one if too many are in flight. Reports bytes that have arrived. */
 CUresult sl_track_copy(sl_track_t *track, bool out, uint64_t address, void *host, uint64_t bytes);
+/* Waits until so many copies (begun) have ended. */
+CUresult sl_track_wait(sl_track_t *track, uint64_t number);
 /* Waits until all copies have ended. *quiet becomes false if the driver does not tell whether some are still in flight. */
 CUresult sl_track_drain(sl_track_t *track, bool *quiet);
 /* Waits for all work of the context. False: the driver does not tell whether it has ended. */

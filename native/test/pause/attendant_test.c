@@ -5,6 +5,7 @@
 #include <sys/mman.h>
 
 #include "os/os.h"
+#include "pause/attendant.h"
 #include "pause/telling.h"
 #include "tenant/registration.h"
 
@@ -96,6 +97,38 @@ static CUmemGenericAllocationHandle map_some(CUdeviceptr *address) {
 }
 
 /* Even if the process ends up as the command asked: the driver neither frees the memory nor maps it again. */
+static _Atomic uint64_t registered; /* bytes */
+
+static CUresult count_register(void *start, size_t bytes, unsigned flags) {
+    registered += bytes;
+    return true_cuMemHostRegister_v2(start, bytes, flags);
+}
+
+static void wait_until_registered(uint64_t bytes) {
+    for (int i = 0; i < 10000 && registered < bytes; i++)
+        usleep(1000);
+    CHECK(registered == bytes, "%llu bytes", (unsigned long long)registered);
+}
+
+/* The checkpoint needs it unregistered. It is registered again when the job runs, not while it waits. */
+static void should_register_prepared_memory_again_after_a_vacate(void) {
+    true_cuMemHostRegister_v2 = real.cuMemHostRegister_v2;
+    real.cuMemHostRegister_v2 = count_register;
+    limits->prepared_bytes = 130 * MIB;
+    sl_attendant_wake();
+    wait_until_registered(130 * MIB);
+    CHECK(ask(SL_REGION_COMMAND_VACATE) && ask(SL_REGION_COMMAND_PAUSE) && registered == 130 * MIB);
+    CHECK(ask(SL_REGION_COMMAND_RUN));
+    wait_until_registered(260 * MIB);
+    CHECK(sl_telling_record()->reservoir_bytes == 130 * MIB);
+    limits->prepared_bytes = 0;
+    sl_attendant_wake();
+    for (int i = 0; i < 10000 && sl_telling_record()->reservoir_bytes; i++)
+        usleep(1000);
+    CHECK(!sl_telling_record()->reservoir_bytes);
+    real.cuMemHostRegister_v2 = true_cuMemHostRegister_v2;
+}
+
 static void should_refuse_with_a_reason_and_go_on(void) {
     CUdeviceptr address;
     CUmemGenericAllocationHandle handle = map_some(&address);
@@ -445,6 +478,7 @@ int main(int count, char **words) {
     }
     RUN(should_wait_for_work_without_a_thread_for_it); /* before there is one */
     RUN(should_go_down_and_up);
+    RUN(should_register_prepared_memory_again_after_a_vacate);
     RUN(should_withdraw_a_pause_while_work_runs);
     RUN(should_refuse_with_a_reason_and_go_on);
     RUN(should_only_hold_a_broken_context);

@@ -4,9 +4,11 @@
 
 #include <sys/mman.h>
 
-#include "pause/host_memory.h"
+#include "os/host.h"
+#include "pause/helpers.h"
 #include "pause/mover.h"
 #include "pause/reservoir.h"
+#include "pause/staging.h"
 #include "pause/telling.h"
 
 enum { DEVICE = 1, READ = 1, READ_WRITE = 3, MOST = 24, PLACES = 3 };
@@ -165,11 +167,20 @@ static void check_all(void) {
 }
 
 static sl_reason_t reason;
+static bool vacates;
+static uint64_t registered; /* bytes */
+
+static CUresult count_register(void *start, size_t bytes, unsigned flags) {
+    registered += bytes;
+    return faulty_cuMemHostRegister_v2(start, bytes, flags);
+}
 
 static void move_out(void) {
     reason.text[0] = 0;
-    sl_mover_result_t result = sl_mover_out(&reason);
+    sl_mover_result_t result = sl_mover_out(vacates, &reason);
     CHECK(result == SL_MOVER_DONE, "%d %s", result, reason.text);
+    if (vacates)
+        sl_mover_unregister();
     check_ledger(false);
 }
 
@@ -266,7 +277,7 @@ static void should_leave_what_others_may_use(void) {
     int file;
     CHECK(hook_cuMemExportToShareableHandle(&file, exported, 1, 0) == 0);
     CHECK(sl_mover_bytes() == 2 * MIB);
-    CHECK(sl_mover_out(&reason) == SL_MOVER_DONE);
+    CHECK(sl_mover_out(false, &reason) == SL_MOVER_DONE);
     CHECK(account((unsigned)sl_gpu_find(0))->physical_bytes == 2 * MIB && sl_telling_record()->staying_bytes >= 2 * MIB);
     CHECK(sl_mover_back(&reason) == SL_MOVER_DONE);
     CHECK(hook_cuMemRelease(exported) == 0 && hook_cuMemRelease(other) == 0);
@@ -281,7 +292,7 @@ static void should_survive_faults_on_the_way_out(void) {
         for (unsigned at = 1, calls = at; at <= calls; at += 1 + many * 2) {
             make_all_kinds();
             arm(at, many ? 1u << 30 : 1);
-            sl_mover_result_t result = sl_mover_out(&reason);
+            sl_mover_result_t result = sl_mover_out(vacates, &reason);
             calls = disarm();
             seen[result]++;
             CHECK(result == SL_MOVER_DONE || reason.text[0]);
@@ -417,7 +428,7 @@ static void should_not_wait_for_room_that_it_has(void) {
 static void should_refuse_what_the_host_cannot_hold(void) {
     make(0, 128 * MIB);
     limits()->reservoir_bytes = 100 * MIB;
-    CHECK(sl_mover_out(&reason) == SL_MOVER_REFUSED && strstr(reason.text, "needs 128.0 MiB more of host memory, the limit leaves 100.0 MiB"), "%s", reason.text);
+    CHECK(sl_mover_out(false, &reason) == SL_MOVER_REFUSED && strstr(reason.text, "needs 128.0 MiB more of host memory, the limit leaves 100.0 MiB"), "%s", reason.text);
     check_all();
     CHECK(sl_telling_record()->reservoir_bytes == 0);
     limits()->reservoir_bytes = 0;
@@ -460,6 +471,69 @@ static void should_unregister_without_a_piece(void) {
     CHECK(sl_reservoir_bytes() == 0 && real.cuMemHostGetFlags(&flags, block) != 0);
 }
 
+/* The way back of a vacated job, which would otherwise register all of its host memory again. */
+static void should_not_register_what_goes_through_staging_memory(void) {
+    uint64_t bytes = SL_RESERVOIR_BLOCK * 4 + 6 * MIB, ring = (SL_HELPERS_MOST + 1 + SL_TRACK_FLIGHT) * SL_STAGING_PIECE;
+    make(0, bytes - 4 * MIB);
+    make(1, 4 * MIB);
+    registered = 0;
+    move_out();
+    uint64_t out = registered;
+    CHECK(out && out <= ring);
+    sl_telling_step(SL_REGION_STEP_COPY_BACK, bytes);
+    move_back();
+    CHECK(registered == 2 * out && sl_telling_record()->moved_bytes == bytes);
+    check_all();
+    vacates = false; /* a release registers: its way back is then as fast */
+    registered = 0;
+    move_out();
+    CHECK(registered == sl_reservoir_bytes());
+    move_back();
+    CHECK(registered == bytes);
+    check_all();
+    vacates = true;
+    end_all();
+}
+
+static CUresult fail_to_register_once(void *start, size_t bytes, unsigned flags) {
+    (void)start, (void)bytes, (void)flags;
+    real.cuMemHostRegister_v2 = count_register;
+    return FAULT;
+}
+
+static void should_register_where_there_is_no_staging_memory(void) {
+    make(0, SL_RESERVOIR_BLOCK * 2);
+    real.cuMemHostRegister_v2 = fail_to_register_once;
+    registered = 0;
+    move_out();
+    CHECK(registered == SL_RESERVOIR_BLOCK * 2);
+    real.cuMemHostRegister_v2 = fail_to_register_once;
+    registered = 0;
+    move_back();
+    CHECK(registered == SL_RESERVOIR_BLOCK * 2);
+    check_all();
+    end_all();
+}
+
+/* A part is registered and copied without staging memory; after the way back it is not registered, until it is prepared again. */
+static void should_prepare_again_after_a_vacate(void) {
+    uint64_t block = SL_RESERVOIR_BLOCK;
+    make(0, 5 * block);
+    limits()->prepared_bytes = 2 * block;
+    CHECK(sl_mover_prepare(2 * block));
+    CHECK(sl_reservoir_unregistered(5 * block) == 0);
+    move_out();
+    CHECK(sl_reservoir_unregistered(5 * block) == 5 * block);
+    move_back();
+    check_all();
+    CHECK(sl_reservoir_bytes() == 2 * block && sl_reservoir_unregistered(2 * block) == 2 * block);
+    CHECK(sl_mover_prepare(block) && sl_reservoir_bytes() == 2 * block && sl_reservoir_unregistered(2 * block) == block);
+    CHECK(sl_mover_prepare(2 * block) && sl_reservoir_unregistered(2 * block) == 0);
+    limits()->prepared_bytes = 0;
+    CHECK(sl_mover_prepare(0) && sl_reservoir_bytes() == 0);
+    end_all();
+}
+
 static void should_leave_the_context_of_the_thread(void) {
     CUcontext before, after;
     CHECK(real.cuCtxGetCurrent(&before) == 0);
@@ -470,7 +544,22 @@ static void should_leave_the_context_of_the_thread(void) {
     end_all();
 }
 
-int main(void) {
+/* Host memory that is not registered goes through staging memory. */
+static void run_staged(void) {
+    real.cuMemHostRegister_v2 = count_register;
+    sl_staging_rule = (sl_staging_rule_t){.least_bytes = 1, .least_processors = 1};
+    vacates = true;
+    RUN(should_not_register_what_goes_through_staging_memory);
+    RUN(should_register_where_there_is_no_staging_memory);
+    RUN(should_prepare_again_after_a_vacate);
+    RUN(should_keep_everything_as_it_was);
+    RUN(should_copy_across_blocks);
+    RUN(should_survive_faults_on_the_way_out);
+    RUN(should_survive_faults_on_the_way_back);
+    RUN(should_refuse_what_the_host_cannot_hold);
+}
+
+int main(int count, char **words) {
     use_sim("mover", "768m");
     make_faulty();
     int can;
@@ -478,6 +567,8 @@ int main(void) {
         return printf("the simulated GPUs are no peers\n"), 1;
     for (int device = 0; device < 2; device++)
         used_before[device] = used_on(device);
+    if (count > 1 && strcmp(words[1], "staged") == 0)
+        return run_staged(), 0;
     RUN(should_move_one_piece_and_back);
     RUN(should_keep_everything_as_it_was);
     RUN(should_copy_across_blocks);

@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <sys/un.h>
 
-#include "pause/host_memory.h"
+#include "os/host.h"
 #include "pause/reservoir.h"
 #include "pause/telling.h"
 
@@ -128,7 +128,7 @@ static void write_file(const char *name, const char *text) {
 }
 
 static void should_leave_memory_to_the_host(void) {
-    sl_host_memory_root = test_folder;
+    sl_host_root = test_folder;
     CHECK(sl_host_memory_free() == UINT64_MAX);
     write_file("/proc/meminfo", "MemTotal: 999999 kB\nMemFree: 1 kB\nMemAvailable: 204800 kB\n");
     CHECK(sl_host_memory_free() == 190 * MIB);
@@ -149,7 +149,7 @@ static void should_leave_memory_to_the_host(void) {
     sl_reservoir_begin(80 * MIB, context);
     CHECK(!sl_reservoir_at(0) && !sl_reservoir_end());
     sl_reservoir_keep(0, context);
-    sl_host_memory_root = "";
+    sl_host_root = "";
 }
 
 /* The agent's side of the socket: one answer to each request, until it is told to end. */
