@@ -257,7 +257,7 @@ static void should_leave_memory_to_the_host(void) {
 /* No stack of that size can be had. */
 static void allow_threads(bool allowed) {
     pthread_attr_t attributes;
-    CHECK(pthread_attr_init(&attributes) == 0 && pthread_attr_setstacksize(&attributes, allowed ? 1u << 20 : 1ul << 46) == 0);
+    CHECK(pthread_attr_init(&attributes) == 0 && pthread_attr_setstacksize(&attributes, allowed ? 1u << 20 : 1ul << 48) == 0);
     CHECK(pthread_setattr_default_np(&attributes) == 0);
 }
 
