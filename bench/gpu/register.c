@@ -267,7 +267,7 @@ static char *slot_of(size_t number) {
 static void *stage_pieces(void *unused) {
     for (size_t number; (number = atomic_fetch_add(&next_piece, 1)) < pieces;) {
         for (uint32_t given; (given = staged.given) <= number;)
-            sleep_while(&staged.given, given);
+            syscall(SYS_futex, &staged.given, FUTEX_WAIT_BITSET_PRIVATE, given, NULL, NULL, 1u << number % 32);
         char *place = memory + number * piece, *to = staged.out ? place : slot_of(number), *from = staged.out ? slot_of(number) : place;
         if (staged.streaming)
             copy_streaming(to, from, piece_bytes(number));
@@ -280,9 +280,11 @@ static void *stage_pieces(void *unused) {
     return unused;
 }
 
+/* Each thread waits with a bit of its own, so one piece wakes one thread. */
 static void give(size_t count) {
-    staged.given = (uint32_t)count;
-    wake(&staged.given);
+    uint32_t before = atomic_exchange(&staged.given, (uint32_t)count), bits = count - before == 1 ? 1u << before % 32 : FUTEX_BITSET_MATCH_ANY;
+    if (count != before)
+        syscall(SYS_futex, &staged.given, FUTEX_WAKE_BITSET_PRIVATE, INT_MAX, NULL, NULL, bits);
 }
 
 static void wait_for_piece(size_t number) {

@@ -26,12 +26,17 @@ static void wake(_Atomic uint32_t *word) {
     syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, INT32_MAX, NULL, NULL, 0);
 }
 
+/* Each of the threads that wait for a piece has a bit of its own, so giving one piece wakes one thread. */
+static uint32_t bit_of(size_t number) {
+    return 1u << number % 32;
+}
+
 /* False: it will not be given any more. */
 static bool is_given(sl_helpers_t *helpers, size_t number) {
     for (uint32_t given; (given = helpers->given, number >= (given & ~CLOSED));) {
         if (given & CLOSED)
             return false;
-        wait_while(&helpers->given, given);
+        syscall(SYS_futex, &helpers->given, FUTEX_WAIT_BITSET_PRIVATE, given, NULL, NULL, bit_of(number));
     }
     return true;
 }
@@ -99,8 +104,8 @@ void sl_helpers_open(sl_helpers_t *helpers, size_t threads, void (*work)(void *,
 }
 
 void sl_helpers_give(sl_helpers_t *helpers, uint32_t count) {
-    helpers->given = count;
-    wake(&helpers->given);
+    uint32_t before = atomic_exchange(&helpers->given, count), bits = count - before == 1 ? bit_of(before) : FUTEX_BITSET_MATCH_ANY;
+    syscall(SYS_futex, &helpers->given, FUTEX_WAKE_BITSET_PRIVATE, INT32_MAX, NULL, NULL, bits);
 }
 
 void sl_helpers_wait(sl_helpers_t *helpers, uint32_t done) {

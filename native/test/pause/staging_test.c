@@ -13,7 +13,7 @@
 void __wrap_sl_context_making(void);
 void __wrap_sl_context_making(void) {}
 
-enum { TRACKS = 3, PIECES = 40 };
+enum { TRACKS = 3, PIECES = 32 /* more than slots */ };
 #define BYTES (PIECES * SL_STAGING_PIECE)
 
 static const sl_staging_rule_t any = {.least_bytes = 1, .least_processors = 1};
@@ -179,7 +179,7 @@ static void should_survive_faults(void) {
     for (unsigned kind = 0; kind < 4; kind++) {
         bool out = kind % 2, many = kind / 2;
         unsigned calls = copy_with_faults(out, UINT32_MAX, false);
-        for (unsigned at = 1; at <= calls; at += at < 20 ? 1 : 11)
+        for (unsigned at = 1; at <= calls; at += at < 20 ? 1 : 17)
             copy_with_faults(out, at, many);
     }
     printf("  %u without staging memory, %u failed, %u done\n", seen[0], seen[1], seen[2]);
@@ -248,7 +248,7 @@ static void should_leave_memory_to_the_host(void) {
     sl_host_root = test_folder;
     snprintf(command, sizeof command, "mkdir -p %s/proc && echo 'MemAvailable: 409600 kB' > %s/proc/meminfo", test_folder, test_folder);
     CHECK(system(command) == 0);
-    CHECK(make_ring(BYTES, 200 * MIB));
+    CHECK(make_ring(BYTES, 100 * MIB));
     sl_staging_close(contexts[0], true);
     CHECK(!make_ring(BYTES, 370 * MIB) && !make_ring(BYTES, UINT64_MAX));
     sl_host_root = "";
@@ -257,7 +257,7 @@ static void should_leave_memory_to_the_host(void) {
 /* No stack of that size can be had. */
 static void allow_threads(bool allowed) {
     pthread_attr_t attributes;
-    CHECK(pthread_attr_init(&attributes) == 0 && pthread_attr_setstacksize(&attributes, allowed ? 1u << 20 : 1ul << 46) == 0);
+    CHECK(pthread_attr_init(&attributes) == 0 && pthread_attr_setstacksize(&attributes, allowed ? 1u << 20 : 1ul << 48) == 0);
     CHECK(pthread_setattr_default_np(&attributes) == 0);
 }
 
