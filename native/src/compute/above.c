@@ -2,11 +2,14 @@
 #define _GNU_SOURCE
 #include "compute/above.h"
 
+#include <stdlib.h>
 #include <sys/prctl.h>
 
+#include "hold/hold.h"
 #include "os/fork.h"
 #include "os/os.h"
 #include "os/thread.h"
+#include "real.h"
 #include "slices/channels.h"
 #include "slices/control.h"
 #include "tenant/tenant.h"
@@ -15,51 +18,90 @@
 
 #define MILLI 1000000u
 #define ALONE_MICROS 1u              /* measured on an H200: bursts beside it take 1.11 times as long as alone */
-/* Chosen, not measured: channel groups that share a turn run at once, and with 1 us each the GPU would only change between them. */
+/* Chosen, not measured: for work of tenants below that runs at once. With 1 us each an H200 only changes between them: two tenants had 0.007 % of their speed. */
 #define BESIDE_MICROS SL_SEEN_SHORT_MICROS
 /* Chosen: with libcuda's 2 ms, work of more than that is interrupted for the tenants below: 0.3 ms each time on an H200. */
 #define OUTSIDE_MICROS 20000u
 #define LOOK_NANOS (5 * MILLI)       /* how soon work of a tenant of high priority is seen */
 #define IDLE_LOOK_NANOS (50 * MILLI) /* and that there is such a tenant at all */
+#define WORKING_LOOK_NANOS (2 * MILLI) /* chosen: how often a process below looks whether its work runs, */
+#define KEPT_NANOS (4 * MILLI)         /* and how long it then keeps the turn at least */
+
+enum { CAPTURE_RELAXED = 2 };
 
 static sl_lane_gpu_t *_Atomic gpus[SL_REGION_GPU_COUNT];
-static sl_board_t boards[SL_REGION_GPU_COUNT]; /* as the thread last saw them */
-static _Atomic bool started;
+static struct {
+    sl_board_t board;   /* as the thread last saw it */
+    bool takes_turns;   /* the same */
+    bool is_below, works;
+} sights[SL_REGION_GPU_COUNT]; /* only the thread uses them */
+static _Atomic bool started, ending;
+static bool has_handler;
 
 /* The gate's lock may be held for long, by a call of the driver. Then the old copy is good enough: a mapping stays. */
 static void refresh(unsigned number, sl_lane_gpu_t *gpu) {
     if (!sl_mutex_try(&gpu->lock))
         return;
-    boards[number] = gpu->board;
+    sights[number].board = gpu->board;
+    sights[number].takes_turns = gpu->takes_turns;
+    bool asks = sights[number].is_below && gpu->takes_turns && !sl_hold_is_asked() && !atomic_load(&ending);
+    sights[number].works = asks && sl_lane_working_since(gpu, LOOK_NANOS);
     sl_mutex_unlock(&gpu->lock);
 }
 
-/* The slice that the process should have: 0 is that of libcuda. */
-static uint32_t wanted(bool *high) {
+/* Work may take longer than is known, above all where others run beside it. It keeps the turn until it has ended: if the next tenant took the turn, the work of
+ * both would run at once. */
+static void keep_turn(const sl_board_t *board, uint64_t now) {
+    if (board->processes[board->process].busy_nanos < now + KEPT_NANOS)
+        sl_turn_say_busy(board, now + KEPT_NANOS);
+}
+
+/* Its work runs, or may run, while that of another tenant below does. */
+static bool is_beside(unsigned number) {
+    const sl_board_t *board = &sights[number].board;
+    bool outside_turns = sights[number].takes_turns ? sights[number].works && !sl_turn_is_mine(board) : sl_seen_any_beside(board);
+    return outside_turns || sl_seen_siblings(board) > 1 || sl_seen_any_silent(board) || sl_control_groups() > 1;
+}
+
+static uint32_t slice_below(unsigned number, uint64_t now) {
+    const sl_board_t *board = &sights[number].board;
+    if (sights[number].works && sl_turn_is_mine(board))
+        keep_turn(board, now);
+    return is_beside(number) ? BESIDE_MICROS : ALONE_MICROS;
+}
+
+/* Several processes or channel groups of the tenant share the GPU by libcuda's slices. */
+static uint32_t slice_above(unsigned number) {
+    return sl_seen_siblings(&sights[number].board) > 1 || sl_control_groups() > 1 ? 0 : OUTSIDE_MICROS;
+}
+
+/* The slice that the process should have: 0 is that of libcuda. A process of several GPUs has one slice: below on any of them counts first. */
+static uint32_t wanted(uint64_t *look_nanos) {
     uint64_t now = sl_os_nanos();
-    bool below = false, above = false, beside = false;
-    *high = false;
+    uint32_t below = 0, above = 0;
+    *look_nanos = IDLE_LOOK_NANOS;
     for (unsigned i = 0; i < SL_REGION_GPU_COUNT; i++) {
         sl_lane_gpu_t *gpu = atomic_load(&gpus[i]);
         if (gpu)
             refresh(i, gpu);
-        if (!boards[i].base || !sl_seen_any_high(&boards[i]))
+        sights[i].is_below = false;
+        if (!sights[i].board.base || !sl_seen_any_high(&sights[i].board))
             continue;
-        *high = true;
-        sl_seen_rank_t rank = sl_seen_rank(&boards[i], now);
-        below |= rank == SL_SEEN_BELOW;
-        above |= rank == SL_SEEN_ABOVE;
-        beside |= sl_seen_siblings(&boards[i]) > 1;
+        *look_nanos = *look_nanos < LOOK_NANOS ? *look_nanos : LOOK_NANOS;
+        sl_seen_rank_t rank = sl_seen_rank(&sights[i].board, now);
+        sights[i].is_below = rank == SL_SEEN_BELOW;
+        uint32_t slice = rank == SL_SEEN_BELOW ? slice_below(i, now) : 0;
+        below = slice > below ? slice : below;
+        above = rank == SL_SEEN_ABOVE ? slice_above(i) : above;
+        if (sights[i].works)
+            *look_nanos = WORKING_LOOK_NANOS;
     }
-    beside |= sl_control_groups() > 1;
-    if (below)
-        return beside ? BESIDE_MICROS : ALONE_MICROS;
-    return above && !beside ? OUTSIDE_MICROS : 0;
+    return below ? below : above;
 }
 
 static void tell(uint32_t micros) {
     for (unsigned i = 0; i < SL_REGION_GPU_COUNT; i++) {
-        const sl_board_t *board = &boards[i];
+        const sl_board_t *board = &sights[i].board;
         if (board->base && board->processes[board->process].owner == board->identity)
             board->processes[board->process].slice_micros = micros;
     }
@@ -69,10 +111,13 @@ static void *keep(void *unused) {
     uint32_t micros = 0, given = 0;
     bool ready = false;
     unsigned version = sl_channels_version() - 1;
-    bool high;
+    uint64_t look_nanos;
+    CUstreamCaptureMode mode = CAPTURE_RELAXED;
     prctl(PR_SET_NAME, "sluice-slices");
-    while (atomic_load_explicit(&sl_tenant.state, memory_order_acquire) == SL_TENANT_ATTACHED) {
-        uint32_t next = wanted(&high);
+    if (real.cuThreadExchangeStreamCaptureMode)
+        real.cuThreadExchangeStreamCaptureMode(&mode);
+    while (atomic_load_explicit(&sl_tenant.state, memory_order_acquire) == SL_TENANT_ATTACHED && !atomic_load(&ending)) {
+        uint32_t next = wanted(&look_nanos);
         unsigned now = sl_channels_version();
         bool was_ready = ready;
         ready = next && !given && sl_control_is_ready();
@@ -85,17 +130,26 @@ static void *keep(void *unused) {
             version = now;
         }
         tell(given);
-        sl_os_sleep_nanos(high ? LOOK_NANOS : IDLE_LOOK_NANOS);
+        sl_os_sleep_nanos(look_nanos);
     }
     return unused;
+}
+
+/* exit() runs this before the driver's own handlers, which end the driver under a thread that is in it. */
+static void end_process(void) {
+    atomic_store(&ending, true);
 }
 
 void sl_above_begin(sl_lane_gpu_t *gpu) {
     if (SL_LOAD(sl_options_slices) == SL_OPTIONS_SLICES_OFF || !gpu->board.base)
         return;
     atomic_store(&gpus[gpu->gpu], gpu);
-    if (!atomic_exchange(&started, true) && !sl_thread_start(keep, NULL))
+    if (atomic_exchange(&started, true))
+        return;
+    if (!sl_thread_start(keep, NULL))
         sl_report(SL_WARN, "the process can have no more threads, so it does not control time slices");
+    else if (!has_handler)
+        has_handler = atexit(end_process) == 0;
 }
 
 static void say_outside(const sl_lane_gpu_t *gpu, bool outside) {
@@ -139,8 +193,9 @@ void sl_above_look(sl_lane_gpu_t *gpu, uint64_t now) {
 static void forget(void) {
     for (unsigned i = 0; i < SL_REGION_GPU_COUNT; i++) {
         gpus[i] = NULL;
-        boards[i].base = NULL;
+        sights[i].board.base = NULL;
+        sights[i].works = false;
     }
-    started = false;
+    started = ending = false;
 }
 SL_FORK_FORGETS(forget);

@@ -42,9 +42,9 @@ static void join_board(sl_lane_gpu_t *gpu, bool for_turns) {
         refuse(gpu, &reason);
 }
 
-/* A process that takes no turns never says when it works. So it counts as one that worked long ago, and others wait for its slice. */
+/* Others wait for its slice. */
 static void say_that_it_works(const sl_lane_gpu_t *gpu) {
-    sl_turn_say_busy(&gpu->board, 1);
+    sl_turn_say_busy(&gpu->board, SL_TURN_SILENT);
 }
 
 void sl_lane_rejoin(sl_lane_gpu_t *gpu, const sl_board_t *lost) {
@@ -198,6 +198,28 @@ void sl_lane_each(void (*visit)(sl_lane_t *lane, void *argument), void *argument
         if (lane)
             visit(lane, argument);
     }
+}
+
+typedef struct {
+    const sl_lane_gpu_t *gpu;
+    uint64_t open_nanos, since;
+} sight_t;
+
+static void see(sl_lane_t *lane, void *argument) {
+    sight_t *sight = argument;
+    uint64_t since;
+    if (lane->gpu != sight->gpu || lane->ended || (lane->meter.open == lane->meter.oldest && !lane->meter.is_open))
+        return;
+    sl_lane_visit_t visit = sl_lane_visit(lane);
+    if (sl_meter_is_working(&lane->meter, sight->open_nanos, &since) && (!sight->since || since < sight->since))
+        sight->since = since;
+    sl_lane_return(visit);
+}
+
+uint64_t sl_lane_working_since(const sl_lane_gpu_t *gpu, uint64_t open_nanos) {
+    sight_t sight = {.gpu = gpu, .open_nanos = open_nanos};
+    sl_lane_each(see, &sight);
+    return sight.since;
 }
 
 /* On a machine with one GPU the current context is enough: the call is charged to the right GPU in any case. */

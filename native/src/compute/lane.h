@@ -100,6 +100,9 @@ sl_lane_t *sl_lane_known(CUcontext context);
 /* Whether there was ever one. */
 bool sl_lane_is_any(void);
 void sl_lane_each(void (*visit)(sl_lane_t *lane, void *argument), void *argument);
+/* Since when the oldest work of this process has been on the GPU, as its events tell; 0: it has none. An open batch younger than open_nanos does not
+ * count. With the GPU's lock held, so the driver cannot destroy the context. */
+uint64_t sl_lane_working_since(const sl_lane_gpu_t *gpu, uint64_t open_nanos);
 /* The lane of the stream that a call submits to. Its context need not be the current one. */
 sl_lane_t *sl_lane_of(CUstream stream, bool per_thread);
 /* Makes the lane's context current, as the meter needs it, and restores the program's. */

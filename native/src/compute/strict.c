@@ -98,23 +98,6 @@ static void note_gate(watched_t *one, sl_lane_gpu_t *gpu, uint64_t now) {
     sl_mutex_unlock(&one->lock);
 }
 
-typedef struct {
-    const sl_lane_gpu_t *gpu;
-    uint64_t since; /* of the oldest work that runs; 0: none */
-} sight_t;
-
-/* With the GPU's lock held, so the driver cannot destroy the context. */
-static void see(sl_lane_t *lane, void *argument) {
-    sight_t *sight = argument;
-    uint64_t since;
-    if (lane->gpu != sight->gpu || lane->ended || (lane->meter.open == lane->meter.oldest && !lane->meter.is_open))
-        return;
-    sl_lane_visit_t visit = sl_lane_visit(lane);
-    if (sl_meter_is_working(&lane->meter, LOOK_NANOS, &since) && (!sight->since || since < sight->since))
-        sight->since = since;
-    sl_lane_return(visit);
-}
-
 /* Only for a while, because a call of the program may hold the lock until its work has ended. */
 static bool lock_for_a_while(sl_mutex_t *lock) {
     for (unsigned i = 0; i < LOCK_TRIES; i++) {
@@ -137,16 +120,14 @@ static void look_while_off(watched_t *one, sl_lane_gpu_t *gpu) {
 }
 
 static void look_while_on(watched_t *one, sl_lane_gpu_t *gpu) {
-    sight_t sight = {.gpu = gpu};
     if (!lock_for_a_while(&gpu->lock))
         return;
     uint64_t now = sl_os_nanos();
     note_gate(one, gpu, now);
-    if (!one->lifted && !sl_hold_is_asked())
-        sl_lane_each(see, &sight);
-    one->sharers = sl_admit_count_sharers(gpu, now, sight.since != 0);
+    uint64_t since = !one->lifted && !sl_hold_is_asked() ? sl_lane_working_since(gpu, LOOK_NANOS) : 0;
+    one->sharers = sl_admit_count_sharers(gpu, now, since != 0);
     sl_mutex_unlock(&gpu->lock);
-    one->working_nanos = sight.since;
+    one->working_nanos = since;
     one->looked_nanos = sl_os_nanos();
 }
 
@@ -181,6 +162,11 @@ static void *watch(void *unused) {
     }
     return unused;
 }
+
+typedef struct {
+    const sl_lane_gpu_t *gpu;
+    uint64_t since; /* 0: no work is known */
+} sight_t;
 
 static void has_work(sl_lane_t *lane, void *argument) {
     sight_t *sight = argument;

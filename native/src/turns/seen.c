@@ -258,6 +258,29 @@ bool sl_seen_is_short(const sl_board_t *board, unsigned tenant) {
     return count > 0;
 }
 
+static bool is_beside(const sl_board_t *board, unsigned number) {
+    const sl_board_process_t *process = &board->processes[number];
+    unsigned tenant = READ(process->tenant);
+    bool other = READ(process->owner) && tenant != board->tenant && tenant < SL_BOARD_TENANT_COUNT;
+    return other && has_worked(process) && sl_seen_tenant(board, tenant).priority <= 0 && sl_seen_alive(board, number);
+}
+
+bool sl_seen_any_silent(const sl_board_t *board) {
+    unsigned processes = sl_seen_processes(board);
+    for (unsigned i = 0; i < processes; i++)
+        if (READ(board->processes[i].busy_nanos) == SL_TURN_SILENT && is_beside(board, i))
+            return true;
+    return false;
+}
+
+bool sl_seen_any_beside(const sl_board_t *board) {
+    unsigned processes = sl_seen_processes(board);
+    for (unsigned i = 0; i < processes; i++)
+        if (is_beside(board, i))
+            return true;
+    return false;
+}
+
 unsigned sl_seen_siblings(const sl_board_t *board) {
     unsigned processes = sl_seen_processes(board), count = 0;
     for (unsigned i = 0; i < processes; i++)

@@ -67,6 +67,10 @@ bool sl_seen_any_high(const sl_board_t *board);
 bool sl_seen_others_are_short(const sl_board_t *board);
 /* The same for one tenant that has a live process. */
 bool sl_seen_is_short(const sl_board_t *board, unsigned tenant);
+/* Whether a live process of another tenant works without telling when, because it takes no turns. */
+bool sl_seen_any_silent(const sl_board_t *board);
+/* Whether a live process of another tenant that has not high priority ever worked. */
+bool sl_seen_any_beside(const sl_board_t *board);
 /* How many live processes the tenant of this process has. */
 unsigned sl_seen_siblings(const sl_board_t *board);
 /* Whether a process of the tenant works outside the turns. */

@@ -211,6 +211,25 @@ static uint64_t slice_ns(CUcontext context) {
     return asked < SHORTEST_NS ? SHORTEST_NS : asked > SLICE_NS ? SLICE_NS : asked;
 }
 
+/* The next part of a piece of work. Where SLUICE_SIM_SWITCH says what a change costs, the GPU does nothing in that time, and processes with very short slices
+ * that work beside each other get nowhere, as on a real one. */
+static void book(CUstream stream, sim_operation_t *operation) {
+    CUcontext context = stream->context;
+    int gpu = sim_device_gpu(context->device);
+    uint64_t most = slice_ns(context), change = sim_settings()->switch_ns, lost = 0;
+    if (change) {
+        uint64_t asked = sim_rm_slice_micros(context->group) * 1000;
+        bool changes = sim_state_changes_user(gpu, operation->until_ns);
+        lost = changes ? change : 0;
+        most = changes || asked > most ? asked : most;
+    }
+    uint64_t slice = operation->left_ns < most ? operation->left_ns : most;
+    operation->left_ns -= slice;
+    operation->booked_ns = slice;
+    operation->until_ns = sim_state_reserve(gpu, operation->until_ns, lost + slice);
+    if (!operation->begin_ns) operation->begin_ns = operation->until_ns - slice;
+}
+
 /* Advances the head of one stream. True: it advanced; otherwise *wake_ns is lowered to the time to look again. */
 static bool advance(CUstream stream, uint64_t now, uint64_t *wake_ns) {
     sim_operation_t *operation = stream->first;
@@ -236,14 +255,7 @@ static bool advance(CUstream stream, uint64_t now, uint64_t *wake_ns) {
         if (now + DISABLED_NS < *wake_ns) *wake_ns = now + DISABLED_NS;
         return false;
     }
-    if (operation->left_ns) {
-        uint64_t most = slice_ns(stream->context), slice = operation->left_ns < most ? operation->left_ns : most;
-        operation->left_ns -= slice;
-        operation->booked_ns = slice;
-        operation->until_ns = sim_state_reserve(sim_device_gpu(stream->context->device), operation->until_ns, slice);
-        if (!operation->begin_ns) operation->begin_ns = operation->until_ns - slice;
-        return true;
-    }
+    if (operation->left_ns) return book(stream, operation), true;
     if (!sim_on_engine_thread && is_for_engine(&operation->work)) return false;
     operation->running = true;
     sim_unlock();

@@ -127,6 +127,8 @@ static void load(void) {
     settings.temperature = (unsigned)whole("SLUICE_SIM_TEMPERATURE", 0, 0, 200, "a temperature of at most 200 degrees Celsius");
     settings.ecc = (unsigned)whole("SLUICE_SIM_ECC", 0, 0, 1000000, "a number of memory errors");
     settings.xid = (unsigned)whole("SLUICE_SIM_XID", 0, 0, 1000, "an Xid, such as 79");
+    const char *change = getenv("SLUICE_SIM_SWITCH");
+    if (change && !sim_settings_duration(change, &settings.switch_ns)) refuse("SLUICE_SIM_SWITCH", change, "a duration such as 139us");
     const char *launch = getenv("SLUICE_SIM_LAUNCH");
     if (launch && !sim_settings_duration(launch, &settings.launch_ns)) refuse("SLUICE_SIM_LAUNCH", launch, "a duration such as 3us");
     const char *frees = getenv("SLUICE_SIM_FREE");

@@ -19,6 +19,7 @@ typedef struct {
     uint64_t pageable_bytes_per_s; /* the same for host memory that is not pinned */
     unsigned checkpoint_percent; /* of the time that a checkpoint and a restore take on an H200 */
     uint64_t launch_ns;
+    uint64_t switch_ns;          /* what the GPU needs to change from one process to another */
     uint64_t free_ns;            /* for each GiB */
     int launch_blocks;           /* CUDA_LAUNCH_BLOCKING: a launch returns when the kernel has ended */
     int sms;

@@ -318,6 +318,12 @@ static void keep_sample(sim_state_gpu_t *gpu, uint64_t now) {
     if (atomic_compare_exchange_strong(&gpu->sample[1], &newer, fresh)) atomic_store(&gpu->sample[0], newer);
 }
 
+bool sim_state_changes_user(int index, uint64_t ready_ns) {
+    sim_state_gpu_t *gpu = &state->gpu[index];
+    uint64_t self = sim_state_self();
+    return atomic_exchange(&gpu->last_user, self) != self && atomic_load(&gpu->busy_until_ns) > ready_ns;
+}
+
 uint64_t sim_state_reserve(int index, uint64_t ready_ns, uint64_t duration_ns) {
     sim_state_gpu_t *gpu = &state->gpu[index];
     uint64_t now = sim_state_now();

@@ -14,7 +14,7 @@
 
 #include "gpu/units.h"
 
-#define SIM_STATE_LAYOUT 0x736c7334u
+#define SIM_STATE_LAYOUT 0x736c7335u
 #define SIM_STATE_SLOTS 512
 #define SIM_STATE_SHARES 1024
 #define SIM_STATE_HOLDERS 8
@@ -24,6 +24,7 @@ typedef struct {
     _Atomic uint64_t busy_total_ns; /* all time ever reserved; the part after now is still to come */
     _Atomic uint64_t last_work_ns;  /* when time was last reserved */
     _Atomic uint64_t sample[2];     /* older and newer (time, used time) in 10 us steps, 32 bits each */
+    _Atomic uint64_t last_user;     /* the process that reserved time last */
 } sim_state_gpu_t;
 
 typedef struct {
@@ -75,6 +76,8 @@ uint64_t sim_state_own_bytes(void);
 uint64_t sim_state_forget_given(void);
 uint64_t sim_state_taken(int gpu);
 bool sim_state_process(int gpu, unsigned slot, pid_t *pid, uint64_t *bytes);
+/* The next reservation is of this process. True: the GPU is busy then, with another process. */
+bool sim_state_changes_user(int gpu, uint64_t ready_ns);
 uint64_t sim_state_reserve(int gpu, uint64_t ready_ns, uint64_t duration_ns);
 /* Gives back the last part of a reservation that ends at this time. */
 void sim_state_cut(int gpu, uint64_t until_ns, uint64_t duration_ns);
