@@ -52,6 +52,19 @@ class PreemptedTest extends SlicedJobs {
         });
     }
 
+    /// With very short slices a GPU only changes between two jobs that work at once: on an H200 both stood still. So each keeps its turn until its work has ended.
+    @Timed
+    @Test
+    void shouldNotWorkBesideEachOther() throws Exception {
+        machine.with("SLUICE_SIM_SWITCH", "139us");
+        job("high", ENDLESS, 1_000, BUSY);
+        Again.between(1, 6, () -> {
+            Process one = job("one", 1000, 1_000, "--priority", "low", "--weight", "1");
+            Process two = job("two", 1000, 1_000, "--priority", "low", "--weight", "1");
+            return Math.max(seconds(one), seconds(two));
+        });
+    }
+
     /// Two tenants of high priority take turns, but take them from the kernel of 50 ms at once. Without time slices a burst takes 25 ms.
     @Timed
     @Test
