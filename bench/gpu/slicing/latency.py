@@ -1,5 +1,7 @@
 """Bursts of high priority beside tenants that always have work: three shapes of bursts, seven choices of tenants, four ways to share the GPU.
 
+WAYS chooses ways, and BESIDE those that are measured beside tenants: without the library the bursts are measured alone in any case.
+
 Each way has processes of its own that live through the whole part: one for all bursts, four that run kernels or graphs, and one that trains. Who is not
 asked to work has nothing on the GPU. So each way is measured in turn, a few seconds after the other, without a start in between.
 """
@@ -134,8 +136,9 @@ class Latency:
         for number in range(self.first, 100):
             ways = [way for way in WAYS if way in self.casts]
             ways = ways if number % 3 == 1 else ways[:AGAIN]
+            ways = [way for way in ways if way in os.environ.get("BESIDE", way).split(",")]
             for at, (low, count, millis, words) in enumerate(LOWS):
-                shift = (number + at) % len(ways)
+                shift = (number + at) % max(1, len(ways))
                 for way in ways[shift:] + ways[:shift]:
                     try:
                         self.run.need(3.5 * BURSTS * EVERY / 1e3 + 3)

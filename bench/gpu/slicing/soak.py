@@ -116,7 +116,7 @@ def soak(run):
     xids = Xids()
     others = Others(run, folder, rounds, seed)
     began = time.monotonic()
-    training = Job(run, "soak-training", ["exact", file, 0, rounds], None, folder, "1", preload=run.library("test/librestless.so"), RESTLESS_CALLS=str(CALLS), RESTLESS_SEED=str(seed), RESTLESS_NAP="3000",
+    training = Job(run, "soak-training", ["exact", file, 0, rounds], None, folder, "1", preload=run.library("test/librestless.so"), RESTLESS_CALLS=str(CALLS), RESTLESS_SEED=str(seed), RESTLESS_NAP=os.environ.get("NAP", "3000"),
                    RESTLESS_FILE=file, SLUICE_TENANT="soak-training", SLUICE_WEIGHT="1")
     ready = training.next("ready", 60)
     if ready.get("missing"):
