@@ -106,6 +106,15 @@ class Others:
         return works
 
 
+def so_far(path):
+    """What the control calls were when it last told; the training does not begin, or stands still."""
+    try:
+        with open(path + ".so-far", encoding="utf-8") as told:
+            return told.read().strip()
+    except OSError:
+        return "no control call is known"
+
+
 def soak(run):
     seed = int(os.environ.get("SEED", "1"))
     calibration = Job(run, "soak-reference", ["grind"])
@@ -118,7 +127,10 @@ def soak(run):
     began = time.monotonic()
     training = Job(run, "soak-training", ["exact", file, 0, rounds], None, folder, "1", preload=run.library("test/librestless.so"), RESTLESS_CALLS=str(CALLS), RESTLESS_SEED=str(seed), RESTLESS_NAP=os.environ.get("NAP", "3000"),
                    RESTLESS_FILE=file, SLUICE_TENANT="soak-training", SLUICE_WEIGHT="1")
-    ready = training.next("ready", 60)
+    try:
+        ready = training.next("ready", 60)
+    except RuntimeError as problem:
+        raise RuntimeError(f"{problem}; {so_far(file)}") from None
     if ready.get("missing"):
         run.say(f"PyTorch is absent ({ready['missing']}): kernels of which each changes the result stand for the training")
     while not os.path.exists(file) and training.lives() and run.left() > 45:
