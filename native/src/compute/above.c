@@ -14,20 +14,16 @@
 #include "slices/control.h"
 #include "tenant/tenant.h"
 #include "turns/seen.h"
+#include "turns/slice.h"
 #include "turns/turn.h"
 
 #define MILLI 1000000u
-#define ALONE_MICROS 1u              /* measured on an H200: bursts beside it take 1.11 times as long as alone */
-/* Chosen, not measured: for work of tenants below that runs at once. With 1 us each an H200 only changes between them: two tenants had 0.007 % of their speed. */
-#define BESIDE_MICROS SL_SEEN_SHORT_MICROS
-/* Chosen: with libcuda's 2 ms, work of more than that is interrupted for the tenants below: 0.3 ms each time on an H200. */
-#define OUTSIDE_MICROS 20000u
 #define LOOK_NANOS (5 * MILLI)       /* how soon work of a tenant of high priority is seen */
 #define IDLE_LOOK_NANOS (50 * MILLI) /* and that there is such a tenant at all */
 #define WORKING_LOOK_NANOS (2 * MILLI) /* chosen: how often a process below looks whether its work runs, */
 #define KEPT_NANOS (4 * MILLI)         /* and how long it then keeps the turn at least */
 
-enum { CAPTURE_RELAXED = 2 };
+enum { CAPTURE_RELAXED = 2, LEAVE_TRIES = 100 };
 
 static sl_lane_gpu_t *_Atomic gpus[SL_REGION_GPU_COUNT];
 static struct {
@@ -36,6 +32,7 @@ static struct {
     bool is_below, works;
 } sights[SL_REGION_GPU_COUNT]; /* only the thread uses them */
 static _Atomic bool started, ending;
+static _Atomic bool in_driver; /* the thread asks about events */
 static bool has_handler;
 
 /* The gate's lock may be held for long, by a call of the driver. Then the old copy is good enough: a mapping stays. */
@@ -44,8 +41,10 @@ static void refresh(unsigned number, sl_lane_gpu_t *gpu) {
         return;
     sights[number].board = gpu->board;
     sights[number].takes_turns = gpu->takes_turns;
+    atomic_store(&in_driver, true);
     bool asks = sights[number].is_below && gpu->takes_turns && !sl_hold_is_asked() && !atomic_load(&ending);
     sights[number].works = asks && sl_lane_working_since(gpu, LOOK_NANOS);
+    atomic_store(&in_driver, false);
     sl_mutex_unlock(&gpu->lock);
 }
 
@@ -56,23 +55,17 @@ static void keep_turn(const sl_board_t *board, uint64_t now) {
         sl_turn_say_busy(board, now + KEPT_NANOS);
 }
 
-/* Its work runs, or may run, while that of another tenant below does. */
-static bool is_beside(unsigned number) {
+static sl_slice_view_t view_of(unsigned number, sl_seen_rank_t rank) {
     const sl_board_t *board = &sights[number].board;
-    bool outside_turns = sights[number].takes_turns ? sights[number].works && !sl_turn_is_mine(board) : sl_seen_any_beside(board);
-    return outside_turns || sl_seen_siblings(board) > 1 || sl_seen_any_silent(board) || sl_control_groups() > 1;
-}
-
-static uint32_t slice_below(unsigned number, uint64_t now) {
-    const sl_board_t *board = &sights[number].board;
-    if (sights[number].works && sl_turn_is_mine(board))
-        keep_turn(board, now);
-    return is_beside(number) ? BESIDE_MICROS : ALONE_MICROS;
-}
-
-/* Several processes or channel groups of the tenant share the GPU by libcuda's slices. */
-static uint32_t slice_above(unsigned number) {
-    return sl_seen_siblings(&sights[number].board) > 1 || sl_control_groups() > 1 ? 0 : OUTSIDE_MICROS;
+    return (sl_slice_view_t){
+        .rank = rank,
+        .takes_turns = sights[number].takes_turns,
+        .has_turn = sl_turn_is_mine(board),
+        .works = sights[number].works,
+        .is_divided = sl_seen_siblings(board) > 1 || sl_control_groups() > 1,
+        .any_silent = sl_seen_any_silent(board),
+        .any_beside = sl_seen_any_beside(board),
+    };
 }
 
 /* The slice that the process should have: 0 is that of libcuda. A process of several GPUs has one slice: below on any of them counts first. */
@@ -90,9 +83,12 @@ static uint32_t wanted(uint64_t *look_nanos) {
         *look_nanos = *look_nanos < LOOK_NANOS ? *look_nanos : LOOK_NANOS;
         sl_seen_rank_t rank = sl_seen_rank(&sights[i].board, now);
         sights[i].is_below = rank == SL_SEEN_BELOW;
-        uint32_t slice = rank == SL_SEEN_BELOW ? slice_below(i, now) : 0;
-        below = slice > below ? slice : below;
-        above = rank == SL_SEEN_ABOVE ? slice_above(i) : above;
+        sl_slice_view_t view = view_of(i, rank);
+        uint32_t slice = sl_slice_choose(&view);
+        below = rank == SL_SEEN_BELOW && slice > below ? slice : below;
+        above = rank == SL_SEEN_ABOVE ? slice : above;
+        if (sights[i].is_below && view.works && view.has_turn)
+            keep_turn(&sights[i].board, now);
         if (sights[i].works)
             *look_nanos = WORKING_LOOK_NANOS;
     }
@@ -138,6 +134,8 @@ static void *keep(void *unused) {
 /* exit() runs this before the driver's own handlers, which end the driver under a thread that is in it. */
 static void end_process(void) {
     atomic_store(&ending, true);
+    for (unsigned i = 0; i < LEAVE_TRIES && atomic_load(&in_driver); i++)
+        sl_os_sleep_nanos(MILLI);
 }
 
 void sl_above_begin(sl_lane_gpu_t *gpu) {
@@ -196,6 +194,6 @@ static void forget(void) {
         sights[i].board.base = NULL;
         sights[i].works = false;
     }
-    started = ending = false;
+    started = ending = in_driver = false;
 }
 SL_FORK_FORGETS(forget);
