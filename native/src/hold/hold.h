@@ -51,7 +51,8 @@ void sl_hold_wait(void) __attribute__((cold));
 uint32_t sl_hold_step_out(void);
 void sl_hold_step_in(uint32_t inside);
 
-/* Makes the first sl_hold_ask quick: without it that waits for the kernel for 6 to 8 ms (H200's host, 16 processors). */
+/* Makes the first sl_hold_ask quick: without it that waits for the kernel for 6 to 8 ms (H200's host, 16 processors). It waits so long itself, alone, unless the
+ * process has one thread. */
 void sl_hold_prepare(void);
 /* For the holder. After sl_hold_ask new calls wait. sl_hold_count tells how many threads are still in the driver; it is at least 1 while a
  * stream captures. */

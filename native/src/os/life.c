@@ -13,7 +13,6 @@
 /* Linux 3.15; the headers of glibc 2.17 do not know them. */
 enum { OFD_GETLK = 36, OFD_SETLK = 37 };
 #define PAGE_BYTES 4096u
-#define HIGH_DESCRIPTOR 512 /* some programs expect the low numbers */
 
 static struct flock byte_at(uint64_t place) {
     return (struct flock){.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = (off_t)place, .l_len = 1};
@@ -66,11 +65,7 @@ static bool is_same(const sl_life_file_t *file) {
 }
 
 sl_life_file_t sl_life_open(int fd) {
-    int saved = errno, own = open_again(fd), high = own >= 0 ? fcntl(own, F_DUPFD_CLOEXEC, HIGH_DESCRIPTOR) : -1;
-    if (high >= 0) {
-        close(own);
-        own = high;
-    }
+    int saved = errno, own = sl_os_raise(open_again(fd));
     struct stat status = {0};
     bool ok = own >= 0 && sl_os_stat(own, &status);
     errno = saved;

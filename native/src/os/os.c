@@ -19,6 +19,8 @@
 
 #include "os/timens.h"
 
+#define HIGH_DESCRIPTOR 512
+
 ssize_t sl_os_read(const char *path, char *buffer, size_t size) {
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
@@ -88,6 +90,29 @@ bool sl_os_process(pid_t pid, sl_os_process_t *process) {
     process->memory_bytes = fields[23];
     process->stack = fields[28];
     return true;
+}
+
+bool sl_os_is_alone(void) {
+    int saved = errno;
+    sl_os_process_t self;
+    bool alone = sl_os_process(0, &self) && self.threads == 1;
+    errno = saved;
+    return alone;
+}
+
+int sl_os_raise(int fd) {
+    int saved = errno, high = fd < 0 ? -1 : fcntl(fd, F_DUPFD_CLOEXEC, HIGH_DESCRIPTOR);
+    if (high >= 0)
+        close(fd);
+    errno = saved;
+    return high >= 0 ? high : fd;
+}
+
+void sl_os_widen(void) {
+    int saved = errno, any = sl_os_raise(open("/", O_PATH | O_CLOEXEC));
+    if (any >= 0)
+        close(any);
+    errno = saved;
 }
 
 uint64_t sl_os_identity(pid_t pid, const sl_os_process_t *process) {

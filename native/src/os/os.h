@@ -39,6 +39,15 @@ ssize_t sl_os_read(const char *path, char *buffer, size_t size);
 bool sl_os_stat(int fd, struct stat *status);
 bool sl_os_lstat(const char *path, struct stat *status);
 
+/* Moves a descriptor to a high number, because some programs expect the low ones. Where the process may have none so high, or there is none (negative), it
+ * stays what it is. Keeps errno. */
+int sl_os_raise(int fd);
+/* Makes room for high descriptors. In a process with one thread that takes microseconds, with more 5 to 12 ms (Linux 6.18): the kernel waits until all processors
+ * have let go of the smaller table. It never shrinks the table. Keeps errno. */
+void sl_os_widen(void);
+/* Whether the process has no other thread; false where that is not known. Keeps errno. */
+bool sl_os_is_alone(void);
+
 /* Writes a line to a descriptor of the program. It raises no signal and waits at most one second. A line that cannot be written is lost. */
 void sl_os_print(int fd, const char *line, size_t length);
 

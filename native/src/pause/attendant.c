@@ -58,6 +58,7 @@ static _Atomic unsigned rung;    /* only the attendant changes it */
 static uint64_t prepared;        /* only the attendant uses it */
 static bool is_unregistered;     /* only the attendant uses it: a vacate has unregistered what was prepared */
 static bool has_handler;         /* for the end of the process */
+static _Atomic bool is_ready;    /* for what takes the kernel long in a process with threads: once in each process */
 static bool was_cut;             /* only the attendant uses it: the hold took work off the GPU, so calls may still be in the driver */
 static _Atomic bool in_step;     /* it may be in the driver */
 static _Atomic bool ending;      /* the process ends: no more steps */
@@ -426,8 +427,33 @@ static bool is_cut_undone(void) {
     return rung == HELD && was_cut && !sl_control_is_stopped(SL_CONTROL_PAUSE);
 }
 
+/* With a share of GPU time, or with time slices, the process joins the board of each GPU, which it keeps open at a high number. */
+static bool joins_boards(void) {
+    const sl_region_limits_t *limits = sl_tenant.region.limits;
+    bool joins = limits->turns || SL_LOAD(sl_options_slices) != SL_OPTIONS_SLICES_OFF;
+    for (int gpu = 0; gpu < SL_SHARES_GPUS; gpu++)
+        joins |= limits->compute_permille[gpu] != 0;
+    return joins;
+}
+
+static void make_ready(void) {
+    if (atomic_exchange(&is_ready, true))
+        return;
+    if (joins_boards())
+        sl_os_widen();
+    sl_hold_prepare();
+}
+
+/* Both take microseconds as long as the process has one thread, and the driver has made none yet. Later the attendant does them, so that no thread of the
+ * program waits unless it needs the board at once. */
+void sl_tenant_attached(void) {
+    sl_triggers_begin();
+    if (sl_os_is_alone())
+        make_ready();
+}
+
 static void *attend(void *unused) {
-    bool needs_room = false, is_quick = false;
+    bool needs_room = false;
     prctl(PR_SET_NAME, "sluice-pause");
     seen_command = sl_tenant.region.limits->command;
     while (is_attached()) {
@@ -456,10 +482,7 @@ static void *attend(void *unused) {
         bool spare = !sl_control_is_stopped(SL_CONTROL_PAUSE) && sl_kept_look(needs_room || rung != RUNNING); /* the driver may wait for work */
         atomic_store(&in_step, false);
         note_look();
-        if (!is_quick) {
-            sl_hold_prepare();
-            is_quick = true;
-        }
+        make_ready();
         needs_room = !prepare() && wait_for_order(&order, spare ? SPARE_NANOS : LOOK_NANOS);
     }
     return unused;
@@ -506,6 +529,7 @@ static void forget(void) {
     lock = (sl_mutex_t)SL_MUTEX_INITIALIZER;
     atomic_store(&started, false);
     atomic_store(&looked, 0);
+    atomic_store(&is_ready, false);
     rung = RUNNING;
     was_cut = false;
     prepared = 0;

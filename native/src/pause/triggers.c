@@ -76,7 +76,7 @@ static void take(int number) {
         sigaction(number, &before, NULL);
 }
 
-void sl_tenant_attached(void) {
+void sl_triggers_begin(void) {
     sl_compat_triggers_t found;
     if (!sl_compat_triggers(&found))
         return;

@@ -23,7 +23,6 @@
 #define ATTEMPTS 8
 #define PATH_BYTES (SL_REGION_PATH_BYTES - 128)
 #define KEEP_TEMPORARY_SECONDS 60
-#define HIGH_DESCRIPTOR 512 /* some programs expect the low numbers */
 
 static const char *const records[] = SL_REGION_PLACE_NAMES;
 static const sl_format_t format = {"region", SL_REGION_FORMAT, records, SL_REGION_FIRST_PLACES};
@@ -97,8 +96,7 @@ bool sl_region_open_handed(sl_region_t *region, int limits, int ledger, const ch
         munmap(base, SL_REGION_BYTES);
         return false;
     }
-    int kept = fcntl(ledger, F_DUPFD_CLOEXEC, HIGH_DESCRIPTOR);
-    place(region, base, rest.st_ino, kept >= 0 ? kept : fcntl(ledger, F_DUPFD_CLOEXEC, 0), path);
+    place(region, base, rest.st_ino, sl_os_raise(fcntl(ledger, F_DUPFD_CLOEXEC, 0)), path);
     return true;
 }
 

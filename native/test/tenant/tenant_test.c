@@ -2,9 +2,13 @@
 #include "check.h"
 
 #include <fcntl.h>
+#include <linux/membarrier.h>
+#include <pthread.h>
+#include <sys/syscall.h>
 
 #include "hooks.h"
 #include "real.h"
+#include "table.h"
 #include "tenant/tenant.h"
 
 static unsigned asked;
@@ -110,6 +114,55 @@ static void should_give_a_child_a_slot_of_its_own(void) {
     CHECK(in_child(forks) == 0);
 }
 
+static bool has_quick_barrier(void) {
+    return syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0) == 0;
+}
+
+static void attaches_with_a_small_table(void) {
+    CHECK(!has_quick_barrier() && sl_tenant_attach() == SL_TENANT_ATTACHED);
+    CHECK(has_quick_barrier() && table_size() <= 512, "%d", table_size());
+}
+
+static void attaches_with_a_large_table(void) {
+    CHECK(table_size() <= 512 && sl_tenant_attach() == SL_TENANT_ATTACHED);
+    CHECK(has_quick_barrier() && table_size() > 512, "%d", table_size());
+    if (fork() == 0) {
+        CHECK(table_size() <= 512 && sl_tenant_attach() == SL_TENANT_ATTACHED && table_size() > 512, "%d", table_size());
+        _exit(0);
+    }
+    int status;
+    CHECK(wait(&status) > 0 && status == 0);
+}
+
+static void *sleep_on(void *unused) {
+    pause();
+    return unused;
+}
+
+/* Then each of them takes the kernel some milliseconds, which belong to the attendant. */
+static void attaches_with_another_thread(void) {
+    pthread_t thread;
+    CHECK(pthread_create(&thread, NULL, sleep_on, NULL) == 0);
+    CHECK(sl_tenant_attach() == SL_TENANT_ATTACHED && !has_quick_barrier() && table_size() <= 512, "%d", table_size());
+}
+
+/* After that the kernel does both at once. */
+static void should_make_ready_while_it_has_one_thread(void) {
+    setenv("SLUICE_MEMORY", "1g", 1);
+    setenv("SLUICE_TENANT", "ready", 1);
+    CHECK(in_child(attaches_with_a_small_table) == 0);
+    static const char *const asks[][2] = {{"SLUICE_WEIGHT", "2"}, {"SLUICE_COMPUTE", "50%"}, {"SLUICE_SLICES", "1"}, {"SLUICE_SLICES", "auto"}};
+    for (unsigned i = 0; i < sizeof asks / sizeof *asks; i++) {
+        char name[16];
+        snprintf(name, sizeof name, "ready-%u", i);
+        setenv("SLUICE_TENANT", name, 1);
+        setenv(asks[i][0], asks[i][1], 1);
+        CHECK(in_child(attaches_with_a_large_table) == 0, "%s=%s", asks[i][0], asks[i][1]);
+        CHECK(in_child(attaches_with_another_thread) == 0, "%s=%s", asks[i][0], asks[i][1]);
+        unsetenv(asks[i][0]);
+    }
+}
+
 int main(void) {
     use_test_folder();
     setenv("SLUICE_LOG", "error", 1);
@@ -119,5 +172,6 @@ int main(void) {
     RUN(should_follow_the_switch_without_a_region);
     RUN(should_fail_without_an_agent_where_the_machine_says_so);
     RUN(should_give_a_child_a_slot_of_its_own);
+    RUN(should_make_ready_while_it_has_one_thread);
     return 0;
 }

@@ -28,7 +28,6 @@
 
 #define CALLERS 64
 #define BACKLOG 128
-#define HIGH_DESCRIPTOR 512 /* some programs expect the low numbers */
 #define SILENT_NANOS 2000000000ull /* a connection without a request is closed after that */
 #define LOOK_NANOS 1000000000ull
 #define END_NANOS 2000000000ull    /* the end of the process waits this long for an answer */
@@ -224,12 +223,7 @@ static uint64_t random_number(void) {
 static int listen_at(uint64_t name) {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
     unsigned length = sl_door_name(name, address.sun_path);
-    int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    int high = fd < 0 ? -1 : fcntl(fd, F_DUPFD_CLOEXEC, (void *)(intptr_t)HIGH_DESCRIPTOR);
-    if (high >= 0) {
-        close(fd);
-        fd = high;
-    }
+    int fd = sl_os_raise(socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
     if (fd < 0 || (bind(fd, (struct sockaddr *)&address, (socklen_t)(offsetof(struct sockaddr_un, sun_path) + length)) == 0 && listen(fd, BACKLOG) == 0))
         return fd;
     close(fd);
