@@ -5,11 +5,14 @@ import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -42,8 +45,10 @@ class RealPoliciesTest {
         for (String node : List.of("node-1", "node-2")) {
             server.cluster.create("/api/v1/nodes", Map.of("apiVersion", "v1", "kind", "Node", "metadata", Map.of("name", node, "annotations", Map.of("team", "a"), "labels", Map.of("rack", "1"))));
         }
-        server.kubectl("create", "namespace", "team");
-        for (String namespace : List.of("default", "team")) {
+        namespace("team", "");
+        namespace("older", "sluice.dev/older-tools=on");
+        namespace("untouched", "sluice.dev/older-tools=off");
+        for (String namespace : List.of("default", "kube-system")) {
             server.cluster.create("/api/v1/namespaces/" + namespace + "/serviceaccounts", Map.of("apiVersion", "v1", "kind", "ServiceAccount", "metadata", Map.of("name", "default")));
         }
         pod("default", "own", "node-1");
@@ -51,7 +56,7 @@ class RealPoliciesTest {
         pod("default", "other", "node-2");
         pod("default", "waiting", "");
         server.manifests();
-        server.apply("overlays/device-plugin-alnair/annotations", "overlays/device-plugin-alnair/own-node");
+        server.apply("overlays/device-plugin-alnair/annotations", "overlays/device-plugin-alnair/own-node", "overlays/older-tools/configuration");
         account = server.access("sluice-node", "--bound-object-kind", "Node", "--bound-object-name", "node-1", "--bound-object-uid",
                 server.cluster.get("/api/v1/nodes/node-1").at("metadata").at("uid").text());
         unbound = server.access("sluice-node");
@@ -71,6 +76,15 @@ class RealPoliciesTest {
         Map<String, Object> spec = node.isEmpty() ? Map.of("containers", List.of(container)) : Map.of("containers", List.of(container), "nodeName", node);
         server.cluster.create("/api/v1/namespaces/" + namespace + "/pods", Map.of("apiVersion", "v1", "kind", "Pod", "metadata",
                 Map.of("name", name, "annotations", Map.of("team", "a"), "labels", Map.of("app", "train")), "spec", spec));
+    }
+
+    /// The default namespace and others, so that their labels differ.
+    private static void namespace(String name, String label) throws Exception {
+        server.kubectl("create", "namespace", name);
+        if (!label.isEmpty()) {
+            server.kubectl("label", "namespace", name, label);
+        }
+        server.cluster.create("/api/v1/namespaces/" + name + "/serviceaccounts", Map.of("apiVersion", "v1", "kind", "ServiceAccount", "metadata", Map.of("name", "default")));
     }
 
     private static String note(String name, String value) {
@@ -239,5 +253,56 @@ class RealPoliciesTest {
         assertThatThrownBy(() -> claimStatus(unbound, "ours", devices("gpu.sluice.dev", "node-1", "gpu-0"))).hasMessageContaining("orbidden");
         assertThatThrownBy(() -> server.kubectl(account, "-n", "team", "label", "resourceclaim", "ours", "a=b")).hasMessageContaining("forbidden");
         assertThatCode(() -> server.kubectl(account, "-n", "team", "get", "resourceclaim", "ours")).doesNotThrowAnyException();
+    }
+
+    /// The name of the webhook that the server would ask; none is there, so it refuses the pod then. Empty: it asks none.
+    private static String asked(String namespace, String labels, String spec) throws Exception {
+        String pod = "{\"apiVersion\":\"v1\",\"kind\":\"Pod\",\"metadata\":{\"name\":\"asked\",\"namespace\":\"" + namespace + "\",\"labels\":{" + labels + "}},\"spec\":{" + spec + "}}";
+        try {
+            create(folder.resolve("node/pki/admin.conf"), pod, "--dry-run=server", "--validate=false");
+            return "";
+        } catch (IOException e) {
+            Matcher webhook = Pattern.compile("failed calling webhook \"([a-z]+)\\.older-tools").matcher(e.getMessage());
+            return webhook.find() ? webhook.group(1) : e.getMessage();
+        }
+    }
+
+    private static String containers(String kind, String... resources) {
+        List<String> all = List.of(resources).stream().map(each -> "{\"name\":\"c" + kind.length() + each.length() + "\",\"image\":\"none\"" + (each.isEmpty() ? "" : ",\"resources\":" + each) + "}").toList();
+        return "\"" + kind + "\":[" + String.join(",", all) + "]";
+    }
+
+    @Test
+    void shouldShowTheWebhookThePodsOfOlderToolsAlone() throws Exception {
+        String memory = "{\"limits\":{\"nvidia.com/gpu\":1,\"nvidia.com/gpumem\":3000}}";
+        String gpu = "{\"limits\":{\"nvidia.com/gpu\":1}}";
+        RealServer.await(() -> {
+            try {
+                return asked("team", "", containers("containers", memory)).equals("named") && asked("older", "", containers("containers", memory)).equals("labelled");
+            } catch (Exception e) {
+                throw new IllegalStateException(e);
+            }
+        });
+        for (String plain : List.of("", "{}", "{\"limits\":null}", "{\"limits\":{\"cpu\":1},\"requests\":{\"cpu\":1}}", "{\"limits\":{\"sluice.dev/gpu\":1}}", "{\"limits\":{\"other.com/gpumem\":1}}")) {
+            for (String namespace : List.of("team", "older")) {
+                assertThat(asked(namespace, "", containers("containers", plain))).as(plain).isEmpty();
+                assertThat(asked(namespace, "", containers("initContainers", plain) + "," + containers("containers", ""))).as(plain).isEmpty();
+            }
+        }
+        assertThat(asked("team", "", containers("containers", gpu))).isEmpty();
+        assertThat(asked("older", "", containers("containers", gpu))).isEqualTo("labelled");
+        for (String older : List.of(memory, "{\"limits\":{\"nvidia.com/gpumem-percentage\":25}}", "{\"limits\":{\"nvidia.com/gpucores\":25}}", "{\"limits\":{\"alnair/vgpu-memory\":1}}",
+                "{\"requests\":{\"alnair/vgpu-compute\":1}}")) {
+            for (String spec : List.of(containers("containers", older), containers("containers", "", older), containers("initContainers", "", older) + "," + containers("containers", ""))) {
+                assertThat(asked("team", "", spec)).as(spec).isEqualTo("named");
+                assertThat(asked("older", "", spec)).as(spec).isEqualTo("labelled");
+                assertThat(asked("untouched", "", spec)).as(spec).doesNotContain("older-tools");
+                assertThat(asked("kube-system", "", spec)).as(spec).doesNotContain("older-tools");
+                assertThat(asked("team", "\"hami.io/webhook\":\"ignore\"", spec)).as(spec).doesNotContain("older-tools");
+            }
+        }
+        for (String hostile : List.of("", "\"containers\":null", "\"containers\":[]")) {
+            assertThat(asked("team", "", hostile)).as("the server's own words").contains("spec.containers").doesNotContain("older-tools");
+        }
     }
 }
