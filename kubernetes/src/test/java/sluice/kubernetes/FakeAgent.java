@@ -31,6 +31,8 @@ public final class FakeAgent implements AutoCloseable {
     /// Claims whose declaration has this text are refused, as an agent does that does not know a limit.
     volatile String refused = "";
     final AtomicInteger audits = new AtomicInteger();
+    /// So many requests that change something get the answer that there were too many.
+    final AtomicInteger tooMany = new AtomicInteger();
 
     public FakeAgent(Path socket) throws IOException {
         this.socket = socket;
@@ -70,6 +72,10 @@ public final class FakeAgent implements AutoCloseable {
             String answer = "";
             if (words[0].equals("PUT") && !refused.isEmpty() && body.contains(refused)) {
                 client.write(ByteBuffer.wrap(("HTTP/1.1 400 Bad Request\r\n\r\nit knows no " + refused).getBytes(StandardCharsets.UTF_8)));
+                return;
+            }
+            if (!words[0].equals("GET") && tooMany.getAndUpdate(left -> Math.max(0, left - 1)) > 0) {
+                client.write(ByteBuffer.wrap("HTTP/1.1 429 Too Many Requests\r\n\r\nwait a second".getBytes(StandardCharsets.UTF_8)));
                 return;
             }
             switch (words[0] + " " + words[1].replaceFirst("/claims/.*", "/claims/")) {

@@ -84,6 +84,20 @@ class NodeDriverTest extends OnNode {
         assertThat(agent.claims.get(UID)).isEqualTo(declared);
     }
 
+    /// With hundreds of claims at once. Kubelet would try a refused one again after up to a minute and a half.
+    @Test
+    void shouldWaitWhenTheAgentWasAskedTooMuch() throws Exception {
+        allocate();
+        agent.tooMany.set(3);
+        assertThat(kubelet.prepare(CLAIM).getError()).isEmpty();
+        assertThat(agent.claims).containsKey(UID);
+
+        agent.tooMany.set(3);
+        assertThat(kubelet.unprepare(CLAIM)).isEmpty();
+        assertThat(agent.claims).isEmpty();
+        assertThat(log.toString(StandardCharsets.UTF_8)).isEmpty();
+    }
+
     @Test
     void shouldLeaveNothingAfterUnprepare() throws Exception {
         allocate();

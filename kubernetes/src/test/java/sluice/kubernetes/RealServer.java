@@ -66,7 +66,12 @@ final class RealServer {
     }
 
     String kubectl(String... arguments) throws Exception {
-        List<String> command = new ArrayList<>(List.of(program("kubectl"), "--kubeconfig", folder.resolve("node/pki/admin.conf").toString()));
+        return kubectl(folder.resolve("node/pki/admin.conf"), arguments);
+    }
+
+    /// @param access a kubeconfig
+    String kubectl(Path access, String... arguments) throws Exception {
+        List<String> command = new ArrayList<>(List.of(program("kubectl"), "--kubeconfig", access.toString()));
         command.addAll(List.of(arguments));
         return output(command);
     }
@@ -108,19 +113,31 @@ final class RealServer {
 
     /// The parts of the manifests that no pod runs.
     void manifests() throws Exception {
-        for (String each : List.of("base/namespace", "base/account", "base/device-class", "base/slices-of-own-node", "components/metrics/access")) {
+        apply("base/namespace", "base/account", "base/device-class", "base/slices-of-own-node", "components/metrics/access");
+    }
+
+    void apply(String... manifests) throws Exception {
+        for (String each : manifests) {
             kubectl("-n", "sluice-system", "apply", "-f", MANIFESTS.resolve(each + ".yaml").toString());
         }
     }
 
     /// @return an address of the API server where requests have the node program's account, bound to this node as the token of a pod is
     URI account() throws Exception {
-        String token = kubectl("-n", "sluice-system", "create", "token", "sluice-node", "--duration", "8h", "--bound-object-kind", "Node", "--bound-object-name", "node-1",
-                "--bound-object-uid", cluster.get("/api/v1/nodes/node-1").at("metadata").at("uid").text()).strip();
-        Path access = folder.resolve("account.conf");
-        Files.writeString(access, Files.readString(folder.resolve("node/pki/admin.conf")).replaceAll("user: \\{client.*", "user: {token: " + token + "}}]"));
-        proxy("account", ACCOUNT, access);
+        proxy("account", ACCOUNT, access("sluice-node", "--bound-object-kind", "Node", "--bound-object-name", "node-1", "--bound-object-uid",
+                cluster.get("/api/v1/nodes/node-1").at("metadata").at("uid").text()));
         return URI.create("http://127.0.0.1:" + ACCOUNT);
+    }
+
+    /// @param bound what the token is bound to, as options of `kubectl create token`
+    /// @return a kubeconfig of an account in `sluice-system`
+    Path access(String name, String... bound) throws Exception {
+        List<String> create = new ArrayList<>(List.of("-n", "sluice-system", "create", "token", name, "--duration", "8h"));
+        create.addAll(List.of(bound));
+        String token = kubectl(create.toArray(String[]::new)).strip();
+        Path access = folder.resolve(name + bound.length + ".conf");
+        Files.writeString(access, Files.readString(folder.resolve("node/pki/admin.conf")).replaceAll("user: \\{client.*", "user: {token: " + token + "}}]"));
+        return access;
     }
 
     static boolean answers(ClusterClient cluster, String path) {

@@ -55,6 +55,17 @@ public record DurableFolder(Path path) {
 
     /// Replaces the file with this name, if there is one. Only its owner can read it.
     public void write(String name, byte[] content) throws IOException {
+        write(name, content, true);
+        force();
+    }
+
+    /// As [#write], and does not wait for the disk: after a crash of the machine the file may be missing, old or empty. For what somebody else
+    /// has on disk, and writes again.
+    public void writeSoon(String name, byte[] content) throws IOException {
+        write(name, content, false);
+    }
+
+    private void write(String name, byte[] content, boolean isForced) throws IOException {
         Path unfinished = path.resolve(UNFINISHED + UUID.randomUUID());
         try {
             try (FileChannel file = FileChannel.open(unfinished, NEW, OF_OWNER)) {
@@ -62,19 +73,27 @@ public record DurableFolder(Path path) {
                 while (bytes.hasRemaining()) {
                     file.write(bytes);
                 }
-                file.force(true);
+                if (isForced) {
+                    file.force(true);
+                }
             }
             Files.move(unfinished, path.resolve(name), StandardCopyOption.ATOMIC_MOVE);
         } catch (IOException e) {
             Files.deleteIfExists(unfinished);
             throw e;
         }
-        force();
+    }
+
+    /// As [#delete], and does not wait for the disk: after a crash of the machine the file may be there again.
+    ///
+    /// @return whether the file existed
+    public boolean deleteSoon(String name) throws IOException {
+        return Files.deleteIfExists(path.resolve(name));
     }
 
     /// @return whether the file existed
     public boolean delete(String name) throws IOException {
-        boolean deleted = Files.deleteIfExists(path.resolve(name));
+        boolean deleted = deleteSoon(name);
         if (deleted) {
             force();
         }

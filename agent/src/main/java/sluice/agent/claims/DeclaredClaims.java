@@ -22,6 +22,9 @@ import sluice.region.limits.LimitSource;
 import sluice.region.place.SluiceException;
 
 /// All claims that hold. Of a token it keeps a digest, so the agent's files give no process a claim.
+///
+/// The files outlive the agent, and need not outlive the machine: the node program has its claims on disk and declares them again. So nobody waits for
+/// the disk here, where fifty claims at once waited for each other.
 public final class DeclaredClaims {
     private static final String SUFFIX = ".json";
     private static final int MOST = 4096;
@@ -64,7 +67,7 @@ public final class DeclaredClaims {
             throw new SluiceException("there are " + MOST + " claims already; withdraw some");
         }
         try {
-            folder.write(claim.id() + SUFFIX, JsonBytes.of(json -> {
+            folder.writeSoon(claim.id() + SUFFIX, JsonBytes.of(json -> {
                 json.writeStartObject();
                 json.writeStringProperty("digest", digest);
                 NodeClaimJson.properties(json, claim);
@@ -86,7 +89,7 @@ public final class DeclaredClaims {
     public synchronized void withdraw(String id) {
         NodeClaim.checkId(id);
         try {
-            folder.delete(id + SUFFIX);
+            folder.deleteSoon(id + SUFFIX);
         } catch (IOException e) {
             throw new SluiceException("cannot forget the claim " + id + " (" + SluiceException.reason(e) + ")", e);
         }

@@ -15,7 +15,7 @@ import sluice.region.place.SluiceException;
 
 /// The files by which the container runtime learns what a claim gives: one for each claim, in the runtime's folder for CDI.
 ///
-/// They hold tokens, so only root can read them.
+/// They hold tokens, so only root can read them. They are written again after each start, so nobody waits until they are on the disk.
 final class CdiFiles {
     private static final String KIND = "sluice.dev/claim";
     private static final String VERSION = "0.6.0";
@@ -41,7 +41,7 @@ final class CdiFiles {
             devices.put(device.cdiName(), Map.of("name", device.cdiName(), "containerEdits", edits.of(claim.token(), claim.claim().gpus(), Optional.ofNullable(minors.get(device.uuid())))));
         }
         try {
-            folder.write(PREFIX + claim.claim().id() + SUFFIX, JsonObject.bytes(Map.of("cdiVersion", VERSION, "kind", KIND, "devices", List.copyOf(devices.values()))));
+            folder.writeSoon(PREFIX + claim.claim().id() + SUFFIX, JsonObject.bytes(Map.of("cdiVersion", VERSION, "kind", KIND, "devices", List.copyOf(devices.values()))));
         } catch (IOException e) {
             throw new SluiceException("cannot write the CDI file of the claim into " + folder.path() + " (" + SluiceException.reason(e) + ")", e);
         }
@@ -49,7 +49,7 @@ final class CdiFiles {
 
     void delete(String id) {
         try {
-            folder.delete(PREFIX + id + SUFFIX);
+            folder.deleteSoon(PREFIX + id + SUFFIX);
         } catch (IOException e) {
             throw new SluiceException("cannot remove the CDI file of the claim from " + folder.path() + " (" + SluiceException.reason(e) + ")", e);
         }

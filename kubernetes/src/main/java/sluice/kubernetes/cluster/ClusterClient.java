@@ -15,6 +15,8 @@ import java.security.cert.CertificateFactory;
 import java.time.Duration;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
 import javax.net.ssl.SSLContext;
 import javax.net.ssl.TrustManagerFactory;
 import sluice.api.json.JsonTree;
@@ -24,6 +26,9 @@ import sluice.region.place.SluiceException;
 public final class ClusterClient implements Cluster {
     private static final Path ACCOUNT = Path.of("/var/run/secrets/kubernetes.io/serviceaccount");
     private static final Duration PATIENCE = Duration.ofSeconds(10);
+    /// Many claims at once share so many connections: each new one is a TLS handshake, which takes longer than the request.
+    private static final int CONNECTIONS = 8;
+    private static final Duration TURN = Duration.ofSeconds(1);
     private static final int FIRST_ERROR = 300;
     private static final int SHOWN = 300;
     private static final String MANAGER = "gpu.sluice.dev";
@@ -31,6 +36,7 @@ public final class ClusterClient implements Cluster {
     private final URI server;
     private final Optional<Path> token;
     private final HttpClient client;
+    private final Semaphore connections = new Semaphore(CONNECTIONS, true);
 
     /// @param token     file; none: without
     /// @param authority file with the certificates to trust; none: those of Java
@@ -106,7 +112,7 @@ public final class ClusterClient implements Cluster {
             if (token.isPresent()) {
                 request.header("Authorization", "Bearer " + Files.readString(token.get()).strip());
             }
-            HttpResponse<byte[]> answer = client.send(request.build(), HttpResponse.BodyHandlers.ofByteArray());
+            HttpResponse<byte[]> answer = inTurn(request.build());
             if (answer.statusCode() >= FIRST_ERROR) {
                 throw new ClusterException(answer.statusCode(), "the API server answers " + answer.statusCode() + " to " + method + " " + path + ": " + message(answer.body()), null);
             }
@@ -116,6 +122,18 @@ public final class ClusterClient implements Cluster {
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             throw new ClusterException(0, "interrupted while the API server was asked", e);
+        }
+    }
+
+    /// Nobody waits long for a connection: a slow server gets more of them.
+    private HttpResponse<byte[]> inTurn(HttpRequest request) throws IOException, InterruptedException {
+        boolean isInTurn = connections.tryAcquire(TURN.toMillis(), TimeUnit.MILLISECONDS);
+        try {
+            return client.send(request, HttpResponse.BodyHandlers.ofByteArray());
+        } finally {
+            if (isInTurn) {
+                connections.release();
+            }
         }
     }
 

@@ -15,6 +15,10 @@ public final class UnixClient implements AutoCloseable {
     /// Kubelet answers with the devices of all pods of the node.
     private static final int MESSAGE_BYTES = 16 << 20;
 
+    static {
+        NettyLog.quieten();
+    }
+
     private final EventLoopGroup loop = new MultiThreadIoEventLoopGroup(1, EpollIoHandler.newFactory());
 
     /// It connects when it is used, and again when kubelet was started again.

@@ -16,8 +16,6 @@ import java.util.List;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
-import java.util.logging.Level;
-import java.util.logging.Logger;
 import sluice.region.place.SluiceException;
 
 /// gRPC on a Unix socket, for root alone.
@@ -27,11 +25,8 @@ public final class UnixServer implements AutoCloseable {
     private static final int SECONDS_TO_FINISH = 5;
     private static final int CALLS_PER_CONNECTION = 128;
 
-    /// Kept, so that its level stays. Netty warns at each connection that a Unix socket has no keep-alive (seen in 4.2.17).
-    private static final Logger NETTY = Logger.getLogger("io.netty.bootstrap");
-
     static {
-        NETTY.setLevel(Level.SEVERE);
+        NettyLog.quieten();
     }
 
     private final Path socket;

@@ -20,6 +20,7 @@ import sluice.region.place.SluiceException;
 /// The agent of this machine, which gives tenants their limits.
 public final class NodeAgent {
     private static final int FIRST_ERROR = 300;
+    private static final int TOO_MANY = 429;
     private static final Duration PATIENCE = Duration.ofSeconds(10);
     private static final Duration PAUSE = Duration.ofMillis(100);
 
@@ -94,12 +95,16 @@ public final class NodeAgent {
                     throw e;
                 }
             }
-            try {
-                Thread.sleep(PAUSE);
-            } catch (InterruptedException e) {
-                Thread.currentThread().interrupt();
-                throw new SluiceException("interrupted while the agent was away", e);
-            }
+            pause();
+        }
+    }
+
+    private static void pause() {
+        try {
+            Thread.sleep(PAUSE);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new SluiceException("interrupted while the agent was waited for", e);
         }
     }
 
@@ -125,8 +130,14 @@ public final class NodeAgent {
         return ask("GET", "/metrics" + (names.isEmpty() ? "" : "?names=" + names), new byte[0]);
     }
 
+    /// The agent answers a user 100 requests a second, after a burst of 200. With more claims than that on the node, their turn comes later.
     private byte[] ask(String method, String path, byte[] body) {
+        long until = System.nanoTime() + PATIENCE.toNanos();
         AgentClient.Response response = client.ask(method, path, body);
+        while (response.status() == TOO_MANY && System.nanoTime() < until) {
+            pause();
+            response = client.ask(method, path, body);
+        }
         if (response.status() >= FIRST_ERROR) {
             throw new SluiceException("the node's agent refuses " + method + " " + path + ": " + response.text());
         }
