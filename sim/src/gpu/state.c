@@ -321,7 +321,7 @@ static void keep_sample(sim_state_gpu_t *gpu, uint64_t now) {
 bool sim_state_changes_user(int index, uint64_t ready_ns) {
     sim_state_gpu_t *gpu = &state->gpu[index];
     uint64_t self = sim_state_self();
-    return atomic_exchange(&gpu->last_user, self) != self && atomic_load(&gpu->busy_until_ns) > ready_ns;
+    return atomic_exchange(&state->last_user[index], self) != self && atomic_load(&gpu->busy_until_ns) > ready_ns;
 }
 
 uint64_t sim_state_reserve(int index, uint64_t ready_ns, uint64_t duration_ns) {

@@ -14,7 +14,7 @@
 
 #include "gpu/units.h"
 
-#define SIM_STATE_LAYOUT 0x736c7335u
+#define SIM_STATE_LAYOUT 0x736c7334u
 #define SIM_STATE_SLOTS 512
 #define SIM_STATE_SHARES 1024
 #define SIM_STATE_HOLDERS 8
@@ -24,7 +24,6 @@ typedef struct {
     _Atomic uint64_t busy_total_ns; /* all time ever reserved; the part after now is still to come */
     _Atomic uint64_t last_work_ns;  /* when time was last reserved */
     _Atomic uint64_t sample[2];     /* older and newer (time, used time) in 10 us steps, 32 bits each */
-    _Atomic uint64_t last_user;     /* the process that reserved time last */
 } sim_state_gpu_t;
 
 typedef struct {
@@ -51,6 +50,7 @@ typedef struct {
     sim_state_gpu_t gpu[SIM_GPUS_MAX];
     sim_state_slot_t slot[SIM_STATE_SLOTS];
     sim_state_share_t share[SIM_STATE_SHARES];
+    _Atomic uint64_t last_user[SIM_GPUS_MAX]; /* the process that reserved time last */
 } sim_state_t;
 
 uint64_t sim_state_now(void);
