@@ -8,10 +8,12 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.parallel.ResourceLock;
 import sluice.it.machine.Machine;
 import sluice.it.machine.OnMachine;
 
-/// An agent, and its page in a real browser.
+/// An agent, and its page in a real browser, which one class at a time has.
+@ResourceLock("browser")
 abstract class DashboardPage extends OnMachine {
     static final String LIVE = "document.querySelector('#state.live')";
 
