@@ -54,6 +54,16 @@ static inline void use_test_folder(void) {
     setenv("SLUICE_RUNTIME_DIR", test_folder, 1);
 }
 
+/* A file, and its folders, at a path below the test's folder. */
+static inline void write_below(const char *name, const char *text) {
+    char path[300];
+    snprintf(path, sizeof path, "mkdir -p $(dirname %s%s)", test_folder, name);
+    CHECK(system(path) == 0);
+    snprintf(path, sizeof path, "%s%s", test_folder, name);
+    FILE *file = fopen(path, "w");
+    CHECK(file && fputs(text, file) >= 0 && fclose(file) == 0);
+}
+
 /* Runs a function in a child and gives its exit status, or 128 + signal. */
 static inline int in_child(void (*body)(void)) {
     pid_t pid = fork();

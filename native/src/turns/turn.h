@@ -19,8 +19,8 @@ static inline bool sl_turn_is_mine(const sl_board_t *board) {
     return (sl_turn_word(board) & 0xff) == board->tenant + 1;
 }
 
-/* Tells waiting tenants until when this process keeps the GPU busy, as far as it knows. */
 #define SL_TURN_SILENT 1u /* a process that takes no turns never says when it works: it counts as one that worked long ago */
+/* Tells waiting tenants until when this process keeps the GPU busy, as far as it knows. */
 static inline void sl_turn_say_busy(const sl_board_t *board, uint64_t until_nanos) {
     board->processes[board->process].busy_above_nanos = atomic_load_explicit(&board->turn->above_nanos, memory_order_relaxed);
     board->processes[board->process].busy_nanos = until_nanos;

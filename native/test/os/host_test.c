@@ -6,15 +6,6 @@
 
 #include "os/host.h"
 
-static void write_file(const char *name, const char *text) {
-    char path[300];
-    snprintf(path, sizeof path, "mkdir -p $(dirname %s%s)", test_folder, name);
-    CHECK(system(path) == 0);
-    snprintf(path, sizeof path, "%s%s", test_folder, name);
-    FILE *file = fopen(path, "w");
-    CHECK(file && fputs(text, file) >= 0 && fclose(file) == 0);
-}
-
 /* The test may have fewer processors than a quota would leave. */
 static void check(unsigned expected) {
     cpu_set_t set;
@@ -36,27 +27,27 @@ static void should_count_what_the_thread_may_run_on(void) {
 }
 
 static void should_follow_the_quota_of_a_group(void) {
-    write_file("/proc/self/cgroup", "0::/jobs/one\n");
-    write_file("/sys/fs/cgroup/jobs/one/cpu.max", "max 100000\n");
+    write_below("/proc/self/cgroup", "0::/jobs/one\n");
+    write_below("/sys/fs/cgroup/jobs/one/cpu.max", "max 100000\n");
     check(UINT32_MAX);
-    write_file("/sys/fs/cgroup/jobs/cpu.max", "100000 100000\n");
+    write_below("/sys/fs/cgroup/jobs/cpu.max", "100000 100000\n");
     check(1);
-    write_file("/sys/fs/cgroup/jobs/cpu.max", "20000 100000\n");
+    write_below("/sys/fs/cgroup/jobs/cpu.max", "20000 100000\n");
     check(1);
-    write_file("/sys/fs/cgroup/jobs/cpu.max", "160000 100000\n");
+    write_below("/sys/fs/cgroup/jobs/cpu.max", "160000 100000\n");
     check(2);
-    write_file("/sys/fs/cgroup/jobs/cpu.max", "max 100000\n");
+    write_below("/sys/fs/cgroup/jobs/cpu.max", "max 100000\n");
     check(UINT32_MAX);
 }
 
 static void should_follow_the_quota_of_an_older_group(void) {
-    write_file("/proc/self/cgroup", "7:memory:/m\n4:cpuset:/s\n3:cpuacct,cpu:/c\n1:name=systemd:/x\n");
+    write_below("/proc/self/cgroup", "7:memory:/m\n4:cpuset:/s\n3:cpuacct,cpu:/c\n1:name=systemd:/x\n");
     check(UINT32_MAX);
-    write_file("/sys/fs/cgroup/cpu/cpu.cfs_quota_us", "-1\n");
-    write_file("/sys/fs/cgroup/cpu/cpu.cfs_period_us", "100000\n");
+    write_below("/sys/fs/cgroup/cpu/cpu.cfs_quota_us", "-1\n");
+    write_below("/sys/fs/cgroup/cpu/cpu.cfs_period_us", "100000\n");
     check(UINT32_MAX);
-    write_file("/sys/fs/cgroup/cpu/c/cpu.cfs_quota_us", "100000\n");
-    write_file("/sys/fs/cgroup/cpu/c/cpu.cfs_period_us", "100000\n");
+    write_below("/sys/fs/cgroup/cpu/c/cpu.cfs_quota_us", "100000\n");
+    write_below("/sys/fs/cgroup/cpu/c/cpu.cfs_period_us", "100000\n");
     check(1);
 }
 

@@ -118,34 +118,25 @@ static void should_count_for_the_tenant(void) {
     limits()->reservoir_bytes = 0;
 }
 
-static void write_file(const char *name, const char *text) {
-    char path[300];
-    snprintf(path, sizeof path, "mkdir -p $(dirname %s%s)", test_folder, name);
-    CHECK(system(path) == 0);
-    snprintf(path, sizeof path, "%s%s", test_folder, name);
-    FILE *file = fopen(path, "w");
-    CHECK(file && fputs(text, file) >= 0 && fclose(file) == 0);
-}
-
 static void should_leave_memory_to_the_host(void) {
     sl_host_root = test_folder;
     CHECK(sl_host_memory_free() == UINT64_MAX);
-    write_file("/proc/meminfo", "MemTotal: 999999 kB\nMemFree: 1 kB\nMemAvailable: 204800 kB\n");
+    write_below("/proc/meminfo", "MemTotal: 999999 kB\nMemFree: 1 kB\nMemAvailable: 204800 kB\n");
     CHECK(sl_host_memory_free() == 190 * MIB);
     CHECK(!sl_reservoir_reserve(192 * MIB, context, &reason) && strstr(reason.text, "needs 192.0 MiB of host memory, 190.0 MiB are free"), "%s",
           reason.text);
     CHECK(sl_reservoir_bytes() == 0 && sl_telling_record()->reservoir_bytes == 0);
-    write_file("/proc/self/cgroup", "0::/jobs/one\n");
-    write_file("/sys/fs/cgroup/jobs/one/memory.max", "max\n");
-    write_file("/sys/fs/cgroup/jobs/one/memory.current", "1\n");
+    write_below("/proc/self/cgroup", "0::/jobs/one\n");
+    write_below("/sys/fs/cgroup/jobs/one/memory.max", "max\n");
+    write_below("/sys/fs/cgroup/jobs/one/memory.current", "1\n");
     CHECK(sl_host_memory_free() == 190 * MIB);
-    write_file("/sys/fs/cgroup/jobs/memory.max", "209715200\n");
-    write_file("/sys/fs/cgroup/jobs/memory.current", "125829120\n");
+    write_below("/sys/fs/cgroup/jobs/memory.max", "209715200\n");
+    write_below("/sys/fs/cgroup/jobs/memory.current", "125829120\n");
     CHECK(sl_host_memory_free() == 76 * MIB, "%llu", (unsigned long long)sl_host_memory_free());
-    write_file("/sys/fs/cgroup/jobs/memory.stat", "anon 5\nfile 1\ninactive_file 10485760\nactive_file 10485760\n");
+    write_below("/sys/fs/cgroup/jobs/memory.stat", "anon 5\nfile 1\ninactive_file 10485760\nactive_file 10485760\n");
     CHECK(sl_host_memory_free() == 95 * MIB);
     CHECK(sl_reservoir_reserve(80 * MIB, context, &reason));
-    write_file("/proc/meminfo", "MemAvailable: 10 kB\n"); /* the host is full before it is touched */
+    write_below("/proc/meminfo", "MemAvailable: 10 kB\n"); /* the host is full before it is touched */
     sl_reservoir_begin(80 * MIB, context);
     CHECK(!sl_reservoir_at(0) && !sl_reservoir_end());
     sl_reservoir_keep(0, context);
